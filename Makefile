@@ -34,7 +34,7 @@ fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 
 INCLUDES = -I.
 
-recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd
+recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd -llzma
 record_LIBS   = $(RECORD_LIBS) -lpthread
 analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
@@ -172,7 +172,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a 
 
 # --------------------------------------------------------------------------------------------------------- set-up
 # Debian's packages that the build, the demo and the checks need.  a|b: by release; a?: where the release has it (tests/deps.sh).
-PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev 'libmsgpack-c-dev|libmsgpack-dev' libzstd-dev \
+PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev 'libmsgpack-c-dev|libmsgpack-dev' libzstd-dev liblzma-dev \
 	libjansson-dev zlib1g-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
 # What `tailor html` and `tailor serve` are built with; without them the build leaves these out, and says so.
 PACKAGES_PAGE := esbuild clang lld libmicrohttpd-dev

@@ -73,7 +73,7 @@ done | "$cc" ${includes:+-isystem "$includes"} -E - 2>/dev/null | sed -n 's/^MIS
 	echo "LLVM_CFLAGS := ${includes:+-isystem $includes}"
 	echo "LLVM_LIBS := $(llvm_libs)"
 	echo "MSGPACK_LIB := -l$msgpack"
-	echo "RECORD_LIBS := $(static pfm) $(static "$msgpack") $(static zstd)"
+	echo "RECORD_LIBS := $(static pfm) $(static "$msgpack") $(static zstd) $(static lzma)"
 	echo "MISSING_HEADERS := $missing"
 } >"$B/config.new"
 if cmp -s "$B/config.new" "$B/config.mk"; then

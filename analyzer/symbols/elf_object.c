@@ -184,6 +184,30 @@ static int read_sections(struct elf_object *o)
 	return 0;
 }
 
+/* Those of a debug file, and of the file's own those that it lacks: a packed one has none of .dynsym. */
+static int add_functions(struct elf_object *o, const struct elf_object *debug)
+{
+	size_t own = 0, nr = 0;
+	struct elf_function *all = malloc((o->nr_functions + debug->nr_functions + 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i <= debug->nr_functions; i++) {
+		uint64_t at = i < debug->nr_functions ? debug->functions[i].address : UINT64_MAX;
+
+		while (own < o->nr_functions && o->functions[own].address < at)
+			all[nr++] = o->functions[own++];
+		if (own < o->nr_functions && o->functions[own].address == at)
+			own++;
+		if (i < debug->nr_functions)
+			all[nr++] = debug->functions[i];
+	}
+	free(o->functions);
+	o->functions = all;
+	choose_functions(o, nr);
+	return 0;
+}
+
 /* The functions, when they are asked for: views without names ask for those of few objects. */
 static int read_functions(struct elf_object *o)
 {
@@ -192,12 +216,6 @@ static int read_functions(struct elf_object *o)
 	if (o->functions_read)
 		return 0;
 	o->functions_read = true;
-	if (o->debug && read_functions(o->debug) == 0) { /* all that .dynsym has, and more */
-		o->functions = o->debug->functions;
-		o->nr_functions = o->debug->nr_functions;
-		o->debug->functions = NULL;
-		o->debug->nr_functions = 0;
-	}
 	for (size_t t = 0; t < 2 && !o->nr_functions; t++) {
 		Elf_Scn *scn = NULL;
 
@@ -216,7 +234,7 @@ static int read_functions(struct elf_object *o)
 			}
 		}
 	}
-	return 0;
+	return o->debug && read_functions(o->debug) == 0 ? add_functions(o, o->debug) : 0;
 }
 
 static int begin(struct elf_object *o, struct diag *d)

@@ -99,6 +99,7 @@ door() { # PATTERN ALLOWED-REGEX NAME
 door 'perfmon/' '^agent/recorder/perf/event' libpfm4
 door 'msgpack' '^jitreg/trace/' msgpack-c
 door 'zstd' '^(jitreg/trace/|agent/recorder/import/perf_compressed)' zstd
+door 'lzma' '^agent/recorder/images/xz' lzma
 door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
 door 'microhttpd' '^analyzer/serve/http\.c' libmicrohttpd

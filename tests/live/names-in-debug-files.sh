@@ -68,4 +68,17 @@ link && cp "$dir/host.debug" "$dir/bin/"
 named "by its checksum"
 printf x >>"$dir/bin/host.debug"
 named "of another checksum" no
+# in the file itself, as Fedora packs it: the functions that .dynsym has not
+pack() { # a program whose .gnu_debugdata has planted_work() alone
+	rm -rf "$dir"/bin/* "$dir"/bin/.debug
+	gcc -O1 -g -rdynamic -o "$dir/bin/host" "$dir/host.c" && objcopy -S --keep-symbol=planted_work "$dir/bin/host" "$dir/small" &&
+		/usr/bin/python3 -c 'import lzma, sys; open(sys.argv[2], "wb").write(lzma.compress(open(sys.argv[1], "rb").read()))' \
+			"$dir/small" "$dir/small.xz" && strip "$dir/bin/host" || exit 1
+}
+add() { objcopy --add-section ".gnu_debugdata=$1" "$dir/bin/host" || exit 1; }
+pack && add "$dir/small.xz"
+named "packed in the file"
+"$B/tailor" dump "$dir/t.tlr" | grep -q 'symbols of the file in front' || fail "packed in the file: expected its symbols in the trace"
+pack && head -c 300 "$dir/small.xz" >"$dir/cut.xz" && add "$dir/cut.xz"
+named "packed, and cut" no
 finish

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/debug_file.h"
 
+#include "agent/recorder/images/xz.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,13 +114,34 @@ static bool find_in_caches(const struct search *s, const char *id)
 	return try_path(s, "", name);
 }
 
-bool debug_file_find(const struct elf_parts *of, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX])
+/* The file's own, packed: no more of it than where it lies and the names of functions that .dynsym has not. */
+static bool find_inside(const struct search *s, int fd, const char *path)
+{
+	struct elf_parts packed;
+	int symbols;
+
+	if (elf_parts_read_packed(fd, &packed))
+		return false;
+	symbols = packed.packed ? xz_unpack(packed.packed->bytes, packed.packed->nr) : -1;
+	elf_parts_free(&packed);
+	if (symbols < 0)
+		return false;
+	if (elf_parts_read_symbols(symbols, s->found) == 0 && !s->found->has_symbols)
+		elf_parts_free(s->found);
+	close(symbols);
+	if (s->found->has_symbols)
+		snprintf(s->where, PATH_MAX, "%s", path);
+	return s->found->has_symbols;
+}
+
+bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX])
 {
 	const struct search s = { of, pid, found, where };
 	char id[ELF_BUILD_ID_TEXT], name[PATH_MAX];
 
+	*found = (struct elf_parts){ 0 };
 	elf_parts_build_id(of, id);
 	snprintf(name, sizeof(name), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, of->build_id_bytes > 1 ? id + 2 : "");
 	return (of->build_id_bytes > 1 && try_both(&s, name)) || find_by_link(&s, path) ||
-	       (of->build_id_bytes > 1 && find_in_caches(&s, id));
+	       (of->build_id_bytes > 1 && find_in_caches(&s, id)) || (fd >= 0 && find_inside(&s, fd, path));
 }

@@ -6,6 +6,7 @@
  *	DIR/LINK  DIR/.debug/LINK  /usr/lib/debug/DIR/LINK     by .gnu_debuglink, DIR being the file's folder
  *	~/.debug/.build-id/XX/REST/elf     perf's cache
  *	~/.cache/debuginfod_client/ID/debuginfo     debuginfod's cache
+ *	.gnu_debugdata     in the file itself, packed (Fedora's and its relatives' programs)
  *
  * A file counts if it has the same build id, or, where one has none, the link's checksum.  Nothing is fetched.  Context: thread.
  */
@@ -16,8 +17,8 @@
 
 #include <limits.h>
 
-/* of: a file without .symtab; path: its own, in the view of files of process pid (0: only in ours).  true: found has the symbols (no
- * more of the file) and where has its path; elf_parts_free() frees them. */
-bool debug_file_find(const struct elf_parts *of, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX]);
+/* of: a file without .symtab, and fd, from which it was read; path: its own, in the view of files of process pid (0: only in ours).  true:
+ * found has the symbols (no more of the file) and where has its path; elf_parts_free() frees them. */
+bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX]);
 
 #endif

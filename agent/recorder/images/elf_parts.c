@@ -21,6 +21,7 @@ static const char *const wanted_parts[] = {
 	".debug_line_str", ".debug_info", ".debug_abbrev", ".debug_str", ".debug_str_offsets", ".debug_addr",
 	".debug_ranges", ".debug_rnglists", ".debug_aranges", ".gnu_debuglink", ".text", NULL,
 };
+static const char *const wanted_packed[] = { ".gnu_debugdata", NULL };
 static const char *const wanted_symbols[] = { ".symtab", ".strtab", ".shstrtab", ".note.gnu.build-id", NULL };
 
 /* A file that describes no frames but those of what every program is linked with: its code comes along, because that tells. */
@@ -113,6 +114,8 @@ static void learn(struct elf_parts *p, const char *name)
 		find_debug_link(p, part->bytes, part->nr);
 	else if (strcmp(name, ".symtab") == 0)
 		p->has_symbols = true;
+	else if (strcmp(name, ".gnu_debugdata") == 0)
+		p->packed = part;
 }
 
 static bool is_frames(const char *name)
@@ -242,6 +245,11 @@ int elf_parts_read(int fd, bool frames, struct elf_parts *out)
 int elf_parts_read_symbols(int fd, struct elf_parts *out)
 {
 	return read_parts(fd, wanted_symbols, false, out);
+}
+
+int elf_parts_read_packed(int fd, struct elf_parts *out)
+{
+	return read_parts(fd, wanted_packed, false, out);
 }
 
 int elf_parts_read_vdso(struct elf_parts *out)

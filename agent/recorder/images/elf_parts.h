@@ -28,6 +28,7 @@ struct elf_parts {
 	unsigned char build_id[ELF_BUILD_ID_MAX];
 	uint32_t build_id_bytes;
 	bool has_symbols; /* a .symtab */
+	const struct elf_part *packed; /* .gnu_debugdata; NULL: it has none, or it was not asked for */
 	char debug_link[256]; /* .gnu_debuglink: the name of the file that has them; "": it says none */
 	uint32_t debug_link_crc;
 	const char *left_out; /* a reason when something was too large to keep, else NULL */
@@ -37,6 +38,8 @@ struct elf_parts {
 int elf_parts_read(int fd, bool frames, struct elf_parts *out);
 /* Only the symbols, the build id, and what they are found by: of a debug file. */
 int elf_parts_read_symbols(int fd, struct elf_parts *out);
+/* Only .gnu_debugdata: an ELF file with the symbols that .dynsym lacks, in the format of xz. */
+int elf_parts_read_packed(int fd, struct elf_parts *out);
 /* The kernel's vdso, from our own memory: all processes of a kernel have the same. */
 int elf_parts_read_vdso(struct elf_parts *out);
 /* The build id in hex; "": it has none. */

@@ -608,7 +608,7 @@ static void write_debug_file(const struct images *i, const struct image *m, cons
 	char path[PATH_MAX];
 	struct elf_parts found;
 
-	if (!debug_file_find(parts, m->path, i->past ? 0 : m->pid, &found, path))
+	if (!debug_file_find(parts, m->fd, m->path, i->past ? 0 : m->pid, &found, path))
 		return;
 	if (seen)
 		elf_prune(&found, parts, seen);
