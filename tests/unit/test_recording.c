@@ -101,7 +101,7 @@ static void what_a_source_tells_is_in_the_trace(void **state)
 	f.to.lost(f.to.context, LOSS_RING_FULL, 101, 101, 12);
 	f.to.task(f.to.context, &exit);
 	f.to.ended(f.to.context, &count);
-	recording_settle(f.recording, false);
+	recording_settle(f.recording);
 	recording_flush(f.recording);
 	assert_int_equal(recording_state(f.recording).samples, 300);
 	at_end = end(&f);

@@ -215,7 +215,7 @@ static void on_record(struct import *m, struct perf_event_header *h)
 	bool made_up;
 
 	if (h->type == PERF_DATA_FINISHED_ROUND)
-		recording_settle(m->recording, false);
+		recording_settle(m->recording);
 	if (h->type != PERF_RECORD_SAMPLE && !kernel_record_is_known(h->type))
 		return; /* perf's own, or of no use here */
 	if (!perf_data_find_event(m->data, h, &event)) {

@@ -135,12 +135,17 @@ void recording_look(struct recording *r)
 		gdb_jit_poll_look(r->gdb_jit, recording_now_ns(r));
 }
 
-void recording_settle(struct recording *r, bool last)
+static void settle(struct recording *r, bool last)
 {
 	engines_look(r->engines, recording_now_ns(r));
 	if (last || !r->options.past_end_ns) /* those of the past do not grow */
 		jit_files_drain(r->jit_files, r->writer, last, &r->losses.total[LOSS_FILES_BAD]);
 	images_settle(r->images);
+}
+
+void recording_settle(struct recording *r)
+{
+	settle(r, false);
 }
 
 void recording_flush(struct recording *r)
@@ -193,7 +198,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	const char *nameless;
 	int error;
 
-	recording_settle(r, true);
+	settle(r, true);
 	recording_flush_samples(r);
 	write_what_lists_lack(r);
 	engines_end(r->engines, recording_now_ns(r));

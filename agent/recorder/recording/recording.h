@@ -98,7 +98,7 @@ void recording_write_counts(struct recording *r, uint32_t pid, uint32_t flags, u
 
 /* ---- as long as it runs: before rings are drained, after, and now and then */
 void recording_look(struct recording *r);
-void recording_settle(struct recording *r, bool last);
+void recording_settle(struct recording *r);
 /* Gathered records go to the file. */
 void recording_flush(struct recording *r);
 /* Within how many milliseconds the next look is due; most: no sooner than that. */

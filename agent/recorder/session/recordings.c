@@ -107,10 +107,10 @@ void session_drain(struct session *s, bool last)
 	recording_look(s->recording);
 	counting_drain(s->counting);
 	session_heartbeat(s);
-	recording_settle(s->recording, last);
 	session_unheard_look(s);
 	if (last)
-		return;
+		return; /* its end settles it */
+	recording_settle(s->recording);
 	counting_look(s->counting, now);
 	if ( now - s->flushed_ns >= FLUSH_NS) {
 		s->flushed_ns = now;
