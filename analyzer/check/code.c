@@ -55,7 +55,7 @@ static void check_lines(struct check *c, const struct code *k)
 
 #define PAGE 4096u
 
-/* There is code at an unload's beginning, or begins in its range.  Whole pages may be the agent's, which tells of munmap(2). */
+/* There is code at an unload's beginning, or begins in its range.  Whole pages may be the agent's, which reports munmap(2). */
 static bool was_announced(const uint64_t *starts, uint32_t nr, const struct code_fact *unload)
 {
 	const struct process *p = unload->owner;

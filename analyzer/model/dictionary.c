@@ -179,7 +179,7 @@ uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, 
 	return add_component(d, process, i && d->component[i].common, level, id, i ? d->component[i].to_ns : 0, i);
 }
 
-/* The one that a process announces: its own, or the common one, whoever else has an own one under that id. */
+/* The one that a process announces: its own, or the common one, also where other processes have one of their own under that id. */
 static uint32_t get_announced(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id)
 {
 	uint32_t i = find_of(d, common ? COMMON : process, level, id);

@@ -42,7 +42,7 @@ struct libunwind {
 	const struct unwind_input *input;
 	struct unwind_registers registers; /* that it starts with */
 	struct fde_index *at; /* of the last frame that libunwind asked about */
-	struct unwind_object object; /* ... and its place */
+	struct unwind_object object; /* the object of that frame, and where it is */
 	struct {
 		uint64_t address, value;
 	} popped[CFI_REGISTERS]; /* words below the stack pointer that are in registers again */

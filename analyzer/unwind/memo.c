@@ -167,7 +167,7 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	e->space = space->number;
 	e->from_ns = o.from_ns;
 	e->until_ns = o.until_ns;
-	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) { /* whoever says so: it holds now */
+	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) { /* the range is wrong: the answer holds now */
 		e->from_ns = space->time_ns;
 		e->until_ns = space->time_ns + 1;
 	}
