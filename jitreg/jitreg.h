@@ -354,8 +354,8 @@ typedef void (*jitreg_replay_function)(void *host);
 static inline void jitreg_set_replay(jitreg_replay_function replay, void *host);
 static inline int jitreg_replay_wanted(void);
 static inline int jitreg_replay(void);
-/* Likewise, but replay runs inside whichever call of this header comes next, on that thread, with whatever locks its caller holds.  Only for a
- * function that takes none. */
+/* Likewise, but replay runs inside whichever call of this header comes next, on that thread, with whatever locks its caller holds.  Only
+ * for a function that takes none. */
 static inline void jitreg_set_replay_anywhere(jitreg_replay_function replay, void *host);
 
 /* ------------------------------------------------------------------------------- what other formats have; older forms */

@@ -195,7 +195,8 @@ static void put_kernel_functions(struct scrubbing *s, const struct trace_value *
 			if (e.kind == TRACE_UINT)
 				trace_record_u64(s->to, e.u);
 			else
-				trace_record_text(s->to, e.kind == TRACE_TEXT ? e.p : "", e.kind == TRACE_TEXT && !is_dropped ? e.bytes : 0);
+				trace_record_text(s->to, e.kind == TRACE_TEXT ? e.p : "",
+						  e.kind == TRACE_TEXT && !is_dropped ? e.bytes : 0);
 		}
 	}
 }
