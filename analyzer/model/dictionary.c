@@ -137,15 +137,8 @@ static uint32_t add_component(struct dictionary *d, uint32_t process, bool commo
 	uint32_t i, *slot, far;
 	struct component *c;
 
-	if (d->nr_components == d->components_capacity) {
-		uint32_t capacity = 2 * d->components_capacity;
-		struct component *bigger = realloc(d->component, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return COMPONENT_NONE;
-		d->component = bigger;
-		d->components_capacity = capacity;
-	}
+	if (!GROW(d->component, d->nr_components, d->components_capacity))
+		return COMPONENT_NONE;
 	if (d->nr_components > d->nr_buckets)
 		rehash(d);
 	i = d->nr_components++;

@@ -3,6 +3,7 @@
 
 #include "analyzer/attribute/walk.h"
 #include "analyzer/unwind/unwind.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/trace/column_encoder.h"
 
 #include <errno.h>
@@ -312,7 +313,7 @@ static void put_column(struct scrubbing *s, uint32_t column, const uint64_t *v, 
 
 struct chains {
 	uint64_t *length, *address;
-	uint64_t nr, capacity;
+	size_t nr, capacity;
 };
 
 static bool keep_frame(void *context, const struct unwind_frame *f)
@@ -321,14 +322,8 @@ static bool keep_frame(void *context, const struct unwind_frame *f)
 
 	if (f->depth == 0)
 		return true;
-	if (c->nr == c->capacity) {
-		uint64_t capacity = 2 * c->capacity + 4096, *bigger = realloc(c->address, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		c->address = bigger;
-		c->capacity = capacity;
-	}
+	if (!GROW(c->address, c->nr, c->capacity))
+		return false;
 	c->address[c->nr++] = f->address + 1; /* as a return address */
 	return true;
 }
