@@ -236,9 +236,9 @@ static inline int jitreg_mark_enter(uint64_t mark);
 
 /* nr numbers of this process that are handed out once: returns the first of them.  Small enough for a tag's field of 32 bits. */
 static inline uint64_t jitreg_new_ids(uint64_t nr);
-/* Components with the numbers [first, first + nr) of all levels belong to what is called name (a query; text: its SQL), ... */
+/* Components with the numbers [first, first + nr) of all levels belong to what is called name (a query; text: its SQL). */
 static inline int jitreg_scope(uint64_t first, uint64_t nr, const char *name, const char *text);
-/* ... and are over: the numbers may be used again, for other components under whatever names. */
+/* Those components are over: their numbers may be used again, for other components under whatever names. */
 static inline int jitreg_scope_end(uint64_t first, uint64_t nr);
 
 /* ---------------------------------------------------------------------------------------------------- execution counts */
@@ -354,8 +354,8 @@ typedef void (*jitreg_replay_function)(void *host);
 static inline void jitreg_set_replay(jitreg_replay_function replay, void *host);
 static inline int jitreg_replay_wanted(void);
 static inline int jitreg_replay(void);
-/* ... or has it run inside whichever call of this header comes next, on that thread, with whatever locks its caller holds.  Only for a
- * function that takes none. */
+/* Likewise, but replay runs inside whichever call of this header comes next, on that thread, with whatever locks its caller holds.  Only
+ * for a function that takes none. */
 static inline void jitreg_set_replay_anywhere(jitreg_replay_function replay, void *host);
 
 /* ------------------------------------------------------------------------------- what other formats have; older forms */
@@ -681,7 +681,7 @@ struct jitreg_state_1_ {
 	jitreg_emit_function emit;
 	const uint32_t *recorders; /* the agent's */
 	uint32_t heard_by;	   /* its number, when all that lived was announced to it last */
-	uint32_t greeted;	   /* ... when it was told who we are */
+	uint32_t greeted;	   /* the number of the agent that was told who we are */
 	uint32_t anywhere;	   /* the replay function may run in any call */
 	uint32_t reserved;
 	struct jitreg_agent agent; /* version 0: it is older than jitreg_connect() */

@@ -116,9 +116,9 @@ struct attribute_options {
 	bool addresses;	 /* of samples without one: what the instruction is about to touch, from its bytes and the registers */
 	bool stacks;	 /* whole call stacks: attribution.stacks, TABLE_STACK */
 	FILE *each;	 /* one line a sample, tab-separated, with a header line; or NULL */
-	/* ... of the samples of which it says so, whose rows are those from first on; context is rows_context.  NULL: of all */
+	/* Whether a sample, whose rows are those from first on, has a line in each; context is rows_context.  NULL: all have */
 	bool (*shows)(void *context, const struct attribution *a, const struct table *t, uint32_t first);
-	bool also_by_stack;	 /* ... and its attribution by the call stack alone */
+	bool also_by_stack;	 /* the lines have attribution by the call stack alone, too */
 	/* Bit per table column, or 0.  With it no single samples are needed: a row stands for all samples that are alike in these columns
 	 * and in TABLE_MODE, and table.sum says what they add up to; other columns hold nothing.  Not TABLE_SAMPLE, TABLE_MEMORY. */
 	uint64_t sums_by;

@@ -339,7 +339,7 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 		a->reason = REASON_NO_CODE_OBJECT;
 }
 
-/* ... of a process that has objects. */
+/* sample_decide() for a process that has objects: by the plan's nodes, else by the dictionary. */
 __attribute__((noinline)) static void decide_with_plan(struct attribution_state *d, const struct sample_place *at)
 {
 	struct plan_frames plan; /* 40 KB, which are not cleared */

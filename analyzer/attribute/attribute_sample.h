@@ -83,7 +83,7 @@ struct sample_answer {
 	struct deciding_components deciding;
 	uint32_t caller_function; /* the frame that decided */
 	uint32_t untagged;	  /* 1 + location of the first frame that keeps the tag's register, and holds no component in it; 0: none */
-	uint64_t untagged_value;  /* ... but this */
+	uint64_t untagged_value;  /* what that register holds there */
 	enum answer_scope scope;
 	const struct tag *tag; /* in force; of ANSWER_OF_TAG: */
 	uint64_t tag_value;
@@ -112,7 +112,7 @@ void sample_decide(const struct sample_world *w, const struct sample *s, const s
 		   struct sample_answer *out);
 /* The location of the row.  place: the location in user space. */
 uint32_t sample_row_location(const struct sample_world *w, const struct sample *s, uint32_t place);
-/* ... and of one that was not in user code. */
+/* The location of a sample that was not in user code. */
 uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip);
 /* All parent paths of what decided at a time. */
 void sample_expand(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out);

@@ -75,8 +75,8 @@ struct batch_sums {
 	bool has_alone; /* entries of ANSWER_OF_PLACE_ALONE */
 	uint64_t until_ns, samples;
 	uint32_t outside;
-	const struct process *tag_process; /* whose tags those are, ... */
-	const struct tag *tag;		   /* ... and which */
+	const struct process *tag_process; /* whose tags those are */
+	const struct tag *tag;		   /* the tag in force */
 	bool one_weight; /* all samples' */
 	uint64_t weight;
 	/* the block */

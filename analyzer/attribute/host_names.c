@@ -55,7 +55,7 @@ static bool split_v8(const char *text, struct host_name *out)
 	if (!at)
 		return false;
 	at += *at && strchr("*~^+-", *at) ? 1 : 0; /* the tier, */
-	at += *at == '\'' && strchr("*+", at[-1]) ? 1 : 0; /* ... for one closure alone (V8 13 and later) */
+	at += *at == '\'' && strchr("*+", at[-1]) ? 1 : 0; /* code for one closure alone (V8 13 and later) */
 	bytes = strlen(at);
 	column = before_number(at, bytes);
 	line = before_number(at, column);

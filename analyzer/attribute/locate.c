@@ -272,7 +272,7 @@ static void locate_in_load(struct locator *l, const struct process *p, const str
 		out->component = entry->component;
 }
 
-/* The object that tells of an address, and its own address for it; NULL: there is none. */
+/* The object that describes an address, and its own address for it; NULL: there is none. */
 static struct elf_object *elf_of(struct locator *l, const struct code *c, uint64_t address, uint64_t *at)
 {
 	if (c->kind == CODE_LOAD)
@@ -301,7 +301,7 @@ static const char *file_of_function(struct elf_object *elf, uint64_t at, const c
 	return elf_find_function(elf, at, &f) && elf_find_line(elf, f.address, &first) && *first.file ? first.file : other;
 }
 
-/* ... of the one that has a frame at an address, as those find it who do not ask for inlined functions. */
+/* The file of the function that has a frame at an address, as a lookup without inlined functions finds it. */
 static const char *file_of_code(struct locator *l, const struct code *c, uint64_t address, const char *other)
 {
 	uint64_t at;

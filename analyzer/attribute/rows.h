@@ -27,8 +27,8 @@ struct rows {
 	const struct attribution *a;
 	const struct attribute_options *options;
 	struct table table; /* the rows that have not been handed over */
-	uint32_t sample_row; /* ... of the last sample: from here on; not where they are sums */
-	void *memory;	    /* ... are in here */
+	uint32_t sample_row; /* the first row of the last sample; not where rows are sums */
+	void *memory;	    /* what the table's columns are in */
 	struct hash_map expansions, projections; /* deciding -> 1 + index of known; what can be seen of rows -> 1 + index of paths */
 	struct known_paths {
 		uint32_t paths;
@@ -56,7 +56,7 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 const struct expansion_row *rows_of(const struct rows *r, uint32_t paths, uint32_t *nr);
 /* Add sample number nr.  0, or -errno of whom rows were handed to. */
 int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample);
-/* ... or as many as sum says, with facts in common, where rows are sums. */
+/* Add as many samples as sum says, with facts in common, where rows are sums. */
 int rows_add_sum(struct rows *r, const struct row_facts *f, const struct group_sum *sum);
 /* Hand over what there is, and begin anew. */
 int rows_flush(struct rows *r);

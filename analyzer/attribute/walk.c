@@ -58,7 +58,7 @@ bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out)
 	return true;
 }
 
-/* A program that was linked without any call-frame information (bun, deno): whoever does that keeps frame pointers, or is lost. */
+/* A program that was linked without any call-frame information (bun, deno): it keeps frame pointers, or its stacks cannot be walked. */
 static bool has_no_frames(struct elf_object *elf)
 {
 	struct elf_section s;

@@ -141,7 +141,7 @@ struct check_sums {
 
 /* What the model alone tells, and these sums.  0 or -ENOMEM. */
 int check_model(struct findings *f, const struct model *m, const struct check_sums *sums);
-/* ... and by how often code lies on other code, which takes longer; bytes of code; and samples one by one. */
+/* What takes longer: code that lies on other code, bytes of code, and samples one by one.  0 or -ENOMEM. */
 int check_deeply(struct findings *f, const struct report *r);
 /* Those found, the most samples first, else in their order: at most NR_FINDINGS kinds into order; returns how many. */
 uint32_t check_order(const struct findings *f, enum finding_kind order[NR_FINDINGS]);

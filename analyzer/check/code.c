@@ -55,7 +55,7 @@ static void check_lines(struct check *c, const struct code *k)
 
 #define PAGE 4096u
 
-/* There is code at an unload's beginning, or begins in its range.  Whole pages may be the agent's, which tells of munmap(2). */
+/* There is code at an unload's beginning, or begins in its range.  Whole pages may be the agent's, which reports munmap(2). */
 static bool was_announced(const uint64_t *starts, uint32_t nr, const struct code_fact *unload)
 {
 	const struct process *p = unload->owner;
@@ -69,13 +69,6 @@ static bool was_announced(const uint64_t *starts, uint32_t nr, const struct code
 	return up_to < nr && starts[up_to] < unload->end;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Of all processes: addresses of one that are another's, too, hide a mistake, which is better than to invent one. */
 static int check_unloads(struct check *c)
 {
@@ -87,7 +80,7 @@ static int check_unloads(struct check *c)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		starts[nr++] = m->code[i]->kind == CODE_LOAD ? m->code[i]->address : m->code[i]->map_start;
-	qsort(starts, nr, sizeof(*starts), by_number);
+	qsort(starts, nr, sizeof(*starts), sorted_by_number);
 	for (uint32_t i = 0; c->complete && i < m->nr_odd_unloads; i++) {
 		const struct code_fact *u = &m->odd_unload[i];
 		const struct process *p = u->owner;

@@ -111,43 +111,28 @@ static void put_shared(const struct export *e, const struct tables *t, FILE *to)
 
 	fputs("\"shared\":{\"stackTable\":{", to);
 	JSON_LIST(to, "frame", nr, fprintf(to, "%u", t->frame[i + 1]));
-	fputc(',', to);
-	JSON_LIST(to, "prefix", nr, node[i + 1].caller ? fprintf(to, "%u", node[i + 1].caller - 1) : fputs("null", to));
+	JSON_NEXT_LIST(to, "prefix", nr, node[i + 1].caller ? fprintf(to, "%u", node[i + 1].caller - 1) : fputs("null", to));
 	fprintf(to, ",\"length\":%u},\n\"frameTable\":{", nr);
 	nr = t->nr_frames;
 	JSON_LIST(to, "address", nr, fputs("-1", to));
-	fputc(',', to);
-	JSON_LIST(to, "inlineDepth", nr, fputc('0', to));
-	fputc(',', to);
-	JSON_LIST(to, "category", nr, fprintf(to, "%d", category(&node[t->first[i]])));
-	fputc(',', to);
-	JSON_LIST(to, "subcategory", nr, fputc('0', to));
-	fputc(',', to);
-	JSON_LIST(to, "func", nr, fprintf(to, "%u", t->func[i]));
-	fputc(',', to);
-	JSON_LIST(to, "nativeSymbol", nr, fputs("null", to));
-	fputc(',', to);
-	JSON_LIST(to, "innerWindowID", nr, fputc('0', to));
-	fputc(',', to);
-	JSON_LIST(to, "line", nr, node[t->first[i]].line && node[t->first[i]].line < a->nr_lines ?
+	JSON_NEXT_LIST(to, "inlineDepth", nr, fputc('0', to));
+	JSON_NEXT_LIST(to, "category", nr, fprintf(to, "%d", category(&node[t->first[i]])));
+	JSON_NEXT_LIST(to, "subcategory", nr, fputc('0', to));
+	JSON_NEXT_LIST(to, "func", nr, fprintf(to, "%u", t->func[i]));
+	JSON_NEXT_LIST(to, "nativeSymbol", nr, fputs("null", to));
+	JSON_NEXT_LIST(to, "innerWindowID", nr, fputc('0', to));
+	JSON_NEXT_LIST(to, "line", nr, node[t->first[i]].line && node[t->first[i]].line < a->nr_lines ?
 		fprintf(to, "%u", a->line[node[t->first[i]].line].number) : fputs("null", to));
-	fputc(',', to);
-	JSON_LIST(to, "column", nr, fputs("null", to));
+	JSON_NEXT_LIST(to, "column", nr, fputs("null", to));
 	fprintf(to, ",\"length\":%u},\n\"funcTable\":{", nr);
 	nr = t->nr_funcs;
 	JSON_LIST(to, "name", nr, fprintf(to, "%u", i));
-	fputc(',', to);
-	JSON_LIST(to, "isJS", nr, fputs("false", to));
-	fputc(',', to);
-	JSON_LIST(to, "relevantForJS", nr, fputs("false", to));
-	fputc(',', to);
-	JSON_LIST(to, "resource", nr, fputs("-1", to));
-	fputc(',', to);
-	JSON_LIST(to, "source", nr, fputs("null", to));
-	fputc(',', to);
-	JSON_LIST(to, "lineNumber", nr, fputs("null", to));
-	fputc(',', to);
-	JSON_LIST(to, "columnNumber", nr, fputs("null", to));
+	JSON_NEXT_LIST(to, "isJS", nr, fputs("false", to));
+	JSON_NEXT_LIST(to, "relevantForJS", nr, fputs("false", to));
+	JSON_NEXT_LIST(to, "resource", nr, fputs("-1", to));
+	JSON_NEXT_LIST(to, "source", nr, fputs("null", to));
+	JSON_NEXT_LIST(to, "lineNumber", nr, fputs("null", to));
+	JSON_NEXT_LIST(to, "columnNumber", nr, fputs("null", to));
 	fprintf(to, ",\"length\":%u},\n\"resourceTable\":{\"type\":[],\"lib\":[],\"name\":[],\"host\":[],\"length\":0},\n"
 		    "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0},\n"
 		    "\"sources\":{\"id\":[],\"filename\":[],\"length\":0},\n", nr);
@@ -206,16 +191,11 @@ static void put_markers(const struct export *e, const struct tables *tables, con
 
 	fputs("\"markers\":{", to);
 	JSON_LIST(to, "data", nr, fputs("{\"type\":\"Text\",\"name\":", to); escape_json_string(to, mark[marks[i]].text); fputc('}', to));
-	fputc(',', to);
-	JSON_LIST(to, "name", nr, fprintf(to, "%u", tables->nr_funcs + marks[i]));
-	fputc(',', to);
-	JSON_LIST(to, "startTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].begin_ns)));
-	fputc(',', to);
-	JSON_LIST(to, "endTime", nr, fprintf(to, "%.6f", milliseconds(e, mark_end_ns(e, &mark[marks[i]]))));
-	fputc(',', to);
-	JSON_LIST(to, "phase", nr, fputc('1', to)); /* an interval */
-	fputc(',', to);
-	JSON_LIST(to, "category", nr, fputc('0', to));
+	JSON_NEXT_LIST(to, "name", nr, fprintf(to, "%u", tables->nr_funcs + marks[i]));
+	JSON_NEXT_LIST(to, "startTime", nr, fprintf(to, "%.6f", milliseconds(e, mark[marks[i]].begin_ns)));
+	JSON_NEXT_LIST(to, "endTime", nr, fprintf(to, "%.6f", milliseconds(e, mark_end_ns(e, &mark[marks[i]]))));
+	JSON_NEXT_LIST(to, "phase", nr, fputc('1', to)); /* an interval */
+	JSON_NEXT_LIST(to, "category", nr, fputc('0', to));
 	fprintf(to, ",\"length\":%u}", nr);
 }
 
@@ -236,13 +216,10 @@ static void put_thread(const struct export *e, const struct tables *tables, cons
 	escape_json(to, m->numbered[t->process]->comm);
 	fputs("\",\n\"samples\":{\"weightType\":\"samples\",", to);
 	JSON_LIST(to, "stack", nr, s[i].stack ? fprintf(to, "%u", s[i].stack - 1) : fputs("null", to));
-	fputc(',', to);
-	JSON_LIST(to, "time", nr, fprintf(to, "%.6f", milliseconds(e, s[i].time_ns)));
-	fputc(',', to);
-	JSON_LIST(to, "weight", nr, fprintf(to, "%.6g", s[i].share));
+	JSON_NEXT_LIST(to, "time", nr, fprintf(to, "%.6f", milliseconds(e, s[i].time_ns)));
+	JSON_NEXT_LIST(to, "weight", nr, fprintf(to, "%.6g", s[i].share));
 	if (cpu_unit(e)) {
-		fputc(',', to);
-		JSON_LIST(to, "threadCPUDelta", nr, fprintf(to, "%.0f", (double)s[i].weight * (double)s[i].share));
+		JSON_NEXT_LIST(to, "threadCPUDelta", nr, fprintf(to, "%.0f", (double)s[i].weight * (double)s[i].share));
 	}
 	fprintf(to, ",\"length\":%u},\n", nr);
 	put_markers(e, tables, marks->mark + marks->first[thread], marks->first[thread + 1] - marks->first[thread], to);

@@ -5,6 +5,7 @@
  */
 #include "analyzer/export/export.h"
 #include "analyzer/query/code_bytes.h"
+#include "jitreg/base/grow.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -79,14 +80,8 @@ static size_t lines_of(const struct code *c, uint64_t start, uint64_t end, struc
 			}
 		}
 		if (next.file && next.line) {
-			if (nr == capacity) {
-				struct line_row *bigger = realloc(row, (capacity ? 2 * capacity : 32) * sizeof(*row));
-
-				if (!bigger)
-					break;
-				row = bigger;
-				capacity = capacity ? 2 * capacity : 32;
-			}
+			if (!GROW(row, nr, capacity))
+				break;
 			row[nr++] = next;
 		}
 		at = until;

@@ -7,6 +7,7 @@
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
+#include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,14 +93,6 @@ static void put_marks(const struct export *e, FILE *to)
 	}
 }
 
-/* The median distance between the samples of a thread. */
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t usual_gap(const struct export *e, size_t from, size_t end)
 {
 	uint64_t *gap = malloc((end - from + 1) * sizeof(*gap)), median = 0;
@@ -108,7 +101,7 @@ static uint64_t usual_gap(const struct export *e, size_t from, size_t end)
 	for (size_t i = from + 1; gap && i < end; i++)
 		gap[nr++] = e->sample[i].time_ns - e->sample[i - 1].time_ns;
 	if (nr) {
-		qsort(gap, nr, sizeof(*gap), by_number);
+		qsort(gap, nr, sizeof(*gap), sorted_by_number);
 		median = gap[nr / 2];
 	}
 	free(gap);

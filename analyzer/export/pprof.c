@@ -32,17 +32,9 @@ struct writing {
 
 static void put_byte(struct buffer *b, unsigned char c)
 {
-	if (b->nr == b->capacity) {
-		size_t capacity = b->capacity ? 2 * b->capacity : 256;
-		unsigned char *bigger = realloc(b->p, capacity);
-
-		if (!bigger) {
-			b->failed = true;
-			return;
-		}
-		b->p = bigger;
-		b->capacity = capacity;
-	}
+	b->failed |= !GROW(b->p, b->nr, b->capacity);
+	if (b->failed)
+		return;
 	b->p[b->nr++] = c;
 }
 

@@ -8,6 +8,7 @@
 #include "analyzer/flow/internal.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -282,13 +283,6 @@ struct parts {
 	uint32_t *column_of;
 };
 
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The part that an equation belongs to, as a variable's root; UINT32_MAX: it has no unknown. */
 static uint32_t part_of(const struct equations *e, uint32_t *tree, uint32_t equation)
 {
@@ -328,9 +322,9 @@ static int each_part(struct equations *e, int (*each)(struct equations *e, const
 			touched[nr_touched++] = (uint64_t)root << 32 | q;
 	}
 	if (nr_unknown)
-		qsort(unknown, nr_unknown, sizeof(*unknown), compare_u64);
+		qsort(unknown, nr_unknown, sizeof(*unknown), sorted_by_number);
 	if (nr_touched)
-		qsort(touched, nr_touched, sizeof(*touched), compare_u64);
+		qsort(touched, nr_touched, sizeof(*touched), sorted_by_number);
 	for (uint32_t i = 0, t = 0; ret == 0 && i < nr_unknown;) {
 		uint64_t root = unknown[i] >> 32;
 

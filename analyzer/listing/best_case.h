@@ -17,7 +17,7 @@ struct best_case_block {
 	size_t nr_bytes;
 	int nr; /* instructions in them */
 	double cycles; /* of one execution in a row of them; < 0: not known */
-	double floor;  /* ... if no instruction waited for another's result: the processor's units alone */
+	double floor;  /* cycles of an execution if no instruction waited for another's result: the processor's units alone */
 };
 
 struct best_cases; /* answers so far */

@@ -78,7 +78,7 @@ struct stall_count stall_count_of(double weight, double samples, double weight_s
 /* What is known of one block, of all of its executions. */
 struct stall_evidence {
 	double cycles, best; /* that it took, and that it takes at best */
-	double floor; /* ... if none of its instructions waits for another: at most best; what lies between is in the code itself */
+	double floor; /* cycles if none of its instructions waits for another: at most best; what lies between is in the code itself */
 	double executions;
 	struct stall_count count[NR_STALL_EVENTS];
 	/* of its code: per execution */

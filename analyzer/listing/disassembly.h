@@ -19,7 +19,7 @@
 
 /* The group that hits are made of; flags as of report_group(). */
 struct report_group *hits_ask(struct report *r, unsigned flags);
-/* ... by the component at a level, too. */
+/* The same split by the component at a level. */
 struct report_group *hits_ask_by_level(struct report *r, unsigned flags, uint32_t level);
 #define HITS_EVENT 3 /* the key that is the event */
 #define HITS_COMPONENT 4
@@ -41,9 +41,9 @@ struct hot { /* one function */
 /* The sums of hits_ask(), in the order of addresses; *all: of the event shown.  malloc()ed, the caller's; NULL without memory.  hot_find()
  * finds functions of generated code in them. */
 struct hit *hits_make(const struct report *r, const struct report_group *by, double *all);
-/* ... and of images: those of one file together, and how many hits there are. */
+/* Likewise with hits in images: those of one file together.  *nr: how many hits there are. */
 struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all);
-/* ... those of one component, or HITS_OF_ALL. */
+/* Likewise, only hits of one component, or HITS_OF_ALL. */
 struct hit *hits_make_of(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all);
 #define HITS_OF_ALL UINT32_MAX
 /* What a heading calls it: "memcpy of libc.so.6". */

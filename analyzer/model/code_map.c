@@ -29,13 +29,6 @@ const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t 
 	return i ? &m->facts[i - 1] : NULL;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Facts by time; those of the same time in the order in which they were read. */
 static int by_time(const void *a, const void *b, void *facts)
 {
@@ -141,7 +134,7 @@ int code_map_index(struct code_map *m)
 		m->cuts[nr++] = m->facts[i].end;
 		order[i] = (uint32_t)i;
 	}
-	qsort(m->cuts, nr, sizeof(*m->cuts), by_number);
+	qsort(m->cuts, nr, sizeof(*m->cuts), sorted_by_number);
 	for (size_t i = 0; i < nr; i++)
 		if (!m->nr_cuts || m->cuts[i] != m->cuts[m->nr_cuts - 1])
 			m->cuts[m->nr_cuts++] = m->cuts[i];

@@ -137,15 +137,8 @@ static uint32_t add_component(struct dictionary *d, uint32_t process, bool commo
 	uint32_t i, *slot, far;
 	struct component *c;
 
-	if (d->nr_components == d->components_capacity) {
-		uint32_t capacity = 2 * d->components_capacity;
-		struct component *bigger = realloc(d->component, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return COMPONENT_NONE;
-		d->component = bigger;
-		d->components_capacity = capacity;
-	}
+	if (!GROW(d->component, d->nr_components, d->components_capacity))
+		return COMPONENT_NONE;
 	if (d->nr_components > d->nr_buckets)
 		rehash(d);
 	i = d->nr_components++;
@@ -179,7 +172,7 @@ uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, 
 	return add_component(d, process, i && d->component[i].common, level, id, i ? d->component[i].to_ns : 0, i);
 }
 
-/* The one that a process announces: its own, or the common one, whoever else has an own one under that id. */
+/* The one that a process announces: its own, or the common one, also where other processes have one of their own under that id. */
 static uint32_t get_announced(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id)
 {
 	uint32_t i = find_of(d, common ? COMMON : process, level, id);

@@ -121,7 +121,7 @@ uint32_t dictionary_add_level(struct dictionary *d, const char *name);
  * Here and below an id that the process has not announced itself is that of a common component, where there is one.
  */
 uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
-/* ... whether it is over or not; COMPONENT_NONE: it was never named. */
+/* Likewise, but makes none: COMPONENT_NONE where the id was never named. */
 uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 /* Whom the id named at a time, or COMPONENT_NONE; *holds is narrowed to when that is the answer. */
 uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,

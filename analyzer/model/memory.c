@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/model/memory.h"
 
+#include "jitreg/base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,25 +30,11 @@ int memory_init(struct model *m)
 	return 0;
 }
 
-static bool reserve(struct model *m)
-{
-	uint32_t capacity = 2 * m->memory_capacity;
-	struct memory **bigger;
-
-	if (m->nr_memory < m->memory_capacity)
-		return true;
-	bigger = realloc(m->memory, capacity * sizeof(*bigger));
-	if (!bigger)
-		return false;
-	m->memory = bigger;
-	m->memory_capacity = capacity;
-	return true;
-}
-
 /* name is taken over. */
 static void add(struct model *m, struct process *p, struct code_map *map, const struct memory *like, char *name)
 {
-	struct memory *new = name && like->bytes <= UINT64_MAX - like->address && reserve(m) ? malloc(sizeof(*new)) : NULL;
+	bool fits = name && like->bytes <= UINT64_MAX - like->address && GROW(m->memory, m->nr_memory, m->memory_capacity);
+	struct memory *new = fits ? malloc(sizeof(*new)) : NULL;
 
 	if (!new) {
 		free(name);

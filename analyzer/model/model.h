@@ -256,7 +256,7 @@ struct model {
 	struct process **numbered; /* in the order in which they were heard of: what indexes name */
 	uint32_t nr_processes, processes_capacity, numbered_capacity;
 	uint64_t read_ns; /* of the record read last: for those that say "before" */
-	struct trace_place place; /* ... and where it stands */
+	struct trace_place place; /* where that record stands in the trace */
 	struct trace_reader *reader; /* while records are read: who pays for them */
 	struct waiting **waiting; /* while records are read: records of code before its LOAD */
 	uint32_t nr_waiting, waiting_capacity;
@@ -337,7 +337,7 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 /* What is at an address, in p or what it was forked from, and for how long that was so; the fact's owner is a struct code.
  * fact NULL: unregistered. */
 struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns);
-/* ... and in unregistered code, the anonymous executable region. */
+/* Likewise, and in unregistered code the anonymous executable region. */
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns);
 struct code *model_find_code(const struct process *p, uint64_t address, uint64_t time_ns);
 /* The ELF object that registered the same function before a LOAD did (LLVM does both), because it knows more; or NULL. */

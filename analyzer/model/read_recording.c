@@ -123,7 +123,7 @@ static void settle_switches(struct model *m)
 	m->preempted = preempted;
 }
 
-/* Events are numbered by whoever wrote the trace, and numbers may be missing. */
+/* Events are numbered by the writer of the trace, and numbers may be missing. */
 int model_settle_events(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_events; i++) {

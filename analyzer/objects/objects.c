@@ -61,20 +61,13 @@ static uint32_t get_set(struct objects *o, const uint64_t *numbers, size_t nr)
 	return o->nr_sets++;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Sorted, each once. */
 static size_t tidy(uint64_t *numbers, size_t nr)
 {
 	size_t kept = 0;
 
 	if (nr)
-		qsort(numbers, nr, sizeof(*numbers), by_number);
+		qsort(numbers, nr, sizeof(*numbers), sorted_by_number);
 	for (size_t i = 0; i < nr; i++)
 		if (numbers[i] && (!kept || numbers[kept - 1] != numbers[i]))
 			numbers[kept++] = numbers[i];

@@ -79,7 +79,7 @@ void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t
 /* ---- steps.c.  Of the object that is at the address now; s->object is not needed. */
 void objects_add_steps(struct objects *o, uint32_t process, uint64_t address, const struct object_steps *s);
 void objects_add_step_word(struct objects *o, uint64_t function, uint32_t offset);
-/* ... by objects_settle(). */
+/* Sorts them; objects_settle() calls it. */
 bool objects_settle_steps(struct objects *o);
 /* ---- objects.c */
 /* After the last record.  0 or -ENOMEM. */

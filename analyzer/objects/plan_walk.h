@@ -42,7 +42,7 @@ struct plan_frame {
 	uint32_t note; /* the caller's */
 };
 
-/* ... of a stack, innermost first.  Large: not to be cleared for each sample. */
+/* The frames of a stack, innermost first.  Large: not to be cleared for each sample. */
 struct plan_frames {
 	uint32_t nr;
 	struct plan_frame frame[UNWIND_FRAMES_MAX];

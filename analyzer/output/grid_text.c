@@ -10,7 +10,7 @@
 #define TEXT_MIN 8
 #define TEXT_WANTED 16 /* names of rows say enough with so many, */
 #define MORE_WANTED 12 /* other texts with so many */
-#define TREE_WANTED 16 /* ... and branches in front of them */
+#define TREE_WANTED 16 /* branches in front of names with so many */
 #define HEADING_MAX 16 /* of a number */
 
 /* A share in tenths of per cent, blanks behind it. */

@@ -17,5 +17,11 @@
 		} \
 		fputc(']', to); \
 	} while (0)
+/* The same behind another key of its object. */
+#define JSON_NEXT_LIST(to, key, nr, ...) \
+	do { \
+		fputc(',', to); \
+		JSON_LIST(to, key, nr, __VA_ARGS__); \
+	} while (0)
 
 #endif

@@ -195,7 +195,7 @@ int page_end(struct page *p)
 }
 
 #define COMBINING_MAX 4 /* on one character: more are dropped, so that a name cannot grow out of its line */
-#define DROPPED_MAX 64	/* ... and more than that are no text */
+#define DROPPED_MAX 64	/* where more are dropped than that, it is no text */
 
 /* The next piece of a text as the page shows it: from *shown, bytes of them; returns its columns, and moves the text on. */
 static int piece(const struct page *p, const char **text, const char **shown, size_t *bytes)

@@ -28,7 +28,7 @@ struct page {
 	int top;     /* rows of each table in text; 0: all */
 	bool begun;  /* CSV: a table has been written */
 	const char *sort; /* the column that rows are sorted by: its key, or its heading in text; NULL: as they come */
-	bool sorted; /* ... and a table has it */
+	bool sorted; /* a table has that column */
 	void *json;  /* json_t of the page */
 };
 
@@ -54,12 +54,12 @@ int page_end(struct page *p);
 int page_put(const struct page *p, const char *text, int columns);
 /* Likewise a name: what does not fit loses its parameters, then its middle; of a path the front. */
 int page_put_name(const struct page *p, const char *text, int columns);
-/* ... into to, as page_put_name() and page_put() would put it; returns to. */
+/* What page_put_name() and page_put() would write, into to; returns to. */
 const char *page_cut_name(const struct page *p, const char *text, int columns, char *to, size_t bytes);
 const char *page_cut(const struct page *p, const char *text, int columns, char *to, size_t bytes);
 /* A text whose lines break at blanks, from column used on; further lines begin at column indent.  Writes into text. */
 void page_put_words(const struct page *p, char *text, int used, int indent);
-/* ... as lines of their own. */
+/* Likewise, as lines of their own. */
 void page_put_wrapped(const struct page *p, char *text);
 #define PAGE_NAME_LEAST 8 /* columns that branches leave to the name behind them */
 /* A tree's branches in front of a name that has so many columns with them; where that is not enough, the ones next to the name. */
@@ -81,7 +81,7 @@ enum cell_kind {
 	CELL_PERCENT,  /* 0..1, shown as 37 % */
 	CELL_HEX,      /* an address or an offset: all 64 bits */
 	CELL_POINTS,	/* -1..1: a difference of shares: +3.7 (in per cent) */
-	CELL_POINTS_OF, /* ... and its error: 0.4 */
+	CELL_POINTS_OF, /* the error of a difference of shares: 0.4 */
 };
 
 #define GRID_BAR 1u	  /* of a share: draw it too */

@@ -44,8 +44,8 @@ extern const struct capture_kind capture_kinds[NR_CAPTURES];
 struct overhead_run {
 	double wall_s;	    /* of the program, from its exec to its end */
 	double cpu_s;	    /* user and system time, of it and of the children it waited for */
-	double recorder_s;  /* ... of the recorder meanwhile */
-	double outside_s;   /* ... of the recorder before and after: start, symbols of the sampled code */
+	double recorder_s;  /* CPU time of the recorder meanwhile */
+	double outside_s;   /* CPU time of the recorder before and after: start, symbols of the sampled code */
 	double samples, lost;
 	double sample_bytes; /* in the trace; the rest is symbols and unwind tables */
 	double trace_bytes;

@@ -55,10 +55,8 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 	put_levels(t->report, to);
 	fputs("\"components\":{", to);
 	JSON_LIST(to, "level", d->nr_components, fprintf(to, "%u", d->component[i].level));
-	fputc(',', to);
-	JSON_LIST(to, "process", d->nr_components, fprintf(to, "%u", d->component[i].process));
-	fputc(',', to);
-	JSON_LIST(to, "name", d->nr_components, escape_json_string(to, d->component[i].name));
+	JSON_NEXT_LIST(to, "process", d->nr_components, fprintf(to, "%u", d->component[i].process));
+	JSON_NEXT_LIST(to, "name", d->nr_components, escape_json_string(to, d->component[i].name));
 	SOME_("id", c->announced, fprintf(to, "\"%llx\"", (unsigned long long)c->id));
 	SOME_("detail", c->detail && *c->detail, escape_json_string(to, c->detail));
 	SOME_("counters", c->counters, put_counters(c, to));
@@ -72,20 +70,13 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 	}
 	fputs("],\n\"marks\":{", to);
 	JSON_LIST(to, "name", m->nr_marks, escape_json_string(to, m->mark[i].name));
-	fputc(',', to);
-	JSON_LIST(to, "text", m->nr_marks, escape_json_string(to, m->mark[i].text));
-	fputc(',', to);
-	JSON_LIST(to, "begin", m->nr_marks, fprintf(to, "%.3f", ((double)m->mark[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
-	fputc(',', to);
-	JSON_LIST(to, "end", m->nr_marks, if (m->mark[i].end_ns == UINT64_MAX) fputs("null", to);
+	JSON_NEXT_LIST(to, "text", m->nr_marks, escape_json_string(to, m->mark[i].text));
+	JSON_NEXT_LIST(to, "begin", m->nr_marks, fprintf(to, "%.3f", ((double)m->mark[i].begin_ns - (double)t->report->a->first_ns) / 1e3));
+	JSON_NEXT_LIST(to, "end", m->nr_marks, if (m->mark[i].end_ns == UINT64_MAX) fputs("null", to);
 	      else fprintf(to, "%.3f", ((double)m->mark[i].end_ns - (double)t->report->a->first_ns) / 1e3));
-	fputc(',', to);
-	JSON_LIST(to, "tid", m->nr_marks, fprintf(to, "%u", m->mark[i].tid));
-	fputc(',', to);
-	JSON_LIST(to, "process", m->nr_marks, fprintf(to, "%u", m->mark[i].process));
-	fputc(',', to);
-	JSON_LIST(to, "instance", m->nr_marks, fprintf(to, "%llu", (unsigned long long)m->mark[i].instance));
-	fputc(',', to);
-	JSON_LIST(to, "component", m->nr_marks, fprintf(to, "%u", m->mark[i].component));
+	JSON_NEXT_LIST(to, "tid", m->nr_marks, fprintf(to, "%u", m->mark[i].tid));
+	JSON_NEXT_LIST(to, "process", m->nr_marks, fprintf(to, "%u", m->mark[i].process));
+	JSON_NEXT_LIST(to, "instance", m->nr_marks, fprintf(to, "%llu", (unsigned long long)m->mark[i].instance));
+	JSON_NEXT_LIST(to, "component", m->nr_marks, fprintf(to, "%u", m->mark[i].component));
 	fputs("},\n", to);
 }

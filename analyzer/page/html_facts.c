@@ -18,14 +18,10 @@ static void put_ways(const struct html_rows *r, uint32_t nr_levels, FILE *to)
 {
 	fputs("\"ways\":{", to);
 	JSON_LIST(to, "mode", r->nr_ways, fprintf(to, "%u", r->ways[i].mode));
-	fputc(',', to);
-	JSON_LIST(to, "method", r->nr_ways, fprintf(to, "%u", r->ways[i].method));
-	fputc(',', to);
-	JSON_LIST(to, "reason", r->nr_ways, fprintf(to, "%u", r->ways[i].reason));
-	fputc(',', to);
-	JSON_LIST(to, "generated", r->nr_ways, fputc('0' + r->ways[i].generated, to));
-	fputc(',', to);
-	JSON_LIST(to, "share", r->nr_ways, fprintf(to, "%.17g", r->ways[i].share));
+	JSON_NEXT_LIST(to, "method", r->nr_ways, fprintf(to, "%u", r->ways[i].method));
+	JSON_NEXT_LIST(to, "reason", r->nr_ways, fprintf(to, "%u", r->ways[i].reason));
+	JSON_NEXT_LIST(to, "generated", r->nr_ways, fputc('0' + r->ways[i].generated, to));
+	JSON_NEXT_LIST(to, "share", r->nr_ways, fprintf(to, "%.17g", r->ways[i].share));
 	fputs(",\"level\":[", to);
 	for (uint32_t l = 0; l < nr_levels; l++) {
 		fputs(l ? ",[" : "[", to);
@@ -40,14 +36,10 @@ static void put_places(const struct html_rows *r, FILE *to)
 {
 	fputs("\"places\":{", to);
 	JSON_LIST(to, "ip", r->nr_places, fprintf(to, "%llu", (unsigned long long)r->places[i].ip));
-	fputc(',', to);
-	JSON_LIST(to, "code", r->nr_places, fprintf(to, "%u", r->places[i].code));
-	fputc(',', to);
-	JSON_LIST(to, "function", r->nr_places, fprintf(to, "%u", r->places[i].function));
-	fputc(',', to);
-	JSON_LIST(to, "line", r->nr_places, fprintf(to, "%u", r->places[i].line));
-	fputc(',', to);
-	JSON_LIST(to, "image", r->nr_places, fprintf(to, "%u", r->places[i].image));
+	JSON_NEXT_LIST(to, "code", r->nr_places, fprintf(to, "%u", r->places[i].code));
+	JSON_NEXT_LIST(to, "function", r->nr_places, fprintf(to, "%u", r->places[i].function));
+	JSON_NEXT_LIST(to, "line", r->nr_places, fprintf(to, "%u", r->places[i].line));
+	JSON_NEXT_LIST(to, "image", r->nr_places, fprintf(to, "%u", r->places[i].image));
 	fputs("},\n", to);
 }
 
@@ -55,16 +47,12 @@ static void put_names(const struct attribution *a, FILE *to)
 {
 	fputs("\"functions\":{", to);
 	JSON_LIST(to, "name", a->nr_functions, escape_json_string(to, a->function[i].name));
-	fputc(',', to);
-	JSON_LIST(to, "image", a->nr_functions, fprintf(to, "%u", a->function[i].image));
-	fputc(',', to);
-	JSON_LIST(to, "generated", a->nr_functions, fputc('0' + a->function[i].jit, to));
+	JSON_NEXT_LIST(to, "image", a->nr_functions, fprintf(to, "%u", a->function[i].image));
+	JSON_NEXT_LIST(to, "generated", a->nr_functions, fputc('0' + a->function[i].jit, to));
 	fputs("},\n\"lines\":{", to);
 	JSON_LIST(to, "file", a->nr_lines, escape_json_string(to, a->line[i].file));
-	fputc(',', to);
-	JSON_LIST(to, "number", a->nr_lines, fprintf(to, "%u", a->line[i].number));
-	fputc(',', to);
-	JSON_LIST(to, "generated", a->nr_lines, fputc('0' + a->line[i].jit, to));
+	JSON_NEXT_LIST(to, "number", a->nr_lines, fprintf(to, "%u", a->line[i].number));
+	JSON_NEXT_LIST(to, "generated", a->nr_lines, fputc('0' + a->line[i].jit, to));
 	fputs("},\n", to);
 	JSON_LIST(to, "images", a->nr_images, escape_json_string(to, a->image[i].path));
 	fputs(",\n", to);
@@ -87,16 +75,12 @@ static void put_processes(const struct model *m, FILE *to)
 {
 	fputs("\"processes\":{", to);
 	JSON_LIST(to, "pid", m->nr_processes, fprintf(to, "%u", m->numbered[i]->pid));
-	fputc(',', to);
-	JSON_LIST(to, "comm", m->nr_processes, escape_json_string(to, m->numbered[i]->comm));
-	fputc(',', to);
-	JSON_LIST(to, "agent", m->nr_processes, fputc('0' + m->numbered[i]->has_guest, to));
+	JSON_NEXT_LIST(to, "comm", m->nr_processes, escape_json_string(to, m->numbered[i]->comm));
+	JSON_NEXT_LIST(to, "agent", m->nr_processes, fputc('0' + m->numbered[i]->has_guest, to));
 	fputs("},\n\"threads\":{", to);
 	JSON_LIST(to, "tid", m->nr_threads, fprintf(to, "%u", m->thread[i].tid));
-	fputc(',', to);
-	JSON_LIST(to, "process", m->nr_threads, fprintf(to, "%u", m->thread[i].process));
-	fputc(',', to);
-	JSON_LIST(to, "comm", m->nr_threads, escape_json_string(to, m->thread[i].comm));
+	JSON_NEXT_LIST(to, "process", m->nr_threads, fprintf(to, "%u", m->thread[i].process));
+	JSON_NEXT_LIST(to, "comm", m->nr_threads, escape_json_string(to, m->thread[i].comm));
 	fputs("},\n", to);
 }
 
@@ -118,10 +102,9 @@ static void put_code(const struct model *m, FILE *to)
 
 	fputs("\"code\":{", to);
 	JSON_LIST(to, "kind", m->nr_code, fprintf(to, "\"%s\"", kinds[m->code[i]->kind]));
-	fputc(',', to);
-	JSON_LIST(to, "name", m->nr_code, escape_json_string(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
-	fputc(',', to);
-	JSON_LIST(to, "bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
+	JSON_NEXT_LIST(to, "name", m->nr_code,
+		       escape_json_string(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
+	JSON_NEXT_LIST(to, "bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
 	fputs("},\n", to);
 }
 
@@ -174,8 +157,7 @@ static void put_lists(FILE *to)
 	escape_json_string(to, sentences[i]); \
 	fputc(']', to)
 	JSON_LIST(to, "methods", NR_METHODS, PAIR_(method_names, method_sentences));
-	fputc(',', to);
-	JSON_LIST(to, "reasons", NR_REASONS, PAIR_(reason_names, reason_sentences));
+	JSON_NEXT_LIST(to, "reasons", NR_REASONS, PAIR_(reason_names, reason_sentences));
 #undef PAIR_
 	fputs(",\n", to);
 }

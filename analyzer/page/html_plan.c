@@ -12,7 +12,7 @@
 struct spot {
 	double x; /* in columns */
 	double first, last; /* of its children */
-	uint32_t nr; /* ... how many */
+	uint32_t nr; /* number of its children */
 };
 
 /* Lines come before those below them: leaves take columns in order, others stand over the middle of their children. */

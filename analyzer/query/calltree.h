@@ -15,7 +15,7 @@ struct call {
 	uint32_t depth;
 	uint16_t flags; /* enum stack_flags of one of its frames */
 	bool again;	 /* there is a call of the same above it */
-	bool pair_again; /* ... by the same caller */
+	bool pair_again; /* there is a call by the same caller above it */
 	double own, total; /* measure; total: with all below */
 	double own_samples, total_samples;
 	uint32_t *child; /* sorted: the largest total first */

@@ -13,7 +13,7 @@ struct counting {
 	uint32_t process, nr_roots;
 	uint32_t *root_of; /* of a component */
 	uint32_t *root_at; /* of a mark */
-	double *most;	   /* ... samples of a component of it */
+	double *most;	   /* the most samples of one component of a root */
 	double *runs;	   /* of a root */
 };
 
@@ -71,7 +71,7 @@ static void by_samples(struct counting *c, const struct report_group *g)
 struct same_text {
 	const char *text;
 	uint32_t unknown; /* marks without a plan */
-	double *of;	  /* ... and with one, by root */
+	double *of;	  /* marks with a plan, by root */
 };
 
 /* Marks without samples go where those with the same text went. */

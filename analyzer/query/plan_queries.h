@@ -16,7 +16,7 @@ struct plan_query {
 	uint32_t first, nr; /* its groups: order[first] to order[first + nr - 1] */
 	uint32_t root, nr_roots; /* its plans: roots[root] to roots[root + nr_roots - 1] */
 	uint32_t executions; /* marks named as the filter says, else run; 0: none */
-	double executed_ns; /* ... all of them together */
+	double executed_ns; /* duration of all executions together */
 };
 
 struct plan_queries {

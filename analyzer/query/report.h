@@ -52,9 +52,9 @@ struct report {
 	bool hottest; /* listings: the hottest lines instead of the whole text */
 	bool stacks; /* a view wants TABLE_STACK */
 	FILE *svg; /* for a view's picture, or NULL */
-	bool addresses; /* ... addresses, computed where they were not sampled */
+	bool addresses; /* a view wants addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
-	double samples;		    /* ... how many */
+	double samples;		    /* number of samples that pass the filter */
 	bool has_run;		    /* there are run marks */
 	uint32_t event;		    /* the one that groups are of */
 	struct report_group *group[REPORT_GROUPS_MAX];
@@ -67,7 +67,7 @@ struct report {
 	void *best_cases; /* the listings' */
 	const char *processor; /* whose best case blocks are compared with: --processor, or NULL */
 	const char *const *assumed; /* what the reader says of calls and arcs: --assume */
-	bool *is_assumed; /* ... and whether there is such a one */
+	bool *is_assumed; /* whether the trace has such a call or arc */
 	int nr_assumed;
 	uint32_t *selected, *rows; /* scratch of a block */
 	uint32_t scratch;

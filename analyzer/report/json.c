@@ -90,7 +90,7 @@ static json_t *named(const struct report_group *sums, const char *const *names, 
 	return o;
 }
 
-/* Samples with a component that has no link to this level: with the reasons, all that are on none of it. */
+/* Samples with a component that has no link to this level: with the reasons, all that are unattributed at it. */
 static double unlinked(const struct default_report *d, uint32_t level)
 {
 	double rest = report_sum(d->all.level[level], COMPONENT_NONE)->samples - report_sum(d->all.method, METHOD_NONE)->samples;
@@ -98,7 +98,7 @@ static double unlinked(const struct default_report *d, uint32_t level)
 	return rest >= 0.5 ? rest : 0;
 }
 
-/* ... with one of this level that was never announced. */
+/* Samples with a component of this level that was never announced. */
 static double unannounced(const struct default_report *d, const struct report *r, uint32_t level)
 {
 	const struct report_group *g = d->all.level[level];

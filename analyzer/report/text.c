@@ -15,7 +15,7 @@
 #define WARNINGS_SHOWN 4
 #define TABLES 5
 #define ROWS 5	       /* of a table, where --top does not say; */
-#define ROWS_BELOW 4   /* ... below a long plan */
+#define ROWS_BELOW 4   /* of a table below a long plan */
 #define PLAN_LONG 8    /* operators */
 #define CALLERS_FROM 0.1 /* share of samples in what generated code calls that makes it worth a table */
 #define LINES_FROM 0.25 /* share of samples on lines of the host's text (IR, query) that makes these lines worth a table */

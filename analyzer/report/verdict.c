@@ -17,7 +17,7 @@
 #define FEW 100	     /* samples: shares of fewer are within ten points */
 #define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
 #define UNNAMED 0.01 /* share of generated code without names that is worth a sentence, */
-#define UNNAMED_FIRST 0.05 /* ... and the first one: shares of functions are then of the rest */
+#define UNNAMED_FIRST 0.05 /* share that is worth the first sentence: shares of functions are then of the rest */
 #define MAKERS_MAX 16
 #define STRIPPED 0.02 /* share of an image's functions without names that is worth a sentence */
 #define COVERED 0.95 /* of the count: less is worth a sentence */
@@ -38,7 +38,7 @@ static const char *const remedies[NR_REASONS] = {
 	[REASON_COLLECTOR] = "",
 };
 
-/* ... against losses of samples. */
+/* What can be done against losses of samples. */
 static const char *const loss_remedies[NR_LOSSES] = {
 	[LOSS_RING_FULL] = "Lower the rate (-r) or record fewer stack bytes (--stack).",
 	[LOSS_SAMPLE_LOG_FULL] = "Lower the rate (-r).",

@@ -19,7 +19,7 @@ struct verdict_part {
 
 struct verdict {
 	uint64_t recorded; /* samples in the trace, */
-	double samples, in_run; /* ... that pass the filter, and of those in the run phase */
+	double samples, in_run; /* samples that pass the filter, and of those in the run phase */
 	double recording_s;	/* how long the recording was */
 	bool has_run;		/* shares are of the run phase */
 	bool outside;		/* there is one, without samples */
@@ -31,12 +31,12 @@ struct verdict {
 	double run_share; /* of all, in the run phase */
 	double compile_ns, run_ns, nr_runs; /* by the host's marks; 0: none */
 	double unnamed; /* share of code that a JIT generated and did not name, */
-	double maker_share; /* ... by the one that generated most of it, */
-	const char *maker; /* ... the path of its object; "": unknown */
+	double maker_share; /* share of code without names by the JIT that generated most of it */
+	const char *maker; /* the path of that JIT's object; "": unknown */
 	char in_force[64]; /* its option that was found in force, "": none */
-	struct jit_recording recording; /* ... and what of the recording decides what names it */
+	struct jit_recording recording; /* facts of the recording that decide which option names its code */
 	double stripped; /* the largest share of an image's functions that have no name, */
-	const char *stripped_image; /* ... and its path */
+	const char *stripped_image; /* the path of that image */
 	bool has_components;
 	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */
 	uint64_t lost;

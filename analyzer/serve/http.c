@@ -231,7 +231,7 @@ static enum MHD_Result handle_all(const struct server *s, struct MHD_Connection 
 	return answer_questions(s, c, t, r);
 }
 
-/* What does not fit is read, and thrown away. */
+/* What does not fit is read, and discarded. */
 static enum MHD_Result take_upload(struct request *r, const char *data, size_t *nr)
 {
 	if (r->nr + *nr > QUESTION_BYTES_MAX)

@@ -5,6 +5,7 @@
  */
 #include "analyzer/symbols/elf_internal.h"
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/sorted.h"
 
 #include <dwarf.h>
@@ -22,15 +23,8 @@ void elf_inlines_destroy(struct elf_object *o)
 
 static bool add_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_Off die)
 {
-	if (o->nr_bodies == o->bodies_capacity) {
-		size_t capacity = o->bodies_capacity ? 2 * o->bodies_capacity : 1024;
-		struct body *bigger = capacity <= RANGES_MAX ? realloc(o->bodies, capacity * sizeof(*bigger)) : NULL;
-
-		if (!bigger)
-			return false;
-		o->bodies = bigger;
-		o->bodies_capacity = capacity;
-	}
+	if (o->nr_bodies >= RANGES_MAX || !GROW(o->bodies, o->nr_bodies, o->bodies_capacity))
+		return false;
 	o->bodies[o->nr_bodies++] = (struct body){ start, end, die };
 	return true;
 }

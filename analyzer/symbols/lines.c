@@ -2,6 +2,7 @@
 /* Line tables by libdw: all rows of an object as one sorted array, built when the first address is asked for. */
 #include "analyzer/symbols/elf_internal.h"
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
@@ -17,15 +18,8 @@ void elf_lines_destroy(struct elf_object *o)
 
 static bool add_row(struct elf_object *o, const struct elf_line *row)
 {
-	if (o->nr_lines == o->lines_capacity) {
-		size_t capacity = o->lines_capacity ? 2 * o->lines_capacity : 1024;
-		struct elf_line *bigger = capacity <= ROWS_MAX ? realloc(o->lines, capacity * sizeof(*bigger)) : NULL;
-
-		if (!bigger)
-			return false;
-		o->lines = bigger;
-		o->lines_capacity = capacity;
-	}
+	if (o->nr_lines >= ROWS_MAX || !GROW(o->lines, o->nr_lines, o->lines_capacity))
+		return false;
 	o->lines[o->nr_lines++] = *row;
 	return true;
 }

@@ -95,7 +95,7 @@ static void read_own_keys(const struct crossfilter_key *k, uint32_t first, uint3
 		to[i] = to[i] < k->nr_map ? k->map[to[i]] : CROSSFILTER_NO_KEY;
 }
 
-/* ... of both, where there is an inner one. */
+/* Numbers of groups: of the key, and of its inner one where there is one. */
 static void read_keys(const struct crossfilter_key *k, uint32_t first, uint32_t nr, uint32_t *to)
 {
 	uint32_t inner[BLOCK], nr_inner = k->inner ? k->inner->nr : 1;

@@ -30,9 +30,9 @@ struct crossfilter_set {
 
 /* Set bit in fails[] of the rows that pass none of the sets, and clear it in the others. */
 void crossfilter_sets(uint16_t *fails, uint32_t nr, uint16_t bit, const struct crossfilter_set *sets, uint32_t nr_sets);
-/* ... of the rows outside of [low, high). */
+/* Set bit of the rows outside of [low, high), and clear it in the others. */
 void crossfilter_range(uint16_t *fails, uint32_t nr, uint16_t bit, struct crossfilter_column column, uint64_t low, uint64_t high);
-/* ... of none. */
+/* Clear bit in all rows. */
 void crossfilter_clear(uint16_t *fails, uint32_t nr, uint16_t bit);
 
 /* What rows are summed up by: numbers of a column, what a map makes of them, or bins of it. */

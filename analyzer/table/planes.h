@@ -12,7 +12,7 @@
 enum planes_kind {
 	PLANES_PLAIN,
 	PLANES_DELTA, /* differences from the number before, with the sign in the lowest bit */
-	PLANES_KEYED, /* ... from the last one of the same key: of one instruction's addresses, say */
+	PLANES_KEYED, /* differences from the last number of the same key: of one instruction's addresses, say */
 };
 
 struct planes {

@@ -17,13 +17,6 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static bool add_fde(void *context, const struct eh_frame_fde *f)
 {
 	struct fde_index *k = context;
@@ -106,7 +99,7 @@ struct fde_index *knowledge_get(struct knowledge *all, const struct unwind_objec
 	if (k->nr_fdes)
 		qsort(k->fde, k->nr_fdes, sizeof(*k->fde), by_start);
 	if (k->nr_expressions)
-		qsort(k->expressions, k->nr_expressions, sizeof(*k->expressions), by_address);
+		qsort(k->expressions, k->nr_expressions, sizeof(*k->expressions), sorted_by_number);
 	return k;
 }
 

@@ -11,6 +11,8 @@
  */
 #include "analyzer/unwind/unwind_internal.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <errno.h>
 #include <libunwind-x86_64.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@ struct libunwind {
 	const struct unwind_input *input;
 	struct unwind_registers registers; /* that it starts with */
 	struct fde_index *at; /* of the last frame that libunwind asked about */
-	struct unwind_object object; /* ... and its place */
+	struct unwind_object object; /* the object of that frame, and where it is */
 	struct {
 		uint64_t address, value;
 	} popped[CFI_REGISTERS]; /* words below the stack pointer that are in registers again */
@@ -50,13 +52,6 @@ struct libunwind {
 	bool no_info, truncated;
 	bool forget; /* what this step put into libunwind's cache */
 };
-
-static int compare_addresses(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static void make_table(struct libunwind *l, struct fde_index *k)
 {
@@ -123,7 +118,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 		l->no_info = true;
 	/* libunwind keeps an expression by its address, and would read it later without asking whose it is */
 	else if (k->nr_expressions && bsearch(&(uint64_t){ pi->start_ip - o.bias }, k->expressions, k->nr_expressions,
-					      sizeof(*k->expressions), compare_addresses))
+					      sizeof(*k->expressions), sorted_by_number))
 		l->forget = true;
 	return ret;
 }

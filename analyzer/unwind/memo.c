@@ -9,6 +9,7 @@
  */
 #include "analyzer/unwind/unwind_internal.h"
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <stdlib.h>
@@ -95,15 +96,8 @@ struct unwind_counts memo_counts(const struct memo *m)
 
 static bool keep_row(struct memo *m, const struct cfi_row *row, struct memo_entry *e)
 {
-	if (m->nr_rows == m->rows_capacity) {
-		uint32_t capacity = m->rows_capacity ? 2 * m->rows_capacity : 16;
-		struct cfi_row *bigger = capacity <= ROWS_MAX ? realloc(m->row, capacity * sizeof(*bigger)) : NULL;
-
-		if (!bigger)
-			return false;
-		m->row = bigger;
-		m->rows_capacity = capacity;
-	}
+	if (m->nr_rows >= ROWS_MAX || !GROW(m->row, m->nr_rows, m->rows_capacity))
+		return false;
 	e->row = m->nr_rows;
 	m->row[m->nr_rows++] = *row;
 	return true;
@@ -167,7 +161,7 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	e->space = space->number;
 	e->from_ns = o.from_ns;
 	e->until_ns = o.until_ns;
-	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) { /* whoever says so: it holds now */
+	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) { /* the range is wrong: the answer holds now */
 		e->from_ns = space->time_ns;
 		e->until_ns = space->time_ns + 1;
 	}

@@ -36,7 +36,7 @@ struct unwind_object {
 	/* Also where there is no unwind information: */
 	bool code;	     /* it is known that there was code */
 	bool frame_pointers; /* its frames may be left by rbp if nothing else is known of them */
-	bool unregistered;   /* ... but it is not known to be a function: has_return_address() is asked */
+	bool unregistered;   /* it is code that is not known to be a function: has_return_address() is asked */
 	const unsigned char *function; /* that the address is in, as bytes; NULL: not known */
 	uint64_t function_start, function_bytes;
 	const unsigned char *region; /* code around the address, in which no function's beginning is known; NULL: not known either */

@@ -41,7 +41,7 @@ struct plan {
 	struct split *sums;
 	const struct report_group *by_phase; /* sums by mark and level, or NULL */
 	double measure, samples;
-	double rest, rest_samples; /* ... on no operator */
+	double rest, rest_samples; /* measure and samples that no operator has */
 	uint32_t *lines_left; /* of the report without --view */
 };
 
@@ -158,7 +158,7 @@ static void set_name(const struct report *r, struct grid *g, int name, const str
 #define QUERY_CHARACTERS 700 /* in the view; below they are fewer */
 #define QUERIES_BRIEF 3
 #define QUERY_LINES_BRIEF 12u /* of each: the largest */
-#define OUTSIDE_LINES_BRIEF 5u /* ... and of what is of no query */
+#define OUTSIDE_LINES_BRIEF 5u /* lines of what is of no query */
 #define QUERY_PLANS_BRIEF 2 /* plans of queries: the report stays a screen and a half */
 #define QUERY_BRIEF_CHARACTERS 135
 #define SOURCES_A_STEP 8

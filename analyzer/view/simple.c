@@ -314,7 +314,7 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 	grid_show(g, p);
 }
 
-/* Samples that have a component, and yet are on none of a level that anybody announced. */
+/* Samples that have a component, and yet are unattributed at a level that the host announced. */
 enum { NO_LINK, NOT_ANNOUNCED, NR_BESIDES };
 struct besides {
 	struct group_sum sum[NR_BESIDES];

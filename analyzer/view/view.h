@@ -125,20 +125,20 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 /* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none. */
 void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
-/* ... the level of generated functions, where these mostly call the host. */
+/* Likewise for the level of generated functions, where these mostly call the host. */
 void callers_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
-/* ... methods, and the reasons of unattributed samples, as one table. */
+/* Methods, and the reasons of unattributed samples, as one table. */
 void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
 			    struct page *p);
-/* ... the recorder's warnings, at most so many, without one that has been said (NULL: none). */
+/* The recorder's warnings, at most so many, without one that has been said (NULL: none). */
 void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p);
-/* ... and the plans of all processes, of sums by level and by process, and those of queries (plan_queries_ask(), or NULL); at most
+/* The plans of all processes, of sums by level and by process, and those of queries (plan_queries_ask(), or NULL); at most
  * PLAN_BRIEF_LINES operators.  Returns how many. */
 #define PLAN_BRIEF_LINES 40
 uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process,
 			 const struct report_group *by_query, uint32_t level, bool in_run, struct page *p);
 
-/* ... samples that are unattributed at a level alone: their component has no link to it, or was never announced.  false: there are none. */
+/* Samples that are unattributed at a level alone: their component has no link to it, or was never announced.  false: there are none. */
 bool unlinked_show_brief(struct report *r, const struct report_group *by_reason, const struct report_group *by_level, uint32_t level,
 			 struct page *p);
 

@@ -18,8 +18,8 @@
  * A descriptor, or -errno with a sentence that begins with the path.
  */
 int output_file_open(const char *path, struct diag *d);
-/* ... for output that may wait for its reader.  /dev/stdout, /dev/stderr and /dev/fd/N are descriptors of this process.  NULL: errno is
- * set. */
+/* Likewise, as a stream, for output that may wait for its reader.  /dev/stdout, /dev/stderr and /dev/fd/N are descriptors of this process.
+ * NULL: errno is set. */
 FILE *output_file_stream(const char *path, struct diag *d);
 
 /* Could it be created now?  0 or -errno with a sentence; nothing is created or opened. */

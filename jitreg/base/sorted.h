@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Binary search: how many elements stand at the beginning of an array for which a condition on their index is true; after the first for
- * which it is false, it is false for all.
+ * Sorted arrays.  SORTED_COUNT() is a binary search: how many elements stand at the beginning of an array for which a condition on their
+ * index is true; after the first for which it is false, it is false for all.
  *
  *	uint32_t n = SORTED_COUNT(nr, i, line[i].address <= address);	(line[n - 1] is the last that begins at address or before it)
  *
@@ -9,6 +9,16 @@
  */
 #ifndef TAILOR_SORTED_H
 #define TAILOR_SORTED_H
+
+#include <stdint.h>
+
+/* For qsort(): numbers, the smallest first. */
+static inline int sorted_by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
 
 #define SORTED_COUNT(nr, index, condition) \
 	({ \

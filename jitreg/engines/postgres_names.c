@@ -256,7 +256,7 @@ static void put_type(struct out *o, const struct postgres_reader *r, const struc
 	}
 }
 
-/* Where the plan says which table of the query a node works on; POSTGRES_ABSENT: it works on none. */
+/* Where the plan says which table of the query a node works on; POSTGRES_ABSENT: it works on no table. */
 static uint16_t range_index_offset(const struct postgres_layout *l, enum postgres_node_type type)
 {
 	if (type == POSTGRES_MODIFY_TABLE)

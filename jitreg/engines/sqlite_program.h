@@ -31,7 +31,7 @@ enum sqlite_kind {
 	SQLITE_OTHER,
 	SQLITE_USES, /* a cursor */
 	SQLITE_OPENS, /* a cursor on a table or an index of the database */
-	SQLITE_OPENS_OTHER, /* ... on something else: sqlite_cursor_label() */
+	SQLITE_OPENS_OTHER, /* a cursor on something else: sqlite_cursor_label() */
 	SQLITE_CALLS, /* p4: a program of its own (a trigger) */
 };
 enum sqlite_kind sqlite_kind_of(const char *opcode_name);

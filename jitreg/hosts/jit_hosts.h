@@ -44,7 +44,7 @@ enum jit_way jit_way_of(const char *text);
 struct jit_host {
 	const char *interface;	  /* its JIT interface; stable, for scripts.  NULL: it has none that could be looked for */
 	const char *symbol, *word; /* of the interface: a dynamic symbol, or NULL; a word in the program or the names of its libraries */
-	const char *says;	  /* ... and what that gives, or how it is enabled */
+	const char *says;	  /* what the interface gives, or how it is enabled */
 	const char *name;	  /* of the host; NULL: any may have the interface */
 	const char *objects;	  /* file names of what maps or holds its code, up to a version; separated by spaces */
 	uint32_t heard;		  /* JIT_BY(way): measured, tests/hosts/README.md */
@@ -82,7 +82,7 @@ bool jit_host_is_buffer(const char *symbol);
 /* The host whose code an object maps or holds, by the object's path; NULL: unknown. */
 const struct jit_host *jit_host_of_object(const char *path);
 
-/* ... that a program has loaded, by the name of a library: any module of an interpreter may be called poly.so. */
+/* The host of a library that a program has loaded: any module of an interpreter may be called poly.so. */
 const struct jit_host *jit_host_of_library(const char *path);
 
 /* Is it a library with a JIT that other hosts and ordinary programs load (LLVM, PCRE2), so that it need not be the one that generated

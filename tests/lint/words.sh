@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Concepts have one name each: tests/lint/phrases says which phrases are not used, and what is written instead.  Looked at are
-# strings of the product's C files (that is help and manual pages, too), comments of its headers, all README.md and docs, and
-# `make help`.  words.sh BUILD [FILE]... for some files.  A phrase may be spread over lines, or over strings side by side.
+# strings of the product's C files (that is help and manual pages, too), their comments, all README.md and docs, and `make help`.  A phrase
+# may be spread over lines, or over strings side by side.  A comment does not begin with "...": it is a sentence of its own.
+# words.sh BUILD [FILE]... for some files.
 set -u
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
@@ -14,6 +15,7 @@ import fnmatch, re, sys
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 BETWEEN = re.compile(r'(?:\s|\\\n|PRI[a-zA-Z0-9]+)*') # of two strings that are one
 LIST = 'tests/lint/phrases'
+OLD = ('agent/', 'shim/', 'jitreg/trace/') # comments of their .c files, and those that begin with "...", are not looked at yet
 
 
 class Text:
@@ -42,7 +44,7 @@ def texts_of_c(path, source):
                 last = Text('string')
             last.add(re.sub(r'\\[ntrv]', '  ', t[1:-1]), line)
             end = m.end()
-        elif t[0] == '/' and path.endswith('.h'):
+        elif t[0] == '/' and (path.endswith('.h') or not path.startswith(OLD)):
             comment = Text('comment')
             comment.add(re.sub(r'(?m)^(\s*)\*', r'\1 ', t), line)
             yield comment
@@ -94,6 +96,8 @@ phrases, exceptions = read_list()
 found = []
 for path in paths:
     for t in texts_of(path):
+        if t.kind == 'comment' and not path.startswith(OLD) and re.match(r'/\*\W*\.\.\.', t.text):
+            found.append((path, t.lines[0], '...', 'a whole sentence'))
         taken = [] # the first phrase of the list that has a place, has it alone
         for pattern, term, section in phrases:
             if section == 'shown' and t.kind == 'comment' or section == 'columns' and t.kind != 'string':

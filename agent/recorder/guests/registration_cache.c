@@ -88,7 +88,7 @@ static struct record **page_chain(const struct registration_cache *s, uint64_t a
 	return &s->by_page[hash_pair(address >> PAGE_SHIFT, 0) & (s->capacity - 1)];
 }
 
-static void hang(struct registration_cache *s, struct record *r)
+static void index_insert(struct registration_cache *s, struct record *r)
 {
 	struct record **chain = subject_chain(s, r->subject);
 
@@ -101,7 +101,7 @@ static void hang(struct registration_cache *s, struct record *r)
 	}
 }
 
-static void unhang(struct registration_cache *s, struct record *r)
+static void index_remove(struct registration_cache *s, struct record *r)
 {
 	struct record **chain;
 
@@ -130,12 +130,12 @@ static void grow(struct registration_cache *s)
 	s->by_page = page;
 	s->capacity *= 2;
 	for (struct record *r = s->first; r; r = r->behind)
-		hang(s, r);
+		index_insert(s, r);
 }
 
 static void forget(struct registration_cache *s, struct record *r)
 {
-	unhang(s, r);
+	index_remove(s, r);
 	*(r->before ? &r->before->behind : &s->first) = r->behind;
 	*(r->behind ? &r->behind->before : &s->last) = r->before;
 	s->nr--;
@@ -160,7 +160,7 @@ static bool is_companion(const struct record *r)
 }
 
 /* replaced: by other code, so what is not code, or waits for code, stays. */
-static bool goes(const struct record *r, uint64_t start, uint64_t end, bool replaced)
+static bool is_replaced(const struct record *r, uint64_t start, uint64_t end, bool replaced)
 {
 	if (r->address < start || r->address >= end)
 		return false;
@@ -176,7 +176,7 @@ static void clear(struct registration_cache *s, uint64_t start, uint64_t bytes, 
 	if (pages > s->nr) {
 		for (struct record *next, *r = s->first; r; r = next) {
 			next = r->behind;
-			if (r->address != PLACE_NONE && goes(r, start, end, replaced))
+			if (r->address != PLACE_NONE && is_replaced(r, start, end, replaced))
 				forget(s, r);
 		}
 		return;
@@ -184,7 +184,7 @@ static void clear(struct registration_cache *s, uint64_t start, uint64_t bytes, 
 	for (uint64_t page = start >> PAGE_SHIFT; page <= end >> PAGE_SHIFT; page++)
 		for (struct record *next, *r = *page_chain(s, page << PAGE_SHIFT); r; r = next) {
 			next = r->same_page;
-			if (r->address >> PAGE_SHIFT == page && goes(r, start, end, replaced))
+			if (r->address >> PAGE_SHIFT == page && is_replaced(r, start, end, replaced))
 				forget(s, r);
 		}
 }
@@ -201,10 +201,10 @@ static void bind(struct registration_cache *s, uint64_t address, uint32_t tid)
 	struct record *r = find(s, waiting);
 
 	if (r) { /* it did not say whose it is: the next one's of its thread */
-		unhang(s, r);
+		index_remove(s, r);
 		r->subject[1] = r->address = address;
 		r->subject[2] = 0;
-		hang(s, r);
+		index_insert(s, r);
 	}
 	for (r = *page_chain(s, address); r; r = r->same_page)
 		if (r->address == address && is_companion(r))
@@ -273,7 +273,7 @@ static void keep(struct registration_cache *s, uint32_t tid, const void *bytes, 
 	s->nr++;
 	s->bytes += sizeof(*r) + nr;
 	r->bound = r->id == JITREG_CODE_MAP && find(s, load);
-	hang(s, r);
+	index_insert(s, r);
 }
 
 static void drop(struct registration_cache *s, const uint64_t *subject)
@@ -291,15 +291,15 @@ static void move(struct registration_cache *s, uint64_t from, uint64_t to, uint6
 
 	if (!load || from == to)
 		return;
-	unhang(s, load);
+	index_remove(s, load);
 	load->address = load->subject[1] = PLACE_NONE; /* so that its new place can be cleared */
-	hang(s, load);
+	index_insert(s, load);
 	clear(s, from, 1, false);
 	clear(s, to, bytes, true);
-	unhang(s, load);
+	index_remove(s, load);
 	load->address = load->subject[1] = to;
 	memcpy(load->data + offsetof(struct jitreg_load_record, code_addr), &to, sizeof(to));
-	hang(s, load);
+	index_insert(s, load);
 }
 
 /* Components with those numbers are over, and so are links, edges and facts of theirs; and the scopes themselves. */
