@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unpacks what liblzma's xz packed, from files that nobody vouches for: within bounds of memory and of size.  Context: thread. */
+/* Unpacks what liblzma's xz packed, from files that are untrusted: within bounds of memory and of size.  Context: thread. */
 #ifndef TAILOR_XZ_H
 #define TAILOR_XZ_H
 
