@@ -148,13 +148,18 @@ void recording_settle(struct recording *r)
 	settle(r, false);
 }
 
+static void flush(struct recording *r)
+{
+	recording_flush_samples(r);
+	recording_write_losses(r);
+	trace_writer_flush_all(r->writer);
+}
+
 void recording_flush(struct recording *r)
 {
 	uint64_t now_ns = recording_now_ns(r);
 
-	recording_flush_samples(r);
-	recording_write_losses(r);
-	trace_writer_flush_all(r->writer);
+	flush(r);
 	if (!r->options.past_end_ns && now_ns - r->begin_ns >= EARLY_NS)
 		images_write_early(r->images, r->writer, now_ns);
 }
@@ -199,7 +204,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	int error;
 
 	settle(r, true);
-	recording_flush_samples(r);
+	flush(r); /* before files of images, where there is room for a part of it all only */
 	write_what_lists_lack(r);
 	engines_end(r->engines, recording_now_ns(r));
 	nameless = kernel_names_write(r->kernel_names, r->options.past_names, r->writer, recording_now_ns(r));
