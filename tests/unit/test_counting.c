@@ -5,6 +5,7 @@
  */
 #include "agent/recorder/counting/internal.h"
 #include "agent/recorder/recording/recording.h"
+#include "tests/unit/sampled_event.h"
 #include "tests/unit/trace_sums.h"
 #include "tests/unit/unit.h"
 
@@ -23,31 +24,20 @@ struct fixture {
 	_Alignas(8) unsigned char data[RING_BYTES];
 };
 
-static const struct perf_event_attr attr = {
-	.type = PERF_TYPE_SOFTWARE,
-	.config = PERF_COUNT_SW_TASK_CLOCK,
-	.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
-	.sample_period = 1000,
-	.sample_id_all = 1,
-};
-
 /* What counting_create() makes, but for counters. */
 static struct fixture *begin(int nr_events)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct sink sink;
-	struct diag d;
 
 	f->c = calloc(1, sizeof(*f->c));
 	strcpy(f->path, "/tmp/test_counting.XXXXXX");
 	close(mkstemp(f->path));
-	assert_int_equal(recording_create(&(struct recording_options){ .output = f->path }, &f->recording, &d), 0);
-	f->c->events.nr = f->c->nr_columns = nr_events;
-	for (int i = 0; i < nr_events; i++) {
-		f->c->events.event[i].attr = attr;
-		assert_int_equal(recording_add_event(f->recording, &attr, NULL), 0);
-	}
-	assert_int_equal(record_layout(&attr, &f->c->layout), 0);
+	f->recording = sampled_recording(f->path, nr_events);
+	f->c->events.nr = nr_events;
+	for (int i = 0; i < nr_events; i++)
+		f->c->events.event[i] = sampled_event;
+	assert_int_equal(record_layout(&sampled_event.attr, &f->c->layout), 0);
 	sink = recording_sink(f->recording);
 	counting_set_sink(f->c, &sink);
 	return f;
@@ -213,7 +203,6 @@ static void a_sink_changes_between_two_drains(void **state)
 	char path[32] = "/tmp/test_counting.XXXXXX";
 	struct recording *next;
 	struct sink sink;
-	struct diag d;
 
 	(void)state;
 	close(mkstemp(path));
@@ -222,8 +211,7 @@ static void a_sink_changes_between_two_drains(void **state)
 	drain(f);
 	for (uint64_t i = 500; i < 800; i++) /* comes before the change, and is drained behind it */
 		ring_put_sample(f, 1, 0x1000 + i, 7, i);
-	assert_int_equal(recording_create(&(struct recording_options){ .output = path }, &next, &d), 0);
-	assert_int_equal(recording_add_event(next, &attr, NULL), 0);
+	next = sampled_recording(path, 1);
 	sink = recording_sink(next);
 	counting_set_sink(f->c, &sink);
 	end(f);

@@ -4,6 +4,7 @@
  * lost; and one recording goes on where another one ended.
  */
 #include "agent/recorder/recording/recording.h"
+#include "tests/unit/sampled_event.h"
 #include "tests/unit/trace_sums.h"
 #include "tests/unit/unit.h"
 
@@ -12,14 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static const struct perf_event_attr attr = {
-	.type = PERF_TYPE_SOFTWARE,
-	.config = PERF_COUNT_SW_TASK_CLOCK,
-	.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
-	.sample_period = 1000,
-	.sample_id_all = 1,
-};
 
 struct fixture {
 	struct recording *recording;
@@ -30,13 +23,9 @@ struct fixture {
 static struct fixture begin(const char *name)
 {
 	struct fixture f;
-	struct diag d;
 
 	snprintf(f.path, sizeof(f.path), "/tmp/test_recording.%s.%d", name, (int)getpid());
-	assert_int_equal(recording_create(&(struct recording_options){ .output = f.path, .image_code_bytes = 1 << 18 }, &f.recording, &d),
-			 0);
-	recording_write_header(f.recording, &(struct recording_header){ .way = JIT_WAY_RUN });
-	assert_int_equal(recording_add_event(f.recording, &attr, NULL), 0);
+	f.recording = sampled_recording(f.path, 1);
 	f.to = recording_sink(f.recording);
 	return f;
 }

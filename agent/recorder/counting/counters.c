@@ -4,13 +4,8 @@
 #include "jitreg/base/grow.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
-
 
 int counting_learn_id(struct counting *c, int fd, uint32_t event)
 {
@@ -47,19 +42,11 @@ static bool has_addresses(const struct perf_event_attr *a)
 
 void counting_prepare_events(struct counting *c)
 {
-	bool addresses = false;
+	bool addresses = false, switches = false;
 
-	c->nr_columns = c->events.nr;
-	for (int i = 0; i < c->events.nr && c->nr_columns == c->events.nr; i++)
-		if (event_is_switches(&c->events.event[i].attr) && c->sampler < WIRE_SAMPLER_SIGNAL) {
-			struct event *e = &c->events.event[c->nr_columns++];
-
-			memset(e, 0, sizeof(*e));
-			snprintf(e->name, sizeof(e->name), TRACE_EVENT_SWITCH);
-			snprintf(e->unit, sizeof(e->unit), "switches");
-			e->attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
-			c->events.event[0].attr.context_switch = 1;
-		}
+	for (int i = 0; i < c->events.nr; i++)
+		switches |= event_is_switches(&c->events.event[i].attr) && c->sampler < WIRE_SAMPLER_SIGNAL;
+	c->events.event[0].attr.context_switch = switches;
 	for (int i = 0; i < c->events.nr; i++) {
 		struct perf_event_attr *a = &c->events.event[i].attr;
 

@@ -89,10 +89,14 @@ void counting_set_sink(struct counting *c, const struct sink *sink)
 	c->sink = *sink;
 }
 
-const struct events *counting_events(const struct counting *c, int *nr_columns)
+const struct events *counting_events(const struct counting *c)
 {
-	*nr_columns = c->nr_columns;
 	return &c->events;
+}
+
+bool counting_has_switches(const struct counting *c)
+{
+	return c->events.event[0].attr.context_switch;
 }
 
 enum wire_sampler counting_sampler(const struct counting *c)

@@ -35,8 +35,9 @@ void counting_destroy(struct counting *c);
 /* From now on all goes there; before the first counter is opened. */
 void counting_set_sink(struct counting *c, const struct sink *sink);
 
-/* What is counted: the events, and how many columns of samples these make (one more for switches). */
-const struct events *counting_events(const struct counting *c, int *nr_columns);
+const struct events *counting_events(const struct counting *c);
+/* Is the sink told of context switches? */
+bool counting_has_switches(const struct counting *c);
 enum wire_sampler counting_sampler(const struct counting *c);
 /* Times of samples and records are perf's own, which these pairs convert; NULL: they are CLOCK_MONOTONIC. */
 const struct clock_pairs *counting_clock_pairs(const struct counting *c);

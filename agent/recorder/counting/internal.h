@@ -65,7 +65,6 @@ struct counting {
 	char stack_note[256];
 	enum wire_sampler sampler;
 	struct events events;
-	int nr_columns;
 	struct record_layout layout; /* of what is no sample: all events have the same */
 	struct hash_map ids;	     /* whose sample it is, where there are several events */
 	struct rings rings;

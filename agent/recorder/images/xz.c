@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <lzma.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -21,6 +21,8 @@
 #define KERNEL_PID UINT32_MAX /* whose mappings are the kernel's and its modules' */
 #define MISC_FORK_MADE_UP (1u << 13) /* by perf, of a process that was there before */
 
+_Static_assert(IMPORT_EVENTS_MAX + 1 <= RECORDING_COLUMNS_MAX, "each event and the switches have a column");
+
 struct import {
 	const struct import_options *options;
 	const struct perf_data *data;
@@ -99,7 +101,8 @@ static void name_event(const struct perf_data_event *e, struct event *out)
 static int take_events(struct import *m, struct diag *d)
 {
 	bool said = false, sampled = false; /* when threads come and go; from which code they go */
-	struct event event = { .name = TRACE_EVENT_SWITCH, .unit = "switches" };
+	static const struct recording_event how = { .scope = "cpu" };
+	struct event event;
 	int ret = 0;
 
 	for (uint32_t i = 0; i < m->data->nr_events && ret == 0; i++) {
@@ -113,15 +116,11 @@ static int take_events(struct import *m, struct diag *d)
 		if (m->nr_events == IMPORT_EVENTS_MAX)
 			return diag_fail(d, E2BIG, "%s has more than %u events", m->options->input, IMPORT_EVENTS_MAX);
 		name_event(e, &event);
-		recording_write_event(m->recording, m->nr_events, &event, "cpu", 0);
-		ret = recording_add_event(m->recording, &e->attr, NULL);
+		ret = recording_add_event(m->recording, &event, &how);
 		m->number[i] = m->nr_events++;
 	}
-	if (ret == 0 && said && sampled) {
-		event = (struct event){ .name = TRACE_EVENT_SWITCH, .unit = "switches" };
-		recording_write_event(m->recording, m->nr_events, &event, "cpu", 0);
-		ret = recording_add_switches(m->recording);
-	}
+	if (ret == 0 && said && sampled)
+		ret = recording_add_switches(m->recording, how.scope);
 	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
 }
 

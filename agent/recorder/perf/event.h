@@ -81,7 +81,7 @@ struct event {
 
 struct events {
 	int nr;
-	struct event event[EVENTS_MAX + 1]; /* one more for what a recorder makes of its own */
+	struct event event[EVENTS_MAX];
 };
 
 /* For each event or part of a sample that is unavailable: FALLBACK or LADDER. */

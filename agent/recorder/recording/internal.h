@@ -56,12 +56,12 @@ static inline uint64_t recording_now_ns(const struct recording *r)
 void recording_flush_samples(struct recording *r);
 
 /* ---- records.c */
+void recording_write_event(struct recording *r, uint32_t number, const struct event *e, const struct recording_event *how);
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns);
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);
 
 /* ---- losses.c */
-void recording_lose(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 /* What was lost since the last call. */
 void recording_write_losses(struct recording *r);
 

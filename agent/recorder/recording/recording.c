@@ -71,7 +71,7 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 	return 0;
 }
 
-int recording_add_event(struct recording *r, const struct perf_event_attr *attr, const struct clock_pairs *pairs)
+static int add_column(struct recording *r, const struct perf_event_attr *attr, const struct clock_pairs *pairs)
 {
 	int ret;
 
@@ -83,22 +83,27 @@ int recording_add_event(struct recording *r, const struct perf_event_attr *attr,
 	if (pairs)
 		samples_convert_times(r->samples[r->nr_columns], pairs);
 	r->attr[r->nr_columns++] = *attr;
-	r->switches = r->nr_columns;
 	recording_keep_registers(r);
 	return 0;
 }
 
-int recording_add_switches(struct recording *r)
+int recording_add_event(struct recording *r, const struct event *e, const struct recording_event *how)
 {
+	recording_write_event(r, r->nr_columns, e, how);
+	r->switches = r->nr_columns + 1;
+	return add_column(r, &e->attr, how->pairs);
+}
+
+int recording_add_switches(struct recording *r, const char *scope)
+{
+	static const struct event switches = { .name = TRACE_EVENT_SWITCH, .unit = "switches" };
 	/* what a switch becomes: who, when, where, and which way */
 	static const struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD, .sample_period = 1 };
-	uint32_t column = r->nr_columns;
-	int ret = recording_add_event(r, &attr, NULL);
 
-	if (ret == 0)
-		r->switches = column;
-	return ret;
+	recording_write_event(r, r->nr_columns, &switches, &(struct recording_event){ .scope = scope });
+	r->switches = r->nr_columns;
+	return add_column(r, &attr, NULL);
 }
 
 struct trace_writer *recording_writer(struct recording *r)
@@ -204,12 +209,12 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	int error;
 
 	settle(r, true);
-	flush(r); /* before files of images, where there is room for a part of it all only */
 	write_what_lists_lack(r);
 	engines_end(r->engines, recording_now_ns(r));
 	nameless = kernel_names_write(r->kernel_names, r->options.past_names, r->writer, recording_now_ns(r));
 	if (nameless)
 		recording_notice(r, NOTICE_LADDER, "%s", nameless);
+	flush(r); /* before files of images, where there is room for a part of it all only */
 	images_write(r->images, r->writer, recording_now_ns(r));
 	trace_writer_flush_all(r->writer);
 	trace_writer_use_reserve(r->writer);

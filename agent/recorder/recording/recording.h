@@ -43,13 +43,19 @@ struct recording_options {
 
 /* Creates the trace last, because that replaces an older one.  0, or -errno with a sentence. */
 int recording_create(const struct recording_options *o, struct recording **out, struct diag *d);
-/*
- * The next event, whose samples are one column.  pairs: their times are of another clock, which these convert; they live as long as the
- * recording; NULL: CLOCK_MONOTONIC.  0 or -errno.
- */
-int recording_add_event(struct recording *r, const struct perf_event_attr *attr, const struct clock_pairs *pairs);
+/* How an event is sampled, beside what its attr says. */
+struct recording_event {
+	const char *scope; /* "cpu" or "thread" */
+	uint64_t period_spread;
+	const struct clock_pairs *pairs; /* times are of another clock, which these convert; they live as long as the recording; NULL:
+					  * CLOCK_MONOTONIC */
+};
+/* The next event, behind the header: its record, and a column for its samples.  0 or -errno. */
+int recording_add_event(struct recording *r, const struct event *e, const struct recording_event *how);
 /* ... or, as the last one, context switches (TRACE_EVENT_SWITCH): each one. */
-int recording_add_switches(struct recording *r);
+int recording_add_switches(struct recording *r, const char *scope);
+/* Something was lost; pid, tid: of whom, as far as that is known, or 0.  The sink's lost() does the same. */
+void recording_lose(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 /* Where what is counted goes; its context is r. */
 struct sink recording_sink(struct recording *r);
 struct trace_writer *recording_writer(struct recording *r);
@@ -61,8 +67,6 @@ struct recording_header {
 	bool no_adapt;
 };
 void recording_write_header(struct recording *r, const struct recording_header *h);
-/* spread: how far periods vary. */
-void recording_write_event(struct recording *r, uint32_t number, const struct event *e, const char *scope, uint64_t spread);
 /* A sentence into the trace, and to who wants notices; only into the trace. */
 void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void recording_note(struct recording *r, enum notice_kind kind, const char *text, size_t bytes);

@@ -121,7 +121,7 @@ struct waiting {
 	bool stop;	/* the end of the recording was requested */
 };
 
-/* dormant.c: what a recording's own options start from, and the request which they point into. */
+/* requests.c: what a recording's own options start from, and the request which they point into. */
 struct dormant {
 	struct session_options options;
 	struct control_request words;

@@ -45,12 +45,8 @@ void session_add_fallback(void *session, enum notice_kind kind, const char *sent
 
 void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
 {
-	struct sink to;
-
-	if (!s->recording) {
+	if (s->recording)
+		recording_lose(s->recording, reason, pid, tid, count);
+	else
 		s->lost[reason] += count;
-		return;
-	}
-	to = recording_sink(s->recording);
-	to.lost(to.context, reason, pid, tid, count);
 }

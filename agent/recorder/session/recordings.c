@@ -25,22 +25,21 @@ static const char batches[] = "PEBS in batches: the processor collects many samp
 			      "with a fixed period and without stacks or call chains";
 
 /* What is counted, as the trace has it. */
-static int add_events(struct session *s, const struct events *events, int nr_columns)
+static int add_events(struct session *s)
 {
+	const struct events *events = counting_events(s->counting);
 	enum wire_sampler sampler = counting_sampler(s->counting);
+	const char *scope = sampler == WIRE_SAMPLER_NONE ? "cpu" : "thread";
+	int ret = 0;
 
-	for (int i = 0; i < nr_columns; i++) {
+	for (int i = 0; i < events->nr && ret == 0; i++) {
 		const struct event *e = &events->event[i];
-		bool switches = i == events->nr;
-		int ret = switches ? recording_add_switches(s->recording) :
-				     recording_add_event(s->recording, &e->attr, counting_clock_pairs(s->counting));
 
-		if (ret)
-			return ret;
-		recording_write_event(s->recording, (uint32_t)i, e, sampler == WIRE_SAMPLER_NONE ? "cpu" : "thread",
-				      sampler < WIRE_SAMPLER_SIGNAL ? random_period_spread(&e->attr) : 0);
+		ret = recording_add_event(s->recording, e, &(struct recording_event){
+			.scope = scope, .pairs = counting_clock_pairs(s->counting),
+			.period_spread = sampler < WIRE_SAMPLER_SIGNAL ? random_period_spread(&e->attr) : 0 });
 	}
-	return 0;
+	return ret == 0 && counting_has_switches(s->counting) ? recording_add_switches(s->recording, scope) : ret;
 }
 
 static int create_recording(struct session *s, struct diag *d)
@@ -48,19 +47,16 @@ static int create_recording(struct session *s, struct diag *d)
 	const struct session_options *o = &s->options;
 	const struct recording_header header = { o->command, o->way, o->no_adapt };
 	enum wire_sampler sampler = counting_sampler(s->counting);
-	int nr_columns, ret;
-	const struct events *events = counting_events(s->counting, &nr_columns);
-
-	ret = recording_create(&(struct recording_options){
+	int ret = recording_create(&(struct recording_options){
 		.output = o->output, .uncompressed = o->uncompressed, .image_code_bytes = o->image_code_bytes,
-		.stack_bytes = events->event[0].attr.sample_stack_user, .registers = o->counting.event.registers,
+		.stack_bytes = counting_events(s->counting)->event[0].attr.sample_stack_user, .registers = o->counting.event.registers,
 		.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
 		.notice = session_print_notice, .executed = on_executed, .exited = on_exited, .context = s,
 	}, &s->recording, d);
 	if (ret)
 		return ret;
 	recording_write_header(s->recording, &header);
-	ret = add_events(s, events, nr_columns);
+	ret = add_events(s);
 	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
 }
 
@@ -112,7 +108,7 @@ void session_drain(struct session *s, bool last)
 		return; /* its end settles it */
 	recording_settle(s->recording);
 	counting_look(s->counting, now);
-	if ( now - s->flushed_ns >= FLUSH_NS) {
+	if (now - s->flushed_ns >= FLUSH_NS) {
 		s->flushed_ns = now;
 		recording_flush(s->recording);
 		s->waiting.signalled = true; /* look once more, whatever poll(2) said */

@@ -43,7 +43,7 @@ static void say_status(struct session *s, struct control_request *r)
 /* Begin a recording of all guests, their tree, and what they have registered so far.  0, or -errno with a sentence. */
 static int start_recording(struct session *s, struct diag *d)
 {
-	int ret, nr_columns;
+	int ret;
 
 	s->options.command = attach_target_command(s->root.pid);
 	ret = session_begin_recording(s, d);
@@ -51,7 +51,7 @@ static int start_recording(struct session *s, struct diag *d)
 		return ret;
 	ret = session_attach_tree(s, s->root.pid);
 	if (ret) {
-		diag_fail(d, -ret, "cannot count %s: %s", counting_events(s->counting, &nr_columns)->event[0].name, strerror(-ret));
+		diag_fail(d, -ret, "cannot count %s: %s", counting_events(s->counting)->event[0].name, strerror(-ret));
 		session_drop_recording(s);
 		return ret;
 	}

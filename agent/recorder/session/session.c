@@ -171,14 +171,14 @@ static int count_command(struct session *s, pid_t pid)
 
 int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 {
-	int ret, nr_columns;
+	int ret;
 
 	s->root.pid = pid;
 	if (s->options.dormant)
 		return 0; /* until a recording is requested */
 	ret = on_exec ? count_command(s, pid) : count_process(s, pid);
 	return ret == 0 ? 0 :
-	       diag_fail(d, -ret, "cannot count %s for process %d: %s%s", counting_events(s->counting, &nr_columns)->event[0].name,
+	       diag_fail(d, -ret, "cannot count %s for process %d: %s%s", counting_events(s->counting)->event[0].name,
 			 (int)pid, strerror(-ret),
 			 ret == -EMFILE ? " (ulimit -n; one descriptor for each processor and event)" :
 			 ret == -EPERM	? " (limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb)" :
