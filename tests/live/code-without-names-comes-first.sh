@@ -5,9 +5,10 @@
 # report and `--view code` have the same share in generated code.
 . tests/live/begin.bash
 host=$B/hosts/nameless_code
+options=()
 record() { # -- ARGUMENT... SECONDS: of the host
 	local arguments=("${@: -1}" "${@:2:$#-2}")
-	timeout 300 "$B/tailor" run -q -o "$dir/t.tlr" -- "$named" "${arguments[@]}" >"$dir/out" 2>&1 || {
+	timeout 300 "$B/tailor" run -q "${options[@]}" -o "$dir/t.tlr" -- "$named" "${arguments[@]}" >"$dir/out" 2>&1 || {
 		fail "tailor run -- $named ${arguments[*]}: $(tail -n 3 "$dir/out")"
 		return 1
 	}
@@ -47,7 +48,9 @@ late() { # -- SECONDS: the recorder is stopped while it runs
 		kill -STOP \$PPID
 		exec "$dir/moar" 0.5
 	END
+	options=(--stack 0) # its rings have room for all of it
 	named=/bin/sh with_option -- "$dir/late.sh"
+	options=()
 }
 gather $WANTED late -- && check "MoarVM (moar) generated and did not name, although it was started with MVM_JIT_PERF_MAP. \`tailor"
 without_adapters() {
