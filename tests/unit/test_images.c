@@ -18,6 +18,7 @@
 struct fixture {
 	struct images *images;
 	char a[64], b[64], c[64], trace[64]; /* a and c: copies of this program; b: of another */
+	uint64_t now_ns; /* of what is mapped */
 	char listed[4096];	      /* "path (reason)\n" of each image in the trace */
 };
 
@@ -64,7 +65,7 @@ static int teardown(void **state)
 static void map(struct fixture *f, uint32_t pid, uint64_t start, uint64_t end, const char *path)
 {
 	images_map(f->images, &(struct mapping){ .pid = pid, .address = start, .bytes = end - start, .path = path,
-						 .path_bytes = strlen(path) });
+						 .path_bytes = strlen(path) }, f->now_ns);
 }
 
 static void sample(struct fixture *f, uint32_t pid, uint64_t ip)
@@ -179,12 +180,31 @@ static void a_child_inherits_and_exec_forgets(void **state)
 
 	map(f, 1, 0x1000, 0x2000, f->a);
 	images_fork(f->images, 1, 2);
-	images_forget(f->images, 1);
+	images_exec(f->images, 1, 1);
 	sample(f, 1, 0x1000);
 	images_settle(f->images);
 	assert_string_equal(list(f), "");
 	sample(f, 2, 0x1000);
 	assert_non_null(strstr(list(f), f->a));
+}
+
+/* Rings of processors are drained one after the other: a program that ran on another one may be known before its exec. */
+static void a_new_program_keeps_what_it_has_mapped_since_its_exec(void **state)
+{
+	struct fixture *f = *state;
+
+	f->now_ns = 10;
+	map(f, 1, 0x1000, 0x2000, f->a);
+	f->now_ns = 30;
+	map(f, 1, 0x3000, 0x4000, f->b);
+	images_exec(f->images, 1, 20);
+	f->now_ns = 15; /* and what the old one had mapped comes last */
+	map(f, 1, 0x5000, 0x6000, f->c);
+	sample(f, 1, 0x1000);
+	sample(f, 1, 0x5000);
+	assert_string_equal(list(f), "");
+	sample(f, 1, 0x3000);
+	assert_non_null(strstr(list(f), f->b));
 }
 
 static void a_number_used_again_is_another_process(void **state)
@@ -207,7 +227,7 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 	struct fixture *f = *state;
 
 	images_map(f->images, &(struct mapping){ .pid = 1, .address = 0x1000, .bytes = 0x1000, .path = f->a, .path_bytes = strlen(f->a),
-						 .build_id = other, .build_id_bytes = sizeof(other) });
+						 .build_id = other, .build_id_bytes = sizeof(other) }, 0);
 	map(f, 1, 0x3000, 0x4000, "/nonexistent/lib.so");
 	map(f, 1, 0x5000, 0x6000, "/etc/passwd");
 	map(f, 1, 0x7000, 0x8000, "/etc/passwd (deleted)");
@@ -223,7 +243,7 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 static void map_file(struct fixture *f, uint64_t address, const char *path, uint64_t inode)
 {
 	images_map(f->images, &(struct mapping){ .pid = (uint32_t)getpid(), .address = address, .bytes = 0x1000, .path = path,
-						 .path_bytes = strlen(path), .file = { 1, inode, 1 } });
+						 .path_bytes = strlen(path), .file = { 1, inode, 1 } }, 0);
 }
 
 /* Without a build id: the path's file now is not the one whose code this process has there. */
@@ -484,6 +504,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_sample_before_its_mapping_is_looked_up_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_mapping_replaces_what_it_overlaps, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_child_inherits_and_exec_forgets, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_program_keeps_what_it_has_mapped_since_its_exec, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_number_used_again_is_another_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_that_were_replaced_or_cannot_be_read_have_a_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_replaced_the_mapped_one_is_not_read, setup, teardown),

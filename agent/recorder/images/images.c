@@ -53,6 +53,7 @@ struct image {
 struct range {
 	uint64_t start, end;
 	uint64_t to_file; /* from an address to the file's offset */
+	uint64_t time_ns;
 	struct image *image;
 };
 
@@ -70,6 +71,7 @@ struct process {
 	struct process *next;
 	uint32_t pid;
 	uint32_t nr, capacity;
+	uint64_t exec_ns; /* no mapping is older */
 	struct range *mapping; /* sorted by start, disjoint */
 	uint64_t seen[SEEN_PAGES];
 	struct counted_line counted[COUNTED_LINES];
@@ -118,25 +120,6 @@ int images_keep_code(struct images *i, uint64_t limit_bytes)
 	return i->code ? 0 : -ENOMEM;
 }
 
-void images_destroy(struct images *i)
-{
-	for (unsigned b = 0; b < BUCKETS; b++) {
-		for (struct image *next, *m = i->image[b]; m; m = next) {
-			next = m->next;
-			if (m->fd >= 0)
-				close(m->fd);
-			free(m->seen);
-			free(m->samples);
-			free(m);
-		}
-		while (i->process[b])
-			images_forget(i, i->process[b]->pid);
-	}
-	image_code_destroy(i->code);
-	free(i->key);
-	free(i);
-}
-
 void images_of_the_past(struct images *i, bool same_kernel)
 {
 	i->past = true;
@@ -169,7 +152,7 @@ static struct process *get_process(struct images *i, uint32_t pid)
 	return i->last = *slot;
 }
 
-void images_forget(struct images *i, uint32_t pid)
+static void forget(struct images *i, uint32_t pid)
 {
 	struct process **slot = process_slot(i, pid), *p = *slot;
 
@@ -180,6 +163,46 @@ void images_forget(struct images *i, uint32_t pid)
 	*slot = p->next;
 	free(p->mapping);
 	free(p);
+}
+
+void images_destroy(struct images *i)
+{
+	for (unsigned b = 0; b < BUCKETS; b++) {
+		for (struct image *next, *m = i->image[b]; m; m = next) {
+			next = m->next;
+			if (m->fd >= 0)
+				close(m->fd);
+			free(m->seen);
+			free(m->samples);
+			free(m);
+		}
+		while (i->process[b])
+			forget(i, i->process[b]->pid);
+	}
+	image_code_destroy(i->code);
+	free(i->key);
+	free(i);
+}
+
+static void forget_looks(struct process *p)
+{
+	memset(p->seen, 0, sizeof(p->seen));
+	memset(p->counted, 0, sizeof(p->counted));
+}
+
+void images_exec(struct images *i, uint32_t pid, uint64_t time_ns)
+{
+	struct process *p = get_process(i, pid);
+	uint32_t kept = 0;
+
+	if (!p || time_ns < p->exec_ns)
+		return;
+	p->exec_ns = time_ns;
+	for (uint32_t n = 0; n < p->nr; n++)
+		if (p->mapping[n].time_ns >= time_ns)
+			p->mapping[kept++] = p->mapping[n];
+	p->nr = kept;
+	forget_looks(p);
 }
 
 void images_exit(struct images *i, uint32_t pid)
@@ -261,18 +284,18 @@ static bool says_no_more(const struct process *p, const struct mapping *m)
 	       p->mapping[at].end == m->address + m->bytes && p->mapping[at].image && is_image(p->mapping[at].image, m);
 }
 
-void images_map(struct images *i, const struct mapping *m)
+void images_map(struct images *i, const struct mapping *m, uint64_t time_ns)
 {
 	struct process *p = get_process(i, m->pid);
 	struct mapping of = *m;
-	struct range new = { m->address, m->address + m->bytes, m->offset - m->address, NULL };
+	struct range new = { m->address, m->address + m->bytes, m->offset - m->address, time_ns, NULL };
 	uint64_t address = m->address;
 	uint32_t from, to;
 
 	of.path_bytes = strnlen(m->path, m->path_bytes);
 	if (of.build_id_bytes > BUILD_ID_MAX)
 		of.build_id_bytes = 0;
-	if (!p || new.end < address || m->bytes == 0 || says_no_more(p, &of))
+	if (!p || time_ns < p->exec_ns || new.end < address || m->bytes == 0 || says_no_more(p, &of))
 		return;
 	if (is_file(of.path, of.path_bytes) || (of.path_bytes == 6 && memcmp(of.path, "[vdso]", 6) == 0))
 		new.image = get_image(i, &of);
@@ -310,8 +333,7 @@ void images_map(struct images *i, const struct mapping *m)
 	memmove(p->mapping + from + 1, p->mapping + to, (p->nr - to) * sizeof(new));
 	p->mapping[from] = new;
 	p->nr += 1 - (to - from);
-	memset(p->seen, 0, sizeof(p->seen));
-	memset(p->counted, 0, sizeof(p->counted));
+	forget_looks(p);
 }
 
 void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
@@ -319,7 +341,7 @@ void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
 	struct process *parent = *process_slot(i, ppid), *child;
 
 	if (*process_slot(i, pid) && (*process_slot(i, pid))->ended)
-		images_forget(i, pid); /* its number is used again */
+		forget(i, pid); /* its number is used again */
 	child = get_process(i, pid);
 	if (!parent || !parent->nr || !child || parent == child || child->nr)
 		return;
@@ -553,7 +575,7 @@ void images_settle(struct images *i)
 			p->nr_pending = kept;
 			i->unsettled |= kept || p->ended;
 			if (p->ended && p->ended++ > ENDED_SETTLES)
-				images_forget(i, p->pid);
+				forget(i, p->pid);
 		}
 }
 

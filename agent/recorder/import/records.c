@@ -203,7 +203,7 @@ static void on_comm(struct import *m, const struct kernel_comm *c, bool made_up,
 		return;
 	}
 	if (c->exec)
-		recording_begin_program(m->recording, c->pid);
+		recording_begin_program(m->recording, c->pid, time_ns);
 	TRACE_PUT(writer(m), process, time_ns, c->pid, c->tid, .comm = { c->name, c->bytes });
 }
 

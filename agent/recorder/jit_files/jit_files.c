@@ -178,11 +178,11 @@ void jit_files_announced(struct jit_files *f, uint32_t pid, uint64_t address, ui
 	page_reader_announced(f->pages, pid, address, bytes);
 }
 
-void jit_files_end(struct jit_files *f, uint32_t pid)
+void jit_files_end(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
 	struct watched *w = find(f, pid);
 
-	if (w) {
+	if (w && w->mapped_ns < time_ns) {
 		w->ended = 1;
 		page_reader_forget(f->pages, pid);
 	}

@@ -21,8 +21,8 @@ void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s);
 /* An executable mapping of pid came to be.  Hot in hosts that map often. */
 void jit_files_map(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
 		    uint64_t time_ns);
-/* pid runs another program now / has ended: its files are read to their end later. */
-void jit_files_end(struct jit_files *f, uint32_t pid);
+/* pid runs another program since time_ns, or has ended (UINT64_MAX): files that it mapped before are read to their end later. */
+void jit_files_end(struct jit_files *f, uint32_t pid, uint64_t time_ns);
 /* pid was sampled there: bytes of a function of a perf map, or of an unregistered page, are read at a later drain.  Hot. */
 void jit_files_sample(struct jit_files *f, uint32_t pid, uint64_t address);
 /* pid itself told of this code. */

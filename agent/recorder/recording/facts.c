@@ -93,7 +93,7 @@ static void on_task(void *recording, const struct kernel_task *t)
 			r->options.exited(r->options.context, t->pid);
 		engines_exit(r->engines, (pid_t)t->pid, t->time_ns);
 		images_exit(r->images, t->pid);
-		jit_files_end(r->jit_files, t->pid);
+		jit_files_end(r->jit_files, t->pid, UINT64_MAX);
 	}
 	if (fork)
 		TRACE_PUT(r->writer, fork, t->time_ns, t->pid, t->tid, .ppid = t->ppid, .ptid = t->ptid);

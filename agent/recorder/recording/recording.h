@@ -76,8 +76,8 @@ void recording_add_process(struct recording *r, pid_t pid);
 void recording_add_child(struct recording *r, pid_t pid, char **command);
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns);
 void recording_write_process(struct recording *r, pid_t pid);
-/* pid runs another program from now on: what was mapped is gone. */
-void recording_begin_program(struct recording *r, uint32_t pid);
+/* pid runs another program since then: what was mapped before is gone. */
+void recording_begin_program(struct recording *r, uint32_t pid, uint64_t time_ns);
 /* An exec without a record of the kernel; the names of threads; the present executable mappings. */
 void recording_write_exec(struct recording *r, pid_t pid);
 void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns);

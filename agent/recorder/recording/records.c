@@ -74,7 +74,7 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 	bool executable = m->prot & PROT_EXEC;
 
 	if (executable) {
-		images_map(r->images, m);
+		images_map(r->images, m, time_ns);
 		jit_files_map(r->jit_files, m->pid, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 	}
 	TRACE_PUT(r->writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
@@ -82,16 +82,16 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 		  .device = m->file.device, .inode = m->file.inode, .generation = m->file.generation);
 }
 
-void recording_begin_program(struct recording *r, uint32_t pid)
+void recording_begin_program(struct recording *r, uint32_t pid, uint64_t time_ns)
 {
-	images_forget(r->images, pid);
-	jit_files_end(r->jit_files, pid);
+	images_exec(r->images, pid, time_ns);
+	jit_files_end(r->jit_files, pid, time_ns);
 }
 
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns)
 {
 	if (c->exec)
-		recording_begin_program(r, c->pid);
+		recording_begin_program(r, c->pid, time_ns);
 	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
 }
 

@@ -11,7 +11,7 @@
 #define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* of the caller, where the kernel was sampled */
 #define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12-r15, rbx: where tags can live */
 
-static void learn_image(struct recording *r, uint32_t pid, const struct schema_value *v)
+static void learn_image(struct recording *r, uint32_t pid, uint64_t time_ns, const struct schema_value *v)
 {
 	const struct schema_value *segments = &v[F(image, segments)], *path = &v[F(image, path)], *id = &v[F(image, build_id)];
 	bool vdso = v[F(image, flags)].u & JITREG_IMAGE_VDSO;
@@ -25,7 +25,7 @@ static void learn_image(struct recording *r, uint32_t pid, const struct schema_v
 		if (g.prot & PROT_EXEC)
 			images_map(r->images, &(struct mapping){ pid, pid, (uint32_t)g.prot, g.address, g.bytes, g.file_offset,
 								 vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes, id->p,
-								 vdso ? 0 : id->bytes, { 0 } });
+								 vdso ? 0 : id->bytes, { 0 } }, time_ns);
 	}
 }
 
@@ -83,7 +83,7 @@ void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_
 			int nr)
 {
 	if (id == JITREG_IMAGE)
-		learn_image(r, pid, values);
+		learn_image(r, pid, time_ns, values);
 	else if (id == JITREG_LOAD)
 		jit_files_announced(r->jit_files, pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
 	else if (id == JITREG_TAG)
