@@ -123,6 +123,12 @@ def largest_region(accesses):
     return max(groups, key=len)
 
 
+def with_address(samples, operator):
+    """Of an operator's samples in generated code: those with a computed address, and all."""
+    rows = [r for r in samples if r["operator"] == operator and r["file"].endswith(".ll")]
+    return sum(int(r["address"], 16) != 0 for r in rows), len(rows)
+
+
 def orders_in_time(samples):
     """Each generated line with at least 20 computed addresses: whether they go up with time, in the largest stretch of addresses."""
     by = {}

@@ -5,7 +5,7 @@ EuroSys 2021) for the test engine, measured now: paper.py BUILD writes BUILD/pap
 paper's own figures beside ours.  What the page says in words of its own measurements is computed from them: a line that begins with
 "yes" was found to hold, one that begins with "no" was not.
 
-Exit status 1 when a statement fails that does not depend on the machine's speed.  Environment: SCALE (1).
+It is a report, not a vote: the exit status is 0 whatever holds, and 1 when a command fails.  Environment: SCALE (1).
 """
 import json
 import os
@@ -99,7 +99,7 @@ def figure_9(page, fig9):
     both = ours["group by"] + ours["hash join"]
     page.holds(set(most) == {"group by", "hash join"} and both > 0.9,
                f"aggregation and join are what costs: together {100 * both:.1f} % (paper: 97.5 %)")
-    page.holds(most[0] == "group by", f"the dearest is the {most[0]} (paper: the group by)", fast=True)
+    page.holds(most[0] == "group by", f"the dearest is the {most[0]} (paper: the group by)")
 
 
 def figure_11(page):
@@ -116,7 +116,7 @@ def figure_11(page):
         page.show("report", "--view", "timeline", "--mark", "run#3", trace, until="Share per time slice")
     best = {query: min(t) for query, t in took.items()}
     page.holds(best["fig10b"] < best["fig10a"], f"the alternative is faster: fig10a {best['fig10a']:.0f} ms, fig10b {best['fig10b']:.0f} ms, "
-               f"the best of {len(took['fig10a'])} executions each", fast=True)
+               f"the best of {len(took['fig10a'])} executions each")
     rows = {}
     for query, trace in traces.items():
         c = figures.phase_change(samples_of(trace, "run#3"), "scan lineitem", "join part")
@@ -151,10 +151,14 @@ def figure_12(page):
     spread = [f for f in found if f["operator"] == "hash join" and f["bytes"] > 1 << 20 and abs(f["rho"]) < 0.5]
     page.holds(spread, "the join's accesses are widespread: lines whose address does not go with time: " +
                (", ".join(f"{f['name']} {f['rho']:.2f} over {figures.bytes_text(f['bytes'])}" for f in spread) or "none"))
+    for name in ("scan lineitem", "hash join", "group by"):
+        nr, of = figures.with_address(samples_of(trace, "run#2") + samples_of(trace, "run#3"), name)
+        page.holds(nr >= 0.9 * of, f"9 of 10 samples of {name} have an address: {100 * nr / max(of, 1):.1f} % of {of} (paper: each, by precise "
+                   "events of loads)")
     groups = [f for f in found if f["operator"] == "group by" and f["bytes"] > 1 << 20]
-    page.holds(sum(f["nr"] for f in groups) >= 100 and (all(f["rho"] > 0.5 for f in groups) or all(f["rho"] < -0.5 for f in groups)), "unlike the paper's, groups are touched in the order "
-               "of time here (lineitem comes in the order of its keys, and groups are allocated as they come): " +
-               ", ".join(f"{f['name']} {f['rho']:.2f} over {figures.bytes_text(f['bytes'])}" for f in groups))
+    page.holds(any(abs(f["rho"]) < 0.5 for f in groups), "the group-by's accesses are widespread, too: " +
+               (", ".join(f"{f['name']} {f['rho']:.2f} over {figures.bytes_text(f['bytes'])}" for f in groups) or "none"))
+    page.words("Lineitem comes in the order of its keys here, and groups are allocated as they come, so this engine's go with time.")
     page.words("Without precise events the sampled instruction is the one that waits: where that is not the load itself but what needs its result, "
                "as at the group by's directory, there is no address.")
 
@@ -175,15 +179,18 @@ def figure_13(page):
                  text(r["attributed"]["median"] and 100 * r["attributed"]["median"], "{:.1f} %")] for r in out["rows"]])
     page.words("![overhead](paper/overhead.svg)")
     by = {(r["capture"], r["rate"]): r for r in out["rows"]}
-    captures = [r["capture"] for r in out["rows"] if r["rate"] == 10000]
-    page.holds(by[(captures[2], 50000)]["added_wall"]["median"] > by[(captures[2], 1000)]["added_wall"]["median"],
-               "more samples cost more: with the tag register, "
-               f"{100 * by[(captures[2], 1000)]['added_wall']['median']:.1f} % at 1,000 and "
-               f"{100 * by[(captures[2], 50000)]['added_wall']['median']:.1f} % at 50,000 samples a second", fast=True)
-    tag, stack = by[(captures[2], 10000)], by[(captures[-1], 10000)]
-    page.holds(tag["bytes_per_sample"]["median"] <= 10 and stack["bytes_per_sample"]["median"] <= 300,
-               f"a sample takes {tag['bytes_per_sample']['median']:.1f} bytes with a tag (paper: 54), "
-               f"{stack['bytes_per_sample']['median']:.1f} with the call stack (paper: 265)")
+    tag, stack = ({rate: by[(capture, rate)] for rate in (1000, 10000, 50000)} for capture in ("tag", "stack-8k"))
+
+    def added(row):
+        return 100 * row["added_wall"]["median"]
+
+    page.holds(added(tag[50000]) > added(tag[1000]), f"more samples cost more: with the tag register, {added(tag[1000]):.1f} % at 1,000 and "
+               f"{added(tag[50000]):.1f} % at 50,000 samples a second")
+    page.holds(added(stack[50000]) > 2 * added(tag[50000]), "the tag register costs less than half of what call stacks do (paper: 38 and 529 %): "
+               f"at 50,000 samples a second {added(tag[50000]):.1f} % and {added(stack[50000]):.1f} %")
+    page.holds(tag[10000]["bytes_per_sample"]["median"] <= 10 and stack[10000]["bytes_per_sample"]["median"] <= 300,
+               f"a sample takes {tag[10000]['bytes_per_sample']['median']:.1f} bytes with a tag (paper: 54), "
+               f"{stack[10000]['bytes_per_sample']['median']:.1f} with the call stack (paper: 265)")
     register(page)
 
 
@@ -206,8 +213,7 @@ def register(page):
     page.holds(by_tag["register"] > 0.5 and by_tag["none"] == 0, f"that is the tag's cost: of q18's samples it names "
                f"{100 * by_tag['register']:.1f} %, and without it {100 * by_tag['none']:.1f} %")
     mean = statistics.mean(ratio.values()) - 1
-    page.holds(mean < 0.05, f"the tag itself costs {100 * mean:.1f} % (mean of {len(ratio)} queries, {rounds} rounds in turn; paper: 2.8 %)",
-               fast=True)
+    page.holds(mean < 0.05, f"the tag itself costs {100 * mean:.1f} % (mean of {len(ratio)} queries, {rounds} rounds in turn; paper: 2.8 %)")
 
 
 def records_of(trace):
@@ -265,7 +271,7 @@ def iterations(page):
     found = [p for p in found if p["name"] != "(unattributed)"]
     good = [p for p in found if abs(p["period_ns"] / 1e6 / each - 1) < 0.1]
     page.holds(good, f"iterations found by time agree with the engine's marks: {len(marks)}, one each {each:.1f} ms, were marked; found were " +
-               (", ".join(f"{p['times']} each {p['period_ns'] / 1e6:.1f} ms ({p['name']})" for p in found) or "none"), fast=True)
+               (", ".join(f"{p['times']} each {p['period_ns'] / 1e6:.1f} ms ({p['name']})" for p in found) or "none"))
 
 
 def table_2(page):
@@ -290,6 +296,7 @@ def table_2(page):
     page.command(f"{B}/tailor", "report", "--view", "methods", "TRACE")
     page.table(["query", "samples", "operators", "kernel, for an operator", "none", "dictionary entries"],
                [[q, str(nr)] + [f"{100 * m[key] / nr:.1f} %" for key in total] + [str(links)] for q, nr, m, links in rows])
+    page.words(f"The engine has {len(QUERIES)} of the 22: the others need joins of two keys, subqueries, outer joins or texts that match a pattern.")
     page.words("Most kernel time is page faults: the engine gives all memory back after each execution.")
     nr = sum(total.values())
     page.holds((nr - total["none"]) / nr >= 0.995, f"{100 * (nr - total['none']) / nr:.2f} % of {nr} samples are attributed (paper: 98.0 %)")
@@ -313,7 +320,7 @@ def main():
     table_2(page)
     table_1(page)
     iterations(page)
-    return page.write()
+    page.write()
 
 
-sys.exit(main())
+main()

@@ -18,7 +18,7 @@ class Page:
     def __init__(self, heading):
         os.makedirs(f"{B}/paper", exist_ok=True)
         self.text = [f"# {heading}\n"]
-        self.held = self.failed = self.slow = 0
+        self.held = self.nr = 0
 
     def title(self, text):
         self.text.append(f"## {text}\n")
@@ -29,12 +29,10 @@ class Page:
     def words(self, text):
         self.text.append(f"{text}\n")
 
-    def holds(self, condition, text, fast=False):
-        """fast: whether it holds depends on how fast this machine is at what; a failure is said and no more."""
+    def holds(self, condition, text):
         self.text.append(f"- **{'yes' if condition else 'no'}**: {text}\n")
         self.held += bool(condition)
-        self.slow += bool(not condition and fast)
-        self.failed += bool(not condition and not fast)
+        self.nr += 1
         if not condition:
             print(f"paper: does not hold: {text}", file=sys.stderr)
 
@@ -62,12 +60,10 @@ class Page:
         self.text.append("```\n" + "\n".join(out).rstrip() + "\n```\n")
 
     def write(self):
-        nr = self.held + self.failed + self.slow
-        self.text.append(f"---\n\n{self.held} of {nr} statements hold.\n")
+        self.text.append(f"---\n\n{self.held} of {self.nr} statements hold.\n")
         with open(f"{B}/paper.md", "w", encoding="utf-8") as f:
             f.write("\n".join(self.text))
-        print(f"{B}/paper.md: {self.held} of {nr} statements hold")
-        return 1 if self.failed else 0
+        print(f"{B}/paper.md: {self.held} of {self.nr} statements hold")
 
 
 def cut(listing):
