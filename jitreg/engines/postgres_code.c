@@ -146,11 +146,14 @@ static void add(struct postgres_code_entry *e, uint64_t address)
 		e->target[e->nr_targets++] = address;
 }
 
+enum targets { JUMPS, JUMPS_AND_ARGUMENTS, ADDRESSES };
+
 /*
- * Addresses that the instructions of [f.begin, f.end) pass as second or third argument (ExecScan's access and recheck methods), or jump
- * to.  Instructions are not told apart from bytes inside them: the target has to be the beginning of a function.
+ * What the instructions of [f.begin, f.end) jump to; addresses that they pass as second or third argument (ExecScan's access and recheck
+ * methods); or all addresses relative to theirs that they take.  Instructions are not told apart from bytes inside them: the target has
+ * to be the beginning of a function.
  */
-static void add_targets(const struct postgres_reader *r, struct postgres_range f, bool arguments, struct postgres_code_entry *e)
+static void add_targets(const struct postgres_reader *r, struct postgres_range f, enum targets what, struct postgres_code_entry *e)
 {
 	unsigned char code[256 + 8];
 	uint64_t end = f.end - f.begin < FUNCTION_BYTES_MAX ? f.end : f.begin + FUNCTION_BYTES_MAX;
@@ -165,13 +168,14 @@ static void add_targets(const struct postgres_reader *r, struct postgres_range f
 			uint64_t target = 0;
 			int32_t distance;
 
-			if (arguments && i + 7 <= left && c[0] == 0x48 && c[1] == 0x8d && (c[2] == 0x35 || c[2] == 0x15)) {
-				memcpy(&distance, c + 3, sizeof(distance)); /* lea distance(%rip),%rsi or %rdx */
+			if (what != JUMPS && i + 7 <= left && (c[0] & 0xfb) == 0x48 && c[1] == 0x8d &&
+			    (what == ADDRESSES ? (c[2] & 0xc7) == 0x05 : c[0] == 0x48 && (c[2] == 0x35 || c[2] == 0x15))) {
+				memcpy(&distance, c + 3, sizeof(distance)); /* lea distance(%rip),%register: %rsi or %rdx */
 				target = at + i + 7 + (uint64_t)(int64_t)distance;
-			} else if (arguments && (c[0] == 0xbe || c[0] == 0xba)) {
+			} else if (what == JUMPS_AND_ARGUMENTS && (c[0] == 0xbe || c[0] == 0xba)) {
 				memcpy(&distance, c + 1, sizeof(distance)); /* mov $address,%esi or %edx: not position-independent */
 				target = (uint32_t)distance;
-			} else if (c[0] == 0xe9) {
+			} else if (what != ADDRESSES && c[0] == 0xe9) {
 				memcpy(&distance, c + 1, sizeof(distance)); /* jmp */
 				target = at + i + 5 + (uint64_t)(int64_t)distance;
 			}
@@ -193,10 +197,10 @@ static void learn(const struct postgres_reader *r, struct postgres_code_entry *e
 
 	if (!postgres_code_function(r, e->function, &f))
 		return;
-	add_targets(r, f, true, e);
+	add_targets(r, f, JUMPS_AND_ARGUMENTS, e);
 	if (scan && postgres_code_function(r, scan, &f)) {
 		add(e, scan);
-		add_targets(r, f, false, e);
+		add_targets(r, f, JUMPS, e);
 	}
 }
 
@@ -207,30 +211,52 @@ static uint32_t append(uint64_t to[POSTGRES_FUNCTIONS_MAX], uint32_t nr, uint64_
 	return nr;
 }
 
-uint32_t postgres_code_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function,
-				 uint64_t to[POSTGRES_FUNCTIONS_MAX])
+/* What is known of a function; learnt now, in once where there is no room, if it is met for the first time.  NULL: it is none. */
+static const struct postgres_code_entry *find_entry(const struct postgres_reader *r, uint64_t function, bool scan, bool caller,
+						    struct postgres_code_entry *once)
 {
 	struct postgres_code *c = r->code;
-	struct postgres_code_entry once, *e = NULL;
-	uint32_t nr = 0;
+	struct postgres_code_entry *e = once;
+	struct postgres_range f;
 
-	for (uint32_t i = 0; i < c->nr_entries && !e; i++)
+	for (uint32_t i = 0; i < c->nr_entries; i++)
 		if (c->entry[i].function == function)
-			e = &c->entry[i];
-	if (!e) {
-		if (!postgres_code_begins(r, function))
-			return 0;
-		e = c->nr_entries < POSTGRES_CODE_ENTRIES ? &c->entry[c->nr_entries] : &once;
-		memset(e, 0, sizeof(*e));
-		e->function = function;
-		if (is_scan(type))
-			learn(r, e);
-		if (e != &once)
-			c->nr_entries++;
-	}
-	nr = append(to, nr, function);
+			return &c->entry[i];
+	if (!postgres_code_begins(r, function))
+		return NULL;
+	if (c->nr_entries < POSTGRES_CODE_ENTRIES)
+		e = &c->entry[c->nr_entries++];
+	memset(e, 0, sizeof(*e));
+	e->function = function;
+	if (scan)
+		learn(r, e);
+	if (caller && postgres_code_function(r, function, &f))
+		add_targets(r, f, ADDRESSES, e);
+	return e;
+}
+
+static uint32_t append_entry(const struct postgres_code_entry *e, uint64_t to[POSTGRES_FUNCTIONS_MAX], uint32_t nr)
+{
+	nr = append(to, nr, e->function);
 	for (uint32_t i = 0; i < e->nr_targets; i++)
 		nr = append(to, nr, e->target[i]);
+	return nr;
+}
+
+uint32_t postgres_code_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function, uint64_t called,
+				 uint64_t to[POSTGRES_FUNCTIONS_MAX])
+{
+	const struct postgres_code *c = r->code;
+	struct postgres_code_entry once;
+	const struct postgres_code_entry *e = find_entry(r, function, is_scan(type), false, &once);
+	uint32_t nr;
+
+	if (!e)
+		return 0;
+	nr = append_entry(e, to, 0);
+	e = called != function ? find_entry(r, called, false, true, &once) : NULL;
+	if (e)
+		nr = append_entry(e, to, nr);
 	switch (type) {
 	case POSTGRES_HASH:
 		return append(to, nr, c->symbol[POSTGRES_MULTI_EXEC_HASH]);

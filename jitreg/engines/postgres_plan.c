@@ -257,14 +257,14 @@ static enum postgres_end read_node(struct walk *w)
 	const struct postgres_reader *r = w->r;
 	const struct postgres_layout *l = r->layout;
 	struct postgres_node *n = &w->node;
-	uint64_t function, state;
+	uint64_t function[2], state; /* ExecProcNode, and behind it ExecProcNodeReal */
 	uint32_t tag;
 
 	if (n->address & 7)
 		return POSTGRES_NO_NODE;
 	if (!read_at(r, n->address, 0, &tag, sizeof(tag)) || !read_at(r, n->address, l->node_plan, &n->plan, sizeof(n->plan)) ||
 	    !read_at(r, n->address, l->node_state, &state, sizeof(state)) ||
-	    !read_at(r, n->address, l->node_function, &function, sizeof(function)))
+	    !read_at(r, n->address, l->node_function - sizeof(function[0]), function, sizeof(function)))
 		return POSTGRES_UNREADABLE;
 	if (!node_type_of(l, tag, &n->type) || state != w->q->state || !has_tag(r, n->plan, l->tag_of_plan[n->type]))
 		return POSTGRES_NO_NODE;
@@ -274,7 +274,7 @@ static enum postgres_end read_node(struct walk *w)
 	    !read_at(r, n->plan, l->plan_startup_cost, &n->startup_cost, sizeof(n->startup_cost)) ||
 	    !read_at(r, n->plan, l->plan_total_cost, &n->total_cost, sizeof(n->total_cost)))
 		return POSTGRES_UNREADABLE;
-	n->nr_functions = postgres_code_functions(r, n->type, function, n->functions);
+	n->nr_functions = postgres_code_functions(r, n->type, function[1], function[0], n->functions);
 	return n->nr_functions ? POSTGRES_OK : POSTGRES_NO_FUNCTION;
 }
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """See postgres-plan-nodes.sh.  postgres_plan_nodes.py BUILD"""
+import collections
+import csv
 import os
 import re
 import signal
@@ -86,6 +88,25 @@ def check_errors(b):
         fail(f"expected an OBJECT_END for each of more than 25 queries, got {ended}")
 
 
+def check_measured(b):
+    """EXPLAIN ANALYZE reads the clock around each call of a node, from code that works for any: that time is the called one's."""
+    found = collections.Counter()
+
+    def record(seconds):
+        trace = b.traces + "/measured.tlr"
+        with b.c.server(tailor=[b.tailor, "run", "-q", "-o", trace, "--"]), b.c.session("measured") as s:
+            s.run(f"explain analyze select count(*) from generate_series(1, {seconds * 1000000});")
+        text = subprocess.run([b.tailor, "export", "--format", "csv", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
+        found.clear()
+        found.update(r["node"] for r in csv.DictReader(text.splitlines()) if r["image"] == "[vdso]" and r["node"])
+        return sum(found.values())
+
+    evidence.gather(20, record)
+    print(f"EXPLAIN ANALYZE reads the clock: {dict(found)}")
+    if found["Function Scan on generate_series"] < 0.8 * sum(found.values()):
+        fail(f"expected the clock to be read for the Function Scan, got {dict(found)}")
+
+
 def check_page(b):
     """The commands of docs/postgresql.md, as on a machine with Debian's own cluster."""
     folder = b.c.folder + "/page"
@@ -129,6 +150,7 @@ def main():
             check(b, way, jit)
         check_names(b)
         check_errors(b)
+        check_measured(b)
         check_page(b)
     if faults:
         print("\n".join(faults))
