@@ -326,8 +326,10 @@ void model_destroy(struct model *m);
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
 /* Is it among p's host_options?  bytes: of option. */
 bool process_has_option(const struct process *p, const char *option, size_t bytes);
-/* Is the file of this path in the trace, without the symbols of its own functions? */
-bool model_is_stripped(const struct model *m, const char *path);
+/* The file of this path without the symbols of its own functions in the trace, or without lines; NULL: there is none. */
+const struct image_file *model_find_lacking(const struct model *m, const char *path, bool lines);
+/* Is it a file of this machine, by its build id? */
+bool model_is_here(const struct image_file *f);
 /* What was lost of a class: samples that were not recorded, as far as they were counted, or registrations. */
 uint64_t model_lost(const struct model *m, enum loss_class of);
 /* When the next process with its number begins; UINT64_MAX: none does. */

@@ -266,12 +266,22 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	f->elf = elf;
 }
 
-bool model_is_stripped(const struct model *m, const char *path)
+const struct image_file *model_find_lacking(const struct model *m, const char *path, bool lines)
 {
-	for (uint32_t i = 0; i < m->nr_files; i++)
-		if (m->file[i]->elf && !elf_has_symbols(m->file[i]->elf) && m->file[i]->path && strcmp(m->file[i]->path, path) == 0)
-			return true;
-	return false;
+	for (uint32_t i = 0; path && *path == '/' && i < m->nr_files; i++) {
+		const struct image_file *f = m->file[i];
+
+		if (!f->path || !f->reason || strcmp(f->path, path) != 0 || f->generated || strcmp(f->reason, TRACE_NOT_ELF) == 0)
+			continue;
+		if (!f->elf || !(lines ? elf_has_lines(f->elf) : elf_has_symbols(f->elf)))
+			return f;
+	}
+	return NULL;
+}
+
+bool model_is_here(const struct image_file *f)
+{
+	return f && f->key && strcmp(f->key, f->path) != 0 && elf_file_is(f->path, f->key);
 }
 
 /* NULL without memory, or where it has no function. */

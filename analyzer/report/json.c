@@ -2,6 +2,7 @@
 /* The report for programs.  Keys are stable: new ones may come; a renamed one raises "schema".  jansson's door. */
 #include "analyzer/check/check.h"
 #include "analyzer/output/json_text.h"
+#include "analyzer/query/without_debug.h"
 #include "analyzer/report/default_report.h"
 
 #include <errno.h>
@@ -374,12 +375,33 @@ static json_t *host_data(const struct default_report *d, const struct report *r)
 	return list;
 }
 
+/* Images whose functions have no names, or whose code has no lines, and what would bring them. */
+static json_t *without_debug(const struct without_debug_list *l, bool lines)
+{
+	char text[WITHOUT_DEBUG_TEXT];
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < l->nr; i++) {
+		const struct without_debug *w = &l->image[i];
+		json_t *o = json_object();
+
+		put(o, "image", json_text(w->path));
+		put(o, "share", json_real(w->share));
+		put(o, "cause", json_text(without_debug_cause(w, lines, text)));
+		put(o, "remedy", json_text(without_debug_remedy(w, lines, text)));
+		put(o, "package", json_text(w->package));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 int default_report_json(const struct default_report *d, const struct report *r, FILE *to)
 {
 	const struct attribution *a = r->a;
 	const struct model *m = r->model;
 	const struct group_sum *total = &d->all.process->g.total;
 	json_t *o = json_object(), *samples = json_object(), *jit = json_object();
+	struct without_debug_list without;
 	int ret;
 
 	put(o, "schema", json_integer(PAGE_SCHEMA));
@@ -415,6 +437,10 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put(o, "notices", notices(m));
 	put(o, "losses", losses(m));
 	put(o, "host_data", host_data(d, r));
+	without_names_find(r, d->function, &without);
+	put(o, "without_names", without_debug(&without, false));
+	without_lines_find(r, d->image, &without);
+	put(o, "without_lines", without_debug(&without, true));
 	ret = json_dumpf(o, to, JSON_TEXT_FORM) || fputc('\n', to) == EOF ? -EIO : 0;
 	json_decref(o);
 	return ret;

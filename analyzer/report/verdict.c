@@ -19,7 +19,6 @@
 #define UNNAMED 0.01 /* share of generated code without names that is worth a sentence, */
 #define UNNAMED_FIRST 0.05 /* share that is worth the first sentence: shares of functions are then of the rest */
 #define MAKERS_MAX 16
-#define STRIPPED 0.02 /* share of an image's functions without names that is worth a sentence */
 #define COVERED 0.95 /* of the count: less is worth a sentence */
 
 /* What helps against a reason; "" where nothing does. */
@@ -155,28 +154,6 @@ static void gather_unnamed(const struct report *r, const struct report_group *by
 	}
 }
 
-/* The file without symbols whose functions without a name have most. */
-static void gather_stripped(const struct report *r, const struct report_group *by, struct verdict *v)
-{
-	double *share = calloc(r->a->nr_images + 1, sizeof(*share));
-
-	for (uint32_t i = 0; share && i < by->g.nr; i++) {
-		const struct function *f = &r->a->function[report_value(by, i, 0)];
-
-		if (!f->symbol && !f->jit && !f->unknown)
-			share[f->image] += share_of(r, &by->g.sum[i], &by->g.total);
-	}
-	for (uint32_t i = 0; share && i < r->a->nr_images; i++) {
-		const char *path = r->a->image[i].path;
-
-		if (share[i] >= STRIPPED && share[i] > v->stripped && path && model_is_stripped(r->model, path)) {
-			v->stripped = share[i];
-			v->stripped_image = path;
-		}
-	}
-	free(share);
-}
-
 /* Was a program started with it that is never started without it?  Whose samples the report's are, is not known here. */
 static bool is_in_force(const struct model *m, const char *option, size_t bytes)
 {
@@ -242,7 +219,7 @@ static void gather_split(const struct default_report *d, const struct report *r,
 			v->generated += share_of(r, &by->g.sum[i], all);
 	}
 	gather_unnamed(r, by, v);
-	gather_stripped(r, by, v);
+	without_names_find(r, by, &v->nameless);
 	gather_in_force(r->model, v);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
 	v->run_share = share_of(r, &d->in_run.process->g.total, &d->all.process->g.total);
@@ -495,27 +472,13 @@ static void say_unnamed(const struct verdict *v, struct page *p)
 			  *object ? object : "a JIT", in_force, advice);
 }
 
-static bool is_of_glibc(const char *base)
+static void say_nameless(const struct verdict *v, const struct without_debug *w, struct page *p)
 {
-	static const char *const of_glibc[] = { "libc.so.", "ld-linux", "libm.so.", "libpthread.so.", "libc-2.", "libm-2." };
+	char image[VERDICT_TEXT / 3], cause[WITHOUT_DEBUG_TEXT], remedy[WITHOUT_DEBUG_TEXT];
 
-	for (size_t i = 0; i < sizeof(of_glibc) / sizeof(of_glibc[0]); i++)
-		if (strncmp(base, of_glibc[i], strlen(of_glibc[i])) == 0)
-			return true;
-	return false;
-}
-
-static void say_stripped(const struct verdict *v, struct page *p)
-{
-	const char *base = basename(v->stripped_image);
-	char image[VERDICT_TEXT / 3];
-
-	page_text(p, "", 2,
-		  "%.1f %% of %s ran in functions of %s without a name: its symbols were taken out. Install %s, and record again.",
-		  grid_percent(v->stripped), v->has_run ? "the run phase" : "all samples",
-		  page_cut(p, base, NAME_COLUMNS, image, sizeof(image)),
-		  is_of_glibc(base) ? "libc6-dbg (Debian, Ubuntu) or glibc-debuginfo" :
-				      "its debug package (PACKAGE-dbgsym or -dbg, -debuginfo), or build it with its symbols");
+	page_text(p, "", 2, "%.1f %% of %s ran in functions of %s without a name: %s. %s", grid_percent(w->share),
+		  v->has_run ? "the run phase" : "all samples", page_cut(p, basename(w->path), NAME_COLUMNS, image, sizeof(image)),
+		  without_debug_cause(w, false, cause), without_debug_remedy(w, false, remedy));
 }
 
 static void say_missed(const struct verdict *v, struct page *p)
@@ -557,8 +520,8 @@ void verdict_say(const struct verdict *v, struct page *p)
 			say_unattributed(v, p);
 			if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
 				say_unnamed(v, p);
-			if (v->stripped > 0)
-				say_stripped(v, p);
+			for (uint32_t i = 0; i < v->nameless.nr; i++)
+				say_nameless(v, &v->nameless.image[i], p);
 		}
 	} else {
 		say_none(v, p);

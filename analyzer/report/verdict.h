@@ -6,6 +6,7 @@
 #ifndef TAILOR_VERDICT_H
 #define TAILOR_VERDICT_H
 
+#include "analyzer/query/without_debug.h"
 #include "analyzer/report/default_report.h"
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -35,8 +36,7 @@ struct verdict {
 	const char *maker; /* the path of that JIT's object; "": unknown */
 	char in_force[64]; /* its option that was found in force, "": none */
 	struct jit_recording recording; /* facts of the recording that decide which option names its code */
-	double stripped; /* the largest share of an image's functions that have no name, */
-	const char *stripped_image; /* the path of that image */
+	struct without_debug_list nameless; /* images with functions without a name */
 	bool has_components;
 	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */
 	uint64_t lost;

@@ -27,6 +27,7 @@ struct elf_object {
 	size_t nr_known;
 	bool memory;	  /* a JIT's */
 	bool relocatable; /* symbols count from their sections */
+	bool has_lines;	  /* a .debug_line, of which there are bytes */
 	Elf *elf;
 	struct section *sections;
 	size_t nr_sections;
@@ -54,6 +55,8 @@ struct elf_object {
 
 /* How many of the functions begin at address or before. */
 size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
+/* A file of this machine: -1: it is no regular one, or has another build id. */
+int elf_file_open(const char *path, const char *build_id, Elf **elf);
 void elf_lines_read(struct elf_object *o);
 void elf_inlines_destroy(struct elf_object *o);
 void elf_lines_destroy(struct elf_object *o);

@@ -180,6 +180,7 @@ static int read_sections(struct elf_object *o)
 		if (sh.sh_type != SHT_NOBITS && sh.sh_offset <= o->bytes && sh.sh_size <= o->bytes - sh.sh_offset &&
 		    has_bytes(o, sh.sh_offset, sh.sh_size))
 			s->data = o->data + sh.sh_offset;
+		o->has_lines |= s->data && s->bytes && s->name && strcmp(s->name, ".debug_line") == 0;
 	}
 	return 0;
 }

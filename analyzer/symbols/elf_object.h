@@ -54,6 +54,9 @@ void elf_object_destroy(struct elf_object *o);
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out);
 /* Has it a symbol table for debugging, here or in its debug file?  .dynsym has what others may call, and no more. */
 bool elf_has_symbols(const struct elf_object *o);
+bool elf_has_lines(const struct elf_object *o);
+/* Is there a file at path, on this machine, that has this build id (in hex)? */
+bool elf_file_is(const char *path, const char *build_id);
 /* All functions, sorted by address. */
 size_t elf_nr_functions(struct elf_object *o);
 struct elf_function elf_get_function(struct elf_object *o, size_t i);

@@ -85,6 +85,11 @@ void elf_lines_read(struct elf_object *o)
 		qsort(o->lines, o->nr_lines, sizeof(*o->lines), by_address);
 }
 
+bool elf_has_lines(const struct elf_object *o)
+{
+	return o->has_lines;
+}
+
 /* Index of the first row behind address. */
 static size_t upper_bound(struct elf_object *o, uint64_t address)
 {

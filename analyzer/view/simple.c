@@ -2,6 +2,7 @@
 /* Views that are one table: functions, images, lines, processes, methods, reasons, warnings. */
 #include "analyzer/query/frequencies.h"
 #include "analyzer/query/warnings.h"
+#include "analyzer/query/without_debug.h"
 #include "analyzer/view/period_bias.h"
 #include "analyzer/view/view.h"
 
@@ -123,6 +124,7 @@ const struct view view_images = { "images", "executables, libraries, the kernel 
 static void lines_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
+	v->group[1] = report_group(r, 0, TABLE_IMAGE, -1);
 }
 
 static void lines_columns(struct grid *g, int column[4])
@@ -157,7 +159,15 @@ const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_
 
 static void lines_show(struct report *r, const struct view_instance *v, struct page *p)
 {
+	char cause[WITHOUT_DEBUG_TEXT], remedy[WITHOUT_DEBUG_TEXT];
+	struct without_debug_list without;
+
 	view_simple(r, v->group[0], p, "lines", "Source lines", lines_columns, lines_cells);
+	without_lines_find(r, v->group[1], &without);
+	for (uint32_t i = 0; i < without.nr; i++)
+		page_sentence(p, "(%s, %.1f %% of all samples: %s. %s)", basename(without.image[i].path),
+			      100 * without.image[i].share, without_debug_cause(&without.image[i], true, cause),
+			      without_debug_remedy(&without.image[i], true, remedy));
 }
 
 const struct view view_lines = { "lines", "source lines by share, including those of generated code", lines_prepare, lines_show };

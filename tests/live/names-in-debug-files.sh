@@ -38,10 +38,15 @@ print(f"FIGURE {sys.argv[1]}: {named:.0f} of {all:.0f} samples named")
 sys.exit(named < 0.98 * all if sys.argv[2] == "yes" else named > 0)' "$1" "${2:-yes}" ||
 		fail "$1: expected ${2:-yes} names, got: $("$B/tailor" report "$dir/t.tlr" | head -3)"
 }
+says() { # SENTENCE
+	"$B/tailor" report "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ' | grep -qF "$1" ||
+		fail "expected \"$1\", got: $("$B/tailor" report "$dir/t.tlr" | head -12)"
+}
 build sha1
 named "no debug file" no
-"$B/tailor" report "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ' | grep -q 'in functions of host without a name: its symbols were taken out' ||
-	fail "no debug file: expected a sentence, got: $("$B/tailor" report "$dir/t.tlr" | head -12)"
+says 'in functions of host without a name: its symbols were taken out. Install its debug package'
+"$B/tailor" report --view lines "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ' | grep -q '(host, .* it has no line table. .*build it with -g' ||
+	fail "no debug file: expected a sentence about lines, got: $("$B/tailor" report --view lines "$dir/t.tlr")"
 link && cp "$dir/host.debug" "$dir/bin/"
 named "beside it"
 ! "$B/tailor" report "$dir/t.tlr" | grep -q 'without a name' || fail "beside it: expected no sentence about names"
@@ -63,6 +68,7 @@ cp "$dir/debug" "$dir/other"
 build 0x0123456789012345678901234567890123456789
 mkdir "$dir/cache/$id" && cp "$dir/other" "$dir/cache/$id/debuginfo"
 named "of another build" no
+says "its symbols were taken out, and the debug file $dir/cache/$id/debuginfo is of another build."
 build none
 link && cp "$dir/host.debug" "$dir/bin/"
 named "by its checksum"
@@ -81,4 +87,17 @@ named "packed in the file"
 "$B/tailor" dump "$dir/t.tlr" | grep -q 'symbols of the file in front' || fail "packed in the file: expected its symbols in the trace"
 pack && head -c 300 "$dir/small.xz" >"$dir/cut.xz" && add "$dir/cut.xz"
 named "packed, and cut" no
+# a program of a package: the sentence names the package that has its symbols
+owner=$(dpkg -S /usr/bin/gzip /bin/gzip 2>/dev/null | sed 's/:.*//;q')
+id=$(readelf -n "$(type -P gzip)" | sed -n 's/^ *Build ID: *//p')
+compressed() { # SECONDS
+	head -c $(($1 * 20000000)) /dev/urandom >"$dir/bytes"
+	"$B/tailor" run -q -e task-clock -r "$(allowed_rate 4000)" -o "$dir/t.tlr" -- gzip -9 -c "$dir/bytes" >/dev/null || return 1
+	n=$("$B/tailor" report --samples "$dir/t.tlr" | cut -f 8 | grep -c '/gzip$')
+}
+if [ -n "$owner" ] && ! [ -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ]; then
+	gather 50 compressed && says 'without a name: its symbols were taken out. `apt install '"$owner-dbgsym\`"
+else
+	echo "the package's name is not looked at: gzip is none of dpkg's, or its symbols are installed"
+fi
 finish

@@ -54,7 +54,7 @@ static bool try_path(const struct search *s, const char *root, const char *path)
 {
 	char all[PATH_MAX];
 	struct stat st;
-	bool good = false;
+	bool good = false, of_another = false;
 	int fd;
 
 	/* to open a device may do something */
@@ -65,11 +65,12 @@ static bool try_path(const struct search *s, const char *root, const char *path)
 		return false;
 	if (elf_parts_read_symbols(fd, s->found) == 0) {
 		good = s->found->has_symbols && is_of(s, fd);
+		of_another = s->found->has_symbols && !good;
 		if (!good)
 			elf_parts_free(s->found);
 	}
 	close(fd);
-	if (good)
+	if (good || (of_another && !*s->where))
 		snprintf(s->where, PATH_MAX, "%s", path);
 	return good;
 }
@@ -140,6 +141,7 @@ bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint3
 	char id[ELF_BUILD_ID_TEXT], name[PATH_MAX];
 
 	*found = (struct elf_parts){ 0 };
+	*where = 0;
 	elf_parts_build_id(of, id);
 	snprintf(name, sizeof(name), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, of->build_id_bytes > 1 ? id + 2 : "");
 	return (of->build_id_bytes > 1 && try_both(&s, name)) || find_by_link(&s, path) ||

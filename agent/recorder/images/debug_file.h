@@ -18,7 +18,8 @@
 #include <limits.h>
 
 /* of: a file without .symtab, and fd, from which it was read; path: its own, in the view of files of process pid (0: only in ours).  true:
- * found has the symbols (no more of the file) and where has its path; elf_parts_free() frees them. */
+ * found has the symbols (no more of the file) and where has its path; elf_parts_free() frees them.  false: where has the path of a file
+ * with the symbols of another build, or "". */
 bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX]);
 
 #endif

@@ -31,6 +31,8 @@
 #define COMPARED_BYTES 16384u
 #define OTHER_DESCRIPTORS 64u /* that the recorder may need beside files of images */
 #define DELETED " (deleted)"
+#define OF_ANOTHER "the debug file %s is of another build"
+#define OF_ANOTHER_BYTES (PATH_MAX + sizeof(OF_ANOTHER))
 #define REPLACED "the file was replaced after it was mapped"
 
 struct image {
@@ -623,19 +625,15 @@ static void write_file(const struct image *m, const char *key, const char *path,
 		  .generation = m->identity.generation);
 }
 
-/* Behind a file without symbols: those that lie elsewhere. */
-static void write_debug_file(const struct images *i, const struct image *m, const char *key, struct elf_parts *parts,
-			     const struct elf_seen *seen, struct trace_writer *w, uint64_t time_ns)
+/* Those of a file without symbols that lie elsewhere.  false: there are none, and of_another says what lies in their place. */
+static bool find_symbols(const struct images *i, const struct image *m, const struct elf_parts *parts, struct elf_parts *symbols,
+			 char path[PATH_MAX], char of_another[OF_ANOTHER_BYTES])
 {
-	char path[PATH_MAX];
-	struct elf_parts found;
+	bool found = !parts->has_symbols && debug_file_find(parts, m->fd, m->path, i->past ? 0 : m->pid, symbols, path);
 
-	if (!debug_file_find(parts, m->fd, m->path, i->past ? 0 : m->pid, &found, path))
-		return;
-	if (seen)
-		elf_prune(&found, parts, seen);
-	write_file(m, key, path, &found, TRACE_DEBUG_FILE, w, time_ns);
-	elf_parts_free(&found);
+	if (!parts->has_symbols && !found && *path)
+		snprintf(of_another, OF_ANOTHER_BYTES, OF_ANOTHER, path);
+	return found;
 }
 
 /* all: samples may still come. */
@@ -643,9 +641,10 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 {
 	const struct elf_seen seen = { m->seen, (m->bytes >> PAGE_SHIFT) + 1 };
 	const bool pruned = !all && m->seen && !m->vdso;
-	struct elf_parts parts = { 0 };
-	char text[KEY_BYTES];
+	struct elf_parts parts = { 0 }, symbols = { 0 };
+	char text[KEY_BYTES], path[PATH_MAX], of_another[OF_ANOTHER_BYTES] = "";
 	const char *reason = "", *key;
+	bool found;
 	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
 
 	if (ret) {
@@ -674,9 +673,13 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	}
 	if (!ret && pruned)
 		elf_prune(&parts, &parts, &seen);
-	write_file(m, key, m->path, &parts, reason, w, time_ns);
-	if (!ret && !m->vdso && !parts.has_symbols)
-		write_debug_file(i, m, key, &parts, pruned ? &seen : NULL, w, time_ns);
+	found = !ret && !m->vdso && find_symbols(i, m, &parts, &symbols, path, of_another);
+	if (found && pruned)
+		elf_prune(&symbols, &parts, &seen);
+	write_file(m, key, m->path, &parts, *reason ? reason : of_another, w, time_ns);
+	if (found)
+		write_file(m, key, path, &symbols, TRACE_DEBUG_FILE, w, time_ns);
+	elf_parts_free(&symbols);
 	trace_writer_flush(w, TRACE_CHUNK_FILES);
 	elf_parts_free(&parts);
 }
