@@ -13,8 +13,16 @@ struct section {
 	const char *name;
 	uint32_t type, link, info;
 	uint64_t flags, address, bytes, offset;
-	const unsigned char *data; /* NULL: not in the file, out of it, or in none of its parts */
+	const unsigned char *data; /* NULL: not in the file, out of it, in none of its parts, or not inflated yet */
+	/* inflate.c; bytes is what it has inflated */
+	enum { PACKING_NONE, PACKING_ZLIB, PACKING_ZSTD } packing;
+	bool failed;
+	const unsigned char *packed;
+	uint64_t packed_bytes;
+	unsigned char *inflated; /* owned: data, when it was asked for alone */
 };
+
+#define ELF_FILE_BYTES_MAX (16ull << 30) /* of address space, not memory: parts alone are filled in */
 
 #define ELF_KNOWN_MAX 64
 
@@ -41,6 +49,9 @@ struct elf_object {
 	/* lines.c */
 	bool lines_read;
 	Dwarf *dwarf;
+	unsigned char *plain; /* what libdw reads where sections are compressed: elf_for_libdw() */
+	uint64_t plain_bytes;
+	Elf *plain_elf;
 	struct elf_line *lines;
 	size_t nr_lines, lines_capacity;
 	/* inlines.c */
@@ -54,6 +65,15 @@ struct elf_object {
 
 /* How many of the functions begin at address or before. */
 size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
+/* Has it that name, or ".zdebug_x" where ".debug_x" is asked for? */
+bool elf_is_named(const struct section *s, const char *name);
+/* A section as the file has it: from now on packed, if it is compressed. */
+void elf_note_compression(struct section *s);
+/* It has data afterwards, if it is packed and can be inflated. */
+void elf_inflate(struct section *s);
+/* The object with its debug sections inflated; NULL without memory. */
+Elf *elf_for_libdw(struct elf_object *o);
+void elf_inflate_destroy(struct elf_object *o);
 void elf_lines_read(struct elf_object *o);
 void elf_inlines_destroy(struct elf_object *o);
 void elf_lines_destroy(struct elf_object *o);

@@ -13,13 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define FILE_BYTES_MAX (16ull << 30) /* of address space, not memory: parts alone are filled in */
-
 int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag *d)
 {
 	struct elf_object *o;
 
-	if (file_bytes < sizeof(Elf64_Ehdr) || file_bytes > FILE_BYTES_MAX)
+	if (file_bytes < sizeof(Elf64_Ehdr) || file_bytes > ELF_FILE_BYTES_MAX)
 		return diag_fail(d, EBADMSG, "an ELF file cannot have %llu bytes", (unsigned long long)file_bytes);
 	o = calloc(1, sizeof(*o));
 	if (!o)
@@ -55,6 +53,7 @@ void elf_object_destroy(struct elf_object *o)
 	elf_object_destroy(o->debug);
 	elf_inlines_destroy(o);
 	elf_lines_destroy(o);
+	elf_inflate_destroy(o);
 	if (o->elf)
 		elf_end(o->elf);
 	if (o->data)
@@ -180,6 +179,7 @@ static int read_sections(struct elf_object *o)
 		if (sh.sh_type != SHT_NOBITS && sh.sh_offset <= o->bytes && sh.sh_size <= o->bytes - sh.sh_offset &&
 		    has_bytes(o, sh.sh_offset, sh.sh_size))
 			s->data = o->data + sh.sh_offset;
+		elf_note_compression(s);
 	}
 	return 0;
 }
@@ -417,7 +417,8 @@ static void answer_section(const struct section *s, struct elf_section *out)
 bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out)
 {
 	for (size_t i = 0; i < o->nr_sections; i++)
-		if (o->sections[i].name && strcmp(o->sections[i].name, name) == 0) {
+		if (elf_is_named(&o->sections[i], name)) {
+			elf_inflate(&o->sections[i]);
 			answer_section(&o->sections[i], out);
 			return true;
 		}

@@ -48,6 +48,8 @@ int elf_object_open(struct elf_object *o, struct diag *d);
 int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out, struct diag *d);
 /* debug has the symbols that were taken out of o, which owns it from now on; before the first question.  The first one stays. */
 void elf_object_set_debug(struct elf_object *o, struct elf_object *debug);
+/* What its compressed sections, and its debug file's, say that they have inflated: memory that later questions may take. */
+uint64_t elf_object_inflated_bytes(const struct elf_object *o);
 void elf_object_destroy(struct elf_object *o);
 
 /* The function that covers address; one without a size reaches to the next, inside of its section.  false: none. */

@@ -67,11 +67,13 @@ void elf_lines_read(struct elf_object *o)
 {
 	Dwarf_Off at = 0, next;
 	size_t header;
+	Elf *elf;
 
 	if (o->lines_read)
 		return;
 	o->lines_read = true;
-	o->dwarf = dwarf_begin_elf(o->elf, DWARF_C_READ, NULL);
+	elf = elf_for_libdw(o);
+	o->dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
 	while (o->dwarf && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
 

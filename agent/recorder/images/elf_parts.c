@@ -118,9 +118,16 @@ static void learn(struct elf_parts *p, const char *name)
 		p->packed = part;
 }
 
+/* ".zdebug_x" is a compressed ".debug_x". */
+static bool is_named(const char *section, const char *name)
+{
+	return strcmp(section, name) == 0 ||
+	       (strncmp(section, ".zdebug_", 8) == 0 && name[0] == '.' && strcmp(section + 2, name + 1) == 0);
+}
+
 static bool is_frames(const char *name)
 {
-	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".debug_frame") == 0;
+	return is_named(name, ".eh_frame") || is_named(name, ".debug_frame");
 }
 
 /* Is a section wanted?  frames_bytes: of all sections of frames. */
@@ -167,7 +174,7 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, const 
 	for (size_t n = 0; ret == 0 && wanted[n]; n++)
 		for (int i = 0; ret == 0 && i < h->e_shnum; i++) {
 			if (s[i].sh_name >= s[h->e_shstrndx].sh_size || s[i].sh_type == SHT_NOBITS ||
-			    strcmp(names + s[i].sh_name, wanted[n]) != 0 || !is_wanted(wanted[n], &s[i], frames, frames_bytes))
+			    !is_named(names + s[i].sh_name, wanted[n]) || !is_wanted(wanted[n], &s[i], frames, frames_bytes))
 				continue;
 			if (s[i].sh_size > MERGED_MAX - *kept) {
 				p->left_out = "large sections omitted";
