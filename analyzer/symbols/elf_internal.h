@@ -39,6 +39,8 @@ struct elf_object {
 	struct section *sections;
 	size_t nr_sections;
 	struct elf_object *debug; /* with its symbols; NULL: they are here, or nowhere */
+	struct go_table go; /* no functions: it is no Go program (go_symbols.c) */
+	uint64_t go_text, go_inlined; /* the addresses that functions and inlined calls count from; 0: not known */
 	bool functions_read;
 	struct elf_function *functions;
 	size_t nr_functions;
@@ -65,6 +67,12 @@ struct elf_object {
 
 /* How many of the functions begin at address or before. */
 size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
+/* A Go program's table of functions, if it has one. */
+void elf_go_find(struct elf_object *o);
+/* Its functions, which the caller frees, by address; -1 without memory. */
+int elf_go_functions(const struct elf_object *o, struct elf_function **out, size_t *nr);
+bool elf_go_line(const struct elf_object *o, uint64_t address, struct elf_line *out);
+size_t elf_go_inlines(const struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
 /* Has it that name, or ".zdebug_x" where ".debug_x" is asked for? */
 bool elf_is_named(const struct section *s, const char *name);
 /* A section as the file has it: from now on packed, if it is compressed. */

@@ -10,6 +10,7 @@
 #define TAILOR_ELF_OBJECT_H
 
 #include "jitreg/base/diag.h"
+#include "jitreg/base/go_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,7 +55,7 @@ void elf_object_destroy(struct elf_object *o);
 
 /* The function that covers address; one without a size reaches to the next, inside of its section.  false: none. */
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out);
-/* Has it a symbol table for debugging, here or in its debug file?  .dynsym has what others may call, and no more. */
+/* Has it a symbol table for debugging, or Go's, here or in its debug file?  .dynsym has what others may call, and no more. */
 bool elf_has_symbols(const struct elf_object *o);
 /* All functions, sorted by address. */
 size_t elf_nr_functions(struct elf_object *o);
@@ -84,6 +85,8 @@ struct elf_inline {
 /* The inlined functions that address is in, the innermost first; returns how many, at most max. */
 size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
 
+/* A Go program's table of functions, and the address that its code is counted from; false: it is none. */
+bool elf_find_go(const struct elf_object *o, struct go_table *out, uint64_t *text);
 bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out);
 /* n-th executable section (memory ELF: its code ranges); false behind the last. */
 bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);

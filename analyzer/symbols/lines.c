@@ -102,7 +102,7 @@ bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
 	size_t i = upper_bound(o, address);
 
 	if (i == 0 || o->lines[i - 1].end <= address)
-		return false;
+		return elf_go_line(o, address, out);
 	*out = o->lines[i - 1];
 	return true;
 }
