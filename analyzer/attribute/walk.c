@@ -62,8 +62,10 @@ bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out)
 static bool has_no_frames(struct elf_object *elf)
 {
 	struct elf_section s;
+	struct go_table go;
+	uint64_t text;
 
-	return !elf_find_section(elf, ".eh_frame", &s) && !elf_find_section(elf, ".debug_frame", &s);
+	return !elf_find_section(elf, ".eh_frame", &s) && !elf_find_section(elf, ".debug_frame", &s) && !elf_find_go(elf, &go, &text);
 }
 
 static void find(void *context, uint64_t address, struct unwind_object *out)

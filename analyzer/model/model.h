@@ -266,6 +266,7 @@ struct model {
 	uint32_t nr_threads, threads_capacity;
 	struct image_file **file;
 	uint32_t nr_files;
+	uint64_t inflated_bytes; /* that compressed sections of all these would take */
 	struct function_codes **image_code;
 	uint32_t nr_image_code;
 	struct code **code;

@@ -99,6 +99,15 @@ void model_read_mmap(struct model *m, struct process *p, const struct trace_reco
 		read_code_mapping(m, p, r);
 }
 
+/* What its compressed sections would take is in the budget, or reading ends there. */
+static bool has_room_for(struct model *m, const struct elf_object *elf)
+{
+	uint64_t bytes = elf_object_inflated_bytes(elf);
+
+	m->inflated_bytes = bytes > UINT64_MAX - m->inflated_bytes ? UINT64_MAX : m->inflated_bytes + bytes;
+	return !bytes || trace_has_room(m->reader, m->inflated_bytes);
+}
+
 static void read_memory_elf(struct model *m, struct process *p, const struct trace_record *r)
 {
 	struct elf_section text;
@@ -111,7 +120,7 @@ static void read_memory_elf(struct model *m, struct process *p, const struct tra
 		m->bad_records++;
 		return;
 	}
-	c = model_add_code(m, CODE_ELF, p, r->time_ns);
+	c = has_room_for(m, elf) ? model_add_code(m, CODE_ELF, p, r->time_ns) : NULL;
 	if (!c) {
 		elf_object_destroy(elf);
 		return;
@@ -153,7 +162,7 @@ static struct image_file *read_bytes_of_image(struct model *m, const struct trac
 		model_set_text(&f->key, strdup(f->path));
 	if (elf_object_create(nr, &elf, NULL))
 		return f;
-	if (elf_object_add_part(elf, 0, bytes, nr) || elf_object_open(elf, NULL))
+	if (elf_object_add_part(elf, 0, bytes, nr) || elf_object_open(elf, NULL) || !has_room_for(m, elf))
 		elf_object_destroy(elf);
 	else
 		f->elf = elf;
@@ -212,7 +221,7 @@ void model_read_image_unload(struct model *m, struct process *p, const struct tr
 }
 
 /* false: it has no parts; *out is NULL where they do not make an ELF file. */
-static bool read_parts(const struct trace_record *r, struct elf_object **out)
+static bool read_parts(struct model *m, const struct trace_record *r, struct elf_object **out)
 {
 	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;
 
@@ -225,7 +234,7 @@ static bool read_parts(const struct trace_record *r, struct elf_object **out)
 		if (at.kind == TRACE_UINT && bytes.kind == TRACE_BYTES)
 			elf_object_add_part(*out, at.u, bytes.p, bytes.bytes);
 	}
-	if (elf_object_open(*out, NULL)) {
+	if (elf_object_open(*out, NULL) || !has_room_for(m, *out)) {
 		elf_object_destroy(*out);
 		*out = NULL;
 	}
@@ -237,7 +246,7 @@ static void read_debug_file(struct model *m, const struct trace_record *r)
 	struct image_file *f = m->nr_files ? m->file[m->nr_files - 1] : NULL;
 	struct elf_object *elf = NULL;
 
-	if (f && f->elf && f->key && trace_text_is(r, F(image_file, key), f->key) && read_parts(r, &elf) && elf)
+	if (f && f->elf && f->key && trace_text_is(r, F(image_file, key), f->key) && read_parts(m, r, &elf) && elf)
 		elf_object_set_debug(f->elf, elf);
 }
 
@@ -259,7 +268,7 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	f->reason = trace_text(r, F(image_file, reason));
 	f->identity = (struct file_identity){ trace_u64(r, F(image_file, device)), trace_u64(r, F(image_file, inode)),
 					      trace_u64(r, F(image_file, generation)) };
-	if (!read_parts(r, &elf))
+	if (!read_parts(m, r, &elf))
 		return;
 	if (!elf)
 		model_set_text(&f->reason, strdup("its parts do not make an ELF file"));

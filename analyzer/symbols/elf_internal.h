@@ -13,8 +13,16 @@ struct section {
 	const char *name;
 	uint32_t type, link, info;
 	uint64_t flags, address, bytes, offset;
-	const unsigned char *data; /* NULL: not in the file, out of it, or in none of its parts */
+	const unsigned char *data; /* NULL: not in the file, out of it, in none of its parts, or not inflated yet */
+	/* inflate.c; bytes is what it has inflated */
+	enum { PACKING_NONE, PACKING_ZLIB, PACKING_ZSTD } packing;
+	bool failed;
+	const unsigned char *packed;
+	uint64_t packed_bytes;
+	unsigned char *inflated; /* owned: data, when it was asked for alone */
 };
+
+#define ELF_FILE_BYTES_MAX (16ull << 30) /* of address space, not memory: parts alone are filled in */
 
 #define ELF_KNOWN_MAX 64
 
@@ -32,6 +40,8 @@ struct elf_object {
 	struct section *sections;
 	size_t nr_sections;
 	struct elf_object *debug; /* with its symbols; NULL: they are here, or nowhere */
+	struct go_table go; /* no functions: it is no Go program (go_symbols.c) */
+	uint64_t go_text, go_inlined; /* the addresses that functions and inlined calls count from; 0: not known */
 	bool functions_read;
 	struct elf_function *functions;
 	size_t nr_functions;
@@ -42,6 +52,9 @@ struct elf_object {
 	/* lines.c */
 	bool lines_read;
 	Dwarf *dwarf;
+	unsigned char *plain; /* what libdw reads where sections are compressed: elf_for_libdw() */
+	uint64_t plain_bytes;
+	Elf *plain_elf;
 	struct elf_line *lines;
 	size_t nr_lines, lines_capacity;
 	/* inlines.c */
@@ -57,6 +70,21 @@ struct elf_object {
 size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
 /* A file of this machine: -1: it is no regular one, or has another build id. */
 int elf_file_open(const char *path, const char *build_id, Elf **elf);
+/* A Go program's table of functions, if it has one. */
+void elf_go_find(struct elf_object *o);
+/* Its functions, which the caller frees, by address; -1 without memory. */
+int elf_go_functions(const struct elf_object *o, struct elf_function **out, size_t *nr);
+bool elf_go_line(const struct elf_object *o, uint64_t address, struct elf_line *out);
+size_t elf_go_inlines(const struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
+/* Has it that name, or ".zdebug_x" where ".debug_x" is asked for? */
+bool elf_is_named(const struct section *s, const char *name);
+/* A section as the file has it: from now on packed, if it is compressed. */
+void elf_note_compression(struct section *s);
+/* It has data afterwards, if it is packed and can be inflated. */
+void elf_inflate(struct section *s);
+/* The object with its debug sections inflated; NULL without memory. */
+Elf *elf_for_libdw(struct elf_object *o);
+void elf_inflate_destroy(struct elf_object *o);
 void elf_lines_read(struct elf_object *o);
 void elf_inlines_destroy(struct elf_object *o);
 void elf_lines_destroy(struct elf_object *o);

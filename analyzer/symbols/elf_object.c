@@ -13,13 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define FILE_BYTES_MAX (16ull << 30) /* of address space, not memory: parts alone are filled in */
-
 int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag *d)
 {
 	struct elf_object *o;
 
-	if (file_bytes < sizeof(Elf64_Ehdr) || file_bytes > FILE_BYTES_MAX)
+	if (file_bytes < sizeof(Elf64_Ehdr) || file_bytes > ELF_FILE_BYTES_MAX)
 		return diag_fail(d, EBADMSG, "an ELF file cannot have %llu bytes", (unsigned long long)file_bytes);
 	o = calloc(1, sizeof(*o));
 	if (!o)
@@ -55,6 +53,7 @@ void elf_object_destroy(struct elf_object *o)
 	elf_object_destroy(o->debug);
 	elf_inlines_destroy(o);
 	elf_lines_destroy(o);
+	elf_inflate_destroy(o);
 	if (o->elf)
 		elf_end(o->elf);
 	if (o->data)
@@ -180,33 +179,55 @@ static int read_sections(struct elf_object *o)
 		if (sh.sh_type != SHT_NOBITS && sh.sh_offset <= o->bytes && sh.sh_size <= o->bytes - sh.sh_offset &&
 		    has_bytes(o, sh.sh_offset, sh.sh_size))
 			s->data = o->data + sh.sh_offset;
-		o->has_lines |= s->data && s->bytes && s->name && strcmp(s->name, ".debug_line") == 0;
+		o->has_lines |= s->data && s->bytes && elf_is_named(s, ".debug_line");
+		elf_note_compression(s);
 	}
 	return 0;
 }
 
-/* Those of a debug file, and of the file's own those that it lacks: a packed one has none of .dynsym. */
-static int add_functions(struct elf_object *o, const struct elf_object *debug)
+/* Others, and of the file's own those that they lack: a packed debug file has none of .dynsym. */
+static int add_functions(struct elf_object *o, const struct elf_function *others, size_t nr_others)
 {
 	size_t own = 0, nr = 0;
-	struct elf_function *all = malloc((o->nr_functions + debug->nr_functions + 1) * sizeof(*all));
+	struct elf_function *all = malloc((o->nr_functions + nr_others + 1) * sizeof(*all));
 
 	if (!all)
 		return -ENOMEM;
-	for (size_t i = 0; i <= debug->nr_functions; i++) {
-		uint64_t at = i < debug->nr_functions ? debug->functions[i].address : UINT64_MAX;
+	for (size_t i = 0; i <= nr_others; i++) {
+		uint64_t at = i < nr_others ? others[i].address : UINT64_MAX;
 
 		while (own < o->nr_functions && o->functions[own].address < at)
 			all[nr++] = o->functions[own++];
 		if (own < o->nr_functions && o->functions[own].address == at)
 			own++;
-		if (i < debug->nr_functions)
-			all[nr++] = debug->functions[i];
+		if (i < nr_others)
+			all[nr++] = others[i];
 	}
 	free(o->functions);
 	o->functions = all;
 	choose_functions(o, nr);
 	return 0;
+}
+
+static int add_go_functions(struct elf_object *o)
+{
+	struct elf_function *functions;
+	size_t nr;
+	int ret = elf_go_functions(o, &functions, &nr);
+
+	if (ret == 0) {
+		ret = add_functions(o, functions, nr);
+		free(functions);
+	}
+	return ret;
+}
+
+static bool has_table(const struct elf_object *o)
+{
+	for (size_t i = 0; i < o->nr_sections; i++)
+		if (o->sections[i].type == SHT_SYMTAB)
+			return true;
+	return false;
 }
 
 /* The functions, when they are asked for: views without names ask for those of few objects. */
@@ -235,7 +256,9 @@ static int read_functions(struct elf_object *o)
 			}
 		}
 	}
-	return o->debug && read_functions(o->debug) == 0 ? add_functions(o, o->debug) : 0;
+	if (o->go.nr_functions && !has_table(o) && add_go_functions(o))
+		return -ENOMEM;
+	return o->debug && read_functions(o->debug) == 0 ? add_functions(o, o->debug->functions, o->debug->nr_functions) : 0;
 }
 
 static int begin(struct elf_object *o, struct diag *d)
@@ -252,6 +275,8 @@ static int begin(struct elf_object *o, struct diag *d)
 		return diag_fail(d, EBADMSG, "not an x86-64 ELF object");
 	o->relocatable = h->e_type == ET_REL;
 	ret = read_sections(o);
+	if (ret == 0)
+		elf_go_find(o);
 	return ret ? diag_fail(d, -ret, "the ELF object's tables are invalid") : 0;
 }
 
@@ -360,10 +385,7 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out
 
 bool elf_has_symbols(const struct elf_object *o)
 {
-	for (size_t i = 0; i < o->nr_sections; i++)
-		if (o->sections[i].type == SHT_SYMTAB)
-			return true;
-	return o->debug && elf_has_symbols(o->debug);
+	return has_table(o) || o->go.nr_functions || (o->debug && elf_has_symbols(o->debug));
 }
 
 size_t elf_nr_functions(struct elf_object *o)
@@ -418,7 +440,8 @@ static void answer_section(const struct section *s, struct elf_section *out)
 bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out)
 {
 	for (size_t i = 0; i < o->nr_sections; i++)
-		if (o->sections[i].name && strcmp(o->sections[i].name, name) == 0) {
+		if (elf_is_named(&o->sections[i], name)) {
+			elf_inflate(&o->sections[i]);
 			answer_section(&o->sections[i], out);
 			return true;
 		}

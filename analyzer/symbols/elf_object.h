@@ -10,6 +10,7 @@
 #define TAILOR_ELF_OBJECT_H
 
 #include "jitreg/base/diag.h"
+#include "jitreg/base/go_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,11 +49,13 @@ int elf_object_open(struct elf_object *o, struct diag *d);
 int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out, struct diag *d);
 /* debug has the symbols that were taken out of o, which owns it from now on; before the first question.  The first one stays. */
 void elf_object_set_debug(struct elf_object *o, struct elf_object *debug);
+/* What its compressed sections, and its debug file's, say that they have inflated: memory that later questions may take. */
+uint64_t elf_object_inflated_bytes(const struct elf_object *o);
 void elf_object_destroy(struct elf_object *o);
 
 /* The function that covers address; one without a size reaches to the next, inside of its section.  false: none. */
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out);
-/* Has it a symbol table for debugging, here or in its debug file?  .dynsym has what others may call, and no more. */
+/* Has it a symbol table for debugging, or Go's, here or in its debug file?  .dynsym has what others may call, and no more. */
 bool elf_has_symbols(const struct elf_object *o);
 bool elf_has_lines(const struct elf_object *o);
 /* Is there a file at path, on this machine, that has this build id (in hex)? */
@@ -85,6 +88,8 @@ struct elf_inline {
 /* The inlined functions that address is in, the innermost first; returns how many, at most max. */
 size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max);
 
+/* A Go program's table of functions, and the address that its code is counted from; false: it is none. */
+bool elf_find_go(const struct elf_object *o, struct go_table *out, uint64_t *text);
 bool elf_find_section(struct elf_object *o, const char *name, struct elf_section *out);
 /* n-th executable section (memory ELF: its code ranges); false behind the last. */
 bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out);

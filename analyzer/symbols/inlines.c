@@ -130,7 +130,7 @@ size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inlin
 	bool deeper;
 
 	if (!body || !dwarf_offdie(o->dwarf, body->die, &die))
-		return 0;
+		return elf_go_inlines(o, address, out, max);
 	do {
 		deeper = false;
 		if (dwarf_child(&die, &child) != 0)

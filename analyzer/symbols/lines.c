@@ -67,11 +67,13 @@ void elf_lines_read(struct elf_object *o)
 {
 	Dwarf_Off at = 0, next;
 	size_t header;
+	Elf *elf;
 
 	if (o->lines_read)
 		return;
 	o->lines_read = true;
-	o->dwarf = dwarf_begin_elf(o->elf, DWARF_C_READ, NULL);
+	elf = elf_for_libdw(o);
+	o->dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
 	while (o->dwarf && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
 		Dwarf_Die unit;
 
@@ -87,7 +89,7 @@ void elf_lines_read(struct elf_object *o)
 
 bool elf_has_lines(const struct elf_object *o)
 {
-	return o->has_lines;
+	return o->has_lines || o->go.nr_functions;
 }
 
 /* Index of the first row behind address. */
@@ -105,7 +107,7 @@ bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)
 	size_t i = upper_bound(o, address);
 
 	if (i == 0 || o->lines[i - 1].end <= address)
-		return false;
+		return elf_go_line(o, address, out);
 	*out = o->lines[i - 1];
 	return true;
 }

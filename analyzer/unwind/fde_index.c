@@ -4,6 +4,7 @@
 
 #include "analyzer/unwind/debug_frame.h"
 #include "analyzer/unwind/eh_frame.h"
+#include "analyzer/unwind/go_frames.h"
 #include "analyzer/unwind/textrel.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/sorted.h"
@@ -53,7 +54,9 @@ static void resolve_textrel(struct fde_index *k, const struct unwind_object *o)
 static void find_frames(struct fde_index *k, const struct unwind_object *o)
 {
 	struct elf_section s;
-	unsigned char *both;
+	struct go_table go;
+	unsigned char *both = NULL;
+	uint64_t text;
 
 	if (!o->elf) {
 		k->frames = o->eh_frame;
@@ -67,14 +70,16 @@ static void find_frames(struct fde_index *k, const struct unwind_object *o)
 		k->frames = s.data;
 		resolve_textrel(k, o);
 	}
-	if (elf_find_section(o->elf, ".debug_frame", &s) && s.data && s.bytes) {
-		if (!k->frames)
-			k->frames_address = o->start - o->bias; /* where libunwind's table reaches all code */
+	if (!k->frames)
+		k->frames_address = o->start - o->bias; /* where libunwind's table reaches all code */
+	/* Go's .debug_frame says less than its table: not where a function moves to another stack */
+	if (elf_find_go(o->elf, &go, &text))
+		both = go_frames_append(k->frames, &k->frames_bytes, k->frames_address, &go, text);
+	else if (elf_find_section(o->elf, ".debug_frame", &s) && s.data && s.bytes)
 		both = debug_frame_append(k->frames, &k->frames_bytes, &s);
-		if (both) {
-			free(k->own_frames);
-			k->frames = k->own_frames = both;
-		}
+	if (both) {
+		free(k->own_frames);
+		k->frames = k->own_frames = both;
 	}
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/elf_parts.h"
 
+#include "agent/recorder/images/go_module.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@
 /* By name, because types do not tell debug sections apart; what there is room for is taken in this order.  (.eh_frame_hdr says
  * again what .eh_frame does.) */
 static const char *const wanted_parts[] = {
-	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".eh_frame", ".debug_frame",
+	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".gopclntab", ".data.rel.ro.gopclntab", ".eh_frame", ".debug_frame",
 	".plt", ".plt.got", ".plt.sec", ".rela.plt", ".dynamic", ".note.gnu.build-id", ".debug_line",
 	".debug_line_str", ".debug_info", ".debug_abbrev", ".debug_str", ".debug_str_offsets", ".debug_addr",
 	".debug_ranges", ".debug_rnglists", ".debug_aranges", ".gnu_debuglink", ".text", NULL,
@@ -28,7 +30,7 @@ static const char *const wanted_symbols[] = { ".symtab", ".strtab", ".shstrtab",
 #define FRAMES_FEW 256u
 #define TEXT_MAX (1u << 20)
 
-static int read_at(int fd, uint64_t offset, void *to, size_t bytes)
+int elf_parts_read_at(int fd, uint64_t offset, void *to, size_t bytes)
 {
 	while (bytes > 0) {
 		ssize_t n = pread(fd, to, bytes, (off_t)offset);
@@ -46,7 +48,7 @@ static int read_at(int fd, uint64_t offset, void *to, size_t bytes)
 	return 0;
 }
 
-static int add_part(int fd, struct elf_parts *p, uint64_t offset, uint64_t bytes)
+int elf_parts_add(int fd, struct elf_parts *p, uint64_t offset, uint64_t bytes)
 {
 	struct elf_part *part = &p->part[p->nr];
 	int ret;
@@ -58,7 +60,7 @@ static int add_part(int fd, struct elf_parts *p, uint64_t offset, uint64_t bytes
 	part->bytes = malloc(bytes);
 	if (!part->bytes)
 		return -ENOMEM;
-	ret = read_at(fd, offset, part->bytes, bytes);
+	ret = elf_parts_read_at(fd, offset, part->bytes, bytes);
 	if (ret) {
 		free(part->bytes);
 		return ret;
@@ -103,6 +105,12 @@ static void find_debug_link(struct elf_parts *p, const char *section, size_t byt
 	memcpy(&p->debug_link_crc, section + crc, 4);
 }
 
+/* Go's table of functions, under its later and its earlier name in position-independent files. */
+static bool is_go(const char *name)
+{
+	return strcmp(name, ".gopclntab") == 0 || strcmp(name, ".data.rel.ro.gopclntab") == 0;
+}
+
 /* What else a section says that has just become a part. */
 static void learn(struct elf_parts *p, const char *name)
 {
@@ -114,13 +122,22 @@ static void learn(struct elf_parts *p, const char *name)
 		find_debug_link(p, part->bytes, part->nr);
 	else if (strcmp(name, ".symtab") == 0)
 		p->has_symbols = true;
+	else if (is_go(name))
+		p->go = &p->part[p->nr - 1];
 	else if (strcmp(name, ".gnu_debugdata") == 0)
 		p->packed = part;
 }
 
+/* ".zdebug_x" is a compressed ".debug_x". */
+static bool is_named(const char *section, const char *name)
+{
+	return strcmp(section, name) == 0 ||
+	       (strncmp(section, ".zdebug_", 8) == 0 && name[0] == '.' && strcmp(section + 2, name + 1) == 0);
+}
+
 static bool is_frames(const char *name)
 {
-	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".debug_frame") == 0;
+	return is_named(name, ".eh_frame") || is_named(name, ".debug_frame");
 }
 
 /* Is a section wanted?  frames_bytes: of all sections of frames. */
@@ -136,7 +153,8 @@ static uint64_t sum_frames(const Elf64_Shdr *s, int nr, const char *names, uint6
 	uint64_t sum = 0;
 
 	for (int i = 0; i < nr; i++)
-		if (s[i].sh_name < names_bytes && s[i].sh_type != SHT_NOBITS && is_frames(names + s[i].sh_name))
+		if (s[i].sh_name < names_bytes && s[i].sh_type != SHT_NOBITS &&
+		    (is_frames(names + s[i].sh_name) || is_go(names + s[i].sh_name)))
 			sum += s[i].sh_size < UINT32_MAX ? s[i].sh_size : UINT32_MAX;
 	return sum;
 }
@@ -152,7 +170,7 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, const 
 		return 0;
 	if (h->e_shentsize != sizeof(Elf64_Shdr) || h->e_shnum > SECTIONS_MAX)
 		return -EBADMSG;
-	ret = add_part(fd, p, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*s));
+	ret = elf_parts_add(fd, p, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*s));
 	if (ret || h->e_shstrndx >= h->e_shnum)
 		return ret;
 	s = p->part[p->nr - 1].bytes;
@@ -161,19 +179,19 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, const 
 	names = calloc(1, s[h->e_shstrndx].sh_size + 1);
 	if (!names)
 		return -ENOMEM;
-	ret = read_at(fd, s[h->e_shstrndx].sh_offset, names, s[h->e_shstrndx].sh_size);
+	ret = elf_parts_read_at(fd, s[h->e_shstrndx].sh_offset, names, s[h->e_shstrndx].sh_size);
 	if (ret == 0)
 		frames_bytes = sum_frames(s, h->e_shnum, names, s[h->e_shstrndx].sh_size);
 	for (size_t n = 0; ret == 0 && wanted[n]; n++)
 		for (int i = 0; ret == 0 && i < h->e_shnum; i++) {
 			if (s[i].sh_name >= s[h->e_shstrndx].sh_size || s[i].sh_type == SHT_NOBITS ||
-			    strcmp(names + s[i].sh_name, wanted[n]) != 0 || !is_wanted(wanted[n], &s[i], frames, frames_bytes))
+			    !is_named(names + s[i].sh_name, wanted[n]) || !is_wanted(wanted[n], &s[i], frames, frames_bytes))
 				continue;
 			if (s[i].sh_size > MERGED_MAX - *kept) {
 				p->left_out = "large sections omitted";
 				continue;
 			}
-			ret = add_part(fd, p, s[i].sh_offset, s[i].sh_size);
+			ret = elf_parts_add(fd, p, s[i].sh_offset, s[i].sh_size);
 			if (ret == -EBADMSG) {
 				p->left_out = "sections beyond the end of the file omitted";
 				ret = 0;
@@ -196,13 +214,13 @@ static int add_segments(int fd, struct elf_parts *p, const Elf64_Ehdr *h)
 
 	if (h->e_phnum == 0 || h->e_phentsize != sizeof(*ph) || h->e_phnum > SECTIONS_MAX)
 		return -EBADMSG;
-	ret = add_part(fd, p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*ph));
+	ret = elf_parts_add(fd, p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*ph));
 	if (ret)
 		return ret;
 	ph = p->part[part].bytes;
 	for (int i = 0; i < h->e_phnum && h->e_shnum == 0; i++)
 		if (ph[i].p_type == PT_NOTE && ph[i].p_filesz < 65536) {
-			if (add_part(fd, p, ph[i].p_offset, ph[i].p_filesz) == 0 && ph[i].p_filesz)
+			if (elf_parts_add(fd, p, ph[i].p_offset, ph[i].p_filesz) == 0 && ph[i].p_filesz)
 				find_build_id(p, p->part[p->nr - 1].bytes, p->part[p->nr - 1].nr);
 		}
 	return 0;
@@ -221,17 +239,19 @@ static int read_parts(int fd, const char *const *wanted, bool frames, struct elf
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
 	out->file_bytes = (uint64_t)st.st_size;
-	ret = read_at(fd, 0, &h, sizeof(h));
+	ret = elf_parts_read_at(fd, 0, &h, sizeof(h));
 	if (ret == 0 && memcmp(h.e_ident, ELFMAG, SELFMAG))
 		ret = -ENOEXEC;
 	if (ret == 0 && (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB))
 		ret = -EBADMSG;
 	if (ret == 0)
-		ret = add_part(fd, out, 0, sizeof(h));
+		ret = elf_parts_add(fd, out, 0, sizeof(h));
 	if (ret == 0)
 		ret = add_segments(fd, out, &h);
 	if (ret == 0)
 		ret = add_sections(fd, out, &h, wanted, frames, &kept);
+	if (ret == 0)
+		ret = go_module_add(fd, out);
 	if (ret)
 		elf_parts_free(out);
 	return ret;

@@ -28,6 +28,8 @@ struct elf_parts {
 	unsigned char build_id[ELF_BUILD_ID_MAX];
 	uint32_t build_id_bytes;
 	bool has_symbols; /* a .symtab */
+	struct elf_part *go; /* a Go program's table of functions; NULL: none */
+	uint64_t go_text, go_inlined; /* the addresses that functions and inlined calls count from; 0: not known */
 	const struct elf_part *packed; /* .gnu_debugdata; NULL: it has none, or it was not asked for */
 	char debug_link[256]; /* .gnu_debuglink: the name of the file that has them; "": it says none */
 	uint32_t debug_link_crc;
@@ -44,6 +46,10 @@ int elf_parts_read_packed(int fd, struct elf_parts *out);
 int elf_parts_read_vdso(struct elf_parts *out);
 /* The build id in hex; "": it has none. */
 void elf_parts_build_id(const struct elf_parts *p, char text[ELF_BUILD_ID_TEXT]);
+/* From an offset of the file: 0 or -errno. */
+int elf_parts_read_at(int fd, uint64_t offset, void *to, size_t bytes);
+/* One more part; -EBADMSG: it lies outside of the file, or there are too many. */
+int elf_parts_add(int fd, struct elf_parts *p, uint64_t offset, uint64_t bytes);
 void elf_parts_free(struct elf_parts *p);
 /* The part that begins at an offset of the file and has so many bytes at least; NULL: it is not there, or bytes is 0. */
 struct elf_part *elf_parts_find(struct elf_parts *p, uint64_t file_offset, uint64_t bytes);

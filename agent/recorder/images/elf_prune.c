@@ -2,6 +2,7 @@
 #include "agent/recorder/images/elf_prune.h"
 
 #include "agent/recorder/images/elf_frames.h"
+#include "agent/recorder/images/go_prune.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -189,6 +190,11 @@ static void thin_frames(unsigned char *section, uint64_t bytes, uint64_t address
 
 /* ------------------------------------------------------------------------------------------------------------ files */
 
+static bool reaches_range(const void *ranges, uint64_t start, uint64_t end)
+{
+	return reaches(ranges, start, end);
+}
+
 static bool is_symbol_table(const Elf64_Shdr *s)
 {
 	return s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM;
@@ -211,6 +217,12 @@ static void thin_section(struct elf_parts *p, const Elf64_Shdr *sections, const 
 
 	if (!part || s->sh_type == SHT_NOBITS)
 		return;
+	if (part == p->go) {
+		bool inside = p->go_inlined - s->sh_addr < s->sh_size;
+
+		go_prune(part, p->go_text, inside ? p->go_inlined - s->sh_addr : 0, reaches_range, r);
+		return;
+	}
 	if (is_symbol_table(s) && has_own_names(sections, h, s)) {
 		const Elf64_Shdr *link = &sections[s->sh_link];
 

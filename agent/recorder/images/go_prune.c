@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/images/go_prune.h"
+
+#include "jitreg/base/go_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PLACE_BYTES 8u
+
+struct pruning {
+	const struct go_table *t;
+	unsigned char *kept;
+	uint64_t calls;
+};
+
+static void keep(const struct pruning *p, uint64_t at, uint64_t bytes)
+{
+	if (at <= p->t->nr && bytes <= p->t->nr - at)
+		memcpy(p->kept + at, p->t->bytes + at, bytes);
+}
+
+static void keep_text(const struct pruning *p, const char *text)
+{
+	if (text)
+		keep(p, (uint64_t)((const unsigned char *)text - p->t->bytes), strlen(text) + 1);
+}
+
+/* One table of a function; the largest of its values. */
+static int32_t keep_values(const struct pruning *p, const struct go_function *f, int of)
+{
+	struct go_values v = go_values_of(p->t, f, of);
+	const unsigned char *begin = v.at;
+	int32_t most = -1;
+
+	while (go_values_next(&v)) {
+		uint64_t entry, name;
+
+		most = v.value > most ? v.value : most;
+		if (of == GO_FILE && go_table_file_at(p->t, f, v.value, &entry, &name)) {
+			keep(p, entry, 4);
+			keep_text(p, go_table_file(p->t, f, v.value));
+		}
+	}
+	if (begin)
+		keep(p, (uint64_t)(begin - p->t->bytes), (uint64_t)(v.at - begin));
+	return most;
+}
+
+static void keep_calls(const struct pruning *p, const struct go_function *f, int32_t most)
+{
+	uint64_t at = p->calls + f->inlined, bytes = go_inlined_bytes(p->t);
+
+	if (!p->calls || f->inlined == GO_NONE || most < 0 || most >= (int32_t)GO_INLINED_MAX || at > p->t->nr ||
+	    bytes * ((uint64_t)most + 1) > p->t->nr - at)
+		return;
+	keep(p, at, bytes * ((uint64_t)most + 1));
+	for (uint32_t i = 0; i <= (uint32_t)most; i++)
+		keep_text(p, go_table_name(p->t, go_inlined_read(p->t, p->t->bytes + at, i).name));
+}
+
+static void keep_function(const struct pruning *p, const struct go_function *f)
+{
+	int32_t most = -1;
+
+	keep(p, f->at, f->record_bytes);
+	keep_text(p, go_table_name(p->t, f->name));
+	for (int of = 0; of < NR_GO_VALUES; of++)
+		most = keep_values(p, f, of);
+	keep_calls(p, f, most); /* GO_INLINED is the last */
+}
+
+/* Functions that are left out have one place in the index, and no record: that of the first of them, many times. */
+static void keep_places(const struct pruning *p, const unsigned char *is_kept)
+{
+	const unsigned char *from = p->t->bytes + p->t->functions;
+	unsigned char *to = p->kept + p->t->functions, *before = NULL;
+
+	for (uint32_t i = 0; i < p->t->nr_functions; i++, from += PLACE_BYTES, to += PLACE_BYTES) {
+		memcpy(to, before ? before : from, 4);
+		if (is_kept[i])
+			memcpy(to, from, PLACE_BYTES);
+		else
+			memset(to + 4, 0, 4);
+		before = is_kept[i] ? NULL : to;
+	}
+	memcpy(to, from, 4);
+}
+
+void go_prune(struct elf_part *table, uint64_t text, uint64_t calls,
+	      bool (*is_seen)(const void *context, uint64_t start, uint64_t end), const void *context)
+{
+	struct go_table t;
+	struct pruning p = { &t, NULL, calls };
+	unsigned char *is_kept;
+
+	if (!go_table_open(table->bytes, table->nr, &t))
+		return;
+	p.kept = calloc(1, table->nr);
+	is_kept = calloc(1, (size_t)t.nr_functions + 1);
+	if (!p.kept || !is_kept) {
+		free(p.kept);
+		free(is_kept);
+		return;
+	}
+	keep(&p, 0, GO_HEAD_BYTES);
+	for (uint32_t i = 0; i < t.nr_functions; i++) {
+		struct go_function f;
+
+		is_kept[i] = go_table_function(&t, i, &f) && is_seen(context, text + f.start, text + f.end);
+		if (is_kept[i])
+			keep_function(&p, &f);
+	}
+	keep_places(&p, is_kept);
+	free(is_kept);
+	free(table->bytes);
+	table->bytes = p.kept;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/unwind/go_frames.h"
+
+#include "jitreg/base/leb128.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* DWARF 5, table 7.29 */
+enum { CFA_NOP = 0, CFA_ADVANCE = 4, CFA_UNDEFINED = 7, CFA_DEF_CFA = 12, CFA_DEF_CFA_OFFSET = 14, CFA_OFFSET = 0x80 };
+#define PCREL_SDATA8 0x1c
+#define FRAME_BYTES_MAX (1 << 30)
+#define STEPS_MAX 4096u /* of one function: changes of its frame's size */
+#define STEP_BYTES 16u	/* at most */
+#define HEAD_BYTES 32u	/* of an entry before its steps, at most, and what fills it up */
+
+/* Augmentation "zR": addresses are of 8 bytes and count from themselves.  The CFA is rsp + 8, the return address lies at CFA - 8. */
+static const unsigned char cie[] = {
+	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, PCREL_SDATA8,
+	CFA_DEF_CFA, 7, 8, CFA_OFFSET | 16, 1, CFA_NOP, CFA_NOP,
+};
+
+struct frames {
+	unsigned char *bytes;
+	uint64_t nr, capacity, cie, address;
+};
+
+static bool has_room(struct frames *to, uint64_t nr)
+{
+	uint64_t capacity = 2 * to->capacity + nr;
+	unsigned char *bigger;
+
+	if (nr <= to->capacity - to->nr)
+		return true;
+	bigger = realloc(to->bytes, capacity);
+	if (!bigger)
+		return false;
+	to->bytes = bigger;
+	to->capacity = capacity;
+	return true;
+}
+
+static void put(struct frames *to, const void *bytes, uint64_t nr)
+{
+	memcpy(to->bytes + to->nr, bytes, nr);
+	to->nr += nr;
+}
+
+static void put_step(struct frames *to, uint32_t code_bytes, uint32_t cfa)
+{
+	unsigned char *at = to->bytes + to->nr;
+
+	if (code_bytes) {
+		*at++ = CFA_ADVANCE;
+		memcpy(at, &code_bytes, 4);
+		at += 4;
+	}
+	*at++ = CFA_DEF_CFA_OFFSET;
+	to->nr = (uint64_t)(leb128_put(at, cfa) - to->bytes);
+}
+
+static bool put_function(struct frames *to, const struct go_table *go, uint64_t text, const struct go_function *f)
+{
+	static const unsigned char without_caller[] = { CFA_UNDEFINED, 16 };
+	struct go_values v = go_values_of(go, f, GO_FRAME_BYTES);
+	uint64_t begin, bytes = f->end - f->start, start;
+	uint32_t length, back, at = 0;
+
+	if (!has_room(to, HEAD_BYTES + STEP_BYTES))
+		return false;
+	begin = to->nr;
+	back = (uint32_t)(begin + 4 - to->cie);
+	start = text + f->start - (to->address + begin + 8);
+	put(to, "\0\0\0", 4);
+	put(to, &back, 4);
+	put(to, &start, 8);
+	put(to, &bytes, 8);
+	put(to, "", 1);
+	if (f->flags & (GO_OUTERMOST | GO_OTHER_STACK))
+		put(to, without_caller, sizeof(without_caller));
+	for (unsigned n = 0; n < STEPS_MAX && go_values_next(&v) && v.value >= 0 && v.value < FRAME_BYTES_MAX; n++) {
+		if (!has_room(to, HEAD_BYTES + STEP_BYTES))
+			return false;
+		put_step(to, v.from - at, (uint32_t)v.value + 8);
+		at = v.from;
+	}
+	while ((to->nr - begin) % 8)
+		to->bytes[to->nr++] = CFA_NOP;
+	length = (uint32_t)(to->nr - begin - 4);
+	memcpy(to->bytes + begin, &length, 4);
+	return true;
+}
+
+unsigned char *go_frames_append(const unsigned char *frames, uint64_t *bytes, uint64_t address, const struct go_table *go, uint64_t text)
+{
+	struct frames to = { .address = address };
+	struct go_function f;
+
+	if (!has_room(&to, (frames ? *bytes : 0) + 4096))
+		return NULL;
+	if (frames)
+		put(&to, frames, *bytes);
+	to.cie = to.nr;
+	put(&to, cie, sizeof(cie));
+	for (uint32_t i = 0; i < go->nr_functions && to.nr < INT32_MAX; i++)
+		if (go_table_function(go, i, &f) && f.values[GO_FRAME_BYTES] && !put_function(&to, go, text, &f))
+			break;
+	*bytes = to.nr;
+	return to.bytes;
+}
