@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A JIT whose code comes and goes: reuse ROUNDS announces, runs and frees a function at one address, ROUNDS times, each under
- * a name of its own, f_N, while r12 says N.  reuse many NR announces NR functions and prints what that cost.  reuse anonymous TIMES
+ * a name of its own, f_N, while r12 says N.  reuse map ROUNDS names them in a perf map, and unmaps the memory of
+ * each.  reuse many NR announces NR functions and prints what that cost.  reuse anonymous TIMES
  * runs code that nobody announces, at an address that is mapped twice.  reuse before TIMES announces code as if it had been found.
  * TIMES: of 300 million cycles or so.
  */
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 /* mov %edi,%eax; 1: sub $1,%eax; jnz 1b; ret: one round is a cycle or so */
 static const unsigned char spin[] = { 0x89, 0xf8, 0x83, 0xe8, 0x01, 0x75, 0xfb, 0xc3 };
@@ -60,6 +62,29 @@ static int reuse(int nr)
 	}
 	printf("%p\n", (void *)code);
 	return 0;
+}
+
+static int reuse_map(int nr)
+{
+	unsigned char *code = map_code(NULL, 4096);
+	char path[64];
+	FILE *map;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(path, "w");
+	if (!map)
+		return 1;
+	for (int i = 1; i <= nr; i++) {
+		munmap(code, 4096);
+		map_code(code, 4096);
+		memcpy(code, spin, sizeof(spin));
+		fprintf(map, "%lx 80 f_%d\n", (unsigned long)(uintptr_t)code, i);
+		fflush(map);
+		run(code, (uint64_t)i, 2000000);
+	}
+	printf("%p\n", (void *)code);
+	fclose(map);
+	return remove(path) != 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -169,5 +194,7 @@ int main(int argc, char **argv)
 		return many((size_t)atol(argv[2]));
 	if (argc == 3 && strcmp(argv[1], "anonymous") == 0)
 		return anonymous(atoi(argv[2]));
+	if (argc == 3 && strcmp(argv[1], "map") == 0)
+		return reuse_map(atoi(argv[2]));
 	return argc == 2 ? reuse(atoi(argv[1])) : 1;
 }

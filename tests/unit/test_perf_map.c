@@ -17,6 +17,8 @@ struct seen {
 	char name[64][64];
 };
 
+static const struct perf_map_look seven = { 7, 8, NULL };
+
 static void on_entry(void *context, const struct perf_map_entry *e, uint64_t time_ns)
 {
 	struct seen *s = context;
@@ -31,7 +33,7 @@ static void on_entry(void *context, const struct perf_map_entry *e, uint64_t tim
 
 static uint64_t feed(struct perf_map *m, struct seen *s, const char *text, uint64_t since_ns)
 {
-	return perf_map_feed(m, text, strlen(text), since_ns, on_entry, s);
+	return perf_map_feed(m, text, strlen(text), &(struct perf_map_look){ since_ns, since_ns + 9, NULL }, on_entry, s);
 }
 
 static void every_dialect_is_read(void **state)
@@ -65,8 +67,8 @@ static void lines_arrive_in_any_pieces(void **state)
 		struct perf_map *m = perf_map_create();
 		struct seen s = { 0 };
 
-		assert_int_equal(perf_map_feed(m, text, cut, 7, on_entry, &s), 0);
-		assert_int_equal(perf_map_feed(m, text + cut, sizeof(text) - 1 - cut, 7, on_entry, &s), 0);
+		assert_int_equal(perf_map_feed(m, text, cut, &seven, on_entry, &s), 0);
+		assert_int_equal(perf_map_feed(m, text + cut, sizeof(text) - 1 - cut, &seven, on_entry, &s), 0);
 		assert_int_equal(s.nr, 2); /* the third has no end yet */
 		assert_string_equal(s.name[0], "first one");
 		assert_string_equal(s.name[1], "second");
@@ -91,6 +93,42 @@ static void the_first_name_holds_from_the_beginning_a_later_one_from_when_it_cam
 	assert_true(s.time_ns[0] == JITREG_TIME_BEFORE);
 	assert_true(s.time_ns[1] == 70 && s.time_ns[2] == 80);
 	assert_true(s.time_ns[3] == JITREG_TIME_BEFORE);
+	perf_map_destroy(m);
+}
+
+/* One address: memory that was freed and mapped again holds other code, whatever its name. */
+static void no_name_is_older_than_its_memory(void **state)
+{
+	struct perf_map *m = perf_map_create();
+	struct unloads u = { 0 };
+	struct seen s = { 0 };
+	static const char line[] = "1000 100 a\n", three[] = "1000 100 b\n1000 100 a\n1080 10 c\n";
+
+	(void)state;
+	unloads_add(&u, 0x1000, 0x2000, 10); /* code without a name was there */
+	unloads_mapped(&u, 0x1000, 0x2000, 20);
+	perf_map_feed(m, line, strlen(line), &(struct perf_map_look){ 30, 40, &u }, on_entry, &s);
+	assert_true(s.nr == 1 && s.time_ns[0] == 11);
+	perf_map_feed(m, line, strlen(line), &(struct perf_map_look){ 40, 50, &u }, on_entry, &s);
+	assert_int_equal(s.nr, 1); /* said again */
+	unloads_add(&u, 0x1000, 0x2000, 52); /* three generations between two looks */
+	unloads_mapped(&u, 0x1000, 0x2000, 53);
+	unloads_add(&u, 0x1000, 0x2000, 54);
+	unloads_mapped(&u, 0x1000, 0x2000, 55);
+	unloads_add(&u, 0x3000, 0x4000, 56); /* of other code */
+	unloads_mapped(&u, 0x3000, 0x4000, 56);
+	unloads_add(&u, 0x1000, 0x2000, 57);
+	unloads_mapped(&u, 0x1000, 0x2000, 58);
+	unloads_add(&u, 0x1000, 0x2000, 59); /* and nothing behind it */
+	perf_map_feed(m, three, strlen(three), &(struct perf_map_look){ 50, 60, &u }, on_entry, &s);
+	assert_int_equal(s.nr, 4);
+	assert_true(s.time_ns[1] == 53 && s.time_ns[2] == 55 && s.time_ns[3] == 58);
+	unloads_mapped(&u, 0x1000, 0x2000, 61); /* after the look */
+	unloads_add(&u, 0x1000, 0x2000, 62);
+	unloads_mapped(&u, 0x1000, 0x2000, 63);
+	perf_map_feed(m, line, strlen(line), &(struct perf_map_look){ 60, 61, &u }, on_entry, &s);
+	assert_true(s.nr == 5 && s.time_ns[4] == 60);
+	unloads_fini(&u);
 	perf_map_destroy(m);
 }
 
@@ -143,9 +181,9 @@ static void a_line_without_an_end_costs_a_line(void **state)
 	(void)state;
 	memset(text, 'n', bytes);
 	memcpy(text, "1000 10 ", 8);
-	perf_map_feed(m, text, bytes, 7, on_long, &named);
+	perf_map_feed(m, text, bytes, &seven, on_long, &named);
 	assert_int_equal(named, 0);
-	perf_map_feed(m, "\n", 1, 7, on_long, &named);
+	perf_map_feed(m, "\n", 1, &seven, on_long, &named);
 	assert_true(named > 4000 && named < 4096);
 	free(text);
 	perf_map_destroy(m);
@@ -169,7 +207,7 @@ static void two_hundred_thousand_objects_are_found_again(void **state)
 			unsigned slot = (unsigned)i * 7919u % (unsigned)nr; /* in no order */
 			int n = snprintf(line, sizeof(line), "%llx 40 f%d\n", 0x7f0000000000ull + 64u * slot, i);
 
-			perf_map_feed(m, line, (size_t)n, 7, count, &before);
+			perf_map_feed(m, line, (size_t)n, &seven, count, &before);
 		}
 	assert_int_equal(before, nr);
 	perf_map_destroy(m);
@@ -181,6 +219,7 @@ int main(void)
 		cmocka_unit_test(every_dialect_is_read),
 		cmocka_unit_test(lines_arrive_in_any_pieces),
 		cmocka_unit_test(the_first_name_holds_from_the_beginning_a_later_one_from_when_it_came),
+		cmocka_unit_test(no_name_is_older_than_its_memory),
 		cmocka_unit_test(a_file_that_is_written_anew_says_nothing_twice),
 		cmocka_unit_test(nonsense_is_counted_and_skipped),
 		cmocka_unit_test(a_line_without_an_end_costs_a_line),

@@ -8,6 +8,7 @@
 #include "agent/recorder/jit_files/perf_map.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -46,7 +47,8 @@ struct watched {
 	uint64_t mapped_ns; /* its first executable memory: no code is older, whatever it executed before */
 	int map_fd;	/* -1: not there yet */
 	struct stat map_st;
-	uint64_t map_at, looked_ns;
+	uint64_t map_at, map_end, looked_ns, until_ns; /* until_ns: when map_end was its size; looked_ns: the time before */
+	struct unloads unloads;
 	uint32_t looks; /* for a map that is not there yet */
 	struct perf_map *map;
 	uint32_t nr_dumps;
@@ -104,6 +106,7 @@ static void forget(struct jit_files *f, uint32_t i)
 		close(w->dump[n].fd);
 	}
 	perf_map_destroy(w->map);
+	unloads_fini(&w->unloads);
 	if (w->map_fd >= 0)
 		close(w->map_fd);
 	if (w->root >= 0)
@@ -160,7 +163,7 @@ static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	w->identity = f->past ? (struct proc_mem_identity){ .own_pid = (pid_t)pid, .uid = (uid_t)-1 } :
 		       proc_mem_identify((pid_t)pid);
-	w->mapped_ns = w->looked_ns = time_ns;
+	w->mapped_ns = w->until_ns = time_ns;
 	f->watched[f->nr++] = w;
 	f->missed = 0;
 	return w;
@@ -176,6 +179,14 @@ void jit_files_sample(struct jit_files *f, uint32_t pid, uint64_t address)
 void jit_files_announced(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	page_reader_announced(f->pages, pid, address, bytes);
+}
+
+void jit_files_unloaded(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+{
+	struct watched *w = bytes && bytes <= UINT64_MAX - address ? find(f, pid) : NULL;
+
+	if (w)
+		unloads_add(&w->unloads, address, address + bytes, time_ns);
 }
 
 void jit_files_end(struct jit_files *f, uint32_t pid, uint64_t time_ns)
@@ -284,20 +295,18 @@ static void add_dump(const struct jit_files *f, struct watched *w, uint64_t addr
 		close(new.fd);
 }
 
-void jit_files_map(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
-		    uint64_t time_ns)
+void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_ns)
 {
-	bool dump = is_dump(path, path_bytes);
+	bool dump = is_dump(m->path, m->path_bytes);
 	struct watched *w;
 
-	if (!dump && path_bytes && path[0] == '/' && strncmp(path, "//anon", 6) != 0 && strncmp(path, "/memfd:", 7) != 0 &&
-	    strncmp(path, "/dev/zero", 9) != 0)
+	if (!dump && !mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
 		return;
-	if (path_bytes && path[0] == '[') /* [vdso], [vsyscall] */
-		return;
-	w = get(f, pid, time_ns);
+	w = get(f, m->pid, time_ns);
+	if (w)
+		unloads_mapped(&w->unloads, m->address, m->address + m->bytes, time_ns);
 	if (w && dump)
-		add_dump(f, w, address, bytes, path, path_bytes, time_ns);
+		add_dump(f, w, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 }
 
 static void on_dump_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values, int nr)
@@ -316,7 +325,7 @@ static void read_on(struct jit_files *f, int fd, uint64_t *at, uint64_t limit, b
 	uint64_t done = 0;
 
 	while (done < limit) {
-		ssize_t n = pread(fd, f->piece, sizeof(f->piece), (off_t)*at);
+		ssize_t n = pread(fd, f->piece, limit - done < sizeof(f->piece) ? limit - done : sizeof(f->piece), (off_t)*at);
 
 		if (n <= 0)
 			return;
@@ -366,7 +375,8 @@ static void drain_dumps(struct jit_files *f, struct watched *w, struct trace_wri
 struct map_context {
 	struct report report;
 	struct perf_map *map;
-	uint64_t since_ns, bad;
+	struct perf_map_look look;
+	uint64_t bad;
 };
 
 static void on_map_entry(void *context, const struct perf_map_entry *e, uint64_t time_ns)
@@ -384,7 +394,7 @@ static bool take_map(void *context, const char *piece, size_t n)
 {
 	struct map_context *c = context;
 
-	c->bad += perf_map_feed(c->map, piece, n, c->since_ns, on_map_entry, &c->report);
+	c->bad += perf_map_feed(c->map, piece, n, &c->look, on_map_entry, &c->report);
 	return true;
 }
 
@@ -428,18 +438,33 @@ static void open_map(const struct jit_files *f, struct watched *w)
 
 static void drain_map(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
-	uint64_t now_ns = jitdump_clock_now().ns;
-	struct map_context c = { { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, NULL, w->looked_ns, 0 };
+	struct map_context c = { { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, NULL,
+				 { w->looked_ns, w->until_ns, &w->unloads }, 0 };
+
+	c.map = w->map;
+	if (w->map_fd >= 0 && w->map_at < w->map_end)
+		read_on(f, w->map_fd, &w->map_at, limit < w->map_end - w->map_at ? limit : w->map_end - w->map_at, take_map, &c);
+	*bad += c.bad;
+}
+
+static void look_at_map(struct jit_files *f, struct watched *w, bool last)
+{
+	struct stat st;
 
 	/* most processes never write one: after the first second, ten looks a second */
-	if (w->map_fd < 0 && limit != UINT64_MAX && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
+	if (w->map_fd < 0 && !last && !w->ended && w->looks++ > LOOKS_AT_FIRST && w->looks % LOOK_EVERY != 0)
 		return;
+	w->looked_ns = w->until_ns;
+	w->until_ns = jitdump_clock_now().ns;
 	open_map(f, w);
-	c.map = w->map;
-	if (w->map_fd >= 0)
-		read_on(f, w->map_fd, &w->map_at, limit, take_map, &c);
-	*bad += c.bad;
-	w->looked_ns = now_ns;
+	if (w->map_fd >= 0 && fstat(w->map_fd, &st) == 0)
+		w->map_end = (uint64_t)st.st_size;
+}
+
+void jit_files_look(struct jit_files *f)
+{
+	for (uint32_t i = 0; i < f->nr; i++)
+		look_at_map(f, f->watched[i], false);
 }
 
 void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, uint64_t *bad)
@@ -451,6 +476,8 @@ void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, uin
 		if (!f->past && !p->ended && !p->options_read)
 			host_options_write(w, p->pid, p->mapped_ns);
 		p->options_read = true;
+		if (last || p->until_ns == p->mapped_ns) /* it may be gone before the next look */
+			look_at_map(f, p, last);
 		drain_map(f, p, w, limit, bad);
 		drain_dumps(f, p, w, limit, bad);
 		if (p->ended && p->ended++ > ENDED_DRAINS)

@@ -8,6 +8,7 @@
 #ifndef TAILOR_JIT_FILES_H
 #define TAILOR_JIT_FILES_H
 
+#include "agent/recorder/perf/kernel_record.h"
 #include "jitreg/trace/writer.h"
 
 struct jit_files;
@@ -19,14 +20,17 @@ void jit_files_destroy(struct jit_files *f);
 void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s);
 
 /* An executable mapping of pid came to be.  Hot in hosts that map often. */
-void jit_files_map(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
-		    uint64_t time_ns);
+void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_ns);
 /* pid runs another program since time_ns, or has ended (UINT64_MAX): files that it mapped before are read to their end later. */
 void jit_files_end(struct jit_files *f, uint32_t pid, uint64_t time_ns);
+/* pid freed memory of code there. */
+void jit_files_unloaded(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
 /* pid was sampled there: bytes of a function of a perf map, or of an unregistered page, are read at a later drain.  Hot. */
 void jit_files_sample(struct jit_files *f, uint32_t pid, uint64_t address);
 /* pid itself told of this code. */
 void jit_files_announced(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes);
+/* Before logs and rings are drained: of perf maps the next drain reads what is there now, so that what was unmapped before is known. */
+void jit_files_look(struct jit_files *f);
 /* Read what is new.  last: everything, however much.  *bad grows by lines and files that made no sense. */
 void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, uint64_t *bad);
 

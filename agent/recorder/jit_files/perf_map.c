@@ -19,6 +19,7 @@
 struct range {
 	uint64_t start, end;
 	uint64_t name; /* hash of what all of it is called; 0: several names */
+	uint64_t from_ns; /* since when; of several names the latest */
 };
 
 struct perf_map {
@@ -99,53 +100,64 @@ static uint64_t hash(const char *text, size_t bytes)
 	return h ? h : 1;
 }
 
-enum novelty { NEW_CODE, OTHER_CODE, SAID_BEFORE };
+#define SAID_BEFORE UINT64_MAX
 
-/* Was there anything at e?  What it overlaps becomes one range with it. */
-static enum novelty learn(struct perf_map *m, const struct perf_map_entry *e)
+/* Since when there is e, or SAID_BEFORE.  What it overlaps becomes one range with it. */
+static uint64_t learn(struct perf_map *m, const struct perf_map_entry *e, const struct perf_map_look *look)
 {
-	struct range key = { e->address, e->address + e->bytes, hash(e->name, e->name_bytes) }, *r, **found;
-	enum novelty novelty = NEW_CODE;
+	struct range key = { e->address, e->address + e->bytes, hash(e->name, e->name_bytes), 0 }, *r, **found;
+	bool other = false;
+	uint64_t freed_ns;
 
 	while ((found = tfind(&key, &m->ranges, compare))) {
 		r = *found;
-		if (r->start == key.start && r->end == key.end && r->name == key.name)
+		if (r->start == key.start && r->end == key.end && r->name == key.name &&
+		    !unloads_before_name(look->unloads, key.start, key.end, r->from_ns, look->since_ns, look->until_ns))
 			return SAID_BEFORE;
 		/* the very range gets another name; else the pieces' names are forgotten */
 		if (r->start != key.start || r->end != key.end)
 			key.name = 0;
 		key.start = r->start < key.start ? r->start : key.start;
 		key.end = r->end > key.end ? r->end : key.end;
+		key.from_ns = r->from_ns > key.from_ns ? r->from_ns : key.from_ns;
 		tdelete(r, &m->ranges, compare);
 		free(r);
 		m->nr_ranges--;
-		novelty = OTHER_CODE;
+		other = true;
 	}
 	r = m->nr_ranges < RANGES_MAX ? malloc(sizeof(*r)) : NULL;
+	freed_ns = unloads_before_name(look->unloads, e->address, e->address + e->bytes, key.from_ns, look->since_ns, look->until_ns);
+	if (freed_ns)
+		key.from_ns = freed_ns + 1;
+	else if (!other && r)
+		key.from_ns = JITREG_TIME_BEFORE;
+	else if (key.from_ns < look->since_ns)
+		key.from_ns = look->since_ns;
 	if (!r)
-		return OTHER_CODE;
+		return key.from_ns;
 	*r = key;
 	if (tsearch(r, &m->ranges, compare))
 		m->nr_ranges++;
 	else
 		free(r);
-	return novelty;
+	return key.from_ns;
 }
 
-static bool take_line(struct perf_map *m, const char *line, size_t bytes, uint64_t since_ns, perf_map_report report, void *context)
+static bool take_line(struct perf_map *m, const char *line, size_t bytes, const struct perf_map_look *look, perf_map_report report,
+		      void *context)
 {
 	struct perf_map_entry e;
-	enum novelty novelty;
+	uint64_t from_ns;
 
 	if (perf_map_parse_line(line, bytes, &e))
 		return false;
-	novelty = learn(m, &e);
-	if (novelty != SAID_BEFORE)
-		report(context, &e, novelty == NEW_CODE ? JITREG_TIME_BEFORE : since_ns);
+	from_ns = learn(m, &e, look);
+	if (from_ns != SAID_BEFORE)
+		report(context, &e, from_ns);
 	return true;
 }
 
-uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, uint64_t since_ns, perf_map_report report,
+uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, const struct perf_map_look *look, perf_map_report report,
 		       void *context)
 {
 	uint64_t bad = 0;
@@ -155,12 +167,12 @@ uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, uint6
 		size_t piece = newline ? (size_t)(newline - text) : bytes, room = LINE_MAX_BYTES - m->line_bytes;
 
 		if (newline && !m->line_bytes && piece <= LINE_MAX_BYTES) {
-			bad += piece && !take_line(m, text, piece, since_ns, report, context);
+			bad += piece && !take_line(m, text, piece, look, report, context);
 		} else {
 			memcpy(m->line + m->line_bytes, text, piece < room ? piece : room);
 			m->line_bytes += piece < room ? piece : room;
 			if (newline) {
-				bad += !take_line(m, m->line, m->line_bytes, since_ns, report, context);
+				bad += !take_line(m, m->line, m->line_bytes, look, report, context);
 				m->line_bytes = 0;
 			}
 		}

@@ -2,13 +2,15 @@
 /*
  * /tmp/perf-PID.map (linux tools/perf/Documentation/jit-interface.txt): a text file to which a JIT appends a line for each
  * code object, `START SIZE name`.  It has no times and no removals, and lines may arrive late, because many JITs buffer them: the first
- * name of an address holds from the beginning, a later one from the previous read of the file.
+ * name of an address holds from the beginning, a later one from the previous read of the file; none from before its memory was mapped.
  *
  * Dialects: numbers with and without 0x (OpenJDK, BEAM), names with blanks, repeated lines (V8).  Bytes are
  * untrusted.  Context: thread.
  */
 #ifndef TAILOR_PERF_MAP_H
 #define TAILOR_PERF_MAP_H
+
+#include "agent/recorder/jit_files/unloads.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,11 +33,13 @@ struct perf_map *perf_map_create(void);
 void perf_map_destroy(struct perf_map *m);
 /* The file starts again from its first byte; entries are kept. */
 void perf_map_restart(struct perf_map *m);
-/*
- * The next bytes of the file, in any pieces; since_ns: time of the previous read.  Reports each new entry.
- * Returns the number of invalid lines.
- */
-uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, uint64_t since_ns, perf_map_report report,
+/* What is fed was written between the previous look at the file and this one. */
+struct perf_map_look {
+	uint64_t since_ns, until_ns;
+	const struct unloads *unloads; /* all up to until_ns; NULL: none */
+};
+/* The next bytes of the file, in any pieces.  Reports each new entry.  Returns the number of invalid lines. */
+uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, const struct perf_map_look *look, perf_map_report report,
 		       void *context);
 
 #endif

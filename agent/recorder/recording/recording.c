@@ -134,6 +134,12 @@ void recording_read_jit_lists(struct recording *r, pid_t pid)
 
 /* -------------------------------------------------------------------------------------------------- as long as it runs */
 
+void recording_begin_drain(struct recording *r)
+{
+	if (!r->options.past_end_ns)
+		jit_files_look(r->jit_files);
+}
+
 void recording_look(struct recording *r)
 {
 	if (r->gdb_jit)

@@ -100,7 +100,8 @@ void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_
 /* What counters of a block say; flags: JITREG_VALUES_*. */
 void recording_write_counts(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr);
 
-/* ---- as long as it runs: before rings are drained, after, and now and then */
+/* ---- as long as it runs: before logs are drained, before rings are drained, after, and now and then */
+void recording_begin_drain(struct recording *r);
 void recording_look(struct recording *r);
 void recording_settle(struct recording *r);
 /* Gathered records go to the file. */

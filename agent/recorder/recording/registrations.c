@@ -25,7 +25,7 @@ static void learn_image(struct recording *r, uint32_t pid, uint64_t time_ns, con
 		if (g.prot & PROT_EXEC)
 			images_map(r->images, &(struct mapping){ pid, pid, (uint32_t)g.prot, g.address, g.bytes, g.file_offset,
 								 vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes, id->p,
-								 vdso ? 0 : id->bytes, { 0 } }, time_ns);
+								 vdso ? 0 : id->bytes, { 0 }, false }, time_ns);
 	}
 }
 
@@ -86,6 +86,8 @@ void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_
 		learn_image(r, pid, time_ns, values);
 	else if (id == JITREG_LOAD)
 		jit_files_announced(r->jit_files, pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
+	else if (id == JITREG_CODE_UNLOAD)
+		jit_files_unloaded(r->jit_files, pid, values[F(code_unload, address)].u, values[F(code_unload, bytes)].u, time_ns);
 	else if (id == JITREG_TAG)
 		learn_tag(r, values);
 	if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)

@@ -96,6 +96,8 @@ void session_drain(struct session *s, bool last)
 	uint64_t now = clock_now_ns();
 
 	session_heartbeat(s);
+	if (s->recording)
+		recording_begin_drain(s->recording);
 	/* a dormant session's guests are heard after the recording, too */
 	session_drain_guests(s, !last ? DRAIN_SOME : s->options.dormant ? DRAIN_ALL : DRAIN_LAST);
 	if (!s->recording)
