@@ -344,8 +344,8 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	page_fact_number(&page, "significant", significant);
 	grid_show(g, &page);
 	if (alike)
-		page_sentence(&page, "alike: the name in B differs in numbers, addresses, places, folders or the compiler's marks (--json has "
-			      "it).");
+		page_sentence(&page, "alike: the name in B differs in numbers, addresses, places, folders or a "
+			      "compiler's marks (--json has it).");
 	if (!formula)
 		show_omitted(args, c, x, nr, shown, small, &page);
 	show_error_sources(c, !formula, &page);

@@ -145,7 +145,8 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 	}
 	grid_show(g, &page);
 	if (any_alike)
-		page_sentence(&page, "alike: the names in the traces differ in numbers, addresses, places, folders or the compiler's marks.");
+		page_sentence(&page, "alike: the names in the traces differ in numbers, addresses, places, folders or a compiler's "
+			      "marks.");
 	free(line);
 	return page_end(&page) ? CMD_FAILED : CMD_DONE;
 }
