@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of code that V8 made from a script (code-events.h); what it made otherwise has no place behind its name. */
@@ -89,6 +90,17 @@ const char *host_name_tier(const char *text, size_t *bytes)
 
 	*bytes = at ? v8_tier_bytes(at) : 0;
 	return *bytes && split_v8(text, &n) ? at : NULL;
+}
+
+char *host_name_of_function(const char *text)
+{
+	size_t bytes;
+	const char *tier = host_name_tier(text, &bytes);
+	char *name = strdup(text);
+
+	if (name && tier)
+		memmove(name + (tier - text), tier + bytes, strlen(tier + bytes) + 1);
+	return name;
 }
 
 /* "name /file.py:12", PyPy's: where a loop begins, of which a function has several. */
