@@ -117,7 +117,7 @@ static int by_result(const void *a, const void *b)
 }
 
 struct diff_columns {
-	int share[2], points, change, margin, cost[2], times, row[2], result, name, place, there, significant;
+	int share[2], points, change, margin, cost[2], times, row[2], result, name, name_b, paired, place, there, significant;
 };
 
 static struct diff_columns add_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
@@ -146,12 +146,26 @@ static struct diff_columns add_columns(struct grid *g, const struct arguments *a
 	k.significant = grid_column(g, "significant", "", CELL_COUNT, GRID_HIDDEN, 0);
 	k.name = grid_column(g, "name", "name", CELL_TEXT, 0, 0);
 	k.place = grid_column(g, "place", "", CELL_TEXT, GRID_HIDDEN, 0);
+	k.paired = grid_column(g, "paired", "", CELL_TEXT, GRID_HIDDEN, 0);
+	k.name_b = grid_column(g, "name_b", "", CELL_TEXT, GRID_HIDDEN, 0);
 	return k;
+}
+
+static const char *name_in_b(const struct comparison *c, uint32_t line)
+{
+	for (uint32_t i = 0; i < c->side[1].nr; i++) {
+		const struct profile_entry *e = match_entry(&c->match, c->profile, line, c->side[1].first + i);
+
+		if (e)
+			return e->name;
+	}
+	return "";
 }
 
 static void add_change(struct grid *g, const struct diff_columns *k, const struct comparison *c, const struct change *x)
 {
 	const struct profile_entry *e = match_any(&c->match, c->profile, x->line);
+	bool both = x->there[0] && x->there[1], alike = both && match_is_alike(&c->match, c->profile, x->line);
 	char name[300];
 
 	grid_row(g);
@@ -172,13 +186,17 @@ static void add_change(struct grid *g, const struct diff_columns *k, const struc
 		grid_set(g, k->margin, x->margin);
 	if (x->there[0] && x->there[1] && x->cost[0].mean > 0)
 		grid_set(g, k->times, x->cost[1].mean / x->cost[0].mean);
-	grid_set_text(g, k->there, x->there[0] && x->there[1] ? "both" : x->there[0] ? "a" : "b");
+	grid_set_text(g, k->there, both ? "both" : x->there[0] ? "a" : "b");
 	grid_set(g, k->significant, x->significant);
-	snprintf(name, sizeof(name), "%s%s", x->there[0] && x->there[1] ? "" : x->there[0] ? "only in A: " : "only in B: ", e->name);
+	snprintf(name, sizeof(name), "%s%s", alike ? "alike: " : both ? "" : x->there[0] ? "only in A: " : "only in B: ", e->name);
 	grid_set_text(g, k->name, name);
 	if (*e->detail && k->result < 0)
 		grid_set_detail(g, k->name, e->detail);
 	grid_set_text(g, k->place, e->path);
+	if (both)
+		grid_set_text(g, k->paired, alike ? "alike" : "name");
+	if (alike)
+		grid_set_text(g, k->name_b, name_in_b(c, x->line));
 }
 
 static void show_sides(const struct arguments *args, const struct comparison *c, struct page *page)
@@ -297,7 +315,7 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 	struct page page;
 	struct diff_columns k;
 	struct grid *g;
-	uint32_t shown = 0, small = 0, significant = 0;
+	uint32_t shown = 0, small = 0, significant = 0, alike = 0;
 
 	if (page_init(&page, stdout, args->page.form))
 		return CMD_FAILED;
@@ -320,10 +338,14 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 		}
 		add_change(g, &k, c, &x[i]);
 		shown++;
+		alike += x[i].there[0] && x[i].there[1] && match_is_alike(&c->match, c->profile, x[i].line);
 		failed |= args->fail_above >= 0 && x[i].significant && c->same_unit && x[i].growth > args->fail_above;
 	}
 	page_fact_number(&page, "significant", significant);
 	grid_show(g, &page);
+	if (alike)
+		page_sentence(&page, "alike: the name in B differs in numbers, addresses, places, folders or a "
+			      "compiler's marks (--json has it).");
 	if (!formula)
 		show_omitted(args, c, x, nr, shown, small, &page);
 	show_error_sources(c, !formula, &page);

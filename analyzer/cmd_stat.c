@@ -10,6 +10,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define TRACES_MAX 256
@@ -91,7 +92,8 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 	struct page page;
 	struct grid *g;
 	uint32_t nr = 0;
-	int c[11];
+	bool any_alike = false;
+	int c[12];
 
 	if (!line || page_init(&page, stdout, a->page.form)) {
 		free(line);
@@ -117,9 +119,12 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 	c[7] = grid_column(g, "max", "max", CELL_NUMBER, 0, 0);
 	c[8] = grid_column(g, "name", "name", CELL_TEXT, 0, 0);
 	c[9] = grid_column(g, "place", "", CELL_TEXT, GRID_HIDDEN, 0);
+	c[11] = grid_column(g, "paired", "", CELL_TEXT, GRID_HIDDEN, 0);
 	grid_set_total(g, c[2], all);
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct profile_entry *e = match_any(m, p, line[i].match);
+		bool alike = match_is_alike(m, p, line[i].match);
+		char name[300];
 
 		grid_row(g);
 		grid_set(g, c[0], line[i].range);
@@ -131,10 +136,17 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 		grid_set(g, c[5], line[i].deviation);
 		grid_set(g, c[6], line[i].smallest);
 		grid_set(g, c[7], line[i].largest);
-		grid_set_text(g, c[8], e->name);
+		snprintf(name, sizeof(name), "%s%s", alike ? "alike: " : "", e->name);
+		grid_set_text(g, c[8], name);
 		grid_set_text(g, c[9], e->path);
+		if (line[i].nr > 1)
+			grid_set_text(g, c[11], alike ? "alike" : "name");
+		any_alike |= alike && (!a->page.top || i < (uint32_t)a->page.top);
 	}
 	grid_show(g, &page);
+	if (any_alike)
+		page_sentence(&page, "alike: the names in the traces differ in numbers, addresses, places, folders or a compiler's "
+			      "marks.");
 	free(line);
 	return page_end(&page) ? CMD_FAILED : CMD_DONE;
 }

@@ -551,12 +551,13 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, uint3
 bool attribute_sample(const struct sample_world *w, const struct sample *s, struct sample_attribution *out)
 {
 	struct sample_place at = { .location = w->locator->unknown };
+	struct time_range holds = { 0, UINT64_MAX };
 	uint64_t until_ns;
 
 	out->process = model_get_process(w->model, s->pid, s->time_ns);
 	if (!out->process)
 		return false;
-	out->thread = model_get_thread(w->model, out->process, s->tid);
+	out->thread = model_find_thread(w->model, out->process, s->tid, s->time_ns, &holds);
 	if (s->user_ip)
 		at = sample_find_place(w, out->process, s->user_ip, s->time_ns);
 	sample_decide(w, s, out->process, &at, &out->answer);

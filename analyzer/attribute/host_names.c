@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Of code that V8 made from a script (code-events.h); what it made otherwise has no place behind its name. */
@@ -44,18 +45,30 @@ static const char *find_v8_file(const char *text, size_t bytes)
 	return last;
 }
 
+static const char *behind_v8_kind(const char *text)
+{
+	for (size_t i = 0; i < sizeof(v8_kinds) / sizeof(v8_kinds[0]); i++)
+		if (strncmp(text, v8_kinds[i], strlen(v8_kinds[i])) == 0)
+			return text + strlen(v8_kinds[i]);
+	return NULL;
+}
+
+/* With the mark of code for one closure alone (V8 13 and later). */
+static size_t v8_tier_bytes(const char *at)
+{
+	if (!*at || !strchr("*~^+-", *at))
+		return 0;
+	return at[1] == '\'' && strchr("*+", *at) ? 2 : 1;
+}
+
 static bool split_v8(const char *text, struct host_name *out)
 {
-	const char *at = NULL, *file;
+	const char *at = behind_v8_kind(text), *file;
 	size_t bytes, column, line;
 
-	for (size_t i = 0; i < sizeof(v8_kinds) / sizeof(v8_kinds[0]) && !at; i++)
-		if (strncmp(text, v8_kinds[i], strlen(v8_kinds[i])) == 0)
-			at = text + strlen(v8_kinds[i]);
 	if (!at)
 		return false;
-	at += *at && strchr("*~^+-", *at) ? 1 : 0; /* the tier, */
-	at += *at == '\'' && strchr("*+", at[-1]) ? 1 : 0; /* code for one closure alone (V8 13 and later) */
+	at += v8_tier_bytes(at);
 	bytes = strlen(at);
 	column = before_number(at, bytes);
 	line = before_number(at, column);
@@ -68,6 +81,26 @@ static bool split_v8(const char *text, struct host_name *out)
 		out->function_bytes = strlen(out->function);
 	}
 	return true;
+}
+
+const char *host_name_tier(const char *text, size_t *bytes)
+{
+	const char *at = behind_v8_kind(text);
+	struct host_name n;
+
+	*bytes = at ? v8_tier_bytes(at) : 0;
+	return *bytes && split_v8(text, &n) ? at : NULL;
+}
+
+char *host_name_of_function(const char *text)
+{
+	size_t bytes;
+	const char *tier = host_name_tier(text, &bytes);
+	char *name = strdup(text);
+
+	if (name && tier)
+		memmove(name + (tier - text), tier + bytes, strlen(tier + bytes) + 1);
+	return name;
 }
 
 /* "name /file.py:12", PyPy's: where a loop begins, of which a function has several. */

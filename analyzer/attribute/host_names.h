@@ -20,6 +20,10 @@ struct host_name {
 
 /* Into text, which it points into. */
 void host_name_split(const char *text, struct host_name *out);
+/* Where the mark of V8's tier stands in the name of a script's code, and its bytes; NULL: nowhere. */
+const char *host_name_tier(const char *text, size_t *bytes);
+/* The same without the tier: all that was compiled of one function has one name.  Heap; NULL without memory. */
+char *host_name_of_function(const char *text);
 
 /* What a host's thread is for, by its name, and what a function is a part of, by its name (demangled) and its image: REASON_COMPILER,
  * REASON_COLLECTOR, or REASON_NONE. */

@@ -258,7 +258,7 @@ static void locate_in_load(struct locator *l, const struct process *p, const str
 
 	out->jit = true;
 	out->image = get_image(l, c->path);
-	out->function = get_function(l, strdup(c->name && *c->name ? c->name : "(no name)"), out->image,
+	out->function = get_function(l, c->name && *c->name ? host_name_of_function(c->name) : strdup("(no name)"), out->image,
 				     c->kind == CODE_LOAD && c->name && *c->name, true, false);
 	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= address; i++)
 		row = &c->lines[i];
@@ -301,13 +301,31 @@ static const char *file_of_function(struct elf_object *elf, uint64_t at, const c
 	return elf_find_function(elf, at, &f) && elf_find_line(elf, f.address, &first) && *first.file ? first.file : other;
 }
 
+/* The file of the function that a JIT compiled: that in which it calls what it has inlined, for its first line can be of that. */
+static const char *file_of_load(const struct code *c, const char *other)
+{
+	for (size_t i = 1; i < c->nr_inlines; i++) {
+		const struct code_inline *outer = &c->inlines[i - 1];
+
+		if (outer->depth == 0 && c->inlines[i].depth == 1 && outer->address == c->inlines[i].address && *outer->file)
+			return outer->file;
+	}
+	return c->nr_lines ? c->lines[0].file : other;
+}
+
 /* The file of the function that has a frame at an address, as a lookup without inlined functions finds it. */
 static const char *file_of_code(struct locator *l, const struct code *c, uint64_t address, const char *other)
 {
 	uint64_t at;
 	struct elf_object *elf = c->kind == CODE_LOAD ? NULL : elf_of(l, c, address, &at);
 
-	return elf ? file_of_function(elf, at, other) : c->nr_lines ? c->lines[0].file : other;
+	return elf ? file_of_function(elf, at, other) : file_of_load(c, other);
+}
+
+/* The JIT's own name of what it compiled, V8's tier included. */
+static const char *name_of_object(const struct locator *l, const struct code *c, const struct location *at)
+{
+	return c->kind == CODE_LOAD && l->a->function[at->function].symbol ? c->name : l->a->function[at->function].name;
 }
 
 static const char *name_of_inlined(struct locator *l, const struct location *in, const struct elf_inline *f)
@@ -340,8 +358,8 @@ static void host_levels_in_elf(struct locator *l, const struct code *c, uint64_t
 static void host_levels_in_load(struct locator *l, const struct code *c, uint64_t address, struct location *out)
 {
 	const struct line *line = &l->a->line[out->line];
-	const char *function = l->a->function[out->function].symbol ? l->a->function[out->function].name : c->name;
-	struct host_place place = { function, function, c->nr_lines ? c->lines[0].file : "", line->file, line->number };
+	const char *object = name_of_object(l, c, out);
+	struct host_place place = { object, object, file_of_load(c, ""), line->file, line->number };
 	struct elf_inline inlined[INLINES_MAX];
 
 	if (find_inlines(l, c, address, inlined)) {
@@ -377,11 +395,13 @@ static uint32_t add_inlines(struct locator *l, const struct process *p, const st
 			new.component = whole.jit ? component_of_line(l, p, c, call->call_file, call->call_line) : COMPONENT_NONE;
 			new.before = new.after = COMPONENT_NONE;
 			if (c->host_levels) {
-				struct host_place place = { l->a->function[whole.function].name, l->a->function[new.function].name,
+				struct host_place place = { name_of_object(l, c, &whole), l->a->function[new.function].name,
 					call->call_file, call->call_file, call->call_line };
 
-				if (i > nr)
+				if (i > nr) {
+					place.function = place.object;
 					place.file = file_of_code(l, c, address, call->call_file);
+				}
 				host_components_find(l->a, &l->host, c, &place, &new.low, &new.object);
 			}
 		} else {

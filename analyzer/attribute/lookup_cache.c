@@ -108,6 +108,7 @@ uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_
 const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct lookup_cache_thread *t = lookup_cache_find_thread(r, pid, tid, time_ns);
+	struct time_range holds;
 	struct process *p;
 
 	if (t)
@@ -119,11 +120,12 @@ const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, ui
 	t->process = p;
 	t->pid = pid;
 	t->tid = tid;
-	t->thread = model_get_thread(r->world->model, p, tid);
+	/* the same process answers from its own beginning to that of the next one with its number, its thread as long as it has its name */
+	holds = (struct time_range){ p->from_ns, model_process_until(r->world->model, p) };
+	t->thread = model_find_thread(r->world->model, p, tid, time_ns, &holds);
 	t->work = host_work_of_thread(r->world->model->thread[t->thread].comm);
-	/* the same process answers from its own beginning to that of the next one with its number */
-	t->from_ns = p->from_ns;
-	t->until_ns = model_process_until(r->world->model, p);
+	t->from_ns = holds.from_ns;
+	t->until_ns = holds.until_ns;
 	if (time_ns < t->from_ns) { /* heard of before its birth was */
 		t->from_ns = time_ns;
 		t->until_ns = time_ns + 1;

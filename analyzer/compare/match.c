@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/compare/match.h"
 
+#include "analyzer/compare/alike.h"
 #include "jitreg/base/hash_map.h"
 
 #include <errno.h>
@@ -30,6 +31,18 @@ const struct profile_entry *match_any(const struct match *m, const struct profil
 	return NULL;
 }
 
+bool match_is_alike(const struct match *m, const struct profile *p, uint32_t line)
+{
+	const struct profile_entry *any = match_any(m, p, line), *e;
+
+	for (uint32_t i = 0; i < m->nr_profiles; i++) {
+		e = match_entry(m, p, line, i);
+		if (e && strcmp(e->name, any->name) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Entries of a profile that are in no line yet, by what must be the same: lists, the first of each in the map. */
 struct untaken {
 	struct hash_map first; /* -> 1 + index */
@@ -43,13 +56,13 @@ static void get_key(const struct profile_entry *e, enum strictness how, uint64_t
 	key[1] = (how < SAME_NAME ? hash_text(e->detail) : 0) * 0x9e3779b97f4a7c15ull ^ (how < SAME_DETAIL ? hash_text(e->path) : 0);
 }
 
-static bool list_untaken(struct untaken *u, const struct profile *p, enum strictness how)
+static bool list_untaken(struct untaken *u, const struct profile *p, const struct alike *alike, enum strictness how)
 {
 	uint64_t key[2];
 
 	hash_map_fini(&u->first);
 	for (uint32_t e = p->nr; e > 0; e--)
-		if (!u->taken[e - 1]) {
+		if (!u->taken[e - 1] && !alike[e - 1].is_of_one_run) {
 			get_key(&p->entry[e - 1], how, key);
 			u->next[e - 1] = hash_map_find(&u->first, key[0], key[1]);
 			if (!hash_map_set(&u->first, key[0], key[1], e))
@@ -77,14 +90,162 @@ static uint32_t take(struct untaken *u, const struct profile *p, const struct pr
 	return MATCH_NOT;
 }
 
+/* --------------------------------------------------------------------------------------------------------- names that are alike */
+
+#define LARGE_SHARE 0.005
+
+/* A line or an entry that has none to go with yet. */
+struct single {
+	const struct alike *alike;
+	const char *text;
+	double share;
+	uint32_t index;
+};
+
+static int by_text(const void *a, const void *b)
+{
+	const struct single *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
+
+	return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct single *x = a, *y = b;
+
+	if (x->share < y->share || x->share > y->share)
+		return x->share > y->share ? -1 : 1;
+	if (x->alike->number != y->alike->number)
+		return x->alike->number < y->alike->number ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct single *x = a, *y = b;
+	bool large = x->share >= LARGE_SHARE;
+
+	if (large != (y->share >= LARGE_SHARE))
+		return large ? -1 : 1;
+	if (!large || x->alike->number == y->alike->number)
+		return by_share(a, b);
+	return x->alike->number < y->alike->number ? -1 : 1;
+}
+
+static uint32_t sort_group(struct single *s, uint32_t nr)
+{
+	uint32_t large = 0;
+
+	qsort(s, nr, sizeof(*s), by_share);
+	while (large < nr && s[large].share >= LARGE_SHARE)
+		large++;
+	return large;
+}
+
+/*
+ * Of one text.  Numbers are given in order, so where both sides have equally many large ones the first goes with the first: one that came
+ * in front of them shifts all.  Otherwise the larger goes with the larger.
+ */
+static void pair_group(struct match *m, uint32_t profile, struct single *line, uint32_t nr_lines, struct single *entry, uint32_t nr_entries,
+		       bool *taken)
+{
+	uint32_t nr = nr_lines < nr_entries ? nr_lines : nr_entries;
+
+	if (sort_group(line, nr_lines) == sort_group(entry, nr_entries)) {
+		qsort(line, nr_lines, sizeof(*line), by_number);
+		qsort(entry, nr_entries, sizeof(*entry), by_number);
+	}
+	for (uint32_t n = 0; n < nr; n++) {
+		m->entry[(size_t)line[n].index * m->nr_profiles + profile] = entry[n].index;
+		taken[entry[n].index] = true;
+	}
+}
+
+static uint32_t group_end(const struct single *s, uint32_t from, uint32_t nr)
+{
+	uint32_t to = from + 1;
+
+	while (to < nr && strcmp(s[to].text, s[from].text) == 0)
+		to++;
+	return to;
+}
+
+static void pair_groups(struct match *m, uint32_t profile, struct single *line, uint32_t nr_lines, struct single *entry,
+			uint32_t nr_entries, bool *taken)
+{
+	for (uint32_t l = 0, e = 0; l < nr_lines && e < nr_entries;) {
+		int order = strcmp(line[l].text, entry[e].text);
+		uint32_t l_end = group_end(line, l, nr_lines), e_end = group_end(entry, e, nr_entries);
+
+		if (order == 0)
+			pair_group(m, profile, line + l, l_end - l, entry + e, e_end - e, taken);
+		l = order <= 0 ? l_end : l;
+		e = order >= 0 ? e_end : e;
+	}
+}
+
+/* Where one of a row of numbered names is there again under its number, the others are no other numbers of it. */
+static bool find_kept_numbers(const struct match *m, const struct alike *alike, uint32_t i, enum alike_how how, struct hash_map *kept)
+{
+	for (uint32_t l = 0; l < m->nr; l++) {
+		uint32_t e = m->entry[(size_t)l * m->nr_profiles + i];
+
+		if (e != MATCH_NOT && alike[e].has_counter && !alike[e].is_of_one_run &&
+		    !hash_map_set(kept, hash_text(alike[e].text[how]), 0, 1))
+			return false;
+	}
+	return true;
+}
+
+static void add_single(struct single *to, uint32_t *nr, const struct alike *alike, const struct profile *p, uint32_t entry, uint32_t index,
+		       enum alike_how how, const struct hash_map *kept)
+{
+	const struct alike *a = &alike[entry];
+	double share = p->measure > 0 ? p->entry[entry].measure / p->measure : 0;
+
+	if (!a->has_counter || a->is_of_one_run || !hash_map_find(kept, hash_text(a->text[how]), 0))
+		to[(*nr)++] = (struct single){ a, a->text[how], share, index };
+}
+
+static bool pair_alike(struct match *m, const struct profile *p, struct alike *const *alike, uint32_t i, enum alike_how how, bool *taken)
+{
+	struct single *line = calloc((size_t)m->nr + 1, sizeof(*line)), *entry = calloc((size_t)p[i].nr + 1, sizeof(*entry));
+	struct hash_map kept = { 0 };
+	uint32_t nr_lines = 0, nr_entries = 0;
+	bool ok = line && entry && find_kept_numbers(m, alike[i], i, how, &kept);
+
+	for (uint32_t l = 0; ok && l < m->nr; l++) {
+		const uint32_t *e = &m->entry[(size_t)l * m->nr_profiles];
+		uint32_t first = 0;
+
+		while (e[first] == MATCH_NOT)
+			first++;
+		if (e[i] == MATCH_NOT)
+			add_single(line, &nr_lines, alike[first], &p[first], e[first], l, how, &kept);
+	}
+	for (uint32_t e = 0; ok && e < p[i].nr; e++)
+		if (!taken[e])
+			add_single(entry, &nr_entries, alike[i], &p[i], e, e, how, &kept);
+	if (ok) {
+		qsort(line, nr_lines, sizeof(*line), by_text);
+		qsort(entry, nr_entries, sizeof(*entry), by_text);
+		pair_groups(m, i, line, nr_lines, entry, nr_entries, taken);
+	}
+	hash_map_fini(&kept);
+	free(line);
+	free(entry);
+	return ok;
+}
+
 /* Entries of profile i into the lines that the profiles before it made, and into new ones. */
-static bool add_profile(struct match *m, const struct profile *p, uint32_t i)
+static bool add_profile(struct match *m, const struct profile *p, struct alike *const *alike, uint32_t i)
 {
 	struct untaken u = { .next = calloc((size_t)p[i].nr + 1, sizeof(*u.next)), .taken = calloc((size_t)p[i].nr + 1, sizeof(*u.taken)) };
 	bool ok = u.next && u.taken;
 
 	for (int how = SAME_PLACE; ok && how <= SAME_NAME; how++) {
-		ok = list_untaken(&u, &p[i], (enum strictness)how);
+		ok = list_untaken(&u, &p[i], alike[i], (enum strictness)how);
 		for (uint32_t line = 0; ok && line < m->nr; line++) {
 			uint32_t *entry = &m->entry[(size_t)line * m->nr_profiles + i];
 
@@ -92,6 +253,8 @@ static bool add_profile(struct match *m, const struct profile *p, uint32_t i)
 				*entry = take(&u, &p[i], match_any(m, p, line), (enum strictness)how);
 		}
 	}
+	for (int how = 0; ok && how < NR_ALIKE; how++)
+		ok = pair_alike(m, p, alike, i, (enum alike_how)how, u.taken);
 	for (uint32_t e = 0; ok && e < p[i].nr; e++)
 		if (!u.taken[e])
 			m->entry[(size_t)m->nr++ * m->nr_profiles + i] = e;
@@ -101,8 +264,34 @@ static bool add_profile(struct match *m, const struct profile *p, uint32_t i)
 	return ok;
 }
 
+static struct alike *names_of(const struct profile *p)
+{
+	struct alike *a = calloc((size_t)p->nr + 1, sizeof(*a));
+
+	for (uint32_t e = 0; a && e < p->nr; e++)
+		if (alike_make(p->entry[e].name, &a[e])) {
+			while (e--)
+				alike_fini(&a[e]);
+			free(a);
+			return NULL;
+		}
+	return a;
+}
+
+static void free_names(struct alike **alike, const struct profile *p, uint32_t nr_profiles)
+{
+	for (uint32_t i = 0; alike && i < nr_profiles; i++) {
+		for (uint32_t e = 0; alike[i] && e < p[i].nr; e++)
+			alike_fini(&alike[i][e]);
+		free(alike[i]);
+	}
+	free(alike);
+}
+
 int match_make(const struct profile *p, uint32_t nr_profiles, struct match *m)
 {
+	struct alike **alike = calloc(nr_profiles, sizeof(*alike));
+	bool ok = alike != NULL;
 	size_t most = 0;
 
 	memset(m, 0, sizeof(*m));
@@ -110,15 +299,17 @@ int match_make(const struct profile *p, uint32_t nr_profiles, struct match *m)
 	for (uint32_t i = 0; i < nr_profiles; i++)
 		most += p[i].nr;
 	m->entry = malloc((most + 1) * nr_profiles * sizeof(*m->entry));
-	if (!m->entry)
-		return -ENOMEM;
-	memset(m->entry, 0xff, (most + 1) * nr_profiles * sizeof(*m->entry));
-	for (uint32_t i = 0; i < nr_profiles; i++)
-		if (!add_profile(m, p, i)) {
-			match_fini(m);
-			return -ENOMEM;
-		}
-	return 0;
+	if (m->entry)
+		memset(m->entry, 0xff, (most + 1) * nr_profiles * sizeof(*m->entry));
+	for (uint32_t i = 0; ok && m->entry && i < nr_profiles; i++) {
+		alike[i] = names_of(&p[i]);
+		ok = alike[i] && add_profile(m, p, alike, i);
+	}
+	ok &= m->entry != NULL;
+	free_names(alike, p, nr_profiles);
+	if (!ok)
+		match_fini(m);
+	return ok ? 0 : -ENOMEM;
 }
 
 void match_fini(struct match *m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Matches the entries of several profiles: by name, place in the plan and detail; the remaining ones by name and detail; then by name
- * and order.  Context: thread.
+ * and order; at last by names that are alike (alike.h).  Context: thread.
  */
 #ifndef TAILOR_MATCH_H
 #define TAILOR_MATCH_H
@@ -21,6 +21,8 @@ int match_make(const struct profile *p, uint32_t nr_profiles, struct match *m);
 void match_fini(struct match *m);
 /* The entry of a line in a profile, or NULL. */
 const struct profile_entry *match_entry(const struct match *m, const struct profile *p, uint32_t line, uint32_t profile);
+/* Do its entries have different names? */
+bool match_is_alike(const struct match *m, const struct profile *p, uint32_t line);
 /* Any entry of a line, for its name. */
 const struct profile_entry *match_any(const struct match *m, const struct profile *p, uint32_t line);
 

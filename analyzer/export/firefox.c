@@ -162,7 +162,8 @@ static int thread_marks_init(struct thread_marks *k, const struct export *e)
 	k->mark = calloc((size_t)m->nr_marks + 1, sizeof(*k->mark));
 	k->first = calloc((size_t)m->nr_threads + 2, sizeof(*k->first));
 	for (uint32_t t = 0; enough && t < m->nr_threads; t++)
-		enough = hash_map_set(&by_tid, m->thread[t].process, m->thread[t].tid, t + 1);
+		if (m->thread[t].first == t)
+			enough = hash_map_set(&by_tid, m->thread[t].process, m->thread[t].tid, t + 1);
 	enough = enough && thread && k->mark && k->first;
 	for (uint32_t i = 0; enough && i < m->nr_marks; i++) {
 		thread[i] = export_wants_mark(e, &m->mark[i]) ? hash_map_find(&by_tid, m->mark[i].process, m->mark[i].tid) : 0;

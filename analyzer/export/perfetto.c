@@ -54,6 +54,8 @@ static void put_names(const struct export *e, FILE *to)
 		fputs("\"}}", to);
 	}
 	for (uint32_t i = 0; i < m->nr_threads; i++) {
+		if (m->thread[i].first != i) /* the track has one name */
+			continue;
 		fprintf(to, "%s{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":\"",
 			i || m->nr_processes ? ",\n" : "\n", m->numbered[m->thread[i].process]->pid, m->thread[i].tid);
 		escape_json(to, export_thread_name(e, i));

@@ -9,6 +9,7 @@
 #include "analyzer/model/memory.h"
 #include "analyzer/model/processes.h"
 #include "analyzer/model/read.h"
+#include "analyzer/symbols/java_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,10 +25,7 @@ static void read_kernel_functions(struct model *m, struct process *p, const stru
 
 static void read_comm(struct model *m, struct process *p, const struct trace_record *r)
 {
-	uint32_t thread = model_get_thread(m, p, r->tid);
-
-	if (thread < m->nr_threads)
-		model_set_text(&m->thread[thread].comm, trace_text(r, F(comm, comm)));
+	threads_add_name(m, model_get_thread(m, p, r->tid), r->time_ns, trace_text(r, F(comm, comm)));
 }
 
 static void read_guest(struct model *m, struct process *p, const struct trace_record *r)
@@ -167,9 +165,38 @@ static bool has_code(const struct trace_record *r)
 	return nr > 0;
 }
 
+/* A forked process's program is its parent's, which became known behind the fork. */
+static void settle_executables(struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_processes; i++) {
+		struct process *p = m->numbered[i];
+
+		if (p->parent && !*p->executable)
+			model_set_text(&p->executable, strdup(p->parent->executable));
+	}
+}
+
+static bool settle_java_names(struct model *m)
+{
+	struct java_names names = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < m->nr_code; i++) {
+		struct code *c = m->code[i];
+
+		if (c->kind != CODE_LOAD)
+			continue;
+		ok = java_names_add(&names, &c->name, c->process);
+		for (size_t n = 0; ok && n < c->nr_inlines; n++)
+			ok = java_names_add(&names, &c->inlines[n].function, c->process);
+	}
+	return java_names_settle(&names) && ok;
+}
+
 static int settle(struct model *m)
 {
-	if (model_settle_events(m))
+	settle_executables(m);
+	if (model_settle_events(m) || threads_settle(m) || !settle_java_names(m))
 		return -ENOMEM;
 	model_settle_images(m);
 	model_settle_code_bytes(m);
@@ -295,6 +322,9 @@ void model_destroy(struct model *m)
 	}
 	for (uint32_t i = 0; i < m->nr_threads; i++)
 		free(m->thread[i].comm);
+	for (uint32_t i = 0; i < m->nr_renamed; i++)
+		free(m->renamed[i].comm);
+	free(m->renamed);
 	for (uint32_t i = 0; i < m->nr_files; i++) {
 		elf_object_destroy(m->file[i]->elf);
 		free(m->file[i]->key);

@@ -208,10 +208,22 @@ struct process {
 	bool has_unwinding; /* its code comes with unwind information, so code without has none */
 };
 
+/* By one of its names: a thread that renames itself is several, of which the first stands for them all. */
 struct thread {
 	uint32_t tid;
 	uint32_t process; /* index */
+	uint32_t first;	  /* index: by its first name, which holds from its beginning */
+	uint32_t renamed, nr_renamed; /* of the first: its rows of model.renamed */
 	char *comm;
+};
+
+/* From then on a thread has that name. */
+struct renamed {
+	uint32_t thread; /* index, by its first name */
+	uint32_t named;	 /* index, by this name */
+	uint32_t nr;	 /* the record's number: of two at one time the later one */
+	uint64_t from_ns;
+	char *comm; /* until threads_settle() */
 };
 
 #define MODEL_MEMORY_STACKS 1u
@@ -264,6 +276,8 @@ struct model {
 	struct thread *thread;
 	struct hash_map thread_of; /* (process, tid) -> 1 + index */
 	uint32_t nr_threads, threads_capacity;
+	struct renamed *renamed; /* by thread and time */
+	uint32_t nr_renamed, renamed_capacity;
 	struct image_file **file;
 	uint32_t nr_files;
 	uint64_t inflated_bytes; /* that compressed sections of all these would take */
@@ -335,7 +349,10 @@ bool model_is_here(const struct image_file *f);
 uint64_t model_lost(const struct model *m, enum loss_class of);
 /* When the next process with its number begins; UINT64_MAX: none does. */
 uint64_t model_process_until(const struct model *m, const struct process *p);
+/* A thread by its first name. */
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
+/* By its name at a time; *holds is narrowed to when it has that. */
+uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, struct time_range *holds);
 
 /* What is at an address, in p or what it was forked from, and for how long that was so; the fact's owner is a struct code.
  * fact NULL: unregistered. */

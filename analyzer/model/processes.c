@@ -69,8 +69,99 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 		return i - 1;
 	if (!GROW(m->thread, m->nr_threads, m->threads_capacity) || !hash_map_set(&m->thread_of, p->number, tid, m->nr_threads + 1))
 		return 0;
-	m->thread[m->nr_threads] = (struct thread){ tid, p->number, strdup("") };
+	m->thread[m->nr_threads] = (struct thread){ .tid = tid, .process = p->number, .first = m->nr_threads, .comm = strdup("") };
 	return m->nr_threads++;
+}
+
+/* ------------------------------------------------------------------------------------------------------- names of threads */
+
+#define NAMES_MAX 64u /* of a thread; one that has more keeps its last */
+
+/* comm is taken over. */
+void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm)
+{
+	if (!comm || thread >= m->nr_threads || !GROW(m->renamed, m->nr_renamed, m->renamed_capacity)) {
+		free(comm);
+		return;
+	}
+	m->renamed[m->nr_renamed] = (struct renamed){ thread, thread, m->nr_renamed, time_ns, comm };
+	m->nr_renamed++;
+}
+
+static int by_thread_and_time(const void *a, const void *b)
+{
+	const struct renamed *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return x->nr < y->nr ? -1 : 1;
+}
+
+/* A thread by another name, which it may have had before: of names since number from. */
+static uint32_t by_name(struct model *m, const struct renamed *r, uint32_t from)
+{
+	const struct thread *first = &m->thread[r->thread];
+
+	if (strcmp(first->comm, r->comm) == 0)
+		return r->thread;
+	for (uint32_t i = from; i < m->nr_threads; i++)
+		if (strcmp(m->thread[i].comm, r->comm) == 0)
+			return i;
+	if (m->nr_threads - from >= NAMES_MAX - 1 || !GROW(m->thread, m->nr_threads, m->threads_capacity))
+		return r[-1].named;
+	first = &m->thread[r->thread];
+	m->thread[m->nr_threads] = (struct thread){ .tid = first->tid, .process = first->process, .first = r->thread,
+						    .comm = strdup(r->comm) };
+	return m->nr_threads++;
+}
+
+int threads_settle(struct model *m)
+{
+	uint32_t from = m->nr_threads;
+
+	if (m->nr_renamed)
+		qsort(m->renamed, m->nr_renamed, sizeof(*m->renamed), by_thread_and_time);
+	for (uint32_t i = 0; i < m->nr_renamed; i++) {
+		struct renamed *r = &m->renamed[i];
+		struct thread *t = &m->thread[r->thread];
+
+		if (i == 0 || r[-1].thread != r->thread) {
+			from = m->nr_threads;
+			t->renamed = i;
+			free(t->comm);
+			t->comm = strdup(r->comm);
+		} else {
+			r->named = by_name(m, r, from);
+		}
+		m->thread[r->thread].nr_renamed++;
+	}
+	for (uint32_t i = 0; i < m->nr_renamed; i++) {
+		free(m->renamed[i].comm);
+		m->renamed[i].comm = NULL;
+	}
+	for (uint32_t i = 0; i < m->nr_threads; i++)
+		if (!m->thread[i].comm)
+			return -ENOMEM;
+	return 0;
+}
+
+uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, struct time_range *holds)
+{
+	uint32_t i = model_get_thread(m, p, tid), up_to;
+	const struct thread *t = &m->thread[i];
+	const struct renamed *r = m->renamed + t->renamed;
+
+	if (t->nr_renamed < 2)
+		return i;
+	/* the first name holds before it was given, too */
+	up_to = 1 + SORTED_COUNT(t->nr_renamed - 1, n, r[n + 1].from_ns <= time_ns);
+	if (up_to > 1 && holds->from_ns < r[up_to - 1].from_ns)
+		holds->from_ns = r[up_to - 1].from_ns;
+	if (up_to < t->nr_renamed && holds->until_ns > r[up_to].from_ns)
+		holds->until_ns = r[up_to].from_ns;
+	return r[up_to - 1].named;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- lifetimes */

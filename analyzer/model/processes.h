@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When which program ran in which process: a fork begins one, an exec another.  Context: thread. */
+/* When which program ran in which process: a fork begins one, an exec another; and which name a thread had.  Context: thread. */
 #ifndef TAILOR_PROCESSES_H
 #define TAILOR_PROCESSES_H
 
@@ -20,5 +20,10 @@ extern const uint32_t lifetimes_ids[LIFETIMES_NR_IDS];
 int lifetimes_add(struct lifetimes *l, const struct trace_record *r);
 /* Make the model's processes of them, in the order of time, and forget them. */
 void lifetimes_tell(struct lifetimes *l, struct model *m);
+
+/* Names of threads, in any order. */
+void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm);
+/* Behind the last one.  0 or -ENOMEM. */
+int threads_settle(struct model *m);
 
 #endif

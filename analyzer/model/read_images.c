@@ -84,8 +84,8 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	c->bytes = bytes;
 	c->map_offset = trace_u64(r, F(mmap, file_offset));
 	c->writable = (trace_u64(r, F(mmap, prot)) & PROT_WRITE) != 0;
-	/* the first one by time: rings of processors are drained one after the other */
-	if (!*p->executable || r->time_ns < p->executable_ns) {
+	/* the first one by time: rings of processors are drained one after the other; a forked process maps libraries only */
+	if (!p->parent && (!*p->executable || r->time_ns < p->executable_ns)) {
 		model_set_text(&p->executable, strdup(path));
 		p->executable_ns = r->time_ns;
 	}

@@ -45,6 +45,7 @@ static void say_short(const struct report *r, const struct split *s, const struc
 {
 	const struct model *m = r->model;
 	struct program *list = calloc((size_t)m->nr_processes + m->nr_threads + 1, sizeof(*list));
+	bool *seen = calloc((size_t)m->nr_threads + 1, sizeof(*seen));
 	struct hash_map by_name = { 0 };
 	uint32_t nr = 0, carried = 0, said = 0;
 
@@ -60,9 +61,13 @@ static void say_short(const struct report *r, const struct split *s, const struc
 		program->tasks += carried;
 		carried = 0;
 	}
-	for (uint32_t t = 0; list && t < m->nr_threads && t < by_thread->nr; t++)
-		if (by_thread->sum[r->event][t].samples > 0)
-			program_of(list, &nr, &by_name, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
+	for (uint32_t t = 0; list && seen && t < m->nr_threads && t < by_thread->nr; t++) {
+		if (by_thread->sum[r->event][t].samples <= 0 || seen[m->thread[t].first])
+			continue;
+		seen[m->thread[t].first] = true; /* one that renames itself is one task */
+		program_of(list, &nr, &by_name, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
+	}
+	free(seen);
 	hash_map_fini(&by_name);
 	if (list)
 		qsort(list, nr, sizeof(*list), by_missing);

@@ -3,6 +3,8 @@
 #include "analyzer/query/lane.h"
 #include "analyzer/view/view.h"
 
+#include <stdlib.h>
+
 #define CELLS 24
 
 static void prepare(struct report *r, struct view_instance *v)
@@ -21,13 +23,16 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 	int tid = grid_column(g, "busiest", "busiest", CELL_COUNT, 0, 0);
 	int pid = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
 	int comm = grid_column(g, "comm", "process", CELL_TEXT, 0, 0);
+	double *of_thread = calloc((size_t)m->nr_threads + 1, sizeof(*of_thread)); /* under all of its names */
 
-	for (uint32_t i = 0; i < m->nr_processes; i++) {
+	for (uint32_t t = 0; of_thread && t < s->nr && t < m->nr_threads; t++)
+		of_thread[m->thread[t].first] += report_measure(r, &s->sum[r->event][t]);
+	for (uint32_t i = 0; of_thread && i < m->nr_processes; i++) {
 		double sum = 0, most = 0;
 		uint32_t busiest = 0, n = 0;
 
-		for (uint32_t t = 0; t < s->nr && t < m->nr_threads; t++) {
-			double v = report_measure(r, &s->sum[r->event][t]);
+		for (uint32_t t = 0; t < m->nr_threads; t++) {
+			double v = of_thread[t];
 
 			if (m->thread[t].process != i || v <= 0)
 				continue;
@@ -47,6 +52,7 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 		grid_set(g, pid, m->numbered[i]->pid);
 		grid_set_text(g, comm, m->numbered[i]->comm);
 	}
+	free(of_thread);
 	grid_show(g, p);
 }
 

@@ -6,6 +6,7 @@
 import csv
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -21,6 +22,7 @@ TRACE = f"{D}/{NAME}.tlr"
 ENOUGH, NAMED = 400, 300  # samples in generated code, and how many of these must be in code with a name
 ENOUGH_INLINED, INSIDE = 1000, 500  # ... in the two functions
 
+V8_TIER = re.compile("^(JS:|LazyCompile:|Function:|Eval:|Script:)[*~^+-]'?")  # in the name of a code object, not of a function
 OF_RUNTIME = ("anonymous", "Builtin:", "BytecodeHandler:", "Handler:", "Stub:")  # unnamed, or V8's own: their callers have their samples
 
 # A block is a recording.  One that agrees is enough, as faults here leave no block that agrees: of 300 samples, or 500, not one
@@ -65,7 +67,8 @@ class Recording:
     def check(self):
         """What must be so in every recording."""
         column, level, total = self.column, self.level, self.report["samples"]["total"]
-        wrong = [r for r in self.generated if r[column["method"]] != "ip" or r[level["code object"]] != r[column["function"]]]
+        wrong = [r for r in self.generated
+                 if r[column["method"]] != "ip" or V8_TIER.sub(r"\1", r[level["code object"]]) != r[column["function"]]]
         if wrong:
             sys.exit(f"{NAME}: expected the code object that the column of functions has, got: {wrong[0]}")
         wrong = [r for r in self.lined if r[level["line"]] != f"{os.path.basename(r[column['file']])}:{r[column['line']]}"]

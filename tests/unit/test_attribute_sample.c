@@ -544,6 +544,35 @@ static void functions_come_along_with_what_decides_elsewhere(void **state)
 	expect(METHOD_IP, "", "", "");
 }
 
+/* Two versions of it, of which one begins with what is inlined there, from another file. */
+static void a_method_is_of_its_own_file_whatever_is_inlined_first(void **state)
+{
+	const struct trace_line own = { A, 7, 0, trace_string("shop/Cart.java") };
+	const struct trace_line lines[2] = { { NAMED, 3, 0, trace_string("java/List.java") },
+					     { NAMED + 8, 7, 0, trace_string("shop/Cart.java") } };
+	const struct trace_line inlined[3] = { { NAMED, 0, 0, trace_string("shop.Cart.add\nshop/Cart.java") },
+					       { NAMED, 7, 1, trace_string("java.List.get\njava/List.java") },
+					       { NAMED + 8, 0, 0, trace_string("shop.Cart.add\nshop/Cart.java") } };
+	uint32_t first;
+
+	(void)state;
+	PUT(debug_info, PID, 2, .code_addr = A, .nr_entry = 1, .entries = { &own, 1 });
+	put_load(PID, 3, A, 128, "shop.Cart.add");
+	PUT(debug_info, PID, 2, .code_addr = NAMED, .nr_entry = 2, .entries = { lines, 2 });
+	PUT(inlines, PID, 2, .code_addr = NAMED, .nr_entry = 3, .entries = { inlined, 3 });
+	put_load(PID, 3, NAMED, 128, "shop.Cart.add");
+	finish();
+	ask_user(A, 50);
+	first = x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]];
+	assert_string_equal(host_level(HOST_LEVEL_MODULE), "shop/Cart.java");
+	ask_user(NAMED + 8, 50);
+	assert_int_equal(x.paths.row[0].component[model->host_level[HOST_LEVEL_FUNCTION]], first);
+	assert_string_equal(host_level(HOST_LEVEL_MODULE), "shop/Cart.java");
+	ask_user(NAMED, 50);
+	assert_string_equal(host_level(HOST_LEVEL_FUNCTION), "java.List.get");
+	assert_string_equal(host_level(HOST_LEVEL_MODULE), "java/List.java");
+}
+
 /* --------------------------------------------------------------------------------------------------------------- time */
 
 static void an_address_is_what_was_there_at_the_time(void **state)
@@ -677,6 +706,7 @@ int main(void)
 		WITH_ALL(what_the_host_does_by_itself_is_a_reason),
 		cmocka_unit_test_setup_teardown(a_host_without_a_dictionary_has_no_components, begin, end),
 		cmocka_unit_test_setup_teardown(functions_are_levels_where_the_host_has_no_others, begin, end),
+		cmocka_unit_test_setup_teardown(a_method_is_of_its_own_file_whatever_is_inlined_first, begin, end),
 		WITH_ALL(functions_come_along_with_what_decides_elsewhere),
 		WITH_ALL(an_address_is_what_was_there_at_the_time),
 		WITH_ALL(frames_are_what_was_there_at_the_time),

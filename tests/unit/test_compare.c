@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/unit.h"
 
+#include "analyzer/compare/alike.h"
 #include "analyzer/compare/expression.h"
 #include "analyzer/compare/match.h"
 #include "analyzer/compare/stats.h"
@@ -103,6 +104,103 @@ static void equal_entries_are_matched_in_their_order(void **state)
 	match_fini(&m);
 }
 
+static void are_alike(const char *a, const char *b, bool expected)
+{
+	struct alike x, y;
+	bool equal;
+
+	assert_int_equal(alike_make(a, &x), 0);
+	assert_int_equal(alike_make(b, &y), 0);
+	equal = strcmp(x.text[ALIKE_BUT_PLACES], y.text[ALIKE_BUT_PLACES]) == 0;
+	if (equal != expected)
+		fail_msg("'%s' and '%s': '%s' and '%s'", a, b, x.text[ALIKE_BUT_PLACES], y.text[ALIKE_BUT_PLACES]);
+	alike_fini(&x);
+	alike_fini(&y);
+}
+
+static void names_are_alike_but_for_what_runs_and_builds_change(void **state)
+{
+	(void)state;
+	are_alike("Lam$$Lambda$1.0x00007f6588000a08.applyAsInt", "Lam$$Lambda$14.0x00007f1234000a10.applyAsInt", true);
+	are_alike("Lam$$Lambda/0x00007f6588000a08.applyAsInt", "Lam$$Lambda/0x00007f1234000a10.applyAsInt", true);
+	are_alike("Lam.lambda$main$0", "Lam.lambda$main$1", true);
+	are_alike("Lam.lambda$main$0", "Lam.lambda$run$0", false);
+	are_alike("JS:*f /a/b.js:5:13", "JS:^f /home/me/b.js:6:13", true);
+	are_alike("JS:*f /a/b.js:5:13", "JS:f /a/b.js:5:13", true);
+	are_alike("JS:*'f /a/b.js:5:13", "JS:~f /a/b.js:5:13", true);
+	are_alike("JS:*f /a/b.js:5:13", "JS:*g /a/b.js:5:13", false);
+	are_alike("JS:*f /a/b.js:5:13", "JS:*f /a/c.js:5:13", false);
+	are_alike("JS:* file:///my/b.mjs:1:1", "JS:* file:///your/b.mjs:2:1", true);
+	are_alike("f.constprop.0", "f.constprop.1.isra.0", true);
+	are_alike("f.part.0.cold", "f", true);
+	are_alike("f.party", "f", false);
+	are_alike("void g<int>(int*) [clone .constprop.0]", "void g<int>(int*)", true);
+	are_alike("evalexpr_0_12", "evalexpr_3_1", true);
+	are_alike("code_0x7f0012345678", "code_0x7f0087654321", true);
+	are_alike("TRACE_12::hot.lua:3", "TRACE_7::hot.lua:4", true);
+	are_alike("shop/cart.js", "/old/shop/cart.js", true);
+	/* what is no counter */
+	are_alike("g<1>(int)", "g<2>(int)", false);
+	are_alike("vec4::add", "vec3::add", false);
+	are_alike("scan 1", "scan 2", false);
+	are_alike("libc.so.6+0x96120", "libc.so.6+0x97360", false);
+	are_alike("a::b1::f", "a::b2::f", false);
+	are_alike("", "/", false);
+}
+
+static struct profile_entry sized(const char *name, double measure)
+{
+	struct profile_entry e = entry(name, "", "");
+
+	e.measure = measure;
+	return e;
+}
+
+static void expect_pairs(struct profile_entry *a, uint32_t nr_a, struct profile_entry *b, uint32_t nr_b, const uint32_t *b_of_a, bool alike)
+{
+	struct profile p[2] = { { .entry = a, .nr = nr_a, .measure = 100 }, { .entry = b, .nr = nr_b, .measure = 100 } };
+	struct match m;
+
+	assert_int_equal(match_make(p, 2, &m), 0);
+	for (uint32_t i = 0; i < nr_a; i++)
+		assert_int_equal(m.entry[line_of(&m, 0, i) * 2 + 1], b_of_a[i]);
+	assert_int_equal(match_is_alike(&m, p, 0), alike);
+	match_fini(&m);
+}
+
+static void names_that_are_alike_are_paired_when_equal_ones_are(void **state)
+{
+	struct profile_entry a[] = { sized("f.constprop.0", 30), sized("f", 20), sized("g", 50) };
+	struct profile_entry b[] = { sized("f", 21), sized("f.constprop.1", 29), sized("h", 50) };
+
+	/* the same place first, then another one */
+	struct profile_entry c[] = { sized("JS:*f /a.js:5:1", 20), sized("JS:*f /a.js:9:1", 30), sized("JS:*f /a.js:8:1", 1) };
+	struct profile_entry d[] = { sized("JS:^f /a.js:6:1", 30), sized("JS:^f /a.js:9:1", 20), sized("JS:^f /a.js:8:1", 1) };
+	/* numbers that stay are no counters of the run */
+	struct profile_entry e[] = { sized("pipeline_1", 30), sized("pipeline_2", 20) };
+	struct profile_entry f[] = { sized("pipeline_1", 30), sized("pipeline_3", 20) };
+
+	(void)state;
+	expect_pairs(a, 3, b, 3, (uint32_t[]){ 1, 0, MATCH_NOT }, true);
+	expect_pairs(c, 3, d, 3, (uint32_t[]){ 0, 1, 2 }, true);
+	expect_pairs(e, 2, f, 2, (uint32_t[]){ 0, MATCH_NOT }, false);
+}
+
+static void lambdas_are_paired_in_order_whatever_their_numbers(void **state)
+{
+	/* a lambda that came in front of them; the name of the first is that of the second before */
+	struct profile_entry a[] = { sized("L$$Lambda$1.f", 40), sized("L$$Lambda$2.f", 13), sized("L$$Lambda$3.f", 0.1) };
+	struct profile_entry b[] = { sized("L$$Lambda$1.f", 0.1), sized("L$$Lambda$3.f", 12), sized("L$$Lambda$2.f", 46) };
+	struct profile_entry c[] = { sized("L$$Lambda$2.f", 40), sized("L$$Lambda$3.f", 13) };
+	struct profile_entry more[] = { sized("L$$Lambda$7.f", 20), sized("L$$Lambda$8.f", 40), sized("L$$Lambda$9.f", 13) };
+
+	(void)state;
+	expect_pairs(a, 3, b, 3, (uint32_t[]){ 2, 1, 0 }, true);
+	expect_pairs(a, 3, a, 3, (uint32_t[]){ 0, 1, 2 }, false);
+	expect_pairs(a, 3, c, 2, (uint32_t[]){ 0, 1, MATCH_NOT }, true);
+	expect_pairs(a, 2, more, 3, (uint32_t[]){ 1, 0 }, true); /* by size, where their number differs */
+}
+
 static void expressions_compute_and_refuse(void **state)
 {
 	static const char *const names[] = { "a", "b", NULL };
@@ -151,6 +249,9 @@ int main(void)
 		cmocka_unit_test(differences_are_welchs),
 		cmocka_unit_test(entries_are_matched_by_place_then_detail_then_name),
 		cmocka_unit_test(equal_entries_are_matched_in_their_order),
+		cmocka_unit_test(names_are_alike_but_for_what_runs_and_builds_change),
+		cmocka_unit_test(names_that_are_alike_are_paired_when_equal_ones_are),
+		cmocka_unit_test(lambdas_are_paired_in_order_whatever_their_numbers),
 		cmocka_unit_test(expressions_compute_and_refuse),
 	};
 

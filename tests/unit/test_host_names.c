@@ -3,6 +3,7 @@
 
 #include "analyzer/attribute/host_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void check(const char *text, const char *function, const char *module, const char *place)
@@ -30,6 +31,26 @@ static void versions_of_a_function_are_one_function(void **state)
 	check("JS:^'x /a/b.js:5:13", "'x", "/a/b.js", "/a/b.js:5:13");
 	check("JS:* file:///my files/b.mjs:1:1", "(anonymous)", "file:///my files/b.mjs", "file:///my files/b.mjs:1:1");
 	check("JS:fib node:internal/url:12:3", "fib", "node:internal/url", "node:internal/url:12:3");
+}
+
+static void expect_function(const char *text, const char *expected)
+{
+	char *name = host_name_of_function(text);
+
+	assert_string_equal(name, expected);
+	free(name);
+}
+
+static void tiers_of_a_function_have_one_name(void **state)
+{
+	(void)state;
+	expect_function("JS:*fib /a/b.js:5:13", "JS:fib /a/b.js:5:13");
+	expect_function("JS:*'fib /a/b.js:5:13", "JS:fib /a/b.js:5:13");
+	expect_function("LazyCompile:~fib /a/b.js:5:13", "LazyCompile:fib /a/b.js:5:13");
+	expect_function("JS:fib /a/b.js:5:13", "JS:fib /a/b.js:5:13");
+	expect_function("JS:*fib", "JS:*fib");
+	expect_function("fib*", "fib*");
+	expect_function("", "");
 }
 
 static void names_and_files_may_have_blanks(void **state)
@@ -95,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(versions_of_a_function_are_one_function),
+		cmocka_unit_test(tiers_of_a_function_have_one_name),
 		cmocka_unit_test(names_and_files_may_have_blanks),
 		cmocka_unit_test(names_that_tell_no_place_stay_what_they_are),
 		cmocka_unit_test(loops_belong_to_their_function),

@@ -100,6 +100,92 @@ static void the_first_mapping_by_time_is_the_program(void **state)
 	assert_string_equal(model_get_process(m, PARENT, 50)->executable, "/bin/program");
 }
 
+static void expect_name(const char *told, const char *name)
+{
+	load(10, PARENT, CODE, "A$$Lambda.0x00007f2a00000c08.f");
+	load(10, PARENT, CODE + 0x1000, "A$$Lambda.0x00007f2a00000a08.f");
+	load(10, PARENT, CODE + 0x2000, told);
+	read_model();
+	expect(PARENT, CODE, 20, "A$$Lambda$2.f");
+	expect(PARENT, CODE + 0x1000, 20, "A$$Lambda$1.f");
+	expect(PARENT, CODE + 0x2000, 20, name);
+}
+
+static void methods_of_java_have_neither_signatures_nor_addresses(void **state)
+{
+	static const char *const names[][2] = {
+		{ "A$$Lambda.0x00007f2a00000a08.g", "A$$Lambda$1.g" }, /* another method of that class */
+		{ "int A$$Lambda$14/0x00007f2a00000a08.f(int)", "A$$Lambda$14.f" },
+		{ "java.lang.invoke.LambdaForm$MH.0x00007f2a00000e08.invoke", "java.lang.invoke.LambdaForm$MH$1.invoke" },
+		{ "void java.util.TimSort.sort(java.lang.Object[], int, int)", "java.util.TimSort.sort" },
+		{ "java.util.List[] a.B.<init>()", "a.B.<init>" },
+		/* what is no method of Java's */
+		{ "void a::B.f(int)", "void a::B.f(int)" },
+		{ "void f(int)", "void f(int)" },
+		{ "scan (a.b)", "scan (a.b)" },
+		{ "operator new (a.b)", "operator new (a.b)" },
+		{ "libjit$.so+0x961201", "libjit$.so+0x961201" },
+		{ "code.0x00007f2a00000a08", "code.0x00007f2a00000a08" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		expect_name(names[i][0], names[i][1]);
+		forget(state);
+		begin(state);
+	}
+	read_model();
+}
+
+static const char *thread_name(uint32_t tid, uint64_t time_ns)
+{
+	struct time_range holds = TIME_RANGE_ALL;
+
+	return m->thread[model_find_thread(m, model_get_process(m, PARENT, time_ns), tid, time_ns, &holds)].comm;
+}
+
+/* Records of two processors: in no order of time. */
+static void a_thread_has_its_name_of_the_time(void **state)
+{
+	struct time_range holds = TIME_RANGE_ALL;
+	uint32_t again;
+
+	(void)state;
+	assert_int_equal(TRACE_PUT(w, comm, 30, PARENT, 7, .comm = trace_string("export")), 0);
+	assert_int_equal(TRACE_PUT(w, comm, 20, PARENT, 7, .comm = trace_string("import")), 0);
+	assert_int_equal(TRACE_PUT(w, comm, 40, PARENT, 7, .comm = trace_string("import")), 0);
+	assert_int_equal(TRACE_PUT(w, comm, 20, PARENT, 8, .comm = trace_string("other")), 0);
+	for (uint64_t i = 0; i < 1000; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "request %d", (int)i);
+		assert_int_equal(TRACE_PUT(w, comm, 100 + i, PARENT, 9, .comm = trace_string(name)), 0);
+	}
+	read_model();
+	assert_string_equal(thread_name(7, 10), "import"); /* what it is called before is its maker's */
+	assert_string_equal(thread_name(7, 29), "import");
+	assert_string_equal(thread_name(7, 30), "export");
+	again = model_find_thread(m, model_get_process(m, PARENT, 50), 7, 50, &holds);
+	assert_int_equal(holds.from_ns, 40);
+	assert_int_equal(again, model_find_thread(m, model_get_process(m, PARENT, 25), 7, 25, &holds));
+	assert_string_equal(thread_name(8, 50), "other");
+	assert_string_equal(thread_name(9, 101), "request 1");
+	assert_true(m->nr_threads < 100); /* its names are bounded */
+}
+
+/* What it maps first is a library: the program is its parent's. */
+static void a_forked_child_is_its_parents_program(void **state)
+{
+	(void)state;
+	PUT(comm, 10, PARENT, .exec = 1, .comm = trace_string("host"));
+	PUT(fork, 30, CHILD, .ppid = PARENT, .ptid = PARENT);
+	mapped(40, CHILD, CODE + 0x1000, "/lib/libz.so.1");
+	mapped(11, PARENT, CODE, "/bin/host");
+	read_model();
+	assert_string_equal(model_get_process(m, CHILD, 50)->executable, "/bin/host");
+	assert_string_equal(model_get_process(m, PARENT, 50)->executable, "/bin/host");
+}
+
 static void an_unload_without_a_length_ends_what_begins_there(void **state)
 {
 	(void)state;
@@ -413,6 +499,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_address_is_used_again, begin, forget),
 		cmocka_unit_test_setup_teardown(the_first_mapping_by_time_is_the_program, begin, forget),
+		cmocka_unit_test_setup_teardown(methods_of_java_have_neither_signatures_nor_addresses, begin, forget),
+		cmocka_unit_test_setup_teardown(a_thread_has_its_name_of_the_time, begin, forget),
+		cmocka_unit_test_setup_teardown(a_forked_child_is_its_parents_program, begin, forget),
 		cmocka_unit_test_setup_teardown(an_unload_without_a_length_ends_what_begins_there, begin, forget),
 		cmocka_unit_test_setup_teardown(code_that_moves_is_in_one_place, begin, forget),
 		cmocka_unit_test_setup_teardown(what_came_before_the_agent_was_always_there, begin, forget),

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/compare/alike.h"
+
+#include "analyzer/attribute/host_names.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADDRESS_DIGITS_MIN 4
+
+/* Classes that the JVM makes while it runs, and traces of LuaJIT and PHP. */
+static const char *const of_one_run[] = { "$$Lambda", "LambdaForm$", "$Proxy", "GeneratedMethodAccessor", "GeneratedConstructorAccessor",
+					  "TRACE_", "TRACE-" };
+
+/* GCC's and LLVM's; a number or nothing follows. */
+static const char *const copies[] = { ".constprop", ".isra", ".part", ".cold", ".lto_priv", ".llvm" };
+
+static bool is_one_of(char c, const char *list)
+{
+	return c && strchr(list, c);
+}
+
+static size_t count_digits(const char *at)
+{
+	size_t nr = 0;
+
+	while (isdigit((unsigned char)at[nr]))
+		nr++;
+	return nr;
+}
+
+static size_t copy_mark(const char *at)
+{
+	for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+		size_t bytes = strlen(copies[i]);
+
+		if (strncmp(at, copies[i], bytes) == 0 && (!at[bytes] || is_one_of(at[bytes], ".] ")))
+			return bytes;
+	}
+	return 0;
+}
+
+/* Bytes of an address, or of a number that is given to one after the other. */
+static size_t number_at(const char *name, const char *at, uint64_t *number, bool *is_counter)
+{
+	char before = at > name ? at[-1] : 0;
+	size_t nr;
+
+	*is_counter = false;
+	if (at[0] == '0' && at[1] == 'x' && before != '+') { /* behind a '+' it is a place in a file */
+		nr = strspn(at + 2, "0123456789abcdefABCDEF");
+		*number = strtoull(at + 2, NULL, 16);
+		return nr >= ADDRESS_DIGITS_MIN ? nr + 2 : 0;
+	}
+	nr = count_digits(at);
+	*number = strtoull(at, NULL, 10);
+	*is_counter = nr && is_one_of(before, "$_#.-@[") && (!at[nr] || is_one_of(at[nr], "$_#.-@]}(/: "));
+	return *is_counter ? nr : 0;
+}
+
+/* ":LINE", and the same of a column. */
+static size_t line_at(const char *name, const char *at, uint64_t *number)
+{
+	size_t nr = *at == ':' && at > name && at[-1] != ':' ? count_digits(at + 1) : 0;
+
+	*number = nr ? strtoull(at + 1, NULL, 10) : 0;
+	return nr && (!at[nr + 1] || is_one_of(at[nr + 1], ": )")) ? nr + 1 : 0;
+}
+
+/* Bytes of a copy's mark, GCC's number behind it included: as in a symbol, or as it is shown behind a signature. */
+static size_t copy_at(const char *at)
+{
+	static const char clone[] = " [clone ";
+	const char *end = strncmp(at, clone, sizeof(clone) - 1) == 0 ? strchr(at, ']') : NULL;
+	size_t nr = copy_mark(at);
+
+	if (end)
+		return (size_t)(end + 1 - at);
+	return nr && at[nr] == '.' ? nr + 1 + count_digits(at + nr + 1) : nr;
+}
+
+static char *leave_out(const char *name, enum alike_how how, struct alike *out)
+{
+	size_t bytes = 0, token = 0, tier_bytes;
+	const char *at = name, *tier = host_name_tier(name, &tier_bytes);
+	char *text = malloc(strlen(name) + 1);
+
+	while (text && *at) {
+		uint64_t number = 0;
+		bool is_counter = false;
+		size_t skip = at == tier ? tier_bytes : copy_at(at);
+
+		skip = skip ? skip : number_at(name, at, &number, &is_counter);
+		if (!skip && how == ALIKE_BUT_PLACES)
+			skip = line_at(name, at, &number);
+		if (skip) {
+			out->has_counter |= is_counter;
+			out->number = out->number ? out->number : number;
+		} else if (how == ALIKE_BUT_PLACES && *at == '/' && at[1] && at[1] != ' ') {
+			bytes = token; /* a folder's name */
+			skip = 1;
+		} else {
+			text[bytes++] = *at;
+			token = is_one_of(*at, " (,") ? bytes : token;
+			skip = 1;
+		}
+		at += skip;
+	}
+	if (text)
+		text[bytes] = 0;
+	return text;
+}
+
+int alike_make(const char *name, struct alike *out)
+{
+	*out = (struct alike){ 0 };
+	for (size_t i = 0; i < sizeof(of_one_run) / sizeof(of_one_run[0]); i++)
+		out->is_of_one_run |= strstr(name, of_one_run[i]) != NULL;
+	for (int how = 0; how < NR_ALIKE; how++) {
+		out->text[how] = leave_out(name, (enum alike_how)how, out);
+		if (!out->text[how]) {
+			alike_fini(out);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+void alike_fini(struct alike *a)
+{
+	for (int how = 0; how < NR_ALIKE; how++)
+		free(a->text[how]);
+	*a = (struct alike){ 0 };
+}
