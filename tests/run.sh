@@ -9,7 +9,7 @@
 # first, in the order of their layers, and then those of tests/longest, so that none of these is left at the end.  BUILD/check-times has
 # each test's seconds, by the clock and of processor time.
 #
-# Environment: JOBS (at a time; default: two more than there are processors, since many tests wait), TEST_SECONDS (limit of one test,
+# Environment: JOBS (at a time; default: three more than there are processors, since many tests wait), TEST_SECONDS (limit of one test,
 # default 3600: for what hangs, not for what is slow), SAN (as given to make).
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -112,7 +112,7 @@ run_group() { # JOBS LAYER/PATH...
 	[ $# = 0 ] || printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" bash -c 'run_one "$0"' 9>&-
 }
 begin_s=$SECONDS
-run_group "${JOBS:-$(($(nproc) + 2))}" "${soon[@]}" "${long[@]}" "${others[@]}"
+run_group "${JOBS:-$(($(nproc) + 3))}" "${soon[@]}" "${long[@]}" "${others[@]}"
 run_group 1 "${alone[@]}"
 took_s=$((SECONDS - begin_s))
 
