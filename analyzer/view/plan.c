@@ -342,7 +342,17 @@ static void set_error(struct grid *g, int shown, int factor, int64_t rows, int64
 	grid_set(g, factor, times);
 }
 
-static void say_executions(const struct plan *plan, const uint32_t *runs, struct page *p)
+static bool has_counter(const struct report *r, const struct plan_tree *t, const char *name)
+{
+	int64_t n;
+
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, name, &n))
+			return true;
+	return false;
+}
+
+static void say_executions(const struct plan *plan, const uint32_t *runs, bool counted, struct page *p)
 {
 	const struct plan_tree *t = &plan->tree;
 	char text[200] = "";
@@ -350,7 +360,8 @@ static void say_executions(const struct plan *plan, const uint32_t *runs, struct
 	bool several = false;
 
 	if (plan->query) { /* show_query() has said how many */
-		page_sentence(p, "(error: actual over estimated rows; first and last: times since the first sample)");
+		page_sentence(p, counted ? "(error: actual over estimated rows; first and last: times since the first sample)" :
+					   "(first and last: times since the first sample; the host counts no rows)");
 		return;
 	}
 	for (uint32_t i = 0; runs && i < t->nr; i++) {
@@ -368,20 +379,23 @@ static void say_executions(const struct plan *plan, const uint32_t *runs, struct
 
 static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 {
-	struct grid *g = grid_create("rows", "Rows per execution, estimated and actual; cost per row; first and last sample");
+	const bool counted = has_counter(r, &plan->tree, "rows");
+	const unsigned actual = counted ? 0 : GRID_HIDDEN;
+	struct grid *g = grid_create("rows", counted ? "Rows per execution, estimated and actual; cost per row; first and last sample" :
+						       "Rows per execution, estimated; first and last sample");
 	const struct dictionary *d = &r->model->dictionary;
 	const struct plan_tree *t = &plan->tree;
 	char heading[48];
 	bool is_time = strcmp(report_unit(r), "ns") == 0;
 	int estimate = grid_column(g, "estimated_rows", "estimated", CELL_NUMBER, 0, 0);
-	int rows = grid_column(g, "actual_rows", "actual", CELL_NUMBER, 0, 0);
-	int error = grid_column(g, "error", "error", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, 7);
+	int rows = grid_column(g, "actual_rows", "actual", CELL_NUMBER, actual, 0);
+	int error = counted ? grid_column(g, "error", "error", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, 7) : -1;
 	int factor = grid_column(g, "estimate_error", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int per_row, samples_per_row, first, last, id, name;
 	uint32_t *runs = calloc(t->nr, sizeof(*runs));
 
 	snprintf(heading, sizeof(heading), "%s/row", is_time ? "time" : report_unit(r));
-	per_row = grid_column(g, "cost_per_row", heading, is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
+	per_row = grid_column(g, "cost_per_row", heading, is_time ? CELL_DURATION : CELL_NUMBER, actual, 0);
 	samples_per_row = grid_column(g, "samples_per_row", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	first = grid_column(g, "first_ns", "first", CELL_DURATION, 0, 0);
 	last = grid_column(g, "last_ns", "last", CELL_DURATION, 0, 0);
@@ -418,7 +432,7 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 		set_name(r, g, name, &t->line[i], false);
 	}
 	grid_show(g, p);
-	say_executions(plan, runs, p);
+	say_executions(plan, runs, counted, p);
 	free(runs);
 }
 
@@ -457,16 +471,6 @@ static void show_query(const struct report *r, const struct plan *plan, int char
 	if (q->executions)
 		page_text(p, "          ", QUERY_LABEL, "(%u execution%s, %s each)", q->executions, q->executions > 1 ? "s" : "",
 			  grid_duration(q->executed_ns / q->executions, ms));
-}
-
-static bool has_counter(const struct report *r, const struct plan_tree *t, const char *name)
-{
-	int64_t n;
-
-	for (uint32_t i = 0; i < t->nr; i++)
-		if (dictionary_find_counter(&r->model->dictionary, t->line[i].component, name, &n))
-			return true;
-	return false;
 }
 
 static void show_plan_of_query(struct report *r, const struct plan *plan, bool in_run, struct page *p)
