@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define FORGET_BYTES ((size_t)1 << 20)
+#define WRITER_POLL_MS 20
 
 static int check_first_chunk(const struct trace_reader *t, const char *path, struct diag *d)
 {
@@ -30,6 +31,25 @@ static int check_first_chunk(const struct trace_reader *t, const char *path, str
 	return 0;
 }
 
+/* Its recorder holds a lock for as long as it lives (writer.c). */
+static bool is_being_written(int fd)
+{
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+/* A recorder ends a moment after its host.  false: it goes on. */
+static bool wait_for_writer(int fd)
+{
+	for (int waited_ms = 0; is_being_written(fd); waited_ms += WRITER_POLL_MS) {
+		if (waited_ms >= TRACE_WRITER_WAIT_MS)
+			return false;
+		usleep(1000 * WRITER_POLL_MS);
+	}
+	return true;
+}
+
 int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 {
 	struct trace_reader *t;
@@ -37,6 +57,7 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	struct stat st;
 	void *p;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret; /* nor wait for who writes into a pipe */
+	bool is_whole = fd < 0 || wait_for_writer(fd);
 
 	if (fd < 0 || fstat(fd, &st)) {
 		ret = diag_fail(d, errno, "%s: %s", path, strerror(errno));
@@ -58,6 +79,7 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	t->file = p;
 	t->file_bytes = (size_t)st.st_size;
 	t->selected = ~0u;
+	t->is_being_written = !is_whole;
 	t->name = strdup(path);
 	t->zstd = ZSTD_createDCtx();
 	ret = budget_open(&t->budget, t->file_bytes, d);
@@ -359,6 +381,8 @@ bool trace_describe_damage(const struct trace_reader *t, char *text, size_t byte
 			 "read is shown", t->name, (unsigned long long)d->bad_chunks, d->bad_chunks == 1 ? " was" : "s were",
 			 (unsigned long long)d->skipped_bytes, (unsigned long long)d->first_byte,
 			 d->truncated ? ", and the end is missing" : "");
+	else if (t->is_being_written)
+		snprintf(text, bytes, "%s: it is still being recorded; what has been written so far is shown", t->name);
 	else
 		snprintf(text, bytes, "%s: the end is missing from byte %zu on (the recorder was killed, or the file was cut); "
 			 "what could be read is shown", t->name, t->file_bytes);

@@ -57,9 +57,10 @@ struct trace_damage {
 };
 
 /*
- * Open path.  Returns 0 and *out, or -errno with a sentence: it cannot be read, is empty, is no trace, is of a newer
- * format.
+ * Open path.  Where its recorder still lives, waits until that has ended, at most TRACE_WRITER_WAIT_MS; what is there then is read, and
+ * the damage says so.  Returns 0 and *out, or -errno with a sentence: it cannot be read, is empty, is no trace, is of a newer format.
  */
+#define TRACE_WRITER_WAIT_MS 10000
 int trace_open(const char *path, struct trace_reader **out, struct diag *d);
 void trace_close(struct trace_reader *t);
 

@@ -27,6 +27,7 @@ struct trace_reader {
 	unsigned selected;
 	struct trace_damage damage;
 	bool ended; /* the END chunk was read */
+	bool is_being_written;
 	struct trace_chunk chunk; /* the current one */
 	size_t chunk_at;
 	const char *body;

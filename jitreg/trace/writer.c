@@ -34,6 +34,8 @@ int trace_writer_open(const char *path, enum trace_compression compression, stru
 		return ret;
 	}
 	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
+	/* readers wait for who holds it; where a file system has no locks they do not */
+	fcntl(w->fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
 	w->reserve = RESERVE_BYTES;
 	w->zstd = compression ? ZSTD_createCCtx() : NULL;
 	if (w->zstd)

@@ -6,7 +6,7 @@
 TAILOR_EVENT=$(plain_event) # which needs no notice
 export TAILOR_EVENT
 
-# The recorder runs beside the host and closes the trace after the host's end.
+# The recorder runs beside the host and closes the trace after the host's end: a report waits for it, ten seconds at most.
 closed() {
 	"$B/tailor" report --json "$dir/$1.tlr" >"$dir/$1.json" 2>"$dir/err" && [ ! -s "$dir/err" ] &&
 		grep -q '"complete": *true' "$dir/$1.json"
@@ -22,7 +22,7 @@ record() { # TAG SECONDS
 		cat "$dir/err"
 		return 2
 	fi
-	wait_for closed "$1" || { cat "$dir/err"; return 2; }
+	closed "$1" || { grep -q 'still being recorded' "$dir/err" && wait_for closed "$1"; } || { cat "$dir/err"; return 2; }
 }
 
 # A block is a recording by tags and one by stacks, of 2000 samples or more each.  It agrees if each operator's shares differ by 10 points

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char path[] = "/tmp/tailor-test-XXXXXX";
@@ -102,6 +103,38 @@ static void a_cut_trace_keeps_what_is_before_the_cut(void **state)
 	assert_true(trace_describe_damage(t, text, sizeof(text)));
 	assert_true(trace_get_damage(t)->truncated);
 	trace_close(t);
+}
+
+/* The recorder is another process, and ends a moment after its host. */
+static void a_trace_whose_recorder_lives_is_waited_for(void **state)
+{
+	int ready[2];
+	char byte;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		struct trace_writer *w;
+		bool ok = trace_writer_open(path, false, &w, NULL) == 0;
+
+		TRACE_PUT(w, header, 1, 0, 0, .version = TRACE_FORMAT_VERSION);
+		trace_writer_flush(w, TRACE_CHUNK_RECORDS);
+		ok &= write(ready[1], "", 1) == 1;
+		usleep(300000);
+		TRACE_PUT(w, end, 5, 0, 0);
+		_exit(trace_writer_close(w) || !ok);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	struct trace_reader *t;
+	assert_int_equal(trace_open(path, &t, NULL), 0);
+	count(t, TRACE_END);
+	assert_false(trace_get_damage(t)->truncated);
+	trace_close(t);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	close(ready[0]);
+	close(ready[1]);
 }
 
 static void a_newer_format_is_refused(void **state)
@@ -205,6 +238,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_whole_trace_is_read_whole, write_trace, remove_trace),
 		cmocka_unit_test_setup_teardown(one_flipped_bit_costs_one_chunk, write_trace, remove_trace),
 		cmocka_unit_test_setup_teardown(a_cut_trace_keeps_what_is_before_the_cut, write_trace, remove_trace),
+		cmocka_unit_test_setup_teardown(a_trace_whose_recorder_lives_is_waited_for, write_trace, remove_trace),
 		cmocka_unit_test_setup_teardown(a_newer_format_is_refused, write_trace, remove_trace),
 		cmocka_unit_test_setup_teardown(records_that_make_no_sense_are_counted_whole, write_trace, remove_trace),
 		cmocka_unit_test_setup_teardown(bytes_behind_a_record_are_counted_whole, write_trace, remove_trace),
