@@ -19,6 +19,14 @@ static int next(const char *text, bool *valid)
 	return c.bytes;
 }
 
+/* Of those a terminal obeys two bytes as one: U+0080 to U+009F. */
+static bool is_control(const char *text)
+{
+	const unsigned char *u = (const unsigned char *)text;
+
+	return u[0] < 0x20 || u[0] == 0x7f || (u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0);
+}
+
 static void put_marks(FILE *to, int nr)
 {
 	while (nr-- > 0)
@@ -68,7 +76,7 @@ void escape_json(FILE *to, const char *text)
 
 	for (int n; text && *text; text += n) {
 		n = next(text, &valid);
-		if (!valid || (unsigned char)*text < 0x20 || *text == 0x7f)
+		if (!valid || is_control(text))
 			put_marks(to, n);
 		else if (*text == '"' || *text == '\\')
 			fprintf(to, "\\%c", *text);
@@ -99,7 +107,7 @@ void escape_csv(FILE *to, const char *text)
 			fputc('"', to);
 		if (!valid)
 			fputc('?', to);
-		else if ((unsigned char)*text < 0x20 || *text == 0x7f)
+		else if (is_control(text))
 			fputc(' ', to);
 		else
 			fwrite(text, 1, (size_t)n, to);

@@ -4,9 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Jansson escapes control characters, but those of two bytes, U+0080 to U+009F, which a terminal obeys as well. */
+static json_t *text_without_controls(const char *s)
+{
+	char *clean = strdup(s);
+	json_t *j;
+
+	for (char *c = clean; c && *c; c++)
+		if ((unsigned char)c[0] == 0xc2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xa0)
+			c[0] = c[1] = '?';
+	j = json_string(clean ? clean : "");
+	free(clean);
+	return j;
+}
+
 json_t *json_text(const char *s)
 {
-	json_t *j = json_string(s ? s : "");
+	json_t *j = s && strchr(s, '\xc2') ? text_without_controls(s) : json_string(s ? s : "");
 	char *clean;
 
 	if (j)
