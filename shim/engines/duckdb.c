@@ -13,6 +13,7 @@
 
 #include <elf.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define TEXT_IN_MARK 256 /* the component has all of it */
 
@@ -21,26 +22,27 @@ struct duckdb duckdb;
 static struct duckdb_connection *find_connection(uint64_t context)
 {
 	for (size_t i = 0; context && i < DUCKDB_CONNECTIONS; i++)
-		if (__atomic_load_n(&duckdb.connection[i].context, __ATOMIC_ACQUIRE) == context)
-			return &duckdb.connection[i];
+		if (__atomic_load_n(&duckdb.queries->connection[i].context, __ATOMIC_ACQUIRE) == context)
+			return &duckdb.queries->connection[i];
 	return NULL;
 }
 
 static struct duckdb_connection *find_executor(uint64_t executor)
 {
 	for (size_t i = 0; executor && i < DUCKDB_CONNECTIONS; i++)
-		if (__atomic_load_n(&duckdb.connection[i].executor, __ATOMIC_ACQUIRE) == executor)
-			return &duckdb.connection[i];
+		if (__atomic_load_n(&duckdb.queries->connection[i].executor, __ATOMIC_ACQUIRE) == executor)
+			return &duckdb.queries->connection[i];
 	return NULL;
 }
 
 static struct duckdb_connection *add_connection(uint64_t context)
 {
 	for (size_t i = 0; i < DUCKDB_CONNECTIONS; i++) {
+		struct duckdb_connection *c = &duckdb.queries->connection[i];
 		uint64_t none = 0;
 
-		if (__atomic_compare_exchange_n(&duckdb.connection[i].context, &none, context, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-			return &duckdb.connection[i];
+		if (__atomic_compare_exchange_n(&c->context, &none, context, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			return c;
 	}
 	return NULL;
 }
@@ -280,6 +282,11 @@ static void find_functions(const struct object *o)
 /* NULL, or what is missing. */
 static const char *find(const struct object *o)
 {
+	long p = sys_mmap(NULL, sizeof(*duckdb.queries), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+	if (p < 0 && p > -4096)
+		return "memory";
+	duckdb.queries = (struct duckdb_queries *)p;
 	find_functions(o);
 	if (!duckdb.to_string || !duckdb.task_execute || !duckdb.nr_pipeline || !find_slots(o))
 		return "PhysicalOperator";

@@ -50,8 +50,15 @@ struct duckdb_known {
 	uint64_t plan, time_ns, check;
 };
 
+/* What only a program that has DuckDB's library needs, mapped when that is found. */
+struct duckdb_queries {
+	struct duckdb_connection connection[DUCKDB_CONNECTIONS];
+	struct duckdb_room room[4];
+};
+
 struct duckdb {
 	struct object library; /* .headers NULL: none */
+	struct duckdb_queries *queries; /* not NULL, once the library was found */
 	uint64_t text_begin, text_end;
 	uint64_t to_string, task_execute;
 	uint64_t *operator_table; /* the base class's virtual functions */
@@ -64,8 +71,6 @@ struct duckdb {
 	uint64_t nr_runs;
 	uint64_t said[DUCKDB_SAID];
 	struct duckdb_known known[DUCKDB_PLANS];
-	struct duckdb_connection connection[DUCKDB_CONNECTIONS];
-	struct duckdb_room room[4];
 };
 extern struct duckdb duckdb;
 

@@ -22,9 +22,9 @@ void duckdb_said(uint64_t id)
 
 struct duckdb_room *duckdb_room_take(void)
 {
-	for (size_t i = 0; i < sizeof(duckdb.room) / sizeof(duckdb.room[0]); i++)
-		if (!__atomic_exchange_n(&duckdb.room[i].is_taken, 1, __ATOMIC_ACQUIRE))
-			return &duckdb.room[i];
+	for (size_t i = 0; i < sizeof(duckdb.queries->room) / sizeof(duckdb.queries->room[0]); i++)
+		if (!__atomic_exchange_n(&duckdb.queries->room[i].is_taken, 1, __ATOMIC_ACQUIRE))
+			return &duckdb.queries->room[i];
 	return NULL;
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What libtailor.so shows to a host and asks of it: the exports of exports.map and no others, libc and nothing else, no symbol
 # version above GLIBC_2.28 (one that is unknown stops a host from starting; nor in libtailor-intel.so), no executable stack, no text
-# relocations.
+# relocations, at most 1 MiB of its address space (a host may run under ulimit -d or -v).
 set -u
 lib=$1/libtailor.so
 bad=0
@@ -24,6 +24,8 @@ for file in "$lib" "$1/libtailor-intel.so"; do
 done
 readelf -lW "$lib" | grep GNU_STACK | grep -q E && say "has an executable stack"
 readelf -dW "$lib" | grep -q TEXTREL && say "has text relocations"
+bytes=$(size "$lib" | awk 'NR == 2 { print $4 }')
+[ "$bytes" -le $((1 << 20)) ] || say "takes $bytes bytes of a host's address space: what only some hosts need comes with use"
 for heap in malloc calloc realloc free; do
 	nm -D --undefined-only "$lib" | grep -qw "$heap" && say "uses the heap: $heap"
 done
