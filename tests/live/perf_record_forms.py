@@ -80,7 +80,6 @@ FORMS = """
   --all-kernel
   --kernel-callchains -g
   --user-callchains -g
-  --exclude-perf -a
   --threads -> is a directory
   --kcore -> is a directory
 * -g | -
@@ -138,7 +137,7 @@ def image_of(name):
 
 def perf_functions(data):
     """event -> (image, function) -> [samples, percent]"""
-    p = run("perf", "report", "-i", data, "--stdio", "--no-children", "-g", "none", "--no-group", "-F", "overhead,sample,dso,sym",
+    p = run("perf", "report", "-i", data, "--stdio", "--no-children", "-g", "none", "--no-group", "-F", "period,sample,dso,sym",
             "--no-inline", "-t", "\x01")
     events, now = {}, None
     for line in p.stdout.splitlines():
@@ -149,7 +148,13 @@ def perf_functions(data):
         if now is not None and not line.startswith("#") and len(f) >= 4:
             sums = now[function_of(f[2], f[3][4:])]
             sums[0] += int(f[1])
-            sums[1] += float(f[0].rstrip("%"))
+            sums[1] += int(f[0])
+    for functions in events.values():
+        whole = sum(period for _, period in functions.values())
+        if whole >> 63:  # perf 6.1 subtracts counts of different threads
+            functions.clear()
+        for sums in functions.values():
+            sums[1] *= 100 / whole if whole else 0
     return events
 
 
@@ -161,9 +166,9 @@ def our_table(trace, view, event):
 
 
 def function_of(image, name):
-    """Functions by name of the program, libc and the kernel; of other files, which name their functions in many ways, their sum."""
+    """Functions of the program, libc and the kernel; all others, which have names of many kinds, are one."""
     image = image_of(image)
-    return image, name if image.startswith(("host", "libc.so", "kernel")) else ""
+    return (image, name) if image.startswith(("host", "libc.so", "kernel")) else ("others", "")
 
 
 def our_functions(trace, event):
@@ -203,7 +208,7 @@ def compare(form, data, trace):
     theirs = perf_functions(data)
     wrong, found = [], []
     for event, functions in theirs.items():
-        if not functions or sum(share for _, share in functions.values()) > 101:  # perf 6.1 subtracts counts of different threads
+        if not functions:
             continue
         ours, worst = our_functions(trace, event), 0
         n, m = (sum(v[0] for v in x.values()) for x in (functions, ours))
@@ -239,7 +244,7 @@ def decide(form, number):
         os.unlink(program)
     if not os.path.exists(data) or (p.returncode and form.how != "kill"):
         said = p.stderr
-        return "perf cannot", next((x for x in said.splitlines() if re.search("rror|not|fail|nvalid", x)), said[-100:]).strip()
+        return "perf cannot", " ".join(said.split())[:150]
     if form.how == "-":
         with open(data, "rb") as file:
             p = run("sh", "-c", 'cat | "$@"', "sh", tailor, "import", "-o", trace, "-", stdin=file)

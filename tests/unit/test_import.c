@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * import*.c: what records of a perf.data file become in a trace, on which clock, with files of JITs that are still there, and with
- * what another trace knows.  PERF_DATA_SEEDS=FOLDER writes two of the files for the fuzzer.
+ * what another trace knows.  PERF_DATA_SEEDS=FOLDER writes some of the files for the fuzzer.
  */
 #include "agent/recorder/images/kallsyms.h"
 #include "agent/recorder/images/kernel_names.h"

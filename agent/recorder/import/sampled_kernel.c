@@ -78,7 +78,8 @@ bool sampled_kernel_is_ours(void *context, const char **why)
 	if (!k->build_id_bytes && k->text && is_on_this_host(k->data))
 		return true; /* a boot later its text would lie elsewhere: sampled_kernel_is_there() */
 	if (!k->build_id_bytes || !id_bytes || !k->text)
-		*why = "the file has no build id of the kernel (perf record -B, or through a pipe)";
+		*why = "the file has no build id of the kernel (perf record -B, -z, or through a pipe), and its host or kernel release is "
+		       "another";
 	else if (k->build_id_bytes < id_bytes || memcmp(k->build_id, id, id_bytes) != 0)
 		*why = "the running kernel is not the one that was sampled: import on the machine where it was recorded";
 	else
