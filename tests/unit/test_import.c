@@ -451,6 +451,26 @@ static void what_is_missing_is_said(void **state)
 	expect_text(&r, F(notice, kind), "refused");
 	said[0] = 0;
 	m = make();
+	m->attr[0].sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	m->attr[0].branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 0), 0x400010, WHO(PID, PID), 1000, 1, 700, 1, 7, 8, 9);
+	import(m);
+	assert_int_equal(result.samples, 1);
+	assert_string_equal(said, "call stacks of branch records (perf record --call-graph lbr) are not supported; record with "
+				  "--call-graph fp or dwarf");
+	said[0] = 0;
+	m = make();
+	add_mmap2(m, PID, 0x400000, "/nowhere/a.so", PROT_READ | PROT_EXEC, 0xaa, 900);
+	add_mmap2(m, PID, 0x500000, "/bin/true", PROT_READ | PROT_EXEC, 0xbb, 900);
+	add_mmap2(m, PID, 0x600000, "/bin/false", PROT_READ | PROT_EXEC, 0xbb, 900);
+	for (uint64_t i = 4; i <= 6; i++)
+		add_sample(m, PID, 0x100000 * i + 16, 1000);
+	import(m);
+	assert_non_null(strstr(said, "cannot read /nowhere/a.so; perf's cache (~/.debug) does not have what was sampled; their functions"));
+	assert_non_null(strstr(said, "another build than was sampled lies at /bin/"));
+	assert_non_null(strstr(said, " and 1 more file; perf's cache (~/.debug) does not have what was sampled; their functions"));
+	said[0] = 0;
+	m = make();
 	add_sample(m, PID, 0x400010, 1000);
 	put_zeros(&m->records, 64);
 	import(m);

@@ -420,6 +420,12 @@ static void tell_what_is_missing(struct import *m)
 	if (!p->has_times)
 		recording_notice(m->recording, NOTICE_REFUSED, "samples of %s have no time, only an order: times and durations of the "
 				 "trace mean nothing; record with `perf record -T`", m->options->input);
+	for (uint32_t i = 0; i < p->nr_events; i++)
+		if (p->event[i].attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) {
+			recording_notice(m->recording, NOTICE_REFUSED, "call stacks of branch records (perf record --call-graph lbr) are "
+					 "not supported; record with --call-graph fp or dwarf");
+			break;
+		}
 	if (p->aux_bytes)
 		recording_notice(m->recording, NOTICE_REFUSED,
 				 "%s has %llu bytes of AUX data (Intel PT and the like), which is not supported",
