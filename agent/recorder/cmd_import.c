@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct arguments {
 	struct import_options import;
@@ -16,7 +17,7 @@ struct arguments {
 
 enum { KEY_REGISTRATIONS = 0x100, KEY_NO_COMPRESS };
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "trace to write (PERF.DATA.tlr)", 0 },
+	{ "output", 'o', "FILE", 0, "trace to write (PERF.DATA.tlr; of standard input: perf.data.tlr)", 0 },
 	{ "registrations", KEY_REGISTRATIONS, "TRACE", 0,
 	  "take the registrations (code, components, tags) from TRACE, which tailor recorded at the same time", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
@@ -65,15 +66,16 @@ static void print_notice(void *context, const char *sentence)
 static int run(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, parse, "PERF.DATA",
-		"Convert a file of `perf record -k mono` to a trace.  Its samples are attributed to components of generated code that is "
-		"described by a jitdump file or perf map that still exists, or by the trace given to --registrations.  With that trace, "
-		"perf's default clock is supported as well.\v"
+		options, parse, "PERF.DATA|-",
+		"Convert a file of `perf record` to a trace.  Its samples are attributed to components of generated code that is "
+		"described by a jitdump file or perf map that still exists, or by the trace given to --registrations.  Jitdump files need "
+		"`perf record -k mono`.\v"
 		"Samples, registers, user stacks, call chains, context switches, tasks, mappings and losses of all events are converted; "
 		"branch stacks and AUX areas are not.  A directory (perf record --threads) is not supported.  Symbols are read from "
 		"the files that were sampled (same build id), if they still exist; names of kernel functions from the running "
 		"kernel, if it is the one that was sampled.\n\n"
-		"Example: tailor run -r 1 -o agent.tlr -- perf record -k mono --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 COMMAND\n"
+		"Example: perf record -g -o - COMMAND | tailor import -o t.tlr -\n"
+		"         tailor run -r 1 -o agent.tlr -- perf record -k mono --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 COMMAND\n"
 		"         tailor import --registrations agent.tlr -o t.tlr perf.data\n"
 		"         tailor report t.tlr",
 		NULL, NULL, NULL
@@ -88,7 +90,7 @@ static int run(int argc, char **argv)
 	if (!a.quiet)
 		a.import.notice = print_notice;
 	if (!a.import.output) {
-		if (asprintf(&output, "%s.tlr", a.import.input) < 0)
+		if (asprintf(&output, "%s.tlr", strcmp(a.import.input, IMPORT_STANDARD_INPUT) == 0 ? "perf.data" : a.import.input) < 0)
 			return CMD_FAILED;
 		a.import.output = output;
 	}

@@ -28,6 +28,17 @@ static double milliseconds(const struct export *e, uint64_t time_ns)
 	return ((double)time_ns - (double)e->report->model->begin_ns) / 1e6;
 }
 
+/* The viewer shows times in ms, and all else as numbers of samples. */
+static bool is_time(const struct export *e)
+{
+	return strcmp(report_unit(e->report), "ns") == 0;
+}
+
+static double shown_weight(const struct export *e, const struct export_sample *s)
+{
+	return (double)(s->weight ? s->weight : 1) * (double)s->share / (is_time(e) ? 1e6 : 1);
+}
+
 /* The viewer's name for the unit of the weights, from which it computes the CPU usage of a thread; NULL: none. */
 static const char *cpu_unit(const struct export *e)
 {
@@ -215,10 +226,10 @@ static void put_thread(const struct export *e, const struct tables *tables, cons
 	escape_json(to, export_thread_name(e, thread));
 	fputs("\",\"processName\":\"", to);
 	escape_json(to, m->numbered[t->process]->comm);
-	fputs("\",\n\"samples\":{\"weightType\":\"samples\",", to);
+	fprintf(to, "\",\n\"samples\":{\"weightType\":\"%s\",", is_time(e) ? "tracing-ms" : "samples");
 	JSON_LIST(to, "stack", nr, s[i].stack ? fprintf(to, "%u", s[i].stack - 1) : fputs("null", to));
 	JSON_NEXT_LIST(to, "time", nr, fprintf(to, "%.6f", milliseconds(e, s[i].time_ns)));
-	JSON_NEXT_LIST(to, "weight", nr, fprintf(to, "%.6g", s[i].share));
+	JSON_NEXT_LIST(to, "weight", nr, fprintf(to, "%.9g", shown_weight(e, &s[i])));
 	if (cpu_unit(e)) {
 		JSON_NEXT_LIST(to, "threadCPUDelta", nr, fprintf(to, "%.0f", (double)s[i].weight * (double)s[i].share));
 	}

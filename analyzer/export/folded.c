@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* folded: one line per call stack, "outer;inner;innermost samples", as flame graph scripts read it (Brendan Gregg's
+/* folded: one line per call stack, "outer;inner;innermost weight", as flame graph scripts read it (Brendan Gregg's
  * stackcollapse). */
 #include "analyzer/export/export.h"
 #include "analyzer/query/calltree.h"
@@ -35,15 +35,15 @@ static int write_folded(struct export *e, FILE *to)
 	int ret = calltree_make(e->report, e->by_stack, e->level, false, &t) ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; ret == 0 && i < t.nr; i++) {
-		uint64_t samples = export_whole(&whole, t.call[i].own_samples);
+		uint64_t weight = export_whole(&whole, t.call[i].own);
 
-		if (!samples)
+		if (!weight)
 			continue;
 		if (i)
 			put_stack(e, &t, i, to);
 		else
 			fputs(e->level == LEVELS_MAX ? "(no call stack)" : "(unattributed)", to);
-		fprintf(to, " %llu\n", (unsigned long long)samples);
+		fprintf(to, " %llu\n", (unsigned long long)weight);
 	}
 	calltree_fini(&t);
 	return ret;

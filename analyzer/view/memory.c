@@ -224,8 +224,8 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 
 	if (!s || !s->nr) {
 		page_sentence(p,
-				"No sample has an address: record with --registers all (generated code), --event page-faults, or a precise "
-			      "memory event where there is one.");
+				"No sample has an address: record with --registers all (generated code), --event page-faults@1, or a "
+				"precise memory event where there is one.");
 		if (s && r->svg)
 			memory_svg(r, s, r->svg);
 		return;

@@ -113,9 +113,9 @@ def own_by_name(profile):
 
 def folded(t, importers):
     profile, = importers["folded"]
-    t.check("speedscope, of folded", "samples", profile["weight"], round(sum(map(share, t.rows))), 0.002)
+    t.check("speedscope, of folded", "weight", profile["weight"], sum(map(weight, t.rows)), 0.002)
     if not t.level:
-        t.check("speedscope, of folded", "samples by function", own_by_name(profile), t.own(0))
+        t.check("speedscope, of folded", "weight by function", own_by_name(profile), t.own(1))
 
 
 def speedscope(t, importers):
@@ -198,7 +198,8 @@ def firefox(t, importers):
             own = collections.Counter()
             for f in functions:
                 own[f["name"]] += f["selfSamples"]
-            t.check("profiler-cli", f"samples by function of thread {tid}", own, t.own(0, tid))
+            ns = 1e6 if t.event in ("task-clock", "cpu-clock") else 1
+            t.check("profiler-cli", f"weight by function of thread {tid}", own, {k: v / ns for k, v in t.own(1, tid).items()})
         expected = marks_of(t)
         t.check("profiler-cli", "marks", counts, {k: v[0] for k, v in expected.items()})
         t.check("profiler-cli", "ms of marks", times, {k: v[1] / 1e6 for k, v in expected.items()})

@@ -38,14 +38,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct import_result result;
 	struct perf_data p;
 	struct diag d;
-	uint64_t shift_ns;
+	struct import_times times;
 
 	memcpy(bytes, data, size);
 	blind(bytes, size);
 	forget_kernel(bytes, size);
 	if (perf_data_init(bytes, size, "f", &p, &d) == 0) {
-		import_shift(&p, NULL, "f", &shift_ns, &d);
-		import_records(&o, &p, shift_ns, INT64_MIN, &result, &d);
+		times = import_times(&p, NULL);
+		import_records(&o, &p, &times, INT64_MIN, &result, &d);
 		perf_data_fini(&p);
 	}
 	free(bytes);

@@ -185,5 +185,53 @@ for scope in ("cpu", "thread"):
 bad |= not decide("periods vary", vary)
 sys.exit(bad)
 PYTHON
+# Page faults without a period of their own: children that have 200 each get their part of a tree's, beside a parent that has 20,000.
+cat >"$dir/family.c" <<'C'
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void touch(long pages)
+{
+	char *p = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(p, pages * 4096, MADV_NOHUGEPAGE);
+	for (long i = 0; i < pages; i++)
+		((volatile char *)p)[i * 4096] = 1;
+	munmap(p, pages * 4096);
+}
+int main(void)
+{
+	struct rusage own, theirs;
+
+	for (int i = 0; i < 20; i++) {
+		touch(1000);
+		if (fork() == 0) {
+			touch(150);
+			_exit(0);
+		}
+		wait(NULL);
+	}
+	getrusage(RUSAGE_SELF, &own);
+	getrusage(RUSAGE_CHILDREN, &theirs);
+	printf("%d %ld %ld\n", (int)getpid(), own.ru_minflt, theirs.ru_minflt);
+	return 0;
+}
+C
+gcc -O1 -o "$dir/family" "$dir/family.c" || exit 1
+faults=page-faults
+[ $user_only = 0 ] || faults=page-faults:u
+"$B/tailor" run -q -e $faults -o "$dir/family.tlr" -- "$dir/family" >"$dir/family.said" || fail "tailor run -e $faults: exit $?"
+judge /usr/bin/python3 - "$dir/family.said" <(exec "$B/tailor" report --samples "$dir/family.tlr") <<'PYTHON'
+import sys
+pid, own, theirs = map(int, open(sys.argv[1]).read().split())
+head, *rows = (line.rstrip("\n").split("\t") for line in open(sys.argv[2]))
+weights = [(int(s["pid"]), int(s["weight"])) for s in (dict(zip(head, r)) for r in rows)]
+share, truth = sum(w for p, w in weights if p != pid) / sum(w for _, w in weights), theirs / (own + theirs)
+text = f"{100 * share:.1f} % of the page faults are the children's, {100 * truth:.1f} % by getrusage, of {len(weights)} samples"
+print(f"FIGURE {text}" if abs(share - truth) < truth / 5 else f"expected as many within a fifth: {text}")
+sys.exit(abs(share - truth) >= truth / 5)
+PYTHON
 [ $user_only = 0 ] || undecided "switches happen in the kernel, which this user may not sample"
 finish

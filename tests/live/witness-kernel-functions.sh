@@ -57,7 +57,7 @@ def ways():
         if frames and int(frames[0][0], 16) >> 63:
             nr += 1
             theirs.update({name for _, name in frames})
-    total = sum(1 for s in samples() if s["mode"] == "kernel")
+    total = sum(int(s["weight"]) for s in samples() if s["mode"] == "kernel")
     run(f"{B}/tailor", "export", "--format", "folded", "-o", f"{DIR}/folded", TRACE)
     with open(f"{DIR}/folded") as f:
         for line in f:

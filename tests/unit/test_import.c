@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * import*.c: what records of a perf.data file become in a trace, on which clock, with files of JITs that are still there, and with
- * what another trace knows.  PERF_DATA_SEEDS=FOLDER writes two of the files for the fuzzer.
+ * what another trace knows.  PERF_DATA_SEEDS=FOLDER writes some of the files for the fuzzer.
  */
 #include "agent/recorder/images/kallsyms.h"
 #include "agent/recorder/images/kernel_names.h"
@@ -451,6 +451,26 @@ static void what_is_missing_is_said(void **state)
 	expect_text(&r, F(notice, kind), "refused");
 	said[0] = 0;
 	m = make();
+	m->attr[0].sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	m->attr[0].branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 0), 0x400010, WHO(PID, PID), 1000, 1, 700, 1, 7, 8, 9);
+	import(m);
+	assert_int_equal(result.samples, 1);
+	assert_string_equal(said, "call stacks of branch records (perf record --call-graph lbr) are not supported; record with "
+				  "--call-graph fp or dwarf");
+	said[0] = 0;
+	m = make();
+	add_mmap2(m, PID, 0x400000, "/nowhere/a.so", PROT_READ | PROT_EXEC, 0xaa, 900);
+	add_mmap2(m, PID, 0x500000, "/bin/true", PROT_READ | PROT_EXEC, 0xbb, 900);
+	add_mmap2(m, PID, 0x600000, "/bin/false", PROT_READ | PROT_EXEC, 0xbb, 900);
+	for (uint64_t i = 4; i <= 6; i++)
+		add_sample(m, PID, 0x100000 * i + 16, 1000);
+	import(m);
+	assert_non_null(strstr(said, "cannot read /nowhere/a.so; perf's cache (~/.debug) does not have what was sampled; their functions"));
+	assert_non_null(strstr(said, "another build than was sampled lies at /bin/"));
+	assert_non_null(strstr(said, " and 1 more file; perf's cache (~/.debug) does not have what was sampled; their functions"));
+	said[0] = 0;
+	m = make();
 	add_sample(m, PID, 0x400010, 1000);
 	put_zeros(&m->records, 64);
 	import(m);
@@ -570,13 +590,13 @@ static void other_clocks_become_ours_when_they_can(void **state)
 	(void)state;
 	m->attr[0].clockid = CLOCK_REALTIME;
 	add_sample(m, PID, 0x400010, ahead + 5000);
-	assert_int_equal(import_with(m, NULL), -ENOTSUP);
-	assert_non_null(strstr(d.text, "the file has no reference time"));
+	import(m); /* the file has no reference time: it stays */
+	assert_int_equal(first_sample_ns(), ahead + 5000);
 
-	/* the wall's clock on this machine since it was started */
+	/* the wall's clock on this machine since it was started, and of another machine */
 	put_clock(m, CLOCK_REALTIME, ahead + 9000, ahead + 9000);
-	assert_int_equal(import_with(m, NULL), -ENOTSUP);
-	assert_non_null(strstr(d.text, "of another machine"));
+	import(m);
+	assert_int_equal(first_sample_ns(), ahead + 5000);
 	gethostname(host, sizeof(host));
 	made_feature(m, FEATURE_HOST)->nr = 0;
 	put_text(&m->feature[FEATURE_HOST], host);
@@ -589,11 +609,12 @@ static void other_clocks_become_ours_when_they_can(void **state)
 	assert_int_equal(import_with(m, with), 0);
 	assert_int_equal(first_sample_ns(), 5000 + 200);
 
-	m->attr[0].sample_type &= ~(uint64_t)PERF_SAMPLE_TIME;
-	assert_int_equal(import_with(m, NULL), -ENOTSUP);
-	assert_non_null(strstr(d.text, "no time; record with `perf record -k mono`"));
 	m = make();
 	m->nr_events = 2;
+	m->attr[1] = m->attr[0];
+	m->attr[1].sample_type &= ~(uint64_t)PERF_SAMPLE_TIME;
+	assert_int_equal(import_with(m, NULL), -ENOTSUP);
+	assert_non_null(strstr(d.text, "samples of some events have no time; record with `perf record -T`"));
 	m->attr[1] = m->attr[0];
 	m->attr[1].clockid = CLOCK_BOOTTIME;
 	add_sample(m, PID, 0x400010, 1);
@@ -604,19 +625,135 @@ static void other_clocks_become_ours_when_they_can(void **state)
 static void perfs_own_clock_is_set_by_who_ended_in_both_traces(void **state)
 {
 	struct made *m = make();
+	struct trace_record r;
 
 	(void)state;
 	m->attr[0].use_clockid = 0;
 	m->attr[0].clockid = 0;
 	add_sample(m, PID, 0x400010, 50000);
-	assert_int_equal(import_with(m, NULL), -ENOTSUP);
-	assert_non_null(strstr(d.text, "perf's default clock"));
+	import(m);
+	assert_string_equal(said, ""); /* nothing needs another clock */
+	assert_int_equal(first_sample_ns(), 50000);
 	make_trace(700, 0, PID, 900000, true);
-	assert_int_equal(import_with(m, with), -ENOTSUP);
-	assert_non_null(strstr(d.text, "no process exited in both traces"));
-	add_task(m, PERF_RECORD_EXIT, 0, PID, 1, PID, 60000);
 	assert_int_equal(import_with(m, with), 0);
+	assert_int_equal(result.registrations, 0);
+	assert_non_null(strstr(said, "registrations of "));
+	assert_non_null(strstr(said, "left out: times are of perf's default clock, and no process exited in both traces"));
+	assert_int_equal(first_sample_ns(), 50000);
+	add_task(m, PERF_RECORD_EXIT, 0, PID, 1, PID, 60000);
+	said[0] = 0;
+	assert_int_equal(import_with(m, with), 0);
+	assert_string_equal(said, "");
+	assert_int_equal(result.registrations, 1);
+	assert_true(find(output, JITREG_LOAD, 0, &r));
+	find(NULL, 0, 0, &r);
 	assert_int_equal(first_sample_ns(), 50000 + 840000);
+}
+
+/* perf record --per-thread: what there is of time is the order. */
+static void samples_without_a_time_keep_their_order(void **state)
+{
+	struct made *m = make();
+	struct sample_block b = { 0 };
+	struct trace_record r;
+	uint64_t mapped_ns;
+
+	(void)state;
+	m->attr[0].sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
+	m->attr[0].use_clockid = 0;
+	m->attr[0].clockid = 0;
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0x1000, WHO(PID, PID), 700);
+	MADE_WORDS(m, PERF_RECORD_MMAP, 0, WHO(PID, PID), 0x400000, 0x1000, 0, 0x612f, WHO(PID, PID));
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 0x2000, WHO(PID, PID), 800);
+	MADE_WORDS(m, PERF_RECORD_EXIT, 0, WHO(PID, 1), WHO(PID, 1), 77777777777, WHO(PID, PID)); /* of a clock that samples have not */
+	import(m);
+	assert_int_equal(result.samples, 2);
+	assert_non_null(strstr(said, "have no time, only an order"));
+	assert_true(find(output, TRACE_MMAP, 0, &r));
+	mapped_ns = r.time_ns;
+	assert_true(find(output, TRACE_SAMPLES, 0, &r));
+	assert_int_equal(sample_block_decode(&r, &b), 0);
+	assert_int_equal(b.column[SAMPLE_COLUMN_IP][0], 0x1000);
+	assert_int_equal(b.column[SAMPLE_COLUMN_WEIGHT][0], 700);
+	assert_int_equal(b.column[SAMPLE_COLUMN_WEIGHT][1], 800);
+	assert_true(b.column[SAMPLE_COLUMN_TIME][0] < mapped_ns && mapped_ns < b.column[SAMPLE_COLUMN_TIME][1]);
+	assert_true(find(output, TRACE_EXIT, 0, &r));
+	assert_true(b.column[SAMPLE_COLUMN_TIME][1] < r.time_ns && r.time_ns < 1000000);
+	sample_block_fini(&b);
+	find(NULL, 0, 0, &r);
+}
+
+/* perf record -e '{a,b}:S': only the first has samples, which say what all have counted. */
+static void each_counter_that_a_sample_reads_has_samples(void **state)
+{
+	static const struct { uint64_t time_ns, first, second; } samples[] = { { 1000, 50, 3 }, { 2000, 90, 3 }, { 3000, 91, 10 } };
+	static const uint64_t weights[2][3] = { { 50, 40, 1 }, { 3, 7 } }, times[2][3] = { { 1000, 2000, 3000 }, { 1000, 3000 } };
+	struct made *m = make();
+	struct sample_block b = { 0 };
+	struct trace_record r;
+
+	(void)state;
+	m->nr_events = 2;
+	m->name[1] = "page-faults";
+	m->attr[0].sample_type = (BASE & ~(uint64_t)PERF_SAMPLE_PERIOD) | PERF_SAMPLE_READ;
+	m->attr[0].read_format = PERF_FORMAT_ID | PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED;
+	m->attr[1] = m->attr[0];
+	m->attr[1].freq = 0;
+	m->attr[1].sample_freq = 0;
+	for (int i = 0; i < 3; i++)
+		MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 1), 0x1000, WHO(PID, PID), samples[i].time_ns, 1,
+			   2, 12345, samples[i].first, made_id(0, 1), samples[i].second, made_id(1, 1));
+	/* a counter that nobody knows; more of them than there are */
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 1), 0x1000, WHO(PID, PID), 4000, 1, 1, 0, 7, 9999);
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 1), 0x1000, WHO(PID, PID), 4000, 1, UINT64_MAX / 2, 0, 7, 9999);
+	import(m);
+	save_seed(m, "group");
+	assert_int_equal(result.samples, 5);
+	for (uint32_t e = 0; e < 2; e++) {
+		assert_true(find(output, TRACE_SAMPLES, (int)e, &r));
+		assert_int_equal(sample_block_decode(&r, &b), 0);
+		assert_int_equal(b.event, e);
+		assert_int_equal(b.nr, 3 - e);
+		for (uint32_t i = 0; i < b.nr; i++) {
+			assert_int_equal(b.column[SAMPLE_COLUMN_WEIGHT][i], weights[e][i]);
+			assert_int_equal(b.column[SAMPLE_COLUMN_TIME][i], times[e][i]);
+		}
+	}
+	sample_block_fini(&b);
+	find(NULL, 0, 0, &r);
+}
+
+/* perf record -g: the user's instruction of a sample in the kernel is the chain's first. */
+static void chains_without_registers_begin_with_the_instruction(void **state)
+{
+	struct made *m = make();
+	struct sample_block b = { 0 };
+	struct trace_record r;
+
+	(void)state;
+	m->attr[0].sample_type |= PERF_SAMPLE_CALLCHAIN;
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, made_id(0, 0), 0x1010, WHO(PID, PID), 1000, 1, 700,
+		   3, PERF_CONTEXT_USER, 0x1010, 0x2020);
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, made_id(0, 0), 0xffffffff81000000, WHO(PID, PID), 1001, 1, 700,
+		   5, PERF_CONTEXT_KERNEL, 0xffffffff81000000, PERF_CONTEXT_USER, 0x3030, 0x4040);
+	MADE_WORDS(m, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, made_id(0, 0), 0xffffffff81000000, WHO(PID, PID), 1002, 1, 700,
+		   2, PERF_CONTEXT_KERNEL, 0xffffffff81000000); /* a thread of the kernel */
+	import(m);
+	save_seed(m, "chains");
+	assert_true(find(output, TRACE_SAMPLES, 0, &r));
+	assert_int_equal(sample_block_decode(&r, &b), 0);
+	assert_int_equal(b.nr, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		static const uint64_t ip[] = { 0x1010, 0x3030, 0 }, caller[] = { 0x2020, 0x4040 };
+
+		assert_int_equal(b.registers[8][i], ip[i]);
+		assert_int_equal(b.column[SAMPLE_COLUMN_REGISTERS_ABI][i], i < 2 ? PERF_SAMPLE_REGS_ABI_64 : 0);
+		assert_int_equal(b.chain_offset[i + 1] - b.chain_offset[i], i < 2);
+		if (i < 2)
+			assert_int_equal(b.chain[b.chain_offset[i]], caller[i]);
+	}
+	sample_block_fini(&b);
+	find(NULL, 0, 0, &r);
 }
 
 /* ---------------------------------------------------------------------------------------------------- generated code */
@@ -725,6 +862,15 @@ static void files_of_jits_that_are_still_there_are_read(void **state)
 	assert_true(find(output, JITREG_LOAD, 1, &r));
 	assert_int_equal(r.time_ns, 910);
 
+	/* on another clock nothing is known of when code was there; a map has no times */
+	m->attr[0].use_clockid = 0;
+	import(m);
+	assert_non_null(strstr(said, "1 jitdump file left out: times are of perf's default clock; record with `perf record -k mono`"));
+	assert_true(find(output, JITREG_LOAD, 0, &r));
+	expect_text(&r, F(load, name), "mapped");
+	assert_false(find(output, JITREG_LOAD, 1, &r));
+	m->attr[0].use_clockid = 1;
+
 	/* a map that is much younger than the recording is another process's */
 	ages[1] = (struct timespec){ .tv_sec = time(NULL) + 1000 };
 	assert_int_equal(utimensat(AT_FDCWD, map, ages, 0), 0);
@@ -772,6 +918,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_kernels_functions_have_names_where_it_is_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_clocks_become_ours_when_they_can, setup, teardown),
 		cmocka_unit_test_setup_teardown(perfs_own_clock_is_set_by_who_ended_in_both_traces, setup, teardown),
+		cmocka_unit_test_setup_teardown(samples_without_a_time_keep_their_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_counter_that_a_sample_reads_has_samples, setup, teardown),
+		cmocka_unit_test_setup_teardown(chains_without_registers_begin_with_the_instruction, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_trace_brings_what_sampled_processes_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_jits_that_are_still_there_are_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_plain_file_is_not_opened, setup, teardown),

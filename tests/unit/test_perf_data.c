@@ -216,6 +216,10 @@ static void what_cannot_be_read_is_refused_in_a_sentence(void **state)
 		assert_string_equal(d.text, "f is not a perf.data file");
 	}
 	m = make(true);
+	put_text(made_feature(m, FEATURE_MACHINE), "aarch64");
+	assert_int_equal(init(m), -ENOTSUP);
+	assert_non_null(strstr(d.text, "of another architecture (aarch64), which is not supported"));
+	m = make(true);
 	made_finish(m);
 	for (unsigned i = 0; i < PERF_DATA_EVENTS_MAX; i++)
 		put_record(&m->file, MADE_ATTR, 0, &m->attr[0], sizeof(m->attr[0]));

@@ -97,14 +97,21 @@ static bool find_by_link(const struct search *s, const char *path)
 	return false;
 }
 
+/* false: there is no such path. */
+static bool perf_cache_path(const char *id, char name[PATH_MAX])
+{
+	const char *home = getenv("HOME");
+
+	return home && id[0] && snprintf(name, PATH_MAX, "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2) < PATH_MAX;
+}
+
 /* Of the user who records; FOLDER or HOME with a tail. */
 static bool find_in_caches(const struct search *s, const char *id)
 {
 	const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME"), *debuginfod = getenv("DEBUGINFOD_CACHE_PATH");
 	char name[PATH_MAX];
 
-	if (home && snprintf(name, sizeof(name), "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2) < (int)sizeof(name) &&
-	    try_path(s, "", name))
+	if (perf_cache_path(id, name) && try_path(s, "", name))
 		return true;
 	if (debuginfod)
 		snprintf(name, sizeof(name), "%s/%s/debuginfo", debuginfod, id);
@@ -146,4 +153,35 @@ bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint3
 	snprintf(name, sizeof(name), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, of->build_id_bytes > 1 ? id + 2 : "");
 	return (of->build_id_bytes > 1 && try_both(&s, name)) || find_by_link(&s, path) ||
 	       (of->build_id_bytes > 1 && find_in_caches(&s, id)) || (fd >= 0 && find_inside(&s, fd, path));
+}
+
+bool debug_file_has_id(int fd, const unsigned char *build_id, uint32_t bytes)
+{
+	struct elf_parts parts;
+	bool same;
+
+	if (elf_parts_read_packed(fd, &parts))
+		return false;
+	same = parts.build_id_bytes == bytes && memcmp(parts.build_id, build_id, bytes) == 0;
+	elf_parts_free(&parts);
+	return same;
+}
+
+int debug_file_open_kept(const unsigned char *build_id, uint32_t bytes)
+{
+	struct elf_parts of = { .build_id_bytes = bytes <= ELF_BUILD_ID_MAX ? bytes : 0 };
+	char id[ELF_BUILD_ID_TEXT], name[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	memcpy(of.build_id, build_id, of.build_id_bytes);
+	elf_parts_build_id(&of, id);
+	if (of.build_id_bytes < 2 || !perf_cache_path(id, name) || stat(name, &st) || !S_ISREG(st.st_mode))
+		return -1;
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd >= 0 && !debug_file_has_id(fd, build_id, bytes)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }

@@ -22,4 +22,9 @@
  * with the symbols of another build, or "". */
 bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX]);
 
+/* A file itself, which perf keeps in its cache: for when another build lies at its path by now, or none.  A descriptor, or -1. */
+int debug_file_open_kept(const unsigned char *build_id, uint32_t bytes);
+/* Has the file of this descriptor that build id? */
+bool debug_file_has_id(int fd, const unsigned char *build_id, uint32_t bytes);
+
 #endif

@@ -23,7 +23,7 @@ static const char *const wanted_parts[] = {
 	".debug_line_str", ".debug_info", ".debug_abbrev", ".debug_str", ".debug_str_offsets", ".debug_addr",
 	".debug_ranges", ".debug_rnglists", ".debug_aranges", ".gnu_debuglink", ".text", NULL,
 };
-static const char *const wanted_packed[] = { ".gnu_debugdata", NULL };
+static const char *const wanted_packed[] = { ".note.gnu.build-id", ".gnu_debugdata", NULL };
 static const char *const wanted_symbols[] = { ".symtab", ".strtab", ".shstrtab", ".note.gnu.build-id", NULL };
 
 /* A file that describes no frames but those of what every program is linked with: its code comes along, because that tells. */

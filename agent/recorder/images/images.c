@@ -100,6 +100,7 @@ struct images {
 	uint32_t elsewhere; /* samples in no image */
 	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
 	uint32_t nr_keys, keys_capacity;
+	struct images_missing gone, replaced;
 };
 
 int images_create(bool frames, struct images **out)
@@ -363,14 +364,34 @@ static void close_image(struct images *i, struct image *m)
 	i->nr_open--;
 }
 
+/* Processes have exited: the file at the path, if it is still the one that was mapped, or the one that perf has kept.  -1 with errno. */
+static int open_of_the_past(const struct image *m)
+{
+	struct stat st;
+	int fd, kept;
+
+	errno = ENOENT;
+	/* to open a device may do something */
+	fd = stat(m->path, &st) == 0 && S_ISREG(st.st_mode) ? open_file(m->path) : -1;
+	if (!m->build_id_bytes || (fd >= 0 && debug_file_has_id(fd, m->build_id, m->build_id_bytes)))
+		return fd;
+	kept = debug_file_open_kept(m->build_id, m->build_id_bytes);
+	if (kept < 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return kept;
+}
+
 static int open_in(const struct images *i, const struct image *m)
 {
 	char path[4200];
 	int fd = -1;
 
+	if (i->past)
+		return open_of_the_past(m);
 	snprintf(path, sizeof(path), "/proc/%u/root%s", m->pid, m->path);
-	if (!i->past)
-		fd = open_file(path);
+	fd = open_file(path);
 	return fd < 0 ? open_file(m->path) : fd;
 }
 
@@ -436,9 +457,7 @@ static void need(struct images *i, const struct range *at, uint32_t pid)
 		return;
 	}
 	if (i->past) {
-		/* to open a device may do something */
-		errno = ENOENT;
-		m->fd = stat(m->path, &st) == 0 && S_ISREG(st.st_mode) ? open_file(m->path) : -1;
+		m->fd = open_of_the_past(m);
 		if (m->fd < 0)
 			m->error = errno;
 	} else if (bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0) {
@@ -630,6 +649,22 @@ static bool find_symbols(const struct images *i, const struct image *m, const st
 	return found;
 }
 
+static void add_missing(struct images_missing *missing, const char *path)
+{
+	if (missing->nr++ == 0)
+		snprintf(missing->first, sizeof(missing->first), "%s", path);
+}
+
+const struct images_missing *images_gone(const struct images *i)
+{
+	return &i->gone;
+}
+
+const struct images_missing *images_replaced(const struct images *i)
+{
+	return &i->replaced;
+}
+
 /* all: samples may still come. */
 static void write_image(struct images *i, struct image *m, bool all, struct trace_writer *w, uint64_t time_ns)
 {
@@ -642,6 +677,8 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
 
 	if (ret) {
+		if (!m->vdso)
+			add_missing(&i->gone, m->path);
 		reason = ret == -ENOEXEC ? TRACE_NOT_ELF :
 			 ret == -ESTALE	 ? REPLACED :
 			 ret == -EBADMSG ? "not a supported ELF file" :
@@ -649,6 +686,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 		ret = -1;
 	} else if (!is_mapped_file(m, &parts)) {
 		elf_parts_free(&parts);
+		add_missing(&i->replaced, m->path);
 		reason = REPLACED;
 		ret = -1;
 	} else if (parts.left_out) {

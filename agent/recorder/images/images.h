@@ -41,5 +41,12 @@ void images_settle(struct images *i);
 void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_ns);
 /* Write an IMAGE_FILE record for every other file that was hit, and their code; no sample comes any more. */
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns);
+/* Files that could not be read; at whose paths others lie.  After images_write(). */
+struct images_missing {
+	uint32_t nr;
+	char first[256]; /* the path of one */
+};
+const struct images_missing *images_gone(const struct images *i);
+const struct images_missing *images_replaced(const struct images *i);
 
 #endif

@@ -17,8 +17,6 @@
 #define TASKS_MAX (1u << 20)
 #define APART_NS 10000000 /* of differences, in their middle half: more are not of the same tasks */
 
-static const char again[] = "; record with `perf record -k mono`";
-
 struct import_task {
 	uint64_t key, time_ns;
 };
@@ -133,11 +131,6 @@ static bool compare_tasks(const struct perf_data *p, const struct import_other *
 	return good;
 }
 
-static bool is_text(struct perf_data_text t, const char *text)
-{
-	return t.p && t.bytes == strlen(text) && memcmp(t.p, text, t.bytes) == 0;
-}
-
 static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec t;
@@ -146,36 +139,38 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-int import_shift(const struct perf_data *p, const struct import_other *o, const char *path, uint64_t *shift_ns, struct diag *d)
+static uint64_t shift_by_wall(const struct perf_data *p, const struct import_other *o)
 {
-	const struct perf_event_attr *a = &p->event[0].attr;
+	return p->wall_ns - p->clock_ns - (o ? o->wall_ahead_ns : now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+}
+
+static bool is_since_boot(const struct perf_data *p, uint64_t shift_ns)
+{
 	struct utsname u = { .nodename = "" };
 
-	*shift_ns = 0;
-	for (uint32_t i = 0; i < p->nr_events; i++)
-		if (!(p->event[i].attr.sample_type & PERF_SAMPLE_TIME))
-			return diag_fail(d, ENOTSUP, "%s: samples have no time%s", path, again);
-		else if (p->event[i].attr.use_clockid != a->use_clockid || p->event[i].attr.clockid != a->clockid)
-			return diag_fail(d, ENOTSUP, "%s: events have different clocks%s", path, again);
-	if (!a->use_clockid && !o)
-		return diag_fail(d, ENOTSUP, "%s: samples have times of perf's default clock, which registrations do not use%s, or give "
-				 "a trace that was recorded at the same time (--registrations)", path, again);
-	if (!a->use_clockid)
-		return compare_tasks(p, o, shift_ns) ? 0 : diag_fail(d, ENOTSUP, "%s: cannot convert times of perf's default clock: no "
-								     "process exited in both traces%s", path, again);
-	if (a->clockid == CLOCK_MONOTONIC)
-		return 0;
-	if (!p->has_clock || p->clock_id != (uint32_t)a->clockid)
-		return diag_fail(d, ENOTSUP, "%s: cannot convert times of clock %d: the file has no reference time%s", path,
-				 a->clockid, again);
-	if (o) {
-		*shift_ns = p->wall_ns - p->clock_ns - o->wall_ahead_ns;
-		return 0;
-	}
 	uname(&u);
-	*shift_ns = p->wall_ns - p->clock_ns - (now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
-	if (!is_text(p->host_name, u.nodename) || p->last_ns + *shift_ns > now_ns(CLOCK_MONOTONIC))
-		return diag_fail(d, ENOTSUP, "%s: cannot convert times of clock %d of another machine or before its last boot%s", path,
-				 a->clockid, again);
-	return 0;
+	return perf_data_text_is(p->host_name, u.nodename) && p->last_ns + shift_ns <= now_ns(CLOCK_MONOTONIC);
+}
+
+struct import_times import_times(const struct perf_data *p, const struct import_other *o)
+{
+	const struct perf_event_attr *a = &p->event[0].attr;
+	struct import_times t = { 0, NULL };
+
+	if (!p->has_times)
+		t.unrelated = "samples have no time";
+	else if (!a->use_clockid && !o)
+		t.unrelated = "times are of perf's default clock";
+	else if (!a->use_clockid)
+		t.unrelated = compare_tasks(p, o, &t.shift_ns) ? NULL : "times are of perf's default clock, and no process exited in "
+									"both traces";
+	else if (a->clockid == CLOCK_MONOTONIC)
+		return t;
+	else if (!p->has_clock || p->clock_id != (uint32_t)a->clockid)
+		t.unrelated = "times are of another clock than CLOCK_MONOTONIC, and the file has no reference time";
+	else if (!o && !is_since_boot(p, shift_by_wall(p, o)))
+		t.unrelated = "times are of another clock than CLOCK_MONOTONIC, of another machine or before its last boot";
+	else
+		t.shift_ns = shift_by_wall(p, o);
+	return t;
 }

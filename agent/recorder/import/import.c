@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,14 +13,40 @@
 
 #define LATE_S 60 /* perf writes its file when all is over; so may a JIT */
 
-static int open_input(const char *path, void **bytes, struct stat *st, struct diag *d)
+/* What comes through a pipe lies in a file without a name, so that it can be read more than once, however much it is.  Returns the file,
+ * or -1. */
+static int read_pipe(int fd, FILE **copy)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = errno;
+	static char piece[65536];
+	ssize_t n = 0;
+
+	*copy = tmpfile();
+	while (*copy && (n = read(fd, piece, sizeof(piece))) > 0)
+		if (fwrite(piece, 1, (size_t)n, *copy) != (size_t)n)
+			return -1;
+	return *copy && n == 0 && fflush(*copy) == 0 ? fileno(*copy) : -1;
+}
+
+static bool is_pipe(const struct stat *st)
+{
+	return S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode);
+}
+
+/* *copy: of what came through a pipe; the caller closes it. */
+static int open_input(const char *path, void **bytes, struct stat *st, FILE **copy, struct diag *d)
+{
+	bool standard = strcmp(path, IMPORT_STANDARD_INPUT) == 0;
+	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = errno;
 
 	if (fd < 0)
 		return diag_fail(d, error, "%s: %s", path, strerror(error));
 	error = fstat(fd, st) ? errno : 0;
 	*bytes = MAP_FAILED;
+	if (!error && is_pipe(st)) {
+		int whole = fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) ? -1 : read_pipe(fd, copy);
+
+		error = whole < 0 || fstat(whole, st) || dup2(whole, fd) < 0 ? errno : 0;
+	}
 	if (!error && S_ISREG(st->st_mode) && st->st_size) {
 		*bytes = mmap(NULL, (size_t)st->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		error = *bytes == MAP_FAILED ? errno : 0;
@@ -34,37 +61,41 @@ static int open_input(const char *path, void **bytes, struct stat *st, struct di
 }
 
 /* The trace replaces an older one, so this comes last. */
-static int write_trace(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s,
+static int write_trace(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,
 		       struct import_result *out, struct diag *d)
 {
 	if (output_file_is(o->output, o->input) || (o->with && output_file_is(o->output, o->with)))
 		return diag_fail(d, EINVAL, "%s is both input and output; give another output file (-o)", o->output);
-	return import_records(o, p, shift_ns, end_s, out, d);
+	return import_records(o, p, times, end_s, out, d);
 }
 
 int import_file(const struct import_options *o, struct import_result *out, struct diag *d)
 {
 	struct import_other other = { 0 };
-	uint64_t shift_ns = 0;
+	struct import_times times;
 	struct perf_data p;
 	struct stat st = { 0 };
 	void *bytes = NULL;
+	FILE *copy = NULL;
 	int ret = o->with ? import_other_read(o->with, &other, d) : 0;
 
 	if (ret == 0)
-		ret = open_input(o->input, &bytes, &st, d);
+		ret = open_input(o->input, &bytes, &st, &copy, d);
 	if (ret) {
+		if (copy)
+			fclose(copy);
 		import_other_fini(&other);
 		return ret;
 	}
 	ret = perf_data_init(bytes, (uint64_t)st.st_size, o->input, &p, d);
 	if (ret == 0) {
-		ret = import_shift(&p, o->with ? &other : NULL, o->input, &shift_ns, d);
-		if (ret == 0)
-			ret = write_trace(o, &p, shift_ns, st.st_mtime + LATE_S, out, d);
+		times = import_times(&p, o->with ? &other : NULL);
+		ret = write_trace(o, &p, &times, st.st_mtime + LATE_S, out, d);
 		perf_data_fini(&p);
 	}
 	munmap(bytes, (size_t)st.st_size);
+	if (copy)
+		fclose(copy);
 	import_other_fini(&other);
 	return ret;
 }

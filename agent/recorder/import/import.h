@@ -11,8 +11,10 @@
 
 #define IMPORT_EVENTS_MAX 15u /* a trace may have one more, for switches */
 
+#define IMPORT_STANDARD_INPUT "-"
+
 struct import_options {
-	const char *input, *output;
+	const char *input, *output; /* input: a file, a pipe's name, or IMPORT_STANDARD_INPUT */
 	const char *with; /* a trace of the same processes, recorded at the same time; NULL: none */
 	bool uncompressed;
 	/* notice(context, sentence): called for each notice, which the trace has as well.  May be NULL. */
@@ -37,10 +39,15 @@ struct import_other {
 /* 0; -errno with a sentence, and there is nothing to fini. */
 int import_other_read(const char *path, struct import_other *o, struct diag *d);
 void import_other_fini(struct import_other *o);
-/* The shift from the file's times to CLOCK_MONOTONIC.  o: may be NULL.  0, or -errno with a sentence. */
-int import_shift(const struct perf_data *p, const struct import_other *o, const char *path, uint64_t *shift_ns, struct diag *d);
+/* The shift from the file's times to CLOCK_MONOTONIC. */
+struct import_times {
+	uint64_t shift_ns;
+	const char *unrelated; /* why it is not known: times stay as they are, and what needs CLOCK_MONOTONIC is left out; NULL: it is */
+};
+/* o: may be NULL. */
+struct import_times import_times(const struct perf_data *p, const struct import_other *o);
 /* Writes the file's records to a trace.  end_s: files written later (since 1970) do not belong to its processes. */
-int import_records(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s, struct import_result *out,
-		   struct diag *d);
+int import_records(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,
+		   struct import_result *out, struct diag *d);
 
 #endif

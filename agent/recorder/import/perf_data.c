@@ -93,6 +93,11 @@ static uint64_t take_u64(struct place *p)
 	return v;
 }
 
+bool perf_data_text_is(struct perf_data_text t, const char *text)
+{
+	return t.p && t.bytes == strlen(text) && memcmp(t.p, text, t.bytes) == 0;
+}
+
 /* u32 room, text, zeros */
 static struct perf_data_text take_text(struct place *p)
 {
@@ -397,6 +402,33 @@ bool perf_data_find_event(const struct perf_data *p, const struct perf_event_hea
 	return true;
 }
 
+/* 0; all events have times of one clock, or none has a time. */
+static int check_times(struct perf_data *p, const char *path, struct diag *d)
+{
+	const struct perf_event_attr *a = &p->event[0].attr, *b;
+
+	p->has_times = a->sample_type & PERF_SAMPLE_TIME;
+	for (uint32_t i = 1; i < p->nr_events; i++) {
+		b = &p->event[i].attr;
+		if ((a->sample_type ^ b->sample_type) & PERF_SAMPLE_TIME)
+			return diag_fail(d, ENOTSUP, "%s: samples of some events have no time; record with `perf record -T`", path);
+		if (a->use_clockid != b->use_clockid || a->clockid != b->clockid)
+			return diag_fail(d, ENOTSUP, "%s: events have different clocks; record with `perf record -k mono`", path);
+	}
+	return 0;
+}
+
+/* Registers and system calls of another processor mean something else. */
+static int check_machine(const struct perf_data *p, const char *path, struct diag *d)
+{
+	const struct perf_data_text *m = &p->machine;
+
+	if (!m->p || perf_data_text_is(*m, "x86_64"))
+		return 0;
+	return diag_fail(d, ENOTSUP, "%s was recorded on a machine of another architecture (%.*s), which is not supported", path,
+			 (int)(m->bytes < 32 ? m->bytes : 32), m->p);
+}
+
 static bool layouts_can_be_told_apart(const struct perf_data *p)
 {
 	bool with_id = true, same = true;
@@ -480,6 +512,7 @@ static int look_through(struct perf_data *p, const char *path, struct diag *d)
 	int ret = 0, more;
 
 	while ((more = perf_data_next(p, &c, h)) == 1 && ret == 0) {
+		p->nr_records++;
 		if (h->type == AUXTRACE && !c.inside)
 			p->aux_bytes += c.at - c.start - h->size;
 		if (p->pipe && !c.inside)
@@ -540,6 +573,10 @@ int perf_data_init(const void *bytes, uint64_t size, const char *path, struct pe
 		ret = diag_fail(d, EBADMSG, "%s has no events", path);
 	if (ret == 0 && p->nr_events > 1 && !layouts_can_be_told_apart(p))
 		ret = diag_fail(d, ENOTSUP, "%s: samples of its %u events cannot be distinguished", path, p->nr_events);
+	if (ret == 0)
+		ret = check_machine(p, path, d);
+	if (ret == 0)
+		ret = check_times(p, path, d);
 	if (ret)
 		perf_data_fini(p);
 	else if (p->nr_build_ids)

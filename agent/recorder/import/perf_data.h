@@ -25,6 +25,8 @@ struct perf_data_text {
 	size_t bytes;
 };
 
+bool perf_data_text_is(struct perf_data_text t, const char *text);
+
 struct perf_data_event {
 	struct perf_event_attr attr;
 	struct record_layout layout;
@@ -54,7 +56,8 @@ struct perf_data {
 	uint32_t clock_id;
 	uint64_t wall_ns, clock_ns;
 	uint64_t first_ns, last_ns; /* of all records that have a time; 0: none has */
-	uint64_t nr_samples;
+	bool has_times; /* its samples and records do */
+	uint64_t nr_samples, nr_records;
 	uint64_t aux_bytes; /* what AUX areas (Intel PT and the like) held; it is stepped over */
 };
 

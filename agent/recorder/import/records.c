@@ -6,6 +6,7 @@
 #include "agent/recorder/import/sampled_kernel.h"
 #include "agent/recorder/perf/event_internal.h"
 #include "agent/recorder/recording/recording.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/hosts/jit_hosts.h"
 #include "jitreg/trace/reader.h"
 
@@ -17,8 +18,13 @@
 #include <sys/utsname.h>
 
 #define PIDS_MAX (4u << 20) /* the kernel's own limit */
+#define TICK_NS 1000u
 #define NOT_TAKEN UINT32_MAX
 #define KERNEL_PID UINT32_MAX /* whose mappings are the kernel's and its modules' */
+/* What each sample of the trace has, whatever its event asks for, and what can stand before it. */
+#define ADDED_TYPES ((uint64_t)(PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD))
+#define BEFORE_TIME ((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID))
+#define BEFORE_PERIOD (BEFORE_TIME | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
 #define MISC_FORK_MADE_UP (1u << 13) /* by perf, of a process that was there before */
 
 _Static_assert(IMPORT_EVENTS_MAX + 1 <= RECORDING_COLUMNS_MAX, "each event and the switches have a column");
@@ -29,7 +35,11 @@ struct import {
 	struct recording *recording;
 	struct sink sink; /* the recording's */
 	struct sampled_kernel kernel;
-	uint64_t shift_ns;
+	struct import_times times;
+	uint64_t tick_ns; /* of records without a time, whose order is all that is known */
+	struct hash_map counters; /* id and thread -> 1 + its place in counted */
+	uint64_t *counted; /* what each counter had counted at its last sample */
+	uint32_t nr_counted, counted_capacity;
 	uint32_t number[PERF_DATA_EVENTS_MAX]; /* of its events in the trace */
 	uint32_t nr_events;
 	unsigned char *pids; /* a bit for each that has samples */
@@ -44,12 +54,12 @@ static struct trace_writer *writer(const struct import *m)
 /* Where what perf made up of what was there before stands: before all that was recorded. */
 static uint64_t start_ns(const struct import *m)
 {
-	return m->data->first_ns + m->shift_ns - 1;
+	return m->data->has_times ? m->data->first_ns + m->times.shift_ns - 1 : TICK_NS - 1;
 }
 
 static uint64_t end_ns(const struct import *m)
 {
-	return m->data->last_ns + m->shift_ns;
+	return m->data->has_times ? m->data->last_ns + m->times.shift_ns : TICK_NS * (m->data->nr_records + 1);
 }
 
 /* ------------------------------------------------------------------------------------------------ what was recorded */
@@ -90,6 +100,7 @@ static bool is_dummy(const struct perf_event_attr *a)
 static void name_event(const struct perf_data_event *e, struct event *out)
 {
 	out->attr = e->attr;
+	out->attr.sample_type |= ADDED_TYPES;
 	out->rate = e->attr.freq ? e->attr.sample_freq : 0;
 	if (e->name.p && e->name.bytes)
 		snprintf(out->name, sizeof(out->name), "%.*s", (int)(e->name.bytes < 128 ? e->name.bytes : 128), e->name.p);
@@ -148,7 +159,7 @@ static void shift(const struct import *m, void *time_ns)
 	uint64_t t;
 
 	memcpy(&t, time_ns, sizeof(t));
-	t = t ? t + m->shift_ns : start_ns(m);
+	t = !m->data->has_times ? m->tick_ns : t ? t + m->times.shift_ns : start_ns(m);
 	memcpy(time_ns, &t, sizeof(t));
 }
 
@@ -157,16 +168,88 @@ static void lose(const struct import *m, enum loss_reason reason, uint64_t count
 	m->sink.lost(m->sink.context, reason, 0, 0, count);
 }
 
+/* The word of a sample that is of this type, behind what can stand before it; made, where its event does not ask for it.  NULL: the
+ * sample ends before it, or has no room for more. */
+static uint64_t *sample_word(struct perf_event_header *h, uint64_t type, uint64_t of, uint64_t before)
+{
+	size_t at = sizeof(*h) + 8 * (size_t)__builtin_popcountll(type & before);
+
+	if (type & of)
+		return at + 8 <= h->size ? (uint64_t *)h + at / 8 : NULL;
+	if (at > h->size || h->size > UINT16_MAX - 8)
+		return NULL;
+	memmove((char *)h + at + 8, (char *)h + at, h->size - at);
+	memset((char *)h + at, 0, 8);
+	h->size += 8;
+	return (uint64_t *)h + at / 8;
+}
+
+/* A sample with its time on our clock, and with its weight. */
+static void add_sample(struct import *m, uint32_t event, struct perf_event_header *h, const uint64_t *weight)
+{
+	const struct perf_data_event *e = &m->data->event[event];
+	uint64_t type = e->layout.sample_type, *time_ns = sample_word(h, type, PERF_SAMPLE_TIME, BEFORE_TIME), *period;
+
+	period = time_ns ? sample_word(h, type | PERF_SAMPLE_TIME, PERF_SAMPLE_PERIOD, BEFORE_PERIOD) : NULL;
+	if (!period) {
+		lose(m, LOSS_RING_BAD, 1);
+		return;
+	}
+	shift(m, time_ns);
+	if (weight)
+		*period = *weight;
+	else if (!(type & PERF_SAMPLE_PERIOD))
+		*period = e->attr.sample_period;
+	m->sink.sample(m->sink.context, m->number[event], h, NULL);
+}
+
+/* Where a counter's last value is kept; NULL without memory. */
+static uint64_t *counter_value(struct import *m, uint64_t id, uint32_t tid)
+{
+	uint32_t at = hash_map_find(&m->counters, id, tid);
+
+	if (at)
+		return &m->counted[at - 1];
+	if (!GROW(m->counted, m->nr_counted, m->counted_capacity) || !hash_map_set(&m->counters, id, tid, m->nr_counted + 1))
+		return NULL;
+	m->counted[m->nr_counted] = 0;
+	return &m->counted[m->nr_counted++];
+}
+
+/* A sample that has read counters (-e '{a,b}:S') is one of each of these, which weighs what it has counted since the last. */
+static void on_read_sample(struct import *m, uint32_t event, const struct perf_event_header *h, const struct record_sample *s)
+{
+	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
+	const struct perf_data_event *e = &m->data->event[event];
+
+	/* a group has no event twice */
+	for (uint64_t i = 0; i < s->nr_read && i < m->data->nr_events; i++) {
+		const uint64_t *read = s->read + i * s->read_words;
+		uint64_t id = read[s->read_id], weight, *last;
+		uint32_t of;
+
+		if (!event_ids_find(&m->data->ids, id, &of) || m->number[of] == NOT_TAKEN ||
+		    memcmp(&e->layout, &m->data->event[of].layout, sizeof(e->layout)) != 0)
+			continue;
+		last = counter_value(m, id, e->attr.inherit ? s->tid : 0);
+		if (!last || read[0] == *last)
+			continue;
+		weight = read[0] - *last;
+		*last = read[0];
+		memcpy(room, h, h->size);
+		add_sample(m, of, (struct perf_event_header *)room, &weight);
+	}
+}
+
 static void on_sample(struct import *m, uint32_t event, struct perf_event_header *h)
 {
-	uint64_t type = m->data->event[event].layout.sample_type;
-	size_t before = 1 + !!(type & PERF_SAMPLE_IDENTIFIER) + !!(type & PERF_SAMPLE_IP) + !!(type & PERF_SAMPLE_TID);
+	const struct record_layout *l = &m->data->event[event].layout;
+	struct record_sample s;
 
-	if (m->number[event] == NOT_TAKEN)
-		return;
-	if (h->size >= 8 * (before + 1))
-		shift(m, (uint64_t *)h + before);
-	m->sink.sample(m->sink.context, m->number[event], h, NULL);
+	if (l->sample_type & PERF_SAMPLE_READ && l->read_format & PERF_FORMAT_ID && record_sample(l, h, &s) == 0 && s.nr_read)
+		on_read_sample(m, event, h, &s);
+	else if (m->number[event] != NOT_TAKEN)
+		add_sample(m, event, h, NULL);
 }
 
 static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
@@ -213,6 +296,7 @@ static void on_record(struct import *m, struct perf_event_header *h)
 	uint32_t event;
 	bool made_up;
 
+	m->tick_ns += TICK_NS;
 	if (h->type == PERF_DATA_FINISHED_ROUND)
 		recording_settle(m->recording);
 	if (h->type != PERF_RECORD_SAMPLE && !kernel_record_is_known(h->type))
@@ -229,7 +313,7 @@ static void on_record(struct import *m, struct perf_event_header *h)
 		lose(m, LOSS_RING_BAD, 1);
 		return;
 	}
-	made_up = !r.id.time_ns;
+	made_up = m->data->has_times && !r.id.time_ns;
 	shift(m, &r.id.time_ns);
 	switch (h->type) {
 	case PERF_RECORD_MMAP:
@@ -289,6 +373,11 @@ static int take_registrations(struct import *m, struct diag *d)
 
 	if (!m->options->with)
 		return 0;
+	if (m->times.unrelated) {
+		recording_notice(m->recording, NOTICE_REFUSED, "registrations of %s left out: %s; record with `perf record -k mono`",
+				 m->options->with, m->times.unrelated);
+		return 0;
+	}
 	ret = trace_open(m->options->with, &t, d);
 	if (ret)
 		return ret;
@@ -328,6 +417,15 @@ static void tell_what_is_missing(struct import *m)
 	if (p->cut)
 		recording_notice(m->recording, NOTICE_LOSS, "%s is incomplete or damaged: read up to byte %llu of %llu", m->options->input,
 				 (unsigned long long)p->data_end, (unsigned long long)p->size);
+	if (!p->has_times)
+		recording_notice(m->recording, NOTICE_REFUSED, "samples of %s have no time, only an order: times and durations of the "
+				 "trace mean nothing; record with `perf record -T`", m->options->input);
+	for (uint32_t i = 0; i < p->nr_events; i++)
+		if (p->event[i].attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) {
+			recording_notice(m->recording, NOTICE_REFUSED, "call stacks of branch records (perf record --call-graph lbr) are "
+					 "not supported; record with --call-graph fp or dwarf");
+			break;
+		}
 	if (p->aux_bytes)
 		recording_notice(m->recording, NOTICE_REFUSED,
 				 "%s has %llu bytes of AUX data (Intel PT and the like), which is not supported",
@@ -339,7 +437,7 @@ static bool is_running_kernel(const struct perf_data *p)
 	struct utsname u = { .release = "" };
 
 	uname(&u);
-	return p->release.p && p->release.bytes == strlen(u.release) && memcmp(p->release.p, u.release, p->release.bytes) == 0;
+	return perf_data_text_is(p->release, u.release);
 }
 
 static int import_all(struct import *m, int64_t end_s, struct diag *d)
@@ -357,22 +455,23 @@ static int import_all(struct import *m, int64_t end_s, struct diag *d)
 	return ret;
 }
 
-int import_records(const struct import_options *o, const struct perf_data *p, uint64_t shift_ns, int64_t end_s, struct import_result *out,
-		   struct diag *d)
+int import_records(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,
+		   struct import_result *out, struct diag *d)
 {
 	static struct import m;
 	const struct kernel_names_origin origin = { sampled_kernel_is_ours, sampled_kernel_is_there, sampled_kernel_was_there, &m.kernel };
 	struct recording_state state;
 	int ret;
 
-	m = (struct import){ .options = o, .data = p, .shift_ns = shift_ns, .kernel.data = p };
+	m = (struct import){ .options = o, .data = p, .times = *times, .kernel.data = p };
 	m.pids = calloc(1, PIDS_MAX / 8);
 	ret = !m.pids ? diag_fail(d, ENOMEM, "out of memory for processes") :
 			recording_create(&(struct recording_options){
 				.output = o->output, .uncompressed = o->uncompressed, .image_code_bytes = IMAGES_CODE_DEFAULT,
 				.stack_bytes = SAMPLE_STACK_MAX, .registers = UINT64_MAX,
 				.notice = on_notice, .seen = on_seen, .context = &m,
-				.past_end_ns = end_ns(&m), .past_end_s = end_s, .past_same_kernel = is_running_kernel(p),
+				.past_end_ns = end_ns(&m), .past_end_s = end_s, .past_other_clock = times->unrelated,
+				.past_same_kernel = is_running_kernel(p),
 				.past_names = &origin }, &m.recording, d);
 	if (ret) {
 		free(m.pids);
@@ -387,5 +486,7 @@ int import_records(const struct import_options *o, const struct perf_data *p, ui
 		*out = (struct import_result){ state.samples, state.bytes, state.lost[LOSS_RING_FULL], m.registrations };
 	}
 	free(m.pids);
+	free(m.counted);
+	hash_map_fini(&m.counters);
 	return ret;
 }

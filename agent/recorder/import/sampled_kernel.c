@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 static void add_mapping(struct sampled_kernel *k, uint64_t address, uint64_t bytes, const char *name, size_t name_bytes)
 {
@@ -54,6 +55,14 @@ void sampled_kernel_symbol(struct sampled_kernel *k, const struct kernel_symbol 
 		add_mapping(k, s->address, s->bytes, "bpf", 3);
 }
 
+static bool is_on_this_host(const struct perf_data *p)
+{
+	struct utsname u = { .release = "" };
+
+	uname(&u);
+	return perf_data_text_is(p->host_name, u.nodename) && perf_data_text_is(p->release, u.release);
+}
+
 bool sampled_kernel_is_ours(void *context, const char **why)
 {
 	struct sampled_kernel *k = context;
@@ -66,8 +75,11 @@ bool sampled_kernel_is_ours(void *context, const char **why)
 		memcpy(k->build_id, known->id, k->build_id_bytes);
 	}
 	/* perf pads them to 20 bytes */
+	if (!k->build_id_bytes && k->text && is_on_this_host(k->data))
+		return true; /* a boot later its text would lie elsewhere: sampled_kernel_is_there() */
 	if (!k->build_id_bytes || !id_bytes || !k->text)
-		*why = "the file has no build id of the kernel (perf record -B, or through a pipe)";
+		*why = "the file has no build id of the kernel (perf record -B, -z, or through a pipe), and its host or kernel release is "
+		       "another";
 	else if (k->build_id_bytes < id_bytes || memcmp(k->build_id, id, id_bytes) != 0)
 		*why = "the running kernel is not the one that was sampled: import on the machine where it was recorded";
 	else

@@ -60,7 +60,8 @@ struct jit_files {
 	uint32_t nr, capacity;
 	uint32_t last; /* index of the one that was asked for last */
 	uint64_t missed; /* 1 + the process that was asked for last and is not among them; 0: none */
-	bool past; /* jit_files_of_the_past() */
+	bool past, other_clock; /* jit_files_of_the_past() */
+	uint32_t left_out;
 	uint64_t end_ns;
 	int64_t end_s;
 	struct code_reader *reader; /* NULL: of the past */
@@ -86,15 +87,21 @@ int jit_files_create(struct jit_files **out)
 	return 0;
 }
 
-void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s)
+void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s, bool other_clock)
 {
 	f->past = true;
+	f->other_clock = other_clock;
 	code_reader_destroy(f->reader);
 	page_reader_destroy(f->pages);
 	f->reader = NULL;
 	f->pages = NULL;
 	f->end_ns = end_ns;
 	f->end_s = end_s;
+}
+
+uint32_t jit_files_left_out(const struct jit_files *f)
+{
+	return f->left_out;
 }
 
 static void forget(struct jit_files *f, uint32_t i)
@@ -255,13 +262,14 @@ static int open_descriptor(uint32_t pid, const char *path, size_t bytes)
 	return fd;
 }
 
-static void add_dump(const struct jit_files *f, struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+static void add_dump(struct jit_files *f, struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
 		     uint64_t time_ns)
 {
 	struct dump new = { .fd = -1 };
 	char name[PATH_BYTES];
 
-	if (w->nr_dumps == DUMPS_MAX || path_bytes + 32 > sizeof(name))
+	f->left_out += f->other_clock;
+	if (f->other_clock || w->nr_dumps == DUMPS_MAX || path_bytes + 32 > sizeof(name))
 		return;
 	if (ends_with(path, path_bytes, DELETED))
 		path_bytes -= sizeof(DELETED) - 1;

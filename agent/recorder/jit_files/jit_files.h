@@ -16,8 +16,10 @@ struct jit_files;
 int jit_files_create(struct jit_files **out);
 void jit_files_destroy(struct jit_files *f);
 /* Its processes are of the past, until end_ns on the recording's clock: files are looked for by their names only, and those that
- * were written later than end_s (since 1970) are another process's. */
-void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s);
+ * were written later than end_s (since 1970) are another process's.  other_clock: that clock is not jitdump files', which are left out. */
+void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s, bool other_clock);
+/* How many were. */
+uint32_t jit_files_left_out(const struct jit_files *f);
 
 /* An executable mapping of pid came to be.  Hot in hosts that map often. */
 void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_ns);

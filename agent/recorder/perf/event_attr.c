@@ -16,6 +16,7 @@
  * than asked for moves the samples through the whole of a 1 ms tick ten times a second.
  */
 #define CLOCK_PERIOD(ns) (((ns) - (ns) / 1024) | 1)
+#define FAULTS_PERIOD 11u /* of 100,000 page faults a second not too many samples, of the hundreds of a short process not too few */
 #define IBS_STEP 16
 #define IBS_LEAST 144 /* AMD's manual: shorter ones are not reliable */
 
@@ -94,6 +95,13 @@ uint64_t event_period(const struct perf_event_attr *a, const struct event_pmu *p
 	return period < IBS_LEAST ? IBS_LEAST : period & ~(uint64_t)(IBS_STEP - 1);
 }
 
+/* Of the kernel's own events but clocks, a period, as a rate finds its period by and by, in each process anew: of those that live for a
+ * hundred faults it made one sample, or none.  0: of others. */
+static uint64_t own_period(const struct perf_event_attr *a)
+{
+	return event_is_rare(a) ? 1 : event_is_fault(a) ? FAULTS_PERIOD : 0;
+}
+
 static int choose_period(struct perf_event_attr *a, const struct event_spec *s, const struct event_options *o,
 			 const struct event_pmu *pmu, struct diag *d)
 {
@@ -101,8 +109,8 @@ static int choose_period(struct perf_event_attr *a, const struct event_spec *s, 
 	uint64_t period = s->period || s->rate || event_is_rare(a) ? s->period : o->period;
 	uint64_t rate = s->rate ? s->rate : o->rate;
 
-	if (event_is_rare(a) && !s->period && !s->rate)
-		period = 1;
+	if (!period && !s->rate)
+		period = own_period(a);
 	if (event_is_clock(a) && period && period < EVENT_CLOCK_PERIOD_LEAST)
 		return diag_fail(d, EINVAL, "'%s': a period of %llu ns is too short; the kernel's timers need at least %d ns", s->text,
 				 (unsigned long long)period, EVENT_CLOCK_PERIOD_LEAST);
@@ -142,6 +150,9 @@ int event_attr(const struct event_spec *s, const struct event_options *o, const 
 	if (ret)
 		return ret;
 	choose_content(a, o, pmu);
+	/* where samples have to say it, the kernel makes one of each (kernel/events/core.c, perf_swevent_event()) */
+	if (own_period(a) && a->sample_period > 1 && !a->freq)
+		a->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	a->read_format = PERF_FORMAT_LOST;
 	a->disabled = 1;
 	a->sample_id_all = 1;
@@ -151,7 +162,7 @@ int event_attr(const struct event_spec *s, const struct event_options *o, const 
 	snprintf(e.name, sizeof(e.name), "%s%s", s->name, s->exclude_kernel && !s->exclude_user ? ":u" :
 		 s->exclude_user && !s->exclude_kernel ? ":k" : "");
 	snprintf(e.unit, sizeof(e.unit), "%s", event_unit(a, s->name));
-	e.rate = s->period || o->period || event_is_rare(a) ? 0 : s->rate ? s->rate : o->rate;
+	e.rate = a->freq ? a->sample_freq : !event_is_clock(a) || s->period || o->period ? 0 : s->rate ? s->rate : o->rate;
 	*out = e;
 	return 0;
 }

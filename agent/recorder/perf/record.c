@@ -76,16 +76,24 @@ static void take_read(struct place *p, uint64_t format, struct record_sample *s)
 		}
 		first = take(p, nr * each);
 		if (first && nr) {
+			s->read = first;
+			s->nr_read = nr;
+			s->read_words = (uint32_t)each;
+			s->read_id = 1;
 			s->count = first[0];
 			s->lost = format & FORMAT_LOST ? first[each - 1] : 0;
 		}
 		return;
 	}
-	s->count = word(p);
-	take(p, times);
-	first = take(p, each - 1);
-	if (first && format & FORMAT_LOST)
-		s->lost = first[each - 2];
+	first = take(p, times + each);
+	if (!first)
+		return;
+	s->read = first;
+	s->nr_read = 1;
+	s->read_words = (uint32_t)(times + each);
+	s->read_id = 1 + times;
+	s->count = first[0];
+	s->lost = format & FORMAT_LOST ? first[times + each - 1] : 0;
 }
 
 static void take_branches(struct place *p, uint64_t type)

@@ -26,6 +26,9 @@ struct record_sample {
 	uint64_t ip, time_ns, address, id, stream_id, period;
 	uint32_t pid, tid, cpu, mode; /* mode: PERF_RECORD_MISC_USER, _KERNEL, ... */
 	uint64_t count, lost; /* PERF_SAMPLE_READ: the counter's value, samples that found no room; of the first in a group */
+	const uint64_t *read; /* counters that were read, nr_read times read_words: value, ..., and its id at read_id (PERF_FORMAT_ID) */
+	uint64_t nr_read;
+	uint32_t read_words, read_id;
 	const uint64_t *chain; /* with the kernel's marks (PERF_CONTEXT_*) */
 	uint64_t nr_chain;
 	const uint64_t *registers; /* as many as the mask has bits; NULL: none had */

@@ -23,6 +23,7 @@ struct samples {
 	uint64_t registers, kept; /* perf's masks: in the samples, in the trace */
 	struct record_layout layout;
 	bool with_stack, with_chain, with_kernel_chain;
+	bool chain_has_ip; /* that register was not recorded: the user's instruction is the chain's first */
 	uint64_t period; /* of every sample, where they do not say it */
 	uint32_t nr, chain_used;
 	struct column_encoder *columns;
@@ -53,6 +54,8 @@ int samples_create(uint32_t event_index, const struct perf_event_attr *attr, str
 	s->with_stack = attr->sample_type & PERF_SAMPLE_STACK_USER;
 	s->with_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_user;
 	s->with_kernel_chain = attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel;
+	s->chain_has_ip = s->with_chain && !(s->registers >> IP_REGISTER & 1);
+	s->kept |= (uint64_t)s->chain_has_ip << IP_REGISTER;
 	if (column_encoder_create(&s->columns) || (s->with_stack && stack_delta_create(&s->stacks))) {
 		samples_destroy(s);
 		return -ENOMEM;
@@ -73,7 +76,7 @@ void samples_destroy(struct samples *s)
 void samples_keep(struct samples *s, uint64_t registers)
 {
 	if (!s->with_stack) /* unwinding starts from any of them */
-		s->kept = s->registers & registers;
+		s->kept = (s->registers & registers) | (uint64_t)s->chain_has_ip << IP_REGISTER;
 }
 
 void samples_convert_times(struct samples *s, const struct clock_pairs *pairs)
@@ -88,10 +91,12 @@ bool samples_full(const struct samples *s)
 	       KERNEL_CHAIN_MAX - s->kernel_chain_bytes < (ONE_CHAIN_MAX + 1) * LEB128_MAX;
 }
 
-/* Behind the mark of the user's context, and behind the user's instruction itself, stand the return addresses. */
-static void take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
+/* Behind the mark of the user's context, and behind the user's instruction itself, stand the return addresses.  Returns that
+ * instruction; 0: there is none. */
+static uint64_t take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 {
 	uint32_t before = s->chain_used;
+	uint64_t ip = 0;
 	bool innermost = true, user = true;
 
 	for (; nr > 0; nr--, at++) {
@@ -102,9 +107,12 @@ static void take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 		}
 		if (user && !innermost)
 			s->chain[s->chain_used++] = *at;
+		else if (user)
+			ip = *at;
 		innermost = false;
 	}
 	s->column[SAMPLE_COLUMN_CHAIN_LENGTH][s->nr] = s->chain_used - before;
+	return ip;
 }
 
 /* The kernel's part, behind its mark and the sample's own instruction.  Twice: how many, and which. */
@@ -129,6 +137,7 @@ static void take_kernel_chain(struct samples *s, const uint64_t *at, uint64_t nr
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen)
 {
 	struct record_sample r;
+	uint64_t chain_ip;
 	uint32_t i = s->nr;
 	unsigned n = 0;
 
@@ -150,7 +159,6 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = r.registers_abi;
 	for (uint64_t left = s->registers; left; left &= left - 1)
 		s->reg[__builtin_ctzll(left)][i] = r.registers ? r.registers[n++] : 0;
-	seen->user_ip = seen->user ? r.ip : s->registers >> IP_REGISTER & 1 ? s->reg[IP_REGISTER][i] : 0;
 	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = r.stack_bytes;
 	seen->stack_pointer = s->registers >> SAMPLE_STACK_POINTER & 1 ? s->reg[SAMPLE_STACK_POINTER][i] : 0;
 	seen->stack = r.stack;
@@ -158,8 +166,13 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	if (s->with_stack && r.stack_bytes)
 		seen->nr_words = stack_delta_add(s->stacks, r.tid, s->reg[SAMPLE_STACK_POINTER][i], r.stack, r.stack_bytes,
 						   &seen->words);
-	if (s->with_chain)
-		take_chain(s, r.chain, r.nr_chain);
+	chain_ip = s->with_chain ? take_chain(s, r.chain, r.nr_chain) : 0;
+	if (s->chain_has_ip) {
+		s->reg[IP_REGISTER][i] = chain_ip;
+		if (!s->registers)
+			s->column[SAMPLE_COLUMN_REGISTERS_ABI][i] = chain_ip ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE;
+	}
+	seen->user_ip = seen->user ? r.ip : (s->registers | s->kept) >> IP_REGISTER & 1 ? s->reg[IP_REGISTER][i] : 0;
 	if (s->with_kernel_chain)
 		take_kernel_chain(s, r.chain, r.nr_chain);
 	s->column[SAMPLE_COLUMN_DATA_SOURCE][i] = r.data_source;

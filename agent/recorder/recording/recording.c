@@ -42,7 +42,7 @@ static int create_parts(struct recording *r)
 		return -ENOMEM;
 	if (o->past_end_ns) {
 		images_of_the_past(r->images, o->past_same_kernel);
-		jit_files_of_the_past(r->jit_files, o->past_end_ns, o->past_end_s);
+		jit_files_of_the_past(r->jit_files, o->past_end_ns, o->past_end_s, o->past_other_clock);
 	}
 	return 0;
 }
@@ -209,6 +209,26 @@ static void write_what_lists_lack(struct recording *r)
 				 (unsigned long long)gdb_jit_poll_cut(r->gdb_jit));
 }
 
+static void write_missing(struct recording *r, const struct images_missing *missing, const char *what)
+{
+	char others[48] = "";
+
+	if (missing->nr > 1)
+		snprintf(others, sizeof(others), " and %u more file%s", missing->nr - 1, missing->nr == 2 ? "" : "s");
+	if (missing->nr)
+		recording_notice(r, NOTICE_LADDER, "%s %s%s; perf's cache (~/.debug) does not have what was sampled; their functions have "
+				 "no names", what, missing->first, others);
+}
+
+/* Of a live recording the files themselves say so. */
+static void write_missing_of_the_past(struct recording *r)
+{
+	if (!r->options.past_end_ns)
+		return;
+	write_missing(r, images_gone(r->images), "cannot read");
+	write_missing(r, images_replaced(r->images), "another build than was sampled lies at");
+}
+
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d)
 {
 	const char *nameless;
@@ -220,8 +240,13 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	nameless = kernel_names_write(r->kernel_names, r->options.past_names, r->writer, recording_now_ns(r));
 	if (nameless)
 		recording_notice(r, NOTICE_LADDER, "%s", nameless);
+	if (jit_files_left_out(r->jit_files))
+		recording_notice(r, NOTICE_REFUSED, "%u jitdump file%s left out: %s; record with `perf record -k mono`",
+				 jit_files_left_out(r->jit_files), jit_files_left_out(r->jit_files) == 1 ? "" : "s",
+				 r->options.past_other_clock);
 	flush(r); /* before files of images, where there is room for a part of it all only */
 	images_write(r->images, r->writer, recording_now_ns(r));
+	write_missing_of_the_past(r);
 	trace_writer_flush_all(r->writer);
 	trace_writer_use_reserve(r->writer);
 	recording_write_losses(r);

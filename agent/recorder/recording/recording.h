@@ -37,6 +37,7 @@ struct recording_options {
 	/* An import: what is read from outside is what was left by then (CLOCK_MONOTONIC; seconds since 1970); 0: now. */
 	uint64_t past_end_ns;
 	int64_t past_end_s;
+	const char *past_other_clock; /* why times are not CLOCK_MONOTONIC's; NULL: they are */
 	bool past_same_kernel; /* the running kernel is the one that was recorded */
 	const struct kernel_names_origin *past_names; /* NULL: names are the running kernel's */
 };
