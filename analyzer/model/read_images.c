@@ -7,6 +7,7 @@
 
 #include "analyzer/model/memory.h"
 #include "analyzer/symbols/demangle.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +66,7 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	struct code *c;
 
 	/* anonymous memory says nothing of what is in it, and must not hide what a JIT said */
-	if (!path || (path[0] != '/' && strcmp(path, "[vdso]") != 0) || strncmp(path, "//anon", 6) == 0 ||
-	    strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/dev/zero", 9) == 0 || bytes > UINT64_MAX - start) {
+	if (!path || bytes > UINT64_MAX - start || (mapping_kind(path, strlen(path)) < MAPPING_DEVICE && strcmp(path, "[vdso]") != 0)) {
 		free(path);
 		add_region(m, p, &p->regions, start, bytes, r->time_ns, NULL, 0);
 		return;

@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Code that is generated into the mapping of a file is generated code, not an image: whether the file is a heap that is mapped writable and
-# executable, was removed, or is mapped twice.  Its region goes by the file and by the function that mapped it.
+# executable, was removed, or is mapped twice.  Its region goes by the file and by the function that mapped it, or by what a perf map says,
+# wherever the file is.
 . tests/live/begin.bash
 command -v g++ >/dev/null || skip "g++ is not installed"
 cat >"$dir/host.cc" <<'END'
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -17,6 +19,16 @@ static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 
 
 namespace jit {
 static void *map(int protection, int flags, int fd) { return mmap(nullptr, 4096, protection, flags, fd, 0); }
+static void name(void *at)
+{
+	char path[64];
+	FILE *map;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	map = fopen(path, "w");
+	fprintf(map, "%lx %zx named_in_a_file\n", (unsigned long)at, sizeof(code));
+	fclose(map);
+}
 struct memory {
 	__attribute__((noinline)) static void *allocate(char how, const char *path)
 	{
@@ -25,13 +37,15 @@ struct memory {
 
 		if (fd >= 0 && ftruncate(fd, 4096))
 			exit(1);
-		if (how == 'd') /* twice */
+		if (how == 'd' || how == 'n') /* twice */
 			other = map(PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 		if (how == 'd' || how == 'r')
 			unlink(path);
 		at = map(PROT_READ | PROT_EXEC | (other ? 0 : PROT_WRITE), how == 'a' ? MAP_PRIVATE | MAP_ANONYMOUS :
 			 how == 'h' ? MAP_PRIVATE : MAP_SHARED, fd);
 		memcpy(other ? other : at, code, sizeof(code));
+		if (how == 'n')
+			name(at);
 		return at;
 	}
 };
@@ -48,8 +62,9 @@ int main(int, char **argv)
 }
 END
 g++ -O1 -o "$dir/host" "$dir/host.cc" || exit 1
+file=$dir/x.core
 record() { # HOW SECONDS
-	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/host" "$1" "$dir/x.core" "$2" ||
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/host" "$1" "$file" "$2" ||
 		{ fail "tailor run: exit $?"; return 1; }
 	"$B/tailor" report --view functions --json "$dir/t.tlr" >"$dir/json" || { fail "tailor report: exit $?"; return 1; }
 	/usr/bin/python3 -c 'import json, sys
@@ -58,10 +73,16 @@ for f in json.load(sys.stdin)["tables"]["functions"]: print(f["samples"], f["ima
 }
 for how in anonymous heap removed double; do
 	gather 300 record $how || continue
-	file="code in x.core"
-	[ $how = anonymous ] && file="anonymous code"
-	cut -f2,3 "$dir/functions" | head -n 1 | grep -qxF "(generated)	$file, mapped by jit::memory::allocate in host" ||
-		fail "$how: expected '$file, mapped by jit::memory::allocate in host' of (generated) as the hottest," \
+	code="code in x.core"
+	[ $how = anonymous ] && code="anonymous code"
+	cut -f2,3 "$dir/functions" | head -n 1 | grep -qxF "(generated)	$code, mapped by jit::memory::allocate in host" ||
+		fail "$how: expected '$code, mapped by jit::memory::allocate in host' of (generated) as the hottest," \
 			"got: $(cat "$dir/functions")"
+done
+for file in "$dir/buffer" "/dev/shm/tailor-test-$$"; do
+	gather 300 record named || continue
+	cut -f2,3 "$dir/functions" | head -n 1 | grep -qxF "(generated)	named_in_a_file" ||
+		fail "$file: expected named_in_a_file of (generated) as the hottest, got: $(cat "$dir/functions")"
+	rm -f "$file"
 done
 finish

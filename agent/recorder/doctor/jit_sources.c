@@ -4,6 +4,7 @@
 #include "agent/recorder/doctor/word_search.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/mapping_kind.h"
 #include "jitreg/engines/postgres_layout.h"
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -229,7 +230,7 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 	const char *names[HOSTS_MAX];
 	size_t nr = 0;
 
-	if ((m->prot & PROT_EXEC) && (!*m->path || strncmp(m->path, "/memfd:", 7) == 0 || strncmp(m->path, "/dev/zero", 9) == 0))
+	if ((m->prot & PROT_EXEC) && mapping_may_hold_generated_code(m->path, strlen(m->path), m->prot, m->shared))
 		l->executable_bytes += m->end - m->start;
 	if (m->path[0] != '/')
 		return 0;

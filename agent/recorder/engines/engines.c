@@ -7,6 +7,7 @@
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,7 +248,7 @@ void engines_has_agent(struct engines *e, pid_t pid)
 
 void engines_mapped(struct engines *e, const struct mapping *m)
 {
-	static const char library[] = "/llvmjit.so", anonymous[] = "//anon";
+	static const char library[] = "/llvmjit.so";
 	struct postgres_backend *b = engines_find(e, (pid_t)m->pid);
 	const size_t bytes = m->path_bytes;
 
@@ -255,7 +256,7 @@ void engines_mapped(struct engines *e, const struct mapping *m)
 		return;
 	if (bytes >= sizeof(library) - 1 && memcmp(m->path + bytes - (sizeof(library) - 1), library, sizeof(library) - 1) == 0)
 		b->llvm_mapped = true;
-	else if (bytes >= sizeof(anonymous) - 1 && memcmp(m->path, anonymous, sizeof(anonymous) - 1) == 0)
+	else if (mapping_kind(m->path, bytes) == MAPPING_ANONYMOUS)
 		generated_code_mapped(&b->code, m->address, m->bytes);
 }
 

@@ -4,6 +4,7 @@
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/mapping_kind.h"
 #include "jitreg/trace/trace.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ void generated_code_mapped(struct generated_code *g, uint64_t address, uint64_t 
 
 static bool is_generated(const struct proc_mapping *m)
 {
-	return m->prot & PROT_EXEC && (m->path[0] == 0 || strncmp(m->path, "[anon:", 6) == 0);
+	return m->prot & PROT_EXEC && mapping_kind(m->path, strlen(m->path)) == MAPPING_ANONYMOUS;
 }
 
 static int on_mapping(void *context, const struct proc_mapping *m)

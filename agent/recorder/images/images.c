@@ -6,6 +6,7 @@
 #include "agent/recorder/images/image_code.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -268,13 +269,6 @@ static uint32_t lower_bound(const struct process *p, uint64_t address)
 	return low;
 }
 
-/* Is there a file behind it?  //anon, [heap], memfd and System V memory have none. */
-static bool is_file(const char *path, size_t bytes)
-{
-	return bytes > 1 && path[0] == '/' && path[1] != '/' && !(bytes > 6 && memcmp(path, "/memfd", 6) == 0) &&
-	       !(bytes > 5 && memcmp(path, "/SYSV", 5) == 0) && !(bytes > 5 && memcmp(path, "/dev/", 5) == 0);
-}
-
 /* The guest knows no more of a file than its path: is it the one that the kernel mapped there? */
 static bool says_no_more(const struct process *p, const struct mapping *m)
 {
@@ -297,7 +291,7 @@ void images_map(struct images *i, const struct mapping *m, uint64_t time_ns)
 		of.build_id_bytes = 0;
 	if (!p || time_ns < p->exec_ns || new.end < address || m->bytes == 0 || says_no_more(p, &of))
 		return;
-	if (is_file(of.path, of.path_bytes) || (of.path_bytes == 6 && memcmp(of.path, "[vdso]", 6) == 0))
+	if (mapping_kind(of.path, of.path_bytes) == MAPPING_FILE || (of.path_bytes == 6 && memcmp(of.path, "[vdso]", 6) == 0))
 		new.image = get_image(i, &of);
 	if (p->nr >= MAPPINGS_MAX)
 		return;

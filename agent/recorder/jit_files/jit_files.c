@@ -8,6 +8,7 @@
 #include "agent/recorder/jit_files/perf_map.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -294,22 +295,18 @@ static void add_dump(const struct jit_files *f, struct watched *w, uint64_t addr
 		close(new.fd);
 }
 
-void jit_files_map(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
-		    uint64_t time_ns)
+void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_ns)
 {
-	bool dump = is_dump(path, path_bytes);
+	bool dump = is_dump(m->path, m->path_bytes);
 	struct watched *w;
 
-	if (!dump && path_bytes && path[0] == '/' && strncmp(path, "//anon", 6) != 0 && strncmp(path, "/memfd:", 7) != 0 &&
-	    strncmp(path, "/dev/zero", 9) != 0)
+	if (!dump && !mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
 		return;
-	if (path_bytes && path[0] == '[') /* [vdso], [vsyscall] */
-		return;
-	w = get(f, pid, time_ns);
+	w = get(f, m->pid, time_ns);
 	if (w)
-		unloads_mapped(&w->unloads, address, address + bytes, time_ns);
+		unloads_mapped(&w->unloads, m->address, m->address + m->bytes, time_ns);
 	if (w && dump)
-		add_dump(f, w, address, bytes, path, path_bytes, time_ns);
+		add_dump(f, w, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 }
 
 static void on_dump_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values, int nr)

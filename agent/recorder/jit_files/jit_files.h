@@ -8,6 +8,7 @@
 #ifndef TAILOR_JIT_FILES_H
 #define TAILOR_JIT_FILES_H
 
+#include "agent/recorder/perf/kernel_record.h"
 #include "jitreg/trace/writer.h"
 
 struct jit_files;
@@ -19,8 +20,7 @@ void jit_files_destroy(struct jit_files *f);
 void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s);
 
 /* An executable mapping of pid came to be.  Hot in hosts that map often. */
-void jit_files_map(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
-		    uint64_t time_ns);
+void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_ns);
 /* pid runs another program since time_ns, or has ended (UINT64_MAX): files that it mapped before are read to their end later. */
 void jit_files_end(struct jit_files *f, uint32_t pid, uint64_t time_ns);
 /* pid freed memory of code there. */

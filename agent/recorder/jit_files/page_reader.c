@@ -6,6 +6,7 @@
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -182,9 +183,7 @@ static void read_page(struct page_reader *r, struct trace_writer *w, const struc
 
 static bool is_generated(const struct proc_mapping *m)
 {
-	return (m->prot & PROT_EXEC) && (m->path[0] != '/' || strncmp(m->path, "/memfd:", 7) == 0 ||
-					  strncmp(m->path, "/dev/zero", 9) == 0) && strcmp(m->path, "[vdso]") != 0 &&
-	       strcmp(m->path, "[vsyscall]") != 0;
+	return (m->prot & PROT_EXEC) && mapping_may_hold_generated_code(m->path, strlen(m->path), m->prot, m->shared);
 }
 
 static int on_mapping(void *context, const struct proc_mapping *m)

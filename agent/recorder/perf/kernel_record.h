@@ -19,6 +19,7 @@ struct mapping {
 	const unsigned char *build_id; /* NULL: not told */
 	size_t build_id_bytes;	       /* at most 20 */
 	struct file_identity file;
+	bool shared; /* with what else maps the file; false where that is not told */
 };
 
 struct kernel_comm {

@@ -4,6 +4,7 @@
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -239,9 +240,7 @@ int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descripto
 static int is_generated(void *context, const struct proc_mapping *m)
 {
 	(void)context;
-	/* [vdso] and [vsyscall] are the kernel's; a file in memory is a JIT's */
-	return (m->prot & PROT_EXEC) && m->path[0] != '[' && (m->inode == 0 || strncmp(m->path, "/memfd:", 7) == 0 ||
-							      strncmp(m->path, "/dev/zero", 9) == 0);
+	return (m->prot & PROT_EXEC) && mapping_may_hold_generated_code(m->path, strlen(m->path), m->prot, m->shared);
 }
 
 int gdb_jit_scan_generates(pid_t pid)

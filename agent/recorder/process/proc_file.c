@@ -121,7 +121,8 @@ int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_ma
 		    end <= start)
 			continue;
 		line[strcspn(line, "\n")] = 0;
-		m = (struct proc_mapping){ start, end, offset, inode, (uint64_t)major << 32 | minor, 0, at > 0 ? line + at : "" };
+		m = (struct proc_mapping){ start, end, offset, inode, (uint64_t)major << 32 | minor, 0, prot[3] == 's',
+					   at > 0 ? line + at : "" };
 		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
 		ret = each(context, &m);
 	}

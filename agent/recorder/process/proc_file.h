@@ -38,6 +38,7 @@ struct proc_mapping {
 	uint64_t start, end, offset, inode;
 	uint64_t device; /* major << 32 | minor */
 	uint32_t prot; /* PROT_* */
+	bool shared;
 	const char *path;
 };
 /* Calls each(context, mapping) until it returns nonzero, and returns that; -errno when there are no maps to read. */

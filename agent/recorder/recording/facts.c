@@ -5,6 +5,8 @@
  */
 #include "agent/recorder/recording/internal.h"
 
+#include "jitreg/base/mapping_kind.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -51,18 +53,13 @@ static uint64_t on_sample(void *recording, uint32_t event, const struct perf_eve
 	return seen.weight;
 }
 
-static bool begins_with(const struct mapping *m, const char *text)
-{
-	return m->path_bytes >= strlen(text) && memcmp(m->path, text, strlen(text)) == 0;
-}
-
 static void look_for_jit_lists(struct recording *r, const struct mapping *m)
 {
-	if (!r->gdb_jit || !(m->prot & PROT_EXEC) || m->path_bytes < 2 || m->path[0] != '/')
+	if (!r->gdb_jit || !(m->prot & PROT_EXEC))
 		return;
-	if (m->path[1] != '/')
+	if (mapping_kind(m->path, m->path_bytes) == MAPPING_FILE)
 		gdb_jit_poll_mapped(r->gdb_jit, (pid_t)m->pid);
-	if (m->path[1] == '/' || begins_with(m, "/memfd:") || begins_with(m, "/dev/zero"))
+	if (mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
 		gdb_jit_poll_code_mapped(r->gdb_jit, (pid_t)m->pid);
 }
 

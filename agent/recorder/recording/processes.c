@@ -108,7 +108,8 @@ static int write_mapping(void *context, const struct proc_mapping *p)
 	if (p->prot & PROT_EXEC || t->recording->attr[0].mmap_data)
 		recording_write_mapping(t->recording,
 				    &(struct mapping){ (uint32_t)t->pid, (uint32_t)t->pid, p->prot, p->start, p->end - p->start, p->offset,
-						       p->path, strlen(p->path), NULL, 0, { p->inode ? p->device : 0, p->inode, 0 } },
+						       p->path, strlen(p->path), NULL, 0, { p->inode ? p->device : 0, p->inode, 0 },
+						       p->shared },
 				    t->time_ns);
 	return 0;
 }

@@ -75,7 +75,7 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 
 	if (executable) {
 		images_map(r->images, m, time_ns);
-		jit_files_map(r->jit_files, m->pid, m->address, m->bytes, m->path, m->path_bytes, time_ns);
+		jit_files_map(r->jit_files, m, time_ns);
 	}
 	TRACE_PUT(r->writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
 		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },

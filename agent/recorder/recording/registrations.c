@@ -25,7 +25,7 @@ static void learn_image(struct recording *r, uint32_t pid, uint64_t time_ns, con
 		if (g.prot & PROT_EXEC)
 			images_map(r->images, &(struct mapping){ pid, pid, (uint32_t)g.prot, g.address, g.bytes, g.file_offset,
 								 vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes, id->p,
-								 vdso ? 0 : id->bytes, { 0 } }, time_ns);
+								 vdso ? 0 : id->bytes, { 0 }, false }, time_ns);
 	}
 }
 
