@@ -12,13 +12,18 @@ cat >"$dir/host.cc" <<'END'
 #include <ctime>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* push rbp; mov rbp, rsp; 1: dec rdi; jnz 1b; pop rbp; ret */
 static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3 };
 
 namespace jit {
-static void *map(int protection, int flags, int fd) { return mmap(nullptr, 4096, protection, flags, fd, 0); }
+static inline __attribute__((always_inline)) void *map(int protection, int flags, int fd)
+{
+	return mmap(nullptr, 4096, protection, flags, fd, 0);
+}
+
 static void name(void *at)
 {
 	char path[64];
@@ -51,9 +56,35 @@ struct memory {
 };
 }
 
+/* A child compiles, in memory that both have ("shared"), or that each has at another address ("beside"). */
+static void *compiled_by_a_child(bool beside)
+{
+	int fd = memfd_create("jit", 0), ready[2], ended[2];
+	void *at = beside || ftruncate(fd, 4096) ? nullptr : jit::map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, fd);
+	char c;
+
+	if (pipe(ready) || pipe(ended))
+		exit(1);
+	if (fork() == 0) {
+		if (beside && ftruncate(fd, 4096) == 0)
+			at = jit::map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, fd);
+		memcpy(at, code, sizeof(code));
+		jit::name(at);
+		close(ended[1]);
+		exit(write(ready[1], "", 1) != 1 || read(ended[0], &c, 1) != 0); /* lives as long as its parent */
+	}
+	if (read(ready[0], &c, 1) != 1)
+		exit(1);
+	jit::map(PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1); /* so that the next one is elsewhere */
+	if (beside)
+		at = jit::map(PROT_READ | PROT_EXEC, MAP_SHARED, fd);
+	return at;
+}
+
 int main(int, char **argv)
 {
-	auto f = (void (*)(long))jit::memory::allocate(*argv[1], argv[2]);
+	auto f = (void (*)(long))(*argv[1] == 's' || *argv[1] == 'b' ? compiled_by_a_child(*argv[1] == 'b') :
+								   jit::memory::allocate(*argv[1], argv[2]));
 
 	do
 		f(100000);
@@ -84,5 +115,11 @@ for file in "$dir/buffer" "/dev/shm/tailor-test-$$"; do
 	cut -f2,3 "$dir/functions" | head -n 1 | grep -qxF "(generated)	named_in_a_file" ||
 		fail "$file: expected named_in_a_file of (generated) as the hottest, got: $(cat "$dir/functions")"
 	rm -f "$file"
+done
+# one process's names serve all that share the memory
+for how in shared beside; do
+	gather 300 record $how || continue
+	cut -f2,3 "$dir/functions" | head -n 1 | grep -qxF "(generated)	named_in_a_file" ||
+		fail "$how: expected named_in_a_file of (generated) as the hottest, got: $(cat "$dir/functions")"
 done
 finish

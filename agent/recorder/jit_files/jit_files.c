@@ -309,6 +309,12 @@ void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_n
 		add_dump(f, w, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 }
 
+void jit_files_fork(struct jit_files *f, uint32_t ppid, uint32_t pid, uint64_t time_ns)
+{
+	if (find(f, ppid))
+		get(f, pid, time_ns);
+}
+
 static void on_dump_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values, int nr)
 {
 	const struct report *r = context;

@@ -21,6 +21,8 @@ void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s);
 
 /* An executable mapping of pid came to be.  Hot in hosts that map often. */
 void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_ns);
+/* A child has what its parent has mapped. */
+void jit_files_fork(struct jit_files *f, uint32_t ppid, uint32_t pid, uint64_t time_ns);
 /* pid runs another program since time_ns, or has ended (UINT64_MAX): files that it mapped before are read to their end later. */
 void jit_files_end(struct jit_files *f, uint32_t pid, uint64_t time_ns);
 /* pid freed memory of code there. */

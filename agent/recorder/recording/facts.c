@@ -83,6 +83,7 @@ static void on_task(void *recording, const struct kernel_task *t)
 			gdb_jit_poll_fork(r->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
 		engines_fork(r->engines, (pid_t)t->ppid, (pid_t)t->pid, t->time_ns);
 		images_fork(r->images, t->ppid, t->pid);
+		jit_files_fork(r->jit_files, t->ppid, t->pid, t->time_ns);
 		r->nr_processes++;
 	}
 	if (!fork && t->pid == t->tid) {
