@@ -116,6 +116,64 @@ for file in "$dir/buffer" "/dev/shm/tailor-test-$$"; do
 		fail "$file: expected named_in_a_file of (generated) as the hottest, got: $(cat "$dir/functions")"
 	rm -f "$file"
 done
+# text that a program has moved into large pages is still its image's, also to who attaches
+cat >"$dir/work.c" <<'END'
+void work(long n) { while (n--) __asm__ volatile(""); }
+END
+cat >"$dir/large.c" <<'END'
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+void work(long n);
+
+int main(int argc, char **argv)
+{
+	unsigned long from = 0, to = 0;
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[4096], *copy;
+
+	while (argc == 2 && f && fgets(line, sizeof(line), f))
+		if (strstr(line, "libwork.so") && strstr(line, "r-xp"))
+			sscanf(line, "%lx-%lx", &from, &to);
+	copy = malloc(to - from);
+	memcpy(copy, (void *)from, to - from);
+	if (mmap((void *)from, to - from, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return 1;
+	memcpy((void *)from, copy, to - from);
+	puts("moved");
+	fflush(stdout);
+	do
+		work(100000);
+	while (clock() < atof(argv[1]) * CLOCKS_PER_SEC);
+	return 0;
+}
+END
+gcc -O1 -shared -fPIC -o "$dir/libwork.so" "$dir/work.c" && gcc -O1 -o "$dir/large" "$dir/large.c" "$dir/libwork.so" || exit 1
+count() {
+	n=$("$B/tailor" report --view functions --json "$dir/t.tlr" | /usr/bin/python3 -c 'import json, sys
+print(*(f["samples"] for f in json.load(sys.stdin)["tables"]["functions"] if f["name"] == "work"))')
+	n=${n:-0}
+}
+moved() { # SECONDS
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/large" "$1" >"$dir/out" || { fail "tailor run: exit $?"; return 1; }
+	count
+}
+moved_before() { # SECONDS
+	"$dir/large" 300 >"$dir/out" &
+	local host=$!
+
+	wait_for grep -q moved "$dir/out"
+	"$B/tailor" attach -q -d "$1" -e "$(plain_event)" -o "$dir/t.tlr" $host 2>"$dir/err" || fail "tailor attach: $(cat "$dir/err")"
+	kill $host
+	wait $host
+	count
+}
+gather 300 moved
+gather 300 moved_before
 # one process's names serve all that share the memory
 for how in shared beside; do
 	gather 300 record $how || continue
