@@ -11,8 +11,9 @@ cat >"$dir/host.cc" <<'END'
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <pthread.h>
+#include <string>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* push rbp; mov rbp, rsp; 1: dec rdi; jnz 1b; pop rbp; ret */
@@ -81,7 +82,7 @@ static void *compiled_by_a_child(bool beside)
 	return at;
 }
 
-int main(int, char **argv)
+static void work(char **argv)
 {
 	auto f = (void (*)(long))(*argv[1] == 's' || *argv[1] == 'b' ? compiled_by_a_child(*argv[1] == 'b') :
 								   jit::memory::allocate(*argv[1], argv[2]));
@@ -89,10 +90,39 @@ int main(int, char **argv)
 	do
 		f(100000);
 	while (clock() < atof(argv[3]) * CLOCKS_PER_SEC);
-	return 0;
+}
+
+/* Compiles when the first thread has ended. */
+static void *late(void *argv)
+{
+	char line[256] = "";
+
+	while (!strstr(line, ") Z ")) {
+		FILE *f = fopen(("/proc/self/task/" + std::to_string(getpid()) + "/stat").c_str(), "r");
+
+		if (!f || !fgets(line, sizeof(line), f))
+			exit(1);
+		fclose(f);
+	}
+	work(static_cast<char **>(argv));
+	exit(0);
+}
+
+int main(int, char **argv)
+{
+	pthread_t thread;
+
+	if (*argv[1] != 'l') {
+		work(argv);
+		return 0;
+	}
+	argv[1][0] = 'n';
+	if (pthread_create(&thread, nullptr, late, argv))
+		return 1;
+	pthread_exit(nullptr);
 }
 END
-g++ -O1 -o "$dir/host" "$dir/host.cc" || exit 1
+g++ -O1 -pthread -o "$dir/host" "$dir/host.cc" || exit 1
 file=$dir/x.core
 record() { # HOW SECONDS
 	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$dir/host" "$1" "$file" "$2" ||
@@ -174,8 +204,8 @@ moved_before() { # SECONDS
 }
 gather 300 moved
 gather 300 moved_before
-# one process's names serve all that share the memory
-for how in shared beside; do
+# one process's names serve all that share the memory; and a process whose first thread has ended is one that lives
+for how in shared beside late; do
 	gather 300 record $how || continue
 	cut -f2,3 "$dir/functions" | head -n 1 | grep -qxF "(generated)	named_in_a_file" ||
 		fail "$how: expected named_in_a_file of (generated) as the hottest, got: $(cat "$dir/functions")"

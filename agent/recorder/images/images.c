@@ -396,9 +396,12 @@ static int open_in(const struct images *i, const struct image *m)
 	char path[4200];
 	int fd = -1;
 
-	snprintf(path, sizeof(path), "/proc/%u/root%s", m->pid, m->path);
-	if (!i->past)
+	if (!i->past) {
+		pid_t thread = proc_mem_living_thread((pid_t)m->pid);
+
+		snprintf(path, sizeof(path), "/proc/%u/root%s", thread > 0 ? (uint32_t)thread : m->pid, m->path);
 		fd = open_file(path);
+	}
 	return fd < 0 ? open_file(m->path) : fd;
 }
 

@@ -144,6 +144,14 @@ static struct watched *find(struct jit_files *f, uint32_t pid)
 	return NULL;
 }
 
+/* Whose files in /proc are a process's: those of a first thread that has ended are empty. */
+static uint32_t looked_at(uint32_t pid)
+{
+	pid_t thread = proc_mem_living_thread((pid_t)pid);
+
+	return thread > 0 ? (uint32_t)thread : pid;
+}
+
 /* NULL without memory, or when there are too many. */
 static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
@@ -159,7 +167,7 @@ static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 		return NULL;
 	w->pid = pid;
 	w->map_fd = -1;
-	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	snprintf(path, sizeof(path), "/proc/%u/root", f->past ? pid : looked_at(pid));
 	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	w->identity = f->past ? (struct proc_mem_identity){ .own_pid = (pid_t)pid, .uid = (uid_t)-1 } :
 		       proc_mem_identify((pid_t)pid);
@@ -240,7 +248,7 @@ static int open_descriptor(uint32_t pid, const char *path, size_t bytes)
 	int fd = -1;
 	DIR *d;
 
-	snprintf(folder, sizeof(folder), "/proc/%u/fd", pid);
+	snprintf(folder, sizeof(folder), "/proc/%u/fd", looked_at(pid));
 	d = opendir(folder);
 	while (d && fd < 0 && (e = readdir(d))) {
 		ssize_t n;
@@ -272,7 +280,7 @@ static void add_dump(const struct jit_files *f, struct watched *w, uint64_t addr
 	if (new.fd < 0 && !f->past) {
 		char link[96];
 
-		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", w->pid, (unsigned long long)address,
+		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", looked_at(w->pid), (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
 		new.fd = open_file(AT_FDCWD, link, 0); /* needs privileges */
 	}
