@@ -536,6 +536,43 @@ static void name_mapper(const struct model *m, struct code *c)
 		model_set_text(&c->name, name);
 }
 
+static bool is_unloaded_between(const struct process *p, const struct code *from, const struct code *to)
+{
+	for (size_t i = 0; i < p->code.nr_facts; i++) {
+		const struct code_fact *f = &p->code.facts[i];
+
+		if (!f->owner && f->start <= from->address && f->end > from->address && f->from_ns > from->from_ns &&
+		    f->from_ns <= to->from_ns)
+			return true;
+	}
+	return false;
+}
+
+/* A recorder that comes late finds mappings by the paths that links lead to, after the guest has told of them by the paths that it loads
+ * by: the trace has their files by one of both. */
+static bool find_files_of_guest(struct model *m)
+{
+	struct hash_map told = { 0 }; /* process and address -> 1 + index */
+	bool ok = true;
+
+	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
+		const struct code *c = m->code[i];
+
+		if (c->kind == CODE_IMAGE && c->bias_known && c->file)
+			ok = hash_map_set(&told, c->process, c->map_start, i + 1);
+	}
+	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
+		struct code *c = m->code[i];
+		uint32_t n = c->kind == CODE_IMAGE && !c->file ? hash_map_find(&told, c->process, c->map_start) : 0;
+		const struct code *k = n ? m->code[n - 1] : NULL;
+
+		if (k && k->bytes == c->bytes && k->from_ns <= c->from_ns && !is_unloaded_between(m->numbered[c->process], k, c))
+			use_file(c, k->file);
+	}
+	hash_map_fini(&told);
+	return ok;
+}
+
 void model_settle_images(struct model *m)
 {
 	struct file_index index;
@@ -552,6 +589,7 @@ void model_settle_images(struct model *m)
 				c->file->generated |= c->generated;
 		}
 	}
+	ok = ok && find_files_of_guest(m);
 	if (ok)
 		share_generated(m, &index);
 	if (ok)
