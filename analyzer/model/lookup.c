@@ -3,6 +3,7 @@
 #include "analyzer/model/model.h"
 
 #include "analyzer/model/read.h"
+#include "analyzer/model/shared_code.h"
 #include "jitreg/base/sorted.h"
 
 #include <string.h>
@@ -35,19 +36,44 @@ static struct code_answer ask(const struct process *p, size_t map, uint64_t addr
 	return all;
 }
 
+static struct code_answer ask_guest_region(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	return ask(p, offsetof(struct process, guest_regions), address, time_ns);
+}
+
 struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns)
 {
 	return ask(p, offsetof(struct process, code), address, time_ns);
 }
 
+struct code_answer model_ask_region(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	return ask(p, offsetof(struct process, regions), address, time_ns);
+}
+
+/* What all said of the memory that p has there. */
+static struct code_answer ask_shared(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	const struct code_answer none = { NULL, 0, UINT64_MAX }, region = p->shared ? model_ask_region(p, address, time_ns) : none;
+	const struct code *c = region.fact ? region.fact->owner : NULL;
+	struct code_answer a;
+
+	if (!c || !c->shared)
+		return (struct code_answer){ NULL, region.from_ns, region.until_ns };
+	a = code_map_ask(&p->shared[c->shared - 1].code, address, time_ns);
+	a.from_ns = a.from_ns > region.from_ns ? a.from_ns : region.from_ns;
+	a.until_ns = a.until_ns < region.until_ns ? a.until_ns : region.until_ns;
+	return a;
+}
+
 struct code_answer model_ask_any_code(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	static const size_t maps[] = { offsetof(struct process, code), offsetof(struct process, guest_regions),
-				       offsetof(struct process, regions) };
+	static struct code_answer (*const questions[])(const struct process *, uint64_t, uint64_t) = {
+		model_ask_code, ask_shared, ask_guest_region, model_ask_region };
 	struct code_answer all = { NULL, 0, UINT64_MAX };
 
-	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-		struct code_answer a = ask(p, maps[i], address, time_ns);
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		struct code_answer a = questions[i](p, address, time_ns);
 
 		all.fact = a.fact;
 		all.from_ns = a.from_ns > all.from_ns ? a.from_ns : all.from_ns;

@@ -9,6 +9,7 @@
 #include "analyzer/model/memory.h"
 #include "analyzer/model/processes.h"
 #include "analyzer/model/read.h"
+#include "analyzer/model/shared_code.h"
 #include "analyzer/symbols/java_names.h"
 
 #include <errno.h>
@@ -216,7 +217,7 @@ static int settle(struct model *m)
 		    code_map_index(&m->process[i]->memory) || code_map_index(&m->process[i]->mapped))
 			return -ENOMEM;
 	model_settle_regions(m);
-	return 0;
+	return shared_code_settle(m);
 }
 
 int model_create(struct trace_reader *t, struct model **out, struct diag *d)
@@ -380,6 +381,7 @@ void model_destroy(struct model *m)
 	dictionary_fini(&m->dictionary);
 	objects_fini(&m->objects);
 	flow_records_fini(&m->flows);
+	shared_code_free(m);
 	free(m->process);
 	free(m->numbered);
 	free(m->thread);

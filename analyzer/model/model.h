@@ -72,6 +72,7 @@ struct code {
 	/* CODE_REGION; CODE_LOAD, of at most CODE_SMALL_BYTES */
 	const struct region_bytes *region; /* what the recorder read there as a whole, or NULL */
 	/* CODE_REGION */
+	uint32_t shared; /* 1 + index of what all say of this memory (shared_code.h); 0: no file, or not looked at */
 	char *mapper; /* path of the image that mapped it, or NULL */
 	uint64_t mapper_offset;
 	/* CODE_LOAD */
@@ -194,6 +195,7 @@ struct process {
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
+	const struct shared_code *shared; /* the model's; NULL: there is none */
 	struct code_map guest_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
 	bool regions_were_read; /* as wholes, when they were mapped: others were gone too soon */
 	struct tag *tags;
@@ -273,6 +275,9 @@ struct model {
 	struct waiting **waiting; /* while records are read: records of code before its LOAD */
 	uint32_t nr_waiting, waiting_capacity;
 	struct hash_map waiting_at; /* (process, address) -> 1 + index */
+	struct shared_code *shared; /* executable memory of files, by place */
+	uint32_t nr_shared, shared_capacity, nr_shared_copies;
+	struct hash_map shared_at; /* (inode, device) -> 1 + index of the first */
 	struct thread *thread;
 	struct hash_map thread_of; /* (process, tid) -> 1 + index */
 	uint32_t nr_threads, threads_capacity;
@@ -354,6 +359,8 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 /* By its name at a time; *holds is narrowed to when it has that. */
 uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, struct time_range *holds);
 
+/* Executable memory there that is no image, in p or what it was forked from: a struct code. */
+struct code_answer model_ask_region(const struct process *p, uint64_t address, uint64_t time_ns);
 /* What is at an address, in p or what it was forked from, and for how long that was so; the fact's owner is a struct code.
  * fact NULL: unregistered. */
 struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns);

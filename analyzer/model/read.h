@@ -36,7 +36,6 @@ void model_settle_regions(struct model *m); /* behind code_map_index() */
 void model_free_waiting(struct model *m);
 void code_lines_free(struct code_line *lines, size_t nr);
 
-/* read_frames.c */
 model_read_record model_read_eh_frame;
 /* .eh_frame bytes at an address; returns how many ranges of code they describe. */
 uint32_t model_add_frames(struct model *m, struct process *p, uint64_t address, const void *bytes, size_t nr, uint64_t from_ns);

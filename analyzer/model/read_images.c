@@ -33,15 +33,15 @@ static char *hex_of(const struct trace_record *r, int index)
 	return hex(p, nr);
 }
 
-/* Executable memory without a file.  mapper is taken over. */
-static void add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
+/* Executable memory without a file.  mapper is taken over.  NULL without memory, and where there is none. */
+static struct code *add_region(struct model *m, const struct process *p, struct code_map *regions, uint64_t start, uint64_t bytes,
 		       uint64_t time_ns, char *mapper, uint64_t mapper_offset)
 {
 	struct code *c = bytes <= UINT64_MAX - start ? model_add_code(m, CODE_REGION, p, time_ns) : NULL;
 
 	if (!c) {
 		free(mapper);
-		return;
+		return NULL;
 	}
 	c->address = start;
 	c->bytes = bytes;
@@ -51,6 +51,7 @@ static void add_region(struct model *m, const struct process *p, struct code_map
 	c->path = strdup("(generated)");
 	c->build_id = strdup("");
 	code_map_add(regions, start, start + bytes, time_ns, c);
+	return c;
 }
 
 void model_read_region(struct model *m, struct process *p, const struct trace_record *r)
@@ -62,13 +63,19 @@ void model_read_region(struct model *m, struct process *p, const struct trace_re
 static void read_code_mapping(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t start = trace_u64(r, F(mmap, address)), bytes = trace_u64(r, F(mmap, bytes));
+	const struct file_identity identity = { trace_u64(r, F(mmap, device)), trace_u64(r, F(mmap, inode)),
+						trace_u64(r, F(mmap, generation)) };
 	char *path = trace_text(r, F(mmap, path));
 	struct code *c;
 
 	/* anonymous memory says nothing of what is in it, and must not hide what a JIT said */
 	if (!path || bytes > UINT64_MAX - start || (mapping_kind(path, strlen(path)) < MAPPING_DEVICE && strcmp(path, "[vdso]") != 0)) {
 		free(path);
-		add_region(m, p, &p->regions, start, bytes, r->time_ns, NULL, 0);
+		c = add_region(m, p, &p->regions, start, bytes, r->time_ns, NULL, 0);
+		if (c) {
+			c->identity = identity;
+			c->map_offset = trace_u64(r, F(mmap, file_offset));
+		}
 		return;
 	}
 	c = model_add_code(m, CODE_IMAGE, p, r->time_ns);
@@ -78,8 +85,7 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 	}
 	c->path = path;
 	c->build_id = hex_of(r, F(mmap, build_id));
-	c->identity = (struct file_identity){ trace_u64(r, F(mmap, device)), trace_u64(r, F(mmap, inode)),
-					      trace_u64(r, F(mmap, generation)) };
+	c->identity = identity;
 	c->map_start = c->address = start;
 	c->bytes = bytes;
 	c->map_offset = trace_u64(r, F(mmap, file_offset));
@@ -549,6 +555,43 @@ static void name_mapper(const struct model *m, struct code *c)
 		model_set_text(&c->name, name);
 }
 
+static bool is_unloaded_between(const struct process *p, const struct code *from, const struct code *to)
+{
+	for (size_t i = 0; i < p->code.nr_facts; i++) {
+		const struct code_fact *f = &p->code.facts[i];
+
+		if (!f->owner && f->start <= from->address && f->end > from->address && f->from_ns > from->from_ns &&
+		    f->from_ns <= to->from_ns)
+			return true;
+	}
+	return false;
+}
+
+/* A recorder that comes late finds mappings by the paths that links lead to, after the guest has told of them by the paths that it loads
+ * by: the trace has their files by one of both. */
+static bool find_files_of_guest(struct model *m)
+{
+	struct hash_map told = { 0 }; /* process and address -> 1 + index */
+	bool ok = true;
+
+	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
+		const struct code *c = m->code[i];
+
+		if (c->kind == CODE_IMAGE && c->bias_known && c->file)
+			ok = hash_map_set(&told, c->process, c->map_start, i + 1);
+	}
+	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
+		struct code *c = m->code[i];
+		uint32_t n = c->kind == CODE_IMAGE && !c->file ? hash_map_find(&told, c->process, c->map_start) : 0;
+		const struct code *k = n ? m->code[n - 1] : NULL;
+
+		if (k && k->bytes == c->bytes && k->from_ns <= c->from_ns && !is_unloaded_between(m->numbered[c->process], k, c))
+			use_file(c, k->file);
+	}
+	hash_map_fini(&told);
+	return ok;
+}
+
 void model_settle_images(struct model *m)
 {
 	struct file_index index;
@@ -565,6 +608,7 @@ void model_settle_images(struct model *m)
 				c->file->generated |= c->generated;
 		}
 	}
+	ok = ok && find_files_of_guest(m);
 	if (ok)
 		share_generated(m, &index);
 	if (ok)

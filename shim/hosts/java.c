@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * OpenJDK: the launcher asks for JNI_CreateJavaVM by dlsym, gets ours, and so we have the machine as soon as it is made and
- * before its first class: JVMTI then calls back for compiled methods (with their inline tree, whose innermost frame has the
- * line) and for stubs.  HotSpot keeps line numbers of more than safepoints because these events are asked for.
+ * OpenJDK: the launcher asks for JNI_CreateJavaVM by dlsym, and a program that embeds a machine calls it: both get ours, and so we have
+ * the machine as soon as it is made and before its first class: JVMTI then calls back for compiled methods (with their inline tree, whose
+ * innermost frame has the line) and for stubs.  HotSpot keeps line numbers of more than safepoints because these events are asked for.
  *
  * One option is added where the launcher has not set it: -XX:+PreserveFramePointer, without which no stack goes through
  * compiled code.  The tables are those of jni.h and jvmti.h, by number.
@@ -342,11 +342,15 @@ void java_object(const struct object *o)
 {
 	long p;
 
-	/* libjli, or a program that has it inside */
-	if (real_dlsym || !object_find_symbol(o, "JLI_Launch"))
+	if (real_dlsym || real_create)
 		return;
-	if (slot_replace(o, "dlsym", (void *)launchers_dlsym, &real_dlsym)) {
-		guest_debug("OpenJDK: adapter unavailable (the launcher's call of JNI_CreateJavaVM was not found)");
+	if (object_find_symbol(o, "JLI_Launch")) { /* libjli, or a program that has it inside */
+		if (slot_replace(o, "dlsym", (void *)launchers_dlsym, &real_dlsym)) {
+			guest_debug("OpenJDK: adapter unavailable (the launcher's call of JNI_CreateJavaVM was not found)");
+			return;
+		}
+	} else if (!object_find_slot(o, "JNI_CreateJavaVM") ||
+		   slot_replace(o, "JNI_CreateJavaVM", (void *)create, &real_create)) { /* who embeds a machine calls it */
 		return;
 	}
 	p = sys_mmap(NULL, LINES_BYTES + INLINES_BYTES + NAMES * sizeof(struct method_text), PROT_READ | PROT_WRITE,

@@ -45,7 +45,8 @@ newer "$here/v8_of_tomorrow.c" "$out/libv8_of_tomorrow.so" && {
 c=$here/hidden_jit.c
 newer "$c" "$out/hidden_jit" && {
 	gcc -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -DHOT -c -o "$out/hidden_hot.o" "$c" &&
-		gcc -O1 -o "$out/hidden_jit-unstripped" "$c" && gcc -O1 -s -o "$out/hidden_jit" "$c" || exit 1
+		gcc -O1 -o "$out/hidden_jit-unstripped" "$c" && gcc -O1 -s -o "$out/hidden_jit" "$c" &&
+		gcc -O1 -DUNPATCHED -rdynamic -o "$out/hidden_jit-unpatched" "$c" || exit 1
 }
 c=$here/many_jit_lists.c # its descriptor is exported, and nothing else has a symbol
 newer "$c" "$out/many_jit_lists" && { gcc -O1 -rdynamic -s -o "$out/many_jit_lists" "$c" || exit 1; }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A JIT whose list for debuggers no symbol leads to: hidden_jit OBJECT SECONDS.  "Compiles" the function hidden_hot, from an object
  * file, runs it once, registers it, and runs it for SECONDS of processor time; beside the list stands what looks like one and is none.
- * Says on stderr when it has begun, and stays until its stdin has ended. */
+ * Says on stderr when it has begun, and stays until its stdin has ended.  UNPATCHED: the list is exported, and the function that tells
+ * debuggers of it is not empty. */
 #include <elf.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +40,17 @@ static struct entry others[3] = {
 static struct descriptor decoys[3] = {
 	{ 1, 1, &others[0], &others[0] }, { 1, 1, &others[1], &others[1] }, { 1, 0, NULL, &others[2] },
 };
+#ifdef UNPATCHED
+#define list __jit_debug_descriptor
+struct descriptor __jit_debug_descriptor = { 1, 0, NULL, NULL };
+int jit_calls;
+__attribute__((noinline)) void __jit_debug_register_code(void)
+{
+	jit_calls++;
+}
+#else
 static struct descriptor list = { 1, 0, NULL, NULL };
+#endif
 
 static double now(void)
 {
@@ -76,6 +87,9 @@ int main(int argc, char **argv)
 	mine = (struct entry){ NULL, NULL, elf, bytes };
 	list.relevant = list.first = &mine;
 	list.action = 1;
+#ifdef UNPATCHED
+	__jit_debug_register_code();
+#endif
 	x = hot(x);
 	fputs("begun\n", stderr);
 	while (now() < end)

@@ -131,6 +131,12 @@ def hosts(build):
             Channel("adapter", "java -cp {dir} Fib {s} {r}", lines=95, planted=(FIB, BIF)),
             Channel("perf map", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp {dir} Fib {s} {r}"),
         ]),
+        Host("openjdk embedded", "openjdk-17-jdk-headless gcc", "java --version",
+             "javac -d {dir} {jits}/Fib.java && home=$(dirname $(dirname $(readlink -f $(command -v javac)))) && "
+             "gcc -O1 -I$home/include -I$home/include/linux -o {dir}/embedded {jits}/jvm_embedded.c -L$home/lib/server -ljvm "
+             "-Wl,-rpath,$home/lib/server", [
+            Channel("adapter", "{dir}/embedded {dir} {s} {r}", lines=95),
+        ]),
         Host("php", "php8.2-cli|php-cli", "php --version", None, [
             Channel("adapter", PHP + " {jits}/fib.php {s} {r}", planted=(FIB, BIF)),
             Channel("gdb", PHP + " -d opcache.jit_debug=0x100 {jits}/fib.php {s} {r}"),

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A stripped program with a JIT in it, whose list for debuggers no symbol leads to: its code has a name under `tailor run` and
-# `tailor attach`, as it has where the program's own symbol table tells of the list; output and exit status are its own.
+# `tailor attach`, as it has where the program's own symbol table tells of the list, and where the agent cannot hook a list that it exports;
+# output and exit status are its own.
 . tests/live/begin.bash
 trap 'kill -9 ${pid:-} 2>/dev/null; rm -rf "$dir"' EXIT
 mkfifo "$dir/hold" # while it is open, the host stays
@@ -52,7 +53,7 @@ attach() { # SECONDS
 }
 
 nm "$B/hosts/hidden_jit" 2>&1 | grep -q 'no symbols' || fail "expected a program without symbols, got: $(nm "$B/hosts/hidden_jit")"
-for host in hidden_jit hidden_jit-unstripped; do
+for host in hidden_jit hidden_jit-unstripped hidden_jit-unpatched; do
 	gather 500 run $host && check "run $host"
 done
 "$B/hosts/hidden_jit" "$B/hosts/hidden_hot.o" 1000000 <"$dir/hold" >/dev/null 2>"$dir/err" &

@@ -102,6 +102,19 @@ static const char *list(struct fixture *f)
 	return f->listed;
 }
 
+static void text_in_large_pages_is_its_images(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 1, 0x1000, 0x5000, f->a);
+	map(f, 1, 0x6000, 0x7000, f->b);
+	map(f, 1, 0x2000, 0x8000, "//anon"); /* over a part of one, all of the other, and what was free */
+	sample(f, 1, 0x2010);
+	sample(f, 1, 0x7010);
+	assert_non_null(strstr(list(f), f->a));
+	assert_null(strstr(f->listed, f->b));
+}
+
 static void images_are_kept_when_a_sample_hits_them(void **state)
 {
 	struct fixture *f = *state;
@@ -167,7 +180,7 @@ static void a_new_mapping_replaces_what_it_overlaps(void **state)
 	sample(f, 1, 0x4fff);
 	assert_null(strstr(list(f), f->a));
 	assert_non_null(strstr(f->listed, f->b));
-	map(f, 1, 0x5000, 0x6000, "//anon");
+	map(f, 1, 0x5000, 0x6000, "/memfd:jit");
 	sample(f, 1, 0x5000);
 	assert_string_equal(list(f), "");
 	sample(f, 1, 0x6000); /* what is left behind them */
@@ -499,6 +512,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(images_are_kept_when_a_sample_hits_them, setup, teardown),
+		cmocka_unit_test_setup_teardown(text_in_large_pages_is_its_images, setup, teardown),
 		cmocka_unit_test_setup_teardown(images_of_one_build_id_are_kept_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(images_found_on_the_stack_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sample_before_its_mapping_is_looked_up_again, setup, teardown),

@@ -452,6 +452,49 @@ static void files_of_one_path_are_told_apart_by_their_inodes(void **state)
 	assert_string_equal(key_at(CODE + 4 * BYTES), "4141");
 }
 
+/* The loader's path of a library leads through a link, and the recorder, which came later, had the file by that one. */
+static void a_file_is_found_by_the_guests_path_of_it(void **state)
+{
+	const struct jitreg_segment segment[] = { { CODE, BYTES, 0, 5 }, { CODE + 0x1000, BYTES, 0, 5 } };
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		PUT(image, 5, PARENT, .load_bias = segment[i].address, .segments = { &segment[i], 1 }, .build_id = trace_string("AA"),
+		    .path = trace_string("/lib/a.so"));
+	PUT(image_unload, 7, PARENT, .load_bias = CODE + 0x1000);
+	mapped_file(CODE, "/usr/lib/a.so.1", 1, 7);
+	mapped_file(CODE + 0x1000, "/usr/lib/b.so.1", 1, 8);
+	image_file("4141", "/lib/a.so", 0, 0);
+	read_model();
+	assert_string_equal(key_at(CODE), "4141");
+	assert_string_equal(key_at(CODE + 0x1000), "");
+}
+
+/* Two workers, forked from who mapped the memory, and a process that has it elsewhere. */
+static void code_in_shared_memory_has_what_any_process_says_of_it(void **state)
+{
+	enum { OTHER = CHILD + 1, ELSEWHERE };
+
+	(void)state;
+	mapped_file(CODE, "/dev/zero (deleted)", 1, 7);
+	mapped_file(CODE + 0x1000, "/dev/zero (deleted)", 1, 8);
+	PUT(fork, 20, CHILD, .ppid = PARENT, .ptid = PARENT);
+	PUT(fork, 20, OTHER, .ppid = PARENT, .ptid = PARENT);
+	PUT(mmap, 20, ELSEWHERE, .address = CODE + 0x2000, .bytes = BYTES, .prot = 5, .path = trace_string("/dev/zero (deleted)"),
+	    .device = 1, .inode = 7);
+	load(30, CHILD, CODE, "shared");
+	load(40, CHILD, CODE, "shared later");
+	load(40, OTHER, CODE + 0x1000, "of another file");
+	read_model();
+	expect(OTHER, CODE, 35, "shared");
+	expect(OTHER, CODE, 45, "shared later");
+	expect(PARENT, CODE, 45, "shared later");
+	expect(CHILD, CODE + 0x1000, 45, "of another file");
+	expect(ELSEWHERE, CODE + 0x2000, 35, "shared");
+	expect(ELSEWHERE, CODE, 45, "");
+	assert_int_equal(model_find_code(model_get_process(m, ELSEWHERE, 35), CODE + 0x2000, 35)->address, CODE + 0x2000);
+}
+
 static void a_component_is_of_the_query_before_it_or_of_its_scope(void **state)
 {
 	(void)state;
@@ -514,6 +557,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_latest_tag_is_in_force_also_in_children, begin, forget),
 		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_build_ids, begin, forget),
 		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_inodes, begin, forget),
+		cmocka_unit_test_setup_teardown(a_file_is_found_by_the_guests_path_of_it, begin, forget),
+		cmocka_unit_test_setup_teardown(code_in_shared_memory_has_what_any_process_says_of_it, begin, forget),
 		cmocka_unit_test_setup_teardown(a_component_is_of_the_query_before_it_or_of_its_scope, begin, forget),
 		cmocka_unit_test_setup_teardown(a_query_that_is_announced_last_is_that_of_the_components_before_it, begin, forget),
 		cmocka_unit_test_setup_teardown(a_process_has_the_version_of_its_header, begin, forget),

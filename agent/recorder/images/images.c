@@ -281,21 +281,12 @@ static bool says_no_more(const struct process *p, const struct mapping *m)
 	       p->mapping[at].end == m->address + m->bytes && p->mapping[at].image && is_image(p->mapping[at].image, m);
 }
 
-void images_map(struct images *i, const struct mapping *m, uint64_t time_ns)
+/* It replaces what it overlaps. */
+static void insert(struct process *p, struct range new)
 {
-	struct process *p = get_process(i, m->pid);
-	struct mapping of = *m;
-	struct range new = { m->address, m->address + m->bytes, m->offset - m->address, time_ns, NULL };
-	uint64_t address = m->address;
+	const uint64_t address = new.start;
 	uint32_t from, to;
 
-	of.path_bytes = strnlen(m->path, m->path_bytes);
-	if (of.build_id_bytes > BUILD_ID_MAX)
-		of.build_id_bytes = 0;
-	if (!p || time_ns < p->exec_ns || new.end < address || m->bytes == 0 || says_no_more(p, &of))
-		return;
-	if (mapping_kind(of.path, of.path_bytes) == MAPPING_FILE || (of.path_bytes == 6 && memcmp(of.path, "[vdso]", 6) == 0))
-		new.image = get_image(i, &of);
 	if (p->nr >= MAPPINGS_MAX)
 		return;
 	if (p->nr + 2 > p->capacity) {
@@ -330,6 +321,45 @@ void images_map(struct images *i, const struct mapping *m, uint64_t time_ns)
 	memmove(p->mapping + from + 1, p->mapping + to, (p->nr - to) * sizeof(new));
 	p->mapping[from] = new;
 	p->nr += 1 - (to - from);
+}
+
+/* Text that a program has moved into large pages is still its image's: what is mapped without a file replaces no image. */
+static void insert_beside_images(struct process *p, struct range new)
+{
+	const uint64_t end = new.end;
+
+	while (new.start < end) {
+		uint32_t at = lower_bound(p, new.start);
+		struct range image = { end, end, 0, 0, NULL };
+
+		while (at < p->nr && !p->mapping[at].image)
+			at++;
+		if (at < p->nr && p->mapping[at].start < end)
+			image = p->mapping[at];
+		new.end = image.start;
+		if (new.start < new.end)
+			insert(p, new);
+		new.start = image.end;
+	}
+}
+
+void images_map(struct images *i, const struct mapping *m, uint64_t time_ns)
+{
+	struct process *p = get_process(i, m->pid);
+	struct mapping of = *m;
+	struct range new = { m->address, m->address + m->bytes, m->offset - m->address, time_ns, NULL };
+
+	of.path_bytes = strnlen(m->path, m->path_bytes);
+	if (of.build_id_bytes > BUILD_ID_MAX)
+		of.build_id_bytes = 0;
+	if (!p || time_ns < p->exec_ns || new.end < new.start || m->bytes == 0 || says_no_more(p, &of))
+		return;
+	if (mapping_kind(of.path, of.path_bytes) == MAPPING_FILE || (of.path_bytes == 6 && memcmp(of.path, "[vdso]", 6) == 0))
+		new.image = get_image(i, &of);
+	if (mapping_kind(of.path, of.path_bytes) == MAPPING_ANONYMOUS)
+		insert_beside_images(p, new);
+	else
+		insert(p, new);
 	forget_looks(p);
 }
 
@@ -386,11 +416,13 @@ static int open_of_the_past(const struct image *m)
 static int open_in(const struct images *i, const struct image *m)
 {
 	char path[4200];
-	int fd = -1;
+	pid_t thread;
+	int fd;
 
 	if (i->past)
 		return open_of_the_past(m);
-	snprintf(path, sizeof(path), "/proc/%u/root%s", m->pid, m->path);
+	thread = proc_mem_living_thread((pid_t)m->pid);
+	snprintf(path, sizeof(path), "/proc/%u/root%s", thread > 0 ? (uint32_t)thread : m->pid, m->path);
 	fd = open_file(path);
 	return fd < 0 ? open_file(m->path) : fd;
 }

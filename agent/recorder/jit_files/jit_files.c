@@ -151,6 +151,14 @@ static struct watched *find(struct jit_files *f, uint32_t pid)
 	return NULL;
 }
 
+/* Whose files in /proc are a process's: those of a first thread that has ended are empty. */
+static uint32_t looked_at(uint32_t pid)
+{
+	pid_t thread = proc_mem_living_thread((pid_t)pid);
+
+	return thread > 0 ? (uint32_t)thread : pid;
+}
+
 /* NULL without memory, or when there are too many. */
 static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
@@ -166,7 +174,7 @@ static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 		return NULL;
 	w->pid = pid;
 	w->map_fd = -1;
-	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	snprintf(path, sizeof(path), "/proc/%u/root", f->past ? pid : looked_at(pid));
 	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	w->identity = f->past ? (struct proc_mem_identity){ .own_pid = (pid_t)pid, .uid = (uid_t)-1 } :
 		       proc_mem_identify((pid_t)pid);
@@ -247,7 +255,7 @@ static int open_descriptor(uint32_t pid, const char *path, size_t bytes)
 	int fd = -1;
 	DIR *d;
 
-	snprintf(folder, sizeof(folder), "/proc/%u/fd", pid);
+	snprintf(folder, sizeof(folder), "/proc/%u/fd", looked_at(pid));
 	d = opendir(folder);
 	while (d && fd < 0 && (e = readdir(d))) {
 		ssize_t n;
@@ -280,7 +288,7 @@ static void add_dump(struct jit_files *f, struct watched *w, uint64_t address, u
 	if (new.fd < 0 && !f->past) {
 		char link[96];
 
-		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", w->pid, (unsigned long long)address,
+		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", looked_at(w->pid), (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
 		new.fd = open_file(AT_FDCWD, link, 0); /* needs privileges */
 	}
@@ -315,6 +323,12 @@ void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_n
 		unloads_mapped(&w->unloads, m->address, m->address + m->bytes, time_ns);
 	if (w && dump)
 		add_dump(f, w, m->address, m->bytes, m->path, m->path_bytes, time_ns);
+}
+
+void jit_files_fork(struct jit_files *f, uint32_t ppid, uint32_t pid, uint64_t time_ns)
+{
+	if (find(f, ppid))
+		get(f, pid, time_ns);
 }
 
 static void on_dump_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values, int nr)

@@ -23,6 +23,8 @@ uint32_t jit_files_left_out(const struct jit_files *f);
 
 /* An executable mapping of pid came to be.  Hot in hosts that map often. */
 void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_ns);
+/* A child has what its parent has mapped. */
+void jit_files_fork(struct jit_files *f, uint32_t ppid, uint32_t pid, uint64_t time_ns);
 /* pid runs another program since time_ns, or has ended (UINT64_MAX): files that it mapped before are read to their end later. */
 void jit_files_end(struct jit_files *f, uint32_t pid, uint64_t time_ns);
 /* pid freed memory of code there. */

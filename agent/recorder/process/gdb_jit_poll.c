@@ -544,6 +544,14 @@ void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid)
 		p->has_agent = true;
 }
 
+void gdb_jit_poll_add_list(struct gdb_jit_poll *o, pid_t pid, uint64_t address)
+{
+	struct watched *p = find_watched(o, pid);
+
+	if (p)
+		add_list(p, address);
+}
+
 void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 {
 	struct watched *parent = find_watched(o, ppid), *p;

@@ -93,8 +93,14 @@ int proc_mem_read(pid_t pid, uint64_t address, void *to, size_t bytes)
 {
 	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)address, bytes };
 	ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
+	int error = errno;
+	pid_t thread = n < 0 && error == ESRCH ? proc_mem_living_thread(pid) : 0;
 
-	return n < 0 ? -errno : (size_t)n == bytes ? 0 : -EFAULT;
+	if (thread && thread != pid) { /* the first one has ended */
+		n = process_vm_readv(thread, &here, 1, &there, 1, 0);
+		error = errno;
+	}
+	return n < 0 ? -error : (size_t)n == bytes ? 0 : -EFAULT;
 }
 
 ssize_t proc_mem_read_many(pid_t pid, const struct iovec *pieces, size_t nr, void *to)

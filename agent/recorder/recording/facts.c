@@ -5,6 +5,7 @@
  */
 #include "agent/recorder/recording/internal.h"
 
+#include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/mapping_kind.h"
 
 #include <string.h>
@@ -73,6 +74,19 @@ static void on_mapping(void *recording, const struct mapping *m, uint64_t time_n
 	recording_write_mapping(r, m, time_ns);
 }
 
+enum { LIVES = 1, ENDED };
+
+/* Has the process ended?  Its first thread may have before the others. */
+static bool is_last_exit(struct recording *r, const struct kernel_task *t)
+{
+	bool first = t->pid == t->tid;
+
+	if (r->options.past_end_ns || (!first && hash_map_find(&r->headless, t->pid, 0) != LIVES))
+		return first;
+	return proc_mem_living_thread((pid_t)t->pid) == 0 ? first || hash_map_set(&r->headless, t->pid, 0, ENDED) :
+							   !hash_map_set(&r->headless, t->pid, 0, LIVES);
+}
+
 static void on_task(void *recording, const struct kernel_task *t)
 {
 	bool fork = t->header.type == PERF_RECORD_FORK;
@@ -83,11 +97,12 @@ static void on_task(void *recording, const struct kernel_task *t)
 			gdb_jit_poll_fork(r->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
 		engines_fork(r->engines, (pid_t)t->ppid, (pid_t)t->pid, t->time_ns);
 		images_fork(r->images, t->ppid, t->pid);
+		jit_files_fork(r->jit_files, t->ppid, t->pid, t->time_ns);
 		r->nr_processes++;
 	}
-	if (!fork && t->pid == t->tid) {
-		if (r->options.exited)
-			r->options.exited(r->options.context, t->pid);
+	if (!fork && t->pid == t->tid && r->options.exited)
+		r->options.exited(r->options.context, t->pid);
+	if (!fork && is_last_exit(r, t)) {
 		engines_exit(r->engines, (pid_t)t->pid, t->time_ns);
 		images_exit(r->images, t->pid);
 		jit_files_end(r->jit_files, t->pid, UINT64_MAX);

@@ -10,6 +10,7 @@
 #include "agent/recorder/process/gdb_jit_poll.h"
 #include "agent/recorder/recording/recording.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/hash_map.h"
 
 #define THREAD_LOSSES_MAX 64
 #define NEWER_MAX 4
@@ -40,6 +41,7 @@ struct recording {
 	struct engines *engines;      /* NULL: an import */
 	struct gdb_jit_poll *gdb_jit; /* NULL: no process's lists are read */
 	struct losses losses;
+	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: do they live? */
 	uint64_t tag_registers;	/* where hosts keep their tags, perf's mask */
 	bool tag_words_noticed;
 	char newer[NEWER_MAX][NEWER_BYTES]; /* sentences in this trace, of hosts that are newer than the agent knows */

@@ -5,8 +5,10 @@
 #include "agent/recorder/jit_files/host_options.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/mapping_kind.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -101,20 +103,67 @@ void recording_write_exec(struct recording *r, pid_t pid)
 			 recording_now_ns(r));
 }
 
-static int write_mapping(void *context, const struct proc_mapping *p)
-{
-	const struct of_process *t = context;
+/* Anonymous memory that fills a hole in a file's mappings: text that the program has moved into large pages. */
+#define HOLES_MAX 8u
+struct hole {
+	struct of_process *process;
+	char path[PATH_MAX]; /* of the file before it, "": none */
+	uint64_t inode, device, base, end; /* base: where its first byte would be */
+	uint32_t nr;
+	struct proc_mapping filling[HOLES_MAX]; /* one behind another, from end on */
+};
 
+static void write_one(const struct of_process *t, const struct proc_mapping *p)
+{
 	if (p->prot & PROT_EXEC || t->recording->attr[0].mmap_data)
 		recording_write_mapping(t->recording,
 				    &(struct mapping){ (uint32_t)t->pid, (uint32_t)t->pid, p->prot, p->start, p->end - p->start, p->offset,
 						       p->path, strlen(p->path), NULL, 0, { p->inode ? p->device : 0, p->inode, 0 },
 						       p->shared },
 				    t->time_ns);
+}
+
+static void write_hole(struct hole *h, bool of_file)
+{
+	for (uint32_t i = 0; i < h->nr; i++) {
+		struct proc_mapping *p = &h->filling[i];
+
+		p->path = of_file ? h->path : "";
+		if (of_file) {
+			p->offset = p->start - h->base;
+			p->inode = h->inode;
+			p->device = h->device;
+		}
+		write_one(h->process, p);
+	}
+	h->nr = 0;
+}
+
+static int write_mapping(void *context, const struct proc_mapping *p)
+{
+	struct hole *h = context;
+
+	if (!*p->path && *h->path && p->start == h->end && h->nr < HOLES_MAX) {
+		h->filling[h->nr++] = *p;
+		h->end = p->end;
+		return 0;
+	}
+	write_hole(h, *p->path && strcmp(p->path, h->path) == 0 && p->inode == h->inode && p->start == h->end &&
+			      p->start - p->offset == h->base);
+	write_one(h->process, p);
+	snprintf(h->path, sizeof(h->path), "%s", mapping_kind(p->path, strlen(p->path)) == MAPPING_FILE ? p->path : "");
+	h->inode = p->inode;
+	h->device = p->device;
+	h->base = p->start - p->offset;
+	h->end = p->end;
 	return 0;
 }
 
 void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns)
 {
-	proc_each_mapping(proc_mem_living_thread(pid), write_mapping, &(struct of_process){ r, pid, time_ns });
+	struct of_process process = { r, pid, time_ns };
+	struct hole hole = { .process = &process };
+
+	proc_each_mapping(proc_mem_living_thread(pid), write_mapping, &hole);
+	write_hole(&hole, false);
 }

@@ -22,6 +22,7 @@ static void destroy(struct recording *r)
 	kernel_names_destroy(r->kernel_names);
 	for (uint32_t i = 0; i < r->nr_columns; i++)
 		samples_destroy(r->samples[i]);
+	hash_map_fini(&r->headless);
 	free(r->output);
 	free(r);
 }

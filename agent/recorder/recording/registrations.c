@@ -5,6 +5,7 @@
 #include "jitreg/base/registers.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -56,7 +57,7 @@ static void learn_tag(struct recording *r, const struct schema_value *v)
  * A sentence of an agent.  That a host is newer than the agent knows is what its user should see: once, whatever the processes, and as
  * text, since it is theirs.
  */
-static void take_note(struct recording *r, const struct schema_value *text)
+static void take_note(struct recording *r, uint32_t pid, const struct schema_value *text)
 {
 	char sentence[NEWER_BYTES];
 	size_t bytes = text->bytes < sizeof(sentence) - 1 ? text->bytes : sizeof(sentence) - 1;
@@ -67,6 +68,8 @@ static void take_note(struct recording *r, const struct schema_value *text)
 		sentence[i] = c >= ' ' && c <= '~' ? c : '?';
 	}
 	sentence[bytes] = 0;
+	if (r->gdb_jit && strncmp(sentence, JIT_LIST_FROM_OUTSIDE, sizeof(JIT_LIST_FROM_OUTSIDE) - 1) == 0)
+		gdb_jit_poll_add_list(r->gdb_jit, (pid_t)pid, strtoull(sentence + sizeof(JIT_LIST_FROM_OUTSIDE) - 1, NULL, 16));
 	for (int i = 0; strstr(sentence, JIT_HOST_IS_NEWER) && i < NEWER_MAX; i++) {
 		if (strcmp(r->newer[i], sentence) == 0)
 			return;
@@ -91,7 +94,7 @@ void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_
 	else if (id == JITREG_TAG)
 		learn_tag(r, values);
 	if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
-		take_note(r, &values[F(control, name)]);
+		take_note(r, pid, &values[F(control, name)]);
 	else if (trace_record_values(r->writer, id, time_ns, pid, tid, values, nr) == -E2BIG)
 		recording_lose(r, LOSS_LOG_BAD, 0, 0, 1);
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/model/shared_code.h"
+
+#include "analyzer/model/read.h"
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COPIES_MAX (1u << 20) /* of code that is mapped at several addresses, in one trace */
+
+static bool is_shared(const struct code *c)
+{
+	return c && c->kind == CODE_REGION && file_identity_is_known(&c->identity);
+}
+
+static uint64_t base_of(const struct code *c)
+{
+	return c->address - c->map_offset;
+}
+
+/* 0: no memory. */
+static uint32_t add_group(struct model *m, const struct code *c)
+{
+	uint32_t first = hash_map_find(&m->shared_at, c->identity.inode, c->identity.device), last = 0;
+
+	for (uint32_t i = first; i; i = m->shared[i - 1].next) {
+		if (m->shared[i - 1].base == base_of(c))
+			return i;
+		last = i;
+	}
+	if (!GROW(m->shared, m->nr_shared, m->shared_capacity))
+		return 0;
+	m->shared[m->nr_shared++] = (struct shared_code){ c->identity.device, c->identity.inode, base_of(c), { 0 }, 0 };
+	if (last)
+		m->shared[last - 1].next = m->nr_shared;
+	else if (!hash_map_set(&m->shared_at, c->identity.inode, c->identity.device, m->nr_shared))
+		return 0;
+	return m->nr_shared;
+}
+
+static bool find_groups(struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_code; i++)
+		if (is_shared(m->code[i])) {
+			m->code[i]->shared = add_group(m, m->code[i]);
+			if (!m->code[i]->shared)
+				return false;
+		}
+	for (uint32_t i = 0; i < m->nr_processes; i++)
+		m->process[i]->shared = m->shared;
+	return true;
+}
+
+/* The same function where its memory has another address.  NULL: none, or without memory. */
+static struct code *copy(struct model *m, const struct code *from, uint64_t move)
+{
+	struct code *c = from->kind == CODE_LOAD && m->nr_shared_copies < COPIES_MAX ?
+		model_add_code(m, CODE_LOAD, m->numbered[from->process], from->from_ns) : NULL;
+
+	if (!c)
+		return NULL;
+	m->nr_shared_copies++;
+	c->address = from->address + move;
+	c->bytes = from->bytes;
+	c->name = from->name ? strdup(from->name) : NULL;
+	c->path = strdup("(generated)");
+	c->build_id = strdup("");
+	c->host_levels = from->host_levels;
+	c->lines = calloc(from->nr_lines + 1, sizeof(*c->lines));
+	for (size_t i = 0; c->lines && i < from->nr_lines; i++)
+		c->lines[c->nr_lines++] = (struct code_line){ from->lines[i].address + move, from->lines[i].line,
+							      strdup(from->lines[i].file ? from->lines[i].file : "") };
+	return c;
+}
+
+static bool share(struct model *m, const struct code_fact *f, const struct code *region)
+{
+	const struct shared_code *own = &m->shared[region->shared - 1];
+
+	for (uint32_t i = hash_map_find(&m->shared_at, own->inode, own->device); i; i = m->shared[i - 1].next) {
+		uint64_t move = m->shared[i - 1].base - own->base;
+		void *owner = move ? copy(m, f->owner, move) : f->owner;
+
+		if (owner && code_map_add(&m->shared[i - 1].code, f->start + move, f->end + move, f->from_ns, owner))
+			return false;
+	}
+	return true;
+}
+
+/* The shared memory that code of p is in.  A perf map's may have been named as if it were older than its memory. */
+static const struct code *region_of(const struct process *p, const struct code_fact *f)
+{
+	struct code_answer a = model_ask_region(p, f->start, f->from_ns);
+	const struct code *c = a.fact ? a.fact->owner : NULL;
+
+	if (!c) {
+		a = model_ask_region(p, f->start, UINT64_MAX);
+		c = a.fact ? a.fact->owner : NULL;
+		if (c && code_map_ask(&p->code, f->start, c->from_ns).fact != f)
+			return NULL;
+	}
+	return c && c->shared ? c : NULL;
+}
+
+int shared_code_settle(struct model *m)
+{
+	if (!find_groups(m))
+		return -ENOMEM;
+	for (uint32_t i = 0; m->nr_shared && i < m->nr_processes; i++)
+		for (size_t n = 0; n < m->process[i]->code.nr_facts; n++) {
+			const struct code_fact *f = &m->process[i]->code.facts[n];
+			const struct code *c = f->owner;
+			const struct code *region = c && (c->kind == CODE_LOAD || c->kind == CODE_ELF) && f->start < f->end ?
+				region_of(m->process[i], f) : NULL;
+
+			if (region && !share(m, f, region))
+				return -ENOMEM;
+		}
+	for (uint32_t i = 0; i < m->nr_shared; i++)
+		if (code_map_index(&m->shared[i].code))
+			return -ENOMEM;
+	return 0;
+}
+
+void shared_code_free(struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_shared; i++)
+		code_map_fini(&m->shared[i].code);
+	free(m->shared);
+	hash_map_fini(&m->shared_at);
+}
