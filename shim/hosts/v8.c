@@ -167,7 +167,8 @@ static size_t find_file(const char *name, size_t bytes, const char **file, uint3
 
 /*
  * Code that exists already, or comes from a compiler that reports no positions, has the line where its function begins, so that all of
- * its samples are on that one, not on their own.  r: NULL without positions.
+ * its samples are on that one, not on their own.  So has what was inlined, as far as it shows: its positions are of its own script, which
+ * V8 does not name, and a line in front of the function cannot be the function's.  r: NULL without positions.
  */
 static void send_lines(const struct event *e, const struct recording *r)
 {
@@ -181,9 +182,10 @@ static void send_lines(const struct event *e, const struct recording *r)
 	if (begins && (!r || !e->script || r->nr == 0 || r->at[0].offset > 0))
 		line_table_add(&t, e->start, begins, file, file_bytes);
 	for (uint32_t i = 0; r && e->script && i < r->nr; i++) {
-		int line = v8.line_number(e->script, (int)r->at[i].position);
+		int line = v8.line_number(e->script, (int)r->at[i].position) + 1;
 
-		if (line >= 0 && !line_table_add(&t, e->start + r->at[i].offset, (uint32_t)line + 1, file, file_bytes))
+		line = line > 0 && line < (int)begins ? (int)begins : line;
+		if (line > 0 && !line_table_add(&t, e->start + r->at[i].offset, (uint32_t)line, file, file_bytes))
 			break;
 	}
 	if (t.nr)
