@@ -36,7 +36,10 @@ public class Lambdas {
 		while (clock.getCurrentThreadCpuTime() < end) {
 			int n = steps;
 			x ^= spin(v -> { for (int i = 0; i < n; i++) v = v * 31 + 7; return v; }, 1_000_000);
-			x ^= spin(v -> { for (int i = 0; i < 50; i++) v ^= v >> 3; return v; }, 1_000_000);
+			x ^= spin(v -> { for (int i = 0; i < 20; i++) v = v * 33 + 9; return v; }, 1_000_000);
+			x ^= spin(v -> { for (int i = 0; i < 20; i++) v = v * 35 ^ 11; return v; }, 1_000_000);
+			x ^= spin(v -> { for (int i = 0; i < 20; i++) v = v * 37 - 13; return v; }, 1_000_000);
+			x ^= spin(v -> { for (int i = 0; i < 20; i++) v = v * 39 ^ 15; return v; }, 1_000_000);
 		}
 		System.out.println(x);
 	}
@@ -59,15 +62,32 @@ cat >"$dir/program.cc" <<'END'
 #include <string>
 #include <vector>
 static volatile unsigned sink;
-template <typename F> __attribute__((noinline)) unsigned each(const std::vector<unsigned> &v, F f) { unsigned s = 0; for (unsigned x : v) s += f(x); return s; }
-__attribute__((noinline)) static unsigned sorted(std::vector<unsigned> v) { std::sort(v.begin(), v.end()); return v[v.size() / 2]; }
-__attribute__((noinline)) static unsigned words(unsigned n) { std::map<std::string, unsigned> m; for (unsigned i = 0; i < n; i++) m[std::to_string(i % 97)] += i; return m.size(); }
+template <typename F> __attribute__((noinline)) unsigned each(const std::vector<unsigned> &v, F f)
+{
+	unsigned s = 0;
+	for (unsigned x : v)
+		s += f(x);
+	return s;
+}
+__attribute__((noinline)) static unsigned sorted(std::vector<unsigned> v)
+{
+	std::sort(v.begin(), v.end());
+	return v[v.size() / 2];
+}
+__attribute__((noinline)) static unsigned words(unsigned n)
+{
+	std::map<std::string, unsigned> m;
+	for (unsigned i = 0; i < n; i++)
+		m[std::to_string(i % 97)] += i;
+	return m.size();
+}
 int main(int, char **argv)
 {
 	std::vector<unsigned> v(20000);
 	for (unsigned i = 0; i < v.size(); i++) v[i] = i * 2654435761u;
 	while (clock() < atof(argv[1]) * CLOCKS_PER_SEC)
-		sink = sorted(v) + words(5000) + each(v, [](unsigned x) { return x * x % 1001; }) + each(v, [](unsigned x) { return x % 37; });
+		sink = sorted(v) + words(5000) + each(v, [](unsigned x) { return x * x % 1001; }) +
+		       each(v, [](unsigned x) { return x % 37; });
 }
 END
 javac -d "$dir" "$dir/Lambdas.java" && g++ -O2 -o "$dir/program" "$dir/program.cc" || exit 1
