@@ -20,6 +20,7 @@
 #define RECORDINGS_MAX 8 /* at a time */
 #define POSITIONS_MAX 8192
 #define LINES_BYTES (256u << 10)
+#define RANGES 16384 /* of functions: the newer one takes the place of the older */
 
 enum event_type { ADDED, MOVED, REMOVED, ADD_LINE, START_LINES, END_LINES };
 enum code_type { BYTE_CODE, JIT_CODE, WASM_CODE };
@@ -54,6 +55,12 @@ struct recording {
 	} at[POSITIONS_MAX];
 };
 
+/* Where a function's own positions are, by what its bytecode says of them: first to last. */
+struct range {
+	uint64_t name; /* hashed */
+	uint32_t first, last;
+};
+
 static struct {
 	void *(*current)(void);
 	bool (*in_context)(void *isolate);
@@ -63,7 +70,8 @@ static struct {
 	int (*clock_gettime)(clockid_t, struct timespec *);
 	struct recording *recording; /* NULL: V8 was not found, or is not to be called */
 	unsigned char *lines;
-	int lines_taken;
+	struct range *ranges;
+	int lines_taken; /* and ranges */
 	bool is_refused;	     /* ... being older or newer than these: no other object is asked */
 	char unknown_version[32];    /* ... newer; "": not */
 } v8;
@@ -165,25 +173,74 @@ static size_t find_file(const char *name, size_t bytes, const char **file, uint3
 	return end < bytes && begin > 0 && begin < end ? end - begin : 0;
 }
 
+/* The place of a function's range, by its name behind the tier. */
+static struct range *range_of(const struct event *e, uint64_t *name)
+{
+	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
+	const char *at = memchr(e->name.text, ':', e->name.bytes), *end = e->name.text + e->name.bytes;
+
+	for (at = at ? at + 1 : end; at < end && strchr("*~^+-'", *at); at++)
+		;
+	for (; at < end; at++)
+		h = (h ^ (unsigned char)*at) * 0x100000001b3ull;
+	*name = h;
+	return &v8.ranges[h % RANGES];
+}
+
+static void keep_range(const struct event *e, const struct recording *r)
+{
+	struct range new = { .first = UINT32_MAX };
+	struct range *kept = range_of(e, &new.name);
+
+	for (uint32_t i = 0; i < r->nr; i++) {
+		new.first = r->at[i].position < new.first ? r->at[i].position : new.first;
+		new.last = r->at[i].position > new.last ? r->at[i].position : new.last;
+	}
+	if (r->nr && r->nr < POSITIONS_MAX && !__atomic_exchange_n(&v8.lines_taken, 1, __ATOMIC_ACQUIRE)) {
+		*kept = new;
+		__atomic_store_n(&v8.lines_taken, 0, __ATOMIC_RELEASE);
+	}
+}
+
+/* Bytecode is no code that runs, but tells where its function's positions are. */
+static void on_bytecode(const struct event *e)
+{
+	struct recording *r = find_recording(e->start);
+
+	if (r) {
+		keep_range(e, r);
+		__atomic_store_n(&r->taken, 0, __ATOMIC_RELEASE);
+	}
+}
+
 /*
  * Code that exists already, or comes from a compiler that reports no positions, has the line where its function begins, so that all of
- * its samples are on that one, not on their own.  r: NULL without positions.
+ * its samples are on that one, not on their own.  So has what was inlined: its positions are of its own script, which V8 does not name, and
+ * are not where the function's own are, or on lines in front of it.  r: NULL without positions.
  */
 static void send_lines(const struct event *e, const struct recording *r)
 {
 	struct line_table t = { .buffer = v8.lines, .capacity = LINES_BYTES };
+	struct range own = { 0 };
 	uint32_t begins = 0;
+	uint64_t name;
 	const char *file;
 	size_t file_bytes = find_file(e->name.text, e->name.bytes, &file, &begins);
 
 	if (!file_bytes || __atomic_exchange_n(&v8.lines_taken, 1, __ATOMIC_ACQUIRE))
 		return;
+	own = *range_of(e, &name);
+	if (own.name != name)
+		own = (struct range){ .last = UINT32_MAX };
 	if (begins && (!r || !e->script || r->nr == 0 || r->at[0].offset > 0))
 		line_table_add(&t, e->start, begins, file, file_bytes);
 	for (uint32_t i = 0; r && e->script && i < r->nr; i++) {
-		int line = v8.line_number(e->script, (int)r->at[i].position);
+		uint32_t position = r->at[i].position;
+		int line = v8.line_number(e->script, (int)position) + 1;
 
-		if (line >= 0 && !line_table_add(&t, e->start + r->at[i].offset, (uint32_t)line + 1, file, file_bytes))
+		if (begins && (position < own.first || position > own.last || (line > 0 && line < (int)begins)))
+			line = (int)begins;
+		if (line > 0 && !line_table_add(&t, e->start + r->at[i].offset, (uint32_t)line, file, file_bytes))
 			break;
 	}
 	if (t.nr)
@@ -222,11 +279,14 @@ static void on_event(struct event *e)
 
 	if (looks_at_running && e->type == ADDED && e->code_type != WASM_CODE)
 		v8_running_reported(e->start, e->code_type == BYTE_CODE ? 0 : e->bytes, e->script, e->name.text, e->name.bytes);
-	if (e->code_type == BYTE_CODE)
+	if (e->code_type == BYTE_CODE && (e->type == MOVED || e->type == REMOVED))
 		return;
 	switch (e->type) {
 	case ADDED:
-		on_added(e);
+		if (e->code_type == BYTE_CODE)
+			on_bytecode(e);
+		else
+			on_added(e);
 		break;
 	case MOVED:
 		jitreg_code_move(e->start, e->new_start, e->bytes, 0);
@@ -359,7 +419,8 @@ static bool find_functions(const struct object *o)
 	if (!v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler || !v8.line_number)
 		return false;
 	v8.lines = map(LINES_BYTES);
-	v8.recording = v8.lines ? map(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
+	v8.ranges = v8.lines ? map(RANGES * sizeof(*v8.ranges)) : NULL;
+	v8.recording = v8.ranges ? map(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
 	return v8.recording;
 }
 

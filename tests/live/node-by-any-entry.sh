@@ -2,8 +2,41 @@
 # SPDX-License-Identifier: MIT
 # Node's code has names however a script gets there (ES module with top-level await, -e, stdin, threads, cluster, vm), and so has that of
 # another embedder of V8, which opens no file and makes isolates in memory of earlier ones: at least 98 % of the samples in generated code.
+# What is inlined from another file is on no line before or behind the function that it is inlined in: V8 tells places, and of no file.
 . tests/live/begin.bash
 judge /usr/bin/python3 tests/hosts/jits.py "$B" --check \
 	"node module:adapter" "node -e:adapter" "node stdin:adapter" "node worker:adapter" "node cluster:adapter" "node vm:adapter" \
 	"v8 embedded:adapter"
+command -v node >/dev/null || finish
+{
+	echo 'exports.first = function first(x) { return (x * 31 + (x >> 3)) ^ (x << 2); };'
+	printf '// a comment\n%.0s' {1..80}
+	echo 'exports.last = function last(x) { return (x * 33 + (x >> 4)) ^ (x << 3); };'
+} >"$dir/inner.js"
+{
+	printf '// a comment\n%.0s' {1..20}
+	cat <<'END'
+const { first, last } = require('./inner.js');
+function outer(n) { let s = 0;
+  for (let i = 0; i < n; i++) s = (s + first(s + i) + last(s ^ i)) | 0;
+  return s; }
+for (let k = 0, e = process.cpuUsage().user + 1e6 * process.argv[2]; process.cpuUsage().user < e; k++) outer(1e6);
+END
+	printf '// a comment\n%.0s' {1..80}
+} >"$dir/outer.js"
+seconds=0.5
+lines() {
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- node "$dir/outer.js" $seconds || return 2
+	"$B/tailor" report --view lines --json --top 0 "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+rows = [r for r in json.load(sys.stdin)["tables"]["lines"] if r["file"].endswith("/outer.js")]
+outside = sum(r["samples"] for r in rows if not 20 < r["line"] <= 25)
+n = sum(r["samples"] for r in rows)
+print(f"FIGURE inlined from another file: {n} samples of the outer one, {outside} of them on comments")
+sys.exit(77 if n < 200 else outside > 0.02 * n)'
+	local status=$?
+	[ $status != 77 ] || seconds=$(awk "BEGIN { print 2 * $seconds }")
+	return $status
+}
+decide --sure "what is inlined from another file is on no line of another function" lines
 finish

@@ -277,6 +277,24 @@ static void jit_library(uint64_t at, const char *build_id, const char *file)
 	    .bytes = trace_string("not an ELF"));
 }
 
+/* By the kernel's path, which has no link in it. */
+static void a_library_that_is_listed_late_is_the_one_that_the_guest_told_of(void **state)
+{
+	const struct jitreg_segment segment = { CODE, BYTES, 0, 5 }, other = { CODE + 0x1000, BYTES, 0, 5 };
+
+	(void)state;
+	PUT(image, 5, PARENT, .segments = { &segment, 1 }, .build_id = trace_string("AB"), .path = trace_string("/lib/libc.so.6"));
+	PUT(image, 5, PARENT, .segments = { &other, 1 }, .build_id = trace_string("AC"), .path = trace_string("/lib/libm.so.6"));
+	mapped_file(CODE, "/usr/lib/libc.so.6", 1, 7);
+	mapped_file(CODE + 0x1000, "/usr/lib/libz.so.1", 1, 8); /* another one came to that place */
+	image_file("4142", "/lib/libc.so.6", 0, 0);
+	image_file("4143", "/lib/libm.so.6", 0, 0);
+	read_model();
+	assert_string_equal(model_find_code(model_get_process(m, PARENT, 35), CODE, 35)->path, "/lib/libc.so.6");
+	assert_non_null(model_find_code(model_get_process(m, PARENT, 35), CODE, 35)->file);
+	assert_null(model_find_code(model_get_process(m, PARENT, 35), CODE + 0x1000, 35)->file);
+}
+
 /* The guest says so when the library is loaded; a recorder that comes later lists what is mapped. */
 static void a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again(void **state)
 {
@@ -543,6 +561,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_address_is_used_again, begin, forget),
 		cmocka_unit_test_setup_teardown(the_first_mapping_by_time_is_the_program, begin, forget),
 		cmocka_unit_test_setup_teardown(methods_of_java_have_neither_signatures_nor_addresses, begin, forget),
+		cmocka_unit_test_setup_teardown(a_library_that_is_listed_late_is_the_one_that_the_guest_told_of, begin, forget),
 		cmocka_unit_test_setup_teardown(a_thread_has_its_name_of_the_time, begin, forget),
 		cmocka_unit_test_setup_teardown(a_forked_child_is_its_parents_program, begin, forget),
 		cmocka_unit_test_setup_teardown(an_unload_without_a_length_ends_what_begins_there, begin, forget),
