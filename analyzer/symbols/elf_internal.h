@@ -17,6 +17,7 @@ struct section {
 };
 
 #define ELF_KNOWN_MAX 64
+#define ELF_ELSEWHERE_MAX 8
 
 struct elf_object {
 	unsigned char *data;
@@ -40,16 +41,35 @@ struct elf_object {
 	size_t nr_plt;
 	const char **plt_names; /* NULL: of no name */
 	/* lines.c */
+	struct {
+		char *path, *build_id;
+	} elsewhere[ELF_ELSEWHERE_MAX]; /* where lines may be */
+	size_t nr_elsewhere;
 	bool lines_read;
 	Dwarf *dwarf;
-	struct elf_line *lines;
+	Elf *dwarf_elf; /* of a file of this machine, which dwarf_fd is; NULL: of this object */
+	int dwarf_fd;
+	struct unit {
+		Dwarf_Off die;
+		bool lines_read, bodies_read;
+		bool is_everywhere; /* it does not say which addresses it describes */
+		size_t first_body, nr_bodies;
+	} *units; /* of compilation, by offset */
+	size_t nr_units, units_capacity;
+	struct unit_range {
+		uint64_t start, end;
+		size_t unit;
+	} *ranges; /* by start */
+	size_t nr_ranges, ranges_capacity;
+	struct elf_line *lines; /* of the units that were asked for, by address */
 	size_t nr_lines, lines_capacity;
 	/* inlines.c */
-	bool bodies_read;
+	bool bodies_read; /* of units that are everywhere, the first ones */
+	size_t nr_everywhere;
 	struct body {
 		uint64_t start, end;
 		Dwarf_Off die;
-	} *bodies; /* of subprograms, by start */
+	} *bodies; /* of subprograms of the units that were asked for, unit by unit, by start */
 	size_t nr_bodies, bodies_capacity;
 };
 
@@ -57,7 +77,10 @@ struct elf_object {
 size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
 /* A file of this machine: -1: it is no regular one, or has another build id. */
 int elf_file_open(const char *path, const char *build_id, Elf **elf);
-void elf_lines_read(struct elf_object *o);
+/* The units of compilation are known from then on. */
+void elf_units_read(struct elf_object *o);
+/* The one that describes an address; NULL: none does. */
+struct unit *elf_find_unit(struct elf_object *o, uint64_t address);
 void elf_inlines_destroy(struct elf_object *o);
 void elf_lines_destroy(struct elf_object *o);
 

@@ -6,7 +6,8 @@
 cat >"$dir/host.c" <<'END'
 #include <stdlib.h>
 volatile unsigned sum;
-static __attribute__((noinline)) void planted_work(void) { for (unsigned i = 0; i < 1000000; i++) sum += i; }
+static inline __attribute__((always_inline)) void inlined_work(unsigned i) { sum += i; }
+static __attribute__((noinline)) void planted_work(void) { for (unsigned i = 0; i < 1000000; i++) inlined_work(i); }
 int main(int argc, char **argv)
 {
 	for (int i = argc > 1 ? atoi(argv[1]) : 0; i > 0; i--)
@@ -42,13 +43,27 @@ says() { # SENTENCE
 	"$B/tailor" report "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ' | grep -qF "$1" ||
 		fail "expected \"$1\", got: $("$B/tailor" report "$dir/t.tlr" | head -12)"
 }
+lined() { # WHAT [REPORT'S-OPTION...]: the lines of planted_work() are those that addr2line finds, and what is inlined is seen
+	"$B/tailor" report "${@:2}" --samples "$dir/t.tlr" | awk -F '\t' '$9 == "planted_work" { sub(".*/", "", $10); print $10 }' |
+		sort | uniq -c | sort -rn >"$dir/lines"
+	echo "FIGURE $1: $(tr -s ' ' <"$dir/lines" | tr '\n' ',')"
+	[ -s "$dir/lines" ] && ! grep -qv ' host\.c:[34]$' "$dir/lines" || fail "$1: expected lines of host.c, got: $(cat "$dir/lines")"
+	"$B/tailor" export --format folded "${@:2}" -o "$dir/folded" "$dir/t.tlr" && grep -q 'planted_work;inlined_work' "$dir/folded" ||
+		fail "$1: expected inlined_work in planted_work, got: $(head -3 "$dir/folded")"
+}
 build sha1
 named "no debug file" no
+mkdir -p "$dir/later/.build-id/${id:0:2}" && cp "$dir/debug" "$dir/later/.build-id/${id:0:2}/${id:2}.debug"
 says 'in functions of host without a name: its symbols were taken out. Install its debug package'
 "$B/tailor" report --view lines "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ' | grep -q '(host, .* it has no line table. .*build it with -g' ||
 	fail "no debug file: expected a sentence about lines, got: $("$B/tailor" report --view lines "$dir/t.tlr")"
+lined "found later" --debug-path "$dir/later"
+! "$B/tailor" report --debug-path "$dir/later" "$dir/t.tlr" | grep -q 'without a name' || fail "found later: expected no sentence"
+gcc -O1 -g -Wl,--build-id=0x0123 -o "$dir/later/.build-id/${id:0:2}/${id:2}.debug" "$dir/host.c" || exit 1
+"$B/tailor" report --debug-path "$dir/later" "$dir/t.tlr" | grep -q 'without a name' || fail "another build's: expected no names"
 link && cp "$dir/host.debug" "$dir/bin/"
 named "beside it"
+lined "beside it"
 ! "$B/tailor" report "$dir/t.tlr" | grep -q 'without a name' || fail "beside it: expected no sentence about names"
 mkdir "$dir/bin/.debug" && mv "$dir/bin/host.debug" "$dir/bin/.debug/"
 named "in .debug"
