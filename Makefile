@@ -176,7 +176,7 @@ PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4
 	libjansson-dev zlib1g-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
 # What `tailor html` and `tailor serve` are built with; without them the build leaves these out, and says so.
 PACKAGES_PAGE := esbuild clang lld libmicrohttpd-dev
-PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema 'python3-numba?' llvm sqlite3 g++ \
+PACKAGES_CHECK := git libcmocka-dev clang lld binutils 'dwz?' python3-msgpack python3-jsonschema 'python3-numba?' llvm sqlite3 g++ \
 	'libclang-rt-14-dev|libclang-rt-dev' gcc-multilib procps strace \
 	'libpython3.11-testsuite|libpython3.13-testsuite|libpython3.14-testsuite?' linux-perf
 # the page's tests: a browser, and what drives it (tests/page/fetch.py)

@@ -547,14 +547,17 @@ static void name_mapper(const struct model *m, struct code *c)
 		model_set_text(&c->name, name);
 }
 
-/* Of files with a build id. */
-static void search_debug_paths(const struct model *m)
+/* Of files with a build id: what the trace lacks of them. */
+static void search_debug_files(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_files; i++) {
 		const struct image_file *f = m->file[i];
 
-		if (f->elf && f->key && f->path && strcmp(f->key, f->path) != 0)
-			debug_path_search(f->elf, f->path, f->key);
+		if (!f->elf || !f->key || !f->path || strcmp(f->key, f->path) == 0)
+			continue;
+		debug_path_search(f->elf, f->path, f->key);
+		if (elf_object_is_partial(f->elf) || (f->reason && *f->reason))
+			elf_object_add_lines(f->elf, f->path, f->key);
 	}
 }
 
@@ -563,7 +566,7 @@ void model_settle_images(struct model *m)
 	struct file_index index;
 	bool ok = index_files(m, &index) && identify_images(m);
 
-	search_debug_paths(m);
+	search_debug_files(m);
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
 		struct code *c = m->code[i];
 

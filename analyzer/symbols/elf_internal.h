@@ -29,6 +29,8 @@ struct elf_object {
 	bool memory;	  /* a JIT's */
 	bool relocatable; /* symbols count from their sections */
 	bool has_lines;	  /* a .debug_line, of which there are bytes */
+	bool has_more;	  /* its DWARF goes on in other files: .dwo, or what dwz made */
+	bool names_file;  /* libdw would open the one that it names, whatever that is; recorders leave the section out */
 	Elf *elf;
 	struct section *sections;
 	size_t nr_sections;
@@ -68,6 +70,7 @@ struct elf_object {
 	size_t nr_everywhere;
 	struct body {
 		uint64_t start, end;
+		Dwarf *dwarf; /* of this file or of a .dwo */
 		Dwarf_Off die;
 	} *bodies; /* of subprograms of the units that were asked for, unit by unit, by start */
 	size_t nr_bodies, bodies_capacity;

@@ -62,6 +62,8 @@ bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_functi
 /* Has it a symbol table for debugging, here or in its debug file?  .dynsym has what others may call, and no more. */
 bool elf_has_symbols(const struct elf_object *o);
 bool elf_has_lines(struct elf_object *o);
+/* Do its lines and inlined functions go on in files that a trace does not have (.dwo, dwz's)? */
+bool elf_object_is_partial(const struct elf_object *o);
 /* Is there a file at path, on this machine, that has this build id (in hex)? */
 bool elf_file_is(const char *path, const char *build_id);
 /* All functions, sorted by address. */

@@ -21,11 +21,11 @@ void elf_inlines_destroy(struct elf_object *o)
 	free(o->bodies);
 }
 
-static bool add_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_Off die)
+static bool add_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_Die *die)
 {
 	if (o->nr_bodies >= RANGES_MAX || !GROW(o->bodies, o->nr_bodies, o->bodies_capacity))
 		return false;
-	o->bodies[o->nr_bodies++] = (struct body){ start, end, die };
+	o->bodies[o->nr_bodies++] = (struct body){ start, end, dwarf_cu_getdwarf(die->cu), dwarf_dieoffset(die) };
 	return true;
 }
 
@@ -44,7 +44,7 @@ static void add_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
 			while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
-				if (start < end && !add_body(o, start, end, dwarf_dieoffset(&die)))
+				if (start < end && !add_body(o, start, end, &die))
 					return;
 			break;
 		case DW_TAG_namespace:
@@ -65,12 +65,18 @@ static int by_start(const void *a, const void *b)
 
 static void add_unit(struct elf_object *o, struct unit *unit)
 {
-	Dwarf_Die die;
+	Dwarf_Die die, more;
+	uint8_t type;
 
 	unit->bodies_read = true;
 	unit->first_body = o->nr_bodies;
-	if (dwarf_offdie(o->dwarf, unit->die, &die))
-		add_bodies(o, &die, 0);
+	if (dwarf_offdie(o->dwarf, unit->die, &die)) {
+		/* of a file of this machine alone: a trace could name any file */
+		bool is_split = o->dwarf_elf && dwarf_cu_info(die.cu, NULL, &type, NULL, &more, NULL, NULL, NULL) == 0 &&
+				type == DW_UT_skeleton && more.cu;
+
+		add_bodies(o, is_split ? &more : &die, 0);
+	}
 	unit->nr_bodies = o->nr_bodies - unit->first_body;
 	if (unit->nr_bodies)
 		qsort(o->bodies + unit->first_body, unit->nr_bodies, sizeof(*o->bodies), by_start);
@@ -146,7 +152,7 @@ size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inlin
 	Dwarf_Die die, child;
 	bool deeper;
 
-	if (!body || !dwarf_offdie(o->dwarf, body->die, &die))
+	if (!body || !dwarf_offdie(body->dwarf, body->die, &die))
 		return 0;
 	do {
 		deeper = false;

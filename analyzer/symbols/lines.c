@@ -37,7 +37,7 @@ void elf_object_add_lines(struct elf_object *o, const char *path, const char *bu
 {
 	size_t n = o->nr_elsewhere;
 
-	if (o->has_lines || n == ELF_ELSEWHERE_MAX)
+	if ((o->has_lines && !o->has_more) || n == ELF_ELSEWHERE_MAX)
 		return;
 	o->elsewhere[n].path = strdup(path);
 	o->elsewhere[n].build_id = strdup(build_id);
@@ -59,7 +59,8 @@ static void open_dwarf(struct elf_object *o)
 		close(o->dwarf_fd);
 		o->dwarf_elf = NULL;
 	}
-	o->dwarf = dwarf_begin_elf(o->elf, DWARF_C_READ, NULL);
+	if (!o->names_file)
+		o->dwarf = dwarf_begin_elf(o->elf, DWARF_C_READ, NULL);
 }
 
 static bool add_row(struct elf_object *o, const struct elf_line *row)
@@ -210,7 +211,7 @@ static void need_rows(struct elf_object *o, uint64_t address)
 bool elf_has_lines(struct elf_object *o)
 {
 	elf_units_read(o);
-	return o->has_lines || o->dwarf_elf;
+	return o->has_lines || (o->dwarf_elf && o->nr_units);
 }
 
 /* Index of the first row behind address. */

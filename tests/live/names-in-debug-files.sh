@@ -102,6 +102,17 @@ named "packed in the file"
 "$B/tailor" dump "$dir/t.tlr" | grep -q 'symbols of the file in front' || fail "packed in the file: expected its symbols in the trace"
 pack && head -c 300 "$dir/small.xz" >"$dir/cut.xz" && add "$dir/cut.xz"
 named "packed, and cut" no
+# a program whose own DWARF goes on in other files
+rm -rf "$dir"/bin/*
+(cd "$dir/bin" && gcc -O1 -g -gsplit-dwarf -o host "$dir/host.c") || exit 1
+gather 100 planted && lined "split into a .dwo"
+if type -P dwz >/dev/null; then
+	gcc -O1 -g -o "$dir/bin/host" "$dir/host.c" && gcc -O1 -g -shared -fPIC -o "$dir/bin/other.so" "$dir/host.c" &&
+		dwz -m "$dir/bin/common" "$dir/bin/host" "$dir/bin/other.so" || exit 1
+	gather 100 planted && lined "shared by dwz"
+else
+	echo "what dwz makes is not looked at: it is missing (package dwz)"
+fi
 # a program of a package: the sentence names the package that has its symbols
 owner=$(dpkg -S /usr/bin/gzip /bin/gzip 2>/dev/null | sed 's/:.*//;q')
 id=$(readelf -n "$(type -P gzip)" | sed -n 's/^ *Build ID: *//p')
