@@ -34,7 +34,7 @@ fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 
 INCLUDES = -I.
 
-recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd -llzma
+recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd -llzma -ldl
 record_LIBS   = $(RECORD_LIBS) -lpthread
 analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
@@ -176,10 +176,11 @@ PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4
 	libjansson-dev zlib1g-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
 # What `tailor html` and `tailor serve` are built with; without them the build leaves these out, and says so.
 PACKAGES_PAGE := esbuild clang lld libmicrohttpd-dev
-PACKAGES_CHECK := git libcmocka-dev clang lld binutils 'dwz?' python3-msgpack python3-jsonschema 'python3-numba?' llvm sqlite3 g++ \
+PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema 'python3-numba?' llvm sqlite3 g++ \
 	'libclang-rt-14-dev|libclang-rt-dev' gcc-multilib procps strace \
 	'libpython3.11-testsuite|libpython3.13-testsuite|libpython3.14-testsuite?' linux-perf
 # the page's tests: a browser, and what drives it (tests/page/fetch.py)
+PACKAGES_CHECK += 'dwz?' 'libdebuginfod1?'
 PACKAGES_CHECK += nodejs chromium-headless-shell curl ca-certificates 'musl-tools?'
 # libraries that the examples of jitreg/GUIDE.md generate code with
 PACKAGES_CHECK += "libgccjit-$$(gcc -dumpversion)-dev?" 'libasmjit-dev?'

@@ -95,8 +95,8 @@ const char *without_debug_remedy(const struct without_debug *w, bool lines, char
 	size_t bytes = strlen(w->package), tail = sizeof(suffix) - 1;
 
 	if (*w->package && bytes > tail && strcmp(w->package + bytes - tail, suffix) == 0)
-		snprintf(text, WITHOUT_DEBUG_TEXT, "`apt install %s` (from the distribution's archive of debug symbols: debian-debug, "
-			 "ddebs.ubuntu.com), and record again, or report with --debug-path /usr/lib/debug.", w->package);
+		snprintf(text, WITHOUT_DEBUG_TEXT, "Record with --debuginfod, or `apt install %s` (from the distribution's archive of "
+			 "debug symbols), and record again, or report with --debug-path /usr/lib/debug.", w->package);
 	else if (*w->package)
 		snprintf(text, WITHOUT_DEBUG_TEXT, "`apt install %s`, and record again, or report with --debug-path /usr/lib/debug.",
 			 w->package);
@@ -104,6 +104,6 @@ const char *without_debug_remedy(const struct without_debug *w, bool lines, char
 		snprintf(text, WITHOUT_DEBUG_TEXT, "Record again while it is there.");
 	else
 		snprintf(text, WITHOUT_DEBUG_TEXT, "Install its debug package (PACKAGE-dbgsym or -dbg, -debuginfo), or build it with %s, "
-			 "and record again.", lines ? "-g" : "its symbols");
+			 "and record again; --debuginfod fetches a distribution's.", lines ? "-g" : "its symbols");
 	return text;
 }

@@ -113,6 +113,43 @@ if type -P dwz >/dev/null; then
 else
 	echo "what dwz makes is not looked at: it is missing (package dwz)"
 fi
+# from a server that the user names; nothing is asked for without that
+cat >"$dir/server.py" <<'END'
+import http.server, sys
+class Server(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        open(sys.argv[3], "a").write(self.path + "\n")
+        known = self.path == f"/buildid/{sys.argv[2]}/debuginfo"
+        self.send_response(200 if known else 404)
+        body = open(sys.argv[1], "rb").read() if known else b""
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *a): pass
+s = http.server.HTTPServer(("127.0.0.1", 0), Server)
+print(s.server_port, flush=True)
+s.serve_forever()
+END
+if /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2>/dev/null; then
+	build sha1
+	: >"$dir/asked"
+	coproc /usr/bin/python3 "$dir/server.py" "$dir/debug" "$id" "$dir/asked" 2>&1
+	server=$COPROC_PID
+	read -r port <&"${COPROC[0]}"
+	unset DEBUGINFOD_URLS
+	named "no server" no
+	[ -s "$dir/asked" ] && fail "no server: expected no request, got: $(cat "$dir/asked")"
+	export DEBUGINFOD_URLS=http://127.0.0.1:$port/ no_proxy=127.0.0.1
+	named "a server"
+	grep -q "^/buildid/$id/debuginfo$" "$dir/asked" || fail "a server: expected a request, got: $(cat "$dir/asked")"
+	lined "a server"
+	kill "$server"
+	rm -rf "${dir:?}"/cache/*
+	named "a server that has ended" no
+	unset DEBUGINFOD_URLS
+else
+	echo "servers of debug files are not looked at: libdebuginfod.so.1 is missing (package libdebuginfod1)"
+fi
 # a program of a package: the sentence names the package that has its symbols
 owner=$(dpkg -S /usr/bin/gzip /bin/gzip 2>/dev/null | sed 's/:.*//;q')
 id=$(readelf -n "$(type -P gzip)" | sed -n 's/^ *Build ID: *//p')
@@ -122,7 +159,7 @@ compressed() { # SECONDS
 	n=$("$B/tailor" report --samples "$dir/t.tlr" | cut -f 8 | grep -c '/gzip$')
 }
 if [ -n "$owner" ] && ! [ -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ]; then
-	gather 50 compressed && says 'without a name: its symbols were taken out. `apt install '"$owner-dbgsym\`"
+	gather 50 compressed && says "name: its symbols were taken out. Record with --debuginfod, or \`apt install $owner-dbgsym\`"
 else
 	echo "the package's name is not looked at: gzip is none of dpkg's, or its symbols are installed"
 fi
