@@ -64,6 +64,11 @@ gcc -O1 -g -Wl,--build-id=0x0123 -o "$dir/later/.build-id/${id:0:2}/${id:2}.debu
 link && cp "$dir/host.debug" "$dir/bin/"
 named "beside it"
 lined "beside it"
+doctor() { # PROGRAM SENTENCE
+	"$B/tailor" doctor "$1" | tr '\n' ' ' | tr -s ' ' | grep -qF "$2" ||
+		fail "doctor $1: expected \"$2\", got: $("$B/tailor" doctor "$1" | grep -A 3 Symbols)"
+}
+doctor "$dir/bin/host" '[ok] names of functions in the files or in their debug files'
 ! "$B/tailor" report "$dir/t.tlr" | grep -q 'without a name' || fail "beside it: expected no sentence about names"
 mkdir "$dir/bin/.debug" && mv "$dir/bin/host.debug" "$dir/bin/.debug/"
 named "in .debug"
@@ -159,6 +164,7 @@ compressed() { # SECONDS
 	n=$("$B/tailor" report --samples "$dir/t.tlr" | cut -f 8 | grep -c '/gzip$')
 }
 if [ -n "$owner" ] && ! [ -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ]; then
+	doctor gzip "names of functions taken out of gzip remedy: apt install $owner-dbgsym"
 	gather 50 compressed && says "name: its symbols were taken out. Record with --debuginfod, or \`apt install $owner-dbgsym\`"
 else
 	echo "the package's name is not looked at: gzip is none of dpkg's, or its symbols are installed"
