@@ -137,6 +137,7 @@ static int look_at_command(struct doctor *d, const char *command)
 		doctor_add(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", command, strerror(p.error));
 		return -p.error;
 	}
+	doctor_check_symbols(d, *p.interpreter ? p.interpreter : p.path, 0);
 	ret = look_at_program(&l, p.path);
 	if (ret < 0)
 		doctor_add(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", p.path, strerror(-ret));
@@ -175,10 +176,12 @@ static int run(int argc, char **argv)
 	doctor_check_sampling(&d);
 	if (a.pid)
 		process = doctor_check_process(&d, a.pid);
-	if (a.pid && process == 0)
+	if (a.pid && process == 0) {
+		doctor_check_symbols(&d, NULL, a.pid);
 		jit_sources_of_process(a.pid, add_jit_source, &d);
-	else if (a.command)
+	} else if (a.command) {
 		process = look_at_command(&d, a.command);
+	}
 	(a.json ? doctor_print_json : doctor_print_text)(&d, stdout);
 	return doctor_can_record(&d) && process == 0 ? CMD_DONE : CMD_FAILED;
 }

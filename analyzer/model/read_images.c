@@ -247,13 +247,20 @@ static bool read_parts(struct model *m, const struct trace_record *r, struct elf
 	return true;
 }
 
+/* Its symbols are in the trace, its lines where it was found, if that is this machine. */
 static void read_debug_file(struct model *m, const struct trace_record *r)
 {
 	struct image_file *f = m->nr_files ? m->file[m->nr_files - 1] : NULL;
 	struct elf_object *elf = NULL;
+	char *path;
 
-	if (f && f->elf && f->key && trace_text_is(r, F(image_file, key), f->key) && read_parts(m, r, &elf) && elf)
-		elf_object_set_debug(f->elf, elf);
+	if (!f || !f->elf || !f->key || !trace_text_is(r, F(image_file, key), f->key) || !read_parts(m, r, &elf) || !elf)
+		return;
+	elf_object_set_debug(f->elf, elf);
+	path = trace_text(r, F(image_file, path));
+	if (path)
+		elf_object_add_lines(f->elf, path, f->key);
+	free(path);
 }
 
 void model_read_image_file(struct model *m, struct process *p, const struct trace_record *r)
@@ -620,11 +627,26 @@ static bool find_files_of_guest(struct model *m)
 	return ok;
 }
 
+/* Of files with a build id: what the trace lacks of them. */
+static void search_debug_files(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_files; i++) {
+		const struct image_file *f = m->file[i];
+
+		if (!f->elf || !f->key || !f->path || strcmp(f->key, f->path) == 0)
+			continue;
+		debug_path_search(f->elf, f->path, f->key);
+		if (elf_object_is_partial(f->elf) || (f->reason && *f->reason))
+			elf_object_add_lines(f->elf, f->path, f->key);
+	}
+}
+
 void model_settle_images(struct model *m)
 {
 	struct file_index index;
 	bool ok = index_files(m, &index) && identify_images(m) && find_listed_images(m, &index);
 
+	search_debug_files(m);
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
 		struct code *c = m->code[i];
 

@@ -34,12 +34,13 @@ static void find_packages(const struct model *m, bool lines, struct without_debu
 }
 
 /* share: of each image, freed. */
-static void find(const struct report *r, double *share, bool lines, struct without_debug_list *out)
+static void find(const struct report *r, double *share, double samples, bool lines, struct without_debug_list *out)
 {
 	*out = (struct without_debug_list){ .nr = 0 };
 	for (uint32_t i = 0; share && i < r->a->nr_images; i++) {
 		const char *path = r->a->image[i].path;
-		const struct image_file *f = share[i] >= WITHOUT_DEBUG_SHARE ? model_find_lacking(r->model, path, lines) : NULL;
+		bool is_worth = share[i] >= WITHOUT_DEBUG_SHARE && share[i] * samples >= WITHOUT_DEBUG_SAMPLES;
+		const struct image_file *f = is_worth ? model_find_lacking(r->model, path, lines) : NULL;
 
 		if (f)
 			take(out, &(struct without_debug){ path, share[i], f->reason, f->elf != NULL, "" });
@@ -65,7 +66,7 @@ void without_names_find(const struct report *r, const struct report_group *by, s
 		if (!f->symbol && !f->jit && !f->unknown)
 			share[f->image] += share_of(r, by, i);
 	}
-	find(r, share, false, out);
+	find(r, share, by->g.total.samples, false, out);
 }
 
 void without_lines_find(const struct report *r, const struct report_group *by, struct without_debug_list *out)
@@ -74,7 +75,7 @@ void without_lines_find(const struct report *r, const struct report_group *by, s
 
 	for (uint32_t i = 0; share && i < by->g.nr; i++)
 		share[report_value(by, i, 0)] += share_of(r, by, i);
-	find(r, share, true, out);
+	find(r, share, by->g.total.samples, true, out);
 }
 
 const char *without_debug_cause(const struct without_debug *w, bool lines, char text[WITHOUT_DEBUG_TEXT])
@@ -94,14 +95,15 @@ const char *without_debug_remedy(const struct without_debug *w, bool lines, char
 	size_t bytes = strlen(w->package), tail = sizeof(suffix) - 1;
 
 	if (*w->package && bytes > tail && strcmp(w->package + bytes - tail, suffix) == 0)
-		snprintf(text, WITHOUT_DEBUG_TEXT, "`apt install %s` (from the distribution's archive of debug symbols: debian-debug, "
-			 "ddebs.ubuntu.com), and record again.", w->package);
+		snprintf(text, WITHOUT_DEBUG_TEXT, "Record with --debuginfod, or `apt install %s` (from the distribution's archive of "
+			 "debug symbols), and record again, or report with --debug-path /usr/lib/debug.", w->package);
 	else if (*w->package)
-		snprintf(text, WITHOUT_DEBUG_TEXT, "`apt install %s`, and record again.", w->package);
+		snprintf(text, WITHOUT_DEBUG_TEXT, "`apt install %s`, and record again, or report with --debug-path /usr/lib/debug.",
+			 w->package);
 	else if (!w->is_read)
 		snprintf(text, WITHOUT_DEBUG_TEXT, "Record again while it is there.");
 	else
 		snprintf(text, WITHOUT_DEBUG_TEXT, "Install its debug package (PACKAGE-dbgsym or -dbg, -debuginfo), or build it with %s, "
-			 "and record again.", lines ? "-g" : "its symbols");
+			 "and record again; --debuginfod fetches a distribution's.", lines ? "-g" : "its symbols");
 	return text;
 }

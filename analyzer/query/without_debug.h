@@ -9,7 +9,8 @@
 #include "analyzer/query/report.h"
 #include "jitreg/base/dpkg.h"
 
-#define WITHOUT_DEBUG_SHARE 0.02 /* of all samples: less is not worth a sentence */
+#define WITHOUT_DEBUG_SHARE 0.02 /* of all samples, */
+#define WITHOUT_DEBUG_SAMPLES 10.0 /* and about so many: less is not worth a sentence */
 #define WITHOUT_DEBUG_MAX 3u
 #define WITHOUT_DEBUG_TEXT 512
 

@@ -29,8 +29,9 @@ int elf_file_open(const char *path, const char *build_id, Elf **elf)
 	struct stat st;
 	int fd;
 
+	*elf = NULL;
 	/* to open a device may do something */
-	if (*path != '/' || stat(path, &st) || !S_ISREG(st.st_mode))
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return -1;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
@@ -40,6 +41,7 @@ int elf_file_open(const char *path, const char *build_id, Elf **elf)
 	if (*elf && elf_kind(*elf) == ELF_K_ELF && has_build_id(*elf, build_id))
 		return fd;
 	elf_end(*elf);
+	*elf = NULL;
 	close(fd);
 	return -1;
 }

@@ -25,6 +25,7 @@ struct section {
 #define ELF_FILE_BYTES_MAX (16ull << 30) /* of address space, not memory: parts alone are filled in */
 
 #define ELF_KNOWN_MAX 64
+#define ELF_ELSEWHERE_MAX 8
 
 struct elf_object {
 	unsigned char *data;
@@ -36,6 +37,8 @@ struct elf_object {
 	bool memory;	  /* a JIT's */
 	bool relocatable; /* symbols count from their sections */
 	bool has_lines;	  /* a .debug_line, of which there are bytes */
+	bool has_more;	  /* its DWARF goes on in other files: .dwo, or what dwz made */
+	bool names_file;  /* libdw would open the one that it names, whatever that is; recorders leave the section out */
 	Elf *elf;
 	struct section *sections;
 	size_t nr_sections;
@@ -50,19 +53,39 @@ struct elf_object {
 	size_t nr_plt;
 	const char **plt_names; /* NULL: of no name */
 	/* lines.c */
+	struct {
+		char *path, *build_id;
+	} elsewhere[ELF_ELSEWHERE_MAX]; /* where lines may be */
+	size_t nr_elsewhere;
 	bool lines_read;
 	Dwarf *dwarf;
 	unsigned char *plain; /* what libdw reads where sections are compressed: elf_for_libdw() */
 	uint64_t plain_bytes;
 	Elf *plain_elf;
-	struct elf_line *lines;
+	Elf *dwarf_elf; /* of a file of this machine, which dwarf_fd is; NULL: of this object */
+	int dwarf_fd;
+	struct unit {
+		Dwarf_Off die;
+		bool lines_read, bodies_read;
+		bool is_everywhere; /* it does not say which addresses it describes */
+		size_t first_body, nr_bodies;
+	} *units; /* of compilation, by offset */
+	size_t nr_units, units_capacity;
+	struct unit_range {
+		uint64_t start, end;
+		size_t unit;
+	} *ranges; /* by start */
+	size_t nr_ranges, ranges_capacity;
+	struct elf_line *lines; /* of the units that were asked for, by address */
 	size_t nr_lines, lines_capacity;
 	/* inlines.c */
-	bool bodies_read;
+	bool bodies_read; /* of units that are everywhere, the first ones */
+	size_t nr_everywhere;
 	struct body {
 		uint64_t start, end;
+		Dwarf *dwarf; /* of this file or of a .dwo */
 		Dwarf_Off die;
-	} *bodies; /* of subprograms, by start */
+	} *bodies; /* of subprograms of the units that were asked for, unit by unit, by start */
 	size_t nr_bodies, bodies_capacity;
 };
 
@@ -85,7 +108,10 @@ void elf_inflate(struct section *s);
 /* The object with its debug sections inflated; NULL without memory. */
 Elf *elf_for_libdw(struct elf_object *o);
 void elf_inflate_destroy(struct elf_object *o);
-void elf_lines_read(struct elf_object *o);
+/* The units of compilation are known from then on. */
+void elf_units_read(struct elf_object *o);
+/* The one that describes an address; NULL: none does. */
+struct unit *elf_find_unit(struct elf_object *o, uint64_t address);
 void elf_inlines_destroy(struct elf_object *o);
 void elf_lines_destroy(struct elf_object *o);
 

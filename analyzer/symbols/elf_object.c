@@ -180,6 +180,8 @@ static int read_sections(struct elf_object *o)
 		    has_bytes(o, sh.sh_offset, sh.sh_size))
 			s->data = o->data + sh.sh_offset;
 		o->has_lines |= s->data && s->bytes && elf_is_named(s, ".debug_line");
+		o->names_file |= s->data && s->name && strcmp(s->name, ".gnu_debugaltlink") == 0;
+		o->has_more |= s->name && (strcmp(s->name, ".gnu_debugaltlink") == 0 || elf_is_named(s, ".debug_addr"));
 		elf_note_compression(s);
 	}
 	return 0;
@@ -382,6 +384,11 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out
 }
 
 /* -------------------------------------------------------------------------------------------------------- answers */
+
+bool elf_object_is_partial(const struct elf_object *o)
+{
+	return o->has_more;
+}
 
 bool elf_has_symbols(const struct elf_object *o)
 {

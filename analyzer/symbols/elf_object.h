@@ -51,13 +51,22 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out
 void elf_object_set_debug(struct elf_object *o, struct elf_object *debug);
 /* What its compressed sections, and its debug file's, say that they have inflated: memory that later questions may take. */
 uint64_t elf_object_inflated_bytes(const struct elf_object *o);
+/* A file of this machine that may have the lines and inlined functions that o lacks: looked at when they are first asked for, and taken if
+ * it has the build id (in hex).  Of several the first one that does; beyond eight none is remembered. */
+void elf_object_add_lines(struct elf_object *o, const char *path, const char *build_id);
+/* A folder with debug files, for objects that are searched for from then on; it must stay.  false: there are eight already. */
+bool debug_path_add(const char *folder);
+/* Symbols and lines that o lacks, from those folders; path: of its image.  Before the first question. */
+void debug_path_search(struct elf_object *o, const char *path, const char *build_id);
 void elf_object_destroy(struct elf_object *o);
 
 /* The function that covers address; one without a size reaches to the next, inside of its section.  false: none. */
 bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_function *out);
 /* Has it a symbol table for debugging, or Go's, here or in its debug file?  .dynsym has what others may call, and no more. */
 bool elf_has_symbols(const struct elf_object *o);
-bool elf_has_lines(const struct elf_object *o);
+bool elf_has_lines(struct elf_object *o);
+/* Do its lines and inlined functions go on in files that a trace does not have (.dwo, dwz's)? */
+bool elf_object_is_partial(const struct elf_object *o);
 /* Is there a file at path, on this machine, that has this build id (in hex)? */
 bool elf_file_is(const char *path, const char *build_id);
 /* All functions, sorted by address. */

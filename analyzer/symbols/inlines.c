@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions a compiler inlined at an address, by libdw.  All subprograms' ranges become one sorted array when the first
+ * Which functions a compiler inlined at an address, by libdw.  The ranges of a unit's subprograms go into one sorted array when its first
  * address is asked for; from there it is down the tree of one subprogram.  Trees are hostile: depth and steps are bounded.
  */
 #include "analyzer/symbols/elf_internal.h"
@@ -21,11 +21,11 @@ void elf_inlines_destroy(struct elf_object *o)
 	free(o->bodies);
 }
 
-static bool add_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_Off die)
+static bool add_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_Die *die)
 {
 	if (o->nr_bodies >= RANGES_MAX || !GROW(o->bodies, o->nr_bodies, o->bodies_capacity))
 		return false;
-	o->bodies[o->nr_bodies++] = (struct body){ start, end, die };
+	o->bodies[o->nr_bodies++] = (struct body){ start, end, dwarf_cu_getdwarf(die->cu), dwarf_dieoffset(die) };
 	return true;
 }
 
@@ -44,7 +44,7 @@ static void add_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
 			while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
-				if (start < end && !add_body(o, start, end, dwarf_dieoffset(&die)))
+				if (start < end && !add_body(o, start, end, &die))
 					return;
 			break;
 		case DW_TAG_namespace:
@@ -63,34 +63,57 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void read_bodies(struct elf_object *o)
+static void add_unit(struct elf_object *o, struct unit *unit)
 {
-	Dwarf_Off at = 0, next;
-	size_t header;
+	Dwarf_Die die, more;
+	uint8_t type;
 
-	o->bodies_read = true;
-	elf_lines_read(o);
-	while (o->dwarf && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
-		Dwarf_Die unit;
+	unit->bodies_read = true;
+	unit->first_body = o->nr_bodies;
+	if (dwarf_offdie(o->dwarf, unit->die, &die)) {
+		/* of a file of this machine alone: a trace could name any file */
+		bool is_split = o->dwarf_elf && dwarf_cu_info(die.cu, NULL, &type, NULL, &more, NULL, NULL, NULL) == 0 &&
+				type == DW_UT_skeleton && more.cu;
 
-		if (next <= at)
-			break;
-		if (dwarf_offdie(o->dwarf, at + header, &unit))
-			add_bodies(o, &unit, 0);
-		at = next;
+		add_bodies(o, is_split ? &more : &die, 0);
 	}
+	unit->nr_bodies = o->nr_bodies - unit->first_body;
+	if (unit->nr_bodies)
+		qsort(o->bodies + unit->first_body, unit->nr_bodies, sizeof(*o->bodies), by_start);
+}
+
+static void read_everywhere(struct elf_object *o)
+{
+	o->bodies_read = true;
+	elf_units_read(o);
+	for (size_t i = 0; i < o->nr_units; i++)
+		if (o->units[i].is_everywhere)
+			add_unit(o, &o->units[i]);
+	o->nr_everywhere = o->nr_bodies;
 	if (o->nr_bodies)
 		qsort(o->bodies, o->nr_bodies, sizeof(*o->bodies), by_start);
 }
 
+static const struct body *search(const struct body *body, size_t nr, uint64_t address)
+{
+	size_t up_to = SORTED_COUNT(nr, i, body[i].start <= address);
+
+	return up_to && address < body[up_to - 1].end ? &body[up_to - 1] : NULL;
+}
+
 static const struct body *find_body(struct elf_object *o, uint64_t address)
 {
-	size_t up_to;
+	const struct body *body = NULL;
+	struct unit *unit;
 
 	if (!o->bodies_read)
-		read_bodies(o);
-	up_to = SORTED_COUNT(o->nr_bodies, i, o->bodies[i].start <= address);
-	return up_to && address < o->bodies[up_to - 1].end ? &o->bodies[up_to - 1] : NULL;
+		read_everywhere(o);
+	unit = elf_find_unit(o, address);
+	if (unit && !unit->bodies_read)
+		add_unit(o, unit);
+	if (unit && unit->nr_bodies)
+		body = search(o->bodies + unit->first_body, unit->nr_bodies, address);
+	return body || !o->nr_everywhere ? body : search(o->bodies, o->nr_everywhere, address);
 }
 
 static const char *name_of(Dwarf_Die *die)
@@ -129,7 +152,7 @@ size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inlin
 	Dwarf_Die die, child;
 	bool deeper;
 
-	if (!body || !dwarf_offdie(o->dwarf, body->die, &die))
+	if (!body || !dwarf_offdie(body->dwarf, body->die, &die))
 		return elf_go_inlines(o, address, out, max);
 	do {
 		deeper = false;

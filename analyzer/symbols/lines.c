@@ -1,19 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* Line tables by libdw: all rows of an object as one sorted array, built when the first address is asked for. */
+/*
+ * Line tables by libdw.  Which unit of compilation describes which addresses is read when the first address is asked for, the rows of a
+ * unit with the first address in it: they become one sorted array.  Of units that do not say what they describe all rows are read at once.
+ */
 #include "analyzer/symbols/elf_internal.h"
 
 #include "jitreg/base/grow.h"
 #include "jitreg/base/sorted.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define ROWS_MAX (64u << 20)
+#define RANGES_MAX (16u << 20)
+#define RANGES_BACK 8 /* looked at: what the linker left out begins at 0, and covers others */
 
 void elf_lines_destroy(struct elf_object *o)
 {
 	free(o->lines);
+	free(o->units);
+	free(o->ranges);
 	if (o->dwarf)
 		dwarf_end(o->dwarf); /* owns the file names */
+	if (o->dwarf_elf) {
+		elf_end(o->dwarf_elf);
+		close(o->dwarf_fd);
+	}
+	for (size_t i = 0; i < o->nr_elsewhere; i++) {
+		free(o->elsewhere[i].path);
+		free(o->elsewhere[i].build_id);
+	}
+}
+
+void elf_object_add_lines(struct elf_object *o, const char *path, const char *build_id)
+{
+	size_t n = o->nr_elsewhere;
+
+	if ((o->has_lines && !o->has_more) || n == ELF_ELSEWHERE_MAX)
+		return;
+	o->elsewhere[n].path = strdup(path);
+	o->elsewhere[n].build_id = strdup(build_id);
+	o->nr_elsewhere++;
+}
+
+static void open_dwarf(struct elf_object *o)
+{
+	Elf *elf;
+
+	for (size_t i = 0; i < o->nr_elsewhere && !o->dwarf; i++) {
+		if (!o->elsewhere[i].path || !o->elsewhere[i].build_id)
+			continue;
+		o->dwarf_fd = elf_file_open(o->elsewhere[i].path, o->elsewhere[i].build_id, &o->dwarf_elf);
+		if (o->dwarf_fd < 0)
+			continue;
+		o->dwarf = dwarf_begin_elf(o->dwarf_elf, DWARF_C_READ, NULL);
+		if (o->dwarf)
+			return;
+		elf_end(o->dwarf_elf);
+		close(o->dwarf_fd);
+		o->dwarf_elf = NULL;
+	}
+	elf = o->names_file ? NULL : elf_for_libdw(o);
+	if (elf)
+		o->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 }
 
 static bool add_row(struct elf_object *o, const struct elf_line *row)
@@ -63,43 +113,115 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address ? 1 : 0;
 }
 
-void elf_lines_read(struct elf_object *o)
+static int by_start(const void *a, const void *b)
+{
+	const struct unit_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* false: it does not say what it describes. */
+static bool add_ranges(struct elf_object *o, Dwarf_Die *die, size_t unit)
+{
+	Dwarf_Addr base, start, end;
+	size_t before = o->nr_ranges;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		if (start >= end)
+			continue;
+		if (o->nr_ranges >= RANGES_MAX || !GROW(o->ranges, o->nr_ranges, o->ranges_capacity))
+			break;
+		o->ranges[o->nr_ranges++] = (struct unit_range){ start, end, unit };
+	}
+	return o->nr_ranges > before;
+}
+
+void elf_units_read(struct elf_object *o)
 {
 	Dwarf_Off at = 0, next;
 	size_t header;
-	Elf *elf;
 
 	if (o->lines_read)
 		return;
 	o->lines_read = true;
-	elf = elf_for_libdw(o);
-	o->dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+	open_dwarf(o);
 	while (o->dwarf && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
-		Dwarf_Die unit;
+		Dwarf_Die die;
 
 		if (next <= at)
 			break;
-		if (dwarf_offdie(o->dwarf, at + header, &unit))
-			add_unit(o, &unit);
+		if (dwarf_offdie(o->dwarf, at + header, &die) && GROW(o->units, o->nr_units, o->units_capacity)) {
+			o->units[o->nr_units++] = (struct unit){ .die = at + header };
+			if (!add_ranges(o, &die, o->nr_units - 1)) {
+				add_unit(o, &die);
+				o->units[o->nr_units - 1].is_everywhere = o->units[o->nr_units - 1].lines_read = true;
+			}
+		}
 		at = next;
 	}
+	if (o->nr_ranges)
+		qsort(o->ranges, o->nr_ranges, sizeof(*o->ranges), by_start);
 	if (o->nr_lines)
 		qsort(o->lines, o->nr_lines, sizeof(*o->lines), by_address);
 }
 
-bool elf_has_lines(const struct elf_object *o)
+struct unit *elf_find_unit(struct elf_object *o, uint64_t address)
 {
-	return o->has_lines || o->go.nr_functions;
+	size_t up_to;
+
+	elf_units_read(o);
+	up_to = SORTED_COUNT(o->nr_ranges, i, o->ranges[i].start <= address);
+	for (size_t i = up_to; i > 0 && i + RANGES_BACK > up_to; i--)
+		if (address < o->ranges[i - 1].end)
+			return &o->units[o->ranges[i - 1].unit];
+	return NULL;
+}
+
+/* Rows from `from` on, which are sorted, go to their places among those before, which are sorted, too. */
+static void merge_rows(struct elf_object *o, size_t from)
+{
+	size_t nr = o->nr_lines - from, at = from, to = o->nr_lines;
+	struct elf_line *new = nr ? malloc(nr * sizeof(*new)) : NULL;
+
+	if (!new) {
+		o->nr_lines = from;
+		return;
+	}
+	memcpy(new, o->lines + from, nr * sizeof(*new));
+	while (nr)
+		if (at && o->lines[at - 1].address > new[nr - 1].address)
+			o->lines[--to] = o->lines[--at];
+		else
+			o->lines[--to] = new[--nr];
+	free(new);
+}
+
+static void need_rows(struct elf_object *o, uint64_t address)
+{
+	struct unit *unit = elf_find_unit(o, address);
+	size_t before = o->nr_lines;
+	Dwarf_Die die;
+
+	if (!unit || unit->lines_read)
+		return;
+	unit->lines_read = true;
+	if (dwarf_offdie(o->dwarf, unit->die, &die))
+		add_unit(o, &die);
+	merge_rows(o, before);
+}
+
+bool elf_has_lines(struct elf_object *o)
+{
+	elf_units_read(o);
+	return o->has_lines || o->go.nr_functions || (o->dwarf_elf && o->nr_units);
 }
 
 /* Index of the first row behind address. */
 static size_t upper_bound(struct elf_object *o, uint64_t address)
 {
-	size_t up_to;
-
-	elf_lines_read(o);
-	up_to = SORTED_COUNT(o->nr_lines, i, o->lines[i].address <= address);
-	return up_to;
+	need_rows(o, address);
+	return SORTED_COUNT(o->nr_lines, i, o->lines[i].address <= address);
 }
 
 bool elf_find_line(struct elf_object *o, uint64_t address, struct elf_line *out)

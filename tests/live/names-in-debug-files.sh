@@ -6,7 +6,8 @@
 cat >"$dir/host.c" <<'END'
 #include <stdlib.h>
 volatile unsigned sum;
-static __attribute__((noinline)) void planted_work(void) { for (unsigned i = 0; i < 1000000; i++) sum += i; }
+static inline __attribute__((always_inline)) void inlined_work(unsigned i) { sum += i; }
+static __attribute__((noinline)) void planted_work(void) { for (unsigned i = 0; i < 1000000; i++) inlined_work(i); }
 int main(int argc, char **argv)
 {
 	for (int i = argc > 1 ? atoi(argv[1]) : 0; i > 0; i--)
@@ -42,13 +43,32 @@ says() { # SENTENCE
 	"$B/tailor" report "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ' | grep -qF "$1" ||
 		fail "expected \"$1\", got: $("$B/tailor" report "$dir/t.tlr" | head -12)"
 }
+lined() { # WHAT [REPORT'S-OPTION...]: the lines of planted_work() are those that addr2line finds, and what is inlined is seen
+	"$B/tailor" report "${@:2}" --samples "$dir/t.tlr" | awk -F '\t' '$9 == "planted_work" { sub(".*/", "", $10); print $10 }' |
+		sort | uniq -c | sort -rn >"$dir/lines"
+	echo "FIGURE $1: $(tr -s ' ' <"$dir/lines" | tr '\n' ',')"
+	[ -s "$dir/lines" ] && ! grep -qv ' host\.c:[34]$' "$dir/lines" || fail "$1: expected lines of host.c, got: $(cat "$dir/lines")"
+	"$B/tailor" export --format folded "${@:2}" -o "$dir/folded" "$dir/t.tlr" && grep -q 'planted_work;inlined_work' "$dir/folded" ||
+		fail "$1: expected inlined_work in planted_work, got: $(head -3 "$dir/folded")"
+}
 build sha1
 named "no debug file" no
+mkdir -p "$dir/later/.build-id/${id:0:2}" && cp "$dir/debug" "$dir/later/.build-id/${id:0:2}/${id:2}.debug"
 says 'in functions of host without a name: its symbols were taken out. Install its debug package'
 "$B/tailor" report --view lines "$dir/t.tlr" | tr '\n' ' ' | tr -s ' ' | grep -q '(host, .* it has no line table. .*build it with -g' ||
 	fail "no debug file: expected a sentence about lines, got: $("$B/tailor" report --view lines "$dir/t.tlr")"
+lined "found later" --debug-path "$dir/later"
+! "$B/tailor" report --debug-path "$dir/later" "$dir/t.tlr" | grep -q 'without a name' || fail "found later: expected no sentence"
+gcc -O1 -g -Wl,--build-id=0x0123 -o "$dir/later/.build-id/${id:0:2}/${id:2}.debug" "$dir/host.c" || exit 1
+"$B/tailor" report --debug-path "$dir/later" "$dir/t.tlr" | grep -q 'without a name' || fail "another build's: expected no names"
 link && cp "$dir/host.debug" "$dir/bin/"
 named "beside it"
+lined "beside it"
+doctor() { # PROGRAM SENTENCE
+	"$B/tailor" doctor "$1" | tr '\n' ' ' | tr -s ' ' | grep -qF "$2" ||
+		fail "doctor $1: expected \"$2\", got: $("$B/tailor" doctor "$1" | grep -A 3 Symbols)"
+}
+doctor "$dir/bin/host" '[ok] names of functions in the files or in their debug files'
 ! "$B/tailor" report "$dir/t.tlr" | grep -q 'without a name' || fail "beside it: expected no sentence about names"
 mkdir "$dir/bin/.debug" && mv "$dir/bin/host.debug" "$dir/bin/.debug/"
 named "in .debug"
@@ -87,6 +107,54 @@ named "packed in the file"
 "$B/tailor" dump "$dir/t.tlr" | grep -q 'symbols of the file in front' || fail "packed in the file: expected its symbols in the trace"
 pack && head -c 300 "$dir/small.xz" >"$dir/cut.xz" && add "$dir/cut.xz"
 named "packed, and cut" no
+# a program whose own DWARF goes on in other files
+rm -rf "$dir"/bin/*
+(cd "$dir/bin" && gcc -O1 -g -gsplit-dwarf -o host "$dir/host.c") || exit 1
+gather 100 planted && lined "split into a .dwo"
+if type -P dwz >/dev/null; then
+	gcc -O1 -g -o "$dir/bin/host" "$dir/host.c" && gcc -O1 -g -shared -fPIC -o "$dir/bin/other.so" "$dir/host.c" &&
+		dwz -m "$dir/bin/common" "$dir/bin/host" "$dir/bin/other.so" || exit 1
+	gather 100 planted && lined "shared by dwz"
+else
+	echo "what dwz makes is not looked at: it is missing (package dwz)"
+fi
+# from a server that the user names; nothing is asked for without that
+cat >"$dir/server.py" <<'END'
+import http.server, sys
+class Server(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        open(sys.argv[3], "a").write(self.path + "\n")
+        known = self.path == f"/buildid/{sys.argv[2]}/debuginfo"
+        self.send_response(200 if known else 404)
+        body = open(sys.argv[1], "rb").read() if known else b""
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *a): pass
+s = http.server.HTTPServer(("127.0.0.1", 0), Server)
+print(s.server_port, flush=True)
+s.serve_forever()
+END
+if /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2>/dev/null; then
+	build sha1
+	: >"$dir/asked"
+	coproc /usr/bin/python3 "$dir/server.py" "$dir/debug" "$id" "$dir/asked" 2>&1
+	server=$COPROC_PID
+	read -r port <&"${COPROC[0]}"
+	unset DEBUGINFOD_URLS
+	named "no server" no
+	[ -s "$dir/asked" ] && fail "no server: expected no request, got: $(cat "$dir/asked")"
+	export DEBUGINFOD_URLS=http://127.0.0.1:$port/ no_proxy=127.0.0.1
+	named "a server"
+	grep -q "^/buildid/$id/debuginfo$" "$dir/asked" || fail "a server: expected a request, got: $(cat "$dir/asked")"
+	lined "a server"
+	kill "$server"
+	rm -rf "${dir:?}"/cache/*
+	named "a server that has ended" no
+	unset DEBUGINFOD_URLS
+else
+	echo "servers of debug files are not looked at: libdebuginfod.so.1 is missing (package libdebuginfod1)"
+fi
 # a program of a package: the sentence names the package that has its symbols
 owner=$(dpkg -S /usr/bin/gzip /bin/gzip 2>/dev/null | sed 's/:.*//;q')
 id=$(readelf -n "$(type -P gzip)" | sed -n 's/^ *Build ID: *//p')
@@ -96,7 +164,8 @@ compressed() { # SECONDS
 	n=$("$B/tailor" report --samples "$dir/t.tlr" | cut -f 8 | grep -c '/gzip$')
 }
 if [ -n "$owner" ] && ! [ -e "/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" ]; then
-	gather 50 compressed && says 'without a name: its symbols were taken out. `apt install '"$owner-dbgsym\`"
+	doctor gzip "names of functions taken out of gzip remedy: apt install $owner-dbgsym"
+	gather 50 compressed && says "name: its symbols were taken out. Record with --debuginfod, or \`apt install $owner-dbgsym\`"
 else
 	echo "the package's name is not looked at: gzip is none of dpkg's, or its symbols are installed"
 fi

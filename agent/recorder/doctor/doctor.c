@@ -52,6 +52,7 @@ static const char *heading(const char *name)
 	static const char *const headings[][2] = {
 		{ "machine", "Machine" }, { "limits", "Limits" }, { "sampling", "Sampling methods, best first" },
 		{ "process", "Process" }, { "jit interfaces", "JIT interfaces" }, { "memory for rings", "locked memory" },
+		{ "symbols", "Symbols" },
 		{ "memory of others", "process memory" }, { "precise 3", "precise level 3" }, { "precise 2", "precise level 2" },
 		{ "precise 1", "precise level 1" }, { "samples in batches", "PEBS in batches" },
 	};

@@ -53,6 +53,9 @@ void doctor_check_sampling(struct doctor *d);
 /* A running process: can it be attached to, has it an agent and a recorder. */
 int doctor_check_process(struct doctor *d, pid_t pid);
 
+/* Which files of a process, or of a program (pid 0), have no names of their own functions, also not in debug files. */
+void doctor_check_symbols(struct doctor *d, const char *program, pid_t pid);
+
 /* Can anything be recorded? */
 bool doctor_can_record(const struct doctor *d);
 void doctor_print_text(const struct doctor *d, FILE *to);

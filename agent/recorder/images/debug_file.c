@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/debug_file.h"
 
+#include "agent/recorder/images/debuginfod.h"
 #include "agent/recorder/images/xz.h"
 
 #include <fcntl.h>
@@ -142,7 +143,15 @@ static bool find_inside(const struct search *s, int fd, const char *path)
 	return s->found->has_symbols;
 }
 
-bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX])
+static bool find_on_servers(const struct search *s, struct debuginfod *servers, const char *path)
+{
+	char at[PATH_MAX];
+
+	return debuginfod_fetch(servers, s->of->build_id, s->of->build_id_bytes, basename(path), at) && try_path(s, "", at);
+}
+
+bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct debuginfod *servers,
+		     struct elf_parts *found, char where[PATH_MAX])
 {
 	const struct search s = { of, pid, found, where };
 	char id[ELF_BUILD_ID_TEXT], name[PATH_MAX];
@@ -152,7 +161,8 @@ bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint3
 	elf_parts_build_id(of, id);
 	snprintf(name, sizeof(name), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, of->build_id_bytes > 1 ? id + 2 : "");
 	return (of->build_id_bytes > 1 && try_both(&s, name)) || find_by_link(&s, path) ||
-	       (of->build_id_bytes > 1 && find_in_caches(&s, id)) || (fd >= 0 && find_inside(&s, fd, path));
+	       (of->build_id_bytes > 1 && find_in_caches(&s, id)) || (fd >= 0 && find_inside(&s, fd, path)) ||
+	       (servers && of->build_id_bytes > 1 && find_on_servers(&s, servers, path));
 }
 
 bool debug_file_has_id(int fd, const unsigned char *build_id, uint32_t bytes)

@@ -7,8 +7,9 @@
  *	~/.debug/.build-id/XX/REST/elf     perf's cache
  *	~/.cache/debuginfod_client/ID/debuginfo     debuginfod's cache
  *	.gnu_debugdata     in the file itself, packed (Fedora's and its relatives' programs)
+ *	servers     by the build id, for users who asked for them (debuginfod.h)
  *
- * A file counts if it has the same build id, or, where one has none, the link's checksum.  Nothing is fetched.  Context: thread.
+ * A file counts if it has the same build id, or, where one has none, the link's checksum.  Context: thread.
  */
 #ifndef TAILOR_DEBUG_FILE_H
 #define TAILOR_DEBUG_FILE_H
@@ -17,10 +18,14 @@
 
 #include <limits.h>
 
-/* of: a file without .symtab, and fd, from which it was read; path: its own, in the view of files of process pid (0: only in ours).  true:
+struct debuginfod;
+
+/* of: a file without .symtab, and fd, from which it was read; path: its own, in the view of files of process pid (0: only in ours);
+ * servers: NULL: not asked.  true:
  * found has the symbols (no more of the file) and where has its path; elf_parts_free() frees them.  false: where has the path of a file
  * with the symbols of another build, or "". */
-bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct elf_parts *found, char where[PATH_MAX]);
+bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct debuginfod *servers,
+		     struct elf_parts *found, char where[PATH_MAX]);
 
 /* A file itself, which perf keeps in its cache: for when another build lies at its path by now, or none.  A descriptor, or -1. */
 int debug_file_open_kept(const unsigned char *build_id, uint32_t bytes);

@@ -2,6 +2,7 @@
 #include "agent/recorder/images/images.h"
 
 #include "agent/recorder/images/debug_file.h"
+#include "agent/recorder/images/debuginfod.h"
 #include "agent/recorder/images/elf_prune.h"
 #include "agent/recorder/images/image_code.h"
 #include "agent/recorder/process/proc_mem.h"
@@ -29,6 +30,7 @@
 #define EARLY_FILE_BYTES (1u << 20) /* of one: larger ones are written at the end, without unused parts */
 #define EARLY_FILES 256u /* of these that stay open, because their code comes at the end */
 #define BUILD_ID_MAX 20
+#define FETCHED_PART 100u /* of the samples: an image with less has no file fetched */
 #define COMPARED_BYTES 16384u
 #define OTHER_DESCRIPTORS 64u /* that the recorder may need beside files of images */
 #define DELETED " (deleted)"
@@ -96,6 +98,8 @@ struct images {
 	struct image *early;  /* those whose file is written, but not their code */
 	uint32_t nr_early;
 	uint32_t nr_open, open_max; /* files; beyond them one is opened again when it is written */
+	struct debuginfod *servers; /* NULL: nothing is fetched */
+	uint64_t nr_counted; /* samples in all images, when they are written */
 	struct image_code *code; /* NULL: not wanted */
 	uint32_t elsewhere; /* samples in no image */
 	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
@@ -122,6 +126,16 @@ int images_keep_code(struct images *i, uint64_t limit_bytes)
 		return 0;
 	i->code = image_code_create(limit_bytes);
 	return i->code ? 0 : -ENOMEM;
+}
+
+void images_fetch(struct images *i, bool asked)
+{
+	i->servers = debuginfod_create(asked);
+}
+
+const char *images_fetch_problem(const struct images *i)
+{
+	return debuginfod_problem(i->servers);
 }
 
 void images_of_the_past(struct images *i, bool same_kernel)
@@ -184,6 +198,7 @@ void images_destroy(struct images *i)
 			forget(i, i->process[b]->pid);
 	}
 	image_code_destroy(i->code);
+	debuginfod_destroy(i->servers);
 	free(i->key);
 	free(i);
 }
@@ -670,11 +685,27 @@ static void write_file(const struct image *m, const char *key, const char *path,
 		  .generation = m->identity.generation);
 }
 
+static uint64_t nr_samples(const struct image *m)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t line = 0; m->samples && line <= m->bytes >> IMAGE_CODE_LINE_SHIFT; line++)
+		sum += m->samples[line];
+	return sum;
+}
+
+/* Where samples are not counted by image, files of all are. */
+static bool is_worth_fetching(const struct images *i, const struct image *m)
+{
+	return !m->samples || nr_samples(m) * FETCHED_PART > i->nr_counted;
+}
+
 /* Those of a file without symbols that lie elsewhere.  false: there are none, and of_another says what lies in their place. */
 static bool find_symbols(const struct images *i, const struct image *m, const struct elf_parts *parts, struct elf_parts *symbols,
 			 char path[PATH_MAX], char of_another[OF_ANOTHER_BYTES])
 {
-	bool found = !parts->has_symbols && debug_file_find(parts, m->fd, m->path, i->past ? 0 : m->pid, symbols, path);
+	struct debuginfod *servers = !parts->has_symbols && i->servers && is_worth_fetching(i, m) ? i->servers : NULL;
+	bool found = !parts->has_symbols && debug_file_find(parts, m->fd, m->path, i->past ? 0 : m->pid, servers, symbols, path);
 
 	if (!parts->has_symbols && !found && *path)
 		snprintf(of_another, OF_ANOTHER_BYTES, OF_ANOTHER, path);
@@ -776,6 +807,8 @@ void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_
 {
 	uint64_t sum = 0, bytes;
 
+	if (i->servers) /* no ring waits for one */
+		return;
 	while (sum < EARLY_BYTES && (bytes = write_next(i, EARLY_FILE_BYTES, true, w, time_ns)) != UINT64_MAX)
 		sum += bytes;
 }
@@ -821,6 +854,8 @@ void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 			for (struct image *n = m->next_needed; n; n = n->next_needed)
 				if (is_same_file(m, n))
 					share_seen(m, n);
+	for (struct image *m = i->needed; m && i->servers; m = m->next_needed)
+		i->nr_counted += nr_samples(m);
 	while (write_next(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)
 		;
 	for (struct image *m = i->early; m; m = m->next_needed)

@@ -21,6 +21,11 @@ void images_destroy(struct images *i);
  * -ENOMEM. */
 int images_keep_code(struct images *i, uint64_t limit_bytes);
 #define IMAGES_CODE_DEFAULT (256u << 10)
+/* Symbols that are nowhere on this machine come from debuginfod's servers, if asked by an option or by the environment: for images with 1 %
+ * of the samples, when all files are written.  Before the first mapping. */
+void images_fetch(struct images *i, bool asked);
+/* A sentence, if they could not be fetched; else NULL. */
+const char *images_fetch_problem(const struct images *i);
 /* For an import: processes have exited, so files are opened by their paths only, and PIDs may have been reused.  same_kernel: the
  * running kernel was the sampled one, so [vdso] is the same. */
 void images_of_the_past(struct images *i, bool same_kernel);

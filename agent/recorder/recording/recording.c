@@ -41,6 +41,7 @@ static int create_parts(struct recording *r)
 	if (!r->output || !r->kernel_names || images_create(o->stack_bytes > 0, &r->images) ||
 	    images_keep_code(r->images, o->image_code_bytes) || jit_files_create(&r->jit_files))
 		return -ENOMEM;
+	images_fetch(r->images, o->debuginfod);
 	if (o->past_end_ns) {
 		images_of_the_past(r->images, o->past_same_kernel);
 		jit_files_of_the_past(r->jit_files, o->past_end_ns, o->past_end_s, o->past_other_clock);
@@ -247,6 +248,8 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 				 r->options.past_other_clock);
 	flush(r); /* before files of images, where there is room for a part of it all only */
 	images_write(r->images, r->writer, recording_now_ns(r));
+	if (images_fetch_problem(r->images))
+		recording_notice(r, NOTICE_REFUSED, "%s", images_fetch_problem(r->images));
 	write_missing_of_the_past(r);
 	trace_writer_flush_all(r->writer);
 	trace_writer_use_reserve(r->writer);

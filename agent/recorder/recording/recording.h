@@ -24,6 +24,7 @@ struct recording_options {
 	const char *output;
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
+	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	uint32_t stack_bytes; /* that are copied with a sample at most */
 	uint64_t registers;   /* to keep of each sample; 0: those that hold tags, as far as hosts have declared them */
 	bool has_tag_words;   /* samples have tags that are in a thread-local word */

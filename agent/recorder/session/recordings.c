@@ -49,6 +49,7 @@ static int create_recording(struct session *s, struct diag *d)
 	enum wire_sampler sampler = counting_sampler(s->counting);
 	int ret = recording_create(&(struct recording_options){
 		.output = o->output, .uncompressed = o->uncompressed, .image_code_bytes = o->image_code_bytes,
+		.debuginfod = o->debuginfod,
 		.stack_bytes = counting_events(s->counting)->event[0].attr.sample_stack_user, .registers = o->counting.event.registers,
 		.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
 		.notice = session_print_notice, .executed = on_executed, .exited = on_exited, .context = s,

@@ -28,6 +28,7 @@ struct session_options {
 	uint64_t store_bytes; /* dormant: most to keep of each process */
 	uint64_t duration_ns; /* of the recording; 0: until its host ends */
 	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
+	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
 	const char *socket; /* where it listens from its begin on, before a trace is written; NULL: session_listen() says */

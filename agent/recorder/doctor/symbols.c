@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Which files of a process, or which program, have no names of their own functions, and the packages that bring them. */
+#include "agent/recorder/doctor/doctor.h"
+
+#include "agent/recorder/images/debug_file.h"
+#include "agent/recorder/process/proc_file.h"
+#include "jitreg/base/dpkg.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILES_MAX 32
+
+struct files {
+	struct dpkg_file file[FILES_MAX]; /* paths are ours */
+	size_t nr;
+	pid_t pid; /* in whose view they lie; 0: in ours */
+};
+
+static bool has_names(const char *path, pid_t pid)
+{
+	struct elf_parts parts, found;
+	char root[PATH_MAX], where[PATH_MAX];
+	struct stat st;
+	bool has = true;
+	int fd = -1;
+
+	snprintf(root, sizeof(root), "/proc/%d/root%.4000s", (int)pid, path);
+	/* to open a device may do something */
+	if (stat(pid ? root : path, &st) == 0 && S_ISREG(st.st_mode))
+		fd = open(pid ? root : path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd >= 0 && elf_parts_read(fd, false, &parts) == 0) {
+		has = parts.has_symbols || debug_file_find(&parts, fd, path, (uint32_t)pid, NULL, &found, where);
+		if (!parts.has_symbols && has)
+			elf_parts_free(&found);
+		elf_parts_free(&parts);
+	}
+	if (fd >= 0)
+		close(fd);
+	return has;
+}
+
+static void look_at(struct files *f, const char *path)
+{
+	for (size_t i = 0; i < f->nr; i++)
+		if (strcmp(f->file[i].path, path) == 0)
+			return;
+	if (f->nr == FILES_MAX || has_names(path, f->pid))
+		return;
+	f->file[f->nr].path = strdup(path);
+	f->nr += f->file[f->nr].path != NULL;
+}
+
+static int look_at_mapping(void *files, const struct proc_mapping *m)
+{
+	if (m->path[0] == '/' && m->prot & PROT_EXEC)
+		look_at(files, m->path);
+	return 0;
+}
+
+/* The list of names with blanks between them, as far as there is room. */
+static void add_name(char *list, size_t bytes, const char *name, const char *between)
+{
+	size_t at = strlen(list);
+
+	if (strstr(list, name) == NULL && at + strlen(name) + strlen(between) + 1 < bytes)
+		snprintf(list + at, bytes - at, "%s%s", at ? between : "", name);
+}
+
+static void say(struct doctor *d, struct files *f)
+{
+	char names[256] = "", packages[240] = "", package[DPKG_NAME_BYTES];
+	struct doctor_finding *finding;
+
+	if (f->nr)
+		dpkg_find_packages(DPKG_LISTS, f->file, f->nr);
+	for (size_t i = 0; i < f->nr; i++) {
+		add_name(names, sizeof(names), basename(f->file[i].path), ", ");
+		if (!*f->file[i].package)
+			continue;
+		dpkg_debug_package(f->file[i].package, package);
+		add_name(packages, sizeof(packages), package, " ");
+	}
+	for (size_t i = 0; i < f->nr; i++)
+		free((char *)(uintptr_t)f->file[i].path);
+	if (!f->nr) {
+		doctor_add(d, "symbols", "names of functions", DOCTOR_YES, "in the files or in their debug files");
+		return;
+	}
+	finding = doctor_add(d, "symbols", "names of functions", DOCTOR_LESS, "taken out of %s", names);
+	if (*packages)
+		doctor_remedy(finding, "apt install %s", packages);
+	else
+		doctor_remedy(finding, "record with --debuginfod, or install debug packages");
+}
+
+void doctor_check_symbols(struct doctor *d, const char *program, pid_t pid)
+{
+	struct files f = { .pid = pid };
+	char path[PATH_MAX];
+
+	if (pid)
+		proc_each_mapping(pid, look_at_mapping, &f);
+	else if (realpath(program, path))
+		look_at(&f, path);
+	say(d, &f);
+}

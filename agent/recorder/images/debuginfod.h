@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Debug files from servers, by libdebuginfod (elfutils), which is loaded when the first one is wanted: only for a user who asked, by an
+ * option or by DEBUGINFOD_URLS.  What was fetched stays in that library's cache.  All files of a recording together have 60
+ * seconds.  Context: thread.
+ */
+#ifndef TAILOR_DEBUGINFOD_H
+#define TAILOR_DEBUGINFOD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct debuginfod;
+
+/* asked: by an option; servers are those of DEBUGINFOD_URLS, or elfutils' own.  NULL: no one asked, or no memory. */
+struct debuginfod *debuginfod_create(bool asked);
+void debuginfod_destroy(struct debuginfod *d);
+/* The debug file of a build id; name: for the line of progress on a terminal.  true: path is where it lies. */
+bool debuginfod_fetch(struct debuginfod *d, const unsigned char *build_id, size_t bytes, const char *name, char path[PATH_MAX]);
+/* A sentence, if files could not be fetched for a reason that is not the file's; else NULL. */
+const char *debuginfod_problem(const struct debuginfod *d);
+
+#endif
