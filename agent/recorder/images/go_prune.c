@@ -12,22 +12,26 @@ struct pruning {
 	const struct go_table *t;
 	unsigned char *kept;
 	uint64_t calls;
+	uint64_t work; /* bytes and values that were looked at */
 };
 
-static void keep(const struct pruning *p, uint64_t at, uint64_t bytes)
+#define WORK_EACH 16u /* for each byte of the table: linkers' tables need two */
+
+static void keep(struct pruning *p, uint64_t at, uint64_t bytes)
 {
+	p->work += bytes;
 	if (at <= p->t->nr && bytes <= p->t->nr - at)
 		memcpy(p->kept + at, p->t->bytes + at, bytes);
 }
 
-static void keep_text(const struct pruning *p, const char *text)
+static void keep_text(struct pruning *p, const char *text)
 {
 	if (text)
 		keep(p, (uint64_t)((const unsigned char *)text - p->t->bytes), strlen(text) + 1);
 }
 
 /* One table of a function; the largest of its values. */
-static int32_t keep_values(const struct pruning *p, const struct go_function *f, int of)
+static int32_t keep_values(struct pruning *p, const struct go_function *f, int of)
 {
 	struct go_values v = go_values_of(p->t, f, of);
 	const unsigned char *begin = v.at;
@@ -36,6 +40,7 @@ static int32_t keep_values(const struct pruning *p, const struct go_function *f,
 	while (go_values_next(&v)) {
 		uint64_t entry, name;
 
+		p->work++;
 		most = v.value > most ? v.value : most;
 		if (of == GO_FILE && go_table_file_at(p->t, f, v.value, &entry, &name)) {
 			keep(p, entry, 4);
@@ -47,7 +52,7 @@ static int32_t keep_values(const struct pruning *p, const struct go_function *f,
 	return most;
 }
 
-static void keep_calls(const struct pruning *p, const struct go_function *f, int32_t most)
+static void keep_calls(struct pruning *p, const struct go_function *f, int32_t most)
 {
 	uint64_t at = p->calls + f->inlined, bytes = go_inlined_bytes(p->t);
 
@@ -59,7 +64,7 @@ static void keep_calls(const struct pruning *p, const struct go_function *f, int
 		keep_text(p, go_table_name(p->t, go_inlined_read(p->t, p->t->bytes + at, i).name));
 }
 
-static void keep_function(const struct pruning *p, const struct go_function *f)
+static void keep_function(struct pruning *p, const struct go_function *f)
 {
 	int32_t most = -1;
 
@@ -91,7 +96,7 @@ void go_prune(struct elf_part *table, uint64_t text, uint64_t calls,
 	      bool (*is_seen)(const void *context, uint64_t start, uint64_t end), const void *context)
 {
 	struct go_table t;
-	struct pruning p = { &t, NULL, calls };
+	struct pruning p = { .t = &t, .calls = calls };
 	unsigned char *is_kept;
 
 	if (!go_table_open(table->bytes, table->nr, &t))
@@ -104,7 +109,7 @@ void go_prune(struct elf_part *table, uint64_t text, uint64_t calls,
 		return;
 	}
 	keep(&p, 0, GO_HEAD_BYTES);
-	for (uint32_t i = 0; i < t.nr_functions; i++) {
+	for (uint32_t i = 0; i < t.nr_functions && p.work < WORK_EACH * t.nr; i++) {
 		struct go_function f;
 
 		is_kept[i] = go_table_function(&t, i, &f) && is_seen(context, text + f.start, text + f.end);
@@ -113,6 +118,10 @@ void go_prune(struct elf_part *table, uint64_t text, uint64_t calls,
 	}
 	keep_places(&p, is_kept);
 	free(is_kept);
+	if (p.work >= WORK_EACH * t.nr) {
+		free(p.kept);
+		return;
+	}
 	free(table->bytes);
 	table->bytes = p.kept;
 }
