@@ -46,15 +46,19 @@ static void ask(const struct go_table *t)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct elf_part part = { 0, size, malloc(size ? size : 1) };
+	struct elf_parts p = { .nr = 2, .part = { { 0, size, malloc(size ? size : 1) }, { 0, 256, calloc(1, 256) } }, .go_text = 0x401000 };
 	struct go_table t;
 
-	memcpy(part.bytes, data, size);
-	if (go_table_open(part.bytes, size, &t))
+	memcpy(p.part[0].bytes, data, size);
+	p.go = &p.part[0];
+	p.go_calls = &p.part[size & 1];
+	p.go_calls_at = size / 2;
+	if (go_table_open(p.go->bytes, size, &t))
 		ask(&t);
-	go_prune(&part, 0x401000, size / 2, is_seen, NULL);
-	if (go_table_open(part.bytes, size, &t))
+	go_prune(&p, is_seen, NULL);
+	if (go_table_open(p.go->bytes, size, &t))
 		ask(&t);
-	free(part.bytes);
+	free(p.part[0].bytes);
+	free(p.part[1].bytes);
 	return 0;
 }

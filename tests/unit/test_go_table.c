@@ -106,11 +106,12 @@ static bool is_in_last(const void *context, uint64_t start, uint64_t end)
 static unsigned char *prune(bool (*is_seen)(const void *context, uint64_t start, uint64_t end))
 {
 	const struct go_table_bytes b = go_table_bytes(0x1000);
-	struct elf_part part = { 0, b.nr, malloc(b.nr) };
+	struct elf_parts p = { .nr = 1, .part = { { 0, b.nr, malloc(b.nr) } }, .go_text = 0x1000, .go_calls_at = b.calls };
 
-	memcpy(part.bytes, b.bytes, b.nr);
-	go_prune(&part, 0x1000, b.calls, is_seen, NULL);
-	return part.bytes;
+	memcpy(p.part[0].bytes, b.bytes, b.nr);
+	p.go = p.go_calls = &p.part[0];
+	go_prune(&p, is_seen, NULL);
+	return p.part[0].bytes;
 }
 
 static void code_without_samples_is_left_out(void **state)
@@ -141,15 +142,17 @@ static void code_without_samples_is_left_out(void **state)
 
 static void ask(const unsigned char *bytes, uint64_t nr)
 {
-	struct elf_part part = { 0, nr, malloc(nr ? nr : 1) };
+	struct elf_parts p = { .nr = 2, .part = { { 0, nr, malloc(nr ? nr : 1) }, { 4096, 16, calloc(1, 16) } }, .go_text = 0x1000 };
 	uint64_t frames_bytes = 0;
 	struct go_table t;
 
-	memcpy(part.bytes, bytes, nr);
-	go_prune(&part, 0x1000, go_table_bytes(0).calls, is_in_main, NULL);
-	if (go_table_open(part.bytes, nr, &t))
+	memcpy(p.part[0].bytes, bytes, nr);
+	p.go = &p.part[0];
+	p.go_calls = &p.part[1];
+	go_prune(&p, is_in_main, NULL);
+	if (go_table_open(p.part[0].bytes, nr, &t))
 		free(go_frames_append(NULL, &frames_bytes, 0, &t, 0x1000));
-	free(part.bytes);
+	elf_parts_free(&p);
 }
 
 static void hostile_tables_are_survived(void **state)

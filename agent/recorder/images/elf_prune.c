@@ -218,12 +218,8 @@ static void thin_section(struct elf_parts *p, const Elf64_Shdr *sections, const 
 	if (!part || s->sh_type == SHT_NOBITS)
 		return;
 	if (part == p->go) {
-		bool inside = p->go_inlined - s->sh_addr < s->sh_size;
-
-		go_prune(part, p->go_text, inside ? p->go_inlined - s->sh_addr : 0, reaches_range, r);
-		return;
-	}
-	if (is_symbol_table(s) && has_own_names(sections, h, s)) {
+		go_prune(p, reaches_range, r);
+	} else if (is_symbol_table(s) && has_own_names(sections, h, s)) {
 		const Elf64_Shdr *link = &sections[s->sh_link];
 
 		texts = elf_parts_find(p, link->sh_offset, link->sh_size);

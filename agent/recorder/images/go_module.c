@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SECTION_MAX (64u << 20) /* that is searched */
+#define CALLS_MAX (16u << 20)	/* of inlined calls that lie outside of the table */
 
 struct search {
 	int fd;
@@ -82,6 +83,28 @@ static uint64_t offset_of(const struct search *s, uint64_t address, uint64_t byt
 	return 0;
 }
 
+/* Until Go 1.25 they lie among constants: so many bytes as functions refer to, at most. */
+static int add_calls(struct search *s, const struct go_table *table, uint64_t address)
+{
+	uint64_t bytes = 0, offset;
+	struct go_function f;
+	int ret;
+
+	if (address - s->table < table->nr) {
+		s->p->go_calls = s->p->go;
+		s->p->go_calls_at = address - s->table;
+		return 0;
+	}
+	for (uint32_t i = 0; i < table->nr_functions; i++)
+		if (go_table_function(table, i, &f) && f.inlined != GO_NONE && f.inlined > bytes)
+			bytes = f.inlined;
+	offset = bytes && bytes <= CALLS_MAX ? offset_of(s, address, bytes) : 0;
+	ret = offset ? elf_parts_add(s->fd, s->p, offset, bytes) : -EBADMSG;
+	if (ret == 0)
+		s->p->go_calls = &s->p->part[s->p->nr - 1];
+	return ret == -EBADMSG ? 0 : ret;
+}
+
 static int add_module(struct search *s, const struct go_table *table)
 {
 	uint64_t offset = offset_of(s, s->module, GO_MODULE_BYTES);
@@ -91,8 +114,12 @@ static int add_module(struct search *s, const struct go_table *table)
 	for (uint16_t i = 0; module && i < s->nr; i++)
 		if (s->section[i].sh_type == SHT_RELA)
 			relocate(s, &s->section[i], module);
-	if (module)
-		go_module_read(table, module, &s->p->go_text, &s->p->go_inlined);
+	if (module) {
+		uint64_t calls;
+
+		go_module_read(table, module, &s->p->go_text, &calls);
+		ret = add_calls(s, table, calls);
+	}
 	return ret == -EBADMSG ? 0 : ret;
 }
 
