@@ -250,7 +250,7 @@ static int read_parts(int fd, const char *const *wanted, bool frames, struct elf
 		ret = add_segments(fd, out, &h);
 	if (ret == 0)
 		ret = add_sections(fd, out, &h, wanted, frames, &kept);
-	if (ret == 0)
+	if (ret == 0 && (out->go || (h.e_shnum == 0 && wanted == wanted_parts)))
 		ret = go_module_add(fd, out);
 	if (ret)
 		elf_parts_free(out);
