@@ -90,7 +90,7 @@ bool go_table_function(const struct go_table *t, uint32_t number, struct go_func
 
 uint32_t go_table_find(const struct go_table *t, uint64_t offset)
 {
-	const unsigned char *places = t->bytes + t->functions;
+	const unsigned char *places = t->nr_functions ? t->bytes + t->functions : NULL;
 	size_t up_to = SORTED_COUNT(t->nr_functions, i, u32(places + (uint64_t)i * PLACE_BYTES) <= offset);
 
 	return up_to && offset < u32(places + up_to * PLACE_BYTES) ? (uint32_t)up_to - 1 : GO_NONE;
