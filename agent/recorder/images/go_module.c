@@ -4,7 +4,6 @@
 #include "jitreg/base/go_table.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,43 +86,37 @@ static uint64_t offset_of(const struct search *s, uint64_t address, uint64_t byt
 }
 
 /* Until Go 1.25 they lie among constants: so many bytes as functions refer to, at most. */
-static int add_calls(struct search *s, const struct go_table *table, uint64_t address)
+static void add_calls(struct search *s, const struct go_table *table, uint64_t address)
 {
 	uint64_t bytes = 0, offset;
 	struct go_function f;
-	int ret;
 
 	if (address - s->table < table->nr) {
 		s->p->go_calls = s->p->go;
 		s->p->go_calls_at = address - s->table;
-		return 0;
+		return;
 	}
 	for (uint32_t i = 0; i < table->nr_functions; i++)
 		if (go_table_function(table, i, &f) && f.inlined != GO_NONE && f.inlined > bytes)
 			bytes = f.inlined;
 	offset = bytes && bytes <= CALLS_MAX ? offset_of(s, address, bytes) : 0;
-	ret = offset ? elf_parts_add(s->fd, s->p, offset, bytes) : -EBADMSG;
-	if (ret == 0)
+	if (offset && elf_parts_add(s->fd, s->p, offset, bytes) == 0)
 		s->p->go_calls = &s->p->part[s->p->nr - 1];
-	return ret == -EBADMSG ? 0 : ret;
 }
 
-static int add_module(struct search *s, const struct go_table *table)
+static void add_module(struct search *s, const struct go_table *table)
 {
-	uint64_t offset = offset_of(s, s->module, GO_MODULE_BYTES);
-	int ret = offset ? elf_parts_add(s->fd, s->p, offset, GO_MODULE_BYTES) : -EBADMSG;
-	unsigned char *module = ret ? NULL : s->p->part[s->p->nr - 1].bytes;
+	uint64_t offset = offset_of(s, s->module, GO_MODULE_BYTES), calls;
+	unsigned char *module;
 
-	for (uint16_t i = 0; module && i < s->nr; i++)
+	if (!offset || elf_parts_add(s->fd, s->p, offset, GO_MODULE_BYTES))
+		return;
+	module = s->p->part[s->p->nr - 1].bytes;
+	for (uint16_t i = 0; i < s->nr; i++)
 		if (s->section[i].sh_type == SHT_RELA)
 			relocate(s, &s->section[i], module);
-	if (module) {
-		uint64_t calls;
-
-		go_module_read(table, module, &s->p->go_text, &calls);
-		ret = add_calls(s, table, calls);
-	}
-	return ret == -EBADMSG ? 0 : ret;
+	go_module_read(table, module, &s->p->go_text, &calls);
+	add_calls(s, table, calls);
 }
 
 /* The first code of a program that Go has linked itself. */
@@ -155,25 +148,21 @@ static bool take_segments(struct search *s, const Elf64_Ehdr *h)
 }
 
 /* The table in a segment of constants, by how it begins. */
-static int add_table(struct search *s)
+static void add_table(struct search *s)
 {
 	struct go_table table;
-	int ret = 0;
 
-	for (uint16_t i = 0; ret == 0 && i < s->nr && !s->p->go; i++) {
+	for (uint16_t i = 0; i < s->nr && !s->p->go; i++) {
 		const Elf64_Shdr *h = &s->section[i];
 		unsigned char *bytes = h->sh_flags == SHF_ALLOC ? read_section(s, h) : NULL;
 		uint64_t at = 0;
 
 		while (bytes && at < h->sh_size && !go_table_open(bytes + at, h->sh_size - at, &table))
 			at += 8;
-		if (bytes && at < h->sh_size) {
-			ret = elf_parts_add(s->fd, s->p, h->sh_offset + at, h->sh_size - at);
-			s->p->go = ret ? NULL : &s->p->part[s->p->nr - 1];
-		}
+		if (bytes && at < h->sh_size && elf_parts_add(s->fd, s->p, h->sh_offset + at, h->sh_size - at) == 0)
+			s->p->go = &s->p->part[s->p->nr - 1];
 		free(bytes);
 	}
-	return ret == -EBADMSG ? 0 : ret;
 }
 
 /* Address of the table. */
@@ -185,28 +174,25 @@ static uint64_t find_address(const struct search *s)
 	return 0;
 }
 
-int go_module_add(int fd, struct elf_parts *p)
+void go_module_add(int fd, struct elf_parts *p)
 {
 	struct search s = { .fd = fd, .p = p };
 	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *sections;
 	struct go_table table;
 	Elf64_Ehdr h;
-	int ret;
 
 	if (!head)
-		return 0;
+		return;
 	memcpy(&h, head->bytes, sizeof(h));
 	sections = elf_parts_find(p, h.e_shoff, (uint64_t)h.e_shnum * sizeof(*s.section));
 	if (sections) {
 		s.section = sections->bytes;
 		s.nr = h.e_shnum;
 	} else if (h.e_shnum == 0 && take_segments(&s, &h)) {
-		ret = add_table(&s);
-		if (ret)
-			return ret;
+		add_table(&s);
 	}
 	if (!p->go || !s.nr || !go_table_open(p->go->bytes, p->go->nr, &table))
-		return 0;
+		return;
 	s.table = find_address(&s);
 	s.names = s.table + table.names;
 	for (uint16_t i = 0; i < s.nr && !s.module; i++)
@@ -216,5 +202,6 @@ int go_module_add(int fd, struct elf_parts *p)
 		if (s.section[i].sh_type == SHT_RELA)
 			search_relocations(&s, &s.section[i]);
 	p->go_text = table.text ? table.text : first_code(&s);
-	return s.module ? add_module(&s, &table) : 0;
+	if (s.module)
+		add_module(&s, &table);
 }
