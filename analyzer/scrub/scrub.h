@@ -35,7 +35,7 @@ size_t scrub_literals(char *text, size_t bytes, bool numbers);
 size_t scrub_path(char *text, size_t bytes);
 /* Paths in a sentence. */
 size_t scrub_paths_in(char *text, size_t bytes);
-/* Strings of an ELF file that are paths: their directories become x; offsets are unchanged. */
+/* Strings of an ELF file that are paths: their directories become x; offsets are unchanged.  A compressed section becomes zeros. */
 void scrub_strings(char *bytes, size_t nr);
 /* Code and constants of an ELF file become 0; symbols, lines and unwind information are kept. */
 void scrub_elf_code(char *bytes, size_t nr);

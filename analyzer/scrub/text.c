@@ -96,8 +96,26 @@ size_t scrub_paths_in(char *text, size_t bytes)
 	return to;
 }
 
+/* A section that begins with zlib's header or zstd's magic behind an Elf64_Chdr, or an old one: what is in it cannot be seen here. */
+static bool is_compressed(const char *bytes, size_t nr)
+{
+	Elf64_Chdr h;
+	bool zlib, zstd;
+
+	if (nr < sizeof(h) + 4)
+		return nr > 12 && memcmp(bytes, "ZLIB", 4) == 0;
+	memcpy(&h, bytes, sizeof(h));
+	zlib = h.ch_type == 1 && (bytes[sizeof(h)] & 0x0f) == 8;
+	zstd = h.ch_type == 2 && memcmp(bytes + sizeof(h), "\x28\xb5\x2f\xfd", 4) == 0;
+	return ((zlib || zstd) && h.ch_reserved == 0) || memcmp(bytes, "ZLIB", 4) == 0;
+}
+
 void scrub_strings(char *bytes, size_t nr)
 {
+	if (is_compressed(bytes, nr)) {
+		memset(bytes, 0, nr);
+		return;
+	}
 	for (size_t i = 0; i < nr; i++) {
 		size_t end = i, last = 0, slashes = 0;
 

@@ -44,7 +44,7 @@ struct elf_object {
 	size_t nr_sections;
 	struct elf_object *debug; /* with its symbols; NULL: they are here, or nowhere */
 	struct go_table go; /* no functions: it is no Go program (go_symbols.c) */
-	uint64_t go_text, go_inlined; /* the addresses that functions and inlined calls count from; 0: not known */
+	uint64_t go_address, go_text, go_inlined; /* of the table, of what functions and inlined calls count from; 0: not known */
 	bool functions_read;
 	struct elf_function *functions;
 	size_t nr_functions;

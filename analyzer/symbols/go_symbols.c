@@ -18,16 +18,62 @@ static const unsigned char *find_module(const struct elf_object *o, uint64_t tab
 	return NULL;
 }
 
+static const struct section *find_section(const struct elf_object *o, const char *name)
+{
+	for (size_t i = 0; i < o->nr_sections; i++)
+		if (o->sections[i].name && strcmp(o->sections[i].name, name) == 0)
+			return &o->sections[i];
+	return NULL;
+}
+
+static bool find_address(const struct elf_object *o, uint64_t offset, uint64_t *address)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(o->elf, &nr))
+		return false;
+	for (size_t i = 0; i < nr && i < 4096; i++) {
+		GElf_Phdr ph;
+
+		if (gelf_getphdr(o->elf, (int)i, &ph) && ph.p_type == PT_LOAD && offset - ph.p_offset < ph.p_filesz) {
+			*address = ph.p_vaddr + (offset - ph.p_offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* In a file without sections the recorder has found it: a part begins with it. */
+static bool open_part(struct elf_object *o, uint64_t *address)
+{
+	for (size_t i = 0; o->nr_sections <= 1 && i < o->nr_known; i++)
+		if (go_table_open(o->data + o->known[i].offset, o->known[i].bytes, &o->go))
+			return find_address(o, o->known[i].offset, address);
+	return false;
+}
+
+static bool open_section(struct elf_object *o, uint64_t *address)
+{
+	const struct section *s = find_section(o, ".gopclntab");
+
+	s = s ? s : find_section(o, ".data.rel.ro.gopclntab");
+	if (!s || !s->data)
+		return false;
+	*address = s->address;
+	return go_table_open(s->data, s->bytes, &o->go);
+}
+
 void elf_go_find(struct elf_object *o)
 {
-	struct elf_section s, text;
+	const struct section *text = find_section(o, ".text");
 	const unsigned char *module;
 
-	if ((!elf_find_section(o, ".gopclntab", &s) && !elf_find_section(o, ".data.rel.ro.gopclntab", &s)) || !s.data ||
-	    !go_table_open(s.data, s.bytes, &o->go))
+	if (!open_section(o, &o->go_address) && !open_part(o, &o->go_address)) {
+		o->go.nr_functions = 0;
 		return;
-	o->go_text = o->go.text ? o->go.text : elf_find_section(o, ".text", &text) ? text.address : 0;
-	module = find_module(o, s.address);
+	}
+	o->go_text = o->go.text ? o->go.text : text ? text->address : 0;
+	module = find_module(o, o->go_address);
 	if (module)
 		go_module_read(&o->go, module, &o->go_text, &o->go_inlined);
 }
@@ -85,9 +131,11 @@ bool elf_go_line(const struct elf_object *o, uint64_t address, struct elf_line *
 	return find_function(o, address, &f) && find_line(o, &f, (uint32_t)(address - o->go_text - f.start), out);
 }
 
-/* So many bytes at an address of the file's own, in a section; NULL: they are not known. */
+/* So many bytes at an address of the file's own, in the table or in a section; NULL: they are not known. */
 static const unsigned char *bytes_at(const struct elf_object *o, uint64_t address, uint64_t nr)
 {
+	if (address - o->go_address < o->go.nr && nr <= o->go.nr - (address - o->go_address))
+		return o->go.bytes + (address - o->go_address);
 	for (size_t i = 0; i < o->nr_sections; i++) {
 		const struct section *s = &o->sections[i];
 

@@ -47,6 +47,7 @@ void elf_note_compression(struct section *s)
 		s->packing = h.ch_type == ELFCOMPRESS_ZLIB ? PACKING_ZLIB : h.ch_type == CH_ZSTD ? PACKING_ZSTD : PACKING_NONE;
 		s->bytes = s->packing ? h.ch_size : 0;
 	}
+	s->failed = s->bytes > ELF_FILE_BYTES_MAX;
 	s->packed = packed + head;
 	s->packed_bytes = packed_bytes - head;
 }

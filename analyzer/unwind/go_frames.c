@@ -10,9 +10,9 @@
 enum { CFA_NOP = 0, CFA_ADVANCE = 4, CFA_UNDEFINED = 7, CFA_DEF_CFA = 12, CFA_DEF_CFA_OFFSET = 14, CFA_OFFSET = 0x80 };
 #define PCREL_SDATA8 0x1c
 #define FRAME_BYTES_MAX (1 << 30)
-#define STEPS_MAX 4096u /* of one function: changes of its frame's size */
 #define STEP_BYTES 16u	/* at most */
 #define HEAD_BYTES 32u	/* of an entry before its steps, at most, and what fills it up */
+#define BYTES_EACH 8u	/* for each byte of the table, of all entries: linkers' tables need one */
 
 /* Augmentation "zR": addresses are of 8 bytes and count from themselves.  The CFA is rsp + 8, the return address lies at CFA - 8. */
 static const unsigned char cie[] = {
@@ -78,7 +78,7 @@ static bool put_function(struct frames *to, const struct go_table *go, uint64_t 
 	put(to, "", 1);
 	if (f->flags & (GO_OUTERMOST | GO_OTHER_STACK))
 		put(to, without_caller, sizeof(without_caller));
-	for (unsigned n = 0; n < STEPS_MAX && go_values_next(&v) && v.value >= 0 && v.value < FRAME_BYTES_MAX; n++) {
+	while (go_values_next(&v) && v.value >= 0 && v.value < FRAME_BYTES_MAX) {
 		if (!has_room(to, HEAD_BYTES + STEP_BYTES))
 			return false;
 		put_step(to, v.from - at, (uint32_t)v.value + 8);
@@ -93,6 +93,7 @@ static bool put_function(struct frames *to, const struct go_table *go, uint64_t 
 
 unsigned char *go_frames_append(const unsigned char *frames, uint64_t *bytes, uint64_t address, const struct go_table *go, uint64_t text)
 {
+	const uint64_t most = (frames ? *bytes : 0) + BYTES_EACH * go->nr;
 	struct frames to = { .address = address };
 	struct go_function f;
 
@@ -102,7 +103,7 @@ unsigned char *go_frames_append(const unsigned char *frames, uint64_t *bytes, ui
 		put(&to, frames, *bytes);
 	to.cie = to.nr;
 	put(&to, cie, sizeof(cie));
-	for (uint32_t i = 0; i < go->nr_functions && to.nr < INT32_MAX; i++)
+	for (uint32_t i = 0; i < go->nr_functions && to.nr < most && most < INT32_MAX; i++)
 		if (go_table_function(go, i, &f) && f.values[GO_FRAME_BYTES] && !put_function(&to, go, text, &f))
 			break;
 	*bytes = to.nr;

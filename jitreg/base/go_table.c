@@ -8,6 +8,7 @@
 
 #define MAGIC_118 0xfffffff0u
 #define MAGIC_120 0xfffffff1u
+#define TEXT_MAX 16384u /* names of generic functions are long */
 #define PLACE_BYTES 8u /* of an entry of the index: the function's start, and where its record is */
 #define INLINED_CALLS 2u /* which of the tables of values, and which of the function's data (internal/abi/symtab.go) */
 #define INLINED_DATA 3u
@@ -89,7 +90,7 @@ bool go_table_function(const struct go_table *t, uint32_t number, struct go_func
 
 uint32_t go_table_find(const struct go_table *t, uint64_t offset)
 {
-	const unsigned char *places = t->bytes + t->functions;
+	const unsigned char *places = t->nr_functions ? t->bytes + t->functions : NULL;
 	size_t up_to = SORTED_COUNT(t->nr_functions, i, u32(places + (uint64_t)i * PLACE_BYTES) <= offset);
 
 	return up_to && offset < u32(places + up_to * PLACE_BYTES) ? (uint32_t)up_to - 1 : GO_NONE;
@@ -97,7 +98,9 @@ uint32_t go_table_find(const struct go_table *t, uint64_t offset)
 
 static const char *text_at(const struct go_table *t, uint64_t at)
 {
-	return at < t->nr && memchr(t->bytes + at, 0, t->nr - at) ? (const char *)t->bytes + at : NULL;
+	uint64_t left = at < t->nr ? t->nr - at : 0;
+
+	return left && memchr(t->bytes + at, 0, left < TEXT_MAX ? left : TEXT_MAX) ? (const char *)t->bytes + at : NULL;
 }
 
 const char *go_table_name(const struct go_table *t, uint32_t name)
@@ -140,11 +143,10 @@ bool go_values_next(struct go_values *v)
 {
 	uint64_t change, bytes;
 
-	if (v->at == v->end || !leb128_take(&v->at, v->end, &change) || (change == 0 && v->begun) || !leb128_take(&v->at, v->end, &bytes))
+	if (v->nr == GO_VALUES_MAX || v->at == v->end || !leb128_take(&v->at, v->end, &change) || (change == 0 && v->nr) ||
+	    !leb128_take(&v->at, v->end, &bytes) || bytes == 0 || bytes > UINT32_MAX - v->to)
 		return false;
-	if (bytes > UINT32_MAX - v->to)
-		return false;
-	v->begun = true;
+	v->nr++;
 	v->value = (int32_t)((uint32_t)v->value + (uint32_t)unzigzag(change));
 	v->from = v->to;
 	v->to += (uint32_t)bytes;

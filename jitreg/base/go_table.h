@@ -61,8 +61,10 @@ struct go_values {
 	const unsigned char *at, *end;
 	uint32_t from, to;
 	int32_t value;
-	bool begun;
+	uint32_t nr; /* ranges so far: at most GO_VALUES_MAX */
 };
+
+#define GO_VALUES_MAX 65536u
 
 struct go_values go_values_of(const struct go_table *t, const struct go_function *f, int of);
 /* false: that was the last. */

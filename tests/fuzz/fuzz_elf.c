@@ -26,6 +26,7 @@ static void ask(struct elf_object *o)
 		elf_find_plt(o, s.address + 16, &name);
 	}
 	elf_find_section(o, ".eh_frame", &s);
+	elf_find_section(o, ".debug_frame", &s);
 	elf_offset_to_address(o, 4096, &address);
 }
 

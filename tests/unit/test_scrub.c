@@ -71,6 +71,23 @@ static void strings_of_files_keep_their_length(void **state)
 	assert_memory_equal(bytes, expected, sizeof(bytes));
 }
 
+static void compressed_sections_are_left_out(void **state)
+{
+	static const char zlib[40] = "\1\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\x78\xda" "content";
+	static const char zstd[40] = "\2\0\0\0\0\0\0\0\x20\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\x28\xb5\x2f\xfd" "content";
+	static const char old[20] = "ZLIB\0\0\0\0\0\0\0\x20\x78\xda" "conte";
+	char bytes[40];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		size_t nr = i < 2 ? sizeof(zlib) : sizeof(old);
+
+		memcpy(bytes, i == 0 ? zlib : i == 1 ? zstd : old, nr);
+		scrub_strings(bytes, nr);
+		assert_null(memmem(bytes, nr, "conte", 5));
+	}
+}
+
 static void what_is_no_elf_is_left_alone(void **state)
 {
 	char bytes[64] = "\177ELF";
@@ -171,6 +188,7 @@ int main(void)
 		cmocka_unit_test(names_and_labels_with_digits_stay),
 		cmocka_unit_test(directories_go),
 		cmocka_unit_test(strings_of_files_keep_their_length),
+		cmocka_unit_test(compressed_sections_are_left_out),
 		cmocka_unit_test(what_is_no_elf_is_left_alone),
 		cmocka_unit_test(functions_of_kernel_modules_go_on_request),
 		cmocka_unit_test(each_text_of_each_record_has_a_rule),

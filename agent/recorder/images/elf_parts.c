@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/elf_parts.h"
 
-#include "agent/recorder/images/go_module.h"
-
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -250,8 +248,6 @@ static int read_parts(int fd, const char *const *wanted, bool frames, struct elf
 		ret = add_segments(fd, out, &h);
 	if (ret == 0)
 		ret = add_sections(fd, out, &h, wanted, frames, &kept);
-	if (ret == 0)
-		ret = go_module_add(fd, out);
 	if (ret)
 		elf_parts_free(out);
 	return ret;

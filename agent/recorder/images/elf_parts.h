@@ -29,7 +29,9 @@ struct elf_parts {
 	uint32_t build_id_bytes;
 	bool has_symbols; /* a .symtab */
 	struct elf_part *go; /* a Go program's table of functions; NULL: none */
-	uint64_t go_text, go_inlined; /* the addresses that functions and inlined calls count from; 0: not known */
+	uint64_t go_text; /* the address that its functions count from */
+	struct elf_part *go_calls; /* where its inlined calls are: that table, or a part that they begin; NULL: not known */
+	uint64_t go_calls_at; /* where they begin there */
 	const struct elf_part *packed; /* .gnu_debugdata; NULL: it has none, or it was not asked for */
 	char debug_link[256]; /* .gnu_debuglink: the name of the file that has them; "": it says none */
 	uint32_t debug_link_crc;

@@ -217,12 +217,6 @@ static void thin_section(struct elf_parts *p, const Elf64_Shdr *sections, const 
 
 	if (!part || s->sh_type == SHT_NOBITS)
 		return;
-	if (part == p->go) {
-		bool inside = p->go_inlined - s->sh_addr < s->sh_size;
-
-		go_prune(part, p->go_text, inside ? p->go_inlined - s->sh_addr : 0, reaches_range, r);
-		return;
-	}
 	if (is_symbol_table(s) && has_own_names(sections, h, s)) {
 		const Elf64_Shdr *link = &sections[s->sh_link];
 
@@ -235,30 +229,36 @@ static void thin_section(struct elf_parts *p, const Elf64_Shdr *sections, const 
 	}
 }
 
-void elf_prune(struct elf_parts *p, struct elf_parts *of, const struct elf_seen *seen)
+static void thin_sections(struct elf_parts *p, const struct ranges *ranges)
 {
 	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *part, *names;
 	const Elf64_Shdr *sections;
-	struct ranges ranges;
 	Elf64_Ehdr h;
 
-	if (!head)
-		return;
 	memcpy(&h, head->bytes, sizeof(h));
 	part = elf_parts_find(p, h.e_shoff, (uint64_t)h.e_shnum * sizeof(*sections));
-	if (!part || h.e_shstrndx >= h.e_shnum || p->nr == 1)
+	if (!part || h.e_shstrndx >= h.e_shnum)
 		return;
 	sections = part->bytes;
 	names = elf_parts_find(p, sections[h.e_shstrndx].sh_offset, sections[h.e_shstrndx].sh_size);
-	if (!names || !find_ranges(of, seen, &ranges))
-		return;
-	for (uint16_t i = 0; i < h.e_shnum; i++) {
+	for (uint16_t i = 0; names && i < h.e_shnum; i++) {
 		const char *name = (const char *)names->bytes + sections[i].sh_name;
 		size_t left = sections[i].sh_name < sections[h.e_shstrndx].sh_size ?
 			sections[h.e_shstrndx].sh_size - sections[i].sh_name : 0;
 
 		if (left && memchr(name, 0, left))
-			thin_section(p, sections, &h, &sections[i], names, name, &ranges);
+			thin_section(p, sections, &h, &sections[i], names, name, ranges);
 	}
+}
+
+void elf_prune(struct elf_parts *p, struct elf_parts *of, const struct elf_seen *seen)
+{
+	struct ranges ranges;
+
+	if (!elf_parts_find(p, 0, sizeof(Elf64_Ehdr)) || p->nr == 1 || !find_ranges(of, seen, &ranges))
+		return;
+	thin_sections(p, &ranges);
+	if (p->go)
+		go_prune(p, reaches_range, &ranges);
 	free(ranges.range);
 }

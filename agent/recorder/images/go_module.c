@@ -4,16 +4,19 @@
 #include "jitreg/base/go_table.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECTION_MAX (64u << 20) /* that is searched */
+#define SECTION_MAX (48u << 20) /* that is searched */
+#define CALLS_MAX (8u << 20)	/* of inlined calls that lie outside of the table */
+
+#define SEGMENTS_MAX 16u
 
 struct search {
 	int fd;
 	struct elf_parts *p;
 	const Elf64_Shdr *section;
+	Elf64_Shdr of_segments[SEGMENTS_MAX]; /* section, where the file has none */
 	uint16_t nr;
 	uint64_t table, names; /* addresses of the table and of its names, to which the module's first two words point */
 	uint64_t module;       /* 0: not found yet */
@@ -82,18 +85,38 @@ static uint64_t offset_of(const struct search *s, uint64_t address, uint64_t byt
 	return 0;
 }
 
-static int add_module(struct search *s, const struct go_table *table)
+/* Until Go 1.25 they lie among constants: so many bytes as functions refer to, at most. */
+static void add_calls(struct search *s, const struct go_table *table, uint64_t address)
 {
-	uint64_t offset = offset_of(s, s->module, GO_MODULE_BYTES);
-	int ret = offset ? elf_parts_add(s->fd, s->p, offset, GO_MODULE_BYTES) : -EBADMSG;
-	unsigned char *module = ret ? NULL : s->p->part[s->p->nr - 1].bytes;
+	uint64_t bytes = 0, offset;
+	struct go_function f;
 
-	for (uint16_t i = 0; module && i < s->nr; i++)
+	if (address - s->table < table->nr) {
+		s->p->go_calls = s->p->go;
+		s->p->go_calls_at = address - s->table;
+		return;
+	}
+	for (uint32_t i = 0; i < table->nr_functions; i++)
+		if (go_table_function(table, i, &f) && f.inlined != GO_NONE && f.inlined > bytes)
+			bytes = f.inlined;
+	offset = bytes && bytes <= CALLS_MAX ? offset_of(s, address, bytes) : 0;
+	if (offset && elf_parts_add(s->fd, s->p, offset, bytes) == 0)
+		s->p->go_calls = &s->p->part[s->p->nr - 1];
+}
+
+static void add_module(struct search *s, const struct go_table *table)
+{
+	uint64_t offset = offset_of(s, s->module, GO_MODULE_BYTES), calls;
+	unsigned char *module;
+
+	if (!offset || elf_parts_add(s->fd, s->p, offset, GO_MODULE_BYTES))
+		return;
+	module = s->p->part[s->p->nr - 1].bytes;
+	for (uint16_t i = 0; i < s->nr; i++)
 		if (s->section[i].sh_type == SHT_RELA)
 			relocate(s, &s->section[i], module);
-	if (module)
-		go_module_read(table, module, &s->p->go_text, &s->p->go_inlined);
-	return ret == -EBADMSG ? 0 : ret;
+	go_module_read(table, module, &s->p->go_text, &calls);
+	add_calls(s, table, calls);
 }
 
 /* The first code of a program that Go has linked itself. */
@@ -105,24 +128,72 @@ static uint64_t first_code(const struct search *s)
 	return 0;
 }
 
-int go_module_add(int fd, struct elf_parts *p)
+/* A file without sections: its segments stand for them. */
+static bool take_segments(struct search *s, const Elf64_Ehdr *h)
+{
+	const struct elf_part *part = elf_parts_find(s->p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
+
+	for (uint16_t i = 0; part && i < h->e_phnum && s->nr < SEGMENTS_MAX; i++) {
+		Elf64_Phdr ph;
+
+		memcpy(&ph, (const char *)part->bytes + i * sizeof(ph), sizeof(ph));
+		if (ph.p_type == PT_LOAD)
+			s->of_segments[s->nr++] = (Elf64_Shdr){
+				.sh_type = SHT_PROGBITS, .sh_addr = ph.p_vaddr, .sh_offset = ph.p_offset, .sh_size = ph.p_filesz,
+				.sh_flags = SHF_ALLOC | (ph.p_flags & PF_W ? SHF_WRITE : 0) | (ph.p_flags & PF_X ? SHF_EXECINSTR : 0),
+			};
+	}
+	s->section = s->of_segments;
+	return s->nr > 0;
+}
+
+/* The table in a segment of constants, by how it begins. */
+static void add_table(struct search *s)
+{
+	struct go_table table;
+
+	for (uint16_t i = 0; i < s->nr && !s->p->go; i++) {
+		const Elf64_Shdr *h = &s->section[i];
+		unsigned char *bytes = h->sh_flags == SHF_ALLOC ? read_section(s, h) : NULL;
+		uint64_t at = 0;
+
+		while (bytes && at < h->sh_size && !go_table_open(bytes + at, h->sh_size - at, &table))
+			at += 8;
+		if (bytes && at < h->sh_size && elf_parts_add(s->fd, s->p, h->sh_offset + at, h->sh_size - at) == 0)
+			s->p->go = &s->p->part[s->p->nr - 1];
+		free(bytes);
+	}
+}
+
+/* Address of the table. */
+static uint64_t find_address(const struct search *s)
+{
+	for (uint16_t i = 0; i < s->nr; i++)
+		if (s->section[i].sh_type == SHT_PROGBITS && s->p->go->file_offset - s->section[i].sh_offset < s->section[i].sh_size)
+			return s->section[i].sh_addr + (s->p->go->file_offset - s->section[i].sh_offset);
+	return 0;
+}
+
+void go_module_add(int fd, struct elf_parts *p)
 {
 	struct search s = { .fd = fd, .p = p };
 	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *sections;
 	struct go_table table;
 	Elf64_Ehdr h;
 
-	if (!head || !p->go || !go_table_open(p->go->bytes, p->go->nr, &table))
-		return 0;
+	if (!head)
+		return;
 	memcpy(&h, head->bytes, sizeof(h));
 	sections = elf_parts_find(p, h.e_shoff, (uint64_t)h.e_shnum * sizeof(*s.section));
-	if (!sections)
-		return 0;
-	s.section = sections->bytes;
-	s.nr = h.e_shnum;
-	for (uint16_t i = 0; i < s.nr; i++)
-		if (s.section[i].sh_type == SHT_PROGBITS && s.section[i].sh_offset == p->go->file_offset)
-			s.table = s.section[i].sh_addr;
+	if (sections) {
+		s.section = sections->bytes;
+		s.nr = h.e_shnum;
+	} else if (h.e_shnum == 0 && take_segments(&s, &h)) {
+		add_table(&s);
+	}
+	if (!p->go || !s.nr || !go_table_open(p->go->bytes, p->go->nr, &table))
+		return;
+	s.table = find_address(&s);
 	s.names = s.table + table.names;
 	for (uint16_t i = 0; i < s.nr && !s.module; i++)
 		if (is_data(&s.section[i]))
@@ -131,5 +202,6 @@ int go_module_add(int fd, struct elf_parts *p)
 		if (s.section[i].sh_type == SHT_RELA)
 			search_relocations(&s, &s.section[i]);
 	p->go_text = table.text ? table.text : first_code(&s);
-	return s.module ? add_module(&s, &table) : 0;
+	if (s.module)
+		add_module(&s, &table);
 }

@@ -9,9 +9,9 @@
 #include "agent/recorder/images/elf_parts.h"
 
 /*
- * Adds it as a part, with its pointers as they are in an image that is mapped where it was linked to: it begins with the table's address.
- * And the inlined calls, where they lie outside of the table.  0, also where there is none; or -errno.
+ * p: read from fd.  Adds it as a part, with its pointers as they are in an image that is mapped where it was linked to: it begins with the
+ * table's address.  And the table itself where the file has no sections, and inlined calls that lie outside of the table.
  */
-int go_module_add(int fd, struct elf_parts *p);
+void go_module_add(int fd, struct elf_parts *p);
 
 #endif

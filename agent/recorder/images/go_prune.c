@@ -11,23 +11,30 @@
 struct pruning {
 	const struct go_table *t;
 	unsigned char *kept;
-	uint64_t calls;
+	/* inlined calls, and what is kept of them */
+	const unsigned char *calls;
+	unsigned char *kept_calls;
+	uint64_t calls_bytes;
+	uint64_t work; /* bytes and values that were looked at */
 };
 
-static void keep(const struct pruning *p, uint64_t at, uint64_t bytes)
+#define WORK_EACH 16u /* for each byte of the table: linkers' tables need two */
+
+static void keep(struct pruning *p, uint64_t at, uint64_t bytes)
 {
+	p->work += bytes;
 	if (at <= p->t->nr && bytes <= p->t->nr - at)
 		memcpy(p->kept + at, p->t->bytes + at, bytes);
 }
 
-static void keep_text(const struct pruning *p, const char *text)
+static void keep_text(struct pruning *p, const char *text)
 {
 	if (text)
 		keep(p, (uint64_t)((const unsigned char *)text - p->t->bytes), strlen(text) + 1);
 }
 
 /* One table of a function; the largest of its values. */
-static int32_t keep_values(const struct pruning *p, const struct go_function *f, int of)
+static int32_t keep_values(struct pruning *p, const struct go_function *f, int of)
 {
 	struct go_values v = go_values_of(p->t, f, of);
 	const unsigned char *begin = v.at;
@@ -36,6 +43,7 @@ static int32_t keep_values(const struct pruning *p, const struct go_function *f,
 	while (go_values_next(&v)) {
 		uint64_t entry, name;
 
+		p->work++;
 		most = v.value > most ? v.value : most;
 		if (of == GO_FILE && go_table_file_at(p->t, f, v.value, &entry, &name)) {
 			keep(p, entry, 4);
@@ -47,19 +55,20 @@ static int32_t keep_values(const struct pruning *p, const struct go_function *f,
 	return most;
 }
 
-static void keep_calls(const struct pruning *p, const struct go_function *f, int32_t most)
+static void keep_calls(struct pruning *p, const struct go_function *f, int32_t most)
 {
-	uint64_t at = p->calls + f->inlined, bytes = go_inlined_bytes(p->t);
+	uint64_t bytes = go_inlined_bytes(p->t) * ((uint64_t)most + 1);
 
-	if (!p->calls || f->inlined == GO_NONE || most < 0 || most >= (int32_t)GO_INLINED_MAX || at > p->t->nr ||
-	    bytes * ((uint64_t)most + 1) > p->t->nr - at)
+	if (f->inlined == GO_NONE || most < 0 || most >= (int32_t)GO_INLINED_MAX || f->inlined > p->calls_bytes ||
+	    bytes > p->calls_bytes - f->inlined)
 		return;
-	keep(p, at, bytes * ((uint64_t)most + 1));
+	memcpy(p->kept_calls + f->inlined, p->calls + f->inlined, bytes);
+	p->work += bytes;
 	for (uint32_t i = 0; i <= (uint32_t)most; i++)
-		keep_text(p, go_table_name(p->t, go_inlined_read(p->t, p->t->bytes + at, i).name));
+		keep_text(p, go_table_name(p->t, go_inlined_read(p->t, p->calls + f->inlined, i).name));
 }
 
-static void keep_function(const struct pruning *p, const struct go_function *f)
+static void keep_function(struct pruning *p, const struct go_function *f)
 {
 	int32_t most = -1;
 
@@ -87,32 +96,58 @@ static void keep_places(const struct pruning *p, const unsigned char *is_kept)
 	memcpy(to, from, 4);
 }
 
-void go_prune(struct elf_part *table, uint64_t text, uint64_t calls,
-	      bool (*is_seen)(const void *context, uint64_t start, uint64_t end), const void *context)
+/* Memory for what is kept. */
+static bool begin(struct pruning *p, const struct elf_parts *parts)
 {
+	const struct elf_part *calls = parts->go_calls;
+	bool inside = calls == parts->go;
+
+	p->kept = calloc(1, p->t->nr);
+	if (!p->kept || !calls || parts->go_calls_at >= calls->nr)
+		return p->kept;
+	p->calls = (const unsigned char *)calls->bytes + parts->go_calls_at;
+	p->calls_bytes = calls->nr - parts->go_calls_at;
+	p->kept_calls = inside ? p->kept + parts->go_calls_at : calloc(1, calls->nr);
+	if (p->kept_calls)
+		return true;
+	free(p->kept);
+	return false;
+}
+
+static void take(struct elf_part *part, unsigned char *bytes)
+{
+	free(part->bytes);
+	part->bytes = bytes;
+}
+
+void go_prune(struct elf_parts *parts, bool (*is_seen)(const void *context, uint64_t start, uint64_t end), const void *context)
+{
+	bool beside = parts->go_calls && parts->go_calls != parts->go;
 	struct go_table t;
-	struct pruning p = { &t, NULL, calls };
+	struct pruning p = { .t = &t };
 	unsigned char *is_kept;
 
-	if (!go_table_open(table->bytes, table->nr, &t))
+	if (!go_table_open(parts->go->bytes, parts->go->nr, &t) || !begin(&p, parts))
 		return;
-	p.kept = calloc(1, table->nr);
+	beside = beside && p.kept_calls;
 	is_kept = calloc(1, (size_t)t.nr_functions + 1);
-	if (!p.kept || !is_kept) {
-		free(p.kept);
-		free(is_kept);
-		return;
-	}
 	keep(&p, 0, GO_HEAD_BYTES);
-	for (uint32_t i = 0; i < t.nr_functions; i++) {
+	for (uint32_t i = 0; is_kept && i < t.nr_functions && p.work < WORK_EACH * t.nr; i++) {
 		struct go_function f;
 
-		is_kept[i] = go_table_function(&t, i, &f) && is_seen(context, text + f.start, text + f.end);
+		is_kept[i] = go_table_function(&t, i, &f) && is_seen(context, parts->go_text + f.start, parts->go_text + f.end);
 		if (is_kept[i])
 			keep_function(&p, &f);
 	}
-	keep_places(&p, is_kept);
+	if (is_kept && p.work < WORK_EACH * t.nr) {
+		keep_places(&p, is_kept);
+		take(parts->go, p.kept);
+		if (beside)
+			take(parts->go_calls, p.kept_calls);
+	} else {
+		free(p.kept);
+		if (beside)
+			free(p.kept_calls);
+	}
 	free(is_kept);
-	free(table->bytes);
-	table->bytes = p.kept;
 }

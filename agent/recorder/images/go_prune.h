@@ -6,10 +6,9 @@
 #include "agent/recorder/images/elf_parts.h"
 
 /*
- * is_seen(): are there samples in [start, end)?  text: the address that the table counts from; calls: where in the table the inlined calls
- * begin, or 0.  A table that is not as expected, and without memory, stays as it is.
+ * p: with a table (p->go), and perhaps inlined calls beside it.  is_seen(): are there samples in [start, end), addresses of the file's own?
+ * A table that is not as expected, and without memory, stays as it is.
  */
-void go_prune(struct elf_part *table, uint64_t text, uint64_t calls,
-	      bool (*is_seen)(const void *context, uint64_t start, uint64_t end), const void *context);
+void go_prune(struct elf_parts *p, bool (*is_seen)(const void *context, uint64_t start, uint64_t end), const void *context);
 
 #endif

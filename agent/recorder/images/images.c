@@ -4,6 +4,7 @@
 #include "agent/recorder/images/debug_file.h"
 #include "agent/recorder/images/debuginfod.h"
 #include "agent/recorder/images/elf_prune.h"
+#include "agent/recorder/images/go_module.h"
 #include "agent/recorder/images/image_code.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
@@ -759,6 +760,8 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 		memcpy(parts.build_id, m->build_id, m->build_id_bytes);
 		parts.build_id_bytes = m->build_id_bytes;
 	}
+	if (!ret && !m->vdso)
+		go_module_add(m->fd, &parts);
 	key = key_of(m, &parts, text);
 	if (!all && !ret && i->code && m->samples)
 		find_code(i, m, &parts);
