@@ -446,34 +446,6 @@ static struct image_file *find_file(const struct model *m, const struct file_ind
 	return found;
 }
 
-/*
- * A recorder that comes late lists what is mapped by the kernel's names, and has read the files by the guest's: /usr/lib/libc.so.6 and
- * /lib/libc.so.6.  Where the listed file is not in the trace, it is the one that the guest has said is mapped there.
- */
-static bool find_listed_images(struct model *m, const struct file_index *x)
-{
-	struct hash_map told = { 0 }; /* process and address -> 1 + index of the guest's last */
-	bool ok = true;
-
-	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
-		const struct code *c = m->code[i];
-
-		if (c->kind == CODE_IMAGE && c->bias_known && c->build_id && *c->build_id)
-			ok = hash_map_set(&told, c->process, c->map_start, i + 1);
-	}
-	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
-		struct code *c = m->code[i];
-		uint32_t n = c->kind == CODE_IMAGE && !c->bias_known ? hash_map_find(&told, c->process, c->map_start) : 0;
-		const struct code *guest = n ? m->code[n - 1] : NULL;
-
-		if (guest && c->path && c->build_id && !*c->build_id && guest->path && guest->from_ns <= c->from_ns &&
-		    guest->map_offset == c->map_offset && strcmp(basename(guest->path), basename(c->path)) == 0 && !find_file(m, x, c))
-			model_set_text(&c->build_id, strdup(guest->build_id));
-	}
-	hash_map_fini(&told);
-	return ok;
-}
-
 /* A library that a JIT wrote is there twice where the recorder has read the file that the guest announced. */
 static void share_generated(const struct model *m, const struct file_index *x)
 {
@@ -644,7 +616,7 @@ static void search_debug_files(const struct model *m)
 void model_settle_images(struct model *m)
 {
 	struct file_index index;
-	bool ok = index_files(m, &index) && identify_images(m) && find_listed_images(m, &index);
+	bool ok = index_files(m, &index) && identify_images(m);
 
 	search_debug_files(m);
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {

@@ -284,14 +284,15 @@ static void a_library_that_is_listed_late_is_the_one_that_the_guest_told_of(void
 
 	(void)state;
 	PUT(image, 5, PARENT, .segments = { &segment, 1 }, .build_id = trace_string("AB"), .path = trace_string("/lib/libc.so.6"));
-	PUT(image, 5, PARENT, .segments = { &other, 1 }, .build_id = trace_string("AC"), .path = trace_string("/lib/libm.so.6"));
+	PUT(image, 5, PARENT, .load_bias = CODE + 0x1000, .segments = { &other, 1 }, .build_id = trace_string("AC"),
+	    .path = trace_string("/lib/libm.so.6"));
+	PUT(image_unload, 7, PARENT, .load_bias = CODE + 0x1000);
 	mapped_file(CODE, "/usr/lib/libc.so.6", 1, 7);
 	mapped_file(CODE + 0x1000, "/usr/lib/libz.so.1", 1, 8); /* another one came to that place */
 	image_file("4142", "/lib/libc.so.6", 0, 0);
 	image_file("4143", "/lib/libm.so.6", 0, 0);
 	read_model();
-	assert_string_equal(model_find_code(model_get_process(m, PARENT, 35), CODE, 35)->path, "/lib/libc.so.6");
-	assert_non_null(model_find_code(model_get_process(m, PARENT, 35), CODE, 35)->file);
+	assert_string_equal(model_find_code(model_get_process(m, PARENT, 35), CODE, 35)->file->path, "/lib/libc.so.6");
 	assert_null(model_find_code(model_get_process(m, PARENT, 35), CODE + 0x1000, 35)->file);
 }
 
