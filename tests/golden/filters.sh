@@ -57,11 +57,15 @@ def exports(trace, filter, dir):
         file = f"{dir}/{format}"
         tailor("export", "-f", format, "-o", file, *filter, trace)
         return open(file, encoding="utf-8", errors="replace").read()
-    yield "csv", share(rows_of(text("csv")))
+    rows = rows_of(text("csv"))
+    yield "csv", share(rows)
+    # weights, as if all samples weighed the same
+    each = sum(float(r["weight"]) * float(r["share"]) for r in rows) / share(rows) if rows else 1
     yield "json", json.loads(text("json"))["samples"]["total"]
-    yield "folded", sum(int(line.rsplit(" ", 1)[1]) for line in text("folded").splitlines())
+    yield "folded", sum(int(line.rsplit(" ", 1)[1]) for line in text("folded").splitlines()) / each
     j = json.loads(text("firefox"))
-    yield "firefox", sum(sum(t["samples"]["weight"]) for t in j["threads"])
+    unit = {"tracing-ms": 1e6, "samples": 1}
+    yield "firefox", sum(sum(t["samples"]["weight"]) * unit[t["samples"]["weightType"]] for t in j["threads"]) / each
     yield "flamegraph", float(re.search(r"id=\"note\">([0-9]+) samples", text("flamegraph")).group(1))
 
 def check(trace, filter, what, got, expected):

@@ -10,7 +10,7 @@ const [build, folder, ...traces] = process.argv.slice(2), tailor = path.join(bui
 const checks = new Checks(), browser = await launch(build, ['--force-device-scale-factor=1'])
 const WIDE = { width: 8000, height: 900 } // one sample in thousands is a box
 
-// 'a;b 3' lines: of each way from the root how many samples are below it.
+// 'a;b 3' lines: of each way from the root what the samples below it weigh.
 function expected(folded, up) {
 	const boxes = new Map([['all', 0]])
 	for (const line of folded.split('\n').filter(Boolean)) {
@@ -27,13 +27,15 @@ function expected(folded, up) {
 	return [...boxes].filter(([, nr]) => nr).map(([way, nr]) => `${way} ${nr}`).sort()
 }
 
-// Functions of the same name are one, as they are in the text.
-function ways(boxes) {
+const weight = (folded) => folded.split('\n').filter(Boolean).reduce((sum, line) => sum + Number(/(\d+)$/.exec(line)[1]), 0)
+
+// Functions of the same name are one, as they are in the text; whole: what all weigh.
+function ways(boxes, whole) {
 	const sums = new Map(), at = []
-	for (const { name, depth, samples } of boxes) {
+	for (const { name, depth, share } of boxes) {
 		at.length = depth
 		at.push(name.replaceAll(';', ':'))
-		sums.set(at.join(';'), (sums.get(at.join(';')) ?? 0) + samples)
+		sums.set(at.join(';'), (sums.get(at.join(';')) ?? 0) + share * whole)
 	}
 	return [...sums].map(([way, nr]) => `${way} ${Math.round(nr)}`).sort()
 }
@@ -61,7 +63,7 @@ for (const trace of traces) {
 				(from / 1e6).toFixed(6), '--to',
 				(to / 1e6).toFixed(6), trace], { encoding: 'utf8' })
 			checks.same(`${path.basename(trace)}, ${direction}, from ${from} to ${to} us`, expected(folded, direction === 'up'),
-				ways(boxes))
+				ways(boxes, weight(folded)))
 		}
 	checks.same(`${trace}: faults`, [], page.faults)
 	await page.context().close()
