@@ -17,7 +17,7 @@ struct seen {
 	char name[64][64];
 };
 
-static const struct perf_map_look seven = { 7, 8, NULL };
+static const struct perf_map_look seven = { 7, 8, NULL, false };
 
 static void on_entry(void *context, const struct perf_map_entry *e, uint64_t time_ns)
 {
@@ -33,7 +33,7 @@ static void on_entry(void *context, const struct perf_map_entry *e, uint64_t tim
 
 static uint64_t feed(struct perf_map *m, struct seen *s, const char *text, uint64_t since_ns)
 {
-	return perf_map_feed(m, text, strlen(text), &(struct perf_map_look){ since_ns, since_ns + 9, NULL }, on_entry, s);
+	return perf_map_feed(m, text, strlen(text), &(struct perf_map_look){ since_ns, since_ns + 9, NULL, false }, on_entry, s);
 }
 
 static void every_dialect_is_read(void **state)
@@ -96,6 +96,23 @@ static void the_first_name_holds_from_the_beginning_a_later_one_from_when_it_cam
 	perf_map_destroy(m);
 }
 
+/* Both lines written at once, at the end of the program, say. */
+static void late_names_of_one_address_are_counted(void **state)
+{
+	static const char two[] = "1000 100 a\n1000 100 b\n", one[] = "1000 100 c\n";
+	struct perf_map *m = perf_map_create();
+	struct seen s = { 0 };
+
+	(void)state;
+	perf_map_feed(m, two, strlen(two), &(struct perf_map_look){ 10, 20, NULL, true }, on_entry, &s);
+	assert_int_equal(perf_map_ambiguous(m), 1);
+	perf_map_feed(m, one, strlen(one), &(struct perf_map_look){ 20, 30, NULL, true }, on_entry, &s);
+	assert_int_equal(perf_map_ambiguous(m), 1); /* it was not there at the look before */
+	perf_map_feed(m, two, strlen(two), &(struct perf_map_look){ 30, 40, NULL, false }, on_entry, &s);
+	assert_int_equal(perf_map_ambiguous(m), 1); /* soon enough */
+	perf_map_destroy(m);
+}
+
 /* One address: memory that was freed and mapped again holds other code, whatever its name. */
 static void no_name_is_older_than_its_memory(void **state)
 {
@@ -107,9 +124,9 @@ static void no_name_is_older_than_its_memory(void **state)
 	(void)state;
 	unloads_add(&u, 0x1000, 0x2000, 10); /* code without a name was there */
 	unloads_mapped(&u, 0x1000, 0x2000, 20);
-	perf_map_feed(m, line, strlen(line), &(struct perf_map_look){ 30, 40, &u }, on_entry, &s);
+	perf_map_feed(m, line, strlen(line), &(struct perf_map_look){ 30, 40, &u, false }, on_entry, &s);
 	assert_true(s.nr == 1 && s.time_ns[0] == 11);
-	perf_map_feed(m, line, strlen(line), &(struct perf_map_look){ 40, 50, &u }, on_entry, &s);
+	perf_map_feed(m, line, strlen(line), &(struct perf_map_look){ 40, 50, &u, false }, on_entry, &s);
 	assert_int_equal(s.nr, 1); /* said again */
 	unloads_add(&u, 0x1000, 0x2000, 52); /* three generations between two looks */
 	unloads_mapped(&u, 0x1000, 0x2000, 53);
@@ -120,13 +137,13 @@ static void no_name_is_older_than_its_memory(void **state)
 	unloads_add(&u, 0x1000, 0x2000, 57);
 	unloads_mapped(&u, 0x1000, 0x2000, 58);
 	unloads_add(&u, 0x1000, 0x2000, 59); /* and nothing behind it */
-	perf_map_feed(m, three, strlen(three), &(struct perf_map_look){ 50, 60, &u }, on_entry, &s);
+	perf_map_feed(m, three, strlen(three), &(struct perf_map_look){ 50, 60, &u, false }, on_entry, &s);
 	assert_int_equal(s.nr, 4);
 	assert_true(s.time_ns[1] == 53 && s.time_ns[2] == 55 && s.time_ns[3] == 58);
 	unloads_mapped(&u, 0x1000, 0x2000, 61); /* after the look */
 	unloads_add(&u, 0x1000, 0x2000, 62);
 	unloads_mapped(&u, 0x1000, 0x2000, 63);
-	perf_map_feed(m, line, strlen(line), &(struct perf_map_look){ 60, 61, &u }, on_entry, &s);
+	perf_map_feed(m, line, strlen(line), &(struct perf_map_look){ 60, 61, &u, false }, on_entry, &s);
 	assert_true(s.nr == 5 && s.time_ns[4] == 60);
 	unloads_fini(&u);
 	perf_map_destroy(m);
@@ -219,6 +236,7 @@ int main(void)
 		cmocka_unit_test(every_dialect_is_read),
 		cmocka_unit_test(lines_arrive_in_any_pieces),
 		cmocka_unit_test(the_first_name_holds_from_the_beginning_a_later_one_from_when_it_came),
+		cmocka_unit_test(late_names_of_one_address_are_counted),
 		cmocka_unit_test(no_name_is_older_than_its_memory),
 		cmocka_unit_test(a_file_that_is_written_anew_says_nothing_twice),
 		cmocka_unit_test(nonsense_is_counted_and_skipped),

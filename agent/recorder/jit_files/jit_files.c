@@ -29,6 +29,7 @@
 #define LOOK_EVERY 10
 #define ENDED_DRAINS 20u   /* how often the files of a process that has ended are looked at */
 #define PATH_BYTES 4200u
+#define LATE_NS 200000000u /* without a line in a perf map: then its host writes when it ends, or when a buffer is full */
 #define DELETED " (deleted)"
 
 struct dump {
@@ -48,6 +49,7 @@ struct watched {
 	int map_fd;	/* -1: not there yet */
 	struct stat map_st;
 	uint64_t map_at, map_end, looked_ns, until_ns; /* until_ns: when map_end was its size; looked_ns: the time before */
+	uint64_t grown_ns; /* the last look by which something had been written */
 	struct unloads unloads;
 	uint32_t looks; /* for a map that is not there yet */
 	struct perf_map *map;
@@ -62,7 +64,7 @@ struct jit_files {
 	uint64_t missed; /* 1 + the process that was asked for last and is not among them; 0: none */
 	bool past, other_clock; /* jit_files_of_the_past() */
 	uint32_t left_out;
-	uint64_t end_ns;
+	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: of those that are forgotten */
 	int64_t end_s;
 	struct code_reader *reader; /* NULL: of the past */
 	struct page_reader *pages;  /* likewise */
@@ -112,6 +114,7 @@ static void forget(struct jit_files *f, uint32_t i)
 		jitdump_destroy(w->dump[n].reader);
 		close(w->dump[n].fd);
 	}
+	f->nr_ambiguous += perf_map_ambiguous(w->map);
 	perf_map_destroy(w->map);
 	unloads_fini(&w->unloads);
 	if (w->map_fd >= 0)
@@ -178,7 +181,7 @@ static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	w->identity = f->past ? (struct proc_mem_identity){ .own_pid = (pid_t)pid, .uid = (uid_t)-1 } :
 		       proc_mem_identify((pid_t)pid);
-	w->mapped_ns = w->until_ns = time_ns;
+	w->mapped_ns = w->until_ns = w->grown_ns = time_ns;
 	f->watched[f->nr++] = w;
 	f->missed = 0;
 	return w;
@@ -461,11 +464,14 @@ static void open_map(const struct jit_files *f, struct watched *w)
 static void drain_map(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	struct map_context c = { { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, NULL,
-				 { w->looked_ns, w->until_ns, &w->unloads }, 0 };
+				 { w->looked_ns, w->until_ns, &w->unloads, w->until_ns - w->grown_ns > LATE_NS }, 0 };
 
 	c.map = w->map;
-	if (w->map_fd >= 0 && w->map_at < w->map_end)
-		read_on(f, w->map_fd, &w->map_at, limit < w->map_end - w->map_at ? limit : w->map_end - w->map_at, take_map, &c);
+	if (w->map_fd < 0 || w->map_at >= w->map_end)
+		return;
+	read_on(f, w->map_fd, &w->map_at, limit < w->map_end - w->map_at ? limit : w->map_end - w->map_at, take_map, &c);
+	if (w->map_at >= w->map_end)
+		w->grown_ns = w->until_ns;
 	*bad += c.bad;
 }
 
@@ -481,6 +487,15 @@ static void look_at_map(struct jit_files *f, struct watched *w, bool last)
 	open_map(f, w);
 	if (w->map_fd >= 0 && fstat(w->map_fd, &st) == 0)
 		w->map_end = (uint64_t)st.st_size;
+}
+
+uint64_t jit_files_ambiguous(const struct jit_files *f)
+{
+	uint64_t nr = f->nr_ambiguous;
+
+	for (uint32_t i = 0; i < f->nr; i++)
+		nr += perf_map_ambiguous(f->watched[i]->map);
+	return nr;
 }
 
 void jit_files_look(struct jit_files *f)

@@ -33,6 +33,8 @@ void jit_files_unloaded(struct jit_files *f, uint32_t pid, uint64_t address, uin
 void jit_files_sample(struct jit_files *f, uint32_t pid, uint64_t address);
 /* pid itself told of this code. */
 void jit_files_announced(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes);
+/* Names of perf maps that came too late to be told apart from others at their addresses. */
+uint64_t jit_files_ambiguous(const struct jit_files *f);
 /* Before logs and rings are drained: of perf maps the next drain reads what is there now, so that what was unmapped before is known. */
 void jit_files_look(struct jit_files *f);
 /* Read what is new.  last: everything, however much.  *bad grows by lines and files that made no sense. */

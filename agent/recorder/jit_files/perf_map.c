@@ -20,11 +20,13 @@ struct range {
 	uint64_t start, end;
 	uint64_t name; /* hash of what all of it is called; 0: several names */
 	uint64_t from_ns; /* since when; of several names the latest */
+	uint64_t told_ns; /* the look by which its latest name came */
 };
 
 struct perf_map {
 	void *ranges;
 	size_t nr_ranges;
+	uint64_t nr_ambiguous;
 	char line[LINE_MAX_BYTES];
 	size_t line_bytes;
 };
@@ -39,6 +41,11 @@ void perf_map_destroy(struct perf_map *m)
 	if (m)
 		tdestroy(m->ranges, free);
 	free(m);
+}
+
+uint64_t perf_map_ambiguous(const struct perf_map *m)
+{
+	return m ? m->nr_ambiguous : 0;
 }
 
 void perf_map_restart(struct perf_map *m)
@@ -105,9 +112,9 @@ static uint64_t hash(const char *text, size_t bytes)
 /* Since when there is e, or SAID_BEFORE.  What it overlaps becomes one range with it. */
 static uint64_t learn(struct perf_map *m, const struct perf_map_entry *e, const struct perf_map_look *look)
 {
-	struct range key = { e->address, e->address + e->bytes, hash(e->name, e->name_bytes), 0 }, *r, **found;
-	bool other = false;
-	uint64_t freed_ns;
+	struct range key = { e->address, e->address + e->bytes, hash(e->name, e->name_bytes), 0, look->until_ns }, *r, **found;
+	bool other = false, at_once = false;
+	uint64_t freed_ns, told_ns;
 
 	while ((found = tfind(&key, &m->ranges, compare))) {
 		r = *found;
@@ -120,13 +127,16 @@ static uint64_t learn(struct perf_map *m, const struct perf_map_entry *e, const 
 		key.start = r->start < key.start ? r->start : key.start;
 		key.end = r->end > key.end ? r->end : key.end;
 		key.from_ns = r->from_ns > key.from_ns ? r->from_ns : key.from_ns;
+		told_ns = r->told_ns;
 		tdelete(r, &m->ranges, compare);
 		free(r);
 		m->nr_ranges--;
 		other = true;
+		at_once |= told_ns == look->until_ns;
 	}
 	r = m->nr_ranges < RANGES_MAX ? malloc(sizeof(*r)) : NULL;
 	freed_ns = unloads_before_name(look->unloads, e->address, e->address + e->bytes, key.from_ns, look->since_ns, look->until_ns);
+	m->nr_ambiguous += look->late && at_once && !freed_ns;
 	if (freed_ns)
 		key.from_ns = freed_ns + 1;
 	else if (!other && r)

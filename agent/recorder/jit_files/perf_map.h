@@ -12,6 +12,7 @@
 
 #include "agent/recorder/jit_files/unloads.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,7 +38,10 @@ void perf_map_restart(struct perf_map *m);
 struct perf_map_look {
 	uint64_t since_ns, until_ns;
 	const struct unloads *unloads; /* all up to until_ns; NULL: none */
+	bool late; /* nothing had been written for long: the lines may be of any time since */
 };
+/* Second names of addresses whose first one came late by the same look: which of both a sample is of cannot be known. */
+uint64_t perf_map_ambiguous(const struct perf_map *m);
 /* The next bytes of the file, in any pieces.  Reports each new entry.  Returns the number of invalid lines. */
 uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, const struct perf_map_look *look, perf_map_report report,
 		       void *context);

@@ -231,6 +231,16 @@ static void write_missing_of_the_past(struct recording *r)
 	write_missing(r, images_replaced(r->images), "another build than was sampled lies at");
 }
 
+static void write_what_maps_lack(struct recording *r)
+{
+	uint64_t nr = jit_files_ambiguous(r->jit_files);
+
+	if (nr)
+		recording_notice(r, NOTICE_LOSS, "%llu names of perf maps came long after their code, for addresses that have another "
+				 "name: a perf map has no times, so their samples have the other name; a jitdump file has times",
+				 (unsigned long long)nr);
+}
+
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d)
 {
 	const char *nameless;
@@ -238,6 +248,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 
 	settle(r, true);
 	write_what_lists_lack(r);
+	write_what_maps_lack(r);
 	engines_end(r->engines, recording_now_ns(r));
 	nameless = kernel_names_write(r->kernel_names, r->options.past_names, r->writer, recording_now_ns(r));
 	if (nameless)
