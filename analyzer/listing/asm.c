@@ -14,6 +14,7 @@
 static void prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = hits_ask(r, 0);
+	v->group[1] = report_group(r, 0, TABLE_IMAGE, -1);
 }
 
 struct asm_columns {
@@ -202,6 +203,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	else if (all > known)
 		page_sentence(p, "(%.1f %% of all samples are outside generated code; the trace has code bytes of generated code only)",
 			      100 * (all - known) / all);
+	view_say_without_lines(r, v->group[1], p);
 	free(hit);
 	free(hot);
 }

@@ -157,17 +157,22 @@ static void lines_put(const struct report *r, const struct page *p, uint32_t i, 
 
 const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_put };
 
-static void lines_show(struct report *r, const struct view_instance *v, struct page *p)
+void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p)
 {
 	char cause[WITHOUT_DEBUG_TEXT], remedy[WITHOUT_DEBUG_TEXT];
 	struct without_debug_list without;
 
-	view_simple(r, v->group[0], p, "lines", "Source lines", lines_columns, lines_cells);
-	without_lines_find(r, v->group[1], &without);
+	without_lines_find(r, by_image, &without);
 	for (uint32_t i = 0; i < without.nr; i++)
 		page_sentence(p, "(%s, %.1f %% of all samples: %s. %s)", basename(without.image[i].path),
 			      100 * without.image[i].share, without_debug_cause(&without.image[i], true, cause),
 			      without_debug_remedy(&without.image[i], true, remedy));
+}
+
+static void lines_show(struct report *r, const struct view_instance *v, struct page *p)
+{
+	view_simple(r, v->group[0], p, "lines", "Source lines", lines_columns, lines_cells);
+	view_say_without_lines(r, v->group[1], p);
 }
 
 const struct view view_lines = { "lines", "source lines by share, including those of generated code", lines_prepare, lines_show };

@@ -122,6 +122,9 @@ void view_simple(struct report *r, const struct report_group *group, struct page
 		 void (*columns)(struct grid *g, int column[4]),
 		 void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value));
 
+/* Sentences about images with samples and without lines, and what brings them; by_image: sums by TABLE_IMAGE. */
+void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p);
+
 /* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none. */
 void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
