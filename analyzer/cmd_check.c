@@ -41,7 +41,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static void pass(struct arguments *a, struct argp_state *state, int key, char *arg)
+static void pass_option_to_run(struct arguments *a, struct argp_state *state, int key, char *arg)
 {
 	const struct argp_option *o = options;
 	static char spelled[WORDS_MAX][32];
@@ -57,7 +57,7 @@ static void pass(struct arguments *a, struct argp_state *state, int key, char *a
 		a->word[a->nr_words++] = arg;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -71,7 +71,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'e':
 	case 'r':
 	case KEY_PASSED ... KEY_PASSED + 6:
-		pass(a, state, key, arg);
+		pass_option_to_run(a, state, key, arg);
 		break;
 	case ARGP_KEY_ARGS:
 		if (state->quoted && state->next >= state->quoted)
@@ -99,7 +99,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static volatile pid_t recorder;
 
 /* The command ends as it would alone, and then the recorder; what it recorded is checked. */
-static void pass_on(int signal_number)
+static void pass_signal_to_recorder(int signal_number)
 {
 	if (recorder > 0)
 		kill(recorder, signal_number);
@@ -108,7 +108,7 @@ static void pass_on(int signal_number)
 static void catch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction before, a = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
+	struct sigaction before, a = { .sa_handler = pass_signal_to_recorder, .sa_flags = SA_RESTART };
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
@@ -116,13 +116,13 @@ static void catch_signals(void)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-static char *word(const char *text)
+static char *as_argument(const char *text)
 {
 	return (char *)(uintptr_t)text;
 }
 
 /* `tailor run` writes the trace: *status is what it exits with.  0 or -errno. */
-static int record(const struct arguments *a, const char *trace, int *status)
+static int record_command_trace(const struct arguments *a, const char *trace, int *status)
 {
 	size_t nr = 0, nr_command = 0;
 	char **argv;
@@ -133,14 +133,14 @@ static int record(const struct arguments *a, const char *trace, int *status)
 	argv = calloc(nr_command + WORDS_MAX + 8, sizeof(*argv));
 	if (!argv)
 		return -ENOMEM;
-	argv[nr++] = word("tailor");
-	argv[nr++] = word("run");
-	argv[nr++] = word("-q");
-	argv[nr++] = word("-o");
-	argv[nr++] = word(trace);
+	argv[nr++] = as_argument("tailor");
+	argv[nr++] = as_argument("run");
+	argv[nr++] = as_argument("-q");
+	argv[nr++] = as_argument("-o");
+	argv[nr++] = as_argument(trace);
 	memcpy(argv + nr, a->word, a->nr_words * sizeof(*argv));
 	nr += a->nr_words;
-	argv[nr++] = word("--");
+	argv[nr++] = as_argument("--");
 	memcpy(argv + nr, a->command, nr_command * sizeof(*argv));
 	pid = fork();
 	if (pid == 0) {
@@ -163,7 +163,7 @@ static int record(const struct arguments *a, const char *trace, int *status)
 
 /* --------------------------------------------------------------------------------------------------------- the findings */
 
-static void ask(void *context, struct report *r)
+static void ask_check_view(void *context, struct report *r)
 {
 	struct view_instance *v = context;
 
@@ -171,13 +171,13 @@ static void ask(void *context, struct report *r)
 	v->view->prepare(r, v);
 }
 
-static int check(const struct arguments *a, const char *path)
+static int check_trace(const struct arguments *a, const char *path)
 {
 	struct trace_arguments all = { .filter.mark = "all" };
 	struct trace_session session = { 0 };
 	struct view_instance v = { 0 };
 	struct page page;
-	int status = trace_session_read(&session, path, &all, ask, &v);
+	int status = trace_session_read(&session, path, &all, ask_check_view, &v);
 
 	if (status)
 		return status;
@@ -186,13 +186,13 @@ static int check(const struct arguments *a, const char *path)
 	page.top = a->page.top;
 	page_fact(&page, "view", v.view->name);
 	v.view->show(&session.report, &v, &page);
-	status = session.report.error ? CMD_FAILED : check_view_found(&v) ? CMD_DIFFERENT : CMD_DONE;
+	status = session.report.error ? CMD_FAILED : check_view_nr_kinds(&v) ? CMD_DIFFERENT : CMD_DONE;
 	if (page_end(&page))
 		status = CMD_FAILED;
 	return trace_session_close(&session, trace_flush_output(status));
 }
 
-static int check_command(const struct arguments *a)
+static int record_and_check(const struct arguments *a)
 {
 	const char *temporary = getenv("TMPDIR");
 	char folder[256], path[300];
@@ -201,23 +201,23 @@ static int check_command(const struct arguments *a)
 
 	snprintf(folder, sizeof(folder), "%s/tailor-check.XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	if (!a->output && !mkdtemp(folder)) {
-		trace_complain("%s: no temporary folder: %s", folder, strerror(errno));
+		trace_print_error("%s: no temporary folder: %s", folder, strerror(errno));
 		return CMD_FAILED;
 	}
 	snprintf(path, sizeof(path), "%s/host.tlr", folder);
 	if (a->output)
 		output_file_remove(a->output); /* what was there is not taken for what is recorded now */
-	ret = record(a, trace, &wait_status);
+	ret = record_command_trace(a, trace, &wait_status);
 	if (ret) {
-		trace_complain("no process could be started: %s", strerror(-ret));
+		trace_print_error("no process could be started: %s", strerror(-ret));
 		status = CMD_FAILED;
 	} else if (access(trace, R_OK)) { /* it has said why */
 		status = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == CMD_MISUSED ? CMD_MISUSED : CMD_FAILED;
 	} else {
-		status = check(a, trace);
+		status = check_trace(a, trace);
 		if (WIFSIGNALED(wait_status) || WEXITSTATUS(wait_status)) {
-			trace_complain("%s exited with status %d; its records up to then were checked", a->command[0],
-				       WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
+			trace_print_error("%s exited with status %d; its records up to then were checked", a->command[0],
+					  WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
 			status = status == CMD_DONE ? CMD_FAILED : status;
 		}
 	}
@@ -228,21 +228,28 @@ static int check_command(const struct arguments *a)
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run_check(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]\nTRACE",
+	static const struct argp argp = {
+		options,
+		parse_check_option,
+		"-- COMMAND [ARGUMENT...]\nTRACE",
 		"Run a command and list the jitreg records of it that cannot be right: links to unknown components, code maps that do not "
 		"fit their code, missing tags, marks that never end, ... each with a count, an example and a remedy.\v"
 		"Only certain findings are listed. They follow the command's output on stdout; with --json or --csv the command's stdout "
 		"goes to stderr. `tailor report --view check` shows the same for a trace.\n\n"
 		"Exit status: 0 no findings; 3 findings; 1 an error, or the command failed; 2 usage error.\n\n"
-		"Example: tailor check -- build/engine --query q3", children, NULL, NULL };
+		"Example: tailor check -- build/engine --query q3",
+		children,
+		NULL,
+		NULL
+	};
 	struct arguments a = { .page.top = 10 };
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
-	return a.path ? check(&a, a.path) : check_command(&a);
+	return a.path ? check_trace(&a, a.path) : record_and_check(&a);
 }
 
-const struct cmd cmd_check = { "check", "list what a host says through jitreg that cannot be right", run };
+const struct cmd cmd_check = { "check", "list what a host says through jitreg that cannot be right", run_check };

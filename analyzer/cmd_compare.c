@@ -10,14 +10,14 @@ struct ask {
 	const char *level;
 };
 
-static void ask(void *context, struct report *r)
+static void ask_profile_groups(void *context, struct report *r)
 {
 	struct ask *a = context;
 
 	profile_ask(&a->question, r, a->level);
 }
 
-int compare_read(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole)
+int compare_read_profile(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole)
 {
 	struct trace_arguments with = *arguments;
 	struct trace_session session = { 0 };
@@ -25,11 +25,11 @@ int compare_read(const char *path, const struct trace_arguments *arguments, cons
 	int status;
 
 	with.level = level && strcmp(level, "function") == 0 ? NULL : level;
-	status = trace_session_read(&session, path, &with, ask, &a);
+	status = trace_session_read(&session, path, &with, ask_profile_groups, &a);
 	if (status)
 		return status;
 	if (profile_make(&a.question, &session.report, path, p)) {
-		trace_complain("%s: out of memory", path);
+		trace_print_error("%s: out of memory", path);
 		trace_session_close(&session, CMD_DONE);
 		return CMD_FAILED;
 	}

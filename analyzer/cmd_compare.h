@@ -8,6 +8,6 @@
 
 /* Read one trace's profile; level: see profile_ask().  A damaged trace is reported and read, and *whole becomes false: the command shows
  * what there is and fails.  CMD_DONE or another exit status. */
-int compare_read(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole);
+int compare_read_profile(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole);
 
 #endif

@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static double part(struct argp_state *state, const char *option, const char *arg)
+static double parse_percentage(struct argp_state *state, const char *option, const char *arg)
 {
 	char *end;
 	double percent = strtod(arg, &end);
@@ -52,7 +52,7 @@ static double part(struct argp_state *state, const char *option, const char *arg
 	return percent / 100;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_diff_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -68,10 +68,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->expression = arg;
 		break;
 	case KEY_FAIL:
-		a->fail_above = part(state, "fail-above", arg);
+		a->fail_above = parse_percentage(state, "fail-above", arg);
 		break;
 	case KEY_BETWEEN:
-		a->between = part(state, "between-runs", arg);
+		a->between = parse_percentage(state, "between-runs", arg);
 		break;
 	case KEY_METHODS:
 		a->methods = true;
@@ -93,7 +93,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int by_change(const void *a, const void *b)
+static int compare_changes(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 	double p = fabs(x->growth), q = fabs(y->growth);
@@ -105,7 +105,7 @@ static int by_change(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static int by_result(const void *a, const void *b)
+static int compare_formula_results(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
@@ -120,7 +120,7 @@ struct diff_columns {
 	int share[2], points, change, margin, cost[2], times, row[2], result, name, name_b, paired, place, there, significant;
 };
 
-static struct diff_columns add_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
+static struct diff_columns add_diff_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
 {
 	bool is_time = strcmp(c->profile[0].unit, "ns") == 0;
 	enum cell_kind kind = is_time ? CELL_DURATION : CELL_NUMBER;
@@ -132,7 +132,7 @@ static struct diff_columns add_columns(struct grid *g, const struct arguments *a
 	k.share[1] = grid_column(g, "share_b", "share B", CELL_SHARE, 0, 0);
 	for (int s = 0; s < 2; s++) {
 		grid_set_total(g, k.share[s], 1);
-		grid_is_tree(g, k.share[s]);
+		grid_mark_tree_column(g, k.share[s]);
 	}
 	k.points = grid_column(g, "change", "", CELL_POINTS, GRID_HIDDEN, 0);
 	k.change = grid_column(g, "cost_change", "change%", CELL_POINTS, formula ? GRID_HIDDEN : 0, 0);
@@ -164,7 +164,7 @@ static const char *name_in_b(const struct comparison *c, uint32_t line)
 
 static void add_change(struct grid *g, const struct diff_columns *k, const struct comparison *c, const struct change *x)
 {
-	const struct profile_entry *e = match_any(&c->match, c->profile, x->line);
+	const struct profile_entry *e = match_first_entry(&c->match, c->profile, x->line);
 	bool both = x->there[0] && x->there[1], alike = both && match_is_alike(&c->match, c->profile, x->line);
 	char name[300];
 
@@ -224,8 +224,8 @@ static bool show_total(const struct arguments *args, const struct comparison *c,
 	double share, chance;
 
 	if (!(a.mean > 0) || !(b.mean > 0)) {
-		a = change_cost(c, &c->side[0], MATCH_NOT);
-		b = change_cost(c, &c->side[1], MATCH_NOT);
+		a = change_line_cost(c, &c->side[0], MATCH_NOT);
+		b = change_line_cost(c, &c->side[1], MATCH_NOT);
 		is_time = strcmp(c->profile[0].unit, "ns") == 0;
 		what = "Total";
 	}
@@ -301,7 +301,7 @@ static void show_omitted(const struct arguments *args, const struct comparison *
 	}
 	if (!listed && largest)
 		page_sentence(page, "Smallest significant change of the largest line, %s: %.1f %%.",
-			      match_any(&c->match, c->profile, largest->line)->name, 100 * largest->margin);
+			      match_first_entry(&c->match, c->profile, largest->line)->name, 100 * largest->margin);
 	if (shown < nr && !args->all)
 		page_sentence(page, "Not shown: %u line%s without a significant change, and %u with less than %.1f %% of each side; use "
 			      "--all to show them%s.", nr - shown - small, nr - shown - small == 1 ? "" : "s", small,
@@ -309,7 +309,7 @@ static void show_omitted(const struct arguments *args, const struct comparison *
 			      ", or several traces per side, separated by commas, to detect smaller changes" : "");
 }
 
-static int show(const struct arguments *args, const struct comparison *c, struct change *x, uint32_t nr)
+static int show_changes(const struct arguments *args, const struct comparison *c, struct change *x, uint32_t nr)
 {
 	bool formula = args->expression != NULL, failed;
 	struct page page;
@@ -327,7 +327,7 @@ static int show(const struct arguments *args, const struct comparison *c, struct
 			      c->profile[c->side[1].first].event);
 	g = grid_create("changes", formula ? "Lines by %s (a, b: cost per execution)" : args->all ? "Changes" : "Significant changes",
 			formula ? args->expression : "");
-	k = add_columns(g, args, c, formula);
+	k = add_diff_columns(g, args, c, formula);
 	for (uint32_t i = 0; i < nr; i++) {
 		significant += x[i].significant;
 		bool has_any = x[i].samples[0] + x[i].samples[1] > 0 || (formula && x[i].executions[0] + x[i].executions[1] > 0);
@@ -364,7 +364,7 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 		char *list = strdup(args->side[s]), *rest = list;
 
 		if (!list) {
-			trace_complain("no memory for the list of traces");
+			trace_print_error("no memory for the list of traces");
 			return CMD_FAILED;
 		}
 		c->side[s].first = nr;
@@ -372,11 +372,11 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 			int status;
 
 			if (c->side[s].nr == CHANGE_TRACES_MAX) {
-				trace_complain("at most %d traces per side can be given", CHANGE_TRACES_MAX);
+				trace_print_error("at most %d traces per side can be given", CHANGE_TRACES_MAX);
 				free(list);
 				return CMD_MISUSED;
 			}
-			status = compare_read(path, &args->trace, args->trace.level, &c->profile[nr], whole);
+			status = compare_read_profile(path, &args->trace, args->trace.level, &c->profile[nr], whole);
 			if (status) {
 				free(list);
 				return status;
@@ -387,14 +387,14 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 		free(list);
 	}
 	c->same_unit = strcmp(c->profile[0].event, c->profile[c->side[1].first].event) == 0;
-	if (match_make(c->profile, nr, &c->match)) {
-		trace_complain("out of memory");
+	if (match_make_lines(c->profile, nr, &c->match)) {
+		trace_print_error("out of memory");
 		return CMD_FAILED;
 	}
 	return CMD_DONE;
 }
 
-static int compare(const struct arguments *args, struct comparison *c)
+static int compare_sides(const struct arguments *args, struct comparison *c)
 {
 	struct diag d = { "" };
 	struct change *x;
@@ -411,28 +411,31 @@ static int compare(const struct arguments *args, struct comparison *c)
 	for (uint32_t i = 0; i < nr; i++)
 		x[i].line = i;
 	c->given = args->between;
-	if (change_judge(c, x, nr)) {
-		trace_complain("out of memory");
+	if (change_test_lines(c, x, nr)) {
+		trace_print_error("out of memory");
 		free(x);
 		return CMD_FAILED;
 	}
 	if (args->expression && change_evaluate(args->expression, x, nr, &d)) {
-		trace_complain("--expr '%s': %s", args->expression, d.text);
+		trace_print_error("--expr '%s': %s", args->expression, d.text);
 		status = CMD_MISUSED;
 	}
-	qsort(x, nr, sizeof(*x), args->expression ? by_result : by_change);
+	qsort(x, nr, sizeof(*x), args->expression ? compare_formula_results : compare_changes);
 	if (status == CMD_DONE)
-		status = show(args, c, x, nr);
+		status = show_changes(args, c, x, nr);
 	if (!whole && status != CMD_MISUSED) /* also where the cost of what is left grew */
 		status = CMD_FAILED;
 	free(x);
 	return status;
 }
 
-static int run(int argc, char **argv)
+static int run_diff(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, "TRACE_A[,TRACE_A...] TRACE_B[,TRACE_B...]\n--methods TRACE",
+	static const struct argp argp = {
+		options,
+		parse_diff_option,
+		"TRACE_A[,TRACE_A...] TRACE_B[,TRACE_B...]\n--methods TRACE",
 		"Show the significant changes from trace A to trace B by operator (or by --level LEVEL, or --level function): shares, cost "
 		"per execution, and the change of the cost relative to the lines that did not change.  (A share also falls when another "
 		"line grows, and time also grows when the machine is busy.)  Use several traces per side, separated by commas, to measure "
@@ -441,8 +444,10 @@ static int run(int argc, char **argv)
 		"number of samples on which both agree.\v"
 		"Exit status: 0 done; 1 failure; 2 usage error; 3 the cost grew by more than --fail-above.\n\n"
 		"Example: tailor diff --fail-above 5% a1.tlr,a2.tlr,a3.tlr b1.tlr,b2.tlr,b3.tlr",
-				children, NULL,
-		NULL };
+		children,
+		NULL,
+		NULL
+	};
 	struct arguments args = { .page.top = -1, .fail_above = -1, .between = -1 };
 	struct comparison *c = calloc(1, sizeof(*c));
 	int status;
@@ -456,7 +461,7 @@ static int run(int argc, char **argv)
 	if (!c)
 		return CMD_FAILED;
 	args.page.top = args.page.top < 0 ? 10 : args.page.top;
-	status = compare(&args, c);
+	status = compare_sides(&args, c);
 	match_fini(&c->match);
 	for (uint32_t i = 0; i < 2 * CHANGE_TRACES_MAX; i++)
 		profile_fini(&c->profile[i]);
@@ -464,4 +469,4 @@ static int run(int argc, char **argv)
 	return status;
 }
 
-const struct cmd cmd_diff = { "diff", "show the significant changes between two traces", run };
+const struct cmd cmd_diff = { "diff", "show the significant changes between two traces", run_diff };

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-static int show(const struct methods *m, enum page_form form, int top)
+static int show_method_comparison(const struct methods *m, enum page_form form, int top)
 {
 	struct page page;
 
@@ -33,13 +33,13 @@ int diff_methods(const char *path, const char *level, enum page_form form, int t
 	if (ret == 0)
 		ret = methods_compare(t, model, level, &m, &d);
 	if (ret == 0)
-		status = show(&m, form, top);
+		status = show_method_comparison(&m, form, top);
 	if (status == CMD_DONE && trace_describe_damage(t, damage, sizeof(damage))) {
 		diag_fail(&d, EBADMSG, "%s", damage);
 		status = CMD_FAILED;
 	}
 	if (*d.text)
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 	methods_fini(&m);
 	if (model)
 		model_destroy(model);

@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_dump_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -37,7 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->chunks = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_take_path(state, &a->path, arg);
+		trace_set_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, a->path);
@@ -67,7 +67,7 @@ static bool print_all(struct trace_reader *t, const struct arguments *a, const s
 			continue;
 		if (sample_block_decode(&r, &block)) {
 			fflush(o->to);
-			trace_complain("%s: cannot decode the samples of the chunk at byte %llu", a->path, (unsigned long long)offset);
+			trace_print_error("%s: cannot decode the samples of the chunk at byte %llu", a->path, (unsigned long long)offset);
 			whole = false;
 			continue;
 		}
@@ -77,10 +77,11 @@ static bool print_all(struct trace_reader *t, const struct arguments *a, const s
 	return whole;
 }
 
-static int run(int argc, char **argv)
+static int run_dump(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "TRACE",
-		"Print the records of a trace: time, process/thread, record, fields.", NULL, NULL, NULL };
+	static const struct argp argp = {
+		options, parse_dump_option, "TRACE", "Print the records of a trace: time, process/thread, record, fields.", NULL, NULL, NULL
+	};
 	struct dump_options o = { .to = stdout };
 	struct arguments a = { 0 };
 	struct trace_reader *t;
@@ -90,18 +91,18 @@ static int run(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	if (trace_open(a.path, &t, &d)) {
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
 	o.full = a.full;
 	status = print_all(t, &a, &o) ? CMD_DONE : CMD_FAILED;
 	if (trace_describe_damage(t, damage, sizeof(damage))) {
 		fflush(stdout);
-		trace_complain("%s", damage);
+		trace_print_error("%s", damage);
 		status = CMD_FAILED;
 	}
 	trace_close(t);
 	return trace_flush_output(status);
 }
 
-const struct cmd cmd_dump = { "dump", "print the records of a trace", run };
+const struct cmd cmd_dump = { "dump", "print the records of a trace", run_dump };

@@ -22,7 +22,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -39,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->output = arg;
 		break;
 	case ARGP_KEY_ARG:
-		trace_take_path(state, &a->path, arg);
+		trace_set_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, a->path);
@@ -54,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static bool entry(int i, const char **name, const char **summary)
+static bool format_list_entry(int i, const char **name, const char **summary)
 {
 	if (!export_at(i))
 		return false;
@@ -63,10 +63,10 @@ static bool entry(int i, const char **name, const char **summary)
 	return true;
 }
 
-static char *help_filter(int key, const char *text, void *input)
+static char *filter_export_help(int key, const char *text, void *input)
 {
 	(void)input;
-	return trace_help_list(key, text, "Formats (with --level LEVEL: components of that level instead of functions)", entry,
+	return trace_help_list(key, text, "Formats (with --level LEVEL: components of that level instead of functions)", format_list_entry,
 			       "tailor export --format flamegraph --level operator -o t.svg t.tlr");
 }
 
@@ -75,20 +75,20 @@ struct ask {
 	struct export export;
 };
 
-static void ask(void *context, struct report *r)
+static void ask_exported_sums(void *context, struct report *r)
 {
 	struct ask *a = context;
 
 	a->export.report = r;
-	a->export.level = a->arguments->trace.level ? report_level(r, a->arguments->trace.level) : LEVELS_MAX;
+	a->export.level = a->arguments->trace.level ? report_find_level(r, a->arguments->trace.level) : LEVELS_MAX;
 	a->arguments->format->prepare(&a->export);
 }
 
-static int run(int argc, char **argv)
+static int run_export(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
-	static const struct argp argp = { options, parse, "TRACE", "Convert a trace for other viewers.\v", children,
-					  help_filter, NULL };
+	static const struct argp argp = { options,  parse_export_option, "TRACE", "Convert a trace for other viewers.\v",
+					  children, filter_export_help,	 NULL };
 	struct arguments args = { 0 };
 	struct trace_session session = { 0 };
 	struct ask a = { .arguments = &args };
@@ -98,24 +98,24 @@ static int run(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	if (args.output && output_file_is(args.output, args.path)) {
-		trace_complain("%s: input and output are the same file", args.output);
+	if (args.output && output_file_is_same(args.output, args.path)) {
+		trace_print_error("%s: input and output are the same file", args.output);
 		return CMD_FAILED;
 	}
 	if (args.output) {
 		to = output_file_stream(args.output, &d);
 		if (!to) {
-			trace_complain("%s", d.text);
+			trace_print_error("%s", d.text);
 			return CMD_FAILED;
 		}
 	}
 	a.export.each = to;
-	status = trace_session_read(&session, args.path, &args.trace, ask, &a);
+	status = trace_session_read(&session, args.path, &args.trace, ask_exported_sums, &a);
 	if (status == CMD_DONE) {
 		ret = args.format->write(&a.export, to);
 		if (ret) {
-			trace_complain("%s: %s", args.format->name,
-				       ret == -ENODATA ? "the trace has no bytes of generated code" : strerror(-ret));
+			trace_print_error("%s: %s", args.format->name,
+					  ret == -ENODATA ? "the trace has no bytes of generated code" : strerror(-ret));
 			status = CMD_FAILED;
 		}
 		export_fini(&a.export);
@@ -124,10 +124,10 @@ static int run(int argc, char **argv)
 		export_fini(&a.export);
 	}
 	if (ferror(to) | (to == stdout ? fflush(to) : fclose(to))) {
-		trace_complain("cannot write the output");
+		trace_print_error("cannot write the output");
 		status = CMD_FAILED;
 	}
 	return status;
 }
 
-const struct cmd cmd_export = { "export", "convert a trace: flame graph, speedscope, Firefox, Perfetto, pprof", run };
+const struct cmd cmd_export = { "export", "convert a trace: flame graph, speedscope, Firefox, Perfetto, pprof", run_export };

@@ -19,7 +19,7 @@ static const struct argp_option source_options[] = {
 	{ 0 },
 };
 
-static error_t parse_source(int key, char *arg, struct argp_state *state)
+static error_t parse_html_source_option(int key, char *arg, struct argp_state *state)
 {
 	struct html_source *s = state->input;
 
@@ -51,9 +51,9 @@ static error_t parse_source(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child source_children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
-const struct argp html_source_argp = { source_options, parse_source, NULL, NULL, source_children, NULL, NULL };
+const struct argp html_source_argp = { source_options, parse_html_source_option, NULL, NULL, source_children, NULL, NULL };
 
-static void ask(void *context, struct report *r)
+static void ask_html_trace(void *context, struct report *r)
 {
 	html_trace_ask(context, r);
 }
@@ -63,7 +63,7 @@ int html_source_read(const struct html_source *s, uint32_t number, int (*take)(v
 {
 	struct html_trace t = { .path = s->path[number], .number = number, .stacks = !s->no_stacks, .addresses = !s->no_addresses };
 	struct trace_session session = { 0 };
-	int status = trace_session_read(&session, t.path, &s->trace, ask, &t), ret;
+	int status = trace_session_read(&session, t.path, &s->trace, ask_html_trace, &t), ret;
 
 	*taken = false;
 	if (status == CMD_DONE) {
@@ -71,7 +71,7 @@ int html_source_read(const struct html_source *s, uint32_t number, int (*take)(v
 
 		ret = take(context, &t, s->title ? s->title : command && *command ? command : t.path);
 		if (ret && ret != -EPIPE) /* (that is said of the output) */
-			trace_complain("%s: %s", t.path, strerror(-ret));
+			trace_print_error("%s: %s", t.path, strerror(-ret));
 		*taken = ret == 0;
 		status = trace_session_close(&session, ret ? CMD_FAILED : CMD_DONE);
 	}
@@ -82,7 +82,8 @@ int html_source_read(const struct html_source *s, uint32_t number, int (*take)(v
 bool html_source_has_page(void)
 {
 	if (!html_is_built())
-		trace_complain("this build has no page: esbuild was missing (on Debian: apt install esbuild clang lld, then make again)");
+		trace_print_error(
+			"this build has no page: esbuild was missing (on Debian: apt install esbuild clang lld, then make again)");
 	return html_is_built();
 }
 
@@ -96,7 +97,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_html_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -130,7 +131,7 @@ static int put_trace(void *context, struct html_trace *t, const char *title)
 }
 
 /* A page with the data of another one: 0, or -EINVAL where path is no page. */
-static int put_old(const struct html_source *a, FILE *to, int *status)
+static int rebuild_old_page(const struct html_source *a, FILE *to, int *status)
 {
 	char *data, title[256];
 	size_t nr;
@@ -139,12 +140,12 @@ static int put_old(const struct html_source *a, FILE *to, int *status)
 	if (ret == -EINVAL)
 		return ret;
 	if (ret) {
-		trace_complain("%s: %s", a->path[0], ret == -EBADMSG ? "not a page of `tailor html`" : strerror(-ret));
+		trace_print_error("%s: %s", a->path[0], ret == -EBADMSG ? "not a page of `tailor html`" : strerror(-ret));
 		*status = CMD_FAILED;
 		return 0;
 	}
 	if (a->path[1]) {
-		trace_complain("%s is a page and is rebuilt alone; %s is not read", a->path[0], a->path[1]);
+		trace_print_error("%s is a page and is rebuilt alone; %s is not read", a->path[0], a->path[1]);
 		*status = CMD_MISUSED;
 	} else {
 		html_put_head(to, a->title ? a->title : title, 0);
@@ -155,16 +156,23 @@ static int put_old(const struct html_source *a, FILE *to, int *status)
 	return 0;
 }
 
-static int run(int argc, char **argv)
+static int run_html(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, "TRACE [TRACE2]\nPAGE",
+	static const struct argp argp = {
+		options,
+		parse_html_option,
+		"TRACE [TRACE2]\nPAGE",
 		"Write a trace as one interactive page.\v"
 		"The page is one file: it opens in any current browser from disk, without a network, and fetches nothing. Its views "
 		"(overview, threads, events, memory, code, stacks, quality) share one set of filters; with TRACE2 it compares two "
 		"traces. Filters given here limit what the page has.\n\n"
 		"An older PAGE as input becomes a page with the viewer of this version.\n\n"
-		"Example: tailor html -o t.html t.tlr", children, NULL, NULL };
+		"Example: tailor html -o t.html t.tlr",
+		children,
+		NULL,
+		NULL
+	};
 	struct arguments args = { 0 };
 	struct diag d = { "" };
 	int status = CMD_DONE, one;
@@ -176,19 +184,19 @@ static int run(int argc, char **argv)
 	if (!html_source_has_page())
 		return CMD_FAILED;
 	for (int i = 0; i < 2 && args.source.path[i]; i++)
-		if (output_file_is(args.output, args.source.path[i])) {
-			trace_complain("%s: input and output are the same file", args.output);
+		if (output_file_is_same(args.output, args.source.path[i])) {
+			trace_print_error("%s: input and output are the same file", args.output);
 			return CMD_FAILED;
 		} else if (access(args.source.path[i], R_OK)) { /* before the output is replaced */
-			trace_complain("%s: %s", args.source.path[i], strerror(errno));
+			trace_print_error("%s: %s", args.source.path[i], strerror(errno));
 			return CMD_FAILED;
 		}
 	to = output_file_stream(args.output, &d);
 	if (!to) {
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
-	if (put_old(&args.source, to, &status) == -EINVAL) {
+	if (rebuild_old_page(&args.source, to, &status) == -EINVAL) {
 		for (uint32_t i = 0; i < 2 && args.source.path[i] && written; i++) {
 			one = html_source_read(&args.source, i, put_trace, to, &written);
 			status = status == CMD_DONE ? one : status;
@@ -198,7 +206,7 @@ static int run(int argc, char **argv)
 		written = status == CMD_DONE;
 	}
 	if (ferror(to) | fclose(to)) {
-		trace_complain("cannot write %s", args.output);
+		trace_print_error("cannot write %s", args.output);
 		written = false;
 		status = CMD_FAILED;
 	}
@@ -207,4 +215,4 @@ static int run(int argc, char **argv)
 	return status;
 }
 
-const struct cmd cmd_html = { "html", "write a trace as one interactive page", run };
+const struct cmd cmd_html = { "html", "write a trace as one interactive page", run_html };

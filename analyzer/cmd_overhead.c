@@ -40,7 +40,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static uint64_t number(struct argp_state *state, const char *name, const char *text, char **end, uint64_t most)
+static uint64_t parse_number_in_range(struct argp_state *state, const char *name, const char *text, char **end, uint64_t most)
 {
 	uint64_t n = strtoull(text, end, 10);
 
@@ -49,12 +49,12 @@ static uint64_t number(struct argp_state *state, const char *name, const char *t
 	return n;
 }
 
-static void take_rates(struct argp_state *state, struct overhead *o, char *text)
+static void parse_rates(struct argp_state *state, struct overhead *o, char *text)
 {
 	char *end;
 
 	for (o->nr_rates = 0;; text = end + 1) {
-		uint64_t rate = number(state, "rates", text, &end, RATE_MAX);
+		uint64_t rate = parse_number_in_range(state, "rates", text, &end, RATE_MAX);
 
 		if (*end && *end != ',')
 			argp_error(state, "--rates takes numbers separated by commas, not '%s'", text);
@@ -69,7 +69,7 @@ static void take_rates(struct argp_state *state, struct overhead *o, char *text)
 	}
 }
 
-static void take_defaults(struct arguments *a)
+static void set_default_rates(struct arguments *a)
 {
 	static const uint64_t rates[] = { 1000, 10000, 50000 };
 	struct overhead *o = &a->o;
@@ -82,7 +82,7 @@ static void take_defaults(struct arguments *a)
 	memcpy(o->rate, a->quick ? &rates[1] : rates, o->nr_rates * sizeof(rates[0]));
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_overhead_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 	char *end;
@@ -92,12 +92,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->o.event = arg;
 		break;
 	case KEY_ROUNDS:
-		a->o.nr_rounds = (unsigned)number(state, "rounds", arg, &end, ROUNDS_MAX);
+		a->o.nr_rounds = (unsigned)parse_number_in_range(state, "rounds", arg, &end, ROUNDS_MAX);
 		if (*end)
 			argp_error(state, "--rounds takes numbers from 1 to %d, not '%s'", ROUNDS_MAX, arg);
 		break;
 	case KEY_RATES:
-		take_rates(state, &a->o, arg);
+		parse_rates(state, &a->o, arg);
 		break;
 	case KEY_QUICK:
 		a->quick = true;
@@ -125,7 +125,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static volatile int stop; /* 128 + the signal */
 
-static void on_signal(int signal_number)
+static void note_stop_signal(int signal_number)
 {
 	stop = 128 + signal_number;
 }
@@ -134,7 +134,7 @@ static void on_signal(int signal_number)
 static void catch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction a = { .sa_handler = on_signal }, before;
+	struct sigaction a = { .sa_handler = note_stop_signal }, before;
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
@@ -166,25 +166,25 @@ static int write_picture(const char *path, const struct overhead *o)
 	bool bad;
 
 	if (!f) {
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
 	overhead_svg(o, f);
 	bad = ferror(f);
 	if (fclose(f) == 0 && !bad)
 		return CMD_DONE;
-	trace_complain("%s: cannot be written: %s", path, strerror(errno));
+	trace_print_error("%s: cannot be written: %s", path, strerror(errno));
 	return CMD_FAILED;
 }
 
-static int show(const struct arguments *a)
+static int show_overhead(const struct arguments *a)
 {
-	double bare_s = overhead_bare(&a->o, true).median;
+	double bare_s = overhead_bare_spread(&a->o, true).median;
 	int status = write_picture(a->svg, &a->o);
 
 	if (bare_s < SHORT_S)
-		trace_complain("%s ran for %.0f ms only: most of the overhead is that of its start; use a longer run", a->o.command[0],
-			       1000 * bare_s);
+		trace_print_error("%s ran for %.0f ms only: most of the overhead is that of its start; use a longer run", a->o.command[0],
+				  1000 * bare_s);
 	if (a->json) {
 		if (overhead_json(&a->o, stdout))
 			status = CMD_FAILED;
@@ -196,9 +196,12 @@ static int show(const struct arguments *a)
 	return trace_flush_output(status);
 }
 
-static int run(int argc, char **argv)
+static int run_overhead(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]",
+	static const struct argp argp = {
+		options,
+		parse_overhead_option,
+		"-- COMMAND [ARGUMENT...]",
 		"Measure the overhead of several sampling configurations on a command, and the share of samples that each attributes to "
 		"components: tag register, frame pointers and stack copies compared on your own program.  The command runs without "
 		"recording (the baseline) and under each configuration, in several rounds of random order.\v"
@@ -207,7 +210,10 @@ static int run(int argc, char **argv)
 		"$TMPDIR or /tmp.\n\n"
 		"Exit status: 0 done; 1 failure, also of the command, with or without a recorder; 2 usage error.\n\n"
 		"Example: tailor overhead --quick -- build/engine --query q3",
-		NULL, NULL, NULL };
+		NULL,
+		NULL,
+		NULL
+	};
 	struct arguments a = { .svg = "overhead.svg" };
 	const char *temporary = getenv("TMPDIR");
 	char directory[256];
@@ -216,15 +222,15 @@ static int run(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
-	take_defaults(&a);
+	set_default_rates(&a);
 	if (output_file_check(a.svg, &d)) { /* before the runs, which may take an hour */
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
 	a.o.run = calloc((size_t)a.o.nr_rounds * a.o.nr_rates * NR_CAPTURES, sizeof(*a.o.run));
 	snprintf(directory, sizeof(directory), "%s/tailor-overhead.XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	if (!a.o.run || !mkdtemp(directory)) {
-		trace_complain("cannot create a temporary folder '%s': %s", directory, strerror(errno));
+		trace_print_error("cannot create a temporary folder '%s': %s", directory, strerror(errno));
 		free(a.o.run);
 		return CMD_FAILED;
 	}
@@ -234,15 +240,15 @@ static int run(int argc, char **argv)
 		fputs("\r\033[K", stderr);
 	rmdir(directory);
 	if (ret == 0)
-		status = show(&a);
+		status = show_overhead(&a);
 	else if (stop)
 		status = stop;
 	else
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 	if (ret == -EINVAL)
 		status = CMD_MISUSED;
 	free(a.o.run);
 	return status;
 }
 
-const struct cmd cmd_overhead = { "overhead", "measure the overhead of sampling on a command", run };
+const struct cmd cmd_overhead = { "overhead", "measure the overhead of sampling on a command", run_overhead };

@@ -49,7 +49,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -94,7 +94,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->compare_stack = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_take_path(state, &a->path, arg);
+		trace_set_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, a->path);
@@ -116,7 +116,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* The list of views, and an example, after the options. */
-static bool entry(int i, const char **name, const char **summary)
+static bool view_list_entry(int i, const char **name, const char **summary)
 {
 	if (!view_at(i))
 		return false;
@@ -125,11 +125,10 @@ static bool entry(int i, const char **name, const char **summary)
 	return true;
 }
 
-static char *help_filter(int key, const char *text, void *input)
+static char *filter_report_help(int key, const char *text, void *input)
 {
 	(void)input;
-	return trace_help_list(key, text, "Views", entry,
-			       "tailor report --view plan --view threads --mark run#3 t.tlr");
+	return trace_help_list(key, text, "Views", view_list_entry, "tailor report --view plan --view threads --mark run#3 t.tlr");
 }
 
 struct ask {
@@ -138,7 +137,7 @@ struct ask {
 	struct default_report report; /* without views */
 };
 
-static void ask(void *context, struct report *r)
+static void ask_views_or_report(void *context, struct report *r)
 {
 	struct ask *a = context;
 
@@ -166,7 +165,7 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	if (args->svg) {
 		r->svg = output_file_stream(args->svg, &d);
 		if (!r->svg) {
-			trace_complain("%s", d.text);
+			trace_print_error("%s", d.text);
 			return CMD_FAILED;
 		}
 	}
@@ -184,7 +183,7 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 		ret = fclose(r->svg) || ret ? -EIO : 0;
 	}
 	if (ret)
-		trace_complain("cannot write '%s': %s", args->svg, strerror(errno));
+		trace_print_error("cannot write '%s': %s", args->svg, strerror(errno));
 	return page_end(&page) || ret ? CMD_FAILED : CMD_DONE;
 }
 
@@ -193,7 +192,7 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	struct page page;
 
 	if (default_report_settle(&a->report)) {
-		trace_complain("out of memory");
+		trace_print_error("out of memory");
 		return CMD_FAILED;
 	}
 	if (args->page.form == PAGE_JSON)
@@ -206,12 +205,19 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	return page_end(&page) ? CMD_FAILED : CMD_DONE;
 }
 
-static int run(int argc, char **argv)
+static int run_report(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, "TRACE",
+	static const struct argp argp = {
+		options,
+		parse_report_option,
+		"TRACE",
 		"Show the profile of a trace: the plan with the share of each operator, the lower abstraction levels, functions, source "
-		"lines and images, the attribution methods, and the unattributed samples by reason.\v", children, help_filter, NULL };
+		"lines and images, the attribution methods, and the unattributed samples by reason.\v",
+		children,
+		filter_report_help,
+		NULL
+	};
 	struct arguments args = { .page.top = -1 };
 	struct trace_session session = { 0 };
 	struct ask a = { .arguments = &args };
@@ -221,7 +227,7 @@ static int run(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	session.options.each = args.each ? stdout : NULL;
 	session.options.also_by_stack = args.compare_stack;
-	status = trace_session_read(&session, args.path, &args.trace, ask, &a);
+	status = trace_session_read(&session, args.path, &args.trace, ask_views_or_report, &a);
 	if (status)
 		return status;
 	if (args.nr_views)
@@ -231,4 +237,4 @@ static int run(int argc, char **argv)
 	return trace_session_close(&session, trace_flush_output(status));
 }
 
-const struct cmd cmd_report = { "report", "show the profile of a trace by operator, function and line", run };
+const struct cmd cmd_report = { "report", "show the profile of a trace by operator, function and line", run_report };

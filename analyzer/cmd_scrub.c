@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_scrub_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -38,7 +38,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->options.code = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_take_path(state, &a->path, arg);
+		trace_set_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, a->path);
@@ -66,12 +66,12 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 	char damage[1024];
 	int ret, closed;
 
-	if (output_file_is(output, args->path))
+	if (output_file_is_same(output, args->path))
 		return diag_fail(d, EINVAL, "%s: input and output are the same file", output);
 	ret = trace_writer_open(output, TRACE_SMALL, &c, d);
 	if (ret)
 		return ret;
-	ret = scrub(t, m, &args->options, c, &counts, d);
+	ret = scrub_trace(t, m, &args->options, c, &counts, d);
 	closed = trace_writer_close(c);
 	if (ret == 0 && closed)
 		ret = diag_fail(d, -closed, "%s: %s", output, strerror(-closed));
@@ -88,13 +88,20 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 	return 0;
 }
 
-static int run(int argc, char **argv)
+static int run_scrub(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "TRACE",
+	static const struct argp argp = {
+		options,
+		parse_scrub_option,
+		"TRACE",
 		"Write a copy of a trace without confidential data: without stack bytes (replaced by return addresses), literals of "
 		"queries and IR, directories, the host name and the arguments of the command.  Registers, addresses, symbols and counts "
 		"are kept.\v"
-		"Example: tailor scrub --drop-names -o for-the-list.tlr t.tlr", NULL, NULL, NULL };
+		"Example: tailor scrub --drop-names -o for-the-list.tlr t.tlr",
+		NULL,
+		NULL,
+		NULL
+	};
 	struct arguments args = { 0 };
 	struct trace_reader *t = NULL;
 	struct model *m = NULL;
@@ -111,7 +118,7 @@ static int run(int argc, char **argv)
 	if (ret == 0 && args.output)
 		ret = scrub_file(&args, args.output, t, m, &d);
 	if (ret)
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 	if (m)
 		model_destroy(m);
 	if (t)
@@ -120,4 +127,4 @@ static int run(int argc, char **argv)
 	return ret == -EINVAL ? CMD_MISUSED : ret ? CMD_FAILED : CMD_DONE;
 }
 
-const struct cmd cmd_scrub = { "scrub", "copy a trace without stack bytes, literals and directories", run };
+const struct cmd cmd_scrub = { "scrub", "copy a trace without stack bytes, literals and directories", run_scrub };

@@ -29,7 +29,7 @@ static uint16_t parse_port(struct argp_state *state, const char *text)
 	return (uint16_t)number;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_serve_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -52,25 +52,32 @@ struct serving {
 	char *title; /* of the first */
 };
 
-static int take(void *context, struct html_trace *t, const char *title)
+static int keep_trace_for_page(void *context, struct html_trace *t, const char *title)
 {
 	struct serving *s = context;
 
 	if (!s->title)
 		s->title = strdup(title);
-	return s->title ? served_take(&s->trace[t->number], t) : -ENOMEM;
+	return s->title ? served_keep_trace(&s->trace[t->number], t) : -ENOMEM;
 }
 
-static int run(int argc, char **argv)
+static int run_serve(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, "TRACE [TRACE2]",
+	static const struct argp argp = {
+		options,
+		parse_serve_option,
+		"TRACE [TRACE2]",
 		"Show a trace as an interactive page whose samples stay with a server.\v"
 		"The page is that of `tailor html`, for traces with too many samples for a file: the browser gets sums only. The command "
 		"prints an address with a random token and answers requests that have it, on this machine only (127.0.0.1), until Ctrl-C "
 		"or SIGTERM. No browser is opened.\n\n"
 		"From another machine: ssh -t -L PORT:127.0.0.1:PORT, with --port PORT here.\n\n"
-		"Example: tailor serve t.tlr", children, NULL, NULL };
+		"Example: tailor serve t.tlr",
+		children,
+		NULL,
+		NULL
+	};
 	struct arguments args = { 0 };
 	struct serving s = { .page.trace = s.trace };
 	struct diag d = { "" };
@@ -82,17 +89,17 @@ static int run(int argc, char **argv)
 	if (!html_source_has_page())
 		return CMD_FAILED;
 	if (http_ready(&d)) {
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
 	for (uint32_t i = 0; i < 2 && args.source.path[i] && taken; i++) {
-		one = html_source_read(&args.source, i, take, &s, &taken);
+		one = html_source_read(&args.source, i, keep_trace_for_page, &s, &taken);
 		status = status == CMD_DONE ? one : status;
 		s.page.nr_traces++;
 	}
 	s.page.title = s.title;
 	if (taken && http_serve(&s.page, args.port, stdout, &d)) {
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 		status = CMD_FAILED;
 	}
 	for (uint32_t i = 0; i < s.page.nr_traces; i++)
@@ -101,4 +108,4 @@ static int run(int argc, char **argv)
 	return status;
 }
 
-const struct cmd cmd_serve = { "serve", "show a trace of any size as a page, by a server on this machine", run };
+const struct cmd cmd_serve = { "serve", "show a trace of any size as a page, by a server on this machine", run_serve };

@@ -22,7 +22,7 @@ struct arguments {
 	uint32_t nr;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -53,7 +53,7 @@ struct spread {
 	uint32_t nr; /* traces that have it */
 };
 
-static int by_range(const void *a, const void *b)
+static int compare_ranges(const void *a, const void *b)
 {
 	const struct spread *x = a, *y = b;
 
@@ -62,7 +62,7 @@ static int by_range(const void *a, const void *b)
 	return x->sum > y->sum ? -1 : x->sum < y->sum;
 }
 
-static struct spread line_of(const struct match *m, const struct profile *p, uint32_t i)
+static struct spread spread_of_line(const struct match *m, const struct profile *p, uint32_t i)
 {
 	struct spread l = { .match = i, .smallest = INFINITY };
 	double v[TRACES_MAX];
@@ -85,7 +85,7 @@ static struct spread line_of(const struct match *m, const struct profile *p, uin
 	return l;
 }
 
-static int show(const struct arguments *a, const struct profile *p, const struct match *m)
+static int show_spreads(const struct arguments *a, const struct profile *p, const struct match *m)
 {
 	struct spread *line = calloc((size_t)m->nr + 1, sizeof(*line));
 	double all = 0;
@@ -102,11 +102,11 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 	page.top = a->page.top;
 	page_fact_number(&page, "traces", a->nr);
 	for (uint32_t i = 0; i < m->nr; i++) {
-		line[nr] = line_of(m, p, i);
+		line[nr] = spread_of_line(m, p, i);
 		all += line[nr].sum;
 		nr += line[nr].sum > 0;
 	}
-	qsort(line, nr, sizeof(*line), by_range);
+	qsort(line, nr, sizeof(*line), compare_ranges);
 	g = grid_create("stat", "Variation between %u traces, largest range first", a->nr);
 	c[0] = grid_column(g, "range", "range%", CELL_PERCENT, 0, 0);
 	c[10] = grid_column(g, "samples", "samples", CELL_COUNT, 0, 0);
@@ -122,7 +122,7 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 	c[11] = grid_column(g, "paired", "", CELL_TEXT, GRID_HIDDEN, 0);
 	grid_set_total(g, c[2], all);
 	for (uint32_t i = 0; i < nr; i++) {
-		const struct profile_entry *e = match_any(m, p, line[i].match);
+		const struct profile_entry *e = match_first_entry(m, p, line[i].match);
 		bool alike = match_is_alike(m, p, line[i].match);
 		char name[300];
 
@@ -151,14 +151,21 @@ static int show(const struct arguments *a, const struct profile *p, const struct
 	return page_end(&page) ? CMD_FAILED : CMD_DONE;
 }
 
-static int run(int argc, char **argv)
+static int run_stat(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { NULL, parse, "TRACE TRACE...",
+	static const struct argp argp = {
+		NULL,
+		parse_stat_option,
+		"TRACE TRACE...",
 		"Show the variation between several traces of one program, by operator (or by --level LEVEL, or --level function): sum, "
 		"mean, standard deviation, minimum and maximum of the weights over the traces.  range% is maximum minus minimum, as a "
 		"percentage of the sum; the largest range is first.\v"
-		"Example: tailor stat --level pipeline run1.tlr run2.tlr run3.tlr", children, NULL, NULL };
+		"Example: tailor stat --level pipeline run1.tlr run2.tlr run3.tlr",
+		children,
+		NULL,
+		NULL
+	};
 	struct arguments args = { .page.top = 10 };
 	struct profile *p;
 	struct match m = { 0 };
@@ -172,13 +179,13 @@ static int run(int argc, char **argv)
 	if (!p)
 		return CMD_FAILED;
 	for (; nr < args.nr && status == CMD_DONE; nr += status == CMD_DONE)
-		status = compare_read(args.path[nr], &args.trace, args.trace.level, &p[nr], &whole);
-	if (status == CMD_DONE && match_make(p, nr, &m)) {
-		trace_complain("out of memory");
+		status = compare_read_profile(args.path[nr], &args.trace, args.trace.level, &p[nr], &whole);
+	if (status == CMD_DONE && match_make_lines(p, nr, &m)) {
+		trace_print_error("out of memory");
 		status = CMD_FAILED;
 	}
 	if (status == CMD_DONE)
-		status = show(&args, p, &m);
+		status = show_spreads(&args, p, &m);
 	if (status == CMD_DONE && !whole)
 		status = CMD_FAILED;
 	match_fini(&m);
@@ -188,4 +195,4 @@ static int run(int argc, char **argv)
 	return status;
 }
 
-const struct cmd cmd_stat = { "stat", "show the variation between several traces of one program", run };
+const struct cmd cmd_stat = { "stat", "show the variation between several traces of one program", run_stat };

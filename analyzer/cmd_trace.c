@@ -41,7 +41,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static double seconds(struct argp_state *state, const char *name, const char *arg)
+static double parse_seconds(struct argp_state *state, const char *name, const char *arg)
 {
 	char *end;
 	double s = strtod(arg, &end);
@@ -51,7 +51,7 @@ static double seconds(struct argp_state *state, const char *name, const char *ar
 	return s;
 }
 
-static uint64_t number(struct argp_state *state, const char *name, const char *arg)
+static uint64_t parse_number_argument(struct argp_state *state, const char *name, const char *arg)
 {
 	char *end;
 	uint64_t n = strtoull(arg, &end, 10);
@@ -61,7 +61,7 @@ static uint64_t number(struct argp_state *state, const char *name, const char *a
 	return n;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 {
 	struct trace_arguments *a = state->input;
 	double budget;
@@ -72,17 +72,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->filter.event = arg;
 		break;
 	case KEY_FROM:
-		a->filter.from_s = seconds(state, "from", arg);
+		a->filter.from_s = parse_seconds(state, "from", arg);
 		break;
 	case KEY_TO:
-		a->filter.to_s = seconds(state, "to", arg);
+		a->filter.to_s = parse_seconds(state, "to", arg);
 		break;
 	case KEY_THREAD:
-		a->filter.tid = number(state, "thread", arg);
+		a->filter.tid = parse_number_argument(state, "thread", arg);
 		a->filter.has_tid = true;
 		break;
 	case KEY_PROCESS:
-		a->filter.pid = number(state, "process", arg);
+		a->filter.pid = parse_number_argument(state, "process", arg);
 		a->filter.has_pid = true;
 		break;
 	case KEY_COMPONENT:
@@ -107,7 +107,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->stack_only = arg[0] == 's';
 		break;
 	case KEY_UNWINDER:
-		a->unwinder = trace_take_unwinder(state, arg);
+		a->unwinder = trace_parse_unwinder(state, arg);
 		break;
 	case KEY_NO_DEMANGLE:
 		a->no_demangle = true;
@@ -120,10 +120,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		budget = strtod(arg, &end);
 		if (!(budget >= 0) || end == arg || *end)
 			argp_error(state, "--budget must be a number, not '%s'", arg);
-		budget_multiply(budget);
+		budget_set_factor(budget);
 		break;
 	case KEY_THREADS:
-		a->threads = (unsigned)number(state, "threads", arg);
+		a->threads = (unsigned)parse_number_argument(state, "threads", arg);
 		if (a->threads < 1 || a->threads > 64)
 			argp_error(state, "--threads must be 1 to 64, not '%s'", arg);
 		break;
@@ -133,7 +133,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-void trace_take_path(struct argp_state *state, const char **path, const char *arg)
+void trace_set_path(struct argp_state *state, const char **path, const char *arg)
 {
 	if (*path)
 		argp_error(state, "more than one trace given: %s and %s", *path, arg);
@@ -155,7 +155,7 @@ static const struct argp_option page_options[] = {
 	{ 0 },
 };
 
-static error_t parse_page(int key, char *arg, struct argp_state *state)
+static error_t parse_page_option(int key, char *arg, struct argp_state *state)
 {
 	struct page_arguments *a = state->input;
 	enum page_form form = key == KEY_JSON ? PAGE_JSON : PAGE_CSV;
@@ -179,9 +179,9 @@ static error_t parse_page(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp page_argp = { page_options, parse_page, NULL, NULL, NULL, NULL, NULL };
+const struct argp page_argp = { page_options, parse_page_option, NULL, NULL, NULL, NULL, NULL };
 
-enum unwind_way trace_take_unwinder(struct argp_state *state, const char *arg)
+enum unwind_way trace_parse_unwinder(struct argp_state *state, const char *arg)
 {
 	if (strcmp(arg, "memo") != 0 && strcmp(arg, "libunwind") != 0)
 		argp_error(state, "--unwinder must be memo or libunwind, not '%s'", arg);
@@ -220,9 +220,9 @@ char *trace_help_list(int key, const char *text, const char *heading,
 	return help;
 }
 
-const struct argp trace_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp trace_argp = { options, parse_trace_option, NULL, NULL, NULL, NULL, NULL };
 
-void trace_complain(const char *format, ...)
+void trace_print_error(const char *format, ...)
 {
 	va_list list;
 
@@ -237,7 +237,7 @@ int trace_flush_output(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	trace_complain("cannot write the output");
+	trace_print_error("cannot write the output");
 	return CMD_FAILED;
 }
 
@@ -250,7 +250,7 @@ static void show_progress(void *context, uint64_t at, uint64_t total)
 	*shown = percent;
 }
 
-static int prepare(struct trace_session *s, const struct trace_arguments *a, struct diag *d)
+static int prepare_report(struct trace_session *s, const struct trace_arguments *a, struct diag *d)
 {
 	struct report *r = &s->report;
 	const struct model *m = s->model;
@@ -263,7 +263,7 @@ static int prepare(struct trace_session *s, const struct trace_arguments *a, str
 	r->reader = s->reader;
 	r->stack_only = a->stack_only;
 	if (a->filter.from_s > 0 || a->filter.to_s > 0)
-		first_ns = attribute_first_ns(s->reader);
+		first_ns = attribute_first_sample_ns(s->reader);
 	ret = filter_init(&r->filter, m, first_ns, d);
 	if (ret)
 		return ret;
@@ -273,7 +273,7 @@ static int prepare(struct trace_session *s, const struct trace_arguments *a, str
 	/* where objects tell what runs, workers of a query are in no mark of it */
 	for (uint32_t i = 0; i < m->nr_marks && !m->objects.nr && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
 		r->has_run |= m->mark[i].name && strcmp(m->mark[i].name, s->options.run_mark) == 0;
-	if (a->level && report_level(r, a->level) == LEVELS_MAX)
+	if (a->level && report_find_level(r, a->level) == LEVELS_MAX)
 		return diag_fail(d, EINVAL, "the trace has no level '%s'", a->level);
 	return 0;
 }
@@ -284,44 +284,44 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 	struct diag d = { "" };
 	int ret, shown = -1;
 
-	s->options.run_mark = filter_mark(&s->report.filter, &arguments->filter);
+	s->options.run_mark = filter_parse_mark(&s->report.filter, &arguments->filter);
 	s->options.stack_only = arguments->stack_only;
 	s->options.no_demangle = arguments->no_demangle;
 	s->options.unwinder = arguments->unwinder;
 	s->options.threads = arguments->threads;
-	s->options.rows = report_rows;
-	s->options.shows = report_shows;
+	s->options.rows = report_add_rows;
+	s->options.shows = report_shows_sample;
 	s->options.rows_context = &s->report;
 	if (isatty(2) && !s->options.each) {
 		s->options.progress = show_progress;
 		s->options.progress_context = &shown;
 	}
-	large_pages_heap();
+	large_pages_prepare_heap();
 	ret = trace_open(path, &s->reader, &d);
 	if (ret == 0) {
 		ret = model_create(s->reader, &s->model, &d);
 		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage));
 	}
 	if (ret == 0)
-		ret = prepare(s, arguments, &d);
+		ret = prepare_report(s, arguments, &d);
 	if (ret == 0) {
 		ask(context, &s->report);
 		s->options.stacks = s->report.stacks;
 		s->options.addresses = s->report.addresses;
 		s->options.sums_by = s->options.each ? 0 : report_sums_by(&s->report);
-		ret = attribute(s->reader, s->model, &s->options, &s->attribution, &d);
+		ret = attribute_trace(s->reader, s->model, &s->options, &s->attribution, &d);
 		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage)) || s->damaged;
 	}
 	if (ret == 0) {
 		s->report.a = s->attribution;
-		ret = filter_update(&s->report.filter, s->attribution);
+		ret = filter_update_sets(&s->report.filter, s->attribution);
 	}
 	if (ret == 0 && s->report.error)
 		ret = diag_fail(&d, ENOMEM, "%s: out of memory", path);
 	if (ret == 0)
-		ret = filter_check(&s->report.filter, &d);
+		ret = filter_check_matches(&s->report.filter, &d);
 	if (ret) {
-		trace_complain("%s", *d.text ? d.text : strerror(-ret));
+		trace_print_error("%s", *d.text ? d.text : strerror(-ret));
 		trace_session_close(s, CMD_DONE);
 		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
 	}
@@ -334,7 +334,7 @@ int trace_session_close(struct trace_session *s, int status)
 
 	/* what is made of the samples has the same budget */
 	if (s->attribution && ((!s->damaged && trace_check_budget(s->reader, &d)) || s->damaged)) {
-		trace_complain("%s", s->damaged ? s->damage : d.text);
+		trace_print_error("%s", s->damaged ? s->damage : d.text);
 		status = status == CMD_DONE ? CMD_FAILED : status;
 	}
 	report_fini(&s->report);

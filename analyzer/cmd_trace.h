@@ -31,10 +31,10 @@ struct page_arguments {
 extern const struct argp page_argp;
 
 /* The argument of a command that reads one trace, at ARGP_KEY_ARG; and the error where it is missing, at ARGP_KEY_END. */
-void trace_take_path(struct argp_state *state, const char **path, const char *arg);
+void trace_set_path(struct argp_state *state, const char **path, const char *arg);
 void trace_need_path(struct argp_state *state, const char *path);
 /* --unwinder memo|libunwind */
-enum unwind_way trace_take_unwinder(struct argp_state *state, const char *arg);
+enum unwind_way trace_parse_unwinder(struct argp_state *state, const char *arg);
 /*
  * For a help_filter: after the options, the list of values of one of them and an example.  entry(i, &name, &summary) is false
  * after the last one.
@@ -63,6 +63,6 @@ int trace_session_close(struct trace_session *s, int status);
 /* What was printed is out: status, or CMD_FAILED with a sentence. */
 int trace_flush_output(int status);
 /* An error message on stderr: "tailor NAME: sentence". */
-void trace_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void trace_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

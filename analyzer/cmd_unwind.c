@@ -33,13 +33,13 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
 	switch (key) {
 	case KEY_UNWINDER:
-		a->way = trace_take_unwinder(state, arg);
+		a->way = trace_parse_unwinder(state, arg);
 		break;
 	case KEY_FRAMES:
 		a->frames = true;
@@ -48,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->check = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_take_path(state, &a->path, arg);
+		trace_set_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, a->path);
@@ -72,7 +72,7 @@ struct walked {
 
 static const unsigned char saved_register[] = { 3, 6, 12, 13, 14, 15 };
 
-static bool keep_ip(void *context, const struct unwind_frame *f)
+static bool keep_frame_ip(void *context, const struct unwind_frame *f)
 {
 	struct walked *w = context;
 
@@ -81,7 +81,7 @@ static bool keep_ip(void *context, const struct unwind_frame *f)
 	return true;
 }
 
-static bool keep_frame(void *context, const struct unwind_frame *f)
+static bool keep_frame_registers(void *context, const struct unwind_frame *f)
 {
 	struct walked *w = context;
 	struct walked_registers *to = &w->frame[w->nr];
@@ -90,7 +90,7 @@ static bool keep_frame(void *context, const struct unwind_frame *f)
 	to->known = f->registers.known;
 	for (size_t i = 0; i < sizeof(saved_register); i++)
 		to->saved[i] = f->registers.value[saved_register[i]];
-	return keep_ip(context, f);
+	return keep_frame_ip(context, f);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- comparing */
@@ -120,7 +120,7 @@ struct comparison {
 	uint64_t samples, same;	  /* to whatever end */
 };
 
-static enum difference compare(const struct walked *a, const struct walked *b, uint32_t *at)
+static enum difference compare_walked_stacks(const struct walked *a, const struct walked *b, uint32_t *at)
 {
 	for (*at = 0; *at < a->nr && *at < b->nr; ++*at) {
 		const struct walked_registers *x = &a->frame[*at], *y = &b->frame[*at];
@@ -139,7 +139,7 @@ static enum difference compare(const struct walked *a, const struct walked *b, u
 static void add_comparison(struct comparison *c, const struct walked *memo, const struct walked *lib, uint64_t time_ns, uint32_t tid)
 {
 	uint32_t at;
-	enum difference d = compare(memo, lib, &at);
+	enum difference d = compare_walked_stacks(memo, lib, &at);
 	struct kind *k = &c->kind[memo->end][lib->end][d];
 
 	c->samples++;
@@ -206,40 +206,40 @@ struct run {
 	uint64_t samples, stacks, frames, found[UNWIND_BY_FRAME_POINTER + 1], ends[NR_ENDS], libunwind_ends[NR_ENDS];
 };
 
-static uint64_t column(const struct sample_block *b, enum sample_column c, uint32_t i)
+static uint64_t column_value_or_zero(const struct sample_block *b, enum sample_column c, uint32_t i)
 {
 	return b->column[c] ? b->column[c][i] : 0;
 }
 
-static void walk(const struct run *run, struct unwinder *u, const struct walk_place *at, const struct unwind_input *in,
-		 struct walked *out)
+static void walk_one_stack(const struct run *run, struct unwinder *u, const struct walk_place *at, const struct unwind_input *in,
+			   struct walked *out)
 {
-	struct unwind_space space = walk_space(at, u == run->libunwind);
+	struct unwind_space space = walk_unwind_space(at, u == run->libunwind);
 
 	out->nr = 0;
 	memset(out->found, 0, sizeof(out->found));
-	out->end = unwind_walk(u, &space, in, run->comparison ? keep_frame : keep_ip, out);
+	out->end = unwind_walk(u, &space, in, run->comparison ? keep_frame_registers : keep_frame_ip, out);
 }
 
-static void on_sample(struct run *run, struct sample_block *b, uint32_t i)
+static void unwind_one_sample(struct run *run, struct sample_block *b, uint32_t i)
 {
 	static struct walked walked, other;
-	struct walk_place at = { NULL, column(b, SAMPLE_COLUMN_TIME, i) };
-	uint32_t tid = (uint32_t)column(b, SAMPLE_COLUMN_TID, i);
+	struct walk_place at = { NULL, column_value_or_zero(b, SAMPLE_COLUMN_TIME, i) };
+	uint32_t tid = (uint32_t)column_value_or_zero(b, SAMPLE_COLUMN_TID, i);
 	struct unwind_input in;
 
 	run->samples++;
-	at.process = model_get_process(run->model, (uint32_t)column(b, SAMPLE_COLUMN_PID, i), at.time_ns);
-	if (!walk_input(b, i, &in) || !at.process || !in.stack_bytes)
+	at.process = model_get_process(run->model, (uint32_t)column_value_or_zero(b, SAMPLE_COLUMN_PID, i), at.time_ns);
+	if (!walk_input_of_sample(b, i, &in) || !at.process || !in.stack_bytes)
 		return;
 	run->stacks++;
-	walk(run, run->memo ? run->memo : run->libunwind, &at, &in, &walked);
+	walk_one_stack(run, run->memo ? run->memo : run->libunwind, &at, &in, &walked);
 	run->ends[walked.end]++;
 	run->frames += walked.nr;
 	for (size_t n = 0; n < sizeof(run->found) / sizeof(run->found[0]); n++)
 		run->found[n] += walked.found[n];
 	if (run->comparison) {
-		walk(run, run->libunwind, &at, &in, &other);
+		walk_one_stack(run, run->libunwind, &at, &in, &other);
 		run->libunwind_ends[other.end]++;
 		add_comparison(run->comparison, &walked, &other, at.time_ns, tid);
 	}
@@ -247,17 +247,17 @@ static void on_sample(struct run *run, struct sample_block *b, uint32_t i)
 		print_frames(&walked, at.time_ns, at.process->pid, tid);
 }
 
-static void all_samples(struct run *run, struct trace_reader *t)
+static void unwind_all_samples(struct run *run, struct trace_reader *t)
 {
 	struct sample_block b = { 0 };
 	struct trace_record r;
 
 	trace_rewind(t);
-	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
 	while (trace_next(t, &r) == 1)
 		if (r.id == TRACE_SAMPLES && sample_block_decode(&r, &b) == 0)
 			for (uint32_t i = 0; i < b.nr; i++)
-				on_sample(run, &b, i);
+				unwind_one_sample(run, &b, i);
 	sample_block_fini(&b);
 }
 
@@ -292,7 +292,7 @@ static void print_summary(const struct run *run, double seconds)
 	}
 }
 
-static double now(void)
+static double now_seconds(void)
 {
 	struct timespec t;
 
@@ -300,9 +300,9 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int walk_all(struct run *run, struct trace_reader *t, struct diag *d)
+static int unwind_and_print(struct run *run, struct trace_reader *t, struct diag *d)
 {
-	double begin = now();
+	double begin = now_seconds();
 	int ret = 0;
 
 	if (run->args->check || run->args->way == UNWIND_MEMO)
@@ -315,9 +315,9 @@ static int walk_all(struct run *run, struct trace_reader *t, struct diag *d)
 			ret = diag_fail(d, ENOMEM, "out of memory");
 	}
 	if (ret == 0) {
-		all_samples(run, t);
+		unwind_all_samples(run, t);
 		if (!run->args->frames)
-			print_summary(run, now() - begin);
+			print_summary(run, now_seconds() - begin);
 		if (run->comparison && run->comparison->differing)
 			ret = diag_fail(d, EPROTO, "%" PRIu64 " of %" PRIu64 " stacks differ", run->comparison->differing,
 					run->comparison->both);
@@ -332,9 +332,12 @@ static int walk_all(struct run *run, struct trace_reader *t, struct diag *d)
 
 static int run_unwind(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "TRACE",
-		"Unwind the call stack of every sample and print how many stacks are complete, and why the others ended.", NULL,
-		NULL, NULL };
+	static const struct argp argp = {
+		options, parse_unwind_option,
+		"TRACE", "Unwind the call stack of every sample and print how many stacks are complete, and why the others ended.",
+		NULL,	 NULL,
+		NULL
+	};
 	struct arguments args = { .way = UNWIND_MEMO };
 	struct run run = { .args = &args };
 	struct trace_reader *t;
@@ -344,11 +347,11 @@ static int run_unwind(int argc, char **argv)
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	if (trace_open(args.path, &t, &d)) {
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
 	if (model_create(t, &run.model, &d) == 0) {
-		if (walk_all(&run, t, &d) == 0)
+		if (unwind_and_print(&run, t, &d) == 0)
 			status = CMD_DONE;
 		model_destroy(run.model);
 	}
@@ -361,7 +364,7 @@ static int run_unwind(int argc, char **argv)
 		status = CMD_FAILED;
 	}
 	if (status == CMD_FAILED)
-		trace_complain("%s", d.text);
+		trace_print_error("%s", d.text);
 	trace_close(t);
 	return status;
 }

@@ -43,7 +43,7 @@ static const char *listed_value(const char *option, int i)
 }
 
 /* "plan|pipelines|...", or the name of the argument in the help: FILE, PID, auto|stack. */
-static void put_argument(FILE *to, const struct argp_option *o)
+static void print_argument_values(FILE *to, const struct argp_option *o)
 {
 	if (!listed_value(o->name, 0))
 		fputs(o->arg, to);
@@ -52,7 +52,7 @@ static void put_argument(FILE *to, const struct argp_option *o)
 }
 
 /* The kind of the operands of a command, from the words of its usage; completion.bash and completion.zsh complete each kind. */
-static const char *operand(const char *usage)
+static const char *operand_kind_of_usage(const char *usage)
 {
 	if (!usage)
 		return "";
@@ -63,19 +63,19 @@ static const char *operand(const char *usage)
 	return strstr(usage, "PID") ? "PID" : "FILE";
 }
 
-static bool has_short(const struct argp_option *o)
+static bool option_has_short_name(const struct argp_option *o)
 {
 	return o->key > 0 && o->key < 0x80 && isalpha(o->key);
 }
 
 /* Each option that `help` lists, of a table and of its children. */
-static void each_option(const struct argp *argp, void (*put)(const struct argp_option *o))
+static void call_for_each_option(const struct argp *argp, void (*put)(const struct argp_option *o))
 {
 	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc || o->group); o++)
 		if (o->name && !(o->flags & (OPTION_HIDDEN | OPTION_ALIAS | OPTION_DOC)))
 			put(o);
 	for (const struct argp_child *c = argp->children; c && c->argp; c++)
-		each_option(c->argp, put);
+		call_for_each_option(c->argp, put);
 }
 
 static const char *find_usage(const struct argp *argp)
@@ -89,37 +89,37 @@ static const char *find_usage(const struct argp *argp)
 
 /* --------------------------------------------------------------------------------------------------------------- bash */
 
-static void bash_name(const struct argp_option *o)
+static void print_bash_option_name(const struct argp_option *o)
 {
 	printf(" --%s%s", o->name, o->arg ? "=" : "");
 }
 
-static void bash_argument(const struct argp_option *o)
+static void print_bash_argument_case(const struct argp_option *o)
 {
 	if (!o->arg)
 		return;
 	fputs("\t", stdout);
-	if (has_short(o))
+	if (option_has_short_name(o))
 		printf("-%c | ", o->key);
 	printf("--%s) argument='", o->name);
-	put_argument(stdout, o);
+	print_argument_values(stdout, o);
 	fputs("' ;;\n", stdout);
 }
 
-static void bash_table(FILE *to, struct argp_state *state)
+static void print_bash_table(FILE *to, struct argp_state *state)
 {
 	(void)to;
-	printf("\toperand=%s options='", operand(find_usage(state->root_argp)));
-	each_option(state->root_argp, bash_name);
+	printf("\toperand=%s options='", operand_kind_of_usage(find_usage(state->root_argp)));
+	call_for_each_option(state->root_argp, print_bash_option_name);
 	fputs("'\n\tcase $1 in\n", stdout);
-	each_option(state->root_argp, bash_argument);
+	call_for_each_option(state->root_argp, print_bash_argument_case);
 	fputs("\tesac\n", stdout);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- zsh */
 
 /* Inside single quotes, in the explanation of an option for _arguments. */
-static void zsh_quote(const char *text)
+static void print_zsh_quoted(const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '\'')
@@ -131,23 +131,23 @@ static void zsh_quote(const char *text)
 	}
 }
 
-static void zsh_option(const struct argp_option *o)
+static void print_zsh_option(const struct argp_option *o)
 {
 	bool is_list = o->arg && (strchr(o->arg, '|') || listed_value(o->name, 0));
 
-	for (int is_long = !has_short(o); is_long < 2; is_long++) {
+	for (int is_long = !option_has_short_name(o); is_long < 2; is_long++) {
 		printf("\t\t'%s", o->arg ? "*" : "");
-		if (!o->arg && has_short(o))
+		if (!o->arg && option_has_short_name(o))
 			printf("(-%c --%s)", o->key, o->name);
 		if (is_long)
 			printf("--%s%s[", o->name, o->arg ? "=" : "");
 		else
 			printf("-%c%s[", o->key, o->arg ? "+" : "");
-		zsh_quote(o->doc ? o->doc : "");
+		print_zsh_quoted(o->doc ? o->doc : "");
 		fputs("]", stdout);
 		if (o->arg) {
 			fputs(":", stdout);
-			zsh_quote(is_list ? o->name : o->arg);
+			print_zsh_quoted(is_list ? o->name : o->arg);
 			fputs(":", stdout);
 		}
 		if (is_list) {
@@ -165,13 +165,13 @@ static void zsh_option(const struct argp_option *o)
 	}
 }
 
-static void zsh_table(FILE *to, struct argp_state *state)
+static void print_zsh_table(FILE *to, struct argp_state *state)
 {
-	const char *what = operand(find_usage(state->root_argp));
+	const char *what = operand_kind_of_usage(find_usage(state->root_argp));
 
 	(void)to;
 	fputs("\t_arguments -s -S : \\\n", stdout);
-	each_option(state->root_argp, zsh_option);
+	call_for_each_option(state->root_argp, print_zsh_option);
 	if (strcmp(what, "COMMAND") == 0)
 		fputs("\t\t'(-)1:command:_command_names -e' '*::argument:_normal'\n", stdout);
 	else if (*what)
@@ -182,7 +182,7 @@ static void zsh_table(FILE *to, struct argp_state *state)
 
 /* ------------------------------------------------------------------------------------------------------------- scripts */
 
-static void print_table(const struct cmd *cmd, completion_run *run)
+static void print_command_table(const struct cmd *cmd, completion_run *run)
 {
 	char *version[] = { NULL, (char[]){ "--version" }, NULL };
 	pid_t child;
@@ -205,15 +205,15 @@ int completion_print(const char *shell, const struct cmd *const *commands, int n
 		fprintf(stderr, "tailor help: --completion must be bash or zsh, not '%s'\n", shell);
 		return CMD_MISUSED;
 	}
-	argp_program_version_hook = zsh ? zsh_table : bash_table;
+	argp_program_version_hook = zsh ? print_zsh_table : print_bash_table;
 	fputs(zsh ? "#compdef tailor\n" : "", stdout);
 	printf("# %s completion for tailor; generated by `tailor help --completion %s`\n", shell, shell);
 	for (int i = 0; i < nr; i++)
-		print_table(commands[i], run);
+		print_command_table(commands[i], run);
 	fputs(zsh ? "_tailor_commands=(\n" : "_tailor_commands='", stdout);
 	for (int i = 0; i < nr && zsh; i++) {
 		printf("\t'%s:", commands[i]->name);
-		zsh_quote(commands[i]->summary);
+		print_zsh_quoted(commands[i]->summary);
 		fputs("'\n", stdout);
 	}
 	for (int i = 0; i < nr && !zsh; i++)

@@ -36,7 +36,7 @@ static uint32_t get_u32(const unsigned char *p)
  * A structure of fixed bytes whose last member, from name_at on, is a name of the length in front of it.  Returns the
  * structure, or NULL.
  */
-static const unsigned char *take(struct cursor *c, size_t fixed, size_t name_at, const char **name, size_t *name_bytes)
+static const unsigned char *take_named_structure(struct cursor *c, size_t fixed, size_t name_at, const char **name, size_t *name_bytes)
 {
 	const unsigned char *p = c->at;
 	uint16_t bytes;
@@ -53,13 +53,13 @@ static const unsigned char *take(struct cursor *c, size_t fixed, size_t name_at,
 	return p;
 }
 
-static bool read_lines(struct cursor *c, uint32_t nr, uint64_t base, uint32_t end, unsigned char *scratch, size_t scratch_bytes,
-		       struct beam_function *f)
+static bool read_line_entries(struct cursor *c, uint32_t nr, uint64_t base, uint32_t end, unsigned char *scratch, size_t scratch_bytes,
+			      struct beam_function *f)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		const char *file;
 		size_t file_bytes;
-		const unsigned char *p = take(c, LINE_BYTES, 10, &file, &file_bytes);
+		const unsigned char *p = take_named_structure(c, LINE_BYTES, 10, &file, &file_bytes);
 		uint32_t discriminator = 0;
 		uint64_t address;
 
@@ -78,8 +78,8 @@ static bool read_lines(struct cursor *c, uint32_t nr, uint64_t base, uint32_t en
 	return true;
 }
 
-bool beam_read(const void *blob, size_t bytes, void *scratch, size_t scratch_bytes,
-	       void (*each)(void *context, const struct beam_function *f), void *context)
+bool beam_read_functions(const void *blob, size_t bytes, void *scratch, size_t scratch_bytes,
+			 void (*each)(void *context, const struct beam_function *f), void *context)
 {
 	struct cursor c = { blob, bytes };
 	uint32_t nr_ranges, code_bytes;
@@ -96,7 +96,7 @@ bool beam_read(const void *blob, size_t bytes, void *scratch, size_t scratch_byt
 		return false;
 	c.at += 8;
 	c.left -= 8;
-	p = take(&c, MODULE_BYTES, 18, &name, &name_bytes);
+	p = take_named_structure(&c, MODULE_BYTES, 18, &name, &name_bytes);
 	if (!p)
 		return false;
 	memcpy(&base, p, 8);
@@ -108,12 +108,12 @@ bool beam_read(const void *blob, size_t bytes, void *scratch, size_t scratch_byt
 		struct beam_function f = { .lines = scratch };
 		uint32_t start, end;
 
-		p = take(&c, RANGE_BYTES, 14, &f.name, &name_bytes);
+		p = take_named_structure(&c, RANGE_BYTES, 14, &f.name, &name_bytes);
 		if (!p)
 			return false;
 		start = get_u32(p);
 		end = get_u32(p + 4);
-		if (start > end || end > code_bytes || !read_lines(&c, get_u32(p + 8), base, end, scratch, scratch_bytes, &f))
+		if (start > end || end > code_bytes || !read_line_entries(&c, get_u32(p + 8), base, end, scratch, scratch_bytes, &f))
 			return false;
 		f.address = base + start;
 		f.bytes = end - start;

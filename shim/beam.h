@@ -23,7 +23,7 @@ struct beam_function {
  * Calls each() for the functions in a blob.  scratch is for a function's lines; those that do not fit are left out.
  * false: this is not such a blob, or is invalid from some function on (those before it were reported).
  */
-bool beam_read(const void *blob, size_t bytes, void *scratch, size_t scratch_bytes,
-	       void (*each)(void *context, const struct beam_function *f), void *context);
+bool beam_read_functions(const void *blob, size_t bytes, void *scratch, size_t scratch_bytes,
+			 void (*each)(void *context, const struct beam_function *f), void *context);
 
 #endif

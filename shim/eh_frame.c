@@ -25,7 +25,7 @@ struct frames {
 };
 
 /* One record at *at, whole and readable?  *length: what follows the length itself; 0 for the terminator. */
-static bool read_length(const unsigned char *at, uint32_t *length)
+static bool read_entry_length(const unsigned char *at, uint32_t *length)
 {
 	if (!sys_readable_range(at, 4))
 		return false;
@@ -36,12 +36,12 @@ static bool read_length(const unsigned char *at, uint32_t *length)
 }
 
 /* The list of CIEs and FDEs at begin, with its terminator where it has one; bytes 0 when it makes no sense. */
-static struct frames find_list(const unsigned char *begin)
+static struct frames measure_frame_list(const unsigned char *begin)
 {
 	struct frames f = { begin, 0 };
 	uint32_t length;
 
-	while (read_length(begin + f.bytes, &length) && length + 4 <= FRAMES_BYTES_MAX - f.bytes) {
+	while (read_entry_length(begin + f.bytes, &length) && length + 4 <= FRAMES_BYTES_MAX - f.bytes) {
 		f.bytes += 4 + length;
 		if (length == 0)
 			return f.bytes > 4 ? f : (struct frames){ begin, 0 };
@@ -50,7 +50,7 @@ static struct frames find_list(const unsigned char *begin)
 }
 
 /* An FDE alone, given as such: from its CIE, which lies before it, to its end. */
-static struct frames find_one(const unsigned char *fde, uint32_t length, uint32_t to_cie)
+static struct frames find_single_fde(const unsigned char *fde, uint32_t length, uint32_t to_cie)
 {
 	struct frames none = { fde, 0 }, f = none;
 	uint32_t cie_length, id;
@@ -58,7 +58,7 @@ static struct frames find_one(const unsigned char *fde, uint32_t length, uint32_
 	if (to_cie > CIE_DISTANCE_MAX || to_cie < 8)
 		return none;
 	f.start = fde + 4 - to_cie;
-	if (!read_length(f.start, &cie_length) || cie_length < 8)
+	if (!read_entry_length(f.start, &cie_length) || cie_length < 8)
 		return none;
 	memcpy(&id, f.start + 4, 4);
 	if (id != 0 || !sys_readable_range(f.start, to_cie))
@@ -67,20 +67,20 @@ static struct frames find_one(const unsigned char *fde, uint32_t length, uint32_
 	return f;
 }
 
-static struct frames find_frames(const unsigned char *begin)
+static struct frames find_registered_frames(const unsigned char *begin)
 {
 	uint32_t length, id;
 
-	if (!begin || !read_length(begin, &length) || length == 0)
+	if (!begin || !read_entry_length(begin, &length) || length == 0)
 		return (struct frames){ begin, 0 };
 	memcpy(&id, begin + 4, 4); /* a CIE has 0 there, an FDE the distance back to its CIE */
-	return id == 0 ? find_list(begin) : find_one(begin, length, id);
+	return id == 0 ? measure_frame_list(begin) : find_single_fde(begin, length, id);
 }
 
 /* Looked up each time, in every loaded object: Numba's libgcc_s is there RTLD_LOCAL, and may be unloaded again. */
-static void call_next(const char *name, void *begin)
+static void call_next_function(const char *name, void *begin)
 {
-	frame_function next = (frame_function)objects_find_next(name);
+	frame_function next = (frame_function)objects_find_next_symbol(name);
 
 	if (next)
 		next(begin);
@@ -90,18 +90,18 @@ API void __register_frame(void *begin);
 API void __register_frame(void *begin)
 {
 	if (guard_enter()) {
-		struct frames f = find_frames(begin);
+		struct frames f = find_registered_frames(begin);
 
-		images_look();
+		images_register_changes();
 		if (f.bytes)
 			jitreg_eh_frame((uint64_t)(uintptr_t)f.start, f.start, f.bytes);
 		guard_leave();
 	}
-	call_next("__register_frame", begin);
+	call_next_function("__register_frame", begin);
 }
 
 API void __deregister_frame(void *begin);
 API void __deregister_frame(void *begin)
 {
-	call_next("__deregister_frame", begin);
+	call_next_function("__deregister_frame", begin);
 }

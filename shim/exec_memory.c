@@ -42,15 +42,15 @@ static struct {
 	munmap_function munmap;
 } next;
 
-void exec_memory_start(void)
+void exec_memory_find_next_functions(void)
 {
-	next.mmap = (mmap_function)objects_find_next("mmap");
-	next.mprotect = (mprotect_function)objects_find_next("mprotect");
-	next.pkey_mprotect = (pkey_mprotect_function)objects_find_next("pkey_mprotect");
-	next.munmap = (munmap_function)objects_find_next("munmap");
+	next.mmap = (mmap_function)objects_find_next_symbol("mmap");
+	next.mprotect = (mprotect_function)objects_find_next_symbol("mprotect");
+	next.pkey_mprotect = (pkey_mprotect_function)objects_find_next_symbol("pkey_mprotect");
+	next.munmap = (munmap_function)objects_find_next_symbol("munmap");
 }
 
-static bool try_take(void)
+static bool try_lock_ranges(void)
 {
 	for (int i = 0; i < 1000; i++) {
 		if (!__atomic_exchange_n(&taken, 1, __ATOMIC_ACQUIRE))
@@ -61,23 +61,23 @@ static bool try_take(void)
 	return false;
 }
 
-static void give_back(void)
+static void unlock_ranges(void)
 {
 	__atomic_store_n(&taken, 0, __ATOMIC_RELEASE);
 }
 
-void exec_memory_in_child(void)
+void exec_memory_reset_in_child(void)
 {
-	give_back();
+	unlock_ranges();
 }
 
-static void remove_at(int i)
+static void remove_range_at(int i)
 {
 	ranges[i] = ranges[--nr_ranges];
 }
 
 /* Is all of it known?  If not, it is from now on. */
-static bool learn(uintptr_t start, uintptr_t end)
+static bool add_executable_range(uintptr_t start, uintptr_t end)
 {
 	for (int i = 0; i < nr_ranges; i++)
 		if (ranges[i].start <= start && end <= ranges[i].end)
@@ -86,7 +86,7 @@ static bool learn(uintptr_t start, uintptr_t end)
 		if (ranges[i].start <= end && start <= ranges[i].end) {
 			start = ranges[i].start < start ? ranges[i].start : start;
 			end = ranges[i].end > end ? ranges[i].end : end;
-			remove_at(i);
+			remove_range_at(i);
 		}
 	if (nr_ranges < RANGES_MAX)
 		ranges[nr_ranges++] = (struct range){ start, end };
@@ -98,14 +98,14 @@ static bool learn(uintptr_t start, uintptr_t end)
 }
 
 /* Code in it is gone. */
-static void forget(uintptr_t start, uintptr_t end)
+static void unregister_range(uintptr_t start, uintptr_t end)
 {
 	for (int i = nr_ranges - 1; i >= 0; i--) {
 		struct range old = ranges[i];
 
 		if (end <= old.start || old.end <= start)
 			continue;
-		remove_at(i);
+		remove_range_at(i);
 		if (old.start < start)
 			ranges[nr_ranges++] = (struct range){ old.start, start };
 		if (end < old.end && nr_ranges < RANGES_MAX)
@@ -121,13 +121,13 @@ struct mapping {
 	uintptr_t caller;
 };
 
-static uintptr_t page_end(uintptr_t at)
+static uintptr_t round_up_to_page(uintptr_t at)
 {
 	return (at + SYS_PAGE_BYTES - 1) & ~(uintptr_t)(SYS_PAGE_BYTES - 1);
 }
 
 /* Where the object is known to be there: its name goes with it. */
-static int announce(void *context, const struct object *o)
+static int register_region_of_caller(void *context, const struct object *o)
 {
 	const struct mapping *m = context;
 	const char *name = o->name;
@@ -142,42 +142,42 @@ static int announce(void *context, const struct object *o)
 		name = path;
 	}
 	jitreg_region(m->range.start, m->range.end - m->range.start, PROT_EXEC, name, m->caller - o->bias);
-	hosts_region(o, m->range.start, m->range.end - m->range.start);
+	hosts_note_region(o, m->range.start, m->range.end - m->range.start);
 	return 1;
 }
 
-static void became_executable(const void *address, size_t bytes, const void *caller)
+static void note_executable_memory(const void *address, size_t bytes, const void *caller)
 {
-	uintptr_t start = (uintptr_t)address & ~(uintptr_t)(SYS_PAGE_BYTES - 1), end = page_end((uintptr_t)address + bytes);
+	uintptr_t start = (uintptr_t)address & ~(uintptr_t)(SYS_PAGE_BYTES - 1), end = round_up_to_page((uintptr_t)address + bytes);
 	struct mapping m = { { start, end }, (uintptr_t)caller - 1 };
 	bool known;
 
 	if (end <= start || !guard_enter())
 		return;
-	if (try_take()) {
-		known = learn(start, end);
-		give_back();
-		if (!known && !objects_each_everywhere(announce, &m))
+	if (try_lock_ranges()) {
+		known = add_executable_range(start, end);
+		unlock_ranges();
+		if (!known && !objects_each_in_all_namespaces(register_region_of_caller, &m))
 			jitreg_region(start, end - start, PROT_EXEC, "", 0); /* generated code did */
 	}
 	guard_leave();
 }
 
-static void goes(const void *address, size_t bytes)
+static void note_unmapped_memory(const void *address, size_t bytes)
 {
-	uintptr_t start = (uintptr_t)address, end = page_end(start + bytes);
+	uintptr_t start = (uintptr_t)address, end = round_up_to_page(start + bytes);
 
 	if (end <= __atomic_load_n(&lowest, __ATOMIC_RELAXED) || start >= __atomic_load_n(&highest, __ATOMIC_RELAXED) ||
 	    !guard_enter())
 		return;
-	if (try_take()) {
-		forget(start, end);
-		give_back();
+	if (try_lock_ranges()) {
+		unregister_range(start, end);
+		unlock_ranges();
 	}
 	guard_leave();
 }
 
-static long fail(long result)
+static long set_errno_of_result(long result)
 {
 	if (result >= 0 || result < -4095)
 		return result;
@@ -186,47 +186,47 @@ static long fail(long result)
 }
 
 /* What libc would do itself: the argument count differs, not the call. */
-static void *map(void *address, size_t bytes, int prot, int flags, int fd, off_t offset, const void *caller)
+static void *mmap_and_note_code(void *address, size_t bytes, int prot, int flags, int fd, off_t offset, const void *caller)
 {
 	void *p;
 
 	if (__atomic_load_n(&hosts_waiting, __ATOMIC_ACQUIRE) && guard_enter()) {
-		hosts_retry();
+		hosts_retry_waiting_hooks();
 		guard_leave();
 	}
 	if ((flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE) && address)
-		goes(address, bytes); /* before: what comes instead may be announced at once */
+		note_unmapped_memory(address, bytes); /* before: what comes instead may be announced at once */
 	if (next.mmap)
 		p = next.mmap(address, bytes, prot, flags, fd, offset);
 	else
-		p = (void *)fail(sys_call(SYS_mmap, (long)address, (long)bytes, prot, flags, fd, offset));
+		p = (void *)set_errno_of_result(sys_call(SYS_mmap, (long)address, (long)bytes, prot, flags, fd, offset));
 	if ((prot & PROT_EXEC) && p != MAP_FAILED) {
-		became_executable(p, bytes, caller);
-		hosts_mapped(p, bytes, flags & MAP_ANONYMOUS ? -1 : fd);
+		note_executable_memory(p, bytes, caller);
+		hosts_note_mapping(p, bytes, flags & MAP_ANONYMOUS ? -1 : fd);
 	}
 	return p;
 }
 
 API void *mmap(void *address, size_t bytes, int prot, int flags, int fd, off_t offset)
 {
-	return map(address, bytes, prot, flags, fd, offset, __builtin_return_address(0));
+	return mmap_and_note_code(address, bytes, prot, flags, fd, offset, __builtin_return_address(0));
 }
 
 API void *mmap64(void *address, size_t bytes, int prot, int flags, int fd, off64_t offset)
 {
-	return map(address, bytes, prot, flags, fd, offset, __builtin_return_address(0));
+	return mmap_and_note_code(address, bytes, prot, flags, fd, offset, __builtin_return_address(0));
 }
 
 API int mprotect(void *address, size_t bytes, int prot)
 {
 	int ret = next.mprotect ? next.mprotect(address, bytes, prot) :
-				  (int)fail(sys_call(SYS_mprotect, (long)address, (long)bytes, prot, 0, 0, 0));
+				  (int)set_errno_of_result(sys_call(SYS_mprotect, (long)address, (long)bytes, prot, 0, 0, 0));
 
 	if (ret == 0 && (prot & PROT_EXEC)) {
-		became_executable(address, bytes, __builtin_return_address(0));
-		hosts_executable(address, bytes);
+		note_executable_memory(address, bytes, __builtin_return_address(0));
+		hosts_note_executable(address, bytes);
 	} else if (prot & PROT_WRITE) {
-		hosts_writable();
+		hosts_note_writable();
 	}
 	return ret;
 }
@@ -234,18 +234,18 @@ API int mprotect(void *address, size_t bytes, int prot)
 API int pkey_mprotect(void *address, size_t bytes, int prot, int key)
 {
 	int ret = next.pkey_mprotect ? next.pkey_mprotect(address, bytes, prot, key) :
-				       (int)fail(sys_call(SYS_pkey_mprotect, (long)address, (long)bytes, prot, key, 0, 0));
+				       (int)set_errno_of_result(sys_call(SYS_pkey_mprotect, (long)address, (long)bytes, prot, key, 0, 0));
 
 	if (ret == 0 && (prot & PROT_EXEC)) {
-		became_executable(address, bytes, __builtin_return_address(0));
-		hosts_executable(address, bytes);
+		note_executable_memory(address, bytes, __builtin_return_address(0));
+		hosts_note_executable(address, bytes);
 	}
 	return ret;
 }
 
 API int munmap(void *address, size_t bytes)
 {
-	goes(address, bytes);
+	note_unmapped_memory(address, bytes);
 	return next.munmap ? next.munmap(address, bytes) :
-			     (int)fail(sys_call(SYS_munmap, (long)address, (long)bytes, 0, 0, 0, 0));
+			     (int)set_errno_of_result(sys_call(SYS_munmap, (long)address, (long)bytes, 0, 0, 0, 0));
 }

@@ -44,7 +44,7 @@ struct slot {
 };
 static struct slot slots[SLOTS];
 
-static void pass_on_function(void *context, const struct beam_function *f)
+static void register_beam_function(void *context, const struct beam_function *f)
 {
 	bool readable = sys_readable_range((const void *)(uintptr_t)f->address, f->bytes);
 
@@ -54,7 +54,7 @@ static void pass_on_function(void *context, const struct beam_function *f)
 	jitreg_code_load(f->address, f->bytes, 0, f->name, readable ? (const void *)(uintptr_t)f->address : NULL);
 }
 
-static void pass_on(const struct entry *e)
+static void register_entry(const struct entry *e)
 {
 	unsigned char lines[LINES_BYTES];
 
@@ -65,7 +65,7 @@ static void pass_on(const struct entry *e)
 	}
 	if (memcmp(e->symfile_addr, ELFMAG, SELFMAG) == 0)
 		jitreg_image(0, JITREG_IMAGE_MEMORY_ELF, "", NULL, 0, NULL, 0, e->symfile_addr, (uint32_t)e->symfile_size);
-	else if (!beam_read(e->symfile_addr, e->symfile_size, lines, sizeof(lines), pass_on_function, NULL))
+	else if (!beam_read_functions(e->symfile_addr, e->symfile_size, lines, sizeof(lines), register_beam_function, NULL))
 		log_count_full(); /* a format of which nothing is known here */
 }
 
@@ -74,16 +74,16 @@ static void register_new_entry(struct slot *s)
 	const struct descriptor *d = s->descriptor;
 
 	if (d->action_flag == 1 && d->relevant_entry != s->announced)
-		pass_on(d->relevant_entry);
+		register_entry(d->relevant_entry);
 	s->announced = d->action_flag == 1 ? d->relevant_entry : NULL; /* a removed entry's memory is used again */
 }
 
-static void on_register(int slot)
+static void handle_register_call(int slot)
 {
 	struct slot *own = &slots[slot];
 
 	if (guard_enter()) {
-		images_look();
+		images_register_changes();
 		if (own->descriptor && own->descriptor->action_flag) {
 			own->announced = NULL; /* called for this one: it is new, wherever it lies */
 			register_new_entry(own);
@@ -102,7 +102,7 @@ static void on_register(int slot)
 #define SLOT_FUNCTION(n) \
 	static void slot_##n(void) \
 	{ \
-		on_register(n); \
+		handle_register_call(n); \
 	}
 SLOT_FUNCTION(0)
 SLOT_FUNCTION(1)
@@ -114,7 +114,7 @@ SLOT_FUNCTION(6)
 SLOT_FUNCTION(7)
 static void (*const slot_functions[SLOTS])(void) = { slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7 };
 
-static struct slot *free_slot(void)
+static struct slot *find_free_slot(void)
 {
 	for (int i = 0; i < SLOTS; i++)
 		if (!slots[i].descriptor)
@@ -132,11 +132,11 @@ static void ask_recorder(const struct descriptor *d)
 	jitreg_control(JITREG_CONTROL_NOTE, note);
 }
 
-void gdb_jit_object(const struct object *o)
+void gdb_jit_hook_object(const struct object *o)
 {
 	void *function = object_find_symbol(o, "__jit_debug_register_code");
 	struct descriptor *d = object_find_symbol(o, "__jit_debug_descriptor");
-	struct slot *s = free_slot();
+	struct slot *s = find_free_slot();
 	const struct entry *e;
 	int ret, nr = 0;
 
@@ -151,11 +151,11 @@ void gdb_jit_object(const struct object *o)
 	if (ret) /* its descriptor may yet be what another object's function is called for */
 		ask_recorder(d);
 	for (e = d->version == 1 ? d->first_entry : NULL; e && nr < ENTRIES_MAX && sys_readable_range(e, sizeof(*e)); e = e->next, nr++)
-		pass_on(e);
+		register_entry(e);
 	*s = (struct slot){ o->bias, d, d->action_flag == 1 ? d->relevant_entry : NULL };
 }
 
-void gdb_jit_object_gone(uintptr_t bias)
+void gdb_jit_forget_object(uintptr_t bias)
 {
 	bool gone = false;
 

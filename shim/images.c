@@ -37,7 +37,7 @@ static uint64_t seen_loads = ~0ull, seen_unloads = ~0ull;
 static int looking; /* one thread looks at a time; who finds it taken leaves, the holder looks again */
 static int look_again;
 
-static const unsigned char *build_id(const struct object *o, uint32_t *bytes)
+static const unsigned char *find_build_id_of_object(const struct object *o, uint32_t *bytes)
 {
 	const Elf64_Phdr *ph = o->headers;
 
@@ -71,7 +71,7 @@ static bool is_vdso(const struct object *o)
 }
 
 /* dlopen("./name.so"): the recorder has a working directory of its own. */
-static const char *absolute(const char *path, char *buffer, size_t bytes)
+static const char *make_path_absolute(const char *path, char *buffer, size_t bytes)
 {
 	long n = sys_call(SYS_getcwd, (long)buffer, (long)bytes, 0, 0, 0, 0); /* with its NUL */
 
@@ -83,7 +83,7 @@ static const char *absolute(const char *path, char *buffer, size_t bytes)
 }
 
 /* JITs that write libraries (libgccjit, Ruby's MJIT, pocl) do so here, and may remove them as soon as they are loaded. */
-static bool is_temporary(const char *path)
+static bool is_temporary_path(const char *path)
 {
 	static const char *const folders[] = { "/tmp/", "/var/tmp/", "/dev/shm/", "/run/", "/proc/", "/memfd:" };
 
@@ -93,8 +93,8 @@ static bool is_temporary(const char *path)
 	return strstr(path, "/.cache/") != NULL;
 }
 
-/* A file's bytes, until drop_file(); NULL when it cannot be had. */
-static const void *take_file(const char *path, uint32_t *bytes)
+/* A file's bytes, until unmap_file_copy(); NULL when it cannot be had. */
+static const void *map_file_copy(const char *path, uint32_t *bytes)
 {
 	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	long size = fd < 0 ? 0 : sys_call(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0), p, done = 0, n = 1;
@@ -116,18 +116,18 @@ static const void *take_file(const char *path, uint32_t *bytes)
 	return (const void *)p;
 }
 
-static void drop_file(const void *p, uint32_t bytes)
+static void unmap_file_copy(const void *p, uint32_t bytes)
 {
 	if (p)
 		sys_call(SYS_munmap, (long)p, bytes, 0, 0, 0, 0);
 }
 
-static void announce(const struct object *o, bool late)
+static void register_image(const struct object *o, bool late)
 {
 	const Elf64_Phdr *ph = o->headers;
 	struct jitreg_segment segments[SEGMENTS_MAX];
 	uint32_t nr = 0, id_bytes, flags = 0;
-	const unsigned char *id = build_id(o, &id_bytes);
+	const unsigned char *id = find_build_id_of_object(o, &id_bytes);
 	const char *path = o->name;
 	char main_path[4096];
 	const void *file = NULL;
@@ -143,7 +143,7 @@ static void announce(const struct object *o, bool late)
 		path = main_path;
 		flags = JITREG_IMAGE_MAIN;
 	} else if (*path != '/') {
-		path = absolute(path, main_path, sizeof(main_path));
+		path = make_path_absolute(path, main_path, sizeof(main_path));
 	}
 	for (int i = 0; i < o->nr_headers && nr < SEGMENTS_MAX; i++) {
 		uintptr_t start = o->bias + ph[i].p_vaddr, page = start & ~(uintptr_t)4095;
@@ -156,13 +156,13 @@ static void announce(const struct object *o, bool late)
 		segments[nr].prot = (ph[i].p_flags & PF_R ? 1 : 0) | (ph[i].p_flags & PF_W ? 2 : 0) | (ph[i].p_flags & PF_X ? 4 : 0);
 		nr++;
 	}
-	if (late && is_temporary(path))
-		file = take_file(path, &file_bytes);
+	if (late && is_temporary_path(path))
+		file = map_file_copy(path, &file_bytes);
 	jitreg_image(o->bias, flags, path, segments, nr, id, id_bytes, file, file_bytes);
-	drop_file(file, file_bytes);
+	unmap_file_copy(file, file_bytes);
 }
 
-static int look_at(void *context, const struct object *o)
+static int register_object_if_new(void *context, const struct object *o)
 {
 	(void)context;
 	for (size_t i = 0; i < nr_known; i++)
@@ -175,65 +175,65 @@ static int look_at(void *context, const struct object *o)
 			table[i] = (struct known_object){ o->bias, o->headers, generation, generation > 1 };
 			if (i == nr_known)
 				nr_known++;
-			announce(o, table[i].late);
-			gdb_jit_object(o);
-			hosts_object(o);
+			register_image(o, table[i].late);
+			gdb_jit_hook_object(o);
+			hosts_hook_object(o);
 			return 0;
 		}
 	log_count_full();
 	return 1;
 }
 
-static void look_once(void)
+static void register_object_changes(void)
 {
 	uint64_t loads, unloads;
 
-	objects_changes(&loads, &unloads);
+	objects_read_load_counts(&loads, &unloads);
 	if (loads == seen_loads && unloads == seen_unloads)
 		return;
 	seen_loads = loads;
 	seen_unloads = unloads;
 	generation++;
-	objects_each_everywhere(look_at, NULL);
+	objects_each_in_all_namespaces(register_object_if_new, NULL);
 	for (size_t i = 0; i < nr_known; i++)
 		if (table[i].generation && table[i].generation != generation) {
 			jitreg_image_unload(table[i].bias, "");
-			gdb_jit_object_gone(table[i].bias);
+			gdb_jit_forget_object(table[i].bias);
 			table[i].generation = 0;
 		}
 }
 
-void images_look(void)
+void images_register_changes(void)
 {
-	if (guest_is_late()) /* the kernel tells the recorder */
+	if (guest_was_loaded_late()) /* the kernel tells the recorder */
 		return;
 	__atomic_store_n(&look_again, 1, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&look_again, __ATOMIC_ACQUIRE)) {
 		if (__atomic_exchange_n(&looking, 1, __ATOMIC_ACQUIRE))
 			return;
 		__atomic_store_n(&look_again, 0, __ATOMIC_RELEASE);
-		look_once();
+		register_object_changes();
 		__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
 	}
 }
 
-static int announce_again(void *context, const struct object *o)
+static int register_image_again(void *context, const struct object *o)
 {
 	bool late = false;
 
 	(void)context;
 	for (size_t i = 0; i < nr_known; i++)
 		late |= table[i].generation && table[i].late && table[i].headers == o->headers && table[i].bias == o->bias;
-	announce(o, late);
+	register_image(o, late);
 	return 0;
 }
 
-void images_announce_all(void)
+void images_register_all(void)
 {
-	objects_each_everywhere(announce_again, NULL);
+	objects_each_in_all_namespaces(register_image_again, NULL);
 }
 
-void images_in_child(void)
+void images_reset_in_child(void)
 {
 	__atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
 }
@@ -241,10 +241,10 @@ void images_in_child(void)
 /* ------------------------------------------------------------------------------------------------ the loader's signal */
 
 /* Called by the loader, which holds its lock: nothing of libdl may be called here but the list itself. */
-static void on_debug_state(void)
+static void handle_debug_state(void)
 {
 	if (_r_debug.r_state == RT_CONSISTENT && guard_enter()) {
-		images_look();
+		images_register_changes();
 		guard_leave();
 	}
 }
@@ -253,9 +253,9 @@ void images_start(void)
 {
 	int ret = -1;
 
-	images_look();
+	images_register_changes();
 	if (_r_debug.r_brk)
-		ret = patch_empty_function((void *)_r_debug.r_brk, (void *)on_debug_state);
+		ret = patch_empty_function((void *)_r_debug.r_brk, (void *)handle_debug_state);
 	if (ret)
 		guest_debug("loader notifications unavailable (_dl_debug_state cannot be patched: %d); using the next dlopen or "
 			    "registration", ret);
@@ -268,10 +268,10 @@ void *images_before(const char *name);
 __attribute__((used, visibility("hidden"))) void *images_before(const char *name)
 {
 	if (guard_enter()) {
-		images_look();
+		images_register_changes();
 		guard_leave();
 	}
-	return objects_find_next(name);
+	return objects_find_next_symbol(name);
 }
 
 /* name: save the argument registers, ask images_before() for the real function, jump there. */
@@ -306,14 +306,14 @@ API int dlclose(void *handle)
 	int (*next)(void *) = __atomic_load_n(&real, __ATOMIC_ACQUIRE), ret;
 
 	if (!next) {
-		next = (int (*)(void *))objects_find_next("dlclose");
+		next = (int (*)(void *))objects_find_next_symbol("dlclose");
 		if (!next)
 			return -1;
 		__atomic_store_n(&real, next, __ATOMIC_RELEASE);
 	}
 	ret = next(handle);
 	if (guard_enter()) {
-		images_look();
+		images_register_changes();
 		guard_leave();
 	}
 	return ret;

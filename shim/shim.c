@@ -4,17 +4,17 @@
 
 #include "shim/hosts/hosts.h"
 
-static void start(void)
+static void start_shim(void)
 {
-	exec_memory_start();
+	exec_memory_find_next_functions();
 	images_start();
 }
 
-static void in_child(void)
+static void reset_shim_in_child(void)
 {
-	images_in_child();
-	exec_memory_in_child();
-	hosts_in_child();
+	images_reset_in_child();
+	exec_memory_reset_in_child();
+	hosts_reset_in_child();
 }
 
-const struct guest_listeners guest_listeners = { start, images_announce_all, hosts_injected, in_child };
+const struct guest_listeners guest_listeners = { start_shim, images_register_all, hosts_adapt_injected, reset_shim_in_child };

@@ -13,19 +13,19 @@
 void images_start(void);
 /* The set of loaded objects may have changed: registers what was loaded or unloaded.  Context: any; with or without the loader's
  * lock. */
-void images_look(void);
+void images_register_changes(void);
 /* All of them again, for a new recorder. */
-void images_announce_all(void);
+void images_register_all(void);
 /* After fork: resets a scan that another thread had begun. */
-void images_in_child(void);
+void images_reset_in_child(void);
 
 /* ---- exec_memory.c */
-void exec_memory_start(void);
-void exec_memory_in_child(void);
+void exec_memory_find_next_functions(void);
+void exec_memory_reset_in_child(void);
 
 /* ---- gdb_jit.c: called for each object once, before its code runs where possible. */
-void gdb_jit_object(const struct object *o);
+void gdb_jit_hook_object(const struct object *o);
 /* ... and when it was unloaded. */
-void gdb_jit_object_gone(uintptr_t bias);
+void gdb_jit_forget_object(uintptr_t bias);
 
 #endif

@@ -25,7 +25,7 @@ static int64_t now_ms(void)
 }
 
 /* Anybody can listen under the name of a recorder that has ended: only our own user and root are believed. */
-static bool is_trusted(int fd)
+static bool is_trusted_peer(int fd)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
 	socklen_t bytes = sizeof(peer);
@@ -45,12 +45,12 @@ struct patience {
 };
 static uint64_t stopped_at; /* beats of a recorder that was waited for in vain */
 
-static struct patience patience(void)
+static struct patience start_patience(void)
 {
 	return (struct patience){ now_ms() + CHANNEL_WAIT_MS, log_heartbeats(), false };
 }
 
-bool channel_is_stopped(void)
+bool channel_recorder_is_stopped(void)
 {
 	uint64_t at = __atomic_load_n(&stopped_at, __ATOMIC_RELAXED);
 
@@ -58,14 +58,14 @@ bool channel_is_stopped(void)
 }
 
 /* Once it did not work, that is why the wait ended, also if it goes on right behind. */
-static bool is_stopped(struct patience *p)
+static bool recorder_was_seen_stopped(struct patience *p)
 {
-	p->is_stopped |= channel_is_stopped();
+	p->is_stopped |= channel_recorder_is_stopped();
 	return p->is_stopped;
 }
 
 /* After each slice: wait on? */
-static bool wait_on(struct patience *p)
+static bool may_wait_longer(struct patience *p)
 {
 	uint64_t beats = log_heartbeats();
 
@@ -80,22 +80,22 @@ static bool wait_on(struct patience *p)
 	return true;
 }
 
-static int wait_for(int fd)
+static int wait_for_answer(int fd)
 {
-	struct patience p = patience();
+	struct patience p = start_patience();
 	struct pollfd wait = { fd, POLLIN, 0 };
 	int ret;
 
 	do {
-		ret = sys_poll(&wait, 1, is_stopped(&p) ? 0 : SLICE_MS);
-	} while (ret == -EINTR || (ret == 0 && !is_stopped(&p) && wait_on(&p)));
+		ret = sys_poll(&wait, 1, recorder_was_seen_stopped(&p) ? 0 : SLICE_MS);
+	} while (ret == -EINTR || (ret == 0 && !recorder_was_seen_stopped(&p) && may_wait_longer(&p)));
 	return ret > 0 ? 0 : ret < 0 ? ret : p.is_stopped ? -EAGAIN : -ETIMEDOUT;
 }
 
-static int connect_to(const char *name)
+static int connect_to_recorder(const char *name)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct patience p = patience();
+	struct patience p = start_patience();
 	size_t bytes = strlen(name);
 	int fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK), ret, naps = 0;
 
@@ -107,13 +107,13 @@ static int connect_to(const char *name)
 	for (;;) {
 		ret = sys_connect(fd, &a, offsetof(struct sockaddr_un, sun_path) + 1 + bytes);
 		/* -EAGAIN: there is no place in the queue now */
-		if (ret != -EAGAIN || is_stopped(&p) || (++naps % SLICE_MS == 0 && !wait_on(&p)))
+		if (ret != -EAGAIN || recorder_was_seen_stopped(&p) || (++naps % SLICE_MS == 0 && !may_wait_longer(&p)))
 			break;
 		sys_sleep_ns(1000000);
 	}
 	if (ret == -EAGAIN && !p.is_stopped)
 		ret = -ETIMEDOUT;
-	if (ret == 0 && !is_trusted(fd))
+	if (ret == 0 && !is_trusted_peer(fd))
 		ret = -EPERM;
 	if (ret) {
 		sys_close(fd);
@@ -122,7 +122,7 @@ static int connect_to(const char *name)
 	return fd;
 }
 
-static int send_message(int fd, struct wire_message *m, const int *fds, int nr)
+static int send_wire_message(int fd, struct wire_message *m, const int *fds, int nr)
 {
 	char control[CMSG_SPACE(WIRE_EVENTS_MAX * sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	struct iovec part = { m, sizeof(*m) };
@@ -164,7 +164,7 @@ static int receive_answer(int fd, struct wire_answer *a, int *passed)
 
 	*passed = -1;
 	memset(a, 0, sizeof(*a));
-	ret = wait_for(fd);
+	ret = wait_for_answer(fd);
 	if (ret)
 		return ret;
 	do {
@@ -187,16 +187,17 @@ static int receive_answer(int fd, struct wire_answer *a, int *passed)
 }
 
 /* The recorder waits for a message for a while only.  Who does not get to run meanwhile finds the connection closed, and tries again. */
-static int exchange(const char *socket_name, struct wire_message *m, const int *fds, int nr, struct wire_answer *a, int *passed)
+static int exchange_with_recorder(const char *socket_name, struct wire_message *m, const int *fds, int nr, struct wire_answer *a,
+				  int *passed)
 {
 	int ret = -EPIPE;
 
 	for (int i = 0; i < TRIES && ret == -EPIPE; i++) {
-		int fd = connect_to(socket_name);
+		int fd = connect_to_recorder(socket_name);
 
 		if (fd < 0)
 			return fd;
-		ret = send_message(fd, m, fds, nr);
+		ret = send_wire_message(fd, m, fds, nr);
 		if (ret == 0 || ret == -EPIPE) /* it may have refused us before we spoke */
 			ret = receive_answer(fd, a, passed);
 		sys_close(fd);
@@ -215,7 +216,7 @@ static uint64_t wanted_log_bytes(void)
 }
 
 /* Memory that somebody could cut would kill the host by SIGBUS. */
-static int map_shared(int fd, size_t bytes, void **memory)
+static int map_sealed_memory(int fd, size_t bytes, void **memory)
 {
 	int seals = sys_fcntl(fd, F_GET_SEALS, 0);
 	long p;
@@ -230,14 +231,14 @@ static int map_shared(int fd, size_t bytes, void **memory)
 	return 0;
 }
 
-int channel_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes)
+int channel_send_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes)
 {
 	struct wire_message m = { .request = WIRE_HELLO, .flags = child ? WIRE_FLAG_CHILD : 0 };
 	void *memory = NULL;
 	int fd, ret;
 
 	m.log_bytes = wanted_log_bytes();
-	ret = exchange(socket, &m, NULL, 0, answer, &fd);
+	ret = exchange_with_recorder(socket, &m, NULL, 0, answer, &fd);
 	if (ret)
 		return ret;
 	if (fd < 0)
@@ -245,10 +246,10 @@ int channel_hello(const char *socket, bool child, struct wire_answer *answer, st
 	if (answer->ring_bytes < LOG_RING_BYTES_MIN || answer->ring_bytes > 1ull << 40 || answer->ring_bytes % 4096 != 0)
 		ret = -EPROTO;
 	else
-		ret = map_shared(fd, LOG_HEAD_BYTES + answer->ring_bytes, &memory);
+		ret = map_sealed_memory(fd, LOG_HEAD_BYTES + answer->ring_bytes, &memory);
 	sys_close(fd);
 	if (ret) {
-		channel_stop(socket, -ret);
+		channel_report_stop(socket, -ret);
 		return ret;
 	}
 	*log = memory;
@@ -256,38 +257,38 @@ int channel_hello(const char *socket, bool child, struct wire_answer *answer, st
 	return 0;
 }
 
-int channel_counters(const char *socket, const int *fds, int nr, int error)
+int channel_send_counters(const char *socket, const int *fds, int nr, int error)
 {
 	struct wire_message m = { .request = WIRE_COUNTER, .error = error };
 	struct wire_answer a;
 	int passed;
 
-	return exchange(socket, &m, fds, nr, &a, &passed);
+	return exchange_with_recorder(socket, &m, fds, nr, &a, &passed);
 }
 
-int channel_counter_memory(const char *socket, uint64_t bytes, unsigned char **base, uint32_t *number)
+int channel_request_counter_memory(const char *socket, uint64_t bytes, unsigned char **base, uint32_t *number)
 {
 	struct wire_message m = { .request = WIRE_COUNTER_MEMORY, .log_bytes = bytes };
 	struct wire_answer a;
 	void *memory = NULL;
-	int fd, ret = exchange(socket, &m, NULL, 0, &a, &fd);
+	int fd, ret = exchange_with_recorder(socket, &m, NULL, 0, &a, &fd);
 
 	if (ret)
 		return ret;
 	if (fd < 0)
 		return -EPROTO;
-	ret = a.ring_bytes == bytes ? map_shared(fd, bytes, &memory) : -EPROTO;
+	ret = a.ring_bytes == bytes ? map_sealed_memory(fd, bytes, &memory) : -EPROTO;
 	sys_close(fd);
 	*base = memory;
 	*number = a.reserved;
 	return ret;
 }
 
-void channel_stop(const char *socket, int error)
+void channel_report_stop(const char *socket, int error)
 {
 	struct wire_message m = { .request = WIRE_STOP, .error = error };
 	struct wire_answer a;
 	int passed;
 
-	exchange(socket, &m, NULL, 0, &a, &passed);
+	exchange_with_recorder(socket, &m, NULL, 0, &a, &passed);
 }

@@ -32,7 +32,7 @@ bool guest_is_confined(void)
 }
 
 /* Before it is: afterwards nothing can be done any more.  false: it failed, and all is as it was. */
-static void set_confined(bool is)
+static void set_thread_confined(bool is)
 {
 	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);
 
@@ -43,7 +43,7 @@ static void set_confined(bool is)
 
 API int prctl(int option, ...)
 {
-	prctl_function next = (prctl_function)objects_next("prctl", &next_prctl);
+	prctl_function next = (prctl_function)objects_find_next_cached("prctl", &next_prctl);
 	unsigned long a[4];
 	va_list list;
 	bool strict;
@@ -55,10 +55,10 @@ API int prctl(int option, ...)
 	va_end(list);
 	strict = option == PR_SET_SECCOMP && a[0] == SECCOMP_MODE_STRICT;
 	if (strict)
-		set_confined(true);
+		set_thread_confined(true);
 	ret = next(option, a[0], a[1], a[2], a[3]);
 	if (strict && ret)
-		set_confined(false);
+		set_thread_confined(false);
 	return ret;
 }
 
@@ -67,11 +67,11 @@ __attribute__((used)) static long confine_by_syscall(long number, long a, long b
 {
 	long ret;
 
-	set_confined(true);
+	set_thread_confined(true);
 	ret = sys_call(number, a, b, c, d, e, 0);
 	if (ret >= 0)
 		return ret;
-	set_confined(false);
+	set_thread_confined(false);
 	errno = (int)-ret;
 	return -1;
 }
@@ -89,12 +89,12 @@ static long call_past_libc(long number, long a, long b, long c, long d, long e, 
 
 __attribute__((used)) static void *next_syscall = (void *)call_past_libc;
 
-void confine_start(void)
+void confine_find_next_functions(void)
 {
 	void *found = NULL;
 
-	objects_next("prctl", &next_prctl);
-	if (objects_next("syscall", &found))
+	objects_find_next_cached("prctl", &next_prctl);
+	if (objects_find_next_cached("syscall", &found))
 		next_syscall = found;
 }
 

@@ -39,7 +39,7 @@ static struct {
 } memory;
 
 /* Its holder makes system calls, and has no processor for a while at worst. */
-static bool lock(void)
+static bool lock_counter_memory(void)
 {
 	for (int i = 0; i < LOCK_NAPS; i++) {
 		if (!__atomic_exchange_n(&memory.locked, 1, __ATOMIC_ACQUIRE))
@@ -49,7 +49,7 @@ static bool lock(void)
 	return false;
 }
 
-static void unlock(void)
+static void unlock_counter_memory(void)
 {
 	__atomic_store_n(&memory.locked, 0, __ATOMIC_RELEASE);
 }
@@ -58,7 +58,7 @@ static void unlock(void)
 #define PLACE_BITS 40
 #define PLACE(number, offset) ((uint64_t)(number) << 32 | (uint64_t)(offset))
 
-static struct head *find(uint64_t block)
+static struct head *find_counter_block(uint64_t block)
 {
 	uint64_t place = block & ((1ull << PLACE_BITS) - 1), offset = place & UINT32_MAX;
 
@@ -71,7 +71,7 @@ static struct head *find(uint64_t block)
 	return NULL;
 }
 
-static struct head *take_free(uint64_t nr)
+static struct head *take_free_block(uint64_t nr)
 {
 	for (struct head **at = &memory.free; *at; at = &(*at)->next_free)
 		if ((*at)->nr >= nr && (*at)->nr / 4 <= nr) {
@@ -84,19 +84,19 @@ static struct head *take_free(uint64_t nr)
 }
 
 /* A dormant recorder wakes up now and then.  One that does not is waited for once, not at each block. */
-static int ask(uint64_t bytes, unsigned char **base, uint32_t *number)
+static int request_arena(uint64_t bytes, unsigned char **base, uint32_t *number)
 {
-	int ret = channel_counter_memory(guest_socket(), bytes, base, number);
+	int ret = channel_request_counter_memory(guest_socket_name(), bytes, base, number);
 
 	for (int i = 0; i < ASK_NAPS && ret == -EAGAIN && log_heartbeats() != memory.stopped_at; i++) {
 		sys_nap();
-		ret = channel_counter_memory(guest_socket(), bytes, base, number);
+		ret = channel_request_counter_memory(guest_socket_name(), bytes, base, number);
 	}
 	memory.stopped_at = ret == -EAGAIN ? log_heartbeats() : 0;
 	return ret;
 }
 
-static struct head *take_new(uint64_t nr)
+static struct head *take_new_block(uint64_t nr)
 {
 	uint64_t bytes = sizeof(struct head) + nr * sizeof(uint64_t), wanted;
 	uint32_t last = memory.nr_arenas;
@@ -109,7 +109,7 @@ static struct head *take_new(uint64_t nr)
 		wanted = (uint64_t)ARENA_BYTES_MIN << (last < ARENA_DOUBLINGS ? last : ARENA_DOUBLINGS);
 		while (wanted < bytes)
 			wanted *= 2;
-		ret = ask(wanted, &memory.arena[last].base, &memory.arena[last].number);
+		ret = request_arena(wanted, &memory.arena[last].base, &memory.arena[last].number);
 		if (ret) {
 			guest_debug("no memory for execution counts: error %d", ret);
 			return NULL;
@@ -124,7 +124,7 @@ static struct head *take_new(uint64_t nr)
 	return h;
 }
 
-static uint64_t place_of(const struct head *h)
+static uint64_t place_of_block(const struct head *h)
 {
 	for (uint32_t i = 0; i < memory.nr_arenas; i++) {
 		uint64_t offset = (uint64_t)((const unsigned char *)h - memory.arena[i].base);
@@ -135,7 +135,7 @@ static uint64_t place_of(const struct head *h)
 	return 0;
 }
 
-static int hand_out(struct jitreg_counter_memory *m)
+static int allocate_counter_block(struct jitreg_counter_memory *m)
 {
 	uint64_t nr = ((uint64_t)m->nr_entries + 7) / 8 * 8;
 	struct head *h;
@@ -143,24 +143,24 @@ static int hand_out(struct jitreg_counter_memory *m)
 	if (!nr || !m->nr_copies || nr > JITREG_COUNTERS_MAX / m->nr_copies)
 		return -EINVAL;
 	nr *= m->nr_copies;
-	h = take_free(nr);
+	h = take_free_block(nr);
 	if (!h)
-		h = take_new(nr);
+		h = take_new_block(nr);
 	if (!h) {
 		log_count_full();
 		return -ENOBUFS;
 	}
 	memset(h + 1, 0, nr * sizeof(uint64_t));
-	m->place = place_of(h);
+	m->place = place_of_block(h);
 	h->block = m->block = ++memory.generation << PLACE_BITS | m->place;
 	m->counters = (uint64_t *)(void *)(h + 1);
 	return 0;
 }
 
 /* What is not recorded is kept: other blocks' counts would be taken for this one's. */
-static int take_back(uint64_t block)
+static int free_counter_block(uint64_t block)
 {
-	struct head *h = find(block);
+	struct head *h = find_counter_block(block);
 	struct jitreg_counter_values_record r = { .prefix.id = JITREG_COUNTER_VALUES, .block = block, .flags = JITREG_VALUES_LAST };
 	struct iovec parts[2];
 	int ret;
@@ -185,21 +185,21 @@ API int jitreg_counters(struct jitreg_counter_memory *m)
 
 	if (m->bytes < sizeof(*m))
 		return -EINVAL;
-	if (guest_is_ready() && lock()) {
-		ret = m->block ? take_back(m->block) : hand_out(m);
-		unlock();
+	if (guest_is_ready() && lock_counter_memory()) {
+		ret = m->block ? free_counter_block(m->block) : allocate_counter_block(m);
+		unlock_counter_memory();
 	}
 	errno = saved;
 	return ret;
 }
 
 /* Code goes on counting, and the counts are the parent's. */
-void counter_memory_in_child(void)
+void counter_memory_reset_in_child(void)
 {
 	for (uint32_t i = 0; i < memory.nr_arenas; i++)
 		sys_mmap(memory.arena[i].base, memory.arena[i].bytes, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1);
 	memory.nr_arenas = 0;
 	memory.free = NULL;
-	unlock();
+	unlock_counter_memory();
 }

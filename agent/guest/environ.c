@@ -26,7 +26,7 @@ const char *environ_get(enum environ_variable v)
 
 /* libc copies an array that is not its own before it changes it, so ours may stay there for good.  It ends in a page of
  * zeros: who looks for the auxiliary vector behind it finds an empty one. */
-int environ_add(char *entry)
+int environ_add_entry(char *entry)
 {
 	size_t key = strcspn(entry, "=") + 1, nr = 0, kept = 0;
 	char **old = environ, **array;
@@ -46,7 +46,7 @@ int environ_add(char *entry)
 	return 0;
 }
 
-void environ_remove(const char *entry)
+void environ_remove_entry(const char *entry)
 {
 	char **to = environ;
 
@@ -66,5 +66,5 @@ int environ_add_socket(const char *name)
 		return -ENAMETOOLONG;
 	memcpy(socket_entry, "TAILOR_SOCKET=", key);
 	strcpy(socket_entry + key, name);
-	return environ_add(socket_entry);
+	return environ_add_entry(socket_entry);
 }

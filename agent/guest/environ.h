@@ -13,8 +13,8 @@ void environ_read(void);
 /* NULL when it is not set, or empty.  Valid in the constructor only. */
 const char *environ_get(enum environ_variable v);
 /* Put NAME=VALUE, which stays where it is, into the environment, and take that very entry out again.  0 or -errno. */
-int environ_add(char *entry);
-void environ_remove(const char *entry);
+int environ_add_entry(char *entry);
+void environ_remove_entry(const char *entry);
 /* Set TAILOR_SOCKET for the processes that this one starts.  As setenv() but for the heap: it is the host's.  0 or -errno. */
 int environ_add_socket(const char *name);
 

@@ -33,48 +33,48 @@ static struct {
 } next;
 
 /* Before the first program is executed through the hooks, where possible. */
-void exec_start(void)
+void exec_find_next_functions(void)
 {
-	next.execve = (execve_function)objects_find_next("execve");
-	next.execvpe = (execve_function)objects_find_next("execvpe");
-	next.spawn = (spawn_function)objects_find_next("posix_spawn");
-	next.spawnp = (spawn_function)objects_find_next("posix_spawnp");
+	next.execve = (execve_function)objects_find_next_symbol("execve");
+	next.execvpe = (execve_function)objects_find_next_symbol("execvpe");
+	next.spawn = (spawn_function)objects_find_next_symbol("posix_spawn");
+	next.spawnp = (spawn_function)objects_find_next_symbol("posix_spawnp");
 }
 
 /* The next entry of a list that blanks or colons separate. */
-static const char *next_entry(const char *at, size_t *bytes)
+static const char *next_preload_entry(const char *at, size_t *bytes)
 {
 	at += strspn(at, " :");
 	*bytes = strcspn(at, " :");
 	return at;
 }
 
-static bool is_ours(const char *entry, size_t bytes)
+static bool is_own_library_entry(const char *entry, size_t bytes)
 {
 	const size_t name = sizeof(LIBRARY) - 1;
 
 	return bytes > name && memcmp(entry + bytes - name, LIBRARY, name) == 0 && entry[bytes - name - 1] == '/';
 }
 
-static long read_at(int fd, void *to, size_t bytes, uint64_t offset)
+static long read_file_at(int fd, void *to, size_t bytes, uint64_t offset)
 {
 	return sys_call(SYS_pread64, fd, (long)to, (long)bytes, (long)offset, 0, 0);
 }
 
-static bool would_fail(const char *program)
+static bool agent_would_break_program(const char *program)
 {
 	int fd = program ? sys_open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
 	enum preload_fit fit = PRELOAD_FITS;
 
 	if (fd >= 0) {
-		fit = preload_look_at(read_at, fd);
+		fit = preload_look_at(read_file_at, fd);
 		sys_close(fd);
 	}
 	return fit > PRELOAD_STATIC;
 }
 
 /* As libc looks for a name in PATH, if it has no slash; NULL: it is in none of its folders. */
-static const char *find_named(const char *file, char place[PATH_BYTES])
+static const char *find_program_in_path(const char *file, char place[PATH_BYTES])
 {
 	const char *dirs = "/bin:/usr/bin";
 	size_t bytes, name = strlen(file);
@@ -99,7 +99,7 @@ static const char *find_named(const char *file, char place[PATH_BYTES])
 	return NULL;
 }
 
-static bool can_open(const char *path, size_t bytes)
+static bool can_open_library(const char *path, size_t bytes)
 {
 	char copy[PATH_BYTES];
 	int fd;
@@ -121,7 +121,7 @@ struct change {
 };
 
 /* program: NULL where it is not known. */
-static struct change look_at(const char *program, char *const environment[])
+static struct change plan_preload_change(const char *program, char *const environment[])
 {
 	struct change c = { 0, 0, 0 };
 	bool found = false, opens = true;
@@ -134,22 +134,23 @@ static struct change look_at(const char *program, char *const environment[])
 		}
 	if (!found || c.nr == ENVIRON_MAX)
 		return c;
-	for (const char *at = next_entry(environment[c.at] + sizeof(preload) - 1, &bytes); bytes; at = next_entry(at + bytes, &bytes))
-		if (is_ours(at, bytes))
-			opens = can_open(at, bytes) && !would_fail(program);
+	for (const char *at = next_preload_entry(environment[c.at] + sizeof(preload) - 1, &bytes); bytes;
+	     at = next_preload_entry(at + bytes, &bytes))
+		if (is_own_library_entry(at, bytes))
+			opens = can_open_library(at, bytes) && !agent_would_break_program(program);
 	if (!opens && strlen(environment[c.at]) < ENVIRON_MAX)
 		c.bytes = strlen(environment[c.at]) + 1;
 	return c;
 }
 
 /* environment with LD_PRELOAD in text, without ours; or without any. */
-static void change(const struct change *c, char *const environment[], char *out[], char *text)
+static void write_changed_environment(const struct change *c, char *const environment[], char *out[], char *text)
 {
 	size_t bytes, nr = 0, length = sizeof(preload) - 1;
 
 	memcpy(text, preload, length);
-	for (const char *at = next_entry(environment[c->at] + length, &bytes); bytes; at = next_entry(at + bytes, &bytes)) {
-		if (is_ours(at, bytes))
+	for (const char *at = next_preload_entry(environment[c->at] + length, &bytes); bytes; at = next_preload_entry(at + bytes, &bytes)) {
+		if (is_own_library_entry(at, bytes))
 			continue;
 		if (length > sizeof(preload) - 1)
 			text[length++] = ':';
@@ -168,56 +169,58 @@ static void change(const struct change *c, char *const environment[], char *out[
 /* A statement with `environment` as the program is to have it, on this frame's stack. */
 #define WITH_ENVIRONMENT(program, statement) \
 	do { \
-		struct change c_ = look_at(program, environment); \
+		struct change c_ = plan_preload_change(program, environment); \
 		char *entries_[c_.bytes ? c_.nr + 1 : 1], text_[c_.bytes ? c_.bytes : 1]; \
 		if (c_.bytes) { \
-			change(&c_, environment, entries_, text_); \
+			write_changed_environment(&c_, environment, entries_, text_); \
 			environment = entries_; \
 		} \
 		statement; \
 	} while (0)
 
-static int fail(long result)
+static int set_errno_and_fail(long result)
 {
 	errno = (int)-result;
 	return -1;
 }
 
-static int run(const char *path, char *const arguments[], char *const environment[])
+static int execute_path(const char *path, char *const arguments[], char *const environment[])
 {
-	WITH_ENVIRONMENT(path, return next.execve ? next.execve(path, arguments, environment) :
-			       fail(sys_call(SYS_execve, (long)path, (long)arguments, (long)environment, 0, 0, 0)));
+	WITH_ENVIRONMENT(
+		path,
+		return next.execve ? next.execve(path, arguments, environment) :
+				     set_errno_and_fail(sys_call(SYS_execve, (long)path, (long)arguments, (long)environment, 0, 0, 0)));
 }
 
 /* Looked for in PATH, if it has no slash. */
-static int run_named(const char *file, char *const arguments[], char *const environment[])
+static int execute_named(const char *file, char *const arguments[], char *const environment[])
 {
-	execve_function run_it = next.execvpe ? next.execvpe : (execve_function)objects_find_next("execvpe");
+	execve_function run_it = next.execvpe ? next.execvpe : (execve_function)objects_find_next_symbol("execvpe");
 	char place[PATH_BYTES];
 
 	if (!run_it)
-		return fail(-ENOENT);
-	WITH_ENVIRONMENT(find_named(file, place), return run_it(file, arguments, environment));
+		return set_errno_and_fail(-ENOENT);
+	WITH_ENVIRONMENT(find_program_in_path(file, place), return run_it(file, arguments, environment));
 }
 
 API int execve(const char *path, char *const arguments[], char *const environment[])
 {
-	return run(path, arguments, environment);
+	return execute_path(path, arguments, environment);
 }
 
 API int execv(const char *path, char *const arguments[])
 {
-	return run(path, arguments, environ);
+	return execute_path(path, arguments, environ);
 }
 
 API int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-	return run_named(file, arguments, environment);
+	return execute_named(file, arguments, environment);
 }
 
 API int execvp(const char *file, char *const arguments[])
 {
-	return run_named(file, arguments, environ);
+	return execute_named(file, arguments, environ);
 }
 
 /* Not by libc's declarations, by which the first argument cannot be NULL. */
@@ -225,7 +228,7 @@ API int hook_execl(const char *path, const char *first, ...) __asm__("execl");
 API int hook_execlp(const char *file, const char *first, ...) __asm__("execlp");
 API int hook_execle(const char *path, const char *first, ...) __asm__("execle");
 
-static size_t count_arguments(va_list list)
+static size_t count_variable_arguments(va_list list)
 {
 	size_t nr = 1;
 
@@ -239,26 +242,26 @@ static size_t count_arguments(va_list list)
 	va_list list_; \
 	size_t nr_; \
 	va_start(list_, first); \
-	nr_ = first ? count_arguments(list_) : 0; \
+	nr_ = first ? count_variable_arguments(list_) : 0; \
 	va_end(list_); \
 	char *arguments[nr_ + 1]; \
 	va_start(list_, first); \
 	arguments[0] = (char *)first; \
 	for (size_t i = 1; i <= nr_; i++) \
-		arguments[i] = va_arg(list_, char *)
+	arguments[i] = va_arg(list_, char *)
 
 API int hook_execl(const char *path, const char *first, ...)
 {
 	TAKE_ARGUMENTS(first);
 	va_end(list_);
-	return run(path, arguments, environ);
+	return execute_path(path, arguments, environ);
 }
 
 API int hook_execlp(const char *file, const char *first, ...)
 {
 	TAKE_ARGUMENTS(first);
 	va_end(list_);
-	return run_named(file, arguments, environ);
+	return execute_named(file, arguments, environ);
 }
 
 API int hook_execle(const char *path, const char *first, ...)
@@ -268,13 +271,13 @@ API int hook_execle(const char *path, const char *first, ...)
 	TAKE_ARGUMENTS(first);
 	environment = va_arg(list_, char **);
 	va_end(list_);
-	return run(path, arguments, environment);
+	return execute_path(path, arguments, environment);
 }
 
 API int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes,
 		    char *const arguments[], char *const environment[])
 {
-	spawn_function spawn = next.spawn ? next.spawn : (spawn_function)objects_find_next("posix_spawn");
+	spawn_function spawn = next.spawn ? next.spawn : (spawn_function)objects_find_next_symbol("posix_spawn");
 
 	if (!spawn)
 		return ENOSYS;
@@ -284,10 +287,10 @@ API int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions
 API int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes,
 		     char *const arguments[], char *const environment[])
 {
-	spawn_function spawn = next.spawnp ? next.spawnp : (spawn_function)objects_find_next("posix_spawnp");
+	spawn_function spawn = next.spawnp ? next.spawnp : (spawn_function)objects_find_next_symbol("posix_spawnp");
 	char place[PATH_BYTES];
 
 	if (!spawn)
 		return ENOSYS;
-	WITH_ENVIRONMENT(find_named(file, place), return spawn(pid, file, files, attributes, arguments, environment));
+	WITH_ENVIRONMENT(find_program_in_path(file, place), return spawn(pid, file, files, attributes, arguments, environment));
 }

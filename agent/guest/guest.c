@@ -48,7 +48,7 @@ bool guest_is_on(void)
 	return __atomic_load_n(&state.on, __ATOMIC_RELAXED);
 }
 
-bool guest_is_late(void)
+bool guest_was_loaded_late(void)
 {
 	return tailor_is_late;
 }
@@ -59,7 +59,7 @@ void guest_switch_off(int error)
 		return;
 	guest_debug("disabled: error %d", error); /* strerror() takes locks and allocates, for translations */
 	if (error)
-		channel_stop(state.socket, error);
+		channel_report_stop(state.socket, error);
 }
 
 bool guard_enter(void)
@@ -102,12 +102,12 @@ void guest_debug(const char *format, ...)
 
 /* ------------------------------------------------------------------------------------------------------- fork */
 
-static int say_hello(bool child)
+static int send_hello_and_attach_log(bool child)
 {
 	struct wire_answer answer;
 	struct log_head *log;
 	uint64_t bytes;
-	int ret = channel_hello(state.socket, child, &answer, &log, &bytes);
+	int ret = channel_send_hello(state.socket, child, &answer, &log, &bytes);
 
 	if (ret)
 		return ret;
@@ -135,7 +135,7 @@ bool guest_owns_log(void)
  * In a child the log is the parent's: get our own.  The first to come does it, inside the guard or not (what a child says
  * first is mostly said by a hook: the LLVM that it loads); the others wait for a moment.
  */
-static void adopt(void)
+static void get_own_log_in_child(void)
 {
 	int before = OF_PARENT, was_inside = inside, ret;
 
@@ -146,10 +146,10 @@ static void adopt(void)
 	}
 	inside = 1;
 	log_detach();
-	ret = channel_is_stopped() ? -EAGAIN : say_hello(true);
+	ret = channel_recorder_is_stopped() ? -EAGAIN : send_hello_and_attach_log(true);
 	if (ret == 0)
 		guest_listeners.announce_all();
-	else if (ret == -EAGAIN || channel_is_stopped()) /* another time: it may go on, or does so since */
+	else if (ret == -EAGAIN || channel_recorder_is_stopped()) /* another time: it may go on, or does so since */
 		__atomic_store_n(state.log_is, OF_PARENT, __ATOMIC_RELEASE);
 	else
 		guest_switch_off(0); /* the recorder has gone, or has no room: nobody to tell */
@@ -157,23 +157,23 @@ static void adopt(void)
 }
 
 /* Counters of one's own do not come with fork; everything else waits until the child has something to say. */
-static void in_child(void)
+static void handle_fork_in_child(void)
 {
 	int saved = errno;
 
-	counter_memory_in_child();
+	counter_memory_reset_in_child();
 	if (!guest_is_on())
 		return;
 	guest_listeners.in_child();
 	if (state.threads_count && log_owner() == OF_PARENT) {
-		objects_alone(true);
-		adopt();
-		objects_alone(false);
+		objects_set_single_thread(true);
+		get_own_log_in_child();
+		objects_set_single_thread(false);
 	}
 	errno = saved;
 }
 
-static int map_owner(void)
+static int map_log_owner_page(void)
 {
 	long p = sys_mmap(NULL, SYS_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
@@ -185,18 +185,18 @@ static int map_owner(void)
 
 /* -------------------------------------------------------------------------------------------------------- emit */
 
-static bool is_started(void);
+static bool start_agent_once(void);
 
 bool guest_is_ready(void)
 {
-	if (guest_is_confined() || (!guest_is_on() && !is_started()))
+	if (guest_is_confined() || (!guest_is_on() && !start_agent_once()))
 		return false;
 	if (log_owner() != OURS)
-		adopt();
+		get_own_log_in_child();
 	return true;
 }
 
-const char *guest_socket(void)
+const char *guest_socket_name(void)
 {
 	return state.socket;
 }
@@ -208,7 +208,7 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 	if (!guest_is_ready())
 		return -ENOSYS;
 	if (overflow_is_on())
-		overflow_hear_tag(parts, nr_parts);
+		overflow_note_tag(parts, nr_parts);
 	ret = log_append(parts, nr_parts);
 	errno = saved;
 	return ret;
@@ -217,18 +217,18 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 /* --------------------------------------------------------------------------------------------------------- start */
 
 /* Preloaded alone: a recorder is started, and listens when its counters run. */
-static int start_alone(void)
+static int start_own_recorder(void)
 {
 	int ret = spawn_recorder(state.socket, sizeof(state.socket));
 
-	return ret ? ret : say_hello(false);
+	return ret ? ret : send_hello_and_attach_log(false);
 }
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 extern void *__dso_handle;
 
 /* Numbers for components, from above those that objects give themselves where there is no agent. */
-static uint64_t new_ids(uint64_t nr)
+static uint64_t allocate_component_ids(uint64_t nr)
 {
 	return JITREG_IDS_OF_AGENT_ + 1 + __atomic_fetch_add(&state.nr_ids, nr, __ATOMIC_RELAXED);
 }
@@ -236,7 +236,7 @@ static uint64_t new_ids(uint64_t nr)
 /* What each side does not know of the other is not there: bytes says where its structure ends. */
 API int jitreg_connect(struct jitreg_agent *agent)
 {
-	const struct jitreg_agent ours = { sizeof(ours), JITREG_VERSION, new_ids };
+	const struct jitreg_agent ours = { sizeof(ours), JITREG_VERSION, allocate_component_ids };
 	uint32_t bytes = agent->bytes < sizeof(ours) ? agent->bytes : (uint32_t)sizeof(ours);
 
 	if (bytes < offsetof(struct jitreg_agent, new_ids))
@@ -251,31 +251,31 @@ static __attribute__((noinline)) void guest_start(void)
 {
 	int saved = errno, ret;
 
-	tailor_is_late = objects_are_late();
-	exec_start(); /* also where the agent is off: what the host calls are its hooks */
+	tailor_is_late = objects_agent_loaded_late();
+	exec_find_next_functions(); /* also where the agent is off: what the host calls are its hooks */
 	if (tailor_is_late) { /* whoever has done it says by tailor_injected() where the recorder is; others may change environ now */
 		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		errno = saved;
 		return;
 	}
-	signals_start();
-	confine_start();
+	signals_find_next_functions();
+	confine_find_next_functions();
 	environ_read();
 	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE)) {
 		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		return;
 	}
 	state.debug = environ_get(ENVIRON_DEBUG) != NULL;
-	ret = map_owner();
+	ret = map_log_owner_page();
 	inside = 1; /* hooks see nothing until all is up */
 	if (ret == 0) {
 		const char *socket = environ_get(ENVIRON_SOCKET);
 
 		if (socket && strlen(socket) < sizeof(state.socket)) {
 			strcpy(state.socket, socket);
-			ret = say_hello(false);
+			ret = send_hello_and_attach_log(false);
 		} else {
-			ret = start_alone();
+			ret = start_own_recorder();
 			/* for what this process starts: where the recorder is, or was to be, so that each does not try for itself */
 			environ_add_socket(state.socket);
 		}
@@ -287,7 +287,7 @@ static __attribute__((noinline)) void guest_start(void)
 			    "belongs to another user or is of another version; unset TAILOR_SOCKET to start a new one)" : "");
 	} else {
 		__atomic_store_n(&state.on, true, __ATOMIC_RELEASE);
-		__register_atfork(NULL, NULL, in_child, &__dso_handle);
+		__register_atfork(NULL, NULL, handle_fork_in_child, &__dso_handle);
 		if (guard_enter()) {
 			guest_listeners.start();
 			guard_leave();
@@ -301,7 +301,7 @@ static __attribute__((noinline)) void guest_start(void)
  * Once: from our constructor, or from the first record of a library whose constructor runs before ours.  A thread that comes
  * meanwhile waits for a moment; records of our own thread while we start are ignored.
  */
-static bool is_started(void)
+static bool start_agent_once(void)
 {
 	int before = NOT_STARTED;
 
@@ -318,10 +318,10 @@ static bool is_started(void)
 
 __attribute__((constructor)) static void guest_init(void)
 {
-	is_started();
+	start_agent_once();
 }
 
-static int start_late(const char *socket)
+static int start_in_running_process(const char *socket)
 {
 	static uint32_t nr_recorders = 1;
 	int saved = errno, ret = 0;
@@ -334,13 +334,13 @@ static int start_late(const char *socket)
 	state.on = false; /* the recorder before is gone, whether it has said so or not */
 	strcpy(state.socket, socket);
 	if (!state.log_is) {
-		ret = map_owner();
+		ret = map_log_owner_page();
 		if (ret == 0)
-			__register_atfork(NULL, NULL, in_child, &__dso_handle);
+			__register_atfork(NULL, NULL, handle_fork_in_child, &__dso_handle);
 	}
 	log_abandon();
 	if (ret == 0)
-		ret = say_hello(false);
+		ret = send_hello_and_attach_log(false);
 	__atomic_store_n(&state.on, ret == 0, __ATOMIC_RELEASE);
 	if (ret == 0) /* never 1: a host that came before we knew that we are late may have seen that */
 		__atomic_store_n(&jitreg_recorders, ++nr_recorders, __ATOMIC_RELEASE);
@@ -362,7 +362,7 @@ API int tailor_injected_result;
 API void tailor_injected(const char *socket, bool may_call_host);
 API void tailor_injected(const char *socket, bool may_call_host)
 {
-	int ret = start_late(socket);
+	int ret = start_in_running_process(socket);
 
 	if (ret == 0 && may_call_host)
 		guest_listeners.injected();

@@ -34,13 +34,13 @@ bool guest_is_on(void);
 bool guest_owns_log(void);
 /* Were we loaded behind libc, into a process that ran already?  Then nothing of it is hooked, patched or adapted: only what it
  * says by jitreg_emit() is passed on.  Context: any, also signal. */
-bool guest_is_late(void);
+bool guest_was_loaded_late(void);
 /* May the calling thread make no system calls any more (confine.c)?  Context: any, also signal. */
 bool guest_is_confined(void);
 /* ... and a log of this process's own?  One that is started, or taken from a parent, if need be.  Context: any. */
 bool guest_is_ready(void);
 /* The recorder's socket. */
-const char *guest_socket(void);
+const char *guest_socket_name(void);
 /* Disable the agent for good; error is sent to the recorder.  Context: any. */
 void guest_switch_off(int error);
 
@@ -58,14 +58,14 @@ bool guest_debugging(void);
 /* ---- channel.c: the handshake (jitreg/protocol/log.h).  Bounded by CHANNEL_WAIT_MS; -EAGAIN: the recorder did not get to run, and may be
  * asked another time.  Context: any. */
 /* Connect to the recorder; on success the log is mapped.  0 or -errno (-ECONNREFUSED: no listener). */
-int channel_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes);
+int channel_send_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes);
 /* Hand a thread's descriptors (nr may be 0, with the error) over and wait until they count. */
-int channel_counters(const char *socket, const int *fds, int nr, int error);
-void channel_stop(const char *socket, int error);
+int channel_send_counters(const char *socket, const int *fds, int nr, int error);
+void channel_report_stop(const char *socket, int error);
 /* bytes of memory that the recorder reads, mapped, and its number there.  0 or -errno. */
-int channel_counter_memory(const char *socket, uint64_t bytes, unsigned char **base, uint32_t *number);
+int channel_request_counter_memory(const char *socket, uint64_t bytes, unsigned char **base, uint32_t *number);
 /* Did a wait for the recorder time out, with no heartbeat since? */
-bool channel_is_stopped(void);
+bool channel_recorder_is_stopped(void);
 
 /* ---- log.c: the registration log.  Context: any. */
 void log_attach(struct log_head *log, uint64_t log_bytes);
@@ -91,24 +91,24 @@ void threads_count_me(void);
 int overflow_start(const struct wire_answer *answer);
 bool overflow_is_on(void);
 /* A counter of the calling thread sends it the signal from now on.  0 or -errno.  Context: thread. */
-int overflow_send_to_me(int perf_fd);
+int overflow_send_signal_to_me(int perf_fd);
 /* A timer on the calling thread's processor time does.  0 or -errno.  Context: thread. */
-int overflow_time_me(void);
+int overflow_start_thread_timer(void);
 /* The host declares its tag: stored if it is a thread-local word.  Context: any. */
-void overflow_hear_tag(const struct iovec *parts, int nr_parts);
+void overflow_note_tag(const struct iovec *parts, int nr_parts);
 
 /* ---- confine.c: look up libc's functions that ours stand before.  Context: init. */
-void confine_start(void);
+void confine_find_next_functions(void);
 
 /* ---- counter_memory.c: what a child counts from now on is not its parent's.  Context: in a child, before fork returns. */
-void counter_memory_in_child(void);
+void counter_memory_reset_in_child(void);
 
 /* ---- spawn.c: start a recorder beside us, and wait until it listens.  Writes the socket's name.  0 or -errno.
  * Context: init. */
 int spawn_recorder(char *socket, size_t bytes);
 
 /* ---- exec.c: the functions behind its hooks.  Context: init. */
-void exec_start(void);
+void exec_find_next_functions(void);
 
 /* ---- objects.c: loaded objects and their symbols, without dlsym (its errors are the host's).  Context: any. */
 struct object {
@@ -120,29 +120,29 @@ struct object {
 /* Calls each(context, object) until it returns nonzero, and returns that.  Takes the loader's list lock. */
 int objects_each(int (*each)(void *context, const struct object *o), void *context);
 /* ... and those of the namespaces that dlmopen made. */
-int objects_each_everywhere(int (*each)(void *context, const struct object *o), void *context);
+int objects_each_in_all_namespaces(int (*each)(void *context, const struct object *o), void *context);
 /* Does the calling thread have the process for itself?  Then no lock is taken.  Context: in a child, before fork returns. */
-void objects_alone(bool is_alone);
+void objects_set_single_thread(bool is_alone);
 /* How often an object was loaded and unloaded in the life of the process. */
-void objects_changes(uint64_t *loaded, uint64_t *unloaded);
+void objects_read_load_counts(uint64_t *loaded, uint64_t *unloaded);
 /* Address of a symbol that o defines and exports, or NULL. */
 void *object_find_symbol(const struct object *o, const char *name);
 /* Does all of [address, address + bytes) lie in one of its segments? */
 bool object_contains(const struct object *o, const void *address, size_t bytes);
 /* Does it say that it needs a library whose name begins so (DT_NEEDED)? */
-bool object_needs(const struct object *o, const char *library);
+bool object_needs_library(const struct object *o, const char *library);
 /* The name by which others need it (DT_SONAME); false: it has none, or a longer one. */
-bool object_soname(const struct object *o, char *name, size_t capacity);
+bool object_read_soname(const struct object *o, char *name, size_t capacity);
 /* The definition of name that comes behind ours in the order of lookup (when we are late: or the first one), or NULL. */
-void *objects_find_next(const char *name);
+void *objects_find_next_symbol(const char *name);
 /* ... looked for once, and remembered in *cache (static, NULL at first). */
-void *objects_next(const char *name, void **cache);
+void *objects_find_next_cached(const char *name, void **cache);
 
 /* ---- patch.c
  * Replace the first bytes of an empty function by a jump.  0, -EILSEQ when it is not empty, or -errno.  Context: init. */
 int patch_empty_function(void *function, void *to);
 /* Write to memory that may be read-only, without making it writable.  0 or -errno.  Context: any. */
-int patch_write(void *to, const void *from, size_t bytes);
+int patch_write_memory(void *to, const void *from, size_t bytes);
 
 /* ---- slots.c
  * Where o keeps the address of a function that it imports, or NULL.  Context: any. */
@@ -169,6 +169,6 @@ typedef void object_init_function(int argc, char **argv, char **env);
 int object_replace_init(const struct object *o, object_init_function *init, object_init_function **before);
 
 /* Is libc before us in the order of lookup?  Context: init. */
-bool objects_are_late(void);
+bool objects_agent_loaded_late(void);
 
 #endif

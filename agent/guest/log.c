@@ -47,7 +47,7 @@ void log_attach(struct log_head *head, uint64_t bytes)
 }
 
 /* A registration costs no system call. */
-static uint32_t own_tid(void)
+static uint32_t get_cached_tid(void)
 {
 	if (!tid)
 		tid = sys_gettid();
@@ -86,7 +86,7 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void copy_in(const struct log *l, uint64_t position, const void *from, size_t bytes)
+static void copy_into_log(const struct log *l, uint64_t position, const void *from, size_t bytes)
 {
 	uint64_t at = position % l->bytes, left = l->bytes - at;
 
@@ -99,7 +99,7 @@ static void copy_in(const struct log *l, uint64_t position, const void *from, si
 }
 
 /* Reserve bytes, or refuse.  A fetch-and-add could not be taken back. */
-static int reserve(const struct log *l, uint64_t bytes, uint64_t *position)
+static int reserve_log_space(const struct log *l, uint64_t bytes, uint64_t *position)
 {
 	struct log_head *head = l->head;
 	uint64_t at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED), before;
@@ -120,11 +120,11 @@ static int reserve(const struct log *l, uint64_t bytes, uint64_t *position)
 }
 
 /* ... having waited for the recorder for a moment.  One that was killed holds up its host once, not at each record. */
-static int reserve_waiting(const struct log *l, uint64_t bytes, uint64_t *position)
+static int reserve_log_space_waiting(const struct log *l, uint64_t bytes, uint64_t *position)
 {
 	struct log_head *head = l->head;
 	uint64_t consumed = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
-	int ret = reserve(l, bytes, position);
+	int ret = reserve_log_space(l, bytes, position);
 	int64_t until;
 
 	if (ret != -ENOBUFS || __atomic_load_n(&the_log.stuck, __ATOMIC_RELAXED) == consumed)
@@ -132,61 +132,62 @@ static int reserve_waiting(const struct log *l, uint64_t bytes, uint64_t *positi
 	until = now_ns() + WAIT_NS;
 	do {
 		sys_sleep_ns(NAP_NS);
-		ret = reserve(l, bytes, position);
+		ret = reserve_log_space(l, bytes, position);
 	} while (ret == -ENOBUFS && now_ns() < until);
 	if (ret == -ENOBUFS && __atomic_load_n(&head->consumed, __ATOMIC_RELAXED) == consumed)
 		__atomic_store_n(&the_log.stuck, consumed, __ATOMIC_RELAXED);
 	return ret;
 }
 
-static int drop(struct log_head *head, size_t bytes, int error)
+static int count_dropped_record(struct log_head *head, size_t bytes, int error)
 {
 	__atomic_fetch_add(&head->dropped_records, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&head->dropped_bytes, bytes, __ATOMIC_RELAXED);
 	return -error;
 }
 
-static int refuse(struct log_head *head)
+static int count_refused_record(struct log_head *head)
 {
 	__atomic_fetch_add(&head->refused_records, 1, __ATOMIC_RELAXED);
 	return -EINVAL;
 }
 
-static uint64_t frame_bytes(size_t record_bytes)
+static uint64_t bytes_of_log_frame(size_t record_bytes)
 {
 	return (sizeof(struct log_frame) + record_bytes + LOG_FRAME_ALIGN - 1) & ~(uint64_t)(LOG_FRAME_ALIGN - 1);
 }
 
-static uint64_t *word_of(const struct log *l, uint64_t position)
+static uint64_t *first_word_of_frame(const struct log *l, uint64_t position)
 {
 	return (uint64_t *)(void *)(l->ring + position % l->bytes);
 }
 
 /* The recorder has given up on what was reserved at a position, and others may write there. */
-static bool is_passed(const struct log *l, uint64_t position)
+static bool is_position_passed(const struct log *l, uint64_t position)
 {
 	return __atomic_load_n(&l->head->consumed, __ATOMIC_ACQUIRE) > position;
 }
 
 /* prefix in place of the one that the first part begins with.  0, or -ENOBUFS: the recorder has passed this record. */
-static int publish(const struct log *l, uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts,
-		   size_t bytes)
+static int publish_record(const struct log *l, uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts,
+			  size_t bytes)
 {
-	struct log_frame frame = { .record_bytes = (uint32_t)bytes, .tid = own_tid() };
-	uint64_t at = position + sizeof(frame), *word = word_of(l, position), before = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	struct log_frame frame = { .record_bytes = (uint32_t)bytes, .tid = get_cached_tid() };
+	uint64_t at = position + sizeof(frame), *word = first_word_of_frame(l, position), before = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
-	if (before == LOG_PASSED(position) || is_passed(l, position))
+	if (before == LOG_PASSED(position) || is_position_passed(l, position))
 		return -ENOBUFS;
 	prefix->total_size = (uint32_t)bytes;
-	copy_in(l, position + offsetof(struct log_frame, record_bytes), &frame.record_bytes, 8);
-	copy_in(l, at, prefix, sizeof(*prefix));
-	copy_in(l, at + sizeof(*prefix), (const char *)parts[0].iov_base + sizeof(*prefix), parts[0].iov_len - sizeof(*prefix));
+	copy_into_log(l, position + offsetof(struct log_frame, record_bytes), &frame.record_bytes, 8);
+	copy_into_log(l, at, prefix, sizeof(*prefix));
+	copy_into_log(l, at + sizeof(*prefix), (const char *)parts[0].iov_base + sizeof(*prefix), parts[0].iov_len - sizeof(*prefix));
 	at += parts[0].iov_len;
 	for (int i = 1; i < nr_parts; i++) {
-		copy_in(l, at, parts[i].iov_base, parts[i].iov_len);
+		copy_into_log(l, at, parts[i].iov_base, parts[i].iov_len);
 		at += parts[i].iov_len;
 	}
-	if (is_passed(l, position) || !__atomic_compare_exchange_n(word, &before, position, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+	if (is_position_passed(l, position) ||
+	    !__atomic_compare_exchange_n(word, &before, position, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		return -ENOBUFS;
 	return 0;
 }
@@ -205,26 +206,26 @@ int log_append(const struct iovec *parts, int nr_parts)
 		return -ENOSYS;
 	}
 	if (nr_parts < 1 || nr_parts > PARTS_MAX || !parts[0].iov_base || parts[0].iov_len < sizeof(prefix))
-		return refuse(head);
+		return count_refused_record(head);
 	if (__atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE)) {
 		guest_switch_off(0);
 		return -ENOSYS;
 	}
 	for (int i = 0; i < nr_parts; i++) {
 		if (parts[i].iov_len > UINT32_MAX - bytes || (parts[i].iov_len && !parts[i].iov_base))
-			return refuse(head);
+			return count_refused_record(head);
 		bytes += parts[i].iov_len;
 	}
 	if (bytes > l->bytes - sizeof(struct log_frame) - LOG_FRAME_ALIGN)
-		return drop(head, bytes, ENOBUFS);
-	ret = reserve_waiting(l, frame_bytes(bytes), &position);
+		return count_dropped_record(head, bytes, ENOBUFS);
+	ret = reserve_log_space_waiting(l, bytes_of_log_frame(bytes), &position);
 	if (ret)
-		return ret == -ENOSYS ? ret : drop(head, bytes, ENOBUFS);
+		return ret == -ENOSYS ? ret : count_dropped_record(head, bytes, ENOBUFS);
 
 	memcpy(&prefix, parts[0].iov_base, sizeof(prefix));
 	if (!prefix.timestamp)
 		prefix.timestamp = (uint64_t)now_ns();
-	return publish(l, position, &prefix, parts, nr_parts, bytes) ? drop(head, bytes, ENOBUFS) : 0;
+	return publish_record(l, position, &prefix, parts, nr_parts, bytes) ? count_dropped_record(head, bytes, ENOBUFS) : 0;
 }
 
 /* Neither waits nor switches off. */
@@ -240,7 +241,7 @@ int log_append_sample(const struct log_sample *s, const void *stack)
 	if (!head || __atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE))
 		return -ENOSYS;
 	memcpy(&prefix, s, sizeof(prefix));
-	if (reserve(l, frame_bytes(bytes), &position) || publish(l, position, &prefix, parts, 2, bytes)) {
+	if (reserve_log_space(l, bytes_of_log_frame(bytes), &position) || publish_record(l, position, &prefix, parts, 2, bytes)) {
 		__atomic_fetch_add(&head->dropped_samples, 1, __ATOMIC_RELAXED);
 		return -ENOBUFS;
 	}

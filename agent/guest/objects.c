@@ -24,7 +24,7 @@ struct namespace {
 };
 
 /* Where the loader keeps it: the symbol _r_debug may be a copy in the program, cut to the old size. */
-static const struct namespace *debug_list(const struct object *program)
+static const struct namespace *find_loader_debug_list(const struct object *program)
 {
 	const Elf64_Phdr *ph = program->headers;
 
@@ -37,7 +37,7 @@ static const struct namespace *debug_list(const struct object *program)
 }
 
 /* The objects of namespaces from n on, but for the program.  The lists are locked, or this is the only thread. */
-static int visit_lists(struct visit *v, const struct namespace *n)
+static int visit_namespace_lists(struct visit *v, const struct namespace *n)
 {
 	for (; n; n = n->base.r_version >= 2 ? n->next : NULL) {
 		if (n->base.r_state != RT_CONSISTENT)
@@ -60,11 +60,11 @@ static int visit_lists(struct visit *v, const struct namespace *n)
 }
 
 /* dl_iterate_phdr() shows the caller's namespace only.  Called inside of it. */
-static int visit_others(struct visit *v, const struct object *program)
+static int visit_other_namespaces(struct visit *v, const struct object *program)
 {
-	const struct namespace *n = debug_list(program);
+	const struct namespace *n = find_loader_debug_list(program);
 
-	return visit_lists(v, n && n->base.r_version >= 2 ? n->next : NULL);
+	return visit_namespace_lists(v, n && n->base.r_version >= 2 ? n->next : NULL);
 }
 
 /*
@@ -73,12 +73,12 @@ static int visit_others(struct visit *v, const struct object *program)
  */
 static bool alone;
 
-void objects_alone(bool is_alone)
+void objects_set_single_thread(bool is_alone)
 {
 	alone = is_alone;
 }
 
-static int visit_alone(struct visit *v)
+static int visit_without_loader_lock(struct visit *v)
 {
 	const Elf64_Phdr *ph = (const Elf64_Phdr *)getauxval(AT_PHDR);
 	struct object program = { 0, ph, (uint16_t)getauxval(AT_PHNUM), "" };
@@ -88,10 +88,10 @@ static int visit_alone(struct visit *v)
 	for (int i = 0; i < program.nr_headers; i++)
 		if (ph[i].p_type == PT_PHDR)
 			program.bias = (uintptr_t)ph - ph[i].p_vaddr;
-	return v->each(v->context, &program) ? 1 : visit_lists(v, debug_list(&program));
+	return v->each(v->context, &program) ? 1 : visit_namespace_lists(v, find_loader_debug_list(&program));
 }
 
-static int visit(struct dl_phdr_info *i, size_t bytes, void *p)
+static int visit_loader_object(struct dl_phdr_info *i, size_t bytes, void *p)
 {
 	struct visit *v = p;
 	struct object o = { i->dlpi_addr, i->dlpi_phdr, i->dlpi_phnum, i->dlpi_name ? i->dlpi_name : "" };
@@ -100,7 +100,7 @@ static int visit(struct dl_phdr_info *i, size_t bytes, void *p)
 	(void)bytes;
 	if (ret == 0 && v->others) {
 		v->others = false;
-		ret = visit_others(v, &o); /* the first object is the program */
+		ret = visit_other_namespaces(v, &o); /* the first object is the program */
 	}
 	return ret;
 }
@@ -109,17 +109,17 @@ int objects_each(int (*each)(void *context, const struct object *o), void *conte
 {
 	struct visit v = { each, context, false };
 
-	return dl_iterate_phdr(visit, &v);
+	return dl_iterate_phdr(visit_loader_object, &v);
 }
 
-int objects_each_everywhere(int (*each)(void *context, const struct object *o), void *context)
+int objects_each_in_all_namespaces(int (*each)(void *context, const struct object *o), void *context)
 {
 	struct visit v = { each, context, true };
 
-	return alone ? visit_alone(&v) : dl_iterate_phdr(visit, &v);
+	return alone ? visit_without_loader_lock(&v) : dl_iterate_phdr(visit_loader_object, &v);
 }
 
-static int changes(struct dl_phdr_info *i, size_t bytes, void *p)
+static int read_load_counts(struct dl_phdr_info *i, size_t bytes, void *p)
 {
 	uint64_t *n = p;
 
@@ -130,11 +130,11 @@ static int changes(struct dl_phdr_info *i, size_t bytes, void *p)
 	return 1;
 }
 
-void objects_changes(uint64_t *loaded, uint64_t *unloaded)
+void objects_read_load_counts(uint64_t *loaded, uint64_t *unloaded)
 {
 	uint64_t n[2] = { 0, 0 };
 
-	dl_iterate_phdr(changes, n);
+	dl_iterate_phdr(read_load_counts, n);
 	*loaded = n[0];
 	*unloaded = n[1];
 }
@@ -149,12 +149,12 @@ struct dynamic {
 };
 
 /* glibc relocates the pointers in place, except in read-only dynamic sections (the vdso's). */
-static const void *pointer(const struct object *o, uint64_t p)
+static const void *relocated_pointer(const struct object *o, uint64_t p)
 {
 	return (const void *)(p < o->bias ? o->bias + p : p);
 }
 
-static bool read_dynamic(const struct object *o, struct dynamic *d)
+static bool read_dynamic_section(const struct object *o, struct dynamic *d)
 {
 	const Elf64_Phdr *ph = o->headers;
 	const Elf64_Dyn *dyn = NULL;
@@ -166,25 +166,25 @@ static bool read_dynamic(const struct object *o, struct dynamic *d)
 	for (; dyn && dyn->d_tag != DT_NULL; dyn++)
 		switch (dyn->d_tag) {
 		case DT_SYMTAB:
-			d->symbols = pointer(o, dyn->d_un.d_ptr);
+			d->symbols = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_STRTAB:
-			d->strings = pointer(o, dyn->d_un.d_ptr);
+			d->strings = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_GNU_HASH:
-			d->gnu_hash = pointer(o, dyn->d_un.d_ptr);
+			d->gnu_hash = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_HASH:
-			d->sysv_hash = pointer(o, dyn->d_un.d_ptr);
+			d->sysv_hash = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_VERSYM:
-			d->versions = pointer(o, dyn->d_un.d_ptr);
+			d->versions = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		}
 	return d->symbols && d->strings && (d->gnu_hash || d->sysv_hash);
 }
 
-static bool fits(const struct dynamic *d, uint32_t i, const char *name)
+static bool symbol_matches_name(const struct dynamic *d, uint32_t i, const char *name)
 {
 	const Elf64_Sym *s = &d->symbols[i];
 	unsigned type = ELF64_ST_TYPE(s->st_info);
@@ -195,7 +195,7 @@ static bool fits(const struct dynamic *d, uint32_t i, const char *name)
 }
 
 /* https://sourceware.org/ml/binutils/2006-10/msg00377.html, and the ELF gABI's hash table. */
-static const Elf64_Sym *find(const struct dynamic *d, const char *name)
+static const Elf64_Sym *find_symbol_by_hash(const struct dynamic *d, const char *name)
 {
 	uint32_t h = 5381;
 
@@ -211,7 +211,7 @@ static const Elf64_Sym *find(const struct dynamic *d, const char *name)
 		for (uint32_t i = buckets[h % nr_buckets]; i >= first && i; i++) {
 			uint32_t c = chain[i - first];
 
-			if ((c | 1) == (h | 1) && fits(d, i, name))
+			if ((c | 1) == (h | 1) && symbol_matches_name(d, i, name))
 				return &d->symbols[i];
 			if (c & 1)
 				break;
@@ -225,7 +225,7 @@ static const Elf64_Sym *find(const struct dynamic *d, const char *name)
 	}
 	if (d->sysv_hash[0])
 		for (uint32_t i = d->sysv_hash[2 + h % d->sysv_hash[0]]; i; i = d->sysv_hash[2 + d->sysv_hash[0] + i])
-			if (fits(d, i, name))
+			if (symbol_matches_name(d, i, name))
 				return &d->symbols[i];
 	return NULL;
 }
@@ -233,7 +233,7 @@ static const Elf64_Sym *find(const struct dynamic *d, const char *name)
 void *object_find_symbol(const struct object *o, const char *name)
 {
 	struct dynamic d;
-	const Elf64_Sym *s = read_dynamic(o, &d) ? find(&d, name) : NULL;
+	const Elf64_Sym *s = read_dynamic_section(o, &d) ? find_symbol_by_hash(&d, name) : NULL;
 
 	return s ? (void *)(o->bias + s->st_value) : NULL;
 }
@@ -252,7 +252,7 @@ bool object_contains(const struct object *o, const void *address, size_t bytes)
 }
 
 /* Its dynamic section and the strings that this names, or NULL. */
-static const Elf64_Dyn *dynamic_of(const struct object *o, const char **strings)
+static const Elf64_Dyn *find_dynamic_and_strings(const struct object *o, const char **strings)
 {
 	const Elf64_Phdr *ph = o->headers;
 	const Elf64_Dyn *dyn = NULL;
@@ -267,21 +267,21 @@ static const Elf64_Dyn *dynamic_of(const struct object *o, const char **strings)
 	return *strings ? dyn : NULL;
 }
 
-bool object_needs(const struct object *o, const char *library)
+bool object_needs_library(const struct object *o, const char *library)
 {
 	const char *strings;
 
-	for (const Elf64_Dyn *d = dynamic_of(o, &strings); d && d->d_tag != DT_NULL; d++)
+	for (const Elf64_Dyn *d = find_dynamic_and_strings(o, &strings); d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_NEEDED && strncmp(strings + d->d_un.d_val, library, strlen(library)) == 0)
 			return true;
 	return false;
 }
 
-bool object_soname(const struct object *o, char *name, size_t capacity)
+bool object_read_soname(const struct object *o, char *name, size_t capacity)
 {
 	const char *strings;
 
-	for (const Elf64_Dyn *d = dynamic_of(o, &strings); d && d->d_tag != DT_NULL; d++)
+	for (const Elf64_Dyn *d = find_dynamic_and_strings(o, &strings); d && d->d_tag != DT_NULL; d++)
 		if (d->d_tag == DT_SONAME && strlen(strings + d->d_un.d_val) < capacity) {
 			memcpy(name, strings + d->d_un.d_val, strlen(strings + d->d_un.d_val) + 1);
 			return true;
@@ -296,11 +296,11 @@ struct next {
 };
 
 /* What stands before us in the order of lookup has called us as its own next one: never back to that. */
-static int look_in(void *context, const struct object *o)
+static int find_next_symbol_in(void *context, const struct object *o)
 {
 	struct next *n = context;
 
-	bool ours = object_contains(o, (const void *)(uintptr_t)look_in, 1);
+	bool ours = object_contains(o, (const void *)(uintptr_t)find_next_symbol_in, 1);
 
 	if (!ours && (n->behind_us || n->anywhere))
 		n->found = object_find_symbol(o, n->name);
@@ -308,38 +308,38 @@ static int look_in(void *context, const struct object *o)
 	return n->found != NULL;
 }
 
-void *objects_find_next(const char *name)
+void *objects_find_next_symbol(const char *name)
 {
 	struct next n = { name, NULL, false, false };
 
-	if (!objects_each(look_in, &n) && guest_is_late()) {
+	if (!objects_each(find_next_symbol_in, &n) && guest_was_loaded_late()) {
 		n = (struct next){ name, NULL, false, true };
-		objects_each(look_in, &n);
+		objects_each(find_next_symbol_in, &n);
 	}
 	return n.found;
 }
 
-void *objects_next(const char *name, void **cache)
+void *objects_find_next_cached(const char *name, void **cache)
 {
 	void *next = __atomic_load_n(cache, __ATOMIC_ACQUIRE);
 
 	if (!next) {
-		next = objects_find_next(name);
+		next = objects_find_next_symbol(name);
 		__atomic_store_n(cache, next, __ATOMIC_RELEASE);
 	}
 	return next;
 }
 
 /* 1: ours comes first; 2: libc does */
-static int who_is_first(void *context, const struct object *o)
+static int find_first_of_agent_and_libc(void *context, const struct object *o)
 {
 	(void)context;
-	if (object_contains(o, (const void *)(uintptr_t)who_is_first, 1))
+	if (object_contains(o, (const void *)(uintptr_t)find_first_of_agent_and_libc, 1))
 		return 1;
 	return object_find_symbol(o, "__libc_start_main") ? 2 : 0;
 }
 
-bool objects_are_late(void)
+bool objects_agent_loaded_late(void)
 {
-	return objects_each(who_is_first, NULL) == 2;
+	return objects_each(find_first_of_agent_and_libc, NULL) == 2;
 }

@@ -56,7 +56,7 @@ struct sigaction *overflow_hosts_action(void)
 
 /* ------------------------------------------------------------------------------------------------------ the handler */
 
-static uint64_t tag_word(void)
+static uint64_t read_tag_word(void)
 {
 	const char *thread;
 	uint64_t word;
@@ -71,7 +71,7 @@ static uint64_t tag_word(void)
 }
 
 /* How much of the stack can be copied: it may be a coroutine's, and end anywhere. */
-static uint32_t readable_stack(uintptr_t sp)
+static uint32_t count_readable_stack_bytes(uintptr_t sp)
 {
 	uint32_t bytes = 0, wanted = overflow.stack_bytes;
 
@@ -83,7 +83,7 @@ static uint32_t readable_stack(uintptr_t sp)
 	return bytes & ~7u;
 }
 
-static void take_sample(const siginfo_t *info, const ucontext_t *c)
+static void log_signal_sample(const siginfo_t *info, const ucontext_t *c)
 {
 	static const unsigned char order[LOG_SAMPLE_REGISTERS] = {
 		REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_RIP, REG_EFL,
@@ -101,20 +101,20 @@ static void take_sample(const siginfo_t *info, const ucontext_t *c)
 		s.weight *= 1 + (uint64_t)info->si_overrun;
 	for (int i = 0; i < LOG_SAMPLE_REGISTERS; i++)
 		s.registers[i] = (uint64_t)c->uc_mcontext.gregs[order[i]];
-	s.tag_word = tag_word();
-	s.stack_bytes = sp % 8 == 0 ? readable_stack(sp) : 0;
+	s.tag_word = read_tag_word();
+	s.stack_bytes = sp % 8 == 0 ? count_readable_stack_bytes(sp) : 0;
 	log_append_sample(&s, (const void *)sp);
 }
 
 /* Somebody else's: as if we were not there. */
-static void pass_on(int signo, siginfo_t *info, void *context)
+static void pass_signal_to_host(int signo, siginfo_t *info, void *context)
 {
 	struct sigaction host = overflow.hosts;
 
 	if (host.sa_flags & SA_SIGINFO) {
 		host.sa_sigaction(signo, info, context);
 	} else if (host.sa_handler == SIG_DFL) {
-		overflow_install(&host);
+		overflow_install_action(&host);
 		sys_call(SYS_tgkill, (long)sys_getpid(), (long)sys_gettid(), signo, 0, 0, 0); /* comes when we return */
 	} else if (host.sa_handler != SIG_IGN) {
 		host.sa_handler(signo);
@@ -128,7 +128,7 @@ static void pass_on(int signo, siginfo_t *info, void *context)
 #define PUSH_BYTES 19	/* in front of a call, that are looked at for its push */
 
 /* Does code in front of where a call returns to push this number? */
-static bool pushes(uintptr_t returns_to, uint32_t number)
+static bool code_pushes_number(uintptr_t returns_to, uint32_t number)
 {
 	const unsigned char *code = (const unsigned char *)returns_to - CALL_BYTES - PUSH_BYTES;
 
@@ -142,7 +142,7 @@ static bool pushes(uintptr_t returns_to, uint32_t number)
 }
 
 /* Waits that no handler's flags make go on. */
-static bool is_wait(uint64_t number)
+static bool is_wait_call(uint64_t number)
 {
 	switch (number) {
 	case SYS_poll:
@@ -163,7 +163,7 @@ static bool is_wait(uint64_t number)
  * eax, right in front of the instruction; since glibc 2.41 (sysdeps/unix/sysv/linux/x86_64/syscall_cancel.S) functions that may be
  * cancelled push it, and a function that they share makes the call: the number lies above their return address.
  */
-static long interrupted_wait(const greg_t *r, greg_t *begins)
+static long find_interrupted_wait(const greg_t *r, greg_t *begins)
 {
 	const unsigned char *code = (const unsigned char *)(uintptr_t)r[REG_RIP] - 7;
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)r[REG_RSP];
@@ -174,12 +174,12 @@ static long interrupted_wait(const greg_t *r, greg_t *begins)
 	*begins = r[REG_RIP] - 2;
 	if (code[0] == 0xb8) { /* mov $number, %eax */
 		memcpy(&number, code + 1, sizeof(number));
-		return is_wait(number) ? (long)number : -1;
+		return is_wait_call(number) ? (long)number : -1;
 	}
 	if ((uintptr_t)stack % 8 || !sys_readable_range(stack, CALLER_WORDS * sizeof(*stack)))
 		return -1;
 	for (int i = 0; i + 1 < CALLER_WORDS; i++)
-		if (is_wait(stack[i + 1]) && pushes((uintptr_t)stack[i], (uint32_t)stack[i + 1]))
+		if (is_wait_call(stack[i + 1]) && code_pushes_number((uintptr_t)stack[i], (uint32_t)stack[i + 1]))
 			return (long)stack[i + 1];
 	return -1;
 }
@@ -189,11 +189,11 @@ static long interrupted_wait(const greg_t *r, greg_t *begins)
  * signal of the host's that came together with ours was as early as one just before the wait; those that take a mask of
  * signals, and so tell the two apart, are left alone.  Arguments are where they were.
  */
-static void begin_wait_again(ucontext_t *c)
+static void restart_interrupted_wait(ucontext_t *c)
 {
 	greg_t *r = c->uc_mcontext.gregs, begins;
 	const uint64_t *mask = NULL;
-	long number = r[REG_RAX] == -EINTR ? interrupted_wait(r, &begins) : -1;
+	long number = r[REG_RAX] == -EINTR ? find_interrupted_wait(r, &begins) : -1;
 
 	if (number < 0)
 		return;
@@ -212,7 +212,7 @@ static void begin_wait_again(ucontext_t *c)
 	r[REG_RIP] = begins;
 }
 
-static void on_signal(int signo, siginfo_t *info, void *context)
+static void handle_overflow_signal(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
 	bool ours;
@@ -224,11 +224,11 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 		    info->si_code > 0 || (info->si_code == SI_USER && info->si_pid == 0);
 
 	if (!ours)
-		pass_on(signo, info, context);
+		pass_signal_to_host(signo, info, context);
 	else if (guest_is_on() && guest_owns_log())
-		take_sample(info, context);
+		log_signal_sample(info, context);
 	if (ours)
-		begin_wait_again(context);
+		restart_interrupted_wait(context);
 	errno = saved;
 }
 
@@ -236,21 +236,21 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 
 int overflow_start(const struct wire_answer *a)
 {
-	struct sigaction ours = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+	struct sigaction ours = { .sa_sigaction = handle_overflow_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
 
 	overflow.interval = a->interval_ns;
 	overflow.stack_bytes = a->stack_bytes;
 	if (overflow_is_on())
 		return 0; /* a child's: the handler came with it */
-	if (overflow_look(&overflow.hosts) || (overflow.hosts.sa_flags & SA_SIGINFO) || overflow.hosts.sa_handler != SIG_DFL)
+	if (overflow_read_action(&overflow.hosts) || (overflow.hosts.sa_flags & SA_SIGINFO) || overflow.hosts.sa_handler != SIG_DFL)
 		return -EBUSY;
-	if (overflow_install(&ours))
+	if (overflow_install_action(&ours))
 		return -EINVAL;
 	__atomic_store_n(&overflow.on, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
-void overflow_hear_tag(const struct iovec *parts, int nr_parts)
+void overflow_note_tag(const struct iovec *parts, int nr_parts)
 {
 	struct jitreg_tag_record tag;
 
@@ -266,14 +266,14 @@ void overflow_hear_tag(const struct iovec *parts, int nr_parts)
 /* ---------------------------------------------------------------------------------------------------------- threads */
 
 /* A thread may be born with every signal blocked. */
-static void unblock(void)
+static void unblock_overflow_signal(void)
 {
 	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);
 
 	sys_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&mask, 0, sizeof(mask), 0, 0);
 }
 
-int overflow_send_to_me(int fd)
+int overflow_send_signal_to_me(int fd)
 {
 	struct {
 		int type, pid;
@@ -285,11 +285,11 @@ int overflow_send_to_me(int fd)
 	if (ret >= 0)
 		ret = sys_fcntl(fd, F_SETFL, O_ASYNC);
 	if (ret >= 0)
-		unblock();
+		unblock_overflow_signal();
 	return ret < 0 ? ret : 0;
 }
 
-static void forget_timer(unsigned i, int tid)
+static void delete_thread_timer(unsigned i, int tid)
 {
 	int id = timers[i].id;
 
@@ -300,7 +300,7 @@ static void forget_timer(unsigned i, int tid)
 }
 
 /* A free slot, having looked after a few of those whose threads are gone; -1: there is none. */
-static int take_slot(int tid)
+static int take_timer_slot(int tid)
 {
 	unsigned from = __atomic_fetch_add(&next_timer, 1, __ATOMIC_RELAXED);
 	int pid = (int)sys_getpid();
@@ -311,7 +311,7 @@ static int take_slot(int tid)
 
 		/* in a forked child no timer is there any more, and its number may be a new one's */
 		if (owner > 0 && (owner == tid || (n < TIMERS_LOOKED && sys_call(SYS_tgkill, pid, owner, 0, 0, 0, 0) == -ESRCH)))
-			forget_timer(i, owner);
+			delete_thread_timer(i, owner);
 		owner = 0;
 		if (__atomic_compare_exchange_n(&timers[i].tid, &owner, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			return (int)i;
@@ -319,9 +319,9 @@ static int take_slot(int tid)
 	return -1;
 }
 
-int overflow_time_me(void)
+int overflow_start_thread_timer(void)
 {
-	int tid = (int)sys_gettid(), slot = take_slot(tid), id = 0, ret;
+	int tid = (int)sys_gettid(), slot = take_timer_slot(tid), id = 0, ret;
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = OVERFLOW_SIGNAL };
 	struct itimerspec every = { 0 };
 
@@ -333,7 +333,7 @@ int overflow_time_me(void)
 	every.it_interval.tv_nsec = every.it_value.tv_nsec = (long)(overflow.interval % 1000000000);
 	ret = (int)sys_call(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, (long)&event, (long)&id, 0, 0, 0);
 	if (ret == 0) {
-		unblock();
+		unblock_overflow_signal();
 		ret = (int)sys_call(SYS_timer_settime, id, 0, (long)&every, 0, 0, 0);
 		if (ret)
 			sys_call(SYS_timer_delete, id, 0, 0, 0, 0, 0);

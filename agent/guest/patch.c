@@ -13,7 +13,7 @@
 #define JUMP_BYTES 14
 
 /* `ret`, perhaps behind `endbr64` or a frame of its own, and then padding up to the jump's length. */
-static bool is_empty(const unsigned char *code)
+static bool is_empty_function(const unsigned char *code)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	static const unsigned char framed[] = { 0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3 };
@@ -38,7 +38,7 @@ static bool is_empty(const unsigned char *code)
 }
 
 /* /proc/self/mem writes to read-only memory without ever making it writable. */
-int patch_write(void *to, const void *from, size_t bytes)
+int patch_write_memory(void *to, const void *from, size_t bytes)
 {
 	int fd = sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 	long n;
@@ -50,11 +50,11 @@ int patch_write(void *to, const void *from, size_t bytes)
 	return n == (long)bytes ? 0 : n < 0 ? (int)n : -EIO;
 }
 
-static int write_code(void *to, const void *from, size_t bytes)
+static int write_code_bytes(void *to, const void *from, size_t bytes)
 {
 	uintptr_t page = (uintptr_t)to & ~(uintptr_t)4095;
 	size_t span = ((uintptr_t)to + bytes + 4095 - page) & ~(size_t)4095;
-	int ret = patch_write(to, from, bytes);
+	int ret = patch_write_memory(to, from, bytes);
 
 	if (ret == 0)
 		return 0;
@@ -74,7 +74,7 @@ int patch_empty_function(void *function, void *to)
 	memcpy(jump + 6, &to, sizeof(to));
 	if (memcmp(function, jump, sizeof(jump)) == 0)
 		return 0;
-	if (!is_empty(function))
+	if (!is_empty_function(function))
 		return -EILSEQ;
-	return write_code(function, jump, sizeof(jump));
+	return write_code_bytes(function, jump, sizeof(jump));
 }

@@ -22,25 +22,25 @@ static struct {
 } next;
 
 /* Not by the first call: that may come from a handler of the host's, and looking up takes the loader's lock. */
-void signals_start(void)
+void signals_find_next_functions(void)
 {
-	objects_next("sigaction", &next.sigaction);
-	objects_next("signal", &next.signal);
-	objects_next("sigprocmask", &next.sigprocmask);
-	objects_next("pthread_sigmask", &next.pthread_sigmask);
+	objects_find_next_cached("sigaction", &next.sigaction);
+	objects_find_next_cached("signal", &next.signal);
+	objects_find_next_cached("sigprocmask", &next.sigprocmask);
+	objects_find_next_cached("pthread_sigmask", &next.pthread_sigmask);
 }
 
 static action_function next_sigaction(void)
 {
-	return (action_function)objects_next("sigaction", &next.sigaction);
+	return (action_function)objects_find_next_cached("sigaction", &next.sigaction);
 }
 
-int overflow_install(const struct sigaction *action)
+int overflow_install_action(const struct sigaction *action)
 {
 	return next_sigaction()(OVERFLOW_SIGNAL, action, NULL);
 }
 
-int overflow_look(struct sigaction *action)
+int overflow_read_action(struct sigaction *action)
 {
 	return next_sigaction()(OVERFLOW_SIGNAL, NULL, action);
 }
@@ -69,10 +69,10 @@ API handler_function signal(int signo, handler_function handler)
 		sigaction(signo, &wanted, &before);
 		return before.sa_handler;
 	}
-	return ((signal_function)objects_next("signal", &next.signal))(signo, handler);
+	return ((signal_function)objects_find_next_cached("signal", &next.signal))(signo, handler);
 }
 
-static int change_mask(mask_function libc, int how, const sigset_t *set, sigset_t *old)
+static int change_mask_without_overflow(mask_function libc, int how, const sigset_t *set, sigset_t *old)
 {
 	bool named, before = host_blocks;
 	sigset_t ours;
@@ -101,10 +101,11 @@ static int change_mask(mask_function libc, int how, const sigset_t *set, sigset_
 
 API int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-	return change_mask((mask_function)objects_next("sigprocmask", &next.sigprocmask), how, set, old);
+	return change_mask_without_overflow((mask_function)objects_find_next_cached("sigprocmask", &next.sigprocmask), how, set, old);
 }
 
 API int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-	return change_mask((mask_function)objects_next("pthread_sigmask", &next.pthread_sigmask), how, set, old);
+	return change_mask_without_overflow(
+		(mask_function)objects_find_next_cached("pthread_sigmask", &next.pthread_sigmask), how, set, old);
 }

@@ -16,13 +16,13 @@ struct relocations {
 	size_t nr;
 };
 
-static const void *pointer(const struct object *o, uint64_t p)
+static const void *relocated_pointer(const struct object *o, uint64_t p)
 {
 	return (const void *)(p < o->bias ? o->bias + p : p);
 }
 
-static void **find_in(const struct object *o, const struct relocations *r, const Elf64_Sym *symbols, const char *strings,
-		      const char *name)
+static void **find_slot_in_relocations(const struct object *o, const struct relocations *r, const Elf64_Sym *symbols, const char *strings,
+				       const char *name)
 {
 	for (size_t i = 0; i < r->nr; i++) {
 		unsigned type = ELF64_R_TYPE(r->first[i].r_info);
@@ -35,7 +35,7 @@ static void **find_in(const struct object *o, const struct relocations *r, const
 }
 
 /* Calls may go through two of them: by way of the PLT, and, of code compiled without one, directly. */
-static void find_slots(const struct object *o, const char *name, void **slot[2])
+static void find_both_slots(const struct object *o, const char *name, void **slot[2])
 {
 	const Elf64_Phdr *ph = o->headers;
 	const Elf64_Dyn *dyn = NULL;
@@ -50,19 +50,19 @@ static void find_slots(const struct object *o, const char *name, void **slot[2])
 	for (; dyn && dyn->d_tag != DT_NULL; dyn++)
 		switch (dyn->d_tag) {
 		case DT_SYMTAB:
-			symbols = pointer(o, dyn->d_un.d_ptr);
+			symbols = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_STRTAB:
-			strings = pointer(o, dyn->d_un.d_ptr);
+			strings = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_JMPREL:
-			jumps.first = pointer(o, dyn->d_un.d_ptr);
+			jumps.first = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_PLTRELSZ:
 			jumps.nr = dyn->d_un.d_val / sizeof(Elf64_Rela);
 			break;
 		case DT_RELA:
-			others.first = pointer(o, dyn->d_un.d_ptr);
+			others.first = relocated_pointer(o, dyn->d_un.d_ptr);
 			break;
 		case DT_RELASZ:
 			others.nr = dyn->d_un.d_val / sizeof(Elf64_Rela);
@@ -71,16 +71,16 @@ static void find_slots(const struct object *o, const char *name, void **slot[2])
 	if (!symbols || !strings)
 		return;
 	if (jumps.first)
-		slot[0] = find_in(o, &jumps, symbols, strings, name);
+		slot[0] = find_slot_in_relocations(o, &jumps, symbols, strings, name);
 	if (others.first)
-		slot[1] = find_in(o, &others, symbols, strings, name);
+		slot[1] = find_slot_in_relocations(o, &others, symbols, strings, name);
 }
 
 void **object_find_slot(const struct object *o, const char *name)
 {
 	void **slot[2];
 
-	find_slots(o, name, slot);
+	find_both_slots(o, name, slot);
 	return slot[0] ? slot[0] : slot[1];
 }
 
@@ -89,17 +89,17 @@ int slot_replace(const struct object *o, const char *name, void *to, void *befor
 	void **slot[2], *old;
 	int ret = -ENOENT;
 
-	find_slots(o, name, slot);
+	find_both_slots(o, name, slot);
 	for (int i = 1; i >= 0; i--) {
 		if (!slot[i])
 			continue;
 		old = *slot[i];
 		if (object_contains(o, old, 1)) /* bound lazily, and not bound yet: to what it will be */
-			old = objects_find_next(name);
+			old = objects_find_next_symbol(name);
 		if (!old)
 			return -ENOENT;
 		memcpy(before, &old, sizeof(old));
-		ret = patch_write(slot[i], &to, sizeof(to));
+		ret = patch_write_memory(slot[i], &to, sizeof(to));
 		if (ret)
 			return ret;
 	}
@@ -123,7 +123,7 @@ int object_replace_init(const struct object *o, object_init_function *init, obje
 				return -ENOENT;
 			*(uint64_t *)before = value;
 			value = (uint64_t)(uintptr_t)init - o->bias;
-			return patch_write(&dyn->d_un.d_ptr, &value, sizeof(value));
+			return patch_write_memory(&dyn->d_un.d_ptr, &value, sizeof(value));
 		}
 	return -ENOENT;
 }

@@ -39,9 +39,9 @@
 
 extern char **environ;
 
-static int own_path(void *context, const struct object *o)
+static int find_own_library_path(void *context, const struct object *o)
 {
-	if (!object_contains(o, (const void *)(uintptr_t)own_path, 1))
+	if (!object_contains(o, (const void *)(uintptr_t)find_own_library_path, 1))
 		return 0;
 	strncpy(context, o->name, 4095);
 	return 1;
@@ -51,7 +51,7 @@ static int own_path(void *context, const struct object *o)
  * What runs `record`: as told; or beside this library, the program that can nothing else and so starts fast; or the tailor
  * command, there or where it is installed; else execvpe finds it in PATH.
  */
-static void find_command(char path[4096])
+static void find_recorder_command(char path[4096])
 {
 	static const char *const beside[] = { "tailor-record", "tailor", "../../bin/tailor" };
 	const char *told = environ_get(ENVIRON_COMMAND);
@@ -62,7 +62,7 @@ static void find_command(char path[4096])
 		strncpy(path, told, 4095);
 		return;
 	}
-	if (objects_each(own_path, path)) {
+	if (objects_each(find_own_library_path, path)) {
 		slash = strrchr(path, '/');
 		for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]) && slash && slash - path < 4000; i++) {
 			strcpy(slash + 1, beside[i]);
@@ -73,7 +73,7 @@ static void find_command(char path[4096])
 	strcpy(path, "tailor");
 }
 
-static size_t arguments(char **argv, const char *command, const char *socket, const char *pid)
+static size_t fill_recorder_arguments(char **argv, const char *command, const char *socket, const char *pid)
 {
 	static const struct {
 		enum environ_variable variable;
@@ -105,7 +105,7 @@ static size_t arguments(char **argv, const char *command, const char *socket, co
 }
 
 /* The host's address space may be too small for the recorder's libraries. */
-static void lift_address_space(void)
+static void lift_address_space_limit(void)
 {
 	struct rlimit most = { RLIM_INFINITY, RLIM_INFINITY };
 
@@ -116,7 +116,7 @@ static void lift_address_space(void)
 }
 
 /* What the host may have too few of is the recorder's own affair. */
-static void lift_descriptors(void)
+static void lift_descriptor_limit(void)
 {
 	struct rlimit r;
 
@@ -130,7 +130,7 @@ static void lift_descriptors(void)
  * Descriptors 0 to 2 are nobody's, and nothing else is open but the pipe: what the recorder prints must not reach the host's output, nor a
  * file that gets a low number later.  There may be no /dev/null here.
  */
-static bool use_own_descriptors(int report)
+static bool replace_all_descriptors(int report)
 {
 	if (dup2(report, READY_FD) < 0)
 		return false;
@@ -161,9 +161,9 @@ __attribute__((noreturn)) static void become_recorder(const char *command, char 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
-	lift_address_space();
-	lift_descriptors();
-	if (!use_own_descriptors(report))
+	lift_address_space_limit();
+	lift_descriptor_limit();
+	if (!replace_all_descriptors(report))
 		_exit(126);
 	/* our copy of the environment: the recorder is no host */
 	for (char **e = environ; e && *e; e++)
@@ -179,13 +179,13 @@ __attribute__((noreturn)) static void become_recorder(const char *command, char 
 	_exit(127);
 }
 
-static pid_t clone_silently(void)
+static pid_t clone_without_exit_signal(void)
 {
 	return (pid_t)syscall(SYS_clone, 0ul, 0ul, 0ul, 0ul, 0ul);
 }
 
 /* The host's timers may interrupt it: what bounds it is the clock. */
-static int wait_until_ready(int fd)
+static int wait_for_recorder_ready(int fd)
 {
 	struct pollfd wait = { fd, POLLIN, 0 };
 	struct timespec t;
@@ -216,13 +216,13 @@ int spawn_recorder(char *socket, size_t bytes)
 		random = (uint64_t)time(NULL);
 	snprintf(socket, bytes, "tailor-%d-%016llx", (int)getpid(), (unsigned long long)random);
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	find_command(command);
-	arguments(argv, command, socket, pid);
+	find_recorder_command(command);
+	fill_recorder_arguments(argv, command, socket, pid);
 	if (pipe2(report, O_CLOEXEC))
 		return -errno;
-	middle = clone_silently();
+	middle = clone_without_exit_signal();
 	if (middle == 0) {
-		pid_t last = clone_silently();
+		pid_t last = clone_without_exit_signal();
 
 		if (last == 0)
 			become_recorder(command, argv, report[1]);
@@ -233,7 +233,7 @@ int spawn_recorder(char *socket, size_t bytes)
 	if (ret == 0) {
 		while (waitpid(middle, NULL, __WALL) < 0 && errno == EINTR)
 			;
-		ret = wait_until_ready(report[0]);
+		ret = wait_for_recorder_ready(report[0]);
 	}
 	close(report[0]);
 	return ret;

@@ -39,7 +39,7 @@ typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(vo
 typedef int (*create_c11_function)(thrd_t *, thrd_start_t, void *);
 
 /* Descriptors 0 to 2 are the host's, even when it has closed them. */
-static int above_2(int fd)
+static int move_descriptor_above_2(int fd)
 {
 	int higher;
 
@@ -57,14 +57,14 @@ void threads_count_me(void)
 	if (!counting.on)
 		return;
 	if (counting.sampler == WIRE_SAMPLER_TIMER) {
-		error = -overflow_time_me();
+		error = -overflow_start_thread_timer();
 		if (error)
-			channel_counters(counting.socket, NULL, 0, error);
+			channel_send_counters(counting.socket, NULL, 0, error);
 		return;
 	}
 	for (int i = 0; i < counting.nr_events; i++) {
-		int fd = above_2(sys_perf_event_open(&counting.attr[i], 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
-		int ret = fd >= 0 && counting.sampler == WIRE_SAMPLER_SIGNAL ? overflow_send_to_me(fd) : 0;
+		int fd = move_descriptor_above_2(sys_perf_event_open(&counting.attr[i], 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+		int ret = fd >= 0 && counting.sampler == WIRE_SAMPLER_SIGNAL ? overflow_send_signal_to_me(fd) : 0;
 
 		if (fd >= 0 && ret == 0) {
 			fds[nr++] = fd;
@@ -75,7 +75,7 @@ void threads_count_me(void)
 			sys_close(fd);
 	}
 	/* all or none: their order is what tells the recorder which is which */
-	channel_counters(counting.socket, fds, error ? 0 : nr, error);
+	channel_send_counters(counting.socket, fds, error ? 0 : nr, error);
 	for (int i = 0; i < nr; i++)
 		sys_close(fds[i]);
 }
@@ -86,7 +86,7 @@ void threads_start(const struct wire_answer *a, const char *socket)
 	int ret = a->sampler == WIRE_SAMPLER_RING ? 0 : overflow_start(a);
 
 	if (ret) { /* one sentence of the recorder's, and no samples */
-		channel_counters(socket, NULL, 0, -ret);
+		channel_send_counters(socket, NULL, 0, -ret);
 		return;
 	}
 	counting.sampler = (enum wire_sampler)a->sampler;
@@ -97,7 +97,7 @@ void threads_start(const struct wire_answer *a, const char *socket)
 	counting.on = true;
 }
 
-static struct start *take_slot(void)
+static struct start *take_start_slot(void)
 {
 	unsigned from = __atomic_fetch_add(&next_slot, 1, __ATOMIC_RELAXED);
 
@@ -110,7 +110,7 @@ static struct start *take_slot(void)
 	return NULL;
 }
 
-static struct start leave_pool(struct start *slot)
+static struct start begin_counted_thread(struct start *slot)
 {
 	struct start s = *slot;
 
@@ -122,27 +122,27 @@ static struct start leave_pool(struct start *slot)
 	return s;
 }
 
-static void *start_thread(void *slot)
+static void *run_counted_thread(void *slot)
 {
-	struct start s = leave_pool(slot);
+	struct start s = begin_counted_thread(slot);
 
 	return s.function(s.argument);
 }
 
-static int start_c11(void *slot)
+static int run_counted_c11_thread(void *slot)
 {
-	struct start s = leave_pool(slot);
+	struct start s = begin_counted_thread(slot);
 
 	return s.function_c11(s.argument);
 }
 
 /* A slot for the new thread, or NULL when it is not to be counted. */
-static struct start *enter_pool(void *argument)
+static struct start *take_slot_if_counted(void *argument)
 {
 	struct start *s = NULL;
 
 	if (counting.on && guest_is_on()) {
-		s = take_slot();
+		s = take_start_slot();
 		if (!s)
 			log_count_full();
 		else
@@ -154,17 +154,17 @@ static struct start *enter_pool(void *argument)
 API int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *), void *argument)
 {
 	static void *cache;
-	create_function create = (create_function)objects_next("pthread_create", &cache);
+	create_function create = (create_function)objects_find_next_cached("pthread_create", &cache);
 	struct start *s;
 	int ret;
 
 	if (!create)
 		return EAGAIN; /* cannot be: the caller is linked with it */
-	s = enter_pool(argument);
+	s = take_slot_if_counted(argument);
 	if (!s)
 		return create(thread, attr, function, argument);
 	s->function = function;
-	ret = create(thread, attr, start_thread, s);
+	ret = create(thread, attr, run_counted_thread, s);
 	if (ret)
 		__atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
 	return ret;
@@ -174,17 +174,17 @@ API int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fu
 API int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
 	static void *cache;
-	create_c11_function create = (create_c11_function)objects_next("thrd_create", &cache);
+	create_c11_function create = (create_c11_function)objects_find_next_cached("thrd_create", &cache);
 	struct start *s;
 	int ret;
 
 	if (!create)
 		return thrd_error;
-	s = enter_pool(argument);
+	s = take_slot_if_counted(argument);
 	if (!s)
 		return create(thread, function, argument);
 	s->function_c11 = function;
-	ret = create(thread, start_c11, s);
+	ret = create(thread, run_counted_c11_thread, s);
 	if (ret != thrd_success)
 		__atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
 	return ret;

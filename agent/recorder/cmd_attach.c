@@ -31,7 +31,7 @@ struct arguments {
 	pid_t pid;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_attach_argument(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -40,7 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[0] = state->child_inputs[1] = &a->session;
 		break;
 	case ARGP_KEY_ARG:
-		options_take_pid(state, &a->pid, arg);
+		options_parse_pid(state, &a->pid, arg);
 		break;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no process given; usage: tailor attach PID");
@@ -55,7 +55,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int give_up(struct session *s, const struct diag *d)
+static int abandon_attach(struct session *s, const struct diag *d)
 {
 	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
 	if (s)
@@ -64,7 +64,7 @@ static int give_up(struct session *s, const struct diag *d)
 }
 
 /* Until the process exits (true), the duration is over, or a signal asks to stop. */
-static bool wait_for_end(const struct arguments *a)
+static bool wait_for_recording_end(const struct arguments *a)
 {
 	int milliseconds = a->session.duration_ns && a->session.duration_ns < INT_MAX * 1000000ull ?
 				   (int)(a->session.duration_ns / 1000000) : -1;
@@ -95,13 +95,13 @@ static int record_by_own_recorder(struct arguments *a, int argc, char **argv)
 
 	if (ret)
 		return ret;
-	if (wait_for_end(a))
+	if (wait_for_recording_end(a))
 		return CMD_DONE; /* its recorder has ended the trace, or is about to */
 	return control_stop_recording(a->pid, to);
 }
 
 /* Any user can take an abstract name.  A recorder that has just taken it may not listen yet. */
-static bool is_taken_by_others(pid_t pid)
+static bool is_socket_taken_by_others(pid_t pid)
 {
 	char socket[64];
 	pid_t recorder;
@@ -114,16 +114,16 @@ static bool is_taken_by_others(pid_t pid)
 	return true;
 }
 
-static void serve(void *session)
+static void serve_session_meanwhile(void *session)
 {
-	session_meanwhile(session);
+	session_serve_and_drain(session);
 }
 
 /* At the beginning, and again at the end, for code that was compiled meanwhile. */
-static void ask_jvm(struct session *s, struct hotspot *h, bool again)
+static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool again)
 {
 	struct diag d = { "" };
-	int ret = hotspot_write_perf_map(h, serve, s, &d);
+	int ret = hotspot_write_perf_map(h, serve_session_meanwhile, s, &d);
 
 	if (ret == 0 && !again)
 		session_notice(s, NOTICE_HOST, "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
@@ -143,7 +143,7 @@ struct sources {
 	bool files, memory;
 };
 
-static void on_source(void *context, const struct jit_source *c)
+static void note_jit_source(void *context, const struct jit_source *c)
 {
 	struct sources *k = context;
 
@@ -155,7 +155,7 @@ static void on_source(void *context, const struct jit_source *c)
 	k->memory |= strcmp(c->name, "executable memory") == 0;
 }
 
-static void note_unheard(struct session *s, const struct arguments *a)
+static void add_unheard_jit_notice(struct session *s, const struct arguments *a)
 {
 	struct jit_recording how = { .way = a->session.way, .no_adapt = a->session.no_adapt };
 	struct sources k = { .way = how.way };
@@ -166,7 +166,7 @@ static void note_unheard(struct session *s, const struct arguments *a)
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)a->pid);
 	n = readlink(link, program, sizeof(program) - 1);
 	program[n > 0 ? n : 0] = 0;
-	jit_sources_of_process(a->pid, on_source, &k);
+	jit_sources_of_process(a->pid, note_jit_source, &k);
 	host = jit_host_of_object(program); /* it loads other hosts' libraries, too */
 	if (!host || host->heard & 1u << how.way)
 		host = k.unheard;
@@ -177,17 +177,23 @@ static void note_unheard(struct session *s, const struct arguments *a)
 		       advice);
 }
 
-static int run(int argc, char **argv)
+static int run_attach_command(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { NULL, parse, "PID",
+	static const struct argp argp = {
+		NULL,
+		parse_attach_argument,
+		"PID",
 		"Record a running process.  The process is not changed, unless --inject is given or it is a JVM.\v"
 		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files.  A JVM (17 or later) is "
 		"asked for a perf map, as by `jcmd PID Compiler.perfmap`, at the beginning and at the end; not with --no-adapt.  Ctrl-C "
 		"ends the recording, not the process.\n\n"
 		"Exit status: 0 recorded; 1 the process could not be attached to, or the trace could not be written completely; "
 		"2 usage error.",
-		children, NULL, NULL };
+		children,
+		NULL,
+		NULL
+	};
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
 	char socket[64], library[PATH_MAX];
 	struct session *s = NULL;
@@ -201,17 +207,17 @@ static int run(int argc, char **argv)
 	a.session.output = "tailor.tlr";
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	if (attach_target_inspect(a.pid, &target, &d))
-		return give_up(NULL, &d);
+		return abandon_attach(NULL, &d);
 	if (a.session.inject && !inject_find_library(library, sizeof(library)))
 		diag_fail(&d, ENOENT, "libtailor.so not found beside the tailor command; attach without --inject");
 	else if (a.session.inject)
-		inject_check(&target, library, &d);
+		inject_check_preconditions(&target, library, &d);
 	if (d.text[0])
-		return give_up(NULL, &d);
+		return abandon_attach(NULL, &d);
 	if (target.has_agent && attach_target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0)
 		return record_by_own_recorder(&a, argc, argv);
 	was_recorded = attach_target_was_recorded(&target);
-	a.session.command = attach_target_command(a.pid);
+	a.session.command = attach_target_read_command(a.pid);
 	a.session.counting.no_guest = true;
 	a.session.way = a.session.inject ? JIT_WAY_INJECT : JIT_WAY_ATTACH;
 	session_raise_limits();
@@ -219,7 +225,7 @@ static int run(int argc, char **argv)
 	snprintf(socket, sizeof(socket), "tailor-attach-%d", (int)a.pid);
 	a.session.socket = socket;
 	ret = session_open(&a.session, &s, &d);
-	if (ret == -EADDRINUSE && is_taken_by_others(a.pid)) {
+	if (ret == -EADDRINUSE && is_socket_taken_by_others(a.pid)) {
 		uint32_t random = 0;
 
 		getentropy(&random, sizeof(random));
@@ -230,13 +236,13 @@ static int run(int argc, char **argv)
 		diag_fail(&d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C)",
 			  (int)a.pid);
 	if (ret) {
-		give_up(NULL, &d);
+		abandon_attach(NULL, &d);
 		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
 	}
-	ret = session_count(s, a.pid, false, &d);
+	ret = session_start_counting(s, a.pid, false, &d);
 	if (ret) {
-		attach_target_failed(&target, ret, &d);
-		return give_up(s, &d);
+		attach_target_explain_failure(&target, ret, &d);
+		return abandon_attach(s, &d);
 	}
 	for (int i = 0; i < target.nr_notices; i++)
 		session_notice(s, NOTICE_HOST, "%s", target.notice[i]);
@@ -244,18 +250,18 @@ static int run(int argc, char **argv)
 		session_notice(s, NOTICE_HOST, "registrations of process %d unavailable (the recorder of its agent has exited); restart it "
 			       "under `tailor run` to record them", (int)a.pid);
 	session_poll_jit_lists(s, a.pid);
-	if (a.session.inject && inject(&target, !a.session.no_adapt, library, socket, serve, s, &d))
-		return give_up(s, &d);
+	if (a.session.inject && inject(&target, !a.session.no_adapt, library, socket, serve_session_meanwhile, s, &d))
+		return abandon_attach(s, &d);
 	if (d.text[0])
 		session_notice(s, NOTICE_HOST, "%s", d.text);
 	d.text[0] = 0;
-	note_unheard(s, &a);
+	add_unheard_jit_notice(s, &a);
 	is_jvm = !a.session.no_adapt && hotspot_find(&jvm, &target);
 	if (is_jvm)
-		ask_jvm(s, &jvm, false);
+		ask_jvm_for_perf_map(s, &jvm, false);
 	session_run(s, a.pid, false, a.session.follow, &status);
 	if (is_jvm && jvm.has_map && proc_mem_living_thread(a.pid))
-		ask_jvm(s, &jvm, true);
+		ask_jvm_for_perf_map(s, &jvm, true);
 	ret = session_close(s, status, &d);
 	if (is_jvm)
 		hotspot_close(&jvm);
@@ -266,4 +272,4 @@ static int run(int argc, char **argv)
 	return CMD_DONE;
 }
 
-const struct cmd cmd_attach = { "attach", "record a running process", run };
+const struct cmd cmd_attach = { "attach", "record a running process", run_attach_command };

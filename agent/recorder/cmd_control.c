@@ -16,7 +16,7 @@ struct arguments {
 	bool is_start;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_control_argument(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -26,7 +26,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			state->child_inputs[0] = &a->session;
 		break;
 	case ARGP_KEY_ARG:
-		options_take_pid(state, &a->pid, arg);
+		options_parse_pid(state, &a->pid, arg);
 		break;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no process given: a PID is required");
@@ -41,14 +41,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static int fail(const char *sentence)
+static int print_control_failure(const char *sentence)
 {
 	fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
 	return CMD_FAILED;
 }
 
 /* Words: our version, the request, its options. */
-static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
+static int ask_recorder(pid_t pid, const char *request, char **options, int nr, FILE *to)
 {
 	char *words[CONTROL_WORDS + 1] = { (char *)(uintptr_t)TAILOR_VERSION, (char *)(uintptr_t)request };
 	char socket[64], answer[CONTROL_BYTES], text[CONTROL_BYTES + 64], *notices = answer;
@@ -58,24 +58,24 @@ static int ask(pid_t pid, const char *request, char **options, int nr, FILE *to)
 	int status;
 
 	if (attach_target_inspect(pid, &t, &d))
-		return fail(d.text);
+		return print_control_failure(d.text);
 	if (attach_target_find_recorder(pid, socket, sizeof(socket), &recorder)) {
 		snprintf(text, sizeof(text), "process %d has no recorder: %s; use `tailor attach %d`", (int)pid,
 			 attach_target_was_recorded(&t) ? "the one that it was started with has exited" :
 			 "it was started without `tailor run --dormant` or TAILOR_DORMANT=1", (int)pid);
-		return fail(text);
+		return print_control_failure(text);
 	}
 	for (int i = 0; i < nr && i < CONTROL_WORDS - 2; i++)
 		words[2 + i] = options[i];
-	status = control_ask(socket, recorder, words, answer, sizeof(answer));
+	status = control_send_request(socket, recorder, words, answer, sizeof(answer));
 	strsep(&notices, "\n");
 	for (char *notice; to && (notice = strsep(&notices, "\n"));)
-		fail(notice);
+		print_control_failure(notice);
 	snprintf(text, sizeof(text), "process %d%s %s", (int)pid, status < 0 ? ":" : "", answer);
 	if (status < 0)
-		return fail(text);
+		return print_control_failure(text);
 	if (status)
-		return fail(status == CMD_FAILED && strncmp(answer, "is ", 3) != 0 ? answer : text);
+		return print_control_failure(status == CMD_FAILED && strncmp(answer, "is ", 3) != 0 ? answer : text);
 	if (to)
 		fprintf(to, "%s\n", strcmp(request, "stop") == 0 ? answer : text);
 	return CMD_DONE;
@@ -87,7 +87,7 @@ int control_start_recording(pid_t pid, const char *output, char **options, int n
 	char path[PATH_MAX + 4096], cwd[PATH_MAX];
 
 	if (nr > CONTROL_WORDS - 4)
-		return fail("too many options");
+		return print_control_failure("too many options");
 	/* ours comes last, so it holds: the recorder is in another folder */
 	if (output[0] == '/' || !getcwd(cwd, sizeof(cwd)))
 		snprintf(path, sizeof(path), "--output=%s", output);
@@ -95,21 +95,27 @@ int control_start_recording(pid_t pid, const char *output, char **options, int n
 		snprintf(path, sizeof(path), "--output=%s/%s", cwd, output);
 	memcpy(words, options, (size_t)nr * sizeof(*words));
 	words[nr] = path;
-	return ask(pid, "start", words, nr + 1, to);
+	return ask_recorder(pid, "start", words, nr + 1, to);
 }
 
 int control_stop_recording(pid_t pid, FILE *to)
 {
-	return ask(pid, "stop", NULL, 0, to);
+	return ask_recorder(pid, "stop", NULL, 0, to);
 }
 
-static int run_start(int argc, char **argv)
+static int run_start_command(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { NULL, parse, "PID",
+	static const struct argp argp = {
+		NULL,
+		parse_control_argument,
+		"PID",
 		"Start recording a dormant process (`tailor run --dormant`, TAILOR_DORMANT=1) and all its descendants.\v"
 		"The trace has all code registered since the start of the process.  `tailor stop PID` ends the recording.",
-		children, NULL, NULL };
+		children,
+		NULL,
+		NULL
+	};
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .is_start = true };
 
 	a.session.output = "tailor.tlr";
@@ -117,26 +123,30 @@ static int run_start(int argc, char **argv)
 	return control_start_recording(a.pid, a.session.output, argv + 1, argc - 1, stdout);
 }
 
-static int run_stop(int argc, char **argv)
+static int run_stop_command(int argc, char **argv)
 {
-	static const struct argp argp = { NULL, parse, "PID",
-		"Stop recording a process.  The process and its agent continue to run.", NULL, NULL, NULL };
+	static const struct argp argp = {
+		NULL, parse_control_argument, "PID", "Stop recording a process.  The process and its agent continue to run.", NULL, NULL,
+		NULL
+	};
 	struct arguments a = { 0 };
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	return control_stop_recording(a.pid, stdout);
 }
 
-static int run_status(int argc, char **argv)
+static int run_status_command(int argc, char **argv)
 {
-	static const struct argp argp = { NULL, parse, "PID", "Print whether a process is being recorded, and what has been recorded.",
-					  NULL, NULL, NULL };
+	static const struct argp argp = {
+		NULL, parse_control_argument, "PID", "Print whether a process is being recorded, and what has been recorded.", NULL, NULL,
+		NULL
+	};
 	struct arguments a = { 0 };
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	return ask(a.pid, "status", NULL, 0, stdout);
+	return ask_recorder(a.pid, "status", NULL, 0, stdout);
 }
 
-const struct cmd cmd_start = { "start", "start recording a dormant process", run_start };
-const struct cmd cmd_stop = { "stop", "stop recording a process", run_stop };
-const struct cmd cmd_status = { "status", "print the recording state of a process", run_status };
+const struct cmd cmd_start = { "start", "start recording a dormant process", run_start_command };
+const struct cmd cmd_stop = { "stop", "stop recording a process", run_stop_command };
+const struct cmd cmd_status = { "status", "print the recording state of a process", run_status_command };

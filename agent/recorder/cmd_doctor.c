@@ -25,7 +25,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_doctor_argument(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 	char *end;
@@ -57,8 +57,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static void add_jit_source(void *context, const struct jit_source *c)
 {
-	doctor_add(context, "jit interfaces", c->name, c->in_use ? DOCTOR_YES : DOCTOR_FACT, "%s (%s%s)", c->says, c->object,
-		   c->in_use ? ", in use" : "");
+	doctor_add_finding(context, "jit interfaces", c->name, c->in_use ? DOCTOR_YES : DOCTOR_FACT, "%s (%s%s)", c->says, c->object,
+			   c->in_use ? ", in use" : "");
 }
 
 #define COMMANDS_MAX 32
@@ -70,10 +70,10 @@ struct look {
 	int nr_seen, nr_wrappers, nr_found;
 };
 
-static void look_at_word(void *look, const char *command, bool is_sourced);
+static void check_script_command(void *look, const char *command, bool is_sourced);
 
 /* true: for the first time. */
-static bool is_new(struct look *l, const char *path)
+static bool note_path_if_new(struct look *l, const char *path)
 {
 	for (int i = 0; i < l->nr_seen; i++)
 		if (strcmp(l->seen[i], path) == 0)
@@ -84,45 +84,45 @@ static bool is_new(struct look *l, const char *path)
 	return true;
 }
 
-static int look_at_program(struct look *l, const char *path)
+static int check_program_for_jits(struct look *l, const char *path)
 {
-	int ret = is_new(l, path) ? jit_sources_of_program(path, add_jit_source, l->d) : 0;
+	int ret = note_path_if_new(l, path) ? jit_sources_of_program(path, add_jit_source, l->d) : 0;
 
 	l->nr_found += ret > 0 ? ret : 0;
 	return ret < 0 ? ret : 0;
 }
 
-static void look_at_script(struct look *l, const char *path)
+static void check_commands_of_script(struct look *l, const char *path)
 {
 	if (l->nr_wrappers == WRAPPERS_MAX)
 		return;
 	l->nr_wrappers++;
-	script_commands(path, look_at_word, l);
+	script_each_command(path, check_script_command, l);
 	l->nr_wrappers--;
 }
 
 /* What a script may become.  It may be made for other machines: what is not on this one is no finding. */
-static void look_at_word(void *look, const char *command, bool is_sourced)
+static void check_script_command(void *look, const char *command, bool is_sourced)
 {
 	struct look *l = look;
 	struct program p;
 
 	if (is_sourced) {
-		if (is_new(l, command))
-			look_at_script(l, command);
+		if (note_path_if_new(l, command))
+			check_commands_of_script(l, command);
 		return;
 	}
 	program_inspect(command, &p);
-	if (p.error || look_at_program(l, p.path))
+	if (p.error || check_program_for_jits(l, p.path))
 		return;
 	if (*p.interpreter) {
-		look_at_program(l, p.interpreter);
+		check_program_for_jits(l, p.interpreter);
 		if (script_is_shell(p.interpreter))
-			look_at_script(l, p.path);
+			check_commands_of_script(l, p.path);
 	}
 }
 
-static int look_at_command(struct doctor *d, const char *command)
+static int check_command_for_jits(struct doctor *d, const char *command)
 {
 	static const struct jit_recording none = { .way = JIT_WAY_UNKNOWN };
 	const struct jit_host *host;
@@ -134,39 +134,47 @@ static int look_at_command(struct doctor *d, const char *command)
 	l = (struct look){ .d = d };
 	program_inspect(command, &p);
 	if (p.error) {
-		doctor_add(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", command, strerror(p.error));
+		doctor_add_finding(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", command, strerror(p.error));
 		return -p.error;
 	}
 	doctor_check_symbols(d, *p.interpreter ? p.interpreter : p.path, 0);
-	ret = look_at_program(&l, p.path);
+	ret = check_program_for_jits(&l, p.path);
 	if (ret < 0)
-		doctor_add(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", p.path, strerror(-ret));
+		doctor_add_finding(d, "jit interfaces", "command", DOCTOR_NO, "%s: %s", p.path, strerror(-ret));
 	if (ret >= 0 && *p.interpreter) {
-		look_at_program(&l, p.interpreter);
+		check_program_for_jits(&l, p.interpreter);
 		if (script_is_shell(p.interpreter))
-			look_at_script(&l, p.path);
+			check_commands_of_script(&l, p.path);
 	}
 	host = jit_host_of_object(p.path);
 	if (ret >= 0 && !l.nr_found && host) {
 		jit_host_advise(host, &none, advice);
-		doctor_add(d, "jit interfaces", "none", DOCTOR_FACT, "%s: %s", host->name, advice);
+		doctor_add_finding(d, "jit interfaces", "none", DOCTOR_FACT, "%s: %s", host->name, advice);
 	} else if (ret >= 0 && !l.nr_found) {
-		doctor_add(d, "jit interfaces", "none", DOCTOR_FACT, "no known JIT interface in %s; libraries loaded at run time and "
-			   "child processes are not checked", p.path);
+		doctor_add_finding(d, "jit interfaces", "none", DOCTOR_FACT,
+				   "no known JIT interface in %s; libraries loaded at run time and "
+				   "child processes are not checked",
+				   p.path);
 	}
 	return ret < 0 ? ret : 0;
 }
 
-static int run(int argc, char **argv)
+static int run_doctor_command(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "[PID | COMMAND [ARGUMENT...]]",
+	static const struct argp argp = {
+		options,
+		parse_doctor_argument,
+		"[PID | COMMAND [ARGUMENT...]]",
 		"Check what can be recorded on this machine: limits, and each sampling method, best first; where one is unavailable, the "
 		"reason and a remedy.  With a PID, also whether that process can be attached to; with a PID or a COMMAND, the JIT "
 		"interfaces that it offers.\v"
 		"The command is not run; a script is followed to its interpreter, and through `exec` to what it wraps.  Its arguments "
 		"do not matter.  Nothing is changed.  Exit status: 0 recording is possible (and attaching to PID); 1 it is not; "
 		"2 usage error.",
-		NULL, NULL, NULL };
+		NULL,
+		NULL,
+		NULL
+	};
 	static struct doctor d;
 	struct arguments a = { 0 };
 	int process = 0;
@@ -180,10 +188,10 @@ static int run(int argc, char **argv)
 		doctor_check_symbols(&d, NULL, a.pid);
 		jit_sources_of_process(a.pid, add_jit_source, &d);
 	} else if (a.command) {
-		process = look_at_command(&d, a.command);
+		process = check_command_for_jits(&d, a.command);
 	}
 	(a.json ? doctor_print_json : doctor_print_text)(&d, stdout);
 	return doctor_can_record(&d) && process == 0 ? CMD_DONE : CMD_FAILED;
 }
 
-const struct cmd cmd_doctor = { "doctor", "check what can be recorded on this machine", run };
+const struct cmd cmd_doctor = { "doctor", "check what can be recorded on this machine", run_doctor_command };

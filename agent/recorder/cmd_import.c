@@ -25,7 +25,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_import_argument(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -63,10 +63,12 @@ static void print_notice(void *context, const char *sentence)
 	fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
 }
 
-static int run(int argc, char **argv)
+static int run_import_command(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, parse, "PERF.DATA|-",
+		options,
+		parse_import_argument,
+		"PERF.DATA|-",
 		"Convert a file of `perf record` to a trace.  Its samples are attributed to components of generated code that is "
 		"described by a jitdump file or perf map that still exists, or by the trace given to --registrations.  Jitdump files need "
 		"`perf record -k mono`.\v"
@@ -78,7 +80,9 @@ static int run(int argc, char **argv)
 		"         tailor run -r 1 -o agent.tlr -- perf record -k mono --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 COMMAND\n"
 		"         tailor import --registrations agent.tlr -o t.tlr perf.data\n"
 		"         tailor report t.tlr",
-		NULL, NULL, NULL
+		NULL,
+		NULL,
+		NULL
 	};
 	struct arguments a = { .quiet = false };
 	struct import_result result;
@@ -111,4 +115,4 @@ static int run(int argc, char **argv)
 	return ret ? CMD_FAILED : CMD_DONE;
 }
 
-const struct cmd cmd_import = { "import", "convert a perf.data file to a trace", run };
+const struct cmd cmd_import = { "import", "convert a perf.data file to a trace", run_import_command };

@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_record_argument(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -57,25 +57,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* A host that is not answered reads the end of the pipe. */
-static void answer_host(const struct arguments *a, int error)
+static void write_result_to_host(const struct arguments *a, int error)
 {
 	if (write(a->ready, &error, sizeof(error)) < 0)
 		error = errno; /* the host has exited: the session detects that */
 	close(a->ready);
 }
 
-static int refuse_host(const struct arguments *a, int error, const struct diag *d)
+static int report_failure_to_host(const struct arguments *a, int error, const struct diag *d)
 {
-	answer_host(a, -error);
+	write_result_to_host(a, -error);
 	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
 	return CMD_FAILED;
 }
 
-static int run(int argc, char **argv)
+static int run_record_command(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, NULL, "Record a process at the request of its agent (internal).",
-		children, NULL, NULL };
+	static const struct argp argp = {
+		options, parse_record_argument, NULL, "Record a process at the request of its agent (internal).", children, NULL, NULL
+	};
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
 	char output[64];
 	struct session *s = NULL;
@@ -87,23 +88,23 @@ static int run(int argc, char **argv)
 		snprintf(output, sizeof(output), "tailor.%d.tlr", (int)a.pid);
 		a.session.output = output;
 	}
-	a.session.command = attach_target_command(a.pid);
+	a.session.command = attach_target_read_command(a.pid);
 	session_raise_limits();
 	a.session.preloads = !a.session.dormant;
 	a.session.way = JIT_WAY_PRELOAD;
 	a.session.no_adapt = getenv(TAILOR_ENV_NO_ADAPT) != NULL;
 	ret = session_open(&a.session, &s, &d);
 	if (ret)
-		return refuse_host(&a, ret, &d);
+		return report_failure_to_host(&a, ret, &d);
 	/* counters first: a process that can connect is counted already */
-	ret = session_count(s, a.pid, false, &d);
+	ret = session_start_counting(s, a.pid, false, &d);
 	if (ret == 0)
 		ret = session_listen(s, a.socket, &d);
 	if (ret) {
 		session_abandon(s);
-		return refuse_host(&a, ret, &d);
+		return report_failure_to_host(&a, ret, &d);
 	}
-	answer_host(&a, 0);
+	write_result_to_host(&a, 0);
 	session_run(s, a.pid, false, true, &status);
 	if (session_close(s, status, &d)) {
 		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
@@ -112,4 +113,4 @@ static int run(int argc, char **argv)
 	return CMD_DONE;
 }
 
-const struct cmd cmd_record = { "record", "record a process at the request of its agent", run };
+const struct cmd cmd_record = { "record", "record a process at the request of its agent", run_record_command };

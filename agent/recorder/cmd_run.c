@@ -41,7 +41,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
@@ -79,7 +79,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* Where libtailor.so is: beside this program, or in ../lib/tailor. */
-static bool find_library(char *path, size_t bytes)
+static bool find_agent_library(char *path, size_t bytes)
 {
 	static const char *const places[] = { "", "../lib/tailor/", "../lib/" };
 	char self[4096];
@@ -95,7 +95,7 @@ static bool find_library(char *path, size_t bytes)
 	return false;
 }
 
-static void set_environment(const char *library, const char *socket)
+static void set_preload_environment(const char *library, const char *socket)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char *all = NULL;
@@ -121,7 +121,7 @@ struct go {
 	char library[4096], socket[64];
 };
 
-static int child_fork(char **command, struct child *c)
+static int fork_waiting_child(char **command, struct child *c)
 {
 	int go[2], failed[2];
 
@@ -138,7 +138,7 @@ static int child_fork(char **command, struct child *c)
 		close(failed[0]);
 		if (read(go[0], &g, sizeof(g)) != sizeof(g))
 			_exit(CMD_FAILED); /* the recorder failed, and has reported why */
-		set_environment(g.preload ? g.library : NULL, g.socket);
+		set_preload_environment(g.preload ? g.library : NULL, g.socket);
 		execvp(command[0], command);
 		error = errno;
 		if (write(failed[1], &error, sizeof(error)) < 0)
@@ -152,7 +152,7 @@ static int child_fork(char **command, struct child *c)
 	return 0;
 }
 
-static int exit_status(int wait_status)
+static int exit_status_of_wait(int wait_status)
 {
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
@@ -161,7 +161,7 @@ static int exit_status(int wait_status)
  * For `tailor overhead`.  At the begin: the command's PID, its time of exec (CLOCK_MONOTONIC, ns) and the recorder's CPU time until
  * then.  At the end: the CPU time of the command with its children, and of the recorder.  CPU times are in microseconds.
  */
-static unsigned long long used_us(int who)
+static unsigned long long cpu_time_used_us(int who)
 {
 	struct rusage u = { 0 };
 
@@ -177,16 +177,16 @@ static void write_usage_at_begin(int to, pid_t pid)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (to >= 0)
 		dprintf(to, "%d %llu %llu\n", (int)pid, (unsigned long long)now.tv_sec * 1000000000 + (unsigned long long)now.tv_nsec,
-			used_us(RUSAGE_SELF));
+			cpu_time_used_us(RUSAGE_SELF));
 }
 
 static void write_usage_at_end(int to)
 {
 	if (to >= 0)
-		dprintf(to, "%llu %llu\n", used_us(RUSAGE_CHILDREN), used_us(RUSAGE_SELF));
+		dprintf(to, "%llu %llu\n", cpu_time_used_us(RUSAGE_CHILDREN), cpu_time_used_us(RUSAGE_SELF));
 }
 
-static int give_up(struct session *s, struct child *c, const struct diag *d)
+static int abandon_run(struct session *s, struct child *c, const struct diag *d)
 {
 	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
 	close(c->go);
@@ -197,10 +197,10 @@ static int give_up(struct session *s, struct child *c, const struct diag *d)
 }
 
 /* NULL: the agent will be loaded; else the reason why not.  *preload: put the library into LD_PRELOAD. */
-static const char *why_no_agent(const struct program *p, char *library, size_t bytes, bool *preload)
+static const char *why_agent_unavailable(const struct program *p, char *library, size_t bytes, bool *preload)
 {
 	*preload = false;
-	if (!find_library(library, bytes))
+	if (!find_agent_library(library, bytes))
 		return LIBRARY " not found beside the tailor command";
 	if (strpbrk(library, " :"))
 		return "LD_PRELOAD cannot hold the path of " LIBRARY ", which has a blank or a colon";
@@ -208,13 +208,20 @@ static const char *why_no_agent(const struct program *p, char *library, size_t b
 	return p->why_not;
 }
 
-static int run(int argc, char **argv)
+static int run_run_command(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { options, parse, "-- COMMAND [ARGUMENT...]",
+	static const struct argp argp = {
+		options,
+		parse_run_argument,
+		"-- COMMAND [ARGUMENT...]",
 		"Run a command with the agent loaded, and record it and all processes that it starts into one trace.\v"
 		"Exit status: that of the command; 128 + N if signal N killed it; 127 or 126 if it could not be started; 1 (failure) "
-		"or 2 (usage error) if it was not run.", children, NULL, NULL };
+		"or 2 (usage error) if it was not run.",
+		children,
+		NULL,
+		NULL
+	};
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .usage_fd = -1 };
 	struct session *s = NULL;
 	struct program program;
@@ -236,7 +243,7 @@ static int run(int argc, char **argv)
 			program.error == ENOENT ? "command not found" : strerror(program.error));
 		return program.error == ENOENT ? 127 : 126;
 	}
-	no_agent = why_no_agent(&program, go.library, sizeof(go.library), &go.preload);
+	no_agent = why_agent_unavailable(&program, go.library, sizeof(go.library), &go.preload);
 	if (a.no_preload) {
 		no_agent = "--no-preload";
 		go.preload = false;
@@ -247,7 +254,7 @@ static int run(int argc, char **argv)
 		a.session.counting.scope_thread = false;
 		fell_back = true;
 	}
-	ret = child_fork(a.command, &child);
+	ret = fork_waiting_child(a.command, &child);
 	if (ret) {
 		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));
 		return CMD_FAILED;
@@ -255,29 +262,29 @@ static int run(int argc, char **argv)
 	session_raise_limits();
 	ret = session_open(&a.session, &s, &d);
 	if (ret == -EINVAL) {
-		give_up(s, &child, &d);
+		abandon_run(s, &child, &d);
 		return CMD_MISUSED;
 	}
-	if (ret || session_listen(s, NULL, &d) || session_count(s, child.pid, true, &d))
-		return give_up(s, &child, &d);
+	if (ret || session_listen(s, NULL, &d) || session_start_counting(s, child.pid, true, &d))
+		return abandon_run(s, &child, &d);
 	if (no_agent)
 		session_notice(s, NOTICE_HOST, "agent unavailable in %s (%s); sampling without registrations of its JIT%s", a.command[0],
 			       no_agent, fell_back ? ", and per CPU instead of per thread" : "");
 	snprintf(go.socket, sizeof(go.socket), "%s", session_socket_name(s));
 	if (write(child.go, &go, sizeof(go)) != sizeof(go))
-		return give_up(s, &child, &d);
+		return abandon_run(s, &child, &d);
 	if (read(child.failed, &error, sizeof(error)) == sizeof(error)) {
 		waitpid(child.pid, &status, 0);
 		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0], strerror(error));
 		session_abandon(s);
-		return exit_status(status);
+		return exit_status_of_wait(status);
 	}
 	write_usage_at_begin(a.usage_fd, child.pid);
 	session_run(s, child.pid, true, a.follow, &status);
 	write_usage_at_end(a.usage_fd);
 	if (session_close(s, status, &d))
 		fprintf(stderr, "%s: %s; the command was not affected\n", program_invocation_name, d.text);
-	return exit_status(status);
+	return exit_status_of_wait(status);
 }
 
-const struct cmd cmd_run = { "run", "run a command and record where its time goes", run };
+const struct cmd cmd_run = { "run", "run a command and record where its time goes", run_run_command };

@@ -25,17 +25,17 @@ static struct sample_columns unwanted_columns(const struct pass *run)
 		if (p->has_objects) /* any register can hold one */
 			return unwanted;
 	}
-	unwanted.mask[1] = walk_registers((1u << UNWIND_REGISTERS) - 1) & ~walk_registers(walk_needed_registers(wanted));
+	unwanted.mask[1] = walk_perf_register_mask((1u << UNWIND_REGISTERS) - 1) & ~walk_perf_register_mask(walk_needed_registers(wanted));
 	unwanted.mask[0] = 1ull << SAMPLE_COLUMN_DATA_SOURCE | 1ull << SAMPLE_COLUMN_LATENCY;
 	if (o->sums_by)
 		unwanted.mask[0] |= 1ull << SAMPLE_COLUMN_ADDRESS;
-	if (o->sums_by && !(o->sums_by >> TABLE_CPU & 1) && !weights_go_by_cpu(run->a->model))
+	if (o->sums_by && !(o->sums_by >> TABLE_CPU & 1) && !weights_differ_by_cpu(run->a->model))
 		unwanted.mask[0] |= 1ull << SAMPLE_COLUMN_CPU;
 	return unwanted;
 }
 
 /* Of an event that the trace declares; where the part of the file with the declarations is damaged, of one that it could have. */
-static bool is_declared(const struct model *m, uint32_t event)
+static bool event_is_declared(const struct model *m, uint32_t event)
 {
 	return event < (m->nr_events ? m->nr_events : MODEL_EVENTS_MAX);
 }
@@ -43,7 +43,7 @@ static bool is_declared(const struct model *m, uint32_t event)
 #define STEPS_EACH 16 /* of a sample where more than sums is wanted: a row of its own, a line of CSV */
 
 /* What a block costs by its samples: each, and what was recorded of their stacks. */
-static uint64_t steps_of(int got, const struct sample_block *b)
+static uint64_t budget_steps_of_block(int got, const struct sample_block *b)
 {
 	const uint64_t *stack = b->column[SAMPLE_COLUMN_STACK_BYTES];
 	uint64_t steps = got < 0 ? 1 : b->nr;
@@ -55,7 +55,7 @@ static uint64_t steps_of(int got, const struct sample_block *b)
 	return steps;
 }
 
-static int all_samples(struct pass *run, struct trace_reader *t)
+static int attribute_all_samples(struct pass *run, struct trace_reader *t)
 {
 	const struct sample_columns unwanted = unwanted_columns(run);
 	struct sample_stream *s;
@@ -68,24 +68,24 @@ static int all_samples(struct pass *run, struct trace_reader *t)
 		uint64_t at, total;
 
 		if (got == -ENOMEM) {
-			ret = trace_has_room(t, UINT64_MAX / 2) ? got : -E2BIG;
+			ret = trace_budget_has_room(t, UINT64_MAX / 2) ? got : -E2BIG;
 			continue;
 		}
-		if (!trace_spend(t, (run->options->sums_by ? 1 : STEPS_EACH) * steps_of(got, b))) {
+		if (!trace_spend_budget(t, (run->options->sums_by ? 1 : STEPS_EACH) * budget_steps_of_block(got, b))) {
 			ret = -E2BIG;
 			continue;
 		}
-		if (got < 0 || !is_declared(run->a->model, b->event)) {
+		if (got < 0 || !event_is_declared(run->a->model, b->event)) {
 			run->a->bad_blocks++;
 			continue;
 		}
 		if (b->event < run->a->model->nr_events && run->a->model->event[b->event].is_switch)
 			continue;
-		ret = pass_block(run, b);
-		if (ret == 0 && !trace_spend(t, run->frames + run->a->model->objects.steps))
+		ret = pass_attribute_block(run, b);
+		if (ret == 0 && !trace_spend_budget(t, run->frames + run->a->model->objects.steps))
 			ret = -E2BIG;
 		run->frames = run->a->model->objects.steps = 0;
-		trace_progress(t, &at, &total);
+		trace_get_progress(t, &at, &total);
 		if (run->options->progress)
 			run->options->progress(run->options->progress_context, at, total);
 	}
@@ -93,8 +93,7 @@ static int all_samples(struct pass *run, struct trace_reader *t)
 	return ret ? ret : pass_end(run);
 }
 
-int attribute(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out,
-	      struct diag *d)
+int attribute_trace(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out, struct diag *d)
 {
 	struct attribution *a = calloc(1, sizeof(*a));
 	struct pass run;
@@ -107,7 +106,7 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	if (ret == 0) {
 		if (o->each)
 			sample_lines_begin(&run.lines);
-		ret = all_samples(&run, t);
+		ret = attribute_all_samples(&run, t);
 		if (ret && trace_check_budget(t, d) == 0)
 			diag_fail(d, -ret, "out of memory for the samples of this trace");
 	}
@@ -120,25 +119,25 @@ int attribute(struct trace_reader *t, struct model *m, const struct attribute_op
 	return 0;
 }
 
-static uint64_t time_of(const struct sample_block *b, uint32_t i)
+static uint64_t time_of_block_sample(const struct sample_block *b, uint32_t i)
 {
 	return b->column[SAMPLE_COLUMN_TIME] ? b->column[SAMPLE_COLUMN_TIME][i] : 0;
 }
 
-uint64_t attribute_first_ns(struct trace_reader *t)
+uint64_t attribute_first_sample_ns(struct trace_reader *t)
 {
 	struct sample_block b = { .unwanted = { { ~(1ull << SAMPLE_COLUMN_TIME), UINT64_MAX } } };
 	struct trace_record r;
 	uint64_t first = UINT64_MAX;
 
 	trace_rewind(t);
-	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
 	while (trace_next(t, &r) == 1)
 		if (r.id == TRACE_SAMPLES && sample_block_decode(&r, &b) == 0)
 			for (uint32_t i = 0; i < b.nr; i++)
-				first = time_of(&b, i) < first ? time_of(&b, i) : first;
+				first = time_of_block_sample(&b, i) < first ? time_of_block_sample(&b, i) : first;
 	sample_block_fini(&b);
-	trace_select(t, ~0u);
+	trace_select_chunks(t, ~0u);
 	return first == UINT64_MAX ? 0 : first;
 }
 

@@ -7,16 +7,17 @@
  * the stack is walked frame by frame until a frame that keeps the tag, or one with a component, decides.
  *
  * Who calls whom, and when each gives up:
- *   attribute()          calls pass_block() for each block of samples, pass_end() behind the last one.
- *   pass_block()         asks batch_sums, then fast_path, then on_sample() (all of pass.c) for each sample.
- *   batch_sums_take()    counts samples that are like earlier ones; stops at the first that is not. Not used where rows of their own,
- *                        marks of threads or processors are asked for.
- *   fast_path_take()     puts an answer together from lookup_cache; gives up where thread, place or tag is not in there for that time,
- *                        and is not used for lines, stacks and addresses. batch_sums_learn() learns its answers.
- *   on_sample()          reads the whole sample and calls sample_decide(); never gives up. lookup_cache_remember() keeps the answer as long
- *                        as it holds.
- *   sample_decide()      decides by dictionary, tag, then stack; gives up with a reason. attribute_sample() is the same for a test.
- *   rows                 makes rows of a decision: the parent paths of its components, with their shares.
+ *   attribute_trace()            calls pass_attribute_block() for each block of samples, pass_end() behind the last one.
+ *   pass_attribute_block()       asks batch_sums, then fast_path, then attribute_uncached_sample() (all of pass.c) for each sample.
+ *   batch_sums_add_known()       counts samples that are like earlier ones; stops at the first that is not.  Not used where rows of their
+ *                                own, marks of threads or processors are asked for.
+ *   fast_path_find_known()       puts an answer together from lookup_cache; gives up where thread, place or tag is not in there for that
+ *                                time, and is not used for lines, stacks and addresses.  batch_sums_learn() learns its answers.
+ *   attribute_uncached_sample()  reads the whole sample and calls sample_decide_components(); never gives up.
+ *                                lookup_cache_remember() keeps the answer as long as it holds.
+ *   sample_decide_components()   decides by dictionary, tag, then stack; gives up with a reason.  attribute_sample() does so for
+ *                                a test.
+ *   rows                         makes rows of a decision: the parent paths of its components, with their shares.
  * Context: thread.
  */
 #ifndef TAILOR_ATTRIBUTE_H
@@ -133,12 +134,11 @@ struct attribute_options {
 };
 
 /* 0, or -errno (of rows(), or -ENOMEM) with a sentence. */
-int attribute(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out,
-	      struct diag *d);
+int attribute_trace(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out, struct diag *d);
 /* A symbol as functions' names show it; the caller frees it. */
-char *attribution_name(const struct attribution *a, const char *symbol);
+char *attribution_name_of_symbol(const struct attribution *a, const char *symbol);
 /* Time of the earliest sample of a trace; 0 without samples. */
-uint64_t attribute_first_ns(struct trace_reader *t);
+uint64_t attribute_first_sample_ns(struct trace_reader *t);
 void attribution_destroy(struct attribution *a);
 /* What it holds, and not itself. */
 void attribution_fini(struct attribution *a);

@@ -24,7 +24,7 @@ const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 
 /* A question on its way to its answer. */
 /* By libc: gcc clears so many bytes with `rep stos`, which takes 30 cycles to begin; here that was a tenth of a report with stacks. */
-static void clear(void *to, size_t bytes)
+static void clear_without_rep_stos(void *to, size_t bytes)
 {
 	__asm__("" : "+r"(bytes)); /* a number that the compiler does not know */
 	memset(to, 0, bytes);
@@ -47,7 +47,7 @@ struct attribution_state {
 
 /* ------------------------------------------------------------------------------------------------------ components */
 
-static bool take_tag(struct attribution_state *d, uint64_t value)
+static bool decide_by_tag_value(struct attribution_state *d, uint64_t value)
 {
 	const struct tag *t = d->answer->tag;
 	struct deciding_components *to = &d->answer->deciding;
@@ -72,7 +72,7 @@ static bool take_tag(struct attribution_state *d, uint64_t value)
 	return to->nr > 0;
 }
 
-static bool keeps_tag(const struct tag *t, uint64_t address)
+static bool tag_is_preserved_at(const struct tag *t, uint64_t address)
 {
 	for (uint32_t i = 0; i < t->nr_preserving_ranges; i++)
 		if (address - t->preserving_range[i].start < t->preserving_range[i].end - t->preserving_range[i].start)
@@ -80,7 +80,7 @@ static bool keeps_tag(const struct tag *t, uint64_t address)
 	return false;
 }
 
-static bool take_location(struct attribution_state *d, const struct location *l)
+static bool decide_by_location(struct attribution_state *d, const struct location *l)
 {
 	uint32_t first = l->component ? l->component : l->before ? l->before : l->after;
 	struct deciding_components *to = &d->answer->deciding;
@@ -95,7 +95,7 @@ static bool take_location(struct attribution_state *d, const struct location *l)
 }
 
 /* What the host does by itself there, if no frame further out is a component's. */
-static void note_work(struct attribution_state *d, const struct location *l)
+static void note_host_work(struct attribution_state *d, const struct location *l)
 {
 	if (d->work == REASON_NONE)
 		d->work = d->world->locator->a->function[l->function].work;
@@ -108,7 +108,7 @@ bool sample_reason_is_of_host(enum reason why)
 }
 
 /* Where the host declared no levels of its own.  true: these decide, because there are no others to be found. */
-static bool take_host_levels(struct attribution_state *d, const struct location *l)
+static bool decide_by_host_levels(struct attribution_state *d, const struct location *l)
 {
 	if (d->low || !l->low)
 		return false;
@@ -127,12 +127,12 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 
 	if (*f->note)
 		return &w->locator->location[*f->note - 1];
-	l = locate(w->locator, p, model_find_code(p, f->address, time_ns), f->address);
+	l = locate_code_address(w->locator, p, model_find_code(p, f->address, time_ns), f->address);
 	*f->note = 1 + (uint32_t)(l - w->locator->location);
 	return l;
 }
 
-static bool on_frame(void *context, const struct unwind_frame *f)
+static bool decide_by_stack_frame(void *context, const struct unwind_frame *f)
 {
 	struct attribution_state *d = context;
 	struct sample_answer *a = d->answer;
@@ -147,8 +147,8 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 	l = sample_frame_location(d->world, d->process, d->sample->time_ns, f);
 	if (d->plan)
 		plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, l->function);
-	if (d->by_register && keeps_tag(a->tag, f->address) && (f->registers.known & (1u << a->tag->where))) {
-		if (take_tag(d, f->registers.value[a->tag->where])) {
+	if (d->by_register && tag_is_preserved_at(a->tag, f->address) && (f->registers.known & (1u << a->tag->where))) {
+		if (decide_by_tag_value(d, f->registers.value[a->tag->where])) {
 			a->method = METHOD_TAG_UNWOUND;
 			d->decided = true;
 			return false;
@@ -158,16 +158,16 @@ static bool on_frame(void *context, const struct unwind_frame *f)
 			a->untagged_value = f->registers.value[a->tag->where];
 		}
 	}
-	if (take_location(d, l)) {
+	if (decide_by_location(d, l)) {
 		a->method = d->by_register ? METHOD_TAG_UNWOUND : METHOD_STACK;
 		d->decided = true;
 		return false;
 	}
-	note_work(d, l);
-	return !take_host_levels(d, l);
+	note_host_work(d, l);
+	return !decide_by_host_levels(d, l);
 }
 
-enum reason sample_end_reason(enum unwind_end end, const struct sample *s)
+enum reason sample_reason_of_unwind_end(enum unwind_end end, const struct sample *s)
 {
 	if (!s->input.stack_bytes && (end == UNWIND_TRUNCATED || end == UNWIND_NO_INFO || end == UNWIND_BROKEN))
 		return REASON_NO_STACK; /* which is the cause, whatever is known of the code */
@@ -225,13 +225,13 @@ static void decide_by_plan(struct attribution_state *d)
 static void walk_stack(struct attribution_state *d)
 {
 	struct walk_place place = { d->process, d->sample->time_ns };
-	struct unwind_space space = walk_space(&place, d->world->way == UNWIND_LIBUNWIND);
-	enum unwind_end end = unwind_walk(d->world->unwinder, &space, &d->sample->input, on_frame, d);
+	struct unwind_space space = walk_unwind_space(&place, d->world->way == UNWIND_LIBUNWIND);
+	enum unwind_end end = unwind_walk(d->world->unwinder, &space, &d->sample->input, decide_by_stack_frame, d);
 
 	if (d->decided)
 		return;
 	d->answer->method = METHOD_NONE;
-	d->answer->reason = sample_end_reason(end, d->sample);
+	d->answer->reason = sample_reason_of_unwind_end(end, d->sample);
 	if (d->plan)
 		decide_by_plan(d);
 }
@@ -239,7 +239,7 @@ static void walk_stack(struct attribution_state *d)
 static void add_return_address(struct attribution_state *d, int depth, uint64_t address, uint32_t function)
 {
 	struct walk_place place = { d->process, d->sample->time_ns };
-	struct unwind_space space = walk_space(&place, false);
+	struct unwind_space space = walk_unwind_space(&place, false);
 	struct unwind_frame f = { .depth = depth, .address = address };
 
 	f.function = unwind_function(d->world->unwinder, &space, address);
@@ -249,7 +249,7 @@ static void add_return_address(struct attribution_state *d, int depth, uint64_t 
 }
 
 /* The same by return addresses alone, which restore no register: a frame of generated code decides, or the path along a plan. */
-static void walk_chain(struct attribution_state *d)
+static void walk_callchain_to_decide(struct attribution_state *d)
 {
 	const struct sample *s = d->sample;
 
@@ -260,15 +260,15 @@ static void walk_chain(struct attribution_state *d)
 		uint64_t address = s->chain[i] - 1;
 		const struct location *l;
 
-		l = locate(d->world->locator, d->process, model_find_code(d->process, address, s->time_ns), address);
-		if (take_location(d, l)) {
+		l = locate_code_address(d->world->locator, d->process, model_find_code(d->process, address, s->time_ns), address);
+		if (decide_by_location(d, l)) {
 			d->answer->method = METHOD_STACK;
 			d->answer->reason = REASON_NONE;
 			return;
 		}
-		if (take_host_levels(d, l))
+		if (decide_by_host_levels(d, l))
 			return;
-		note_work(d, l);
+		note_host_work(d, l);
 		if (d->plan && i < UNWIND_FRAMES_MAX)
 			add_return_address(d, (int)i + 1, address, l->function);
 	}
@@ -293,10 +293,10 @@ static bool decide_by_tag(struct attribution_state *d)
 		return false;
 	a->tag = t;
 	d->by_register = t->where < UNWIND_REGISTERS;
-	d->tag_counts = t->where == JITREG_TAG_MEMORY || (d->by_register && keeps_tag(t, s->user_ip));
+	d->tag_counts = t->where == JITREG_TAG_MEMORY || (d->by_register && tag_is_preserved_at(t, s->user_ip));
 	if (t->where == JITREG_TAG_MEMORY)
-		return s->has_tag_word && take_tag(d, s->tag_word); /* no code that it passes through can change it */
-	return d->tag_counts && (s->input.registers.known & (1u << t->where)) && take_tag(d, s->input.registers.value[t->where]);
+		return s->has_tag_word && decide_by_tag_value(d, s->tag_word); /* no code that it passes through can change it */
+	return d->tag_counts && (s->input.registers.known & (1u << t->where)) && decide_by_tag_value(d, s->input.registers.value[t->where]);
 }
 
 static void decide_by_dictionary(struct attribution_state *d, const struct sample_place *at)
@@ -310,11 +310,11 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 		a->reason = REASON_NO_REGISTERS;
 		return;
 	}
-	if (take_location(d, l)) {
+	if (decide_by_location(d, l)) {
 		a->method = METHOD_IP;
 		return;
 	}
-	if (take_host_levels(d, l))
+	if (decide_by_host_levels(d, l))
 		return;
 	if (!s->has_registers && !s->chain) {
 		a->reason = REASON_NO_REGISTERS;
@@ -329,17 +329,17 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 		a->method = METHOD_TAG;
 		return;
 	}
-	note_work(d, l);
+	note_host_work(d, l);
 	d->function = l->function;
 	if (s->chain && !s->input.stack_bytes)
-		walk_chain(d);
+		walk_callchain_to_decide(d);
 	else
 		walk_stack(d);
 	if (a->method == METHOD_NONE && (a->reason == REASON_NO_UNWIND_INFO || a->reason == REASON_NO_STACK) && !at->code)
 		a->reason = REASON_NO_CODE_OBJECT;
 }
 
-/* sample_decide() for a process that has objects: by the plan's nodes, else by the dictionary. */
+/* sample_decide_components() for a process that has objects: by the plan's nodes, else by the dictionary. */
 __attribute__((noinline)) static void decide_with_plan(struct attribution_state *d, const struct sample_place *at)
 {
 	struct plan_frames plan; /* 40 KB, which are not cleared */
@@ -365,7 +365,7 @@ static void add_host_levels(struct attribution_state *d, uint32_t low_at_place)
 #define EVERYWHERE_MAX 4
 
 /* What all belongs to that the process does at the time.  How the sample was attributed stays what it is. */
-static void add_everywhere(const struct attribution_state *d)
+static void add_outermost_components(const struct attribution_state *d)
 {
 	const struct model *m = d->world->model;
 	struct deciding_components *to = &d->answer->deciding;
@@ -389,8 +389,8 @@ static void add_everywhere(const struct attribution_state *d)
 }
 
 /* What two things at a time decided, or what lies on a stack, is the sample's alone.  So is a tag of ones only: that is what Linux says of
- * registers that it does not know (walk_input()). */
-static enum answer_scope scope_of(const struct attribution_state *d)
+ * registers that it does not know (walk_input_of_sample()). */
+static enum answer_scope answer_scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;
 
@@ -403,13 +403,13 @@ static enum answer_scope scope_of(const struct attribution_state *d)
 	return a->method == METHOD_IP ? ANSWER_OF_PLACE : ANSWER_OF_SAMPLE;
 }
 
-void sample_decide(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
-		   struct sample_answer *out)
+void sample_decide_components(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
+			      struct sample_answer *out)
 {
 	struct attribution_state d = { .world = w, .sample = s, .process = p, .answer = out };
 	const uint32_t low_at_place = w->locator->location[at->location].low;
 
-	clear(out, sizeof(*out));
+	clear_without_rep_stos(out, sizeof(*out));
 	out->from_ns = at->from_ns;
 	out->until_ns = at->until_ns;
 	if (p->has_objects)
@@ -417,12 +417,12 @@ void sample_decide(const struct sample_world *w, const struct sample *s, const s
 	else
 		decide_by_dictionary(&d, at);
 	if (p->has_objects)
-		add_everywhere(&d);
+		add_outermost_components(&d);
 	if (d.low)
 		add_host_levels(&d, low_at_place);
 	if (out->method == METHOD_NONE && d.work != REASON_NONE && sample_reason_is_of_host(out->reason))
 		out->reason = d.work;
-	out->scope = scope_of(&d);
+	out->scope = answer_scope_of(&d);
 	if (out->scope == ANSWER_OF_PLACE_ALONE) {
 		out->from_ns = d.same_end.from_ns > out->from_ns ? d.same_end.from_ns : out->from_ns;
 		out->until_ns = d.same_end.until_ns < out->until_ns ? d.same_end.until_ns : out->until_ns;
@@ -442,8 +442,8 @@ void sample_read(struct sample_block *b, uint32_t i, struct sample *out)
 	out->tid = (uint32_t)COLUMN(SAMPLE_COLUMN_TID);
 	out->mode = (uint32_t)COLUMN(SAMPLE_COLUMN_MODE);
 #undef COLUMN
-	clear(&out->input.registers, sizeof(out->input.registers));
-	out->has_registers = walk_input(b, i, &out->input);
+	clear_without_rep_stos(&out->input.registers, sizeof(out->input.registers));
+	out->has_registers = walk_input_of_sample(b, i, &out->input);
 	out->user_ip = out->mode == SAMPLE_MODE_USER ? out->ip : out->input.registers.value[UNWIND_RIP];
 	out->has_registers = out->has_registers && out->user_ip;
 	out->has_tag_word = out->has_registers && b->registers[SAMPLE_TAG_WORD];
@@ -460,7 +460,7 @@ struct sample_place sample_find_place(const struct sample_world *w, const struct
 	const struct code_answer c = model_ask_any_code(p, address, time_ns);
 	struct sample_place at = { c.fact ? c.fact->owner : NULL, 0, c.from_ns, c.until_ns };
 
-	at.location = locate_number(w->locator, p, at.code, address);
+	at.location = locate_address_number(w->locator, p, at.code, address);
 	return at;
 }
 
@@ -475,15 +475,15 @@ uint32_t sample_row_location(const struct sample_world *w, const struct sample *
 	return s->mode == SAMPLE_MODE_USER || (s->leaves && s->user_ip) ? place : sample_kernel_location(w, s->mode, s->ip);
 }
 
-void sample_expand(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out)
+void sample_expand_components(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out)
 {
 	struct expansion other;
 
-	dictionary_expand(d, of->component, of->nr, time_ns, out);
+	dictionary_expand_components(d, of->component, of->nr, time_ns, out);
 	if (!of->shared_half)
 		return;
 	/* half each; what both say stays whole by being added up */
-	dictionary_expand(d, &of->shared_half, 1, time_ns, &other);
+	dictionary_expand_components(d, &of->shared_half, 1, time_ns, &other);
 	if (other.holds.from_ns > out->holds.from_ns)
 		out->holds.from_ns = other.holds.from_ns;
 	if (other.holds.until_ns < out->holds.until_ns)
@@ -496,7 +496,7 @@ void sample_expand(const struct dictionary *d, const struct deciding_components 
 	}
 }
 
-static bool is_run_of(const struct mark *k, const struct process *p, const char *run_mark)
+static bool mark_is_run_of_process(const struct mark *k, const struct process *p, const char *run_mark)
 {
 	if (k->covers == JITREG_COVERS_THREAD || k->covers == JITREG_COVERS_TASK || !k->name || strcmp(k->name, run_mark) != 0)
 		return false;
@@ -512,7 +512,7 @@ static bool is_run_of(const struct mark *k, const struct process *p, const char 
 static uint32_t find_phase_of_thread(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
 				     uint64_t *until_ns)
 {
-	const struct mark_piece *x = model_find_piece(m, p, tid, time_ns, until_ns);
+	const struct mark_piece *x = model_find_mark_piece(m, p, tid, time_ns, until_ns);
 
 	for (; x; x = x->outer ? &m->piece[x->outer - 1] : NULL) {
 		uint32_t i = x->to_ns > time_ns ? x->mark + 1 : 0;
@@ -540,7 +540,7 @@ uint32_t sample_find_phase(const struct model *m, const struct process *p, uint3
 	for (uint32_t back = 0; up_to > 0 && back < MARKS_MAX; up_to--, back++) {
 		const struct mark *k = &m->mark[up_to - 1];
 
-		if (k->end_ns > time_ns && is_run_of(k, p, run_mark)) {
+		if (k->end_ns > time_ns && mark_is_run_of_process(k, p, run_mark)) {
 			*until_ns = k->end_ns < *until_ns ? k->end_ns : *until_ns;
 			return up_to;
 		}
@@ -560,8 +560,8 @@ bool attribute_sample(const struct sample_world *w, const struct sample *s, stru
 	out->thread = model_find_thread(w->model, out->process, s->tid, s->time_ns, &holds);
 	if (s->user_ip)
 		at = sample_find_place(w, out->process, s->user_ip, s->time_ns);
-	sample_decide(w, s, out->process, &at, &out->answer);
-	sample_expand(&w->model->dictionary, &out->answer.deciding, s->time_ns, &out->paths);
+	sample_decide_components(w, s, out->process, &at, &out->answer);
+	sample_expand_components(&w->model->dictionary, &out->answer.deciding, s->time_ns, &out->paths);
 	out->code = s->mode == SAMPLE_MODE_USER ? at.code : NULL;
 	out->location = sample_row_location(w, s, at.location);
 	out->phase = sample_find_phase(w->model, out->process, s->tid, w->run_mark, s->time_ns, &until_ns);

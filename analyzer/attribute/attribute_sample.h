@@ -108,14 +108,14 @@ bool attribute_sample(const struct sample_world *w, const struct sample *s, stru
 
 /* Its parts, of which the driver asks those that no cache knows. */
 struct sample_place sample_find_place(const struct sample_world *w, const struct process *p, uint64_t address, uint64_t time_ns);
-void sample_decide(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
-		   struct sample_answer *out);
+void sample_decide_components(const struct sample_world *w, const struct sample *s, const struct process *p, const struct sample_place *at,
+			      struct sample_answer *out);
 /* The location of the row.  place: the location in user space. */
 uint32_t sample_row_location(const struct sample_world *w, const struct sample *s, uint32_t place);
 /* The location of a sample that was not in user code. */
 uint32_t sample_kernel_location(const struct sample_world *w, uint32_t mode, uint64_t ip);
 /* All parent paths of what decided at a time. */
-void sample_expand(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out);
+void sample_expand_components(const struct dictionary *d, const struct deciding_components *of, uint64_t time_ns, struct expansion *out);
 /* 1 + the run mark that the thread is in, by itself or as part of it; else the innermost one that holds the time in this process or one
  * that it was forked from; 0: none.  Holds in [time, *until). */
 uint32_t sample_find_phase(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
@@ -128,7 +128,7 @@ struct plan_walk;
 uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component,
 				uint32_t max);
 /* The reason when a walk ended without a frame that decides. */
-enum reason sample_end_reason(enum unwind_end end, const struct sample *s);
+enum reason sample_reason_of_unwind_end(enum unwind_end end, const struct sample *s);
 
 /* A reason for which it may be said instead what the host did: its stack led to no component. */
 bool sample_reason_is_of_host(enum reason why);

@@ -29,7 +29,7 @@ struct sum_entry {
 	uint64_t first_ns; /* known from then on */
 	union {
 		uint64_t last_ns;
-		uint64_t decided; /* where the kernel's functions make rows: decided_of(), or 0: the tag's value decides */
+		uint64_t decided; /* where the kernel's functions make rows: decision_key_of(), or 0: the tag's value decides */
 	};
 	uint32_t moment; /* 2 * number + 1 if the row is another entry; another number: free */
 	uint32_t samples;
@@ -84,7 +84,7 @@ struct batch_sums {
 	struct ahead ahead[AHEAD]; /* samples [ahead_from, ahead_to) */
 	uint32_t ahead_from, ahead_to;
 	/* where it has a table of instructions: what is known of each of them in the one process, while the moment lasts */
-	uint32_t of_ip[SAMPLE_NR_MAX]; /* find_user()'s, find_kernel()'s; 0: not asked for */
+	uint32_t of_ip[SAMPLE_NR_MAX]; /* find_user_ip_entry()'s, find_kernel_ip_entry()'s; 0: not asked for */
 	uint32_t of_ip_moment;
 	bool has_table; /* worth it, and rows do not differ by thread */
 	uint64_t zeros[SAMPLE_NR_MAX]; /* a column that is not there */
@@ -110,7 +110,7 @@ void batch_sums_destroy(struct batch_sums *t)
 	large_pages_unmap(t, sizeof(*t));
 }
 
-bool batch_sums_over(const struct batch_sums *t)
+bool batch_sums_moment_over(const struct batch_sums *t)
 {
 	return t->outside > OUTSIDE_MAX;
 }
@@ -119,7 +119,7 @@ bool batch_sums_begin(struct batch_sums *t, const struct fast_path *g)
 {
 	bool one = !g->weight.mask && t->one_weight && (!t->nr_used || g->weight.value[0] == t->weight);
 
-	if (t->nr_used && (one != t->one_weight || t->samples >= SAMPLES_MAX || batch_sums_over(t) || (t->has_alone && g->walks)))
+	if (t->nr_used && (one != t->one_weight || t->samples >= SAMPLES_MAX || batch_sums_moment_over(t) || (t->has_alone && g->walks)))
 		return false;
 	t->one_weight = one;
 	t->weight = g->weight.value[0];
@@ -135,28 +135,28 @@ static uint64_t owner_key(uint32_t owner)
 	return (uint64_t)owner << ADDRESS_BITS;
 }
 
-static uint64_t key_of(uint64_t address, uint64_t owner, uint64_t has_registers, uint64_t mode)
+static uint64_t place_key_of(uint64_t address, uint64_t owner, uint64_t has_registers, uint64_t mode)
 {
 	return address | owner | has_registers << REGISTERS_BIT | mode << MODE_BIT;
 }
 
-static uint64_t id_of(uint64_t pid, uint64_t tid)
+static uint64_t pack_pid_tid(uint64_t pid, uint64_t tid)
 {
 	return (uint32_t)pid | tid << 32;
 }
 
-static struct who *who_at(struct batch_sums *t, uint64_t id)
+static struct who *thread_slot_of(struct batch_sums *t, uint64_t id)
 {
 	return &t->who[(uint32_t)(id >> 32 ^ id << 3) % THREADS];
 }
 
-static uint32_t place_at(uint64_t key)
+static uint32_t place_index_of_key(uint64_t key)
 {
 	return lookup_cache_hash(key, PLACES / 2) * 2;
 }
 
 /* What decides at a place that needs no tag: never 0. */
-static uint64_t decided_of(const struct row_facts *f)
+static uint64_t decision_key_of(const struct row_facts *f)
 {
 	return (uint64_t)f->paths << 8 | (uint64_t)f->method << 4 | (uint64_t)f->reason;
 }
@@ -167,12 +167,12 @@ static uint64_t kernel_scope(uint64_t key, bool by_tag, uint32_t location)
 	return (key & ((1ull << OWNER_BITS) - 1) << ADDRESS_BITS) | (uint64_t)by_tag << BY_TAG_BIT | location;
 }
 
-static uint32_t tag_at(uint64_t value, uint64_t scope, uint64_t mode)
+static uint32_t tag_entry_index(uint64_t value, uint64_t scope, uint64_t mode)
 {
 	return PLACES + (uint32_t)mode * TAGS + lookup_cache_hash(value ^ scope * 0x9e3779b97f4a7c15ull, TAGS);
 }
 
-static inline void count(struct sum_entry *row, uint64_t time_ns, bool one_weight, double weight)
+static inline void add_sample_to_sum(struct sum_entry *row, uint64_t time_ns, bool one_weight, double weight)
 {
 	row->samples++;
 	row->last_ns = time_ns > row->last_ns ? time_ns : row->last_ns;
@@ -183,7 +183,7 @@ static inline void count(struct sum_entry *row, uint64_t time_ns, bool one_weigh
 }
 
 /* b if it is, else a: without a jump, because samples come in no order that a processor could learn. */
-static uint64_t either(uint64_t a, uint64_t b, bool is_b)
+static uint64_t select_without_branch(uint64_t a, uint64_t b, bool is_b)
 {
 	return a ^ ((a ^ b) & -(uint64_t)is_b);
 }
@@ -194,7 +194,7 @@ static const uint64_t *column_or_zeros(const struct batch_sums *t, const uint64_
 }
 
 /* Keys of samples from i on, up to the first that has none; their places are on their way from the memory when they are needed. */
-static inline __attribute__((always_inline)) void look_ahead(struct batch_sums *t, uint32_t i, bool uniform)
+static inline __attribute__((always_inline)) void prefetch_sample_places(struct batch_sums *t, uint32_t i, bool uniform)
 {
 	const struct fast_path *g = t->g;
 	const uint64_t *ip = g->ip.value, first_pid = g->pid.value[0];
@@ -203,22 +203,23 @@ static inline __attribute__((always_inline)) void look_ahead(struct batch_sums *
 
 	t->ahead_from = i;
 	for (; i < t->ahead_from + AHEAD && i < g->block->nr; i++, to++) {
-		const uint64_t mode = fast_path_at(g->mode, i), address = either(ip[i], fast_path_at(g->rip, i), mode);
-		const uint64_t id = id_of(uniform ? first_pid : fast_path_at(g->pid, i), fast_path_at(g->tid, i));
-		const struct who *who = who_at(t, id);
+		const uint64_t mode = fast_path_at(g->mode, i), address = select_without_branch(ip[i], fast_path_at(g->rip, i), mode);
+		const uint64_t id = pack_pid_tid(uniform ? first_pid : fast_path_at(g->pid, i), fast_path_at(g->tid, i));
+		const struct who *who = thread_slot_of(t, id);
 		const bool has_registers = uniform || fast_path_at(g->abi, i) == WALK_ABI_64;
-		const uint64_t key = key_of(address, who->owner, has_registers, mode);
+		const uint64_t key = place_key_of(address, who->owner, has_registers, mode);
 
 		if (who->id != id || who->moment != moment || mode > has_registers || address >> ADDRESS_BITS)
 			break;
-		*to = (struct ahead){ key, &t->entry[place_at(key)] };
+		*to = (struct ahead){ key, &t->entry[place_index_of_key(key)] };
 		__builtin_prefetch(to->place, 1);
 	}
 	t->ahead_to = i;
 }
 
 /* uniform: columns that mostly are the same number for all samples are, with registers and tags. */
-static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t, uint32_t i, bool uniform, bool scoped, bool by_place)
+static inline __attribute__((always_inline)) uint32_t
+sum_known_samples(struct batch_sums *t, uint32_t i, bool uniform, bool scoped, bool by_place)
 {
 	const struct fast_path *g = t->g;
 	const struct fast_path_column tag = t->tag && g->tag == t->tag ? g->tag_column : (struct fast_path_column){ NULL, 0 };
@@ -230,7 +231,7 @@ static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t,
 
 	while (i < nr) {
 		if (i >= t->ahead_to)
-			look_ahead(t, i, uniform);
+			prefetch_sample_places(t, i, uniform);
 		for (; i < t->ahead_to; i++) {
 			const struct ahead *ahead = &t->ahead[i - t->ahead_from];
 			const uint64_t time_ns = time[i], key = ahead->key;
@@ -249,15 +250,16 @@ static inline __attribute__((always_inline)) uint32_t take(struct batch_sums *t,
 				if (!location)
 					goto out;
 			}
-			row = &t->entry[either((uint64_t)(place - t->entry), tag_at(value, row_scope, key >> MODE_BIT), elsewhere)];
+			row = &t->entry[select_without_branch(
+				(uint64_t)(place - t->entry), tag_entry_index(value, row_scope, key >> MODE_BIT), elsewhere)];
 			if (time_ns >= until_ns || place->key != key || (place->moment | 1) != moment || time_ns < place->first_ns ||
-			    by_tag > has_tag || row->key != either(key, value, elsewhere) ||
-			    (row->moment | 1) != moment || time_ns < row->first_ns)
+			    by_tag > has_tag || row->key != select_without_branch(key, value, elsewhere) || (row->moment | 1) != moment ||
+			    time_ns < row->first_ns)
 				goto out;
 			if (scoped && elsewhere && row->scope != row_scope)
 				goto out;
 			place->samples += elsewhere;
-			count(row, time_ns, one_weight, (double)fast_path_at(weight, i));
+			add_sample_to_sum(row, time_ns, one_weight, (double)fast_path_at(weight, i));
 		}
 		if (i < t->ahead_from + AHEAD)
 			break;
@@ -271,10 +273,10 @@ out:
 #define OF_ELSEWHERE 2u
 
 /* of_ip of an instruction in user space; 0: nothing is known of it. */
-static __attribute__((noinline)) uint32_t find_user(struct batch_sums *t, uint32_t ip, uint64_t owner)
+static __attribute__((noinline)) uint32_t find_user_ip_entry(struct batch_sums *t, uint32_t ip, uint64_t owner)
 {
-	const uint64_t address = t->g->block->ips[ip], key = key_of(address, owner, true, SAMPLE_MODE_USER);
-	struct sum_entry *place = &t->entry[place_at(key)];
+	const uint64_t address = t->g->block->ips[ip], key = place_key_of(address, owner, true, SAMPLE_MODE_USER);
+	struct sum_entry *place = &t->entry[place_index_of_key(key)];
 
 	place += place->key != key;
 	if (address >> ADDRESS_BITS || place->key != key || place->moment / 2 != t->moment)
@@ -283,24 +285,25 @@ static __attribute__((noinline)) uint32_t find_user(struct batch_sums *t, uint32
 }
 
 /* Likewise of one in the kernel; 0: its function was not asked for recently. */
-static __attribute__((noinline)) uint32_t find_kernel(struct batch_sums *t, uint32_t ip)
+static __attribute__((noinline)) uint32_t find_kernel_ip_entry(struct batch_sums *t, uint32_t ip)
 {
 	const uint32_t location = locate_kernel_known(t->cache->world->locator, t->g->block->ips[ip]);
 
 	return location <= INT32_MAX ? t->of_ip[ip] = location << 1 : 0;
 }
 
-static bool is_row(const struct sum_entry *row, uint64_t key, uint32_t moment, uint64_t time_ns)
+static bool entry_is_row_of_key(const struct sum_entry *row, uint64_t key, uint32_t moment, uint64_t time_ns)
 {
 	return row->key == key && (row->moment | 1) == moment && time_ns >= row->first_ns;
 }
 
-/* take(), where all samples are of one process, with registers and tags: what is known of an instruction in the table is looked up once. */
-static inline __attribute__((always_inline)) uint32_t take_table(struct batch_sums *t, uint32_t i, bool by_place)
+/* sum_known_samples(), where all samples are of one process, with registers and tags: what is known of an instruction in the table is
+ * looked up once. */
+static inline __attribute__((always_inline)) uint32_t sum_known_by_ip_table(struct batch_sums *t, uint32_t i, bool by_place)
 {
 	const struct sample_block *b = t->g->block;
 	const uint64_t *tids = column_or_zeros(t, b->column[SAMPLE_COLUMN_TID]), *modes = column_or_zeros(t, b->column[SAMPLE_COLUMN_MODE]);
-	const uint64_t *rip = column_or_zeros(t, b->registers[walk_register(UNWIND_RIP)]);
+	const uint64_t *rip = column_or_zeros(t, b->registers[walk_perf_register(UNWIND_RIP)]);
 	const uint64_t *weights = column_or_zeros(t, b->column[SAMPLE_COLUMN_WEIGHT]), *tags = t->g->tag_column.value;
 	const uint64_t until_ns = t->until_ns, *time = t->g->time.value, pid = t->g->pid.value[0];
 	const uint32_t begun_at = i, moment = 2 * t->moment + 1, nr = t->under_way ? b->nr : i;
@@ -313,9 +316,9 @@ static inline __attribute__((always_inline)) uint32_t take_table(struct batch_su
 		struct sum_entry *place, *row;
 
 		if (tids[i] != tid) {
-			const struct who *who = who_at(t, id_of(pid, tids[i]));
+			const struct who *who = thread_slot_of(t, pack_pid_tid(pid, tids[i]));
 
-			if (who->id != id_of(pid, tids[i]) || who->moment != moment)
+			if (who->id != pack_pid_tid(pid, tids[i]) || who->moment != moment)
 				break;
 			tid = tids[i];
 			owner = who->owner;
@@ -328,7 +331,7 @@ static inline __attribute__((always_inline)) uint32_t take_table(struct batch_su
 		if (modes[i] == SAMPLE_MODE_USER) {
 			uint32_t known = t->of_ip[ips[i]];
 
-			if (!(known & OF_USER) && !(known = find_user(t, ips[i], owner)))
+			if (!(known & OF_USER) && !(known = find_user_ip_entry(t, ips[i], owner)))
 				break;
 			row = place = &t->entry[known >> 2];
 			if (time_ns < place->first_ns)
@@ -336,17 +339,17 @@ static inline __attribute__((always_inline)) uint32_t take_table(struct batch_su
 			if (known & OF_ELSEWHERE) {
 				const uint64_t scope = by_place ? place->key : 0;
 
-				row = &t->entry[tag_at(tags[i], scope, SAMPLE_MODE_USER)];
-				if (!is_row(row, tags[i], moment, time_ns) || (by_place && row->scope != scope))
+				row = &t->entry[tag_entry_index(tags[i], scope, SAMPLE_MODE_USER)];
+				if (!entry_is_row_of_key(row, tags[i], moment, time_ns) || (by_place && row->scope != scope))
 					break;
 				place->samples++;
 			}
 		} else {
-			const uint64_t key = key_of(rip[i], owner, true, SAMPLE_MODE_KERNEL);
+			const uint64_t key = place_key_of(rip[i], owner, true, SAMPLE_MODE_KERNEL);
 
-			row = place = &t->entry[place_at(key)];
+			row = place = &t->entry[place_index_of_key(key)];
 			row = place += place->key != key;
-			if (modes[i] != SAMPLE_MODE_KERNEL || rip[i] >> ADDRESS_BITS || !is_row(place, key, moment, time_ns))
+			if (modes[i] != SAMPLE_MODE_KERNEL || rip[i] >> ADDRESS_BITS || !entry_is_row_of_key(place, key, moment, time_ns))
 				break;
 			if (by_place || place->moment & 1) {
 				const bool by_tag = !by_place || !place->decided;
@@ -354,41 +357,44 @@ static inline __attribute__((always_inline)) uint32_t take_table(struct batch_su
 				uint32_t location = by_place ? t->of_ip[ips[i]] : 0;
 				uint64_t scope;
 
-				if (by_place && (!location || location & OF_USER) && !(location = find_kernel(t, ips[i])))
+				if (by_place && (!location || location & OF_USER) && !(location = find_kernel_ip_entry(t, ips[i])))
 					break;
 				scope = by_place ? kernel_scope(key, by_tag, location >> 1) : 0;
-				row = &t->entry[tag_at(value, scope, SAMPLE_MODE_KERNEL)];
-				if (!is_row(row, value, moment, time_ns) || (by_place && row->scope != scope))
+				row = &t->entry[tag_entry_index(value, scope, SAMPLE_MODE_KERNEL)];
+				if (!entry_is_row_of_key(row, value, moment, time_ns) || (by_place && row->scope != scope))
 					break;
 				place->samples++;
 			}
 		}
-		count(row, time_ns, one_weight, (double)(int64_t)weights[i]);
+		add_sample_to_sum(row, time_ns, one_weight, (double)(int64_t)weights[i]);
 	}
 	t->samples += i - begun_at;
 	return i;
 }
 
-static inline __attribute__((always_inline)) uint32_t take_by(struct batch_sums *t, uint32_t i, bool uniform)
+static inline __attribute__((always_inline)) uint32_t sum_known_by_scope(struct batch_sums *t, uint32_t i, bool uniform)
 {
 	if (t->by_place)
-		return take(t, i, uniform, true, true);
-	return t->scope ? take(t, i, uniform, true, false) : take(t, i, uniform, false, false);
+		return sum_known_samples(t, i, uniform, true, true);
+	return t->scope ? sum_known_samples(t, i, uniform, true, false) : sum_known_samples(t, i, uniform, false, false);
 }
 
-uint32_t batch_sums_take(struct batch_sums *t, uint32_t i)
+uint32_t batch_sums_add_known(struct batch_sums *t, uint32_t i)
 {
 	const struct fast_path *g = t->g;
 
 	if (!g->time.mask || !g->ip.mask) /* one, or none */
 		return i;
 	if (!g->pid.mask && !g->abi.mask && g->abi.value[0] == WALK_ABI_64 && t->tag && g->tag == t->tag)
-		return !t->has_table ? take_by(t, i, true) : t->by_place ? take_table(t, i, true) : take_table(t, i, false);
-	return take_by(t, i, false);
+		return !t->has_table ? sum_known_by_scope(t, i, true) :
+		       t->by_place   ? sum_known_by_ip_table(t, i, true) :
+				       sum_known_by_ip_table(t, i, false);
+	return sum_known_by_scope(t, i, false);
 }
 
 /* The sample's entry among those from at on.  NULL: there is no room. */
-static struct sum_entry *put(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample, bool by_tag)
+static struct sum_entry *put_sum_entry(struct batch_sums *t, uint32_t at, unsigned ways, uint64_t key, const struct about *sample,
+				       bool by_tag)
 {
 	struct sum_entry *e = &t->entry[at], *found = NULL;
 
@@ -409,21 +415,21 @@ static struct sum_entry *put(struct batch_sums *t, uint32_t at, unsigned ways, u
 	return found;
 }
 
-static struct sum_entry *put_tag(struct batch_sums *t, uint64_t value, uint64_t scope, const struct about *sample)
+static struct sum_entry *put_tag_entry(struct batch_sums *t, uint64_t value, uint64_t scope, const struct about *sample)
 {
-	const uint32_t at = tag_at(value, scope, sample->facts.mode);
+	const uint32_t at = tag_entry_index(value, scope, sample->facts.mode);
 	struct sum_entry *e;
 
 	if (t->entry[at].moment / 2 == t->moment && t->entry[at].scope != scope)
 		return NULL;
-	e = put(t, at, 1, value, sample, true);
+	e = put_sum_entry(t, at, 1, value, sample, true);
 	if (e)
 		e->scope = scope;
 	return e;
 }
 
 /* Empty: what is known of this sample begins it. */
-static void begin_moment(struct batch_sums *t, const struct process *process, uint64_t time_ns)
+static void begin_unchanged_moment(struct batch_sums *t, const struct process *process, uint64_t time_ns)
 {
 	struct lookup_cache *r = t->cache;
 	const struct tag *tag = lookup_cache_tag_in_force(r, process, time_ns);
@@ -448,7 +454,7 @@ bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *
 	uint64_t key;
 
 	if (!t->under_way)
-		begin_moment(t, process, f->time_ns);
+		begin_unchanged_moment(t, process, f->time_ns);
 	t->outside += f->time_ns >= t->until_ns;
 	lookup_cache_phase(r, process, who->tid, f->time_ns);
 	if (f->time_ns >= t->until_ns || who->until_ns < t->until_ns || place->until_ns < t->until_ns || r->phase_until_ns < t->until_ns ||
@@ -456,25 +462,26 @@ bool batch_sums_learn(struct batch_sums *t, uint32_t i, const struct row_facts *
 		return false;
 	if (by_tag && (process != t->tag_process || t->g->tag != t->tag || t->g->tag_until_ns < t->until_ns))
 		return false;
-	*who_at(t, id_of(who->pid, who->tid)) = (struct who){ id_of(who->pid, who->tid), owner_key(owner), 2 * t->moment + 1 };
-	key = key_of(place->address, owner_key(owner), fast_path_at(t->g->abi, i) == WALK_ABI_64, f->mode);
-	row = at = put(t, place_at(key), 2, key, &sample, by_tag || of_kernel);
+	*thread_slot_of(t, pack_pid_tid(who->pid, who->tid)) =
+		(struct who){ pack_pid_tid(who->pid, who->tid), owner_key(owner), 2 * t->moment + 1 };
+	key = place_key_of(place->address, owner_key(owner), fast_path_at(t->g->abi, i) == WALK_ABI_64, f->mode);
+	row = at = put_sum_entry(t, place_index_of_key(key), 2, key, &sample, by_tag || of_kernel);
 	t->has_alone |= f->method == METHOD_NONE;
 	if (at && of_kernel) {
-		at->decided = by_tag ? 0 : decided_of(f);
-		row = put_tag(t, by_tag ? t->g->tag_value : at->decided, kernel_scope(key, by_tag, location), &sample);
+		at->decided = by_tag ? 0 : decision_key_of(f);
+		row = put_tag_entry(t, by_tag ? t->g->tag_value : at->decided, kernel_scope(key, by_tag, location), &sample);
 	} else if (by_tag) {
-		row = put_tag(t, t->g->tag_value, key & t->scope, &sample);
+		row = put_tag_entry(t, t->g->tag_value, key & t->scope, &sample);
 	}
 	if (!at || !row)
 		return false;
 	at->samples += at != row;
-	count(row, f->time_ns, t->one_weight, (double)f->weight);
+	add_sample_to_sum(row, f->time_ns, t->one_weight, (double)f->weight);
 	t->samples++;
 	return true;
 }
 
-bool batch_sums_fold(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *out)
+bool batch_sums_next_sum(struct batch_sums *t, uint32_t *at, struct batch_sums_sum *out)
 {
 	while (*at < t->nr_used) {
 		const struct about *about = &t->about[(*at)++];

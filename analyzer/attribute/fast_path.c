@@ -5,7 +5,7 @@
 
 static const uint64_t nothing;
 
-static struct fast_path_column column_of(const struct sample_block *b, uint64_t column)
+static struct fast_path_column block_column_or_zero(const struct sample_block *b, uint64_t column)
 {
 	const uint64_t *v = column < SAMPLE_COLUMN_REGISTER_0 ? b->column[column] : b->registers[column - SAMPLE_COLUMN_REGISTER_0];
 
@@ -13,39 +13,49 @@ static struct fast_path_column column_of(const struct sample_block *b, uint64_t 
 		   (struct fast_path_column){ &nothing, 0 };
 }
 
-static struct fast_path_column register_of(const struct sample_block *b, uint32_t number)
+static struct fast_path_column block_register_or_zero(const struct sample_block *b, uint32_t number)
 {
-	return column_of(b, SAMPLE_COLUMN_REGISTER_0 + number);
+	return block_column_or_zero(b, SAMPLE_COLUMN_REGISTER_0 + number);
 }
 
 void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct sample_block *b)
 {
-	*g = (struct fast_path){ .cache = r, .block = b, .time = column_of(b, SAMPLE_COLUMN_TIME), .pid = column_of(b, SAMPLE_COLUMN_PID),
-		.tid = column_of(b, SAMPLE_COLUMN_TID), .ip = column_of(b, SAMPLE_COLUMN_IP), .mode = column_of(b, SAMPLE_COLUMN_MODE),
-		.weight = column_of(b, SAMPLE_COLUMN_WEIGHT), .cpu = column_of(b, SAMPLE_COLUMN_CPU),
-		.address = column_of(b, SAMPLE_COLUMN_ADDRESS), .abi = column_of(b, SAMPLE_COLUMN_REGISTERS_ABI),
-		.rip = register_of(b, walk_register(UNWIND_RIP)), .walks = b->has_stacks || b->chain_offset };
+	*g = (struct fast_path){
+		.cache = r,
+		.block = b,
+		.time = block_column_or_zero(b, SAMPLE_COLUMN_TIME),
+		.pid = block_column_or_zero(b, SAMPLE_COLUMN_PID),
+		.tid = block_column_or_zero(b, SAMPLE_COLUMN_TID),
+		.ip = block_column_or_zero(b, SAMPLE_COLUMN_IP),
+		.mode = block_column_or_zero(b, SAMPLE_COLUMN_MODE),
+		.weight = block_column_or_zero(b, SAMPLE_COLUMN_WEIGHT),
+		.cpu = block_column_or_zero(b, SAMPLE_COLUMN_CPU),
+		.address = block_column_or_zero(b, SAMPLE_COLUMN_ADDRESS),
+		.abi = block_column_or_zero(b, SAMPLE_COLUMN_REGISTERS_ABI),
+		.rip = block_register_or_zero(b, walk_perf_register(UNWIND_RIP)),
+		.walks = b->has_stacks || b->chain_offset
+	};
 }
 
 /* The tag's value as the sample has it.  false: it has none. */
-static bool tag_value(struct fast_path *g, const struct tag *t, uint32_t i, uint64_t *value)
+static bool read_tag_value(struct fast_path *g, const struct tag *t, uint32_t i, uint64_t *value)
 {
 	if (fast_path_at(g->abi, i) != WALK_ABI_64)
 		return false;
 	if (t != g->tag) {
-		uint32_t number = t->where < UNWIND_REGISTERS ? walk_register((int)t->where) : SAMPLE_TAG_WORD;
+		uint32_t number = t->where < UNWIND_REGISTERS ? walk_perf_register((int)t->where) : SAMPLE_TAG_WORD;
 
 		if ((t->where != JITREG_TAG_MEMORY && t->where >= UNWIND_REGISTERS) || !g->block->registers[number])
 			return false;
 		g->tag = t;
-		g->tag_column = register_of(g->block, number);
+		g->tag_column = block_register_or_zero(g->block, number);
 	}
 	*value = g->tag_value = fast_path_at(g->tag_column, i);
 	return true;
 }
 
-bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const struct lookup_cache_place **out,
-		 const struct lookup_cache_thread **out_who)
+bool fast_path_find_known(struct fast_path *g, uint32_t i, struct row_facts *f, const struct lookup_cache_place **out,
+			  const struct lookup_cache_thread **out_who)
 {
 	uint64_t time_ns = fast_path_at(g->time, i), mode = fast_path_at(g->mode, i), ip = fast_path_at(g->ip, i), address = ip, value;
 	const struct lookup_cache_thread *who = lookup_cache_find_thread(g->cache, (uint32_t)fast_path_at(g->pid, i),
@@ -71,7 +81,7 @@ bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const 
 		const struct tag *t = place->by_tag ? lookup_cache_tag_in_force(g->cache, who->process, time_ns) : NULL;
 		const struct lookup_cache_tag *known;
 
-		if (!t || !tag_value(g, t, i, &value))
+		if (!t || !read_tag_value(g, t, i, &value))
 			return false;
 		known = lookup_cache_tag(g->cache, who->process, value);
 		if (known->process != who->process || known->tag != t || known->value != value || time_ns < known->holds.from_ns ||

@@ -33,7 +33,7 @@ static inline uint64_t fast_path_at(struct fast_path_column c, uint32_t i)
 
 void fast_path_begin(struct fast_path *g, struct lookup_cache *r, const struct sample_block *b);
 /* false: nothing is known.  Else *f is what the sample is, but for phase and location, with the place and the thread where it was. */
-bool fast_path_take(struct fast_path *g, uint32_t i, struct row_facts *f, const struct lookup_cache_place **place,
-		    const struct lookup_cache_thread **who);
+bool fast_path_find_known(struct fast_path *g, uint32_t i, struct row_facts *f, const struct lookup_cache_place **place,
+			  const struct lookup_cache_thread **who);
 
 #endif

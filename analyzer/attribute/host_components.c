@@ -10,7 +10,7 @@
 #define NO_FILE "unknown" /* PHP's, in each line table */
 #define SEED 0xcbf29ce484222325ull /* FNV-1a */
 
-static uint64_t hash_on(uint64_t h, const char *bytes, size_t nr)
+static uint64_t hash_more_bytes(uint64_t h, const char *bytes, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3ull;
@@ -18,8 +18,8 @@ static uint64_t hash_on(uint64_t h, const char *bytes, size_t nr)
 }
 
 /* The component of a level by what makes it one, made when it is new; name and detail are copied. */
-static uint32_t get(struct attribution *a, struct host_components *h, const struct code *c, enum host_level level, uint64_t what,
-		    const char *name, size_t name_bytes, const char *detail, size_t detail_bytes)
+static uint32_t get_host_component(struct attribution *a, struct host_components *h, const struct code *c, enum host_level level,
+				   uint64_t what, const char *name, size_t name_bytes, const char *detail, size_t detail_bytes)
 {
 	struct model *m = a->model;
 	uint32_t id = hash_map_find(&h->ids, what, level), i;
@@ -31,7 +31,7 @@ static uint32_t get(struct attribution *a, struct host_components *h, const stru
 		id = ++h->nr_ids[level];
 		hash_map_set(&h->ids, what, level, id);
 	}
-	i = dictionary_get(&m->dictionary, c->process, m->host_level[level], id);
+	i = dictionary_get_component(&m->dictionary, c->process, m->host_level[level], id);
 	component = &m->dictionary.component[i];
 	if (i && !component->name) {
 		component->name = strndup(name, name_bytes);
@@ -40,7 +40,7 @@ static uint32_t get(struct attribution *a, struct host_components *h, const stru
 	return i;
 }
 
-static const char *base_of(const char *path)
+static const char *file_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -48,7 +48,7 @@ static const char *base_of(const char *path)
 }
 
 /* A file by its name and its folder's: many are called index.js. */
-static const char *short_path(const char *path, size_t bytes)
+static const char *last_two_path_parts(const char *path, size_t bytes)
 {
 	size_t at = bytes;
 
@@ -74,20 +74,21 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 		n.module = at->file;
 		n.module_bytes = strlen(at->file);
 	}
-	what = hash_on(what, n.module, n.module_bytes);
+	what = hash_more_bytes(what, n.module, n.module_bytes);
 	if (n.module_bytes) {
-		const char *brief = short_path(n.module, n.module_bytes);
+		const char *brief = last_two_path_parts(n.module, n.module_bytes);
 
-		module = get(a, h, c, HOST_LEVEL_MODULE, what, brief, n.module_bytes - (size_t)(brief - n.module), n.module,
-			     n.module_bytes);
+		module = get_host_component(
+			a, h, c, HOST_LEVEL_MODULE, what, brief, n.module_bytes - (size_t)(brief - n.module), n.module, n.module_bytes);
 	}
-	what = hash_on(hash_on(what, n.function, n.function_bytes), n.place, n.place_bytes);
-	function = get(a, h, c, HOST_LEVEL_FUNCTION, what, n.function, n.function_bytes, n.place, n.place_bytes);
-	*object = get(a, h, c, HOST_LEVEL_OBJECT, hash_on(SEED, at->object, strlen(at->object)), at->object, strlen(at->object), "", 0);
+	what = hash_more_bytes(hash_more_bytes(what, n.function, n.function_bytes), n.place, n.place_bytes);
+	function = get_host_component(a, h, c, HOST_LEVEL_FUNCTION, what, n.function, n.function_bytes, n.place, n.place_bytes);
+	*object = get_host_component(
+		a, h, c, HOST_LEVEL_OBJECT, hash_more_bytes(SEED, at->object, strlen(at->object)), at->object, strlen(at->object), "", 0);
 	if (at->line && !no_file) {
-		snprintf(name, sizeof(name), "%s:%u", base_of(at->line_file), at->line);
-		what = hash_on(what, at->line_file, strlen(at->line_file)) + at->line;
-		line = get(a, h, c, HOST_LEVEL_LINE, what, name, strlen(name), at->line_file, strlen(at->line_file));
+		snprintf(name, sizeof(name), "%s:%u", file_base_name(at->line_file), at->line);
+		what = hash_more_bytes(what, at->line_file, strlen(at->line_file)) + at->line;
+		line = get_host_component(a, h, c, HOST_LEVEL_LINE, what, name, strlen(name), at->line_file, strlen(at->line_file));
 	}
 	dictionary_link(d, line, function, 1, 0);
 	dictionary_link(d, function, module, 1, 0);

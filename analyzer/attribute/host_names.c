@@ -10,7 +10,7 @@
 static const char *const v8_kinds[] = { "JS:", "LazyCompile:", "Function:", "Eval:", "Script:" };
 
 /* Bytes before ":NUMBER" at the end of text; bytes, if there is none. */
-static size_t before_number(const char *text, size_t bytes)
+static size_t bytes_before_line_number(const char *text, size_t bytes)
 {
 	size_t at = bytes;
 
@@ -61,7 +61,7 @@ static size_t v8_tier_bytes(const char *at)
 	return at[1] == '\'' && strchr("*+", *at) ? 2 : 1;
 }
 
-static bool split_v8(const char *text, struct host_name *out)
+static bool split_v8_name(const char *text, struct host_name *out)
 {
 	const char *at = behind_v8_kind(text), *file;
 	size_t bytes, column, line;
@@ -70,8 +70,8 @@ static bool split_v8(const char *text, struct host_name *out)
 		return false;
 	at += v8_tier_bytes(at);
 	bytes = strlen(at);
-	column = before_number(at, bytes);
-	line = before_number(at, column);
+	column = bytes_before_line_number(at, bytes);
+	line = bytes_before_line_number(at, column);
 	file = find_v8_file(at, line);
 	if (column == bytes || line == column || !file || file == at + line)
 		return false;
@@ -89,7 +89,7 @@ const char *host_name_tier(const char *text, size_t *bytes)
 	struct host_name n;
 
 	*bytes = at ? v8_tier_bytes(at) : 0;
-	return *bytes && split_v8(text, &n) ? at : NULL;
+	return *bytes && split_v8_name(text, &n) ? at : NULL;
 }
 
 char *host_name_of_function(const char *text)
@@ -104,10 +104,10 @@ char *host_name_of_function(const char *text)
 }
 
 /* "name /file.py:12", PyPy's: where a loop begins, of which a function has several. */
-static bool split_place(const char *text, struct host_name *out)
+static bool split_pypy_name(const char *text, struct host_name *out)
 {
 	const char *file = strstr(text, " /");
-	size_t bytes = file ? strlen(file + 1) : 0, end = file ? before_number(file + 1, bytes) : 0;
+	size_t bytes = file ? strlen(file + 1) : 0, end = file ? bytes_before_line_number(file + 1, bytes) : 0;
 
 	if (!file || file == text || end == bytes)
 		return false;
@@ -116,7 +116,7 @@ static bool split_place(const char *text, struct host_name *out)
 }
 
 /* "TRACE-5$name$12", PHP's: a trace, of which a function has several. */
-static bool split_trace(const char *text, struct host_name *out)
+static bool split_php_trace_name(const char *text, struct host_name *out)
 {
 	static const char prefix[] = "TRACE-";
 	const char *name = strncmp(text, prefix, sizeof(prefix) - 1) == 0 ? strchr(text, '$') : NULL;
@@ -130,7 +130,7 @@ static bool split_trace(const char *text, struct host_name *out)
 
 void host_name_split(const char *text, struct host_name *out)
 {
-	if (!split_v8(text, out) && !split_place(text, out) && !split_trace(text, out))
+	if (!split_v8_name(text, out) && !split_pypy_name(text, out) && !split_php_trace_name(text, out))
 		*out = (struct host_name){ text, strlen(text), "", 0, "", 0 };
 }
 
@@ -175,7 +175,7 @@ static const struct beginning images[] = {
 	{ "llvmjit", REASON_COMPILER }, { "libclang", REASON_COMPILER },
 };
 
-static enum reason find_beginning(const struct beginning *list, size_t nr, const char *text)
+static enum reason find_work_by_prefix(const struct beginning *list, size_t nr, const char *text)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (strncmp(text, list[i].text, strlen(list[i].text)) == 0)
@@ -185,12 +185,12 @@ static enum reason find_beginning(const struct beginning *list, size_t nr, const
 
 enum reason host_work_of_thread(const char *name)
 {
-	return find_beginning(threads, sizeof(threads) / sizeof(threads[0]), name);
+	return find_work_by_prefix(threads, sizeof(threads) / sizeof(threads[0]), name);
 }
 
 enum reason host_work_of_function(const char *name, const char *image)
 {
-	enum reason work = find_beginning(functions, sizeof(functions) / sizeof(functions[0]), name);
+	enum reason work = find_work_by_prefix(functions, sizeof(functions) / sizeof(functions[0]), name);
 
-	return work != REASON_NONE ? work : find_beginning(images, sizeof(images) / sizeof(images[0]), basename(image));
+	return work != REASON_NONE ? work : find_work_by_prefix(images, sizeof(images) / sizeof(images[0]), basename(image));
 }

@@ -13,9 +13,9 @@
 
 #define INLINES_MAX 32
 
-#define ADD(array, nr, capacity) ((nr) < (capacity) || grow((void **)&(array), &(capacity), sizeof(*(array))))
+#define ADD(array, nr, capacity) ((nr) < (capacity) || grow_zeroed_array((void **)&(array), &(capacity), sizeof(*(array))))
 
-static bool grow(void **array, uint32_t *capacity, size_t each)
+static bool grow_zeroed_array(void **array, uint32_t *capacity, size_t each)
 {
 	uint32_t more = *capacity ? 2 * *capacity : 256;
 	void *bigger = realloc(*array, more * each);
@@ -42,7 +42,7 @@ static uint32_t get_image(struct locator *l, const char *path)
 	return i;
 }
 
-char *attribution_name(const struct attribution *a, const char *symbol)
+char *attribution_name_of_symbol(const struct attribution *a, const char *symbol)
 {
 	char *name = a->no_demangle ? NULL : demangle(symbol);
 
@@ -50,7 +50,7 @@ char *attribution_name(const struct attribution *a, const char *symbol)
 }
 
 /* Generated code is the program's. */
-static enum reason work_of(const struct locator *l, const char *name, uint32_t image, bool jit)
+static enum reason host_work_of_symbol(const struct locator *l, const char *name, uint32_t image, bool jit)
 {
 	char *demangled = jit || !l->a->no_demangle ? NULL : demangle(name);
 	enum reason work = jit ? REASON_NONE : host_work_of_function(demangled ? demangled : name, l->a->image[image].path);
@@ -79,7 +79,8 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 	}
 	if (!i && ADD(a->function, a->nr_functions, l->functions_capacity)) {
 		i = a->nr_functions++;
-		a->function[i] = (struct function){ name, mangled, image, symbol, jit, unknown, work_of(l, name, image, jit), NULL };
+		a->function[i] =
+			(struct function){ name, mangled, image, symbol, jit, unknown, host_work_of_symbol(l, name, image, jit), NULL };
 		hash_map_set(&l->functions, hash_text(name), kind, i);
 		if (mangled)
 			hash_map_set(&l->functions, h, kind, i);
@@ -128,7 +129,7 @@ int locator_init(struct locator *l, struct attribution *a)
 	a->line[a->nr_lines++].file = strdup("");
 	a->image[a->nr_images++].path = strdup("");
 	add_location(l, &none);
-	l->kernel = locate_nowhere(l, "[kernel]");
+	l->kernel = locate_name_only(l, "[kernel]");
 	none.image = get_image(l, "[unknown]");
 	none.function = get_function(l, strdup("[unknown]"), none.image, false, false, true);
 	l->unknown = add_location(l, &none);
@@ -141,7 +142,7 @@ int locator_init(struct locator *l, struct attribution *a)
 	return l->unknown == 2 ? 0 : -ENOMEM;
 }
 
-uint32_t locate_nowhere(struct locator *l, const char *name)
+uint32_t locate_name_only(struct locator *l, const char *name)
 {
 	struct location none = { 0 };
 
@@ -215,14 +216,14 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 		out->function = get_function(l, strdup(basename(c->path)), out->image, false, out->jit, false);
 		return;
 	}
-	has_function = elf_find_function(elf, at, &f) && (f.bytes || nameless_same(&l->nameless, elf, f.address, at)) &&
-		       !(out->jit && jit_host_is_buffer(f.name));
+	has_function = elf_find_function(elf, at, &f) && (f.bytes || nameless_same_function(&l->nameless, elf, f.address, at)) &&
+		       !(out->jit && jit_host_is_code_buffer(f.name));
 	if (has_function) {
 		out->function = get_function(l, strdup(f.name), out->image, true, out->jit, false);
 	} else if (elf_find_plt(elf, at, &plt) && asprintf(&name, "%s@plt", plt) > 0) {
 		out->function = get_function(l, name, out->image, true, out->jit, false);
-	} else if (!out->jit && nameless_find(&l->nameless, elf, at, &start) && asprintf(&name, "%s+%#llx", basename(c->path),
-										(unsigned long long)start) > 0) {
+	} else if (!out->jit && nameless_find_function(&l->nameless, elf, at, &start) &&
+		   asprintf(&name, "%s+%#llx", basename(c->path), (unsigned long long)start) > 0) {
 		out->function = get_function(l, name, out->image, false, out->jit, false);
 	} else {
 		out->function = get_function(l, strdup(basename(c->path)), out->image, false, out->jit, false);
@@ -251,7 +252,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 	}
 }
 
-static void locate_in_load(struct locator *l, const struct process *p, const struct code *c, uint64_t address, struct location *out)
+static void locate_in_loaded_code(struct locator *l, const struct process *p, const struct code *c, uint64_t address, struct location *out)
 {
 	const struct code_line *row = NULL;
 	const struct code_entry *entry = NULL;
@@ -273,7 +274,7 @@ static void locate_in_load(struct locator *l, const struct process *p, const str
 }
 
 /* The object that describes an address, and its own address for it; NULL: there is none. */
-static struct elf_object *elf_of(struct locator *l, const struct code *c, uint64_t address, uint64_t *at)
+static struct elf_object *elf_object_at(struct locator *l, const struct code *c, uint64_t address, uint64_t *at)
 {
 	if (c->kind == CODE_LOAD)
 		c = model_elf_duplicate_of(l->a->model, l->a->model->code[c->number]);
@@ -288,12 +289,12 @@ static size_t find_inlines(struct locator *l, const struct code *c, uint64_t add
 
 	if (c->kind == CODE_LOAD && c->nr_inlines)
 		return code_inlines_find(c->inlines, c->nr_inlines, address, out, INLINES_MAX);
-	elf = elf_of(l, c, address, &at);
+	elf = elf_object_at(l, c, address, &at);
 	return elf ? elf_find_inlines(elf, at, out, INLINES_MAX) : 0;
 }
 
 /* The file of the first line of the function at at, else other. */
-static const char *file_of_function(struct elf_object *elf, uint64_t at, const char *other)
+static const char *source_file_of_function(struct elf_object *elf, uint64_t at, const char *other)
 {
 	struct elf_function f;
 	struct elf_line first;
@@ -314,12 +315,12 @@ static const char *file_of_load(const struct code *c, const char *other)
 }
 
 /* The file of the function that has a frame at an address, as a lookup without inlined functions finds it. */
-static const char *file_of_code(struct locator *l, const struct code *c, uint64_t address, const char *other)
+static const char *source_file_of_code(struct locator *l, const struct code *c, uint64_t address, const char *other)
 {
 	uint64_t at;
-	struct elf_object *elf = c->kind == CODE_LOAD ? NULL : elf_of(l, c, address, &at);
+	struct elf_object *elf = c->kind == CODE_LOAD ? NULL : elf_object_at(l, c, address, &at);
 
-	return elf ? file_of_function(elf, at, other) : file_of_load(c, other);
+	return elf ? source_file_of_function(elf, at, other) : file_of_load(c, other);
 }
 
 /* The JIT's own name of what it compiled, V8's tier included. */
@@ -328,7 +329,7 @@ static const char *name_of_object(const struct locator *l, const struct code *c,
 	return c->kind == CODE_LOAD && l->a->function[at->function].symbol ? c->name : l->a->function[at->function].name;
 }
 
-static const char *name_of_inlined(struct locator *l, const struct location *in, const struct elf_inline *f)
+static const char *name_of_inlined_function(struct locator *l, const struct location *in, const struct elf_inline *f)
 {
 	uint32_t i = get_function(l, strdup(f->name), in->image, true, in->jit, false); /* may move them all */
 
@@ -337,25 +338,25 @@ static const char *name_of_inlined(struct locator *l, const struct location *in,
 
 /* Of an ELF object: the innermost function by its DWARF, in the file of the line there; one that is not inlined in that of its own
  * first line. */
-static void host_levels_in_elf(struct locator *l, const struct code *c, uint64_t address, struct location *out)
+static void find_host_levels_in_elf(struct locator *l, const struct code *c, uint64_t address, struct location *out)
 {
 	const struct line *line = &l->a->line[out->line];
 	const char *function = l->a->function[out->function].name;
 	struct host_place place = { function, function, line->file, line->file, line->number };
 	struct elf_inline inlined[INLINES_MAX];
 	uint64_t at;
-	struct elf_object *elf = elf_of(l, c, address, &at);
+	struct elf_object *elf = elf_object_at(l, c, address, &at);
 
 	if (!elf || !l->a->function[out->function].symbol)
 		return;
 	if (find_inlines(l, c, address, inlined))
-		place.function = name_of_inlined(l, out, &inlined[0]);
+		place.function = name_of_inlined_function(l, out, &inlined[0]);
 	else
-		place.file = file_of_function(elf, at, line->file);
+		place.file = source_file_of_function(elf, at, line->file);
 	host_components_find(l->a, &l->host, c, &place, &out->low, &out->object);
 }
 
-static void host_levels_in_load(struct locator *l, const struct code *c, uint64_t address, struct location *out)
+static void find_host_levels_in_load(struct locator *l, const struct code *c, uint64_t address, struct location *out)
 {
 	const struct line *line = &l->a->line[out->line];
 	const char *object = name_of_object(l, c, out);
@@ -363,7 +364,7 @@ static void host_levels_in_load(struct locator *l, const struct code *c, uint64_
 	struct elf_inline inlined[INLINES_MAX];
 
 	if (find_inlines(l, c, address, inlined)) {
-		place.function = name_of_inlined(l, out, &inlined[0]);
+		place.function = name_of_inlined_function(l, out, &inlined[0]);
 		place.file = line->file;
 	}
 
@@ -371,7 +372,7 @@ static void host_levels_in_load(struct locator *l, const struct code *c, uint64_
 }
 
 /* From the function that has a frame inwards: each one's line is where it calls the next, the innermost has the address's. */
-static uint32_t add_inlines(struct locator *l, const struct process *p, const struct code *c, uint64_t address, uint32_t outer)
+static uint32_t add_inlined_locations(struct locator *l, const struct process *p, const struct code *c, uint64_t address, uint32_t outer)
 {
 	struct location new, whole = l->location[outer];
 	struct elf_inline inlined[INLINES_MAX];
@@ -400,7 +401,7 @@ static uint32_t add_inlines(struct locator *l, const struct process *p, const st
 
 				if (i > nr) {
 					place.function = place.object;
-					place.file = file_of_code(l, c, address, call->call_file);
+					place.file = source_file_of_code(l, c, address, call->call_file);
 				}
 				host_components_find(l->a, &l->host, c, &place, &new.low, &new.object);
 			}
@@ -419,7 +420,7 @@ static uint32_t add_inlines(struct locator *l, const struct process *p, const st
 	return outer;
 }
 
-static uint32_t locate_index(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
+static uint32_t find_or_add_location(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
 	struct location new = { 0 };
 	uint32_t i;
@@ -430,16 +431,16 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 	if (i)
 		return i;
 	if (code->kind == CODE_LOAD || code->kind == CODE_REGION)
-		locate_in_load(l, p, code, address, &new);
+		locate_in_loaded_code(l, p, code, address, &new);
 	else
 		locate_in_elf(l, p, code, address, &new);
 	if (new.jit && !l->a->function[new.function].symbol)
 		l->a->function[new.function].maker = makers_find(&l->makers, l->a->model, p, code);
 	if (code->host_levels && !l->without_host_levels && !new.component && !new.before && !new.after) {
 		if (code->kind == CODE_LOAD)
-			host_levels_in_load(l, code, address, &new);
+			find_host_levels_in_load(l, code, address, &new);
 		else
-			host_levels_in_elf(l, code, address, &new);
+			find_host_levels_in_elf(l, code, address, &new);
 	}
 	i = add_location(l, &new);
 	if (i)
@@ -447,24 +448,24 @@ static uint32_t locate_index(struct locator *l, const struct process *p, const s
 	return i;
 }
 
-uint32_t locate_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
+uint32_t locate_address_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
-	return locate_index(l, p, code, address);
+	return find_or_add_location(l, p, code, address);
 }
 
-const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
+const struct location *locate_code_address(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
-	uint32_t i = locate_index(l, p, code, address); /* may move them all */
+	uint32_t i = find_or_add_location(l, p, code, address); /* may move them all */
 
 	return &l->location[i];
 }
 
-const struct location *locate_inlined(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
+const struct location *locate_with_inlines(struct locator *l, const struct process *p, const struct code *code, uint64_t address)
 {
-	uint32_t i = locate_index(l, p, code, address);
+	uint32_t i = find_or_add_location(l, p, code, address);
 
 	if (i && code && !l->location[i].inner) {
-		uint32_t inner = add_inlines(l, p, code, address, i);
+		uint32_t inner = add_inlined_locations(l, p, code, address, i);
 
 		l->location[i].inner = inner ? inner : i;
 	}

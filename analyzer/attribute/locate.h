@@ -47,7 +47,7 @@ struct locator {
 int locator_init(struct locator *l, struct attribution *a);
 void locator_fini(struct locator *l);
 /* A location that is none, by a name in brackets. */
-uint32_t locate_nowhere(struct locator *l, const char *name);
+uint32_t locate_name_only(struct locator *l, const char *name);
 /* The kernel's function at an address; where it has no name, the kernel. */
 uint32_t locate_kernel(struct locator *l, uint64_t address);
 
@@ -68,9 +68,9 @@ static inline uint32_t locate_kernel_known(const struct locator *l, uint64_t add
 }
 
 /* code NULL: unknown.  Never NULL; valid until the next call. */
-uint32_t locate_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
-const struct location *locate(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
+uint32_t locate_address_number(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
+const struct location *locate_code_address(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 /* The same, but of the innermost function that is inlined there; by way of .outer the other ones. */
-const struct location *locate_inlined(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
+const struct location *locate_with_inlines(struct locator *l, const struct process *p, const struct code *code, uint64_t address);
 
 #endif

@@ -28,7 +28,7 @@ static uint32_t code_facts_of(const struct locator *l, uint32_t location)
 	       (at->line0 ? LOOKUP_CACHE_LINE0 : 0u);
 }
 
-struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns)
+struct lookup_cache_place *lookup_cache_get_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns)
 {
 	struct lookup_cache_place *place = lookup_cache_find_place(r, p, address, time_ns);
 	struct sample_place at;
@@ -47,7 +47,7 @@ struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const stru
 	return place;
 }
 
-static struct time_range both(struct time_range a, struct time_range b)
+static struct time_range intersect_time_ranges(struct time_range a, struct time_range b)
 {
 	return (struct time_range){ a.from_ns > b.from_ns ? a.from_ns : b.from_ns, a.until_ns < b.until_ns ? a.until_ns : b.until_ns };
 }
@@ -64,12 +64,12 @@ void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *pl
 		at = (struct time_range){ a->from_ns, a->until_ns };
 	} else if (a->scope == ANSWER_OF_PLACE) {
 		place->paths = paths <= LOOKUP_CACHE_PATHS_MAX ? paths & LOOKUP_CACHE_PATHS_MAX : 0;
-		at = both(at, *holds);
+		at = intersect_time_ranges(at, *holds);
 	} else {
 		place->by_tag = 1;
 		at = (struct time_range){ a->from_ns, a->until_ns };
-		*lookup_cache_tag(r, p, a->tag_value) = (struct lookup_cache_tag){
-			p, a->tag, a->tag_value, paths, both(a->tag_holds, *holds) };
+		*lookup_cache_tag(r, p, a->tag_value) =
+			(struct lookup_cache_tag){ p, a->tag, a->tag_value, paths, intersect_time_ranges(a->tag_holds, *holds) };
 	}
 	place->from_ns = at.from_ns;
 	place->until_ns = at.until_ns;
@@ -91,7 +91,8 @@ static void find_operand(const struct code *c, uint64_t address, struct lookup_c
 		}
 }
 
-uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_place *place, const struct unwind_registers *registers)
+uint64_t lookup_cache_operand_address(struct lookup_cache *r, const struct lookup_cache_place *place,
+				      const struct unwind_registers *registers)
 {
 	struct lookup_cache_about *known = lookup_cache_about(r, place);
 	const struct insn_operand *o = &known->operand;
@@ -105,7 +106,7 @@ uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_
 	       (o->index != INSN_NO_REGISTER ? registers->value[o->index] * o->scale : 0) + (uint64_t)o->displacement;
 }
 
-const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns)
+const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
 	struct lookup_cache_thread *t = lookup_cache_find_thread(r, pid, tid, time_ns);
 	struct time_range holds;

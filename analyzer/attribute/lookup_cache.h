@@ -84,15 +84,16 @@ struct lookup_cache *lookup_cache_create(const struct sample_world *w);
 void lookup_cache_destroy(struct lookup_cache *r);
 
 /* Never NULL; valid until the next call. */
-struct lookup_cache_place *lookup_cache_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns);
+struct lookup_cache_place *lookup_cache_get_place(struct lookup_cache *r, const struct process *p, uint64_t address, uint64_t time_ns);
 /* That was the answer at the place, and these are the caller's parent paths from what decided (0: nothing), for as long as they hold.
  * Keeps what other samples may have again. */
 void lookup_cache_remember(struct lookup_cache *r, struct lookup_cache_place *place, const struct process *p,
 			   const struct sample_answer *a, uint32_t paths, const struct time_range *holds);
 /* The memory that the instruction touches, with the registers as they are before it; 0: none, or they do not tell. */
-uint64_t lookup_cache_address(struct lookup_cache *r, const struct lookup_cache_place *place, const struct unwind_registers *registers);
+uint64_t lookup_cache_operand_address(struct lookup_cache *r, const struct lookup_cache_place *place,
+				      const struct unwind_registers *registers);
 /* NULL without memory. */
-const struct lookup_cache_thread *lookup_cache_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
+const struct lookup_cache_thread *lookup_cache_get_thread(struct lookup_cache *r, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* The tag that the process has then, or NULL. */
 const struct tag *lookup_cache_ask_tag(struct lookup_cache *r, const struct process *p, uint64_t time_ns);
 /* sample_find_phase()'s. */

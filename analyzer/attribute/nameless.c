@@ -19,7 +19,7 @@ struct nameless_image {
 	size_t nr, capacity;
 };
 
-static bool add_range(void *context, const struct eh_frame_fde *f)
+static bool add_fde_range(void *context, const struct eh_frame_fde *f)
 {
 	struct nameless_image *i = context;
 
@@ -31,14 +31,14 @@ static bool add_range(void *context, const struct eh_frame_fde *f)
 	return true;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_range_starts(const void *a, const void *b)
 {
 	const struct fde_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static struct nameless_image *get_image(struct nameless *n, struct elf_object *elf)
+static struct nameless_image *get_nameless_image(struct nameless *n, struct elf_object *elf)
 {
 	struct nameless_image *i = n->first;
 	struct elf_section s;
@@ -54,9 +54,9 @@ static struct nameless_image *get_image(struct nameless *n, struct elf_object *e
 	i->next = n->first;
 	n->first = i;
 	if (elf_find_section(elf, ".eh_frame", &s) && s.data)
-		eh_frame_each(s.data, s.bytes, s.address, add_range, i);
+		eh_frame_each(s.data, s.bytes, s.address, add_fde_range, i);
 	if (i->nr)
-		qsort(i->range, i->nr, sizeof(*i->range), by_start);
+		qsort(i->range, i->nr, sizeof(*i->range), compare_range_starts);
 	return i;
 }
 
@@ -66,28 +66,28 @@ static size_t ranges_up_to(const struct nameless_image *i, uint64_t address)
 	return SORTED_COUNT(i ? i->nr : 0, n, i->range[n].start <= address);
 }
 
-static bool is_in(const struct nameless_image *i, size_t nr, uint64_t address)
+static bool address_in_last_range(const struct nameless_image *i, size_t nr, uint64_t address)
 {
 	return nr && address - i->range[nr - 1].start < i->range[nr - 1].bytes;
 }
 
-bool nameless_find(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start)
+bool nameless_find_function(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start)
 {
-	const struct nameless_image *i = get_image(n, elf);
+	const struct nameless_image *i = get_nameless_image(n, elf);
 	size_t nr = ranges_up_to(i, address);
 
-	if (!is_in(i, nr, address))
+	if (!address_in_last_range(i, nr, address))
 		return false;
 	*start = i->range[nr - 1].start;
 	return true;
 }
 
-bool nameless_same(struct nameless *n, struct elf_object *elf, uint64_t first, uint64_t second)
+bool nameless_same_function(struct nameless *n, struct elf_object *elf, uint64_t first, uint64_t second)
 {
-	const struct nameless_image *i = get_image(n, elf);
+	const struct nameless_image *i = get_nameless_image(n, elf);
 	size_t nr = ranges_up_to(i, first);
 
-	return nr == ranges_up_to(i, second) && is_in(i, nr, first) == is_in(i, nr, second);
+	return nr == ranges_up_to(i, second) && address_in_last_range(i, nr, first) == address_in_last_range(i, nr, second);
 }
 
 void nameless_fini(struct nameless *n)
@@ -111,7 +111,7 @@ struct candidates {
 	bool several;
 };
 
-static void add(struct candidates *c, const struct jit_host *host, const char *path)
+static void add_maker_candidate(struct candidates *c, const struct jit_host *host, const char *path)
 {
 	if (!c->host) {
 		c->host = host;
@@ -139,7 +139,7 @@ static const char *maker_of_process(const struct process *p)
 				jit_host_of_library(c->path) : NULL;
 
 			if (host)
-				add(jit_host_serves_others(host) ? &libraries : &runtimes, host, c->path);
+				add_maker_candidate(jit_host_serves_others(host) ? &libraries : &runtimes, host, c->path);
 		}
 		if (of->forked_ns < until_ns)
 			until_ns = of->forked_ns;

@@ -15,10 +15,10 @@ struct nameless {
 };
 
 /* Where the code around an address of the file's own begins.  false: nothing describes it. */
-bool nameless_find(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start);
+bool nameless_find_function(struct nameless *n, struct elf_object *elf, uint64_t address, uint64_t *start);
 /* Does no FDE begin or end between two addresses, the first one before the second?  Then a symbol without a size at the first may be the
  * second's, too. */
-bool nameless_same(struct nameless *n, struct elf_object *elf, uint64_t first, uint64_t second);
+bool nameless_same_function(struct nameless *n, struct elf_object *elf, uint64_t first, uint64_t second);
 void nameless_fini(struct nameless *n);
 
 /*

@@ -45,7 +45,7 @@ void pass_fini(struct pass *run)
 }
 
 /* A thread that leaves its processor: what counts is how long it is away, and why. */
-static void take_time_away(const struct pass *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
+static void read_off_cpu_time(const struct pass *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
 {
 	enum trace_switch why;
 	uint64_t until_ns;
@@ -59,7 +59,7 @@ static void take_time_away(const struct pass *run, uint32_t tid, uint64_t from_n
 #define RED_ZONE 128u
 
 /* The memory that an address is in.  Stacks of threads are anonymous mappings like others: that the stack pointer is in there tells. */
-static uint32_t memory_of(const struct pass *run, const struct sample *s, const struct process *p, uint64_t address)
+static uint32_t memory_area_of_address(const struct pass *run, const struct sample *s, const struct process *p, uint64_t address)
 {
 	uint64_t sp = s->has_registers ? s->input.registers.value[UNWIND_RSP] : 0;
 	uint32_t i = model_find_memory(p, address, s->time_ns);
@@ -73,7 +73,7 @@ static uint32_t memory_of(const struct pass *run, const struct sample *s, const 
 }
 
 /* Before samples of that time are counted. */
-static void add_time(struct attribution *a, uint64_t first_ns, uint64_t last_ns)
+static void extend_sampled_time(struct attribution *a, uint64_t first_ns, uint64_t last_ns)
 {
 	if (!a->nr_samples || first_ns < a->first_ns)
 		a->first_ns = first_ns;
@@ -86,12 +86,12 @@ static int add_sample(struct pass *run, const struct row_facts *f, const struct 
 	struct attribution *a = run->a;
 
 	run->code_facts[place ? place->code_facts : 0]++;
-	add_time(a, f->time_ns, f->time_ns);
+	extend_sampled_time(a, f->time_ns, f->time_ns);
 	return rows_add(&run->rows, f, a->nr_samples++);
 }
 
 /* Whether the last sample is one of those to print. */
-static bool is_shown(const struct pass *run)
+static bool last_sample_is_shown(const struct pass *run)
 {
 	const struct attribute_options *o = run->options;
 
@@ -100,7 +100,7 @@ static bool is_shown(const struct pass *run)
 
 /* -------------------------------------------------------------------------------------------- a sample on its own */
 
-static uint64_t column(const struct sample_block *b, enum sample_column c, uint32_t i)
+static uint64_t column_value_or_zero(const struct sample_block *b, enum sample_column c, uint32_t i)
 {
 	return b->column[c] ? b->column[c][i] : 0;
 }
@@ -109,19 +109,23 @@ static uint64_t column(const struct sample_block *b, enum sample_column c, uint3
 static void read_sample(const struct pass *run, struct sample_block *b, uint32_t i, struct sample *s, struct row_facts *f)
 {
 	sample_read(b, i, s);
-	*f = (struct row_facts){ .time_ns = s->time_ns, .weight = column(b, SAMPLE_COLUMN_WEIGHT, i), .ip = s->ip,
-				 .address = column(b, SAMPLE_COLUMN_ADDRESS, i), .cpu = (uint32_t)column(b, SAMPLE_COLUMN_CPU, i),
-				 .event = b->event, .mode = s->mode };
+	*f = (struct row_facts){ .time_ns = s->time_ns,
+				 .weight = column_value_or_zero(b, SAMPLE_COLUMN_WEIGHT, i),
+				 .ip = s->ip,
+				 .address = column_value_or_zero(b, SAMPLE_COLUMN_ADDRESS, i),
+				 .cpu = (uint32_t)column_value_or_zero(b, SAMPLE_COLUMN_CPU, i),
+				 .event = b->event,
+				 .mode = s->mode };
 	s->leaves = run->switches.nr && b->event == run->a->model->leaving;
 	if (s->leaves)
-		take_time_away(run, s->tid, s->time_ns, &f->event, &f->weight);
+		read_off_cpu_time(run, s->tid, s->time_ns, &f->event, &f->weight);
 	if (run->options->stacks && s->mode == SAMPLE_MODE_KERNEL)
 		s->kernel_chain = sample_block_kernel_chain(b, i, &s->kernel_nr);
 }
 
 /* Method, reason and the parent paths: attribute_sample()'s, again or anew.  place NULL: its place is unknown.  0 or -ENOMEM. */
-static int decide(struct pass *run, const struct sample *s, const struct process *p, struct lookup_cache_place *place,
-		  const struct sample_place *at, struct row_facts *f)
+static int decide_method_and_paths(struct pass *run, const struct sample *s, const struct process *p, struct lookup_cache_place *place,
+				   const struct sample_place *at, struct row_facts *f)
 {
 	struct sample_answer answer;
 	struct time_range holds = TIME_RANGE_ALL;
@@ -131,7 +135,7 @@ static int decide(struct pass *run, const struct sample *s, const struct process
 		f->paths = place->paths;
 		return 0;
 	}
-	sample_decide(&run->world, s, p, at, &answer);
+	sample_decide_components(&run->world, s, p, at, &answer);
 	f->method = answer.method;
 	f->reason = answer.reason;
 	if (answer.deciding.nr) {
@@ -155,11 +159,11 @@ static int spend_steps(struct pass *run)
 	if (steps < STEPS_AT_ONCE)
 		return 0;
 	o->steps = 0;
-	return trace_spend(run->trace, steps) ? 0 : -E2BIG;
+	return trace_spend_budget(run->trace, steps) ? 0 : -E2BIG;
 }
 
 /* All that no cache knows of. */
-static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
+static int attribute_uncached_sample(struct pass *run, struct sample_block *b, uint32_t i)
 {
 	const struct attribute_options *o = run->options;
 	struct sample_place at = { .location = run->locator.unknown };
@@ -172,37 +176,37 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 	int ret;
 
 	read_sample(run, b, i, &s, &f);
-	who = lookup_cache_thread(run->cache, s.pid, s.tid, s.time_ns);
+	who = lookup_cache_get_thread(run->cache, s.pid, s.tid, s.time_ns);
 	if (!who)
 		return -ENOMEM;
 	p = who->process;
 	f.process = p->number;
 	f.thread = who->thread;
 	if (s.user_ip) {
-		place = lookup_cache_place(run->cache, p, s.user_ip, s.time_ns);
+		place = lookup_cache_get_place(run->cache, p, s.user_ip, s.time_ns);
 		at = lookup_cache_at(run->cache, place);
 	}
-	ret = decide(run, &s, p, place, &at, &f);
+	ret = decide_method_and_paths(run, &s, p, place, &at, &f);
 	if (f.method == METHOD_NONE && who->work != REASON_NONE && sample_reason_is_of_host(f.reason) && (s.input.stack_bytes || s.chain))
 		f.reason = who->work; /* (without a stack the answer may be the place's, whatever the thread) */
 	location = sample_row_location(&run->world, &s, at.location);
 	if (o->stacks) {
-		f.stack = sample_stack(&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location,
-				       &run->cut);
+		f.stack = sample_collect_stack(
+			&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location, &run->cut);
 		run->frames += run->a->stacks.node[f.stack].depth + s.kernel_nr;
 	}
 	f.location = &run->locator.location[location];
 	f.code = s.mode == SAMPLE_MODE_USER && at.code ? at.code->number + 1 : 0;
 	if (o->addresses && !f.address && place && s.mode == SAMPLE_MODE_USER && s.has_registers)
-		f.address = lookup_cache_address(run->cache, place, &s.input.registers);
+		f.address = lookup_cache_operand_address(run->cache, place, &s.input.registers);
 	if (o->addresses && f.address)
-		f.memory = memory_of(run, &s, p, f.address);
+		f.memory = memory_area_of_address(run, &s, p, f.address);
 	f.phase = lookup_cache_phase(run->cache, p, s.tid, s.time_ns);
 	if (ret == 0)
 		ret = spend_steps(run);
 	if (ret == 0)
 		ret = add_sample(run, &f, s.mode == SAMPLE_MODE_USER || s.leaves ? place : NULL);
-	if (o->each && ret == 0 && is_shown(run))
+	if (o->each && ret == 0 && last_sample_is_shown(run))
 		sample_lines_add(&run->lines, &run->world, &s, p, &at, &f);
 	return ret;
 }
@@ -210,7 +214,7 @@ static int on_sample(struct pass *run, struct sample_block *b, uint32_t i)
 /* ------------------------------------------------------------------------------------------------ many samples alike */
 
 /* A sample whose answer is known.  false: it is not. */
-static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums *sums, uint32_t i, int *ret)
+static bool attribute_known_sample(struct pass *run, struct fast_path *g, struct batch_sums *sums, uint32_t i, int *ret)
 {
 	const struct lookup_cache_place *place;
 	const struct lookup_cache_thread *who;
@@ -218,7 +222,7 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 	uint32_t location;
 	bool user;
 
-	if (!fast_path_take(g, i, &f, &place, &who))
+	if (!fast_path_find_known(g, i, &f, &place, &who))
 		return false;
 	user = f.mode == SAMPLE_MODE_USER;
 	f.code = 0;
@@ -241,7 +245,7 @@ static bool take_known(struct pass *run, struct fast_path *g, struct batch_sums 
 }
 
 /* Or NULL: more than sums of it is needed. */
-static struct batch_sums *batch_sums_of(struct pass *run, uint32_t event)
+static struct batch_sums *batch_sums_of_event(struct pass *run, uint32_t event)
 {
 	const uint64_t by = run->options->sums_by;
 
@@ -252,20 +256,20 @@ static struct batch_sums *batch_sums_of(struct pass *run, uint32_t event)
 	return run->sums[event];
 }
 
-static int hand_over(struct pass *run, struct batch_sums *sums)
+static int hand_sums_to_rows(struct pass *run, struct batch_sums *sums)
 {
 	struct attribution *a = run->a;
 	struct batch_sums_sum s;
 	uint32_t at = 0;
 	int ret = 0;
 
-	while (batch_sums_fold(sums, &at, &s)) {
+	while (batch_sums_next_sum(sums, &at, &s)) {
 		struct group_sum sum = { (double)s.samples, 0, s.weight, s.weight_squares, s.first_ns, s.last_ns };
 
 		run->code_facts[s.code_facts] += s.is_place ? s.samples : 0;
 		if (!s.is_row || ret)
 			continue;
-		add_time(a, s.first_ns, s.last_ns);
+		extend_sampled_time(a, s.first_ns, s.last_ns);
 		a->nr_samples += s.samples;
 		sum.kernel = s.facts.mode == TABLE_MODE_KERNEL ? sum.samples : 0;
 		s.facts.location = &run->locator.location[s.location];
@@ -275,7 +279,7 @@ static int hand_over(struct pass *run, struct batch_sums *sums)
 }
 
 /* Nothing but where and when a sample was, and its tag, decides about what becomes of it. */
-static bool may_be_known(const struct pass *run, const struct sample_block *b)
+static bool block_may_be_known(const struct pass *run, const struct sample_block *b)
 {
 	const struct attribute_options *o = run->options;
 	const struct model *m = run->a->model;
@@ -283,23 +287,23 @@ static bool may_be_known(const struct pass *run, const struct sample_block *b)
 	return !o->each && !o->stacks && !o->addresses && !(run->switches.nr && b->event == m->leaving);
 }
 
-int pass_block(struct pass *run, struct sample_block *b)
+int pass_attribute_block(struct pass *run, struct sample_block *b)
 {
 	struct fast_path g;
-	bool known = may_be_known(run, b);
-	struct batch_sums *sums = known ? batch_sums_of(run, b->event) : NULL;
+	bool known = block_may_be_known(run, b);
+	struct batch_sums *sums = known ? batch_sums_of_event(run, b->event) : NULL;
 	int ret = weights_scale(&run->weights, run->a->model, b);
 
 	fast_path_begin(&g, run->cache, b);
 	if (sums && !batch_sums_begin(sums, &g)) {
-		ret = hand_over(run, sums);
+		ret = hand_sums_to_rows(run, sums);
 		batch_sums_begin(sums, &g);
 	}
-	for (uint32_t i = 0; ret == 0 && (i = sums ? batch_sums_take(sums, i) : i) < b->nr; i++) {
-		if (!known || !take_known(run, &g, sums, i, &ret))
-			ret = on_sample(run, b, i);
-		if (ret == 0 && sums && batch_sums_over(sums))
-			ret = hand_over(run, sums);
+	for (uint32_t i = 0; ret == 0 && (i = sums ? batch_sums_add_known(sums, i) : i) < b->nr; i++) {
+		if (!known || !attribute_known_sample(run, &g, sums, i, &ret))
+			ret = attribute_uncached_sample(run, b, i);
+		if (ret == 0 && sums && batch_sums_moment_over(sums))
+			ret = hand_sums_to_rows(run, sums);
 	}
 	return ret;
 }
@@ -322,7 +326,7 @@ int pass_end(struct pass *run)
 	int ret = 0;
 
 	for (uint32_t i = 0; ret == 0 && i < PASS_SUMS_MAX; i++)
-		ret = run->sums[i] ? hand_over(run, run->sums[i]) : 0;
+		ret = run->sums[i] ? hand_sums_to_rows(run, run->sums[i]) : 0;
 	count_code_facts(run);
 	return ret ? ret : rows_flush(&run->rows);
 }

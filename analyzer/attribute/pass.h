@@ -37,7 +37,7 @@ struct pass {
 int pass_init(struct pass *run, struct attribution *a, const struct attribute_options *o, struct trace_reader *t, struct diag *d);
 void pass_fini(struct pass *run);
 /* The next block's samples; b's weights may be other ones afterwards.  0 or -errno. */
-int pass_block(struct pass *run, struct sample_block *b);
+int pass_attribute_block(struct pass *run, struct sample_block *b);
 /* After the last one: what has not been handed over.  0 or -errno. */
 int pass_end(struct pass *run);
 

@@ -17,7 +17,7 @@ struct row_key {
 	uint64_t word[KEY_WORDS];
 };
 
-static uint64_t pair(uint32_t low, uint32_t high)
+static uint64_t pack_u32_pair(uint32_t low, uint32_t high)
 {
 	return low | (uint64_t)high << 32;
 }
@@ -46,10 +46,12 @@ int rows_init(struct rows *r, const struct attribution *a, const struct attribut
 		return -ENOMEM;
 	r->mask = r->key + BLOCK_ROWS;
 #define WANTED(column) (by >> (column)&1 ? UINT32_MAX : 0)
-	*r->mask = (struct row_key){ { pair(WANTED(TABLE_PROCESS), WANTED(TABLE_THREAD)), pair(WANTED(TABLE_CPU), WANTED(TABLE_EVENT)),
-		pair(UINT32_MAX, WANTED(TABLE_PHASE)), pair(UINT32_MAX, WANTED(TABLE_METHOD) << 8 | (uint8_t)WANTED(TABLE_REASON)),
-		pair(WANTED(TABLE_CODE), WANTED(TABLE_FUNCTION)), pair(WANTED(TABLE_LINE), WANTED(TABLE_IMAGE)),
-		pair(WANTED(TABLE_STACK), 0) } };
+	*r->mask =
+		(struct row_key){ { pack_u32_pair(WANTED(TABLE_PROCESS), WANTED(TABLE_THREAD)),
+				    pack_u32_pair(WANTED(TABLE_CPU), WANTED(TABLE_EVENT)), pack_u32_pair(UINT32_MAX, WANTED(TABLE_PHASE)),
+				    pack_u32_pair(UINT32_MAX, WANTED(TABLE_METHOD) << 8 | (uint8_t)WANTED(TABLE_REASON)),
+				    pack_u32_pair(WANTED(TABLE_CODE), WANTED(TABLE_FUNCTION)),
+				    pack_u32_pair(WANTED(TABLE_LINE), WANTED(TABLE_IMAGE)), pack_u32_pair(WANTED(TABLE_STACK), 0) } };
 #undef WANTED
 	r->by_place = r->mask->word[4] || r->mask->word[5];
 	r->wanted_levels = (uint32_t)(by >> TABLE_LEVEL_0);
@@ -72,7 +74,7 @@ void rows_fini(struct rows *r)
 
 /* ------------------------------------------------------------------------------------------------------- parent paths */
 
-static bool reserve(struct rows *r, uint32_t nr_rows)
+static bool reserve_path_rows(struct rows *r, uint32_t nr_rows)
 {
 	if (!GROW(r->paths, r->nr_paths, r->paths_capacity))
 		return false;
@@ -88,7 +90,7 @@ static bool reserve(struct rows *r, uint32_t nr_rows)
 	return true;
 }
 
-static bool look_alike(const struct rows *r, const struct parent_paths *a, const struct parent_paths *b)
+static bool paths_look_alike(const struct rows *r, const struct parent_paths *a, const struct parent_paths *b)
 {
 	if (a->nr != b->nr)
 		return false;
@@ -105,7 +107,7 @@ static bool look_alike(const struct rows *r, const struct parent_paths *a, const
 }
 
 /* The first paths that look like these; those of nothing have one row and nothing in it. */
-static uint32_t find_alike(struct rows *r, uint32_t paths)
+static uint32_t find_alike_paths(struct rows *r, uint32_t paths)
 {
 	const struct parent_paths *w = &r->paths[paths - 1];
 	uint64_t h = w->nr;
@@ -116,24 +118,24 @@ static uint32_t find_alike(struct rows *r, uint32_t paths)
 			if (r->wanted_levels >> level & 1)
 				h = (h ^ r->row[w->first + i].component[level]) * 0x9e3779b97f4a7c15ull;
 	other = hash_map_find(&r->projections, h, 0);
-	if (other && look_alike(r, w, &r->paths[other - 1]))
+	if (other && paths_look_alike(r, w, &r->paths[other - 1]))
 		return other;
 	hash_map_set(&r->projections, h, 0, paths);
 	return paths;
 }
 
 /* Paths with these rows, new or not. */
-static uint32_t get_paths(struct rows *r, const struct expansion *e)
+static uint32_t find_or_add_paths(struct rows *r, const struct expansion *e)
 {
 	uint32_t i, seen;
 
-	if (!reserve(r, e->nr))
+	if (!reserve_path_rows(r, e->nr))
 		return 0;
 	r->paths[r->nr_paths] = (struct parent_paths){ r->nr_rows, e->nr, 0 };
 	memcpy(r->row + r->nr_rows, e->row, e->nr * sizeof(*e->row));
 	r->nr_rows += e->nr;
 	i = ++r->nr_paths;
-	seen = find_alike(r, i);
+	seen = find_alike_paths(r, i);
 	r->paths[i - 1].seen = seen;
 	if (seen != i) { /* rows look like those that there were, which is all that counts */
 		r->nr_rows -= e->nr;
@@ -154,14 +156,14 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 	i = hash_map_find(&r->expansions, a, b);
 	known = i ? &r->known[i - 1] : NULL;
 	if (!known || time_ns < known->holds.from_ns || time_ns >= known->holds.until_ns) {
-		sample_expand(r->dictionary, s, time_ns, &e);
+		sample_expand_components(r->dictionary, s, time_ns, &e);
 		if (!known) {
 			if (!GROW(r->known, r->nr_known, r->known_capacity) || !r->known)
 				return 0;
 			known = &r->known[r->nr_known++];
 			hash_map_set(&r->expansions, a, b, r->nr_known);
 		}
-		*known = (struct known_paths){ get_paths(r, &e), e.holds };
+		*known = (struct known_paths){ find_or_add_paths(r, &e), e.holds };
 	}
 	if (!known->paths)
 		known->holds = (struct time_range){ 0, 0 };
@@ -169,7 +171,7 @@ uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, 
 	return known->paths;
 }
 
-const struct expansion_row *rows_of(const struct rows *r, uint32_t paths, uint32_t *nr)
+const struct expansion_row *rows_of_paths(const struct rows *r, uint32_t paths, uint32_t *nr)
 {
 	static const struct expansion_row none = { 1, { 0 } };
 
@@ -214,24 +216,24 @@ static void fill_row(struct table *t, uint32_t row, const struct row_facts *f, c
 		t->column[TABLE_LEVEL_0 + level][row] = way->component[level];
 }
 
-static void make_key(const struct rows *r, const struct row_facts *f, uint32_t paths, struct row_key *key)
+static void make_row_key(const struct rows *r, const struct row_facts *f, uint32_t paths, struct row_key *key)
 {
 	const uint64_t *mask = r->mask->word;
 	uint64_t *w = key->word;
 
-	w[0] = pair(f->process, f->thread) & mask[0];
-	w[1] = pair(f->cpu, f->event) & mask[1];
-	w[2] = pair(f->mode, f->phase) & mask[2];
-	w[3] = pair(paths, (uint32_t)f->method << 8 | (uint32_t)f->reason) & mask[3];
+	w[0] = pack_u32_pair(f->process, f->thread) & mask[0];
+	w[1] = pack_u32_pair(f->cpu, f->event) & mask[1];
+	w[2] = pack_u32_pair(f->mode, f->phase) & mask[2];
+	w[3] = pack_u32_pair(paths, (uint32_t)f->method << 8 | (uint32_t)f->reason) & mask[3];
 	w[4] = w[5] = 0;
 	if (r->by_place) {
-		w[4] = pair(f->code, f->location->function) & mask[4];
-		w[5] = pair(f->location->line, f->location->image) & mask[5];
+		w[4] = pack_u32_pair(f->code, f->location->function) & mask[4];
+		w[5] = pack_u32_pair(f->location->line, f->location->image) & mask[5];
 	}
 	w[6] = f->stack & mask[6];
 }
 
-static uint32_t place_of(const struct row_key *key)
+static uint32_t slot_of_row_key(const struct row_key *key)
 {
 	const uint64_t *w = key->word;
 	uint64_t h = w[0] * 0x9e3779b97f4a7c15ull + w[1] * 0xc2b2ae3d27d4eb4full + w[2] * 0x165667b19e3779f9ull +
@@ -241,7 +243,7 @@ static uint32_t place_of(const struct row_key *key)
 	return (uint32_t)((h ^ h >> 32) * 0x9e3779b97f4a7c15ull >> 40) & (SLOTS - 1);
 }
 
-static bool same_key(const struct row_key *a, const struct row_key *b)
+static bool same_row_key(const struct row_key *a, const struct row_key *b)
 {
 	uint64_t differ = 0;
 
@@ -251,23 +253,23 @@ static bool same_key(const struct row_key *a, const struct row_key *b)
 }
 
 /* The first of nr rows of such samples; BLOCK_ROWS when there is no room. */
-static uint32_t find_rows(struct rows *r, const struct row_facts *f, uint32_t paths, uint32_t nr)
+static uint32_t find_or_add_sum_rows(struct rows *r, const struct row_facts *f, uint32_t paths, uint32_t nr)
 {
 	const struct expansion_row *way;
 	struct table *t = &r->table;
 	struct row_key key;
 	uint32_t at, row;
 
-	make_key(r, f, paths, &key);
-	for (at = place_of(&key); r->slot[at]; at = (at + 1) & (SLOTS - 1))
-		if (same_key(&r->key[r->slot[at] - 1], &key))
+	make_row_key(r, f, paths, &key);
+	for (at = slot_of_row_key(&key); r->slot[at]; at = (at + 1) & (SLOTS - 1))
+		if (same_row_key(&r->key[r->slot[at] - 1], &key))
 			return r->slot[at] - 1u;
 	if (nr > t->capacity - t->nr)
 		return BLOCK_ROWS;
 	row = t->nr;
 	r->slot[at] = (uint16_t)(row + 1);
 	r->key[row] = key;
-	way = rows_of(r, paths, &nr);
+	way = rows_of_paths(r, paths, &nr);
 	for (uint32_t i = 0; i < nr; i++) {
 		fill_row(t, t->nr, f, &way[i]);
 		t->sum[t->nr++] = (struct group_sum){ .first_ns = UINT64_MAX };
@@ -275,7 +277,7 @@ static uint32_t find_rows(struct rows *r, const struct row_facts *f, uint32_t pa
 	return row;
 }
 
-static void add_to_sum(struct group_sum *s, const struct group_sum *of, double share)
+static void add_share_to_sum(struct group_sum *s, const struct group_sum *of, double share)
 {
 	s->samples += of->samples * share;
 	s->kernel += of->kernel * share;
@@ -288,16 +290,16 @@ static void add_to_sum(struct group_sum *s, const struct group_sum *of, double s
 int rows_add_sum(struct rows *r, const struct row_facts *f, const struct group_sum *sum)
 {
 	uint32_t paths = f->paths ? r->paths[f->paths - 1].seen : ROWS_NONE, nr, row;
-	const struct expansion_row *way = rows_of(r, paths, &nr);
+	const struct expansion_row *way = rows_of_paths(r, paths, &nr);
 	int ret = 0;
 
-	row = find_rows(r, f, paths, nr);
+	row = find_or_add_sum_rows(r, f, paths, nr);
 	if (row == BLOCK_ROWS) {
 		ret = rows_flush(r);
-		row = find_rows(r, f, paths, nr);
+		row = find_or_add_sum_rows(r, f, paths, nr);
 	}
 	for (uint32_t i = 0; i < nr; i++)
-		add_to_sum(&r->table.sum[row + i], sum, way[i].share);
+		add_share_to_sum(&r->table.sum[row + i], sum, way[i].share);
 	return ret;
 }
 
@@ -314,7 +316,7 @@ int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample)
 		return rows_add_sum(r, f, &(struct group_sum){ 1, f->mode == TABLE_MODE_KERNEL, weight, weight * weight, f->time_ns,
 							       f->time_ns });
 	}
-	way = rows_of(r, f->paths, &nr);
+	way = rows_of_paths(r, f->paths, &nr);
 	if (nr > t->capacity - t->nr)
 		ret = rows_flush(r);
 	r->sample_row = t->nr;

@@ -53,7 +53,7 @@ void rows_fini(struct rows *r);
 /* The parent paths from deciding at a time, and when they are the same; 0 without memory. */
 uint32_t rows_parent_paths(struct rows *r, const struct deciding_components *s, uint64_t time_ns, struct time_range *holds);
 /* Rows of such paths, at least one. */
-const struct expansion_row *rows_of(const struct rows *r, uint32_t paths, uint32_t *nr);
+const struct expansion_row *rows_of_paths(const struct rows *r, uint32_t paths, uint32_t *nr);
 /* Add sample number nr.  0, or -errno of whom rows were handed to. */
 int rows_add(struct rows *r, const struct row_facts *f, uint64_t sample);
 /* Add as many samples as sum says, with facts in common, where rows are sums. */

@@ -16,7 +16,7 @@ struct collect {
 	struct plan_frames plan; /* of a process that has objects; note: which of these frames it is */
 };
 
-static struct stack_node frame_at(const struct location *l, unsigned flags)
+static struct stack_node stack_node_of_location(const struct location *l, unsigned flags)
 {
 	uint32_t component = l->component ? l->component : l->before ? l->before : l->after ? l->after : l->low;
 
@@ -31,9 +31,9 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 
 	l = sample_frame_location(c->world, c->process, c->sample->time_ns, f);
 	l = l->inner ? &at->location[l->inner] :
-		       locate_inlined(at, c->process, model_find_code(c->process, f->address, c->sample->time_ns), f->address);
+		       locate_with_inlines(at, c->process, model_find_code(c->process, f->address, c->sample->time_ns), f->address);
 	for (; c->nr < FRAMES_MAX; l = &at->location[l->outer]) {
-		c->frame[c->nr++] = frame_at(l, l->outer ? STACK_INLINED : 0);
+		c->frame[c->nr++] = stack_node_of_location(l, l->outer ? STACK_INLINED : 0);
 		if (!l->outer)
 			break;
 	}
@@ -43,7 +43,7 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 }
 
 /* Frames that work on nodes of plans belong to these. */
-static void add_nodes(struct collect *c)
+static void add_plan_node_components(struct collect *c)
 {
 	const struct model *m = c->world->model;
 	struct plan_walk w;
@@ -60,11 +60,11 @@ static void add_nodes(struct collect *c)
 }
 
 /* The kernel's frames: whether they are complete is unknown. */
-static enum reason collect_chain(struct collect *c)
+static enum reason collect_callchain(struct collect *c)
 {
 	const struct sample *s = c->sample;
 	struct walk_place place = { c->process, s->time_ns };
-	const struct unwind_space space = walk_space(&place, false);
+	const struct unwind_space space = walk_unwind_space(&place, false);
 
 	for (uint32_t i = 0; i <= s->chain_nr && i < UNWIND_FRAMES_MAX; i++) {
 		uint32_t note = 0;
@@ -78,23 +78,23 @@ static enum reason collect_chain(struct collect *c)
 }
 
 /* The kernel's frames, from where the sample was outwards.  What has no name is one frame, however many they are. */
-static void collect_kernel(struct collect *c, uint32_t location)
+static void collect_kernel_frames(struct collect *c, uint32_t location)
 {
 	const struct sample *s = c->sample;
 	struct locator *l = c->world->locator;
 	uint32_t before = location;
 
-	c->frame[c->nr++] = frame_at(&l->location[location], STACK_KERNEL);
+	c->frame[c->nr++] = stack_node_of_location(&l->location[location], STACK_KERNEL);
 	for (uint64_t i = 0; i < s->kernel_nr && c->nr < KERNEL_FRAMES_MAX; i++) {
 		location = locate_kernel(l, s->kernel_chain[i] - 1);
 		if (location != before || location != l->kernel)
-			c->frame[c->nr++] = frame_at(&l->location[location], STACK_KERNEL);
+			c->frame[c->nr++] = stack_node_of_location(&l->location[location], STACK_KERNEL);
 		before = location;
 	}
 }
 
 /* How the walk through user space ended. */
-static enum reason collect_user(struct collect *c)
+static enum reason collect_user_frames(struct collect *c)
 {
 	const struct sample *s = c->sample;
 	struct walk_place place = { c->process, s->time_ns };
@@ -103,13 +103,13 @@ static enum reason collect_user(struct collect *c)
 	if (!s->has_registers)
 		return REASON_NO_REGISTERS;
 	if (s->chain && !s->input.stack_bytes)
-		return collect_chain(c);
-	space = walk_space(&place, c->world->way == UNWIND_LIBUNWIND);
-	return sample_end_reason(unwind_walk(c->world->unwinder, &space, &s->input, collect_frame, c), s);
+		return collect_callchain(c);
+	space = walk_unwind_space(&place, c->world->way == UNWIND_LIBUNWIND);
+	return sample_reason_of_unwind_end(unwind_walk(c->world->unwinder, &space, &s->input, collect_frame, c), s);
 }
 
-uint32_t sample_stack(const struct sample_world *w, const struct sample *s, const struct process *p, uint32_t kernel,
-		      struct sample_stacks_cut *cut)
+uint32_t sample_collect_stack(const struct sample_world *w, const struct sample *s, const struct process *p, uint32_t kernel,
+			      struct sample_stacks_cut *cut)
 {
 	static const char *const names[NR_REASONS] = { [REASON_NO_REGISTERS] = "[no registers]", [REASON_NO_STACK] = "[no stack]",
 		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]" };
@@ -123,14 +123,14 @@ uint32_t sample_stack(const struct sample_world *w, const struct sample *s, cons
 	c.process = p;
 	c.nr = c.plan.nr = 0;
 	if (s->mode != SAMPLE_MODE_USER)
-		collect_kernel(&c, kernel);
-	why = collect_user(&c);
+		collect_kernel_frames(&c, kernel);
+	why = collect_user_frames(&c);
 	if (c.plan.nr)
-		add_nodes(&c);
+		add_plan_node_components(&c);
 	if (names[why]) {
 		if (!cut->location[why])
-			cut->location[why] = locate_nowhere(w->locator, names[why]);
-		c.frame[c.nr++] = frame_at(&w->locator->location[cut->location[why]], STACK_CUT);
+			cut->location[why] = locate_name_only(w->locator, names[why]);
+		c.frame[c.nr++] = stack_node_of_location(&w->locator->location[cut->location[why]], STACK_CUT);
 	}
 	a->stack_ends[names[why] ? why : REASON_NONE]++;
 	while (c.nr > 0)

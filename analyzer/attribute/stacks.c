@@ -35,7 +35,7 @@ void stacks_fini(struct stacks *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static uint32_t place(const struct stacks *s, const struct stack_node *n)
+static uint32_t slot_of_stack_node(const struct stacks *s, const struct stack_node *n)
 {
 	uint64_t h = ((uint64_t)n->caller << 32 | n->function) * 0x9e3779b97f4a7c15ull;
 
@@ -44,13 +44,13 @@ static uint32_t place(const struct stacks *s, const struct stack_node *n)
 	return (uint32_t)(h >> 32) & (s->nr_slots - 1);
 }
 
-static bool is_same(const struct stack_node *a, const struct stack_node *b)
+static bool same_stack_node(const struct stack_node *a, const struct stack_node *b)
 {
 	return a->caller == b->caller && a->function == b->function && a->line == b->line && a->component == b->component &&
 	       a->flags == b->flags;
 }
 
-static bool grow(struct stacks *s)
+static bool grow_stack_nodes(struct stacks *s)
 {
 	struct stack_node *nodes;
 	struct stacks_slot *slots;
@@ -69,7 +69,7 @@ static bool grow(struct stacks *s)
 	s->nr_slots *= 2;
 	s->capacity *= 2;
 	for (uint32_t n = 1; n < s->nr; n++) {
-		uint32_t at = place(s, &s->node[n]);
+		uint32_t at = slot_of_stack_node(s, &s->node[n]);
 
 		while (s->slot[at].node)
 			at = (at + 1) & (s->nr_slots - 1);
@@ -87,13 +87,13 @@ uint32_t stacks_add(struct stacks *s, uint32_t caller, const struct stack_node *
 	n.depth = caller ? (uint16_t)(s->node[caller].depth + 1) : 0;
 	if (!n.component)
 		n.component = s->node[caller].component;
-	for (at = place(s, &n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
-		if (is_same(&s->node[s->slot[at].node], &n))
+	for (at = slot_of_stack_node(s, &n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
+		if (same_stack_node(&s->node[s->slot[at].node], &n))
 			return s->slot[at].node;
 	if (s->nr == s->capacity) {
-		if (!grow(s))
+		if (!grow_stack_nodes(s))
 			return 0;
-		for (at = place(s, &n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
+		for (at = slot_of_stack_node(s, &n); s->slot[at].node; at = (at + 1) & (s->nr_slots - 1))
 			;
 	}
 	s->node[s->nr] = n;
@@ -123,7 +123,7 @@ uint32_t stacks_component(struct stacks *s, const struct dictionary *d, uint32_t
 		struct expansion e;
 		uint32_t most = 0;
 
-		dictionary_expand(d, &component, 1, DICTIONARY_ANY_TIME, &e);
+		dictionary_expand_components(d, &component, 1, DICTIONARY_ANY_TIME, &e);
 		for (uint32_t i = 1; i < e.nr; i++)
 			if (e.row[i].share > e.row[most].share)
 				most = i;

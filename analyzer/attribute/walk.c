@@ -20,12 +20,12 @@ uint32_t walk_needed_registers(uint32_t dwarf)
 	return dwarf | (dwarf & UNSAVED ? UNSAVED : 0);
 }
 
-uint32_t walk_register(int dwarf)
+uint32_t walk_perf_register(int dwarf)
 {
 	return registers_perf[dwarf];
 }
 
-uint64_t walk_registers(uint32_t dwarf)
+uint64_t walk_perf_register_mask(uint32_t dwarf)
 {
 	uint64_t mask = 0;
 
@@ -34,7 +34,7 @@ uint64_t walk_registers(uint32_t dwarf)
 	return mask;
 }
 
-bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out)
+bool walk_input_of_sample(struct sample_block *b, uint32_t i, struct unwind_input *out)
 {
 	const uint64_t *abi = b->column[SAMPLE_COLUMN_REGISTERS_ABI], *ip = b->column[SAMPLE_COLUMN_IP];
 	const uint64_t *mode = b->column[SAMPLE_COLUMN_MODE];
@@ -59,7 +59,7 @@ bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out)
 }
 
 /* A program that was linked without any call-frame information (bun, deno): it keeps frame pointers, or its stacks cannot be walked. */
-static bool has_no_frames(struct elf_object *elf)
+static bool has_no_frame_info(struct elf_object *elf)
 {
 	struct elf_section s;
 	struct go_table go;
@@ -68,7 +68,7 @@ static bool has_no_frames(struct elf_object *elf)
 	return !elf_find_section(elf, ".eh_frame", &s) && !elf_find_section(elf, ".debug_frame", &s) && !elf_find_go(elf, &go, &text);
 }
 
-static void find(void *context, uint64_t address, struct unwind_object *out)
+static void find_unwind_object(void *context, uint64_t address, struct unwind_object *out)
 {
 	const struct walk_place *at = context;
 	const struct code_answer frames = model_ask_frames(at->process, address, at->time_ns);
@@ -107,7 +107,7 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 	if (!c || !code_file_address(c, address, &file_address))
 		return;
 	out->elf = c->kind == CODE_ELF ? c->elf : c->file->elf;
-	out->frame_pointers |= c->kind == CODE_IMAGE && out->elf && has_no_frames(out->elf);
+	out->frame_pointers |= c->kind == CODE_IMAGE && out->elf && has_no_frame_info(out->elf);
 	out->bias = address - file_address;
 	if (out->elf && elf_find_code(out->elf, file_address, &function)) {
 		out->function = function.data;
@@ -119,11 +119,11 @@ static void find(void *context, uint64_t address, struct unwind_object *out)
 	out->end = c->address + c->bytes + (64u << 20); /* its data, where personalities are pointed to */
 }
 
-struct unwind_space walk_space(const struct walk_place *at, bool with_generation)
+struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_generation)
 {
-	struct unwind_space s = { find, (void *)(uintptr_t)at, at->time_ns, at->process->number, 0 };
+	struct unwind_space s = { find_unwind_object, (void *)(uintptr_t)at, at->time_ns, at->process->number, 0 };
 
 	if (with_generation)
-		s.generation = ((uint64_t)at->process->number + 1) << 32 | model_generation(at->process, at->time_ns);
+		s.generation = ((uint64_t)at->process->number + 1) << 32 | model_code_generation(at->process, at->time_ns);
 	return s;
 }

@@ -9,14 +9,14 @@
 
 /* The user's registers and stack bytes of sample i; rip is that of user code, also where the kernel was sampled.  false: there are
  * no registers.  The stack stays until the next call; ask in order (sample_block_stack()). */
-bool walk_input(struct sample_block *b, uint32_t i, struct unwind_input *out);
+bool walk_input_of_sample(struct sample_block *b, uint32_t i, struct unwind_input *out);
 #define WALK_ABI_64 2u /* PERF_SAMPLE_REGS_ABI_64: what SAMPLE_COLUMN_REGISTERS_ABI says where there are registers */
 
 /* perf's number of a register by DWARF's, and perf's mask of registers. */
-uint32_t walk_register(int dwarf);
-uint64_t walk_registers(uint32_t dwarf);
+uint32_t walk_perf_register(int dwarf);
+uint64_t walk_perf_register_mask(uint32_t dwarf);
 
-/* Registers (a mask of DWARF's numbers), and those without which it is unknown whether walk_input() knows these. */
+/* Registers (a mask of DWARF's numbers), and those without which it is unknown whether walk_input_of_sample() knows these. */
 uint32_t walk_needed_registers(uint32_t dwarf);
 
 /* Where and when a sample was. */
@@ -26,6 +26,6 @@ struct walk_place {
 };
 
 /* The address space at a place, which must outlive it.  with_generation: libunwind needs it, the memo does not. */
-struct unwind_space walk_space(const struct walk_place *at, bool with_generation);
+struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_generation);
 
 #endif

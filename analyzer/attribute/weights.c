@@ -11,7 +11,7 @@
 
 #define WEIGHT_LARGE 10000u
 
-static bool goes_by_cpu(const struct model_event *e)
+static bool event_scale_differs_by_cpu(const struct model_event *e)
 {
 	bool by_cpu = false;
 
@@ -20,17 +20,17 @@ static bool goes_by_cpu(const struct model_event *e)
 	return by_cpu;
 }
 
-bool weights_go_by_cpu(const struct model *m)
+bool weights_differ_by_cpu(const struct model *m)
 {
 	bool by_cpu = false;
 
 	for (uint32_t i = 0; i < m->nr_events; i++)
-		by_cpu |= goes_by_cpu(&m->event[i]);
+		by_cpu |= event_scale_differs_by_cpu(&m->event[i]);
 	return by_cpu;
 }
 
 /* For all of them the same: a whole number of so many has what is cut off of it far behind the point. */
-static void one_weight(const struct sample_block *b, uint64_t weight, uint64_t *scaled)
+static void fill_equal_weights(const struct sample_block *b, uint64_t weight, uint64_t *scaled)
 {
 	for (uint32_t i = 0; i < b->nr; i++)
 		scaled[i] = weight;
@@ -41,7 +41,8 @@ static void one_weight(const struct sample_block *b, uint64_t weight, uint64_t *
  * sums with what was cut off are not rounded: all are multiples of the weight's last bit.  So whole numbers of such bits give the same, and
  * a sample does not have to wait for two conversions of the one before.
  */
-static uint32_t scale_alike(const uint64_t *weight, uint32_t i, uint32_t nr, double scaled_weight, double *cut_off, uint64_t *scaled)
+static uint32_t scale_equal_weights(const uint64_t *weight, uint32_t i, uint32_t nr, double scaled_weight, double *cut_off,
+				    uint64_t *scaled)
 {
 	int exponent, bits;
 	uint64_t each, sum;
@@ -69,7 +70,7 @@ int weights_scale(struct scaled_weights *w, const struct model *m, struct sample
 
 	if (!weight || !b->nr || b->event >= m->nr_events || b->event >= MODEL_EVENTS_MAX)
 		return 0;
-	by_cpu = goes_by_cpu(&m->event[b->event]);
+	by_cpu = event_scale_differs_by_cpu(&m->event[b->event]);
 	if (!by_cpu && !(scale < 1 || scale > 1))
 		return 0;
 	if (w->capacity < b->nr) {
@@ -82,7 +83,7 @@ int weights_scale(struct scaled_weights *w, const struct model *m, struct sample
 	}
 	b->column[SAMPLE_COLUMN_WEIGHT] = w->scaled;
 	if (!by_cpu && sample_columns_have(&b->constant, SAMPLE_COLUMN_WEIGHT) && weight[0] >= WEIGHT_LARGE) {
-		one_weight(b, model_whole((double)weight[0] * scale + 0.5), w->scaled);
+		fill_equal_weights(b, model_clamp_to_u64((double)weight[0] * scale + 0.5), w->scaled);
 		return 0;
 	}
 	cut_off = w->cut_off[b->event];
@@ -90,11 +91,11 @@ int weights_scale(struct scaled_weights *w, const struct model *m, struct sample
 		if (by_cpu && cpu && (i == 0 || cpu[i] != cpu[i - 1]))
 			scale = model_event_scale(m, b->event, (uint32_t)cpu[i]);
 		cut_off += (double)weight[i] * scale;
-		w->scaled[i] = model_whole(cut_off);
+		w->scaled[i] = model_clamp_to_u64(cut_off);
 		cut_off = cut_off < 0x1p53 ? cut_off - (double)w->scaled[i] : 0; /* beyond, there is no fraction */
 		i++;
 		if (!by_cpu && i < b->nr && weight[i] == weight[i - 1])
-			i = scale_alike(weight, i, b->nr, (double)weight[i] * scale, &cut_off, w->scaled);
+			i = scale_equal_weights(weight, i, b->nr, (double)weight[i] * scale, &cut_off, w->scaled);
 	}
 	w->cut_off[b->event] = cut_off;
 	b->constant.mask[0] &= ~(1ull << SAMPLE_COLUMN_WEIGHT);
@@ -114,7 +115,7 @@ struct thread_switch {
 	uint32_t kind; /* enum trace_switch */
 };
 
-static int by_thread(const void *a, const void *b)
+static int compare_thread_switches(const void *a, const void *b)
 {
 	const struct thread_switch *x = a, *y = b;
 
@@ -152,14 +153,14 @@ int switches_read(struct trace_reader *t, const struct model *m, struct switches
 	if (m->preempted == MODEL_NO_EVENT)
 		return 0;
 	trace_rewind(t);
-	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
 	while (ret == 0 && trace_next(t, &r) == 1)
 		if (r.id == TRACE_SAMPLES && trace_u64(&r, F(samples, event)) == m->preempted && sample_block_decode(&r, &b) == 0)
 			ret = add_switches(out, &b);
 	sample_block_fini(&b);
-	trace_select(t, ~0u);
+	trace_select_chunks(t, ~0u);
 	if (out->nr)
-		qsort(out->at, out->nr, sizeof(*out->at), by_thread);
+		qsort(out->at, out->nr, sizeof(*out->at), compare_thread_switches);
 	return ret;
 }
 
@@ -172,7 +173,7 @@ void switches_fini(struct switches *s)
 bool switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns, uint64_t *until_ns, enum trace_switch *why)
 {
 	const struct thread_switch wanted = { from_ns, tid, 0 };
-	size_t up_to = SORTED_COUNT(s->nr, i, by_thread(&s->at[i], &wanted) < 0);
+	size_t up_to = SORTED_COUNT(s->nr, i, compare_thread_switches(&s->at[i], &wanted) < 0);
 
 	*why = TRACE_SWITCH_WAITS;
 	for (; up_to < s->nr && s->at[up_to].tid == tid; up_to++) {

@@ -17,7 +17,7 @@ struct scaled_weights {
 };
 
 /* Does it depend on the processor what an event's samples stand for? */
-bool weights_go_by_cpu(const struct model *m);
+bool weights_differ_by_cpu(const struct model *m);
 /* Give the block's samples the weights that they stand for, which are w's until the next call.  0 or -ENOMEM. */
 int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b);
 void weights_fini(struct scaled_weights *w);

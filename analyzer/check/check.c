@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-static struct check begin(struct findings *f, const struct model *m, const struct check_sums *sums)
+static struct check begin_check(struct findings *f, const struct model *m, const struct check_sums *sums)
 {
-	return (struct check){ .findings = f, .m = m, .sums = sums, .complete = m->has_end && !model_lost(m, LOSS_OF_REGISTRATIONS) };
+	return (struct check){ .findings = f, .m = m, .sums = sums, .complete = m->has_end && !model_count_lost(m, LOSS_OF_REGISTRATIONS) };
 }
 
 int check_model(struct findings *f, const struct model *m, const struct check_sums *sums)
 {
-	struct check c = begin(f, m, sums);
+	struct check c = begin_check(f, m, sums);
 	int ret = 0;
 
 	check_records(&c);
@@ -25,9 +25,9 @@ int check_model(struct findings *f, const struct model *m, const struct check_su
 	return ret;
 }
 
-int check_deeply(struct findings *f, const struct report *r)
+int check_code_and_samples(struct findings *f, const struct report *r)
 {
-	struct check c = begin(f, r->model, NULL);
+	struct check c = begin_check(f, r->model, NULL);
 
 	check_code_overlaps(&c);
 	check_code_bytes(&c, r);

@@ -142,13 +142,13 @@ struct check_sums {
 /* What the model alone tells, and these sums.  0 or -ENOMEM. */
 int check_model(struct findings *f, const struct model *m, const struct check_sums *sums);
 /* What takes longer: code that lies on other code, bytes of code, and samples one by one.  0 or -ENOMEM. */
-int check_deeply(struct findings *f, const struct report *r);
+int check_code_and_samples(struct findings *f, const struct report *r);
 /* Those found, the most samples first, else in their order: at most NR_FINDINGS kinds into order; returns how many. */
-uint32_t check_order(const struct findings *f, enum finding_kind order[NR_FINDINGS]);
+uint32_t check_sort_findings(const struct findings *f, enum finding_kind order[NR_FINDINGS]);
 
 /* In a few lines, for the report without --view; nothing where nothing was found.  by_level: samples by component of each level. */
 void check_show_brief(struct report *r, const struct report_group *const *by_level, struct page *p);
 /* How many kinds view_check has found, once it was shown. */
-uint32_t check_view_found(const struct view_instance *v);
+uint32_t check_view_nr_kinds(const struct view_instance *v);
 
 #endif

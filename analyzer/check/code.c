@@ -10,12 +10,12 @@
 
 #define CODE_LONG 4u /* bytes from which on all alike are not code */
 
-static const char *name_of(const struct code *k)
+static const char *name_of_code(const struct code *k)
 {
 	return k->name ? k->name : "";
 }
 
-static void check_entries(struct check *c, const struct code *k)
+static void check_code_map_entries(struct check *c, const struct code *k)
 {
 	bool inside = true, known = true;
 	char name[CHECK_NAME];
@@ -37,18 +37,18 @@ static void check_entries(struct check *c, const struct code *k)
 	}
 	if (!inside)
 		FOUND(c, FINDING_CODE_MAP_OUTSIDE, 0, "offset %#llx of code '%.50s' at %#llx, which has %#llx bytes",
-		      (unsigned long long)outside, name_of(k), (unsigned long long)k->address, (unsigned long long)k->bytes);
+		      (unsigned long long)outside, name_of_code(k), (unsigned long long)k->address, (unsigned long long)k->bytes);
 	if (!known && c->complete)
-		FOUND(c, FINDING_CODE_MAP_COMPONENT, 0, "%s, in code '%.40s' at %#llx", check_name(c, unknown, name), name_of(k),
-		      (unsigned long long)k->address);
+		FOUND(c, FINDING_CODE_MAP_COMPONENT, 0, "%s, in code '%.40s' at %#llx", check_component_name(c, unknown, name),
+		      name_of_code(k), (unsigned long long)k->address);
 }
 
-static void check_lines(struct check *c, const struct code *k)
+static void check_code_lines(struct check *c, const struct code *k)
 {
 	for (size_t i = 0; i < k->nr_lines; i++)
 		if (k->lines[i].address < k->address || k->lines[i].address - k->address > k->bytes) {
 			FOUND(c, FINDING_LINES_OUTSIDE, 0, "address %#llx of code '%.50s' at %#llx",
-			      (unsigned long long)k->lines[i].address, name_of(k), (unsigned long long)k->address);
+			      (unsigned long long)k->lines[i].address, name_of_code(k), (unsigned long long)k->address);
 			return;
 		}
 }
@@ -56,7 +56,7 @@ static void check_lines(struct check *c, const struct code *k)
 #define PAGE 4096u
 
 /* There is code at an unload's beginning, or begins in its range.  Whole pages may be the agent's, which reports munmap(2). */
-static bool was_announced(const uint64_t *starts, uint32_t nr, const struct code_fact *unload)
+static bool unload_was_announced(const uint64_t *starts, uint32_t nr, const struct code_fact *unload)
 {
 	const struct process *p = unload->owner;
 	uint32_t up_to;
@@ -85,7 +85,7 @@ static int check_unloads(struct check *c)
 		const struct code_fact *u = &m->odd_unload[i];
 		const struct process *p = u->owner;
 
-		if (check_speaks(p) && check_knows_start(p) && !was_announced(starts, nr, u))
+		if (check_has_host_data(p) && check_saw_process_start(p) && !unload_was_announced(starts, nr, u))
 			FOUND(c, FINDING_UNLOAD_UNKNOWN, 0, "%#llx, process %u", (unsigned long long)u->start, p->pid);
 	}
 	free(starts);
@@ -93,31 +93,32 @@ static int check_unloads(struct check *c)
 }
 
 /* What the readers met. */
-static void check_faults(struct check *c)
+static void check_code_faults(struct check *c)
 {
 	const struct fault *f = c->m->fault;
 	const struct fault *k = &f[FAULT_LOAD_EMPTY];
 
-	if (k->count && check_speaks(c->m->numbered[k->process]) && check_count(c, FINDING_LOAD_EMPTY, k->count, 0))
-		check_example(c, FINDING_LOAD_EMPTY, "code '%.60s' at %#llx, of %#llx bytes", k->text ? k->text : "",
-			      (unsigned long long)k->value[0], (unsigned long long)k->value[1]);
+	if (k->count && check_has_host_data(c->m->numbered[k->process]) && check_count_finding(c, FINDING_LOAD_EMPTY, k->count, 0))
+		check_set_example(c, FINDING_LOAD_EMPTY, "code '%.60s' at %#llx, of %#llx bytes", k->text ? k->text : "",
+				  (unsigned long long)k->value[0], (unsigned long long)k->value[1]);
 	k = &f[FAULT_CODE_MAP_UNSORTED];
-	if (k->count && check_count(c, FINDING_CODE_MAP_UNSORTED, k->count, 0))
-		check_example(c, FINDING_CODE_MAP_UNSORTED, "of %#llx, process %u", (unsigned long long)k->value[0],
-			      check_pid(c, k->process));
+	if (k->count && check_count_finding(c, FINDING_CODE_MAP_UNSORTED, k->count, 0))
+		check_set_example(c, FINDING_CODE_MAP_UNSORTED, "of %#llx, process %u", (unsigned long long)k->value[0],
+				  check_pid(c, k->process));
 	if (!c->complete)
 		return;
 	k = &f[FAULT_MOVE_UNKNOWN];
-	if (k->count && check_speaks(c->m->numbered[k->process]) && check_knows_start(c->m->numbered[k->process]) &&
-	    check_count(c, FINDING_MOVE_UNKNOWN, k->count, 0))
-		check_example(c, FINDING_MOVE_UNKNOWN, "from %#llx to %#llx, process %u", (unsigned long long)k->value[0],
-			      (unsigned long long)k->value[1], check_pid(c, k->process));
+	if (k->count && check_has_host_data(c->m->numbered[k->process]) && check_saw_process_start(c->m->numbered[k->process]) &&
+	    check_count_finding(c, FINDING_MOVE_UNKNOWN, k->count, 0))
+		check_set_example(c, FINDING_MOVE_UNKNOWN, "from %#llx to %#llx, process %u", (unsigned long long)k->value[0],
+				  (unsigned long long)k->value[1], check_pid(c, k->process));
 	k = &f[FAULT_CODE_MAP_UNKNOWN];
-	if (check_count(c, FINDING_CODE_MAP_UNKNOWN, k->count, 0))
-		check_example(c, FINDING_CODE_MAP_UNKNOWN, "%#llx, process %u", (unsigned long long)k->value[0], check_pid(c, k->process));
+	if (check_count_finding(c, FINDING_CODE_MAP_UNKNOWN, k->count, 0))
+		check_set_example(c, FINDING_CODE_MAP_UNKNOWN, "%#llx, process %u", (unsigned long long)k->value[0],
+				  check_pid(c, k->process));
 	k = &f[FAULT_LINES_UNKNOWN];
-	if (k->count && check_speaks(c->m->numbered[k->process]) && check_count(c, FINDING_LINES_UNKNOWN, k->count, 0))
-		check_example(c, FINDING_LINES_UNKNOWN, "%#llx, process %u", (unsigned long long)k->value[0], check_pid(c, k->process));
+	if (k->count && check_has_host_data(c->m->numbered[k->process]) && check_count_finding(c, FINDING_LINES_UNKNOWN, k->count, 0))
+		check_set_example(c, FINDING_LINES_UNKNOWN, "%#llx, process %u", (unsigned long long)k->value[0], check_pid(c, k->process));
 }
 
 int check_code(struct check *c)
@@ -125,22 +126,22 @@ int check_code(struct check *c)
 	for (uint32_t i = 0; i < c->m->nr_code; i++) {
 		const struct code *k = c->m->code[i];
 
-		if (k->kind != CODE_LOAD || !check_speaks(c->m->numbered[k->process]))
+		if (k->kind != CODE_LOAD || !check_has_host_data(c->m->numbered[k->process]))
 			continue;
 		if (!check_is_utf8(k->name))
 			FOUND(c, FINDING_CODE_NAME, 0, "code at %#llx, process %u", (unsigned long long)k->address,
 			      check_pid(c, k->process));
-		check_entries(c, k);
-		check_lines(c, k);
+		check_code_map_entries(c, k);
+		check_code_lines(c, k);
 	}
-	check_faults(c);
+	check_code_faults(c);
 	return check_unloads(c);
 }
 
 /* --------------------------------------------------------------------------------------------------- what takes longer */
 
 /* Code that reaches out of [start, end) at its edge. */
-static const struct code *reaches_out(const struct process *p, uint64_t at, uint64_t time_ns, uint64_t start, uint64_t end)
+static const struct code *find_code_reaching_out(const struct process *p, uint64_t at, uint64_t time_ns, uint64_t start, uint64_t end)
 {
 	const struct code_fact *f = code_map_ask(&p->code, at, time_ns).fact;
 	const struct code *k = f ? f->owner : NULL;
@@ -155,32 +156,32 @@ void check_code_overlaps(struct check *c)
 		const struct process *p = c->m->numbered[k->process];
 		uint64_t end = k->address + k->bytes;
 
-		if (k->kind != CODE_LOAD || !k->from_ns || !check_speaks(p))
+		if (k->kind != CODE_LOAD || !k->from_ns || !check_has_host_data(p))
 			continue;
-		other = reaches_out(p, k->address, k->from_ns - 1, k->address, end);
-		other = other ? other : reaches_out(p, end - 1, k->from_ns - 1, k->address, end);
+		other = find_code_reaching_out(p, k->address, k->from_ns - 1, k->address, end);
+		other = other ? other : find_code_reaching_out(p, end - 1, k->from_ns - 1, k->address, end);
 		if (other)
-			FOUND(c, FINDING_LOAD_OVERLAP, 0, "'%.30s' at %#llx, on '%.30s' at %#llx", name_of(k),
-			      (unsigned long long)k->address, name_of(other), (unsigned long long)other->address);
+			FOUND(c, FINDING_LOAD_OVERLAP, 0, "'%.30s' at %#llx, on '%.30s' at %#llx", name_of_code(k),
+			      (unsigned long long)k->address, name_of_code(other), (unsigned long long)other->address);
 	}
 }
 
-static void check_bytes(void *context, const struct code *k, const void *bytes, uint64_t read_ns)
+static void check_code_is_written(void *context, const struct code *k, const void *bytes, uint64_t read_ns)
 {
 	struct check *c = context;
 	const unsigned char *b = bytes;
 	size_t same = 1;
 
-	if (read_ns || k->bytes < CODE_LONG || !check_speaks(c->m->numbered[k->process]))
+	if (read_ns || k->bytes < CODE_LONG || !check_has_host_data(c->m->numbered[k->process]))
 		return;
 	while (same < k->bytes && b[same] == b[0])
 		same++;
 	if (same == k->bytes)
-		FOUND(c, FINDING_LOAD_UNWRITTEN, 0, "'%.60s' at %#llx: all bytes are %#x", name_of(k),
-		      (unsigned long long)k->address, b[0]);
+		FOUND(c, FINDING_LOAD_UNWRITTEN, 0, "'%.60s' at %#llx: all bytes are %#x", name_of_code(k), (unsigned long long)k->address,
+		      b[0]);
 }
 
 void check_code_bytes(struct check *c, const struct report *r)
 {
-	code_bytes_each(r, check_bytes, c);
+	code_bytes_each(r, check_code_is_written, c);
 }

@@ -18,7 +18,7 @@ struct lines {
 	uint64_t first, last;
 };
 
-static int by_place(const void *a, const void *b)
+static int compare_line_ranges(const void *a, const void *b)
 {
 	const struct lines *x = a, *y = b;
 
@@ -29,7 +29,7 @@ static int by_place(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static uint32_t sort_lines(const struct model *m, struct lines *lines)
+static uint32_t sort_line_components(const struct model *m, struct lines *lines)
 {
 	uint32_t nr = 0;
 
@@ -40,7 +40,7 @@ static uint32_t sort_lines(const struct model *m, struct lines *lines)
 			lines[nr++] = (struct lines){ s->process, s->level, s->first_component, s->first_component + s->nr_lines };
 	}
 	if (nr)
-		qsort(lines, nr, sizeof(*lines), by_place);
+		qsort(lines, nr, sizeof(*lines), compare_line_ranges);
 	/* texts may overlap: each reaches as far as any that begins before it */
 	for (uint32_t i = 1; i < nr; i++)
 		if (lines[i].process == lines[i - 1].process && lines[i].level == lines[i - 1].level && lines[i].last < lines[i - 1].last)
@@ -48,33 +48,33 @@ static uint32_t sort_lines(const struct model *m, struct lines *lines)
 	return nr;
 }
 
-static bool is_line(const struct lines *lines, uint32_t nr, uint32_t process, uint32_t level, uint64_t id)
+static bool is_line_component(const struct lines *lines, uint32_t nr, uint32_t process, uint32_t level, uint64_t id)
 {
 	const struct lines wanted = { process, level, id, 0 };
-	uint32_t up_to = SORTED_COUNT(nr, i, by_place(&lines[i], &wanted) < 0);
+	uint32_t up_to = SORTED_COUNT(nr, i, compare_line_ranges(&lines[i], &wanted) < 0);
 
 	return up_to > 0 && lines[up_to - 1].process == process && lines[up_to - 1].level == level && id <= lines[up_to - 1].last;
 }
 
-static bool is_known(const struct model *m, const struct lines *lines, uint32_t nr, uint32_t component)
+static bool component_is_known(const struct model *m, const struct lines *lines, uint32_t nr, uint32_t component)
 {
 	const struct component *k = &m->dictionary.component[component];
 	const struct process *p = m->numbered[k->process];
 
-	if (k->announced || is_line(lines, nr, k->process, k->level, k->id))
+	if (k->announced || is_line_component(lines, nr, k->process, k->level, k->id))
 		return true;
 	p = p->parent;
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent) {
-		uint32_t same = dictionary_find(&m->dictionary, p->number, k->level, k->id);
+		uint32_t same = dictionary_find_component(&m->dictionary, p->number, k->level, k->id);
 
-		if ((same && m->dictionary.component[same].announced) || is_line(lines, nr, p->number, k->level, k->id))
+		if ((same && m->dictionary.component[same].announced) || is_line_component(lines, nr, p->number, k->level, k->id))
 			return true;
 	}
 	return false;
 }
 
 /* Of a level whose components have no names at all, none is missing. */
-static int find_known(struct check *c)
+static int find_known_components(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
 	struct lines *lines = malloc((c->m->nr_sources + 1) * sizeof(*lines));
@@ -85,13 +85,13 @@ static int find_known(struct check *c)
 		free(lines);
 		return -ENOMEM;
 	}
-	nr = sort_lines(c->m, lines);
+	nr = sort_line_components(c->m, lines);
 	for (uint32_t i = 0; i < nr; i++)
 		c->names[lines[i].level] = true;
 	for (uint32_t i = 1; i < d->nr_components; i++)
 		c->names[d->component[i].level] |= d->component[i].announced;
 	for (uint32_t i = 1; i < d->nr_components; i++)
-		c->known[i] = !c->names[d->component[i].level] || is_known(c->m, lines, nr, i);
+		c->known[i] = !c->names[d->component[i].level] || component_is_known(c->m, lines, nr, i);
 	free(lines);
 	return 0;
 }
@@ -125,7 +125,7 @@ static void check_levels(struct check *c)
 	}
 }
 
-static void check_names(struct check *c)
+static void check_component_names(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
 	char name[CHECK_NAME];
@@ -134,7 +134,7 @@ static void check_names(struct check *c)
 		const struct component *k = &d->component[i];
 
 		if (k->announced && !check_is_text(k->name))
-			FOUND(c, FINDING_COMPONENT_NAME, 0, "%s of process %u", check_name(c, i, name), check_pid(c, k->process));
+			FOUND(c, FINDING_COMPONENT_NAME, 0, "%s of process %u", check_component_name(c, i, name), check_pid(c, k->process));
 	}
 }
 
@@ -153,16 +153,17 @@ static void check_counters(struct check *c)
 
 		for (const struct counter *n = k->counters; n; n = n->next)
 			if (n->value < 0 && is_row_counter(n->name))
-				FOUND(c, FINDING_ROWS_NEGATIVE, 0, "%s of %s: %lld", n->name, check_name(c, i, name), (long long)n->value);
+				FOUND(c, FINDING_ROWS_NEGATIVE, 0, "%s of %s: %lld", n->name, check_component_name(c, i, name),
+				      (long long)n->value);
 		if (k->counters && !c->known[i] && c->complete)
-			FOUND(c, FINDING_USE_UNKNOWN, 0, "the counter '%.30s' of %s", k->counters->name, check_name(c, i, name));
+			FOUND(c, FINDING_USE_UNKNOWN, 0, "the counter '%.30s' of %s", k->counters->name, check_component_name(c, i, name));
 	}
 	for (uint32_t i = 1; i < c->m->nr_memory; i++) {
 		const struct memory *m = c->m->memory[i];
 
 		if (m && m->component && !c->known[m->component] && c->complete)
 			FOUND(c, FINDING_USE_UNKNOWN, 0, "the memory '%.30s' of %s", m->name ? m->name : "",
-			      check_name(c, m->component, name));
+			      check_component_name(c, m->component, name));
 	}
 }
 
@@ -201,7 +202,7 @@ static void count_links(const struct check *c, struct ups *u)
 }
 
 /* Against what the host said of its levels, or against most of the links between the two. */
-static bool is_reversed(const struct ups *u, uint32_t lower, uint32_t upper)
+static bool links_are_reversed(const struct ups *u, uint32_t lower, uint32_t upper)
 {
 	bool said_up = u->declared[lower] >> upper & 1, said_down = u->declared[upper] >> lower & 1;
 
@@ -212,7 +213,7 @@ static bool is_reversed(const struct ups *u, uint32_t lower, uint32_t upper)
 	return u->links[lower][upper] < u->links[upper][lower];
 }
 
-static void check_reversed(struct check *c, const struct ups *u)
+static void check_reversed_links(struct check *c, const struct ups *u)
 {
 	const struct dictionary *d = &c->m->dictionary;
 	uint32_t reversed[LEVELS_MAX] = { 0 }, any = 0;
@@ -220,18 +221,19 @@ static void check_reversed(struct check *c, const struct ups *u)
 
 	for (uint32_t i = 0; i < d->nr_levels; i++)
 		for (uint32_t up = 0; up < d->nr_levels; up++)
-			if (is_reversed(u, i, up))
+			if (links_are_reversed(u, i, up))
 				any |= reversed[i] |= 1u << up;
 	for (uint32_t i = 1; any && i < d->nr_components; i++)
 		for (uint32_t n = 0; n < d->component[i].nr_links; n++) {
 			uint32_t up = d->component[i].links[n].upper;
 
 			if (reversed[d->component[i].level] >> d->component[up].level & 1)
-				FOUND(c, FINDING_LINK_REVERSED, 0, "%s to %s", check_name(c, i, a), check_name(c, up, b));
+				FOUND(c, FINDING_LINK_REVERSED, 0, "%s to %s", check_component_name(c, i, a),
+				      check_component_name(c, up, b));
 		}
 }
 
-static void check_unknown(struct check *c)
+static void check_unknown_links(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
 	char a[CHECK_NAME], b[CHECK_NAME];
@@ -243,11 +245,12 @@ static void check_unknown(struct check *c)
 			continue;
 		for (uint32_t n = 0; n < k->nr_links; n++)
 			if (!c->known[i] || !c->known[k->links[n].upper])
-				FOUND(c, FINDING_LINK_UNKNOWN, 0, "%s to %s", check_name(c, i, a), check_name(c, k->links[n].upper, b));
+				FOUND(c, FINDING_LINK_UNKNOWN, 0, "%s to %s", check_component_name(c, i, a),
+				      check_component_name(c, k->links[n].upper, b));
 	}
 }
 
-static void check_fan_out(struct check *c)
+static void check_link_fan_out(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
 	char name[CHECK_NAME];
@@ -263,27 +266,27 @@ static void check_fan_out(struct check *c)
 
 			if (k->links[n].to_ns != UINT64_MAX || ++nr[level] != EXPANSION_ROWS_MAX + 1)
 				continue;
-			FOUND(c, FINDING_LINK_MANY, 0, "%s, at level %s", check_name(c, i, name), check_level(c, level));
+			FOUND(c, FINDING_LINK_MANY, 0, "%s, at level %s", check_component_name(c, i, name), check_level_name(c, level));
 		}
 	}
 }
 
-static bool leads_up(const struct check *c, const struct ups *u, uint32_t level)
+static bool level_has_links_up(const struct check *c, const struct ups *u, uint32_t level)
 {
 	if (u->any_declared)
 		return u->declared[level] != 0;
 	return c->complete && u->nr[level] >= 2 && 2 * (uint64_t)u->linked[level] >= u->nr[level];
 }
 
-static double samples_of(const struct check *c, uint32_t component)
+static double samples_of_component(const struct check *c, uint32_t component)
 {
 	uint32_t level = c->m->dictionary.component[component].level;
 
-	return c->sums ? report_sum(c->sums->level[level], component)->samples : 0;
+	return c->sums ? report_find_sum(c->sums->level[level], component)->samples : 0;
 }
 
 /* Announced ones; code that several use, and the engine's own machinery, belong to none. */
-static void check_unlinked(struct check *c, const struct ups *u)
+static void check_unlinked_components(struct check *c, const struct ups *u)
 {
 	const struct dictionary *d = &c->m->dictionary;
 	double best = -1;
@@ -294,14 +297,15 @@ static void check_unlinked(struct check *c, const struct ups *u)
 		double samples;
 
 		if (!k->announced || k->nr_links || k->of_objects || k->flags & (JITREG_COMPONENT_SHARED | JITREG_COMPONENT_RUNTIME) ||
-		    host_levels_have(c->m, k->level) || !leads_up(c, u, k->level))
+		    host_levels_have(c->m, k->level) || !level_has_links_up(c, u, k->level))
 			continue;
-		samples = samples_of(c, i);
+		samples = samples_of_component(c, i);
 		if (k->to_ns != UINT64_MAX && samples <= 0)
 			continue; /* it is over, perhaps before it was of use */
-		check_count(c, FINDING_COMPONENT_UNLINKED, 1, samples);
+		check_count_finding(c, FINDING_COMPONENT_UNLINKED, 1, samples);
 		if (samples > best)
-			check_example(c, FINDING_COMPONENT_UNLINKED, "%s of process %u", check_name(c, i, name), check_pid(c, k->process));
+			check_set_example(c, FINDING_COMPONENT_UNLINKED, "%s of process %u", check_component_name(c, i, name),
+					  check_pid(c, k->process));
 		best = samples > best ? samples : best;
 	}
 }
@@ -320,21 +324,21 @@ static void check_unlinked_lines(struct check *c, const struct ups *u)
 		if (s->level == LEVELS_MAX || !u->declared[s->level])
 			continue;
 		for (uint64_t line = 1; line <= s->nr_lines && !linked; line++) {
-			uint32_t component = dictionary_find(d, s->process, s->level, s->first_component + line);
+			uint32_t component = dictionary_find_component(d, s->process, s->level, s->first_component + line);
 
 			linked = component && d->component[component].nr_links;
-			samples += component ? samples_of(c, component) : 0;
+			samples += component ? samples_of_component(c, component) : 0;
 		}
 		if (!linked && samples > 0)
 			FOUND(c, FINDING_LINES_UNLINKED, samples, "'%.60s', level %s, process %u", s->name ? s->name : "",
-			      check_level(c, s->level), check_pid(c, s->process));
+			      check_level_name(c, s->level), check_pid(c, s->process));
 	}
 }
 
 /* --------------------------------------------------------------------------------------------------------------- cycles */
 
 /* Where links between levels lead upwards only, those between components do. */
-static bool may_have_cycles(const struct dictionary *d, const struct ups *u)
+static bool links_may_have_cycles(const struct dictionary *d, const struct ups *u)
 {
 	uint32_t left = (1u << d->nr_levels) - 1, before;
 
@@ -357,7 +361,7 @@ struct step {
 };
 
 /* Depth first: a link to a component on the way here closes a circle. */
-static int check_cycles(struct check *c)
+static int check_link_cycles(struct check *c)
 {
 	enum { NEW, ON_THE_WAY, DONE };
 	const struct dictionary *d = &c->m->dictionary;
@@ -385,7 +389,8 @@ static int check_cycles(struct check *c)
 			if (l->to_ns != UINT64_MAX || state[l->upper] == DONE) {
 				continue;
 			} else if (state[l->upper] == ON_THE_WAY) {
-				FOUND(c, FINDING_LINK_CYCLE, 0, "%s and %s", check_name(c, l->upper, a), check_name(c, s->component, b));
+				FOUND(c, FINDING_LINK_CYCLE, 0, "%s and %s", check_component_name(c, l->upper, a),
+				      check_component_name(c, s->component, b));
 			} else {
 				state[l->upper] = ON_THE_WAY;
 				stack[depth++] = (struct step){ l->upper, 0 };
@@ -401,18 +406,18 @@ static int check_cycles(struct check *c)
 int check_dictionary(struct check *c)
 {
 	struct ups u;
-	int ret = find_known(c);
+	int ret = find_known_components(c);
 
 	if (ret)
 		return ret;
 	count_links(c, &u);
 	check_levels(c);
-	check_names(c);
+	check_component_names(c);
 	check_counters(c);
-	check_unlinked(c, &u);
-	check_unknown(c);
-	check_reversed(c, &u);
-	check_fan_out(c);
+	check_unlinked_components(c, &u);
+	check_unknown_links(c);
+	check_reversed_links(c, &u);
+	check_link_fan_out(c);
 	check_unlinked_lines(c, &u);
-	return may_have_cycles(&c->m->dictionary, &u) ? check_cycles(c) : 0;
+	return links_may_have_cycles(&c->m->dictionary, &u) ? check_link_cycles(c) : 0;
 }

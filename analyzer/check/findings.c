@@ -20,7 +20,7 @@ const char *const finding_sentences[] = { FINDINGS(SENTENCE_) };
 const char *const finding_remedies[] = { FINDINGS(REMEDY_) };
 #undef REMEDY_
 
-bool check_count(struct check *c, enum finding_kind kind, uint64_t count, double samples)
+bool check_count_finding(struct check *c, enum finding_kind kind, uint64_t count, double samples)
 {
 	struct finding *f = &c->findings->of[kind];
 	bool first = f->count == 0;
@@ -33,7 +33,7 @@ bool check_count(struct check *c, enum finding_kind kind, uint64_t count, double
 	return first;
 }
 
-void check_example(struct check *c, enum finding_kind kind, const char *format, ...)
+void check_set_example(struct check *c, enum finding_kind kind, const char *format, ...)
 {
 	struct finding *f = &c->findings->of[kind];
 	va_list list;
@@ -43,18 +43,18 @@ void check_example(struct check *c, enum finding_kind kind, const char *format, 
 	va_end(list);
 }
 
-const char *check_level(const struct check *c, uint32_t level)
+const char *check_level_name(const struct check *c, uint32_t level)
 {
 	const char *name = level < c->m->dictionary.nr_levels ? c->m->dictionary.level[level].name : NULL;
 
 	return name && *name ? name : "component";
 }
 
-const char *check_name(const struct check *c, uint32_t component, char text[CHECK_NAME])
+const char *check_component_name(const struct check *c, uint32_t component, char text[CHECK_NAME])
 {
 	const struct component *k = &c->m->dictionary.component[component];
 
-	snprintf(text, CHECK_NAME, k->name && *k->name ? "%.40s %llu '%.40s'" : "%.40s %llu", check_level(c, k->level),
+	snprintf(text, CHECK_NAME, k->name && *k->name ? "%.40s %llu '%.40s'" : "%.40s %llu", check_level_name(c, k->level),
 		 (unsigned long long)k->id, k->name ? k->name : "");
 	return text;
 }
@@ -79,7 +79,7 @@ bool check_is_text(const char *text)
 	return text && *text && check_is_utf8(text);
 }
 
-bool check_speaks(const struct process *p)
+bool check_has_host_data(const struct process *p)
 {
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
 		if (p->has_dictionary || p->nr_tags)
@@ -87,7 +87,7 @@ bool check_speaks(const struct process *p)
 	return false;
 }
 
-bool check_knows_start(const struct process *p)
+bool check_saw_process_start(const struct process *p)
 {
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
 		if (p->exec_seen)
@@ -95,7 +95,7 @@ bool check_knows_start(const struct process *p)
 	return false;
 }
 
-static int by_samples(const void *a, const void *b, void *context)
+static int compare_finding_samples(const void *a, const void *b, void *context)
 {
 	const struct findings *f = context;
 	enum finding_kind x = *(const enum finding_kind *)a, y = *(const enum finding_kind *)b;
@@ -105,13 +105,13 @@ static int by_samples(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-uint32_t check_order(const struct findings *f, enum finding_kind order[NR_FINDINGS])
+uint32_t check_sort_findings(const struct findings *f, enum finding_kind order[NR_FINDINGS])
 {
 	uint32_t nr = 0;
 
 	for (int i = 0; i < NR_FINDINGS; i++)
 		if (f->of[i].count)
 			order[nr++] = (enum finding_kind)i;
-	qsort_r(order, nr, sizeof(*order), by_samples, (void *)(uintptr_t)f);
+	qsort_r(order, nr, sizeof(*order), compare_finding_samples, (void *)(uintptr_t)f);
 	return nr;
 }

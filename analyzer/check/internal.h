@@ -16,23 +16,23 @@ struct check {
 };
 
 /* One more; true for the first of its kind: then its example is wanted. */
-bool check_count(struct check *c, enum finding_kind kind, uint64_t count, double samples);
-void check_example(struct check *c, enum finding_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool check_count_finding(struct check *c, enum finding_kind kind, uint64_t count, double samples);
+void check_set_example(struct check *c, enum finding_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define FOUND(c, kind, samples, ...) \
 	do { \
-		if (check_count(c, kind, 1, samples)) \
-			check_example(c, kind, __VA_ARGS__); \
+		if (check_count_finding(c, kind, 1, samples)) \
+			check_set_example(c, kind, __VA_ARGS__); \
 	} while (0)
 
 /* "operator 7 'hash join'"; text has room for CHECK_NAME. */
 #define CHECK_NAME 100
-const char *check_name(const struct check *c, uint32_t component, char text[CHECK_NAME]);
-const char *check_level(const struct check *c, uint32_t level);
+const char *check_component_name(const struct check *c, uint32_t component, char text[CHECK_NAME]);
+const char *check_level_name(const struct check *c, uint32_t level);
 bool check_is_text(const char *text); /* not empty, and UTF-8 */
 bool check_is_utf8(const char *text);
 /* Its host, or one that it was forked from, has a dictionary; it was recorded from its start. */
-bool check_speaks(const struct process *p);
-bool check_knows_start(const struct process *p);
+bool check_has_host_data(const struct process *p);
+bool check_saw_process_start(const struct process *p);
 static inline uint32_t check_pid(const struct check *c, uint32_t process)
 {
 	return c->m->numbered[process]->pid;

@@ -13,11 +13,11 @@
 #define OPEN_MANY 3u
 
 /* The command ran to its end, so what it began it had the time to end. */
-static bool ended_well(const struct check *c, const struct process *p)
+static bool process_ended_well(const struct check *c, const struct process *p)
 {
 	const uint32_t status = c->m->exit_status;
 
-	return p->number == 0 && check_knows_start(p) && status != ~0u && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 0;
+	return p->number == 0 && check_saw_process_start(p) && status != ~0u && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 0;
 }
 
 /* By thread and name: how many began, and whether any ended. */
@@ -26,7 +26,7 @@ struct name {
 	bool ended;
 };
 
-static int check_open(struct check *c)
+static int check_unended_marks(struct check *c)
 {
 	const struct model *m = c->m;
 	struct name *names = calloc((size_t)m->nr_marks + 1, sizeof(*names));
@@ -49,9 +49,8 @@ static int check_open(struct check *c)
 		const struct mark *k = &m->mark[i];
 		const struct name *n = &names[of[i]];
 
-		if (k->end_ns == UINT64_MAX &&
-		    (ended_well(c, m->numbered[k->process]) ||
-		     (k->covers == JITREG_COVERS_THREAD && !n->ended && n->begun >= OPEN_MANY)))
+		if (k->end_ns == UINT64_MAX && (process_ended_well(c, m->numbered[k->process]) ||
+						(k->covers == JITREG_COVERS_THREAD && !n->ended && n->begun >= OPEN_MANY)))
 			FOUND(c, FINDING_MARK_OPEN, 0, "'%.50s', instance %llu, thread %u", k->name ? k->name : "",
 			      (unsigned long long)k->instance, k->tid);
 	}
@@ -61,13 +60,13 @@ static int check_open(struct check *c)
 	return ret;
 }
 
-static void check_ends(struct check *c)
+static void check_unbegun_mark_ends(struct check *c)
 {
 	const struct fault *f = &c->m->fault[FAULT_MARK_END_UNKNOWN];
 
-	if (f->count && check_knows_start(c->m->numbered[f->process]) && check_count(c, FINDING_MARK_UNBEGUN, f->count, 0))
-		check_example(c, FINDING_MARK_UNBEGUN, "'%.50s', instance %llu, thread %llu", f->text ? f->text : "",
-			      (unsigned long long)f->value[0], (unsigned long long)f->value[1]);
+	if (f->count && check_saw_process_start(c->m->numbered[f->process]) && check_count_finding(c, FINDING_MARK_UNBEGUN, f->count, 0))
+		check_set_example(c, FINDING_MARK_UNBEGUN, "'%.50s', instance %llu, thread %llu", f->text ? f->text : "",
+				  (unsigned long long)f->value[0], (unsigned long long)f->value[1]);
 }
 
 int check_marks(struct check *c)
@@ -86,12 +85,12 @@ int check_marks(struct check *c)
 			      (unsigned long long)k->instance, k->tid);
 		if (c->complete && c->known && k->component && !c->known[k->component])
 			FOUND(c, FINDING_USE_UNKNOWN, 0, "the mark '%.30s' of %s", k->name ? k->name : "",
-			      check_name(c, k->component, name));
+			      check_component_name(c, k->component, name));
 	}
 	if (!c->complete)
 		return 0;
-	check_ends(c);
-	return m->nr_marks ? check_open(c) : 0;
+	check_unbegun_mark_ends(c);
+	return m->nr_marks ? check_unended_marks(c) : 0;
 }
 
 void check_records(struct check *c)
@@ -99,41 +98,43 @@ void check_records(struct check *c)
 	const struct model *m = c->m;
 	const struct fault *f = &m->fault[FAULT_TIME_OTHER_CLOCK];
 
-	if (m->lost[LOSS_LOG_BAD] && check_count(c, FINDING_RECORD_REFUSED, m->lost[LOSS_LOG_BAD], 0))
-		check_example(c, FINDING_RECORD_REFUSED, "calls that returned -EINVAL, unknown ids, sizes that do not fit");
-	if (m->lost[LOSS_LOG_FULL] && check_count(c, FINDING_RECORD_DROPPED, m->lost[LOSS_LOG_FULL], 0))
-		check_example(c, FINDING_RECORD_DROPPED, "a log is 64 MiB, and drained every 10 ms");
-	if (f->count && check_count(c, FINDING_TIME_CLOCK, f->count, 0)) {
+	if (m->lost[LOSS_LOG_BAD] && check_count_finding(c, FINDING_RECORD_REFUSED, m->lost[LOSS_LOG_BAD], 0))
+		check_set_example(c, FINDING_RECORD_REFUSED, "calls that returned -EINVAL, unknown ids, sizes that do not fit");
+	if (m->lost[LOSS_LOG_FULL] && check_count_finding(c, FINDING_RECORD_DROPPED, m->lost[LOSS_LOG_FULL], 0))
+		check_set_example(c, FINDING_RECORD_DROPPED, "a log is 64 MiB, and drained every 10 ms");
+	if (f->count && check_count_finding(c, FINDING_TIME_CLOCK, f->count, 0)) {
 		const struct schema_record *s = schema_find((uint32_t)f->value[1]);
 
-		check_example(c, FINDING_TIME_CLOCK, "%s at %llu ns, process %u; the recording began at %llu ns", s ? s->name : "a record",
-			      (unsigned long long)f->value[0], check_pid(c, f->process), (unsigned long long)m->begin_ns);
+		check_set_example(c, FINDING_TIME_CLOCK, "%s at %llu ns, process %u; the recording began at %llu ns",
+				  s ? s->name : "a record", (unsigned long long)f->value[0], check_pid(c, f->process),
+				  (unsigned long long)m->begin_ns);
 	}
 	f = &m->fault[FAULT_LEVELS_FULL];
-	if (f->count && check_count(c, FINDING_LEVELS_FULL, f->count, 0))
-		check_example(c, FINDING_LEVELS_FULL, "level %llu, process %u", (unsigned long long)f->value[0], check_pid(c, f->process));
+	if (f->count && check_count_finding(c, FINDING_LEVELS_FULL, f->count, 0))
+		check_set_example(c, FINDING_LEVELS_FULL, "level %llu, process %u", (unsigned long long)f->value[0],
+				  check_pid(c, f->process));
 	f = &m->fault[FAULT_LEVEL_RENAMED];
-	if (f->count && check_count(c, FINDING_LEVEL_RENAMED, f->count, 0))
-		check_example(c, FINDING_LEVEL_RENAMED, "level %llu, '%.50s' before, process %u", (unsigned long long)f->value[0],
-			      f->text ? f->text : "", check_pid(c, f->process));
+	if (f->count && check_count_finding(c, FINDING_LEVEL_RENAMED, f->count, 0))
+		check_set_example(c, FINDING_LEVEL_RENAMED, "level %llu, '%.50s' before, process %u", (unsigned long long)f->value[0],
+				  f->text ? f->text : "", check_pid(c, f->process));
 	f = &m->fault[FAULT_LEVEL_SELF];
-	if (f->count && check_count(c, FINDING_LEVEL_UPPER, f->count, 0))
-		check_example(c, FINDING_LEVEL_UPPER, "level %llu and itself, process %u", (unsigned long long)f->value[0],
-			      check_pid(c, f->process));
+	if (f->count && check_count_finding(c, FINDING_LEVEL_UPPER, f->count, 0))
+		check_set_example(c, FINDING_LEVEL_UPPER, "level %llu and itself, process %u", (unsigned long long)f->value[0],
+				  check_pid(c, f->process));
 	f = &m->fault[FAULT_NUMBER_ZERO];
-	if (f->count && check_count(c, FINDING_NUMBER_ZERO, f->count, 0)) {
+	if (f->count && check_count_finding(c, FINDING_NUMBER_ZERO, f->count, 0)) {
 		const struct schema_record *s = schema_find((uint32_t)f->value[0]);
 
-		check_example(c, FINDING_NUMBER_ZERO, "%s of level %llu, process %u", s ? s->name : "a record",
-			      (unsigned long long)f->value[1], check_pid(c, f->process));
+		check_set_example(c, FINDING_NUMBER_ZERO, "%s of level %llu, process %u", s ? s->name : "a record",
+				  (unsigned long long)f->value[1], check_pid(c, f->process));
 	}
 	f = &m->fault[FAULT_LINK_SAME_LEVEL];
-	if (f->count && check_count(c, FINDING_LINK_SAME_LEVEL, f->count, 0))
-		check_example(c, FINDING_LINK_SAME_LEVEL, "level %llu: %llu to %llu, process %u", (unsigned long long)f->value[0],
-			      (unsigned long long)f->value[1], (unsigned long long)f->value[2], check_pid(c, f->process));
+	if (f->count && check_count_finding(c, FINDING_LINK_SAME_LEVEL, f->count, 0))
+		check_set_example(c, FINDING_LINK_SAME_LEVEL, "level %llu: %llu to %llu, process %u", (unsigned long long)f->value[0],
+				  (unsigned long long)f->value[1], (unsigned long long)f->value[2], check_pid(c, f->process));
 	f = &m->fault[FAULT_COMPONENT_RENAMED];
-	if (f->count && check_count(c, FINDING_COMPONENT_RENAMED, f->count, 0))
-		check_example(c, FINDING_COMPONENT_RENAMED, "level %llu, id %llu, '%.50s' before, process %u",
-			      (unsigned long long)f->value[0], (unsigned long long)f->value[1], f->text ? f->text : "",
-			      check_pid(c, f->process));
+	if (f->count && check_count_finding(c, FINDING_COMPONENT_RENAMED, f->count, 0))
+		check_set_example(c, FINDING_COMPONENT_RENAMED, "level %llu, id %llu, '%.50s' before, process %u",
+				  (unsigned long long)f->value[0], (unsigned long long)f->value[1], f->text ? f->text : "",
+				  check_pid(c, f->process));
 }

@@ -13,19 +13,19 @@ struct graph {
 	uint32_t *left;	     /* components without edges that lead to them, which are taken away next */
 };
 
-static uint32_t piece_of(uint32_t *piece, uint32_t i)
+static uint32_t plan_piece_of(uint32_t *piece, uint32_t i)
 {
 	while (piece[i] != i)
 		i = piece[i] = piece[piece[i]];
 	return i;
 }
 
-static bool is_of_plan(const struct dictionary *d, const struct edge *e)
+static bool edge_is_of_plan(const struct dictionary *d, const struct edge *e)
 {
 	return d->level[d->component[e->from].level].flags & JITREG_LEVEL_PLAN && e->from != e->to;
 }
 
-static void check_edges(struct check *c)
+static void check_plan_edges(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
 	char a[CHECK_NAME], b[CHECK_NAME];
@@ -34,22 +34,23 @@ static void check_edges(struct check *c)
 		const struct edge *e = &d->edges[i];
 
 		if (e->from == e->to)
-			FOUND(c, FINDING_EDGE_SELF, 0, "%s", check_name(c, e->from, a));
+			FOUND(c, FINDING_EDGE_SELF, 0, "%s", check_component_name(c, e->from, a));
 		if (c->complete && (!c->known[e->from] || !c->known[e->to]))
-			FOUND(c, FINDING_EDGE_UNKNOWN, 0, "%s to %s", check_name(c, e->from, a), check_name(c, e->to, b));
+			FOUND(c, FINDING_EDGE_UNKNOWN, 0, "%s to %s", check_component_name(c, e->from, a),
+			      check_component_name(c, e->to, b));
 	}
 }
 
-static void join(const struct dictionary *d, struct graph *g)
+static void join_plan_pieces(const struct dictionary *d, struct graph *g)
 {
 	for (uint32_t i = 0; i < d->nr_components; i++)
 		g->piece[i] = i;
 	for (uint32_t i = 0; i < d->nr_edges; i++) {
 		const struct edge *e = &d->edges[i];
 
-		if (!is_of_plan(d, e))
+		if (!edge_is_of_plan(d, e))
 			continue;
-		g->piece[piece_of(g->piece, e->from)] = piece_of(g->piece, e->to);
+		g->piece[plan_piece_of(g->piece, e->from)] = plan_piece_of(g->piece, e->to);
 		g->nr_in[e->to]++;
 		g->next_out[i] = g->first_out[e->from];
 		g->first_out[e->from] = i + 1;
@@ -57,7 +58,7 @@ static void join(const struct dictionary *d, struct graph *g)
 }
 
 /* Producers first; what consumes itself is never without a producer. */
-static void take_apart(struct check *c, struct graph *g)
+static void check_plan_cycles(struct check *c, struct graph *g)
 {
 	const struct dictionary *d = &c->m->dictionary;
 	uint32_t nr = 0;
@@ -72,21 +73,22 @@ static void take_apart(struct check *c, struct graph *g)
 				g->left[nr++] = d->edges[e - 1].to;
 	for (uint32_t i = 1; i < d->nr_components; i++)
 		if (g->nr_in[i])
-			FOUND(c, FINDING_PLAN_CYCLE, 0, "%s", check_name(c, i, name));
+			FOUND(c, FINDING_PLAN_CYCLE, 0, "%s", check_component_name(c, i, name));
 }
 
-static void check_roots(struct check *c, struct graph *g)
+static void check_plan_roots(struct check *c, struct graph *g)
 {
 	const struct dictionary *d = &c->m->dictionary;
 	char a[CHECK_NAME], b[CHECK_NAME];
 
 	for (uint32_t i = 1; i < d->nr_components; i++) {
-		uint32_t piece = piece_of(g->piece, i);
+		uint32_t piece = plan_piece_of(g->piece, i);
 
 		if (g->first_out[i])
 			continue;
 		if (g->root[piece] && g->root[piece] != UINT32_MAX) {
-			FOUND(c, FINDING_PLAN_ROOTS, 0, "%s and %s", check_name(c, g->root[piece], a), check_name(c, i, b));
+			FOUND(c, FINDING_PLAN_ROOTS, 0, "%s and %s", check_component_name(c, g->root[piece], a),
+			      check_component_name(c, i, b));
 			g->root[piece] = UINT32_MAX; /* once of each plan */
 		} else if (!g->root[piece]) {
 			g->root[piece] = i;
@@ -107,11 +109,11 @@ int check_plans(struct check *c)
 	if (!memory)
 		return -ENOMEM;
 	g = (struct graph){ memory, memory + nr, memory + 2 * nr, memory + 5 * nr, memory + 3 * nr, memory + 4 * nr };
-	check_edges(c);
-	join(d, &g);
-	take_apart(c, &g);
+	check_plan_edges(c);
+	join_plan_pieces(d, &g);
+	check_plan_cycles(c, &g);
 	if (c->complete)
-		check_roots(c, &g);
+		check_plan_roots(c, &g);
 	free(memory);
 	return 0;
 }

@@ -10,7 +10,7 @@ static uint32_t marked_component(const struct sample_tags *t, const struct proce
 {
 	const struct model *m = t->check->m;
 	uint64_t until_ns = UINT64_MAX;
-	const struct mark_piece *x = model_find_piece(m, p, tid, time_ns, &until_ns);
+	const struct mark_piece *x = model_find_mark_piece(m, p, tid, time_ns, &until_ns);
 
 	for (uint32_t back = 0; x && back < MARKS_BACK; back++) {
 		if (m->mark[x->mark].component && x->to_ns > time_ns)
@@ -39,7 +39,7 @@ void sample_tags_fini(struct sample_tags *t)
 
 /* -------------------------------------------------------------------------------------------------------------- samples */
 
-static bool keeps(const struct tag *t, uint64_t address)
+static bool tag_is_preserved_at(const struct tag *t, uint64_t address)
 {
 	for (uint32_t i = 0; i < t->nr_preserving_ranges; i++)
 		if (address - t->preserving_range[i].start < t->preserving_range[i].end - t->preserving_range[i].start)
@@ -47,31 +47,31 @@ static bool keeps(const struct tag *t, uint64_t address)
 	return false;
 }
 
-static uint64_t id_of(const struct tag *t, uint32_t field, uint64_t value)
+static uint64_t tag_field_id(const struct tag *t, uint32_t field, uint64_t value)
 {
 	uint64_t id = value >> t->field[field].shift;
 
 	return t->field[field].bits < 64 ? id & ((1ull << t->field[field].bits) - 1) : id;
 }
 
-static bool is_announced(const struct sample_tags *t, const struct process *p, uint32_t level, uint64_t id)
+static bool component_is_announced(const struct sample_tags *t, const struct process *p, uint32_t level, uint64_t id)
 {
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
-		if (dictionary_find(&t->check->m->dictionary, p->number, level, id))
+		if (dictionary_find_component(&t->check->m->dictionary, p->number, level, id))
 			return true;
 	return false;
 }
 
 /* Right check bits, and an id that names nothing: true. */
-static bool take_ids(struct sample_tags *t, const struct tag *tag, const struct process *p, uint64_t value)
+static bool count_unknown_tag_ids(struct sample_tags *t, const struct tag *tag, const struct process *p, uint64_t value)
 {
 	bool unknown = false;
 
 	for (uint32_t i = 0; i < tag->nr_fields; i++) {
-		uint64_t id = id_of(tag, i, value);
+		uint64_t id = tag_field_id(tag, i, value);
 		struct pair_sum *of;
 
-		if (!id || is_announced(t, p, tag->field[i].level, id))
+		if (!id || component_is_announced(t, p, tag->field[i].level, id))
 			continue;
 		unknown = true;
 		of = pair_sums_get(&t->ids, id, (uint64_t)p->number << 32 | tag->field[i].level);
@@ -82,7 +82,7 @@ static bool take_ids(struct sample_tags *t, const struct tag *tag, const struct 
 	return unknown;
 }
 
-static bool has(const struct expansion *e, uint32_t level, uint32_t component)
+static bool expansion_has_component(const struct expansion *e, uint32_t level, uint32_t component)
 {
 	for (uint32_t i = 0; i < e->nr; i++)
 		if (component ? e->row[i].component[level] == component : e->row[i].component[level] != COMPONENT_NONE)
@@ -91,12 +91,12 @@ static bool has(const struct expansion *e, uint32_t level, uint32_t component)
 }
 
 /* Both lead to components of the level, and to none in common. */
-static bool disagree(const struct expansion *a, const struct expansion *b, uint32_t level)
+static bool expansions_disagree(const struct expansion *a, const struct expansion *b, uint32_t level)
 {
-	if (!has(a, level, COMPONENT_NONE) || !has(b, level, COMPONENT_NONE))
+	if (!expansion_has_component(a, level, COMPONENT_NONE) || !expansion_has_component(b, level, COMPONENT_NONE))
 		return false;
 	for (uint32_t i = 0; i < a->nr; i++)
-		if (a->row[i].component[level] && has(b, level, a->row[i].component[level]))
+		if (a->row[i].component[level] && expansion_has_component(b, level, a->row[i].component[level]))
 			return false;
 	return true;
 }
@@ -105,25 +105,25 @@ static bool disagree(const struct expansion *a, const struct expansion *b, uint3
  * The tag against the generated code that called the shared code: at the plan's level, because shared code may well set a tag of its own,
  * for a part of the same operator.  Without a plan, at the levels that the tag names.
  */
-static void take_call(struct sample_tags *t, const struct sample *s, const struct tag *tag, const struct sample_answer *by_tag,
-		      const struct sample_answer *by_stack)
+static void compare_tag_with_stack(struct sample_tags *t, const struct sample *s, const struct tag *tag, const struct sample_answer *by_tag,
+				   const struct sample_answer *by_stack)
 {
 	const struct dictionary *d = &t->check->m->dictionary;
 	struct expansion tags, calls;
 	bool missing = by_tag->method != METHOD_TAG, could = false, other = t->plan_level != LEVELS_MAX;
 	struct pair_sum *site;
 
-	sample_expand(d, &by_stack->deciding, s->time_ns, &calls);
+	sample_expand_components(d, &by_stack->deciding, s->time_ns, &calls);
 	for (uint32_t i = 0; i < tag->nr_fields; i++)
-		could |= has(&calls, tag->field[i].level, COMPONENT_NONE);
+		could |= expansion_has_component(&calls, tag->field[i].level, COMPONENT_NONE);
 	if (!could)
 		return;
 	if (!missing) {
-		sample_expand(d, &by_tag->deciding, s->time_ns, &tags);
+		sample_expand_components(d, &by_tag->deciding, s->time_ns, &tags);
 		if (other)
-			other = disagree(&tags, &calls, t->plan_level);
+			other = expansions_disagree(&tags, &calls, t->plan_level);
 		for (uint32_t i = 0; t->plan_level == LEVELS_MAX && i < tag->nr_fields; i++)
-			other |= disagree(&tags, &calls, tag->field[i].level);
+			other |= expansions_disagree(&tags, &calls, tag->field[i].level);
 	}
 	site = pair_sums_get(&t->calls, by_stack->deciding.component[0], by_stack->caller_function);
 	if (!site) {
@@ -138,7 +138,8 @@ static void take_call(struct sample_tags *t, const struct sample *s, const struc
 }
 
 /* The tag against the mark around it, at levels whose components are not parts of each other. */
-static void take_task(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_answer *by_tag)
+static void compare_tag_with_mark(struct sample_tags *t, const struct sample *s, const struct process *p,
+				  const struct sample_answer *by_tag)
 {
 	const struct dictionary *d = &t->check->m->dictionary;
 	uint32_t marked = marked_component(t, p, s->tid, s->time_ns);
@@ -163,13 +164,13 @@ static void take_task(struct sample_tags *t, const struct sample *s, const struc
 }
 
 /* What is where the tag lives: in a register it is believed only in code that keeps it. */
-static bool get_value(const struct tag *tag, const struct sample *s, uint64_t *value)
+static bool read_tag_value(const struct tag *tag, const struct sample *s, uint64_t *value)
 {
 	if (tag->where == JITREG_TAG_MEMORY) {
 		*value = s->tag_word;
 		return s->has_tag_word;
 	}
-	if (!keeps(tag, s->user_ip) || !(s->input.registers.known & (1u << tag->where)))
+	if (!tag_is_preserved_at(tag, s->user_ip) || !(s->input.registers.known & (1u << tag->where)))
 		return false;
 	*value = s->input.registers.value[tag->where];
 	return true;
@@ -179,21 +180,21 @@ static bool get_value(const struct tag *tag, const struct sample *s, uint64_t *v
  * Generated code that keeps the tag's register calls code that does not: on the way up, its frame has no tag, or one of no component, and
  * no other frame decides.
  */
-static void take_frame(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at,
-		       const struct tag *tag)
+static void check_untagged_frame(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at,
+				 const struct tag *tag)
 {
 	struct sample_answer by_tag;
 	const struct location *l;
 	struct pair_sum *site;
 
-	sample_decide(&t->with_tags, s, p, at, &by_tag);
+	sample_decide_components(&t->with_tags, s, p, at, &by_tag);
 	if (by_tag.method != METHOD_NONE || !by_tag.untagged)
 		return;
 	l = &t->with_tags.locator->location[by_tag.untagged - 1];
 	if (!l->jit)
 		return;
 	if ((by_tag.untagged_value & tag->check_mask) == tag->check_value && t->check->complete &&
-	    take_ids(t, tag, p, by_tag.untagged_value))
+	    count_unknown_tag_ids(t, tag, p, by_tag.untagged_value))
 		return;
 	site = pair_sums_get(&t->calls, COMPONENT_NONE, l->function);
 	if (!site) {
@@ -204,7 +205,7 @@ static void take_frame(struct sample_tags *t, const struct sample *s, const stru
 	site->wrong[MISSING]++;
 }
 
-void sample_tags_take(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at)
+void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at)
 {
 	const struct tag *tag = model_find_tag(p, s->time_ns);
 	struct sample_answer by_tag, by_stack;
@@ -213,29 +214,29 @@ void sample_tags_take(struct sample_tags *t, const struct sample *s, const struc
 
 	if (!tag || !check_is_sound_tag(t->check, tag))
 		return;
-	if (!get_value(tag, s, &value)) {
+	if (!read_tag_value(tag, s, &value)) {
 		if (tag->where != JITREG_TAG_MEMORY)
-			take_frame(t, s, p, at, tag);
+			check_untagged_frame(t, s, p, at, tag);
 		return;
 	}
 	in_word = tag->where == JITREG_TAG_MEMORY;
-	sample_decide(&t->by_stack, s, p, at, &by_stack);
+	sample_decide_components(&t->by_stack, s, p, at, &by_stack);
 	if (by_stack.method == METHOD_IP) /* code of one component: no tag is asked */
 		return;
 	if ((value & tag->check_mask) == tag->check_value && t->check->complete && (in_word || by_stack.method == METHOD_STACK) &&
-	    take_ids(t, tag, p, value))
+	    count_unknown_tag_ids(t, tag, p, value))
 		return;
-	sample_decide(&t->with_tags, s, p, at, &by_tag);
+	sample_decide_components(&t->with_tags, s, p, at, &by_tag);
 	if (by_tag.method == METHOD_TAG)
-		take_task(t, s, p, &by_tag);
+		compare_tag_with_mark(t, s, p, &by_tag);
 	/* without a tag in its word a call is left to the stack, in libc for instance: no register is kept there */
 	if (by_stack.method == METHOD_STACK && by_stack.deciding.nr && (!in_word || by_tag.method == METHOD_TAG))
-		take_call(t, s, tag, &by_tag, &by_stack);
+		compare_tag_with_stack(t, s, tag, &by_tag, &by_stack);
 }
 
 /* --------------------------------------------------------------------------------------------------------- what was found */
 
-static void settle_calls(struct sample_tags *t, double each)
+static void report_wrong_call_tags(struct sample_tags *t, double each)
 {
 	const struct attribution *a = t->by_stack.locator->a;
 	struct check *c = t->check;
@@ -250,28 +251,28 @@ static void settle_calls(struct sample_tags *t, double each)
 			continue;
 		if (site->wrong[MISSING] * 10 >= site->samples * 9)
 			FOUND(c, FINDING_TAG_MISSING, (double)site->wrong[MISSING] * each, "%s%scalled in %.50s",
-			      site->a ? check_name(c, (uint32_t)site->a, x) : "", site->a ? ", " : "", function);
+			      site->a ? check_component_name(c, (uint32_t)site->a, x) : "", site->a ? ", " : "", function);
 		else if (site->wrong[OTHER] * 10 >= site->samples * 9)
 			FOUND(c, FINDING_TAG_OTHER, (double)site->wrong[OTHER] * each, "%s in %.30s has the tag of %s",
-			      check_name(c, (uint32_t)site->a, x), function, check_name(c, (uint32_t)site->example, y));
+			      check_component_name(c, (uint32_t)site->a, x), function, check_component_name(c, (uint32_t)site->example, y));
 	}
 }
 
-void sample_tags_settle(struct sample_tags *t, double each)
+void sample_tags_report(struct sample_tags *t, double each)
 {
 	struct check *c = t->check;
 	char x[CHECK_NAME], y[CHECK_NAME];
 
-	settle_calls(t, each);
+	report_wrong_call_tags(t, each);
 	for (uint32_t i = 0; i < t->ids.nr; i++)
 		FOUND(c, FINDING_TAG_ID, (double)t->ids.of[i].samples * each, "%s %llu, process %u",
-		      check_level(c, (uint32_t)t->ids.of[i].b), (unsigned long long)t->ids.of[i].a,
+		      check_level_name(c, (uint32_t)t->ids.of[i].b), (unsigned long long)t->ids.of[i].a,
 		      check_pid(c, (uint32_t)(t->ids.of[i].b >> 32)));
 	for (uint32_t i = 0; i < t->tasks.nr; i++) {
 		const struct pair_sum *task = &t->tasks.of[i];
 
 		if (task->samples >= SITE_SAMPLES && task->wrong[OTHER] * 2 >= task->samples)
 			FOUND(c, FINDING_TAG_TASK, (double)task->wrong[OTHER] * each, "%s runs with the tag of %s",
-			      check_name(c, (uint32_t)task->a, x), check_name(c, (uint32_t)task->example, y));
+			      check_component_name(c, (uint32_t)task->a, x), check_component_name(c, (uint32_t)task->example, y));
 	}
 }

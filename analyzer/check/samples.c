@@ -28,7 +28,7 @@ struct samples {
 	bool failed;
 };
 
-static unsigned char about(struct samples *s, const struct process *p)
+static unsigned char process_facts(struct samples *s, const struct process *p)
 {
 	if (p->number >= s->nr_about) {
 		uint32_t nr = s->check->m->nr_processes;
@@ -43,13 +43,13 @@ static unsigned char about(struct samples *s, const struct process *p)
 		s->nr_about = nr;
 	}
 	if (!s->about[p->number])
-		s->about[p->number] = (unsigned char)(ASKED | (check_speaks(p) ? SPEAKS : 0) |
-						      (check_knows_start(p) ? KNOWS_START : 0));
+		s->about[p->number] =
+			(unsigned char)(ASKED | (check_has_host_data(p) ? SPEAKS : 0) | (check_saw_process_start(p) ? KNOWS_START : 0));
 	return s->about[p->number];
 }
 
 /* Code was there, was unloaded, and nothing has come there since. */
-static bool is_unloaded(const struct process *p, const struct sample *s, const struct code *now)
+static bool sample_is_in_unloaded_code(const struct process *p, const struct sample *s, const struct code *now)
 {
 	const struct code_fact *free = code_map_ask(&p->code, s->user_ip, s->time_ns).fact, *before;
 	const struct code *code;
@@ -61,15 +61,15 @@ static bool is_unloaded(const struct process *p, const struct sample *s, const s
 	return code && code->kind == CODE_LOAD;
 }
 
-static void take_place(struct samples *all, const struct sample *s, const struct process *p, const struct sample_place *at,
-		       bool knows_start)
+static void count_page_without_code(struct samples *all, const struct sample *s, const struct process *p, const struct sample_place *at,
+				    bool knows_start)
 {
 	struct pair_sum *page;
 	bool unloaded;
 
 	if (at->code && at->code->kind != CODE_REGION)
 		return;
-	unloaded = is_unloaded(p, s, at->code);
+	unloaded = sample_is_in_unloaded_code(p, s, at->code);
 	if (!unloaded && (!at->code || !knows_start || !all->check->complete))
 		return;
 	page = pair_sums_get(&all->pages, s->user_ip >> PAGE_BITS, p->number);
@@ -82,7 +82,7 @@ static void take_place(struct samples *all, const struct sample *s, const struct
 }
 
 /* Texts of processes that announced some whose lines are components. */
-static void take_line(struct samples *all, const struct process *p, uint32_t location, uint64_t time_ns)
+static void count_line_of_text(struct samples *all, const struct process *p, uint32_t location, uint64_t time_ns)
 {
 	const struct location *l = &all->locator.location[location];
 	struct pair_sum *line;
@@ -104,7 +104,7 @@ static void take_line(struct samples *all, const struct process *p, uint32_t loc
 }
 
 /* The sample's instruction is of a component that was linked to a level above later, and for the first time. */
-static void take_link(struct samples *all, uint32_t location, uint64_t time_ns)
+static void count_late_link(struct samples *all, uint32_t location, uint64_t time_ns)
 {
 	const struct dictionary *d = &all->check->m->dictionary;
 	uint32_t component = all->locator.location[location].component;
@@ -122,23 +122,23 @@ static void take_link(struct samples *all, uint32_t location, uint64_t time_ns)
 	all->failed |= !late;
 }
 
-static bool is_agent(const struct code *code)
+static bool is_agent_library(const struct code *code)
 {
 	return code && code->kind == CODE_IMAGE && code->path && strcmp(basename(code->path), "libtailor.so") == 0;
 }
 
-static void take_cost(struct samples *all, const struct process *p, const struct code *code)
+static void count_agent_cost(struct samples *all, const struct process *p, const struct code *code)
 {
 	struct pair_sum *cost = pair_sums_get(&all->costs, p->number, 0);
 
 	if (cost) {
 		cost->samples++;
-		cost->wrong[0] += is_agent(code);
+		cost->wrong[0] += is_agent_library(code);
 	}
 	all->failed |= !cost;
 }
 
-static void take(struct samples *all, struct sample_block *b, uint32_t i)
+static void check_one_sample(struct samples *all, struct sample_block *b, uint32_t i)
 {
 	const struct process *p;
 	struct sample_place at;
@@ -149,21 +149,21 @@ static void take(struct samples *all, struct sample_block *b, uint32_t i)
 	if (!s.user_ip)
 		return;
 	p = model_get_process(all->world.model, s.pid, s.time_ns);
-	known = p ? about(all, p) : 0;
+	known = p ? process_facts(all, p) : 0;
 	if (!(known & SPEAKS))
 		return;
 	at = sample_find_place(&all->world, p, s.user_ip, s.time_ns);
-	take_cost(all, p, at.code);
+	count_agent_cost(all, p, at.code);
 	if (s.mode != SAMPLE_MODE_USER)
 		return;
 	if (known & KNOWS_START)
-		take_link(all, at.location, s.time_ns);
-	take_place(all, &s, p, &at, known & KNOWS_START);
-	take_line(all, p, at.location, s.time_ns);
-	sample_tags_take(&all->tags, &s, p, &at);
+		count_late_link(all, at.location, s.time_ns);
+	count_page_without_code(all, &s, p, &at, known & KNOWS_START);
+	count_line_of_text(all, p, at.location, s.time_ns);
+	sample_tags_check_sample(&all->tags, &s, p, &at);
 }
 
-static int read_samples(struct samples *all, struct trace_reader *t, uint64_t each)
+static int check_every_nth_sample(struct samples *all, struct trace_reader *t, uint64_t each)
 {
 	const struct sample_columns unwanted = { { 1ull << SAMPLE_COLUMN_DATA_SOURCE | 1ull << SAMPLE_COLUMN_LATENCY } };
 	const struct model *m = all->check->m;
@@ -179,13 +179,13 @@ static int read_samples(struct samples *all, struct trace_reader *t, uint64_t ea
 			continue;
 		for (uint32_t i = 0; i < b->nr; i++)
 			if (nr++ % each == 0)
-				take(all, b, i);
+				check_one_sample(all, b, i);
 	}
 	sample_stream_close(stream);
 	return all->failed || all->tags.failed ? -ENOMEM : 0;
 }
 
-static void settle_pages(struct samples *all, double each)
+static void report_pages_without_code(struct samples *all, double each)
 {
 	static const enum finding_kind kinds[] = { FINDING_CODE_UNREGISTERED, FINDING_CODE_UNLOADED };
 
@@ -194,14 +194,15 @@ static void settle_pages(struct samples *all, double each)
 			const struct pair_sum *page = &all->pages.of[i];
 
 			/* what comes late from another thread is one sample or two */
-			if (page->wrong[n] >= SITE_SAMPLES && check_count(all->check, kinds[n], (uint64_t)((double)page->wrong[n] * each),
-									  (double)page->wrong[n] * each))
-				check_example(all->check, kinds[n], "%#llx, process %u", (unsigned long long)page->example,
-					      check_pid(all->check, (uint32_t)page->b));
+			if (page->wrong[n] >= SITE_SAMPLES &&
+			    check_count_finding(all->check, kinds[n], (uint64_t)((double)page->wrong[n] * each),
+						(double)page->wrong[n] * each))
+				check_set_example(all->check, kinds[n], "%#llx, process %u", (unsigned long long)page->example,
+						  check_pid(all->check, (uint32_t)page->b));
 		}
 }
 
-static void settle_lines(struct samples *all, double each)
+static void report_lines_of_texts(struct samples *all, double each)
 {
 	struct check *c = all->check;
 	const uint32_t nr = c->m->nr_processes;
@@ -227,7 +228,7 @@ static void settle_lines(struct samples *all, double each)
 #define COST_SHARE 20u /* one in so many */
 
 /* Of the records that the hosts registered, the kind that is most frequent. */
-static void settle_costs(struct samples *all, double each)
+static void report_agent_costs(struct samples *all, double each)
 {
 	struct check *c = all->check;
 	uint64_t records = 0;
@@ -249,7 +250,7 @@ static void settle_costs(struct samples *all, double each)
 	}
 }
 
-static void settle_late(struct samples *all, double each)
+static void report_late_links(struct samples *all, double each)
 {
 	struct check *c = all->check;
 	char name[CHECK_NAME];
@@ -257,7 +258,7 @@ static void settle_late(struct samples *all, double each)
 	for (uint32_t i = 0; i < all->late.nr; i++)
 		if (all->late.of[i].samples >= SITE_SAMPLES)
 			FOUND(c, FINDING_LINK_LATE, (double)all->late.of[i].samples * each, "%s",
-			      check_name(c, (uint32_t)all->late.of[i].a, name));
+			      check_component_name(c, (uint32_t)all->late.of[i].a, name));
 }
 
 int check_samples(struct check *c, const struct report *r)
@@ -276,14 +277,14 @@ int check_samples(struct check *c, const struct report *r)
 	ret = ret ? ret : stacks_init(&all->a.stacks);
 	all->world = (struct sample_world){ r->model, &all->locator, NULL, UNWIND_MEMO, "run", false };
 	ret = ret ? ret : unwinder_create(UNWIND_MEMO, &all->world.unwinder, NULL);
-	sample_tags_init(&all->tags, c, &all->world, report_level(r, NULL));
-	ret = ret ? ret : read_samples(all, r->reader, each);
+	sample_tags_init(&all->tags, c, &all->world, report_find_level(r, NULL));
+	ret = ret ? ret : check_every_nth_sample(all, r->reader, each);
 	if (ret == 0) {
-		settle_pages(all, (double)each);
-		settle_lines(all, (double)each);
-		settle_late(all, (double)each);
-		settle_costs(all, (double)each);
-		sample_tags_settle(&all->tags, (double)each);
+		report_pages_without_code(all, (double)each);
+		report_lines_of_texts(all, (double)each);
+		report_late_links(all, (double)each);
+		report_agent_costs(all, (double)each);
+		sample_tags_report(&all->tags, (double)each);
 	}
 	sample_tags_fini(&all->tags);
 	if (all->world.unwinder)

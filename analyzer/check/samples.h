@@ -23,8 +23,8 @@ struct sample_tags {
 void sample_tags_init(struct sample_tags *t, struct check *c, const struct sample_world *w, uint32_t plan_level);
 void sample_tags_fini(struct sample_tags *t);
 /* A sample in user space, and where it was. */
-void sample_tags_take(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at);
+void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at);
 /* After the last one: each sample stood for so many. */
-void sample_tags_settle(struct sample_tags *t, double each);
+void sample_tags_report(struct sample_tags *t, double each);
 
 #endif

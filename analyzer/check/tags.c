@@ -12,7 +12,7 @@ static const char *const register_names[REGISTERS_NR] = {
 
 #define STACK_POINTER 7u
 
-static bool is_sampled(const struct model *m, uint32_t where)
+static bool register_is_sampled(const struct model *m, uint32_t where)
 {
 	bool any = false;
 
@@ -24,7 +24,7 @@ static bool is_sampled(const struct model *m, uint32_t where)
 	return !any; /* that none were sampled was the recorder's choice */
 }
 
-static void check_place(struct check *c, const struct tag *t, uint32_t pid)
+static void check_tag_place(struct check *c, const struct tag *t, uint32_t pid)
 {
 	if (t->where == JITREG_TAG_MEMORY)
 		return;
@@ -32,7 +32,7 @@ static void check_place(struct check *c, const struct tag *t, uint32_t pid)
 		FOUND(c, FINDING_TAG_REGISTER, 0, "register %u, process %u", t->where, pid);
 		return;
 	}
-	if (!is_sampled(c->m, t->where))
+	if (!register_is_sampled(c->m, t->where))
 		FOUND(c, FINDING_TAG_UNSAMPLED, 0, "register %s, process %u", register_names[t->where], pid);
 	if (!t->nr_preserving_ranges)
 		FOUND(c, FINDING_TAG_CODE, 0, "register %s, process %u: no ranges of code", register_names[t->where], pid);
@@ -49,7 +49,7 @@ static uint64_t bits_of(const struct tag *t, uint32_t field)
 	return (t->field[field].bits < 64 ? (1ull << t->field[field].bits) - 1 : ~0ull) << t->field[field].shift;
 }
 
-static void check_bits(struct check *c, const struct tag *t, uint32_t pid)
+static void check_tag_bits(struct check *c, const struct tag *t, uint32_t pid)
 {
 	uint64_t used = 0;
 	bool overlap = false;
@@ -96,11 +96,11 @@ void check_tags(struct check *c)
 		const struct process *p = c->m->numbered[i];
 
 		for (uint32_t n = 0; n < p->nr_tags; n++) {
-			check_place(c, &p->tags[n], p->pid);
-			check_bits(c, &p->tags[n], p->pid);
+			check_tag_place(c, &p->tags[n], p->pid);
+			check_tag_bits(c, &p->tags[n], p->pid);
 		}
 	}
-	if (check_count(c, FINDING_TAG_FIELDS, f->count, 0))
-		check_example(c, FINDING_TAG_FIELDS, "level %llu, shift %llu, %llu bits, process %u", (unsigned long long)f->value[0],
-			      (unsigned long long)f->value[1], (unsigned long long)f->value[2], check_pid(c, f->process));
+	if (check_count_finding(c, FINDING_TAG_FIELDS, f->count, 0))
+		check_set_example(c, FINDING_TAG_FIELDS, "level %llu, shift %llu, %llu bits, process %u", (unsigned long long)f->value[0],
+				  (unsigned long long)f->value[1], (unsigned long long)f->value[2], check_pid(c, f->process));
 }

@@ -13,11 +13,11 @@ struct state {
 	uint32_t found;
 };
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_check_view(struct report *r, struct view_instance *v)
 {
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
-		v->group[i] = report_group(r, 0, TABLE_LEVEL_0 + (int)i, -1);
-	v->state = report_state(r, sizeof(struct state), NULL);
+		v->group[i] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)i, -1);
+	v->state = report_add_state(r, sizeof(struct state), NULL);
 }
 
 static void put_finding(struct page *p, enum finding_kind kind, const struct finding *f)
@@ -36,7 +36,7 @@ static void put_finding(struct page *p, enum finding_kind kind, const struct fin
 	page_text(p, "           ", LABEL, "-> %s", finding_remedies[kind]);
 }
 
-static bool says_anything(const struct model *m)
+static bool host_registered_anything(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_processes; i++)
 		if (m->process[i]->has_dictionary || m->process[i]->nr_tags)
@@ -45,7 +45,7 @@ static bool says_anything(const struct model *m)
 }
 
 /* What this recording cannot tell. */
-static void show_unchecked(const struct model *m, struct page *p)
+static void print_unchecked_tags(const struct model *m, struct page *p)
 {
 	for (uint32_t i = 0; i < m->nr_notices; i++)
 		if (m->notice[i].kind == NOTICE_TAG) {
@@ -55,21 +55,24 @@ static void show_unchecked(const struct model *m, struct page *p)
 		}
 }
 
-static void show_text(const struct report *r, const struct findings *f, const enum finding_kind *order, uint32_t nr, struct page *p)
+static void show_findings_text(const struct report *r, const struct findings *f, const enum finding_kind *order, uint32_t nr,
+			       struct page *p)
 {
 	if (!nr) {
-		page_sentence(p, "%s", says_anything(r->model) ? "Nothing was found in the host's data that cannot be right." :
-			      "The host announced no levels, components, tags or marks through jitreg: there is nothing to check.");
-		show_unchecked(r->model, p);
+		page_sentence(p, "%s",
+			      host_registered_anything(r->model) ?
+				      "Nothing was found in the host's data that cannot be right." :
+				      "The host announced no levels, components, tags or marks through jitreg: there is nothing to check.");
+		print_unchecked_tags(r->model, p);
 		return;
 	}
 	page_heading(p, HEADING ": %u %s", nr, nr == 1 ? "kind" : "kinds");
 	for (uint32_t i = 0; i < nr; i++)
 		put_finding(p, order[i], &f->of[order[i]]);
-	show_unchecked(r->model, p);
+	print_unchecked_tags(r->model, p);
 }
 
-static void show_grid(const struct findings *f, const enum finding_kind *order, uint32_t nr, struct page *p)
+static void show_findings_grid(const struct findings *f, const enum finding_kind *order, uint32_t nr, struct page *p)
 {
 	struct grid *g = grid_create("findings", HEADING);
 	int kind = grid_column(g, "kind", "kind", CELL_TEXT, 0, 0), count = grid_column(g, "count", "count", CELL_COUNT, 0, 0);
@@ -92,7 +95,7 @@ static void show_grid(const struct findings *f, const enum finding_kind *order, 
 	grid_show(g, p);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_check_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct check_sums sums = { (const struct report_group *const *)v->group };
 	struct findings *f = calloc(1, sizeof(*f));
@@ -100,23 +103,23 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	struct state *state = v->state;
 	uint32_t nr;
 
-	if (!f || check_model(f, r->model, &sums) || check_deeply(f, r)) {
+	if (!f || check_model(f, r->model, &sums) || check_code_and_samples(f, r)) {
 		r->error = -1;
 		page_sentence(p, "There was no memory to check the host's data.");
 		free(f);
 		return;
 	}
-	nr = check_order(f, order);
+	nr = check_sort_findings(f, order);
 	if (state)
 		state->found = nr;
 	if (p->form == PAGE_TEXT)
-		show_text(r, f, order, nr, p);
+		show_findings_text(r, f, order, nr, p);
 	else
-		show_grid(f, order, nr, p);
+		show_findings_grid(f, order, nr, p);
 	free(f);
 }
 
-uint32_t check_view_found(const struct view_instance *v)
+uint32_t check_view_nr_kinds(const struct view_instance *v)
 {
 	const struct state *state = v->state;
 
@@ -128,7 +131,7 @@ void check_show_brief(struct report *r, const struct report_group *const *by_lev
 	const struct check_sums sums = { by_level };
 	struct findings *f = calloc(1, sizeof(*f));
 	enum finding_kind order[NR_FINDINGS];
-	uint32_t nr = f && !check_model(f, r->model, &sums) ? check_order(f, order) : 0;
+	uint32_t nr = f && !check_model(f, r->model, &sums) ? check_sort_findings(f, order) : 0;
 	char number[16], count[32], text[512], example[512];
 
 	if (nr)
@@ -150,4 +153,5 @@ void check_show_brief(struct report *r, const struct report_group *const *by_lev
 	free(f);
 }
 
-const struct view view_check = { "check", "what the host said through jitreg that cannot be right, and what to do", prepare, show };
+const struct view view_check = { "check", "what the host said through jitreg that cannot be right, and what to do", prepare_check_view,
+				 show_check_view };

@@ -20,14 +20,14 @@ struct contrast {
 	double difference, error, df;
 };
 
-static double measure_in(const struct comparison *c, uint32_t line, uint32_t profile)
+static double measure_of_line(const struct comparison *c, uint32_t line, uint32_t profile)
 {
 	const struct profile_entry *e = match_entry(&c->match, c->profile, line, profile);
 
 	return e ? e->measure : 0;
 }
 
-struct estimate change_cost(const struct comparison *c, const struct side *s, uint32_t line)
+struct estimate change_line_cost(const struct comparison *c, const struct side *s, uint32_t line)
 {
 	double cost[CHANGE_TRACES_MAX];
 	const struct profile *p = &c->profile[s->first];
@@ -56,17 +56,18 @@ struct judge {
 };
 
 /* The measure of a line's reference in a profile. */
-static double reference_measure(const struct judge *j, uint32_t i, uint32_t profile)
+static double measure_of_reference(const struct judge *j, uint32_t i, uint32_t profile)
 {
-	return fmax(j->c->profile[profile].measure - j->removed[profile] +
-		    (j->changed[i] ? measure_in(j->c, j->x[i].line, profile) : 0), 0);
+	return fmax(
+		j->c->profile[profile].measure - j->removed[profile] + (j->changed[i] ? measure_of_line(j->c, j->x[i].line, profile) : 0),
+		0);
 }
 
 /*
  * Score test: the error is that of a line with the pooled share on both sides, so it is valid also if the line is missing on one side.
  * false: the reference is empty.
  */
-static bool contrast_make(const struct judge *j, uint32_t i, struct contrast *k)
+static bool make_line_contrast(const struct judge *j, uint32_t i, struct contrast *k)
 {
 	const struct comparison *c = j->c;
 	double variance = 0, below = 0, odds;
@@ -75,9 +76,9 @@ static bool contrast_make(const struct judge *j, uint32_t i, struct contrast *k)
 	for (int s = 0; s < 2; s++)
 		for (uint32_t t = c->side[s].first; t < c->side[s].first + c->side[s].nr; t++) {
 			const struct profile *p = &c->profile[t];
-			double here = reference_measure(j, i, t);
+			double here = measure_of_reference(j, i, t);
 
-			k->side[s].line += measure_in(c, j->x[i].line, t);
+			k->side[s].line += measure_of_line(c, j->x[i].line, t);
 			k->side[s].all += here;
 			k->side[s].samples += p->measure > 0 ? p->effective * here / p->measure : 0;
 		}
@@ -94,7 +95,7 @@ static bool contrast_make(const struct judge *j, uint32_t i, struct contrast *k)
 		for (uint32_t t = c->side[s].first; t < c->side[s].first + c->side[s].nr; t++) {
 			const struct profile *p = &c->profile[t];
 			struct estimate chance = j->chance[(size_t)i * c->match.nr_profiles + t];
-			double here = reference_measure(j, i, t), weight = here / k->side[s].all, v;
+			double here = measure_of_reference(j, i, t), weight = here / k->side[s].all, v;
 
 			if (!(weight > 0))
 				continue;
@@ -113,19 +114,19 @@ static bool contrast_make(const struct judge *j, uint32_t i, struct contrast *k)
 	return true;
 }
 
-static double odds_of(double share)
+static double odds_of_share(double share)
 {
 	return share < 1 ? share / (1 - share) : INFINITY;
 }
 
 /* 0.2: the odds are 20 % more on side B. */
-static double relative(double share_a, double share_b)
+static double relative_odds_change(double share_a, double share_b)
 {
-	return share_a <= 0 ? INFINITY : share_a >= 1 ? -1 : odds_of(share_b) / odds_of(share_a) - 1;
+	return share_a <= 0 ? INFINITY : share_a >= 1 ? -1 : odds_of_share(share_b) / odds_of_share(share_a) - 1;
 }
 
 /* The change of the line, and the smallest significant one in its direction for the same pooled share. */
-static void set_change(const struct contrast *k, double alpha, struct change *x)
+static void set_line_change(const struct contrast *k, double alpha, struct change *x)
 {
 	/* continuity correction by half a sample (Yates) */
 	double least = stats_t_quantile(k->df, alpha) * k->error + (1 / k->side[0].samples + 1 / k->side[1].samples) / 2;
@@ -133,16 +134,16 @@ static void set_change(const struct contrast *k, double alpha, struct change *x)
 	double sign = k->difference < 0 ? -1 : 1;
 	double a = k->pooled - sign * (1 - part_a) * least, b = k->pooled + sign * part_a * least;
 
-	x->change = relative(k->share[0], k->share[1]);
+	x->change = relative_odds_change(k->share[0], k->share[1]);
 	if (a <= 0 || a >= 1 || b <= 0 || b >= 1)
 		x->margin = sign > 0 ? INFINITY : 1;
 	else
-		x->margin = fabs(relative(a, b));
+		x->margin = fabs(relative_odds_change(a, b));
 	x->significant = fabs(x->change) > x->margin;
 }
 
 /* Growth of the line as a part of the total, at equal cost of its reference. */
-static double growth_of(const struct contrast *k, double all_a)
+static double growth_of_line(const struct contrast *k, double all_a)
 {
 	double rest_a = k->side[0].all - k->side[0].line, rest_b = k->side[1].all - k->side[1].line;
 
@@ -151,7 +152,7 @@ static double growth_of(const struct contrast *k, double all_a)
 	return rest_b > 0 ? (k->side[1].line * rest_a / rest_b - k->side[0].line) / all_a : k->share[1] - k->share[0];
 }
 
-static bool is_one_sided(const struct change *x)
+static bool line_is_one_sided(const struct change *x)
 {
 	return x->share[0] <= 0 || x->share[1] <= 0;
 }
@@ -162,15 +163,15 @@ static double log_ratio(const struct change *x)
 	return log(x->share[1] / x->share[0]);
 }
 
-static double precision_of(const struct change *x)
+static double precision_of_line(const struct change *x)
 {
 	return sqrt((x->share[0] + x->share[1]) / 2);
 }
 
 /* Tested lines that are not known to have changed. */
-static bool is_left(const struct judge *j, uint32_t i)
+static bool line_may_be_unchanged(const struct judge *j, uint32_t i)
 {
-	return j->x[i].tested && !j->changed[i] && !is_one_sided(&j->x[i]);
+	return j->x[i].tested && !j->changed[i] && !line_is_one_sided(&j->x[i]);
 }
 
 /* The common growth of the lines that are not known to have changed: their weighted median. */
@@ -181,11 +182,11 @@ static double common_growth(const struct judge *j)
 	for (uint32_t n = 0; n < j->nr; n++) {
 		double candidate = log_ratio(&j->x[n]), sum = 0;
 
-		if (!is_left(j, n))
+		if (!line_may_be_unchanged(j, n))
 			continue;
 		for (uint32_t i = 0; i < j->nr; i++)
-			if (is_left(j, i))
-				sum += precision_of(&j->x[i]) * fabs(log_ratio(&j->x[i]) - candidate);
+			if (line_may_be_unchanged(j, i))
+				sum += precision_of_line(&j->x[i]) * fabs(log_ratio(&j->x[i]) - candidate);
 		if (sum < least) {
 			least = sum;
 			at = candidate;
@@ -200,45 +201,45 @@ static bool test_line(struct judge *j, uint32_t i)
 	struct contrast k;
 	double all_a = 0;
 
-	if (!contrast_make(j, i, &k))
+	if (!make_line_contrast(j, i, &k))
 		return false;
 	for (uint32_t t = 0; t < j->c->side[0].nr; t++)
 		all_a += j->c->profile[j->c->side[0].first + t].measure;
-	set_change(&k, j->alpha, x);
-	x->growth = growth_of(&k, all_a);
+	set_line_change(&k, j->alpha, x);
+	x->growth = growth_of_line(&k, all_a);
 	return true;
 }
 
-static void remove_line(struct judge *j, uint32_t i)
+static void remove_line_from_reference(struct judge *j, uint32_t i)
 {
 	j->changed[i] = true;
 	for (uint32_t t = 0; t < j->c->match.nr_profiles; t++)
-		j->removed[t] += measure_in(j->c, j->x[i].line, t);
+		j->removed[t] += measure_of_line(j->c, j->x[i].line, t);
 }
 
 /* Lines on one side only are compared with all lines. */
-static void test_one_sided(struct judge *j)
+static void test_one_sided_lines(struct judge *j)
 {
 	for (uint32_t i = 0; i < j->nr; i++)
-		if (j->x[i].tested && is_one_sided(&j->x[i]))
+		if (j->x[i].tested && line_is_one_sided(&j->x[i]))
 			test_line(j, i);
 	for (uint32_t i = 0; i < j->nr; i++)
 		if (j->x[i].significant)
-			remove_line(j, i);
+			remove_line_from_reference(j, i);
 }
 
 /*
  * Of the lines with a significant change, the one that is furthest from the common growth is removed from the reference; repeated until
  * there is no significant change among the remaining lines.
  */
-static void find_changed(struct judge *j)
+static void find_changed_lines(struct judge *j)
 {
 	for (;;) {
 		double common = common_growth(j), most = -1;
 		uint32_t best = j->nr;
 
 		for (uint32_t i = 0; i < j->nr; i++) {
-			double far = is_left(j, i) ? precision_of(&j->x[i]) * fabs(log_ratio(&j->x[i]) - common) : -1;
+			double far = line_may_be_unchanged(j, i) ? precision_of_line(&j->x[i]) * fabs(log_ratio(&j->x[i]) - common) : -1;
 
 			if (far > most && test_line(j, i) && j->x[i].significant) {
 				most = far;
@@ -247,11 +248,11 @@ static void find_changed(struct judge *j)
 		}
 		if (best == j->nr)
 			return;
-		remove_line(j, best);
+		remove_line_from_reference(j, best);
 	}
 }
 
-static void fill(const struct comparison *c, struct change *x)
+static void fill_line_measures(const struct comparison *c, struct change *x)
 {
 	for (int s = 0; s < 2; s++) {
 		double all = 0, mine = 0;
@@ -271,13 +272,13 @@ static void fill(const struct comparison *c, struct change *x)
 			}
 		}
 		x->share[s] = all > 0 ? mine / all : 0;
-		x->cost[s] = change_cost(c, &c->side[s], x->line);
+		x->cost[s] = change_line_cost(c, &c->side[s], x->line);
 	}
 	x->change = x->margin = NAN;
 	x->tested = x->share[0] >= CHANGE_SHARE_MIN || x->share[1] >= CHANGE_SHARE_MIN;
 }
 
-static int prepare(struct comparison *c, struct judge *j)
+static int prepare_line_tests(struct comparison *c, struct judge *j)
 {
 	uint32_t *lines = calloc((size_t)j->nr + 1, sizeof(*lines)), nr_profiles = c->match.nr_profiles;
 	struct estimate *tested = calloc((size_t)j->nr + 1, sizeof(*tested));
@@ -292,15 +293,15 @@ static int prepare(struct comparison *c, struct judge *j)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < j->nr; i++) {
-		fill(c, &j->x[i]);
+		fill_line_measures(c, &j->x[i]);
 		if (!j->x[i].tested)
 			continue;
 		lines[c->nr_tested++] = j->x[i].line;
 		for (uint32_t t = 0; t < nr_profiles; t++)
 			j->chance[(size_t)i * nr_profiles + t] =
-				noise_chance(&c->profile[t], match_entry(&c->match, c->profile, j->x[i].line, t));
+				noise_sampling_error(&c->profile[t], match_entry(&c->match, c->profile, j->x[i].line, t));
 	}
-	c->noise = noise_between(c->profile, &c->match, c->side, lines, c->nr_tested, c->given, tested);
+	c->noise = noise_between_traces(c->profile, &c->match, c->side, lines, c->nr_tested, c->given, tested);
 	for (uint32_t i = 0, n = 0; i < j->nr; i++)
 		if (j->x[i].tested)
 			j->between[i] = tested[n++];
@@ -311,17 +312,17 @@ static int prepare(struct comparison *c, struct judge *j)
 	return 0;
 }
 
-int change_judge(struct comparison *c, struct change *x, uint32_t nr)
+int change_test_lines(struct comparison *c, struct change *x, uint32_t nr)
 {
 	struct judge j = { .c = c, .x = x, .nr = nr };
-	int ret = prepare(c, &j);
+	int ret = prepare_line_tests(c, &j);
 
 	if (ret == 0) {
-		test_one_sided(&j);
-		find_changed(&j);
+		test_one_sided_lines(&j);
+		find_changed_lines(&j);
 	}
 	for (uint32_t i = 0; ret == 0 && i < nr; i++) {
-		if (!x[i].tested || (is_one_sided(&x[i]) && x[i].significant) || test_line(&j, i))
+		if (!x[i].tested || (line_is_one_sided(&x[i]) && x[i].significant) || test_line(&j, i))
 			continue;
 		x[i].tested = x[i].significant = false;
 		x[i].change = x[i].margin = NAN;

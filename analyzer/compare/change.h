@@ -22,7 +22,7 @@ struct comparison {
 	struct match match;
 	bool same_unit;
 	double given; /* run-to-run variation, given by the user; < 0: not given */
-	/* results of change_judge(): */
+	/* results of change_test_lines(): */
 	struct noise noise;
 	uint32_t nr_tested;
 };
@@ -42,9 +42,9 @@ struct change {
 };
 
 /* Fill in x[nr] except for result; each x->line is set before.  0 or -ENOMEM. */
-int change_judge(struct comparison *c, struct change *x, uint32_t nr);
+int change_test_lines(struct comparison *c, struct change *x, uint32_t nr);
 /* Cost of a line in one execution; line MATCH_NOT: of all lines. */
-struct estimate change_cost(const struct comparison *c, const struct side *s, uint32_t line);
+struct estimate change_line_cost(const struct comparison *c, const struct side *s, uint32_t line);
 /* Duration of an execution, by the marks of the host; mean 0: there are none. */
 struct estimate change_duration(const struct comparison *c, const struct side *s);
 /* x[].result of a formula over a, b, share_a, ...; 0, or -errno with a sentence. */

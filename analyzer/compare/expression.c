@@ -28,9 +28,9 @@ struct parser {
 	char wrong[128]; /* the first error, or "" */
 };
 
-static double sum(struct parser *p);
+static double parse_sum(struct parser *p);
 
-static double fail(struct parser *p, const char *what)
+static double fail_at_position(struct parser *p, const char *what)
 {
 	if (!*p->wrong && *p->at)
 		snprintf(p->wrong, sizeof(p->wrong), "%s at position %zu", what, (size_t)(p->at - p->e->text) + 1);
@@ -40,16 +40,16 @@ static double fail(struct parser *p, const char *what)
 	return NAN;
 }
 
-static double fail_name(struct parser *p, const char *what, const char *name, size_t bytes)
+static double fail_with_name(struct parser *p, const char *what, const char *name, size_t bytes)
 {
 	char text[80];
 
 	snprintf(text, sizeof(text), "%s '%.*s'", what, bytes < 40 ? (int)bytes : 40, name);
-	return fail(p, text);
+	return fail_at_position(p, text);
 }
 
 /* Read c if it is next. */
-static bool next(struct parser *p, char c)
+static bool accept_character(struct parser *p, char c)
 {
 	while (isspace((unsigned char)*p->at))
 		p->at++;
@@ -59,7 +59,7 @@ static bool next(struct parser *p, char c)
 	return true;
 }
 
-static double function(struct parser *p, const char *name, size_t bytes)
+static double parse_function_call(struct parser *p, const char *name, size_t bytes)
 {
 	static const struct { const char *name; double (*one)(double); double (*two)(double, double); } list[] = {
 		{ "abs", fabs, NULL }, { "log", log, NULL }, { "sqrt", sqrt, NULL }, { "min", NULL, fmin }, { "max", NULL, fmax },
@@ -70,88 +70,88 @@ static double function(struct parser *p, const char *name, size_t bytes)
 
 		if (strlen(list[i].name) != bytes || memcmp(list[i].name, name, bytes) != 0)
 			continue;
-		x = sum(p);
+		x = parse_sum(p);
 		if (list[i].two)
-			y = next(p, ',') ? sum(p) : fail(p, "missing ','");
-		if (!next(p, ')'))
-			return fail(p, "missing ')'");
+			y = accept_character(p, ',') ? parse_sum(p) : fail_at_position(p, "missing ','");
+		if (!accept_character(p, ')'))
+			return fail_at_position(p, "missing ')'");
 		return list[i].one ? list[i].one(x) : list[i].two(x, y);
 	}
 	p->at = name;
-	return fail_name(p, "unknown function", name, bytes);
+	return fail_with_name(p, "unknown function", name, bytes);
 }
 
-static double atom(struct parser *p)
+static double parse_atom(struct parser *p)
 {
 	const char *begin;
 	size_t bytes;
 	double x;
 	char *end;
 
-	if (next(p, '(')) {
-		x = sum(p);
-		return next(p, ')') ? x : fail(p, "missing ')'");
+	if (accept_character(p, '(')) {
+		x = parse_sum(p);
+		return accept_character(p, ')') ? x : fail_at_position(p, "missing ')'");
 	}
 	begin = p->at;
 	if (isdigit((unsigned char)*begin) || *begin == '.') {
 		x = strtod(begin, &end);
 		p->at = end;
-		return end > begin ? x : fail(p, "expected a number");
+		return end > begin ? x : fail_at_position(p, "expected a number");
 	}
 	while (isalnum((unsigned char)*p->at) || *p->at == '_')
 		p->at++;
 	bytes = (size_t)(p->at - begin);
-	if (bytes && next(p, '('))
-		return function(p, begin, bytes);
+	if (bytes && accept_character(p, '('))
+		return parse_function_call(p, begin, bytes);
 	for (int i = 0; bytes && p->e->names[i]; i++)
 		if (strlen(p->e->names[i]) == bytes && memcmp(p->e->names[i], begin, bytes) == 0)
 			return p->e->values[i];
 	p->at = begin;
-	return bytes ? fail_name(p, "unknown name", begin, bytes) : fail(p, "expected a number or a name");
+	return bytes ? fail_with_name(p, "unknown name", begin, bytes) : fail_at_position(p, "expected a number or a name");
 }
 
-static double power(struct parser *p)
+static double parse_power(struct parser *p)
 {
 	double x;
 
 	if (p->depth >= DEPTH_MAX)
-		return fail(p, "too many levels of parentheses or operators");
+		return fail_at_position(p, "too many levels of parentheses or operators");
 	p->depth++;
-	if (next(p, '-')) {
-		x = -power(p);
-	} else if (next(p, '+')) {
-		x = power(p);
+	if (accept_character(p, '-')) {
+		x = -parse_power(p);
+	} else if (accept_character(p, '+')) {
+		x = parse_power(p);
 	} else {
-		x = atom(p);
-		if (next(p, '^'))
-			x = pow(x, power(p));
+		x = parse_atom(p);
+		if (accept_character(p, '^'))
+			x = pow(x, parse_power(p));
 	}
 	p->depth--;
 	return x;
 }
 
-static double product(struct parser *p)
+static double parse_product(struct parser *p)
 {
-	double x = power(p);
+	double x = parse_power(p);
 
 	for (;;)
-		if (next(p, '*'))
-			x *= power(p);
-		else if (next(p, '/'))
-			x /= power(p);
+		if (accept_character(p, '*'))
+			x *= parse_power(p);
+		else if (accept_character(p, '/'))
+			x /= parse_power(p);
 		else
 			return x;
 }
 
-static double sum(struct parser *p)
+static double parse_sum(struct parser *p)
 {
-	double x = product(p);
+	double x = parse_product(p);
 
 	for (;;)
-		if (next(p, '+'))
-			x += product(p);
-		else if (next(p, '-'))
-			x -= product(p);
+		if (accept_character(p, '+'))
+			x += parse_product(p);
+		else if (accept_character(p, '-'))
+			x -= parse_product(p);
 		else
 			return x;
 }
@@ -160,10 +160,10 @@ int expression_evaluate(struct expression *e, double *result, struct diag *d)
 {
 	struct parser p = { .e = e, .at = e->text };
 
-	*result = sum(&p);
+	*result = parse_sum(&p);
 	p.at += strspn(p.at, " \t\n");
 	if (*p.at)
-		fail(&p, "expected an operator");
+		fail_at_position(&p, "expected an operator");
 	return *p.wrong ? diag_fail(d, EINVAL, "%s", p.wrong) : 0;
 }
 

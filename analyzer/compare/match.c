@@ -10,7 +10,7 @@
 
 enum strictness { SAME_PLACE, SAME_DETAIL, SAME_NAME };
 
-static bool fits(const struct profile_entry *a, const struct profile_entry *b, enum strictness how)
+static bool entries_match(const struct profile_entry *a, const struct profile_entry *b, enum strictness how)
 {
 	return strcmp(a->name, b->name) == 0 && (how >= SAME_NAME || strcmp(a->detail, b->detail) == 0) &&
 	       (how >= SAME_DETAIL || strcmp(a->path, b->path) == 0);
@@ -23,7 +23,7 @@ const struct profile_entry *match_entry(const struct match *m, const struct prof
 	return i == MATCH_NOT ? NULL : &p[profile].entry[i];
 }
 
-const struct profile_entry *match_any(const struct match *m, const struct profile *p, uint32_t line)
+const struct profile_entry *match_first_entry(const struct match *m, const struct profile *p, uint32_t line)
 {
 	for (uint32_t i = 0; i < m->nr_profiles; i++)
 		if (match_entry(m, p, line, i))
@@ -33,7 +33,7 @@ const struct profile_entry *match_any(const struct match *m, const struct profil
 
 bool match_is_alike(const struct match *m, const struct profile *p, uint32_t line)
 {
-	const struct profile_entry *any = match_any(m, p, line), *e;
+	const struct profile_entry *any = match_first_entry(m, p, line), *e;
 
 	for (uint32_t i = 0; i < m->nr_profiles; i++) {
 		e = match_entry(m, p, line, i);
@@ -50,20 +50,20 @@ struct untaken {
 	bool *taken;
 };
 
-static void get_key(const struct profile_entry *e, enum strictness how, uint64_t key[2])
+static void hash_entry_key(const struct profile_entry *e, enum strictness how, uint64_t key[2])
 {
 	key[0] = hash_text(e->name);
 	key[1] = (how < SAME_NAME ? hash_text(e->detail) : 0) * 0x9e3779b97f4a7c15ull ^ (how < SAME_DETAIL ? hash_text(e->path) : 0);
 }
 
-static bool list_untaken(struct untaken *u, const struct profile *p, const struct alike *alike, enum strictness how)
+static bool list_unmatched_entries(struct untaken *u, const struct profile *p, const struct alike *alike, enum strictness how)
 {
 	uint64_t key[2];
 
 	hash_map_fini(&u->first);
 	for (uint32_t e = p->nr; e > 0; e--)
 		if (!u->taken[e - 1] && !alike[e - 1].is_of_one_run) {
-			get_key(&p->entry[e - 1], how, key);
+			hash_entry_key(&p->entry[e - 1], how, key);
 			u->next[e - 1] = hash_map_find(&u->first, key[0], key[1]);
 			if (!hash_map_set(&u->first, key[0], key[1], e))
 				return false;
@@ -72,18 +72,18 @@ static bool list_untaken(struct untaken *u, const struct profile *p, const struc
 }
 
 /* The first that fits, or MATCH_NOT; it is taken then. */
-static uint32_t take(struct untaken *u, const struct profile *p, const struct profile_entry *as, enum strictness how)
+static uint32_t take_matching_entry(struct untaken *u, const struct profile *p, const struct profile_entry *as, enum strictness how)
 {
 	uint64_t key[2];
 	uint32_t e;
 
-	get_key(as, how, key);
+	hash_entry_key(as, how, key);
 	for (e = hash_map_find(&u->first, key[0], key[1]); e && u->taken[e - 1]; e = u->next[e - 1])
 		;
 	if (e)
 		hash_map_set(&u->first, key[0], key[1], e);
 	for (; e; e = u->next[e - 1]) /* hashes alone may be equal by chance */
-		if (!u->taken[e - 1] && fits(as, &p->entry[e - 1], how)) {
+		if (!u->taken[e - 1] && entries_match(as, &p->entry[e - 1], how)) {
 			u->taken[e - 1] = true;
 			return e - 1;
 		}
@@ -245,12 +245,12 @@ static bool add_profile(struct match *m, const struct profile *p, struct alike *
 	bool ok = u.next && u.taken;
 
 	for (int how = SAME_PLACE; ok && how <= SAME_NAME; how++) {
-		ok = list_untaken(&u, &p[i], alike[i], (enum strictness)how);
+		ok = list_unmatched_entries(&u, &p[i], alike[i], (enum strictness)how);
 		for (uint32_t line = 0; ok && line < m->nr; line++) {
 			uint32_t *entry = &m->entry[(size_t)line * m->nr_profiles + i];
 
 			if (*entry == MATCH_NOT)
-				*entry = take(&u, &p[i], match_any(m, p, line), (enum strictness)how);
+				*entry = take_matching_entry(&u, &p[i], match_first_entry(m, p, line), (enum strictness)how);
 		}
 	}
 	for (int how = 0; ok && how < NR_ALIKE; how++)
@@ -288,7 +288,7 @@ static void free_names(struct alike **alike, const struct profile *p, uint32_t n
 	free(alike);
 }
 
-int match_make(const struct profile *p, uint32_t nr_profiles, struct match *m)
+int match_make_lines(const struct profile *p, uint32_t nr_profiles, struct match *m)
 {
 	struct alike **alike = calloc(nr_profiles, sizeof(*alike));
 	bool ok = alike != NULL;

@@ -17,13 +17,13 @@ struct match {
 };
 
 /* 0 or -ENOMEM. */
-int match_make(const struct profile *p, uint32_t nr_profiles, struct match *m);
+int match_make_lines(const struct profile *p, uint32_t nr_profiles, struct match *m);
 void match_fini(struct match *m);
 /* The entry of a line in a profile, or NULL. */
 const struct profile_entry *match_entry(const struct match *m, const struct profile *p, uint32_t line, uint32_t profile);
 /* Do its entries have different names? */
 bool match_is_alike(const struct match *m, const struct profile *p, uint32_t line);
 /* Any entry of a line, for its name. */
-const struct profile_entry *match_any(const struct match *m, const struct profile *p, uint32_t line);
+const struct profile_entry *match_first_entry(const struct match *m, const struct profile *p, uint32_t line);
 
 #endif

@@ -17,7 +17,7 @@ struct side {
 	double largest;
 };
 
-static int make_room(struct methods *m, int n, uint64_t sample)
+static int reserve_method_samples(struct methods *m, int n, uint64_t sample)
 {
 	uint64_t capacity = m->capacity[n] ? m->capacity[n] : 65536;
 	uint32_t *bigger;
@@ -34,7 +34,7 @@ static int make_room(struct methods *m, int n, uint64_t sample)
 	return 0;
 }
 
-static int take_rows(void *context, const struct attribution *a, const struct table *t)
+static int add_method_rows(void *context, const struct attribution *a, const struct table *t)
 {
 	struct side *s = context;
 	struct methods *m = s->m;
@@ -45,7 +45,7 @@ static int take_rows(void *context, const struct attribution *a, const struct ta
 		bool inside = (!m->has_run || t->column[TABLE_PHASE][row]) && t->column[TABLE_EVENT][row] == 0;
 
 		if (sample >= m->nr[s->n]) {
-			if (make_room(m, s->n, sample))
+			if (reserve_method_samples(m, s->n, sample))
 				return -ENOMEM;
 			s->largest = 0;
 			m->nr[s->n] = sample + 1;
@@ -84,9 +84,9 @@ int methods_compare(struct trace_reader *t, struct model *model, const char *lev
 		m->has_run |= model->mark[i].name && strcmp(model->mark[i].name, RUN_MARK) == 0;
 	for (int n = 0; n < 2; n++) {
 		struct side side = { m, n, 0, 0 };
-		struct attribute_options o = { .run_mark = RUN_MARK, .stack_only = n == 1, .rows = take_rows, .rows_context = &side };
+		struct attribute_options o = { .run_mark = RUN_MARK, .stack_only = n == 1, .rows = add_method_rows, .rows_context = &side };
 		struct attribution *a;
-		int ret = attribute(t, model, &o, &a, d);
+		int ret = attribute_trace(t, model, &o, &a, d);
 
 		if (ret)
 			return ret;
@@ -114,7 +114,7 @@ struct totals {
 	uint64_t named, agreeing; /* samples that both methods attribute; to the same component */
 };
 
-static void count(const struct methods *m, struct counts *c, uint32_t nr, struct totals *all)
+static void count_agreeing_samples(const struct methods *m, struct counts *c, uint32_t nr, struct totals *all)
 {
 	uint64_t samples = m->nr[0] < m->nr[1] ? m->nr[0] : m->nr[1];
 
@@ -134,7 +134,7 @@ static void count(const struct methods *m, struct counts *c, uint32_t nr, struct
 	}
 }
 
-static const char *name_of(const struct methods *m, uint32_t component, char spare[32])
+static const char *name_of_component(const struct methods *m, uint32_t component, char spare[32])
 {
 	const struct component *c = &m->model->dictionary.component[component];
 
@@ -147,7 +147,7 @@ static const char *name_of(const struct methods *m, uint32_t component, char spa
 }
 
 static const struct counts *sorted;
-static int by_samples(const void *a, const void *b)
+static int compare_component_samples(const void *a, const void *b)
 {
 	const struct counts *x = &sorted[*(const uint32_t *)a], *y = &sorted[*(const uint32_t *)b];
 
@@ -158,7 +158,7 @@ struct methods_columns {
 	int text[2], share[2], low[2], high[2], samples[2], difference_text, difference, error, id, name;
 };
 
-static struct methods_columns add_columns(struct grid *g, const char *level)
+static struct methods_columns add_method_columns(struct grid *g, const char *level)
 {
 	static const char *const key[2][5] = { { "tag", "by_tag", "by_tag_low", "by_tag_high", "by_tag_samples" },
 					       { "stack", "by_stack", "by_stack_low", "by_stack_high", "by_stack_samples" } };
@@ -188,7 +188,7 @@ static double standard_error(const struct counts *c, double n)
 	return n > 0 ? sqrt(plus + minus - (plus - minus) * (plus - minus) / n) / n : 0;
 }
 
-static void set_row(struct grid *g, const struct methods_columns *at, const struct counts *c, double n)
+static void set_component_row(struct grid *g, const struct methods_columns *at, const struct counts *c, double n)
 {
 	double difference = n > 0 ? ((double)c->by[1] - (double)c->by[0]) / n : 0;
 	char text[48];
@@ -219,21 +219,21 @@ void methods_show(const struct methods *m, struct page *p)
 	const char *level = d->level[m->level].name ? d->level[m->level].name : "?";
 	struct grid *g = grid_create("methods", "Share by %s, by tag and by call stack alone%s", level,
 				     m->has_run ? ", in the run phase" : "");
-	struct methods_columns at = add_columns(g, level);
+	struct methods_columns at = add_method_columns(g, level);
 	char spare[32];
 
 	if (c && order) {
-		count(m, c, nr, &all);
+		count_agreeing_samples(m, c, nr, &all);
 		for (uint32_t i = 0; i < nr; i++)
 			if (c[i].by[0] || c[i].by[1])
 				order[shown++] = i;
 		sorted = c;
-		qsort(order, shown, sizeof(*order), by_samples);
+		qsort(order, shown, sizeof(*order), compare_component_samples);
 	}
 	for (uint32_t i = 0; i < shown; i++) {
 		grid_row(g);
-		set_row(g, &at, &c[order[i]], (double)all.samples);
-		grid_set_text(g, at.name, name_of(m, order[i], spare));
+		set_component_row(g, &at, &c[order[i]], (double)all.samples);
+		grid_set_text(g, at.name, name_of_component(m, order[i], spare));
 		if (order[i])
 			grid_set(g, at.id, (double)d->component[order[i]].id);
 	}

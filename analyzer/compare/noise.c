@@ -6,14 +6,14 @@
 #define SURE 1.644854 /* normal quantile, one-sided 95 % */
 #define MANY 1e6      /* degrees of freedom of a known value */
 
-static double share_of(const struct profile *p, const struct profile_entry *e)
+static double share_of_entry(const struct profile *p, const struct profile_entry *e)
 {
 	return e && p->measure > 0 ? e->measure / p->measure : 0;
 }
 
-struct estimate noise_chance(const struct profile *p, const struct profile_entry *e)
+struct estimate noise_sampling_error(const struct profile *p, const struct profile_entry *e)
 {
-	double share = share_of(p, e), binomial, n = p->effective;
+	double share = share_of_entry(p, e), binomial, n = p->effective;
 	struct estimate executions;
 
 	if (!(n > 0))
@@ -27,7 +27,7 @@ struct estimate noise_chance(const struct profile *p, const struct profile_entry
 }
 
 /* Segments of a trace by its executions; 0: too few executions. */
-static uint32_t nr_segments(const struct profile *p)
+static uint32_t count_trace_segments(const struct profile *p)
 {
 	return p->nr_runs < NOISE_RUNS_MIN ? 0 : p->nr_runs / 2 < NOISE_SEGMENTS ? p->nr_runs / 2 : NOISE_SEGMENTS;
 }
@@ -36,7 +36,7 @@ static uint32_t nr_segments(const struct profile *p)
 static double segment_error(const struct profile *p, const struct profile_entry *e)
 {
 	double part[NOISE_SEGMENTS] = { 0 }, whole[NOISE_SEGMENTS] = { 0 }, before = 0;
-	uint32_t nr = nr_segments(p);
+	uint32_t nr = count_trace_segments(p);
 
 	for (uint32_t i = 0; i < p->nr_runs; i++) {
 		uint32_t k = (uint32_t)(before / p->measure * nr);
@@ -53,11 +53,11 @@ static double segment_error(const struct profile *p, const struct profile_entry 
  * If segments vary by more than their executions explain (an analysis of variance over all lines), the load of the machine changed during
  * the recording, and may change between two traces.  Then the variation between single segments is added to the variance of each line.
  */
-static double measure_segments(const struct profile *all, const struct match *m, uint32_t profile, const uint32_t *lines, uint32_t nr,
-				struct estimate *line)
+static double estimate_segment_noise(const struct profile *all, const struct match *m, uint32_t profile, const uint32_t *lines, uint32_t nr,
+				     struct estimate *line)
 {
 	const struct profile *p = &all[profile];
-	double times = 0, above = 0, below = 0, segments = nr_segments(p), df = 0, pooled = 0;
+	double times = 0, above = 0, below = 0, segments = count_trace_segments(p), df = 0, pooled = 0;
 	uint32_t there = 0;
 
 	if (segments < 1 || !(p->measure > 0))
@@ -65,11 +65,11 @@ static double measure_segments(const struct profile *all, const struct match *m,
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < nr; i++) {
 			const struct profile_entry *e = match_entry(m, all, lines[i], profile);
-			double share = share_of(p, e), odds = share * (1 - share), chance, excess;
+			double share = share_of_entry(p, e), odds = share * (1 - share), chance, excess;
 
 			if (!e || !(odds > 0))
 				continue;
-			chance = noise_chance(p, e).error;
+			chance = noise_sampling_error(p, e).error;
 			excess = (pow(segment_error(p, e), 2) - chance * chance) * segments;
 			if (pass == 0) {
 				times += excess / segments / (chance * chance) + 1;
@@ -91,14 +91,14 @@ static double measure_segments(const struct profile *all, const struct match *m,
 }
 
 /* The 95 % quantile of chi-square (Wilson and Hilferty). */
-static double much(double df)
+static double chi_square_quantile_95(double df)
 {
 	return df * pow(1 - 2 / (9 * df) + SURE * sqrt(2 / (9 * df)), 3);
 }
 
 /* Variation between the traces of a side beyond sampling error: pooled over all lines, and that of a line if it is significantly more. */
-static double measure_traces(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines, uint32_t nr,
-			     struct estimate *line)
+static double estimate_trace_noise(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines,
+				   uint32_t nr, struct estimate *line)
 {
 	double above = 0, below = 0, pooled, df = 0;
 
@@ -115,9 +115,9 @@ static double measure_traces(const struct profile *p, const struct match *m, con
 
 				for (uint32_t t = 0; t < side[s].nr; t++) {
 					const struct profile_entry *entry = match_entry(m, p, lines[i], side[s].first + t);
-					double c = noise_chance(&p[side[s].first + t], entry).error;
+					double c = noise_sampling_error(&p[side[s].first + t], entry).error;
 
-					share[t] = share_of(&p[side[s].first + t], entry);
+					share[t] = share_of_entry(&p[side[s].first + t], entry);
 					chance += c * c * (side[s].nr - 1) / side[s].nr;
 				}
 				e = stats_mean(share, side[s].nr);
@@ -136,15 +136,15 @@ static double measure_traces(const struct profile *p, const struct match *m, con
 			}
 			line[i].error = sqrt(pooled);
 			line[i].df = df * (nr > 1 ? nr - 1 : 1);
-			if (squares / expected > much(df) && (squares - chance) / df / (odds * odds) > pooled)
+			if (squares / expected > chi_square_quantile_95(df) && (squares - chance) / df / (odds * odds) > pooled)
 				line[i] = (struct estimate){ 0, sqrt((squares - chance) / df) / odds, df };
 		}
 	}
 	return sqrt(pooled);
 }
 
-struct noise noise_between(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines, uint32_t nr,
-			   double given, struct estimate *line)
+struct noise noise_between_traces(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines,
+				  uint32_t nr, double given, struct estimate *line)
 {
 	struct noise noise = { given >= 0 ? NOISE_IS_GIVEN : NOISE_IS_ASSUMED, given >= 0 ? given : NOISE_ASSUMED };
 
@@ -154,11 +154,11 @@ struct noise noise_between(const struct profile *p, const struct match *m, const
 		return noise;
 	if (side[0].nr > 1 || side[1].nr > 1) {
 		noise.source = NOISE_FROM_TRACES;
-		noise.between = measure_traces(p, m, side, lines, nr, line);
+		noise.between = estimate_trace_noise(p, m, side, lines, nr, line);
 		return noise;
 	}
 	for (int s = 0; s < 2; s++) {
-		double seen = measure_segments(p, m, side[s].first, lines, nr, line);
+		double seen = estimate_segment_noise(p, m, side[s].first, lines, nr, line);
 
 		if (seen > 0) {
 			noise.source = NOISE_FROM_SEGMENTS;

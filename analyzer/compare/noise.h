@@ -29,12 +29,12 @@ struct noise {
 };
 
 /* Sampling error of the share of a line in a trace, or the variation between executions if larger. */
-struct estimate noise_chance(const struct profile *p, const struct profile_entry *e);
+struct estimate noise_sampling_error(const struct profile *p, const struct profile_entry *e);
 /*
  * Run-to-run variation of the given lines: line[i].error is the standard deviation of log-odds, line[i].df its degrees of freedom.
  * given: by the user, or < 0.
  */
-struct noise noise_between(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines, uint32_t nr,
-			   double given, struct estimate *line);
+struct noise noise_between_traces(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines,
+				  uint32_t nr, double given, struct estimate *line);
 
 #endif

@@ -13,12 +13,13 @@
 void profile_ask(struct profile_question *q, struct report *r, const char *level)
 {
 	/* "function" is a level of hosts that declare none (host_levels.h); for other hosts it means all functions */
-	q->level = report_level(r, level);
-	q->by_run = report_group(r, REPORT_RUN, q->level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)q->level, TABLE_PHASE, -1);
+	q->level = report_find_level(r, level);
+	q->by_run =
+		report_add_group(r, REPORT_RUN, q->level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)q->level, TABLE_PHASE, -1);
 }
 
 /* The first consumer of a component, or what it is linked to; COMPONENT_NONE at the top. */
-static uint32_t above(const struct dictionary *d, uint32_t component)
+static uint32_t component_above(const struct dictionary *d, uint32_t component)
 {
 	for (uint32_t i = 0; i < d->nr_edges; i++)
 		if (d->edges[i].from == component)
@@ -29,7 +30,7 @@ static uint32_t above(const struct dictionary *d, uint32_t component)
 	return COMPONENT_NONE;
 }
 
-static char *path_of(const struct report *r, uint32_t component)
+static char *path_of_component(const struct report *r, uint32_t component)
 {
 	const struct dictionary *d = &r->model->dictionary;
 	char *path = NULL, spare[32];
@@ -39,21 +40,23 @@ static char *path_of(const struct report *r, uint32_t component)
 
 	if (!f)
 		return NULL;
-	for (int i = 0; i < PATH_STEPS_MAX && (at = above(d, at)) != COMPONENT_NONE; i++)
+	for (int i = 0; i < PATH_STEPS_MAX && (at = component_above(d, at)) != COMPONENT_NONE; i++)
 		fprintf(f, "%s%s", i ? " < " : "", report_component_name(r, at, spare));
 	fclose(f);
 	return path;
 }
 
-static double executions_of(struct report *r, uint32_t component, const char *function)
+static double executions_of_entry(struct report *r, uint32_t component, const char *function)
 {
-	const struct frequencies *counts = frequencies_of(r);
-	const struct frequency *f = frequency_of(counts, function && counts ? frequencies_find(r, counts, function) : component);
+	const struct frequencies *counts = frequencies_of_report(r);
+	const struct frequency *f =
+		frequency_of_component(counts, function && counts ? frequencies_find_component(r, counts, function) : component);
 
 	return f ? (double)f->count : 0;
 }
 
-static int fill(const struct profile_question *q, struct report *r, struct profile *p, uint32_t value, struct profile_entry *e)
+static int fill_profile_entry(const struct profile_question *q, struct report *r, struct profile *p, uint32_t value,
+			      struct profile_entry *e)
 {
 	const struct dictionary *d = &r->model->dictionary;
 	char spare[32];
@@ -65,14 +68,14 @@ static int fill(const struct profile_question *q, struct report *r, struct profi
 		e->name = strdup(f->name);
 		e->path = strdup(r->a->image[f->image].path);
 		e->detail = strdup("");
-		e->executions = f->jit ? executions_of(r, COMPONENT_NONE, f->name) : 0;
+		e->executions = f->jit ? executions_of_entry(r, COMPONENT_NONE, f->name) : 0;
 	} else {
 		e->name = strdup(report_component_name(r, value, spare));
-		e->path = value ? path_of(r, value) : strdup("");
+		e->path = value ? path_of_component(r, value) : strdup("");
 		e->detail = strdup(value && d->component[value].detail ? d->component[value].detail : "");
 		e->has_rows = value && dictionary_find_counter(d, value, "rows", &rows);
 		e->rows = e->has_rows ? (double)rows : 0;
-		e->executions = executions_of(r, value, NULL);
+		e->executions = executions_of_entry(r, value, NULL);
 	}
 	e->run = calloc((size_t)p->nr_runs + 1, sizeof(*e->run));
 	return e->name && e->path && e->detail && e->run ? 0 : -ENOMEM;
@@ -120,7 +123,7 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 	/* registered components without samples are included */
 	for (uint32_t v = 1; ret == 0 && q->level != LEVELS_MAX && v < nr_values; v++)
 		if (m->dictionary.component[v].level == q->level && m->dictionary.component[v].announced) {
-			ret = fill(q, r, p, v, &p->entry[p->nr++]);
+			ret = fill_profile_entry(q, r, p, v, &p->entry[p->nr++]);
 			entry_of[v] = p->nr;
 		}
 	for (uint32_t i = 0; ret == 0 && i < g->g.nr; i++) {
@@ -131,7 +134,7 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 		if (v >= nr_values || phase > m->nr_marks)
 			continue;
 		if (!entry_of[v]) {
-			ret = fill(q, r, p, v, &p->entry[p->nr++]);
+			ret = fill_profile_entry(q, r, p, v, &p->entry[p->nr++]);
 			entry_of[v] = p->nr;
 		}
 		e = &p->entry[entry_of[v] - 1];

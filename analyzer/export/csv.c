@@ -9,13 +9,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-static void put_text(FILE *to, const char *text)
+static void write_csv_field(FILE *to, const char *text)
 {
 	fputc(',', to);
 	escape_csv(to, text);
 }
 
-static int put_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
+static int write_csv_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
 {
 	static const char *const modes[] = { "user", "kernel", "other" };
 	const struct export *e = context;
@@ -31,20 +31,20 @@ static int put_rows(void *context, const struct attribution *a, const struct tab
 
 		fprintf(to, "%llu,%.6g,%u,%u,%u", (unsigned long long)t->time_ns[row], t->share[row], m->numbered[thread->process]->pid,
 			thread->tid, t->column[TABLE_CPU][row]);
-		put_text(to, event < m->nr_events && m->event[event].name ? m->event[event].name : "");
+		write_csv_field(to, event < m->nr_events && m->event[event].name ? m->event[event].name : "");
 		fprintf(to, ",%llu,%s,%#llx,%#llx", (unsigned long long)t->weight[row], modes[mode < 2 ? mode : 2],
 			(unsigned long long)t->ip[row], (unsigned long long)t->address[row]);
-		put_text(to, a->image[t->column[TABLE_IMAGE][row]].path);
-		put_text(to, f->name);
-		put_text(to, t->column[TABLE_LINE][row] ? l->file : "");
+		write_csv_field(to, a->image[t->column[TABLE_IMAGE][row]].path);
+		write_csv_field(to, f->name);
+		write_csv_field(to, t->column[TABLE_LINE][row] ? l->file : "");
 		fprintf(to, ",%u,%s,%s,%u", l->number, method_names[t->column[TABLE_METHOD][row]],
 				reason_names[t->column[TABLE_REASON][row]],
 			t->column[TABLE_PHASE][row]);
-		put_text(to, t->column[TABLE_MEMORY][row] ? m->memory[t->column[TABLE_MEMORY][row]]->name : "");
+		write_csv_field(to, t->column[TABLE_MEMORY][row] ? m->memory[t->column[TABLE_MEMORY][row]]->name : "");
 		for (uint32_t level = 0; level < t->nr_levels; level++) {
 			uint32_t c = t->column[TABLE_LEVEL_0 + level][row];
 
-			put_text(to, c ? report_component_name(e->report, c, spare) : "");
+			write_csv_field(to, c ? report_component_name(e->report, c, spare) : "");
 		}
 		fputc('\n', to);
 	}
@@ -54,10 +54,10 @@ static int put_rows(void *context, const struct attribution *a, const struct tab
 static void prepare_csv(struct export *e)
 {
 	e->report->addresses = true;
-	report_each(e->report, put_rows, e);
+	report_add_callback(e->report, write_csv_rows, e);
 	fputs("time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase,memory", e->each);
 	for (uint32_t i = 0; i < e->report->model->dictionary.nr_levels; i++)
-		put_text(e->each, report_level_name(e->report, i));
+		write_csv_field(e->each, report_level_name(e->report, i));
 	fputc('\n', e->each);
 }
 
@@ -65,14 +65,14 @@ static int write_csv(struct export *e, FILE *to)
 {
 	(void)e;
 	(void)to;
-	return 0; /* written by put_rows() */
+	return 0; /* written by write_csv_rows() */
 }
 
 const struct exporter exporter_csv = { "csv", "one line per sample, with all columns of the sample table", false, prepare_csv, write_csv };
 
 static void prepare_json(struct export *e)
 {
-	e->state = report_state(e->report, sizeof(struct default_report), NULL);
+	e->state = report_add_state(e->report, sizeof(struct default_report), NULL);
 	if (e->state)
 		default_report_ask(e->state, e->report, true);
 }

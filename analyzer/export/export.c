@@ -8,10 +8,10 @@
 void export_ask_stacks(struct export *e)
 {
 	e->report->stacks = true;
-	e->by_stack = report_group(e->report, 0, TABLE_STACK, -1);
+	e->by_stack = report_add_group(e->report, 0, TABLE_STACK, -1);
 }
 
-static int take_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
+static int collect_sample_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
 {
 	struct export *e = context;
 
@@ -41,10 +41,10 @@ static int take_rows(void *context, const struct attribution *a, const struct ta
 void export_ask_samples(struct export *e)
 {
 	e->report->stacks = true;
-	report_each(e->report, take_rows, e);
+	report_add_callback(e->report, collect_sample_rows, e);
 }
 
-static int by_thread_and_time(const void *a, const void *b)
+static int compare_thread_and_time(const void *a, const void *b)
 {
 	const struct export_sample *x = a, *y = b;
 
@@ -56,7 +56,7 @@ static int by_thread_and_time(const void *a, const void *b)
 void export_sort(struct export *e)
 {
 	if (e->nr)
-		qsort(e->sample, e->nr, sizeof(*e->sample), by_thread_and_time);
+		qsort(e->sample, e->nr, sizeof(*e->sample), compare_thread_and_time);
 }
 
 size_t export_thread_end(const struct export *e, size_t first)
@@ -76,12 +76,12 @@ const char *export_thread_name(const struct export *e, uint32_t thread)
 	return t->comm && *t->comm ? t->comm : m->numbered[t->process]->comm;
 }
 
-uint64_t export_whole(struct export_whole *w, double value)
+uint64_t export_next_whole(struct export_whole *w, double value)
 {
 	uint64_t whole;
 
 	w->exact += value;
-	whole = model_whole(w->exact + 0.5);
+	whole = model_clamp_to_u64(w->exact + 0.5);
 	whole = whole > w->given ? whole - w->given : 0;
 	w->given += whole;
 	return whole;
@@ -102,19 +102,19 @@ void export_fini(struct export *e)
 	memset(e, 0, sizeof(*e));
 }
 
-static struct stacks *stacks_of(const struct export *e)
+static struct stacks *stacks_of_export(const struct export *e)
 {
 	return &((struct attribution *)(uintptr_t)e->report->a)->stacks;
 }
 
 uint32_t export_frame_component(const struct export *e, uint32_t node)
 {
-	return stacks_component(stacks_of(e), &e->report->model->dictionary, node, e->level);
+	return stacks_component(stacks_of_export(e), &e->report->model->dictionary, node, e->level);
 }
 
 const char *export_frame_name(const struct export *e, uint32_t node, char *spare)
 {
-	const struct stack_node *n = &stacks_of(e)->node[node];
+	const struct stack_node *n = &stacks_of_export(e)->node[node];
 	const char *name;
 
 	if (e->level != LEVELS_MAX)
@@ -123,9 +123,9 @@ const char *export_frame_name(const struct export *e, uint32_t node, char *spare
 	return name && *name ? name : "(no name)";
 }
 
-uint32_t export_frames(const struct export *e, uint32_t stack, uint32_t *nodes, uint32_t nr)
+uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes, uint32_t nr)
 {
-	struct stacks *s = stacks_of(e);
+	struct stacks *s = stacks_of_export(e);
 	uint32_t n = 0, before = COMPONENT_NONE;
 
 	for (uint32_t at = stack; at && at < s->nr && n < nr; at = s->node[at].caller) {

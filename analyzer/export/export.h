@@ -24,7 +24,7 @@ struct export {
 	struct report_group *by_stack;
 	struct export_sample *sample; /* of one event */
 	size_t nr, capacity;
-	void *state; /* of a format, by report_state() */
+	void *state; /* of a format, by report_add_state() */
 	FILE *each; /* where rows are written as they are read, or NULL */
 };
 
@@ -75,7 +75,7 @@ uint32_t export_frame_component(const struct export *e, uint32_t node);
 const char *export_frame_name(const struct export *e, uint32_t node, char *spare);
 /* The frames of a stack, outermost first, without those that have no component at the level and without repetitions of a
  * component; at most nr.  Returns how many. */
-uint32_t export_frames(const struct export *e, uint32_t stack, uint32_t *nodes, uint32_t nr);
+uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes, uint32_t nr);
 #define EXPORT_FRAMES_MAX 1024
 
 /*
@@ -86,7 +86,7 @@ struct export_whole {
 	double exact;
 	uint64_t given;
 };
-uint64_t export_whole(struct export_whole *w, double value);
+uint64_t export_next_whole(struct export_whole *w, double value);
 
 /* Does the filter accept the thread and process of the mark, and does a part of the mark lie between --from and --to? */
 bool export_wants_mark(const struct export *e, const struct mark *m);

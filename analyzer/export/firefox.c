@@ -18,7 +18,7 @@
 #define CATEGORY_KERNEL 2
 #define INTERVAL_MS 1 /* the least time that the viewer lets a sample stand for */
 
-static void prepare(struct export *e)
+static void prepare_firefox(struct export *e)
 {
 	export_ask_samples(e);
 }
@@ -63,13 +63,13 @@ static void tables_fini(struct tables *t)
 	free(t->named);
 }
 
-static int category(const struct stack_node *n)
+static int category_of_frame(const struct stack_node *n)
 {
 	return n->flags & STACK_KERNEL ? CATEGORY_KERNEL : n->flags & STACK_JIT ? CATEGORY_JIT : CATEGORY_OTHER;
 }
 
 /* The number of (a, b) among those that were seen, from 0 on; *nr when it is new. */
-static int number_of(struct hash_map *seen, uint64_t a, uint64_t b, uint32_t *nr, uint32_t *number)
+static int number_of_pair(struct hash_map *seen, uint64_t a, uint64_t b, uint32_t *nr, uint32_t *number)
 {
 	uint32_t before = hash_map_find(seen, a, b);
 
@@ -96,9 +96,9 @@ static int tables_init(struct tables *t, const struct export *e)
 		const struct stack_node *n = &s->node[i];
 		uint32_t name = e->level != LEVELS_MAX ? export_frame_component(e, i) : n->function, frame, func;
 
-		ret = number_of(&frames, name, (uint64_t)n->line << 2 | (uint32_t)category(n), &t->nr_frames, &frame);
+		ret = number_of_pair(&frames, name, (uint64_t)n->line << 2 | (uint32_t)category_of_frame(n), &t->nr_frames, &frame);
 		if (ret == 0)
-			ret = number_of(&funcs, name, 0, &t->nr_funcs, &func);
+			ret = number_of_pair(&funcs, name, 0, &t->nr_funcs, &func);
 		if (ret)
 			break;
 		t->frame[i] = frame;
@@ -112,7 +112,7 @@ static int tables_init(struct tables *t, const struct export *e)
 }
 
 /* Strings: names of functions, then of marks. */
-static void put_shared(const struct export *e, const struct tables *t, FILE *to)
+static void write_shared_tables(const struct export *e, const struct tables *t, FILE *to)
 {
 	const struct attribution *a = e->report->a;
 	const struct model *m = e->report->model;
@@ -127,7 +127,7 @@ static void put_shared(const struct export *e, const struct tables *t, FILE *to)
 	nr = t->nr_frames;
 	JSON_LIST(to, "address", nr, fputs("-1", to));
 	JSON_NEXT_LIST(to, "inlineDepth", nr, fputc('0', to));
-	JSON_NEXT_LIST(to, "category", nr, fprintf(to, "%d", category(&node[t->first[i]])));
+	JSON_NEXT_LIST(to, "category_of_frame", nr, fprintf(to, "%d", category_of_frame(&node[t->first[i]])));
 	JSON_NEXT_LIST(to, "subcategory", nr, fputc('0', to));
 	JSON_NEXT_LIST(to, "func", nr, fprintf(to, "%u", t->func[i]));
 	JSON_NEXT_LIST(to, "nativeSymbol", nr, fputs("null", to));
@@ -197,7 +197,7 @@ static uint64_t mark_end_ns(const struct export *e, const struct mark *m)
 	return m->end_ns == UINT64_MAX ? e->report->a->last_ns : m->end_ns;
 }
 
-static void put_markers(const struct export *e, const struct tables *tables, const uint32_t *marks, uint32_t nr, FILE *to)
+static void write_thread_markers(const struct export *e, const struct tables *tables, const uint32_t *marks, uint32_t nr, FILE *to)
 {
 	const struct mark *mark = e->report->model->mark;
 
@@ -211,8 +211,8 @@ static void put_markers(const struct export *e, const struct tables *tables, con
 	fprintf(to, ",\"length\":%u}", nr);
 }
 
-static void put_thread(const struct export *e, const struct tables *tables, const struct thread_marks *marks, uint32_t thread,
-		       size_t from, size_t end, FILE *to)
+static void write_thread_profile(const struct export *e, const struct tables *tables, const struct thread_marks *marks, uint32_t thread,
+				 size_t from, size_t end, FILE *to)
 {
 	const struct model *m = e->report->model;
 	const struct thread *t = &m->thread[thread];
@@ -234,11 +234,11 @@ static void put_thread(const struct export *e, const struct tables *tables, cons
 		JSON_NEXT_LIST(to, "threadCPUDelta", nr, fprintf(to, "%.0f", (double)s[i].weight * (double)s[i].share));
 	}
 	fprintf(to, ",\"length\":%u},\n", nr);
-	put_markers(e, tables, marks->mark + marks->first[thread], marks->first[thread + 1] - marks->first[thread], to);
+	write_thread_markers(e, tables, marks->mark + marks->first[thread], marks->first[thread + 1] - marks->first[thread], to);
 	fputs("}", to);
 }
 
-static int put_threads(const struct export *e, const struct tables *tables, const struct thread_marks *marks, FILE *to)
+static int write_all_threads(const struct export *e, const struct tables *tables, const struct thread_marks *marks, FILE *to)
 {
 	const struct model *m = e->report->model;
 	bool *written = calloc((size_t)m->nr_threads + 1, sizeof(*written)), first = true;
@@ -248,7 +248,7 @@ static int put_threads(const struct export *e, const struct tables *tables, cons
 	for (size_t i = 0, end; i < e->nr; i = end) {
 		end = export_thread_end(e, i);
 		fputs(first ? "\n" : ",\n", to);
-		put_thread(e, tables, marks, e->sample[i].thread, i, end, to);
+		write_thread_profile(e, tables, marks, e->sample[i].thread, i, end, to);
 		written[e->sample[i].thread] = true;
 		first = false;
 	}
@@ -256,7 +256,7 @@ static int put_threads(const struct export *e, const struct tables *tables, cons
 		if (written[t] || marks->first[t] == marks->first[t + 1])
 			continue;
 		fputs(first ? "\n" : ",\n", to);
-		put_thread(e, tables, marks, t, 0, 0, to);
+		write_thread_profile(e, tables, marks, t, 0, 0, to);
 		first = false;
 	}
 	free(written);
@@ -264,7 +264,7 @@ static int put_threads(const struct export *e, const struct tables *tables, cons
 }
 
 /* What the viewer shows.  By itself it would end an interval behind the last sample, and leave out marks that begin later. */
-static void put_range(const struct export *e, const struct thread_marks *marks, FILE *to)
+static void write_shown_range(const struct export *e, const struct thread_marks *marks, FILE *to)
 {
 	const struct model *m = e->report->model;
 	uint64_t first_ns = UINT64_MAX, end_ns = 0;
@@ -284,7 +284,7 @@ static void put_range(const struct export *e, const struct thread_marks *marks, 
 		fprintf(to, ",\"profilingStartTime\":%.6f,\"profilingEndTime\":%.6f", milliseconds(e, first_ns), milliseconds(e, end_ns));
 }
 
-static void put_meta(const struct export *e, const struct thread_marks *marks, FILE *to)
+static void write_meta_object(const struct export *e, const struct thread_marks *marks, FILE *to)
 {
 	const struct model *m = e->report->model;
 
@@ -300,7 +300,7 @@ static void put_meta(const struct export *e, const struct thread_marks *marks, F
 	      "{\"name\":\"Kernel\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}]", to);
 	if (cpu_unit(e))
 		fprintf(to, ",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"%s\"}", cpu_unit(e));
-	put_range(e, marks, to);
+	write_shown_range(e, marks, to);
 	fputs("},\n", to);
 }
 
@@ -315,10 +315,10 @@ static int write_firefox(struct export *e, FILE *to)
 	if (ret == 0) {
 		export_sort(e);
 		fputs("{", to);
-		put_meta(e, &marks, to);
-		put_shared(e, &tables, to);
+		write_meta_object(e, &marks, to);
+		write_shared_tables(e, &tables, to);
 		fputs("\"libs\":[],\"pages\":[],\"threads\":[", to);
-		ret = put_threads(e, &tables, &marks, to);
+		ret = write_all_threads(e, &tables, &marks, to);
 		fputs("]}\n", to);
 	}
 	tables_fini(&tables);
@@ -326,4 +326,4 @@ static int write_firefox(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_firefox = { "firefox", "profile for profiler.firefox.com", false, prepare, write_firefox };
+const struct exporter exporter_firefox = { "firefox", "profile for profiler.firefox.com", false, prepare_firefox, write_firefox };

@@ -26,13 +26,13 @@ extern const char flamegraph_script_end[] __attribute__((visibility("hidden")));
 static const char style[] = "text{pointer-events:none}g.f text{fill:#000;font:11px monospace}g.f{cursor:pointer}"
 			    "g.f:hover rect,g.f:focus rect{stroke:#000}rect.m{fill:#d050d0}#search{cursor:pointer}#search text{fill:#000}";
 
-static void prepare(struct export *e)
+static void prepare_flamegraph(struct export *e)
 {
 	export_ask_stacks(e);
 }
 
 /* The same name always has the same colour: warm for the program, green for generated code, blue for the kernel. */
-static void put_colour(FILE *to, const char *name, unsigned flags)
+static void write_box_colour(FILE *to, const char *name, unsigned flags)
 {
 	unsigned h = 2166136261u;
 
@@ -48,8 +48,8 @@ static void put_colour(FILE *to, const char *name, unsigned flags)
 		fprintf(to, "rgb(%u,%u,%u)", 215 + h % 40, 120 + (h >> 8) % 90, 60 + (h >> 16) % 40);
 }
 
-static void put_box(const struct export *e, const struct calltree *t, uint32_t call, double x, double width, unsigned depth,
-		    unsigned rows, FILE *to)
+static void write_call_box(const struct export *e, const struct calltree *t, uint32_t call, double x, double width, unsigned depth,
+			   unsigned rows, FILE *to)
 {
 	const struct call *c = &t->call[call];
 	char spare[32];
@@ -67,7 +67,7 @@ static void put_box(const struct export *e, const struct calltree *t, uint32_t c
 			"<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1\" fill=\"",
 		c->total_samples, 100 * c->total / t->call[0].total, 100 * c->own / t->call[0].total, MARGIN + x, y,
 		width > 0.6 ? width - 0.5 : width, ROW - 1);
-	put_colour(to, name, c->flags);
+	write_box_colour(to, name, c->flags);
 	fprintf(to, "\"/><text x=\"%.2f\" y=\"%.0f\">", MARGIN + x + 3, y + 12);
 	if (width >= 3 * LETTER) {
 		size_t fits = (size_t)((width - 4) / LETTER), length = strlen(name);
@@ -80,30 +80,30 @@ static void put_box(const struct export *e, const struct calltree *t, uint32_t c
 	fputs("</text></g>\n", to);
 }
 
-static void put_calls(const struct export *e, const struct calltree *t, uint32_t call, double x, double width, unsigned depth,
-		      unsigned rows, FILE *to)
+static void write_subtree_boxes(const struct export *e, const struct calltree *t, uint32_t call, double x, double width, unsigned depth,
+				unsigned rows, FILE *to)
 {
 	const struct call *c = &t->call[call];
 
-	put_box(e, t, call, x, width, depth, rows, to);
+	write_call_box(e, t, call, x, width, depth, rows, to);
 	for (uint32_t i = 0; i < c->nr_children; i++) {
 		double part = c->total > 0 ? width * t->call[c->child[i]].total / c->total : 0;
 
 		if (part >= LEAST)
-			put_calls(e, t, c->child[i], x, part, depth + 1, rows, to);
+			write_subtree_boxes(e, t, c->child[i], x, part, depth + 1, rows, to);
 		x += part;
 	}
 }
 
 /* Rows with a box that is wide enough to be drawn. */
-static unsigned nr_rows(const struct calltree *t, uint32_t call, double width, unsigned depth)
+static unsigned count_drawn_rows(const struct calltree *t, uint32_t call, double width, unsigned depth)
 {
 	const struct call *c = &t->call[call];
 	unsigned most = depth + 1;
 
 	for (uint32_t i = 0; i < c->nr_children; i++) {
 		double part = c->total > 0 ? width * t->call[c->child[i]].total / c->total : 0;
-		unsigned rows = part >= LEAST ? nr_rows(t, c->child[i], part, depth + 1) : 0;
+		unsigned rows = part >= LEAST ? count_drawn_rows(t, c->child[i], part, depth + 1) : 0;
 
 		most = rows > most ? rows : most;
 	}
@@ -119,7 +119,7 @@ static int write_flamegraph(struct export *e, FILE *to)
 	unsigned rows;
 
 	if (ret == 0) {
-		rows = nr_rows(&t, 0, width, 0);
+		rows = count_drawn_rows(&t, 0, width, 0);
 		svg_begin(to, (int)WIDTH, (int)(HEAD + rows * ROW + MARGIN), command, style, "g.f text,#search text{fill:#000}");
 		svg_text(to, MARGIN, 20, "title", command);
 		fprintf(to, "<text class=\"small\" x=\"%d\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest "
@@ -128,7 +128,7 @@ static int write_flamegraph(struct export *e, FILE *to)
 		svg_text(to, WIDTH - 61, 21, "small", "search");
 		fputs("</g>\n", to);
 		if (t.call[0].total > 0)
-			put_calls(e, &t, 0, 0, width, 0, rows, to);
+			write_subtree_boxes(e, &t, 0, 0, width, 0, rows, to);
 		fputs("<script><![CDATA[\n", to);
 		fwrite(flamegraph_script, 1, (size_t)(flamegraph_script_end - flamegraph_script), to);
 		fputs("]]></script>\n", to);
@@ -138,5 +138,5 @@ static int write_flamegraph(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_flamegraph = { "flamegraph", "flame graph as one SVG file, with zoom and search", false, prepare,
+const struct exporter exporter_flamegraph = { "flamegraph", "flame graph as one SVG file, with zoom and search", false, prepare_flamegraph,
 					      write_flamegraph };

@@ -6,26 +6,26 @@
 
 #include <errno.h>
 
-static void prepare(struct export *e)
+static void prepare_folded(struct export *e)
 {
 	export_ask_stacks(e);
 }
 
-static void put_name(FILE *to, const char *name)
+static void write_folded_name(FILE *to, const char *name)
 {
 	for (; *name; name++) /* ';' and line ends are separators of the format */
 		fputc(*name == ';' ? ':' : (unsigned char)*name < 0x20 ? '?' : *name, to);
 }
 
-static void put_stack(const struct export *e, const struct calltree *t, uint32_t call, FILE *to)
+static void write_folded_stack(const struct export *e, const struct calltree *t, uint32_t call, FILE *to)
 {
 	char spare[32];
 
 	if (t->call[call].parent) {
-		put_stack(e, t, t->call[call].parent, to);
+		write_folded_stack(e, t, t->call[call].parent, to);
 		fputc(';', to);
 	}
-	put_name(to, calltree_name(e->report, t, call, spare));
+	write_folded_name(to, calltree_name(e->report, t, call, spare));
 }
 
 static int write_folded(struct export *e, FILE *to)
@@ -35,12 +35,12 @@ static int write_folded(struct export *e, FILE *to)
 	int ret = calltree_make(e->report, e->by_stack, e->level, false, &t) ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; ret == 0 && i < t.nr; i++) {
-		uint64_t weight = export_whole(&whole, t.call[i].own);
+		uint64_t weight = export_next_whole(&whole, t.call[i].own);
 
 		if (!weight)
 			continue;
 		if (i)
-			put_stack(e, &t, i, to);
+			write_folded_stack(e, &t, i, to);
 		else
 			fputs(e->level == LEVELS_MAX ? "(no call stack)" : "(unattributed)", to);
 		fprintf(to, " %llu\n", (unsigned long long)weight);
@@ -49,4 +49,5 @@ static int write_folded(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_folded = { "folded", "one line per call stack, for flame graph scripts", false, prepare, write_folded };
+const struct exporter exporter_folded = { "folded", "one line per call stack, for flame graph scripts", false, prepare_folded,
+					  write_folded };

@@ -14,7 +14,7 @@
 
 #define MAGIC 0x4a695444u /* "JiTD" */
 
-static void prepare(struct export *e)
+static void prepare_jitdump(struct export *e)
 {
 	(void)e;
 }
@@ -26,21 +26,21 @@ struct dump {
 	uint64_t index;
 };
 
-static void put32(FILE *to, uint32_t v)
+static void write_u32(FILE *to, uint32_t v)
 {
 	fwrite(&v, sizeof(v), 1, to);
 }
 
-static void put64(FILE *to, uint64_t v)
+static void write_u64(FILE *to, uint64_t v)
 {
 	fwrite(&v, sizeof(v), 1, to);
 }
 
-static void put_prefix(FILE *to, uint32_t id, uint64_t bytes, uint64_t time_ns)
+static void write_record_prefix(FILE *to, uint32_t id, uint64_t bytes, uint64_t time_ns)
 {
-	put32(to, id);
-	put32(to, (uint32_t)(16 + bytes));
-	put64(to, time_ns);
+	write_u32(to, id);
+	write_u32(to, (uint32_t)(16 + bytes));
+	write_u64(to, time_ns);
 }
 
 struct line_row {
@@ -50,7 +50,7 @@ struct line_row {
 };
 
 /* The lines of a function, a row per change of the line. */
-static size_t lines_of(const struct code *c, uint64_t start, uint64_t end, struct line_row **out)
+static size_t list_line_rows(const struct code *c, uint64_t start, uint64_t end, struct line_row **out)
 {
 	struct line_row *row = NULL;
 	size_t nr = 0, capacity = 0;
@@ -90,54 +90,54 @@ static size_t lines_of(const struct code *c, uint64_t start, uint64_t end, struc
 	return nr;
 }
 
-static void put_lines(struct dump *d, const struct code *c, uint64_t start, uint64_t end)
+static void write_debug_info_record(struct dump *d, const struct code *c, uint64_t start, uint64_t end)
 {
 	struct line_row *row;
-	size_t nr = lines_of(c, start, end, &row);
+	size_t nr = list_line_rows(c, start, end, &row);
 	uint64_t bytes = 16;
 
 	for (size_t i = 0; i < nr; i++)
 		bytes += 16 + strlen(row[i].file) + 1;
 	if (nr) {
-		put_prefix(d->to, JITREG_DEBUG_INFO, bytes, c->from_ns);
-		put64(d->to, start);
-		put64(d->to, nr);
+		write_record_prefix(d->to, JITREG_DEBUG_INFO, bytes, c->from_ns);
+		write_u64(d->to, start);
+		write_u64(d->to, nr);
 	}
 	for (size_t i = 0; i < nr; i++) {
-		put64(d->to, row[i].address);
-		put32(d->to, row[i].line);
-		put32(d->to, 0);
+		write_u64(d->to, row[i].address);
+		write_u32(d->to, row[i].line);
+		write_u32(d->to, 0);
 		fwrite(row[i].file, 1, strlen(row[i].file) + 1, d->to);
 	}
 	free(row);
 }
 
-static void put_function(struct dump *d, const struct code *c, uint64_t start, uint64_t end, const char *name, const void *bytes)
+static void write_load_record(struct dump *d, const struct code *c, uint64_t start, uint64_t end, const char *name, const void *bytes)
 {
 	if (!bytes || end - start > UINT32_MAX / 2)
 		return;
-	put_lines(d, c, start, end);
-	put_prefix(d->to, JITREG_LOAD, 40 + strlen(name) + 1 + (end - start), c->from_ns);
-	put32(d->to, d->pid);
-	put32(d->to, d->pid);
-	put64(d->to, start);
-	put64(d->to, start);
-	put64(d->to, end - start);
-	put64(d->to, ++d->index);
+	write_debug_info_record(d, c, start, end);
+	write_record_prefix(d->to, JITREG_LOAD, 40 + strlen(name) + 1 + (end - start), c->from_ns);
+	write_u32(d->to, d->pid);
+	write_u32(d->to, d->pid);
+	write_u64(d->to, start);
+	write_u64(d->to, start);
+	write_u64(d->to, end - start);
+	write_u64(d->to, ++d->index);
 	fwrite(name, 1, strlen(name) + 1, d->to);
 	fwrite(bytes, 1, end - start, d->to);
 }
 
-static void put_load(void *context, const struct code *c, const void *bytes, uint64_t read_ns)
+static void write_loaded_code(void *context, const struct code *c, const void *bytes, uint64_t read_ns)
 {
 	struct dump *d = context;
 
 	(void)read_ns;
 	if (d->r->model->numbered[c->process]->pid == d->pid)
-		put_function(d, c, c->address, c->address + c->bytes, c->name ? c->name : "", bytes);
+		write_load_record(d, c, c->address, c->address + c->bytes, c->name ? c->name : "", bytes);
 }
 
-static void put_elf(struct dump *d, const struct code *c)
+static void write_elf_functions(struct dump *d, const struct code *c)
 {
 	for (size_t n = 0; n < elf_nr_functions(c->elf); n++) {
 		struct elf_function f = elf_get_function(c->elf, n);
@@ -145,13 +145,13 @@ static void put_elf(struct dump *d, const struct code *c)
 
 		if (f.bytes)
 			code_bytes_read(d->r, &bytes, 1);
-		put_function(d, c, f.address, f.address + f.bytes, f.name, bytes.bytes);
+		write_load_record(d, c, f.address, f.address + f.bytes, f.name, bytes.bytes);
 		free(bytes.bytes);
 	}
 }
 
 /* A file is of one process: that of --process, else the first with generated code. */
-static uint32_t find_process(const struct report *r)
+static uint32_t find_dumped_process(const struct report *r)
 {
 	if (r->arguments->has_pid)
 		return (uint32_t)r->arguments->pid;
@@ -164,23 +164,23 @@ static uint32_t find_process(const struct report *r)
 static int write_jitdump(struct export *e, FILE *to)
 {
 	const struct model *m = e->report->model;
-	struct dump d = { e->report, to, find_process(e->report), 0 };
+	struct dump d = { e->report, to, find_dumped_process(e->report), 0 };
 
-	put32(to, MAGIC);
-	put32(to, 1);
-	put32(to, 40);
-	put32(to, EM_X86_64);
-	put32(to, 0);
-	put32(to, d.pid);
-	put64(to, m->begin_ns);
-	put64(to, 0);
+	write_u32(to, MAGIC);
+	write_u32(to, 1);
+	write_u32(to, 40);
+	write_u32(to, EM_X86_64);
+	write_u32(to, 0);
+	write_u32(to, d.pid);
+	write_u64(to, m->begin_ns);
+	write_u64(to, 0);
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_ELF && m->numbered[m->code[i]->process]->pid == d.pid)
-			put_elf(&d, m->code[i]);
-	code_bytes_each(e->report, put_load, &d);
-	put_prefix(to, JITREG_CLOSE, 0, m->end_ns);
+			write_elf_functions(&d, m->code[i]);
+	code_bytes_each(e->report, write_loaded_code, &d);
+	write_record_prefix(to, JITREG_CLOSE, 0, m->end_ns);
 	return d.index ? 0 : -ENODATA;
 }
 
-const struct exporter exporter_jitdump = { "jitdump", "generated code with its lines, for `perf inject --jit`", true, prepare,
-		write_jitdump };
+const struct exporter exporter_jitdump = { "jitdump", "generated code with its lines, for `perf inject --jit`", true, prepare_jitdump,
+					   write_jitdump };

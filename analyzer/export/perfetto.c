@@ -15,10 +15,10 @@
 #define GAP_FACTOR 4 /* times the median distance between samples: a larger one ends a slice */
 #define WORK_TRACK (1u << 30) /* added to a thread's number: those of the kernel are less than 2^22 */
 
-static void prepare(struct export *e)
+static void prepare_perfetto(struct export *e)
 {
 	if (e->level == LEVELS_MAX) /* over time, components say more than functions */
-		e->level = report_level(e->report, NULL);
+		e->level = report_find_level(e->report, NULL);
 	export_ask_samples(e);
 }
 
@@ -27,15 +27,15 @@ static double microseconds(const struct export *e, uint64_t time_ns)
 	return ((double)time_ns - (double)e->report->model->begin_ns) / 1e3;
 }
 
-static const char *activity(const struct export *e, const struct export_sample *s, char *spare)
+static const char *activity_of_sample(const struct export *e, const struct export_sample *s, char *spare)
 {
 	if (e->level != LEVELS_MAX)
 		return s->component ? report_component_name(e->report, s->component, spare) : NULL;
 	return s->stack ? export_frame_name(e, s->stack, spare) : NULL;
 }
 
-static void put_slice(const struct export *e, const char *category, const char *name, uint32_t pid, uint32_t tid, uint64_t begin_ns,
-		      uint64_t end_ns, FILE *to)
+static void write_slice(const struct export *e, const char *category, const char *name, uint32_t pid, uint32_t tid, uint64_t begin_ns,
+			uint64_t end_ns, FILE *to)
 {
 	fprintf(to, ",\n{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"", category);
 	escape_json(to, name);
@@ -43,7 +43,7 @@ static void put_slice(const struct export *e, const char *category, const char *
 		(double)(end_ns > begin_ns ? end_ns - begin_ns : 0) / 1e3);
 }
 
-static void put_names(const struct export *e, FILE *to)
+static void write_track_names(const struct export *e, FILE *to)
 {
 	const struct model *m = e->report->model;
 
@@ -72,7 +72,7 @@ static void put_names(const struct export *e, FILE *to)
 	}
 }
 
-static void put_marks(const struct export *e, FILE *to)
+static void write_mark_slices(const struct export *e, FILE *to)
 {
 	const struct model *m = e->report->model;
 	char name[300], spare[32];
@@ -87,7 +87,7 @@ static void put_marks(const struct export *e, FILE *to)
 
 		snprintf(name, sizeof(name), "%s%s%s", k->name ? k->name : "", k->component ? " " : "",
 			 k->component ? report_component_name(e->report, k->component, spare) : "");
-		put_slice(e, "mark", name, m->numbered[k->process]->pid, k->tid, k->begin_ns, end, to);
+		write_slice(e, "mark", name, m->numbered[k->process]->pid, k->tid, k->begin_ns, end, to);
 		fprintf(to, ",\"args\":{\"instance\":%llu,\"units\":%llu,\"text\":\"", (unsigned long long)k->instance,
 			(unsigned long long)k->units);
 		escape_json(to, k->text);
@@ -95,7 +95,7 @@ static void put_marks(const struct export *e, FILE *to)
 	}
 }
 
-static uint64_t usual_gap(const struct export *e, size_t from, size_t end)
+static uint64_t median_sample_gap(const struct export *e, size_t from, size_t end)
 {
 	uint64_t *gap = malloc((end - from + 1) * sizeof(*gap)), median = 0;
 	size_t nr = 0;
@@ -110,20 +110,20 @@ static uint64_t usual_gap(const struct export *e, size_t from, size_t end)
 	return median ? median : 1000000;
 }
 
-static void put_thread(const struct export *e, size_t from, size_t end, FILE *to)
+static void write_thread_slices(const struct export *e, size_t from, size_t end, FILE *to)
 {
 	const struct thread *t = &e->report->model->thread[e->sample[from].thread];
 	uint32_t pid = e->report->model->numbered[t->process]->pid;
-	uint64_t gap = usual_gap(e, from, end);
+	uint64_t gap = median_sample_gap(e, from, end);
 	char spare[32], other[32];
 
 	for (size_t i = from, last; i < end; i = last + 1) {
-		const char *name = activity(e, &e->sample[i], spare);
+		const char *name = activity_of_sample(e, &e->sample[i], spare);
 		double samples = (double)e->sample[i].share;
 		uint64_t until_ns;
 
 		for (last = i; last + 1 < end; last++) {
-			const char *next = activity(e, &e->sample[last + 1], other);
+			const char *next = activity_of_sample(e, &e->sample[last + 1], other);
 
 			if (e->sample[last + 1].time_ns - e->sample[last].time_ns > GAP_FACTOR * gap || !name != !next ||
 			    (name && strcmp(name, next) != 0))
@@ -135,7 +135,7 @@ static void put_thread(const struct export *e, size_t from, size_t end, FILE *to
 		until_ns = e->sample[last].time_ns + gap;
 		if (last + 1 < end && until_ns > e->sample[last + 1].time_ns)
 			until_ns = e->sample[last + 1].time_ns;
-		put_slice(e, "samples", name, pid, t->tid | WORK_TRACK, e->sample[i].time_ns, until_ns, to);
+		write_slice(e, "samples", name, pid, t->tid | WORK_TRACK, e->sample[i].time_ns, until_ns, to);
 		fprintf(to, ",\"args\":{\"samples\":%.6g}}", samples);
 	}
 }
@@ -146,15 +146,15 @@ static int write_perfetto(struct export *e, FILE *to)
 	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"tailor\",\"command\":\"", to);
 	escape_json(to, e->report->model->command);
 	fputs("\"},\"traceEvents\":[", to);
-	put_names(e, to);
-	put_marks(e, to);
+	write_track_names(e, to);
+	write_mark_slices(e, to);
 	for (size_t i = 0, end; i < e->nr; i = end) {
 		end = export_thread_end(e, i);
-		put_thread(e, i, end, to);
+		write_thread_slices(e, i, end, to);
 	}
 	fputs("\n]}\n", to);
 	return 0;
 }
 
-const struct exporter exporter_perfetto = { "perfetto", "slices over time, for ui.perfetto.dev and chrome://tracing", false, prepare,
-					    write_perfetto };
+const struct exporter exporter_perfetto = { "perfetto", "slices over time, for ui.perfetto.dev and chrome://tracing", false,
+					    prepare_perfetto, write_perfetto };

@@ -45,7 +45,7 @@ static void put_varint(struct buffer *b, uint64_t v)
 	put_byte(b, (unsigned char)v);
 }
 
-static void put_number(struct buffer *b, unsigned field, uint64_t v)
+static void put_varint_field(struct buffer *b, unsigned field, uint64_t v)
 {
 	if (!v)
 		return; /* an absent field is 0 */
@@ -53,7 +53,7 @@ static void put_number(struct buffer *b, unsigned field, uint64_t v)
 	put_varint(b, v);
 }
 
-static void put_bytes(struct buffer *b, unsigned field, const void *p, size_t nr)
+static void put_bytes_field(struct buffer *b, unsigned field, const void *p, size_t nr)
 {
 	put_varint(b, field << 3 | 2);
 	put_varint(b, nr);
@@ -62,7 +62,7 @@ static void put_bytes(struct buffer *b, unsigned field, const void *p, size_t nr
 }
 
 /* Write the buffer to the file. */
-static void put_out(struct writing *w, struct buffer *b)
+static void flush_buffer_to_file(struct writing *w, struct buffer *b)
 {
 	w->failed |= b->failed;
 	if (b->nr)
@@ -77,8 +77,8 @@ static void put_message(struct writing *w, unsigned field, struct buffer *b)
 
 	put_varint(&head, field << 3 | 2);
 	put_varint(&head, b->nr);
-	put_out(w, &head);
-	put_out(w, b);
+	flush_buffer_to_file(w, &head);
+	flush_buffer_to_file(w, b);
 	free(head.p);
 }
 
@@ -100,20 +100,20 @@ static void put_value_type(struct writing *w, unsigned field, const char *type, 
 {
 	struct buffer b = { 0 };
 
-	put_number(&b, 1, add_string(w, type));
-	put_number(&b, 2, add_string(w, unit));
+	put_varint_field(&b, 1, add_string(w, type));
+	put_varint_field(&b, 2, add_string(w, unit));
 	put_message(w, field, &b);
 	free(b.p);
 }
 
-static void prepare(struct export *e)
+static void prepare_pprof(struct export *e)
 {
 	e->report->stacks = true;
-	e->by_stack = report_group(e->report, 0, TABLE_STACK, TABLE_THREAD,
-				   e->level == LEVELS_MAX ? TABLE_METHOD : TABLE_LEVEL_0 + (int)e->level, -1);
+	e->by_stack = report_add_group(
+		e->report, 0, TABLE_STACK, TABLE_THREAD, e->level == LEVELS_MAX ? TABLE_METHOD : TABLE_LEVEL_0 + (int)e->level, -1);
 }
 
-static void put_samples(struct writing *w, const uint32_t *thread_name)
+static void put_sample_messages(struct writing *w, const uint32_t *thread_name)
 {
 	const struct export *e = w->e;
 	const struct stacks *s = &e->report->a->stacks;
@@ -130,20 +130,22 @@ static void put_samples(struct writing *w, const uint32_t *thread_name)
 		inner.nr = 0;
 		for (; at && at < s->nr; at = s->node[at].caller) /* innermost first */
 			put_varint(&inner, at);
-		put_bytes(&b, 1, inner.p, inner.nr);
+		put_bytes_field(&b, 1, inner.p, inner.nr);
 		inner.nr = 0;
-		put_varint(&inner, export_whole(&samples, sum->samples));
-		put_varint(&inner, export_whole(&weight, sum->weight));
-		put_bytes(&b, 2, inner.p, inner.nr);
+		put_varint(&inner, export_next_whole(&samples, sum->samples));
+		put_varint(&inner, export_next_whole(&weight, sum->weight));
+		put_bytes_field(&b, 2, inner.p, inner.nr);
 		inner.nr = 0;
-		put_number(&inner, 1, key_thread);
-		put_number(&inner, 2, thread_name[report_value(e->by_stack, i, 1)]);
-		put_bytes(&b, 3, inner.p, inner.nr);
+		put_varint_field(&inner, 1, key_thread);
+		put_varint_field(&inner, 2, thread_name[report_value(e->by_stack, i, 1)]);
+		put_bytes_field(&b, 3, inner.p, inner.nr);
 		inner.nr = 0;
-		put_number(&inner, 1, key_component);
-		put_number(&inner, 2, add_string(w, e->level != LEVELS_MAX ? report_component_name(e->report, what, spare) :
-						 what < NR_METHODS ? method_names[what] : ""));
-		put_bytes(&b, 3, inner.p, inner.nr);
+		put_varint_field(&inner, 1, key_component);
+		put_varint_field(&inner, 2,
+				 add_string(w, e->level != LEVELS_MAX ? report_component_name(e->report, what, spare) :
+					       what < NR_METHODS      ? method_names[what] :
+									""));
+		put_bytes_field(&b, 3, inner.p, inner.nr);
 		w->failed |= inner.failed;
 		put_message(w, 2, &b);
 	}
@@ -152,7 +154,7 @@ static void put_samples(struct writing *w, const uint32_t *thread_name)
 }
 
 /* A location per node of the stacks, a function per function. */
-static void put_places(struct writing *w)
+static void put_locations_and_functions(struct writing *w)
 {
 	const struct attribution *a = w->e->report->a;
 	struct buffer b = { 0 }, line = { 0 };
@@ -161,10 +163,10 @@ static void put_places(struct writing *w)
 		const struct stack_node *n = &a->stacks.node[i];
 
 		line.nr = 0;
-		put_number(&line, 1, n->function + 1u);
-		put_number(&line, 2, n->line < a->nr_lines ? a->line[n->line].number : 0);
-		put_number(&b, 1, i);
-		put_bytes(&b, 4, line.p, line.nr);
+		put_varint_field(&line, 1, n->function + 1u);
+		put_varint_field(&line, 2, n->line < a->nr_lines ? a->line[n->line].number : 0);
+		put_varint_field(&b, 1, i);
+		put_bytes_field(&b, 4, line.p, line.nr);
 		w->failed |= line.failed;
 		put_message(w, 4, &b);
 	}
@@ -172,10 +174,10 @@ static void put_places(struct writing *w)
 		const struct function *f = &a->function[i];
 		uint32_t name = add_string(w, f->name);
 
-		put_number(&b, 1, i + 1u);
-		put_number(&b, 2, name);
-		put_number(&b, 3, f->mangled ? add_string(w, f->mangled) : name);
-		put_number(&b, 4, add_string(w, a->image[f->image].path));
+		put_varint_field(&b, 1, i + 1u);
+		put_varint_field(&b, 2, name);
+		put_varint_field(&b, 3, f->mangled ? add_string(w, f->mangled) : name);
+		put_varint_field(&b, 4, add_string(w, a->image[f->image].path));
 		put_message(w, 5, &b);
 	}
 	free(b.p);
@@ -201,19 +203,19 @@ static int write_pprof(struct export *e, FILE *to)
 	}
 	put_value_type(&w, 1, "samples", "count");
 	put_value_type(&w, 1, event, is_time ? "nanoseconds" : report_unit(e->report));
-	put_samples(&w, thread_name);
-	put_places(&w);
-	put_number(&b, 9, m->real_ns); /* time_nanos */
-	put_number(&b, 10, e->report->a->last_ns - e->report->a->first_ns);
-	put_out(&w, &b);
+	put_sample_messages(&w, thread_name);
+	put_locations_and_functions(&w);
+	put_varint_field(&b, 9, m->real_ns); /* time_nanos */
+	put_varint_field(&b, 10, e->report->a->last_ns - e->report->a->first_ns);
+	flush_buffer_to_file(&w, &b);
 	put_value_type(&w, 11, event, is_time ? "nanoseconds" : report_unit(e->report));
 	if (e->report->event < m->nr_events) {
-		put_number(&b, 12, m->event[e->report->event].period);
-		put_out(&w, &b);
+		put_varint_field(&b, 12, m->event[e->report->event].period);
+		flush_buffer_to_file(&w, &b);
 	}
 	for (uint32_t i = 0; i < w.strings.nr; i++) {
-		put_bytes(&b, 6, w.strings.text[i] ? w.strings.text[i] : "", w.strings.text[i] ? strlen(w.strings.text[i]) : 0);
-		put_out(&w, &b);
+		put_bytes_field(&b, 6, w.strings.text[i] ? w.strings.text[i] : "", w.strings.text[i] ? strlen(w.strings.text[i]) : 0);
+		flush_buffer_to_file(&w, &b);
 		free(w.strings.text[i]);
 	}
 	free(w.strings.text);
@@ -222,4 +224,4 @@ static int write_pprof(struct export *e, FILE *to)
 	return w.failed ? -ENOMEM : 0;
 }
 
-const struct exporter exporter_pprof = { "pprof", "profile.proto for `pprof` and `go tool pprof`", true, prepare, write_pprof };
+const struct exporter exporter_pprof = { "pprof", "profile.proto for `pprof` and `go tool pprof`", true, prepare_pprof, write_pprof };

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void prepare(struct export *e)
+static void prepare_speedscope(struct export *e)
 {
 	export_ask_samples(e);
 }
 
-static const char *unit(const struct export *e)
+static const char *speedscope_unit(const struct export *e)
 {
 	return strcmp(report_unit(e->report), "ns") == 0 ? "nanoseconds" : "none";
 }
@@ -21,7 +21,7 @@ static const char *unit(const struct export *e)
  * frame[node]: the frame of each node of the stacks.  speedscope merges (in its sandwich view, in recursion) by frame, so each function,
  * or component, is one frame.  Returns 0 or -ENOMEM.
  */
-static int put_frames(const struct export *e, uint32_t *frame, FILE *to)
+static int write_frame_table(const struct export *e, uint32_t *frame, FILE *to)
 {
 	const struct attribution *a = e->report->a;
 	bool components = e->level != LEVELS_MAX;
@@ -53,16 +53,16 @@ static int put_frames(const struct export *e, uint32_t *frame, FILE *to)
 	return 0;
 }
 
-static void put_profile(const struct export *e, const uint32_t *frame, size_t from, size_t end, FILE *to)
+static void write_thread_profile(const struct export *e, const uint32_t *frame, size_t from, size_t end, FILE *to)
 {
 	uint32_t frames[EXPORT_FRAMES_MAX], thread = e->sample[from].thread;
 	double sum = 0;
 
 	fprintf(to, "{\"type\":\"sampled\",\"name\":\"");
 	escape_json(to, export_thread_name(e, thread));
-	fprintf(to, " %u\",\"unit\":\"%s\",\"startValue\":0,\n\"samples\":[", e->report->model->thread[thread].tid, unit(e));
+	fprintf(to, " %u\",\"unit\":\"%s\",\"startValue\":0,\n\"samples\":[", e->report->model->thread[thread].tid, speedscope_unit(e));
 	for (size_t i = from; i < end; i++) {
-		uint32_t nr = export_frames(e, e->sample[i].stack, frames, EXPORT_FRAMES_MAX);
+		uint32_t nr = export_list_frames(e, e->sample[i].stack, frames, EXPORT_FRAMES_MAX);
 
 		fputs(i == from ? "[" : ",[", to);
 		for (uint32_t n = 0; n < nr; n++)
@@ -90,17 +90,17 @@ static int write_speedscope(struct export *e, FILE *to)
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"tailor\",\"name\":\"", to);
 	escape_json(to, e->report->model->command);
 	fputs("\",\"shared\":{\"frames\":[", to);
-	ret = put_frames(e, frame, to);
+	ret = write_frame_table(e, frame, to);
 	fputs("]},\n\"profiles\":[", to);
 	for (size_t i = 0, end; i < e->nr && ret == 0; i = end) {
 		end = export_thread_end(e, i);
 		fputs(i ? ",\n" : "\n", to);
-		put_profile(e, frame, i, end, to);
+		write_thread_profile(e, frame, i, end, to);
 	}
 	fputs("]}\n", to);
 	free(frame);
 	return ret;
 }
 
-const struct exporter exporter_speedscope = { "speedscope", "one profile per thread, for www.speedscope.app", false, prepare,
-		write_speedscope };
+const struct exporter exporter_speedscope = { "speedscope", "one profile per thread, for www.speedscope.app", false, prepare_speedscope,
+					      write_speedscope };

@@ -15,12 +15,12 @@ struct circles {
 	double *total, *entries; /* of a circle: its time, and how often it is entered from outside */
 };
 
-static bool is_executed(const struct flow_program *p, const struct flow_call *c)
+static bool call_is_executed(const struct flow_program *p, const struct flow_call *c)
 {
 	return c->callee != FLOW_NO_FUNCTION && flow_count(p, c->variable)->count > 0;
 }
 
-static void close_circle(struct circles *s, uint32_t f)
+static void close_call_circle(struct circles *s, uint32_t f)
 {
 	uint32_t member;
 
@@ -31,7 +31,7 @@ static void close_circle(struct circles *s, uint32_t f)
 	s->nr_circles++;
 }
 
-static void find_circles(const struct flow_program *p, struct circles *s)
+static void find_call_circles(const struct flow_program *p, struct circles *s)
 {
 	for (uint32_t root = 0; root < p->nr_functions; root++) {
 		uint32_t depth = 0;
@@ -51,7 +51,7 @@ static void find_circles(const struct flow_program *p, struct circles *s)
 			while (s->next[f] < end && !entered) {
 				const struct flow_call *c = &p->call[s->call_of[s->next[f]]];
 
-				if (!is_executed(p, c)) {
+				if (!call_is_executed(p, c)) {
 					s->next[f]++;
 				} else if (!s->index[c->callee]) {
 					s->path[depth++] = c->callee;
@@ -65,13 +65,13 @@ static void find_circles(const struct flow_program *p, struct circles *s)
 			if (entered)
 				continue;
 			if (s->low[f] == s->index[f])
-				close_circle(s, f);
+				close_call_circle(s, f);
 			depth--;
 		}
 	}
 }
 
-static int list_calls(const struct flow_program *p, struct circles *s)
+static int list_calls_by_caller(const struct flow_program *p, struct circles *s)
 {
 	size_t nr = (size_t)p->nr_functions + 2;
 
@@ -101,28 +101,29 @@ static int list_calls(const struct flow_program *p, struct circles *s)
 }
 
 /* Is it a call into another circle, or from outside? */
-static bool crosses(const struct circles *s, const struct flow_call *c)
+static bool call_crosses_circles(const struct circles *s, const struct flow_call *c)
 {
 	return c->caller == FLOW_NO_FUNCTION || s->circle[c->caller] != s->circle[c->callee];
 }
 
-static double share(const struct flow_program *p, const struct circles *s, const struct flow_call *c)
+static double time_share_of_call(const struct flow_program *p, const struct circles *s, const struct flow_call *c)
 {
 	uint32_t circle = s->circle[c->callee];
 
-	return crosses(s, c) && s->entries[circle] > 0 ?
-		       s->total[circle] * (double)flow_count(p, c->variable)->count / s->entries[circle] : 0;
+	return call_crosses_circles(s, c) && s->entries[circle] > 0 ?
+		       s->total[circle] * (double)flow_count(p, c->variable)->count / s->entries[circle] :
+		       0;
 }
 
 /* Functions by circle, callees' circles first. */
-static int add_up(const struct flow_program *p, struct circles *s, const double *own)
+static int add_up_circle_times(const struct flow_program *p, struct circles *s, const double *own)
 {
 	uint32_t *first = calloc((size_t)s->nr_circles + 2, sizeof(*first)), *member = s->path;
 
 	if (!first)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->nr_calls; i++)
-		if (is_executed(p, &p->call[i]) && crosses(s, &p->call[i]))
+		if (call_is_executed(p, &p->call[i]) && call_crosses_circles(s, &p->call[i]))
 			s->entries[s->circle[p->call[i].callee]] += (double)flow_count(p, p->call[i].variable)->count;
 	for (uint32_t i = 0; i < p->nr_functions; i++)
 		first[s->circle[i] + 2]++;
@@ -135,8 +136,8 @@ static int add_up(const struct flow_program *p, struct circles *s, const double 
 
 		s->total[s->circle[f]] += own[f];
 		for (uint32_t n = s->first[f]; n < s->first[f + 1]; n++)
-			if (is_executed(p, &p->call[s->call_of[n]]))
-				s->total[s->circle[f]] += share(p, s, &p->call[s->call_of[n]]);
+			if (call_is_executed(p, &p->call[s->call_of[n]]))
+				s->total[s->circle[f]] += time_share_of_call(p, s, &p->call[s->call_of[n]]);
 	}
 	free(first);
 	return 0;
@@ -145,16 +146,16 @@ static int add_up(const struct flow_program *p, struct circles *s, const double 
 int flow_aggregate(const struct flow_program *p, const double *own, double *total, double *of_call)
 {
 	struct circles s = { 0 };
-	int ret = list_calls(p, &s);
+	int ret = list_calls_by_caller(p, &s);
 
 	if (ret == 0) {
-		find_circles(p, &s);
-		ret = add_up(p, &s, own);
+		find_call_circles(p, &s);
+		ret = add_up_circle_times(p, &s, own);
 	}
 	for (uint32_t i = 0; ret == 0 && i < p->nr_functions; i++)
 		total[i] = s.total[s.circle[i]];
 	for (uint32_t i = 0; ret == 0 && of_call && i < p->nr_calls; i++)
-		of_call[i] = is_executed(p, &p->call[i]) ? share(p, &s, &p->call[i]) : 0;
+		of_call[i] = call_is_executed(p, &p->call[i]) ? time_share_of_call(p, &s, &p->call[i]) : 0;
 	free(s.index);
 	free(s.low);
 	free(s.stack);

@@ -18,13 +18,13 @@ struct graph {
 	bool *in_tree, *seen;
 };
 
-static uint32_t node(const struct graph *g, uint32_t block)
+static uint32_t node_of_block(const struct graph *g, uint32_t block)
 {
 	return block < g->nr_nodes - 1 ? block : g->nr_nodes - 1;
 }
 
 /* (S. Vigna, splitmix64: the same numbers each time.) */
-static uint64_t next_number(uint64_t *state)
+static uint64_t next_random_number(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
 
@@ -36,18 +36,18 @@ static uint64_t next_number(uint64_t *state)
 static void list_arcs(struct graph *g)
 {
 	for (uint32_t i = 0; i < g->nr_arcs; i++) {
-		g->first[node(g, g->arc[i].from) + 2]++;
-		g->first[node(g, g->arc[i].to) + 2]++;
+		g->first[node_of_block(g, g->arc[i].from) + 2]++;
+		g->first[node_of_block(g, g->arc[i].to) + 2]++;
 	}
 	for (uint32_t i = 2; i < g->nr_nodes + 2; i++)
 		g->first[i] += g->first[i - 1];
 	for (uint32_t i = 0; i < g->nr_arcs; i++) {
-		g->arc_of[g->first[node(g, g->arc[i].from) + 1]++] = i;
-		g->arc_of[g->first[node(g, g->arc[i].to) + 1]++] = i;
+		g->arc_of[g->first[node_of_block(g, g->arc[i].from) + 1]++] = i;
+		g->arc_of[g->first[node_of_block(g, g->arc[i].to) + 1]++] = i;
 	}
 }
 
-static void span(struct graph *g)
+static void build_spanning_tree(struct graph *g)
 {
 	uint32_t nr = 0, at = 0;
 
@@ -59,7 +59,7 @@ static void span(struct graph *g)
 		for (g->order[nr++] = root - 1; at < nr; at++)
 			for (uint32_t i = g->first[g->order[at]]; i < g->first[g->order[at] + 1]; i++) {
 				const struct class_arc *a = &g->arc[g->arc_of[i]];
-				uint32_t from = node(g, a->from), other = from == g->order[at] ? node(g, a->to) : from;
+				uint32_t from = node_of_block(g, a->from), other = from == g->order[at] ? node_of_block(g, a->to) : from;
 
 				if (g->seen[other])
 					continue;
@@ -71,34 +71,34 @@ static void span(struct graph *g)
 }
 
 /* In less out of a node, of the arcs that have a count. */
-static uint64_t balance(const struct graph *g, uint32_t n)
+static uint64_t flow_balance_of_node(const struct graph *g, uint32_t n)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = g->first[n]; i < g->first[n + 1]; i++) {
 		const struct class_arc *a = &g->arc[g->arc_of[i]];
 
-		if (g->in_tree[g->arc_of[i]] || node(g, a->from) == node(g, a->to))
+		if (g->in_tree[g->arc_of[i]] || node_of_block(g, a->from) == node_of_block(g, a->to))
 			continue;
-		sum += node(g, a->to) == n ? g->count[g->arc_of[i]] : -g->count[g->arc_of[i]];
+		sum += node_of_block(g, a->to) == n ? g->count[g->arc_of[i]] : -g->count[g->arc_of[i]];
 	}
 	return sum;
 }
 
 /* Leaves first: each node's arc towards the root is the only one that has no count yet. */
-static void fill(struct graph *g)
+static void fill_tree_arc_counts(struct graph *g)
 {
 	uint64_t state = g->nr_arcs;
 
 	for (uint32_t i = 0; i < g->nr_arcs; i++)
 		if (!g->in_tree[i])
-			g->count[i] = next_number(&state);
+			g->count[i] = next_random_number(&state);
 	for (uint32_t i = g->nr_nodes; i > 0; i--) {
 		uint32_t n = g->order[i - 1], up = g->tree_arc[n];
 
 		if (up == UINT32_MAX)
 			continue;
-		g->count[up] = node(g, g->arc[up].to) == n ? -balance(g, n) : balance(g, n);
+		g->count[up] = node_of_block(g, g->arc[up].to) == n ? -flow_balance_of_node(g, n) : flow_balance_of_node(g, n);
 		g->in_tree[up] = false;
 	}
 }
@@ -108,7 +108,7 @@ struct keyed {
 	uint32_t block;
 };
 
-static int by_count(const void *a, const void *b)
+static int compare_block_counts(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
 
@@ -118,16 +118,16 @@ static int by_count(const void *a, const void *b)
 }
 
 /* Blocks with the same count side by side; then numbered by their first ones. */
-static uint32_t number(const struct graph *g, struct keyed *k, uint32_t nr_blocks, uint32_t *class_of)
+static uint32_t number_block_classes(const struct graph *g, struct keyed *k, uint32_t nr_blocks, uint32_t *class_of)
 {
 	uint32_t nr = 0;
 
 	for (uint32_t b = 0; b < nr_blocks; b++)
 		k[b] = (struct keyed){ 0, b };
 	for (uint32_t i = 0; i < g->nr_arcs; i++)
-		if (node(g, g->arc[i].to) < nr_blocks)
-			k[node(g, g->arc[i].to)].count += g->count[i];
-	qsort(k, nr_blocks, sizeof(*k), by_count);
+		if (node_of_block(g, g->arc[i].to) < nr_blocks)
+			k[node_of_block(g, g->arc[i].to)].count += g->count[i];
+	qsort(k, nr_blocks, sizeof(*k), compare_block_counts);
 	for (uint32_t i = 0; i < nr_blocks; i++)
 		class_of[k[i].block] = i && k[i].count == k[i - 1].count ? class_of[k[i - 1].block] : k[i].block;
 	for (uint32_t b = 0; b < nr_blocks; b++) /* the first block of a class is before all others of it */
@@ -135,7 +135,7 @@ static uint32_t number(const struct graph *g, struct keyed *k, uint32_t nr_block
 	return nr;
 }
 
-uint32_t flow_classes(const struct class_arc *arc, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *class_of)
+uint32_t flow_block_classes(const struct class_arc *arc, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *class_of)
 {
 	struct graph g = { .arc = arc, .nr_arcs = nr_arcs, .nr_nodes = nr_blocks + 1 };
 	struct keyed *k = calloc((size_t)nr_blocks + 1, sizeof(*k));
@@ -150,9 +150,9 @@ uint32_t flow_classes(const struct class_arc *arc, uint32_t nr_arcs, uint32_t nr
 	g.seen = calloc((size_t)g.nr_nodes + 1, sizeof(*g.seen));
 	if (k && g.first && g.arc_of && g.order && g.tree_arc && g.count && g.in_tree && g.seen && nr_blocks) {
 		list_arcs(&g);
-		span(&g);
-		fill(&g);
-		nr = number(&g, k, nr_blocks, class_of);
+		build_spanning_tree(&g);
+		fill_tree_arc_counts(&g);
+		nr = number_block_classes(&g, k, nr_blocks, class_of);
 	}
 	free(k);
 	free(g.first);

@@ -15,6 +15,6 @@ struct class_arc {
 
 /* class_of[i] of each block: numbers from 0 on, in the order of their first blocks.  Returns how many there are; 0: no memory.  Time:
  * linear, but for sorting. */
-uint32_t flow_classes(const struct class_arc *arc, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *class_of);
+uint32_t flow_block_classes(const struct class_arc *arc, uint32_t nr_arcs, uint32_t nr_blocks, uint32_t *class_of);
 
 #endif

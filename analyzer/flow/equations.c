@@ -32,7 +32,7 @@ void equations_destroy(struct equations *e)
 	free(e);
 }
 
-uint32_t equations_variable(struct equations *e)
+uint32_t equations_add_variable(struct equations *e)
 {
 	if (!GROW(e->variable, e->nr_variables, e->variables_capacity))
 		return UINT32_MAX;
@@ -40,7 +40,7 @@ uint32_t equations_variable(struct equations *e)
 	return e->nr_variables++;
 }
 
-uint32_t equations_add(struct equations *e, uint32_t owner)
+uint32_t equations_add_equation(struct equations *e, uint32_t owner)
 {
 	if (!GROW(e->equation, e->nr_equations, e->equations_capacity))
 		return UINT32_MAX;
@@ -48,7 +48,7 @@ uint32_t equations_add(struct equations *e, uint32_t owner)
 	return e->nr_equations++;
 }
 
-int equations_term(struct equations *e, uint32_t equation, uint32_t variable, int sign)
+int equations_add_term(struct equations *e, uint32_t equation, uint32_t variable, int sign)
 {
 	if (equation >= e->nr_equations || variable >= e->nr_variables || !GROW(e->term, e->nr_terms, e->terms_capacity))
 		return -ENOMEM;
@@ -56,16 +56,16 @@ int equations_term(struct equations *e, uint32_t equation, uint32_t variable, in
 	return 0;
 }
 
-static bool is_known(const struct flow_variable *v)
+static bool variable_is_known(const struct flow_variable *v)
 {
 	return v->state == FLOW_COUNTED || v->state == FLOW_ASSUMED || v->state == FLOW_SOLVED;
 }
 
-bool equations_know(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count)
+bool equations_set_known(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count)
 {
 	struct flow_variable *v = &e->variable[variable];
 
-	if (is_known(v))
+	if (variable_is_known(v))
 		return v->count == (int64_t)count;
 	*v = (struct flow_variable){ state, count > INT64_MAX ? INT64_MAX : (int64_t)count, count };
 	return true;
@@ -101,7 +101,7 @@ static int index_terms(struct equations *e)
 	return 0;
 }
 
-__int128 equations_sum(const struct equations *e, uint32_t equation, uint32_t *nr_unknown)
+__int128 equations_known_sum(const struct equations *e, uint32_t equation, uint32_t *nr_unknown)
 {
 	__int128 sum = 0;
 
@@ -109,7 +109,7 @@ __int128 equations_sum(const struct equations *e, uint32_t equation, uint32_t *n
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
 		const struct flow_variable *v = &e->variable[e->term[i].variable];
 
-		if (is_known(v))
+		if (variable_is_known(v))
 			sum += (__int128)e->term[i].sign * v->count;
 		else
 			++*nr_unknown;
@@ -117,7 +117,7 @@ __int128 equations_sum(const struct equations *e, uint32_t equation, uint32_t *n
 	return sum;
 }
 
-static int64_t fit(__int128 v)
+static int64_t clamp_to_int64(__int128 v)
 {
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
@@ -131,7 +131,7 @@ struct worklist {
 static void solve_variable(struct equations *e, uint32_t variable, __int128 count, struct worklist *w)
 {
 	e->variable[variable].state = FLOW_SOLVED;
-	e->variable[variable].count = fit(count);
+	e->variable[variable].count = clamp_to_int64(count);
 	for (uint32_t i = e->first_use[variable]; w && i < e->first_use[variable + 1]; i++) {
 		uint32_t equation = e->term[e->use[i]].equation;
 
@@ -142,18 +142,18 @@ static void solve_variable(struct equations *e, uint32_t variable, __int128 coun
 }
 
 /* An unknown that stands in an equation twice is found by elimination only. */
-static void look_at(struct equations *e, uint32_t equation, struct worklist *w)
+static void solve_single_equation(struct equations *e, uint32_t equation, struct worklist *w)
 {
 	bool positive = false, negative = false;
 	uint32_t nr_unknown;
-	__int128 sum = equations_sum(e, equation, &nr_unknown);
+	__int128 sum = equations_known_sum(e, equation, &nr_unknown);
 
 	if (nr_unknown == 0)
 		return;
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
 		const struct term *t = &e->term[i];
 
-		if (is_known(&e->variable[t->variable]))
+		if (variable_is_known(&e->variable[t->variable]))
 			continue;
 		positive |= t->sign > 0;
 		negative |= t->sign < 0;
@@ -165,11 +165,11 @@ static void look_at(struct equations *e, uint32_t equation, struct worklist *w)
 	if (sum != 0 || (positive && negative))
 		return;
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
-		if (!is_known(&e->variable[e->term[i].variable]))
+		if (!variable_is_known(&e->variable[e->term[i].variable]))
 			solve_variable(e, e->term[i].variable, 0, w);
 }
 
-static int propagate(struct equations *e)
+static int propagate_known_counts(struct equations *e)
 {
 	struct worklist w = { calloc((size_t)e->nr_equations + 1, sizeof(uint32_t)), 0, calloc((size_t)e->nr_equations + 1, sizeof(bool)) };
 
@@ -181,7 +181,7 @@ static int propagate(struct equations *e)
 		uint32_t equation = w.equation[--w.nr];
 
 		w.listed[equation] = false;
-		look_at(e, equation, &w);
+		solve_single_equation(e, equation, &w);
 	}
 	free(w.equation);
 	free(w.listed);
@@ -190,7 +190,7 @@ static int propagate(struct equations *e)
 
 /* ---------------------------------------------------------------------------------------------------------- parts */
 
-static uint32_t root_of(uint32_t *tree, uint32_t i)
+static uint32_t union_find_root(uint32_t *tree, uint32_t i)
 {
 	while (tree[i] != i)
 		i = tree[i] = tree[tree[i]];
@@ -201,7 +201,7 @@ static uint32_t root_of(uint32_t *tree, uint32_t i)
  * Row by row: all coefficients of such graphs stay -1, 0 or 1 (a network's matrix is totally unimodular); where they do not, because a host
  * says nonsense, nothing is solved.
  */
-static bool eliminate(int8_t *matrix, __int128 *right, uint32_t nr_rows, uint32_t nr_columns)
+static bool eliminate_matrix(int8_t *matrix, __int128 *right, uint32_t nr_rows, uint32_t nr_columns)
 {
 	uint32_t rank = 0;
 
@@ -253,12 +253,12 @@ static int solve_part(struct equations *e, const struct part *p)
 	for (uint32_t r = 0; ret == 0 && r < p->nr_equations; r++) {
 		uint32_t nr_unknown;
 
-		right[r] = -equations_sum(e, p->equation[r], &nr_unknown);
+		right[r] = -equations_known_sum(e, p->equation[r], &nr_unknown);
 		for (uint32_t i = e->first[p->equation[r]]; i < e->first[p->equation[r] + 1]; i++)
-			if (!is_known(&e->variable[e->term[i].variable]))
+			if (!variable_is_known(&e->variable[e->term[i].variable]))
 				matrix[(size_t)r * p->nr_variables + p->column_of[e->term[i].variable]] += (int8_t)e->term[i].sign;
 	}
-	if (ret == 0 && eliminate(matrix, right, p->nr_equations, p->nr_variables))
+	if (ret == 0 && eliminate_matrix(matrix, right, p->nr_equations, p->nr_variables))
 		for (uint32_t r = 0; r < p->nr_equations; r++) {
 			uint32_t nr = 0, which = 0;
 
@@ -284,16 +284,16 @@ struct parts {
 };
 
 /* The part that an equation belongs to, as a variable's root; UINT32_MAX: it has no unknown. */
-static uint32_t part_of(const struct equations *e, uint32_t *tree, uint32_t equation)
+static uint32_t part_of_equation(const struct equations *e, uint32_t *tree, uint32_t equation)
 {
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
-		if (!is_known(&e->variable[e->term[i].variable]))
-			return root_of(tree, e->term[i].variable);
+		if (!variable_is_known(&e->variable[e->term[i].variable]))
+			return union_find_root(tree, e->term[i].variable);
 	return UINT32_MAX;
 }
 
 /* Calls each() for all parts; both lists are sorted by part, so they are walked together. */
-static int each_part(struct equations *e, int (*each)(struct equations *e, const struct part *p))
+static int call_for_each_part(struct equations *e, int (*each)(struct equations *e, const struct part *p))
 {
 	uint32_t *tree = calloc((size_t)e->nr_variables + 1, sizeof(*tree)), *column = calloc((size_t)e->nr_variables + 1, sizeof(*column));
 	uint64_t *unknown = calloc((size_t)e->nr_variables + 1, sizeof(*unknown));
@@ -306,17 +306,17 @@ static int each_part(struct equations *e, int (*each)(struct equations *e, const
 	for (uint32_t i = 0; ret == 0 && i < e->nr_variables; i++)
 		tree[i] = i;
 	for (uint32_t q = 0; ret == 0 && q < e->nr_equations; q++) {
-		uint32_t root = part_of(e, tree, q);
+		uint32_t root = part_of_equation(e, tree, q);
 
 		for (uint32_t i = e->first[q]; root != UINT32_MAX && i < e->first[q + 1]; i++)
-			if (!is_known(&e->variable[e->term[i].variable]))
-				tree[root_of(tree, e->term[i].variable)] = root = root_of(tree, root);
+			if (!variable_is_known(&e->variable[e->term[i].variable]))
+				tree[union_find_root(tree, e->term[i].variable)] = root = union_find_root(tree, root);
 	}
 	for (uint32_t i = 0; ret == 0 && i < e->nr_variables; i++)
-		if (!is_known(&e->variable[i]))
-			unknown[nr_unknown++] = (uint64_t)root_of(tree, i) << 32 | i;
+		if (!variable_is_known(&e->variable[i]))
+			unknown[nr_unknown++] = (uint64_t)union_find_root(tree, i) << 32 | i;
 	for (uint32_t q = 0; ret == 0 && q < e->nr_equations; q++) {
-		uint32_t root = part_of(e, tree, q);
+		uint32_t root = part_of_equation(e, tree, q);
 
 		if (root != UINT32_MAX)
 			touched[nr_touched++] = (uint64_t)root << 32 | q;
@@ -363,13 +363,13 @@ static int solve_if_small(struct equations *e, const struct part *p)
 /* --------------------------------------------------------------------------------------------------------------- all */
 
 /* Does it hold?  Where an estimate takes part there is nothing to say. */
-static int check(struct equations *e)
+static int find_violated_equations(struct equations *e)
 {
 	for (uint32_t q = 0; q < e->nr_equations; q++) {
 		uint32_t nr_unknown;
-		__int128 sum = equations_sum(e, q, &nr_unknown);
+		__int128 sum = equations_known_sum(e, q, &nr_unknown);
 
-		e->equation[q].difference = nr_unknown ? 0 : fit(sum);
+		e->equation[q].difference = nr_unknown ? 0 : clamp_to_int64(sum);
 		if (!e->equation[q].difference)
 			continue;
 		if (!GROW(e->violated, e->nr_violated, e->violated_capacity))
@@ -384,14 +384,14 @@ int equations_solve(struct equations *e)
 	int ret = index_terms(e);
 
 	if (ret == 0)
-		ret = propagate(e);
+		ret = propagate_known_counts(e);
 	if (ret == 0)
-		ret = each_part(e, solve_if_small);
+		ret = call_for_each_part(e, solve_if_small);
 	if (ret == 0)
-		ret = propagate(e);
+		ret = propagate_known_counts(e);
 	if (ret == 0)
-		ret = check(e);
-	return ret ? ret : each_part(e, equations_estimate);
+		ret = find_violated_equations(e);
+	return ret ? ret : call_for_each_part(e, equations_estimate);
 }
 
 uint32_t equations_nr_variables(const struct equations *e)
@@ -399,12 +399,12 @@ uint32_t equations_nr_variables(const struct equations *e)
 	return e->nr_variables;
 }
 
-const struct flow_variable *equations_get(const struct equations *e, uint32_t variable)
+const struct flow_variable *equations_get_variable(const struct equations *e, uint32_t variable)
 {
 	return &e->variable[variable];
 }
 
-const struct flow_equation *equations_violated(const struct equations *e, uint32_t n)
+const struct flow_equation *equations_get_violated(const struct equations *e, uint32_t n)
 {
 	return n < e->nr_violated ? &e->equation[e->violated[n]] : NULL;
 }

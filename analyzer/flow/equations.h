@@ -36,12 +36,12 @@ struct equations *equations_create(void);
 void equations_destroy(struct equations *e);
 
 /* The number of a new variable, or of a new equation: the sum of its terms is 0.  UINT32_MAX: no memory. */
-uint32_t equations_variable(struct equations *e);
-uint32_t equations_add(struct equations *e, uint32_t owner);
+uint32_t equations_add_variable(struct equations *e);
+uint32_t equations_add_equation(struct equations *e, uint32_t owner);
 /* sign: 1 or -1.  0 or -ENOMEM. */
-int equations_term(struct equations *e, uint32_t equation, uint32_t variable, int sign);
+int equations_add_term(struct equations *e, uint32_t equation, uint32_t variable, int sign);
 /* One that is known already stays as it is (false, if by another count). */
-bool equations_know(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count);
+bool equations_set_known(struct equations *e, uint32_t variable, enum flow_state state, uint64_t count);
 
 /* 0 or -ENOMEM.  Time: linear in terms, and at most a second for elimination (of parts of at most EQUATIONS_DENSE_MAX unknowns; what is not
  * eliminated is estimated) and for estimates (what is not refined stays near equal parts). */
@@ -49,8 +49,8 @@ int equations_solve(struct equations *e);
 #define EQUATIONS_DENSE_MAX 400
 
 uint32_t equations_nr_variables(const struct equations *e);
-const struct flow_variable *equations_get(const struct equations *e, uint32_t variable);
+const struct flow_variable *equations_get_variable(const struct equations *e, uint32_t variable);
 /* Equations that do not hold: the n-th of them, or NULL. */
-const struct flow_equation *equations_violated(const struct equations *e, uint32_t n);
+const struct flow_equation *equations_get_violated(const struct equations *e, uint32_t n);
 
 #endif

@@ -30,7 +30,8 @@ struct rest {
 	int sign; /* of all unknowns; 0: both */
 };
 
-static struct rest rest_of(const struct equations *e, const struct part *p, uint32_t equation, const struct unknown *x, bool by_parts)
+static struct rest rest_of_equation(const struct equations *e, const struct part *p, uint32_t equation, const struct unknown *x,
+				    bool by_parts)
 {
 	struct rest r = { 0, 0, e->first[equation + 1] - e->first[equation], 0 };
 
@@ -50,8 +51,8 @@ static struct rest rest_of(const struct equations *e, const struct part *p, uint
 }
 
 /* Unknowns of an equation get equal parts of what is left; those that have one keep the least. */
-static void divide(const struct equations *e, const struct part *p, uint32_t equation, const struct rest *r, bool by_parts,
-		   struct unknown *x)
+static void divide_rest_equally(const struct equations *e, const struct part *p, uint32_t equation, const struct rest *r, bool by_parts,
+				struct unknown *x)
 {
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++) {
 		struct unknown *u = &x[p->column_of[e->term[i].variable]];
@@ -70,29 +71,29 @@ static void divide(const struct equations *e, const struct part *p, uint32_t equ
  * Where least squares begin: equal parts of what is counted, and from there on of what these leave, equation by equation.  Also what an
  * unknown can be at most.  false: nothing of the part is known.
  */
-static bool begin(struct equations *e, const struct part *p, struct unknown *x)
+static bool begin_with_equal_parts(struct equations *e, const struct part *p, struct unknown *x)
 {
 	bool any = false, more = true;
 
 	for (uint32_t i = 0; i < p->nr_variables; i++)
 		x[i] = (struct unknown){ INFINITY, 0, INFINITY, YIELDS };
 	for (uint32_t q = 0; q < p->nr_equations; q++) {
-		struct rest r = rest_of(e, p, p->equation[q], x, false);
+		struct rest r = rest_of_equation(e, p, p->equation[q], x, false);
 
 		if (r.nr_unknown == r.nr_terms)
 			continue;
 		any = true;
-		divide(e, p, p->equation[q], &r, false, x);
+		divide_rest_equally(e, p, p->equation[q], &r, false, x);
 	}
 	for (int round = 0; any && more && round < PARTS_ROUNDS_MAX && e->estimated < WORK_MAX; round++, e->estimated += p->nr_variables) {
 		more = false;
 		for (uint32_t q = 0; q < p->nr_equations; q++) {
-			struct rest r = rest_of(e, p, p->equation[q], x, true);
+			struct rest r = rest_of_equation(e, p, p->equation[q], x, true);
 
 			if (!r.nr_unknown || r.nr_unknown == r.nr_terms)
 				continue;
 			more = true;
-			divide(e, p, p->equation[q], &r, true, x);
+			divide_rest_equally(e, p, p->equation[q], &r, true, x);
 		}
 	}
 	for (uint32_t i = 0; i < p->nr_variables; i++)
@@ -102,9 +103,9 @@ static bool begin(struct equations *e, const struct part *p, struct unknown *x)
 }
 
 /* On the plane of one equation; returns how far it was from that. */
-static double project(const struct equations *e, const struct part *p, uint32_t equation, struct unknown *x)
+static double project_on_equation(const struct equations *e, const struct part *p, uint32_t equation, struct unknown *x)
 {
-	struct rest r = rest_of(e, p, equation, x, true);
+	struct rest r = rest_of_equation(e, p, equation, x, true);
 	double yields = 0;
 
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
@@ -126,7 +127,7 @@ int equations_estimate(struct equations *e, const struct part *p)
 
 	if (!x)
 		return -ENOMEM;
-	if (!begin(e, p, x)) {
+	if (!begin_with_equal_parts(e, p, x)) {
 		free(x);
 		return 0;
 	}
@@ -136,7 +137,7 @@ int equations_estimate(struct equations *e, const struct part *p)
 		double worst = 0;
 
 		for (uint32_t q = 0; q < p->nr_equations; q++)
-			worst = fmax(worst, project(e, p, p->equation[q], x));
+			worst = fmax(worst, project_on_equation(e, p, p->equation[q], x));
 		for (uint32_t i = 0; i < p->nr_variables; i++) {
 			double v = x[i].value + x[i].correction, inside = fmin(fmax(v, 0), x[i].most);
 

@@ -31,7 +31,7 @@ struct part {
 };
 
 /* Sum of what is known in an equation. */
-__int128 equations_sum(const struct equations *e, uint32_t equation, uint32_t *nr_unknown);
+__int128 equations_known_sum(const struct equations *e, uint32_t equation, uint32_t *nr_unknown);
 /* Unknowns that have several values.  0 or -ENOMEM. */
 int equations_estimate(struct equations *e, const struct part *p);
 

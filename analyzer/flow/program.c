@@ -33,9 +33,9 @@ uint32_t flow_add_function(struct flow_program *p, uint32_t nr_blocks, bool esca
 	f = &p->function[p->nr_functions];
 	*f = (struct flow_function){ .block = calloc((size_t)nr_blocks + 1, sizeof(*f->block)), .nr_blocks = nr_blocks,
 				     .first_call = p->nr_calls, .escapes = escapes };
-	f->entries = equations_variable(p->equations);
+	f->entries = equations_add_variable(p->equations);
 	for (uint32_t i = 0; f->block && i < nr_blocks; i++)
-		f->block[i].variable = equations_variable(p->equations);
+		f->block[i].variable = equations_add_variable(p->equations);
 	if (!f->block || f->entries == UINT32_MAX || (nr_blocks && f->block[nr_blocks - 1].variable == UINT32_MAX)) {
 		free(f->block);
 		return UINT32_MAX;
@@ -56,7 +56,7 @@ bool flow_add_arc(struct flow_program *p, uint32_t function, uint32_t from, uint
 			return false;
 		f->arc = bigger;
 	}
-	f->arc[f->nr_arcs] = (struct flow_arc){ from, to, equations_variable(p->equations) };
+	f->arc[f->nr_arcs] = (struct flow_arc){ from, to, equations_add_variable(p->equations) };
 	return f->arc[f->nr_arcs++].variable != UINT32_MAX;
 }
 
@@ -64,36 +64,36 @@ bool flow_add_call(struct flow_program *p, uint32_t function, uint32_t block, ui
 {
 	if (function + 1 != p->nr_functions || block >= p->function[function].nr_blocks || !GROW(p->call, p->nr_calls, p->calls_capacity))
 		return false;
-	p->call[p->nr_calls] = (struct flow_call){ function, block, site, callee, equations_variable(p->equations) };
+	p->call[p->nr_calls] = (struct flow_call){ function, block, site, callee, equations_add_variable(p->equations) };
 	p->function[function].nr_calls++;
 	return p->call[p->nr_calls++].variable != UINT32_MAX;
 }
 
 /* Two equations for a block, what comes in and what goes out, and two for the outside, which is a function's entries and its ends. */
-static int connect_blocks(struct flow_program *p, uint32_t function)
+static int add_block_equations(struct flow_program *p, uint32_t function)
 {
 	const struct flow_function *f = &p->function[function];
 	uint32_t nr = 2 * (f->nr_blocks + 1), *equation = calloc(nr, sizeof(*equation));
 	int ret = equation ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; ret == 0 && i < nr; i++) {
-		equation[i] = equations_add(p->equations, function);
-		ret = equations_term(p->equations, equation[i], i / 2 < f->nr_blocks ? f->block[i / 2].variable : f->entries, -1);
+		equation[i] = equations_add_equation(p->equations, function);
+		ret = equations_add_term(p->equations, equation[i], i / 2 < f->nr_blocks ? f->block[i / 2].variable : f->entries, -1);
 	}
 	for (uint32_t i = 0; ret == 0 && i < f->nr_arcs; i++) {
 		const struct flow_arc *a = &f->arc[i];
 		uint32_t from = a->from == FLOW_OUTSIDE ? f->nr_blocks : a->from, to = a->to == FLOW_OUTSIDE ? f->nr_blocks : a->to;
 
-		ret = equations_term(p->equations, equation[2 * from], a->variable, 1);
+		ret = equations_add_term(p->equations, equation[2 * from], a->variable, 1);
 		if (ret == 0)
-			ret = equations_term(p->equations, equation[2 * to + 1], a->variable, 1);
+			ret = equations_add_term(p->equations, equation[2 * to + 1], a->variable, 1);
 	}
 	free(equation);
 	return ret;
 }
 
 /* Calls of one site stand side by side, as the host has listed them; others of its number are another site. */
-static int connect_sites(struct flow_program *p, uint32_t function)
+static int add_call_site_equations(struct flow_program *p, uint32_t function)
 {
 	const struct flow_function *f = &p->function[function];
 	uint32_t equation = 0;
@@ -103,38 +103,39 @@ static int connect_sites(struct flow_program *p, uint32_t function)
 		const struct flow_call *c = &p->call[i];
 
 		if (i == f->first_call || c->site != c[-1].site || c->block != c[-1].block) {
-			equation = equations_add(p->equations, function);
-			ret = equations_term(p->equations, equation, f->block[c->block].variable, -1);
+			equation = equations_add_equation(p->equations, function);
+			ret = equations_add_term(p->equations, equation, f->block[c->block].variable, -1);
 		}
 		if (ret == 0)
-			ret = equations_term(p->equations, equation, c->variable, 1);
+			ret = equations_add_term(p->equations, equation, c->variable, 1);
 	}
 	return ret;
 }
 
-int flow_connect(struct flow_program *p)
+int flow_add_equations(struct flow_program *p)
 {
 	uint32_t nr_announced = p->nr_calls, *entered = calloc((size_t)p->nr_functions + 1, sizeof(*entered));
 	int ret = entered ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; ret == 0 && i < p->nr_functions; i++) {
-		ret = connect_blocks(p, i);
+		ret = add_block_equations(p, i);
 		if (ret == 0)
-			ret = connect_sites(p, i);
+			ret = add_call_site_equations(p, i);
 		/* a procedure that may be called from elsewhere has one more call site */
 		if (ret == 0 && p->function[i].escapes) {
 			if (!GROW(p->call, p->nr_calls, p->calls_capacity))
 				ret = -ENOMEM;
 			else
-				p->call[p->nr_calls++] = (struct flow_call){ FLOW_NO_FUNCTION, 0, 0, i, equations_variable(p->equations) };
+				p->call[p->nr_calls++] =
+					(struct flow_call){ FLOW_NO_FUNCTION, 0, 0, i, equations_add_variable(p->equations) };
 		}
-		entered[i] = ret == 0 ? equations_add(p->equations, i) : UINT32_MAX;
+		entered[i] = ret == 0 ? equations_add_equation(p->equations, i) : UINT32_MAX;
 		if (ret == 0)
-			ret = equations_term(p->equations, entered[i], p->function[i].entries, -1);
+			ret = equations_add_term(p->equations, entered[i], p->function[i].entries, -1);
 	}
 	for (uint32_t i = 0; ret == 0 && i < p->nr_calls; i++)
 		if (p->call[i].callee < p->nr_functions)
-			ret = equations_term(p->equations, entered[p->call[i].callee], p->call[i].variable, 1);
+			ret = equations_add_term(p->equations, entered[p->call[i].callee], p->call[i].variable, 1);
 		else if (i < nr_announced)
 			p->call[i].callee = FLOW_NO_FUNCTION;
 	free(entered);
@@ -146,7 +147,7 @@ int flow_solve(struct flow_program *p)
 	int ret = equations_solve(p->equations);
 	const struct flow_equation *q;
 
-	for (uint32_t i = 0; ret == 0 && (q = equations_violated(p->equations, i)); i++)
+	for (uint32_t i = 0; ret == 0 && (q = equations_get_violated(p->equations, i)); i++)
 		p->function[q->owner].contradicts = true;
 	for (uint32_t i = 0; ret == 0 && i < p->nr_functions; i++) {
 		struct flow_function *f = &p->function[i];

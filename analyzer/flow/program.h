@@ -61,14 +61,14 @@ bool flow_add_arc(struct flow_program *p, uint32_t function, uint32_t from, uint
 /* Calls of the function that was added last; callees by the numbers of functions, also of those that are added later. */
 bool flow_add_call(struct flow_program *p, uint32_t function, uint32_t block, uint64_t site, uint32_t callee);
 /* When all functions are there: the equations.  0 or -ENOMEM. */
-int flow_connect(struct flow_program *p);
-/* What counters or the reader say, between flow_connect() and flow_solve(): equations_know() of p->equations and a variable. */
+int flow_add_equations(struct flow_program *p);
+/* What counters or the reader say, between flow_add_equations() and flow_solve(): equations_set_known() of p->equations and a variable. */
 /* 0 or -ENOMEM. */
 int flow_solve(struct flow_program *p);
 
 static inline const struct flow_variable *flow_count(const struct flow_program *p, uint32_t variable)
 {
-	return equations_get(p->equations, variable);
+	return equations_get_variable(p->equations, variable);
 }
 
 /*

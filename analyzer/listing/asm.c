@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_asm_view(struct report *r, struct view_instance *v)
 {
-	v->group[0] = hits_ask(r, 0);
-	v->group[1] = report_group(r, 0, TABLE_IMAGE, -1);
+	v->group[0] = hits_ask_group(r, 0);
+	v->group[1] = report_add_group(r, 0, TABLE_IMAGE, -1);
 }
 
 struct asm_columns {
@@ -23,7 +23,7 @@ struct asm_columns {
 	struct frequency_columns counts;
 };
 
-static void add_columns(struct grid *g, struct asm_columns *c, struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
+static void add_asm_columns(struct grid *g, struct asm_columns *c, struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
 {
 	c->events = event_columns_add(g, r, total, 0);
 	c->counts = frequency_columns_add(g, r, false);
@@ -64,7 +64,7 @@ static void add_source_line(struct grid *g, const struct asm_columns *c, const s
 	blank_row(g, c);
 	grid_set_text(g, c->arrows, arrows);
 	grid_set_text(g, c->text, row);
-	grid_row_is_text(g);
+	grid_mark_row_text(g);
 }
 
 static void set_executions(struct grid *g, const struct asm_columns *c, const struct report *r, const struct hot *h,
@@ -80,8 +80,8 @@ static void set_executions(struct grid *g, const struct asm_columns *c, const st
 		grid_set(g, c->counts.per, s->sum[r->event]->weight / (double)f.count);
 }
 
-static void add_step(struct grid *g, const struct asm_columns *c, const struct report *r, const struct hot *h, const struct step *s,
-		     const char *arrows, bool indent)
+static void add_instruction_row(struct grid *g, const struct asm_columns *c, const struct report *r, const struct hot *h,
+				const struct step *s, const char *arrows, bool indent)
 {
 	char text[STEP_TEXT_MAX];
 
@@ -103,7 +103,7 @@ static void add_step(struct grid *g, const struct asm_columns *c, const struct r
 		grid_set_address(g, c->target, s->insn.target - h->place.start);
 }
 
-static int by_cost(const void *a, const void *b, void *report)
+static int compare_step_costs(const void *a, const void *b, void *report)
 {
 	const struct report *r = report;
 	const struct step *x = a, *y = b;
@@ -114,8 +114,8 @@ static int by_cost(const void *a, const void *b, void *report)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void show_function(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h, const struct hit *hit,
-			  struct page *p)
+static void show_asm_of_function(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
+				 const struct hit *hit, struct page *p)
 {
 	char title[400];
 	struct grid *g = grid_create("asm", "%s: %.0f samples", (hot_title(h, title, sizeof(title)), title), h->samples);
@@ -126,12 +126,12 @@ static void show_function(struct report *r, const struct group_sum total[VIEW_EV
 	struct step *s;
 	int nr;
 
-	add_columns(g, &c, r, total);
-	s = disassemble(h, hit, &nr);
+	add_asm_columns(g, &c, r, total);
+	s = disassemble_hot_function(h, hit, &nr);
 	if (r->hottest && s) {
 		for (int i = 0; i < nr; i++)
 			s[i].lane = 0;
-		qsort_r(s, (size_t)nr, sizeof(*s), by_cost, r);
+		qsort_r(s, (size_t)nr, sizeof(*s), compare_step_costs, r);
 	} else {
 		grid_show_all_rows(g);
 	}
@@ -147,14 +147,14 @@ static void show_function(struct report *r, const struct group_sum total[VIEW_EV
 		file = s[i].file;
 		line = s[i].line;
 		disassembly_arrows(s, nr, i, false, p->utf8, arrows);
-		add_step(g, &c, r, h, &s[i], r->hottest ? "" : arrows, !r->hottest);
+		add_instruction_row(g, &c, r, h, &s[i], r->hottest ? "" : arrows, !r->hottest);
 	}
 	free(s);
 	grid_show(g, p);
 }
 
 /* Bytes that were read from memory may be younger than samples. */
-static void say_when_read(const struct report *r, const struct hot *h, const struct hit *hit, struct page *p)
+static void print_when_bytes_were_read(const struct report *r, const struct hot *h, const struct hit *hit, struct page *p)
 {
 	uint64_t first_ns = UINT64_MAX;
 	char text[16];
@@ -168,7 +168,7 @@ static void say_when_read(const struct report *r, const struct hot *h, const str
 			      grid_duration((double)(h->place.read_ns - first_ns), text));
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_asm_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct report_group *by = v->group[0];
 	double all = 0, known = 0, cold = 0;
@@ -181,13 +181,13 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	for (uint32_t i = 0; i < nr_hot; i++)
 		known += hot[i].measure;
 	event_columns_total(by, HITS_EVENT, total);
-	shown = hot_shown(hot, nr_hot, all, p);
-	hot_read(r, hot, shown);
+	shown = hot_count_shown(hot, nr_hot, all, p);
+	hot_read_code_bytes(r, hot, shown);
 	for (uint32_t i = 0; i < shown; i++) {
 		if (hot[i].place.bytes)
-			show_function(r, total, &hot[i], hit, p);
+			show_asm_of_function(r, total, &hot[i], hit, p);
 		if (hot[i].place.bytes && hot[i].place.read_ns)
-			say_when_read(r, &hot[i], hit, p);
+			print_when_bytes_were_read(r, &hot[i], hit, p);
 		if (!hot[i].place.bytes)
 			page_sentence(p, "The trace has no code bytes of %s.", hot[i].name);
 		free(hot[i].place.bytes);
@@ -208,5 +208,5 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	free(hot);
 }
 
-const struct view view_asm = { "asm", "machine code of functions with samples, lines and jumps (--function, --hottest)", prepare,
-			       show };
+const struct view view_asm = { "asm", "machine code of functions with samples, lines and jumps (--function, --hottest)", prepare_asm_view,
+			       show_asm_view };

@@ -65,7 +65,7 @@ const char *best_cases_about(const struct best_cases *c, bool *known)
 
 /* ----------------------------------------------------------------------------------------------------------- children */
 
-static int memory_file(const char *text, size_t bytes)
+static int make_memory_file(const char *text, size_t bytes)
 {
 	int fd = memfd_create("tailor", MFD_CLOEXEC);
 
@@ -78,7 +78,7 @@ static int memory_file(const char *text, size_t bytes)
 	return fd;
 }
 
-static char *read_all(int fd)
+static char *read_whole_file(int fd)
 {
 	off_t bytes = lseek(fd, 0, SEEK_END);
 	char *text = bytes >= 0 && bytes <= (off_t)OUTPUT_MAX ? malloc((size_t)bytes + 1) : NULL;
@@ -92,7 +92,7 @@ static char *read_all(int fd)
 	return text;
 }
 
-static void limit(pid_t pid)
+static void limit_child_resources(pid_t pid)
 {
 	const struct rlimit cpu = { CPU_MAX_S, CPU_MAX_S }, memory = { MEMORY_MAX, MEMORY_MAX }, file = { OUTPUT_MAX, OUTPUT_MAX };
 
@@ -102,7 +102,7 @@ static void limit(pid_t pid)
 }
 
 /* false: it did not end with 0 in time. */
-static bool wait_for(struct best_cases *c, pid_t pid)
+static bool wait_for_child(struct best_cases *c, pid_t pid)
 {
 	const struct timespec pause = { 0, 2000000 };
 	int status;
@@ -123,10 +123,10 @@ static bool wait_for(struct best_cases *c, pid_t pid)
 }
 
 /* argv[0] is looked for in PATH.  *out and *errors: what it wrote, the caller's; *found: there is such a program. */
-static bool run(struct best_cases *c, char *const argv[], const char *input, char **out, char **errors, bool *found)
+static bool run_child_program(struct best_cases *c, char *const argv[], const char *input, char **out, char **errors, bool *found)
 {
 	static char *const environment[] = { "LC_ALL=C", NULL };
-	int in = memory_file(input, strlen(input)), to = memory_file("", 0), complaints = memory_file("", 0), ret;
+	int in = make_memory_file(input, strlen(input)), to = make_memory_file("", 0), complaints = make_memory_file("", 0), ret;
 	posix_spawn_file_actions_t actions;
 	bool ok = false;
 	pid_t pid;
@@ -141,10 +141,10 @@ static bool run(struct best_cases *c, char *const argv[], const char *input, cha
 		posix_spawn_file_actions_destroy(&actions);
 		*found = ret == 0;
 		if (ret == 0) {
-			limit(pid);
-			ok = wait_for(c, pid);
-			*out = read_all(to);
-			*errors = read_all(complaints);
+			limit_child_resources(pid);
+			ok = wait_for_child(c, pid);
+			*out = read_whole_file(to);
+			*errors = read_whole_file(complaints);
 		}
 	}
 	if (in >= 0)
@@ -177,14 +177,14 @@ struct piece {
 	bool refused;
 };
 
-static bool is_between(const char *line)
+static bool is_separator_line(const char *line)
 {
 	line += strspn(line, " \t");
 	return strncmp(line, BETWEEN_TEXT, sizeof(BETWEEN_TEXT) - 1) == 0;
 }
 
 /* What llvm-mc made of all blocks: lines of each, which must be as many as its instructions. */
-static void split(char *out, const struct best_case_block *block, struct piece *piece, size_t nr)
+static void split_text_by_block(char *out, const struct best_case_block *block, struct piece *piece, size_t nr)
 {
 	char *line = out, *begin = NULL;
 	int lines = 0;
@@ -193,7 +193,7 @@ static void split(char *out, const struct best_case_block *block, struct piece *
 	for (char *end; at < nr && (end = strchr(line, '\n')); line = end + 1) {
 		if (line[0] != '\t' || line[1] == '.') /* (a directive) */
 			continue;
-		if (!is_between(line)) {
+		if (!is_separator_line(line)) {
 			begin = begin ? begin : line;
 			lines++;
 			continue;
@@ -206,7 +206,7 @@ static void split(char *out, const struct best_case_block *block, struct piece *
 	}
 }
 
-static bool disassemble_all(struct best_cases *c, const struct best_case_block *block, struct piece *piece, size_t nr)
+static bool disassemble_blocks(struct best_cases *c, const struct best_case_block *block, struct piece *piece, size_t nr)
 {
 	char *const argv[] = { "llvm-mc", "--disassemble", "--triple=x86_64", NULL };
 	char *out, *errors;
@@ -221,9 +221,9 @@ static bool disassemble_all(struct best_cases *c, const struct best_case_block *
 		fputs("\n" BETWEEN, t.to);
 	}
 	fclose(t.to);
-	ok = run(c, argv, t.bytes, &out, &errors, &found);
+	ok = run_child_program(c, argv, t.bytes, &out, &errors, &found);
 	if (ok)
-		split(out, block, piece, nr);
+		split_text_by_block(out, block, piece, nr);
 	else
 		snprintf(c->about, sizeof(c->about), found ? "llvm-mc failed" : "llvm-mca is not installed (package llvm)"); /* for good */
 	free(t.bytes);
@@ -250,7 +250,7 @@ static void read_cycles(const char *out, struct best_case_block *block, size_t n
 }
 
 /* "<stdin>:LINE:COLUMN: error: ...": the block that the line is of is refused.  false: no such line. */
-static bool refuse(const char *errors, struct piece *piece, const size_t *first_line, size_t nr)
+static bool mark_refused_block(const char *errors, struct piece *piece, const size_t *first_line, size_t nr)
 {
 	const char *at = errors ? strstr(errors, "error:") : NULL;
 	unsigned long line;
@@ -285,14 +285,14 @@ static size_t write_regions(FILE *to, const struct piece *piece, size_t *first_l
 	return written;
 }
 
-static void say_by_what(struct best_cases *c, const char *processor)
+static void describe_simulator(struct best_cases *c, const char *processor)
 {
 	char *const argv[] = { "llvm-mca", "--version", NULL };
 	char *out, *errors, version[32] = "", cpu[64] = "";
 	const char *at;
 	bool found;
 
-	if (run(c, argv, "", &out, &errors, &found)) {
+	if (run_child_program(c, argv, "", &out, &errors, &found)) {
 		at = strstr(out, "LLVM version ");
 		if (at)
 			sscanf(at, "LLVM version %31[0-9.]", version);
@@ -306,7 +306,7 @@ static void say_by_what(struct best_cases *c, const char *processor)
 	free(errors);
 }
 
-static void simulate(struct best_cases *c, const char *processor, struct best_case_block *block, struct piece *piece, size_t nr)
+static void simulate_with_mca(struct best_cases *c, const char *processor, struct best_case_block *block, struct piece *piece, size_t nr)
 {
 	size_t *first_line = calloc(nr + 1, sizeof(*first_line));
 	char cpu[80] = "-mcpu=";
@@ -329,10 +329,10 @@ static void simulate(struct best_cases *c, const char *processor, struct best_ca
 			free(t.bytes);
 			break;
 		}
-		ok = run(c, argv, t.bytes, &out, &errors, &found);
+		ok = run_child_program(c, argv, t.bytes, &out, &errors, &found);
 		if (ok)
 			read_cycles(out, block, nr);
-		again = !ok && found && refuse(errors, piece, first_line, nr);
+		again = !ok && found && mark_refused_block(errors, piece, first_line, nr);
 		if (!found) {
 			snprintf(c->about, sizeof(c->about), "llvm-mca is not installed (package llvm)");
 			c->failed = true;
@@ -348,11 +348,11 @@ static void simulate(struct best_cases *c, const char *processor, struct best_ca
 			break;
 	}
 	if (ok && !c->failed && !*c->about)
-		say_by_what(c, processor);
+		describe_simulator(c, processor);
 	free(first_line);
 }
 
-static bool is_known(const struct best_cases *c, struct best_case_block *b)
+static bool take_known_best_case(const struct best_cases *c, struct best_case_block *b)
 {
 	const uint32_t i = hash_map_find(&c->by_bytes, hash_bytes(b->bytes, b->nr_bytes), b->nr_bytes);
 
@@ -364,7 +364,7 @@ static bool is_known(const struct best_cases *c, struct best_case_block *b)
 }
 
 /* Without memory it is asked for again. */
-static void remember(struct best_cases *c, const struct best_case_block *b)
+static void remember_best_case(struct best_cases *c, const struct best_case_block *b)
 {
 	if (!GROW(c->known, c->nr, c->capacity))
 		return;
@@ -384,14 +384,14 @@ void best_cases_find(struct best_cases *c, const char *processor, struct best_ca
 	}
 	for (size_t i = 0; i < nr; i++) {
 		block[i].cycles = -1;
-		if (c->failed || !unknown || !of || !block[i].nr || is_known(c, &block[i]))
+		if (c->failed || !unknown || !of || !block[i].nr || take_known_best_case(c, &block[i]))
 			continue;
 		unknown[nr_unknown] = block[i];
 		of[nr_unknown++] = i;
 	}
 	if (nr_unknown && piece) {
-		if (disassemble_all(c, unknown, piece, nr_unknown))
-			simulate(c, processor, unknown, piece, nr_unknown);
+		if (disassemble_blocks(c, unknown, piece, nr_unknown))
+			simulate_with_mca(c, processor, unknown, piece, nr_unknown);
 		else
 			c->failed = true;
 	}
@@ -403,7 +403,7 @@ void best_cases_find(struct best_cases *c, const char *processor, struct best_ca
 		block[of[i]].cycles = c->failed ? -1 : unknown[i].cycles;
 		block[of[i]].floor = unknown[i].floor;
 		if (!c->failed)
-			remember(c, &unknown[i]);
+			remember_best_case(c, &unknown[i]);
 		free(piece[i].text);
 	}
 	free(piece);

@@ -39,7 +39,7 @@ static bool find_blocks(struct graph *f)
 	return true;
 }
 
-static uint32_t block_at(const struct graph *f, int step)
+static uint32_t block_of_step(const struct graph *f, int step)
 {
 	uint32_t n = SORTED_COUNT(f->nr_blocks, i, f->block[i].first <= step);
 
@@ -47,7 +47,7 @@ static uint32_t block_at(const struct graph *f, int step)
 }
 
 /* What nothing leads to is entered from outside: the function's begin, handlers, and what follows padding. */
-static bool find_classes(struct graph *f)
+static bool find_block_classes(struct graph *f)
 {
 	struct class_arc *arc = calloc(4 * (size_t)f->nr_blocks + 1, sizeof(*arc));
 	uint32_t *class_of = calloc((size_t)f->nr_blocks + 1, sizeof(*class_of)), nr = 0;
@@ -58,7 +58,7 @@ static bool find_classes(struct graph *f)
 		bool falls = last->insn.kind != INSN_JUMP && last->insn.kind != INSN_RETURN;
 
 		if (ends_block(last) && last->to >= 0)
-			arc[nr++] = (struct class_arc){ b, block_at(f, last->to) };
+			arc[nr++] = (struct class_arc){ b, block_of_step(f, last->to) };
 		else if (!falls || last->insn.kind == INSN_BRANCH)
 			arc[nr++] = (struct class_arc){ b, UINT32_MAX };
 		if (falls)
@@ -71,7 +71,7 @@ static bool find_classes(struct graph *f)
 		if (b == 0 || !reached[b])
 			arc[nr++] = (struct class_arc){ UINT32_MAX, b };
 	if (arc && class_of && reached)
-		f->nr_classes = f->is_indirect ? f->nr_blocks : flow_classes(arc, nr, f->nr_blocks, class_of);
+		f->nr_classes = f->is_indirect ? f->nr_blocks : flow_block_classes(arc, nr, f->nr_blocks, class_of);
 	for (uint32_t b = 0; f->nr_classes && b < f->nr_blocks; b++)
 		f->block[b].class = f->is_indirect ? b : class_of[b];
 	f->arc = arc;
@@ -83,8 +83,8 @@ static bool find_classes(struct graph *f)
 }
 
 /* What most of a block's instructions say: an optimizer moves some of them to other blocks, whose count they keep. */
-static void count_block(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct graph *f,
-			struct block *b)
+static void count_block_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct graph *f,
+				   struct block *b)
 {
 	struct frequency said;
 	int votes = 0;
@@ -106,7 +106,7 @@ uint32_t event_of_unit(const struct report *r, const char *unit)
 	return VIEW_EVENTS_MAX;
 }
 
-static void count_classes(const struct report *r, const struct frequencies *counts, const struct hot *h, struct graph *f)
+static void count_class_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, struct graph *f)
 {
 	const uint32_t retired = event_of_unit(r, "instructions");
 
@@ -114,7 +114,7 @@ static void count_classes(const struct report *r, const struct frequencies *coun
 		struct block *b = &f->block[i];
 		struct frequency_class *c = &f->class[b->class];
 
-		count_block(r, counts, h, f, b);
+		count_block_executions(r, counts, h, f, b);
 		if (b->executions.state && (!c->state || b->executions.state < c->state)) {
 			c->count = b->executions.count;
 			c->state = b->executions.state;
@@ -128,7 +128,7 @@ static void count_classes(const struct report *r, const struct frequencies *coun
 #define CERTAIN 1.96 /* standard errors of 95 % */
 
 /* Of a class without counts: its retired instructions by how many it has.  Poisson: a sample is as likely as any other. */
-static void estimate(const struct frequency_class *c, struct block_frequency *out)
+static void estimate_class_executions(const struct frequency_class *c, struct block_frequency *out)
 {
 	double error = c->instructions.weight > 0 ? CERTAIN * sqrt(c->instructions.weight_squares) / c->instructions.weight : 1;
 
@@ -145,18 +145,18 @@ bool block_executions(const struct graph *f, const struct block *b, struct block
 	if (c->state)
 		*out = (struct block_frequency){ (double)c->count, (double)c->count, (double)c->count, frequency_state_name(c->state) };
 	else if (c->instructions.samples > 0)
-		estimate(c, out);
+		estimate_class_executions(c, out);
 	else
 		return false;
 	return true;
 }
 
-bool graph_make(struct report *r, const struct hot *h, const struct step *step, int nr_steps, struct graph *f)
+bool graph_make_of_function(struct report *r, const struct hot *h, const struct step *step, int nr_steps, struct graph *f)
 {
 	*f = (struct graph){ .step = step, .nr_steps = nr_steps };
-	if (!step || !nr_steps || !find_blocks(f) || !find_classes(f))
+	if (!step || !nr_steps || !find_blocks(f) || !find_block_classes(f))
 		return false;
-	count_classes(r, frequencies_of(r), h, f);
+	count_class_executions(r, frequencies_of_report(r), h, f);
 	return true;
 }
 

@@ -41,7 +41,7 @@ struct graph {
 };
 
 /* The blocks of disassembled steps, which outlive it.  false: without memory, or there are none; graph_fini() in any case. */
-bool graph_make(struct report *r, const struct hot *h, const struct step *step, int nr_steps, struct graph *f);
+bool graph_make_of_function(struct report *r, const struct hot *h, const struct step *step, int nr_steps, struct graph *f);
 void graph_fini(struct graph *f);
 /* How often a block runs, and the bounds of 95 % where samples say so.  false: it is not known. */
 bool block_executions(const struct graph *f, const struct block *b, struct block_frequency *out);

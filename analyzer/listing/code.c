@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_code_view(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, 0, TABLE_CODE, TABLE_EVENT, -1);
-	v->group[1] = report_group(r, 0, TABLE_CODE, TABLE_MODE, -1);
+	v->group[0] = report_add_group(r, 0, TABLE_CODE, TABLE_EVENT, -1);
+	v->group[1] = report_add_group(r, 0, TABLE_CODE, TABLE_MODE, -1);
 }
 
 struct code_cost {
@@ -23,7 +23,7 @@ struct code_cost {
 	uint32_t times; /* that something of this name was generated in this process */
 };
 
-static int by_name(const void *a, const void *b)
+static int compare_code_names(const void *a, const void *b)
 {
 	const struct code_cost *x = a, *y = b;
 	int c = strcmp(x->name, y->name);
@@ -33,7 +33,7 @@ static int by_name(const void *a, const void *b)
 	return c ? c : x->code->number < y->code->number ? -1 : x->code->number > y->code->number;
 }
 
-static int by_measure(const void *a, const void *b)
+static int compare_code_measures(const void *a, const void *b)
 {
 	const struct code_cost *x = a, *y = b;
 
@@ -45,7 +45,7 @@ static int by_measure(const void *a, const void *b)
 }
 
 /* An object of several functions goes by its first one. */
-static void describe(struct code_cost *o)
+static void describe_code_object(struct code_cost *o)
 {
 	struct elf_section text;
 
@@ -62,7 +62,7 @@ static void describe(struct code_cost *o)
 		o->name = elf_get_function(o->code->elf, 0).name;
 }
 
-static struct code_cost *make_objects(const struct report *r, const struct split *s, uint32_t *nr)
+static struct code_cost *list_code_objects(const struct report *r, const struct split *s, uint32_t *nr)
 {
 	const struct model *m = r->model;
 	struct code_cost *o = calloc((size_t)m->nr_code + 1, sizeof(*o));
@@ -72,7 +72,7 @@ static struct code_cost *make_objects(const struct report *r, const struct split
 		if (m->code[i]->kind != CODE_LOAD && m->code[i]->kind != CODE_ELF)
 			continue;
 		o[n].code = m->code[i];
-		describe(&o[n]);
+		describe_code_object(&o[n]);
 		if (i + 1 < s->nr) {
 			o[n].measure = report_measure(r, &s->sum[r->event][i + 1]);
 			o[n].samples = s->sum[r->event][i + 1].samples;
@@ -80,7 +80,7 @@ static struct code_cost *make_objects(const struct report *r, const struct split
 		n++;
 	}
 	if (n)
-		qsort(o, n, sizeof(*o), by_name);
+		qsort(o, n, sizeof(*o), compare_code_names);
 	for (uint32_t i = 0, first = 0; i < n; i++) {
 		if (o[i].code->process != o[first].code->process || strcmp(o[i].name, o[first].name) != 0)
 			first = i;
@@ -104,11 +104,11 @@ static void show_objects(struct report *r, const struct split *s, struct code_co
 	int name = grid_column(g, "name", "first function", CELL_TEXT, 0, 0);
 
 	grid_set_total(g, share, report_measure(r, &s->total[r->event]));
-	grid_is_tree(g, share);
+	grid_mark_tree_column(g, share);
 	grid_set_total(g, samples, s->total[r->event].samples);
-	qsort(o, nr, sizeof(*o), by_measure);
+	qsort(o, nr, sizeof(*o), compare_code_measures);
 	for (uint32_t i = 0; i < nr; i++) {
-		char *function = attribution_name(r->a, o[i].name);
+		char *function = attribution_name_of_symbol(r->a, o[i].name);
 
 		grid_row(g);
 		grid_set(g, share, o[i].measure);
@@ -128,7 +128,7 @@ static void show_objects(struct report *r, const struct split *s, struct code_co
 
 /* Of the samples in user mode: shares in generated code, as the report's first sentences count them, and in the part of it that no JIT
  * registered. */
-static void add_generated(const struct report *r, const struct report_group *by, double *generated, double *unregistered)
+static void sum_generated_shares(const struct report *r, const struct report_group *by, double *generated, double *unregistered)
 {
 	double total = report_measure(r, &by->g.total);
 
@@ -148,7 +148,7 @@ static void add_generated(const struct report *r, const struct report_group *by,
 }
 
 /* Compilation and execution, by the host's marks. */
-static void show_cost(struct report *r, const struct report_group *by, const struct code_cost *o, uint32_t nr, struct page *p)
+static void show_compilation_cost(struct report *r, const struct report_group *by, const struct code_cost *o, uint32_t nr, struct page *p)
 {
 	const struct model *m = r->model;
 	double compile_ns = 0, run_ns = 0, runs = 0, compiles = 0, bytes = 0, generated, unregistered, again = 0;
@@ -159,7 +159,7 @@ static void show_cost(struct report *r, const struct report_group *by, const str
 	int key = grid_column(g, "key", "", CELL_TEXT, GRID_HIDDEN, 0);
 	char text[16];
 
-	add_generated(r, by, &generated, &unregistered);
+	sum_generated_shares(r, by, &generated, &unregistered);
 	for (uint32_t i = 0; i < nr; i++) {
 		bytes += (double)o[i].bytes;
 		again += o[i].times > 1;
@@ -168,10 +168,10 @@ static void show_cost(struct report *r, const struct report_group *by, const str
 		const struct mark *k = &m->mark[i];
 		double ns = code_mark_ns(r, k);
 
-		if (k->name && code_is_compiling(k)) {
+		if (k->name && code_mark_is_compiling(k)) {
 			compile_ns += ns;
 			compiles++;
-		} else if (k->name && code_is_run(r, k)) {
+		} else if (k->name && code_mark_is_run(r, k)) {
 			run_ns += ns;
 			runs++;
 		}
@@ -236,7 +236,7 @@ static void show_unregistered(struct report *r, const struct report_group *by, s
 	column[4] = grid_column(g, "bytes", "bytes", CELL_NUMBER, 0, 0);
 	column[5] = grid_column(g, "mapper", "mapped by", CELL_TEXT, 0, 0);
 	grid_set_total(g, column[0], report_measure(r, &by->g.total));
-	grid_is_tree(g, column[0]);
+	grid_mark_tree_column(g, column[0]);
 	grid_set_total(g, column[1], by->g.total.samples);
 	for (uint32_t i = 0; order && i < by->g.nr; i++) {
 		uint32_t number = report_value(by, order[i], 0);
@@ -255,16 +255,16 @@ static void show_unregistered(struct report *r, const struct report_group *by, s
 	grid_show(g, p);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_code_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct code_cost *o = NULL;
 	struct split s;
 	uint32_t nr = 0;
 
 	if (split_make(r, v->group[0], &s))
-		o = make_objects(r, &s, &nr);
+		o = list_code_objects(r, &s, &nr);
 	if (o) {
-		show_cost(r, v->group[1], o, nr, p);
+		show_compilation_cost(r, v->group[1], o, nr, p);
 		code_show_queries(r, p);
 		show_objects(r, &s, o, nr, p);
 	}
@@ -273,5 +273,5 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	show_unregistered(r, v->group[1], p);
 }
 
-const struct view view_code = { "code", "cost of code generation, code objects, unregistered executable memory",
-				prepare, show };
+const struct view view_code = { "code", "cost of code generation, code objects, unregistered executable memory", prepare_code_view,
+				show_code_view };

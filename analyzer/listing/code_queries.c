@@ -13,12 +13,12 @@ double code_mark_ns(const struct report *r, const struct mark *k)
 	return end_ns > k->begin_ns ? (double)(end_ns - k->begin_ns) : 0;
 }
 
-bool code_is_compiling(const struct mark *k)
+bool code_mark_is_compiling(const struct mark *k)
 {
 	return strstr(k->name, COMPILE) != NULL;
 }
 
-bool code_is_run(const struct report *r, const struct mark *k)
+bool code_mark_is_run(const struct report *r, const struct mark *k)
 {
 	return strcmp(k->name, *r->filter.mark_name ? r->filter.mark_name : "run") == 0;
 }
@@ -30,7 +30,7 @@ struct query {
 	double compiles, compile_ns, runs, run_ns;
 };
 
-static int by_query(const void *a, const void *b)
+static int compare_query_texts(const void *a, const void *b)
 {
 	const struct query *x = a, *y = b;
 	int c = strcmp(x->text, y->text);
@@ -38,11 +38,11 @@ static int by_query(const void *a, const void *b)
 	return x->process != y->process ? (x->process < y->process ? -1 : 1) : c;
 }
 
-static int by_compile_time(const void *a, const void *b)
+static int compare_compile_times(const void *a, const void *b)
 {
 	const struct query *x = a, *y = b;
 
-	return x->compile_ns < y->compile_ns ? 1 : x->compile_ns > y->compile_ns ? -1 : by_query(a, b);
+	return x->compile_ns < y->compile_ns ? 1 : x->compile_ns > y->compile_ns ? -1 : compare_query_texts(a, b);
 }
 
 static uint32_t make_queries(const struct report *r, struct query *q)
@@ -56,15 +56,15 @@ static uint32_t make_queries(const struct report *r, struct query *q)
 
 		if (!k->name || !k->text || !*k->text)
 			continue;
-		if (code_is_compiling(k))
+		if (code_mark_is_compiling(k))
 			q[n++] = (struct query){ k->process, k->text, 1, ns, 0, 0 };
-		else if (code_is_run(r, k))
+		else if (code_mark_is_run(r, k))
 			q[n++] = (struct query){ k->process, k->text, 0, 0, 1, ns };
 	}
 	if (n)
-		qsort(q, n, sizeof(*q), by_query);
+		qsort(q, n, sizeof(*q), compare_query_texts);
 	for (uint32_t i = 0; i < n; i++) {
-		if (i == 0 || by_query(&q[i], &q[nr - 1]) != 0) {
+		if (i == 0 || compare_query_texts(&q[i], &q[nr - 1]) != 0) {
 			q[nr++] = q[i];
 			continue;
 		}
@@ -74,7 +74,7 @@ static uint32_t make_queries(const struct report *r, struct query *q)
 		q[nr - 1].run_ns += q[i].run_ns;
 	}
 	if (nr)
-		qsort(q, nr, sizeof(*q), by_compile_time);
+		qsort(q, nr, sizeof(*q), compare_compile_times);
 	return nr;
 }
 

@@ -7,8 +7,8 @@
 
 /* How long a mark took; is it a compilation, an execution (marks with a name only)? */
 double code_mark_ns(const struct report *r, const struct mark *k);
-bool code_is_compiling(const struct mark *k);
-bool code_is_run(const struct report *r, const struct mark *k);
+bool code_mark_is_compiling(const struct mark *k);
+bool code_mark_is_run(const struct report *r, const struct mark *k);
 /* Per query: compilation time, and the executions needed to amortize it. */
 void code_show_queries(struct report *r, struct page *p);
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_cpi_view(struct report *r, struct view_instance *v)
 {
-	v->group[0] = hits_ask(r, 0);
+	v->group[0] = hits_ask_group(r, 0);
 }
 
 struct cpi_columns {
@@ -20,7 +20,7 @@ struct cpi_columns {
 	struct event_columns events;
 };
 
-static void add_columns(struct grid *g, struct cpi_columns *c, const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
+static void add_cpi_columns(struct grid *g, struct cpi_columns *c, const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX])
 {
 	bool is_time = strcmp(report_unit(r), "ns") == 0;
 	char heading[48];
@@ -41,8 +41,8 @@ static void add_columns(struct grid *g, struct cpi_columns *c, const struct repo
 			     is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
 }
 
-static void add_block(struct grid *g, const struct cpi_columns *c, const struct report *r, const struct hot *h, const struct graph *f,
-		      const struct block *b)
+static void add_block_row(struct grid *g, const struct cpi_columns *c, const struct report *r, const struct hot *h, const struct graph *f,
+			  const struct block *b)
 {
 	const struct group_sum *sum = &b->sum[r->event];
 	const struct group_sum *sums[VIEW_EVENTS_MAX];
@@ -71,8 +71,8 @@ static void add_block(struct grid *g, const struct cpi_columns *c, const struct 
 	}
 }
 
-static void show_function(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h, const struct hit *hit,
-			  struct page *p)
+static void show_cpi_of_function(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
+				 const struct hit *hit, struct page *p)
 {
 	char title[400];
 	struct grid *g = grid_create("cpi", "%s: %.0f samples", (hot_title(h, title, sizeof(title)), title), h->samples);
@@ -80,16 +80,16 @@ static void show_function(struct report *r, const struct group_sum total[VIEW_EV
 	struct graph f;
 	struct cpi_columns c;
 	int nr_steps;
-	struct step *steps = disassemble(h, hit, &nr_steps);
+	struct step *steps = disassemble_hot_function(h, hit, &nr_steps);
 
-	add_columns(g, &c, r, total);
+	add_cpi_columns(g, &c, r, total);
 	grid_show_all_rows(g);
-	if (graph_make(r, h, steps, nr_steps, &f))
+	if (graph_make_of_function(r, h, steps, nr_steps, &f))
 		for (uint32_t i = 0; i < f.nr_blocks; i++)
-			add_block(g, &c, r, h, &f, &f.block[i]);
+			add_block_row(g, &c, r, h, &f, &f.block[i]);
 	grid_show(g, p);
 	if (stalls_are_measured(r) && f.nr_classes)
-		stalls = stalls_of(r, total, h, &f);
+		stalls = stalls_of_blocks(r, total, h, &f);
 	if (stalls)
 		stalls_show_blocks(h, &f, stalls, p);
 	free(stalls);
@@ -100,21 +100,21 @@ static void show_function(struct report *r, const struct group_sum total[VIEW_EV
 }
 
 /* Counts of lines are exact; which machine code a line became is the code generator's. */
-static bool counts_lines(const struct report *r, const struct frequencies *counts)
+static bool host_counts_lines(const struct report *r, const struct frequencies *counts)
 {
 	return counts && counts->nr_known > counts->nr_at && r->model->nr_sources;
 }
 
-static void say_what_is_missing(struct report *r, struct page *p)
+static void print_missing_cpi_data(struct report *r, struct page *p)
 {
-	const struct frequencies *counts = frequencies_of(r);
+	const struct frequencies *counts = frequencies_of_report(r);
 
 	if (!r->model->event[r->event].precise)
 		page_sentence(p, "(%s is not precise: its samples are some instructions late, so blocks have sums and instructions have "
 			      "none; a block after a slow one may have some of its samples)", r->model->event[r->event].name ?
 			      r->model->event[r->event].name : "the event");
-	stalls_say_by_what(r, p);
-	if (counts_lines(r, counts))
+	stalls_print_simulator(r, p);
+	if (host_counts_lines(r, counts))
 		page_sentence(p, "(executions are those of the lines that a block is of; where the code generator split a line's "
 			      "condition, some of its blocks run less often)");
 	if ((!counts || !counts->nr_known) && event_of_unit(r, "instructions") == VIEW_EVENTS_MAX)
@@ -122,7 +122,7 @@ static void say_what_is_missing(struct report *r, struct page *p)
 			      "cycles,instructions)");
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_cpi_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct report_group *by = v->group[0];
 	double all = 0;
@@ -130,13 +130,13 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	struct hit *hit = hits_make_all(r, by, &nr_hits, &all);
 	struct group_sum total[VIEW_EVENTS_MAX];
 	struct hot *hot = NULL;
-	uint32_t nr = nr_hits ? hot_find(r, hit, nr_hits, &hot) : 0, shown = hot_shown(hot, nr, all, p);
+	uint32_t nr = nr_hits ? hot_find(r, hit, nr_hits, &hot) : 0, shown = hot_count_shown(hot, nr, all, p);
 
 	event_columns_total(by, HITS_EVENT, total);
-	hot_read(r, hot, shown);
+	hot_read_code_bytes(r, hot, shown);
 	for (uint32_t i = 0; i < shown; i++) {
 		if (hot[i].place.bytes)
-			show_function(r, total, &hot[i], hit, p);
+			show_cpi_of_function(r, total, &hot[i], hit, p);
 		else
 			page_sentence(p, "The trace has no code bytes of %s.", hot[i].name);
 		free(hot[i].place.bytes);
@@ -144,12 +144,12 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	if (nr > shown)
 		page_sentence(p, "(%u colder functions omitted; --top 0 shows more)", nr - shown);
 	if (shown)
-		say_what_is_missing(r, p);
+		print_missing_cpi_data(r, p);
 	else
 		page_sentence(p, "No blocks: no code that the trace has the bytes of has samples.");
 	free(hit);
 	free(hot);
 }
 
-const struct view view_cpi = { "cpi", "basic blocks of functions with samples: executions, cost of one, cycles per instruction", prepare,
-			       show };
+const struct view view_cpi = { "cpi", "basic blocks of functions with samples: executions, cost of one, cycles per instruction",
+			       prepare_cpi_view, show_cpi_view };

@@ -58,7 +58,7 @@ enum stall_event stall_event_of(const char *name)
 	return NR_STALL_EVENTS;
 }
 
-struct stall_count stall_count_of(double weight, double samples, double weight_squares, double period)
+struct stall_count stall_count_bounds(double weight, double samples, double weight_squares, double period)
 {
 	double error;
 
@@ -69,7 +69,7 @@ struct stall_count stall_count_of(double weight, double samples, double weight_s
 }
 
 /* What events, and where there are none the code, let a cause explain at least and at most. */
-static void raw_bounds(const struct stall_evidence *e, double low[NR_CULPRITS], double high[NR_CULPRITS])
+static void raw_cause_bounds(const struct stall_evidence *e, double low[NR_CULPRITS], double high[NR_CULPRITS])
 {
 	const struct stall_count *first = &e->count[STALL_FIRST_CACHE], *last = &e->count[STALL_LAST_CACHE];
 	const double n = e->executions;
@@ -120,7 +120,7 @@ static void raw_bounds(const struct stall_evidence *e, double low[NR_CULPRITS], 
 }
 
 /* What the best case itself waits for: the divider, or else results of other instructions. */
-static void add_static(const struct stall_evidence *e, struct stall_bounds *out)
+static void add_static_stalls(const struct stall_evidence *e, struct stall_bounds *out)
 {
 	const enum culprit c = e->divisions > 0 ? CULPRIT_DIVISION : CULPRIT_DEPENDENCY;
 	const double waits = fmax(fmin(e->best, e->cycles) - e->floor, 0);
@@ -130,13 +130,13 @@ static void add_static(const struct stall_evidence *e, struct stall_bounds *out)
 	out->high[c] += waits;
 }
 
-void culprits_bound(const struct stall_evidence *e, struct stall_bounds *out)
+void culprits_bound_stalls(const struct stall_evidence *e, struct stall_bounds *out)
 {
 	double low[NR_CULPRITS], high[NR_CULPRITS], all_low = 0, all_high = 0;
 
 	memset(out, 0, sizeof(*out));
 	out->stall = fmax(e->cycles - e->best, 0);
-	raw_bounds(e, low, high);
+	raw_cause_bounds(e, low, high);
 	for (int c = 0; c < NR_CULPRITS; c++) {
 		high[c] = fmin(fmax(high[c], 0), out->stall);
 		low[c] = fmin(fmax(low[c], 0), high[c]);
@@ -156,7 +156,7 @@ void culprits_bound(const struct stall_evidence *e, struct stall_bounds *out)
 		out->low[c] = fmin(fmax(low[c], rest), high[c]);
 		out->high[c] = high[c];
 	}
-	add_static(e, out);
+	add_static_stalls(e, out);
 }
 
 void culprits_add(struct stall_bounds *sum, const struct stall_bounds *b)

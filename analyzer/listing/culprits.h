@@ -73,7 +73,7 @@ struct stall_count {
 	double low, high;
 };
 /* From its samples, of this period each; of none there may have been three (the upper bound of 95 %). */
-struct stall_count stall_count_of(double weight, double samples, double weight_squares, double period);
+struct stall_count stall_count_bounds(double weight, double samples, double weight_squares, double period);
 
 /* What is known of one block, of all of its executions. */
 struct stall_evidence {
@@ -95,7 +95,7 @@ struct stall_bounds {
 	double low[NR_CULPRITS], high[NR_CULPRITS];
 };
 
-void culprits_bound(const struct stall_evidence *e, struct stall_bounds *out);
+void culprits_bound_stalls(const struct stall_evidence *e, struct stall_bounds *out);
 /* Add what is of one block to a sum. */
 void culprits_add(struct stall_bounds *sum, const struct stall_bounds *b);
 /*

@@ -9,7 +9,7 @@
 #define FUNCTION_BYTES_MAX (1u << 20)
 #define ARROWS_MAX 8000 /* instructions of a function with arrows for its jumps: what they take grows with the square */
 
-static int by_measure(const void *a, const void *b)
+static int compare_hot_measures(const void *a, const void *b)
 {
 	const struct hot *x = a, *y = b;
 
@@ -18,7 +18,7 @@ static int by_measure(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_hit_addresses(const void *a, const void *b)
 {
 	const struct hit *x = a, *y = b;
 
@@ -30,7 +30,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* A file's function is one, in however many processes and mappings.  file_code: of each file the first code object, 1 + number. */
-static void make_of_file(const struct report *r, uint32_t *file_code, struct hit *hit)
+static void move_hit_to_file(const struct report *r, uint32_t *file_code, struct hit *hit)
 {
 	const struct code *c = hit->code && hit->code <= r->model->nr_code ? r->model->code[hit->code - 1] : NULL;
 	uint64_t at;
@@ -44,12 +44,12 @@ static void make_of_file(const struct report *r, uint32_t *file_code, struct hit
 }
 
 /* Hits of one place and event become the first of them. */
-static uint32_t merge(struct hit *hit, struct group_sum *sum, uint32_t nr)
+static uint32_t merge_equal_hits(struct hit *hit, struct group_sum *sum, uint32_t nr)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		if (kept && by_address(&hit[kept - 1], &hit[i]) == 0) {
+		if (kept && compare_hit_addresses(&hit[kept - 1], &hit[i]) == 0) {
 			group_sum_add(&sum[kept - 1], hit[i].sum);
 			continue;
 		}
@@ -61,18 +61,18 @@ static uint32_t merge(struct hit *hit, struct group_sum *sum, uint32_t nr)
 	return kept;
 }
 
-struct report_group *hits_ask(struct report *r, unsigned flags)
+struct report_group *hits_ask_group(struct report *r, unsigned flags)
 {
-	return report_group(r, flags, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
+	return report_add_group(r, flags, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, -1);
 }
 
-struct report_group *hits_ask_by_level(struct report *r, unsigned flags, uint32_t level)
+struct report_group *hits_ask_group_by_level(struct report *r, unsigned flags, uint32_t level)
 {
-	return report_group(r, flags, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, TABLE_LEVEL_0 + (int)level, -1);
+	return report_add_group(r, flags, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, TABLE_LEVEL_0 + (int)level, -1);
 }
 
 /* With room for a sum of each behind them. */
-static struct hit *take_hits(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
+static struct hit *collect_hits(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
 {
 	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit) + sizeof(struct group_sum));
 
@@ -94,21 +94,21 @@ static struct hit *take_hits(const struct report *r, const struct report_group *
 static void sort_hits(struct hit *hit, uint32_t nr)
 {
 	if (hit && nr)
-		qsort(hit, nr, sizeof(*hit), by_address);
+		qsort(hit, nr, sizeof(*hit), compare_hit_addresses);
 }
 
-struct hit *hits_make(const struct report *r, const struct report_group *by, double *all)
+struct hit *hits_make_sorted(const struct report *r, const struct report_group *by, double *all)
 {
 	uint32_t nr;
-	struct hit *hit = take_hits(r, by, HITS_OF_ALL, &nr, all);
+	struct hit *hit = collect_hits(r, by, HITS_OF_ALL, &nr, all);
 
 	sort_hits(hit, nr);
 	return hit;
 }
 
-struct hit *hits_make_of(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
+struct hit *hits_make_of_component(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
 {
-	struct hit *hit = take_hits(r, by, component, nr, all);
+	struct hit *hit = collect_hits(r, by, component, nr, all);
 	uint32_t *file_code = calloc((size_t)r->model->nr_files + 1, sizeof(*file_code));
 
 	if (!hit || !file_code) {
@@ -118,21 +118,21 @@ struct hit *hits_make_of(const struct report *r, const struct report_group *by, 
 		return NULL;
 	}
 	for (uint32_t i = 0; i < *nr; i++)
-		make_of_file(r, file_code, &hit[i]);
+		move_hit_to_file(r, file_code, &hit[i]);
 	free(file_code);
 	sort_hits(hit, *nr);
-	*nr = merge(hit, (struct group_sum *)(hit + by->g.nr + 1), *nr);
+	*nr = merge_equal_hits(hit, (struct group_sum *)(hit + by->g.nr + 1), *nr);
 	return hit;
 }
 
 struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all)
 {
-	return hits_make_of(r, by, HITS_OF_ALL, nr, all);
+	return hits_make_of_component(r, by, HITS_OF_ALL, nr, all);
 }
 
 #define SHOWN_PART 0.01 /* of all */
 
-uint32_t hot_shown(const struct hot *hot, uint32_t nr, double all, const struct page *p)
+uint32_t hot_count_shown(const struct hot *hot, uint32_t nr, double all, const struct page *p)
 {
 	uint32_t shown = 0;
 
@@ -142,7 +142,7 @@ uint32_t hot_shown(const struct hot *hot, uint32_t nr, double all, const struct 
 	return shown;
 }
 
-void hot_read(struct report *r, struct hot *hot, uint32_t nr)
+void hot_read_code_bytes(struct report *r, struct hot *hot, uint32_t nr)
 {
 	struct code_bytes *places = calloc((size_t)nr + 1, sizeof(*places));
 
@@ -157,7 +157,7 @@ void hot_read(struct report *r, struct hot *hot, uint32_t nr)
 
 char *step_text(const struct report *r, const struct hot *h, const struct step *s, char text[STEP_TEXT_MAX])
 {
-	char *refers = s->refers ? attribution_name(r->a, s->refers) : NULL;
+	char *refers = s->refers ? attribution_name_of_symbol(r->a, s->refers) : NULL;
 
 	if (refers && (s->insn.kind == INSN_CALL || s->insn.kind == INSN_JUMP))
 		snprintf(text, STEP_TEXT_MAX, "%.*s %s", (int)strcspn(s->insn.text, " "), s->insn.text, refers);
@@ -174,7 +174,7 @@ bool step_executions(const struct report *r, const struct frequencies *counts, c
 		     struct frequency *out)
 {
 	const struct code *code = h->place.code;
-	const uint64_t *counted = counts ? frequencies_at(counts, code->process, s->address) : NULL;
+	const uint64_t *counted = counts ? frequencies_count_at_address(counts, code->process, s->address) : NULL;
 	const struct source *source = NULL;
 	const struct frequency *f = NULL;
 
@@ -185,8 +185,8 @@ bool step_executions(const struct report *r, const struct frequencies *counts, c
 	if (counts && s->file && s->line)
 		source = model_find_source(r->model, r->model->numbered[code->process], s->file, code->from_ns);
 	if (source && source->level < LEVELS_MAX)
-		f = frequency_of(counts, dictionary_find(&r->model->dictionary, source->process, source->level,
-							 source->first_component + s->line));
+		f = frequency_of_component(counts, dictionary_find_component(&r->model->dictionary, source->process, source->level,
+									     source->first_component + s->line));
 	if (f)
 		*out = *f;
 	return f != NULL;
@@ -195,20 +195,20 @@ bool step_executions(const struct report *r, const struct frequencies *counts, c
 #define PAGE_BYTES 4096u
 #define REGION_REST 16u
 
-static void set_name(const struct report *r, const char *symbol, struct hot *h)
+static void set_hot_name(const struct report *r, const char *symbol, struct hot *h)
 {
-	char *name = attribution_name(r->a, symbol);
+	char *name = attribution_name_of_symbol(r->a, symbol);
 
 	snprintf(h->name, sizeof(h->name), "%s", name ? name : "");
 	free(name);
 }
 
-static struct elf_object *elf_of(const struct code *c)
+static struct elf_object *elf_object_of_code(const struct code *c)
 {
 	return c->kind == CODE_ELF ? c->elf : c->kind == CODE_IMAGE && c->file ? c->file->elf : NULL;
 }
 
-static bool has_text(struct elf_object *elf, uint64_t address)
+static bool elf_has_text_at(struct elf_object *elf, uint64_t address)
 {
 	struct elf_section text;
 
@@ -219,7 +219,7 @@ static bool has_text(struct elf_object *elf, uint64_t address)
 }
 
 /* Of a file: a symbol, or what the recorder kept of code that no symbol names; where the trace has its bytes. */
-static bool function_of_file(const struct report *r, const struct code *c, uint64_t at, struct hot *h)
+static bool find_file_function(const struct report *r, const struct code *c, uint64_t at, struct hot *h)
 {
 	const struct function_code *known = function_codes_find(c->file->code, at);
 	struct elf_object *elf = c->file->elf;
@@ -229,8 +229,8 @@ static bool function_of_file(const struct report *r, const struct code *c, uint6
 	if (elf && elf_find_function(elf, at, &f) && f.bytes) {
 		h->place.start = f.address;
 		h->place.end = f.address + f.bytes;
-		set_name(r, f.name, h);
-		return known || has_text(elf, at);
+		set_hot_name(r, f.name, h);
+		return known || elf_has_text_at(elf, at);
 	}
 	if (!known)
 		return false;
@@ -242,7 +242,7 @@ static bool function_of_file(const struct report *r, const struct code *c, uint6
 }
 
 /* The function around an address: the object itself, or a symbol of an ELF; of a region, which has none, the rest of the page. */
-static bool function_at(const struct report *r, const struct code *c, const struct hit *hit, struct hot *h)
+static bool find_hot_function_at(const struct report *r, const struct code *c, const struct hit *hit, struct hot *h)
 {
 	const uint64_t ip = hit->ip;
 	struct elf_function f;
@@ -250,11 +250,11 @@ static bool function_at(const struct report *r, const struct code *c, const stru
 	memset(h, 0, sizeof(*h));
 	h->place.code = c;
 	if (c->kind == CODE_IMAGE)
-		return hit->code & HIT_OF_FILE && function_of_file(r, c, ip, h);
+		return hit->code & HIT_OF_FILE && find_file_function(r, c, ip, h);
 	if (c->kind == CODE_LOAD) {
 		h->place.start = c->address;
 		h->place.end = c->address + c->bytes;
-		set_name(r, c->name ? c->name : "", h);
+		set_hot_name(r, c->name ? c->name : "", h);
 		return true;
 	}
 	if (c->kind == CODE_REGION) {
@@ -267,7 +267,7 @@ static bool function_at(const struct report *r, const struct code *c, const stru
 		return false;
 	h->place.start = f.address;
 	h->place.end = f.address + f.bytes;
-	set_name(r, f.name, h);
+	set_hot_name(r, f.name, h);
 	return true;
 }
 
@@ -292,7 +292,7 @@ uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, st
 		if (!last || last->place.code != c || hit[i].ip < last->place.start || hit[i].ip >= last->place.end) {
 			struct hot h;
 
-			if (!function_at(r, c, &hit[i], &h) || h.place.end - h.place.start > FUNCTION_BYTES_MAX)
+			if (!find_hot_function_at(r, c, &hit[i], &h) || h.place.end - h.place.start > FUNCTION_BYTES_MAX)
 				continue;
 			h.first = i;
 			list[n++] = h;
@@ -311,20 +311,20 @@ uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, st
 			list[i].place.end = last + REGION_REST;
 	}
 	if (n)
-		qsort(list, n, sizeof(*list), by_measure);
+		qsort(list, n, sizeof(*list), compare_hot_measures);
 	*out = list;
 	return n;
 }
 
 /* ------------------------------------------------------------------------------------------------------ instructions */
 
-static void line_of(const struct code *c, struct step *s)
+static void set_step_line(const struct code *c, struct step *s)
 {
 	const struct code_line *row = NULL;
 	struct elf_line l;
 
-	if (elf_of(c)) {
-		if (elf_find_line(elf_of(c), s->address, &l)) {
+	if (elf_object_of_code(c)) {
+		if (elf_find_line(elf_object_of_code(c), s->address, &l)) {
 			s->file = l.file;
 			s->line = l.line;
 		}
@@ -339,9 +339,9 @@ static void line_of(const struct code *c, struct step *s)
 }
 
 /* The function of the file that a call, or a jump out of this one, leads to. */
-static const char *called(const struct hot *h, const struct insn *i)
+static const char *name_of_called_function(const struct hot *h, const struct insn *i)
 {
-	struct elf_object *elf = elf_of(h->place.code);
+	struct elf_object *elf = elf_object_of_code(h->place.code);
 	struct elf_function f;
 	const char *plt;
 
@@ -389,7 +389,7 @@ static void give_lanes(struct step *s, int nr)
 static const struct group_sum none;
 
 /* A sample inside of an instruction (a wrong byte before it) counts with it.  spare: room for a sum of two, and where the next one goes. */
-static void take_hit(struct step *s, const struct hit *hit, struct group_sum **spare)
+static void add_hit_to_step(struct step *s, const struct hit *hit, struct group_sum **spare)
 {
 	const struct group_sum **sum = &s->sum[hit->event];
 
@@ -402,7 +402,7 @@ static void take_hit(struct step *s, const struct hit *hit, struct group_sum **s
 	*sum = (*spare)++;
 }
 
-struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_steps)
+struct step *disassemble_hot_function(const struct hot *h, const struct hit *hit, int *nr_steps)
 {
 	uint64_t bytes = h->place.end - h->place.start;
 	struct step *s = calloc(1, (bytes + 1) * sizeof(*s) + h->nr * sizeof(struct group_sum));
@@ -416,16 +416,16 @@ struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_ste
 		step->address = h->place.start + at;
 		insn_decode(h->place.bytes + at, bytes - at, step->address, &step->insn);
 		step->to = -1;
-		line_of(h->place.code, step);
+		set_step_line(h->place.code, step);
 		if (h->place.code->kind == CODE_ELF)
 			elf_find_reference(h->place.code->elf, step->address, step->insn.bytes, &step->refers);
 		else
-			step->refers = called(h, &step->insn);
+			step->refers = name_of_called_function(h, &step->insn);
 		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 			step->sum[e] = &none;
 		for (; at_hit < h->first + h->nr && hit[at_hit].ip < step->address + step->insn.bytes; at_hit++)
 			if (hit[at_hit].event < VIEW_EVENTS_MAX)
-				take_hit(step, &hit[at_hit], &spare);
+				add_hit_to_step(step, &hit[at_hit], &spare);
 	}
 	for (int i = 0; i < nr; i++)
 		if ((s[i].insn.kind == INSN_JUMP || s[i].insn.kind == INSN_BRANCH) && !s[i].refers)

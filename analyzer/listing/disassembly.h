@@ -17,10 +17,10 @@
 
 #define HIT_OF_FILE 0x80000000u /* in code: it stands for all mappings of its file, and ip is the file's own address */
 
-/* The group that hits are made of; flags as of report_group(). */
-struct report_group *hits_ask(struct report *r, unsigned flags);
+/* The group that hits are made of; flags as of report_add_group(). */
+struct report_group *hits_ask_group(struct report *r, unsigned flags);
 /* The same split by the component at a level. */
-struct report_group *hits_ask_by_level(struct report *r, unsigned flags, uint32_t level);
+struct report_group *hits_ask_group_by_level(struct report *r, unsigned flags, uint32_t level);
 #define HITS_EVENT 3 /* the key that is the event */
 #define HITS_COMPONENT 4
 
@@ -38,13 +38,13 @@ struct hot { /* one function */
 	uint32_t first, nr; /* hits */
 };
 
-/* The sums of hits_ask(), in the order of addresses; *all: of the event shown.  malloc()ed, the caller's; NULL without memory.  hot_find()
- * finds functions of generated code in them. */
-struct hit *hits_make(const struct report *r, const struct report_group *by, double *all);
+/* The sums of hits_ask_group(), in the order of addresses; *all: of the event shown.  malloc()ed, the caller's; NULL without memory.
+ * hot_find() finds functions of generated code in them. */
+struct hit *hits_make_sorted(const struct report *r, const struct report_group *by, double *all);
 /* Likewise with hits in images: those of one file together.  *nr: how many hits there are. */
 struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all);
 /* Likewise, only hits of one component, or HITS_OF_ALL. */
-struct hit *hits_make_of(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all);
+struct hit *hits_make_of_component(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all);
 #define HITS_OF_ALL UINT32_MAX
 /* What a heading calls it: "memcpy of libc.so.6". */
 void hot_title(const struct hot *h, char *text, size_t bytes);
@@ -52,10 +52,10 @@ void hot_title(const struct hot *h, char *text, size_t bytes);
  * memory. */
 uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, struct hot **out);
 /* How many of them a view shows: in a text without --top 0 not the cold ones. */
-uint32_t hot_shown(const struct hot *hot, uint32_t nr, double all, const struct page *p);
+uint32_t hot_count_shown(const struct hot *hot, uint32_t nr, double all, const struct page *p);
 
 /* The bytes of the first nr of them, NULL of those that the trace has none of; the caller frees place.bytes. */
-void hot_read(struct report *r, struct hot *hot, uint32_t nr);
+void hot_read_code_bytes(struct report *r, struct hot *hot, uint32_t nr);
 
 struct step { /* an instruction */
 	uint64_t address;
@@ -69,7 +69,7 @@ struct step { /* an instruction */
 };
 
 /* malloc()ed, the caller's; NULL without memory.  The function's bytes have been read. */
-struct step *disassemble(const struct hot *h, const struct hit *hit, int *nr_steps);
+struct step *disassemble_hot_function(const struct hot *h, const struct hit *hit, int *nr_steps);
 /* An instruction runs as often as the line of a host's text that it is of, unless the host counts it itself.  false: not known. */
 bool step_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct step *s,
 		     struct frequency *out);

@@ -12,12 +12,12 @@ void event_columns_total(const struct report_group *by, int key, struct group_su
 }
 
 /* A listing is a part of all: what is beside it counts in the total, too. */
-static int add_share(struct grid *g, const struct report *r, const char *name, const char *heading, const struct group_sum *total)
+static int add_share_column(struct grid *g, const struct report *r, const char *name, const char *heading, const struct group_sum *total)
 {
 	int column = grid_column(g, name, heading, CELL_SHARE, 0, 0);
 
 	grid_set_total(g, column, report_measure(r, total));
-	grid_is_tree(g, column);
+	grid_mark_tree_column(g, column);
 	return column;
 }
 
@@ -28,11 +28,11 @@ struct event_columns event_columns_add(struct grid *g, const struct report *r, c
 	char heading[12];
 
 	memset(&c, -1, sizeof(c));
-	c.share = add_share(g, r, "share", "share", &total[r->event]);
+	c.share = add_share_column(g, r, "share", "share", &total[r->event]);
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
 		if (e != r->event && e < r->model->nr_events && total[e].samples > 0) {
 			view_event_heading(r, e, heading);
-			c.event[e] = add_share(g, r, r->model->event[e].name, heading, &total[e]);
+			c.event[e] = add_share_column(g, r, r->model->event[e].name, heading, &total[e]);
 		}
 	c.samples = grid_column(g, "samples", "n", CELL_COUNT, GRID_SAMPLES | flags, 0);
 	grid_set_total(g, c.samples, total[r->event].samples);

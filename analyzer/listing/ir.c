@@ -17,17 +17,17 @@
 #define WIDE 110 /* columns of a terminal that has room for the pipeline, too */
 
 /* What sums of lines are by: components of the source's level, and file names and numbers where it has none. */
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_ir_view(struct report *r, struct view_instance *v)
 {
 	const struct model *m = r->model;
 	uint64_t asked = 0;
 	int nr = 1;
 
-	v->group[0] = report_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
+	v->group[0] = report_add_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
 	for (uint32_t i = 0; i < m->nr_sources; i++)
 		if (m->source[i].level < LEVELS_MAX && !(asked & (1u << m->source[i].level)) && nr < VIEW_GROUPS_MAX) {
 			asked |= 1u << m->source[i].level;
-			v->group[nr++] = report_group(r, 0, TABLE_LEVEL_0 + (int)m->source[i].level, TABLE_EVENT, -1);
+			v->group[nr++] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)m->source[i].level, TABLE_EVENT, -1);
 		}
 }
 
@@ -76,8 +76,9 @@ static void fill_lines(struct listing *l)
 
 		line->number = n + 1;
 		line->text = source_line(l->s, n + 1, &line->bytes);
-		line->component = l->s->level < LEVELS_MAX ? dictionary_find(&r->model->dictionary, l->s->process, l->s->level,
-									     l->s->first_component + n + 1) : COMPONENT_NONE;
+		line->component = l->s->level < LEVELS_MAX ? dictionary_find_component(&r->model->dictionary, l->s->process, l->s->level,
+										       l->s->first_component + n + 1) :
+							     COMPONENT_NONE;
 		value = l->by_line ? l->line_index[n] : line->component;
 		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 			line->sum[e] = value && value < l->split->nr ? &l->split->sum[e][value] : &none;
@@ -92,7 +93,7 @@ static void fill_lines(struct listing *l)
 			block = NULL;
 		l->total += report_measure(r, line->sum[r->event]);
 		l->samples += line->sum[r->event]->samples;
-		l->executed |= frequency_of(l->counts, line->component) != NULL;
+		l->executed |= frequency_of_component(l->counts, line->component) != NULL;
 	}
 }
 
@@ -104,7 +105,7 @@ struct splits {
 	bool made[VIEW_GROUPS_MAX];
 };
 
-static const struct split *split_of(const struct report *r, const struct view_instance *v, struct splits *s, int group)
+static const struct split *get_group_split(const struct report *r, const struct view_instance *v, struct splits *s, int group)
 {
 	bool ok = s->made[group] || split_make(r, v->group[group], &s->split[group]);
 
@@ -119,7 +120,7 @@ static bool listing_make(struct report *r, const struct view_instance *v, const 
 	memset(l, 0, sizeof(*l));
 	l->r = r;
 	l->s = s;
-	l->counts = frequencies_of(r);
+	l->counts = frequencies_of_report(r);
 	l->by_line = s->level == LEVELS_MAX;
 	for (int i = 1; i < VIEW_GROUPS_MAX && v->group[i]; i++)
 		if (!l->by_line && v->group[i]->g.key[0] == TABLE_LEVEL_0 + s->level)
@@ -127,7 +128,7 @@ static bool listing_make(struct report *r, const struct view_instance *v, const 
 	l->nr = (uint32_t)s->nr_lines;
 	l->line = calloc((size_t)l->nr + 1, sizeof(*l->line));
 	l->line_index = calloc((size_t)l->nr + 1, sizeof(*l->line_index));
-	l->split = split_of(r, v, splits, g);
+	l->split = get_group_split(r, v, splits, g);
 	if (!l->line || !l->line_index || !s->line_start || !l->split ||
 	    !report_spend(r, (l->nr + (l->by_line ? r->a->nr_lines : 0)) / LINES_A_STEP + 1))
 		return false;
@@ -147,7 +148,7 @@ static void listing_fini(struct listing *l)
 	free(l->line_index);
 }
 
-static int by_cost(const void *a, const void *b, void *context)
+static int compare_line_costs(const void *a, const void *b, void *context)
 {
 	const struct listing *l = context;
 	const struct text_line *x = a, *y = b;
@@ -165,14 +166,14 @@ struct ir_columns {
 	struct frequency_columns counts;
 };
 
-static void add_columns(struct grid *g, struct ir_columns *c, struct report *r, const struct listing *l, const struct page *p)
+static void add_ir_columns(struct grid *g, struct ir_columns *c, struct report *r, const struct listing *l, const struct page *p)
 {
 	c->plan = c->other = -1;
 	c->events = event_columns_add(g, r, l->split->total, GRID_REST);
 	c->counts = frequency_columns_add(g, r, false);
 	c->block = grid_column(g, "block", "block", CELL_PERCENT, 0, 0);
-	c->plan_level = l->s->level < LEVELS_MAX ? report_level(r, NULL) : LEVELS_MAX;
-	c->other_level = l->s->level < LEVELS_MAX ? report_level(r, "pipeline") : LEVELS_MAX;
+	c->plan_level = l->s->level < LEVELS_MAX ? report_find_level(r, NULL) : LEVELS_MAX;
+	c->other_level = l->s->level < LEVELS_MAX ? report_find_level(r, "pipeline") : LEVELS_MAX;
 	if (c->plan_level != LEVELS_MAX)
 		c->plan = grid_column(g, report_level_name(r, c->plan_level), report_level_name(r, c->plan_level), CELL_TEXT, 0, 11);
 	if (c->other_level != LEVELS_MAX && c->other_level != c->plan_level)
@@ -183,7 +184,7 @@ static void add_columns(struct grid *g, struct ir_columns *c, struct report *r, 
 	c->text = grid_column(g, "text", "text", CELL_TEXT, 0, 0);
 }
 
-static const char *owners(const struct report *r, const struct text_line *line, uint32_t level, char text[OWNERS_TEXT_MAX])
+static const char *owners_of_line(const struct report *r, const struct text_line *line, uint32_t level, char text[OWNERS_TEXT_MAX])
 {
 	*text = 0;
 	if (line->component)
@@ -191,7 +192,7 @@ static const char *owners(const struct report *r, const struct text_line *line, 
 	return text;
 }
 
-static void add_line(struct grid *g, const struct ir_columns *c, const struct listing *l, const struct text_line *line)
+static void add_line_row(struct grid *g, const struct ir_columns *c, const struct listing *l, const struct text_line *line)
 {
 	const struct report *r = l->r;
 	char text[LINE_TEXT_MAX], text_of_owners[OWNERS_TEXT_MAX];
@@ -204,7 +205,7 @@ static void add_line(struct grid *g, const struct ir_columns *c, const struct li
 	text[bytes] = 0;
 	grid_row(g);
 	event_columns_set(g, &c->events, r, line->sum);
-	if (line->component && frequency_of(c->counts.of, line->component))
+	if (line->component && frequency_of_component(c->counts.of, line->component))
 		frequency_columns_set(g, &c->counts, line->component, line->sum[r->event]);
 	else
 		frequency_columns_blank(g, &c->counts);
@@ -213,9 +214,9 @@ static void add_line(struct grid *g, const struct ir_columns *c, const struct li
 	else
 		grid_set_blank(g, c->block);
 	if (c->plan >= 0)
-		grid_set_text(g, c->plan, owners(r, line, c->plan_level, text_of_owners));
+		grid_set_text(g, c->plan, owners_of_line(r, line, c->plan_level, text_of_owners));
 	if (c->other >= 0)
-		grid_set_text(g, c->other, owners(r, line, c->other_level, text_of_owners));
+		grid_set_text(g, c->other, owners_of_line(r, line, c->other_level, text_of_owners));
 	grid_set_text(g, c->source, l->s->name);
 	grid_set(g, c->number, line->number);
 	grid_set_text(g, c->text, text);
@@ -228,18 +229,18 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
 	struct ir_columns c;
 
-	add_columns(g, &c, r, l, p);
+	add_ir_columns(g, &c, r, l, p);
 	if (r->hottest)
-		qsort_r(l->line, l->nr, sizeof(*l->line), by_cost, l);
+		qsort_r(l->line, l->nr, sizeof(*l->line), compare_line_costs, l);
 	else
 		grid_show_all_rows(g);
 	for (uint32_t n = 0; n < l->nr; n++)
 		if (!r->hottest || l->line[n].sum[r->event]->samples > 0)
-			add_line(g, &c, l, &l->line[n]);
+			add_line_row(g, &c, l, &l->line[n]);
 	grid_show(g, p);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_ir_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct splits *splits = calloc(1, sizeof(*splits));
 	uint32_t shown = 0, quiet = 0;
@@ -266,4 +267,5 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		page_sentence(p, "No listing: the host registered no text of its generated code, or no line of it has samples.");
 }
 
-const struct view view_ir = { "ir", "the IR, query or script line by line with shares (--hottest: the hottest lines)", prepare, show };
+const struct view view_ir = { "ir", "the IR, query or script line by line with shares (--hottest: the hottest lines)", prepare_ir_view,
+			      show_ir_view };

@@ -6,7 +6,7 @@
 
 #define CAUSES_NAMED 2
 
-static void add(struct loss *sum, const struct loss *l)
+static void add_loss(struct loss *sum, const struct loss *l)
 {
 	sum->cycles += l->cycles;
 	sum->floor += l->floor;
@@ -14,16 +14,17 @@ static void add(struct loss *sum, const struct loss *l)
 	culprits_add(&sum->bounds, &l->bounds);
 }
 
-static struct loss of_function(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h, const struct hit *hit)
+static struct loss loss_of_function(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
+				    const struct hit *hit)
 {
 	enum culprit order[NR_CULPRITS];
 	struct loss l = { 0 };
 	struct block_stalls *b;
 	struct graph f;
 	int nr_steps;
-	struct step *steps = disassemble(h, hit, &nr_steps);
+	struct step *steps = disassemble_hot_function(h, hit, &nr_steps);
 
-	b = graph_make(r, h, steps, nr_steps, &f) ? stalls_of(r, total, h, &f) : NULL;
+	b = graph_make_of_function(r, h, steps, nr_steps, &f) ? stalls_of_blocks(r, total, h, &f) : NULL;
 	for (uint32_t i = 0; b && i < f.nr_blocks; i++) {
 		if (!b[i].known)
 			continue;
@@ -38,8 +39,8 @@ static struct loss of_function(struct report *r, const struct group_sum total[VI
 	return l;
 }
 
-void losses_make(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hit *hit, uint32_t nr_hits,
-		 struct losses *out)
+void losses_analyze_functions(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hit *hit, uint32_t nr_hits,
+			      struct losses *out)
 {
 	*out = (struct losses){ 0 };
 	if (nr_hits && stalls_are_measured(r))
@@ -48,13 +49,13 @@ void losses_make(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX]
 	out->of = calloc((size_t)out->nr + 1, sizeof(*out->of));
 	if (!out->of)
 		out->nr = 0;
-	hot_read(r, out->hot, out->nr);
+	hot_read_code_bytes(r, out->hot, out->nr);
 	for (uint32_t i = 0; i < out->nr; i++) {
 		struct hot *h = &out->hot[i];
 
 		if (h->place.bytes && h->measure > 0)
-			out->of[i] = of_function(r, total, h, hit);
-		add(&out->sum, &out->of[i]);
+			out->of[i] = loss_of_function(r, total, h, hit);
+		add_loss(&out->sum, &out->of[i]);
 		free(h->place.bytes);
 		h->place.bytes = NULL;
 	}

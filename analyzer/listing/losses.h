@@ -20,10 +20,10 @@ struct losses {
 	struct loss sum;
 };
 
-/* hit: of hits_make_all() or hits_make_of().  total: of each event over the samples that the hits are of.  Nothing is known where the
- * report's event is no cycles, and without memory. */
-void losses_make(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hit *hit, uint32_t nr_hits,
-		 struct losses *out);
+/* hit: of hits_make_all() or hits_make_of_component().  total: of each event over the samples that the hits are of.  Nothing is known where
+ * the report's event is no cycles, and without memory. */
+void losses_analyze_functions(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hit *hit, uint32_t nr_hits,
+			      struct losses *out);
 void losses_fini(struct losses *l);
 /* "data-cache miss 40-90 %, dependency 0-20 %": the two likeliest, as parts of its cycles; "": none is worth a name.  Returns text. */
 const char *loss_causes(const struct loss *l, char *text, size_t bytes);

@@ -31,30 +31,30 @@ struct best_case_state {
 	struct best_cases *cases;
 };
 
-static void fini(void *state)
+static void destroy_best_cases(void *state)
 {
 	best_cases_destroy(((struct best_case_state *)state)->cases);
 }
 
-static struct best_cases *cases_of(struct report *r)
+static struct best_cases *get_best_cases(struct report *r)
 {
 	struct best_case_state *s = r->best_cases;
 
 	if (!s) {
-		s = r->best_cases = report_state(r, sizeof(*s), fini);
+		s = r->best_cases = report_add_state(r, sizeof(*s), destroy_best_cases);
 		if (s)
 			s->cases = best_cases_create();
 	}
 	return s ? s->cases : NULL;
 }
 
-static const unsigned char *bytes_of(const struct hot *h, const struct step *s)
+static const unsigned char *code_bytes_of_step(const struct hot *h, const struct step *s)
 {
 	return h->place.bytes + (s->address - h->place.start);
 }
 
 /* Without calls and returns. */
-static bool take_bytes(const struct hot *h, const struct graph *f, const struct block *b, struct best_case_block *out)
+static bool copy_block_bytes(const struct hot *h, const struct graph *f, const struct block *b, struct best_case_block *out)
 {
 	unsigned char *bytes = malloc((size_t)b->nr * 15 + 1);
 
@@ -64,7 +64,7 @@ static bool take_bytes(const struct hot *h, const struct graph *f, const struct 
 
 		if (insn->kind == INSN_CALL || insn->kind == INSN_RETURN)
 			continue;
-		memcpy(bytes + out->nr_bytes, bytes_of(h, &f->step[i]), insn->bytes);
+		memcpy(bytes + out->nr_bytes, code_bytes_of_step(h, &f->step[i]), insn->bytes);
 		out->nr_bytes += insn->bytes;
 		out->nr++;
 	}
@@ -76,16 +76,16 @@ struct best {
 };
 
 /* Of each block with samples. */
-static struct best *simulate(struct report *r, const struct hot *h, const struct graph *f)
+static struct best *simulate_blocks(struct report *r, const struct hot *h, const struct graph *f)
 {
 	struct best_case_block *block = calloc((size_t)f->nr_blocks + 1, sizeof(*block));
 	struct best *best = calloc((size_t)f->nr_blocks + 1, sizeof(*best));
-	struct best_cases *cases = cases_of(r);
+	struct best_cases *cases = get_best_cases(r);
 
 	for (uint32_t i = 0; block && best && i < f->nr_blocks; i++) {
 		best[i].cycles = -1;
 		if (f->block[i].sum[r->event].samples > 0 && f->nr_steps <= STEPS_MAX)
-			take_bytes(h, f, &f->block[i], &block[i]);
+			copy_block_bytes(h, f, &f->block[i], &block[i]);
 	}
 	if (block && best && cases)
 		best_cases_find(cases, r->processor, block, f->nr_blocks);
@@ -98,7 +98,7 @@ static struct best *simulate(struct report *r, const struct hot *h, const struct
 	return best;
 }
 
-void stalls_say_by_what(const struct report *r, struct page *p)
+void stalls_print_simulator(const struct report *r, struct page *p)
 {
 	const struct best_case_state *s = r->best_cases;
 	bool known;
@@ -119,7 +119,7 @@ struct block_code {
 	bool calls, repeats;
 };
 
-static struct block_code *read_code(const struct hot *h, const struct graph *f)
+static struct block_code *read_code_of_blocks(const struct hot *h, const struct graph *f)
 {
 	struct block_code *code = calloc((size_t)f->nr_blocks + 1, sizeof(*code));
 
@@ -129,7 +129,7 @@ static struct block_code *read_code(const struct hot *h, const struct graph *f)
 			struct insn_work w;
 
 			code[i].calls |= step->insn.kind == INSN_CALL || (step->insn.kind == INSN_JUMP && step->to < 0);
-			if (!insn_read_work(bytes_of(h, step), step->insn.bytes, &w))
+			if (!insn_read_work(code_bytes_of_step(h, step), step->insn.bytes, &w))
 				continue;
 			code[i].loads += w.loads;
 			code[i].stores += w.stores;
@@ -140,7 +140,7 @@ static struct block_code *read_code(const struct hot *h, const struct graph *f)
 	return code;
 }
 
-static uint64_t end_of(const struct graph *f, uint32_t block)
+static uint64_t end_address_of_block(const struct graph *f, uint32_t block)
 {
 	const struct step *last = &f->step[f->block[block].first + f->block[block].nr - 1];
 
@@ -155,7 +155,7 @@ static void find_small_loops(const struct graph *f, const struct block_code *cod
 		bool calls = false;
 
 		if (a->from >= f->nr_blocks || a->to > a->from ||
-		    end_of(f, a->from) - f->step[f->block[a->to].first].address > LOOP_BYTES_MAX)
+		    end_address_of_block(f, a->from) - f->step[f->block[a->to].first].address > LOOP_BYTES_MAX)
 			continue;
 		for (uint32_t i = a->to; i <= a->from && !calls; i++)
 			calls = code[i].calls;
@@ -166,7 +166,7 @@ static void find_small_loops(const struct graph *f, const struct block_code *cod
 }
 
 /* Blocks that a branch, a jump through a register or a caller leads to. */
-static void find_entered(const struct graph *f, bool *mispredicts)
+static void find_mispredictable_blocks(const struct graph *f, bool *mispredicts)
 {
 	mispredicts[0] = true;
 	for (uint32_t n = 0; n < f->nr_arcs; n++) {
@@ -179,7 +179,7 @@ static void find_entered(const struct graph *f, bool *mispredicts)
 	}
 }
 
-static double period_of(const struct report *r, const struct group_sum *total, uint32_t event)
+static double period_of_event(const struct report *r, const struct group_sum *total, uint32_t event)
 {
 	if (r->model->event[event].period)
 		return (double)r->model->event[event].period;
@@ -187,34 +187,35 @@ static double period_of(const struct report *r, const struct group_sum *total, u
 }
 
 /* Counts of several events that say the same (loads and stores) add up. */
-static void take_events(const struct report *r, const struct group_sum *total, const struct block *b, struct stall_evidence *e)
+static void add_stall_event_counts(const struct report *r, const struct group_sum *total, const struct block *b, struct stall_evidence *e)
 {
 	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX; i++) {
 		enum stall_event what = stall_event_of(r->model->event[i].name);
-		const double period = what < NR_STALL_EVENTS ? period_of(r, total, i) : 0;
+		const double period = what < NR_STALL_EVENTS ? period_of_event(r, total, i) : 0;
 		const struct group_sum *s = &b->sum[i];
 		struct stall_count c;
 
 		if (period <= 0)
 			continue;
-		c = stall_count_of(s->weight, s->samples, s->weight_squares, period);
+		c = stall_count_bounds(s->weight, s->samples, s->weight_squares, period);
 		e->count[what].recorded = true;
 		e->count[what].low += c.low;
 		e->count[what].high += c.high;
 	}
 }
 
-struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h, const struct graph *f)
+struct block_stalls *stalls_of_blocks(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
+				      const struct graph *f)
 {
 	struct block_stalls *out = calloc((size_t)f->nr_blocks + 1, sizeof(*out));
-	struct block_code *code = read_code(h, f);
+	struct block_code *code = read_code_of_blocks(h, f);
 	bool *mark = calloc(3 * ((size_t)f->nr_blocks + 1), sizeof(*mark));
 	bool *fetched_once = mark, *own_loop = mark + f->nr_blocks + 1, *mispredicts = own_loop + f->nr_blocks + 1;
-	struct best *best = simulate(r, h, f);
+	struct best *best = simulate_blocks(r, h, f);
 
 	if (out && code && mark && best) {
 		find_small_loops(f, code, fetched_once, own_loop);
-		find_entered(f, mispredicts);
+		find_mispredictable_blocks(f, mispredicts);
 	}
 	for (uint32_t i = 0; out && code && mark && best && i < f->nr_blocks; i++) {
 		const struct block *b = &f->block[i];
@@ -231,11 +232,11 @@ struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VI
 			e.floor = fmin(fmax(best[i].floor, e.floor), e.best);
 		e.best *= n.executions;
 		e.floor *= n.executions;
-		take_events(r, total, b, &e);
+		add_stall_event_counts(r, total, b, &e);
 		e.accesses = code[i].loads + code[i].stores;
 		e.loads = code[i].loads;
 		e.divisions = code[i].divisions;
-		e.lines = ceil((double)(end_of(f, i) - f->step[b->first].address) / LINE_BYTES) + 1;
+		e.lines = ceil((double)(end_address_of_block(f, i) - f->step[b->first].address) / LINE_BYTES) + 1;
 		/* a loop of one block is simulated with all that its rounds wait for; other blocks may wait for those before them */
 		e.latency = out[i].simulated && own_loop[i] ? 0 : code[i].repeats ? INFINITY : code[i].latency;
 		e.mispredicts = mispredicts[i];
@@ -247,7 +248,7 @@ struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VI
 		out[i].best = e.best;
 		out[i].floor = e.floor;
 		out[i].executions = n.executions;
-		culprits_bound(&e, &out[i].bounds);
+		culprits_bound_stalls(&e, &out[i].bounds);
 	}
 	free(code);
 	free(mark);
@@ -257,7 +258,7 @@ struct block_stalls *stalls_of(struct report *r, const struct group_sum total[VI
 
 /* ------------------------------------------------------------------------------------------------------------ showing */
 
-const char *stalls_known_by(const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], enum culprit c)
+const char *stalls_name_of_evidence(const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], enum culprit c)
 {
 	static const enum stall_event of[NR_CULPRITS][2] = {
 		[CULPRIT_DATA_CACHE] = { STALL_LAST_CACHE, STALL_FIRST_CACHE },	  [CULPRIT_TLB] = { STALL_WALK, STALL_WALK },
@@ -271,7 +272,7 @@ const char *stalls_known_by(const struct report *r, const struct group_sum total
 	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX; i++) {
 		enum stall_event what = stall_event_of(r->model->event[i].name);
 
-		if (what < NR_STALL_EVENTS && (what == of[c][0] || what == of[c][1]) && period_of(r, total, i) > 0)
+		if (what < NR_STALL_EVENTS && (what == of[c][0] || what == of[c][1]) && period_of_event(r, total, i) > 0)
 			return r->model->event[i].name;
 	}
 	return c == CULPRIT_KERNEL ? "samples" : "code";

@@ -16,18 +16,18 @@
 #define COMPONENTS_MAX 64 /* that are analyzed */
 
 /* The level that components are of; LEVELS_MAX: none. */
-static uint32_t level_of(const struct report *r)
+static uint32_t level_of_components(const struct report *r)
 {
-	return stalls_are_measured(r) ? report_level(r, r->level) : LEVELS_MAX;
+	return stalls_are_measured(r) ? report_find_level(r, r->level) : LEVELS_MAX;
 }
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_stalls_view(struct report *r, struct view_instance *v)
 {
-	const uint32_t level = level_of(r);
+	const uint32_t level = level_of_components(r);
 
-	v->group[0] = level == LEVELS_MAX ? hits_ask(r, 0) : hits_ask_by_level(r, 0, level);
-	v->group[1] = report_group(r, 0, TABLE_MODE, TABLE_EVENT, -1);
-	v->group[2] = level == LEVELS_MAX ? NULL : report_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+	v->group[0] = level == LEVELS_MAX ? hits_ask_group(r, 0) : hits_ask_group_by_level(r, 0, level);
+	v->group[1] = report_add_group(r, 0, TABLE_MODE, TABLE_EVENT, -1);
+	v->group[2] = level == LEVELS_MAX ? NULL : report_add_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 }
 
 struct summary {
@@ -37,7 +37,7 @@ struct summary {
 	struct group_sum total[VIEW_EVENTS_MAX];
 };
 
-static void add_modes(const struct report *r, const struct report_group *by, struct summary *s)
+static void add_mode_sums(const struct report *r, const struct report_group *by, struct summary *s)
 {
 	for (uint32_t i = 0; i < by->g.nr; i++) {
 		const uint32_t event = report_value(by, i, 1);
@@ -54,7 +54,7 @@ static void add_modes(const struct report *r, const struct report_group *by, str
 }
 
 /* The kernel's time is that of page faults within bounds, and the rest. */
-static void add_kernel(const struct report *r, struct summary *s)
+static void add_kernel_bounds(const struct report *r, struct summary *s)
 {
 	const bool is_time = strcmp(report_unit(r), "ns") == 0;
 	double low = 0, high = s->kernel;
@@ -66,7 +66,7 @@ static void add_kernel(const struct report *r, struct summary *s)
 
 		if (stall_event_of(e->name) != STALL_FAULT)
 			continue;
-		c = stall_count_of(t->weight, t->samples, t->weight_squares, e->period ? (double)e->period : 1);
+		c = stall_count_bounds(t->weight, t->samples, t->weight_squares, e->period ? (double)e->period : 1);
 		low = c.low * COST_FAULT_LEAST * (is_time ? CLOCK_LEAST : 1);
 		high = c.high * COST_FAULT_MOST * (is_time ? CLOCK_MOST : 1);
 		break;
@@ -82,8 +82,8 @@ struct row_columns {
 	int low, high, key, cause, by;
 };
 
-static void add_row(struct grid *g, const struct row_columns *c, double low, double high, double all, const char *key, const char *text,
-		    const char *by, struct bounds_row *picture, int *nr)
+static void add_cause_row(struct grid *g, const struct row_columns *c, double low, double high, double all, const char *key,
+			  const char *text, const char *by, struct bounds_row *picture, int *nr)
 {
 	grid_row(g);
 	grid_set(g, c->low, low / all);
@@ -96,7 +96,7 @@ static void add_row(struct grid *g, const struct row_columns *c, double low, dou
 
 #define FIXED_ROWS 3
 
-static void show_summary(struct report *r, const struct summary *s, struct page *p)
+static void show_stalls_summary(struct report *r, const struct summary *s, struct page *p)
 {
 	struct grid *g = grid_create("summary", "Where the %s went", strcmp(report_unit(r), "ns") == 0 ? "time" : report_unit(r));
 	struct row_columns c = { grid_column(g, "at_least", "at least", CELL_PERCENT, 0, 0),
@@ -120,14 +120,14 @@ static void show_summary(struct report *r, const struct summary *s, struct page 
 	}
 	grid_show_all_rows(g);
 	if (s->known > 0)
-		add_row(g, &c, s->floor, s->floor, s->all, "execution", "execution", "instructions", picture, &nr);
+		add_cause_row(g, &c, s->floor, s->floor, s->all, "execution", "execution", "instructions", picture, &nr);
 	for (int n = 0; n < nr_causes; n++)
-		add_row(g, &c, s->bounds.low[order[n]], s->bounds.high[order[n]], s->all, culprit_key(order[n]), culprit_name(order[n]),
-			stalls_known_by(r, s->total, order[n]), picture, &nr);
+		add_cause_row(g, &c, s->bounds.low[order[n]], s->bounds.high[order[n]], s->all, culprit_key(order[n]),
+			      culprit_name(order[n]), stalls_name_of_evidence(r, s->total, order[n]), picture, &nr);
 	if (s->bounds.unexplained > 0.0005 * s->all)
-		add_row(g, &c, s->bounds.unexplained, s->bounds.unexplained, s->all, "unexplained", "unexplained", "", picture, &nr);
+		add_cause_row(g, &c, s->bounds.unexplained, s->bounds.unexplained, s->all, "unexplained", "unexplained", "", picture, &nr);
 	if (s->user - s->known > 0.0005 * s->all)
-		add_row(g, &c, s->user - s->known, s->user - s->known, s->all, "not_analyzed", "not analyzed", "", picture, &nr);
+		add_cause_row(g, &c, s->user - s->known, s->user - s->known, s->all, "not_analyzed", "not analyzed", "", picture, &nr);
 	grid_show(g, p);
 	if (r->svg)
 		bounds_svg(strcmp(report_unit(r), "ns") == 0 ? "Where the time went" : "Where the cycles went", picture, nr, r->svg);
@@ -140,7 +140,7 @@ struct loser {
 	struct loss loss;
 };
 
-static int by_loss(const void *a, const void *b)
+static int compare_losses(const void *a, const void *b)
 {
 	const struct loser *x = a, *y = b;
 
@@ -151,8 +151,8 @@ static int by_loss(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void show_losers(struct grid *g, const char *what, struct loser *l, uint32_t nr, const struct summary *s, bool in_part,
-			struct page *p)
+static void show_loss_rows(struct grid *g, const char *what, struct loser *l, uint32_t nr, const struct summary *s, bool in_part,
+			   struct page *p)
 {
 	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0), stalled = grid_column(g, "stalled", "stalled", CELL_PERCENT, 0, 0);
 	int analyzed = in_part ? grid_column(g, "analyzed", "analyzed", CELL_PERCENT, 0, 0) : -1;
@@ -162,8 +162,8 @@ static void show_losers(struct grid *g, const char *what, struct loser *l, uint3
 	char text[160];
 
 	grid_set_total(g, share, s->all);
-	grid_is_tree(g, share);
-	qsort(l, nr, sizeof(*l), by_loss);
+	grid_mark_tree_column(g, share);
+	qsort(l, nr, sizeof(*l), compare_losses);
 	for (uint32_t i = 0; i < nr; i++) {
 		grid_row(g);
 		grid_set(g, share, l[i].cycles);
@@ -182,7 +182,7 @@ static void show_losers(struct grid *g, const char *what, struct loser *l, uint3
 }
 
 /* The cycles of its blocks whose executions are known; those of others are in no line. */
-static void show_functions(const struct report *r, const struct losses *all, const struct summary *s, struct page *p)
+static void show_function_losses(const struct report *r, const struct losses *all, const struct summary *s, struct page *p)
 {
 	struct loser *l = calloc((size_t)all->nr + 1, sizeof(*l));
 	uint32_t nr = 0;
@@ -191,22 +191,22 @@ static void show_functions(const struct report *r, const struct losses *all, con
 		if (all->of[i].cycles > 0)
 			l[nr++] = (struct loser){ all->hot[i].name, all->hot[i].image, all->of[i].cycles, all->of[i] };
 	if (nr)
-		show_losers(grid_create("functions", "Functions by stalled %s", report_unit(r)), "function", l, nr, s, false, p);
+		show_loss_rows(grid_create("functions", "Functions by stalled %s", report_unit(r)), "function", l, nr, s, false, p);
 	free(l);
 }
 
-static struct loss loss_of(struct report *r, const struct report_group *by_place, const struct split *by, uint32_t component)
+static struct loss loss_of_component(struct report *r, const struct report_group *by_place, const struct split *by, uint32_t component)
 {
 	struct group_sum total[VIEW_EVENTS_MAX];
 	struct losses l;
 	struct loss sum;
 	uint32_t nr;
 	double all;
-	struct hit *hit = hits_make_of(r, by_place, component, &nr, &all);
+	struct hit *hit = hits_make_of_component(r, by_place, component, &nr, &all);
 
 	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 		total[e] = by->sum[e][component];
-	losses_make(r, total, hit, nr, &l);
+	losses_analyze_functions(r, total, hit, nr, &l);
 	sum = l.sum;
 	losses_fini(&l);
 	free(hit);
@@ -214,9 +214,9 @@ static struct loss loss_of(struct report *r, const struct report_group *by_place
 }
 
 /* Each line is what the view says of its component alone (--component). */
-static void show_components(struct report *r, const struct view_instance *v, const struct summary *s, struct page *p)
+static void show_component_losses(struct report *r, const struct view_instance *v, const struct summary *s, struct page *p)
 {
-	const uint32_t level = level_of(r);
+	const uint32_t level = level_of_components(r);
 	char (*spare)[32] = calloc(COMPONENTS_MAX, sizeof(*spare));
 	struct loser *l = calloc(COMPONENTS_MAX, sizeof(*l));
 	struct split by = { 0 };
@@ -233,17 +233,17 @@ static void show_components(struct report *r, const struct view_instance *v, con
 				continue;
 			any |= component != COMPONENT_NONE;
 			row->name = report_component_name(r, component, spare[nr++]);
-			row->loss = loss_of(r, v->group[0], &by, component);
+			row->loss = loss_of_component(r, v->group[0], &by, component);
 		}
 	if (any)
-		show_losers(grid_create("components", "Stalled %s by %s", report_unit(r), report_level_name(r, level)),
-			    report_level_name(r, level), l, nr, s, true, p);
+		show_loss_rows(grid_create("components", "Stalled %s by %s", report_unit(r), report_level_name(r, level)),
+			       report_level_name(r, level), l, nr, s, true, p);
 	split_fini(&by);
 	free(l);
 	free(spare);
 }
 
-static void say_what_is_missing(struct report *r, const struct summary *s, struct page *p)
+static void print_missing_stall_data(struct report *r, const struct summary *s, struct page *p)
 {
 	bool faults = false;
 
@@ -259,10 +259,10 @@ static void say_what_is_missing(struct report *r, const struct summary *s, struc
 			      "the %d hottest)", DISASSEMBLY_FUNCTIONS_MAX);
 	if (!faults && s->kernel > 0)
 		page_sentence(p, "(page faults were not recorded: -e ...,page-faults tells them from the kernel's other work)");
-	stalls_say_by_what(r, p);
+	stalls_print_simulator(r, p);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_stalls_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct summary s = { 0 };
 	struct losses all;
@@ -270,18 +270,18 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	uint32_t nr;
 	struct hit *hit = hits_make_all(r, v->group[0], &nr, &measure);
 
-	add_modes(r, v->group[1], &s);
-	losses_make(r, s.total, hit, nr, &all);
+	add_mode_sums(r, v->group[1], &s);
+	losses_analyze_functions(r, s.total, hit, nr, &all);
 	s.known = all.sum.cycles;
 	s.floor = all.sum.floor;
 	s.bounds = all.sum.bounds;
-	add_kernel(r, &s);
+	add_kernel_bounds(r, &s);
 	if (s.all > 0) {
-		show_summary(r, &s, p);
+		show_stalls_summary(r, &s, p);
 		if (v->group[2])
-			show_components(r, v, &s, p);
-		show_functions(r, &all, &s, p);
-		say_what_is_missing(r, &s, p);
+			show_component_losses(r, v, &s, p);
+		show_function_losses(r, &all, &s, p);
+		print_missing_stall_data(r, &s, p);
 	} else {
 		page_sentence(p, "No samples.");
 	}
@@ -290,4 +290,4 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 }
 
 const struct view view_stalls = { "stalls", "where the cycles went: execution, causes of stalls within bounds, page faults, kernel",
-				  prepare, show };
+				  prepare_stalls_view, show_stalls_view };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_address(const void *a, const void *b)
+static int compare_inline_addresses(const void *a, const void *b)
 {
 	const struct code_inline *x = a, *y = b;
 
@@ -36,7 +36,7 @@ struct code_inline *code_inlines_read(const struct trace_value *list, size_t *nr
 			break;
 	}
 	if (in)
-		qsort(in, *nr, sizeof(*in), by_address);
+		qsort(in, *nr, sizeof(*in), compare_inline_addresses);
 	return in;
 }
 

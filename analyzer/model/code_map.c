@@ -30,7 +30,7 @@ const struct code_fact *code_map_starting_at(const struct code_map *m, uint64_t 
 }
 
 /* Facts by time; those of the same time in the order in which they were read. */
-static int by_time(const void *a, const void *b, void *facts)
+static int compare_fact_times(const void *a, const void *b, void *facts)
 {
 	const struct code_fact *f = facts;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -41,7 +41,7 @@ static int by_time(const void *a, const void *b, void *facts)
 }
 
 /* Piece that holds address; nr_cuts when it lies before the first. */
-static size_t piece_of(const struct code_map *m, uint64_t address)
+static size_t piece_of_address(const struct code_map *m, uint64_t address)
 {
 	size_t up_to = SORTED_COUNT(m->nr_cuts, i, m->cuts[i] <= address);
 
@@ -49,7 +49,7 @@ static size_t piece_of(const struct code_map *m, uint64_t address)
 }
 
 /* The nodes that together are a fact's range: one after another, *left and *right are where it goes on.  0: no more. */
-static uint32_t next_node(uint32_t *left, uint32_t *right)
+static uint32_t next_node_of_range(uint32_t *left, uint32_t *right)
 {
 	while (*left < *right) {
 		if (*left & 1)
@@ -66,20 +66,21 @@ struct leaf_range { /* of leaves */
 	uint32_t left, right;
 };
 
-static struct leaf_range range_of(const struct code_map *m, const struct code_fact *f)
+static struct leaf_range leaf_range_of_fact(const struct code_map *m, const struct code_fact *f)
 {
-	return (struct leaf_range){ (uint32_t)piece_of(m, f->start) + m->nr_leaves, (uint32_t)piece_of(m, f->end) + m->nr_leaves };
+	return (struct leaf_range){ (uint32_t)piece_of_address(m, f->start) + m->nr_leaves,
+				    (uint32_t)piece_of_address(m, f->end) + m->nr_leaves };
 }
 
 enum { COVERED = 1, COVERED_BELOW = 2 };
 
 /* Does a fact's range hold a piece that an earlier one covered?  Covers it, too. */
-static bool cover(struct leaf_range r, unsigned char *seen)
+static bool cover_leaf_range(struct leaf_range r, unsigned char *seen)
 {
 	uint32_t node, up;
 	bool found = false;
 
-	while ((node = next_node(&r.left, &r.right)) != 0) {
+	while ((node = next_node_of_range(&r.left, &r.right)) != 0) {
 		found |= seen[node] != 0;
 		for (up = node / 2; up; up /= 2) {
 			found |= (seen[up] & COVERED) != 0;
@@ -90,14 +91,14 @@ static bool cover(struct leaf_range r, unsigned char *seen)
 	return found;
 }
 
-static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill, unsigned char *seen, struct leaf_range *range)
+static int make_interval_index(struct code_map *m, const uint32_t *order, uint32_t *fill, unsigned char *seen, struct leaf_range *range)
 {
 	uint32_t node;
 
 	for (size_t i = 0; i < m->nr_facts; i++) {
-		struct leaf_range r = range[i] = range_of(m, &m->facts[i]);
+		struct leaf_range r = range[i] = leaf_range_of_fact(m, &m->facts[i]);
 
-		while ((node = next_node(&r.left, &r.right)) != 0)
+		while ((node = next_node_of_range(&r.left, &r.right)) != 0)
 			m->first[node + 1]++;
 	}
 	for (uint32_t n = 0; n <= 2 * m->nr_leaves; n++)
@@ -110,9 +111,9 @@ static int make_index(struct code_map *m, const uint32_t *order, uint32_t *fill,
 		const struct code_fact *f = &m->facts[order[i]];
 		struct leaf_range r = range[order[i]];
 
-		while ((node = next_node(&r.left, &r.right)) != 0)
+		while ((node = next_node_of_range(&r.left, &r.right)) != 0)
 			m->list[m->first[node] + fill[node]++] = order[i];
-		if (f->owner && cover(range[order[i]], seen))
+		if (f->owner && cover_leaf_range(range[order[i]], seen))
 			m->replaced_ns[m->nr_replaced++] = f->from_ns;
 	}
 	return 0;
@@ -138,14 +139,14 @@ int code_map_index(struct code_map *m)
 	for (size_t i = 0; i < nr; i++)
 		if (!m->nr_cuts || m->cuts[i] != m->cuts[m->nr_cuts - 1])
 			m->cuts[m->nr_cuts++] = m->cuts[i];
-	qsort_r(order, m->nr_facts, sizeof(*order), by_time, m->facts);
+	qsort_r(order, m->nr_facts, sizeof(*order), compare_fact_times, m->facts);
 	for (m->nr_leaves = 1; m->nr_leaves < m->nr_cuts;)
 		m->nr_leaves *= 2;
 	m->first = calloc(2 * (size_t)m->nr_leaves + 2, sizeof(*m->first));
 	fill = calloc(2 * (size_t)m->nr_leaves, sizeof(*fill));
 	seen = calloc(2 * (size_t)m->nr_leaves, 1);
 	if (m->first && fill && seen)
-		ret = make_index(m, order, fill, seen, range);
+		ret = make_interval_index(m, order, fill, seen, range);
 out:
 	free(order);
 	free(fill);
@@ -157,7 +158,7 @@ out:
 struct code_answer code_map_ask(const struct code_map *m, uint64_t address, uint64_t time_ns)
 {
 	struct code_answer a = { NULL, 0, UINT64_MAX };
-	size_t p = piece_of(m, address);
+	size_t p = piece_of_address(m, address);
 
 	if (p >= m->nr_cuts || !m->list)
 		return a;

@@ -52,39 +52,39 @@ void counts_read(struct model *m, const struct trace_record *r)
 	c->weight += trace_u64(r, F(count, weight));
 }
 
-static double between(double least, double scale)
+static double clamp_scale(double least, double scale)
 {
 	return scale > least ? scale < SCALE_MAX ? scale : SCALE_MAX : least;
 }
 
-static double bounded(double scale)
+static double clamp_scale_from_one(double scale)
 {
-	return between(1, scale);
+	return clamp_scale(1, scale);
 }
 
 /*
  * Counters that ran a tenth of their time, and lost half of their samples, have a twentieth of what there was.  Interrupts that come late
  * are missing samples that no loss record counts: where the sum of the samples' weights is known, its ratio to the count covers both.
  */
-static double of_samples(const struct event_count *c)
+static double scale_of_lost_samples(const struct event_count *c)
 {
 	if (c->weight)
 		return (double)c->value / (double)c->weight;
 	return c->samples ? 1 + (double)c->lost / (double)c->samples : 1;
 }
 
-static double turns_of(const struct event_count *c)
+static double scale_of_multiplexing(const struct event_count *c)
 {
-	return bounded(c->running_ns && c->on_cpu_ns > c->running_ns ? (double)c->on_cpu_ns / (double)c->running_ns : 1);
+	return clamp_scale_from_one(c->running_ns && c->on_cpu_ns > c->running_ns ? (double)c->on_cpu_ns / (double)c->running_ns : 1);
 }
 
 static void add_count(struct model_event *e, const struct event_count *c)
 {
-	double counted = (double)c->value * turns_of(c);
+	double counted = (double)c->value * scale_of_multiplexing(c);
 
 	if (!c->enabled_ns && !c->samples)
 		return;
-	e->counted += model_whole(counted);
+	e->counted += model_clamp_to_u64(counted);
 	e->count_samples += c->samples;
 	e->count_lost += c->lost;
 	e->on_cpu_ns += c->on_cpu_ns > c->running_ns ? c->on_cpu_ns : c->running_ns;
@@ -93,15 +93,15 @@ static void add_count(struct model_event *e, const struct event_count *c)
 }
 
 /* A few samples may stand for anything: theirs is what is missing of the event everywhere.  So is what differs by next to nothing. */
-static void settle_count(const struct model_event *e, struct event_count *c)
+static void settle_cpu_scale(const struct model_event *e, struct event_count *c)
 {
 	if (c->enabled_ns || c->samples)
-		c->scale = between(c->weight ? SCALE_MIN : 1, turns_of(c) * of_samples(c));
+		c->scale = clamp_scale(c->weight ? SCALE_MIN : 1, scale_of_multiplexing(c) * scale_of_lost_samples(c));
 	if (e->sampled > 0 && (c->samples < SAMPLES_FEW || fabs(c->scale / e->scale - 1) < SCALE_SAME))
 		c->scale = e->scale;
 }
 
-static void settle_event(struct model_event *e)
+static void settle_event_counts(struct model_event *e)
 {
 	uint64_t everywhere = 0;
 	double running = 0;
@@ -117,27 +117,27 @@ static void settle_event(struct model_event *e)
 		struct event_count *c = &e->count[cpu];
 
 		if (!c->on_cpu_ns && running > 0 && running < (double)everywhere)
-			c->on_cpu_ns = model_whole((double)c->running_ns * ((double)everywhere / running));
+			c->on_cpu_ns = model_clamp_to_u64((double)c->running_ns * ((double)everywhere / running));
 		add_count(e, c);
 	}
 	add_count(e, &e->of_threads);
 	if (e->sampled > 0 && e->counted) {
 		e->sampled /= (double)e->counted;
-		e->scale = between(SCALE_MIN, 1 / e->sampled);
+		e->scale = clamp_scale(SCALE_MIN, 1 / e->sampled);
 	} else {
 		e->sampled = 0;
-		e->scale = e->running_ns ? bounded((double)e->on_cpu_ns / (double)e->running_ns) : 1;
-		e->scale = bounded(e->scale * (e->count_samples ? 1 + (double)e->count_lost / (double)e->count_samples : 1));
+		e->scale = e->running_ns ? clamp_scale_from_one((double)e->on_cpu_ns / (double)e->running_ns) : 1;
+		e->scale = clamp_scale_from_one(e->scale * (e->count_samples ? 1 + (double)e->count_lost / (double)e->count_samples : 1));
 	}
 	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++)
-		settle_count(e, &e->count[cpu]);
-	settle_count(e, &e->of_threads);
+		settle_cpu_scale(e, &e->count[cpu]);
+	settle_cpu_scale(e, &e->of_threads);
 }
 
 void counts_settle(struct model *m)
 {
 	for (uint32_t i = 0; i < m->nr_events; i++)
-		settle_event(&m->event[i]);
+		settle_event_counts(&m->event[i]);
 }
 
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu)
@@ -154,7 +154,7 @@ void counts_free(struct model_event *e)
 	free(e->count);
 }
 
-uint64_t model_whole(double scaled)
+uint64_t model_clamp_to_u64(double scaled)
 {
 	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
 }

@@ -53,7 +53,7 @@ void dictionary_fini(struct dictionary *d)
 	memset(d, 0, sizeof(*d));
 }
 
-uint32_t dictionary_level(struct dictionary *d, uint32_t id)
+uint32_t dictionary_get_level(struct dictionary *d, uint32_t id)
 {
 	for (uint32_t i = 0; i < d->nr_levels; i++)
 		if (d->level_id[i] == id)
@@ -81,38 +81,38 @@ uint32_t dictionary_add_level(struct dictionary *d, const char *name)
 	return d->nr_levels++;
 }
 
-static uint32_t hash(uint32_t process, uint32_t level, uint64_t id)
+static uint32_t hash_component_key(uint32_t process, uint32_t level, uint64_t id)
 {
 	return (uint32_t)hash_pair(id, (uint64_t)process << 32 | level);
 }
 
 #define COMMON UINT32_MAX /* in place of a process: common components are found by it */
 
-static uint32_t owner_of(const struct component *c)
+static uint32_t owner_of_component(const struct component *c)
 {
 	return c->common ? COMMON : c->process;
 }
 
-static uint32_t find_of(const struct dictionary *d, uint32_t owner, uint32_t level, uint64_t id)
+static uint32_t find_component_of_owner(const struct dictionary *d, uint32_t owner, uint32_t level, uint64_t id)
 {
-	uint32_t i = d->bucket[hash(owner, level, id) % d->nr_buckets];
+	uint32_t i = d->bucket[hash_component_key(owner, level, id) % d->nr_buckets];
 
-	while (i && (owner_of(&d->component[i]) != owner || d->component[i].level != level || d->component[i].id != id))
+	while (i && (owner_of_component(&d->component[i]) != owner || d->component[i].level != level || d->component[i].id != id))
 		i = d->component[i].next_in_bucket;
 	return i;
 }
 
-uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
+uint32_t dictionary_find_component(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
 {
-	uint32_t own = find_of(d, process, level, id), common;
+	uint32_t own = find_component_of_owner(d, process, level, id), common;
 
 	if (!d->nr_common || (own && d->component[own].announced))
 		return own;
-	common = find_of(d, COMMON, level, id);
+	common = find_component_of_owner(d, COMMON, level, id);
 	return common ? common : own;
 }
 
-static void rehash(struct dictionary *d)
+static void grow_component_buckets(struct dictionary *d)
 {
 	uint32_t nr = 4 * d->nr_buckets, *bigger = calloc(nr, sizeof(*bigger));
 
@@ -120,7 +120,7 @@ static void rehash(struct dictionary *d)
 		return; /* slower, not wrong */
 	for (uint32_t i = 1; i < d->nr_components; i++) {
 		struct component *c = &d->component[i];
-		uint32_t *slot = &bigger[hash(owner_of(c), c->level, c->id) % nr];
+		uint32_t *slot = &bigger[hash_component_key(owner_of_component(c), c->level, c->id) % nr];
 
 		c->next_in_bucket = *slot;
 		*slot = i;
@@ -140,9 +140,9 @@ static uint32_t add_component(struct dictionary *d, uint32_t process, bool commo
 	if (!GROW(d->component, d->nr_components, d->components_capacity))
 		return COMPONENT_NONE;
 	if (d->nr_components > d->nr_buckets)
-		rehash(d);
+		grow_component_buckets(d);
 	i = d->nr_components++;
-	slot = &d->bucket[hash(common ? COMMON : process, level, id) % d->nr_buckets];
+	slot = &d->bucket[hash_component_key(common ? COMMON : process, level, id) % d->nr_buckets];
 	c = &d->component[i];
 	*c = (struct component){ .process = process, .common = common, .level = level, .id = id, .from_ns = from_ns,
 				 .to_ns = UINT64_MAX, .next_in_bucket = *slot, .older = older };
@@ -158,31 +158,31 @@ static uint32_t add_component(struct dictionary *d, uint32_t process, bool commo
 	return i;
 }
 
-static bool is_over(const struct component *c)
+static bool component_is_over(const struct component *c)
 {
 	return c->to_ns != UINT64_MAX;
 }
 
-uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
+uint32_t dictionary_get_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id)
 {
-	uint32_t i = dictionary_find(d, process, level, id);
+	uint32_t i = dictionary_find_component(d, process, level, id);
 
-	if (level >= LEVELS_MAX || (i && !is_over(&d->component[i])))
+	if (level >= LEVELS_MAX || (i && !component_is_over(&d->component[i])))
 		return i;
 	return add_component(d, process, i && d->component[i].common, level, id, i ? d->component[i].to_ns : 0, i);
 }
 
 /* The one that a process announces: its own, or the common one, also where other processes have one of their own under that id. */
-static uint32_t get_announced(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id)
+static uint32_t get_announced_component(struct dictionary *d, uint32_t process, bool common, uint32_t level, uint64_t id)
 {
-	uint32_t i = find_of(d, common ? COMMON : process, level, id);
+	uint32_t i = find_component_of_owner(d, common ? COMMON : process, level, id);
 
-	if (level >= LEVELS_MAX || (i && !is_over(&d->component[i])))
+	if (level >= LEVELS_MAX || (i && !component_is_over(&d->component[i])))
 		return i;
 	return add_component(d, process, common, level, id, i ? d->component[i].to_ns : 0, i);
 }
 
-static void narrow(struct time_range *s, uint64_t change_ns, uint64_t time_ns)
+static void narrow_time_range(struct time_range *s, uint64_t change_ns, uint64_t time_ns)
 {
 	if (change_ns <= time_ns)
 		s->from_ns = change_ns > s->from_ns ? change_ns : s->from_ns;
@@ -191,7 +191,7 @@ static void narrow(struct time_range *s, uint64_t change_ns, uint64_t time_ns)
 }
 
 /* latest: the last one of an id. */
-static uint32_t at_time(const struct dictionary *d, uint32_t latest, uint64_t time_ns, struct time_range *holds)
+static uint32_t component_at_time(const struct dictionary *d, uint32_t latest, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *component = d->component, *newer = NULL;
 	uint32_t i = latest;
@@ -205,19 +205,19 @@ static uint32_t at_time(const struct dictionary *d, uint32_t latest, uint64_t ti
 	if (!i)
 		return COMPONENT_NONE;
 	if (newer)
-		narrow(holds, newer->from_ns, time_ns);
+		narrow_time_range(holds, newer->from_ns, time_ns);
 	if (component[i].older)
-		narrow(holds, component[i].from_ns, time_ns);
-	if (!is_over(&component[i]))
+		narrow_time_range(holds, component[i].from_ns, time_ns);
+	if (!component_is_over(&component[i]))
 		return i;
-	narrow(holds, component[i].to_ns, time_ns);
+	narrow_time_range(holds, component[i].to_ns, time_ns);
 	return time_ns < component[i].to_ns ? i : COMPONENT_NONE;
 }
 
-uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
-			    struct time_range *holds)
+uint32_t dictionary_find_component_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
+				      struct time_range *holds)
 {
-	return at_time(d, dictionary_find(d, process, level, id), time_ns, holds);
+	return component_at_time(d, dictionary_find_component(d, process, level, id), time_ns, holds);
 }
 
 static void end_component(struct dictionary *d, struct component *c, uint64_t time_ns)
@@ -231,11 +231,11 @@ static bool same_text(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
-			     uint32_t flags, uint64_t time_ns)
+uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
+				       uint32_t flags, uint64_t time_ns)
 {
 	const bool common = flags & JITREG_COMPONENT_COMMON;
-	uint32_t i = get_announced(d, process, common, level, id);
+	uint32_t i = get_announced_component(d, process, common, level, id);
 	struct component *c = &d->component[i];
 
 	if (i && c->announced && (!same_text(c->name, name) || (detail && *detail && !same_text(c->detail, detail)))) {
@@ -265,7 +265,7 @@ uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t le
 
 #define END_STEPS_MAX 1000000000ull /* of a whole trace: what hosts do takes few */
 
-void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns)
+void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns)
 {
 	uint64_t steps = nr < d->nr_components ? nr * d->nr_levels : d->nr_components;
 
@@ -276,9 +276,9 @@ void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint
 	if (nr < d->nr_components) { /* number by number */
 		for (uint64_t n = 0; n < nr; n++)
 			for (uint32_t level = 0; level < d->nr_levels; level++) {
-				uint32_t i = find_of(d, process, level, first + n);
+				uint32_t i = find_component_of_owner(d, process, level, first + n);
 
-				if (i && !is_over(&d->component[i]))
+				if (i && !component_is_over(&d->component[i]))
 					end_component(d, &d->component[i], time_ns);
 			}
 		return;
@@ -286,32 +286,34 @@ void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint
 	for (uint32_t i = 1; i < d->nr_components; i++) {
 		struct component *c = &d->component[i];
 
-		if (!c->common && c->process == process && c->id - first < nr && !is_over(c))
+		if (!c->common && c->process == process && c->id - first < nr && !component_is_over(c))
 			end_component(d, c, time_ns);
 	}
 }
 
 /* What a link leads to at a time. */
-static uint32_t upper_at(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct time_range *holds)
+static uint32_t upper_component_at_time(const struct dictionary *d, const struct link *l, uint64_t time_ns, struct time_range *holds)
 {
 	const struct component *c = &d->component[l->upper];
 
 	if (time_ns == DICTIONARY_ANY_TIME)
 		return l->upper;
-	narrow(holds, l->from_ns, time_ns);
+	narrow_time_range(holds, l->from_ns, time_ns);
 	if (l->to_ns != UINT64_MAX)
-		narrow(holds, l->to_ns, time_ns);
+		narrow_time_range(holds, l->to_ns, time_ns);
 	if (time_ns < l->from_ns || time_ns >= l->to_ns)
 		return COMPONENT_NONE;
-	if (!is_over(c))
+	if (!component_is_over(c))
 		return l->upper;
-	narrow(holds, c->to_ns, time_ns);
-	return time_ns < c->to_ns ? l->upper : at_time(d, find_of(d, owner_of(c), c->level, c->id), time_ns, holds);
+	narrow_time_range(holds, c->to_ns, time_ns);
+	return time_ns < c->to_ns ?
+		       l->upper :
+		       component_at_time(d, find_component_of_owner(d, owner_of_component(c), c->level, c->id), time_ns, holds);
 }
 
 #define LINKS_FEW 16u /* are searched one by one */
 
-static bool has_ended(const struct link *l)
+static bool link_has_ended(const struct link *l)
 {
 	return l->to_ns != UINT64_MAX;
 }
@@ -321,7 +323,7 @@ static void end_link(struct link *l, uint64_t time_ns)
 	l->to_ns = time_ns > l->from_ns ? time_ns : l->from_ns;
 }
 
-static uint64_t key_of(const struct component *upper)
+static uint64_t link_key_of_upper(const struct component *upper)
 {
 	return upper->id * LEVELS_MAX + upper->level;
 }
@@ -330,10 +332,10 @@ static uint64_t key_of(const struct component *upper)
 static uint32_t latest_link(struct dictionary *d, uint32_t lower, uint32_t upper)
 {
 	struct link *link = d->component[lower].links;
-	uint32_t i = hash_map_find(&d->link_of, lower, key_of(&d->component[upper]));
+	uint32_t i = hash_map_find(&d->link_of, lower, link_key_of_upper(&d->component[upper]));
 
 	for (uint32_t at = i; at; at = link[at - 1].before)
-		while (link[at - 1].before && has_ended(&link[link[at - 1].before - 1])) {
+		while (link[at - 1].before && link_has_ended(&link[link[at - 1].before - 1])) {
 			link[at - 1].before = link[link[at - 1].before - 1].before;
 			d->steps++;
 		}
@@ -345,8 +347,8 @@ static void remember_link(struct dictionary *d, uint32_t lower, uint32_t i)
 	struct component *c = &d->component[lower];
 	const struct component *upper = &d->component[c->links[i].upper];
 
-	c->links[i].before = hash_map_find(&d->link_of, lower, key_of(upper));
-	hash_map_set(&d->link_of, lower, key_of(upper), i + 1);
+	c->links[i].before = hash_map_find(&d->link_of, lower, link_key_of_upper(upper));
+	hash_map_set(&d->link_of, lower, link_key_of_upper(upper), i + 1);
 }
 
 /* Most components have one or two. */
@@ -389,7 +391,7 @@ static void end_links_to_ended(struct dictionary *d, struct component *c, uint32
 	for (uint32_t i = c->first_open; i < c->nr_links; i++) {
 		const struct component *other = &d->component[c->links[i].upper];
 
-		if (!has_ended(&c->links[i]) && other->level == level && is_over(other) && other->to_ns <= time_ns)
+		if (!link_has_ended(&c->links[i]) && other->level == level && component_is_over(other) && other->to_ns <= time_ns)
 			end_link(&c->links[i], time_ns);
 	}
 	c->ended_seen = d->nr_ended;
@@ -407,7 +409,7 @@ void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 		for (uint32_t i = latest_link(d, lower, upper); i; i = c->links[i - 1].before) {
 			struct link *l = &c->links[i - 1];
 
-			if (l->upper != upper || has_ended(l))
+			if (l->upper != upper || link_has_ended(l))
 				continue;
 			if (l->weight == weight)
 				return;
@@ -417,7 +419,7 @@ void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 		for (uint32_t i = 0; i < c->nr_links; i++) {
 			struct link *l = &c->links[i];
 
-			if (l->upper != upper || has_ended(l))
+			if (l->upper != upper || link_has_ended(l))
 				continue;
 			if (l->weight == weight)
 				return;
@@ -448,24 +450,24 @@ void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_leve
 		return;
 	if (upper && c->nr_links > LINKS_FEW) {
 		for (uint32_t i = latest_link(d, lower, upper); i; i = c->links[i - 1].before)
-			if (!has_ended(&c->links[i - 1]))
+			if (!link_has_ended(&c->links[i - 1]))
 				end_link(&c->links[i - 1], time_ns);
 		return;
 	}
-	while (c->first_open < c->nr_links && has_ended(&c->links[c->first_open]))
+	while (c->first_open < c->nr_links && link_has_ended(&c->links[c->first_open]))
 		c->first_open++;
 	d->steps += c->nr_links - c->first_open;
 	for (uint32_t i = c->first_open; i < c->nr_links; i++) {
 		struct link *l = &c->links[i];
 		const struct component *other = &d->component[l->upper];
 
-		if (!has_ended(l) && (upper ? other->level == d->component[upper].level && other->id == d->component[upper].id :
-					      other->level == upper_level))
+		if (!link_has_ended(l) && (upper ? other->level == d->component[upper].level && other->id == d->component[upper].id :
+						   other->level == upper_level))
 			end_link(l, time_ns);
 	}
 }
 
-void dictionary_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label)
+void dictionary_add_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label)
 {
 	if ((d->component[from].common && hash_map_find(&d->edge_of, from, to)) || !GROW(d->edges, d->nr_edges, d->edges_capacity)) {
 		free(label);
@@ -483,7 +485,7 @@ static struct counter *find_counter(const struct dictionary *d, uint32_t compone
 	return i && strcmp(d->counter_at[i - 1]->name, name) == 0 ? d->counter_at[i - 1] : NULL;
 }
 
-void dictionary_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns)
+void dictionary_set_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns)
 {
 	struct component *c = &d->component[component];
 	struct counter *n = find_counter(d, component, name);
@@ -517,7 +519,7 @@ bool dictionary_find_counter(const struct dictionary *d, uint32_t component, con
 }
 
 /* A level lies below all that it is linked to: the longest way up, at most LEVELS_MAX long (cycles end there). */
-void dictionary_settle(struct dictionary *d)
+void dictionary_rank_levels(struct dictionary *d)
 {
 	bool above[LEVELS_MAX][LEVELS_MAX] = { { false } }, changed = true;
 
@@ -540,18 +542,20 @@ void dictionary_settle(struct dictionary *d)
 }
 
 /* Links of one component that hold at a time, to one level: total of their weights. */
-static uint64_t weight_to(const struct dictionary *d, const struct component *c, uint32_t level, uint64_t time_ns, struct time_range *holds)
+static uint64_t link_weight_to_level(const struct dictionary *d, const struct component *c, uint32_t level, uint64_t time_ns,
+				     struct time_range *holds)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < c->nr_links; i++)
-		if (d->component[c->links[i].upper].level == level && upper_at(d, &c->links[i], time_ns, holds))
+		if (d->component[c->links[i].upper].level == level && upper_component_at_time(d, &c->links[i], time_ns, holds))
 			sum += c->links[i].weight ? c->links[i].weight : 1;
 	return sum;
 }
 
 /* Give row (a copy) each of the uppers that component leads to at a level; rows multiply where there are several. */
-static void climb(const struct dictionary *d, struct expansion *e, uint32_t r, uint32_t component, uint64_t time_ns, int depth)
+static void climb_to_upper_components(const struct dictionary *d, struct expansion *e, uint32_t r, uint32_t component, uint64_t time_ns,
+				      int depth)
 {
 	uint64_t levels_done = 0;
 
@@ -564,17 +568,17 @@ static void climb(const struct dictionary *d, struct expansion *e, uint32_t r, u
 		uint64_t total;
 		bool first = true;
 
-		if (levels_done & (1u << level) || !upper_at(d, &c->links[i], time_ns, &e->holds))
+		if (levels_done & (1u << level) || !upper_component_at_time(d, &c->links[i], time_ns, &e->holds))
 			continue;
 		levels_done |= 1u << level;
 		if (base.component[level]) /* a seed, or another way up, has said it already */
 			continue;
-		total = weight_to(d, c, level, time_ns, &e->holds);
+		total = link_weight_to_level(d, c, level, time_ns, &e->holds);
 		for (uint32_t n = i; n < c->nr_links; n++) {
 			const struct link *l = &c->links[n];
 			uint32_t at, upper;
 
-			if (d->component[l->upper].level != level || !(upper = upper_at(d, l, time_ns, &e->holds)))
+			if (d->component[l->upper].level != level || !(upper = upper_component_at_time(d, l, time_ns, &e->holds)))
 				continue;
 			if (first) {
 				at = r;
@@ -587,15 +591,15 @@ static void climb(const struct dictionary *d, struct expansion *e, uint32_t r, u
 			first = false;
 			e->row[at].share = base.share * (l->weight ? l->weight : 1) / (double)total;
 			e->row[at].component[level] = upper;
-			climb(d, e, at, upper, time_ns, depth + 1);
+			climb_to_upper_components(d, e, at, upper, time_ns, depth + 1);
 			if (at != r) /* what else this component leads to */
-				climb(d, e, at, component, time_ns, depth + 1);
+				climb_to_upper_components(d, e, at, component, time_ns, depth + 1);
 		}
 	}
 }
 
-void dictionary_expand(const struct dictionary *d, const uint32_t *deciding, uint32_t nr_deciding, uint64_t time_ns,
-		       struct expansion *out)
+void dictionary_expand_components(const struct dictionary *d, const uint32_t *deciding, uint32_t nr_deciding, uint64_t time_ns,
+				  struct expansion *out)
 {
 	double sum = 0;
 
@@ -608,11 +612,11 @@ void dictionary_expand(const struct dictionary *d, const uint32_t *deciding, uin
 			out->row[0].component[d->component[deciding[i]].level] = deciding[i];
 	for (uint32_t i = 0; i < nr_deciding; i++)
 		for (uint32_t r = 0, nr = out->nr; deciding[i] && r < nr; r++)
-			climb(d, out, r, deciding[i], time_ns, 0);
+			climb_to_upper_components(d, out, r, deciding[i], time_ns, 0);
 	/* a row that split off has not yet climbed what the components below the split lead to besides */
 	for (uint32_t r = 1; r < out->nr; r++)
 		for (uint32_t level = 0; level < d->nr_levels; level++)
-			climb(d, out, r, out->row[r].component[level], time_ns, 0);
+			climb_to_upper_components(d, out, r, out->row[r].component[level], time_ns, 0);
 	for (uint32_t r = 0; r < out->nr; r++)
 		sum += out->row[r].share;
 	for (uint32_t r = 0; sum > 0 && r < out->nr; r++)

@@ -79,7 +79,7 @@ struct dictionary {
 	uint32_t nr_buckets;
 	struct edge *edges;
 	uint32_t nr_edges, edges_capacity;
-	uint64_t end_steps; /* of dictionary_end(), all together */
+	uint64_t end_steps; /* of dictionary_end_components(), all together */
 	uint64_t steps; /* of searches that a host can make long, since the caller last looked */
 	uint32_t nr_ended; /* components that are over */
 	uint32_t nr_common; /* components */
@@ -112,7 +112,7 @@ int dictionary_init(struct dictionary *d);
 void dictionary_fini(struct dictionary *d);
 
 /* Index of a level by the host's number and, where two hosts differ, name; LEVELS_MAX when there are too many. */
-uint32_t dictionary_level(struct dictionary *d, uint32_t id);
+uint32_t dictionary_get_level(struct dictionary *d, uint32_t id);
 /* A level that no host numbered; LEVELS_MAX where one of that name is there already, and when there are too many. */
 uint32_t dictionary_add_level(struct dictionary *d, const char *name);
 /*
@@ -120,18 +120,18 @@ uint32_t dictionary_add_level(struct dictionary *d, const char *name);
  * when the id is new or its component is over; COMPONENT_NONE without memory.  process: index.
  * Here and below an id that the process has not announced itself is that of a common component, where there is one.
  */
-uint32_t dictionary_get(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
+uint32_t dictionary_get_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 /* Likewise, but makes none: COMPONENT_NONE where the id was never named. */
-uint32_t dictionary_find(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
+uint32_t dictionary_find_component(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id);
 /* Whom the id named at a time, or COMPONENT_NONE; *holds is narrowed to when that is the answer. */
-uint32_t dictionary_find_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
-			    struct time_range *holds);
+uint32_t dictionary_find_component_at(const struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, uint64_t time_ns,
+				      struct time_range *holds);
 /* Announced: another component from then on where the name or the detail differ; flags: JITREG_COMPONENT_*.  Takes the texts.  Index, or
  * COMPONENT_NONE. */
-uint32_t dictionary_announce(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
-			     uint32_t flags, uint64_t time_ns);
+uint32_t dictionary_announce_component(struct dictionary *d, uint32_t process, uint32_t level, uint64_t id, char *name, char *detail,
+				       uint32_t flags, uint64_t time_ns);
 /* Components with ids [first, first + nr) of all levels are over. */
-void dictionary_end(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns);
+void dictionary_end_components(struct dictionary *d, uint32_t process, uint64_t first, uint64_t nr, uint64_t time_ns);
 
 /* From time_ns on, until it is taken back or the lower component is over.  Where the upper one is over, so is the link, unless its id names
  * another component and nothing else was linked to since. */
@@ -140,17 +140,17 @@ void dictionary_link(struct dictionary *d, uint32_t lower, uint32_t upper, uint3
 void dictionary_link_same(struct dictionary *d, uint32_t lower, uint32_t upper);
 /* upper COMPONENT_NONE: all links to that level. */
 void dictionary_unlink(struct dictionary *d, uint32_t lower, uint32_t upper_level, uint32_t upper, uint64_t time_ns);
-void dictionary_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label);
-void dictionary_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns);
+void dictionary_add_edge(struct dictionary *d, uint32_t from, uint32_t to, uint32_t order, char *label);
+void dictionary_set_counter(struct dictionary *d, uint32_t component, char *name, int64_t value, uint64_t time_ns);
 /* The last value of a counter; false when there is none of that name. */
 bool dictionary_find_counter(const struct dictionary *d, uint32_t component, const char *name, int64_t *value);
 /* Ranks of levels, once all links are known. */
-void dictionary_settle(struct dictionary *d);
+void dictionary_rank_levels(struct dictionary *d);
 
 /* All parent paths of deciding components (of different levels) at a time, with their shares; DICTIONARY_ANY_TIME: by all links that
  * there ever were. */
 #define DICTIONARY_ANY_TIME UINT64_MAX
-void dictionary_expand(const struct dictionary *d, const uint32_t *deciding, uint32_t nr_deciding, uint64_t time_ns,
-		       struct expansion *out);
+void dictionary_expand_components(const struct dictionary *d, const uint32_t *deciding, uint32_t nr_deciding, uint64_t time_ns,
+				  struct expansion *out);
 
 #endif

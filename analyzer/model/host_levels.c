@@ -12,7 +12,7 @@ static const char *const names[] = { HOST_LEVELS(HOST_LEVEL_NAME_) };
 #undef HOST_LEVEL_NAME_
 
 /* Who declared components, and whose line tables lead to some. */
-static void find_dictionaries(struct model *m)
+static void mark_processes_with_levels(struct model *m)
 {
 	for (uint32_t i = 1; i < m->dictionary.nr_components; i++)
 		m->numbered[m->dictionary.component[i].process]->has_dictionary = true;
@@ -45,7 +45,7 @@ static bool has_own_levels(const struct model *m, const struct code *c)
 }
 
 /* Code of the runtime itself that it announces beside what it compiles: V8's builtins.  Their time is their callers', as the host's is. */
-static bool is_of_runtime(const char *name)
+static bool is_v8_runtime_code(const char *name)
 {
 	static const char *const kinds[] = { "Builtin:", "BytecodeHandler:", "Handler:", "Stub:" };
 
@@ -55,20 +55,20 @@ static bool is_of_runtime(const char *name)
 	return false;
 }
 
-static bool is_generated(const struct code *c)
+static bool code_is_generated(const struct code *c)
 {
-	return c->kind == CODE_ELF || c->generated || (c->kind == CODE_LOAD && c->name && *c->name && !is_of_runtime(c->name));
+	return c->kind == CODE_ELF || c->generated || (c->kind == CODE_LOAD && c->name && *c->name && !is_v8_runtime_code(c->name));
 }
 
 void host_levels_settle(struct model *m)
 {
 	bool any = false;
 
-	find_dictionaries(m);
+	mark_processes_with_levels(m);
 	for (uint32_t i = 0; i < m->nr_code; i++) {
 		struct code *c = m->code[i];
 
-		c->host_levels = is_generated(c) && !has_own_levels(m, c);
+		c->host_levels = code_is_generated(c) && !has_own_levels(m, c);
 		any |= c->host_levels;
 	}
 	for (int i = 0; i < NR_HOST_LEVELS; i++)

@@ -10,7 +10,7 @@
 
 #define NAME_MAX_BYTES 4096u /* what a trace says beyond is none of a function */
 
-static char *text_of(const struct trace_value *v, const char *before, const char *after)
+static char *copy_value_between(const struct trace_value *v, const char *before, const char *after)
 {
 	int bytes = v->kind != TRACE_TEXT ? 0 : v->bytes < NAME_MAX_BYTES ? (int)v->bytes : (int)NAME_MAX_BYTES;
 	char *text;
@@ -18,8 +18,8 @@ static char *text_of(const struct trace_value *v, const char *before, const char
 	return asprintf(&text, "%s%.*s%s", before, bytes, bytes ? (const char *)v->p : "", after) < 0 ? NULL : text;
 }
 
-static void add(struct kernel_functions *k, uint64_t address, uint64_t bytes, const struct trace_value *name,
-		const struct trace_value *module)
+static void add_kernel_function(struct kernel_functions *k, uint64_t address, uint64_t bytes, const struct trace_value *name,
+				const struct trace_value *module)
 {
 	const struct trace_value kernel = { .kind = TRACE_TEXT, .p = "kernel", .bytes = 6 };
 	struct kernel_function *f;
@@ -27,8 +27,8 @@ static void add(struct kernel_functions *k, uint64_t address, uint64_t bytes, co
 	if (!GROW(k->function, k->nr, k->capacity))
 		return;
 	f = &k->function[k->nr];
-	*f = (struct kernel_function){ address, bytes, text_of(name, "", ""),
-				       text_of(module->kind == TRACE_TEXT && module->bytes ? module : &kernel, "[", "]") };
+	*f = (struct kernel_function){ address, bytes, copy_value_between(name, "", ""),
+				       copy_value_between(module->kind == TRACE_TEXT && module->bytes ? module : &kernel, "[", "]") };
 	if (f->name && f->image) {
 		k->nr++;
 		return;
@@ -46,11 +46,11 @@ void kernel_functions_read(struct kernel_functions *k, const struct trace_record
 		struct trace_value name = trace_element(list, i, 2), module = trace_element(list, i, 3);
 
 		if (address.kind == TRACE_UINT && bytes.kind == TRACE_UINT && bytes.u && name.kind == TRACE_TEXT && name.bytes)
-			add(k, address.u, bytes.u, &name, &module);
+			add_kernel_function(k, address.u, bytes.u, &name, &module);
 	}
 }
 
-static int by_address(const void *x, const void *y)
+static int compare_function_addresses(const void *x, const void *y)
 {
 	const struct kernel_function *a = x, *b = y;
 
@@ -62,7 +62,7 @@ void kernel_functions_settle(struct kernel_functions *k)
 	uint32_t kept = 0;
 
 	if (k->nr)
-		qsort(k->function, k->nr, sizeof(*k->function), by_address);
+		qsort(k->function, k->nr, sizeof(*k->function), compare_function_addresses);
 	for (uint32_t i = 0; i < k->nr; i++) {
 		struct kernel_function *before = kept ? &k->function[kept - 1] : NULL;
 

@@ -11,7 +11,7 @@
 #define ANCESTORS_MAX 64
 
 /* A child's memory is its parent's as of the fork, but where it says something itself. */
-static struct code_answer ask(const struct process *p, size_t map, uint64_t address, uint64_t time_ns)
+static struct code_answer ask_code_map_with_parents(const struct process *p, size_t map, uint64_t address, uint64_t time_ns)
 {
 	bool frames = map == offsetof(struct process, frames);
 	struct code_answer all = { NULL, 0, UINT64_MAX };
@@ -38,17 +38,17 @@ static struct code_answer ask(const struct process *p, size_t map, uint64_t addr
 
 static struct code_answer ask_guest_region(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	return ask(p, offsetof(struct process, guest_regions), address, time_ns);
+	return ask_code_map_with_parents(p, offsetof(struct process, guest_regions), address, time_ns);
 }
 
 struct code_answer model_ask_code(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	return ask(p, offsetof(struct process, code), address, time_ns);
+	return ask_code_map_with_parents(p, offsetof(struct process, code), address, time_ns);
 }
 
 struct code_answer model_ask_region(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	return ask(p, offsetof(struct process, regions), address, time_ns);
+	return ask_code_map_with_parents(p, offsetof(struct process, regions), address, time_ns);
 }
 
 /* What all said of the memory that p has there. */
@@ -111,7 +111,7 @@ uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t t
 	static const size_t maps[] = { offsetof(struct process, memory), offsetof(struct process, mapped) };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
-		struct code_answer a = ask(p, maps[i], address, time_ns);
+		struct code_answer a = ask_code_map_with_parents(p, maps[i], address, time_ns);
 
 		if (a.fact && a.fact->owner)
 			return ((const struct memory *)a.fact->owner)->number;
@@ -121,10 +121,10 @@ uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t t
 
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns)
 {
-	return ask(p, offsetof(struct process, frames), address, time_ns);
+	return ask_code_map_with_parents(p, offsetof(struct process, frames), address, time_ns);
 }
 
-uint64_t model_generation(const struct process *p, uint64_t time_ns)
+uint64_t model_code_generation(const struct process *p, uint64_t time_ns)
 {
 	uint64_t sum = 0;
 
@@ -160,20 +160,20 @@ const struct tag *model_find_tag(const struct process *p, uint64_t time_ns)
 	return model_ask_tag(p, time_ns, &from_ns, &until_ns);
 }
 
-static bool is_key(const struct model *m, uint32_t i, const struct process *p, uint64_t name)
+static bool source_key_matches(const struct model *m, uint32_t i, const struct process *p, uint64_t name)
 {
 	return i < m->nr_sources && m->source_key[i].process == p->number && m->source_key[i].name == name;
 }
 
 /* The text that a key leads to, where it is of that file: hashes alone may be equal by chance. */
-static const struct source *source_of(const struct model *m, uint32_t i, const char *base)
+static const struct source *source_of_key(const struct model *m, uint32_t i, const char *base)
 {
 	const struct source *s = &m->source[m->source_key[i].source];
 
 	return s->name && strcmp(basename(s->name), base) == 0 ? s : NULL;
 }
 
-static bool begins_up_to(const struct source_key *k, uint32_t process, uint64_t name, uint64_t time_ns)
+static bool source_key_begins_up_to(const struct source_key *k, uint32_t process, uint64_t name, uint64_t time_ns)
 {
 	if (k->process != process)
 		return k->process < process;
@@ -184,12 +184,12 @@ static bool begins_up_to(const struct source_key *k, uint32_t process, uint64_t 
 static const struct source *find_source(const struct model *m, const struct process *p, const char *base, uint64_t name, uint64_t time_ns)
 {
 	const struct source *s = NULL;
-	uint32_t up_to = SORTED_COUNT(m->nr_sources, i, begins_up_to(&m->source_key[i], p->number, name, time_ns));
+	uint32_t up_to = SORTED_COUNT(m->nr_sources, i, source_key_begins_up_to(&m->source_key[i], p->number, name, time_ns));
 
-	for (uint32_t i = up_to; !s && i > 0 && is_key(m, i - 1, p, name); i--)
-		s = source_of(m, i - 1, base);
-	for (uint32_t i = up_to; !s && is_key(m, i, p, name); i++)
-		s = source_of(m, i, base);
+	for (uint32_t i = up_to; !s && i > 0 && source_key_matches(m, i - 1, p, name); i--)
+		s = source_of_key(m, i - 1, base);
+	for (uint32_t i = up_to; !s && source_key_matches(m, i, p, name); i++)
+		s = source_of_key(m, i, base);
 	return s;
 }
 
@@ -199,7 +199,7 @@ uint32_t model_find_component(const struct model *m, const struct process *p, ui
 	uint32_t i = COMPONENT_NONE;
 
 	for (int n = 0; p && !i && n < ANCESTORS_MAX; n++, p = p->parent)
-		i = dictionary_find_at(&m->dictionary, p->number, level, id, time_ns, holds);
+		i = dictionary_find_component_at(&m->dictionary, p->number, level, id, time_ns, holds);
 	return i;
 }
 
@@ -277,9 +277,9 @@ uint32_t model_line_component(struct model *m, const struct source *s, uint32_t 
 
 	if (s->level == LEVELS_MAX || line == 0)
 		return COMPONENT_NONE;
-	i = dictionary_find_at(&m->dictionary, s->process, s->level, s->first_component + line, time_ns, &holds);
+	i = dictionary_find_component_at(&m->dictionary, s->process, s->level, s->first_component + line, time_ns, &holds);
 	if (!i)
-		i = dictionary_get(&m->dictionary, s->process, s->level, s->first_component + line);
+		i = dictionary_get_component(&m->dictionary, s->process, s->level, s->first_component + line);
 	c = &m->dictionary.component[i];
 	if (i && !c->name) {
 		text = source_line(s, line, &bytes);

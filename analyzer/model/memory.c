@@ -31,7 +31,7 @@ int memory_init(struct model *m)
 }
 
 /* name is taken over. */
-static void add(struct model *m, struct process *p, struct code_map *map, const struct memory *like, char *name)
+static void add_memory_area(struct model *m, struct process *p, struct code_map *map, const struct memory *like, char *name)
 {
 	bool fits = name && like->bytes <= UINT64_MAX - like->address && GROW(m->memory, m->nr_memory, m->memory_capacity);
 	struct memory *new = fits ? malloc(sizeof(*new)) : NULL;
@@ -51,7 +51,7 @@ static void add(struct model *m, struct process *p, struct code_map *map, const 
 void memory_read_named(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t id = trace_u64(r, F(memory, component)), address = trace_u64(r, F(memory, address));
-	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(memory, level))) : LEVELS_MAX;
+	uint32_t level = id ? dictionary_get_level(&m->dictionary, (uint32_t)trace_u64(r, F(memory, level))) : LEVELS_MAX;
 	struct memory new = { .kind = MEMORY_NAMED, .address = address, .bytes = trace_u64(r, F(memory, bytes)), .from_ns = r->time_ns };
 	const struct code_fact *before;
 
@@ -61,8 +61,8 @@ void memory_read_named(struct model *m, struct process *p, const struct trace_re
 			code_map_add(&p->memory, before->start, before->end, r->time_ns, NULL);
 		return;
 	}
-	new.component = level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
-	add(m, p, &p->memory, &new, trace_text(r, F(memory, name)));
+	new.component = level < LEVELS_MAX ? dictionary_get_component(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
+	add_memory_area(m, p, &p->memory, &new, trace_text(r, F(memory, name)));
 }
 
 void memory_read_mapping(struct model *m, struct process *p, const struct trace_record *r)
@@ -79,7 +79,7 @@ void memory_read_mapping(struct model *m, struct process *p, const struct trace_
 		new.kind = MEMORY_STACK;
 	else if (!*name || name[0] == '[' || strncmp(name, "//anon", 6) == 0)
 		new.kind = MEMORY_ANONYMOUS;
-	add(m, p, &p->mapped, &new, name);
+	add_memory_area(m, p, &p->mapped, &new, name);
 }
 
 void memory_fini(struct model *m)

@@ -29,14 +29,14 @@ static void read_comm(struct model *m, struct process *p, const struct trace_rec
 	threads_add_name(m, model_get_thread(m, p, r->tid), r->time_ns, trace_text(r, F(comm, comm)));
 }
 
-static void read_guest(struct model *m, struct process *p, const struct trace_record *r)
+static void read_guest_record(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)m;
 	(void)r;
 	p->has_guest = true;
 }
 
-static void read_hello(struct model *m, struct process *p, const struct trace_record *r)
+static void read_hello_record(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)m;
 	p->header_version = (uint32_t)trace_u64(r, F(hello, version));
@@ -95,7 +95,7 @@ static const struct {
 	[TRACE_COMM] = { read_comm, false },
 	[TRACE_FORK] = { read_fork, false },
 	[TRACE_CODE_BYTES] = { model_read_code_bytes, false },
-	[TRACE_GUEST] = { read_guest, false },
+	[TRACE_GUEST] = { read_guest_record, false },
 	[TRACE_HOST_OPTION] = { read_host_option, false },
 	[TRACE_MMAP] = { model_read_mmap, false },
 	[JITREG_IMAGE] = { model_read_image, false },
@@ -127,28 +127,28 @@ static const struct {
 	[JITREG_COUNTER_VALUES] = { model_read_counter_values, false },
 	[JITREG_FLOW] = { model_read_flow, false },
 	[JITREG_SCOPE] = { model_read_scope, false },
-	[JITREG_HELLO] = { read_hello, false },
+	[JITREG_HELLO] = { read_hello_record, false },
 };
 
 /* Time stamps are CLOCK_MONOTONIC's: none is of the machine's first second, or a month after the recording's start. */
 #define MINUTE_NS 60000000000ull
 #define MONTH_NS (30ull * 24 * 60 * MINUTE_NS)
 
-static bool is_of_other_clock(const struct model *m, uint64_t time_ns)
+static bool time_is_of_other_clock(const struct model *m, uint64_t time_ns)
 {
 	if (m->begin_ns < MINUTE_NS || time_ns == JITREG_TIME_BEFORE)
 		return false;
 	return time_ns < MINUTE_NS / 60 || time_ns > m->begin_ns + MONTH_NS;
 }
 
-static void read_record(struct model *m, const struct trace_record *r)
+static void dispatch_trace_record(struct model *m, const struct trace_record *r)
 {
 	/* what was there before the agent was is of the program that ran then, whatever the process executed earlier */
 	uint64_t time_ns = r->time_ns == JITREG_TIME_BEFORE ? m->read_ns : r->time_ns;
 	struct process *p = r->pid ? model_get_process(m, r->pid, time_ns) : NULL;
 
 	m->read_ns = time_ns;
-	if (p && r->id < TRACE_HEADER && is_of_other_clock(m, r->time_ns))
+	if (p && r->id < TRACE_HEADER && time_is_of_other_clock(m, r->time_ns))
 		model_fault(m, FAULT_TIME_OTHER_CLOCK, p, r->time_ns, r->id, 0, NULL);
 	if (p && r->id < MODEL_RECORD_IDS)
 		m->nr_records[r->id]++;
@@ -157,7 +157,7 @@ static void read_record(struct model *m, const struct trace_record *r)
 }
 
 /* It stays in the trace until code_bytes_read(). */
-static bool has_code(const struct trace_record *r)
+static bool record_has_code_bytes(const struct trace_record *r)
 {
 	size_t nr = 0;
 
@@ -194,7 +194,7 @@ static bool settle_java_names(struct model *m)
 	return java_names_settle(&names) && ok;
 }
 
-static int settle(struct model *m)
+static int settle_model(struct model *m)
 {
 	settle_executables(m);
 	if (model_settle_events(m) || threads_settle(m) || !settle_java_names(m))
@@ -208,7 +208,7 @@ static int settle(struct model *m)
 	if (model_settle_objects(m))
 		return -ENOMEM;
 	host_levels_settle(m);
-	dictionary_settle(&m->dictionary);
+	dictionary_rank_levels(&m->dictionary);
 	model_settle_marks(m);
 	model_settle_scopes(m);
 	for (uint32_t i = 0; i < m->nr_processes; i++)
@@ -234,30 +234,30 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 		return diag_fail(d, ENOMEM, "out of memory for the trace");
 	}
 	m->reader = t;
-	trace_keep(t);
+	trace_keep_bodies(t);
 	trace_rewind(t);
-	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_RECORDS);
 	trace_select_ids(t, lifetimes_ids, LIFETIMES_NR_IDS);
 	while (ret == 0 && trace_next(t, &r) == 1)
 		ret = lifetimes_add(&lifetimes, &r);
-	lifetimes_tell(&lifetimes, m);
+	lifetimes_apply_to_model(&lifetimes, m);
 	trace_rewind(t);
-	trace_select(t, ~(1u << TRACE_CHUNK_SAMPLES));
+	trace_select_chunks(t, ~(1u << TRACE_CHUNK_SAMPLES));
 	trace_select_ids(t, NULL, 0);
-	trace_release(t);
+	trace_release_left_bodies(t);
 	while (ret == 0 && trace_next(t, &r) == 1) {
 		m->place = trace_get_place(t);
-		read_record(m, &r);
-		if ((m->dictionary.steps || m->objects.steps) && !trace_spend(t, m->dictionary.steps + m->objects.steps))
+		dispatch_trace_record(m, &r);
+		if ((m->dictionary.steps || m->objects.steps) && !trace_spend_budget(t, m->dictionary.steps + m->objects.steps))
 			break;
 		m->dictionary.steps = m->objects.steps = 0;
-		if (has_code(&r))
-			trace_hold(t);
+		if (record_has_code_bytes(&r))
+			trace_hold_current_body(t);
 	}
 	ret = ret ? ret : trace_check_budget(t, d);
 	if (ret == 0) {
 		kernel_functions_settle(&m->kernel_functions);
-		ret = settle(m);
+		ret = settle_model(m);
 	}
 	model_free_waiting(m); /* behind it: lifetimes are known then */
 	m->reader = NULL;
@@ -283,7 +283,7 @@ static void free_notices(struct model *m)
 	free(m->notice);
 }
 
-uint64_t model_lost(const struct model *m, enum loss_class of)
+uint64_t model_count_lost(const struct model *m, enum loss_class of)
 {
 	uint64_t lost = 0;
 

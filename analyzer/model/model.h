@@ -337,8 +337,8 @@ struct model {
 	uint32_t nr_odd_unloads, odd_unloads_capacity;
 };
 
-/* Reads all of t but its samples, and has it keep chunks with code bytes (trace_keep()), for these stay there; what was damaged can be
- * asked of t until it is rewound.  0 or -ENOMEM with a sentence. */
+/* Reads all of t but its samples, and has it keep chunks with code bytes (trace_keep_bodies()), for these stay there; what was damaged can
+ * be asked of t until it is rewound.  0 or -ENOMEM with a sentence. */
 int model_create(struct trace_reader *t, struct model **out, struct diag *d);
 void model_destroy(struct model *m);
 
@@ -351,7 +351,7 @@ const struct image_file *model_find_lacking(const struct model *m, const char *p
 /* Is it a file of this machine, by its build id? */
 bool model_is_here(const struct image_file *f);
 /* What was lost of a class: samples that were not recorded, as far as they were counted, or registrations. */
-uint64_t model_lost(const struct model *m, enum loss_class of);
+uint64_t model_count_lost(const struct model *m, enum loss_class of);
 /* When the next process with its number begins; UINT64_MAX: none does. */
 uint64_t model_process_until(const struct model *m, const struct process *p);
 /* A thread by its first name. */
@@ -372,19 +372,19 @@ const struct code *model_elf_duplicate_of(const struct model *m, struct code *lo
 /* .eh_frame bytes that describe an address; the fact's owner is a struct frames. */
 struct code_answer model_ask_frames(const struct process *p, uint64_t address, uint64_t time_ns);
 /* While it stays the same, so do all answers that there were for this process. */
-uint64_t model_generation(const struct process *p, uint64_t time_ns);
+uint64_t model_code_generation(const struct process *p, uint64_t time_ns);
 /* The memory that an address was in, by the host's name if it has one, else the kernel's mapping: as an index, 0 when neither is known. */
 uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns);
 /* By how much a sample's weight is to be multiplied. */
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu);
 /* A scaled count (0 or more) without its fraction; the most that there is for what a count cannot be. */
-uint64_t model_whole(double scaled);
+uint64_t model_clamp_to_u64(double scaled);
 /* The tag in force, or NULL; and for how long that is the answer: [from, until). */
 const struct tag *model_find_tag(const struct process *p, uint64_t time_ns);
 const struct tag *model_ask_tag(const struct process *p, uint64_t time_ns, uint64_t *from_ns, uint64_t *until_ns);
 /* The innermost piece that a thread is in at a time, or NULL; *until_ns is narrowed to when that may change. */
-const struct mark_piece *model_find_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns,
-					  uint64_t *until_ns);
+const struct mark_piece *
+model_find_mark_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *until_ns);
 /* Whom a component's id named at a time in a process, one that it was forked from, or all; *holds is narrowed to when that is so. */
 uint32_t model_find_component(const struct model *m, const struct process *p, uint32_t level, uint64_t id, uint64_t time_ns,
 			      struct time_range *holds);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool begins_up_to(const struct process *p, uint32_t pid, uint64_t time_ns)
+static bool process_begins_up_to(const struct process *p, uint32_t pid, uint64_t time_ns)
 {
 	return p->pid < pid || (p->pid == pid && p->from_ns <= time_ns);
 }
@@ -16,7 +16,7 @@ static bool begins_up_to(const struct process *p, uint32_t pid, uint64_t time_ns
 /* Index behind the last process with this pid (and, of those, from_ns <= time_ns). */
 static uint32_t process_position(const struct model *m, uint32_t pid, uint64_t time_ns)
 {
-	return SORTED_COUNT(m->nr_processes, i, begins_up_to(m->process[i], pid, time_ns));
+	return SORTED_COUNT(m->nr_processes, i, process_begins_up_to(m->process[i], pid, time_ns));
 }
 
 static struct process *add_process(struct model *m, uint32_t pid, uint64_t from_ns)
@@ -195,7 +195,7 @@ int lifetimes_add(struct lifetimes *l, const struct trace_record *r)
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_lifetime_times(const void *a, const void *b)
 {
 	const struct lifetime *x = a, *y = b;
 
@@ -204,7 +204,7 @@ static int by_time(const void *a, const void *b)
 	return x->nr < y->nr ? -1 : 1;
 }
 
-static void take_text(char **to, char **from)
+static void move_text(char **to, char **from)
 {
 	free(*to);
 	*to = *from;
@@ -215,21 +215,21 @@ static void copy_text(char **to, const char *from)
 {
 	char *copy = strdup(from ? from : "");
 
-	take_text(to, &copy);
+	move_text(to, &copy);
 }
 
-static void on_process(struct model *m, struct lifetime *t)
+static void apply_process_record(struct model *m, struct lifetime *t)
 {
 	uint32_t at = process_position(m, t->pid, UINT64_MAX);
 	struct process *p = at && m->process[at - 1]->pid == t->pid ? NULL : add_process(m, t->pid, 0);
 
 	if (!p)
 		return; /* known already */
-	take_text(&p->executable, &t->executable);
-	take_text(&p->comm, &t->comm);
+	move_text(&p->executable, &t->executable);
+	move_text(&p->comm, &t->comm);
 }
 
-static void on_fork(struct model *m, const struct lifetime *t)
+static void apply_fork_record(struct model *m, const struct lifetime *t)
 {
 	struct process *p = add_process(m, t->pid, t->time_ns), *parent = p ? model_get_process(m, t->ppid, t->time_ns) : NULL;
 
@@ -242,7 +242,7 @@ static void on_fork(struct model *m, const struct lifetime *t)
 	copy_text(&p->executable, parent->executable);
 }
 
-static void on_exec(struct model *m, struct lifetime *t)
+static void apply_exec_record(struct model *m, struct lifetime *t)
 {
 	struct process *p = model_get_process(m, t->pid, t->time_ns);
 	uint32_t parent_pid = p ? p->parent_pid : 0;
@@ -254,22 +254,22 @@ static void on_exec(struct model *m, struct lifetime *t)
 		return;
 	p->exec_seen = true;
 	p->parent_pid = parent_pid;
-	take_text(&p->comm, &t->comm);
+	move_text(&p->comm, &t->comm);
 }
 
-void lifetimes_tell(struct lifetimes *l, struct model *m)
+void lifetimes_apply_to_model(struct lifetimes *l, struct model *m)
 {
 	if (l->nr)
-		qsort(l->lifetime, l->nr, sizeof(*l->lifetime), by_time);
+		qsort(l->lifetime, l->nr, sizeof(*l->lifetime), compare_lifetime_times);
 	for (uint32_t i = 0; i < l->nr; i++) {
 		struct lifetime *t = &l->lifetime[i];
 
 		if (t->id == TRACE_PROCESS)
-			on_process(m, t);
+			apply_process_record(m, t);
 		else if (t->id == TRACE_FORK)
-			on_fork(m, t);
+			apply_fork_record(m, t);
 		else
-			on_exec(m, t);
+			apply_exec_record(m, t);
 		free(t->comm);
 		free(t->executable);
 	}

@@ -19,7 +19,7 @@ extern const uint32_t lifetimes_ids[LIFETIMES_NR_IDS];
 /* Keep what the record says of it, if it does.  0 or -ENOMEM. */
 int lifetimes_add(struct lifetimes *l, const struct trace_record *r);
 /* Make the model's processes of them, in the order of time, and forget them. */
-void lifetimes_tell(struct lifetimes *l, struct model *m);
+void lifetimes_apply_to_model(struct lifetimes *l, struct model *m);
 
 /* Names of threads, in any order. */
 void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm);

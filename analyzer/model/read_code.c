@@ -48,16 +48,16 @@ struct waiting {
 	uint64_t time_ns; /* of the last record */
 };
 
-static struct waiting *find_waiting(const struct model *m, const struct process *p, uint64_t address)
+static struct waiting *find_info_waiting_for_load(const struct model *m, const struct process *p, uint64_t address)
 {
 	uint32_t i = hash_map_find(&m->waiting_at, p->number, address);
 
 	return i ? m->waiting[i - 1] : NULL;
 }
 
-static struct waiting *get_waiting(struct model *m, struct process *p, uint64_t address)
+static struct waiting *get_info_waiting_for_load(struct model *m, struct process *p, uint64_t address)
 {
-	struct waiting *w = find_waiting(m, p, address);
+	struct waiting *w = find_info_waiting_for_load(m, p, address);
 
 	if (!w) {
 		w = calloc(1, sizeof(*w));
@@ -81,7 +81,7 @@ void code_lines_free(struct code_line *lines, size_t nr)
 	free(lines);
 }
 
-static int line_by_address(const void *a, const void *b)
+static int compare_line_addresses(const void *a, const void *b)
 {
 	const struct code_line *x = a, *y = b;
 
@@ -91,7 +91,7 @@ static int line_by_address(const void *a, const void *b)
 void model_read_debug_info(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *v = F(debug_info, entries) < r->nr_values ? &r->values[F(debug_info, entries)] : NULL;
-	struct waiting *w = get_waiting(m, p, trace_u64(r, F(debug_info, code_addr)));
+	struct waiting *w = get_info_waiting_for_load(m, p, trace_u64(r, F(debug_info, code_addr)));
 
 	if (!w || !v || v->kind != TRACE_LIST)
 		return;
@@ -106,13 +106,13 @@ void model_read_debug_info(struct model *m, struct process *p, const struct trac
 		w->lines[i].file = file.kind == TRACE_TEXT ? strndup(file.p, file.bytes) : strdup("");
 	}
 	if (w->nr_lines)
-		qsort(w->lines, w->nr_lines, sizeof(*w->lines), line_by_address);
+		qsort(w->lines, w->nr_lines, sizeof(*w->lines), compare_line_addresses);
 }
 
 void model_read_inlines(struct model *m, struct process *p, const struct trace_record *r)
 {
 	const struct trace_value *v = F(inlines, entries) < r->nr_values ? &r->values[F(inlines, entries)] : NULL;
-	struct waiting *w = v ? get_waiting(m, p, trace_u64(r, F(inlines, code_addr))) : NULL;
+	struct waiting *w = v ? get_info_waiting_for_load(m, p, trace_u64(r, F(inlines, code_addr))) : NULL;
 
 	if (!w)
 		return;
@@ -120,7 +120,7 @@ void model_read_inlines(struct model *m, struct process *p, const struct trace_r
 	w->inlines = code_inlines_read(v, &w->nr_inlines);
 }
 
-static int entry_by_offset(const void *a, const void *b)
+static int compare_entry_offsets(const void *a, const void *b)
 {
 	const struct code_entry *x = a, *y = b;
 
@@ -138,16 +138,16 @@ void model_read_code_map(struct model *m, struct process *p, const struct trace_
 		return;
 	entries = calloc(v->u + 1, sizeof(*entries));
 	for (uint64_t i = 0; entries && i < v->u; i++) {
-		uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_element(v, i, 1).u);
+		uint32_t level = dictionary_get_level(&m->dictionary, (uint32_t)trace_element(v, i, 1).u);
 		uint64_t id = trace_element(v, i, 2).u;
 
 		entries[i].offset = trace_element(v, i, 0).u;
-		entries[i].component = id && level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : 0;
+		entries[i].component = id && level < LEVELS_MAX ? dictionary_get_component(&m->dictionary, p->number, level, id) : 0;
 	}
 	for (uint64_t i = 1; entries && i < v->u; i++)
 		if (entries[i].offset < entries[i - 1].offset) { /* hosts are to sort them, and some do not */
 			model_fault(m, FAULT_CODE_MAP_UNSORTED, p, address, 0, 0, NULL);
-			qsort(entries, v->u, sizeof(*entries), entry_by_offset);
+			qsort(entries, v->u, sizeof(*entries), compare_entry_offsets);
 			break;
 		}
 	if (loaded && ((struct code *)loaded->owner)->kind == CODE_LOAD) {
@@ -157,7 +157,7 @@ void model_read_code_map(struct model *m, struct process *p, const struct trace_
 		c->entries = entries;
 		c->nr_entries = entries ? v->u : 0;
 	} else {
-		struct waiting *w = get_waiting(m, p, address);
+		struct waiting *w = get_info_waiting_for_load(m, p, address);
 
 		if (!w) {
 			free(entries);
@@ -171,7 +171,7 @@ void model_read_code_map(struct model *m, struct process *p, const struct trace_
 
 void model_read_unwinding_info(struct model *m, struct process *p, const struct trace_record *r)
 {
-	struct waiting *w = get_waiting(m, p, ~(uint64_t)r->tid);
+	struct waiting *w = get_info_waiting_for_load(m, p, ~(uint64_t)r->tid);
 	size_t nr;
 	const char *bytes = trace_bytes(r, F(unwinding_info, unwinding_data), &nr);
 
@@ -192,7 +192,7 @@ void model_read_unwinding_info(struct model *m, struct process *p, const struct 
  * What waited longer than until the next LOAD waited for code that was never announced, and so did a code map behind which no LOAD came at
  * all.
  */
-static void check_waiting(struct model *m, const struct waiting *w)
+static void check_info_without_load(struct model *m, const struct waiting *w)
 {
 	uint64_t end_ns = w->process->to_ns < m->end_ns ? w->process->to_ns : m->end_ns;
 
@@ -209,7 +209,7 @@ void model_free_waiting(struct model *m)
 	for (uint32_t i = m->nr_waiting; i > 0; i--) { /* the last one's mistake is the one that is told */
 		struct waiting *w = m->waiting[i - 1];
 
-		check_waiting(m, w);
+		check_info_without_load(m, w);
 		code_lines_free(w->lines, w->nr_lines);
 		code_inlines_free(w->inlines, w->nr_inlines);
 		free(w->entries);
@@ -274,7 +274,7 @@ void model_read_eh_frame(struct model *m, struct process *p, const struct trace_
 /* ----------------------------------------------------------------------------------------------------------- functions */
 
 /* Its addresses count from where perf puts it, behind the code (linux/tools/perf/util/jitdump.c, genelf.c). */
-static void add_unwinding(struct model *m, struct process *p, const struct waiting *w, uint64_t code_end, uint64_t from_ns)
+static void add_load_unwinding(struct model *m, struct process *p, const struct waiting *w, uint64_t code_end, uint64_t from_ns)
 {
 	uint64_t at = (code_end + 7) & ~7ull;
 
@@ -296,7 +296,7 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	if (bytes == 0 || bytes > UINT64_MAX - address) {
 		char *name = trace_text(r, F(load, name));
 
-		w = find_waiting(m, p, address);
+		w = find_info_waiting_for_load(m, p, address);
 		if (w) /* it has come, such as it is */
 			w->nr_entries = 0;
 		model_fault(m, FAULT_LOAD_EMPTY, p, address, bytes, 0, name);
@@ -315,7 +315,7 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	c->name = trace_text(r, F(load, name));
 	c->path = strdup("(generated)");
 	c->build_id = strdup("");
-	w = find_waiting(m, p, address);
+	w = find_info_waiting_for_load(m, p, address);
 	if (w) {
 		c->lines = w->lines;
 		c->nr_lines = w->nr_lines;
@@ -333,11 +333,11 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	if (!p->has_unwinding)
 		return;
 	code_map_add(&p->frames, address, address + bytes, from_ns, NULL); /* what was said of other code here */
-	by_tid[0] = find_waiting(m, p, ~(uint64_t)r->tid);
-	by_tid[1] = r->tid ? find_waiting(m, p, ~0ull) : NULL;
+	by_tid[0] = find_info_waiting_for_load(m, p, ~(uint64_t)r->tid);
+	by_tid[1] = r->tid ? find_info_waiting_for_load(m, p, ~0ull) : NULL;
 	for (int i = 0; i < 2; i++)
 		if (by_tid[i] && by_tid[i]->unwinding) {
-			add_unwinding(m, p, by_tid[i], address + bytes, from_ns);
+			add_load_unwinding(m, p, by_tid[i], address + bytes, from_ns);
 			free(by_tid[i]->unwinding);
 			by_tid[i]->unwinding = NULL;
 		}

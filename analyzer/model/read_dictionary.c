@@ -14,17 +14,17 @@
 #define ANCESTORS_MAX 64
 
 /* Numbers begin at 1. */
-static void check_numbers(struct model *m, const struct process *p, uint32_t record, uint64_t level, uint64_t id)
+static void check_numbers_not_zero(struct model *m, const struct process *p, uint32_t record, uint64_t level, uint64_t id)
 {
 	if (!level || !id)
 		model_fault(m, FAULT_NUMBER_ZERO, p, record, level, 0, NULL);
 }
 
-static uint32_t component_at(struct model *m, const struct process *p, uint64_t level_id, uint64_t id)
+static uint32_t component_of_ids(struct model *m, const struct process *p, uint64_t level_id, uint64_t id)
 {
-	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)level_id) : LEVELS_MAX;
+	uint32_t level = id ? dictionary_get_level(&m->dictionary, (uint32_t)level_id) : LEVELS_MAX;
 
-	return level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
+	return level < LEVELS_MAX ? dictionary_get_component(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
 }
 
 void model_read_level(struct model *m, struct process *p, const struct trace_record *r)
@@ -32,12 +32,12 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 	const struct trace_value none = { .kind = TRACE_OTHER };
 	const struct trace_value *upper = F(level, upper) < r->nr_values ? &r->values[F(level, upper)] : &none;
 	uint64_t number = trace_u64(r, F(level, level));
-	uint32_t i = dictionary_level(&m->dictionary, (uint32_t)number);
+	uint32_t i = dictionary_get_level(&m->dictionary, (uint32_t)number);
 	struct level *level = &m->dictionary.level[i < LEVELS_MAX ? i : 0];
 	size_t bytes;
 	const char *name = trace_bytes(r, F(level, name), &bytes);
 
-	check_numbers(m, p, r->id, number, 1);
+	check_numbers_not_zero(m, p, r->id, number, 1);
 	if (i == LEVELS_MAX) {
 		m->bad_records++;
 		model_fault(m, FAULT_LEVELS_FULL, p, trace_u64(r, F(level, level)), 0, 0, NULL);
@@ -50,7 +50,7 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 	level->process = p->number;
 	for (uint64_t n = 0; upper->kind == TRACE_LIST && n < upper->u; n++) {
 		uint64_t id = trace_element(upper, n, 0).u;
-		uint32_t to = id && id <= UINT32_MAX ? dictionary_level(&m->dictionary, (uint32_t)id) : LEVELS_MAX;
+		uint32_t to = id && id <= UINT32_MAX ? dictionary_get_level(&m->dictionary, (uint32_t)id) : LEVELS_MAX;
 
 		if (to == i)
 			model_fault(m, FAULT_LEVEL_SELF, p, id, 0, 0, NULL);
@@ -60,9 +60,9 @@ void model_read_level(struct model *m, struct process *p, const struct trace_rec
 }
 
 /* An id may be given to another component once work was done with it; two names at once are two components with one id. */
-static void check_name(struct model *m, const struct process *p, uint32_t level, uint64_t id, const struct trace_record *r)
+static void check_component_renamed(struct model *m, const struct process *p, uint32_t level, uint64_t id, const struct trace_record *r)
 {
-	const struct component *c = &m->dictionary.component[dictionary_find(&m->dictionary, p->number, level, id)];
+	const struct component *c = &m->dictionary.component[dictionary_find_component(&m->dictionary, p->number, level, id)];
 	size_t bytes;
 	const char *name = trace_bytes(r, F(component, name), &bytes);
 
@@ -74,14 +74,14 @@ static void check_name(struct model *m, const struct process *p, uint32_t level,
 void model_read_component(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t id = trace_u64(r, F(component, component));
-	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(component, level))) : LEVELS_MAX, i;
+	uint32_t level = id ? dictionary_get_level(&m->dictionary, (uint32_t)trace_u64(r, F(component, level))) : LEVELS_MAX, i;
 
-	check_numbers(m, p, r->id, trace_u64(r, F(component, level)), id);
+	check_numbers_not_zero(m, p, r->id, trace_u64(r, F(component, level)), id);
 	if (level == LEVELS_MAX)
 		return;
-	check_name(m, p, level, id, r);
-	i = dictionary_announce(&m->dictionary, p->number, level, id, trace_text(r, F(component, name)),
-				trace_text(r, F(component, detail)), (uint32_t)trace_u64(r, F(component, flags)), r->time_ns);
+	check_component_renamed(m, p, level, id, r);
+	i = dictionary_announce_component(&m->dictionary, p->number, level, id, trace_text(r, F(component, name)),
+					  trace_text(r, F(component, detail)), (uint32_t)trace_u64(r, F(component, flags)), r->time_ns);
 	m->dictionary.component[i].announced_at = p->nr_uses;
 }
 
@@ -90,46 +90,46 @@ void model_read_link(struct model *m, struct process *p, const struct trace_reco
 	uint32_t lower, upper;
 
 	if (r->id == JITREG_LINK) {
-		check_numbers(m, p, r->id, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)));
-		check_numbers(m, p, r->id, trace_u64(r, F(link, upper_level)), trace_u64(r, F(link, upper)));
+		check_numbers_not_zero(m, p, r->id, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)));
+		check_numbers_not_zero(m, p, r->id, trace_u64(r, F(link, upper_level)), trace_u64(r, F(link, upper)));
 		if (trace_u64(r, F(link, lower_level)) == trace_u64(r, F(link, upper_level)))
 			model_fault(m, FAULT_LINK_SAME_LEVEL, p, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)),
 				    trace_u64(r, F(link, upper)), NULL);
-		lower = component_at(m, p, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)));
-		upper = component_at(m, p, trace_u64(r, F(link, upper_level)), trace_u64(r, F(link, upper)));
+		lower = component_of_ids(m, p, trace_u64(r, F(link, lower_level)), trace_u64(r, F(link, lower)));
+		upper = component_of_ids(m, p, trace_u64(r, F(link, upper_level)), trace_u64(r, F(link, upper)));
 		dictionary_link(&m->dictionary, lower, upper, (uint32_t)trace_u64(r, F(link, weight)), r->time_ns);
 		return;
 	}
-	lower = component_at(m, p, trace_u64(r, F(unlink, lower_level)), trace_u64(r, F(unlink, lower)));
-	upper = component_at(m, p, trace_u64(r, F(unlink, upper_level)), trace_u64(r, F(unlink, upper)));
-	dictionary_unlink(&m->dictionary, lower, dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(unlink, upper_level))),
+	lower = component_of_ids(m, p, trace_u64(r, F(unlink, lower_level)), trace_u64(r, F(unlink, lower)));
+	upper = component_of_ids(m, p, trace_u64(r, F(unlink, upper_level)), trace_u64(r, F(unlink, upper)));
+	dictionary_unlink(&m->dictionary, lower, dictionary_get_level(&m->dictionary, (uint32_t)trace_u64(r, F(unlink, upper_level))),
 			  upper, r->time_ns);
 }
 
 void model_read_edge(struct model *m, struct process *p, const struct trace_record *r)
 {
-	uint32_t from = component_at(m, p, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, from)));
-	uint32_t to = component_at(m, p, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, to)));
+	uint32_t from = component_of_ids(m, p, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, from)));
+	uint32_t to = component_of_ids(m, p, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, to)));
 
-	check_numbers(m, p, r->id, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, from)));
-	check_numbers(m, p, r->id, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, to)));
+	check_numbers_not_zero(m, p, r->id, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, from)));
+	check_numbers_not_zero(m, p, r->id, trace_u64(r, F(edge, level)), trace_u64(r, F(edge, to)));
 	if (from && to)
-		dictionary_edge(&m->dictionary, from, to, (uint32_t)trace_u64(r, F(edge, order)), trace_text(r, F(edge, label)));
+		dictionary_add_edge(&m->dictionary, from, to, (uint32_t)trace_u64(r, F(edge, order)), trace_text(r, F(edge, label)));
 }
 
 /* Mostly said at the end, and perhaps when it is over. */
 void model_read_counter(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t id = trace_u64(r, F(counter, component));
-	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(counter, level))) : LEVELS_MAX;
-	uint32_t component = level < LEVELS_MAX ? dictionary_find(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
+	uint32_t level = id ? dictionary_get_level(&m->dictionary, (uint32_t)trace_u64(r, F(counter, level))) : LEVELS_MAX;
+	uint32_t component = level < LEVELS_MAX ? dictionary_find_component(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
 
 	if (!component && level < LEVELS_MAX)
-		component = dictionary_get(&m->dictionary, p->number, level, id);
+		component = dictionary_get_component(&m->dictionary, p->number, level, id);
 
 	if (component)
-		dictionary_counter(&m->dictionary, component, trace_text(r, F(counter, name)), trace_s64(r, F(counter, value)),
-				   r->time_ns);
+		dictionary_set_counter(&m->dictionary, component, trace_text(r, F(counter, name)), trace_s64(r, F(counter, value)),
+				       r->time_ns);
 }
 
 void model_read_source(struct model *m, struct process *p, const struct trace_record *r)
@@ -146,7 +146,7 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 	s->text = strndup("", 0);
 	s->process = p->number;
 	s->from_ns = r->time_ns;
-	s->level = level ? dictionary_level(&m->dictionary, (uint32_t)level) : LEVELS_MAX;
+	s->level = level ? dictionary_get_level(&m->dictionary, (uint32_t)level) : LEVELS_MAX;
 	s->first_component = trace_u64(r, F(source, first_component));
 	s->flags = (uint32_t)trace_u64(r, F(source, flags));
 	s->nr_components = m->dictionary.nr_components;
@@ -154,7 +154,7 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 	s->nr_lines = 1; /* before memory is taken: an empty line is a byte there, and nine here */
 	for (size_t i = 0; i < s->text_bytes; i++)
 		s->nr_lines += text[i] == '\n';
-	if (!trace_has_room(m->reader, s->text_bytes + s->nr_lines * sizeof(*s->line_start)))
+	if (!trace_budget_has_room(m->reader, s->text_bytes + s->nr_lines * sizeof(*s->line_start)))
 		s->nr_lines = s->text_bytes = 0;
 	s->text = malloc(s->text_bytes + 1);
 	if (!s->text) {
@@ -171,7 +171,7 @@ void model_read_source(struct model *m, struct process *p, const struct trace_re
 		s->line_start[s->nr_lines] = s->text_bytes + 1;
 }
 
-static int source_by_name(const void *a, const void *b)
+static int compare_source_names(const void *a, const void *b)
 {
 	const struct source_key *x = a, *y = b;
 
@@ -195,7 +195,7 @@ int model_settle_sources(struct model *m)
 		m->source_key[i] = (struct source_key){ hash_text(s->name ? basename(s->name) : ""), s->from_ns, s->process, i };
 	}
 	if (m->nr_sources)
-		qsort(m->source_key, m->nr_sources, sizeof(*m->source_key), source_by_name);
+		qsort(m->source_key, m->nr_sources, sizeof(*m->source_key), compare_source_names);
 	return 0;
 }
 
@@ -216,7 +216,7 @@ void model_read_tag(struct model *m, struct process *p, const struct trace_recor
 	t->field = calloc(fields->u + 1, sizeof(*t->field));
 	t->preserving_range = calloc(ranges->u + 1, sizeof(*t->preserving_range));
 	for (uint64_t i = 0; fields->kind == TRACE_LIST && t->field && i < fields->u; i++) {
-		uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_element(fields, i, 0).u);
+		uint32_t level = dictionary_get_level(&m->dictionary, (uint32_t)trace_element(fields, i, 0).u);
 		uint64_t shift = trace_element(fields, i, 1).u, bits = trace_element(fields, i, 2).u;
 
 		if (level == LEVELS_MAX || shift > 63 || bits == 0 || bits > 64 - shift) {
@@ -232,7 +232,7 @@ void model_read_tag(struct model *m, struct process *p, const struct trace_recor
 			(struct jitreg_range){ trace_element(ranges, i, 0).u, trace_element(ranges, i, 1).u };
 }
 
-static int tag_by_time(const void *a, const void *b)
+static int compare_tag_times(const void *a, const void *b)
 {
 	const struct tag *x = a, *y = b;
 
@@ -244,7 +244,7 @@ static int tag_by_time(const void *a, const void *b)
 void model_settle_tags(struct process *p)
 {
 	if (p->nr_tags)
-		qsort(p->tags, p->nr_tags, sizeof(*p->tags), tag_by_time);
+		qsort(p->tags, p->nr_tags, sizeof(*p->tags), compare_tag_times);
 }
 
 void model_read_scope(struct model *m, struct process *p, const struct trace_record *r)
@@ -253,7 +253,7 @@ void model_read_scope(struct model *m, struct process *p, const struct trace_rec
 	struct scope *s;
 
 	if (trace_u64(r, F(scope, action)) == JITREG_SCOPE_END) {
-		dictionary_end(&m->dictionary, p->number, first, nr, r->time_ns);
+		dictionary_end_components(&m->dictionary, p->number, first, nr, r->time_ns);
 		return;
 	}
 	if (!GROW(m->scope, m->nr_scopes, m->scopes_capacity))
@@ -262,7 +262,7 @@ void model_read_scope(struct model *m, struct process *p, const struct trace_rec
 	*s = (struct scope){ p->number, first, nr, r->time_ns, trace_text(r, F(scope, name)), trace_text(r, F(scope, text)) };
 }
 
-static int scope_by_number(const void *a, const void *b)
+static int compare_scope_numbers(const void *a, const void *b)
 {
 	const struct scope *x = a, *y = b;
 
@@ -276,12 +276,12 @@ static int scope_by_number(const void *a, const void *b)
 void model_settle_scopes(struct model *m)
 {
 	if (m->nr_scopes)
-		qsort(m->scope, m->nr_scopes, sizeof(*m->scope), scope_by_number);
+		qsort(m->scope, m->nr_scopes, sizeof(*m->scope), compare_scope_numbers);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ objects */
 
-static const struct trace_value *list_of(const struct trace_record *r, int field)
+static const struct trace_value *list_field_of_record(const struct trace_record *r, int field)
 {
 	static const struct trace_value none = { .kind = TRACE_LIST };
 
@@ -290,7 +290,8 @@ static const struct trace_value *list_of(const struct trace_record *r, int field
 
 void model_read_object(struct model *m, struct process *p, const struct trace_record *r)
 {
-	const struct trace_value *functions = list_of(r, F(object, functions)), *components = list_of(r, F(object, components));
+	const struct trace_value *functions = list_field_of_record(r, F(object, functions)),
+				 *components = list_field_of_record(r, F(object, components));
 	uint64_t *function = calloc(functions->u + 1, sizeof(*function));
 	struct object_component *component = calloc(components->u + 1, sizeof(*component));
 	size_t nr = 0;
@@ -300,7 +301,7 @@ void model_read_object(struct model *m, struct process *p, const struct trace_re
 		function[i] = trace_element(functions, i, 0).u;
 	for (uint64_t i = 0; component && i < components->u; i++) {
 		uint64_t id = trace_element(components, i, 1).u;
-		uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_element(components, i, 0).u) : LEVELS_MAX;
+		uint32_t level = id ? dictionary_get_level(&m->dictionary, (uint32_t)trace_element(components, i, 0).u) : LEVELS_MAX;
 
 		if (level < LEVELS_MAX)
 			component[nr++] = (struct object_component){ level, id };
@@ -319,7 +320,7 @@ void model_read_object_end(struct model *m, struct process *p, const struct trac
 
 void model_read_object_steps(struct model *m, struct process *p, const struct trace_record *r)
 {
-	uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(object_steps, level)));
+	uint32_t level = dictionary_get_level(&m->dictionary, (uint32_t)trace_u64(r, F(object_steps, level)));
 
 	if (level < LEVELS_MAX)
 		objects_add_steps(&m->objects, p->number, trace_u64(r, F(object_steps, address)),
@@ -337,7 +338,7 @@ void model_read_step_word(struct model *m, struct process *p, const struct trace
 }
 
 /* Components that were never announced have a number only, as everywhere. */
-static void name_components(struct model *m, const struct object *x)
+static void mark_components_of_object(struct model *m, const struct object *x)
 {
 	uint32_t nr;
 	const struct object_component *c = object_components(&m->objects, (uint32_t)(x - m->objects.object), &nr);
@@ -347,9 +348,9 @@ static void name_components(struct model *m, const struct object *x)
 		uint32_t found = COMPONENT_NONE;
 
 		for (int n = 0; p && !found && n < ANCESTORS_MAX; n++, p = p->parent)
-			found = dictionary_find(&m->dictionary, p->number, (uint32_t)c[i].level, c[i].id);
+			found = dictionary_find_component(&m->dictionary, p->number, (uint32_t)c[i].level, c[i].id);
 		if (!found)
-			found = dictionary_get(&m->dictionary, x->process, (uint32_t)c[i].level, c[i].id);
+			found = dictionary_get_component(&m->dictionary, x->process, (uint32_t)c[i].level, c[i].id);
 		m->dictionary.component[found].of_objects = true;
 	}
 }
@@ -360,18 +361,18 @@ int model_settle_objects(struct model *m)
 	int ret = objects_settle(o);
 
 	for (uint32_t i = 1; ret == 0 && i < o->nr; i++)
-		name_components(m, &o->object[i]);
+		mark_components_of_object(m, &o->object[i]);
 	return ret;
 }
 
 /* -------------------------------------------------------------------------------------------------- flows and counters */
 
 /* All members of a list's elements are numbers: as the host said them, one element behind another.  NULL: nothing, or no room. */
-static uint64_t *numbers_of(struct model *m, const struct trace_value *list, uint64_t members)
+static uint64_t *copy_list_numbers(struct model *m, const struct trace_value *list, uint64_t members)
 {
 	uint64_t *all, n = list->u;
 
-	if (n > UINT32_MAX || !trace_has_room(m->reader, (n + 1) * members * sizeof(*all)))
+	if (n > UINT32_MAX || !trace_budget_has_room(m->reader, (n + 1) * members * sizeof(*all)))
 		return NULL;
 	all = calloc((size_t)(n * members) + 1, sizeof(*all));
 	for (uint64_t i = 0; all && i < n; i++)
@@ -380,32 +381,32 @@ static uint64_t *numbers_of(struct model *m, const struct trace_value *list, uin
 	return all;
 }
 
-#define NUMBERS(m, r, field, element) numbers_of(m, list_of(r, field), sizeof(struct element) / sizeof(uint64_t))
+#define NUMBERS(m, r, field, element) copy_list_numbers(m, list_field_of_record(r, field), sizeof(struct element) / sizeof(uint64_t))
 
 /* Level numbers of a host become indexes; LEVELS_MAX: none. */
 static void index_levels(struct model *m, uint64_t *level, size_t stride, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++, level += stride)
-		*level = *level && *level <= UINT32_MAX ? dictionary_level(&m->dictionary, (uint32_t)*level) : LEVELS_MAX;
+		*level = *level && *level <= UINT32_MAX ? dictionary_get_level(&m->dictionary, (uint32_t)*level) : LEVELS_MAX;
 }
 
 void model_read_flow(struct model *m, struct process *p, const struct trace_record *r)
 {
-	uint32_t level = dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(flow, level)));
+	uint32_t level = dictionary_get_level(&m->dictionary, (uint32_t)trace_u64(r, F(flow, level)));
 	struct flow_record f = { p->number, level, trace_u64(r, F(flow, component)), r->time_ns,
 				 trace_u64(r, F(flow, flags)) & JITREG_FLOW_ESCAPES, { 0 } };
 
-	check_numbers(m, p, r->id, trace_u64(r, F(flow, level)), f.component);
+	check_numbers_not_zero(m, p, r->id, trace_u64(r, F(flow, level)), f.component);
 	if (level == LEVELS_MAX)
 		return;
 	f.parts.blocks = (void *)NUMBERS(m, r, F(flow, blocks), jitreg_flow_block);
 	f.parts.arcs = (void *)NUMBERS(m, r, F(flow, arcs), jitreg_flow_arc);
 	f.parts.calls = (void *)NUMBERS(m, r, F(flow, calls), jitreg_flow_call);
 	f.parts.executions = (void *)NUMBERS(m, r, F(flow, executions), jitreg_flow_execution);
-	f.parts.nr_blocks = f.parts.blocks ? (uint32_t)list_of(r, F(flow, blocks))->u : 0;
-	f.parts.nr_arcs = f.parts.arcs ? (uint32_t)list_of(r, F(flow, arcs))->u : 0;
-	f.parts.nr_calls = f.parts.calls ? (uint32_t)list_of(r, F(flow, calls))->u : 0;
-	f.parts.nr_executions = f.parts.executions ? (uint32_t)list_of(r, F(flow, executions))->u : 0;
+	f.parts.nr_blocks = f.parts.blocks ? (uint32_t)list_field_of_record(r, F(flow, blocks))->u : 0;
+	f.parts.nr_arcs = f.parts.arcs ? (uint32_t)list_field_of_record(r, F(flow, arcs))->u : 0;
+	f.parts.nr_calls = f.parts.calls ? (uint32_t)list_field_of_record(r, F(flow, calls))->u : 0;
+	f.parts.nr_executions = f.parts.executions ? (uint32_t)list_field_of_record(r, F(flow, executions))->u : 0;
 	if (f.parts.nr_blocks)
 		index_levels(m, (uint64_t *)(uintptr_t)&f.parts.blocks->level, sizeof(*f.parts.blocks) / 8, f.parts.nr_blocks);
 	if (f.parts.nr_calls)
@@ -422,7 +423,7 @@ void model_read_counter_block(struct model *m, struct process *p, const struct t
 	struct counters_record *added;
 
 	c.entry = (void *)NUMBERS(m, r, F(counter_block, entries), jitreg_counter_entry);
-	c.nr = c.entry ? (uint32_t)list_of(r, F(counter_block, entries))->u : 0;
+	c.nr = c.entry ? (uint32_t)list_field_of_record(r, F(counter_block, entries))->u : 0;
 	if (!c.nr || !flow_records_add_counters(&m->flows, &c)) {
 		if (!c.nr)
 			free(c.entry);
@@ -438,15 +439,15 @@ void model_read_counter_block(struct model *m, struct process *p, const struct t
 	}
 }
 
-static uint64_t count_at(const void *list, uint64_t i)
+static uint64_t counter_value_at(const void *list, uint64_t i)
 {
 	return trace_element(list, i, 0).u;
 }
 
 void model_read_counter_values(struct model *m, struct process *p, const struct trace_record *r)
 {
-	const struct trace_value *values = list_of(r, F(counter_values, values));
+	const struct trace_value *values = list_field_of_record(r, F(counter_values, values));
 
 	flow_records_set_values(&m->flows, p->number, trace_u64(r, F(counter_values, block)), r->time_ns,
-				(uint32_t)trace_u64(r, F(counter_values, flags)), values->u, count_at, values);
+				(uint32_t)trace_u64(r, F(counter_values, flags)), values->u, counter_value_at, values);
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static char *hex(const char *bytes, size_t nr)
+static char *hex_text_of_bytes(const char *bytes, size_t nr)
 {
 	char *text = malloc(2 * nr + 1);
 
@@ -25,12 +25,12 @@ static char *hex(const char *bytes, size_t nr)
 	return text;
 }
 
-static char *hex_of(const struct trace_record *r, int index)
+static char *hex_text_of_field(const struct trace_record *r, int index)
 {
 	size_t nr;
 	const char *p = trace_bytes(r, index, &nr);
 
-	return hex(p, nr);
+	return hex_text_of_bytes(p, nr);
 }
 
 /* Executable memory without a file.  mapper is taken over.  NULL without memory, and where there is none. */
@@ -84,7 +84,7 @@ static void read_code_mapping(struct model *m, struct process *p, const struct t
 		return;
 	}
 	c->path = path;
-	c->build_id = hex_of(r, F(mmap, build_id));
+	c->build_id = hex_text_of_field(r, F(mmap, build_id));
 	c->identity = identity;
 	c->map_start = c->address = start;
 	c->bytes = bytes;
@@ -111,7 +111,7 @@ static bool has_room_for(struct model *m, const struct elf_object *elf)
 	uint64_t bytes = elf_object_inflated_bytes(elf);
 
 	m->inflated_bytes = bytes > UINT64_MAX - m->inflated_bytes ? UINT64_MAX : m->inflated_bytes + bytes;
-	return !bytes || trace_has_room(m->reader, m->inflated_bytes);
+	return !bytes || trace_budget_has_room(m->reader, m->inflated_bytes);
 }
 
 static void read_memory_elf(struct model *m, struct process *p, const struct trace_record *r)
@@ -140,7 +140,7 @@ static void read_memory_elf(struct model *m, struct process *p, const struct tra
 }
 
 /* NULL without memory. */
-static struct image_file *add_file(struct model *m)
+static struct image_file *add_image_file(struct model *m)
 {
 	struct image_file *f = calloc(1, sizeof(*f)), **slot = f ? APPEND(m->file, m->nr_files) : NULL;
 
@@ -156,12 +156,12 @@ static struct image_file *add_file(struct model *m)
 /* A library whose file may be gone by now.  NULL without memory. */
 static struct image_file *read_bytes_of_image(struct model *m, const struct trace_record *r, const char *bytes, size_t nr)
 {
-	struct image_file *f = add_file(m);
+	struct image_file *f = add_image_file(m);
 	struct elf_object *elf;
 
 	if (!f)
 		return NULL;
-	f->key = hex_of(r, F(image, build_id));
+	f->key = hex_text_of_field(r, F(image, build_id));
 	f->path = trace_text(r, F(image, path));
 	f->reason = strdup("");
 	if (f->key && f->path && !*f->key)
@@ -200,7 +200,7 @@ void model_read_image(struct model *m, struct process *p, const struct trace_rec
 		if (!c)
 			return;
 		c->path = flags & JITREG_IMAGE_VDSO ? strdup("[vdso]") : trace_text(r, F(image, path));
-		c->build_id = hex_of(r, F(image, build_id));
+		c->build_id = hex_text_of_field(r, F(image, build_id));
 		c->bias = trace_u64(r, F(image, load_bias));
 		c->bias_known = true;
 		c->generated = nr_bytes > 0;
@@ -227,7 +227,7 @@ void model_read_image_unload(struct model *m, struct process *p, const struct tr
 }
 
 /* false: it has no parts; *out is NULL where they do not make an ELF file. */
-static bool read_parts(struct model *m, const struct trace_record *r, struct elf_object **out)
+static bool read_elf_parts(struct model *m, const struct trace_record *r, struct elf_object **out)
 {
 	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;
 
@@ -254,7 +254,7 @@ static void read_debug_file(struct model *m, const struct trace_record *r)
 	struct elf_object *elf = NULL;
 	char *path;
 
-	if (!f || !f->elf || !f->key || !trace_text_is(r, F(image_file, key), f->key) || !read_parts(m, r, &elf) || !elf)
+	if (!f || !f->elf || !f->key || !trace_text_is(r, F(image_file, key), f->key) || !read_elf_parts(m, r, &elf) || !elf)
 		return;
 	elf_object_set_debug(f->elf, elf);
 	path = trace_text(r, F(image_file, path));
@@ -273,7 +273,7 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 		read_debug_file(m, r);
 		return;
 	}
-	f = add_file(m);
+	f = add_image_file(m);
 	if (!f)
 		return;
 	f->key = trace_text(r, F(image_file, key));
@@ -281,7 +281,7 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	f->reason = trace_text(r, F(image_file, reason));
 	f->identity = (struct file_identity){ trace_u64(r, F(image_file, device)), trace_u64(r, F(image_file, inode)),
 					      trace_u64(r, F(image_file, generation)) };
-	if (!read_parts(m, r, &elf))
+	if (!read_elf_parts(m, r, &elf))
 		return;
 	if (!elf)
 		model_set_text(&f->reason, strdup("its parts do not make an ELF file"));
@@ -307,7 +307,7 @@ bool model_is_here(const struct image_file *f)
 }
 
 /* NULL without memory, or where it has no function. */
-static struct function_codes *read_codes(const struct trace_record *r)
+static struct function_codes *read_function_codes(const struct trace_record *r)
 {
 	const struct trace_value *list = F(image_code, functions) < r->nr_values ? &r->values[F(image_code, functions)] : NULL;
 	struct function_codes *c = list && list->kind == TRACE_LIST ? calloc(1, sizeof(*c)) : NULL;
@@ -334,7 +334,7 @@ static struct function_codes *read_codes(const struct trace_record *r)
 
 void model_read_image_code(struct model *m, struct process *p, const struct trace_record *r)
 {
-	struct function_codes *c = read_codes(r), **slot = c ? APPEND(m->image_code, m->nr_image_code) : NULL;
+	struct function_codes *c = read_function_codes(r), **slot = c ? APPEND(m->image_code, m->nr_image_code) : NULL;
 
 	(void)p;
 	if (slot)
@@ -351,7 +351,7 @@ struct file_index {
 	uint32_t *next_key, *next_path; /* by file; 1 + index */
 };
 
-static bool index_files(const struct model *m, struct file_index *x)
+static bool index_image_files(const struct model *m, struct file_index *x)
 {
 	*x = (struct file_index){ .next_key = calloc((size_t)m->nr_files + 1, sizeof(*x->next_key)),
 				  .next_path = calloc((size_t)m->nr_files + 1, sizeof(*x->next_path)) };
@@ -366,7 +366,7 @@ static bool index_files(const struct model *m, struct file_index *x)
 	return x->next_key && x->next_path;
 }
 
-static void free_index(struct file_index *x)
+static void free_file_index(struct file_index *x)
 {
 	hash_map_fini(&x->key);
 	hash_map_fini(&x->path);
@@ -376,7 +376,7 @@ static void free_index(struct file_index *x)
 
 /* A file of another build id, or without one and another in its folder, is another file, which came to this path earlier or later.  A
  * build id may be padded with zeros, or cut. */
-static bool may_be_of(const struct image_file *f, const struct code *c)
+static bool file_may_be_of_image(const struct image_file *f, const struct code *c)
 {
 	size_t a = strlen(f->key), b = strlen(c->build_id);
 
@@ -424,7 +424,7 @@ static bool identify_images(struct model *m)
 	return ok;
 }
 
-static struct image_file *find_file(const struct model *m, const struct file_index *x, const struct code *c)
+static struct image_file *find_image_file(const struct model *m, const struct file_index *x, const struct code *c)
 {
 	struct image_file *found = NULL;
 	uint32_t looked = 0;
@@ -437,7 +437,7 @@ static struct image_file *find_file(const struct model *m, const struct file_ind
 	for (uint32_t i = hash_map_find(&x->path, hash_text(c->path), 0); i && looked++ < FILES_LOOKED; i = x->next_path[i - 1]) {
 		struct image_file *f = m->file[i - 1];
 
-		if (strcmp(f->path, c->path) != 0 || !may_be_of(f, c))
+		if (strcmp(f->path, c->path) != 0 || !file_may_be_of_image(f, c))
 			continue;
 		if (file_identity_is_same(&f->identity, &c->identity))
 			return f;
@@ -447,7 +447,7 @@ static struct image_file *find_file(const struct model *m, const struct file_ind
 }
 
 /* A library that a JIT wrote is there twice where the recorder has read the file that the guest announced. */
-static void share_generated(const struct model *m, const struct file_index *x)
+static void share_generated_flag(const struct model *m, const struct file_index *x)
 {
 	for (uint32_t n = 0; n < m->nr_files; n++) {
 		const struct image_file *f = m->file[n];
@@ -465,7 +465,7 @@ static void share_generated(const struct model *m, const struct file_index *x)
 }
 
 /* Code goes to the files that have its key, and where that is a path, whose identity does not speak against it. */
-static void settle_code(struct model *m, const struct file_index *x)
+static void assign_code_to_files(struct model *m, const struct file_index *x)
 {
 	for (uint32_t n = 0; n < m->nr_image_code; n++) {
 		struct function_codes *c = m->image_code[n];
@@ -485,7 +485,7 @@ static void settle_code(struct model *m, const struct file_index *x)
 }
 
 /* An image goes by its file's name: the loader's may have a link in it. */
-static void use_file(struct code *c, struct image_file *f)
+static void set_file_of_image(struct code *c, struct image_file *f)
 {
 	c->file = f;
 	if (f)
@@ -494,7 +494,7 @@ static void use_file(struct code *c, struct image_file *f)
 
 /* Is a mapping of a file memory that code is generated into: a heap with code in it (SBCL's core), or a file that was made to be mapped
  * twice (LLVM's ORC)?  No loader makes code of an ELF file writable; what is in such a file beside its segments is no code of its own. */
-static bool is_generated_into(const struct code *c)
+static bool mapping_is_generated_into(const struct code *c)
 {
 	uint64_t address;
 
@@ -508,7 +508,7 @@ static bool is_generated_into(const struct code *c)
 #define IN_FILE UINT64_MAX /* mapper_offset: the code is in the file mapper */
 
 /* It gives its place to what a JIT says of its code.  Where the guest knows who mapped it, its region stands for it. */
-static void make_region(struct model *m, struct code *c)
+static void turn_mapping_into_region(struct model *m, struct code *c)
 {
 	static const char deleted[] = " (deleted)";
 	struct process *p = m->numbered[c->process];
@@ -533,7 +533,7 @@ static void make_region(struct model *m, struct code *c)
 }
 
 /* Without parameters. */
-static int name_bytes(const char *name)
+static int bytes_without_parameters(const char *name)
 {
 	const char *end = *name == '(' ? NULL : strchr(name, '(');
 
@@ -541,7 +541,7 @@ static int name_bytes(const char *name)
 }
 
 /* A region goes by the function that mapped it, where its image and its symbol are known, else by the place. */
-static void name_mapper(const struct model *m, struct code *c)
+static void name_region_by_mapper(const struct model *m, struct code *c)
 {
 	const char *image = basename(c->mapper);
 	char *name = NULL, *readable = NULL;
@@ -552,7 +552,7 @@ static void name_mapper(const struct model *m, struct code *c)
 		if (m->file[i]->elf && strcmp(m->file[i]->path, c->mapper) == 0 &&
 		    elf_find_function(m->file[i]->elf, c->mapper_offset, &f) && f.bytes) {
 			readable = demangle(f.name);
-			ret = asprintf(&name, "%s, mapped by %.*s in %s", c->name, name_bytes(readable ? readable : f.name),
+			ret = asprintf(&name, "%s, mapped by %.*s in %s", c->name, bytes_without_parameters(readable ? readable : f.name),
 				       readable ? readable : f.name, image);
 			free(readable);
 		}
@@ -593,7 +593,7 @@ static bool find_files_of_guest(struct model *m)
 		const struct code *k = n ? m->code[n - 1] : NULL;
 
 		if (k && k->bytes == c->bytes && k->from_ns <= c->from_ns && !is_unloaded_between(m->numbered[c->process], k, c))
-			use_file(c, k->file);
+			set_file_of_image(c, k->file);
 	}
 	hash_map_fini(&told);
 	return ok;
@@ -616,26 +616,26 @@ static void search_debug_files(const struct model *m)
 void model_settle_images(struct model *m)
 {
 	struct file_index index;
-	bool ok = index_files(m, &index) && identify_images(m);
+	bool ok = index_image_files(m, &index) && identify_images(m);
 
 	search_debug_files(m);
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
 		struct code *c = m->code[i];
 
 		if (c->kind == CODE_IMAGE && c->path && c->build_id) {
-			use_file(c, c->file ? c->file : find_file(m, &index, c));
-			if (is_generated_into(c))
-				make_region(m, c);
+			set_file_of_image(c, c->file ? c->file : find_image_file(m, &index, c));
+			if (mapping_is_generated_into(c))
+				turn_mapping_into_region(m, c);
 			if (c->file)
 				c->file->generated |= c->generated;
 		}
 	}
 	ok = ok && find_files_of_guest(m);
 	if (ok)
-		share_generated(m, &index);
+		share_generated_flag(m, &index);
 	if (ok)
-		settle_code(m, &index);
-	free_index(&index);
+		assign_code_to_files(m, &index);
+	free_file_index(&index);
 	/* a recorder that comes late lists libraries that the guest knew before */
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->file)
@@ -643,5 +643,5 @@ void model_settle_images(struct model *m)
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_REGION && m->code[i]->mapper && *m->code[i]->mapper && m->code[i]->name &&
 		    m->code[i]->mapper_offset != IN_FILE)
-			name_mapper(m, m->code[i]);
+			name_region_by_mapper(m, m->code[i]);
 }

@@ -41,7 +41,7 @@ struct mark_key {
 	uint64_t a, b;
 };
 
-static struct mark_key key_of(int by, uint32_t process, uint32_t tid, uint32_t component, uint64_t instance, const char *name)
+static struct mark_key open_mark_key(int by, uint32_t process, uint32_t tid, uint32_t component, uint64_t instance, const char *name)
 {
 	uint64_t about = hash_text(name ? name : "") ^ ((uint64_t)process << 32 | component) * 0x9e3779b97f4a7c15ull;
 
@@ -49,15 +49,15 @@ static struct mark_key key_of(int by, uint32_t process, uint32_t tid, uint32_t c
 }
 
 /* Does a mark begin what that END ends?  Hashes alone may be equal by chance. */
-static bool is_begin(const struct mark *k, int by, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
-		     const char *name)
+static bool mark_is_begin_of_end(const struct mark *k, int by, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
+				 const char *name)
 {
 	return k->process == p->number && k->component == component && (by == BY_INSTANCE || k->tid == tid) &&
 	       (by == BY_TID || k->instance == instance) && strcmp(k->name ? k->name : "", name ? name : "") == 0;
 }
 
 /* mark: an index. */
-static void add_open(struct model *m, uint32_t mark)
+static void add_open_mark(struct model *m, uint32_t mark)
 {
 	const struct mark *k = &m->mark[mark];
 	struct open_marks *o = m->open_marks ? m->open_marks : (m->open_marks = calloc(1, sizeof(*o)));
@@ -74,7 +74,7 @@ static void add_open(struct model *m, uint32_t mark)
 		o->capacity = m->marks_capacity;
 	}
 	for (int by = 0; by < NR_BY; by++) {
-		struct mark_key key = key_of(by, k->process, k->tid, k->component, k->instance, k->name);
+		struct mark_key key = open_mark_key(by, k->process, k->tid, k->component, k->instance, k->name);
 
 		o->chain[mark].before[by] = hash_map_find(&o->latest[by], key.a, key.b);
 		hash_map_set(&o->latest[by], key.a, key.b, mark + 1);
@@ -82,16 +82,17 @@ static void add_open(struct model *m, uint32_t mark)
 }
 
 /* Without a handle: the latest that it can end. */
-static struct mark *find_begin(struct model *m, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
-			       const char *name)
+static struct mark *find_begun_mark(struct model *m, const struct process *p, uint32_t tid, uint32_t component, uint64_t instance,
+				    const char *name)
 {
 	struct open_marks *o = m->open_marks;
 
 	for (int by = 0; o && by < NR_BY; by++) {
-		struct mark_key key = key_of(by, p->number, tid, component, instance, name);
+		struct mark_key key = open_mark_key(by, p->number, tid, component, instance, name);
 		uint32_t i = hash_map_find(&o->latest[by], key.a, key.b), was = i;
 
-		while (i && (m->mark[i - 1].end_ns != UINT64_MAX || !is_begin(&m->mark[i - 1], by, p, tid, component, instance, name)))
+		while (i && (m->mark[i - 1].end_ns != UINT64_MAX ||
+			     !mark_is_begin_of_end(&m->mark[i - 1], by, p, tid, component, instance, name)))
 			i = o->chain[i - 1].before[by];
 		if (i && i != was)
 			hash_map_set(&o->latest[by], key.a, key.b, i);
@@ -103,7 +104,7 @@ static struct mark *find_begin(struct model *m, const struct process *p, uint32_
 	return NULL;
 }
 
-static void begin_piece(struct model *m, uint32_t mark, uint32_t tid, uint64_t time_ns)
+static void begin_mark_piece(struct model *m, uint32_t mark, uint32_t tid, uint64_t time_ns)
 {
 	struct mark *k = &m->mark[mark];
 
@@ -113,13 +114,13 @@ static void begin_piece(struct model *m, uint32_t mark, uint32_t tid, uint64_t t
 	k->pieces = ++m->nr_pieces;
 }
 
-static void end_piece(struct model *m, const struct mark *k, uint64_t time_ns)
+static void end_mark_piece(struct model *m, const struct mark *k, uint64_t time_ns)
 {
 	if (k->pieces && m->piece[k->pieces - 1].to_ns == UINT64_MAX)
 		m->piece[k->pieces - 1].to_ns = time_ns;
 }
 
-static uint32_t parent_of(const struct model *m, const struct process *p, uint64_t handle, uint64_t instance)
+static uint32_t parent_of_mark(const struct model *m, const struct process *p, uint64_t handle, uint64_t instance)
 {
 	if (handle)
 		return hash_map_find(&m->mark_handles, p->number, handle);
@@ -132,7 +133,7 @@ static uint32_t parent_of(const struct model *m, const struct process *p, uint64
 static void begin_mark(struct model *m, const struct process *p, const struct trace_record *r, uint32_t component, char *name)
 {
 	uint64_t handle = trace_u64(r, F(mark, mark)), parent_instance = trace_u64(r, F(mark, parent_instance));
-	uint32_t parent = parent_of(m, p, trace_u64(r, F(mark, parent)), parent_instance);
+	uint32_t parent = parent_of_mark(m, p, trace_u64(r, F(mark, parent)), parent_instance);
 	struct mark *k;
 
 	if (!GROW(m->mark, m->nr_marks, m->marks_capacity)) {
@@ -146,17 +147,17 @@ static void begin_mark(struct model *m, const struct process *p, const struct tr
 	if (handle)
 		hash_map_set(&m->mark_handles, p->number, handle, m->nr_marks);
 	else
-		add_open(m, m->nr_marks - 1);
+		add_open_mark(m, m->nr_marks - 1);
 	if (k->covers == JITREG_COVERS_THREAD || k->covers == JITREG_COVERS_TASK || (!k->covers && component && parent))
-		begin_piece(m, m->nr_marks - 1, r->tid, r->time_ns);
+		begin_mark_piece(m, m->nr_marks - 1, r->tid, r->time_ns);
 }
 
 void model_read_mark(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t action = trace_u64(r, F(mark, action)), handle = trace_u64(r, F(mark, mark)), id = trace_u64(r, F(mark, component));
 	uint64_t instance = trace_u64(r, F(mark, instance));
-	uint32_t level = id ? dictionary_level(&m->dictionary, (uint32_t)trace_u64(r, F(mark, level))) : LEVELS_MAX, of;
-	uint32_t component = level < LEVELS_MAX ? dictionary_get(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
+	uint32_t level = id ? dictionary_get_level(&m->dictionary, (uint32_t)trace_u64(r, F(mark, level))) : LEVELS_MAX, of;
+	uint32_t component = level < LEVELS_MAX ? dictionary_get_component(&m->dictionary, p->number, level, id) : COMPONENT_NONE;
 	char *name = trace_text(r, F(mark, name));
 	struct mark *k;
 
@@ -166,7 +167,7 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 		return;
 	}
 	of = handle ? hash_map_find(&m->mark_handles, p->number, handle) : 0;
-	k = of ? &m->mark[of - 1] : handle ? NULL : find_begin(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
+	k = of ? &m->mark[of - 1] : handle ? NULL : find_begun_mark(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
 	/* without an agent that listens a mark has neither handle nor name */
 	if (action == JITREG_MARK_END && (handle || (name && *name)) &&
 	    (!k || k->end_ns != UINT64_MAX || (!handle && instance && k->instance != instance)))
@@ -175,12 +176,12 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 	if (!k || k->end_ns != UINT64_MAX)
 		return;
 	if (action == JITREG_MARK_ENTER && k->covers == JITREG_COVERS_TASK) {
-		end_piece(m, k, r->time_ns);
-		begin_piece(m, (uint32_t)(k - m->mark), r->tid, r->time_ns);
+		end_mark_piece(m, k, r->time_ns);
+		begin_mark_piece(m, (uint32_t)(k - m->mark), r->tid, r->time_ns);
 	} else if (action == JITREG_MARK_LEAVE && k->covers == JITREG_COVERS_TASK) {
-		end_piece(m, k, r->time_ns);
+		end_mark_piece(m, k, r->time_ns);
 	} else if (action == JITREG_MARK_END) {
-		end_piece(m, k, r->time_ns);
+		end_mark_piece(m, k, r->time_ns);
 		k->end_ns = r->time_ns;
 		if (trace_u64(r, F(mark, units)))
 			k->units = trace_u64(r, F(mark, units));
@@ -189,7 +190,7 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 
 /* ---------------------------------------------------------------------------------------------------------- in order */
 
-static int by_begin(const void *a, const void *b)
+static int compare_mark_begins(const void *a, const void *b)
 {
 	const struct mark *const *x = a, *const *y = b;
 
@@ -198,7 +199,7 @@ static int by_begin(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static int by_thread(const void *a, const void *b)
+static int compare_piece_threads(const void *a, const void *b)
 {
 	const struct mark_piece *const *x = a, *const *y = b;
 
@@ -212,7 +213,7 @@ static int by_thread(const void *a, const void *b)
 }
 
 /* Elements by a comparison of pointers to them; returns where each has gone, 1 + index by 1 + index.  NULL without memory: as they were. */
-static uint32_t *sort(void *array, uint32_t nr, size_t each, int (*compare)(const void *, const void *))
+static uint32_t *sort_and_track_moves(void *array, uint32_t nr, size_t each, int (*compare)(const void *, const void *))
 {
 	uint32_t *gone_to = calloc((size_t)nr + 1, sizeof(*gone_to));
 	char **order = calloc((size_t)nr + 1, sizeof(*order)), *copy = malloc(((size_t)nr + 1) * each), *from = array;
@@ -238,8 +239,8 @@ static uint32_t *sort(void *array, uint32_t nr, size_t each, int (*compare)(cons
 
 void model_settle_marks(struct model *m)
 {
-	uint32_t *marks = m->nr_marks ? sort(m->mark, m->nr_marks, sizeof(*m->mark), by_begin) : NULL;
-	uint32_t *pieces = m->nr_pieces ? sort(m->piece, m->nr_pieces, sizeof(*m->piece), by_thread) : NULL;
+	uint32_t *marks = m->nr_marks ? sort_and_track_moves(m->mark, m->nr_marks, sizeof(*m->mark), compare_mark_begins) : NULL;
+	uint32_t *pieces = m->nr_pieces ? sort_and_track_moves(m->piece, m->nr_pieces, sizeof(*m->piece), compare_piece_threads) : NULL;
 
 	hash_map_fini(&m->mark_handles);
 	marks_free_open(m);
@@ -263,18 +264,18 @@ void model_settle_marks(struct model *m)
 	free(pieces);
 }
 
-static bool is_before(const struct mark_piece *x, const struct process *p, uint32_t tid, uint64_t time_ns)
+static bool piece_begins_up_to(const struct mark_piece *x, const struct process *p, uint32_t tid, uint64_t time_ns)
 {
 	if (x->process != p->number)
 		return x->process < p->number;
 	return x->tid != tid ? x->tid < tid : x->from_ns <= time_ns;
 }
 
-const struct mark_piece *model_find_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns,
-					  uint64_t *until_ns)
+const struct mark_piece *
+model_find_mark_piece(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *until_ns)
 {
 	const struct mark_piece *x;
-	uint32_t up_to = SORTED_COUNT(m->nr_pieces, i, is_before(&m->piece[i], p, tid, time_ns));
+	uint32_t up_to = SORTED_COUNT(m->nr_pieces, i, piece_begins_up_to(&m->piece[i], p, tid, time_ns));
 
 	x = up_to < m->nr_pieces ? &m->piece[up_to] : NULL; /* the next one */
 	if (x && x->process == p->number && x->tid == tid && x->from_ns < *until_ns)

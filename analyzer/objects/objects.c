@@ -20,27 +20,27 @@ struct object_entry {
 
 /* ----------------------------------------------------------------------------------------------------------- records */
 
-static uint64_t mix(uint64_t h, uint64_t v)
+static uint64_t mix_hash(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 29;
 }
 
-static bool is_set(const struct objects *o, uint32_t set, const uint64_t *numbers, size_t nr)
+static bool set_has_numbers(const struct objects *o, uint32_t set, const uint64_t *numbers, size_t nr)
 {
 	return o->set[set].nr == nr && (!nr || memcmp(o->number + o->set[set].first, numbers, nr * sizeof(*numbers)) == 0);
 }
 
 /* The set of these numbers, new or not; UINT32_MAX without memory. */
-static uint32_t get_set(struct objects *o, const uint64_t *numbers, size_t nr)
+static uint32_t get_number_set(struct objects *o, const uint64_t *numbers, size_t nr)
 {
 	uint64_t h = nr;
 	uint32_t i;
 
 	for (size_t n = 0; n < nr; n++)
-		h = mix(h, numbers[n]);
+		h = mix_hash(h, numbers[n]);
 	i = hash_map_find(&o->set_of, h, 0);
-	if (i && is_set(o, i, numbers, nr))
+	if (i && set_has_numbers(o, i, numbers, nr))
 		return i;
 	if (nr > UINT32_MAX / 2 - o->nr_numbers || !GROW(o->set, o->nr_sets, o->sets_capacity))
 		return UINT32_MAX;
@@ -62,7 +62,7 @@ static uint32_t get_set(struct objects *o, const uint64_t *numbers, size_t nr)
 }
 
 /* Sorted, each once. */
-static size_t tidy(uint64_t *numbers, size_t nr)
+static size_t sort_and_drop_duplicates(uint64_t *numbers, size_t nr)
 {
 	size_t kept = 0;
 
@@ -75,7 +75,7 @@ static size_t tidy(uint64_t *numbers, size_t nr)
 }
 
 /* Neither it nor one around it has ended, as far as records were read. */
-static bool is_there(struct objects *o, uint32_t i)
+static bool object_is_open(struct objects *o, uint32_t i)
 {
 	o->steps += o->object[i].depth / 16;
 	for (; i; i = o->object[i].upper)
@@ -84,18 +84,18 @@ static bool is_there(struct objects *o, uint32_t i)
 	return true;
 }
 
-static void end_at(struct object *x, uint64_t time_ns)
+static void end_object_at(struct object *x, uint64_t time_ns)
 {
 	time_ns = time_ns > x->from_ns ? time_ns : x->from_ns;
 	x->to_ns = time_ns < x->to_ns ? time_ns : x->to_ns;
 	x->over = true;
 }
 
-static bool begin(struct objects *o)
+static bool add_none_object(struct objects *o)
 {
 	if (o->nr)
 		return true;
-	if (!GROW(o->object, o->nr, o->capacity) || get_set(o, NULL, 0) == UINT32_MAX)
+	if (!GROW(o->object, o->nr, o->capacity) || get_number_set(o, NULL, 0) == UINT32_MAX)
 		return false;
 	o->object[o->nr++] = (struct object){ 0 };
 	return true;
@@ -108,30 +108,30 @@ uint32_t objects_add(struct objects *o, uint32_t process, uint64_t time_ns, uint
 	uint32_t before;
 	struct object *old;
 
-	if (!address || !begin(o))
+	if (!address || !add_none_object(o))
 		return OBJECT_NONE;
 	before = hash_map_find(&o->latest, process, address);
 	if (upper_address) {
 		new.upper = hash_map_find(&o->latest, process, upper_address);
-		if (!new.upper || new.upper == before || !is_there(o, new.upper) || o->object[new.upper].depth == OBJECT_DEPTH_MAX) {
+		if (!new.upper || new.upper == before || !object_is_open(o, new.upper) || o->object[new.upper].depth == OBJECT_DEPTH_MAX) {
 			o->lost++;
 			return OBJECT_NONE;
 		}
 		new.depth = o->object[new.upper].depth + 1;
 		new.root = o->object[new.upper].root;
 	}
-	new.functions = get_set(o, functions, tidy(functions, nr_functions));
-	new.components = get_set(o, (const uint64_t *)components, 2 * nr_components);
+	new.functions = get_number_set(o, functions, sort_and_drop_duplicates(functions, nr_functions));
+	new.components = get_number_set(o, (const uint64_t *)components, 2 * nr_components);
 	if (new.functions == UINT32_MAX || new.components == UINT32_MAX)
 		return OBJECT_NONE;
 	old = &o->object[before];
-	if (before && is_there(o, before) && old->upper == new.upper && old->flags == flags && old->functions == new.functions &&
+	if (before && object_is_open(o, before) && old->upper == new.upper && old->flags == flags && old->functions == new.functions &&
 	    old->components == new.components) /* announced again: to another recorder, or by a host that does not remember */
 		return before;
 	if (!GROW(o->object, o->nr, o->capacity) || !hash_map_set(&o->latest, process, address, o->nr))
 		return OBJECT_NONE;
 	if (before)
-		end_at(&o->object[before], time_ns);
+		end_object_at(&o->object[before], time_ns);
 	if (!new.root)
 		new.root = o->nr;
 	o->object[o->nr] = new;
@@ -143,13 +143,13 @@ void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t
 	uint32_t i = hash_map_find(&o->latest, process, address);
 
 	if (i && !o->object[i].over)
-		end_at(&o->object[i], time_ns);
+		end_object_at(&o->object[i], time_ns);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ indexes */
 
 /* How many entries it has: one for each function, and another that is of none: objects without an upper one, and classes everywhere. */
-static uint32_t nr_entries_of(const struct objects *o, const struct object *x)
+static uint32_t nr_entries_of_object(const struct objects *o, const struct object *x)
 {
 	if (x->flags & JITREG_OBJECT_CLASS)
 		return o->set[x->functions].nr + ((x->flags & JITREG_OBJECT_EVERYWHERE) != 0);
@@ -157,7 +157,7 @@ static uint32_t nr_entries_of(const struct objects *o, const struct object *x)
 }
 
 /* Upper ones come before those below them. */
-static bool make_trees(struct objects *o)
+static bool make_object_trees(struct objects *o)
 {
 	uint32_t *next = calloc(o->nr, sizeof(*next)), at = 1;
 
@@ -183,7 +183,7 @@ static bool make_trees(struct objects *o)
 	return next && o->tree;
 }
 
-static int by_address(const void *a, const void *b, void *objects)
+static int compare_object_addresses(const void *a, const void *b, void *objects)
 {
 	const struct object *x = &((const struct object *)objects)[*(const uint32_t *)a];
 	const struct object *y = &((const struct object *)objects)[*(const uint32_t *)b];
@@ -197,7 +197,7 @@ static int by_address(const void *a, const void *b, void *objects)
 	return x < y ? -1 : x > y;
 }
 
-static int by_function(const void *a, const void *b)
+static int compare_entry_functions(const void *a, const void *b)
 {
 	const struct object_entry *x = a, *y = b;
 
@@ -212,12 +212,12 @@ static int by_function(const void *a, const void *b)
 	return x->object < y->object ? -1 : x->object > y->object;
 }
 
-static bool make_entries(struct objects *o)
+static bool make_object_entries(struct objects *o)
 {
 	size_t nr = 0;
 
 	for (uint32_t i = 1; i < o->nr; i++)
-		nr += nr_entries_of(o, &o->object[i]);
+		nr += nr_entries_of_object(o, &o->object[i]);
 	if (nr > UINT32_MAX / 4)
 		return false;
 	for (o->nr_leaves = 1; o->nr_leaves < nr; o->nr_leaves *= 2)
@@ -230,12 +230,12 @@ static bool make_entries(struct objects *o)
 		const struct object *x = &o->object[i];
 		const struct object_set *s = &o->set[x->functions];
 
-		for (uint32_t n = 0, of = nr_entries_of(o, x); n < of; n++)
+		for (uint32_t n = 0, of = nr_entries_of_object(o, x); n < of; n++)
 			o->entry[o->nr_entries++] = (struct object_entry){ n < s->nr ? o->number[s->first + n] : 0, x->from_ns,
 									   x->process, i, (x->flags & JITREG_OBJECT_CLASS) != 0 };
 	}
 	if (nr)
-		qsort(o->entry, nr, sizeof(*o->entry), by_function);
+		qsort(o->entry, nr, sizeof(*o->entry), compare_entry_functions);
 	for (uint32_t i = 0; i < nr; i++)
 		o->last[o->nr_leaves + i] = o->object[o->entry[i].object].to_ns;
 	for (uint32_t i = o->nr_leaves - 1; i > 0; i--)
@@ -250,7 +250,7 @@ int objects_settle(struct objects *o)
 		return 0;
 	o->by_address = malloc(o->nr * sizeof(*o->by_address));
 	o->known = calloc(KNOWN, sizeof(*o->known));
-	if (!o->by_address || !o->known || !make_trees(o) || !make_entries(o))
+	if (!o->by_address || !o->known || !make_object_trees(o) || !make_object_entries(o))
 		return -ENOMEM;
 	for (uint32_t i = 1; i < o->nr; i++) {
 		const struct object_set *s = &o->set[o->object[i].functions];
@@ -260,7 +260,7 @@ int objects_settle(struct objects *o)
 				return -ENOMEM;
 		o->by_address[i - 1] = i;
 	}
-	qsort_r(o->by_address, o->nr - 1, sizeof(*o->by_address), by_address, o->object);
+	qsort_r(o->by_address, o->nr - 1, sizeof(*o->by_address), compare_object_addresses, o->object);
 	return objects_settle_steps(o) ? 0 : -ENOMEM;
 }
 
@@ -292,12 +292,12 @@ bool object_has_function(const struct objects *o, uint32_t object, uint64_t func
 	return up_to < s->nr && o->number[s->first + up_to] == function;
 }
 
-static bool lives(const struct object *x, uint64_t time_ns)
+static bool object_lives_at(const struct object *x, uint64_t time_ns)
 {
 	return x->from_ns <= time_ns && time_ns < x->to_ns;
 }
 
-static bool begins_up_to(const struct object *x, uint32_t process, uint64_t address, uint64_t time_ns)
+static bool object_begins_up_to(const struct object *x, uint32_t process, uint64_t address, uint64_t time_ns)
 {
 	if (x->process != process)
 		return x->process < process;
@@ -306,20 +306,21 @@ static bool begins_up_to(const struct object *x, uint32_t process, uint64_t addr
 
 uint32_t objects_find(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns)
 {
-	uint32_t up_to = SORTED_COUNT(o->nr ? o->nr - 1 : 0, i, begins_up_to(&o->object[o->by_address[i]], process, address, time_ns));
+	uint32_t up_to =
+		SORTED_COUNT(o->nr ? o->nr - 1 : 0, i, object_begins_up_to(&o->object[o->by_address[i]], process, address, time_ns));
 	const struct object *x = up_to ? &o->object[o->by_address[up_to - 1]] : NULL;
 
-	return x && x->process == process && x->address == address && lives(x, time_ns) ? o->by_address[up_to - 1] : OBJECT_NONE;
+	return x && x->process == process && x->address == address && object_lives_at(x, time_ns) ? o->by_address[up_to - 1] : OBJECT_NONE;
 }
 
 /* Entries of that process, function and kind that begin at the time or before: up to the index that is returned. */
-static uint32_t entries_up_to(const struct objects *o, const struct object_entry *key)
+static uint32_t count_entries_up_to(const struct objects *o, const struct object_entry *key)
 {
-	return SORTED_COUNT(o->nr_entries, i, by_function(&o->entry[i], key) <= 0);
+	return SORTED_COUNT(o->nr_entries, i, compare_entry_functions(&o->entry[i], key) <= 0);
 }
 
 /* 1 + the last entry before end that ends after the time; 0: there is none.  node holds entries [first, first + nr). */
-static uint32_t last_alive(const struct objects *o, uint32_t end, uint64_t time_ns, uint32_t node, uint32_t first, uint32_t nr)
+static uint32_t find_last_alive_entry(const struct objects *o, uint32_t end, uint64_t time_ns, uint32_t node, uint32_t first, uint32_t nr)
 {
 	uint32_t found;
 
@@ -327,17 +328,17 @@ static uint32_t last_alive(const struct objects *o, uint32_t end, uint64_t time_
 		return 0;
 	if (nr == 1)
 		return first + 1;
-	found = last_alive(o, end, time_ns, 2 * node + 1, first + nr / 2, nr / 2);
-	return found ? found : last_alive(o, end, time_ns, 2 * node, first, nr / 2);
+	found = find_last_alive_entry(o, end, time_ns, 2 * node + 1, first + nr / 2, nr / 2);
+	return found ? found : find_last_alive_entry(o, end, time_ns, 2 * node, first, nr / 2);
 }
 
 uint32_t objects_find_outermost(const struct objects *o, uint32_t process, uint64_t function, bool is_class, uint64_t time_ns,
 				uint32_t *object, uint32_t max)
 {
 	const struct object_entry key = { function, time_ns, process, UINT32_MAX, is_class };
-	uint32_t end = entries_up_to(o, &key), nr = 0;
+	uint32_t end = count_entries_up_to(o, &key), nr = 0;
 
-	while (nr < max && end && (end = last_alive(o, end, time_ns, 1, 0, o->nr_leaves))) {
+	while (nr < max && end && (end = find_last_alive_entry(o, end, time_ns, 1, 0, o->nr_leaves))) {
 		const struct object_entry *e = &o->entry[--end];
 
 		if (e->process != process || e->function != function || e->is_class != is_class)
@@ -357,7 +358,7 @@ bool object_is_outermost(const struct objects *o, uint32_t object)
 	return object_is_node(o, object) && !o->object[object].upper;
 }
 
-static void narrow(struct object_answer *a, uint64_t change_ns, uint64_t time_ns)
+static void narrow_answer_times(struct object_answer *a, uint64_t change_ns, uint64_t time_ns)
 {
 	if (change_ns <= time_ns)
 		a->from_ns = change_ns > a->from_ns ? change_ns : a->from_ns;
@@ -367,7 +368,7 @@ static void narrow(struct object_answer *a, uint64_t change_ns, uint64_t time_ns
 
 struct object_answer objects_find_below(struct objects *o, uint32_t object, enum objects_below which, uint64_t function, uint64_t time_ns)
 {
-	struct object_answer *known = &o->known[mix(mix(function, object), which) & (KNOWN - 1)];
+	struct object_answer *known = &o->known[mix_hash(mix_hash(function, object), which) & (KNOWN - 1)];
 	struct object_answer a = { function, 0, UINT64_MAX, object, which, OBJECT_NONE, UINT32_MAX, false };
 	const struct object *of = &o->object[object];
 
@@ -381,9 +382,9 @@ struct object_answer objects_find_below(struct objects *o, uint32_t object, enum
 
 		if (!object_is_node(o, i) || !object_has_function(o, i, function))
 			continue;
-		narrow(&a, x->from_ns, time_ns);
-		narrow(&a, x->to_ns, time_ns);
-		if (!lives(x, time_ns) || (which == OBJECTS_NEAREST && x->depth > a.depth))
+		narrow_answer_times(&a, x->from_ns, time_ns);
+		narrow_answer_times(&a, x->to_ns, time_ns);
+		if (!object_lives_at(x, time_ns) || (which == OBJECTS_NEAREST && x->depth > a.depth))
 			continue;
 		if (x->depth < a.depth && which == OBJECTS_NEAREST)
 			a.first = OBJECT_NONE;
@@ -405,7 +406,7 @@ bool objects_is_one_of(const struct objects *o, const struct object_answer *a, u
 	return a->which == OBJECTS_ALL || (object != a->of && x->depth == a->depth);
 }
 
-static bool is_alike(const struct objects *o, uint32_t a, uint32_t b)
+static bool objects_are_alike(const struct objects *o, uint32_t a, uint32_t b)
 {
 	const struct object_set *x = &o->set[o->object[a].components], *y = &o->set[o->object[b].components];
 
@@ -423,7 +424,7 @@ uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, ui
 	for (uint32_t n = 0; n <= of->nr_below; n++) {
 		const uint32_t i = o->tree[of->place + n];
 
-		if (!objects_is_one_of(o, a, i) || !lives(&o->object[i], time_ns) || !is_alike(o, i, object))
+		if (!objects_is_one_of(o, a, i) || !object_lives_at(&o->object[i], time_ns) || !objects_are_alike(o, i, object))
 			continue;
 		if (found)
 			return OBJECT_NONE;

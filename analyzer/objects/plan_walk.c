@@ -9,7 +9,7 @@
 #define RDI 5
 #define ROOTS_MAX 8 /* trees of a process at a time that are looked through */
 
-static uint64_t read_step(const struct objects *o, const struct unwind_frame *f, const struct unwind_input *input)
+static uint64_t read_step_word(const struct objects *o, const struct unwind_frame *f, const struct unwind_input *input)
 {
 	uint64_t at, step;
 	uint32_t offset;
@@ -35,7 +35,7 @@ void plan_frames_add(struct plan_frames *to, const struct objects *o, const stru
 	to->nr++;
 	p->function = f->function;
 	p->note = note;
-	p->step = read_step(o, f, input);
+	p->step = read_step_word(o, f, input);
 	p->nr_held = 0;
 	for (unsigned i = 0; i < NR_PRESERVED; i++)
 		if (f->registers.known >> preserved[i] & 1)
@@ -45,12 +45,12 @@ void plan_frames_add(struct plan_frames *to, const struct objects *o, const stru
 		p->held[p->nr_held++] = f->registers.value[RDI];
 }
 
-static uint32_t held(const struct plan_walk *w, const struct plan_frame *f, uint32_t i)
+static uint32_t held_object(const struct plan_walk *w, const struct plan_frame *f, uint32_t i)
 {
 	return objects_find(w->objects, w->process, f->held[i], w->time_ns);
 }
 
-static bool is_used(const struct plan_walk *w, uint64_t function)
+static bool function_is_used(const struct plan_walk *w, uint64_t function)
 {
 	for (uint32_t i = 0; i < w->nr_used && i < PLAN_FUNCTIONS; i++)
 		if (w->used[i] == function)
@@ -59,18 +59,18 @@ static bool is_used(const struct plan_walk *w, uint64_t function)
 }
 
 /* By a frame of this function. */
-static void found(struct plan_walk *w, uint32_t object, uint64_t function)
+static void set_found_object(struct plan_walk *w, uint32_t object, uint64_t function)
 {
 	if (w->state != PLAN_FOUND || w->object != object)
 		w->nr_used = 0;
 	w->state = PLAN_FOUND;
 	w->object = object;
-	if (!is_used(w, function))
+	if (!function_is_used(w, function))
 		w->used[w->nr_used++ % PLAN_FUNCTIONS] = function;
 }
 
 /* Rule 2.  false: no tree begins there. */
-static bool take_outermost(struct plan_walk *w, const struct plan_frame *f)
+static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	const struct objects *o = w->objects;
 	uint32_t root[2], nr = objects_find_outermost(o, w->process, f->function, false, w->time_ns, root, 2);
@@ -79,27 +79,27 @@ static bool take_outermost(struct plan_walk *w, const struct plan_frame *f)
 		return false;
 	w->class = w->object = OBJECT_NONE;
 	for (uint32_t i = 0; i < f->nr_held; i++) {
-		uint32_t x = held(w, f, i);
+		uint32_t x = held_object(w, f, i);
 
 		if (x && object_is_outermost(o, x) && object_has_function(o, x, f->function)) {
-			found(w, x, f->function);
+			set_found_object(w, x, f->function);
 			return true;
 		}
 	}
 	if (o->object[root[0]].flags & JITREG_OBJECT_ALONE || (nr == 1 && !f->all_known))
-		found(w, root[0], f->function);
+		set_found_object(w, root[0], f->function);
 	else
 		w->state = f->all_known ? PLAN_UNREAD : PLAN_LOST;
 	return true;
 }
 
 /* One of those that an answer is about; OBJECT_NONE: several could be it. */
-static uint32_t choose(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *a)
+static uint32_t choose_answered_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *a)
 {
 	if (!a->several)
 		return a->first;
 	for (uint32_t i = 0; i < f->nr_held; i++) {
-		uint32_t x = held(w, f, i);
+		uint32_t x = held_object(w, f, i);
 
 		if (x && objects_is_one_of(w->objects, a, x))
 			return x;
@@ -114,12 +114,12 @@ static uint32_t choose(const struct plan_walk *w, const struct plan_frame *f, co
 
 /* The one with the frame's function that a register holds, in the tree of root (OBJECT_NONE: any): a search would have found it, too, and
  * takes long where a tree has had thousands of them. */
-static uint32_t held_with_function(const struct plan_walk *w, const struct plan_frame *f, uint32_t root)
+static uint32_t held_object_with_function(const struct plan_walk *w, const struct plan_frame *f, uint32_t root)
 {
 	const struct objects *o = w->objects;
 
 	for (uint32_t i = 0; i < f->nr_held; i++) {
-		const uint32_t x = held(w, f, i);
+		const uint32_t x = held_object(w, f, i);
 
 		if (x && object_is_node(o, x) && object_has_function(o, x, f->function) && (!root || o->object[x].root == root))
 			return x;
@@ -128,12 +128,12 @@ static uint32_t held_with_function(const struct plan_walk *w, const struct plan_
 }
 
 /* Is it the object found so far, rather than one of those below it? */
-static bool is_itself(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *below)
+static bool frame_is_of_found_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *below)
 {
-	if (!object_has_function(w->objects, w->object, f->function) || is_used(w, f->function))
+	if (!object_has_function(w->objects, w->object, f->function) || function_is_used(w, f->function))
 		return false;
 	for (uint32_t i = 0; i < f->nr_held && below->first; i++) {
-		uint32_t x = held(w, f, i);
+		uint32_t x = held_object(w, f, i);
 
 		if (x == w->object)
 			return true;
@@ -143,7 +143,7 @@ static bool is_itself(const struct plan_walk *w, const struct plan_frame *f, con
 	return true;
 }
 
-static bool is_around(const struct objects *o, uint32_t object, uint32_t other)
+static bool object_is_around(const struct objects *o, uint32_t object, uint32_t other)
 {
 	const struct object *x = &o->object[object];
 
@@ -151,48 +151,48 @@ static bool is_around(const struct objects *o, uint32_t object, uint32_t other)
 }
 
 /* Rule 3. */
-static void take_below(struct plan_walk *w, const struct plan_frame *f)
+static void find_below_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	struct objects *o = w->objects;
 	const bool is_known = w->state == PLAN_FOUND;
 	struct object_answer a = objects_find_below(o, w->object, is_known ? OBJECTS_NEAREST : OBJECTS_ALL, f->function, w->time_ns);
 	uint32_t x;
 
-	if (is_known && is_itself(w, f, &a)) {
-		found(w, w->object, f->function);
+	if (is_known && frame_is_of_found_object(w, f, &a)) {
+		set_found_object(w, w->object, f->function);
 		return;
 	}
-	x = a.first ? choose(w, f, &a) : held_with_function(w, f, o->object[w->object].root);
-	if (!a.first && (!x || (is_known && is_around(o, x, w->object)))) {
+	x = a.first ? choose_answered_object(w, f, &a) : held_object_with_function(w, f, o->object[w->object].root);
+	if (!a.first && (!x || (is_known && object_is_around(o, x, w->object)))) {
 		a = objects_find_below(o, o->object[w->object].root, OBJECTS_ALL, f->function, w->time_ns);
-		x = choose(w, f, &a);
+		x = choose_answered_object(w, f, &a);
 	}
-	if (x && !(is_known && is_around(o, x, w->object)))
-		found(w, x, f->function);
+	if (x && !(is_known && object_is_around(o, x, w->object)))
+		set_found_object(w, x, f->function);
 	else if (a.several && !(is_known && object_has_function(o, w->object, f->function)))
 		w->state = PLAN_LOST;
 }
 
 /* Rule 4. */
-static void take_any(struct plan_walk *w, const struct plan_frame *f)
+static void find_anywhere_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	struct objects *o = w->objects;
-	uint32_t root[ROOTS_MAX], nr, only = held_with_function(w, f, OBJECT_NONE);
+	uint32_t root[ROOTS_MAX], nr, only = held_object_with_function(w, f, OBJECT_NONE);
 	bool several;
 
 	if (only) {
-		found(w, only, f->function);
+		set_found_object(w, only, f->function);
 		return;
 	}
 	nr = objects_find_outermost(o, w->process, 0, false, w->time_ns, root, ROOTS_MAX);
 	several = nr == ROOTS_MAX;
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct object_answer a = objects_find_below(o, root[i], OBJECTS_ALL, f->function, w->time_ns);
-		const uint32_t x = choose(w, f, &a);
+		const uint32_t x = choose_answered_object(w, f, &a);
 
 		several |= a.several || (only && a.first);
 		if (x && a.several) { /* a register holds it */
-			found(w, x, f->function);
+			set_found_object(w, x, f->function);
 			return;
 		}
 		only = a.first ? a.first : only;
@@ -200,7 +200,7 @@ static void take_any(struct plan_walk *w, const struct plan_frame *f)
 	if (several)
 		w->state = PLAN_LOST;
 	else if (only)
-		found(w, only, f->function);
+		set_found_object(w, only, f->function);
 }
 
 void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f)
@@ -210,19 +210,19 @@ void plan_walk_frame(struct plan_walk *w, const struct plan_frame *f)
 	if (x) {
 		w->class = OBJECT_NONE;
 		w->step_of = x;
-		found(w, x, f->function);
+		set_found_object(w, x, f->function);
 		return;
 	}
 	if (objects_find_outermost(w->objects, w->process, f->function, true, w->time_ns, &class, 1)) {
 		w->class = w->class ? w->class : class;
 		return;
 	}
-	if (take_outermost(w, f) || w->class || w->state == PLAN_UNREAD)
+	if (find_outermost_by_frame(w, f) || w->class || w->state == PLAN_UNREAD)
 		return;
 	if (w->object)
-		take_below(w, f);
+		find_below_by_frame(w, f);
 	else
-		take_any(w, f);
+		find_anywhere_by_frame(w, f);
 }
 
 static uint32_t add_components(const struct plan_walk *w, uint32_t object, struct object_component *component, uint32_t nr, uint32_t max)

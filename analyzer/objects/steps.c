@@ -33,7 +33,7 @@ void objects_add_step_word(struct objects *o, uint64_t function, uint32_t offset
 		hash_map_set(&o->step_words, function, 0, offset + 1);
 }
 
-static int by_place(const void *a, const void *b, void *objects)
+static int compare_step_places(const void *a, const void *b, void *objects)
 {
 	const struct object_steps *x = a, *y = b;
 	const struct object *of = objects, *p = &of[x->object], *q = &of[y->object];
@@ -50,7 +50,7 @@ static int by_place(const void *a, const void *b, void *objects)
 bool objects_settle_steps(struct objects *o)
 {
 	if (o->nr_steps)
-		qsort_r(o->step, o->nr_steps, sizeof(*o->step), by_place, o->object);
+		qsort_r(o->step, o->nr_steps, sizeof(*o->step), compare_step_places, o->object);
 	for (uint32_t i = 0; i < o->step_words.capacity; i++)
 		if (o->step_words.slot[i].value && !hash_map_set(&o->functions, o->step_words.slot[i].a, 0, 1))
 			return false;
@@ -65,7 +65,7 @@ bool objects_step_word(const struct objects *o, uint64_t function, uint32_t *off
 	return found;
 }
 
-static bool begins_up_to(const struct objects *o, const struct object_steps *s, uint32_t process, uint64_t first, uint64_t time_ns)
+static bool steps_begin_up_to(const struct objects *o, const struct object_steps *s, uint32_t process, uint64_t first, uint64_t time_ns)
 {
 	const struct object *x = &o->object[s->object];
 
@@ -75,9 +75,9 @@ static bool begins_up_to(const struct objects *o, const struct object_steps *s, 
 }
 
 /* The number of those that begin at first or before it, and then not later than time_ns. */
-static uint32_t up_to(const struct objects *o, uint32_t process, uint64_t first, uint64_t time_ns)
+static uint32_t count_steps_up_to(const struct objects *o, uint32_t process, uint64_t first, uint64_t time_ns)
 {
-	return SORTED_COUNT(o->nr_steps, i, begins_up_to(o, &o->step[i], process, first, time_ns));
+	return SORTED_COUNT(o->nr_steps, i, steps_begin_up_to(o, &o->step[i], process, first, time_ns));
 }
 
 uint32_t objects_find_step(const struct objects *o, uint32_t process, uint64_t address, uint64_t time_ns, struct object_component *step)
@@ -85,13 +85,13 @@ uint32_t objects_find_step(const struct objects *o, uint32_t process, uint64_t a
 	uint64_t first = address;
 
 	for (int nr = 0; nr < BEGINNINGS_MAX; nr++) {
-		uint32_t i = up_to(o, process, first, UINT64_MAX);
+		uint32_t i = count_steps_up_to(o, process, first, UINT64_MAX);
 		const struct object_steps *s;
 
 		if (!i || o->object[o->step[i - 1].object].process != process || address - o->step[i - 1].first >= o->longest_steps)
 			return OBJECT_NONE;
 		first = o->step[i - 1].first;
-		i = up_to(o, process, first, time_ns);
+		i = count_steps_up_to(o, process, first, time_ns);
 		s = i ? &o->step[i - 1] : NULL;
 		if (s && o->object[s->object].process == process && s->first == first && time_ns < o->object[s->object].to_ns &&
 		    (address - first) / s->stride < s->nr) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Bytes of the next character, and whether they are UTF-8; most of all text is ASCII. */
-static int next(const char *text, bool *valid)
+static int next_character_bytes(const char *text, bool *valid)
 {
 	struct utf8_character c;
 
@@ -27,7 +27,7 @@ static bool is_control(const char *text)
 	return u[0] < 0x20 || u[0] == 0x7f || (u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0);
 }
 
-static void put_marks(FILE *to, int nr)
+static void put_question_marks(FILE *to, int nr)
 {
 	while (nr-- > 0)
 		fputc('?', to);
@@ -56,13 +56,13 @@ void escape_xml(FILE *to, const char *text)
 	bool valid;
 
 	for (int n; text && *text; text += n) {
-		n = next(text, &valid);
+		n = next_character_bytes(text, &valid);
 		if ((unsigned char)*text < 0x20 && *text != '\t' && *text != '\n' && *text != '\r')
 			valid = false;
 		if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0) /* no characters */
 			valid = false;
 		if (!valid)
-			put_marks(to, n);
+			put_question_marks(to, n);
 		else if (xml_entity(*text))
 			fputs(xml_entity(*text), to);
 		else
@@ -75,9 +75,9 @@ void escape_json(FILE *to, const char *text)
 	bool valid;
 
 	for (int n; text && *text; text += n) {
-		n = next(text, &valid);
+		n = next_character_bytes(text, &valid);
 		if (!valid || is_control(text))
-			put_marks(to, n);
+			put_question_marks(to, n);
 		else if (*text == '"' || *text == '\\')
 			fprintf(to, "\\%c", *text);
 		else if (*text == '<')
@@ -102,7 +102,7 @@ void escape_csv(FILE *to, const char *text)
 	if (*text == '=' || *text == '+' || *text == '-' || *text == '@')
 		fputc('\'', to);
 	for (int n; *text; text += n) {
-		n = next(text, &valid);
+		n = next_character_bytes(text, &valid);
 		if (*text == '"')
 			fputc('"', to);
 		if (!valid)

@@ -27,7 +27,7 @@ struct grid *grid_create(const char *name, const char *format, ...)
 }
 
 /* Keys may be foreign (names of events): text that any reader takes, and no two alike. */
-static char *make_key(const struct grid *g, const char *key)
+static char *make_unique_column_key(const struct grid *g, const char *key)
 {
 	char *clean = NULL;
 	int same = 1;
@@ -54,7 +54,7 @@ static char *make_key(const struct grid *g, const char *key)
 }
 
 /* Names of functions, files and the like end with what tells them apart; sentences and code begin with it. */
-static bool holds_names(const char *key)
+static bool column_holds_names(const char *key)
 {
 	static const char *const keys[] = { "name", "function", "image", "path", "file", "executable", "parents", "mapper", "memory" };
 
@@ -68,9 +68,10 @@ int grid_column(struct grid *g, const char *key, const char *heading, enum cell_
 {
 	if (!g || g->nr_columns == COLUMNS_MAX)
 		return 0;
-	flags |= kind == CELL_TEXT && holds_names(key) ? GRID_NAME : 0;
-	g->column[g->nr_columns] = (struct column){ .key = make_key(g, key), .heading = strdup(heading), .kind = kind, .flags = flags,
-						    .width = width, .gap = 2 };
+	flags |= kind == CELL_TEXT && column_holds_names(key) ? GRID_NAME : 0;
+	g->column[g->nr_columns] = (struct column){
+		.key = make_unique_column_key(g, key), .heading = strdup(heading), .kind = kind, .flags = flags, .width = width, .gap = 2
+	};
 	g->failed |= !g->column[g->nr_columns].key || !g->column[g->nr_columns].heading;
 	if (flags & GRID_SAMPLES)
 		g->samples = g->nr_columns;
@@ -104,7 +105,7 @@ void grid_set_bar(struct grid *g, int cells)
 		g->bar_cells = cells;
 }
 
-void grid_is_tree(struct grid *g, int column)
+void grid_mark_tree_column(struct grid *g, int column)
 {
 	if (g)
 		g->column[column].tree = true;
@@ -125,7 +126,7 @@ void grid_row(struct grid *g)
 		g->failed = true;
 }
 
-static struct cell *last(struct grid *g, int column)
+static struct cell *cell_of_last_row(struct grid *g, int column)
 {
 	static struct cell nowhere;
 
@@ -134,27 +135,27 @@ static struct cell *last(struct grid *g, int column)
 
 void grid_set(struct grid *g, int column, double value)
 {
-	last(g, column)->set = true;
-	last(g, column)->value = value;
+	cell_of_last_row(g, column)->set = true;
+	cell_of_last_row(g, column)->value = value;
 }
 
 void grid_set_address(struct grid *g, int column, uint64_t address)
 {
-	last(g, column)->set = true;
-	last(g, column)->address = address;
+	cell_of_last_row(g, column)->set = true;
+	cell_of_last_row(g, column)->address = address;
 }
 
 void grid_set_evidence(struct grid *g, int column, double samples)
 {
-	last(g, column)->evidence = samples;
+	cell_of_last_row(g, column)->evidence = samples;
 }
 
 void grid_set_blank(struct grid *g, int column)
 {
-	last(g, column)->blank = true;
+	cell_of_last_row(g, column)->blank = true;
 }
 
-static void set_text(char **to, const char *text)
+static void replace_text(char **to, const char *text)
 {
 	free(*to);
 	*to = strdup(text ? text : "");
@@ -162,33 +163,33 @@ static void set_text(char **to, const char *text)
 
 void grid_set_text(struct grid *g, int column, const char *text)
 {
-	last(g, column)->set = true;
-	set_text(&last(g, column)->text, text);
+	cell_of_last_row(g, column)->set = true;
+	replace_text(&cell_of_last_row(g, column)->text, text);
 }
 
 void grid_set_prefix(struct grid *g, int column, const char *prefix)
 {
-	set_text(&last(g, column)->prefix, prefix);
+	replace_text(&cell_of_last_row(g, column)->prefix, prefix);
 }
 
 void grid_set_detail(struct grid *g, int column, const char *detail)
 {
-	set_text(&last(g, column)->detail, detail);
+	replace_text(&cell_of_last_row(g, column)->detail, detail);
 }
 
-void grid_row_is_text(struct grid *g)
+void grid_mark_row_text(struct grid *g)
 {
 	if (g && g->nr_rows)
 		g->row[g->nr_rows - 1].text_only = true;
 }
 
-void grid_row_is_rest(struct grid *g)
+void grid_mark_row_rest(struct grid *g)
 {
 	if (g && g->nr_rows)
 		g->row[g->nr_rows - 1].no_bar = true;
 }
 
-static void destroy(struct grid *g)
+static void destroy_grid(struct grid *g)
 {
 	for (size_t i = 0; i < g->nr_rows; i++) {
 		for (int c = 0; c < g->nr_columns; c++) {
@@ -211,7 +212,7 @@ static void destroy(struct grid *g)
 void grid_discard(struct grid *g)
 {
 	if (g)
-		destroy(g);
+		destroy_grid(g);
 }
 
 struct sorting {
@@ -278,5 +279,5 @@ void grid_show(struct grid *g, struct page *p)
 		grid_show_csv(g, p);
 	else
 		grid_show_text(g, p);
-	destroy(g);
+	destroy_grid(g);
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static double number_of(const struct column *c, const struct cell *cell)
+static double number_of_cell(const struct column *c, const struct cell *cell)
 {
 	return c->kind != CELL_SHARE ? cell->value : c->total > 0 ? cell->value / c->total : 0;
 }
@@ -34,7 +34,7 @@ void grid_show_json(const struct grid *g, struct page *p)
 			else if (c->kind == CELL_HEX)
 				page_json_cell_address(row, c->key, cell->address);
 			else
-				page_json_cell_number(row, c->key, number_of(c, cell));
+				page_json_cell_number(row, c->key, number_of_cell(c, cell));
 			if (cell->detail) {
 				snprintf(key, sizeof(key), "%s_detail", c->key);
 				page_json_cell_text(row, key, cell->detail);
@@ -123,7 +123,7 @@ void grid_show_csv(const struct grid *g, struct page *p)
 			else if (c->kind == CELL_HEX && cell->set)
 				fprintf(p->to, "%llu", (unsigned long long)cell->address);
 			else if (cell->set)
-				put_csv_number(p->to, number_of(c, cell));
+				put_csv_number(p->to, number_of_cell(c, cell));
 			if (grid_has_interval(g, p, n))
 				put_csv_interval(g, p, i, n, all);
 		}

@@ -95,7 +95,7 @@ const char *grid_duration(double ns, char text[16])
 	return text;
 }
 
-void grid_tenths(const double *values, size_t nr, double total, int *tenths)
+void grid_round_to_tenths(const double *values, size_t nr, double total, int *tenths)
 {
 	double sum = 0;
 	int given = 0, wanted;

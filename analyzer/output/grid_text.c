@@ -38,7 +38,7 @@ static void put_bar(const struct page *p, int tenths, int cells)
 }
 
 /* Number of a cell as text; "" for kinds that draw themselves. */
-static const char *to_text(const struct column *c, const struct cell *cell, int tenths, char text[32])
+static const char *cell_to_text(const struct column *c, const struct cell *cell, int tenths, char text[32])
 {
 	if (!cell->set)
 		return cell->blank ? "" : "-";
@@ -79,12 +79,12 @@ static const struct cell *cell_at(const struct grid *g, size_t row, int column)
 	return row < g->shown ? &g->row[row].cell[column] : &g->rest[column];
 }
 
-static size_t nr_lines(const struct grid *g)
+static size_t count_grid_lines(const struct grid *g)
 {
 	return g->shown + (g->nr_rows > g->shown);
 }
 
-static int tenths_at(const struct column *c, size_t row)
+static int tenths_of_row(const struct column *c, size_t row)
 {
 	return c->tenths ? c->tenths[row] : 0;
 }
@@ -123,9 +123,9 @@ static void choose_rows(struct grid *g, const struct page *p)
 }
 
 /* Tenths that add up, over the rows that programs get too: sums and remarks stand for themselves. */
-static void make_tenths(struct grid *g)
+static void make_share_tenths(struct grid *g)
 {
-	size_t nr = nr_lines(g);
+	size_t nr = count_grid_lines(g);
 	double *values = malloc((nr + 1) * sizeof(*values));
 
 	for (int c = 0; values && c < g->nr_columns; c++) {
@@ -141,7 +141,7 @@ static void make_tenths(struct grid *g)
 
 			values[i] = cell->set && !(i < g->shown && g->row[i].text_only) ? cell->value : 0;
 		}
-		grid_tenths(values, nr, column->total, column->tenths);
+		grid_round_to_tenths(values, nr, column->total, column->tenths);
 		for (size_t i = 0; i < g->shown; i++)
 			if ((g->row[i].text_only || column->tree) && column->total > 0)
 				column->tenths[i] = (int)(g->row[i].cell[c].value * 1000 / column->total + 0.5);
@@ -149,7 +149,7 @@ static void make_tenths(struct grid *g)
 	free(values);
 }
 
-static bool is_shown(const struct column *c)
+static bool column_is_shown(const struct column *c)
 {
 	return !(c->flags & GRID_HIDDEN);
 }
@@ -162,12 +162,12 @@ static int frame_width(const struct grid *g, const struct page *p, int column)
 	return width + (grid_has_interval(g, p, column) ? INTERVAL_WIDTH + 1 : 0);
 }
 
-static int at_most(int n, int most)
+static int int_at_most(int n, int most)
 {
 	return n < most ? n : most;
 }
 
-static void measure(struct grid *g, const struct page *p, struct column *c, int n)
+static void measure_column(struct grid *g, const struct page *p, struct column *c, int n)
 {
 	int width = page_width(p, c->heading), with_details, branches = 0;
 	char text[32];
@@ -175,9 +175,9 @@ static void measure(struct grid *g, const struct page *p, struct column *c, int 
 	if (c->kind != CELL_TEXT && width > HEADING_MAX)
 		width = HEADING_MAX;
 	with_details = width;
-	for (size_t row = 0; row < nr_lines(g); row++) {
+	for (size_t row = 0; row < count_grid_lines(g); row++) {
 		const struct cell *cell = cell_at(g, row, n);
-		int prefix = page_width(p, cell->prefix), w = page_width(p, to_text(c, cell, tenths_at(c, row), text)) + prefix;
+		int prefix = page_width(p, cell->prefix), w = page_width(p, cell_to_text(c, cell, tenths_of_row(c, row), text)) + prefix;
 		int detail = cell->detail ? page_width(p, cell->detail) + prefix : 0;
 
 		w = prefix && w < prefix + PAGE_NAME_LEAST ? prefix + PAGE_NAME_LEAST : w; /* else the branches would go */
@@ -191,8 +191,8 @@ static void measure(struct grid *g, const struct page *p, struct column *c, int 
 	if (c->kind == CELL_TEXT && !(c->flags & GRID_FIXED)) {
 		width = width < c->natural ? width : c->natural;
 		branches = branches < TREE_WANTED ? branches : TREE_WANTED;
-		c->least = at_most(TEXT_MIN + branches, width);
-		c->wanted = at_most(n == g->name_of_row ? TEXT_WANTED + branches : MORE_WANTED, width);
+		c->least = int_at_most(TEXT_MIN + branches, width);
+		c->wanted = int_at_most(n == g->name_of_row ? TEXT_WANTED + branches : MORE_WANTED, width);
 	}
 }
 
@@ -201,14 +201,14 @@ static int least_width(const struct grid *g, const struct page *p)
 	int width = -2;
 
 	for (int i = 0; i < g->nr_columns; i++)
-		if (is_shown(&g->column[i]))
+		if (column_is_shown(&g->column[i]))
 			width += g->column[i].least + frame_width(g, p, i) + 2;
 	return width;
 }
 
 /* Columns that are too many for a line, however short its names, go into further blocks of lines, each with the names of the rows; the
  * bar goes first. */
-static void make_blocks(struct grid *g, const struct page *p)
+static void make_column_blocks(struct grid *g, const struct page *p)
 {
 	int name, used;
 
@@ -220,11 +220,11 @@ static void make_blocks(struct grid *g, const struct page *p)
 		struct column *c = &g->column[i];
 
 		c->block = 0;
-		if (!is_shown(c))
+		if (!column_is_shown(c))
 			continue;
 		if (g->name_of_row < 0 && c->kind == CELL_TEXT && !(c->flags & GRID_FIXED))
 			g->name_of_row = i;
-		measure(g, p, c, i);
+		measure_column(g, p, c, i);
 		if (p->intervals)
 			c->flags &= ~GRID_BAR; /* they need its room */
 	}
@@ -237,7 +237,7 @@ static void make_blocks(struct grid *g, const struct page *p)
 		struct column *c = &g->column[i];
 		int width = c->wanted + frame_width(g, p, i) + 2;
 
-		if (!is_shown(c) || i == g->name_of_row)
+		if (!column_is_shown(c) || i == g->name_of_row)
 			continue;
 		if (used > name && used + width > p->columns + 2) {
 			g->nr_blocks++;
@@ -250,10 +250,10 @@ static void make_blocks(struct grid *g, const struct page *p)
 
 static bool is_in_block(const struct grid *g, int column, int block)
 {
-	return is_shown(&g->column[column]) && (g->column[column].block == block || column == g->name_of_row);
+	return column_is_shown(&g->column[column]) && (g->column[column].block == block || column == g->name_of_row);
 }
 
-static void make_widths(struct grid *g, const struct page *p, int block)
+static void set_column_widths(struct grid *g, const struct page *p, int block)
 {
 	int left = p->columns + 2, flexible[COLUMNS_MAX], nr_flexible = 0;
 
@@ -280,7 +280,7 @@ static void make_widths(struct grid *g, const struct page *p, int block)
 	}
 }
 
-static void put_pad(const struct page *p, int n)
+static void put_blanks(const struct page *p, int n)
 {
 	fprintf(p->to, "%*s", n > 0 ? n : 0, "");
 }
@@ -308,7 +308,7 @@ static void put_wrapped_cell(const struct page *p, const char *text, int at)
 }
 
 /* Blanks are kept back until something follows them, so that no line ends in one. */
-static void put_line(const struct grid *g, const struct page *p, size_t row, int block)
+static void put_row_line(const struct grid *g, const struct page *p, size_t row, int block)
 {
 	char text[32];
 	int pending = 0, at = 0;
@@ -319,7 +319,7 @@ static void put_line(const struct grid *g, const struct page *p, size_t row, int
 	for (int i = 0; i < g->nr_columns; i++) {
 		const struct column *c = &g->column[i];
 		const struct cell *cell = cell_at(g, row, i);
-		const char *shown = to_text(c, cell, tenths_at(c, row), text);
+		const char *shown = cell_to_text(c, cell, tenths_of_row(c, row), text);
 		int used;
 
 		if (!is_in_block(g, i, block))
@@ -329,12 +329,12 @@ static void put_line(const struct grid *g, const struct page *p, size_t row, int
 		if (c->kind == CELL_TEXT) {
 			used = 0;
 			if (c->flags & GRID_WRAP) {
-				put_pad(p, pending);
+				put_blanks(p, pending);
 				put_wrapped_cell(p, shown, at - c->width);
 				continue;
 			}
 			if ((cell->prefix && *cell->prefix) || (shown && *shown)) {
-				put_pad(p, pending);
+				put_blanks(p, pending);
 				pending = 0;
 				used = page_put_branches(p, cell->prefix, c->width);
 				used += (c->flags & GRID_NAME ? page_put_name : page_put)(p, cell->set ? shown : "-", c->width - used);
@@ -342,7 +342,7 @@ static void put_line(const struct grid *g, const struct page *p, size_t row, int
 			pending += c->width - used;
 			continue;
 		}
-		put_pad(p, pending + c->width - page_width(p, shown));
+		put_blanks(p, pending + c->width - page_width(p, shown));
 		fputs(shown, p->to);
 		pending = 0;
 		if (grid_has_interval(g, p, i))
@@ -350,9 +350,9 @@ static void put_line(const struct grid *g, const struct page *p, size_t row, int
 		if (c->kind == CELL_SHARE && (c->flags & GRID_BAR)) {
 			fputc(' ', p->to);
 			if (row < g->shown && (g->row[row].text_only || g->row[row].no_bar))
-				put_pad(p, g->bar_cells);
+				put_blanks(p, g->bar_cells);
 			else
-				put_bar(p, tenths_at(c, row), g->bar_cells);
+				put_bar(p, tenths_of_row(c, row), g->bar_cells);
 			if (small)
 				page_style(p, "2");
 		}
@@ -376,7 +376,7 @@ static void put_details(const struct grid *g, const struct page *p, size_t row)
 		at += at ? c->gap : 0;
 		if (cell->detail && *cell->detail) {
 			prefix = page_branches_width(p, cell->prefix, c->width);
-			put_pad(p, at + prefix);
+			put_blanks(p, at + prefix);
 			page_style(p, "2");
 			page_put(p, cell->detail, c->width - prefix);
 			page_style(p, "0");
@@ -408,7 +408,7 @@ static void put_headings(const struct grid *g, const struct page *p, int block)
 			pending += c->width;
 			continue;
 		}
-		put_pad(p, pending + (c->kind == CELL_TEXT ? 0 : c->width - width));
+		put_blanks(p, pending + (c->kind == CELL_TEXT ? 0 : c->width - width));
 		width = page_put(p, c->heading, c->width);
 		pending = c->kind == CELL_TEXT ? c->width - width : 0;
 		if (grid_has_interval(g, p, i))
@@ -422,9 +422,9 @@ static void put_headings(const struct grid *g, const struct page *p, int block)
 void grid_show_text(struct grid *g, const struct page *p)
 {
 	choose_rows(g, p);
-	make_tenths(g);
+	make_share_tenths(g);
 	g->all_samples = g->samples >= 0 ? grid_all_samples(g) : 0;
-	make_blocks(g, p);
+	make_column_blocks(g, p);
 	fputc('\n', p->to);
 	page_style(p, "1");
 	if (g->nr_rows && g->heading) {
@@ -438,10 +438,10 @@ void grid_show_text(struct grid *g, const struct page *p)
 	for (int block = 0; block < g->nr_blocks && g->nr_rows; block++) {
 		if (block)
 			fputc('\n', p->to);
-		make_widths(g, p, block);
+		set_column_widths(g, p, block);
 		put_headings(g, p, block);
-		for (size_t row = 0; row < nr_lines(g); row++) {
-			put_line(g, p, row, block);
+		for (size_t row = 0; row < count_grid_lines(g); row++) {
+			put_row_line(g, p, row, block);
 			if (block == 0)
 				put_details(g, p, row);
 		}

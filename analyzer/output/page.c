@@ -198,7 +198,7 @@ int page_end(struct page *p)
 #define DROPPED_MAX 64	/* where more are dropped than that, it is no text */
 
 /* The next piece of a text as the page shows it: from *shown, bytes of them; returns its columns, and moves the text on. */
-static int piece(const struct page *p, const char **text, const char **shown, size_t *bytes)
+static int next_shown_piece(const struct page *p, const char **text, const char **shown, size_t *bytes)
 {
 	struct utf8_character c = utf8_next(*text);
 	bool as_it_is = c.printable && (p->utf8 || c.bytes == 1) && c.columns > 0;
@@ -222,19 +222,19 @@ static int piece(const struct page *p, const char **text, const char **shown, si
 
 #define BYTES_A_COLUMN 64 /* a text with more than so many for each of the page's columns is cut unseen: names may have megabytes */
 
-static size_t looked_at(const struct page *p)
+static size_t bytes_looked_at(const struct page *p)
 {
 	return (size_t)p->columns * BYTES_A_COLUMN;
 }
 
 int page_width(const struct page *p, const char *text)
 {
-	const char *shown, *end = text ? text + strnlen(text, looked_at(p)) : NULL;
+	const char *shown, *end = text ? text + strnlen(text, bytes_looked_at(p)) : NULL;
 	size_t bytes;
 	int n = 0;
 
 	while (text < end)
-		n += piece(p, &text, &shown, &bytes);
+		n += next_shown_piece(p, &text, &shown, &bytes);
 	return end && *end && n <= p->columns ? p->columns + 1 : n;
 }
 
@@ -246,7 +246,7 @@ int page_put(const struct page *p, const char *text, int columns)
 	int used = 0;
 
 	for (text = text ? text : ""; *text && used < columns;) {
-		int width = piece(p, &text, &shown, &bytes);
+		int width = next_shown_piece(p, &text, &shown, &bytes);
 
 		if (!fits && used + width > columns - 1) {
 			fputs(p->utf8 ? "…" : "~", p->to);
@@ -281,9 +281,9 @@ static char *without_parameters(const char *text)
 }
 
 /* From where on a text takes at most so many columns. */
-static const char *tail_of(const struct page *p, const char *text, int columns)
+static const char *tail_within_columns(const struct page *p, const char *text, int columns)
 {
-	size_t most = looked_at(p), all = strlen(text);
+	size_t most = bytes_looked_at(p), all = strlen(text);
 	const char *shown;
 	size_t bytes;
 	int width;
@@ -293,7 +293,7 @@ static const char *tail_of(const struct page *p, const char *text, int columns)
 	for (int n = 0; n < 3 && all >= most && (*text & 0xc0) == 0x80; n++) /* the rest of a character */
 		text++;
 	for (width = page_width(p, text); *text && width > columns;)
-		width -= piece(p, &text, &shown, &bytes);
+		width -= next_shown_piece(p, &text, &shown, &bytes);
 	return text;
 }
 
@@ -311,14 +311,14 @@ int page_put_name(const struct page *p, const char *text, int columns)
 		used = head ? page_put(p, text, head + 1) : 0; /* with the mark */
 		if (!head)
 			used += fputs(p->utf8 ? "…" : "~", p->to) >= 0;
-		used += page_put(p, tail_of(p, text, columns - used), columns - used);
+		used += page_put(p, tail_within_columns(p, text, columns - used), columns - used);
 	}
 	free(brief);
 	return used;
 }
 
-static const char *cut(const struct page *p, const char *text, int columns, char *to, size_t bytes,
-		       int (*put)(const struct page *p, const char *text, int columns))
+static const char *put_into_buffer(const struct page *p, const char *text, int columns, char *to, size_t bytes,
+				   int (*put)(const struct page *p, const char *text, int columns))
 {
 	struct page into = *p;
 
@@ -333,12 +333,12 @@ static const char *cut(const struct page *p, const char *text, int columns, char
 
 const char *page_cut(const struct page *p, const char *text, int columns, char *to, size_t bytes)
 {
-	return cut(p, text, columns, to, bytes, page_put);
+	return put_into_buffer(p, text, columns, to, bytes, page_put);
 }
 
 const char *page_cut_name(const struct page *p, const char *text, int columns, char *to, size_t bytes)
 {
-	return cut(p, text, columns, to, bytes, page_put_name);
+	return put_into_buffer(p, text, columns, to, bytes, page_put_name);
 }
 
 #define NAME_WANTED 12 /* what branches leave to the name behind them when they are cut anyway */
@@ -359,7 +359,7 @@ int page_put_branches(const struct page *p, const char *branches, int columns)
 	if (!width || width == page_width(p, branches))
 		return page_put(p, branches, width);
 	fputs(p->utf8 ? "…" : "~", p->to);
-	return 1 + page_put(p, tail_of(p, branches, width - 1), width - 1);
+	return 1 + page_put(p, tail_within_columns(p, branches, width - 1), width - 1);
 }
 
 void page_style(const struct page *p, const char *sgr)

@@ -111,7 +111,7 @@ void grid_place(struct grid *g, int column, int gap, int width);
 /* Cells of its bars in text (8). */
 void grid_set_bar(struct grid *g, int cells);
 /* Rows hold parts of others, so the shares of this column are rounded each by itself. */
-void grid_is_tree(struct grid *g, int column);
+void grid_mark_tree_column(struct grid *g, int column);
 void grid_row(struct grid *g);
 /* Cells of the last row; one that is never set is "-" and null. */
 void grid_set(struct grid *g, int column, double value);
@@ -126,9 +126,9 @@ void grid_set_blank(struct grid *g, int column);
 void grid_set_prefix(struct grid *g, int column, const char *prefix);
 void grid_set_detail(struct grid *g, int column, const char *detail);
 /* The last row is a sum or a remark: programs do not get it. */
-void grid_row_is_text(struct grid *g);
+void grid_mark_row_text(struct grid *g);
 /* The last row is what the others leave over: no bar. */
-void grid_row_is_rest(struct grid *g);
+void grid_mark_row_rest(struct grid *g);
 /* Free without showing. */
 void grid_discard(struct grid *g);
 /* Show and free.  Where the page says so, sorted by a column: numbers from the largest, texts from the first; a tree becomes a list. */
@@ -143,6 +143,6 @@ const char *grid_short_number(double v, char text[16]);
 const char *grid_duration(double ns, char text[16]);
 
 /* Tenths of per cent of each value, by largest remainder, so that they add up to 1000 when the values add up to total. */
-void grid_tenths(const double *values, size_t nr, double total, int *tenths);
+void grid_round_to_tenths(const double *values, size_t nr, double total, int *tenths);
 
 #endif

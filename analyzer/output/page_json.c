@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* Shares of samples with several parents are not whole; everything that is, is written so. */
-static json_t *to_number(double v)
+static json_t *json_of_number(double v)
 {
 	double whole = round(v);
 
@@ -32,10 +32,10 @@ void page_json_text(void *page, const char *key, const char *text)
 
 void page_json_number(void *page, const char *key, double value)
 {
-	json_object_set_new(page, key, to_number(value));
+	json_object_set_new(page, key, json_of_number(value));
 }
 
-static json_t *member(json_t *o, const char *key, json_t *(*make)(void))
+static json_t *get_or_make_member(json_t *o, const char *key, json_t *(*make)(void))
 {
 	json_t *j = json_object_get(o, key);
 
@@ -48,19 +48,19 @@ static json_t *member(json_t *o, const char *key, json_t *(*make)(void))
 
 void page_json_note(void *page, const char *sentence)
 {
-	json_array_append_new(member(page, "notes", json_array), json_text(sentence));
+	json_array_append_new(get_or_make_member(page, "notes", json_array), json_text(sentence));
 }
 
 void page_json_table(void *page, const char *table)
 {
-	member(member(page, "tables", json_object), table, json_array);
+	get_or_make_member(get_or_make_member(page, "tables", json_object), table, json_array);
 }
 
 void *page_json_row(void *page, const char *table)
 {
 	json_t *row = json_object();
 
-	json_array_append_new(member(member(page, "tables", json_object), table, json_array), row);
+	json_array_append_new(get_or_make_member(get_or_make_member(page, "tables", json_object), table, json_array), row);
 	return row;
 }
 
@@ -71,7 +71,7 @@ void page_json_cell_text(void *row, const char *key, const char *text)
 
 void page_json_cell_number(void *row, const char *key, double value)
 {
-	json_object_set_new(row, key, to_number(value));
+	json_object_set_new(row, key, json_of_number(value));
 }
 
 void page_json_cell_address(void *row, const char *key, uint64_t address)

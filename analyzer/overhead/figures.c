@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 /* From the chunk headers alone. */
-static int count_bytes(const char *path, struct overhead_run *r, struct diag *d)
+static int count_sample_bytes(const char *path, struct overhead_run *r, struct diag *d)
 {
 	struct trace_chunk c;
 	struct stat st;
@@ -31,7 +31,7 @@ static int count_bytes(const char *path, struct overhead_run *r, struct diag *d)
 	return 0;
 }
 
-static void take_notice(struct overhead *o, const char *sentence)
+static void add_unique_notice(struct overhead *o, const char *sentence)
 {
 	for (unsigned i = 0; i < o->nr_notices; i++)
 		if (strcmp(o->notice[i], sentence) == 0)
@@ -40,7 +40,7 @@ static void take_notice(struct overhead *o, const char *sentence)
 		snprintf(o->notice[o->nr_notices++], sizeof(o->notice[0]), "%s", sentence);
 }
 
-static void take_facts(struct overhead *o, unsigned rate, enum capture c, const struct model *m)
+static void note_trace_facts(struct overhead *o, unsigned rate, enum capture c, const struct model *m)
 {
 	if (m->nr_events) {
 		snprintf(o->event_name, sizeof(o->event_name), "%s", m->event[0].name);
@@ -49,7 +49,7 @@ static void take_facts(struct overhead *o, unsigned rate, enum capture c, const 
 			o->period[rate] = (double)m->event[0].period;
 	}
 	for (uint32_t i = 0; i < m->nr_notices; i++)
-		take_notice(o, m->notice[i].sentence);
+		add_unique_notice(o, m->notice[i].sentence);
 	o->has_components |= m->dictionary.nr_components > 1;
 }
 
@@ -58,7 +58,7 @@ struct counted {
 	double samples[2], none[2];
 };
 
-static int count_rows(void *context, const struct attribution *a, const struct table *t)
+static int count_attributed_rows(void *context, const struct attribution *a, const struct table *t)
 {
 	struct counted *c = context;
 
@@ -71,12 +71,12 @@ static int count_rows(void *context, const struct attribution *a, const struct t
 	return 0;
 }
 
-static void take_attribution(struct overhead *o, const struct attribution *a, const struct counted *c, struct overhead_run *r)
+static void set_run_attribution(struct overhead *o, const struct attribution *a, const struct counted *c, struct overhead_run *r)
 {
 	bool run = c->samples[1] > 0;
 
 	r->samples = (double)a->nr_samples;
-	r->lost = (double)model_lost(a->model, LOSS_OF_SAMPLES);
+	r->lost = (double)model_count_lost(a->model, LOSS_OF_SAMPLES);
 	if (c->samples[run] > 0)
 		r->attributed = 1 - c->none[run] / c->samples[run];
 	o->has_run |= run;
@@ -85,12 +85,13 @@ static void take_attribution(struct overhead *o, const struct attribution *a, co
 int overhead_read(struct overhead *o, unsigned rate, enum capture c, const char *path, struct overhead_run *r, struct diag *d)
 {
 	struct counted counted = { 0 };
-	struct attribute_options options = { .stack_only = capture_kinds[c].stack_only, .run_mark = "run", .rows = count_rows,
-					     .rows_context = &counted };
+	struct attribute_options options = {
+		.stack_only = capture_kinds[c].stack_only, .run_mark = "run", .rows = count_attributed_rows, .rows_context = &counted
+	};
 	struct attribution *a;
 	struct trace_reader *t;
 	struct model *m;
-	int ret = count_bytes(path, r, d);
+	int ret = count_sample_bytes(path, r, d);
 
 	if (ret)
 		return ret;
@@ -99,10 +100,10 @@ int overhead_read(struct overhead *o, unsigned rate, enum capture c, const char 
 		return ret;
 	ret = model_create(t, &m, d);
 	if (ret == 0) {
-		ret = attribute(t, m, &options, &a, d);
+		ret = attribute_trace(t, m, &options, &a, d);
 		if (ret == 0) {
-			take_facts(o, rate, c, m);
-			take_attribution(o, a, &counted, r);
+			note_trace_facts(o, rate, c, m);
+			set_run_attribution(o, a, &counted, r);
 			attribution_destroy(a);
 		}
 		model_destroy(m);

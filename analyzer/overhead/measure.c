@@ -41,13 +41,13 @@ static double now_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static double cpu_s(const struct rusage *u)
+static double cpu_seconds_of_usage(const struct rusage *u)
 {
 	return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) + (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1e-6;
 }
 
 /* Wait until fd is readable: 0, or -EINTR on a signal to stop. */
-static int await(const struct measurement *m, int fd)
+static int wait_until_readable(const struct measurement *m, int fd)
 {
 	struct pollfd p = { fd, POLLIN, 0 };
 
@@ -58,7 +58,7 @@ static int await(const struct measurement *m, int fd)
 }
 
 /* tell: -1, or a descriptor for the process to inherit.  The pid, or -errno. */
-static pid_t spawn(const struct measurement *m, const char *path, char **argv, int tell)
+static pid_t spawn_program(const struct measurement *m, const char *path, char **argv, int tell)
 {
 	int out = m->o->show_output ? STDERR_FILENO : -1, ret;
 	posix_spawn_file_actions_t actions;
@@ -111,7 +111,7 @@ static int wait_for_end(const struct measurement *m, pid_t pid, double begin_s, 
 	if (fd < 0) /* the command of a recorder that has already ended, and been reaped */
 		ret = errno == ESRCH ? 0 : -errno;
 	else
-		ret = await(m, fd);
+		ret = wait_until_readable(m, fd);
 	r->wall_s = now_s() - begin_s;
 	if (fd >= 0)
 		close(fd);
@@ -121,7 +121,7 @@ static int wait_for_end(const struct measurement *m, pid_t pid, double begin_s, 
 static int run_bare(struct measurement *m, struct overhead_run *r, int *status)
 {
 	struct rusage usage;
-	pid_t pid = spawn(m, m->o->command[0], m->o->command, -1);
+	pid_t pid = spawn_program(m, m->o->command[0], m->o->command, -1);
 	int ret;
 
 	if (pid < 0)
@@ -133,7 +133,7 @@ static int run_bare(struct measurement *m, struct overhead_run *r, int *status)
 	}
 	while (wait4(pid, status, 0, &usage) < 0 && errno == EINTR)
 		;
-	r->cpu_s = cpu_s(&usage);
+	r->cpu_s = cpu_seconds_of_usage(&usage);
 	return 0;
 }
 
@@ -173,14 +173,14 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 }
 
 /* The report of the recorder (--usage-fd): "pid exec-ns own-us", and at the end "command-us own-us". */
-static void read_report(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
+static void read_usage_report(const struct measurement *m, int fd, char *text, size_t bytes, bool first_line)
 {
 	size_t nr = strlen(text);
 
 	while (nr + 1 < bytes && !(first_line && strchr(text, '\n'))) {
 		ssize_t n;
 
-		if (await(m, fd))
+		if (wait_until_readable(m, fd))
 			break;
 		n = read(fd, text + nr, bytes - 1 - nr);
 		if (n <= 0)
@@ -207,17 +207,17 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 		return diag_fail(m->d, errno, "cannot start the recorder: %s", strerror(errno));
 	}
 	ret = make_command(m, rate, c, tell[1], argv, words_max, options, sizeof(options), number);
-	pid = ret ? ret : spawn(m, "/proc/self/exe", argv, tell[1]);
+	pid = ret ? ret : spawn_program(m, "/proc/self/exe", argv, tell[1]);
 	free(argv);
 	close(tell[1]);
 	if (pid < 0) {
 		close(tell[0]);
 		return diag_fail(m->d, -pid, "cannot start the recorder: %s", strerror(-pid));
 	}
-	read_report(m, tell[0], told, sizeof(told), true);
+	read_usage_report(m, tell[0], told, sizeof(told), true);
 	if (sscanf(told, "%d %llu", &host, &exec_ns) == 2)
 		ret = wait_for_end(m, host, (double)exec_ns * 1e-9, r);
-	read_report(m, tell[0], told, sizeof(told), false);
+	read_usage_report(m, tell[0], told, sizeof(told), false);
 	close(tell[0]);
 	if (*m->stop || ret) {
 		end_processes(pid, host);
@@ -228,7 +228,7 @@ static int run_recorded(struct measurement *m, unsigned rate, enum capture c, st
 	if (sscanf(told, "%*d %*u %llu %llu %llu", &before_us, &command_us, &after_us) == 3) {
 		r->cpu_s = (double)command_us * 1e-6;
 		r->recorder_s = (double)(after_us - before_us) * 1e-6;
-		r->outside_s = cpu_s(&usage) - r->cpu_s - r->recorder_s;
+		r->outside_s = cpu_seconds_of_usage(&usage) - r->cpu_s - r->recorder_s;
 	} else if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0) {
 		return diag_fail(m->d, EPROTO, "the recorder did not report its CPU time");
 	}
@@ -254,7 +254,7 @@ static void last_line(const struct measurement *m, char *text, size_t bytes)
 			*c = '?';
 }
 
-static int complain(const struct measurement *m, int status, bool started, unsigned rate, enum capture c)
+static int fail_with_exit_status(const struct measurement *m, int status, bool started, unsigned rate, enum capture c)
 {
 	char how[64], words[280];
 
@@ -273,7 +273,7 @@ static int complain(const struct measurement *m, int status, bool started, unsig
 			 how, capture_kinds[c].name, (unsigned long long)m->o->rate[rate], words);
 }
 
-static int run_one(struct measurement *m, unsigned rate, enum capture c, struct overhead_run *r)
+static int run_one_capture(struct measurement *m, unsigned rate, enum capture c, struct overhead_run *r)
 {
 	int status = 0, ret;
 
@@ -282,7 +282,7 @@ static int run_one(struct measurement *m, unsigned rate, enum capture c, struct 
 	if (ret == 0 && *m->stop)
 		ret = diag_fail(m->d, EINTR, "interrupted");
 	if (ret == 0 && status)
-		ret = complain(m, status, !isnan(r->wall_s), rate, c);
+		ret = fail_with_exit_status(m, status, !isnan(r->wall_s), rate, c);
 	if (ret == 0 && c > CAPTURE_DORMANT)
 		ret = overhead_read(m->o, rate, c, m->trace, r, m->d);
 	unlink(m->trace);
@@ -302,9 +302,9 @@ int overhead_measure(struct overhead *o, const char *directory, volatile int *st
 	snprintf(m.trace, sizeof(m.trace), "%s/trace.tlr", directory);
 	snprintf(m.messages, sizeof(m.messages), "%s/messages", directory);
 	/* warm the page cache; and find a failing program or an unknown event before the rounds, which may take an hour */
-	ret = run_one(&m, 0, CAPTURE_BARE, &warm_up);
+	ret = run_one_capture(&m, 0, CAPTURE_BARE, &warm_up);
 	if (ret == 0)
-		ret = run_one(&m, 0, CAPTURE_STACK_8K, &warm_up);
+		ret = run_one_capture(&m, 0, CAPTURE_STACK_8K, &warm_up);
 	for (unsigned round = 0; round < o->nr_rounds && ret == 0; round++) {
 		for (unsigned i = 0; i < nr; i++) {
 			unsigned other = (unsigned)random_below(&random, i + 1);
@@ -318,7 +318,7 @@ int overhead_measure(struct overhead *o, const char *directory, volatile int *st
 
 			if (progress)
 				progress(context, done, total, rate, c);
-			ret = run_one(&m, rate, c, overhead_run_of(o, round, rate, c));
+			ret = run_one_capture(&m, rate, c, overhead_run_of(o, round, rate, c));
 			done++;
 		}
 	}

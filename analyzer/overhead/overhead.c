@@ -27,24 +27,24 @@ static double ratio(double a, double b)
 FIGURES(FIGURE_)
 #undef FIGURE_
 
-static struct spread over_rounds(const struct overhead *o, unsigned rate, enum capture c, enum capture base,
-				 double (*figure)(const struct overhead_run *r, const struct overhead_run *base))
+static struct spread spread_over_rounds(const struct overhead *o, unsigned rate, enum capture c, enum capture base,
+					double (*figure)(const struct overhead_run *r, const struct overhead_run *base))
 {
 	double *values = calloc(o->nr_rounds, sizeof(*values));
-	struct spread s = spread_of(NULL, 0);
+	struct spread s = spread_of_values(NULL, 0);
 
 	for (unsigned i = 0; values && i < o->nr_rounds; i++)
 		values[i] = figure(overhead_run_of(o, i, rate, c), overhead_run_of(o, i, rate, base));
 	if (values)
-		s = spread_of(values, o->nr_rounds);
+		s = spread_of_values(values, o->nr_rounds);
 	free(values);
 	return s;
 }
 
-struct spread overhead_bare(const struct overhead *o, bool wall)
+struct spread overhead_bare_spread(const struct overhead *o, bool wall)
 {
 	double *values = calloc((size_t)o->nr_rounds * o->nr_rates, sizeof(*values));
-	struct spread s = spread_of(NULL, 0);
+	struct spread s = spread_of_values(NULL, 0);
 	size_t nr = 0;
 
 	for (unsigned i = 0; values && i < o->nr_rounds; i++)
@@ -54,17 +54,17 @@ struct spread overhead_bare(const struct overhead *o, bool wall)
 			values[nr++] = wall ? r->wall_s : r->cpu_s;
 		}
 	if (values)
-		s = spread_of(values, nr);
+		s = spread_of_values(values, nr);
 	free(values);
 	return s;
 }
 
-struct overhead_row overhead_row(const struct overhead *o, unsigned rate, enum capture c)
+struct overhead_row overhead_make_row(const struct overhead *o, unsigned rate, enum capture c)
 {
 	struct overhead_row row;
 
 #define FIGURE_(name, first, other, value) \
-	row.name = c >= CAPTURE_##first ? over_rounds(o, rate, c, CAPTURE_##other, name) : spread_of(NULL, 0);
+	row.name = c >= CAPTURE_##first ? spread_over_rounds(o, rate, c, CAPTURE_##other, name) : spread_of_values(NULL, 0);
 	FIGURES(FIGURE_)
 #undef FIGURE_
 	return row;

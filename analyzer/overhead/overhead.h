@@ -94,8 +94,8 @@ struct overhead_row {
 /* The run of a configuration at a rate in a round; BARE, too, has one for each rate. */
 struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, unsigned rate, enum capture c);
 /* Run time (else CPU time) in seconds, over all runs of the baseline. */
-struct spread overhead_bare(const struct overhead *o, bool wall);
-struct overhead_row overhead_row(const struct overhead *o, unsigned rate, enum capture c);
+struct spread overhead_bare_spread(const struct overhead *o, bool wall);
+struct overhead_row overhead_make_row(const struct overhead *o, unsigned rate, enum capture c);
 
 /* ---- measure.c */
 

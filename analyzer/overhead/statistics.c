@@ -19,7 +19,7 @@ uint64_t random_below(uint64_t *state, uint64_t limit)
 	return (uint64_t)(((__uint128_t)(x * 0x2545f4914f6cdd1dull) * limit) >> 64);
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -35,7 +35,7 @@ static double quantile(const double *sorted, size_t nr, double q)
 	return below + 1 < nr ? sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]) : sorted[nr - 1];
 }
 
-struct spread spread_of(double *values, size_t nr)
+struct spread spread_of_values(double *values, size_t nr)
 {
 	struct spread s = { NAN, NAN, NAN, NAN, NAN, 0 };
 	double drawn[VALUES_MAX], medians[DRAWS];
@@ -47,7 +47,7 @@ struct spread spread_of(double *values, size_t nr)
 			values[s.nr++] = values[i];
 	if (!s.nr)
 		return s;
-	qsort(values, s.nr, sizeof(*values), by_size);
+	qsort(values, s.nr, sizeof(*values), compare_doubles);
 	s.median = quantile(values, s.nr, 0.5);
 	s.lower_quartile = quantile(values, s.nr, 0.25);
 	s.upper_quartile = quantile(values, s.nr, 0.75);
@@ -56,10 +56,10 @@ struct spread spread_of(double *values, size_t nr)
 	for (size_t d = 0; d < DRAWS; d++) {
 		for (size_t i = 0; i < few; i++)
 			drawn[i] = values[step * random_below(&state, few)];
-		qsort(drawn, few, sizeof(*drawn), by_size);
+		qsort(drawn, few, sizeof(*drawn), compare_doubles);
 		medians[d] = quantile(drawn, few, 0.5);
 	}
-	qsort(medians, DRAWS, sizeof(*medians), by_size);
+	qsort(medians, DRAWS, sizeof(*medians), compare_doubles);
 	s.low = quantile(medians, DRAWS, 0.025);
 	s.high = quantile(medians, DRAWS, 0.975);
 	return s;

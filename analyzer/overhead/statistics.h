@@ -15,7 +15,7 @@ struct spread {
 
 /* NANs among the values are ignored.  The interval is a percentile bootstrap (B. Efron, 1979) from a fixed seed: the same
  * values give the same interval.  Sorts values. */
-struct spread spread_of(double *values, size_t nr);
+struct spread spread_of_values(double *values, size_t nr);
 
 /* Random numbers for shuffling and drawing (xorshift64*, S. Vigna 2016); state is not 0. */
 uint64_t random_below(uint64_t *state, uint64_t limit);

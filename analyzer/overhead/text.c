@@ -31,7 +31,7 @@ char *overhead_command(const struct overhead *o, size_t max)
 }
 
 /* "+1.2 %", right-aligned in width columns; "-": not measured. */
-static void percent(FILE *to, int width, double share, const char *sign)
+static void print_percent(FILE *to, int width, double share, const char *sign)
 {
 	char text[32];
 	double p = 100 * share;
@@ -46,7 +46,7 @@ static void percent(FILE *to, int width, double share, const char *sign)
 }
 
 /* "-0.3 to +2.4" in per cent. */
-static void interval(FILE *to, int width, const struct spread *s)
+static void print_interval(FILE *to, int width, const struct spread *s)
 {
 	char text[64];
 
@@ -60,7 +60,7 @@ static void interval(FILE *to, int width, const struct spread *s)
 }
 
 /* "?" where the interval includes 0: not significant. */
-static void nanoseconds(FILE *to, int width, const struct spread *s)
+static void print_nanoseconds(FILE *to, int width, const struct spread *s)
 {
 	char text[32];
 
@@ -73,19 +73,19 @@ static void nanoseconds(FILE *to, int width, const struct spread *s)
 
 static void print_row(const struct overhead *o, unsigned rate, enum capture c, FILE *to)
 {
-	struct overhead_row r = overhead_row(o, rate, c);
+	struct overhead_row r = overhead_make_row(o, rate, c);
 
 	fprintf(to, "  %-17s", capture_kinds[c].name);
-	percent(to, 8, r.added_wall.median, "+");
-	interval(to, 15, &r.added_wall);
-	percent(to, 8, r.added_cpu.median, "+");
-	percent(to, 7, r.recorder_cpu.median, "");
-	nanoseconds(to, 7, &r.ns_per_sample);
+	print_percent(to, 8, r.added_wall.median, "+");
+	print_interval(to, 15, &r.added_wall);
+	print_percent(to, 8, r.added_cpu.median, "+");
+	print_percent(to, 7, r.recorder_cpu.median, "");
+	print_nanoseconds(to, 7, &r.ns_per_sample);
 	if (r.bytes_per_sample.nr)
 		fprintf(to, r.bytes_per_sample.median < 99.95 ? "%7.1f" : "%7.0f", r.bytes_per_sample.median);
 	else
 		fprintf(to, "%7s", "-");
-	percent(to, 8, o->has_components ? r.attributed.median : NAN, "");
+	print_percent(to, 8, o->has_components ? r.attributed.median : NAN, "");
 	if (r.lost.nr && r.lost.median > 0)
 		fputc('*', to);
 	fputc('\n', to);
@@ -95,7 +95,7 @@ static bool lost_any(const struct overhead *o)
 {
 	for (unsigned rate = 0; rate < o->nr_rates; rate++)
 		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++)
-			if (overhead_row(o, rate, (enum capture)c).lost.median > 0)
+			if (overhead_make_row(o, rate, (enum capture)c).lost.median > 0)
 				return true;
 	return false;
 }
@@ -107,12 +107,12 @@ static void print_losses(const struct overhead *o, FILE *to)
 	fputs("* lost samples:", to);
 	for (unsigned rate = 0, nr = 0; rate < o->nr_rates; rate++)
 		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++) {
-			struct overhead_row r = overhead_row(o, rate, (enum capture)c);
+			struct overhead_row r = overhead_make_row(o, rate, (enum capture)c);
 
 			if (!(r.lost.median > 0))
 				continue;
 			fprintf(to, "%s%s at %llu/s ", nr++ ? ",\n  " : " ", capture_kinds[c].name, (unsigned long long)o->rate[rate]);
-			percent(to, 0, r.lost.median / (r.lost.median + r.samples.median), "");
+			print_percent(to, 0, r.lost.median / (r.lost.median + r.samples.median), "");
 		}
 	fputc('\n', to);
 }
@@ -120,7 +120,7 @@ static void print_losses(const struct overhead *o, FILE *to)
 /* The command, its baseline, and the method. */
 static void print_head(const struct overhead *o, FILE *to)
 {
-	struct spread wall = overhead_bare(o, true), cpu = overhead_bare(o, false);
+	struct spread wall = overhead_bare_spread(o, true), cpu = overhead_bare_spread(o, false);
 	char *command = overhead_command(o, 1000);
 
 	fprintf(to, "command    %s\n", command ? command : "");
@@ -147,13 +147,13 @@ static void print_note(const char *sentence, FILE *to)
 	fputc('\n', to);
 }
 
-static double outside_s(const struct overhead *o)
+static double most_outside_seconds(const struct overhead *o)
 {
 	double most = 0;
 
 	for (unsigned rate = 0; rate < o->nr_rates; rate++)
 		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++)
-			most = fmax(most, overhead_row(o, rate, (enum capture)c).outside_s.median);
+			most = fmax(most, overhead_make_row(o, rate, (enum capture)c).outside_s.median);
 	return most;
 }
 
@@ -177,7 +177,7 @@ void overhead_text(const struct overhead *o, FILE *to)
 			"            frame pointers and 8 KiB stack: by call stack alone\n", o->has_run ? " in the run phase" : "");
 	else
 		fputs("attributed: none; the program registers no components\n", to);
-	fprintf(to, "rec.:       CPU time of the recorder during the run; before and after: %.3f s\n", outside_s(o));
+	fprintf(to, "rec.:       CPU time of the recorder during the run; before and after: %.3f s\n", most_outside_seconds(o));
 	fputs("dormant:    agent loaded, but neither counting nor recording\n"
 	      "ns:         CPU time of the program, beyond `agent only`; ?: not significant\n"
 	      "bytes:      sample data in the trace, without symbols and code\n", to);

@@ -9,7 +9,7 @@
 
 #define WEIGHTS_MAX 65536u /* different ones that a page numbers */
 
-static uint32_t width_of(uint64_t most)
+static uint32_t bytes_for_number(uint64_t most)
 {
 	return most < 1u << 8 ? 1 : most < 1u << 16 ? 2 : most <= UINT32_MAX ? 4 : 8;
 }
@@ -31,7 +31,7 @@ static void write_column(struct html_columns *c, const char *name, const char *k
 	}
 	for (uint32_t i = 0; i < p.nr; i++)
 		most = c->number[i] > most ? c->number[i] : most;
-	*column = (struct html_column){ .name = name, .kind = kinds[p.kind], .key = key_name, .width = width_of(most) };
+	*column = (struct html_column){ .name = name, .kind = kinds[p.kind], .key = key_name, .width = bytes_for_number(most) };
 	c->nr++;
 	if (c->keep) {
 		column->kind = kinds[PLANES_PLAIN];
@@ -55,7 +55,7 @@ static void write_column(struct html_columns *c, const char *name, const char *k
 	free(plane);
 }
 
-static void write_narrow(struct html_columns *c, const char *name, const uint32_t *numbers, uint32_t nr, enum planes_kind kind)
+static void write_u32_column(struct html_columns *c, const char *name, const uint32_t *numbers, uint32_t nr, enum planes_kind kind)
 {
 	for (uint32_t i = 0; i < nr && !c->error; i++)
 		c->number[i] = numbers[i];
@@ -102,7 +102,7 @@ static void write_stacks(struct html_columns *c, const struct html_rows *r, cons
 			c->number[i] = s->node[i].field; \
 		write_column(c, name, "", (struct planes){ .kind = PLANES_PLAIN, .nr = s->nr }); \
 	} while (0)
-	write_narrow(c, "stack", r->stack, (uint32_t)r->nr, PLANES_PLAIN);
+	write_u32_column(c, "stack", r->stack, (uint32_t)r->nr, PLANES_PLAIN);
 	FIELD_("node-caller", caller);
 	FIELD_("node-function", function);
 	FIELD_("node-line", line);
@@ -127,19 +127,19 @@ int html_columns_write(struct html_columns *c, const struct html_trace *t)
 	for (uint32_t i = 0; i < nr; i++)
 		c->number[i] = r->time_ns[i] > first_ns ? (r->time_ns[i] - first_ns) / HTML_TIME_NS : 0;
 	write_column(c, "time", "", (struct planes){ .kind = PLANES_DELTA, .nr = nr });
-	write_narrow(c, "thread", r->thread, nr, PLANES_PLAIN);
-	write_narrow(c, "cpu", r->cpu, nr, PLANES_PLAIN);
-	write_narrow(c, "event", r->event, nr, PLANES_PLAIN);
-	write_narrow(c, "way", r->way, nr, PLANES_PLAIN);
-	write_narrow(c, "place", r->place, nr, PLANES_PLAIN);
-	write_narrow(c, "phase", r->phase, nr, PLANES_PLAIN);
+	write_u32_column(c, "thread", r->thread, nr, PLANES_PLAIN);
+	write_u32_column(c, "cpu", r->cpu, nr, PLANES_PLAIN);
+	write_u32_column(c, "event", r->event, nr, PLANES_PLAIN);
+	write_u32_column(c, "way", r->way, nr, PLANES_PLAIN);
+	write_u32_column(c, "place", r->place, nr, PLANES_PLAIN);
+	write_u32_column(c, "phase", r->phase, nr, PLANES_PLAIN);
 	for (uint32_t i = 0; i < nr; i++)
 		c->number[i] = r->nr_weights > WEIGHTS_MAX ? r->weights[r->weight[i]] : r->weight[i];
 	write_column(c, "weight", "", (struct planes){ .kind = PLANES_PLAIN, .nr = nr });
 	if (c->nr)
 		c->column[c->nr - 1].numbers = r->nr_weights > WEIGHTS_MAX;
 	if (t->addresses) {
-		write_narrow(c, "memory", r->memory, nr, PLANES_PLAIN);
+		write_u32_column(c, "memory", r->memory, nr, PLANES_PLAIN);
 		write_addresses(c, r);
 	}
 	if (stacks)

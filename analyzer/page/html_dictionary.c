@@ -3,17 +3,17 @@
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 
-static void put_levels(const struct report *r, FILE *to)
+static void write_levels_json(const struct report *r, FILE *to)
 {
 	const struct dictionary *d = &r->model->dictionary;
-	uint32_t plan = report_level(r, NULL);
+	uint32_t plan = report_find_level(r, NULL);
 
 	JSON_LIST(to, "levels", d->nr_levels, fputs("{\"name\":", to); escape_json_string(to, report_level_name(r, i));
 	      fprintf(to, ",\"rank\":%u,\"plan\":%s}", d->level[i].rank, i == plan ? "true" : "false"));
 	fprintf(to, ",\"host_levels\":%s,\n", r->model->has_host_levels ? "true" : "false");
 }
 
-static void put_counters(const struct component *c, FILE *to)
+static void write_counters_json(const struct component *c, FILE *to)
 {
 	fputc('{', to);
 	for (const struct counter *n = c->counters; n; n = n->next) {
@@ -23,7 +23,7 @@ static void put_counters(const struct component *c, FILE *to)
 	fputc('}', to);
 }
 
-static void put_links(const struct component *c, FILE *to)
+static void write_links_json(const struct component *c, FILE *to)
 {
 	fputc('[', to);
 	for (uint32_t i = 0; i < c->nr_links; i++)
@@ -52,15 +52,15 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 	const struct model *m = t->report->model;
 	const struct dictionary *d = &m->dictionary;
 
-	put_levels(t->report, to);
+	write_levels_json(t->report, to);
 	fputs("\"components\":{", to);
 	JSON_LIST(to, "level", d->nr_components, fprintf(to, "%u", d->component[i].level));
 	JSON_NEXT_LIST(to, "process", d->nr_components, fprintf(to, "%u", d->component[i].process));
 	JSON_NEXT_LIST(to, "name", d->nr_components, escape_json_string(to, d->component[i].name));
 	SOME_("id", c->announced, fprintf(to, "\"%llx\"", (unsigned long long)c->id));
 	SOME_("detail", c->detail && *c->detail, escape_json_string(to, c->detail));
-	SOME_("counters", c->counters, put_counters(c, to));
-	SOME_("links", c->nr_links, put_links(c, to));
+	SOME_("counters", c->counters, write_counters_json(c, to));
+	SOME_("links", c->nr_links, write_links_json(c, to));
 	SOME_("query", c->announced && model_find_scope(m, i), escape_json_string(to, model_find_scope(m, i)->name));
 	fputs("},\n\"edges\":[", to);
 	for (uint32_t i = 0; i < d->nr_edges; i++) {

@@ -4,7 +4,7 @@
 #include "analyzer/page/html_page.h"
 #include "analyzer/query/warnings.h"
 
-static void put_columns(const struct html_columns *c, FILE *to)
+static void write_columns_json(const struct html_columns *c, FILE *to)
 {
 	fputs("\"columns\":{", to);
 	for (uint32_t i = 0; i < c->nr; i++)
@@ -14,7 +14,7 @@ static void put_columns(const struct html_columns *c, FILE *to)
 	fputs("},\n", to);
 }
 
-static void put_ways(const struct html_rows *r, uint32_t nr_levels, FILE *to)
+static void write_ways_json(const struct html_rows *r, uint32_t nr_levels, FILE *to)
 {
 	fputs("\"ways\":{", to);
 	JSON_LIST(to, "mode", r->nr_ways, fprintf(to, "%u", r->ways[i].mode));
@@ -32,7 +32,7 @@ static void put_ways(const struct html_rows *r, uint32_t nr_levels, FILE *to)
 	fputs("]},\n", to);
 }
 
-static void put_places(const struct html_rows *r, FILE *to)
+static void write_places_json(const struct html_rows *r, FILE *to)
 {
 	fputs("\"places\":{", to);
 	JSON_LIST(to, "ip", r->nr_places, fprintf(to, "%llu", (unsigned long long)r->places[i].ip));
@@ -43,7 +43,7 @@ static void put_places(const struct html_rows *r, FILE *to)
 	fputs("},\n", to);
 }
 
-static void put_names(const struct attribution *a, FILE *to)
+static void write_names_json(const struct attribution *a, FILE *to)
 {
 	fputs("\"functions\":{", to);
 	JSON_LIST(to, "name", a->nr_functions, escape_json_string(to, a->function[i].name));
@@ -58,7 +58,7 @@ static void put_names(const struct attribution *a, FILE *to)
 	fputs(",\n", to);
 }
 
-static void put_events(const struct model *m, FILE *to)
+static void write_events_json(const struct model *m, FILE *to)
 {
 	JSON_LIST(to, "events", m->nr_events, const struct model_event *e = &m->event[i]; fputs("{\"name\":", to);
 	      escape_json_string(to, e->name);
@@ -71,7 +71,7 @@ static void put_events(const struct model *m, FILE *to)
 	fputs(",\n", to);
 }
 
-static void put_processes(const struct model *m, FILE *to)
+static void write_processes_json(const struct model *m, FILE *to)
 {
 	fputs("\"processes\":{", to);
 	JSON_LIST(to, "pid", m->nr_processes, fprintf(to, "%u", m->numbered[i]->pid));
@@ -84,7 +84,7 @@ static void put_processes(const struct model *m, FILE *to)
 	fputs("},\n", to);
 }
 
-static void put_memory(const struct model *m, FILE *to)
+static void write_memory_json(const struct model *m, FILE *to)
 {
 	static const char *const kinds[] = { "named", "heap", "stack", "anonymous", "file" };
 
@@ -96,7 +96,7 @@ static void put_memory(const struct model *m, FILE *to)
 	fputs(",\n", to);
 }
 
-static void put_code(const struct model *m, FILE *to)
+static void write_code_json(const struct model *m, FILE *to)
 {
 	static const char *const kinds[] = { "image", "elf", "function", "region" };
 
@@ -108,7 +108,7 @@ static void put_code(const struct model *m, FILE *to)
 	fputs("},\n", to);
 }
 
-static void put_recorder(const struct report *r, FILE *to)
+static void write_recorder_json(const struct report *r, FILE *to)
 {
 	struct warnings w;
 	const struct model *m = r->model;
@@ -118,11 +118,11 @@ static void put_recorder(const struct report *r, FILE *to)
 	      escape_json_string(to, w.list[i].sentence); fprintf(to, ",\"count\":%llu}", (unsigned long long)w.list[i].count));
 	warnings_fini(&w);
 	fputs(",\n", to);
-	fprintf(to, "\"lost\":%llu,\"recorder_cpu_ns\":%llu,\"complete\":%s,\n", (unsigned long long)model_lost(m, LOSS_OF_SAMPLES),
+	fprintf(to, "\"lost\":%llu,\"recorder_cpu_ns\":%llu,\"complete\":%s,\n", (unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES),
 		(unsigned long long)m->recorder_cpu_ns, m->has_end ? "true" : "false");
 }
 
-static void put_recording(const struct html_trace *t, FILE *to)
+static void write_recording_json(const struct html_trace *t, FILE *to)
 {
 	const struct report *r = t->report;
 	const struct model *m = r->model;
@@ -148,7 +148,7 @@ static void put_recording(const struct html_trace *t, FILE *to)
 	fputs(",\n", to);
 }
 
-static void put_lists(FILE *to)
+static void write_methods_json(FILE *to)
 {
 #define PAIR_(names, sentences) \
 	fputc('[', to); \
@@ -163,7 +163,7 @@ static void put_lists(FILE *to)
 }
 
 /* The column holds the weights themselves. */
-static bool has_weights(const struct html_columns *c)
+static bool has_weight_numbers(const struct html_columns *c)
 {
 	for (uint32_t i = 0; i < c->nr; i++)
 		if (c->column[i].numbers)
@@ -177,18 +177,18 @@ void html_put_facts(const struct html_trace *t, const struct html_columns *c, FI
 	const struct html_rows *rows = &t->rows;
 
 	fputs("{\"format\":1,\n", to);
-	put_recording(t, to);
-	put_columns(c, to);
-	put_lists(to);
-	put_events(m, to);
-	put_processes(m, to);
-	put_names(t->report->a, to);
-	put_memory(m, to);
-	put_code(m, to);
-	put_recorder(t->report, to);
-	put_ways(rows, m->dictionary.nr_levels, to);
-	put_places(rows, to);
-	JSON_LIST(to, "weights", has_weights(c) ? 0 : rows->nr_weights, fprintf(to, "%llu", (unsigned long long)rows->weights[i]));
+	write_recording_json(t, to);
+	write_columns_json(c, to);
+	write_methods_json(to);
+	write_events_json(m, to);
+	write_processes_json(m, to);
+	write_names_json(t->report->a, to);
+	write_memory_json(m, to);
+	write_code_json(m, to);
+	write_recorder_json(t->report, to);
+	write_ways_json(rows, m->dictionary.nr_levels, to);
+	write_places_json(rows, to);
+	JSON_LIST(to, "weights", has_weight_numbers(c) ? 0 : rows->nr_weights, fprintf(to, "%llu", (unsigned long long)rows->weights[i]));
 	fputs(",\n", to);
 	html_put_dictionary(t, to);
 	html_put_plans(t, to);

@@ -11,7 +11,7 @@
 #define ARROWS_MAX 3000 /* of a function with arrows for its jumps: what they take grows with the square */
 #define STEPS_AN_ARROW 32
 
-static void put_function(const struct report *r, const struct hot *h, const struct hit *hit, int *left, FILE *to)
+static void write_function_listing(const struct report *r, const struct hot *h, const struct hit *hit, int *left, FILE *to)
 {
 	const char *file = NULL;
 	char text[STEP_TEXT_MAX];
@@ -19,7 +19,7 @@ static void put_function(const struct report *r, const struct hot *h, const stru
 	struct step *s;
 	int nr;
 
-	s = disassemble(h, hit, &nr);
+	s = disassemble_hot_function(h, hit, &nr);
 	nr = s ? nr : 0;
 	arrows = nr <= ARROWS_MAX && report_spend(r, (uint64_t)nr * (uint64_t)nr / STEPS_AN_ARROW);
 	fputs("{\"name\":", to);
@@ -60,19 +60,19 @@ static void put_function(const struct report *r, const struct hot *h, const stru
 void html_put_listings(const struct html_trace *t, FILE *to)
 {
 	double all;
-	struct hit *hit = hits_make(t->report, t->by_place, &all);
+	struct hit *hit = hits_make_sorted(t->report, t->by_place, &all);
 	struct hot *hot = NULL;
 	uint32_t nr = hit ? hot_find(t->report, hit, t->by_place->g.nr, &hot) : 0;
 	int left = STEPS_MAX;
 	const char *comma = "";
 
 	nr = nr < FUNCTIONS_MAX ? nr : FUNCTIONS_MAX;
-	hot_read(t->report, hot, nr);
+	hot_read_code_bytes(t->report, hot, nr);
 	fputs("\"listings\":[", to);
 	for (uint32_t i = 0; i < nr; i++) {
 		if (hot[i].place.bytes && left > 0) {
 			fputs(comma, to);
-			put_function(t->report, &hot[i], hit, &left, to);
+			write_function_listing(t->report, &hot[i], hit, &left, to);
 			comma = ",\n";
 		}
 		free(hot[i].place.bytes);

@@ -62,12 +62,12 @@ int html_trace_ask(struct html_trace *t, struct report *r)
 	t->report = r;
 	r->stacks = t->stacks;
 	r->addresses = t->addresses;
-	report_each(r, html_rows_take, &t->rows);
-	t->by_place = hits_ask(r, REPORT_ALL_EVENTS);
+	report_add_callback(r, html_rows_add, &t->rows);
+	t->by_place = hits_ask_group(r, REPORT_ALL_EVENTS);
 	return r->error;
 }
 
-static int put_facts(const struct html_trace *t, const struct html_columns *c, FILE *to)
+static int write_facts_block(const struct html_trace *t, const struct html_columns *c, FILE *to)
 {
 	struct html_block *b;
 	char *text = NULL, id[32];
@@ -104,7 +104,7 @@ int html_trace_write(struct html_trace *t, FILE *to)
 	fputs("</section>\n", to);
 	columns = (struct html_columns){ .to = to };
 	ret = html_columns_write(&columns, t);
-	return ret ? ret : put_facts(t, &columns, to);
+	return ret ? ret : write_facts_block(t, &columns, to);
 }
 
 void html_trace_fini(struct html_trace *t)
@@ -114,7 +114,7 @@ void html_trace_fini(struct html_trace *t)
 
 /* ----------------------------------------------------------------------------------------------------------- an old page */
 
-static char *read_whole(const char *path, size_t *nr)
+static char *read_whole_file(const char *path, size_t *nr)
 {
 	FILE *f = fopen(path, "re");
 	size_t capacity = 1u << 16, got;
@@ -143,7 +143,7 @@ static char *read_whole(const char *path, size_t *nr)
 	return text;
 }
 
-static bool is_page(const char *path)
+static bool file_is_html_page(const char *path)
 {
 	char start[16] = "";
 	FILE *f = fopen(path, "re");
@@ -155,7 +155,7 @@ static bool is_page(const char *path)
 }
 
 /* Titles are short, and were escaped when they were written. */
-static void take_title(const char *text, const char *end, char title[256])
+static void copy_page_title(const char *text, const char *end, char title[256])
 {
 	static const struct {
 		const char *entity;
@@ -188,9 +188,9 @@ int html_read_data(const char *path, char **data, size_t *nr, char title[256])
 	char *text, *from, *end;
 	size_t bytes;
 
-	if (!is_page(path))
+	if (!file_is_html_page(path))
 		return -EINVAL;
-	text = read_whole(path, &bytes);
+	text = read_whole_file(path, &bytes);
 	if (!text)
 		return -errno;
 	from = memmem(text, bytes, data_begins, sizeof(data_begins) - 1);
@@ -199,7 +199,7 @@ int html_read_data(const char *path, char **data, size_t *nr, char title[256])
 		free(text);
 		return -EBADMSG;
 	}
-	take_title(text, from, title);
+	copy_page_title(text, from, title);
 	from += sizeof(data_begins) - 1;
 	*nr = (size_t)(end - from);
 	memmove(text, from, *nr);

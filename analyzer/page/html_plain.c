@@ -12,7 +12,7 @@ struct total {
 	double measure, samples;
 };
 
-static int by_measure(const void *a, const void *b)
+static int compare_total_measures(const void *a, const void *b)
 {
 	const struct total *x = a, *y = b;
 
@@ -21,8 +21,8 @@ static int by_measure(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
-static void put_table(const struct html_trace *t, const char *heading, struct total *total, uint32_t nr,
-		      const char *(*name)(const struct html_trace *t, uint32_t number, char *spare), FILE *to)
+static void write_plain_table(const struct html_trace *t, const char *heading, struct total *total, uint32_t nr,
+			      const char *(*name)(const struct html_trace *t, uint32_t number, char *spare), FILE *to)
 {
 	double all = 0;
 	char spare[32];
@@ -30,7 +30,7 @@ static void put_table(const struct html_trace *t, const char *heading, struct to
 	for (uint32_t i = 0; i < nr; i++)
 		all += total[i].measure;
 	if (nr)
-		qsort(total, nr, sizeof(*total), by_measure);
+		qsort(total, nr, sizeof(*total), compare_total_measures);
 	fputs("<table><caption>", to);
 	escape_xml(to, heading);
 	fputs("</caption><thead><tr><th>Share</th><th>Samples</th><th>Name</th></tr></thead><tbody>\n", to);
@@ -62,7 +62,7 @@ static const char *method_name(const struct html_trace *t, uint32_t number, char
 
 enum what { COMPONENTS, FUNCTIONS, ATTRIBUTION };
 
-static struct total *sum(const struct html_trace *t, enum what what, uint32_t level, uint32_t nr)
+static struct total *sum_by_number(const struct html_trace *t, enum what what, uint32_t level, uint32_t nr)
 {
 	const struct html_rows *r = &t->rows;
 	struct total *total = calloc((size_t)nr + 1, sizeof(*total));
@@ -81,13 +81,13 @@ static struct total *sum(const struct html_trace *t, enum what what, uint32_t le
 	return total;
 }
 
-static void put(const struct html_trace *t, const char *heading, enum what what, uint32_t level, uint32_t nr,
-		const char *(*name)(const struct html_trace *t, uint32_t number, char *spare), FILE *to)
+static void write_plain_totals(const struct html_trace *t, const char *heading, enum what what, uint32_t level, uint32_t nr,
+			       const char *(*name)(const struct html_trace *t, uint32_t number, char *spare), FILE *to)
 {
-	struct total *total = sum(t, what, level, nr);
+	struct total *total = sum_by_number(t, what, level, nr);
 
 	if (total)
-		put_table(t, heading, total, nr, name, to);
+		write_plain_table(t, heading, total, nr, name, to);
 	free(total);
 }
 
@@ -100,13 +100,13 @@ void html_put_plain(const struct html_trace *t, FILE *to)
 	escape_xml(to, m->command);
 	fprintf(to, "</bdi>. %llu samples in %.3f s, %llu lost.</p>\n", (unsigned long long)t->report->a->nr_samples,
 		t->report->a->last_ns > t->report->a->first_ns ? (double)(t->report->a->last_ns - t->report->a->first_ns) / 1e9 : 0.0,
-		(unsigned long long)model_lost(m, LOSS_OF_SAMPLES));
+		(unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES));
 	if (!t->rows.nr) {
 		fputs("<p>The trace has no samples that pass its filters.</p>\n", to);
 		return;
 	}
 	for (uint32_t l = 0; l < d->nr_levels; l++)
-		put(t, report_level_name(t->report, l), COMPONENTS, l, d->nr_components, component_name, to);
-	put(t, "Functions", FUNCTIONS, 0, t->report->a->nr_functions, function_name, to);
-	put(t, "Attribution methods", ATTRIBUTION, 0, NR_METHODS, method_name, to);
+		write_plain_totals(t, report_level_name(t->report, l), COMPONENTS, l, d->nr_components, component_name, to);
+	write_plain_totals(t, "Functions", FUNCTIONS, 0, t->report->a->nr_functions, function_name, to);
+	write_plain_totals(t, "Attribution methods", ATTRIBUTION, 0, NR_METHODS, method_name, to);
 }

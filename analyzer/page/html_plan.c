@@ -16,7 +16,7 @@ struct spot {
 };
 
 /* Lines come before those below them: leaves take columns in order, others stand over the middle of their children. */
-static double lay_out(const struct plan_tree *t, struct spot *spot)
+static double lay_out_plan(const struct plan_tree *t, struct spot *spot)
 {
 	double columns = 0;
 
@@ -40,7 +40,7 @@ static double lay_out(const struct plan_tree *t, struct spot *spot)
 	return columns;
 }
 
-static void put_query(const struct model *m, uint32_t component, FILE *to)
+static void write_query_json(const struct model *m, uint32_t component, FILE *to)
 {
 	const char *name = NULL, *text = model_find_query(m, component, &name);
 	const struct scope *scope = model_find_scope(m, component);
@@ -51,11 +51,12 @@ static void put_query(const struct model *m, uint32_t component, FILE *to)
 	escape_json_string(to, text ? text : "");
 }
 
-static void put_plan(const struct html_trace *t, uint32_t owner, const struct plan_tree *tree, uint32_t level, const char *comma, FILE *to)
+static void write_plan_json(const struct html_trace *t, uint32_t owner, const struct plan_tree *tree, uint32_t level, const char *comma,
+			    FILE *to)
 {
 	const struct model *m = t->report->model;
 	struct spot *spot = calloc((size_t)tree->nr + 1, sizeof(*spot));
-	double columns = spot ? lay_out(tree, spot) : 0;
+	double columns = spot ? lay_out_plan(tree, spot) : 0;
 	uint32_t query_level = owner == PLAN_COMMON ? plan_query_level(&m->dictionary, level) : LEVELS_MAX;
 
 	fprintf(to, "%s{\"process\":%d,\"columns\":%g,\"nodes\":[", comma, owner == PLAN_COMMON ? -1 : (int)owner, columns);
@@ -67,7 +68,7 @@ static void put_plan(const struct html_trace *t, uint32_t owner, const struct pl
 			continue;
 		fprintf(to, "%s{\"node\":%u,\"of\":%u,", n++ ? "," : "", i,
 			query_level != LEVELS_MAX ? plan_query_of(&m->dictionary, tree->line[i].component, query_level) : COMPONENT_NONE);
-		put_query(m, tree->line[i].component, to);
+		write_query_json(m, tree->line[i].component, to);
 		fputc('}', to);
 	}
 	fputs("]}", to);
@@ -77,7 +78,7 @@ static void put_plan(const struct html_trace *t, uint32_t owner, const struct pl
 void html_put_plans(const struct html_trace *t, FILE *to)
 {
 	const struct model *m = t->report->model;
-	uint32_t level = report_level(t->report, t->report->level), nr, *owner;
+	uint32_t level = report_find_level(t->report, t->report->level), nr, *owner;
 	const char *comma = "";
 
 	fprintf(to, "\"plan_level\":%d,\"plans\":[", level == LEVELS_MAX ? -1 : (int)level);
@@ -86,7 +87,7 @@ void html_put_plans(const struct html_trace *t, FILE *to)
 		struct plan_tree tree;
 
 		if (plan_tree_make(&m->dictionary, level, owner[i], true, &tree) && tree.nr) {
-			put_plan(t, owner[i], &tree, level, comma, to);
+			write_plan_json(t, owner[i], &tree, level, comma, to);
 			comma = ",";
 		}
 		plan_tree_fini(&tree);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t pair(uint32_t a, uint32_t b)
+static uint64_t pack_u32_pair(uint32_t a, uint32_t b)
 {
 	return (uint64_t)a << 32 | b;
 }
@@ -24,25 +24,28 @@ static void fingerprint(const uint64_t *word, uint32_t nr, uint64_t out[2])
 }
 
 /* As the report's first sentences and `--view code` count it. */
-static bool is_generated(const struct model *m, uint32_t number)
+static bool code_is_generated(const struct model *m, uint32_t number)
 {
 	const struct code *c = number && number <= m->nr_code ? m->code[number - 1] : NULL;
 
 	return c && (c->kind != CODE_IMAGE || c->generated);
 }
 
-static uint32_t find_way(struct html_rows *r, const struct model *m, const struct table *t, uint32_t row)
+static uint32_t find_or_add_way(struct html_rows *r, const struct model *m, const struct table *t, uint32_t row)
 {
-	struct html_way way = { t->column[TABLE_MODE][row], t->column[TABLE_METHOD][row], t->column[TABLE_REASON][row],
-				t->column[TABLE_MODE][row] == SAMPLE_MODE_USER && is_generated(m, t->column[TABLE_CODE][row]),
-				t->share[row], { 0 } };
+	struct html_way way = { t->column[TABLE_MODE][row],
+				t->column[TABLE_METHOD][row],
+				t->column[TABLE_REASON][row],
+				t->column[TABLE_MODE][row] == SAMPLE_MODE_USER && code_is_generated(m, t->column[TABLE_CODE][row]),
+				t->share[row],
+				{ 0 } };
 	uint64_t word[3 + LEVELS_MAX], key[2];
 	uint32_t i;
 
 	for (uint32_t l = 0; l < t->nr_levels && l < LEVELS_MAX; l++)
 		way.component[l] = t->column[TABLE_LEVEL_0 + l][row];
-	word[0] = pair(way.mode, way.method);
-	word[1] = pair(way.generated, way.reason);
+	word[0] = pack_u32_pair(way.mode, way.method);
+	word[1] = pack_u32_pair(way.generated, way.reason);
 	memcpy(&word[2], &way.share, sizeof(way.share));
 	for (uint32_t l = 0; l < LEVELS_MAX; l++)
 		word[3 + l] = way.component[l];
@@ -56,14 +59,14 @@ static uint32_t find_way(struct html_rows *r, const struct model *m, const struc
 	return hash_map_set(&r->way_of, key[0], key[1], r->nr_ways) ? r->nr_ways : 0;
 }
 
-static uint32_t find_place(struct html_rows *r, const struct model *m, const struct table *t, uint32_t row)
+static uint32_t find_or_add_place(struct html_rows *r, const struct model *m, const struct table *t, uint32_t row)
 {
 	const uint32_t number = t->column[TABLE_CODE][row];
 	const struct code *code = number && number <= m->nr_code ? m->code[number - 1] : NULL;
 	const bool generated = code && code->kind != CODE_IMAGE;
 	const struct html_place place = { generated ? t->ip[row] : 0, number, t->column[TABLE_FUNCTION][row], t->column[TABLE_LINE][row],
 					  t->column[TABLE_IMAGE][row] };
-	const uint64_t word[3] = { place.ip, pair(place.code, place.function), pair(place.line, place.image) };
+	const uint64_t word[3] = { place.ip, pack_u32_pair(place.code, place.function), pack_u32_pair(place.line, place.image) };
 	uint64_t key[2];
 	uint32_t i;
 
@@ -77,7 +80,7 @@ static uint32_t find_place(struct html_rows *r, const struct model *m, const str
 	return hash_map_set(&r->place_of, key[0], key[1], r->nr_places) ? r->nr_places : 0;
 }
 
-static uint32_t find_weight(struct html_rows *r, uint64_t weight)
+static uint32_t find_or_add_weight(struct html_rows *r, uint64_t weight)
 {
 	uint32_t i = hash_map_find(&r->weight_of, weight, 0);
 
@@ -89,7 +92,7 @@ static uint32_t find_weight(struct html_rows *r, uint64_t weight)
 	return hash_map_set(&r->weight_of, weight, 0, r->nr_weights) ? r->nr_weights : 0;
 }
 
-static bool resize(void **column, size_t capacity, size_t each)
+static bool resize_column(void **column, size_t capacity, size_t each)
 {
 	void *bigger = realloc(*column, capacity * each);
 
@@ -98,16 +101,16 @@ static bool resize(void **column, size_t capacity, size_t each)
 	return bigger != NULL;
 }
 
-static bool reserve(struct html_rows *r, size_t nr)
+static bool reserve_html_rows(struct html_rows *r, size_t nr)
 {
 	size_t capacity = 2 * r->capacity + nr;
 	bool ok = true;
 
 	if (r->nr + nr <= r->capacity)
 		return true;
-	ok &= resize((void **)&r->time_ns, capacity, sizeof(*r->time_ns));
-	ok &= resize((void **)&r->address, capacity, sizeof(*r->address));
-#define HTML_COLUMN_(name) ok &= resize((void **)&r->name, capacity, sizeof(*r->name));
+	ok &= resize_column((void **)&r->time_ns, capacity, sizeof(*r->time_ns));
+	ok &= resize_column((void **)&r->address, capacity, sizeof(*r->address));
+#define HTML_COLUMN_(name) ok &= resize_column((void **)&r->name, capacity, sizeof(*r->name));
 	HTML_COLUMNS(HTML_COLUMN_)
 #undef HTML_COLUMN_
 	if (ok)
@@ -115,11 +118,11 @@ static bool reserve(struct html_rows *r, size_t nr)
 	return ok;
 }
 
-int html_rows_take(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
+int html_rows_add(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
 {
 	struct html_rows *r = context;
 
-	if (r->nr + nr > UINT32_MAX / 2 || !reserve(r, nr))
+	if (r->nr + nr > UINT32_MAX / 2 || !reserve_html_rows(r, nr))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++) {
 		const uint32_t row = rows[i];
@@ -133,9 +136,9 @@ int html_rows_take(void *context, const struct attribution *a, const struct tabl
 		r->phase[at] = t->column[TABLE_PHASE][row];
 		r->stack[at] = t->column[TABLE_STACK][row];
 		r->memory[at] = t->column[TABLE_MEMORY][row];
-		r->way[at] = find_way(r, a->model, t, row);
-		r->place[at] = find_place(r, a->model, t, row);
-		r->weight[at] = find_weight(r, t->weight[row]);
+		r->way[at] = find_or_add_way(r, a->model, t, row);
+		r->place[at] = find_or_add_place(r, a->model, t, row);
+		r->weight[at] = find_or_add_weight(r, t->weight[row]);
 		if (!r->way[at]-- || !r->place[at]-- || !r->weight[at]--)
 			return -ENOMEM;
 	}
@@ -158,7 +161,7 @@ static void sort_by_digit(const uint64_t *time, const uint32_t *from, uint32_t *
 		to[place[time[from[i]] >> shift & (DIGIT - 1)]++] = from[i];
 }
 
-static void permute_narrow(uint32_t **column, uint32_t **spare, const uint32_t *order, size_t nr)
+static void permute_u32_column(uint32_t **column, uint32_t **spare, const uint32_t *order, size_t nr)
 {
 	uint32_t *to = *spare;
 
@@ -202,7 +205,7 @@ static int sort_by_time(struct html_rows *r)
 		*column = wide;
 		wide = swap;
 	}
-#define HTML_COLUMN_(name) permute_narrow(&r->name, &other, order, r->nr);
+#define HTML_COLUMN_(name) permute_u32_column(&r->name, &other, order, r->nr);
 	HTML_COLUMNS(HTML_COLUMN_)
 #undef HTML_COLUMN_
 	free(order);
@@ -219,7 +222,7 @@ struct used {
 	size_t rows;
 };
 
-static int by_rows(const void *a, const void *b)
+static int compare_used_rows(const void *a, const void *b)
 {
 	const struct used *x = a, *y = b;
 
@@ -229,7 +232,7 @@ static int by_rows(const void *a, const void *b)
 }
 
 /* The most frequent one becomes 0, so that most rows have small numbers. */
-static int renumber(uint32_t *column, size_t nr_rows, void *list, uint32_t nr, size_t each)
+static int renumber_by_frequency(uint32_t *column, size_t nr_rows, void *list, uint32_t nr, size_t each)
 {
 	struct used *used = calloc((size_t)nr + 1, sizeof(*used));
 	uint32_t *number = malloc(((size_t)nr + 1) * sizeof(*number));
@@ -241,7 +244,7 @@ static int renumber(uint32_t *column, size_t nr_rows, void *list, uint32_t nr, s
 	for (size_t i = 0; ret == 0 && i < nr_rows; i++)
 		used[column[i]].rows++;
 	if (ret == 0 && nr) {
-		qsort(used, nr, sizeof(*used), by_rows);
+		qsort(used, nr, sizeof(*used), compare_used_rows);
 		for (uint32_t i = 0; i < nr; i++) {
 			number[used[i].number] = i;
 			memcpy(sorted + (size_t)i * each, (char *)list + (size_t)used[i].number * each, each);
@@ -264,11 +267,11 @@ int html_rows_settle(struct html_rows *r)
 	hash_map_fini(&r->place_of);
 	hash_map_fini(&r->weight_of);
 	if (ret == 0)
-		ret = renumber(r->way, r->nr, r->ways, r->nr_ways, sizeof(*r->ways));
+		ret = renumber_by_frequency(r->way, r->nr, r->ways, r->nr_ways, sizeof(*r->ways));
 	if (ret == 0)
-		ret = renumber(r->place, r->nr, r->places, r->nr_places, sizeof(*r->places));
+		ret = renumber_by_frequency(r->place, r->nr, r->places, r->nr_places, sizeof(*r->places));
 	if (ret == 0)
-		ret = renumber(r->weight, r->nr, r->weights, r->nr_weights, sizeof(*r->weights));
+		ret = renumber_by_frequency(r->weight, r->nr, r->weights, r->nr_weights, sizeof(*r->weights));
 	return ret;
 }
 

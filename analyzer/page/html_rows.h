@@ -48,8 +48,8 @@ struct html_rows {
 	struct hash_map way_of, place_of, weight_of;
 };
 
-/* For report_each(). */
-int html_rows_take(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
+/* For report_add_callback(). */
+int html_rows_add(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
 /* In the order of time; ways, places and weights numbered by how many rows have them.  0 or -ENOMEM. */
 int html_rows_settle(struct html_rows *r);
 void html_rows_fini(struct html_rows *r);

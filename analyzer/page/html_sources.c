@@ -10,7 +10,7 @@
 #define LINE_BYTES_MAX 2000u
 #define STEPS_A_LINE 2
 
-static void put_line(const char *text, size_t bytes, FILE *to)
+static void write_source_line(const char *text, size_t bytes, FILE *to)
 {
 	char line[LINE_BYTES_MAX + 1];
 
@@ -32,7 +32,7 @@ static void put_line(const char *text, size_t bytes, FILE *to)
 	fputc('"', to);
 }
 
-static void put_lines(const struct source *s, FILE *to)
+static void write_source_lines(const struct source *s, FILE *to)
 {
 	fputs(",\"lines\":[", to);
 	for (size_t n = 0; n < s->nr_lines; n++) {
@@ -41,7 +41,7 @@ static void put_lines(const struct source *s, FILE *to)
 
 		if (n)
 			fputc(',', to);
-		put_line(text, bytes, to);
+		write_source_line(text, bytes, to);
 	}
 	fputc(']', to);
 }
@@ -61,7 +61,7 @@ static bool number_lines(const struct report *r, const struct source *s, uint32_
 	bool any = false;
 
 	for (size_t n = 0; components && n < s->nr_lines; n++) {
-		number[n] = dictionary_find(&r->model->dictionary, s->process, s->level, s->first_component + n + 1);
+		number[n] = dictionary_find_component(&r->model->dictionary, s->process, s->level, s->first_component + n + 1);
 		any |= number[n] != COMPONENT_NONE;
 	}
 	for (uint32_t i = 1; !components && s->name && i < r->a->nr_lines; i++) {
@@ -94,7 +94,7 @@ void html_put_sources(const struct html_trace *t, FILE *to)
 			escape_json_string(to, s->name);
 			fprintf(to, ",\"process\":%u,\"level\":%d", s->process, components ? (int)s->level : -1);
 			put_numbers("of", number, s->nr_lines, to);
-			put_lines(s, to);
+			write_source_lines(s, to);
 			fputc('}', to);
 			bytes += s->text_bytes;
 			comma = ",";

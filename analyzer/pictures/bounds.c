@@ -10,7 +10,7 @@
 #define ROW 26.0
 #define BAR 16.0
 
-static double x_of(double share)
+static double x_of_share(double share)
 {
 	return LEFT + (RIGHT - LEFT) * (share < 0 ? 0 : share > 1 ? 1 : share);
 }
@@ -26,9 +26,9 @@ void bounds_svg(const char *title, const struct bounds_row *row, int nr, FILE *t
 
 		svg_text(to, LEFT - 8, y + BAR - 3, "end", row[i].name);
 		fprintf(to, "<rect class=\"f%d most\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", SVG_ORANGE, LEFT, y,
-			x_of(row[i].high) - LEFT, BAR);
+			x_of_share(row[i].high) - LEFT, BAR);
 		fprintf(to, "<rect class=\"f%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", SVG_ORANGE, LEFT, y,
-			x_of(row[i].low) - LEFT, BAR);
+			x_of_share(row[i].low) - LEFT, BAR);
 		if (row[i].high - row[i].low < 0.0005)
 			svg_textf(to, RIGHT + 8, y + BAR - 3, "", "%.1f %%", 100 * row[i].low);
 		else
@@ -36,6 +36,6 @@ void bounds_svg(const char *title, const struct bounds_row *row, int nr, FILE *t
 	}
 	fprintf(to, "<path class=\"axis\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", LEFT, TOP - 6, bottom, RIGHT);
 	for (int percent = 0; percent <= 100; percent += 25)
-		svg_textf(to, x_of(percent / 100.0), bottom + 18, "small middle", "%d %%", percent);
+		svg_textf(to, x_of_share(percent / 100.0), bottom + 18, "small middle", "%d %%", percent);
 	svg_end(to);
 }

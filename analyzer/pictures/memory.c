@@ -27,7 +27,7 @@ struct count {
 	size_t nr;
 };
 
-static int by_nr(const void *a, const void *b)
+static int compare_counts(const void *a, const void *b)
 {
 	const struct count *x = a, *y = b;
 
@@ -35,7 +35,7 @@ static int by_nr(const void *a, const void *b)
 }
 
 /* The values with most samples, at most `most` of them. */
-static uint32_t count(const struct accesses *s, bool regions, uint32_t most, struct count out[])
+static uint32_t count_most_sampled(const struct accesses *s, bool regions, uint32_t most, struct count out[])
 {
 	uint32_t nr = 0, n = 0;
 	struct count *all;
@@ -51,7 +51,7 @@ static uint32_t count(const struct accesses *s, bool regions, uint32_t most, str
 	for (size_t i = 0; all && i < s->nr; i++)
 		all[regions ? s->list[i].region : s->list[i].component].nr++;
 	if (all && nr)
-		qsort(all, nr, sizeof(*all), by_nr);
+		qsort(all, nr, sizeof(*all), compare_counts);
 	for (; all && n < nr && n < most && all[n].nr; n++)
 		out[n] = all[n];
 	free(all);
@@ -67,8 +67,8 @@ static uint32_t colour_of(const struct count *component, uint32_t nr, uint32_t o
 	return c < nr ? c : COLOURS - 1;
 }
 
-static void put_panel(const struct report *r, const struct accesses *s, uint32_t region, double y, const struct count *component,
-		      uint32_t nr_components, size_t every, FILE *to)
+static void draw_region_panel(const struct report *r, const struct accesses *s, uint32_t region, double y, const struct count *component,
+			      uint32_t nr_components, size_t every, FILE *to)
 {
 	const struct access_region *g = &s->region[region];
 	double time = (double)(r->last_ns - r->first_ns) + 1, range = (double)(g->high - g->low) + 1;
@@ -99,7 +99,7 @@ static void put_panel(const struct report *r, const struct accesses *s, uint32_t
 	}
 }
 
-static void put_legend(const struct report *r, const struct accesses *s, const struct count *component, uint32_t nr, FILE *to)
+static void draw_legend(const struct report *r, const struct accesses *s, const struct count *component, uint32_t nr, FILE *to)
 {
 	char spare[32];
 	double y = TOP + 14;
@@ -121,7 +121,8 @@ static void put_legend(const struct report *r, const struct accesses *s, const s
 void memory_svg(const struct report *r, const struct accesses *s, FILE *to)
 {
 	struct count region[PANELS], component[COLOURS - 1];
-	uint32_t nr_regions = count(s, true, PANELS, region), nr_components = count(s, false, COLOURS - 1, component);
+	uint32_t nr_regions = count_most_sampled(s, true, PANELS, region),
+		 nr_components = count_most_sampled(s, false, COLOURS - 1, component);
 	size_t every = s->nr / DOTS_MAX + 1;
 	double bottom = TOP + nr_regions * (PANEL + SPACE);
 	char span[16];
@@ -131,9 +132,9 @@ void memory_svg(const struct report *r, const struct accesses *s, FILE *to)
 	if (every > 1)
 		svg_textf(to, RIGHT, 26, "small end", "1 of %zu samples drawn", every);
 	for (uint32_t i = 0; i < nr_regions; i++)
-		put_panel(r, s, region[i].of, TOP + i * (PANEL + SPACE), component, nr_components, every, to);
+		draw_region_panel(r, s, region[i].of, TOP + i * (PANEL + SPACE), component, nr_components, every, to);
 	svg_text(to, LEFT, bottom - SPACE + 16, "small", "0");
 	svg_text(to, RIGHT, bottom - SPACE + 16, "small end", grid_duration((double)(r->last_ns - r->first_ns), span));
-	put_legend(r, s, component, nr_components, to);
+	draw_legend(r, s, component, nr_components, to);
 	svg_end(to);
 }

@@ -37,14 +37,14 @@ struct plot {
 	FILE *to;
 };
 
-static double x_of(const struct plot *p, unsigned rate)
+static double x_of_rate(const struct plot *p, unsigned rate)
 {
 	if (p->log_high <= p->log_low)
 		return (LEFT + RIGHT) / 2;
 	return LEFT + 30 + (RIGHT - LEFT - 60) * (log((double)p->o->rate[rate]) - p->log_low) / (p->log_high - p->log_low);
 }
 
-static double y_of(const struct plot *p, double share)
+static double y_of_share(const struct plot *p, double share)
 {
 	double y = BOTTOM - (BOTTOM - TOP) * (share - p->low) / (p->high - p->low);
 
@@ -62,7 +62,7 @@ static double nice_step(double range)
 }
 
 /* All medians fit; a whisker may exceed the page on a very noisy machine. */
-static void scale(struct plot *p)
+static void set_axis_scales(struct plot *p)
 {
 	double low = 0, high = 0.01, highest = 0.01;
 
@@ -72,7 +72,7 @@ static void scale(struct plot *p)
 		p->log_low = fmin(p->log_low, log((double)p->o->rate[rate]));
 		p->log_high = fmax(p->log_high, log((double)p->o->rate[rate]));
 		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++) {
-			struct spread s = overhead_row(p->o, rate, (enum capture)c).added_wall;
+			struct spread s = overhead_make_row(p->o, rate, (enum capture)c).added_wall;
 
 			if (!s.nr)
 				continue;
@@ -103,7 +103,7 @@ static const char *with_commas(double v, char text[48])
 	return text;
 }
 
-static void put_axes(const struct plot *p)
+static void draw_axes(const struct plot *p)
 {
 	FILE *to = p->to;
 	int decimals = p->step < 0.0095 ? 1 : 0;
@@ -115,12 +115,12 @@ static void put_axes(const struct plot *p)
 		double percent = fabs(v) < p->step / 2 ? 0 : 100 * v;
 
 		fprintf(to, "<line class=\"%s\" x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\"/>\n", percent == 0 ? "axis" : "grid", LEFT,
-			y_of(p, v), RIGHT, y_of(p, v));
-		svg_textf(to, LEFT - 8, y_of(p, v) + 4, "end", "%.*f %%", decimals, percent);
+			y_of_share(p, v), RIGHT, y_of_share(p, v));
+		svg_textf(to, LEFT - 8, y_of_share(p, v) + 4, "end", "%.*f %%", decimals, percent);
 	}
 	fprintf(to, "<path class=\"axis\" d=\"M%.0f %.0fV%.0fH%.0fV%.0f\"/>\n", LEFT, TOP, BOTTOM, RIGHT, TOP);
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++) {
-		double x = x_of(p, rate);
+		double x = x_of_rate(p, rate);
 
 		fprintf(to, "<path class=\"axis\" d=\"M%.1f %.0fv5\"/>\n", x, BOTTOM);
 		svg_text(to, x, BOTTOM + 20, "middle", with_commas((double)p->o->rate[rate], number));
@@ -136,7 +136,7 @@ static void put_axes(const struct plot *p)
 }
 
 /* A mark for each configuration, about 9 wide. */
-static void put_mark(const struct plot *p, int c, double x, double y)
+static void draw_capture_mark(const struct plot *p, int c, double x, double y)
 {
 	static const char *const forms[] = {
 		"m-6 -2h12v4h-12z", "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", "m-4 -4h8v8h-8z",
@@ -148,33 +148,34 @@ static void put_mark(const struct plot *p, int c, double x, double y)
 	fprintf(p->to, "<path class=\"mark f%d\" d=\"M%.1f %.1f%s\"/>\n", colour_of[c], x, y, forms[c - 1]);
 }
 
-static void put_line(const struct plot *p, int c)
+static void draw_capture_line(const struct plot *p, int c)
 {
 	bool first = true;
 
 	fprintf(p->to, "<path class=\"line c%d d%d\" d=\"", colour_of[c], c);
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++) {
-		struct spread s = overhead_row(p->o, rate, (enum capture)c).added_wall;
+		struct spread s = overhead_make_row(p->o, rate, (enum capture)c).added_wall;
 
 		if (s.nr)
-			fprintf(p->to, "%s%.1f %.1f", first ? "M" : "L", x_of(p, rate), y_of(p, s.median));
+			fprintf(p->to, "%s%.1f %.1f", first ? "M" : "L", x_of_rate(p, rate), y_of_share(p, s.median));
 		first &= !s.nr;
 	}
 	fputs("\"/>\n", p->to);
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++) {
-		struct spread s = overhead_row(p->o, rate, (enum capture)c).added_wall;
+		struct spread s = overhead_make_row(p->o, rate, (enum capture)c).added_wall;
 		int beside = (int)c - NR_CAPTURES / 2; /* each other */
-		double x = x_of(p, rate) + 3 * beside;
+		double x = x_of_rate(p, rate) + 3 * beside;
 
 		if (!s.nr)
 			continue;
-		fprintf(p->to, "<path class=\"whisker c%d\" d=\"M%.1f %.1fV%.1f\"/>\n", colour_of[c], x, y_of(p, s.low), y_of(p, s.high));
-		put_mark(p, c, x_of(p, rate), y_of(p, s.median));
+		fprintf(p->to, "<path class=\"whisker c%d\" d=\"M%.1f %.1fV%.1f\"/>\n", colour_of[c], x, y_of_share(p, s.low),
+			y_of_share(p, s.high));
+		draw_capture_mark(p, c, x_of_rate(p, rate), y_of_share(p, s.median));
 	}
 }
 
 /* Names, and bytes and attribution of the highest rate. */
-static void put_legend(const struct plot *p)
+static void draw_legend(const struct plot *p)
 {
 	unsigned last = 0;
 	int y = (int)TOP + 12;
@@ -184,11 +185,11 @@ static void put_legend(const struct plot *p)
 		if (p->o->rate[rate] > p->o->rate[last])
 			last = rate;
 	for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++, y += 46) {
-		struct overhead_row r = overhead_row(p->o, last, (enum capture)c);
+		struct overhead_row r = overhead_make_row(p->o, last, (enum capture)c);
 		int n = 0;
 
 		fprintf(p->to, "<path class=\"line c%d d%d\" d=\"M%d %dh36\"/>\n", colour_of[c], c, LEGEND, y);
-		put_mark(p, c, LEGEND + 18, y);
+		draw_capture_mark(p, c, LEGEND + 18, y);
 		svg_text(p->to, LEGEND + 46, y + 4, "", capture_kinds[c].name);
 		text[0] = 0;
 		if (r.bytes_per_sample.nr)
@@ -203,19 +204,19 @@ static void put_legend(const struct plot *p)
 void overhead_svg(const struct overhead *o, FILE *to)
 {
 	struct plot p = { .o = o, .to = to };
-	struct spread bare = overhead_bare(o, true);
+	struct spread bare = overhead_bare_spread(o, true);
 	char *command = overhead_command(o, 84), title[512];
 
-	scale(&p);
+	set_axis_scales(&p);
 	snprintf(title, sizeof(title), "Overhead of sampling: %s", command ? command : "");
 	svg_begin(to, WIDTH, HEIGHT, title, style, dark);
 	svg_text(to, 20, 28, "title", command ? command : "");
 	svg_textf(to, 20, 48, "", "baseline %.3f s; medians of %u round%s, whiskers: 95 %% confidence intervals; event: %s", bare.median,
 		  o->nr_rounds, o->nr_rounds == 1 ? "" : "s", o->event_name);
-	put_axes(&p);
+	draw_axes(&p);
 	for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++)
-		put_line(&p, c);
-	put_legend(&p);
+		draw_capture_line(&p, c);
+	draw_legend(&p);
 	svg_end(to);
 	free(command);
 }

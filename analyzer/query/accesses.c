@@ -11,7 +11,7 @@
 #define ACCESSES_MAX (1u << 20) /* what is kept: enough for any picture */
 
 /* One of 2^thinning, whichever way the samples come; those of a larger thinning are some of those of a smaller one. */
-static bool is_kept(const struct access *x, unsigned thinning)
+static bool access_is_kept(const struct access *x, unsigned thinning)
 {
 	uint64_t h = (x->time_ns ^ x->address << 20 ^ x->thread) * 0x9e3779b97f4a7c15ull;
 
@@ -19,20 +19,20 @@ static bool is_kept(const struct access *x, unsigned thinning)
 	return ((h ^ h >> 32) & ((1ull << thinning) - 1)) == 0;
 }
 
-static void thin(struct accesses *s, size_t most)
+static void thin_out_accesses(struct accesses *s, size_t most)
 {
 	while (s->nr >= most && s->thinning < 32) {
 		size_t nr = 0;
 
 		s->thinning++;
 		for (size_t i = 0; i < s->nr; i++)
-			if (is_kept(&s->list[i], s->thinning))
+			if (access_is_kept(&s->list[i], s->thinning))
 				s->list[nr++] = s->list[i];
 		s->nr = nr;
 	}
 }
 
-int accesses_take(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
+int accesses_add_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
 {
 	struct accesses *s = context;
 	size_t most = s->most ? s->most : ACCESSES_MAX;
@@ -50,13 +50,13 @@ int accesses_take(void *context, const struct attribution *a, const struct table
 			.event = t->column[TABLE_EVENT][row], .memory = t->column[TABLE_MEMORY][row], .instruction = (uint32_t)t->ip[row],
 			.phase = t->column[TABLE_PHASE][row],
 			.component = t->column[s->level < t->nr_levels ? TABLE_LEVEL_0 + s->level : TABLE_FUNCTION][row] };
-		if (s->thinning && !is_kept(&x, s->thinning))
+		if (s->thinning && !access_is_kept(&x, s->thinning))
 			continue;
 		if (!GROW(s->list, s->nr, s->capacity))
 			return -ENOMEM;
 		s->list[s->nr++] = x;
 		if (s->nr >= most)
-			thin(s, most);
+			thin_out_accesses(s, most);
 	}
 	return 0;
 }
@@ -72,7 +72,7 @@ void accesses_fini(struct accesses *s)
 	if ((a) != (b)) \
 	return (a) < (b) ? -1 : 1
 
-static int by_page(const void *a, const void *b)
+static int compare_pages(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -88,7 +88,7 @@ size_t accesses_pages(const struct access *list, size_t nr)
 	for (size_t i = 0; page && i < nr; i++)
 		page[i] = list[i].address >> ACCESSES_PAGE_BITS;
 	if (page && nr)
-		qsort(page, nr, sizeof(*page), by_page);
+		qsort(page, nr, sizeof(*page), compare_pages);
 	for (size_t i = 0; page && i < nr; i++)
 		pages += i == 0 || page[i] != page[i - 1];
 	free(page);
@@ -111,7 +111,7 @@ static int compare_memory(const struct memory *x, const struct memory *y)
 	return strcmp(x->name, y->name);
 }
 
-static int by_memory(const void *a, const void *b, void *model)
+static int compare_access_memory(const void *a, const void *b, void *model)
 {
 	const struct model *m = model;
 	const struct access *x = a, *y = b;
@@ -134,7 +134,7 @@ static bool same_region(const struct model *m, const struct access *x, const str
 static int find_regions(struct accesses *s, const struct model *m)
 {
 	if (s->nr)
-		qsort_r(s->list, s->nr, sizeof(*s->list), by_memory, (void *)(uintptr_t)m);
+		qsort_r(s->list, s->nr, sizeof(*s->list), compare_access_memory, (void *)(uintptr_t)m);
 	for (size_t i = 0; i < s->nr; i++) {
 		struct access_region *r;
 
@@ -158,7 +158,7 @@ static int find_regions(struct accesses *s, const struct model *m)
 
 /* -------------------------------------------------------------------------------------------------------------- streams */
 
-static int by_stream(const void *a, const void *b)
+static int compare_access_streams(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
@@ -171,7 +171,7 @@ static int by_stream(const void *a, const void *b)
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_access_times(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
@@ -197,22 +197,22 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-static int direction(const struct access *from, const struct access *to)
+static int direction_of_access(const struct access *from, const struct access *to)
 {
 	return to->address > from->address ? 1 : to->address < from->address ? -1 : 0;
 }
 
-static void settle_order(struct access *list, size_t nr, bool strided)
+static void classify_access_order(struct access *list, size_t nr, bool strided)
 {
 	if (nr < ACCESSES_RUN)
 		return;
 	for (size_t i = 0; i < nr; i++)
 		list[i].order = ACCESS_RANDOM;
 	for (size_t first = 0, end; first + 1 < nr; first = end) {
-		int to = direction(&list[first], &list[first + 1]);
+		int to = direction_of_access(&list[first], &list[first + 1]);
 
 		for (end = first + 1; end < nr; end++) {
-			int next = direction(&list[end - 1], &list[end]);
+			int next = direction_of_access(&list[end - 1], &list[end]);
 
 			if (next && to && next != to)
 				break;
@@ -224,7 +224,7 @@ static void settle_order(struct access *list, size_t nr, bool strided)
 }
 
 /* Page faults are of pages: sequential pages are sequential accesses. */
-static void settle_stream(struct access *list, size_t nr, bool pages)
+static void classify_access_stream(struct access *list, size_t nr, bool pages)
 {
 	uint64_t stride = 0;
 
@@ -238,7 +238,7 @@ static void settle_stream(struct access *list, size_t nr, bool pages)
 	for (size_t first = 0, end; first < nr; first = end) {
 		for (end = first + 1; end < nr && list[end].phase == list[first].phase; end++)
 			;
-		settle_order(list + first, end - first, !pages && stride > ACCESSES_LINE);
+		classify_access_order(list + first, end - first, !pages && stride > ACCESSES_LINE);
 	}
 }
 
@@ -247,16 +247,16 @@ int accesses_settle(struct accesses *s, const struct model *m)
 	if (find_regions(s, m))
 		return -ENOMEM;
 	if (s->nr)
-		qsort(s->list, s->nr, sizeof(*s->list), by_stream);
+		qsort(s->list, s->nr, sizeof(*s->list), compare_access_streams);
 	for (size_t i = 0, end; i < s->nr; i = end) {
 		const struct model_event *e = s->list[i].event < m->nr_events ? &m->event[s->list[i].event] : NULL;
 
 		for (end = i; end < s->nr && same_stream(&s->list[end], &s->list[i]); end++)
 			;
-		settle_stream(s->list + i, end - i, e && e->name && strstr(e->name, "faults"));
+		classify_access_stream(s->list + i, end - i, e && e->name && strstr(e->name, "faults"));
 	}
 	if (s->nr)
-		qsort(s->list, s->nr, sizeof(*s->list), by_time);
+		qsort(s->list, s->nr, sizeof(*s->list), compare_access_times);
 	return 0;
 }
 

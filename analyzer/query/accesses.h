@@ -48,8 +48,8 @@ struct accesses {
 	uint32_t nr_regions;
 };
 
-/* For report_each(): keep the rows that have an address, or an even part of them. */
-int accesses_take(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
+/* For report_add_callback(): keep the rows that have an address, or an even part of them. */
+int accesses_add_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
 /* Regions, orders and strides of all; 0 or -ENOMEM.  Afterwards sorted by event and time. */
 int accesses_settle(struct accesses *s, const struct model *m);
 void accesses_fini(struct accesses *s);

@@ -18,7 +18,7 @@ struct making {
 };
 
 /* What a frame counts for; 0: for its caller's, because it is of no component. */
-static uint32_t key_of(struct making *m, uint32_t node)
+static uint32_t call_key_of_node(struct making *m, uint32_t node)
 {
 	if (m->t->level == LEVELS_MAX)
 		return m->stacks->node[node].function;
@@ -44,7 +44,7 @@ static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16
 }
 
 /* Looks up the way from a new call. */
-static void find_again(struct calltree *t, uint32_t call)
+static void mark_recursive_call(struct calltree *t, uint32_t call)
 {
 	struct call *c = &t->call[call];
 	uint32_t caller = t->call[c->parent].key;
@@ -57,7 +57,7 @@ static void find_again(struct calltree *t, uint32_t call)
 }
 
 /* The call of key from parent. */
-static uint32_t go(struct making *m, uint32_t parent, uint32_t key, uint16_t flags)
+static uint32_t enter_call(struct making *m, uint32_t parent, uint32_t key, uint16_t flags)
 {
 	struct calltree *t = m->t;
 	uint32_t nr = t->nr, call;
@@ -76,17 +76,17 @@ static uint32_t go(struct making *m, uint32_t parent, uint32_t key, uint16_t fla
 		return parent;
 	call = add_call(m, parent, key, flags);
 	if (t->nr > nr)
-		find_again(t, call);
+		mark_recursive_call(t, call);
 	return call;
 }
 
-static void add_own(struct making *m, uint32_t call, const struct group_sum *sum)
+static void add_self_sum(struct making *m, uint32_t call, const struct group_sum *sum)
 {
 	m->t->call[call].own += report_measure(m->r, sum);
 	m->t->call[call].own_samples += sum->samples;
 }
 
-static void make_down(struct making *m, const struct report_group *g)
+static void make_tree_top_down(struct making *m, const struct report_group *g)
 {
 	const uint32_t unseen = UINT32_MAX;
 	uint32_t *call = calloc((size_t)m->stacks->nr + 1, sizeof(*call));
@@ -103,25 +103,25 @@ static void make_down(struct making *m, const struct report_group *g)
 			call[n] = 0;
 	for (uint32_t n = 1; n < m->stacks->nr; n++) /* callers come before callees */
 		if (call[n] != unseen)
-			call[n] = go(m, call[m->stacks->node[n].caller], key_of(m, n), m->stacks->node[n].flags);
+			call[n] = enter_call(m, call[m->stacks->node[n].caller], call_key_of_node(m, n), m->stacks->node[n].flags);
 	for (uint32_t i = 0; i < g->g.nr; i++)
 		if (report_value(g, i, 0) < m->stacks->nr)
-			add_own(m, call[report_value(g, i, 0)], &g->g.sum[i]);
+			add_self_sum(m, call[report_value(g, i, 0)], &g->g.sum[i]);
 	free(call);
 }
 
-static void make_up(struct making *m, const struct report_group *g)
+static void make_tree_bottom_up(struct making *m, const struct report_group *g)
 {
 	for (uint32_t i = 0; i < g->g.nr; i++) {
 		uint32_t node = report_value(g, i, 0), at = 0;
 
 		for (uint32_t n = 0; node && node < m->stacks->nr && n < DEPTH_MAX; node = m->stacks->node[node].caller, n++)
-			at = go(m, at, key_of(m, node), m->stacks->node[node].flags);
-		add_own(m, at, &g->g.sum[i]);
+			at = enter_call(m, at, call_key_of_node(m, node), m->stacks->node[node].flags);
+		add_self_sum(m, at, &g->g.sum[i]);
 	}
 }
 
-static int by_total(const void *a, const void *b, void *calls)
+static int compare_call_totals(const void *a, const void *b, void *calls)
 {
 	const struct call *c = calls;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -131,7 +131,7 @@ static int by_total(const void *a, const void *b, void *calls)
 	return i < j ? -1 : i > j;
 }
 
-static bool settle(struct calltree *t)
+static bool settle_call_totals(struct calltree *t)
 {
 	t->children = calloc((size_t)t->nr + 1, sizeof(*t->children));
 	if (!t->children)
@@ -158,7 +158,7 @@ static bool settle(struct calltree *t)
 	}
 	for (uint32_t i = 0; i < t->nr; i++)
 		if (t->call[i].nr_children)
-			qsort_r(t->call[i].child, t->call[i].nr_children, sizeof(uint32_t), by_total, t->call);
+			qsort_r(t->call[i].child, t->call[i].nr_children, sizeof(uint32_t), compare_call_totals, t->call);
 	return true;
 }
 
@@ -170,11 +170,11 @@ bool calltree_make(const struct report *r, const struct report_group *g, uint32_
 	t->level = level;
 	add_call(&m, 0, 0, 0);
 	if (!m.failed && inverted)
-		make_up(&m, g);
+		make_tree_bottom_up(&m, g);
 	else if (!m.failed)
-		make_down(&m, g);
+		make_tree_top_down(&m, g);
 	hash_map_fini(&m.calls);
-	return !m.failed && settle(t);
+	return !m.failed && settle_call_totals(t);
 }
 
 void calltree_fini(struct calltree *t)

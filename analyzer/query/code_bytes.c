@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool take(struct code_bytes *w, uint64_t address, const void *bytes, uint64_t nr)
+static bool copy_wanted_bytes(struct code_bytes *w, uint64_t address, const void *bytes, uint64_t nr)
 {
 	if (w->bytes || !bytes || w->start < address || w->start - address > nr || w->end - w->start > nr - (w->start - address))
 		return false;
@@ -14,54 +14,54 @@ static bool take(struct code_bytes *w, uint64_t address, const void *bytes, uint
 	return w->bytes != NULL;
 }
 
-static void take_from_elf(struct code_bytes *w, struct elf_object *elf)
+static void copy_bytes_from_elf(struct code_bytes *w, struct elf_object *elf)
 {
 	struct elf_section text;
 
 	for (size_t i = 0; elf_get_text(elf, i, &text); i++)
-		take(w, text.address, text.data, text.bytes);
+		copy_wanted_bytes(w, text.address, text.data, text.bytes);
 }
 
 /* What the recorder kept of it, or of a file all of whose code came along. */
-static void take_from_image(struct code_bytes *w)
+static void copy_bytes_from_image(struct code_bytes *w)
 {
 	const struct image_file *f = w->code->file;
 	const struct function_code *known = f ? function_codes_find(f->code, w->start) : NULL;
 
 	if (known)
-		take(w, known->address, known->code, known->bytes);
+		copy_wanted_bytes(w, known->address, known->code, known->bytes);
 	if (f && f->elf)
-		take_from_elf(w, f->elf);
+		copy_bytes_from_elf(w, f->elf);
 }
 
 /* The code of the LOAD or CODE_BYTES at a place. */
-static const char *read_code(const struct report *r, struct trace_place place, size_t *nr)
+static const char *read_code_at_place(const struct report *r, struct trace_place place, size_t *nr)
 {
 	struct trace_record record;
 
 	*nr = 0;
-	if (!trace_read_at(r->reader, place, &record))
+	if (!trace_read_record_at(r->reader, place, &record))
 		return NULL;
 	if (record.id != TRACE_CODE_BYTES && record.id != JITREG_LOAD)
 		return NULL;
 	return trace_bytes(&record, record.id == TRACE_CODE_BYTES ? F(code_bytes, code) : F(load, code), nr);
 }
 
-static const char *read_function(const struct report *r, const struct code *c)
+static const char *read_function_bytes(const struct report *r, const struct code *c)
 {
 	size_t nr;
-	const char *bytes = read_code(r, c->bytes_at, &nr);
+	const char *bytes = read_code_at_place(r, c->bytes_at, &nr);
 
 	return bytes && nr >= c->bytes ? bytes : NULL;
 }
 
 /* Of the page that was read first, if that has all of it. */
-static void take_from_page(const struct report *r, struct code_bytes *w)
+static void copy_bytes_from_page(const struct report *r, struct code_bytes *w)
 {
 	const struct model *m = r->model;
 
 	if (w->code->region)
-		take(w, w->code->address, w->code->region->bytes, w->code->region->nr);
+		copy_wanted_bytes(w, w->code->address, w->code->region->bytes, w->code->region->nr);
 	for (uint32_t i = 0; i < m->nr_copies && !w->bytes; i++) {
 		const struct code_copy *page = &m->copy[i];
 		const char *bytes;
@@ -70,28 +70,28 @@ static void take_from_page(const struct report *r, struct code_bytes *w)
 		if (page->loaded_ns != TRACE_NOT_LOADED || page->pid != m->numbered[w->code->process]->pid || w->start < page->address ||
 		    w->start - page->address > page->bytes || w->end - w->start > page->bytes - (w->start - page->address))
 			continue;
-		bytes = read_code(r, page->place, &nr);
-		if (bytes && take(w, page->address, bytes, nr))
+		bytes = read_code_at_place(r, page->place, &nr);
+		if (bytes && copy_wanted_bytes(w, page->address, bytes, nr))
 			w->read_ns = page->read_ns;
 	}
 }
 
 /* In the trace's order, so that a chunk is needed but for a while. */
-static int by_place(const struct code *a, const struct code *b)
+static int compare_trace_places(const struct code *a, const struct code *b)
 {
 	if (a->bytes_at.chunk != b->bytes_at.chunk)
 		return a->bytes_at.chunk < b->bytes_at.chunk ? -1 : 1;
 	return a->bytes_at.record < b->bytes_at.record ? -1 : a->bytes_at.record > b->bytes_at.record;
 }
 
-static int codes_by_place(const void *a, const void *b)
+static int compare_code_places(const void *a, const void *b)
 {
-	return by_place(*(const struct code *const *)a, *(const struct code *const *)b);
+	return compare_trace_places(*(const struct code *const *)a, *(const struct code *const *)b);
 }
 
-static int wanted_by_place(const void *a, const void *b)
+static int compare_wanted_places(const void *a, const void *b)
 {
-	return by_place((*(struct code_bytes *const *)a)->code, (*(struct code_bytes *const *)b)->code);
+	return compare_trace_places((*(struct code_bytes *const *)a)->code, (*(struct code_bytes *const *)b)->code);
 }
 
 void code_bytes_each(const struct report *r,
@@ -105,9 +105,9 @@ void code_bytes_each(const struct report *r,
 		if (m->code[i]->kind == CODE_LOAD && m->code[i]->has_bytes)
 			code[nr++] = m->code[i];
 	if (nr)
-		qsort(code, nr, sizeof(*code), codes_by_place);
+		qsort(code, nr, sizeof(*code), compare_code_places);
 	for (uint32_t i = 0; i < nr; i++) {
-		const char *bytes = read_function(r, code[i]);
+		const char *bytes = read_function_bytes(r, code[i]);
 
 		if (bytes)
 			take_code(context, code[i], bytes, code[i]->bytes_read_ns);
@@ -124,18 +124,19 @@ void code_bytes_read(const struct report *r, struct code_bytes *wanted, uint32_t
 		struct code_bytes *w = &wanted[i];
 
 		if (w->code->kind == CODE_ELF)
-			take_from_elf(w, w->code->elf);
+			copy_bytes_from_elf(w, w->code->elf);
 		else if (w->code->kind == CODE_IMAGE)
-			take_from_image(w);
+			copy_bytes_from_image(w);
 		else if (w->code->kind == CODE_REGION)
-			take_from_page(r, w);
+			copy_bytes_from_page(r, w);
 		else if (registered && w->code->kind == CODE_LOAD && w->code->has_bytes)
 			registered[nr_registered++] = w;
 	}
 	if (nr_registered)
-		qsort(registered, nr_registered, sizeof(*registered), wanted_by_place);
+		qsort(registered, nr_registered, sizeof(*registered), compare_wanted_places);
 	for (uint32_t i = 0; i < nr_registered; i++)
-		if (take(registered[i], registered[i]->code->address, read_function(r, registered[i]->code), registered[i]->code->bytes))
+		if (copy_wanted_bytes(registered[i], registered[i]->code->address, read_function_bytes(r, registered[i]->code),
+				      registered[i]->code->bytes))
 			registered[i]->read_ns = registered[i]->code->bytes_read_ns;
 	free(registered);
 }

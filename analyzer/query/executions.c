@@ -17,7 +17,7 @@ struct counting {
 	double *runs;	   /* of a root */
 };
 
-static bool is_wanted(const struct counting *c, uint32_t i)
+static bool mark_is_wanted(const struct counting *c, uint32_t i)
 {
 	const struct report *r = c->r;
 	const struct filter *f = &r->filter;
@@ -55,7 +55,7 @@ bool executions_need_sums(const struct report *r, uint32_t level)
 }
 
 /* A mark is of the plan whose component has most samples in it. */
-static void by_samples(struct counting *c, const struct report_group *g)
+static void assign_marks_by_samples(struct counting *c, const struct report_group *g)
 {
 	for (uint32_t i = 0; i < g->g.nr; i++) {
 		uint32_t mark = report_value(g, i, 0), component = report_value(g, i, 1);
@@ -75,7 +75,7 @@ struct same_text {
 };
 
 /* Marks without samples go where those with the same text went. */
-static bool by_text(struct counting *c)
+static bool assign_marks_by_text(struct counting *c)
 {
 	struct same_text *list = calloc(TEXTS_MAX, sizeof(*list));
 	uint32_t nr = 0;
@@ -85,7 +85,7 @@ static bool by_text(struct counting *c)
 		const char *text = c->r->model->mark[i].text ? c->r->model->mark[i].text : "";
 		uint32_t n = 0;
 
-		if (!is_wanted(c, i))
+		if (!mark_is_wanted(c, i))
 			continue;
 		while (n < nr && strcmp(list[n].text, text) != 0)
 			n++;
@@ -125,13 +125,13 @@ bool executions_count(const struct report *r, const struct plan_tree *t, uint32_
 	if (ok)
 		c.nr_roots = number_roots(t, c.root_of);
 	if (ok && c.nr_roots > 1 && by_phase)
-		by_samples(&c, by_phase);
+		assign_marks_by_samples(&c, by_phase);
 	for (uint32_t i = 0; ok && i < nr_marks; i++)
 		if (c.nr_roots == 1)
 			c.root_at[i] = 1;
 		else if (r->model->mark[i].component < nr_components && c.root_of[r->model->mark[i].component])
 			c.root_at[i] = c.root_of[r->model->mark[i].component];
-	ok = ok && by_text(&c);
+	ok = ok && assign_marks_by_text(&c);
 	for (uint32_t i = 0; i < t->nr; i++)
 		runs[i] = ok ? (uint32_t)fmax(1, floor(c.runs[c.root_of[t->line[i].component]] + 0.5)) : 1;
 	free(c.root_of);

@@ -5,26 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_thread(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+static bool thread_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)set;
 	return a->model->thread[v].tid == f->arguments->tid;
 }
 
-static bool is_process(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+static bool process_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)set;
 	return a->model->numbered[v]->pid == f->arguments->pid;
 }
 
-static bool is_event(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+static bool event_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)set;
 	return a->model->event[v].name && strcmp(a->model->event[v].name, f->arguments->event) == 0;
 }
 
 /* By its name, with or without its parameters, or by its symbol. */
-static bool is_function(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+static bool function_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	const struct function *function = &a->function[v];
 	size_t bytes = strlen(f->arguments->function);
@@ -35,14 +35,14 @@ static bool is_function(const struct filter *f, const struct attribution *a, uin
 		     (function->mangled && strcmp(function->mangled, f->arguments->function) == 0));
 }
 
-static bool is_component(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+static bool component_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	const struct component *c = &a->model->dictionary.component[v];
 
 	return v && c->level == f->component_level[set] && c->name && strcmp(c->name, f->component_name[set]) == 0;
 }
 
-static bool is_mark(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+static bool mark_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)set;
 	return v && (!f->has_instance || a->model->mark[v - 1].instance == f->instance);
@@ -56,7 +56,7 @@ static void add_set(struct filter *f, enum table_column column,
 	f->table.conditions = f->condition;
 }
 
-const char *filter_mark(struct filter *f, const struct filter_arguments *arguments)
+const char *filter_parse_mark(struct filter *f, const struct filter_arguments *arguments)
 {
 	const char *hash = arguments->mark ? strrchr(arguments->mark, '#') : NULL;
 	size_t bytes;
@@ -77,7 +77,7 @@ const char *filter_mark(struct filter *f, const struct filter_arguments *argumen
 	return f->mark_name;
 }
 
-static int add_component(struct filter *f, const struct model *m, const char *wanted, struct diag *d)
+static int add_component_filter(struct filter *f, const struct model *m, const char *wanted, struct diag *d)
 {
 	const struct dictionary *dictionary = &m->dictionary;
 	const char *colon = strchr(wanted, ':');
@@ -88,7 +88,7 @@ static int add_component(struct filter *f, const struct model *m, const char *wa
 		    memcmp(dictionary->level[i].name, wanted, bytes) == 0) {
 			f->component_level[f->table.nr_conditions] = i;
 			f->component_name[f->table.nr_conditions] = colon + 1;
-			add_set(f, TABLE_LEVEL_0 + i, is_component);
+			add_set(f, TABLE_LEVEL_0 + i, component_passes_filter);
 			return 0;
 		}
 	return diag_fail(d, EINVAL, "the trace has no level '%.*s' (--component %s)", (int)bytes, wanted, wanted);
@@ -104,21 +104,21 @@ int filter_init(struct filter *f, const struct model *m, uint64_t first_ns, stru
 	if (a->to_s > 0)
 		f->table.to_ns = first_ns + (uint64_t)(a->to_s * 1e9);
 	if (a->event)
-		add_set(f, TABLE_EVENT, is_event);
+		add_set(f, TABLE_EVENT, event_passes_filter);
 	if (a->has_tid)
-		add_set(f, TABLE_THREAD, is_thread);
+		add_set(f, TABLE_THREAD, thread_passes_filter);
 	if (a->has_pid)
-		add_set(f, TABLE_PROCESS, is_process);
+		add_set(f, TABLE_PROCESS, process_passes_filter);
 	if (a->function)
-		add_set(f, TABLE_FUNCTION, is_function);
+		add_set(f, TABLE_FUNCTION, function_passes_filter);
 	if (*f->mark_name)
-		add_set(f, TABLE_PHASE, is_mark);
+		add_set(f, TABLE_PHASE, mark_passes_filter);
 	for (int i = 0; ret == 0 && i < a->nr_components; i++)
-		ret = add_component(f, m, a->component[i], d);
+		ret = add_component_filter(f, m, a->component[i], d);
 	return ret;
 }
 
-static uint32_t nr_values(const struct attribution *a, enum table_column column)
+static uint32_t count_column_values(const struct attribution *a, enum table_column column)
 {
 	switch (column) {
 	case TABLE_EVENT:
@@ -136,11 +136,11 @@ static uint32_t nr_values(const struct attribution *a, enum table_column column)
 	}
 }
 
-int filter_update(struct filter *f, const struct attribution *a)
+int filter_update_sets(struct filter *f, const struct attribution *a)
 {
 	for (uint32_t i = 0; i < f->table.nr_conditions; i++) {
 		struct filter_set *s = &f->set[i];
-		uint32_t nr = nr_values(a, f->condition[i].column);
+		uint32_t nr = count_column_values(a, f->condition[i].column);
 
 		if (nr > s->capacity) {
 			unsigned char *bigger = realloc(s->allowed, 2 * (size_t)nr);
@@ -162,7 +162,7 @@ int filter_update(struct filter *f, const struct attribution *a)
 	return 0;
 }
 
-int filter_check(const struct filter *f, struct diag *d)
+int filter_check_matches(const struct filter *f, struct diag *d)
 {
 	const struct filter_arguments *a = f->arguments;
 

@@ -40,14 +40,14 @@ struct filter {
 	uint64_t instance;
 };
 
-/* The mark's name for attribute(), before there is a model: "run" unless another was asked for. */
-const char *filter_mark(struct filter *f, const struct filter_arguments *arguments);
-/* 0, or -EINVAL with a sentence when the trace has no such thing.  first_ns: of the samples.  Call filter_mark() before. */
+/* The mark's name for attribute_trace(), before there is a model: "run" unless another was asked for. */
+const char *filter_parse_mark(struct filter *f, const struct filter_arguments *arguments);
+/* 0, or -EINVAL with a sentence when the trace has no such thing.  first_ns: of the samples.  Call filter_parse_mark() before. */
 int filter_init(struct filter *f, const struct model *m, uint64_t first_ns, struct diag *d);
 /* Before each block: know the values that have come up.  0 or -ENOMEM. */
-int filter_update(struct filter *f, const struct attribution *a);
+int filter_update_sets(struct filter *f, const struct attribution *a);
 /* After the last block: -EINVAL with a sentence when nothing in the trace has the name or number asked for. */
-int filter_check(const struct filter *f, struct diag *d);
+int filter_check_matches(const struct filter *f, struct diag *d);
 void filter_fini(struct filter *f);
 
 #endif

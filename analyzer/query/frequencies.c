@@ -17,13 +17,13 @@ struct sums {
 	uint32_t nr;
 };
 
-static uint32_t block_of(uint64_t block)
+static uint32_t flow_block_number(uint64_t block)
 {
 	return block < FLOW_OUTSIDE ? (uint32_t)block : FLOW_OUTSIDE;
 }
 
 /* The function that a call names, which need not have a flow. */
-static uint32_t callee_of(const struct model *m, const struct flow_record *from, const struct jitreg_flow_call *c)
+static uint32_t callee_of_call(const struct model *m, const struct flow_record *from, const struct jitreg_flow_call *c)
 {
 	bool is_named = c->component && c->level < LEVELS_MAX;
 	uint32_t found = is_named ? flow_records_find(&m->flows, from->process, (uint32_t)c->level, c->component) : 0;
@@ -43,21 +43,21 @@ static int add_functions(struct report *r, struct frequencies *f)
 		if (flow_add_function(&f->program, p->nr_blocks, flow->escapes) != i)
 			return -ENOMEM;
 		for (uint32_t n = 0; n < p->nr_arcs; n++)
-			if (!flow_add_arc(&f->program, i, block_of(p->arcs[n].from), block_of(p->arcs[n].to)) &&
+			if (!flow_add_arc(&f->program, i, flow_block_number(p->arcs[n].from), flow_block_number(p->arcs[n].to)) &&
 			    !flow_add_arc(&f->program, i, FLOW_OUTSIDE, FLOW_OUTSIDE))
 				return -ENOMEM;
 		for (uint32_t n = 0; n < p->nr_calls && p->nr_blocks; n++) {
 			const struct jitreg_flow_call *c = &p->calls[n];
 
-			if (!flow_add_call(&f->program, i, block_of(c->block), c->site, callee_of(r->model, flow, c)) &&
+			if (!flow_add_call(&f->program, i, flow_block_number(c->block), c->site, callee_of_call(r->model, flow, c)) &&
 			    !flow_add_call(&f->program, i, 0, UINT64_MAX - n, FLOW_NO_FUNCTION))
 				return -ENOMEM;
 		}
 	}
-	return flow_connect(&f->program);
+	return flow_add_equations(&f->program);
 }
 
-static uint32_t component_at(struct report *r, uint32_t process, uint64_t level, uint64_t id, uint64_t time_ns)
+static uint32_t component_of_ids_at(struct report *r, uint32_t process, uint64_t level, uint64_t id, uint64_t time_ns)
 {
 	struct time_range holds = TIME_RANGE_ALL;
 
@@ -66,7 +66,7 @@ static uint32_t component_at(struct report *r, uint32_t process, uint64_t level,
 	return model_find_component(r->model, r->model->numbered[process], (uint32_t)level, id, time_ns, &holds);
 }
 
-static void add_to(struct frequency *f, uint64_t count, enum flow_state state)
+static void add_to_frequency(struct frequency *f, uint64_t count, enum flow_state state)
 {
 	/* of several counts the least certain one says what their sum is */
 	if (f->state == FLOW_UNKNOWN || state > f->state)
@@ -75,7 +75,7 @@ static void add_to(struct frequency *f, uint64_t count, enum flow_state state)
 		f->count = UINT64_MAX;
 }
 
-static uint32_t variable_of(const struct frequencies *f, uint32_t function, uint64_t kind, uint64_t at)
+static uint32_t variable_of_counter(const struct frequencies *f, uint32_t function, uint64_t kind, uint64_t at)
 {
 	const struct flow_function *x = &f->program.function[function];
 
@@ -93,19 +93,19 @@ static uint32_t variable_of(const struct frequencies *f, uint32_t function, uint
 	}
 }
 
-static void add_address(struct frequencies *f, uint64_t process, uint64_t address, uint64_t count)
+static void add_address_count(struct frequencies *f, uint64_t process, uint64_t address, uint64_t count)
 {
 	f->at[f->nr_at++] = (struct address_frequency){ process, address, count };
 }
 
-static void take_counter(struct report *r, struct frequencies *f, const struct counters_record *c, uint32_t i, struct sums *s)
+static void add_counter_value(struct report *r, struct frequencies *f, const struct counters_record *c, uint32_t i, struct sums *s)
 {
 	const struct jitreg_counter_entry *e = &c->entry[i];
 	uint64_t count = c->value[i] >= c->base[i] ? c->value[i] - c->base[i] : c->value[i];
-	uint32_t variable = c->flow[i] ? variable_of(f, c->flow[i] - 1, e->kind, e->at) : UINT32_MAX, component;
+	uint32_t variable = c->flow[i] ? variable_of_counter(f, c->flow[i] - 1, e->kind, e->at) : UINT32_MAX, component;
 
 	if (e->kind == JITREG_COUNTS_OFFSET) {
-		add_address(f, c->process, e->component + e->at, count);
+		add_address_count(f, c->process, e->component + e->at, count);
 	} else if (variable < s->nr) {
 		s->counted[variable] = true;
 		if (__builtin_add_overflow(s->sum[variable], count, &s->sum[variable]))
@@ -113,12 +113,12 @@ static void take_counter(struct report *r, struct frequencies *f, const struct c
 	}
 	if (e->kind != JITREG_COUNTS_ENTRY)
 		return;
-	component = component_at(r, c->process, e->level, e->component, c->time_ns);
+	component = component_of_ids_at(r, c->process, e->level, e->component, c->time_ns);
 	if (component && component < f->nr_components)
-		add_to(&f->executions[component], count, FLOW_COUNTED);
+		add_to_frequency(&f->executions[component], count, FLOW_COUNTED);
 }
 
-static int take_counters(struct report *r, struct frequencies *f)
+static int add_all_counters(struct report *r, struct frequencies *f)
 {
 	const struct flow_records *records = &r->model->flows;
 	struct sums s = { .nr = equations_nr_variables(f->program.equations) };
@@ -134,10 +134,10 @@ static int take_counters(struct report *r, struct frequencies *f)
 		ret = -ENOMEM;
 	for (uint32_t i = 0; ret == 0 && i < records->nr_counters; i++)
 		for (uint32_t n = 0; records->counters[i].read_ns && n < records->counters[i].nr; n++)
-			take_counter(r, f, &records->counters[i], n, &s);
+			add_counter_value(r, f, &records->counters[i], n, &s);
 	for (uint32_t i = 0; ret == 0 && i < s.nr; i++)
 		if (s.counted[i])
-			equations_know(f->program.equations, i, FLOW_COUNTED, s.sum[i]);
+			equations_set_known(f->program.equations, i, FLOW_COUNTED, s.sum[i]);
 	free(s.sum);
 	free(s.counted);
 	return ret;
@@ -196,7 +196,7 @@ bool frequencies_is_assumption(const char *text)
 	return parse_assumption(text, &a);
 }
 
-static bool is_named(const struct report *r, const struct frequencies *f, uint32_t function, const char *name, size_t bytes)
+static bool function_is_named(const struct report *r, const struct frequencies *f, uint32_t function, const char *name, size_t bytes)
 {
 	char spare[32];
 	const char *own = function < f->program.nr_functions ? report_component_name(r, f->component[function], spare) : "(unknown)";
@@ -204,7 +204,7 @@ static bool is_named(const struct report *r, const struct frequencies *f, uint32
 	return strlen(own) == bytes && memcmp(own, name, bytes) == 0;
 }
 
-static bool is_block(const struct assumption *a, uint32_t block)
+static bool assumption_names_block(const struct assumption *a, uint32_t block)
 {
 	uint64_t number;
 
@@ -214,37 +214,39 @@ static bool is_block(const struct assumption *a, uint32_t block)
 }
 
 /* Is there such an arc or call, and is it not counted by another number? */
-static bool assume(const struct report *r, struct frequencies *f, const struct assumption *a)
+static bool apply_assumption(const struct report *r, struct frequencies *f, const struct assumption *a)
 {
 	bool found = false;
 
 	for (uint32_t i = 0; a->is_arc && i < f->program.nr_functions; i++)
-		for (uint32_t n = 0; is_named(r, f, i, a->function, a->function_bytes) && n < f->program.function[i].nr_arcs; n++) {
+		for (uint32_t n = 0; function_is_named(r, f, i, a->function, a->function_bytes) && n < f->program.function[i].nr_arcs;
+		     n++) {
 			const struct flow_arc *arc = &f->program.function[i].arc[n];
 
-			if (arc->from == a->site && is_block(a, arc->to))
-				found |= equations_know(f->program.equations, arc->variable, FLOW_ASSUMED, a->count);
+			if (arc->from == a->site && assumption_names_block(a, arc->to))
+				found |= equations_set_known(f->program.equations, arc->variable, FLOW_ASSUMED, a->count);
 		}
 	for (uint32_t i = 0; !a->is_arc && i < f->program.nr_calls; i++) {
 		const struct flow_call *c = &f->program.call[i];
 
-		if (c->caller != FLOW_NO_FUNCTION && c->site == a->site && is_named(r, f, c->caller, a->function, a->function_bytes) &&
-		    is_named(r, f, c->callee, a->to, a->to_bytes))
-			found |= equations_know(f->program.equations, c->variable, FLOW_ASSUMED, a->count);
+		if (c->caller != FLOW_NO_FUNCTION && c->site == a->site &&
+		    function_is_named(r, f, c->caller, a->function, a->function_bytes) &&
+		    function_is_named(r, f, c->callee, a->to, a->to_bytes))
+			found |= equations_set_known(f->program.equations, c->variable, FLOW_ASSUMED, a->count);
 	}
 	return found;
 }
 
-static void take_assumptions(struct report *r, struct frequencies *f)
+static void apply_all_assumptions(struct report *r, struct frequencies *f)
 {
 	struct assumption a;
 
 	for (int i = 0; i < r->nr_assumed; i++)
 		if (parse_assumption(r->assumed[i], &a))
-			r->is_assumed[i] = assume(r, f, &a);
+			r->is_assumed[i] = apply_assumption(r, f, &a);
 }
 
-const char *frequencies_unused(const struct report *r, int n)
+const char *frequencies_unused_assumption(const struct report *r, int n)
 {
 	for (int i = 0; i < r->nr_assumed; i++)
 		if (!r->is_assumed[i] && n-- == 0)
@@ -254,17 +256,17 @@ const char *frequencies_unused(const struct report *r, int n)
 
 /* ------------------------------------------------------------------------------------------------------- by component */
 
-static void add_variable(const struct frequencies *f, struct frequency *to, uint32_t variable)
+static void add_variable_count(const struct frequencies *f, struct frequency *to, uint32_t variable)
 {
 	const struct flow_variable *v = flow_count(&f->program, variable);
 
 	if (v->state != FLOW_UNKNOWN)
-		add_to(to, v->count > 0 ? (uint64_t)v->count : 0, v->state);
+		add_to_frequency(to, v->count > 0 ? (uint64_t)v->count : 0, v->state);
 }
 
 #define STEPS_A_COMPONENT 4
 
-static void tell_components(struct report *r, struct frequencies *f, uint32_t function)
+static void set_component_frequencies(struct report *r, struct frequencies *f, uint32_t function)
 {
 	const struct flow_record *flow = &r->model->flows.flow[function];
 	const struct flow_function *x = &f->program.function[function];
@@ -274,23 +276,23 @@ static void tell_components(struct report *r, struct frequencies *f, uint32_t fu
 		uint64_t nr = b->level >= LEVELS_MAX ? 0 : b->nr < f->nr_components ? b->nr : f->nr_components;
 
 		for (uint64_t n = 0; n < nr && report_spend(r, STEPS_A_COMPONENT); n++) {
-			uint32_t c = component_at(r, flow->process, b->level, b->first + n, flow->time_ns);
+			uint32_t c = component_of_ids_at(r, flow->process, b->level, b->first + n, flow->time_ns);
 
 			if (c && c < f->nr_components)
-				add_variable(f, &f->executions[c], x->block[i].variable);
+				add_variable_count(f, &f->executions[c], x->block[i].variable);
 		}
 	}
 	for (uint32_t i = 0; i < flow->parts.nr_executions; i++) {
 		const struct jitreg_flow_execution *e = &flow->parts.executions[i];
-		uint32_t c = component_at(r, flow->process, e->level, e->component, flow->time_ns);
+		uint32_t c = component_of_ids_at(r, flow->process, e->level, e->component, flow->time_ns);
 
 		if (e->block < x->nr_blocks && c && c < f->nr_components)
-			add_variable(f, &f->executions[c], x->block[e->block].variable);
+			add_variable_count(f, &f->executions[c], x->block[e->block].variable);
 	}
 	if (f->component[function])
-		add_variable(f, &f->calls_in[f->component[function]], x->entries);
+		add_variable_count(f, &f->calls_in[f->component[function]], x->entries);
 	for (uint32_t i = x->first_call; f->component[function] && i < x->first_call + x->nr_calls; i++)
-		add_variable(f, &f->calls_out[f->component[function]], f->program.call[i].variable);
+		add_variable_count(f, &f->calls_out[f->component[function]], f->program.call[i].variable);
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -302,7 +304,7 @@ static int compare_addresses(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static int make(struct report *r, struct frequencies *f)
+static int make_frequencies(struct report *r, struct frequencies *f)
 {
 	const struct flow_records *records = &r->model->flows;
 	int ret = flow_program_init(&f->program);
@@ -317,19 +319,19 @@ static int make(struct report *r, struct frequencies *f)
 	for (uint32_t i = 0; i < records->nr_flows; i++) {
 		const struct flow_record *flow = &records->flow[i];
 
-		f->component[i] = component_at(r, flow->process, flow->level, flow->component, flow->time_ns);
+		f->component[i] = component_of_ids_at(r, flow->process, flow->level, flow->component, flow->time_ns);
 		if (f->component[i] >= f->nr_components)
 			f->component[i] = COMPONENT_NONE;
 	}
 	ret = add_functions(r, f);
 	if (ret == 0)
-		ret = take_counters(r, f);
+		ret = add_all_counters(r, f);
 	if (ret)
 		return ret;
-	take_assumptions(r, f);
+	apply_all_assumptions(r, f);
 	ret = flow_solve(&f->program);
 	for (uint32_t i = 0; ret == 0 && i < f->program.nr_functions; i++) {
-		tell_components(r, f, i);
+		set_component_frequencies(r, f, i);
 		f->has_calls |= f->program.function[i].nr_calls > 0;
 		f->nr_contradictions += f->program.function[i].contradicts;
 	}
@@ -351,7 +353,7 @@ static int make(struct report *r, struct frequencies *f)
 	return ret;
 }
 
-static void fini(void *p)
+static void free_frequencies(void *p)
 {
 	struct frequencies *f = &((struct state *)p)->f;
 
@@ -364,28 +366,28 @@ static void fini(void *p)
 	hash_map_fini(&f->named);
 }
 
-const struct frequencies *frequencies_of(struct report *r)
+const struct frequencies *frequencies_of_report(struct report *r)
 {
 	struct state *s = r->frequencies;
 
 	if (!s && (r->model->flows.nr_counters || r->model->flows.nr_flows))
-		s = r->frequencies = report_state(r, sizeof(*s), fini);
+		s = r->frequencies = report_add_state(r, sizeof(*s), free_frequencies);
 	if (!s)
 		return NULL;
 	if (!s->made) {
 		s->made = true;
-		s->has = make(r, &s->f) == 0;
+		s->has = make_frequencies(r, &s->f) == 0;
 	}
 	return s->has ? &s->f : NULL;
 }
 
-const struct frequency *frequency_of(const struct frequencies *f, uint32_t component)
+const struct frequency *frequency_of_component(const struct frequencies *f, uint32_t component)
 {
 	return f && component && component < f->nr_components && f->executions[component].state != FLOW_UNKNOWN ?
 		       &f->executions[component] : NULL;
 }
 
-uint32_t frequencies_find(const struct report *r, const struct frequencies *f, const char *name)
+uint32_t frequencies_find_component(const struct report *r, const struct frequencies *f, const char *name)
 {
 	uint32_t found = f && name ? hash_map_find(&f->named, hash_text(name), 0) : 0;
 	char spare[32];
@@ -395,7 +397,7 @@ uint32_t frequencies_find(const struct report *r, const struct frequencies *f, c
 	return f->component[found - 1];
 }
 
-const uint64_t *frequencies_at(const struct frequencies *f, uint32_t process, uint64_t address)
+const uint64_t *frequencies_count_at_address(const struct frequencies *f, uint32_t process, uint64_t address)
 {
 	const struct address_frequency wanted = { process, address, 0 };
 	const struct address_frequency *found = f->nr_at ? bsearch(&wanted, f->at, f->nr_at, sizeof(*f->at), compare_addresses) : NULL;

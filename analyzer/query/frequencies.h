@@ -30,20 +30,20 @@ struct frequencies {
 };
 
 /* Of the report's trace, solved once; NULL: it has no counts.  What the reader assumes: report.assume. */
-const struct frequencies *frequencies_of(struct report *r);
+const struct frequencies *frequencies_of_report(struct report *r);
 
 /* A component's executions, or NULL. */
-const struct frequency *frequency_of(const struct frequencies *f, uint32_t component);
+const struct frequency *frequency_of_component(const struct frequencies *f, uint32_t component);
 /* The component of the function with that name, or COMPONENT_NONE. */
-uint32_t frequencies_find(const struct report *r, const struct frequencies *f, const char *name);
+uint32_t frequencies_find_component(const struct report *r, const struct frequencies *f, const char *name);
 /* Executions of the instruction at an address, which the host counts; NULL: it does not. */
-const uint64_t *frequencies_at(const struct frequencies *f, uint32_t process, uint64_t address);
+const uint64_t *frequencies_count_at_address(const struct frequencies *f, uint32_t process, uint64_t address);
 /* "", "counted", "solved", ... as views and programs say it. */
 const char *frequency_state_name(enum flow_state state);
 
 /* Is it CALLER.SITE->CALLEE=N or FUNCTION:FROM->TO=N? */
 bool frequencies_is_assumption(const char *text);
 /* Which of the report's assumptions name nothing that there is: the n-th, or NULL. */
-const char *frequencies_unused(const struct report *r, int n);
+const char *frequencies_unused_assumption(const struct report *r, int n);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool wanted(const struct report *r, const struct mark *m)
+static bool mark_passes_filter(const struct report *r, const struct mark *m)
 {
 	const struct filter *f = &r->filter;
 
@@ -66,7 +66,7 @@ bool mark_kinds_make(const struct report *r, struct mark_kinds *k)
 				  .list = calloc((size_t)m->nr_marks + 1, sizeof(*k->list)) };
 	ok = k->kind && k->of && k->list;
 	for (uint32_t i = 0; ok && i < m->nr_marks; i++)
-		if (wanted(r, &m->mark[i]))
+		if (mark_passes_filter(r, &m->mark[i]))
 			ok = add_mark(r, k, &by_name, i);
 	hash_map_fini(&by_name);
 	for (uint32_t i = 0; ok && i < k->nr; i++) {

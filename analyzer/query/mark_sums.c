@@ -20,7 +20,7 @@ uint64_t mark_end_ns(const struct report *r, const struct mark *m)
 	return end > m->begin_ns ? end : m->begin_ns;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_cell_times(const void *a, const void *b)
 {
 	const struct mark_cell *x = a, *y = b;
 
@@ -41,7 +41,7 @@ bool mark_sums_init(struct mark_sums *s, struct report *r, const struct report_g
 		s->cell[i] = (struct mark_cell){ report_value(g, i, 0), report_value(g, i, 1), report_value(g, i, 2),
 						 report_measure(r, &g->g.sum[i]), g->g.sum[i].samples };
 	if (g->g.nr)
-		qsort(s->cell, g->g.nr, sizeof(*s->cell), by_time);
+		qsort(s->cell, g->g.nr, sizeof(*s->cell), compare_cell_times);
 	return true;
 }
 
@@ -79,7 +79,7 @@ static void add_cell(struct mark_sums *s, const struct mark_cell *c, double part
 	s->by_component[c->component] += measure;
 }
 
-static void add_time_range(struct mark_sums *s, const struct covered *c)
+static void sum_time_range(struct mark_sums *s, const struct covered *c)
 {
 	double bin_ns = (double)s->g->g.bin_ns, origin = (double)s->g->g.origin_ns;
 	double first = ((double)c->from_ns - origin) / bin_ns, last = ((double)c->to_ns - origin) / bin_ns;
@@ -105,19 +105,19 @@ void mark_sums_add(struct mark_sums *s, const struct mark *m)
 	if (!report_spend(s->r, 0))
 		return;
 	if (m->covers != JITREG_COVERS_TASK) {
-		add_time_range(s, &c);
+		sum_time_range(s, &c);
 		return;
 	}
 	for (uint32_t i = m->pieces; i; i = s->r->model->piece[i - 1].before) {
 		const struct mark_piece *x = &s->r->model->piece[i - 1];
 
 		c = (struct covered){ x->from_ns, x->to_ns == UINT64_MAX ? mark_end_ns(s->r, m) : x->to_ns, m->process, x->tid, false };
-		add_time_range(s, &c);
+		sum_time_range(s, &c);
 	}
 }
 
 /* Is x shown before y?  The larger sum, then the component that was announced first. */
-static bool comes_before(const struct mark_sums *s, uint32_t x, uint32_t y)
+static bool component_comes_before(const struct mark_sums *s, uint32_t x, uint32_t y)
 {
 	return s->by_component[x] > s->by_component[y] || (s->by_component[x] >= s->by_component[y] && x < y);
 }
@@ -138,7 +138,8 @@ void mark_sums_top(const struct mark_sums *s, char text[MARK_SUMS_TEXT])
 		for (uint32_t i = 0; i < s->nr; i++) {
 			uint32_t c = s->component[i];
 
-			if (c != COMPONENT_NONE && (!before || comes_before(s, before, c)) && (!best || comes_before(s, c, best)))
+			if (c != COMPONENT_NONE && (!before || component_comes_before(s, before, c)) &&
+			    (!best || component_comes_before(s, c, best)))
 				best = c;
 		}
 		if (!best || s->by_component[best] < 0.01 * total || at > MARK_SUMS_TEXT - 48)

@@ -25,7 +25,7 @@ struct report_group *plan_queries_ask(struct report *r, uint32_t level, unsigned
 		any = d->component[i].common && d->component[i].level == level;
 	if (!any || level >= LEVELS_MAX)
 		return NULL;
-	return report_group(r, flags, TABLE_LEVEL_0 + (int)(query < LEVELS_MAX ? query : level), TABLE_LEVEL_0 + (int)level, -1);
+	return report_add_group(r, flags, TABLE_LEVEL_0 + (int)(query < LEVELS_MAX ? query : level), TABLE_LEVEL_0 + (int)level, -1);
 }
 
 struct by_query {
@@ -199,7 +199,7 @@ static void narrow_branches(char *prefix)
 	*to = 0;
 }
 
-static bool is_deep(const struct plan_tree *t)
+static bool tree_is_deep(const struct plan_tree *t)
 {
 	for (uint32_t i = 0; i < t->nr; i++)
 		if (t->line[i].depth > DEPTH_NARROW)
@@ -230,7 +230,7 @@ bool plan_queries_tree(const struct plan_queries *q, uint32_t i, struct plan_tre
 		}
 		q->scratch[component] = (struct group_sum){ 0 };
 	}
-	for (uint32_t n = 0, nr = is_deep(t) ? t->nr : 0; n < nr; n++)
+	for (uint32_t n = 0, nr = tree_is_deep(t) ? t->nr : 0; n < nr; n++)
 		narrow_branches(t->line[n].prefix);
 	return true;
 }

@@ -15,7 +15,7 @@ struct making {
 	uint32_t *first;
 };
 
-static int by_order(const void *a, const void *b)
+static int compare_edge_orders(const void *a, const void *b)
 {
 	const struct edge *const *x = a, *const *y = b;
 
@@ -43,7 +43,7 @@ static bool index_edges(struct making *m)
 	return true;
 }
 
-static void add(struct making *m, uint32_t component, uint32_t parent, const char *prefix, bool last, int depth)
+static void add_plan_line(struct making *m, uint32_t component, uint32_t parent, const char *prefix, bool last, int depth)
 {
 	struct plan_line *line = &m->t->line[m->t->nr];
 	const uint32_t first = m->first[component], nr = m->first[component + 1] - first;
@@ -60,13 +60,13 @@ static void add(struct making *m, uint32_t component, uint32_t parent, const cha
 	snprintf(line->prefix, sizeof(line->prefix), "%s%s", prefix,
 		 depth == 0 ? "" : m->utf8 ? (last ? "└─ " : "├─ ") : (last ? "`- " : "|- "));
 	if (nr > 1)
-		qsort(m->edge + first, nr, sizeof(*m->edge), by_order);
+		qsort(m->edge + first, nr, sizeof(*m->edge), compare_edge_orders);
 	snprintf(next, sizeof(next), "%s%s", prefix, depth == 0 ? "" : last ? "   " : m->utf8 ? "│  " : "|  ");
 	for (uint32_t i = 0; i < nr; i++)
-		add(m, m->edge[first + i]->from, own, next, i + 1 == nr, depth + 1);
+		add_plan_line(m, m->edge[first + i]->from, own, next, i + 1 == nr, depth + 1);
 }
 
-static bool is_of(const struct component *c, uint32_t level, uint32_t process)
+static bool component_is_in_plan(const struct component *c, uint32_t level, uint32_t process)
 {
 	return c->level == level && c->announced && (c->common ? process == PLAN_COMMON : c->process == process);
 }
@@ -84,8 +84,8 @@ bool plan_tree_make(const struct dictionary *d, uint32_t level, uint32_t process
 		/* roots first, then what no edge reaches (a cycle) */
 		for (int round = 0; round < 2; round++)
 			for (uint32_t i = 1; i < d->nr_components; i++)
-				if (is_of(&d->component[i], level, process) && (round || !consumed[i]))
-					add(&m, i, 0, "", true, 0);
+				if (component_is_in_plan(&d->component[i], level, process) && (round || !consumed[i]))
+					add_plan_line(&m, i, 0, "", true, 0);
 	}
 	free(m.seen);
 	free(m.first);

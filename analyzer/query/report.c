@@ -12,7 +12,7 @@
 
 static struct report_group nowhere = { .g = { .nr_keys = 1 } };
 
-static bool place(struct report_group *g, uint32_t capacity)
+static bool allocate_group_memory(struct report_group *g, uint32_t capacity)
 {
 	void *memory = malloc(group_bytes(g->g.nr_keys, capacity));
 
@@ -23,7 +23,7 @@ static bool place(struct report_group *g, uint32_t capacity)
 	return true;
 }
 
-struct report_group *report_group(struct report *r, unsigned flags, ...)
+struct report_group *report_add_group(struct report *r, unsigned flags, ...)
 {
 	struct report_group *g = r->nr_groups < REPORT_GROUPS_MAX ? calloc(1, sizeof(*g)) : NULL;
 	va_list keys;
@@ -43,7 +43,7 @@ struct report_group *report_group(struct report *r, unsigned flags, ...)
 	va_end(keys);
 	g->g.bin_ns = BIN_FIRST_NS;
 	g->g.origin_ns = r->model->begin_ns;
-	if (!place(g, GROUPS_FIRST)) {
+	if (!allocate_group_memory(g, GROUPS_FIRST)) {
 		free(g);
 		r->error = -ENOMEM;
 		return &nowhere;
@@ -52,7 +52,7 @@ struct report_group *report_group(struct report *r, unsigned flags, ...)
 	return g;
 }
 
-void *report_state(struct report *r, size_t bytes, void (*fini)(void *state))
+void *report_add_state(struct report *r, size_t bytes, void (*fini)(void *state))
 {
 	void *state = r->nr_states < REPORT_EACH_MAX ? calloc(1, bytes) : NULL;
 
@@ -63,8 +63,9 @@ void *report_state(struct report *r, size_t bytes, void (*fini)(void *state))
 	return state;
 }
 
-void report_each(struct report *r, int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows,
-						uint32_t nr), void *context)
+void report_add_callback(struct report *r,
+			 int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr),
+			 void *context)
 {
 	if (r->nr_each == REPORT_EACH_MAX || !context)
 		r->error = -ENOMEM;
@@ -73,11 +74,11 @@ void report_each(struct report *r, int (*rows)(void *context, const struct attri
 }
 
 /* The same groups in other memory: of more room, or with bins of twice the width. */
-static int rebuild(struct report_group *g, uint32_t capacity, unsigned shift)
+static int rebuild_group(struct report_group *g, uint32_t capacity, unsigned shift)
 {
 	struct report_group old = *g;
 
-	if (!place(g, capacity)) {
+	if (!allocate_group_memory(g, capacity)) {
 		*g = old;
 		return -ENOMEM;
 	}
@@ -90,7 +91,7 @@ static int rebuild(struct report_group *g, uint32_t capacity, unsigned shift)
 int report_group_add(struct report_group *to, const struct report_group *from)
 {
 	while (to->g.capacity < to->g.nr + from->g.nr)
-		if (to->g.capacity >= 1u << 30 || rebuild(to, 4 * to->g.capacity, 0))
+		if (to->g.capacity >= 1u << 30 || rebuild_group(to, 4 * to->g.capacity, 0))
 			return -ENOMEM;
 	return group_merge(&to->g, &from->g, 0) ? 0 : -ENOMEM;
 }
@@ -103,19 +104,19 @@ static bool has_bins(const struct report_group *g)
 	return false;
 }
 
-static int add_rows(struct report_group *g, const struct table *t, const uint32_t *rows, uint32_t nr, uint64_t last_ns)
+static int add_rows_to_group(struct report_group *g, const struct table *t, const uint32_t *rows, uint32_t nr, uint64_t last_ns)
 {
 	if (has_bins(g)) {
 		unsigned shift = 0;
 
 		while (last_ns > g->g.origin_ns && ((last_ns - g->g.origin_ns) / (g->g.bin_ns << shift)) >= REPORT_BINS_MAX)
 			shift++;
-		if (shift && rebuild(g, g->g.capacity, shift))
+		if (shift && rebuild_group(g, g->g.capacity, shift))
 			return -ENOMEM;
 	}
 	for (uint32_t done = 0; done < nr;) {
-		done += group_add(&g->g, t, rows + done, nr - done);
-		if (done < nr && (g->g.capacity >= 1u << 30 || rebuild(g, 4 * g->g.capacity, 0)))
+		done += group_add_rows(&g->g, t, rows + done, nr - done);
+		if (done < nr && (g->g.capacity >= 1u << 30 || rebuild_group(g, 4 * g->g.capacity, 0)))
 			return -ENOMEM;
 	}
 	return 0;
@@ -155,7 +156,7 @@ uint64_t report_sums_by(const struct report *r)
 }
 
 /* Which samples the selected rows are. */
-static void count_rows(struct report *r, const struct table *t, uint32_t nr)
+static void count_selected_rows(struct report *r, const struct table *t, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t row = r->selected[i];
@@ -170,7 +171,7 @@ static void count_rows(struct report *r, const struct table *t, uint32_t nr)
 }
 
 /* Of what a group sums up, how many of the selected rows; they are r->selected itself where it takes all. */
-static uint32_t select_for(struct report *r, unsigned flags, const struct table *t, uint32_t nr, const uint32_t **rows)
+static uint32_t select_group_rows(struct report *r, unsigned flags, const struct table *t, uint32_t nr, const uint32_t **rows)
 {
 	struct table_condition conditions[2];
 	struct table_filter f = { .conditions = conditions };
@@ -196,36 +197,36 @@ static int add_to_groups(struct report *r, const struct table *t, uint32_t nr)
 		unsigned flags = (r->group[i]->flags | all_events) & ~no_run;
 
 		if (flags != before)
-			nr_rows = select_for(r, flags, t, nr, &rows);
+			nr_rows = select_group_rows(r, flags, t, nr, &rows);
 		before = flags;
-		if (add_rows(r->group[i], t, rows, nr_rows, r->last_ns))
+		if (add_rows_to_group(r->group[i], t, rows, nr_rows, r->last_ns))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-int report_rows(void *context, const struct attribution *a, const struct table *t)
+int report_add_rows(void *context, const struct attribution *a, const struct table *t)
 {
 	struct report *r = context;
 	uint32_t nr;
 	int ret = 0;
 
 	r->a = a;
-	if (r->error || reserve_scratch(r, t->nr) || filter_update(&r->filter, a))
+	if (r->error || reserve_scratch(r, t->nr) || filter_update_sets(&r->filter, a))
 		return -ENOMEM;
 	nr = table_select(t, &r->filter.table, NULL, t->nr, r->selected);
-	count_rows(r, t, nr);
+	count_selected_rows(r, t, nr);
 	for (uint32_t i = 0; ret == 0 && i < r->nr_each; i++)
 		ret = r->each[i].rows(r->each[i].context, a, t, r->selected, nr);
 	return ret ? ret : add_to_groups(r, t, nr);
 }
 
-bool report_shows(void *context, const struct attribution *a, const struct table *t, uint32_t first)
+bool report_shows_sample(void *context, const struct attribution *a, const struct table *t, uint32_t first)
 {
 	struct report *r = context;
 	uint32_t passed;
 
-	if (filter_update(&r->filter, a)) {
+	if (filter_update_sets(&r->filter, a)) {
 		r->error = -ENOMEM;
 		return false;
 	}
@@ -237,7 +238,7 @@ bool report_shows(void *context, const struct attribution *a, const struct table
 
 bool report_spend(const struct report *r, uint64_t steps)
 {
-	return trace_spend(r->reader, steps);
+	return trace_spend_budget(r->reader, steps);
 }
 
 void report_fini(struct report *r)
@@ -270,7 +271,7 @@ const char *report_unit(const struct report *r)
 	return e && e->unit && *e->unit ? e->unit : "samples";
 }
 
-static uint32_t plan_level(const struct dictionary *d)
+static uint32_t find_plan_level(const struct dictionary *d)
 {
 	uint32_t best = LEVELS_MAX;
 
@@ -286,12 +287,12 @@ static uint32_t plan_level(const struct dictionary *d)
 	return best;
 }
 
-uint32_t report_level(const struct report *r, const char *name)
+uint32_t report_find_level(const struct report *r, const char *name)
 {
 	const struct dictionary *d = &r->model->dictionary;
 
 	if (!name)
-		return plan_level(d);
+		return find_plan_level(d);
 	for (uint32_t i = 0; i < d->nr_levels; i++)
 		if (d->level[i].name && strcmp(d->level[i].name, name) == 0)
 			return i;
@@ -325,7 +326,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 	char spare[32];
 
 	*text = 0;
-	dictionary_expand(d, &component, 1, was_seen ? DICTIONARY_ANY_TIME : r->a->last_ns, &e);
+	dictionary_expand_components(d, &component, 1, was_seen ? DICTIONARY_ANY_TIME : r->a->last_ns, &e);
 	for (;;) {
 		uint32_t best = COMPONENT_NONE;
 		double most = 0;
@@ -351,14 +352,14 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 	}
 	if (used)
 		return;
-	dictionary_expand(d, &component, 1, DICTIONARY_ANY_TIME, &e); /* did it ever lead anywhere? */
+	dictionary_expand_components(d, &component, 1, DICTIONARY_ANY_TIME, &e); /* did it ever lead anywhere? */
 	for (uint32_t i = 0; i < e.nr; i++)
 		used |= e.row[i].component[level];
 	if (!used)
 		snprintf(text, bytes, "(none)");
 }
 
-const struct group_sum *report_sum(const struct report_group *g, uint32_t value)
+const struct group_sum *report_find_sum(const struct report_group *g, uint32_t value)
 {
 	static const struct group_sum none;
 	const struct group_sum *sum = g ? group_find(&g->g, &value) : NULL;
@@ -371,7 +372,7 @@ struct order {
 	const struct report_group *g;
 };
 
-static int by_measure(const void *a, const void *b, void *context)
+static int compare_group_measures(const void *a, const void *b, void *context)
 {
 	const struct order *o = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -390,6 +391,6 @@ uint32_t *report_order(const struct report *r, const struct report_group *g)
 	for (uint32_t i = 0; order && i < g->g.nr; i++)
 		order[i] = i;
 	if (order)
-		qsort_r(order, g->g.nr, sizeof(*order), by_measure, &(struct order){ r, g });
+		qsort_r(order, g->g.nr, sizeof(*order), compare_group_measures, &(struct order){ r, g });
 	return order;
 }

@@ -75,20 +75,21 @@ struct report {
 };
 
 /* Ask for sums by keys (ended by -1).  Never NULL: a lack of memory shows in report.error. */
-struct report_group *report_group(struct report *r, unsigned flags, ...);
+struct report_group *report_add_group(struct report *r, unsigned flags, ...);
 /* Add all of from, which has the same keys, to the sums of to.  0 or -ENOMEM. */
 int report_group_add(struct report_group *to, const struct report_group *from);
 /* Zeroed memory that lives as long as the report; fini(state), where there is one, is called before it goes.  NULL without memory. */
-void *report_state(struct report *r, size_t bytes, void (*fini)(void *state));
+void *report_add_state(struct report *r, size_t bytes, void (*fini)(void *state));
 /* Have all rows passed to rows(). */
-void report_each(struct report *r, int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows,
-						uint32_t nr), void *context);
+void report_add_callback(struct report *r,
+			 int (*rows)(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr),
+			 void *context);
 /* What all that was asked for is made of: attribute_options.sums_by. */
 uint64_t report_sums_by(const struct report *r);
-/* attribute()'s callback; context is the report.  0 or -ENOMEM. */
-int report_rows(void *context, const struct attribution *a, const struct table *t);
-/* Does one of the rows from first on pass the filter?  attribute()'s callback, too. */
-bool report_shows(void *context, const struct attribution *a, const struct table *t, uint32_t first);
+/* attribute_trace()'s callback; context is the report.  0 or -ENOMEM. */
+int report_add_rows(void *context, const struct attribution *a, const struct table *t);
+/* Does one of the rows from first on pass the filter?  attribute_trace()'s callback, too. */
+bool report_shows_sample(void *context, const struct attribution *a, const struct table *t, uint32_t first);
 /* Steps of the budget for reading the trace.  false: it is exceeded.  The view ends with what it has; the command fails with a sentence. */
 bool report_spend(const struct report *r, uint64_t steps);
 void report_fini(struct report *r);
@@ -97,7 +98,7 @@ void report_fini(struct report *r);
 double report_measure(const struct report *r, const struct group_sum *s);
 const char *report_unit(const struct report *r);
 /* The level called name; NULL: the one that the host calls its plan, else the topmost one that has edges.  LEVELS_MAX: none. */
-uint32_t report_level(const struct report *r, const char *name);
+uint32_t report_find_level(const struct report *r, const char *name);
 const char *report_level_name(const struct report *r, uint32_t level);
 /* A component's name, "component 17" without one, "(unattributed)" for COMPONENT_NONE; spare has room for 32. */
 const char *report_component_name(const struct report *r, uint32_t component, char *spare);
@@ -111,7 +112,7 @@ void report_owners(const struct report *r, uint32_t component, uint32_t level, b
 /* Groups of g, the largest first: indexes into g->g.sum; malloc()ed, the caller's.  NULL without memory. */
 uint32_t *report_order(const struct report *r, const struct report_group *g);
 /* The sum of a group by one key; an empty one where no row had that value, or g is NULL. */
-const struct group_sum *report_sum(const struct report_group *g, uint32_t value);
+const struct group_sum *report_find_sum(const struct report_group *g, uint32_t value);
 /* Value of key k of group i. */
 static inline uint32_t report_value(const struct report_group *g, uint32_t i, uint32_t k)
 {

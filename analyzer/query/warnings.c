@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Each sentence once. */
-static void take(struct warnings *w, struct hash_map *seen, struct warning x)
+static void add_unique_warning(struct warnings *w, struct hash_map *seen, struct warning x)
 {
 	uint32_t i = hash_map_find(seen, hash_text(x.sentence), 0);
 
@@ -24,17 +24,19 @@ void warnings_make(const struct report *r, struct warnings *w)
 
 	*w = (struct warnings){ .list = calloc((size_t)m->nr_notices + NR_LOSSES + 2, sizeof(*w->list)) };
 	for (uint32_t i = 0; w->list && i < m->nr_notices; i++)
-		take(w, &seen, (struct warning){ trace_notices[m->notice[i].kind], m->notice[i].sentence, 0,
-						 m->notice[i].kind == NOTICE_TAG || m->notice[i].kind == NOTICE_VERSION });
+		add_unique_warning(w, &seen,
+				   (struct warning){ trace_notices[m->notice[i].kind], m->notice[i].sentence, 0,
+						     m->notice[i].kind == NOTICE_TAG || m->notice[i].kind == NOTICE_VERSION });
 	for (int i = 0; w->list && i < NR_LOSSES; i++)
 		if (m->lost[i])
-			take(w, &seen, (struct warning){ trace_losses[i].text, trace_losses[i].sentence, m->lost[i], false });
+			add_unique_warning(w, &seen, (struct warning){ trace_losses[i].text, trace_losses[i].sentence, m->lost[i], false });
 	if (w->list && m->lost[NR_LOSSES])
-		take(w, &seen, (struct warning){ "unknown", "losses whose reason a later version of tailor knows",
-						 m->lost[NR_LOSSES], false });
+		add_unique_warning(
+			w, &seen,
+			(struct warning){ "unknown", "losses whose reason a later version of tailor knows", m->lost[NR_LOSSES], false });
 	if (w->list && r->a->bad_blocks)
-		take(w, &seen, (struct warning){ "blocks", "blocks of samples that could not be decoded", r->a->bad_blocks,
-						 false });
+		add_unique_warning(w, &seen,
+				   (struct warning){ "blocks", "blocks of samples that could not be decoded", r->a->bad_blocks, false });
 	hash_map_fini(&seen);
 }
 

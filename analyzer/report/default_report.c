@@ -2,36 +2,36 @@
 /* The sums of the report without --view. */
 #include "analyzer/report/default_report.h"
 
-static void ask(struct report_sums *s, struct report *r, unsigned flags)
+static void ask_report_sums(struct report_sums *s, struct report *r, unsigned flags)
 {
-	s->process = report_group(r, flags, TABLE_PROCESS, -1);
+	s->process = report_add_group(r, flags, TABLE_PROCESS, -1);
 	if (flags & REPORT_OUTSIDE && !s->whole)
 		return;
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
-		s->level[i] = report_group(r, flags, (int)(TABLE_LEVEL_0 + i), -1);
-	s->method = report_group(r, flags, TABLE_METHOD, -1);
-	s->reason = report_group(r, flags, TABLE_REASON, -1);
+		s->level[i] = report_add_group(r, flags, (int)(TABLE_LEVEL_0 + i), -1);
+	s->method = report_add_group(r, flags, TABLE_METHOD, -1);
+	s->reason = report_add_group(r, flags, TABLE_REASON, -1);
 }
 
 void default_report_ask(struct default_report *d, struct report *r, bool for_programs)
 {
-	*d = (struct default_report){ .plan_level = report_level(r, NULL), .has_run = r->has_run };
+	*d = (struct default_report){ .plan_level = report_find_level(r, NULL), .has_run = r->has_run };
 	d->all.whole = for_programs;
-	ask(&d->all, r, r->has_run ? REPORT_OUTSIDE : 0);
+	ask_report_sums(&d->all, r, r->has_run ? REPORT_OUTSIDE : 0);
 	if (r->has_run)
-		ask(&d->in_run, r, REPORT_RUN);
-	d->event = report_group(r, 0, TABLE_EVENT, -1);
-	d->function = report_group(r, 0, TABLE_FUNCTION, -1);
-	d->line = report_group(r, 0, TABLE_LINE, -1);
-	d->image = report_group(r, 0, TABLE_IMAGE, -1);
+		ask_report_sums(&d->in_run, r, REPORT_RUN);
+	d->event = report_add_group(r, 0, TABLE_EVENT, -1);
+	d->function = report_add_group(r, 0, TABLE_FUNCTION, -1);
+	d->line = report_add_group(r, 0, TABLE_LINE, -1);
+	d->image = report_add_group(r, 0, TABLE_IMAGE, -1);
 	if (!for_programs) {
-		d->mode = report_group(r, REPORT_RUN, TABLE_MODE, -1);
+		d->mode = report_add_group(r, REPORT_RUN, TABLE_MODE, -1);
 		d->by_query = d->plan_level < LEVELS_MAX ? plan_queries_ask(r, d->plan_level, REPORT_RUN) : NULL;
-		d->run_function = r->has_run ? report_group(r, REPORT_RUN, TABLE_FUNCTION, -1) : d->function;
+		d->run_function = r->has_run ? report_add_group(r, REPORT_RUN, TABLE_FUNCTION, -1) : d->function;
 		return;
 	}
-	d->phase = report_group(r, 0, TABLE_PHASE, -1);
-	d->thread = report_group(r, 0, TABLE_THREAD, -1);
+	d->phase = report_add_group(r, 0, TABLE_PHASE, -1);
+	d->thread = report_add_group(r, 0, TABLE_THREAD, -1);
 }
 
 int default_report_settle(struct default_report *d)

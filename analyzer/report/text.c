@@ -22,13 +22,13 @@
 
 /* ------------------------------------------------------------------------------------------------------------- header */
 
-static bool all_pass(const struct default_report *d, const struct attribution *a)
+static bool all_samples_pass(const struct default_report *d, const struct attribution *a)
 {
 	return d->event->g.total.samples + 0.5 >= (double)a->nr_samples;
 }
 
 /* What else of a line there is room for. */
-static void append(const struct page *p, char line[160], const char *more)
+static void append_if_room(const struct page *p, char line[160], const char *more)
 {
 	size_t at = strlen(line);
 
@@ -47,20 +47,20 @@ static void show_event(const struct report *r, uint32_t i, const char *label, st
 		snprintf(more, sizeof(more), ", %llu samples/s per CPU", (unsigned long long)e->rate);
 	else
 		snprintf(more, sizeof(more), e->period > 1 ? ", every %llu %.20s" : ", each one", (unsigned long long)e->period, e->unit);
-	append(p, line, more);
+	append_if_room(p, line, more);
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200) {
 		snprintf(more, sizeof(more), ", multiplexed: running %.0f %% of the time",
 			 100 * (double)e->running_ns / (double)e->on_cpu_ns);
-		append(p, line, more);
+		append_if_room(p, line, more);
 	} else if (e->sampled > 0 && (e->rate || e->period > 1)) {
 		snprintf(more, sizeof(more), ", %.1f %% of its count", 100 * e->sampled);
-		append(p, line, more);
+		append_if_room(p, line, more);
 	}
 	if (e->exclude_kernel)
-		append(p, line, ", user only");
+		append_if_room(p, line, ", user only");
 	if (i == r->event) { /* mostly, all events have as many */
 		snprintf(more, sizeof(more), ", %u stack bytes", e->stack_bytes);
-		append(p, line, more);
+		append_if_room(p, line, more);
 	}
 	page_text(p, label, LABEL, "%s", line);
 }
@@ -99,8 +99,8 @@ static void show_header(const struct default_report *d, const struct report *r, 
 		  page_cut(p, m->kernel, 24, kernel, sizeof(kernel)));
 	show_events(r, p);
 	n = snprintf(text, sizeof(text), "%llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
-		     (unsigned long long)model_lost(m, LOSS_OF_SAMPLES));
-	if (!all_pass(d, a))
+		     (unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES));
+	if (!all_samples_pass(d, a))
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %.0f pass the filter", d->all.process->g.total.samples);
 	if (m->has_end && m->exit_status != ~0u) {
 		int status = (int)m->exit_status;
@@ -124,24 +124,24 @@ static bool is_text_level(const struct model *m, uint32_t level)
 	return false;
 }
 
-static double share_on(const struct report *r, const struct report_group *g)
+static double share_with_component(const struct report *r, const struct report_group *g)
 {
 	double all = report_measure(r, &g->g.total);
 
-	return all > 0 ? 1 - report_measure(r, report_sum(g, COMPONENT_NONE)) / all : 0;
+	return all > 0 ? 1 - report_measure(r, report_find_sum(g, COMPONENT_NONE)) / all : 0;
 }
 
 /* Levels below the plan from above: pipelines, tasks, and lines of the host's text where these have a part of the time worth showing. */
-static int show_levels(const struct default_report *d, struct report *r, int most, bool *has_lines, struct page *p)
+static int show_levels_below_plan(const struct default_report *d, struct report *r, int most, bool *has_lines, struct page *p)
 {
 	const struct dictionary *dictionary = &r->model->dictionary;
 	int shown = 0;
 
 	for (uint32_t rank = 0; rank < LEVELS_MAX; rank++)
 		for (uint32_t i = 0; i < dictionary->nr_levels && shown < most; i++) {
-			if (dictionary->level[i].rank != rank || i == d->plan_level || share_on(r, d->in_run.level[i]) <= 0)
+			if (dictionary->level[i].rank != rank || i == d->plan_level || share_with_component(r, d->in_run.level[i]) <= 0)
 				continue;
-			if (is_text_level(r->model, i) && share_on(r, d->in_run.level[i]) < LINES_FROM)
+			if (is_text_level(r->model, i) && share_with_component(r, d->in_run.level[i]) < LINES_FROM)
 				continue;
 			*has_lines |= is_text_level(r->model, i);
 			components_show_brief(r, d->in_run.level[i], i, d->has_run, p);
@@ -151,7 +151,7 @@ static int show_levels(const struct default_report *d, struct report *r, int mos
 }
 
 /* Do rows whose value is first or more have a hundredth of all samples? */
-static bool has_samples(const struct report_group *g, uint32_t first)
+static bool group_has_samples(const struct report_group *g, uint32_t first)
 {
 	double n = 0;
 
@@ -161,7 +161,7 @@ static bool has_samples(const struct report_group *g, uint32_t first)
 	return n > 0 && n >= g->g.total.samples / 100;
 }
 
-static uint32_t nr_sampled(const struct report_group *g)
+static uint32_t count_sampled_values(const struct report_group *g)
 {
 	uint32_t nr = 0;
 
@@ -171,8 +171,8 @@ static uint32_t nr_sampled(const struct report_group *g)
 }
 
 /* Of the whole trace, also where other tables are of the run phase. */
-static void show_all(const struct default_report *d, struct report *r, const struct report_group *g, const struct view_brief *brief,
-		     struct page *p)
+static void show_brief_of_all_samples(const struct default_report *d, struct report *r, const struct report_group *g,
+				      const struct view_brief *brief, struct page *p)
 {
 	struct view_brief b = *brief;
 	char heading[80];
@@ -184,57 +184,57 @@ static void show_all(const struct default_report *d, struct report *r, const str
 }
 
 /* Of a host that declared levels. */
-static void show_declared(const struct default_report *d, struct report *r, struct page *p)
+static void show_tables_with_levels(const struct default_report *d, struct report *r, struct page *p)
 {
 	bool has_lines = false;
-	int shown = show_levels(d, r, TABLES - 2, &has_lines, p);
+	int shown = show_levels_below_plan(d, r, TABLES - 2, &has_lines, p);
 
-	show_all(d, r, d->function, &brief_functions, p);
-	if (shown < TABLES - 2 && !has_lines && has_samples(d->line, brief_lines.first))
-		show_all(d, r, d->line, &brief_lines, p);
+	show_brief_of_all_samples(d, r, d->function, &brief_functions, p);
+	if (shown < TABLES - 2 && !has_lines && group_has_samples(d->line, brief_lines.first))
+		show_brief_of_all_samples(d, r, d->line, &brief_lines, p);
 	attribution_show_brief(r, d->in_run.method, d->in_run.reason, d->has_run, p);
 }
 
 /* Of samples that are not attributed to components. */
-static void show_code(const struct default_report *d, struct report *r, struct page *p)
+static void show_tables_of_code(const struct default_report *d, struct report *r, struct page *p)
 {
-	show_all(d, r, d->function, &brief_functions, p);
-	if (has_samples(d->line, brief_lines.first))
-		show_all(d, r, d->line, &brief_lines, p);
-	show_all(d, r, d->image, &brief_images, p);
+	show_brief_of_all_samples(d, r, d->function, &brief_functions, p);
+	if (group_has_samples(d->line, brief_lines.first))
+		show_brief_of_all_samples(d, r, d->line, &brief_lines, p);
+	show_brief_of_all_samples(d, r, d->image, &brief_images, p);
 }
 
 /*
  * Does generated code mostly call the host?  The trampolines that an interpreter makes for a profiler, one for each function of its
  * language, do nothing else (Python): its functions have their time in what they call, and none of their own.
  */
-static bool is_mostly_callers(const struct default_report *d, const struct report *r)
+static bool generated_code_mostly_calls(const struct default_report *d, const struct report *r)
 {
-	double stack = report_measure(r, report_sum(d->in_run.method, METHOD_STACK));
+	double stack = report_measure(r, report_find_sum(d->in_run.method, METHOD_STACK));
 
 	return stack > CALLERS_FROM * report_measure(r, &d->in_run.method->g.total) &&
-	       stack > report_measure(r, report_sum(d->in_run.method, METHOD_IP));
+	       stack > report_measure(r, report_find_sum(d->in_run.method, METHOD_IP));
 }
 
 /* Of one that did not: functions and lines, and modules where it generated code. */
-static void show_undeclared(const struct default_report *d, struct report *r, struct page *p)
+static void show_tables_without_levels(const struct default_report *d, struct report *r, struct page *p)
 {
 	const uint32_t *level = r->model->host_level;
-	bool callers = level[HOST_LEVEL_FUNCTION] != LEVELS_MAX && is_mostly_callers(d, r);
+	bool callers = level[HOST_LEVEL_FUNCTION] != LEVELS_MAX && generated_code_mostly_calls(d, r);
 
 	if (callers)
 		callers_show_brief(r, d->in_run.level[level[HOST_LEVEL_FUNCTION]], level[HOST_LEVEL_FUNCTION], d->has_run, p);
-	show_all(d, r, d->function, &brief_functions, p);
-	if (level[HOST_LEVEL_LINE] != LEVELS_MAX && share_on(r, d->in_run.level[level[HOST_LEVEL_LINE]]) > 0)
+	show_brief_of_all_samples(d, r, d->function, &brief_functions, p);
+	if (level[HOST_LEVEL_LINE] != LEVELS_MAX && share_with_component(r, d->in_run.level[level[HOST_LEVEL_LINE]]) > 0)
 		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_LINE]], level[HOST_LEVEL_LINE], d->has_run, p);
-	else if (has_samples(d->line, brief_lines.first))
-		show_all(d, r, d->line, &brief_lines, p);
+	else if (group_has_samples(d->line, brief_lines.first))
+		show_brief_of_all_samples(d, r, d->line, &brief_lines, p);
 	if (level[HOST_LEVEL_MODULE] != LEVELS_MAX && !callers)
 		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_MODULE]], level[HOST_LEVEL_MODULE], d->has_run, p);
-	if (nr_sampled(d->all.process) > 1)
-		show_all(d, r, d->all.process, &brief_processes, p);
+	if (count_sampled_values(d->all.process) > 1)
+		show_brief_of_all_samples(d, r, d->all.process, &brief_processes, p);
 	else
-		show_all(d, r, d->image, &brief_images, p);
+		show_brief_of_all_samples(d, r, d->image, &brief_images, p);
 	if (r->model->dictionary.nr_components > 1)
 		attribution_show_brief(r, d->in_run.method, d->in_run.reason, d->has_run, p);
 }
@@ -268,7 +268,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 
 	verdict_gather(d, r, p, &v);
 	show_first_notices(r->model, p);
-	verdict_say(&v, p);
+	verdict_print(&v, p);
 	show_header(d, r, p);
 	if (v.samples > 0) {
 		if (d->plan_level != LEVELS_MAX && !v.outside)
@@ -276,11 +276,11 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 		if (p->top < 0)
 			p->top = nr > PLAN_LONG ? ROWS_BELOW : ROWS;
 		if (v.outside)
-			show_code(d, r, p);
+			show_tables_of_code(d, r, p);
 		else if (d->plan_level != LEVELS_MAX || (r->model->dictionary.nr_levels && !r->model->has_host_levels))
-			show_declared(d, r, p);
+			show_tables_with_levels(d, r, p);
 		else
-			show_undeclared(d, r, p);
+			show_tables_without_levels(d, r, p);
 	}
 	check_show_brief(r, (const struct report_group *const *)d->in_run.level, p);
 	warnings_show_brief(r, WARNINGS_SHOWN, v.fallback, p);

@@ -46,7 +46,7 @@ static const char *const loss_remedies[NR_LOSSES] = {
 
 /* ------------------------------------------------------------------------------------------------------------- gather */
 
-static double share_of(const struct report *r, const struct group_sum *part, const struct group_sum *all)
+static double share_of_total(const struct report *r, const struct group_sum *part, const struct group_sum *all)
 {
 	double total = report_measure(r, all);
 
@@ -106,11 +106,11 @@ static void gather_parts(const struct default_report *d, const struct report *r,
 		const struct group_sum *sum = &g->g.sum[order[i]];
 		struct verdict_part *part = &v->part[v->nr_parts];
 		uint32_t value = report_value(g, order[i], 0);
-		double n = view_evidence(sum, all);
+		double n = view_effective_samples(sum, all);
 
 		if ((is_plan && !value) || sum->samples <= 0)
 			continue;
-		part->share = share_of(r, sum, all);
+		part->share = share_of_total(r, sum, all);
 		grid_interval(part->share * n, n, &part->low, &part->high);
 		if (is_plan)
 			name_operator(r, g, value, p, part->name);
@@ -133,7 +133,7 @@ static void gather_unnamed(const struct report *r, const struct report_group *by
 	for (uint32_t i = 0; i < by->g.nr; i++) {
 		const struct function *f = &r->a->function[report_value(by, i, 0)];
 		const char *path = f->maker ? f->maker : "";
-		double share = share_of(r, &by->g.sum[i], &by->g.total);
+		double share = share_of_total(r, &by->g.sum[i], &by->g.total);
 
 		if (!f->unknown && (!f->jit || f->symbol))
 			continue;
@@ -155,7 +155,7 @@ static void gather_unnamed(const struct report *r, const struct report_group *by
 }
 
 /* Was a program started with it that is never started without it?  Whose samples the report's are, is not known here. */
-static bool is_in_force(const struct model *m, const char *option, size_t bytes)
+static bool option_is_in_force(const struct model *m, const char *option, size_t bytes)
 {
 	const char *program = NULL;
 
@@ -185,7 +185,7 @@ static void compare_option(void *search, const char *option)
 }
 
 /* Of the host's options that name its code, the one that was found in force; of an imported recording there is only perf's command. */
-static void gather_in_force(const struct model *m, struct verdict *v)
+static void gather_option_in_force(const struct model *m, struct verdict *v)
 {
 	const struct jit_host *host = jit_host_of_object(v->maker);
 
@@ -193,8 +193,8 @@ static void gather_in_force(const struct model *m, struct verdict *v)
 		struct search s = { text, strcspn(text, " "), false };
 
 		if (v->recording.way == JIT_WAY_IMPORT && m->command)
-			jit_host_options_in(m->command, compare_option, &s);
-		if (s.found || is_in_force(m, text, s.bytes)) {
+			jit_host_each_option_in(m->command, compare_option, &s);
+		if (s.found || option_is_in_force(m, text, s.bytes)) {
 			snprintf(v->in_force, sizeof(v->in_force), "%.*s", (int)s.bytes - (text[s.bytes - 1] == '='), text);
 			v->recording.in_force = v->in_force;
 		}
@@ -202,33 +202,33 @@ static void gather_in_force(const struct model *m, struct verdict *v)
 	}
 }
 
-static void gather_split(const struct default_report *d, const struct report *r, struct verdict *v)
+static void gather_time_split(const struct default_report *d, const struct report *r, struct verdict *v)
 {
 	const struct report_group *by = v->has_run ? d->run_function : d->function;
 	const struct group_sum *all = &by->g.total;
 
 	for (uint32_t i = 0; i < d->mode->g.nr && v->in_run > 0; i++)
 		if (report_value(d->mode, i, 0) == SAMPLE_MODE_KERNEL)
-			v->kernel += share_of(r, &d->mode->g.sum[i], all);
+			v->kernel += share_of_total(r, &d->mode->g.sum[i], all);
 	for (uint32_t i = 0; i < by->g.nr; i++) {
 		const struct function *f = &r->a->function[report_value(by, i, 0)];
 
 		if (f->unknown)
-			v->unregistered += share_of(r, &by->g.sum[i], all);
+			v->unregistered += share_of_total(r, &by->g.sum[i], all);
 		else if (f->jit)
-			v->generated += share_of(r, &by->g.sum[i], all);
+			v->generated += share_of_total(r, &by->g.sum[i], all);
 	}
 	gather_unnamed(r, by, v);
 	without_names_find(r, by, &v->nameless);
-	gather_in_force(r->model, v);
+	gather_option_in_force(r->model, v);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
-	v->run_share = share_of(r, &d->in_run.process->g.total, &d->all.process->g.total);
+	v->run_share = share_of_total(r, &d->in_run.process->g.total, &d->all.process->g.total);
 	for (uint32_t i = 0; i < r->model->nr_marks; i++) {
 		const struct mark *k = &r->model->mark[i];
 
-		if (k->name && code_is_compiling(k)) {
+		if (k->name && code_mark_is_compiling(k)) {
 			v->compile_ns += code_mark_ns(r, k);
-		} else if (k->name && code_is_run(r, k) && !r->filter.has_instance) {
+		} else if (k->name && code_mark_is_run(r, k) && !r->filter.has_instance) {
 			v->run_ns += code_mark_ns(r, k);
 			v->nr_runs++;
 		}
@@ -244,13 +244,13 @@ static const char *find_fallback(const struct model *m, const struct model_event
 	return NULL;
 }
 
-static void gather_missed(const struct report *r, struct verdict *v)
+static void gather_lost_samples(const struct report *r, struct verdict *v)
 {
 	const struct model *m = r->model;
 	const struct model_event *e = r->event < m->nr_events ? &m->event[r->event] : NULL;
 	uint64_t most = 0;
 
-	v->lost = model_lost(m, LOSS_OF_SAMPLES);
+	v->lost = model_count_lost(m, LOSS_OF_SAMPLES);
 	for (int i = 0; i < NR_LOSSES; i++)
 		if (trace_losses[i].of == LOSS_OF_SAMPLES && m->lost[i] > most) {
 			most = m->lost[i];
@@ -281,19 +281,19 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	v->outside = d->has_run && v->in_run <= 0;
 	v->event = "";
 	v->maker = "";
-	v->recording = (struct jit_recording){ jit_way_of(m->way), m->no_adapt, NULL };
+	v->recording = (struct jit_recording){ jit_way_of_text(m->way), m->no_adapt, NULL };
 	v->has_components = m->dictionary.nr_components > 1;
 	if (m->has_end && m->end_ns > m->begin_ns)
 		v->recording_s = (double)(m->end_ns - m->begin_ns) / 1e9;
-	gather_missed(r, v);
+	gather_lost_samples(r, v);
 	if (v->samples <= 0)
 		return;
 	gather_parts(d, r, p, v);
-	gather_split(d, r, v);
+	gather_time_split(d, r, v);
 	for (uint32_t i = 0; i < NR_METHODS; i++)
-		v->method[i] = share_of(r, report_sum(d->in_run.method, i), &d->in_run.method->g.total);
+		v->method[i] = share_of_total(r, report_find_sum(d->in_run.method, i), &d->in_run.method->g.total);
 	for (uint32_t i = 0; i < NR_REASONS; i++)
-		v->reason[i] = share_of(r, report_sum(d->in_run.reason, i), &d->in_run.reason->g.total);
+		v->reason[i] = share_of_total(r, report_find_sum(d->in_run.reason, i), &d->in_run.reason->g.total);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- say */
@@ -305,7 +305,7 @@ struct sentence {
 	size_t bytes;
 };
 
-static void __attribute__((format(printf, 2, 3))) add(struct sentence *l, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) append_to_sentence(struct sentence *l, const char *format, ...)
 {
 	va_list list;
 	int n;
@@ -317,13 +317,13 @@ static void __attribute__((format(printf, 2, 3))) add(struct sentence *l, const 
 		l->bytes = l->bytes + (size_t)n < sizeof(l->text) ? l->bytes + (size_t)n : sizeof(l->text) - 1;
 }
 
-static void end(struct sentence *l, struct page *p)
+static void print_sentence(struct sentence *l, struct page *p)
 {
 	page_text(p, "", 2, "%s", l->text);
 	*l = (struct sentence){ .text = "" };
 }
 
-static void say_none(const struct verdict *v, struct page *p)
+static void print_no_samples(const struct verdict *v, struct page *p)
 {
 	if (v->recorded)
 		page_text(p, "", 2, "No samples: none of the %llu recorded samples passes the filter.", (unsigned long long)v->recorded);
@@ -336,7 +336,7 @@ static void say_none(const struct verdict *v, struct page *p)
 		page_text(p, "", 2, "No samples: the trace has no end, so the recording was cut off before the first one was written.");
 }
 
-static void say_where(const struct verdict *v, struct page *p)
+static void print_largest_parts(const struct verdict *v, struct page *p)
 {
 	struct sentence l = { .text = "" };
 	char of[VERDICT_TEXT], event[VERDICT_TEXT / 2];
@@ -349,13 +349,13 @@ static void say_where(const struct verdict *v, struct page *p)
 
 		if (i && grid_percent(part->share) < 0.1)
 			break;
-		add(&l, "%s%s: %.1f %%", i ? "; " : "", part->name, grid_percent(part->share));
+		append_to_sentence(&l, "%s%s: %.1f %%", i ? "; " : "", part->name, grid_percent(part->share));
 		if (i == 0)
-			add(&l, " of %s (95 %% interval: %.1f to %.1f %%)", of, 100 * part->low, 100 * part->high);
+			append_to_sentence(&l, " of %s (95 %% interval: %.1f to %.1f %%)", of, 100 * part->low, 100 * part->high);
 	}
 	if (v->nr_parts) {
-		add(&l, ".");
-		end(&l, p);
+		append_to_sentence(&l, ".");
+		print_sentence(&l, p);
 	}
 }
 
@@ -364,7 +364,7 @@ struct part_of_all {
 	const char *name;
 };
 
-static int by_share(const void *a, const void *b)
+static int compare_part_shares(const void *a, const void *b)
 {
 	const struct part_of_all *x = a, *y = b;
 
@@ -372,47 +372,47 @@ static int by_share(const void *a, const void *b)
 }
 
 /* ": 62.3 % kernel, 36.4 % host": the largest first, nothing of what has nothing; if_one: in front of one that is all, or NULL. */
-static void add_parts(struct sentence *l, const char *if_one, struct part_of_all *part, size_t nr)
+static void append_parts(struct sentence *l, const char *if_one, struct part_of_all *part, size_t nr)
 {
-	qsort(part, nr, sizeof(*part), by_share);
+	qsort(part, nr, sizeof(*part), compare_part_shares);
 	if (if_one && part[1].share <= 1e-9 && part[0].share > 1e-9) {
-		add(l, "%s %s", if_one, part[0].name);
+		append_to_sentence(l, "%s %s", if_one, part[0].name);
 		return;
 	}
 	for (size_t i = 0; i < nr && part[i].share > 1e-9; i++)
-		add(l, "%s %.1f %% %s", i ? "," : ":", grid_percent(part[i].share), part[i].name);
+		append_to_sentence(l, "%s %.1f %% %s", i ? "," : ":", grid_percent(part[i].share), part[i].name);
 }
 
-static void say_split(const struct verdict *v, struct page *p)
+static void print_time_split(const struct verdict *v, struct page *p)
 {
 	struct part_of_all part[] = { { v->host, "host and libraries" }, { v->kernel, "kernel" }, { v->generated, "generated code" },
 				      { v->unregistered, "unregistered code" } };
 	struct sentence l = { .text = "" };
 	char text[16];
 
-	add(&l, "%s", v->has_run ? "Run phase" : "All samples");
-	add_parts(&l, NULL, part, sizeof(part) / sizeof(part[0]));
+	append_to_sentence(&l, "%s", v->has_run ? "Run phase" : "All samples");
+	append_parts(&l, NULL, part, sizeof(part) / sizeof(part[0]));
 	if (v->has_run) {
 		if (v->run_share < 1 - 1e-9)
-			add(&l, "; %.1f %% of all samples are in it", grid_percent(v->run_share));
+			append_to_sentence(&l, "; %.1f %% of all samples are in it", grid_percent(v->run_share));
 		else
-			add(&l, "; all samples are in it");
+			append_to_sentence(&l, "; all samples are in it");
 		if (v->nr_runs > 0)
-			add(&l, " (%.0f run%s, %s)", v->nr_runs, v->nr_runs > 1 ? "s" : "", grid_duration(v->run_ns, text));
+			append_to_sentence(&l, " (%.0f run%s, %s)", v->nr_runs, v->nr_runs > 1 ? "s" : "", grid_duration(v->run_ns, text));
 	}
 	if (v->compile_ns > 0)
-		add(&l, "; compilation took %s", grid_duration(v->compile_ns, text));
-	add(&l, ".");
-	end(&l, p);
+		append_to_sentence(&l, "; compilation took %s", grid_duration(v->compile_ns, text));
+	append_to_sentence(&l, ".");
+	print_sentence(&l, p);
 }
 
-static void say_outside(const struct verdict *v, struct page *p)
+static void print_all_outside_run(const struct verdict *v, struct page *p)
 {
 	page_text(p, "", 2, "No sample is in the run phase: %.0f sample%s outside of it. `--mark all` attributes %s to components.",
 		  v->samples, v->samples > 1 ? "s are" : " is", v->samples > 1 ? "them" : "it");
 }
 
-static void say_how_sure(const struct verdict *v, struct page *p)
+static void print_attributed_share(const struct verdict *v, struct page *p)
 {
 	struct part_of_all by[] = { { v->method[METHOD_IP], "by instruction" }, { v->method[METHOD_TAG], "by tag" },
 				    { v->method[METHOD_TAG_UNWOUND], "by tag in the call stack" },
@@ -421,20 +421,20 @@ static void say_how_sure(const struct verdict *v, struct page *p)
 	struct sentence l = { .text = "" };
 
 	if (v->has_components) {
-		add(&l, "%.1f %% of %.0f sample%s%s %s attributed", grid_percent(attributed), v->in_run, v->in_run > 1 ? "s" : "",
-		    v->has_run ? " in the run phase" : "", v->in_run > 1 ? "are" : "is");
-		add_parts(&l, ", all", by, sizeof(by) / sizeof(by[0]));
+		append_to_sentence(&l, "%.1f %% of %.0f sample%s%s %s attributed", grid_percent(attributed), v->in_run,
+				   v->in_run > 1 ? "s" : "", v->has_run ? " in the run phase" : "", v->in_run > 1 ? "are" : "is");
+		append_parts(&l, ", all", by, sizeof(by) / sizeof(by[0]));
 	} else {
-		add(&l, "Functions and lines only: the host declared no components; %.0f sample%s", v->samples,
-		    v->samples > 1 ? "s" : "");
+		append_to_sentence(&l, "Functions and lines only: the host declared no components; %.0f sample%s", v->samples,
+				   v->samples > 1 ? "s" : "");
 	}
-	add(&l, ".");
+	append_to_sentence(&l, ".");
 	if ((v->has_run ? v->in_run : v->samples) < FEW)
-		add(&l, " Few samples: record longer, or raise the rate (-r).");
-	end(&l, p);
+		append_to_sentence(&l, " Few samples: record longer, or raise the rate (-r).");
+	print_sentence(&l, p);
 }
 
-static void say_unattributed(const struct verdict *v, struct page *p)
+static void print_unattributed_share(const struct verdict *v, struct page *p)
 {
 	double none = v->method[METHOD_NONE];
 	struct sentence l = { .text = "" };
@@ -445,16 +445,17 @@ static void say_unattributed(const struct verdict *v, struct page *p)
 			most = i;
 	if (!v->has_components || none < WORTH || !most)
 		return;
-	add(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", grid_percent(none), v->reason[most] < none - 1e-9 ? "mainly" : "all",
-	    reason_names[most], reason_sentences[most]);
+	append_to_sentence(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", grid_percent(none),
+			   v->reason[most] < none - 1e-9 ? "mainly" : "all", reason_names[most], reason_sentences[most]);
 	if (most == REASON_TRUNCATED && v->stack_bytes && v->stack_bytes < STACK_MAX)
-		add(&l, " Record more of the stack (--stack %u).", 2 * v->stack_bytes < STACK_MAX ? 2 * v->stack_bytes : STACK_MAX);
+		append_to_sentence(&l, " Record more of the stack (--stack %u).",
+				   2 * v->stack_bytes < STACK_MAX ? 2 * v->stack_bytes : STACK_MAX);
 	else if (remedies[most] && *remedies[most])
-		add(&l, " %s", remedies[most]);
-	end(&l, p);
+		append_to_sentence(&l, " %s", remedies[most]);
+	print_sentence(&l, p);
 }
 
-static void say_unnamed(const struct verdict *v, struct page *p)
+static void print_unnamed_code(const struct verdict *v, struct page *p)
 {
 	const struct jit_host *host = jit_host_of_object(v->maker);
 	const char *of = v->has_run ? "the run phase" : "all samples";
@@ -481,50 +482,55 @@ static void say_nameless(const struct verdict *v, const struct without_debug *w,
 		  without_debug_cause(w, false, cause), without_debug_remedy(w, false, remedy));
 }
 
-static void say_missed(const struct verdict *v, struct page *p)
+static void print_lost_samples(const struct verdict *v, struct page *p)
 {
 	struct sentence l = { .text = "" };
 
 	if (v->lost) {
-		add(&l, "Lost: %llu samples (%.1f %%)", (unsigned long long)v->lost,
-		    grid_percent((double)v->lost / ((double)v->lost + (double)v->recorded)));
-		add(&l, ", %s. %s", trace_losses[v->lost_by].text, loss_remedies[v->lost_by] ? loss_remedies[v->lost_by] : "");
-		end(&l, p);
+		append_to_sentence(&l, "Lost: %llu samples (%.1f %%)", (unsigned long long)v->lost,
+				   grid_percent((double)v->lost / ((double)v->lost + (double)v->recorded)));
+		append_to_sentence(&l, ", %s. %s", trace_losses[v->lost_by].text,
+				   loss_remedies[v->lost_by] ? loss_remedies[v->lost_by] : "");
+		print_sentence(&l, p);
 	}
 	if (v->recorded && v->running < 1) {
-		add(&l, "Multiplexed: the event ran %.0f %% of the time, and weights are scaled. Record fewer events at a time.",
-		    100 * v->running);
-		end(&l, p);
+		append_to_sentence(&l,
+				   "Multiplexed: the event ran %.0f %% of the time, and weights are scaled. Record fewer events at a time.",
+				   100 * v->running);
+		print_sentence(&l, p);
 	} else if (v->recorded && v->covered > 0 && v->covered < COVERED && !v->lost) {
-		add(&l, "Covered: samples stand for %.0f %% of the count (late interrupts, or threads shorter than a period), and weights "
-		    "are scaled. Lower the period (--period).", 100 * v->covered);
-		end(&l, p);
+		append_to_sentence(
+			&l,
+			"Covered: samples stand for %.0f %% of the count (late interrupts, or threads shorter than a period), and weights "
+			"are scaled. Lower the period (--period).",
+			100 * v->covered);
+		print_sentence(&l, p);
 	}
 	if (v->fallback) {
-		add(&l, "Event: %.200s.", v->fallback);
-		end(&l, p);
+		append_to_sentence(&l, "Event: %.200s.", v->fallback);
+		print_sentence(&l, p);
 	}
 }
 
-void verdict_say(const struct verdict *v, struct page *p)
+void verdict_print(const struct verdict *v, struct page *p)
 {
 	if (v->samples > 0) {
 		if (v->unnamed >= UNNAMED_FIRST)
-			say_unnamed(v, p);
-		say_where(v, p);
+			print_unnamed_code(v, p);
+		print_largest_parts(v, p);
 		if (v->outside) {
-			say_outside(v, p);
+			print_all_outside_run(v, p);
 		} else {
-			say_split(v, p);
-			say_how_sure(v, p);
-			say_unattributed(v, p);
+			print_time_split(v, p);
+			print_attributed_share(v, p);
+			print_unattributed_share(v, p);
 			if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
-				say_unnamed(v, p);
+				print_unnamed_code(v, p);
 			for (uint32_t i = 0; i < v->nameless.nr; i++)
 				say_nameless(v, &v->nameless.image[i], p);
 		}
 	} else {
-		say_none(v, p);
+		print_no_samples(v, p);
 	}
-	say_missed(v, p);
+	print_lost_samples(v, p);
 }

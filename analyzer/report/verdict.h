@@ -48,6 +48,6 @@ struct verdict {
 };
 
 void verdict_gather(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v);
-void verdict_say(const struct verdict *v, struct page *p);
+void verdict_print(const struct verdict *v, struct page *p);
 
 #endif

@@ -95,7 +95,7 @@ bool scrub_has_rule(uint32_t id, int field)
 	return false;
 }
 
-static enum rule rule_of(uint32_t id, int field)
+static enum rule rule_of_field(uint32_t id, int field)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (rules[i].id == id && rules[i].field == field)
@@ -104,7 +104,7 @@ static enum rule rule_of(uint32_t id, int field)
 }
 
 /* A copy that may be changed; NULL without memory. */
-static char *take(struct scrubbing *s, const struct trace_value *v)
+static char *copy_value_to_buffer(struct scrubbing *s, const struct trace_value *v)
 {
 	if (v->bytes + 1 > s->capacity) {
 		free(s->text);
@@ -120,7 +120,7 @@ static char *take(struct scrubbing *s, const struct trace_value *v)
 	return s->text;
 }
 
-static void put(struct scrubbing *s, const struct trace_value *v, size_t bytes)
+static void put_scrubbed_bytes(struct scrubbing *s, const struct trace_value *v, size_t bytes)
 {
 	if (v->kind == TRACE_BYTES)
 		trace_record_bytes(s->to, s->text, bytes);
@@ -129,7 +129,7 @@ static void put(struct scrubbing *s, const struct trace_value *v, size_t bytes)
 }
 
 /* Keep the line ends, so that references to lines stay valid. */
-static size_t only_lines(char *text, size_t bytes)
+static size_t keep_line_ends_only(char *text, size_t bytes)
 {
 	size_t to = 0;
 
@@ -152,7 +152,7 @@ static size_t scrub_inlined(const struct scrubbing *s, char *text, size_t bytes)
 	return kept + file;
 }
 
-static void put_list(struct scrubbing *s, const struct trace_value *v, int member, enum rule rule)
+static void put_scrubbed_list(struct scrubbing *s, const struct trace_value *v, int member, enum rule rule)
 {
 	trace_record_array(s->to, v->u);
 	for (uint64_t i = 0; i < v->u; i++) {
@@ -164,14 +164,14 @@ static void put_list(struct scrubbing *s, const struct trace_value *v, int membe
 		for (int m = 0; m < nr; m++) {
 			struct trace_value e = trace_element(v, i, m);
 
-			if (m == member && (e.kind == TRACE_TEXT || e.kind == TRACE_BYTES) && take(s, &e)) {
+			if (m == member && (e.kind == TRACE_TEXT || e.kind == TRACE_BYTES) && copy_value_to_buffer(s, &e)) {
 				if (rule == FILES) {
-					put(s, &e, scrub_path(s->text, e.bytes));
+					put_scrubbed_bytes(s, &e, scrub_path(s->text, e.bytes));
 				} else if (rule == INLINED) {
-					put(s, &e, scrub_inlined(s, s->text, e.bytes));
+					put_scrubbed_bytes(s, &e, scrub_inlined(s, s->text, e.bytes));
 				} else {
 					scrub_strings(s->text, e.bytes);
-					put(s, &e, e.bytes);
+					put_scrubbed_bytes(s, &e, e.bytes);
 				}
 			} else {
 				trace_record_value(s->to, &e);
@@ -199,14 +199,14 @@ static void put_kernel_functions(struct scrubbing *s, const struct trace_value *
 	}
 }
 
-static void put_value(struct scrubbing *s, const struct trace_record *r, int field)
+static void put_scrubbed_value(struct scrubbing *s, const struct trace_record *r, int field)
 {
 	const struct trace_value *v = &r->values[field];
-	enum rule rule = rule_of(r->id, field);
+	enum rule rule = rule_of_field(r->id, field);
 	size_t bytes = v->bytes;
 
 	if (v->kind == TRACE_LIST && (rule == FILES || rule == INLINED || rule == PARTS)) {
-		put_list(s, v, rule == PARTS ? 1 : 3, rule);
+		put_scrubbed_list(s, v, rule == PARTS ? 1 : 3, rule);
 		return;
 	}
 	if (v->kind == TRACE_LIST && rule == KERNEL) {
@@ -217,7 +217,7 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 		trace_record_array(s->to, 0);
 		return;
 	}
-	if (rule == AS_IT_IS || (v->kind != TRACE_TEXT && v->kind != TRACE_BYTES) || !take(s, v)) {
+	if (rule == AS_IT_IS || (v->kind != TRACE_TEXT && v->kind != TRACE_BYTES) || !copy_value_to_buffer(s, v)) {
 		trace_record_value(s->to, v);
 		return;
 	}
@@ -240,8 +240,9 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 	case TEXT:
 		if (r->id == JITREG_LOAD) /* V8 and others put a function's file into its name */
 			bytes = scrub_paths_in(s->text, bytes);
-		bytes = !s->options->names ? scrub_literals(s->text, bytes, rule == TEXT) :
-			r->id == JITREG_SOURCE ? only_lines(s->text, bytes) : 0;
+		bytes = !s->options->names     ? scrub_literals(s->text, bytes, rule == TEXT) :
+			r->id == JITREG_SOURCE ? keep_line_ends_only(s->text, bytes) :
+						 0;
 		break;
 	case CODE:
 		bytes = s->options->code ? 0 : bytes;
@@ -249,13 +250,13 @@ static void put_value(struct scrubbing *s, const struct trace_record *r, int fie
 	default:
 		break;
 	}
-	put(s, v, bytes);
+	put_scrubbed_bytes(s, v, bytes);
 }
 
 /* Of chunks: the header comes first. */
-static void keep_order(struct scrubbing *s, const struct trace_record *r)
+static void flush_on_chunk_change(struct scrubbing *s, const struct trace_record *r)
 {
-	enum trace_chunk_type type = schema_chunk(r->id);
+	enum trace_chunk_type type = schema_chunk_type_of(r->id);
 
 	if (s->type && type != s->type)
 		trace_writer_flush(s->to, s->type);
@@ -278,7 +279,7 @@ static void copy_record(struct scrubbing *s, const struct trace_record *r)
 		return;
 	}
 	s->counts->records++;
-	keep_order(s, r);
+	flush_on_chunk_change(s, r);
 	trace_record_begin(s->to, r->id, r->time_ns, r->pid, r->tid, r->nr_values);
 	for (int i = 0; i < r->nr_values; i++) {
 		struct trace_value command = r->id == TRACE_HEADER && i == F(header, command) ? trace_element(&r->values[i], 0, 0) : none;
@@ -286,12 +287,12 @@ static void copy_record(struct scrubbing *s, const struct trace_record *r)
 		if (r->id == TRACE_HEADER && i == F(header, command)) { /* the program, without its arguments */
 			trace_record_array(s->to, 1);
 			trace_record_array(s->to, 1);
-			if (command.kind == TRACE_TEXT && take(s, &command))
-				put(s, &command, scrub_path(s->text, command.bytes));
+			if (command.kind == TRACE_TEXT && copy_value_to_buffer(s, &command))
+				put_scrubbed_bytes(s, &command, scrub_path(s->text, command.bytes));
 			else
 				trace_record_value(s->to, &none);
 		} else {
-			put_value(s, r, i);
+			put_scrubbed_value(s, r, i);
 		}
 	}
 	end_record(s);
@@ -315,7 +316,7 @@ struct chains {
 	uint64_t nr, capacity;
 };
 
-static bool keep_frame(void *context, const struct unwind_frame *f)
+static bool add_frame_to_chain(void *context, const struct unwind_frame *f)
 {
 	struct chains *c = context;
 
@@ -343,16 +344,16 @@ static bool unwind_block(struct scrubbing *s, struct sample_block *b, struct cha
 		struct walk_place at = { model_get_process(s->model, pid, time_ns), time_ns };
 		struct unwind_input in;
 
-		if (at.process && walk_input(b, i, &in) && in.stack_bytes) {
-			struct unwind_space space = walk_space(&at, false);
+		if (at.process && walk_input_of_sample(b, i, &in) && in.stack_bytes) {
+			struct unwind_space space = walk_unwind_space(&at, false);
 
-			unwind_walk(s->unwinder, &space, &in, keep_frame, c);
+			unwind_walk(s->unwinder, &space, &in, add_frame_to_chain, c);
 			s->counts->stacks++;
 		} else if (b->chain_offset) {
 			for (uint64_t n = b->chain_offset[i]; n < b->chain_offset[i + 1]; n++) {
 				struct unwind_frame f = { .depth = 1, .address = b->chain[n] - 1 };
 
-				keep_frame(c, &f);
+				add_frame_to_chain(c, &f);
 			}
 		}
 		c->length[i] = c->nr - before;
@@ -365,8 +366,8 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 	struct chains c = { 0 };
 	size_t nr = 2;
 
-	if (sample_block_decode(r, b) || !trace_spend(s->from, b->nr + (b->chain_offset ? b->chain_offset[b->nr] : 0)) ||
-	    !unwind_block(s, b, &c) || !trace_spend(s->from, c.nr)) {
+	if (sample_block_decode(r, b) || !trace_spend_budget(s->from, b->nr + (b->chain_offset ? b->chain_offset[b->nr] : 0)) ||
+	    !unwind_block(s, b, &c) || !trace_spend_budget(s->from, c.nr)) {
 		free(c.length);
 		free(c.address);
 		return;
@@ -377,7 +378,7 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 		nr += b->registers[i] != NULL;
 	nr += b->has_kernel_chains;
 	s->counts->samples += b->nr;
-	keep_order(s, r);
+	flush_on_chunk_change(s, r);
 	trace_samples_begin(s->to, r->time_ns, b->event, b->nr, nr);
 	for (uint32_t i = 0; i < SAMPLE_COLUMN_REGISTER_0; i++)
 		if (b->column[i] && i != SAMPLE_COLUMN_STACK_BYTES && i != SAMPLE_COLUMN_CHAIN_LENGTH)
@@ -395,8 +396,8 @@ static void copy_samples(struct scrubbing *s, const struct trace_record *r, stru
 	free(c.address);
 }
 
-int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
-	  struct diag *d)
+int scrub_trace(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
+		struct diag *d)
 {
 	struct scrubbing s = { .from = t, .model = m, .options = o, .to = c, .counts = counts };
 	struct sample_block b = { 0 };
@@ -407,7 +408,7 @@ int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o
 	if (ret)
 		return ret;
 	trace_rewind(t);
-	trace_select(t, ~0u);
+	trace_select_chunks(t, ~0u);
 	while (!s.error && trace_next(t, &r) == 1)
 		if (r.id == TRACE_SAMPLES)
 			copy_samples(&s, &r, &b);

@@ -20,8 +20,8 @@ struct scrub_counts {
 };
 
 /* Copy t (of which m is the model) to c.  0, or -errno with a sentence: no memory, or a record that could not be written. */
-int scrub(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
-	  struct diag *d);
+int scrub_trace(struct trace_reader *t, struct model *m, const struct scrub_options *o, struct trace_writer *c, struct scrub_counts *counts,
+		struct diag *d);
 
 /* Is it decided what becomes of a field that holds text or bytes?  (F() of jitreg/trace/schema.h) */
 bool scrub_has_rule(uint32_t id, int field);

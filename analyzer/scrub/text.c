@@ -13,7 +13,7 @@ static bool is_word(char c)
 }
 
 /* Bytes of a number at the start of text that is no part of a word; 0: none.  A label ("12:") is none. */
-static size_t number_at(const char *text, size_t bytes, char before)
+static size_t bytes_of_number_at(const char *text, size_t bytes, char before)
 {
 	size_t n = 0, digits = 0;
 
@@ -33,7 +33,7 @@ size_t scrub_literals(char *text, size_t bytes, bool numbers)
 
 	while (from < bytes) {
 		char c = text[from], before = from ? text[from - 1] : ' ';
-		size_t number = numbers ? number_at(text + from, bytes - from, before) : 0;
+		size_t number = numbers ? bytes_of_number_at(text + from, bytes - from, before) : 0;
 
 		if (number) {
 			text[to++] = '0';

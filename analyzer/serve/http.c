@@ -89,8 +89,8 @@ struct request {
 
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
-static enum MHD_Result answer(const struct server *s, struct MHD_Connection *c, unsigned status, const char *type, const void *body,
-			      size_t bytes, enum MHD_ResponseMemoryMode memory)
+static enum MHD_Result send_answer(const struct server *s, struct MHD_Connection *c, unsigned status, const char *type, const void *body,
+				   size_t bytes, enum MHD_ResponseMemoryMode memory)
 {
 	const struct {
 		const char *name, *value;
@@ -120,12 +120,12 @@ static enum MHD_Result answer(const struct server *s, struct MHD_Connection *c, 
 	return ret;
 }
 
-static enum MHD_Result refuse(const struct server *s, struct MHD_Connection *c, unsigned status, const char *why)
+static enum MHD_Result send_refusal(const struct server *s, struct MHD_Connection *c, unsigned status, const char *why)
 {
 	char text[256];
 
 	snprintf(text, sizeof(text), "tailor serve: %s\n", why);
-	return answer(s, c, status, "text/plain; charset=utf-8", text, strlen(text), MHD_RESPMEM_MUST_COPY);
+	return send_answer(s, c, status, "text/plain; charset=utf-8", text, strlen(text), MHD_RESPMEM_MUST_COPY);
 }
 
 static enum MHD_Result answer_questions(const struct server *s, struct MHD_Connection *c, struct served *t, const struct request *r)
@@ -136,13 +136,13 @@ static enum MHD_Result answer_questions(const struct server *s, struct MHD_Conne
 
 	switch (questions_answer(t, r->question, r->nr, &bytes, &nr, &why)) {
 	case 0:
-		return answer(s, c, MHD_HTTP_OK, "application/octet-stream", bytes, nr, MHD_RESPMEM_MUST_FREE);
+		return send_answer(s, c, MHD_HTTP_OK, "application/octet-stream", bytes, nr, MHD_RESPMEM_MUST_FREE);
 	case -EINVAL:
-		return refuse(s, c, MHD_HTTP_BAD_REQUEST, why);
+		return send_refusal(s, c, MHD_HTTP_BAD_REQUEST, why);
 	case -E2BIG:
-		return refuse(s, c, MHD_HTTP_CONTENT_TOO_LARGE, why);
+		return send_refusal(s, c, MHD_HTTP_CONTENT_TOO_LARGE, why);
 	default:
-		return refuse(s, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "not enough memory for the answer");
+		return send_refusal(s, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "not enough memory for the answer");
 	}
 }
 
@@ -162,7 +162,7 @@ static bool is_token(const char *text, const char *token)
 }
 
 /* Another site's page may send requests here, also by a name of its own for this address, but cannot choose these headers. */
-static bool is_from_here(const struct server *s, struct MHD_Connection *c)
+static bool request_is_same_origin(const struct server *s, struct MHD_Connection *c)
 {
 	const char *host = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host");
 	const char *origin = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Origin");
@@ -183,51 +183,51 @@ static struct served *find_trace(const struct http_page *p, const char *path, co
 	return &p->trace[number];
 }
 
-static const char *behind(const char *path, const char *start)
+static const char *text_behind_prefix(const char *path, const char *start)
 {
 	return strncmp(path, start, strlen(start)) == 0 ? path + strlen(start) : NULL;
 }
 
-static enum MHD_Result get(const struct server *s, struct MHD_Connection *c, const char *path)
+static enum MHD_Result answer_get_request(const struct server *s, struct MHD_Connection *c, const char *path)
 {
 	const char *at, *rest;
 	const struct served_column *column;
 	const struct served *t;
 
 	if (!*path)
-		return answer(s, c, MHD_HTTP_OK, "text/html; charset=utf-8", s->html, s->html_bytes, MHD_RESPMEM_PERSISTENT);
-	at = behind(path, "facts/");
+		return send_answer(s, c, MHD_HTTP_OK, "text/html; charset=utf-8", s->html, s->html_bytes, MHD_RESPMEM_PERSISTENT);
+	at = text_behind_prefix(path, "facts/");
 	t = at ? find_trace(s->page, at, &rest) : NULL;
 	if (t && !*rest)
-		return answer(s, c, MHD_HTTP_OK, "application/json", t->facts, t->facts_bytes, MHD_RESPMEM_PERSISTENT);
-	at = behind(path, "column/");
+		return send_answer(s, c, MHD_HTTP_OK, "application/json", t->facts, t->facts_bytes, MHD_RESPMEM_PERSISTENT);
+	at = text_behind_prefix(path, "column/");
 	t = at ? find_trace(s->page, at, &rest) : NULL;
 	column = t ? served_find(t, rest) : NULL;
 	if (column)
-		return answer(s, c, MHD_HTTP_OK, "application/octet-stream", column->data, (size_t)column->nr * column->width,
-			      MHD_RESPMEM_PERSISTENT);
-	return refuse(s, c, MHD_HTTP_NOT_FOUND, "there is no such page");
+		return send_answer(s, c, MHD_HTTP_OK, "application/octet-stream", column->data, (size_t)column->nr * column->width,
+				   MHD_RESPMEM_PERSISTENT);
+	return send_refusal(s, c, MHD_HTTP_NOT_FOUND, "there is no such page");
 }
 
-static enum MHD_Result handle_all(const struct server *s, struct MHD_Connection *c, const char *url, const char *method,
-				  const struct request *r)
+static enum MHD_Result
+handle_whole_request(const struct server *s, struct MHD_Connection *c, const char *url, const char *method, const struct request *r)
 {
 	const bool is_post = strcmp(method, "POST") == 0;
 	const char *path = url + 1 + TOKEN_DIGITS + 1, *rest;
 	struct served *t;
 
 	if (!is_post && strcmp(method, "GET") != 0)
-		return refuse(s, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and POST are answered");
+		return send_refusal(s, c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and POST are answered");
 	if (mhd.MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, NULL, NULL) > 0)
-		return refuse(s, c, MHD_HTTP_BAD_REQUEST, "no address here has a query");
+		return send_refusal(s, c, MHD_HTTP_BAD_REQUEST, "no address here has a query");
 	if (!is_post)
-		return get(s, c, path);
-	path = behind(path, "sums/");
+		return answer_get_request(s, c, path);
+	path = text_behind_prefix(path, "sums/");
 	t = path ? find_trace(s->page, path, &rest) : NULL;
 	if (!t || *rest)
-		return refuse(s, c, path ? MHD_HTTP_NOT_FOUND : MHD_HTTP_METHOD_NOT_ALLOWED, "nothing is asked there by POST");
+		return send_refusal(s, c, path ? MHD_HTTP_NOT_FOUND : MHD_HTTP_METHOD_NOT_ALLOWED, "nothing is asked there by POST");
 	if (r->too_long)
-		return refuse(s, c, MHD_HTTP_CONTENT_TOO_LARGE, "the question is too long");
+		return send_refusal(s, c, MHD_HTTP_CONTENT_TOO_LARGE, "the question is too long");
 	return answer_questions(s, c, t, r);
 }
 
@@ -254,25 +254,25 @@ static enum MHD_Result take_upload(struct request *r, const char *data, size_t *
 }
 
 /* Of those who do not know the token nothing is read but headers. */
-static enum MHD_Result handle(void *context, struct MHD_Connection *c, const char *url, const char *method, const char *version,
-			      const char *data, size_t *nr, void **request)
+static enum MHD_Result check_token_and_handle(void *context, struct MHD_Connection *c, const char *url, const char *method,
+					      const char *version, const char *data, size_t *nr, void **request)
 {
 	const struct server *s = context;
 	struct request *r = *request;
 
 	(void)version;
-	if (!is_from_here(s, c))
-		return refuse(s, c, MHD_HTTP_FORBIDDEN, "the request is for another host, or from another site");
+	if (!request_is_same_origin(s, c))
+		return send_refusal(s, c, MHD_HTTP_FORBIDDEN, "the request is for another host, or from another site");
 	if (url[0] != '/' || !is_token(url + 1, s->token) || url[1 + TOKEN_DIGITS] != '/')
-		return refuse(s, c, MHD_HTTP_FORBIDDEN, "the address lacks the token that `tailor serve` printed");
+		return send_refusal(s, c, MHD_HTTP_FORBIDDEN, "the address lacks the token that `tailor serve` printed");
 	if (!r) {
 		*request = calloc(1, sizeof(*r));
 		return *request ? MHD_YES : MHD_NO;
 	}
-	return *nr ? take_upload(r, data, nr) : handle_all(s, c, url, method, r);
+	return *nr ? take_upload(r, data, nr) : handle_whole_request(s, c, url, method, r);
 }
 
-static void forget(void *context, struct MHD_Connection *c, void **request, enum MHD_RequestTerminationCode why)
+static void free_request(void *context, struct MHD_Connection *c, void **request, enum MHD_RequestTerminationCode why)
 {
 	struct request *r = *request;
 
@@ -318,7 +318,7 @@ static int make_token(char token[TOKEN_DIGITS + 1])
 	return 0;
 }
 
-static int make_texts(struct server *s)
+static int make_served_texts(struct server *s)
 {
 	FILE *html = open_memstream(&s->html, &s->html_bytes), *policy = open_memstream(&s->policy, &s->policy_bytes);
 	bool ok = html && policy;
@@ -341,7 +341,7 @@ static int make_texts(struct server *s)
 	return ok ? 0 : -ENOMEM;
 }
 
-static int run(struct server *s, int fd, uint16_t port, FILE *to, struct diag *d)
+static int run_http_server(struct server *s, int fd, uint16_t port, FILE *to, struct diag *d)
 {
 	struct MHD_Daemon *daemon;
 	sigset_t ends, before;
@@ -360,10 +360,10 @@ static int run(struct server *s, int fd, uint16_t port, FILE *to, struct diag *d
 		snprintf(text, sizeof(text), ":%u", port);
 	snprintf(s->host[0], sizeof(s->host[0]), "127.0.0.1%s", text);
 	snprintf(s->host[1], sizeof(s->host[1]), "localhost%s", text);
-	daemon = mhd.MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, handle, s,
+	daemon = mhd.MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, check_token_and_handle, s,
 				      MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 				      MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				      (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_COMPLETED, forget, NULL, MHD_OPTION_END);
+				      (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_COMPLETED, free_request, NULL, MHD_OPTION_END);
 	if (!daemon) {
 		close(fd);
 		return diag_fail(d, EIO, "libmicrohttpd cannot start its server");
@@ -381,12 +381,12 @@ int http_serve(const struct http_page *page, uint16_t port, FILE *to, struct dia
 	struct server s = { .page = page };
 	int fd = listen_on(&port, d), ret = fd < 0 ? fd : http_ready(d);
 
-	if (fd >= 0 && ret == 0 && (make_token(s.token) || make_texts(&s)))
+	if (fd >= 0 && ret == 0 && (make_token(s.token) || make_served_texts(&s)))
 		ret = diag_fail(d, ENOMEM, "not enough memory, or no random numbers, for a server");
 	if (fd >= 0 && ret)
 		close(fd);
 	if (ret == 0)
-		ret = run(&s, fd, port, to, d);
+		ret = run_http_server(&s, fd, port, to, d);
 	free(s.html);
 	free(s.policy);
 	return ret;

@@ -32,7 +32,7 @@ struct asking {
 	int error;
 };
 
-static uint32_t take(struct words *w)
+static uint32_t read_question_word(struct words *w)
 {
 	if (!w->left) {
 		w->wrong = "the question is cut off";
@@ -42,25 +42,25 @@ static uint32_t take(struct words *w)
 	return *w->at++;
 }
 
-static uint64_t take_64(struct words *w)
+static uint64_t read_question_word_64(struct words *w)
 {
-	uint64_t low = take(w);
+	uint64_t low = read_question_word(w);
 
-	return low | (uint64_t)take(w) << 32;
+	return low | (uint64_t)read_question_word(w) << 32;
 }
 
-static double take_double(struct words *w)
+static double read_double(struct words *w)
 {
-	uint64_t bits = take_64(w);
+	uint64_t bits = read_question_word_64(w);
 	double number;
 
 	memcpy(&number, &bits, sizeof(number));
 	return number;
 }
 
-static struct crossfilter_column take_column(struct asking *a, bool wide)
+static struct crossfilter_column read_column_reference(struct asking *a, bool wide)
 {
-	const uint32_t number = take(&a->w);
+	const uint32_t number = read_question_word(&a->w);
 	const struct served_column *c = number < a->s->nr_columns ? &a->s->column[number] : NULL;
 
 	if (!c || c->nr != a->s->cross.nr || (c->width == 8 && !wide)) {
@@ -70,9 +70,9 @@ static struct crossfilter_column take_column(struct asking *a, bool wide)
 	return (struct crossfilter_column){ c->data, c->width };
 }
 
-static struct array take_array(struct asking *a)
+static struct array read_array_reference(struct asking *a)
 {
-	const uint32_t number = take(&a->w);
+	const uint32_t number = read_question_word(&a->w);
 
 	if (number < a->nr_arrays)
 		return a->array[number];
@@ -80,10 +80,10 @@ static struct array take_array(struct asking *a)
 	return (struct array){ NULL, 0 };
 }
 
-static void take_arrays(struct asking *a)
+static void read_arrays(struct asking *a)
 {
 	for (uint32_t i = 0; i < a->nr_arrays && !a->w.wrong; i++) {
-		const uint32_t bytes = take(&a->w);
+		const uint32_t bytes = read_question_word(&a->w);
 		const size_t words = (size_t)bytes / 4 + (bytes % 4 != 0);
 
 		if (words > a->w.left) {
@@ -107,17 +107,17 @@ struct question_filter {
 	uint64_t low, high;
 };
 
-static void take_filter(struct asking *a, struct question_filter *f)
+static void read_filter(struct asking *a, struct question_filter *f)
 {
 	memset(f, 0, sizeof(*f));
-	f->kind = take(&a->w);
+	f->kind = read_question_word(&a->w);
 	if (f->kind == QUESTIONS_SETS) {
-		f->nr_sets = take(&a->w);
+		f->nr_sets = read_question_word(&a->w);
 		if (f->nr_sets > SETS_MAX)
 			a->w.wrong = "a filter has too many sets";
 		for (uint32_t i = 0; i < f->nr_sets && !a->w.wrong; i++) {
-			struct crossfilter_column column = take_column(a, false);
-			struct array allowed = take_array(a);
+			struct crossfilter_column column = read_column_reference(a, false);
+			struct array allowed = read_array_reference(a);
 
 			f->set[i].column.data = column.data; /* field by field: what lies between them is compared, too */
 			f->set[i].column.width = column.width;
@@ -125,19 +125,19 @@ static void take_filter(struct asking *a, struct question_filter *f)
 			f->set[i].nr_allowed = allowed.bytes;
 		}
 	} else if (f->kind == QUESTIONS_RANGE) {
-		const struct crossfilter_column column = take_column(a, true);
+		const struct crossfilter_column column = read_column_reference(a, true);
 
 		f->column.data = column.data;
 		f->column.width = column.width;
-		f->low = take_64(&a->w);
-		f->high = take_64(&a->w);
+		f->low = read_question_word_64(&a->w);
+		f->high = read_question_word_64(&a->w);
 	} else {
 		a->w.wrong = "a filter is of an unknown kind";
 	}
 }
 
 /* What makes two filters the same one: bytes to compare.  NULL without memory. */
-static void *describe(const struct question_filter *f, size_t *bytes)
+static void *copy_filter_key(const struct question_filter *f, size_t *bytes)
 {
 	char *text, *at;
 
@@ -157,7 +157,7 @@ static void *describe(const struct question_filter *f, size_t *bytes)
 	return text;
 }
 
-static bool is_wanted(const struct asking *a, uint32_t nr, uint32_t bit)
+static bool filter_bit_is_wanted(const struct asking *a, uint32_t nr, uint32_t bit)
 {
 	for (uint32_t i = 0; i < nr; i++)
 		if (a->bit[i] == 1u << bit)
@@ -166,12 +166,12 @@ static bool is_wanted(const struct asking *a, uint32_t nr, uint32_t bit)
 }
 
 /* The bit of the filter in fails[]: one that has it already, or that which was not asked for the longest. */
-static int set_filter(struct asking *a, uint32_t number, const struct question_filter *f)
+static int assign_filter_bit(struct asking *a, uint32_t number, const struct question_filter *f)
 {
 	struct served *s = a->s;
 	const unsigned threads = walk_threads(s->cross.nr, 0);
 	size_t bytes;
-	void *text = describe(f, &bytes);
+	void *text = copy_filter_key(f, &bytes);
 	uint32_t oldest = SERVED_FILTERS;
 
 	if (!text)
@@ -185,7 +185,7 @@ static int set_filter(struct asking *a, uint32_t number, const struct question_f
 			a->bit[number] = (uint16_t)(1u << i);
 			return 0;
 		}
-		if (!is_wanted(a, number, i) && (oldest == SERVED_FILTERS || b->used < s->bit[oldest].used))
+		if (!filter_bit_is_wanted(a, number, i) && (oldest == SERVED_FILTERS || b->used < s->bit[oldest].used))
 			oldest = i;
 	}
 	a->bit[number] = (uint16_t)(1u << oldest); /* there are no more filters than bits */
@@ -199,9 +199,9 @@ static int set_filter(struct asking *a, uint32_t number, const struct question_f
 }
 
 /* Bits of fails[] that do not count: those of other pages' filters, too. */
-static uint16_t take_except(struct asking *a, uint32_t *first, uint32_t *end)
+static uint16_t read_excepted_filters(struct asking *a, uint32_t *first, uint32_t *end)
 {
-	const uint32_t except = take(&a->w);
+	const uint32_t except = read_question_word(&a->w);
 	uint16_t bits = 0;
 
 	for (uint32_t i = 0; i < a->nr_filters; i++)
@@ -215,7 +215,7 @@ static uint16_t take_except(struct asking *a, uint32_t *first, uint32_t *end)
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
 /* Room for so many bytes more, zeroed; NULL: it is too much, or there is none. */
-static void *add(struct asking *a, size_t bytes)
+static void *append_zeroed_bytes(struct asking *a, size_t bytes)
 {
 	void *at;
 
@@ -253,7 +253,7 @@ static void put_sums(struct asking *a, const struct crossfilter_sum *sum, uint32
 	for (uint32_t i = 0; i < nr; i++)
 		nr_full += sum[i].samples > 0;
 	if (nr_full > nr / 2) {
-		head = add(a, 8 + (size_t)nr * sizeof(*sum));
+		head = append_zeroed_bytes(a, 8 + (size_t)nr * sizeof(*sum));
 		if (!head)
 			return;
 		head[0] = nr;
@@ -261,7 +261,7 @@ static void put_sums(struct asking *a, const struct crossfilter_sum *sum, uint32
 		memcpy(head + 2, sum, (size_t)nr * sizeof(*sum));
 		return;
 	}
-	head = add(a, 8 + round_up((size_t)nr_full * 4) + nr_full * sizeof(*sum));
+	head = append_zeroed_bytes(a, 8 + round_up((size_t)nr_full * 4) + nr_full * sizeof(*sum));
 	if (!head)
 		return;
 	head[0] = nr;
@@ -274,15 +274,15 @@ static void put_sums(struct asking *a, const struct crossfilter_sum *sum, uint32
 		}
 }
 
-static void take_key(struct asking *a, struct crossfilter_key *k)
+static void read_group_key(struct asking *a, struct crossfilter_key *k)
 {
 	struct array map;
-	uint32_t kind = take(&a->w), number;
+	uint32_t kind = read_question_word(&a->w), number;
 
 	*k = (struct crossfilter_key){ .column = { NULL, 4 }, .nr = 1 };
 	if (kind == QUESTIONS_BY) {
-		k->column = take_column(a, false);
-		number = take(&a->w);
+		k->column = read_column_reference(a, false);
+		number = read_question_word(&a->w);
 		if (number != QUESTIONS_NO_MAP) {
 			if (number >= a->nr_arrays || !a->array[number].bytes) {
 				a->w.wrong = "there is no such map";
@@ -292,12 +292,12 @@ static void take_key(struct asking *a, struct crossfilter_key *k)
 			k->map = map.data;
 			k->nr_map = map.bytes / 4;
 		}
-		k->nr = take(&a->w);
+		k->nr = read_question_word(&a->w);
 	} else if (kind == QUESTIONS_BINS) {
-		k->column = take_column(a, true);
-		k->origin = take_64(&a->w);
-		k->per_bin = take_double(&a->w);
-		k->nr = take(&a->w);
+		k->column = read_column_reference(a, true);
+		k->origin = read_question_word_64(&a->w);
+		k->per_bin = read_double(&a->w);
+		k->nr = read_question_word(&a->w);
 		k->grows = k->column.data && k->column.data == a->s->column[0].data; /* time: rows are in its order */
 		if (!isfinite(k->per_bin) || !(k->per_bin > 0))
 			a->w.wrong = "bins have no width";
@@ -309,14 +309,14 @@ static void take_key(struct asking *a, struct crossfilter_key *k)
 static void answer_sums(struct asking *a)
 {
 	uint32_t first, end;
-	const uint16_t except = take_except(a, &first, &end);
+	const uint16_t except = read_excepted_filters(a, &first, &end);
 	struct crossfilter_key outer, inner, other;
 	struct crossfilter_sum *sum;
 	uint64_t cells;
 
-	take_key(a, &outer);
-	take_key(a, &inner);
-	take_key(a, &other);
+	read_group_key(a, &outer);
+	read_group_key(a, &inner);
+	read_group_key(a, &other);
 	if (a->w.wrong)
 		return;
 	cells = (uint64_t)outer.nr * inner.nr; /* each fits 32 bits; their product with the third one might not fit 64 */
@@ -347,12 +347,12 @@ static void answer_rows(struct asking *a)
 {
 	const uint32_t nr = a->s->cross.nr;
 	uint32_t first, end, *head;
-	const uint16_t except = take_except(a, &first, &end);
+	const uint16_t except = read_excepted_filters(a, &first, &end);
 	unsigned char *bits;
 
 	if (a->w.wrong)
 		return;
-	head = add(a, 8 + round_up(((size_t)nr + 7) / 8));
+	head = append_zeroed_bytes(a, 8 + round_up(((size_t)nr + 7) / 8));
 	if (!head)
 		return;
 	head[0] = nr;
@@ -366,7 +366,7 @@ static void answer_rows(struct asking *a)
 static void answer_all(struct asking *a)
 {
 	for (uint32_t i = 0; i < a->nr_questions && !a->w.wrong && !a->error; i++)
-		switch (take(&a->w)) {
+		switch (read_question_word(&a->w)) {
 		case QUESTIONS_SUMS:
 			answer_sums(a);
 			break;
@@ -380,15 +380,15 @@ static void answer_all(struct asking *a)
 
 static void read_head(struct asking *a)
 {
-	const uint32_t magic = take(&a->w);
+	const uint32_t magic = read_question_word(&a->w);
 	uint64_t from, to;
 	const struct served_column *time = &a->s->column[0];
 
-	a->nr_arrays = take(&a->w);
-	a->nr_filters = take(&a->w);
-	a->nr_questions = take(&a->w);
-	from = take_64(&a->w);
-	to = take_64(&a->w);
+	a->nr_arrays = read_question_word(&a->w);
+	a->nr_filters = read_question_word(&a->w);
+	a->nr_questions = read_question_word(&a->w);
+	from = read_question_word_64(&a->w);
+	to = read_question_word_64(&a->w);
 	if (magic != QUESTIONS_MAGIC)
 		a->w.wrong = "it is no question of a page";
 	else if (a->nr_arrays > QUESTIONS_MAX || a->nr_questions > QUESTIONS_MAX)
@@ -409,13 +409,13 @@ int questions_answer(struct served *s, const void *question, size_t bytes, void 
 	read_head(&a);
 	a.array = a.w.wrong ? NULL : calloc((size_t)a.nr_arrays + 1, sizeof(*a.array));
 	if (a.array)
-		take_arrays(&a);
+		read_arrays(&a);
 	else if (!a.w.wrong)
 		a.error = -ENOMEM;
 	for (uint32_t i = 0; i < a.nr_filters && !a.w.wrong && !a.error; i++) {
-		take_filter(&a, &f);
+		read_filter(&a, &f);
 		if (!a.w.wrong)
-			a.error = set_filter(&a, i, &f);
+			a.error = assign_filter_bit(&a, i, &f);
 	}
 	if (!a.w.wrong && !a.error)
 		answer_all(&a);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* For html_columns_write(): each number as wide as the column needs. */
-static int keep_column(void *context, const struct html_column *column, const uint64_t *number, uint32_t nr)
+static int keep_served_column(void *context, const struct html_column *column, const uint64_t *number, uint32_t nr)
 {
 	struct served *s = context;
 	struct served_column *c = &s->column[s->nr_columns];
@@ -38,8 +38,8 @@ static int keep_column(void *context, const struct html_column *column, const ui
 }
 
 /* What put() prints, as a string. */
-static int keep_text(char **text, size_t *bytes, const struct html_trace *t, const struct html_columns *c,
-		     void (*put)(const struct html_trace *, const struct html_columns *, FILE *))
+static int keep_printed_text(char **text, size_t *bytes, const struct html_trace *t, const struct html_columns *c,
+			     void (*put)(const struct html_trace *, const struct html_columns *, FILE *))
 {
 	FILE *f = open_memstream(text, bytes);
 	bool ok;
@@ -51,7 +51,7 @@ static int keep_text(char **text, size_t *bytes, const struct html_trace *t, con
 	return fclose(f) == 0 && ok ? 0 : -ENOMEM;
 }
 
-static void put_plain(const struct html_trace *t, const struct html_columns *c, FILE *to)
+static void print_plain_html(const struct html_trace *t, const struct html_columns *c, FILE *to)
 {
 	(void)c;
 	html_put_plain(t, to);
@@ -66,7 +66,7 @@ const struct served_column *served_find(const struct served *s, const char *name
 }
 
 /* The crossfilter over all rows, as the page's own (web/table.js) makes it. */
-static int make_cross(struct served *s, const struct html_rows *r, bool numbered)
+static int make_crossfilter(struct served *s, const struct html_rows *r, bool numbered)
 {
 	const struct served_column *way = served_find(s, "way"), *weight = served_find(s, "weight");
 	const bool alike = numbered && r->nr_weights == 1;
@@ -88,9 +88,9 @@ static int make_cross(struct served *s, const struct html_rows *r, bool numbered
 	return 0;
 }
 
-int served_take(struct served *s, struct html_trace *t)
+int served_keep_trace(struct served *s, struct html_trace *t)
 {
-	struct html_columns columns = { .keep = keep_column, .context = s };
+	struct html_columns columns = { .keep = keep_served_column, .context = s };
 	int ret = html_rows_settle(&t->rows);
 	bool numbered = true;
 
@@ -100,11 +100,11 @@ int served_take(struct served *s, struct html_trace *t)
 	for (uint32_t i = 0; i < columns.nr; i++)
 		numbered &= !columns.column[i].numbers;
 	if (ret == 0)
-		ret = keep_text(&s->facts, &s->facts_bytes, t, &columns, html_put_facts);
+		ret = keep_printed_text(&s->facts, &s->facts_bytes, t, &columns, html_put_facts);
 	if (ret == 0)
-		ret = keep_text(&s->plain, &s->plain_bytes, t, &columns, put_plain);
+		ret = keep_printed_text(&s->plain, &s->plain_bytes, t, &columns, print_plain_html);
 	if (ret == 0)
-		ret = make_cross(s, &t->rows, numbered);
+		ret = make_crossfilter(s, &t->rows, numbered);
 	html_rows_fini(&t->rows);
 	return ret;
 }

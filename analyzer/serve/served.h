@@ -35,7 +35,7 @@ struct served {
 };
 
 /* Take over a trace whose samples have been read; its rows are gone then.  0 or -errno. */
-int served_take(struct served *s, struct html_trace *t);
+int served_keep_trace(struct served *s, struct html_trace *t);
 void served_fini(struct served *s);
 /* NULL: there is none of that name. */
 const struct served_column *served_find(const struct served *s, const char *name);

@@ -40,7 +40,7 @@ unsigned walk_threads(uint32_t rows, uint64_t cells)
 	return nr;
 }
 
-static struct crossfilter_column behind(struct crossfilter_column c, uint32_t rows)
+static struct crossfilter_column column_behind_row(struct crossfilter_column c, uint32_t rows)
 {
 	return (struct crossfilter_column){ (const char *)c.data + (size_t)rows * c.width, c.width };
 }
@@ -52,22 +52,23 @@ static void *walk_part(void *context)
 	struct crossfilter_set sets[SETS_MAX];
 
 	if (p->sum) {
-		crossfilter_sums(w->c, p->first, p->end, w->except, w->a, w->b, p->sum);
+		crossfilter_sum_groups(w->c, p->first, p->end, w->except, w->a, w->b, p->sum);
 		return NULL;
 	}
 	for (uint32_t i = 0; w->sets && i < w->nr_sets; i++) {
 		sets[i] = w->sets[i];
-		sets[i].column = behind(sets[i].column, p->first);
+		sets[i].column = column_behind_row(sets[i].column, p->first);
 	}
 	if (w->sets)
-		crossfilter_sets(w->fails + p->first, p->end - p->first, w->bit, sets, w->nr_sets);
+		crossfilter_apply_sets(w->fails + p->first, p->end - p->first, w->bit, sets, w->nr_sets);
 	else
-		crossfilter_range(w->fails + p->first, p->end - p->first, w->bit, behind(w->column, p->first), w->low, w->high);
+		crossfilter_apply_range(w->fails + p->first, p->end - p->first, w->bit, column_behind_row(w->column, p->first), w->low,
+					w->high);
 	return NULL;
 }
 
 /* Parts of [first, end) of almost the same size, the last one by the caller itself; and what could be no thread, too. */
-static void walk(const struct walk *w, struct part *part, unsigned nr, uint32_t first, uint32_t end)
+static void walk_in_threads(const struct walk *w, struct part *part, unsigned nr, uint32_t first, uint32_t end)
 {
 	for (unsigned i = 0; i < nr; i++) {
 		part[i].w = w;
@@ -93,13 +94,13 @@ void walk_sums(unsigned threads, const struct crossfilter *c, uint32_t first, ui
 
 	end = end < c->nr ? end : c->nr;
 	if (!sums || first > end) {
-		crossfilter_sums(c, first, end, except, a, b, sum);
+		crossfilter_sum_groups(c, first, end, except, a, b, sum);
 		free(sums);
 		return;
 	}
 	for (unsigned i = 0; i < threads; i++)
 		part[i].sum = i ? sums + (i - 1) * cells : sum;
-	walk(&w, part, threads, first, end);
+	walk_in_threads(&w, part, threads, first, end);
 	for (unsigned i = 1; i < threads; i++)
 		for (size_t cell = 0; cell < cells; cell++) {
 			sum[cell].samples += part[i].sum[cell].samples;
@@ -109,25 +110,25 @@ void walk_sums(unsigned threads, const struct crossfilter *c, uint32_t first, ui
 	free(sums);
 }
 
-static void walk_filter(struct walk w, unsigned threads, uint32_t nr)
+static void walk_filter_in_threads(struct walk w, unsigned threads, uint32_t nr)
 {
 	struct part part[WALK_THREADS_MAX];
 
 	for (unsigned i = 0; i < threads; i++)
 		part[i].sum = NULL;
-	walk(&w, part, threads, 0, nr);
+	walk_in_threads(&w, part, threads, 0, nr);
 }
 
 void walk_sets(unsigned threads, uint16_t *fails, uint32_t nr, uint16_t bit, const struct crossfilter_set *sets, uint32_t nr_sets)
 {
 	if (nr_sets > SETS_MAX)
-		crossfilter_sets(fails, nr, bit, sets, nr_sets);
+		crossfilter_apply_sets(fails, nr, bit, sets, nr_sets);
 	else
-		walk_filter((struct walk){ .fails = fails, .bit = bit, .sets = sets, .nr_sets = nr_sets }, threads, nr);
+		walk_filter_in_threads((struct walk){ .fails = fails, .bit = bit, .sets = sets, .nr_sets = nr_sets }, threads, nr);
 }
 
 void walk_range(unsigned threads, uint16_t *fails, uint32_t nr, uint16_t bit, struct crossfilter_column column, uint64_t low,
 		uint64_t high)
 {
-	walk_filter((struct walk){ .fails = fails, .bit = bit, .column = column, .low = low, .high = high }, threads, nr);
+	walk_filter_in_threads((struct walk){ .fails = fails, .bit = bit, .column = column, .low = low, .high = high }, threads, nr);
 }

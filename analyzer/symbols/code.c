@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool is_known(const struct elf_object *o, uint64_t offset, uint64_t bytes)
+static bool bytes_are_known(const struct elf_object *o, uint64_t offset, uint64_t bytes)
 {
 	for (size_t i = 0; i < o->nr_known; i++)
 		if (offset >= o->known[i].offset && offset - o->known[i].offset <= o->known[i].bytes &&
@@ -14,13 +14,13 @@ static bool is_known(const struct elf_object *o, uint64_t offset, uint64_t bytes
 }
 
 /* NULL: its bytes are not known. */
-static const struct section *find_section(const struct elf_object *o, uint64_t address)
+static const struct section *find_code_section(const struct elf_object *o, uint64_t address)
 {
 	for (size_t i = 0; i < o->nr_sections; i++) {
 		const struct section *s = &o->sections[i];
 
 		if ((s->flags & SHF_EXECINSTR) && address - s->address < s->bytes)
-			return s->data && is_known(o, s->offset, s->bytes) ? s : NULL;
+			return s->data && bytes_are_known(o, s->offset, s->bytes) ? s : NULL;
 	}
 	return NULL;
 }
@@ -37,7 +37,7 @@ static uint64_t next_function(const struct elf_object *o, size_t n)
 }
 
 /* The function around an address, of which labels (an assembler's, for its jumps) are parts; one without a size ends at the next. */
-static bool find_function(struct elf_object *o, uint64_t address, struct elf_function *out)
+static bool find_function_around(struct elf_object *o, uint64_t address, struct elf_function *out)
 {
 	int functions = 0, labels = 0;
 
@@ -57,11 +57,11 @@ static bool find_function(struct elf_object *o, uint64_t address, struct elf_fun
 
 bool elf_find_code(struct elf_object *o, uint64_t address, struct elf_code *out)
 {
-	const struct section *s = find_section(o, address);
+	const struct section *s = find_code_section(o, address);
 	struct elf_function f;
 	uint64_t left;
 
-	if (!s || !find_function(o, address, &f) || f.address < s->address || f.address - s->address >= s->bytes ||
+	if (!s || !find_function_around(o, address, &f) || f.address < s->address || f.address - s->address >= s->bytes ||
 	    strstr(f.name, ".cold"))
 		return false;
 	left = s->bytes - (f.address - s->address);

@@ -85,7 +85,7 @@ static bool demangle_d(const char *symbol, struct work *w)
 	return name;
 }
 
-static bool run(const char *symbol, struct work *w)
+static bool run_demanglers(const char *symbol, struct work *w)
 {
 	w->leaks = true;
 	if (symbol[1] == 'D')
@@ -126,7 +126,7 @@ char *demangle(const char *symbol)
 	current = w;
 	if (setjmp(w->give_up)) {
 		given_up += w->leaks;
-	} else if (run(copy, w) && w->bytes) {
+	} else if (run_demanglers(copy, w) && w->bytes) {
 		out = malloc(w->bytes + behind + 1);
 		if (out) {
 			memcpy(out, w->name, w->bytes);

@@ -64,7 +64,7 @@ void elf_object_destroy(struct elf_object *o)
 	free(o);
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_function_addresses(const void *a, const void *b)
 {
 	const struct elf_function *x = a, *y = b;
 
@@ -92,13 +92,13 @@ static void choose_functions(struct elf_object *o, size_t nr)
 	}
 }
 
-static bool is_function(const GElf_Sym *s)
+static bool symbol_is_function(const GElf_Sym *s)
 {
 	return GELF_ST_TYPE(s->st_info) == STT_FUNC || GELF_ST_TYPE(s->st_info) == STT_GNU_IFUNC;
 }
 
 /* The assembler's own begin with ".L".  A JIT's objects have symbols of functions where they have any. */
-static bool is_label(const struct elf_object *o, const GElf_Sym *s, const char *name)
+static bool symbol_is_label(const struct elf_object *o, const GElf_Sym *s, const char *name)
 {
 	unsigned char type = GELF_ST_TYPE(s->st_info);
 
@@ -125,22 +125,22 @@ static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 		if (!gelf_getsym(data, (int)i, &s) || s.st_shndx == SHN_UNDEF)
 			continue;
 		name = elf_strptr(o->elf, sh->sh_link, s.st_name);
-		if (!name || !*name || (!is_function(&s) && !is_label(o, &s, name)))
+		if (!name || !*name || (!symbol_is_function(&s) && !symbol_is_label(o, &s, name)))
 			continue;
 		if (o->relocatable) { /* st_value counts from its section */
 			if (s.st_shndx >= o->nr_sections)
 				continue;
 			base = o->sections[s.st_shndx].address;
 		}
-		o->functions[kept++] = (struct elf_function){ name, base + s.st_value, s.st_size, !is_function(&s) };
+		o->functions[kept++] = (struct elf_function){ name, base + s.st_value, s.st_size, !symbol_is_function(&s) };
 	}
-	qsort(o->functions, kept, sizeof(*o->functions), by_address);
+	qsort(o->functions, kept, sizeof(*o->functions), compare_function_addresses);
 	choose_functions(o, kept);
 	return 0;
 }
 
 /* Are there bytes of a section among the parts?  The others are zeros, and many. */
-static bool has_bytes(const struct elf_object *o, uint64_t offset, uint64_t bytes)
+static bool section_has_bytes(const struct elf_object *o, uint64_t offset, uint64_t bytes)
 {
 	for (size_t i = 0; i < o->nr_known; i++)
 		if (offset < o->known[i].offset + o->known[i].bytes && o->known[i].offset < offset + bytes)
@@ -177,7 +177,7 @@ static int read_sections(struct elf_object *o)
 		s->link = sh.sh_link;
 		s->info = sh.sh_info;
 		if (sh.sh_type != SHT_NOBITS && sh.sh_offset <= o->bytes && sh.sh_size <= o->bytes - sh.sh_offset &&
-		    has_bytes(o, sh.sh_offset, sh.sh_size))
+		    section_has_bytes(o, sh.sh_offset, sh.sh_size))
 			s->data = o->data + sh.sh_offset;
 		o->has_lines |= s->data && s->bytes && elf_is_named(s, ".debug_line");
 		o->names_file |= s->data && s->name && strcmp(s->name, ".gnu_debugaltlink") == 0;
@@ -188,7 +188,7 @@ static int read_sections(struct elf_object *o)
 }
 
 /* Others, and of the file's own those that they lack: a packed debug file has none of .dynsym. */
-static int add_functions(struct elf_object *o, const struct elf_function *others, size_t nr_others)
+static int merge_debug_functions(struct elf_object *o, const struct elf_function *others, size_t nr_others)
 {
 	size_t own = 0, nr = 0;
 	struct elf_function *all = malloc((o->nr_functions + nr_others + 1) * sizeof(*all));
@@ -218,7 +218,7 @@ static int add_go_functions(struct elf_object *o)
 	int ret = elf_go_functions(o, &functions, &nr);
 
 	if (ret == 0) {
-		ret = add_functions(o, functions, nr);
+		ret = merge_debug_functions(o, functions, nr);
 		free(functions);
 	}
 	return ret;
@@ -260,10 +260,10 @@ static int read_functions(struct elf_object *o)
 	}
 	if (o->go.nr_functions && !has_table(o) && add_go_functions(o))
 		return -ENOMEM;
-	return o->debug && read_functions(o->debug) == 0 ? add_functions(o, o->debug->functions, o->debug->nr_functions) : 0;
+	return o->debug && read_functions(o->debug) == 0 ? merge_debug_functions(o, o->debug->functions, o->debug->nr_functions) : 0;
 }
 
-static int begin(struct elf_object *o, struct diag *d)
+static int open_elf_tables(struct elf_object *o, struct diag *d)
 {
 	Elf64_Ehdr *h;
 	int ret;
@@ -292,7 +292,7 @@ void elf_object_set_debug(struct elf_object *o, struct elf_object *debug)
 
 int elf_object_open(struct elf_object *o, struct diag *d)
 {
-	return begin(o, d);
+	return open_elf_tables(o, d);
 }
 
 /* ---------------------------------------------------------------------------------------------------- memory ELF */
@@ -313,7 +313,7 @@ static bool is_over_headers(const struct elf_object *o, const struct section *s)
 }
 
 /* The relocations that LLVM puts into debug sections and .eh_frame (System V ABI for x86-64, table 4.10). */
-static void relocate(struct elf_object *o, const struct section *r, const struct section *target)
+static void relocate_section(struct elf_object *o, const struct section *r, const struct section *target)
 {
 	const struct section *symbols = r->link < o->nr_sections ? &o->sections[r->link] : NULL;
 	unsigned char *base = target->data ? o->data + target->offset : NULL;
@@ -366,7 +366,7 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out
 	if (ret || !o)
 		return ret;
 	elf_object_add_part(o, 0, bytes, nr);
-	ret = begin(o, d);
+	ret = open_elf_tables(o, d);
 	if (ret == 0 && read_functions(o)) /* before anything is relocated over them */
 		ret = diag_fail(d, EBADMSG, "the ELF object's tables are invalid");
 	if (ret) {
@@ -378,7 +378,7 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out
 	for (size_t i = 0; i < o->nr_sections; i++)
 		if (o->sections[i].type == SHT_RELA && o->sections[i].info < o->nr_sections &&
 		    wants_relocation(o->sections[o->sections[i].info].name))
-			relocate(o, &o->sections[i], &o->sections[o->sections[i].info]);
+			relocate_section(o, &o->sections[i], &o->sections[o->sections[i].info]);
 	*out = o;
 	return 0;
 }
@@ -439,7 +439,7 @@ bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_functi
 	return false;
 }
 
-static void answer_section(const struct section *s, struct elf_section *out)
+static void copy_section_answer(const struct section *s, struct elf_section *out)
 {
 	*out = (struct elf_section){ s->address, s->bytes, s->data, (s->flags & SHF_EXECINSTR) != 0 };
 }
@@ -449,7 +449,7 @@ bool elf_find_section(struct elf_object *o, const char *name, struct elf_section
 	for (size_t i = 0; i < o->nr_sections; i++)
 		if (elf_is_named(&o->sections[i], name)) {
 			elf_inflate(&o->sections[i]);
-			answer_section(&o->sections[i], out);
+			copy_section_answer(&o->sections[i], out);
 			return true;
 		}
 	return false;
@@ -459,7 +459,7 @@ bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out)
 {
 	for (size_t i = 0; i < o->nr_sections; i++)
 		if ((o->sections[i].flags & SHF_EXECINSTR) && o->sections[i].bytes && n-- == 0) {
-			answer_section(&o->sections[i], out);
+			copy_section_answer(&o->sections[i], out);
 			return true;
 		}
 	return false;

@@ -8,7 +8,7 @@
 
 #define RECORDS_LOOKED 16 /* of one file */
 
-static int by_address(const void *a, const void *b)
+static int compare_code_addresses(const void *a, const void *b)
 {
 	const struct function_code *x = a, *y = b;
 
@@ -33,7 +33,7 @@ bool function_codes_add(struct function_codes *c, uint64_t address, const void *
 void function_codes_sort(struct function_codes *c)
 {
 	if (c->nr)
-		qsort(c->function, c->nr, sizeof(*c->function), by_address);
+		qsort(c->function, c->nr, sizeof(*c->function), compare_code_addresses);
 }
 
 const struct function_code *function_codes_find(const struct function_codes *first, uint64_t address)

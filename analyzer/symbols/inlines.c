@@ -21,7 +21,7 @@ void elf_inlines_destroy(struct elf_object *o)
 	free(o->bodies);
 }
 
-static bool add_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_Die *die)
+static bool add_function_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_Die *die)
 {
 	if (o->nr_bodies >= RANGES_MAX || !GROW(o->bodies, o->nr_bodies, o->bodies_capacity))
 		return false;
@@ -30,7 +30,7 @@ static bool add_body(struct elf_object *o, uint64_t start, uint64_t end, Dwarf_D
 }
 
 /* Subprograms below a unit, a namespace or a class. */
-static void add_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
+static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 {
 	Dwarf_Die die;
 	size_t steps = 0;
@@ -44,19 +44,19 @@ static void add_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
 			while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
-				if (start < end && !add_body(o, start, end, &die))
+				if (start < end && !add_function_body(o, start, end, &die))
 					return;
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_class_type:
 		case DW_TAG_structure_type:
-			add_bodies(o, &die, depth + 1);
+			add_scope_bodies(o, &die, depth + 1);
 			break;
 		}
 	} while (dwarf_siblingof(&die, &die) == 0 && ++steps < RANGES_MAX);
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_body_starts(const void *a, const void *b)
 {
 	const struct body *x = a, *y = b;
 
@@ -75,11 +75,11 @@ static void add_unit(struct elf_object *o, struct unit *unit)
 		bool is_split = o->dwarf_elf && dwarf_cu_info(die.cu, NULL, &type, NULL, &more, NULL, NULL, NULL) == 0 &&
 				type == DW_UT_skeleton && more.cu;
 
-		add_bodies(o, is_split ? &more : &die, 0);
+		add_scope_bodies(o, is_split ? &more : &die, 0);
 	}
 	unit->nr_bodies = o->nr_bodies - unit->first_body;
 	if (unit->nr_bodies)
-		qsort(o->bodies + unit->first_body, unit->nr_bodies, sizeof(*o->bodies), by_start);
+		qsort(o->bodies + unit->first_body, unit->nr_bodies, sizeof(*o->bodies), compare_body_starts);
 }
 
 static void read_everywhere(struct elf_object *o)
@@ -91,7 +91,7 @@ static void read_everywhere(struct elf_object *o)
 			add_unit(o, &o->units[i]);
 	o->nr_everywhere = o->nr_bodies;
 	if (o->nr_bodies)
-		qsort(o->bodies, o->nr_bodies, sizeof(*o->bodies), by_start);
+		qsort(o->bodies, o->nr_bodies, sizeof(*o->bodies), compare_body_starts);
 }
 
 static const struct body *search(const struct body *body, size_t nr, uint64_t address)
@@ -116,7 +116,7 @@ static const struct body *find_body(struct elf_object *o, uint64_t address)
 	return body || !o->nr_everywhere ? body : search(o->bodies, o->nr_everywhere, address);
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *linkage_name_of_die(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
@@ -127,7 +127,7 @@ static const char *name_of(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
-static void read_call(Dwarf_Die *die, struct elf_inline *out)
+static void read_inlined_call(Dwarf_Die *die, struct elf_inline *out)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word number;
@@ -164,8 +164,8 @@ size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inlin
 			if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) || dwarf_haspc(&child, address) != 1)
 				continue;
 			if (tag == DW_TAG_inlined_subroutine) {
-				found[nr] = (struct elf_inline){ .name = name_of(&child) };
-				read_call(&child, &found[nr]);
+				found[nr] = (struct elf_inline){ .name = linkage_name_of_die(&child) };
+				read_inlined_call(&child, &found[nr]);
 				if (found[nr].name)
 					nr++;
 			}

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum insn_kind kind_of(ZydisInstructionCategory category)
+static enum insn_kind insn_kind_of_category(ZydisInstructionCategory category)
 {
 	switch (category) {
 	case ZYDIS_CATEGORY_COND_BR:
@@ -37,7 +37,7 @@ bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *ou
 	}
 	out->bytes = i.info.length;
 	snprintf(out->text, sizeof(out->text), "%s", i.text);
-	out->kind = kind_of(i.info.meta.category);
+	out->kind = insn_kind_of_category(i.info.meta.category);
 	if ((out->kind == INSN_BRANCH || out->kind == INSN_JUMP || out->kind == INSN_CALL) && i.info.operand_count_visible &&
 	    i.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		ZydisCalcAbsoluteAddress(&i.info, &i.operands[0], address, &out->target);
@@ -45,7 +45,7 @@ bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *ou
 }
 
 /* Zydis has the registers in the processor's order, DWARF in its own. */
-static bool to_dwarf(ZydisRegister r, uint8_t *out)
+static bool register_to_dwarf(ZydisRegister r, uint8_t *out)
 {
 #define DWARF_(name, dwarf, perf, instruction) [instruction] = dwarf,
 	static const uint8_t dwarf[] = { REGISTERS(DWARF_) };
@@ -82,7 +82,7 @@ bool insn_find_operand(const void *bytes, size_t nr, uint64_t address, struct in
 			out->displacement += (int64_t)(address + i.length);
 			return true;
 		}
-		return to_dwarf(o->mem.base, &out->base) && to_dwarf(o->mem.index, &out->index);
+		return register_to_dwarf(o->mem.base, &out->base) && register_to_dwarf(o->mem.index, &out->index);
 	}
 	return false;
 }
@@ -113,7 +113,7 @@ static bool is_division(ZydisMnemonic m)
 #define LATENCY_GATHER 30
 #define LATENCY_MULTIPLY 4
 
-static uint8_t latency_of(const ZydisDecodedInstruction *i, const struct insn_work *w)
+static uint8_t latency_of_insn(const ZydisDecodedInstruction *i, const struct insn_work *w)
 {
 	uint8_t own = 1;
 
@@ -154,40 +154,40 @@ bool insn_read_work(const void *bytes, size_t nr, struct insn_work *out)
 	}
 	out->divides = is_division(i.mnemonic);
 	out->repeats = (i.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
-	out->latency = latency_of(&i, out);
+	out->latency = latency_of_insn(&i, out);
 	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- steps */
 
 /* The 64-bit register that holds r; INSN_NO_REGISTER: none of the general ones. */
-static uint8_t holder(ZydisRegister r)
+static uint8_t holding_register(ZydisRegister r)
 {
 	uint8_t n;
 
-	return to_dwarf(ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r), &n) ? n : INSN_NO_REGISTER;
+	return register_to_dwarf(ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r), &n) ? n : INSN_NO_REGISTER;
 }
 
 /* A register as a whole. */
-static bool is_whole(const ZydisDecodedOperand *o, uint8_t *n)
+static bool operand_is_whole_register(const ZydisDecodedOperand *o, uint8_t *n)
 {
-	return o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->size == 64 && to_dwarf(o->reg.value, n) && *n != INSN_NO_REGISTER;
+	return o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->size == 64 && register_to_dwarf(o->reg.value, n) && *n != INSN_NO_REGISTER;
 }
 
 /* Memory at a register and a number. */
-static bool is_near(const ZydisDecodedOperand *o, uint8_t *base, int32_t *value)
+static bool operand_is_near_memory(const ZydisDecodedOperand *o, uint8_t *base, int32_t *value)
 {
 	int64_t d = o->mem.disp.has_displacement ? o->mem.disp.value : 0;
 
 	if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.index != ZYDIS_REGISTER_NONE || d != (int32_t)d ||
-	    o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS || !to_dwarf(o->mem.base, base) ||
+	    o->mem.segment == ZYDIS_REGISTER_FS || o->mem.segment == ZYDIS_REGISTER_GS || !register_to_dwarf(o->mem.base, base) ||
 	    *base == INSN_NO_REGISTER)
 		return false;
 	*value = (int32_t)d;
 	return true;
 }
 
-static bool is_number(const ZydisDecodedOperand *o, int32_t *value)
+static bool operand_is_number(const ZydisDecodedOperand *o, int32_t *value)
 {
 	if (o->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || o->imm.value.s != (int32_t)o->imm.value.s || o->imm.value.s == INT32_MIN)
 		return false;
@@ -209,7 +209,7 @@ static void read_effect(const ZydisDecodedInstruction *i, const ZydisDecodedOper
 		if (i->operand_width != 64)
 			return;
 		effect = i->mnemonic == ZYDIS_MNEMONIC_PUSH || i->mnemonic == ZYDIS_MNEMONIC_PUSHFQ ? INSN_PUSH : INSN_POP;
-		if (!i->operand_count_visible || !is_whole(&o[0], &to))
+		if (!i->operand_count_visible || !operand_is_whole_register(&o[0], &to))
 			to = INSN_NO_REGISTER;
 		if (i->mnemonic == ZYDIS_MNEMONIC_POP && to == INSN_NO_REGISTER)
 			return; /* into memory: does not occur */
@@ -221,20 +221,20 @@ static void read_effect(const ZydisDecodedInstruction *i, const ZydisDecodedOper
 		effect = INSN_LEAVE;
 		break;
 	case ZYDIS_MNEMONIC_MOV:
-		if (is_whole(&o[0], &to) && is_whole(&o[1], &from))
+		if (operand_is_whole_register(&o[0], &to) && operand_is_whole_register(&o[1], &from))
 			effect = INSN_ADD;
-		else if (is_whole(&o[0], &to) && is_near(&o[1], &from, &value))
+		else if (operand_is_whole_register(&o[0], &to) && operand_is_near_memory(&o[1], &from, &value))
 			effect = INSN_LOAD;
-		else if (is_near(&o[0], &from, &value) && is_whole(&o[1], &to))
+		else if (operand_is_near_memory(&o[0], &from, &value) && operand_is_whole_register(&o[1], &to))
 			effect = INSN_STORE;
 		break;
 	case ZYDIS_MNEMONIC_LEA:
-		if (is_whole(&o[0], &to) && i->address_width == 64 && is_near(&o[1], &from, &value))
+		if (operand_is_whole_register(&o[0], &to) && i->address_width == 64 && operand_is_near_memory(&o[1], &from, &value))
 			effect = INSN_ADD;
 		break;
 	case ZYDIS_MNEMONIC_ADD:
 	case ZYDIS_MNEMONIC_SUB:
-		if (is_whole(&o[0], &to) && is_number(&o[1], &value)) {
+		if (operand_is_whole_register(&o[0], &to) && operand_is_number(&o[1], &value)) {
 			effect = INSN_ADD;
 			from = to;
 			value = i->mnemonic == ZYDIS_MNEMONIC_SUB ? -value : value;
@@ -244,7 +244,7 @@ static void read_effect(const ZydisDecodedInstruction *i, const ZydisDecodedOper
 		break;
 	}
 	for (int n = 0; effect == INSN_NOTHING && n < i->operand_count; n++)
-		if (o[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE && is_near(&o[n], &from, &value)) {
+		if (o[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE && operand_is_near_memory(&o[n], &from, &value)) {
 			effect = INSN_WRITE;
 			out->memory_bytes = o[n].size / 8;
 		}
@@ -260,7 +260,7 @@ static void read_effect(const ZydisDecodedInstruction *i, const ZydisDecodedOper
 
 static void read_flow(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o, uint64_t address, struct insn_step *out)
 {
-	out->kind = kind_of(i->meta.category);
+	out->kind = insn_kind_of_category(i->meta.category);
 	if (out->kind == INSN_OTHER) {
 		out->stops = i->mnemonic == ZYDIS_MNEMONIC_UD2 || i->mnemonic == ZYDIS_MNEMONIC_UD1 || i->mnemonic == ZYDIS_MNEMONIC_UD0 ||
 			i->mnemonic == ZYDIS_MNEMONIC_HLT || i->mnemonic == ZYDIS_MNEMONIC_INT3;
@@ -272,7 +272,8 @@ static void read_flow(const ZydisDecodedInstruction *i, const ZydisDecodedOperan
 		ZydisCalcAbsoluteAddress(i, &o[0], address, &out->target);
 	if (out->kind != INSN_JUMP)
 		return;
-	out->table = is_whole(&o[0], &out->from) || (o[0].type == ZYDIS_OPERAND_TYPE_MEMORY && o[0].mem.index != ZYDIS_REGISTER_NONE);
+	out->table = operand_is_whole_register(&o[0], &out->from) ||
+		     (o[0].type == ZYDIS_OPERAND_TYPE_MEMORY && o[0].mem.index != ZYDIS_REGISTER_NONE);
 }
 
 bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_step *out)
@@ -296,7 +297,7 @@ bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_
 		uint8_t written = INSN_NO_REGISTER;
 
 		if (operands[n].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-			written = holder(operands[n].reg.value);
+			written = holding_register(operands[n].reg.value);
 		if (written != INSN_NO_REGISTER)
 			out->writes |= (uint16_t)(1u << written);
 	}

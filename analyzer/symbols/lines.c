@@ -66,7 +66,7 @@ static void open_dwarf(struct elf_object *o)
 		o->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 }
 
-static bool add_row(struct elf_object *o, const struct elf_line *row)
+static bool add_line_row(struct elf_object *o, const struct elf_line *row)
 {
 	if (o->nr_lines >= ROWS_MAX || !GROW(o->lines, o->nr_lines, o->lines_capacity))
 		return false;
@@ -75,7 +75,7 @@ static bool add_row(struct elf_object *o, const struct elf_line *row)
 }
 
 /* A unit's rows, sorted by address as libdw has them; a row reaches to the next, an end_sequence row to nothing. */
-static void add_unit(struct elf_object *o, Dwarf_Die *unit)
+static void add_unit_lines(struct elf_object *o, Dwarf_Die *unit)
 {
 	Dwarf_Lines *lines;
 	size_t nr;
@@ -101,12 +101,12 @@ static void add_unit(struct elf_object *o, Dwarf_Die *unit)
 		row.end = end;
 		if (!row.file)
 			row.file = "";
-		if (!add_row(o, &row))
+		if (!add_line_row(o, &row))
 			return;
 	}
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_line_addresses(const void *a, const void *b)
 {
 	const struct elf_line *x = a, *y = b;
 
@@ -154,7 +154,7 @@ void elf_units_read(struct elf_object *o)
 		if (dwarf_offdie(o->dwarf, at + header, &die) && GROW(o->units, o->nr_units, o->units_capacity)) {
 			o->units[o->nr_units++] = (struct unit){ .die = at + header };
 			if (!add_ranges(o, &die, o->nr_units - 1)) {
-				add_unit(o, &die);
+				add_unit_lines(o, &die);
 				o->units[o->nr_units - 1].is_everywhere = o->units[o->nr_units - 1].lines_read = true;
 			}
 		}
@@ -163,7 +163,7 @@ void elf_units_read(struct elf_object *o)
 	if (o->nr_ranges)
 		qsort(o->ranges, o->nr_ranges, sizeof(*o->ranges), by_start);
 	if (o->nr_lines)
-		qsort(o->lines, o->nr_lines, sizeof(*o->lines), by_address);
+		qsort(o->lines, o->nr_lines, sizeof(*o->lines), compare_line_addresses);
 }
 
 struct unit *elf_find_unit(struct elf_object *o, uint64_t address)
@@ -207,7 +207,7 @@ static void need_rows(struct elf_object *o, uint64_t address)
 		return;
 	unit->lines_read = true;
 	if (dwarf_offdie(o->dwarf, unit->die, &die))
-		add_unit(o, &die);
+		add_unit_lines(o, &die);
 	merge_rows(o, before);
 }
 

@@ -36,7 +36,7 @@ static uint64_t wide_number(struct crossfilter_column c, uint32_t row)
 	}
 }
 
-void crossfilter_sets(uint16_t *fails, uint32_t nr, uint16_t bit, const struct crossfilter_set *sets, uint32_t nr_sets)
+void crossfilter_apply_sets(uint16_t *fails, uint32_t nr, uint16_t bit, const struct crossfilter_set *sets, uint32_t nr_sets)
 {
 	uint32_t number[BLOCK];
 	unsigned char passes[BLOCK];
@@ -55,7 +55,7 @@ void crossfilter_sets(uint16_t *fails, uint32_t nr, uint16_t bit, const struct c
 	}
 }
 
-void crossfilter_range(uint16_t *fails, uint32_t nr, uint16_t bit, struct crossfilter_column column, uint64_t low, uint64_t high)
+void crossfilter_apply_range(uint16_t *fails, uint32_t nr, uint16_t bit, struct crossfilter_column column, uint64_t low, uint64_t high)
 {
 	for (uint32_t i = 0; i < nr; i++) {
 		uint64_t number = wide_number(column, i);
@@ -108,15 +108,15 @@ static void read_keys(const struct crossfilter_key *k, uint32_t first, uint32_t 
 		to[i] = inner[i] < nr_inner && to[i] < k->nr / nr_inner ? to[i] * nr_inner + inner[i] : CROSSFILTER_NO_KEY;
 }
 
-static double weight_of(const struct crossfilter *c, uint32_t row)
+static double weight_of_row(const struct crossfilter *c, uint32_t row)
 {
 	uint64_t number = c->weight.data ? wide_number(c->weight, row) : 0;
 
 	return c->weight_of ? c->weight_of[number] : (double)number;
 }
 
-static void add_rows(const struct crossfilter *c, uint32_t first, uint32_t rows, uint16_t except, const uint32_t *cell, uint32_t nr_cells,
-		     struct crossfilter_sum *sum)
+static void add_row_weights(const struct crossfilter *c, uint32_t first, uint32_t rows, uint16_t except, const uint32_t *cell,
+			    uint32_t nr_cells, struct crossfilter_sum *sum)
 {
 	uint32_t way[BLOCK];
 
@@ -129,7 +129,7 @@ static void add_rows(const struct crossfilter *c, uint32_t first, uint32_t rows,
 			continue;
 		s = &sum[cell[i]];
 		share = c->share ? c->share[way[i]] : 1;
-		weight = share * weight_of(c, first + i);
+		weight = share * weight_of_row(c, first + i);
 		s->samples += share;
 		s->weight += weight;
 		s->weight_squares += weight * weight;
@@ -137,16 +137,16 @@ static void add_rows(const struct crossfilter *c, uint32_t first, uint32_t rows,
 }
 
 /* Of samples that are all alike only their number. */
-static void count_rows(const struct crossfilter *c, uint32_t first, uint32_t rows, uint16_t except, const uint32_t *cell, uint32_t nr_cells,
-		       struct crossfilter_sum *sum)
+static void count_equal_rows(const struct crossfilter *c, uint32_t first, uint32_t rows, uint16_t except, const uint32_t *cell,
+			     uint32_t nr_cells, struct crossfilter_sum *sum)
 {
 	for (uint32_t i = 0; i < rows; i++)
 		if (!(c->fails[first + i] & ~except) && cell[i] < nr_cells)
 			sum[cell[i]].samples += 1;
 }
 
-void crossfilter_sums(const struct crossfilter *c, uint32_t first, uint32_t end, uint16_t except, const struct crossfilter_key *a,
-		      const struct crossfilter_key *b, struct crossfilter_sum *sum)
+void crossfilter_sum_groups(const struct crossfilter *c, uint32_t first, uint32_t end, uint16_t except, const struct crossfilter_key *a,
+			    const struct crossfilter_key *b, struct crossfilter_sum *sum)
 {
 	const uint32_t nr_cells = a->nr * b->nr;
 	const bool alike = !c->share && !c->weight.data;
@@ -163,7 +163,7 @@ void crossfilter_sums(const struct crossfilter *c, uint32_t first, uint32_t end,
 			for (uint32_t i = 0; i < rows; i++)
 				cell[i] = cell[i] < a->nr && key_b[i] < b->nr ? cell[i] * b->nr + key_b[i] : CROSSFILTER_NO_KEY;
 		}
-		(alike ? count_rows : add_rows)(c, first, rows, except, cell, nr_cells, sum);
+		(alike ? count_equal_rows : add_row_weights)(c, first, rows, except, cell, nr_cells, sum);
 	}
 	for (uint32_t i = 0; alike && i < nr_cells; i++) {
 		sum[i].weight = sum[i].samples * c->weight_of[0];

@@ -29,9 +29,9 @@ struct crossfilter_set {
 };
 
 /* Set bit in fails[] of the rows that pass none of the sets, and clear it in the others. */
-void crossfilter_sets(uint16_t *fails, uint32_t nr, uint16_t bit, const struct crossfilter_set *sets, uint32_t nr_sets);
+void crossfilter_apply_sets(uint16_t *fails, uint32_t nr, uint16_t bit, const struct crossfilter_set *sets, uint32_t nr_sets);
 /* Set bit of the rows outside of [low, high), and clear it in the others. */
-void crossfilter_range(uint16_t *fails, uint32_t nr, uint16_t bit, struct crossfilter_column column, uint64_t low, uint64_t high);
+void crossfilter_apply_range(uint16_t *fails, uint32_t nr, uint16_t bit, struct crossfilter_column column, uint64_t low, uint64_t high);
 /* Clear bit in all rows. */
 void crossfilter_clear(uint16_t *fails, uint32_t nr, uint16_t bit);
 
@@ -63,8 +63,8 @@ struct crossfilter {
 };
 
 /* Sums of the rows from first to end - 1 that fail no filter, bits of except aside, into sum[a * b.nr + b], which is zeroed before. */
-void crossfilter_sums(const struct crossfilter *c, uint32_t first, uint32_t end, uint16_t except, const struct crossfilter_key *a,
-		      const struct crossfilter_key *b, struct crossfilter_sum *sum);
+void crossfilter_sum_groups(const struct crossfilter *c, uint32_t first, uint32_t end, uint16_t except, const struct crossfilter_key *a,
+			    const struct crossfilter_key *b, struct crossfilter_sum *sum);
 /* The first row whose number is not below the value, of a column that only grows. */
 uint32_t crossfilter_find(struct crossfilter_column column, uint32_t nr, uint64_t value);
 

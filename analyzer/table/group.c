@@ -19,7 +19,7 @@ void group_place(struct group *g, void *memory, uint32_t capacity)
 	memset(&g->total, 0, sizeof(g->total));
 }
 
-static uint32_t hash(const uint32_t *value, uint32_t nr)
+static uint32_t hash_group_value(const uint32_t *value, uint32_t nr)
 {
 	uint64_t h = 0;
 
@@ -28,7 +28,7 @@ static uint32_t hash(const uint32_t *value, uint32_t nr)
 	return (uint32_t)(h >> 32);
 }
 
-static bool same(const uint32_t *a, const uint32_t *b, uint32_t nr)
+static bool same_group_value(const uint32_t *a, const uint32_t *b, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
 		if (a[i] != b[i])
@@ -39,15 +39,15 @@ static bool same(const uint32_t *a, const uint32_t *b, uint32_t nr)
 /* Place of the value in the hash: holds 0 when it is new. */
 static uint32_t *find_slot(const struct group *g, const uint32_t *value)
 {
-	uint32_t mask = 2 * g->capacity - 1, at = hash(value, g->nr_keys) & mask;
+	uint32_t mask = 2 * g->capacity - 1, at = hash_group_value(value, g->nr_keys) & mask;
 
-	while (g->slot[at] && !same(g->value + (size_t)(g->slot[at] - 1) * g->nr_keys, value, g->nr_keys))
+	while (g->slot[at] && !same_group_value(g->value + (size_t)(g->slot[at] - 1) * g->nr_keys, value, g->nr_keys))
 		at = (at + 1) & mask;
 	return &g->slot[at];
 }
 
 /* NULL without room. */
-static struct group_sum *get(struct group *g, const uint32_t *value)
+static struct group_sum *get_group_sum(struct group *g, const uint32_t *value)
 {
 	uint32_t *slot = find_slot(g, value);
 
@@ -61,7 +61,7 @@ static struct group_sum *get(struct group *g, const uint32_t *value)
 	return &g->sum[*slot - 1];
 }
 
-static uint32_t value_of(const struct group *g, const struct table *t, uint32_t key, uint32_t row)
+static uint32_t key_value_of_row(const struct group *g, const struct table *t, uint32_t key, uint32_t row)
 {
 	uint64_t bin;
 
@@ -78,7 +78,7 @@ static uint32_t value_of(const struct group *g, const struct table *t, uint32_t 
 	}
 }
 
-static void add_row(struct group_sum *s, const struct table *t, uint32_t row)
+static void add_row_to_sum(struct group_sum *s, const struct table *t, uint32_t row)
 {
 	double share, weight;
 
@@ -99,7 +99,7 @@ static void add_row(struct group_sum *s, const struct table *t, uint32_t row)
 		s->kernel += share;
 }
 
-uint32_t group_add(struct group *g, const struct table *t, const uint32_t *selected, uint32_t nr)
+uint32_t group_add_rows(struct group *g, const struct table *t, const uint32_t *selected, uint32_t nr)
 {
 	uint32_t before[GROUP_KEYS_MAX] = { 0 }, value[GROUP_KEYS_MAX] = { 0 };
 	const uint32_t *column[GROUP_KEYS_MAX] = { 0 };
@@ -111,15 +111,15 @@ uint32_t group_add(struct group *g, const struct table *t, const uint32_t *selec
 		uint32_t row = selected[i];
 
 		for (uint32_t k = 0; k < g->nr_keys; k++)
-			value[k] = column[k] ? column[k][row] : value_of(g, t, g->key[k], row);
-		if (!sum || !same(before, value, g->nr_keys)) { /* neighbours are mostly of one group */
-			sum = get(g, value);
+			value[k] = column[k] ? column[k][row] : key_value_of_row(g, t, g->key[k], row);
+		if (!sum || !same_group_value(before, value, g->nr_keys)) { /* neighbours are mostly of one group */
+			sum = get_group_sum(g, value);
 			if (!sum)
 				return i;
 			memcpy(before, value, sizeof(before));
 		}
-		add_row(sum, t, row);
-		add_row(&g->total, t, row);
+		add_row_to_sum(sum, t, row);
+		add_row_to_sum(&g->total, t, row);
 	}
 	return nr;
 }
@@ -149,7 +149,7 @@ bool group_merge(struct group *g, const struct group *from, unsigned shift)
 			if (from->key[k] == GROUP_BIN)
 				value[k] >>= shift;
 		}
-		sum = get(g, value);
+		sum = get_group_sum(g, value);
 		if (!sum)
 			return false;
 		group_sum_add(sum, &from->sum[i]);

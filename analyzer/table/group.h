@@ -2,7 +2,7 @@
 /*
  * Sums of the table's rows by one to five keys: what every view is made of.  A key is a column, or one of the extra keys
  * below.  Groups are numbered in the order in which they were met.  No libc beyond memcpy: memory is the caller's, who
- * gives more when group_add() stops for want of room.
+ * gives more when group_add_rows() stops for want of room.
  *
  * Context: any; a group belongs to one thread.
  */
@@ -36,7 +36,7 @@ size_t group_bytes(uint32_t nr_keys, uint32_t capacity);
 /* Empty, in such memory (8-byte aligned); keys, origin and bin as set before. */
 void group_place(struct group *g, void *memory, uint32_t capacity);
 /* Add selected rows; returns how many it took before it had no room for a new group. */
-uint32_t group_add(struct group *g, const struct table *t, const uint32_t *selected, uint32_t nr);
+uint32_t group_add_rows(struct group *g, const struct table *t, const uint32_t *selected, uint32_t nr);
 /* Add all of from (same keys) to g, with bins shifted down by shift; false when g has no room. */
 bool group_merge(struct group *g, const struct group *from, unsigned shift);
 /* The group with these values, or NULL. */

@@ -11,14 +11,14 @@ static uint64_t from_zigzag(uint64_t z)
 	return z >> 1 ^ (uint64_t)-(int64_t)(z & 1);
 }
 
-static void forget(const struct planes *p)
+static void reset_last_numbers(const struct planes *p)
 {
 	for (uint32_t i = 0; p->kind == PLANES_KEYED && i < p->nr_keys; i++)
 		p->last[i] = 0;
 }
 
 /* The number that the next one of this row differs from. */
-static uint64_t *last_of(const struct planes *p, uint32_t i, uint64_t *before)
+static uint64_t *last_number_of_key(const struct planes *p, uint32_t i, uint64_t *before)
 {
 	return p->kind == PLANES_KEYED && p->key[i] < p->nr_keys ? &p->last[p->key[i]] : before;
 }
@@ -28,10 +28,10 @@ uint32_t planes_transform(const struct planes *p, uint64_t *numbers)
 	uint64_t all = 0, before = 0;
 	uint32_t nr = 0;
 
-	forget(p);
+	reset_last_numbers(p);
 	for (uint32_t i = 0; i < p->nr; i++) {
 		if (p->kind != PLANES_PLAIN) {
-			uint64_t *last = last_of(p, i, &before), number = numbers[i];
+			uint64_t *last = last_number_of_key(p, i, &before), number = numbers[i];
 
 			numbers[i] = to_zigzag(number - *last);
 			*last = number;
@@ -49,7 +49,7 @@ void planes_put(const uint64_t *transformed, uint32_t nr, uint32_t plane, unsign
 		to[i] = (unsigned char)(transformed[i] >> 8 * plane);
 }
 
-static void put(void *to, uint32_t width, uint32_t i, uint64_t number)
+static void store_number(void *to, uint32_t width, uint32_t i, uint64_t number)
 {
 	switch (width) {
 	case 1:
@@ -70,17 +70,17 @@ void planes_read(const struct planes *p, const unsigned char *bytes, uint32_t nr
 {
 	uint64_t before = 0;
 
-	forget(p);
+	reset_last_numbers(p);
 	for (uint32_t i = 0; i < p->nr; i++) {
 		uint64_t number = 0;
 
 		for (uint32_t plane = 0; plane < nr_planes; plane++)
 			number |= (uint64_t)bytes[(size_t)plane * p->nr + i] << 8 * plane;
 		if (p->kind != PLANES_PLAIN) {
-			uint64_t *last = last_of(p, i, &before);
+			uint64_t *last = last_number_of_key(p, i, &before);
 
 			number = *last += from_zigzag(number);
 		}
-		put(to, width, i, number);
+		store_number(to, width, i, number);
 	}
 }

@@ -11,7 +11,7 @@ struct reader {
 	const unsigned char *at, *end;
 };
 
-static bool skip(struct reader *r, uint64_t bytes)
+static bool skip_bytes(struct reader *r, uint64_t bytes)
 {
 	if (bytes > (size_t)(r->end - r->at))
 		return false;
@@ -19,7 +19,7 @@ static bool skip(struct reader *r, uint64_t bytes)
 	return true;
 }
 
-static bool take_leb(struct reader *r, uint64_t *out)
+static bool read_leb(struct reader *r, uint64_t *out)
 {
 	return leb128_take(&r->at, r->end, out);
 }
@@ -28,7 +28,7 @@ static bool take_leb(struct reader *r, uint64_t *out)
  * What an operation of an expression takes from the stack and leaves there, and the operand behind it: a digit is its
  * bytes, L a LEB128.  Not here, and refused: branches, divisions, register names, and whatever is none of ours.
  */
-static bool operation(unsigned char op, int *takes, int *leaves, char *operand)
+static bool describe_expression_op(unsigned char op, int *takes, int *leaves, char *operand)
 {
 	*takes = 0;
 	*leaves = 1;
@@ -97,25 +97,25 @@ static bool operation(unsigned char op, int *takes, int *leaves, char *operand)
 }
 
 /* A length and so many bytes of expression, on a stack with depth values. */
-static bool take_expression(struct reader *program, int depth)
+static bool check_expression(struct reader *program, int depth)
 {
 	struct reader r;
 	uint64_t bytes, ignored;
 
-	if (!take_leb(program, &bytes))
+	if (!read_leb(program, &bytes))
 		return false;
 	r.at = program->at;
-	if (!skip(program, bytes))
+	if (!skip_bytes(program, bytes))
 		return false;
 	r.end = program->at;
 	while (r.at < r.end) {
 		int takes, leaves;
 		char operand;
 
-		if (!operation(*r.at++, &takes, &leaves, &operand) || depth < takes)
+		if (!describe_expression_op(*r.at++, &takes, &leaves, &operand) || depth < takes)
 			return false;
 		depth += leaves - takes;
-		if (depth > DEPTH_MAX || !(operand == 'L' ? take_leb(&r, &ignored) : skip(&r, (uint64_t)(operand - '0'))))
+		if (depth > DEPTH_MAX || !(operand == 'L' ? read_leb(&r, &ignored) : skip_bytes(&r, (uint64_t)(operand - '0'))))
 			return false;
 	}
 	return depth > 0;
@@ -124,7 +124,7 @@ static bool take_expression(struct reader *program, int depth)
 /* Operands of the instructions from DW_CFA_nop on: R a register, L a LEB128, a digit its bytes, X an expression that starts
  * with the CFA on its stack, C one that makes the CFA; "-": refused.  DW_CFA_set_loc is, which no compiler emits; and DW_CFA_val_offset
  * and _sf, which compilers do not emit either: libunwind 1.6 does not step over their second operand, and runs it. */
-static const char *operands(unsigned char instruction)
+static const char *operand_kinds_of(unsigned char instruction)
 {
 	static const char *const known[] = { "", "-", "1", "2", "4", "RL", "R", "R", "R", "RR", "", "", "RL", "R", "L", "C", "RX",
 					     "RL", "RL", "L", "-", "-", "RX" };
@@ -136,23 +136,23 @@ static const char *operands(unsigned char instruction)
 	return instruction < sizeof(known) / sizeof(known[0]) ? known[instruction] : "-";
 }
 
-static bool take_operand(struct reader *r, char kind)
+static bool check_operand(struct reader *r, char kind)
 {
 	uint64_t n;
 
 	switch (kind) {
 	case 'R':
-		return take_leb(r, &n) && n < CFI_REGISTERS;
+		return read_leb(r, &n) && n < CFI_REGISTERS;
 	case 'L':
-		return take_leb(r, &n);
+		return read_leb(r, &n);
 	case 'X':
-		return take_expression(r, 1);
+		return check_expression(r, 1);
 	case 'C':
-		return take_expression(r, 0);
+		return check_expression(r, 0);
 	case '-':
 		return false;
 	default:
-		return skip(r, (uint64_t)(kind - '0'));
+		return skip_bytes(r, (uint64_t)(kind - '0'));
 	}
 }
 
@@ -164,7 +164,7 @@ bool cfi_is_safe(const unsigned char *instructions, size_t bytes, bool *expressi
 		return false;
 	while (r.at < r.end) {
 		unsigned char c = *r.at++;
-		const char *kinds = operands(c);
+		const char *kinds = operand_kinds_of(c);
 
 		switch (c >> 6) {
 		case 1: /* DW_CFA_advance_loc */
@@ -181,7 +181,7 @@ bool cfi_is_safe(const unsigned char *instructions, size_t bytes, bool *expressi
 		}
 		for (; *kinds; kinds++) {
 			*expressions |= *kinds == 'X' || *kinds == 'C';
-			if (!take_operand(&r, *kinds))
+			if (!check_operand(&r, *kinds))
 				return false;
 		}
 	}

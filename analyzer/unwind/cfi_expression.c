@@ -51,7 +51,7 @@ static bool take_constant(unsigned char op, const unsigned char **at, const unsi
 	return true;
 }
 
-static bool unary(unsigned char op, const unsigned char **at, const unsigned char *end, const struct cfi_machine *m, uint64_t *top)
+static bool apply_unary_op(unsigned char op, const unsigned char **at, const unsigned char *end, const struct cfi_machine *m, uint64_t *top)
 {
 	uint64_t u;
 
@@ -82,7 +82,7 @@ static bool unary(unsigned char op, const unsigned char **at, const unsigned cha
 	}
 }
 
-static bool binary(unsigned char op, uint64_t a, uint64_t b, uint64_t *out)
+static bool apply_binary_op(unsigned char op, uint64_t a, uint64_t b, uint64_t *out)
 {
 	int64_t x = (int64_t)a, y = (int64_t)b;
 
@@ -149,9 +149,9 @@ bool cfi_evaluate(const unsigned char *at, const unsigned char *end, const uint6
 		uint64_t value;
 		int64_t offset;
 
-		if (s.nr >= 1 && unary(op, &at, end, m, &s.value[s.nr - 1]))
+		if (s.nr >= 1 && apply_unary_op(op, &at, end, m, &s.value[s.nr - 1]))
 			continue;
-		if (s.nr >= 2 && binary(op, s.value[s.nr - 2], s.value[s.nr - 1], &value)) {
+		if (s.nr >= 2 && apply_binary_op(op, s.value[s.nr - 2], s.value[s.nr - 1], &value)) {
 			s.value[--s.nr - 1] = value;
 			continue;
 		}

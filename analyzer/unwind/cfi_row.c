@@ -25,7 +25,7 @@ struct operands {
 	bool bad;
 };
 
-static uint64_t take_u(struct operands *o)
+static uint64_t read_uleb(struct operands *o)
 {
 	uint64_t u = 0;
 
@@ -33,7 +33,7 @@ static uint64_t take_u(struct operands *o)
 	return u;
 }
 
-static int64_t take_s(struct operands *o)
+static int64_t read_sleb(struct operands *o)
 {
 	int64_t s = 0;
 
@@ -41,7 +41,7 @@ static int64_t take_s(struct operands *o)
 	return s;
 }
 
-static uint64_t take_fixed(struct operands *o, size_t bytes)
+static uint64_t read_fixed_bytes(struct operands *o, size_t bytes)
 {
 	uint64_t u = 0;
 
@@ -54,18 +54,18 @@ static uint64_t take_fixed(struct operands *o, size_t bytes)
 	return u;
 }
 
-static unsigned take_register(struct operands *o)
+static unsigned read_register_number(struct operands *o)
 {
-	uint64_t r = take_u(o);
+	uint64_t r = read_uleb(o);
 
 	o->bad |= r >= CFI_REGISTERS;
 	return o->bad ? 0 : (unsigned)r;
 }
 
-static struct cfi_place take_expression(struct operands *o, enum cfi_where where)
+static struct cfi_place read_expression(struct operands *o, enum cfi_where where)
 {
 	struct cfi_place p = { .where = where };
-	uint64_t bytes = take_u(o);
+	uint64_t bytes = read_uleb(o);
 
 	if (o->bad || bytes > (size_t)(o->end - o->at)) {
 		o->bad = true;
@@ -76,18 +76,18 @@ static struct cfi_place take_expression(struct operands *o, enum cfi_where where
 	return p;
 }
 
-static int64_t scale(const struct machine *m, uint64_t n)
+static int64_t scale_by_data_factor(const struct machine *m, uint64_t n)
 {
 	return (int64_t)(n * (uint64_t)m->p->data_factor);
 }
 
-static void set(struct machine *m, unsigned reg, enum cfi_where where, int64_t value)
+static void set_register_place(struct machine *m, unsigned reg, enum cfi_where where, int64_t value)
 {
 	m->row.reg[reg] = (struct cfi_place){ .where = where, .value = value };
 }
 
 /* One of the instructions with no operand in their first byte. */
-static void step(struct machine *m, unsigned char instruction, struct operands *o)
+static void execute_cfi_instruction(struct machine *m, unsigned char instruction, struct operands *o)
 {
 	unsigned reg;
 
@@ -95,39 +95,39 @@ static void step(struct machine *m, unsigned char instruction, struct operands *
 	case 0x00: /* nop */
 		break;
 	case 0x02: /* advance_loc1, 2, 4 */
-		m->at += take_fixed(o, 1) * m->p->code_factor;
+		m->at += read_fixed_bytes(o, 1) * m->p->code_factor;
 		break;
 	case 0x03:
-		m->at += take_fixed(o, 2) * m->p->code_factor;
+		m->at += read_fixed_bytes(o, 2) * m->p->code_factor;
 		break;
 	case 0x04:
-		m->at += take_fixed(o, 4) * m->p->code_factor;
+		m->at += read_fixed_bytes(o, 4) * m->p->code_factor;
 		break;
 	case 0x05: /* offset_extended, offset_extended_sf */
-		reg = take_register(o);
-		set(m, reg, CFI_AT, scale(m, take_u(o)));
+		reg = read_register_number(o);
+		set_register_place(m, reg, CFI_AT, scale_by_data_factor(m, read_uleb(o)));
 		break;
 	case 0x11:
-		reg = take_register(o);
-		set(m, reg, CFI_AT, scale(m, (uint64_t)take_s(o)));
+		reg = read_register_number(o);
+		set_register_place(m, reg, CFI_AT, scale_by_data_factor(m, (uint64_t)read_sleb(o)));
 		break;
 	case 0x2f: /* GNU_negative_offset_extended */
-		reg = take_register(o);
-		set(m, reg, CFI_AT, -scale(m, take_u(o)));
+		reg = read_register_number(o);
+		set_register_place(m, reg, CFI_AT, -scale_by_data_factor(m, read_uleb(o)));
 		break;
 	case 0x06: /* restore_extended */
-		reg = take_register(o);
+		reg = read_register_number(o);
 		m->row.reg[reg] = m->first.reg[reg];
 		break;
 	case 0x07: /* undefined, same_value */
-		set(m, take_register(o), CFI_UNDEFINED, 0);
+		set_register_place(m, read_register_number(o), CFI_UNDEFINED, 0);
 		break;
 	case 0x08:
-		set(m, take_register(o), CFI_SAME, 0);
+		set_register_place(m, read_register_number(o), CFI_SAME, 0);
 		break;
 	case 0x09: /* register */
-		reg = take_register(o);
-		m->row.reg[reg] = (struct cfi_place){ .where = CFI_REGISTER, .reg = take_register(o) };
+		reg = read_register_number(o);
+		m->row.reg[reg] = (struct cfi_place){ .where = CFI_REGISTER, .reg = read_register_number(o) };
 		break;
 	case 0x0a: /* remember_state, restore_state */
 		o->bad |= m->nr_remembered == REMEMBERED_MAX;
@@ -140,53 +140,54 @@ static void step(struct machine *m, unsigned char instruction, struct operands *
 			m->row = m->remembered[--m->nr_remembered];
 		break;
 	case 0x0c: /* def_cfa, def_cfa_sf, def_cfa_register, def_cfa_offset, def_cfa_offset_sf, def_cfa_expression */
-		reg = take_register(o);
-		m->row.cfa = (struct cfi_place){ .where = CFI_REGISTER, .reg = reg, .value = (int64_t)take_u(o) };
+		reg = read_register_number(o);
+		m->row.cfa = (struct cfi_place){ .where = CFI_REGISTER, .reg = reg, .value = (int64_t)read_uleb(o) };
 		break;
 	case 0x12:
-		reg = take_register(o);
-		m->row.cfa = (struct cfi_place){ .where = CFI_REGISTER, .reg = reg, .value = scale(m, (uint64_t)take_s(o)) };
+		reg = read_register_number(o);
+		m->row.cfa =
+			(struct cfi_place){ .where = CFI_REGISTER, .reg = reg, .value = scale_by_data_factor(m, (uint64_t)read_sleb(o)) };
 		break;
 	case 0x0d:
 		o->bad |= m->row.cfa.where != CFI_REGISTER;
-		m->row.cfa.reg = take_register(o);
+		m->row.cfa.reg = read_register_number(o);
 		break;
 	case 0x0e:
 		o->bad |= m->row.cfa.where != CFI_REGISTER;
-		m->row.cfa.value = (int64_t)take_u(o);
+		m->row.cfa.value = (int64_t)read_uleb(o);
 		break;
 	case 0x13:
 		o->bad |= m->row.cfa.where != CFI_REGISTER;
-		m->row.cfa.value = scale(m, (uint64_t)take_s(o));
+		m->row.cfa.value = scale_by_data_factor(m, (uint64_t)read_sleb(o));
 		break;
 	case 0x0f:
-		m->row.cfa = take_expression(o, CFI_EXPRESSION);
+		m->row.cfa = read_expression(o, CFI_EXPRESSION);
 		break;
 	case 0x10: /* expression, val_expression */
-		reg = take_register(o);
-		m->row.reg[reg] = take_expression(o, CFI_EXPRESSION);
+		reg = read_register_number(o);
+		m->row.reg[reg] = read_expression(o, CFI_EXPRESSION);
 		break;
 	case 0x16:
-		reg = take_register(o);
-		m->row.reg[reg] = take_expression(o, CFI_COMPUTED);
+		reg = read_register_number(o);
+		m->row.reg[reg] = read_expression(o, CFI_COMPUTED);
 		break;
 	case 0x14: /* val_offset, val_offset_sf */
-		reg = take_register(o);
-		set(m, reg, CFI_IS, scale(m, take_u(o)));
+		reg = read_register_number(o);
+		set_register_place(m, reg, CFI_IS, scale_by_data_factor(m, read_uleb(o)));
 		break;
 	case 0x15:
-		reg = take_register(o);
-		set(m, reg, CFI_IS, scale(m, (uint64_t)take_s(o)));
+		reg = read_register_number(o);
+		set_register_place(m, reg, CFI_IS, scale_by_data_factor(m, (uint64_t)read_sleb(o)));
 		break;
 	case 0x2e: /* GNU_args_size */
-		take_u(o);
+		read_uleb(o);
 		break;
 	default:
 		o->bad = true;
 	}
 }
 
-static bool execute(struct machine *m, const unsigned char *at, const unsigned char *end)
+static bool execute_cfi_program(struct machine *m, const unsigned char *at, const unsigned char *end)
 {
 	struct operands o = { at, end, false };
 
@@ -200,7 +201,7 @@ static bool execute(struct machine *m, const unsigned char *at, const unsigned c
 		case 2: /* offset */
 			o.bad |= (c & 0x3f) >= CFI_REGISTERS;
 			if (!o.bad)
-				set(m, c & 0x3f, CFI_AT, scale(m, take_u(&o)));
+				set_register_place(m, c & 0x3f, CFI_AT, scale_by_data_factor(m, read_uleb(&o)));
 			break;
 		case 3: /* restore */
 			o.bad |= (c & 0x3f) >= CFI_REGISTERS;
@@ -208,7 +209,7 @@ static bool execute(struct machine *m, const unsigned char *at, const unsigned c
 				m->row.reg[c & 0x3f] = m->first.reg[c & 0x3f];
 			break;
 		default:
-			step(m, c, &o);
+			execute_cfi_instruction(m, c, &o);
 		}
 		/* Here begins the row behind the one that was wanted, and nothing of it has been read yet. */
 		if (!m->in_initial && m->at > m->address)
@@ -231,12 +232,12 @@ bool cfi_row_at(const struct cfi_program *p, uint64_t address, struct cfi_row *o
 	m.in_initial = true;
 	m.lowered = false;
 	m.first = m.row;
-	if (!execute(&m, p->initial, p->initial_end))
+	if (!execute_cfi_program(&m, p->initial, p->initial_end))
 		return false;
 	m.first = m.row;
 	m.at = p->start;
 	m.in_initial = m.lowered = false;
-	if (!execute(&m, p->instructions, p->instructions_end))
+	if (!execute_cfi_program(&m, p->instructions, p->instructions_end))
 		return false;
 	*out = m.row;
 	out->lowered = m.lowered;

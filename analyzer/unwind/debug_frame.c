@@ -21,19 +21,19 @@ struct conversion {
 	bool cie_fits;
 };
 
-static void put(struct conversion *c, const void *bytes, uint64_t nr)
+static void append_bytes(struct conversion *c, const void *bytes, uint64_t nr)
 {
 	memcpy(c->to + c->to_bytes, bytes, nr);
 	c->to_bytes += nr;
 }
 
-static void put_u32(struct conversion *c, uint32_t v)
+static void append_u32(struct conversion *c, uint32_t v)
 {
-	put(c, &v, 4);
+	append_bytes(c, &v, 4);
 }
 
 /* Length and id of the entry at an offset; its body follows them.  false: it does not end inside. */
-static bool read_entry(const struct conversion *c, uint64_t at, uint32_t *body_bytes, uint32_t *id)
+static bool read_frame_entry(const struct conversion *c, uint64_t at, uint32_t *body_bytes, uint32_t *id)
 {
 	uint32_t length;
 
@@ -46,7 +46,7 @@ static bool read_entry(const struct conversion *c, uint64_t at, uint32_t *body_b
 }
 
 /* Room is what append() made: an entry becomes longer by no more than a CIE before it. */
-static bool put_cie(struct conversion *c, uint64_t at)
+static bool append_cie(struct conversion *c, uint64_t at)
 {
 	uint32_t bytes, id;
 	const unsigned char *body = c->from + at + 8;
@@ -55,21 +55,21 @@ static bool put_cie(struct conversion *c, uint64_t at)
 		return c->cie_fits;
 	c->cie_from = at;
 	c->cie_fits = false;
-	if (!read_entry(c, at, &bytes, &id) || id != CIE_ID || bytes < 4 || body[1] != 0) /* an augmentation */
+	if (!read_frame_entry(c, at, &bytes, &id) || id != CIE_ID || bytes < 4 || body[1] != 0) /* an augmentation */
 		return false;
 	if (body[0] == 4) {
 		if (body[2] != 8 || body[3] != 0)
 			return false;
 		c->cie_to = c->to_bytes;
-		put_u32(c, bytes + 4 - 2);
-		put_u32(c, 0);
-		put(c, "\3", 2);
-		put(c, body + 4, bytes - 4);
+		append_u32(c, bytes + 4 - 2);
+		append_u32(c, 0);
+		append_bytes(c, "\3", 2);
+		append_bytes(c, body + 4, bytes - 4);
 	} else if (body[0] == 1 || body[0] == 3) {
 		c->cie_to = c->to_bytes;
-		put_u32(c, bytes + 4);
-		put_u32(c, 0);
-		put(c, body, bytes);
+		append_u32(c, bytes + 4);
+		append_u32(c, 0);
+		append_bytes(c, body, bytes);
 	} else {
 		return false;
 	}
@@ -77,13 +77,13 @@ static bool put_cie(struct conversion *c, uint64_t at)
 	return true;
 }
 
-static void put_fde(struct conversion *c, uint64_t at, uint32_t bytes, uint32_t cie)
+static void append_fde(struct conversion *c, uint64_t at, uint32_t bytes, uint32_t cie)
 {
-	if (bytes < 16 || !put_cie(c, cie))
+	if (bytes < 16 || !append_cie(c, cie))
 		return;
-	put_u32(c, bytes + 4);
-	put_u32(c, (uint32_t)(c->to_bytes - c->cie_to)); /* from this field back */
-	put(c, c->from + at + 8, bytes);
+	append_u32(c, bytes + 4);
+	append_u32(c, (uint32_t)(c->to_bytes - c->cie_to)); /* from this field back */
+	append_bytes(c, c->from + at + 8, bytes);
 }
 
 #define CIE_BYTES_MAX 128u /* compilers need 24 */
@@ -98,14 +98,14 @@ unsigned char *debug_frame_append(const unsigned char *frames, uint64_t *bytes, 
 	if (!c.to)
 		return NULL;
 	if (frames)
-		put(&c, frames, *bytes);
-	for (uint64_t at = 0; read_entry(&c, at, &body, &id); at += 8 + (uint64_t)body) {
+		append_bytes(&c, frames, *bytes);
+	for (uint64_t at = 0; read_frame_entry(&c, at, &body, &id); at += 8 + (uint64_t)body) {
 		uint32_t cie_body, cie_id;
 		uint64_t need = 8 + (uint64_t)body;
 
 		if (id == CIE_ID)
 			continue;
-		if (!read_entry(&c, id, &cie_body, &cie_id) || cie_body > CIE_BYTES_MAX)
+		if (!read_frame_entry(&c, id, &cie_body, &cie_id) || cie_body > CIE_BYTES_MAX)
 			continue;
 		need += 8 + (uint64_t)cie_body;
 		if (need > capacity - c.to_bytes) {
@@ -116,7 +116,7 @@ unsigned char *debug_frame_append(const unsigned char *frames, uint64_t *bytes, 
 			c.to = bigger;
 			capacity = 2 * capacity + need;
 		}
-		put_fde(&c, at, body, id);
+		append_fde(&c, at, body, id);
 	}
 	*bytes = c.to_bytes;
 	return c.to;

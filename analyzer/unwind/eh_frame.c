@@ -10,7 +10,7 @@ struct reader {
 	uint64_t address; /* of at, in the program */
 };
 
-static bool take(struct reader *r, void *to, size_t bytes)
+static bool read_fixed_bytes(struct reader *r, void *to, size_t bytes)
 {
 	if ((size_t)(r->end - r->at) < bytes)
 		return false;
@@ -20,7 +20,7 @@ static bool take(struct reader *r, void *to, size_t bytes)
 	return true;
 }
 
-static bool take_leb(struct reader *r, uint64_t *out)
+static bool read_uleb(struct reader *r, uint64_t *out)
 {
 	const unsigned char *from = r->at;
 	bool ok = leb128_take(&r->at, r->end, out);
@@ -29,7 +29,7 @@ static bool take_leb(struct reader *r, uint64_t *out)
 	return ok;
 }
 
-static bool take_signed_leb(struct reader *r, int64_t *out)
+static bool read_sleb(struct reader *r, int64_t *out)
 {
 	const unsigned char *from = r->at;
 	bool ok = leb128_take_signed(&r->at, r->end, out);
@@ -39,7 +39,7 @@ static bool take_signed_leb(struct reader *r, int64_t *out)
 }
 
 /* Encodings that compilers use for code addresses: absptr, (u|s)data(2|4|8), plain or pc-relative. */
-static bool take_pointer(struct reader *r, unsigned char encoding, uint64_t *out)
+static bool read_encoded_pointer(struct reader *r, unsigned char encoding, uint64_t *out)
 {
 	uint64_t base = (encoding & 0x70) == 0x10 ? r->address : 0, u = 0;
 	int32_t s4;
@@ -51,24 +51,24 @@ static bool take_pointer(struct reader *r, unsigned char encoding, uint64_t *out
 	case 0x00:
 	case 0x04:
 	case 0x0c:
-		if (!take(r, &u, 8))
+		if (!read_fixed_bytes(r, &u, 8))
 			return false;
 		break;
 	case 0x02:
-		if (!take(r, &u, 2))
+		if (!read_fixed_bytes(r, &u, 2))
 			return false;
 		break;
 	case 0x03:
-		if (!take(r, &u, 4))
+		if (!read_fixed_bytes(r, &u, 4))
 			return false;
 		break;
 	case 0x0a:
-		if (!take(r, &s2, 2))
+		if (!read_fixed_bytes(r, &s2, 2))
 			return false;
 		u = (uint64_t)(int64_t)s2;
 		break;
 	case 0x0b:
-		if (!take(r, &s4, 4))
+		if (!read_fixed_bytes(r, &s4, 4))
 			return false;
 		u = (uint64_t)(int64_t)s4;
 		break;
@@ -100,20 +100,20 @@ static bool read_cie(struct reader r, struct cie *out)
 	uint64_t u;
 
 	*out = (struct cie){ 0 };
-	if (!take(&r, &version, 1) || (version != 1 && version != 3))
+	if (!read_fixed_bytes(&r, &version, 1) || (version != 1 && version != 3))
 		return false;
 	augmentation = (const char *)r.at;
 	do {
-		if (!take(&r, &c, 1))
+		if (!read_fixed_bytes(&r, &c, 1))
 			return false;
 	} while (c);
-	if (!take_leb(&r, &out->code_factor) || !take_signed_leb(&r, &out->data_factor))
+	if (!read_uleb(&r, &out->code_factor) || !read_sleb(&r, &out->data_factor))
 		return false;
 	if (version == 1) {
-		if (!take(&r, &return_register, 1))
+		if (!read_fixed_bytes(&r, &return_register, 1))
 			return false;
 		u = return_register;
-	} else if (!take_leb(&r, &u)) {
+	} else if (!read_uleb(&r, &u)) {
 		return false;
 	}
 	if (u != CFI_REGISTERS - 1) /* another place for the return address: not x86-64 */
@@ -122,7 +122,7 @@ static bool read_cie(struct reader r, struct cie *out)
 	out->initial = r.at;
 	if (!*augmentation)
 		return cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
-	if (*augmentation++ != 'z' || !take_leb(&r, &u) || u > (size_t)(r.end - r.at))
+	if (*augmentation++ != 'z' || !read_uleb(&r, &u) || u > (size_t)(r.end - r.at))
 		return false;
 	out->sized = true;
 	augmentation_end = r.at + u;
@@ -135,15 +135,15 @@ static bool read_cie(struct reader r, struct cie *out)
 			return false;
 		switch (*augmentation) {
 		case 'R':
-			if (!take(&r, &out->encoding, 1))
+			if (!read_fixed_bytes(&r, &out->encoding, 1))
 				return false;
 			break;
 		case 'P':
-			if (!take(&r, &c, 1) || !take_pointer(&r, c & 0x7f, &u))
+			if (!read_fixed_bytes(&r, &c, 1) || !read_encoded_pointer(&r, c & 0x7f, &u))
 				return false;
 			break;
 		case 'L':
-			if (!take(&r, &c, 1))
+			if (!read_fixed_bytes(&r, &c, 1))
 				return false;
 			break;
 		default:
@@ -155,11 +155,11 @@ static bool read_cie(struct reader r, struct cie *out)
 }
 
 /* What follows an FDE's addresses: augmentation data, and a program. */
-static bool check_fde(struct reader r, const struct cie *c, struct eh_frame_fde *out, struct cfi_program *program)
+static bool read_fde_program(struct reader r, const struct cie *c, struct eh_frame_fde *out, struct cfi_program *program)
 {
 	uint64_t bytes = 0;
 
-	if (c->sized && (!take_leb(&r, &bytes) || bytes > (size_t)(r.end - r.at)))
+	if (c->sized && (!read_uleb(&r, &bytes) || bytes > (size_t)(r.end - r.at)))
 		return false;
 	r.at += bytes;
 	out->expressions = c->expressions;
@@ -187,10 +187,10 @@ static const struct cie *find_cie(struct section *s, uint64_t offset)
 		return s->cie_fits ? &s->cie : NULL;
 	s->cie_offset = offset;
 	s->cie_fits = false;
-	if (!take(&r, &length, 4) || length > (size_t)(r.end - r.at))
+	if (!read_fixed_bytes(&r, &length, 4) || length > (size_t)(r.end - r.at))
 		return NULL;
 	r.end = r.at + length;
-	if (!take(&r, &id, 4) || id != 0)
+	if (!read_fixed_bytes(&r, &id, 4) || id != 0)
 		return NULL;
 	s->cie_fits = read_cie(r, &s->cie);
 	return s->cie_fits ? &s->cie : NULL;
@@ -204,13 +204,13 @@ static bool read_fde(struct section *s, uint64_t offset, uint32_t length, struct
 	uint32_t id;
 
 	*fde = (struct eh_frame_fde){ .offset = offset };
-	if (!take(&r, &id, 4) || id == 0) /* a CIE */
+	if (!read_fixed_bytes(&r, &id, 4) || id == 0) /* a CIE */
 		return false;
 	if (id > offset + 4) /* the CIE lies id bytes before this field */
 		return false;
 	c = find_cie(s, offset + 4 - id);
-	return c && take_pointer(&r, c->encoding, &fde->start) && take_pointer(&r, c->encoding & 0x0f, &fde->bytes) &&
-	       check_fde(r, c, fde, program);
+	return c && read_encoded_pointer(&r, c->encoding, &fde->start) && read_encoded_pointer(&r, c->encoding & 0x0f, &fde->bytes) &&
+	       read_fde_program(r, c, fde, program);
 }
 
 void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*each)(void *context, const struct eh_frame_fde *f),
@@ -225,7 +225,7 @@ void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*ea
 		struct eh_frame_fde fde;
 		uint32_t length;
 
-		if (!take(&r, &length, 4) || length == 0xffffffff || length > (size_t)(r.end - r.at))
+		if (!read_fixed_bytes(&r, &length, 4) || length == 0xffffffff || length > (size_t)(r.end - r.at))
 			return;
 		r.at += length; /* 0: a terminator; a linker may have put sections together that each had one */
 		if (length && read_fde(&s, offset, length, &fde, &program) && !each(context, &fde))
@@ -233,7 +233,7 @@ void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*ea
 	}
 }
 
-bool eh_frame_program(const void *frames, size_t bytes, uint64_t address, uint64_t offset, struct cfi_program *out)
+bool eh_frame_read_program(const void *frames, size_t bytes, uint64_t address, uint64_t offset, struct cfi_program *out)
 {
 	struct section s = { .base = frames, .bytes = bytes, .address = address, .cie_offset = UINT64_MAX };
 	struct eh_frame_fde fde;

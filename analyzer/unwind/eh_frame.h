@@ -18,6 +18,6 @@ void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*ea
 		   void *context);
 
 /* The program of the FDE at an offset that eh_frame_each() gave; it points into frames. */
-bool eh_frame_program(const void *frames, size_t bytes, uint64_t address, uint64_t offset, struct cfi_program *out);
+bool eh_frame_read_program(const void *frames, size_t bytes, uint64_t address, uint64_t offset, struct cfi_program *out);
 
 #endif

@@ -55,26 +55,26 @@ static int saved_index(uint8_t reg)
 	return -1;
 }
 
-static int32_t sum(int32_t a, int32_t b)
+static int32_t add_frame_offsets(int32_t a, int32_t b)
 {
 	int64_t v = (int64_t)a + b, far = a >= BY_RBP - FARTHEST ? v - BY_RBP : v;
 
 	return a != UNKNOWN && far < FARTHEST && far > -FARTHEST ? (int32_t)v : UNKNOWN;
 }
 
-static bool is_by_rbp(int32_t v)
+static bool offset_counts_from_rbp(int32_t v)
 {
 	return v >= BY_RBP - FARTHEST;
 }
 
 /* ------------------------------------------------------------------------------------------------------- instructions */
 
-static int32_t value_of(const struct way *w, uint8_t reg)
+static int32_t value_of_register(const struct way *w, uint8_t reg)
 {
 	return reg == RSP ? w->rsp : reg < 16 ? w->at[reg] : UNKNOWN;
 }
 
-static void store(struct way *w, int32_t at, uint8_t reg)
+static void store_register_to_frame(struct way *w, int32_t at, uint8_t reg)
 {
 	int saved = reg == INSN_NO_REGISTER ? -1 : saved_index(reg);
 
@@ -87,7 +87,7 @@ static void store(struct way *w, int32_t at, uint8_t reg)
 	}
 }
 
-static void load(struct way *w, int32_t at, uint8_t reg)
+static void load_register_from_frame(struct way *w, int32_t at, uint8_t reg)
 {
 	int saved = reg == INSN_NO_REGISTER ? -1 : saved_index(reg);
 	int32_t from = at != UNKNOWN && at >= 0 ? at : UNKNOWN;
@@ -96,7 +96,7 @@ static void load(struct way *w, int32_t at, uint8_t reg)
 		if (w->slot[i] == at)
 			from = (int)i == saved ? w->stored[i] : UNKNOWN;
 	/* stored at a place that the stack pointer leads to, loaded by rbp: it may be the same place */
-	if (saved >= 0 && w->slot[saved] != UNKNOWN && is_by_rbp(w->slot[saved]) != is_by_rbp(at))
+	if (saved >= 0 && w->slot[saved] != UNKNOWN && offset_counts_from_rbp(w->slot[saved]) != offset_counts_from_rbp(at))
 		from = UNKNOWN;
 	if (reg < 16)
 		w->at[reg] = UNKNOWN;
@@ -104,7 +104,7 @@ static void load(struct way *w, int32_t at, uint8_t reg)
 		w->from[saved] = from;
 }
 
-static void set(struct way *w, uint8_t reg, int32_t value)
+static void set_register_value(struct way *w, uint8_t reg, int32_t value)
 {
 	int saved = saved_index(reg);
 
@@ -116,50 +116,50 @@ static void set(struct way *w, uint8_t reg, int32_t value)
 		w->from[saved] = UNKNOWN;
 }
 
-static void run(const struct insn_step *i, struct way *w)
+static void apply_insn_step(const struct insn_step *i, struct way *w)
 {
-	int32_t at = i->from == INSN_NO_REGISTER ? UNKNOWN : sum(value_of(w, i->from), i->value);
+	int32_t at = i->from == INSN_NO_REGISTER ? UNKNOWN : add_frame_offsets(value_of_register(w, i->from), i->value);
 
 	switch (i->effect) {
 	case INSN_PUSH:
-		w->rsp = sum(w->rsp, -8);
-		store(w, w->rsp, i->to);
+		w->rsp = add_frame_offsets(w->rsp, -8);
+		store_register_to_frame(w, w->rsp, i->to);
 		break;
 	case INSN_POP:
 		at = w->rsp;
-		w->rsp = sum(at, 8);
+		w->rsp = add_frame_offsets(at, 8);
 		if (i->to == RSP)
 			w->rsp = UNKNOWN;
 		else
-			load(w, at, i->to);
+			load_register_from_frame(w, at, i->to);
 		break;
 	case INSN_LEAVE:
 		at = w->at[RBP];
-		w->rsp = sum(at, 8);
-		load(w, at, RBP);
+		w->rsp = add_frame_offsets(at, 8);
+		load_register_from_frame(w, at, RBP);
 		break;
 	case INSN_ADD:
 		if (i->to != i->from || i->value != 0)
-			set(w, i->to, at);
+			set_register_value(w, i->to, at);
 		break;
 	case INSN_STORE:
-		store(w, at, i->to);
+		store_register_to_frame(w, at, i->to);
 		break;
 	case INSN_LOAD:
 		if (i->to == RSP)
 			w->rsp = UNKNOWN;
 		else
-			load(w, at, i->to);
+			load_register_from_frame(w, at, i->to);
 		break;
 	case INSN_WRITE:
-		store(w, at, INSN_NO_REGISTER);
+		store_register_to_frame(w, at, INSN_NO_REGISTER);
 		break;
 	default:
 		break;
 	}
 	for (uint8_t n = 0; i->effect != INSN_LEAVE && n < 16; n++)
 		if (i->writes & 1u << n)
-			set(w, n, UNKNOWN);
+			set_register_value(w, n, UNKNOWN);
 	for (uint8_t n = 0; i->kind == INSN_CALL && n < 16; n++)
 		if (saved_index(n) < 0 && n != RSP)
 			w->at[n] = UNKNOWN;
@@ -167,7 +167,7 @@ static void run(const struct insn_step *i, struct way *w)
 
 /* --------------------------------------------------------------------------------------------------------------- ways */
 
-static bool returns(const struct epilogue_reading *r, uint32_t offset)
+static bool call_returns(const struct epilogue_reading *r, uint32_t offset)
 {
 	for (uint32_t i = 0; i < r->nr_no_return; i++)
 		if (r->no_return[i] == offset)
@@ -186,7 +186,7 @@ static void call_does_not_return(struct epilogue_reading *r, uint32_t caller)
 }
 
 /* Was nothing there yet?  Two heights: one of them comes from a call that does not return. */
-static bool is_new(struct epilogue_reading *r, const struct way *w)
+static bool way_is_new(struct epilogue_reading *r, const struct way *w)
 {
 	uint32_t at = w->offset * 2654435761u >> (32 - SEEN_BITS);
 	struct seen *s = &r->seen[at];
@@ -197,7 +197,7 @@ static bool is_new(struct epilogue_reading *r, const struct way *w)
 		*s = (struct seen){ w->offset + 1, w->caller, w->rsp };
 		return true;
 	}
-	if (s->rsp != w->rsp && is_by_rbp(s->rsp) == is_by_rbp(w->rsp))
+	if (s->rsp != w->rsp && offset_counts_from_rbp(s->rsp) == offset_counts_from_rbp(w->rsp))
 		call_does_not_return(r, w->caller ? w->caller : s->caller);
 	else if (s->caller != w->caller)
 		s->caller = 0;
@@ -206,19 +206,19 @@ static bool is_new(struct epilogue_reading *r, const struct way *w)
 
 /* At a call the stack pointer is a multiple of 16, and the return address of the function that calls lies above it at no such place.  Where
  * that does not fit, a call before does not return, and the function behind it was followed. */
-static bool is_of_another(const struct way *w, int32_t above)
+static bool way_is_of_another_function(const struct way *w, int32_t above)
 {
 	int64_t distance = (int64_t)w->rsp - w->rsp_at_call;
 
-	return w->rsp_at_call != UNKNOWN && w->rsp != UNKNOWN && is_by_rbp(w->rsp) == is_by_rbp(w->rsp_at_call) &&
-		((distance - above) % 16 || (above && distance <= 0));
+	return w->rsp_at_call != UNKNOWN && w->rsp != UNKNOWN && offset_counts_from_rbp(w->rsp) == offset_counts_from_rbp(w->rsp_at_call) &&
+	       ((distance - above) % 16 || (above && distance <= 0));
 }
 
-static void leave(struct epilogue_reading *r, const struct way *w)
+static void end_way_at_return(struct epilogue_reading *r, const struct way *w)
 {
-	if (w->rsp == UNKNOWN || w->rsp < 0 || is_of_another(w, 8))
+	if (w->rsp == UNKNOWN || w->rsp < 0 || way_is_of_another_function(w, 8))
 		return;
-	if (r->found && (r->exit.rsp >= w->rsp || is_by_rbp(w->rsp))) {
+	if (r->found && (r->exit.rsp >= w->rsp || offset_counts_from_rbp(w->rsp))) {
 		for (unsigned i = 0; r->exit.rsp == w->rsp && i < NR_SAVED; i++)
 			if (r->exit.from[i] != w->from[i])
 				r->exit.from[i] = UNKNOWN;
@@ -243,25 +243,25 @@ static void add_way(struct epilogue_reading *r, const struct way *w, uint64_t of
 }
 
 /* Until it ends or was seen. */
-static void follow(struct epilogue_reading *r, struct way w)
+static void follow_way(struct epilogue_reading *r, struct way w)
 {
 	struct insn_step i;
 
-	while (!r->restart && !r->disagree && ++r->steps < STEPS_MAX && w.rsp != UNKNOWN && is_new(r, &w) &&
+	while (!r->restart && !r->disagree && ++r->steps < STEPS_MAX && w.rsp != UNKNOWN && way_is_new(r, &w) &&
 	       insn_read_step(r->code + w.offset, r->bytes - w.offset, w.offset, &i) && !i.stops) {
 		uint64_t next = (uint64_t)w.offset + i.bytes;
 		uint32_t at = w.offset;
 
-		run(&i, &w);
+		apply_insn_step(&i, &w);
 		w.caller = 0;
 		switch (i.kind) {
 		case INSN_RETURN:
-			leave(r, &w);
+			end_way_at_return(r, &w);
 			return;
 		case INSN_JUMP:
 			/* to another function, whose caller is this one's: with the frame gone */
-			if (i.target ? i.target >= r->bytes : w.rsp > 0 && !is_by_rbp(w.rsp)) {
-				leave(r, &w);
+			if (i.target ? i.target >= r->bytes : w.rsp > 0 && !offset_counts_from_rbp(w.rsp)) {
+				end_way_at_return(r, &w);
 				return;
 			}
 			/* by a table: behind it stands what that leads to, or else a function, which returns to this height */
@@ -272,7 +272,7 @@ static void follow(struct epilogue_reading *r, struct way w)
 				add_way(r, &w, i.target, 0);
 			break;
 		case INSN_CALL:
-			if (!returns(r, at) || is_of_another(&w, 0))
+			if (!call_returns(r, at) || way_is_of_another_function(&w, 0))
 				return;
 			w.caller = at + 1;
 			if (w.rsp_at_call == UNKNOWN || w.rsp > w.rsp_at_call)
@@ -287,9 +287,9 @@ static void follow(struct epilogue_reading *r, struct way w)
 	}
 }
 
-static void make_row(const struct way *w, struct cfi_row *out)
+static void make_exit_row(const struct way *w, struct cfi_row *out)
 {
-	int32_t cfa = w->rsp + 8, by = is_by_rbp(w->rsp) ? BY_RBP : 0;
+	int32_t cfa = w->rsp + 8, by = offset_counts_from_rbp(w->rsp) ? BY_RBP : 0;
 
 	memset(out, 0, sizeof(*out));
 	out->cfa = (struct cfi_place){ .where = CFI_REGISTER, .reg = by ? RBP : CFI_RSP, .value = cfa - by };
@@ -300,7 +300,7 @@ static void make_row(const struct way *w, struct cfi_row *out)
 
 		if (w->from[i] == SAME)
 			p->where = CFI_SAME;
-		else if (w->from[i] != UNKNOWN && is_by_rbp(w->from[i]) == (by != 0))
+		else if (w->from[i] != UNKNOWN && offset_counts_from_rbp(w->from[i]) == (by != 0))
 			*p = (struct cfi_place){ .where = CFI_AT, .value = w->from[i] - cfa };
 	}
 	out->reg[CFI_RETURN] = (struct cfi_place){ .where = CFI_AT, .value = -8 };
@@ -329,10 +329,10 @@ bool epilogue_analysis_row(const void *code, size_t bytes, uint64_t offset, bool
 		r.found = r.disagree = r.restart = false;
 		add_way(&r, &first, offset, 0);
 		while (r.nr_ways && !r.restart && !r.disagree)
-			follow(&r, r.way[--r.nr_ways]);
+			follow_way(&r, r.way[--r.nr_ways]);
 	} while (r.restart);
 	if (!r.found || r.disagree)
 		return false;
-	make_row(&r.exit, out);
+	make_exit_row(&r.exit, out);
 	return true;
 }

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-static int by_start(const void *a, const void *b)
+static int compare_fde_starts(const void *a, const void *b)
 {
 	const struct fde_index_fde *x = a, *y = b;
 
@@ -83,7 +83,7 @@ static void find_frames(struct fde_index *k, const struct unwind_object *o)
 	}
 }
 
-struct fde_index *knowledge_get(struct knowledge *all, const struct unwind_object *o)
+struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind_object *o)
 {
 	struct fde_index **slot = &all->bucket[o->key % KNOWN_BUCKETS], *k;
 
@@ -102,7 +102,7 @@ struct fde_index *knowledge_get(struct knowledge *all, const struct unwind_objec
 	if (k->frames)
 		eh_frame_each(k->frames, k->frames_bytes, k->frames_address, add_fde, k);
 	if (k->nr_fdes)
-		qsort(k->fde, k->nr_fdes, sizeof(*k->fde), by_start);
+		qsort(k->fde, k->nr_fdes, sizeof(*k->fde), compare_fde_starts);
 	if (k->nr_expressions)
 		qsort(k->expressions, k->nr_expressions, sizeof(*k->expressions), sorted_by_number);
 	return k;
@@ -114,17 +114,17 @@ static uint32_t fdes_up_to(const struct fde_index *k, uint64_t address)
 	return SORTED_COUNT(k->nr_fdes, i, k->fde[i].start <= address);
 }
 
-bool fde_index_program(const struct fde_index *k, uint64_t address, struct cfi_program *out)
+bool fde_index_find_program(const struct fde_index *k, uint64_t address, struct cfi_program *out)
 {
 	uint32_t n = fdes_up_to(k, address);
 
 	return n > 0 && address - k->fde[n - 1].start < k->fde[n - 1].bytes &&
-	       eh_frame_program(k->frames, k->frames_bytes, k->frames_address, k->fde[n - 1].offset, out);
+	       eh_frame_read_program(k->frames, k->frames_bytes, k->frames_address, k->fde[n - 1].offset, out);
 }
 
-uint64_t knowledge_function(struct knowledge *all, const struct unwind_object *o, uint64_t address)
+uint64_t knowledge_function_start(struct knowledge *all, const struct unwind_object *o, uint64_t address)
 {
-	struct fde_index *k = knowledge_get(all, o);
+	struct fde_index *k = knowledge_get_index(all, o);
 	uint32_t n = k ? fdes_up_to(k, address - o->bias) : 0;
 
 	if (n > 0 && address - o->bias - k->fde[n - 1].start < k->fde[n - 1].bytes)
@@ -136,7 +136,7 @@ uint64_t knowledge_function(struct knowledge *all, const struct unwind_object *o
 
 bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address)
 {
-	struct fde_index *k = o->frame_pointers ? NULL : knowledge_get(all, o);
+	struct fde_index *k = o->frame_pointers ? NULL : knowledge_get_index(all, o);
 	uint32_t n = k ? fdes_up_to(k, address - o->bias) : 0;
 
 	return o->frame_pointers ||

@@ -42,7 +42,7 @@ void knowledge_forget_code(struct knowledge *all)
 	all->code_bytes = 0;
 }
 
-static struct known_code *get_code(struct knowledge *all, const struct unwind_object *o)
+static struct known_code *get_known_code(struct knowledge *all, const struct unwind_object *o)
 {
 	uint64_t start = o->function_start - o->bias, to_read = o->function_bytes <= PROLOGUE_ROWS_BYTES_MAX ? o->function_bytes : 0;
 	struct known_code **slot = &all->code[(o->key ^ start >> 4) % KNOWN_BUCKETS], *c;
@@ -69,7 +69,7 @@ static struct known_code *get_code(struct knowledge *all, const struct unwind_ob
 	return c;
 }
 
-static bool read_region(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out)
+static bool read_region_row(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out)
 {
 	uint64_t offset = address - o->region_start;
 	const unsigned char *code = o->region;
@@ -96,16 +96,16 @@ static bool read_region(struct knowledge *all, const struct unwind_object *o, ui
 	return p->has_row;
 }
 
-bool knowledge_read_code(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out)
+bool knowledge_read_code_row(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out)
 {
-	const struct known_code *c = o->function && address - o->function_start < o->function_bytes ? get_code(all, o) : NULL;
+	const struct known_code *c = o->function && address - o->function_start < o->function_bytes ? get_known_code(all, o) : NULL;
 
 	if (o->region && !o->function)
-		return read_region(all, o, address, out);
+		return read_region_row(all, o, address, out);
 	return c && prologue_rows_find(c->rows, address - o->function_start, out);
 }
 
-bool is_behind_no_call(const struct unwind_object *o, uint64_t address)
+bool address_is_behind_no_call(const struct unwind_object *o, uint64_t address)
 {
 	uint64_t nr = address - o->function_start + 1;
 

@@ -53,7 +53,7 @@ struct libunwind {
 	bool forget; /* what this step put into libunwind's cache */
 };
 
-static void make_table(struct libunwind *l, struct fde_index *k)
+static void make_unwind_table(struct libunwind *l, struct fde_index *k)
 {
 	struct libunwind_table *t;
 
@@ -80,15 +80,15 @@ void libunwind_table_free(struct libunwind_table *t)
 
 /* ------------------------------------------------------------------------------------------- libunwind's accessors */
 
-static struct fde_index *find_known(struct libunwind *l, uint64_t address, struct unwind_object *o)
+static struct fde_index *find_object_index(struct libunwind *l, uint64_t address, struct unwind_object *o)
 {
 	struct fde_index *k;
 
 	memset(o, 0, sizeof(*o));
 	l->view->find(l->view->context, address, o);
-	k = knowledge_get(l->all, o);
+	k = knowledge_get_index(l->all, o);
 	if (k && !k->table)
-		make_table(l, k);
+		make_unwind_table(l, k);
 	return k && k->table && k->table->nr ? k : NULL;
 }
 
@@ -97,7 +97,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	struct libunwind *l = arg;
 	struct unwind_object o;
 	unw_dyn_info_t di;
-	struct fde_index *k = find_known(l, ip, &o);
+	struct fde_index *k = find_object_index(l, ip, &o);
 	int ret;
 
 	if (!k) {
@@ -142,7 +142,7 @@ static int get_dyn_info_list_addr(unw_addr_space_t as, unw_word_t *address, void
  * Add those bytes of the word at address that lie in [base, base + bytes); false: none does.  libunwind reads whole words at
  * multiples of 8, sections need not begin or end there.
  */
-static bool read_word(const void *data, uint64_t base, uint64_t bytes, uint64_t address, uint64_t *word)
+static bool read_partial_word(const void *data, uint64_t base, uint64_t bytes, uint64_t address, uint64_t *word)
 {
 	uint64_t skip = base - address < 8 ? base - address : 0, at = address + skip - base, part = 0;
 
@@ -153,15 +153,15 @@ static bool read_word(const void *data, uint64_t base, uint64_t bytes, uint64_t 
 	return true;
 }
 
-static bool read_known(const struct fde_index *k, uint64_t bias, uint64_t address, uint64_t *word)
+static bool read_indexed_word(const struct fde_index *k, uint64_t bias, uint64_t address, uint64_t *word)
 {
 	bool table, frames;
 
 	if (!k)
 		return false;
 	*word = 0;
-	table = read_word(k->table->entry, k->table->address, (uint64_t)k->table->nr * sizeof(k->table->entry[0]), address, word);
-	frames = read_word(k->frames, k->frames_address + bias, k->frames_bytes, address, word);
+	table = read_partial_word(k->table->entry, k->table->address, (uint64_t)k->table->nr * sizeof(k->table->entry[0]), address, word);
+	frames = read_partial_word(k->frames, k->frames_address + bias, k->frames_bytes, address, word);
 	return table || frames;
 }
 
@@ -174,7 +174,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 	if (write)
 		return -UNW_EINVAL;
 	/* before the stack, which a hostile trace may have put at the same address */
-	if (read_known(l->at, l->object.bias, address, value))
+	if (read_indexed_word(l->at, l->object.bias, address, value))
 		return 0;
 	if (stack_read(l->input, address, value, &end))
 		return 0;
@@ -283,11 +283,11 @@ static void find_popped(struct libunwind *l, uint64_t address)
 	struct cfi_program program;
 	struct unwind_object o;
 	struct cfi_row row;
-	struct fde_index *k = find_known(l, address, &o);
+	struct fde_index *k = find_object_index(l, address, &o);
 	uint64_t cfa;
 
 	l->nr_popped = 0;
-	if (!k || !fde_index_program(k, address - o.bias, &program) || !cfi_row_at(&program, address - o.bias, &row) || !row.lowered ||
+	if (!k || !fde_index_find_program(k, address - o.bias, &program) || !cfi_row_at(&program, address - o.bias, &row) || !row.lowered ||
 	    row.cfa.where != CFI_REGISTER || !(r->known & 1u << row.cfa.reg))
 		return;
 	cfa = r->value[row.cfa.reg] + (uint64_t)row.cfa.value;
@@ -299,8 +299,8 @@ static void find_popped(struct libunwind *l, uint64_t address)
 }
 
 /* From registers of the code at an address.  libunwind looks up what it is told to be the first frame's rip as it is. */
-static bool begin(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input, uint64_t address,
-		  const struct unwind_registers *r, unw_cursor_t *c)
+static bool begin_cursor(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input, uint64_t address,
+			 const struct unwind_registers *r, unw_cursor_t *c)
 {
 	l->view = space;
 	l->input = input;
@@ -312,7 +312,7 @@ static bool begin(struct libunwind *l, const struct unwind_space *space, const s
 }
 
 /* STOPPED: the cursor is at the caller. */
-static enum unwind_end step(struct libunwind *l, unw_cursor_t *c, struct unwind_registers *r)
+static enum unwind_end step_cursor(struct libunwind *l, unw_cursor_t *c, struct unwind_registers *r)
 {
 	uint64_t sp = r->value[UNWIND_RSP];
 	int ret;
@@ -345,7 +345,7 @@ enum unwind_end libunwind_step(struct libunwind *l, const struct unwind_space *s
 	unw_cursor_t cursor;
 
 	unw_flush_cache(l->space, 0, 0); /* this is rare, and what is cached may be of another time */
-	return begin(l, space, input, address, r, &cursor) ? step(l, &cursor, r) : UNWIND_BROKEN;
+	return begin_cursor(l, space, input, address, r, &cursor) ? step_cursor(l, &cursor, r) : UNWIND_BROKEN;
 }
 
 /* Was the frame at this address made by a signal?  Then its caller was interrupted, and has not called. */
@@ -353,10 +353,10 @@ static bool is_signal_frame(struct libunwind *l, uint64_t address, uint64_t *fun
 {
 	struct cfi_program program;
 	struct unwind_object o;
-	struct fde_index *k = find_known(l, address, &o);
+	struct fde_index *k = find_object_index(l, address, &o);
 
-	*function = knowledge_function(l->all, &o, address);
-	return k && fde_index_program(k, address - o.bias, &program) && program.signal_frame;
+	*function = knowledge_function_start(l->all, &o, address);
+	return k && fde_index_find_program(k, address - o.bias, &program) && program.signal_frame;
 }
 
 /* guess: how it was found, if by a frame pointer. */
@@ -369,13 +369,13 @@ static bool is_code_behind_call(struct libunwind *l, uint64_t address, enum fram
 
 	memset(&o, 0, sizeof(o));
 	l->view->find(l->view->context, address, &o);
-	if (!o.code || is_behind_no_call(&o, address))
+	if (!o.code || address_is_behind_no_call(&o, address))
 		return false;
 	if (guess != FRAME_POINTER_LAST)
 		return true;
-	k = knowledge_get(l->all, &o);
-	return (k && fde_index_program(k, address - o.bias, &program)) || (o.elf && elf_is_entry(o.elf, address - o.bias)) ||
-	       knowledge_read_code(l->all, &o, address, &row);
+	k = knowledge_get_index(l->all, &o);
+	return (k && fde_index_find_program(k, address - o.bias, &program)) || (o.elf && elf_is_entry(o.elf, address - o.bias)) ||
+	       knowledge_read_code_row(l->all, &o, address, &row);
 }
 
 /* Beyond code without information: as its instructions tell, or by its frame pointer, where that may be.  STOPPED: r has become
@@ -393,7 +393,7 @@ static enum unwind_end unwind_step_without_information(struct libunwind *l, bool
 	l->view->find(l->view->context, f->address, &o);
 	if (o.elf && elf_is_entry(o.elf, f->address - o.bias))
 		return UNWIND_COMPLETE;
-	if (knowledge_read_code(l->all, &o, f->address, &row)) {
+	if (knowledge_read_code_row(l->all, &o, f->address, &row)) {
 		end = unwind_step_row(&row, l->input, r);
 		f->found = UNWIND_BY_CODE;
 	} else {
@@ -430,7 +430,7 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 	if (space->generation != l->generation)
 		unw_flush_cache(l->space, 0, 0);
 	l->generation = space->generation;
-	if (!begin(l, space, input, f.address, &f.registers, &cursor))
+	if (!begin_cursor(l, space, input, f.address, &f.registers, &cursor))
 		return UNWIND_BROKEN;
 	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
 		enum unwind_end end;
@@ -442,11 +442,12 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 		if (!frame(context, &f))
 			return UNWIND_STOPPED;
 		f.found = UNWIND_BY_INFORMATION;
-		end = step(l, &cursor, &f.registers);
+		end = step_cursor(l, &cursor, &f.registers);
 		if (end == UNWIND_NO_INFO) {
 			end = unwind_step_without_information(l, any_guessed, &f);
 			any_guessed |= f.found == UNWIND_BY_FRAME_POINTER;
-			if (end == UNWIND_STOPPED && !begin(l, space, input, f.registers.value[UNWIND_RIP] - 1, &f.registers, &cursor))
+			if (end == UNWIND_STOPPED &&
+			    !begin_cursor(l, space, input, f.registers.value[UNWIND_RIP] - 1, &f.registers, &cursor))
 				return UNWIND_BROKEN;
 		}
 		if (end != UNWIND_STOPPED)

@@ -103,15 +103,15 @@ static bool keep_row(struct memo *m, const struct cfi_row *row, struct memo_entr
 	return true;
 }
 
-static bool is_near(const struct cfi_place *p)
+static bool place_is_near_cfa(const struct cfi_place *p)
 {
 	return p->where == CFI_AT && p->value == (int16_t)p->value;
 }
 
 /* A row as the table has it, when it is one of the usual kind. */
-static bool make_plain(const struct cfi_row *row, struct memo_entry *e)
+static bool make_plain_rule(const struct cfi_row *row, struct memo_entry *e)
 {
-	if (row->cfa.where != CFI_REGISTER || row->cfa.value != (int32_t)row->cfa.value || !is_near(&row->reg[CFI_RETURN]))
+	if (row->cfa.where != CFI_REGISTER || row->cfa.value != (int32_t)row->cfa.value || !place_is_near_cfa(&row->reg[CFI_RETURN]))
 		return false;
 	for (unsigned r = 0; r < CFI_RETURN; r++)
 		if (!(SAVED_MASK & 1u << r) && r != CFI_RSP && row->reg[r].where != CFI_SAME && row->reg[r].where != CFI_UNDEFINED)
@@ -122,7 +122,7 @@ static bool make_plain(const struct cfi_row *row, struct memo_entry *e)
 
 		if (p->where == CFI_SAME)
 			continue;
-		if (!is_near(p))
+		if (!place_is_near_cfa(p))
 			return false;
 		e->mask |= (unsigned char)(1u << i);
 		e->saved[i] = (int16_t)p->value;
@@ -134,10 +134,10 @@ static bool make_plain(const struct cfi_row *row, struct memo_entry *e)
 }
 
 /* As a row says; false: there is no room for it. */
-static bool set_row(struct memo *m, const struct cfi_row *row, struct memo_entry *e)
+static bool set_rule_of_row(struct memo *m, const struct cfi_row *row, struct memo_entry *e)
 {
 	e->lowered = row->lowered;
-	if (make_plain(row, e))
+	if (make_plain_rule(row, e))
 		e->kind = RULE_PLAIN;
 	else if (keep_row(m, row, e))
 		e->kind = RULE_ROW;
@@ -146,7 +146,7 @@ static bool set_row(struct memo *m, const struct cfi_row *row, struct memo_entry
 	return true;
 }
 
-static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t address, struct memo_entry *e)
+static void make_address_rule(struct memo *m, const struct unwind_space *space, uint64_t address, struct memo_entry *e)
 {
 	struct unwind_object o;
 	struct cfi_program program;
@@ -168,19 +168,19 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	e->code = o.code;
 	e->frame_pointers = o.frame_pointers;
 	e->unregistered = o.unregistered;
-	e->no_call = is_behind_no_call(&o, address);
+	e->no_call = address_is_behind_no_call(&o, address);
 	e->kind = RULE_NO_INFO;
-	function = knowledge_function(m->all, &o, address);
+	function = knowledge_function_start(m->all, &o, address);
 	e->into = function && address - function < UINT32_MAX ? (uint32_t)(address - function) : UINT32_MAX;
 	m->counts.rules++;
-	k = knowledge_get(m->all, &o);
-	if (!k || !fde_index_program(k, address - o.bias, &program)) {
+	k = knowledge_get_index(m->all, &o);
+	if (!k || !fde_index_find_program(k, address - o.bias, &program)) {
 		if (o.elf && elf_is_entry(o.elf, address - o.bias)) {
 			e->kind = RULE_BOTTOM;
 			return;
 		}
 		e->frame_pointers = knowledge_has_frame_pointers(m->all, &o, address);
-		e->by_code = knowledge_read_code(m->all, &o, address, &row) && set_row(m, &row, e);
+		e->by_code = knowledge_read_code_row(m->all, &o, address, &row) && set_rule_of_row(m, &row, e);
 		return;
 	}
 	e->signal_frame = program.signal_frame;
@@ -190,18 +190,18 @@ static void make_rule(struct memo *m, const struct unwind_space *space, uint64_t
 	}
 	if (row.reg[CFI_RETURN].where == CFI_UNDEFINED)
 		e->kind = RULE_BOTTOM;
-	else if (!set_row(m, &row, e))
+	else if (!set_rule_of_row(m, &row, e))
 		e->kind = RULE_ASK;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ table */
 
-static uint32_t place(const struct memo *m, uint64_t address, uint32_t space)
+static uint32_t slot_of_address(const struct memo *m, uint64_t address, uint32_t space)
 {
 	return (uint32_t)hash_pair(address, space) & (m->capacity - 1);
 }
 
-static void make_room(struct memo *m)
+static void grow_or_clear_entries(struct memo *m)
 {
 	uint32_t capacity = m->capacity;
 	struct memo_entry *old = m->entry, *bigger = capacity < ENTRIES_MAX ? calloc(2 * (size_t)capacity, sizeof(*bigger)) : NULL;
@@ -215,7 +215,7 @@ static void make_room(struct memo *m)
 	m->capacity = 2 * capacity;
 	for (uint32_t i = 0; i < capacity; i++)
 		if (old[i].until_ns) {
-			uint32_t at = place(m, old[i].address, old[i].space);
+			uint32_t at = slot_of_address(m, old[i].address, old[i].space);
 
 			while (bigger[at].until_ns)
 				at = (at + 1) & (m->capacity - 1);
@@ -227,7 +227,7 @@ static void make_room(struct memo *m)
 /* Valid until the next call. */
 static inline struct memo_entry *get_entry(struct memo *m, const struct unwind_space *space, uint64_t address)
 {
-	uint32_t at = place(m, address, space->number);
+	uint32_t at = slot_of_address(m, address, space->number);
 	struct memo_entry *e;
 
 	for (;; at = (at + 1) & (m->capacity - 1)) {
@@ -236,19 +236,19 @@ static inline struct memo_entry *get_entry(struct memo *m, const struct unwind_s
 			break;
 		if (e->address == address && e->space == space->number) {
 			if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns)
-				make_rule(m, space, address, e);
+				make_address_rule(m, space, address, e);
 			return e;
 		}
 	}
 	if (2 * m->nr >= m->capacity) {
-		make_room(m);
-		at = place(m, address, space->number);
+		grow_or_clear_entries(m);
+		at = slot_of_address(m, address, space->number);
 		while (m->entry[at].until_ns)
 			at = (at + 1) & (m->capacity - 1);
 		e = &m->entry[at];
 	}
 	m->nr++;
-	make_rule(m, space, address, e);
+	make_address_rule(m, space, address, e);
 	return e;
 }
 
@@ -280,14 +280,14 @@ static inline enum unwind_end unwind_step_plain(const struct memo_entry *e, cons
 	return UNWIND_STOPPED;
 }
 
-static inline uint64_t function_of(const struct memo_entry *e)
+static inline uint64_t function_of_entry(const struct memo_entry *e)
 {
 	return e->into == UINT32_MAX ? 0 : e->address - e->into;
 }
 
 uint64_t memo_function(struct memo *m, const struct unwind_space *space, uint64_t address)
 {
-	return function_of(get_entry(m, space, address));
+	return function_of_entry(get_entry(m, space, address));
 }
 
 enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, const struct unwind_input *input,
@@ -312,7 +312,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		if (guess == FRAME_POINTER_LAST && e->kind == RULE_NO_INFO)
 			return UNWIND_NO_INFO;
 		f.note = &e->note;
-		f.function = function_of(e);
+		f.function = function_of_entry(e);
 		if (f.depth == 0 && (e->kind == RULE_PLAIN || e->kind == RULE_NO_INFO || e->kind == RULE_BOTTOM)) {
 			f.same_end_from_ns = e->from_ns; /* by any of these only the stack leads to a caller */
 			f.same_end_until_ns = e->until_ns;

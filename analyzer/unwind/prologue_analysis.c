@@ -60,16 +60,16 @@ static int saved_index(uint8_t reg)
 	return -1;
 }
 
-static bool is_number(int32_t v)
+static bool is_frame_offset(int32_t v)
 {
 	return v != CODE_UNKNOWN && v != CODE_CALLERS;
 }
 
-static int32_t sum(int32_t a, int32_t b)
+static int32_t add_frame_offsets(int32_t a, int32_t b)
 {
 	int64_t v = (int64_t)a + b;
 
-	return is_number(a) && v < FARTHEST && v > -FARTHEST ? (int32_t)v : CODE_UNKNOWN;
+	return is_frame_offset(a) && v < FARTHEST && v > -FARTHEST ? (int32_t)v : CODE_UNKNOWN;
 }
 
 /* ------------------------------------------------------------------------------------------------------ instructions */
@@ -77,30 +77,30 @@ static int32_t sum(int32_t a, int32_t b)
 /* Bytes of the frame become something else. */
 static void forget_memory(struct prologue_reading *r, struct code_state *s, int32_t at, int32_t bytes)
 {
-	for (int i = 0; is_number(at) && i < CODE_NR_SAVED; i++)
+	for (int i = 0; is_frame_offset(at) && i < CODE_NR_SAVED; i++)
 		if (s->slot[i] != CODE_UNKNOWN && s->slot[i] < at + bytes && at < s->slot[i] + 8)
 			s->slot[i] = CODE_UNKNOWN;
-	if (is_number(at) && at < 0 && at + bytes > -8) /* the return address */
+	if (is_frame_offset(at) && at < 0 && at + bytes > -8) /* the return address */
 		r->not_understood = true;
 }
 
-static void store(struct prologue_reading *r, struct code_state *s, int32_t at, uint8_t reg)
+static void store_register_to_frame(struct prologue_reading *r, struct code_state *s, int32_t at, uint8_t reg)
 {
 	int i = reg == INSN_NO_REGISTER ? -1 : saved_index(reg);
 	bool callers = i >= 0 && s->reg[reg] == CODE_CALLERS;
 	int32_t before = i >= 0 ? s->slot[i] : CODE_UNKNOWN;
 
 	forget_memory(r, s, at, 8);
-	if (callers && is_number(at) && at <= -16)
+	if (callers && is_frame_offset(at) && at <= -16)
 		s->slot[i] = before == CODE_UNKNOWN ? at : before;
 }
 
-static void load(struct code_state *s, int32_t at, uint8_t reg)
+static void load_register_from_frame(struct code_state *s, int32_t at, uint8_t reg)
 {
 	int i = reg == INSN_NO_REGISTER ? -1 : saved_index(reg);
 
 	if (reg != INSN_NO_REGISTER)
-		s->reg[reg] = i >= 0 && is_number(at) && s->slot[i] == at ? CODE_CALLERS : CODE_UNKNOWN;
+		s->reg[reg] = i >= 0 && is_frame_offset(at) && s->slot[i] == at ? CODE_CALLERS : CODE_UNKNOWN;
 }
 
 /* What lies below the stack pointer does not stay. */
@@ -112,25 +112,25 @@ static void set_rsp(struct code_state *s, int32_t value)
 			s->slot[i] = CODE_UNKNOWN;
 }
 
-static void run(struct prologue_reading *r, const struct insn_step *i, struct code_state *s)
+static void apply_insn_step(struct prologue_reading *r, const struct insn_step *i, struct code_state *s)
 {
-	int32_t at = i->from == INSN_NO_REGISTER ? CODE_UNKNOWN : sum(s->reg[i->from], i->value);
+	int32_t at = i->from == INSN_NO_REGISTER ? CODE_UNKNOWN : add_frame_offsets(s->reg[i->from], i->value);
 
 	switch (i->effect) {
 	case INSN_PUSH:
-		s->reg[RSP] = sum(s->reg[RSP], -8);
-		store(r, s, s->reg[RSP], i->to);
+		s->reg[RSP] = add_frame_offsets(s->reg[RSP], -8);
+		store_register_to_frame(r, s, s->reg[RSP], i->to);
 		break;
 	case INSN_POP:
 		at = s->reg[RSP];
-		load(s, at, i->to);
+		load_register_from_frame(s, at, i->to);
 		if (i->to != RSP)
-			set_rsp(s, sum(at, 8));
+			set_rsp(s, add_frame_offsets(at, 8));
 		break;
 	case INSN_LEAVE:
 		at = s->reg[6];
-		load(s, at, 6);
-		set_rsp(s, is_number(at) ? sum(at, 8) : CODE_UNKNOWN);
+		load_register_from_frame(s, at, 6);
+		set_rsp(s, is_frame_offset(at) ? add_frame_offsets(at, 8) : CODE_UNKNOWN);
 		break;
 	case INSN_ADD:
 		if (i->to == RSP)
@@ -139,10 +139,10 @@ static void run(struct prologue_reading *r, const struct insn_step *i, struct co
 			s->reg[i->to] = at;
 		break;
 	case INSN_STORE:
-		store(r, s, at, i->to);
+		store_register_to_frame(r, s, at, i->to);
 		break;
 	case INSN_LOAD:
-		load(s, at, i->to);
+		load_register_from_frame(s, at, i->to);
 		break;
 	case INSN_WRITE:
 		forget_memory(r, s, at, i->memory_bytes);
@@ -161,7 +161,7 @@ static void run(struct prologue_reading *r, const struct insn_step *i, struct co
 
 /* -------------------------------------------------------------------------------------------------------------- ways */
 
-static void put_waiting(struct prologue_reading *r, uint32_t n)
+static void add_waiting_node(struct prologue_reading *r, uint32_t n)
 {
 	if (r->node[n].waits)
 		return;
@@ -174,7 +174,7 @@ static void put_waiting(struct prologue_reading *r, uint32_t n)
 }
 
 /* The node at an offset, made when it is new; UINT32_MAX: there is no instruction, or too many are. */
-static uint32_t get_node(struct prologue_reading *r, uint64_t offset)
+static uint32_t get_insn_node(struct prologue_reading *r, uint64_t offset)
 {
 	struct insn_step step;
 
@@ -194,7 +194,7 @@ static uint32_t get_node(struct prologue_reading *r, uint64_t offset)
 	return r->nr - 1;
 }
 
-static bool join_value(int32_t *to, int32_t from)
+static bool join_register_value(int32_t *to, int32_t from)
 {
 	if (*to == from || *to == CODE_UNKNOWN)
 		return false;
@@ -203,21 +203,21 @@ static bool join_value(int32_t *to, int32_t from)
 }
 
 /* true: less is known than before. */
-static bool join(struct code_state *to, const struct code_state *from)
+static bool join_code_states(struct code_state *to, const struct code_state *from)
 {
 	bool changed = false;
 
 	for (unsigned n = 0; n < 16; n++)
-		changed |= join_value(&to->reg[n], from->reg[n]);
+		changed |= join_register_value(&to->reg[n], from->reg[n]);
 	for (unsigned n = 0; n < CODE_NR_SAVED; n++)
-		changed |= join_value(&to->slot[n], from->slot[n]);
+		changed |= join_register_value(&to->slot[n], from->slot[n]);
 	return changed;
 }
 
 /* A way leads to an offset; caller: 1 + the call before it, or 0. */
-static void lead(struct prologue_reading *r, uint64_t offset, const struct code_state *s, uint32_t caller)
+static void lead_way_to_offset(struct prologue_reading *r, uint64_t offset, const struct code_state *s, uint32_t caller)
 {
-	uint32_t n = offset < r->bytes ? get_node(r, offset) : UINT32_MAX;
+	uint32_t n = offset < r->bytes ? get_insn_node(r, offset) : UINT32_MAX;
 	struct node *to;
 
 	if (n == UINT32_MAX)
@@ -227,11 +227,11 @@ static void lead(struct prologue_reading *r, uint64_t offset, const struct code_
 		to->reached = true;
 		to->state = *s;
 		to->caller = caller;
-		put_waiting(r, n);
+		add_waiting_node(r, n);
 		return;
 	}
 	/* Two heights of the stack at one place: that cannot be.  If one comes from a call, that does not return. */
-	if (is_number(s->reg[RSP]) && is_number(to->state.reg[RSP]) && s->reg[RSP] != to->state.reg[RSP]) {
+	if (is_frame_offset(s->reg[RSP]) && is_frame_offset(to->state.reg[RSP]) && s->reg[RSP] != to->state.reg[RSP]) {
 		uint32_t call = caller ? caller : to->caller;
 
 		if (call) {
@@ -241,17 +241,17 @@ static void lead(struct prologue_reading *r, uint64_t offset, const struct code_
 	}
 	if (caller != to->caller)
 		to->caller = 0;
-	if (join(&to->state, s))
-		put_waiting(r, n);
+	if (join_code_states(&to->state, s))
+		add_waiting_node(r, n);
 }
 
-static void leave(struct prologue_reading *r, const struct code_state *s)
+static void check_stack_at_return(struct prologue_reading *r, const struct code_state *s)
 {
 	if (s->reg[RSP] != CODE_UNKNOWN && s->reg[RSP] != ENTRY_RSP)
 		r->not_understood = true;
 }
 
-static void follow(struct prologue_reading *r, uint32_t n)
+static void follow_node(struct prologue_reading *r, uint32_t n)
 {
 	const struct node at = r->node[n];
 	const struct insn_step *i = &at.step;
@@ -259,17 +259,17 @@ static void follow(struct prologue_reading *r, uint32_t n)
 
 	if (i->stops)
 		return;
-	run(r, i, &s);
+	apply_insn_step(r, i, &s);
 	if (i->kind == INSN_RETURN)
-		leave(r, &s);
+		check_stack_at_return(r, &s);
 	/* the target counts from the function's start; one that lies before it is a very large number */
 	if ((i->kind == INSN_JUMP || i->kind == INSN_BRANCH) && i->target)
-		lead(r, i->target, &s, 0);
+		lead_way_to_offset(r, i->target, &s, 0);
 	if (i->kind != INSN_RETURN && i->kind != INSN_JUMP && !at.no_return)
-		lead(r, (uint64_t)at.offset + i->bytes, &s, i->kind == INSN_CALL ? n + 1 : 0);
+		lead_way_to_offset(r, (uint64_t)at.offset + i->bytes, &s, i->kind == INSN_CALL ? n + 1 : 0);
 }
 
-static void follow_all(struct prologue_reading *r)
+static void follow_waiting_nodes(struct prologue_reading *r)
 {
 	while (r->nr_waiting && !r->not_understood && !r->restart) {
 		uint32_t n = r->waiting[--r->nr_waiting];
@@ -278,7 +278,7 @@ static void follow_all(struct prologue_reading *r)
 		if (++r->steps > (uint64_t)STEPS_A_NODE * (r->nr + 64))
 			r->not_understood = true;
 		else
-			follow(r, n);
+			follow_node(r, n);
 	}
 }
 
@@ -320,7 +320,7 @@ static bool find_table_state(struct prologue_reading *r, struct code_state *out)
 		else if (out->reg[RSP] != n->state.reg[RSP])
 			return false;
 		else
-			join(out, &n->state);
+			join_code_states(out, &n->state);
 		found = true;
 	}
 	r->steps += r->nr_tables;
@@ -328,7 +328,7 @@ static bool find_table_state(struct prologue_reading *r, struct code_state *out)
 }
 
 /* Ways by tables are not seen: what no way has led to, behind an instruction that does not go on, is where they lead. */
-static void follow_tables(struct prologue_reading *r)
+static void follow_table_jumps(struct prologue_reading *r)
 {
 	struct code_state s;
 
@@ -348,8 +348,8 @@ static void follow_tables(struct prologue_reading *r)
 		}
 		if (!find_table_state(r, &s))
 			return;
-		lead(r, offset, &s, 0);
-		follow_all(r);
+		lead_way_to_offset(r, offset, &s, 0);
+		follow_waiting_nodes(r);
 		if (!r->at[offset])
 			return;
 	}
@@ -364,9 +364,9 @@ static void follow_from_start(struct prologue_reading *r)
 		r->nr_waiting = 0;
 		for (uint32_t n = 0; n < r->nr; n++)
 			r->node[n].reached = r->node[n].waits = false;
-		lead(r, 0, &entry_state, 0);
-		follow_all(r);
-		follow_tables(r);
+		lead_way_to_offset(r, 0, &entry_state, 0);
+		follow_waiting_nodes(r);
+		follow_table_jumps(r);
 	} while (r->restart && !r->not_understood && ++restarts < RESTARTS_MAX);
 	r->not_understood |= r->restart;
 }
@@ -395,7 +395,7 @@ static uint32_t copy_places(const struct prologue_reading *r, struct prologue_ro
 	return nr;
 }
 
-static bool keep(const struct prologue_reading *r, struct prologue_rows *to)
+static bool keep_analyzed_rows(const struct prologue_reading *r, struct prologue_rows *to)
 {
 	uint32_t nr = copy_places(r, to);
 
@@ -418,7 +418,7 @@ struct prologue_rows *prologue_rows_create(const void *function, size_t bytes)
 	r.not_understood = !r.at;
 	if (r.at)
 		follow_from_start(&r);
-	if (!r.not_understood && !keep(&r, out)) {
+	if (!r.not_understood && !keep_analyzed_rows(&r, out)) {
 		prologue_rows_destroy(out);
 		out = NULL;
 	}
@@ -446,7 +446,7 @@ size_t prologue_rows_size(const struct prologue_rows *r)
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
 /* The instruction that begins last before or at an offset, if it covers that. */
-static const struct code_place *find_place(const struct prologue_rows *r, uint64_t offset)
+static const struct code_place *find_code_place(const struct prologue_rows *r, uint64_t offset)
 {
 	uint32_t up_to = SORTED_COUNT(r->nr_places, i, r->place[i].offset <= offset);
 
@@ -455,7 +455,7 @@ static const struct code_place *find_place(const struct prologue_rows *r, uint64
 
 bool prologue_rows_state(const struct prologue_rows *r, uint64_t offset, struct code_state *out)
 {
-	const struct code_place *p = find_place(r, offset);
+	const struct code_place *p = find_code_place(r, offset);
 
 	if (!p || p->offset != offset)
 		return false;
@@ -470,10 +470,10 @@ static bool find_cfa(const struct code_state *s, struct cfi_place *out)
 	uint32_t reg = CFI_REGISTERS;
 
 	for (uint32_t n = 16; n-- > 0;)
-		if (is_number(s->reg[n]))
+		if (is_frame_offset(s->reg[n]))
 			reg = n;
 	for (size_t n = sizeof(first); n-- > 0;)
-		if (is_number(s->reg[first[n]]))
+		if (is_frame_offset(s->reg[first[n]]))
 			reg = first[n];
 	if (reg == CFI_REGISTERS)
 		return false;
@@ -483,7 +483,7 @@ static bool find_cfa(const struct code_state *s, struct cfi_place *out)
 
 bool prologue_rows_find(const struct prologue_rows *r, uint64_t offset, struct cfi_row *out)
 {
-	const struct code_place *at = find_place(r, offset);
+	const struct code_place *at = find_code_place(r, offset);
 	const struct code_state *s = at ? &r->state[at->state] : NULL;
 
 	memset(out, 0, sizeof(*out));

@@ -11,7 +11,7 @@
 #define PCREL_SDATA4 0x1b
 
 /* Length and id of the entry at an offset, whole inside; false also for a terminator. */
-static bool read_entry(const unsigned char *frames, uint64_t bytes, uint64_t at, uint32_t *length, uint32_t *id)
+static bool read_frame_entry(const unsigned char *frames, uint64_t bytes, uint64_t at, uint32_t *length, uint32_t *id)
 {
 	if (at > bytes || bytes - at < 8)
 		return false;
@@ -21,13 +21,13 @@ static bool read_entry(const unsigned char *frames, uint64_t bytes, uint64_t at,
 }
 
 /* Where the CIE at an offset says how its FDEs write addresses, if they count from the code; else 0. */
-static uint64_t find_encoding(const unsigned char *frames, uint64_t bytes, uint64_t cie)
+static uint64_t find_fde_encoding(const unsigned char *frames, uint64_t bytes, uint64_t cie)
 {
 	uint32_t length, id;
 	const unsigned char *at, *end;
 	uint64_t skipped;
 
-	if (!read_entry(frames, bytes, cie, &length, &id) || id != 0 || length < 9)
+	if (!read_frame_entry(frames, bytes, cie, &length, &id) || id != 0 || length < 9)
 		return 0;
 	at = frames + cie + 8;
 	end = frames + cie + 4 + length;
@@ -46,14 +46,14 @@ unsigned char *textrel_resolve(const unsigned char *frames, uint64_t bytes, uint
 	unsigned char *copy = NULL;
 	uint32_t length, id;
 
-	for (uint64_t at = 0; read_entry(frames, bytes, at, &length, &id); at += 4 + (uint64_t)length) {
+	for (uint64_t at = 0; read_frame_entry(frames, bytes, at, &length, &id); at += 4 + (uint64_t)length) {
 		uint64_t field = at + 8, encoding;
 		uint32_t value;
 		int64_t distance;
 
 		if (id == 0 || id > at + 4 || length < 12)
 			continue;
-		encoding = find_encoding(frames, bytes, at + 4 - id);
+		encoding = find_fde_encoding(frames, bytes, at + 4 - id);
 		if (!encoding)
 			continue;
 		memcpy(&value, frames + field, 4);

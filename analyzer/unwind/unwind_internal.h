@@ -43,20 +43,20 @@ struct knowledge {
 };
 
 /* Made when it is new; NULL without memory, or when o has no unwind information. */
-struct fde_index *knowledge_get(struct knowledge *all, const struct unwind_object *o);
+struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind_object *o);
 /* The program of the code at an address of the object's own; false: there is none. */
-bool fde_index_program(const struct fde_index *k, uint64_t address, struct cfi_program *out);
+bool fde_index_find_program(const struct fde_index *k, uint64_t address, struct cfi_program *out);
 /* Where the code around an address begins, as the process has it: by its FDE, else by its symbol; 0: that is not known. */
-uint64_t knowledge_function(struct knowledge *all, const struct unwind_object *o, uint64_t address);
+uint64_t knowledge_function_start(struct knowledge *all, const struct unwind_object *o, uint64_t address);
 /* May code without information be left by its frame pointer?  What a JIT made, and what another compiler put into an image that is
  * described elsewhere (V8's builtins, 1.5 MB of them): single functions without information are assembler's, which keeps to nothing. */
 bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address);
 
 /* Where the code has no program: the row that its instructions make.  false: they do not tell. */
-bool knowledge_read_code(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out);
+bool knowledge_read_code_row(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out);
 void knowledge_forget_code(struct knowledge *all);
 /* The byte at address is the last one of a call, as it is before every return address; true: it is known that it is not. */
-bool is_behind_no_call(const struct unwind_object *o, uint64_t address);
+bool address_is_behind_no_call(const struct unwind_object *o, uint64_t address);
 
 /*
  * A word of the sampled stack.  false with *end: UNWIND_TRUNCATED where the stack goes on behind the snapshot, else

@@ -116,8 +116,8 @@ bool has_return_address(struct knowledge *all, const struct unwind_space *space,
 		space->find(space->context, word - 1, &o);
 		if (!o.code)
 			continue;
-		k = knowledge_get(all, &o);
-		if (!k || !fde_index_program(k, word - o.bias, &program) || program.start != word - o.bias)
+		k = knowledge_get_index(all, &o);
+		if (!k || !fde_index_find_program(k, word - o.bias, &program) || program.start != word - o.bias)
 			return true; /* (a function's own address is data) */
 	}
 	return false;

@@ -11,7 +11,7 @@
 
 struct frequency_columns frequency_columns_add(struct grid *g, struct report *r, bool calls)
 {
-	struct frequency_columns c = { frequencies_of(r), -1, -1, -1, -1, -1 };
+	struct frequency_columns c = { frequencies_of_report(r), -1, -1, -1, -1, -1 };
 	bool is_time = strcmp(report_unit(r), "ns") == 0;
 	char heading[48];
 
@@ -30,7 +30,7 @@ struct frequency_columns frequency_columns_add(struct grid *g, struct report *r,
 
 void frequency_columns_set(struct grid *g, const struct frequency_columns *c, uint32_t component, const struct group_sum *sum)
 {
-	const struct frequency *f = c->of ? frequency_of(c->of, component) : NULL;
+	const struct frequency *f = c->of ? frequency_of_component(c->of, component) : NULL;
 
 	if (c->executions < 0)
 		return;
@@ -63,19 +63,20 @@ struct state {
 	struct report_group *by_level[LEVELS_MAX];
 };
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_calls_view(struct report *r, struct view_instance *v)
 {
 	const struct flow_records *flows = &r->model->flows;
-	struct state *s = v->state = report_state(r, sizeof(*s), NULL);
+	struct state *s = v->state = report_add_state(r, sizeof(*s), NULL);
 
 	for (uint32_t i = 0; s && i < flows->nr_flows; i++)
 		if (!s->by_level[flows->flow[i].level])
-			s->by_level[flows->flow[i].level] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)flows->flow[i].level, -1);
+			s->by_level[flows->flow[i].level] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)flows->flow[i].level, -1);
 }
 
-static const struct group_sum *sum_of(const struct report *r, const struct state *s, const struct frequencies *f, uint32_t function)
+static const struct group_sum *
+sum_of_function(const struct report *r, const struct state *s, const struct frequencies *f, uint32_t function)
 {
-	return report_sum(s->by_level[r->model->flows.flow[function].level], f->component[function]);
+	return report_find_sum(s->by_level[r->model->flows.flow[function].level], f->component[function]);
 }
 
 struct times {
@@ -93,7 +94,7 @@ static bool find_times(const struct report *r, const struct state *s, const stru
 		return false;
 	for (uint32_t i = 0; i < f->program.nr_functions; i++) {
 		if (f->component[i])
-			t->own[i] = report_measure(r, sum_of(r, s, f, i));
+			t->own[i] = report_measure(r, sum_of_function(r, s, f, i));
 		any |= t->own[i] > 0;
 	}
 	for (int level = 0; any && level < LEVELS_MAX; level++)
@@ -106,7 +107,7 @@ struct order {
 	const double *by;
 };
 
-static int largest_first(const void *a, const void *b, void *context)
+static int compare_largest_first(const void *a, const void *b, void *context)
 {
 	const struct order *o = context;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -117,18 +118,18 @@ static int largest_first(const void *a, const void *b, void *context)
 }
 
 /* Numbers from 0 on, by what each has; NULL without memory. */
-static uint32_t *order_by(const double *by, uint32_t nr)
+static uint32_t *order_by_value(const double *by, uint32_t nr)
 {
 	uint32_t *order = calloc((size_t)nr + 1, sizeof(*order));
 
 	for (uint32_t i = 0; order && i < nr; i++)
 		order[i] = i;
 	if (order && nr)
-		qsort_r(order, nr, sizeof(*order), largest_first, &(struct order){ by });
+		qsort_r(order, nr, sizeof(*order), compare_largest_first, &(struct order){ by });
 	return order;
 }
 
-static void set_count(struct grid *g, int column, int state, const struct flow_variable *v)
+static void set_variable_count(struct grid *g, int column, int state, const struct flow_variable *v)
 {
 	if (v->state == FLOW_UNKNOWN)
 		return;
@@ -144,7 +145,8 @@ static const char *function_name(const struct report *r, const struct frequencie
 	return report_component_name(r, f->component[function], spare);
 }
 
-static void show_functions(struct report *r, const struct state *s, const struct frequencies *f, const struct times *t, struct page *p)
+static void
+show_functions_by_executions(struct report *r, const struct state *s, const struct frequencies *f, const struct times *t, struct page *p)
 {
 	struct grid *g = grid_create("functions", "Functions by executions");
 	bool is_time = strcmp(report_unit(r), "ns") == 0;
@@ -160,21 +162,21 @@ static void show_functions(struct report *r, const struct state *s, const struct
 
 	for (uint32_t i = 0; by && i < f->program.nr_functions; i++)
 		by[i] = (double)flow_count(&f->program, f->program.function[i].entries)->count;
-	order = by ? order_by(by, f->program.nr_functions) : NULL;
+	order = by ? order_by_value(by, f->program.nr_functions) : NULL;
 	for (uint32_t n = 0; order && n < f->program.nr_functions; n++) {
 		const struct flow_variable *v = flow_count(&f->program, f->program.function[order[n]].entries);
 		const struct frequency *calls = &f->calls_out[f->component[order[n]]];
 
 		grid_row(g);
-		set_count(g, executions, state, v);
+		set_variable_count(g, executions, state, v);
 		if (f->component[order[n]] && calls->state)
 			grid_set(g, out, (double)calls->count);
 		if (t->all > 0) {
 			grid_set(g, self, t->own[order[n]] / t->all);
 			grid_set(g, total, t->total[order[n]] / t->all);
 		}
-		if (f->component[order[n]] && v->count > 0 && sum_of(r, s, f, order[n])->weight > 0)
-			grid_set(g, per, sum_of(r, s, f, order[n])->weight / (double)v->count);
+		if (f->component[order[n]] && v->count > 0 && sum_of_function(r, s, f, order[n])->weight > 0)
+			grid_set(g, per, sum_of_function(r, s, f, order[n])->weight / (double)v->count);
 		grid_set_text(g, name, function_name(r, f, order[n], "(unnamed)", spare));
 	}
 	free(by);
@@ -182,7 +184,7 @@ static void show_functions(struct report *r, const struct state *s, const struct
 	grid_show(g, p);
 }
 
-static void show_sites(struct report *r, const struct frequencies *f, const struct times *t, struct page *p)
+static void show_call_sites(struct report *r, const struct frequencies *f, const struct times *t, struct page *p)
 {
 	struct grid *g = grid_create("calls", "Call sites and their callees");
 	int calls = grid_column(g, "calls", "calls", CELL_NUMBER, 0, 0), state = grid_column(g, "state", "by", CELL_TEXT, 0, 9);
@@ -196,13 +198,13 @@ static void show_sites(struct report *r, const struct frequencies *f, const stru
 
 	for (uint32_t i = 0; by && i < f->program.nr_calls; i++)
 		by[i] = (double)flow_count(&f->program, f->program.call[i].variable)->count;
-	order = by ? order_by(by, f->program.nr_calls) : NULL;
+	order = by ? order_by_value(by, f->program.nr_calls) : NULL;
 	for (uint32_t n = 0; order && n < f->program.nr_calls; n++) {
 		const struct flow_call *c = &f->program.call[order[n]];
 		const struct flow_variable *v = flow_count(&f->program, c->variable);
 
 		grid_row(g);
-		set_count(g, calls, state, v);
+		set_variable_count(g, calls, state, v);
 		if (v->state == FLOW_ESTIMATED && v->most < UINT64_MAX)
 			grid_set(g, most, (double)v->most);
 		if (t->all > 0)
@@ -231,7 +233,7 @@ static void say_contradictions(const struct report *r, const struct frequencies 
 
 		if (!f->program.function[i].contradicts || said++ == CONTRADICTIONS_MAX)
 			continue;
-		for (uint32_t n = 0; (q = equations_violated(f->program.equations, n)); n++)
+		for (uint32_t n = 0; (q = equations_get_violated(f->program.equations, n)); n++)
 			if (q->owner == i && (uint64_t)llabs(q->difference) > worst)
 				worst = (uint64_t)llabs(q->difference);
 		if (worst)
@@ -257,25 +259,26 @@ static void say_estimates(const struct frequencies *f, struct page *p)
 			      "--assume CALLER.SITE->CALLEE=N sets one)", nr, nr > 1 ? "s are" : " is");
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_calls_view(struct report *r, const struct view_instance *v, struct page *p)
 {
-	const struct frequencies *f = frequencies_of(r);
+	const struct frequencies *f = frequencies_of_report(r);
 	struct times t = { 0 };
 	const char *unused;
 
 	if (!f || !f->program.nr_functions) {
 		page_sentence(p, "No calls: the host announced no flows of its functions (jitreg_flow() in jitreg.h).");
 	} else if (find_times(r, v->state, f, &t)) {
-		show_functions(r, v->state, f, &t, p);
-		show_sites(r, f, &t, p);
+		show_functions_by_executions(r, v->state, f, &t, p);
+		show_call_sites(r, f, &t, p);
 		say_estimates(f, p);
 		say_contradictions(r, f, p);
 	}
-	for (int i = 0; f && (unused = frequencies_unused(r, i)); i++)
+	for (int i = 0; f && (unused = frequencies_unused_assumption(r, i)); i++)
 		page_sentence(p, "! --assume '%s': the trace has no such call or arc, or it is counted.", unused);
 	free(t.own);
 	free(t.total);
 	free(t.of_call);
 }
 
-const struct view view_calls = { "calls", "functions and call sites by number of calls, where the host counts (--assume)", prepare, show };
+const struct view view_calls = { "calls", "functions and call sites by number of calls, where the host counts (--assume)",
+				 prepare_calls_view, show_calls_view };

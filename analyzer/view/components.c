@@ -10,11 +10,11 @@
 static void prepare_components(struct report *r, struct view_instance *v)
 {
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
-		v->group[i] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)i, TABLE_EVENT, -1);
+		v->group[i] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)i, TABLE_EVENT, -1);
 }
 
 /* "hash join, pipeline 2": what a component is linked to. */
-static void parents(const struct report *r, uint32_t component, char *text, size_t bytes)
+static void write_parent_names(const struct report *r, uint32_t component, char *text, size_t bytes)
 {
 	const struct component *c = &r->model->dictionary.component[component];
 	char spare[32];
@@ -31,7 +31,7 @@ static void parents(const struct report *r, uint32_t component, char *text, size
 	}
 }
 
-static void put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+static void write_component_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
 	const struct component *c = &r->model->dictionary.component[i];
 	uint32_t nr = 0, shown = 0;
@@ -53,7 +53,7 @@ static void put(const struct report *r, const struct page *p, uint32_t i, char *
 
 void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p)
 {
-	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = put };
+	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = write_component_brief };
 	char heading[160];
 
 	snprintf(heading, sizeof(heading), "Share by %s%s", report_level_name(r, level), in_run ? ", in the run phase" : "");
@@ -63,7 +63,7 @@ void components_show_brief(struct report *r, const struct report_group *group, u
 
 void callers_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p)
 {
-	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = put };
+	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = write_component_brief };
 
 	b.heading = in_run ? "Generated functions, with what they call, in the run phase" : "Generated functions, with what they call";
 	view_show_brief(r, group, &b, p);
@@ -93,7 +93,7 @@ static void show_level(struct report *r, const struct report_group *group, uint3
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
 			if (s.order[i])
 				grid_set_address(g, id, d->component[s.order[i]].id);
-			parents(r, s.order[i], text, sizeof(text));
+			write_parent_names(r, s.order[i], text, sizeof(text));
 			if (above >= 0)
 				grid_set_text(g, above, text);
 		}
@@ -119,13 +119,13 @@ const struct view view_components = { "components", "shares of components, level
 
 static void prepare_pipelines(struct report *r, struct view_instance *v)
 {
-	uint32_t level = report_level(r, r->level ? r->level : PIPELINE_LEVEL), plan = report_level(r, NULL);
+	uint32_t level = report_find_level(r, r->level ? r->level : PIPELINE_LEVEL), plan = report_find_level(r, NULL);
 
 	if (level == LEVELS_MAX)
 		return;
-	v->group[0] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+	v->group[0] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 	if (plan != LEVELS_MAX)
-		v->group[1] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_LEVEL_0 + (int)plan, -1);
+		v->group[1] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_LEVEL_0 + (int)plan, -1);
 }
 
 /* Each pipeline, and below it its components at the plan's level. */
@@ -158,7 +158,7 @@ static void show_pipelines(struct report *r, const struct view_instance *v, stru
 			grid_set_text(g, pipeline, report_component_name(r, s.order[i], spare));
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
 			if (order) /* else it is the line itself that counts */
-				grid_row_is_text(g);
+				grid_mark_row_text(g);
 			for (uint32_t n = 0; order && n < v->group[1]->g.nr; n++) {
 				const struct group_sum *part = &v->group[1]->g.sum[order[n]];
 

@@ -11,17 +11,17 @@
 
 #define CELLS 40
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_events_view(struct report *r, struct view_instance *v)
 {
-	uint32_t level = report_level(r, r->level);
+	uint32_t level = report_find_level(r, r->level);
 	int column = level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)level;
 
-	v->group[0] = report_group(r, REPORT_RUN, column, TABLE_EVENT, -1);
-	v->group[1] = report_group(r, REPORT_RUN, TABLE_EVENT, GROUP_BIN, -1);
-	v->group[2] = report_group(r, REPORT_RUN, column, TABLE_EVENT, GROUP_BIN, -1);
+	v->group[0] = report_add_group(r, REPORT_RUN, column, TABLE_EVENT, -1);
+	v->group[1] = report_add_group(r, REPORT_RUN, TABLE_EVENT, GROUP_BIN, -1);
+	v->group[2] = report_add_group(r, REPORT_RUN, column, TABLE_EVENT, GROUP_BIN, -1);
 }
 
-static double weight_of(const struct group_sum *s)
+static double weight_or_samples_of(const struct group_sum *s)
 {
 	return s->weight > 0 ? s->weight : s->samples;
 }
@@ -32,28 +32,28 @@ static const char *event_name(const struct report *r, uint32_t e)
 }
 
 /* So many of the first event that there is at least one of each other one. */
-static double scale_of(const struct report *r, const struct split *s)
+static double scale_of_first_event(const struct report *r, const struct split *s)
 {
 	double scale = 1000;
 
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
-		while (e != r->event && s->total[e].samples > 0 && weight_of(&s->total[r->event]) > 0 && scale < 1e12 &&
-		       scale * weight_of(&s->total[e]) < weight_of(&s->total[r->event]))
+		while (e != r->event && s->total[e].samples > 0 && weight_or_samples_of(&s->total[r->event]) > 0 && scale < 1e12 &&
+		       scale * weight_or_samples_of(&s->total[e]) < weight_or_samples_of(&s->total[r->event]))
 			scale *= 1000;
 	return scale;
 }
 
 /* Per component: the first event's share, and of each other one how many to so many of the first, beside that of all. */
-static void show_components(const struct report *r, const struct split *s, struct page *p)
+static void show_counts_by_component(const struct report *r, const struct split *s, struct page *p)
 {
-	uint32_t level = report_level(r, r->level);
-	double scale = scale_of(r, s);
+	uint32_t level = report_find_level(r, r->level);
+	double scale = scale_of_first_event(r, s);
 	char spare[32], heading[16];
 	struct grid *g = grid_create("events", "Counts per %s %s", grid_short_number(scale, heading), event_name(r, r->event));
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0), rate[VIEW_EVENTS_MAX], name;
 
-	grid_set_total(g, share, weight_of(&s->total[r->event]));
+	grid_set_total(g, share, weight_or_samples_of(&s->total[r->event]));
 	grid_set_total(g, samples, s->total[r->event].samples);
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
 		rate[e] = -1;
@@ -69,14 +69,16 @@ static void show_components(const struct report *r, const struct split *s, struc
 		const struct group_sum *main = all ? &s->total[r->event] : &s->sum[r->event][s->order[i]];
 
 		grid_row(g);
-		grid_set(g, share, weight_of(main));
+		grid_set(g, share, weight_or_samples_of(main));
 		grid_set(g, samples, main->samples);
 		for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++)
-			if (rate[e] >= 0 && weight_of(main) > 0)
-				grid_set(g, rate[e], scale * weight_of(all ? &s->total[e] : &s->sum[e][s->order[i]]) / weight_of(main));
+			if (rate[e] >= 0 && weight_or_samples_of(main) > 0)
+				grid_set(g, rate[e],
+					 scale * weight_or_samples_of(all ? &s->total[e] : &s->sum[e][s->order[i]]) /
+						 weight_or_samples_of(main));
 		if (all) {
 			grid_set_text(g, name, "(all)");
-			grid_row_is_text(g);
+			grid_mark_row_text(g);
 		} else {
 			grid_set_text(g, name, level == LEVELS_MAX ? r->a->function[s->order[i]].name :
 								     report_component_name(r, s->order[i], spare));
@@ -151,10 +153,10 @@ static struct component_cells *make_cells(const struct report *r, const struct r
 }
 
 /* The correlation of two events over the time slices in which a component runs. */
-static void show_together(const struct report *r, const struct split *s, const struct report_group *g, const struct lanes *l,
-			  struct page *p)
+static void show_event_correlations(const struct report *r, const struct split *s, const struct report_group *g, const struct lanes *l,
+				    struct page *p)
 {
-	uint32_t level = report_level(r, r->level);
+	uint32_t level = report_find_level(r, r->level);
 	struct component_cells *cells = make_cells(r, g, l, s->nr);
 	char spare[32], heading[16];
 	int column[VIEW_EVENTS_MAX], samples, name;
@@ -190,16 +192,16 @@ static void show_together(const struct report *r, const struct split *s, const s
 	grid_show(grid, p);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_events_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct lanes l = { 0 };
 	struct split s;
 
 	if (split_make(r, v->group[0], &s) && lanes_make(r, v->group[1], CELLS, &l)) {
-		show_components(r, &s, p);
+		show_counts_by_component(r, &s, p);
 		show_over_time(r, &l, p);
 		if (r->model->nr_events > 1 && r->event < VIEW_EVENTS_MAX)
-			show_together(r, &s, v->group[2], &l, p);
+			show_event_correlations(r, &s, v->group[2], &l, p);
 	}
 	split_fini(&s);
 	lanes_fini(&l);
@@ -207,4 +209,4 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		page_sentence(p, "The trace has one event; `tailor run --event NAME,NAME` records several.");
 }
 
-const struct view view_events = { "events", "all events side by side, by component and over time", prepare, show };
+const struct view view_events = { "events", "all events side by side, by component and over time", prepare_events_view, show_events_view };

@@ -15,8 +15,8 @@ struct report_group *level_tree_ask(struct report *r)
 	for (int i = 0; i < STEPS; i++)
 		if (!r->model->has_host_levels || level[steps[i]] >= LEVELS_MAX)
 			return NULL;
-	return report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level[HOST_LEVEL_MODULE], TABLE_LEVEL_0 + (int)level[HOST_LEVEL_FUNCTION],
-			    TABLE_LEVEL_0 + (int)level[HOST_LEVEL_LINE], -1);
+	return report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level[HOST_LEVEL_MODULE],
+				TABLE_LEVEL_0 + (int)level[HOST_LEVEL_FUNCTION], TABLE_LEVEL_0 + (int)level[HOST_LEVEL_LINE], -1);
 }
 
 struct tree {
@@ -27,21 +27,21 @@ struct tree {
 	uint32_t *order; /* groups: those below one another side by side, the largest first */
 };
 
-static double measure_of(const struct tree *t, uint32_t group, uint32_t step)
+static double measure_at_step(const struct tree *t, uint32_t group, uint32_t step)
 {
 	uint32_t component = report_value(t->by, group, step);
 
 	return component && component < t->nr_sums ? report_measure(t->r, &t->sum[component]) : 0;
 }
 
-static int by_tree(const void *a, const void *b, void *context)
+static int compare_tree_groups(const void *a, const void *b, void *context)
 {
 	const struct tree *t = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 
 	for (uint32_t step = 0; step < STEPS; step++) {
 		uint32_t x = report_value(t->by, i, step), y = report_value(t->by, j, step);
-		double of_x = measure_of(t, i, step), of_y = measure_of(t, j, step);
+		double of_x = measure_at_step(t, i, step), of_y = measure_at_step(t, j, step);
 
 		if (x == y)
 			continue;
@@ -54,7 +54,7 @@ static int by_tree(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
-static bool make(struct tree *t)
+static bool make_level_tree(struct tree *t)
 {
 	t->nr_sums = t->r->model->dictionary.nr_components;
 	t->sum = calloc(t->nr_sums, sizeof(*t->sum));
@@ -67,7 +67,7 @@ static bool make(struct tree *t)
 			if (report_value(t->by, i, step) < t->nr_sums)
 				group_sum_add(&t->sum[report_value(t->by, i, step)], &t->by->g.sum[i]);
 	}
-	qsort_r(t->order, t->by->g.nr, sizeof(*t->order), by_tree, t);
+	qsort_r(t->order, t->by->g.nr, sizeof(*t->order), compare_tree_groups, t);
 	return true;
 }
 
@@ -75,8 +75,8 @@ struct level_tree_columns {
 	int share, samples, kernel, weight, depth, level, id, name;
 };
 
-static void put_row(const struct tree *t, struct grid *g, const struct level_tree_columns *c, const struct group_sum *sum, uint32_t step,
-		    uint32_t component)
+static void add_component_row(const struct tree *t, struct grid *g, const struct level_tree_columns *c, const struct group_sum *sum,
+			      uint32_t step, uint32_t component)
 {
 	static const char *const prefix[] = { "", "  ", "    " };
 	char spare[32];
@@ -99,7 +99,7 @@ static void put_row(const struct tree *t, struct grid *g, const struct level_tre
 }
 
 /* A row for each component that a group is the first of, unless it is too small for people. */
-static void put_group(const struct tree *t, struct grid *g, const struct level_tree_columns *c, uint32_t at, double least)
+static void add_group_rows(const struct tree *t, struct grid *g, const struct level_tree_columns *c, uint32_t at, double least)
 {
 	uint32_t group = t->order[at];
 	bool is_new = at == 0;
@@ -110,7 +110,7 @@ static void put_group(const struct tree *t, struct grid *g, const struct level_t
 		is_new |= at > 0 && component != report_value(t->by, t->order[at - 1], step);
 		if (!is_new || !component || component >= t->nr_sums || report_measure(t->r, &t->sum[component]) < least)
 			continue;
-		put_row(t, g, c, &t->sum[component], step, component);
+		add_component_row(t, g, c, &t->sum[component], step, component);
 	}
 }
 
@@ -129,7 +129,7 @@ void level_tree_show(struct report *r, const struct report_group *by, struct pag
 	c.level = grid_column(g, "level", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c.id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
 	c.name = grid_column(g, "name", "module, function, line", CELL_TEXT, 0, 0);
-	if (make(&t)) {
+	if (make_level_tree(&t)) {
 		for (uint32_t i = 0; i < by->g.nr; i++) {
 			bool unattributed = true;
 
@@ -141,11 +141,11 @@ void level_tree_show(struct report *r, const struct report_group *by, struct pag
 		}
 		grid_set_total(g, c.share, report_measure(r, &total));
 		grid_set_total(g, c.samples, total.samples);
-		grid_is_tree(g, c.share);
+		grid_mark_tree_column(g, c.share);
 		grid_show_all_rows(g);
 		for (uint32_t i = 0; i < by->g.nr; i++)
-			put_group(&t, g, &c, i, p->form == PAGE_TEXT ? SHOWN_FROM * report_measure(r, &total) : 0);
-		put_row(&t, g, &c, &none, 0, COMPONENT_NONE);
+			add_group_rows(&t, g, &c, i, p->form == PAGE_TEXT ? SHOWN_FROM * report_measure(r, &total) : 0);
+		add_component_row(&t, g, &c, &none, 0, COMPONENT_NONE);
 	}
 	free(t.sum);
 	free(t.order);

@@ -12,16 +12,16 @@
 #define SLOWEST 5
 
 /* Samples are summed up per bin and (thread, component); which of them lie in a mark is known when all marks' bins are. */
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_marks_view(struct report *r, struct view_instance *v)
 {
-	uint32_t level = report_level(r, r->level);
+	uint32_t level = report_find_level(r, r->level);
 
 	if (level == LEVELS_MAX)
 		level = 0;
-	v->group[0] = report_group(r, 0, TABLE_THREAD, GROUP_BIN, TABLE_LEVEL_0 + (int)level, -1);
+	v->group[0] = report_add_group(r, 0, TABLE_THREAD, GROUP_BIN, TABLE_LEVEL_0 + (int)level, -1);
 }
 
-static int by_duration(const void *a, const void *b)
+static int compare_mark_durations(const void *a, const void *b)
 {
 	const struct mark *const *x = a, *const *y = b;
 	uint64_t p = (*x)->end_ns - (*x)->begin_ns, q = (*y)->end_ns - (*y)->begin_ns;
@@ -60,7 +60,7 @@ static void show_slowest(struct mark_sums *sums, const struct mark_kind *k, cons
 		if (list[i]->end_ns != UINT64_MAX)
 			list[nr++] = list[i];
 	if (nr)
-		qsort(list, nr, sizeof(*list), by_duration);
+		qsort(list, nr, sizeof(*list), compare_mark_durations);
 	for (uint32_t i = 0; i < nr && i < SLOWEST; i++) {
 		double ns = (double)(list[i]->end_ns - list[i]->begin_ns);
 
@@ -82,7 +82,7 @@ static void show_slowest(struct mark_sums *sums, const struct mark_kind *k, cons
 	grid_show(slow, p);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_marks_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct model *m = r->model;
 	struct grid *g = grid_create("marks", "Marks (they may overlap, so their sums exceed the total)");
@@ -132,5 +132,5 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	mark_kinds_fini(&kinds);
 }
 
-const struct view view_marks = { "marks", "the host's marks (queries, runs, tasks): duration, top components, the slowest", prepare,
-				 show };
+const struct view view_marks = { "marks", "the host's marks (queries, runs, tasks): duration, top components, the slowest",
+				 prepare_marks_view, show_marks_view };

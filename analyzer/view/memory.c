@@ -12,20 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void fini(void *state)
+static void free_accesses_state(void *state)
 {
 	accesses_fini(state);
 }
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_memory_view(struct report *r, struct view_instance *v)
 {
-	struct accesses *s = report_state(r, sizeof(*s), fini);
+	struct accesses *s = report_add_state(r, sizeof(*s), free_accesses_state);
 
 	v->state = s;
 	if (s)
-		s->level = report_level(r, r->level);
+		s->level = report_find_level(r, r->level);
 	r->addresses = true;
-	report_each(r, accesses_take, s);
+	report_add_callback(r, accesses_add_rows, s);
 }
 
 static const char *component_name(const struct report *r, const struct accesses *s, uint32_t component, char spare[32])
@@ -33,7 +33,7 @@ static const char *component_name(const struct report *r, const struct accesses 
 	return s->level == LEVELS_MAX ? r->a->function[component].name : report_component_name(r, component, spare);
 }
 
-static const char *kind_of(const struct access_region *g)
+static const char *region_kind_text(const struct access_region *g)
 {
 	static const char *const kinds[] = { "named", "heap", "stack", "mapping", "file" };
 
@@ -50,26 +50,26 @@ struct sum {
 	struct access *list; /* its own */
 };
 
-static uint32_t key_of(const struct access *x, bool region)
+static uint32_t sum_key_of_access(const struct access *x, bool region)
 {
 	return region ? x->region : x->component;
 }
 
-static int by_component(const void *a, const void *b)
+static int compare_access_components(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
 	return x->component != y->component ? (x->component < y->component ? -1 : 1) : x->stride < y->stride ? -1 : x->stride > y->stride;
 }
 
-static int by_region(const void *a, const void *b)
+static int compare_access_regions(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
 	return x->region != y->region ? (x->region < y->region ? -1 : 1) : x->stride < y->stride ? -1 : x->stride > y->stride;
 }
 
-static int by_nr(const void *a, const void *b)
+static int compare_sum_counts(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
 
@@ -77,17 +77,17 @@ static int by_nr(const void *a, const void *b)
 }
 
 /* The largest first; copy: room for as many accesses, which the sums then point into. */
-static size_t make_sums(const struct memory_part *p, bool region, struct access *copy, struct sum *sum)
+static size_t make_access_sums(const struct memory_part *p, bool region, struct access *copy, struct sum *sum)
 {
 	size_t nr = 0, of_stride = 0;
 
 	memcpy(copy, p->list, p->nr * sizeof(*copy));
-	qsort(copy, p->nr, sizeof(*copy), region ? by_region : by_component);
+	qsort(copy, p->nr, sizeof(*copy), region ? compare_access_regions : compare_access_components);
 	for (size_t i = 0; i < p->nr; i++) {
 		struct sum *s;
 
-		if (i == 0 || key_of(&copy[i], region) != key_of(&copy[i - 1], region))
-			sum[nr++] = (struct sum){ .of = key_of(&copy[i], region), .low = UINT64_MAX, .list = &copy[i] };
+		if (i == 0 || sum_key_of_access(&copy[i], region) != sum_key_of_access(&copy[i - 1], region))
+			sum[nr++] = (struct sum){ .of = sum_key_of_access(&copy[i], region), .low = UINT64_MAX, .list = &copy[i] };
 		s = &sum[nr - 1];
 		of_stride = s->nr && copy[i].stride == copy[i - 1].stride ? of_stride + 1 : 1;
 		if (copy[i].stride && of_stride > s->of_stride) {
@@ -99,11 +99,11 @@ static size_t make_sums(const struct memory_part *p, bool region, struct access 
 		s->low = copy[i].address < s->low ? copy[i].address : s->low;
 		s->high = copy[i].address > s->high ? copy[i].address : s->high;
 	}
-	qsort(sum, nr, sizeof(*sum), by_nr);
+	qsort(sum, nr, sizeof(*sum), compare_sum_counts);
 	return nr;
 }
 
-static void show_sums(struct report *r, const struct memory_part *part, bool region, struct page *p)
+static void show_access_sums(struct report *r, const struct memory_part *part, bool region, struct page *p)
 {
 	struct grid *g = region ? grid_create("regions", "Memory regions, event %s", part->event) :
 				  grid_create("memory", "Memory accesses, event %s", part->event);
@@ -121,7 +121,7 @@ static void show_sums(struct report *r, const struct memory_part *part, bool reg
 	int kind = region ? grid_column(g, "kind", "kind", CELL_TEXT, GRID_FIXED, 8) : -1;
 	int name = grid_column(g, "name", region ? "memory" : part->all->level == LEVELS_MAX ? "function" :
 					  report_level_name(r, part->all->level), CELL_TEXT, 0, 0);
-	size_t nr = copy && sum ? make_sums(part, region, copy, sum) : 0;
+	size_t nr = copy && sum ? make_access_sums(part, region, copy, sum) : 0;
 	char spare[64];
 
 	grid_set_total(g, share, (double)part->nr);
@@ -145,7 +145,7 @@ static void show_sums(struct report *r, const struct memory_part *part, bool reg
 		grid_set(g, low, (double)sum[i].low);
 		grid_set(g, high, (double)sum[i].high);
 		if (region) {
-			grid_set_text(g, kind, kind_of(&part->all->region[sum[i].of]));
+			grid_set_text(g, kind, region_kind_text(&part->all->region[sum[i].of]));
 			grid_set_text(g, name, access_region_name(&part->all->region[sum[i].of], spare));
 		} else {
 			grid_set_text(g, name, component_name(r, part->all, sum[i].of, spare));
@@ -158,7 +158,7 @@ static void show_sums(struct report *r, const struct memory_part *part, bool reg
 
 /* ---------------------------------------------------------------------------------------------------------------- strides */
 
-static int by_stride(const void *a, const void *b)
+static int compare_strides(const void *a, const void *b)
 {
 	const struct access *x = a, *y = b;
 
@@ -166,7 +166,7 @@ static int by_stride(const void *a, const void *b)
 }
 
 /* Strides of up to a page each by itself (elements have few sizes), wider ones by powers of two. */
-static uint64_t bucket_of(uint64_t stride)
+static uint64_t stride_bucket(uint64_t stride)
 {
 	return stride <= 1u << ACCESSES_PAGE_BITS ? stride : 1ull << (63 - __builtin_clzll(stride));
 }
@@ -187,21 +187,21 @@ static void show_strides(const struct memory_part *part, struct page *p)
 	grid_set_total(g, samples, (double)part->nr);
 	if (copy) {
 		memcpy(copy, part->list, part->nr * sizeof(*copy));
-		qsort(copy, part->nr, sizeof(*copy), by_stride);
+		qsort(copy, part->nr, sizeof(*copy), compare_strides);
 	}
 	for (size_t i = 0; copy && i < part->nr; i++) {
 		uint64_t at = copy[i].stride;
 
-		if (i + 1 < part->nr && (at ? bucket_of(at) : 0) == (copy[i + 1].stride ? bucket_of(copy[i + 1].stride) : 0))
+		if (i + 1 < part->nr && (at ? stride_bucket(at) : 0) == (copy[i + 1].stride ? stride_bucket(copy[i + 1].stride) : 0))
 			continue;
 		grid_row(g);
 		grid_set(g, share, (double)(i + 1 - first));
 		grid_set(g, samples, (double)(i + 1 - first));
 		grid_set_text(g, event, part->event);
 		if (at)
-			grid_set(g, stride, (double)bucket_of(at));
-		snprintf(text, sizeof(text), at > bucket_of(at) ? "%s and more" : "%s",
-			 grid_short_number((double)bucket_of(at ? at : 1), number));
+			grid_set(g, stride, (double)stride_bucket(at));
+		snprintf(text, sizeof(text), at > stride_bucket(at) ? "%s and more" : "%s",
+			 grid_short_number((double)stride_bucket(at ? at : 1), number));
 		grid_set_text(g, shown, at ? text : "(constant address, or too few samples)");
 		first = i + 1;
 	}
@@ -209,16 +209,16 @@ static void show_strides(const struct memory_part *part, struct page *p)
 	grid_show(g, p);
 }
 
-static void show_part(struct report *r, const struct memory_part *part, struct page *p)
+static void show_event_accesses(struct report *r, const struct memory_part *part, struct page *p)
 {
-	show_sums(r, part, false, p);
-	show_sums(r, part, true, p);
+	show_access_sums(r, part, false, p);
+	show_access_sums(r, part, true, p);
 	show_strides(part, p);
 	memory_show_working_sets(r, part, p);
 	memory_draw(r, part, p);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_memory_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct accesses *s = v->state;
 
@@ -243,7 +243,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		part.nr = end - i;
 		if (event < r->model->nr_events && r->model->event[event].name)
 			part.event = r->model->event[event].name;
-		show_part(r, &part, p);
+		show_event_accesses(r, &part, p);
 	}
 	if (s->thinning)
 		page_sentence(p, "(1 in %llu of the %llu samples with an address is used, evenly over the recording; counts and pages are "
@@ -253,4 +253,4 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 }
 
 const struct view view_memory = { "memory", "accesses by component and region: sequential, strided, random; strides; pages; pictures",
-				  prepare, show };
+				  prepare_memory_view, show_memory_view };

@@ -13,7 +13,8 @@
 #define WORKING_SETS 6
 
 /* Pages that samples touched in one interval: a lower bound, the better the more samples. */
-static size_t pages_in(const struct memory_part *part, uint32_t region, uint64_t from_ns, uint64_t to_ns, struct access *copy)
+static size_t count_pages_in_interval(const struct memory_part *part, uint32_t region, uint64_t from_ns, uint64_t to_ns,
+				      struct access *copy)
 {
 	size_t nr = 0;
 
@@ -38,7 +39,7 @@ static void show_working_set(struct report *r, const struct memory_part *part, u
 
 		if (from_ns > r->last_ns)
 			break;
-		height[c] = (double)pages_in(part, region, from_ns, from_ns + cell_ns, copy);
+		height[c] = (double)count_pages_in_interval(part, region, from_ns, from_ns + cell_ns, copy);
 		most = height[c] > most ? height[c] : most;
 		if (p->form == PAGE_TEXT)
 			continue;
@@ -57,7 +58,7 @@ static void show_working_set(struct report *r, const struct memory_part *part, u
 	grid_set_text(g, column[4], text);
 }
 
-static int by_count(const void *a, const void *b, void *counts)
+static int compare_region_counts(const void *a, const void *b, void *counts)
 {
 	const size_t *count = counts;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -77,7 +78,7 @@ static uint32_t *largest_regions(const struct memory_part *part, uint32_t *nr)
 		if (count[i])
 			order[n++] = i;
 	if (n)
-		qsort_r(order, n, sizeof(*order), by_count, count);
+		qsort_r(order, n, sizeof(*order), compare_region_counts, count);
 	free(count);
 	*nr = n < *nr ? n : *nr;
 	return order;
@@ -111,7 +112,7 @@ void memory_show_working_sets(struct report *r, const struct memory_part *part, 
 
 /* ------------------------------------------------------------------------------------------------------------- pictures */
 
-static void draw(const struct report *r, const struct memory_part *part, uint32_t region, struct page *p)
+static void draw_region_picture(const struct report *r, const struct memory_part *part, uint32_t region, struct page *p)
 {
 	static const unsigned char bit[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
 	const struct access_region *x = &part->all->region[region];
@@ -141,6 +142,6 @@ void memory_draw(const struct report *r, const struct memory_part *part, struct 
 	uint32_t nr = PICTURES, *order = largest_regions(part, &nr);
 
 	for (uint32_t i = 0; order && i < nr && p->form == PAGE_TEXT; i++)
-		draw(r, part, order[i], p);
+		draw_region_picture(r, part, order[i], p);
 	free(order);
 }

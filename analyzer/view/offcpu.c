@@ -24,16 +24,16 @@ static uint32_t waits_level(const struct report *r)
 	return LEVELS_MAX;
 }
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_offcpu_view(struct report *r, struct view_instance *v)
 {
-	uint32_t level = report_level(r, r->level), waits = waits_level(r);
+	uint32_t level = report_find_level(r, r->level), waits = waits_level(r);
 
 	if (level != LEVELS_MAX)
-		v->group[0] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+		v->group[0] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 	if (waits != LEVELS_MAX)
-		v->group[3] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)waits, TABLE_EVENT, -1);
-	v->group[1] = report_group(r, REPORT_RUN, TABLE_FUNCTION, TABLE_EVENT, -1);
-	v->group[2] = report_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
+		v->group[3] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)waits, TABLE_EVENT, -1);
+	v->group[1] = report_add_group(r, REPORT_RUN, TABLE_FUNCTION, TABLE_EVENT, -1);
+	v->group[2] = report_add_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
 }
 
 /* Waiting, longest in sum first, then preempted. */
@@ -41,7 +41,7 @@ struct order {
 	const struct group_sum *waits, *preempted;
 };
 
-static int by_time(const void *a, const void *b, void *context)
+static int compare_offcpu_times(const void *a, const void *b, void *context)
 {
 	const struct order *o = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -53,8 +53,8 @@ static int by_time(const void *a, const void *b, void *context)
 }
 
 /* preempted: also those that were. */
-static void show_group(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
-		       bool preempted, const char *(*text)(const struct report *r, uint32_t value, char spare[32]))
+static void show_offcpu_group(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
+			      bool preempted, const char *(*text)(const struct report *r, uint32_t value, char spare[32]))
 {
 	struct grid *g = grid_create(name, "%s", heading);
 	uint32_t waits = r->model->leaving, gone = r->model->preempted;
@@ -72,7 +72,7 @@ static void show_group(struct report *r, const struct report_group *group, struc
 		struct order order = { s.sum[waits], s.sum[preempted ? gone : waits] };
 
 		grid_set_total(g, share, s.total[waits].weight);
-		qsort_r(s.order, s.nr_order, sizeof(*s.order), by_time, &order);
+		qsort_r(s.order, s.nr_order, sizeof(*s.order), compare_offcpu_times, &order);
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			const struct group_sum *w = &s.sum[waits][s.order[i]], *o = &s.sum[gone][s.order[i]];
 
@@ -115,7 +115,7 @@ static const char *thread_text(const struct report *r, uint32_t value, char spar
 	return spare;
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_offcpu_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	char heading[96];
 
@@ -125,15 +125,16 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		return;
 	}
 	if (v->group[0]) {
-		const char *level = report_level_name(r, report_level(r, r->level));
+		const char *level = report_level_name(r, report_find_level(r, r->level));
 
 		snprintf(heading, sizeof(heading), "Off-CPU time by %s%s", level, r->has_run ? ", in the run phase" : "");
-		show_group(r, v->group[0], p, level, heading, true, component_text);
+		show_offcpu_group(r, v->group[0], p, level, heading, true, component_text);
 	}
 	if (v->group[3])
-		show_group(r, v->group[3], p, "wait", "Off-CPU time by wait event", false, component_text);
-	show_group(r, v->group[1], p, "function", "Off-CPU time by function", true, function_text);
-	show_group(r, v->group[2], p, "thread", "Off-CPU time by thread", true, thread_text);
+		show_offcpu_group(r, v->group[3], p, "wait", "Off-CPU time by wait event", false, component_text);
+	show_offcpu_group(r, v->group[1], p, "function", "Off-CPU time by function", true, function_text);
+	show_offcpu_group(r, v->group[2], p, "thread", "Off-CPU time by thread", true, thread_text);
 }
 
-const struct view view_offcpu = { "offcpu", "off-CPU time (waiting, preempted) by component, function and thread", prepare, show };
+const struct view view_offcpu = { "offcpu", "off-CPU time (waiting, preempted) by component, function and thread", prepare_offcpu_view,
+				  show_offcpu_view };

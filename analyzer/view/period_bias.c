@@ -22,7 +22,7 @@ struct program {
 	double samples;
 };
 
-static int by_missing(const void *x, const void *y)
+static int compare_missing_tasks(const void *x, const void *y)
 {
 	const struct program *a = x, *b = y;
 	uint32_t l = a->tasks - a->tasks_sampled, r = b->tasks - b->tasks_sampled;
@@ -30,7 +30,7 @@ static int by_missing(const void *x, const void *y)
 	return l != r ? (l < r ? 1 : -1) : strcmp(a->comm, b->comm);
 }
 
-static struct program *program_of(struct program *list, uint32_t *nr, struct hash_map *by_name, const char *comm)
+static struct program *find_or_add_program(struct program *list, uint32_t *nr, struct hash_map *by_name, const char *comm)
 {
 	uint32_t i = hash_map_find(by_name, hash_text(comm), 0);
 
@@ -41,7 +41,7 @@ static struct program *program_of(struct program *list, uint32_t *nr, struct has
 	return &list[(*nr)++];
 }
 
-static void say_short(const struct report *r, const struct split *s, const struct split *by_thread, struct page *p)
+static void print_unsampled_tasks(const struct report *r, const struct split *s, const struct split *by_thread, struct page *p)
 {
 	const struct model *m = r->model;
 	struct program *list = calloc((size_t)m->nr_processes + m->nr_threads + 1, sizeof(*list));
@@ -51,7 +51,7 @@ static void say_short(const struct report *r, const struct split *s, const struc
 
 	for (uint32_t i = 0; list && i < m->nr_processes; i++) {
 		const struct process *q = m->process[i], *next = m->process[i + 1 < m->nr_processes ? i + 1 : i];
-		struct program *program = program_of(list, &nr, &by_name, q->comm);
+		struct program *program = find_or_add_program(list, &nr, &by_name, q->comm);
 
 		/* a task that became another program is counted there */
 		carried += q->nr_tasks;
@@ -65,12 +65,12 @@ static void say_short(const struct report *r, const struct split *s, const struc
 		if (by_thread->sum[r->event][t].samples <= 0 || seen[m->thread[t].first])
 			continue;
 		seen[m->thread[t].first] = true; /* one that renames itself is one task */
-		program_of(list, &nr, &by_name, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
+		find_or_add_program(list, &nr, &by_name, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
 	}
 	free(seen);
 	hash_map_fini(&by_name);
 	if (list)
-		qsort(list, nr, sizeof(*list), by_missing);
+		qsort(list, nr, sizeof(*list), compare_missing_tasks);
 	for (uint32_t i = 0; i < nr && said < SENTENCES_MAX; i++) {
 		const struct program *q = &list[i];
 		uint32_t sampled = q->tasks_sampled < q->tasks ? q->tasks_sampled : q->tasks;
@@ -86,7 +86,7 @@ static void say_short(const struct report *r, const struct split *s, const struc
 	free(list);
 }
 
-static void say_same(const struct report *r, const struct split *s, struct page *p)
+static void print_equal_periods(const struct report *r, const struct split *s, struct page *p)
 {
 	uint32_t said = 0;
 
@@ -109,8 +109,8 @@ void period_bias_show(const struct report *r, const struct split *by_process, co
 
 	if (r->event >= r->model->nr_events || !r->model->event[r->event].period_spread)
 		return;
-	say_same(r, by_process, p);
+	print_equal_periods(r, by_process, p);
 	if (split_make(r, threads, &by_thread))
-		say_short(r, by_process, &by_thread, p);
+		print_unsampled_tasks(r, by_process, &by_thread, p);
 	split_fini(&by_thread);
 }

@@ -14,19 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_plan_view(struct report *r, struct view_instance *v)
 {
-	uint32_t level = report_level(r, r->level);
+	uint32_t level = report_find_level(r, r->level);
 
 	if (level == LEVELS_MAX) {
 		v->group[2] = level_tree_ask(r);
 		return;
 	}
-	v->group[0] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
-	v->group[1] = report_group(r, REPORT_RUN, TABLE_PROCESS, -1);
+	v->group[0] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+	v->group[1] = report_add_group(r, REPORT_RUN, TABLE_PROCESS, -1);
 	v->group[4] = plan_queries_ask(r, level, REPORT_RUN);
 	if (executions_need_sums(r, level))
-		v->group[3] = report_group(r, REPORT_RUN, TABLE_PHASE, TABLE_LEVEL_0 + (int)level, -1);
+		v->group[3] = report_add_group(r, REPORT_RUN, TABLE_PHASE, TABLE_LEVEL_0 + (int)level, -1);
 }
 
 /* The plan of a process, with its samples in the run phase: children that worked for its plan count with it.  Or that of a query, in all
@@ -45,7 +45,7 @@ struct plan {
 	uint32_t *lines_left; /* of the report without --view */
 };
 
-static const struct group_sum *sum_of(const struct report *r, const struct plan *p, uint32_t line)
+static const struct group_sum *sum_of_plan_line(const struct report *r, const struct plan *p, uint32_t line)
 {
 	static const struct group_sum none;
 	uint32_t component = p->tree.line[line].component;
@@ -55,14 +55,14 @@ static const struct group_sum *sum_of(const struct report *r, const struct plan 
 	return component < p->sums->nr ? &p->sums->sum[r->event][component] : &none;
 }
 
-static void settle(const struct report *r, const struct report_group *by_process, struct plan *p)
+static void settle_plan_rest(const struct report *r, const struct report_group *by_process, struct plan *p)
 {
-	const struct group_sum *sum = report_sum(by_process, p->process->number);
+	const struct group_sum *sum = report_find_sum(by_process, p->process->number);
 	double on = 0, on_samples = 0;
 
 	for (uint32_t i = 0; i < p->tree.nr; i++) {
-		on += report_measure(r, sum_of(r, p, i));
-		on_samples += sum_of(r, p, i)->samples;
+		on += report_measure(r, sum_of_plan_line(r, p, i));
+		on_samples += sum_of_plan_line(r, p, i)->samples;
 	}
 	p->measure = fmax(report_measure(r, sum), on);
 	p->samples = fmax(sum->samples, on_samples);
@@ -70,9 +70,9 @@ static void settle(const struct report *r, const struct report_group *by_process
 	p->rest_samples = p->samples - on_samples;
 }
 
-/* Returns how many processes have one.  group: as prepare() asks. */
-static uint32_t each_plan(struct report *r, struct report_group *const *group, uint32_t level, bool in_run, struct page *to,
-			  uint32_t *lines_left, void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
+/* Returns how many processes have one.  group: as prepare_plan_view() asks. */
+static uint32_t call_for_each_plan(struct report *r, struct report_group *const *group, uint32_t level, bool in_run, struct page *to,
+				   uint32_t *lines_left, void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
 {
 	uint32_t shown = 0, *owner, nr = plan_tree_owners(&r->model->dictionary, level, r->model->nr_processes, &owner);
 	struct split sums;
@@ -83,7 +83,7 @@ static uint32_t each_plan(struct report *r, struct report_group *const *group, u
 					  .lines_left = lines_left };
 
 			if (plan_tree_make(&r->model->dictionary, level, owner[n], to->utf8, &p.tree) && p.tree.nr) {
-				settle(r, group[1], &p);
+				settle_plan_rest(r, group[1], &p);
 				show(r, &p, in_run, to);
 				shown++;
 			}
@@ -106,9 +106,9 @@ static void say_more_queries(const struct report *r, const struct plan_queries *
 }
 
 /* The plans of the most expensive queries, at most so many, and what is of no query; where: how to see the others. */
-static void each_query(struct report *r, const struct plan_queries *q, uint32_t most, bool in_run, struct page *to,
-		       uint32_t *lines_left, const char *where,
-		       void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
+static void call_for_each_query(struct report *r, const struct plan_queries *q, uint32_t most, bool in_run, struct page *to,
+				uint32_t *lines_left, const char *where,
+				void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
 {
 	const double all = report_measure(r, &q->total);
 
@@ -135,7 +135,7 @@ static void each_query(struct report *r, const struct plan_queries *q, uint32_t 
 	}
 }
 
-static void set_name(const struct report *r, struct grid *g, int name, const struct plan_line *line, bool with_detail)
+static void set_operator_name(const struct report *r, struct grid *g, int name, const struct plan_line *line, bool with_detail)
 {
 	const char *detail = r->model->dictionary.component[line->component].detail;
 	const struct scope *query = line->parent ? NULL : model_find_scope(r->model, line->component);
@@ -164,7 +164,7 @@ static void set_name(const struct report *r, struct grid *g, int name, const str
 #define SOURCES_A_STEP 8
 
 /* Blanks, tabs and ends of lines are one blank each. */
-static void join_words(const char *text, char *to, size_t bytes)
+static void collapse_whitespace(const char *text, char *to, size_t bytes)
 {
 	size_t at = 0;
 
@@ -215,7 +215,7 @@ static void show_queries(const struct report *r, const struct plan *plan, uint32
 			grid_set_text(g, all, text);
 		} else if (shown++ < most) {
 			snprintf(words, sizeof(words), "%.80s%s", name, *name ? ": " : "");
-			join_words(text, words + strlen(words), sizeof(words) - strlen(words));
+			collapse_whitespace(text, words + strlen(words), sizeof(words) - strlen(words));
 			page_text(p, "query     ", QUERY_LABEL, "%s%s", page_cut(p, words, characters, cut, sizeof(cut)),
 				  has_line_components(r->model, text) ? " (its lines: --view ir)" : "");
 		} else {
@@ -249,21 +249,21 @@ static struct sum_columns query_columns_add(struct grid *g)
 
 static void set_sums(struct grid *g, const struct sum_columns *c, const struct report *r, const struct plan *plan, uint32_t line)
 {
-	const struct group_sum *sum = sum_of(r, plan, line);
+	const struct group_sum *sum = sum_of_plan_line(r, plan, line);
 
 	if (plan->process) {
 		sum_columns_set(g, c, r, plan->sums, plan->tree.line[line].component);
 		return;
 	}
 	grid_set(g, c->share, report_measure(r, sum));
-	grid_set_evidence(g, c->share, view_evidence(sum, &plan->query->sum));
+	grid_set_evidence(g, c->share, view_effective_samples(sum, &plan->query->sum));
 	grid_set(g, c->samples, sum->samples);
 	if (sum->samples > 0)
 		grid_set(g, c->kernel, sum->kernel / sum->samples);
 	grid_set(g, c->weight, sum->weight);
 }
 
-static void set_query(const struct report *r, struct grid *g, int query, int of_all, const struct plan *plan, double measure)
+static void set_query_cells(const struct report *r, struct grid *g, int query, int of_all, const struct plan *plan, double measure)
 {
 	char spare[32];
 
@@ -289,14 +289,14 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 	int depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int of_all = plan->query ? grid_column(g, "of_all", "", CELL_NUMBER, GRID_HIDDEN, 0) : -1;
 	int query = r->model->nr_scopes || plan->query ? grid_column(g, "query", "", CELL_TEXT, GRID_HIDDEN, 0) : -1;
-	int name = grid_column(g, "name", report_level_name(r, report_level(r, r->level)), CELL_TEXT, 0, 0);
+	int name = grid_column(g, "name", report_level_name(r, report_find_level(r, r->level)), CELL_TEXT, 0, 0);
 	double *total_of = calloc(t->nr + 1, sizeof(*total_of));
 
 	grid_set_total(g, sums.share, plan->measure);
 	grid_set_total(g, sums.samples, plan->samples);
 	grid_show_all_rows(g);
 	for (uint32_t i = t->nr; total_of && i > 0; i--) { /* children stand behind their parents */
-		total_of[i - 1] += report_measure(r, sum_of(r, plan, i - 1));
+		total_of[i - 1] += report_measure(r, sum_of_plan_line(r, plan, i - 1));
 		if (t->line[i - 1].parent)
 			total_of[t->line[i - 1].parent - 1] += total_of[i - 1];
 	}
@@ -306,18 +306,19 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 		grid_row(g);
 		set_sums(g, &sums, r, plan, i);
 		grid_set(g, total, plan->measure > 0 ? total_of[i] / plan->measure : 0);
-		frequency_columns_set(g, &counts, line->component, sum_of(r, plan, i));
+		frequency_columns_set(g, &counts, line->component, sum_of_plan_line(r, plan, i));
 		if (plan->process)
 			grid_set(g, pid, plan->process->pid);
 		else
-			set_query(r, g, query, of_all, plan, report_measure(r, sum_of(r, plan, i)));
+			set_query_cells(r, g, query, of_all, plan, report_measure(r, sum_of_plan_line(r, plan, i)));
 		grid_set_address(g, id, d->component[line->component].id);
 		if (line->parent)
 			grid_set_address(g, above, d->component[t->line[line->parent - 1].component].id);
 		grid_set(g, depth, line->depth);
 		if (query >= 0 && plan->process && model_find_scope(r->model, line->component))
 			grid_set_text(g, query, model_find_scope(r->model, line->component)->name);
-		set_name(r, g, name, line, plan->process || report_measure(r, sum_of(r, plan, i)) >= DETAIL_FROM * plan->measure);
+		set_operator_name(r, g, name, line,
+				  plan->process || report_measure(r, sum_of_plan_line(r, plan, i)) >= DETAIL_FROM * plan->measure);
 	}
 	grid_row(g);
 	grid_set(g, sums.share, plan->rest);
@@ -326,13 +327,13 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 	if (plan->process)
 		grid_set(g, pid, plan->process->pid);
 	else
-		set_query(r, g, query, of_all, plan, plan->rest);
+		set_query_cells(r, g, query, of_all, plan, plan->rest);
 	grid_set_text(g, name, plan->query && plan->query->query ? "(no node)" : "(unattributed)");
 	free(total_of);
 	grid_show(g, p);
 }
 
-static void set_error(struct grid *g, int shown, int factor, int64_t rows, int64_t estimated)
+static void set_estimate_error(struct grid *g, int shown, int factor, int64_t rows, int64_t estimated)
 {
 	double times = (double)(rows > 0 ? rows : 1) / (double)(estimated > 0 ? estimated : 1);
 	char text[32];
@@ -377,7 +378,7 @@ static void say_executions(const struct plan *plan, const uint32_t *runs, bool c
 		page_sentence(p, "(%s executions; error: actual over estimated rows; first and last: times since the first sample)", text);
 }
 
-static void show_rows(struct report *r, const struct plan *plan, struct page *p)
+static void show_plan_rows(struct report *r, const struct plan *plan, struct page *p)
 {
 	const bool counted = has_counter(r, &plan->tree, "rows");
 	const unsigned actual = counted ? 0 : GRID_HIDDEN;
@@ -400,7 +401,7 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 	first = grid_column(g, "first_ns", "first", CELL_DURATION, 0, 0);
 	last = grid_column(g, "last_ns", "last", CELL_DURATION, 0, 0);
 	id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
-	name = grid_column(g, "name", report_level_name(r, report_level(r, r->level)), CELL_TEXT, 0, 0);
+	name = grid_column(g, "name", report_level_name(r, report_find_level(r, r->level)), CELL_TEXT, 0, 0);
 	if (runs && plan->process)
 		executions_count(r, t, plan->process->number, plan->by_phase, runs);
 	for (uint32_t i = 0; runs && !plan->process && i < t->nr; i++)
@@ -408,7 +409,7 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 	grid_show_all_rows(g);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		uint32_t c = t->line[i].component;
-		const struct group_sum *sum = sum_of(r, plan, i);
+		const struct group_sum *sum = sum_of_plan_line(r, plan, i);
 		int64_t n = 0, estimated = 0;
 		bool has_rows = dictionary_find_counter(d, c, "rows", &n);
 		bool has_estimate = dictionary_find_counter(d, c, "estimated rows", &estimated);
@@ -419,7 +420,7 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 		if (has_rows)
 			grid_set(g, rows, (double)n);
 		if (has_rows && has_estimate)
-			set_error(g, error, factor, n, estimated);
+			set_estimate_error(g, error, factor, n, estimated);
 		if (has_rows && n > 0 && sum->samples > 0 && runs) {
 			grid_set(g, per_row, sum->weight / (double)n / runs[i]);
 			grid_set(g, samples_per_row, sum->samples / (double)n / runs[i]);
@@ -429,7 +430,7 @@ static void show_rows(struct report *r, const struct plan *plan, struct page *p)
 			grid_set(g, last, (double)(sum->last_ns - r->a->first_ns));
 		}
 		grid_set_address(g, id, d->component[c].id);
-		set_name(r, g, name, &t->line[i], false);
+		set_operator_name(r, g, name, &t->line[i], false);
 	}
 	grid_show(g, p);
 	say_executions(plan, runs, counted, p);
@@ -466,7 +467,7 @@ static void show_query(const struct report *r, const struct plan *plan, int char
 
 	if (!q->query || p->form != PAGE_TEXT)
 		return;
-	join_words(report_component_name(r, q->query, spare), words, sizeof(words));
+	collapse_whitespace(report_component_name(r, q->query, spare), words, sizeof(words));
 	page_text(p, "query     ", QUERY_LABEL, "%s", page_cut(p, words, characters, cut, sizeof(cut)));
 	if (q->executions)
 		page_text(p, "          ", QUERY_LABEL, "(%u execution%s, %s each)", q->executions, q->executions > 1 ? "s" : "",
@@ -478,7 +479,7 @@ static void show_plan_of_query(struct report *r, const struct plan *plan, bool i
 	show_tree(r, plan, in_run, p);
 	show_query(r, plan, QUERY_CHARACTERS, p);
 	if (plan->query->query && (has_counter(r, &plan->tree, "rows") || has_counter(r, &plan->tree, "estimated rows")))
-		show_rows(r, plan, p);
+		show_plan_rows(r, plan, p);
 	say_wrong_estimates(r, &plan->tree, "", plan->tree.nr, p);
 }
 
@@ -486,20 +487,20 @@ static void show_plan(struct report *r, const struct plan *plan, bool in_run, st
 {
 	show_tree(r, plan, in_run, p);
 	show_queries(r, plan, UINT32_MAX, QUERY_CHARACTERS, p);
-	show_rows(r, plan, p);
+	show_plan_rows(r, plan, p);
 	say_wrong_estimates(r, &plan->tree, "", plan->tree.nr, p);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_plan_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const uint32_t most = p->form != PAGE_TEXT ? UINT32_MAX : p->top > 0 ? (uint32_t)p->top : UINT32_MAX;
-	uint32_t level = report_level(r, r->level), shown;
+	uint32_t level = report_find_level(r, r->level), shown;
 	struct plan_queries q;
 
-	shown = v->group[0] ? each_plan(r, v->group, level, r->has_run, p, NULL, show_plan) : 0;
+	shown = v->group[0] ? call_for_each_plan(r, v->group, level, r->has_run, p, NULL, show_plan) : 0;
 	if (v->group[4]) {
 		if (plan_queries_make(r, v->group[4], level, p->utf8, &q))
-			each_query(r, &q, most, r->has_run, p, NULL, "all plans: --top 0", show_plan_of_query);
+			call_for_each_query(r, &q, most, r->has_run, p, NULL, "all plans: --top 0", show_plan_of_query);
 		plan_queries_fini(&q);
 		shown++;
 	}
@@ -509,14 +510,15 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		level_tree_show(r, v->group[2], p);
 }
 
-const struct view view_plan = { "plan", "operator tree: self and total shares, estimated and actual rows, cost per row", prepare, show };
+const struct view view_plan = { "plan", "operator tree: self and total shares, estimated and actual rows, cost per row", prepare_plan_view,
+				show_plan_view };
 
 /* --------------------------------------------------------------------------------- of the report without --view */
 
 #define DETAILS_MAX 2 /* operators that have their detail below them: the largest, if they have DETAIL_FROM */
 #define WRONG_ESTIMATES_MAX 3
 
-static int largest_first(const void *a, const void *b)
+static int compare_doubles_descending(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
 
@@ -524,14 +526,14 @@ static int largest_first(const void *a, const void *b)
 }
 
 /* What an operator must have to be one of the nr largest. */
-static double least_of(const struct report *r, const struct plan *plan, uint32_t nr)
+static double least_of_largest(const struct report *r, const struct plan *plan, uint32_t nr)
 {
 	double *measure = plan->tree.nr > nr ? malloc(plan->tree.nr * sizeof(*measure)) : NULL, least = 0;
 
 	for (uint32_t i = 0; measure && i < plan->tree.nr; i++)
-		measure[i] = report_measure(r, sum_of(r, plan, i));
+		measure[i] = report_measure(r, sum_of_plan_line(r, plan, i));
 	if (measure) {
-		qsort(measure, plan->tree.nr, sizeof(*measure), largest_first);
+		qsort(measure, plan->tree.nr, sizeof(*measure), compare_doubles_descending);
 		least = measure[nr - 1];
 	}
 	free(measure);
@@ -553,7 +555,7 @@ static void brief_columns(struct brief *b, const struct report *r, const struct 
 	b->kernel = grid_column(b->g, "kernel", "kernel", CELL_PERCENT, 0, 0);
 	b->estimate = grid_column(b->g, "estimated_rows", "est. rows", CELL_NUMBER, 0, 0);
 	b->rows = rows ? grid_column(b->g, "actual_rows", "act. rows", CELL_NUMBER, 0, 0) : -1;
-	b->name = grid_column(b->g, "name", report_level_name(r, report_level(r, NULL)), CELL_TEXT, 0, 0);
+	b->name = grid_column(b->g, "name", report_level_name(r, report_find_level(r, NULL)), CELL_TEXT, 0, 0);
 	grid_place(b->g, b->share, 0, 8);
 	grid_set_bar(b->g, 6);
 	grid_place(b->g, b->samples, 0, 8);
@@ -579,12 +581,12 @@ static void brief_row(const struct brief *b, double measure, double samples, con
 	grid_set_text(b->g, b->name, name);
 }
 
-static void show_brief(struct report *r, const struct plan *plan, bool in_run, struct page *p)
+static void show_brief_plan(struct report *r, const struct plan *plan, bool in_run, struct page *p)
 {
 	struct brief b = { .g = NULL };
 	const struct plan_tree *t = &plan->tree;
 	double all = plan->measure > 0 ? plan->measure : 1, more = 0, more_samples = 0, least;
-	double detailed = fmax(DETAIL_FROM * all, least_of(r, plan, DETAILS_MAX));
+	double detailed = fmax(DETAIL_FROM * all, least_of_largest(r, plan, DETAILS_MAX));
 	const uint32_t most = !plan->query ? UINT32_MAX : plan->query->query ? QUERY_LINES_BRIEF : OUTSIDE_LINES_BRIEF;
 	const uint32_t room = *plan->lines_left < most ? *plan->lines_left : most;
 	uint32_t shown = 0;
@@ -592,14 +594,14 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 
 	if (!*plan->lines_left || (plan->samples <= 0 && *plan->lines_left < PLAN_BRIEF_LINES))
 		return;
-	least = least_of(r, plan, room);
+	least = least_of_largest(r, plan, room);
 	b.g = plan->process ? grid_create(NULL, "Plan of process %u: %.0f sample%s%s (kernel: share of the row)", plan->process->pid,
 					  plan->samples, plan->samples > 1 ? "s" : "", in_run ? " in its run phase" : "") :
 			      grid_create(NULL, "%s: %.1f %% of the time%s", query_label(plan, text), 100 * plan->of_all,
 					  plan->query->query ? " (share: of this query's)" : "");
 	brief_columns(&b, r, plan, all);
 	for (uint32_t i = 0; i < t->nr; i++) {
-		const struct group_sum *sum = sum_of(r, plan, i);
+		const struct group_sum *sum = sum_of_plan_line(r, plan, i);
 		int64_t n;
 
 		if (report_measure(r, sum) < least || shown == room) {
@@ -617,7 +619,7 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 			grid_set(b.g, b.estimate, (double)n);
 		if (b.rows >= 0 && dictionary_find_counter(&r->model->dictionary, t->line[i].component, "rows", &n))
 			grid_set(b.g, b.rows, (double)n);
-		set_name(r, b.g, b.name, &t->line[i], report_measure(r, sum) >= detailed);
+		set_operator_name(r, b.g, b.name, &t->line[i], report_measure(r, sum) >= detailed);
 	}
 	if (shown < t->nr) {
 		snprintf(text, sizeof(text), "(%u more: --view plan)", t->nr - shown);
@@ -625,7 +627,7 @@ static void show_brief(struct report *r, const struct plan *plan, bool in_run, s
 	}
 	*plan->lines_left -= shown;
 	brief_row(&b, plan->rest, plan->rest_samples, plan->query && plan->query->query ? "(no node)" : "(unattributed)");
-	grid_row_is_rest(b.g);
+	grid_mark_row_rest(b.g);
 	grid_show(b.g, p);
 	say_wrong_estimates(r, t, "  ", WRONG_ESTIMATES_MAX, p);
 	if (plan->query)
@@ -640,10 +642,10 @@ uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct
 	uint32_t left = PLAN_BRIEF_LINES;
 	struct plan_queries q;
 
-	each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, in_run, p, &left, show_brief);
+	call_for_each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, in_run, p, &left, show_brief_plan);
 	if (by_query) {
 		if (plan_queries_make(r, by_query, level, p->utf8, &q))
-			each_query(r, &q, QUERY_PLANS_BRIEF, in_run, p, &left, "plans: --view plan", show_brief);
+			call_for_each_query(r, &q, QUERY_PLANS_BRIEF, in_run, p, &left, "plans: --view plan", show_brief_plan);
 		plan_queries_fini(&q);
 	}
 	if (!left)

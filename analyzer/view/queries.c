@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_queries_view(struct report *r, struct view_instance *v)
 {
-	uint32_t plan = report_level(r, NULL), level = r->level ? report_level(r, r->level) : plan_query_level(&r->model->dictionary, plan);
+	uint32_t plan = report_find_level(r, NULL),
+		 level = r->level ? report_find_level(r, r->level) : plan_query_level(&r->model->dictionary, plan);
 
 	if (level != LEVELS_MAX)
-		v->group[0] = report_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+		v->group[0] = report_add_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 }
 
 /* Executions of one query, by its marks: durations[first] to durations[first + nr - 1]. */
@@ -23,7 +24,7 @@ struct runs {
 	double sum_ns;
 };
 
-static bool is_run(const struct report *r, const struct mark *k)
+static bool mark_is_query_run(const struct report *r, const struct mark *k)
 {
 	const struct filter *f = &r->filter;
 
@@ -32,7 +33,7 @@ static bool is_run(const struct report *r, const struct mark *k)
 	       k->end_ns >= f->table.from_ns && (!f->table.to_ns || k->begin_ns < f->table.to_ns);
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_durations(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -52,7 +53,7 @@ static struct runs *count_runs(const struct report *r, double **durations)
 		return NULL;
 	}
 	for (uint32_t i = 0; i < m->nr_marks; i++)
-		if (is_run(r, &m->mark[i]))
+		if (mark_is_query_run(r, &m->mark[i]))
 			runs[m->mark[i].component].nr++;
 	for (uint32_t i = 0; i < m->dictionary.nr_components; i++) {
 		runs[i].first = at;
@@ -60,7 +61,7 @@ static struct runs *count_runs(const struct report *r, double **durations)
 		runs[i].nr = 0;
 	}
 	for (uint32_t i = 0; i < m->nr_marks; i++)
-		if (is_run(r, &m->mark[i])) {
+		if (mark_is_query_run(r, &m->mark[i])) {
 			struct runs *of = &runs[m->mark[i].component];
 
 			(*durations)[of->first + of->nr++] = (double)(m->mark[i].end_ns - m->mark[i].begin_ns);
@@ -68,7 +69,7 @@ static struct runs *count_runs(const struct report *r, double **durations)
 		}
 	for (uint32_t i = 0; i < m->dictionary.nr_components; i++)
 		if (runs[i].nr)
-			qsort(*durations + runs[i].first, runs[i].nr, sizeof(**durations), by_number);
+			qsort(*durations + runs[i].first, runs[i].nr, sizeof(**durations), compare_durations);
 	return runs;
 }
 
@@ -82,8 +83,8 @@ struct query_columns {
 	int share, samples, weight, calls, mean, p95, waiting, waiting_ns, id, name, text;
 };
 
-static void put_row(struct report *r, struct grid *g, const struct query_columns *c, const struct split *s, uint32_t query,
-		    const struct runs *runs, const double *durations)
+static void add_query_row(struct report *r, struct grid *g, const struct query_columns *c, const struct split *s, uint32_t query,
+			  const struct runs *runs, const double *durations)
 {
 	const struct component *of = &r->model->dictionary.component[query];
 	const struct group_sum *sum = &s->sum[r->event][query];
@@ -91,7 +92,7 @@ static void put_row(struct report *r, struct grid *g, const struct query_columns
 
 	grid_row(g);
 	grid_set(g, c->share, report_measure(r, sum));
-	grid_set_evidence(g, c->share, view_evidence(sum, &s->total[r->event]));
+	grid_set_evidence(g, c->share, view_effective_samples(sum, &s->total[r->event]));
 	grid_set(g, c->samples, sum->samples);
 	grid_set(g, c->weight, sum->weight);
 	if (query && runs[query].nr) {
@@ -113,7 +114,7 @@ static void put_row(struct report *r, struct grid *g, const struct query_columns
 		grid_set_text(g, c->text, of->detail);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_queries_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct grid *g;
 	struct query_columns c;
@@ -143,7 +144,7 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 		grid_set_total(g, c.share, report_measure(r, &s.total[r->event]));
 		grid_set_total(g, c.samples, s.total[r->event].samples);
 		for (uint32_t i = 0; i < s.nr_order; i++)
-			put_row(r, g, &c, &s, s.order[i], runs, durations);
+			add_query_row(r, g, &c, &s, s.order[i], runs, durations);
 	}
 	split_fini(&s);
 	grid_show(g, p);
@@ -153,4 +154,5 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	free(durations);
 }
 
-const struct view view_queries = { "queries", "a server's queries by time: calls, mean and 95th percentile, share waiting", prepare, show };
+const struct view view_queries = { "queries", "a server's queries by time: calls, mean and 95th percentile, share waiting",
+				   prepare_queries_view, show_queries_view };

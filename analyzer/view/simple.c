@@ -14,11 +14,11 @@
 
 static void functions_prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, 0, TABLE_FUNCTION, TABLE_EVENT, -1);
+	v->group[0] = report_add_group(r, 0, TABLE_FUNCTION, TABLE_EVENT, -1);
 }
 
 /* Beside its image: a symbol, who mapped a region, where code without a symbol begins, or "(no symbol)". */
-static const char *name_of(const struct function *f)
+static const char *function_name_beside_image(const struct function *f)
 {
 	const char *offset = strrchr(f->name, '+');
 
@@ -27,7 +27,7 @@ static const char *name_of(const struct function *f)
 	return offset && strncmp(offset, "+0x", 3) == 0 ? offset : "(no symbol)";
 }
 
-static void functions_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+static void functions_write_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
 	const struct function *f = &r->a->function[i];
 	char name[512], image[256];
@@ -40,7 +40,7 @@ static void functions_put(const struct report *r, const struct page *p, uint32_t
 		snprintf(text, bytes, "%s%s", name, f->unknown || f->name[0] == '[' ? "" : "  (no symbol)");
 }
 
-const struct view_brief brief_functions = { "Functions", TABLE_FUNCTION, 0, 0, functions_put };
+const struct view_brief brief_functions = { "Functions", TABLE_FUNCTION, 0, 0, functions_write_brief };
 
 static void functions_show(struct report *r, const struct view_instance *v, struct page *p)
 {
@@ -65,10 +65,10 @@ static void functions_show(struct report *r, const struct view_instance *v, stru
 			grid_row(g);
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
 			before += report_measure(r, &s.sum[r->event][s.order[i]]);
-			frequency_columns_set(g, &counts, f->jit ? frequencies_find(r, counts.of, f->name) : COMPONENT_NONE,
+			frequency_columns_set(g, &counts, f->jit ? frequencies_find_component(r, counts.of, f->name) : COMPONENT_NONE,
 					      &s.sum[r->event][s.order[i]]);
 			grid_set(g, cumulative, total > 0 ? before / total : 0);
-			grid_set_text(g, name, name_of(f));
+			grid_set_text(g, name, function_name_beside_image(f));
 			grid_set_text(g, image, basename(r->a->image[f->image].path));
 			grid_set_text(g, path, r->a->image[f->image].path);
 			grid_set(g, generated, f->jit);
@@ -90,30 +90,30 @@ const struct view view_functions = {
 
 static void images_prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, 0, TABLE_IMAGE, TABLE_EVENT, -1);
+	v->group[0] = report_add_group(r, 0, TABLE_IMAGE, TABLE_EVENT, -1);
 }
 
-static void images_columns(struct grid *g, int column[4])
+static void images_add_columns(struct grid *g, int column[4])
 {
 	column[0] = grid_column(g, "path", "image", CELL_TEXT, 0, 0);
 }
 
-static void images_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void images_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
 {
 	grid_set_text(g, column[0], r->a->image[i].path);
 }
 
-static void images_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+static void images_write_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
 	(void)p;
 	snprintf(text, bytes, "%s", r->a->image[i].path);
 }
 
-const struct view_brief brief_images = { "Images", TABLE_IMAGE, 0, 0, images_put };
+const struct view_brief brief_images = { "Images", TABLE_IMAGE, 0, 0, images_write_brief };
 
 static void images_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_simple(r, v->group[0], p, "images", "Images", images_columns, images_cells);
+	view_show_simple_table(r, v->group[0], p, "images", "Images", images_add_columns, images_set_cells);
 }
 
 const struct view view_images = { "images", "executables, libraries, the kernel and generated code by share", images_prepare, images_show };
@@ -123,11 +123,11 @@ const struct view view_images = { "images", "executables, libraries, the kernel 
 
 static void lines_prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
-	v->group[1] = report_group(r, 0, TABLE_IMAGE, -1);
+	v->group[0] = report_add_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
+	v->group[1] = report_add_group(r, 0, TABLE_IMAGE, -1);
 }
 
-static void lines_columns(struct grid *g, int column[4])
+static void lines_add_columns(struct grid *g, int column[4])
 {
 	column[0] = grid_column(g, "file", "file", CELL_TEXT, 0, 0);
 	column[1] = grid_column(g, "line", "line", CELL_COUNT, 0, 0);
@@ -135,7 +135,7 @@ static void lines_columns(struct grid *g, int column[4])
 	column[3] = grid_column(g, "kind", "", CELL_TEXT, GRID_TEXT_ONLY, 0);
 }
 
-static void lines_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void lines_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
 {
 	const struct line *l = &r->a->line[i];
 
@@ -146,7 +146,7 @@ static void lines_cells(const struct report *r, struct grid *g, const int column
 	grid_set_text(g, column[3], l->jit ? "generated code" : "");
 }
 
-static void lines_put(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
+static void lines_write_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
 	const struct line *l = &r->a->line[i];
 	char file[512], number[40];
@@ -155,7 +155,7 @@ static void lines_put(const struct report *r, const struct page *p, uint32_t i, 
 	snprintf(text, bytes, "%s%s", page_cut_name(p, l->file, 60 - (int)strlen(number), file, sizeof(file)), number);
 }
 
-const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_put };
+const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_write_brief };
 
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p)
 {
@@ -171,7 +171,7 @@ void view_say_without_lines(const struct report *r, const struct report_group *b
 
 static void lines_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_simple(r, v->group[0], p, "lines", "Source lines", lines_columns, lines_cells);
+	view_show_simple_table(r, v->group[0], p, "lines", "Source lines", lines_add_columns, lines_set_cells);
 	view_say_without_lines(r, v->group[1], p);
 }
 
@@ -182,11 +182,11 @@ const struct view view_lines = { "lines", "source lines by share, including thos
 
 static void processes_prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, 0, TABLE_PROCESS, TABLE_EVENT, -1);
-	v->group[1] = report_group(r, 0, TABLE_THREAD, TABLE_EVENT, -1);
+	v->group[0] = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, -1);
+	v->group[1] = report_add_group(r, 0, TABLE_THREAD, TABLE_EVENT, -1);
 }
 
-static void processes_columns(struct grid *g, int column[4])
+static void processes_add_columns(struct grid *g, int column[4])
 {
 	column[0] = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
 	column[1] = grid_column(g, "parent", "parent", CELL_COUNT, 0, 0);
@@ -194,7 +194,7 @@ static void processes_columns(struct grid *g, int column[4])
 	column[3] = grid_column(g, "executable", "executable", CELL_TEXT, 0, 0);
 }
 
-static void processes_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void processes_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
 {
 	const struct process *p = r->model->numbered[i];
 
@@ -205,7 +205,7 @@ static void processes_cells(const struct report *r, struct grid *g, const int co
 	grid_set_text(g, column[3], p->executable);
 }
 
-static void processes_put(const struct report *r, const struct page *page, uint32_t i, char *text, size_t bytes)
+static void processes_write_brief(const struct report *r, const struct page *page, uint32_t i, char *text, size_t bytes)
 {
 	const struct process *p = r->model->numbered[i];
 	char name[512];
@@ -213,13 +213,13 @@ static void processes_put(const struct report *r, const struct page *page, uint3
 	snprintf(text, bytes, "%u %s", p->pid, page_cut_name(page, *p->comm ? p->comm : p->executable, 48, name, sizeof(name)));
 }
 
-const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_put };
+const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_write_brief };
 
 static void processes_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct split s;
 
-	view_simple(r, v->group[0], p, "processes", "Processes", processes_columns, processes_cells);
+	view_show_simple_table(r, v->group[0], p, "processes", "Processes", processes_add_columns, processes_set_cells);
 	if (split_make(r, v->group[0], &s))
 		period_bias_show(r, &s, v->group[1], p);
 	split_fini(&s);
@@ -233,16 +233,16 @@ const struct view view_processes = { "processes", "processes by share, one row p
 
 static void methods_prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, REPORT_RUN, TABLE_METHOD, TABLE_EVENT, -1);
+	v->group[0] = report_add_group(r, REPORT_RUN, TABLE_METHOD, TABLE_EVENT, -1);
 }
 
-static void methods_columns(struct grid *g, int column[4])
+static void methods_add_columns(struct grid *g, int column[4])
 {
 	column[0] = grid_column(g, "method", "method", CELL_TEXT, 0, 0);
 	column[1] = grid_column(g, "meaning", "component found by", CELL_TEXT, 0, 0);
 }
 
-static void methods_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void methods_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
 {
 	(void)r;
 	grid_set_text(g, column[0], i < NR_METHODS ? method_names[i] : "?");
@@ -251,8 +251,8 @@ static void methods_cells(const struct report *r, struct grid *g, const int colu
 
 static void methods_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_simple(r, v->group[0], p, "methods", r->has_run ? "Attribution method, in the run phase" : "Attribution method",
-		    methods_columns, methods_cells);
+	view_show_simple_table(r, v->group[0], p, "methods", r->has_run ? "Attribution method, in the run phase" : "Attribution method",
+			       methods_add_columns, methods_set_cells);
 }
 
 const struct view view_methods = { "methods", "attribution methods: how samples were attributed to components", methods_prepare,
@@ -263,21 +263,21 @@ const struct view view_methods = { "methods", "attribution methods: how samples 
 
 static void reasons_prepare(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, REPORT_RUN, TABLE_REASON, TABLE_EVENT, -1);
-	v->group[1] = report_group(r, REPORT_RUN, TABLE_REASON, TABLE_FUNCTION, -1);
-	if (report_level(r, r->level) == LEVELS_MAX)
+	v->group[0] = report_add_group(r, REPORT_RUN, TABLE_REASON, TABLE_EVENT, -1);
+	v->group[1] = report_add_group(r, REPORT_RUN, TABLE_REASON, TABLE_FUNCTION, -1);
+	if (report_find_level(r, r->level) == LEVELS_MAX)
 		return;
-	v->group[2] = report_group(r, REPORT_RUN, TABLE_REASON, -1);
-	v->group[3] = report_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)report_level(r, r->level), -1);
+	v->group[2] = report_add_group(r, REPORT_RUN, TABLE_REASON, -1);
+	v->group[3] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)report_find_level(r, r->level), -1);
 }
 
-static void reasons_columns(struct grid *g, int column[4])
+static void reasons_add_columns(struct grid *g, int column[4])
 {
 	column[0] = grid_column(g, "reason", "reason", CELL_TEXT, 0, 24);
 	column[1] = grid_column(g, "meaning", "meaning", CELL_TEXT, 0, 0);
 }
 
-static void reasons_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void reasons_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
 {
 	(void)r;
 	grid_set_text(g, column[0], i == 0 ? "(attributed)" : i < NR_REASONS ? reason_names[i] : "?");
@@ -285,8 +285,8 @@ static void reasons_cells(const struct report *r, struct grid *g, const int colu
 }
 
 /* A row each of the values from first on, "name  sentence", or "unattributed  name: sentence". */
-static void add_attribution(const struct report *r, const struct report_group *group, bool unattributed, struct grid *g,
-			    const int column[3], const struct page *p)
+static void add_attribution_rows(const struct report *r, const struct report_group *group, bool unattributed, struct grid *g,
+				 const int column[3], const struct page *p)
 {
 	char text[256], cut[200];
 	struct split s;
@@ -324,8 +324,8 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 	grid_place(g, column[2], 2, BRIEF_COLUMNS);
 	grid_set_total(g, column[0], report_measure(r, &methods->g.total));
 	grid_show_all_rows(g);
-	add_attribution(r, methods, false, g, column, p);
-	add_attribution(r, reasons, true, g, column, p);
+	add_attribution_rows(r, methods, false, g, column, p);
+	add_attribution_rows(r, reasons, true, g, column, p);
 	grid_show(g, p);
 }
 
@@ -336,16 +336,16 @@ struct besides {
 };
 
 /* A line of a text is announced with it, and a level of the analyzer's own needs no announcements. */
-static bool is_announced(const struct model *m, uint32_t component)
+static bool component_is_announced(const struct model *m, uint32_t component)
 {
 	const struct component *c = &m->dictionary.component[component];
 
 	return c->announced || c->source || host_levels_have(m, c->level);
 }
 
-static struct besides find_besides(const struct report *r, const struct report_group *by_reason, const struct report_group *by_level)
+static struct besides find_unlinked_sums(const struct report *r, const struct report_group *by_reason, const struct report_group *by_level)
 {
-	struct besides b = { { *report_sum(by_level, COMPONENT_NONE) } };
+	struct besides b = { { *report_find_sum(by_level, COMPONENT_NONE) } };
 
 	for (uint32_t i = 0; i < by_reason->g.nr; i++)
 		if (report_value(by_reason, i, 0) != REASON_NONE) {
@@ -355,7 +355,7 @@ static struct besides find_besides(const struct report *r, const struct report_g
 	for (uint32_t i = 0; i < by_level->g.nr; i++) {
 		uint32_t component = report_value(by_level, i, 0);
 
-		if (component && !is_announced(r->model, component))
+		if (component && !component_is_announced(r->model, component))
 			group_sum_add(&b.sum[NOT_ANNOUNCED], &by_level->g.sum[i]);
 	}
 	if (b.sum[NO_LINK].samples < 0.5) /* what is left of rounding */
@@ -363,7 +363,7 @@ static struct besides find_besides(const struct report *r, const struct report_g
 	return b;
 }
 
-static void besides_text(const struct report *r, int which, uint32_t level, char *text, size_t bytes)
+static void unlinked_sum_text(const struct report *r, int which, uint32_t level, char *text, size_t bytes)
 {
 	if (which == NO_LINK && r->model->objects.nr)
 		snprintf(text, bytes, "of no %s alone: what is above it is known", report_level_name(r, level));
@@ -374,7 +374,7 @@ static void besides_text(const struct report *r, int which, uint32_t level, char
 }
 
 /* Their functions: what one would look at next. */
-static void show_where(struct report *r, const struct report_group *by, struct page *p)
+static void show_unattributed_functions(struct report *r, const struct report_group *by, struct page *p)
 {
 	struct grid *g = grid_create("where", "Functions of unattributed samples");
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
@@ -403,14 +403,14 @@ static void show_where(struct report *r, const struct report_group *by, struct p
 bool unlinked_show_brief(struct report *r, const struct report_group *by_reason, const struct report_group *by_level, uint32_t level,
 			 struct page *p)
 {
-	const struct besides b = find_besides(r, by_reason, by_level);
+	const struct besides b = find_unlinked_sums(r, by_reason, by_level);
 	double all = report_measure(r, &by_reason->g.total);
 	char text[192];
 	bool any = false;
 
 	for (int i = 0; i < NR_BESIDES; i++)
 		if (b.sum[i].samples > 0) {
-			besides_text(r, i, level, text, sizeof(text));
+			unlinked_sum_text(r, i, level, text, sizeof(text));
 			page_text(p, any ? "" : "\n", 0, "%.1f %% (%.0f samples) unattributed, %s (--view check)",
 				  all > 0 ? 100 * report_measure(r, &b.sum[i]) / all : 0, b.sum[i].samples, text);
 			any = true;
@@ -418,25 +418,25 @@ bool unlinked_show_brief(struct report *r, const struct report_group *by_reason,
 	return any;
 }
 
-static void say_besides(struct report *r, const struct view_instance *v, struct page *p)
+static void print_unlinked_sums(struct report *r, const struct view_instance *v, struct page *p)
 {
-	const struct besides b = find_besides(r, v->group[2], v->group[3]);
+	const struct besides b = find_unlinked_sums(r, v->group[2], v->group[3]);
 	char text[192];
 
 	for (int i = 0; i < NR_BESIDES; i++)
 		if (b.sum[i].samples > 0) {
-			besides_text(r, i, report_level(r, r->level), text, sizeof(text));
+			unlinked_sum_text(r, i, report_find_level(r, r->level), text, sizeof(text));
 			page_sentence(p, "%.0f more samples are unattributed at that level, %s (--view check).", b.sum[i].samples, text);
 		}
 }
 
 static void reasons_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_simple(r, v->group[0], p, "reasons", r->has_run ? "Samples by reason, in the run phase" : "Samples by reason",
-		    reasons_columns, reasons_cells);
-	show_where(r, v->group[1], p);
+	view_show_simple_table(r, v->group[0], p, "reasons", r->has_run ? "Samples by reason, in the run phase" : "Samples by reason",
+			       reasons_add_columns, reasons_set_cells);
+	show_unattributed_functions(r, v->group[1], p);
 	if (v->group[3])
-		say_besides(r, v, p);
+		print_unlinked_sums(r, v, p);
 }
 
 const struct view view_reasons = { "reasons", "why samples are unattributed, and their functions", reasons_prepare, reasons_show };

@@ -7,10 +7,10 @@
 
 #define CELLS 24
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_threads_view(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
-	v->group[1] = report_group(r, REPORT_RUN, TABLE_THREAD, GROUP_BIN, -1);
+	v->group[0] = report_add_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
+	v->group[1] = report_add_group(r, REPORT_RUN, TABLE_THREAD, GROUP_BIN, -1);
 }
 
 /* The busiest thread of a process, relative to the mean of those with samples. */
@@ -56,7 +56,7 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 	grid_show(g, p);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_threads_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct model *m = r->model;
 	struct grid *g = grid_create("threads", r->has_run ? "Threads, in the run phase" : "Threads");
@@ -98,4 +98,4 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	split_fini(&s);
 }
 
-const struct view view_threads = { "threads", "threads by share, their activity over time, skew", prepare, show };
+const struct view view_threads = { "threads", "threads by share, their activity over time, skew", prepare_threads_view, show_threads_view };

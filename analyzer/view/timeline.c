@@ -16,13 +16,13 @@
 #define SAMPLES_A_BIN 5
 #define PERIODS_OF 12 /* components that are looked at */
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_timeline_view(struct report *r, struct view_instance *v)
 {
-	uint32_t level = report_level(r, r->level);
+	uint32_t level = report_find_level(r, r->level);
 	int column = level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)level;
 
-	v->group[0] = report_group(r, 0, column, GROUP_BIN, -1);
-	v->group[1] = report_group(r, 0, column, TABLE_EVENT, -1);
+	v->group[0] = report_add_group(r, 0, column, GROUP_BIN, -1);
+	v->group[1] = report_add_group(r, 0, column, TABLE_EVENT, -1);
 }
 
 struct phase {
@@ -83,14 +83,14 @@ static void show_phases(const struct report *r, const struct lanes *l, struct pa
 	grid_show(g, p);
 }
 
-static const char *name_of(const struct report *r, uint32_t level, uint32_t value, char *spare)
+static const char *name_of_value(const struct report *r, uint32_t level, uint32_t value, char *spare)
 {
 	return level == LEVELS_MAX ? r->a->function[value].name : report_component_name(r, value, spare);
 }
 
 static void show_lanes(const struct report *r, const struct lanes *l, const struct split *s, struct page *p, bool relative)
 {
-	uint32_t level = report_level(r, r->level);
+	uint32_t level = report_find_level(r, r->level);
 	char width[16], spare[32], text[4 * LANE_CELLS_MAX];
 	struct grid *g = grid_create(relative ? "relative" : "absolute", relative ? "Share per time slice, %s per cell" :
 				     "Activity over time, %s per cell", grid_duration((double)l->cell_ns, width));
@@ -109,7 +109,7 @@ static void show_lanes(const struct report *r, const struct lanes *l, const stru
 		grid_row(g);
 		grid_set(g, share, report_measure(r, sum));
 		grid_set(g, samples, sum->samples);
-		grid_set_text(g, name, name_of(r, level, s->order[i], spare));
+		grid_set_text(g, name, name_of_value(r, level, s->order[i], spare));
 		lanes_text(l, s->order[i], relative ? 0 : l->most, p->utf8, text);
 		grid_set_text(g, lane, text);
 	}
@@ -119,7 +119,7 @@ static void show_lanes(const struct report *r, const struct lanes *l, const stru
 /* For programs: the sums per bin, as numbers. */
 static void show_bins(const struct report *r, const struct report_group *by, const struct lanes *l, struct page *p)
 {
-	uint32_t level = report_level(r, r->level), *order = report_order(r, by);
+	uint32_t level = report_find_level(r, r->level), *order = report_order(r, by);
 	struct grid *g = grid_create("bins", "Bins");
 	int name = grid_column(g, "name", "", CELL_TEXT, 0, 0), id = grid_column(g, "id", "", CELL_COUNT, 0, 0);
 	int begin = grid_column(g, "begin_ns", "", CELL_COUNT, 0, 0), width = grid_column(g, "width_ns", "", CELL_COUNT, 0, 0);
@@ -132,7 +132,7 @@ static void show_bins(const struct report *r, const struct report_group *by, con
 		uint32_t value = report_value(by, order[i], 0);
 
 		grid_row(g);
-		grid_set_text(g, name, name_of(r, level, value, spare));
+		grid_set_text(g, name, name_of_value(r, level, value, spare));
 		if (level != LEVELS_MAX && value)
 			grid_set(g, id, (double)r->model->dictionary.component[value].id);
 		grid_set(g, begin, (double)at - (double)r->a->first_ns);
@@ -147,7 +147,7 @@ static void show_bins(const struct report *r, const struct report_group *by, con
 /* Components with periodic activity: iterations, whether the host marked them or not (EuroSys 2021, section 4.2.6). */
 static void show_periods(const struct report *r, const struct report_group *by, const struct split *s, struct page *p)
 {
-	uint32_t level = report_level(r, r->level);
+	uint32_t level = report_find_level(r, r->level);
 	struct grid *g = grid_create("periods", "Periodic activity");
 	int period = grid_column(g, "period_ns", "period", CELL_DURATION, 0, 0);
 	int times = grid_column(g, "times", "periods", CELL_COUNT, 0, 0);
@@ -189,7 +189,7 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 		grid_set(g, period, steps * wide * (double)by->g.bin_ns);
 		grid_set(g, times, floor((double)(last - first + 1) / steps + 0.5));
 		grid_set(g, alike, how);
-		grid_set_text(g, name, name_of(r, level, s->order[i], spare));
+		grid_set_text(g, name, name_of_value(r, level, s->order[i], spare));
 	}
 	free(series);
 	if (found || p->form != PAGE_TEXT)
@@ -198,7 +198,7 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 		grid_discard(g);
 }
 
-static void show(struct report *r, const struct view_instance *v, struct page *p)
+static void show_timeline_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct lanes l;
 	struct split s;
@@ -220,4 +220,5 @@ static void show(struct report *r, const struct view_instance *v, struct page *p
 	lanes_fini(&l);
 }
 
-const struct view view_timeline = { "timeline", "activity of each operator over time, phases, periodic activity", prepare, show };
+const struct view view_timeline = { "timeline", "activity of each operator over time, phases, periodic activity", prepare_timeline_view,
+				    show_timeline_view };

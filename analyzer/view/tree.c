@@ -12,15 +12,15 @@
 #define SHOWN_PART 0.005 /* of all: smaller branches are left out, unless --top 0 */
 #define PREFIX_MAX 512
 
-static void prepare(struct report *r, struct view_instance *v)
+static void prepare_call_tree_views(struct report *r, struct view_instance *v)
 {
-	v->group[0] = report_group(r, 0, TABLE_STACK, -1);
+	v->group[0] = report_add_group(r, 0, TABLE_STACK, -1);
 	r->stacks = true;
 }
 
-static uint32_t level_of(const struct report *r)
+static uint32_t requested_level(const struct report *r)
 {
-	return r->level ? report_level(r, r->level) : LEVELS_MAX;
+	return r->level ? report_find_level(r, r->level) : LEVELS_MAX;
 }
 
 struct drawing {
@@ -33,7 +33,7 @@ struct drawing {
 	uint32_t left_out;
 };
 
-static void draw(struct drawing *d, uint32_t call, const char *prefix, bool last, uint32_t depth)
+static void draw_call_branch(struct drawing *d, uint32_t call, const char *prefix, bool last, uint32_t depth)
 {
 	const struct call *c = &d->t->call[call];
 	char branch[PREFIX_MAX], next[PREFIX_MAX], spare[32];
@@ -57,10 +57,11 @@ static void draw(struct drawing *d, uint32_t call, const char *prefix, bool last
 	d->left_out += c->nr_children - nr;
 	snprintf(next, sizeof(next), "%s%s", prefix, depth <= 1 ? "" : last ? " " : d->p->utf8 ? "│" : "|");
 	for (uint32_t i = 0; i < nr && strlen(next) + 8 < PREFIX_MAX; i++) /* sorted: those that are shown come first */
-		draw(d, c->child[i], next, i + 1 == nr, depth + 1);
+		draw_call_branch(d, c->child[i], next, i + 1 == nr, depth + 1);
 }
 
-static void show_tree(struct report *r, const struct view_instance *v, struct page *p, bool inverted, const char *name, const char *heading)
+static void show_call_tree(struct report *r, const struct view_instance *v, struct page *p, bool inverted, const char *name,
+			   const char *heading)
 {
 	struct grid *g = grid_create(name, "%s", heading);
 	struct drawing d = { .r = r, .g = g, .p = p };
@@ -73,14 +74,15 @@ static void show_tree(struct report *r, const struct view_instance *v, struct pa
 	d.id = grid_column(g, "id", "", CELL_COUNT, GRID_HIDDEN, 0);
 	d.parent = grid_column(g, "parent", "", CELL_COUNT, GRID_HIDDEN, 0);
 	d.depth = grid_column(g, "depth", "", CELL_COUNT, GRID_HIDDEN, 0);
-	d.name = grid_column(g, "name", level_of(r) == LEVELS_MAX ? "function" : report_level_name(r, level_of(r)), CELL_TEXT, 0, 0);
+	d.name = grid_column(g, "name", requested_level(r) == LEVELS_MAX ? "function" : report_level_name(r, requested_level(r)), CELL_TEXT,
+			     0, 0);
 	grid_show_all_rows(g);
-	grid_is_tree(g, d.total);
-	if (calltree_make(r, v->group[0], level_of(r), inverted, &t)) {
+	grid_mark_tree_column(g, d.total);
+	if (calltree_make(r, v->group[0], requested_level(r), inverted, &t)) {
 		grid_set_total(g, d.total, t.call[0].total);
 		grid_set_total(g, d.samples, t.call[0].total_samples);
 		d.least = p->form == PAGE_TEXT && p->top ? SHOWN_PART * t.call[0].total : 0;
-		draw(&d, 0, "", true, 0);
+		draw_call_branch(&d, 0, "", true, 0);
 		if (t.call[0].own > 0) { /* of no component at all */
 			grid_row(g);
 			grid_set(g, d.total, t.call[0].own);
@@ -96,14 +98,14 @@ static void show_tree(struct report *r, const struct view_instance *v, struct pa
 		page_sentence(p, "(%u branches of less than %.1f %% each omitted; --top 0 shows all)", d.left_out, 100 * SHOWN_PART);
 }
 
-static void show_down(struct report *r, const struct view_instance *v, struct page *p)
+static void show_tree_view(struct report *r, const struct view_instance *v, struct page *p)
 {
-	show_tree(r, v, p, false, "tree", "Calls, from the outermost frame inwards");
+	show_call_tree(r, v, p, false, "tree", "Calls, from the outermost frame inwards");
 }
 
-static void show_up(struct report *r, const struct view_instance *v, struct page *p)
+static void show_callers_view(struct report *r, const struct view_instance *v, struct page *p)
 {
-	show_tree(r, v, p, true, "callers", "Callers of the sampled functions");
+	show_call_tree(r, v, p, true, "callers", "Callers of the sampled functions");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- callees */
@@ -113,7 +115,7 @@ struct pair {
 	double total, samples;
 };
 
-static int by_keys(const void *a, const void *b)
+static int compare_pair_keys(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 
@@ -128,7 +130,7 @@ struct callee {
 	uint32_t first, nr; /* pairs */
 };
 
-static int by_aggregate(const void *a, const void *b)
+static int compare_callee_totals(const void *a, const void *b)
 {
 	const struct callee *x = a, *y = b;
 
@@ -137,7 +139,7 @@ static int by_aggregate(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static int by_pair_total(const void *a, const void *b)
+static int compare_pair_totals(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
 
@@ -173,7 +175,7 @@ static void fill_callees(const struct report *r, const struct calltree *t, struc
 	if (!key || !pair || !name_of)
 		goto out;
 	if (nr)
-		qsort(pair, nr, sizeof(*pair), by_keys);
+		qsort(pair, nr, sizeof(*pair), compare_pair_keys);
 	for (uint32_t i = 0, to = 0; i < nr; i++) { /* the same from and to become one */
 		if (i && pair[to].from == pair[i].from && pair[to].to == pair[i].to) {
 			pair[to].total += pair[i].total;
@@ -187,8 +189,8 @@ static void fill_callees(const struct report *r, const struct calltree *t, struc
 	}
 	for (uint32_t i = 0; i < nr_keys; i++)
 		if (key[i].nr)
-			qsort(pair + key[i].first, key[i].nr, sizeof(*pair), by_pair_total);
-	qsort(key, nr_keys, sizeof(*key), by_aggregate);
+			qsort(pair + key[i].first, key[i].nr, sizeof(*pair), compare_pair_totals);
+	qsort(key, nr_keys, sizeof(*key), compare_callee_totals);
 	for (uint32_t i = 0; i < nr_keys && key[i].call; i++) {
 		if (p->form == PAGE_TEXT && p->top && i >= (uint32_t)p->top)
 			break;
@@ -217,7 +219,7 @@ out:
 	free(name_of);
 }
 
-static void show_callees(struct report *r, const struct view_instance *v, struct page *p)
+static void show_callees_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct grid *g = grid_create("callees", "Callees of each function");
 	struct calltree t;
@@ -227,10 +229,11 @@ static void show_callees(struct report *r, const struct view_instance *v, struct
 	column[1] = grid_column(g, "self", "self", CELL_PERCENT, 0, 0);
 	column[2] = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	column[3] = grid_column(g, "caller", "", CELL_TEXT, GRID_HIDDEN, 0);
-	column[4] = grid_column(g, "name", level_of(r) == LEVELS_MAX ? "function" : report_level_name(r, level_of(r)), CELL_TEXT, 0, 0);
+	column[4] = grid_column(g, "name", requested_level(r) == LEVELS_MAX ? "function" : report_level_name(r, requested_level(r)),
+				CELL_TEXT, 0, 0);
 	grid_show_all_rows(g);
-	grid_is_tree(g, column[0]);
-	if (calltree_make(r, v->group[0], level_of(r), false, &t)) {
+	grid_mark_tree_column(g, column[0]);
+	if (calltree_make(r, v->group[0], requested_level(r), false, &t)) {
 		grid_set_total(g, column[0], t.call[0].total);
 		grid_set_total(g, column[2], t.call[0].total_samples);
 		fill_callees(r, &t, g, column, p);
@@ -239,7 +242,7 @@ static void show_callees(struct report *r, const struct view_instance *v, struct
 	grid_show(g, p);
 }
 
-const struct view view_tree = { "tree", "calls from the outermost frame inwards, self and total (--level: of components)", prepare,
-				show_down };
-const struct view view_callers = { "callers", "sampled functions with their callers", prepare, show_up };
-const struct view view_callees = { "callees", "functions with their callees", prepare, show_callees };
+const struct view view_tree = { "tree", "calls from the outermost frame inwards, self and total (--level: of components)",
+				prepare_call_tree_views, show_tree_view };
+const struct view view_callers = { "callers", "sampled functions with their callers", prepare_call_tree_views, show_callers_view };
+const struct view view_callees = { "callees", "functions with their callees", prepare_call_tree_views, show_callees_view };

@@ -18,7 +18,7 @@ struct by_sum {
 };
 
 /* By the event that is shown first, then by the others, then in the order in which they came up. */
-static int by_sum(const void *a, const void *b, void *context)
+static int compare_split_sums(const void *a, const void *b, void *context)
 {
 	const struct by_sum *o = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
@@ -62,7 +62,7 @@ bool split_make(const struct report *r, const struct report_group *g, struct spl
 				s->order[s->nr_order++] = v;
 				break;
 			}
-	qsort_r(s->order, s->nr_order, sizeof(*s->order), by_sum, &(struct by_sum){ r, s });
+	qsort_r(s->order, s->nr_order, sizeof(*s->order), compare_split_sums, &(struct by_sum){ r, s });
 	return true;
 }
 
@@ -96,7 +96,7 @@ struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const
 	return c;
 }
 
-double view_evidence(const struct group_sum *part, const struct group_sum *all)
+double view_effective_samples(const struct group_sum *part, const struct group_sum *all)
 {
 	double p, variance;
 
@@ -115,7 +115,7 @@ void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct r
 	const struct group_sum *sum = value < s->nr ? &s->sum[r->event][value] : &none;
 
 	grid_set(g, c->share, report_measure(r, sum));
-	grid_set_evidence(g, c->share, view_evidence(sum, &s->total[r->event]));
+	grid_set_evidence(g, c->share, view_effective_samples(sum, &s->total[r->event]));
 	grid_set(g, c->samples, sum->samples);
 	if (sum->samples > 0)
 		grid_set(g, c->kernel, sum->kernel / sum->samples);
@@ -124,13 +124,13 @@ void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct r
 		if (c->event[e] >= 0) {
 			sum = value < s->nr ? &s->sum[e][value] : &none;
 			grid_set(g, c->event[e], report_measure(r, sum));
-			grid_set_evidence(g, c->event[e], view_evidence(sum, &s->total[e]));
+			grid_set_evidence(g, c->event[e], view_effective_samples(sum, &s->total[e]));
 		}
 }
 
-void view_simple(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
-		 void (*columns)(struct grid *g, int column[4]),
-		 void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value))
+void view_show_simple_table(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
+			    void (*columns)(struct grid *g, int column[4]),
+			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value))
 {
 	struct grid *g = grid_create(name, "%s", heading);
 	struct split s;
@@ -194,7 +194,7 @@ static const char *why_scaled(const struct model_event *e)
 }
 
 /* Of which events weights are scaled up, and why, in one sentence. */
-static void put_scales(const struct model *m, struct page *p)
+static void print_event_scales(const struct model *m, struct page *p)
 {
 	char line[1024];
 	size_t at = 0;
@@ -240,7 +240,7 @@ void view_header(const struct report *r, struct page *p)
 	const struct attribution *a = r->a;
 	const char *event = r->event < m->nr_events && m->event[r->event].name ? m->event[r->event].name : "";
 	double seconds = a->nr_samples ? (double)(a->last_ns - a->first_ns) / 1e9 : 0;
-	uint64_t lost = model_lost(m, LOSS_OF_SAMPLES);
+	uint64_t lost = model_count_lost(m, LOSS_OF_SAMPLES);
 	char line[400];
 	int n;
 
@@ -261,6 +261,6 @@ void view_header(const struct report *r, struct page *p)
 		snprintf(line + n, sizeof(line) - (size_t)n, "; columns for %d of %u events", VIEW_EVENTS_MAX, m->nr_events);
 	if (p->form == PAGE_TEXT)
 		page_put_wrapped(p, line);
-	put_scales(m, p);
+	print_event_scales(m, p);
 	put_stack_ends(r, p);
 }

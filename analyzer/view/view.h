@@ -15,7 +15,7 @@
 struct view_instance {
 	const struct view *view;
 	struct report_group *group[VIEW_GROUPS_MAX];
-	void *state; /* of report_state(), or NULL */
+	void *state; /* of report_add_state(), or NULL */
 };
 
 #define BRIEF_COLUMNS 60 /* of a text */
@@ -96,7 +96,7 @@ void view_event_heading(const struct report *r, uint32_t event, char text[12]);
  * How many samples of equal weight say as much about part / all as those that there are: p (1 - p) over the variance of a ratio of
  * weighted sums (W. G. Cochran, Sampling Techniques, 1977, 6.4).  Of equal weights: their number.
  */
-double view_evidence(const struct group_sum *part, const struct group_sum *all);
+double view_effective_samples(const struct group_sum *part, const struct group_sum *all);
 
 /* Columns that tell a sum: share with bar, samples, the kernel's part, for programs the weight, and a share per other event. */
 struct sum_columns {
@@ -118,9 +118,9 @@ void frequency_columns_set(struct grid *g, const struct frequency_columns *c, ui
 void frequency_columns_blank(struct grid *g, const struct frequency_columns *c);
 
 /* A grid of all values with samples, the largest first. */
-void view_simple(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
-		 void (*columns)(struct grid *g, int column[4]),
-		 void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value));
+void view_show_simple_table(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
+			    void (*columns)(struct grid *g, int column[4]),
+			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value));
 
 /* Sentences about images with samples and without lines, and what brings them; by_image: sums by TABLE_IMAGE. */
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p);

@@ -17,15 +17,15 @@ __attribute__((constructor)) static void choose_secret(void)
 	hash_secret[1] |= 1; /* never 0 */
 }
 
-static uint32_t place(const struct hash_map *i, uint64_t a, uint64_t b)
+static uint32_t first_slot_of_pair(const struct hash_map *i, uint64_t a, uint64_t b)
 {
 	return (uint32_t)hash_pair(a, b) & (i->capacity - 1);
 }
 
 /* The slot of a pair, or the free one where it belongs. */
-static struct hash_slot *slot_of(const struct hash_map *i, uint64_t a, uint64_t b)
+static struct hash_slot *find_slot_of_pair(const struct hash_map *i, uint64_t a, uint64_t b)
 {
-	uint32_t at = place(i, a, b);
+	uint32_t at = first_slot_of_pair(i, a, b);
 
 	while (i->slot[at].value && (i->slot[at].a != a || i->slot[at].b != b))
 		at = (at + 1) & (i->capacity - 1);
@@ -34,10 +34,10 @@ static struct hash_slot *slot_of(const struct hash_map *i, uint64_t a, uint64_t 
 
 uint32_t hash_map_find(const struct hash_map *i, uint64_t a, uint64_t b)
 {
-	return i->capacity ? slot_of(i, a, b)->value : 0;
+	return i->capacity ? find_slot_of_pair(i, a, b)->value : 0;
 }
 
-static bool grow(struct hash_map *i)
+static bool grow_hash_map(struct hash_map *i)
 {
 	struct hash_map bigger = { .capacity = i->capacity ? 2 * i->capacity : 256, .nr = i->nr };
 
@@ -46,7 +46,7 @@ static bool grow(struct hash_map *i)
 		return false;
 	for (uint32_t n = 0; n < i->capacity; n++)
 		if (i->slot[n].value)
-			*slot_of(&bigger, i->slot[n].a, i->slot[n].b) = i->slot[n];
+			*find_slot_of_pair(&bigger, i->slot[n].a, i->slot[n].b) = i->slot[n];
 	free(i->slot);
 	*i = bigger;
 	return true;
@@ -56,9 +56,9 @@ bool hash_map_set(struct hash_map *i, uint64_t a, uint64_t b, uint32_t value)
 {
 	struct hash_slot *slot;
 
-	if (2 * i->nr >= i->capacity && !grow(i))
+	if (2 * i->nr >= i->capacity && !grow_hash_map(i))
 		return false;
-	slot = slot_of(i, a, b);
+	slot = find_slot_of_pair(i, a, b);
 	i->nr += slot->value == 0;
 	*slot = (struct hash_slot){ a, b, value };
 	return true;

@@ -13,7 +13,7 @@
 #define HEAP_BYTES (32 * LARGE_BYTES)
 #define MAPPED_BYTES (4 * LARGE_BYTES) /* larger ones are mapped one by one: they grow without being copied */
 
-static size_t round_up(size_t bytes)
+static size_t round_up_to_large_page(size_t bytes)
 {
 	return (bytes + LARGE_BYTES - 1) & ~(LARGE_BYTES - 1);
 }
@@ -24,11 +24,11 @@ void *large_pages_map(size_t bytes)
 
 	if (bytes > SIZE_MAX - 2 * LARGE_BYTES)
 		return NULL;
-	bytes = round_up(bytes);
+	bytes = round_up_to_large_page(bytes);
 	p = mmap(NULL, bytes + LARGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	at = (char *)round_up((uintptr_t)p);
+	at = (char *)round_up_to_large_page((uintptr_t)p);
 	if (at > p)
 		munmap(p, (size_t)(at - p));
 	if (at < p + LARGE_BYTES)
@@ -40,13 +40,13 @@ void *large_pages_map(size_t bytes)
 void large_pages_unmap(void *p, size_t bytes)
 {
 	if (p)
-		munmap(p, round_up(bytes));
+		munmap(p, round_up_to_large_page(bytes));
 }
 
 void large_pages_hint(const void *p, size_t all, size_t from, size_t bytes)
 {
 	uintptr_t begin = (uintptr_t)p, end = begin + all;
-	const uintptr_t first = (begin + from) & ~(LARGE_BYTES - 1), last = round_up(begin + from + bytes);
+	const uintptr_t first = (begin + from) & ~(LARGE_BYTES - 1), last = round_up_to_large_page(begin + from + bytes);
 
 	if (bytes < WORTH_BYTES)
 		return;
@@ -55,7 +55,7 @@ void large_pages_hint(const void *p, size_t all, size_t from, size_t bytes)
 	madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
-void large_pages_heap(void)
+void large_pages_prepare_heap(void)
 {
 	static bool done;
 	char *new, *begin, *end;
@@ -70,7 +70,7 @@ void large_pages_heap(void)
 	if (!new)
 		return;
 	mallopt(M_TOP_PAD, LARGE_BYTES);
-	begin = (char *)round_up((uintptr_t)new);
+	begin = (char *)round_up_to_large_page((uintptr_t) new);
 	end = sbrk(0);
 	if (end > begin && end - begin < (ptrdiff_t)(2 * HEAP_BYTES)) /* else another malloc() is in use, or the heap could not grow */
 		large_pages_hint(begin, (size_t)(end - begin), 0, (size_t)(end - begin));

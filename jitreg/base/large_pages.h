@@ -17,6 +17,6 @@ void large_pages_unmap(void *p, size_t bytes);
 void large_pages_hint(const void *p, size_t all, size_t from, size_t bytes);
 
 /* From now on malloc() takes the first 64 MiB of a process from such pages, and gives nothing back. */
-void large_pages_heap(void);
+void large_pages_prepare_heap(void);
 
 #endif

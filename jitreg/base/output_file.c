@@ -10,13 +10,13 @@
 
 #define TRIES 3 /* another program may create a file between two of our calls */
 
-static int fail(struct diag *d, const char *path, int error, const char *why)
+static int diag_cannot_write(struct diag *d, const char *path, int error, const char *why)
 {
 	return diag_fail(d, error, "%s: cannot be written: %s", path, why ? why : strerror(error));
 }
 
 /* The descriptor that a path names, or -1. */
-static int named_descriptor(const char *path)
+static int descriptor_named_by_path(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 	char *end;
@@ -38,27 +38,27 @@ static int named_descriptor(const char *path)
 }
 
 /* May what is there, and is no regular file, be written to? */
-static int check_special(const char *path, const struct stat *st, struct diag *d)
+static int check_special_file(const char *path, const struct stat *st, struct diag *d)
 {
 	if (S_ISDIR(st->st_mode))
-		return fail(d, path, EISDIR, NULL);
+		return diag_cannot_write(d, path, EISDIR, NULL);
 	if (S_ISLNK(st->st_mode))
-		return fail(d, path, ELOOP, "it is a symbolic link; give the path that it leads to");
+		return diag_cannot_write(d, path, ELOOP, "it is a symbolic link; give the path that it leads to");
 	if (!S_ISFIFO(st->st_mode) && !S_ISCHR(st->st_mode))
-		return fail(d, path, EPERM, "it is neither a file nor a FIFO");
+		return diag_cannot_write(d, path, EPERM, "it is neither a file nor a FIFO");
 	if (st->st_uid != geteuid() && st->st_uid != 0)
-		return fail(d, path, EPERM, "it belongs to another user; give another path");
+		return diag_cannot_write(d, path, EPERM, "it belongs to another user; give another path");
 	return 0;
 }
 
-static int open_special(const char *path, struct diag *d)
+static int open_special_file(const char *path, struct diag *d)
 {
 	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY), error = errno, ret;
 	struct stat st;
 
 	if (fd < 0)
-		return fail(d, path, error, error == ENXIO ? "no program reads from it" : NULL);
-	ret = fstat(fd, &st) ? fail(d, path, errno, NULL) : check_special(path, &st, d); /* it may be another by now */
+		return diag_cannot_write(d, path, error, error == ENXIO ? "no program reads from it" : NULL);
+	ret = fstat(fd, &st) ? diag_cannot_write(d, path, errno, NULL) : check_special_file(path, &st, d); /* it may be another by now */
 	if (ret == 0)
 		return fd;
 	close(fd);
@@ -73,12 +73,13 @@ int output_file_open(const char *path, struct diag *d)
 	for (int i = 0; i < TRIES; i++) {
 		if (lstat(path, &st) == 0) {
 			if (!S_ISREG(st.st_mode)) {
-				ret = check_special(path, &st, d);
-				return ret ? ret : open_special(path, d);
+				ret = check_special_file(path, &st, d);
+				return ret ? ret : open_special_file(path, d);
 			}
 			if (unlink(path) && errno != ENOENT)
-				return fail(d, path, errno, st.st_uid == geteuid() ? NULL :
-					    "a file of another user is there; give another path");
+				return diag_cannot_write(
+					d, path, errno,
+					st.st_uid == geteuid() ? NULL : "a file of another user is there; give another path");
 		}
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
 		error = errno;
@@ -87,19 +88,19 @@ int output_file_open(const char *path, struct diag *d)
 		if (error != EEXIST)
 			break;
 	}
-	return fail(d, path, error, NULL);
+	return diag_cannot_write(d, path, error, NULL);
 }
 
 FILE *output_file_stream(const char *path, struct diag *d)
 {
-	int fd = named_descriptor(path), error;
+	int fd = descriptor_named_by_path(path), error;
 	struct stat st;
 	FILE *f;
 
 	if (fd >= 0) {
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 		if (fd < 0)
-			fd = fail(d, path, errno, NULL);
+			fd = diag_cannot_write(d, path, errno, NULL);
 	} else {
 		fd = output_file_open(path, d);
 	}
@@ -114,7 +115,7 @@ FILE *output_file_stream(const char *path, struct diag *d)
 		return f;
 	error = errno;
 	close(fd);
-	fail(d, path, error, NULL);
+	diag_cannot_write(d, path, error, NULL);
 	errno = error;
 	return NULL;
 }
@@ -126,10 +127,10 @@ int output_file_check(const char *path, struct diag *d)
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return check_special(path, &st, d);
+		return check_special_file(path, &st, d);
 	if (slash)
 		snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : (int)(slash - path), path);
-	return access(folder, W_OK | X_OK) ? fail(d, path, errno, NULL) : 0;
+	return access(folder, W_OK | X_OK) ? diag_cannot_write(d, path, errno, NULL) : 0;
 }
 
 void output_file_remove(const char *path)
@@ -140,7 +141,7 @@ void output_file_remove(const char *path)
 		unlink(path);
 }
 
-bool output_file_is(const char *output, const char *input)
+bool output_file_is_same(const char *output, const char *input)
 {
 	struct stat x, y;
 

@@ -29,6 +29,6 @@ int output_file_check(const char *path, struct diag *d);
 void output_file_remove(const char *path);
 
 /* Are they one file, so that opening the output would destroy the input? */
-bool output_file_is(const char *output, const char *input);
+bool output_file_is_same(const char *output, const char *input);
 
 #endif

@@ -5,7 +5,7 @@
 #include <wchar.h>
 
 /* Characters without a shape: they change the direction of a line, break it, or hide in it. */
-static bool is_unseen(uint32_t c)
+static bool is_invisible_character(uint32_t c)
 {
 	static const struct {
 		uint32_t first, last;
@@ -32,6 +32,6 @@ struct utf8_character utf8_next(const char *text)
 		code = code << 6 | (c[n] & 0x3f);
 	if (!bytes || n < bytes || code < least[bytes] || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff)
 		return (struct utf8_character){ .bytes = n, .columns = 1 };
-	width = is_unseen(code) ? -1 : wcwidth((wchar_t)code);
+	width = is_invisible_character(code) ? -1 : wcwidth((wchar_t)code);
 	return (struct utf8_character){ bytes, true, width >= 0, width < 0 ? 1 : width };
 }

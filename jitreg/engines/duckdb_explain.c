@@ -11,27 +11,27 @@ struct reader {
 	struct duckdb_explanation *to;
 };
 
-static char next(struct reader *r)
+static char peek_json_character(struct reader *r)
 {
 	while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
 		r->at++;
 	return r->at < r->end ? *r->at : 0;
 }
 
-static bool take(struct reader *r, char c)
+static bool take_json_character(struct reader *r, char c)
 {
-	if (next(r) != c || r->at == r->end)
+	if (peek_json_character(r) != c || r->at == r->end)
 		return false;
 	r->at++;
 	return true;
 }
 
 /* A string, cut to room - 1 bytes, with blanks in place of what is not printed.  false: there is none. */
-static bool read_string(struct reader *r, char *to, size_t room)
+static bool read_json_string(struct reader *r, char *to, size_t room)
 {
 	size_t nr = 0;
 
-	if (!take(r, '"'))
+	if (!take_json_character(r, '"'))
 		return false;
 	while (r->at < r->end && *r->at != '"') {
 		char c = *r->at++;
@@ -53,17 +53,17 @@ static bool read_string(struct reader *r, char *to, size_t room)
 	while (nr && (unsigned char)to[nr - 1] >= 0x80 && nr + 1 >= room) /* half a character */
 		nr--;
 	to[nr] = 0;
-	return take(r, '"');
+	return take_json_character(r, '"');
 }
 
-static bool skip_value(struct reader *r, int depth)
+static bool skip_json_value(struct reader *r, int depth)
 {
 	char unused[2], close;
 	bool object;
 
-	switch (next(r)) {
+	switch (peek_json_character(r)) {
 	case '"':
-		return read_string(r, unused, sizeof(unused));
+		return read_json_string(r, unused, sizeof(unused));
 	case '{':
 	case '[':
 		object = *r->at == '{';
@@ -71,15 +71,15 @@ static bool skip_value(struct reader *r, int depth)
 		r->at++;
 		if (depth == SKIP_DEPTH_MAX)
 			return false;
-		if (take(r, close))
+		if (take_json_character(r, close))
 			return true;
 		do {
-			if (object && !(read_string(r, unused, sizeof(unused)) && take(r, ':')))
+			if (object && !(read_json_string(r, unused, sizeof(unused)) && take_json_character(r, ':')))
 				return false;
-			if (!skip_value(r, depth + 1))
+			if (!skip_json_value(r, depth + 1))
 				return false;
-		} while (take(r, ','));
-		return take(r, close);
+		} while (take_json_character(r, ','));
+		return take_json_character(r, close);
 	case 0:
 		return false;
 	default: /* a number or a word */
@@ -90,31 +90,31 @@ static bool skip_value(struct reader *r, int depth)
 }
 
 /* A string, or several as one. */
-static bool read_value(struct reader *r, char *to, size_t room)
+static bool read_json_value(struct reader *r, char *to, size_t room)
 {
 	size_t nr = 0;
 
 	*to = 0;
-	if (next(r) == '"')
-		return read_string(r, to, room);
-	if (next(r) != '[')
-		return skip_value(r, 0);
+	if (peek_json_character(r) == '"')
+		return read_json_string(r, to, room);
+	if (peek_json_character(r) != '[')
+		return skip_json_value(r, 0);
 	r->at++;
-	if (take(r, ']'))
+	if (take_json_character(r, ']'))
 		return true;
 	do {
 		if (nr && nr + 3 < room) {
 			memcpy(to + nr, ", ", 3);
 			nr += 2;
 		}
-		if (!read_string(r, to + nr, room - nr))
+		if (!read_json_string(r, to + nr, room - nr))
 			return false;
 		nr += strlen(to + nr);
-	} while (take(r, ','));
-	return take(r, ']');
+	} while (take_json_character(r, ','));
+	return take_json_character(r, ']');
 }
 
-static void append(struct duckdb_explanation *to, const char *text)
+static void append_detail_text(struct duckdb_explanation *to, const char *text)
 {
 	size_t n = strlen(text), left = sizeof(to->text) - to->nr_text;
 
@@ -123,7 +123,7 @@ static void append(struct duckdb_explanation *to, const char *text)
 	to->nr_text += (uint32_t)n;
 }
 
-static void add_fact(struct duckdb_explanation *to, struct duckdb_explained *o, const char *key, const char *value)
+static void add_operator_fact(struct duckdb_explanation *to, struct duckdb_explained *o, const char *key, const char *value)
 {
 	if (!*value)
 		return;
@@ -144,28 +144,28 @@ static void add_fact(struct duckdb_explanation *to, struct duckdb_explained *o, 
 		return;
 	}
 	if (to->nr_text > o->detail)
-		append(to, "; ");
-	append(to, key);
-	append(to, ": ");
-	append(to, value);
+		append_detail_text(to, "; ");
+	append_detail_text(to, key);
+	append_detail_text(to, ": ");
+	append_detail_text(to, value);
 }
 
-static bool read_facts(struct reader *r, struct duckdb_explained *o)
+static bool read_operator_facts(struct reader *r, struct duckdb_explained *o)
 {
 	char key[64], value[VALUE_BYTES];
 
-	if (!take(r, '{'))
-		return skip_value(r, 0);
+	if (!take_json_character(r, '{'))
+		return skip_json_value(r, 0);
 	o->detail = r->to->nr_text;
-	if (take(r, '}'))
+	if (take_json_character(r, '}'))
 		return true;
 	do {
-		if (!read_string(r, key, sizeof(key)) || !take(r, ':') || !read_value(r, value, sizeof(value)))
+		if (!read_json_string(r, key, sizeof(key)) || !take_json_character(r, ':') || !read_json_value(r, value, sizeof(value)))
 			return false;
-		add_fact(r->to, o, key, value);
-	} while (take(r, ','));
+		add_operator_fact(r->to, o, key, value);
+	} while (take_json_character(r, ','));
 	o->detail_bytes = r->to->nr_text - o->detail;
-	return take(r, '}');
+	return take_json_character(r, '}');
 }
 
 static bool read_operators(struct reader *r, int depth);
@@ -176,36 +176,37 @@ static bool read_operator(struct reader *r, int depth)
 	char key[32];
 	size_t n;
 
-	if (r->to->nr == DUCKDB_OPERATORS_MAX || !take(r, '{'))
+	if (r->to->nr == DUCKDB_OPERATORS_MAX || !take_json_character(r, '{'))
 		return false;
 	o = &r->to->operator[r->to->nr++];
 	*o = (struct duckdb_explained){ .rows = -1 };
-	if (take(r, '}'))
+	if (take_json_character(r, '}'))
 		return true;
 	do {
-		if (!read_string(r, key, sizeof(key)) || !take(r, ':'))
+		if (!read_json_string(r, key, sizeof(key)) || !take_json_character(r, ':'))
 			return false;
-		if (strcmp(key, "name") == 0 ? !read_string(r, o->name, sizeof(o->name)) :
-		    strcmp(key, "children") == 0 ? !read_operators(r, depth + 1) :
-		    strcmp(key, "extra_info") == 0 ? !read_facts(r, o) : !skip_value(r, 0))
+		if (strcmp(key, "name") == 0	   ? !read_json_string(r, o->name, sizeof(o->name)) :
+		    strcmp(key, "children") == 0   ? !read_operators(r, depth + 1) :
+		    strcmp(key, "extra_info") == 0 ? !read_operator_facts(r, o) :
+						     !skip_json_value(r, 0))
 			return false;
 		for (n = strlen(o->name); n && o->name[n - 1] == ' ';)
 			o->name[--n] = 0;
-	} while (take(r, ','));
-	return take(r, '}');
+	} while (take_json_character(r, ','));
+	return take_json_character(r, '}');
 }
 
 static bool read_operators(struct reader *r, int depth)
 {
-	if (depth == DUCKDB_DEPTH_MAX || !take(r, '['))
+	if (depth == DUCKDB_DEPTH_MAX || !take_json_character(r, '['))
 		return false;
-	if (take(r, ']'))
+	if (take_json_character(r, ']'))
 		return true;
 	do {
 		if (!read_operator(r, depth))
 			return false;
-	} while (take(r, ','));
-	return take(r, ']');
+	} while (take_json_character(r, ','));
+	return take_json_character(r, ']');
 }
 
 bool duckdb_explain_read(const char *json, size_t bytes, struct duckdb_explanation *to)
@@ -213,5 +214,5 @@ bool duckdb_explain_read(const char *json, size_t bytes, struct duckdb_explanati
 	struct reader r = { json, json + bytes, to };
 
 	to->nr = to->nr_text = 0;
-	return read_operators(&r, 0) && to->nr && !next(&r);
+	return read_operators(&r, 0) && to->nr && !peek_json_character(&r);
 }

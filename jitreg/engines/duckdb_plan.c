@@ -4,7 +4,7 @@
 #define BETWEEN_MAX 512u
 
 /* A std::vector of pointers: begin, end, and the end of its memory. */
-static bool is_vector(const uint64_t *word)
+static bool may_be_pointer_vector(const uint64_t *word)
 {
 	return word[0] % 8 == 0 && word[0] <= word[1] && word[1] <= word[2] && (word[1] - word[0]) % 8 == 0 &&
 	       (word[1] - word[0]) / 8 <= BETWEEN_MAX && (word[0] || !word[2]);
@@ -14,7 +14,7 @@ bool duckdb_pipeline_find(const uint64_t *word, uint32_t nr, bool (*is_operator)
 			  struct duckdb_pipeline *to)
 {
 	for (uint32_t i = 0; i + 4 < nr; i++) {
-		if (!is_vector(word + i + 1) || !word[i] || !is_operator(context, word[i]))
+		if (!may_be_pointer_vector(word + i + 1) || !word[i] || !is_operator(context, word[i]))
 			continue;
 		if (word[i + 4] && !is_operator(context, word[i + 4]))
 			continue;

@@ -22,13 +22,13 @@ const char *postgres_symbol_name(enum postgres_symbol symbol)
 	return symbol_names[symbol];
 }
 
-static bool is_in(struct postgres_range r, uint64_t address)
+static bool is_in_range(struct postgres_range r, uint64_t address)
 {
 	return address >= r.begin && address < r.end;
 }
 
 /* The header of .eh_frame_hdr: version, encodings of its parts, where .eh_frame is, number of entries. */
-static void find_table(const struct postgres_reader *r, uint64_t address)
+static void find_function_table(const struct postgres_reader *r, uint64_t address)
 {
 	struct {
 		uint8_t version, frame_encoding, nr_encoding, table_encoding;
@@ -74,12 +74,12 @@ bool postgres_code_init(const struct postgres_reader *r, uint64_t base)
 	r->code->table = r->code->nr_entries = 0;
 	memset(r->code->begins, 0, sizeof(r->code->begins));
 	if (header)
-		find_table(r, bias + header);
+		find_function_table(r, bias + header);
 	return true;
 }
 
 /* Where the table's entry n says that a function begins.  0: it cannot be read. */
-static uint64_t begin_of(const struct postgres_reader *r, uint32_t n)
+static uint64_t begin_of_function(const struct postgres_reader *r, uint32_t n)
 {
 	int32_t offset;
 
@@ -88,18 +88,18 @@ static uint64_t begin_of(const struct postgres_reader *r, uint32_t n)
 	return r->code->table_base + (uint64_t)(int64_t)offset;
 }
 
-bool postgres_code_function(const struct postgres_reader *r, uint64_t address, struct postgres_range *out)
+bool postgres_code_find_function(const struct postgres_reader *r, uint64_t address, struct postgres_range *out)
 {
 	uint32_t low = 0, high = r->code->table_nr;
 	uint64_t begin;
 
-	if (!r->code->table || !is_in(r->code->text, address))
+	if (!r->code->table || !is_in_range(r->code->text, address))
 		return false;
 	/* the last one that begins at address, or before it */
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
-		begin = begin_of(r, middle);
+		begin = begin_of_function(r, middle);
 		if (!begin)
 			return false;
 		if (begin <= address)
@@ -107,12 +107,12 @@ bool postgres_code_function(const struct postgres_reader *r, uint64_t address, s
 		else
 			high = middle;
 	}
-	begin = begin_of(r, low);
-	if (!is_in(r->code->text, begin) || begin > address)
+	begin = begin_of_function(r, low);
+	if (!is_in_range(r->code->text, begin) || begin > address)
 		return false;
 	*out = (struct postgres_range){ begin, r->code->text.end };
 	if (low + 1 < r->code->table_nr) {
-		uint64_t next = begin_of(r, low + 1);
+		uint64_t next = begin_of_function(r, low + 1);
 
 		if (next > address && next < out->end)
 			out->end = next;
@@ -120,16 +120,16 @@ bool postgres_code_function(const struct postgres_reader *r, uint64_t address, s
 	return true;
 }
 
-bool postgres_code_begins(const struct postgres_reader *r, uint64_t address)
+bool postgres_code_is_function_begin(const struct postgres_reader *r, uint64_t address)
 {
 	uint64_t *known = &r->code->begins[address / 16 % POSTGRES_CODE_BEGINS];
 	struct postgres_range f;
 
-	if (!is_in(r->code->text, address))
+	if (!is_in_range(r->code->text, address))
 		return false;
 	if (!r->code->table || *known == address)
 		return true;
-	if (!postgres_code_function(r, address, &f) || f.begin != address)
+	if (!postgres_code_find_function(r, address, &f) || f.begin != address)
 		return false;
 	*known = address; /* the code stays as it is */
 	return true;
@@ -137,7 +137,7 @@ bool postgres_code_begins(const struct postgres_reader *r, uint64_t address)
 
 /* ------------------------------------------------------------------------------------------- what a scan jumps to */
 
-static void add(struct postgres_code_entry *e, uint64_t address)
+static void add_jump_target(struct postgres_code_entry *e, uint64_t address)
 {
 	for (uint32_t i = 0; i < e->nr_targets; i++)
 		if (e->target[i] == address)
@@ -153,7 +153,7 @@ enum targets { JUMPS, JUMPS_AND_ARGUMENTS, ADDRESSES };
  * methods); or all addresses relative to theirs that they take.  Instructions are not told apart from bytes inside them: the target has
  * to be the beginning of a function.
  */
-static void add_targets(const struct postgres_reader *r, struct postgres_range f, enum targets what, struct postgres_code_entry *e)
+static void add_targets_of_code(const struct postgres_reader *r, struct postgres_range f, enum targets what, struct postgres_code_entry *e)
 {
 	unsigned char code[256 + 8];
 	uint64_t end = f.end - f.begin < FUNCTION_BYTES_MAX ? f.end : f.begin + FUNCTION_BYTES_MAX;
@@ -179,32 +179,32 @@ static void add_targets(const struct postgres_reader *r, struct postgres_range f
 				memcpy(&distance, c + 1, sizeof(distance)); /* jmp */
 				target = at + i + 5 + (uint64_t)(int64_t)distance;
 			}
-			if (target && !is_in(f, target) && r->code->table && postgres_code_begins(r, target))
-				add(e, target);
+			if (target && !is_in_range(f, target) && r->code->table && postgres_code_is_function_begin(r, target))
+				add_jump_target(e, target);
 		}
 	}
 }
 
-static bool is_scan(enum postgres_node_type type)
+static bool is_scan_node(enum postgres_node_type type)
 {
 	return type >= POSTGRES_SEQ_SCAN && type <= POSTGRES_CUSTOM_SCAN && type != POSTGRES_BITMAP_INDEX_SCAN;
 }
 
-static void learn(const struct postgres_reader *r, struct postgres_code_entry *e)
+static void learn_scan_targets(const struct postgres_reader *r, struct postgres_code_entry *e)
 {
 	uint64_t scan = r->code->symbol[POSTGRES_EXEC_SCAN];
 	struct postgres_range f;
 
-	if (!postgres_code_function(r, e->function, &f))
+	if (!postgres_code_find_function(r, e->function, &f))
 		return;
-	add_targets(r, f, JUMPS_AND_ARGUMENTS, e);
-	if (scan && postgres_code_function(r, scan, &f)) {
-		add(e, scan);
-		add_targets(r, f, JUMPS, e);
+	add_targets_of_code(r, f, JUMPS_AND_ARGUMENTS, e);
+	if (scan && postgres_code_find_function(r, scan, &f)) {
+		add_jump_target(e, scan);
+		add_targets_of_code(r, f, JUMPS, e);
 	}
 }
 
-static uint32_t append(uint64_t to[POSTGRES_FUNCTIONS_MAX], uint32_t nr, uint64_t address)
+static uint32_t append_function(uint64_t to[POSTGRES_FUNCTIONS_MAX], uint32_t nr, uint64_t address)
 {
 	if (address && nr < POSTGRES_FUNCTIONS_MAX)
 		to[nr++] = address;
@@ -222,33 +222,33 @@ static const struct postgres_code_entry *find_entry(const struct postgres_reader
 	for (uint32_t i = 0; i < c->nr_entries; i++)
 		if (c->entry[i].function == function)
 			return &c->entry[i];
-	if (!postgres_code_begins(r, function))
+	if (!postgres_code_is_function_begin(r, function))
 		return NULL;
 	if (c->nr_entries < POSTGRES_CODE_ENTRIES)
 		e = &c->entry[c->nr_entries++];
 	memset(e, 0, sizeof(*e));
 	e->function = function;
 	if (scan)
-		learn(r, e);
-	if (caller && postgres_code_function(r, function, &f))
-		add_targets(r, f, ADDRESSES, e);
+		learn_scan_targets(r, e);
+	if (caller && postgres_code_find_function(r, function, &f))
+		add_targets_of_code(r, f, ADDRESSES, e);
 	return e;
 }
 
 static uint32_t append_entry(const struct postgres_code_entry *e, uint64_t to[POSTGRES_FUNCTIONS_MAX], uint32_t nr)
 {
-	nr = append(to, nr, e->function);
+	nr = append_function(to, nr, e->function);
 	for (uint32_t i = 0; i < e->nr_targets; i++)
-		nr = append(to, nr, e->target[i]);
+		nr = append_function(to, nr, e->target[i]);
 	return nr;
 }
 
-uint32_t postgres_code_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function, uint64_t called,
-				 uint64_t to[POSTGRES_FUNCTIONS_MAX])
+uint32_t postgres_code_node_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function, uint64_t called,
+				      uint64_t to[POSTGRES_FUNCTIONS_MAX])
 {
 	const struct postgres_code *c = r->code;
 	struct postgres_code_entry once;
-	const struct postgres_code_entry *e = find_entry(r, function, is_scan(type), false, &once);
+	const struct postgres_code_entry *e = find_entry(r, function, is_scan_node(type), false, &once);
 	uint32_t nr;
 
 	if (!e)
@@ -259,13 +259,13 @@ uint32_t postgres_code_functions(const struct postgres_reader *r, enum postgres_
 		nr = append_entry(e, to, nr);
 	switch (type) {
 	case POSTGRES_HASH:
-		return append(to, nr, c->symbol[POSTGRES_MULTI_EXEC_HASH]);
+		return append_function(to, nr, c->symbol[POSTGRES_MULTI_EXEC_HASH]);
 	case POSTGRES_BITMAP_INDEX_SCAN:
-		return append(to, nr, c->symbol[POSTGRES_MULTI_EXEC_BITMAP_INDEX_SCAN]);
+		return append_function(to, nr, c->symbol[POSTGRES_MULTI_EXEC_BITMAP_INDEX_SCAN]);
 	case POSTGRES_BITMAP_AND:
-		return append(to, nr, c->symbol[POSTGRES_MULTI_EXEC_BITMAP_AND]);
+		return append_function(to, nr, c->symbol[POSTGRES_MULTI_EXEC_BITMAP_AND]);
 	case POSTGRES_BITMAP_OR:
-		return append(to, nr, c->symbol[POSTGRES_MULTI_EXEC_BITMAP_OR]);
+		return append_function(to, nr, c->symbol[POSTGRES_MULTI_EXEC_BITMAP_OR]);
 	default:
 		return nr;
 	}

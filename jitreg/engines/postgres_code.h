@@ -61,13 +61,13 @@ struct postgres_reader {
 /* r->code of a server whose first page is mapped at base; symbol: filled by the caller before or after.  false: that is no such program. */
 bool postgres_code_init(const struct postgres_reader *r, uint64_t base);
 /* Does a function begin there?  True of all of the text where there is no table. */
-bool postgres_code_begins(const struct postgres_reader *r, uint64_t address);
+bool postgres_code_is_function_begin(const struct postgres_reader *r, uint64_t address);
 /* The function around address, or false. */
-bool postgres_code_function(const struct postgres_reader *r, uint64_t address, struct postgres_range *out);
+bool postgres_code_find_function(const struct postgres_reader *r, uint64_t address, struct postgres_range *out);
 /* Functions that work on a node of this type whose own function this is; the own one first.  called: what is called for it.  Where that is
  * another one, it works for any node: the executor's own before a node's first call (ExecProcNodeFirst), and the one whose address that
  * takes, which measures a node's calls (ExecProcNodeInstr).  Returns how many: 0, it is none. */
-uint32_t postgres_code_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function, uint64_t called,
-				 uint64_t to[POSTGRES_FUNCTIONS_MAX]);
+uint32_t postgres_code_node_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function, uint64_t called,
+				      uint64_t to[POSTGRES_FUNCTIONS_MAX]);
 
 #endif

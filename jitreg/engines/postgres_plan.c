@@ -24,30 +24,30 @@ const char *postgres_end_text(enum postgres_end end)
 
 /* ------------------------------------------------------------------------------------------------------- reading */
 
-static bool read_at(const struct postgres_reader *r, uint64_t address, uint16_t offset, void *to, size_t bytes)
+static bool read_field_at(const struct postgres_reader *r, uint64_t address, uint16_t offset, void *to, size_t bytes)
 {
 	return address && offset != POSTGRES_ABSENT && address + offset >= address && r->read(r->context, address + offset, to, bytes) == 0;
 }
 
 /* Is there a node with this tag? */
-static bool has_tag(const struct postgres_reader *r, uint64_t address, uint16_t tag)
+static bool node_has_tag(const struct postgres_reader *r, uint64_t address, uint16_t tag)
 {
 	uint32_t there;
 
-	return !(address & 7) && read_at(r, address, 0, &there, sizeof(there)) && there == tag;
+	return !(address & 7) && read_field_at(r, address, 0, &there, sizeof(there)) && there == tag;
 }
 
 /* A list's elements and number: 0 of them for the empty list, whose address is 0. */
-static bool read_list(const struct postgres_reader *r, uint64_t address, uint64_t *elements, uint32_t *nr)
+static bool read_list_header(const struct postgres_reader *r, uint64_t address, uint64_t *elements, uint32_t *nr)
 {
 	*elements = *nr = 0;
 	if (!address)
 		return true;
-	return has_tag(r, address, r->layout->tag_list) && read_at(r, address, r->layout->list_nr, nr, sizeof(*nr)) && *nr <= LIST_MAX &&
-	       read_at(r, address, r->layout->list_elements, elements, sizeof(*elements));
+	return node_has_tag(r, address, r->layout->tag_list) && read_field_at(r, address, r->layout->list_nr, nr, sizeof(*nr)) &&
+	       *nr <= LIST_MAX && read_field_at(r, address, r->layout->list_elements, elements, sizeof(*elements));
 }
 
-static bool read_element(const struct postgres_reader *r, uint64_t elements, uint32_t n, uint64_t *to)
+static bool read_list_element(const struct postgres_reader *r, uint64_t elements, uint32_t n, uint64_t *to)
 {
 	return elements && r->read(r->context, elements + 8 * (uint64_t)n, to, sizeof(*to)) == 0;
 }
@@ -90,24 +90,24 @@ enum postgres_end postgres_query_read(const struct postgres_reader *r, uint64_t 
 	*q = (struct postgres_query){ .address = address };
 	if (!address || address & 7)
 		return POSTGRES_NO_QUERY;
-	if (!read_at(r, address, l->query_operation, &q->operation, sizeof(q->operation)) ||
-	    !read_at(r, address, l->query_statement, &q->statement, sizeof(q->statement)) ||
-	    !read_at(r, address, l->query_text, &q->text, sizeof(q->text)) ||
-	    !read_at(r, address, l->query_state, &q->state, sizeof(q->state)) ||
-	    !read_at(r, address, l->query_root, &q->root, sizeof(q->root)))
+	if (!read_field_at(r, address, l->query_operation, &q->operation, sizeof(q->operation)) ||
+	    !read_field_at(r, address, l->query_statement, &q->statement, sizeof(q->statement)) ||
+	    !read_field_at(r, address, l->query_text, &q->text, sizeof(q->text)) ||
+	    !read_field_at(r, address, l->query_state, &q->state, sizeof(q->state)) ||
+	    !read_field_at(r, address, l->query_root, &q->root, sizeof(q->root)))
 		return POSTGRES_UNREADABLE;
-	if (q->operation == 0 || q->operation > OPERATION_MAX || !has_tag(r, q->statement, l->tag_statement) || !q->text ||
-	    (q->state && !has_tag(r, q->state, l->tag_state)))
+	if (q->operation == 0 || q->operation > OPERATION_MAX || !node_has_tag(r, q->statement, l->tag_statement) || !q->text ||
+	    (q->state && !node_has_tag(r, q->state, l->tag_state)))
 		return POSTGRES_NO_QUERY;
-	if (!read_at(r, q->statement, l->statement_parallel, &parallel, sizeof(parallel)) ||
-	    !read_at(r, q->statement, l->statement_location, &at, sizeof(at)) ||
-	    !read_at(r, q->statement, l->statement_bytes, &bytes, sizeof(bytes)))
+	if (!read_field_at(r, q->statement, l->statement_parallel, &parallel, sizeof(parallel)) ||
+	    !read_field_at(r, q->statement, l->statement_location, &at, sizeof(at)) ||
+	    !read_field_at(r, q->statement, l->statement_bytes, &bytes, sizeof(bytes)))
 		return POSTGRES_UNREADABLE;
 	q->parallel = parallel;
-	if (!read_at(r, address, l->query_destination, &destination, sizeof(destination)) ||
-	    !read_at(r, destination, l->destination_function, &q->receive, sizeof(q->receive)) ||
-	    !read_at(r, destination, l->destination_kind, &q->destination, sizeof(q->destination)) ||
-	    !postgres_code_begins(r, q->receive))
+	if (!read_field_at(r, address, l->query_destination, &destination, sizeof(destination)) ||
+	    !read_field_at(r, destination, l->destination_function, &q->receive, sizeof(q->receive)) ||
+	    !read_field_at(r, destination, l->destination_kind, &q->destination, sizeof(q->destination)) ||
+	    !postgres_code_is_function_begin(r, q->receive))
 		q->receive = q->destination = 0;
 	if (at > 0)
 		q->part_at = (uint32_t)at;
@@ -167,18 +167,18 @@ static uint64_t hash_range_table(const struct postgres_reader *r, uint64_t hash,
 	uint32_t nr;
 	bool cut;
 
-	if (!read_at(r, q->statement, l->statement_range_table, &list, sizeof(list)) || !read_list(r, list, &elements, &nr))
+	if (!read_field_at(r, q->statement, l->statement_range_table, &list, sizeof(list)) || !read_list_header(r, list, &elements, &nr))
 		return hash;
 	for (uint32_t i = 0; i < nr && i < RANGE_MAX; i++) {
 		uint32_t kind_and_relation[2] = { 0, 0 };
 
-		if (!read_element(r, elements, i, &entry) || !has_tag(r, entry, l->tag_range) ||
-		    !read_at(r, entry, l->range_kind, &kind_and_relation[0], 4) ||
-		    !read_at(r, entry, l->range_relation, &kind_and_relation[1], 4))
+		if (!read_list_element(r, elements, i, &entry) || !node_has_tag(r, entry, l->tag_range) ||
+		    !read_field_at(r, entry, l->range_kind, &kind_and_relation[0], 4) ||
+		    !read_field_at(r, entry, l->range_relation, &kind_and_relation[1], 4))
 			break;
 		hash = postgres_hash(hash, kind_and_relation, sizeof(kind_and_relation));
-		if (read_at(r, entry, l->range_names, &names, sizeof(names)) && has_tag(r, names, l->tag_alias) &&
-		    read_at(r, names, l->alias_name, &names, sizeof(names)))
+		if (read_field_at(r, entry, l->range_names, &names, sizeof(names)) && node_has_tag(r, names, l->tag_alias) &&
+		    read_field_at(r, names, l->alias_name, &names, sizeof(names)))
 			hash = postgres_hash(hash, name, postgres_read_text(r, names, name, sizeof(name), &cut));
 	}
 	return hash;
@@ -241,7 +241,7 @@ struct walk {
 	struct postgres_node node;
 };
 
-static bool node_type_of(const struct postgres_layout *l, uint32_t tag, enum postgres_node_type *type)
+static bool node_type_of_tag(const struct postgres_layout *l, uint32_t tag, enum postgres_node_type *type)
 {
 	for (int i = 0; i < POSTGRES_NR_NODES; i++)
 		if (l->tag_of_state[i] == tag) {
@@ -252,7 +252,7 @@ static bool node_type_of(const struct postgres_layout *l, uint32_t tag, enum pos
 }
 
 /* The node at w->node.address, with owner, role and order. */
-static enum postgres_end read_node(struct walk *w)
+static enum postgres_end read_plan_node(struct walk *w)
 {
 	const struct postgres_reader *r = w->r;
 	const struct postgres_layout *l = r->layout;
@@ -262,68 +262,68 @@ static enum postgres_end read_node(struct walk *w)
 
 	if (n->address & 7)
 		return POSTGRES_NO_NODE;
-	if (!read_at(r, n->address, 0, &tag, sizeof(tag)) || !read_at(r, n->address, l->node_plan, &n->plan, sizeof(n->plan)) ||
-	    !read_at(r, n->address, l->node_state, &state, sizeof(state)) ||
-	    !read_at(r, n->address, l->node_function - sizeof(function[0]), function, sizeof(function)))
+	if (!read_field_at(r, n->address, 0, &tag, sizeof(tag)) || !read_field_at(r, n->address, l->node_plan, &n->plan, sizeof(n->plan)) ||
+	    !read_field_at(r, n->address, l->node_state, &state, sizeof(state)) ||
+	    !read_field_at(r, n->address, l->node_function - sizeof(function[0]), function, sizeof(function)))
 		return POSTGRES_UNREADABLE;
-	if (!node_type_of(l, tag, &n->type) || state != w->q->state || !has_tag(r, n->plan, l->tag_of_plan[n->type]))
+	if (!node_type_of_tag(l, tag, &n->type) || state != w->q->state || !node_has_tag(r, n->plan, l->tag_of_plan[n->type]))
 		return POSTGRES_NO_NODE;
-	if (!read_at(r, n->plan, l->plan_id, &n->plan_node_id, sizeof(n->plan_node_id)) ||
-	    !read_at(r, n->plan, l->plan_rows, &n->rows, sizeof(n->rows)) ||
-	    !read_at(r, n->plan, l->plan_width, &n->width, sizeof(n->width)) ||
-	    !read_at(r, n->plan, l->plan_startup_cost, &n->startup_cost, sizeof(n->startup_cost)) ||
-	    !read_at(r, n->plan, l->plan_total_cost, &n->total_cost, sizeof(n->total_cost)))
+	if (!read_field_at(r, n->plan, l->plan_id, &n->plan_node_id, sizeof(n->plan_node_id)) ||
+	    !read_field_at(r, n->plan, l->plan_rows, &n->rows, sizeof(n->rows)) ||
+	    !read_field_at(r, n->plan, l->plan_width, &n->width, sizeof(n->width)) ||
+	    !read_field_at(r, n->plan, l->plan_startup_cost, &n->startup_cost, sizeof(n->startup_cost)) ||
+	    !read_field_at(r, n->plan, l->plan_total_cost, &n->total_cost, sizeof(n->total_cost)))
 		return POSTGRES_UNREADABLE;
-	n->nr_functions = postgres_code_functions(r, n->type, function[1], function[0], n->functions);
+	n->nr_functions = postgres_code_node_functions(r, n->type, function[1], function[0], n->functions);
 	return n->nr_functions ? POSTGRES_OK : POSTGRES_NO_FUNCTION;
 }
 
-static bool open_list(const struct postgres_reader *r, struct level *at, uint16_t offset)
+static bool open_child_list(const struct postgres_reader *r, struct level *at, uint16_t offset)
 {
 	uint64_t list;
 
-	return read_at(r, at->node, offset, &list, sizeof(list)) && read_list(r, list, &at->elements, &at->nr);
+	return read_field_at(r, at->node, offset, &list, sizeof(list)) && read_list_header(r, list, &at->elements, &at->nr);
 }
 
-static bool open_array(const struct postgres_reader *r, struct level *at, uint16_t members, uint16_t nr)
+static bool open_child_array(const struct postgres_reader *r, struct level *at, uint16_t members, uint16_t nr)
 {
-	return read_at(r, at->node, nr, &at->nr, sizeof(at->nr)) && at->nr <= LIST_MAX &&
-	       read_at(r, at->node, members, &at->elements, sizeof(at->elements));
+	return read_field_at(r, at->node, nr, &at->nr, sizeof(at->nr)) && at->nr <= LIST_MAX &&
+	       read_field_at(r, at->node, members, &at->elements, sizeof(at->elements));
 }
 
 /* One node as a list of one: its address is in the node that calls it. */
-static bool open_single(const struct postgres_reader *r, struct level *at, uint16_t offset)
+static bool open_single_child(const struct postgres_reader *r, struct level *at, uint16_t offset)
 {
 	uint64_t there;
 
-	if (!read_at(r, at->node, offset, &there, sizeof(there)))
+	if (!read_field_at(r, at->node, offset, &there, sizeof(there)))
 		return false;
 	at->elements = at->node + offset;
 	at->nr = there != 0;
 	return true;
 }
 
-static bool open_members(const struct postgres_reader *r, struct level *at)
+static bool open_member_nodes(const struct postgres_reader *r, struct level *at)
 {
 	const struct postgres_layout *l = r->layout;
 
 	switch (at->type) {
 	case POSTGRES_APPEND:
-		return open_array(r, at, l->append_members, l->append_nr);
+		return open_child_array(r, at, l->append_members, l->append_nr);
 	case POSTGRES_MERGE_APPEND:
-		return open_array(r, at, l->merge_append_members, l->merge_append_nr);
+		return open_child_array(r, at, l->merge_append_members, l->merge_append_nr);
 	case POSTGRES_BITMAP_AND:
-		return open_array(r, at, l->bitmap_and_members, l->bitmap_and_nr);
+		return open_child_array(r, at, l->bitmap_and_members, l->bitmap_and_nr);
 	case POSTGRES_BITMAP_OR:
-		return open_array(r, at, l->bitmap_or_members, l->bitmap_or_nr);
+		return open_child_array(r, at, l->bitmap_or_members, l->bitmap_or_nr);
 	case POSTGRES_SUBQUERY_SCAN:
-		return open_single(r, at, l->subquery_plan);
+		return open_single_child(r, at, l->subquery_plan);
 	default:
 		return true;
 	}
 }
 
-static bool open_stage(const struct postgres_reader *r, struct level *at)
+static bool open_child_stage(const struct postgres_reader *r, struct level *at)
 {
 	const struct postgres_layout *l = r->layout;
 
@@ -331,17 +331,17 @@ static bool open_stage(const struct postgres_reader *r, struct level *at)
 	at->elements = 0;
 	switch ((enum stage)at->stage) {
 	case INIT_PLANS:
-		return open_list(r, at, l->node_init_plans);
+		return open_child_list(r, at, l->node_init_plans);
 	case LEFT:
-		return open_single(r, at, l->node_left);
+		return open_single_child(r, at, l->node_left);
 	case RIGHT:
-		return open_single(r, at, l->node_right);
+		return open_single_child(r, at, l->node_right);
 	case MEMBERS:
-		return open_members(r, at);
+		return open_member_nodes(r, at);
 	case CHILDREN:
-		return at->type != POSTGRES_CUSTOM_SCAN || open_list(r, at, l->custom_children);
+		return at->type != POSTGRES_CUSTOM_SCAN || open_child_list(r, at, l->custom_children);
 	case SUBPLANS:
-		return open_list(r, at, l->node_subplans);
+		return open_child_list(r, at, l->node_subplans);
 	default:
 		return true;
 	}
@@ -353,23 +353,23 @@ static const enum postgres_role role_of_stage[NR_STAGES] = {
 };
 
 /* The next node that this one calls: *node, and the SubPlanState that names it, or 0.  *node 0: there is no more. */
-static enum postgres_end next_child(const struct postgres_reader *r, struct level *at, uint64_t *node, uint64_t *subplan)
+static enum postgres_end read_next_child(const struct postgres_reader *r, struct level *at, uint64_t *node, uint64_t *subplan)
 {
 	*node = *subplan = 0;
 	for (;;) {
 		while (at->next >= at->nr) {
 			if (++at->stage >= NR_STAGES)
 				return POSTGRES_OK;
-			if (!open_stage(r, at))
+			if (!open_child_stage(r, at))
 				return POSTGRES_NO_LIST;
 		}
-		if (!read_element(r, at->elements, at->next++, node))
+		if (!read_list_element(r, at->elements, at->next++, node))
 			return POSTGRES_UNREADABLE;
 		if (at->stage == INIT_PLANS || at->stage == SUBPLANS) {
 			*subplan = *node;
-			if (!has_tag(r, *subplan, r->layout->tag_subplan_state))
+			if (!node_has_tag(r, *subplan, r->layout->tag_subplan_state))
 				return POSTGRES_NO_LIST;
-			if (!read_at(r, *subplan, r->layout->subplan_node, node, sizeof(*node)))
+			if (!read_field_at(r, *subplan, r->layout->subplan_node, node, sizeof(*node)))
 				return POSTGRES_UNREADABLE;
 		}
 		if (*node) /* a subplan of a worker that has no part in it is none */
@@ -377,8 +377,8 @@ static enum postgres_end next_child(const struct postgres_reader *r, struct leve
 	}
 }
 
-static enum postgres_end visit_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, const struct postgres_node *n),
-				    void *context, bool *stop)
+static enum postgres_end
+visit_plan_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, const struct postgres_node *n), void *context, bool *stop)
 {
 	enum postgres_end end;
 
@@ -387,7 +387,7 @@ static enum postgres_end visit_node(struct walk *w, uint64_t subplan, int (*visi
 	if (w->depth >= POSTGRES_DEPTH_MAX)
 		return POSTGRES_TOO_DEEP;
 	w->node.depth = w->depth;
-	end = read_node(w);
+	end = read_plan_node(w);
 	if (end)
 		return end;
 	postgres_node_name(w->r, w->q, &w->node);
@@ -410,12 +410,12 @@ enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const stru
 	w.q = q;
 	w.depth = w.nr_nodes = 0;
 	w.node = (struct postgres_node){ .address = q->root, .upper = q->address };
-	end = visit_node(&w, 0, visit, context, &stop);
+	end = visit_plan_node(&w, 0, visit, context, &stop);
 	while (end == POSTGRES_OK && !stop && w.depth) {
 		struct level *at = &w.level[w.depth - 1];
 		uint64_t node, subplan;
 
-		end = next_child(r, at, &node, &subplan);
+		end = read_next_child(r, at, &node, &subplan);
 		if (end)
 			break;
 		if (!node) {
@@ -424,7 +424,7 @@ enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const stru
 		}
 		w.node = (struct postgres_node){ .address = node, .owner = at->node, .upper = at->node, .order = at->order++,
 						 .role = role_of_stage[at->stage] };
-		end = visit_node(&w, subplan, visit, context, &stop);
+		end = visit_plan_node(&w, subplan, visit, context, &stop);
 	}
 	return end;
 }

@@ -22,7 +22,7 @@ static bool is_digit(char c)
 static const unsigned char identifier[256] = { ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['_'] = 1,
 					       ['$'] = 1,	  ['a' ... 'z'] = 1, [128 ... 255] = 1 };
 
-static bool in_identifier(char c)
+static bool is_identifier_character(char c)
 {
 	return identifier[(unsigned char)c];
 }
@@ -32,14 +32,14 @@ static bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool comes(const struct text *t, const char *what)
+static bool text_comes_next(const struct text *t, const char *what)
 {
 	size_t bytes = strlen(what);
 
 	return (size_t)(t->end - t->at) >= bytes && memcmp(t->at, what, bytes) == 0;
 }
 
-static void put(struct text *t, char c)
+static void put_character(struct text *t, char c)
 {
 	if (t->blank && t->to > t->begin)
 		*t->to++ = ' ';
@@ -47,7 +47,7 @@ static void put(struct text *t, char c)
 	*t->to++ = c;
 }
 
-static bool ends_with(const struct text *t, const char *what)
+static bool output_ends_with(const struct text *t, const char *what)
 {
 	size_t bytes = strlen(what);
 
@@ -55,7 +55,7 @@ static bool ends_with(const struct text *t, const char *what)
 }
 
 /* Is the minus that was put last a sign: behind an operator, a bracket, a comma or a keyword that a value follows? */
-static bool is_sign(const struct text *t)
+static bool is_sign_of_literal(const struct text *t)
 {
 	const char *c = t->to - 1;
 
@@ -68,18 +68,18 @@ static bool is_sign(const struct text *t)
 
 static void put_literal(struct text *t)
 {
-	if (is_sign(t)) {
+	if (is_sign_of_literal(t)) {
 		t->to--;
 		if (t->to > t->begin && t->to[-1] == ' ') {
 			t->to--;
 			t->blank = true;
 		}
 	}
-	if (t->in_list && ends_with(t, "?,")) {
+	if (t->in_list && output_ends_with(t, "?,")) {
 		t->to--;
 		t->blank = false;
 	} else {
-		put(t, '?');
+		put_character(t, '?');
 	}
 }
 
@@ -105,7 +105,7 @@ static bool skip_dollar_quoted(struct text *t)
 	const char *tag_end = t->at + 1;
 	size_t bytes;
 
-	while (tag_end < t->end && *tag_end != '$' && in_identifier(*tag_end) && tag_end - t->at < TAG_MAX)
+	while (tag_end < t->end && *tag_end != '$' && is_identifier_character(*tag_end) && tag_end - t->at < TAG_MAX)
 		tag_end++;
 	if (tag_end >= t->end || *tag_end != '$' || is_digit(t->at[1]))
 		return false;
@@ -129,10 +129,10 @@ static void skip_comment(struct text *t)
 		return;
 	}
 	do {
-		if (comes(t, "/*")) {
+		if (text_comes_next(t, "/*")) {
 			depth++;
 			t->at += 2;
-		} else if (comes(t, "*/")) {
+		} else if (text_comes_next(t, "*/")) {
 			depth--;
 			t->at += 2;
 		} else {
@@ -143,21 +143,22 @@ static void skip_comment(struct text *t)
 
 static void skip_number(struct text *t)
 {
-	while (t->at < t->end && (in_identifier(*t->at) || *t->at == '.' ||
+	while (t->at < t->end && (is_identifier_character(*t->at) || *t->at == '.' ||
 				  ((*t->at == '+' || *t->at == '-') && (t->at[-1] == 'e' || t->at[-1] == 'E'))))
 		t->at++;
 }
 
 /* E'\n', U&'a', b'01': letters that belong to the string behind them. */
-static size_t string_prefix(const struct text *t, bool *escapes)
+static size_t string_prefix_bytes(const struct text *t, bool *escapes)
 {
 	*escapes = false;
 	if (t->end - t->at < 2 || (t->at[1] != '\'' && t->at[1] != '&'))
 		return 0;
-	*escapes = comes(t, "E'") || comes(t, "e'");
-	if (comes(t, "U&'") || comes(t, "u&'"))
+	*escapes = text_comes_next(t, "E'") || text_comes_next(t, "e'");
+	if (text_comes_next(t, "U&'") || text_comes_next(t, "u&'"))
 		return 2;
-	return *escapes || comes(t, "B'") || comes(t, "b'") || comes(t, "X'") || comes(t, "x'") || comes(t, "N'") || comes(t, "n'");
+	return *escapes || text_comes_next(t, "B'") || text_comes_next(t, "b'") || text_comes_next(t, "X'") || text_comes_next(t, "x'") ||
+	       text_comes_next(t, "N'") || text_comes_next(t, "n'");
 }
 
 /* A word or a name in quotes, as it is. */
@@ -168,19 +169,19 @@ static void copy_name(struct text *t)
 	if (*t->at == '"')
 		skip_quoted(t, '"', false);
 	else
-		while (t->at < t->end && in_identifier(*t->at))
+		while (t->at < t->end && is_identifier_character(*t->at))
 			t->at++;
-	put(t, *from++);
+	put_character(t, *from++);
 	memmove(t->to, from, (size_t)(t->at - from));
 	t->to += t->at - from;
 }
 
-static bool is_in(const struct text *t)
+static bool is_behind_in_keyword(const struct text *t)
 {
-	return t->to - t->begin >= 3 && (t->to[-1] | 32) == 'n' && (t->to[-2] | 32) == 'i' && !in_identifier(t->to[-3]);
+	return t->to - t->begin >= 3 && (t->to[-1] | 32) == 'n' && (t->to[-2] | 32) == 'i' && !is_identifier_character(t->to[-3]);
 }
 
-static void step(struct text *t)
+static void normalise_next_token(struct text *t)
 {
 	bool escapes;
 	size_t prefix;
@@ -189,11 +190,11 @@ static void step(struct text *t)
 		copy_name(t); /* most of it */
 		return;
 	}
-	prefix = string_prefix(t, &escapes);
+	prefix = string_prefix_bytes(t, &escapes);
 	if (is_blank(*t->at)) {
 		t->blank = true;
 		t->at++;
-	} else if (comes(t, "--") || comes(t, "/*")) {
+	} else if (text_comes_next(t, "--") || text_comes_next(t, "/*")) {
 		t->blank = true;
 		skip_comment(t);
 	} else if (*t->at == '\'' || prefix) {
@@ -205,14 +206,14 @@ static void step(struct text *t)
 	} else if (is_digit(*t->at) || (*t->at == '.' && t->at + 1 < t->end && is_digit(t->at[1]))) {
 		skip_number(t);
 		put_literal(t);
-	} else if (*t->at == '"' || in_identifier(*t->at)) {
+	} else if (*t->at == '"' || is_identifier_character(*t->at)) {
 		copy_name(t);
 	} else {
 		if (*t->at == '(')
-			t->in_list = is_in(t);
+			t->in_list = is_behind_in_keyword(t);
 		else if (*t->at == ')')
 			t->in_list = false;
-		put(t, *t->at++);
+		put_character(t, *t->at++);
 	}
 }
 
@@ -221,7 +222,7 @@ size_t sql_text_normalise(char *text, size_t bytes)
 	struct text t = { .at = text, .end = text + bytes, .begin = text, .to = text };
 
 	while (t.at < t.end)
-		step(&t);
+		normalise_next_token(&t);
 	while (t.to > t.begin && (t.to[-1] == ';' || is_blank(t.to[-1])))
 		t.to--;
 	*t.to = 0;

@@ -22,7 +22,7 @@ static const struct opening openings[] = {
 };
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-static const struct opening *find_opening(const char *name)
+static const struct opening *find_opening_opcode(const char *name)
 {
 	for (size_t i = 0; name && i < COUNT(openings); i++)
 		if (strcmp(openings[i].name, name) == 0)
@@ -30,9 +30,9 @@ static const struct opening *find_opening(const char *name)
 	return NULL;
 }
 
-enum sqlite_kind sqlite_kind_of(const char *opcode_name)
+enum sqlite_kind sqlite_kind_of_opcode(const char *opcode_name)
 {
-	const struct opening *o = find_opening(opcode_name);
+	const struct opening *o = find_opening_opcode(opcode_name);
 
 	if (o)
 		return o->label ? SQLITE_OPENS_OTHER : SQLITE_OPENS;
@@ -44,7 +44,7 @@ enum sqlite_kind sqlite_kind_of(const char *opcode_name)
 
 const char *sqlite_cursor_label(const char *opcode_name)
 {
-	const struct opening *o = find_opening(opcode_name);
+	const struct opening *o = find_opening_opcode(opcode_name);
 
 	return o ? o->label : NULL;
 }

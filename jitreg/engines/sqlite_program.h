@@ -34,7 +34,7 @@ enum sqlite_kind {
 	SQLITE_OPENS_OTHER, /* a cursor on something else: sqlite_cursor_label() */
 	SQLITE_CALLS, /* p4: a program of its own (a trigger) */
 };
-enum sqlite_kind sqlite_kind_of(const char *opcode_name);
+enum sqlite_kind sqlite_kind_of_opcode(const char *opcode_name);
 /* "(sorter)"; NULL: none. */
 const char *sqlite_cursor_label(const char *opcode_name);
 

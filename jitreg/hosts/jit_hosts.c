@@ -97,7 +97,7 @@ const char *jit_way_text(enum jit_way way)
 	return (unsigned)way < NR_JIT_WAYS ? ways[way] : "";
 }
 
-enum jit_way jit_way_of(const char *text)
+enum jit_way jit_way_of_text(const char *text)
 {
 	for (int i = JIT_WAY_UNKNOWN + 1; text && i < NR_JIT_WAYS; i++)
 		if (strcmp(ways[i], text) == 0)
@@ -108,7 +108,7 @@ enum jit_way jit_way_of(const char *text)
 /* ------------------------------------------------------------------------------------------------------------- advice */
 
 /* Other ways to record than the one that was taken, those first that change less in the host; only ways that name its code. */
-static void other_ways(const struct jit_host *h, enum jit_way taken, const char *way[2], int *nr)
+static void list_other_ways(const struct jit_host *h, enum jit_way taken, const char *way[2], int *nr)
 {
 	bool by_agent = taken == JIT_WAY_RUN || taken == JIT_WAY_PRELOAD; /* which hears all that another way does */
 	bool was_alive = taken == JIT_WAY_ATTACH || taken == JIT_WAY_IMPORT;
@@ -132,7 +132,7 @@ void jit_host_advise(const struct jit_host *host, const struct jit_recording *ho
 		snprintf(advice, JIT_ADVICE_BYTES, "Record without --no-adapt");
 		return;
 	}
-	other_ways(h, how->way, way, &nr);
+	list_other_ways(h, how->way, way, &nr);
 	if (nr)
 		snprintf(advice, JIT_ADVICE_BYTES, "Record with %s%s%s%s%s", way[0], nr > 1 ? " or " : "", nr > 1 ? way[1] : "",
 			 option ? ", or " : "", option ? option : "");
@@ -143,12 +143,12 @@ void jit_host_advise(const struct jit_host *host, const struct jit_recording *ho
 }
 
 /* Does text begin a word there: at its beginning, or behind what separates options? */
-static bool begins_word(const char *argument, const char *at)
+static bool is_at_word_begin(const char *argument, const char *at)
 {
 	return at == argument || strchr(" =,:;+\t", at[-1]);
 }
 
-void jit_host_options_in(const char *argument, void (*each)(void *context, const char *option), void *context)
+void jit_host_each_option_in(const char *argument, void (*each)(void *context, const char *option), void *context)
 {
 	char word[64];
 
@@ -158,7 +158,7 @@ void jit_host_options_in(const char *argument, void (*each)(void *context, const
 			const char *at = argument;
 
 			snprintf(word, sizeof(word), "%.*s", (int)bytes, text);
-			while ((at = strstr(at, word)) && !begins_word(argument, at))
+			while ((at = strstr(at, word)) && !is_at_word_begin(argument, at))
 				at++;
 			if (at)
 				each(context, word);
@@ -166,24 +166,24 @@ void jit_host_options_in(const char *argument, void (*each)(void *context, const
 		}
 }
 
-bool jit_host_is_buffer(const char *symbol)
+bool jit_host_is_code_buffer(const char *symbol)
 {
 	return strcmp(symbol, "code_gen_buffer") == 0;
 }
 
 /* Is name the word, perhaps with a version or an ending behind it: "php8.2", "libLLVM-14.so.1", "sbcl.core", but not "nodemon"? */
-static bool is_called(const char *name, const char *word, size_t bytes)
+static bool file_is_named(const char *name, const char *word, size_t bytes)
 {
 	return strncmp(name, word, bytes) == 0 && !isalpha((unsigned char)name[bytes]) && name[bytes] != '_';
 }
 
 /* A word of a host's objects, of so many bytes: may it be what a library is called? */
-static bool is_of_library(const char *word, size_t bytes)
+static bool may_be_library_name(const char *word, size_t bytes)
 {
 	return strncmp(word + (*word == '_'), "lib", 3) == 0 || memmem(word, bytes, ".cpython", 8);
 }
 
-static const struct jit_host *find(const char *path, bool libraries_only)
+static const struct jit_host *find_jit_host(const char *path, bool libraries_only)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
@@ -191,7 +191,7 @@ static const struct jit_host *find(const char *path, bool libraries_only)
 		for (const char *word = jit_hosts[i].objects; *word;) {
 			size_t bytes = strcspn(word, " ");
 
-			if (is_called(name, word, bytes) && (!libraries_only || is_of_library(word, bytes)))
+			if (file_is_named(name, word, bytes) && (!libraries_only || may_be_library_name(word, bytes)))
 				return &jit_hosts[i];
 			word += bytes + (word[bytes] == ' ');
 		}
@@ -200,12 +200,12 @@ static const struct jit_host *find(const char *path, bool libraries_only)
 
 const struct jit_host *jit_host_of_object(const char *path)
 {
-	return find(path, false);
+	return find_jit_host(path, false);
 }
 
 const struct jit_host *jit_host_of_library(const char *path)
 {
-	return find(path, true);
+	return find_jit_host(path, true);
 }
 
 bool jit_host_serves_others(const struct jit_host *host)

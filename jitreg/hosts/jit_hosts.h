@@ -35,7 +35,7 @@ enum jit_way { JIT_WAY_UNKNOWN, JIT_WAYS(JIT_WAY_) NR_JIT_WAYS };
 
 /* The text of one, and the one of a text: "", JIT_WAY_UNKNOWN where there is none (traces before 2026-11-25). */
 const char *jit_way_text(enum jit_way way);
-enum jit_way jit_way_of(const char *text);
+enum jit_way jit_way_of_text(const char *text);
 
 /* Ways that name a host's code without an option of the host's. */
 #define JIT_BY(way) (1u << JIT_WAY_##way)
@@ -77,10 +77,10 @@ void jit_host_advise(const struct jit_host *host, const struct jit_recording *ho
  * Options of hosts that an argument of a command, or a NAME=VALUE of an environment, has in it: each(context, text of the list above),
  * once for each host that has it.  Nothing else of what stands there leaves this function.
  */
-void jit_host_options_in(const char *argument, void (*each)(void *context, const char *option), void *context);
+void jit_host_each_option_in(const char *argument, void (*each)(void *context, const char *option), void *context);
 
 /* Does a symbol stand for all code that a host generates (QEMU 7.2's buffer)?  Then it names none of it. */
-bool jit_host_is_buffer(const char *symbol);
+bool jit_host_is_code_buffer(const char *symbol);
 
 /* The host whose code an object maps or holds, by the object's path; NULL: unknown. */
 const struct jit_host *jit_host_of_object(const char *path);

@@ -12,7 +12,7 @@
 
 /* Of all traces that are open: memory is the process's. */
 static uint64_t all_bytes_max;
-static double own_factor = -1; /* budget_multiply(); below 0: the environment's counts */
+static double own_factor = -1; /* budget_set_factor(); below 0: the environment's counts */
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -48,14 +48,14 @@ static uint64_t used_bytes(void)
 }
 #endif
 
-static uint64_t times(double factor, uint64_t n)
+static uint64_t multiply_saturated(double factor, uint64_t n)
 {
 	double product = factor * (double)n;
 
 	return product < 1e18 ? (uint64_t)product : (uint64_t)1e18;
 }
 
-void budget_multiply(double factor)
+void budget_set_factor(double factor)
 {
 	own_factor = factor;
 }
@@ -69,8 +69,8 @@ int budget_open(struct budget *b, size_t file_bytes, struct diag *d)
 	*b = (struct budget){ .factor = text ? strtod(text, &end) : own_factor < 0 ? 1 : own_factor };
 	if (text && (end == text || *end || !(b->factor >= 0)))
 		return diag_fail(d, EINVAL, BUDGET_ENV " must be a number, not '%s'", text);
-	b->steps_max = times(b->factor, BUDGET_STEPS + (uint64_t)BUDGET_STEPS_EACH * file_bytes);
-	b->bytes_max = times(b->factor, BUDGET_BYTES + (uint64_t)BUDGET_BYTES_EACH * file_bytes);
+	b->steps_max = multiply_saturated(b->factor, BUDGET_STEPS + (uint64_t)BUDGET_STEPS_EACH * file_bytes);
+	b->bytes_max = multiply_saturated(b->factor, BUDGET_BYTES + (uint64_t)BUDGET_BYTES_EACH * file_bytes);
 	/* under a limit of the address space a half is for what is not counted: code, libraries, what is mapped and not used */
 	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && b->bytes_max > limit.rlim_cur / 2)
 		b->bytes_max = limit.rlim_cur / 2;

@@ -28,7 +28,7 @@ struct budget {
 };
 
 /* For all traces that are opened from now on, in place of the environment's factor. */
-void budget_multiply(double factor);
+void budget_set_factor(double factor);
 /* 0, or -EINVAL with a sentence where the environment has no number. */
 int budget_open(struct budget *b, size_t file_bytes, struct diag *d);
 void budget_close(struct budget *b);

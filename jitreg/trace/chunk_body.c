@@ -24,12 +24,12 @@ bool trace_chunk_is_whole(const struct trace_reader *t, const struct trace_chunk
 	return crc32c(crc32c(0, c, sizeof(*c) - 4), t->file + at + sizeof(*c), c->stored_bytes) == c->crc32c;
 }
 
-void trace_keep(struct trace_reader *t)
+void trace_keep_bodies(struct trace_reader *t)
 {
 	t->keeps = true;
 }
 
-void trace_release(struct trace_reader *t)
+void trace_release_left_bodies(struct trace_reader *t)
 {
 	t->releases = true;
 }
@@ -46,7 +46,7 @@ void trace_free_bodies(struct trace_reader *t)
 	ZSTD_freeDCtx(t->zstd);
 }
 
-static bool decompress(struct trace_reader *t, const struct trace_chunk *c, size_t at, struct chunk_body *b)
+static bool decompress_chunk_body(struct trace_reader *t, const struct trace_chunk *c, size_t at, struct chunk_body *b)
 {
 	const unsigned char *stored = t->file + at + sizeof(*c);
 
@@ -77,7 +77,7 @@ static bool decompress(struct trace_reader *t, const struct trace_chunk *c, size
 	return true;
 }
 
-static struct chunk_body *find_kept(const struct trace_reader *t, size_t at)
+static struct chunk_body *find_kept_body(const struct trace_reader *t, size_t at)
 {
 	uint32_t low = 0, high = t->nr_kept;
 
@@ -92,9 +92,9 @@ static struct chunk_body *find_kept(const struct trace_reader *t, size_t at)
 	return low < t->nr_kept && t->kept[low].at == at && t->kept[low].body ? &t->kept[low] : NULL;
 }
 
-void trace_hold(struct trace_reader *t)
+void trace_hold_current_body(struct trace_reader *t)
 {
-	struct chunk_body *b = find_kept(t, t->chunk_at);
+	struct chunk_body *b = find_kept_body(t, t->chunk_at);
 
 	if (b)
 		b->held = true;
@@ -102,7 +102,7 @@ void trace_hold(struct trace_reader *t)
 
 void trace_leave_chunk(struct trace_reader *t)
 {
-	struct chunk_body *b = t->releases && t->body_bytes ? find_kept(t, t->chunk_at) : NULL; /* none after a rewind */
+	struct chunk_body *b = t->releases && t->body_bytes ? find_kept_body(t, t->chunk_at) : NULL; /* none after a rewind */
 
 	if (!b || b->held)
 		return;
@@ -112,15 +112,15 @@ void trace_leave_chunk(struct trace_reader *t)
 }
 
 /* One that is there already, or NULL. */
-static const struct chunk_body *find_body(const struct trace_reader *t, size_t at)
+static const struct chunk_body *find_loaded_body(const struct trace_reader *t, size_t at)
 {
 	if (t->last.body && t->last.at == at)
 		return &t->last;
-	return find_kept(t, at);
+	return find_kept_body(t, at);
 }
 
 /* The last one, if it stands behind those that are kept. */
-static void keep_last(struct trace_reader *t)
+static void keep_last_body(struct trace_reader *t)
 {
 	struct chunk_body *b = &t->last;
 
@@ -134,14 +134,14 @@ static void keep_last(struct trace_reader *t)
 
 enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chunk *c)
 {
-	const struct chunk_body *b = find_body(t, t->at);
+	const struct chunk_body *b = find_loaded_body(t, t->at);
 
 	if (!b) {
 		if (!trace_chunk_is_whole(t, c, t->at))
 			return CHUNK_BAD;
 		if (!trace_chunk_is_known(c) || !(t->selected & 1u << c->type))
 			return CHUNK_SKIPPED;
-		if (!decompress(t, c, t->at, &t->last))
+		if (!decompress_chunk_body(t, c, t->at, &t->last))
 			return CHUNK_BAD;
 		b = &t->last;
 	} else if (!(t->selected & 1u << c->type)) {
@@ -153,13 +153,13 @@ enum chunk_read trace_read_chunk(struct trace_reader *t, const struct trace_chun
 	t->body_bytes = b->bytes;
 	t->body_at = 0;
 	if (t->keeps && c->type == TRACE_CHUNK_RECORDS && b == &t->last)
-		keep_last(t); /* its body stays where it is */
+		keep_last_body(t); /* its body stays where it is */
 	return CHUNK_READ;
 }
 
-static const struct chunk_body *get_body(struct trace_reader *t, uint64_t at)
+static const struct chunk_body *get_body_of_chunk_at(struct trace_reader *t, uint64_t at)
 {
-	const struct chunk_body *b = find_body(t, at);
+	const struct chunk_body *b = find_loaded_body(t, at);
 	struct trace_chunk c;
 
 	if (b || (t->other.body && t->other.at == at))
@@ -170,16 +170,16 @@ static const struct chunk_body *get_body(struct trace_reader *t, uint64_t at)
 	if (c.magic != TRACE_MAGIC || c.stored_bytes > t->file_bytes - at - sizeof(c) || c.body_bytes > TRACE_CHUNK_MAX ||
 	    !trace_chunk_is_known(&c) || !trace_chunk_is_whole(t, &c, at))
 		return NULL;
-	return decompress(t, &c, at, &t->other) ? &t->other : NULL;
+	return decompress_chunk_body(t, &c, at, &t->other) ? &t->other : NULL;
 }
 
-bool trace_read_at(struct trace_reader *t, struct trace_place place, struct trace_record *r)
+bool trace_read_record_at(struct trace_reader *t, struct trace_place place, struct trace_record *r)
 {
-	const struct chunk_body *b = get_body(t, place.chunk);
+	const struct chunk_body *b = get_body_of_chunk_at(t, place.chunk);
 	size_t at = place.record;
 
 	if (!b || at >= b->bytes || !msgpack_tree_read(&t->tree_at, b->body, b->bytes, &at))
 		return false;
 	t->stats.records++;
-	return trace_to_record(t->tree_at.node, b->body + place.record, at - place.record, r);
+	return trace_record_of_node(t->tree_at.node, b->body + place.record, at - place.record, r);
 }

@@ -14,14 +14,14 @@
 #define STRIP_OF_DELTAS 128u
 
 /* BMI2's instruction for it, which is worth it on all processors but AMD's first that had it. */
-static bool has_pext(void)
+static bool processor_has_fast_pext(void)
 {
 	return __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") &&
 	       !__builtin_cpu_is("znver2");
 }
 
 /* The number that the lowest 1 to 8 bytes of word are: their groups of 7 bits pushed together, two, four and eight at a time. */
-static inline __attribute__((always_inline)) uint64_t push_together(uint64_t word, unsigned bytes, bool pext)
+static inline __attribute__((always_inline)) uint64_t compact_leb128_groups(uint64_t word, unsigned bytes, bool pext)
 {
 	uint64_t number;
 
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) uint64_t push_together(uint64_t wor
 }
 
 /* A bit for each of the next 64 bytes: it ends a number. */
-static uint64_t ends_of_numbers(const unsigned char *at)
+static uint64_t mask_of_number_ends(const unsigned char *at)
 {
 	uint64_t more = 0;
 
@@ -47,7 +47,7 @@ static uint64_t ends_of_numbers(const unsigned char *at)
 }
 
 /* 64 bytes as numbers. */
-static void widen(const unsigned char *at, uint64_t *to)
+static void widen_64_bytes(const unsigned char *at, uint64_t *to)
 {
 	const __m128i zero = _mm_setzero_si128();
 	__m128i *out = (__m128i *)(void *)to;
@@ -68,7 +68,7 @@ static void widen(const unsigned char *at, uint64_t *to)
 }
 
 /* At most the lowest nr < 64 of the bits that are set. */
-static inline __attribute__((always_inline)) uint64_t first_bits(uint64_t bits, unsigned nr, bool pext)
+static inline __attribute__((always_inline)) uint64_t keep_lowest_set_bits(uint64_t bits, unsigned nr, bool pext)
 {
 	uint64_t first = 0;
 
@@ -94,7 +94,8 @@ static bool has_long_numbers(uint64_t ends)
 
 /* The numbers that end at these of 64 bytes, at each 16 of which those that begin there are put together side by side and moved up.  Writes
  * to[0] to to[63] where all, else only as many as there are. */
-__attribute__((target("avx512f,popcnt"))) static inline unsigned get_wide(const unsigned char *at, uint64_t ends, uint64_t *to, bool all)
+__attribute__((target("avx512f,popcnt"))) static inline unsigned decode_64_bytes_by_lanes(const unsigned char *at, uint64_t ends,
+												    uint64_t *to, bool all)
 {
 	const unsigned bytes = 64 - (unsigned)__builtin_clzll(ends);
 	const uint64_t more = ~ends, begins = (ends << 1 | 1) & ~0ull >> (64 - bytes);
@@ -131,27 +132,28 @@ __attribute__((target("avx512f,popcnt"))) static inline unsigned get_wide(const 
 	return nr;
 }
 
-static inline __attribute__((always_inline)) const unsigned char *get_numbers_by(const unsigned char *at, const unsigned char *end,
-										uint64_t *to, uint64_t nr, enum column_decoder_way way)
+static inline __attribute__((always_inline)) const unsigned char *
+decode_leb128_by(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr, enum column_decoder_way way)
 {
 	const bool pext = way != COLUMN_DECODER_SHIFTS;
 	uint64_t i = 0;
 
 	/* where numbers end is known of 64 bytes at once, so none has to wait for the one before it */
 	while (i < nr && end - at >= 64 + 8) {
-		uint64_t ends = ends_of_numbers(at);
+		uint64_t ends = mask_of_number_ends(at);
 		unsigned begin = 0;
 
 		if (nr - i < 64) {
-			ends = first_bits(ends, (unsigned)(nr - i), pext);
+			ends = keep_lowest_set_bits(ends, (unsigned)(nr - i), pext);
 		} else if (!~ends) { /* 64 of one byte each */
-			widen(at, to + i);
+			widen_64_bytes(at, to + i);
 			i += 64;
 			at += 64;
 			continue;
 		}
 		if (way == COLUMN_DECODER_LANES && ends && !has_long_numbers(ends)) {
-			i += nr - i < 64 ? get_wide(at, ends, to + i, false) : get_wide(at, ends, to + i, true);
+			i += nr - i < 64 ? decode_64_bytes_by_lanes(at, ends, to + i, false) :
+					   decode_64_bytes_by_lanes(at, ends, to + i, true);
 			at += 64 - __builtin_clzll(ends);
 			continue;
 		}
@@ -161,9 +163,9 @@ static inline __attribute__((always_inline)) const unsigned char *get_numbers_by
 
 			memcpy(&word, at + begin, 8);
 			if (bytes <= 8)
-				to[i++] = push_together(word, bytes, pext);
+				to[i++] = compact_leb128_groups(word, bytes, pext);
 			else if (bytes <= LEB128_MAX)
-				to[i++] = push_together(word, 8, pext) | (uint64_t)(at[begin + 8] & 0x7f) << 56 |
+				to[i++] = compact_leb128_groups(word, 8, pext) | (uint64_t)(at[begin + 8] & 0x7f) << 56 |
 					  (bytes == 10 ? (uint64_t)at[begin + 9] << 63 : 0);
 			else
 				return NULL;
@@ -181,26 +183,26 @@ static inline __attribute__((always_inline)) const unsigned char *get_numbers_by
 	return at;
 }
 
-__attribute__((target("bmi,bmi2"))) static const unsigned char *get_numbers_by_pext(const unsigned char *at, const unsigned char *end,
+__attribute__((target("bmi,bmi2"))) static const unsigned char *decode_leb128_by_pext(const unsigned char *at, const unsigned char *end,
 										    uint64_t *to, uint64_t nr)
 {
-	return get_numbers_by(at, end, to, nr, COLUMN_DECODER_PEXT);
+	return decode_leb128_by(at, end, to, nr, COLUMN_DECODER_PEXT);
 }
 
-__attribute__((target("avx512f,bmi,bmi2,popcnt"))) static const unsigned char *get_numbers_by_lanes(const unsigned char *at,
+__attribute__((target("avx512f,bmi,bmi2,popcnt"))) static const unsigned char *decode_leb128_by_lanes(const unsigned char *at,
 												  const unsigned char *end, uint64_t *to,
 												  uint64_t nr)
 {
-	return get_numbers_by(at, end, to, nr, COLUMN_DECODER_LANES);
+	return decode_leb128_by(at, end, to, nr, COLUMN_DECODER_LANES);
 }
 
 static enum column_decoder_way most_allowed = COLUMN_DECODER_LANES;
 
-static enum column_decoder_way way_of_processor(void)
+static enum column_decoder_way decoder_way_of_processor(void)
 {
 	enum column_decoder_way way = COLUMN_DECODER_SHIFTS;
 
-	if (has_pext())
+	if (processor_has_fast_pext())
 		way = __builtin_cpu_supports("avx512f") ? COLUMN_DECODER_LANES : COLUMN_DECODER_PEXT;
 	return way < most_allowed ? way : most_allowed;
 }
@@ -208,36 +210,36 @@ static enum column_decoder_way way_of_processor(void)
 enum column_decoder_way column_decoder_limit(enum column_decoder_way most)
 {
 	most_allowed = most;
-	return way_of_processor();
+	return decoder_way_of_processor();
 }
 
 /* nr numbers; returns what follows them, NULL when the bytes do not hold them. */
-static const unsigned char *get_numbers(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
+static const unsigned char *decode_leb128_numbers(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
 {
-	switch (way_of_processor()) {
+	switch (decoder_way_of_processor()) {
 	case COLUMN_DECODER_LANES:
-		return get_numbers_by_lanes(at, end, to, nr);
+		return decode_leb128_by_lanes(at, end, to, nr);
 	case COLUMN_DECODER_PEXT:
-		return get_numbers_by_pext(at, end, to, nr);
+		return decode_leb128_by_pext(at, end, to, nr);
 	default:
-		return get_numbers_by(at, end, to, nr, COLUMN_DECODER_SHIFTS);
+		return decode_leb128_by(at, end, to, nr, COLUMN_DECODER_SHIFTS);
 	}
 }
 
 /* Two numbers. */
-static __m128i unzigzag_both(__m128i z)
+static __m128i unzigzag_pair(__m128i z)
 {
 	return _mm_xor_si128(_mm_srli_epi64(z, 1), _mm_sub_epi64(_mm_setzero_si128(), _mm_and_si128(z, _mm_set1_epi64x(1))));
 }
 
 /* Sums of the differences so far, from the number before them on; returns the last. */
-static uint64_t from_deltas(uint64_t *v, uint64_t nr, uint64_t before)
+static uint64_t sum_deltas(uint64_t *v, uint64_t nr, uint64_t before)
 {
 	__m128i twice = _mm_set1_epi64x((long long)before);
 	uint64_t i = 0;
 
 	for (; nr - i >= 2; i += 2) {
-		__m128i *at = (__m128i *)(void *)(v + i), d = unzigzag_both(_mm_loadu_si128(at));
+		__m128i *at = (__m128i *)(void *)(v + i), d = unzigzag_pair(_mm_loadu_si128(at));
 
 		d = _mm_add_epi64(d, _mm_slli_si128(d, 8));
 		_mm_storeu_si128(at, _mm_add_epi64(d, twice));
@@ -247,22 +249,22 @@ static uint64_t from_deltas(uint64_t *v, uint64_t nr, uint64_t before)
 	return i < nr ? v[i] = unzigzag(v[i]) + before : before;
 }
 
-static void from_differences(uint64_t *v, const uint64_t *other, uint64_t nr)
+static void add_differences(uint64_t *v, const uint64_t *other, uint64_t nr)
 {
 	uint64_t i = 0;
 
 	for (; nr - i >= 2; i += 2) {
 		__m128i *at = (__m128i *)(void *)(v + i);
 
-		_mm_storeu_si128(at, _mm_add_epi64(unzigzag_both(_mm_loadu_si128(at)),
-						   _mm_loadu_si128((const __m128i *)(const void *)(other + i))));
+		_mm_storeu_si128(
+			at, _mm_add_epi64(unzigzag_pair(_mm_loadu_si128(at)), _mm_loadu_si128((const __m128i *)(const void *)(other + i))));
 	}
 	if (i < nr)
 		v[i] = unzigzag(v[i]) + other[i];
 }
 
 /* How many of the next nr numbers are known to be 0, as long as there are 64 of them at a time. */
-static uint64_t count_zeros(const unsigned char *at, const unsigned char *end, uint64_t nr)
+static uint64_t count_zero_numbers(const unsigned char *at, const unsigned char *end, uint64_t nr)
 {
 	uint64_t n = 0;
 
@@ -278,56 +280,56 @@ static uint64_t count_zeros(const unsigned char *at, const unsigned char *end, u
 }
 
 /* nr numbers that are differences to those of other.  A strip at a time, which stays where the processor has it at hand. */
-static int get_differences(const unsigned char *at, const unsigned char *end, uint64_t *to, const uint64_t *other, uint64_t nr)
+static int decode_differences(const unsigned char *at, const unsigned char *end, uint64_t *to, const uint64_t *other, uint64_t nr)
 {
 	for (uint64_t i = 0; i < nr; i += STRIP) {
 		uint64_t strip = nr - i < STRIP ? nr - i : STRIP;
 
-		at = get_numbers(at, end, to + i, strip);
+		at = decode_leb128_numbers(at, end, to + i, strip);
 		if (!at)
 			return -EBADMSG;
-		from_differences(to + i, other + i, strip);
+		add_differences(to + i, other + i, strip);
 	}
 	return 0;
 }
 
 /* nr numbers that are differences to the one before each, most of which are 0 where a thread or a weight stays the same. */
-static int get_deltas(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
+static int decode_deltas(const unsigned char *at, const unsigned char *end, uint64_t *to, uint64_t nr)
 {
 	uint64_t before = 0, some;
 
 	for (uint64_t i = 0; i < nr; i += some) {
-		some = count_zeros(at, end, nr - i);
+		some = count_zero_numbers(at, end, nr - i);
 		at += some;
 		for (uint64_t n = 0; n < some; n++)
 			to[i + n] = before;
 		if (some)
 			continue;
 		some = nr - i < STRIP_OF_DELTAS ? nr - i : STRIP_OF_DELTAS;
-		at = get_numbers(at, end, to + i, some);
+		at = decode_leb128_numbers(at, end, to + i, some);
 		if (!at)
 			return -EBADMSG;
-		before = from_deltas(to + i, some, before);
+		before = sum_deltas(to + i, some, before);
 	}
 	return 0;
 }
 
 /* b->ips and b->ip_index, which other columns may refer to. */
-static int decode_table(struct sample_block *b, const unsigned char *p, const unsigned char *end, uint64_t *to)
+static int decode_ip_table(struct sample_block *b, const unsigned char *p, const unsigned char *end, uint64_t *to)
 {
 	uint64_t nr;
 
 	p = leb128_get(p, end, &nr);
 	if (!p || nr == 0 || nr > b->nr || b->nr_ips)
 		return -EBADMSG;
-	p = get_numbers(p, end, b->ips, nr);
+	p = decode_leb128_numbers(p, end, b->ips, nr);
 	if (!p)
 		return -EBADMSG;
-	from_deltas(b->ips, nr, 0);
+	sum_deltas(b->ips, nr, 0);
 	for (uint32_t first = 0; first < b->nr; first += STRIP) {
 		uint32_t next = b->nr - first < STRIP ? b->nr : first + STRIP;
 
-		p = get_numbers(p, end, to + first, next - first);
+		p = decode_leb128_numbers(p, end, to + first, next - first);
 		if (!p)
 			return -EBADMSG;
 		for (uint32_t i = first; i < next; i++) {
@@ -342,7 +344,7 @@ static int decode_table(struct sample_block *b, const unsigned char *p, const un
 }
 
 /* What each ip's sample had last stands in last, which is column 0's array: there is no such column. */
-static int add_by_ip(struct sample_block *b, uint64_t *v)
+static int add_differences_by_ip(struct sample_block *b, uint64_t *v)
 {
 	uint64_t before = 0, *last = b->room_[0];
 	const uint16_t *index = b->ip_index; /* here, because any of b's fields might change with a byte of seen */
@@ -364,7 +366,7 @@ static int add_by_ip(struct sample_block *b, uint64_t *v)
 	return 0;
 }
 
-static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsigned char *p, size_t bytes, uint64_t *to)
+static int decode_column_numbers(struct sample_block *b, uint64_t encoding, const unsigned char *p, size_t bytes, uint64_t *to)
 {
 	const unsigned char *end = p + bytes;
 	const uint64_t *other;
@@ -377,24 +379,24 @@ static int decode_numbers(struct sample_block *b, uint64_t encoding, const unsig
 		memcpy(to, p, (size_t)b->nr * 8);
 		return 0;
 	case SAMPLE_ENCODING_TABLE:
-		return decode_table(b, p, end, to);
+		return decode_ip_table(b, p, end, to);
 	case SAMPLE_ENCODING_DELTA:
-		return get_deltas(p, end, to, b->nr);
+		return decode_deltas(p, end, to, b->nr);
 	case SAMPLE_ENCODING_BY_IP:
-		return get_numbers(p, end, to, b->nr) ? add_by_ip(b, to) : -EBADMSG;
+		return decode_leb128_numbers(p, end, to, b->nr) ? add_differences_by_ip(b, to) : -EBADMSG;
 	case SAMPLE_ENCODING_AGAINST:
 		p = leb128_get(p, end, &n);
 		if (!p || n >= SAMPLE_NR_COLUMNS)
 			return -EBADMSG;
 		other = n < SAMPLE_COLUMN_REGISTER_0 ? b->column[n] : b->registers[n - SAMPLE_COLUMN_REGISTER_0];
-		return other ? get_differences(p, end, to, other, b->nr) : -EBADMSG;
+		return other ? decode_differences(p, end, to, other, b->nr) : -EBADMSG;
 	default:
 		return -EBADMSG;
 	}
 }
 
 /* Mostly what stands there of the block before. */
-static int decode_constant(struct sample_block *b, uint64_t column, const struct trace_value *v, uint64_t *to)
+static int decode_constant_column(struct sample_block *b, uint64_t column, const struct trace_value *v, uint64_t *to)
 {
 	const unsigned char *p = (const unsigned char *)v->p;
 	uint32_t *same = &b->same_[column];
@@ -413,14 +415,14 @@ static int decode_constant(struct sample_block *b, uint64_t column, const struct
 int column_decode(struct sample_block *b, uint64_t column, uint64_t encoding, const struct trace_value *v, uint64_t *to)
 {
 	if (encoding == SAMPLE_ENCODING_CONSTANT)
-		return decode_constant(b, column, v, to);
+		return decode_constant_column(b, column, v, to);
 	b->same_[column] = 0;
-	return decode_numbers(b, encoding, (const unsigned char *)v->p, v->bytes, to);
+	return decode_column_numbers(b, encoding, (const unsigned char *)v->p, v->bytes, to);
 }
 
 int column_decode_list(uint64_t encoding, const struct trace_value *v, uint64_t *to, uint64_t nr)
 {
 	const unsigned char *p = (const unsigned char *)v->p;
 
-	return encoding == SAMPLE_ENCODING_DELTA ? get_deltas(p, p + v->bytes, to, nr) : -EBADMSG;
+	return encoding == SAMPLE_ENCODING_DELTA ? decode_deltas(p, p + v->bytes, to, nr) : -EBADMSG;
 }

@@ -60,12 +60,12 @@ void column_encoder_destroy(struct column_encoder *c)
 	free(c);
 }
 
-static uint32_t hash(uint64_t v, uint32_t size)
+static uint32_t hash_to_slot(uint64_t v, uint32_t size)
 {
 	return (uint32_t)((v * 0x9e3779b97f4a7c15u) >> 40) & (size - 1);
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_ips_by_address(const void *a, const void *b)
 {
 	uint64_t x = ((const struct ip *)a)->address, y = ((const struct ip *)b)->address;
 
@@ -78,7 +78,7 @@ void column_encoder_begin(struct column_encoder *c, const uint64_t *ip, uint32_t
 	c->nr_ips = 0;
 	memset(c->slot, 0, sizeof(c->slot));
 	for (uint32_t i = 0; i < nr; i++) {
-		uint32_t at = hash(ip[i], SLOTS);
+		uint32_t at = hash_to_slot(ip[i], SLOTS);
 
 		while (c->slot[at] && c->ip[c->slot[at] - 1].address != ip[i])
 			at = (at + 1) & (SLOTS - 1);
@@ -88,7 +88,7 @@ void column_encoder_begin(struct column_encoder *c, const uint64_t *ip, uint32_t
 		}
 		c->index[i] = (uint16_t)(c->slot[at] - 1);
 	}
-	qsort(c->ip, c->nr_ips, sizeof(c->ip[0]), by_address);
+	qsort(c->ip, c->nr_ips, sizeof(c->ip[0]), compare_ips_by_address);
 	for (uint32_t i = 0; i < c->nr_ips; i++)
 		c->rank[c->ip[i].appearance] = (uint16_t)i;
 	for (uint32_t i = 0; i < nr; i++)
@@ -97,7 +97,7 @@ void column_encoder_begin(struct column_encoder *c, const uint64_t *ip, uint32_t
 	c->nr_written = 1;
 }
 
-static unsigned char *put_deltas(unsigned char *at, const uint64_t *v, uint32_t nr)
+static unsigned char *put_zigzag_deltas(unsigned char *at, const uint64_t *v, uint32_t nr)
 {
 	uint64_t before = 0;
 
@@ -108,14 +108,14 @@ static unsigned char *put_deltas(unsigned char *at, const uint64_t *v, uint32_t 
 	return at;
 }
 
-static void by_delta(struct column_encoder *c, const uint64_t *v)
+static void compute_deltas(struct column_encoder *c, const uint64_t *v)
 {
 	c->difference[0] = zigzag(v[0]);
 	for (uint32_t i = 1; i < c->nr; i++)
 		c->difference[i] = zigzag(v[i] - v[i - 1]);
 }
 
-static void by_ip(struct column_encoder *c, const uint64_t *v)
+static void compute_differences_by_ip(struct column_encoder *c, const uint64_t *v)
 {
 	uint64_t before = 0;
 
@@ -131,20 +131,20 @@ static void by_ip(struct column_encoder *c, const uint64_t *v)
 	}
 }
 
-static void against(struct column_encoder *c, const uint64_t *v, const uint64_t *other)
+static void compute_differences_to(struct column_encoder *c, const uint64_t *v, const uint64_t *other)
 {
 	for (uint32_t i = 0; i < c->nr; i++)
 		c->difference[i] = zigzag(v[i] - other[i]);
 }
 
 /* In bits, about; enough is enough. */
-static uint64_t cost(struct column_encoder *c, uint64_t most)
+static uint64_t estimate_difference_bits(struct column_encoder *c, uint64_t most)
 {
 	uint64_t sum = 0;
 
 	memset(c->recent, 0, sizeof(c->recent));
 	for (uint32_t i = 0; i < c->nr && sum < most; i++) {
-		uint64_t d = c->difference[i], *recent = &c->recent[hash(d, RECENT)];
+		uint64_t d = c->difference[i], *recent = &c->recent[hash_to_slot(d, RECENT)];
 		unsigned bits = d ? 64 - (unsigned)__builtin_clzll(d) : 0;
 
 		sum += *recent == d && bits > REPEATED_BITS ? REPEATED_BITS : bits;
@@ -153,22 +153,22 @@ static uint64_t cost(struct column_encoder *c, uint64_t most)
 	return sum;
 }
 
-static void choose(struct column_encoder *c, struct choice *choice, const uint64_t *v)
+static void choose_column_encoding(struct column_encoder *c, struct choice *choice, const uint64_t *v)
 {
 	uint64_t best, bits;
 
-	by_delta(c, v);
-	best = cost(c, UINT64_MAX);
+	compute_deltas(c, v);
+	best = estimate_difference_bits(c, UINT64_MAX);
 	*choice = (struct choice){ .encoding = SAMPLE_ENCODING_DELTA };
-	by_ip(c, v);
-	bits = cost(c, best);
+	compute_differences_by_ip(c, v);
+	bits = estimate_difference_bits(c, best);
 	if (bits < best) {
 		best = bits;
 		choice->encoding = SAMPLE_ENCODING_BY_IP;
 	}
 	for (uint32_t n = 0; n < c->nr_written; n++) {
-		against(c, v, c->written[n].v);
-		bits = cost(c, best);
+		compute_differences_to(c, v, c->written[n].v);
+		bits = estimate_difference_bits(c, best);
 		if (bits < best) {
 			best = bits;
 			choice->encoding = SAMPLE_ENCODING_AGAINST;
@@ -177,7 +177,7 @@ static void choose(struct column_encoder *c, struct choice *choice, const uint64
 	}
 }
 
-static const uint64_t *find_written(const struct column_encoder *c, uint32_t column)
+static const uint64_t *find_written_column(const struct column_encoder *c, uint32_t column)
 {
 	for (uint32_t n = 0; n < c->nr_written; n++)
 		if (c->written[n].column == column)
@@ -185,8 +185,8 @@ static const uint64_t *find_written(const struct column_encoder *c, uint32_t col
 	return NULL;
 }
 
-static void finish(struct trace_writer *w, uint32_t column, enum sample_encoding encoding, const unsigned char *from,
-		   const unsigned char *to)
+static void write_encoded_column(struct trace_writer *w, uint32_t column, enum sample_encoding encoding, const unsigned char *from,
+				 const unsigned char *to)
 {
 	trace_samples_column(w, column, encoding, from, (size_t)(to - from));
 }
@@ -199,23 +199,23 @@ void column_encoder_write_ip(struct column_encoder *c, struct trace_writer *w)
 		at = leb128_put(at, zigzag(c->ip[i].address - (i ? c->ip[i - 1].address : 0)));
 	for (uint32_t i = 0; i < c->nr; i++)
 		at = leb128_put(at, c->index[i]);
-	finish(w, SAMPLE_COLUMN_IP, SAMPLE_ENCODING_TABLE, c->out, at);
+	write_encoded_column(w, SAMPLE_COLUMN_IP, SAMPLE_ENCODING_TABLE, c->out, at);
 }
 
 /* Returns the end of what it put into c->out. */
-static unsigned char *encode(struct column_encoder *c, struct choice *choice, const uint64_t *v)
+static unsigned char *encode_column(struct column_encoder *c, struct choice *choice, const uint64_t *v)
 {
-	const uint64_t *other = choice->encoding == SAMPLE_ENCODING_AGAINST ? find_written(c, choice->against) : NULL;
+	const uint64_t *other = choice->encoding == SAMPLE_ENCODING_AGAINST ? find_written_column(c, choice->against) : NULL;
 	unsigned char *at = c->out;
 
 	if (other) {
 		at = leb128_put(at, choice->against);
-		against(c, v, other);
+		compute_differences_to(c, v, other);
 	} else if (choice->encoding == SAMPLE_ENCODING_BY_IP) {
-		by_ip(c, v);
+		compute_differences_by_ip(c, v);
 	} else {
 		choice->encoding = SAMPLE_ENCODING_DELTA; /* also when that other one is not recorded any more */
-		by_delta(c, v);
+		compute_deltas(c, v);
 	}
 	for (uint32_t i = 0; i < c->nr; i++)
 		at = leb128_put(at, c->difference[i]);
@@ -223,7 +223,7 @@ static unsigned char *encode(struct column_encoder *c, struct choice *choice, co
 }
 
 /* The program does something else when its numbers take much more or less than those that the choice was made for. */
-static bool still_good(const struct column_encoder *c, const struct choice *choice, size_t bytes)
+static bool is_choice_still_good(const struct column_encoder *c, const struct choice *choice, size_t bytes)
 {
 	uint64_t density = c->nr ? bytes * 64 / c->nr : 0;
 
@@ -240,21 +240,21 @@ void column_encoder_write(struct column_encoder *c, struct trace_writer *w, uint
 	if (c->nr < 2 || memcmp(v, v + 1, (c->nr - 1) * sizeof(*v)) == 0) {
 		end = leb128_put(c->out, v[0]);
 	} else {
-		end = encode(c, choice, v);
+		end = encode_column(c, choice, v);
 		choice->blocks++;
-		if (predict && !still_good(c, choice, (size_t)(end - c->out))) {
-			choose(c, choice, v);
-			end = encode(c, choice, v);
+		if (predict && !is_choice_still_good(c, choice, (size_t)(end - c->out))) {
+			choose_column_encoding(c, choice, v);
+			end = encode_column(c, choice, v);
 			choice->density = (uint64_t)(end - c->out) * 64 / c->nr;
 		}
 		encoding = choice->encoding;
 	}
-	finish(w, column, encoding, c->out, end);
+	write_encoded_column(w, column, encoding, c->out, end);
 	if (predict && c->nr_written < WRITTEN_MAX)
 		c->written[c->nr_written++] = (struct written){ column, v };
 }
 
 void column_encoder_write_list(struct trace_writer *w, uint32_t column, const uint64_t *v, uint32_t nr, unsigned char *room)
 {
-	finish(w, column, SAMPLE_ENCODING_DELTA, room, put_deltas(room, v, nr));
+	write_encoded_column(w, column, SAMPLE_ENCODING_DELTA, room, put_zigzag_deltas(room, v, nr));
 }

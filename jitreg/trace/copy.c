@@ -8,9 +8,9 @@
 
 int trace_record_copy(struct trace_writer *w, const struct trace_record *r)
 {
-	struct msgpack_sbuffer *b = &w->buffer[schema_chunk(r->id)];
+	struct msgpack_sbuffer *b = &w->buffer[schema_chunk_type_of(r->id)];
 
-	w->type = schema_chunk(r->id);
+	w->type = schema_chunk_type_of(r->id);
 	w->record_start = b->size;
 	if (msgpack_sbuffer_write(b, r->packed, r->packed_bytes))
 		return -ENOMEM;

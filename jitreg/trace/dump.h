@@ -29,7 +29,7 @@ void dump_json_samples(const struct dump_options *o, struct sample_block *b);
  * The next character of [p, p + bytes), bytes > 0: how many bytes it has, and *c, which is -1 for a byte that begins no
  * UTF-8 character.
  */
-size_t dump_character(const char *p, size_t bytes, int32_t *c);
+size_t dump_decode_character(const char *p, size_t bytes, int32_t *c);
 /* Would a terminal (or a reader's eye) take it for something else than a character?  Controls and changes of direction. */
 bool dump_is_control(int32_t c);
 

@@ -7,12 +7,12 @@
 
 #define BYTES_MAX 64 /* shown in hex, unless all is wanted */
 
-static void print_text(FILE *to, const char *p, size_t bytes)
+static void print_json_text(FILE *to, const char *p, size_t bytes)
 {
 	putc('"', to);
 	for (size_t at = 0; at < bytes;) {
 		int32_t c;
-		size_t n = dump_character(p + at, bytes - at, &c);
+		size_t n = dump_decode_character(p + at, bytes - at, &c);
 
 		if (c < 0)
 			fputs("\\ufffd", to);
@@ -27,7 +27,7 @@ static void print_text(FILE *to, const char *p, size_t bytes)
 	putc('"', to);
 }
 
-static void print_bytes(const struct dump_options *o, const char *p, size_t bytes)
+static void print_json_bytes(const struct dump_options *o, const char *p, size_t bytes)
 {
 	size_t most = o->full || bytes < BYTES_MAX ? bytes : BYTES_MAX;
 
@@ -36,7 +36,7 @@ static void print_bytes(const struct dump_options *o, const char *p, size_t byte
 	fputs("\"}", o->to);
 }
 
-static void print_plain(const struct dump_options *o, const struct trace_value *v)
+static void print_json_scalar(const struct dump_options *o, const struct trace_value *v)
 {
 	switch (v->kind) {
 	case TRACE_UINT:
@@ -46,10 +46,10 @@ static void print_plain(const struct dump_options *o, const struct trace_value *
 		fprintf(o->to, "%" PRId64, (int64_t)v->u);
 		break;
 	case TRACE_TEXT:
-		print_text(o->to, v->p, v->bytes);
+		print_json_text(o->to, v->p, v->bytes);
 		break;
 	case TRACE_BYTES:
-		print_bytes(o, v->p, v->bytes);
+		print_json_bytes(o, v->p, v->bytes);
 		break;
 	case TRACE_LIST:
 	case TRACE_OTHER:
@@ -59,29 +59,29 @@ static void print_plain(const struct dump_options *o, const struct trace_value *
 }
 
 /* An element as an object of its members' names; those without a name (of a later version) are left out. */
-static void print_element(const struct dump_options *o, const struct trace_value *list, uint64_t e, const struct schema_element *s)
+static void print_json_element(const struct dump_options *o, const struct trace_value *list, uint64_t e, const struct schema_element *s)
 {
 	putc('{', o->to);
 	for (int m = 0; s && m < s->nr_members; m++) {
 		struct trace_value member = trace_element(list, e, m);
 
 		fprintf(o->to, "%s\"%s\": ", m ? ", " : "", s->member[m].name);
-		print_plain(o, &member);
+		print_json_scalar(o, &member);
 	}
 	putc('}', o->to);
 }
 
-static void print_value(const struct dump_options *o, const struct trace_value *v, const struct schema_element *s)
+static void print_json_value(const struct dump_options *o, const struct trace_value *v, const struct schema_element *s)
 {
 	if (v->kind != TRACE_LIST) {
-		print_plain(o, v);
+		print_json_scalar(o, v);
 		return;
 	}
 	putc('[', o->to);
 	for (uint64_t e = 0; e < v->u; e++) {
 		if (e)
 			fputs(", ", o->to);
-		print_element(o, v, e, s);
+		print_json_element(o, v, e, s);
 	}
 	putc(']', o->to);
 }
@@ -99,7 +99,7 @@ void dump_json_record(const struct dump_options *o, const struct trace_record *r
 		if (f->kind == SCHEMA_NR)
 			continue;
 		fprintf(o->to, "%s\"%s\": ", value ? ", " : "", f->name);
-		print_value(o, &r->values[value++], f->element);
+		print_json_value(o, &r->values[value++], f->element);
 	}
 	putc('}', o->to);
 	if (value < r->nr_values) { /* of a later version */
@@ -107,7 +107,7 @@ void dump_json_record(const struct dump_options *o, const struct trace_record *r
 		for (int first = value; value < r->nr_values; value++) {
 			if (value > first)
 				fputs(", ", o->to);
-			print_value(o, &r->values[value], NULL);
+			print_json_value(o, &r->values[value], NULL);
 		}
 		putc(']', o->to);
 	}
@@ -126,7 +126,7 @@ static const struct {
 	const char *name;
 } columns[] = { SAMPLE_COLUMNS(COLUMN_NAME_) };
 
-static void print_stack(FILE *to, struct sample_block *b, uint32_t i)
+static void print_json_stack(FILE *to, struct sample_block *b, uint32_t i)
 {
 	size_t bytes;
 	const unsigned char *p = sample_block_stack(b, i, &bytes);
@@ -136,7 +136,7 @@ static void print_stack(FILE *to, struct sample_block *b, uint32_t i)
 	putc('"', to);
 }
 
-static void put_kernel_chain(FILE *to, struct sample_block *b, uint32_t i)
+static void print_json_kernel_chain(FILE *to, struct sample_block *b, uint32_t i)
 {
 	uint64_t nr;
 	const uint64_t *chain = sample_block_kernel_chain(b, i, &nr);
@@ -176,9 +176,9 @@ void dump_json_samples(const struct dump_options *o, struct sample_block *b)
 		if (b->chain_offset)
 			putc(']', o->to);
 		if (b->has_kernel_chains)
-			put_kernel_chain(o->to, b, i);
+			print_json_kernel_chain(o->to, b, i);
 		if (o->full && b->has_stacks)
-			print_stack(o->to, b, i);
+			print_json_stack(o->to, b, i);
 		fputs("}\n", o->to);
 	}
 }

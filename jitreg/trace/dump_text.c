@@ -9,7 +9,7 @@
 #define ELEMENTS_MAX 8
 #define MEMBERS_MAX 16
 
-size_t dump_character(const char *p, size_t bytes, int32_t *c)
+size_t dump_decode_character(const char *p, size_t bytes, int32_t *c)
 {
 	const unsigned char *u = (const unsigned char *)p;
 	size_t n = u[0] < 0x80 ? 1 : u[0] < 0xc2 ? 0 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : u[0] < 0xf5 ? 4 : 0;
@@ -62,14 +62,14 @@ const char *dump_chunk_name(uint16_t type)
 	return names[type <= TRACE_CHUNK_END ? type : 0];
 }
 
-static void print_text(const struct dump_options *o, const char *p, size_t bytes)
+static void print_escaped_text(const struct dump_options *o, const char *p, size_t bytes)
 {
 	size_t at = 0, most = o->full || bytes < TEXT_MAX ? bytes : TEXT_MAX;
 
 	putc('"', o->to);
 	while (at < most) {
 		int32_t c;
-		size_t n = dump_character(p + at, bytes - at, &c);
+		size_t n = dump_decode_character(p + at, bytes - at, &c);
 
 		if (c == '"' || c == '\\')
 			fprintf(o->to, "\\%c", (char)c);
@@ -88,7 +88,7 @@ static void print_text(const struct dump_options *o, const char *p, size_t bytes
 		fprintf(o->to, "... (%zu bytes)", bytes);
 }
 
-static void print_bytes(const struct dump_options *o, const char *p, size_t bytes)
+static void print_hex_bytes(const struct dump_options *o, const char *p, size_t bytes)
 {
 	size_t most = o->full || bytes < BYTES_MAX ? bytes : BYTES_MAX;
 
@@ -100,26 +100,26 @@ static void print_bytes(const struct dump_options *o, const char *p, size_t byte
 }
 
 /* Small numbers in decimal, addresses and masks in hex. */
-static void print_number(const struct dump_options *o, uint64_t u)
+static void print_decimal_or_hex(const struct dump_options *o, uint64_t u)
 {
 	fprintf(o->to, u >= 1u << 20 ? "%#" PRIx64 : "%" PRIu64, u);
 }
 
 /* What is no list; lists of lists are not in any record. */
-static void print_plain(const struct dump_options *o, const struct trace_value *v)
+static void print_scalar_value(const struct dump_options *o, const struct trace_value *v)
 {
 	switch (v->kind) {
 	case TRACE_UINT:
-		print_number(o, v->u);
+		print_decimal_or_hex(o, v->u);
 		break;
 	case TRACE_INT:
 		fprintf(o->to, "%" PRId64, (int64_t)v->u);
 		break;
 	case TRACE_TEXT:
-		print_text(o, v->p, v->bytes);
+		print_escaped_text(o, v->p, v->bytes);
 		break;
 	case TRACE_BYTES:
-		print_bytes(o, v->p, v->bytes);
+		print_hex_bytes(o, v->p, v->bytes);
 		break;
 	case TRACE_LIST:
 	case TRACE_OTHER:
@@ -128,7 +128,7 @@ static void print_plain(const struct dump_options *o, const struct trace_value *
 	}
 }
 
-static void print_list(const struct dump_options *o, const struct trace_value *v)
+static void print_element_list(const struct dump_options *o, const struct trace_value *v)
 {
 	uint64_t most = o->full || v->u < ELEMENTS_MAX ? v->u : ELEMENTS_MAX;
 
@@ -142,7 +142,7 @@ static void print_list(const struct dump_options *o, const struct trace_value *v
 				break;
 			if (m)
 				putc(' ', o->to);
-			print_plain(o, &member);
+			print_scalar_value(o, &member);
 		}
 		putc(']', o->to);
 	}
@@ -151,12 +151,12 @@ static void print_list(const struct dump_options *o, const struct trace_value *v
 	putc(']', o->to);
 }
 
-static void print_value(const struct dump_options *o, const struct trace_value *v)
+static void print_trace_value(const struct dump_options *o, const struct trace_value *v)
 {
 	if (v->kind == TRACE_LIST)
-		print_list(o, v);
+		print_element_list(o, v);
 	else
-		print_plain(o, v);
+		print_scalar_value(o, v);
 }
 
 void dump_text_record(const struct dump_options *o, const struct trace_record *r)
@@ -174,11 +174,11 @@ void dump_text_record(const struct dump_options *o, const struct trace_record *r
 		if (s->fields[i].kind == SCHEMA_NR)
 			continue;
 		fprintf(o->to, " %s=", s->fields[i].name);
-		print_value(o, &r->values[value++]);
+		print_trace_value(o, &r->values[value++]);
 	}
 	for (; value < r->nr_values; value++) { /* of a later version */
 		fputs(" +", o->to);
-		print_value(o, &r->values[value]);
+		print_trace_value(o, &r->values[value]);
 	}
 	putc('\n', o->to);
 }
@@ -192,7 +192,7 @@ void dump_text_chunk(const struct dump_options *o, const struct trace_chunk *c, 
 	putc('\n', o->to);
 }
 
-static void put_kernel_chain(FILE *to, struct sample_block *b, uint32_t i)
+static void print_kernel_chain(FILE *to, struct sample_block *b, uint32_t i)
 {
 	uint64_t nr;
 	const uint64_t *chain = sample_block_kernel_chain(b, i, &nr);
@@ -219,7 +219,7 @@ void dump_text_samples(const struct dump_options *o, struct sample_block *b)
 				fprintf(o->to, " r%d=%#" PRIx64, n, b->registers[n][i]);
 		for (uint64_t n = dump_chain_start(b, i); n < dump_chain_start(b, i + 1); n++)
 			fprintf(o->to, "%s%#" PRIx64, n == dump_chain_start(b, i) ? " chain=" : ",", b->chain[n]);
-		put_kernel_chain(o->to, b, i);
+		print_kernel_chain(o->to, b, i);
 		putc('\n', o->to);
 	}
 }

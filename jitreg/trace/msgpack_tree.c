@@ -11,7 +11,7 @@ struct cursor {
 };
 
 /* A big-endian number of so many bytes. */
-static bool get(struct cursor *c, unsigned bytes, uint64_t *v)
+static bool read_big_endian(struct cursor *c, unsigned bytes, uint64_t *v)
 {
 	uint64_t n = 0;
 
@@ -24,7 +24,7 @@ static bool get(struct cursor *c, unsigned bytes, uint64_t *v)
 	return true;
 }
 
-static bool skip(struct cursor *c, uint64_t bytes)
+static bool skip_bytes(struct cursor *c, uint64_t bytes)
 {
 	if ((uint64_t)(c->end - c->at) < bytes)
 		return false;
@@ -33,7 +33,7 @@ static bool skip(struct cursor *c, uint64_t bytes)
 }
 
 /* Index of nr nodes side by side; SIZE_MAX without memory. */
-static size_t take(struct msgpack_tree *t, size_t nr)
+static size_t allocate_nodes(struct msgpack_tree *t, size_t nr)
 {
 	size_t first = t->nr;
 
@@ -58,8 +58,8 @@ static size_t take(struct msgpack_tree *t, size_t nr)
 	return first;
 }
 
-/* What most of a list of lists is: a number of one to three bytes.  false: something else, for read_other(). */
-static bool read_small(struct cursor *c, struct msgpack_node *n)
+/* What most of a list of lists is: a number of one to three bytes.  false: something else, for read_other_object(). */
+static bool read_small_number(struct cursor *c, struct msgpack_node *n)
 {
 	const unsigned char *at = c->at;
 	const size_t left = (size_t)(c->end - at);
@@ -82,11 +82,11 @@ static bool read_small(struct cursor *c, struct msgpack_node *n)
 	return false;
 }
 
-static bool read_other(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level);
+static bool read_other_object(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level);
 
 static bool read_node(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level)
 {
-	return read_small(c, &t->node[node]) || read_other(t, c, node, level);
+	return read_small_number(c, &t->node[node]) || read_other_object(t, c, node, level);
 }
 
 static bool read_children(struct msgpack_tree *t, struct cursor *c, size_t node, uint64_t nr, unsigned level)
@@ -95,7 +95,7 @@ static bool read_children(struct msgpack_tree *t, struct cursor *c, size_t node,
 
 	if (level == LEVELS_MAX_ || nr > (uint64_t)(c->end - c->at)) /* each has a byte at least */
 		return false;
-	first = take(t, nr);
+	first = allocate_nodes(t, nr);
 	if (first == SIZE_MAX)
 		return false;
 	t->node[node].children = first - node;
@@ -110,10 +110,10 @@ static bool read_bytes(struct cursor *c, struct msgpack_node *n, uint64_t bytes,
 	n->kind = kind;
 	n->nr = (uint32_t)bytes;
 	n->p = (const char *)c->at;
-	return skip(c, bytes);
+	return skip_bytes(c, bytes);
 }
 
-static void set_int(struct msgpack_node *n, int64_t v)
+static void set_integer_node(struct msgpack_node *n, int64_t v)
 {
 	n->kind = v < 0 ? NODE_INT : NODE_UINT;
 	n->u = (uint64_t)v;
@@ -127,7 +127,7 @@ static bool read_array(struct msgpack_tree *t, struct cursor *c, size_t node, ui
 }
 
 /* The types that have a number, or a length, behind their first byte. */
-static bool read_long(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned char type, unsigned level)
+static bool read_typed_object(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned char type, unsigned level)
 {
 	struct msgpack_node *n = &t->node[node];
 	uint64_t v = 0;
@@ -138,37 +138,37 @@ static bool read_long(struct msgpack_tree *t, struct cursor *c, size_t node, uns
 	case 0xc3:
 		return true;
 	case 0xc4 ... 0xc6:
-		return get(c, 1u << (type - 0xc4), &v) && read_bytes(c, n, v, NODE_BYTES);
+		return read_big_endian(c, 1u << (type - 0xc4), &v) && read_bytes(c, n, v, NODE_BYTES);
 	case 0xc7 ... 0xc9: /* extensions: their type, and bytes */
-		return get(c, 1u << (type - 0xc7), &v) && skip(c, v + 1);
+		return read_big_endian(c, 1u << (type - 0xc7), &v) && skip_bytes(c, v + 1);
 	case 0xca: /* float, double */
-		return skip(c, 4);
+		return skip_bytes(c, 4);
 	case 0xcb:
-		return skip(c, 8);
+		return skip_bytes(c, 8);
 	case 0xcc ... 0xcf:
 		n->kind = NODE_UINT;
-		return get(c, 1u << (type - 0xcc), &n->u);
+		return read_big_endian(c, 1u << (type - 0xcc), &n->u);
 	case 0xd0 ... 0xd3:
-		if (!get(c, 1u << (type - 0xd0), &v))
+		if (!read_big_endian(c, 1u << (type - 0xd0), &v))
 			return false;
-		set_int(n, (int64_t)(v << (64 - (8u << (type - 0xd0)))) >> (64 - (8u << (type - 0xd0))));
+		set_integer_node(n, (int64_t)(v << (64 - (8u << (type - 0xd0)))) >> (64 - (8u << (type - 0xd0))));
 		return true;
 	case 0xd4 ... 0xd8:
-		return skip(c, 1 + (1u << (type - 0xd4)));
+		return skip_bytes(c, 1 + (1u << (type - 0xd4)));
 	case 0xd9 ... 0xdb:
-		return get(c, 1u << (type - 0xd9), &v) && read_bytes(c, n, v, NODE_TEXT);
+		return read_big_endian(c, 1u << (type - 0xd9), &v) && read_bytes(c, n, v, NODE_TEXT);
 	case 0xdc:
 	case 0xdd:
-		return get(c, 2u << (type - 0xdc), &v) && read_array(t, c, node, v, level);
+		return read_big_endian(c, 2u << (type - 0xdc), &v) && read_array(t, c, node, v, level);
 	case 0xde:
 	case 0xdf:
-		return get(c, 2u << (type - 0xde), &v) && read_children(t, c, node, 2 * v, level);
+		return read_big_endian(c, 2u << (type - 0xde), &v) && read_children(t, c, node, 2 * v, level);
 	default: /* 0xc1 is never used */
 		return false;
 	}
 }
 
-static bool read_other(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level)
+static bool read_other_object(struct msgpack_tree *t, struct cursor *c, size_t node, unsigned level)
 {
 	struct msgpack_node *n = &t->node[node];
 	unsigned char type;
@@ -179,11 +179,11 @@ static bool read_other(struct msgpack_tree *t, struct cursor *c, size_t node, un
 	n->kind = NODE_OTHER;
 	n->nr = 0;
 	if (type >= 0xe0) {
-		set_int(n, (int8_t)type);
+		set_integer_node(n, (int8_t)type);
 		return true;
 	}
 	if (type >= 0xc0)
-		return read_long(t, c, node, type, level);
+		return read_typed_object(t, c, node, type, level);
 	if (type >= 0xa0)
 		return read_bytes(c, n, type & 0x1f, NODE_TEXT);
 	return type >= 0x90 ? read_array(t, c, node, type & 0xf, level) : read_children(t, c, node, 2 * (type & 0xfu), level);
@@ -195,14 +195,14 @@ bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, siz
 
 	t->nr = 0;
 	t->refused = false;
-	if (take(t, 1) == SIZE_MAX || !read_node(t, &c, 0, 0))
+	if (allocate_nodes(t, 1) == SIZE_MAX || !read_node(t, &c, 0, 0))
 		return false;
 	*at = (size_t)(c.at - (const unsigned char *)bytes);
 	return true;
 }
 
 /* One object, without what is in it: *left objects are still to come. */
-static bool skip_one(struct cursor *c, uint64_t *left)
+static bool skip_object_head(struct cursor *c, uint64_t *left)
 {
 	static const unsigned char fixed[] = { 4, 8, 1, 2, 4, 8, 1, 2, 4, 8 }; /* bytes of what 0xca to 0xd3 are */
 	uint64_t n = 0;
@@ -225,19 +225,19 @@ static bool skip_one(struct cursor *c, uint64_t *left)
 		*left += type & 15u;
 		return true;
 	case 0xa0 ... 0xbf:
-		return skip(c, type & 31u);
+		return skip_bytes(c, type & 31u);
 	case 0xca ... 0xd3:
-		return skip(c, fixed[type - 0xca]);
+		return skip_bytes(c, fixed[type - 0xca]);
 	case 0xd4 ... 0xd8:
-		return skip(c, 1 + (1u << (type - 0xd4)));
+		return skip_bytes(c, 1 + (1u << (type - 0xd4)));
 	case 0xc4 ... 0xc6:
-		return get(c, 1u << (type - 0xc4), &n) && skip(c, n);
+		return read_big_endian(c, 1u << (type - 0xc4), &n) && skip_bytes(c, n);
 	case 0xc7 ... 0xc9:
-		return get(c, 1u << (type - 0xc7), &n) && skip(c, n + 1);
+		return read_big_endian(c, 1u << (type - 0xc7), &n) && skip_bytes(c, n + 1);
 	case 0xd9 ... 0xdb:
-		return get(c, 1u << (type - 0xd9), &n) && skip(c, n);
+		return read_big_endian(c, 1u << (type - 0xd9), &n) && skip_bytes(c, n);
 	case 0xdc ... 0xdf:
-		if (!get(c, type & 1 ? 4 : 2, &n) || n > (uint64_t)(c->end - c->at))
+		if (!read_big_endian(c, type & 1 ? 4 : 2, &n) || n > (uint64_t)(c->end - c->at))
 			return false;
 		*left += type >= 0xde ? 2 * n : n;
 		return true;
@@ -246,12 +246,12 @@ static bool skip_one(struct cursor *c, uint64_t *left)
 	}
 }
 
-bool msgpack_skip(const char *bytes, size_t nr, size_t *at)
+bool msgpack_skip_object(const char *bytes, size_t nr, size_t *at)
 {
 	struct cursor c = { (const unsigned char *)bytes + *at, (const unsigned char *)bytes + nr };
 
 	for (uint64_t left = 1; left; left--) /* no recursion, whatever the bytes are */
-		if (!skip_one(&c, &left))
+		if (!skip_object_head(&c, &left))
 			return false;
 	*at = (size_t)(c.at - (const unsigned char *)bytes);
 	return true;
@@ -266,7 +266,7 @@ bool msgpack_first_number(const char *bytes, size_t nr, size_t at, uint64_t *num
 		return false;
 	length = *c.at++;
 	if (length == 0xdc || length == 0xdd) {
-		if (!get(&c, 2u << (length - 0xdc), &length) || !length)
+		if (!read_big_endian(&c, 2u << (length - 0xdc), &length) || !length)
 			return false;
 	} else if (length <= 0x90 || length > 0x9f) {
 		return false;
@@ -274,7 +274,7 @@ bool msgpack_first_number(const char *bytes, size_t nr, size_t at, uint64_t *num
 	if (c.at == c.end)
 		return false;
 	*number = *c.at++;
-	return *number < 0x80 || (*number >= 0xcc && *number <= 0xcf && get(&c, 1u << (*number - 0xcc), number));
+	return *number < 0x80 || (*number >= 0xcc && *number <= 0xcf && read_big_endian(&c, 1u << (*number - 0xcc), number));
 }
 
 void msgpack_tree_fini(struct msgpack_tree *t)

@@ -32,7 +32,7 @@ struct msgpack_tree {
  * there is no memory for it. */
 bool msgpack_tree_read(struct msgpack_tree *t, const char *bytes, size_t nr, size_t *at);
 /* bytes[*at] behind the object there, which is skipped.  false: there is none, or not all of it. */
-bool msgpack_skip(const char *bytes, size_t nr, size_t *at);
+bool msgpack_skip_object(const char *bytes, size_t nr, size_t *at);
 /* The number that an array at bytes[at] begins with; false: there is none. */
 bool msgpack_first_number(const char *bytes, size_t nr, size_t at, uint64_t *number);
 void msgpack_tree_fini(struct msgpack_tree *t);

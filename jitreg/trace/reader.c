@@ -108,7 +108,7 @@ void trace_close(struct trace_reader *t)
 	free(t);
 }
 
-void trace_select(struct trace_reader *t, unsigned chunk_types)
+void trace_select_chunks(struct trace_reader *t, unsigned chunk_types)
 {
 	t->selected = chunk_types;
 }
@@ -145,7 +145,7 @@ void trace_resync(struct trace_reader *t)
 	t->at = to;
 }
 
-void trace_forget(struct trace_reader *t)
+void trace_release_read_pages(struct trace_reader *t)
 {
 	size_t to = t->at & ~(FORGET_BYTES - 1);
 
@@ -156,7 +156,7 @@ void trace_forget(struct trace_reader *t)
 }
 
 /* Is there another chunk behind this one, or the end of the file? */
-static bool leads_to_chunk(const struct trace_reader *t, const struct trace_chunk *c)
+static bool is_followed_by_chunk(const struct trace_reader *t, const struct trace_chunk *c)
 {
 	size_t behind = t->at + sizeof(*c) + c->stored_bytes;
 	uint32_t magic;
@@ -172,7 +172,7 @@ bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 	while (t->at < t->file_bytes) {
 		size_t left = t->file_bytes - t->at;
 
-		trace_forget(t);
+		trace_release_read_pages(t);
 		if (left < sizeof(*c)) {
 			trace_resync(t);
 			continue;
@@ -185,7 +185,7 @@ bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 		if (!trace_chunk_is_known(c) || t->selected & (1u << c->type) || c->type == TRACE_CHUNK_END)
 			return true;
 		/* skipped unread, by a length that may be damaged: whole chunks would go with it */
-		if (!leads_to_chunk(t, c) && !trace_chunk_is_whole(t, c, t->at)) {
+		if (!is_followed_by_chunk(t, c) && !trace_chunk_is_whole(t, c, t->at)) {
 			trace_resync(t);
 			continue;
 		}
@@ -195,7 +195,7 @@ bool trace_find_chunk(struct trace_reader *t, struct trace_chunk *c)
 }
 
 /* Make the next selected chunk the current one; false at the end of the file. */
-static bool next_chunk(struct trace_reader *t)
+static bool read_next_chunk(struct trace_reader *t)
 {
 	struct trace_chunk c;
 	enum chunk_read read;
@@ -215,7 +215,7 @@ static bool next_chunk(struct trace_reader *t)
 	return false;
 }
 
-static struct trace_value to_value(const struct msgpack_node *n)
+static struct trace_value value_of_node(const struct msgpack_node *n)
 {
 	struct trace_value v = { .kind = TRACE_OTHER };
 
@@ -245,7 +245,7 @@ static struct trace_value to_value(const struct msgpack_node *n)
 	return v;
 }
 
-bool trace_to_record(const struct msgpack_node *o, const char *packed, size_t bytes, struct trace_record *r)
+bool trace_record_of_node(const struct msgpack_node *o, const char *packed, size_t bytes, struct trace_record *r)
 {
 	const struct msgpack_node *e;
 	uint32_t nr;
@@ -265,13 +265,13 @@ bool trace_to_record(const struct msgpack_node *o, const char *packed, size_t by
 	nr = o->nr - 4;
 	r->nr_values = nr < TRACE_VALUES_MAX ? (int)nr : TRACE_VALUES_MAX;
 	for (int i = 0; i < r->nr_values; i++)
-		r->values[i] = to_value(&e[4 + i]);
+		r->values[i] = value_of_node(&e[4 + i]);
 	r->packed = packed;
 	r->packed_bytes = bytes;
 	return true;
 }
 
-static bool is_wanted(const struct trace_reader *t, uint64_t id)
+static bool is_selected_id(const struct trace_reader *t, uint64_t id)
 {
 	for (uint32_t i = 0; i < t->nr_ids; i++)
 		if (t->ids[i] == id)
@@ -280,28 +280,28 @@ static bool is_wanted(const struct trace_reader *t, uint64_t id)
 }
 
 /* Over a record that nobody wants; false: it is wanted, or makes no sense. */
-static bool step_over(struct trace_reader *t)
+static bool skip_unselected_record(struct trace_reader *t)
 {
 	uint64_t id;
 
-	return t->nr_ids && msgpack_first_number(t->body, t->body_bytes, t->body_at, &id) && !is_wanted(t, id) &&
-	       msgpack_skip(t->body, t->body_bytes, &t->body_at);
+	return t->nr_ids && msgpack_first_number(t->body, t->body_bytes, t->body_at, &id) && !is_selected_id(t, id) &&
+	       msgpack_skip_object(t->body, t->body_bytes, &t->body_at);
 }
 
 #define STEP_BYTES 64u
 
 /* A half of all memory is for what is made of the record. */
-static size_t budget_nodes(const struct trace_reader *t)
+static size_t nodes_max_of_budget(const struct trace_reader *t)
 {
 	return t->budget.factor > 0 ? t->budget.bytes_max / 2 / sizeof(struct msgpack_node) : SIZE_MAX;
 }
 
-bool trace_spend(struct trace_reader *t, uint64_t steps)
+bool trace_spend_budget(struct trace_reader *t, uint64_t steps)
 {
 	return budget_spend(&t->budget, steps);
 }
 
-bool trace_has_room(struct trace_reader *t, uint64_t bytes)
+bool trace_budget_has_room(struct trace_reader *t, uint64_t bytes)
 {
 	return budget_has_room(&t->budget, bytes);
 }
@@ -323,15 +323,15 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 
 		if (t->body_at == t->body_bytes) {
 			trace_leave_chunk(t);
-			if (!next_chunk(t)) {
+			if (!read_next_chunk(t)) {
 				t->damage.truncated = !t->ended;
 				return 0;
 			}
 			continue;
 		}
-		if (step_over(t))
+		if (skip_unselected_record(t))
 			continue;
-		t->tree.most = budget_nodes(t);
+		t->tree.most = nodes_max_of_budget(t);
 		if (!msgpack_tree_read(&t->tree, t->body, t->body_bytes, &t->body_at)) {
 			if (t->tree.refused && !budget_has_room(&t->budget, UINT64_MAX))
 				return 0;
@@ -344,11 +344,11 @@ int trace_next(struct trace_reader *t, struct trace_record *r)
 		t->record_at = start;
 		if (!budget_spend(&t->budget, t->tree.nr / 2 + (t->body_at - start) / STEP_BYTES))
 			return 0;
-		if (!trace_to_record(t->tree.node, t->body + start, t->body_at - start, r)) {
+		if (!trace_record_of_node(t->tree.node, t->body + start, t->body_at - start, r)) {
 			note_damage(t, t->chunk_at, t->body_at - start);
 			continue;
 		}
-		if (!t->nr_ids || is_wanted(t, r->id))
+		if (!t->nr_ids || is_selected_id(t, r->id))
 			return 1;
 	}
 }
@@ -395,13 +395,13 @@ const struct trace_chunk *trace_get_chunk(const struct trace_reader *t, uint64_t
 	return &t->chunk;
 }
 
-void trace_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total)
+void trace_get_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total)
 {
 	*at = t->at;
 	*total = t->file_bytes;
 }
 
-static const struct trace_value *value(const struct trace_record *r, int index)
+static const struct trace_value *value_at_index(const struct trace_record *r, int index)
 {
 	static const struct trace_value none = { .kind = TRACE_OTHER };
 
@@ -410,7 +410,7 @@ static const struct trace_value *value(const struct trace_record *r, int index)
 
 uint64_t trace_u64(const struct trace_record *r, int index)
 {
-	const struct trace_value *v = value(r, index);
+	const struct trace_value *v = value_at_index(r, index);
 
 	return v->kind == TRACE_UINT || v->kind == TRACE_INT ? v->u : 0;
 }
@@ -422,7 +422,7 @@ int64_t trace_s64(const struct trace_record *r, int index)
 
 const char *trace_bytes(const struct trace_record *r, int index, size_t *bytes)
 {
-	const struct trace_value *v = value(r, index);
+	const struct trace_value *v = value_at_index(r, index);
 	bool has = v->kind == TRACE_TEXT || v->kind == TRACE_BYTES;
 
 	*bytes = has ? v->bytes : 0;
@@ -449,7 +449,7 @@ struct trace_value trace_item(const struct trace_value *list, uint64_t e)
 {
 	const struct msgpack_node *o = list->list_;
 
-	return list->kind == TRACE_LIST && e < list->u ? to_value(&o[e]) : (struct trace_value){ .kind = TRACE_OTHER };
+	return list->kind == TRACE_LIST && e < list->u ? value_of_node(&o[e]) : (struct trace_value){ .kind = TRACE_OTHER };
 }
 
 struct trace_value trace_element(const struct trace_value *list, uint64_t e, int m)
@@ -458,5 +458,5 @@ struct trace_value trace_element(const struct trace_value *list, uint64_t e, int
 
 	if (list->kind != TRACE_LIST || e >= list->u || o[e].kind != NODE_ARRAY || m < 0 || (uint32_t)m >= o[e].nr)
 		return (struct trace_value){ .kind = TRACE_OTHER };
-	return to_value(&o[e] + o[e].children + m);
+	return value_of_node(&o[e] + o[e].children + m);
 }

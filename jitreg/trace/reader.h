@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads a trace, record by record, in constant memory beside the largest chunk and what trace_keep() keeps.  Every byte of it is hostile:
- * lengths are compared before use, bad chunks are skipped to the next magic and counted, and nothing is trusted twice.
+ * Reads a trace, record by record, in constant memory beside the largest chunk and what trace_keep_bodies() keeps.  Every byte of it is
+ * hostile: lengths are compared before use, bad chunks are skipped to the next magic and counted, and nothing is trusted twice.
  *
  * Context: thread; one reader belongs to one thread.
  */
@@ -65,16 +65,17 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d);
 void trace_close(struct trace_reader *t);
 
 /* Only deliver records of chunks whose type's bit (1u << enum trace_chunk_type) is set; takes effect at the next chunk. */
-void trace_select(struct trace_reader *t, unsigned chunk_types);
+void trace_select_chunks(struct trace_reader *t, unsigned chunk_types);
 /* Only deliver records with one of these ids (nr of them, which outlive their use); nr 0: all.  Others are stepped over at less cost. */
 void trace_select_ids(struct trace_reader *t, const uint32_t *ids, uint32_t nr);
-/* From now on keep the bodies of RECORDS chunks that are read, TRACE_KEPT_BYTES of them: another pass, or trace_read_at(), does not
+/* From now on keep the bodies of RECORDS chunks that are read, TRACE_KEPT_BYTES of them: another pass, or trace_read_record_at(), does not
  * decompress them again. */
 #define TRACE_KEPT_BYTES ((size_t)256 << 20)
-void trace_keep(struct trace_reader *t);
-/* ... and from now on give each back when its last record has been read, unless trace_hold() was called for one of its records. */
-void trace_release(struct trace_reader *t);
-void trace_hold(struct trace_reader *t);
+void trace_keep_bodies(struct trace_reader *t);
+/* ... and from now on give each back when its last record has been read, unless trace_hold_current_body() was called for one of its
+ * records. */
+void trace_release_left_bodies(struct trace_reader *t);
+void trace_hold_current_body(struct trace_reader *t);
 /* Back to the first record; damage is counted anew. */
 void trace_rewind(struct trace_reader *t);
 
@@ -84,7 +85,7 @@ int trace_next(struct trace_reader *t, struct trace_record *r);
 /* Of the last record that trace_next() returned. */
 struct trace_place trace_get_place(const struct trace_reader *t);
 /* The record at a place, until the next call; trace_next() goes on where it was.  false: none can be read there. */
-bool trace_read_at(struct trace_reader *t, struct trace_place place, struct trace_record *r);
+bool trace_read_record_at(struct trace_reader *t, struct trace_place place, struct trace_record *r);
 
 const struct trace_stats *trace_get_stats(const struct trace_reader *t);
 const struct trace_damage *trace_get_damage(const struct trace_reader *t);
@@ -94,16 +95,16 @@ bool trace_describe_damage(const struct trace_reader *t, char *text, size_t byte
  * The budget of reading this trace (budget.h).  trace_next() spends from it for what it reads, and returns 0 when it is exceeded; readers
  * spend for what they do many times with one record.  false: it is exceeded.
  */
-bool trace_spend(struct trace_reader *t, uint64_t steps);
+bool trace_spend_budget(struct trace_reader *t, uint64_t steps);
 /* ... for memory that is taken at once. */
-bool trace_has_room(struct trace_reader *t, uint64_t bytes);
+bool trace_budget_has_room(struct trace_reader *t, uint64_t bytes);
 /* 0, or -E2BIG with the sentence. */
 int trace_check_budget(const struct trace_reader *t, struct diag *d);
 
 /* The chunk that the last record came from, and where it stands in the file. */
 const struct trace_chunk *trace_get_chunk(const struct trace_reader *t, uint64_t *file_offset);
 /* Bytes read so far and in all, for progress. */
-void trace_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total);
+void trace_get_progress(const struct trace_reader *t, uint64_t *at, uint64_t *total);
 
 /* Accessors that cope with absent fields and other kinds: 0, "" and empty. index: F(record, field). */
 uint64_t trace_u64(const struct trace_record *r, int index);

@@ -33,7 +33,7 @@ struct trace_reader {
 	const char *body;
 	size_t body_bytes, body_at, record_at;
 	struct chunk_body last; /* the last one that was decompressed, if it is not kept */
-	struct chunk_body other; /* trace_read_at()'s, if it is neither */
+	struct chunk_body other; /* trace_read_record_at()'s, if it is neither */
 	bool keeps, releases;
 	struct chunk_body *kept; /* by at */
 	uint32_t nr_kept, kept_capacity;
@@ -41,7 +41,7 @@ struct trace_reader {
 	const uint32_t *ids; /* that are wanted */
 	uint32_t nr_ids;
 	ZSTD_DCtx *zstd;
-	struct msgpack_tree tree, tree_at; /* the current record; trace_read_at()'s */
+	struct msgpack_tree tree, tree_at; /* the current record; trace_read_record_at()'s */
 	struct trace_stats stats;
 	struct budget budget; /* of a reader of single chunks: none */
 };
@@ -56,7 +56,7 @@ bool trace_chunk_is_whole(const struct trace_reader *t, const struct trace_chunk
 /* Of a type that this version knows. */
 bool trace_chunk_is_known(const struct trace_chunk *c);
 /* false: the object is no record.  packed: it, as bytes. */
-bool trace_to_record(const struct msgpack_node *o, const char *packed, size_t bytes, struct trace_record *r);
+bool trace_record_of_node(const struct msgpack_node *o, const char *packed, size_t bytes, struct trace_record *r);
 /* The current chunk's records have been read. */
 void trace_leave_chunk(struct trace_reader *t);
 /* Memory of what was read. */
@@ -64,6 +64,6 @@ void trace_free_bodies(struct trace_reader *t);
 /* Go on at the next magic behind t->at, and note the damage. */
 void trace_resync(struct trace_reader *t);
 /* Give back the mapping up to t->at. */
-void trace_forget(struct trace_reader *t);
+void trace_release_read_pages(struct trace_reader *t);
 
 #endif

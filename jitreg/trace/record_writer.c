@@ -8,9 +8,9 @@
 
 void trace_record_begin(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid, int nr_values)
 {
-	struct msgpack_sbuffer *b = &w->buffer[schema_chunk(id)];
+	struct msgpack_sbuffer *b = &w->buffer[schema_chunk_type_of(id)];
 
-	w->type = schema_chunk(id);
+	w->type = schema_chunk_type_of(id);
 	w->record_start = b->size;
 	msgpack_packer_init(&w->packer, b, msgpack_sbuffer_write);
 	msgpack_pack_array(&w->packer, (size_t)nr_values + 4);
@@ -44,7 +44,7 @@ static uint64_t load_u64(const void *p)
 }
 
 /* Length of the UTF-8 sequence at p, or 0 for bytes that are none. */
-static size_t utf8_sequence(const unsigned char *p, size_t left)
+static size_t utf8_sequence_bytes(const unsigned char *p, size_t left)
 {
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
 
@@ -67,7 +67,7 @@ void trace_record_text(struct trace_writer *w, const char *text, size_t bytes)
 
 	while (bytes - at >= 8 && !(load_u64(p + at) & 0x8080808080808080u))
 		at += 8; /* mostly it is ASCII */
-	while (at < bytes && (n = utf8_sequence(p + at, bytes - at)))
+	while (at < bytes && (n = utf8_sequence_bytes(p + at, bytes - at)))
 		at += n;
 	if (at < bytes) {
 		if (bytes > w->clean_capacity) {
@@ -82,7 +82,7 @@ void trace_record_text(struct trace_writer *w, const char *text, size_t bytes)
 		}
 		memcpy(w->clean, text, bytes);
 		for (; at < bytes; at += n ? n : 1) {
-			n = utf8_sequence(p + at, bytes - at);
+			n = utf8_sequence_bytes(p + at, bytes - at);
 			if (!n)
 				w->clean[at] = '?';
 		}
@@ -177,7 +177,7 @@ void trace_samples_column(struct trace_writer *w, uint32_t column, enum sample_e
 }
 
 /* jitdump's line entries, as schema_parse() checked them. */
-static void pack_lines(struct trace_writer *w, const struct schema_value *v)
+static void pack_line_entries(struct trace_writer *w, const struct schema_value *v)
 {
 	const char *at = v->p;
 
@@ -206,7 +206,7 @@ int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, u
 		while (f->kind == SCHEMA_NR)
 			f++;
 		if (v->kind == SCHEMA_LINES)
-			pack_lines(w, v);
+			pack_line_entries(w, v);
 		else if (v->kind == SCHEMA_U32 || v->kind == SCHEMA_U64 || v->kind == SCHEMA_S64)
 			pack_field(w, v->kind, NULL, (const char *)&v->u);
 		else /* elements on the wire are those in memory: all numbers */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t *get_room(struct sample_block *b, uint64_t n)
+static uint64_t *get_column_room(struct sample_block *b, uint64_t n)
 {
 	if (!b->room_[n])
 		b->room_[n] = malloc((size_t)b->room_nr_ * 8);
@@ -25,7 +25,7 @@ static int decode_column(struct sample_block *b, uint64_t column, uint64_t encod
 	to = column < SAMPLE_COLUMN_REGISTER_0 ? &b->column[column] : &b->registers[column - SAMPLE_COLUMN_REGISTER_0];
 	if (column == 0 || *to || (encoding == SAMPLE_ENCODING_TABLE && column != SAMPLE_COLUMN_IP))
 		return -EBADMSG;
-	room = get_room(b, column);
+	room = get_column_room(b, column);
 	if (!room)
 		return -ENOMEM;
 	ret = column_decode(b, column, encoding, v, room);
@@ -56,7 +56,7 @@ static int decode_chains(struct sample_block *b, const struct trace_value *v, ui
 	return column_decode_list(encoding, v, b->chain, at);
 }
 
-static void clear(struct sample_block *b)
+static void clear_sample_block(struct sample_block *b)
 {
 	memset(b->column, 0, sizeof(b->column));
 	memset(b->registers, 0, sizeof(b->registers));
@@ -72,7 +72,7 @@ static void clear(struct sample_block *b)
 }
 
 /* Arrays for nr samples each; those for columns that come are made with them. */
-static int make_room(struct sample_block *b, uint32_t nr)
+static int make_block_room(struct sample_block *b, uint32_t nr)
 {
 	struct sample_columns unwanted = b->unwanted;
 
@@ -87,7 +87,7 @@ static int make_room(struct sample_block *b, uint32_t nr)
 		b->ip_index = malloc((size_t)b->room_nr_ * sizeof(*b->ip_index));
 	if (!b->ip_seen_)
 		b->ip_seen_ = malloc(b->room_nr_);
-	return b->ips && b->ip_index && b->ip_seen_ && get_room(b, 0) ? 0 : -ENOMEM;
+	return b->ips && b->ip_index && b->ip_seen_ && get_column_room(b, 0) ? 0 : -ENOMEM;
 }
 
 struct stored_column {
@@ -124,11 +124,11 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 	struct trace_value stacks = { .kind = TRACE_OTHER }, chains = { .kind = TRACE_OTHER };
 	int ret;
 
-	clear(b);
+	clear_sample_block(b);
 	if (r->id != TRACE_SAMPLES || r->nr_values < F_COUNT(samples) || nr == 0 || nr > SAMPLE_NR_MAX ||
 	    trace_u64(r, F(samples, event)) > UINT32_MAX)
 		return -EBADMSG;
-	ret = make_room(b, (uint32_t)nr);
+	ret = make_block_room(b, (uint32_t)nr);
 	b->event = (uint32_t)trace_u64(r, F(samples, event));
 	b->nr = (uint32_t)nr;
 	columns = &r->values[F(samples, columns)];
@@ -174,14 +174,14 @@ int sample_block_decode(const struct trace_record *r, struct sample_block *b)
 		b->has_stacks = ret == 0;
 	}
 	if (ret)
-		clear(b);
+		clear_sample_block(b);
 	return ret;
 }
 
 const unsigned char *sample_block_stack(struct sample_block *b, uint32_t i, size_t *bytes)
 {
 	*bytes = 0;
-	return b->has_stacks && i < b->nr ? stack_decoder_get(b->stacks_, i, bytes) : (const unsigned char *)"";
+	return b->has_stacks && i < b->nr ? stack_decoder_get_stack(b->stacks_, i, bytes) : (const unsigned char *)"";
 }
 
 /* Both arrays, of which each number takes a byte at least; what makes no sense ends them. */
@@ -226,7 +226,7 @@ const uint64_t *sample_block_kernel_chain(struct sample_block *b, uint32_t i, ui
 
 void sample_block_fini(struct sample_block *b)
 {
-	clear(b);
+	clear_sample_block(b);
 	for (int i = 0; i < SAMPLE_NR_COLUMNS; i++)
 		free(b->room_[i]);
 	free(b->ips);

@@ -58,7 +58,7 @@ static struct job *job_at(const struct sample_stream *s, uint64_t i)
 }
 
 /* The next SAMPLES record of the job's chunk. */
-static int next_block(struct job *j)
+static int decode_next_block(struct job *j)
 {
 	struct trace_record r;
 	int ret;
@@ -72,14 +72,14 @@ static int next_block(struct job *j)
 	return 0;
 }
 
-static void run_job(struct job *j)
+static void read_job_chunk(struct job *j)
 {
 	j->read = trace_read_chunk(&j->reader, &j->chunk);
-	j->has = j->read == CHUNK_READ ? next_block(j) : 0;
+	j->has = j->read == CHUNK_READ ? decode_next_block(j) : 0;
 }
 
 /* One that waits, if there is any, by whoever holds the lock. */
-static bool run_one(struct sample_stream *s)
+static bool run_waiting_job(struct sample_stream *s)
 {
 	for (uint64_t i = s->first; i < s->last; i++) {
 		struct job *j = job_at(s, i);
@@ -88,7 +88,7 @@ static bool run_one(struct sample_stream *s)
 			continue;
 		j->state = JOB_RUNS;
 		pthread_mutex_unlock(&s->lock);
-		run_job(j);
+		read_job_chunk(j);
 		pthread_mutex_lock(&s->lock);
 		j->state = JOB_DONE;
 		pthread_cond_broadcast(&s->is_done);
@@ -97,20 +97,20 @@ static bool run_one(struct sample_stream *s)
 	return false;
 }
 
-static void *work(void *context)
+static void *run_worker_thread(void *context)
 {
 	struct sample_stream *s = context;
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->stop)
-		if (!run_one(s))
+		if (!run_waiting_job(s))
 			pthread_cond_wait(&s->is_work, &s->lock);
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
 
 /* Fill the ring, under the lock. */
-static void find_chunks(struct sample_stream *s)
+static void queue_chunks_as_jobs(struct sample_stream *s)
 {
 	while (!s->all_found && s->last - s->first < s->nr_jobs) {
 		struct job *j = job_at(s, s->last);
@@ -134,7 +134,7 @@ static void find_chunks(struct sample_stream *s)
 }
 
 /* The first chunk's bytes are bad: go on at the next magic, wherever that is. */
-static void throw_away(struct sample_stream *s, const struct job *bad)
+static void discard_jobs_behind_damage(struct sample_stream *s, const struct job *bad)
 {
 	uint64_t running;
 
@@ -159,26 +159,26 @@ static void throw_away(struct sample_stream *s, const struct job *bad)
 }
 
 /* Before the first of the job's blocks. */
-static void begin(struct sample_stream *s, struct job *j)
+static void begin_job_blocks(struct sample_stream *s, struct job *j)
 {
 	j->begun = true;
 	add_damage(&s->t->damage, &j->before);
 	s->t->at = j->reader.at;
-	trace_forget(s->t);
+	trace_release_read_pages(s->t);
 	if (j->read == CHUNK_BAD) {
-		throw_away(s, j);
+		discard_jobs_behind_damage(s, j);
 		return;
 	}
 	s->t->at += sizeof(j->chunk) + j->chunk.stored_bytes;
 	s->t->ended |= j->chunk.type == TRACE_CHUNK_END;
 }
 
-static int next(struct sample_stream *s, struct sample_block **b)
+static int next_block_locked(struct sample_stream *s, struct sample_block **b)
 {
 	for (;;) {
 		struct job *j;
 
-		find_chunks(s);
+		queue_chunks_as_jobs(s);
 		if (s->first == s->last) {
 			add_damage(&s->t->damage, &s->behind);
 			s->behind = (struct trace_damage){ 0 };
@@ -188,15 +188,15 @@ static int next(struct sample_stream *s, struct sample_block **b)
 		}
 		j = job_at(s, s->first);
 		if (j->state != JOB_DONE) {
-			if (!run_one(s))
+			if (!run_waiting_job(s))
 				pthread_cond_wait(&s->is_done, &s->lock);
 			continue;
 		}
 		if (!j->begun)
-			begin(s, j);
+			begin_job_blocks(s, j);
 		if (j->is_old) {
 			pthread_mutex_unlock(&s->lock);
-			j->has = next_block(j);
+			j->has = decode_next_block(j);
 			pthread_mutex_lock(&s->lock);
 		}
 		j->is_old = true;
@@ -214,12 +214,12 @@ int sample_stream_next(struct sample_stream *s, struct sample_block **b)
 	int ret;
 
 	pthread_mutex_lock(&s->lock);
-	ret = next(s, b);
+	ret = next_block_locked(s, b);
 	pthread_mutex_unlock(&s->lock);
 	return ret;
 }
 
-static unsigned threads_for(const struct trace_reader *t, unsigned threads)
+static unsigned choose_nr_threads(const struct trace_reader *t, unsigned threads)
 {
 	long processors;
 
@@ -238,7 +238,7 @@ int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwa
 
 	if (!s)
 		return -ENOMEM;
-	threads = threads_for(t, threads);
+	threads = choose_nr_threads(t, threads);
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->is_work, NULL);
 	pthread_cond_init(&s->is_done, NULL);
@@ -265,7 +265,7 @@ int sample_stream_open(struct trace_reader *t, const struct sample_columns *unwa
 	}
 	sigfillset(&all); /* signals are the caller's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (s->nr_threads + 1 < threads && pthread_create(&s->thread[s->nr_threads], NULL, work, s) == 0)
+	while (s->nr_threads + 1 < threads && pthread_create(&s->thread[s->nr_threads], NULL, run_worker_thread, s) == 0)
 		s->nr_threads++; /* fewer than wanted do as well */
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	*out = s;

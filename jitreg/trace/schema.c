@@ -57,7 +57,7 @@ const struct schema_record *schema_find(uint32_t id)
 	return id < sizeof(by_id) / sizeof(by_id[0]) ? by_id[id] : NULL;
 }
 
-enum trace_chunk_type schema_chunk(uint32_t id)
+enum trace_chunk_type schema_chunk_type_of(uint32_t id)
 {
 	switch (id) {
 	case TRACE_SAMPLES:
@@ -78,7 +78,7 @@ struct cursor {
 	size_t left;
 };
 
-static int take(struct cursor *c, void *to, size_t bytes)
+static int take_fixed_bytes(struct cursor *c, void *to, size_t bytes)
 {
 	if (bytes > c->left)
 		return -EBADMSG;
@@ -88,7 +88,7 @@ static int take(struct cursor *c, void *to, size_t bytes)
 	return 0;
 }
 
-static int take_part(struct cursor *c, struct schema_value *v, size_t bytes)
+static int take_span(struct cursor *c, struct schema_value *v, size_t bytes)
 {
 	if (bytes > c->left)
 		return -EBADMSG;
@@ -99,14 +99,14 @@ static int take_part(struct cursor *c, struct schema_value *v, size_t bytes)
 	return 0;
 }
 
-static int take_zstr(struct cursor *c, struct schema_value *v)
+static int take_terminated_text(struct cursor *c, struct schema_value *v)
 {
 	const void *end = c->left ? memchr(c->at, 0, c->left) : NULL;
 	int ret;
 
 	if (!end)
 		return -EBADMSG;
-	ret = take_part(c, v, (size_t)((const unsigned char *)end - c->at) + 1);
+	ret = take_span(c, v, (size_t)((const unsigned char *)end - c->at) + 1);
 	if (ret)
 		return ret;
 	v->bytes--; /* the NUL is not text */
@@ -114,7 +114,7 @@ static int take_zstr(struct cursor *c, struct schema_value *v)
 }
 
 /* nr entries {u64 address, u32 line, u32 discriminator, NUL-terminated file}. */
-static int take_lines(struct cursor *c, struct schema_value *v, uint64_t nr)
+static int take_line_entries(struct cursor *c, struct schema_value *v, uint64_t nr)
 {
 	const unsigned char *start = c->at;
 
@@ -122,7 +122,7 @@ static int take_lines(struct cursor *c, struct schema_value *v, uint64_t nr)
 	for (; nr > 0; nr--) {
 		struct schema_value fixed, file;
 
-		if (take_part(c, &fixed, 16) || take_zstr(c, &file))
+		if (take_span(c, &fixed, 16) || take_terminated_text(c, &file))
 			return -EBADMSG;
 	}
 	v->p = start;
@@ -138,7 +138,7 @@ int schema_parse(const void *record, size_t size, struct schema_value values[SCH
 	uint32_t counts[SCHEMA_FIELDS_MAX] = { 0 };
 	int nr_counts = 0, used_counts = 0, nr = 0;
 
-	if (take(&c, &prefix, sizeof(prefix)) || prefix.total_size > size || prefix.total_size < sizeof(prefix))
+	if (take_fixed_bytes(&c, &prefix, sizeof(prefix)) || prefix.total_size > size || prefix.total_size < sizeof(prefix))
 		return -EBADMSG;
 	c.left = prefix.total_size - sizeof(prefix);
 	schema = schema_find(prefix.id);
@@ -152,39 +152,39 @@ int schema_parse(const void *record, size_t size, struct schema_value values[SCH
 		*v = (struct schema_value){ .kind = f->kind };
 		switch (f->kind) {
 		case SCHEMA_NR:
-			if (take(&c, &counts[nr_counts++], 4))
+			if (take_fixed_bytes(&c, &counts[nr_counts++], 4))
 				return -EBADMSG;
 			continue;
 		case SCHEMA_U32:
-			if (take(&c, &u32, 4) && !f->is_trailing)
+			if (take_fixed_bytes(&c, &u32, 4) && !f->is_trailing)
 				return -EBADMSG;
 			v->u = u32;
 			break;
 		case SCHEMA_U64:
 		case SCHEMA_S64:
-			if (take(&c, &v->u, 8) && !f->is_trailing)
+			if (take_fixed_bytes(&c, &v->u, 8) && !f->is_trailing)
 				return -EBADMSG;
 			break;
 		case SCHEMA_STR:
 		case SCHEMA_BIN:
-			if (take_part(&c, v, counts[used_counts++]))
+			if (take_span(&c, v, counts[used_counts++]))
 				return -EBADMSG;
 			break;
 		case SCHEMA_ARR:
 			v->u = counts[used_counts++];
-			if (take_part(&c, v, v->u * 8 * (uint64_t)f->element->nr_members))
+			if (take_span(&c, v, v->u * 8 * (uint64_t)f->element->nr_members))
 				return -EBADMSG;
 			break;
 		case SCHEMA_ZSTR:
-			if (take_zstr(&c, v))
+			if (take_terminated_text(&c, v))
 				return -EBADMSG;
 			break;
 		case SCHEMA_LINES: /* its count is the field before */
-			if (take_lines(&c, v, nr > 0 ? values[nr - 1].u : 0))
+			if (take_line_entries(&c, v, nr > 0 ? values[nr - 1].u : 0))
 				return -EBADMSG;
 			break;
 		case SCHEMA_REST:
-			take_part(&c, v, c.left);
+			take_span(&c, v, c.left);
 			break;
 		}
 		nr++;

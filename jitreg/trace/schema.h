@@ -58,7 +58,7 @@ const struct schema_record *schema_find(uint32_t id);
 /* The n-th record of the table, or NULL behind the last. */
 const struct schema_record *schema_at(int n);
 /* Which chunks hold records of this id; those that this version does not know stand among the others. */
-enum trace_chunk_type schema_chunk(uint32_t id);
+enum trace_chunk_type schema_chunk_type_of(uint32_t id);
 
 /*
  * F(component, name): index of a field among a trace record's fields (NR fields do not count; the prefix id, time, pid,

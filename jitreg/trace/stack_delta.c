@@ -23,13 +23,13 @@ typedef uint16_t touched_pages;
 _Static_assert(PAGES <= 8 * sizeof(touched_pages), "a bit each");
 
 /* nr words from the memory's word first on are written. */
-static void touch(touched_pages *touched, uint32_t first, uint32_t nr)
+static void mark_touched_pages(touched_pages *touched, uint32_t first, uint32_t nr)
 {
 	for (uint32_t n = first / PAGE_WORDS; nr && n <= (first + nr - 1) / PAGE_WORDS; n++)
 		*touched |= (touched_pages)(1u << n % PAGES);
 }
 
-static void clear(uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS], touched_pages touched[SAMPLE_STACK_MEMORIES])
+static void clear_touched_memory(uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS], touched_pages touched[SAMPLE_STACK_MEMORIES])
 {
 	for (uint32_t m = 0; m < SAMPLE_STACK_MEMORIES; m++) {
 		for (uint32_t n = 0; touched[m] && n < PAGES; n++)
@@ -67,7 +67,7 @@ bool stack_delta_full(const struct stack_delta *s)
 	return RUNS_MAX - s->runs_used < SAMPLE_STACK_WORDS * 2 + 4 * LEB128_MAX || NEW_MAX - s->new_used < SAMPLE_STACK_MAX;
 }
 
-static uint64_t load(const unsigned char *p)
+static uint64_t load_stack_word(const unsigned char *p)
 {
 	uint64_t v;
 
@@ -76,21 +76,22 @@ static uint64_t load(const unsigned char *p)
 }
 
 /* nr words against as many of the memory. */
-static void compare(struct stack_delta *s, uint64_t *memory, const unsigned char *stack, uint32_t nr)
+static void encode_stack_changes(struct stack_delta *s, uint64_t *memory, const unsigned char *stack, uint32_t nr)
 {
 	unsigned char *runs = s->out + LEB128_MAX + s->runs_used, *new = s->new_bytes + s->new_used;
 
 	for (uint32_t n = 0; n < nr;) {
 		uint32_t begin = n, same;
 
-		while (n + 4 <= nr && ((load(stack + 8 * n) ^ memory[n]) | (load(stack + 8 * n + 8) ^ memory[n + 1]) |
-				       (load(stack + 8 * n + 16) ^ memory[n + 2]) | (load(stack + 8 * n + 24) ^ memory[n + 3])) == 0)
+		while (n + 4 <= nr &&
+		       ((load_stack_word(stack + 8 * n) ^ memory[n]) | (load_stack_word(stack + 8 * n + 8) ^ memory[n + 1]) |
+			(load_stack_word(stack + 8 * n + 16) ^ memory[n + 2]) | (load_stack_word(stack + 8 * n + 24) ^ memory[n + 3])) == 0)
 			n += 4;
-		while (n < nr && load(stack + 8 * n) == memory[n])
+		while (n < nr && load_stack_word(stack + 8 * n) == memory[n])
 			n++;
 		same = n - begin;
-		for (begin = n; n < nr && load(stack + 8 * n) != memory[n]; n++)
-			memory[n] = load(stack + 8 * n);
+		for (begin = n; n < nr && load_stack_word(stack + 8 * n) != memory[n]; n++)
+			memory[n] = load_stack_word(stack + 8 * n);
 		memcpy(new, memory + begin, 8 * (size_t)(n - begin));
 		new += 8 * (size_t)(n - begin);
 		runs = leb128_put(leb128_put(runs, same), n - begin);
@@ -109,10 +110,10 @@ uint32_t stack_delta_add(struct stack_delta *s, uint32_t tid, uint64_t sp, const
 	size_t used = s->new_used;
 
 	*new_words = s->new_bytes + used;
-	compare(s, memory + first, stack, before_end);
+	encode_stack_changes(s, memory + first, stack, before_end);
 	if (words > before_end)
-		compare(s, memory, (const unsigned char *)stack + 8 * (size_t)before_end, words - before_end);
-	touch(&s->touched[tid % SAMPLE_STACK_MEMORIES], first, words);
+		encode_stack_changes(s, memory, (const unsigned char *)stack + 8 * (size_t)before_end, words - before_end);
+	mark_touched_pages(&s->touched[tid % SAMPLE_STACK_MEMORIES], first, words);
 	nr_new = (uint32_t)((s->new_used - used) / 8);
 	memcpy(s->new_bytes + s->new_used, (const unsigned char *)stack + 8 * (size_t)words, bytes % 8);
 	s->new_used += bytes % 8;
@@ -129,7 +130,7 @@ void stack_delta_write(struct stack_delta *s, struct trace_writer *w)
 	memcpy(s->out + LEB128_MAX + s->runs_used, s->new_bytes, s->new_used);
 	trace_samples_column(w, SAMPLE_COLUMN_STACK, SAMPLE_ENCODING_CHANGES, start, head_bytes + s->runs_used + s->new_used);
 	s->runs_used = s->new_used = 0;
-	clear(s->memory, s->touched);
+	clear_touched_memory(s->memory, s->touched);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- reading */
@@ -147,16 +148,16 @@ struct stack_decoder {
 	uint64_t memory[SAMPLE_STACK_MEMORIES][SAMPLE_STACK_WORDS];
 };
 
-static uint64_t at(const uint64_t *v, uint32_t i)
+static uint64_t column_value_or_0(const uint64_t *v, uint32_t i)
 {
 	return v ? v[i] : 0;
 }
 
 /* Do the runs of all stacks cover them, and are there as many new words? */
-static int check_changes(const struct stack_decoder *s, const unsigned char *runs, const unsigned char *end, size_t new_bytes)
+static int check_stack_changes(const struct stack_decoder *s, const unsigned char *runs, const unsigned char *end, size_t new_bytes)
 {
 	for (uint32_t i = 0; i < s->nr; i++) {
-		uint64_t bytes = at(s->lengths, i), words = bytes / 8, same, new;
+		uint64_t bytes = column_value_or_0(s->lengths, i), words = bytes / 8, same, new;
 
 		if (bytes > SAMPLE_STACK_MAX)
 			return -EBADMSG;
@@ -175,28 +176,28 @@ static int check_changes(const struct stack_decoder *s, const unsigned char *run
 	return 0;
 }
 
-static int check_whole(const struct stack_decoder *s, size_t left)
+static int check_whole_stacks(const struct stack_decoder *s, size_t left)
 {
 	for (uint32_t i = 0; i < s->nr; i++) {
-		if (at(s->lengths, i) > left)
+		if (column_value_or_0(s->lengths, i) > left)
 			return -EBADMSG;
-		left -= at(s->lengths, i);
+		left -= column_value_or_0(s->lengths, i);
 	}
 	return 0;
 }
 
-static void start_over(struct stack_decoder *s)
+static void restart_decoder(struct stack_decoder *s)
 {
 	s->next = 0;
 	s->runs = s->runs_start;
 	s->new = s->new_start;
 	s->current_bytes = 0;
-	clear(s->memory, s->touched);
+	clear_touched_memory(s->memory, s->touched);
 }
 
 /* From the kernel: calloc() would clear all memories where it has their bytes at hand.  Pages of threads that are not there stay
  * untouched, and are small. */
-static struct stack_decoder *create_decoder(void)
+static struct stack_decoder *create_stack_decoder(void)
 {
 	struct stack_decoder *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -209,7 +210,7 @@ static struct stack_decoder *create_decoder(void)
 int stack_decoder_begin(struct stack_decoder **out, uint64_t encoding, const unsigned char *p, size_t bytes, uint32_t nr,
 			const uint64_t *lengths, const uint64_t *sps, const uint64_t *tids)
 {
-	struct stack_decoder *s = *out ? *out : create_decoder();
+	struct stack_decoder *s = *out ? *out : create_stack_decoder();
 	const unsigned char *end = p + bytes;
 	uint64_t runs_bytes = 0;
 
@@ -228,12 +229,12 @@ int stack_decoder_begin(struct stack_decoder **out, uint64_t encoding, const uns
 			return -EBADMSG;
 		s->runs_start = p;
 		s->new_start = p + runs_bytes;
-		if (check_changes(s, p, s->new_start, (size_t)(end - s->new_start)))
+		if (check_stack_changes(s, p, s->new_start, (size_t)(end - s->new_start)))
 			return -EBADMSG;
-	} else if (encoding != SAMPLE_ENCODING_BYTES || check_whole(s, bytes)) {
+	} else if (encoding != SAMPLE_ENCODING_BYTES || check_whole_stacks(s, bytes)) {
 		return -EBADMSG;
 	}
-	start_over(s);
+	restart_decoder(s);
 	return 0;
 }
 
@@ -244,7 +245,7 @@ void stack_decoder_destroy(struct stack_decoder *s)
 }
 
 /* nr words of the ring that a memory is, from first on. */
-static void write_words(uint64_t *memory, uint64_t first, const unsigned char *from, uint64_t nr)
+static void write_ring_words(uint64_t *memory, uint64_t first, const unsigned char *from, uint64_t nr)
 {
 	uint64_t to = first % SAMPLE_STACK_WORDS, before_end = SAMPLE_STACK_WORDS - to;
 
@@ -256,19 +257,20 @@ static void write_words(uint64_t *memory, uint64_t first, const unsigned char *f
 	}
 }
 
-/* Checked by check_changes(). */
-static void apply_changes(struct stack_decoder *s, uint32_t i)
+/* Checked by check_stack_changes(). */
+static void apply_sample_changes(struct stack_decoder *s, uint32_t i)
 {
-	uint32_t m = (uint32_t)(at(s->tids, i) % SAMPLE_STACK_MEMORIES);
-	uint64_t first = at(s->sps, i) / 8, words = at(s->lengths, i) / 8, tail = at(s->lengths, i) % 8;
+	uint32_t m = (uint32_t)(column_value_or_0(s->tids, i) % SAMPLE_STACK_MEMORIES);
+	uint64_t first = column_value_or_0(s->sps, i) / 8, words = column_value_or_0(s->lengths, i) / 8,
+		 tail = column_value_or_0(s->lengths, i) % 8;
 	uint64_t begin = first % SAMPLE_STACK_WORDS, before_end = SAMPLE_STACK_WORDS - begin;
 	uint64_t *memory = s->memory[m];
 
-	touch(&s->touched[m], (uint32_t)begin, (uint32_t)words);
+	mark_touched_pages(&s->touched[m], (uint32_t)begin, (uint32_t)words);
 	for (uint64_t n = 0, same = 0, new = 0; n < words; n += same + new) {
 		s->runs = leb128_get(s->runs, s->new_start, &same);
 		s->runs = leb128_get(s->runs, s->new_start, &new);
-		write_words(memory, first + n + same, s->new, new);
+		write_ring_words(memory, first + n + same, s->new, new);
 		s->new += new * 8;
 	}
 	s->current = (const unsigned char *)(memory + begin);
@@ -283,14 +285,14 @@ static void apply_changes(struct stack_decoder *s, uint32_t i)
 	}
 }
 
-const unsigned char *stack_decoder_get(struct stack_decoder *s, uint32_t i, size_t *bytes)
+const unsigned char *stack_decoder_get_stack(struct stack_decoder *s, uint32_t i, size_t *bytes)
 {
 	if (i + 1 < s->next)
-		start_over(s);
+		restart_decoder(s);
 	while (s->next <= i) {
-		s->current_bytes = at(s->lengths, s->next);
+		s->current_bytes = column_value_or_0(s->lengths, s->next);
 		if (s->changes && s->current_bytes) {
-			apply_changes(s, s->next);
+			apply_sample_changes(s, s->next);
 		} else {
 			s->current = s->new;
 			s->new += s->current_bytes;

@@ -35,7 +35,7 @@ struct stack_decoder;
 int stack_decoder_begin(struct stack_decoder **s, uint64_t encoding, const unsigned char *p, size_t bytes, uint32_t nr,
 			const uint64_t *lengths, const uint64_t *sps, const uint64_t *tids);
 /* Stack i, until the next call; in order, for going back means to start anew. */
-const unsigned char *stack_decoder_get(struct stack_decoder *s, uint32_t i, size_t *bytes);
+const unsigned char *stack_decoder_get_stack(struct stack_decoder *s, uint32_t i, size_t *bytes);
 void stack_decoder_destroy(struct stack_decoder *s);
 
 #endif

@@ -68,7 +68,7 @@ int trace_writer_close(struct trace_writer *w)
 }
 
 /* A FIFO's or terminal's reader gets so long. */
-static bool wait_for_reader(int fd)
+static bool wait_until_writable(int fd)
 {
 	struct pollfd wait = { fd, POLLOUT, 0 };
 
@@ -80,7 +80,7 @@ static int write_all(int fd, const char *p, size_t bytes)
 	while (bytes > 0) {
 		ssize_t n = write(fd, p, bytes);
 
-		if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_for_reader(fd))))
+		if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_until_writable(fd))))
 			continue;
 		if (n <= 0)
 			return n < 0 ? errno : ENOSPC;
@@ -91,7 +91,7 @@ static int write_all(int fd, const char *p, size_t bytes)
 }
 
 /* Is there room for bytes and the reserve?  0 or an errno value. */
-static int have_room(const struct trace_writer *w, size_t bytes)
+static int check_disk_room(const struct trace_writer *w, size_t bytes)
 {
 	uint64_t end = w->file_bytes + bytes + w->reserve;
 	struct rlimit limit;
@@ -107,7 +107,7 @@ static int have_room(const struct trace_writer *w, size_t bytes)
 }
 
 /* One chunk.  0 or an errno value. */
-static int send_chunk(struct trace_writer *w, enum trace_chunk_type type, const char *body, size_t bytes)
+static int write_chunk(struct trace_writer *w, enum trace_chunk_type type, const char *body, size_t bytes)
 {
 	struct trace_chunk c = { .magic = TRACE_MAGIC, .type = type, .body_bytes = (uint32_t)bytes, .sequence = w->sequence++ };
 	size_t bound = w->zstd ? ZSTD_compressBound(bytes) : bytes, stored = bytes;
@@ -133,7 +133,7 @@ static int send_chunk(struct trace_writer *w, enum trace_chunk_type type, const 
 	c.stored_bytes = (uint32_t)stored;
 	c.crc32c = crc32c(crc32c(0, &c, sizeof(c) - 4), w->out + sizeof(c), stored);
 	memcpy(w->out, &c, sizeof(c));
-	error = w->regular ? have_room(w, sizeof(c) + stored) : w->error; /* behind half a chunk nothing can be read */
+	error = w->regular ? check_disk_room(w, sizeof(c) + stored) : w->error; /* behind half a chunk nothing can be read */
 	if (!error)
 		error = write_all(w->fd, w->out, sizeof(c) + stored);
 	if (!error) {
@@ -146,7 +146,7 @@ static int send_chunk(struct trace_writer *w, enum trace_chunk_type type, const 
 	return error;
 }
 
-static void count_lost(struct trace_writer *w, enum trace_chunk_type type, uint64_t nr, int error)
+static void count_lost_records(struct trace_writer *w, enum trace_chunk_type type, uint64_t nr, int error)
 {
 	if (!w->error)
 		w->error = error;
@@ -162,9 +162,9 @@ int trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type)
 
 	if (b->size == 0)
 		return 0;
-	error = send_chunk(w, type, b->data, b->size);
+	error = write_chunk(w, type, b->data, b->size);
 	if (error)
-		count_lost(w, type, w->buffered[type], error);
+		count_lost_records(w, type, w->buffered[type], error);
 	w->buffered[type] = 0;
 	msgpack_sbuffer_clear(b);
 	if (b->alloc > 4 * FLUSH_BYTES) {
@@ -195,9 +195,9 @@ int trace_record_end(struct trace_writer *w)
 		size_t bytes = b->size - w->record_start;
 
 		if (w->record_start) {
-			error = send_chunk(w, w->type, b->data, w->record_start);
+			error = write_chunk(w, w->type, b->data, w->record_start);
 			if (error)
-				count_lost(w, w->type, w->buffered[w->type], error);
+				count_lost_records(w, w->type, w->buffered[w->type], error);
 			w->buffered[w->type] = 0;
 			memmove(b->data, b->data + w->record_start, bytes);
 			b->size = bytes;
@@ -228,7 +228,7 @@ uint64_t trace_writer_records(const struct trace_writer *w)
 	return w->nr_records;
 }
 
-uint64_t trace_writer_lost(const struct trace_writer *w)
+uint64_t trace_writer_nr_lost(const struct trace_writer *w)
 {
 	return w->nr_lost;
 }

@@ -45,6 +45,6 @@ int trace_writer_error(const struct trace_writer *w);
 uint64_t trace_writer_bytes(const struct trace_writer *w);
 /* Records in the trace or on their way to it; those that were lost with their chunk (SAMPLES apart). */
 uint64_t trace_writer_records(const struct trace_writer *w);
-uint64_t trace_writer_lost(const struct trace_writer *w);
+uint64_t trace_writer_nr_lost(const struct trace_writer *w);
 
 #endif

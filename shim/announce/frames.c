@@ -17,7 +17,7 @@ struct writer {
 	bool full;
 };
 
-static void put(struct writer *w, const void *from, uint32_t nr)
+static void put_frame_bytes(struct writer *w, const void *from, uint32_t nr)
 {
 	if (nr > FRAMES_BYTES - w->nr) {
 		w->full = true;
@@ -29,12 +29,12 @@ static void put(struct writer *w, const void *from, uint32_t nr)
 
 static void put_u8(struct writer *w, unsigned char v)
 {
-	put(w, &v, 1);
+	put_frame_bytes(w, &v, 1);
 }
 
 static void put_u32(struct writer *w, uint32_t v)
 {
-	put(w, &v, 4);
+	put_frame_bytes(w, &v, 4);
 }
 
 static void put_uleb(struct writer *w, uint32_t v)
@@ -45,7 +45,7 @@ static void put_uleb(struct writer *w, uint32_t v)
 }
 
 /* The length that begins an entry is of what follows it, a multiple of 8 with it; 0 is DW_CFA_nop. */
-static void end_entry(struct writer *w, uint32_t at)
+static void end_frame_entry(struct writer *w, uint32_t at)
 {
 	uint32_t length;
 
@@ -64,7 +64,7 @@ int announce_frames(uint64_t address, uint64_t bytes, const struct frame_rule *r
 
 	put_u32(&w, 0);
 	put_u32(&w, 0);
-	put(&w, cie, sizeof(cie));
+	put_frame_bytes(&w, cie, sizeof(cie));
 	put_u8(&w, DW_CFA_def_cfa);
 	put_uleb(&w, DWARF_RSP);
 	put_uleb(&w, nr_rules ? rule[0].cfa : 8);
@@ -74,12 +74,12 @@ int announce_frames(uint64_t address, uint64_t bytes, const struct frame_rule *r
 		put_u8(&w, DW_CFA_offset | saved[i].reg);
 		put_uleb(&w, saved[i].words);
 	}
-	end_entry(&w, 0);
+	end_frame_entry(&w, 0);
 	fde = w.nr;
 	put_u32(&w, 0);
 	put_u32(&w, fde + 4); /* back to the CIE */
-	put(&w, &address, 8);
-	put(&w, &bytes, 8);
+	put_frame_bytes(&w, &address, 8);
+	put_frame_bytes(&w, &bytes, 8);
 	put_u8(&w, 0);
 	for (int i = 1; i < nr_rules; at = rule[i++].from) {
 		put_u8(&w, DW_CFA_advance_loc4);
@@ -87,6 +87,6 @@ int announce_frames(uint64_t address, uint64_t bytes, const struct frame_rule *r
 		put_u8(&w, DW_CFA_def_cfa_offset);
 		put_uleb(&w, rule[i].cfa);
 	}
-	end_entry(&w, fde);
+	end_frame_entry(&w, fde);
 	return w.full ? -EINVAL : jitreg_eh_frame(address, w.bytes, w.nr);
 }

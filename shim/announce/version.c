@@ -3,7 +3,7 @@
 
 #include "jitreg/hosts/jit_hosts.h"
 
-static size_t add(char *to, size_t at, size_t capacity, const char *text)
+static size_t append_sentence_text(char *to, size_t at, size_t capacity, const char *text)
 {
 	while (*text && at + 1 < capacity)
 		to[at++] = *text++;
@@ -21,10 +21,10 @@ void announce_unknown_version(const char *host, const char *version, const char 
 		number[at] = version[at];
 		at++;
 	}
-	at = add(sentence, 0, sizeof(sentence), host);
-	at = add(sentence, at, sizeof(sentence), " ");
-	at = add(sentence, at, sizeof(sentence), number);
-	at = add(sentence, at, sizeof(sentence), JIT_HOST_IS_NEWER);
-	add(sentence, at, sizeof(sentence), what_helps);
+	at = append_sentence_text(sentence, 0, sizeof(sentence), host);
+	at = append_sentence_text(sentence, at, sizeof(sentence), " ");
+	at = append_sentence_text(sentence, at, sizeof(sentence), number);
+	at = append_sentence_text(sentence, at, sizeof(sentence), JIT_HOST_IS_NEWER);
+	append_sentence_text(sentence, at, sizeof(sentence), what_helps);
 	jitreg_control(JITREG_CONTROL_NOTE, sentence);
 }

@@ -78,13 +78,13 @@ __attribute__((used, visibility("hidden"))) void cxx_caught(void *exception)
 	end_catch();
 }
 
-bool cxx_start(void)
+bool cxx_find_functions(void)
 {
-	*(void **)&set_register = objects_find_next("_Unwind_SetGR");
-	*(void **)&set_address = objects_find_next("_Unwind_SetIP");
-	*(void **)&begin_catch = objects_find_next("__cxa_begin_catch");
-	*(void **)&end_catch = objects_find_next("__cxa_end_catch");
-	*(void **)&delete = objects_find_next("_ZdlPv");
+	*(void **)&set_register = objects_find_next_symbol("_Unwind_SetGR");
+	*(void **)&set_address = objects_find_next_symbol("_Unwind_SetIP");
+	*(void **)&begin_catch = objects_find_next_symbol("__cxa_begin_catch");
+	*(void **)&end_catch = objects_find_next_symbol("__cxa_end_catch");
+	*(void **)&delete = objects_find_next_symbol("_ZdlPv");
 	return set_register && set_address && begin_catch && end_catch && delete;
 }
 

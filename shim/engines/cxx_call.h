@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* false: this process has no C++ runtime that can be used. */
-bool cxx_start(void);
+bool cxx_find_functions(void);
 /* function(a, b, c).  false: it has thrown. */
 bool cxx_call(uint64_t function, uint64_t a, uint64_t b, uint64_t c);
 

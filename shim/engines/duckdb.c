@@ -27,7 +27,7 @@ static struct duckdb_connection *find_connection(uint64_t context)
 	return NULL;
 }
 
-static struct duckdb_connection *find_executor(uint64_t executor)
+static struct duckdb_connection *find_executor_connection(uint64_t executor)
 {
 	for (size_t i = 0; executor && i < DUCKDB_CONNECTIONS; i++)
 		if (__atomic_load_n(&duckdb.queries->connection[i].executor, __ATOMIC_ACQUIRE) == executor)
@@ -60,7 +60,7 @@ static void end_query(struct duckdb_connection *c)
 }
 
 /* What a recorder has to know before all else: levels and classes of work. */
-static bool tell_recorder(void)
+static bool register_levels_and_classes(void)
 {
 	static const struct {
 		const char *name, *function;
@@ -99,7 +99,7 @@ static bool tell_recorder(void)
 }
 
 /* c->query, by the text without its literals; its component is in the trace. */
-static bool say_query(struct duckdb_connection *c, const struct cxx_string *text, struct duckdb_room *r)
+static bool register_query(struct duckdb_connection *c, const struct cxx_string *text, struct duckdb_room *r)
 {
 	size_t n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;
 	char *copy = r->text + 1;
@@ -110,13 +110,13 @@ static bool say_query(struct duckdb_connection *c, const struct cxx_string *text
 	r->text[0] = copy[n] = 0;
 	n = sql_text_normalise(copy, strlen(copy));
 	c->query = engine_hash(ENGINE_HASH_BEGIN, copy, n);
-	if (!duckdb_is_said(c->query)) {
+	if (!duckdb_is_registered(c->query)) {
 		sql_text_shorten(copy, n, r->name, sizeof(r->name));
 		n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;
 		memcpy(copy, text->text, n);
 		copy[n] = 0;
 		if (jitreg_component(DUCKDB_LEVEL_QUERY, c->query, r->name, copy, JITREG_COMPONENT_COMMON) == 0)
-			duckdb_said(c->query);
+			duckdb_mark_registered(c->query);
 	}
 	return true;
 }
@@ -131,12 +131,12 @@ static void begin_query(uint64_t context, uint64_t string)
 
 	if (c)
 		end_query(c);
-	if (!tell_recorder() || !sys_readable_range((const void *)string, sizeof(text)))
+	if (!register_levels_and_classes() || !sys_readable_range((const void *)string, sizeof(text)))
 		return;
 	memcpy(&text, (const void *)string, sizeof(text));
 	r = duckdb_room_take();
 	c = r ? add_connection(context) : NULL;
-	if (c && !say_query(c, &text, r))
+	if (c && !register_query(c, &text, r))
 		end_query(c);
 	if (r)
 		duckdb_room_leave(r);
@@ -144,13 +144,13 @@ static void begin_query(uint64_t context, uint64_t string)
 
 static void begin_plan(uint64_t executor, uint64_t outermost)
 {
-	struct duckdb_connection *c = find_executor(executor);
+	struct duckdb_connection *c = find_executor_connection(executor);
 
 	if (!c)
 		return;
 	if (c->mark)
 		jitreg_mark_end(c->mark, 0);
-	duckdb_plan_say(c, outermost);
+	duckdb_plan_register(c, outermost);
 	c->mark = jitreg_mark_begin(JITREG_COVERS_PROCESS, "run", jitreg_at(DUCKDB_LEVEL_QUERY, c->query),
 				    __atomic_add_fetch(&duckdb.nr_runs, 1, __ATOMIC_RELAXED), 0, NULL);
 }
@@ -160,16 +160,17 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 #define TASK "_ZN6duckdb12ExecutorTaskC2ERNS_"
 #define HOOKS(X) \
 	X(on_begin, CONTEXT "18BeginQueryInternalERNS_17ClientContextLockERK" DUCKDB_STRING, begin_query(a, c), (void)0) \
-	X(on_executor, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE", set_executor(b, a), (void)0) \
+	X(on_executor, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE", set_connection_executor(b, a), (void)0) \
 	X(on_plan, "_ZN6duckdb8Executor18InitializeInternalERNS_16PhysicalOperatorE", begin_plan(a, b), (void)0) \
 	X(on_pipeline, "_ZN6duckdb16PipelineExecutorC1ERNS_13ClientContextERNS_8PipelineE", begin_pipeline(b, a, c), (void)0) \
 	X(on_operator_task, TASK "13ClientContextENS_10shared_ptrINS_5EventELb1EEERKNS_16PhysicalOperatorE", \
 	  begin_task(find_connection(b), a, d), (void)0) \
-	X(on_pipeline_task, TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE", begin_task(find_executor(b), a, 0), (void)0) \
+	X(on_pipeline_task, TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE", begin_task(find_executor_connection(b), a, 0), (void)0) \
 	/* it waits for the query's tasks; its result may be returned in memory, whose address comes first then */ \
-	X(on_end, CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE", (void)0, end_context(a, b))
+	X(on_end, CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE", (void)0, \
+	  end_query_of_context(a, b))
 
-static void set_executor(uint64_t context, uint64_t executor)
+static void set_connection_executor(uint64_t context, uint64_t executor)
 {
 	struct duckdb_connection *c = find_connection(context);
 
@@ -182,16 +183,16 @@ static void begin_pipeline(uint64_t context, uint64_t executor, uint64_t pipelin
 	struct duckdb_connection *c = find_connection(context);
 
 	if (c)
-		duckdb_pipeline_say(c, executor, pipeline);
+		duckdb_pipeline_register(c, executor, pipeline);
 }
 
 static void begin_task(struct duckdb_connection *c, uint64_t task, uint64_t operator)
 {
 	if (c)
-		duckdb_task_say(c, task, operator);
+		duckdb_task_register(c, task, operator);
 }
 
-static void end_context(uint64_t context, uint64_t or_context)
+static void end_query_of_context(uint64_t context, uint64_t or_context)
 {
 	struct duckdb_connection *c = find_connection(context);
 
@@ -219,7 +220,7 @@ HOOKS(HOOK)
 
 /* ------------------------------------------------------------------------------------------------------------ the library */
 
-static bool find_slots(const struct object *o)
+static bool find_operator_slots(const struct object *o)
 {
 	static const struct {
 		enum duckdb_role role;
@@ -253,7 +254,7 @@ static bool find_slots(const struct object *o)
 	return found;
 }
 
-static void find_functions(const struct object *o)
+static void find_duckdb_functions(const struct object *o)
 {
 	static const char *const names[] = {
 #define ENTRY(function) function,
@@ -280,20 +281,20 @@ static void find_functions(const struct object *o)
 }
 
 /* NULL, or what is missing. */
-static const char *find(const struct object *o)
+static const char *find_duckdb_symbols(const struct object *o)
 {
 	long p = sys_mmap(NULL, sizeof(*duckdb.queries), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
 	if (p < 0 && p > -4096)
 		return "memory";
 	duckdb.queries = (struct duckdb_queries *)p;
-	find_functions(o);
-	if (!duckdb.to_string || !duckdb.task_execute || !duckdb.nr_pipeline || !find_slots(o))
+	find_duckdb_functions(o);
+	if (!duckdb.to_string || !duckdb.task_execute || !duckdb.nr_pipeline || !find_operator_slots(o))
 		return "PhysicalOperator";
-	return cxx_start() ? NULL : "a C++ runtime";
+	return cxx_find_functions() ? NULL : "a C++ runtime";
 }
 
-static void on_init(int argc, char **argv, char **env);
+static void init_duckdb_hooks(int argc, char **argv, char **env);
 #define ENTRY(name, function, before, after) { function, name, &name##_real },
 static struct library library = {
 	.title = "DuckDB",
@@ -301,18 +302,18 @@ static struct library library = {
 	.without = "operators",
 	.with = "queries, pipelines and operators registered as they begin",
 	.hook = { HOOKS(ENTRY) },
-	.find = find,
-	.init = on_init,
+	.find = find_duckdb_symbols,
+	.init = init_duckdb_hooks,
 	.object = &duckdb.library,
 };
 #undef ENTRY
 
-static void on_init(int argc, char **argv, char **env)
+static void init_duckdb_hooks(int argc, char **argv, char **env)
 {
 	library_init(&library, argc, argv, env);
 }
 
-void duckdb_object(const struct object *o)
+void duckdb_hook_object(const struct object *o)
 {
-	library_object(&library, o, "duckdb_open");
+	library_hook_object(&library, o, "duckdb_open");
 }

@@ -76,20 +76,20 @@ extern struct duckdb duckdb;
 
 /* ---- duckdb_plan.c */
 /* The functions of one of its operators that play a role (DUCKDB_NO_ROLE: all). */
-uint32_t duckdb_functions(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to);
+uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to);
 /* Reads the plan whose outermost operator is there, and says it. */
-void duckdb_plan_say(struct duckdb_connection *c, uint64_t outermost);
+void duckdb_plan_register(struct duckdb_connection *c, uint64_t outermost);
 uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator);
 uint32_t duckdb_find_operator(const struct duckdb_connection *c, uint64_t address); /* index + 1, or 0 */
 struct duckdb_room *duckdb_room_take(void); /* NULL: all are taken */
 void duckdb_room_leave(struct duckdb_room *r);
-bool duckdb_is_said(uint64_t id);
-void duckdb_said(uint64_t id);
+bool duckdb_is_registered(uint64_t id);
+void duckdb_mark_registered(uint64_t id);
 
 /* ---- duckdb_pipeline.c */
 /* A thread is to execute a pipeline, with what is at executor. */
-void duckdb_pipeline_say(struct duckdb_connection *c, uint64_t executor, uint64_t pipeline);
+void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, uint64_t pipeline);
 /* A task; operator 0: of a pipeline. */
-void duckdb_task_say(struct duckdb_connection *c, uint64_t task, uint64_t operator);
+void duckdb_task_register(struct duckdb_connection *c, uint64_t task, uint64_t operator);
 
 #endif

@@ -14,12 +14,12 @@
 #define PARTS_MAX 64u
 #define NAME_BYTES 160
 
-static bool is_operator(void *context, uint64_t address)
+static bool is_known_operator(void *context, uint64_t address)
 {
 	return duckdb_find_operator(context, address) != 0;
 }
 
-static void add_name(char *to, const struct duckdb_operator *o, bool is_first)
+static void append_operator_name(char *to, const struct duckdb_operator *o, bool is_first)
 {
 	size_t n = strlen(to);
 
@@ -32,7 +32,7 @@ struct part {
 	enum duckdb_role role;
 };
 
-static bool add_part(const struct duckdb_connection *c, struct part *part, uint32_t *nr, uint64_t address, enum duckdb_role role)
+static bool add_pipeline_part(const struct duckdb_connection *c, struct part *part, uint32_t *nr, uint64_t address, enum duckdb_role role)
 {
 	uint32_t found = duckdb_find_operator(c, address);
 
@@ -42,22 +42,22 @@ static bool add_part(const struct duckdb_connection *c, struct part *part, uint3
 }
 
 /* part[0] is the source.  Names are known where the plan's were just asked for; else the pipeline's was said before. */
-static void say_component(const struct duckdb_connection *c, uint64_t id, const struct part *part, uint32_t nr)
+static void register_pipeline_component(const struct duckdb_connection *c, uint64_t id, const struct part *part, uint32_t nr)
 {
 	char name[NAME_BYTES] = "";
 
-	if (duckdb_is_said(id) || !*c->operator[0].name)
+	if (duckdb_is_registered(id) || !*c->operator[0].name)
 		return;
 	for (int is_last = 0; is_last < 2; is_last++)
 		for (uint32_t i = 0; i < nr; i++)
 			if ((part[i].role == DUCKDB_SINK) == is_last)
-				add_name(name, &c->operator[part[i].operator], !i);
+				append_operator_name(name, &c->operator[part[i].operator], !i);
 	if (jitreg_component(DUCKDB_LEVEL_PIPELINE, id, name, NULL, JITREG_COMPONENT_COMMON) == 0 &&
 	    jitreg_link_to(jitreg_at(DUCKDB_LEVEL_PIPELINE, id), jitreg_at(DUCKDB_LEVEL_QUERY, c->query), 1) == 0)
-		duckdb_said(id);
+		duckdb_mark_registered(id);
 }
 
-void duckdb_pipeline_say(struct duckdb_connection *c, uint64_t executor, uint64_t pipeline)
+void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, uint64_t pipeline)
 {
 	struct jitreg_object_component of[3];
 	struct jitreg_function functions[DUCKDB_FUNCTIONS];
@@ -69,16 +69,18 @@ void duckdb_pipeline_say(struct duckdb_connection *c, uint64_t executor, uint64_
 	if (!c->plan || !sys_readable_range((const void *)pipeline, sizeof(word)))
 		return;
 	memcpy(word, (const void *)pipeline, sizeof(word));
-	if (!duckdb_pipeline_find(word, PIPELINE_WORDS, is_operator, c, &p) || !sys_readable_range((const void *)p.first, p.end - p.first))
+	if (!duckdb_pipeline_find(word, PIPELINE_WORDS, is_known_operator, c, &p) ||
+	    !sys_readable_range((const void *)p.first, p.end - p.first))
 		return;
-	if (!add_part(c, part, &nr, word[p.source], DUCKDB_SOURCE) || (p.sink && !add_part(c, part, &nr, p.sink, DUCKDB_SINK)))
+	if (!add_pipeline_part(c, part, &nr, word[p.source], DUCKDB_SOURCE) ||
+	    (p.sink && !add_pipeline_part(c, part, &nr, p.sink, DUCKDB_SINK)))
 		return;
 	for (uint64_t at = p.first; at < p.end; at += 8)
-		if (!add_part(c, part, &nr, *(const uint64_t *)at, DUCKDB_MIDDLE))
+		if (!add_pipeline_part(c, part, &nr, *(const uint64_t *)at, DUCKDB_MIDDLE))
 			return;
 	for (uint32_t i = 0; i < nr; i++)
 		id = engine_hash(id, &part[i], sizeof(part[i]));
-	say_component(c, id, part, nr);
+	register_pipeline_component(c, id, part, nr);
 	of[1] = (struct jitreg_object_component){ DUCKDB_LEVEL_PIPELINE, id };
 	of[2] = (struct jitreg_object_component){ DUCKDB_LEVEL_QUERY, c->query };
 	of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID };
@@ -87,11 +89,11 @@ void duckdb_pipeline_say(struct duckdb_connection *c, uint64_t executor, uint64_
 		const struct duckdb_operator *o = &c->operator[part[i].operator];
 
 		of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, duckdb_operator_id(c, part[i].operator) };
-		jitreg_object(executor + 1 + i, executor, 0, functions, duckdb_functions(o, part[i].role, functions), of, 3);
+		jitreg_object(executor + 1 + i, executor, 0, functions, duckdb_functions_of_role(o, part[i].role, functions), of, 3);
 	}
 }
 
-void duckdb_task_say(struct duckdb_connection *c, uint64_t task, uint64_t operator)
+void duckdb_task_register(struct duckdb_connection *c, uint64_t task, uint64_t operator)
 {
 	struct jitreg_object_component of[2] = { { DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID }, { DUCKDB_LEVEL_QUERY, c->query } };
 	struct jitreg_function execute = { duckdb.task_execute };

@@ -10,12 +10,12 @@
 
 #define RENEW_NS 1000000000ull /* a plan's names are asked again after so long: the next plan of a query may join other tables */
 
-bool duckdb_is_said(uint64_t id)
+bool duckdb_is_registered(uint64_t id)
 {
 	return __atomic_load_n(&duckdb.said[id % DUCKDB_SAID], __ATOMIC_RELAXED) == id;
 }
 
-void duckdb_said(uint64_t id)
+void duckdb_mark_registered(uint64_t id)
 {
 	__atomic_store_n(&duckdb.said[id % DUCKDB_SAID], id, __ATOMIC_RELAXED);
 }
@@ -47,7 +47,7 @@ uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator
 }
 
 /* Classes may have virtual functions behind those of the base class: they are called by the middle one. */
-uint32_t duckdb_functions(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to)
+uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to)
 {
 	const uint64_t *table = (const uint64_t *)o->table;
 	uint32_t nr = 0;
@@ -69,7 +69,7 @@ uint32_t duckdb_functions(const struct duckdb_operator *o, enum duckdb_role role
 
 /* ------------------------------------------------------------------------------------------------------------ reading */
 
-static bool read_operators(struct duckdb_connection *c, uint64_t address, uint32_t upper, uint32_t order, int depth)
+static bool read_operator_tree(struct duckdb_connection *c, uint64_t address, uint32_t upper, uint32_t order, int depth)
 {
 	struct cxx_vector below = { 0, 0, 0 };
 	struct duckdb_operator *o = &c->operator[c->nr];
@@ -88,13 +88,13 @@ static bool read_operators(struct duckdb_connection *c, uint64_t address, uint32
 	if (below.begin > below.end || (below.end - below.begin) % 8 || (below.end - below.begin) / 8 > DUCKDB_OPERATORS_MAX)
 		return false; /* nothing that could be freed */
 	for (uint64_t at = below.begin; ok && at < below.end; at += 8)
-		ok = read_operators(c, *(const uint64_t *)at, own, (uint32_t)((at - below.begin) / 8), depth + 1);
+		ok = read_operator_tree(c, *(const uint64_t *)at, own, (uint32_t)((at - below.begin) / 8), depth + 1);
 	cxx_vector_free(&below);
 	return ok;
 }
 
 /* The operators' classes and tree, whatever they work on. */
-static uint64_t shape_of(const struct duckdb_connection *c)
+static uint64_t hash_plan_shape(const struct duckdb_connection *c)
 {
 	uint64_t hash = c->query;
 
@@ -106,7 +106,7 @@ static uint64_t shape_of(const struct duckdb_connection *c)
 	return hash;
 }
 
-static bool read_names(struct duckdb_connection *c, struct duckdb_room *r)
+static bool read_operator_names(struct duckdb_connection *c, struct duckdb_room *r)
 {
 	struct cxx_string s = { NULL, 0, "" };
 	bool ok;
@@ -118,7 +118,7 @@ static bool read_names(struct duckdb_connection *c, struct duckdb_room *r)
 	return ok;
 }
 
-static int say_component(const struct duckdb_connection *c, uint32_t i, struct duckdb_explanation *all)
+static int register_operator_component(const struct duckdb_connection *c, uint32_t i, struct duckdb_explanation *all)
 {
 	const struct duckdb_explained *e = &all->operator[i];
 	uint64_t id = duckdb_operator_id(c, i);
@@ -126,7 +126,7 @@ static int say_component(const struct duckdb_connection *c, uint32_t i, struct d
 	size_t n = e->detail_bytes < sizeof(detail) ? e->detail_bytes : sizeof(detail) - 1;
 	int ret;
 
-	if (duckdb_is_said(id))
+	if (duckdb_is_registered(id))
 		return 0;
 	memcpy(detail, all->text + e->detail, n);
 	detail[n] = 0;
@@ -137,7 +137,7 @@ static int say_component(const struct duckdb_connection *c, uint32_t i, struct d
 	if (!ret && c->operator[i].upper)
 		ret = jitreg_edge(DUCKDB_LEVEL_OPERATOR, id, duckdb_operator_id(c, c->operator[i].upper - 1), c->operator[i].order, NULL);
 	if (!ret)
-		duckdb_said(id);
+		duckdb_mark_registered(id);
 	return ret;
 }
 
@@ -150,54 +150,55 @@ static uint64_t now_ns(void)
 }
 
 /* An entry that another thread is writing fits nothing. */
-static uint64_t check_of(uint64_t shape, uint64_t plan)
+static uint64_t checksum_of_known_plan(uint64_t shape, uint64_t plan)
 {
 	return engine_hash(shape, &plan, sizeof(plan));
 }
 
 /* c->plan, if the names of a plan of this shape were asked not long ago. */
-static bool find_known(struct duckdb_connection *c, uint64_t shape, uint64_t time_ns)
+static bool find_known_plan(struct duckdb_connection *c, uint64_t shape, uint64_t time_ns)
 {
 	const struct duckdb_known *k = &duckdb.known[shape % DUCKDB_PLANS];
 	uint64_t known_ns = __atomic_load_n(&k->time_ns, __ATOMIC_RELAXED);
 
 	c->plan = __atomic_load_n(&k->plan, __ATOMIC_RELAXED);
-	if (!c->plan || __atomic_load_n(&k->check, __ATOMIC_RELAXED) != check_of(shape, c->plan) || time_ns - known_ns >= RENEW_NS)
+	if (!c->plan || __atomic_load_n(&k->check, __ATOMIC_RELAXED) != checksum_of_known_plan(shape, c->plan) ||
+	    time_ns - known_ns >= RENEW_NS)
 		c->plan = 0;
 	for (uint32_t i = 0; i < c->nr && c->plan; i++)
-		if (!duckdb_is_said(duckdb_operator_id(c, i)))
+		if (!duckdb_is_registered(duckdb_operator_id(c, i)))
 			c->plan = 0;
 	return c->plan;
 }
 
 /* c->plan, by the operators' names, whose components are in the trace then. */
-static void name_plan(struct duckdb_connection *c)
+static void identify_plan_by_names(struct duckdb_connection *c)
 {
-	uint64_t shape = shape_of(c), time_ns = now_ns(), plan = c->query;
+	uint64_t shape = hash_plan_shape(c), time_ns = now_ns(), plan = c->query;
 	struct duckdb_known *k = &duckdb.known[shape % DUCKDB_PLANS];
 	struct duckdb_room *r;
 
-	if (find_known(c, shape, time_ns))
+	if (find_known_plan(c, shape, time_ns))
 		return;
 	r = duckdb_room_take();
 	if (!r)
 		return;
-	if (read_names(c, r)) {
+	if (read_operator_names(c, r)) {
 		for (uint32_t i = 0; i < c->nr; i++) {
 			plan = engine_hash(plan, r->explained.operator[i].name, strlen(r->explained.operator[i].name));
 			memcpy(c->operator[i].name, r->explained.operator[i].name, DUCKDB_NAME_BYTES);
 		}
 		c->plan = engine_hash(plan, &shape, sizeof(shape));
 		for (uint32_t i = 0; i < c->nr; i++)
-			say_component(c, i, &r->explained);
+			register_operator_component(c, i, &r->explained);
 		__atomic_store_n(&k->plan, c->plan, __ATOMIC_RELAXED);
 		__atomic_store_n(&k->time_ns, time_ns, __ATOMIC_RELAXED);
-		__atomic_store_n(&k->check, check_of(shape, c->plan), __ATOMIC_RELAXED);
+		__atomic_store_n(&k->check, checksum_of_known_plan(shape, c->plan), __ATOMIC_RELAXED);
 	}
 	duckdb_room_leave(r);
 }
 
-void duckdb_plan_say(struct duckdb_connection *c, uint64_t outermost)
+void duckdb_plan_register(struct duckdb_connection *c, uint64_t outermost)
 {
 	struct jitreg_object_component of[2];
 	struct jitreg_function functions[DUCKDB_FUNCTIONS];
@@ -205,8 +206,8 @@ void duckdb_plan_say(struct duckdb_connection *c, uint64_t outermost)
 
 	c->nr = 0;
 	c->plan = 0;
-	if (read_operators(c, outermost, 0, 0, 0))
-		name_plan(c);
+	if (read_operator_tree(c, outermost, 0, 0, 0))
+		identify_plan_by_names(c);
 	if (!c->plan) {
 		c->nr = 0;
 		ANNOUNCE_ONCE("DuckDB: operators of a plan unavailable (more than 512 operators, or they have other names than their "
@@ -222,6 +223,6 @@ void duckdb_plan_say(struct duckdb_connection *c, uint64_t outermost)
 
 		of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, duckdb_operator_id(c, i) };
 		jitreg_object(o->address, o->upper ? c->operator[o->upper - 1].address : self, 0, functions,
-			      duckdb_functions(o, DUCKDB_NO_ROLE, functions), of, 2);
+			      duckdb_functions_of_role(o, DUCKDB_NO_ROLE, functions), of, 2);
 	}
 }

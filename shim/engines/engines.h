@@ -12,14 +12,14 @@
 #include "shim/announce/announce.h"
 
 /* A loaded object is new: perhaps the server, ... */
-void postgres_plans_object(const struct object *o);
+void postgres_plans_hook_object(const struct object *o);
 /* ... or its library for LLVM. */
-void postgres_llvm_object(const struct object *o);
+void postgres_note_llvm_object(const struct object *o);
 /* ... or DuckDB's library, ... */
-void duckdb_object(const struct object *o);
+void duckdb_hook_object(const struct object *o);
 /* ... or SQLite's. */
-void sqlite_object(const struct object *o);
+void sqlite_hook_object(const struct object *o);
 /* After fork, in the child. */
-void postgres_in_child(void);
+void postgres_reset_in_child(void);
 
 #endif

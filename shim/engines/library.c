@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* NULL, or what is missing. */
-static const char *install(const struct library *l)
+static const char *install_library_hooks(const struct library *l)
 {
 	const struct object *o = l->object;
 	void **slot[LIBRARY_HOOKS_MAX];
@@ -24,15 +24,15 @@ static const char *install(const struct library *l)
 	for (size_t i = 0; i < LIBRARY_HOOKS_MAX && l->hook[i].name; i++) {
 		void *to = (void *)l->hook[i].to;
 
-		if (patch_write(slot[i], &to, sizeof(to)))
+		if (patch_write_memory(slot[i], &to, sizeof(to)))
 			return "memory that can be written";
 	}
 	return NULL;
 }
 
-static void adapt(const struct library *l)
+static void adapt_library(const struct library *l)
 {
-	const char *(*version)(void), *missing = install(l);
+	const char *(*version)(void), *missing = install_library_hooks(l);
 	char sentence[256];
 
 	*(void **)&version = object_find_symbol(l->object, l->version);
@@ -48,12 +48,12 @@ void library_init(struct library *l, int argc, char **argv, char **env)
 {
 	l->init_before(argc, argv, env);
 	if (guard_enter()) {
-		adapt(l);
+		adapt_library(l);
 		guard_leave();
 	}
 }
 
-void library_object(struct library *l, const struct object *o, const char *function)
+void library_hook_object(struct library *l, const struct object *o, const char *function)
 {
 	void **slot;
 
@@ -62,5 +62,5 @@ void library_object(struct library *l, const struct object *o, const char *funct
 	slot = object_find_slot(o, l->hook[0].name);
 	*l->object = *o;
 	if (!slot || object_is_relocated(o, slot) || object_replace_init(o, l->init, &l->init_before))
-		adapt(l);
+		adapt_library(l);
 }

@@ -34,7 +34,7 @@ struct library {
 };
 
 /* A new object, if it is this library (it has this function, too), and the first one. */
-void library_object(struct library *l, const struct object *o, const char *function);
+void library_hook_object(struct library *l, const struct object *o, const char *function);
 /* In the place of the library's own init function: it is relocated now. */
 void library_init(struct library *l, int argc, char **argv, char **env);
 

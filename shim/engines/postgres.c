@@ -41,7 +41,7 @@ static void end_execution(struct postgres_execution *e)
 }
 
 /* Runs that an error has left. */
-static void end_left(uintptr_t frame)
+static void end_abandoned_executions(uintptr_t frame)
 {
 	for (uint32_t i = pg.nr_open; i-- > 0;)
 		if (pg.open[i].frame && pg.open[i].frame <= frame)
@@ -76,7 +76,7 @@ static struct {
 } way;
 
 /* 0, or what a call of jitreg's returned. */
-static int say_component(const struct visit *v, uint64_t id, const struct postgres_node *n)
+static int register_node_component(const struct visit *v, uint64_t id, const struct postgres_node *n)
 {
 	char detail[POSTGRES_DETAIL_BYTES];
 	int ret;
@@ -92,7 +92,7 @@ static int say_component(const struct visit *v, uint64_t id, const struct postgr
 	return ret;
 }
 
-static int say_node(void *context, const struct postgres_node *n)
+static int register_plan_node(void *context, const struct postgres_node *n)
 {
 	const struct visit *v = context;
 	struct jitreg_object_component components[COMPONENTS];
@@ -101,8 +101,8 @@ static int say_node(void *context, const struct postgres_node *n)
 
 	way.address[n->depth] = n->address;
 	way.id[n->depth] = id;
-	if (!postgres_is_said(id) && say_component(v, id, n) == 0)
-		postgres_said(id);
+	if (!postgres_is_registered(id) && register_node_component(v, id, n) == 0)
+		postgres_mark_registered(id);
 	for (uint32_t i = 0; i < n->nr_functions; i++)
 		functions[i].address = n->functions[i];
 	components[0] = (struct jitreg_object_component){ POSTGRES_LEVEL_NODE, id };
@@ -112,7 +112,7 @@ static int say_node(void *context, const struct postgres_node *n)
 	return 0;
 }
 
-static void say_query(const struct postgres_reader *r, const struct postgres_query *q, uint64_t id)
+static void register_query_and_plan(const struct postgres_reader *r, const struct postgres_query *q, uint64_t id)
 {
 	struct jitreg_object_component components[2] = { { POSTGRES_LEVEL_QUERY, id }, { POSTGRES_LEVEL_SESSION, pg.pid } };
 	struct jitreg_function functions[2];
@@ -120,19 +120,19 @@ static void say_query(const struct postgres_reader *r, const struct postgres_que
 	uint32_t nr = 0;
 
 	/* a worker may have several statements for its own part: its leader has said it */
-	if (!postgres_is_worker() && !postgres_is_said(id) &&
+	if (!postgres_is_worker() && !postgres_is_registered(id) &&
 	    jitreg_component(POSTGRES_LEVEL_QUERY, id, pg.name, pg.text, JITREG_COMPONENT_COMMON) == 0)
-		postgres_said(id);
+		postgres_mark_registered(id);
 	if (pg.symbol[POSTGRES_EXECUTOR_RUN])
 		functions[nr++].address = pg.symbol[POSTGRES_EXECUTOR_RUN];
 	if (pg.symbol[POSTGRES_EXECUTOR_FINISH])
 		functions[nr++].address = pg.symbol[POSTGRES_EXECUTOR_FINISH];
 	jitreg_object(q->address, 0, 0, functions, nr, components, 2);
-	postgres_plan_walk(r, q, say_node, &v);
+	postgres_plan_walk(r, q, register_plan_node, &v);
 }
 
 /* The beginning of what postgres_query_text() has put there; not within a character. */
-static void shorten(const char *from, char *to, size_t room)
+static void copy_shortened_text(const char *from, char *to, size_t room)
 {
 	size_t bytes = strnlen(from, room);
 
@@ -147,7 +147,7 @@ static void shorten(const char *from, char *to, size_t room)
 }
 
 /* The execution that a run is of, said if it is new; NULL: nothing is known of it.  text: the beginning of its statement's. */
-static struct postgres_execution *execution_of(uint64_t query, char *text, size_t room)
+static struct postgres_execution *find_or_add_execution(uint64_t query, char *text, size_t room)
 {
 	struct postgres_execution *e = find_execution(query);
 	struct postgres_reader r = postgres_memory_reader();
@@ -165,18 +165,18 @@ static struct postgres_execution *execution_of(uint64_t query, char *text, size_
 		return NULL;
 	e->id = postgres_query_component(&r, &q, pg.salt, postgres_is_worker(), pg.text, pg.work, pg.name);
 	e->age = ++pg.age;
-	shorten(pg.text, text, room);
-	say_query(&r, &q, e->id);
+	copy_shortened_text(pg.text, text, room);
+	register_query_and_plan(&r, &q, e->id);
 	return e;
 }
 
-static void begin_run(uint64_t query, uintptr_t frame)
+static void begin_execution_run(uint64_t query, uintptr_t frame)
 {
 	struct postgres_execution *e, *outer = NULL;
 	char text[TEXT_IN_MARK];
 
-	end_left(frame);
-	e = execution_of(query, text, sizeof(text));
+	end_abandoned_executions(frame);
+	e = find_or_add_execution(query, text, sizeof(text));
 	if (!e)
 		return;
 	e->frame = frame;
@@ -189,7 +189,7 @@ static void begin_run(uint64_t query, uintptr_t frame)
 				    outer ? outer->mark : 0, text);
 }
 
-static void end_run(uint64_t query, uintptr_t frame)
+static void end_execution_run(uint64_t query, uintptr_t frame)
 {
 	struct postgres_execution *e = find_execution(query);
 
@@ -204,12 +204,12 @@ static void end_run(uint64_t query, uintptr_t frame)
 /* ---------------------------------------------------------------------------------------------------------- hooks */
 
 /* A query's memory may have been that of another one, which an error has ended. */
-static void on_start(void *query, int flags)
+static void on_executor_start(void *query, int flags)
 {
 	if (guest_is_on() && pg.nr_open) {
 		struct postgres_execution *e;
 
-		end_left((uintptr_t)__builtin_frame_address(0));
+		end_abandoned_executions((uintptr_t)__builtin_frame_address(0));
 		e = find_execution((uint64_t)(uintptr_t)query);
 		if (e)
 			end_execution(e);
@@ -217,19 +217,19 @@ static void on_start(void *query, int flags)
 	(pg.start_before ? pg.start_before : pg.start)(query, flags);
 }
 
-static void on_run(void *query, int direction, uint64_t count, bool once)
+static void on_executor_run(void *query, int direction, uint64_t count, bool once)
 {
 	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-	bool is_on = guest_is_on() && postgres_session_begin();
+	bool is_on = guest_is_on() && postgres_session_register();
 
 	if (is_on)
-		begin_run((uint64_t)(uintptr_t)query, frame);
+		begin_execution_run((uint64_t)(uintptr_t)query, frame);
 	(pg.run_before ? pg.run_before : pg.run)(query, direction, count, once);
 	if (is_on)
-		end_run((uint64_t)(uintptr_t)query, frame);
+		end_execution_run((uint64_t)(uintptr_t)query, frame);
 }
 
-static void on_end(void *query)
+static void on_executor_end(void *query)
 {
 	if (guest_is_on() && pg.nr_open) {
 		struct postgres_execution *e = find_execution((uint64_t)(uintptr_t)query);
@@ -240,31 +240,31 @@ static void on_end(void *query)
 	(pg.end_before ? pg.end_before : pg.end)(query);
 }
 
-void postgres_in_child(void)
+void postgres_reset_in_child(void)
 {
 	if (!pg.program)
 		return;
 	pg.pid = 0;
 	if (!guest_is_on())
 		return;
-	objects_alone(true);
-	postgres_process_begin(); /* now: planning comes before the first run, and processes in the background have none */
-	objects_alone(false);
+	objects_set_single_thread(true);
+	postgres_process_register(); /* now: planning comes before the first run, and processes in the background have none */
+	objects_set_single_thread(false);
 }
 
 /* Its library for LLVM is loaded when a query is compiled first. */
-void postgres_llvm_object(const struct object *o)
+void postgres_note_llvm_object(const struct object *o)
 {
 	if (!pg.program)
 		return;
 	pg.llvm = *o;
 	pg.llvm.name = "llvmjit";
 	if (guest_is_on() && pg.pid)
-		postgres_classes_again();
+		postgres_register_classes();
 }
 
 /* The program's readable pages from its first segment on, as far as there is no gap. */
-static void find_image(const struct object *o)
+static void find_program_image_range(const struct object *o)
 {
 	const Elf64_Phdr *s = o->headers;
 	uint64_t begin = UINT64_MAX, end = 0;
@@ -285,7 +285,7 @@ static void find_image(const struct object *o)
 	}
 }
 
-void postgres_plans_object(const struct object *o)
+void postgres_plans_hook_object(const struct object *o)
 {
 	uint64_t base = UINT64_MAX;
 	const Elf64_Phdr *segment = o->headers;
@@ -295,7 +295,7 @@ void postgres_plans_object(const struct object *o)
 		return;
 	pg.program_kept = *o;
 	pg.heap_begin = (uintptr_t)sbrk(0);
-	find_image(o);
+	find_program_image_range(o);
 	pg.start_hook = object_find_symbol(o, "ExecutorStart_hook");
 	pg.run_hook = object_find_symbol(o, "ExecutorRun_hook");
 	pg.end_hook = object_find_symbol(o, "ExecutorEnd_hook");
@@ -321,8 +321,8 @@ void postgres_plans_object(const struct object *o)
 	pg.start_before = *pg.start_hook;
 	pg.run_before = *pg.run_hook;
 	pg.end_before = *pg.end_hook;
-	*pg.start_hook = on_start;
-	*pg.run_hook = on_run;
-	*pg.end_hook = on_end;
-	postgres_process_begin(); /* children need not say what is common to all */
+	*pg.start_hook = on_executor_start;
+	*pg.run_hook = on_executor_run;
+	*pg.end_hook = on_executor_end;
+	postgres_process_register(); /* children need not say what is common to all */
 }

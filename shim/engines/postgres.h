@@ -52,19 +52,19 @@ extern struct postgres pg;
 
 /* ---- postgres_memory.c: the backend's own memory.  Context: any. */
 /* Before each use: pages may have gone since. */
-void postgres_memory_begin(void);
+void postgres_memory_reset_cache(void);
 struct postgres_reader postgres_memory_reader(void);
 
 /* ---- postgres_process.c */
 /* Numbers of components that are in the trace: what was dropped is said again. */
-bool postgres_is_said(uint64_t id);
-void postgres_said(uint64_t id);
+bool postgres_is_registered(uint64_t id);
+void postgres_mark_registered(uint64_t id);
 bool postgres_is_worker(void);
 /* Levels and classes of work: once in each process, and again for a recorder that is new.  Context: any. */
-void postgres_process_begin(void);
+void postgres_process_register(void);
 /* Classes of work have got functions: a library was loaded.  0, or what a call of jitreg's returned.  Context: any. */
-int postgres_classes_again(void);
+int postgres_register_classes(void);
 /* ... and who the backend works for.  false: nothing is known of this version. */
-bool postgres_session_begin(void);
+bool postgres_session_register(void);
 
 #endif

@@ -10,7 +10,7 @@
  * Pages do not go while a hook runs: it is the thread that would unmap them.  Those between the first break that was seen and the break
  * are the heap's, where nearly all is that is read here; those and the program's own need no system call.
  */
-static bool is_readable(uintptr_t address)
+static bool is_page_readable(uintptr_t address)
 {
 	uintptr_t page = address / SYS_PAGE_BYTES, *known = &pg.page[page % POSTGRES_PAGES];
 
@@ -23,7 +23,7 @@ static bool is_readable(uintptr_t address)
 	return true;
 }
 
-static int read_own(void *context, uint64_t address, void *to, size_t bytes)
+static int read_own_memory(void *context, uint64_t address, void *to, size_t bytes)
 {
 	uint64_t end;
 
@@ -41,13 +41,13 @@ static int read_own(void *context, uint64_t address, void *to, size_t bytes)
 	if (__builtin_add_overflow(address, bytes, &end))
 		return -1;
 	for (uint64_t at = address; at < end; at = (at | (SYS_PAGE_BYTES - 1)) + 1)
-		if (!is_readable((uintptr_t)at))
+		if (!is_page_readable((uintptr_t)at))
 			return -1;
 	memcpy(to, (const void *)(uintptr_t)address, bytes);
 	return 0;
 }
 
-void postgres_memory_begin(void)
+void postgres_memory_reset_cache(void)
 {
 	memset(pg.page, 0, sizeof(pg.page));
 	pg.heap_end = (uintptr_t)sbrk(0); /* no system call */
@@ -55,5 +55,5 @@ void postgres_memory_begin(void)
 
 struct postgres_reader postgres_memory_reader(void)
 {
-	return (struct postgres_reader){ .read = read_own, .layout = pg.layout, .code = &pg.code };
+	return (struct postgres_reader){ .read = read_own_memory, .layout = pg.layout, .code = &pg.code };
 }

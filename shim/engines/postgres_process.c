@@ -17,24 +17,24 @@ bool postgres_is_worker(void)
 	return pg.worker_number && *pg.worker_number >= 0;
 }
 
-bool postgres_is_said(uint64_t id)
+bool postgres_is_registered(uint64_t id)
 {
 	return pg.said[id % POSTGRES_SAID] == id;
 }
 
-void postgres_said(uint64_t id)
+void postgres_mark_registered(uint64_t id)
 {
 	pg.said[id % POSTGRES_SAID] = id;
 }
 
-static uint32_t add_function(struct jitreg_function *to, uint32_t nr, uint64_t address)
+static uint32_t add_class_function(struct jitreg_function *to, uint32_t nr, uint64_t address)
 {
 	if (address && nr < CLASS_FUNCTIONS)
 		to[nr++].address = address;
 	return nr;
 }
 
-static uint64_t address_of(const struct object *o, const char *name)
+static uint64_t address_of_symbol(const struct object *o, const char *name)
 {
 	return name ? (uint64_t)(uintptr_t)object_find_symbol(o, name) : 0;
 }
@@ -58,13 +58,13 @@ static const struct class_symbol class_symbols[] = { POSTGRES_CLASS_SYMBOLS(ENTR
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 /* Functions whose address the one at maker passes on. */
-static uint32_t add_received(const struct postgres_reader *r, uint64_t maker, struct jitreg_function *to, uint32_t nr)
+static uint32_t add_receiver_functions(const struct postgres_reader *r, uint64_t maker, struct jitreg_function *to, uint32_t nr)
 {
 	unsigned char code[MAKER_BYTES];
 	struct postgres_range f;
 	size_t bytes;
 
-	if (!postgres_code_function(r, maker, &f))
+	if (!postgres_code_find_function(r, maker, &f))
 		return nr;
 	bytes = f.end - f.begin < sizeof(code) ? (size_t)(f.end - f.begin) : sizeof(code);
 	if (r->read(r->context, f.begin, code, bytes))
@@ -78,14 +78,14 @@ static uint32_t add_received(const struct postgres_reader *r, uint64_t maker, st
 			continue;
 		memcpy(&distance, code + i + 3, sizeof(distance));
 		target = f.begin + i + 7 + (uint64_t)(int64_t)distance;
-		if (postgres_code_begins(r, target))
-			nr = add_function(to, nr, target);
+		if (postgres_code_is_function_begin(r, target))
+			nr = add_class_function(to, nr, target);
 	}
 	return nr;
 }
 
 /* 0, or what a call of jitreg's returned. */
-static int say_class(const struct postgres_reader *r, enum postgres_class class)
+static int register_class(const struct postgres_reader *r, enum postgres_class class)
 {
 	struct jitreg_object_component component = { POSTGRES_LEVEL_NODE, class + 1 };
 	struct jitreg_function functions[CLASS_FUNCTIONS];
@@ -93,44 +93,44 @@ static int say_class(const struct postgres_reader *r, enum postgres_class class)
 
 	for (size_t i = 0; i < COUNT(class_symbols); i++)
 		if (class_symbols[i].class == class)
-			nr = add_function(functions, nr, address_of(pg.program, class_symbols[i].name));
+			nr = add_class_function(functions, nr, address_of_symbol(pg.program, class_symbols[i].name));
 	for (size_t i = 0; i < COUNT(llvm_symbols) && pg.llvm.name; i++)
 		if (llvm_symbols[i].class == class)
-			nr = add_function(functions, nr, address_of(&pg.llvm, llvm_symbols[i].name));
+			nr = add_class_function(functions, nr, address_of_symbol(&pg.llvm, llvm_symbols[i].name));
 	for (size_t i = 0; i < COUNT(receivers); i++)
 		if (receivers[i].class == class)
-			nr = add_received(r, address_of(pg.program, receivers[i].name), functions, nr);
+			nr = add_receiver_functions(r, address_of_symbol(pg.program, receivers[i].name), functions, nr);
 	if (class == POSTGRES_CLASS_ROWS_TO_FUNCTION)
-		nr = add_function(functions, nr, address_of(pg.program, "spi_printtup"));
+		nr = add_class_function(functions, nr, address_of_symbol(pg.program, "spi_printtup"));
 	if (!nr)
 		return 0;
-	if (!postgres_is_said(component.component)) {
+	if (!postgres_is_registered(component.component)) {
 		int ret = jitreg_component(POSTGRES_LEVEL_NODE, component.component, postgres_class_name(class), NULL,
 					   POSTGRES_CLASS_FLAGS);
 
 		if (ret)
 			return ret;
-		postgres_said(component.component);
+		postgres_mark_registered(component.component);
 	}
 	return jitreg_object(component.component, 0, JITREG_OBJECT_CLASS, functions, nr, &component, 1);
 }
 
-int postgres_classes_again(void)
+int postgres_register_classes(void)
 {
 	struct postgres_reader r = postgres_memory_reader();
 	int ret;
 
-	postgres_memory_begin();
+	postgres_memory_reset_cache();
 	ret = jitreg_level(POSTGRES_LEVEL_SESSION, "session", 0, 0);
 	ret = ret ? ret : jitreg_level(POSTGRES_LEVEL_QUERY, "query", 0, 0);
 	ret = ret ? ret : jitreg_level(POSTGRES_LEVEL_NODE, "node", POSTGRES_LEVEL_QUERY, JITREG_LEVEL_PLAN);
 	for (int class = 0; class < POSTGRES_NR_CLASSES && !ret; class++)
-		ret = say_class(&r, (enum postgres_class)class);
+		ret = register_class(&r, (enum postgres_class) class);
 	return ret;
 }
 
 /* "postgres: 15/main: alice shop [local] SELECT": what the server has put there for ps. */
-static void read_title(char *to, size_t room)
+static void read_process_title(char *to, size_t room)
 {
 	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 	long nr = fd >= 0 ? sys_call(SYS_read, fd, (long)to, (long)room - 1, 0, 0, 0) : 0;
@@ -140,19 +140,19 @@ static void read_title(char *to, size_t room)
 	to[nr > 0 ? nr : 0] = 0;
 }
 
-static size_t word_bytes(const char *at)
+static size_t count_word_bytes(const char *at)
 {
 	return strcspn(at, " ");
 }
 
 /* user@database application [client] */
-static void name_session(char *to, size_t room)
+static void format_session_name(char *to, size_t room)
 {
 	const char *user = pg.setting("session_authorization", true, false), *application = pg.setting("application_name", true, false);
 	char title[TITLE_BYTES], quoted[128];
 	const char *at = NULL, *client;
 
-	read_title(title, sizeof(title));
+	read_process_title(title, sizeof(title));
 	if (postgres_is_worker()) {
 		at = strstr(title, "parallel worker");
 		snprintf(to, room, "%s", at ? at : "parallel worker");
@@ -168,27 +168,27 @@ static void name_session(char *to, size_t room)
 		return;
 	}
 	at += strlen(quoted);
-	client = at + word_bytes(at);
+	client = at + count_word_bytes(at);
 	client += *client == ' ';
-	snprintf(to, room, "%s@%.*s%s%s %.*s", user, (int)word_bytes(at), at, application && *application ? " " : "",
-		 application ? application : "", (int)word_bytes(client), client);
+	snprintf(to, room, "%s@%.*s%s%s %.*s", user, (int)count_word_bytes(at), at, application && *application ? " " : "",
+		 application ? application : "", (int)count_word_bytes(client), client);
 }
 
-static void say_session(void)
+static void register_session(void)
 {
 	const struct jitreg_object_component session = { POSTGRES_LEVEL_SESSION, pg.pid };
 	char name[256];
 
 	if (pg.session)
 		return;
-	name_session(name, sizeof(name));
+	format_session_name(name, sizeof(name));
 	if (jitreg_component(POSTGRES_LEVEL_SESSION, pg.pid, name, NULL, 0) == 0 &&
 	    jitreg_object(POSTGRES_OBJECT_SESSION, 0, JITREG_OBJECT_CLASS | JITREG_OBJECT_EVERYWHERE, NULL, 0, &session, 1) == 0)
 		pg.session = pg.pid;
 }
 
 /* Versions that are not known are left alone. */
-static bool knows_version(void)
+static bool has_known_version(void)
 {
 	const char *version;
 	unsigned number = 0;
@@ -213,7 +213,7 @@ static bool knows_version(void)
 }
 
 /* What a recorder has to know before all else: once in each process, and again for a recorder that is new. */
-void postgres_process_begin(void)
+void postgres_process_register(void)
 {
 	uint32_t recorder = __atomic_load_n(&jitreg_recorders, __ATOMIC_RELAXED);
 
@@ -225,18 +225,18 @@ void postgres_process_begin(void)
 	pg.pid = sys_getpid();
 	pg.session = 0;
 	pg.nr_open = 0;
-	if (postgres_classes_again())
+	if (postgres_register_classes())
 		pg.pid = 0; /* dropped, because the recorder has no time: at the next run */
 }
 
-bool postgres_session_begin(void)
+bool postgres_session_register(void)
 {
-	postgres_process_begin();
-	if (!knows_version())
+	postgres_process_register();
+	if (!has_known_version())
 		return false;
-	postgres_memory_begin();
+	postgres_memory_reset_cache();
 	if (!pg.salt)
 		pg.salt = postgres_salt((uint32_t)*pg.postmaster_pid, pg.start_time ? (uint64_t)*pg.start_time : 0);
-	say_session();
+	register_session();
 	return true;
 }

@@ -29,7 +29,7 @@ static struct {
 
 /* ---------------------------------------------------------------------------------------------------------- learning */
 
-static void learnt(uint32_t word)
+static void set_learnt_offset(uint32_t word)
 {
 	__atomic_store_n(&sqlite.offset, word * 8 + 1, __ATOMIC_RELEASE);
 	if (jitreg_step_word(sqlite.exec, word * 8))
@@ -37,13 +37,13 @@ static void learnt(uint32_t word)
 }
 
 /* sqlite3VdbeExec's frame begins at frame; it executes "Halt" of this statement, or something else has called. */
-static void learn(uint64_t vdbe, const uint64_t *frame)
+static void learn_offset_from_frame(uint64_t vdbe, const uint64_t *frame)
 {
 	struct sqlite_ops ops = { 0, 0, 1 };
 	uint64_t found = 0;
 
 	learning.nr_halts++;
-	if (!sqlite_ops_of(vdbe, &ops))
+	if (!sqlite_find_instructions(vdbe, &ops))
 		ops.nr = 0;
 	for (uint32_t i = 0; i < FRAME_WORDS; i++) {
 		uint64_t at = frame[i] - ops.first;
@@ -60,7 +60,7 @@ static void learn(uint64_t vdbe, const uint64_t *frame)
 		learning.nr_matches = 1;
 	}
 	if (learning.nr_matches >= HALTS_WANTED && !(learning.candidates & (learning.candidates - 1)))
-		learnt((uint32_t)__builtin_ctzll(learning.candidates));
+		set_learnt_offset((uint32_t)__builtin_ctzll(learning.candidates));
 	else if (learning.nr_halts == HALTS_MAX)
 		jitreg_control(JITREG_CONTROL_NOTE, "SQLite: instructions unavailable (the one that runs was not found in "
 						    "sqlite3VdbeExec's frame); samples belong to statements");
@@ -76,38 +76,38 @@ static uint64_t on_set_sql(LIBRARY_PARAMETERS)
 	uint64_t result = set_sql(LIBRARY_ARGUMENTS);
 
 	if (a && guest_is_on())
-		sqlite_statement_say(a, (uint64_t)(uintptr_t)sqlite.parser((void *)a));
+		sqlite_statement_register(a, (uint64_t)(uintptr_t)sqlite.parser((void *)a));
 	return result;
 }
 
 /* (new, old): it is prepared again; the new statement's program is the old one's now. */
-static uint64_t on_swap(LIBRARY_PARAMETERS)
+static uint64_t on_statement_swap(LIBRARY_PARAMETERS)
 {
 	uint64_t result = swap(LIBRARY_ARGUMENTS);
 
 	if (guest_is_on()) {
 		jitreg_object_end(a);
 		jitreg_object_end(b);
-		sqlite_statement_say(b, (uint64_t)(uintptr_t)sqlite.parser((void *)b));
+		sqlite_statement_register(b, (uint64_t)(uintptr_t)sqlite.parser((void *)b));
 	}
 	return result;
 }
 
-static uint64_t on_delete(LIBRARY_PARAMETERS)
+static uint64_t on_statement_delete(LIBRARY_PARAMETERS)
 {
 	if (a && guest_is_on())
 		jitreg_object_end(a);
 	return delete(LIBRARY_ARGUMENTS);
 }
 
-static uint64_t on_halt(LIBRARY_PARAMETERS)
+static uint64_t on_statement_halt(LIBRARY_PARAMETERS)
 {
 	const uint64_t *frame = __builtin_frame_address(0);
 
 	if (__builtin_expect(!__atomic_load_n(&sqlite.offset, __ATOMIC_RELAXED), 0) && guest_is_on() && learning.nr_halts < HALTS_MAX &&
 	    frame[1] - sqlite.exec < 65536 && !__atomic_exchange_n(&learning.is_on, 1, __ATOMIC_ACQUIRE)) {
 		if (sys_readable_range(frame, (FRAME_WORDS + 2) * sizeof(*frame)) && !sqlite.offset)
-			learn(a, frame + 2);
+			learn_offset_from_frame(a, frame + 2);
 		__atomic_store_n(&learning.is_on, 0, __ATOMIC_RELEASE);
 	}
 	return halt(LIBRARY_ARGUMENTS);
@@ -120,13 +120,13 @@ static uint64_t on_open_table(LIBRARY_PARAMETERS)
 
 	if (guest_is_on() && sys_readable_range((const void *)d, sizeof(name))) {
 		memcpy(&name, (const void *)d, sizeof(name));
-		sqlite_table_remember(a, (int32_t)b, "", name);
+		sqlite_remember_table_name(a, (int32_t)b, "", name);
 	}
 	return open_table(LIBRARY_ARGUMENTS);
 }
 
 /* (parse, index): of the cursor that was just opened; likewise. */
-static uint64_t on_set_key(LIBRARY_PARAMETERS)
+static uint64_t on_set_index_key(LIBRARY_PARAMETERS)
 {
 	if (guest_is_on() && sys_readable_range((const void *)b, sizeof(uint64_t))) {
 		void *vdbe = sqlite.vdbe_of((void *)a);
@@ -135,7 +135,7 @@ static uint64_t on_set_key(LIBRARY_PARAMETERS)
 
 		memcpy(&name, (const void *)b, sizeof(name));
 		if (op && sqlite.kind[op->opcode] == SQLITE_OPENS)
-			sqlite_table_remember(a, op->p1, "index ", name);
+			sqlite_remember_table_name(a, op->p1, "index ", name);
 	}
 	return set_key(LIBRARY_ARGUMENTS);
 }
@@ -143,7 +143,7 @@ static uint64_t on_set_key(LIBRARY_PARAMETERS)
 /* --------------------------------------------------------------------------------------------------------- the library */
 
 /* The library has a table of names without an end; the last one is "Explain", or comes behind that. */
-static void find_kinds(void)
+static void find_opcode_kinds(void)
 {
 	bool last = false;
 
@@ -153,13 +153,13 @@ static void find_kinds(void)
 		if (!object_contains(&sqlite.library, name, 16) || (last && strcmp(name, "Abortable") != 0))
 			return;
 		sqlite.nr_opcodes = i + 1;
-		sqlite.kind[i] = (unsigned char)sqlite_kind_of(name);
+		sqlite.kind[i] = (unsigned char)sqlite_kind_of_opcode(name);
 		last |= strcmp(name, "Explain") == 0;
 	}
 }
 
 /* NULL, or what is missing. */
-static const char *find(const struct object *o)
+static const char *find_sqlite_functions(const struct object *o)
 {
 	static const struct {
 		const char *name;
@@ -183,32 +183,32 @@ static const char *find(const struct object *o)
 			return functions[i].name;
 		memcpy(functions[i].to, &found, sizeof(found));
 	}
-	find_kinds();
+	find_opcode_kinds();
 	return NULL;
 }
 
-static void on_init(int argc, char **argv, char **env);
+static void init_sqlite_hooks(int argc, char **argv, char **env);
 static struct library library = {
 	.title = "SQLite",
 	.version = "sqlite3_libversion",
 	.without = "statements",
 	.with = "statements and their instructions registered as they are prepared",
 	.hook = {
-		{ "sqlite3VdbeSetSql", on_set_sql, &set_sql }, { "sqlite3VdbeSwap", on_swap, &swap },
-		{ "sqlite3VdbeDelete", on_delete, &delete },   { "sqlite3VdbeHalt", on_halt, &halt },
-		{ "sqlite3OpenTable", on_open_table, &open_table }, { "sqlite3VdbeSetP4KeyInfo", on_set_key, &set_key },
+		{ "sqlite3VdbeSetSql", on_set_sql, &set_sql }, { "sqlite3VdbeSwap", on_statement_swap, &swap },
+		{ "sqlite3VdbeDelete", on_statement_delete, &delete },   { "sqlite3VdbeHalt", on_statement_halt, &halt },
+		{ "sqlite3OpenTable", on_open_table, &open_table }, { "sqlite3VdbeSetP4KeyInfo", on_set_index_key, &set_key },
 	},
-	.find = find,
-	.init = on_init,
+	.find = find_sqlite_functions,
+	.init = init_sqlite_hooks,
 	.object = &sqlite.library,
 };
 
-static void on_init(int argc, char **argv, char **env)
+static void init_sqlite_hooks(int argc, char **argv, char **env)
 {
 	library_init(&library, argc, argv, env);
 }
 
-void sqlite_object(const struct object *o)
+void sqlite_hook_object(const struct object *o)
 {
-	library_object(&library, o, "sqlite3_step");
+	library_hook_object(&library, o, "sqlite3_step");
 }

@@ -40,14 +40,14 @@ extern struct sqlite sqlite;
 /* ---- sqlite_statement.c */
 const char *sqlite_opcode_name(int opcode);
 /* A statement is prepared, or is another one now.  parse: its parser's state. */
-void sqlite_statement_say(uint64_t vdbe, uint64_t parse);
+void sqlite_statement_register(uint64_t vdbe, uint64_t parse);
 /* A table or an index is opened by the statement that is prepared; name: where it lies. */
-void sqlite_table_remember(uint64_t parse, int32_t cursor, const char *kind, uint64_t name);
+void sqlite_remember_table_name(uint64_t parse, int32_t cursor, const char *kind, uint64_t name);
 /* A statement's program.  0: it has none that is known. */
 struct sqlite_ops {
 	uint64_t first;
 	uint32_t nr, stride;
 };
-bool sqlite_ops_of(uint64_t vdbe, struct sqlite_ops *to);
+bool sqlite_find_instructions(uint64_t vdbe, struct sqlite_ops *to);
 
 #endif

@@ -17,12 +17,12 @@
 
 enum { PREPARING = 1, COMMITTING, CHECKPOINTING };
 
-static bool is_said(uint64_t id)
+static bool is_component_registered(uint64_t id)
 {
 	return __atomic_load_n(&sqlite.said[id % SQLITE_SAID], __ATOMIC_RELAXED) == id;
 }
 
-static void said(uint64_t id)
+static void mark_component_registered(uint64_t id)
 {
 	__atomic_store_n(&sqlite.said[id % SQLITE_SAID], id, __ATOMIC_RELAXED);
 }
@@ -32,13 +32,13 @@ const char *sqlite_opcode_name(int opcode)
 	return opcode >= 0 && opcode < sqlite.nr_opcodes ? sqlite.opcode_name(opcode) : NULL;
 }
 
-static struct jitreg_ref opcode(uint64_t id)
+static struct jitreg_ref ref_of_opcode(uint64_t id)
 {
 	return jitreg_at(SQLITE_LEVEL_OPCODE, id);
 }
 
 /* What a recorder has to know before all else. */
-static bool tell_recorder(void)
+static bool register_levels_and_classes(void)
 {
 	static const struct {
 		uint64_t id;
@@ -81,14 +81,14 @@ static bool tell_recorder(void)
 
 /* ------------------------------------------------------------------------------------------------------------- names */
 
-static struct table_name *name_of(uint64_t parse, int32_t cursor)
+static struct table_name *slot_of_table_name(uint64_t parse, int32_t cursor)
 {
 	return &sqlite.table[((parse >> 4) * 31 + (uint32_t)cursor) % SQLITE_TABLES];
 }
 
-void sqlite_table_remember(uint64_t parse, int32_t cursor, const char *kind, uint64_t name)
+void sqlite_remember_table_name(uint64_t parse, int32_t cursor, const char *kind, uint64_t name)
 {
-	struct table_name *t = name_of(parse, cursor);
+	struct table_name *t = slot_of_table_name(parse, cursor);
 	char text[SQLITE_NAME_BYTES];
 
 	if (!sys_readable_range((const void *)name, 1))
@@ -117,7 +117,7 @@ struct cursors {
 	} of[CURSORS];
 };
 
-static const char *find_cursor(const struct cursors *c, int32_t cursor)
+static const char *find_cursor_name(const struct cursors *c, int32_t cursor)
 {
 	for (uint32_t i = 0; i < c->nr; i++)
 		if (c->of[i].cursor == cursor)
@@ -125,44 +125,44 @@ static const char *find_cursor(const struct cursors *c, int32_t cursor)
 	return NULL;
 }
 
-static void add_cursor(struct cursors *c, int32_t cursor, const char *name)
+static void add_cursor_name(struct cursors *c, int32_t cursor, const char *name)
 {
-	if (c->nr == CURSORS || find_cursor(c, cursor))
+	if (c->nr == CURSORS || find_cursor_name(c, cursor))
 		return;
 	c->of[c->nr].cursor = cursor;
 	snprintf(c->of[c->nr++].name, SQLITE_NAME_BYTES, "%s", name);
 }
 
-static const struct sqlite_op *op_at(uint64_t first, uint32_t stride, uint32_t n)
+static const struct sqlite_op *instruction_at(uint64_t first, uint32_t stride, uint32_t n)
 {
 	return (const struct sqlite_op *)(first + (uint64_t)n * stride);
 }
 
-static void find_cursors(uint64_t first, uint32_t stride, uint32_t nr, uint64_t parse, struct cursors *to)
+static void find_cursor_names(uint64_t first, uint32_t stride, uint32_t nr, uint64_t parse, struct cursors *to)
 {
 	to->nr = 0;
 	for (uint32_t n = 0; n < nr; n++) {
-		const struct sqlite_op *op = op_at(first, stride, n);
-		struct table_name *t = name_of(parse, op->p1), copy;
+		const struct sqlite_op *op = instruction_at(first, stride, n);
+		struct table_name *t = slot_of_table_name(parse, op->p1), copy;
 
 		if (sqlite.kind[op->opcode] == SQLITE_OPENS_OTHER)
-			add_cursor(to, op->p1, sqlite_cursor_label(sqlite_opcode_name(op->opcode)));
+			add_cursor_name(to, op->p1, sqlite_cursor_label(sqlite_opcode_name(op->opcode)));
 		if (sqlite.kind[op->opcode] != SQLITE_OPENS || !parse || __atomic_load_n(&t->parse, __ATOMIC_ACQUIRE) != parse)
 			continue;
 		copy = *t;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (copy.cursor == op->p1 && __atomic_load_n(&t->parse, __ATOMIC_RELAXED) == parse)
-			add_cursor(to, op->p1, copy.name);
+			add_cursor_name(to, op->p1, copy.name);
 	}
 }
 
 /* ---------------------------------------------------------------------------------------------------------- programs */
 
 /* An instruction's component, and the table's that it works on. */
-static int say_op(uint64_t program, uint64_t query, uint32_t n, const struct sqlite_op *op, const struct cursors *c)
+static int register_instruction(uint64_t program, uint64_t query, uint32_t n, const struct sqlite_op *op, const struct cursors *c)
 {
 	const enum sqlite_kind kind = (enum sqlite_kind)sqlite.kind[op->opcode];
-	const char *table = kind != SQLITE_OTHER && kind != SQLITE_CALLS ? find_cursor(c, op->p1) : NULL;
+	const char *table = kind != SQLITE_OTHER && kind != SQLITE_CALLS ? find_cursor_name(c, op->p1) : NULL;
 	uint64_t id = program + 1 + n, of = table ? engine_hash(ENGINE_HASH_BEGIN, table, strlen(table)) : 0;
 	char name[128], detail[80];
 	int ret;
@@ -170,38 +170,38 @@ static int say_op(uint64_t program, uint64_t query, uint32_t n, const struct sql
 	sqlite_op_name(op, n, sqlite_opcode_name(op->opcode), table, name, sizeof(name));
 	sqlite_op_detail(op, detail, sizeof(detail));
 	ret = jitreg_component(SQLITE_LEVEL_OPCODE, id, name, detail, JITREG_COMPONENT_COMMON);
-	ret = ret ? ret : jitreg_link_to(opcode(id), jitreg_at(SQLITE_LEVEL_QUERY, query), 1);
+	ret = ret ? ret : jitreg_link_to(ref_of_opcode(id), jitreg_at(SQLITE_LEVEL_QUERY, query), 1);
 	if (ret || !of)
 		return ret;
-	if (!is_said(of)) {
+	if (!is_component_registered(of)) {
 		ret = jitreg_component(SQLITE_LEVEL_TABLE, of, table, NULL, JITREG_COMPONENT_COMMON);
 		if (ret)
 			return ret;
-		said(of);
+		mark_component_registered(of);
 	}
-	return jitreg_link_to(opcode(id), jitreg_at(SQLITE_LEVEL_TABLE, of), 1);
+	return jitreg_link_to(ref_of_opcode(id), jitreg_at(SQLITE_LEVEL_TABLE, of), 1);
 }
 
 /* Its number; 0: it was not said. */
-static uint64_t say_program(uint64_t query, uint64_t first, uint32_t stride, uint32_t nr, uint64_t parse)
+static uint64_t register_program(uint64_t query, uint64_t first, uint32_t stride, uint32_t nr, uint64_t parse)
 {
 	struct cursors c;
 	uint64_t program = query;
 
-	find_cursors(first, stride, nr, parse, &c);
+	find_cursor_names(first, stride, nr, parse, &c);
 	for (uint32_t n = 0; n < nr; n++) /* but what differs from process to process */
-		program = engine_hash(program, op_at(first, stride, n), offsetof(struct sqlite_op, p4));
+		program = engine_hash(program, instruction_at(first, stride, n), offsetof(struct sqlite_op, p4));
 	for (uint32_t i = 0; i < c.nr; i++)
 		program = engine_hash(program, c.of[i].name, strlen(c.of[i].name));
 	program &= SQLITE_PROGRAM_MASK;
-	if (is_said(program))
+	if (is_component_registered(program))
 		return program;
 	if (__atomic_add_fetch(&sqlite.nr_programs, 1, __ATOMIC_RELAXED) > PROGRAMS_MAX)
 		return 0;
 	for (uint32_t n = 0; n < nr; n++)
-		if (say_op(program, query, n, op_at(first, stride, n), &c))
+		if (register_instruction(program, query, n, instruction_at(first, stride, n), &c))
 			return 0;
-	said(program);
+	mark_component_registered(program);
 	return program;
 }
 
@@ -210,25 +210,25 @@ struct subprogram { /* as SQLite's struct SubProgram begins */
 	int32_t nr;
 };
 
-static bool is_program(uint64_t first, uint32_t nr, uint32_t stride)
+static bool is_readable_program(uint64_t first, uint32_t nr, uint32_t stride)
 {
 	return nr && nr <= SQLITE_OPS_MAX && first % 8 == 0 && sys_readable_range((const void *)first, (size_t)nr * stride) &&
 	       sqlite_is_program((const void *)first, nr, stride, sqlite_opcode_name);
 }
 
 /* The programs of a statement and of its triggers. */
-static void say_programs(uint64_t vdbe, uint64_t query, uint64_t first, uint32_t stride, uint32_t nr, uint64_t parse)
+static void register_programs(uint64_t vdbe, uint64_t query, uint64_t first, uint32_t stride, uint32_t nr, uint64_t parse)
 {
 	struct subprogram program[SUBPROGRAMS] = { { first, (int32_t)nr } };
 	uint32_t nr_programs = 1;
 
 	for (uint32_t i = 0; i < nr_programs; i++) {
-		uint64_t id = say_program(query, program[i].first, stride, (uint32_t)program[i].nr, i ? 0 : parse);
+		uint64_t id = register_program(query, program[i].first, stride, (uint32_t)program[i].nr, i ? 0 : parse);
 
 		if (id)
 			jitreg_object_steps(vdbe, program[i].first, stride, (uint32_t)program[i].nr, SQLITE_LEVEL_OPCODE, id + 1);
 		for (int32_t n = 0; n < program[i].nr && nr_programs < SUBPROGRAMS; n++) {
-			const struct sqlite_op *op = op_at(program[i].first, stride, (uint32_t)n);
+			const struct sqlite_op *op = instruction_at(program[i].first, stride, (uint32_t)n);
 			struct subprogram s;
 			uint32_t known = 0;
 
@@ -237,14 +237,14 @@ static void say_programs(uint64_t vdbe, uint64_t query, uint64_t first, uint32_t
 			memcpy(&s, (const void *)op->p4, sizeof(s));
 			while (known < nr_programs && program[known].first != s.first)
 				known++;
-			if (known == nr_programs && s.nr > 0 && is_program(s.first, (uint32_t)s.nr, stride))
+			if (known == nr_programs && s.nr > 0 && is_readable_program(s.first, (uint32_t)s.nr, stride))
 				program[nr_programs++] = s;
 		}
 	}
 }
 
 /* A text without its literals; its component is in the trace. */
-static uint64_t say_query(const char *text)
+static uint64_t register_query(const char *text)
 {
 	char buffer[TEXT_BYTES + 2], name[256], *copy = buffer + 1;
 	size_t bytes = strnlen(text, DETAIL_BYTES), n = bytes < TEXT_BYTES ? bytes : TEXT_BYTES;
@@ -254,7 +254,7 @@ static uint64_t say_query(const char *text)
 	buffer[0] = copy[n] = 0;
 	n = sql_text_normalise(copy, n);
 	query = engine_hash(ENGINE_HASH_BEGIN, copy, n);
-	if (is_said(query))
+	if (is_component_registered(query))
 		return query;
 	sql_text_shorten(copy, n, name, sizeof(name));
 	if (bytes == DETAIL_BYTES) {
@@ -263,11 +263,11 @@ static uint64_t say_query(const char *text)
 		text = copy;
 	}
 	if (jitreg_component(SQLITE_LEVEL_QUERY, query, name, text, JITREG_COMPONENT_COMMON) == 0)
-		said(query);
+		mark_component_registered(query);
 	return query;
 }
 
-bool sqlite_ops_of(uint64_t vdbe, struct sqlite_ops *to)
+bool sqlite_find_instructions(uint64_t vdbe, struct sqlite_ops *to)
 {
 	int nr = sqlite.nr_ops((void *)vdbe);
 
@@ -276,22 +276,22 @@ bool sqlite_ops_of(uint64_t vdbe, struct sqlite_ops *to)
 		return false;
 	to->nr = (uint32_t)nr;
 	to->stride = (uint32_t)((uint64_t)(uintptr_t)sqlite.get_op((void *)vdbe, 1) - to->first);
-	return to->stride >= sizeof(struct sqlite_op) && to->stride <= 256 && is_program(to->first, to->nr, to->stride);
+	return to->stride >= sizeof(struct sqlite_op) && to->stride <= 256 && is_readable_program(to->first, to->nr, to->stride);
 }
 
-void sqlite_statement_say(uint64_t vdbe, uint64_t parse)
+void sqlite_statement_register(uint64_t vdbe, uint64_t parse)
 {
 	struct jitreg_function step = { sqlite.step };
 	struct jitreg_object_component of = { .level = SQLITE_LEVEL_QUERY };
 	const char *text = sqlite.sql((void *)vdbe);
 	struct sqlite_ops ops;
 
-	if (!text || !tell_recorder())
+	if (!text || !register_levels_and_classes())
 		return;
-	of.component = say_query(text);
+	of.component = register_query(text);
 	jitreg_object(vdbe, 0, 0, &step, 1, &of, 1);
-	if (sqlite_ops_of(vdbe, &ops))
-		say_programs(vdbe, of.component, ops.first, ops.stride, ops.nr, parse);
+	if (sqlite_find_instructions(vdbe, &ops))
+		register_programs(vdbe, of.component, ops.first, ops.stride, ops.nr, parse);
 	else
 		ANNOUNCE_ONCE("SQLite: instructions of a statement unavailable (unknown layout, or more than 20000)");
 }

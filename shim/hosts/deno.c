@@ -15,7 +15,7 @@ static char options[] = "--perf-prof,--perf-prof-path=/tmp,--perf-prof-delete-fi
 
 static char *(*real_getenv)(const char *);
 
-static char *on_getenv(const char *name)
+static char *on_v8_flags_getenv(const char *name)
 {
 	static int answered;
 	char *theirs = real_getenv(name);
@@ -27,11 +27,11 @@ static char *on_getenv(const char *name)
 }
 
 /* A program with Node's interface for extensions, and without V8's. */
-void deno_object(const struct object *o)
+void deno_hook_object(const struct object *o)
 {
 	if (real_getenv || *o->name || !object_find_symbol(o, "napi_create_object") ||
 	    object_find_symbol(o, "_ZN2v87Isolate10GetCurrentEv"))
 		return;
-	if (slot_replace(o, "getenv", (void *)on_getenv, &real_getenv))
+	if (slot_replace(o, "getenv", (void *)on_v8_flags_getenv, &real_getenv))
 		guest_debug("Deno: adapter unavailable (the call that reads its environment was not found)");
 }

@@ -16,16 +16,16 @@
 static int *perf_support;
 static FILE *(*real_fopen)(const char *, const char *);
 
-static ssize_t on_write(void *cookie, const char *text, size_t bytes)
+static ssize_t discard_perf_map_text(void *cookie, const char *text, size_t bytes)
 {
 	(void)cookie;
 	(void)text;
 	return (ssize_t)bytes;
 }
 
-static FILE *on_fopen(const char *path, const char *mode)
+static FILE *on_perf_map_fopen(const char *path, const char *mode)
 {
-	cookie_io_functions_t none = { .write = on_write };
+	cookie_io_functions_t none = { .write = discard_perf_map_text };
 
 	if (*perf_support != (PERF_MAP | PERF_FP) || !path || !strstr(path, "/perf-"))
 		return real_fopen(path, mode);
@@ -34,7 +34,7 @@ static FILE *on_fopen(const char *path, const char *mode)
 	return fopencookie(NULL, "w", none);
 }
 
-void erlang_object(const struct object *o)
+void erlang_hook_object(const struct object *o)
 {
 	int *support;
 
@@ -44,7 +44,7 @@ void erlang_object(const struct object *o)
 	if (!support || !object_contains(o, support, sizeof(*support)) || *support)
 		return;
 	perf_support = support;
-	if (slot_replace(o, "fopen", (void *)on_fopen, &real_fopen))
+	if (slot_replace(o, "fopen", (void *)on_perf_map_fopen, &real_fopen))
 		guest_debug("Erlang: adapter unavailable (the call that opens a perf map was not found)");
 	else
 		*support = PERF_MAP | PERF_FP;

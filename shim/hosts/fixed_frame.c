@@ -17,40 +17,40 @@ static const struct frame_saved saved[] = { { 13, 2 }, { 12, 3 }, { 3, 4 } };
 
 static bool is_adapted; /* the process has one of them */
 
-void fixed_frame_except(uint64_t address, uint64_t bytes, const struct frame_rule *rules, int nr_rules)
+void fixed_frame_register(uint64_t address, uint64_t bytes, const struct frame_rule *rules, int nr_rules)
 {
 	announce_frames(address, bytes, rules, nr_rules, saved, sizeof(saved) / sizeof(saved[0]));
 }
 
-static bool is_library(const struct object *o, const char *name)
+static bool is_library_named(const struct object *o, const char *name)
 {
 	const char *slash = strrchr(o->name, '/');
 
 	return strncmp(slash ? slash + 1 : o->name, name, strlen(name)) == 0;
 }
 
-static bool is_guile(const struct object *o)
+static bool is_guile_library(const struct object *o)
 {
-	return is_library(o, "libguile-3.0.so");
+	return is_library_named(o, "libguile-3.0.so");
 }
 
-static bool is_ruby(const struct object *o)
+static bool is_ruby_library(const struct object *o)
 {
-	return is_library(o, "libruby-3.1.so") || is_library(o, "libruby.so.3.1");
+	return is_library_named(o, "libruby-3.1.so") || is_library_named(o, "libruby.so.3.1");
 }
 
-void fixed_frame_object(const struct object *o)
+void fixed_frame_note_object(const struct object *o)
 {
-	is_adapted |= is_guile(o) || is_ruby(o);
+	is_adapted |= is_guile_library(o) || is_ruby_library(o);
 }
 
-void fixed_frame_region(const struct object *mapper, uint64_t address, uint64_t bytes)
+void fixed_frame_note_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
-	if (!is_adapted || (!is_guile(mapper) && !is_ruby(mapper)))
+	if (!is_adapted || (!is_guile_library(mapper) && !is_ruby_library(mapper)))
 		return;
-	if (is_guile(mapper))
+	if (is_guile_library(mapper))
 		ANNOUNCE_ONCE("Guile: generated code is unwound by its fixed frame of three saved registers");
 	else
 		ANNOUNCE_ONCE("Ruby: YJIT code is unwound by its fixed frame of three saved registers");
-	fixed_frame_except(address, bytes, &rule, 1);
+	fixed_frame_register(address, bytes, &rule, 1);
 }

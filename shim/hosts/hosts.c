@@ -7,66 +7,66 @@
 
 int hosts_waiting;
 
-void hosts_retry(void)
+void hosts_retry_waiting_hooks(void)
 {
-	luajit_retry();
+	luajit_retry_callers();
 }
 
-void hosts_object(const struct object *o)
+void hosts_hook_object(const struct object *o)
 {
 	if (environ_get(ENVIRON_NO_ADAPT))
 		return;
-	deno_object(o);
-	duckdb_object(o);
-	erlang_object(o);
-	java_object(o);
-	javascriptcore_object(o);
-	llvm_jitlink_object(o);
-	llvm_orc_object(o);
-	luajit_object(o);
-	mono_object(o);
-	fixed_frame_object(o);
-	pcre2_object(o);
-	perf_map_object(o);
-	php_object(o);
-	postgres_object(o);
-	pypy_object(o);
-	ruby_object(o);
-	sqlite_object(o);
-	v8_object(o);
-	yjit_object(o);
+	deno_hook_object(o);
+	duckdb_hook_object(o);
+	erlang_hook_object(o);
+	java_hook_object(o);
+	javascriptcore_hook_object(o);
+	llvm_jitlink_hook_object(o);
+	llvm_orc_hook_object(o);
+	luajit_hook_object(o);
+	mono_hook_object(o);
+	fixed_frame_note_object(o);
+	pcre2_hook_object(o);
+	perf_map_hook_object(o);
+	php_hook_object(o);
+	postgres_hook_object(o);
+	pypy_hook_object(o);
+	ruby_hook_object(o);
+	sqlite_hook_object(o);
+	v8_hook_object(o);
+	yjit_hook_object(o);
 }
 
-void hosts_injected(void)
+void hosts_adapt_injected(void)
 {
-	v8_injected();
+	v8_adapt_injected();
 }
 
-void hosts_in_child(void)
+void hosts_reset_in_child(void)
 {
-	postgres_in_child();
+	postgres_reset_in_child();
 }
 
-void hosts_mapped(const void *address, size_t bytes, int fd)
+void hosts_note_mapping(const void *address, size_t bytes, int fd)
 {
-	javascriptcore_mapped(fd);
-	pypy_mapped(address, bytes);
+	javascriptcore_note_mapping(fd);
+	pypy_note_mapping(address, bytes);
 }
 
-void hosts_executable(const void *address, size_t bytes)
+void hosts_note_executable(const void *address, size_t bytes)
 {
-	llvm_orc_executable();
-	ruby_executable(address, bytes);
+	llvm_orc_retry_hook();
+	ruby_note_executable(address, bytes);
 }
 
-void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes)
+void hosts_note_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
-	fixed_frame_region(mapper, address, bytes);
-	ruby_region(mapper, address, bytes);
-	yjit_region(mapper, address, bytes);
+	fixed_frame_note_region(mapper, address, bytes);
+	ruby_note_region(mapper, address, bytes);
+	yjit_note_region(mapper, address, bytes);
 }
 
-void hosts_writable(void)
+void hosts_note_writable(void)
 {
-	yjit_writable();
+	yjit_switch_on_perf_map();
 }

@@ -13,46 +13,46 @@
 #include "shim/announce/announce.h"
 
 /* A loaded object is new.  Before its code runs, where possible. */
-void hosts_object(const struct object *o);
+void hosts_hook_object(const struct object *o);
 /* Executable memory was mapped, from fd (-1: from none).  Context: any, also signal. */
-void hosts_mapped(const void *address, size_t bytes, int fd);
+void hosts_note_mapping(const void *address, size_t bytes, int fd);
 /* ... or made executable, for the first time, by code of mapper.  Context: any, also signal. */
-void hosts_region(const struct object *mapper, uint64_t address, uint64_t bytes);
+void hosts_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 /* The agent was loaded into a process that runs, and the calling thread may call the host.  Context: thread, outside the guard. */
-void hosts_injected(void);
+void hosts_adapt_injected(void);
 /* After fork.  Context: any. */
-void hosts_in_child(void);
+void hosts_reset_in_child(void);
 /* Mapped memory became executable, perhaps again.  Context: as above. */
-void hosts_executable(const void *address, size_t bytes);
+void hosts_note_executable(const void *address, size_t bytes);
 /* ... was made writable and not executable.  Context: as above; so often that it must cost next to nothing. */
-void hosts_writable(void);
+void hosts_note_writable(void);
 
-/* An adapter waits for an object to be relocated: hosts_retry() is called at the next mapping.  Context: any, also signal. */
+/* An adapter waits for an object to be relocated: hosts_retry_waiting_hooks() is called at the next mapping.  Context: any, also signal. */
 extern int hosts_waiting;
-void hosts_retry(void);
+void hosts_retry_waiting_hooks(void);
 
 /* One per host. */
-void deno_object(const struct object *o);
-void erlang_object(const struct object *o);
-void java_object(const struct object *o);
-void javascriptcore_object(const struct object *o);
-void javascriptcore_mapped(int fd);
-void luajit_object(const struct object *o);
-void luajit_retry(void);
-void mono_object(const struct object *o);
-void fixed_frame_object(const struct object *o);
+void deno_hook_object(const struct object *o);
+void erlang_hook_object(const struct object *o);
+void java_hook_object(const struct object *o);
+void javascriptcore_hook_object(const struct object *o);
+void javascriptcore_note_mapping(int fd);
+void luajit_hook_object(const struct object *o);
+void luajit_retry_callers(void);
+void mono_hook_object(const struct object *o);
+void fixed_frame_note_object(const struct object *o);
 /* Rules of a piece of such code that differ from its one frame. */
 #define FIXED_FRAME_BYTES 32
-void fixed_frame_except(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules);
-void fixed_frame_region(const struct object *mapper, uint64_t address, uint64_t bytes);
-void php_object(const struct object *o);
-void postgres_object(const struct object *o);
-void pypy_object(const struct object *o);
-void pypy_mapped(const void *address, size_t bytes);
-void ruby_executable(const void *address, size_t bytes);
-void ruby_object(const struct object *o);
-void ruby_region(const struct object *mapper, uint64_t address, uint64_t bytes);
-void v8_object(const struct object *o);
-void v8_injected(void);
+void fixed_frame_register(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules);
+void fixed_frame_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
+void php_hook_object(const struct object *o);
+void postgres_hook_object(const struct object *o);
+void pypy_hook_object(const struct object *o);
+void pypy_note_mapping(const void *address, size_t bytes);
+void ruby_note_executable(const void *address, size_t bytes);
+void ruby_hook_object(const struct object *o);
+void ruby_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
+void v8_hook_object(const struct object *o);
+void v8_adapt_injected(void);
 
 #endif

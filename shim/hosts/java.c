@@ -76,14 +76,14 @@ static int lines_taken;
 #define ADD_CAPABILITIES 142
 #define SET_EVENT_MODE 2
 
-static void give_back(handle env, void *p)
+static void free_jvmti_memory(handle env, void *p)
 {
 	if (p)
 		JVMTI(env, DEALLOCATE, unsigned char *)(env, p);
 }
 
 /* "Lpackage/Class;" and "method" to "package.Class.method". */
-static void method_name(handle env, void *method, char out[NAME_BYTES])
+static void format_method_name(handle env, void *method, char out[NAME_BYTES])
 {
 	char *name = NULL, *signature = NULL;
 	void *class = NULL;
@@ -99,13 +99,13 @@ static void method_name(handle env, void *method, char out[NAME_BYTES])
 	for (const char *c = name ? name : "(no name)"; *c && at < NAME_BYTES - 1; c++)
 		out[at++] = *c;
 	out[at] = 0;
-	give_back(env, name);
-	give_back(env, signature);
+	free_jvmti_memory(env, name);
+	free_jvmti_memory(env, signature);
 }
 
 /* The file of a method's class behind its package, which tells files of the same name apart: "com/shop/Cart.java".  Empty: the class does
  * not say. */
-static void method_file(handle env, void *method, char out[FILE_BYTES])
+static void format_method_file(handle env, void *method, char out[FILE_BYTES])
 {
 	char *signature = NULL, *file = NULL;
 	size_t package = 0, bytes;
@@ -124,8 +124,8 @@ static void method_file(handle env, void *method, char out[FILE_BYTES])
 	if (package)
 		memcpy(out, signature + 1, package);
 	memcpy(out + package, file, bytes);
-	give_back(env, file);
-	give_back(env, signature);
+	free_jvmti_memory(env, file);
+	free_jvmti_memory(env, signature);
 }
 
 /* What a method's lines are: kept for the last one asked, because neighbours mostly share it. */
@@ -136,22 +136,22 @@ struct method_lines {
 	char file[FILE_BYTES];
 };
 
-static void forget_lines(handle env, struct method_lines *m)
+static void free_method_lines(handle env, struct method_lines *m)
 {
-	give_back(env, m->lines);
+	free_jvmti_memory(env, m->lines);
 	memset(m, 0, sizeof(*m));
 }
 
-static uint32_t find_line(handle env, struct method_lines *m, void *method, int32_t bci)
+static uint32_t find_line_of_bytecode(handle env, struct method_lines *m, void *method, int32_t bci)
 {
 	uint32_t number = 0;
 
 	if (m->method != method) {
-		forget_lines(env, m);
+		free_method_lines(env, m);
 		m->method = method;
 		if (JVMTI(env, GET_LINE_TABLE, void *, int32_t *, struct line **)(env, method, &m->nr, &m->lines))
 			m->nr = 0;
-		method_file(env, method, m->file);
+		format_method_file(env, method, m->file);
 	}
 	for (int32_t i = 0; i < m->nr; i++)
 		if (m->lines[i].bci <= bci)
@@ -164,14 +164,14 @@ struct method_text {
 	char name[NAME_BYTES], file[FILE_BYTES];
 };
 
-static const struct method_text *method_text(handle env, void *method)
+static const struct method_text *get_method_text(handle env, void *method)
 {
 	struct method_text *t = (struct method_text *)(lines_buffer + LINES_BYTES + INLINES_BYTES) + (uintptr_t)method / 8 % NAMES;
 
 	if (t->method == method)
 		return t;
-	method_name(env, method, t->name);
-	method_file(env, method, t->file);
+	format_method_name(env, method, t->name);
+	format_method_file(env, method, t->file);
 	t->method = method;
 	return t;
 }
@@ -188,11 +188,11 @@ static bool same_inlining(const struct frame *a, const struct frame *b)
 }
 
 /* The methods at an address, outermost first.  false: there is no room for any more. */
-static bool add_inlines(handle env, struct line_table *t, struct method_lines *m, uint64_t address, const struct frame *f)
+static bool add_inlined_methods(handle env, struct line_table *t, struct method_lines *m, uint64_t address, const struct frame *f)
 {
 	for (int32_t i = f->nr; i > 0; i--) {
-		const struct method_text *text = method_text(env, f->methods[i - 1]);
-		uint32_t line = i < f->nr && f->bcis[i] >= 0 ? find_line(env, m, f->methods[i], f->bcis[i]) : 0;
+		const struct method_text *text = get_method_text(env, f->methods[i - 1]);
+		uint32_t line = i < f->nr && f->bcis[i] >= 0 ? find_line_of_bytecode(env, m, f->methods[i], f->bcis[i]) : 0;
 
 		if (t->capacity - t->bytes < 2 * (NAME_BYTES + FILE_BYTES) ||
 		    !inline_table_add(t, address, line, (uint32_t)(f->nr - i), text->name, text->file))
@@ -202,7 +202,7 @@ static bool add_inlines(handle env, struct line_table *t, struct method_lines *m
 }
 
 /* A pc's entry describes the code up to it. */
-static void send_inlines(handle env, uint64_t start, const struct inline_record *r, struct method_lines *m)
+static void register_inlines(handle env, uint64_t start, const struct inline_record *r, struct method_lines *m)
 {
 	struct line_table t = { .buffer = lines_buffer + LINES_BYTES, .capacity = INLINES_BYTES };
 	const struct frame *before = NULL;
@@ -214,7 +214,7 @@ static void send_inlines(handle env, uint64_t start, const struct inline_record 
 		const struct frame *f = &r->frames[i];
 
 		if (f->nr > 0 && (!before || !same_inlining(before, f))) {
-			room = add_inlines(env, &t, m, from, f);
+			room = add_inlined_methods(env, &t, m, from, f);
 			any |= f->nr > 1;
 			before = f;
 		}
@@ -228,7 +228,7 @@ static void send_inlines(handle env, uint64_t start, const struct inline_record 
 }
 
 /* Likewise. */
-static void send_lines(handle env, uint64_t start, const struct inline_record *r)
+static void register_lines_and_inlines(handle env, uint64_t start, const struct inline_record *r)
 {
 	struct line_table t = { .buffer = lines_buffer, .capacity = LINES_BYTES };
 	struct method_lines m = { 0 };
@@ -243,21 +243,21 @@ static void send_lines(handle env, uint64_t start, const struct inline_record *r
 		uint32_t line = 0;
 
 		for (int32_t n = 0; n < f->nr && !line; n++)
-			line = f->bcis[n] >= 0 ? find_line(env, &m, f->methods[n], f->bcis[n]) : 0;
+			line = f->bcis[n] >= 0 ? find_line_of_bytecode(env, &m, f->methods[n], f->bcis[n]) : 0;
 		if (line && !line_table_add(&t, t.nr ? from : start, line, m.file, strlen(m.file)))
 			break;
 		if ((uint64_t)(uintptr_t)f->pc > from)
 			from = (uint64_t)(uintptr_t)f->pc;
 	}
 	line_table_send(&t, start);
-	send_inlines(env, start, r, &m);
+	register_inlines(env, start, r, &m);
 	__atomic_store_n(&lines_taken, 0, __ATOMIC_RELEASE);
-	forget_lines(env, &m);
+	free_method_lines(env, &m);
 }
 
 /* Context: the machine's service thread, or ours while we ask for all that exists. */
-static void compiled_load(handle env, void *method, int32_t bytes, const void *address, int32_t nr, const void *map,
-			  const struct inline_record *info)
+static void on_compiled_method_load(handle env, void *method, int32_t bytes, const void *address, int32_t nr, const void *map,
+				    const struct inline_record *info)
 {
 	char name[NAME_BYTES];
 
@@ -265,26 +265,26 @@ static void compiled_load(handle env, void *method, int32_t bytes, const void *a
 	(void)map;
 	if (bytes <= 0)
 		return;
-	method_name(env, method, name);
-	send_lines(env, (uint64_t)(uintptr_t)address, info);
+	format_method_name(env, method, name);
+	register_lines_and_inlines(env, (uint64_t)(uintptr_t)address, info);
 	announce_load((uint64_t)(uintptr_t)address, (uint64_t)bytes, name, address, TOLD_LATE_NS);
 }
 
-static void compiled_unload(handle env, void *method, const void *address)
+static void on_compiled_method_unload(handle env, void *method, const void *address)
 {
 	(void)env;
 	(void)method;
 	jitreg_code_unload((uint64_t)(uintptr_t)address, 0);
 }
 
-static void code_generated(handle env, const char *name, const void *address, int32_t bytes)
+static void on_dynamic_code_generated(handle env, const char *name, const void *address, int32_t bytes)
 {
 	(void)env;
 	if (bytes > 0)
 		jitreg_code_load((uint64_t)(uintptr_t)address, (uint64_t)bytes, 0, name, NULL);
 }
 
-static void enable_events(handle vm)
+static void enable_jvmti_events(handle vm)
 {
 	/* can_get_source_file_name, can_get_line_numbers; can_generate_compiled_method_load_events */
 	uint8_t capabilities[16] = { 0, 0x18, 0, 0x08 };
@@ -295,9 +295,9 @@ static void enable_events(handle vm)
 		return;
 	if (JVMTI(env, ADD_CAPABILITIES, const void *)(env, capabilities))
 		return;
-	callbacks[EVENT_COMPILED_LOAD - EVENT_FIRST] = (void *)compiled_load;
-	callbacks[EVENT_COMPILED_UNLOAD - EVENT_FIRST] = (void *)compiled_unload;
-	callbacks[EVENT_CODE_GENERATED - EVENT_FIRST] = (void *)code_generated;
+	callbacks[EVENT_COMPILED_LOAD - EVENT_FIRST] = (void *)on_compiled_method_load;
+	callbacks[EVENT_COMPILED_UNLOAD - EVENT_FIRST] = (void *)on_compiled_method_unload;
+	callbacks[EVENT_CODE_GENERATED - EVENT_FIRST] = (void *)on_dynamic_code_generated;
 	/* as many as there were in version 1.0: later ones are not looked for */
 	JVMTI(env, SET_EVENT_CALLBACKS, const void *, int32_t)(env, callbacks, 35 * (int32_t)sizeof(void *));
 	for (int event = EVENT_COMPILED_LOAD; event <= EVENT_CODE_GENERATED; event++)
@@ -307,7 +307,7 @@ static void enable_events(handle vm)
 	ANNOUNCE_ONCE("OpenJDK: compiled methods and lines registered through JVMTI; -XX:+PreserveFramePointer added");
 }
 
-static int create(handle *vm, void **env, struct arguments *given)
+static int create_java_vm(handle *vm, void **env, struct arguments *given)
 {
 	static char keep_frames[] = "-XX:+PreserveFramePointer";
 	struct option options[OPTIONS_MAX];
@@ -323,34 +323,34 @@ static int create(handle *vm, void **env, struct arguments *given)
 	}
 	ret = real_create(vm, env, &a);
 	if (ret == JNI_OK && guest_is_on())
-		enable_events(*vm);
+		enable_jvmti_events(*vm);
 	return ret;
 }
 
 /* The launcher's only. */
-static void *launchers_dlsym(void *library, const char *name)
+static void *on_launcher_dlsym(void *library, const char *name)
 {
 	void *symbol = real_dlsym(library, name);
 
 	if (!symbol || strcmp(name, "JNI_CreateJavaVM") != 0)
 		return symbol;
 	real_create = (create_function)symbol;
-	return (void *)create;
+	return (void *)create_java_vm;
 }
 
-void java_object(const struct object *o)
+void java_hook_object(const struct object *o)
 {
 	long p;
 
 	if (real_dlsym || real_create)
 		return;
 	if (object_find_symbol(o, "JLI_Launch")) { /* libjli, or a program that has it inside */
-		if (slot_replace(o, "dlsym", (void *)launchers_dlsym, &real_dlsym)) {
+		if (slot_replace(o, "dlsym", (void *)on_launcher_dlsym, &real_dlsym)) {
 			guest_debug("OpenJDK: adapter unavailable (the launcher's call of JNI_CreateJavaVM was not found)");
 			return;
 		}
 	} else if (!object_find_slot(o, "JNI_CreateJavaVM") ||
-		   slot_replace(o, "JNI_CreateJavaVM", (void *)create, &real_create)) { /* who embeds a machine calls it */
+		   slot_replace(o, "JNI_CreateJavaVM", (void *)create_java_vm, &real_create)) { /* who embeds a machine calls it */
 		return;
 	}
 	p = sys_mmap(NULL, LINES_BYTES + INLINES_BYTES + NAMES * sizeof(struct method_text), PROT_READ | PROT_WRITE,

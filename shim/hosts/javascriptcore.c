@@ -18,7 +18,7 @@
 static char use[] = "JSC_useJITDump=1", folder[] = "JSC_jitDumpDirectory=" FOLDER;
 static int is_set;
 
-static int users_own(void)
+static int has_user_options(void)
 {
 	for (char **e = environ; e && *e; e++)
 		if (strncmp(*e, "JSC_", 4) == 0)
@@ -26,25 +26,25 @@ static int users_own(void)
 	return 0;
 }
 
-void javascriptcore_object(const struct object *o)
+void javascriptcore_hook_object(const struct object *o)
 {
-	if (is_set || !strstr(o->name, "libjavascriptcore") || !object_find_symbol(o, "JSGlobalContextCreate") || users_own())
+	if (is_set || !strstr(o->name, "libjavascriptcore") || !object_find_symbol(o, "JSGlobalContextCreate") || has_user_options())
 		return;
-	if (environ_add(use) || environ_add(folder))
+	if (environ_add_entry(use) || environ_add_entry(folder))
 		return;
 	__atomic_store_n(&is_set, 1, __ATOMIC_RELEASE);
 	ANNOUNCE_ONCE("JavaScriptCore: JSC_useJITDump set until it was read; its jitdump file is removed");
 }
 
-void javascriptcore_mapped(int fd)
+void javascriptcore_note_mapping(int fd)
 {
 	char link[64], path[256], own[64];
 	long n;
 
 	if (!__atomic_load_n(&is_set, __ATOMIC_ACQUIRE))
 		return;
-	environ_remove(use);
-	environ_remove(folder);
+	environ_remove_entry(use);
+	environ_remove_entry(folder);
 	if (fd < 0)
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);

@@ -63,7 +63,7 @@ static const struct frame_saved frame_saved[] = { { 6, 2 }, { 3, 3 }, { 15, 4 },
 #define SPILL_MAX 4096
 
 /* GCtrace: szmcode, mcode, mcloop, nchild, spadjust.  -1: it is not there. */
-static int find_spill(uintptr_t thread, uintptr_t address, size_t bytes)
+static int find_trace_spill(uintptr_t thread, uintptr_t address, size_t bytes)
 {
 	const unsigned char *state;
 	uint64_t code;
@@ -86,7 +86,7 @@ static int find_spill(uintptr_t thread, uintptr_t address, size_t bytes)
 }
 
 /* An addition to rsp at p: so long, and how much; 0: something else is there. */
-static int read_addition(const unsigned char *p, size_t bytes, int32_t *out)
+static int read_rsp_addition(const unsigned char *p, size_t bytes, int32_t *out)
 {
 	if (bytes >= 4 && p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xc4) {
 		*out = (signed char)p[3];
@@ -103,7 +103,7 @@ static int read_addition(const unsigned char *p, size_t bytes, int32_t *out)
  * The trace lowers the stack pointer just before it says that it runs (movl $number, disp(%r14)), by its spill less its
  * parent's, and before it leaves for another one (jmp) takes it all back.
  */
-static void send_frames(uintptr_t address, size_t bytes, int spill)
+static void register_trace_frames(uintptr_t address, size_t bytes, int spill)
 {
 	const unsigned char *code = (const unsigned char *)address;
 	struct frame_rule rule[3] = { { 0, FRAME_BYTES + (uint32_t)spill } };
@@ -111,7 +111,7 @@ static void send_frames(uintptr_t address, size_t bytes, int spill)
 	int32_t by;
 
 	for (size_t at = 0; spill && at + 2 < bytes; at++) {
-		length = read_addition(code + at, bytes - at, &by);
+		length = read_rsp_addition(code + at, bytes - at, &by);
 		if (!length || by >= 0 || -by > spill || at + (size_t)length + 2 > bytes || code[at + (size_t)length] != 0x41 ||
 		    code[at + (size_t)length + 1] != 0xc7)
 			continue;
@@ -120,7 +120,7 @@ static void send_frames(uintptr_t address, size_t bytes, int spill)
 		break;
 	}
 	for (size_t back = 9; spill && back <= 12 && back < bytes; back += 3) {
-		length = read_addition(code + bytes - back, back - 5, &by);
+		length = read_rsp_addition(code + bytes - back, back - 5, &by);
 		if (length == (int)back - 5 && by == spill && code[bytes - 5] == 0xe9)
 			rule[nr++] = (struct frame_rule){ (uint32_t)bytes - 5, FRAME_BYTES };
 	}
@@ -128,9 +128,9 @@ static void send_frames(uintptr_t address, size_t bytes, int spill)
 }
 
 /* Context: a host's thread that has compiled. */
-static void on_trace(int number, uintptr_t address, size_t bytes, const char *name, const char *file, int line, uintptr_t thread)
+static void register_trace(int number, uintptr_t address, size_t bytes, const char *name, const char *file, int line, uintptr_t thread)
 {
-	int spill = find_spill(thread, address, bytes);
+	int spill = find_trace_spill(thread, address, bytes);
 
 	unsigned char buffer[LINE_BYTES];
 	struct line_table t = { .buffer = buffer, .capacity = sizeof(buffer) };
@@ -139,14 +139,14 @@ static void on_trace(int number, uintptr_t address, size_t bytes, const char *na
 		line_table_send(&t, address);
 	jitreg_code_load(address, bytes, (uint64_t)number, name, (const void *)address);
 	if (spill >= 0)
-		send_frames(address, bytes, spill);
+		register_trace_frames(address, bytes, spill);
 }
 
 /* The user's own script runs behind ours. */
-static char *with_users(const char *users)
+static char *format_script_with_users(const char *users)
 {
 	size_t bytes;
-	int n = snprintf(script, SCRIPT_BYTES, command_text, (unsigned long long)(uintptr_t)on_trace);
+	int n = snprintf(script, SCRIPT_BYTES, command_text, (unsigned long long)(uintptr_t)register_trace);
 
 	n += snprintf(script + n, SCRIPT_BYTES - (size_t)n, "%s", script_text);
 	if (!users)
@@ -161,21 +161,21 @@ static char *with_users(const char *users)
 	return script;
 }
 
-static char *on_getenv(const char *name)
+static char *on_lua_init_getenv(const char *name)
 {
 	static int answered; /* the interpreter asks first; scripts find what is there */
 	char *users = real_getenv(name), *ours;
 
 	if (strcmp(name, "LUA_INIT") != 0 || !guest_is_on() || __atomic_exchange_n(&answered, 1, __ATOMIC_RELAXED))
 		return users;
-	ours = with_users(users);
+	ours = format_script_with_users(users);
 	if (!ours)
 		return users;
 	ANNOUNCE_ONCE("LuaJIT: traces registered through jit.attach, by a script prepended to LUA_INIT");
 	return ours;
 }
 
-static bool make_script(void)
+static bool allocate_script(void)
 {
 	long p = sys_mmap(NULL, SCRIPT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
@@ -184,9 +184,9 @@ static bool make_script(void)
 	return p > 0;
 }
 
-static void listen_to(const struct object *program)
+static void hook_luajit_command(const struct object *program)
 {
-	if (make_script() && slot_replace(program, "getenv", (void *)on_getenv, &real_getenv))
+	if (allocate_script() && slot_replace(program, "getenv", (void *)on_lua_init_getenv, &real_getenv))
 		guest_debug("LuaJIT: adapter unavailable (the call that reads LUA_INIT was not found)");
 }
 
@@ -222,19 +222,19 @@ static struct caller {
 } callers[CALLERS_MAX];
 static int nr_callers, callers_taken;
 
-/* The script's say().  Nothing here raises an error: all are what the script gives. */
-static int say(void *state)
+/* The script's register_trace_from_lua().  Nothing here raises an error: all are what the script gives. */
+static int register_trace_from_lua(void *state)
 {
 	const char *name = lua.tolstring(state, 4, NULL), *file = lua.tolstring(state, 5, NULL);
 
 	if (name && file)
-		on_trace((int)lua.tonumber(state, 1), (uintptr_t)lua.tonumber(state, 2), (size_t)lua.tonumber(state, 3), name, file,
-			 (int)lua.tonumber(state, 6), (uintptr_t)state);
+		register_trace((int)lua.tonumber(state, 1), (uintptr_t)lua.tonumber(state, 2), (size_t)lua.tonumber(state, 3), name, file,
+			       (int)lua.tonumber(state, 6), (uintptr_t)state);
 	return 0;
 }
 
 /* Called by Lua, which catches its errors.  Once for each global state. */
-static int attach(void *state)
+static int attach_script_to_state(void *state)
 {
 	lua.pushlightuserdata(state, &lua);
 	lua.rawget(state, REGISTRY);
@@ -244,14 +244,14 @@ static int attach(void *state)
 	lua.pushboolean(state, 1);
 	lua.rawset(state, REGISTRY);
 	if (lua.loadbuffer(state, script, strlen(script), "=tailor") == 0) {
-		lua.pushcclosure(state, say, 0);
+		lua.pushcclosure(state, register_trace_from_lua, 0);
 		lua.call(state, 1, 0);
 	}
 	return 0;
 }
 
 /* Context: where the host calls it: Lua may be called. */
-static void on_openlibs(void *state)
+static void on_lua_openlibs(void *state)
 {
 	int top;
 
@@ -259,12 +259,12 @@ static void on_openlibs(void *state)
 	if (!guest_is_on())
 		return;
 	top = lua.gettop(state);
-	if (lua.cpcall(state, attach, NULL) == 0)
+	if (lua.cpcall(state, attach_script_to_state, NULL) == 0)
 		ANNOUNCE_ONCE("LuaJIT: traces registered through jit.attach, by a script that runs behind luaL_openlibs");
 	lua.settop(state, top);
 }
 
-static bool is_library(const struct object *o)
+static bool is_luajit_library(const struct object *o)
 {
 	return o->bias == library.bias && o->headers == library.headers;
 }
@@ -274,40 +274,40 @@ struct definers {
 	bool has_library;
 };
 
-static int count_definer(void *context, const struct object *o)
+static int count_openlibs_definer(void *context, const struct object *o)
 {
 	struct definers *d = context;
 
 	if (object_find_symbol(o, "luaL_openlibs")) {
 		d->nr++;
-		d->has_library |= is_library(o);
+		d->has_library |= is_luajit_library(o);
 	}
 	return 0;
 }
 
 /* true: it is decided what becomes of it.  A slot that is bound at its first call leads into its own object until then. */
-static bool hear_calls(const struct caller *c)
+static bool try_hook_caller_slot(const struct caller *c)
 {
-	void *to = (void *)on_openlibs, *now;
+	void *to = (void *)on_lua_openlibs, *now;
 
 	if (!sys_readable_range(c->slot, sizeof(now)))
 		return true;
 	memcpy(&now, c->slot, sizeof(now));
 	if (now == (void *)lua.openlibs || (c->one_lua && object_contains(&c->object, now, 1)))
-		patch_write(c->slot, &to, sizeof(to));
+		patch_write_memory(c->slot, &to, sizeof(to));
 	return (uintptr_t)now >= c->object.bias; /* else it is not relocated yet */
 }
 
-static void hear_caller(const struct object *o)
+static void hook_caller_or_wait(const struct object *o)
 {
 	struct caller c = { *o, object_find_slot(o, "luaL_openlibs"), false };
 	struct definers d = { 0, false };
 
 	if (!c.slot)
 		return;
-	objects_each(count_definer, &d);
+	objects_each(count_openlibs_definer, &d);
 	c.one_lua = d.nr == 1;
-	if (!d.has_library || hear_calls(&c)) /* (it may have been unloaded) */
+	if (!d.has_library || try_hook_caller_slot(&c)) /* (it may have been unloaded) */
 		return;
 	while (__atomic_exchange_n(&callers_taken, 1, __ATOMIC_ACQUIRE))
 		__builtin_ia32_pause();
@@ -317,26 +317,26 @@ static void hear_caller(const struct object *o)
 	__atomic_store_n(&hosts_waiting, 1, __ATOMIC_RELEASE);
 }
 
-static int each_caller(void *context, const struct object *o)
+static int hook_each_caller(void *context, const struct object *o)
 {
 	(void)context;
-	hear_caller(o);
+	hook_caller_or_wait(o);
 	return 0;
 }
 
-void luajit_retry(void)
+void luajit_retry_callers(void)
 {
 	if (__atomic_exchange_n(&callers_taken, 1, __ATOMIC_ACQUIRE))
 		return;
 	for (int i = nr_callers - 1; i >= 0; i--)
-		if (hear_calls(&callers[i]))
+		if (try_hook_caller_slot(&callers[i]))
 			callers[i] = callers[--nr_callers];
 	if (!nr_callers)
 		__atomic_store_n(&hosts_waiting, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&callers_taken, 0, __ATOMIC_RELEASE);
 }
 
-static bool find_functions(const struct object *o)
+static bool find_lua_functions(const struct object *o)
 {
 	static const struct {
 		const char *name;
@@ -368,34 +368,34 @@ static bool find_functions(const struct object *o)
 	return true;
 }
 
-static void listen_to_callers(const struct object *o)
+static void hook_luajit_library(const struct object *o)
 {
 	library = (struct object){ 0, NULL, 0, NULL };
-	if (!find_functions(o) || (!script && !make_script())) {
+	if (!find_lua_functions(o) || (!script && !allocate_script())) {
 		guest_debug("LuaJIT: adapter unavailable (a function of its library was not found)");
 		return;
 	}
 	snprintf(script, SCRIPT_BYTES, "%s%s", library_text, script_text);
 	library = *o;
-	objects_each(each_caller, NULL);
+	objects_each(hook_each_caller, NULL);
 }
 
-static int is_loaded(void *context, const struct object *o)
+static int is_library_loaded(void *context, const struct object *o)
 {
 	(void)context;
-	return is_library(o);
+	return is_luajit_library(o);
 }
 
 /* The command has LuaJIT in itself (Debian); other programs, and libraries that they load, call the library, which may be unloaded with
  * them, and loaded again. */
-void luajit_object(const struct object *o)
+void luajit_hook_object(const struct object *o)
 {
 	bool is_luajit = (!script || library.headers) && object_find_symbol(o, "luaJIT_setmode");
 
 	if (is_luajit && !library.headers)
-		(*o->name ? listen_to_callers : listen_to)(o);
-	else if (is_luajit && (is_library(o) || !objects_each(is_loaded, NULL)))
-		listen_to_callers(o);
+		(*o->name ? hook_luajit_library : hook_luajit_command)(o);
+	else if (is_luajit && (is_luajit_library(o) || !objects_each(is_library_loaded, NULL)))
+		hook_luajit_library(o);
 	else if (library.headers)
-		hear_caller(o);
+		hook_caller_or_wait(o);
 }

@@ -34,7 +34,7 @@ static struct {
 	void (*free)(void *);
 } mono;
 
-static void send_lines(void *method, uint64_t start, uint64_t bytes)
+static void register_method_lines(void *method, uint64_t start, uint64_t bytes)
 {
 	unsigned char buffer[LINES_BYTES];
 	struct line_table t = { .buffer = buffer, .capacity = sizeof(buffer) };
@@ -56,7 +56,7 @@ static void send_lines(void *method, uint64_t start, uint64_t bytes)
 }
 
 /* Context: a thread of the host's that has compiled; with its locks. */
-static void jit_done(void *profiler, void *method, void *jit_info)
+static void on_method_compiled(void *profiler, void *method, void *jit_info)
 {
 	void *start = mono.code_start(jit_info);
 	int bytes = mono.code_size(jit_info);
@@ -67,13 +67,13 @@ static void jit_done(void *profiler, void *method, void *jit_info)
 		return;
 	name = mono.method_full_name(method, 1);
 	if (mono.debug_enabled && mono.debug_enabled() && mono.lookup_location && mono.free_location && mono.domain_get)
-		send_lines(method, (uint64_t)(uintptr_t)start, (uint64_t)bytes);
+		register_method_lines(method, (uint64_t)(uintptr_t)start, (uint64_t)bytes);
 	jitreg_code_load((uint64_t)(uintptr_t)start, (uint64_t)bytes, 0, name ? name : "(no name)", start);
 	if (name)
 		mono.free(name);
 }
 
-void mono_object(const struct object *o)
+void mono_hook_object(const struct object *o)
 {
 	static const struct {
 		const char *name;
@@ -107,7 +107,7 @@ void mono_object(const struct object *o)
 	profiler = mono.profiler_create(NULL);
 	if (!profiler)
 		return;
-	mono.set_jit_done_callback(profiler, (void *)jit_done);
+	mono.set_jit_done_callback(profiler, (void *)on_method_compiled);
 	if (mono.parse_debug_option && mono.parse_debug_option("disable_omit_fp"))
 		ANNOUNCE_ONCE(
 			"Mono: compiled methods registered through its profiler interface; frame pointers enabled (disable_omit_fp)");

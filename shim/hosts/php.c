@@ -22,7 +22,7 @@ static char *(*real_getenv)(const char *);
 static char **sapi_module;
 static char *text;
 
-static void add_setting(void)
+static void add_jit_debug_setting(void)
 {
 	for (size_t i = 0; i < SAPI_BYTES / sizeof(char *); i++) {
 		char *theirs = sapi_module[i];
@@ -41,16 +41,16 @@ static void add_setting(void)
 	}
 }
 
-static char *on_getenv(const char *name)
+static char *on_ini_dir_getenv(const char *name)
 {
 	static int added;
 
 	if (strcmp(name, "PHP_INI_SCAN_DIR") == 0 && guest_is_on() && !__atomic_exchange_n(&added, 1, __ATOMIC_RELAXED))
-		add_setting();
+		add_jit_debug_setting();
 	return real_getenv(name);
 }
 
-void php_object(const struct object *o)
+void php_hook_object(const struct object *o)
 {
 	long p;
 
@@ -63,6 +63,6 @@ void php_object(const struct object *o)
 	if (p < 0 && p > -4096)
 		return;
 	text = (char *)p;
-	if (slot_replace(o, "getenv", (void *)on_getenv, &real_getenv))
+	if (slot_replace(o, "getenv", (void *)on_ini_dir_getenv, &real_getenv))
 		guest_debug("PHP: adapter unavailable (the call that reads its environment was not found)");
 }

@@ -11,7 +11,7 @@ struct program {
 	bool *debugging_support;
 };
 
-static int find_setting(void *context, const struct object *o)
+static int find_debugging_setting(void *context, const struct object *o)
 {
 	struct program *p = context;
 
@@ -19,15 +19,15 @@ static int find_setting(void *context, const struct object *o)
 	return 1; /* the program is the first */
 }
 
-void postgres_object(const struct object *o)
+void postgres_hook_object(const struct object *o)
 {
 	struct program p = { NULL };
 
-	postgres_plans_object(o);
+	postgres_plans_hook_object(o);
 	if (!object_find_symbol(o, "_PG_jit_provider_init"))
 		return;
-	postgres_llvm_object(o);
-	objects_each(find_setting, &p);
+	postgres_note_llvm_object(o);
+	objects_each(find_debugging_setting, &p);
 	if (!p.debugging_support || *p.debugging_support)
 		return;
 	*p.debugging_support = true;

@@ -13,21 +13,21 @@ static char *(*real_getenv)(const char *);
 static FILE *(*real_fopen)(const char *, const char *);
 
 /* Context: the thread that compiles, with the interpreter's lock. */
-static ssize_t on_write(void *cookie, const char *text, size_t bytes)
+static ssize_t on_log_write(void *cookie, const char *text, size_t bytes)
 {
 	(void)cookie;
 	pypy_log_read(text, bytes, guest_is_on());
 	return (ssize_t)bytes;
 }
 
-static FILE *on_fopen(const char *path, const char *mode)
+static FILE *on_log_fopen(const char *path, const char *mode)
 {
-	cookie_io_functions_t ours = { .write = on_write };
+	cookie_io_functions_t ours = { .write = on_log_write };
 
 	return path && strcmp(path, strchr(answer, ':') + 1) == 0 ? fopencookie(NULL, "w", ours) : real_fopen(path, mode);
 }
 
-static char *on_getenv(const char *name)
+static char *on_pypylog_getenv(const char *name)
 {
 	static int answered;
 	char *users = real_getenv(name);
@@ -43,16 +43,17 @@ static char *on_getenv(const char *name)
 /* Only the JIT maps as much: the first time, before it says anything. */
 #define JIT_BYTES_MIN 65536
 
-void pypy_mapped(const void *address, size_t bytes)
+void pypy_note_mapping(const void *address, size_t bytes)
 {
 	if (real_fopen && bytes >= JIT_BYTES_MIN)
-		pypy_log_mapped((uint64_t)(uintptr_t)address, bytes);
+		pypy_log_note_mapping((uint64_t)(uintptr_t)address, bytes);
 }
 
-void pypy_object(const struct object *o)
+void pypy_hook_object(const struct object *o)
 {
 	if (real_getenv || !object_find_symbol(o, "pypy_main_startup"))
 		return;
-	if (slot_replace(o, "fopen", (void *)on_fopen, &real_fopen) || slot_replace(o, "getenv", (void *)on_getenv, &real_getenv))
+	if (slot_replace(o, "fopen", (void *)on_log_fopen, &real_fopen) ||
+	    slot_replace(o, "getenv", (void *)on_pypylog_getenv, &real_getenv))
 		guest_debug("PyPy: adapter unavailable (the calls of fopen and getenv were not found)");
 }

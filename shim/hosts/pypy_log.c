@@ -59,14 +59,14 @@ static struct {
 	struct frame_saved saved[SAVED_MAX];
 } reader;
 
-static uint64_t hex_behind(const char *line, const char *words)
+static uint64_t parse_hex_behind(const char *line, const char *words)
 {
 	const char *at = strstr(line, words);
 
 	return at ? strtoull(at + strlen(words), NULL, 16) : 0;
 }
 
-static bool read_place(const char *at, const char *end, struct place *p)
+static bool parse_program_place(const char *at, const char *end, struct place *p)
 {
 	const char *semicolon = memchr(at, ';', (size_t)(end - at)), *colon = NULL, *dash;
 
@@ -84,7 +84,7 @@ static bool read_place(const char *at, const char *end, struct place *p)
 	return p->line != 0 && p->file_bytes < NAME_BYTES;
 }
 
-static void set_title(const struct place *p)
+static void set_code_title(const struct place *p)
 {
 	if (snprintf(reader.title, sizeof(reader.title), "%.*s %.*s:%u (%s)", p->function_bytes, p->function, p->file_bytes, p->file,
 		     p->line, reader.name) < 0)
@@ -94,7 +94,7 @@ static void set_title(const struct place *p)
 /* ------------------------------------------------------------------------------------------------------------ frames */
 
 /* movq register, disp(%rsp): so long, and what it says; 0: something else. */
-static int read_save(const unsigned char *p, unsigned char *reg, uint32_t *displacement)
+static int read_register_save(const unsigned char *p, unsigned char *reg, uint32_t *displacement)
 {
 	static const unsigned char preserved[16] = { [3] = 1, [5] = 1, [12] = 1, [13] = 1, [14] = 1, [15] = 1 };
 	unsigned char n = (unsigned char)((p[1 + 1] >> 3 & 7) | (p[0] & 4) << 1);
@@ -114,7 +114,7 @@ static int read_save(const unsigned char *p, unsigned char *reg, uint32_t *displ
 }
 
 /* subq frame, %rsp, and registers saved behind it. */
-static void read_prologue(const unsigned char *code, uint64_t bytes)
+static void learn_frame_of_prologue(const unsigned char *code, uint64_t bytes)
 {
 	uint32_t displacement, frame;
 	unsigned char reg;
@@ -124,7 +124,7 @@ static void read_prologue(const unsigned char *code, uint64_t bytes)
 		return;
 	memcpy(&frame, code + 3, 4);
 	for (const unsigned char *p = code + 7; p + 8 <= code + PROLOGUE_BYTES && nr < SAVED_MAX; p += length ? length : 1) {
-		length = read_save(p, &reg, &displacement);
+		length = read_register_save(p, &reg, &displacement);
 		if (length && displacement < frame && displacement % 8 == 0)
 			reader.saved[nr++] = (struct frame_saved){ reg, (frame + 8 - displacement) / 8 };
 	}
@@ -132,7 +132,7 @@ static void read_prologue(const unsigned char *code, uint64_t bytes)
 	reader.frame_bytes = frame;
 }
 
-static void send_frames(bool entered)
+static void register_code_frames(bool entered)
 {
 	const unsigned char *code = (const unsigned char *)(uintptr_t)reader.start;
 	uint32_t bytes = (uint32_t)(reader.end - reader.start), frame = reader.frame_bytes + 8;
@@ -155,7 +155,7 @@ static void send_frames(bool entered)
 }
 
 /* Helpers before the first code. */
-static void send_helpers(uint64_t end)
+static void register_helpers(uint64_t end)
 {
 	const unsigned char *code = (const unsigned char *)(uintptr_t)reader.helpers;
 	uint32_t bytes = (uint32_t)(end - reader.helpers), lowered = 0;
@@ -175,7 +175,7 @@ static void send_helpers(uint64_t end)
 	announce_frames(reader.helpers, bytes, rule, nr, NULL, 0);
 }
 
-void pypy_log_mapped(uint64_t start, uint64_t bytes)
+void pypy_log_note_mapping(uint64_t start, uint64_t bytes)
 {
 	if (reader.helpers_end)
 		return;
@@ -185,7 +185,7 @@ void pypy_log_mapped(uint64_t start, uint64_t bytes)
 
 /* ------------------------------------------------------------------------------------------------------------- lines */
 
-static void send_code(void)
+static void register_complete_code(void)
 {
 	const unsigned char *code = (const unsigned char *)(uintptr_t)reader.start;
 	bool entered = strncmp(reader.name, "Loop", 4) == 0;
@@ -195,49 +195,49 @@ static void send_code(void)
 	reader.known = false;
 	if (reader.helpers && reader.table > reader.helpers && reader.table < reader.helpers_end &&
 	    reader.table - reader.helpers <= HELPERS_BYTES_MAX)
-		send_helpers(reader.table);
+		register_helpers(reader.table);
 	reader.helpers = 0;
 	if (reader.first_line && reader.failures > reader.start) /* what a guard does when it fails */
 		line_table_add(&reader.lines, reader.failures, reader.first_line, reader.first_file, strlen(reader.first_file));
 	line_table_send(&reader.lines, reader.start);
 	jitreg_code_load(reader.start, reader.end - reader.start, 0, reader.title, code);
 	if (entered && !reader.frame_bytes)
-		read_prologue(code, reader.end - reader.start);
-	send_frames(entered);
+		learn_frame_of_prologue(code, reader.end - reader.start);
+	register_code_frames(entered);
 }
 
-static void begin_code(const char *line, const char *has)
+static void begin_code_of_line(const char *line, const char *has)
 {
 	const char *open = memchr(line, '(', (size_t)(has - line));
-	uint64_t bootstrap = hex_behind(has, "(bootstrap ");
+	uint64_t bootstrap = parse_hex_behind(has, "(bootstrap ");
 	struct place p;
 
-	send_code(); /* operations of the last one have not come */
+	register_complete_code(); /* operations of the last one have not come */
 	snprintf(reader.name, sizeof(reader.name), "%.*s", (int)((open ? open - 1 : has) - line), line);
 	snprintf(reader.title, sizeof(reader.title), "%s", reader.name);
 	reader.first_line = reader.line_nr = 0;
 	reader.failures = reader.table = 0;
 	reader.lines = (struct line_table){ .buffer = reader.table_bytes, .capacity = sizeof(reader.table_bytes) };
-	reader.start = hex_behind(has, " has address ");
+	reader.start = parse_hex_behind(has, " has address ");
 	if (bootstrap && bootstrap < reader.start)
 		reader.start = bootstrap;
 	reader.begun = reader.start != 0;
-	if (!open || !read_place(open + 1, has, &p))
+	if (!open || !parse_program_place(open + 1, has, &p))
 		return;
-	set_title(&p);
+	set_code_title(&p);
 	reader.first_line = p.line;
 	snprintf(reader.first_file, sizeof(reader.first_file), "%.*s", p.file_bytes, p.file);
 	line_table_add(&reader.lines, reader.start, p.line, reader.first_file, strlen(reader.first_file));
 }
 
-static void read_addresses(const char *line)
+static void read_code_addresses(const char *line)
 {
 	if (strstr(line, "gc table: 0x"))
-		reader.table = hex_behind(line, "gc table: ");
+		reader.table = parse_hex_behind(line, "gc table: ");
 	else if (strstr(line, "failures: 0x"))
-		reader.failures = hex_behind(line, "failures: ");
+		reader.failures = parse_hex_behind(line, "failures: ");
 	else if (strstr(line, "end: 0x")) {
-		reader.end = hex_behind(line, "end: ");
+		reader.end = parse_hex_behind(line, "end: ");
 		reader.begun = false;
 		reader.known = reader.end > reader.start && reader.end - reader.start < CODE_BYTES_MAX;
 	}
@@ -249,13 +249,13 @@ static void read_merge_point(const char *line)
 	const char *open = strchr(line, '\''), *close = strrchr(line, '\'');
 	struct place p;
 
-	if (!open || open == close || !read_place(open + 1, close, &p))
+	if (!open || open == close || !parse_program_place(open + 1, close, &p))
 		return;
 	reader.line_nr = p.line;
 	snprintf(reader.file, sizeof(reader.file), "%.*s", p.file_bytes, p.file);
 	if (reader.first_line)
 		return;
-	set_title(&p); /* a bridge */
+	set_code_title(&p); /* a bridge */
 	reader.first_line = p.line;
 	memcpy(reader.first_file, reader.file, sizeof(reader.first_file));
 	line_table_add(&reader.lines, reader.start, p.line, reader.file, strlen(reader.file));
@@ -269,19 +269,19 @@ static void read_operation(const char *line)
 		line_table_add(&reader.lines, at, reader.line_nr, reader.file, strlen(reader.file));
 }
 
-static void read_line(const char *line)
+static void read_log_line(const char *line)
 {
 	const char *has = reader.in_operations ? NULL : strstr(line, " has address 0x");
 
 	if (has)
-		begin_code(line, has);
+		begin_code_of_line(line, has);
 	else if (reader.begun)
-		read_addresses(line);
+		read_code_addresses(line);
 	else if (*line == '[' && strstr(line, "{jit-log-opt"))
 		reader.in_operations = reader.known;
 	else if (*line == '[' && strstr(line, "jit-log-opt") && reader.in_operations) {
 		reader.in_operations = false;
-		send_code();
+		register_complete_code();
 	} else if (reader.in_operations && *line == '+')
 		read_operation(line);
 	else if (reader.in_operations && strncmp(line, "debug_merge_point(", 18) == 0)
@@ -299,6 +299,6 @@ void pypy_log_read(const char *text, size_t bytes, bool listening)
 		reader.line[reader.bytes] = 0;
 		reader.bytes = 0;
 		if (listening)
-			read_line(reader.line);
+			read_log_line(reader.line);
 	}
 }

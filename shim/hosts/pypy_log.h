@@ -9,6 +9,6 @@
 void pypy_log_read(const char *text, size_t bytes, bool listening);
 
 /* The JIT's memory.  Only the first is looked at: it begins with the JIT's helpers. */
-void pypy_log_mapped(uint64_t start, uint64_t bytes);
+void pypy_log_note_mapping(uint64_t start, uint64_t bytes);
 
 #endif

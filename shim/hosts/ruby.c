@@ -41,7 +41,7 @@ static struct {
 
 /* ---- Blocks. */
 
-static struct array *blocks_of(const struct sequence *s)
+static struct array *blocks_of_sequence(const struct sequence *s)
 {
 	struct array *a;
 
@@ -50,7 +50,7 @@ static struct array *blocks_of(const struct sequence *s)
 }
 
 /* One that was only a jump is nothing when the next one has been put into its place. */
-static bool is_new(const struct block *b)
+static bool is_new_block(const struct block *b)
 {
 	return (b->start > ruby.last_start || (b->start == ruby.last_start && b->end > b->start && b->end != ruby.last_end)) &&
 	       b->start >= ruby.memory && b->start < ruby.middle && b->end >= b->start && b->end <= ruby.middle;
@@ -69,11 +69,11 @@ static bool is_array_of_blocks(struct array *a, const struct sequence *s, uint32
 	if ((uintptr_t)versions % 8 || !sys_readable_range(versions, sizeof(*versions) + sizeof(void *)) || versions->nr < 1)
 		return false;
 	b = versions->at[0];
-	return (uintptr_t)b % 8 == 0 && sys_readable_range(b, sizeof(*b)) && b->sequence == s && b->index == index && is_new(b);
+	return (uintptr_t)b % 8 == 0 && sys_readable_range(b, sizeof(*b)) && b->sequence == s && b->index == index && is_new_block(b);
 }
 
 /* The frame that runs, and its instruction.  NULL: none of ours. */
-static const struct sequence *running(uint32_t *index)
+static const struct sequence *find_running_sequence(uint32_t *index)
 {
 	const char *object = (const char *)(uintptr_t)ruby_functions.thread_current(), *thread;
 	const struct context *c;
@@ -104,7 +104,7 @@ static const struct sequence *running(uint32_t *index)
 	return s;
 }
 
-static bool find_blocks(const struct sequence *s, uint32_t index)
+static bool find_offset_of_blocks(const struct sequence *s, uint32_t index)
 {
 	struct array *a;
 
@@ -123,40 +123,40 @@ static bool find_blocks(const struct sequence *s, uint32_t index)
 }
 
 /* The first of those that were compiled now. */
-static const struct block *first_new(const struct sequence *s, uint32_t index)
+static const struct block *find_first_new_block(const struct sequence *s, uint32_t index)
 {
-	const struct array *a = blocks_of(s), *versions = a && index < (uint32_t)a->nr ? a->at[index] : NULL;
+	const struct array *a = blocks_of_sequence(s), *versions = a && index < (uint32_t)a->nr ? a->at[index] : NULL;
 	const struct block *first = NULL, *b;
 
 	for (int32_t i = 0; versions && i < versions->nr; i++) {
 		b = versions->at[i];
-		if (is_new(b) && (!first || b->start < first->start))
+		if (is_new_block(b) && (!first || b->start < first->start))
 			first = b;
 	}
 	return first;
 }
 
-static const struct block *next_new(const struct block *b)
+static const struct block *find_next_new_block(const struct block *b)
 {
 	const struct branch *last = b->outgoing && b->outgoing->nr > 0 ? b->outgoing->at[b->outgoing->nr - 1] : NULL;
 	const struct block *next = last && last->block == b ? last->to[0] : NULL;
 
-	return next && is_new(next) && next->start >= b->end && ruby_is_sequence(next->sequence) ? next : NULL;
+	return next && is_new_block(next) && next->start >= b->end && ruby_is_sequence(next->sequence) ? next : NULL;
 }
 
 /* ---- What is said of them. */
 
-static void send_lines(const unsigned char *code, size_t bytes, const struct sequence *s, uint32_t index)
+static void register_block_lines(const unsigned char *code, size_t bytes, const struct sequence *s, uint32_t index)
 {
 	unsigned char buffer[LINES_BYTES];
 	struct line_table t = { .buffer = buffer, .capacity = sizeof(buffer) };
 	uint64_t first = (uintptr_t)s->body->words, pc;
 	size_t file_bytes, at = 0, before = 0;
-	const char *file = ruby_text_of(ruby_functions.real_path(s), &file_bytes);
+	const char *file = ruby_string_text(ruby_functions.real_path(s), &file_bytes);
 	uint32_t line = ruby_functions.line_no(s, index);
 
 	if (!file_bytes)
-		file = ruby_text_of(ruby_functions.path(s), &file_bytes);
+		file = ruby_string_text(ruby_functions.path(s), &file_bytes);
 	if (!file_bytes)
 		return;
 	while (before < bytes && (!line || line_table_add(&t, (uintptr_t)code + before, line, file, file_bytes)) &&
@@ -167,18 +167,19 @@ static void send_lines(const unsigned char *code, size_t bytes, const struct seq
 	line_table_send(&t, (uintptr_t)code);
 }
 
-static void announce(const unsigned char *code, const unsigned char *end, const char *name, const struct sequence *s, uint32_t index)
+static void register_yjit_code(const unsigned char *code, const unsigned char *end, const char *name, const struct sequence *s,
+			       uint32_t index)
 {
 	size_t bytes = (size_t)(end - code);
 
 	if (s)
-		send_lines(code, bytes, s, index);
+		register_block_lines(code, bytes, s, index);
 	jitreg_code_load((uintptr_t)code, bytes, 0, name, code);
-	ruby_code_frames(code, bytes);
+	ruby_code_register_frames(code, bytes);
 }
 
 /* A method's first block may have an entry in front. */
-static unsigned char *entry_of(const struct block *b)
+static unsigned char *find_entry_of_block(const struct block *b)
 {
 	uintptr_t at = (uintptr_t)b->start & ~(uintptr_t)(ENTRY_ALIGNMENT - 1);
 
@@ -188,19 +189,19 @@ static unsigned char *entry_of(const struct block *b)
 	return b->start;
 }
 
-static void send_block(const struct block *b, const struct method *m, char *name, size_t name_bytes)
+static void register_block(const struct block *b, const struct method *m, char *name, size_t name_bytes)
 {
-	unsigned char *start = entry_of(b);
+	unsigned char *start = find_entry_of_block(b);
 
-	ruby_name(b->sequence, m, name, name_bytes);
+	ruby_format_method_name(b->sequence, m, name, name_bytes);
 	ruby.last_start = b->start;
 	ruby.last_end = b->end;
 	if (b->end > start)
-		announce(start, b->end, name, b->sequence, b->index);
+		register_yjit_code(start, b->end, name, b->sequence, b->index);
 }
 
 /* Exits and stubs, of what was compiled now; their end is where nothing was written. */
-static void send_outlined(const struct block *first, const char *name)
+static void register_outlined_code(const struct block *first, const char *name)
 {
 	const unsigned char *limit = ruby.middle + (ruby.middle - ruby.memory), *end = ruby.outlined;
 	char text[RUBY_NAME_BYTES + 16];
@@ -212,21 +213,21 @@ static void send_outlined(const struct block *first, const char *name)
 	if (end == ruby.outlined)
 		return;
 	snprintf(text, sizeof(text), "%s (exits)", name);
-	announce(ruby.outlined, end, text, first ? first->sequence : NULL, first ? first->index : 0);
+	register_yjit_code(ruby.outlined, end, text, first ? first->sequence : NULL, first ? first->index : 0);
 	ruby.outlined += end - ruby.outlined;
 }
 
-static void begin(void)
+static void begin_registering_yjit(void)
 {
 	ruby.last_start = ruby.memory;
 	ruby.last_end = ruby.memory + ENTRY_ALIGNMENT;
 	ruby.outlined = ruby.middle;
 	ANNOUNCE_ONCE("YJIT: methods, blocks and lines read from memory each time YJIT makes it executable");
-	announce(ruby.memory, ruby.last_end, "YJIT: return to the interpreter", NULL, 0);
+	register_yjit_code(ruby.memory, ruby.last_end, "YJIT: return to the interpreter", NULL, 0);
 }
 
 /* Context: a thread of Ruby's that has compiled, or discarded, code; with the interpreter's lock. */
-static void look(void)
+static void register_new_blocks(void)
 {
 	char name[RUBY_NAME_BYTES] = "YJIT", callee[RUBY_NAME_BYTES];
 	const struct block *first = NULL, *b, *next;
@@ -235,37 +236,37 @@ static void look(void)
 	uint64_t frame = RUBY_NIL;
 	uint32_t index;
 
-	s = running(&index);
+	s = find_running_sequence(&index);
 	if (!s)
 		return;
 	if (!ruby.blocks_of_body) {
-		if (!find_blocks(s, index))
+		if (!find_offset_of_blocks(s, index))
 			return;
-		begin();
+		begin_registering_yjit();
 	}
-	first = first_new(s, index);
+	first = find_first_new_block(s, index);
 	if (first && ruby_functions.profile_frames(0, 1, &frame, NULL) == 1)
-		m = ruby_method_of(frame);
+		m = ruby_method_of_frame(frame);
 	for (b = first; b; b = next) {
-		send_block(b, m, b == first ? name : callee, RUBY_NAME_BYTES);
-		next = next_new(b);
+		register_block(b, m, b == first ? name : callee, RUBY_NAME_BYTES);
+		next = find_next_new_block(b);
 		if (next && next->sequence != b->sequence)
 			m = ruby_method_called(b, next->sequence);
 	}
-	send_outlined(first, name);
+	register_outlined_code(first, name);
 }
 
-void ruby_executable(const void *address, size_t bytes)
+void ruby_note_executable(const void *address, size_t bytes)
 {
 	if (!ruby.memory || address != ruby.memory || bytes != (size_t)(ruby.middle - ruby.memory) || !guest_is_on() ||
 	    ruby_functions.during_gc() || __atomic_exchange_n(&ruby.taken, 1, __ATOMIC_ACQUIRE))
 		return;
-	look();
+	register_new_blocks();
 	__atomic_store_n(&ruby.taken, 0, __ATOMIC_RELEASE);
 }
 
 /* Ruby itself maps nothing else as code. */
-void ruby_region(const struct object *mapper, uint64_t address, uint64_t bytes)
+void ruby_note_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
 	if (!ruby_functions.thread_current || ruby.memory || mapper->bias != ruby.bias || bytes < MEMORY_BYTES_MIN)
 		return;
@@ -273,7 +274,7 @@ void ruby_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 	ruby.middle = ruby.memory + bytes / 2;
 }
 
-void ruby_object(const struct object *o)
+void ruby_hook_object(const struct object *o)
 {
 	static const struct {
 		const char *name;

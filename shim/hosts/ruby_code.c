@@ -24,25 +24,25 @@ struct rules {
 	int nr;
 };
 
-static void add(struct rules *r, size_t at, uint32_t cfa)
+static void add_frame_rule(struct rules *r, size_t at, uint32_t cfa)
 {
 	if (r->nr && r->rule[r->nr - 1].from == at)
 		r->nr--;
 	r->rule[r->nr++] = (struct frame_rule){ (uint32_t)at, cfa };
 }
 
-static void send(struct rules *r, size_t bytes)
+static void register_frame_rules(struct rules *r, size_t bytes)
 {
 	while (r->nr > 1 && r->rule[r->nr - 1].from >= bytes)
 		r->nr--;
 	if (bytes && (r->nr > 1 || r->rule[0].cfa != FIXED_FRAME_BYTES))
-		fixed_frame_except(r->address, bytes, r->rule, r->nr);
+		fixed_frame_register(r->address, bytes, r->rule, r->nr);
 	r->address += bytes;
 	r->nr = 0;
-	add(r, 0, FIXED_FRAME_BYTES);
+	add_frame_rule(r, 0, FIXED_FRAME_BYTES);
 }
 
-static bool is_at(const unsigned char *code, size_t bytes, size_t at, const void *pattern, size_t nr)
+static bool pattern_is_at(const unsigned char *code, size_t bytes, size_t at, const void *pattern, size_t nr)
 {
 	return nr <= bytes - at && memcmp(code + at, pattern, nr) == 0;
 }
@@ -72,11 +72,11 @@ uint64_t ruby_code_next_pc(const unsigned char *code, size_t bytes, size_t *at)
 }
 
 /* The bytes of an exit, which pops, from at on; 0: there is none. */
-static size_t exit_at(const unsigned char *code, size_t bytes, size_t at)
+static size_t bytes_of_exit_at(const unsigned char *code, size_t bytes, size_t at)
 {
 	size_t end = at + sizeof(pops);
 
-	if (!is_at(code, bytes, at, pops, sizeof(pops)))
+	if (!pattern_is_at(code, bytes, at, pops, sizeof(pops)))
 		return 0;
 	if (end < bytes && code[end] == 0xb8) /* mov $Qundef, %eax */
 		end += 5;
@@ -84,48 +84,48 @@ static size_t exit_at(const unsigned char *code, size_t bytes, size_t at)
 }
 
 /* A value was pushed twice for a call: the bytes up to where it is popped twice, with that; 0: it is something else. */
-static size_t kept_at(const unsigned char *code, size_t bytes, size_t at)
+static size_t bytes_of_kept_value_at(const unsigned char *code, size_t bytes, size_t at)
 {
-	if (!is_behind_call(code, at) || !is_at(code, bytes, at, "\x50\x50", 2))
+	if (!is_behind_call(code, at) || !pattern_is_at(code, bytes, at, "\x50\x50", 2))
 		return 0;
 	for (size_t end = at + 2; end < bytes && end - at < KEPT_BYTES_MAX; end++)
 		if (is_behind_call(code, end) &&
-		    (is_at(code, bytes, end, "\x58\x58", 2) || is_at(code, bytes, end, "\x59\x5f", 2)))
+		    (pattern_is_at(code, bytes, end, "\x58\x58", 2) || pattern_is_at(code, bytes, end, "\x59\x5f", 2)))
 			return end + 2 - at;
 	return 0;
 }
 
-void ruby_code_frames(const unsigned char *code, size_t bytes)
+void ruby_code_register_frames(const unsigned char *code, size_t bytes)
 {
 	struct rules r = { .address = (uint64_t)(uintptr_t)code };
 	size_t begun = 0, length;
 
-	add(&r, 0, FIXED_FRAME_BYTES);
+	add_frame_rule(&r, 0, FIXED_FRAME_BYTES);
 	for (size_t at = 0; at < bytes; at += length) {
 		size_t from = at - begun;
 
-		if (is_at(code, bytes, at, pushes, sizeof(pushes))) {
+		if (pattern_is_at(code, bytes, at, pushes, sizeof(pushes))) {
 			length = sizeof(pushes);
-			add(&r, from, 8);
-			add(&r, from + 2, 16);
-			add(&r, from + 4, 24);
-		} else if ((length = exit_at(code, bytes, at)) != 0) {
-			add(&r, from + 1, 24);
-			add(&r, from + 3, 16);
-			add(&r, from + 5, 8);
-		} else if ((length = kept_at(code, bytes, at)) != 0) {
-			add(&r, from + 1, FIXED_FRAME_BYTES + 8);
-			add(&r, from + 2, FIXED_FRAME_BYTES + 16);
-			add(&r, from + length - 1, FIXED_FRAME_BYTES + 8);
+			add_frame_rule(&r, from, 8);
+			add_frame_rule(&r, from + 2, 16);
+			add_frame_rule(&r, from + 4, 24);
+		} else if ((length = bytes_of_exit_at(code, bytes, at)) != 0) {
+			add_frame_rule(&r, from + 1, 24);
+			add_frame_rule(&r, from + 3, 16);
+			add_frame_rule(&r, from + 5, 8);
+		} else if ((length = bytes_of_kept_value_at(code, bytes, at)) != 0) {
+			add_frame_rule(&r, from + 1, FIXED_FRAME_BYTES + 8);
+			add_frame_rule(&r, from + 2, FIXED_FRAME_BYTES + 16);
+			add_frame_rule(&r, from + length - 1, FIXED_FRAME_BYTES + 8);
 		} else {
 			length = 1;
 			continue;
 		}
-		add(&r, from + length, FIXED_FRAME_BYTES);
+		add_frame_rule(&r, from + length, FIXED_FRAME_BYTES);
 		if (r.nr > RULES_MAX - RULES_A_PLACE) {
-			send(&r, from + length);
+			register_frame_rules(&r, from + length);
 			begun = at + length;
 		}
 	}
-	send(&r, bytes - begun);
+	register_frame_rules(&r, bytes - begun);
 }

@@ -17,6 +17,6 @@ bool ruby_code_is_entry(const unsigned char *code);
  */
 uint64_t ruby_code_next_pc(const unsigned char *code, size_t bytes, size_t *at);
 /* Says the frames of a piece of code, where they are not those of all code. */
-void ruby_code_frames(const unsigned char *code, size_t bytes);
+void ruby_code_register_frames(const unsigned char *code, size_t bytes);
 
 #endif

@@ -19,12 +19,12 @@
 
 struct ruby_functions ruby_functions;
 
-static uint64_t flags_of(uint64_t object)
+static uint64_t flags_of_ruby_object(uint64_t object)
 {
 	return *(const uint64_t *)(uintptr_t)object;
 }
 
-const char *ruby_text_of(uint64_t value, size_t *bytes)
+const char *ruby_string_text(uint64_t value, size_t *bytes)
 {
 	const uint64_t *words = (const uint64_t *)(uintptr_t)value;
 
@@ -44,7 +44,7 @@ bool ruby_is_sequence(const struct sequence *s)
 	return ruby_is_object((uintptr_t)s) && TYPE(s->flags) == TYPE_INTERNAL && INTERNAL_TYPE(s->flags) == INTERNAL_SEQUENCE && s->body;
 }
 
-const struct method *ruby_method_of(uint64_t frame)
+const struct method *ruby_method_of_frame(uint64_t frame)
 {
 	const struct method *m = (const struct method *)(uintptr_t)frame;
 
@@ -60,7 +60,7 @@ const struct method *ruby_method_called(const struct block *b, const struct sequ
 	const struct dependency *d = b->methods ? (const struct dependency *)b->methods->at : NULL;
 
 	for (int32_t i = 0; d && i < b->methods->nr; i++) {
-		const struct method *m = ruby_method_of((uintptr_t)d[i].method);
+		const struct method *m = ruby_method_of_frame((uintptr_t)d[i].method);
 
 		if (m && m->definition->sequence == s)
 			return m;
@@ -69,7 +69,7 @@ const struct method *ruby_method_called(const struct block *b, const struct sequ
 }
 
 /* "Class#" or "Class." */
-static void name_class(const struct method *m, char *out, size_t bytes)
+static void format_class_prefix(const struct method *m, char *out, size_t bytes)
 {
 	uint64_t class = m->owner;
 	bool singleton;
@@ -77,33 +77,34 @@ static void name_class(const struct method *m, char *out, size_t bytes)
 	size_t nr;
 
 	*out = 0;
-	if (!ruby_is_object(class) || (TYPE(flags_of(class)) != TYPE_CLASS && TYPE(flags_of(class)) != TYPE_MODULE))
+	if (!ruby_is_object(class) || (TYPE(flags_of_ruby_object(class)) != TYPE_CLASS && TYPE(flags_of_ruby_object(class)) != TYPE_MODULE))
 		return;
-	singleton = TYPE(flags_of(class)) == TYPE_CLASS && (flags_of(class) & FLAG_SINGLETON);
+	singleton = TYPE(flags_of_ruby_object(class)) == TYPE_CLASS && (flags_of_ruby_object(class) & FLAG_SINGLETON);
 	if (singleton) { /* what it is the class of; only the main Ractor may ask for that */
 		class = ruby_functions.is_main_ractor() ? ruby_functions.attribute(class, ruby_functions.intern("__attached__")) : RUBY_NIL;
-		if (!ruby_is_object(class) || (TYPE(flags_of(class)) != TYPE_CLASS && TYPE(flags_of(class)) != TYPE_MODULE))
+		if (!ruby_is_object(class) ||
+		    (TYPE(flags_of_ruby_object(class)) != TYPE_CLASS && TYPE(flags_of_ruby_object(class)) != TYPE_MODULE))
 			return;
 	}
-	text = ruby_text_of(ruby_functions.mod_name(class), &nr);
+	text = ruby_string_text(ruby_functions.mod_name(class), &nr);
 	if (nr)
 		snprintf(out, bytes, "%.*s%c", nr < bytes ? (int)nr : (int)bytes, text, singleton ? '.' : '#');
 }
 
 /* As Ruby's own profilers have it (rb_profile_frame_full_label()). */
-void ruby_name(const struct sequence *s, const struct method *m, char *out, size_t bytes)
+void ruby_format_method_name(const struct sequence *s, const struct method *m, char *out, size_t bytes)
 {
 	size_t label_bytes, base_bytes, method_bytes;
-	const char *label = ruby_text_of(ruby_functions.label(s), &label_bytes), *name;
-	const char *base = ruby_text_of(ruby_functions.base_label(s), &base_bytes);
+	const char *label = ruby_string_text(ruby_functions.label(s), &label_bytes), *name;
+	const char *base = ruby_string_text(ruby_functions.base_label(s), &base_bytes);
 	char class[RUBY_NAME_BYTES / 2] = "";
 
 	if (label_bytes > bytes / 2)
 		label_bytes = bytes / 2;
 	if (m && base_bytes <= label_bytes && memcmp(label + label_bytes - base_bytes, base, base_bytes) == 0) {
-		name = ruby_text_of(ruby_functions.base_label(m->definition->sequence), &method_bytes);
+		name = ruby_string_text(ruby_functions.base_label(m->definition->sequence), &method_bytes);
 		if (method_bytes == base_bytes && memcmp(name, base, base_bytes) == 0)
-			name_class(m, class, sizeof(class));
+			format_class_prefix(m, class, sizeof(class));
 	}
 	if (*class)
 		label_bytes -= base_bytes;

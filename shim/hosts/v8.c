@@ -99,14 +99,14 @@ static __thread bool looks_at_running TLS; /* ... with what runs (v8_running.h) 
 #define PART_OF_TIME 20
 static uint64_t first_ns, reporting_ns;
 
-static void *map(size_t bytes)
+static void *map_anonymous_memory(size_t bytes)
 {
 	long p = sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
 	return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 
-static struct recording *begin_recording(void)
+static struct recording *take_position_recording(void)
 {
 	for (int i = 0; i < RECORDINGS_MAX; i++)
 		if (!__atomic_exchange_n(&v8.recording[i].taken, 1, __ATOMIC_ACQUIRE)) {
@@ -121,7 +121,7 @@ static struct recording *begin_recording(void)
 	return NULL;
 }
 
-static struct recording *find_recording(uint64_t start)
+static struct recording *find_position_recording(uint64_t start)
 {
 	for (int i = 0; i < RECORDINGS_MAX; i++)
 		if (v8.recording[i].taken && v8.recording[i].start == start)
@@ -141,7 +141,7 @@ static bool begins_with_scheme(const char *text, size_t bytes)
 
 /* "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12": the file, which may have blanks, as the name may
  * (analyzer/attribute/host_names.c finds it likewise); that of a module is a URL.  line: where the function begins, 0: unknown. */
-static size_t find_file(const char *name, size_t bytes, const char **file, uint32_t *line)
+static size_t find_file_in_code_name(const char *name, size_t bytes, const char **file, uint32_t *line)
 {
 	static const char scheme[] = "file://";
 	size_t end = bytes, begin = 0, colon = 0;
@@ -205,7 +205,7 @@ static void keep_range(const struct event *e, const struct recording *r)
 /* Bytecode is no code that runs, but tells where its function's positions are. */
 static void on_bytecode(const struct event *e)
 {
-	struct recording *r = find_recording(e->start);
+	struct recording *r = find_position_recording(e->start);
 
 	if (r) {
 		keep_range(e, r);
@@ -218,14 +218,14 @@ static void on_bytecode(const struct event *e)
  * its samples are on that one, not on their own.  So has what was inlined: its positions are of its own script, which V8 does not name, and
  * are not where the function's own are, or on lines in front of it.  r: NULL without positions.
  */
-static void send_lines(const struct event *e, const struct recording *r)
+static void register_code_lines(const struct event *e, const struct recording *r)
 {
 	struct line_table t = { .buffer = v8.lines, .capacity = LINES_BYTES };
 	struct range own = { 0 };
 	uint32_t begins = 0;
 	uint64_t name;
 	const char *file;
-	size_t file_bytes = find_file(e->name.text, e->name.bytes, &file, &begins);
+	size_t file_bytes = find_file_in_code_name(e->name.text, e->name.bytes, &file, &begins);
 
 	if (!file_bytes || __atomic_exchange_n(&v8.lines_taken, 1, __ATOMIC_ACQUIRE))
 		return;
@@ -248,37 +248,37 @@ static void send_lines(const struct event *e, const struct recording *r)
 	__atomic_store_n(&v8.lines_taken, 0, __ATOMIC_RELEASE);
 }
 
-static void on_added(const struct event *e)
+static void register_added_code(const struct event *e)
 {
-	struct recording *r = find_recording(e->start);
+	struct recording *r = find_position_recording(e->start);
 	char name[1024];
 	size_t bytes = e->name.bytes < sizeof(name) - 1 ? e->name.bytes : sizeof(name) - 1;
 
-	send_lines(e, r);
+	register_code_lines(e, r);
 	if (r)
 		__atomic_store_n(&r->taken, 0, __ATOMIC_RELEASE);
 	memcpy(name, e->name.text, bytes);
 	name[bytes] = 0;
-	announce_load(e->start, e->bytes, name, (const void *)(uintptr_t)e->start, is_reporting && guest_is_late() ? EXISTS_NS : 0);
+	announce_load(e->start, e->bytes, name, (const void *)(uintptr_t)e->start, is_reporting && guest_was_loaded_late() ? EXISTS_NS : 0);
 }
 
 /* Code that is not reported by V8: like that which exists and is. */
-static void on_running(uint64_t start, uint64_t bytes, const char *name, size_t name_bytes)
+static void register_running_code(uint64_t start, uint64_t bytes, const char *name, size_t name_bytes)
 {
 	struct event e = { .type = ADDED, .code_type = JIT_CODE, .start = start, .bytes = bytes, .name = { name, name_bytes } };
 
 	is_reporting = true;
-	on_added(&e);
+	register_added_code(&e);
 	is_reporting = false;
 }
 
 /* Context: the isolate's thread, or one that compiles WebAssembly for it. */
-static void on_event(struct event *e)
+static void on_jit_code_event(struct event *e)
 {
 	struct recording *r;
 
 	if (looks_at_running && e->type == ADDED && e->code_type != WASM_CODE)
-		v8_running_reported(e->start, e->code_type == BYTE_CODE ? 0 : e->bytes, e->script, e->name.text, e->name.bytes);
+		v8_running_note_code(e->start, e->code_type == BYTE_CODE ? 0 : e->bytes, e->script, e->name.text, e->name.bytes);
 	if (e->code_type == BYTE_CODE && (e->type == MOVED || e->type == REMOVED))
 		return;
 	switch (e->type) {
@@ -286,7 +286,7 @@ static void on_event(struct event *e)
 		if (e->code_type == BYTE_CODE)
 			on_bytecode(e);
 		else
-			on_added(e);
+			register_added_code(e);
 		break;
 	case MOVED:
 		jitreg_code_move(e->start, e->new_start, e->bytes, 0);
@@ -295,7 +295,7 @@ static void on_event(struct event *e)
 		jitreg_code_unload(e->start, e->bytes);
 		break;
 	case START_LINES:
-		e->user_data = begin_recording();
+		e->user_data = take_position_recording();
 		break;
 	case ADD_LINE:
 		r = e->user_data;
@@ -321,7 +321,7 @@ static uint64_t now_ns(clockid_t clock)
 }
 
 /* Context: the isolate's thread, between two steps of a script. */
-static void on_interrupt(void *isolate, void *data)
+static void on_isolate_interrupt(void *isolate, void *data)
 {
 	uint64_t begin_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
 
@@ -329,16 +329,16 @@ static void on_interrupt(void *isolate, void *data)
 	if (!guest_is_on())
 		return;
 	is_reporting = true;
-	looks_at_running = guest_is_late() && v8_running_begin();
-	v8.set_handler(isolate, 1, on_event); /* and what exists */
+	looks_at_running = guest_was_loaded_late() && v8_running_find_frames();
+	v8.set_handler(isolate, 1, on_jit_code_event); /* and what exists */
 	if (looks_at_running)
-		v8_running_end(on_running);
+		v8_running_register_frames(register_running_code);
 	looks_at_running = is_reporting = false;
 	__atomic_fetch_add(&reporting_ns, now_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns, __ATOMIC_RELAXED);
 	ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
 }
 
-static bool is_known(const void *isolate)
+static bool is_known_isolate(const void *isolate)
 {
 	for (unsigned i = 0; i < nr_known_isolates; i++)
 		if (known_isolates[i] == isolate)
@@ -346,7 +346,7 @@ static bool is_known(const void *isolate)
 	return nr_known_isolates == ISOLATES_MAX;
 }
 
-static void forget(const void *isolate)
+static void forget_isolate(const void *isolate)
 {
 	for (unsigned i = 0; i < nr_known_isolates; i++)
 		if (known_isolates[i] == isolate)
@@ -364,7 +364,7 @@ static bool has_time_to_report_again(void)
  * Context: a thread that asks for the time; V8 may hold locks, but not that of its interrupts, which are asked for by any thread.
  * An isolate that is being made has no context yet; one that was there before is entered together with its context.
  */
-static void look_for_isolate(void)
+static void ask_new_isolate_for_interrupt(void)
 {
 	void *isolate = guest_is_on() ? v8.current() : NULL;
 	int saved;
@@ -373,27 +373,27 @@ static void look_for_isolate(void)
 		was_outside = true;
 		return;
 	}
-	if (was_outside && is_known(isolate) && !v8.in_context(isolate) && has_time_to_report_again())
-		forget(isolate);
+	if (was_outside && is_known_isolate(isolate) && !v8.in_context(isolate) && has_time_to_report_again())
+		forget_isolate(isolate);
 	was_outside = false;
-	if (is_known(isolate) || !v8.in_context(isolate))
+	if (is_known_isolate(isolate) || !v8.in_context(isolate))
 		return;
 	known_isolates[nr_known_isolates++] = isolate;
 	if (!__atomic_load_n(&first_ns, __ATOMIC_RELAXED))
 		__atomic_store_n(&first_ns, now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
 	saved = errno;
-	v8.request_interrupt(isolate, on_interrupt, NULL);
+	v8.request_interrupt(isolate, on_isolate_interrupt, NULL);
 	errno = saved;
 }
 
-static int on_clock_gettime(clockid_t clock, struct timespec *now)
+static int on_v8_clock_gettime(clockid_t clock, struct timespec *now)
 {
-	look_for_isolate();
+	ask_new_isolate_for_interrupt();
 	return v8.clock_gettime(clock, now);
 }
 
 /* true: o has V8 with all that is needed of it, or one that is refused.  Context: o is relocated. */
-static bool find_functions(const struct object *o)
+static bool find_v8_functions(const struct object *o)
 {
 	const char *(*get_version)(void) = (const char *(*)(void))object_find_symbol(o, "_ZN2v82V810GetVersionEv"), *version;
 	int major = 0;
@@ -418,41 +418,41 @@ static bool find_functions(const struct object *o)
 	v8.clock_gettime = clock_gettime;
 	if (!v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler || !v8.line_number)
 		return false;
-	v8.lines = map(LINES_BYTES);
-	v8.ranges = v8.lines ? map(RANGES * sizeof(*v8.ranges)) : NULL;
-	v8.recording = v8.ranges ? map(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
+	v8.lines = map_anonymous_memory(LINES_BYTES);
+	v8.ranges = v8.lines ? map_anonymous_memory(RANGES * sizeof(*v8.ranges)) : NULL;
+	v8.recording = v8.ranges ? map_anonymous_memory(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
 	return v8.recording;
 }
 
-static void say_unknown_version(void)
+static void note_unknown_v8_version(void)
 {
 	announce_unknown_version("V8", v8.unknown_version, "its code has no names here; --perf-basic-prof of its program gives names");
 }
 
-static void hear(const struct object *o)
+static void hook_relocated_v8(const struct object *o)
 {
-	if (v8.recording || v8.is_refused || !find_functions(o))
+	if (v8.recording || v8.is_refused || !find_v8_functions(o))
 		return;
 	if (*v8.unknown_version)
-		say_unknown_version();
-	else if (!v8.is_refused && slot_replace(o, "clock_gettime", (void *)on_clock_gettime, &v8.clock_gettime))
+		note_unknown_v8_version();
+	else if (!v8.is_refused && slot_replace(o, "clock_gettime", (void *)on_v8_clock_gettime, &v8.clock_gettime))
 		guest_debug("V8: adapter unavailable (the call that asks for the time was not found)");
 }
 
 /* In the place of the object's own: it is relocated now. */
-static void on_init(int argc, char **argv, char **env)
+static void on_v8_library_init(int argc, char **argv, char **env)
 {
 	struct object o = opened.object;
 
 	opened.init(argc, argv, env);
 	if (guard_enter()) {
-		hear(&o);
+		hook_relocated_v8(&o);
 		guard_leave();
 	}
 	__atomic_store_n(&opened.taken, 0, __ATOMIC_RELEASE);
 }
 
-void v8_object(const struct object *o)
+void v8_hook_object(const struct object *o)
 {
 	void **slot;
 
@@ -462,34 +462,34 @@ void v8_object(const struct object *o)
 	if (!slot) {
 		guest_debug("V8: adapter unavailable (it does not ask for the time itself)");
 	} else if (object_is_bound(o, slot)) {
-		hear(o);
+		hook_relocated_v8(o);
 	} else if (!__atomic_exchange_n(&opened.taken, 1, __ATOMIC_ACQUIRE)) {
 		opened.object = *o;
-		if (object_replace_init(o, on_init, &opened.init)) {
+		if (object_replace_init(o, on_v8_library_init, &opened.init)) {
 			__atomic_store_n(&opened.taken, 0, __ATOMIC_RELEASE);
 			guest_debug("V8: adapter unavailable (its library cannot be waited for)");
 		}
 	}
 }
 
-static int find_v8(void *context, const struct object *o)
+static int find_v8_in_object(void *context, const struct object *o)
 {
 	(void)context;
-	return find_functions(o);
+	return find_v8_functions(o);
 }
 
 /* Nothing is hooked: of this thread's isolate alone, and for each recorder anew. */
-void v8_injected(void)
+void v8_adapt_injected(void)
 {
 	void *isolate;
 
 	if (!v8.recording && !v8.is_refused)
-		objects_each(find_v8, NULL);
+		objects_each(find_v8_in_object, NULL);
 	if (*v8.unknown_version)
-		say_unknown_version();
+		note_unknown_v8_version();
 	if (!v8.recording)
 		return;
 	isolate = v8.current();
 	if (isolate)
-		v8.request_interrupt(isolate, on_interrupt, NULL);
+		v8.request_interrupt(isolate, on_isolate_interrupt, NULL);
 }

@@ -37,7 +37,7 @@ EXPORT int Initialize(void)
 }
 
 /* jitdump's encoding; lines that do not fit are left out. */
-static void send_lines(const struct method *m)
+static void register_method_lines(const struct method *m)
 {
 	size_t file_bytes = strlen(m->source_file) + 1, bytes = 0;
 	uint64_t address = (uint64_t)(uintptr_t)m->address, nr = 0;
@@ -67,7 +67,7 @@ EXPORT int NotifyEvent(int event, void *data)
 	if (event != METHOD_LOAD_FINISHED || !m || !m->address || !m->bytes)
 		return 1;
 	if (m->nr_lines && m->lines && m->source_file)
-		send_lines(m);
+		register_method_lines(m);
 	jitreg_code_load((uint64_t)(uintptr_t)m->address, m->bytes, m->id, m->name ? m->name : "(no name)", m->address);
 	return 1;
 }

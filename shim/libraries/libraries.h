@@ -12,19 +12,19 @@
 #include "shim/announce/announce.h"
 
 /* A loaded object is new. */
-void llvm_jitlink_object(const struct object *o);
-void llvm_orc_object(const struct object *o);
-void pcre2_object(const struct object *o);
-void perf_map_object(const struct object *o);
+void llvm_jitlink_hook_object(const struct object *o);
+void llvm_orc_hook_object(const struct object *o);
+void pcre2_hook_object(const struct object *o);
+void perf_map_hook_object(const struct object *o);
 /* Mapped memory became executable.  Context: any, also signal. */
-void llvm_orc_executable(void);
+void llvm_orc_retry_hook(void);
 
-/* Ruby's library.  Context of the latter two: as hosts_region() and hosts_writable(). */
-void yjit_object(const struct object *o);
-void yjit_region(const struct object *mapper, uint64_t address, uint64_t bytes);
-void yjit_writable(void);
+/* Ruby's library.  Context of the latter two: as hosts_note_region() and hosts_note_writable(). */
+void yjit_hook_object(const struct object *o);
+void yjit_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
+void yjit_switch_on_perf_map(void);
 /* Is it where a perf map is looked for?  And whole lines of one, on their way there: each becomes a LOAD.  Context: any. */
 bool perf_map_is_path(const char *path);
-void perf_map_take_text(const char *text, size_t bytes);
+void perf_map_register_text(const char *text, size_t bytes);
 
 #endif

@@ -35,7 +35,7 @@ static struct library {
 	char name[64]; /* by which others need it */
 } libraries[LIBRARIES];
 
-static void enable(const struct library *l, void *jit)
+static void enable_debug_support(const struct library *l, void *jit)
 {
 	void *error;
 
@@ -50,31 +50,31 @@ static void enable(const struct library *l, void *jit)
 		ANNOUNCE_ONCE("LLVM: LLJIT's objects are registered through the GDB JIT interface");
 }
 
-static void *create(const struct library *l, void **jit, void *builder)
+static void *create_lljit(const struct library *l, void **jit, void *builder)
 {
 	void *error = l->create(jit, builder);
 
 	if (!error && jit)
-		enable(l, *jit);
+		enable_debug_support(l, *jit);
 	return error;
 }
 
-static void construct(const struct library *l, void *jit, void *builder, uintptr_t *error)
+static void construct_lljit(const struct library *l, void *jit, void *builder, uintptr_t *error)
 {
 	l->construct(jit, builder, error);
 	if (error && (*error & ~(uintptr_t)1) == 0) /* the lowest bit: not looked at yet */
-		enable(l, jit);
+		enable_debug_support(l, jit);
 }
 
 /* One pair of functions for each library tells where to go on. */
 #define LIBRARY_FUNCTIONS(n) \
 	static void *create_##n(void **jit, void *builder) \
 	{ \
-		return create(&libraries[n], jit, builder); \
+		return create_lljit(&libraries[n], jit, builder); \
 	} \
 	static void construct_##n(void *jit, void *builder, uintptr_t *error) \
 	{ \
-		construct(&libraries[n], jit, builder, error); \
+		construct_lljit(&libraries[n], jit, builder, error); \
 	}
 LIBRARY_FUNCTIONS(0)
 LIBRARY_FUNCTIONS(1)
@@ -84,21 +84,21 @@ static create_function *const create_functions[LIBRARIES] = { create_0, create_1
 static construct_function *const construct_functions[LIBRARIES] = { construct_0, construct_1, construct_2, construct_3 };
 
 /* The library that a slot leads to.  One that is bound lazily leads back into its object, which then has to say that it needs it. */
-static int library_of(const struct object *o, void *const *slot, bool is_create)
+static int find_library_of_slot(const struct object *o, void *const *slot, bool is_create)
 {
 	for (int i = 0; i < LIBRARIES && libraries[i].create; i++)
 		if (*slot == (is_create ? (void *)libraries[i].create : (void *)libraries[i].construct))
 			return i;
 	for (int i = 0; i < LIBRARIES && libraries[i].create; i++)
-		if (object_is_relocated(o, slot) && object_needs(o, libraries[i].name))
+		if (object_is_relocated(o, slot) && object_needs_library(o, libraries[i].name))
 			return i;
 	return -1;
 }
 
-static void redirect(const struct object *o, const char *name, bool is_create)
+static void redirect_calls(const struct object *o, const char *name, bool is_create)
 {
 	void **slot = object_find_slot(o, name), *before;
-	int i = slot ? library_of(o, slot, is_create) : -1;
+	int i = slot ? find_library_of_slot(o, slot, is_create) : -1;
 
 	if (i < 0)
 		return;
@@ -106,18 +106,18 @@ static void redirect(const struct object *o, const char *name, bool is_create)
 		guest_debug("LLVM: adapter unavailable (calls of %s cannot be redirected)", o->name);
 }
 
-static int look_at_user(void *context, const struct object *o)
+static int redirect_user_calls(void *context, const struct object *o)
 {
 	(void)context;
 	if (object_find_symbol(o, CREATE) || object_find_slot(o, ENABLE) || object_find_slot(o, ENABLE_CXX) ||
-	    llvm_plugin_is_users(o))
+	    llvm_plugin_is_added_by_user(o))
 		return 0;
-	redirect(o, CREATE, true);
-	redirect(o, CONSTRUCT, false);
+	redirect_calls(o, CREATE, true);
+	redirect_calls(o, CONSTRUCT, false);
 	return 0;
 }
 
-void llvm_jitlink_object(const struct object *o)
+void llvm_jitlink_hook_object(const struct object *o)
 {
 	struct library l;
 	int i = 0;
@@ -125,13 +125,14 @@ void llvm_jitlink_object(const struct object *o)
 	*(void **)&l.create = object_find_symbol(o, CREATE);
 	if (!l.create) {
 		if (libraries[0].create)
-			look_at_user(NULL, o);
+			redirect_user_calls(NULL, o);
 		return;
 	}
 	*(void **)&l.construct = object_find_symbol(o, CONSTRUCT);
 	*(void **)&l.enable = object_find_symbol(o, ENABLE);
 	*(void **)&l.consume = object_find_symbol(o, "LLVMConsumeError");
-	if (!l.construct || (!l.enable && !llvm_plugin_find(o, &l.plugin)) || !l.consume || !object_soname(o, l.name, sizeof(l.name)))
+	if (!l.construct || (!l.enable && !llvm_plugin_find_functions(o, &l.plugin)) || !l.consume ||
+	    !object_read_soname(o, l.name, sizeof(l.name)))
 		return;
 	while (i < LIBRARIES && libraries[i].create && libraries[i].create != l.create)
 		i++;
@@ -140,5 +141,5 @@ void llvm_jitlink_object(const struct object *o)
 		return;
 	}
 	libraries[i] = l; /* (again, if it was unloaded and is back) */
-	objects_each(look_at_user, NULL); /* those before it in the loader's list */
+	objects_each(redirect_user_calls, NULL); /* those before it in the loader's list */
 }

@@ -41,24 +41,24 @@ static void do_nothing(struct listener *l)
 	(void)l;
 }
 
-static void on_loaded(struct listener *l, uint64_t key, const void *object, const void *info)
+static void on_object_loaded(struct listener *l, uint64_t key, const void *object, const void *info)
 {
 	(void)l;
 	l = get_listener();
 	l->functions->loaded(l, key, object, info);
 }
 
-static void on_freeing(struct listener *l, uint64_t key)
+static void on_object_freeing(struct listener *l, uint64_t key)
 {
 	(void)l;
 	l = get_listener();
 	l->functions->freeing(l, key);
 }
 
-static const struct listener_functions functions = { do_nothing, do_nothing, on_loaded, on_freeing };
+static const struct listener_functions functions = { do_nothing, do_nothing, on_object_loaded, on_object_freeing };
 static struct listener ours = { &functions };
 
-static bool has_listener(void *layer, const struct listener *theirs)
+static bool layer_has_listener(void *layer, const struct listener *theirs)
 {
 	void ***word = layer;
 
@@ -77,15 +77,15 @@ static bool has_listener(void *layer, const struct listener *theirs)
 	return false;
 }
 
-static void on_emit(void *layer, void *responsibility, void *object)
+static void on_layer_emit(void *layer, void *responsibility, void *object)
 {
 	struct listener *theirs;
 
 	if (guest_is_on() && !__atomic_load_n(&unknown_layout, __ATOMIC_RELAXED)) {
 		theirs = get_listener();
-		if (!has_listener(layer, theirs)) {
+		if (!layer_has_listener(layer, theirs)) {
 			add_listener(layer, &ours);
-			if (has_listener(layer, theirs))
+			if (layer_has_listener(layer, theirs))
 				ANNOUNCE_ONCE("LLVM: ORC's objects are registered through the GDB JIT interface");
 			else
 				__atomic_store_n(&unknown_layout, true, __ATOMIC_RELAXED);
@@ -94,26 +94,26 @@ static void on_emit(void *layer, void *responsibility, void *object)
 	real_emit(layer, responsibility, object);
 }
 
-static void replace_emit(void)
+static void hook_layer_emit(void)
 {
-	void *to = (void *)on_emit;
+	void *to = (void *)on_layer_emit;
 
 	for (int i = 0; i < TABLE_WORDS; i++)
 		if (table[i] == (void *)real_emit) {
-			if (patch_write(&table[i], &to, sizeof(to)))
+			if (patch_write_memory(&table[i], &to, sizeof(to)))
 				guest_debug("LLVM: adapter unavailable (its table of functions cannot be written)");
 			table = NULL;
 			return;
 		}
 }
 
-void llvm_orc_executable(void)
+void llvm_orc_retry_hook(void)
 {
 	if (__builtin_expect(table != NULL, 0))
-		replace_emit();
+		hook_layer_emit();
 }
 
-void llvm_orc_object(const struct object *o)
+void llvm_orc_hook_object(const struct object *o)
 {
 	if (real_emit || !object_find_symbol(o, "_ZTVN4llvm3orc24RTDyldObjectLinkingLayerE"))
 		return;
@@ -124,7 +124,7 @@ void llvm_orc_object(const struct object *o)
 	*(void **)&add_listener = object_find_symbol(o, "_ZN4llvm3orc24RTDyldObjectLinkingLayer24registerJITEventListenerERNS_16JITEvent"
 							"ListenerE");
 	if (real_emit && get_listener && add_listener && object_contains(o, table, TABLE_WORDS * sizeof(*table)))
-		replace_emit();
+		hook_layer_emit();
 	else
 		table = NULL;
 }

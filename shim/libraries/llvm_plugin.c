@@ -21,7 +21,7 @@
 #define LAYER_WORDS 64
 #define PLUGINS_MAX 16
 
-bool llvm_plugin_find(const struct object *o, struct llvm_plugin *p)
+bool llvm_plugin_find_functions(const struct object *o, struct llvm_plugin *p)
 {
 	char *layer = object_find_symbol(o, "_ZTVN4llvm3orc18ObjectLinkingLayerE");
 	char *frames = object_find_symbol(o, "_ZTVN4llvm3orc25EHFrameRegistrationPluginE");
@@ -41,13 +41,13 @@ bool llvm_plugin_find(const struct object *o, struct llvm_plugin *p)
 	return true;
 }
 
-bool llvm_plugin_is_users(const struct object *o)
+bool llvm_plugin_is_added_by_user(const struct object *o)
 {
 	return object_find_slot(o, CONSTRUCT) || object_find_slot(o, CONSTRUCT_SHORT);
 }
 
 /* The vector of plugins, if it is one that has no plugin for debuggers. */
-static void ***find_plugins(const struct llvm_plugin *p, void *layer)
+static void ***find_plugin_vector(const struct llvm_plugin *p, void *layer)
 {
 	void ***word = layer;
 
@@ -75,7 +75,7 @@ bool llvm_plugin_add(const struct llvm_plugin *p, void *jit, void (*consume)(voi
 {
 	void *(*allocate)(size_t bytes);
 	void (*release)(void *memory);
-	void *session = p->session(jit), *plugin, **more, ***plugins = find_plugins(p, p->layer(jit));
+	void *session = p->session(jit), *plugin, **more, ***plugins = find_plugin_vector(p, p->layer(jit));
 	struct llvm_expected registrar = { NULL, 1 };
 	size_t nr;
 

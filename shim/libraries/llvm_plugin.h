@@ -25,9 +25,9 @@ struct llvm_plugin {
 };
 
 /* false: o has not all of it. */
-bool llvm_plugin_find(const struct object *o, struct llvm_plugin *p);
+bool llvm_plugin_find_functions(const struct object *o, struct llvm_plugin *p);
 /* Does o make such plugins itself?  Then it decides. */
-bool llvm_plugin_is_users(const struct object *o);
+bool llvm_plugin_is_added_by_user(const struct object *o);
 /* For an LLJIT that was just made, in the thread that makes it.  true: added.  consume: of LLVM's, for an error. */
 bool llvm_plugin_add(const struct llvm_plugin *p, void *jit, void (*consume)(void *error));
 

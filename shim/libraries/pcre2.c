@@ -43,7 +43,7 @@ static unsigned next_pattern;
 static const char *const mode_names[MODES] = { "", " (partial soft)", " (partial hard)" };
 
 /* "/pattern/": what does not print is a dot. */
-static void remember(const void *code, const unsigned char *pattern, size_t bytes)
+static void remember_pattern(const void *code, const unsigned char *pattern, size_t bytes)
 {
 	unsigned i = __atomic_fetch_add(&next_pattern, 1, __ATOMIC_RELAXED) % CODES;
 	char *name = patterns[i].name;
@@ -57,18 +57,18 @@ static void remember(const void *code, const unsigned char *pattern, size_t byte
 	__atomic_store_n(&patterns[i].code, code, __ATOMIC_RELEASE);
 }
 
-static void *on_compile(const unsigned char *pattern, size_t bytes, uint32_t options, int *error, size_t *offset, void *context)
+static void *on_pcre2_compile(const unsigned char *pattern, size_t bytes, uint32_t options, int *error, size_t *offset, void *context)
 {
 	void *code = real_compile(pattern, bytes, options, error, offset, context);
 
 	if (code && pattern && guest_is_on() && guard_enter()) {
-		remember(code, pattern, bytes);
+		remember_pattern(code, pattern, bytes);
 		guard_leave();
 	}
 	return code;
 }
 
-static void announce(const void *code, const struct jit *jit)
+static void register_compiled_pattern(const void *code, const struct jit *jit)
 {
 	char name[NAME_BYTES + 32];
 	const char *pattern = "PCRE2 pattern";
@@ -85,7 +85,7 @@ static void announce(const void *code, const struct jit *jit)
 	ANNOUNCE_ONCE("PCRE2: compiled patterns are named by their text");
 }
 
-static int on_jit_compile(void *code, uint32_t options)
+static int on_pcre2_jit_compile(void *code, uint32_t options)
 {
 	int ret = real_jit_compile(code, options);
 	size_t bytes = 0;
@@ -96,18 +96,19 @@ static int on_jit_compile(void *code, uint32_t options)
 	jit = ((void **)code)[CODE_JIT_WORD];
 	if ((uintptr_t)jit % sizeof(void *) == 0 && sys_readable_range(jit, sizeof(*jit)) &&
 	    jit->bytes[0] + jit->bytes[1] + jit->bytes[2] == bytes)
-		announce(code, jit);
+		register_compiled_pattern(code, jit);
 	guard_leave();
 	return ret;
 }
 
 /* Programs and libraries that use it; it calls neither of the two itself. */
-void pcre2_object(const struct object *o)
+void pcre2_hook_object(const struct object *o)
 {
 	void *info = object_find_symbol(o, "pcre2_pattern_info_8");
 
 	if (info)
 		*(void **)&get_info = info;
-	else if (object_needs(o, "libpcre2-8.so") && slot_replace(o, "pcre2_jit_compile_8", (void *)on_jit_compile, &real_jit_compile) == 0)
-		slot_replace(o, "pcre2_compile_8", (void *)on_compile, &real_compile);
+	else if (object_needs_library(o, "libpcre2-8.so") &&
+		 slot_replace(o, "pcre2_jit_compile_8", (void *)on_pcre2_jit_compile, &real_jit_compile) == 0)
+		slot_replace(o, "pcre2_compile_8", (void *)on_pcre2_compile, &real_compile);
 }

@@ -31,7 +31,7 @@ bool perf_map_is_path(const char *path)
 }
 
 /* Hexadecimal digits, and the space behind them.  NULL: something else. */
-static const char *read_hex(const char *at, const char *end, uint64_t *number)
+static const char *parse_hex_field(const char *at, const char *end, uint64_t *number)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *first = at, *digit;
@@ -41,14 +41,14 @@ static const char *read_hex(const char *at, const char *end, uint64_t *number)
 	return at > first && at - first <= 16 && at < end && *at == ' ' ? at + 1 : NULL;
 }
 
-static void take_line(const char *line, const char *end)
+static void register_map_line(const char *line, const char *end)
 {
 	uint64_t address, bytes;
-	const char *name = read_hex(line, end, &address);
+	const char *name = parse_hex_field(line, end, &address);
 	char text[NAME_BYTES];
 	size_t length;
 
-	name = name ? read_hex(name, end, &bytes) : NULL;
+	name = name ? parse_hex_field(name, end, &bytes) : NULL;
 	if (!name || name == end || !guard_enter())
 		return;
 	length = (size_t)(end - name) < sizeof(text) ? (size_t)(end - name) : sizeof(text) - 1;
@@ -60,12 +60,12 @@ static void take_line(const char *line, const char *end)
 }
 
 /* Hosts write whole lines. */
-void perf_map_take_text(const char *text, size_t bytes)
+void perf_map_register_text(const char *text, size_t bytes)
 {
 	const char *end = text + bytes, *line_end;
 
 	for (; text < end && (line_end = memchr(text, '\n', (size_t)(end - text))); text = line_end + 1)
-		take_line(text, line_end);
+		register_map_line(text, line_end);
 }
 
 /* --------------------------------------------------------------------------------------------------------- MoarVM */
@@ -73,7 +73,7 @@ void perf_map_take_text(const char *text, size_t bytes)
 static ssize_t on_moarvm_text(void *cookie, const char *text, size_t bytes)
 {
 	(void)cookie;
-	perf_map_take_text(text, bytes);
+	perf_map_register_text(text, bytes);
 	return (ssize_t)bytes;
 }
 
@@ -118,7 +118,7 @@ static int on_qt_open(const char *path, int flags, ...)
 static ssize_t on_qt_write(int fd, const void *text, size_t bytes)
 {
 	if (fd >= 0 && fd == __atomic_load_n(&qt_map, __ATOMIC_RELAXED))
-		perf_map_take_text(text, bytes);
+		perf_map_register_text(text, bytes);
 	return qt_write(fd, text, bytes);
 }
 
@@ -133,7 +133,7 @@ static char *on_qt_getenv(const char *name)
 }
 
 /* Its files are opened and written by its core library, which may come before or behind the one with the JIT. */
-static void qt_core(const struct object *o)
+static void hook_qt_core_library(const struct object *o)
 {
 	if (qt_getenv || !object_find_symbol(o, "_ZN5QFile4openE6QFlagsIN9QIODevice12OpenModeFlagEE"))
 		return;
@@ -142,19 +142,19 @@ static void qt_core(const struct object *o)
 		guest_debug("Qt: adapter unavailable (a call that writes a perf map was not found)");
 }
 
-static int each_qt_core(void *context, const struct object *o)
+static int hook_if_qt_core_library(void *context, const struct object *o)
 {
 	(void)context;
-	qt_core(o);
+	hook_qt_core_library(o);
 	return qt_getenv != NULL;
 }
 
-void perf_map_object(const struct object *o)
+void perf_map_hook_object(const struct object *o)
 {
 	if (!moarvm_getenv && object_find_symbol(o, "MVM_vm_create_instance") &&
 	    (slot_replace(o, "fopen64", (void *)on_moarvm_fopen, &moarvm_fopen) ||
 	     slot_replace(o, "getenv", (void *)on_moarvm_getenv, &moarvm_getenv)))
 		guest_debug("MoarVM: adapter unavailable (the call that opens a perf map was not found)");
 	if (object_find_symbol(o, "_ZN9QJSEngineC1Ev"))
-		objects_each_everywhere(each_qt_core, NULL);
+		objects_each_in_all_namespaces(hook_if_qt_core_library, NULL);
 }

@@ -48,13 +48,13 @@ static int nr_frames;
 static uint32_t nr_codes;
 static int taken;
 
-static bool is_tagged(uintptr_t word)
+static bool is_tagged_pointer(uintptr_t word)
 {
 	return (word & 3) == 1 && word > PAGE;
 }
 
 /* The pages of [from, from + bytes), as far as they can be read. */
-static size_t readable_bytes(uintptr_t from, size_t bytes)
+static size_t count_readable_bytes(uintptr_t from, size_t bytes)
 {
 	uintptr_t at = from;
 
@@ -63,17 +63,17 @@ static size_t readable_bytes(uintptr_t from, size_t bytes)
 	return at - from < bytes ? at - from : bytes;
 }
 
-static void read_object(struct frame *f)
+static void read_function_object(struct frame *f)
 {
 	uintptr_t address = (f->object = *f->function) - 1; /* without its tag */
 
-	if (is_tagged(f->object) && sys_readable_range((const void *)address, sizeof(f->word)))
+	if (is_tagged_pointer(f->object) && sys_readable_range((const void *)address, sizeof(f->word)))
 		memcpy(f->word, (const void *)address, sizeof(f->word));
 	else
 		memset(f->word, 0, sizeof(f->word));
 }
 
-static void add_frame(const uintptr_t *fp, uintptr_t ip)
+static void add_javascript_frame(const uintptr_t *fp, uintptr_t ip)
 {
 	struct frame *f = &memory->frame[nr_frames];
 
@@ -81,11 +81,11 @@ static void add_frame(const uintptr_t *fp, uintptr_t ip)
 		if (memory->frame[i].ip == ip)
 			return;
 	*f = (struct frame){ .function = fp - 2, .ip = ip };
-	read_object(f);
+	read_function_object(f);
 	nr_frames += f->word[0] != 0;
 }
 
-bool v8_running_begin(void)
+bool v8_running_find_frames(void)
 {
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
 	size_t bytes;
@@ -103,18 +103,18 @@ bool v8_running_begin(void)
 	}
 	nr_frames = 0;
 	nr_codes = 0;
-	bytes = readable_bytes(sp, STACK_BYTES) / sizeof(uintptr_t) * sizeof(uintptr_t);
+	bytes = count_readable_bytes(sp, STACK_BYTES) / sizeof(uintptr_t) * sizeof(uintptr_t);
 	for (uintptr_t at = sp; at + 2 * sizeof(uintptr_t) <= sp + bytes && nr_frames < FRAMES_MAX; at += sizeof(uintptr_t)) {
 		const uintptr_t *pair = (const uintptr_t *)at, *fp = (const uintptr_t *)pair[0];
 
 		if (pair[0] % sizeof(uintptr_t) == 0 && pair[0] > at + 2 * sizeof(uintptr_t) && pair[0] < sp + bytes &&
-		    pair[0] - at < FRAME_BYTES && pair[1] > PAGE && is_tagged(fp[-1]) && is_tagged(fp[-2]))
-			add_frame(fp, pair[1]);
+		    pair[0] - at < FRAME_BYTES && pair[1] > PAGE && is_tagged_pointer(fp[-1]) && is_tagged_pointer(fp[-2]))
+			add_javascript_frame(fp, pair[1]);
 	}
 	return true;
 }
 
-void v8_running_reported(uint64_t start, uint64_t bytes, void *const *script, const char *name, size_t name_bytes)
+void v8_running_note_code(uint64_t start, uint64_t bytes, void *const *script, const char *name, size_t name_bytes)
 {
 	uintptr_t info = script ? (uintptr_t)*script : 0;
 
@@ -124,10 +124,10 @@ void v8_running_reported(uint64_t start, uint64_t bytes, void *const *script, co
 		struct frame *f = &memory->frame[i];
 
 		f->is_reported |= f->ip - start < bytes;
-		if (!is_tagged(info) || f->name_bytes)
+		if (!is_tagged_pointer(info) || f->name_bytes)
 			continue;
 		if (*f->function != f->object)
-			read_object(f);
+			read_function_object(f);
 		for (int w = 1; w < OBJECT_WORDS && !f->name_bytes; w++)
 			if (f->word[w] == info && name_bytes < sizeof(f->name)) {
 				memcpy(f->name, name, name_bytes);
@@ -138,13 +138,13 @@ void v8_running_reported(uint64_t start, uint64_t bytes, void *const *script, co
 
 /* ------------------------------------------------------------------------------------------------------------ its object */
 
-static uintptr_t word_at(uint64_t address)
+static uintptr_t load_word_at(uint64_t address)
 {
 	return *(const uintptr_t *)address;
 }
 
 /* The map's pointer, and how far in front of the first instruction it stands: as in most of the code nearby.  0: not seen. */
-static uintptr_t find_map(uint64_t ip, uint32_t *header_bytes)
+static uintptr_t find_code_map(uint64_t ip, uint32_t *header_bytes)
 {
 	uint64_t near[64];
 	uint32_t nr = 0;
@@ -161,12 +161,12 @@ static uintptr_t find_map(uint64_t ip, uint32_t *header_bytes)
 	}
 	for (uint32_t d = HEADER_BYTES; nr >= NEAR_FEWEST && d > 0; d -= 8)
 		for (uint32_t first = 0; first < 2; first++) { /* one may be odd */
-			uintptr_t map = word_at(near[first] - d);
+			uintptr_t map = load_word_at(near[first] - d);
 			uint32_t same = 0;
 
 			for (uint32_t i = 0; i < nr; i++)
-				same += word_at(near[i] - d) == map;
-			if (is_tagged(map) && 4 * same >= 3 * nr && same >= NEAR_FEWEST) {
+				same += load_word_at(near[i] - d) == map;
+			if (is_tagged_pointer(map) && 4 * same >= 3 * nr && same >= NEAR_FEWEST) {
 				*header_bytes = d;
 				return map;
 			}
@@ -175,11 +175,11 @@ static uintptr_t find_map(uint64_t ip, uint32_t *header_bytes)
 }
 
 /* The object of machine code that ip is in. */
-static bool find_object(uint64_t ip, struct code *out)
+static bool find_code_object(uint64_t ip, struct code *out)
 {
 	uint64_t lowest = ip > CODE_BYTES_MAX ? ip - CODE_BYTES_MAX : 0, highest = ip + CODE_BYTES_MAX, at;
 	uint32_t header;
-	uintptr_t map = find_map(ip, &header);
+	uintptr_t map = find_code_map(ip, &header);
 
 	if (!map)
 		return false;
@@ -194,25 +194,25 @@ static bool find_object(uint64_t ip, struct code *out)
 	for (at = ip - ip % CODE_ALIGNMENT;; at -= CODE_ALIGNMENT) {
 		if (at < lowest || at < CODE_ALIGNMENT || !sys_readable_range((const void *)(at - header), header))
 			return false;
-		if (word_at(at - header) == map)
+		if (load_word_at(at - header) == map)
 			break;
 	}
 	out->start = at;
-	highest = ip + readable_bytes(ip, highest - ip);
-	for (at = (ip | 7) + 1; at + 8 <= highest && word_at(at) != map; at += 8)
+	highest = ip + count_readable_bytes(ip, highest - ip);
+	for (at = (ip | 7) + 1; at + 8 <= highest && load_word_at(at) != map; at += 8)
 		;
 	out->bytes = (at + 8 <= highest ? at : highest) - out->start;
 	return true;
 }
 
-void v8_running_end(void (*load)(uint64_t start, uint64_t bytes, const char *name, size_t name_bytes))
+void v8_running_register_frames(void (*load)(uint64_t start, uint64_t bytes, const char *name, size_t name_bytes))
 {
 	for (int i = 0; i < nr_frames; i++) {
 		struct frame *f = &memory->frame[i];
 		struct code c;
 		char *tier;
 
-		if (f->is_reported || !f->name_bytes || !find_object(f->ip, &c))
+		if (f->is_reported || !f->name_bytes || !find_code_object(f->ip, &c))
 			continue;
 		tier = memchr(f->name, ':', f->name_bytes);
 		if (tier && tier + 1 < f->name + f->name_bytes && (tier[1] == '~' || tier[1] == '^'))

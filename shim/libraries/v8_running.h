@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 /* Looks for frames of functions on this thread's stack.  false: another thread is between begin and end, or there is no memory. */
-bool v8_running_begin(void);
+bool v8_running_find_frames(void);
 /* What V8 reports: code (or byte code: bytes 0) of a function, whose SharedFunctionInfo script leads to, with its name. */
-void v8_running_reported(uint64_t start, uint64_t bytes, void *const *script, const char *name, size_t name_bytes);
+void v8_running_note_code(uint64_t start, uint64_t bytes, void *const *script, const char *name, size_t name_bytes);
 /* load(start, bytes, name, name_bytes) for each that was on the stack and was not reported. */
-void v8_running_end(void (*load)(uint64_t start, uint64_t bytes, const char *name, size_t name_bytes));
+void v8_running_register_frames(void (*load)(uint64_t start, uint64_t bytes, const char *name, size_t name_bytes));
 
 #endif

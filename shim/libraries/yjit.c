@@ -42,12 +42,12 @@ static ssize_t (*real_write)(int, const void *, size_t);
 static int (*real_close)(int);
 static int (*real_unlink)(const char *);
 
-static bool is_ours(void)
+static bool is_perf_map_ours(void)
 {
 	return yjit.asked && !yjit.by_user && guest_is_on();
 }
 
-static int on_open(const char *path, int flags, ...)
+static int on_perf_map_open(const char *path, int flags, ...)
 {
 	va_list list;
 	int mode;
@@ -55,7 +55,7 @@ static int on_open(const char *path, int flags, ...)
 	va_start(list, flags);
 	mode = va_arg(list, int); /* or what lies there, of no use without O_CREAT */
 	va_end(list);
-	if (!is_ours() || !(flags & O_APPEND) || !perf_map_is_path(path))
+	if (!is_perf_map_ours() || !(flags & O_APPEND) || !perf_map_is_path(path))
 		return real_open(path, flags, mode);
 	yjit.line_bytes = 0;
 	yjit.map = real_open("/dev/null", O_WRONLY | (flags & O_CLOEXEC));
@@ -64,7 +64,7 @@ static int on_open(const char *path, int flags, ...)
 }
 
 /* A line comes in pieces. */
-static void take_piece(const char *text, size_t bytes)
+static void collect_map_line(const char *text, size_t bytes)
 {
 	for (; bytes; text++, bytes--) {
 		if (yjit.line_bytes < LINE_BYTES)
@@ -72,27 +72,27 @@ static void take_piece(const char *text, size_t bytes)
 		if (*text != '\n')
 			continue;
 		yjit.line[yjit.line_bytes - 1] = '\n';
-		perf_map_take_text(yjit.line, yjit.line_bytes);
+		perf_map_register_text(yjit.line, yjit.line_bytes);
 		yjit.line_bytes = 0;
 	}
 }
 
-static ssize_t on_write(int fd, const void *text, size_t bytes)
+static ssize_t on_perf_map_write(int fd, const void *text, size_t bytes)
 {
 	if (fd < 0 || fd != yjit.map)
 		return real_write(fd, text, bytes);
-	take_piece(text, bytes); /* a line is six writes: none of them need be a system call */
+	collect_map_line(text, bytes); /* a line is six writes: none of them need be a system call */
 	return (ssize_t)bytes;
 }
 
-static int on_close(int fd)
+static int on_perf_map_close(int fd)
 {
 	if (fd >= 0 && fd == yjit.map)
 		yjit.map = -1;
 	return real_close(fd);
 }
 
-static int on_unlink(const char *path)
+static int on_perf_map_unlink(const char *path)
 {
 	if (perf_map_is_path(path))
 		yjit.by_user = 1;
@@ -100,7 +100,7 @@ static int on_unlink(const char *path)
 }
 
 /* YJIT writes code.  Until it is enabled that is its own. */
-void yjit_writable(void)
+void yjit_switch_on_perf_map(void)
 {
 	if (!yjit.parse_option || yjit.asked || !*yjit.is_enabled || !guest_is_on() ||
 	    __atomic_exchange_n(&yjit.asked, 1, __ATOMIC_RELAXED) || yjit.by_user)
@@ -118,7 +118,7 @@ static bool has_fixed_frame(const unsigned char *code, size_t bytes)
 	return false;
 }
 
-void yjit_region(const struct object *mapper, uint64_t address, uint64_t bytes)
+void yjit_note_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
 	static const struct frame_rule rule = { 0, 32 };
 	static const struct frame_saved saved[] = { { 13, 2 }, { 12, 3 }, { 3, 4 } };
@@ -141,7 +141,7 @@ void yjit_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 	yjit.bytes = mib;
 }
 
-void yjit_object(const struct object *o)
+void yjit_hook_object(const struct object *o)
 {
 	const char *version = yjit.parse_option ? NULL : object_find_symbol(o, "ruby_version");
 	void *parse = version && strncmp(version, "3.1.", 4) != 0 ? object_find_symbol(o, "rb_yjit_parse_option") : NULL;
@@ -149,9 +149,10 @@ void yjit_object(const struct object *o)
 	if (!parse)
 		return;
 	yjit.is_enabled = object_find_symbol(o, "rb_yjit_enabled_p");
-	if (!yjit.is_enabled || slot_replace(o, "open64", (void *)on_open, &real_open) ||
-	    slot_replace(o, "write", (void *)on_write, &real_write) || slot_replace(o, "close", (void *)on_close, &real_close) ||
-	    slot_replace(o, "unlink", (void *)on_unlink, &real_unlink)) {
+	if (!yjit.is_enabled || slot_replace(o, "open64", (void *)on_perf_map_open, &real_open) ||
+	    slot_replace(o, "write", (void *)on_perf_map_write, &real_write) ||
+	    slot_replace(o, "close", (void *)on_perf_map_close, &real_close) ||
+	    slot_replace(o, "unlink", (void *)on_perf_map_unlink, &real_unlink)) {
 		guest_debug("Ruby: adapter unavailable (a call that writes YJIT's perf map was not found)");
 		return;
 	}

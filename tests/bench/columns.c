@@ -123,7 +123,7 @@ static int on_rows(void *context, const struct attribution *a, const struct tabl
 			rows_of_filter[filter] += nr;
 		}
 		for (uint32_t done = 0; done < nr;) {
-			done += group_add(&sums[i].g, t, selected + done, nr - done);
+			done += group_add_rows(&sums[i].g, t, selected + done, nr - done);
 			if (done < nr)
 				grow(&sums[i], 4 * sums[i].g.capacity);
 		}
@@ -224,7 +224,7 @@ static int read_samples(const char *path, int (*rows)(void *, const struct attri
 	if (ret == 0 && ask)
 		ask_all(m->dictionary.nr_levels);
 	if (ret == 0)
-		ret = attribute(t, m, &o, &a, &d);
+		ret = attribute_trace(t, m, &o, &a, &d);
 	if (ret)
 		fprintf(stderr, "columns: %s\n", d.text);
 	if (a)

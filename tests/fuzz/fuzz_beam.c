@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned char much[4096], little[40];
 	uint64_t sum = 0;
 
-	beam_read(data, size, much, sizeof(much), on_function, &sum);
-	beam_read(data, size, little, sizeof(little), on_function, &sum);
+	beam_read_functions(data, size, much, sizeof(much), on_function, &sum);
+	beam_read_functions(data, size, little, sizeof(little), on_function, &sum);
 	return 0;
 }

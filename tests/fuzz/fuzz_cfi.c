@@ -55,7 +55,7 @@ static bool take_fde(void *context, const struct eh_frame_fde *f)
 	const struct section *s = context;
 	struct cfi_program p;
 
-	if (!eh_frame_program(s->bytes, s->nr, BASE, f->offset, &p))
+	if (!eh_frame_read_program(s->bytes, s->nr, BASE, f->offset, &p))
 		abort(); /* it was read a moment ago */
 	if (p.start != f->start || p.bytes != f->bytes)
 		abort();

@@ -26,7 +26,7 @@ static void forget_kernel(unsigned char *bytes, size_t size)
 	unsigned char *at;
 
 	if (!id_bytes)
-		id_bytes = kernel_names_build_id(id);
+		id_bytes = kernel_names_read_build_id(id);
 	while (id_bytes && (at = memmem(bytes, size, id, id_bytes)) != NULL)
 		*at ^= 1;
 }

@@ -183,13 +183,13 @@ static void ask_sums(void *context, struct report *r)
 {
 	const bool *one_by_one = context;
 
-	report_group(r, 0, TABLE_FUNCTION, TABLE_METHOD, TABLE_REASON, TABLE_EVENT, -1);
-	report_group(r, 0, TABLE_LINE, TABLE_CODE, TABLE_MODE, TABLE_PROCESS, -1);
-	report_group(r, 0, TABLE_PHASE, TABLE_IMAGE, -1);
+	report_add_group(r, 0, TABLE_FUNCTION, TABLE_METHOD, TABLE_REASON, TABLE_EVENT, -1);
+	report_add_group(r, 0, TABLE_LINE, TABLE_CODE, TABLE_MODE, TABLE_PROCESS, -1);
+	report_add_group(r, 0, TABLE_PHASE, TABLE_IMAGE, -1);
 	for (uint32_t level = 0; level < r->model->dictionary.nr_levels; level++)
-		report_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
+		report_add_group(r, 0, TABLE_LEVEL_0 + (int)level, TABLE_EVENT, -1);
 	if (*one_by_one)
-		report_group(r, 0, GROUP_BIN, -1);
+		report_add_group(r, 0, GROUP_BIN, -1);
 }
 
 static bool differ(double a, double b)
@@ -240,7 +240,7 @@ static void ask_export(void *context, struct report *r)
 	struct exporting *e = context;
 
 	e->export.report = r;
-	e->export.level = report_level(r, NULL);
+	e->export.level = report_find_level(r, NULL);
 	e->format->prepare(&e->export);
 	profile_ask(&e->question, r, NULL);
 }
@@ -257,7 +257,7 @@ static void make_export(const char *path, FILE *to, const struct exporter *forma
 		format->write(&e.export, to);
 		if (profile_make(&e.question, &s.report, "a", &p[0]) == 0) {
 			if (profile_make(&e.question, &s.report, "b", &p[1]) == 0) {
-				if (match_make(p, 2, &m) == 0)
+				if (match_make_lines(p, 2, &m) == 0)
 					match_fini(&m);
 				profile_fini(&p[1]);
 			}
@@ -282,9 +282,9 @@ static void read_served(struct served *s)
 	for (uint32_t i = 0; i < s->nr_columns; i++)
 		for (size_t n = 0; n < (size_t)s->column[i].nr * s->column[i].width; n++)
 			sink += ((unsigned char *)s->column[i].data)[n];
-	crossfilter_sums(&s->cross, 0, s->cross.nr, 0, &all, &all, &sum[0]);
-	crossfilter_range(s->fails, s->cross.nr, 1, (struct crossfilter_column){ s->column[0].data, s->column[0].width }, 1, 0);
-	crossfilter_sums(&s->cross, 0, s->cross.nr, 0, &all, &all, &sum[1]);
+	crossfilter_sum_groups(&s->cross, 0, s->cross.nr, 0, &all, &all, &sum[0]);
+	crossfilter_apply_range(s->fails, s->cross.nr, 1, (struct crossfilter_column){ s->column[0].data, s->column[0].width }, 1, 0);
+	crossfilter_sum_groups(&s->cross, 0, s->cross.nr, 0, &all, &all, &sum[1]);
 	if (sum[1].samples > 0 || strlen(s->facts) != s->facts_bytes)
 		abort();
 }
@@ -300,7 +300,7 @@ static void make_page(const char *path, FILE *to, bool served)
 	if (trace_session_read(&session, path, &arguments, ask_page, &t) == 0) {
 		if (!served)
 			html_trace_write(&t, to);
-		else if (served_take(&s, &t) == 0)
+		else if (served_keep_trace(&s, &t) == 0)
 			read_served(&s);
 		served_fini(&s);
 		trace_session_close(&session, 0);
@@ -320,7 +320,7 @@ static void make_scrubbed(const char *path, bool all)
 		return;
 	if (model_create(t, &m, NULL) == 0) {
 		if (trace_writer_open("/dev/null", TRACE_SMALL, &c, NULL) == 0) {
-			scrub(t, m, &o, c, &counts, NULL);
+			scrub_trace(t, m, &o, c, &counts, NULL);
 			trace_writer_close(c);
 		}
 		model_destroy(m);

@@ -49,7 +49,7 @@ static inline struct model *small_model(struct trace_reader *t)
 	struct diag d;
 
 	trace_rewind(t);
-	trace_select(t, ~0u);
+	trace_select_chunks(t, ~0u);
 	assert_int_equal(model_create(t, &m, &d), 0);
 	return m;
 }

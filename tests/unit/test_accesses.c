@@ -125,7 +125,7 @@ static void of_very_many_an_even_part_is_kept(void **state)
 			t.ip[i] = 7;
 			t.column[TABLE_MEMORY][i] = COLUMN;
 		}
-		assert_int_equal(accesses_take(&s, NULL, &t, rows, ROWS), 0);
+		assert_int_equal(accesses_add_rows(&s, NULL, &t, rows, ROWS), 0);
 		assert_true(s.nr < MOST);
 	}
 	assert_int_equal(s.seen, ROWS * BLOCKS);

@@ -37,7 +37,7 @@ static void every_step_says_that_it_ended(void **state)
 		struct attach_target t;
 
 		end_and(waited, &t);
-		assert_int_equal(inject_check(&t, "/proc/self/exe", &looked), -ESRCH);
+		assert_int_equal(inject_check_preconditions(&t, "/proc/self/exe", &looked), -ESRCH);
 		assert_int_equal(inject(&t, true, "/proc/self/exe", "socket", serve, NULL, &injected), -ESRCH);
 		if (!waited)
 			waitpid(t.pid, NULL, 0);
@@ -56,7 +56,7 @@ static void other_reasons_stay(void **state)
 	(void)state;
 	assert_int_equal(attach_target_inspect(pid, &t, &d), 0);
 	t.is_static = true;
-	ret = inject_check(&t, "/proc/self/exe", &d);
+	ret = inject_check_preconditions(&t, "/proc/self/exe", &d);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(ret, -ENOTSUP);

@@ -149,7 +149,7 @@ static void ask(const struct sample *s)
 static const char *level_of(uint32_t row, uint32_t level)
 {
 	const struct dictionary *d = &model->dictionary;
-	uint32_t c = x.paths.row[row].component[dictionary_level(&model->dictionary, level)];
+	uint32_t c = x.paths.row[row].component[dictionary_get_level(&model->dictionary, level)];
 
 	return c ? d->component[c].name : "";
 }
@@ -225,9 +225,9 @@ static void an_instruction_between_two_lines_is_half_of_each(void **state)
 
 	(void)state;
 	finish();
-	two.component[0] = dictionary_find(&model->dictionary, 0, dictionary_level(&model->dictionary, IR), 1);
-	two.shared_half = dictionary_find(&model->dictionary, 0, dictionary_level(&model->dictionary, IR), 2);
-	sample_expand(&model->dictionary, &two, 50, &e);
+	two.component[0] = dictionary_find_component(&model->dictionary, 0, dictionary_get_level(&model->dictionary, IR), 1);
+	two.shared_half = dictionary_find_component(&model->dictionary, 0, dictionary_get_level(&model->dictionary, IR), 2);
+	sample_expand_components(&model->dictionary, &two, 50, &e);
 	assert_int_equal(e.nr, 3);
 	assert_int_equal((int)(e.row[0].share * 1000 + .5), 500);
 	assert_int_equal((int)(e.row[1].share * 1000 + .5), 375);

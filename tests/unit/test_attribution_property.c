@@ -541,7 +541,7 @@ static void ask_plainly(struct trace_reader *t)
 	w.world.stack_only = the.stack_only;
 	nr_rows = nr_samples = 0;
 	trace_rewind(t);
-	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
 	while (trace_next(t, &record) == 1) {
 		if (record.id != TRACE_SAMPLES)
 			continue;
@@ -614,7 +614,7 @@ static uint64_t run(struct trace_reader *t, struct seen *s, int (*rows)(void *, 
 	struct attribution *a = NULL;
 	struct model *m = small_model(t);
 	struct diag d;
-	int ret = attribute(t, m, &o, &a, &d);
+	int ret = attribute_trace(t, m, &o, &a, &d);
 
 	if (ret == 0 && a->nr_samples != nr_samples)
 		fail_row(s, "number of samples", 0, nr_samples, a->nr_samples);

@@ -44,7 +44,7 @@ static void a_module_is_read(void **state)
 	uint32_t line;
 
 	(void)state;
-	assert_true(beam_read(module, sizeof(module), scratch, sizeof(scratch), on_function, &s));
+	assert_true(beam_read_functions(module, sizeof(module), scratch, sizeof(scratch), on_function, &s));
 	assert_int_equal(s.nr, 3);
 	assert_string_equal(s.name, "timer:apply_after/4");
 	assert_true(s.last.address == BASE + 0x220 && s.last.bytes == 0x250 && s.last.nr_lines == 2);
@@ -61,7 +61,7 @@ static void lines_without_room_are_left_out(void **state)
 	struct seen s = { 0 };
 
 	(void)state;
-	assert_true(beam_read(module, sizeof(module), scratch, sizeof(scratch), on_function, &s));
+	assert_true(beam_read_functions(module, sizeof(module), scratch, sizeof(scratch), on_function, &s));
 	assert_true(s.nr == 3 && s.last.nr_lines == 1 && s.last.lines_bytes == 26);
 }
 
@@ -74,7 +74,7 @@ static void what_is_cut_is_refused(void **state)
 		unsigned char *copy = guarded(module, bytes);
 		struct seen s = { 0 };
 
-		assert_false(beam_read(copy, bytes, scratch, sizeof(scratch), on_function, &s));
+		assert_false(beam_read_functions(copy, bytes, scratch, sizeof(scratch), on_function, &s));
 		guarded_free(copy, bytes);
 	}
 }
@@ -90,7 +90,7 @@ static void changed_bytes_do_no_harm(void **state)
 			struct seen s = { 0 };
 
 			copy[at] = (unsigned char)v;
-			beam_read(copy, sizeof(module), scratch, sizeof(scratch), on_function, &s);
+			beam_read_functions(copy, sizeof(module), scratch, sizeof(scratch), on_function, &s);
 			assert_true(s.nr <= 3);
 			guarded_free(copy, sizeof(module));
 		}
@@ -101,7 +101,7 @@ static void the_machine_itself_has_no_functions(void **state)
 	struct seen s = { 0 };
 
 	(void)state;
-	assert_true(beam_read("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24, NULL, 0, on_function, &s));
+	assert_true(beam_read_functions("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24, NULL, 0, on_function, &s));
 	assert_int_equal(s.nr, 0);
 }
 

@@ -312,7 +312,7 @@ static void addresses_that_count_from_the_code_are_resolved(void **state)
 	eh_frame_each(made, section_bytes, FRAMES, keep_last, &last);
 	assert_int_equal(last.start, CODE + CODE_BYTES);
 	assert_int_equal(last.bytes, CODE_BYTES);
-	assert_true(eh_frame_program(made, section_bytes, FRAMES, last.offset, &p));
+	assert_true(eh_frame_read_program(made, section_bytes, FRAMES, last.offset, &p));
 	/* once is enough */
 	assert_null(textrel_resolve(made, section_bytes, FRAMES, CODE));
 	free(made);
@@ -361,7 +361,7 @@ static void other_sections_say_the_same(void **state)
 	assert_int_equal(count_of(made, bytes), 2);
 	eh_frame_each(made, bytes, FRAMES, keep_last, &last);
 	assert_int_equal(last.start, CODE + CODE_BYTES);
-	assert_true(eh_frame_program(made, bytes, FRAMES, last.offset, &p));
+	assert_true(eh_frame_read_program(made, bytes, FRAMES, last.offset, &p));
 	assert_true(cfi_row_at(&p, last.start, &row));
 	assert_int_equal(row.cfa.value, 0x20);
 	assert_int_equal(row.reg[16].value, -8);

@@ -77,11 +77,11 @@ static struct compared *compare(const struct truth *a, const struct truth *b, ui
 	o->c.given = given;
 	for (uint32_t i = 0; i < 2 * traces; i++)
 		record(i < traces ? a : b, samples, &o->c.profile[i]);
-	assert_int_equal(match_make(o->c.profile, 2 * traces, &o->c.match), 0);
+	assert_int_equal(match_make_lines(o->c.profile, 2 * traces, &o->c.match), 0);
 	o->nr = o->c.match.nr;
 	for (uint32_t i = 0; i < o->nr; i++)
 		o->x[i].line = i;
-	assert_int_equal(change_judge(&o->c, o->x, o->nr), 0);
+	assert_int_equal(change_test_lines(&o->c, o->x, o->nr), 0);
 	return o;
 }
 
@@ -105,7 +105,7 @@ static uint32_t listed(const struct compared *o)
 static const struct change *line(const struct compared *o, const char *name)
 {
 	for (uint32_t i = 0; i < o->nr; i++)
-		if (strcmp(match_any(&o->c.match, o->c.profile, o->x[i].line)->name, name) == 0)
+		if (strcmp(match_first_entry(&o->c.match, o->c.profile, o->x[i].line)->name, name) == 0)
 			return &o->x[i];
 	fail_msg("there is no line %s", name);
 	return NULL;

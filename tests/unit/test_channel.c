@@ -44,7 +44,7 @@ static void a_recorder_that_goes_on_too_late_is_asked_again(void **state)
 	/* first it is waited for in vain; then it is known not to work, and goes on while that is looked at */
 	for (goes_on_behind = 3; goes_on_behind < 8; goes_on_behind++) {
 		nr_looks = 0;
-		assert_int_equal(channel_hello(name, true, &a, &log, &bytes), -EAGAIN);
+		assert_int_equal(channel_send_hello(name, true, &a, &log, &bytes), -EAGAIN);
 		assert_true(nr_looks >= 3);
 	}
 	close(fd);

@@ -193,7 +193,7 @@ static struct findings found_with(void (*plant)(void))
 	r.reader = t;
 	r.a = &a;
 	assert_int_equal(check_model(&f, m, NULL), 0);
-	assert_int_equal(check_deeply(&f, &r), 0);
+	assert_int_equal(check_code_and_samples(&f, &r), 0);
 	model_destroy(m);
 	trace_close(t);
 	return f;

@@ -72,14 +72,14 @@ static void what_was_sampled_is_read_once(void **state)
 {
 	(void)state;
 	begin();
-	code_reader_named(r, me(), AT(0), 100, 5);
-	code_reader_named(r, me(), AT(4000), 5000, 6); /* over three pages */
-	code_reader_named(r, me(), AT(100), 70, 7);
-	code_reader_sampled(r, me(), AT(99));
-	code_reader_sampled(r, me(), AT(98));
-	code_reader_sampled(r, me(), AT(8500));
-	code_reader_sampled(r, me(), AT(170)); /* behind it */
-	code_reader_sampled(r, me() + 1, AT(120));
+	code_reader_add_range(r, me(), AT(0), 100, 5);
+	code_reader_add_range(r, me(), AT(4000), 5000, 6); /* over three pages */
+	code_reader_add_range(r, me(), AT(100), 70, 7);
+	code_reader_note_sample(r, me(), AT(99));
+	code_reader_note_sample(r, me(), AT(98));
+	code_reader_note_sample(r, me(), AT(8500));
+	code_reader_note_sample(r, me(), AT(170)); /* behind it */
+	code_reader_note_sample(r, me() + 1, AT(120));
 	expect("0+100@5 0xfa0+5000@6 ");
 }
 
@@ -87,10 +87,10 @@ static void names_may_come_after_samples(void **state)
 {
 	(void)state;
 	begin();
-	code_reader_named(r, me(), AT(0), 100, 1);
-	code_reader_sampled(r, me(), AT(2000));
+	code_reader_add_range(r, me(), AT(0), 100, 1);
+	code_reader_note_sample(r, me(), AT(2000));
 	code_reader_drain(r, w);
-	code_reader_named(r, me(), AT(1990), 200, 2);
+	code_reader_add_range(r, me(), AT(1990), 200, 2);
 	expect("0x7c6+200@2 ");
 }
 
@@ -98,11 +98,11 @@ static void code_that_was_named_anew_is_the_new_one(void **state)
 {
 	(void)state;
 	begin();
-	code_reader_named(r, me(), AT(0), 100, 1);
-	code_reader_sampled(r, me(), AT(10));
-	code_reader_named(r, me(), AT(0), 60, 2); /* the first one's bytes have gone */
+	code_reader_add_range(r, me(), AT(0), 100, 1);
+	code_reader_note_sample(r, me(), AT(10));
+	code_reader_add_range(r, me(), AT(0), 60, 2); /* the first one's bytes have gone */
 	code_reader_drain(r, w);
-	code_reader_sampled(r, me(), AT(10));
+	code_reader_note_sample(r, me(), AT(10));
 	expect("0+60@2 ");
 }
 
@@ -110,10 +110,10 @@ static void what_is_small_is_read_without_a_sample(void **state)
 {
 	(void)state;
 	begin();
-	code_reader_named(r, me(), AT(16), 15, 1); /* a trampoline: on stacks only */
-	code_reader_named(r, me(), AT(100), CODE_SMALL_BYTES, 2);
-	code_reader_named(r, me(), AT(200), CODE_SMALL_BYTES + 1, 3);
-	code_reader_sampled(r, me(), AT(17));
+	code_reader_add_range(r, me(), AT(16), 15, 1); /* a trampoline: on stacks only */
+	code_reader_add_range(r, me(), AT(100), CODE_SMALL_BYTES, 2);
+	code_reader_add_range(r, me(), AT(200), CODE_SMALL_BYTES + 1, 3);
+	code_reader_note_sample(r, me(), AT(17));
 	expect("0x10+15@1 0x64+64@2 ");
 }
 
@@ -123,18 +123,18 @@ static void what_cannot_be_read_is_not(void **state)
 
 	(void)state;
 	begin();
-	code_reader_named(r, me(), (uint64_t)(uintptr_t)page, 100, 1);
-	code_reader_sampled(r, me(), (uint64_t)(uintptr_t)page + 1);
-	code_reader_named(r, me(), AT(0), 1ull << 40, 1);
-	code_reader_named(r, me(), UINT64_MAX - 10, 100, 1);
-	code_reader_named(r, me(), AT(0), 0, 1);
-	code_reader_sampled(r, me(), AT(1));
-	code_reader_sampled(r, me(), UINT64_MAX - 5);
-	code_reader_named(r, me(), AT(200), 10, 3);
-	code_reader_sampled(r, me(), AT(205));
-	code_reader_forget(r, me());
-	code_reader_named(r, me(), AT(300), 10, 4);
-	code_reader_sampled(r, me(), AT(305));
+	code_reader_add_range(r, me(), (uint64_t)(uintptr_t)page, 100, 1);
+	code_reader_note_sample(r, me(), (uint64_t)(uintptr_t)page + 1);
+	code_reader_add_range(r, me(), AT(0), 1ull << 40, 1);
+	code_reader_add_range(r, me(), UINT64_MAX - 10, 100, 1);
+	code_reader_add_range(r, me(), AT(0), 0, 1);
+	code_reader_note_sample(r, me(), AT(1));
+	code_reader_note_sample(r, me(), UINT64_MAX - 5);
+	code_reader_add_range(r, me(), AT(200), 10, 3);
+	code_reader_note_sample(r, me(), AT(205));
+	code_reader_forget_process(r, me());
+	code_reader_add_range(r, me(), AT(300), 10, 4);
+	code_reader_note_sample(r, me(), AT(305));
 	expect("0x12c+10@4 ");
 	munmap(page, 4096);
 }
@@ -147,9 +147,9 @@ static void very_many_names_are_found(void **state)
 	(void)state;
 	begin();
 	for (uint64_t i = 0; i < 200000; i++)
-		code_reader_named(r, me(), AT(4096) + 80 * i, 80, i);
-	code_reader_named(r, me(), last, 80, 9);
-	code_reader_sampled(r, me(), AT(4096 + 80 * 77 + 3));
+		code_reader_add_range(r, me(), AT(4096) + 80 * i, 80, i);
+	code_reader_add_range(r, me(), last, 80, 9);
+	code_reader_note_sample(r, me(), AT(4096 + 80 * 77 + 3));
 	snprintf(expected, sizeof(expected), "%#x+80@77 ", 4096 + 80 * 77);
 	expect(expected);
 }

@@ -79,14 +79,14 @@ static void entries_are_matched_by_place_then_detail_then_name(void **state)
 	struct match m;
 
 	(void)state;
-	assert_int_equal(match_make(p, 2, &m), 0);
+	assert_int_equal(match_make_lines(p, 2, &m), 0);
 	assert_int_equal(m.nr, 5);
 	assert_int_equal(line_of(&m, 0, 0), line_of(&m, 1, 1)); /* what it does tells more than where it stands */
 	assert_int_equal(line_of(&m, 0, 1), line_of(&m, 1, 0));
 	assert_int_equal(line_of(&m, 0, 2), line_of(&m, 1, 2));
 	assert_null(match_entry(&m, p, line_of(&m, 0, 3), 1));
 	assert_null(match_entry(&m, p, line_of(&m, 1, 3), 0));
-	assert_string_equal(match_any(&m, p, line_of(&m, 1, 3))->name, "limit");
+	assert_string_equal(match_first_entry(&m, p, line_of(&m, 1, 3))->name, "limit");
 	match_fini(&m);
 }
 
@@ -97,7 +97,7 @@ static void equal_entries_are_matched_in_their_order(void **state)
 	struct match m;
 
 	(void)state;
-	assert_int_equal(match_make(p, 2, &m), 0);
+	assert_int_equal(match_make_lines(p, 2, &m), 0);
 	assert_int_equal(m.nr, 2);
 	assert_int_equal(line_of(&m, 1, 0), 0);
 	assert_int_equal(line_of(&m, 1, 1), 1);
@@ -161,7 +161,7 @@ static void expect_pairs(struct profile_entry *a, uint32_t nr_a, struct profile_
 	struct profile p[2] = { { .entry = a, .nr = nr_a, .measure = 100 }, { .entry = b, .nr = nr_b, .measure = 100 } };
 	struct match m;
 
-	assert_int_equal(match_make(p, 2, &m), 0);
+	assert_int_equal(match_make_lines(p, 2, &m), 0);
 	for (uint32_t i = 0; i < nr_a; i++)
 		assert_int_equal(m.entry[line_of(&m, 0, i) * 2 + 1], b_of_a[i]);
 	assert_int_equal(match_is_alike(&m, p, 0), alike);

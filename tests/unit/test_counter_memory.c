@@ -17,7 +17,7 @@ static uint32_t number;
 
 static uint64_t add(uint64_t bytes)
 {
-	int fd = -1, ret = counter_memory_add(&memory, bytes, &number, &fd);
+	int fd = -1, ret = counter_memory_add_arena(&memory, bytes, &number, &fd);
 
 	if (ret)
 		return (uint64_t)-ret;
@@ -52,7 +52,7 @@ static int announce(uint64_t block, uint64_t place, uint64_t nr_entries, uint64_
 		[F(counter_block, entries)].u = nr_entries,
 	};
 
-	return counter_memory_announce(memory, v);
+	return counter_memory_add_block(memory, v);
 }
 
 static struct seen {
@@ -101,8 +101,8 @@ static void what_has_not_changed_is_read_on_request_only(void **state)
 	assert_int_equal(read_all(true), 1);
 	counters[10]++;
 	assert_int_equal(read_all(false), 1);
-	counter_memory_forget(memory, 7);
-	counter_memory_forget(memory, 7);
+	counter_memory_end_block(memory, 7);
+	counter_memory_end_block(memory, 7);
 	assert_int_equal(read_all(true), 0);
 }
 
@@ -113,7 +113,7 @@ static void blocks_outside_of_the_memory_are_refused(void **state)
 	(void)state;
 	assert_int_equal(announce(1, 0, nr, 1), 0);
 	assert_int_equal(announce(1, 8, nr, 1), -EBADMSG);
-	counter_memory_forget(memory, 1);
+	counter_memory_end_block(memory, 1);
 	assert_int_equal(announce(1, 4, 1, 1), -EBADMSG);		/* not a counter's address */
 	assert_int_equal(announce(1, BYTES, 1, 1), -EBADMSG);		/* behind the end */
 	assert_int_equal(announce(1, 1ull << 32, 1, 1), -EBADMSG);	/* of a memory that there is not */
@@ -144,7 +144,7 @@ static void a_million_blocks_come_and_go(void **state)
 	for (uint64_t block = 1; block <= 1000000; block++) {
 		assert_int_equal(announce(block, 64 * (block % 500), 8, 1), 0);
 		if (block > 100)
-			counter_memory_forget(memory, block - 100);
+			counter_memory_end_block(memory, block - 100);
 	}
 	assert_int_equal(read_all(true), 100);
 	assert_uint_in_range(seen.block, 1000000 - 99, 1000000);
@@ -172,7 +172,7 @@ static void without_memory_nothing_is_announced(void **state)
 	(void)state;
 	memory = NULL;
 	assert_int_equal(announce(1, 0, 1, 1), -EBADMSG);
-	counter_memory_forget(memory, 1);
+	counter_memory_end_block(memory, 1);
 	assert_int_equal(read_all(true), 0);
 	memory = before;
 }

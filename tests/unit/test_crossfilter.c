@@ -56,7 +56,7 @@ static void sums_are_those_of_a_loop(void **state)
 		expected[o * 3 + thread[i]].weight += w;
 		expected[o * 3 + thread[i]].weight_squares += w * w;
 	}
-	crossfilter_sums(&all, 0, NR, 0, &by_operator, &by_thread, sum);
+	crossfilter_sum_groups(&all, 0, NR, 0, &by_operator, &by_thread, sum);
 	for (uint32_t i = 0; i < OPERATORS * 3; i++) {
 		assert_true(is_close(sum[i].samples, expected[i].samples));
 		assert_true(is_close(sum[i].weight, expected[i].weight));
@@ -74,7 +74,7 @@ static void parts_of_samples_that_are_alike_have_their_shares_weight(void **stat
 	(void)state;
 	for (uint32_t i = 0; i < NR; i++)
 		samples += share[way[i]];
-	crossfilter_sums(&alike, 0, NR, 0, &one, &one, &sum);
+	crossfilter_sum_groups(&alike, 0, NR, 0, &one, &one, &sum);
 	assert_true(is_close(sum.samples, samples));
 	assert_true(is_close(sum.weight, samples * weight_of[0]));
 }
@@ -86,17 +86,17 @@ static void a_filter_can_be_left_out_of_a_sum(void **state)
 	struct crossfilter_sum both, without_operator, none, again;
 
 	(void)state;
-	crossfilter_sums(&all, 0, NR, 0, &one, &one, &none);
-	crossfilter_sets(fails, NR, BY_THREAD, &threads, 1);
-	crossfilter_sums(&all, 0, NR, 0, &one, &one, &without_operator);
-	crossfilter_sets(fails, NR, BY_OPERATOR, &operators, 1);
-	crossfilter_sums(&all, 0, NR, 0, &one, &one, &both);
-	crossfilter_sums(&all, 0, NR, BY_OPERATOR, &one, &one, &again);
+	crossfilter_sum_groups(&all, 0, NR, 0, &one, &one, &none);
+	crossfilter_apply_sets(fails, NR, BY_THREAD, &threads, 1);
+	crossfilter_sum_groups(&all, 0, NR, 0, &one, &one, &without_operator);
+	crossfilter_apply_sets(fails, NR, BY_OPERATOR, &operators, 1);
+	crossfilter_sum_groups(&all, 0, NR, 0, &one, &one, &both);
+	crossfilter_sum_groups(&all, 0, NR, BY_OPERATOR, &one, &one, &again);
 	assert_true(both.samples > 0 && both.samples < without_operator.samples);
 	assert_true(is_close(again.samples, without_operator.samples));
 	crossfilter_clear(fails, NR, BY_THREAD);
 	crossfilter_clear(fails, NR, BY_OPERATOR);
-	crossfilter_sums(&all, 0, NR, 0, &one, &one, &again);
+	crossfilter_sum_groups(&all, 0, NR, 0, &one, &one, &again);
 	assert_true(is_close(again.samples, none.samples));
 }
 
@@ -108,8 +108,8 @@ static void a_key_of_two_is_both(void **state)
 	(void)state;
 	pair.inner = &by_thread;
 	pair.nr = OPERATORS * 3;
-	crossfilter_sums(&all, 0, NR, 0, &by_operator, &by_thread, two);
-	crossfilter_sums(&all, 0, NR, 0, &pair, &one, sum);
+	crossfilter_sum_groups(&all, 0, NR, 0, &by_operator, &by_thread, two);
+	crossfilter_sum_groups(&all, 0, NR, 0, &pair, &one, sum);
 	for (uint32_t i = 0; i < OPERATORS * 3; i++)
 		assert_true(is_close(two[i].samples, sum[i].samples) && is_close(two[i].weight_squares, sum[i].weight_squares));
 }
@@ -121,8 +121,8 @@ static void rows_of_either_set_pass(void **state)
 	struct crossfilter_sum sum[3];
 
 	(void)state;
-	crossfilter_sets(fails, NR, BY_THREAD, sets, 2);
-	crossfilter_sums(&all, 0, NR, 0, &by_thread, &one, sum);
+	crossfilter_apply_sets(fails, NR, BY_THREAD, sets, 2);
+	crossfilter_sum_groups(&all, 0, NR, 0, &by_thread, &one, sum);
 	assert_true(sum[0].samples <= 0 && sum[1].samples > 0 && sum[2].samples > 0);
 }
 
@@ -134,8 +134,8 @@ static void bins_of_what_grows_are_those_of_any_column(void **state)
 
 	(void)state;
 	growing.grows = true;
-	crossfilter_sums(&all, 0, NR, 0, &any, &one, sum);
-	crossfilter_sums(&all, 0, NR, 0, &growing, &one, same);
+	crossfilter_sum_groups(&all, 0, NR, 0, &any, &one, sum);
+	crossfilter_sum_groups(&all, 0, NR, 0, &growing, &one, same);
 	for (uint32_t i = 0; i < 100; i++) {
 		assert_true(is_close(sum[i].samples, same[i].samples));
 		samples += sum[i].samples;
@@ -150,9 +150,9 @@ static void a_range_of_time_is_a_range_of_rows(void **state)
 	struct crossfilter_sum rows, filtered;
 
 	(void)state;
-	crossfilter_sums(&all, first, end, 0, &one, &one, &rows);
-	crossfilter_range(fails, NR, BY_TIME, (struct crossfilter_column){ time_us, 4 }, 1000, 2001);
-	crossfilter_sums(&all, 0, NR, 0, &one, &one, &filtered);
+	crossfilter_sum_groups(&all, first, end, 0, &one, &one, &rows);
+	crossfilter_apply_range(fails, NR, BY_TIME, (struct crossfilter_column){ time_us, 4 }, 1000, 2001);
+	crossfilter_sum_groups(&all, 0, NR, 0, &one, &one, &filtered);
 	assert_true(rows.samples > 0 && is_close(rows.samples, filtered.samples));
 	assert_int_equal(crossfilter_find((struct crossfilter_column){ time_us, 4 }, NR, UINT64_MAX), NR);
 }
@@ -163,7 +163,7 @@ static void samples_that_are_all_alike_are_counted(void **state)
 	struct crossfilter_sum sum[3];
 
 	(void)state;
-	crossfilter_sums(&alike, 0, NR, 0, &by_thread, &one, sum);
+	crossfilter_sum_groups(&alike, 0, NR, 0, &by_thread, &one, sum);
 	assert_true(is_close(sum[0].samples + sum[1].samples + sum[2].samples, NR));
 	assert_true(is_close(sum[1].weight, sum[1].samples * 1000) && is_close(sum[1].weight_squares, sum[1].samples * 1e6));
 }
@@ -175,9 +175,9 @@ static void numbers_without_a_key_are_in_no_sum(void **state)
 	struct crossfilter_sum sum[OPERATORS];
 
 	(void)state;
-	crossfilter_sums(&all, 0, NR, 0, &few, &one, sum);
+	crossfilter_sum_groups(&all, 0, NR, 0, &few, &one, sum);
 	assert_true(sum[0].samples > 0 && sum[1].samples > 0);
-	crossfilter_sums(&all, 0, NR + 100, 0, &short_map, &one, sum);
+	crossfilter_sum_groups(&all, 0, NR + 100, 0, &short_map, &one, sum);
 	assert_true(sum[1].samples > 0 && sum[2].samples <= 0);
 }
 

@@ -19,7 +19,7 @@ static struct stall_evidence quiet(double cycles, double best)
 				    .lines = 2, .mispredicts = true, .fetched_once = true, .has_chains = true };
 
 	for (int i = 0; i < NR_STALL_EVENTS; i++)
-		e.count[i] = stall_count_of(0, 0, 0, 1);
+		e.count[i] = stall_count_bounds(0, 0, 0, 1);
 	return e;
 }
 
@@ -32,7 +32,7 @@ static enum culprit first_of(const struct stall_evidence *e, struct stall_bounds
 {
 	enum culprit order[NR_CULPRITS];
 
-	culprits_bound(e, b);
+	culprits_bound_stalls(e, b);
 	return culprits_rank(b, e->cycles, order) ? order[0] : NR_CULPRITS;
 }
 
@@ -69,7 +69,7 @@ static void first_level_misses_that_do_not_reach_memory_cost_less(void **state)
 	(void)state;
 	e.count[STALL_FIRST_CACHE] = exactly(N);
 	e.count[STALL_LAST_CACHE] = exactly(0);
-	culprits_bound(&e, &b);
+	culprits_bound_stalls(&e, &b);
 	assert_true(fabs(b.high[CULPRIT_DATA_CACHE] - 80 * N) < 1e-6);
 	assert_true(fabs(b.low[CULPRIT_DATA_CACHE] - 80 * N) < 1e-6); /* and nothing else can be: the rest is unexplained */
 	assert_true(fabs(b.unexplained - (295000 - 80000 - 1500 - 90 - 75 - 600)) < 1e-6);
@@ -156,7 +156,7 @@ static void chains_are_at_most_all_instructions_one_after_the_other(void **state
 	assert_int_equal(first_of(&e, &b), CULPRIT_DEPENDENCY);
 	assert_true(fabs(b.high[CULPRIT_DEPENDENCY] - 10000) < 1e-6);
 	e.latency = 4;
-	culprits_bound(&e, &b);
+	culprits_bound_stalls(&e, &b);
 	assert_true(fabs(b.high[CULPRIT_DEPENDENCY] - 2000) < 1e-6);
 }
 
@@ -173,7 +173,7 @@ static void code_that_leaves_the_cache_is_the_front_ends(void **state)
 	e.count[STALL_CODE].recorded = false;
 	assert_int_equal(first_of(&e, &b), CULPRIT_FRONT_END);
 	e.fetched_once = true;
-	culprits_bound(&e, &b);
+	culprits_bound_stalls(&e, &b);
 	assert_true(b.high[CULPRIT_FRONT_END] < 1e-6);
 }
 
@@ -186,11 +186,11 @@ static void without_events_all_that_the_code_can_do_is_possible(void **state)
 	(void)state;
 	for (int i = 0; i < NR_STALL_EVENTS; i++)
 		e.count[i].recorded = false;
-	culprits_bound(&e, &b);
+	culprits_bound_stalls(&e, &b);
 	assert_true(fabs(b.high[CULPRIT_DATA_CACHE] - 295000) < 1e-6 && fabs(b.high[CULPRIT_TLB] - 295000) < 1e-6);
 	assert_true(b.low[CULPRIT_DATA_CACHE] < 1e-6 && b.low[CULPRIT_TLB] < 1e-6);
 	e.accesses = e.loads = 0; /* a block that touches no memory */
-	culprits_bound(&e, &b);
+	culprits_bound_stalls(&e, &b);
 	assert_true(b.high[CULPRIT_DATA_CACHE] < 1e-6 && b.high[CULPRIT_TLB] < 1e-6);
 }
 
@@ -214,7 +214,7 @@ static void bounds_hold_for_any_evidence(void **state)
 		e.fetched_once = next_random() % 2;
 		e.has_chains = next_random() % 2;
 		e.floor = e.best * (double)(next_random() % 11) / 10;
-		culprits_bound(&e, &b);
+		culprits_bound_stalls(&e, &b);
 		for (int c = 0; c < NR_CULPRITS; c++) {
 			assert_true(b.low[c] >= 0 && b.low[c] <= b.high[c] + 1e-6 && b.high[c] <= b.stall + 1e-6);
 			low += b.low[c];

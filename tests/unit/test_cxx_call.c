@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* In place of the agent's. */
-void *objects_find_next(const char *name);
-void *objects_find_next(const char *name)
+void *objects_find_next_symbol(const char *name);
+void *objects_find_next_symbol(const char *name)
 {
 	return dlsym(RTLD_DEFAULT, name);
 }
@@ -37,7 +37,7 @@ static void a_call_passes_its_arguments_on(void **state)
 	(void)state;
 	if (!library)
 		skip();
-	assert_true(cxx_start());
+	assert_true(cxx_find_functions());
 	assert_true(cxx_call((uint64_t)(uintptr_t)note, 1, 2, 3));
 	assert_int_equal(called[0], 1);
 	assert_int_equal(called[1], 2);
@@ -52,7 +52,7 @@ static void what_is_thrown_ends_in_the_call(void **state)
 	throws = library ? dlsym(library, "_ZSt20__throw_out_of_rangePKc") : NULL;
 	if (!throws)
 		skip();
-	assert_true(cxx_start());
+	assert_true(cxx_find_functions());
 	for (int i = 0; i < 1000; i++)
 		assert_false(cxx_call((uint64_t)(uintptr_t)throws, (uint64_t)(uintptr_t)"far away", 0, 0));
 	assert_true(cxx_call((uint64_t)(uintptr_t)note, 4, 5, 6));

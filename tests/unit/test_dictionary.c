@@ -19,10 +19,10 @@ static int set_up(void **state)
 	static struct fixture f;
 
 	dictionary_init(&f.d);
-	f.operator = dictionary_level(&f.d, 1);
-	f.pipeline = dictionary_level(&f.d, 2);
-	f.task = dictionary_level(&f.d, 3);
-	f.ir = dictionary_level(&f.d, 4);
+	f.operator= dictionary_get_level(&f.d, 1);
+	f.pipeline = dictionary_get_level(&f.d, 2);
+	f.task = dictionary_get_level(&f.d, 3);
+	f.ir = dictionary_get_level(&f.d, 4);
 	*state = &f;
 	return 0;
 }
@@ -45,20 +45,20 @@ static double sum(const struct expansion *e)
 static void a_component_leads_to_every_level_above(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t o = dictionary_get(&f->d, PROCESS, f->operator, 7), p = dictionary_get(&f->d, PROCESS, f->pipeline, 2);
-	uint32_t t = dictionary_get(&f->d, PROCESS, f->task, 3), i = dictionary_get(&f->d, PROCESS, f->ir, 42);
+	uint32_t o = dictionary_get_component(&f->d, PROCESS, f->operator, 7), p = dictionary_get_component(&f->d, PROCESS, f->pipeline, 2);
+	uint32_t t = dictionary_get_component(&f->d, PROCESS, f->task, 3), i = dictionary_get_component(&f->d, PROCESS, f->ir, 42);
 	struct expansion e;
 
 	dictionary_link(&f->d, i, t, 1, 0);
 	dictionary_link(&f->d, t, o, 1, 0);
 	dictionary_link(&f->d, t, p, 1, 0);
-	dictionary_expand(&f->d, &i, 1, 1, &e);
+	dictionary_expand_components(&f->d, &i, 1, 1, &e);
 	assert_int_equal(e.nr, 1);
 	assert_int_equal(e.row[0].component[f->operator], o);
 	assert_int_equal(e.row[0].component[f->pipeline], p);
 	assert_int_equal(e.row[0].component[f->task], t);
 	assert_int_equal(e.row[0].component[f->ir], i);
-	dictionary_settle(&f->d);
+	dictionary_rank_levels(&f->d);
 	assert_int_equal(f->d.level[f->operator].rank, 0);
 	assert_int_equal(f->d.level[f->task].rank, 1);
 	assert_int_equal(f->d.level[f->ir].rank, 2);
@@ -67,13 +67,13 @@ static void a_component_leads_to_every_level_above(void **state)
 static void several_parents_share_by_weight(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t a = dictionary_get(&f->d, PROCESS, f->operator, 1), b = dictionary_get(&f->d, PROCESS, f->operator, 2);
-	uint32_t t = dictionary_get(&f->d, PROCESS, f->task, 3);
+	uint32_t a = dictionary_get_component(&f->d, PROCESS, f->operator, 1), b = dictionary_get_component(&f->d, PROCESS, f->operator, 2);
+	uint32_t t = dictionary_get_component(&f->d, PROCESS, f->task, 3);
 	struct expansion e;
 
 	dictionary_link(&f->d, t, a, 3, 0);
 	dictionary_link(&f->d, t, b, 1, 0);
-	dictionary_expand(&f->d, &t, 1, 1, &e);
+	dictionary_expand_components(&f->d, &t, 1, 1, &e);
 	assert_int_equal(e.nr, 2);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_true(fabs(e.row[i].share - (e.row[i].component[f->operator] == a ? 0.75 : 0.25)) < 1e-9);
@@ -82,14 +82,14 @@ static void several_parents_share_by_weight(void **state)
 static void shares_add_up_to_one_with_more_parents_than_rows(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t t = dictionary_get(&f->d, PROCESS, f->task, 3);
+	uint32_t t = dictionary_get_component(&f->d, PROCESS, f->task, 3);
 	struct expansion e;
 
 	for (uint64_t i = 1; i <= 40; i++)
-		dictionary_link(&f->d, t, dictionary_get(&f->d, PROCESS, f->operator, i), (uint32_t)i, 0);
+		dictionary_link(&f->d, t, dictionary_get_component(&f->d, PROCESS, f->operator, i), (uint32_t)i, 0);
 	for (uint64_t i = 1; i <= 5; i++)
-		dictionary_link(&f->d, t, dictionary_get(&f->d, PROCESS, f->pipeline, i), 1, 0);
-	dictionary_expand(&f->d, &t, 1, 1, &e);
+		dictionary_link(&f->d, t, dictionary_get_component(&f->d, PROCESS, f->pipeline, i), 1, 0);
+	dictionary_expand_components(&f->d, &t, 1, 1, &e);
 	assert_int_equal(e.nr, EXPANSION_ROWS_MAX);
 	assert_true(fabs(sum(&e) - 1) < 1e-9);
 }
@@ -107,9 +107,9 @@ static double share_of(const struct expansion *e, uint32_t level, uint32_t compo
 static void a_split_leaves_the_other_levels_whole(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t a = dictionary_get(&f->d, PROCESS, f->operator, 1), b = dictionary_get(&f->d, PROCESS, f->operator, 2);
-	uint32_t p = dictionary_get(&f->d, PROCESS, f->pipeline, 1), t = dictionary_get(&f->d, PROCESS, f->task, 3);
-	uint32_t i = dictionary_get(&f->d, PROCESS, f->ir, 42);
+	uint32_t a = dictionary_get_component(&f->d, PROCESS, f->operator, 1), b = dictionary_get_component(&f->d, PROCESS, f->operator, 2);
+	uint32_t p = dictionary_get_component(&f->d, PROCESS, f->pipeline, 1), t = dictionary_get_component(&f->d, PROCESS, f->task, 3);
+	uint32_t i = dictionary_get_component(&f->d, PROCESS, f->ir, 42);
 	struct expansion e;
 
 	/* the task splits between operators before the instruction's pipeline is looked at */
@@ -117,7 +117,7 @@ static void a_split_leaves_the_other_levels_whole(void **state)
 	dictionary_link(&f->d, i, p, 1, 0);
 	dictionary_link(&f->d, t, a, 3, 0);
 	dictionary_link(&f->d, t, b, 1, 0);
-	dictionary_expand(&f->d, &i, 1, 1, &e);
+	dictionary_expand_components(&f->d, &i, 1, 1, &e);
 	assert_true(fabs(share_of(&e, f->operator, a) - 0.75) < 1e-9);
 	assert_true(fabs(share_of(&e, f->operator, b) - 0.25) < 1e-9);
 	assert_true(fabs(share_of(&e, f->task, t) - 1) < 1e-9);
@@ -128,14 +128,14 @@ static void a_split_leaves_the_other_levels_whole(void **state)
 static void an_unlinked_parent_holds_for_the_time_before(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t o = dictionary_get(&f->d, PROCESS, f->operator, 1), t = dictionary_get(&f->d, PROCESS, f->task, 3);
+	uint32_t o = dictionary_get_component(&f->d, PROCESS, f->operator, 1), t = dictionary_get_component(&f->d, PROCESS, f->task, 3);
 	struct expansion e;
 
 	dictionary_link(&f->d, t, o, 1, 0);
 	dictionary_unlink(&f->d, t, f->operator, COMPONENT_NONE, 100);
-	dictionary_expand(&f->d, &t, 1, 99, &e);
+	dictionary_expand_components(&f->d, &t, 1, 99, &e);
 	assert_int_equal(e.row[0].component[f->operator], o);
-	dictionary_expand(&f->d, &t, 1, 100, &e);
+	dictionary_expand_components(&f->d, &t, 1, 100, &e);
 	assert_int_equal(e.row[0].component[f->operator], COMPONENT_NONE);
 }
 
@@ -143,7 +143,7 @@ static uint32_t operator_at(const struct fixture *f, uint32_t component, uint64_
 {
 	struct expansion e;
 
-	dictionary_expand(&f->d, &component, 1, time_ns, &e);
+	dictionary_expand_components(&f->d, &component, 1, time_ns, &e);
 	assert_int_equal(e.nr, 1);
 	return e.row[0].component[f->operator];
 }
@@ -151,8 +151,8 @@ static uint32_t operator_at(const struct fixture *f, uint32_t component, uint64_
 static void a_link_holds_from_its_time_stamp_on(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t a = dictionary_get(&f->d, PROCESS, f->operator, 1), b = dictionary_get(&f->d, PROCESS, f->operator, 2);
-	uint32_t t = dictionary_get(&f->d, PROCESS, f->task, 3);
+	uint32_t a = dictionary_get_component(&f->d, PROCESS, f->operator, 1), b = dictionary_get_component(&f->d, PROCESS, f->operator, 2);
+	uint32_t t = dictionary_get_component(&f->d, PROCESS, f->task, 3);
 
 	dictionary_link(&f->d, t, a, 1, 100);
 	dictionary_unlink(&f->d, t, f->operator, COMPONENT_NONE, 200);
@@ -167,29 +167,29 @@ static void a_link_holds_from_its_time_stamp_on(void **state)
 static void a_weight_holds_from_its_time_stamp_on(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t a = dictionary_get(&f->d, PROCESS, f->operator, 1), b = dictionary_get(&f->d, PROCESS, f->operator, 2);
-	uint32_t t = dictionary_get(&f->d, PROCESS, f->task, 3);
+	uint32_t a = dictionary_get_component(&f->d, PROCESS, f->operator, 1), b = dictionary_get_component(&f->d, PROCESS, f->operator, 2);
+	uint32_t t = dictionary_get_component(&f->d, PROCESS, f->task, 3);
 	struct expansion e;
 
 	dictionary_link(&f->d, t, a, 1, 100);
 	dictionary_link(&f->d, t, b, 1, 100);
 	dictionary_link(&f->d, t, b, 3, 200);
-	dictionary_expand(&f->d, &t, 1, 150, &e);
+	dictionary_expand_components(&f->d, &t, 1, 150, &e);
 	assert_true(fabs(share_of(&e, f->operator, b) - 0.5) < 1e-9);
-	dictionary_expand(&f->d, &t, 1, 250, &e);
+	dictionary_expand_components(&f->d, &t, 1, 250, &e);
 	assert_true(fabs(share_of(&e, f->operator, b) - 0.75) < 1e-9);
 }
 
 static uint32_t announce(struct fixture *f, uint32_t level, uint64_t id, const char *name, uint64_t time_ns)
 {
-	return dictionary_announce(&f->d, PROCESS, level, id, strdup(name), strdup(""), 0, time_ns);
+	return dictionary_announce_component(&f->d, PROCESS, level, id, strdup(name), strdup(""), 0, time_ns);
 }
 
 static uint32_t named_at(struct fixture *f, uint32_t level, uint64_t id, uint64_t time_ns)
 {
 	struct time_range holds = TIME_RANGE_ALL;
 
-	return dictionary_find_at(&f->d, PROCESS, level, id, time_ns, &holds);
+	return dictionary_find_component_at(&f->d, PROCESS, level, id, time_ns, &holds);
 }
 
 /* Two queries give their operators and tasks the same numbers. */
@@ -236,8 +236,8 @@ static void what_has_ended_is_another_one_under_the_same_name(void **state)
 	int64_t rows = 0;
 
 	dictionary_link(&f->d, t, o, 1, 100);
-	dictionary_end(&f->d, PROCESS, 1, 20, 200);
-	dictionary_counter(&f->d, dictionary_find(&f->d, PROCESS, f->operator, 1), strdup("rows"), 7, 201);
+	dictionary_end_components(&f->d, PROCESS, 1, 20, 200);
+	dictionary_set_counter(&f->d, dictionary_find_component(&f->d, PROCESS, f->operator, 1), strdup("rows"), 7, 201);
 	assert_true(dictionary_find_counter(&f->d, o, "rows", &rows) && rows == 7); /* said behind its end, and of it all the same */
 	assert_int_equal(named_at(f, f->operator, 1, 250), COMPONENT_NONE);
 	assert_int_equal(operator_at(f, t, 250), COMPONENT_NONE);
@@ -264,17 +264,17 @@ static void an_id_is_found_among_many_of_its_kind(void **state)
 		snprintf(name, sizeof(name), "operator %llu", (unsigned long long)i);
 		announce(f, f->operator, 1, name, 10 + 10 * i);
 		if (i % 3 == 0)
-			dictionary_end(&f->d, PROCESS, 1, 1, 15 + 10 * i);
+			dictionary_end_components(&f->d, PROCESS, 1, 1, 15 + 10 * i);
 	}
 	for (uint64_t i = 0; i < nr; i++) {
 		struct time_range holds = TIME_RANGE_ALL;
-		uint32_t c = dictionary_find_at(&f->d, PROCESS, f->operator, 1, 12 + 10 * i, &holds);
+		uint32_t c = dictionary_find_component_at(&f->d, PROCESS, f->operator, 1, 12 + 10 * i, &holds);
 
 		assert_int_equal(c, i + 1);
 		assert_true(holds.from_ns == (i ? 10 + 10 * i : 0));
 		assert_true(holds.until_ns == (i % 3 == 0 ? 15 + 10 * i : i + 1 < nr ? 20 + 10 * i : UINT64_MAX));
 		holds = TIME_RANGE_ALL;
-		c = dictionary_find_at(&f->d, PROCESS, f->operator, 1, 16 + 10 * i, &holds);
+		c = dictionary_find_component_at(&f->d, PROCESS, f->operator, 1, 16 + 10 * i, &holds);
 		assert_int_equal(c, i % 3 == 0 ? COMPONENT_NONE : i + 1);
 	}
 }
@@ -300,20 +300,21 @@ static void an_answer_says_for_how_long_it_holds(void **state)
 			announce(f, next_random() % 2 ? upper : level, id, names[next_random() % 3], now);
 			break;
 		case 1:
-			dictionary_end(&f->d, PROCESS, id, 1 + next_random() % 2, now);
+			dictionary_end_components(&f->d, PROCESS, id, 1 + next_random() % 2, now);
 			break;
 		case 2:
-			dictionary_unlink(&f->d, dictionary_find(&f->d, PROCESS, level, id), upper,
-					  next_random() % 2 ? dictionary_find(&f->d, PROCESS, upper, upper_id) : COMPONENT_NONE, now);
+			dictionary_unlink(&f->d, dictionary_find_component(&f->d, PROCESS, level, id), upper,
+					  next_random() % 2 ? dictionary_find_component(&f->d, PROCESS, upper, upper_id) : COMPONENT_NONE,
+					  now);
 			break;
 		default:
-			dictionary_link(&f->d, dictionary_get(&f->d, PROCESS, level, id), dictionary_get(&f->d, PROCESS, upper, upper_id),
-					1 + (uint32_t)(next_random() % 3), now);
+			dictionary_link(&f->d, dictionary_get_component(&f->d, PROCESS, level, id),
+					dictionary_get_component(&f->d, PROCESS, upper, upper_id), 1 + (uint32_t)(next_random() % 3), now);
 		}
 	}
 	for (uint32_t i = 1; i < f->d.nr_components; i++) {
 		for (uint64_t t = 0; t < 200; t++)
-			dictionary_expand(&f->d, &i, 1, t, &at[t]);
+			dictionary_expand_components(&f->d, &i, 1, t, &at[t]);
 		for (uint64_t t = 0; t < 200; t++) {
 			assert_true(at[t].holds.from_ns <= t && t < at[t].holds.until_ns);
 			for (uint64_t u = at[t].holds.from_ns; u < at[t].holds.until_ns && u < 200; u++)
@@ -325,10 +326,11 @@ static void an_answer_says_for_how_long_it_holds(void **state)
 static void packed_seeds_of_two_levels_are_both_kept(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t seeds[] = { dictionary_get(&f->d, PROCESS, f->operator, 5), dictionary_get(&f->d, PROCESS, f->pipeline, 9) };
+	uint32_t seeds[] = { dictionary_get_component(&f->d, PROCESS, f->operator, 5),
+			     dictionary_get_component(&f->d, PROCESS, f->pipeline, 9) };
 	struct expansion e;
 
-	dictionary_expand(&f->d, seeds, 2, 1, &e);
+	dictionary_expand_components(&f->d, seeds, 2, 1, &e);
 	assert_int_equal(e.nr, 1);
 	assert_int_equal(e.row[0].component[f->operator], seeds[0]);
 	assert_int_equal(e.row[0].component[f->pipeline], seeds[1]);
@@ -337,15 +339,15 @@ static void packed_seeds_of_two_levels_are_both_kept(void **state)
 static void links_in_a_circle_end(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t a = dictionary_get(&f->d, PROCESS, f->operator, 1), b = dictionary_get(&f->d, PROCESS, f->task, 2);
+	uint32_t a = dictionary_get_component(&f->d, PROCESS, f->operator, 1), b = dictionary_get_component(&f->d, PROCESS, f->task, 2);
 	struct expansion e;
 
 	dictionary_link(&f->d, a, b, 1, 0);
 	dictionary_link(&f->d, b, a, 1, 0);
-	dictionary_settle(&f->d);
+	dictionary_rank_levels(&f->d);
 	assert_true(f->d.level[f->operator].rank < LEVELS_MAX);
 	assert_true(f->d.level[f->task].rank < LEVELS_MAX);
-	dictionary_expand(&f->d, &a, 1, 1, &e);
+	dictionary_expand_components(&f->d, &a, 1, 1, &e);
 	assert_true(fabs(sum(&e) - 1) < 1e-9);
 }
 
@@ -353,12 +355,12 @@ static void components_of_two_processes_are_two(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_int_not_equal(dictionary_get(&f->d, 0, f->operator, 1), dictionary_get(&f->d, 1, f->operator, 1));
+	assert_int_not_equal(dictionary_get_component(&f->d, 0, f->operator, 1), dictionary_get_component(&f->d, 1, f->operator, 1));
 	for (uint64_t i = 1; i < 5000; i++)
-		dictionary_get(&f->d, 0, f->ir, i);
+		dictionary_get_component(&f->d, 0, f->ir, i);
 	for (uint64_t i = 1; i < 5000; i++)
-		assert_int_equal(f->d.component[dictionary_find(&f->d, 0, f->ir, i)].id, i);
-	assert_int_equal(dictionary_find(&f->d, 0, f->ir, 5000), COMPONENT_NONE);
+		assert_int_equal(f->d.component[dictionary_find_component(&f->d, 0, f->ir, i)].id, i);
+	assert_int_equal(dictionary_find_component(&f->d, 0, f->ir, 5000), COMPONENT_NONE);
 }
 
 int main(void)

@@ -85,7 +85,7 @@ static bool compare_function(void *context, const struct eh_frame_fde *f)
 	struct cfi_program p;
 	uint64_t n = 0;
 
-	if (!eh_frame_program(c->frames.data, c->frames.bytes, c->frames.address, f->offset, &p) || p.signal_frame)
+	if (!eh_frame_read_program(c->frames.data, c->frames.bytes, c->frames.address, f->offset, &p) || p.signal_frame)
 		return true;
 	for (size_t i = 0; elf_get_text(c->elf, i, &text); i++) {
 		if (!text.data || p.start - text.address >= text.bytes || p.bytes > text.bytes - (p.start - text.address))

@@ -134,7 +134,7 @@ static void clocks_keep_to_the_kernels_rate(void **state)
 	struct diag d;
 
 	(void)state;
-	if (!proc_number("/proc/sys/kernel/perf_event_max_sample_rate", &limit) || limit <= 0)
+	if (!proc_read_number("/proc/sys/kernel/perf_event_max_sample_rate", &limit) || limit <= 0)
 		skip(); /* the kernel does not say */
 	if (events_choose(&o, &all, told, &t, &d))
 		skip(); /* no perf events here */

@@ -146,7 +146,7 @@ static void compare(const char *processor, const char *item, unsigned precise, c
 	struct event e;
 	struct diag d = { "" };
 
-	if (event_parse_list(item, &list, &d) || list.nr != 1 || event_attr(&list.spec[0], o, pmu, precise, &e, &d)) {
+	if (event_parse_list(item, &list, &d) || list.nr != 1 || event_make_attr(&list.spec[0], o, pmu, precise, &e, &d)) {
 		printf("%s %s: %s\n", processor, item, d.text);
 		failures++;
 		return;
@@ -214,9 +214,9 @@ static void check_intel(int i)
 		}
 	}
 	/* the pair of the paper, as auto asks for it */
-	if (strcmp(event_auto(pmu, 0, 0), "INST_RETIRED:PREC_DIST:ppp") != 0 ||
-	    strcmp(event_auto(pmu, 0, 1), "MEM_INST_RETIRED:ALL_LOADS:pp") != 0 || strcmp(event_auto(pmu, 1, 0), "cycles") != 0 ||
-	    strcmp(event_auto(pmu, 2, 0), "task-clock") != 0 || event_auto(pmu, 3, 0) || event_auto(pmu, 1, 1)) {
+	if (strcmp(event_auto_name(pmu, 0, 0), "INST_RETIRED:PREC_DIST:ppp") != 0 ||
+	    strcmp(event_auto_name(pmu, 0, 1), "MEM_INST_RETIRED:ALL_LOADS:pp") != 0 || strcmp(event_auto_name(pmu, 1, 0), "cycles") != 0 ||
+	    strcmp(event_auto_name(pmu, 2, 0), "task-clock") != 0 || event_auto_name(pmu, 3, 0) || event_auto_name(pmu, 1, 1)) {
 		printf("%s: another auto\n", name);
 		failures++;
 	}
@@ -241,7 +241,7 @@ static void check_amd(int i)
 	compare(name, "cycles@100007", 2, &a, pmu, &by_rate);
 	a.sample_period = 144;
 	compare(name, "cycles@1", 2, &a, pmu, &by_rate);
-	if (strcmp(event_auto(pmu, 0, 0), "cycles") != 0 || event_auto(pmu, 0, 1)) {
+	if (strcmp(event_auto_name(pmu, 0, 0), "cycles") != 0 || event_auto_name(pmu, 0, 1)) {
 		printf("%s: another auto\n", name);
 		failures++;
 	}

@@ -126,7 +126,7 @@ static int choose(const struct event_pmu *pmu, const char *list)
 	said[0] = 0;
 	diag.text[0] = 0;
 	memset(&had, 0, sizeof(had));
-	ret = events_choose_on(pmu, &o, &had, told, NULL, &diag);
+	ret = events_choose_on_pmu(pmu, &o, &had, told, NULL, &diag);
 	if (ret == 0)
 		assert_string_equal(diag.text, ""); /* what could not be used is in notices */
 	return ret;
@@ -313,7 +313,7 @@ static void samples_come_in_batches_where_the_processor_can_write_them_alone(voi
 
 			pmu.perf_clock = says;
 			o.name = wanted[i].list;
-			assert_int_equal(events_choose_on(&pmu, &o, &had, told, NULL, &diag), 0);
+			assert_int_equal(events_choose_on_pmu(&pmu, &o, &had, told, NULL, &diag), 0);
 			if (events_are_batched(&had) != (wanted[i].batched && says))
 				fail_msg("%s, wanted[%zu]: expected %s", o.name, i, wanted[i].batched && says ? "batches" : "none");
 			for (int e = 0; e < had.nr; e++) {
@@ -332,7 +332,7 @@ static void samples_come_in_batches_where_the_processor_can_write_them_alone(voi
 		struct event_options o = { .name = "auto", .rate = 100 };
 
 		pmu.perf_clock = true;
-		assert_int_equal(events_choose_on(&pmu, &o, &had, told, NULL, &diag), 0);
+		assert_int_equal(events_choose_on_pmu(&pmu, &o, &had, told, NULL, &diag), 0);
 		assert_int_equal(had.nr, 2);
 		assert_true(events_are_batched(&had));
 		pmu.vendor = EVENT_VENDOR_OTHER;

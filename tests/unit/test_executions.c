@@ -33,7 +33,7 @@ static void run(char *text, uint32_t component, uint32_t samples, struct report_
 	t.column[TABLE_EVENT] = &event;
 	t.column[TABLE_MODE] = &mode;
 	for (; samples; samples--)
-		assert_int_equal(group_add(&g->g, &t, &row, 1), 1);
+		assert_int_equal(group_add_rows(&g->g, &t, &row, 1), 1);
 }
 
 static int begin(void **state)
@@ -66,7 +66,7 @@ static uint32_t runs_of(uint32_t component)
 
 static void each_plan_has_its_own_executions(void **state)
 {
-	struct report_group *g = report_group(&report, REPORT_RUN, TABLE_PHASE, TABLE_LEVEL_0 + LEVEL, -1);
+	struct report_group *g = report_add_group(&report, REPORT_RUN, TABLE_PHASE, TABLE_LEVEL_0 + LEVEL, -1);
 
 	(void)state;
 	assert_true(executions_need_sums(&report, LEVEL));
@@ -83,7 +83,7 @@ static void each_plan_has_its_own_executions(void **state)
 
 static void an_execution_without_samples_counts_with_those_of_its_text(void **state)
 {
-	struct report_group *g = report_group(&report, REPORT_RUN, TABLE_PHASE, TABLE_LEVEL_0 + LEVEL, -1);
+	struct report_group *g = report_add_group(&report, REPORT_RUN, TABLE_PHASE, TABLE_LEVEL_0 + LEVEL, -1);
 
 	(void)state;
 	run("a", SCAN_A, 1, g);

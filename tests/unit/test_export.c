@@ -46,11 +46,11 @@ static void whole_numbers_add_up_to_the_rounded_sum(void **state)
 
 	(void)state;
 	for (int i = 0; i < 10; i++)
-		sum += export_whole(&w, 0.25);
+		sum += export_next_whole(&w, 0.25);
 	assert_int_equal(sum, 3);
-	assert_int_equal(export_whole(&w, 7), 7);
-	assert_int_equal(export_whole(&w, 1e300), UINT64_MAX - 10);
-	assert_int_equal(export_whole(&w, 1e300), 0);
+	assert_int_equal(export_next_whole(&w, 7), 7);
+	assert_int_equal(export_next_whole(&w, 1e300), UINT64_MAX - 10);
+	assert_int_equal(export_next_whole(&w, 1e300), 0);
 }
 
 static void formats_are_found_by_their_exact_name(void **state)

@@ -49,7 +49,7 @@ static int64_t cfa_at(uint64_t offset, struct cfi_row *row)
 	eh_frame_each(frames, bytes, CODE, keep, &fde);
 	assert_int_equal(fde.start, CODE);
 	assert_int_equal(fde.bytes, 0x1000);
-	assert_true(eh_frame_program(frames, bytes, CODE, fde.offset, &p));
+	assert_true(eh_frame_read_program(frames, bytes, CODE, fde.offset, &p));
 	assert_true(cfi_row_at(&p, CODE + offset, row));
 	assert_int_equal(row->cfa.where, CFI_REGISTER);
 	assert_int_equal(row->cfa.reg, CFI_RSP);

@@ -66,13 +66,13 @@ static void look(uint64_t found, uint64_t bad)
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
 	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
-	assert_int_equal(gdb_jit_poll_add(o, pid), 0);
+	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
 	for (uint64_t n = 1; n < 10; n++)
-		gdb_jit_poll_look(o, n * 2000000000u);
-	assert_int_equal(gdb_jit_poll_found(o), found);
-	assert_int_equal(gdb_jit_poll_bad(o), bad);
+		gdb_jit_poll_lists(o, n * 2000000000u);
+	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), found);
+	assert_int_equal(gdb_jit_poll_nr_bad_entries(o), bad);
 	end(pid);
-	gdb_jit_poll_look(o, 30000000000u); /* it has gone: nothing happens */
+	gdb_jit_poll_lists(o, 30000000000u); /* it has gone: nothing happens */
 	gdb_jit_poll_destroy(o);
 	trace_writer_close(w);
 	unlink(path);
@@ -134,23 +134,23 @@ static void look_at_many(struct entry *many, int nr)
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
 	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
-	assert_int_equal(gdb_jit_poll_add(o, pid), 0);
-	assert_true(gdb_jit_poll_found(o) < MANY / 10);
+	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
+	assert_true(gdb_jit_poll_nr_elfs_found(o) < MANY / 10);
 	for (int n = 0; n < 10; n++) { /* within a second no walk begins anew */
-		read = gdb_jit_poll_read(o);
-		gdb_jit_poll_look(o, now_ns += 1000000);
-		assert_true(gdb_jit_poll_read(o) - read < MANY / 10);
+		read = gdb_jit_poll_nr_entries_read(o);
+		gdb_jit_poll_lists(o, now_ns += 1000000);
+		assert_true(gdb_jit_poll_nr_entries_read(o) - read < MANY / 10);
 	}
-	gdb_jit_poll_finish(o);
-	assert_int_equal(gdb_jit_poll_found(o), nr);
-	read = gdb_jit_poll_read(o);
-	gdb_jit_poll_look(o, 2000000);
-	assert_true(gdb_jit_poll_read(o) - read < MANY / 10);
+	gdb_jit_poll_finish_walks(o);
+	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), nr);
+	read = gdb_jit_poll_nr_entries_read(o);
+	gdb_jit_poll_lists(o, 2000000);
+	assert_true(gdb_jit_poll_nr_entries_read(o) - read < MANY / 10);
 	for (int n = 0; n < 100; n++) /* whole walks find nothing new */
-		gdb_jit_poll_look(o, now_ns += 2000000000);
-	assert_int_equal(gdb_jit_poll_found(o), nr);
-	assert_int_equal(gdb_jit_poll_bad(o), 0);
-	assert_int_equal(gdb_jit_poll_cut(o), 0);
+		gdb_jit_poll_lists(o, now_ns += 2000000000);
+	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), nr);
+	assert_int_equal(gdb_jit_poll_nr_bad_entries(o), 0);
+	assert_int_equal(gdb_jit_poll_nr_processes_cut(o), 0);
 	end(pid);
 	gdb_jit_poll_destroy(o);
 	trace_writer_close(w);
@@ -183,11 +183,11 @@ static void a_ring_is_walked_around_once(void **state)
 	close(mkstemp(path));
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
 	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
-	assert_int_equal(gdb_jit_poll_add(o, pid), 0);
+	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
 	for (uint64_t n = 1; n < 10; n++)
-		gdb_jit_poll_look(o, n * 2000000000u);
-	assert_int_equal(gdb_jit_poll_found(o), 6);
-	assert_true(gdb_jit_poll_read(o) <= 10 * (6 + 1));
+		gdb_jit_poll_lists(o, n * 2000000000u);
+	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), 6);
+	assert_true(gdb_jit_poll_nr_entries_read(o) <= 10 * (6 + 1));
 	end(pid);
 	gdb_jit_poll_destroy(o);
 	trace_writer_close(w);
@@ -199,8 +199,8 @@ static uint64_t found_after(struct gdb_jit_poll *o, uint64_t from_ns, uint64_t n
 {
 	uint64_t now_ns = from_ns;
 
-	while (gdb_jit_poll_found(o) < nr && now_ns - from_ns < 40000000000u)
-		gdb_jit_poll_look(o, now_ns += 10000000);
+	while (gdb_jit_poll_nr_elfs_found(o) < nr && now_ns - from_ns < 40000000000u)
+		gdb_jit_poll_lists(o, now_ns += 10000000);
 	return now_ns - from_ns;
 }
 
@@ -233,13 +233,13 @@ static void a_hidden_list_is_found_soon_after_code_is_mapped(void **state)
 	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
 	gdb_jit_poll_add_with_agent(o, pid); /* which looks for no symbol */
 	for (uint64_t now_ns = 1; now_ns < 20000000000u; now_ns += 10000000)
-		gdb_jit_poll_look(o, now_ns);
+		gdb_jit_poll_lists(o, now_ns);
 	assert_int_equal(write(go[1], &byte, 1), 1);
 	assert_int_equal(read(done[0], &byte, 1), 1);
-	gdb_jit_poll_code_mapped(o, pid);
+	gdb_jit_poll_note_code_mapping(o, pid);
 	/* 100 ms; a search that took long before is not repeated at once */
 	assert_true(found_after(o, 20000000000u, 1) <= 2000000000u);
-	assert_int_equal(gdb_jit_poll_found(o), 1);
+	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), 1);
 	end(pid);
 	gdb_jit_poll_destroy(o);
 	trace_writer_close(w);

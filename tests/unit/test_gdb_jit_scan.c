@@ -180,12 +180,12 @@ static void code_without_a_file_is_seen(void **state)
 	void *page;
 
 	(void)state;
-	assert_int_equal(gdb_jit_scan_generates(getpid()), 0);
+	assert_int_equal(gdb_jit_scan_has_generated_code(getpid()), 0);
 	page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(page, MAP_FAILED);
-	assert_int_equal(gdb_jit_scan_generates(getpid()), 1);
+	assert_int_equal(gdb_jit_scan_has_generated_code(getpid()), 1);
 	munmap(page, 4096);
-	assert_true(gdb_jit_scan_generates(0x7fffffff) < 0);
+	assert_true(gdb_jit_scan_has_generated_code(0x7fffffff) < 0);
 }
 
 int main(void)

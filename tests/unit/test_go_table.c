@@ -79,7 +79,7 @@ static void frame_sizes_become_call_frame_information(void **state)
 	eh_frame_each(frames, bytes, 0x500000, add_fde, start);
 	assert_int_equal(start[0], 3);
 	assert_int_equal(start[1], 0x401000);
-	assert_true(eh_frame_program(frames, bytes, 0x500000, 24, &p));
+	assert_true(eh_frame_read_program(frames, bytes, 0x500000, 24, &p));
 	assert_int_equal(p.bytes, 0x40);
 	assert_true(cfi_row_at(&p, 0x401003, &row));
 	assert_int_equal(row.cfa.value, 8);

@@ -266,15 +266,15 @@ static void unequal_weights_say_less_than_equal_ones(void **state)
 	struct group_sum all = { .samples = 100, .weight = 100, .weight_squares = 100 };
 
 	(void)state;
-	assert_true(fabs(view_evidence(&part, &all) - 100) < 1e-9);
+	assert_true(fabs(view_effective_samples(&part, &all) - 100) < 1e-9);
 	/* one sample of a half of all the weight is no evidence of a half */
 	part = (struct group_sum){ .samples = 1, .weight = 50, .weight_squares = 2500 };
 	all = (struct group_sum){ .samples = 51, .weight = 100, .weight_squares = 2550 };
-	assert_true(view_evidence(&part, &all) < 4);
+	assert_true(view_effective_samples(&part, &all) < 4);
 	part = (struct group_sum){ 0 };
-	assert_true(view_evidence(&part, &all) < 4);
+	assert_true(view_effective_samples(&part, &all) < 4);
 	all = (struct group_sum){ .samples = 7 };
-	assert_true(fabs(view_evidence(&part, &all) - 7) < 1e-9);
+	assert_true(fabs(view_effective_samples(&part, &all) - 7) < 1e-9);
 }
 
 static void programs_get_all_rows_and_hidden_columns(void **state)
@@ -375,14 +375,14 @@ static void tenths_of_a_whole_add_up_to_a_thousand(void **state)
 
 		for (int i = 0; i < 7; i++)
 			total += values[i] = rand() % 1000;
-		grid_tenths(values, 7, total, tenths);
+		grid_round_to_tenths(values, 7, total, tenths);
 		for (int i = 0; i < 7; i++) {
 			assert_true(fabs(tenths[i] - values[i] * 1000 / total) <= 1);
 			sum += tenths[i];
 		}
 		assert_int_equal(sum, 1000);
 	}
-	grid_tenths(values, 7, 0, tenths);
+	grid_round_to_tenths(values, 7, 0, tenths);
 	assert_int_equal(tenths[0], 0);
 }
 

@@ -277,7 +277,7 @@ static void a_log_that_is_closed_takes_nothing_and_its_slow_writers_are_told(voi
 
 	(void)state;
 	assert_int_equal(append(2, 1, 1000), 0);
-	log_drain_refuse(&drain);
+	log_drain_refuse_writers(&drain);
 	__atomic_store_n(&drain.head->recorder_gone, 0, __ATOMIC_RELEASE); /* of a thread that has looked before */
 	assert_int_equal(append(2, 2, 1000), -ENOSYS);
 	log_drain(&drain, true, 1, on_record, NULL);
@@ -307,7 +307,7 @@ static void assert_all_accepted_is_read(int nr_drains)
 		pthread_create(&threads[i], NULL, writer_until_closed, accepted[i]);
 	for (int i = 0; i < nr_drains; i++)
 		log_drain(&drain, false, 1, on_record, NULL);
-	log_drain_refuse(&drain);
+	log_drain_refuse_writers(&drain);
 	log_drain(&drain, true, 1, on_record, NULL);
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);

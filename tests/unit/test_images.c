@@ -64,15 +64,17 @@ static int teardown(void **state)
 
 static void map(struct fixture *f, uint32_t pid, uint64_t start, uint64_t end, const char *path)
 {
-	images_map(f->images, &(struct mapping){ .pid = pid, .address = start, .bytes = end - start, .path = path,
-						 .path_bytes = strlen(path) }, f->now_ns);
+	images_add_mapping(
+		f->images,
+		&(struct mapping){ .pid = pid, .address = start, .bytes = end - start, .path = path, .path_bytes = strlen(path) },
+		f->now_ns);
 }
 
 static void sample(struct fixture *f, uint32_t pid, uint64_t ip)
 {
 	struct sample_seen seen = { .pid = pid, .tid = pid, .ip = ip, .user_ip = ip, .user = true };
 
-	images_sample(f->images, &seen);
+	images_add_sample(f->images, &seen);
 }
 
 static const char *list(struct fixture *f)
@@ -154,7 +156,7 @@ static void images_found_on_the_stack_are_kept(void **state)
 	memcpy(stack + 24, &address, 8);
 	map(f, 1, 0x1000, 0x2000, f->a);
 	map(f, 1, 0x3000, 0x4000, f->b);
-	images_sample(f->images, &seen);
+	images_add_sample(f->images, &seen);
 	assert_non_null(strstr(list(f), f->b));
 	assert_null(strstr(f->listed, f->a));
 }
@@ -192,8 +194,8 @@ static void a_child_inherits_and_exec_forgets(void **state)
 	struct fixture *f = *state;
 
 	map(f, 1, 0x1000, 0x2000, f->a);
-	images_fork(f->images, 1, 2);
-	images_exec(f->images, 1, 1);
+	images_note_fork(f->images, 1, 2);
+	images_note_exec(f->images, 1, 1);
 	sample(f, 1, 0x1000);
 	images_settle(f->images);
 	assert_string_equal(list(f), "");
@@ -210,7 +212,7 @@ static void a_new_program_keeps_what_it_has_mapped_since_its_exec(void **state)
 	map(f, 1, 0x1000, 0x2000, f->a);
 	f->now_ns = 30;
 	map(f, 1, 0x3000, 0x4000, f->b);
-	images_exec(f->images, 1, 20);
+	images_note_exec(f->images, 1, 20);
 	f->now_ns = 15; /* and what the old one had mapped comes last */
 	map(f, 1, 0x5000, 0x6000, f->c);
 	sample(f, 1, 0x1000);
@@ -226,8 +228,8 @@ static void a_number_used_again_is_another_process(void **state)
 
 	map(f, 1, 0x3000, 0x4000, f->b);
 	map(f, 2, 0x1000, 0x2000, f->a);
-	images_exit(f->images, 2);
-	images_fork(f->images, 1, 2);
+	images_note_exit(f->images, 2);
+	images_note_fork(f->images, 1, 2);
 	sample(f, 2, 0x1000);
 	assert_string_equal(list(f), "");
 	sample(f, 2, 0x3000);
@@ -239,8 +241,16 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 	static const unsigned char other[20] = { 1, 2, 3 };
 	struct fixture *f = *state;
 
-	images_map(f->images, &(struct mapping){ .pid = 1, .address = 0x1000, .bytes = 0x1000, .path = f->a, .path_bytes = strlen(f->a),
-						 .build_id = other, .build_id_bytes = sizeof(other) }, 0);
+	images_add_mapping(
+		f->images,
+		&(struct mapping){ .pid = 1,
+				   .address = 0x1000,
+				   .bytes = 0x1000,
+				   .path = f->a,
+				   .path_bytes = strlen(f->a),
+				   .build_id = other,
+				   .build_id_bytes = sizeof(other) },
+		0);
 	map(f, 1, 0x3000, 0x4000, "/nonexistent/lib.so");
 	map(f, 1, 0x5000, 0x6000, "/etc/passwd");
 	map(f, 1, 0x7000, 0x8000, "/etc/passwd (deleted)");
@@ -255,8 +265,14 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 
 static void map_file(struct fixture *f, uint64_t address, const char *path, uint64_t inode)
 {
-	images_map(f->images, &(struct mapping){ .pid = (uint32_t)getpid(), .address = address, .bytes = 0x1000, .path = path,
-						 .path_bytes = strlen(path), .file = { 1, inode, 1 } }, 0);
+	images_add_mapping(f->images,
+			   &(struct mapping){ .pid = (uint32_t)getpid(),
+					      .address = address,
+					      .bytes = 0x1000,
+					      .path = path,
+					      .path_bytes = strlen(path),
+					      .file = { 1, inode, 1 } },
+			   0);
 }
 
 /* Without a build id: the path's file now is not the one whose code this process has there. */

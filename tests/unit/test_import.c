@@ -482,7 +482,7 @@ static void what_is_missing_is_said(void **state)
 static void the_kernels_functions_have_names_where_it_is_the_same(void **state)
 {
 	unsigned char id[KERNEL_BUILD_ID_BYTES] = { 0 };
-	const uint32_t id_bytes = (uint32_t)kernel_names_build_id(id);
+	const uint32_t id_bytes = (uint32_t)kernel_names_read_build_id(id);
 	struct kallsyms symbols = { 0 };
 	struct kallsyms_function f;
 	struct trace_record r;
@@ -491,8 +491,8 @@ static void the_kernels_functions_have_names_where_it_is_the_same(void **state)
 	uint64_t text;
 
 	(void)state;
-	if (kernel_names_refused(&remedy) || id_bytes != 20 || kallsyms_read(&symbols, KALLSYMS_PATH) ||
-	    !(text = kallsyms_address(&symbols, "_text")) || !kallsyms_find(&symbols, text + 1, &f)) {
+	if (kernel_names_why_unavailable(&remedy) || id_bytes != 20 || kallsyms_read(&symbols, KALLSYMS_PATH) ||
+	    !(text = kallsyms_find_address(&symbols, "_text")) || !kallsyms_find_function(&symbols, text + 1, &f)) {
 		m = make(); /* who may not see addresses is told so */
 		add_kernel(m, 0xffffffff81000000, id, 20);
 		import(m);

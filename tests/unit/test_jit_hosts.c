@@ -96,8 +96,8 @@ static void every_host_has_an_advice_that_was_not_followed_yet(void **state)
 			    has(h->says, "`tailor run`") == ((h->heard & JIT_BY(RUN)) != 0));
 		assert_true(!h->interface || has(h->says, "--inject") == (h->heard & JIT_BY(INJECT) && !(h->heard & JIT_BY(ATTACH))));
 	}
-	assert_true(jit_host_is_buffer("code_gen_buffer"));
-	assert_false(jit_host_is_buffer("main"));
+	assert_true(jit_host_is_code_buffer("code_gen_buffer"));
+	assert_false(jit_host_is_code_buffer("main"));
 }
 
 static void what_changes_least_in_the_host_comes_first(void **state)
@@ -128,9 +128,9 @@ static void ways_are_their_texts(void **state)
 {
 	(void)state;
 	for (int way = JIT_WAY_UNKNOWN; way < NR_JIT_WAYS; way++)
-		assert_int_equal(jit_way_of(jit_way_text((enum jit_way)way)), way);
-	assert_int_equal(jit_way_of(NULL), JIT_WAY_UNKNOWN);
-	assert_int_equal(jit_way_of("telepathy"), JIT_WAY_UNKNOWN);
+		assert_int_equal(jit_way_of_text(jit_way_text((enum jit_way)way)), way);
+	assert_int_equal(jit_way_of_text(NULL), JIT_WAY_UNKNOWN);
+	assert_int_equal(jit_way_of_text("telepathy"), JIT_WAY_UNKNOWN);
 	assert_string_equal(jit_way_text((enum jit_way)99), "");
 }
 
@@ -144,7 +144,7 @@ static const char *options_in(const char *argument)
 	static char all[256];
 
 	*all = 0;
-	jit_host_options_in(argument, collect, all);
+	jit_host_each_option_in(argument, collect, all);
 	return all;
 }
 

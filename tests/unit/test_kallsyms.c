@@ -22,7 +22,7 @@ static const char *at(struct kallsyms *k, uint64_t address)
 	static char text[256];
 	struct kallsyms_function f;
 
-	if (!kallsyms_find(k, address, &f))
+	if (!kallsyms_find_function(k, address, &f))
 		return "none";
 	snprintf(text, sizeof(text), "%s %s %llx+%llu", f.name, f.module, (unsigned long long)f.address, (unsigned long long)f.bytes);
 	return text;
@@ -60,8 +60,8 @@ static void modules_and_programs_are_in_no_order(void **state)
 	assert_string_equal(at(&k, 0xffffffffc0400ff8), "sooner nf_tables ffffffffc0400ff0+16");
 	assert_string_equal(at(&k, 0xffffffffc0300001), "bpf_prog_6deef7357e7b4530 bpf ffffffffc0300000+4096");
 	assert_string_equal(at(&k, 0xffffffffc0201004), "ftrace_trampoline __builtin__ftrace ffffffffc0201000+1044480");
-	assert_int_equal(kallsyms_address(&k, "_text"), 0xffffffff81000000);
-	assert_int_equal(kallsyms_address(&k, "_stext"), 0);
+	assert_int_equal(kallsyms_find_address(&k, "_text"), 0xffffffff81000000);
+	assert_int_equal(kallsyms_find_address(&k, "_stext"), 0);
 	kallsyms_fini(&k);
 }
 
@@ -206,8 +206,8 @@ static void near_lines_find_what_all_lines_find(void **state)
 		for (size_t i = 0; i < nr; i++) {
 			struct kallsyms_function a, b;
 
-			assert_int_equal(kallsyms_find(&all, wanted[i], &a), kallsyms_find(&near, wanted[i], &b));
-			if (!kallsyms_find(&all, wanted[i], &a))
+			assert_int_equal(kallsyms_find_function(&all, wanted[i], &a), kallsyms_find_function(&near, wanted[i], &b));
+			if (!kallsyms_find_function(&all, wanted[i], &a))
 				continue;
 			assert_string_equal(a.name, b.name);
 			assert_true(a.address == b.address && a.bytes == b.bytes);
@@ -242,7 +242,7 @@ static void noise_is_survived(void **state)
 		uint64_t address = next_random() | 0xffffffff00000000;
 		struct kallsyms_function f;
 
-		if (kallsyms_find(&k, address, &f))
+		if (kallsyms_find_function(&k, address, &f))
 			assert_true(f.address <= address && address - f.address < f.bytes && *f.name);
 	}
 	kallsyms_fini(&k);

@@ -403,10 +403,10 @@ static void scope(uint64_t time_ns, uint64_t first, const char *name, const char
 static void expect_query(uint64_t id, const char *name, const char *text)
 {
 	const struct process *p = model_get_process(m, PARENT, 1000);
-	const uint32_t level = dictionary_level(&m->dictionary, OPERATOR);
+	const uint32_t level = dictionary_get_level(&m->dictionary, OPERATOR);
 	const char *its_name = NULL, *its_text;
 
-	its_text = model_find_query(m, dictionary_find(&m->dictionary, p->number, level, id), &its_name);
+	its_text = model_find_query(m, dictionary_find_component(&m->dictionary, p->number, level, id), &its_name);
 	if (text)
 		assert_string_equal(its_text, text);
 	else

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 /* The agent's, without the agent. */
-bool guest_is_late(void)
+bool guest_was_loaded_late(void)
 {
 	return false;
 }
@@ -39,11 +39,11 @@ static void the_next_definition_is_libcs_default_version(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		assert_non_null(objects_find_next(names[i]));
-		assert_ptr_equal(objects_find_next(names[i]), dlsym(RTLD_NEXT, names[i]));
+		assert_non_null(objects_find_next_symbol(names[i]));
+		assert_ptr_equal(objects_find_next_symbol(names[i]), dlsym(RTLD_NEXT, names[i]));
 	}
-	assert_null(objects_find_next("no_such_function_anywhere"));
-	assert_null(objects_find_next(""));
+	assert_null(objects_find_next_symbol("no_such_function_anywhere"));
+	assert_null(objects_find_next_symbol(""));
 }
 
 static int first_of(void *found, const struct object *o)

@@ -59,7 +59,7 @@ static char *plain[] = { (char[]){ "engine" }, (char[]){ "--query" }, (char[]){ 
 static void rows_are_compared_with_the_bare_program_and_the_agent(void **state)
 {
 	struct overhead o = make(plain, 1);
-	struct overhead_row r = overhead_row(&o, 0, CAPTURE_STACK_8K);
+	struct overhead_row r = overhead_make_row(&o, 0, CAPTURE_STACK_8K);
 
 	(void)state;
 	assert_float_equal(r.added_wall.median, CAPTURE_STACK_8K * 1e-3, 1e-9);
@@ -67,9 +67,9 @@ static void rows_are_compared_with_the_bare_program_and_the_agent(void **state)
 	assert_float_equal(r.ns_per_sample.median, CAPTURE_STACK_8K * 1e3, 1e-3);
 	assert_float_equal(r.recorder_ns_per_sample.median, CAPTURE_STACK_8K * 500, 1e-3);
 	assert_float_equal(r.bytes_per_sample.median, CAPTURE_STACK_8K * 8, 1e-9);
-	r = overhead_row(&o, 0, CAPTURE_AGENT);
+	r = overhead_make_row(&o, 0, CAPTURE_AGENT);
 	assert_int_equal(r.ns_per_sample.nr, 0);
-	assert_float_equal(overhead_bare(&o, true).median, 1, 1e-9);
+	assert_float_equal(overhead_bare_spread(&o, true).median, 1, 1e-9);
 }
 
 static void the_table_fits_into_eighty_columns(void **state)

@@ -78,12 +78,12 @@ static void pages_that_were_sampled_are_read_once(void **state)
 {
 	(void)state;
 	begin();
-	page_reader_sampled(r, me(), AT(5) + 17);
-	page_reader_sampled(r, me(), AT(2) + 4095);
-	page_reader_sampled(r, me(), AT(5) + 99);
+	page_reader_note_sample(r, me(), AT(5) + 17);
+	page_reader_note_sample(r, me(), AT(2) + 4095);
+	page_reader_note_sample(r, me(), AT(5) + 99);
 	page_reader_drain(r, w, true);
-	page_reader_sampled(r, me(), AT(5) + 17);
-	page_reader_sampled(r, me(), AT(7));
+	page_reader_note_sample(r, me(), AT(5) + 17);
+	page_reader_note_sample(r, me(), AT(7));
 	expect("2 5 7 ");
 }
 
@@ -91,9 +91,9 @@ static void announced_code_is_not_read(void **state)
 {
 	(void)state;
 	begin();
-	page_reader_announced(r, me(), AT(1) + 100, 4096); /* on two pages */
+	page_reader_note_code(r, me(), AT(1) + 100, 4096); /* on two pages */
 	for (uint64_t i = 0; i < 4; i++)
-		page_reader_sampled(r, me(), AT(i) + 50);
+		page_reader_note_sample(r, me(), AT(i) + 50);
 	expect("0 3 ");
 }
 
@@ -103,11 +103,11 @@ static void files_and_data_are_not_code(void **state)
 
 	(void)state;
 	begin();
-	page_reader_sampled(r, me(), (uint64_t)(uintptr_t)me); /* the program's */
-	page_reader_sampled(r, me(), (uint64_t)(uintptr_t)&data);
-	page_reader_sampled(r, me(), 0);
-	page_reader_sampled(r, me(), UINT64_MAX);
-	page_reader_sampled(r, 0x7ffffff0, AT(0)); /* nobody's */
+	page_reader_note_sample(r, me(), (uint64_t)(uintptr_t)me); /* the program's */
+	page_reader_note_sample(r, me(), (uint64_t)(uintptr_t)&data);
+	page_reader_note_sample(r, me(), 0);
+	page_reader_note_sample(r, me(), UINT64_MAX);
+	page_reader_note_sample(r, 0x7ffffff0, AT(0)); /* nobody's */
 	expect("");
 }
 
@@ -115,9 +115,9 @@ static void another_program_has_other_pages(void **state)
 {
 	(void)state;
 	begin();
-	page_reader_announced(r, me(), AT(0), 4 * 4096);
-	page_reader_forget(r, me());
-	page_reader_sampled(r, me(), AT(1));
+	page_reader_note_code(r, me(), AT(0), 4 * 4096);
+	page_reader_forget_process(r, me());
+	page_reader_note_sample(r, me(), AT(1));
 	expect("1 ");
 }
 
@@ -126,11 +126,11 @@ static void there_is_an_end_to_it(void **state)
 	(void)state;
 	begin();
 	for (uint64_t i = 0; i < 3000000; i++) /* more than the table can have */
-		page_reader_announced(r, 1, i << 12, 1);
-	page_reader_announced(r, me(), AT(0), UINT64_MAX);
+		page_reader_note_code(r, 1, i << 12, 1);
+	page_reader_note_code(r, me(), AT(0), UINT64_MAX);
 	for (uint64_t i = 0; i < 100000; i++)
-		page_reader_sampled(r, me(), i << 12);
-	page_reader_sampled(r, me(), AT(1));
+		page_reader_note_sample(r, me(), i << 12);
+	page_reader_note_sample(r, me(), AT(1));
 	expect("");
 }
 
@@ -138,9 +138,9 @@ static void large_code_is_not_read_either(void **state)
 {
 	(void)state;
 	begin();
-	page_reader_announced(r, me(), AT(3) - (1 << 20), 1 << 20); /* up to page 3 */
+	page_reader_note_code(r, me(), AT(3) - (1 << 20), 1 << 20); /* up to page 3 */
 	for (int page = 0; page < PAGES; page++)
-		page_reader_sampled(r, me(), AT(page) + 8);
+		page_reader_note_sample(r, me(), AT(page) + 8);
 	expect("3 4 5 6 7 ");
 }
 
@@ -150,7 +150,7 @@ static double announce(uint64_t bytes)
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
 	for (uint64_t i = 0; i < 2000; i++)
-		page_reader_announced(r, me(), (uint64_t)next_random() >> 18, bytes);
+		page_reader_note_code(r, me(), (uint64_t)next_random() >> 18, bytes);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
 	return (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
 }

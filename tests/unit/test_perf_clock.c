@@ -114,7 +114,7 @@ static bool open_clock(bool use_clockid, struct ring *r, struct seen *s)
 			close(fd);
 		return false;
 	}
-	ring_switch(r, true);
+	ring_set_enabled(r, true);
 	return true;
 }
 
@@ -170,8 +170,8 @@ static void times_of_real_records_become_monotonic(void **state)
 		skip();
 	assert_true(open_clock(true, &with_clockid, &monotonic));
 	work(name);
-	ring_switch(&ring, false);
-	ring_switch(&with_clockid, false);
+	ring_set_enabled(&ring, false);
+	ring_set_enabled(&with_clockid, false);
 	assert_int_equal(ring_drain(&ring, on_record, &own), 0);
 	assert_int_equal(ring_drain(&with_clockid, on_record, &monotonic), 0);
 	ring_close(&ring);
@@ -206,10 +206,10 @@ static void pairs_that_are_read_convert_real_records(void **state)
 	}
 	if (!open_clock(false, &ring, &own))
 		skip();
-	perf_clock_pair(&clock, &pairs);
+	perf_clock_add_pair(&clock, &pairs);
 	work(name);
-	ring_switch(&ring, false);
-	perf_clock_pair(&clock, &pairs);
+	ring_set_enabled(&ring, false);
+	perf_clock_add_pair(&clock, &pairs);
 	assert_int_equal(pairs.nr, 2);
 	own.layout.clock = &pairs;
 	assert_int_equal(ring_drain(&ring, on_record, &own), 0);

@@ -87,11 +87,11 @@ static void both_forms_say_the_same(void **state)
 		expect_text(data.event[0].name, "cycles");
 		assert_int_equal(data.nr_cpus, 4);
 		assert_int_equal(data.nr_words, 2);
-		assert_true(perf_data_next_word(&data, &word_at, &word));
+		assert_true(perf_data_next_command_word(&data, &word_at, &word));
 		expect_text(word, "perf");
-		assert_true(perf_data_next_word(&data, &word_at, &word));
+		assert_true(perf_data_next_command_word(&data, &word_at, &word));
 		expect_text(word, "record");
-		assert_false(perf_data_next_word(&data, &word_at, &word));
+		assert_false(perf_data_next_command_word(&data, &word_at, &word));
 		assert_int_equal(data.nr_build_ids, 3);
 		for (int i = 0; i < 3; i++) {
 			static const char *const paths[] = { "/usr/lib/a.so", "/usr/lib/b.so", "/usr/lib/a.so.1" };
@@ -110,7 +110,7 @@ static void both_forms_say_the_same(void **state)
 		assert_int_equal(data.nr_samples, 2);
 		assert_int_equal(data.first_ns, 800);
 		assert_int_equal(data.last_ns, 900);
-		for (int nr = 0; perf_data_next(&data, &c, record);)
+		for (int nr = 0; perf_data_next_record(&data, &c, record);)
 			if (record->type == PERF_RECORD_SAMPLE) {
 				assert_int_equal(((uint64_t *)record)[2], 0x1000 * ++nr);
 				assert_true(perf_data_find_event(&data, record, &event));
@@ -139,14 +139,14 @@ static void samples_of_several_events_are_told_apart_by_id(void **state)
 	add_sample(m, 555, 5, 50); /* of nobody */
 	assert_int_equal(init(m), 0);
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_true(perf_data_next(&data, &c, record));
+		assert_true(perf_data_next_record(&data, &c, record));
 		assert_true(perf_data_find_event(&data, record, &event));
 		assert_int_equal(event, i);
 	}
-	assert_true(perf_data_next(&data, &c, record));
+	assert_true(perf_data_next_record(&data, &c, record));
 	assert_true(perf_data_find_event(&data, record, &event));
 	assert_int_equal(event, 2);
-	assert_true(perf_data_next(&data, &c, record));
+	assert_true(perf_data_next_record(&data, &c, record));
 	assert_false(perf_data_find_event(&data, record, &event));
 	assert_int_equal(data.last_ns, 40); /* nobody knows where the last one's time stands */
 	perf_data_fini(&data);
@@ -159,7 +159,7 @@ static void samples_of_several_events_are_told_apart_by_id(void **state)
 	MADE_WORDS(m, PERF_RECORD_SAMPLE, 0, 1, 10, made_id(1, 1));
 	assert_int_equal(init(m), 0);
 	c = (struct perf_data_cursor){ 0 };
-	assert_true(perf_data_next(&data, &c, record));
+	assert_true(perf_data_next_record(&data, &c, record));
 	assert_true(perf_data_find_event(&data, record, &event));
 	assert_int_equal(event, 1);
 	perf_data_fini(&data);
@@ -232,10 +232,10 @@ static int count_samples(void)
 	struct perf_data_cursor c = { 0 };
 	int nr = 0;
 
-	while (perf_data_next(&data, &c, record) == 1)
+	while (perf_data_next_record(&data, &c, record) == 1)
 		if (record->type == PERF_RECORD_SAMPLE)
 			assert_int_equal(((uint64_t *)record)[2], 1000 * ++nr);
-	perf_data_leave(&c);
+	perf_data_close_cursor(&c);
 	return nr;
 }
 
@@ -301,9 +301,9 @@ static void damage_of_compressed_records_ends_the_file(void **state)
 		if (init(m) == 0) {
 			struct perf_data_cursor c = { 0 };
 
-			while (perf_data_next(&data, &c, record) == 1)
+			while (perf_data_next_record(&data, &c, record) == 1)
 				;
-			perf_data_leave(&c);
+			perf_data_close_cursor(&c);
 			assert_true(c.at <= m->file.nr);
 			perf_data_fini(&data);
 		}
@@ -340,9 +340,9 @@ static void hardware_traces_are_stepped_over_and_counted(void **state)
 	assert_int_equal(init(m), 0);
 	assert_int_equal(data.aux_bytes, 24);
 	assert_int_equal(data.nr_samples, 1);
-	assert_true(perf_data_next(&data, &c, record));
+	assert_true(perf_data_next_record(&data, &c, record));
 	assert_int_equal(record->type, MADE_AUXTRACE);
-	assert_true(perf_data_next(&data, &c, record));
+	assert_true(perf_data_next_record(&data, &c, record));
 	assert_int_equal(record->type, PERF_RECORD_SAMPLE);
 	perf_data_fini(&data);
 
@@ -437,11 +437,11 @@ static void sections_that_lie_are_not_followed(void **state)
 			memcpy(m->file.at + at, &bad[i], 8);
 			memcpy(copy, m->file.at, m->file.nr);
 			if (perf_data_init(copy, m->file.nr, "f", &data, &d) == 0) {
-				while (perf_data_next(&data, &next, record))
+				while (perf_data_next_record(&data, &next, record))
 					;
-				while (perf_data_next_word(&data, &word_at, &word))
+				while (perf_data_next_command_word(&data, &word_at, &word))
 					;
-				perf_data_leave(&next);
+				perf_data_close_cursor(&next);
 				assert_true(next.at <= m->file.nr && word_at <= m->file.nr);
 				assert_true(data.ids.nr <= m->file.nr / 8);
 				perf_data_fini(&data);

@@ -157,7 +157,7 @@ static void ask_at(uint64_t time_ns, const struct frame *f, size_t nr)
 
 static const char *name_at(uint32_t level)
 {
-	const uint32_t component = x.paths.row[0].component[dictionary_level(&model->dictionary, level)];
+	const uint32_t component = x.paths.row[0].component[dictionary_get_level(&model->dictionary, level)];
 
 	return component && model->dictionary.component[component].name ? model->dictionary.component[component].name : "";
 }
@@ -688,14 +688,14 @@ static void a_common_component_is_one_for_all_processes(void **state)
 	PUT(counter, CHILD, 6, .level = NODE, .component = 77, .value = 5, .name = trace_string("rows"));
 	finish();
 	d = &model->dictionary;
-	plan = dictionary_find_at(d, model_get_process(model, PID, 50)->number, 0, 77, 50, &holds);
+	plan = dictionary_find_component_at(d, model_get_process(model, PID, 50)->number, 0, 77, 50, &holds);
 	own = model_get_process(model, CHILD, 50)->number;
 	assert_string_equal(d->component[plan].name, "common");
-	assert_int_equal(dictionary_find_at(d, own, 0, 77, 50, &holds), plan);
-	assert_int_equal(dictionary_find_at(d, 12345, 0, 77, 50, &holds), plan); /* also of one that announced nothing */
+	assert_int_equal(dictionary_find_component_at(d, own, 0, 77, 50, &holds), plan);
+	assert_int_equal(dictionary_find_component_at(d, 12345, 0, 77, 50, &holds), plan); /* also of one that announced nothing */
 	assert_int_equal(d->component[plan].nr_links, 1);
 	assert_true(dictionary_find_counter(d, plan, "rows", &rows));
-	assert_string_equal(d->component[dictionary_find_at(d, own, 0, 78, 50, &holds)].name, "the child's");
+	assert_string_equal(d->component[dictionary_find_component_at(d, own, 0, 78, 50, &holds)].name, "the child's");
 }
 
 int main(void)

@@ -451,33 +451,33 @@ static void functions_of_a_scan_are_found_in_its_code(void **unused)
 	*(int32_t *)(void *)(c + 0x211) = 0x300 - 0x215;
 	assert_true(postgres_code_init(&reader, base));
 	first = address_of(image->text);
-	assert_true(postgres_code_begins(&reader, first + 0x100));
-	assert_false(postgres_code_begins(&reader, first + 0x101));
-	assert_true(postgres_code_function(&reader, first + 0x1ff, &f));
+	assert_true(postgres_code_is_function_begin(&reader, first + 0x100));
+	assert_false(postgres_code_is_function_begin(&reader, first + 0x101));
+	assert_true(postgres_code_find_function(&reader, first + 0x1ff, &f));
 	assert_int_equal(f.begin, first + 0x100);
 	assert_int_equal(f.end, first + 0x200);
 	code.symbol[POSTGRES_EXEC_SCAN] = first + 0x200;
 	code.symbol[POSTGRES_MULTI_EXEC_HASH] = first + 0x300;
 	for (int again = 0; again < 2; again++) {
-		assert_int_equal(postgres_code_functions(&reader, POSTGRES_SEQ_SCAN, first, first, to), 4);
+		assert_int_equal(postgres_code_node_functions(&reader, POSTGRES_SEQ_SCAN, first, first, to), 4);
 		assert_int_equal(to[0], first);
 		assert_int_equal(to[1], first + 0x100);
 		assert_int_equal(to[2], first + 0x200);
 		assert_int_equal(to[3], first + 0x300);
 	}
 	assert_int_equal(code.nr_entries, 1);
-	assert_int_equal(postgres_code_functions(&reader, POSTGRES_HASH, first + 0x100, first + 0x100, to), 2);
+	assert_int_equal(postgres_code_node_functions(&reader, POSTGRES_HASH, first + 0x100, first + 0x100, to), 2);
 	assert_int_equal(to[1], first + 0x300);
 	/* the executor's own, called for any node, takes the address of another one */
 	memcpy(c + 0x220, (const unsigned char[]){ 0x48, 0x8d, 0x05 }, 3);
 	*(int32_t *)(void *)(c + 0x223) = 0x300 - 0x227;
 	code.nr_entries = 0;
-	assert_int_equal(postgres_code_functions(&reader, POSTGRES_SORT, first + 0x100, first + 0x200, to), 3);
+	assert_int_equal(postgres_code_node_functions(&reader, POSTGRES_SORT, first + 0x100, first + 0x200, to), 3);
 	assert_int_equal(to[0], first + 0x100);
 	assert_int_equal(to[1], first + 0x200);
 	assert_int_equal(to[2], first + 0x300);
-	assert_int_equal(postgres_code_functions(&reader, POSTGRES_SORT, first + 0x100, first + 0x300, to), 2);
-	assert_int_equal(postgres_code_functions(&reader, POSTGRES_SEQ_SCAN, first + 0x42, first, to), 0);
+	assert_int_equal(postgres_code_node_functions(&reader, POSTGRES_SORT, first + 0x100, first + 0x300, to), 2);
+	assert_int_equal(postgres_code_node_functions(&reader, POSTGRES_SEQ_SCAN, first + 0x42, first, to), 0);
 	image->e.e_phnum = 200;
 	assert_false(postgres_code_init(&reader, base));
 }

@@ -161,14 +161,14 @@ static void numbers_are_names_in_a_folder(void **state)
 		snprintf(file, sizeof(file), "%s/%s", path, names[i]);
 		fclose(fopen(file, "w"));
 	}
-	assert_int_equal(proc_each_number(path, sum, &total), 0);
+	assert_int_equal(proc_each_numbered_entry(path, sum, &total), 0);
 	assert_int_equal(total, 12 + 345);
 	for (int i = 0; i < 5; i++) {
 		snprintf(file, sizeof(file), "%s/%s", path, names[i]);
 		unlink(file);
 	}
 	rmdir(path);
-	assert_int_equal(proc_each_number(path, sum, &total), -ENOENT);
+	assert_int_equal(proc_each_numbered_entry(path, sum, &total), -ENOENT);
 }
 
 static void values_and_numbers_of_files(void **state)
@@ -180,18 +180,18 @@ static void values_and_numbers_of_files(void **state)
 	(void)state;
 	fputs("41\nmodel name\t: Thing\nmodel name\t: Other\nempty:\n", f);
 	fclose(f);
-	assert_true(proc_number(path, &number));
+	assert_true(proc_read_number(path, &number));
 	assert_int_equal(number, 41);
-	proc_value(path, "model name", value, sizeof(value));
+	proc_read_value(path, "model name", value, sizeof(value));
 	assert_string_equal(value, "Thing");
-	proc_value(path, "model", value, 4);
+	proc_read_value(path, "model", value, 4);
 	assert_string_equal(value, "nam");
-	proc_value(path, "empty", value, sizeof(value));
+	proc_read_value(path, "empty", value, sizeof(value));
 	assert_string_equal(value, "");
 	unlink(path);
-	assert_false(proc_number(path, &number));
+	assert_false(proc_read_number(path, &number));
 	assert_int_equal(number, 41);
-	proc_value(path, "model name", value, sizeof(value));
+	proc_read_value(path, "model name", value, sizeof(value));
 	assert_string_equal(value, "");
 }
 

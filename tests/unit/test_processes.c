@@ -49,7 +49,7 @@ static void tell(struct model *m, const struct moment *told, int nr)
 		}
 		assert_int_equal(lifetimes_add(&l, &r), 0);
 	}
-	lifetimes_tell(&l, m);
+	lifetimes_apply_to_model(&l, m);
 }
 
 static void forget(struct model *m)

@@ -96,7 +96,7 @@ static bool compare_function(void *context, const struct eh_frame_fde *f)
 	struct prologue_rows *rows;
 	struct code_state s;
 
-	if (!eh_frame_program(c->frames.data, c->frames.bytes, c->frames.address, f->offset, &p) || !begins_a_function(&p))
+	if (!eh_frame_read_program(c->frames.data, c->frames.bytes, c->frames.address, f->offset, &p) || !begins_a_function(&p))
 		return true;
 	for (size_t i = 0; elf_get_text(c->elf, i, &text); i++) {
 		if (!text.data || p.start - text.address >= text.bytes || p.bytes > text.bytes - (p.start - text.address))

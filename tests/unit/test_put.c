@@ -153,7 +153,7 @@ static void each_field_of_each_record_comes_back(void **state)
 	for (int n = 0; (s = schema_at(n)); n++) {
 		plant(&p, s, n);
 		assert_int_equal(trace_put_fields(w, s->id, 100 + (uint64_t)n, 200, 300, p.words), 0);
-		assert_int_equal(trace_writer_flush(w, schema_chunk(s->id)), 0); /* in this order */
+		assert_int_equal(trace_writer_flush(w, schema_chunk_type_of(s->id)), 0); /* in this order */
 	}
 	reopen();
 	for (int n = 0; (s = schema_at(n)); n++) {

@@ -86,7 +86,7 @@ static void a_loop_has_lines_and_frames(void **state)
 	assert_int_equal(id[2], JITREG_EH_FRAME);
 	eh_frame_each(value[2][F(eh_frame, frames)].p, value[2][F(eh_frame, frames)].bytes, at, keep, &fde);
 	assert_int_equal(fde.start, at);
-	assert_true(eh_frame_program(value[2][F(eh_frame, frames)].p, value[2][F(eh_frame, frames)].bytes, at, fde.offset, &p));
+	assert_true(eh_frame_read_program(value[2][F(eh_frame, frames)].p, value[2][F(eh_frame, frames)].bytes, at, fde.offset, &p));
 	assert_true(cfi_row_at(&p, at + 3, &row));
 	assert_int_equal(row.cfa.value, 8);
 	assert_true(cfi_row_at(&p, at + 200, &row));

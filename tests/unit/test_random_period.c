@@ -80,24 +80,24 @@ static void a_counter_with_few_samples_is_not_begun_anew_all_the_time(void **sta
 
 	(void)state;
 	for (int n = 0; n < 19; n++) {
-		assert_true(random_period_take(&v, 7));
+		assert_true(random_period_count_sample(&v, 7));
 		assert_false(random_period_is_due(&v));
 	}
-	assert_true(random_period_take(&v, 7));
+	assert_true(random_period_count_sample(&v, 7));
 	assert_true(random_period_is_due(&v));
-	random_period_changed(&v, 90);
+	random_period_note_change(&v, 90);
 	assert_int_equal(v.period, 90);
 	/* it waits, others that were inherited from it do not: those to come begin with another period */
 	for (int n = 0; n < 10000; n++) {
-		assert_false(random_period_take(&v, 8));
+		assert_false(random_period_count_sample(&v, 8));
 		if (random_period_is_due(&v)) {
-			random_period_changed(&v, 100);
+			random_period_note_change(&v, 100);
 			changes++;
 		}
 	}
 	assert_int_equal(changes, 10);
 	v = (struct random_period){ 0 }; /* a thread's ring: all are its own */
-	assert_true(random_period_take(&v, 8));
+	assert_true(random_period_count_sample(&v, 8));
 }
 
 int main(void)

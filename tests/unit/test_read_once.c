@@ -205,7 +205,7 @@ static void records_are_taken_apart_once(void **state)
 	before = trace_get_stats(t)->records - before;
 	model_destroy(m);
 	trace_rewind(t);
-	trace_select(t, ~(1u << TRACE_CHUNK_SAMPLES));
+	trace_select_chunks(t, ~(1u << TRACE_CHUNK_SAMPLES));
 	while (trace_next(t, &r) == 1)
 		nr++;
 	assert_int_equal(before, nr + 1); /* PROCESS */
@@ -226,8 +226,8 @@ static void a_record_is_read_by_its_place(void **state)
 		nr = 0;
 		assert_int_equal(trace_open(path, &t, NULL), 0);
 		if (keep)
-			trace_keep(t);
-		trace_select(t, 1u << TRACE_CHUNK_RECORDS);
+			trace_keep_bodies(t);
+		trace_select_chunks(t, 1u << TRACE_CHUNK_RECORDS);
 		while (trace_next(t, &r) == 1) {
 			place[nr] = trace_get_place(t);
 			time_ns[nr++] = r.time_ns;
@@ -235,16 +235,16 @@ static void a_record_is_read_by_its_place(void **state)
 		for (uint32_t i = 0; i < 2 * nr; i++) {
 			uint32_t n = (uint32_t)(next_random() % nr);
 
-			assert_true(trace_read_at(t, place[n], &r));
+			assert_true(trace_read_record_at(t, place[n], &r));
 			assert_int_equal(r.time_ns, time_ns[n]);
 		}
 		if (keep)
 			assert_true(trace_get_stats(t)->chunks[TRACE_CHUNK_RECORDS] < nr);
 		place[0].record++;
-		trace_read_at(t, place[0], &r); /* anything but harm */
-		assert_false(trace_read_at(t, (struct trace_place){ place[1].chunk, UINT32_MAX }, &r));
-		assert_false(trace_read_at(t, (struct trace_place){ place[nr - 1].chunk + 1, 0 }, &r));
-		assert_false(trace_read_at(t, (struct trace_place){ UINT64_MAX - 8, 0 }, &r));
+		trace_read_record_at(t, place[0], &r); /* anything but harm */
+		assert_false(trace_read_record_at(t, (struct trace_place){ place[1].chunk, UINT32_MAX }, &r));
+		assert_false(trace_read_record_at(t, (struct trace_place){ place[nr - 1].chunk + 1, 0 }, &r));
+		assert_false(trace_read_record_at(t, (struct trace_place){ UINT64_MAX - 8, 0 }, &r));
 		trace_close(t);
 	}
 }
@@ -257,7 +257,7 @@ static void the_end_is_seen_by_every_pass(void **state)
 
 	(void)state;
 	assert_int_equal(trace_open(path, &t, NULL), 0);
-	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
 	while (trace_next(t, &r) == 1)
 		assert_int_equal(r.id, TRACE_SAMPLES);
 	assert_false(trace_get_damage(t)->truncated);

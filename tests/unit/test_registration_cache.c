@@ -75,9 +75,9 @@ static void expect(int nr, const uint32_t *ids)
 {
 	struct seen s = { 0 };
 
-	registration_cache_each(store, see, &s);
+	registration_cache_each_record(store, see, &s);
 	assert_int_equal(s.nr, nr);
-	assert_int_equal(registration_cache_records(store), nr);
+	assert_int_equal(registration_cache_nr_records(store), nr);
 	for (int i = 0; i < nr; i++)
 		assert_int_equal(s.id[i], ids[i]);
 }
@@ -152,7 +152,7 @@ static void moved_code_is_where_it_went(void **state)
 	load(0x1000, 64);
 	load(0x5010, 16); /* there, where the other one goes */
 	emit(&part, 1);
-	registration_cache_each(store, see, &s);
+	registration_cache_each_record(store, see, &s);
 	assert_int_equal(s.nr, 1);
 	assert_int_equal(s.address[0], 0x5008);
 	jitreg_code_unload(0x5000, 0x100);
@@ -192,7 +192,7 @@ static void a_million_pairs_leave_nothing(void **state)
 		load(0x100000 + i % 5000 * 64, 32);
 		jitreg_code_unload(0x100000 + i % 5000 * 64, 32);
 	}
-	assert_int_equal(registration_cache_records(store), 0);
+	assert_int_equal(registration_cache_nr_records(store), 0);
 	assert_int_equal(registration_cache_bytes(store), 0);
 	assert_int_equal(registration_cache_take_forgotten(store), 0);
 }
@@ -203,7 +203,7 @@ static void the_oldest_are_forgotten_and_counted(void **state)
 	for (uint64_t i = 0; i < 100000; i++)
 		load(0x100000 + i * 64, 32);
 	assert_true(registration_cache_bytes(store) <= 1 << 20);
-	assert_int_equal(registration_cache_records(store) + registration_cache_take_forgotten(store), 100000);
+	assert_int_equal(registration_cache_nr_records(store) + registration_cache_take_forgotten(store), 100000);
 	assert_int_equal(registration_cache_take_forgotten(store), 0);
 }
 

@@ -63,7 +63,7 @@ static struct ring *begin(uint64_t bytes_max, struct ring_spill **k)
 	memset(&page, 0, sizeof(page));
 	ring_init(&r, &page, data, RING_BYTES);
 	assert_int_equal(ring_spill_create(bytes_max, k), 0);
-	ring_spill_add(*k, &r);
+	ring_spill_add_ring(*k, &r);
 	return &r;
 }
 
@@ -84,7 +84,7 @@ static void nothing_is_lost_while_nobody_drains(void **state)
 	assert_int_equal(seen_next, 1000);
 	assert_true(in_order);
 	assert_int_equal(tail(), head);
-	ring_spill_remove(r->kept);
+	ring_spill_remove_ring(r->kept);
 	ring_spill_destroy(k);
 }
 
@@ -108,7 +108,7 @@ static void who_drains_meanwhile_gets_each_record_once(void **state)
 		assert_int_equal(ring_drain(r, on_record, NULL), 0);
 	assert_int_equal(seen_next, put_next);
 	assert_true(in_order);
-	ring_spill_remove(r->kept);
+	ring_spill_remove_ring(r->kept);
 	ring_spill_destroy(k);
 }
 
@@ -135,7 +135,7 @@ static void what_exceeds_its_memory_stays_in_the_ring(void **state)
 			assert_int_equal(ring_drain(r, on_record, NULL), 0);
 		}
 	assert_int_equal(put_next, 1000);
-	ring_spill_remove(r->kept);
+	ring_spill_remove_ring(r->kept);
 	ring_spill_destroy(k);
 }
 

@@ -128,7 +128,7 @@ static void scrub_kernel_functions(bool names, struct kernel_functions *k)
 	assert_int_equal(trace_open(from, &t, &d), 0);
 	assert_int_equal(model_create(t, &m, &d), 0);
 	assert_int_equal(trace_writer_open(to, TRACE_SMALL, &c, &d), 0);
-	assert_int_equal(scrub(t, m, &o, c, &counts, &d), 0);
+	assert_int_equal(scrub_trace(t, m, &o, c, &counts, &d), 0);
 	assert_int_equal(trace_writer_close(c), 0);
 	model_destroy(m);
 	trace_close(t);

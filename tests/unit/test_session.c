@@ -27,7 +27,7 @@ void guest_switch_off(int error)
 	(void)error;
 }
 
-bool guest_is_late(void)
+bool guest_was_loaded_late(void)
 {
 	return false;
 }
@@ -123,7 +123,7 @@ static struct guest_process start_guest(const char *socket, uint64_t nr)
 		char c = 0;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		c = (char)-channel_hello(socket, false, &a, &log, &bytes);
+		c = (char)-channel_send_hello(socket, false, &a, &log, &bytes);
 		if (c == 0) {
 			log_attach(log, bytes);
 			for (uint64_t n = 0; n < nr && c == 0; n++)
@@ -159,7 +159,7 @@ static void end_guests(struct session *s, const struct guest_process *g, int nr)
 		waitpid(g[i].pid, NULL, 0);
 	}
 	s->root.ended = true; /* it looks at once who lives: what was said last is still to be drained */
-	while (session_guest_lives(s)) {
+	while (session_has_living_guest(s)) {
 		session_drain_guests(s, DRAIN_SOME);
 		usleep(1000);
 	}
@@ -188,7 +188,7 @@ static void guests_come_speak_and_are_killed(void **state)
 		struct guest_process g = start_guest(f->s->connections.name, LOADS);
 
 		serve(f->s, &g);
-		assert_true(session_guest_lives(f->s));
+		assert_true(session_has_living_guest(f->s));
 		end_guests(f->s, &g, 1);
 	}
 	assert_int_equal(f->s->guests.nr, 1); /* one after the other: the place of one that ended is used again */
@@ -262,13 +262,13 @@ static void the_result_names_samples_processes_and_losses(void **state)
 
 	(void)state;
 	s->options.output = "t.tlr";
-	session_put_result(s, &r);
+	session_format_result(s, &r);
 	assert_string_equal(s->result, "1 samples of 1 process in t.tlr (1.0 MiB)");
 	r = (struct recording_state){ .samples = 1, .processes = 2, .lost[LOSS_RING_FULL] = 9 };
-	session_put_result(s, &r);
+	session_format_result(s, &r);
 	assert_string_equal(s->result, "1 samples of 2 processes in t.tlr (0.0 MiB); ring full: 9");
 	memset(&r, 0xff, sizeof(r));
-	session_put_result(s, &r); /* however long it gets, it ends */
+	session_format_result(s, &r); /* however long it gets, it ends */
 	assert_true(strlen(s->result) < sizeof(s->result));
 	free(s);
 }

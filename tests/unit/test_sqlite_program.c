@@ -18,12 +18,12 @@ static const char *name(int opcode)
 static void opcodes_are_known_by_their_names(void **state)
 {
 	(void)state;
-	assert_int_equal(sqlite_kind_of("Column"), SQLITE_USES);
-	assert_int_equal(sqlite_kind_of("OpenRead"), SQLITE_OPENS);
-	assert_int_equal(sqlite_kind_of("SorterOpen"), SQLITE_OPENS_OTHER);
-	assert_int_equal(sqlite_kind_of("Program"), SQLITE_CALLS);
-	assert_int_equal(sqlite_kind_of("ResultRow"), SQLITE_OTHER);
-	assert_int_equal(sqlite_kind_of(NULL), SQLITE_OTHER);
+	assert_int_equal(sqlite_kind_of_opcode("Column"), SQLITE_USES);
+	assert_int_equal(sqlite_kind_of_opcode("OpenRead"), SQLITE_OPENS);
+	assert_int_equal(sqlite_kind_of_opcode("SorterOpen"), SQLITE_OPENS_OTHER);
+	assert_int_equal(sqlite_kind_of_opcode("Program"), SQLITE_CALLS);
+	assert_int_equal(sqlite_kind_of_opcode("ResultRow"), SQLITE_OTHER);
+	assert_int_equal(sqlite_kind_of_opcode(NULL), SQLITE_OTHER);
 	assert_string_equal(sqlite_cursor_label("SorterOpen"), "(sorter)");
 	assert_null(sqlite_cursor_label("OpenRead"));
 	assert_null(sqlite_cursor_label("Column"));

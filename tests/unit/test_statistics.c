@@ -17,14 +17,14 @@ static void near(double a, double b)
 static void quartiles_lie_between_values(void **state)
 {
 	double odd[] = { 5, 1, 4, 2, 3 }, even[] = { 40, 10, 30, 20 };
-	struct spread s = spread_of(odd, NR(odd));
+	struct spread s = spread_of_values(odd, NR(odd));
 
 	(void)state;
 	near(s.median, 3);
 	near(s.lower_quartile, 2);
 	near(s.upper_quartile, 4);
 	assert_int_equal(s.nr, 5);
-	s = spread_of(even, NR(even)); /* as numpy.percentile and R's quantile have it */
+	s = spread_of_values(even, NR(even)); /* as numpy.percentile and R's quantile have it */
 	near(s.median, 25);
 	near(s.lower_quartile, 17.5);
 	near(s.upper_quartile, 32.5);
@@ -33,7 +33,7 @@ static void quartiles_lie_between_values(void **state)
 static void one_value_is_its_own_interval(void **state)
 {
 	double one[] = { -7.5 };
-	struct spread s = spread_of(one, 1);
+	struct spread s = spread_of_values(one, 1);
 
 	(void)state;
 	near(s.median, -7.5);
@@ -44,12 +44,12 @@ static void one_value_is_its_own_interval(void **state)
 static void nothing_has_no_median(void **state)
 {
 	double nans[] = { NAN, NAN };
-	struct spread s = spread_of(NULL, 0);
+	struct spread s = spread_of_values(NULL, 0);
 
 	(void)state;
 	assert_int_equal(s.nr, 0);
 	assert_true(isnan(s.median) && isnan(s.low) && isnan(s.upper_quartile));
-	s = spread_of(nans, 2);
+	s = spread_of_values(nans, 2);
 	assert_int_equal(s.nr, 0);
 	assert_true(isnan(s.median));
 }
@@ -57,7 +57,7 @@ static void nothing_has_no_median(void **state)
 static void what_was_not_measured_does_not_count(void **state)
 {
 	double values[] = { NAN, 3, NAN, 1, 2, NAN };
-	struct spread s = spread_of(values, NR(values));
+	struct spread s = spread_of_values(values, NR(values));
 
 	(void)state;
 	assert_int_equal(s.nr, 3);
@@ -75,8 +75,8 @@ static void intervals_hold_the_median_and_stay_within_the_values(void **state)
 
 		for (size_t i = 0; i < nr; i++)
 			values[i] = copy[i] = (double)random_below(&random, 1000);
-		s = spread_of(values, nr);
-		again = spread_of(copy, nr);
+		s = spread_of_values(values, nr);
+		again = spread_of_values(copy, nr);
 		assert_memory_equal(&s, &again, sizeof(s)); /* the same values, the same interval */
 		assert_true(s.low <= s.median && s.median <= s.high);
 		assert_true(values[0] <= s.low && s.high <= values[nr - 1]); /* sorted by now */
@@ -87,7 +87,7 @@ static void intervals_hold_the_median_and_stay_within_the_values(void **state)
 static void intervals_are_as_wide_as_order_statistics_say(void **state)
 {
 	double values[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
-	struct spread s = spread_of(values, NR(values));
+	struct spread s = spread_of_values(values, NR(values));
 
 	(void)state;
 	assert_uint_in_range((int)s.low, 2, 3);

@@ -66,7 +66,7 @@ static void groups_add_up_to_the_total(void **state)
 
 	(void)state;
 	group_place(&g, place, 4);
-	assert_int_equal(group_add(&g, &t, rows, all_rows(rows)), 100);
+	assert_int_equal(group_add_rows(&g, &t, rows, all_rows(rows)), 100);
 	assert_int_equal(g.nr, 4);
 	for (uint32_t i = 0; i < g.nr; i++) {
 		samples += g.sum[i].samples;
@@ -96,11 +96,11 @@ static void a_group_without_room_stops_and_goes_on_in_a_bigger_one(void **state)
 
 	(void)state;
 	group_place(&g, place, 4);
-	done = group_add(&g, &t, rows, all_rows(rows));
+	done = group_add_rows(&g, &t, rows, all_rows(rows));
 	assert_int_equal(done, 10); /* ten rows of one component; four groups; the next has no room */
 	group_place(&bigger, more, 64);
 	assert_true(group_merge(&bigger, &g, 0));
-	assert_int_equal(group_add(&bigger, &t, rows + done, 100 - done), 100 - done);
+	assert_int_equal(group_add_rows(&bigger, &t, rows + done, 100 - done), 100 - done);
 	assert_int_equal(bigger.nr, 40);
 	assert_true(fabs(bigger.total.samples - 75) < 1e-9);
 	free(place);
@@ -118,7 +118,7 @@ static void bins_are_steps_of_time_and_can_be_doubled(void **state)
 
 	(void)state;
 	group_place(&g, place, 16);
-	assert_int_equal(group_add(&g, &t, rows, all_rows(rows)), 100);
+	assert_int_equal(group_add_rows(&g, &t, rows, all_rows(rows)), 100);
 	assert_int_equal(g.nr, 9); /* what is before the origin counts with the first */
 	assert_true(fabs(group_find(&g, &bin)->samples - 20) < 1e-9);
 	wider.bin_ns = 20;
@@ -141,7 +141,7 @@ static void columns_of_levels_that_are_not_there_are_nobody(void **state)
 
 	(void)state;
 	group_place(&g, place, 4);
-	assert_int_equal(group_add(&g, &t, rows, all_rows(rows)), 100);
+	assert_int_equal(group_add_rows(&g, &t, rows, all_rows(rows)), 100);
 	assert_int_equal(g.nr, 1);
 	assert_int_equal(g.value[0], 0);
 	free(place);

@@ -83,7 +83,7 @@ static void samples_of_format_1_are_read(void **state)
 	TRACE_PUT(w, samples, 1, 0, 0, .nr = 3, .columns = { columns, sizeof(columns) / sizeof(columns[0]) });
 	end(w);
 	t = reopen();
-	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
 	assert_int_equal(trace_next(t, &r), 1);
 	assert_int_equal(sample_block_decode(&r, &b), 0);
 	assert_int_equal(b.nr, 3);
@@ -228,13 +228,13 @@ static void a_wrong_checksum_costs_its_chunk(void **state)
 	assert_int_equal(trace_get_damage(t)->bad_chunks, 2);
 	assert_int_equal(trace_get_damage(t)->first_byte, bytes);
 	assert_true(trace_get_damage(t)->truncated); /* an end that cannot be believed is none */
-	assert_false(trace_read_at(t, (struct trace_place){ bytes, 0 }, &r));
-	assert_true(trace_read_at(t, (struct trace_place){ bytes + sizeof(struct trace_chunk) + 8, 0 }, &r));
+	assert_false(trace_read_record_at(t, (struct trace_place){ bytes, 0 }, &r));
+	assert_true(trace_read_record_at(t, (struct trace_place){ bytes + sizeof(struct trace_chunk) + 8, 0 }, &r));
 	assert_int_equal(r.pid, 5);
 
 	/* a pass that does not want the end checks it, too */
 	trace_rewind(t);
-	trace_select(t, 1u << TRACE_CHUNK_SAMPLES);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
 	assert_int_equal(trace_next(t, &r), 0);
 	assert_true(trace_get_damage(t)->truncated);
 	trace_close(t);
@@ -263,7 +263,7 @@ static void a_chunk_that_is_cut_anywhere_is_missed(void **state)
 		assert_int_equal(trace_next(t, &r), 0);
 		assert_true(trace_get_damage(t)->truncated);
 		assert_int_equal(trace_get_damage(t)->skipped_bytes, bytes - first);
-		assert_false(trace_read_at(t, (struct trace_place){ first, 0 }, &r));
+		assert_false(trace_read_record_at(t, (struct trace_place){ first, 0 }, &r));
 		trace_close(t);
 	}
 	unlink(path);

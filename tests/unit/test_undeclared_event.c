@@ -49,7 +49,7 @@ static void expect_refused(unsigned nr_declared, uint64_t other, uint64_t refuse
 		put_samples(other);
 	t = small_end();
 	m = small_model(t);
-	assert_int_equal(attribute(t, m, &o, &a, &d), 0);
+	assert_int_equal(attribute_trace(t, m, &o, &a, &d), 0);
 	assert_int_equal(a->bad_blocks, refused);
 	assert_int_equal(a->nr_samples, SAMPLES);
 	assert_int_equal(seen, SAMPLES);

@@ -50,7 +50,7 @@ static void executes(struct session *s, pid_t pid, const char *name, uint64_t ti
 {
 	struct kernel_comm c = { .pid = (uint32_t)pid, .tid = (uint32_t)pid, .exec = true, .name = name, .bytes = strlen(name) };
 
-	session_unheard_exec(s, &c, time_ns);
+	session_unheard_note_exec(s, &c, time_ns);
 }
 
 static void check_left(const struct session *s, const char *name)
@@ -77,7 +77,7 @@ static void a_late_hello_is_of_the_program_that_had_the_agent(void **state)
 	struct session *s = begin(pid);
 
 	(void)state;
-	session_unheard_hello(s, (uint32_t)pid);
+	session_unheard_note_hello(s, (uint32_t)pid);
 	check_left(s, "second");
 	end(pid);
 	free(s);
@@ -89,9 +89,9 @@ static void a_hello_in_time_is_of_the_last_program(void **state)
 	struct session *s = begin(pid);
 
 	(void)state;
-	session_unheard_hello(s, (uint32_t)pid);
+	session_unheard_note_hello(s, (uint32_t)pid);
 	check_left(s, "first");
-	session_unheard_hello(s, (uint32_t)pid); /* and the other's, which was read late */
+	session_unheard_note_hello(s, (uint32_t)pid); /* and the other's, which was read late */
 	assert_int_equal(s->unheard.nr, 0);
 	end(pid);
 	free(s);
@@ -104,8 +104,8 @@ static void a_late_hello_of_a_process_that_is_gone(void **state)
 
 	(void)state;
 	end(pid);
-	session_unheard_end(s, (uint32_t)pid);
-	session_unheard_hello(s, (uint32_t)pid);
+	session_unheard_note_exit(s, (uint32_t)pid);
+	session_unheard_note_hello(s, (uint32_t)pid);
 	check_left(s, "second");
 	free(s);
 }

@@ -36,7 +36,7 @@ static void threads_come_to_the_same_sums(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < NR; i += 3)
 		fails[0][i] = 1;
-	crossfilter_sums(&c, 17, NR - 5, 0, &by_way, &by_time, one);
+	crossfilter_sum_groups(&c, 17, NR - 5, 0, &by_way, &by_time, one);
 	for (unsigned threads = 1; threads <= WALK_THREADS_MAX; threads++) {
 		memset(several, 0xff, sizeof(several));
 		walk_sums(threads, &c, 17, NR - 5, 0, &by_way, &by_time, several);
@@ -58,9 +58,9 @@ static void threads_come_to_the_same_filters(void **state)
 
 	(void)state;
 	for (unsigned threads = 1; threads <= WALK_THREADS_MAX; threads++) {
-		crossfilter_sets(fails[0], NR, 2, sets, 2);
+		crossfilter_apply_sets(fails[0], NR, 2, sets, 2);
 		walk_sets(threads, fails[1], NR, 2, sets, 2);
-		crossfilter_range(fails[0], NR, 4, (struct crossfilter_column){ address, 8 }, 100, 1000 + threads);
+		crossfilter_apply_range(fails[0], NR, 4, (struct crossfilter_column){ address, 8 }, 100, 1000 + threads);
 		walk_range(threads, fails[1], NR, 4, (struct crossfilter_column){ address, 8 }, 100, 1000 + threads);
 		assert_memory_equal(fails[0], fails[1], sizeof(fails[0]));
 	}

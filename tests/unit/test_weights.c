@@ -36,7 +36,7 @@ static void scale_plainly(double scale, double *cut_off)
 {
 	for (uint32_t i = 0; i < NR; i++) {
 		*cut_off += (double)weight[i] * scale;
-		expected[i] = model_whole(*cut_off);
+		expected[i] = model_clamp_to_u64(*cut_off);
 		*cut_off = *cut_off < 0x1p53 ? *cut_off - (double)expected[i] : 0;
 	}
 }

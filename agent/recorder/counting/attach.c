@@ -42,7 +42,7 @@ struct attaching {
 	int *opened; /* of the thread at hand: its events and how long it was on it, CPU by CPU */
 };
 
-static int take_thread(void *context, pid_t tid)
+static int add_thread_to_list(void *context, pid_t tid)
 {
 	struct attaching *a = context;
 
@@ -52,19 +52,19 @@ static int take_thread(void *context, pid_t tid)
 	return 0;
 }
 
-static int list_threads(struct attaching *a)
+static int list_process_threads(struct attaching *a)
 {
 	char path[64];
 	int ret;
 
 	a->nr_threads = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)a->pid);
-	ret = proc_each_number(path, take_thread, a);
+	ret = proc_each_numbered_entry(path, add_thread_to_list, a);
 	return ret == -ENOENT ? -ESRCH : ret;
 }
 
 /* The number that was last given to a task of our namespace, or of one inside it: unchanged, if no task was made. */
-static long last_pid(void)
+static long read_last_pid(void)
 {
 	char text[128];
 	int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
@@ -78,7 +78,7 @@ static long last_pid(void)
 	return last ? atol(last) : -1;
 }
 
-static void close_opened(struct attaching *a)
+static void close_opened_events(struct attaching *a)
 {
 	for (int i = 0; i < a->nr_cpus * a->nr_columns; i++) {
 		if (a->opened[i] >= 0)
@@ -88,7 +88,7 @@ static void close_opened(struct attaching *a)
 }
 
 /* One more thread's event, into a ring that there is. */
-static int open_beside(struct attaching *a, uint32_t tid, int cpu, int event)
+static int open_event_into_ring(struct attaching *a, uint32_t tid, int cpu, int event)
 {
 	struct perf_event_attr attr = counting_randomize_period(a->counting, &a->attr[event], cpu);
 	int fd = event_open(&attr, (pid_t)tid, cpu, 0), ret;
@@ -98,16 +98,16 @@ static int open_beside(struct attaching *a, uint32_t tid, int cpu, int event)
 	a->opened[cpu * a->nr_columns + event] = fd;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, a->ring_fd[cpu]))
 		return -errno;
-	ret = counting_learn_id(a->counting, fd, (uint32_t)event);
+	ret = counting_add_event_id(a->counting, fd, (uint32_t)event);
 	if (ret == 0)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return ret;
 }
 
 /* ... and how long it runs on that CPU: less exact weights are no reason to fail. */
-static void open_on_cpu_beside(struct attaching *a, uint32_t tid, int cpu)
+static void open_on_cpu_time_event(struct attaching *a, uint32_t tid, int cpu)
 {
-	int fd = counting_open_on_cpu(a->counting, &a->attr[0], (pid_t)tid, cpu);
+	int fd = counting_open_on_cpu_time(a->counting, &a->attr[0], (pid_t)tid, cpu);
 
 	a->opened[cpu * a->nr_columns + a->nr_events] = fd;
 	if (fd >= 0)
@@ -115,7 +115,7 @@ static void open_on_cpu_beside(struct attaching *a, uint32_t tid, int cpu)
 }
 
 /* Events on all CPUs for one thread, counting.  The first thread's own the rings.  -ESRCH: it has ended. */
-static int open_thread(struct attaching *a, uint32_t tid)
+static int open_thread_events(struct attaching *a, uint32_t tid)
 {
 	struct counting *c = a->counting;
 	int ret = 0;
@@ -123,15 +123,15 @@ static int open_thread(struct attaching *a, uint32_t tid)
 	for (int cpu = 0; cpu < a->nr_cpus && ret == 0; cpu++) {
 		if (a->have_rings) {
 			for (int i = 0; i < a->nr_events && ret == 0 && a->ring_fd[cpu] >= 0; i++)
-				ret = open_beside(a, tid, cpu, i);
+				ret = open_event_into_ring(a, tid, cpu, i);
 			if (ret == 0 && a->ring_fd[cpu] >= 0)
-				open_on_cpu_beside(a, tid, cpu);
+				open_on_cpu_time_event(a, tid, cpu);
 			continue;
 		}
-		ret = counting_open_cpu(c, a->attr, (pid_t)tid, cpu, a->ring_bytes);
+		ret = counting_open_cpu_events(c, a->attr, (pid_t)tid, cpu, a->ring_bytes);
 		if (ret == 0) {
 			a->ring_fd[cpu] = c->rings.ring[c->rings.nr - 1].fd;
-			ring_switch(&c->rings.ring[c->rings.nr - 1], true);
+			ring_set_enabled(&c->rings.ring[c->rings.nr - 1], true);
 		} else if (ret == -ENODEV) {
 			ret = 0; /* a CPU that is offline */
 		}
@@ -139,7 +139,7 @@ static int open_thread(struct attaching *a, uint32_t tid)
 	return ret;
 }
 
-static void set_listed(struct attaching *a, const uint32_t *threads, size_t nr, bool listed)
+static void mark_threads_listed(struct attaching *a, const uint32_t *threads, size_t nr, bool listed)
 {
 	for (size_t i = 0; i < nr; i++) {
 		unsigned char bit = (unsigned char)(1u << threads[i] % 8), *of = &a->listed[threads[i] / 8];
@@ -150,29 +150,30 @@ static void set_listed(struct attaching *a, const uint32_t *threads, size_t nr, 
 }
 
 /* Did a task appear that is neither complete nor was listed before (then the list is new)? */
-static bool somebody_new(struct attaching *a, long before_pid)
+static bool has_new_thread_appeared(struct attaching *a, long before_pid)
 {
 	size_t nr_before = a->nr_threads;
 	uint32_t *before;
 	bool new = false;
 
-	if (before_pid >= 0 && last_pid() == before_pid)
+	if (before_pid >= 0 && read_last_pid() == before_pid)
 		return false;
 	before = malloc((nr_before + 1) * sizeof(*before));
 	if (!before)
 		return true;
 	memcpy(before, a->threads, nr_before * sizeof(*before));
-	counting_drain(a->counting);
-	set_listed(a, before, nr_before, true);
-	if (list_threads(a) == 0)
+	counting_drain_rings(a->counting);
+	mark_threads_listed(a, before, nr_before, true);
+	if (list_process_threads(a) == 0)
 		for (size_t i = 0; i < a->nr_threads && !new; i++)
-			new = !counting_is_complete(&a->tasks, a->threads[i]) && !(a->listed[a->threads[i] / 8] & 1u << a->threads[i] % 8);
-	set_listed(a, before, nr_before, false);
+			new = !counting_task_is_complete(&a->tasks, a->threads[i]) &&
+			      !(a->listed[a->threads[i] / 8] & 1u << a->threads[i] % 8);
+	mark_threads_listed(a, before, nr_before, false);
 	free(before);
 	return new;
 }
 
-static void drop_first_rings(struct attaching *a)
+static void close_first_rings(struct attaching *a)
 {
 	struct counting *c = a->counting;
 
@@ -190,63 +191,63 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 	a->tasks.at_hand = tid;
 	a->tasks.has_inherited = false;
 	for (int n = 0; n < ANEW_MAX; n++) {
-		long pid = last_pid();
+		long pid = read_last_pid();
 
-		ret = open_thread(a, tid);
-		if (ret == 0 && (n == ANEW_MAX - 1 || !somebody_new(a, pid)))
+		ret = open_thread_events(a, tid);
+		if (ret == 0 && (n == ANEW_MAX - 1 || !has_new_thread_appeared(a, pid)))
 			break;
 		if (a->have_rings)
-			close_opened(a);
+			close_opened_events(a);
 		else
-			drop_first_rings(a);
+			close_first_rings(a);
 		if (ret)
 			return ret;
 	}
-	counting_set_complete(&a->tasks, tid); /* before the rings tell of threads that it has made since */
+	counting_set_task_complete(&a->tasks, tid); /* before the rings tell of threads that it has made since */
 	if (a->have_rings)
-		counting_drain(a->counting);
+		counting_drain_rings(a->counting);
 	if (a->tasks.has_inherited)
-		close_opened(a);
+		close_opened_events(a);
 	a->have_rings = true;
 	for (int i = 0; i < a->nr_cpus * a->nr_columns && ret == 0; i++)
 		if (a->opened[i] >= 0) {
 			int column = i % a->nr_columns;
 
-			ret = counting_keep_attached(a->counting, a->opened[i], a->ring_fd[i / a->nr_columns],
-				       column == a->nr_events ? ATTACHED_ON_CPU : (uint32_t)column);
+			ret = counting_keep_attached_event(a->counting, a->opened[i], a->ring_fd[i / a->nr_columns],
+							   column == a->nr_events ? ATTACHED_ON_CPU : (uint32_t)column);
 			if (ret == 0)
 				a->opened[i] = -1;
 		}
-	close_opened(a);
+	close_opened_events(a);
 	return ret;
 }
 
 static int attach_threads(struct attaching *a)
 {
 	bool more = true;
-	int ret = list_threads(a);
+	int ret = list_process_threads(a);
 
 	for (int round = 0; ret == 0 && more && round < ROUNDS_MAX; round++) {
 		more = false;
 		for (size_t i = 0; ret == 0 && i < a->nr_threads; i++) {
 			uint32_t tid = a->threads[i]; /* the list may be a new one after this */
 
-			if (!counting_is_complete(&a->tasks, tid) && a->have_rings)
-				counting_drain(a->counting);
-			if (counting_is_complete(&a->tasks, tid))
+			if (!counting_task_is_complete(&a->tasks, tid) && a->have_rings)
+				counting_drain_rings(a->counting);
+			if (counting_task_is_complete(&a->tasks, tid))
 				continue;
 			more = true;
 			ret = attach_thread(a, tid);
 			if (ret == -ESRCH) { /* it has ended: that is no failure */
-				counting_set_complete(&a->tasks, tid);
+				counting_set_task_complete(&a->tasks, tid);
 				ret = 0;
 			}
 		}
-		counting_drain(a->counting);
+		counting_drain_rings(a->counting);
 		if (ret == 0)
-			ret = list_threads(a);
+			ret = list_process_threads(a);
 		for (size_t i = 0; ret == 0 && i < a->nr_threads && !more; i++)
-			more = !counting_is_complete(&a->tasks, a->threads[i]);
+			more = !counting_task_is_complete(&a->tasks, a->threads[i]);
 	}
 	if (ret == 0 && !a->have_rings)
 		ret = -ESRCH;
@@ -263,7 +264,7 @@ int counting_attach_begin(struct counting *c)
 	a->nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
 	a->nr_events = c->events.nr;
 	a->nr_columns = a->nr_events + 1;
-	counting_cpu_attrs(c, a->attr, &a->ring_bytes);
+	counting_init_cpu_attrs(c, a->attr, &a->ring_bytes);
 	a->ring_fd = malloc((size_t)a->nr_cpus * sizeof(*a->ring_fd));
 	a->opened = malloc((size_t)a->nr_cpus * (size_t)a->nr_columns * sizeof(*a->opened));
 	c->attaching = a;
@@ -285,9 +286,9 @@ int counting_attach_process(struct counting *c, pid_t pid)
 	return attach_threads(c->attaching);
 }
 
-bool counting_attach_knows(const struct counting *c, pid_t pid)
+bool counting_attach_has_process(const struct counting *c, pid_t pid)
 {
-	return counting_is_complete(c->attached.tasks, (uint32_t)pid);
+	return counting_task_is_complete(c->attached.tasks, (uint32_t)pid);
 }
 
 void counting_attach_end(struct counting *c)

@@ -14,28 +14,28 @@ struct attached {
 	uint32_t event;	 /* or ATTACHED_ON_CPU */
 };
 
-bool counting_is_complete(const struct counted_tasks *t, uint32_t tid)
+bool counting_task_is_complete(const struct counted_tasks *t, uint32_t tid)
 {
 	return tid >> PID_BITS || t->complete[tid / 8] & 1u << tid % 8;
 }
 
-void counting_set_complete(struct counted_tasks *t, uint32_t tid)
+void counting_set_task_complete(struct counted_tasks *t, uint32_t tid)
 {
 	if (!(tid >> PID_BITS))
 		t->complete[tid / 8] |= (unsigned char)(1u << tid % 8);
 }
 
-void counting_attach_saw_fork(struct counting *c, uint32_t ptid, uint32_t tid)
+void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid)
 {
 	struct counted_tasks *t = c->attached.tasks;
 
-	if (!t || !counting_is_complete(t, ptid))
+	if (!t || !counting_task_is_complete(t, ptid))
 		return;
-	counting_set_complete(t, tid);
+	counting_set_task_complete(t, tid);
 	t->has_inherited |= tid == t->at_hand;
 }
 
-int counting_keep_attached(struct counting *c, int fd, int ring_fd, uint32_t event)
+int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event)
 {
 	if (!GROW(c->attached.event, c->attached.nr, c->attached.capacity))
 		return -ENOMEM;
@@ -43,13 +43,13 @@ int counting_keep_attached(struct counting *c, int fd, int ring_fd, uint32_t eve
 	return 0;
 }
 
-void counting_switch_attached(struct counting *c, bool on)
+void counting_set_attached_enabled(struct counting *c, bool on)
 {
 	for (size_t i = 0; i < c->attached.nr; i++)
 		ioctl(c->attached.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-void counting_switch_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on)
+void counting_enable_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on)
 {
 	for (size_t i = 0; i < c->attached.nr; i++)
 		if (c->attached.event[i].ring_fd == ring_fd && c->attached.event[i].event == event)

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-int counting_learn_id(struct counting *c, int fd, uint32_t event)
+int counting_add_event_id(struct counting *c, int fd, uint32_t event)
 {
 	uint64_t id;
 
@@ -16,9 +16,9 @@ int counting_learn_id(struct counting *c, int fd, uint32_t event)
 	return ioctl(fd, PERF_EVENT_IOC_ID, &id) ? -errno : event_ids_add(&c->ids, id, event);
 }
 
-static int add_ring(struct counting *c, int fd, int cpu, size_t bytes)
+static int open_event_ring(struct counting *c, int fd, int cpu, size_t bytes)
 {
-	int ret = counting_learn_id(c, fd, 0);
+	int ret = counting_add_event_id(c, fd, 0);
 
 	if (ret)
 		return ret;
@@ -29,13 +29,13 @@ static int add_ring(struct counting *c, int fd, int cpu, size_t bytes)
 	if (ret)
 		return ret;
 	if (c->rings.spill || ring_spill_create(RING_SPILL_BYTES, &c->rings.spill) == 0) /* without it, more may be lost */
-		ring_spill_add(c->rings.spill, &c->rings.ring[c->rings.nr]);
+		ring_spill_add_ring(c->rings.spill, &c->rings.ring[c->rings.nr]);
 	c->rings.ring[c->rings.nr++].cpu = cpu;
 	return 0;
 }
 
 /* Where samples have addresses, or all that computes them, memory that is not code is worth knowing too. */
-static bool has_addresses(const struct perf_event_attr *a)
+static bool samples_have_addresses(const struct perf_event_attr *a)
 {
 	return (a->sample_type & PERF_SAMPLE_ADDR) || (a->sample_regs_user & EVENT_REGISTERS_ADDRESSES) == EVENT_REGISTERS_ADDRESSES;
 }
@@ -56,7 +56,7 @@ void counting_prepare_events(struct counting *c)
 			a->sample_type |= PERF_SAMPLE_IDENTIFIER;
 		if (c->sampler == WIRE_SAMPLER_NONE) /* the opened counter's samples, among those of the ones inherited from it */
 			a->sample_type |= PERF_SAMPLE_STREAM_ID;
-		addresses |= has_addresses(a);
+		addresses |= samples_have_addresses(a);
 		if (i > 0) /* once is enough */
 			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 0;
 	}
@@ -64,13 +64,13 @@ void counting_prepare_events(struct counting *c)
 }
 
 /* Put one more event's samples into a ring.  0 or -errno; fd is the caller's unless 0. */
-static int share_ring(struct counting *c, struct ring *r, int fd)
+static int add_event_to_ring(struct counting *c, struct ring *r, int fd)
 {
 	if (r->nr_more == RING_EVENTS_MAX - 1)
 		return -E2BIG;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd))
 		return -errno;
-	if (counting_learn_id(c, fd, (uint32_t)r->nr_more + 1))
+	if (counting_add_event_id(c, fd, (uint32_t)r->nr_more + 1))
 		return -ENOMEM;
 	r->more[r->nr_more++] = fd;
 	return 0;
@@ -81,7 +81,7 @@ static int share_ring(struct counting *c, struct ring *r, int fd)
  * how long the task ran on that CPU.  That is the running time of an event of the kernel's, which never takes turns.  None is needed where
  * no event is the processor's; without it (no descriptor is left) the analyzer makes do.
  */
-static bool on_cpu_attr(const struct counting *c, const struct perf_event_attr *like, struct perf_event_attr *a)
+static bool init_on_cpu_attr(const struct counting *c, const struct perf_event_attr *like, struct perf_event_attr *a)
 {
 	bool needed = false;
 
@@ -96,15 +96,15 @@ static bool on_cpu_attr(const struct counting *c, const struct perf_event_attr *
 	return needed;
 }
 
-int counting_open_on_cpu(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu)
+int counting_open_on_cpu_time(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu)
 {
 	struct perf_event_attr a;
 
-	return on_cpu_attr(c, like, &a) ? event_open(&a, pid, cpu, 0) : -1;
+	return init_on_cpu_attr(c, like, &a) ? event_open(&a, pid, cpu, 0) : -1;
 }
 
 /* Opens all events of a CPU; they share the ring of the first one. */
-int counting_open_cpu(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
+int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
 {
 	for (int i = 0; i < c->events.nr; i++) {
 		struct perf_event_attr a = counting_randomize_period(c, &attr[i], cpu);
@@ -113,7 +113,7 @@ int counting_open_cpu(struct counting *c, const struct perf_event_attr *attr, pi
 
 		if (fd < 0)
 			return -errno;
-		ret = i == 0 ? add_ring(c, fd, cpu, ring_bytes) : share_ring(c, &c->rings.ring[c->rings.nr - 1], fd);
+		ret = i == 0 ? open_event_ring(c, fd, cpu, ring_bytes) : add_event_to_ring(c, &c->rings.ring[c->rings.nr - 1], fd);
 		if (ret) {
 			close(fd);
 			return ret;
@@ -123,11 +123,11 @@ int counting_open_cpu(struct counting *c, const struct perf_event_attr *attr, pi
 		if (ioctl(fd, PERF_EVENT_IOC_ID, &v->id))
 			return -errno;
 	}
-	c->rings.ring[c->rings.nr - 1].on_cpu_fd = counting_open_on_cpu(c, &attr[0], pid, cpu);
+	c->rings.ring[c->rings.nr - 1].on_cpu_fd = counting_open_on_cpu_time(c, &attr[0], pid, cpu);
 	return 0;
 }
 
-void counting_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
+void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
 {
 	c->rings.budget = counting_rings_budget();
 	*ring_bytes = counting_cpu_ring_bytes(c->rings.budget);
@@ -145,11 +145,11 @@ int counting_begin_at_exec(struct counting *c, pid_t pid)
 	struct perf_event_attr attr[EVENTS_MAX];
 	size_t bytes;
 
-	counting_cpu_attrs(c, attr, &bytes);
+	counting_init_cpu_attrs(c, attr, &bytes);
 	for (int i = 0; i < c->events.nr; i++)
 		attr[i].enable_on_exec = 1;
 	for (int cpu = 0; cpu < nr_cpus; cpu++) {
-		int ret = counting_open_cpu(c, attr, pid, cpu, bytes);
+		int ret = counting_open_cpu_events(c, attr, pid, cpu, bytes);
 
 		if (ret && ret != -ENODEV) /* a CPU that is offline */
 			return ret; /* counting on some CPUs only would be a profile of those */
@@ -174,7 +174,7 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 		return -EBADF;
 	for (size_t i = 0; i < c->rings.nr; i++)
 		left -= c->rings.ring[i].bytes < left ? c->rings.ring[i].bytes : left;
-	ret = add_ring(c, fds[0], -1, counting_thread_ring_bytes(left));
+	ret = open_event_ring(c, fds[0], -1, counting_thread_ring_bytes(left));
 	if (ret)
 		return ret;
 	r = &c->rings.ring[c->rings.nr - 1];
@@ -182,26 +182,26 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 	r->pid = pid;
 	r->tid = tid;
 	for (int i = 1; i < nr; i++) {
-		ret = share_ring(c, r, fds[i]);
+		ret = add_event_to_ring(c, r, fds[i]);
 		if (ret) { /* the caller's are the caller's again */
 			ring_unmap(r);
 			c->rings.nr--;
 			return ret;
 		}
 	}
-	counting_randomize_ring(c, r);
+	counting_randomize_ring_periods(c, r);
 	/* only now: what it counts before there is a ring would be lost uncounted */
 	if (!c->paused)
-		ring_switch(r, true);
+		ring_set_enabled(r, true);
 	return 0;
 }
 
-void counting_switch(struct counting *c, bool on)
+void counting_set_enabled(struct counting *c, bool on)
 {
 	/* with all that is inherited from them */
 	for (size_t i = 0; i < c->rings.nr; i++)
-		ring_switch(&c->rings.ring[i], on);
+		ring_set_enabled(&c->rings.ring[i], on);
 	for (size_t i = 0; i < c->signal_events.nr; i++)
 		ioctl(c->signal_events.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-	counting_switch_attached(c, on);
+	counting_set_attached_enabled(c, on);
 }

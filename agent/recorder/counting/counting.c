@@ -17,7 +17,7 @@ struct fallbacks {
 	int nr;
 };
 
-static void add_fallback(void *fallbacks, enum notice_kind kind, const char *sentence)
+static void keep_fallback_notice(void *fallbacks, enum notice_kind kind, const char *sentence)
 {
 	struct fallbacks *f = fallbacks;
 
@@ -27,16 +27,16 @@ static void add_fallback(void *fallbacks, enum notice_kind kind, const char *sen
 	snprintf(f->of[f->nr++].sentence, sizeof(f->of[0].sentence), "%s", sentence);
 }
 
-static int choose(struct counting *c, struct diag *d)
+static int choose_events_and_sampler(struct counting *c, struct diag *d)
 {
 	struct event_options wanted = c->options.event;
 	struct fallbacks fallbacks = { .nr = 0 };
 	int ret = 0;
 
-	wanted.stack_bytes = c->options.sampler == SAMPLER_AUTO ? counting_stack_bytes(c, c->stack_note, sizeof(c->stack_note)) :
+	wanted.stack_bytes = c->options.sampler == SAMPLER_AUTO ? counting_choose_stack_bytes(c, c->stack_note, sizeof(c->stack_note)) :
 								  counting_handler_stack_bytes(c);
 	if (c->options.sampler != SAMPLER_TIMER)
-		ret = events_choose(&wanted, &c->events, add_fallback, &fallbacks, d);
+		ret = events_choose(&wanted, &c->events, keep_fallback_notice, &fallbacks, d);
 	for (int i = 0; i < fallbacks.nr && ret == 0; i++)
 		c->notice(c->notice_context, fallbacks.of[i].kind, fallbacks.of[i].sentence);
 	return counting_choose_sampler(c, -ret, d);
@@ -52,7 +52,7 @@ int counting_create(const struct counting_options *o, event_notice_fn notice, vo
 	c->options = *o;
 	c->notice = notice;
 	c->notice_context = context;
-	ret = choose(c, d);
+	ret = choose_events_and_sampler(c, d);
 	if (ret == 0) {
 		counting_prepare_events(c);
 		ret = record_layout(&c->events.event[0].attr, &c->layout);
@@ -114,22 +114,22 @@ const char *counting_stack_note(const struct counting *c)
 	return c->stack_note;
 }
 
-void counting_look(struct counting *c, uint64_t now_ns)
+void counting_do_periodic_work(struct counting *c, uint64_t now_ns)
 {
 	counting_limit_rates(c, now_ns);
 	counting_vary_periods(c, now_ns);
-	counting_look_at_signal_events(c, now_ns);
+	counting_prune_signal_events(c, now_ns);
 }
 
 void counting_pause(struct counting *c, bool pause)
 {
 	c->paused = pause;
-	counting_switch(c, !pause);
+	counting_set_enabled(c, !pause);
 }
 
 void counting_end(struct counting *c)
 {
-	counting_switch(c, false);
+	counting_set_enabled(c, false);
 	counting_release_signal_events(c);
 	for (size_t i = 0; i < c->rings.nr; i++)
 		counting_end_ring(c, &c->rings.ring[i]);

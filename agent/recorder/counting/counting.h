@@ -55,7 +55,7 @@ int counting_attach_begin(struct counting *c);
 int counting_attach_process(struct counting *c, pid_t pid);
 void counting_attach_end(struct counting *c);
 /* Between them: has it inherited all events from another one? */
-bool counting_attach_knows(const struct counting *c, pid_t pid);
+bool counting_attach_has_process(const struct counting *c, pid_t pid);
 /* fds: a thread's events, all of them, taken over on success. */
 int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid, uint32_t tid);
 /* A record LOG_SAMPLE of an agent's log. */
@@ -67,12 +67,12 @@ void counting_describe_sampler(const struct counting *c, struct wire_answer *a);
 size_t counting_nr_rings(const struct counting *c);
 void counting_fill_poll(struct counting *c, struct pollfd *to);
 /* Closes those whose tasks have all ended.  polled: as filled, and looked at since; NULL: none was. */
-void counting_drop_ended(struct counting *c, const struct pollfd *polled);
+void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled);
 
 /* Tells the sink what is in the rings. */
-void counting_drain(struct counting *c);
+void counting_drain_rings(struct counting *c);
 /* Now and then, when it is drained: draws new periods, pauses counters that exceed their rate, closes those whose threads have exited. */
-void counting_look(struct counting *c, uint64_t now_ns);
+void counting_do_periodic_work(struct counting *c, uint64_t now_ns);
 /* All counters, off or on; samples of a pause are not taken. */
 void counting_pause(struct counting *c, bool pause);
 /* Stops counting, and tells what is left in the rings and what the counters say at their end. */

@@ -80,22 +80,22 @@ struct counting {
 /* Together in one ring, and each with an id in its samples, where there are several. */
 void counting_prepare_events(struct counting *c);
 /* The events of one CPU (-1: of a thread's), inherited, and how large their ring is to be. */
-void counting_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
+void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
 /* Its running time is the time of pid on this CPU; like: the event that it is switched with.  A descriptor, or -1: not needed, or
  * unavailable. */
-int counting_open_on_cpu(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu);
+int counting_open_on_cpu_time(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu);
 /* Open them for pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */
-int counting_open_cpu(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
+int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
 /* Maps the kernel's id of a counter to its event, for samples of several events.  0 or -errno. */
-int counting_learn_id(struct counting *c, int fd, uint32_t event);
-void counting_switch(struct counting *c, bool on);
+int counting_add_event_id(struct counting *c, int fd, uint32_t event);
+void counting_set_enabled(struct counting *c, bool on);
 
 /* ---- periods.c: see random_period.h and rate_limiter.h */
 void counting_seed_periods(struct counting *c);
 /* The event of a task on this processor, with the period that it begins with. */
 struct perf_event_attr counting_randomize_period(struct counting *c, const struct perf_event_attr *attr, int cpu);
 /* Of a ring whose counters were opened by the host. */
-void counting_randomize_ring(struct counting *c, struct ring *r);
+void counting_randomize_ring_periods(struct counting *c, struct ring *r);
 void counting_vary_periods(struct counting *c, uint64_t now_ns);
 void counting_limit_rates(struct counting *c, uint64_t now_ns);
 
@@ -107,15 +107,15 @@ void counting_drain_ring(struct counting *c, struct ring *r);
 void counting_end_ring(struct counting *c, struct ring *r);
 
 /* ---- attached.c */
-bool counting_is_complete(const struct counted_tasks *t, uint32_t tid);
-void counting_set_complete(struct counted_tasks *t, uint32_t tid);
+bool counting_task_is_complete(const struct counted_tasks *t, uint32_t tid);
+void counting_set_task_complete(struct counted_tasks *t, uint32_t tid);
 /* From a ring: a task was made. */
-void counting_attach_saw_fork(struct counting *c, uint32_t ptid, uint32_t tid);
+void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid);
 /* One more event, whose samples go into that ring.  fd is taken over on success.  0 or -errno. */
-int counting_keep_attached(struct counting *c, int fd, int ring_fd, uint32_t event);
-void counting_switch_attached(struct counting *c, bool on);
+int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event);
+void counting_set_attached_enabled(struct counting *c, bool on);
 /* ... of those that write to this ring, this event alone. */
-void counting_switch_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on);
+void counting_enable_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on);
 /* Has one of those events, whose ring is this one, a task that lives? */
 bool counting_ring_is_written(const struct counting *c, int ring_fd);
 /* What those of this event (ATTACHED_ON_CPU: how long they were on the CPU) say by read(2): value, enabled, running, lost. */
@@ -129,7 +129,7 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d);
 /* fd is taken over on success. */
 int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid);
 /* Close counters whose threads have exited. */
-void counting_look_at_signal_events(struct counting *c, uint64_t now_ns);
+void counting_prune_signal_events(struct counting *c, uint64_t now_ns);
 void counting_release_signal_events(struct counting *c);
 
 /* ---- ring_size.c */
@@ -142,7 +142,7 @@ size_t counting_thread_ring_bytes(size_t left);
 
 /* ---- stack_size.c */
 /* As requested, or less if the rings are small: then *why is a notice, else empty. */
-uint32_t counting_stack_bytes(const struct counting *c, char *why, size_t room_for_why);
+uint32_t counting_choose_stack_bytes(const struct counting *c, char *why, size_t room_for_why);
 /* ... if a signal handler in the host takes the sample, and the log has to hold it. */
 uint32_t counting_handler_stack_bytes(const struct counting *c);
 

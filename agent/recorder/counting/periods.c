@@ -10,7 +10,7 @@
 
 #define VARY_NS 50000000ull /* each change interrupts the processor that counts */
 
-static uint64_t draw(struct periods *p)
+static uint64_t draw_random_number(struct periods *p)
 {
 	uint64_t high;
 
@@ -26,28 +26,28 @@ struct perf_event_attr counting_randomize_period(struct counting *c, const struc
 	uint64_t side = (c->periods.first_side + (uint64_t)cpu) & 1; /* neighbours differ; whose is shorter is chance */
 
 	if (random_period_spread(attr))
-		a.sample_period = random_period_draw(attr, draw(&c->periods) >> 1 | side << 63);
+		a.sample_period = random_period_draw(attr, draw_random_number(&c->periods) >> 1 | side << 63);
 	return a;
 }
 
-static void set_period(struct ring *r, int event, uint64_t period)
+static void set_event_period(struct ring *r, int event, uint64_t period)
 {
 	if (ioctl(event == 0 ? r->fd : r->more[event - 1], PERF_EVENT_IOC_PERIOD, &period) == 0)
-		random_period_changed(&r->random_period[event], period);
+		random_period_note_change(&r->random_period[event], period);
 }
 
-void counting_randomize_ring(struct counting *c, struct ring *r)
+void counting_randomize_ring_periods(struct counting *c, struct ring *r)
 {
 	for (int i = 0; i <= r->nr_more; i++)
 		if (random_period_spread(&c->events.event[i].attr))
-			set_period(r, i, random_period_draw(&c->events.event[i].attr, draw(&c->periods)));
+			set_event_period(r, i, random_period_draw(&c->events.event[i].attr, draw_random_number(&c->periods)));
 }
 
 void counting_seed_periods(struct counting *c)
 {
 	if (getrandom(&c->periods.random, sizeof(c->periods.random), GRND_NONBLOCK) < 0)
 		c->periods.random = clock_now_ns();
-	c->periods.first_side = draw(&c->periods) & 1;
+	c->periods.first_side = draw_random_number(&c->periods) & 1;
 }
 
 /*
@@ -66,11 +66,11 @@ void counting_vary_periods(struct counting *c, uint64_t now_ns)
 			if (!random_period_is_due(&r->random_period[e]) || !random_period_spread(&c->events.event[e].attr))
 				continue;
 			counting_drain_ring(c, r); /* these had the period before */
-			set_period(r, e, random_period_draw(&c->events.event[e].attr, draw(&c->periods)));
+			set_event_period(r, e, random_period_draw(&c->events.event[e].attr, draw_random_number(&c->periods)));
 		}
 }
 
-static void notice_of_rate(struct counting *c, const struct event *e)
+static void notice_exceeded_rate(struct counting *c, const struct event *e)
 {
 	char text[512];
 
@@ -97,8 +97,8 @@ void counting_limit_rates(struct counting *c, uint64_t now_ns)
 			if (verdict == RATE_LIMITER_KEEP)
 				continue;
 			ioctl(r->more[e - 1], verdict == RATE_LIMITER_ENABLE ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
-			counting_switch_attached_event(c, r->fd, (uint32_t)e, verdict == RATE_LIMITER_ENABLE);
+			counting_enable_attached_event(c, r->fd, (uint32_t)e, verdict == RATE_LIMITER_ENABLE);
 			if (verdict == RATE_LIMITER_DISABLE)
-				notice_of_rate(c, &c->events.event[e]);
+				notice_exceeded_rate(c, &c->events.event[e]);
 		}
 }

@@ -23,14 +23,14 @@ size_t counting_rings_budget(void)
 
 	if (geteuid() == 0)
 		return budget;
-	proc_number(MLOCK_FILE, &of_cpu);
+	proc_read_number(MLOCK_FILE, &of_cpu);
 	kib = (unsigned long long)of_cpu * (unsigned long long)sysconf(_SC_NPROCESSORS_ONLN);
 	if (getrlimit(RLIMIT_MEMLOCK, &r) == 0)
 		kib += r.rlim_cur / 1024;
 	return kib < budget / 1024 ? (size_t)kib * 1024 : budget;
 }
 
-static size_t at_most(size_t bytes, size_t limit)
+static size_t halve_until_at_most(size_t bytes, size_t limit)
 {
 	while (bytes > RING_BYTES_MIN && bytes > limit)
 		bytes /= 2;
@@ -41,10 +41,10 @@ size_t counting_cpu_ring_bytes(size_t budget)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	return at_most(CPU_RING_BYTES, budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
+	return halve_until_at_most(CPU_RING_BYTES, budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
 }
 
 size_t counting_thread_ring_bytes(size_t left)
 {
-	return at_most(THREAD_RING_BYTES, left / THREADS_SHARE);
+	return halve_until_at_most(THREAD_RING_BYTES, left / THREADS_SHARE);
 }

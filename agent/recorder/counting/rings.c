@@ -12,13 +12,13 @@ struct ring_context {
 	bool has_pair; /* of both clocks, later than all that is there */
 };
 
-static void lose(const struct counting *c, enum loss_reason reason, const struct record_id *id, uint64_t count)
+static void count_ring_loss(const struct counting *c, enum loss_reason reason, const struct record_id *id, uint64_t count)
 {
 	c->sink.lost(c->sink.context, reason, id ? id->pid : 0, id ? id->tid : 0, count);
 }
 
 /* The id stands first in a sample (PERF_SAMPLE_IDENTIFIER), whatever its event's layout is. */
-static void on_sample(struct ring_context *x, const struct perf_event_header *h)
+static void handle_ring_sample(struct ring_context *x, const struct perf_event_header *h)
 {
 	struct counting *c = x->counting;
 	uint32_t event = 0;
@@ -28,7 +28,7 @@ static void on_sample(struct ring_context *x, const struct perf_event_header *h)
 		if (h->size >= sizeof(*h) + sizeof(id))
 			memcpy(&id, h + 1, sizeof(id));
 		if (!event_ids_find(&c->ids, id, &event)) {
-			lose(c, LOSS_RING_BAD, NULL, 1);
+			count_ring_loss(c, LOSS_RING_BAD, NULL, 1);
 			return;
 		}
 	}
@@ -37,13 +37,13 @@ static void on_sample(struct ring_context *x, const struct perf_event_header *h)
 }
 
 /* Who ran when the kernel said so: on a processor's ring the best guess at whose samples they were. */
-static void on_lost(struct ring_context *x, const struct kernel_record *r)
+static void handle_lost_record(struct ring_context *x, const struct kernel_record *r)
 {
 	x->ring->lost += r->lost;
-	lose(x->counting, LOSS_RING_FULL, &r->id, r->lost);
+	count_ring_loss(x->counting, LOSS_RING_FULL, &r->id, r->lost);
 }
 
-static void on_record(void *context, const struct perf_event_header *h)
+static void handle_ring_record(void *context, const struct perf_event_header *h)
 {
 	struct ring_context *x = context;
 	struct counting *c = x->counting;
@@ -51,16 +51,16 @@ static void on_record(void *context, const struct perf_event_header *h)
 	int ret;
 
 	if (c->clock.used && !x->has_pair) {
-		perf_clock_pair(&c->clock.perf, &c->clock.pairs);
+		perf_clock_add_pair(&c->clock.perf, &c->clock.pairs);
 		x->has_pair = true;
 	}
 	if (h->type == PERF_RECORD_SAMPLE) {
-		on_sample(x, h);
+		handle_ring_sample(x, h);
 		return;
 	}
 	ret = kernel_record(&c->layout, h, &r);
 	if (ret == -EBADMSG)
-		lose(c, LOSS_RING_BAD, NULL, 1);
+		count_ring_loss(c, LOSS_RING_BAD, NULL, 1);
 	if (ret)
 		return;
 	switch (h->type) {
@@ -71,7 +71,7 @@ static void on_record(void *context, const struct perf_event_header *h)
 		c->sink.comm(c->sink.context, &r.comm, r.id.time_ns);
 		break;
 	case PERF_RECORD_FORK:
-		counting_attach_saw_fork(c, r.task.ptid, r.task.tid);
+		counting_attach_note_fork(c, r.task.ptid, r.task.tid);
 		c->sink.task(c->sink.context, &r.task);
 		break;
 	case PERF_RECORD_EXIT:
@@ -79,13 +79,13 @@ static void on_record(void *context, const struct perf_event_header *h)
 		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		on_lost(x, &r);
+		handle_lost_record(x, &r);
 		break;
 	case PERF_RECORD_SWITCH:
 		c->sink.switches(c->sink.context, h, &r.id);
 		break;
 	case PERF_RECORD_THROTTLE:
-		lose(c, LOSS_THROTTLED, &r.id, 1);
+		count_ring_loss(c, LOSS_THROTTLED, &r.id, 1);
 		break;
 	}
 }
@@ -104,7 +104,7 @@ void counting_begin_clock(struct counting *c)
 	}
 	if (!k->used)
 		return;
-	perf_clock_pair(&k->perf, &k->pairs);
+	perf_clock_add_pair(&k->perf, &k->pairs);
 	c->layout.clock = &k->pairs;
 }
 
@@ -112,11 +112,11 @@ void counting_drain_ring(struct counting *c, struct ring *r)
 {
 	struct ring_context x = { c, r, false };
 
-	if (ring_drain(r, on_record, &x))
-		lose(c, LOSS_RING_BAD, NULL, 1);
+	if (ring_drain(r, handle_ring_record, &x))
+		count_ring_loss(c, LOSS_RING_BAD, NULL, 1);
 }
 
-void counting_drain(struct counting *c)
+void counting_drain_rings(struct counting *c)
 {
 	for (size_t i = 0; i < c->rings.nr; i++)
 		counting_drain_ring(c, &c->rings.ring[i]);
@@ -138,7 +138,7 @@ void counting_fill_poll(struct counting *c, struct pollfd *to)
 
 /* A ring whose tasks have all ended has nothing more to say once it is drained.  Rings that were added since stand behind those that were
  * looked at. */
-void counting_drop_ended(struct counting *c, const struct pollfd *polled)
+void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 {
 	size_t kept = 0;
 
@@ -168,7 +168,7 @@ static bool counts_what_it_samples(const struct perf_event_attr *a)
  * ring what it dropped when the next record finds room, so the last losses are never said there; the count of the event (and of
  * those inherited from it) has them all.
  */
-static void read_counter(struct counting *c, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
+static void read_final_counter(struct counting *c, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
 {
 	uint64_t count[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
 	ssize_t n = read(event == 0 ? r->fd : r->more[event - 1], count, sizeof(count));
@@ -188,7 +188,7 @@ static void read_counter(struct counting *c, struct ring *r, int event, uint64_t
 }
 
 /* How long the tasks of a ring's events ran on its processor; 0: not known. */
-static uint64_t read_on_cpu(const struct counting *c, const struct ring *r)
+static uint64_t read_on_cpu_time(const struct counting *c, const struct ring *r)
 {
 	uint64_t count[4] = { 0 };
 
@@ -203,9 +203,9 @@ void counting_end_ring(struct counting *c, struct ring *r)
 	uint64_t lost = 0, on_cpu_ns;
 
 	counting_drain_ring(c, r);
-	on_cpu_ns = read_on_cpu(c, r);
+	on_cpu_ns = read_on_cpu_time(c, r);
 	for (int i = 0; i <= r->nr_more; i++)
-		read_counter(c, r, i, on_cpu_ns, &lost);
+		read_final_counter(c, r, i, on_cpu_ns, &lost);
 	if (lost > r->lost) {
 		c->sink.lost(c->sink.context, LOSS_RING_FULL, r->pid, r->tid, lost - r->lost);
 		r->lost = lost;

@@ -26,7 +26,7 @@ static const unsigned char registers[LOG_SAMPLE_REGISTERS] = { 0, 1, 2, 3, 4, 5,
 
 /* ---------------------------------------------------------------------------------------------------------- choosing */
 
-static bool is_forbidden(int error)
+static bool is_permission_error(int error)
 {
 	return error == EACCES || error == EPERM || error == ENOSYS;
 }
@@ -41,7 +41,7 @@ static uint64_t ticks_per_second(void)
 	return 1000000000u / (uint64_t)t.tv_nsec;
 }
 
-static void use_timer(struct counting *c)
+static void set_timer_event(struct counting *c)
 {
 	const struct event_options *o = &c->options.event;
 	struct perf_event_attr *a = &c->events.event[0].attr;
@@ -67,7 +67,7 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 	uint64_t ticks = ticks_per_second();
 	char text[256];
 
-	if (o->sampler == SAMPLER_TIMER || (automatic && is_forbidden(error))) {
+	if (o->sampler == SAMPLER_TIMER || (automatic && is_permission_error(error))) {
 		if (o->no_guest)
 			return diag_fail(d, error ? error : EINVAL, "cannot sample by a timer: the agent cannot be loaded into this "
 					 "program%s",
@@ -77,7 +77,7 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 				 "in each thread", strerror(error));
 			c->notice(c->notice_context, NOTICE_FALLBACK, text);
 		}
-		use_timer(c);
+		set_timer_event(c);
 		if (1000000000 / a->sample_period > ticks) {
 			snprintf(text, sizeof(text), "sampling at most %llu times per second and thread (timers expire at the kernel's "
 				 "tick); each sample has the CPU time since the previous one as its weight", (unsigned long long)ticks);
@@ -133,7 +133,7 @@ void counting_describe_sampler(const struct counting *c, struct wire_answer *ans
 
 /* ----------------------------------------------------------------------------------------------------------- samples */
 
-static uint64_t *put_registers(uint64_t *to, uint64_t mask, const struct log_sample *g)
+static uint64_t *put_sample_registers(uint64_t *to, uint64_t mask, const struct log_sample *g)
 {
 	*to++ = PERF_SAMPLE_REGS_ABI_64;
 	for (int i = 0; i < LOG_SAMPLE_REGISTERS; i++)
@@ -164,7 +164,7 @@ void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, co
 	*to++ = g.timestamp;
 	*to++ = g.cpu;
 	*to++ = g.weight;
-	to = put_registers(to, c->events.event[0].attr.sample_regs_user, &g);
+	to = put_sample_registers(to, c->events.event[0].attr.sample_regs_user, &g);
 	room = sizeof(words) - (size_t)((char *)(to + 2) - (char *)words);
 	stack = g.stack_bytes < room ? g.stack_bytes : room & ~(size_t)7;
 	*to++ = stack;
@@ -190,7 +190,7 @@ int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t
 	return 0;
 }
 
-void counting_look_at_signal_events(struct counting *c, uint64_t now_ns)
+void counting_prune_signal_events(struct counting *c, uint64_t now_ns)
 {
 	size_t kept = 0;
 

@@ -15,7 +15,7 @@
 #define RATE_UNKNOWN 10000u
 
 /* Samples per second of all events together. */
-static uint64_t rate_of(const struct event_options *o)
+static uint64_t total_sample_rate(const struct event_options *o)
 {
 	struct event_list list;
 	uint64_t rate = 0;
@@ -30,12 +30,12 @@ static uint64_t rate_of(const struct event_options *o)
 	return rate ? rate : RATE_UNKNOWN;
 }
 
-uint32_t counting_stack_bytes(const struct counting *c, char *why, size_t room_for_why)
+uint32_t counting_choose_stack_bytes(const struct counting *c, char *why, size_t room_for_why)
 {
 	const struct event_options *o = &c->options.event;
 	size_t budget = counting_rings_budget();
 	size_t ring = c->options.scope_thread ? counting_thread_ring_bytes(budget) : counting_cpu_ring_bytes(budget);
-	uint64_t room = ring / (1 + rate_of(o) * ROOM_NS / 1000000000);
+	uint64_t room = ring / (1 + total_sample_rate(o) * ROOM_NS / 1000000000);
 	uint32_t bytes = STACK_WANTED;
 
 	*why = 0;

@@ -7,8 +7,8 @@
 #define NAME_COLUMNS 27
 #define COLUMNS 80
 
-struct doctor_finding *doctor_add(struct doctor *d, const char *section, const char *name, enum doctor_state state,
-				  const char *says, ...)
+struct doctor_finding *
+doctor_add_finding(struct doctor *d, const char *section, const char *name, enum doctor_state state, const char *says, ...)
 {
 	static struct doctor_finding spare; /* findings beyond the maximum are not shown */
 	struct doctor_finding *f = d->nr < DOCTOR_FINDINGS_MAX ? &d->finding[d->nr++] : &spare;
@@ -22,7 +22,7 @@ struct doctor_finding *doctor_add(struct doctor *d, const char *section, const c
 	return f;
 }
 
-void doctor_remedy(struct doctor_finding *f, const char *remedy, ...)
+void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...)
 {
 	va_list list;
 
@@ -47,7 +47,7 @@ static const char *const states[] = { "yes", "less", "no", "fact" }; /* of JSON:
 static const char *const marks[] = { "[ok]", "[warn]", "[no]", "" };
 
 /* JSON's names of sections and findings are stable; these are their headings in the text. */
-static const char *heading(const char *name)
+static const char *heading_of_finding(const char *name)
 {
 	static const char *const headings[][2] = {
 		{ "machine", "Machine" }, { "limits", "Limits" }, { "sampling", "Sampling methods, best first" },
@@ -64,7 +64,7 @@ static const char *heading(const char *name)
 }
 
 /* From column at on, with continuation lines at the same column.  A word that is too long has a line of its own. */
-static void put_wrapped(FILE *to, const char *text, size_t at)
+static void print_wrapped_text(FILE *to, const char *text, size_t at)
 {
 	size_t column = at, bytes;
 
@@ -87,18 +87,18 @@ void doctor_print_text(const struct doctor *d, FILE *to)
 		const struct doctor_finding *f = &d->finding[i];
 
 		if (strcmp(section, f->section) != 0)
-			fprintf(to, "%s%s\n", i ? "\n" : "", heading(f->section));
+			fprintf(to, "%s%s\n", i ? "\n" : "", heading_of_finding(f->section));
 		section = f->section;
-		fprintf(to, "  %-6s %-*s", marks[f->state], NAME_COLUMNS, heading(f->name));
-		put_wrapped(to, f->says, 9 + NAME_COLUMNS);
+		fprintf(to, "  %-6s %-*s", marks[f->state], NAME_COLUMNS, heading_of_finding(f->name));
+		print_wrapped_text(to, f->says, 9 + NAME_COLUMNS);
 		if (*f->remedy) { /* a command is copied: on one line where that is possible */
 			fputs("         remedy: ", to);
-			put_wrapped(to, f->remedy, 17);
+			print_wrapped_text(to, f->remedy, 17);
 		}
 	}
 }
 
-static void put_string(FILE *to, const char *text)
+static void print_quoted_json_text(FILE *to, const char *text)
 {
 	fputc('"', to);
 	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -119,11 +119,11 @@ void doctor_print_json(const struct doctor *d, FILE *to)
 		const struct doctor_finding *f = &d->finding[i];
 
 		fprintf(to, "%s\n  {\"section\": \"%s\", \"name\": ", i ? "," : "", f->section);
-		put_string(to, f->name);
+		print_quoted_json_text(to, f->name);
 		fprintf(to, ", \"state\": \"%s\", \"says\": ", states[f->state]);
-		put_string(to, f->says);
+		print_quoted_json_text(to, f->says);
 		fprintf(to, ", \"remedy\": ");
-		put_string(to, f->remedy);
+		print_quoted_json_text(to, f->remedy);
 		fputc('}', to);
 	}
 	fprintf(to, "\n]}\n");

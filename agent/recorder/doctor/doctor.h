@@ -42,9 +42,9 @@ struct doctor {
 	char container_kind[32];
 };
 
-struct doctor_finding *doctor_add(struct doctor *d, const char *section, const char *name, enum doctor_state state,
-				  const char *says, ...) __attribute__((format(printf, 5, 6)));
-void doctor_remedy(struct doctor_finding *f, const char *remedy, ...) __attribute__((format(printf, 2, 3)));
+struct doctor_finding *doctor_add_finding(struct doctor *d, const char *section, const char *name, enum doctor_state state,
+					  const char *says, ...) __attribute__((format(printf, 5, 6)));
+void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...) __attribute__((format(printf, 2, 3)));
 
 /* Kernel, user, privileges, limits.  To be called first: it sets the facts above. */
 void doctor_check_machine(struct doctor *d);

@@ -52,7 +52,7 @@ struct look {
 	uint64_t symbol[HOSTS_MAX]; /* of each host, in the object that is looked at */
 };
 
-static void report(struct look *l, const char *name, const char *object, bool in_use, const char *says)
+static void report_jit_source(struct look *l, const char *name, const char *object, bool in_use, const char *says)
 {
 	struct jit_source c = { name, object, in_use, says };
 
@@ -68,7 +68,7 @@ static const char *base_name(const char *path)
 }
 
 /* object: its name; text: what is in it, where that is known. */
-static const char *says_of(const struct jit_host *h, const char *object, const char *text, size_t bytes)
+static const char *description_of_jit_host(const struct jit_host *h, const char *object, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
 		const struct exception *e = &exceptions[i];
@@ -84,7 +84,7 @@ static const char *says_of(const struct jit_host *h, const char *object, const c
 }
 
 /* Has the list of the GDB JIT interface ever had an entry? */
-static bool is_registered(pid_t pid, uint64_t base)
+static bool has_gdb_jit_entry(pid_t pid, uint64_t base)
 {
 	struct {
 		uint32_t version, action;
@@ -95,7 +95,7 @@ static bool is_registered(pid_t pid, uint64_t base)
 	return address && proc_mem_read(pid, address, &d, sizeof(d)) == 0 && (d.action || d.relevant || d.first);
 }
 
-static bool is_dump(const char *name)
+static bool is_jitdump_name(const char *name)
 {
 	size_t bytes = strlen(name);
 
@@ -103,7 +103,7 @@ static bool is_dump(const char *name)
 }
 
 /* The libraries that a program loads, as the loader lists them without running it: one a line, with its path.  "": none. */
-static void list_libraries(const char *path, char *text, size_t bytes)
+static void list_program_libraries(const char *path, char *text, size_t bytes)
 {
 	char *const words[] = { "ld-linux-x86-64.so.2", "--list", (char *)path, NULL };
 	posix_spawn_file_actions_t files;
@@ -136,7 +136,7 @@ struct words {
 };
 
 /* In the whole file: its string tables have the names of what it defines and needs. */
-static void search_words(const char *text, size_t bytes, struct words *w)
+static void search_jit_host_words(const char *text, size_t bytes, struct words *w)
 {
 	struct word all[2 * HOSTS_MAX + 1];
 	struct word *place[2 * HOSTS_MAX + 1];
@@ -161,7 +161,7 @@ static void search_words(const char *text, size_t bytes, struct words *w)
 }
 
 /* A PostgreSQL server's: are the plan nodes of its version known?  Text of its program; nothing is said of other programs. */
-static void look_for_plans(struct look *l, const char *object, const char *text, size_t bytes)
+static void report_plan_node_support(struct look *l, const char *object, const char *text, size_t bytes)
 {
 	static char unknown[160]; /* of one program at a time */
 	const char *found = memmem(text, bytes, POSTGRES_VERSION_TEXT, sizeof(POSTGRES_VERSION_TEXT) - 1);
@@ -173,12 +173,12 @@ static void look_for_plans(struct look *l, const char *object, const char *text,
 		major = major * 10 + (unsigned)(*found - '0');
 	if (!postgres_layout_of(major))
 		snprintf(unknown, sizeof(unknown), POSTGRES_UNKNOWN_VERSION, major, postgres_layout_versions());
-	report(l, "plan nodes", object, false,
-	       postgres_layout_of(major) ? "of each query, under `tailor run` and by `tailor attach`" : unknown);
+	report_jit_source(l, "plan nodes", object, false,
+			  postgres_layout_of(major) ? "of each query, under `tailor run` and by `tailor attach`" : unknown);
 }
 
 /* Searches the whole file: its string tables have the names of what it defines and needs. */
-static int look_at_file(struct look *l, const char *path)
+static int report_jit_sources_of_file(struct look *l, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = 0;
 	char libraries[16384], *p;
@@ -203,8 +203,8 @@ static int look_at_file(struct look *l, const char *path)
 		return -error;
 	}
 	bytes = (size_t)n;
-	list_libraries(path, libraries, sizeof(libraries));
-	search_words(p, bytes, &words);
+	list_program_libraries(path, libraries, sizeof(libraries));
+	search_jit_host_words(p, bytes, &words);
 	for (size_t i = 0; i < nr_jit_hosts; i++) {
 		const struct jit_host *h = &jit_hosts[i];
 		bool own = i < HOSTS_MAX && words.symbol[i].found;
@@ -213,18 +213,19 @@ static int look_at_file(struct look *l, const char *path)
 			continue;
 		/* what a library defines has its name in the program, too */
 		if (strstr(libraries, h->word))
-			report(l, h->interface, h->word, false, says_of(h, h->word, NULL, 0));
+			report_jit_source(l, h->interface, h->word, false, description_of_jit_host(h, h->word, NULL, 0));
 		else if (own || (i < HOSTS_MAX && words.word[i].found))
-			report(l, h->interface, base_name(path), false, says_of(h, own ? base_name(path) : h->word, p, bytes));
+			report_jit_source(l, h->interface, base_name(path), false,
+					  description_of_jit_host(h, own ? base_name(path) : h->word, p, bytes));
 	}
-	look_for_plans(l, base_name(path), p, bytes);
+	report_plan_node_support(l, base_name(path), p, bytes);
 	if (!l->nr && words.hidden_v8.found)
-		report(l, hidden_v8.interface, base_name(path), false, hidden_v8.says);
+		report_jit_source(l, hidden_v8.interface, base_name(path), false, hidden_v8.says);
 	free(p);
 	return 0;
 }
 
-static int on_mapping(void *context, const struct proc_mapping *m)
+static int report_jit_sources_of_mapping(void *context, const struct proc_mapping *m)
 {
 	struct look *l = context;
 	const char *names[HOSTS_MAX];
@@ -234,8 +235,8 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 		l->executable_bytes += m->end - m->start;
 	if (m->path[0] != '/')
 		return 0;
-	if ((m->prot & PROT_EXEC) && is_dump(base_name(m->path)))
-		report(l, "jitdump", m->path, true, "names, and lines where the host writes them");
+	if ((m->prot & PROT_EXEC) && is_jitdump_name(base_name(m->path)))
+		report_jit_source(l, "jitdump", m->path, true, "names, and lines where the host writes them");
 	if (m->offset != 0 || l->nr_bases == OBJECTS_MAX)
 		return 0;
 	l->bases[l->nr_bases++] = m->start;
@@ -244,10 +245,10 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 	proc_mem_find_symbols(l->pid, m->start, names, nr, l->symbol);
 	for (size_t i = 0; i < nr; i++)
 		if (l->symbol[i]) {
-			bool in_use = i == 0 && is_registered(l->pid, m->start);
+			bool in_use = i == 0 && has_gdb_jit_entry(l->pid, m->start);
 
-			report(l, jit_hosts[i].interface, base_name(m->path), in_use,
-			       in_use ? jit_hosts[i].says : says_of(&jit_hosts[i], base_name(m->path), NULL, 0));
+			report_jit_source(l, jit_hosts[i].interface, base_name(m->path), in_use,
+					  in_use ? jit_hosts[i].says : description_of_jit_host(&jit_hosts[i], base_name(m->path), NULL, 0));
 		}
 	return 0;
 }
@@ -262,20 +263,21 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct j
 
 	if (!l.pid)
 		return -ESRCH;
-	ret = proc_each_mapping(l.pid, on_mapping, &l);
+	ret = proc_each_mapping(l.pid, report_jit_sources_of_mapping, &l);
 	if (ret < 0)
 		return ret;
 	identity = proc_mem_identify(pid);
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)l.pid, (int)identity.own_pid);
 	if (lstat(path, &st) == 0 && proc_mem_may_have_written(&identity, &st))
-		report(&l, "perf map", path, true, "names");
+		report_jit_source(&l, "perf map", path, true, "names");
 	if (l.executable_bytes && !l.nr) { /* a program without symbols may still have the words */
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)l.pid);
-		look_at_file(&l, path);
+		report_jit_sources_of_file(&l, path);
 	}
 	if (l.executable_bytes) {
 		snprintf(text, sizeof(text), "%llu KiB", (unsigned long long)l.executable_bytes >> 10);
-		report(&l, "executable memory", text, true, "unregistered code is named after the caller that mapped the region");
+		report_jit_source(&l, "executable memory", text, true,
+				  "unregistered code is named after the caller that mapped the region");
 	}
 	return l.nr;
 }
@@ -283,7 +285,7 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct j
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context)
 {
 	struct look l = { .each = each, .context = context };
-	int ret = look_at_file(&l, path);
+	int ret = report_jit_sources_of_file(&l, path);
 
 	return ret ? ret : l.nr;
 }

@@ -38,13 +38,13 @@ bool script_is_shell(const char *interpreter)
 	return false;
 }
 
-static bool is_name(char c)
+static bool is_shell_name_character(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
 /* A word as the shell sees it, without its quotes: up to a blank or an operator outside of them.  Returns where it ends. */
-static const char *take_word(const char *at, char word[WORD_BYTES])
+static const char *read_shell_word(const char *at, char word[WORD_BYTES])
 {
 	size_t n = 0;
 	int depth = 0;
@@ -73,7 +73,7 @@ static const char *take_word(const char *at, char word[WORD_BYTES])
 }
 
 /* "$NAME", "${NAME}", "${NAME[@]}" and "${NAME:-else}" alone: the name; else false. */
-static bool take_variable(const char *word, char name[WORD_BYTES])
+static bool parse_lone_variable(const char *word, char name[WORD_BYTES])
 {
 	bool braces = word[0] == '$' && word[1] == '{';
 	const char *at = word + (braces ? 2 : 1);
@@ -81,14 +81,14 @@ static bool take_variable(const char *word, char name[WORD_BYTES])
 
 	if (word[0] != '$')
 		return false;
-	while (is_name(at[n]))
+	while (is_shell_name_character(at[n]))
 		n++;
 	memcpy(name, at, n);
 	name[n] = 0;
 	return n && (braces ? strchr(at + n, '}') && !strchr(at + n, '}')[1] : !at[n]);
 }
 
-static void report(struct script *s, const char *command, bool is_sourced)
+static void report_script_command(struct script *s, const char *command, bool is_sourced)
 {
 	if (*command && s->nr_commands < SCRIPT_COMMANDS_MAX) {
 		s->nr_commands++;
@@ -96,10 +96,10 @@ static void report(struct script *s, const char *command, bool is_sourced)
 	}
 }
 
-static void follow(struct script *s, const char *word, bool is_sourced, int nesting);
+static void follow_shell_word(struct script *s, const char *word, bool is_sourced, int nesting);
 
 /* The values that the script assigns to a variable. */
-static void follow_values(struct script *s, const char *name, bool is_sourced, int nesting)
+static void follow_variable_values(struct script *s, const char *name, bool is_sourced, int nesting)
 {
 	char word[WORD_BYTES];
 	size_t bytes = strlen(name);
@@ -107,19 +107,19 @@ static void follow_values(struct script *s, const char *name, bool is_sourced, i
 	for (const char *at = strstr(s->text, name); at && nesting < NESTING_MAX; at = strstr(at + bytes, name)) {
 		const char *value = at + bytes + 1;
 
-		if (at[bytes] != '=' || (at > s->text && (is_name(at[-1]) || strchr("${-", at[-1]))))
+		if (at[bytes] != '=' || (at > s->text && (is_shell_name_character(at[-1]) || strchr("${-", at[-1]))))
 			continue;
 		value += *value == '('; /* an array, whose first word is the command */
 		value += strspn(value, " \t");
-		take_word(value, word);
+		read_shell_word(value, word);
 		if (strncmp(word, "$(", 2) != 0 && word[0] != '`')
 			word[strcspn(word, " \t")] = 0; /* options in the same text */
-		follow(s, word, is_sourced, nesting + 1);
+		follow_shell_word(s, word, is_sourced, nesting + 1);
 	}
 }
 
 /* "$(command -v java)", "`which java`" */
-static bool take_substitution(const char *word, char command[WORD_BYTES])
+static bool parse_command_substitution(const char *word, char command[WORD_BYTES])
 {
 	const char *last = strrchr(word, ' ');
 
@@ -130,43 +130,43 @@ static bool take_substitution(const char *word, char command[WORD_BYTES])
 	return true;
 }
 
-static void follow(struct script *s, const char *word, bool is_sourced, int nesting)
+static void follow_shell_word(struct script *s, const char *word, bool is_sourced, int nesting)
 {
 	char name[WORD_BYTES], path[PATH_MAX + WORD_BYTES];
 	const char *slash = strrchr(word, '/');
 
-	if (take_substitution(word, name)) {
+	if (parse_command_substitution(word, name)) {
 		if (!strpbrk(name, "$`"))
-			report(s, name, is_sourced);
-	} else if (take_variable(word, name)) {
-		follow_values(s, name, is_sourced, nesting);
+			report_script_command(s, name, is_sourced);
+	} else if (parse_lone_variable(word, name)) {
+		follow_variable_values(s, name, is_sourced, nesting);
 	} else if (!strpbrk(word, "$`")) {
-		report(s, word, is_sourced);
+		report_script_command(s, word, is_sourced);
 	} else if (slash && !strpbrk(slash, "$`")) {
 		/* what is in the script's own folder is that */
 		snprintf(path, sizeof(path), "%s%s", s->folder, slash);
-		report(s, access(path, R_OK) == 0 ? path : slash + 1, is_sourced);
+		report_script_command(s, access(path, R_OK) == 0 ? path : slash + 1, is_sourced);
 	}
 }
 
 /* `exec [-cl] [-a NAME] COMMAND`; without a command it is about descriptors. */
-static void follow_exec(struct script *s, const char *at)
+static void follow_exec_command(struct script *s, const char *at)
 {
 	char word[WORD_BYTES];
 
 	for (;;) {
-		at = take_word(at + strspn(at, " \t"), word);
+		at = read_shell_word(at + strspn(at, " \t"), word);
 		if (word[0] != '-')
 			break;
 		if (strcmp(word, "-a") == 0)
-			at = take_word(at + strspn(at, " \t"), word);
+			at = read_shell_word(at + strspn(at, " \t"), word);
 	}
 	if (*at != '<' && *at != '>' && !isdigit((unsigned char)word[0]))
-		follow(s, word, false, 0);
+		follow_shell_word(s, word, false, 0);
 }
 
 /* Words that another command follows. */
-static bool is_prefix(const char *word)
+static bool is_shell_prefix_word(const char *word)
 {
 	static const char *const prefixes[] = { "then", "else", "do", "if", "elif", "while", "!", "{", "command", "nohup" };
 
@@ -176,7 +176,7 @@ static bool is_prefix(const char *word)
 	return false;
 }
 
-static void follow_line(struct script *s, const char *at)
+static void follow_script_line(struct script *s, const char *at)
 {
 	char word[WORD_BYTES], name[WORD_BYTES];
 	bool is_command = true;
@@ -190,26 +190,26 @@ static void follow_line(struct script *s, const char *at)
 			continue;
 		}
 		begin = at += strspn(at, " \t");
-		at = take_word(at, word);
+		at = read_shell_word(at, word);
 		if (at == begin) { /* < and > */
 			at += *at && *at != '\n';
 			continue;
 		}
-		if (!is_command || is_prefix(word))
+		if (!is_command || is_shell_prefix_word(word))
 			continue;
-		is_command = strchr(word, '=') && is_name(word[0]); /* an assignment may stand before a command */
+		is_command = strchr(word, '=') && is_shell_name_character(word[0]); /* an assignment may stand before a command */
 		if (strcmp(word, "exec") == 0) {
-			follow_exec(s, at);
+			follow_exec_command(s, at);
 		} else if (strcmp(word, ".") == 0 || strcmp(word, "source") == 0) {
-			take_word(at + strspn(at, " \t"), word);
-			follow(s, word, true, 0);
-		} else if (take_variable(word, name)) {
-			follow(s, word, false, 0);
+			read_shell_word(at + strspn(at, " \t"), word);
+			follow_shell_word(s, word, true, 0);
+		} else if (parse_lone_variable(word, name)) {
+			follow_shell_word(s, word, false, 0);
 		}
 	}
 }
 
-void script_commands(const char *path, void (*each)(void *context, const char *command, bool is_sourced), void *context)
+void script_each_command(const char *path, void (*each)(void *context, const char *command, bool is_sourced), void *context)
 {
 	struct script *s = calloc(1, sizeof(*s));
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -229,7 +229,7 @@ void script_commands(const char *path, void (*each)(void *context, const char *c
 		for (char *c = s->text; (c = strstr(c, "\\\n")); c += 2) /* lines that go on */
 			c[0] = c[1] = ' ';
 		for (char *line = s->text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-			follow_line(s, line);
+			follow_script_line(s, line);
 	}
 	free(s);
 }

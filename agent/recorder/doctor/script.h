@@ -16,6 +16,6 @@ bool script_is_shell(const char *interpreter);
  * At most SCRIPT_COMMANDS_MAX.  A script that cannot be read has none.
  */
 #define SCRIPT_COMMANDS_MAX 16
-void script_commands(const char *path, void (*each)(void *context, const char *command, bool is_sourced), void *context);
+void script_each_command(const char *path, void (*each)(void *context, const char *command, bool is_sourced), void *context);
 
 #endif

@@ -88,14 +88,14 @@ static void say(struct doctor *d, struct files *f)
 	for (size_t i = 0; i < f->nr; i++)
 		free((char *)(uintptr_t)f->file[i].path);
 	if (!f->nr) {
-		doctor_add(d, "symbols", "names of functions", DOCTOR_YES, "in the files or in their debug files");
+		doctor_add_finding(d, "symbols", "names of functions", DOCTOR_YES, "in the files or in their debug files");
 		return;
 	}
-	finding = doctor_add(d, "symbols", "names of functions", DOCTOR_LESS, "taken out of %s", names);
+	finding = doctor_add_finding(d, "symbols", "names of functions", DOCTOR_LESS, "taken out of %s", names);
 	if (*packages)
-		doctor_remedy(finding, "apt install %s", packages);
+		doctor_set_remedy(finding, "apt install %s", packages);
 	else
-		doctor_remedy(finding, "record with --debuginfod, or install debug packages");
+		doctor_set_remedy(finding, "record with --debuginfod, or install debug packages");
 }
 
 void doctor_check_symbols(struct doctor *d, const char *program, pid_t pid)

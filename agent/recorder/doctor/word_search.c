@@ -10,7 +10,7 @@
 
 #define HASH_BITS 16
 
-static uint32_t load(const char *p)
+static uint32_t load_first_4_bytes(const char *p)
 {
 	uint32_t first;
 
@@ -18,7 +18,7 @@ static uint32_t load(const char *p)
 	return first;
 }
 
-static uint32_t hash(uint32_t first)
+static uint32_t hash_first_4_bytes(uint32_t first)
 {
 	return first * 2654435761u >> (32 - HASH_BITS); /* Knuth's multiplicative hashing */
 }
@@ -28,13 +28,13 @@ void word_search(const char *text, size_t bytes, struct word *words, size_t nr)
 	unsigned char begins[(1u << HASH_BITS) / 8] = { 0 };
 
 	for (size_t i = 0; i < nr; i++) {
-		uint32_t h = hash(load(words[i].bytes));
+		uint32_t h = hash_first_4_bytes(load_first_4_bytes(words[i].bytes));
 
 		words[i].found = false;
 		begins[h / 8] |= (unsigned char)(1u << h % 8);
 	}
 	for (size_t at = 0; bytes >= WORD_BYTES_MIN && at <= bytes - WORD_BYTES_MIN; at++) {
-		uint32_t h = hash(load(text + at));
+		uint32_t h = hash_first_4_bytes(load_first_4_bytes(text + at));
 
 		if (!(begins[h / 8] & 1u << h % 8))
 			continue;

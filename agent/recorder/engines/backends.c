@@ -30,12 +30,12 @@ struct postgres_backend *engines_find_own_pid(const struct engines *e, const str
 	return NULL;
 }
 
-bool engines_has_short(const struct engines *e, uint64_t now_ns)
+bool engines_has_short_queries(const struct engines *e, uint64_t now_ns)
 {
 	return e->short_ns && now_ns < e->short_ns + SOON_NS;
 }
 
-void engines_lasted(struct engines *e, uint64_t begin_ns, uint64_t end_ns)
+void engines_note_query_duration(struct engines *e, uint64_t begin_ns, uint64_t end_ns)
 {
 	if (end_ns - begin_ns < SHORT_NS)
 		e->short_ns = clock_now_ns();

@@ -39,7 +39,7 @@ struct engines *engines_create(struct trace_writer *w, void (*notice)(void *cont
 	return e;
 }
 
-struct postgres_backend *engines_find(const struct engines *e, pid_t pid)
+struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid)
 {
 	uint32_t i = e && e->nr_backends ? hash_map_find(&e->by_pid, (uint64_t)pid, 0) : 0;
 
@@ -53,26 +53,26 @@ struct postgres_backend *engines_find(const struct engines *e, pid_t pid)
 #define AGENT 1	     /* key of by_pid, with the pid: milliseconds since the beginning, and 2 */
 #define AGENT_GONE 1 /* its value */
 
-static uint32_t milliseconds(const struct engines *e, uint64_t time_ns)
+static uint32_t ms_since_begin(const struct engines *e, uint64_t time_ns)
 {
 	uint64_t ms = time_ns > e->begin_ns ? (time_ns - e->begin_ns) / 1000000 : 0;
 
 	return ms < UINT32_MAX - 2 ? (uint32_t)ms : UINT32_MAX - 2;
 }
 
-static bool has_agent(const struct engines *e, pid_t pid, uint64_t since_ns)
+static bool has_agent_since(const struct engines *e, pid_t pid, uint64_t since_ns)
 {
 	uint32_t ms = hash_map_find(&e->by_pid, (uint64_t)pid, AGENT);
 
-	return ms > AGENT_GONE && ms - 2 >= milliseconds(e, since_ns);
+	return ms > AGENT_GONE && ms - 2 >= ms_since_begin(e, since_ns);
 }
 
-static void add(struct engines *e, struct postgres_server *server, pid_t pid, uint64_t born_ns)
+static void add_backend(struct engines *e, struct postgres_server *server, pid_t pid, uint64_t born_ns)
 {
 	struct postgres_backend *b;
 	struct proc_status status;
 
-	if (engines_find(e, pid) || !GROW(e->backend, e->nr_backends, e->backends_capacity))
+	if (engines_find_backend(e, pid) || !GROW(e->backend, e->nr_backends, e->backends_capacity))
 		return;
 	b = calloc(1, sizeof(*b));
 	if (!b)
@@ -81,7 +81,7 @@ static void add(struct engines *e, struct postgres_server *server, pid_t pid, ui
 	b->server = server;
 	b->born_ns = born_ns;
 	b->llvm_mapped = true;
-	b->has_agent = b->lost = has_agent(e, pid, born_ns);
+	b->has_agent = b->lost = has_agent_since(e, pid, born_ns);
 	if (proc_status(pid, 0, &status) == 0)
 		b->own_pid = status.own_pid;
 	if (!hash_map_set(&e->by_pid, (uint64_t)pid, 0, e->nr_backends + 1)) {
@@ -94,7 +94,7 @@ static void add(struct engines *e, struct postgres_server *server, pid_t pid, ui
 /* ------------------------------------------------------------------------------------------------------------- waits */
 
 /* What the server says of a wait is read while it lasts, by the next look; once. */
-static void read_wait(struct postgres_backend *b)
+static void read_wait_event(struct postgres_backend *b)
 {
 	uint64_t at;
 
@@ -106,11 +106,11 @@ static void read_wait(struct postgres_backend *b)
 	b->wait.read_ns = clock_now_ns();
 }
 
-static void end_wait(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
+static void end_wait_event(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
 {
 	/* it may have been another one's that was read behind the end */
 	if (b->wait.begin_ns && b->wait.info && b->wait.read_ns < time_ns && b->wait.begin_ns < time_ns)
-		postgres_say_wait(e, b, b->wait.info, b->wait.begin_ns, time_ns);
+		postgres_write_wait(e, b, b->wait.info, b->wait.begin_ns, time_ns);
 	b->wait = (struct postgres_wait){ 0 };
 }
 
@@ -118,8 +118,8 @@ static void remove_backend(struct engines *e, struct postgres_backend *b, uint64
 {
 	uint32_t nr = 0;
 
-	end_wait(e, b, time_ns);
-	postgres_backend_end(e, b, time_ns);
+	end_wait_event(e, b, time_ns);
+	postgres_backend_end_plans(e, b, time_ns);
 	for (uint32_t i = 0; i < e->nr_sightings; i++)
 		if (e->memory->sighting[i].backend != b)
 			e->memory->sighting[nr++] = e->memory->sighting[i];
@@ -160,72 +160,72 @@ void engines_destroy(struct engines *e)
 
 /* ---------------------------------------------------------------------------------------------------------- processes */
 
-static void add_server(struct engines *e, pid_t pid, uint64_t since_ns)
+static void add_server_process(struct engines *e, pid_t pid, uint64_t since_ns)
 {
 	const struct postgres_backend *parent = NULL;
 	struct postgres_server *server;
 	struct postgres_backend *b;
 	struct proc_stat stat;
 
-	if (engines_find(e, pid))
+	if (engines_find_backend(e, pid))
 		return;
 	if (!e->memory)
 		e->memory = calloc(1, sizeof(*e->memory));
 	if (!e->memory)
 		return;
 	if (e->nr_backends && proc_stat(pid, 0, &stat))
-		parent = engines_find(e, stat.parent);
+		parent = engines_find_backend(e, stat.parent);
 	server = parent ? parent->server : postgres_server_find(e, pid);
 	if (server)
-		add(e, server, pid, since_ns);
-	b = server ? engines_find(e, pid) : NULL;
+		add_backend(e, server, pid, since_ns);
+	b = server ? engines_find_backend(e, pid) : NULL;
 	if (!b)
 		return;
-	generated_code_find(&b->code, pid);
-	b->is_parent = engines_is_parent(e, pid);
+	generated_code_find_mappings(&b->code, pid);
+	b->is_parent = engines_is_postmaster(e, pid);
 }
 
-void engines_add(struct engines *e, pid_t pid)
+void engines_add_process(struct engines *e, pid_t pid)
 {
 	if (e)
-		add_server(e, pid, e->begin_ns);
+		add_server_process(e, pid, e->begin_ns);
 }
 
-bool engines_is_parent(const struct engines *e, pid_t pid)
+bool engines_is_postmaster(const struct engines *e, pid_t pid)
 {
-	const struct postgres_backend *b = engines_find(e, pid);
+	const struct postgres_backend *b = engines_find_backend(e, pid);
 	uint32_t postmaster = 0;
 
 	return b && proc_mem_read(pid, b->server->postmaster_pid, &postmaster, sizeof(postmaster)) == 0 && (pid_t)postmaster == b->own_pid;
 }
 
-void engines_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns)
+void engines_note_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns)
 {
-	const struct postgres_backend *parent = engines_find(e, ppid);
+	const struct postgres_backend *parent = engines_find_backend(e, ppid);
 	struct postgres_backend *b;
 
 	if (!parent)
 		return;
-	add(e, parent->server, pid, time_ns);
-	b = engines_find(e, pid);
-	parent = engines_find(e, ppid);
+	add_backend(e, parent->server, pid, time_ns);
+	b = engines_find_backend(e, pid);
+	parent = engines_find_backend(e, ppid);
 	if (b && parent && parent->has_agent)
 		b->has_agent = b->lost = true;
 }
 
-void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns)
+void engines_note_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns)
 {
-	struct postgres_backend *b = engines_find(e, pid);
+	struct postgres_backend *b = engines_find_backend(e, pid);
 
 	if (b)
 		remove_backend(e, b, clock_now_ns());
 	if (e && bytes >= sizeof(PROGRAM) - 1 && memcmp(name, PROGRAM, sizeof(PROGRAM) - 1) == 0)
-		add_server(e, pid, time_ns);
+		add_server_process(e, pid, time_ns);
 }
 
-void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns)
+void engines_note_exit(struct engines *e, pid_t pid, uint64_t time_ns)
 {
-	struct postgres_backend *b = engines_find(e, pid);
+	struct postgres_backend *b = engines_find_backend(e, pid);
 
 	if (b)
 		remove_backend(e, b, time_ns);
@@ -233,23 +233,23 @@ void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns)
 		hash_map_set(&e->by_pid, (uint64_t)pid, AGENT, AGENT_GONE);
 }
 
-void engines_has_agent(struct engines *e, pid_t pid)
+void engines_note_agent(struct engines *e, pid_t pid)
 {
-	struct postgres_backend *b = engines_find(e, pid);
+	struct postgres_backend *b = engines_find_backend(e, pid);
 
 	if (e)
-		hash_map_set(&e->by_pid, (uint64_t)pid, AGENT, milliseconds(e, clock_now_ns()) + 2);
+		hash_map_set(&e->by_pid, (uint64_t)pid, AGENT, ms_since_begin(e, clock_now_ns()) + 2);
 	if (!b)
 		return;
 	/* but for what it waits for, which is read from outside while it does */
-	postgres_backend_end(e, b, clock_now_ns());
+	postgres_backend_end_plans(e, b, clock_now_ns());
 	b->has_agent = b->lost = true;
 }
 
-void engines_mapped(struct engines *e, const struct mapping *m)
+void engines_note_mapping(struct engines *e, const struct mapping *m)
 {
 	static const char library[] = "/llvmjit.so";
-	struct postgres_backend *b = engines_find(e, (pid_t)m->pid);
+	struct postgres_backend *b = engines_find_backend(e, (pid_t)m->pid);
 	const size_t bytes = m->path_bytes;
 
 	if (!b || b->has_agent || !(m->prot & PROT_EXEC))
@@ -257,10 +257,10 @@ void engines_mapped(struct engines *e, const struct mapping *m)
 	if (bytes >= sizeof(library) - 1 && memcmp(m->path + bytes - (sizeof(library) - 1), library, sizeof(library) - 1) == 0)
 		b->llvm_mapped = true;
 	else if (mapping_kind(m->path, bytes) == MAPPING_ANONYMOUS)
-		generated_code_mapped(&b->code, m->address, m->bytes);
+		generated_code_note_mapping(&b->code, m->address, m->bytes);
 }
 
-static bool is_polling(const struct engines *e)
+static bool has_backends_to_poll(const struct engines *e)
 {
 	for (uint32_t i = 0; e && i < e->nr_backends; i++)
 		if (!e->backend[i]->has_agent || e->has_switches)
@@ -268,13 +268,13 @@ static bool is_polling(const struct engines *e)
 	return false;
 }
 
-int engines_look_ms(const struct engines *e)
+int engines_poll_interval_ms(const struct engines *e)
 {
 	uint64_t ms;
 
-	if (!is_polling(e))
+	if (!has_backends_to_poll(e))
 		return 0;
-	if (!engines_has_short(e, clock_now_ns()))
+	if (!engines_has_short_queries(e, clock_now_ns()))
 		return LOOK_MS;
 	ms = e->look_ns * LOOKS_PART / 1000000;
 	return ms < SOON_MS ? SOON_MS : ms < LOOK_MS ? (int)ms : LOOK_MS;
@@ -282,8 +282,8 @@ int engines_look_ms(const struct engines *e)
 
 /* ------------------------------------------------------------------------------------------------------------ samples */
 
-static void keep(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen, uint32_t word, uint32_t nr_words,
-		 bool outermost)
+static void keep_sighting(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen, uint32_t word, uint32_t nr_words,
+			  bool outermost)
 {
 	struct postgres_sighting *s = &e->memory->sighting[e->nr_sightings];
 	uint32_t before = word < POSTGRES_WORDS_BELOW ? word : POSTGRES_WORDS_BELOW, after = nr_words - word;
@@ -303,18 +303,18 @@ static void keep(struct engines *e, struct postgres_backend *b, const struct sam
 	e->nr_sightings++;
 }
 
-void engines_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes)
+void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes)
 {
-	struct postgres_backend *b = engines_find(e, pid);
+	struct postgres_backend *b = engines_find_backend(e, pid);
 
 	if (!b || pid != tid || !comes)
 		return;
 	b->came_ns = time_ns > b->came_ns ? time_ns : b->came_ns;
 	if (time_ns > b->wait.begin_ns)
-		end_wait(e, b, time_ns);
+		end_wait_event(e, b, time_ns);
 }
 
-static void begin_wait(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen)
+static void begin_wait_event(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen)
 {
 	e->has_switches = true;
 	if (seen->pid != seen->tid || seen->time_ns <= b->came_ns) /* rings of processors are drained one after the other: it is over */
@@ -322,16 +322,16 @@ static void begin_wait(struct engines *e, struct postgres_backend *b, const stru
 	b->wait = (struct postgres_wait){ .begin_ns = seen->time_ns };
 }
 
-void engines_sample(struct engines *e, const struct sample_seen *seen, bool leaves)
+void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool leaves)
 {
-	struct postgres_backend *b = engines_find(e, (pid_t)seen->pid);
+	struct postgres_backend *b = engines_find_backend(e, (pid_t)seen->pid);
 	uint32_t frame[FRAMES_MAX], nr = 0, nr_words = seen->stack_bytes / 8;
 	uint64_t begin, bytes;
 
 	if (!b)
 		return;
 	if (leaves)
-		begin_wait(e, b, seen);
+		begin_wait_event(e, b, seen);
 	b->has_samples = b->sampled = true;
 	if (b->lost || !b->server->layout)
 		return;
@@ -348,12 +348,12 @@ void engines_sample(struct engines *e, const struct sample_seen *seen, bool leav
 		frame[nr++] = i;
 	}
 	for (uint32_t i = 0; i < nr; i++)
-		keep(e, b, seen, frame[i], nr_words, i + 1 == nr);
+		keep_sighting(e, b, seen, frame[i], nr_words, i + 1 == nr);
 }
 
 static const struct postgres_sighting *compared;
 
-static int compare(const void *a, const void *b)
+static int compare_sightings(const void *a, const void *b)
 {
 	const struct postgres_sighting *x = &compared[*(const uint32_t *)a], *y = &compared[*(const uint32_t *)b];
 
@@ -364,42 +364,42 @@ static int compare(const void *a, const void *b)
 	return x->at > y->at ? -1 : x->at < y->at; /* of one stack those further out first */
 }
 
-void engines_look(struct engines *e, uint64_t now_ns)
+void engines_poll_backends(struct engines *e, uint64_t now_ns)
 {
 	uint64_t begin_ns;
 	uint32_t nr;
 
-	if (!is_polling(e))
+	if (!has_backends_to_poll(e))
 		return;
 	begin_ns = clock_now_ns();
 	nr = e->nr_sightings;
 	for (uint32_t i = 0; i < nr; i++)
 		e->memory->sorted[i] = i;
 	compared = e->memory->sighting;
-	qsort(e->memory->sorted, nr, sizeof(e->memory->sorted[0]), compare);
+	qsort(e->memory->sorted, nr, sizeof(e->memory->sorted[0]), compare_sightings);
 	for (uint32_t i = 0, end; i < nr; i = end) {
 		struct postgres_backend *b = e->memory->sighting[e->memory->sorted[i]].backend;
 
 		for (end = i + 1; end < nr && e->memory->sighting[e->memory->sorted[end]].backend == b;)
 			end++;
-		postgres_backend_look(e, b, e->memory->sorted + i, end - i, now_ns);
+		postgres_backend_read_plans(e, b, e->memory->sorted + i, end - i, now_ns);
 	}
 	e->nr_sightings = 0;
 	for (uint32_t i = 0; i < e->nr_backends; i++)
-		read_wait(e->backend[i]);
+		read_wait_event(e->backend[i]);
 	for (uint32_t i = 0; i < e->nr_backends; i++)
-		if (!generated_code_read(&e->backend[i]->code, e->backend[i]->pid, e->writer, &e->code_bytes))
-			engines_lasted(e, now_ns, now_ns);
+		if (!generated_code_copy_to_trace(&e->backend[i]->code, e->backend[i]->pid, e->writer, &e->code_bytes))
+			engines_note_query_duration(e, now_ns, now_ns);
 	for (uint32_t i = 0; i < e->nr_backends; i++)
 		if (e->backend[i]->looked_ns != now_ns)
-			postgres_backend_look(e, e->backend[i], NULL, 0, now_ns);
+			postgres_backend_read_plans(e, e->backend[i], NULL, 0, now_ns);
 	e->look_ns = (3 * e->look_ns + clock_now_ns() - begin_ns) / 4;
 }
 
-void engines_end(struct engines *e, uint64_t now_ns)
+void engines_end_plans(struct engines *e, uint64_t now_ns)
 {
 	for (uint32_t i = 0; e && i < e->nr_backends; i++) {
-		end_wait(e, e->backend[i], now_ns);
-		postgres_backend_end(e, e->backend[i], now_ns);
+		end_wait_event(e, e->backend[i], now_ns);
+		postgres_backend_end_plans(e, e->backend[i], now_ns);
 	}
 }

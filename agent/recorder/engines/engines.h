@@ -21,27 +21,27 @@ struct engines *engines_create(struct trace_writer *w, void (*notice)(void *cont
 void engines_destroy(struct engines *e);
 
 /* A process is recorded, that runs already. */
-void engines_add(struct engines *e, pid_t pid);
+void engines_add_process(struct engines *e, pid_t pid);
 /* ... and is it the parent of a server's processes, so that all of them are meant? */
-bool engines_is_parent(const struct engines *e, pid_t pid);
+bool engines_is_postmaster(const struct engines *e, pid_t pid);
 /* What the kernel says of processes; name: of the program. */
-void engines_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns);
-void engines_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns);
-void engines_exit(struct engines *e, pid_t pid, uint64_t time_ns);
+void engines_note_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns);
+void engines_note_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns);
+void engines_note_exit(struct engines *e, pid_t pid, uint64_t time_ns);
 /* An object was mapped. */
-void engines_mapped(struct engines *e, const struct mapping *m);
+void engines_note_mapping(struct engines *e, const struct mapping *m);
 /* It has an agent, which says more; also before the kernel told of the process. */
-void engines_has_agent(struct engines *e, pid_t pid);
+void engines_note_agent(struct engines *e, pid_t pid);
 
 /* A sample was taken; leaves: because the thread leaves its processor.  No system call. */
-void engines_sample(struct engines *e, const struct sample_seen *seen, bool leaves);
+void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool leaves);
 /* A thread leaves its processor, or comes to one.  No system call. */
-void engines_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes);
+void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes);
 /* After rings were drained: reads what the samples since the last call have shown. */
-void engines_look(struct engines *e, uint64_t now_ns);
+void engines_poll_backends(struct engines *e, uint64_t now_ns);
 /* At the end of a recording. */
-void engines_end(struct engines *e, uint64_t now_ns);
+void engines_end_plans(struct engines *e, uint64_t now_ns);
 /* Within how many milliseconds the next look is due; 0: there is nothing to look at.  Less while it runs queries that end between two. */
-int engines_look_ms(const struct engines *e);
+int engines_poll_interval_ms(const struct engines *e);
 
 #endif

@@ -15,7 +15,7 @@
 #define REGION_MAX (1u << 20)
 #define WRITTEN_MAX (128ull << 20) /* in one recording */
 
-void generated_code_mapped(struct generated_code *g, uint64_t address, uint64_t bytes)
+void generated_code_note_mapping(struct generated_code *g, uint64_t address, uint64_t bytes)
 {
 	struct generated_region *r = NULL;
 
@@ -31,32 +31,32 @@ void generated_code_mapped(struct generated_code *g, uint64_t address, uint64_t 
 	r->wanted = g->any_wanted = true;
 }
 
-static bool is_generated(const struct proc_mapping *m)
+static bool is_generated_mapping(const struct proc_mapping *m)
 {
 	return m->prot & PROT_EXEC && mapping_kind(m->path, strlen(m->path)) == MAPPING_ANONYMOUS;
 }
 
-static int on_mapping(void *context, const struct proc_mapping *m)
+static int note_generated_mapping(void *context, const struct proc_mapping *m)
 {
-	if (is_generated(m))
-		generated_code_mapped(context, m->start, m->end - m->start);
+	if (is_generated_mapping(m))
+		generated_code_note_mapping(context, m->start, m->end - m->start);
 	return 0;
 }
 
-void generated_code_find(struct generated_code *g, pid_t pid)
+void generated_code_find_mappings(struct generated_code *g, pid_t pid)
 {
-	proc_each_mapping(pid, on_mapping, g);
+	proc_each_mapping(pid, note_generated_mapping, g);
 }
 
-static int on_check(void *context, const struct proc_mapping *m)
+static int mapping_holds_region(void *context, const struct proc_mapping *m)
 {
 	const struct generated_region *r = context;
 
-	return is_generated(m) && !(m->prot & PROT_WRITE) && m->start <= r->address && m->end >= r->address + r->bytes;
+	return is_generated_mapping(m) && !(m->prot & PROT_WRITE) && m->start <= r->address && m->end >= r->address + r->bytes;
 }
 
 /* false: it is gone. */
-static bool read_region(struct generated_region *r, pid_t pid, struct trace_writer *w, uint64_t *written)
+static bool copy_region_to_trace(struct generated_region *r, pid_t pid, struct trace_writer *w, uint64_t *written)
 {
 	unsigned char *bytes = *written < WRITTEN_MAX ? malloc(r->bytes) : NULL;
 	uint64_t now_ns;
@@ -72,7 +72,7 @@ static bool read_region(struct generated_region *r, pid_t pid, struct trace_writ
 	}
 	now_ns = clock_now_ns();
 	/* the memory may be another object's by now, that is being made */
-	is_there = proc_each_mapping(pid, on_check, r) == 1;
+	is_there = proc_each_mapping(pid, mapping_holds_region, r) == 1;
 	if (is_there) {
 		TRACE_PUT(w, code_bytes, now_ns, (uint32_t)pid, 0, .address = r->address, .loaded_ns = TRACE_NOT_LOADED,
 			  .code = { bytes, r->bytes });
@@ -82,7 +82,7 @@ static bool read_region(struct generated_region *r, pid_t pid, struct trace_writ
 	return is_there;
 }
 
-bool generated_code_read(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written)
+bool generated_code_copy_to_trace(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written)
 {
 	bool all = true;
 
@@ -91,7 +91,7 @@ bool generated_code_read(struct generated_code *g, pid_t pid, struct trace_write
 	for (uint32_t i = 0; i < GENERATED_REGIONS; i++)
 		if (g->region[i].wanted) {
 			g->region[i].wanted = false;
-			all &= read_region(&g->region[i], pid, w, written);
+			all &= copy_region_to_trace(&g->region[i], pid, w, written);
 		}
 	g->any_wanted = false;
 	return all;

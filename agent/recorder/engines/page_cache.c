@@ -8,13 +8,13 @@
 
 #define PAGE 4096u
 
-void page_cache_begin(struct page_cache *c, pid_t pid)
+void page_cache_reset(struct page_cache *c, pid_t pid)
 {
 	c->pid = pid;
 	memset(c->page, 0, sizeof(c->page));
 }
 
-static const unsigned char *page_at(struct page_cache *c, uint64_t page)
+static const unsigned char *read_cached_page(struct page_cache *c, uint64_t page)
 {
 	size_t slot = (page / PAGE) & (PAGE_CACHE_PAGES - 1);
 
@@ -37,7 +37,7 @@ int page_cache_read(void *context, uint64_t address, void *to, size_t bytes)
 		return -EFAULT;
 	while (bytes) {
 		size_t offset = address % PAGE, part = PAGE - offset < bytes ? PAGE - offset : bytes;
-		const unsigned char *page = page_at(c, address - offset);
+		const unsigned char *page = read_cached_page(c, address - offset);
 
 		if (!page)
 			return -EFAULT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many small reads of another process's memory, by few system calls: whole pages, kept until the next page_cache_begin().
+ * Many small reads of another process's memory, by few system calls: whole pages, kept until the next page_cache_reset().
  * Context: thread.
  */
 #ifndef TAILOR_PAGE_CACHE_H
@@ -20,7 +20,7 @@ struct page_cache {
 };
 
 /* Forget what was read, and read from this process. */
-void page_cache_begin(struct page_cache *c, pid_t pid);
+void page_cache_reset(struct page_cache *c, pid_t pid);
 /* All of the bytes and 0, or -EFAULT; as struct postgres_reader wants it.  context: the cache. */
 int page_cache_read(void *context, uint64_t address, void *to, size_t bytes);
 

@@ -128,17 +128,17 @@ void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b);
 void postgres_server_add_class(struct postgres_server *s, enum postgres_class class, uint64_t function);
 
 /* ---- postgres_records.c */
-void postgres_say_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
-void postgres_say_classes(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
+void postgres_write_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
+void postgres_write_classes(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
 /* A wait that is over. */
-void postgres_say_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns);
+void postgres_write_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns);
 /* The components of a query: once. */
-void postgres_say_query(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p);
-void postgres_say_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
-		       uint64_t id, uint64_t consumer);
+void postgres_write_query(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p);
+void postgres_write_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
+			 uint64_t id, uint64_t consumer);
 /* The objects of a plan, from then on / no longer. */
-void postgres_say_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
-void postgres_say_end(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
+void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
+void postgres_write_plan_end(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 
 /* ---- postgres_title.c */
 /* b->name and b->leader, by the title that the server gives the process. */
@@ -146,25 +146,25 @@ void postgres_title_read(struct postgres_backend *b);
 
 /* ---- postgres_backend.c */
 /* sighting: of this backend, in order of time.  They may be none. */
-void postgres_backend_look(struct engines *e, struct postgres_backend *b, const uint32_t *sighting, uint32_t nr, uint64_t now_ns);
+void postgres_backend_read_plans(struct engines *e, struct postgres_backend *b, const uint32_t *sighting, uint32_t nr, uint64_t now_ns);
 /* Its plans are over, and freed. */
-void postgres_backend_end(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
+void postgres_backend_end_plans(struct engines *e, struct postgres_backend *b, uint64_t time_ns);
 
 /* ---- postgres_plans.c */
 /* The plan of an executed query, read now; NULL: it is none, or has changed meanwhile.  Its components are said, its objects are not. */
 struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_backend *b, const struct postgres_query *q, bool top,
 					 uint64_t begin_ns);
 /* Its objects live from then on; those of others at the same addresses do not. */
-void postgres_plan_show(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
+void postgres_plan_set_live(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 /* It is over, and forgotten. */
 void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 
 /* ---- engines.c */
-struct postgres_backend *engines_find(const struct engines *e, pid_t pid);
+struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid);
 struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid);
 /* A query, or what it needs, was there for so long: it may be that others are over before they are looked at. */
-void engines_lasted(struct engines *e, uint64_t begin_ns, uint64_t end_ns);
-bool engines_has_short(const struct engines *e, uint64_t now_ns);
+void engines_note_query_duration(struct engines *e, uint64_t begin_ns, uint64_t end_ns);
+bool engines_has_short_queries(const struct engines *e, uint64_t now_ns);
 void engines_notice(struct engines *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

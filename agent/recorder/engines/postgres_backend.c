@@ -30,7 +30,7 @@
 #define STACK_BYTES (64u << 20)	      /* words that point into the stack itself are no query */
 
 /* A server's time.  Never before the process, or the recording. */
-static uint64_t time_of(const struct engines *e, const struct postgres_backend *b, uint64_t us)
+static uint64_t monotonic_time_of_server(const struct engines *e, const struct postgres_backend *b, uint64_t us)
 {
 	int64_t ns = (int64_t)((us + US_TO_2000) * 1000) + e->to_monotonic_ns;
 
@@ -44,7 +44,7 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 
 /* ---------------------------------------------------------------------------------------------------------- its entry */
 
-static uint64_t load_u64(const unsigned char *entry, uint16_t offset)
+static uint64_t load_entry_u64(const unsigned char *entry, uint16_t offset)
 {
 	uint64_t value = 0;
 
@@ -53,7 +53,7 @@ static uint64_t load_u64(const unsigned char *entry, uint16_t offset)
 	return value;
 }
 
-static uint32_t load_u32(const unsigned char *entry, uint16_t offset)
+static uint32_t load_entry_u32(const unsigned char *entry, uint16_t offset)
 {
 	uint32_t value = 0;
 
@@ -62,9 +62,9 @@ static uint32_t load_u32(const unsigned char *entry, uint16_t offset)
 	return value;
 }
 
-static void read_application(struct postgres_backend *b, const unsigned char *entry)
+static void read_application_name(struct postgres_backend *b, const unsigned char *entry)
 {
-	uint64_t at = load_u64(entry, b->server->layout->backend_application);
+	uint64_t at = load_entry_u64(entry, b->server->layout->backend_application);
 
 	b->application[0] = 0;
 	if (b->leader || !at || proc_mem_read(b->pid, at, b->application, sizeof(b->application) - 1))
@@ -73,7 +73,7 @@ static void read_application(struct postgres_backend *b, const unsigned char *en
 }
 
 /* In one piece.  *changed: another statement or state began.  false: there is none, or it is being written. */
-static bool read_entry(struct engines *e, struct postgres_backend *b, uint64_t now_ns, bool *changed)
+static bool read_backend_entry(struct engines *e, struct postgres_backend *b, uint64_t now_ns, bool *changed)
 {
 	const struct postgres_layout *l = b->server->layout;
 	unsigned char entry[ENTRY_BYTES];
@@ -92,15 +92,15 @@ static bool read_entry(struct engines *e, struct postgres_backend *b, uint64_t n
 			return false;
 	}
 	ret = proc_mem_read(b->pid, b->entry, entry, sizeof(entry));
-	if (ret || load_u32(entry, l->backend_pid) != (uint32_t)b->own_pid) {
+	if (ret || load_entry_u32(entry, l->backend_pid) != (uint32_t)b->own_pid) {
 		b->lost |= ret == -ESRCH;
 		b->entry = 0;
 		return false;
 	}
-	if (load_u32(entry, l->backend_change_count) & 1)
+	if (load_entry_u32(entry, l->backend_change_count) & 1)
 		return false;
-	start_us = load_u64(entry, l->backend_query_start_us);
-	state_us = load_u64(entry, l->backend_state_start_us);
+	start_us = load_entry_u64(entry, l->backend_query_start_us);
+	state_us = load_entry_u64(entry, l->backend_state_start_us);
 	if (start_us != b->start_us || state_us != b->state_us || !b->changed_ns) {
 		char before[sizeof(b->application)];
 
@@ -109,17 +109,17 @@ static bool read_entry(struct engines *e, struct postgres_backend *b, uint64_t n
 		b->changed_ns = now_ns;
 		*changed = true;
 		memcpy(before, b->application, sizeof(before));
-		read_application(b, entry);
+		read_application_name(b, entry);
 		if (b->announced && strcmp(before, b->application) != 0)
-			postgres_say_session(e, b, now_ns);
+			postgres_write_session(e, b, now_ns);
 	}
 	return true;
 }
 
 /* The statement that these were read of is over: by the time at which the next state began. */
-static void end_statement(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
+static void end_statement_plans(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
-	uint64_t end_ns = at_most(time_of(e, b, b->state_us), now_ns);
+	uint64_t end_ns = at_most(monotonic_time_of_server(e, b, b->state_us), now_ns);
 
 	b->had_top = false;
 	for (uint32_t i = b->nr_plans; i > 0; i--) {
@@ -132,7 +132,7 @@ static void end_statement(struct engines *e, struct postgres_backend *b, uint64_
 
 /* ------------------------------------------------------------------------------------------------------ on the stack */
 
-static bool has_word(const struct postgres_sighting *s, uint32_t from, uint32_t to, uint64_t word)
+static bool sighting_has_word(const struct postgres_sighting *s, uint32_t from, uint32_t to, uint64_t word)
 {
 	for (uint32_t i = from; i < to; i++)
 		if (s->word[i] == word)
@@ -144,20 +144,20 @@ static bool has_word(const struct postgres_sighting *s, uint32_t from, uint32_t 
 enum { NOTHING = 0, BY_STATE = 1, BY_ROOT = 2, BY_PORTAL = 4, BY_TEXT = 8, BY_STATEMENT = 16 };
 #define INSIDE (BY_STATEMENT | BY_TEXT | BY_PORTAL) /* what a query inside of another one needs */
 
-static unsigned evidence(const struct postgres_sighting *s, const struct postgres_query *q, uint64_t portal)
+static unsigned evidence_of_query(const struct postgres_sighting *s, const struct postgres_query *q, uint64_t portal)
 {
-	unsigned found = (has_word(s, 0, POSTGRES_WORDS_NEAR, q->root) ? BY_ROOT : 0) |
-			 (has_word(s, 0, POSTGRES_WORDS_NEAR, q->state) ? BY_STATE : 0);
+	unsigned found = (sighting_has_word(s, 0, POSTGRES_WORDS_NEAR, q->root) ? BY_ROOT : 0) |
+			 (sighting_has_word(s, 0, POSTGRES_WORDS_NEAR, q->state) ? BY_STATE : 0);
 
 	if (!found)
 		return NOTHING;
-	return found | (has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, q->statement) ? BY_STATEMENT : 0) |
-	       (has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, portal) ? BY_PORTAL : 0) |
-	       (has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, q->text) ? BY_TEXT : 0);
+	return found | (sighting_has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, q->statement) ? BY_STATEMENT : 0) |
+	       (sighting_has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, portal) ? BY_PORTAL : 0) |
+	       (sighting_has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, q->text) ? BY_TEXT : 0);
 }
 
 /* The known plan that fits this frame best. */
-static struct postgres_plan *find_plan(struct postgres_backend *b, const struct postgres_sighting *s, unsigned *found)
+static struct postgres_plan *find_plan_of_frame(struct postgres_backend *b, const struct postgres_sighting *s, unsigned *found)
 {
 	struct postgres_plan *best = NULL;
 
@@ -166,9 +166,9 @@ static struct postgres_plan *find_plan(struct postgres_backend *b, const struct 
 		struct postgres_plan *p = &b->plan[i];
 		unsigned e;
 
-		if (!has_word(s, 0, POSTGRES_WORDS_NEAR, p->query.address))
+		if (!sighting_has_word(s, 0, POSTGRES_WORDS_NEAR, p->query.address))
 			continue;
-		e = evidence(s, &p->query, p->portal);
+		e = evidence_of_query(s, &p->query, p->portal);
 		/* inside of another query the same memory is used by one after another */
 		if (!p->top && !(e & (p->evidence & BY_STATEMENT ? BY_STATEMENT : INSIDE)))
 			continue;
@@ -181,7 +181,7 @@ static struct postgres_plan *find_plan(struct postgres_backend *b, const struct 
 }
 
 /* Is what was read of a plan still so, or may this frame be of what is there now?  Read once a look. */
-static bool is_still(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, unsigned found, uint64_t now_ns)
+static bool is_plan_unchanged(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, unsigned found, uint64_t now_ns)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);
 	struct postgres_query q;
@@ -197,28 +197,28 @@ static bool is_still(struct engines *e, struct postgres_backend *b, struct postg
 	return !p->changed || (found & BY_ROOT && !p->same_root);
 }
 
-static bool may_be_address(const struct postgres_sighting *s, uint64_t word)
+static bool may_be_query_address(const struct postgres_sighting *s, uint64_t word)
 {
 	return word > 65535 && word < 1ull << 47 && !(word & 7) && (word < s->at - STACK_BYTES || word > s->at + STACK_BYTES);
 }
 
 /* The query of a frame that no known plan fits.  The nearest words first. */
-static bool find_query(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, struct postgres_query *q)
+static bool find_query_on_stack(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, struct postgres_query *q)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);
 
 	for (uint32_t n = 0; n < POSTGRES_WORDS_NEAR; n++) {
 		uint32_t i = n < POSTGRES_WORDS_BELOW ? POSTGRES_WORDS_BELOW - 1 - n : n;
 
-		if (may_be_address(s, s->word[i]) && postgres_query_read(&r, s->word[i], q) == POSTGRES_OK && q->root &&
-		    evidence(s, q, 0))
+		if (may_be_query_address(s, s->word[i]) && postgres_query_read(&r, s->word[i], q) == POSTGRES_OK && q->root &&
+		    evidence_of_query(s, q, 0))
 			return true;
 	}
 	return false;
 }
 
 /* The query of the statement that the client has sent, or of the cursor that it reads; 0: none. */
-static uint64_t portal_query(struct engines *e, const struct postgres_backend *b)
+static uint64_t read_portal_query(struct engines *e, const struct postgres_backend *b)
 {
 	uint64_t portal, query;
 
@@ -229,29 +229,30 @@ static uint64_t portal_query(struct engines *e, const struct postgres_backend *b
 }
 
 /* A cursor's struct Portal further out on the stack, whose query this is. */
-static uint64_t find_portal(struct engines *e, const struct postgres_backend *b, const struct postgres_sighting *s, uint64_t query)
+static uint64_t find_portal_on_stack(struct engines *e, const struct postgres_backend *b, const struct postgres_sighting *s, uint64_t query)
 {
 	for (uint32_t i = POSTGRES_WORDS_BELOW; i < POSTGRES_WORDS_PORTAL; i++) {
 		uint64_t at = s->word[i] + b->server->layout->portal_query, there;
 
-		if (may_be_address(s, s->word[i]) && page_cache_read(&e->memory->pages, at, &there, sizeof(there)) == 0 && there == query)
+		if (may_be_query_address(s, s->word[i]) && page_cache_read(&e->memory->pages, at, &there, sizeof(there)) == 0 &&
+		    there == query)
 			return s->word[i];
 	}
 	return 0;
 }
 
 /* Queries inside of others may be over, if no stack shows them any more.  They are shown again if one does. */
-static void end_unseen(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
+static void end_unseen_plans(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < b->nr_plans; i++) {
 		struct postgres_plan *p = &b->plan[i];
 
 		if (p->live && !p->top && now_ns > p->seen_ns + UNSEEN_NS)
-			postgres_say_end(e, b, p, p->seen_ns + 1);
+			postgres_write_plan_end(e, b, p, p->seen_ns + 1);
 	}
 }
 
-static struct postgres_plan *top_plan(struct postgres_backend *b)
+static struct postgres_plan *find_top_plan(struct postgres_backend *b)
 {
 	for (uint32_t i = 0; i < b->nr_plans; i++)
 		if (b->plan[i].top)
@@ -260,18 +261,19 @@ static struct postgres_plan *top_plan(struct postgres_backend *b)
 }
 
 /* A statement's text is its leader's to say. */
-static void ask_leader(struct engines *e, const struct postgres_backend *b, uint64_t now_ns)
+static void read_leader_statement(struct engines *e, const struct postgres_backend *b, uint64_t now_ns)
 {
 	struct postgres_backend *leader = b->leader ? engines_find_own_pid(e, b->server, b->leader) : NULL;
 
-	if (!leader || leader == b || leader->leader || leader->lost || top_plan(leader) || leader->looked_ns == now_ns)
+	if (!leader || leader == b || leader->leader || leader->lost || find_top_plan(leader) || leader->looked_ns == now_ns)
 		return;
 	leader->changed_ns = now_ns > 2 * LASTING_NS ? now_ns - 2 * LASTING_NS : 1;
-	postgres_backend_look(e, leader, NULL, 0, now_ns);
-	page_cache_begin(&e->memory->pages, b->pid);
+	postgres_backend_read_plans(e, leader, NULL, 0, now_ns);
+	page_cache_reset(&e->memory->pages, b->pid);
 }
 
-static void take_new(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, bool is_before, uint64_t now_ns)
+static void read_new_plan_of_frame(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, bool is_before,
+				   uint64_t now_ns)
 {
 	struct postgres_plan *p, *before;
 	struct postgres_query q;
@@ -279,21 +281,21 @@ static void take_new(struct engines *e, struct postgres_backend *b, const struct
 	uint64_t begin_ns, portal = 0;
 	bool top;
 
-	ask_leader(e, b, now_ns);
-	if (!find_query(e, b, s, &q))
+	read_leader_statement(e, b, now_ns);
+	if (!find_query_on_stack(e, b, s, &q))
 		return;
-	top = s->top || (s->cut && q.address == portal_query(e, b));
-	if (!top && !(evidence(s, &q, 0) & INSIDE))
-		portal = find_portal(e, b, s, q.address);
-	found = evidence(s, &q, portal);
+	top = s->top || (s->cut && q.address == read_portal_query(e, b));
+	if (!top && !(evidence_of_query(s, &q, 0) & INSIDE))
+		portal = find_portal_on_stack(e, b, s, q.address);
+	found = evidence_of_query(s, &q, portal);
 	if (!top && !(found & INSIDE))
 		return;
-	before = top ? top_plan(b) : NULL;
+	before = top ? find_top_plan(b) : NULL;
 	if (before) {
 		b->top_end_ns = before->seen_ns + 1;
 		postgres_plan_forget(e, b, before, b->top_end_ns);
 	}
-	begin_ns = !top ? s->time_ns : at_most(b->had_top ? b->top_end_ns : time_of(e, b, b->start_us), s->time_ns);
+	begin_ns = !top ? s->time_ns : at_most(b->had_top ? b->top_end_ns : monotonic_time_of_server(e, b, b->start_us), s->time_ns);
 	p = postgres_plan_read(e, b, &q, top, begin_ns);
 	if (!p)
 		return;
@@ -304,18 +306,19 @@ static void take_new(struct engines *e, struct postgres_backend *b, const struct
 	if (is_before) /* the state has changed since */
 		p->state_us = UINT64_MAX;
 	b->had_top |= top;
-	postgres_plan_show(e, b, p, begin_ns);
+	postgres_plan_set_live(e, b, p, begin_ns);
 }
 
 /* is_before: the present state began after it. */
-static void see(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, bool is_before, uint64_t now_ns)
+static void match_sighting_to_plan(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, bool is_before,
+				   uint64_t now_ns)
 {
 	unsigned found;
-	struct postgres_plan *p = find_plan(b, s, &found);
+	struct postgres_plan *p = find_plan_of_frame(b, s, &found);
 
-	if (p && (is_before || is_still(e, b, p, found, now_ns))) {
+	if (p && (is_before || is_plan_unchanged(e, b, p, found, now_ns))) {
 		if (!p->live)
-			postgres_plan_show(e, b, p, s->time_ns);
+			postgres_plan_set_live(e, b, p, s->time_ns);
 		p->seen_ns = s->time_ns;
 		return;
 	}
@@ -324,38 +327,38 @@ static void see(struct engines *e, struct postgres_backend *b, const struct post
 	if (p)
 		postgres_plan_forget(e, b, p, p->seen_ns + 1);
 	/* of a statement before this one the memory may hold anything now */
-	if (!b->start_us || s->time_ns + CLOCKS_NS >= time_of(e, b, b->start_us))
-		take_new(e, b, s, is_before, now_ns);
+	if (!b->start_us || s->time_ns + CLOCKS_NS >= monotonic_time_of_server(e, b, b->start_us))
+		read_new_plan_of_frame(e, b, s, is_before, now_ns);
 	else
-		engines_lasted(e, s->time_ns, s->time_ns);
+		engines_note_query_duration(e, s->time_ns, s->time_ns);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- looking */
 
 /* A statement that lasts, also without a frame of it on a sampled stack. */
-static void look_at_portal(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
+static void read_lasting_portal_plan(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);
 	struct postgres_plan *p;
 	struct postgres_query q;
 	uint64_t query;
 
-	if (b->had_top || b->leader || (now_ns - b->changed_ns < LASTING_NS && !engines_has_short(e, now_ns)))
+	if (b->had_top || b->leader || (now_ns - b->changed_ns < LASTING_NS && !engines_has_short_queries(e, now_ns)))
 		return;
-	query = portal_query(e, b);
+	query = read_portal_query(e, b);
 	if (!query || postgres_query_read(&r, query, &q) || !q.root)
 		return;
-	p = postgres_plan_read(e, b, &q, true, b->start_us ? at_most(time_of(e, b, b->start_us), now_ns) : now_ns);
+	p = postgres_plan_read(e, b, &q, true, b->start_us ? at_most(monotonic_time_of_server(e, b, b->start_us), now_ns) : now_ns);
 	if (!p)
 		return;
 	p->seen_ns = p->begin_ns;
 	p->evidence = BY_STATE;
 	b->had_top = true;
-	postgres_plan_show(e, b, p, p->begin_ns);
+	postgres_plan_set_live(e, b, p, p->begin_ns);
 }
 
 /* It works for its leader's session. */
-static void name_worker(const struct engines *e, struct postgres_backend *b)
+static void name_parallel_worker(const struct engines *e, struct postgres_backend *b)
 {
 	const struct postgres_backend *leader = b->leader ? engines_find_own_pid(e, b->server, b->leader) : NULL;
 
@@ -366,21 +369,21 @@ static void name_worker(const struct engines *e, struct postgres_backend *b)
 			 leader->application);
 }
 
-static void announce(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
+static void write_session_and_classes(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
 	if (!b->titled && (b->entry || !b->announced) && (b->start_us || now_ns - b->born_ns >= TITLE_NS)) {
 		postgres_title_read(b);
-		name_worker(e, b);
+		name_parallel_worker(e, b);
 		if (b->titled || b->is_parent)
-			postgres_say_session(e, b, b->born_ns);
+			postgres_write_session(e, b, b->born_ns);
 	}
 	if (b->llvm_mapped)
 		postgres_server_find_llvm(e, b);
 	if (b->announced && b->sampled)
-		postgres_say_classes(e, b, b->born_ns);
+		postgres_write_classes(e, b, b->born_ns);
 }
 
-void postgres_backend_look(struct engines *e, struct postgres_backend *b, const uint32_t *sighting, uint32_t nr, uint64_t now_ns)
+void postgres_backend_read_plans(struct engines *e, struct postgres_backend *b, const uint32_t *sighting, uint32_t nr, uint64_t now_ns)
 {
 	bool changed = false, is_known;
 	uint64_t state_ns = 0;
@@ -390,25 +393,25 @@ void postgres_backend_look(struct engines *e, struct postgres_backend *b, const 
 		return;
 	b->looked_ns = now_ns;
 	b->has_samples = false;
-	page_cache_begin(&e->memory->pages, b->pid);
-	is_known = read_entry(e, b, now_ns, &changed);
-	announce(e, b, now_ns);
+	page_cache_reset(&e->memory->pages, b->pid);
+	is_known = read_backend_entry(e, b, now_ns, &changed);
+	write_session_and_classes(e, b, now_ns);
 	if (!b->announced || !is_known)
 		return;
 	if (changed)
-		state_ns = time_of(e, b, b->state_us);
+		state_ns = monotonic_time_of_server(e, b, b->state_us);
 	for (; i < nr && e->memory->sighting[sighting[i]].time_ns < state_ns; i++)
-		see(e, b, &e->memory->sighting[sighting[i]], true, now_ns);
+		match_sighting_to_plan(e, b, &e->memory->sighting[sighting[i]], true, now_ns);
 	if (changed)
-		end_statement(e, b, now_ns);
+		end_statement_plans(e, b, now_ns);
 	for (; i < nr; i++)
-		see(e, b, &e->memory->sighting[sighting[i]], false, now_ns);
+		match_sighting_to_plan(e, b, &e->memory->sighting[sighting[i]], false, now_ns);
 	if (nr)
-		end_unseen(e, b, now_ns);
-	look_at_portal(e, b, now_ns);
+		end_unseen_plans(e, b, now_ns);
+	read_lasting_portal_plan(e, b, now_ns);
 }
 
-void postgres_backend_end(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
+void postgres_backend_end_plans(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
 {
 	while (b->nr_plans)
 		postgres_plan_forget(e, b, &b->plan[b->nr_plans - 1], time_ns);

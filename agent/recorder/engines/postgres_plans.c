@@ -15,7 +15,7 @@ struct reading {
 	bool no_memory;
 };
 
-static const struct postgres_plan_node *find_node(const struct postgres_plan *p, uint64_t address)
+static const struct postgres_plan_node *find_plan_node(const struct postgres_plan *p, uint64_t address)
 {
 	for (uint32_t i = p->nr; i > 0; i--)
 		if (p->node[i - 1].address == address)
@@ -23,7 +23,7 @@ static const struct postgres_plan_node *find_node(const struct postgres_plan *p,
 	return NULL;
 }
 
-static bool make_room(void **array, uint32_t nr, uint32_t *capacity, size_t each)
+static bool make_array_room(void **array, uint32_t nr, uint32_t *capacity, size_t each)
 {
 	uint32_t more = *capacity;
 	void *bigger;
@@ -40,22 +40,22 @@ static bool make_room(void **array, uint32_t nr, uint32_t *capacity, size_t each
 	return true;
 }
 
-static int on_node(void *context, const struct postgres_node *n)
+static int add_plan_node(void *context, const struct postgres_node *n)
 {
 	struct reading *g = context;
 	struct postgres_plan *p = g->p;
-	const struct postgres_plan_node *owner = n->owner ? find_node(p, n->owner) : NULL;
+	const struct postgres_plan_node *owner = n->owner ? find_plan_node(p, n->owner) : NULL;
 	uint64_t id = postgres_node_id(p->id, n);
 
-	if (find_node(p, n->address)) /* a subplan that several nodes call */
+	if (find_plan_node(p, n->address)) /* a subplan that several nodes call */
 		return 0;
-	if (!make_room((void **)&p->node, p->nr + 1, &g->nodes_capacity, sizeof(*p->node)) ||
-	    !make_room((void **)&p->function, p->nr_functions + n->nr_functions, &g->functions_capacity, sizeof(*p->function))) {
+	if (!make_array_room((void **)&p->node, p->nr + 1, &g->nodes_capacity, sizeof(*p->node)) ||
+	    !make_array_room((void **)&p->function, p->nr_functions + n->nr_functions, &g->functions_capacity, sizeof(*p->function))) {
 		g->no_memory = true;
 		return 1;
 	}
-	owner = n->owner ? find_node(p, n->owner) : NULL;
-	postgres_say_node(g->e, g->b, p, n, id, owner ? owner->id : 0);
+	owner = n->owner ? find_plan_node(p, n->owner) : NULL;
+	postgres_write_node(g->e, g->b, p, n, id, owner ? owner->id : 0);
 	p->node[p->nr++] = (struct postgres_plan_node){ .address = n->address, .upper = n->upper, .id = id,
 							.first_function = p->nr_functions, .nr_functions = n->nr_functions };
 	memcpy(p->function + p->nr_functions, n->functions, n->nr_functions * sizeof(*n->functions));
@@ -63,7 +63,7 @@ static int on_node(void *context, const struct postgres_node *n)
 	return 0;
 }
 
-static void drop(struct postgres_plan *p)
+static void free_plan(struct postgres_plan *p)
 {
 	free(p->node);
 	free(p->function);
@@ -72,15 +72,15 @@ static void drop(struct postgres_plan *p)
 
 void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
 {
-	postgres_say_end(e, b, p, time_ns);
-	engines_lasted(e, p->begin_ns, time_ns);
-	drop(p);
+	postgres_write_plan_end(e, b, p, time_ns);
+	engines_note_query_duration(e, p->begin_ns, time_ns);
+	free_plan(p);
 	*p = b->plan[--b->nr_plans];
 	memset(&b->plan[b->nr_plans], 0, sizeof(b->plan[0]));
 }
 
 /* Room for one more: that of the one that was not seen for longest. */
-static struct postgres_plan *new_plan(struct engines *e, struct postgres_backend *b)
+static struct postgres_plan *get_free_plan_slot(struct engines *e, struct postgres_backend *b)
 {
 	struct postgres_plan *oldest = &b->plan[0];
 
@@ -93,7 +93,7 @@ static struct postgres_plan *new_plan(struct engines *e, struct postgres_backend
 	return &b->plan[b->nr_plans];
 }
 
-static void notice_end(struct engines *e, const struct postgres_backend *b, enum postgres_end end)
+static void notice_incomplete_plan(struct engines *e, const struct postgres_backend *b, enum postgres_end end)
 {
 	if (e->noticed_plan)
 		return;
@@ -103,7 +103,7 @@ static void notice_end(struct engines *e, const struct postgres_backend *b, enum
 }
 
 /* Two walks: the first one finds out whether the memory holds a plan, and says nothing. */
-static int count_node(void *context, const struct postgres_node *n)
+static int count_plan_node(void *context, const struct postgres_node *n)
 {
 	(void)n;
 	++*(uint32_t *)context;
@@ -114,7 +114,7 @@ static int count_node(void *context, const struct postgres_node *n)
  * A worker's query is its leader's.  From outside the leader can be asked; so a leader's own number is of its part of the text alone, which
  * tells the statements of one string apart.
  */
-static uint64_t component_of(struct engines *e, const struct postgres_backend *b, const struct postgres_query *q)
+static uint64_t component_of_query(struct engines *e, const struct postgres_backend *b, const struct postgres_query *q)
 {
 	const struct postgres_backend *leader = b->leader ? engines_find_own_pid(e, b->server, b->leader) : NULL;
 	struct postgres_reader r = postgres_server_reader(e, b);
@@ -142,48 +142,48 @@ struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_back
 	uint32_t nr = 0;
 	int class;
 
-	plan.id = component_of(e, b, q);
+	plan.id = component_of_query(e, b, q);
 	memcpy(plan.name, e->memory->query_name, sizeof(plan.name));
-	end = postgres_plan_walk(&r, q, count_node, &nr);
+	end = postgres_plan_walk(&r, q, count_plan_node, &nr);
 	if (end && end != POSTGRES_TOO_MANY && end != POSTGRES_TOO_DEEP)
 		return NULL;
 	if (end)
-		notice_end(e, b, end);
+		notice_incomplete_plan(e, b, end);
 	class = q->receive ? postgres_class_of_destination(q->destination) : -1;
 	if (class >= 0)
 		postgres_server_add_class(b->server, (enum postgres_class)class, q->receive);
-	postgres_say_query(e, b, &plan);
-	postgres_plan_walk(&r, q, on_node, &g);
+	postgres_write_query(e, b, &plan);
+	postgres_plan_walk(&r, q, add_plan_node, &g);
 	/* pages were kept meanwhile: is it still the same? */
-	page_cache_begin(&e->memory->pages, b->pid);
+	page_cache_reset(&e->memory->pages, b->pid);
 	if (g.no_memory || postgres_query_read(&r, q->address, &again) || again.statement != q->statement || again.root != q->root ||
 	    again.state != q->state || again.text != q->text) {
-		drop(&plan);
+		free_plan(&plan);
 		return NULL;
 	}
-	p = new_plan(e, b);
+	p = get_free_plan_slot(e, b);
 	*p = plan;
 	b->nr_plans++;
 	return p;
 }
 
-static bool overlap(const struct postgres_plan *a, const struct postgres_plan *b)
+static bool plans_overlap(const struct postgres_plan *a, const struct postgres_plan *b)
 {
 	if (a->query.address == b->query.address || a->query.root == b->query.root)
 		return true;
 	if ((uint64_t)a->nr * b->nr > COMPARISONS_MAX)
 		return false;
 	for (uint32_t i = 0; i < a->nr; i++)
-		if (find_node(b, a->node[i].address))
+		if (find_plan_node(b, a->node[i].address))
 			return true;
 	return false;
 }
 
-void postgres_plan_show(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
+void postgres_plan_set_live(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
 {
 	for (uint32_t i = 0; i < b->nr_plans; i++)
-		if (&b->plan[i] != p && b->plan[i].live && overlap(&b->plan[i], p))
-			postgres_say_end(e, b, &b->plan[i], time_ns);
+		if (&b->plan[i] != p && b->plan[i].live && plans_overlap(&b->plan[i], p))
+			postgres_write_plan_end(e, b, &b->plan[i], time_ns);
 	if (!p->live)
-		postgres_say_plan(e, b, p, time_ns);
+		postgres_write_plan(e, b, p, time_ns);
 }

@@ -12,23 +12,23 @@
 #define SAY(e, b, time_ns, record, ...) TRACE_PUT((e)->writer, record, time_ns, (uint32_t)(b)->pid, (uint32_t)(b)->pid, __VA_ARGS__)
 
 /* Is it news?  What all processes have in common is said once. */
-static bool is_new(struct engines *e, uint32_t level, uint64_t id)
+static bool is_component_new(struct engines *e, uint32_t level, uint64_t id)
 {
 	if (hash_map_find(&e->said, id, level))
 		return false;
 	return hash_map_set(&e->said, id, level, 1);
 }
 
-static void say_level(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint32_t level, const char *name,
-		      uint32_t upper, uint32_t flags)
+static void write_level_record(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint32_t level, const char *name,
+			       uint32_t upper, uint32_t flags)
 {
 	const struct jitreg_level_ref ref = { upper };
 
 	SAY(e, b, time_ns, level, .level = level, .flags = flags, .name = trace_string(name), .upper = { &ref, upper != 0 });
 }
 
-static void say_object(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint64_t address, uint64_t upper,
-		       uint32_t flags, const uint64_t *function, uint32_t nr_functions, uint64_t node, uint64_t query)
+static void write_object_record(struct engines *e, const struct postgres_backend *b, uint64_t time_ns, uint64_t address, uint64_t upper,
+				uint32_t flags, const uint64_t *function, uint32_t nr_functions, uint64_t node, uint64_t query)
 {
 	struct jitreg_object_component components[3];
 	uint32_t nr = 0;
@@ -42,30 +42,31 @@ static void say_object(struct engines *e, const struct postgres_backend *b, uint
 	    .functions = { (const struct jitreg_function *)function, nr_functions }, .components = { components, nr });
 }
 
-void postgres_say_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
+void postgres_write_session(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
 {
 	char name[sizeof(b->name) + sizeof(b->application) + 4];
 
 	if (!b->announced) {
-		say_level(e, b, time_ns, POSTGRES_LEVEL_SESSION, "session", 0, 0);
-		say_level(e, b, time_ns, POSTGRES_LEVEL_QUERY, "query", 0, 0);
-		say_level(e, b, time_ns, POSTGRES_LEVEL_NODE, "node", POSTGRES_LEVEL_QUERY, JITREG_LEVEL_PLAN);
+		write_level_record(e, b, time_ns, POSTGRES_LEVEL_SESSION, "session", 0, 0);
+		write_level_record(e, b, time_ns, POSTGRES_LEVEL_QUERY, "query", 0, 0);
+		write_level_record(e, b, time_ns, POSTGRES_LEVEL_NODE, "node", POSTGRES_LEVEL_QUERY, JITREG_LEVEL_PLAN);
 	}
 	if (!b->announced)
-		say_object(e, b, time_ns, POSTGRES_OBJECT_SESSION, 0, JITREG_OBJECT_CLASS | JITREG_OBJECT_EVERYWHERE, NULL, 0, 0, 0);
+		write_object_record(e, b, time_ns, POSTGRES_OBJECT_SESSION, 0, JITREG_OBJECT_CLASS | JITREG_OBJECT_EVERYWHERE, NULL, 0, 0,
+				    0);
 	b->announced = true;
 	snprintf(name, sizeof(name), "%s%s%s", b->name, *b->application ? " " : "", b->application);
 	SAY(e, b, time_ns, component, .level = POSTGRES_LEVEL_SESSION, .component = (uint64_t)b->own_pid, .name = trace_string(name));
 }
 
-void postgres_say_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns)
+void postgres_write_wait(struct engines *e, const struct postgres_backend *b, uint32_t info, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct jitreg_object_component component = { POSTGRES_LEVEL_WAIT, info };
 	char name[64];
 
 	postgres_wait_text(b->server->layout ? b->server->layout->major : 0, info, name, sizeof(name));
-	if (is_new(e, POSTGRES_LEVEL_WAIT, info)) {
-		say_level(e, b, begin_ns, POSTGRES_LEVEL_WAIT, "wait", 0, JITREG_LEVEL_WAITS);
+	if (is_component_new(e, POSTGRES_LEVEL_WAIT, info)) {
+		write_level_record(e, b, begin_ns, POSTGRES_LEVEL_WAIT, "wait", 0, JITREG_LEVEL_WAITS);
 		SAY(e, b, begin_ns, component, .level = POSTGRES_LEVEL_WAIT, .flags = JITREG_COMPONENT_COMMON, .component = info,
 		    .name = trace_string(name));
 	}
@@ -74,44 +75,45 @@ void postgres_say_wait(struct engines *e, const struct postgres_backend *b, uint
 	SAY(e, b, end_ns, object_end, .address = POSTGRES_OBJECT_WAIT);
 }
 
-static void say_class(struct engines *e, struct postgres_backend *b, uint64_t time_ns, int class, const uint64_t *function, uint32_t nr)
+static void write_class_records(struct engines *e, struct postgres_backend *b, uint64_t time_ns, int class, const uint64_t *function,
+				uint32_t nr)
 {
 	uint64_t number = (uint64_t)class + 1;
 
-	if (is_new(e, POSTGRES_LEVEL_NODE, number))
+	if (is_component_new(e, POSTGRES_LEVEL_NODE, number))
 		SAY(e, b, time_ns, component, .level = POSTGRES_LEVEL_NODE, .flags = POSTGRES_CLASS_FLAGS, .component = number,
 		    .name = trace_string(postgres_class_name((enum postgres_class)class)));
-	say_object(e, b, time_ns, number, 0, JITREG_OBJECT_CLASS, function, nr, number, 0);
+	write_object_record(e, b, time_ns, number, 0, JITREG_OBJECT_CLASS, function, nr, number, 0);
 	b->class_said[class] = nr;
 }
 
-void postgres_say_classes(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
+void postgres_write_classes(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
 {
 	const struct postgres_server *s = b->server;
 
 	for (int i = 0; i < POSTGRES_NR_CLASSES; i++)
 		if (i == POSTGRES_CLASS_LLVM) {
 			if (b->llvm_nr != b->class_said[i])
-				say_class(e, b, time_ns, i, b->llvm_function, b->llvm_nr);
+				write_class_records(e, b, time_ns, i, b->llvm_function, b->llvm_nr);
 		} else if (s->class_nr[i] != b->class_said[i]) {
-			say_class(e, b, time_ns, i, s->class_function[i], s->class_nr[i]);
+			write_class_records(e, b, time_ns, i, s->class_function[i], s->class_nr[i]);
 		}
 }
 
-void postgres_say_query(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p)
+void postgres_write_query(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p)
 {
-	if (is_new(e, POSTGRES_LEVEL_QUERY, p->id))
+	if (is_component_new(e, POSTGRES_LEVEL_QUERY, p->id))
 		SAY(e, b, p->begin_ns, component, .level = POSTGRES_LEVEL_QUERY, .flags = JITREG_COMPONENT_COMMON, .component = p->id,
 		    .name = trace_string(p->name), .detail = trace_string(e->memory->text));
 }
 
-void postgres_say_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
-		       uint64_t id, uint64_t consumer)
+void postgres_write_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
+			 uint64_t id, uint64_t consumer)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);
 	char detail[POSTGRES_DETAIL_BYTES];
 
-	if (!is_new(e, POSTGRES_LEVEL_NODE, id))
+	if (!is_component_new(e, POSTGRES_LEVEL_NODE, id))
 		return;
 	postgres_node_detail(&r, n, detail);
 	SAY(e, b, p->begin_ns, component, .level = POSTGRES_LEVEL_NODE, .flags = JITREG_COMPONENT_COMMON, .component = id,
@@ -126,15 +128,15 @@ void postgres_say_node(struct engines *e, const struct postgres_backend *b, cons
 		    .name = trace_string("estimated rows"));
 }
 
-void postgres_say_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
+void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
 {
 	const uint64_t *symbol = b->server->code.symbol;
 
-	say_object(e, b, time_ns, p->query.address, 0, 0, &symbol[POSTGRES_EXECUTOR_RUN], 1, 0, p->id);
+	write_object_record(e, b, time_ns, p->query.address, 0, 0, &symbol[POSTGRES_EXECUTOR_RUN], 1, 0, p->id);
 	for (uint32_t i = 0; i < p->nr; i++) {
 		const struct postgres_plan_node *n = &p->node[i];
 
-		say_object(e, b, time_ns, n->address, n->upper, 0, p->function + n->first_function, n->nr_functions, n->id, p->id);
+		write_object_record(e, b, time_ns, n->address, n->upper, 0, p->function + n->first_function, n->nr_functions, n->id, p->id);
 	}
 	if (p->top && !b->leader && !p->mark) {
 		p->mark = (uint64_t)b->pid << 32 | ++b->nr_marks;
@@ -145,7 +147,7 @@ void postgres_say_plan(struct engines *e, struct postgres_backend *b, struct pos
 	p->live = true;
 }
 
-void postgres_say_end(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
+void postgres_write_plan_end(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns)
 {
 	if (p->live)
 		SAY(e, b, time_ns, object_end, .address = p->query.address);

@@ -24,7 +24,7 @@ struct image {
 	uint64_t inode, llvm; /* llvm: where llvmjit.so begins */
 };
 
-static int on_mapping(void *context, const struct proc_mapping *m)
+static int note_server_mapping(void *context, const struct proc_mapping *m)
 {
 	struct image *i = context;
 	const char *name = strrchr(m->path, '/');
@@ -48,7 +48,7 @@ static int on_mapping(void *context, const struct proc_mapping *m)
 }
 
 /* The number behind POSTGRES_VERSION_TEXT, or 0. */
-static unsigned find_version(const struct image *i, struct postgres_range in)
+static unsigned find_server_version(const struct image *i, struct postgres_range in)
 {
 	const size_t overlap = sizeof(POSTGRES_VERSION_TEXT) + 8;
 	char *part = malloc(AT_A_TIME + 1);
@@ -79,7 +79,7 @@ void postgres_server_add_class(struct postgres_server *s, enum postgres_class cl
 		s->class_function[class][s->class_nr[class]++] = function;
 }
 
-static void find_symbols(struct postgres_server *s, pid_t pid)
+static void find_server_symbols(struct postgres_server *s, pid_t pid)
 {
 	static const struct {
 		enum postgres_class class;
@@ -97,7 +97,7 @@ static void find_symbols(struct postgres_server *s, pid_t pid)
 }
 
 /* One postmaster, from its start on: components have the same numbers in all recordings of it. */
-static uint64_t salt_of(const struct postgres_server *s, pid_t pid)
+static uint64_t salt_of_postmaster(const struct postgres_server *s, pid_t pid)
 {
 	uint64_t start = proc_mem_find_symbol(pid, s->base, "PgStartTime"), start_time = 0;
 	uint32_t postmaster = 0;
@@ -108,7 +108,7 @@ static uint64_t salt_of(const struct postgres_server *s, pid_t pid)
 	return postgres_salt(postmaster, start_time);
 }
 
-static bool is_server(struct postgres_server *s, pid_t pid)
+static bool is_postgres_server(struct postgres_server *s, pid_t pid)
 {
 	s->active_portal = proc_mem_find_symbol(pid, s->base, "ActivePortal");
 	s->my_entry = proc_mem_find_symbol(pid, s->base, "MyBEEntry");
@@ -125,7 +125,7 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 	struct postgres_reader r = { page_cache_read, &e->memory->pages, NULL, NULL };
 	unsigned major = 0;
 
-	proc_each_mapping(pid, on_mapping, &i);
+	proc_each_mapping(pid, note_server_mapping, &i);
 	if (!i.base || !GROW(e->server, e->nr_servers, e->servers_capacity))
 		return NULL;
 	s = calloc(1, sizeof(*s));
@@ -133,22 +133,22 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 		return NULL;
 	s->base = i.base;
 	r.code = &s->code;
-	page_cache_begin(&e->memory->pages, pid);
-	if (!is_server(s, pid) || !postgres_code_init(&r, s->base)) {
+	page_cache_reset(&e->memory->pages, pid);
+	if (!is_postgres_server(s, pid) || !postgres_code_init(&r, s->base)) {
 		free(s);
 		return NULL;
 	}
-	find_symbols(s, pid);
-	s->salt = salt_of(s, pid);
+	find_server_symbols(s, pid);
+	s->salt = salt_of_postmaster(s, pid);
 	for (uint32_t n = i.nr_constants; n > 0 && !major; n--)
-		major = find_version(&i, i.constants[n - 1]);
+		major = find_server_version(&i, i.constants[n - 1]);
 	s->layout = postgres_layout_of(major);
 	if (!s->layout && !e->noticed_version) {
 		e->noticed_version = true;
 		engines_notice(e, POSTGRES_UNKNOWN_VERSION "; samples of process %d go on without nodes", major,
 			       postgres_layout_versions(), (int)pid);
 	}
-	if (s->layout && !postgres_code_function(&r, s->code.symbol[POSTGRES_EXECUTOR_RUN], &s->run)) {
+	if (s->layout && !postgres_code_find_function(&r, s->code.symbol[POSTGRES_EXECUTOR_RUN], &s->run)) {
 		s->layout = NULL;
 		if (!e->noticed_layout)
 			engines_notice(e, "plan nodes of process %d unavailable: the server exports no standard_ExecutorRun, or has no "
@@ -175,7 +175,7 @@ void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b)
 	(void)e;
 	b->llvm_mapped = false;
 	b->llvm_nr = 0;
-	proc_each_mapping(b->pid, on_mapping, &i);
+	proc_each_mapping(b->pid, note_server_mapping, &i);
 	for (size_t n = 0; i.llvm && n < sizeof(names) / sizeof(names[0]); n++) {
 		uint64_t found = proc_mem_find_symbol(b->pid, i.llvm, names[n]);
 

@@ -21,7 +21,7 @@ static const char *const background[] = {
 };
 
 /* Does what is behind it change all the time? */
-static bool changes(const char *kind)
+static bool title_tail_changes(const char *kind)
 {
 	return strcmp(kind, "archiver") == 0 || strcmp(kind, "startup") == 0 || strcmp(kind, "walreceiver") == 0;
 }
@@ -31,7 +31,7 @@ static bool begins_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static const char *skip_cluster(const char *title)
+static const char *skip_cluster_name(const char *title)
 {
 	const char *colon = strstr(title, ": ");
 
@@ -57,12 +57,13 @@ void postgres_title_read(struct postgres_backend *b)
 		return;
 	}
 	b->titled = true;
-	at = skip_cluster(title + sizeof(PREFIX) - 1);
+	at = skip_cluster_name(title + sizeof(PREFIX) - 1);
 	if (begins_with(at, WORKER))
 		b->leader = (pid_t)atoi(at + sizeof(WORKER) - 1);
 	for (size_t i = 0; i < sizeof(background) / sizeof(background[0]); i++)
 		if (begins_with(at, background[i])) {
-			snprintf(b->name, sizeof(b->name), "%.*s", (int)sizeof(b->name) - 1, changes(background[i]) ? background[i] : at);
+			snprintf(b->name, sizeof(b->name), "%.*s", (int)sizeof(b->name) - 1,
+				 title_tail_changes(background[i]) ? background[i] : at);
 			for (size_t k = strlen(b->name); k && b->name[k - 1] == ' '; k--)
 				b->name[k - 1] = 0;
 			return;

@@ -36,7 +36,7 @@ struct counter_memory {
 	struct hash_map block_of; /* (number, 0) -> 1 + index */
 };
 
-int counter_memory_add(struct counter_memory **out, uint64_t bytes, uint32_t *number, int *fd)
+int counter_memory_add_arena(struct counter_memory **out, uint64_t bytes, uint32_t *number, int *fd)
 {
 	struct counter_memory *m = *out ? *out : calloc(1, sizeof(*m));
 	void *p = MAP_FAILED;
@@ -81,12 +81,12 @@ void counter_memory_destroy(struct counter_memory *m)
 	free(m);
 }
 
-static uint64_t stride(uint64_t nr_entries)
+static uint64_t counters_per_copy(uint64_t nr_entries)
 {
 	return (nr_entries + 7) / 8 * 8;
 }
 
-int counter_memory_announce(struct counter_memory *m, const struct schema_value *v)
+int counter_memory_add_block(struct counter_memory *m, const struct schema_value *v)
 {
 	uint64_t place = v[F(counter_block, place)].u, first = (place & UINT32_MAX) / sizeof(uint64_t);
 	uint64_t number = v[F(counter_block, block)].u;
@@ -98,10 +98,10 @@ int counter_memory_announce(struct counter_memory *m, const struct schema_value 
 	if (!m || place % sizeof(uint64_t) || place >> 32 >= m->nr_arenas || !nr_entries || nr_entries > JITREG_COUNTERS_MAX ||
 	    nr_copies > JITREG_COUNTERS_MAX)
 		return -EBADMSG;
-	nr = stride(nr_entries) * nr_copies;
+	nr = counters_per_copy(nr_entries) * nr_copies;
 	if (first > m->arena[place >> 32].nr || nr > m->arena[place >> 32].nr - first)
 		return -EBADMSG;
-	counter_memory_forget(m, number);
+	counter_memory_end_block(m, number);
 	if (nr > m->nr_counters - m->nr_announced)
 		return -EBADMSG;
 	if (!GROW(m->block, m->nr_blocks, m->blocks_capacity))
@@ -119,7 +119,7 @@ int counter_memory_announce(struct counter_memory *m, const struct schema_value 
 }
 
 /* Those that have ended leave when they are the most. */
-static void leave_ended_out(struct counter_memory *m)
+static void remove_ended_blocks(struct counter_memory *m)
 {
 	uint32_t kept = 0;
 
@@ -136,22 +136,22 @@ static void leave_ended_out(struct counter_memory *m)
 	m->nr_ended = 0;
 }
 
-void counter_memory_forget(struct counter_memory *m, uint64_t number)
+void counter_memory_end_block(struct counter_memory *m, uint64_t number)
 {
 	uint32_t found = m ? hash_map_find(&m->block_of, number, 0) : 0;
 	struct block *b = found ? &m->block[found - 1] : NULL;
 
 	if (!b || !b->values)
 		return;
-	m->nr_announced -= stride(b->nr_entries) * b->nr_copies;
+	m->nr_announced -= counters_per_copy(b->nr_entries) * b->nr_copies;
 	free(b->values);
 	b->values = NULL;
 	if (++m->nr_ended > m->nr_blocks / 2)
-		leave_ended_out(m);
+		remove_ended_blocks(m);
 }
 
 /* Has any changed? */
-static bool read_block(struct block *b)
+static bool sum_block_counters(struct block *b)
 {
 	bool changed = !b->was_read;
 
@@ -159,7 +159,7 @@ static bool read_block(struct block *b)
 		uint64_t sum = 0;
 
 		for (uint64_t c = 0; c < b->nr_copies; c++)
-			sum += __atomic_load_n(&b->counters[c * stride(b->nr_entries) + i], __ATOMIC_RELAXED);
+			sum += __atomic_load_n(&b->counters[c * counters_per_copy(b->nr_entries) + i], __ATOMIC_RELAXED);
 		changed |= sum != b->values[i];
 		b->values[i] = sum;
 	}
@@ -171,6 +171,6 @@ void counter_memory_read(struct counter_memory *m, bool all,
 			 void (*each)(void *context, uint64_t block, const uint64_t *values, uint32_t nr), void *context)
 {
 	for (uint32_t i = 0; m && i < m->nr_blocks; i++)
-		if (m->block[i].values && (read_block(&m->block[i]) || all))
+		if (m->block[i].values && (sum_block_counters(&m->block[i]) || all))
 			each(context, m->block[i].number, m->block[i].values, m->block[i].nr_entries);
 }

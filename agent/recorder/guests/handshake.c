@@ -23,7 +23,7 @@
  */
 static int reserve = -1;
 
-static void keep_reserve(void)
+static void open_reserve_descriptor(void)
 {
 	if (reserve < 0)
 		reserve = eventfd(0, EFD_CLOEXEC); /* which needs no file */
@@ -48,7 +48,7 @@ int handshake_listen(const char *name, struct diag *d)
 		return diag_fail(d, error, "cannot create the socket for agents: %s%s", strerror(error),
 				 error == EMFILE ? " (ulimit -n)" : "");
 	}
-	keep_reserve();
+	open_reserve_descriptor();
 	if (reserve < 0) {
 		int error = errno;
 
@@ -58,7 +58,7 @@ int handshake_listen(const char *name, struct diag *d)
 	return fd;
 }
 
-static pid_t parent_of(pid_t pid)
+static pid_t parent_of_process(pid_t pid)
 {
 	struct proc_stat s;
 
@@ -67,13 +67,13 @@ static pid_t parent_of(pid_t pid)
 
 static int is_descendant(pid_t pid, pid_t root)
 {
-	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++, pid = parent_of(pid))
+	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++, pid = parent_of_process(pid))
 		if (pid == root)
 			return 1;
 	return 0;
 }
 
-static void refuse(struct handshake *h, int error)
+static void refuse_handshake(struct handshake *h, int error)
 {
 	struct wire_answer answer = { .status = -error };
 
@@ -90,13 +90,13 @@ static bool refuse_for_want_of_descriptors(int socket)
 	reserve = -1;
 	h.fd = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (h.fd >= 0)
-		refuse(&h, EMFILE);
-	keep_reserve();
+		refuse_handshake(&h, EMFILE);
+	open_reserve_descriptor();
 	return h.fd >= 0;
 }
 
 /* Of one that has sent something, or closed. */
-static int receive(struct handshake *h)
+static int receive_handshake_message(struct handshake *h)
 {
 	char control[CMSG_SPACE(sizeof(h->fds))] __attribute__((aligned(8)));
 	struct iovec part = { &h->message, sizeof(h->message) };
@@ -112,11 +112,11 @@ static int receive(struct handshake *h)
 		/* magic and version stand first in all versions */
 		bool other = n >= 8 && h->message.magic == WIRE_MAGIC && h->message.version != LOG_VERSION;
 
-		refuse(h, EPROTO);
+		refuse_handshake(h, EPROTO);
 		return other ? -EPROTONOSUPPORT : -EPROTO;
 	}
 	if ((uint32_t)h->nr_fds < h->message.nr_fds && m.msg_flags & MSG_CTRUNC) { /* no room among our descriptors */
-		refuse(h, EMFILE);
+		refuse_handshake(h, EMFILE);
 		return -EMFILE;
 	}
 	return 0;
@@ -140,18 +140,18 @@ int handshake_accept(int socket, pid_t tree, struct visitors *silent, struct han
 		}
 		/* every process can connect to an abstract socket */
 		if (peer.uid != geteuid() && peer.uid != 0 && !is_descendant(peer.pid, tree)) {
-			refuse(h, EPERM);
+			refuse_handshake(h, EPERM);
 			return -EPERM;
 		}
 		h->pid = peer.pid;
 		sent = (struct pollfd){ h->fd, POLLIN, 0 };
 		if (poll(&sent, 1, 0) == 1)
-			return receive(h);
+			return receive_handshake_message(h);
 		visitors_add(silent, h->fd, h->pid);
 	}
 	*h = (struct handshake){ .fd = -1 };
-	h->fd = visitors_take(silent, &h->pid);
-	return h->fd < 0 ? -EAGAIN : receive(h);
+	h->fd = visitors_take_ready(silent, &h->pid);
+	return h->fd < 0 ? -EAGAIN : receive_handshake_message(h);
 }
 
 bool handshake_answer(struct handshake *h, struct wire_answer *answer, int fd)

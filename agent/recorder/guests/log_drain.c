@@ -23,7 +23,7 @@
 
 /* The limit of file sizes is the host's, for its files and the trace.  The log is memory: it is made in spite of the limit where we may
  * do that.  As ftruncate(2). */
-static int set_size(int fd, uint64_t bytes)
+static int set_file_size(int fd, uint64_t bytes)
 {
 	struct rlimit before, none = { RLIM_INFINITY, RLIM_INFINITY };
 	int ret = ftruncate(fd, (off_t)bytes), error = errno;
@@ -48,7 +48,7 @@ int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int
 	*fd = memfd_create("tailor-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0)
 		return -errno;
-	while (set_size(*fd, LOG_HEAD_BYTES + ring_bytes)) {
+	while (set_file_size(*fd, LOG_HEAD_BYTES + ring_bytes)) {
 		error = errno;
 		ring_bytes /= 2;
 		if (ring_bytes < LOG_RING_BYTES_MIN)
@@ -88,7 +88,7 @@ void log_drain_close(struct log_drain *l)
 	*l = (struct log_drain){ 0 };
 }
 
-void log_drain_refuse(struct log_drain *l)
+void log_drain_refuse_writers(struct log_drain *l)
 {
 	if (!l->head || l->end)
 		return;
@@ -102,7 +102,7 @@ struct log_reader {
 	void *context;
 };
 
-static void copy_out(const struct log_drain *l, uint64_t position, void *to, size_t bytes)
+static void copy_log_bytes(const struct log_drain *l, uint64_t position, void *to, size_t bytes)
 {
 	uint64_t at = position % l->ring_bytes, left = l->ring_bytes - at;
 
@@ -115,7 +115,7 @@ static void copy_out(const struct log_drain *l, uint64_t position, void *to, siz
 }
 
 /* Is there a published frame at position, all of it before end? */
-static bool frame_at(const struct log_drain *l, uint64_t position, uint64_t end, struct log_frame *f)
+static bool read_published_frame(const struct log_drain *l, uint64_t position, uint64_t end, struct log_frame *f)
 {
 	uint64_t at = position % l->ring_bytes;
 
@@ -124,12 +124,13 @@ static bool frame_at(const struct log_drain *l, uint64_t position, uint64_t end,
 	/* positions are multiples of 8, so this word never straddles */
 	if (__atomic_load_n((const uint64_t *)(const void *)(l->ring + at), __ATOMIC_ACQUIRE) != position)
 		return false;
-	copy_out(l, position, f, sizeof(*f));
+	copy_log_bytes(l, position, f, sizeof(*f));
 	return f->record_bytes >= RECORD_MIN && f->record_bytes <= end - position - sizeof(*f);
 }
 
 /* The record of a published frame is handed over; its end is not behind end.  0: without memory. */
-static uint64_t hand_over(struct log_drain *l, uint64_t position, uint64_t end, const struct log_frame *f, const struct log_reader *to)
+static uint64_t hand_over_record(struct log_drain *l, uint64_t position, uint64_t end, const struct log_frame *f,
+				 const struct log_reader *to)
 {
 	uint64_t next = position + ((sizeof(*f) + f->record_bytes + 7) & ~(uint64_t)7);
 
@@ -141,21 +142,21 @@ static uint64_t hand_over(struct log_drain *l, uint64_t position, uint64_t end, 
 		l->copy = bigger;
 		l->copy_capacity = f->record_bytes;
 	}
-	copy_out(l, position + sizeof(*f), l->copy, f->record_bytes);
+	copy_log_bytes(l, position + sizeof(*f), l->copy, f->record_bytes);
 	to->record(to->context, f->tid, l->copy, f->record_bytes);
 	l->nr_bytes += f->record_bytes;
 	return next < end ? next : end;
 }
 
 /* The first published frame from position on, or end. */
-static uint64_t find_frame(const struct log_drain *l, uint64_t position, uint64_t end, struct log_frame *f)
+static uint64_t find_published_frame(const struct log_drain *l, uint64_t position, uint64_t end, struct log_frame *f)
 {
-	while (position != end && !frame_at(l, position, end, f))
+	while (position != end && !read_published_frame(l, position, end, f))
 		position += 8;
 	return position;
 }
 
-static void free_up(struct log_drain *l)
+static void free_consumed_log(struct log_drain *l)
 {
 	uint64_t until = l->nr_holes ? l->hole[0].start : l->read;
 
@@ -165,7 +166,7 @@ static void free_up(struct log_drain *l)
 	__atomic_store_n(&l->head->consumed, until, __ATOMIC_RELEASE);
 }
 
-static bool add_hole(struct log_drain *l, int at, const struct log_hole *h)
+static bool add_log_hole(struct log_drain *l, int at, const struct log_hole *h)
 {
 	if (l->nr_holes == LOG_HOLES_MAX)
 		return false;
@@ -174,23 +175,23 @@ static bool add_hole(struct log_drain *l, int at, const struct log_hole *h)
 	return true;
 }
 
-static void remove_hole(struct log_drain *l, int at)
+static void remove_log_hole(struct log_drain *l, int at)
 {
 	memmove(&l->hole[at], &l->hole[at + 1], (size_t)(--l->nr_holes - at) * sizeof(l->hole[0]));
 }
 
 /* Records of slow writers that have been published since.  Another hole may come behind this one. */
-static void look_into(struct log_drain *l, int at, const struct log_reader *to)
+static void read_published_in_hole(struct log_drain *l, int at, const struct log_reader *to)
 {
 	struct log_hole *h = &l->hole[at];
 	struct log_frame f;
-	uint64_t position = find_frame(l, h->start, h->end, &f), next;
+	uint64_t position = find_published_frame(l, h->start, h->end, &f), next;
 
 	if (position == h->end)
 		return;
 	if (position != h->start && l->nr_holes == LOG_HOLES_MAX)
 		return; /* no room to remember both parts: later */
-	next = hand_over(l, position, h->end, &f, to);
+	next = hand_over_record(l, position, h->end, &f, to);
 	if (!next)
 		return;
 	if (position == h->start) {
@@ -198,12 +199,12 @@ static void look_into(struct log_drain *l, int at, const struct log_reader *to)
 		return;
 	}
 	if (next != h->end)
-		add_hole(l, at + 1, &(struct log_hole){ next, h->end, h->since_ns });
+		add_log_hole(l, at + 1, &(struct log_hole){ next, h->end, h->since_ns });
 	h->end = position;
 }
 
 /* No writer can publish in the hole any more.  false: one just has, and its record is to be read. */
-static bool give_up(struct log_drain *l, const struct log_hole *h)
+static bool invalidate_hole(struct log_drain *l, const struct log_hole *h)
 {
 	for (uint64_t position = h->start; position != h->end; position += 8) {
 		uint64_t *word = (uint64_t *)(void *)((unsigned char *)l->head + LOG_HEAD_BYTES + position % l->ring_bytes);
@@ -212,29 +213,29 @@ static bool give_up(struct log_drain *l, const struct log_hole *h)
 		if (__atomic_exchange_n(word, LOG_PASSED(position), __ATOMIC_ACQ_REL) != position)
 			continue;
 		__atomic_store_n(word, position, __ATOMIC_RELEASE);
-		if (frame_at(l, position, h->end, &f))
+		if (read_published_frame(l, position, h->end, &f))
 			return false;
 	}
 	return true;
 }
 
-static void look_into_holes(struct log_drain *l, bool finished, uint64_t now_ns, const struct log_reader *to)
+static void read_and_expire_holes(struct log_drain *l, bool finished, uint64_t now_ns, const struct log_reader *to)
 {
 	for (int i = 0; i < l->nr_holes;) {
 		struct log_hole *h = &l->hole[i], before;
 
 		do {
 			before = *h;
-			look_into(l, i, to);
+			read_published_in_hole(l, i, to);
 		} while (h->start != h->end && (h->start != before.start || h->end != before.end));
-		if (h->start != h->end && !finished && (now_ns - h->since_ns < GIVEN_UP_NS || !give_up(l, h))) {
+		if (h->start != h->end && !finished && (now_ns - h->since_ns < GIVEN_UP_NS || !invalidate_hole(l, h))) {
 			i++;
 			continue;
 		}
-		if (h->start != h->end && finished && l->nr_late++ < LATE_MAX && !give_up(l, h))
+		if (h->start != h->end && finished && l->nr_late++ < LATE_MAX && !invalidate_hole(l, h))
 			continue;
 		l->gap_bytes += h->end - h->start;
-		remove_hole(l, i);
+		remove_log_hole(l, i);
 	}
 }
 
@@ -242,7 +243,7 @@ static void look_into_holes(struct log_drain *l, bool finished, uint64_t now_ns,
  * An empty log begins anew where the ring begins, so that a host that is drained in time uses the same few pages again: a page that it
  * touches first costs it 2 us, which is more than the records on it.  Not behind a writer that was given up: it may still write.
  */
-static void begin_anew(struct log_drain *l)
+static void rewind_empty_log(struct log_drain *l)
 {
 	uint64_t read = l->read, start = (read / l->ring_bytes + 1) * l->ring_bytes;
 
@@ -256,7 +257,7 @@ static void begin_anew(struct log_drain *l)
 }
 
 /* false: it is waited for. */
-static bool read_past(struct log_drain *l, uint64_t end, bool finished, uint64_t now_ns)
+static bool skip_unpublished_frame(struct log_drain *l, uint64_t end, bool finished, uint64_t now_ns)
 {
 	struct log_hole hole;
 	struct log_frame f;
@@ -266,11 +267,11 @@ static bool read_past(struct log_drain *l, uint64_t end, bool finished, uint64_t
 		l->stuck_since_ns = now_ns;
 	if (!finished && (now_ns - l->stuck_since_ns < PAST_NS || l->nr_holes == LOG_HOLES_MAX))
 		return false;
-	next = find_frame(l, l->read + 8, end, &f);
+	next = find_published_frame(l, l->read + 8, end, &f);
 	hole = (struct log_hole){ l->read, next, l->stuck_since_ns };
 	if (!finished)
-		add_hole(l, l->nr_holes, &hole);
-	else if (l->nr_late++ < LATE_MAX && !give_up(l, &hole))
+		add_log_hole(l, l->nr_holes, &hole);
+	else if (l->nr_late++ < LATE_MAX && !invalidate_hole(l, &hole))
 		return true; /* look again */
 	else
 		l->gap_bytes += next - l->read;
@@ -281,7 +282,7 @@ static bool read_past(struct log_drain *l, uint64_t end, bool finished, uint64_t
 
 #define LOOK_RECORDS 32u /* at the clock */
 
-static bool is_time_up(const struct log_drain *l, unsigned nr_read)
+static bool is_drain_time_up(const struct log_drain *l, unsigned nr_read)
 {
 	return l->until_ns && nr_read % LOOK_RECORDS == 0 && clock_now_ns() >= l->until_ns;
 }
@@ -300,29 +301,29 @@ void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 	end = (l->end ? l->end : __atomic_load_n(&l->head->reserved, __ATOMIC_ACQUIRE)) & ~(uint64_t)7;
 	if (end < l->read || end - l->consumed > l->ring_bytes)
 		return; /* the guest wrote nonsense: nothing of it can be trusted */
-	look_into_holes(l, finished, now_ns, &to);
+	read_and_expire_holes(l, finished, now_ns, &to);
 	while (l->read != end) {
-		if (nr_read++ && is_time_up(l, nr_read)) {
+		if (nr_read++ && is_drain_time_up(l, nr_read)) {
 			l->has_more = true;
 			finished = false;
 			break;
 		}
-		if (frame_at(l, l->read, end, &f)) {
-			next = hand_over(l, l->read, end, &f, &to);
+		if (read_published_frame(l, l->read, end, &f)) {
+			next = hand_over_record(l, l->read, end, &f, &to);
 			if (!next)
 				break;
 			l->stuck_since_ns = 0;
 			l->read = next;
-		} else if (!read_past(l, end, finished, now_ns)) {
+		} else if (!skip_unpublished_frame(l, end, finished, now_ns)) {
 			break;
 		}
-		free_up(l);
+		free_consumed_log(l);
 	}
 	if (l->read == end)
 		l->stuck_since_ns = 0;
 	if (finished)
-		look_into_holes(l, true, now_ns, &to);
-	free_up(l);
+		read_and_expire_holes(l, true, now_ns, &to);
+	free_consumed_log(l);
 	if (!finished)
-		begin_anew(l);
+		rewind_empty_log(l);
 }

@@ -43,7 +43,7 @@ struct log_drain {
 int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int *fd);
 void log_drain_close(struct log_drain *l);
 /* The guest appends nothing from now on; what it has appended is still to be drained. */
-void log_drain_refuse(struct log_drain *l);
+void log_drain_refuse_writers(struct log_drain *l);
 
 /*
  * Hand over complete records: record(context, tid, bytes, size); bytes live until the call returns.  finished: no writer

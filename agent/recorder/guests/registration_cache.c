@@ -74,7 +74,7 @@ void registration_cache_destroy(struct registration_cache *s)
 
 /* --------------------------------------------------------------------------------------------------------- the tables */
 
-static struct record **subject_chain(const struct registration_cache *s, const uint64_t *subject)
+static struct record **chain_of_subject(const struct registration_cache *s, const uint64_t *subject)
 {
 	uint64_t hash = 0;
 
@@ -83,39 +83,39 @@ static struct record **subject_chain(const struct registration_cache *s, const u
 	return &s->by_subject[hash & (s->capacity - 1)];
 }
 
-static struct record **page_chain(const struct registration_cache *s, uint64_t address)
+static struct record **chain_of_page(const struct registration_cache *s, uint64_t address)
 {
 	return &s->by_page[hash_pair(address >> PAGE_SHIFT, 0) & (s->capacity - 1)];
 }
 
-static void index_insert(struct registration_cache *s, struct record *r)
+static void insert_into_indexes(struct registration_cache *s, struct record *r)
 {
-	struct record **chain = subject_chain(s, r->subject);
+	struct record **chain = chain_of_subject(s, r->subject);
 
 	r->same_subject = *chain;
 	*chain = r;
 	if (r->address != PLACE_NONE) {
-		chain = page_chain(s, r->address);
+		chain = chain_of_page(s, r->address);
 		r->same_page = *chain;
 		*chain = r;
 	}
 }
 
-static void index_remove(struct registration_cache *s, struct record *r)
+static void remove_from_indexes(struct registration_cache *s, struct record *r)
 {
 	struct record **chain;
 
-	for (chain = subject_chain(s, r->subject); *chain != r; chain = &(*chain)->same_subject)
+	for (chain = chain_of_subject(s, r->subject); *chain != r; chain = &(*chain)->same_subject)
 		;
 	*chain = r->same_subject;
 	if (r->address == PLACE_NONE)
 		return;
-	for (chain = page_chain(s, r->address); *chain != r; chain = &(*chain)->same_page)
+	for (chain = chain_of_page(s, r->address); *chain != r; chain = &(*chain)->same_page)
 		;
 	*chain = r->same_page;
 }
 
-static void grow(struct registration_cache *s)
+static void grow_cache_indexes(struct registration_cache *s)
 {
 	struct record **subject = calloc(2 * s->capacity, sizeof(*subject)), **page = calloc(2 * s->capacity, sizeof(*page));
 
@@ -130,12 +130,12 @@ static void grow(struct registration_cache *s)
 	s->by_page = page;
 	s->capacity *= 2;
 	for (struct record *r = s->first; r; r = r->behind)
-		index_insert(s, r);
+		insert_into_indexes(s, r);
 }
 
-static void forget(struct registration_cache *s, struct record *r)
+static void forget_record(struct registration_cache *s, struct record *r)
 {
-	index_remove(s, r);
+	remove_from_indexes(s, r);
 	*(r->before ? &r->before->behind : &s->first) = r->behind;
 	*(r->behind ? &r->behind->before : &s->last) = r->before;
 	s->nr--;
@@ -143,9 +143,9 @@ static void forget(struct registration_cache *s, struct record *r)
 	free(r);
 }
 
-static struct record *find(const struct registration_cache *s, const uint64_t *subject)
+static struct record *find_record_of_subject(const struct registration_cache *s, const uint64_t *subject)
 {
-	struct record *r = *subject_chain(s, subject);
+	struct record *r = *chain_of_subject(s, subject);
 
 	while (r && memcmp(r->subject, subject, sizeof(r->subject)) != 0)
 		r = r->same_subject;
@@ -154,21 +154,21 @@ static struct record *find(const struct registration_cache *s, const uint64_t *s
 
 /* ------------------------------------------------------------------------------------------------ what goes with what */
 
-static bool is_companion(const struct record *r)
+static bool is_companion_of_load(const struct record *r)
 {
 	return r->id == JITREG_DEBUG_INFO || r->id == JITREG_INLINES || r->id == JITREG_CODE_MAP || r->id == JITREG_UNWINDING_INFO;
 }
 
 /* replaced: by other code, so what is not code, or waits for code, stays. */
-static bool is_replaced(const struct record *r, uint64_t start, uint64_t end, bool replaced)
+static bool is_record_cleared(const struct record *r, uint64_t start, uint64_t end, bool replaced)
 {
 	if (r->address < start || r->address >= end)
 		return false;
-	return !replaced || (is_companion(r) ? r->bound : r->id == JITREG_LOAD || r->id == JITREG_IMAGE);
+	return !replaced || (is_companion_of_load(r) ? r->bound : r->id == JITREG_LOAD || r->id == JITREG_IMAGE);
 }
 
 /* What starts within [start, start + bytes) is no more. */
-static void clear(struct registration_cache *s, uint64_t start, uint64_t bytes, bool replaced)
+static void clear_address_range(struct registration_cache *s, uint64_t start, uint64_t bytes, bool replaced)
 {
 	uint64_t end = bytes > UINT64_MAX - start ? UINT64_MAX : start + bytes;
 	uint64_t pages = (end >> PAGE_SHIFT) - (start >> PAGE_SHIFT);
@@ -176,43 +176,43 @@ static void clear(struct registration_cache *s, uint64_t start, uint64_t bytes, 
 	if (pages > s->nr) {
 		for (struct record *next, *r = s->first; r; r = next) {
 			next = r->behind;
-			if (r->address != PLACE_NONE && is_replaced(r, start, end, replaced))
-				forget(s, r);
+			if (r->address != PLACE_NONE && is_record_cleared(r, start, end, replaced))
+				forget_record(s, r);
 		}
 		return;
 	}
 	for (uint64_t page = start >> PAGE_SHIFT; page <= end >> PAGE_SHIFT; page++)
-		for (struct record *next, *r = *page_chain(s, page << PAGE_SHIFT); r; r = next) {
+		for (struct record *next, *r = *chain_of_page(s, page << PAGE_SHIFT); r; r = next) {
 			next = r->same_page;
-			if (r->address >> PAGE_SHIFT == page && is_replaced(r, start, end, replaced))
-				forget(s, r);
+			if (r->address >> PAGE_SHIFT == page && is_record_cleared(r, start, end, replaced))
+				forget_record(s, r);
 		}
 }
 
-static void unload(struct registration_cache *s, uint64_t address, uint64_t bytes)
+static void unload_code(struct registration_cache *s, uint64_t address, uint64_t bytes)
 {
-	clear(s, address, bytes ? bytes : 1, false);
+	clear_address_range(s, address, bytes ? bytes : 1, false);
 }
 
 /* Companions that came before their LOAD now belong to it. */
-static void bind(struct registration_cache *s, uint64_t address, uint32_t tid)
+static void bind_companions_to_load(struct registration_cache *s, uint64_t address, uint32_t tid)
 {
 	uint64_t waiting[NR_SUBJECT] = { JITREG_UNWINDING_INFO, tid, 1 };
-	struct record *r = find(s, waiting);
+	struct record *r = find_record_of_subject(s, waiting);
 
 	if (r) { /* it did not say whose it is: the next one's of its thread */
-		index_remove(s, r);
+		remove_from_indexes(s, r);
 		r->subject[1] = r->address = address;
 		r->subject[2] = 0;
-		index_insert(s, r);
+		insert_into_indexes(s, r);
 	}
-	for (r = *page_chain(s, address); r; r = r->same_page)
-		if (r->address == address && is_companion(r))
+	for (r = *chain_of_page(s, address); r; r = r->same_page)
+		if (r->address == address && is_companion_of_load(r))
 			r->bound = true;
 }
 
 /* The text sections of an ELF that is in memory: what was there before has been replaced.  First one's address, or NONE. */
-static uint64_t replace_by_elf(struct registration_cache *s, const unsigned char *elf, uint64_t bytes)
+static uint64_t clear_code_of_elf(struct registration_cache *s, const unsigned char *elf, uint64_t bytes)
 {
 	uint64_t first = PLACE_NONE;
 	Elf64_Ehdr h;
@@ -229,7 +229,7 @@ static uint64_t replace_by_elf(struct registration_cache *s, const unsigned char
 		memcpy(&sh, elf + h.e_shoff + (size_t)i * sizeof(sh), sizeof(sh));
 		if (!(sh.sh_flags & SHF_EXECINSTR) || !sh.sh_addr || !sh.sh_size)
 			continue;
-		clear(s, sh.sh_addr, sh.sh_size, true);
+		clear_address_range(s, sh.sh_addr, sh.sh_size, true);
 		if (first == PLACE_NONE)
 			first = sh.sh_addr;
 	}
@@ -238,7 +238,7 @@ static uint64_t replace_by_elf(struct registration_cache *s, const unsigned char
 
 /* -------------------------------------------------------------------------------------------------------------- adding */
 
-static uint64_t hash_value(const struct schema_value *v)
+static uint64_t hash_schema_value(const struct schema_value *v)
 {
 	uint64_t h = 14695981039346656037ull;
 
@@ -247,15 +247,15 @@ static uint64_t hash_value(const struct schema_value *v)
 	return h;
 }
 
-static void keep(struct registration_cache *s, uint32_t tid, const void *bytes, size_t nr, const uint64_t *subject, uint64_t address)
+static void keep_record(struct registration_cache *s, uint32_t tid, const void *bytes, size_t nr, const uint64_t *subject, uint64_t address)
 {
 	const uint64_t load[NR_SUBJECT] = { JITREG_LOAD, address };
-	struct record *r = find(s, subject);
+	struct record *r = find_record_of_subject(s, subject);
 
 	if (r)
-		forget(s, r);
+		forget_record(s, r);
 	while (s->first && s->bytes + sizeof(*r) + nr > s->limit) {
-		forget(s, s->first);
+		forget_record(s, s->first);
 		s->forgotten++;
 	}
 	r = sizeof(*r) + nr <= s->limit ? malloc(sizeof(*r) + nr) : NULL;
@@ -264,7 +264,7 @@ static void keep(struct registration_cache *s, uint32_t tid, const void *bytes, 
 		return;
 	}
 	if (s->nr >= s->capacity)
-		grow(s);
+		grow_cache_indexes(s);
 	*r = (struct record){ .before = s->last, .address = address, .id = (uint32_t)subject[0], .tid = tid, .bytes = (uint32_t)nr };
 	memcpy(r->subject, subject, sizeof(r->subject));
 	memcpy(r->data, bytes, nr);
@@ -272,34 +272,34 @@ static void keep(struct registration_cache *s, uint32_t tid, const void *bytes, 
 	s->last = r;
 	s->nr++;
 	s->bytes += sizeof(*r) + nr;
-	r->bound = r->id == JITREG_CODE_MAP && find(s, load);
-	index_insert(s, r);
+	r->bound = r->id == JITREG_CODE_MAP && find_record_of_subject(s, load);
+	insert_into_indexes(s, r);
 }
 
-static void drop(struct registration_cache *s, const uint64_t *subject)
+static void drop_record_of_subject(struct registration_cache *s, const uint64_t *subject)
 {
-	struct record *r = find(s, subject);
+	struct record *r = find_record_of_subject(s, subject);
 
 	if (r)
-		forget(s, r);
+		forget_record(s, r);
 }
 
-static void move(struct registration_cache *s, uint64_t from, uint64_t to, uint64_t bytes)
+static void move_code(struct registration_cache *s, uint64_t from, uint64_t to, uint64_t bytes)
 {
 	uint64_t subject[NR_SUBJECT] = { JITREG_LOAD, from };
-	struct record *load = find(s, subject);
+	struct record *load = find_record_of_subject(s, subject);
 
 	if (!load || from == to)
 		return;
-	index_remove(s, load);
+	remove_from_indexes(s, load);
 	load->address = load->subject[1] = PLACE_NONE; /* so that its new place can be cleared */
-	index_insert(s, load);
-	clear(s, from, 1, false);
-	clear(s, to, bytes, true);
-	index_remove(s, load);
+	insert_into_indexes(s, load);
+	clear_address_range(s, from, 1, false);
+	clear_address_range(s, to, bytes, true);
+	remove_from_indexes(s, load);
 	load->address = load->subject[1] = to;
 	memcpy(load->data + offsetof(struct jitreg_load_record, code_addr), &to, sizeof(to));
-	index_insert(s, load);
+	insert_into_indexes(s, load);
 }
 
 /* Components with those numbers are over, and so are links, edges and facts of theirs; and the scopes themselves. */
@@ -326,15 +326,15 @@ static void end_scope(struct registration_cache *s, uint64_t first, uint64_t nr)
 			break;
 		}
 		if (ends)
-			forget(s, r);
+			forget_record(s, r);
 	}
 }
 
 /* An object is gone with all below it, which were announced behind it. */
-static void end_object(struct registration_cache *s, uint64_t address)
+static void end_object_tree(struct registration_cache *s, uint64_t address)
 {
 	uint64_t subject[NR_SUBJECT] = { JITREG_OBJECT, address };
-	struct record *o = find(s, subject), *next;
+	struct record *o = find_record_of_subject(s, subject), *next;
 
 	for (struct record *r = o ? o->behind : NULL; r; r = next) {
 		struct jitreg_object_record object;
@@ -346,19 +346,19 @@ static void end_object(struct registration_cache *s, uint64_t address)
 
 			memcpy(&steps, r->data, sizeof(steps));
 			upper[1] = steps.address;
-			if (steps.address == address || !find(s, upper))
-				forget(s, r);
+			if (steps.address == address || !find_record_of_subject(s, upper))
+				forget_record(s, r);
 			continue;
 		}
 		if (r->id != JITREG_OBJECT)
 			continue;
 		memcpy(&object, r->data, sizeof(object));
 		upper[1] = object.upper;
-		if (object.upper && (object.upper == address || !find(s, upper)))
-			forget(s, r);
+		if (object.upper && (object.upper == address || !find_record_of_subject(s, upper)))
+			forget_record(s, r);
 	}
 	if (o)
-		forget(s, o);
+		forget_record(s, o);
 }
 
 #define NONE (-1)
@@ -389,7 +389,7 @@ static const struct subject_fields {
 };
 
 /* What a record is about, as subject, and the address of that, or PLACE_NONE.  false: it is of the moment only, or unknown. */
-static bool find_subject(uint32_t id, uint32_t tid, const struct schema_value *v, uint64_t subject[NR_SUBJECT], uint64_t *address)
+static bool find_record_subject(uint32_t id, uint32_t tid, const struct schema_value *v, uint64_t subject[NR_SUBJECT], uint64_t *address)
 {
 	*address = PLACE_NONE;
 	memset(subject, 0, NR_SUBJECT * sizeof(*subject));
@@ -408,16 +408,16 @@ static bool find_subject(uint32_t id, uint32_t tid, const struct schema_value *v
 	switch (id) {
 	case JITREG_UNWINDING_INFO:
 		subject[1] = tid;
-		subject[2] = 1; /* waiting, see bind() */
+		subject[2] = 1; /* waiting, see bind_companions_to_load() */
 		return true;
 	case JITREG_IMAGE:
 		subject[1] = v[F(image, load_bias)].u;
-		subject[2] = hash_value(&v[F(image, path)]);
+		subject[2] = hash_schema_value(&v[F(image, path)]);
 		return true;
 	case JITREG_IMAGE_UNLOAD:
 		subject[0] = JITREG_IMAGE;
 		subject[1] = v[F(image_unload, load_bias)].u;
-		subject[2] = hash_value(&v[F(image_unload, path)]);
+		subject[2] = hash_schema_value(&v[F(image_unload, path)]);
 		return true;
 	case JITREG_LINK:
 	case JITREG_UNLINK:
@@ -429,20 +429,20 @@ static bool find_subject(uint32_t id, uint32_t tid, const struct schema_value *v
 	case JITREG_COUNTER:
 		subject[1] = v[F(counter, level)].u;
 		subject[2] = v[F(counter, component)].u;
-		subject[3] = hash_value(&v[F(counter, name)]);
+		subject[3] = hash_schema_value(&v[F(counter, name)]);
 		return true;
 	case JITREG_MARK:
 		subject[1] = v[F(mark, mark)].u;
 		subject[3] = UINT64_MAX;
 		if (subject[1])
 			return true;
-		subject[1] = v[F(mark, level)].u << 32 ^ hash_value(&v[F(mark, name)]);
+		subject[1] = v[F(mark, level)].u << 32 ^ hash_schema_value(&v[F(mark, name)]);
 		subject[2] = v[F(mark, component)].u;
 		subject[3] = v[F(mark, instance)].u;
 		return true;
 	case JITREG_SOURCE:
 		subject[1] = v[F(source, level)].u;
-		subject[2] = hash_value(&v[F(source, name)]);
+		subject[2] = hash_schema_value(&v[F(source, name)]);
 		return true;
 	default:
 		return false;
@@ -450,23 +450,23 @@ static bool find_subject(uint32_t id, uint32_t tid, const struct schema_value *v
 }
 
 /* A record that is not kept: it ends or moves what others said. */
-static bool is_change(struct registration_cache *s, uint32_t id, const struct schema_value *v, const uint64_t subject[NR_SUBJECT])
+static bool apply_if_change(struct registration_cache *s, uint32_t id, const struct schema_value *v, const uint64_t subject[NR_SUBJECT])
 {
 	const uint64_t block[NR_SUBJECT] = { JITREG_COUNTER_BLOCK, subject[1] };
 
 	switch (id) {
 	case JITREG_MOVE:
-		move(s, v[F(move, old_code_addr)].u, v[F(move, new_code_addr)].u, v[F(move, code_size)].u);
+		move_code(s, v[F(move, old_code_addr)].u, v[F(move, new_code_addr)].u, v[F(move, code_size)].u);
 		return true;
 	case JITREG_CODE_UNLOAD:
-		unload(s, v[F(code_unload, address)].u, v[F(code_unload, bytes)].u);
+		unload_code(s, v[F(code_unload, address)].u, v[F(code_unload, bytes)].u);
 		return true;
 	case JITREG_OBJECT_END:
-		end_object(s, v[F(object_end, address)].u);
+		end_object_tree(s, v[F(object_end, address)].u);
 		return true;
 	case JITREG_IMAGE_UNLOAD:
 	case JITREG_UNLINK:
-		drop(s, subject);
+		drop_record_of_subject(s, subject);
 		return true;
 	case JITREG_SCOPE:
 		if (v[F(scope, action)].u == JITREG_SCOPE_BEGIN)
@@ -476,14 +476,14 @@ static bool is_change(struct registration_cache *s, uint32_t id, const struct sc
 	case JITREG_COUNTER_VALUES:
 		if (!(v[F(counter_values, flags)].u & JITREG_VALUES_LAST))
 			return false;
-		drop(s, subject);
-		drop(s, block);
+		drop_record_of_subject(s, subject);
+		drop_record_of_subject(s, block);
 		return true;
 	case JITREG_MARK: /* only what has begun and not ended is kept */
 		if (v[F(mark, action)].u == JITREG_MARK_BEGIN)
 			return false;
 		if (!v[F(mark, mark)].u || v[F(mark, action)].u == JITREG_MARK_END)
-			drop(s, subject);
+			drop_record_of_subject(s, subject);
 		return true;
 	default:
 		return false;
@@ -497,29 +497,28 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 	bool is_kept;
 
 	memcpy(&prefix, record, sizeof(prefix));
-	is_kept = find_subject(prefix.id, tid, v, subject, &address);
-	if (is_change(s, prefix.id, v, subject) || !is_kept)
+	is_kept = find_record_subject(prefix.id, tid, v, subject, &address);
+	if (apply_if_change(s, prefix.id, v, subject) || !is_kept)
 		return;
 	if (prefix.id == JITREG_LOAD) {
-		clear(s, address, v[F(load, code_size)].u, true);
-		bind(s, address, tid);
+		clear_address_range(s, address, v[F(load, code_size)].u, true);
+		bind_companions_to_load(s, address, tid);
 	} else if (prefix.id == JITREG_IMAGE && v[F(image, flags)].u & JITREG_IMAGE_MEMORY_ELF) {
-		subject[1] = address = replace_by_elf(s, v[F(image, bytes)].p, v[F(image, bytes)].bytes);
+		subject[1] = address = clear_code_of_elf(s, v[F(image, bytes)].p, v[F(image, bytes)].bytes);
 		subject[2] = 0;
 		subject[3] = 1;
 	}
-	keep(s, tid, record, bytes, subject, address);
+	keep_record(s, tid, record, bytes, subject, address);
 }
 
-void registration_cache_each(const struct registration_cache *s,
-			     void (*each)(void *context, uint32_t tid, const void *record, size_t bytes),
-		     void *context)
+void registration_cache_each_record(const struct registration_cache *s,
+				    void (*each)(void *context, uint32_t tid, const void *record, size_t bytes), void *context)
 {
 	for (const struct record *r = s->first; r; r = r->behind)
 		each(context, r->tid, r->data, r->bytes);
 }
 
-uint64_t registration_cache_records(const struct registration_cache *s)
+uint64_t registration_cache_nr_records(const struct registration_cache *s)
 {
 	return s->nr;
 }

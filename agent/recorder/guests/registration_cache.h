@@ -23,11 +23,10 @@ void registration_cache_add(struct registration_cache *s, uint32_t tid, const vo
 			    const struct schema_value *values);
 
 /* All records, in the order of their registration. */
-void registration_cache_each(const struct registration_cache *s,
-			     void (*each)(void *context, uint32_t tid, const void *record, size_t bytes),
-		     void *context);
+void registration_cache_each_record(const struct registration_cache *s,
+				    void (*each)(void *context, uint32_t tid, const void *record, size_t bytes), void *context);
 
-uint64_t registration_cache_records(const struct registration_cache *s);
+uint64_t registration_cache_nr_records(const struct registration_cache *s);
 uint64_t registration_cache_bytes(const struct registration_cache *s);
 /* Records dropped because of the limit since the last call. */
 uint64_t registration_cache_take_forgotten(struct registration_cache *s);

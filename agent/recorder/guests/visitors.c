@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void remove_at(struct visitors *v, int i)
+static void remove_visitor_at(struct visitors *v, int i)
 {
 	memmove(&v->visitor[i], &v->visitor[i + 1], (size_t)(--v->nr - i) * sizeof(v->visitor[0]));
 }
@@ -16,12 +16,12 @@ void visitors_add(struct visitors *v, int fd, pid_t pid)
 {
 	if (v->nr == VISITORS_MAX) {
 		close(v->visitor[0].fd);
-		remove_at(v, 0);
+		remove_visitor_at(v, 0);
 	}
 	v->visitor[v->nr++] = (struct visitor){ fd, pid, clock_now_ns() + VISITORS_WAIT_MS * 1000000ull };
 }
 
-int visitors_take(struct visitors *v, pid_t *pid)
+int visitors_take_ready(struct visitors *v, pid_t *pid)
 {
 	struct pollfd wait[VISITORS_MAX];
 	uint64_t now;
@@ -36,12 +36,12 @@ int visitors_take(struct visitors *v, pid_t *pid)
 			if (wait[i].revents) {
 				fd = v->visitor[i].fd;
 				*pid = v->visitor[i].pid;
-				remove_at(v, i);
+				remove_visitor_at(v, i);
 			}
 	now = clock_now_ns();
 	while (fd < 0 && v->nr && now >= v->visitor[0].until_ns) {
 		close(v->visitor[0].fd);
-		remove_at(v, 0);
+		remove_visitor_at(v, 0);
 	}
 	return fd;
 }

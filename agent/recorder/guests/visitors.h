@@ -26,7 +26,7 @@ struct visitors {
 void visitors_add(struct visitors *v, int fd, pid_t pid);
 /* One that has sent something, or has closed: its descriptor, which is the caller's, and its process.  -1: none has.  Closes those that
  * were silent for too long. */
-int visitors_take(struct visitors *v, pid_t *pid);
+int visitors_take_ready(struct visitors *v, pid_t *pid);
 void visitors_close(struct visitors *v);
 
 #endif

@@ -49,7 +49,7 @@ static int64_t now_ms(void)
 }
 
 /* false: it has been long enough. */
-static bool wait_a_moment(const struct patience *p, int fd, short events)
+static bool poll_until_deadline(const struct patience *p, int fd, short events)
 {
 	struct pollfd wait = { fd, events, 0 };
 
@@ -58,7 +58,7 @@ static bool wait_a_moment(const struct patience *p, int fd, short events)
 	return now_ms() < p->until_ms;
 }
 
-static int find_library(void *context, const struct proc_mapping *m)
+static int find_libjvm_mapping(void *context, const struct proc_mapping *m)
 {
 	struct hotspot *h = context;
 	const char *name = strrchr(m->path, '/');
@@ -76,7 +76,7 @@ bool hotspot_find(struct hotspot *h, const struct attach_target *t)
 	int root;
 
 	*h = (struct hotspot){ .pid = t->pid, .living = t->living, .own_pid = t->own_pid, .pidfd = -1, .tmp_fd = -1 };
-	if (proc_each_mapping(t->living, find_library, h) != 1)
+	if (proc_each_mapping(t->living, find_libjvm_mapping, h) != 1)
 		return false;
 	h->pidfd = (int)syscall(SYS_pidfd_open, t->pid, 0);
 	snprintf(path, sizeof(path), "/proc/%d", (int)t->living);
@@ -93,13 +93,13 @@ bool hotspot_find(struct hotspot *h, const struct attach_target *t)
 	return true;
 }
 
-static void file_name(const struct hotspot *h, const char *format, char name[NAME_BYTES])
+static void format_pid_file_name(const struct hotspot *h, const char *format, char name[NAME_BYTES])
 {
 	snprintf(name, NAME_BYTES, format, (int)h->own_pid);
 }
 
 /* Does a file of that name exist?  -EPERM: it is not of that kind, or another user's. */
-static int look_for(const struct hotspot *h, const char *name, mode_t kind)
+static int check_tmp_file(const struct hotspot *h, const char *name, mode_t kind)
 {
 	struct stat st;
 
@@ -109,12 +109,12 @@ static int look_for(const struct hotspot *h, const char *name, mode_t kind)
 }
 
 /* The reasons not to ask, before anything is touched. */
-static int check(const struct hotspot *h, struct diag *d)
+static int check_jvm_accepts_attach(const struct hotspot *h, struct diag *d)
 {
 	char path[64], text[64], socket_name[NAME_BYTES];
 	struct hotspot_variables v;
 
-	file_name(h, ".java_pid%d", socket_name);
+	format_pid_file_name(h, ".java_pid%d", socket_name);
 	if (h->pidfd < 0 || h->tmp_fd < 0)
 		return diag_fail(d, ENOENT, "its /tmp is not accessible");
 	if (geteuid() != 0 && geteuid() != h->uid)
@@ -125,38 +125,38 @@ static int check(const struct hotspot *h, struct diag *d)
 		return diag_fail(d, ENOTSUP, "Compiler.perfmap needs Java %d or later", MAJOR_LEAST);
 	if (v.attach_disabled)
 		return diag_fail(d, ENOTSUP, "-XX:+DisableAttachMechanism");
-	if (v.signals_reduced && look_for(h, socket_name, S_IFSOCK)) /* (it listens from its start) */
+	if (v.signals_reduced && check_tmp_file(h, socket_name, S_IFSOCK)) /* (it listens from its start) */
 		return diag_fail(d, ENOTSUP, "-Xrs");
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)h->living);
-	proc_value(path, "State:", text, sizeof(text));
+	proc_read_value(path, "State:", text, sizeof(text));
 	if (*text == 'T' || *text == 't')
 		return diag_fail(d, EBUSY, "it is stopped");
 	return 0;
 }
 
-static bool handles_quit(const struct hotspot *h)
+static bool jvm_handles_sigquit(const struct hotspot *h)
 {
 	char path[64], text[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)h->living);
-	proc_value(path, "SigCgt:", text, sizeof(text));
+	proc_read_value(path, "SigCgt:", text, sizeof(text));
 	return strtoull(text, NULL, 16) >> (SIGQUIT - 1) & 1;
 }
 
 /* Makes it listen.  Should it not in time, the file stays: without it, a signal that is seen late would mean something else. */
-static int make_it_listen(const struct hotspot *h, const struct patience *p, struct diag *d)
+static int make_jvm_listen(const struct hotspot *h, const struct patience *p, struct diag *d)
 {
 	char trigger[NAME_BYTES], socket_name[NAME_BYTES];
 	bool is_ours;
 	int fd, ret;
 
-	file_name(h, ".attach_pid%d", trigger);
-	file_name(h, ".java_pid%d", socket_name);
-	if (!handles_quit(h))
+	format_pid_file_name(h, ".attach_pid%d", trigger);
+	format_pid_file_name(h, ".java_pid%d", socket_name);
+	if (!jvm_handles_sigquit(h))
 		return diag_fail(d, ENOTSUP, "it does not handle SIGQUIT");
 	fd = openat(h->tmp_fd, trigger, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	is_ours = fd >= 0;
-	if (!is_ours && (errno != EEXIST || look_for(h, trigger, S_IFREG)))
+	if (!is_ours && (errno != EEXIST || check_tmp_file(h, trigger, S_IFREG)))
 		return diag_fail(d, EACCES, "/tmp/%s cannot be created", trigger);
 	if (is_ours && fchown(fd, h->uid, h->gid) && geteuid() != h->uid) {
 		close(fd);
@@ -172,8 +172,8 @@ static int make_it_listen(const struct hotspot *h, const struct patience *p, str
 		return diag_fail(d, ret, "SIGQUIT cannot be sent: %s", strerror(ret));
 	}
 	do {
-		ret = look_for(h, socket_name, S_IFSOCK);
-	} while (ret == -ENOENT && wait_a_moment(p, -1, 0));
+		ret = check_tmp_file(h, socket_name, S_IFSOCK);
+	} while (ret == -ENOENT && poll_until_deadline(p, -1, 0));
 	if (ret == -ENOENT)
 		return diag_fail(d, ETIMEDOUT, "it did not listen within %d s", ANSWER_MS / 1000);
 	if (is_ours)
@@ -182,7 +182,7 @@ static int make_it_listen(const struct hotspot *h, const struct patience *p, str
 }
 
 /* A descriptor, or -errno. */
-static int open_socket(const struct hotspot *h, struct diag *d)
+static int connect_to_jvm(const struct hotspot *h, struct diag *d)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct ucred peer = { 0 };
@@ -192,7 +192,7 @@ static int open_socket(const struct hotspot *h, struct diag *d)
 
 	if (fd < 0)
 		return diag_fail(d, errno, "no socket: %s", strerror(errno));
-	file_name(h, ".java_pid%d", name);
+	format_pid_file_name(h, ".java_pid%d", name);
 	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", h->tmp_fd, name);
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
 		error = errno;
@@ -207,7 +207,7 @@ static int open_socket(const struct hotspot *h, struct diag *d)
 }
 
 /* Sends the request, and waits for the end of the answer. */
-static int ask(int fd, const struct patience *p, struct diag *d)
+static int request_perf_map(int fd, const struct patience *p, struct diag *d)
 {
 	char answer[ANSWER_BYTES], scratch[ANSWER_BYTES], *line;
 	size_t nr = 0;
@@ -225,7 +225,7 @@ static int ask(int fd, const struct patience *p, struct diag *d)
 			nr += (size_t)n;
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return diag_fail(d, errno, "its answer: %s", strerror(errno));
-		if (!wait_a_moment(p, fd, POLLIN))
+		if (!poll_until_deadline(p, fd, POLLIN))
 			return diag_fail(d, ETIMEDOUT, "it did not answer within %d s", ANSWER_MS / 1000);
 	}
 	answer[nr] = 0;
@@ -241,7 +241,7 @@ static int ask(int fd, const struct patience *p, struct diag *d)
 }
 
 /* The JVM would overwrite a perf map of the process's own; not one of an earlier process of that number, which is no loss. */
-static int check_map(const struct hotspot *h, const char *map, struct diag *d)
+static int check_existing_perf_map(const struct hotspot *h, const char *map, struct diag *d)
 {
 	struct proc_mem_identity identity = proc_mem_identify(h->pid);
 	struct stat st;
@@ -259,33 +259,33 @@ int hotspot_write_perf_map(struct hotspot *h, void (*meanwhile)(void *context), 
 {
 	struct patience p = { meanwhile, context, now_ms() + ANSWER_MS };
 	char map[NAME_BYTES], name[NAME_BYTES];
-	int fd, ret = check(h, d);
+	int fd, ret = check_jvm_accepts_attach(h, d);
 
 	if (ret)
 		return ret;
-	file_name(h, "perf-%d.map", map);
+	format_pid_file_name(h, "perf-%d.map", map);
 	if (h->has_map) /* so that the new one is another file, which the recorder reads from its beginning */
 		unlinkat(h->tmp_fd, map, 0);
 	h->has_map = false;
-	ret = check_map(h, map, d);
+	ret = check_existing_perf_map(h, map, d);
 	if (ret)
 		return ret;
-	file_name(h, ".java_pid%d", name);
-	ret = look_for(h, name, S_IFSOCK);
+	format_pid_file_name(h, ".java_pid%d", name);
+	ret = check_tmp_file(h, name, S_IFSOCK);
 	if (ret && ret != -ENOENT)
 		return diag_fail(d, -ret, "/tmp/%s is not a socket of its user", name);
 	if (ret)
-		ret = make_it_listen(h, &p, d);
+		ret = make_jvm_listen(h, &p, d);
 	if (ret)
 		return ret;
-	fd = open_socket(h, d);
+	fd = connect_to_jvm(h, d);
 	if (fd < 0)
 		return fd;
-	ret = ask(fd, &p, d);
+	ret = request_perf_map(fd, &p, d);
 	close(fd);
 	if (ret)
 		return ret;
-	h->has_map = look_for(h, map, S_IFREG) == 0;
+	h->has_map = check_tmp_file(h, map, S_IFREG) == 0;
 	return h->has_map ? 0 : diag_fail(d, ENOENT, "it wrote no /tmp/%s", map);
 }
 
@@ -293,8 +293,8 @@ void hotspot_close(struct hotspot *h)
 {
 	char map[NAME_BYTES];
 
-	file_name(h, "perf-%d.map", map);
-	if (h->has_map && look_for(h, map, S_IFREG) == 0)
+	format_pid_file_name(h, "perf-%d.map", map);
+	if (h->has_map && check_tmp_file(h, map, S_IFREG) == 0)
 		unlinkat(h->tmp_fd, map, 0);
 	if (h->pidfd >= 0)
 		close(h->pidfd);

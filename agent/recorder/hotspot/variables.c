@@ -24,24 +24,24 @@ struct table {
 };
 
 /* Where something lies in an entry. */
-static int read_u64(pid_t pid, uint64_t library, const char *symbol, uint64_t *value)
+static int read_u64_variable(pid_t pid, uint64_t library, const char *symbol, uint64_t *value)
 {
 	uint64_t at = proc_mem_find_symbol(pid, library, symbol);
 
 	return at ? proc_mem_read(pid, at, value, sizeof(*value)) : -ENOENT;
 }
 
-static int open_table(struct table *t, pid_t pid, uint64_t library, const char *first, const char *stride)
+static int open_vm_table(struct table *t, pid_t pid, uint64_t library, const char *first, const char *stride)
 {
 	t->pid = pid;
 	t->nr = 0;
-	if (read_u64(pid, library, first, &t->first) || read_u64(pid, library, stride, &t->stride))
+	if (read_u64_variable(pid, library, first, &t->first) || read_u64_variable(pid, library, stride, &t->stride))
 		return -ENOENT;
 	return t->first && t->stride >= 8 && t->stride <= ENTRY_BYTES_MAX ? 0 : -EBADMSG;
 }
 
 /* Does the text at address begin and end as name does? */
-static bool is_text(pid_t pid, uint64_t address, const char *name)
+static bool memory_holds_text(pid_t pid, uint64_t address, const char *name)
 {
 	char text[NAME_BYTES];
 	size_t bytes = strlen(name) + 1;
@@ -49,12 +49,12 @@ static bool is_text(pid_t pid, uint64_t address, const char *name)
 	return address && bytes <= sizeof(text) && proc_mem_read(pid, address, text, bytes) == 0 && memcmp(text, name, bytes) == 0;
 }
 
-static bool next_entry(struct table *t, unsigned char entry[ENTRY_BYTES_MAX])
+static bool read_next_vm_entry(struct table *t, unsigned char entry[ENTRY_BYTES_MAX])
 {
 	return t->nr < ENTRIES_MAX && proc_mem_read(t->pid, t->first + t->nr++ * t->stride, entry, t->stride) == 0;
 }
 
-static bool take_word(const unsigned char *entry, const struct table *t, uint64_t offset, uint64_t *value)
+static bool load_entry_word(const unsigned char *entry, const struct table *t, uint64_t offset, uint64_t *value)
 {
 	if (offset > t->stride - 8)
 		return false;
@@ -73,27 +73,27 @@ struct wanted {
 	uint64_t value; /* a static variable's address, or a field's offset */
 };
 
-static int find_variables(pid_t pid, uint64_t library, struct wanted *w, int nr)
+static int find_vm_variables(pid_t pid, uint64_t library, struct wanted *w, int nr)
 {
 	unsigned char entry[ENTRY_BYTES_MAX];
 	struct fields f;
 	struct table t;
 	uint64_t type, name;
-	int ret = open_table(&t, pid, library, "gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride");
+	int ret = open_vm_table(&t, pid, library, "gHotSpotVMStructs", "gHotSpotVMStructEntryArrayStride");
 
-	if (ret || read_u64(pid, library, "gHotSpotVMStructEntryTypeNameOffset", &f.type) ||
-	    read_u64(pid, library, "gHotSpotVMStructEntryFieldNameOffset", &f.name) ||
-	    read_u64(pid, library, "gHotSpotVMStructEntryOffsetOffset", &f.offset) ||
-	    read_u64(pid, library, "gHotSpotVMStructEntryAddressOffset", &f.address))
+	if (ret || read_u64_variable(pid, library, "gHotSpotVMStructEntryTypeNameOffset", &f.type) ||
+	    read_u64_variable(pid, library, "gHotSpotVMStructEntryFieldNameOffset", &f.name) ||
+	    read_u64_variable(pid, library, "gHotSpotVMStructEntryOffsetOffset", &f.offset) ||
+	    read_u64_variable(pid, library, "gHotSpotVMStructEntryAddressOffset", &f.address))
 		return ret ? ret : -ENOENT;
-	while (next_entry(&t, entry)) {
-		if (!take_word(entry, &t, f.type, &type) || !take_word(entry, &t, f.name, &name) || !type)
+	while (read_next_vm_entry(&t, entry)) {
+		if (!load_entry_word(entry, &t, f.type, &type) || !load_entry_word(entry, &t, f.name, &name) || !type)
 			break;
 		for (int i = 0; i < nr; i++) {
 			uint64_t offset, address;
 
-			if (w[i].found || !is_text(pid, name, w[i].name) || !is_text(pid, type, w[i].type) ||
-			    !take_word(entry, &t, f.offset, &offset) || !take_word(entry, &t, f.address, &address))
+			if (w[i].found || !memory_holds_text(pid, name, w[i].name) || !memory_holds_text(pid, type, w[i].type) ||
+			    !load_entry_word(entry, &t, f.offset, &offset) || !load_entry_word(entry, &t, f.address, &address))
 				continue;
 			w[i].value = address ? address : offset;
 			w[i].found = true;
@@ -102,18 +102,18 @@ static int find_variables(pid_t pid, uint64_t library, struct wanted *w, int nr)
 	return 0;
 }
 
-static uint64_t size_of_type(pid_t pid, uint64_t library, const char *name)
+static uint64_t size_of_vm_type(pid_t pid, uint64_t library, const char *name)
 {
 	unsigned char entry[ENTRY_BYTES_MAX];
 	uint64_t name_at, size_at, at, size;
 	struct table t;
 
-	if (open_table(&t, pid, library, "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride") ||
-	    read_u64(pid, library, "gHotSpotVMTypeEntryTypeNameOffset", &name_at) ||
-	    read_u64(pid, library, "gHotSpotVMTypeEntrySizeOffset", &size_at))
+	if (open_vm_table(&t, pid, library, "gHotSpotVMTypes", "gHotSpotVMTypeEntryArrayStride") ||
+	    read_u64_variable(pid, library, "gHotSpotVMTypeEntryTypeNameOffset", &name_at) ||
+	    read_u64_variable(pid, library, "gHotSpotVMTypeEntrySizeOffset", &size_at))
 		return 0;
-	while (next_entry(&t, entry) && take_word(entry, &t, name_at, &at) && at)
-		if (is_text(pid, at, name) && take_word(entry, &t, size_at, &size))
+	while (read_next_vm_entry(&t, entry) && load_entry_word(entry, &t, name_at, &at) && at)
+		if (memory_holds_text(pid, at, name) && load_entry_word(entry, &t, size_at, &size))
 			return size;
 	return 0;
 }
@@ -125,8 +125,8 @@ struct flag {
 	bool found;
 };
 
-static int read_flags(pid_t pid, uint64_t first, uint64_t nr, uint64_t bytes, uint64_t name_at, uint64_t value_at, struct flag *flags,
-		      int nr_flags)
+static int read_vm_flags(pid_t pid, uint64_t first, uint64_t nr, uint64_t bytes, uint64_t name_at, uint64_t value_at, struct flag *flags,
+			 int nr_flags)
 {
 	unsigned char entry[FLAG_BYTES_MAX];
 	uint64_t name, address;
@@ -140,7 +140,7 @@ static int read_flags(pid_t pid, uint64_t first, uint64_t nr, uint64_t bytes, ui
 		memcpy(&name, entry + name_at, 8);
 		memcpy(&address, entry + value_at, 8);
 		for (int k = 0; k < nr_flags; k++)
-			if (!flags[k].found && is_text(pid, name, flags[k].name)) {
+			if (!flags[k].found && memory_holds_text(pid, name, flags[k].name)) {
 				if (proc_mem_read(pid, address, &value, 1) || value > 1)
 					return -EBADMSG;
 				*flags[k].to = value;
@@ -166,7 +166,7 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 	struct flag flags[] = { { "DisableAttachMechanism", &v->attach_disabled, false },
 				{ "ReduceSignalUsage", &v->signals_reduced, false } };
 	uint64_t first, nr;
-	int ret = find_variables(pid, library, w, NR);
+	int ret = find_vm_variables(pid, library, w, NR);
 
 	memset(v, 0, sizeof(*v));
 	if (ret)
@@ -179,6 +179,6 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 	if (proc_mem_read(pid, w[MAJOR].value, &v->major, sizeof(v->major)) || proc_mem_read(pid, w[FLAGS].value, &first, sizeof(first)) ||
 	    proc_mem_read(pid, w[NR_FLAGS].value, &nr, sizeof(nr)))
 		return -EFAULT;
-	return read_flags(pid, first, nr, size_of_type(pid, library, "JVMFlag"), w[NAME].value, w[VALUE].value, flags,
-			  (int)(sizeof(flags) / sizeof(flags[0])));
+	return read_vm_flags(pid, first, nr, size_of_vm_type(pid, library, "JVMFlag"), w[NAME].value, w[VALUE].value, flags,
+			     (int)(sizeof(flags) / sizeof(flags[0])));
 }

@@ -21,7 +21,7 @@ struct search {
 };
 
 /* That of zlib, gzip and .gnu_debuglink (gdb's documentation, "Debugging Information in Separate Files"). */
-static uint32_t crc32_of(int fd)
+static uint32_t crc32_of_file(int fd)
 {
 	static uint32_t table[256];
 	unsigned char bytes[65536];
@@ -42,16 +42,16 @@ static uint32_t crc32_of(int fd)
 	return ~crc;
 }
 
-static bool is_of(const struct search *s, int fd)
+static bool is_debug_file_of_image(const struct search *s, int fd)
 {
 	const struct elf_parts *a = s->of, *b = s->found;
 
 	if (a->build_id_bytes && b->build_id_bytes)
 		return a->build_id_bytes == b->build_id_bytes && memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
-	return a->debug_link[0] && b->file_bytes <= CRC_BYTES_MAX && crc32_of(fd) == a->debug_link_crc;
+	return a->debug_link[0] && b->file_bytes <= CRC_BYTES_MAX && crc32_of_file(fd) == a->debug_link_crc;
 }
 
-static bool try_path(const struct search *s, const char *root, const char *path)
+static bool try_debug_path(const struct search *s, const char *root, const char *path)
 {
 	char all[PATH_MAX];
 	struct stat st;
@@ -65,7 +65,7 @@ static bool try_path(const struct search *s, const char *root, const char *path)
 	if (fd < 0)
 		return false;
 	if (elf_parts_read_symbols(fd, s->found) == 0) {
-		good = s->found->has_symbols && is_of(s, fd);
+		good = s->found->has_symbols && is_debug_file_of_image(s, fd);
 		of_another = s->found->has_symbols && !good;
 		if (!good)
 			elf_parts_free(s->found);
@@ -77,15 +77,15 @@ static bool try_path(const struct search *s, const char *root, const char *path)
 }
 
 /* In the process's view of files, which may be a container's, and in ours. */
-static bool try_both(const struct search *s, const char *path)
+static bool try_debug_path_both_roots(const struct search *s, const char *path)
 {
 	char root[32];
 
 	snprintf(root, sizeof(root), "/proc/%u/root", s->pid);
-	return (s->pid && try_path(s, root, path)) || try_path(s, "", path);
+	return (s->pid && try_debug_path(s, root, path)) || try_debug_path(s, "", path);
 }
 
-static bool find_by_link(const struct search *s, const char *path)
+static bool find_by_debug_link(const struct search *s, const char *path)
 {
 	static const char *const forms[] = { "%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s" };
 	const char *slash = strrchr(path, '/');
@@ -93,7 +93,7 @@ static bool find_by_link(const struct search *s, const char *path)
 
 	for (size_t i = 0; slash && s->of->debug_link[0] && i < sizeof(forms) / sizeof(forms[0]); i++)
 		if (snprintf(name, sizeof(name), forms[i], (int)(slash - path), path, s->of->debug_link) < (int)sizeof(name) &&
-		    strcmp(name, path) != 0 && try_both(s, name))
+		    strcmp(name, path) != 0 && try_debug_path_both_roots(s, name))
 			return true;
 	return false;
 }
@@ -107,12 +107,12 @@ static bool perf_cache_path(const char *id, char name[PATH_MAX])
 }
 
 /* Of the user who records; FOLDER or HOME with a tail. */
-static bool find_in_caches(const struct search *s, const char *id)
+static bool find_in_debug_caches(const struct search *s, const char *id)
 {
 	const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME"), *debuginfod = getenv("DEBUGINFOD_CACHE_PATH");
 	char name[PATH_MAX];
 
-	if (perf_cache_path(id, name) && try_path(s, "", name))
+	if (perf_cache_path(id, name) && try_debug_path(s, "", name))
 		return true;
 	if (debuginfod)
 		snprintf(name, sizeof(name), "%s/%s/debuginfo", debuginfod, id);
@@ -120,11 +120,11 @@ static bool find_in_caches(const struct search *s, const char *id)
 		snprintf(name, sizeof(name), "%s/debuginfod_client/%s/debuginfo", cache, id);
 	else
 		snprintf(name, sizeof(name), "%s/.cache/debuginfod_client/%s/debuginfo", home ? home : "", id);
-	return try_path(s, "", name);
+	return try_debug_path(s, "", name);
 }
 
 /* The file's own, packed: no more of it than where it lies and the names of functions that .dynsym has not. */
-static bool find_inside(const struct search *s, int fd, const char *path)
+static bool find_packed_symbols(const struct search *s, int fd, const char *path)
 {
 	struct elf_parts packed;
 	int symbols;
@@ -147,7 +147,7 @@ static bool find_on_servers(const struct search *s, struct debuginfod *servers, 
 {
 	char at[PATH_MAX];
 
-	return debuginfod_fetch(servers, s->of->build_id, s->of->build_id_bytes, basename(path), at) && try_path(s, "", at);
+	return debuginfod_fetch(servers, s->of->build_id, s->of->build_id_bytes, basename(path), at) && try_debug_path(s, "", at);
 }
 
 bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct debuginfod *servers,
@@ -158,10 +158,10 @@ bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint3
 
 	*found = (struct elf_parts){ 0 };
 	*where = 0;
-	elf_parts_build_id(of, id);
+	elf_parts_format_build_id(of, id);
 	snprintf(name, sizeof(name), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, of->build_id_bytes > 1 ? id + 2 : "");
-	return (of->build_id_bytes > 1 && try_both(&s, name)) || find_by_link(&s, path) ||
-	       (of->build_id_bytes > 1 && find_in_caches(&s, id)) || (fd >= 0 && find_inside(&s, fd, path)) ||
+	return (of->build_id_bytes > 1 && try_debug_path_both_roots(&s, name)) || find_by_debug_link(&s, path) ||
+	       (of->build_id_bytes > 1 && find_in_debug_caches(&s, id)) || (fd >= 0 && find_packed_symbols(&s, fd, path)) ||
 	       (servers && of->build_id_bytes > 1 && find_on_servers(&s, servers, path));
 }
 
@@ -185,7 +185,7 @@ int debug_file_open_kept(const unsigned char *build_id, uint32_t bytes)
 	int fd;
 
 	memcpy(of.build_id, build_id, of.build_id_bytes);
-	elf_parts_build_id(&of, id);
+	elf_parts_format_build_id(&of, id);
 	if (of.build_id_bytes < 2 || !perf_cache_path(id, name) || stat(name, &st) || !S_ISREG(st.st_mode))
 		return -1;
 	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

@@ -110,7 +110,7 @@ static bool is_go(const char *name)
 }
 
 /* What else a section says that has just become a part. */
-static void learn(struct elf_parts *p, const char *name)
+static void note_section_content(struct elf_parts *p, const char *name)
 {
 	const struct elf_part *part = &p->part[p->nr - 1];
 
@@ -133,31 +133,31 @@ static bool is_named(const char *section, const char *name)
 	       (strncmp(section, ".zdebug_", 8) == 0 && name[0] == '.' && strcmp(section + 2, name + 1) == 0);
 }
 
-static bool is_frames(const char *name)
+static bool is_frame_section(const char *name)
 {
 	return is_named(name, ".eh_frame") || is_named(name, ".debug_frame");
 }
 
 /* Is a section wanted?  frames_bytes: of all sections of frames. */
-static bool is_wanted(const char *name, const Elf64_Shdr *s, bool frames, uint64_t frames_bytes)
+static bool is_section_wanted(const char *name, const Elf64_Shdr *s, bool frames, uint64_t frames_bytes)
 {
 	if (strcmp(name, ".text") == 0)
 		return frames && frames_bytes <= FRAMES_FEW && s->sh_size <= TEXT_MAX;
-	return frames || !is_frames(name);
+	return frames || !is_frame_section(name);
 }
 
-static uint64_t sum_frames(const Elf64_Shdr *s, int nr, const char *names, uint64_t names_bytes)
+static uint64_t sum_frame_section_bytes(const Elf64_Shdr *s, int nr, const char *names, uint64_t names_bytes)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < nr; i++)
 		if (s[i].sh_name < names_bytes && s[i].sh_type != SHT_NOBITS &&
-		    (is_frames(names + s[i].sh_name) || is_go(names + s[i].sh_name)))
+		    (is_frame_section(names + s[i].sh_name) || is_go(names + s[i].sh_name)))
 			sum += s[i].sh_size < UINT32_MAX ? s[i].sh_size : UINT32_MAX;
 	return sum;
 }
 
-static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, const char *const *wanted, bool frames, uint64_t *kept)
+static int read_wanted_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, const char *const *wanted, bool frames, uint64_t *kept)
 {
 	uint64_t frames_bytes = 0;
 	Elf64_Shdr *s;
@@ -179,11 +179,11 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, const 
 		return -ENOMEM;
 	ret = elf_parts_read_at(fd, s[h->e_shstrndx].sh_offset, names, s[h->e_shstrndx].sh_size);
 	if (ret == 0)
-		frames_bytes = sum_frames(s, h->e_shnum, names, s[h->e_shstrndx].sh_size);
+		frames_bytes = sum_frame_section_bytes(s, h->e_shnum, names, s[h->e_shstrndx].sh_size);
 	for (size_t n = 0; ret == 0 && wanted[n]; n++)
 		for (int i = 0; ret == 0 && i < h->e_shnum; i++) {
 			if (s[i].sh_name >= s[h->e_shstrndx].sh_size || s[i].sh_type == SHT_NOBITS ||
-			    !is_named(names + s[i].sh_name, wanted[n]) || !is_wanted(wanted[n], &s[i], frames, frames_bytes))
+			    !is_named(names + s[i].sh_name, wanted[n]) || !is_section_wanted(wanted[n], &s[i], frames, frames_bytes))
 				continue;
 			if (s[i].sh_size > MERGED_MAX - *kept) {
 				p->left_out = "large sections omitted";
@@ -197,14 +197,14 @@ static int add_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h, const 
 			}
 			*kept += s[i].sh_size;
 			if (ret == 0 && s[i].sh_size)
-				learn(p, wanted[n]);
+				note_section_content(p, wanted[n]);
 		}
 	free(names);
 	return ret;
 }
 
 /* Files without section headers (the vdso is copied whole; stripped ones exist): what the segments say. */
-static int add_segments(int fd, struct elf_parts *p, const Elf64_Ehdr *h)
+static int read_segment_headers(int fd, struct elf_parts *p, const Elf64_Ehdr *h)
 {
 	const Elf64_Phdr *ph;
 	uint32_t part = p->nr;
@@ -224,7 +224,7 @@ static int add_segments(int fd, struct elf_parts *p, const Elf64_Ehdr *h)
 	return 0;
 }
 
-static int read_parts(int fd, const char *const *wanted, bool frames, struct elf_parts *out)
+static int read_elf_parts(int fd, const char *const *wanted, bool frames, struct elf_parts *out)
 {
 	Elf64_Ehdr h;
 	struct stat st;
@@ -245,9 +245,9 @@ static int read_parts(int fd, const char *const *wanted, bool frames, struct elf
 	if (ret == 0)
 		ret = elf_parts_add(fd, out, 0, sizeof(h));
 	if (ret == 0)
-		ret = add_segments(fd, out, &h);
+		ret = read_segment_headers(fd, out, &h);
 	if (ret == 0)
-		ret = add_sections(fd, out, &h, wanted, frames, &kept);
+		ret = read_wanted_sections(fd, out, &h, wanted, frames, &kept);
 	if (ret)
 		elf_parts_free(out);
 	return ret;
@@ -255,17 +255,17 @@ static int read_parts(int fd, const char *const *wanted, bool frames, struct elf
 
 int elf_parts_read(int fd, bool frames, struct elf_parts *out)
 {
-	return read_parts(fd, wanted_parts, frames, out);
+	return read_elf_parts(fd, wanted_parts, frames, out);
 }
 
 int elf_parts_read_symbols(int fd, struct elf_parts *out)
 {
-	return read_parts(fd, wanted_symbols, false, out);
+	return read_elf_parts(fd, wanted_symbols, false, out);
 }
 
 int elf_parts_read_packed(int fd, struct elf_parts *out)
 {
-	return read_parts(fd, wanted_packed, false, out);
+	return read_elf_parts(fd, wanted_packed, false, out);
 }
 
 int elf_parts_read_vdso(struct elf_parts *out)
@@ -296,7 +296,7 @@ int elf_parts_read_vdso(struct elf_parts *out)
 	return 0;
 }
 
-void elf_parts_build_id(const struct elf_parts *p, char text[ELF_BUILD_ID_TEXT])
+void elf_parts_format_build_id(const struct elf_parts *p, char text[ELF_BUILD_ID_TEXT])
 {
 	text[0] = 0;
 	for (size_t n = 0; n < p->build_id_bytes; n++)

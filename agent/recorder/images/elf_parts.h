@@ -47,7 +47,7 @@ int elf_parts_read_packed(int fd, struct elf_parts *out);
 /* The kernel's vdso, from our own memory: all processes of a kernel have the same. */
 int elf_parts_read_vdso(struct elf_parts *out);
 /* The build id in hex; "": it has none. */
-void elf_parts_build_id(const struct elf_parts *p, char text[ELF_BUILD_ID_TEXT]);
+void elf_parts_format_build_id(const struct elf_parts *p, char text[ELF_BUILD_ID_TEXT]);
 /* From an offset of the file: 0 or -errno. */
 int elf_parts_read_at(int fd, uint64_t offset, void *to, size_t bytes);
 /* One more part; -EBADMSG: it lies outside of the file, or there are too many. */

@@ -20,12 +20,12 @@ struct ranges {
 	size_t nr;
 };
 
-static bool is_seen(const struct elf_seen *seen, uint64_t page)
+static bool is_page_seen(const struct elf_seen *seen, uint64_t page)
 {
 	return page < seen->nr && seen->bits[page / 64] >> page % 64 & 1;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_ranges_by_start(const void *a, const void *b)
 {
 	uint64_t x = ((const struct range *)a)->start, y = ((const struct range *)b)->start;
 
@@ -33,7 +33,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Pages of executable segments. */
-static bool find_ranges(struct elf_parts *p, const struct elf_seen *seen, struct ranges *out)
+static bool find_seen_ranges(struct elf_parts *p, const struct elf_seen *seen, struct ranges *out)
 {
 	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *part;
 	size_t capacity = 0;
@@ -44,7 +44,7 @@ static bool find_ranges(struct elf_parts *p, const struct elf_seen *seen, struct
 	memcpy(&h, head->bytes, sizeof(h));
 	part = h.e_phentsize == sizeof(Elf64_Phdr) ? elf_parts_find(p, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr)) : NULL;
 	for (uint64_t n = 0; n < seen->nr; n++)
-		capacity += is_seen(seen, n);
+		capacity += is_page_seen(seen, n);
 	out->nr = 0;
 	/* a page may lie in two segments that share it */
 	out->range = part ? malloc((2 * capacity + 1) * sizeof(*out->range)) : NULL;
@@ -59,16 +59,16 @@ static bool find_ranges(struct elf_parts *p, const struct elf_seen *seen, struct
 		for (uint64_t n = s.p_offset / PAGE; n < seen->nr && n * PAGE < s.p_offset + s.p_filesz; n++) {
 			uint64_t start = n * PAGE - s.p_offset + s.p_vaddr;
 
-			if (is_seen(seen, n) && out->nr < 2 * capacity)
+			if (is_page_seen(seen, n) && out->nr < 2 * capacity)
 				out->range[out->nr++] = (struct range){ start, start + PAGE };
 		}
 	}
-	qsort(out->range, out->nr, sizeof(*out->range), by_start);
+	qsort(out->range, out->nr, sizeof(*out->range), compare_ranges_by_start);
 	return true;
 }
 
 /* Does [start, end) reach into one? */
-static bool reaches(const struct ranges *r, uint64_t start, uint64_t end)
+static bool reaches_seen_range(const struct ranges *r, uint64_t start, uint64_t end)
 {
 	size_t low = 0, high = r->nr;
 
@@ -86,7 +86,7 @@ static bool reaches(const struct ranges *r, uint64_t start, uint64_t end)
 /* -------------------------------------------------------------------------------------------------------- symbols */
 
 /* The largest of nr ascending addresses that is not behind address; 0: there is none. */
-static uint64_t last_before(const uint64_t *addresses, size_t nr, uint64_t address)
+static uint64_t last_address_before(const uint64_t *addresses, size_t nr, uint64_t address)
 {
 	size_t low = 0, high = nr;
 
@@ -102,7 +102,7 @@ static uint64_t last_before(const uint64_t *addresses, size_t nr, uint64_t addre
 }
 
 /* Where the last symbols before each range begin, ascending: without a size of their own they may reach into it. */
-static void find_lasts(const Elf64_Sym *symbols, size_t nr, const struct ranges *r, uint64_t *lasts)
+static void find_last_symbols_before(const Elf64_Sym *symbols, size_t nr, const struct ranges *r, uint64_t *lasts)
 {
 	memset(lasts, 0, r->nr * sizeof(*lasts));
 	for (size_t i = 0; i < nr; i++) {
@@ -124,8 +124,8 @@ static void find_lasts(const Elf64_Sym *symbols, size_t nr, const struct ranges 
 			lasts[i] = lasts[i - 1];
 }
 
-static void thin_symbols(const struct elf_part *table, uint64_t table_bytes, struct elf_part *texts, uint64_t texts_bytes,
-			 const struct ranges *r)
+static void prune_symbols(const struct elf_part *table, uint64_t table_bytes, struct elf_part *texts, uint64_t texts_bytes,
+			  const struct ranges *r)
 {
 	size_t nr = table_bytes / sizeof(Elf64_Sym);
 	Elf64_Sym *symbols = table->bytes;
@@ -137,13 +137,13 @@ static void thin_symbols(const struct elf_part *table, uint64_t table_bytes, str
 		free(lasts);
 		return;
 	}
-	find_lasts(symbols, nr, r, lasts);
+	find_last_symbols_before(symbols, nr, r, lasts);
 	for (size_t i = 0; i < nr; i++) {
 		Elf64_Sym *s = &symbols[i];
 		uint64_t end = s->st_value + (s->st_size ? s->st_size : 1);
 
-		if (s->st_shndx == SHN_UNDEF || reaches(r, s->st_value, end < s->st_value ? UINT64_MAX : end) ||
-		    (s->st_value && s->st_value == last_before(lasts, r->nr, s->st_value))) {
+		if (s->st_shndx == SHN_UNDEF || reaches_seen_range(r, s->st_value, end < s->st_value ? UINT64_MAX : end) ||
+		    (s->st_value && s->st_value == last_address_before(lasts, r->nr, s->st_value))) {
 			if (s->st_name < texts_bytes)
 				memcpy(kept + s->st_name, text + s->st_name, strnlen(text + s->st_name, texts_bytes - s->st_name));
 		} else {
@@ -160,7 +160,7 @@ static void thin_symbols(const struct elf_part *table, uint64_t table_bytes, str
 /* --------------------------------------------------------------------------------------------------------- frames */
 
 /* Consecutive entries without samples become one that covers no code. */
-static void thin_frames(unsigned char *section, uint64_t bytes, uint64_t address, const struct ranges *r)
+static void prune_frames(unsigned char *section, uint64_t bytes, uint64_t address, const struct ranges *r)
 {
 	unsigned char *run = NULL; /* the first of such a row */
 
@@ -171,7 +171,7 @@ static void thin_frames(unsigned char *section, uint64_t bytes, uint64_t address
 		uint64_t start = elf_frame_start(section, at, address);
 		bool cie = elf_frame_u32(section + at + 4) == 0;
 
-		if (cie || reaches(r, start, start + elf_frame_bytes(section, at))) {
+		if (cie || reaches_seen_range(r, start, start + elf_frame_bytes(section, at))) {
 			run = NULL;
 		} else {
 			memset(section + at + ELF_FRAME_HEAD, 0, length + 4 - ELF_FRAME_HEAD);
@@ -192,7 +192,7 @@ static void thin_frames(unsigned char *section, uint64_t bytes, uint64_t address
 
 static bool reaches_range(const void *ranges, uint64_t start, uint64_t end)
 {
-	return reaches(ranges, start, end);
+	return reaches_seen_range(ranges, start, end);
 }
 
 static bool is_symbol_table(const Elf64_Shdr *s)
@@ -201,7 +201,7 @@ static bool is_symbol_table(const Elf64_Shdr *s)
 }
 
 /* Names that only this table refers to. */
-static bool has_own_names(const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *table)
+static bool has_own_string_table(const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *table)
 {
 	int users = 0;
 
@@ -210,22 +210,22 @@ static bool has_own_names(const Elf64_Shdr *sections, const Elf64_Ehdr *h, const
 	return users == 1 && table->sh_link < h->e_shnum && table->sh_link != h->e_shstrndx;
 }
 
-static void thin_section(struct elf_parts *p, const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *s,
-			 const struct elf_part *names, const char *name, const struct ranges *r)
+static void prune_section(struct elf_parts *p, const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *s,
+			  const struct elf_part *names, const char *name, const struct ranges *r)
 {
 	struct elf_part *part = elf_parts_find(p, s->sh_offset, s->sh_size), *texts;
 
 	if (!part || s->sh_type == SHT_NOBITS)
 		return;
-	if (is_symbol_table(s) && has_own_names(sections, h, s)) {
+	if (is_symbol_table(s) && has_own_string_table(sections, h, s)) {
 		const Elf64_Shdr *link = &sections[s->sh_link];
 
 		texts = elf_parts_find(p, link->sh_offset, link->sh_size);
 		/* not what is read here meanwhile: in a hostile file they are one */
 		if (texts && texts != part && texts != names && texts->bytes != (const void *)sections && texts->file_offset)
-			thin_symbols(part, s->sh_size, texts, link->sh_size, r);
+			prune_symbols(part, s->sh_size, texts, link->sh_size, r);
 	} else if (strcmp(name, ".eh_frame") == 0) {
-		thin_frames(part->bytes, s->sh_size, s->sh_addr, r);
+		prune_frames(part->bytes, s->sh_size, s->sh_addr, r);
 	}
 }
 
@@ -247,7 +247,7 @@ static void thin_sections(struct elf_parts *p, const struct ranges *ranges)
 			sections[h.e_shstrndx].sh_size - sections[i].sh_name : 0;
 
 		if (left && memchr(name, 0, left))
-			thin_section(p, sections, &h, &sections[i], names, name, ranges);
+			prune_section(p, sections, &h, &sections[i], names, name, ranges);
 	}
 }
 
@@ -255,7 +255,7 @@ void elf_prune(struct elf_parts *p, struct elf_parts *of, const struct elf_seen 
 {
 	struct ranges ranges;
 
-	if (!elf_parts_find(p, 0, sizeof(Elf64_Ehdr)) || p->nr == 1 || !find_ranges(of, seen, &ranges))
+	if (!elf_parts_find(p, 0, sizeof(Elf64_Ehdr)) || p->nr == 1 || !find_seen_ranges(of, seen, &ranges))
 		return;
 	thin_sections(p, &ranges);
 	if (p->go)

@@ -75,20 +75,20 @@ struct lines {
 	uint16_t nr_segments;
 };
 
-static int by_address(const void *a, const void *b)
+static int compare_lines_by_address(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static bool is_code(const Elf64_Phdr *s)
+static bool is_code_segment(const Elf64_Phdr *s)
 {
 	return s->p_type == PT_LOAD && s->p_flags & PF_X && s->p_offset <= UINT64_MAX / 2 && s->p_filesz <= UINT64_MAX / 2 &&
 	       s->p_vaddr <= UINT64_MAX / 2;
 }
 
-static bool find_lines(const struct lines *where, const uint32_t *samples, uint64_t nr, struct lines *out)
+static bool find_sampled_lines(const struct lines *where, const uint32_t *samples, uint64_t nr, struct lines *out)
 {
 	uint64_t sum = 0;
 
@@ -96,7 +96,7 @@ static bool find_lines(const struct lines *where, const uint32_t *samples, uint6
 	for (uint16_t i = 0; i < out->nr_segments; i++) {
 		const Elf64_Phdr *s = &out->segment[i];
 
-		for (uint64_t n = is_code(s) ? s->p_offset / LINE : nr; n < nr && n * LINE < s->p_offset + s->p_filesz; n++) {
+		for (uint64_t n = is_code_segment(s) ? s->p_offset / LINE : nr; n < nr && n * LINE < s->p_offset + s->p_filesz; n++) {
 			if (!samples[n])
 				continue;
 			if (!GROW(out->line, out->nr, out->capacity))
@@ -106,7 +106,7 @@ static bool find_lines(const struct lines *where, const uint32_t *samples, uint6
 	}
 	if (!out->nr || !GROW(out->line, out->nr, out->capacity))
 		return false;
-	qsort(out->line, out->nr, sizeof(*out->line), by_address);
+	qsort(out->line, out->nr, sizeof(*out->line), compare_lines_by_address);
 	for (size_t i = 0; i < out->nr; i++) {
 		uint64_t own = out->line[i].before;
 
@@ -118,7 +118,7 @@ static bool find_lines(const struct lines *where, const uint32_t *samples, uint6
 }
 
 /* The first line that begins at address or behind it. */
-static size_t line_from(const struct lines *l, uint64_t address)
+static size_t index_of_line_from(const struct lines *l, uint64_t address)
 {
 	size_t low = 0, high = l->nr;
 
@@ -134,26 +134,26 @@ static size_t line_from(const struct lines *l, uint64_t address)
 }
 
 /* Samples of the lines that [address, address + bytes) reaches into. */
-static uint64_t samples_in(const struct lines *l, uint64_t address, uint64_t bytes)
+static uint64_t count_samples_in_range(const struct lines *l, uint64_t address, uint64_t bytes)
 {
-	size_t first = line_from(l, address < LINE ? 0 : address - LINE + 1);
+	size_t first = index_of_line_from(l, address < LINE ? 0 : address - LINE + 1);
 
-	return l->line[line_from(l, address + bytes)].before - l->line[first].before;
+	return l->line[index_of_line_from(l, address + bytes)].before - l->line[first].before;
 }
 
-static void add_function(struct image_code *c, const struct lines *l, uint64_t address, uint64_t bytes)
+static void add_sampled_function(struct image_code *c, const struct lines *l, uint64_t address, uint64_t bytes)
 {
 	uint64_t samples;
 
 	if (!bytes || bytes > FUNCTION_BYTES_MAX || bytes > UINT64_MAX - address)
 		return;
-	samples = samples_in(l, address, bytes);
+	samples = count_samples_in_range(l, address, bytes);
 	if (samples < SAMPLES_LEAST)
 		return;
 	for (uint16_t i = 0; i < l->nr_segments; i++) {
 		const Elf64_Phdr *s = &l->segment[i];
 
-		if (!is_code(s) || address < s->p_vaddr || address - s->p_vaddr > s->p_filesz ||
+		if (!is_code_segment(s) || address < s->p_vaddr || address - s->p_vaddr > s->p_filesz ||
 		    bytes > s->p_filesz - (address - s->p_vaddr))
 			continue;
 		if (c->nr < FUNCTIONS_MAX && GROW(c->function, c->nr, c->capacity))
@@ -163,7 +163,7 @@ static void add_function(struct image_code *c, const struct lines *l, uint64_t a
 	}
 }
 
-static void add_symbols(struct image_code *c, const struct lines *l, const struct elf_part *table, uint64_t bytes)
+static void add_functions_of_symbols(struct image_code *c, const struct lines *l, const struct elf_part *table, uint64_t bytes)
 {
 	const Elf64_Sym *symbol = table->bytes;
 
@@ -171,11 +171,11 @@ static void add_symbols(struct image_code *c, const struct lines *l, const struc
 		unsigned type = ELF64_ST_TYPE(symbol[i].st_info);
 
 		if ((type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) && symbol[i].st_shndx != SHN_UNDEF)
-			add_function(c, l, symbol[i].st_value, symbol[i].st_size);
+			add_sampled_function(c, l, symbol[i].st_value, symbol[i].st_size);
 	}
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_functions_by_place(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
@@ -185,13 +185,13 @@ static int by_place(const void *a, const void *b)
 }
 
 /* From first on: the order of addresses, without those that lie in others (aliases, second tables). */
-static void drop_contained(struct image_code *c, size_t first)
+static void drop_contained_functions(struct image_code *c, size_t first)
 {
 	size_t kept = first;
 	uint64_t end = 0;
 
 	if (c->nr > first)
-		qsort(c->function + first, c->nr - first, sizeof(*c->function), by_place);
+		qsort(c->function + first, c->nr - first, sizeof(*c->function), compare_functions_by_place);
 	for (size_t i = first; i < c->nr; i++) {
 		const struct function f = c->function[i];
 
@@ -203,7 +203,7 @@ static void drop_contained(struct image_code *c, size_t first)
 	c->nr = kept;
 }
 
-static bool is_covered(const struct image_code *c, size_t first, size_t end, uint64_t address, uint64_t bytes)
+static bool is_covered_by_functions(const struct image_code *c, size_t first, size_t end, uint64_t address, uint64_t bytes)
 {
 	size_t low = first, high = end;
 
@@ -218,8 +218,8 @@ static bool is_covered(const struct image_code *c, size_t first, size_t end, uin
 	return low < end && c->function[low].address < address + bytes;
 }
 
-static void add_frames(struct image_code *c, const struct lines *l, const struct elf_part *frames, uint64_t bytes, uint64_t address,
-		       size_t first)
+static void add_functions_of_frames(struct image_code *c, const struct lines *l, const struct elf_part *frames, uint64_t bytes,
+				    uint64_t address, size_t first)
 {
 	const unsigned char *section = frames->bytes;
 	const size_t named = c->nr;
@@ -229,13 +229,13 @@ static void add_frames(struct image_code *c, const struct lines *l, const struct
 	for (uint64_t at = 0; bytes - at >= 4 && elf_frame_u32(section + at); at += 4 + (uint64_t)elf_frame_u32(section + at)) {
 		uint64_t start = elf_frame_start(section, at, address);
 
-		if (elf_frame_u32(section + at + 4) && !is_covered(c, first, named, start, elf_frame_bytes(section, at)))
-			add_function(c, l, start, elf_frame_bytes(section, at));
+		if (elf_frame_u32(section + at + 4) && !is_covered_by_functions(c, first, named, start, elf_frame_bytes(section, at)))
+			add_sampled_function(c, l, start, elf_frame_bytes(section, at));
 	}
 }
 
-void image_code_find(struct image_code *c, int fd, const char *key, const struct file_identity *identity, struct elf_parts *parts,
-		     const uint32_t *samples, uint64_t nr)
+void image_code_find_functions(struct image_code *c, int fd, const char *key, const struct file_identity *identity, struct elf_parts *parts,
+			       const uint32_t *samples, uint64_t nr)
 {
 	const struct elf_part *head = elf_parts_find(parts, 0, sizeof(Elf64_Ehdr)), *part;
 	const size_t first = c->nr;
@@ -252,19 +252,19 @@ void image_code_find(struct image_code *c, int fd, const char *key, const struct
 	where.nr_segments = !part ? 0 : h.e_phnum < SEGMENTS_MAX ? h.e_phnum : SEGMENTS_MAX;
 	part = h.e_shentsize == sizeof(*section) ? elf_parts_find(parts, h.e_shoff, (uint64_t)h.e_shnum * sizeof(*section)) : NULL;
 	section = part ? part->bytes : NULL;
-	if (find_lines(&where, samples, nr, &lines)) {
+	if (find_sampled_lines(&where, samples, nr, &lines)) {
 		for (uint16_t i = 0; section && i < h.e_shnum; i++)
 			if ((section[i].sh_type == SHT_SYMTAB || section[i].sh_type == SHT_DYNSYM) &&
 			    (part = elf_parts_find(parts, section[i].sh_offset, section[i].sh_size)))
-				add_symbols(c, &lines, part, section[i].sh_size);
-		drop_contained(c, first);
+				add_functions_of_symbols(c, &lines, part, section[i].sh_size);
+		drop_contained_functions(c, first);
 		/* (.eh_frame by its type: the linker's own on x86-64, or as others have it) */
 		for (uint16_t i = 0; section && i < h.e_shnum; i++)
 			if ((section[i].sh_type == SHT_X86_64_UNWIND || section[i].sh_type == SHT_PROGBITS) &&
 			    !(section[i].sh_flags & SHF_EXECINSTR) && section[i].sh_flags & SHF_ALLOC &&
 			    (part = elf_parts_find(parts, section[i].sh_offset, section[i].sh_size)))
-				add_frames(c, &lines, part, section[i].sh_size, section[i].sh_addr, first);
-		drop_contained(c, first);
+				add_functions_of_frames(c, &lines, part, section[i].sh_size, section[i].sh_addr, first);
+		drop_contained_functions(c, first);
 	}
 	free(lines.line);
 	if (c->nr == first)
@@ -283,41 +283,41 @@ void image_code_find(struct image_code *c, int fd, const char *key, const struct
 
 /* ------------------------------------------------------------------------------------------------------------- writing */
 
-static int by_samples(const void *a, const void *b)
+static int compare_functions_by_samples(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
 	if (x->samples != y->samples)
 		return x->samples > y->samples ? -1 : 1;
-	return x->file != y->file ? (x->file < y->file ? -1 : 1) : by_place(a, b);
+	return x->file != y->file ? (x->file < y->file ? -1 : 1) : compare_functions_by_place(a, b);
 }
 
-static int by_file(const void *a, const void *b)
+static int compare_functions_by_file(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
-	return x->file != y->file ? (x->file < y->file ? -1 : 1) : by_place(a, b);
+	return x->file != y->file ? (x->file < y->file ? -1 : 1) : compare_functions_by_place(a, b);
 }
 
 /* The first nr stay: the hottest that the limit has room for, by file. */
-static size_t choose(struct image_code *c)
+static size_t choose_hottest_functions(struct image_code *c)
 {
 	uint64_t left = c->limit;
 	size_t kept = 0;
 
 	if (c->nr)
-		qsort(c->function, c->nr, sizeof(*c->function), by_samples);
+		qsort(c->function, c->nr, sizeof(*c->function), compare_functions_by_samples);
 	for (size_t i = 0; i < c->nr; i++)
 		if (c->function[i].bytes <= left) {
 			left -= c->function[i].bytes;
 			c->function[kept++] = c->function[i];
 		}
 	if (kept)
-		qsort(c->function, kept, sizeof(*c->function), by_file);
+		qsort(c->function, kept, sizeof(*c->function), compare_functions_by_file);
 	return kept;
 }
 
-static void write_file(const struct code_file *file, const struct function *f, size_t nr, struct trace_writer *w, uint64_t time_ns)
+static void write_code_of_file(const struct code_file *file, const struct function *f, size_t nr, struct trace_writer *w, uint64_t time_ns)
 {
 	struct trace_function_code *function = calloc(nr, sizeof(*function));
 	size_t known = 0;
@@ -342,11 +342,11 @@ static void write_file(const struct code_file *file, const struct function *f, s
 
 void image_code_write(struct image_code *c, struct trace_writer *w, uint64_t time_ns)
 {
-	size_t nr = choose(c);
+	size_t nr = choose_hottest_functions(c);
 
 	for (size_t i = 0, end; i < nr; i = end) {
 		for (end = i + 1; end < nr && c->function[end].file == c->function[i].file;)
 			end++;
-		write_file(&c->file[c->function[i].file], c->function + i, end - i, w, time_ns);
+		write_code_of_file(&c->file[c->function[i].file], c->function + i, end - i, w, time_ns);
 	}
 }

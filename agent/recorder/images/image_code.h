@@ -22,8 +22,8 @@ void image_code_destroy(struct image_code *c);
  * Take the sampled functions of one file.  fd: is duplicated.  key: of its IMAGE_FILE; identity: likewise.  samples: of each line of the
  * file, nr of them.
  */
-void image_code_find(struct image_code *c, int fd, const char *key, const struct file_identity *identity, struct elf_parts *parts,
-		     const uint32_t *samples, uint64_t nr);
+void image_code_find_functions(struct image_code *c, int fd, const char *key, const struct file_identity *identity, struct elf_parts *parts,
+			       const uint32_t *samples, uint64_t nr);
 /* Write IMAGE_CODE records, one per file. */
 void image_code_write(struct image_code *c, struct trace_writer *w, uint64_t time_ns);
 

@@ -90,7 +90,7 @@ struct process {
 #define KEY_BYTES ELF_BUILD_ID_TEXT
 struct images {
 	bool frames; /* unwind tables are wanted */
-	bool past, other_kernel; /* images_of_the_past() */
+	bool past, other_kernel; /* images_set_past() */
 	struct process *process[BUCKETS];
 	bool unsettled; /* an address waits for its mapping, or a process has exited */
 	struct process *last; /* most samples in a row come from one process */
@@ -139,13 +139,13 @@ const char *images_fetch_problem(const struct images *i)
 	return debuginfod_problem(i->servers);
 }
 
-void images_of_the_past(struct images *i, bool same_kernel)
+void images_set_past(struct images *i, bool same_kernel)
 {
 	i->past = true;
 	i->other_kernel = !same_kernel;
 }
 
-static struct process **process_slot(struct images *i, uint32_t pid)
+static struct process **slot_of_process(struct images *i, uint32_t pid)
 {
 	struct process **p = &i->process[pid % BUCKETS];
 
@@ -161,7 +161,7 @@ static struct process *get_process(struct images *i, uint32_t pid)
 
 	if (i->last && i->last->pid == pid)
 		return i->last;
-	slot = process_slot(i, pid);
+	slot = slot_of_process(i, pid);
 	if (!*slot) {
 		*slot = calloc(1, sizeof(**slot));
 		if (!*slot)
@@ -171,9 +171,9 @@ static struct process *get_process(struct images *i, uint32_t pid)
 	return i->last = *slot;
 }
 
-static void forget(struct images *i, uint32_t pid)
+static void forget_process(struct images *i, uint32_t pid)
 {
-	struct process **slot = process_slot(i, pid), *p = *slot;
+	struct process **slot = slot_of_process(i, pid), *p = *slot;
 
 	if (!p)
 		return;
@@ -196,7 +196,7 @@ void images_destroy(struct images *i)
 			free(m);
 		}
 		while (i->process[b])
-			forget(i, i->process[b]->pid);
+			forget_process(i, i->process[b]->pid);
 	}
 	image_code_destroy(i->code);
 	debuginfod_destroy(i->servers);
@@ -204,13 +204,13 @@ void images_destroy(struct images *i)
 	free(i);
 }
 
-static void forget_looks(struct process *p)
+static void clear_lookup_caches(struct process *p)
 {
 	memset(p->seen, 0, sizeof(p->seen));
 	memset(p->counted, 0, sizeof(p->counted));
 }
 
-void images_exec(struct images *i, uint32_t pid, uint64_t time_ns)
+void images_note_exec(struct images *i, uint32_t pid, uint64_t time_ns)
 {
 	struct process *p = get_process(i, pid);
 	uint32_t kept = 0;
@@ -222,12 +222,12 @@ void images_exec(struct images *i, uint32_t pid, uint64_t time_ns)
 		if (p->mapping[n].time_ns >= time_ns)
 			p->mapping[kept++] = p->mapping[n];
 	p->nr = kept;
-	forget_looks(p);
+	clear_lookup_caches(p);
 }
 
-void images_exit(struct images *i, uint32_t pid)
+void images_note_exit(struct images *i, uint32_t pid)
 {
-	struct process *p = *process_slot(i, pid);
+	struct process *p = *slot_of_process(i, pid);
 
 	if (p && !p->ended)
 		p->ended = 1;
@@ -235,7 +235,7 @@ void images_exit(struct images *i, uint32_t pid)
 }
 
 /* Another file under the same name is another image. */
-static bool is_image(const struct image *i, const struct mapping *m)
+static bool image_matches_mapping(const struct image *i, const struct mapping *m)
 {
 	if (strncmp(i->path, m->path, m->path_bytes) || i->path[m->path_bytes])
 		return false;
@@ -244,7 +244,7 @@ static bool is_image(const struct image *i, const struct mapping *m)
 	return i->build_id_bytes == m->build_id_bytes && memcmp(i->build_id, m->build_id, m->build_id_bytes) == 0;
 }
 
-static struct image *get_image(struct images *i, const struct mapping *m)
+static struct image *get_image_of_mapping(struct images *i, const struct mapping *m)
 {
 	uint32_t hash = 2166136261u;
 	struct image **slot, *image;
@@ -252,7 +252,7 @@ static struct image *get_image(struct images *i, const struct mapping *m)
 	for (size_t n = 0; n < m->path_bytes; n++)
 		hash = (hash ^ (unsigned char)m->path[n]) * 16777619u;
 	slot = &i->image[hash % BUCKETS];
-	while (*slot && !is_image(*slot, m))
+	while (*slot && !image_matches_mapping(*slot, m))
 		slot = &(*slot)->next;
 	if (!*slot) {
 		*slot = calloc(1, sizeof(**slot) + m->path_bytes + 1);
@@ -273,7 +273,7 @@ static struct image *get_image(struct images *i, const struct mapping *m)
 }
 
 /* First mapping that ends behind address. */
-static uint32_t lower_bound(const struct process *p, uint64_t address)
+static uint32_t index_of_mapping_from(const struct process *p, uint64_t address)
 {
 	uint32_t low = 0, high = p->nr;
 
@@ -289,12 +289,12 @@ static uint32_t lower_bound(const struct process *p, uint64_t address)
 }
 
 /* The guest knows no more of a file than its path: is it the one that the kernel mapped there? */
-static bool says_no_more(const struct process *p, const struct mapping *m)
+static bool mapping_is_known_already(const struct process *p, const struct mapping *m)
 {
-	uint32_t at = lower_bound(p, m->address);
+	uint32_t at = index_of_mapping_from(p, m->address);
 
 	return !m->build_id_bytes && !file_identity_is_known(&m->file) && at < p->nr && p->mapping[at].start == m->address &&
-	       p->mapping[at].end == m->address + m->bytes && p->mapping[at].image && is_image(p->mapping[at].image, m);
+	       p->mapping[at].end == m->address + m->bytes && p->mapping[at].image && image_matches_mapping(p->mapping[at].image, m);
 }
 
 /* It replaces what it overlaps. */
@@ -314,7 +314,7 @@ static void insert(struct process *p, struct range new)
 		p->mapping = bigger;
 		p->capacity = capacity;
 	}
-	from = lower_bound(p, address);
+	from = index_of_mapping_from(p, address);
 	/* what it overlaps keeps its ends */
 	if (from < p->nr && p->mapping[from].start < address) {
 		struct range behind = p->mapping[from];
@@ -345,7 +345,7 @@ static void insert_beside_images(struct process *p, struct range new)
 	const uint64_t end = new.end;
 
 	while (new.start < end) {
-		uint32_t at = lower_bound(p, new.start);
+		uint32_t at = index_of_mapping_from(p, new.start);
 		struct range image = { end, end, 0, 0, NULL };
 
 		while (at < p->nr && !p->mapping[at].image)
@@ -359,7 +359,7 @@ static void insert_beside_images(struct process *p, struct range new)
 	}
 }
 
-void images_map(struct images *i, const struct mapping *m, uint64_t time_ns)
+void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time_ns)
 {
 	struct process *p = get_process(i, m->pid);
 	struct mapping of = *m;
@@ -368,23 +368,23 @@ void images_map(struct images *i, const struct mapping *m, uint64_t time_ns)
 	of.path_bytes = strnlen(m->path, m->path_bytes);
 	if (of.build_id_bytes > BUILD_ID_MAX)
 		of.build_id_bytes = 0;
-	if (!p || time_ns < p->exec_ns || new.end < new.start || m->bytes == 0 || says_no_more(p, &of))
+	if (!p || time_ns < p->exec_ns || new.end < new.start || m->bytes == 0 || mapping_is_known_already(p, &of))
 		return;
 	if (mapping_kind(of.path, of.path_bytes) == MAPPING_FILE || (of.path_bytes == 6 && memcmp(of.path, "[vdso]", 6) == 0))
-		new.image = get_image(i, &of);
+		new.image = get_image_of_mapping(i, &of);
 	if (mapping_kind(of.path, of.path_bytes) == MAPPING_ANONYMOUS)
 		insert_beside_images(p, new);
 	else
 		insert(p, new);
-	forget_looks(p);
+	clear_lookup_caches(p);
 }
 
-void images_fork(struct images *i, uint32_t ppid, uint32_t pid)
+void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid)
 {
-	struct process *parent = *process_slot(i, ppid), *child;
+	struct process *parent = *slot_of_process(i, ppid), *child;
 
-	if (*process_slot(i, pid) && (*process_slot(i, pid))->ended)
-		forget(i, pid); /* its number is used again */
+	if (*slot_of_process(i, pid) && (*slot_of_process(i, pid))->ended)
+		forget_process(i, pid); /* its number is used again */
 	child = get_process(i, pid);
 	if (!parent || !parent->nr || !child || parent == child || child->nr)
 		return;
@@ -401,7 +401,7 @@ static int open_file(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-static void close_image(struct images *i, struct image *m)
+static void close_image_file(struct images *i, struct image *m)
 {
 	if (m->fd < 0)
 		return;
@@ -429,7 +429,7 @@ static int open_of_the_past(const struct image *m)
 	return kept;
 }
 
-static int open_in(const struct images *i, const struct image *m)
+static int open_in_process_root(const struct images *i, const struct image *m)
 {
 	char path[4200];
 	pid_t thread;
@@ -444,13 +444,13 @@ static int open_in(const struct images *i, const struct image *m)
 }
 
 /* What was closed for want of descriptors. */
-static void open_again(struct images *i, struct image *m)
+static void reopen_image_file(struct images *i, struct image *m)
 {
 	struct stat st;
 
 	if (m->fd >= 0 || !m->opened || m->error)
 		return;
-	m->fd = open_in(i, m);
+	m->fd = open_in_process_root(i, m);
 	if (m->fd < 0) {
 		m->error = errno;
 		return;
@@ -461,7 +461,7 @@ static void open_again(struct images *i, struct image *m)
 }
 
 /* What cannot be opened any more is looked at where it is mapped, if that is its beginning. */
-static bool maps_no_elf(const struct range *at, uint32_t pid)
+static bool mapping_is_no_elf(const struct range *at, uint32_t pid)
 {
 	char magic[SELFMAG];
 
@@ -471,7 +471,7 @@ static bool maps_no_elf(const struct range *at, uint32_t pid)
 
 /* A file without a build id that came to the path after another one had been mapped from it has other code than the process.  A few
  * bytes differ where a debugger or the host itself changed an instruction. */
-static bool is_another(const struct range *at, uint32_t pid)
+static bool file_differs_from_memory(const struct range *at, uint32_t pid)
 {
 	char file[COMPARED_BYTES], memory[COMPARED_BYTES];
 	size_t bytes = at->end - at->start < COMPARED_BYTES ? at->end - at->start : COMPARED_BYTES, different = 0;
@@ -485,7 +485,7 @@ static bool is_another(const struct range *at, uint32_t pid)
 }
 
 /* While the process lives, its own view comes first: it may be in a container, or its file deleted. */
-static void need(struct images *i, const struct range *at, uint32_t pid)
+static void mark_image_needed(struct images *i, const struct range *at, uint32_t pid)
 {
 	struct image *m = at->image;
 	size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
@@ -517,10 +517,10 @@ static void need(struct images *i, const struct range *at, uint32_t pid)
 		if (n == (ssize_t)bytes && memcmp(exe, m->path, bytes) == 0)
 			m->fd = open_file(path);
 		if (m->fd < 0)
-			m->error = maps_no_elf(at, pid) ? ENOEXEC : ENOENT;
+			m->error = mapping_is_no_elf(at, pid) ? ENOEXEC : ENOENT;
 		keep = true;
 	} else {
-		m->fd = open_in(i, m);
+		m->fd = open_in_process_root(i, m);
 		if (m->fd < 0)
 			m->error = errno;
 	}
@@ -530,50 +530,51 @@ static void need(struct images *i, const struct range *at, uint32_t pid)
 		m->bytes = (uint64_t)st.st_size;
 		m->device = st.st_dev;
 		m->inode = st.st_ino;
-		if (!m->build_id_bytes && file_identity_is_known(&m->identity) && !i->past && S_ISREG(st.st_mode) && is_another(at, pid))
+		if (!m->build_id_bytes && file_identity_is_known(&m->identity) && !i->past && S_ISREG(st.st_mode) &&
+		    file_differs_from_memory(at, pid))
 			m->error = ESTALE;
 	}
 	m->seen = calloc((m->bytes >> PAGE_SHIFT) / 64 + 1, sizeof(*m->seen));
 	if (i->code && m->fd >= 0)
 		m->samples = calloc((m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1, sizeof(*m->samples));
 	if (!keep && m->opened)
-		close_image(i, m);
+		close_image_file(i, m);
 }
 
-static void mark_seen(struct image *m, uint64_t page)
+static void mark_page_seen(struct image *m, uint64_t page)
 {
 	if (m->seen && page <= m->bytes >> PAGE_SHIFT)
 		m->seen[page / 64] |= 1ull << page % 64;
 }
 
-static bool look_up(struct images *i, struct process *p, uint64_t address)
+static bool mark_address_if_mapped(struct images *i, struct process *p, uint64_t address)
 {
-	uint32_t at = lower_bound(p, address);
+	uint32_t at = index_of_mapping_from(p, address);
 
 	if (at >= p->nr || p->mapping[at].start > address)
 		return false;
 	if (p->mapping[at].image) {
-		need(i, &p->mapping[at], p->pid);
-		mark_seen(p->mapping[at].image, (address + p->mapping[at].to_file) >> PAGE_SHIFT);
+		mark_image_needed(i, &p->mapping[at], p->pid);
+		mark_page_seen(p->mapping[at].image, (address + p->mapping[at].to_file) >> PAGE_SHIFT);
 	}
 	return true;
 }
 
-static void touch(struct images *i, struct process *p, uint64_t address, bool must)
+static void note_seen_address(struct images *i, struct process *p, uint64_t address, bool must)
 {
 	uint64_t page = address >> PAGE_SHIFT, *slot = &p->seen[page % SEEN_PAGES];
 
 	if (*slot == page)
 		return;
 	*slot = page;
-	if (!look_up(i, p, address) && must && p->nr_pending < PENDING_MAX) {
+	if (!mark_address_if_mapped(i, p, address) && must && p->nr_pending < PENDING_MAX) {
 		p->pending[p->nr_pending++] = (struct pending){ address, 0 };
 		i->unsettled = true;
 	}
 }
 
 /* A sample's own address. */
-static void count(struct images *i, struct process *p, uint64_t address)
+static void count_sample_of_line(struct images *i, struct process *p, uint64_t address)
 {
 	uint64_t line = address >> IMAGE_CODE_LINE_SHIFT;
 	struct counted_line *slot = &p->counted[line % COUNTED_LINES];
@@ -584,10 +585,10 @@ static void count(struct images *i, struct process *p, uint64_t address)
 		++*slot->samples;
 		return;
 	}
-	touch(i, p, address, true);
+	note_seen_address(i, p, address, true);
 	if (!i->code)
 		return;
-	at = lower_bound(p, address);
+	at = index_of_mapping_from(p, address);
 	if (at >= p->nr || p->mapping[at].start > address)
 		return;
 	m = p->mapping[at].image;
@@ -598,14 +599,14 @@ static void count(struct images *i, struct process *p, uint64_t address)
 	++*slot->samples;
 }
 
-void images_sample(struct images *i, const struct sample_seen *seen)
+void images_add_sample(struct images *i, const struct sample_seen *seen)
 {
 	struct process *p = get_process(i, seen->pid);
 
 	if (!p)
 		return;
 	if (seen->user_ip)
-		count(i, p, seen->user_ip);
+		count_sample_of_line(i, p, seen->user_ip);
 	if ((seen->nr_words || seen->nr_chain) && p->nr) {
 		uint64_t low = p->mapping[0].start, span = p->mapping[p->nr - 1].end - low;
 
@@ -614,11 +615,11 @@ void images_sample(struct images *i, const struct sample_seen *seen)
 
 			memcpy(&word, seen->words + 8 * n, 8);
 			if (word - low < span)
-				touch(i, p, word, false);
+				note_seen_address(i, p, word, false);
 		}
 		for (uint64_t n = 0; n < seen->nr_chain; n++)
 			if (!(seen->chain[n] >> 63) && seen->chain[n] - low < span) /* the kernel's are of no process */
-				touch(i, p, seen->chain[n], false);
+				note_seen_address(i, p, seen->chain[n], false);
 	}
 }
 
@@ -633,17 +634,17 @@ void images_settle(struct images *i)
 
 			next = p->next;
 			for (uint32_t n = 0; n < p->nr_pending; n++)
-				if (!look_up(i, p, p->pending[n].address) && ++p->pending[n].tries < PENDING_TRIES)
+				if (!mark_address_if_mapped(i, p, p->pending[n].address) && ++p->pending[n].tries < PENDING_TRIES)
 					p->pending[kept++] = p->pending[n];
 			p->nr_pending = kept;
 			i->unsettled |= kept || p->ended;
 			if (p->ended && p->ended++ > ENDED_SETTLES)
-				forget(i, p->pid);
+				forget_process(i, p->pid);
 		}
 }
 
 /* Remember that key is in the trace; false: it was already. */
-static bool add_key(struct images *i, const char *key)
+static bool add_written_key(struct images *i, const char *key)
 {
 	for (size_t n = 0; n < i->nr_keys; n++)
 		if (strcmp(i->key[n], key) == 0)
@@ -654,27 +655,28 @@ static bool add_key(struct images *i, const char *key)
 	return true;
 }
 
-static const char *key_of(const struct image *m, const struct elf_parts *parts, char key[KEY_BYTES])
+static const char *key_of_image(const struct image *m, const struct elf_parts *parts, char key[KEY_BYTES])
 {
-	elf_parts_build_id(parts, key);
+	elf_parts_format_build_id(parts, key);
 	return parts->build_id_bytes ? key : m->path;
 }
 
-static bool is_mapped_file(const struct image *m, const struct elf_parts *parts)
+static bool has_mapped_build_id(const struct image *m, const struct elf_parts *parts)
 {
 	return !m->build_id_bytes ||
 	       (parts->build_id_bytes == m->build_id_bytes && memcmp(parts->build_id, m->build_id, m->build_id_bytes) == 0);
 }
 
-static void find_code(struct images *i, const struct image *m, struct elf_parts *parts)
+static void find_image_code(struct images *i, const struct image *m, struct elf_parts *parts)
 {
 	char key[KEY_BYTES];
 
-	image_code_find(i->code, m->fd, key_of(m, parts, key), &m->identity, parts, m->samples, (m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1);
+	image_code_find_functions(i->code, m->fd, key_of_image(m, parts, key), &m->identity, parts, m->samples,
+				  (m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1);
 }
 
-static void write_file(const struct image *m, const char *key, const char *path, const struct elf_parts *parts, const char *reason,
-		       struct trace_writer *w, uint64_t time_ns)
+static void write_image_file(const struct image *m, const char *key, const char *path, const struct elf_parts *parts, const char *reason,
+			     struct trace_writer *w, uint64_t time_ns)
 {
 	struct trace_file_part part[ELF_PARTS_MAX];
 
@@ -748,7 +750,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 			 ret == -EBADMSG ? "not a supported ELF file" :
 					   strerror(-ret);
 		ret = -1;
-	} else if (!is_mapped_file(m, &parts)) {
+	} else if (!has_mapped_build_id(m, &parts)) {
 		elf_parts_free(&parts);
 		add_missing(&i->replaced, m->path);
 		reason = REPLACED;
@@ -762,10 +764,10 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	}
 	if (!ret && !m->vdso)
 		go_module_add(m->fd, &parts);
-	key = key_of(m, &parts, text);
+	key = key_of_image(m, &parts, text);
 	if (!all && !ret && i->code && m->samples)
-		find_code(i, m, &parts);
-	if (!ret && parts.build_id_bytes && !add_key(i, key)) {
+		find_image_code(i, m, &parts);
+	if (!ret && parts.build_id_bytes && !add_written_key(i, key)) {
 		elf_parts_free(&parts);
 		return;
 	}
@@ -774,16 +776,16 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	found = !ret && !m->vdso && find_symbols(i, m, &parts, &symbols, path, of_another);
 	if (found && pruned)
 		elf_prune(&symbols, &parts, &seen);
-	write_file(m, key, m->path, &parts, *reason ? reason : of_another, w, time_ns);
+	write_image_file(m, key, m->path, &parts, *reason ? reason : of_another, w, time_ns);
 	if (found)
-		write_file(m, key, path, &symbols, TRACE_DEBUG_FILE, w, time_ns);
+		write_image_file(m, key, path, &symbols, TRACE_DEBUG_FILE, w, time_ns);
 	elf_parts_free(&symbols);
 	trace_writer_flush(w, TRACE_CHUNK_FILES);
 	elf_parts_free(&parts);
 }
 
 /* Write the first of the list that is not larger than bytes.  Returns its size, or UINT64_MAX: there is none. */
-static uint64_t write_next(struct images *i, uint64_t bytes, bool all, struct trace_writer *w, uint64_t time_ns)
+static uint64_t write_next_image(struct images *i, uint64_t bytes, bool all, struct trace_writer *w, uint64_t time_ns)
 {
 	struct image **slot = &i->needed, *m;
 
@@ -793,7 +795,7 @@ static uint64_t write_next(struct images *i, uint64_t bytes, bool all, struct tr
 	if (!m)
 		return UINT64_MAX;
 	*slot = m->next_needed;
-	open_again(i, m);
+	reopen_image_file(i, m);
 	write_image(i, m, all, w, time_ns);
 	if (all && m->samples && i->nr_early < EARLY_FILES) { /* its code comes at the end */
 		m->next_needed = i->early;
@@ -802,7 +804,7 @@ static uint64_t write_next(struct images *i, uint64_t bytes, bool all, struct tr
 		if (i->nr_open <= i->open_max)
 			return m->bytes;
 	}
-	close_image(i, m);
+	close_image_file(i, m);
 	return m->bytes;
 }
 
@@ -812,25 +814,25 @@ void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_
 
 	if (i->servers) /* no ring waits for one */
 		return;
-	while (sum < EARLY_BYTES && (bytes = write_next(i, EARLY_FILE_BYTES, true, w, time_ns)) != UINT64_MAX)
+	while (sum < EARLY_BYTES && (bytes = write_next_image(i, EARLY_FILE_BYTES, true, w, time_ns)) != UINT64_MAX)
 		sum += bytes;
 }
 
-static void find_code_of_early(struct images *i, struct image *m)
+static void find_code_of_early_image(struct images *i, struct image *m)
 {
 	struct elf_parts parts;
 
-	open_again(i, m);
+	reopen_image_file(i, m);
 	if (!m->error && elf_parts_read(m->fd, i->frames, &parts) == 0) {
-		if (is_mapped_file(m, &parts))
-			find_code(i, m, &parts);
+		if (has_mapped_build_id(m, &parts))
+			find_image_code(i, m, &parts);
 		elf_parts_free(&parts);
 	}
-	close_image(i, m);
+	close_image_file(i, m);
 }
 
 /* The kernel and the guest may have different names for one file, and it is written once. */
-static bool is_same_file(const struct image *m, const struct image *n)
+static bool images_are_same_file(const struct image *m, const struct image *n)
 {
 	if (m->bytes != n->bytes || !m->seen || !n->seen)
 		return false;
@@ -839,7 +841,7 @@ static bool is_same_file(const struct image *m, const struct image *n)
 	return m->opened && n->opened && m->device == n->device && m->inode == n->inode;
 }
 
-static void share_seen(struct image *m, struct image *n)
+static void share_seen_pages(struct image *m, struct image *n)
 {
 	for (uint64_t line = 0; m->samples && n->samples && line <= m->bytes >> IMAGE_CODE_LINE_SHIFT; line++)
 		if (n->samples[line]) {
@@ -855,14 +857,14 @@ void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 	for (int twice = 0; twice < 2; twice++) /* the first of three learns from the last */
 		for (struct image *m = i->needed; m; m = m->next_needed)
 			for (struct image *n = m->next_needed; n; n = n->next_needed)
-				if (is_same_file(m, n))
-					share_seen(m, n);
+				if (images_are_same_file(m, n))
+					share_seen_pages(m, n);
 	for (struct image *m = i->needed; m && i->servers; m = m->next_needed)
 		i->nr_counted += nr_samples(m);
-	while (write_next(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)
+	while (write_next_image(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)
 		;
 	for (struct image *m = i->early; m; m = m->next_needed)
-		find_code_of_early(i, m);
+		find_code_of_early_image(i, m);
 	i->early = NULL;
 	if (i->code)
 		image_code_write(i->code, w, time_ns);

@@ -28,18 +28,18 @@ void images_fetch(struct images *i, bool asked);
 const char *images_fetch_problem(const struct images *i);
 /* For an import: processes have exited, so files are opened by their paths only, and PIDs may have been reused.  same_kernel: the
  * running kernel was the sampled one, so [vdso] is the same. */
-void images_of_the_past(struct images *i, bool same_kernel);
+void images_set_past(struct images *i, bool same_kernel);
 
 /* A process has a new executable mapping since time_ns, which replaces what it overlaps.  Nothing of m is kept. */
-void images_map(struct images *i, const struct mapping *m, uint64_t time_ns);
+void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time_ns);
 /* pid runs another program since then: what was mapped before is gone.  Rings of processors are drained one after the other, so what the
  * new program mapped may be known already. */
-void images_exec(struct images *i, uint32_t pid, uint64_t time_ns);
+void images_note_exec(struct images *i, uint32_t pid, uint64_t time_ns);
 /* pid now has a copy of ppid's mappings / has ended, but samples of it may still come. */
-void images_fork(struct images *i, uint32_t ppid, uint32_t pid);
-void images_exit(struct images *i, uint32_t pid);
+void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid);
+void images_note_exit(struct images *i, uint32_t pid);
 /* A sample was taken.  Hot: called for each. */
-void images_sample(struct images *i, const struct sample_seen *seen);
+void images_add_sample(struct images *i, const struct sample_seen *seen);
 /* After each drain: look up addresses whose mapping was not known yet; remove processes that have exited. */
 void images_settle(struct images *i);
 /* Write the IMAGE_FILEs of files that were hit, as many as take no ring's time. */

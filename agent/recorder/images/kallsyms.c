@@ -24,7 +24,7 @@ struct kallsyms_symbol {
 	char type;
 };
 
-static bool grow(void **array, size_t *capacity, size_t wanted, size_t each)
+static bool grow_kallsyms_array(void **array, size_t *capacity, size_t wanted, size_t each)
 {
 	size_t more = *capacity ? *capacity : 4096;
 	void *bigger;
@@ -42,7 +42,7 @@ static bool grow(void **array, size_t *capacity, size_t wanted, size_t each)
 }
 
 /* As much as has no blank and no control character in it. */
-static size_t word_bytes(const char *at, const char *end)
+static size_t count_word_bytes(const char *at, const char *end)
 {
 	const char *p = at;
 
@@ -51,7 +51,7 @@ static size_t word_bytes(const char *at, const char *end)
 	return (size_t)(p - at);
 }
 
-static uint32_t put_text(struct kallsyms *k, const char *text, size_t bytes)
+static uint32_t append_symbol_text(struct kallsyms *k, const char *text, size_t bytes)
 {
 	uint32_t at = (uint32_t)k->text_bytes;
 
@@ -68,7 +68,7 @@ static const char *skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-static bool take_address(const char **at, const char *end, uint64_t *address)
+static bool parse_hex_address(const char **at, const char *end, uint64_t *address)
 {
 	const char *p = *at;
 
@@ -87,16 +87,16 @@ void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes)
 	uint64_t address;
 	char type;
 
-	if (k->settled || !take_address(&at, end, &address))
+	if (k->settled || !parse_hex_address(&at, end, &address))
 		return;
 	at = skip_blanks(at, end);
 	if (end - at < 3 || !isalpha((unsigned char)*at) || at[1] != ' ')
 		return;
 	type = *at;
 	name = skip_blanks(at + 1, end);
-	name_bytes = word_bytes(name, end);
+	name_bytes = count_word_bytes(name, end);
 	module = skip_blanks(name + name_bytes, end);
-	module_bytes = word_bytes(module, end);
+	module_bytes = count_word_bytes(module, end);
 	if (!name_bytes || name_bytes > NAME_MAX_BYTES || module + module_bytes != end || module_bytes > MODULE_MAX_BYTES)
 		return;
 	if (module_bytes) {
@@ -109,15 +109,15 @@ void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes)
 		k->hidden++;
 	if (address < KERNEL_HALF || k->nr == SYMBOLS_MAX || k->text_bytes > TEXT_MAX)
 		return;
-	if (!grow((void **)&k->symbol, &k->capacity, k->nr + 1, sizeof(*k->symbol)) ||
-	    !grow((void **)&k->text, &k->text_capacity, k->text_bytes + name_bytes + module_bytes + 2, 1)) {
+	if (!grow_kallsyms_array((void **)&k->symbol, &k->capacity, k->nr + 1, sizeof(*k->symbol)) ||
+	    !grow_kallsyms_array((void **)&k->text, &k->text_capacity, k->text_bytes + name_bytes + module_bytes + 2, 1)) {
 		k->no_memory = true;
 		return;
 	}
 	k->symbol[k->nr].address = address;
 	k->symbol[k->nr].type = type;
-	k->symbol[k->nr].name = put_text(k, name, name_bytes);
-	k->symbol[k->nr++].module = put_text(k, module, module_bytes);
+	k->symbol[k->nr].name = append_symbol_text(k, name, name_bytes);
+	k->symbol[k->nr++].module = append_symbol_text(k, module, module_bytes);
 }
 
 #define DIGITS 16u /* of an address, in each line */
@@ -136,7 +136,7 @@ struct near {
 	bool all; /* from here on: modules */
 };
 
-static void add_group(struct kallsyms *k, struct near *n)
+static void add_lines_of_group(struct kallsyms *k, struct near *n)
 {
 	const char *at = n->group, *end = n->group + n->group_bytes, *line_end;
 
@@ -146,14 +146,14 @@ static void add_group(struct kallsyms *k, struct near *n)
 }
 
 /* false: the lines are not as they should be, and all are needed. */
-static bool add_if_near(struct kallsyms *k, struct near *n, const char *line, size_t bytes)
+static bool add_line_if_near_wanted(struct kallsyms *k, struct near *n, const char *line, size_t bytes)
 {
 	bool is_kernel = bytes > DIGITS && line[DIGITS] == ' ' && line[0] > '7' && line[bytes - 1] != ']';
 	int order;
 
 	if (!n->all && bytes > DIGITS && line[0] > '7' && line[bytes - 1] == ']') {
 		if (n->at < n->nr)
-			add_group(k, n);
+			add_lines_of_group(k, n);
 		n->all = true;
 	}
 	if (n->all || !is_kernel) {
@@ -165,7 +165,7 @@ static bool add_if_near(struct kallsyms *k, struct near *n, const char *line, si
 		return false;
 	if (order > 0) {
 		if (n->at < n->nr && memcmp(n->wanted[n->at], line, DIGITS) < 0) {
-			add_group(k, n);
+			add_lines_of_group(k, n);
 			kallsyms_add_line(k, line, bytes);
 		}
 		while (n->at < n->nr && memcmp(n->wanted[n->at], line, DIGITS) < 0)
@@ -184,7 +184,7 @@ static bool add_if_near(struct kallsyms *k, struct near *n, const char *line, si
 }
 
 /* near: or NULL.  1: all are needed. */
-static int read_lines(struct kallsyms *k, int fd, char *buffer, struct near *near)
+static int read_kallsyms_lines(struct kallsyms *k, int fd, char *buffer, struct near *near)
 {
 	bool too_long = false; /* within a line that is passed over */
 	size_t nr = 0;
@@ -201,7 +201,7 @@ static int read_lines(struct kallsyms *k, int fd, char *buffer, struct near *nea
 		for (; (line_end = memchr(at, '\n', (size_t)(end - at))); at = line_end + 1) {
 			if (!too_long && !near)
 				kallsyms_add_line(k, at, (size_t)(line_end - at));
-			else if (!too_long && !add_if_near(k, near, at, (size_t)(line_end - at)))
+			else if (!too_long && !add_line_if_near_wanted(k, near, at, (size_t)(line_end - at)))
 				return 1;
 			if (near && !near->all && near->at == near->nr)
 				return 0; /* modules have none of them */
@@ -215,25 +215,25 @@ static int read_lines(struct kallsyms *k, int fd, char *buffer, struct near *nea
 		memmove(buffer, at, nr);
 	}
 	if (near && near->at < near->nr)
-		add_group(k, near);
+		add_lines_of_group(k, near);
 	if (nr && !too_long)
 		kallsyms_add_line(k, buffer, nr);
 	return 0;
 }
 
-static int by_number(const void *x, const void *y)
+static int compare_numbers(const void *x, const void *y)
 {
 	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
 
 	return a < b ? -1 : a > b;
 }
 
-static bool begin_near(struct near *n, uint64_t *wanted, size_t nr)
+static bool init_near_filter(struct near *n, uint64_t *wanted, size_t nr)
 {
 	*n = (struct near){ .wanted = malloc((nr + 1) * sizeof(*n->wanted)), .group = malloc(GROUP_BYTES), .nr = nr };
 	if (!n->wanted || !n->group)
 		return false;
-	qsort(wanted, nr, sizeof(*wanted), by_number);
+	qsort(wanted, nr, sizeof(*wanted), compare_numbers);
 	for (size_t i = 0; i < nr; i++)
 		snprintf(n->wanted[i], sizeof(n->wanted[i]), "%016llx", (unsigned long long)wanted[i]);
 	memset(n->address, '0', sizeof(n->address));
@@ -249,13 +249,13 @@ int kallsyms_read_near(struct kallsyms *k, const char *path, uint64_t *wanted, s
 	if (fd < 0)
 		return -errno;
 	buffer = malloc(BUFFER_BYTES);
-	if (!buffer || (wanted && !begin_near(&near, wanted, nr)))
+	if (!buffer || (wanted && !init_near_filter(&near, wanted, nr)))
 		ret = -ENOMEM;
 	if (ret == 0)
-		ret = read_lines(k, fd, buffer, wanted ? &near : NULL);
+		ret = read_kallsyms_lines(k, fd, buffer, wanted ? &near : NULL);
 	if (ret == 1) {
 		kallsyms_fini(k);
-		ret = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_lines(k, fd, buffer, NULL);
+		ret = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_kallsyms_lines(k, fd, buffer, NULL);
 	}
 	free(near.wanted);
 	free(near.group);
@@ -269,31 +269,31 @@ int kallsyms_read(struct kallsyms *k, const char *path)
 	return kallsyms_read_near(k, path, NULL, 0);
 }
 
-static bool is_code(const struct kallsyms_symbol *s)
+static bool is_code_symbol(const struct kallsyms_symbol *s)
 {
 	return s->type == 't' || s->type == 'T' || s->type == 'w' || s->type == 'W';
 }
 
 /* Of several at one address the code comes first, and of that the last in the file: so does perf (symbols__fixup_end() leaves the others
  * without bytes), and it is __x64_sys_read then and not __ia32_sys_read. */
-static int by_address(const void *x, const void *y)
+static int compare_symbols_by_address(const void *x, const void *y)
 {
 	const struct kallsyms_symbol *a = x, *b = y;
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
-	if (is_code(a) != is_code(b))
-		return is_code(a) ? -1 : 1;
+	if (is_code_symbol(a) != is_code_symbol(b))
+		return is_code_symbol(a) ? -1 : 1;
 	return a->name > b->name ? -1 : a->name < b->name;
 }
 
-bool kallsyms_find(struct kallsyms *k, uint64_t address, struct kallsyms_function *out)
+bool kallsyms_find_function(struct kallsyms *k, uint64_t address, struct kallsyms_function *out)
 {
 	size_t low = 0, high, first, next;
 	const struct kallsyms_symbol *s;
 
 	if (!k->settled && k->nr)
-		qsort(k->symbol, k->nr, sizeof(*k->symbol), by_address);
+		qsort(k->symbol, k->nr, sizeof(*k->symbol), compare_symbols_by_address);
 	k->settled = true;
 	for (high = k->nr; low < high;) { /* the first that begins behind address */
 		size_t mid = low + (high - low) / 2;
@@ -315,10 +315,10 @@ bool kallsyms_find(struct kallsyms *k, uint64_t address, struct kallsyms_functio
 		out->bytes = PAGE_BYTES - s->address % PAGE_BYTES;
 	out->name = k->text + s->name;
 	out->module = k->text + s->module;
-	return is_code(s) && address - s->address < out->bytes;
+	return is_code_symbol(s) && address - s->address < out->bytes;
 }
 
-uint64_t kallsyms_address(const struct kallsyms *k, const char *name)
+uint64_t kallsyms_find_address(const struct kallsyms *k, const char *name)
 {
 	for (size_t i = 0; i < k->nr; i++)
 		if (strcmp(k->text + k->symbol[i].name, name) == 0)

@@ -39,13 +39,13 @@ struct kallsyms {
 void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes);
 /* ... all lines of a file.  0, or -errno: it cannot be read; -ENOMEM. */
 int kallsyms_read(struct kallsyms *k, const char *path);
-/* ... those lines only that kallsyms_find() needs for nr addresses, which are put in order; of modules, if any is
+/* ... those lines only that kallsyms_find_function() needs for nr addresses, which are put in order; of modules, if any is
  * behind the kernel's own code, all.  NULL: all lines. */
 int kallsyms_read_near(struct kallsyms *k, const char *path, uint64_t *wanted, size_t nr);
 /* The function that an address is in.  No line may come after the first call. */
-bool kallsyms_find(struct kallsyms *k, uint64_t address, struct kallsyms_function *out);
+bool kallsyms_find_function(struct kallsyms *k, uint64_t address, struct kallsyms_function *out);
 /* The address of a symbol by its name; 0: not found. */
-uint64_t kallsyms_address(const struct kallsyms *k, const char *name);
+uint64_t kallsyms_find_address(const struct kallsyms *k, const char *name);
 void kallsyms_fini(struct kallsyms *k);
 
 #endif

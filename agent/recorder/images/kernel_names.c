@@ -46,7 +46,7 @@ void kernel_names_destroy(struct kernel_names *k)
 	free(k);
 }
 
-static uint64_t *slot_of(uint64_t *slot, uint32_t nr_slots, uint64_t address)
+static uint64_t *slot_of_kernel_address(uint64_t *slot, uint32_t nr_slots, uint64_t address)
 {
 	uint32_t i = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) & (nr_slots - 1);
 
@@ -56,7 +56,7 @@ static uint64_t *slot_of(uint64_t *slot, uint32_t nr_slots, uint64_t address)
 }
 
 /* Twice as many; where that may not be, what is full stays as it is: most functions have been seen by then. */
-static bool grow(struct kernel_names *k)
+static bool grow_address_slots(struct kernel_names *k)
 {
 	uint64_t *bigger = k->nr_slots < SLOTS_MAX ? calloc(2 * (size_t)k->nr_slots, sizeof(*bigger)) : NULL;
 
@@ -64,39 +64,39 @@ static bool grow(struct kernel_names *k)
 		return false;
 	for (uint32_t i = 0; i < k->nr_slots; i++)
 		if (k->slot[i])
-			*slot_of(bigger, 2 * k->nr_slots, k->slot[i]) = k->slot[i];
+			*slot_of_kernel_address(bigger, 2 * k->nr_slots, k->slot[i]) = k->slot[i];
 	free(k->slot);
 	k->slot = bigger;
 	k->nr_slots *= 2;
 	return true;
 }
 
-static void take(struct kernel_names *k, uint64_t address)
+static void add_kernel_address(struct kernel_names *k, uint64_t address)
 {
-	uint64_t *slot = slot_of(k->slot, k->nr_slots, address);
+	uint64_t *slot = slot_of_kernel_address(k->slot, k->nr_slots, address);
 
 	if (*slot || !address)
 		return;
 	if (k->nr >= k->nr_slots / 4 * 3) {
-		if (!grow(k))
+		if (!grow_address_slots(k))
 			return;
-		slot = slot_of(k->slot, k->nr_slots, address);
+		slot = slot_of_kernel_address(k->slot, k->nr_slots, address);
 	}
 	*slot = address;
 	k->nr++;
 }
 
-void kernel_names_sample(struct kernel_names *k, const struct sample_seen *seen)
+void kernel_names_add_sample(struct kernel_names *k, const struct sample_seen *seen)
 {
 	if (!seen->kernel)
 		return;
-	take(k, seen->ip);
+	add_kernel_address(k, seen->ip);
 	for (uint64_t i = 0; i < seen->nr_chain; i++)
 		if (seen->chain[i] >> 63 && seen->chain[i] < PERF_CONTEXT_MAX)
-			take(k, seen->chain[i] - 1); /* a return address: the call is before it */
+			add_kernel_address(k, seen->chain[i] - 1); /* a return address: the call is before it */
 }
 
-static int by_address(const void *x, const void *y)
+static int compare_functions_by_address(const void *x, const void *y)
 {
 	const struct kallsyms_function *a = x, *b = y;
 
@@ -104,18 +104,18 @@ static int by_address(const void *x, const void *y)
 }
 
 /* The functions that were hit, each once.  NULL without memory. */
-static struct kallsyms_function *find_functions(const struct kernel_names *k, struct kallsyms *symbols,
-						const struct kernel_names_origin *origin, uint32_t *nr)
+static struct kallsyms_function *find_sampled_kernel_functions(const struct kernel_names *k, struct kallsyms *symbols,
+							       const struct kernel_names_origin *origin, uint32_t *nr)
 {
 	struct kallsyms_function *f = calloc((size_t)k->nr + 1, sizeof(*f));
 	uint32_t found = 0, kept = 0;
 
 	for (uint32_t i = 0; f && i < k->nr_slots; i++)
-		if (k->slot[i] && kallsyms_find(symbols, k->slot[i], &f[found]) &&
+		if (k->slot[i] && kallsyms_find_function(symbols, k->slot[i], &f[found]) &&
 		    (!origin || origin->was_there(origin->context, &f[found])))
 			found++;
 	if (f && found)
-		qsort(f, found, sizeof(*f), by_address);
+		qsort(f, found, sizeof(*f), compare_functions_by_address);
 	for (uint32_t i = 0; i < found; i++)
 		if (i == 0 || f[i].address != f[kept - 1].address)
 			f[kept++] = f[i];
@@ -124,7 +124,7 @@ static struct kallsyms_function *find_functions(const struct kernel_names *k, st
 }
 
 /* false without memory. */
-static bool write_functions(const struct kallsyms_function *f, uint32_t nr, struct trace_writer *w, uint64_t time_ns)
+static bool write_kernel_functions(const struct kallsyms_function *f, uint32_t nr, struct trace_writer *w, uint64_t time_ns)
 {
 	struct trace_kernel_function *functions = calloc((size_t)nr + 1, sizeof(*functions));
 
@@ -164,7 +164,7 @@ size_t kernel_names_find_build_id(const unsigned char *notes, size_t bytes, unsi
 	return 0;
 }
 
-size_t kernel_names_build_id(unsigned char id[KERNEL_BUILD_ID_BYTES])
+size_t kernel_names_read_build_id(unsigned char id[KERNEL_BUILD_ID_BYTES])
 {
 	unsigned char notes[4096];
 	int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
@@ -176,11 +176,11 @@ size_t kernel_names_build_id(unsigned char id[KERNEL_BUILD_ID_BYTES])
 }
 
 /* Who sees addresses: kallsyms_show_value() in the kernel's kernel/ksyms_common.c. */
-static const char *why_hidden(const char **remedy)
+static const char *why_kernel_addresses_hidden(const char **remedy)
 {
 	long long restricted = 0;
 
-	if (proc_number("/proc/sys/kernel/kptr_restrict", &restricted) && restricted >= 2) {
+	if (proc_read_number("/proc/sys/kernel/kptr_restrict", &restricted) && restricted >= 2) {
 		*remedy = "sudo sysctl kernel.kptr_restrict=1";
 		return "kernel.kptr_restrict hides kernel addresses from all users";
 	}
@@ -188,12 +188,12 @@ static const char *why_hidden(const char **remedy)
 	return "kernel addresses hidden from this user: kernel.kptr_restrict, kernel.perf_event_paranoid";
 }
 
-static const char *why_unreadable(int error)
+static const char *why_kallsyms_unreadable(int error)
 {
 	return error == ENOENT ? "no " KALLSYMS_PATH ": kernel without CONFIG_KALLSYMS" : KALLSYMS_PATH " cannot be read";
 }
 
-const char *kernel_names_refused(const char **remedy)
+const char *kernel_names_why_unavailable(const char **remedy)
 {
 	/* the first lines do: all addresses are hidden, or none (some are 0 on their own: a processor's variables) */
 	char line[1024];
@@ -202,15 +202,15 @@ const char *kernel_names_refused(const char **remedy)
 
 	*remedy = "";
 	if (!f)
-		return why_unreadable(errno);
+		return why_kallsyms_unreadable(errno);
 	for (int i = 0; !shown && i < 4096 && fgets(line, sizeof(line), f); i++)
 		shown = strtoull(line, NULL, 16) >> 63;
 	fclose(f);
-	return shown ? NULL : why_hidden(remedy);
+	return shown ? NULL : why_kernel_addresses_hidden(remedy);
 }
 
 /* NULL without memory. */
-static uint64_t *list_addresses(const struct kernel_names *k)
+static uint64_t *list_kernel_addresses(const struct kernel_names *k)
 {
 	uint64_t *list = malloc(k->nr * sizeof(*list));
 	size_t nr = 0;
@@ -222,7 +222,8 @@ static uint64_t *list_addresses(const struct kernel_names *k)
 }
 
 /* NULL, or why there are none. */
-static const char *write_names(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w, uint64_t time_ns)
+static const char *write_kernel_names(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w,
+				      uint64_t time_ns)
 {
 	struct kallsyms symbols = { 0 };
 	const char *why = NULL, *remedy;
@@ -231,16 +232,16 @@ static const char *write_names(struct kernel_names *k, const struct kernel_names
 	uint32_t nr;
 	int ret;
 
-	wanted = origin ? NULL : list_addresses(k); /* which may ask for others, by name */
+	wanted = origin ? NULL : list_kernel_addresses(k); /* which may ask for others, by name */
 	ret = kallsyms_read_near(&symbols, KALLSYMS_PATH, wanted, k->nr);
 	free(wanted);
 	if (ret) {
-		why = ret == -ENOMEM ? strerror(ENOMEM) : why_unreadable(-ret);
+		why = ret == -ENOMEM ? strerror(ENOMEM) : why_kallsyms_unreadable(-ret);
 	} else if (!symbols.nr) {
-		why = why_hidden(&remedy);
+		why = why_kernel_addresses_hidden(&remedy);
 	} else if (!origin || origin->is_there(origin->context, &symbols, &why)) {
-		f = find_functions(k, &symbols, origin, &nr);
-		why = f && write_functions(f, nr, w, time_ns) ? NULL : strerror(ENOMEM);
+		f = find_sampled_kernel_functions(k, &symbols, origin, &nr);
+		why = f && write_kernel_functions(f, nr, w, time_ns) ? NULL : strerror(ENOMEM);
 		free(f);
 	}
 	kallsyms_fini(&symbols);
@@ -254,7 +255,7 @@ const char *kernel_names_write(struct kernel_names *k, const struct kernel_names
 	if (!k->nr)
 		return NULL;
 	if (!origin || origin->is_it(origin->context, &why))
-		why = write_names(k, origin, w, time_ns);
+		why = write_kernel_names(k, origin, w, time_ns);
 	if (why)
 		snprintf(k->why, sizeof(k->why), "names of kernel functions unavailable (%s); using [kernel]", why);
 	return why ? k->why : NULL;

@@ -18,7 +18,7 @@ struct kernel_names *kernel_names_create(void);
 void kernel_names_destroy(struct kernel_names *k);
 
 /* A sample was taken.  Hot: called for each. */
-void kernel_names_sample(struct kernel_names *k, const struct sample_seen *seen);
+void kernel_names_add_sample(struct kernel_names *k, const struct sample_seen *seen);
 
 /* For an import: is_it: is the running kernel the sampled one, is_there: is it at the same addresses (else *why)?  was_there: was this
  * function loaded then? */
@@ -38,11 +38,11 @@ const char *kernel_names_write(struct kernel_names *k, const struct kernel_names
 #define KERNEL_BUILD_ID_BYTES 20
 
 /* The running kernel's build id.  Returns its bytes; 0: unknown. */
-size_t kernel_names_build_id(unsigned char id[KERNEL_BUILD_ID_BYTES]);
+size_t kernel_names_read_build_id(unsigned char id[KERNEL_BUILD_ID_BYTES]);
 /* The same of notes as in an ELF file. */
 size_t kernel_names_find_build_id(const unsigned char *notes, size_t bytes, unsigned char id[KERNEL_BUILD_ID_BYTES]);
 
 /* NULL if this user can read kernel addresses; else the reason, and *remedy. */
-const char *kernel_names_refused(const char **remedy);
+const char *kernel_names_why_unavailable(const char **remedy);
 
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* All that there is into fd.  0 or -errno. */
-static int unpack(lzma_stream *s, int fd)
+static int unpack_xz_to_file(lzma_stream *s, int fd)
 {
 	static uint8_t room[65536];
 	lzma_ret ret = LZMA_OK;
@@ -38,7 +38,7 @@ int xz_unpack(const void *packed, size_t bytes)
 	s.next_in = packed;
 	s.avail_in = bytes;
 	fd = memfd_create("tailor-symbols", MFD_CLOEXEC);
-	ret = fd < 0 ? -errno : unpack(&s, fd);
+	ret = fd < 0 ? -errno : unpack_xz_to_file(&s, fd);
 	lzma_end(&s);
 	if (ret && fd >= 0)
 		close(fd);

@@ -21,14 +21,14 @@ struct import_task {
 	uint64_t key, time_ns;
 };
 
-static uint64_t key_of(bool fork, uint32_t pid, uint32_t tid)
+static uint64_t key_of_task(bool fork, uint32_t pid, uint32_t tid)
 {
 	return (uint64_t)fork << 63 | (uint64_t)(pid & 0x7fffffff) << 32 | tid;
 }
 
 /* ------------------------------------------------------------------------------------------------ the other trace */
 
-static void add_task(struct import_other *o, const struct trace_record *r, bool *no_memory)
+static void add_other_task(struct import_other *o, const struct trace_record *r, bool *no_memory)
 {
 	if (o->nr == o->capacity && !*no_memory) {
 		size_t capacity = o->capacity ? 2 * o->capacity : 256;
@@ -39,10 +39,10 @@ static void add_task(struct import_other *o, const struct trace_record *r, bool 
 		o->capacity = bigger ? capacity : o->capacity;
 	}
 	if (o->nr < o->capacity)
-		o->task[o->nr++] = (struct import_task){ key_of(r->id == TRACE_FORK, r->pid, r->tid), r->time_ns };
+		o->task[o->nr++] = (struct import_task){ key_of_task(r->id == TRACE_FORK, r->pid, r->tid), r->time_ns };
 }
 
-static int by_key(const void *a, const void *b)
+static int compare_tasks_by_key(const void *a, const void *b)
 {
 	const struct import_task *x = a, *y = b;
 
@@ -61,11 +61,11 @@ int import_other_read(const char *path, struct import_other *o, struct diag *d)
 	ret = trace_open(path, &t, d);
 	if (ret)
 		return ret;
-	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_RECORDS);
 	trace_select_ids(t, ids, 3);
 	while (trace_next(t, &r) == 1) {
 		if (r.id != TRACE_HEADER)
-			add_task(o, &r, &no_memory);
+			add_other_task(o, &r, &no_memory);
 		else if (!has_header && r.nr_values > F(header, real_ns))
 			o->wall_ahead_ns = trace_u64(&r, F(header, real_ns)) - r.time_ns;
 		has_header |= r.id == TRACE_HEADER && r.nr_values > F(header, real_ns);
@@ -76,7 +76,7 @@ int import_other_read(const char *path, struct import_other *o, struct diag *d)
 		return diag_fail(d, EBADMSG, "%s has no header", path);
 	}
 	if (o->nr)
-		qsort(o->task, o->nr, sizeof(*o->task), by_key);
+		qsort(o->task, o->nr, sizeof(*o->task), compare_tasks_by_key);
 	return 0;
 }
 
@@ -88,7 +88,7 @@ void import_other_fini(struct import_other *o)
 
 /* --------------------------------------------------------------------------------------------------- perf's clock */
 
-static int by_value(const void *a, const void *b)
+static int compare_differences(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
@@ -96,7 +96,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The median of what each fork and exit that both know says.  False: they know none in common. */
-static bool compare_tasks(const struct perf_data *p, const struct import_other *o, uint64_t *shift_ns)
+static bool find_shift_by_common_tasks(const struct perf_data *p, const struct import_other *o, uint64_t *shift_ns)
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
 	struct perf_event_header *h = (struct perf_event_header *)room;
@@ -105,7 +105,7 @@ static bool compare_tasks(const struct perf_data *p, const struct import_other *
 	size_t nr = 0;
 	bool good;
 
-	while (ahead && nr < o->nr && perf_data_next(p, &c, h) == 1) {
+	while (ahead && nr < o->nr && perf_data_next_record(p, &c, h) == 1) {
 		struct {
 			struct perf_event_header header;
 			uint32_t pid, ppid, tid, ptid;
@@ -117,14 +117,14 @@ static bool compare_tasks(const struct perf_data *p, const struct import_other *
 		if ((h->type != PERF_RECORD_FORK && h->type != PERF_RECORD_EXIT) || h->size < sizeof(r))
 			continue;
 		memcpy(&r, h, sizeof(r));
-		key.key = key_of(h->type == PERF_RECORD_FORK, r.pid, r.tid);
-		same = r.time_ns ? bsearch(&key, o->task, o->nr, sizeof(key), by_key) : NULL;
+		key.key = key_of_task(h->type == PERF_RECORD_FORK, r.pid, r.tid);
+		same = r.time_ns ? bsearch(&key, o->task, o->nr, sizeof(key), compare_tasks_by_key) : NULL;
 		if (same)
 			ahead[nr++] = (int64_t)(same->time_ns - r.time_ns);
 	}
-	perf_data_leave(&c);
+	perf_data_close_cursor(&c);
 	if (nr)
-		qsort(ahead, nr, sizeof(*ahead), by_value);
+		qsort(ahead, nr, sizeof(*ahead), compare_differences);
 	good = nr && (uint64_t)ahead[3 * nr / 4] - (uint64_t)ahead[nr / 4] < APART_NS;
 	*shift_ns = good ? (uint64_t)ahead[nr / 2] : 0;
 	free(ahead);
@@ -162,8 +162,10 @@ struct import_times import_times(const struct perf_data *p, const struct import_
 	else if (!a->use_clockid && !o)
 		t.unrelated = "times are of perf's default clock";
 	else if (!a->use_clockid)
-		t.unrelated = compare_tasks(p, o, &t.shift_ns) ? NULL : "times are of perf's default clock, and no process exited in "
-									"both traces";
+		t.unrelated = find_shift_by_common_tasks(p, o, &t.shift_ns) ?
+				      NULL :
+				      "times are of perf's default clock, and no process exited in "
+				      "both traces";
 	else if (a->clockid == CLOCK_MONOTONIC)
 		return t;
 	else if (!p->has_clock || p->clock_id != (uint32_t)a->clockid)

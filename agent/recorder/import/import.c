@@ -33,7 +33,7 @@ static bool is_pipe(const struct stat *st)
 }
 
 /* *copy: of what came through a pipe; the caller closes it. */
-static int open_input(const char *path, void **bytes, struct stat *st, FILE **copy, struct diag *d)
+static int map_input_file(const char *path, void **bytes, struct stat *st, FILE **copy, struct diag *d)
 {
 	bool standard = strcmp(path, IMPORT_STANDARD_INPUT) == 0;
 	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = errno;
@@ -61,10 +61,10 @@ static int open_input(const char *path, void **bytes, struct stat *st, FILE **co
 }
 
 /* The trace replaces an older one, so this comes last. */
-static int write_trace(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,
-		       struct import_result *out, struct diag *d)
+static int write_imported_trace(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,
+				struct import_result *out, struct diag *d)
 {
-	if (output_file_is(o->output, o->input) || (o->with && output_file_is(o->output, o->with)))
+	if (output_file_is_same(o->output, o->input) || (o->with && output_file_is_same(o->output, o->with)))
 		return diag_fail(d, EINVAL, "%s is both input and output; give another output file (-o)", o->output);
 	return import_records(o, p, times, end_s, out, d);
 }
@@ -80,7 +80,7 @@ int import_file(const struct import_options *o, struct import_result *out, struc
 	int ret = o->with ? import_other_read(o->with, &other, d) : 0;
 
 	if (ret == 0)
-		ret = open_input(o->input, &bytes, &st, &copy, d);
+		ret = map_input_file(o->input, &bytes, &st, &copy, d);
 	if (ret) {
 		if (copy)
 			fclose(copy);
@@ -90,7 +90,7 @@ int import_file(const struct import_options *o, struct import_result *out, struc
 	ret = perf_data_init(bytes, (uint64_t)st.st_size, o->input, &p, d);
 	if (ret == 0) {
 		times = import_times(&p, o->with ? &other : NULL);
-		ret = write_trace(o, &p, &times, st.st_mtime + LATE_S, out, d);
+		ret = write_imported_trace(o, &p, &times, st.st_mtime + LATE_S, out, d);
 		perf_data_fini(&p);
 	}
 	munmap(bytes, (size_t)st.st_size);

@@ -48,7 +48,7 @@ void perf_compressed_feed(struct perf_compressed *p, const void *bytes, size_t n
 }
 
 /* Behind what is there.  1: there is more; 0: there is no more; or -EBADMSG. */
-static int unpack(struct perf_compressed *p)
+static int unpack_more_records(struct perf_compressed *p)
 {
 	ZSTD_outBuffer out;
 	size_t ret;
@@ -68,7 +68,7 @@ static int unpack(struct perf_compressed *p)
 	return ret || p->in.pos < p->in.size;
 }
 
-int perf_compressed_next(struct perf_compressed *p, struct perf_event_header *room)
+int perf_compressed_next_record(struct perf_compressed *p, struct perf_event_header *room)
 {
 	for (;;) {
 		struct perf_event_header h = { .size = sizeof(h) };
@@ -84,7 +84,7 @@ int perf_compressed_next(struct perf_compressed *p, struct perf_event_header *ro
 			p->from += h.size;
 			return 1;
 		}
-		ret = unpack(p);
+		ret = unpack_more_records(p);
 		if (ret <= 0)
 			return ret;
 	}

@@ -15,12 +15,12 @@ struct perf_compressed;
 /* NULL without memory. */
 struct perf_compressed *perf_compressed_create(void);
 void perf_compressed_destroy(struct perf_compressed *p);
-/* What comes next; the bytes are the caller's, until perf_compressed_next() has said 0. */
+/* What comes next; the bytes are the caller's, until perf_compressed_next_record() has said 0. */
 void perf_compressed_feed(struct perf_compressed *p, const void *bytes, size_t nr);
 /*
  * The next record, copied to room (aligned, 65536 bytes).  1; 0: no complete record is left; -EBADMSG: the stream is damaged, or
  * expands more than a stream of perf can.
  */
-int perf_compressed_next(struct perf_compressed *p, struct perf_event_header *room);
+int perf_compressed_next_record(struct perf_compressed *p, struct perf_event_header *room);
 
 #endif

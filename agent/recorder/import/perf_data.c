@@ -60,7 +60,7 @@ struct place {
 	size_t left;
 };
 
-static const void *take(struct place *p, uint64_t bytes)
+static const void *take_file_bytes(struct place *p, uint64_t bytes)
 {
 	const void *here = p->at;
 
@@ -75,7 +75,7 @@ static const void *take(struct place *p, uint64_t bytes)
 
 static uint32_t take_u32(struct place *p)
 {
-	const void *here = take(p, 4);
+	const void *here = take_file_bytes(p, 4);
 	uint32_t v = 0;
 
 	if (here)
@@ -85,7 +85,7 @@ static uint32_t take_u32(struct place *p)
 
 static uint64_t take_u64(struct place *p)
 {
-	const void *here = take(p, 8);
+	const void *here = take_file_bytes(p, 8);
 	uint64_t v = 0;
 
 	if (here)
@@ -99,15 +99,15 @@ bool perf_data_text_is(struct perf_data_text t, const char *text)
 }
 
 /* u32 room, text, zeros */
-static struct perf_data_text take_text(struct place *p)
+static struct perf_data_text take_perf_text(struct place *p)
 {
 	uint32_t room = take_u32(p);
-	const char *text = take(p, room);
+	const char *text = take_file_bytes(p, room);
 
 	return (struct perf_data_text){ text, text ? strnlen(text, room < TEXT_MAX ? room : TEXT_MAX) : 0 };
 }
 
-static bool find_section(const struct perf_data *p, const struct section *s, struct place *out)
+static bool find_file_section(const struct perf_data *p, const struct section *s, struct place *out)
 {
 	if (s->offset > p->size || s->size > p->size - s->offset)
 		return false;
@@ -118,7 +118,7 @@ static bool find_section(const struct perf_data *p, const struct section *s, str
 /* ------------------------------------------------------------------------------------------------------- events */
 
 /* bytes: of the attr as this file has it, which may be an older or a newer one's. */
-static int add_event(struct perf_data *p, const void *attr, size_t bytes, const char *path, struct diag *d)
+static int add_perf_data_event(struct perf_data *p, const void *attr, size_t bytes, const char *path, struct diag *d)
 {
 	struct perf_data_event *e = &p->event[p->nr_events];
 
@@ -133,7 +133,7 @@ static int add_event(struct perf_data *p, const void *attr, size_t bytes, const 
 	return 0;
 }
 
-static int add_ids(struct perf_data *p, struct place ids, uint32_t event)
+static int add_event_ids(struct perf_data *p, struct place ids, uint32_t event)
 {
 	int ret = 0;
 
@@ -146,39 +146,39 @@ static int add_ids(struct perf_data *p, struct place ids, uint32_t event)
 	return ret;
 }
 
-static int read_attrs(struct perf_data *p, const struct file_header *h, const char *path, struct diag *d)
+static int read_event_attrs(struct perf_data *p, const struct file_header *h, const char *path, struct diag *d)
 {
 	struct place attrs, ids;
 
-	if (h->attr_size < PERF_ATTR_SIZE_VER0 + sizeof(struct section) || !find_section(p, &h->attrs, &attrs))
+	if (h->attr_size < PERF_ATTR_SIZE_VER0 + sizeof(struct section) || !find_file_section(p, &h->attrs, &attrs))
 		return diag_fail(d, EBADMSG, "%s: invalid list of events", path);
 	while (attrs.left >= h->attr_size) {
-		const unsigned char *attr = take(&attrs, h->attr_size);
+		const unsigned char *attr = take_file_bytes(&attrs, h->attr_size);
 		size_t bytes = (size_t)h->attr_size - sizeof(struct section);
 		struct section where;
-		int ret = add_event(p, attr, bytes, path, d);
+		int ret = add_perf_data_event(p, attr, bytes, path, d);
 
 		if (ret)
 			return ret;
 		memcpy(&where, attr + bytes, sizeof(where));
-		if (find_section(p, &where, &ids) && add_ids(p, ids, p->nr_events - 1))
+		if (find_file_section(p, &where, &ids) && add_event_ids(p, ids, p->nr_events - 1))
 			return diag_fail(d, ENOMEM, "out of memory for the events of %s", path);
 	}
 	return 0;
 }
 
 /* u32 nr, u32 attr_size, and of each: the attr, u32 nr_ids, its name, the ids */
-static void read_event_desc(struct perf_data *p, struct place at)
+static void read_event_descriptions(struct perf_data *p, struct place at)
 {
 	uint32_t nr = take_u32(&at), attr_size = take_u32(&at);
 
 	for (uint32_t i = 0; i < nr && i < p->nr_events && at.left; i++) {
 		uint32_t nr_ids;
 
-		take(&at, attr_size);
+		take_file_bytes(&at, attr_size);
 		nr_ids = take_u32(&at);
-		p->event[i].name = take_text(&at);
-		take(&at, 8ull * nr_ids);
+		p->event[i].name = take_perf_text(&at);
+		take_file_bytes(&at, 8ull * nr_ids);
 	}
 }
 
@@ -186,7 +186,7 @@ static void read_event_desc(struct perf_data *p, struct place at)
 
 static int add_build_id(struct perf_data *p, struct place record)
 {
-	const unsigned char *at = take(&record, BUILD_ID_EVENT_BYTES);
+	const unsigned char *at = take_file_bytes(&record, BUILD_ID_EVENT_BYTES);
 	struct perf_data_build_id *b;
 	struct perf_event_header h;
 
@@ -212,7 +212,7 @@ static int read_build_ids(struct perf_data *p, struct place at)
 		const void *record;
 
 		memcpy(&h, at.at, sizeof(h));
-		record = h.size >= BUILD_ID_EVENT_BYTES ? take(&at, h.size) : NULL;
+		record = h.size >= BUILD_ID_EVENT_BYTES ? take_file_bytes(&at, h.size) : NULL;
 		if (!record)
 			return 0;
 		ret = add_build_id(p, (struct place){ record, h.size });
@@ -220,22 +220,22 @@ static int read_build_ids(struct perf_data *p, struct place at)
 	return ret;
 }
 
-static int read_feature(struct perf_data *p, uint64_t feature, struct place at)
+static int read_header_feature(struct perf_data *p, uint64_t feature, struct place at)
 {
 	switch (feature) {
 	case FEATURE_BUILD_ID:
 		return read_build_ids(p, at);
 	case FEATURE_HOSTNAME:
-		p->host_name = take_text(&at);
+		p->host_name = take_perf_text(&at);
 		break;
 	case FEATURE_OSRELEASE:
-		p->release = take_text(&at);
+		p->release = take_perf_text(&at);
 		break;
 	case FEATURE_VERSION:
-		p->version = take_text(&at);
+		p->version = take_perf_text(&at);
 		break;
 	case FEATURE_ARCH:
-		p->machine = take_text(&at);
+		p->machine = take_perf_text(&at);
 		break;
 	case FEATURE_NRCPUS: /* that there are; that were online */
 		take_u32(&at);
@@ -246,7 +246,7 @@ static int read_feature(struct perf_data *p, uint64_t feature, struct place at)
 		p->words = (struct perf_data_text){ (const char *)at.at, at.left < WORDS_BYTES_MAX ? at.left : WORDS_BYTES_MAX };
 		break;
 	case FEATURE_EVENT_DESC:
-		read_event_desc(p, at);
+		read_event_descriptions(p, at);
 		break;
 	case FEATURE_CLOCK_DATA: /* u32 version, u32 clock, u64 wall, u64 that clock */
 		if (at.left < 24 || take_u32(&at) != 1)
@@ -261,7 +261,7 @@ static int read_feature(struct perf_data *p, uint64_t feature, struct place at)
 }
 
 /* A list of sections stands behind the records, one for each bit. */
-static int read_features(struct perf_data *p, const struct file_header *h)
+static int read_header_features(struct perf_data *p, const struct file_header *h)
 {
 	struct place list = { p->bytes + p->data_end, (size_t)(p->size - p->data_end) }, at;
 	int ret = 0;
@@ -272,24 +272,24 @@ static int read_features(struct perf_data *p, const struct file_header *h)
 
 			s.offset = take_u64(&list);
 			s.size = take_u64(&list);
-			if (s.size && find_section(p, &s, &at))
-				ret = read_feature(p, i, at);
+			if (s.size && find_file_section(p, &s, &at))
+				ret = read_header_feature(p, i, at);
 		}
 	return ret;
 }
 
-bool perf_data_next_word(const struct perf_data *p, size_t *at, struct perf_data_text *word)
+bool perf_data_next_command_word(const struct perf_data *p, size_t *at, struct perf_data_text *word)
 {
 	struct place place = { (const unsigned char *)p->words.p + *at, p->words.bytes - *at };
 
 	if (!p->words.p || place.left < 4)
 		return false;
-	*word = take_text(&place);
+	*word = take_perf_text(&place);
 	*at = p->words.bytes - place.left;
 	return word->p;
 }
 
-static int by_path(const void *a, const void *b)
+static int compare_build_ids_by_path(const void *a, const void *b)
 {
 	const struct perf_data_text *x = &((const struct perf_data_build_id *)a)->path, *y = &((const struct perf_data_build_id *)b)->path;
 	int order = memcmp(x->p, y->p, x->bytes < y->bytes ? x->bytes : y->bytes);
@@ -301,13 +301,13 @@ const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data 
 {
 	struct perf_data_build_id key = { .path = { path, bytes } };
 
-	return p->nr_build_ids ? bsearch(&key, p->build_id, p->nr_build_ids, sizeof(key), by_path) : NULL;
+	return p->nr_build_ids ? bsearch(&key, p->build_id, p->nr_build_ids, sizeof(key), compare_build_ids_by_path) : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------- records */
 
 /* Where the record at at ends, with what perf puts behind it; 0: it makes no sense. */
-static uint64_t record_end(const struct perf_data *p, uint64_t at, struct perf_event_header *h)
+static uint64_t end_of_record(const struct perf_data *p, uint64_t at, struct perf_event_header *h)
 {
 	uint64_t left = p->data_end - at, behind = 0;
 
@@ -324,7 +324,7 @@ static uint64_t record_end(const struct perf_data *p, uint64_t at, struct perf_e
 }
 
 /* What stands inside of a compressed record: its type says whether the bytes fill it, or how many they are. */
-static bool find_packed(const struct perf_event_header *h, const unsigned char *record, struct place *out)
+static bool find_compressed_payload(const struct perf_event_header *h, const unsigned char *record, struct place *out)
 {
 	*out = (struct place){ record + sizeof(*h), h->size - sizeof(*h) };
 	if (h->type == COMPRESSED2) {
@@ -337,7 +337,7 @@ static bool find_packed(const struct perf_event_header *h, const unsigned char *
 	return h->type == COMPRESSED || h->type == COMPRESSED2;
 }
 
-int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room)
+int perf_data_next_record(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room)
 {
 	struct perf_event_header h;
 	struct place packed;
@@ -347,17 +347,17 @@ int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct
 	if (!c->at)
 		c->at = p->data_start;
 	while (!c->damaged) {
-		ret = c->packed ? perf_compressed_next(c->packed, room) : 0;
+		ret = c->packed ? perf_compressed_next_record(c->packed, room) : 0;
 		c->inside = ret > 0;
 		c->damaged = ret < 0;
 		if (ret)
 			return ret > 0;
-		end = c->at < p->data_end ? record_end(p, c->at, &h) : 0;
+		end = c->at < p->data_end ? end_of_record(p, c->at, &h) : 0;
 		if (!end)
 			return 0;
 		c->start = c->at;
 		c->at = end;
-		if (!find_packed(&h, p->bytes + c->start, &packed)) {
+		if (!find_compressed_payload(&h, p->bytes + c->start, &packed)) {
 			memcpy(room, p->bytes + c->start, h.size);
 			return 1;
 		}
@@ -370,7 +370,7 @@ int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct
 	return 0;
 }
 
-void perf_data_leave(struct perf_data_cursor *c)
+void perf_data_close_cursor(struct perf_data_cursor *c)
 {
 	perf_compressed_destroy(c->packed);
 	c->packed = NULL;
@@ -442,7 +442,7 @@ static bool layouts_can_be_told_apart(const struct perf_data *p)
 }
 
 /* What a pipe says of itself comes as records. */
-static int take_pipe_record(struct perf_data *p, uint64_t start, const struct perf_event_header *h, const char *path, struct diag *d)
+static int read_pipe_header_record(struct perf_data *p, uint64_t start, const struct perf_event_header *h, const char *path, struct diag *d)
 {
 	struct place at = { p->bytes + start + sizeof(*h), h->size - sizeof(*h) };
 	uint64_t kind, id;
@@ -456,16 +456,16 @@ static int take_pipe_record(struct perf_data *p, uint64_t start, const struct pe
 			return diag_fail(d, EBADMSG, "%s: invalid event at byte %llu", path, (unsigned long long)start);
 		memcpy(&bytes, at.at + 4, 4); /* attr.size */
 		bytes = bytes ? bytes : PERF_ATTR_SIZE_VER0;
-		attr = bytes < PERF_ATTR_SIZE_VER0 ? NULL : take(&at, bytes);
+		attr = bytes < PERF_ATTR_SIZE_VER0 ? NULL : take_file_bytes(&at, bytes);
 		if (!attr)
 			return diag_fail(d, EBADMSG, "%s: invalid event at byte %llu", path, (unsigned long long)start);
-		ret = add_event(p, attr, bytes, path, d);
-		if (ret == 0 && add_ids(p, at, p->nr_events - 1))
+		ret = add_perf_data_event(p, attr, bytes, path, d);
+		if (ret == 0 && add_event_ids(p, at, p->nr_events - 1))
 			ret = diag_fail(d, ENOMEM, "out of memory for the events of %s", path);
 		return ret;
 	case HEADER_FEATURE:
 		kind = take_u64(&at);
-		return read_feature(p, kind, at) ? diag_fail(d, ENOMEM, "out of memory for the header of %s", path) : 0;
+		return read_header_feature(p, kind, at) ? diag_fail(d, ENOMEM, "out of memory for the header of %s", path) : 0;
 	case HEADER_BUILD_ID:
 		ret = add_build_id(p, (struct place){ p->bytes + start, h->size });
 		return ret ? diag_fail(d, ENOMEM, "out of memory for the header of %s", path) : 0;
@@ -479,7 +479,7 @@ static int take_pipe_record(struct perf_data *p, uint64_t start, const struct pe
 	return 0;
 }
 
-static void note_time(struct perf_data *p, const struct perf_event_header *h)
+static void note_record_time(struct perf_data *p, const struct perf_event_header *h)
 {
 	struct record_sample s;
 	struct record_id r;
@@ -504,22 +504,22 @@ static void note_time(struct perf_data *p, const struct perf_event_header *h)
 }
 
 /* All records once: what a pipe says of itself, when it was, and whether we can read it at all. */
-static int look_through(struct perf_data *p, const char *path, struct diag *d)
+static int scan_all_records(struct perf_data *p, const char *path, struct diag *d)
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
 	struct perf_event_header *h = (struct perf_event_header *)room;
 	struct perf_data_cursor c = { 0 };
 	int ret = 0, more;
 
-	while ((more = perf_data_next(p, &c, h)) == 1 && ret == 0) {
+	while ((more = perf_data_next_record(p, &c, h)) == 1 && ret == 0) {
 		p->nr_records++;
 		if (h->type == AUXTRACE && !c.inside)
 			p->aux_bytes += c.at - c.start - h->size;
 		if (p->pipe && !c.inside)
-			ret = take_pipe_record(p, c.start, h, path, d);
-		note_time(p, h);
+			ret = read_pipe_header_record(p, c.start, h, path, d);
+		note_record_time(p, h);
 	}
-	perf_data_leave(&c);
+	perf_data_close_cursor(&c);
 	if (more < 0 && ret == 0)
 		ret = diag_fail(d, ENOMEM, "out of memory for the records of %s", path);
 	p->cut |= c.damaged || c.at < p->data_end;
@@ -527,7 +527,7 @@ static int look_through(struct perf_data *p, const char *path, struct diag *d)
 	return ret;
 }
 
-static int read_header(struct perf_data *p, const char *path, struct diag *d)
+static int read_file_header(struct perf_data *p, const char *path, struct diag *d)
 {
 	struct file_header h = { .size = 0 };
 	int ret;
@@ -545,7 +545,7 @@ static int read_header(struct perf_data *p, const char *path, struct diag *d)
 	}
 	if (p->size < sizeof(h) || h.size < sizeof(h) || h.size > p->size)
 		return diag_fail(d, EBADMSG, "%s: invalid header", path);
-	ret = read_attrs(p, &h, path, d);
+	ret = read_event_attrs(p, &h, path, d);
 	if (ret)
 		return ret;
 	if (h.data.offset > p->size)
@@ -554,7 +554,7 @@ static int read_header(struct perf_data *p, const char *path, struct diag *d)
 	p->cut = h.data.size == 0 || h.data.size > p->size - h.data.offset;
 	p->data_end = p->cut ? p->size : h.data.offset + h.data.size;
 	/* of a recording that was killed they were never written */
-	if (!p->cut && read_features(p, &h))
+	if (!p->cut && read_header_features(p, &h))
 		return diag_fail(d, ENOMEM, "out of memory for the header of %s", path);
 	return 0;
 }
@@ -566,9 +566,9 @@ int perf_data_init(const void *bytes, uint64_t size, const char *path, struct pe
 	memset(p, 0, sizeof(*p));
 	p->bytes = bytes;
 	p->size = size;
-	ret = read_header(p, path, d);
+	ret = read_file_header(p, path, d);
 	if (ret == 0)
-		ret = look_through(p, path, d);
+		ret = scan_all_records(p, path, d);
 	if (ret == 0 && p->nr_events == 0)
 		ret = diag_fail(d, EBADMSG, "%s has no events", path);
 	if (ret == 0 && p->nr_events > 1 && !layouts_can_be_told_apart(p))
@@ -580,7 +580,7 @@ int perf_data_init(const void *bytes, uint64_t size, const char *path, struct pe
 	if (ret)
 		perf_data_fini(p);
 	else if (p->nr_build_ids)
-		qsort(p->build_id, p->nr_build_ids, sizeof(*p->build_id), by_path);
+		qsort(p->build_id, p->nr_build_ids, sizeof(*p->build_id), compare_build_ids_by_path);
 	return ret;
 }
 

@@ -75,14 +75,14 @@ struct perf_data_cursor {
 
 /*
  * The next record, copied to room (aligned, PERF_DATA_RECORD_BYTES).  1; 0: no more records, or the next one is invalid;
- * -ENOMEM.  When it is not called any more, perf_data_leave().
+ * -ENOMEM.  When it is not called any more, perf_data_close_cursor().
  */
-int perf_data_next(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room);
-void perf_data_leave(struct perf_data_cursor *c);
+int perf_data_next_record(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room);
+void perf_data_close_cursor(struct perf_data_cursor *c);
 /* The event of a sample or another record.  False: none of the file's. */
 bool perf_data_find_event(const struct perf_data *p, const struct perf_event_header *h, uint32_t *event);
 /* The next word of the command line.  *at: 0 before the first. */
-bool perf_data_next_word(const struct perf_data *p, size_t *at, struct perf_data_text *word);
+bool perf_data_next_command_word(const struct perf_data *p, size_t *at, struct perf_data_text *word);
 /* The header's build id of the file that was mapped as path, or NULL. */
 const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data *p, const char *path, size_t bytes);
 

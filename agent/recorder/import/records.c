@@ -46,25 +46,25 @@ struct import {
 	uint64_t registrations, others; /* of the other trace: taken; of processes without samples */
 };
 
-static struct trace_writer *writer(const struct import *m)
+static struct trace_writer *writer_of_import(const struct import *m)
 {
 	return recording_writer(m->recording);
 }
 
 /* Where what perf made up of what was there before stands: before all that was recorded. */
-static uint64_t start_ns(const struct import *m)
+static uint64_t import_start_ns(const struct import *m)
 {
 	return m->data->has_times ? m->data->first_ns + m->times.shift_ns - 1 : TICK_NS - 1;
 }
 
-static uint64_t end_ns(const struct import *m)
+static uint64_t import_end_ns(const struct import *m)
 {
 	return m->data->has_times ? m->data->last_ns + m->times.shift_ns : TICK_NS * (m->data->nr_records + 1);
 }
 
 /* ------------------------------------------------------------------------------------------------ what was recorded */
 
-static void write_header(struct import *m, int64_t end_s)
+static void write_import_header(struct import *m, int64_t end_s)
 {
 	const struct perf_data *p = m->data;
 	struct trace_text *command;
@@ -78,26 +78,26 @@ static void write_header(struct import *m, int64_t end_s)
 			       : (uint64_t)end_s * 1000000000u - (p->last_ns - p->first_ns);
 	snprintf(tool, sizeof(tool), "tailor " TAILOR_VERSION ", from perf %.*s", (int)(p->version.bytes < 64 ? p->version.bytes : 64),
 		 p->version.p ? p->version.p : "");
-	while (nr < p->nr_words && perf_data_next_word(p, &at, &word))
+	while (nr < p->nr_words && perf_data_next_command_word(p, &at, &word))
 		nr++;
 	command = calloc((size_t)nr + 1, sizeof(*command));
 	at = 0;
-	for (uint32_t i = 0; command && i < nr && perf_data_next_word(p, &at, &word); i++)
+	for (uint32_t i = 0; command && i < nr && perf_data_next_command_word(p, &at, &word); i++)
 		command[i].text = (struct trace_span){ word.p, word.bytes };
-	TRACE_PUT(writer(m), header, start_ns(m), 0, 0, .version = TRACE_FORMAT_VERSION, .tool = trace_string(tool), .real_ns = real_ns,
-		  .host_name = { p->host_name.p, p->host_name.bytes }, .machine = { p->machine.p, p->machine.bytes },
+	TRACE_PUT(writer_of_import(m), header, import_start_ns(m), 0, 0, .version = TRACE_FORMAT_VERSION, .tool = trace_string(tool),
+		  .real_ns = real_ns, .host_name = { p->host_name.p, p->host_name.bytes }, .machine = { p->machine.p, p->machine.bytes },
 		  .kernel = { p->release.p, p->release.bytes }, .nr_cpus = p->nr_cpus, .command = { command, command ? nr : 0 },
 		  .way = trace_string(jit_way_text(JIT_WAY_IMPORT)));
 	free(command);
 }
 
 /* perf's dummy counts nothing: it brings the records of tasks and mappings. */
-static bool is_dummy(const struct perf_event_attr *a)
+static bool is_dummy_event(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
 }
 
-static void name_event(const struct perf_data_event *e, struct event *out)
+static void fill_event_description(const struct perf_data_event *e, struct event *out)
 {
 	out->attr = e->attr;
 	out->attr.sample_type |= ADDED_TYPES;
@@ -109,7 +109,7 @@ static void name_event(const struct perf_data_event *e, struct event *out)
 	snprintf(out->unit, sizeof(out->unit), "%s", event_unit(&e->attr, out->name));
 }
 
-static int take_events(struct import *m, struct diag *d)
+static int import_events(struct import *m, struct diag *d)
 {
 	bool said = false, sampled = false; /* when threads come and go; from which code they go */
 	static const struct recording_event how = { .scope = "cpu" };
@@ -122,11 +122,11 @@ static int take_events(struct import *m, struct diag *d)
 		m->number[i] = NOT_TAKEN;
 		said |= e->attr.context_switch;
 		sampled |= event_is_switches(&e->attr);
-		if (is_dummy(&e->attr))
+		if (is_dummy_event(&e->attr))
 			continue;
 		if (m->nr_events == IMPORT_EVENTS_MAX)
 			return diag_fail(d, E2BIG, "%s has more than %u events", m->options->input, IMPORT_EVENTS_MAX);
-		name_event(e, &event);
+		fill_event_description(e, &event);
 		ret = recording_add_event(m->recording, &event, &how);
 		m->number[i] = m->nr_events++;
 	}
@@ -137,7 +137,7 @@ static int take_events(struct import *m, struct diag *d)
 
 /* ------------------------------------------------------------------------------------------------------- records */
 
-static void on_notice(void *import, const char *sentence)
+static void pass_import_notice(void *import, const char *sentence)
 {
 	const struct import *m = import;
 
@@ -145,7 +145,7 @@ static void on_notice(void *import, const char *sentence)
 		m->options->notice(m->options->context, sentence);
 }
 
-static void on_seen(void *import, const struct sample_seen *seen)
+static void note_sampled_pid(void *import, const struct sample_seen *seen)
 {
 	struct import *m = import;
 
@@ -154,16 +154,16 @@ static void on_seen(void *import, const struct sample_seen *seen)
 }
 
 /* To our clock.  0 is what perf made up. */
-static void shift(const struct import *m, void *time_ns)
+static void shift_time_to_our_clock(const struct import *m, void *time_ns)
 {
 	uint64_t t;
 
 	memcpy(&t, time_ns, sizeof(t));
-	t = !m->data->has_times ? m->tick_ns : t ? t + m->times.shift_ns : start_ns(m);
+	t = !m->data->has_times ? m->tick_ns : t ? t + m->times.shift_ns : import_start_ns(m);
 	memcpy(time_ns, &t, sizeof(t));
 }
 
-static void lose(const struct import *m, enum loss_reason reason, uint64_t count)
+static void count_import_loss(const struct import *m, enum loss_reason reason, uint64_t count)
 {
 	m->sink.lost(m->sink.context, reason, 0, 0, count);
 }
@@ -192,10 +192,10 @@ static void add_sample(struct import *m, uint32_t event, struct perf_event_heade
 
 	period = time_ns ? sample_word(h, type | PERF_SAMPLE_TIME, PERF_SAMPLE_PERIOD, BEFORE_PERIOD) : NULL;
 	if (!period) {
-		lose(m, LOSS_RING_BAD, 1);
+		count_import_loss(m, LOSS_RING_BAD, 1);
 		return;
 	}
-	shift(m, time_ns);
+	shift_time_to_our_clock(m, time_ns);
 	if (weight)
 		*period = *weight;
 	else if (!(type & PERF_SAMPLE_PERIOD))
@@ -241,7 +241,7 @@ static void on_read_sample(struct import *m, uint32_t event, const struct perf_e
 	}
 }
 
-static void on_sample(struct import *m, uint32_t event, struct perf_event_header *h)
+static void import_sample(struct import *m, uint32_t event, struct perf_event_header *h)
 {
 	const struct record_layout *l = &m->data->event[event].layout;
 	struct record_sample s;
@@ -252,7 +252,7 @@ static void on_sample(struct import *m, uint32_t event, struct perf_event_header
 		add_sample(m, event, h, NULL);
 }
 
-static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
+static void import_user_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 {
 	const struct perf_data_build_id *known = g->build_id_bytes ? NULL : perf_data_find_build_id(m->data, g->path, g->path_bytes);
 
@@ -263,34 +263,34 @@ static void take_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 	m->sink.mapping(m->sink.context, g, time_ns);
 }
 
-static void on_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
+static void import_mapping(struct import *m, struct mapping *g, uint64_t time_ns)
 {
 	if (g->pid == KERNEL_PID)
-		sampled_kernel_mapping(&m->kernel, g);
+		sampled_kernel_note_mapping(&m->kernel, g);
 	else if (g->prot & PROT_EXEC)
-		take_mapping(m, g, time_ns);
+		import_user_mapping(m, g, time_ns);
 }
 
-static void on_task(struct import *m, struct kernel_task *t)
+static void import_fork_or_exit(struct import *m, struct kernel_task *t)
 {
 	if (t->header.type == PERF_RECORD_FORK && t->header.misc & MISC_FORK_MADE_UP)
 		return; /* its mappings are told one by one */
-	shift(m, &t->time_ns);
+	shift_time_to_our_clock(m, &t->time_ns);
 	m->sink.task(m->sink.context, t);
 }
 
-static void on_comm(struct import *m, const struct kernel_comm *c, bool made_up, uint64_t time_ns)
+static void import_comm(struct import *m, const struct kernel_comm *c, bool made_up, uint64_t time_ns)
 {
 	if (!made_up || c->pid != c->tid) {
 		m->sink.comm(m->sink.context, c, time_ns);
 		return;
 	}
 	if (c->exec)
-		recording_begin_program(m->recording, c->pid, time_ns);
-	TRACE_PUT(writer(m), process, time_ns, c->pid, c->tid, .comm = { c->name, c->bytes });
+		recording_note_exec(m->recording, c->pid, time_ns);
+	TRACE_PUT(writer_of_import(m), process, time_ns, c->pid, c->tid, .comm = { c->name, c->bytes });
 }
 
-static void on_record(struct import *m, struct perf_event_header *h)
+static void import_record(struct import *m, struct perf_event_header *h)
 {
 	struct kernel_record r;
 	uint32_t event;
@@ -302,40 +302,40 @@ static void on_record(struct import *m, struct perf_event_header *h)
 	if (h->type != PERF_RECORD_SAMPLE && !kernel_record_is_known(h->type))
 		return; /* perf's own, or of no use here */
 	if (!perf_data_find_event(m->data, h, &event)) {
-		lose(m, LOSS_RING_BAD, 1);
+		count_import_loss(m, LOSS_RING_BAD, 1);
 		return;
 	}
 	if (h->type == PERF_RECORD_SAMPLE) {
-		on_sample(m, event, h);
+		import_sample(m, event, h);
 		return;
 	}
 	if (kernel_record(&m->data->event[event].layout, h, &r)) {
-		lose(m, LOSS_RING_BAD, 1);
+		count_import_loss(m, LOSS_RING_BAD, 1);
 		return;
 	}
 	made_up = m->data->has_times && !r.id.time_ns;
-	shift(m, &r.id.time_ns);
+	shift_time_to_our_clock(m, &r.id.time_ns);
 	switch (h->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		on_mapping(m, &r.mapping, r.id.time_ns);
+		import_mapping(m, &r.mapping, r.id.time_ns);
 		break;
 	case PERF_RECORD_COMM:
-		on_comm(m, &r.comm, made_up, r.id.time_ns);
+		import_comm(m, &r.comm, made_up, r.id.time_ns);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
-		on_task(m, &r.task);
+		import_fork_or_exit(m, &r.task);
 		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		lose(m, LOSS_RING_FULL, r.lost);
+		count_import_loss(m, LOSS_RING_FULL, r.lost);
 		break;
 	case PERF_RECORD_THROTTLE:
-		lose(m, LOSS_THROTTLED, 1);
+		count_import_loss(m, LOSS_THROTTLED, 1);
 		break;
 	case PERF_RECORD_KSYMBOL:
-		sampled_kernel_symbol(&m->kernel, &r.symbol);
+		sampled_kernel_note_symbol(&m->kernel, &r.symbol);
 		break;
 	default:
 		m->sink.switches(m->sink.context, h, &r.id);
@@ -352,7 +352,7 @@ static bool is_loss_of_registrations(const struct trace_record *r)
 	return reason < NR_LOSSES && trace_losses[reason].of == LOSS_OF_REGISTRATIONS;
 }
 
-static bool is_wanted(struct import *m, const struct trace_record *r)
+static bool is_of_sampled_process(struct import *m, const struct trace_record *r)
 {
 	if (r->id > JITREG_ID_MAX_ && r->id != TRACE_GUEST)
 		return r->id == TRACE_LOSS && is_loss_of_registrations(r);
@@ -364,7 +364,7 @@ static bool is_wanted(struct import *m, const struct trace_record *r)
 	return true;
 }
 
-static int take_registrations(struct import *m, struct diag *d)
+static int copy_registrations(struct import *m, struct diag *d)
 {
 	struct trace_reader *t;
 	struct trace_record r;
@@ -381,10 +381,10 @@ static int take_registrations(struct import *m, struct diag *d)
 	ret = trace_open(m->options->with, &t, d);
 	if (ret)
 		return ret;
-	trace_select(t, 1u << TRACE_CHUNK_RECORDS);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_RECORDS);
 	while (trace_next(t, &r) == 1)
-		if (is_wanted(m, &r))
-			trace_record_copy(writer(m), &r);
+		if (is_of_sampled_process(m, &r))
+			trace_record_copy(writer_of_import(m), &r);
 	if (trace_describe_damage(t, damage, sizeof(damage)))
 		recording_notice(m->recording, NOTICE_LOSS, "%s is incomplete or damaged: registrations are missing", m->options->with);
 	trace_close(t);
@@ -397,20 +397,20 @@ static int take_registrations(struct import *m, struct diag *d)
 
 /* ---------------------------------------------------------------------------------------------------- all of it */
 
-static int take_records(struct import *m, struct diag *d)
+static int import_perf_records(struct import *m, struct diag *d)
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
 	struct perf_event_header *h = (struct perf_event_header *)room;
 	struct perf_data_cursor c = { 0 };
 	int more;
 
-	while ((more = perf_data_next(m->data, &c, h)) == 1)
-		on_record(m, h);
-	perf_data_leave(&c);
+	while ((more = perf_data_next_record(m->data, &c, h)) == 1)
+		import_record(m, h);
+	perf_data_close_cursor(&c);
 	return more < 0 ? diag_fail(d, ENOMEM, "out of memory for the records of %s", m->options->input) : 0;
 }
 
-static void tell_what_is_missing(struct import *m)
+static void notice_missing_parts(struct import *m)
 {
 	const struct perf_data *p = m->data;
 
@@ -440,18 +440,18 @@ static bool is_running_kernel(const struct perf_data *p)
 	return perf_data_text_is(p->release, u.release);
 }
 
-static int import_all(struct import *m, int64_t end_s, struct diag *d)
+static int import_whole_file(struct import *m, int64_t end_s, struct diag *d)
 {
 	int ret;
 
-	write_header(m, end_s);
-	ret = take_events(m, d);
+	write_import_header(m, end_s);
+	ret = import_events(m, d);
 	if (ret == 0)
-		ret = take_records(m, d);
+		ret = import_perf_records(m, d);
 	if (ret == 0)
-		ret = take_registrations(m, d);
+		ret = copy_registrations(m, d);
 	if (ret == 0)
-		tell_what_is_missing(m);
+		notice_missing_parts(m);
 	return ret;
 }
 
@@ -459,26 +459,36 @@ int import_records(const struct import_options *o, const struct perf_data *p, co
 		   struct import_result *out, struct diag *d)
 {
 	static struct import m;
-	const struct kernel_names_origin origin = { sampled_kernel_is_ours, sampled_kernel_is_there, sampled_kernel_was_there, &m.kernel };
+	const struct kernel_names_origin origin = { sampled_kernel_is_running, sampled_kernel_text_is_there, sampled_kernel_had_function,
+						    &m.kernel };
 	struct recording_state state;
 	int ret;
 
 	m = (struct import){ .options = o, .data = p, .times = *times, .kernel.data = p };
 	m.pids = calloc(1, PIDS_MAX / 8);
 	ret = !m.pids ? diag_fail(d, ENOMEM, "out of memory for processes") :
-			recording_create(&(struct recording_options){
-				.output = o->output, .uncompressed = o->uncompressed, .image_code_bytes = IMAGES_CODE_DEFAULT,
-				.stack_bytes = SAMPLE_STACK_MAX, .registers = UINT64_MAX,
-				.notice = on_notice, .seen = on_seen, .context = &m,
-				.past_end_ns = end_ns(&m), .past_end_s = end_s, .past_other_clock = times->unrelated,
-				.past_same_kernel = is_running_kernel(p),
-				.past_names = &origin }, &m.recording, d);
+			recording_create(
+				&(struct recording_options){
+					.output = o->output,
+					.uncompressed = o->uncompressed,
+					.image_code_bytes = IMAGES_CODE_DEFAULT,
+					.stack_bytes = SAMPLE_STACK_MAX,
+					.registers = UINT64_MAX,
+					.notice = pass_import_notice,
+					.seen = note_sampled_pid,
+					.context = &m,
+					.past_end_ns = import_end_ns(&m),
+					.past_end_s = end_s,
+					.past_other_clock = times->unrelated,
+					.past_same_kernel = is_running_kernel(p),
+					.past_names = &origin },
+				&m.recording, d);
 	if (ret) {
 		free(m.pids);
 		return ret;
 	}
 	m.sink = recording_sink(m.recording);
-	ret = import_all(&m, end_s, d);
+	ret = import_whole_file(&m, end_s, d);
 	if (ret) {
 		recording_drop(m.recording);
 	} else {

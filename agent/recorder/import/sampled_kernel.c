@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-static void add_mapping(struct sampled_kernel *k, uint64_t address, uint64_t bytes, const char *name, size_t name_bytes)
+static void add_kernel_mapping(struct sampled_kernel *k, uint64_t address, uint64_t bytes, const char *name, size_t name_bytes)
 {
 	struct kernel_mapping *g = &k->mapping[k->nr_mappings];
 
@@ -19,7 +19,7 @@ static void add_mapping(struct sampled_kernel *k, uint64_t address, uint64_t byt
 	k->nr_mappings++;
 }
 
-void sampled_kernel_mapping(struct sampled_kernel *k, const struct mapping *m)
+void sampled_kernel_note_mapping(struct sampled_kernel *k, const struct mapping *m)
 {
 	static const char own[] = "[kernel.kallsyms]";
 	const size_t own_bytes = sizeof(own) - 1;
@@ -46,13 +46,13 @@ void sampled_kernel_mapping(struct sampled_kernel *k, const struct mapping *m)
 		name++;
 		name_bytes -= 2;
 	}
-	add_mapping(k, m->address, m->bytes, name, name_bytes);
+	add_kernel_mapping(k, m->address, m->bytes, name, name_bytes);
 }
 
-void sampled_kernel_symbol(struct sampled_kernel *k, const struct kernel_symbol *s)
+void sampled_kernel_note_symbol(struct sampled_kernel *k, const struct kernel_symbol *s)
 {
 	if (s->kind == PERF_RECORD_KSYMBOL_TYPE_BPF)
-		add_mapping(k, s->address, s->bytes, "bpf", 3);
+		add_kernel_mapping(k, s->address, s->bytes, "bpf", 3);
 }
 
 static bool is_on_this_host(const struct perf_data *p)
@@ -63,12 +63,12 @@ static bool is_on_this_host(const struct perf_data *p)
 	return perf_data_text_is(p->host_name, u.nodename) && perf_data_text_is(p->release, u.release);
 }
 
-bool sampled_kernel_is_ours(void *context, const char **why)
+bool sampled_kernel_is_running(void *context, const char **why)
 {
 	struct sampled_kernel *k = context;
 	const struct perf_data_build_id *known = perf_data_find_build_id(k->data, "[kernel.kallsyms]", 17);
 	unsigned char id[KERNEL_BUILD_ID_BYTES];
-	size_t id_bytes = kernel_names_build_id(id);
+	size_t id_bytes = kernel_names_read_build_id(id);
 
 	if (known && !k->build_id_bytes) {
 		k->build_id_bytes = known->bytes <= sizeof(k->build_id) ? known->bytes : 0;
@@ -76,7 +76,7 @@ bool sampled_kernel_is_ours(void *context, const char **why)
 	}
 	/* perf pads them to 20 bytes */
 	if (!k->build_id_bytes && k->text && is_on_this_host(k->data))
-		return true; /* a boot later its text would lie elsewhere: sampled_kernel_is_there() */
+		return true; /* a boot later its text would lie elsewhere: sampled_kernel_text_is_there() */
 	if (!k->build_id_bytes || !id_bytes || !k->text)
 		*why = "the file has no build id of the kernel (perf record -B, -z, or through a pipe), and its host or kernel release is "
 		       "another";
@@ -87,18 +87,18 @@ bool sampled_kernel_is_ours(void *context, const char **why)
 	return false;
 }
 
-bool sampled_kernel_is_there(void *context, const struct kallsyms *symbols, const char **why)
+bool sampled_kernel_text_is_there(void *context, const struct kallsyms *symbols, const char **why)
 {
 	const struct sampled_kernel *k = context;
 
-	if (kallsyms_address(symbols, k->text_name) == k->text)
+	if (kallsyms_find_address(symbols, k->text_name) == k->text)
 		return true;
 	*why = "the machine was rebooted, and the kernel has other addresses now: import before a reboot";
 	return false;
 }
 
 /* Modules come and go, and others may be in their places. */
-bool sampled_kernel_was_there(void *context, const struct kallsyms_function *f)
+bool sampled_kernel_had_function(void *context, const struct kallsyms_function *f)
 {
 	const struct sampled_kernel *k = context;
 

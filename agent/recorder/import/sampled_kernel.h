@@ -30,13 +30,13 @@ struct sampled_kernel {
 
 /* A mapping of the kernel's: its own ("[kernel.kallsyms]_text", whose offset is where that symbol is), or a module's
  * ("[nf_tables]", ".../nf-tables.ko.zst"). */
-void sampled_kernel_mapping(struct sampled_kernel *k, const struct mapping *m);
+void sampled_kernel_note_mapping(struct sampled_kernel *k, const struct mapping *m);
 /* A BPF program. */
-void sampled_kernel_symbol(struct sampled_kernel *k, const struct kernel_symbol *s);
+void sampled_kernel_note_symbol(struct sampled_kernel *k, const struct kernel_symbol *s);
 
 /* kernel_names_origin's questions; context is the sampled_kernel. */
-bool sampled_kernel_is_ours(void *context, const char **why);
-bool sampled_kernel_is_there(void *context, const struct kallsyms *symbols, const char **why);
-bool sampled_kernel_was_there(void *context, const struct kallsyms_function *f);
+bool sampled_kernel_is_running(void *context, const char **why);
+bool sampled_kernel_text_is_there(void *context, const struct kallsyms *symbols, const char **why);
+bool sampled_kernel_had_function(void *context, const struct kallsyms_function *f);
 
 #endif

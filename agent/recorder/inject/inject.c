@@ -23,7 +23,7 @@
 #define NAP_US 1000
 
 /* R; or S, after so long, in a call where that is safe.  Said by the kernel, without touching the thread. */
-static bool may_be_tried(pid_t pid, pid_t tid, int64_t after_ms)
+static bool thread_may_be_tried(pid_t pid, pid_t tid, int64_t after_ms)
 {
 	unsigned long long call, argument[4];
 	char path[96], text[256];
@@ -38,14 +38,14 @@ static bool may_be_tried(pid_t pid, pid_t tid, int64_t after_ms)
 		may = f && fgets(text, sizeof(text), f) &&
 		      sscanf(text, "%llu %llx %llx %llx %llx", &call, &argument[0], &argument[1], &argument[2], &argument[3]) == 5 &&
 		      inject_sleeps_safely(pid, call, argument[0], argument[1]) &&
-		      (after_ms >= TIMEOUTS_MS || inject_keeps_time(pid, call, argument[0], argument[3]));
+		      (after_ms >= TIMEOUTS_MS || inject_restart_keeps_timeout(pid, call, argument[0], argument[3]));
 		if (f)
 			fclose(f);
 	}
 	return may;
 }
 
-static int explain(const struct inject_process *p, int ret, int result, struct diag *d)
+static int explain_injection_failure(const struct inject_process *p, int ret, int result, struct diag *d)
 {
 	int pid = (int)p->pid;
 
@@ -65,36 +65,36 @@ static int explain(const struct inject_process *p, int ret, int result, struct d
 }
 
 /* The thread is stopped at a safe point; loads the agent in it, and resumes it. */
-static int load_agent(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
+static int load_agent_in_thread(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
 {
 	bool may_call_host = p->has_v8 && inject_may_call_host(t);
 	uint64_t entry, where;
 	int ret, result = 0;
 
-	if (inject_frame_put(t, library, socket)) {
+	if (inject_frame_write(t, library, socket)) {
 		t->frame = 0;
 		inject_thread_resume(t);
 		return -EAGAIN;
 	}
-	ret = inject_call(t, p->dlopen, t->library, p->mode);
+	ret = inject_call_function(t, p->dlopen, t->library, p->mode);
 	if (ret == 0) {
 		entry = inject_process_find_agent(p) ? proc_mem_find_symbol(p->pid, p->agent, "tailor_injected") : 0;
 		where = entry ? proc_mem_find_symbol(p->pid, p->agent, "tailor_injected_result") : 0;
 		ret = where ? inject_call_agent(t, entry, may_call_host, where, &result) : -ENOEXEC;
 	}
-	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_end(t))
+	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_stop_at_sigreturn(t))
 		ret = -ESRCH;
 	if (ret != -ETIMEDOUT && ret != -ESRCH)
 		inject_thread_resume(t);
 	if (ret == 0 && result == 0 && p->has_v8 && !may_call_host)
 		diag_fail(d, EAGAIN, "names of JavaScript functions unavailable in process %d: its first thread was neither in generated "
 			  "code nor in its event loop within %d ms; attach again", (int)p->pid, V8_MS);
-	return ret == -EBUSY ? -EAGAIN : explain(p, ret, result, d);
+	return ret == -EBUSY ? -EAGAIN : explain_injection_failure(p, ret, result, d);
 }
 
 /* -EAGAIN: not this one, not now.  only_calm: only if it may call the host. */
-static int try_thread(struct inject_process *p, struct inject_thread *t, bool only_calm, const char *library, const char *socket,
-		      struct diag *d)
+static int try_injection_in_thread(struct inject_process *p, struct inject_thread *t, bool only_calm, const char *library,
+				   const char *socket, struct diag *d)
 {
 	int ret = inject_thread_stop(t);
 
@@ -106,8 +106,8 @@ static int try_thread(struct inject_process *p, struct inject_thread *t, bool on
 		return diag_fail(d, -ret, "cannot inject into process %d: a thread did not stop: %s", (int)p->pid, strerror(-ret));
 	if (ret)
 		return ret;
-	if (inject_is_safe(t) && (!only_calm || inject_may_call_host(t)))
-		return load_agent(p, t, library, socket, d);
+	if (inject_is_at_safe_point(t) && (!only_calm || inject_may_call_host(t)))
+		return load_agent_in_thread(p, t, library, socket, d);
 	inject_thread_resume(t);
 	return -EAGAIN;
 }
@@ -140,13 +140,13 @@ int inject(const struct attach_target *target, bool adapt, const char *library, 
 
 			bool only_v8 = p->has_v8 && after_ms < V8_MS;
 
-			if (tid <= 0 || (only_v8 && tid != pid) || !may_be_tried(pid, tid, after_ms))
+			if (tid <= 0 || (only_v8 && tid != pid) || !thread_may_be_tried(pid, tid, after_ms))
 				continue;
 			t->process = p;
 			t->tid = tid;
 			t->meanwhile = meanwhile;
 			t->context = context;
-			ret = try_thread(p, t, only_v8, library, socket, d);
+			ret = try_injection_in_thread(p, t, only_v8, library, socket, d);
 		}
 		closedir(dir);
 		meanwhile(context);
@@ -157,5 +157,5 @@ int inject(const struct attach_target *target, bool adapt, const char *library, 
 	if (ret == -EAGAIN)
 		diag_fail(d, EAGAIN, "cannot inject into process %d: no thread at a safe point within %d s (all are in the loader, libc "
 			  "or signal handlers, or wait for locks); try again, or attach without --inject", (int)pid, TRY_MS / 1000);
-	return ret ? attach_target_failed(target, ret, d) : 0;
+	return ret ? attach_target_explain_failure(target, ret, d) : 0;
 }

@@ -12,7 +12,7 @@
 bool inject_find_library(char *path, size_t bytes);
 
 /* Checks the preconditions without touching the process.  0, or -errno with the reason and a remedy. */
-int inject_check(const struct attach_target *t, const char *library, struct diag *d);
+int inject_check_preconditions(const struct attach_target *t, const char *library, struct diag *d);
 
 /*
  * The agent connects to socket, and meanwhile(context) must serve it, while the thread is waited for.  0 (a sentence in d is a notice), or

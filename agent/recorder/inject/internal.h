@@ -73,35 +73,35 @@ int inject_thread_stop(struct inject_thread *t);
 /* Restores the thread's state at its next stop for signals, and detaches. */
 void inject_thread_resume(struct inject_thread *t);
 /* Wait for it to stop.  0, -ESRCH, -ETIMEDOUT or -errno. */
-int inject_thread_wait(struct inject_thread *t, int64_t until_ms, int *status);
+int inject_thread_wait_for_stop(struct inject_thread *t, int64_t until_ms, int *status);
 int64_t inject_now_ms(void);
 
 /* ---- safe_point.c: is the thread at a safe point? */
-bool inject_is_safe(struct inject_thread *t);
+bool inject_is_at_safe_point(struct inject_thread *t);
 /* ... and does it hold no lock of a language's runtime either?  It waits for events, or runs generated code. */
 bool inject_may_call_host(const struct inject_thread *t);
 /* Does it sleep in a call that can be interrupted and restarted without effect on the program? */
 bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second);
 /* ... and without a longer timeout? */
-bool inject_keeps_time(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth);
+bool inject_restart_keeps_timeout(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth);
 /* Was it interrupted in a call that would fail with EINTR without a signal, and has to be called again? */
-bool inject_must_call_anew(const struct inject_thread *t);
+bool inject_must_restart_call(const struct inject_thread *t);
 
 /* ---- signal_frame.c: write the frame from which the thread resumes by itself.  0 or -errno (nothing relevant was changed). */
-int inject_frame_put(struct inject_thread *t, const char *library, const char *socket);
+int inject_frame_write(struct inject_thread *t, const char *library, const char *socket);
 /* The registers for calling an interrupted call again. */
-void inject_frame_call_anew(struct user_regs_struct *r);
+void inject_frame_restart_call(struct user_regs_struct *r);
 
 /* ---- remote_call.c
  * Calls function(first, second) in the thread, on its own stack; the function must not need the recorder.  0: returned, at its frame;
  * -EBUSY: it would have waited for the loader, at its frame; -ETIMEDOUT: it runs on, and resumes by itself; -EFAULT: it faulted, and is
  * stopped there; -ESRCH.
  */
-int inject_call(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
+int inject_call_function(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
 /* From a frame to where inject_thread_resume() can be called.  0 or -errno. */
-int inject_call_end(struct inject_thread *t);
+int inject_call_stop_at_sigreturn(struct inject_thread *t);
 /* The agent's tailor_injected(socket, may_call_host), from a frame to where inject_thread_resume() can be called.  Else as
- * inject_call(). */
+ * inject_call_function(). */
 int inject_call_agent(struct inject_thread *t, uint64_t function, bool may_call_host, uint64_t where, int *result);
 
 #endif

@@ -43,7 +43,7 @@ static bool is_same_file(const char *here_path, const char *there_path)
 }
 
 /* What is not there may come, if the process began to run just now. */
-static int learn(struct inject_process *p, pid_t pid)
+static int learn_process_when_ready(struct inject_process *p, pid_t pid)
 {
 	int ret = inject_process_learn(p, pid);
 
@@ -54,7 +54,7 @@ static int learn(struct inject_process *p, pid_t pid)
 	return ret;
 }
 
-static int look(const struct attach_target *t, const char *library, struct diag *d)
+static int check_preconditions(const struct attach_target *t, const char *library, struct diag *d)
 {
 	struct inject_process p;
 	char text[256], status[32], path[PATH_MAX + 64];
@@ -70,11 +70,11 @@ static int look(const struct attach_target *t, const char *library, struct diag 
 	if (t->state == 'T' || t->state == 't')
 		return diag_fail(d, EBUSY, "cannot inject into process %d: it is stopped; continue it first (kill -CONT %d)", pid, pid);
 	snprintf(status, sizeof(status), "/proc/%d/status", (int)t->living);
-	proc_value(status, "Seccomp:", text, sizeof(text));
+	proc_read_value(status, "Seccomp:", text, sizeof(text));
 	if (*text && *text != '0')
 		return diag_fail(d, EPERM, "cannot inject into process %d: its seccomp filter may kill it at system calls of the agent; "
 				 "attach without --inject", pid);
-	proc_value(status, "x86_Thread_features:", text, sizeof(text));
+	proc_read_value(status, "x86_Thread_features:", text, sizeof(text));
 	if (strstr(text, "shstk"))
 		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it uses a shadow stack; attach without --inject", pid);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->living, library);
@@ -85,7 +85,7 @@ static int look(const struct attach_target *t, const char *library, struct diag 
 	if (!is_same_file("/proc/self/ns/net", path))
 		return diag_fail(d, ENOTCONN, "cannot inject into process %d: it is in another network namespace, where the agent cannot "
 				 "reach the recorder; run tailor inside (nsenter -n -t %d), or attach without --inject", pid, pid);
-	if (learn(&p, t->living))
+	if (learn_process_when_ready(&p, t->living))
 		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has too many libraries; attach without --inject", pid);
 	if (p.agent && proc_mem_read(t->living, proc_mem_find_symbol(t->living, p.agent, "tailor_is_late"), &late, sizeof(late)))
 		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it has an agent of another version; attach without --inject",
@@ -97,9 +97,9 @@ static int look(const struct attach_target *t, const char *library, struct diag 
 	return 0;
 }
 
-int inject_check(const struct attach_target *t, const char *library, struct diag *d)
+int inject_check_preconditions(const struct attach_target *t, const char *library, struct diag *d)
 {
-	int ret = look(t, library, d);
+	int ret = check_preconditions(t, library, d);
 
-	return ret ? attach_target_failed(t, ret, d) : 0;
+	return ret ? attach_target_explain_failure(t, ret, d) : 0;
 }

@@ -31,13 +31,13 @@ struct learning {
 	bool is_unsafe, is_loader;
 };
 
-static bool starts(const char *text, const char *with)
+static bool text_starts_with(const char *text, const char *with)
 {
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* __errno_location: [endbr64;] mov offset(%rip), %rax; add %fs:0, %rax; ret */
-static uint64_t find_errno(pid_t pid, uint64_t function)
+static uint64_t find_errno_offset(pid_t pid, uint64_t function)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, load[] = { 0x48, 0x8b, 0x05 };
 	static const unsigned char add[] = { 0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0, 0xc3 };
@@ -56,7 +56,7 @@ static uint64_t find_errno(pid_t pid, uint64_t function)
 }
 
 /* A pthread_mutex_t that is recursive, as the loader's are. */
-static bool is_lock(const unsigned char *at)
+static bool is_loader_lock(const unsigned char *at)
 {
 	static const unsigned char zeros[LOCK_BYTES];
 	struct lock l;
@@ -76,7 +76,8 @@ static void find_loader_locks(struct inject_process *p, uint64_t data)
 	for (size_t i = 0; i + 2 * LOCK_BYTES <= sizeof(bytes); i += 8) {
 		int nr = 0;
 
-		while (nr < LOCKS_MAX && i + ((size_t)nr + 1) * LOCK_BYTES <= sizeof(bytes) && is_lock(bytes + i + (size_t)nr * LOCK_BYTES))
+		while (nr < LOCKS_MAX && i + ((size_t)nr + 1) * LOCK_BYTES <= sizeof(bytes) &&
+		       is_loader_lock(bytes + i + (size_t)nr * LOCK_BYTES))
 			nr++;
 		if (nr < 2)
 			continue;
@@ -96,16 +97,16 @@ bool inject_loader_is_free(const struct inject_process *p)
 	return true;
 }
 
-static void learn_object(struct learning *l, const struct proc_mapping *m)
+static void learn_loaded_object(struct learning *l, const struct proc_mapping *m)
 {
 	const char *slash = strrchr(m->path, '/'), *name = slash ? slash + 1 : m->path;
-	bool libc = starts(name, "libc.so") || starts(name, "libc-2.");
-	bool libdl = starts(name, "libdl.so") || starts(name, "libdl-2.");
+	bool libc = text_starts_with(name, "libc.so") || text_starts_with(name, "libc-2.");
+	bool libdl = text_starts_with(name, "libdl.so") || text_starts_with(name, "libdl-2.");
 	struct inject_process *p = l->p;
 
 	strncpy(l->path, m->path, sizeof(l->path) - 1);
-	l->is_loader = starts(name, "ld-linux") || starts(name, "ld-2.");
-	l->is_unsafe = l->is_loader || libc || libdl || starts(name, "libpthread") ||
+	l->is_loader = text_starts_with(name, "ld-linux") || text_starts_with(name, "ld-2.");
+	l->is_unsafe = l->is_loader || libc || libdl || text_starts_with(name, "libpthread") ||
 		       proc_mem_find_symbol(p->pid, m->start, "malloc") != 0;
 	if (l->is_loader) {
 		p->r_debug = proc_mem_find_symbol(p->pid, m->start, "_r_debug");
@@ -113,7 +114,7 @@ static void learn_object(struct learning *l, const struct proc_mapping *m)
 		find_loader_locks(p, proc_mem_find_symbol(p->pid, m->start, "_rtld_global"));
 	}
 	if (libc)
-		p->errno_at = find_errno(p->pid, proc_mem_find_symbol(p->pid, m->start, "__errno_location"));
+		p->errno_at = find_errno_offset(p->pid, proc_mem_find_symbol(p->pid, m->start, "__errno_location"));
 	if ((libc || libdl) && !p->dlopen) { /* in libc since 2.34 */
 		p->dlopen = proc_mem_find_symbol(p->pid, m->start, "dlopen");
 		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE;
@@ -123,7 +124,7 @@ static void learn_object(struct learning *l, const struct proc_mapping *m)
 		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE | DLOPEN_MODE_INTERNAL;
 	}
 	p->has_v8 |= proc_mem_find_symbol(p->pid, m->start, V8_INTERRUPT) != 0;
-	if (starts(name, INJECT_LIBRARY))
+	if (text_starts_with(name, INJECT_LIBRARY))
 		p->agent = m->start;
 }
 
@@ -139,7 +140,7 @@ static void find_sigreturn(struct inject_process *p, const struct proc_mapping *
 	free(text);
 }
 
-static int learn_mapping(void *context, const struct proc_mapping *m)
+static int learn_unsafe_mapping(void *context, const struct proc_mapping *m)
 {
 	struct learning *l = context;
 	struct inject_process *p = l->p;
@@ -149,7 +150,7 @@ static int learn_mapping(void *context, const struct proc_mapping *m)
 		return 0;
 	}
 	if (m->offset == 0 && strcmp(m->path, l->path) != 0)
-		learn_object(l, m);
+		learn_loaded_object(l, m);
 	if (!l->is_unsafe || strcmp(m->path, l->path) != 0)
 		return 0;
 	if (l->is_loader)
@@ -170,15 +171,15 @@ int inject_process_learn(struct inject_process *p, pid_t pid)
 	int ret;
 
 	*p = (struct inject_process){ .pid = pid };
-	ret = proc_each_mapping(pid, learn_mapping, &l);
+	ret = proc_each_mapping(pid, learn_unsafe_mapping, &l);
 	return ret > 0 ? -E2BIG : ret;
 }
 
-static int find_agent(void *context, const struct proc_mapping *m)
+static int find_agent_mapping(void *context, const struct proc_mapping *m)
 {
 	const char *slash = strrchr(m->path, '/');
 
-	if (m->offset || !slash || !starts(slash + 1, INJECT_LIBRARY))
+	if (m->offset || !slash || !text_starts_with(slash + 1, INJECT_LIBRARY))
 		return 0;
 	((struct inject_process *)context)->agent = m->start;
 	return 1;
@@ -186,7 +187,7 @@ static int find_agent(void *context, const struct proc_mapping *m)
 
 bool inject_process_find_agent(struct inject_process *p)
 {
-	return proc_each_mapping(p->pid, find_agent, p) == 1;
+	return proc_each_mapping(p->pid, find_agent_mapping, p) == 1;
 }
 
 bool inject_process_is_known(const struct inject_process *p)

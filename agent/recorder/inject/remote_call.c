@@ -26,20 +26,20 @@
 #define FUTEX_COMMAND 0x7f
 #define FUTEX_WAIT_ 0
 
-static bool waits_for_loader(const struct inject_thread *t, const struct user_regs_struct *r)
+static bool waits_for_loader_lock(const struct inject_thread *t, const struct user_regs_struct *r)
 {
 	return r->orig_rax == SYS_futex && (r->rsi & FUTEX_COMMAND) == FUTEX_WAIT_ && r->rdi >= t->process->loader.start &&
 	       r->rdi < t->process->loader.end;
 }
 
 /* Calls by which the kernel forgets how to go on with the one that was interrupted. */
-static bool forgets(uint64_t call)
+static bool call_forgets_restart(uint64_t call)
 {
 	return call == SYS_nanosleep || call == SYS_clock_nanosleep;
 }
 
 /* To the frame's system call. */
-static int run(struct inject_thread *t)
+static int run_to_frame_return(struct inject_thread *t)
 {
 	int64_t until_ms = inject_now_ms() + CALL_MS;
 	struct user_regs_struct r;
@@ -49,7 +49,7 @@ static int run(struct inject_thread *t)
 	for (;;) {
 		if (ptrace(PTRACE_SYSCALL, t->tid, NULL, (void *)(uintptr_t)pass))
 			return -ESRCH;
-		ret = inject_thread_wait(t, until_ms, &status);
+		ret = inject_thread_wait_for_stop(t, until_ms, &status);
 		if (ret)
 			return ret;
 		pass = 0;
@@ -65,15 +65,15 @@ static int run(struct inject_thread *t)
 				return -ESRCH;
 			if (r.orig_rax == SYS_rt_sigreturn && r.rsp == t->frame)
 				return 0;
-			if (is_first && waits_for_loader(t, &r))
+			if (is_first && waits_for_loader_lock(t, &r))
 				return -EBUSY;
 			is_first = false;
-			t->restart_is_lost |= forgets(r.orig_rax);
+			t->restart_is_lost |= call_forgets_restart(r.orig_rax);
 		}
 	}
 }
 
-static int begin(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second)
+static int begin_remote_call(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second)
 {
 	const uint64_t all = UINT64_MAX & ~(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGILL - 1) |
 					    1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1));
@@ -97,15 +97,15 @@ static int begin(struct inject_thread *t, uint64_t function, uint64_t first, uin
 	return 0;
 }
 
-int inject_call(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second)
+int inject_call_function(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second)
 {
-	int ret = begin(t, function, first, second);
+	int ret = begin_remote_call(t, function, first, second);
 
-	return ret ? ret : run(t);
+	return ret ? ret : run_to_frame_return(t);
 }
 
 /* It stands where registers can be put back; or has not waited, and is home. */
-static int look_where(struct inject_thread *t)
+static int note_if_thread_returned(struct inject_thread *t)
 {
 	struct user_regs_struct r;
 
@@ -128,12 +128,12 @@ int inject_call_agent(struct inject_thread *t, uint64_t function, bool may_call_
 	*result = INJECT_PENDING;
 	if (process_vm_writev(t->process->pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof(*result))
 		return -EFAULT;
-	ret = begin(t, function, t->socket, may_call_host);
+	ret = begin_remote_call(t, function, t->socket, may_call_host);
 	while (ret == 0) {
 		if (ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)pass))
 			return -ESRCH;
 		do {
-			ret = inject_thread_wait(t, inject_now_ms(), &status);
+			ret = inject_thread_wait_for_stop(t, inject_now_ms(), &status);
 			if (ret == -ETIMEDOUT && !interrupted &&
 			    (proc_mem_read(t->process->pid, where, result, sizeof(*result)) || *result != INJECT_PENDING))
 				interrupted = ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL) == 0;
@@ -141,7 +141,7 @@ int inject_call_agent(struct inject_thread *t, uint64_t function, bool may_call_
 		if (ret)
 			return ret;
 		if (status >> 16 == PTRACE_EVENT_STOP && interrupted)
-			return look_where(t);
+			return note_if_thread_returned(t);
 		pass = WSTOPSIG(status) == SIGSTOP && status >> 16 == 0 ? SIGSTOP : 0;
 		t->restart_is_lost = true; /* the process is being stopped: this thread when it is back */
 		if (!pass && status >> 16 != PTRACE_EVENT_STOP)
@@ -151,7 +151,7 @@ int inject_call_agent(struct inject_thread *t, uint64_t function, bool may_call_
 }
 
 /* The kernel begins interrupted calls anew where it delivers signals, so that is where the registers have to be put back. */
-int inject_call_end(struct inject_thread *t)
+int inject_call_stop_at_sigreturn(struct inject_thread *t)
 {
 	int64_t until_ms = inject_now_ms() + CALL_MS;
 	struct user_regs_struct r;
@@ -167,7 +167,7 @@ int inject_call_end(struct inject_thread *t)
 	for (;;) {
 		if (ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)pass))
 			return -ESRCH;
-		ret = inject_thread_wait(t, until_ms, &status);
+		ret = inject_thread_wait_for_stop(t, until_ms, &status);
 		if (ret || status >> 16 == PTRACE_EVENT_STOP)
 			return ret;
 		pass = WSTOPSIG(status) == SIGSTOP ? SIGSTOP : 0;

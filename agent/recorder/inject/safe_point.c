@@ -34,7 +34,7 @@
 #define FUTEX_WAIT_BITSET_ 9 /* conditions, semaphores, joins; locks use FUTEX_WAIT */
 
 /* What a descriptor is, or 0. */
-static mode_t kind_of(pid_t pid, uint64_t fd)
+static mode_t type_of_descriptor(pid_t pid, uint64_t fd)
 {
 	char path[64];
 	struct stat s;
@@ -44,9 +44,9 @@ static mode_t kind_of(pid_t pid, uint64_t fd)
 }
 
 /* The loader and libc read files; libraries are not loaded from pipes. */
-static bool is_no_file(pid_t pid, uint64_t fd)
+static bool is_not_file_descriptor(pid_t pid, uint64_t fd)
 {
-	mode_t kind = kind_of(pid, fd);
+	mode_t kind = type_of_descriptor(pid, fd);
 
 	return kind == S_IFIFO || kind == S_IFSOCK || kind == S_IFCHR;
 }
@@ -73,7 +73,7 @@ bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t sec
 	case SYS_rt_sigsuspend:
 		return true;
 	case SYS_read:
-		return is_no_file(pid, first);
+		return is_not_file_descriptor(pid, first);
 	case SYS_futex:
 		return (second & FUTEX_COMMAND) == FUTEX_WAIT_BITSET_;
 	default:
@@ -82,7 +82,7 @@ bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t sec
 }
 
 /* What fails with EINTR even for no signal's sake, and so is called anew by us, with the timeout that it had at first. */
-bool inject_keeps_time(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth)
+bool inject_restart_keeps_timeout(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth)
 {
 	switch (call) {
 	case SYS_epoll_wait:
@@ -96,41 +96,41 @@ bool inject_keeps_time(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth
 	case SYS_recvmsg:
 		return false;
 	case SYS_read:
-		return kind_of(pid, first) != S_IFSOCK;
+		return type_of_descriptor(pid, first) != S_IFSOCK;
 	default:
 		return true;
 	}
 }
 
-static bool is_in_call(const struct inject_thread *t)
+static bool is_in_system_call(const struct inject_thread *t)
 {
 	return (int64_t)t->registers.orig_rax >= 0;
 }
 
-static bool sleeps_here(const struct inject_thread *t)
+static bool sleeps_in_safe_call(const struct inject_thread *t)
 {
 	const struct user_regs_struct *r = &t->registers;
 	int64_t result = (int64_t)r->rax;
 
-	return is_in_call(t) && (result == -EINTR || (result <= -ERESTARTSYS_ && result >= -ERESTART_RESTARTBLOCK_)) &&
+	return is_in_system_call(t) && (result == -EINTR || (result <= -ERESTARTSYS_ && result >= -ERESTART_RESTARTBLOCK_)) &&
 	       inject_sleeps_safely(t->process->pid, r->orig_rax, r->rdi, r->rsi);
 }
 
 /* Signals that wait to be delivered to it: the kernel then does with the call what it should. */
-static bool awaits_signal(const struct inject_thread *t)
+static bool has_deliverable_signal(const struct inject_thread *t)
 {
 	struct proc_status s;
 
 	return proc_status(t->process->pid, t->tid, &s) || s.pending_signals & ~t->mask;
 }
 
-bool inject_must_call_anew(const struct inject_thread *t)
+bool inject_must_restart_call(const struct inject_thread *t)
 {
 	int64_t result = (int64_t)t->registers.rax;
 
-	if (t->restart_is_lost && is_in_call(t) && result == -ERESTART_RESTARTBLOCK_)
+	if (t->restart_is_lost && is_in_system_call(t) && result == -ERESTART_RESTARTBLOCK_)
 		return true;
-	return result == -EINTR && sleeps_here(t) && (t->frame || !awaits_signal(t));
+	return result == -EINTR && sleeps_in_safe_call(t) && (t->frame || !has_deliverable_signal(t));
 }
 
 struct finding {
@@ -139,7 +139,7 @@ struct finding {
 	bool is_first; /* the first thread's, which grows */
 };
 
-static int find_stack(void *context, const struct proc_mapping *m)
+static int find_thread_stack(void *context, const struct proc_mapping *m)
 {
 	struct finding *f = context;
 	uint64_t at = f->t->registers.rsp, own = f->t->registers.fs_base;
@@ -152,7 +152,7 @@ static int find_stack(void *context, const struct proc_mapping *m)
 	return (m->prot & PROT_WRITE) && (f->is_first || (own > at && own < m->end)) ? 1 : -ENOENT;
 }
 
-static bool has_room(const struct finding *f)
+static bool stack_has_room(const struct finding *f)
 {
 	uint64_t at = f->t->registers.rsp, needed = INJECT_ROOM_BYTES;
 	struct rlimit limit;
@@ -165,7 +165,7 @@ static bool has_room(const struct finding *f)
 }
 
 /* Is a frame of a signal handler on the stack?  It holds where handlers return to, and behind that struct ucontext. */
-static bool is_in_handler(const struct inject_thread *t, uint64_t end)
+static bool is_in_signal_handler(const struct inject_thread *t, uint64_t end)
 {
 	uint64_t *words = malloc(SCAN_BYTES);
 	bool found = !words;
@@ -184,7 +184,7 @@ static bool is_in_handler(const struct inject_thread *t, uint64_t end)
 }
 
 /* linux/rseq.h: the kernel aborts a sequence at the thread's next return to it, wherever that is. */
-static bool is_in_sequence(const struct inject_thread *t)
+static bool is_in_restartable_sequence(const struct inject_thread *t)
 {
 	struct {
 		uint64_t pointer;
@@ -207,7 +207,7 @@ static bool is_in_sequence(const struct inject_thread *t)
 	       t->registers.rip - sequence.start < sequence.bytes;
 }
 
-static int is_generated(void *context, const struct proc_mapping *m)
+static int is_in_anonymous_code(void *context, const struct proc_mapping *m)
 {
 	const struct inject_thread *t = context;
 
@@ -218,29 +218,29 @@ bool inject_may_call_host(const struct inject_thread *t)
 {
 	const struct user_regs_struct *r = &t->registers;
 
-	if (sleeps_here(t))
+	if (sleeps_in_safe_call(t))
 		return r->orig_rax == SYS_epoll_wait || r->orig_rax == SYS_epoll_pwait || r->orig_rax == SYS_epoll_pwait2;
-	return !is_in_call(t) && proc_each_mapping(t->process->pid, is_generated, (void *)(uintptr_t)t) == 1;
+	return !is_in_system_call(t) && proc_each_mapping(t->process->pid, is_in_anonymous_code, (void *)(uintptr_t)t) == 1;
 }
 
-bool inject_is_safe(struct inject_thread *t)
+bool inject_is_at_safe_point(struct inject_thread *t)
 {
 	const struct user_regs_struct *r = &t->registers;
 	const struct inject_process *p = t->process;
 	struct finding f = { .t = t };
-	bool sleeps = sleeps_here(t);
+	bool sleeps = sleeps_in_safe_call(t);
 	uint32_t r_state; /* r_debug: version, map, brk, state */
 	uint64_t self = 0;
 
 	if (r->cs != USER_64_BIT || proc_mem_read(p->pid, r->fs_base, &self, sizeof(self)) || self != r->fs_base)
 		return false;
-	if (is_in_call(t) && !sleeps)
+	if (is_in_system_call(t) && !sleeps)
 		return false;
 	for (int i = 0; i < p->nr_unsafe; i++)
 		if (!sleeps && r->rip >= p->unsafe[i].start && r->rip < p->unsafe[i].end)
 			return false;
 	if (proc_mem_read(p->pid, p->r_debug + 24, &r_state, sizeof(r_state)) || r_state != 0 || !inject_loader_is_free(p))
 		return false;
-	return !is_in_sequence(t) && proc_each_mapping(p->pid, find_stack, &f) == 1 && has_room(&f) &&
-	       !is_in_handler(t, f.stack.end) && !awaits_signal(t);
+	return !is_in_restartable_sequence(t) && proc_each_mapping(p->pid, find_thread_stack, &f) == 1 && stack_has_room(&f) &&
+	       !is_in_signal_handler(t, f.stack.end) && !has_deliverable_signal(t);
 }

@@ -27,14 +27,14 @@
 
 _Static_assert(offsetof(ucontext_t, uc_mcontext) == 40 && offsetof(ucontext_t, uc_sigmask) == 296, "the kernel's struct ucontext");
 
-static bool was_interrupted(const struct user_regs_struct *r)
+static bool system_call_was_interrupted(const struct user_regs_struct *r)
 {
 	int64_t result = (int64_t)r->rax;
 
 	return (int64_t)r->orig_rax >= 0 && (result == -EINTR || (result <= -512 && result >= -516));
 }
 
-void inject_frame_call_anew(struct user_regs_struct *r)
+void inject_frame_restart_call(struct user_regs_struct *r)
 {
 	r->rax = r->orig_rax;
 	r->orig_rax = UINT64_MAX;
@@ -42,7 +42,7 @@ void inject_frame_call_anew(struct user_regs_struct *r)
 }
 
 /* As the kernel lays it out for signals: the parts in use, what is there, and two magic numbers.  Bytes written, or 0. */
-static size_t put_xstate(unsigned char *to, const struct inject_thread *t)
+static size_t write_frame_xstate(unsigned char *to, const struct inject_thread *t)
 {
 	struct _fpx_sw_bytes sw = { .magic1 = FP_XSTATE_MAGIC1 };
 	const uint32_t magic2 = FP_XSTATE_MAGIC2;
@@ -69,14 +69,14 @@ static size_t put_xstate(unsigned char *to, const struct inject_thread *t)
 	return bytes + sizeof(magic2);
 }
 
-static void put_registers(unsigned char *to, const struct inject_thread *t, uint64_t xstate)
+static void write_frame_registers(unsigned char *to, const struct inject_thread *t, uint64_t xstate)
 {
 	struct user_regs_struct r = t->registers;
 	ucontext_t u = { .uc_flags = UC_FLAGS, .uc_stack.ss_flags = NO_SUCH_STACK };
 	greg_t *g = u.uc_mcontext.gregs;
 
-	if (was_interrupted(&r))
-		inject_frame_call_anew(&r);
+	if (system_call_was_interrupted(&r))
+		inject_frame_restart_call(&r);
 	g[REG_R8] = (greg_t)r.r8;
 	g[REG_R9] = (greg_t)r.r9;
 	g[REG_R10] = (greg_t)r.r10;
@@ -101,7 +101,7 @@ static void put_registers(unsigned char *to, const struct inject_thread *t, uint
 	memcpy(to, &u, sizeof(u));
 }
 
-int inject_frame_put(struct inject_thread *t, const char *library, const char *socket)
+int inject_frame_write(struct inject_thread *t, const char *library, const char *socket)
 {
 	uint64_t top = (t->registers.rsp - RED_ZONE) & ~63ull, bottom = (top - sizeof(t->block)) & ~63ull, xstate, start;
 	struct iovec here, there;
@@ -119,9 +119,9 @@ int inject_frame_put(struct inject_thread *t, const char *library, const char *s
 	if (start < bottom)
 		return -E2BIG;
 	bytes = t->library - xstate;
-	if (t->xstate_bytes + sizeof(uint64_t) > bytes || !put_xstate(t->block + (xstate - bottom), t))
+	if (t->xstate_bytes + sizeof(uint64_t) > bytes || !write_frame_xstate(t->block + (xstate - bottom), t))
 		return -E2BIG;
-	put_registers(t->block + (t->frame - bottom), t, xstate);
+	write_frame_registers(t->block + (t->frame - bottom), t, xstate);
 	memcpy(t->block + (start - bottom), &t->process->sigreturn, sizeof(uint64_t));
 	strcpy((char *)t->block + (t->library - bottom), library);
 	strcpy((char *)t->block + (t->socket - bottom), socket);

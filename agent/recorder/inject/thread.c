@@ -28,7 +28,7 @@ int64_t inject_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-int inject_thread_wait(struct inject_thread *t, int64_t until_ms, int *status)
+int inject_thread_wait_for_stop(struct inject_thread *t, int64_t until_ms, int *status)
 {
 	for (;;) {
 		pid_t got = waitpid(t->tid, status, __WALL | WNOHANG);
@@ -44,7 +44,7 @@ int inject_thread_wait(struct inject_thread *t, int64_t until_ms, int *status)
 	}
 }
 
-static int save(struct inject_thread *t)
+static int save_thread_state(struct inject_thread *t)
 {
 	struct iovec x = { t->xstate, sizeof(t->xstate) };
 
@@ -67,10 +67,10 @@ void inject_thread_resume(struct inject_thread *t)
 {
 	struct iovec x = { t->xstate, t->xstate_bytes };
 	struct user_regs_struct r = t->registers;
-	bool anew = inject_must_call_anew(t);
+	bool anew = inject_must_restart_call(t);
 
 	if (anew)
-		inject_frame_call_anew(&r);
+		inject_frame_restart_call(&r);
 	if (t->frame) {
 		struct iovec here = { &t->error, sizeof(t->error) };
 		struct iovec there = { (void *)(uintptr_t)(r.fs_base + t->process->errno_at), sizeof(t->error) };
@@ -95,7 +95,7 @@ int inject_thread_stop(struct inject_thread *t)
 	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL))
 		return -EAGAIN;
 	for (;;) {
-		ret = inject_thread_wait(t, until_ms, &status);
+		ret = inject_thread_wait_for_stop(t, until_ms, &status);
 		if (ret) /* still running (we detach by ending, or at its next stop), or gone */
 			return ret == -ESRCH ? -EAGAIN : ret;
 		if (status >> 16 == PTRACE_EVENT_STOP)
@@ -106,7 +106,7 @@ int inject_thread_stop(struct inject_thread *t)
 		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
 		return -EAGAIN;
 	}
-	if (save(t)) {
+	if (save_thread_state(t)) {
 		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
 		return -EAGAIN;
 	}

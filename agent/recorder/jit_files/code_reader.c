@@ -62,7 +62,7 @@ struct code_reader *code_reader_create(void)
 	return calloc(1, sizeof(struct code_reader));
 }
 
-static void free_space(struct space *s)
+static void free_process_space(struct space *s)
 {
 	free(s->range);
 	free(s->node);
@@ -74,11 +74,11 @@ static void free_space(struct space *s)
 void code_reader_destroy(struct code_reader *r)
 {
 	for (uint32_t i = 0; r && i < r->nr_spaces; i++)
-		free_space(r->space[i]);
+		free_process_space(r->space[i]);
 	free(r);
 }
 
-static struct space *find_space(struct code_reader *r, uint32_t pid)
+static struct space *find_process_space(struct code_reader *r, uint32_t pid)
 {
 	if (r->last < r->nr_spaces && r->space[r->last]->pid == pid)
 		return r->space[r->last];
@@ -90,25 +90,25 @@ static struct space *find_space(struct code_reader *r, uint32_t pid)
 	return NULL;
 }
 
-void code_reader_forget(struct code_reader *r, uint32_t pid)
+void code_reader_forget_process(struct code_reader *r, uint32_t pid)
 {
-	struct space *s = r ? find_space(r, pid) : NULL;
+	struct space *s = r ? find_process_space(r, pid) : NULL;
 
 	if (!s)
 		return;
 	r->space[r->last] = r->space[--r->nr_spaces];
-	free_space(s);
+	free_process_space(s);
 	memset(r->recent, 0, sizeof(r->recent));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- ranges */
 
-static uint32_t place_of(const struct space *s, uint64_t page)
+static uint32_t bucket_of_page(const struct space *s, uint64_t page)
 {
 	return (uint32_t)hash_pair(page, 0) & (s->nodes_capacity - 1);
 }
 
-static bool grow(void **array, uint32_t *capacity, uint32_t first, size_t each)
+static bool grow_reader_array(void **array, uint32_t *capacity, uint32_t first, size_t each)
 {
 	uint32_t more = *capacity ? 2 * *capacity : first;
 	void *bigger = more <= NODES_MAX ? realloc(*array, more * each) : NULL;
@@ -121,14 +121,14 @@ static bool grow(void **array, uint32_t *capacity, uint32_t first, size_t each)
 }
 
 /* In the order in which they were added, so that the newest stays the first. */
-static bool rehash(struct space *s)
+static bool rehash_nodes(struct space *s)
 {
 	uint32_t *bucket = calloc(s->nodes_capacity, sizeof(*bucket));
 
 	if (!bucket)
 		return false;
 	for (uint32_t i = 0; i < s->nr_nodes; i++) {
-		uint32_t *at = &bucket[place_of(s, s->node[i].page)];
+		uint32_t *at = &bucket[bucket_of_page(s, s->node[i].page)];
 
 		s->node[i].next = *at;
 		*at = i + 1;
@@ -138,32 +138,32 @@ static bool rehash(struct space *s)
 	return true;
 }
 
-static bool add_node(struct space *s, uint64_t page, uint32_t range)
+static bool add_page_node(struct space *s, uint64_t page, uint32_t range)
 {
 	uint32_t *at;
 
 	if (s->nr_nodes == s->nodes_capacity) {
 		uint32_t before = s->nodes_capacity;
 
-		if (!grow((void **)&s->node, &s->nodes_capacity, 1024, sizeof(*s->node)))
+		if (!grow_reader_array((void **)&s->node, &s->nodes_capacity, 1024, sizeof(*s->node)))
 			return false;
-		if (!rehash(s)) {
+		if (!rehash_nodes(s)) {
 			s->nodes_capacity = before; /* the buckets are as many */
 			return false;
 		}
 	}
-	at = &s->bucket[place_of(s, page)];
+	at = &s->bucket[bucket_of_page(s, page)];
 	s->node[s->nr_nodes] = (struct node){ page, range, *at };
 	*at = ++s->nr_nodes;
 	return true;
 }
 
 /* The newest range that covers an address, or NULL. */
-static struct range *find_range(const struct space *s, uint64_t address)
+static struct range *find_newest_range(const struct space *s, uint64_t address)
 {
 	uint64_t page = address >> PAGE_BITS;
 
-	for (uint32_t i = s->bucket ? s->bucket[place_of(s, page)] : 0; i; i = s->node[i - 1].next) {
+	for (uint32_t i = s->bucket ? s->bucket[bucket_of_page(s, page)] : 0; i; i = s->node[i - 1].next) {
 		struct range *f = &s->range[s->node[i - 1].range];
 
 		if (s->node[i - 1].page == page && address - f->address < f->bytes)
@@ -172,17 +172,18 @@ static struct range *find_range(const struct space *s, uint64_t address)
 	return NULL;
 }
 
-static void want(struct space *s, struct range *f)
+static void mark_range_wanted(struct space *s, struct range *f)
 {
-	if (f->wanted || (s->nr_wanted == s->wanted_capacity && !grow((void **)&s->wanted, &s->wanted_capacity, 64, sizeof(*s->wanted))))
+	if (f->wanted ||
+	    (s->nr_wanted == s->wanted_capacity && !grow_reader_array((void **)&s->wanted, &s->wanted_capacity, 64, sizeof(*s->wanted))))
 		return;
 	f->wanted = true;
 	s->wanted[s->nr_wanted++] = (uint32_t)(f - s->range);
 }
 
-void code_reader_named(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+void code_reader_add_range(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
 {
-	struct space *s = r ? find_space(r, pid) : NULL;
+	struct space *s = r ? find_process_space(r, pid) : NULL;
 
 	if (!r || bytes == 0 || bytes > RANGE_BYTES_MAX || bytes > UINT64_MAX - address)
 		return;
@@ -193,23 +194,23 @@ void code_reader_named(struct code_reader *r, uint32_t pid, uint64_t address, ui
 		s->pid = pid;
 		r->space[r->nr_spaces++] = s;
 	}
-	if (s->nr_ranges == s->ranges_capacity && !grow((void **)&s->range, &s->ranges_capacity, 512, sizeof(*s->range)))
+	if (s->nr_ranges == s->ranges_capacity && !grow_reader_array((void **)&s->range, &s->ranges_capacity, 512, sizeof(*s->range)))
 		return;
 	s->range[s->nr_ranges] = (struct range){ address, time_ns, (uint32_t)bytes, false };
 	for (uint64_t page = address >> PAGE_BITS; page <= (address + bytes - 1) >> PAGE_BITS; page++)
-		if (!add_node(s, page, s->nr_ranges))
+		if (!add_page_node(s, page, s->nr_ranges))
 			break;
 	s->nr_ranges++;
 	s->has_new = true;
 	if (bytes <= CODE_SMALL_BYTES && r->nr_small < SMALL_MAX) {
 		r->nr_small++;
-		want(s, &s->range[s->nr_ranges - 1]);
+		mark_range_wanted(s, &s->range[s->nr_ranges - 1]);
 	}
 }
 
 /* --------------------------------------------------------------------------------------------------------- samples */
 
-void code_reader_sampled(struct code_reader *r, uint32_t pid, uint64_t address)
+void code_reader_note_sample(struct code_reader *r, uint32_t pid, uint64_t address)
 {
 	uint32_t at = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 40);
 	struct range *f;
@@ -221,38 +222,38 @@ void code_reader_sampled(struct code_reader *r, uint32_t pid, uint64_t address)
 		return;
 	r->recent[at % RECENT].pid = pid;
 	r->recent[at % RECENT].address = address;
-	s = find_space(r, pid);
+	s = find_process_space(r, pid);
 	if (!s)
 		return;
-	f = find_range(s, address);
+	f = find_newest_range(s, address);
 	if (f)
-		want(s, f);
+		mark_range_wanted(s, f);
 	else
 		s->waiting[at % WAITING_MAX] = address; /* of two that meet there, one is enough to know of the other's function */
 }
 
-static void ask_again(struct code_reader *r, struct space *s)
+static void retry_waiting_addresses(struct code_reader *r, struct space *s)
 {
 	if (!s->has_new)
 		return;
 	s->has_new = false;
 	memset(r->recent, 0, sizeof(r->recent)); /* what was there may be something else now */
 	for (uint32_t i = 0; i < WAITING_MAX; i++) {
-		struct range *f = s->waiting[i] ? find_range(s, s->waiting[i]) : NULL;
+		struct range *f = s->waiting[i] ? find_newest_range(s, s->waiting[i]) : NULL;
 
 		if (f) {
-			want(s, f);
+			mark_range_wanted(s, f);
 			s->waiting[i] = 0;
 		}
 	}
 }
 
-static void read_range(struct code_reader *r, const struct space *s, const struct range *f, struct trace_writer *w)
+static void write_range_code(struct code_reader *r, const struct space *s, const struct range *f, struct trace_writer *w)
 {
 	uint64_t now_ns = jitdump_clock_now().ns;
 
 	/* another name is other code */
-	if (find_range(s, f->address) != f || r->read + f->bytes > READ_BYTES_MAX ||
+	if (find_newest_range(s, f->address) != f || r->read + f->bytes > READ_BYTES_MAX ||
 	    proc_mem_read((pid_t)s->pid, f->address, r->bytes, f->bytes))
 		return;
 	r->read += f->bytes;
@@ -264,9 +265,9 @@ void code_reader_drain(struct code_reader *r, struct trace_writer *w)
 	for (uint32_t i = 0; r && i < r->nr_spaces; i++) {
 		struct space *s = r->space[i];
 
-		ask_again(r, s);
+		retry_waiting_addresses(r, s);
 		for (uint32_t n = 0; n < s->nr_wanted; n++)
-			read_range(r, s, &s->range[s->wanted[n]], w);
+			write_range_code(r, s, &s->range[s->wanted[n]], w);
 		s->nr_wanted = 0;
 	}
 }

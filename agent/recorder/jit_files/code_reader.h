@@ -16,11 +16,11 @@ struct code_reader *code_reader_create(void);
 void code_reader_destroy(struct code_reader *r);
 
 /* pid has a LOAD of that time, without bytes. */
-void code_reader_named(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
+void code_reader_add_range(struct code_reader *r, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
 /* pid was sampled there.  Hot. */
-void code_reader_sampled(struct code_reader *r, uint32_t pid, uint64_t address);
+void code_reader_note_sample(struct code_reader *r, uint32_t pid, uint64_t address);
 /* pid has executed another program: its memory has changed. */
-void code_reader_forget(struct code_reader *r, uint32_t pid);
+void code_reader_forget_process(struct code_reader *r, uint32_t pid);
 /* Reads sampled code and writes it to the trace. */
 void code_reader_drain(struct code_reader *r, struct trace_writer *w);
 

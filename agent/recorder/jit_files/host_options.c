@@ -19,7 +19,7 @@ struct found {
 	int nr;
 };
 
-static void on_option(void *found, const char *option)
+static void write_new_option(void *found, const char *option)
 {
 	struct found *f = found;
 
@@ -32,9 +32,9 @@ static void on_option(void *found, const char *option)
 	TRACE_PUT(f->w, host_option, f->time_ns, f->pid, 0, .option = trace_string(option));
 }
 
-static int on_text(void *found, const char *text)
+static int write_options_in_text(void *found, const char *text)
 {
-	jit_host_options_in(text, on_option, found);
+	jit_host_each_option_in(text, write_new_option, found);
 	return 0;
 }
 
@@ -42,8 +42,8 @@ void host_options_write(struct trace_writer *w, uint32_t pid, uint64_t time_ns)
 {
 	struct found f = { .w = w, .pid = pid, .time_ns = time_ns };
 
-	proc_each_text((pid_t)pid, "cmdline", on_text, &f);
-	proc_each_text((pid_t)pid, "environ", on_text, &f);
+	proc_each_terminated_text((pid_t)pid, "cmdline", write_options_in_text, &f);
+	proc_each_terminated_text((pid_t)pid, "environ", write_options_in_text, &f);
 }
 
 void host_options_write_of_command(struct trace_writer *w, uint32_t pid, uint64_t time_ns, char **command)
@@ -51,7 +51,7 @@ void host_options_write_of_command(struct trace_writer *w, uint32_t pid, uint64_
 	struct found f = { .w = w, .pid = pid, .time_ns = time_ns };
 
 	for (char **argument = command; argument && *argument; argument++)
-		on_text(&f, *argument);
+		write_options_in_text(&f, *argument);
 	for (char **variable = environ; variable && *variable; variable++)
-		on_text(&f, *variable);
+		write_options_in_text(&f, *variable);
 }

@@ -62,7 +62,7 @@ struct jit_files {
 	uint32_t nr, capacity;
 	uint32_t last; /* index of the one that was asked for last */
 	uint64_t missed; /* 1 + the process that was asked for last and is not among them; 0: none */
-	bool past, other_clock; /* jit_files_of_the_past() */
+	bool past, other_clock; /* jit_files_set_past() */
 	uint32_t left_out;
 	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: of those that are forgotten */
 	int64_t end_s;
@@ -89,7 +89,7 @@ int jit_files_create(struct jit_files **out)
 	return 0;
 }
 
-void jit_files_of_the_past(struct jit_files *f, uint64_t end_ns, int64_t end_s, bool other_clock)
+void jit_files_set_past(struct jit_files *f, uint64_t end_ns, int64_t end_s, bool other_clock)
 {
 	f->past = true;
 	f->other_clock = other_clock;
@@ -106,7 +106,7 @@ uint32_t jit_files_left_out(const struct jit_files *f)
 	return f->left_out;
 }
 
-static void forget(struct jit_files *f, uint32_t i)
+static void forget_watched_process(struct jit_files *f, uint32_t i)
 {
 	struct watched *w = f->watched[i];
 
@@ -130,7 +130,7 @@ void jit_files_destroy(struct jit_files *f)
 	if (!f)
 		return;
 	while (f->nr)
-		forget(f, 0);
+		forget_watched_process(f, 0);
 	free(f->watched);
 	code_reader_destroy(f->reader);
 	page_reader_destroy(f->pages);
@@ -139,7 +139,7 @@ void jit_files_destroy(struct jit_files *f)
 
 /* ---------------------------------------------------------------------------------------------------- processes */
 
-static struct watched *find(struct jit_files *f, uint32_t pid)
+static struct watched *find_watched_process(struct jit_files *f, uint32_t pid)
 {
 	if (f->last < f->nr && f->watched[f->last]->pid == pid && !f->watched[f->last]->ended)
 		return f->watched[f->last];
@@ -163,9 +163,9 @@ static uint32_t looked_at(uint32_t pid)
 }
 
 /* NULL without memory, or when there are too many. */
-static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
+static struct watched *get_watched_process(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
-	struct watched *w = find(f, pid);
+	struct watched *w = find_watched_process(f, pid);
 	char path[64];
 
 	if (w || f->nr >= WATCHED_MAX)
@@ -187,35 +187,35 @@ static struct watched *get(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 	return w;
 }
 
-void jit_files_sample(struct jit_files *f, uint32_t pid, uint64_t address)
+void jit_files_add_sample(struct jit_files *f, uint32_t pid, uint64_t address)
 {
-	code_reader_sampled(f->reader, pid, address);
-	if (find(f, pid))
-		page_reader_sampled(f->pages, pid, address);
+	code_reader_note_sample(f->reader, pid, address);
+	if (find_watched_process(f, pid))
+		page_reader_note_sample(f->pages, pid, address);
 }
 
-void jit_files_announced(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
+void jit_files_note_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
 {
-	page_reader_announced(f->pages, pid, address, bytes);
+	page_reader_note_code(f->pages, pid, address, bytes);
 }
 
 void jit_files_unloaded(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
 {
-	struct watched *w = bytes && bytes <= UINT64_MAX - address ? find(f, pid) : NULL;
+	struct watched *w = bytes && bytes <= UINT64_MAX - address ? find_watched_process(f, pid) : NULL;
 
 	if (w)
 		unloads_add(&w->unloads, address, address + bytes, time_ns);
 }
 
-void jit_files_end(struct jit_files *f, uint32_t pid, uint64_t time_ns)
+void jit_files_end_process(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
-	struct watched *w = find(f, pid);
+	struct watched *w = find_watched_process(f, pid);
 
 	if (w && w->mapped_ns < time_ns) {
 		w->ended = 1;
-		page_reader_forget(f->pages, pid);
+		page_reader_forget_process(f->pages, pid);
 	}
-	code_reader_forget(f->reader, pid);
+	code_reader_forget_process(f->reader, pid);
 }
 
 /* ------------------------------------------------------------------------------------------------------ jitdump */
@@ -228,7 +228,7 @@ static bool ends_with(const char *text, size_t bytes, const char *end)
 }
 
 /* All writers call it jit-….dump. */
-static bool is_dump(const char *path, size_t bytes)
+static bool is_jitdump_path(const char *path, size_t bytes)
 {
 	const char *slash = memrchr(path, '/', bytes);
 
@@ -239,19 +239,19 @@ static bool is_dump(const char *path, size_t bytes)
 	return (size_t)(path + bytes - slash) > 5 && strncmp(slash + 1, "jit-", 4) == 0 && ends_with(path, bytes, ".dump");
 }
 
-static int open_file(int at, const char *path, int flags)
+static int open_for_reading_at(int at, const char *path, int flags)
 {
 	return openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
 }
 
 /* A file that the process has mapped; what stands at that path now may be another one, or a link. */
-static bool is_own_file(const struct watched *w, const struct stat *st)
+static bool is_file_of_process(const struct watched *w, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && (w->identity.uid == (uid_t)-1 || st->st_uid == w->identity.uid || st->st_uid == 0);
 }
 
 /* V8 may have removed its file at once; it has it open while it writes. */
-static int open_descriptor(uint32_t pid, const char *path, size_t bytes)
+static int open_file_by_descriptor(uint32_t pid, const char *path, size_t bytes)
 {
 	char folder[64], name[PATH_BYTES], target[PATH_BYTES];
 	struct dirent *e;
@@ -266,15 +266,15 @@ static int open_descriptor(uint32_t pid, const char *path, size_t bytes)
 		snprintf(name, sizeof(name), "%s/%.20s", folder, e->d_name);
 		n = readlink(name, target, sizeof(target));
 		if (n >= (ssize_t)bytes && memcmp(target, path, bytes) == 0)
-			fd = open_file(AT_FDCWD, name, 0); /* a link of the kernel's */
+			fd = open_for_reading_at(AT_FDCWD, name, 0); /* a link of the kernel's */
 	}
 	if (d)
 		closedir(d);
 	return fd;
 }
 
-static void add_dump(struct jit_files *f, struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
-		     uint64_t time_ns)
+static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t address, uint64_t bytes, const char *path, size_t path_bytes,
+			     uint64_t time_ns)
 {
 	struct dump new = { .fd = -1 };
 	char name[PATH_BYTES];
@@ -287,17 +287,17 @@ static void add_dump(struct jit_files *f, struct watched *w, uint64_t address, u
 	snprintf(name, sizeof(name), "%.*s", (int)path_bytes, path);
 	/* to open a device may do something */
 	if (w->root >= 0 && (!f->past || (fstatat(w->root, name + 1, &new.st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(new.st.st_mode))))
-		new.fd = open_file(w->root, name + 1, O_NOFOLLOW);
+		new.fd = open_for_reading_at(w->root, name + 1, O_NOFOLLOW);
 	if (new.fd < 0 && !f->past) {
 		char link[96];
 
 		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", looked_at(w->pid), (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
-		new.fd = open_file(AT_FDCWD, link, 0); /* needs privileges */
+		new.fd = open_for_reading_at(AT_FDCWD, link, 0); /* needs privileges */
 	}
 	if (new.fd < 0 && !f->past)
-		new.fd = open_descriptor(w->pid, name, path_bytes);
-	if (new.fd < 0 || fstat(new.fd, &new.st) || !is_own_file(w, &new.st)) {
+		new.fd = open_file_by_descriptor(w->pid, name, path_bytes);
+	if (new.fd < 0 || fstat(new.fd, &new.st) || !is_file_of_process(w, &new.st)) {
 		if (new.fd >= 0)
 			close(new.fd);
 		return;
@@ -314,38 +314,38 @@ static void add_dump(struct jit_files *f, struct watched *w, uint64_t address, u
 		close(new.fd);
 }
 
-void jit_files_map(struct jit_files *f, const struct mapping *m, uint64_t time_ns)
+void jit_files_add_mapping(struct jit_files *f, const struct mapping *m, uint64_t time_ns)
 {
-	bool dump = is_dump(m->path, m->path_bytes);
+	bool dump = is_jitdump_path(m->path, m->path_bytes);
 	struct watched *w;
 
 	if (!dump && !mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
 		return;
-	w = get(f, m->pid, time_ns);
+	w = get_watched_process(f, m->pid, time_ns);
 	if (w)
 		unloads_mapped(&w->unloads, m->address, m->address + m->bytes, time_ns);
 	if (w && dump)
-		add_dump(f, w, m->address, m->bytes, m->path, m->path_bytes, time_ns);
+		add_jitdump_file(f, w, m->address, m->bytes, m->path, m->path_bytes, time_ns);
 }
 
 void jit_files_fork(struct jit_files *f, uint32_t ppid, uint32_t pid, uint64_t time_ns)
 {
-	if (find(f, ppid))
-		get(f, pid, time_ns);
+	if (find_watched_process(f, ppid))
+		get_watched_process(f, pid, time_ns);
 }
 
-static void on_dump_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values, int nr)
+static void write_jitdump_record(void *context, uint32_t id, uint64_t time_ns, uint32_t tid, const struct schema_value *values, int nr)
 {
 	const struct report *r = context;
 
 	if (id == JITREG_LOAD)
-		page_reader_announced(r->pages, r->pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
+		page_reader_note_code(r->pages, r->pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
 	trace_record_values(r->w, id, time_ns, r->pid, tid, values, nr);
 }
 
 /* What stands in fd behind *at, piece by piece, up to limit bytes.  Each piece goes to take(); false ends it. */
-static void read_on(struct jit_files *f, int fd, uint64_t *at, uint64_t limit, bool (*take)(void *context, const char *piece, size_t n),
-		    void *context)
+static void read_file_pieces(struct jit_files *f, int fd, uint64_t *at, uint64_t limit,
+			     bool (*take)(void *context, const char *piece, size_t n), void *context)
 {
 	uint64_t done = 0;
 
@@ -368,25 +368,25 @@ struct dump_context {
 	bool bad;
 };
 
-static bool take_dump(void *context, const char *piece, size_t n)
+static bool feed_jitdump_piece(void *context, const char *piece, size_t n)
 {
 	struct dump_context *c = context;
 	struct jitdump_clock now = jitdump_clock_now();
 
 	if (c->files->past)
 		now = (struct jitdump_clock){ 0, c->files->end_ns };
-	c->bad = jitdump_feed(c->dump->reader, piece, n, &now, on_dump_record, &c->report) != 0;
+	c->bad = jitdump_feed(c->dump->reader, piece, n, &now, write_jitdump_record, &c->report) != 0;
 	return !c->bad;
 }
 
-static void drain_dumps(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
+static void drain_jitdump_files(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	for (uint32_t i = 0; i < w->nr_dumps; i++) {
 		struct dump_context c = { { writer, NULL, f->pages, w->pid, w->mapped_ns }, f, &w->dump[i], false };
 
 		if (!w->dump[i].reader)
 			continue;
-		read_on(f, w->dump[i].fd, &w->dump[i].at, limit, take_dump, &c);
+		read_file_pieces(f, w->dump[i].fd, &w->dump[i].at, limit, feed_jitdump_piece, &c);
 		if (c.bad) { /* kept, so that it is not found again */
 			jitdump_destroy(w->dump[i].reader);
 			w->dump[i].reader = NULL;
@@ -404,26 +404,26 @@ struct map_context {
 	uint64_t bad;
 };
 
-static void on_map_entry(void *context, const struct perf_map_entry *e, uint64_t time_ns)
+static void write_perf_map_entry(void *context, const struct perf_map_entry *e, uint64_t time_ns)
 {
 	const struct report *r = context;
 
 	time_ns = time_ns == JITREG_TIME_BEFORE ? r->mapped_ns : time_ns;
-	code_reader_named(r->reader, r->pid, e->address, e->bytes, time_ns);
-	page_reader_announced(r->pages, r->pid, e->address, e->bytes);
+	code_reader_add_range(r->reader, r->pid, e->address, e->bytes, time_ns);
+	page_reader_note_code(r->pages, r->pid, e->address, e->bytes);
 	TRACE_PUT(r->w, load, time_ns, r->pid, 0, .pid = r->pid, .vma = e->address, .code_addr = e->address, .code_size = e->bytes,
 		  .name = { e->name, e->name_bytes });
 }
 
-static bool take_map(void *context, const char *piece, size_t n)
+static bool feed_perf_map_piece(void *context, const char *piece, size_t n)
 {
 	struct map_context *c = context;
 
-	c->bad += perf_map_feed(c->map, piece, n, &c->look, on_map_entry, &c->report);
+	c->bad += perf_map_feed(c->map, piece, n, &c->look, write_perf_map_entry, &c->report);
 	return true;
 }
 
-static void open_map(const struct jit_files *f, struct watched *w)
+static void open_perf_map(const struct jit_files *f, struct watched *w)
 {
 	char path[64];
 	struct stat st;
@@ -461,7 +461,7 @@ static void open_map(const struct jit_files *f, struct watched *w)
 	w->map_at = 0;
 }
 
-static void drain_map(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
+static void drain_perf_map(struct jit_files *f, struct watched *w, struct trace_writer *writer, uint64_t limit, uint64_t *bad)
 {
 	struct map_context c = { { writer, w->ended ? NULL : f->reader, f->pages, w->pid, w->mapped_ns }, NULL,
 				 { w->looked_ns, w->until_ns, &w->unloads, w->until_ns - w->grown_ns > LATE_NS }, 0 };
@@ -469,7 +469,8 @@ static void drain_map(struct jit_files *f, struct watched *w, struct trace_write
 	c.map = w->map;
 	if (w->map_fd < 0 || w->map_at >= w->map_end)
 		return;
-	read_on(f, w->map_fd, &w->map_at, limit < w->map_end - w->map_at ? limit : w->map_end - w->map_at, take_map, &c);
+	read_file_pieces(f, w->map_fd, &w->map_at, limit < w->map_end - w->map_at ? limit : w->map_end - w->map_at, feed_perf_map_piece,
+			 &c);
 	if (w->map_at >= w->map_end)
 		w->grown_ns = w->until_ns;
 	*bad += c.bad;
@@ -484,7 +485,7 @@ static void look_at_map(struct jit_files *f, struct watched *w, bool last)
 		return;
 	w->looked_ns = w->until_ns;
 	w->until_ns = jitdump_clock_now().ns;
-	open_map(f, w);
+	open_perf_map(f, w);
 	if (w->map_fd >= 0 && fstat(w->map_fd, &st) == 0)
 		w->map_end = (uint64_t)st.st_size;
 }
@@ -515,10 +516,10 @@ void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, uin
 		p->options_read = true;
 		if (last || p->until_ns == p->mapped_ns) /* it may be gone before the next look */
 			look_at_map(f, p, last);
-		drain_map(f, p, w, limit, bad);
-		drain_dumps(f, p, w, limit, bad);
+		drain_perf_map(f, p, w, limit, bad);
+		drain_jitdump_files(f, p, w, limit, bad);
 		if (p->ended && p->ended++ > ENDED_DRAINS)
-			forget(f, i - 1);
+			forget_watched_process(f, i - 1);
 	}
 	code_reader_drain(f->reader, w);
 	page_reader_drain(f->pages, w, last);

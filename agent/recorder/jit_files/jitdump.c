@@ -67,7 +67,7 @@ void jitdump_destroy(struct jitdump *j)
 }
 
 /* On our clock.  The pace of the counter is taken from all the time that we have seen; what is to be converted is young. */
-static uint64_t convert(const struct jitdump *j, uint64_t timestamp, const struct jitdump_clock *now)
+static uint64_t convert_timestamp(const struct jitdump *j, uint64_t timestamp, const struct jitdump_clock *now)
 {
 	uint64_t ns;
 
@@ -87,7 +87,7 @@ static uint64_t convert(const struct jitdump *j, uint64_t timestamp, const struc
 	return ns > now->ns ? now->ns : ns;
 }
 
-static int take_header(struct jitdump *j, const unsigned char *at, size_t bytes, size_t *used)
+static int read_jitdump_header(struct jitdump *j, const unsigned char *at, size_t bytes, size_t *used)
 {
 	struct header h;
 
@@ -118,7 +118,7 @@ struct entries {
 	uint64_t nr, start; /* start: of the code */
 };
 
-static bool is_near(const struct entries *e, const unsigned char *at)
+static bool is_address_near_code(const struct entries *e, const unsigned char *at)
 {
 	uint64_t address;
 
@@ -130,7 +130,7 @@ static bool is_near(const struct entries *e, const unsigned char *at)
  * Where the entry at at ends, or NULL: at the first NUL behind which another one begins, or the table ends.  That may not be the
  * first of all: V8 (10 and 11 at least) writes names of scripts that it has freed already, as many bytes as they had.
  */
-static const unsigned char *entry_end(const struct entries *e, const unsigned char *at, bool is_last)
+static const unsigned char *end_of_line_entry(const struct entries *e, const unsigned char *at, bool is_last)
 {
 	const unsigned char *end = e->at + e->bytes, *nul = at + ENTRY_BYTES;
 
@@ -139,20 +139,20 @@ static const unsigned char *entry_end(const struct entries *e, const unsigned ch
 	while ((nul = memchr(nul, 0, (size_t)(end - nul)))) {
 		size_t left = (size_t)(end - ++nul);
 
-		if (is_last ? left < PADDING_MAX : left > ENTRY_BYTES && is_near(e, nul))
+		if (is_last ? left < PADDING_MAX : left > ENTRY_BYTES && is_address_near_code(e, nul))
 			return nul;
 	}
 	return NULL;
 }
 
-static bool make_sense(const struct entries *e)
+static bool line_entries_make_sense(const struct entries *e)
 {
 	const unsigned char *at = e->at;
 
-	if (!is_near(e, at))
+	if (!is_address_near_code(e, at))
 		return false;
 	for (uint64_t i = 0; i < e->nr; i++) {
-		at = entry_end(e, at, i + 1 == e->nr);
+		at = end_of_line_entry(e, at, i + 1 == e->nr);
 		if (!at)
 			return false;
 	}
@@ -161,14 +161,14 @@ static bool make_sense(const struct entries *e)
 
 /* Copy the entries, "\xff" replaced by the name that it stands for, and one that was freed by none; returns the bytes. to NULL: count
  * only. */
-static size_t unfold(const struct entries *e, unsigned char *to)
+static size_t expand_line_names(const struct entries *e, unsigned char *to)
 {
 	const unsigned char *at = e->at;
 	const char *name = "";
 	size_t bytes = 0;
 
 	for (uint64_t i = 0; i < e->nr && bytes <= LINES_MAX; i++) {
-		const unsigned char *end = entry_end(e, at, i + 1 == e->nr);
+		const unsigned char *end = end_of_line_entry(e, at, i + 1 == e->nr);
 		const char *own = (const char *)at + ENTRY_BYTES;
 		size_t name_bytes;
 
@@ -185,7 +185,7 @@ static size_t unfold(const struct entries *e, unsigned char *to)
 	return bytes;
 }
 
-static void drop_lines(struct jitdump *j)
+static void drop_pending_lines(struct jitdump *j)
 {
 	free(j->lines);
 	j->lines = NULL;
@@ -193,34 +193,34 @@ static void drop_lines(struct jitdump *j)
 }
 
 /* A DEBUG_INFO waits for its LOAD. */
-static void keep_lines(struct jitdump *j, const unsigned char *record, size_t size, uint64_t time_ns)
+static void keep_pending_lines(struct jitdump *j, const unsigned char *record, size_t size, uint64_t time_ns)
 {
 	struct entries e = { record + 32, 0, 0, 0 };
 
-	drop_lines(j);
+	drop_pending_lines(j);
 	if (size < 32)
 		return;
 	e.bytes = size - 32;
 	memcpy(&e.start, record + 16, 8);
 	memcpy(&e.nr, record + 24, 8);
-	if (!e.nr || e.nr > e.bytes / (ENTRY_BYTES + 1) || !make_sense(&e))
+	if (!e.nr || e.nr > e.bytes / (ENTRY_BYTES + 1) || !line_entries_make_sense(&e))
 		return;
-	j->lines_bytes = unfold(&e, NULL);
+	j->lines_bytes = expand_line_names(&e, NULL);
 	j->lines = j->lines_bytes <= LINES_MAX ? malloc(j->lines_bytes) : NULL;
 	if (!j->lines)
 		return;
-	unfold(&e, j->lines);
+	expand_line_names(&e, j->lines);
 	j->nr_lines = e.nr;
 	j->lines_start = e.start;
 	j->lines_time_ns = time_ns;
 }
 
-static size_t entry_bytes(const unsigned char *at)
+static size_t bytes_of_line_entry(const unsigned char *at)
 {
 	return ENTRY_BYTES + strlen((const char *)at + ENTRY_BYTES) + 1;
 }
 
-static uint64_t entry_address(const unsigned char *at)
+static uint64_t address_of_line_entry(const unsigned char *at)
 {
 	uint64_t address;
 
@@ -229,7 +229,7 @@ static uint64_t entry_address(const unsigned char *at)
 }
 
 /* "JS:*name /path/to/file.js:12:3" (V8 11), "LazyCompile:*name /path/to/file.js:12" (10): the file. */
-static size_t find_script(const char *name, size_t bytes, const char **script)
+static size_t find_script_in_name(const char *name, size_t bytes, const char **script)
 {
 	const char *blank = memrchr(name, ' ', bytes), *end = name + bytes;
 
@@ -249,13 +249,13 @@ static size_t find_script(const char *name, size_t bytes, const char **script)
 }
 
 /* Lines without a name are of the script that the code is named after. */
-static void name_lines(struct jitdump *j, const struct schema_value *name)
+static void fill_missing_line_names(struct jitdump *j, const struct schema_value *name)
 {
 	const char *script = NULL;
-	size_t script_bytes = find_script(name->p, name->bytes, &script), nameless = 0, bytes;
+	size_t script_bytes = find_script_in_name(name->p, name->bytes, &script), nameless = 0, bytes;
 	unsigned char *at = j->lines, *named, *to;
 
-	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at))
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += bytes_of_line_entry(at))
 		nameless += !at[ENTRY_BYTES];
 	bytes = j->lines_bytes + nameless * script_bytes;
 	if (!nameless || !script_bytes || nameless > LINES_MAX / script_bytes || bytes > LINES_MAX)
@@ -264,8 +264,8 @@ static void name_lines(struct jitdump *j, const struct schema_value *name)
 	if (!named)
 		return;
 	at = j->lines;
-	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at)) {
-		size_t each = entry_bytes(at);
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += bytes_of_line_entry(at)) {
+		size_t each = bytes_of_line_entry(at);
 
 		memcpy(to, at, each);
 		to += each;
@@ -284,13 +284,13 @@ static void name_lines(struct jitdump *j, const struct schema_value *name)
  * Some table of a writer that shifts starts where the header would end, or ends behind its code, and none has an entry
  * before the header's end.
  */
-static void shift_lines(struct jitdump *j, uint64_t code_bytes)
+static void undo_elf_header_shift(struct jitdump *j, uint64_t code_bytes)
 {
 	uint64_t first = UINT64_MAX, last = 0;
 	unsigned char *at = j->lines;
 
-	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at)) {
-		uint64_t offset = entry_address(at) - j->lines_start;
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += bytes_of_line_entry(at)) {
+		uint64_t offset = address_of_line_entry(at) - j->lines_start;
 
 		first = offset < first ? offset : first;
 		last = offset > last ? offset : last;
@@ -300,14 +300,14 @@ static void shift_lines(struct jitdump *j, uint64_t code_bytes)
 	if (!j->is_shifted || j->is_not_shifted)
 		return;
 	at = j->lines;
-	for (uint64_t i = 0; i < j->nr_lines; i++, at += entry_bytes(at)) {
-		uint64_t address = entry_address(at) - ELF_HEADER_BYTES;
+	for (uint64_t i = 0; i < j->nr_lines; i++, at += bytes_of_line_entry(at)) {
+		uint64_t address = address_of_line_entry(at) - ELF_HEADER_BYTES;
 
 		memcpy(at, &address, 8);
 	}
 }
 
-static void pass_lines(struct jitdump *j, const struct schema_value *load, uint32_t tid, jitdump_record record, void *context)
+static void pass_pending_lines(struct jitdump *j, const struct schema_value *load, uint32_t tid, jitdump_record record, void *context)
 {
 	struct schema_value values[] = {
 		{ .kind = SCHEMA_U64, .u = j->lines_start },
@@ -316,19 +316,19 @@ static void pass_lines(struct jitdump *j, const struct schema_value *load, uint3
 	};
 
 	if (j->lines_start == load[F(load, code_addr)].u) {
-		shift_lines(j, load[F(load, code_size)].u);
-		name_lines(j, &load[F(load, name)]);
+		undo_elf_header_shift(j, load[F(load, code_size)].u);
+		fill_missing_line_names(j, &load[F(load, name)]);
 		values[2].p = j->lines;
 		values[2].bytes = j->lines_bytes;
 		record(context, JITREG_DEBUG_INFO, j->lines_time_ns, tid, values, 3);
 	}
-	drop_lines(j);
+	drop_pending_lines(j);
 }
 
 /* ------------------------------------------------------------------------------------------------------ records */
 
-static int take_record(struct jitdump *j, const unsigned char *at, size_t size, const struct jitdump_clock *now,
-		       jitdump_record record, void *context)
+static int handle_jitdump_record(struct jitdump *j, const unsigned char *at, size_t size, const struct jitdump_clock *now,
+				 jitdump_record record, void *context)
 {
 	struct schema_value values[SCHEMA_FIELDS_MAX];
 	struct jitreg_prefix prefix;
@@ -343,9 +343,9 @@ static int take_record(struct jitdump *j, const unsigned char *at, size_t size, 
 	if (!j->has_record && !j->is_counter && prefix.timestamp > now->ns && prefix.timestamp - now->ns > CLOCKS_APART_NS)
 		j->shift_ns = j->mapped_ns - prefix.timestamp;
 	j->has_record = true;
-	time_ns = convert(j, prefix.timestamp, now);
+	time_ns = convert_timestamp(j, prefix.timestamp, now);
 	if (prefix.id == JITREG_DEBUG_INFO) {
-		keep_lines(j, at, size, time_ns);
+		keep_pending_lines(j, at, size, time_ns);
 		return 0;
 	}
 	ret = schema_parse(at, size, values, &nr);
@@ -355,7 +355,7 @@ static int take_record(struct jitdump *j, const unsigned char *at, size_t size, 
 	case JITREG_LOAD:
 		tid = (uint32_t)values[F(load, tid)].u;
 		if (j->nr_lines)
-			pass_lines(j, values, tid, record, context);
+			pass_pending_lines(j, values, tid, record, context);
 		break;
 	case JITREG_MOVE:
 		tid = (uint32_t)values[F(move, tid)].u;
@@ -366,14 +366,14 @@ static int take_record(struct jitdump *j, const unsigned char *at, size_t size, 
 }
 
 /* All that is complete in [at, at + bytes); *used: how far. */
-static int take_all(struct jitdump *j, const unsigned char *at, size_t bytes, size_t *used, const struct jitdump_clock *now,
-		    jitdump_record record, void *context)
+static int handle_complete_records(struct jitdump *j, const unsigned char *at, size_t bytes, size_t *used, const struct jitdump_clock *now,
+				   jitdump_record record, void *context)
 {
 	size_t done = 0;
 	int ret = 0;
 
 	if (!j->has_header)
-		ret = take_header(j, at, bytes, &done);
+		ret = read_jitdump_header(j, at, bytes, &done);
 	while (ret == 0 && j->has_header && bytes - done >= sizeof(struct jitreg_prefix)) {
 		struct jitreg_prefix prefix;
 
@@ -383,7 +383,7 @@ static int take_all(struct jitdump *j, const unsigned char *at, size_t bytes, si
 		else if (prefix.total_size > bytes - done)
 			break;
 		else
-			ret = take_record(j, at + done, prefix.total_size, now, record, context);
+			ret = handle_jitdump_record(j, at + done, prefix.total_size, now, record, context);
 		if (ret == 0)
 			done += prefix.total_size;
 	}
@@ -391,7 +391,7 @@ static int take_all(struct jitdump *j, const unsigned char *at, size_t bytes, si
 	return ret;
 }
 
-static int keep(struct jitdump *j, const unsigned char *at, size_t bytes)
+static int keep_incomplete_record(struct jitdump *j, const unsigned char *at, size_t bytes)
 {
 	if (bytes > j->capacity - j->nr_left) {
 		size_t capacity = 2 * (j->nr_left + bytes);
@@ -417,15 +417,15 @@ int jitdump_feed(struct jitdump *j, const void *bytes, size_t nr, const struct j
 	if (j->has_failed)
 		return -EBADMSG;
 	if (j->nr_left) { /* behind what was left */
-		ret = keep(j, at, nr);
+		ret = keep_incomplete_record(j, at, nr);
 		if (ret == 0)
-			ret = take_all(j, j->left, j->nr_left, &used, now, record, context);
+			ret = handle_complete_records(j, j->left, j->nr_left, &used, now, record, context);
 		memmove(j->left, j->left + used, j->nr_left - used);
 		j->nr_left -= used;
 	} else {
-		ret = take_all(j, at, nr, &used, now, record, context);
+		ret = handle_complete_records(j, at, nr, &used, now, record, context);
 		if (ret == 0 && used < nr)
-			ret = keep(j, at + used, nr - used);
+			ret = keep_incomplete_record(j, at + used, nr - used);
 	}
 	j->has_failed = ret != 0;
 	return ret;

@@ -65,12 +65,12 @@ void page_reader_destroy(struct page_reader *r)
 }
 
 /* User addresses have 47 bits and processes' numbers 22 (Linux on x86-64). */
-static uint64_t key_of(uint32_t pid, uint64_t page)
+static uint64_t key_of_page(uint32_t pid, uint64_t page)
 {
 	return 1 + ((uint64_t)pid << 36 | (page & ((1ull << 36) - 1)));
 }
 
-static uint64_t *place_of(const struct page_reader *r, uint64_t key)
+static uint64_t *slot_of_page_key(const struct page_reader *r, uint64_t key)
 {
 	uint32_t at = (uint32_t)hash_pair(key, 0) & (r->capacity - 1);
 
@@ -80,7 +80,7 @@ static uint64_t *place_of(const struct page_reader *r, uint64_t key)
 }
 
 /* All of them again into a table of that capacity, but for those of pid (0: none). */
-static bool remake(struct page_reader *r, uint32_t capacity, uint32_t pid)
+static bool rebuild_known_pages(struct page_reader *r, uint32_t capacity, uint32_t pid)
 {
 	uint64_t *before = r->known, *after = calloc(capacity, sizeof(*after));
 	uint32_t nr = r->capacity;
@@ -92,7 +92,7 @@ static bool remake(struct page_reader *r, uint32_t capacity, uint32_t pid)
 	r->nr_known = 0;
 	for (uint32_t i = 0; i < nr; i++)
 		if (before[i] && (!pid || (before[i] - 1) >> 36 != pid)) {
-			*place_of(r, before[i]) = before[i];
+			*slot_of_page_key(r, before[i]) = before[i];
 			r->nr_known++;
 		}
 	free(before);
@@ -100,16 +100,16 @@ static bool remake(struct page_reader *r, uint32_t capacity, uint32_t pid)
 }
 
 /* false: it was known, or there is no room to remember it. */
-static bool learn(struct page_reader *r, uint32_t pid, uint64_t page)
+static bool add_known_page(struct page_reader *r, uint32_t pid, uint64_t page)
 {
-	uint64_t key = key_of(pid, page), *at = place_of(r, key);
+	uint64_t key = key_of_page(pid, page), *at = slot_of_page_key(r, key);
 
 	if (*at)
 		return false;
 	if (2 * (r->nr_known + 1) > r->capacity) {
-		if (r->capacity == KNOWN_MAX || !remake(r, 2 * r->capacity, 0))
+		if (r->capacity == KNOWN_MAX || !rebuild_known_pages(r, 2 * r->capacity, 0))
 			return false;
-		at = place_of(r, key);
+		at = slot_of_page_key(r, key);
 	}
 	*at = key;
 	r->nr_known++;
@@ -117,7 +117,7 @@ static bool learn(struct page_reader *r, uint32_t pid, uint64_t page)
 }
 
 /* A host may announce any number of ranges of any size: what one costs is bounded. */
-void page_reader_announced(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes)
+void page_reader_note_code(struct page_reader *r, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	uint64_t first = address >> PAGE_BITS, last;
 
@@ -126,7 +126,7 @@ void page_reader_announced(struct page_reader *r, uint32_t pid, uint64_t address
 	last = (address + bytes - 1) >> PAGE_BITS;
 	if (last - first < ANNOUNCED_PAGES_MAX) {
 		for (uint64_t page = first; page <= last; page++)
-			learn(r, pid, page);
+			add_known_page(r, pid, page);
 		return;
 	}
 	r->area[r->next_area] = (struct area){ pid, first, last };
@@ -134,7 +134,7 @@ void page_reader_announced(struct page_reader *r, uint32_t pid, uint64_t address
 	r->nr_areas += r->nr_areas < AREAS_MAX;
 }
 
-static bool is_in_area(const struct page_reader *r, uint32_t pid, uint64_t page)
+static bool is_page_in_announced_area(const struct page_reader *r, uint32_t pid, uint64_t page)
 {
 	for (uint32_t i = 0; i < r->nr_areas; i++)
 		if (r->area[i].pid == pid && page >= r->area[i].first && page <= r->area[i].last)
@@ -142,16 +142,16 @@ static bool is_in_area(const struct page_reader *r, uint32_t pid, uint64_t page)
 	return false;
 }
 
-void page_reader_sampled(struct page_reader *r, uint32_t pid, uint64_t address)
+void page_reader_note_sample(struct page_reader *r, uint32_t pid, uint64_t address)
 {
 	uint64_t page = address >> PAGE_BITS;
 
-	if (r && address && !*place_of(r, key_of(pid, page)) && r->nr_wanted < WANTED_MAX && r->nr_read < READ_MAX &&
-	    learn(r, pid, page) && !is_in_area(r, pid, page))
+	if (r && address && !*slot_of_page_key(r, key_of_page(pid, page)) && r->nr_wanted < WANTED_MAX && r->nr_read < READ_MAX &&
+	    add_known_page(r, pid, page) && !is_page_in_announced_area(r, pid, page))
 		r->wanted[r->nr_wanted++] = (struct wanted){ pid, page };
 }
 
-void page_reader_forget(struct page_reader *r, uint32_t pid)
+void page_reader_forget_process(struct page_reader *r, uint32_t pid)
 {
 	bool some = false;
 
@@ -161,7 +161,7 @@ void page_reader_forget(struct page_reader *r, uint32_t pid)
 	for (uint32_t i = 0; r && i < r->capacity && !some; i++)
 		some = r->known[i] && (r->known[i] - 1) >> 36 == pid;
 	if (some)
-		remake(r, r->capacity, pid);
+		rebuild_known_pages(r, r->capacity, pid);
 }
 
 struct reading {
@@ -170,7 +170,7 @@ struct reading {
 	uint32_t first, nr; /* of those that are wanted, one process's */
 };
 
-static void read_page(struct page_reader *r, struct trace_writer *w, const struct wanted *p)
+static void write_page_code(struct page_reader *r, struct trace_writer *w, const struct wanted *p)
 {
 	unsigned char bytes[PAGE_BYTES];
 
@@ -181,25 +181,25 @@ static void read_page(struct page_reader *r, struct trace_writer *w, const struc
 		  .code = { bytes, sizeof(bytes) });
 }
 
-static bool is_generated(const struct proc_mapping *m)
+static bool is_generated_mapping(const struct proc_mapping *m)
 {
 	return (m->prot & PROT_EXEC) && mapping_may_hold_generated_code(m->path, strlen(m->path), m->prot, m->shared);
 }
 
-static int on_mapping(void *context, const struct proc_mapping *m)
+static int read_wanted_pages_in_mapping(void *context, const struct proc_mapping *m)
 {
 	const struct reading *g = context;
 
-	for (uint32_t i = g->first; is_generated(m) && i < g->first + g->nr; i++) {
+	for (uint32_t i = g->first; is_generated_mapping(m) && i < g->first + g->nr; i++) {
 		const struct wanted *p = &g->reader->wanted[i];
 
 		if (p->page << PAGE_BITS >= m->start && p->page << PAGE_BITS < m->end)
-			read_page(g->reader, g->w, p);
+			write_page_code(g->reader, g->w, p);
 	}
 	return 0;
 }
 
-static int by_process(const void *a, const void *b)
+static int compare_wanted_by_process(const void *a, const void *b)
 {
 	const struct wanted *x = a, *y = b;
 
@@ -216,7 +216,7 @@ void page_reader_drain(struct page_reader *r, struct trace_writer *w, bool last)
 	if (!last && now_ns - r->drained_ns < DRAIN_NS)
 		return;
 	r->drained_ns = now_ns;
-	qsort(r->wanted, r->nr_wanted, sizeof(r->wanted[0]), by_process);
+	qsort(r->wanted, r->nr_wanted, sizeof(r->wanted[0]), compare_wanted_by_process);
 	for (uint32_t first = 0, end; first < r->nr_wanted; first = end) {
 		pid_t thread;
 
@@ -224,7 +224,7 @@ void page_reader_drain(struct page_reader *r, struct trace_writer *w, bool last)
 			;
 		thread = proc_mem_living_thread((pid_t)r->wanted[first].pid);
 		if (thread)
-			proc_each_mapping(thread, on_mapping, &(struct reading){ r, w, first, end - first });
+			proc_each_mapping(thread, read_wanted_pages_in_mapping, &(struct reading){ r, w, first, end - first });
 	}
 	r->nr_wanted = 0;
 }

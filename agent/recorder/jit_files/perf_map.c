@@ -54,7 +54,7 @@ void perf_map_restart(struct perf_map *m)
 }
 
 /* A number in hex with an end; 0 when there is none. */
-static size_t take_hex(const char *text, size_t bytes, uint64_t *v)
+static size_t parse_hex_number(const char *text, size_t bytes, uint64_t *v)
 {
 	size_t i = 0, digits = 0;
 
@@ -78,10 +78,10 @@ int perf_map_parse_line(const char *line, size_t bytes, struct perf_map_entry *e
 
 	while (bytes && (line[bytes - 1] == '\r' || line[bytes - 1] == ' '))
 		bytes--;
-	n = take_hex(line, bytes, &e->address);
+	n = parse_hex_number(line, bytes, &e->address);
 	if (!n)
 		return -EBADMSG;
-	m = take_hex(line + n, bytes - n, &e->bytes);
+	m = parse_hex_number(line + n, bytes - n, &e->bytes);
 	if (!m || !e->bytes || e->bytes > CODE_BYTES_MAX || e->address > ADDRESS_MAX)
 		return -EBADMSG;
 	e->name = line + n + m;
@@ -93,14 +93,14 @@ int perf_map_parse_line(const char *line, size_t bytes, struct perf_map_entry *e
 	return e->name_bytes ? 0 : -EBADMSG;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_disjoint_ranges(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
 	return x->end <= y->start ? -1 : x->start >= y->end;
 }
 
-static uint64_t hash(const char *text, size_t bytes)
+static uint64_t hash_name_nonzero(const char *text, size_t bytes)
 {
 	uint64_t h = hash_bytes(text, bytes);
 
@@ -110,13 +110,13 @@ static uint64_t hash(const char *text, size_t bytes)
 #define SAID_BEFORE UINT64_MAX
 
 /* Since when there is e, or SAID_BEFORE.  What it overlaps becomes one range with it. */
-static uint64_t learn(struct perf_map *m, const struct perf_map_entry *e, const struct perf_map_look *look)
+static uint64_t merge_range_of_entry(struct perf_map *m, const struct perf_map_entry *e, const struct perf_map_look *look)
 {
-	struct range key = { e->address, e->address + e->bytes, hash(e->name, e->name_bytes), 0, look->until_ns }, *r, **found;
+	struct range key = { e->address, e->address + e->bytes, hash_name_nonzero(e->name, e->name_bytes), 0, look->until_ns }, *r, **found;
 	bool other = false, at_once = false;
 	uint64_t freed_ns, told_ns;
 
-	while ((found = tfind(&key, &m->ranges, compare))) {
+	while ((found = tfind(&key, &m->ranges, compare_disjoint_ranges))) {
 		r = *found;
 		if (r->start == key.start && r->end == key.end && r->name == key.name &&
 		    !unloads_before_name(look->unloads, key.start, key.end, r->from_ns, look->since_ns, look->until_ns))
@@ -128,7 +128,7 @@ static uint64_t learn(struct perf_map *m, const struct perf_map_entry *e, const 
 		key.end = r->end > key.end ? r->end : key.end;
 		key.from_ns = r->from_ns > key.from_ns ? r->from_ns : key.from_ns;
 		told_ns = r->told_ns;
-		tdelete(r, &m->ranges, compare);
+		tdelete(r, &m->ranges, compare_disjoint_ranges);
 		free(r);
 		m->nr_ranges--;
 		other = true;
@@ -146,22 +146,22 @@ static uint64_t learn(struct perf_map *m, const struct perf_map_entry *e, const 
 	if (!r)
 		return key.from_ns;
 	*r = key;
-	if (tsearch(r, &m->ranges, compare))
+	if (tsearch(r, &m->ranges, compare_disjoint_ranges))
 		m->nr_ranges++;
 	else
 		free(r);
 	return key.from_ns;
 }
 
-static bool take_line(struct perf_map *m, const char *line, size_t bytes, const struct perf_map_look *look, perf_map_report report,
-		      void *context)
+static bool report_map_line(struct perf_map *m, const char *line, size_t bytes, const struct perf_map_look *look, perf_map_report report,
+			    void *context)
 {
 	struct perf_map_entry e;
 	uint64_t from_ns;
 
 	if (perf_map_parse_line(line, bytes, &e))
 		return false;
-	from_ns = learn(m, &e, look);
+	from_ns = merge_range_of_entry(m, &e, look);
 	if (from_ns != SAID_BEFORE)
 		report(context, &e, from_ns);
 	return true;
@@ -177,12 +177,12 @@ uint64_t perf_map_feed(struct perf_map *m, const char *text, size_t bytes, const
 		size_t piece = newline ? (size_t)(newline - text) : bytes, room = LINE_MAX_BYTES - m->line_bytes;
 
 		if (newline && !m->line_bytes && piece <= LINE_MAX_BYTES) {
-			bad += piece && !take_line(m, text, piece, look, report, context);
+			bad += piece && !report_map_line(m, text, piece, look, report, context);
 		} else {
 			memcpy(m->line + m->line_bytes, text, piece < room ? piece : room);
 			m->line_bytes += piece < room ? piece : room;
 			if (newline) {
-				bad += !take_line(m, m->line, m->line_bytes, look, report, context);
+				bad += !report_map_line(m, m->line, m->line_bytes, look, report, context);
 				m->line_bytes = 0;
 			}
 		}

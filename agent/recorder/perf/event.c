@@ -18,7 +18,7 @@
 #define PACE_AGREES 32 /* slices that differ by less than such a part say enough */
 #define RATE_LIMIT_FILE "/proc/sys/kernel/perf_event_max_sample_rate"
 
-static int64_t thread_ns(void)
+static int64_t thread_cpu_ns(void)
 {
 	struct timespec t;
 
@@ -27,16 +27,16 @@ static int64_t thread_ns(void)
 }
 
 /* One slice: how often it happened in a second of our own processor time (others may run meanwhile). */
-static double slice_per_second(int fd, uint64_t *value, int64_t *spent_ns)
+static double measure_slice_per_second(int fd, uint64_t *value, int64_t *spent_ns)
 {
-	int64_t begin_ns = thread_ns(), slice_ns;
+	int64_t begin_ns = thread_cpu_ns(), slice_ns;
 	uint64_t before = *value;
 
 	do {
 		/* the clock is read by a system call, which may not be counted */
 		for (volatile int i = 0; i < 20000; i++)
 			;
-		slice_ns = thread_ns() - begin_ns;
+		slice_ns = thread_cpu_ns() - begin_ns;
 	} while (slice_ns < PACE_SLICE_NS);
 	if (read(fd, value, sizeof(*value)) != sizeof(*value))
 		*value = before;
@@ -48,7 +48,7 @@ static double slice_per_second(int fd, uint64_t *value, int64_t *spent_ns)
  * How often the event happens in a second of a busy processor; 0: it does not count (some virtual machines open hardware
  * events that stay 0).  A host may be waiting: as soon as two slices say the same, that is it.
  */
-static uint64_t events_per_second(const struct perf_event_attr *attr)
+static uint64_t measure_events_per_second(const struct perf_event_attr *attr)
 {
 	struct perf_event_attr a = *attr;
 	double before = 0, now = 0, pace = 0;
@@ -69,7 +69,7 @@ static uint64_t events_per_second(const struct perf_event_attr *attr)
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	while (spent_ns < PACE_NS && !(pace > 0)) {
 		before = now;
-		now = slice_per_second(fd, &value, &spent_ns);
+		now = measure_slice_per_second(fd, &value, &spent_ns);
 		if (before > 0 && now > before - before / PACE_AGREES && now < before + before / PACE_AGREES)
 			pace = (before + now) / 2;
 	}
@@ -82,14 +82,14 @@ static uint64_t events_per_second(const struct perf_event_attr *attr)
  * rate (attr.freq) starts each counter with a period of 1 and samples a new thread thousands of times before it has
  * found its pace.
  */
-static void fix_period(struct event *e, const struct event_pmu *pmu, uint64_t per_second)
+static void replace_rate_by_period(struct event *e, const struct event_pmu *pmu, uint64_t per_second)
 {
 	uint64_t period = per_second / e->attr.sample_freq;
 
 	if (period < PERIOD_MIN)
 		period = PERIOD_MIN;
 	e->attr.freq = 0;
-	e->attr.sample_period = event_period(&e->attr, pmu, period | 1);
+	e->attr.sample_period = event_allowed_period(&e->attr, pmu, period | 1);
 }
 
 struct selection {
@@ -101,13 +101,13 @@ struct selection {
 };
 
 /* Is there something left of it without the kernel?  Switches happen there, and with :k nothing else was asked for. */
-static bool has_user_part(const struct perf_event_attr *a)
+static bool event_has_user_part(const struct perf_event_attr *a)
 {
 	return !a->exclude_kernel && !a->exclude_user && (!event_is_rare(a) || event_is_fault(a));
 }
 
 /* Open it once on ourselves, giving up one wish after the other.  0 or -errno; what is given up for good stands in *s. */
-static int try_open(const struct selection *l, struct event_spec *s, struct event *e)
+static int open_event_with_fallbacks(const struct selection *l, struct event_spec *s, struct event *e)
 {
 	struct perf_event_attr *a = &e->attr;
 	char text[320];
@@ -125,7 +125,7 @@ static int try_open(const struct selection *l, struct event_spec *s, struct even
 			a->read_format = 0;
 		} else if (error == EINVAL && a->build_id) {
 			a->build_id = 0; /* Linux 5.12 */
-		} else if ((error == EACCES || error == EPERM) && has_user_part(a)) {
+		} else if ((error == EACCES || error == EPERM) && event_has_user_part(a)) {
 			a->exclude_kernel = a->exclude_callchain_kernel = s->exclude_kernel = true;
 			if (a->exclude_callchain_user)
 				a->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
@@ -144,11 +144,11 @@ static int try_open(const struct selection *l, struct event_spec *s, struct even
 	}
 }
 
-static uint64_t kernels_limit(void)
+static uint64_t read_kernel_rate_limit(void)
 {
 	long long limit = 0;
 
-	return proc_number(RATE_LIMIT_FILE, &limit) && limit > 0 ? (uint64_t)limit : 0;
+	return proc_read_number(RATE_LIMIT_FILE, &limit) && limit > 0 ? (uint64_t)limit : 0;
 }
 
 /*
@@ -156,10 +156,10 @@ static uint64_t kernels_limit(void)
  * many samples as a tick may have it is silent until the next one: what runs at the tick, timers' handlers, had too large a share.  So
  * ask for what is allowed, and say so.
  */
-static void keep_to_rate_limit(const struct selection *l, const struct event *e, struct event_spec *s)
+static void lower_rate_to_limit(const struct selection *l, const struct event *e, struct event_spec *s)
 {
 	const bool is_clock = event_is_clock(&e->attr) && !s->period && (s->rate || !l->options->period);
-	uint64_t rate = s->rate ? s->rate : l->options->rate, limit = e->attr.freq || is_clock ? kernels_limit() : 0;
+	uint64_t rate = s->rate ? s->rate : l->options->rate, limit = e->attr.freq || is_clock ? read_kernel_rate_limit() : 0;
 	const char *whose = "kernel.perf_event_max_sample_rate";
 	char text[320];
 
@@ -175,7 +175,7 @@ static void keep_to_rate_limit(const struct selection *l, const struct event *e,
 	s->rate = limit;
 }
 
-static const char *reason(const struct event_pmu *pmu, int error)
+static const char *text_of_open_error(const struct event_pmu *pmu, int error)
 {
 	switch (error) {
 	case ENOENT:
@@ -202,7 +202,7 @@ static const char *reason(const struct event_pmu *pmu, int error)
  * One item, from the highest requested precise level down.  automatic: it must count as well (some virtual
  * machines open hardware events that stay 0).
  */
-static int choose(const struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
+static int choose_event(const struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
 {
 	struct event_spec spec = *wanted, *s = &spec;
 	bool any = s->precise == EVENT_PRECISE_BEST;
@@ -213,10 +213,10 @@ static int choose(const struct selection *l, const struct event_spec *wanted, bo
 	bool paced;
 	int ret;
 
-	ret = event_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* what is it? */
+	ret = event_make_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* what is it? */
 	if (ret)
 		return ret;
-	keep_to_rate_limit(l, out, s);
+	lower_rate_to_limit(l, out, s);
 	if (!event_is_hardware(&out->attr))
 		precise = best = 0;
 	if (precise > best)
@@ -224,20 +224,20 @@ static int choose(const struct selection *l, const struct event_spec *wanted, bo
 				 "highest level", s->text, precise,
 				 best ? "this machine has lower levels only" : "no PEBS or IBS");
 	for (;; precise--) {
-		ret = event_attr(s, l->options, &l->pmu, precise, out, l->d);
+		ret = event_make_attr(s, l->options, &l->pmu, precise, out, l->d);
 		if (ret)
 			return ret;
-		ret = try_open(l, s, out);
+		ret = open_event_with_fallbacks(l, s, out);
 		if (ret == 0 || precise == 0 || !any)
 			break;
 	}
 	if (ret) /* the name is good: not -EINVAL */
 		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "cannot sample %s: %s; use `auto` for the best available event",
-				 out->name, reason(&l->pmu, -ret));
+				 out->name, text_of_open_error(&l->pmu, -ret));
 	paced = automatic || strcmp(out->unit, "cycles") == 0;
-	per_second = paced && !event_is_clock(&out->attr) ? events_per_second(&out->attr) : 0;
+	per_second = paced && !event_is_clock(&out->attr) ? measure_events_per_second(&out->attr) : 0;
 	if (per_second && out->attr.freq)
-		fix_period(out, &l->pmu, per_second);
+		replace_rate_by_period(out, &l->pmu, per_second);
 	if (automatic && !event_is_clock(&out->attr) && !per_second)
 		return diag_fail(l->d, ENXIO, "cannot sample %s: the counter opens but does not count", out->name);
 	if (l->pmu.hybrid && (out->attr.type == PERF_TYPE_HARDWARE || out->attr.type == PERF_TYPE_RAW)) {
@@ -252,7 +252,7 @@ static int choose(const struct selection *l, const struct event_spec *wanted, bo
  * auto: instructions with the least bias and loads with their addresses, both precise (the pair of the paper on tailored
  * profiling), where the processor has them; AMD's IBS says both in one event, precise cycles; else cycles, else the clock.
  */
-const char *event_auto(const struct event_pmu *pmu, int level, int i)
+const char *event_auto_name(const struct event_pmu *pmu, int level, int i)
 {
 	static const char *const names[][2] = {
 		{ "INST_RETIRED:PREC_DIST:ppp", "MEM_INST_RETIRED:ALL_LOADS:pp" }, { "cycles", NULL }, { "task-clock", NULL },
@@ -263,35 +263,36 @@ const char *event_auto(const struct event_pmu *pmu, int level, int i)
 	return level < (int)(sizeof(names) / sizeof(names[0])) && i < 2 ? names[level][i] : NULL;
 }
 
-static const char *why(const struct event_pmu *pmu, int error)
+static const char *text_of_choice_error(const struct event_pmu *pmu, int error)
 {
-	return error == -ENXIO ? "counter opens but does not count" : reason(pmu, -error);
+	return error == -ENXIO ? "counter opens but does not count" : text_of_open_error(pmu, -error);
 }
 
-static int choose_best(const struct selection *l, struct events *out)
+static int choose_auto_events(const struct selection *l, struct events *out)
 {
 	int before = out->nr, ret = -ENOENT;
 	const char *name;
 	char text[512];
 
-	for (int level = 0; out->nr == before && event_auto(&l->pmu, level, 0); level++)
-		for (int i = 0; (name = event_auto(&l->pmu, level, i)) != NULL && out->nr < EVENTS_MAX; i++) {
-			const char *next = event_auto(&l->pmu, level + 1, 0);
+	for (int level = 0; out->nr == before && event_auto_name(&l->pmu, level, 0); level++)
+		for (int i = 0; (name = event_auto_name(&l->pmu, level, i)) != NULL && out->nr < EVENTS_MAX; i++) {
+			const char *next = event_auto_name(&l->pmu, level + 1, 0);
 			struct event_list one;
 
 			ret = event_parse_list(name, &one, l->d);
 			if (ret == 0 && one.spec[0].precise > (int)l->pmu.max_precise)
 				one.spec[0].precise = (int)l->pmu.max_precise;
 			if (ret == 0)
-				ret = choose(l, &one.spec[0], true, &out->event[out->nr]);
+				ret = choose_event(l, &one.spec[0], true, &out->event[out->nr]);
 			if (ret == 0) {
 				out->nr++;
 				continue;
 			}
 			if (i == 0 && next)
-				snprintf(text, sizeof(text), "%s unavailable (%s); using %s", name, why(&l->pmu, ret), next);
+				snprintf(text, sizeof(text), "%s unavailable (%s); using %s", name, text_of_choice_error(&l->pmu, ret),
+					 next);
 			else
-				snprintf(text, sizeof(text), "%s unavailable (%s)", name, why(&l->pmu, ret));
+				snprintf(text, sizeof(text), "%s unavailable (%s)", name, text_of_choice_error(&l->pmu, ret));
 			if (i > 0 || next)
 				l->notice(l->context, i == 0 ? NOTICE_FALLBACK : NOTICE_LADDER, text);
 			if (i == 0)
@@ -305,7 +306,7 @@ static int choose_best(const struct selection *l, struct events *out)
 }
 
 /* Records of several events go into one ring, and the kernel lets no ring have two clocks. */
-static void use_batches(const struct event_pmu *pmu, struct events *events)
+static void use_pebs_batches(const struct event_pmu *pmu, struct events *events)
 {
 	bool all = pmu->perf_clock;
 
@@ -320,8 +321,8 @@ bool events_are_batched(const struct events *events)
 	return !events->event[0].attr.use_clockid;
 }
 
-int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_notice_fn notice,
-		     void *context, struct diag *d)
+int events_choose_on_pmu(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_notice_fn notice,
+			 void *context, struct diag *d)
 {
 	struct selection l = { .options = o, .pmu = *pmu, .notice = notice, .context = context, .d = d };
 	struct events events = { 0 };
@@ -334,13 +335,13 @@ int events_choose_on(const struct event_pmu *pmu, const struct event_options *o,
 		if (events.nr == EVENTS_MAX)
 			return diag_fail(d, EINVAL, "more than %d events; record the others in a second run", EVENTS_MAX);
 		if (strcmp(s->name, "auto") == 0) {
-			ret = choose_best(&l, &events);
+			ret = choose_auto_events(&l, &events);
 		} else {
-			ret = choose(&l, s, false, &events.event[events.nr]);
+			ret = choose_event(&l, s, false, &events.event[events.nr]);
 			events.nr += ret == 0;
 		}
 	}
-	use_batches(pmu, &events);
+	use_pebs_batches(pmu, &events);
 	if (ret == 0)
 		*out = events;
 	return ret;
@@ -351,5 +352,5 @@ int events_choose(const struct event_options *o, struct events *out, event_notic
 	struct event_pmu pmu;
 
 	event_pmu_read(&pmu);
-	return events_choose_on(&pmu, o, out, notice, context, d);
+	return events_choose_on_pmu(&pmu, o, out, notice, context, d);
 }

@@ -97,11 +97,11 @@ int event_parse_list(const char *text, struct event_list *out, struct diag *d);
  */
 int events_choose(const struct event_options *o, struct events *out, event_notice_fn notice, void *context, struct diag *d);
 /* ... on a machine with these facts. */
-int events_choose_on(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_notice_fn notice,
-		     void *context, struct diag *d);
+int events_choose_on_pmu(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_notice_fn notice,
+			 void *context, struct diag *d);
 
 /* What `auto` tries: event i of a level, best level first, as an item of a list; NULL: no more. */
-const char *event_auto(const struct event_pmu *pmu, int level, int i);
+const char *event_auto_name(const struct event_pmu *pmu, int level, int i);
 
 /* This machine's facts. */
 void event_pmu_read(struct event_pmu *out);
@@ -110,8 +110,8 @@ void event_pmu_read(struct event_pmu *out);
  * names and fields that its sysfs has are asked.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL
  * with a sentence.
  */
-int event_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
-	       struct event *out, struct diag *d);
+int event_make_attr(const struct event_spec *spec, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
+		    struct event *out, struct diag *d);
 
 /* What a name means: type, config and privilege bits of *attr.  0, or -EINVAL with a sentence. */
 int event_encode(const char *name, struct perf_event_attr *attr, struct diag *d);

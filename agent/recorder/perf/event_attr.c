@@ -37,7 +37,7 @@
  * MEM_LOAD_*_RETIRED (d1 to d4), the same codes since Haswell.  AMD: an IBS sample of any instruction that accesses
  * memory does.
  */
-static bool has_data(const struct perf_event_attr *a, const struct event_pmu *pmu)
+static bool has_data_address(const struct perf_event_attr *a, const struct event_pmu *pmu)
 {
 	uint64_t select = a->config & 0xff;
 
@@ -57,14 +57,14 @@ bool event_fits_batches(const struct perf_event_attr *a, const struct event_pmu 
 	return !a->sample_regs_user || (a->exclude_kernel && !(a->sample_regs_user & ~BATCHED_REGISTERS));
 }
 
-static void choose_content(struct perf_event_attr *a, const struct event_options *o, const struct event_pmu *pmu)
+static void choose_sample_content(struct perf_event_attr *a, const struct event_options *o, const struct event_pmu *pmu)
 {
 	a->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	if (o->registers != EVENT_REGISTERS_NONE) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER;
 		a->sample_regs_user = o->registers ? o->registers : EVENT_REGISTERS_DEFAULT;
 	}
-	if (has_data(a, pmu))
+	if (has_data_address(a, pmu))
 		a->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT;
 	if (event_is_fault(a))
 		a->sample_type |= PERF_SAMPLE_ADDR;
@@ -88,7 +88,7 @@ static void choose_content(struct perf_event_attr *a, const struct event_options
 	}
 }
 
-uint64_t event_period(const struct perf_event_attr *a, const struct event_pmu *pmu, uint64_t period)
+uint64_t event_allowed_period(const struct perf_event_attr *a, const struct event_pmu *pmu, uint64_t period)
 {
 	if (pmu->vendor != EVENT_VENDOR_AMD || !a->precise_ip)
 		return period;
@@ -102,8 +102,8 @@ static uint64_t own_period(const struct perf_event_attr *a)
 	return event_is_rare(a) ? 1 : event_is_fault(a) ? FAULTS_PERIOD : 0;
 }
 
-static int choose_period(struct perf_event_attr *a, const struct event_spec *s, const struct event_options *o,
-			 const struct event_pmu *pmu, struct diag *d)
+static int choose_sample_period(struct perf_event_attr *a, const struct event_spec *s, const struct event_options *o,
+				const struct event_pmu *pmu, struct diag *d)
 {
 	/* of switches, all: unless this one's own period says otherwise */
 	uint64_t period = s->period || s->rate || event_is_rare(a) ? s->period : o->period;
@@ -115,7 +115,7 @@ static int choose_period(struct perf_event_attr *a, const struct event_spec *s, 
 		return diag_fail(d, EINVAL, "'%s': a period of %llu ns is too short; the kernel's timers need at least %d ns", s->text,
 				 (unsigned long long)period, EVENT_CLOCK_PERIOD_LEAST);
 	if (period) {
-		a->sample_period = event_period(a, pmu, period);
+		a->sample_period = event_allowed_period(a, pmu, period);
 	} else if (rate == 0) {
 		return diag_fail(d, EINVAL, "'%s' has neither a period nor a rate", s->text);
 	} else if (event_is_clock(a)) {
@@ -129,8 +129,8 @@ static int choose_period(struct perf_event_attr *a, const struct event_spec *s, 
 	return 0;
 }
 
-int event_attr(const struct event_spec *s, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
-	       struct event *out, struct diag *d)
+int event_make_attr(const struct event_spec *s, const struct event_options *o, const struct event_pmu *pmu, unsigned precise,
+		    struct event *out, struct diag *d)
 {
 	struct event e = { .name = "" };
 	struct perf_event_attr *a = &e.attr;
@@ -146,10 +146,10 @@ int event_attr(const struct event_spec *s, const struct event_options *o, const 
 	a->exclude_kernel |= s->exclude_kernel;
 	/* no x86 processor tells a hypervisor's events apart; IBS refuses all exclusions before Linux 6.15 */
 	a->exclude_hv = s->exclude_hv && !(pmu->vendor == EVENT_VENDOR_AMD && precise);
-	ret = choose_period(a, s, o, pmu, d);
+	ret = choose_sample_period(a, s, o, pmu, d);
 	if (ret)
 		return ret;
-	choose_content(a, o, pmu);
+	choose_sample_content(a, o, pmu);
 	/* where samples have to say it, the kernel makes one of each (kernel/events/core.c, perf_swevent_event()) */
 	if (own_period(a) && a->sample_period > 1 && !a->freq)
 		a->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;

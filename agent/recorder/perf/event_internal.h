@@ -26,7 +26,7 @@ static inline bool event_is_fault(const struct perf_event_attr *a)
 
 /* event_attr.c */
 /* The nearest period that is possible (IBS counts in steps of 16). */
-uint64_t event_period(const struct perf_event_attr *attr, const struct event_pmu *pmu, uint64_t period);
+uint64_t event_allowed_period(const struct perf_event_attr *attr, const struct event_pmu *pmu, uint64_t period);
 
 #define EVENT_CLOCK_PERIOD_LEAST 10000 /* ns: the kernel's timers are not set shorter */
 #define EVENT_CLOCK_RATE_MOST (1000000000 / EVENT_CLOCK_PERIOD_LEAST)

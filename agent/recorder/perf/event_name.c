@@ -42,7 +42,7 @@ static const struct {
 	{ "migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
 };
 
-static bool find_kernel(const char *name, struct perf_event_attr *a)
+static bool find_kernel_event(const char *name, struct perf_event_attr *a)
 {
 	for (size_t i = 0; i < sizeof(kernel_names) / sizeof(kernel_names[0]); i++)
 		if (strcmp(name, kernel_names[i].name) == 0) {
@@ -54,7 +54,7 @@ static bool find_kernel(const char *name, struct perf_event_attr *a)
 }
 
 /* rN: N in hex goes to the processor as it is. */
-static bool find_raw(const char *name, struct perf_event_attr *a)
+static bool find_raw_event(const char *name, struct perf_event_attr *a)
 {
 	size_t digits = strspn(name + (*name != 0), "0123456789abcdefABCDEF");
 
@@ -67,7 +67,7 @@ static bool find_raw(const char *name, struct perf_event_attr *a)
 
 /* ------------------------------------------------------------------------------------------------ a PMU's own fields */
 
-static bool read_line(const char *pmu, const char *folder, const char *file, char *line, int bytes)
+static bool read_pmu_file_line(const char *pmu, const char *folder, const char *file, char *line, int bytes)
 {
 	char path[256];
 	bool ok = false;
@@ -86,7 +86,7 @@ static bool read_line(const char *pmu, const char *folder, const char *file, cha
 }
 
 /* Spread value over the bits that format names: "config:0-7,32-35".  False: it does not fit. */
-static bool put_field(struct perf_event_attr *a, const char *format, uint64_t value)
+static bool set_config_field(struct perf_event_attr *a, const char *format, uint64_t value)
 {
 	uint64_t *to;
 	const char *at = strchr(format, ':');
@@ -117,7 +117,7 @@ static bool put_field(struct perf_event_attr *a, const char *format, uint64_t va
 }
 
 /* fields: event=0x1,umask=2,inv or the name of an alias, which is such a list itself (depth 0: no alias in an alias) */
-static int put_fields(const char *pmu, const char *fields, int depth, struct perf_event_attr *a, struct diag *d)
+static int set_config_fields(const char *pmu, const char *fields, int depth, struct perf_event_attr *a, struct diag *d)
 {
 	char field[64], line[256];
 
@@ -140,12 +140,12 @@ static int put_fields(const char *pmu, const char *fields, int depth, struct per
 		}
 		if (strcmp(field, "config") == 0) {
 			a->config |= value;
-		} else if (read_line(pmu, "format", field, line, sizeof(line))) {
-			if (!put_field(a, line, value))
+		} else if (read_pmu_file_line(pmu, "format", field, line, sizeof(line))) {
+			if (!set_config_field(a, line, value))
 				return diag_fail(d, EINVAL, "%llu does not fit into field '%s' of PMU %s", (unsigned long long)value,
 						 field, pmu);
-		} else if (name == length && depth && read_line(pmu, "events", field, line, sizeof(line))) {
-			int ret = put_fields(pmu, line, 0, a, d);
+		} else if (name == length && depth && read_pmu_file_line(pmu, "events", field, line, sizeof(line))) {
+			int ret = set_config_fields(pmu, line, 0, a, d);
 
 			if (ret)
 				return ret;
@@ -159,7 +159,7 @@ static int put_fields(const char *pmu, const char *fields, int depth, struct per
 }
 
 /* PMU/fields/ */
-static int find_in_pmu(const char *name, struct perf_event_attr *a, struct diag *d)
+static int find_pmu_event(const char *name, struct perf_event_attr *a, struct diag *d)
 {
 	char pmu[64], fields[128], line[64];
 	const char *slash = strchr(name, '/');
@@ -168,15 +168,15 @@ static int find_in_pmu(const char *name, struct perf_event_attr *a, struct diag 
 	snprintf(fields, sizeof(fields), "%s", slash + 1);
 	if (strchr(fields, '/'))
 		*strchr(fields, '/') = 0;
-	if (!read_line(pmu, "", "type", line, sizeof(line)))
+	if (!read_pmu_file_line(pmu, "", "type", line, sizeof(line)))
 		return diag_fail(d, EINVAL, "unknown event '%s': this machine has no PMU '%s' (PMUs are listed in " DEVICES ")",
 				 name, pmu);
 	a->type = (uint32_t)strtoul(line, NULL, 10);
-	return put_fields(pmu, fields, 1, a, d);
+	return set_config_fields(pmu, fields, 1, a, d);
 }
 
 /* An alias of the processor's PMU, where the kernel has one: mem-loads, topdown-..., */
-static bool find_alias(const char *name, struct perf_event_attr *a)
+static bool find_kernel_alias(const char *name, struct perf_event_attr *a)
 {
 	static const char *const pmus[] = { "cpu", "cpu_core" };
 	struct perf_event_attr found = *a;
@@ -184,8 +184,8 @@ static bool find_alias(const char *name, struct perf_event_attr *a)
 	struct diag d;
 
 	for (size_t i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++)
-		if (*name && read_line(pmus[i], "events", name, line, sizeof(line)) &&
-		    read_line(pmus[i], "", "type", type, sizeof(type)) && put_fields(pmus[i], line, 0, &found, &d) == 0) {
+		if (*name && read_pmu_file_line(pmus[i], "events", name, line, sizeof(line)) &&
+		    read_pmu_file_line(pmus[i], "", "type", type, sizeof(type)) && set_config_fields(pmus[i], line, 0, &found, &d) == 0) {
 			found.type = (uint32_t)strtoul(type, NULL, 10);
 			*a = found;
 			return true;
@@ -195,7 +195,7 @@ static bool find_alias(const char *name, struct perf_event_attr *a)
 
 /* --------------------------------------------------------------------------------------------------------- libpfm4 */
 
-static int find_libpfm(const char *name, struct perf_event_attr *a)
+static int find_libpfm_event(const char *name, struct perf_event_attr *a)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
 	pfm_perf_encode_arg_t arg = { .attr = &attr, .size = sizeof(arg) };
@@ -215,7 +215,7 @@ static int find_libpfm(const char *name, struct perf_event_attr *a)
 }
 
 /* What can be suggested: the kernel's names, those of the table, libpfm4's for processors that are here. */
-static void each_name(const struct event_pmu *known, void (*each)(void *context, const char *name), void *context)
+static void each_event_name(const struct event_pmu *known, void (*each)(void *context, const char *name), void *context)
 {
 	pfm_pmu_t pmu;
 
@@ -250,7 +250,7 @@ const char *event_unit(const struct perf_event_attr *a, const char *name)
 	return strcasestr(name, "cycles") || strcasestr(name, "CPU_CLK_UNHALTED") ? "cycles" : "events";
 }
 
-static const char *why_not(int error)
+static const char *text_of_libpfm_error(int error)
 {
 	switch (error) {
 	case PFM_ERR_ATTR:
@@ -272,17 +272,17 @@ int event_find(const struct event_spec *s, const struct event_pmu *pmu, struct p
 	int ret;
 
 	memset(a, 0, sizeof(*a));
-	if (find_raw(s->name, a) || find_kernel(s->name, a))
+	if (find_raw_event(s->name, a) || find_kernel_event(s->name, a))
 		return 0;
 	if (strchr(s->name, '/'))
-		return find_in_pmu(s->name, a, d);
+		return find_pmu_event(s->name, a, d);
 	if (event_table_find(s->name, pmu, a))
 		return 0;
-	ret = find_libpfm(s->name, a);
-	if (ret == PFM_SUCCESS || find_alias(s->name, a))
+	ret = find_libpfm_event(s->name, a);
+	if (ret == PFM_SUCCESS || find_kernel_alias(s->name, a))
 		return 0;
-	why = why_not(ret);
-	event_suggest(s->name, pmu, each_name, near, sizeof(near));
+	why = text_of_libpfm_error(ret);
+	event_suggest(s->name, pmu, each_event_name, near, sizeof(near));
 	if (why)
 		return diag_fail(d, EINVAL, "cannot encode event '%s': %s (libpfm4: %s)%s", s->text, why,
 				 pfm_strerror(ret), near);

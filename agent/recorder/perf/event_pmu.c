@@ -11,7 +11,7 @@
 #define DEVICES "/sys/bus/event_source/devices"
 
 /* "key\t: value": value, or NULL */
-static const char *value_of(const char *line, const char *key)
+static const char *value_of_key(const char *line, const char *key)
 {
 	const char *colon = strchr(line, ':');
 	size_t bytes = strlen(key);
@@ -21,7 +21,7 @@ static const char *value_of(const char *line, const char *key)
 	return colon + 1 + strspn(colon + 1, " \t");
 }
 
-static void read_processor(struct event_pmu *p)
+static void read_processor_model(struct event_pmu *p)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");
 	char line[1024];
@@ -30,14 +30,14 @@ static void read_processor(struct event_pmu *p)
 	if (!f)
 		return;
 	while (fgets(line, sizeof(line), f) && line[0] != '\n') { /* the first processor's lines */
-		if ((v = value_of(line, "vendor_id")) != NULL)
+		if ((v = value_of_key(line, "vendor_id")) != NULL)
 			p->vendor = strncmp(v, "GenuineIntel", 12) == 0 ? EVENT_VENDOR_INTEL :
 				    strncmp(v, "AuthenticAMD", 12) == 0 ? EVENT_VENDOR_AMD : EVENT_VENDOR_OTHER;
-		else if ((v = value_of(line, "CPU implementer")) != NULL)
+		else if ((v = value_of_key(line, "CPU implementer")) != NULL)
 			p->vendor = EVENT_VENDOR_ARM, p->family = (uint32_t)strtoul(v, NULL, 0);
-		else if ((v = value_of(line, "cpu family")) != NULL)
+		else if ((v = value_of_key(line, "cpu family")) != NULL)
 			p->family = (uint32_t)strtoul(v, NULL, 0);
-		else if ((v = value_of(line, "model")) != NULL || (v = value_of(line, "CPU part")) != NULL)
+		else if ((v = value_of_key(line, "model")) != NULL || (v = value_of_key(line, "CPU part")) != NULL)
 			p->model = (uint32_t)strtoul(v, NULL, 0);
 	}
 	fclose(f);
@@ -50,7 +50,7 @@ void event_pmu_read(struct event_pmu *out)
 	char path[128];
 
 	memset(out, 0, sizeof(*out));
-	read_processor(out);
+	read_processor_model(out);
 	out->counters = access(DEVICES, R_OK) != 0; /* no sysfs: opening will tell */
 	for (size_t i = 0; i < sizeof(pmus) / sizeof(pmus[0]); i++) {
 		FILE *f;

@@ -9,7 +9,7 @@
 #define PERIOD_MOST (1ull << 50) /* the kernel refuses those that look negative */
 
 /* N, Nk, NM, NG; 0: it is none of these */
-static uint64_t number(const char *text, size_t length)
+static uint64_t parse_scaled_number(const char *text, size_t length)
 {
 	uint64_t n = 0, unit = 1;
 
@@ -36,18 +36,18 @@ static uint64_t number(const char *text, size_t length)
 	return n > PERIOD_MOST / unit ? 0 : n * unit;
 }
 
-static bool starts(const char *text, size_t length, const char *with)
+static bool text_starts_with(const char *text, size_t length, const char *with)
 {
 	return length >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
 }
 
-static int bad_number(const char *what, const struct event_spec *s, struct diag *d)
+static int diag_bad_number(const char *what, const struct event_spec *s, struct diag *d)
 {
 	return diag_fail(d, EINVAL, "'%s': %s must be a number from 1 to 2^50 (suffixes: k, M, G)", s->text, what);
 }
 
 /* u k h: count there only.  p pp ppp: so precise.  P: as precise as can be. */
-static bool take_letters(const char *m, size_t length, struct event_spec *s)
+static bool parse_modifier_letters(const char *m, size_t length, struct event_spec *s)
 {
 	bool user = false, kernel = false, hv = false;
 	int precise = 0;
@@ -73,32 +73,32 @@ static bool take_letters(const char *m, size_t length, struct event_spec *s)
 }
 
 /* One modifier, without its colon: 1 taken, 0 not ours, or -EINVAL. */
-static int take_modifier(const char *m, size_t length, struct event_spec *s, struct diag *d)
+static int parse_modifier(const char *m, size_t length, struct event_spec *s, struct diag *d)
 {
-	if (starts(m, length, "period=")) {
-		s->period = number(m + 7, length - 7);
-		return s->period ? 1 : bad_number("period", s, d);
+	if (text_starts_with(m, length, "period=")) {
+		s->period = parse_scaled_number(m + 7, length - 7);
+		return s->period ? 1 : diag_bad_number("period", s, d);
 	}
-	if (starts(m, length, "freq=")) {
-		s->rate = number(m + 5, length - 5);
-		return s->rate ? 1 : bad_number("rate", s, d);
+	if (text_starts_with(m, length, "freq=")) {
+		s->rate = parse_scaled_number(m + 5, length - 5);
+		return s->rate ? 1 : diag_bad_number("rate", s, d);
 	}
-	if (starts(m, length, "precise=")) {
+	if (text_starts_with(m, length, "precise=")) {
 		if (length != 9 || m[8] < '0' || m[8] > '3')
 			return diag_fail(d, EINVAL, "'%s': precise must be 0, 1, 2 or 3", s->text);
 		s->precise = m[8] - '0';
 		return 1;
 	}
-	return take_letters(m, length, s);
+	return parse_modifier_letters(m, length, s);
 }
 
-static int bad_modifier(const struct event_spec *s, const char *m, size_t length, struct diag *d)
+static int diag_bad_modifier(const struct event_spec *s, const char *m, size_t length, struct diag *d)
 {
 	return diag_fail(d, EINVAL, "'%s': unknown modifier '%.*s' (valid: u k h p pp ppp P)", s->text, (int)length, m);
 }
 
 /* NAME@PERIOD[:MODIFIER]...: *length is cut to NAME. */
-static int take_period(struct event_spec *s, size_t *length, struct diag *d)
+static int parse_period_suffix(struct event_spec *s, size_t *length, struct diag *d)
 {
 	const char *at = strrchr(s->text, '@'), *m;
 	int ret;
@@ -106,15 +106,15 @@ static int take_period(struct event_spec *s, size_t *length, struct diag *d)
 	if (!at)
 		return 0;
 	m = at + 1 + strcspn(at + 1, ":");
-	s->period = number(at + 1, (size_t)(m - at - 1));
+	s->period = parse_scaled_number(at + 1, (size_t)(m - at - 1));
 	if (!s->period)
-		return bad_number("period", s, d);
+		return diag_bad_number("period", s, d);
 	while (*m++) {
 		size_t bytes = strcspn(m, ":");
 
-		ret = take_modifier(m, bytes, s, d);
+		ret = parse_modifier(m, bytes, s, d);
 		if (ret <= 0)
-			return ret ? ret : bad_modifier(s, m, bytes, d);
+			return ret ? ret : diag_bad_modifier(s, m, bytes, d);
 		m += bytes;
 	}
 	*length = (size_t)(at - s->text);
@@ -122,7 +122,7 @@ static int take_period(struct event_spec *s, size_t *length, struct diag *d)
 }
 
 /* PMU/fields/letters: behind the last slash.  NAME:...: from the last colon on, as long as they are ours; the rest is libpfm4's. */
-static int take_modifiers(struct event_spec *s, size_t *length, struct diag *d)
+static int parse_modifier_suffixes(struct event_spec *s, size_t *length, struct diag *d)
 {
 	const char *name = s->text, *slash = memrchr(name, '/', *length), *colon;
 	int ret = 1;
@@ -133,11 +133,11 @@ static int take_modifiers(struct event_spec *s, size_t *length, struct diag *d)
 
 		*length = (size_t)(slash + 1 - name);
 		if (bytes)
-			ret = take_modifier(m, bytes, s, d);
-		return ret == 0 ? bad_modifier(s, m, bytes, d) : ret < 0 ? ret : 0;
+			ret = parse_modifier(m, bytes, s, d);
+		return ret == 0 ? diag_bad_modifier(s, m, bytes, d) : ret < 0 ? ret : 0;
 	}
 	while ((colon = memrchr(name, ':', *length)) != NULL && colon != name) {
-		ret = take_modifier(colon + 1, *length - (size_t)(colon + 1 - name), s, d);
+		ret = parse_modifier(colon + 1, *length - (size_t)(colon + 1 - name), s, d);
 		if (ret <= 0)
 			return ret;
 		*length = (size_t)(colon - name);
@@ -145,7 +145,7 @@ static int take_modifiers(struct event_spec *s, size_t *length, struct diag *d)
 	return 0;
 }
 
-static int parse_item(const char *text, size_t length, struct event_spec *s, struct diag *d)
+static int parse_event_item(const char *text, size_t length, struct event_spec *s, struct diag *d)
 {
 	int ret;
 
@@ -157,9 +157,9 @@ static int parse_item(const char *text, size_t length, struct event_spec *s, str
 	if (length >= sizeof(s->name))
 		return diag_fail(d, EINVAL, "event name '%.40s...' is too long", text);
 	memcpy(s->text, text, length);
-	ret = take_period(s, &length, d);
+	ret = parse_period_suffix(s, &length, d);
 	if (ret == 0)
-		ret = take_modifiers(s, &length, d);
+		ret = parse_modifier_suffixes(s, &length, d);
 	if (ret)
 		return ret;
 	memcpy(s->name, s->text, length);
@@ -180,7 +180,7 @@ int event_parse_list(const char *text, struct event_list *out, struct diag *d)
 				in_pmu = !in_pmu;
 		if (list.nr == EVENTS_MAX)
 			return diag_fail(d, EINVAL, "more than %d events; record the others in a second run", EVENTS_MAX);
-		ret = parse_item(text, length, &list.spec[list.nr], d);
+		ret = parse_event_item(text, length, &list.spec[list.nr], d);
 		if (ret)
 			return ret;
 		list.nr++;

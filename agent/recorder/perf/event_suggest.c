@@ -20,7 +20,7 @@ struct near {
 };
 
 /* Letters that must be changed, added or left out to get from one to the other, whatever their case. */
-static unsigned distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+static unsigned edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
 	unsigned row[NAME_MOST + 1];
 
@@ -43,7 +43,7 @@ static unsigned distance(const char *a, size_t a_bytes, const char *b, size_t b_
 	return row[b_bytes];
 }
 
-static void consider(void *context, const char *name)
+static void consider_similar_name(void *context, const char *name)
 {
 	struct near *n = context;
 	size_t bytes = strlen(name);
@@ -52,13 +52,13 @@ static void consider(void *context, const char *name)
 
 	if (bytes >= NAME_MOST)
 		return;
-	d = distance(n->wanted, n->wanted_bytes, name, bytes);
+	d = edit_distance(n->wanted, n->wanted_bytes, name, bytes);
 	if (bytes > n->wanted_bytes && strncasecmp(name, n->wanted, n->wanted_bytes) == 0)
 		d = 1;
 	if (d > 1 + n->wanted_bytes / 4)
 		return;
 	for (at = 0; at < n->nr; at++)
-		if (distance(n->best[at].name, strlen(n->best[at].name), name, bytes) == 0)
+		if (edit_distance(n->best[at].name, strlen(n->best[at].name), name, bytes) == 0)
 			return; /* libpfm4 has the kernel's names as well, in capitals */
 	for (at = 0; at < n->nr && n->best[at].distance <= d; at++)
 		;
@@ -81,7 +81,7 @@ void event_suggest(const char *name, const struct event_pmu *pmu, event_names_fn
 	n.wanted_bytes = strcspn(n.wanted, ":");
 	if (n.wanted_bytes < 3 || n.wanted_bytes >= NAME_MOST)
 		return;
-	names(pmu, consider, &n);
+	names(pmu, consider_similar_name, &n);
 	if (n.nr == 0)
 		return;
 	length = snprintf(text, bytes, "; similar names: ");

@@ -118,7 +118,7 @@ static const struct {
 	{ "arm_n1", EVENT_VENDOR_ARM, 0x41, 0xd0c, neoverse_n1 },
 };
 
-static bool same(const char *a, const char *b)
+static bool same_event_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++)
 		if (strncasecmp(a, b, 1) != 0 && !(*a == '.' && *b == ':')) /* Intel writes a dot */
@@ -126,7 +126,7 @@ static bool same(const char *a, const char *b)
 	return *a == *b;
 }
 
-static const struct entry *entries(const struct event_pmu *pmu, const char **name)
+static const struct entry *find_processor_entries(const struct event_pmu *pmu, const char **name)
 {
 	for (size_t i = 0; i < sizeof(processors) / sizeof(processors[0]); i++)
 		if (processors[i].vendor == pmu->vendor && processors[i].family == pmu->family &&
@@ -142,10 +142,10 @@ static const struct entry *entries(const struct event_pmu *pmu, const char **nam
 
 bool event_table_find(const char *name, const struct event_pmu *pmu, struct perf_event_attr *a)
 {
-	const struct entry *e = entries(pmu, &name);
+	const struct entry *e = find_processor_entries(pmu, &name);
 
 	for (; e && e->name; e++)
-		if (same(name, e->name)) {
+		if (same_event_name(name, e->name)) {
 			a->type = PERF_TYPE_RAW;
 			a->config = e->config;
 			return true;
@@ -156,7 +156,7 @@ bool event_table_find(const char *name, const struct event_pmu *pmu, struct perf
 const char *event_table_name(const struct event_pmu *pmu, size_t i)
 {
 	const char *name = "";
-	const struct entry *e = entries(pmu, &name);
+	const struct entry *e = find_processor_entries(pmu, &name);
 
 	for (; e && e->name; e++, i--)
 		if (i == 0)

@@ -19,7 +19,7 @@ bool kernel_record_is_known(uint32_t type)
 	return type < sizeof(least) / sizeof(least[0]) && least[type];
 }
 
-static struct mapping mapping(const struct perf_event_header *h, size_t end)
+static struct mapping mapping_of_record(const struct perf_event_header *h, size_t end)
 {
 	struct {
 		struct perf_event_header header;
@@ -54,7 +54,7 @@ static struct mapping mapping(const struct perf_event_header *h, size_t end)
 	return m;
 }
 
-static struct kernel_comm comm(const struct perf_event_header *h, size_t end)
+static struct kernel_comm comm_of_record(const struct perf_event_header *h, size_t end)
 {
 	uint32_t who[2];
 	size_t at = sizeof(*h) + sizeof(who);
@@ -76,10 +76,10 @@ int kernel_record(const struct record_layout *l, const struct perf_event_header 
 	switch (h->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		out->mapping = mapping(h, h->size - l->id_bytes);
+		out->mapping = mapping_of_record(h, h->size - l->id_bytes);
 		break;
 	case PERF_RECORD_COMM:
-		out->comm = comm(h, h->size - l->id_bytes);
+		out->comm = comm_of_record(h, h->size - l->id_bytes);
 		break;
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:

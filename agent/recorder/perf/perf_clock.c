@@ -44,7 +44,7 @@ uint64_t perf_clock_ns(const struct perf_clock *c, uint64_t counter)
 	return c->zero_ns + (uint64_t)((unsigned __int128)counter * c->mult >> c->shift);
 }
 
-void perf_clock_pair(const struct perf_clock *c, struct clock_pairs *to)
+void perf_clock_add_pair(const struct perf_clock *c, struct clock_pairs *to)
 {
 	uint64_t best_ns = UINT64_MAX, perf_ns = 0, mono_ns = 0;
 

@@ -25,6 +25,6 @@ bool perf_clock_of_page(const struct perf_event_mmap_page *page, struct perf_clo
 /* What perf's clock says when the counter says that. */
 uint64_t perf_clock_ns(const struct perf_clock *c, uint64_t counter);
 /* Read perf's clock and CLOCK_MONOTONIC at one moment, to some 50 ns. */
-void perf_clock_pair(const struct perf_clock *c, struct clock_pairs *to);
+void perf_clock_add_pair(const struct perf_clock *c, struct clock_pairs *to);
 
 #endif

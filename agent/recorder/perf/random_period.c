@@ -17,7 +17,7 @@ uint64_t random_period_spread(const struct perf_event_attr *a)
 	return a->precise_ip ? a->sample_period / PART & ~(uint64_t)(STEP - 1) : a->sample_period / PART;
 }
 
-static uint64_t possible(const struct perf_event_attr *a, uint64_t period)
+static uint64_t nearest_possible_period(const struct perf_event_attr *a, uint64_t period)
 {
 	if (a->precise_ip)
 		return period - (period - a->sample_period) % STEP;
@@ -31,10 +31,10 @@ uint64_t random_period_draw(const struct perf_event_attr *a, uint64_t random)
 	if (!spread)
 		return a->sample_period;
 	off = spread > least ? least + (random & INT64_MAX) % (spread - least + 1) : spread;
-	return possible(a, random >> 63 ? a->sample_period - off : a->sample_period + off);
+	return nearest_possible_period(a, random >> 63 ? a->sample_period - off : a->sample_period + off);
 }
 
-bool random_period_take(struct random_period *v, uint64_t id)
+bool random_period_count_sample(struct random_period *v, uint64_t id)
 {
 	bool own = !v->id || id == v->id;
 
@@ -48,7 +48,7 @@ bool random_period_is_due(const struct random_period *v)
 	return v->own >= OWN_SAMPLES || v->all >= ALL_SAMPLES;
 }
 
-void random_period_changed(struct random_period *v, uint64_t period)
+void random_period_note_change(struct random_period *v, uint64_t period)
 {
 	v->own = v->all = 0;
 	v->period = period;

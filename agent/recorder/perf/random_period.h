@@ -25,10 +25,10 @@ uint64_t random_period_spread(const struct perf_event_attr *attr);
 uint64_t random_period_draw(const struct perf_event_attr *attr, uint64_t random);
 
 /* Counts a sample of the counter with this id; true: it is this counter's own. */
-bool random_period_take(struct random_period *v, uint64_t id);
+bool random_period_count_sample(struct random_period *v, uint64_t id);
 /* A change ends the current period, which costs half a sample on average: have enough samples come to make that negligible? */
 bool random_period_is_due(const struct random_period *v);
 /* The period was changed to this one. */
-void random_period_changed(struct random_period *v, uint64_t period);
+void random_period_note_change(struct random_period *v, uint64_t period);
 
 #endif

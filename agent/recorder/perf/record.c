@@ -39,7 +39,7 @@ struct place {
 	bool bad;
 };
 
-static const uint64_t *take(struct place *p, uint64_t words)
+static const uint64_t *take_record_words(struct place *p, uint64_t words)
 {
 	const uint64_t *here = p->at;
 
@@ -52,15 +52,15 @@ static const uint64_t *take(struct place *p, uint64_t words)
 	return here;
 }
 
-static uint64_t word(struct place *p)
+static uint64_t take_record_word(struct place *p)
 {
-	const uint64_t *here = take(p, 1);
+	const uint64_t *here = take_record_words(p, 1);
 
 	return here ? *here : 0;
 }
 
 /* value [enabled] [running] [id] [lost], or, of a group, nr [enabled] [running] and value [id] [lost] for each */
-static void take_read(struct place *p, uint64_t format, struct record_sample *s)
+static void take_read_values(struct place *p, uint64_t format, struct record_sample *s)
 {
 	unsigned times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	bool group = format & PERF_FORMAT_GROUP;
@@ -68,13 +68,13 @@ static void take_read(struct place *p, uint64_t format, struct record_sample *s)
 	const uint64_t *first;
 
 	if (group) {
-		nr = word(p);
-		take(p, times);
+		nr = take_record_word(p);
+		take_record_words(p, times);
 		if (nr > (uint64_t)(p->end - p->at)) {
 			p->bad = true;
 			return;
 		}
-		first = take(p, nr * each);
+		first = take_record_words(p, nr * each);
 		if (first && nr) {
 			s->read = first;
 			s->nr_read = nr;
@@ -85,7 +85,7 @@ static void take_read(struct place *p, uint64_t format, struct record_sample *s)
 		}
 		return;
 	}
-	first = take(p, times + each);
+	first = take_record_words(p, times + each);
 	if (!first)
 		return;
 	s->read = first;
@@ -96,28 +96,28 @@ static void take_read(struct place *p, uint64_t format, struct record_sample *s)
 	s->lost = format & FORMAT_LOST ? first[times + each - 1] : 0;
 }
 
-static void take_branches(struct place *p, uint64_t type)
+static void skip_branch_stack(struct place *p, uint64_t type)
 {
-	uint64_t nr = word(p);
+	uint64_t nr = take_record_word(p);
 
 	if (type & BRANCH_HW_INDEX)
-		word(p);
+		take_record_word(p);
 	if (nr > (uint64_t)(p->end - p->at))
 		p->bad = true;
 	else
-		take(p, nr * (BRANCH_WORDS + !!(type & BRANCH_COUNTERS)));
+		take_record_words(p, nr * (BRANCH_WORDS + !!(type & BRANCH_COUNTERS)));
 }
 
 static const uint64_t *take_registers(struct place *p, unsigned nr, uint64_t *abi)
 {
-	*abi = word(p);
-	return *abi ? take(p, nr) : NULL;
+	*abi = take_record_word(p);
+	return *abi ? take_record_words(p, nr) : NULL;
 }
 
 /* room for bytes, the bytes, how many of them are the stack's; only the first where there is no stack */
-static void take_stack(struct place *p, struct record_sample *s)
+static void take_user_stack(struct place *p, struct record_sample *s)
 {
-	uint64_t room = word(p), used;
+	uint64_t room = take_record_word(p), used;
 	const uint64_t *bytes;
 
 	if (room == 0)
@@ -126,8 +126,8 @@ static void take_stack(struct place *p, struct record_sample *s)
 		p->bad = true;
 		return;
 	}
-	bytes = take(p, room / 8);
-	used = word(p);
+	bytes = take_record_words(p, room / 8);
+	used = take_record_word(p);
 	if (used > room)
 		p->bad = true;
 	if (p->bad)
@@ -146,58 +146,58 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
 	memset(s, 0, sizeof(*s));
 	s->mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		s->id = word(&p);
+		s->id = take_record_word(&p);
 	if (type & PERF_SAMPLE_IP)
-		s->ip = word(&p);
+		s->ip = take_record_word(&p);
 	if (type & PERF_SAMPLE_TID) {
-		w = word(&p);
+		w = take_record_word(&p);
 		s->pid = (uint32_t)w;
 		s->tid = (uint32_t)(w >> 32);
 	}
 	if (type & PERF_SAMPLE_TIME)
-		s->time_ns = record_time(l, word(&p));
+		s->time_ns = record_time(l, take_record_word(&p));
 	if (type & PERF_SAMPLE_ADDR)
-		s->address = word(&p);
+		s->address = take_record_word(&p);
 	if (type & PERF_SAMPLE_ID)
-		s->id = word(&p);
+		s->id = take_record_word(&p);
 	if (type & PERF_SAMPLE_STREAM_ID)
-		s->stream_id = word(&p);
+		s->stream_id = take_record_word(&p);
 	if (type & PERF_SAMPLE_CPU)
-		s->cpu = (uint32_t)word(&p);
+		s->cpu = (uint32_t)take_record_word(&p);
 	if (type & PERF_SAMPLE_PERIOD)
-		s->period = word(&p);
+		s->period = take_record_word(&p);
 	if (type & PERF_SAMPLE_READ)
-		take_read(&p, l->read_format, s);
+		take_read_values(&p, l->read_format, s);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
-		s->nr_chain = word(&p);
-		s->chain = take(&p, s->nr_chain);
+		s->nr_chain = take_record_word(&p);
+		s->chain = take_record_words(&p, s->nr_chain);
 	}
 	if (type & PERF_SAMPLE_RAW) /* a 32-bit length and so many bytes, with padding */
-		take(&p, p.at < p.end ? ((uint32_t)*p.at + 4ull + 7) / 8 : 1);
+		take_record_words(&p, p.at < p.end ? ((uint32_t)*p.at + 4ull + 7) / 8 : 1);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
-		take_branches(&p, l->branch_sample_type);
+		skip_branch_stack(&p, l->branch_sample_type);
 	if (type & PERF_SAMPLE_REGS_USER)
 		s->registers = take_registers(&p, l->nr_user, &s->registers_abi);
 	if (type & PERF_SAMPLE_STACK_USER)
-		take_stack(&p, s);
+		take_user_stack(&p, s);
 	if (type & PERF_SAMPLE_WEIGHT)
-		s->latency = word(&p);
+		s->latency = take_record_word(&p);
 	else if (type & PERF_SAMPLE_WEIGHT_STRUCT)
-		s->latency = (uint32_t)word(&p); /* var1_dw; the halves above it are other times */
+		s->latency = (uint32_t)take_record_word(&p); /* var1_dw; the halves above it are other times */
 	if (type & PERF_SAMPLE_DATA_SRC)
-		s->data_source = word(&p);
+		s->data_source = take_record_word(&p);
 	if (type & PERF_SAMPLE_TRANSACTION)
-		s->transaction = word(&p);
+		s->transaction = take_record_word(&p);
 	if (type & PERF_SAMPLE_REGS_INTR)
 		s->interrupted = take_registers(&p, l->nr_interrupted, &abi);
 	if (type & PERF_SAMPLE_PHYS_ADDR)
-		s->physical_address = word(&p);
+		s->physical_address = take_record_word(&p);
 	if (type & PERF_SAMPLE_CGROUP)
-		s->cgroup = word(&p);
+		s->cgroup = take_record_word(&p);
 	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
-		s->data_page_bytes = word(&p);
+		s->data_page_bytes = take_record_word(&p);
 	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
-		s->code_page_bytes = word(&p);
+		s->code_page_bytes = take_record_word(&p);
 	return p.bad ? -EBADMSG : 0; /* AUX data may follow: not used */
 }
 

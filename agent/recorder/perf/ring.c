@@ -32,13 +32,13 @@ int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes)
 void ring_unmap(struct ring *r)
 {
 	if (r->kept)
-		ring_spill_remove(r->kept);
+		ring_spill_remove_ring(r->kept);
 	r->kept = NULL;
 	munmap(r->page, (size_t)(r->data - (const unsigned char *)r->page) + r->bytes);
 	r->page = NULL;
 }
 
-void ring_switch(struct ring *r, bool on)
+void ring_set_enabled(struct ring *r, bool on)
 {
 	unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
 
@@ -70,7 +70,7 @@ void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *da
 	*r = (struct ring){ .fd = -1, .on_cpu_fd = -1, .page = page, .data = data, .bytes = bytes };
 }
 
-static void copy_out(const struct ring *r, uint64_t position, void *to, size_t bytes)
+static void copy_ring_bytes(const struct ring *r, uint64_t position, void *to, size_t bytes)
 {
 	uint64_t at = position & (r->bytes - 1), left = r->bytes - at;
 
@@ -86,24 +86,24 @@ static void copy_out(const struct ring *r, uint64_t position, void *to, size_t b
  * Whole and in one piece.  Records of a ring that only we have mapped stay where they are: the kernel writes nothing there until it
  * is told that they have been read.  Those of a foreign one are copied before they are checked and used.
  */
-static const void *whole_record(const struct ring *r, const struct perf_event_header *h)
+static const void *get_contiguous_record(const struct ring *r, const struct perf_event_header *h)
 {
 	static _Alignas(8) unsigned char copy[1 << 16]; /* sizes are 16 bit */
 	uint64_t at = r->tail & (r->bytes - 1);
 
 	if (!r->foreign && h->size <= r->bytes - at)
 		return r->data + at;
-	copy_out(r, r->tail, copy, h->size);
+	copy_ring_bytes(r, r->tail, copy, h->size);
 	memcpy(copy, h, sizeof(*h));
 	return copy;
 }
 
-static bool is_bad(const struct perf_event_header *h, uint64_t left)
+static bool is_bad_record_size(const struct perf_event_header *h, uint64_t left)
 {
 	return h->size < sizeof(*h) || h->size % 8 != 0 || h->size > left;
 }
 
-static int drain_mapped(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context)
+static int drain_mapped_ring(struct ring *r, void (*record)(void *context, const struct perf_event_header *h), void *context)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), said;
 	int bad = 0;
@@ -116,13 +116,13 @@ static int drain_mapped(struct ring *r, void (*record)(void *context, const stru
 	while (!bad && r->tail != head) {
 		struct perf_event_header h;
 
-		copy_out(r, r->tail, &h, sizeof(h)); /* records are 8-byte aligned: a header never straddles */
-		if (is_bad(&h, head - r->tail)) {
+		copy_ring_bytes(r, r->tail, &h, sizeof(h)); /* records are 8-byte aligned: a header never straddles */
+		if (is_bad_record_size(&h, head - r->tail)) {
 			bad = 1;
 			r->tail = head;
 			break;
 		}
-		record(context, whole_record(r, &h));
+		record(context, get_contiguous_record(r, &h));
 		r->tail += h.size;
 		if (r->tail - said >= SAY_BYTES) { /* there is room again while we go on */
 			said = r->tail;
@@ -133,14 +133,14 @@ static int drain_mapped(struct ring *r, void (*record)(void *context, const stru
 	return bad;
 }
 
-static int drain_chunk(struct kept_chunk *c, void (*record)(void *context, const struct perf_event_header *h), void *context)
+static int drain_kept_chunk(struct kept_chunk *c, void (*record)(void *context, const struct perf_event_header *h), void *context)
 {
 	int bad = 0;
 
 	for (uint64_t at = 0; at < c->bytes && !bad;) {
 		const struct perf_event_header *h = (const void *)(c->data + at);
 
-		bad = is_bad(h, c->bytes - at);
+		bad = is_bad_record_size(h, c->bytes - at);
 		if (!bad) {
 			record(context, h);
 			at += h->size;
@@ -162,13 +162,13 @@ int ring_drain(struct ring *r, void (*record)(void *context, const struct perf_e
 	if (!r->page)
 		return 0;
 	if (!r->kept)
-		return drain_mapped(r, record, context);
-	for (uint64_t left = ring_spill_count(r->kept) + 2; (c = ring_spill_take(r->kept, &r->tail)); left--) {
-		bad |= drain_chunk(c, record, context);
+		return drain_mapped_ring(r, record, context);
+	for (uint64_t left = ring_spill_nr_chunks(r->kept) + 2; (c = ring_spill_take_chunk(r->kept, &r->tail)); left--) {
+		bad |= drain_kept_chunk(c, record, context);
 		if (left == 0)
 			return bad;
 	}
-	bad |= drain_mapped(r, record, context);
-	ring_spill_give_back(r->kept, r->tail);
+	bad |= drain_mapped_ring(r, record, context);
+	ring_spill_release_ring(r->kept, r->tail);
 	return bad;
 }

@@ -41,7 +41,7 @@ struct ring {
  * Takes fd over only on success.  0 or -errno. */
 int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes);
 /* Count or not, with all that is inherited. */
-void ring_switch(struct ring *r, bool on);
+void ring_set_enabled(struct ring *r, bool on);
 void ring_close(struct ring *r);
 /* ... without closing its descriptors. */
 void ring_unmap(struct ring *r);

@@ -41,7 +41,7 @@ struct ring_spill {
 };
 
 /* All that is there now.  Whether it makes sense is found out when it is drained. */
-static void keep(struct ring_spill *k, struct kept_ring *r, uint64_t now_ns)
+static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_t now_ns)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->tail, at = r->tail & (r->bytes - 1);
 	uint64_t first = r->bytes - at;
@@ -65,7 +65,7 @@ static void keep(struct ring_spill *k, struct kept_ring *r, uint64_t now_ns)
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-static void *run(void *spill)
+static void *run_spill_thread(void *spill)
 {
 	struct ring_spill *k = spill;
 
@@ -78,7 +78,7 @@ static void *run(void *spill)
 			continue;
 		for (struct kept_ring *r = k->ring; r; r = r->next)
 			if (!r->in_use)
-				keep(k, r, clock_now_ns());
+				keep_ring_records(k, r, clock_now_ns());
 	}
 	pthread_mutex_unlock(&k->lock);
 	return NULL;
@@ -104,7 +104,7 @@ int ring_spill_create(uint64_t bytes_max, struct ring_spill **out)
 	pthread_attr_setstacksize(&small, STACK_BYTES);
 	sigfillset(&all); /* signals are the recorder's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&k->thread, &small, run, k);
+	error = pthread_create(&k->thread, &small, run_spill_thread, k);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&small);
 	if (error) {
@@ -127,13 +127,13 @@ void ring_spill_destroy(struct ring_spill *k)
 	pthread_mutex_unlock(&k->lock);
 	pthread_join(k->thread, NULL);
 	while (k->ring)
-		ring_spill_remove(k->ring);
+		ring_spill_remove_ring(k->ring);
 	pthread_cond_destroy(&k->ended);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
 }
 
-void ring_spill_add(struct ring_spill *k, struct ring *r)
+void ring_spill_add_ring(struct ring_spill *k, struct ring *r)
 {
 	struct kept_ring *kept = calloc(1, sizeof(*kept));
 
@@ -150,7 +150,7 @@ void ring_spill_add(struct ring_spill *k, struct ring *r)
 	r->kept = kept;
 }
 
-uint64_t ring_spill_count(struct kept_ring *kept)
+uint64_t ring_spill_nr_chunks(struct kept_ring *kept)
 {
 	uint64_t nr;
 
@@ -160,7 +160,7 @@ uint64_t ring_spill_count(struct kept_ring *kept)
 	return nr;
 }
 
-struct kept_chunk *ring_spill_take(struct kept_ring *kept, uint64_t *tail)
+struct kept_chunk *ring_spill_take_chunk(struct kept_ring *kept, uint64_t *tail)
 {
 	struct ring_spill *k = kept->spill;
 	struct kept_chunk *c;
@@ -181,7 +181,7 @@ struct kept_chunk *ring_spill_take(struct kept_ring *kept, uint64_t *tail)
 	return c;
 }
 
-void ring_spill_give_back(struct kept_ring *kept, uint64_t tail)
+void ring_spill_release_ring(struct kept_ring *kept, uint64_t tail)
 {
 	pthread_mutex_lock(&kept->spill->lock);
 	kept->in_use = false;
@@ -190,7 +190,7 @@ void ring_spill_give_back(struct kept_ring *kept, uint64_t tail)
 	pthread_mutex_unlock(&kept->spill->lock);
 }
 
-void ring_spill_remove(struct kept_ring *kept)
+void ring_spill_remove_ring(struct kept_ring *kept)
 {
 	struct ring_spill *k = kept->spill;
 	struct kept_ring **slot = &k->ring;

@@ -29,15 +29,15 @@ int ring_spill_create(uint64_t bytes_max, struct ring_spill **out);
 /* Its rings are closed.  NULL is fine. */
 void ring_spill_destroy(struct ring_spill *k);
 /* From now on, until ring_close().  Without memory it is not watched. */
-void ring_spill_add(struct ring_spill *k, struct ring *r);
+void ring_spill_add_ring(struct ring_spill *k, struct ring *r);
 
 /* ---- for ring.c */
 struct kept_ring;
 /* How many chunks wait. */
-uint64_t ring_spill_count(struct kept_ring *kept);
+uint64_t ring_spill_nr_chunks(struct kept_ring *kept);
 /* The oldest chunk; or NULL, and the ring is the caller's from *tail on, until it is given back. */
-struct kept_chunk *ring_spill_take(struct kept_ring *kept, uint64_t *tail);
-void ring_spill_give_back(struct kept_ring *kept, uint64_t tail);
-void ring_spill_remove(struct kept_ring *kept);
+struct kept_chunk *ring_spill_take_chunk(struct kept_ring *kept, uint64_t *tail);
+void ring_spill_release_ring(struct kept_ring *kept, uint64_t tail);
+void ring_spill_remove_ring(struct kept_ring *kept);
 
 #endif

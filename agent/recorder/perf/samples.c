@@ -73,7 +73,7 @@ void samples_destroy(struct samples *s)
 	free(s);
 }
 
-void samples_keep(struct samples *s, uint64_t registers)
+void samples_keep_registers(struct samples *s, uint64_t registers)
 {
 	if (!s->with_stack) /* unwinding starts from any of them */
 		s->kept = (s->registers & registers) | (uint64_t)s->chain_has_ip << IP_REGISTER;
@@ -93,7 +93,7 @@ bool samples_full(const struct samples *s)
 
 /* Behind the mark of the user's context, and behind the user's instruction itself, stand the return addresses.  Returns that
  * instruction; 0: there is none. */
-static uint64_t take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
+static uint64_t add_user_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 {
 	uint32_t before = s->chain_used;
 	uint64_t ip = 0;
@@ -116,7 +116,7 @@ static uint64_t take_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 }
 
 /* The kernel's part, behind its mark and the sample's own instruction.  Twice: how many, and which. */
-static void take_kernel_chain(struct samples *s, const uint64_t *at, uint64_t nr)
+static void add_kernel_chain(struct samples *s, const uint64_t *at, uint64_t nr)
 {
 	unsigned char *to = s->kernel_chain + s->kernel_chain_bytes;
 	uint64_t found = 0, i = 0;
@@ -166,7 +166,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	if (s->with_stack && r.stack_bytes)
 		seen->nr_words = stack_delta_add(s->stacks, r.tid, s->reg[SAMPLE_STACK_POINTER][i], r.stack, r.stack_bytes,
 						   &seen->words);
-	chain_ip = s->with_chain ? take_chain(s, r.chain, r.nr_chain) : 0;
+	chain_ip = s->with_chain ? add_user_chain(s, r.chain, r.nr_chain) : 0;
 	if (s->chain_has_ip) {
 		s->reg[IP_REGISTER][i] = chain_ip;
 		if (!s->registers)
@@ -174,14 +174,14 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 	}
 	seen->user_ip = seen->user ? r.ip : (s->registers | s->kept) >> IP_REGISTER & 1 ? s->reg[IP_REGISTER][i] : 0;
 	if (s->with_kernel_chain)
-		take_kernel_chain(s, r.chain, r.nr_chain);
+		add_kernel_chain(s, r.chain, r.nr_chain);
 	s->column[SAMPLE_COLUMN_DATA_SOURCE][i] = r.data_source;
 	s->column[SAMPLE_COLUMN_LATENCY][i] = r.latency;
 	s->nr = i + 1;
 	return 0;
 }
 
-void samples_weigh(struct samples *s, uint64_t weight)
+void samples_set_last_weight(struct samples *s, uint64_t weight)
 {
 	s->column[SAMPLE_COLUMN_WEIGHT][s->nr - 1] = weight;
 }

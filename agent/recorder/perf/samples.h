@@ -34,12 +34,12 @@ void samples_destroy(struct samples *s);
 void samples_convert_times(struct samples *s, const struct clock_pairs *pairs);
 
 /* From the next flush on, write only these of the registers; the others are not needed. */
-void samples_keep(struct samples *s, uint64_t registers);
+void samples_keep_registers(struct samples *s, uint64_t registers);
 
 /* Returns 0 and *seen, or -EBADMSG for a record that does not fit the attr.  When full, flush first: samples_full(). */
 int samples_add(struct samples *s, const struct perf_event_header *h, struct sample_seen *seen);
 /* What the last one that was added stands for, where the recorder knows better than the kernel. */
-void samples_weigh(struct samples *s, uint64_t weight);
+void samples_set_last_weight(struct samples *s, uint64_t weight);
 bool samples_full(const struct samples *s);
 /* Write what there is as one SAMPLES record and chunk.  *nr: how many samples that were.  0, or -errno: they are lost. */
 int samples_flush(struct samples *s, struct trace_writer *w, uint32_t *nr);

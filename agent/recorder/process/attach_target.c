@@ -21,7 +21,7 @@
 #define PROGRAM_HEADERS_MAX 64
 #define KERNEL_THREADS_PARENT 2
 
-static void __attribute__((format(printf, 2, 3))) notice(struct attach_target *t, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) add_target_notice(struct attach_target *t, const char *format, ...)
 {
 	va_list list;
 
@@ -42,7 +42,7 @@ static const char *user_name(long uid, char text[32])
 	return text;
 }
 
-static void look_at_program(struct attach_target *t)
+static void inspect_target_program(struct attach_target *t)
 {
 	char path[64];
 	Elf64_Ehdr h;
@@ -66,7 +66,7 @@ static void look_at_program(struct attach_target *t)
 	close(fd);
 }
 
-static int is_agent(void *context, const struct proc_mapping *m)
+static int is_agent_mapping(void *context, const struct proc_mapping *m)
 {
 	const char *name = strrchr(m->path, '/');
 
@@ -76,10 +76,10 @@ static int is_agent(void *context, const struct proc_mapping *m)
 
 bool attach_target_has_agent(pid_t pid)
 {
-	return proc_each_mapping(pid, is_agent, NULL) > 0;
+	return proc_each_mapping(pid, is_agent_mapping, NULL) > 0;
 }
 
-static int refuse_other(pid_t pid, const struct proc_status *s, struct diag *d)
+static int refuse_unreadable_process(pid_t pid, const struct proc_status *s, struct diag *d)
 {
 	char user[32];
 
@@ -91,7 +91,7 @@ static int refuse_other(pid_t pid, const struct proc_status *s, struct diag *d)
 			 "(prctl PR_SET_DUMPABLE); run tailor as root, or inside its container", (int)pid);
 }
 
-int attach_target_failed(const struct attach_target *t, int ret, struct diag *d)
+int attach_target_explain_failure(const struct attach_target *t, int ret, struct diag *d)
 {
 	struct proc_status s;
 
@@ -133,28 +133,30 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 	t->tracer = (pid_t)s.tracer;
 	/* the check that perf_event_open(2) makes as well: is the process readable? */
 	t->living = living;
-	ret = proc_each_mapping(living, is_agent, NULL);
+	ret = proc_each_mapping(living, is_agent_mapping, NULL);
 	t->has_agent = ret > 0;
 	if (ret == -EACCES || ret == -EPERM)
-		return refuse_other(pid, &s, d);
+		return refuse_unreadable_process(pid, &s, d);
 	if (ret < 0)
-		return attach_target_failed(t, diag_fail(d, -ret, "cannot read process %d: %s", (int)pid, strerror(-ret)), d);
-	look_at_program(t);
+		return attach_target_explain_failure(t, diag_fail(d, -ret, "cannot read process %d: %s", (int)pid, strerror(-ret)), d);
+	inspect_target_program(t);
 	if (t->is_32_bit)
-		notice(t, "GDB JIT interface of process %d unavailable (32-bit program); sampling with its perf maps and jitdump "
-		       "files", (int)pid);
+		add_target_notice(t,
+				  "GDB JIT interface of process %d unavailable (32-bit program); sampling with its perf maps and jitdump "
+				  "files",
+				  (int)pid);
 	if (t->tracer)
-		notice(t, "process %d is traced by process %d (a debugger, strace): no samples while the tracer stops it",
-		       (int)pid, (int)t->tracer);
+		add_target_notice(t, "process %d is traced by process %d (a debugger, strace): no samples while the tracer stops it",
+				  (int)pid, (int)t->tracer);
 	if (t->state == 'T')
-		notice(t, "process %d is stopped: no samples until it continues (kill -CONT %d)", (int)pid, (int)pid);
+		add_target_notice(t, "process %d is stopped: no samples until it continues (kill -CONT %d)", (int)pid, (int)pid);
 	return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------- its recorder */
 
 /* PID of the listener, if that is a process of root, of this user or of the owner; else 0. */
-static pid_t listener(const char *name, uid_t owner)
+static pid_t pid_of_trusted_listener(const char *name, uid_t owner)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	size_t bytes = strlen(name);
@@ -183,7 +185,7 @@ struct variable {
 	size_t bytes;
 };
 
-static int take_value(void *variable, const char *text)
+static int copy_value_of_key(void *variable, const char *text)
 {
 	struct variable *v = variable;
 
@@ -191,15 +193,15 @@ static int take_value(void *variable, const char *text)
 	       (size_t)snprintf(v->value, v->bytes, "%s", text + strlen(v->key)) < v->bytes;
 }
 
-static bool in_environment(pid_t pid, const char *key, char *value, size_t bytes)
+static bool read_process_variable(pid_t pid, const char *key, char *value, size_t bytes)
 {
 	struct variable v = { key, value, bytes };
 
-	return proc_each_text(pid, "environ", take_value, &v) > 0;
+	return proc_each_terminated_text(pid, "environ", copy_value_of_key, &v) > 0;
 }
 
-/* The first of the sockets whose names begin so that listener() accepts: other users can take names that begin so. */
-static pid_t in_list(const char *prefix, uid_t owner, char *socket, size_t bytes)
+/* The first of the sockets whose names begin so that pid_of_trusted_listener() accepts: other users can take names that begin so. */
+static pid_t find_listener_by_prefix(const char *prefix, uid_t owner, char *socket, size_t bytes)
 {
 	FILE *f = fopen("/proc/net/unix", "re");
 	char line[512], start[48];
@@ -212,7 +214,7 @@ static pid_t in_list(const char *prefix, uid_t owner, char *socket, size_t bytes
 		line[strcspn(line, "\n")] = 0;
 		/* not the one beside it, where the recorder is asked for something */
 		if (at && !strchr(at, '.') && (size_t)snprintf(socket, bytes, "%s", at + 1) < bytes)
-			pid = listener(socket, owner);
+			pid = pid_of_trusted_listener(socket, owner);
 	}
 	if (f)
 		fclose(f);
@@ -228,30 +230,30 @@ int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *re
 	if (proc_status(pid, 0, &s))
 		return -ENOENT;
 	owner = (uid_t)s.user;
-	if (in_environment(pid, "TAILOR_SOCKET=", socket, bytes) && (*recorder = listener(socket, owner)))
+	if (read_process_variable(pid, "TAILOR_SOCKET=", socket, bytes) && (*recorder = pid_of_trusted_listener(socket, owner)))
 		return 0;
 	/* `tailor attach` */
 	snprintf(prefix, sizeof(prefix), "tailor-attach-%d", (int)pid);
-	if ((size_t)snprintf(socket, bytes, "%s", prefix) < bytes && (*recorder = listener(socket, owner)))
+	if ((size_t)snprintf(socket, bytes, "%s", prefix) < bytes && (*recorder = pid_of_trusted_listener(socket, owner)))
 		return 0;
 	strcat(prefix, "-"); /* ... where another user has that name */
-	if ((*recorder = in_list(prefix, owner, socket, bytes)))
+	if ((*recorder = find_listener_by_prefix(prefix, owner, socket, bytes)))
 		return 0;
 	/* a process that is preloaded alone starts its recorder itself, which it names after its own pid */
 	snprintf(prefix, sizeof(prefix), "tailor-%d-", (int)s.own_pid);
-	return (*recorder = in_list(prefix, owner, socket, bytes)) ? 0 : -ENOENT;
+	return (*recorder = find_listener_by_prefix(prefix, owner, socket, bytes)) ? 0 : -ENOENT;
 }
 
 bool attach_target_was_recorded(const struct attach_target *t)
 {
 	char value[4096];
 
-	return t->has_agent && !in_environment(t->pid, "TAILOR_OFF=", value, sizeof(value)) &&
-	       (in_environment(t->pid, "TAILOR_SOCKET=", value, sizeof(value)) ||
-		(in_environment(t->pid, "LD_PRELOAD=", value, sizeof(value)) && strstr(value, "libtailor.so")));
+	return t->has_agent && !read_process_variable(t->pid, "TAILOR_OFF=", value, sizeof(value)) &&
+	       (read_process_variable(t->pid, "TAILOR_SOCKET=", value, sizeof(value)) ||
+		(read_process_variable(t->pid, "LD_PRELOAD=", value, sizeof(value)) && strstr(value, "libtailor.so")));
 }
 
-char **attach_target_command(pid_t pid)
+char **attach_target_read_command(pid_t pid)
 {
 	static char text[65536];
 	static char *words[256];

@@ -28,7 +28,7 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d);
  * To be called when a step after attach_target_inspect() failed with ret and a sentence in d.  If the process has exited since, or d is
  * empty, sets d to that and returns -ESRCH; else returns ret.
  */
-int attach_target_failed(const struct attach_target *t, int ret, struct diag *d);
+int attach_target_explain_failure(const struct attach_target *t, int ret, struct diag *d);
 
 /*
  * The recorder to which the agent of a process is connected, or that is attached to the process: name of its socket, and its PID.
@@ -43,6 +43,6 @@ bool attach_target_has_agent(pid_t pid);
 bool attach_target_was_recorded(const struct attach_target *t);
 
 /* Arguments of a process, for the trace's header; NULL-terminated, valid until the next call. */
-char **attach_target_command(pid_t pid);
+char **attach_target_read_command(pid_t pid);
 
 #endif

@@ -110,7 +110,7 @@ int gdb_jit_poll_create(struct trace_writer *w, struct gdb_jit_poll **out)
 	return 0;
 }
 
-static void free_watched(struct watched *p)
+static void free_watched_process(struct watched *p)
 {
 	for (uint32_t i = 0; i < p->nr_lists; i++)
 		free(p->list[i].known);
@@ -122,13 +122,13 @@ void gdb_jit_poll_destroy(struct gdb_jit_poll *o)
 	if (!o)
 		return;
 	for (size_t i = 0; i < o->nr; i++)
-		free_watched(o->process[i]);
+		free_watched_process(o->process[i]);
 	free(o->process);
 	free(o->copy);
 	free(o);
 }
 
-static struct watched *find_watched(const struct gdb_jit_poll *o, pid_t pid)
+static struct watched *find_watched_process(const struct gdb_jit_poll *o, pid_t pid)
 {
 	for (size_t i = 0; i < o->nr; i++)
 		if (o->process[i]->pid == pid)
@@ -136,7 +136,7 @@ static struct watched *find_watched(const struct gdb_jit_poll *o, pid_t pid)
 	return NULL;
 }
 
-static struct watched *add_watched(struct gdb_jit_poll *o, pid_t pid)
+static struct watched *add_watched_process(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p = o->nr < PROCESSES_MAX ? calloc(1, sizeof(*p)) : NULL;
 
@@ -157,11 +157,11 @@ static struct watched *add_watched(struct gdb_jit_poll *o, pid_t pid)
 	return o->process[o->nr++] = p;
 }
 
-static void remove_watched(struct gdb_jit_poll *o, pid_t pid)
+static void remove_watched_process(struct gdb_jit_poll *o, pid_t pid)
 {
 	for (size_t i = 0; i < o->nr; i++)
 		if (o->process[i]->pid == pid) {
-			free_watched(o->process[i]);
+			free_watched_process(o->process[i]);
 			o->process[i] = o->process[--o->nr];
 			return;
 		}
@@ -169,7 +169,7 @@ static void remove_watched(struct gdb_jit_poll *o, pid_t pid)
 
 /* ------------------------------------------------------------------------------------------------ known entries */
 
-static struct known_entry *known_slot(struct known_entry *known, size_t capacity, uint64_t entry)
+static struct known_entry *slot_of_known_entry(struct known_entry *known, size_t capacity, uint64_t entry)
 {
 	size_t i = (size_t)hash_pair(entry, 0) & (capacity - 1);
 
@@ -179,22 +179,22 @@ static struct known_entry *known_slot(struct known_entry *known, size_t capacity
 }
 
 /* NULL: it has never been seen. */
-static struct known_entry *find_known(const struct list *l, uint64_t at)
+static struct known_entry *find_known_entry(const struct list *l, uint64_t at)
 {
-	struct known_entry *k = l->capacity ? known_slot(l->known, l->capacity, at) : NULL;
+	struct known_entry *k = l->capacity ? slot_of_known_entry(l->known, l->capacity, at) : NULL;
 
 	return k && k->entry ? k : NULL;
 }
 
-static bool is_known(const struct list *l, uint64_t at, const struct entry *e)
+static bool is_known_entry(const struct list *l, uint64_t at, const struct entry *e)
 {
-	const struct known_entry *k = find_known(l, at);
+	const struct known_entry *k = find_known_entry(l, at);
 
 	return k && k->symfile == e->symfile && k->bytes == e->symfile_bytes && k->tries == TRIES_MAX;
 }
 
 /* NULL: no memory. */
-static struct known_entry *remember(struct list *l, uint64_t at, const struct entry *e)
+static struct known_entry *remember_entry(struct list *l, uint64_t at, const struct entry *e)
 {
 	struct known_entry *k;
 
@@ -206,12 +206,12 @@ static struct known_entry *remember(struct list *l, uint64_t at, const struct en
 			return NULL;
 		for (size_t i = 0; i < l->capacity; i++)
 			if (l->known[i].entry)
-				*known_slot(bigger, capacity, l->known[i].entry) = l->known[i];
+				*slot_of_known_entry(bigger, capacity, l->known[i].entry) = l->known[i];
 		free(l->known);
 		l->known = bigger;
 		l->capacity = capacity;
 	}
-	k = known_slot(l->known, l->capacity, at);
+	k = slot_of_known_entry(l->known, l->capacity, at);
 	l->nr += !k->entry;
 	if (!k->entry || k->symfile != e->symfile || k->bytes != e->symfile_bytes)
 		*k = (struct known_entry){ at, e->symfile, e->symfile_bytes, 0, k->walk };
@@ -220,7 +220,7 @@ static struct known_entry *remember(struct list *l, uint64_t at, const struct en
 
 /* ----------------------------------------------------------------------------------------------------- the lists */
 
-static void write_elf(struct gdb_jit_poll *o, pid_t pid, const unsigned char *bytes, size_t nr, uint64_t time_ns)
+static void write_elf_image(struct gdb_jit_poll *o, pid_t pid, const unsigned char *bytes, size_t nr, uint64_t time_ns)
 {
 	if (TRACE_PUT(o->writer, image, time_ns, (uint32_t)pid, (uint32_t)pid, .flags = JITREG_IMAGE_MEMORY_ELF,
 		      .bytes = { bytes, nr }) == 0)
@@ -229,7 +229,7 @@ static void write_elf(struct gdb_jit_poll *o, pid_t pid, const unsigned char *by
 		o->bad++;
 }
 
-static bool copy_elf(struct gdb_jit_poll *o, pid_t pid, const struct entry *e)
+static bool copy_entry_elf(struct gdb_jit_poll *o, pid_t pid, const struct entry *e)
 {
 	if (e->symfile_bytes < sizeof(Elf64_Ehdr) || e->symfile_bytes > ELF_BYTES_MAX)
 		return false;
@@ -244,57 +244,58 @@ static bool copy_elf(struct gdb_jit_poll *o, pid_t pid, const struct entry *e)
 	return proc_mem_read(pid, e->symfile, o->copy, e->symfile_bytes) == 0 && memcmp(o->copy, ELFMAG, SELFMAG) == 0;
 }
 
-static void note_cut(struct gdb_jit_poll *o, struct watched *p)
+static void note_limit_reached(struct gdb_jit_poll *o, struct watched *p)
 {
 	o->cut += !p->cut;
 	p->cut = true;
 }
 
 /* e: what stands at the address. */
-static void take_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t at, const struct entry *e, uint64_t time_ns)
+static void record_list_entry(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t at, const struct entry *e,
+			      uint64_t time_ns)
 {
 	struct known_entry *k;
 
-	if (is_known(l, at, e))
+	if (is_known_entry(l, at, e))
 		return;
 	if (p->elf_bytes > LIST_BYTES_MAX) {
-		note_cut(o, p);
+		note_limit_reached(o, p);
 		return;
 	}
-	k = remember(l, at, e);
+	k = remember_entry(l, at, e);
 	if (!k)
 		return;
 	p->elf_bytes += e->symfile_bytes < ELF_BYTES_MAX ? e->symfile_bytes : 0;
-	if (copy_elf(o, p->living, e)) {
+	if (copy_entry_elf(o, p->living, e)) {
 		k->tries = TRIES_MAX;
-		write_elf(o, p->pid, o->copy, e->symfile_bytes, time_ns);
+		write_elf_image(o, p->pid, o->copy, e->symfile_bytes, time_ns);
 	} else if (++k->tries == TRIES_MAX) {
 		o->bad++;
 	}
 }
 
-static int read_entry(struct gdb_jit_poll *o, const struct watched *p, uint64_t at, struct entry *e)
+static int read_list_entry(struct gdb_jit_poll *o, const struct watched *p, uint64_t at, struct entry *e)
 {
 	o->read++;
 	return proc_mem_read(p->living, at, e, sizeof(*e));
 }
 
 /* Is a portion over? */
-static bool is_enough(unsigned nr, uint64_t begin_ns)
+static bool is_portion_over(unsigned nr, uint64_t begin_ns)
 {
 	return nr >= PORTION_ENTRIES || (nr % CLOCK_ENTRIES == 0 && nr && clock_now_ns() - begin_ns >= PORTION_NS);
 }
 
-static void begin_walk(struct walk *w, uint64_t first, uint64_t time_ns)
+static void begin_list_walk(struct walk *w, uint64_t first, uint64_t time_ns)
 {
 	*w = (struct walk){ .goes_on = true, .number = w->number + 1, .at = first, .is_linked_back = true, .time_ns = time_ns,
 			    .next_ns = w->next_ns };
 }
 
 /* Did this walk come by before, by a ring?  Else it has now. */
-static bool was_here(const struct list *l, uint64_t at)
+static bool was_visited_by_walk(const struct list *l, uint64_t at)
 {
-	struct known_entry *k = find_known(l, at);
+	struct known_entry *k = find_known_entry(l, at);
 	bool was = k && k->walk == l->walk.number;
 
 	if (k)
@@ -303,25 +304,25 @@ static bool was_here(const struct list *l, uint64_t at)
 }
 
 /* One more portion of a walk over a whole list. */
-static void walk_on(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t now_ns)
+static void continue_list_walk(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t now_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), interval_ns;
 	struct walk *w = &l->walk;
 	unsigned nr = 0;
 
-	for (; w->at && !is_enough(nr, begin_ns); nr++) {
+	for (; w->at && !is_portion_over(nr, begin_ns); nr++) {
 		struct entry e;
 
 		if (w->nr++ == ENTRIES_MAX) {
-			note_cut(o, p);
+			note_limit_reached(o, p);
 			w->at = 0;
-		} else if (read_entry(o, p, w->at, &e) || (nr == 0 && w->nr > 1 && w->is_linked_back && e.prev != w->before)) {
+		} else if (read_list_entry(o, p, w->at, &e) || (nr == 0 && w->nr > 1 && w->is_linked_back && e.prev != w->before)) {
 			w->at = 0;
 		} else {
-			take_entry(o, p, l, w->at, &e, w->time_ns);
+			record_list_entry(o, p, l, w->at, &e, w->time_ns);
 			w->is_linked_back &= e.prev == w->before;
 			w->before = w->at;
-			w->at = was_here(l, w->at) ? 0 : e.next;
+			w->at = was_visited_by_walk(l, w->at) ? 0 : e.next;
 		}
 	}
 	w->took_ns += clock_now_ns() - begin_ns;
@@ -333,26 +334,26 @@ static void walk_on(struct gdb_jit_poll *o, struct watched *p, struct list *l, u
 }
 
 /* From the head to the first entry that is known.  Many new ones at once are taken by a walk over the list. */
-static void look_at_head(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t first, uint64_t time_ns)
+static void read_new_head_entries(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t first, uint64_t time_ns)
 {
 	uint64_t begin_ns = clock_now_ns(), at = first;
 	struct entry e;
 
 	for (unsigned nr = 0; at; nr++) {
-		if (is_enough(nr, begin_ns)) {
-			begin_walk(&l->walk, at, l->walk.goes_on ? l->walk.time_ns : time_ns);
+		if (is_portion_over(nr, begin_ns)) {
+			begin_list_walk(&l->walk, at, l->walk.goes_on ? l->walk.time_ns : time_ns);
 			l->walk.is_linked_back = false; /* the one before it is not this walk's */
 			return;
 		}
-		if (read_entry(o, p, at, &e) || is_known(l, at, &e))
+		if (read_list_entry(o, p, at, &e) || is_known_entry(l, at, &e))
 			return;
-		take_entry(o, p, l, at, &e, time_ns);
+		record_list_entry(o, p, l, at, &e, time_ns);
 		at = e.next;
 	}
 }
 
 /* false: the process cannot be read any more. */
-static bool look_at_list(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t time_ns, uint64_t now_ns)
+static bool poll_jit_list(struct gdb_jit_poll *o, struct watched *p, struct list *l, uint64_t time_ns, uint64_t now_ns)
 {
 	struct descriptor d;
 	struct entry e;
@@ -363,21 +364,21 @@ static bool look_at_list(struct gdb_jit_poll *o, struct watched *p, struct list 
 	if (d.version != 1)
 		return true;
 	if (!l->walk.goes_on && now_ns >= l->walk.next_ns)
-		begin_walk(&l->walk, d.first, time_ns);
+		begin_list_walk(&l->walk, d.first, time_ns);
 	else if (memcmp(&d, &l->seen, sizeof(d)) != 0)
-		look_at_head(o, p, l, d.first, time_ns);
+		read_new_head_entries(o, p, l, d.first, time_ns);
 	/* one that was put elsewhere than at the head */
-	if (memcmp(&d, &l->seen, sizeof(d)) != 0 && d.action_flag == 1 && d.relevant && read_entry(o, p, d.relevant, &e) == 0)
-		take_entry(o, p, l, d.relevant, &e, time_ns);
+	if (memcmp(&d, &l->seen, sizeof(d)) != 0 && d.action_flag == 1 && d.relevant && read_list_entry(o, p, d.relevant, &e) == 0)
+		record_list_entry(o, p, l, d.relevant, &e, time_ns);
 	l->seen = d;
 	if (l->walk.goes_on)
-		walk_on(o, p, l, now_ns);
+		continue_list_walk(o, p, l, now_ns);
 	return true;
 }
 
 /* ------------------------------------------------------------------------------------------- where descriptors are */
 
-static void add_list(struct watched *p, uint64_t address)
+static void add_jit_list(struct watched *p, uint64_t address)
 {
 	for (uint32_t i = 0; i < p->nr_lists; i++)
 		if (p->list[i].address == address)
@@ -387,15 +388,15 @@ static void add_list(struct watched *p, uint64_t address)
 }
 
 /* Registrations of an agent come through its log. */
-static void add_exported(struct watched *p, uint64_t address)
+static void add_exported_list(struct watched *p, uint64_t address)
 {
 	if (!p->has_agent)
-		add_list(p, address);
+		add_jit_list(p, address);
 	else if (p->nr_exported < LISTS_MAX)
 		p->exported[p->nr_exported++] = address;
 }
 
-static int look_at_mapping(void *context, const struct proc_mapping *m)
+static int find_descriptor_in_mapping(void *context, const struct proc_mapping *m)
 {
 	struct watched *p = context;
 	char magic[SELFMAG];
@@ -407,48 +408,48 @@ static int look_at_mapping(void *context, const struct proc_mapping *m)
 		return 0;
 	found = proc_mem_find_symbol(p->living, m->start, "__jit_debug_descriptor");
 	if (found)
-		add_exported(p, found);
+		add_exported_list(p, found);
 	else if (!p->program_searched && (found = proc_mem_find_program_symbol(p->living, m->start, "__jit_debug_descriptor")))
-		add_list(p, found);
+		add_jit_list(p, found);
 	p->program_searched = true;
 	return 0;
 }
 
-static void add_hidden(void *context, uint64_t address)
+static void add_hidden_list(void *context, uint64_t address)
 {
 	struct watched *p = context;
 
 	for (uint32_t i = 0; i < p->nr_exported; i++)
 		if (p->exported[i] == address)
 			return;
-	add_list(p, address);
+	add_jit_list(p, address);
 }
 
 /* Lists that no symbol leads to, if there is anything that they could tell of.  false: the process has gone. */
-static bool search(struct gdb_jit_poll *o, struct watched *p)
+static bool search_hidden_lists(struct gdb_jit_poll *o, struct watched *p)
 {
 	uint32_t nr = p->nr_lists;
 	uint64_t begin_ns;
-	int ret = gdb_jit_scan_generates(p->living);
+	int ret = gdb_jit_scan_has_generated_code(p->living);
 
 	if (ret <= 0)
 		return ret == 0;
 	if (p->has_agent) {
 		p->nr_exported = 0;
-		proc_each_mapping(p->living, look_at_mapping, p);
+		proc_each_mapping(p->living, find_descriptor_in_mapping, p);
 	}
 	begin_ns = clock_now_ns();
-	if (gdb_jit_scan_find(p->living, add_hidden, p) == 1)
-		note_cut(o, p);
+	if (gdb_jit_scan_find(p->living, add_hidden_list, p) == 1)
+		note_limit_reached(o, p);
 	p->search_took_ns = clock_now_ns() - begin_ns;
 	/* the time of registration is unknown */
 	for (; nr < p->nr_lists; nr++)
-		look_at_list(o, p, &p->list[nr], JITREG_TIME_BEFORE, 0);
+		poll_jit_list(o, p, &p->list[nr], JITREG_TIME_BEFORE, 0);
 	return true;
 }
 
 /* Soon, because there is new memory for code: before the code in it, or what tells of it, may be complete. */
-static void search_soon(struct watched *p, uint64_t now_ns)
+static void schedule_hidden_search(struct watched *p, uint64_t now_ns)
 {
 	uint64_t rested_ns = p->searched_ns + SEARCH_DUTY * p->search_took_ns;
 	uint64_t soon_ns = now_ns + SEARCH_NS > rested_ns ? now_ns + SEARCH_NS : rested_ns;
@@ -459,10 +460,10 @@ static void search_soon(struct watched *p, uint64_t now_ns)
 	}
 }
 
-static bool search_when_due(struct gdb_jit_poll *o, struct watched *p, uint64_t now_ns)
+static bool search_hidden_lists_if_due(struct gdb_jit_poll *o, struct watched *p, uint64_t now_ns)
 {
 	if (p->code_mapped && !p->nr_lists)
-		search_soon(p, now_ns);
+		schedule_hidden_search(p, now_ns);
 	p->code_mapped = false;
 	if (now_ns < p->search_ns)
 		return true;
@@ -476,27 +477,27 @@ static bool search_when_due(struct gdb_jit_poll *o, struct watched *p, uint64_t 
 	if (p->search_after_ns < DUTY * p->search_took_ns)
 		p->search_after_ns = DUTY * p->search_took_ns;
 	p->search_ns = now_ns + p->search_after_ns;
-	return search(o, p);
+	return search_hidden_lists(o, p);
 }
 
-static void look_at_maps(struct watched *p, uint64_t now_ns)
+static void search_mappings_for_lists(struct watched *p, uint64_t now_ns)
 {
 	p->maps_changed = false;
 	p->maps_ns = now_ns;
-	proc_each_mapping(p->living, look_at_mapping, p);
+	proc_each_mapping(p->living, find_descriptor_in_mapping, p);
 }
 
 /* ------------------------------------------------------------------------------------------------------ from outside */
 
-static bool look_at(struct gdb_jit_poll *o, struct watched *p, uint64_t time_ns, uint64_t now_ns)
+static bool poll_watched_process(struct gdb_jit_poll *o, struct watched *p, uint64_t time_ns, uint64_t now_ns)
 {
 	bool lives = true;
 
 	if (p->maps_changed && !p->has_agent && now_ns - p->maps_ns >= MAPS_NS)
-		look_at_maps(p, now_ns);
-	lives = search_when_due(o, p, now_ns);
+		search_mappings_for_lists(p, now_ns);
+	lives = search_hidden_lists_if_due(o, p, now_ns);
 	for (uint32_t i = 0; i < p->nr_lists && lives; i++)
-		lives = look_at_list(o, p, &p->list[i], time_ns, now_ns);
+		lives = poll_jit_list(o, p, &p->list[i], time_ns, now_ns);
 	if (!lives) { /* its first thread may have, and others go on */
 		pid_t other = proc_mem_living_thread(p->pid);
 
@@ -506,9 +507,9 @@ static bool look_at(struct gdb_jit_poll *o, struct watched *p, uint64_t time_ns,
 	return lives;
 }
 
-int gdb_jit_poll_add(struct gdb_jit_poll *o, pid_t pid)
+int gdb_jit_poll_add_process(struct gdb_jit_poll *o, pid_t pid)
 {
-	struct watched *p = find_watched(o, pid);
+	struct watched *p = find_watched_process(o, pid);
 	unsigned char byte;
 	pid_t living;
 	int ret;
@@ -520,48 +521,48 @@ int gdb_jit_poll_add(struct gdb_jit_poll *o, pid_t pid)
 	ret = living ? proc_mem_read(living, 1, &byte, 1) : -ESRCH;
 	if (ret == -EPERM || ret == -ESRCH)
 		return ret;
-	p = add_watched(o, pid);
+	p = add_watched_process(o, pid);
 	if (!p)
 		return -ENOMEM;
 	p->living = living;
-	look_at_maps(p, 0);
-	look_at(o, p, JITREG_TIME_BEFORE, 0);
-	search(o, p);
+	search_mappings_for_lists(p, 0);
+	poll_watched_process(o, p, JITREG_TIME_BEFORE, 0);
+	search_hidden_lists(o, p);
 	p->search_ns = p->search_after_ns = 0;
 	return 0;
 }
 
 void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid)
 {
-	struct watched *p = find_watched(o, pid);
+	struct watched *p = find_watched_process(o, pid);
 
 	if (p && !p->has_agent)
 		return;
 	if (p) /* of an image that it has left, or a process that has ended */
-		remove_watched(o, pid);
-	p = add_watched(o, pid);
+		remove_watched_process(o, pid);
+	p = add_watched_process(o, pid);
 	if (p)
 		p->has_agent = true;
 }
 
 void gdb_jit_poll_add_list(struct gdb_jit_poll *o, pid_t pid, uint64_t address)
 {
-	struct watched *p = find_watched(o, pid);
+	struct watched *p = find_watched_process(o, pid);
 
 	if (p)
-		add_list(p, address);
+		add_jit_list(p, address);
 }
 
-void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
+void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 {
-	struct watched *parent = find_watched(o, ppid), *p;
+	struct watched *parent = find_watched_process(o, ppid), *p;
 
-	if (!parent || find_watched(o, pid))
+	if (!parent || find_watched_process(o, pid))
 		return;
-	p = add_watched(o, pid);
+	p = add_watched_process(o, pid);
 	if (!p)
 		return;
-	parent = find_watched(o, ppid);
+	parent = find_watched_process(o, ppid);
 	p->maps_changed = parent->maps_changed;
 	p->program_searched = parent->program_searched;
 	p->has_agent = parent->has_agent;
@@ -580,59 +581,59 @@ void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 	}
 }
 
-void gdb_jit_poll_exec(struct gdb_jit_poll *o, pid_t pid)
+void gdb_jit_poll_note_exec(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p;
 
 	bool has_agent;
 
-	p = find_watched(o, pid);
+	p = find_watched_process(o, pid);
 	if (!p)
 		return;
 	has_agent = p->has_agent;
-	remove_watched(o, pid);
-	p = add_watched(o, pid);
+	remove_watched_process(o, pid);
+	p = add_watched_process(o, pid);
 	if (!p)
 		return;
 	p->maps_changed = true;
 	p->has_agent = has_agent; /* its agent may have said hello before the kernel's word of the exec is read */
 }
 
-void gdb_jit_poll_mapped(struct gdb_jit_poll *o, pid_t pid)
+void gdb_jit_poll_note_mapping(struct gdb_jit_poll *o, pid_t pid)
 {
-	struct watched *p = find_watched(o, pid);
+	struct watched *p = find_watched_process(o, pid);
 
 	if (p)
 		p->maps_changed = true;
 }
 
-void gdb_jit_poll_code_mapped(struct gdb_jit_poll *o, pid_t pid)
+void gdb_jit_poll_note_code_mapping(struct gdb_jit_poll *o, pid_t pid)
 {
-	struct watched *p = find_watched(o, pid);
+	struct watched *p = find_watched_process(o, pid);
 
 	if (p)
 		p->code_mapped = true;
 }
 
-void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns)
+void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns)
 {
 	uint64_t before = o->looked_ns ? o->looked_ns : now_ns;
 
 	o->looked_ns = now_ns;
 	/* what is new came since the last look */
 	for (size_t i = 0; i < o->nr;)
-		if (look_at(o, o->process[i], before, now_ns))
+		if (poll_watched_process(o, o->process[i], before, now_ns))
 			i++;
 		else
-			remove_watched(o, o->process[i]->pid);
+			remove_watched_process(o, o->process[i]->pid);
 }
 
-void gdb_jit_poll_finish(struct gdb_jit_poll *o)
+void gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)
 {
 	for (size_t i = 0; i < o->nr; i++)
 		for (uint32_t k = 0; k < o->process[i]->nr_lists; k++)
 			while (o->process[i]->list[k].walk.goes_on && o->process[i]->list[k].walk.time_ns == JITREG_TIME_BEFORE)
-				walk_on(o, o->process[i], &o->process[i]->list[k], 0);
+				continue_list_walk(o, o->process[i], &o->process[i]->list[k], 0);
 }
 
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)
@@ -643,22 +644,22 @@ bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)
 	return false;
 }
 
-uint64_t gdb_jit_poll_found(const struct gdb_jit_poll *o)
+uint64_t gdb_jit_poll_nr_elfs_found(const struct gdb_jit_poll *o)
 {
 	return o->found;
 }
 
-uint64_t gdb_jit_poll_bad(const struct gdb_jit_poll *o)
+uint64_t gdb_jit_poll_nr_bad_entries(const struct gdb_jit_poll *o)
 {
 	return o->bad;
 }
 
-uint64_t gdb_jit_poll_cut(const struct gdb_jit_poll *o)
+uint64_t gdb_jit_poll_nr_processes_cut(const struct gdb_jit_poll *o)
 {
 	return o->cut;
 }
 
-uint64_t gdb_jit_poll_read(const struct gdb_jit_poll *o)
+uint64_t gdb_jit_poll_nr_entries_read(const struct gdb_jit_poll *o)
 {
 	return o->read;
 }

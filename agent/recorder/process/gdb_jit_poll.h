@@ -21,34 +21,34 @@ int gdb_jit_poll_create(struct trace_writer *w, struct gdb_jit_poll **out);
 void gdb_jit_poll_destroy(struct gdb_jit_poll *o);
 
 /* Poll pid from now on.  Code that is registered already has JITREG_TIME_BEFORE.  0; -EPERM: its memory cannot be read. */
-int gdb_jit_poll_add(struct gdb_jit_poll *o, pid_t pid);
+int gdb_jit_poll_add_process(struct gdb_jit_poll *o, pid_t pid);
 /* pid has the agent, which hooks exported lists: from now on, search for lists without a symbol only. */
 void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid);
 /* ... but for this one, which its agent cannot hook. */
 void gdb_jit_poll_add_list(struct gdb_jit_poll *o, pid_t pid, uint64_t address);
 /* pid was forked from ppid / has a new image / has mapped an object / executable memory without a file. */
-void gdb_jit_poll_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid);
-void gdb_jit_poll_exec(struct gdb_jit_poll *o, pid_t pid);
-void gdb_jit_poll_mapped(struct gdb_jit_poll *o, pid_t pid);
-void gdb_jit_poll_code_mapped(struct gdb_jit_poll *o, pid_t pid);
+void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid);
+void gdb_jit_poll_note_exec(struct gdb_jit_poll *o, pid_t pid);
+void gdb_jit_poll_note_mapping(struct gdb_jit_poll *o, pid_t pid);
+void gdb_jit_poll_note_code_mapping(struct gdb_jit_poll *o, pid_t pid);
 
 /*
  * Read what has been registered since the last call.  Cheap if nothing was: one system call per JIT.  Long lists are read in portions, of a
  * few milliseconds each.
  */
-void gdb_jit_poll_look(struct gdb_jit_poll *o, uint64_t now_ns);
+void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns);
 /* The rest of what was registered before, at the end of a recording. */
-void gdb_jit_poll_finish(struct gdb_jit_poll *o);
+void gdb_jit_poll_finish_walks(struct gdb_jit_poll *o);
 
 /* Are there lists to be read, or processes whose lists would be? */
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o);
 
 /* Code objects found so far, and invalid lists or objects. */
-uint64_t gdb_jit_poll_found(const struct gdb_jit_poll *o);
-uint64_t gdb_jit_poll_bad(const struct gdb_jit_poll *o);
+uint64_t gdb_jit_poll_nr_elfs_found(const struct gdb_jit_poll *o);
+uint64_t gdb_jit_poll_nr_bad_entries(const struct gdb_jit_poll *o);
 /* Processes with more of it than is looked at. */
-uint64_t gdb_jit_poll_cut(const struct gdb_jit_poll *o);
+uint64_t gdb_jit_poll_nr_processes_cut(const struct gdb_jit_poll *o);
 /* Entries of lists that were read, known ones included (tests). */
-uint64_t gdb_jit_poll_read(const struct gdb_jit_poll *o);
+uint64_t gdb_jit_poll_nr_entries_read(const struct gdb_jit_poll *o);
 
 #endif

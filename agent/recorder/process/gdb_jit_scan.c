@@ -55,7 +55,7 @@ struct scan {
 	bool cut; /* a limit was reached */
 };
 
-static int add_area(void *context, const struct proc_mapping *m)
+static int add_readable_area(void *context, const struct proc_mapping *m)
 {
 	struct scan *s = context;
 
@@ -72,7 +72,7 @@ static int add_area(void *context, const struct proc_mapping *m)
 }
 
 /* May all of these bytes be read? */
-static bool is_readable(const struct scan *s, uint64_t address, uint64_t bytes)
+static bool is_memory_readable(const struct scan *s, uint64_t address, uint64_t bytes)
 {
 	uint32_t low = 0, high = s->nr_areas;
 
@@ -87,19 +87,19 @@ static bool is_readable(const struct scan *s, uint64_t address, uint64_t bytes)
 	return low < s->nr_areas && s->area[low].start <= address && bytes <= s->area[low].end - address;
 }
 
-static bool may_be_entry(const struct scan *s, uint64_t at)
+static bool may_be_list_entry(const struct scan *s, uint64_t at)
 {
-	return at % 8 == 0 && at < USER_END && is_readable(s, at, sizeof(struct entry));
+	return at % 8 == 0 && at < USER_END && is_memory_readable(s, at, sizeof(struct entry));
 }
 
 /* What needs no system call comes first: most of what looks like a descriptor is none. */
-static bool may_be_in_list(const struct scan *s, const struct entry *e, uint64_t before)
+static bool entry_may_follow_in_list(const struct scan *s, const struct entry *e, uint64_t before)
 {
-	return e->prev == before && (!e->next || may_be_entry(s, e->next)) && e->symfile_bytes >= sizeof(Elf64_Ehdr) &&
-	       e->symfile_bytes <= ELF_BYTES_MAX && is_readable(s, e->symfile, e->symfile_bytes);
+	return e->prev == before && (!e->next || may_be_list_entry(s, e->next)) && e->symfile_bytes >= sizeof(Elf64_Ehdr) &&
+	       e->symfile_bytes <= ELF_BYTES_MAX && is_memory_readable(s, e->symfile, e->symfile_bytes);
 }
 
-static int read_counted(struct scan *s, uint64_t at, void *to, size_t bytes)
+static int read_memory_counted(struct scan *s, uint64_t at, void *to, size_t bytes)
 {
 	if (s->nr_reads == READS_MAX) {
 		s->cut = true;
@@ -109,36 +109,36 @@ static int read_counted(struct scan *s, uint64_t at, void *to, size_t bytes)
 	return proc_mem_read(s->pid, at, to, bytes);
 }
 
-static bool has_elf(struct scan *s, const struct entry *e)
+static bool entry_has_elf_symfile(struct scan *s, const struct entry *e)
 {
 	Elf64_Ehdr h;
 
-	return read_counted(s, e->symfile, &h, sizeof(h)) == 0 && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
+	return read_memory_counted(s, e->symfile, &h, sizeof(h)) == 0 && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
 	       h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_ident[EI_DATA] == ELFDATA2LSB && h.e_ehsize == sizeof(h) &&
 	       (h.e_type == ET_REL || h.e_type == ET_EXEC || h.e_type == ET_DYN);
 }
 
 /* Is this a list, from its first entry on, which has been read? */
-static bool is_list(struct scan *s, const struct descriptor *d, struct entry e)
+static bool is_gdb_jit_list(struct scan *s, const struct descriptor *d, struct entry e)
 {
 	bool has_relevant = d->relevant == 0 || d->action_flag == 2; /* one that was taken out is in no list */
 	uint64_t at = d->first, before = 0;
 
 	for (uint32_t nr = 1;; nr++) {
-		if (!may_be_in_list(s, &e, before) || !has_elf(s, &e))
+		if (!entry_may_follow_in_list(s, &e, before) || !entry_has_elf_symfile(s, &e))
 			return false;
 		has_relevant |= at == d->relevant;
 		before = at;
 		at = e.next;
 		if (!at || nr == ENTRIES_MAX)
 			return has_relevant || at; /* at: it is longer than was looked at */
-		if (read_counted(s, at, &e, sizeof(e)))
+		if (read_memory_counted(s, at, &e, sizeof(e)))
 			return false;
 	}
 }
 
 /* The first entries of all suspects, by as few system calls as there are gaps in the memory that they point to. */
-static void look_at_suspects(struct scan *s)
+static void check_suspect_descriptors(struct scan *s)
 {
 	struct entry e[BATCH];
 	struct iovec there[BATCH];
@@ -155,26 +155,26 @@ static void look_at_suspects(struct scan *s)
 		s->nr_reads++;
 		to = from + (n > 0 ? (uint32_t)((size_t)n / sizeof(e[0])) : 0); /* that one could not be read */
 		for (uint32_t i = from; i < to; i++)
-			if (may_be_in_list(s, &e[i], 0) && is_list(s, &s->suspect[i].d, e[i]))
+			if (entry_may_follow_in_list(s, &e[i], 0) && is_gdb_jit_list(s, &s->suspect[i].d, e[i]))
 				s->found(s->context, s->suspect[i].address);
 	}
 	s->nr_suspects = 0;
 }
 
-static void look_at(struct scan *s, const unsigned char *bytes, uint64_t address)
+static void add_suspect_descriptor(struct scan *s, const unsigned char *bytes, uint64_t address)
 {
 	struct descriptor d;
 
 	memcpy(&d, bytes, sizeof(d));
-	if (d.version != 1 || d.action_flag > 2 || !may_be_entry(s, d.first) ||
-	    (d.relevant && d.action_flag != 2 && d.relevant != d.first && !may_be_entry(s, d.relevant)))
+	if (d.version != 1 || d.action_flag > 2 || !may_be_list_entry(s, d.first) ||
+	    (d.relevant && d.action_flag != 2 && d.relevant != d.first && !may_be_list_entry(s, d.relevant)))
 		return;
 	s->suspect[s->nr_suspects++] = (struct suspect){ address, d };
 	if (s->nr_suspects == BATCH)
-		look_at_suspects(s);
+		check_suspect_descriptors(s);
 }
 
-static void look_through(struct scan *s, uint64_t start, uint64_t end)
+static void scan_memory_for_descriptors(struct scan *s, uint64_t start, uint64_t end)
 {
 	while (end - start >= sizeof(struct descriptor) && !s->cut) {
 		size_t bytes = end - start < CHUNK_BYTES ? (size_t)(end - start) : CHUNK_BYTES;
@@ -184,8 +184,8 @@ static void look_through(struct scan *s, uint64_t start, uint64_t end)
 			return; /* it has gone, or was never there */
 		for (size_t i = 0; i <= last; i += 8)
 			if (s->chunk[i] == 1)
-				look_at(s, s->chunk + i, start + i);
-		look_at_suspects(s);
+				add_suspect_descriptor(s, s->chunk + i, start + i);
+		check_suspect_descriptors(s);
 		s->looked_at += bytes;
 		if (bytes == end - start)
 			return;
@@ -196,7 +196,7 @@ static void look_through(struct scan *s, uint64_t start, uint64_t end)
 
 /* Data of an object, and what the loader mapped behind it for data without initial values: as much as its headers say, because the kernel
  * joins what is mapped there later (Python's arenas are). */
-static int look_at_mapping(void *context, const struct proc_mapping *m)
+static int scan_object_data_mapping(void *context, const struct proc_mapping *m)
 {
 	struct scan *s = context;
 	bool file = m->inode != 0 && m->path[0] == '/', behind = !m->inode && !m->path[0] && m->start == s->object_end;
@@ -213,7 +213,7 @@ static int look_at_mapping(void *context, const struct proc_mapping *m)
 	if (behind && end > s->file_end)
 		end = s->file_end;
 	if (end > m->start)
-		look_through(s, m->start, end);
+		scan_memory_for_descriptors(s, m->start, end);
 	if (behind && m->end < s->file_end) /* they may be several mappings */
 		s->object_end = m->end;
 	return s->cut;
@@ -228,22 +228,22 @@ int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descripto
 		return ret;
 	*s = (struct scan){ .pid = pid, .found = found, .context = context, .chunk = malloc(CHUNK_BYTES) };
 	if (s->chunk)
-		ret = proc_each_mapping(pid, add_area, s);
+		ret = proc_each_mapping(pid, add_readable_area, s);
 	if (ret == 0)
-		ret = proc_each_mapping(pid, look_at_mapping, s);
+		ret = proc_each_mapping(pid, scan_object_data_mapping, s);
 	free(s->area);
 	free(s->chunk);
 	free(s);
 	return ret;
 }
 
-static int is_generated(void *context, const struct proc_mapping *m)
+static int is_generated_code_mapping(void *context, const struct proc_mapping *m)
 {
 	(void)context;
 	return (m->prot & PROT_EXEC) && mapping_may_hold_generated_code(m->path, strlen(m->path), m->prot, m->shared);
 }
 
-int gdb_jit_scan_generates(pid_t pid)
+int gdb_jit_scan_has_generated_code(pid_t pid)
 {
-	return proc_each_mapping(pid, is_generated, NULL);
+	return proc_each_mapping(pid, is_generated_code_mapping, NULL);
 }

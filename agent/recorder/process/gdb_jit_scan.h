@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 /* Has it an anonymous executable region?  -errno when its mappings cannot be read. */
-int gdb_jit_scan_generates(pid_t pid);
+int gdb_jit_scan_has_generated_code(pid_t pid);
 /* Calls found(context, address of a descriptor) for each.  0; 1: it ended early, because there was too much to look at; or -errno. */
 int gdb_jit_scan_find(pid_t pid, void (*found)(void *context, uint64_t descriptor), void *context);
 

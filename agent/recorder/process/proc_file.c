@@ -12,7 +12,7 @@
 #define PAGE_BYTES 4096 /* what the kernel gives of such a file at a time; libc would ask for 1024 */
 
 /* /proc/PID/file, or of one of its threads. */
-static FILE *open_of(pid_t pid, pid_t tid, const char *file)
+static FILE *open_proc_file(pid_t pid, pid_t tid, const char *file)
 {
 	char path[64];
 
@@ -23,7 +23,7 @@ static FILE *open_of(pid_t pid, pid_t tid, const char *file)
 	return fopen(path, "re");
 }
 
-bool proc_number(const char *path, long long *value)
+bool proc_read_number(const char *path, long long *value)
 {
 	FILE *f = fopen(path, "re");
 	bool read = f && fscanf(f, "%lld", value) == 1;
@@ -33,7 +33,7 @@ bool proc_number(const char *path, long long *value)
 	return read;
 }
 
-void proc_value(const char *path, const char *key, char *value, size_t bytes)
+void proc_read_value(const char *path, const char *key, char *value, size_t bytes)
 {
 	FILE *f = fopen(path, "re");
 	char line[4096];
@@ -53,7 +53,7 @@ void proc_value(const char *path, const char *key, char *value, size_t bytes)
 
 bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 {
-	FILE *f = open_of(pid, tid, "stat");
+	FILE *f = open_proc_file(pid, tid, "stat");
 	char text[1024];
 	unsigned long long ticks;
 	const char *at;
@@ -75,7 +75,7 @@ bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 
 int proc_status(pid_t pid, pid_t tid, struct proc_status *out)
 {
-	FILE *f = open_of(pid, tid, "status");
+	FILE *f = open_proc_file(pid, tid, "status");
 	char line[512];
 
 	*out = (struct proc_status){ .process = pid, .parent = -1, .user = -1, .effective_user = -1, .own_pid = pid };
@@ -102,7 +102,7 @@ int proc_status(pid_t pid, pid_t tid, struct proc_status *out)
 
 int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mapping *m), void *context)
 {
-	FILE *f = open_of(pid, 0, "maps");
+	FILE *f = open_proc_file(pid, 0, "maps");
 	char *line = NULL, buffer[PAGE_BYTES];
 	size_t capacity = 0;
 	int ret = 0;
@@ -131,10 +131,10 @@ int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_ma
 	return ret;
 }
 
-int proc_each_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context)
+int proc_each_terminated_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context)
 {
 	char *all = malloc(TEXTS_MAX);
-	FILE *f = all ? open_of(pid, 0, name) : NULL;
+	FILE *f = all ? open_proc_file(pid, 0, name) : NULL;
 	int ret = all ? 0 : -ENOMEM;
 	size_t n = 0;
 
@@ -151,7 +151,7 @@ int proc_each_text(pid_t pid, const char *name, int (*each)(void *context, const
 	return ret;
 }
 
-int proc_each_number(const char *folder, int (*each)(void *context, pid_t number), void *context)
+int proc_each_numbered_entry(const char *folder, int (*each)(void *context, pid_t number), void *context)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *e;

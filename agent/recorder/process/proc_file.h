@@ -9,9 +9,9 @@
 #include <sys/types.h>
 
 /* A file that holds one number.  false: it cannot be read, or is none; *value is as it was. */
-bool proc_number(const char *path, long long *value);
+bool proc_read_number(const char *path, long long *value);
 /* The rest of the line that begins with key, without the blanks, tabs and colon behind it; "": there is none. */
-void proc_value(const char *path, const char *key, char *value, size_t bytes);
+void proc_read_value(const char *path, const char *key, char *value, size_t bytes);
 
 /* /proc/PID/stat, or a thread's. */
 struct proc_stat {
@@ -46,10 +46,10 @@ int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_ma
 
 /* Calls each(context, text) for the texts of /proc/PID/NAME, "environ" or "cmdline", until it returns nonzero, and returns that; -errno
  * when there is no such file, or it may not be read.  What stands behind the first MiB is not looked at. */
-int proc_each_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context);
+int proc_each_terminated_text(pid_t pid, const char *name, int (*each)(void *context, const char *text), void *context);
 
 /* Calls each(context, number) for the numbers that are names in a folder (/proc, /proc/PID/task) until it returns nonzero, and returns
  * that; -errno when there is no such folder. */
-int proc_each_number(const char *folder, int (*each)(void *context, pid_t number), void *context);
+int proc_each_numbered_entry(const char *folder, int (*each)(void *context, pid_t number), void *context);
 
 #endif

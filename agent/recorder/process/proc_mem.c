@@ -28,7 +28,7 @@
 #define STRINGS_BYTES_MAX (256u << 20)
 #define SECTIONS_MAX 4096u
 
-static bool has_ended(pid_t pid, pid_t tid)
+static bool thread_has_ended(pid_t pid, pid_t tid)
 {
 	struct proc_stat s;
 
@@ -39,11 +39,11 @@ struct thread {
 	pid_t pid, living;
 };
 
-static int look_at_thread(void *context, pid_t tid)
+static int note_living_thread(void *context, pid_t tid)
 {
 	struct thread *t = context;
 
-	t->living = has_ended(t->pid, tid) ? 0 : tid;
+	t->living = thread_has_ended(t->pid, tid) ? 0 : tid;
 	return t->living != 0;
 }
 
@@ -52,14 +52,14 @@ pid_t proc_mem_living_thread(pid_t pid)
 	struct thread t = { pid, 0 };
 	char path[64];
 
-	if (!has_ended(pid, 0))
+	if (!thread_has_ended(pid, 0))
 		return pid;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	proc_each_number(path, look_at_thread, &t);
+	proc_each_numbered_entry(path, note_living_thread, &t);
 	return t.living;
 }
 
-static int64_t read_birth(pid_t pid)
+static int64_t read_process_start_time_s(pid_t pid)
 {
 	struct timespec real, boot;
 	struct proc_stat s;
@@ -80,7 +80,7 @@ struct proc_mem_identity proc_mem_identify(pid_t pid)
 		p.own_pid = s.own_pid;
 		p.uid = (uid_t)s.effective_user;
 	}
-	p.born_s = read_birth(pid);
+	p.born_s = read_process_start_time_s(pid);
 	return p;
 }
 
@@ -125,7 +125,7 @@ struct object {
 };
 
 /* false: not an object that we can read. */
-static bool read_headers(pid_t pid, uint64_t base, struct object *o)
+static bool read_elf_headers(pid_t pid, uint64_t base, struct object *o)
 {
 	Elf64_Phdr ph[HEADERS_MAX];
 	Elf64_Ehdr h;
@@ -154,10 +154,10 @@ uint64_t proc_mem_object_end(pid_t pid, uint64_t base)
 {
 	struct object o;
 
-	return read_headers(pid, base, &o) && o.end > base ? o.end : 0;
+	return read_elf_headers(pid, base, &o) && o.end > base ? o.end : 0;
 }
 
-static bool read_tables(pid_t pid, uint64_t bias, uint64_t dynamic, struct tables *t)
+static bool read_dynamic_tables(pid_t pid, uint64_t bias, uint64_t dynamic, struct tables *t)
 {
 	Elf64_Dyn some[DYNAMIC_AT_A_TIME];
 
@@ -198,7 +198,7 @@ static bool read_tables(pid_t pid, uint64_t bias, uint64_t dynamic, struct table
 }
 
 /* Symbol number i, if it is a definition of name. */
-static uint64_t symbol_at(pid_t pid, const struct tables *t, uint64_t bias, uint64_t i, const char *name)
+static uint64_t symbol_address_if_named(pid_t pid, const struct tables *t, uint64_t bias, uint64_t i, const char *name)
 {
 	char text[NAME_MAX_BYTES];
 	size_t bytes = strlen(name) + 1;
@@ -220,7 +220,7 @@ static uint32_t gnu_hash(const char *name)
 	return h;
 }
 
-static uint64_t find_by_gnu_hash(pid_t pid, const struct tables *t, uint64_t bias, const char *name)
+static uint64_t find_symbol_by_gnu_hash(pid_t pid, const struct tables *t, uint64_t bias, const char *name)
 {
 	uint32_t head[4], i, chain, hash = gnu_hash(name); /* head: buckets, first symbol, bloom words, shift */
 	uint64_t buckets, chains, found, bloom;
@@ -239,7 +239,7 @@ static uint64_t find_by_gnu_hash(pid_t pid, const struct tables *t, uint64_t bia
 		if (proc_mem_read(pid, chains + 4ull * (i - head[1]), &chain, sizeof(chain)))
 			return 0;
 		if ((chain | 1) == (hash | 1)) {
-			found = symbol_at(pid, t, bias, i, name);
+			found = symbol_address_if_named(pid, t, bias, i, name);
 			if (found)
 				return found;
 		}
@@ -249,7 +249,7 @@ static uint64_t find_by_gnu_hash(pid_t pid, const struct tables *t, uint64_t bia
 	return 0;
 }
 
-static uint64_t find_by_hash(pid_t pid, const struct tables *t, uint64_t bias, const char *name)
+static uint64_t find_symbol_by_sysv_hash(pid_t pid, const struct tables *t, uint64_t bias, const char *name)
 {
 	uint32_t head[2], i, hash = 0; /* head: buckets, symbols */
 
@@ -261,7 +261,7 @@ static uint64_t find_by_hash(pid_t pid, const struct tables *t, uint64_t bias, c
 	    proc_mem_read(pid, t->hash + 8 + 4ull * (hash % head[0]), &i, sizeof(i)))
 		return 0;
 	for (unsigned n = 0; n < CHAIN_MAX && i; n++) {
-		uint64_t found = symbol_at(pid, t, bias, i, name);
+		uint64_t found = symbol_address_if_named(pid, t, bias, i, name);
 
 		if (found)
 			return found;
@@ -277,13 +277,13 @@ void proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, s
 	struct tables t;
 
 	memset(found, 0, nr * sizeof(*found));
-	if (!read_headers(pid, base, &o) || !o.dynamic || !read_tables(pid, o.bias, o.dynamic, &t))
+	if (!read_elf_headers(pid, base, &o) || !o.dynamic || !read_dynamic_tables(pid, o.bias, o.dynamic, &t))
 		return;
 	for (size_t i = 0; i < nr; i++)
 		if (names[i] && t.gnu_hash)
-			found[i] = find_by_gnu_hash(pid, &t, o.bias, names[i]);
+			found[i] = find_symbol_by_gnu_hash(pid, &t, o.bias, names[i]);
 		else if (names[i] && t.hash)
-			found[i] = find_by_hash(pid, &t, o.bias, names[i]);
+			found[i] = find_symbol_by_sysv_hash(pid, &t, o.bias, names[i]);
 }
 
 uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)
@@ -294,7 +294,7 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)
 	return found;
 }
 
-static uint64_t find_in_symtab(int fd, const Elf64_Shdr *table, const Elf64_Shdr *texts, const char *name)
+static uint64_t find_symbol_in_symtab(int fd, const Elf64_Shdr *table, const Elf64_Shdr *texts, const char *name)
 {
 	Elf64_Sym *s = malloc(SYMBOLS_AT_A_TIME * sizeof(*s));
 	char *text = NULL;
@@ -331,15 +331,15 @@ uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || !read_headers(pid, base, &o) || pread(fd, &h, sizeof(h), 0) != sizeof(h) ||
-	    h.e_shentsize != sizeof(*sh) || h.e_shnum == 0 || h.e_shnum > SECTIONS_MAX)
+	if (fd < 0 || !read_elf_headers(pid, base, &o) || pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.e_shentsize != sizeof(*sh) ||
+	    h.e_shnum == 0 || h.e_shnum > SECTIONS_MAX)
 		goto out;
 	sh = malloc(h.e_shnum * sizeof(*sh));
 	if (!sh || pread(fd, sh, h.e_shnum * sizeof(*sh), (off_t)h.e_shoff) != (ssize_t)(h.e_shnum * sizeof(*sh)))
 		goto out;
 	for (int i = 0; i < h.e_shnum && !value; i++)
 		if (sh[i].sh_type == SHT_SYMTAB && sh[i].sh_link < h.e_shnum)
-			value = find_in_symtab(fd, &sh[i], &sh[sh[i].sh_link], name);
+			value = find_symbol_in_symtab(fd, &sh[i], &sh[sh[i].sh_link], name);
 out:
 	free(sh);
 	if (fd >= 0)

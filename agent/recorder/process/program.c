@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int can_execute(const char *path)
+static int why_not_executable(const char *path)
 {
 	struct stat st;
 
@@ -21,21 +21,21 @@ static int can_execute(const char *path)
 }
 
 /* As execvp(3) looks for it: a path of PROGRAM_PATH_BYTES, and 0 or why not. */
-static void find(const char *command, char *path, int *why)
+static void find_program_in_path(const char *command, char *path, int *why)
 {
 	const char *dirs = getenv("PATH"), *end;
 	int error;
 
 	if (strchr(command, '/')) {
 		snprintf(path, PROGRAM_PATH_BYTES, "%s", command);
-		*why = can_execute(command);
+		*why = why_not_executable(command);
 		return;
 	}
 	*why = ENOENT;
 	for (dirs = dirs ? dirs : "/bin:/usr/bin"; *command && *dirs; dirs = *end ? end + 1 : end) {
 		end = strchrnul(dirs, ':');
 		snprintf(path, PROGRAM_PATH_BYTES, "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "./", command);
-		error = can_execute(path);
+		error = why_not_executable(path);
 		if (!error) {
 			*why = 0;
 			return;
@@ -46,12 +46,12 @@ static void find(const char *command, char *path, int *why)
 	path[0] = 0;
 }
 
-static long read_at(int fd, void *to, size_t bytes, uint64_t offset)
+static long read_file_at(int fd, void *to, size_t bytes, uint64_t offset)
 {
 	return pread(fd, to, bytes, (off_t)offset);
 }
 
-static void look_at(const char *path, struct program *p, int depth)
+static void inspect_program_file(const char *path, struct program *p, int depth)
 {
 	static const char *const why_not[] = {
 		[PRELOAD_STATIC] = "statically linked",
@@ -79,13 +79,13 @@ static void look_at(const char *path, struct program *p, int depth)
 		if (argument && strcmp(argument, "-S") == 0)
 			argument = strtok_r(NULL, " \t", &rest);
 		if (name && argument && strcmp(basename(name), "env") == 0) /* which starts another one */
-			find(argument, p->interpreter, &error);
+			find_program_in_path(argument, p->interpreter, &error);
 		else if (name)
 			snprintf(p->interpreter, sizeof(p->interpreter), "%s", name);
-		look_at(p->interpreter, p, depth + 1);
+		inspect_program_file(p->interpreter, p, depth + 1);
 		return;
 	}
-	p->fit = preload_look_at(read_at, fd);
+	p->fit = preload_look_at(read_file_at, fd);
 	p->can_preload = p->fit <= PRELOAD_STATIC; /* programs that a static one starts may load the agent */
 	p->why_not = why_not[p->fit];
 	if (p->fit == PRELOAD_FITS && fstat(fd, &st) == 0 && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
@@ -98,7 +98,7 @@ void program_inspect(const char *command, struct program *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->can_preload = true;
-	find(command, p->path, &p->error);
+	find_program_in_path(command, p->path, &p->error);
 	if (!p->error)
-		look_at(p->path, p, 0);
+		inspect_program_file(p->path, p, 0);
 }

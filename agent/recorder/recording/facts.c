@@ -28,7 +28,7 @@ void recording_flush_samples(struct recording *r)
 			r->nr_samples += nr;
 }
 
-static uint64_t on_sample(void *recording, uint32_t event, const struct perf_event_header *h, struct random_period *v)
+static uint64_t add_sample_to_recording(void *recording, uint32_t event, const struct perf_event_header *h, struct random_period *v)
 {
 	struct recording *r = recording;
 	struct sample_seen seen;
@@ -40,37 +40,37 @@ static uint64_t on_sample(void *recording, uint32_t event, const struct perf_eve
 		return 0;
 	}
 	/* of a clock whose period was changed the kernel goes on telling the first one */
-	if (v && random_period_take(v, seen.counter) && v->period && event_is_clock(&r->attr[event])) {
+	if (v && random_period_count_sample(v, seen.counter) && v->period && event_is_clock(&r->attr[event])) {
 		seen.weight = v->period;
-		samples_weigh(r->samples[event], seen.weight);
+		samples_set_last_weight(r->samples[event], seen.weight);
 	}
-	engines_sample(r->engines, &seen, event != r->switches && event_is_switches(&r->attr[event]));
-	images_sample(r->images, &seen);
-	kernel_names_sample(r->kernel_names, &seen);
+	engines_add_sample(r->engines, &seen, event != r->switches && event_is_switches(&r->attr[event]));
+	images_add_sample(r->images, &seen);
+	kernel_names_add_sample(r->kernel_names, &seen);
 	if (!r->options.past_end_ns)
-		jit_files_sample(r->jit_files, seen.pid, seen.user_ip);
+		jit_files_add_sample(r->jit_files, seen.pid, seen.user_ip);
 	if (r->options.seen)
 		r->options.seen(r->options.context, &seen);
 	return seen.weight;
 }
 
-static void look_for_jit_lists(struct recording *r, const struct mapping *m)
+static void note_mapping_for_jit_lists(struct recording *r, const struct mapping *m)
 {
 	if (!r->gdb_jit || !(m->prot & PROT_EXEC))
 		return;
 	if (mapping_kind(m->path, m->path_bytes) == MAPPING_FILE)
-		gdb_jit_poll_mapped(r->gdb_jit, (pid_t)m->pid);
+		gdb_jit_poll_note_mapping(r->gdb_jit, (pid_t)m->pid);
 	if (mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
-		gdb_jit_poll_code_mapped(r->gdb_jit, (pid_t)m->pid);
+		gdb_jit_poll_note_code_mapping(r->gdb_jit, (pid_t)m->pid);
 }
 
 /* Images and JIT files take executable mappings; the trace takes all. */
-static void on_mapping(void *recording, const struct mapping *m, uint64_t time_ns)
+static void record_mapping(void *recording, const struct mapping *m, uint64_t time_ns)
 {
 	struct recording *r = recording;
 
-	look_for_jit_lists(r, m);
-	engines_mapped(r->engines, m);
+	note_mapping_for_jit_lists(r, m);
+	engines_note_mapping(r->engines, m);
 	recording_write_mapping(r, m, time_ns);
 }
 
@@ -87,25 +87,25 @@ static bool is_last_exit(struct recording *r, const struct kernel_task *t)
 							   !hash_map_set(&r->headless, t->pid, 0, LIVES);
 }
 
-static void on_task(void *recording, const struct kernel_task *t)
+static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 {
 	bool fork = t->header.type == PERF_RECORD_FORK;
 	struct recording *r = recording;
 
 	if (fork && t->pid != t->ppid) {
 		if (r->gdb_jit)
-			gdb_jit_poll_fork(r->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
-		engines_fork(r->engines, (pid_t)t->ppid, (pid_t)t->pid, t->time_ns);
-		images_fork(r->images, t->ppid, t->pid);
+			gdb_jit_poll_note_fork(r->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
+		engines_note_fork(r->engines, (pid_t)t->ppid, (pid_t)t->pid, t->time_ns);
+		images_note_fork(r->images, t->ppid, t->pid);
 		jit_files_fork(r->jit_files, t->ppid, t->pid, t->time_ns);
 		r->nr_processes++;
 	}
 	if (!fork && t->pid == t->tid && r->options.exited)
 		r->options.exited(r->options.context, t->pid);
 	if (!fork && is_last_exit(r, t)) {
-		engines_exit(r->engines, (pid_t)t->pid, t->time_ns);
-		images_exit(r->images, t->pid);
-		jit_files_end(r->jit_files, t->pid, UINT64_MAX);
+		engines_note_exit(r->engines, (pid_t)t->pid, t->time_ns);
+		images_note_exit(r->images, t->pid);
+		jit_files_end_process(r->jit_files, t->pid, UINT64_MAX);
 	}
 	if (fork)
 		TRACE_PUT(r->writer, fork, t->time_ns, t->pid, t->tid, .ppid = t->ppid, .ptid = t->ptid);
@@ -113,7 +113,7 @@ static void on_task(void *recording, const struct kernel_task *t)
 		TRACE_PUT(r->writer, exit, t->time_ns, t->pid, t->tid, .ppid = t->ppid, .ptid = t->ptid);
 }
 
-static void on_comm(void *recording, const struct kernel_comm *c, uint64_t time_ns)
+static void record_comm(void *recording, const struct kernel_comm *c, uint64_t time_ns)
 {
 	struct recording *r = recording;
 
@@ -121,14 +121,14 @@ static void on_comm(void *recording, const struct kernel_comm *c, uint64_t time_
 		if (r->options.executed)
 			r->options.executed(r->options.context, c, time_ns);
 		if (r->gdb_jit)
-			gdb_jit_poll_exec(r->gdb_jit, (pid_t)c->pid);
-		engines_exec(r->engines, (pid_t)c->pid, c->name, c->bytes, time_ns);
+			gdb_jit_poll_note_exec(r->gdb_jit, (pid_t)c->pid);
+		engines_note_exec(r->engines, (pid_t)c->pid, c->name, c->bytes, time_ns);
 	}
 	recording_write_comm(r, c, time_ns);
 }
 
 /* Of the thread in the record's id, also if the record names the other thread. */
-static void on_switch(void *recording, const struct perf_event_header *h, const struct record_id *id)
+static void record_context_switch(void *recording, const struct perf_event_header *h, const struct record_id *id)
 {
 	struct switch_sample sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) },
 					(uint64_t)id->tid << 32 | id->pid, id->time_ns, id->cpu, TRACE_SWITCH_IN };
@@ -136,17 +136,17 @@ static void on_switch(void *recording, const struct perf_event_header *h, const 
 
 	if (h->misc & PERF_RECORD_MISC_SWITCH_OUT)
 		sample.kind = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
-	engines_switch(r->engines, (pid_t)id->pid, (pid_t)id->tid, id->time_ns, sample.kind == TRACE_SWITCH_IN);
+	engines_note_switch(r->engines, (pid_t)id->pid, (pid_t)id->tid, id->time_ns, sample.kind == TRACE_SWITCH_IN);
 	if (r->switches < r->nr_columns)
-		on_sample(r, r->switches, &sample.header, NULL);
+		add_sample_to_recording(r, r->switches, &sample.header, NULL);
 }
 
-static void on_lost(void *recording, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
+static void record_lost_samples(void *recording, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
 {
-	recording_lose(recording, reason, pid, tid, count);
+	recording_count_loss(recording, reason, pid, tid, count);
 }
 
-static void on_ended(void *recording, const struct counter_end *c)
+static void record_counter_end(void *recording, const struct counter_end *c)
 {
 	struct recording *r = recording;
 
@@ -157,5 +157,6 @@ static void on_ended(void *recording, const struct counter_end *c)
 
 struct sink recording_sink(struct recording *r)
 {
-	return (struct sink){ r, on_sample, on_mapping, on_task, on_comm, on_switch, on_lost, on_ended };
+	return (struct sink){ r,	   add_sample_to_recording, record_mapping,	 record_fork_or_exit,
+			      record_comm, record_context_switch,   record_lost_samples, record_counter_end };
 }

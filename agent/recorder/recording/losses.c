@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-void recording_lose(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
+void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
 {
 	struct losses *l = &r->losses;
 	int i;
@@ -22,7 +22,7 @@ void recording_lose(struct recording *r, enum loss_reason reason, uint32_t pid, 
 	l->thread[i].count += count;
 }
 
-static void write_loss(struct recording *r, const struct thread_loss *l)
+static void write_loss_record(struct recording *r, const struct thread_loss *l)
 {
 	TRACE_PUT(r->writer, loss, recording_now_ns(r), l->pid, l->tid, .reason = trace_string(trace_losses[l->reason].text),
 		  .count = l->count);
@@ -35,14 +35,14 @@ void recording_write_losses(struct recording *r)
 	uint64_t before[NR_LOSSES];
 
 	trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS);
-	l->total[LOSS_WRITE_RECORDS] = trace_writer_lost(r->writer);
+	l->total[LOSS_WRITE_RECORDS] = trace_writer_nr_lost(r->writer);
 	memcpy(before, l->written, sizeof(before));
 	for (int i = 0; i < l->nr_threads; i++)
-		write_loss(r, &l->thread[i]);
+		write_loss_record(r, &l->thread[i]);
 	l->nr_threads = 0;
 	for (int i = 0; i < NR_LOSSES; i++) /* and the others */
 		if (l->total[i] > l->written[i])
-			write_loss(r, &(struct thread_loss){ (enum loss_reason)i, 0, 0, l->total[i] - l->written[i] });
+			write_loss_record(r, &(struct thread_loss){ (enum loss_reason)i, 0, 0, l->total[i] - l->written[i] });
 	if (trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS)) /* said again when there is room */
 		memcpy(l->written, before, sizeof(before));
 }

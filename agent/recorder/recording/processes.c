@@ -28,7 +28,7 @@ static void read_comm(pid_t pid, char comm[64])
 		close(fd);
 }
 
-static void write_process(struct recording *r, pid_t pid, const char *executable, size_t bytes)
+static void write_process_record(struct recording *r, pid_t pid, const char *executable, size_t bytes)
 {
 	char comm[64];
 
@@ -44,7 +44,7 @@ void recording_write_process(struct recording *r, pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	n = readlink(path, text, sizeof(text));
-	write_process(r, pid, text, n > 0 ? (size_t)n : 0);
+	write_process_record(r, pid, text, n > 0 ? (size_t)n : 0);
 }
 
 void recording_add_process(struct recording *r, pid_t pid)
@@ -55,7 +55,7 @@ void recording_add_process(struct recording *r, pid_t pid)
 
 void recording_add_child(struct recording *r, pid_t pid, char **command)
 {
-	write_process(r, pid, "", 0); /* until its exec it is ourselves */
+	write_process_record(r, pid, "", 0); /* until its exec it is ourselves */
 	r->nr_processes++;
 	host_options_write_of_command(r->writer, (uint32_t)pid, recording_now_ns(r), command);
 }
@@ -72,7 +72,7 @@ struct of_process {
 	uint64_t time_ns;
 };
 
-static int write_thread(void *context, pid_t tid)
+static int write_thread_comm(void *context, pid_t tid)
 {
 	const struct of_process *t = context;
 	char comm[64];
@@ -91,7 +91,7 @@ void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	proc_each_number(path, write_thread, &(struct of_process){ r, pid, time_ns });
+	proc_each_numbered_entry(path, write_thread_comm, &(struct of_process){ r, pid, time_ns });
 }
 
 void recording_write_exec(struct recording *r, pid_t pid)
@@ -139,7 +139,7 @@ static void write_hole(struct hole *h, bool of_file)
 	h->nr = 0;
 }
 
-static int write_mapping(void *context, const struct proc_mapping *p)
+static int write_existing_mapping(void *context, const struct proc_mapping *p)
 {
 	struct hole *h = context;
 
@@ -164,6 +164,6 @@ void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns)
 	struct of_process process = { r, pid, time_ns };
 	struct hole hole = { .process = &process };
 
-	proc_each_mapping(proc_mem_living_thread(pid), write_mapping, &hole);
+	proc_each_mapping(proc_mem_living_thread(pid), write_existing_mapping, &hole);
 	write_hole(&hole, false);
 }

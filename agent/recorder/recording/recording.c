@@ -12,7 +12,7 @@
 #define LISTS_MS 10 /* code that is freed between two looks is never seen */
 #define EARLY_NS 2000000000ull /* files of images are not read beside a host that runs for shorter than this */
 
-static void destroy(struct recording *r)
+static void free_recording(struct recording *r)
 {
 	gdb_jit_poll_destroy(r->gdb_jit);
 	engines_destroy(r->engines);
@@ -27,12 +27,12 @@ static void destroy(struct recording *r)
 	free(r);
 }
 
-static void on_notice(void *recording, const char *sentence)
+static void write_engine_notice(void *recording, const char *sentence)
 {
 	recording_notice(recording, NOTICE_HOST, "%s", sentence);
 }
 
-static int create_parts(struct recording *r)
+static int create_recording_parts(struct recording *r)
 {
 	const struct recording_options *o = &r->options;
 
@@ -43,8 +43,8 @@ static int create_parts(struct recording *r)
 		return -ENOMEM;
 	images_fetch(r->images, o->debuginfod);
 	if (o->past_end_ns) {
-		images_of_the_past(r->images, o->past_same_kernel);
-		jit_files_of_the_past(r->jit_files, o->past_end_ns, o->past_end_s, o->past_other_clock);
+		images_set_past(r->images, o->past_same_kernel);
+		jit_files_set_past(r->jit_files, o->past_end_ns, o->past_end_s, o->past_other_clock);
 	}
 	return 0;
 }
@@ -58,10 +58,10 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 		return diag_fail(d, ENOMEM, "out of memory for a recording");
 	r->options = *o;
 	r->begin_ns = clock_now_ns();
-	ret = create_parts(r) ? diag_fail(d, ENOMEM, "out of memory for a recording") :
-				trace_writer_open(o->output, !o->uncompressed, &r->writer, d);
+	ret = create_recording_parts(r) ? diag_fail(d, ENOMEM, "out of memory for a recording") :
+					  trace_writer_open(o->output, !o->uncompressed, &r->writer, d);
 	if (ret == 0 && !o->past_end_ns) {
-		r->engines = engines_create(r->writer, on_notice, r, o->stack_bytes);
+		r->engines = engines_create(r->writer, write_engine_notice, r, o->stack_bytes);
 		if (!r->engines)
 			ret = diag_fail(d, ENOMEM, "out of memory for a recording");
 	}
@@ -73,7 +73,7 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 	return 0;
 }
 
-static int add_column(struct recording *r, const struct perf_event_attr *attr, const struct clock_pairs *pairs)
+static int add_sample_column(struct recording *r, const struct perf_event_attr *attr, const struct clock_pairs *pairs)
 {
 	int ret;
 
@@ -93,7 +93,7 @@ int recording_add_event(struct recording *r, const struct event *e, const struct
 {
 	recording_write_event(r, r->nr_columns, e, how);
 	r->switches = r->nr_columns + 1;
-	return add_column(r, &e->attr, how->pairs);
+	return add_sample_column(r, &e->attr, how->pairs);
 }
 
 int recording_add_switches(struct recording *r, const char *scope)
@@ -105,7 +105,7 @@ int recording_add_switches(struct recording *r, const char *scope)
 
 	recording_write_event(r, r->nr_columns, &switches, &(struct recording_event){ .scope = scope });
 	r->switches = r->nr_columns;
-	return add_column(r, &attr, NULL);
+	return add_sample_column(r, &attr, NULL);
 }
 
 struct trace_writer *recording_writer(struct recording *r)
@@ -113,22 +113,22 @@ struct trace_writer *recording_writer(struct recording *r)
 	return r->writer;
 }
 
-void recording_read_engine(struct recording *r, pid_t pid)
+void recording_add_engine_process(struct recording *r, pid_t pid)
 {
-	engines_add(r->engines, pid);
+	engines_add_process(r->engines, pid);
 }
 
-bool recording_is_server(const struct recording *r, pid_t pid)
+bool recording_is_postmaster(const struct recording *r, pid_t pid)
 {
-	return engines_is_parent(r->engines, pid);
+	return engines_is_postmaster(r->engines, pid);
 }
 
-void recording_read_jit_lists(struct recording *r, pid_t pid)
+void recording_watch_jit_lists(struct recording *r, pid_t pid)
 {
 	int ret = r->gdb_jit ? 0 : gdb_jit_poll_create(r->writer, &r->gdb_jit);
 
 	if (ret == 0)
-		ret = gdb_jit_poll_add(r->gdb_jit, pid);
+		ret = gdb_jit_poll_add_process(r->gdb_jit, pid);
 	if (ret == -EPERM)
 		recording_notice(r, NOTICE_REFUSED, "GDB JIT interface of process %d unavailable (its memory cannot be read: "
 				 "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
@@ -142,15 +142,15 @@ void recording_begin_drain(struct recording *r)
 		jit_files_look(r->jit_files);
 }
 
-void recording_look(struct recording *r)
+void recording_poll_jit_lists(struct recording *r)
 {
 	if (r->gdb_jit)
-		gdb_jit_poll_look(r->gdb_jit, recording_now_ns(r));
+		gdb_jit_poll_lists(r->gdb_jit, recording_now_ns(r));
 }
 
-static void settle(struct recording *r, bool last)
+static void settle_recording_parts(struct recording *r, bool last)
 {
-	engines_look(r->engines, recording_now_ns(r));
+	engines_poll_backends(r->engines, recording_now_ns(r));
 	if (last || !r->options.past_end_ns) /* those of the past do not grow */
 		jit_files_drain(r->jit_files, r->writer, last, &r->losses.total[LOSS_FILES_BAD]);
 	images_settle(r->images);
@@ -158,10 +158,10 @@ static void settle(struct recording *r, bool last)
 
 void recording_settle(struct recording *r)
 {
-	settle(r, false);
+	settle_recording_parts(r, false);
 }
 
-static void flush(struct recording *r)
+static void flush_recording_chunks(struct recording *r)
 {
 	recording_flush_samples(r);
 	recording_write_losses(r);
@@ -172,14 +172,14 @@ void recording_flush(struct recording *r)
 {
 	uint64_t now_ns = recording_now_ns(r);
 
-	flush(r);
+	flush_recording_chunks(r);
 	if (!r->options.past_end_ns && now_ns - r->begin_ns >= EARLY_NS)
 		images_write_early(r->images, r->writer, now_ns);
 }
 
 int recording_wait_ms(const struct recording *r, int most)
 {
-	int engines_ms = engines_look_ms(r->engines);
+	int engines_ms = engines_poll_interval_ms(r->engines);
 
 	if (r->gdb_jit && gdb_jit_poll_is_polling(r->gdb_jit) && most > LISTS_MS)
 		most = LISTS_MS;
@@ -196,19 +196,21 @@ struct recording_state recording_state(const struct recording *r)
 
 /* ------------------------------------------------------------------------------------------------------------ its end */
 
-static void write_what_lists_lack(struct recording *r)
+static void write_jit_list_losses(struct recording *r)
 {
 	if (!r->gdb_jit)
 		return;
-	gdb_jit_poll_finish(r->gdb_jit);
-	if (gdb_jit_poll_bad(r->gdb_jit))
-		recording_notice(r, NOTICE_LOSS, "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
+	gdb_jit_poll_finish_walks(r->gdb_jit);
+	if (gdb_jit_poll_nr_bad_entries(r->gdb_jit))
+		recording_notice(r, NOTICE_LOSS,
+				 "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
 				 "freed); `tailor run` records them through the agent",
-				 (unsigned long long)gdb_jit_poll_bad(r->gdb_jit));
-	if (gdb_jit_poll_cut(r->gdb_jit))
-		recording_notice(r, NOTICE_LOSS, "code registered for debuggers not read completely in %llu processes (over 1,000,000 "
+				 (unsigned long long)gdb_jit_poll_nr_bad_entries(r->gdb_jit));
+	if (gdb_jit_poll_nr_processes_cut(r->gdb_jit))
+		recording_notice(r, NOTICE_LOSS,
+				 "code registered for debuggers not read completely in %llu processes (over 1,000,000 "
 				 "entries, 2 GiB of objects, or 512 MiB of data to search); `tailor run` records it through the agent",
-				 (unsigned long long)gdb_jit_poll_cut(r->gdb_jit));
+				 (unsigned long long)gdb_jit_poll_nr_processes_cut(r->gdb_jit));
 }
 
 static void write_missing(struct recording *r, const struct images_missing *missing, const char *what)
@@ -246,10 +248,10 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	const char *nameless;
 	int error;
 
-	settle(r, true);
-	write_what_lists_lack(r);
+	settle_recording_parts(r, true);
+	write_jit_list_losses(r);
 	write_what_maps_lack(r);
-	engines_end(r->engines, recording_now_ns(r));
+	engines_end_plans(r->engines, recording_now_ns(r));
 	nameless = kernel_names_write(r->kernel_names, r->options.past_names, r->writer, recording_now_ns(r));
 	if (nameless)
 		recording_notice(r, NOTICE_LADDER, "%s", nameless);
@@ -257,7 +259,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 		recording_notice(r, NOTICE_REFUSED, "%u jitdump file%s left out: %s; record with `perf record -k mono`",
 				 jit_files_left_out(r->jit_files), jit_files_left_out(r->jit_files) == 1 ? "" : "s",
 				 r->options.past_other_clock);
-	flush(r); /* before files of images, where there is room for a part of it all only */
+	flush_recording_chunks(r); /* before files of images, where there is room for a part of it all only */
 	images_write(r->images, r->writer, recording_now_ns(r));
 	if (images_fetch_problem(r->images))
 		recording_notice(r, NOTICE_REFUSED, "%s", images_fetch_problem(r->images));
@@ -273,7 +275,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	if (error)
 		diag_fail(d, error, "cannot write the whole trace '%s': %s; the part that was written can be read", r->output,
 			  strerror(error));
-	destroy(r);
+	free_recording(r);
 	return -error;
 }
 
@@ -288,5 +290,5 @@ void recording_drop(struct recording *r)
 		if (remove)
 			unlink(r->output);
 	}
-	destroy(r);
+	free_recording(r);
 }

@@ -57,7 +57,7 @@ int recording_add_event(struct recording *r, const struct event *e, const struct
 /* ... or, as the last one, context switches (TRACE_EVENT_SWITCH): each one. */
 int recording_add_switches(struct recording *r, const char *scope);
 /* Something was lost; pid, tid: of whom, as far as that is known, or 0.  The sink's lost() does the same. */
-void recording_lose(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
+void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 /* Where what is counted goes; its context is r. */
 struct sink recording_sink(struct recording *r);
 struct trace_writer *recording_writer(struct recording *r);
@@ -71,7 +71,7 @@ struct recording_header {
 void recording_write_header(struct recording *r, const struct recording_header *h);
 /* A sentence into the trace, and to who wants notices; only into the trace. */
 void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void recording_note(struct recording *r, enum notice_kind kind, const char *text, size_t bytes);
+void recording_write_notice(struct recording *r, enum notice_kind kind, const char *text, size_t bytes);
 /* A process that existed before the recording, and counts as one of it; one that is about to execute this command; one that is a copy of
  * its parent since then; one of which the kernel tells as well. */
 void recording_add_process(struct recording *r, pid_t pid);
@@ -79,7 +79,7 @@ void recording_add_child(struct recording *r, pid_t pid, char **command);
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns);
 void recording_write_process(struct recording *r, pid_t pid);
 /* pid runs another program since then: what was mapped before is gone. */
-void recording_begin_program(struct recording *r, uint32_t pid, uint64_t time_ns);
+void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns);
 /* An exec without a record of the kernel; the names of threads; the present executable mappings. */
 void recording_write_exec(struct recording *r, pid_t pid);
 void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns);
@@ -87,24 +87,24 @@ void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns);
 
 /* ---- what is read from outside of a process that runs, and has no agent */
 /* A server of a database? */
-void recording_read_engine(struct recording *r, pid_t pid);
+void recording_add_engine_process(struct recording *r, pid_t pid);
 /* ... whose processes are all meant? */
-bool recording_is_server(const struct recording *r, pid_t pid);
+bool recording_is_postmaster(const struct recording *r, pid_t pid);
 /* Code that was registered for debuggers. */
-void recording_read_jit_lists(struct recording *r, pid_t pid);
+void recording_watch_jit_lists(struct recording *r, pid_t pid);
 
 /* ---- agents (registrations.c) */
 /* It has said hello; its log has so many bytes. */
 void recording_add_guest(struct recording *r, uint32_t pid, uint32_t tid, const char *version, uint64_t log_bytes);
 /* A record of its log, as schema_parse() yielded it. */
-void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns, const struct schema_value *values,
-			int nr);
+void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns,
+				const struct schema_value *values, int nr);
 /* What counters of a block say; flags: JITREG_VALUES_*. */
-void recording_write_counts(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr);
+void recording_write_counter_values(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr);
 
 /* ---- as long as it runs: before logs are drained, before rings are drained, after, and now and then */
 void recording_begin_drain(struct recording *r);
-void recording_look(struct recording *r);
+void recording_poll_jit_lists(struct recording *r);
 void recording_settle(struct recording *r);
 /* Gathered records go to the file. */
 void recording_flush(struct recording *r);

@@ -59,12 +59,12 @@ void recording_notice(struct recording *r, enum notice_kind kind, const char *fo
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	recording_note(r, kind, text, strlen(text));
+	recording_write_notice(r, kind, text, strlen(text));
 	if (r->options.notice)
 		r->options.notice(r->options.context, text);
 }
 
-void recording_note(struct recording *r, enum notice_kind kind, const char *text, size_t bytes)
+void recording_write_notice(struct recording *r, enum notice_kind kind, const char *text, size_t bytes)
 {
 	TRACE_PUT(r->writer, notice, recording_now_ns(r), 0, 0, .kind = trace_string(trace_notices[kind]), .sentence = { text, bytes });
 }
@@ -74,24 +74,24 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 	bool executable = m->prot & PROT_EXEC;
 
 	if (executable) {
-		images_map(r->images, m, time_ns);
-		jit_files_map(r->jit_files, m, time_ns);
+		images_add_mapping(r->images, m, time_ns);
+		jit_files_add_mapping(r->jit_files, m, time_ns);
 	}
 	TRACE_PUT(r->writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
 		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },
 		  .device = m->file.device, .inode = m->file.inode, .generation = m->file.generation);
 }
 
-void recording_begin_program(struct recording *r, uint32_t pid, uint64_t time_ns)
+void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns)
 {
-	images_exec(r->images, pid, time_ns);
-	jit_files_end(r->jit_files, pid, time_ns);
+	images_note_exec(r->images, pid, time_ns);
+	jit_files_end_process(r->jit_files, pid, time_ns);
 }
 
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns)
 {
 	if (c->exec)
-		recording_begin_program(r, c->pid, time_ns);
+		recording_note_exec(r, c->pid, time_ns);
 	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
 }
 

@@ -12,7 +12,7 @@
 #define INSTRUCTION_POINTER (1ull << REGISTER_PERF_IP) /* of the caller, where the kernel was sampled */
 #define TAG_REGISTERS (0xfull << 20 | 1ull << 1) /* r12-r15, rbx: where tags can live */
 
-static void learn_image(struct recording *r, uint32_t pid, uint64_t time_ns, const struct schema_value *v)
+static void add_image_mappings(struct recording *r, uint32_t pid, uint64_t time_ns, const struct schema_value *v)
 {
 	const struct schema_value *segments = &v[F(image, segments)], *path = &v[F(image, path)], *id = &v[F(image, build_id)];
 	bool vdso = v[F(image, flags)].u & JITREG_IMAGE_VDSO;
@@ -24,9 +24,22 @@ static void learn_image(struct recording *r, uint32_t pid, uint64_t time_ns, con
 
 		memcpy(&g, (const char *)segments->p + i * sizeof(g), sizeof(g));
 		if (g.prot & PROT_EXEC)
-			images_map(r->images, &(struct mapping){ pid, pid, (uint32_t)g.prot, g.address, g.bytes, g.file_offset,
-								 vdso ? "[vdso]" : path->p, vdso ? 6 : path->bytes, id->p,
-								 vdso ? 0 : id->bytes, { 0 }, false }, time_ns);
+			images_add_mapping(
+				r->images,
+				&(struct mapping){
+					pid,
+					pid,
+					(uint32_t)g.prot,
+					g.address,
+					g.bytes,
+					g.file_offset,
+					vdso ? "[vdso]" : path->p,
+					vdso ? 6 : path->bytes,
+					id->p,
+					vdso ? 0 : id->bytes,
+					{ 0 },
+					false },
+				time_ns);
 	}
 }
 
@@ -36,10 +49,10 @@ void recording_keep_registers(struct recording *r)
 
 	if (!r->options.registers) /* who asked for some gets them */
 		for (uint32_t i = 0; i < r->nr_columns; i++)
-			samples_keep(r->samples[i], mask);
+			samples_keep_registers(r->samples[i], mask);
 }
 
-static void learn_tag(struct recording *r, const struct schema_value *v)
+static void note_tag_location(struct recording *r, const struct schema_value *v)
 {
 	uint64_t where = v[F(tag, where)].u;
 
@@ -57,7 +70,7 @@ static void learn_tag(struct recording *r, const struct schema_value *v)
  * A sentence of an agent.  That a host is newer than the agent knows is what its user should see: once, whatever the processes, and as
  * text, since it is theirs.
  */
-static void take_note(struct recording *r, uint32_t pid, const struct schema_value *text)
+static void write_agent_note(struct recording *r, uint32_t pid, const struct schema_value *text)
 {
 	char sentence[NEWER_BYTES];
 	size_t bytes = text->bytes < sizeof(sentence) - 1 ? text->bytes : sizeof(sentence) - 1;
@@ -79,27 +92,27 @@ static void take_note(struct recording *r, uint32_t pid, const struct schema_val
 			return;
 		}
 	}
-	recording_note(r, NOTICE_HOST, text->p, text->bytes);
+	recording_write_notice(r, NOTICE_HOST, text->p, text->bytes);
 }
 
-void recording_register(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns, const struct schema_value *values,
-			int nr)
+void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns,
+				const struct schema_value *values, int nr)
 {
 	if (id == JITREG_IMAGE)
-		learn_image(r, pid, time_ns, values);
+		add_image_mappings(r, pid, time_ns, values);
 	else if (id == JITREG_LOAD)
-		jit_files_announced(r->jit_files, pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
+		jit_files_note_code(r->jit_files, pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
 	else if (id == JITREG_CODE_UNLOAD)
 		jit_files_unloaded(r->jit_files, pid, values[F(code_unload, address)].u, values[F(code_unload, bytes)].u, time_ns);
 	else if (id == JITREG_TAG)
-		learn_tag(r, values);
+		note_tag_location(r, values);
 	if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
-		take_note(r, pid, &values[F(control, name)]);
+		write_agent_note(r, pid, &values[F(control, name)]);
 	else if (trace_record_values(r->writer, id, time_ns, pid, tid, values, nr) == -E2BIG)
-		recording_lose(r, LOSS_LOG_BAD, 0, 0, 1);
+		recording_count_loss(r, LOSS_LOG_BAD, 0, 0, 1);
 }
 
-void recording_write_counts(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr)
+void recording_write_counter_values(struct recording *r, uint32_t pid, uint32_t flags, uint64_t block, const uint64_t *values, uint32_t nr)
 {
 	TRACE_PUT(r->writer, counter_values, recording_now_ns(r), pid, 0, .block = block, .flags = flags,
 		  .values = { (const struct jitreg_count *)values, nr });
@@ -108,7 +121,7 @@ void recording_write_counts(struct recording *r, uint32_t pid, uint32_t flags, u
 void recording_add_guest(struct recording *r, uint32_t pid, uint32_t tid, const char *version, uint64_t log_bytes)
 {
 	TRACE_PUT(r->writer, guest, recording_now_ns(r), pid, tid, .version = trace_string(version), .log_bytes = log_bytes);
-	engines_has_agent(r->engines, (pid_t)pid);
+	engines_note_agent(r->engines, (pid_t)pid);
 	if (r->gdb_jit || gdb_jit_poll_create(r->writer, &r->gdb_jit) == 0)
 		gdb_jit_poll_add_with_agent(r->gdb_jit, (pid_t)pid);
 }

@@ -20,7 +20,7 @@ struct answer {
 	char sentence[CONTROL_BYTES];
 };
 
-static void name_of(const char *socket, char name[128])
+static void name_of_control_socket(const char *socket, char name[128])
 {
 	snprintf(name, 128, "%s" SUFFIX, socket);
 }
@@ -30,12 +30,12 @@ int control_listen(const char *socket)
 	char name[128];
 	struct diag d;
 
-	name_of(socket, name);
+	name_of_control_socket(socket, name);
 	return handshake_listen(name, &d);
 }
 
 /* Of one that has sent something, or closed. */
-static int receive(struct control_request *r)
+static int receive_request_words(struct control_request *r)
 {
 	ssize_t n = recv(r->fd, r->text, CONTROL_BYTES, MSG_DONTWAIT);
 
@@ -50,7 +50,7 @@ static int receive(struct control_request *r)
 	return 0;
 }
 
-int control_accept(int listener, struct visitors *silent, struct control_request *r)
+int control_accept_request(int listener, struct visitors *silent, struct control_request *r)
 {
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
@@ -66,8 +66,8 @@ int control_accept(int listener, struct visitors *silent, struct control_request
 		}
 		visitors_add(silent, r->fd, peer.pid);
 	}
-	r->fd = visitors_take(silent, &peer.pid);
-	return r->fd < 0 ? -EAGAIN : receive(r);
+	r->fd = visitors_take_ready(silent, &peer.pid);
+	return r->fd < 0 ? -EAGAIN : receive_request_words(r);
 }
 
 void control_answer(int fd, int status, const char *sentence)
@@ -81,7 +81,7 @@ void control_answer(int fd, int status, const char *sentence)
 }
 
 /* Any process can take an abstract name: only the one that is known to be the recorder is asked. */
-static int connect_to(const char *socket_name, pid_t recorder)
+static int connect_to_recorder_socket(const char *socket_name, pid_t recorder)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	char name[128];
@@ -90,7 +90,7 @@ static int connect_to(const char *socket_name, pid_t recorder)
 	socklen_t peer_bytes = sizeof(peer);
 	int fd;
 
-	name_of(socket_name, name);
+	name_of_control_socket(socket_name, name);
 	bytes = strlen(name);
 	if (bytes > sizeof(a.sun_path) - 1)
 		return -ENAMETOOLONG;
@@ -109,7 +109,7 @@ static int connect_to(const char *socket_name, pid_t recorder)
 	return fd < 0 ? -errno : fd;
 }
 
-int control_ask(const char *socket_name, pid_t recorder, char *const *words, char *sentence, size_t bytes)
+int control_send_request(const char *socket_name, pid_t recorder, char *const *words, char *sentence, size_t bytes)
 {
 	char text[CONTROL_BYTES];
 	struct answer a = { 0 };
@@ -127,7 +127,7 @@ int control_ask(const char *socket_name, pid_t recorder, char *const *words, cha
 		memcpy(text + at, *words, n);
 		at += n;
 	}
-	wait.fd = connect_to(socket_name, recorder);
+	wait.fd = connect_to_recorder_socket(socket_name, recorder);
 	if (wait.fd < 0) {
 		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-wait.fd));
 		return wait.fd;

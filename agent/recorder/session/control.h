@@ -28,13 +28,13 @@ struct control_request {
 /* A listening socket beside the guests' socket of that name, or -errno. */
 int control_listen(const char *socket);
 /* 0; -EAGAIN: no request; other -errno: not permitted, or malformed.  Never waits: see handshake_accept(). */
-int control_accept(int listener, struct visitors *silent, struct control_request *r);
+int control_accept_request(int listener, struct visitors *silent, struct control_request *r);
 /* Closes fd.  status: of the command that asked, CMD_DONE or CMD_FAILED.  The sentence may have notices behind it, a line each. */
 void control_answer(int fd, int status, const char *sentence);
 
 /* Send a request to the recorder, a process, of that socket; words are NULL-terminated.  The answer's status, or -errno with a sentence in
  * answer, of CONTROL_BYTES. */
-int control_ask(const char *socket, pid_t recorder, char *const *words, char *answer, size_t bytes);
+int control_send_request(const char *socket, pid_t recorder, char *const *words, char *answer, size_t bytes);
 
 /* cmd_control.c: as the commands do it; what the recorder answers goes to a file, or nowhere.  An exit status. */
 int control_start_recording(pid_t pid, const char *output, char **options, int nr, FILE *to);

@@ -49,11 +49,11 @@ struct counts_context {
 	uint32_t pid, flags;
 };
 
-static void write_counts(void *context, uint64_t block, const uint64_t *values, uint32_t nr)
+static void write_guest_counts(void *context, uint64_t block, const uint64_t *values, uint32_t nr)
 {
 	const struct counts_context *c = context;
 
-	recording_write_counts(c->session->recording, c->pid, c->flags, block, values, nr);
+	recording_write_counter_values(c->session->recording, c->pid, c->flags, block, values, nr);
 }
 
 /* all: also of counters that have not changed. */
@@ -62,11 +62,11 @@ static void write_guest_counters(struct session *s, struct guest *g, uint32_t fl
 	struct counts_context c = { s, g->pid, flags };
 
 	if (s->recording)
-		counter_memory_read(g->counters, all, write_counts, &c);
+		counter_memory_read(g->counters, all, write_guest_counts, &c);
 }
 
 /* Now and then, should this process be killed as well: after 1 s, 2 s, 4 s, ... */
-static void write_counters_at_times(struct session *s, struct guest *g, uint64_t now_ns)
+static void write_counters_if_due(struct session *s, struct guest *g, uint64_t now_ns)
 {
 	if (!g->counters || !s->recording || now_ns - g->counters_ns < g->counters_interval_ns)
 		return;
@@ -87,7 +87,7 @@ static void give_counter_memory(struct session *s, struct handshake *h, struct w
 	struct guest *g = find_guest(s, h->pid);
 	int fd = -1;
 
-	answer->status = g ? counter_memory_add(&g->counters, h->message.log_bytes, &answer->reserved, &fd) : -ESRCH;
+	answer->status = g ? counter_memory_add_arena(&g->counters, h->message.log_bytes, &answer->reserved, &fd) : -ESRCH;
 	answer->ring_bytes = h->message.log_bytes;
 	if (g && !g->counters_interval_ns) {
 		g->counters_ns = clock_now_ns();
@@ -101,13 +101,13 @@ static void give_counter_memory(struct session *s, struct handshake *h, struct w
 /* ------------------------------------------------------------------------------------------------------------- the log */
 
 /* The host asks for samples or for none. */
-static void control(struct session *s, uint64_t action)
+static void apply_control_action(struct session *s, uint64_t action)
 {
 	if (action == JITREG_CONTROL_START || action == JITREG_CONTROL_STOP)
 		counting_pause(s->counting, action == JITREG_CONTROL_STOP);
 }
 
-static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t size)
+static void handle_log_record(void *context, uint32_t tid, const void *bytes, size_t size)
 {
 	struct schema_value values[SCHEMA_FIELDS_MAX];
 	struct log_context *c = context;
@@ -125,36 +125,36 @@ static void on_log_record(void *context, uint32_t tid, const void *bytes, size_t
 	case 0:
 		break;
 	case -ENOENT:
-		session_lose(s, LOSS_LOG_UNKNOWN, 0, 0, 1);
+		session_count_loss(s, LOSS_LOG_UNKNOWN, 0, 0, 1);
 		return;
 	default:
-		session_lose(s, LOSS_LOG_BAD, 0, 0, 1);
+		session_count_loss(s, LOSS_LOG_BAD, 0, 0, 1);
 		return;
 	}
-	if (prefix.id == JITREG_COUNTER_BLOCK && c->guest && counter_memory_announce(c->guest->counters, values)) {
-		session_lose(s, LOSS_LOG_BAD, 0, 0, 1);
+	if (prefix.id == JITREG_COUNTER_BLOCK && c->guest && counter_memory_add_block(c->guest->counters, values)) {
+		session_count_loss(s, LOSS_LOG_BAD, 0, 0, 1);
 		return;
 	}
 	if (prefix.id == JITREG_COUNTER_VALUES && c->guest && values[F(counter_values, flags)].u & JITREG_VALUES_LAST)
-		counter_memory_forget(c->guest->counters, values[F(counter_values, block)].u);
+		counter_memory_end_block(c->guest->counters, values[F(counter_values, block)].u);
 	if (c->store)
 		registration_cache_add(c->store, tid, bytes, size, values);
 	if (!s->recording)
 		return;
 	if (prefix.id == JITREG_CONTROL)
-		control(s, values[F(control, action)].u);
-	recording_register(s->recording, c->pid, tid, prefix.id, prefix.timestamp, values, nr);
+		apply_control_action(s, values[F(control, action)].u);
+	recording_add_registration(s->recording, c->pid, tid, prefix.id, prefix.timestamp, values, nr);
 }
 
 /* The counts only grow, but the guest can write anything there. */
-static void lose_growth(struct session *s, enum loss_reason reason, uint64_t *before, uint64_t now)
+static void count_loss_growth(struct session *s, enum loss_reason reason, uint64_t *before, uint64_t now)
 {
 	if (now > *before)
-		session_lose(s, reason, 0, 0, now - *before);
+		session_count_loss(s, reason, 0, 0, now - *before);
 	*before = now;
 }
 
-static bool has_ended(struct guest *g)
+static bool guest_has_ended(struct guest *g)
 {
 	struct pollfd ended = { g->pidfd, POLLIN, 0 };
 
@@ -162,23 +162,22 @@ static bool has_ended(struct guest *g)
 }
 
 /* until_ns: it may leave the rest for the next time; 0: it may not. */
-static void drain_guest(struct session *s, struct guest *g, bool last, uint64_t until_ns)
+static void drain_guest_log(struct session *s, struct guest *g, bool last, uint64_t until_ns)
 {
 	struct log_context c = { s, g->pid, g->store, g };
 	uint64_t before = g->log.nr_bytes;
 
 	g->log.until_ns = until_ns;
-	log_drain(&g->log, last, clock_now_ns(), on_log_record, &c);
+	log_drain(&g->log, last, clock_now_ns(), handle_log_record, &c);
 	s->guests.are_busy |= g->log.has_more;
 	s->guests.are_busy |= g->log.nr_bytes - before > BUSY_BYTES;
-	lose_growth(s, LOSS_LOG_FULL, &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
-	lose_growth(s, LOSS_SAMPLE_LOG_FULL, &g->samples,
-		   __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
-	lose_growth(s, LOSS_GUEST_FULL, &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
-	lose_growth(s, LOSS_LOG_GAP, &g->gap, g->log.gap_bytes);
-	lose_growth(s, LOSS_LOG_BAD, &g->refused, __atomic_load_n(&g->log.head->refused_records, __ATOMIC_RELAXED));
+	count_loss_growth(s, LOSS_LOG_FULL, &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
+	count_loss_growth(s, LOSS_SAMPLE_LOG_FULL, &g->samples, __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
+	count_loss_growth(s, LOSS_GUEST_FULL, &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
+	count_loss_growth(s, LOSS_LOG_GAP, &g->gap, g->log.gap_bytes);
+	count_loss_growth(s, LOSS_LOG_BAD, &g->refused, __atomic_load_n(&g->log.head->refused_records, __ATOMIC_RELAXED));
 	if (g->store)
-		session_lose(s, LOSS_STORE_FULL, 0, 0, registration_cache_take_forgotten(g->store));
+		session_count_loss(s, LOSS_STORE_FULL, 0, 0, registration_cache_take_forgotten(g->store));
 }
 
 static void close_guest(struct guest *g)
@@ -207,15 +206,15 @@ void session_drain_guests(struct session *s, enum drain how)
 			continue;
 		if (s->root.ended || g->log.has_more || now - g->looked_ns >= LOOK_NS) {
 			g->looked_ns = now;
-			ended = has_ended(g); /* before the drain: what it wrote last is there then */
+			ended = guest_has_ended(g); /* before the drain: what it wrote last is there then */
 		}
 		if (how == DRAIN_LAST) /* what it says from now on is in no trace */
-			log_drain_refuse(&g->log);
-		drain_guest(s, g, how == DRAIN_LAST || ended, how == DRAIN_SOME ? now + AT_A_TIME_NS : 0);
+			log_drain_refuse_writers(&g->log);
+		drain_guest_log(s, g, how == DRAIN_LAST || ended, how == DRAIN_SOME ? now + AT_A_TIME_NS : 0);
 		if (how == DRAIN_LAST || (ended && !g->log.has_more))
 			write_guest_counters(s, g, 0, true);
 		else
-			write_counters_at_times(s, g, now);
+			write_counters_if_due(s, g, now);
 		if (ended && !g->log.has_more)
 			close_guest(g);
 		if (g->log.has_more) /* the others come first then */
@@ -230,7 +229,7 @@ void session_heartbeat(struct session *s)
 			__atomic_fetch_add(&s->guests.guest[i].log.head->heartbeats, 1, __ATOMIC_RELAXED);
 }
 
-bool session_guest_lives(const struct session *s)
+bool session_has_living_guest(const struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
 		if (s->guests.guest[i].log.head)
@@ -249,7 +248,7 @@ void session_close_guests(struct session *s)
 }
 
 /* Slots of guests that have ended are used again: a month of short children must not grow us. */
-static struct guest *new_guest(struct session *s)
+static struct guest *get_guest_slot(struct session *s)
 {
 	for (size_t i = 0; i < s->guests.nr; i++)
 		if (!s->guests.guest[i].log.head)
@@ -259,17 +258,17 @@ static struct guest *new_guest(struct session *s)
 	return &s->guests.guest[s->guests.nr++];
 }
 
-static void write_guest(struct session *s, const struct guest *g)
+static void write_guest_record(struct session *s, const struct guest *g)
 {
 	recording_add_guest(s->recording, g->pid, g->tid, g->version, g->log.ring_bytes);
 }
 
-static const char *why_no_log(int error)
+static const char *text_of_log_error(int error)
 {
 	return error == EFBIG ? "limit of file sizes: ulimit -f" : strerror(error);
 }
 
-static void tell_recording(struct session *s, const struct guest *g, struct wire_answer *answer)
+static void describe_guest_to_recording(struct session *s, const struct guest *g, struct wire_answer *answer)
 {
 	pid_t pid = (pid_t)g->pid;
 
@@ -282,10 +281,10 @@ static void tell_recording(struct session *s, const struct guest *g, struct wire
 			recording_write_exec(s->recording, pid);
 		recording_write_maps(s->recording, pid, clock_now_ns());
 	}
-	write_guest(s, g);
+	write_guest_record(s, g);
 }
 
-static void say_hello(struct session *s, struct handshake *h, struct wire_answer *answer)
+static void answer_hello(struct session *s, struct handshake *h, struct wire_answer *answer)
 {
 	uint64_t bytes = h->message.log_bytes, most = s->options.dormant ? LOG_RING_BYTES_DORMANT : LOG_RING_BYTES_DEFAULT;
 	struct guest *g;
@@ -294,11 +293,11 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	/* exec in the same process: the old image's log has no writer any more */
 	g = find_guest(s, h->pid);
 	if (g) {
-		drain_guest(s, g, true, 0);
+		drain_guest_log(s, g, true, 0);
 		write_guest_counters(s, g, 0, true);
 		close_guest(g);
 	}
-	g = new_guest(s);
+	g = get_guest_slot(s);
 	if (!g) {
 		answer->status = -ENOMEM;
 		handshake_answer(h, answer, -1);
@@ -307,7 +306,7 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	*g = (struct guest){ .pid = (uint32_t)h->pid, .pidfd = -1, .tid = h->message.tid };
 	g->is_child = h->message.flags & WIRE_FLAG_CHILD;
 	if (!g->is_child)
-		session_unheard_hello(s, g->pid);
+		session_unheard_note_hello(s, g->pid);
 	snprintf(g->version, sizeof(g->version), "%.*s", (int)sizeof(h->message.guest_version) - 1, h->message.guest_version);
 	if (bytes == 0 || bytes > most)
 		bytes = most;
@@ -321,9 +320,10 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	}
 	if (answer->status) {
 		if (!s->notices.log)
-			session_notice(s, NOTICE_HOST, "registrations of process %d unavailable (cannot create its log: %s); sampling "
-				       "without them; further processes with this error are not reported", (int)h->pid,
-				       why_no_log(-answer->status));
+			session_notice(s, NOTICE_HOST,
+				       "registrations of process %d unavailable (cannot create its log: %s); sampling "
+				       "without them; further processes with this error are not reported",
+				       (int)h->pid, text_of_log_error(-answer->status));
 		s->notices.log = true;
 		handshake_answer(h, answer, -1);
 		return;
@@ -331,7 +331,7 @@ static void say_hello(struct session *s, struct handshake *h, struct wire_answer
 	g->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
 	answer->ring_bytes = g->log.ring_bytes;
 	if (s->recording)
-		tell_recording(s, g, answer);
+		describe_guest_to_recording(s, g, answer);
 	handshake_answer(h, answer, fd);
 	close(fd);
 }
@@ -344,14 +344,14 @@ void session_replay_guests(struct session *s)
 
 		if (!g->log.head)
 			continue;
-		write_guest(s, g);
-		registration_cache_each(g->store, on_log_record, &c);
+		write_guest_record(s, g);
+		registration_cache_each_record(g->store, handle_log_record, &c);
 	}
 	session_write_counters(s, JITREG_VALUES_BASE);
 }
 
 /* A stranger's file must not become a ring: it could be cut under us. */
-static bool is_perf_event(int fd)
+static bool is_perf_event_descriptor(int fd)
 {
 	static const char is[] = "anon_inode:[perf_event]";
 	char path[32], target[64];
@@ -362,7 +362,7 @@ static bool is_perf_event(int fd)
 	return n == (ssize_t)sizeof(is) - 1 && memcmp(target, is, sizeof(is) - 1) == 0;
 }
 
-static const char *why_uncounted(int error)
+static const char *text_of_counter_error(int error)
 {
 	switch (error) {
 	case EPERM:
@@ -376,7 +376,7 @@ static const char *why_uncounted(int error)
 	}
 }
 
-static void take_counters(struct session *s, struct handshake *h, struct wire_answer *answer)
+static void take_thread_counters(struct session *s, struct handshake *h, struct wire_answer *answer)
 {
 	const char *what = "no counter";
 	int error = h->message.error;
@@ -386,7 +386,7 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 	} else if (h->nr_fds) {
 		answer->status = 0;
 		for (int i = 0; i < h->nr_fds; i++)
-			if (!is_perf_event(h->fds[i]))
+			if (!is_perf_event_descriptor(h->fds[i]))
 				answer->status = -EBADF;
 		if (answer->status == 0)
 			answer->status = counting_add_thread(s->counting, h->fds, h->nr_fds, (uint32_t)h->pid, h->message.tid);
@@ -399,20 +399,22 @@ static void take_counters(struct session *s, struct handshake *h, struct wire_an
 		for (int i = 0; i < h->nr_fds; i++)
 			h->fds[i] = -1; /* the ring's now */
 	} else {
-		session_lose(s, LOSS_UNCOUNTED, 0, 0, 1);
+		session_count_loss(s, LOSS_UNCOUNTED, 0, 0, 1);
 		if (!s->notices.uncounted)
-			session_notice(s, NOTICE_REFUSED, "cannot sample thread %u of process %d: %s (%s); further threads with this error "
-				       "are not reported", h->message.tid, (int)h->pid, what, why_uncounted(error));
+			session_notice(s, NOTICE_REFUSED,
+				       "cannot sample thread %u of process %d: %s (%s); further threads with this error "
+				       "are not reported",
+				       h->message.tid, (int)h->pid, what, text_of_counter_error(error));
 		s->notices.uncounted = true;
 	}
 	/* a thread waits for milliseconds only, and then runs the host's code */
 	if (!handshake_answer(h, answer, -1) && answer->status == 0)
-		session_lose(s, LOSS_LATE, (uint32_t)h->pid, h->message.tid, 1);
+		session_count_loss(s, LOSS_LATE, (uint32_t)h->pid, h->message.tid, 1);
 }
 
 static void report_no_descriptors(struct session *s)
 {
-	session_lose(s, LOSS_UNCOUNTED, 0, 0, 1);
+	session_count_loss(s, LOSS_UNCOUNTED, 0, 0, 1);
 	if (!s->notices.descriptors)
 		session_notice(s, NOTICE_REFUSED, "cannot record a process or thread: limit of open files (ulimit -n; --scope cpu needs "
 			       "fewer); further ones with this error are not reported");
@@ -440,10 +442,10 @@ void session_serve_guests(struct session *s)
 		memset(&answer, 0, sizeof(answer));
 		switch (h.message.request) {
 		case WIRE_HELLO:
-			say_hello(s, &h, &answer);
+			answer_hello(s, &h, &answer);
 			break;
 		case WIRE_COUNTER:
-			take_counters(s, &h, &answer);
+			take_thread_counters(s, &h, &answer);
 			break;
 		case WIRE_COUNTER_MEMORY:
 			give_counter_memory(s, &h, &answer);

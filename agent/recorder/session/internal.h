@@ -154,17 +154,17 @@ void session_print_notice(void *session, const char *sentence);
 /* What is unavailable of what is to be counted: kept until there is a trace. */
 void session_add_fallback(void *session, enum notice_kind kind, const char *sentence);
 /* Something was lost; of one of the session's guests, or threads. */
-void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
+void session_count_loss(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 
 /* ---- unheard.c */
 /* pid runs another program now; it has ended; its agent has connected. */
-void session_unheard_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns);
-void session_unheard_end(struct session *s, uint32_t pid);
-void session_unheard_hello(struct session *s, uint32_t pid);
+void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns);
+void session_unheard_note_exit(struct session *s, uint32_t pid);
+void session_unheard_note_hello(struct session *s, uint32_t pid);
 /* After each drain: why some are not heard. */
-void session_unheard_look(struct session *s);
+void session_unheard_find_reasons(struct session *s);
 /* At the end of a recording: a notice for each reason. */
-void session_unheard_write(struct session *s);
+void session_unheard_write_notices(struct session *s);
 
 /* ---- recordings.c */
 /* last: for the recording that is written. */
@@ -174,7 +174,7 @@ int session_begin_recording(struct session *s, struct diag *d);
 /* Last drain, image files, END; s->result says what was recorded.  0, or -errno with a sentence. */
 int session_end_recording(struct session *s, int wait_status, struct diag *d);
 /* The one line that sums a recording up: s->result. */
-void session_put_result(struct session *s, const struct recording_state *r);
+void session_format_result(struct session *s, const struct recording_state *r);
 /* Nothing was recorded: remove the trace. */
 void session_drop_recording(struct session *s);
 
@@ -185,7 +185,7 @@ int session_attach_tree(struct session *s, pid_t root);
 /* ---- requests.c: what `tailor start`, `stop` and `status` ask for */
 void session_serve_control(struct session *s, bool our_child);
 /* Answers the `tailor stop` that waits for the result. */
-void session_answer_asker(struct session *s);
+void session_answer_stop_request(struct session *s);
 
 /* ---- progress.c: a line on the terminal */
 void session_progress_start(struct session *s, bool our_child);
@@ -205,7 +205,7 @@ enum drain {
 void session_drain_guests(struct session *s, enum drain how);
 /* Writes what execution counters say at the begin of a recording beside guests that count already (JITREG_VALUES_BASE), and at its end. */
 void session_write_counters(struct session *s, uint32_t flags);
-bool session_guest_lives(const struct session *s);
+bool session_has_living_guest(const struct session *s);
 /* The guest in this process; NULL: it has none. */
 const struct guest *session_find_guest(const struct session *s, pid_t pid);
 /* Increments the heartbeat in all logs, for threads that wait for the recorder; at least every few milliseconds. */

@@ -43,10 +43,10 @@ void session_add_fallback(void *session, enum notice_kind kind, const char *sent
 	}
 }
 
-void session_lose(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
+void session_count_loss(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
 {
 	if (s->recording)
-		recording_lose(s->recording, reason, pid, tid, count);
+		recording_count_loss(s->recording, reason, pid, tid, count);
 	else
 		s->lost[reason] += count;
 }

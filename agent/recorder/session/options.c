@@ -42,7 +42,7 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static uint64_t number(struct argp_state *state, const char *name, const char *text, uint64_t least, uint64_t most)
+static uint64_t parse_bounded_number(struct argp_state *state, const char *name, const char *text, uint64_t least, uint64_t most)
 {
 	char *end;
 	uint64_t n;
@@ -63,7 +63,7 @@ static const struct {
 } registers[] = { REGISTERS(REGISTER_){ "ip", REGISTER_PERF_IP }, { "flags", REGISTER_PERF_FLAGS } };
 #undef REGISTER_
 
-static uint64_t register_mask(struct argp_state *state, const char *list)
+static uint64_t parse_register_mask(struct argp_state *state, const char *list)
 {
 	uint64_t mask = 0;
 
@@ -88,7 +88,7 @@ static uint64_t register_mask(struct argp_state *state, const char *list)
 	return mask | 1ull << 7 | 1ull << 8;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse_sampling_option(int key, char *arg, struct argp_state *state)
 {
 	struct session_options *o = state->input;
 
@@ -100,14 +100,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->counting.event.name = arg;
 		break;
 	case 'r':
-		o->counting.event.rate = number(state, "rate", arg, 1, 1000000);
+		o->counting.event.rate = parse_bounded_number(state, "rate", arg, 1, 1000000);
 		o->counting.event.period = 0;
 		break;
 	case KEY_PERIOD:
-		o->counting.event.period = number(state, "period", arg, 1, 1ull << 50);
+		o->counting.event.period = parse_bounded_number(state, "period", arg, 1, 1ull << 50);
 		break;
 	case KEY_STACK:
-		o->counting.event.stack_bytes = (uint32_t)number(state, "stack", arg, 0, 65528) & ~7u;
+		o->counting.event.stack_bytes = (uint32_t)parse_bounded_number(state, "stack", arg, 0, 65528) & ~7u;
 		break;
 	case KEY_SCOPE:
 		if (strcmp(arg, "cpu") != 0 && strcmp(arg, "thread") != 0)
@@ -120,13 +120,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->counting.sampler = arg[0] == 'a' ? SAMPLER_AUTO : arg[0] == 's' ? SAMPLER_SIGNAL : SAMPLER_TIMER;
 		break;
 	case KEY_REGISTERS:
-		o->counting.event.registers = register_mask(state, arg);
+		o->counting.event.registers = parse_register_mask(state, arg);
 		break;
 	case KEY_FRAME_POINTERS:
 		o->counting.event.frame_pointers = true;
 		break;
 	case KEY_IMAGE_CODE:
-		o->image_code_bytes = number(state, "image-code", arg, 0, 1u << 25);
+		o->image_code_bytes = parse_bounded_number(state, "image-code", arg, 0, 1u << 25);
 		break;
 	case KEY_DEBUGINFOD:
 		o->debuginfod = true;
@@ -149,7 +149,7 @@ static const struct argp_option dormant_options[] = {
 	{ 0 },
 };
 
-static error_t parse_dormant(int key, char *arg, struct argp_state *state)
+static error_t parse_dormant_option(int key, char *arg, struct argp_state *state)
 {
 	struct session_options *o = state->input;
 
@@ -158,7 +158,7 @@ static error_t parse_dormant(int key, char *arg, struct argp_state *state)
 		o->dormant = true;
 		break;
 	case KEY_MEMORY:
-		o->store_bytes = number(state, "memory", arg, 1, 1u << 20) << 20;
+		o->store_bytes = parse_bounded_number(state, "memory", arg, 1, 1u << 20) << 20;
 		break;
 	case ARGP_KEY_END:
 		if (o->dormant && (o->counting.scope_thread || o->counting.sampler != SAMPLER_AUTO))
@@ -171,7 +171,7 @@ static error_t parse_dormant(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp dormant_argp = { dormant_options, parse_dormant, NULL, NULL, NULL, NULL, NULL };
+const struct argp dormant_argp = { dormant_options, parse_dormant_option, NULL, NULL, NULL, NULL, NULL };
 
 enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT };
 
@@ -185,7 +185,7 @@ static const struct argp_option attach_options[] = {
 	{ 0 },
 };
 
-static error_t parse_attach(int key, char *arg, struct argp_state *state)
+static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 {
 	struct session_options *o = state->input;
 	double seconds;
@@ -216,10 +216,10 @@ static error_t parse_attach(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp attach_argp = { attach_options, parse_attach, NULL, NULL, NULL, NULL, NULL };
+const struct argp attach_argp = { attach_options, parse_attach_option, NULL, NULL, NULL, NULL, NULL };
 
 /* The process's number was theirs to read. */
-static error_t parse_request(int key, char *arg, struct argp_state *state)
+static error_t parse_request_option(int key, char *arg, struct argp_state *state)
 {
 	(void)arg;
 	if (key == ARGP_KEY_INIT)
@@ -228,11 +228,11 @@ static error_t parse_request(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child request_children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
-const struct argp request_argp = { NULL, parse_request, NULL, NULL, request_children, NULL, NULL };
+const struct argp request_argp = { NULL, parse_request_option, NULL, NULL, request_children, NULL, NULL };
 
-const struct argp sampling_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+const struct argp sampling_argp = { options, parse_sampling_option, NULL, NULL, NULL, NULL, NULL };
 
-void options_take_pid(struct argp_state *state, pid_t *pid, const char *arg)
+void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg)
 {
 	char *end;
 

@@ -17,6 +17,6 @@ extern const struct argp request_argp;
 extern const struct argp dormant_argp;
 
 /* The one PID of a command, at ARGP_KEY_ARG; *pid is 0 before it. */
-void options_take_pid(struct argp_state *state, pid_t *pid, const char *arg);
+void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg);
 
 #endif

@@ -9,14 +9,14 @@
 
 #define FLUSH_NS 200000000ull /* a recorder that is killed loses at most this */
 
-static void on_executed(void *session, const struct kernel_comm *c, uint64_t time_ns)
+static void note_executed_program(void *session, const struct kernel_comm *c, uint64_t time_ns)
 {
-	session_unheard_exec(session, c, time_ns);
+	session_unheard_note_exec(session, c, time_ns);
 }
 
-static void on_exited(void *session, uint32_t pid)
+static void note_exited_process(void *session, uint32_t pid)
 {
-	session_unheard_end(session, pid);
+	session_unheard_note_exit(session, pid);
 }
 
 /* ------------------------------------------------------------------------------------------------- its begin and its end */
@@ -25,7 +25,7 @@ static const char batches[] = "PEBS in batches: the processor collects many samp
 			      "with a fixed period and without stacks or call chains";
 
 /* What is counted, as the trace has it. */
-static int add_events(struct session *s)
+static int add_counted_events(struct session *s)
 {
 	const struct events *events = counting_events(s->counting);
 	enum wire_sampler sampler = counting_sampler(s->counting);
@@ -47,17 +47,25 @@ static int create_recording(struct session *s, struct diag *d)
 	const struct session_options *o = &s->options;
 	const struct recording_header header = { o->command, o->way, o->no_adapt };
 	enum wire_sampler sampler = counting_sampler(s->counting);
-	int ret = recording_create(&(struct recording_options){
-		.output = o->output, .uncompressed = o->uncompressed, .image_code_bytes = o->image_code_bytes,
-		.debuginfod = o->debuginfod,
-		.stack_bytes = counting_events(s->counting)->event[0].attr.sample_stack_user, .registers = o->counting.event.registers,
-		.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
-		.notice = session_print_notice, .executed = on_executed, .exited = on_exited, .context = s,
-	}, &s->recording, d);
+	int ret = recording_create(
+		&(struct recording_options){
+			.output = o->output,
+			.uncompressed = o->uncompressed,
+			.image_code_bytes = o->image_code_bytes,
+			.debuginfod = o->debuginfod,
+			.stack_bytes = counting_events(s->counting)->event[0].attr.sample_stack_user,
+			.registers = o->counting.event.registers,
+			.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
+			.notice = session_print_notice,
+			.executed = note_executed_program,
+			.exited = note_exited_process,
+			.context = s,
+		},
+		&s->recording, d);
 	if (ret)
 		return ret;
 	recording_write_header(s->recording, &header);
-	ret = add_events(s);
+	ret = add_counted_events(s);
 	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
 }
 
@@ -79,15 +87,15 @@ int session_begin_recording(struct session *s, struct diag *d)
 	sink = recording_sink(s->recording);
 	counting_set_sink(s->counting, &sink);
 	for (int i = 0; i < NR_LOSSES; i++)
-		session_lose(s, (enum loss_reason)i, 0, 0, s->lost[i]);
+		session_count_loss(s, (enum loss_reason)i, 0, 0, s->lost[i]);
 	memset(s->lost, 0, sizeof(s->lost));
 	for (int i = 0; i < s->notices.nr_fallbacks; i++)
 		recording_notice(s->recording, s->notices.fallback[i].kind, "%s", s->notices.fallback[i].sentence);
 	if (counting_clock_pairs(s->counting))
-		recording_note(s->recording, NOTICE_LADDER, batches, strlen(batches));
+		recording_write_notice(s->recording, NOTICE_LADDER, batches, strlen(batches));
 	note = counting_stack_note(s->counting);
 	if (*note) /* who looks at stacks reads it; who runs a program has asked for none */
-		recording_note(s->recording, NOTICE_LADDER, note, strlen(note));
+		recording_write_notice(s->recording, NOTICE_LADDER, note, strlen(note));
 	trace_writer_flush_all(recording_writer(s->recording)); /* who reads the file finds these first */
 	return 0;
 }
@@ -103,14 +111,14 @@ void session_drain(struct session *s, bool last)
 	session_drain_guests(s, !last ? DRAIN_SOME : s->options.dormant ? DRAIN_ALL : DRAIN_LAST);
 	if (!s->recording)
 		return;
-	recording_look(s->recording);
-	counting_drain(s->counting);
+	recording_poll_jit_lists(s->recording);
+	counting_drain_rings(s->counting);
 	session_heartbeat(s);
-	session_unheard_look(s);
+	session_unheard_find_reasons(s);
 	if (last)
 		return; /* its end settles it */
 	recording_settle(s->recording);
-	counting_look(s->counting, now);
+	counting_do_periodic_work(s->counting, now);
 	if (now - s->flushed_ns >= FLUSH_NS) {
 		s->flushed_ns = now;
 		recording_flush(s->recording);
@@ -118,7 +126,7 @@ void session_drain(struct session *s, bool last)
 	}
 }
 
-void session_put_result(struct session *s, const struct recording_state *r)
+void session_format_result(struct session *s, const struct recording_state *r)
 {
 	size_t room = sizeof(s->result);
 	size_t at = (size_t)snprintf(s->result, room, "%llu samples of %llu process%s in %s (%.1f MiB)", (unsigned long long)r->samples,
@@ -141,10 +149,10 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	session_drain(s, true);
 	if (s->options.dormant) /* its guests go on */
 		session_write_counters(s, 0);
-	session_unheard_write(s);
+	session_unheard_write_notices(s);
 	s->recording = NULL;
 	ret = recording_end(r, wait_status, &state, d);
-	session_put_result(s, &state);
+	session_format_result(s, &state);
 	counting_destroy(s->counting);
 	s->counting = NULL;
 	return ret;

@@ -15,7 +15,7 @@
 
 #define REQUESTS_MAX 16 /* at a time */
 
-static void say_status(struct session *s, struct control_request *r)
+static void answer_status_request(struct session *s, struct control_request *r)
 {
 	char text[512 + PATH_MAX];
 	uint64_t records = 0, bytes = 0;
@@ -24,7 +24,7 @@ static void say_status(struct session *s, struct control_request *r)
 	for (size_t i = 0; i < s->guests.nr; i++)
 		if (s->guests.guest[i].log.head) {
 			guests++;
-			records += s->guests.guest[i].store ? registration_cache_records(s->guests.guest[i].store) : 0;
+			records += s->guests.guest[i].store ? registration_cache_nr_records(s->guests.guest[i].store) : 0;
 			bytes += s->guests.guest[i].store ? registration_cache_bytes(s->guests.guest[i].store) : 0;
 		}
 	if (s->recording) {
@@ -41,11 +41,11 @@ static void say_status(struct session *s, struct control_request *r)
 }
 
 /* Begin a recording of all guests, their tree, and what they have registered so far.  0, or -errno with a sentence. */
-static int start_recording(struct session *s, struct diag *d)
+static int start_tree_recording(struct session *s, struct diag *d)
 {
 	int ret;
 
-	s->options.command = attach_target_command(s->root.pid);
+	s->options.command = attach_target_read_command(s->root.pid);
 	ret = session_begin_recording(s, d);
 	if (ret)
 		return ret;
@@ -60,7 +60,7 @@ static int start_recording(struct session *s, struct diag *d)
 }
 
 /* word[0]: our version; [1]: the request; from [2] on: options, as tailor start got and checked them. */
-static void start(struct session *s, struct control_request *r, bool our_child)
+static void answer_start_request(struct session *s, struct control_request *r, bool our_child)
 {
 	struct session_options o = s->dormant.options;
 	char sentence[512 + PATH_MAX], text[CONTROL_BYTES], *notices = NULL;
@@ -86,7 +86,7 @@ static void start(struct session *s, struct control_request *r, bool our_child)
 	o.duration_ns = 0; /* attach keeps the time */
 	s->options = o;
 	s->asking.notices = open_memstream(&notices, &bytes);
-	ret = start_recording(s, &d);
+	ret = start_tree_recording(s, &d);
 	if (s->asking.notices && fclose(s->asking.notices) == 0 && bytes)
 		notices[bytes - 1] = 0; /* the last one's end of line */
 	s->asking.notices = NULL;
@@ -96,7 +96,7 @@ static void start(struct session *s, struct control_request *r, bool our_child)
 	free(notices);
 }
 
-static void stop(struct session *s, struct control_request *r, bool our_child)
+static void answer_stop_request(struct session *s, struct control_request *r, bool our_child)
 {
 	struct diag d = { "" };
 
@@ -120,24 +120,24 @@ void session_serve_control(struct session *s, bool our_child)
 	int ret, nr = 0;
 
 	s->asking.now = false;
-	while (nr++ < REQUESTS_MAX && (ret = control_accept(s->asking.socket, &s->asking.silent, &r)) != -EAGAIN) {
+	while (nr++ < REQUESTS_MAX && (ret = control_accept_request(s->asking.socket, &s->asking.silent, &r)) != -EAGAIN) {
 		if (ret)
 			continue;
 		if (r.nr < 2 || strcmp(r.word[0], TAILOR_VERSION) != 0)
 			control_answer(r.fd, CMD_FAILED, "its recorder is tailor " TAILOR_VERSION ", this command is another version; use "
 				       "the recorder's version");
 		else if (strcmp(r.word[1], "status") == 0)
-			say_status(s, &r);
+			answer_status_request(s, &r);
 		else if (strcmp(r.word[1], "start") == 0)
-			start(s, &r, our_child);
+			answer_start_request(s, &r, our_child);
 		else if (strcmp(r.word[1], "stop") == 0)
-			stop(s, &r, our_child);
+			answer_stop_request(s, &r, our_child);
 		else
 			control_answer(r.fd, CMD_FAILED, "its recorder does not support this request");
 	}
 }
 
-void session_answer_asker(struct session *s)
+void session_answer_stop_request(struct session *s)
 {
 	if (s->asking.fd >= 0)
 		control_answer(s->asking.fd, CMD_DONE, s->result);

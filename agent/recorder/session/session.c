@@ -46,7 +46,7 @@ void session_raise_limits(void)
  * first, for the one hundredth of a processor that we need.  Without the privilege for it, at least a short time slice,
  * which Linux 6.12 and later schedule the sooner.
  */
-static void come_first(void)
+static void raise_recorder_priority(void)
 {
 	struct {
 		uint32_t size, policy;
@@ -63,7 +63,7 @@ static void come_first(void)
 }
 
 /* Signals arrive by descriptor; before this the child was forked, so it has the caller's mask. */
-static int open_signals(void)
+static int open_signal_descriptor(void)
 {
 	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	sigset_t mask;
@@ -112,8 +112,8 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		random = clock_now_ns();
 	if (!o->socket)
 		snprintf(s->connections.name, sizeof(s->connections.name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
-	s->waiting.signals = open_signals();
-	come_first();
+	s->waiting.signals = open_signal_descriptor();
+	raise_recorder_priority();
 	*out = s;
 	return 0;
 }
@@ -139,14 +139,14 @@ int session_listen(struct session *s, const char *name, struct diag *d)
 	return 0;
 }
 
-static int count_process(struct session *s, pid_t pid)
+static int count_running_process(struct session *s, pid_t pid)
 {
 	uint64_t begin_ns = clock_now_ns();
 	bool by_threads = counting_sampler(s->counting) != WIRE_SAMPLER_NONE;
 	int ret = 0;
 
-	recording_read_engine(s->recording, pid);
-	if (!by_threads && recording_is_server(s->recording, pid))
+	recording_add_engine_process(s->recording, pid);
+	if (!by_threads && recording_is_postmaster(s->recording, pid))
 		return session_attach_tree(s, pid);
 	recording_add_process(s->recording, pid);
 	if (by_threads)
@@ -160,7 +160,7 @@ static int count_process(struct session *s, pid_t pid)
 	return ret;
 }
 
-static int count_command(struct session *s, pid_t pid)
+static int count_forked_command(struct session *s, pid_t pid)
 {
 	recording_add_child(s->recording, pid, s->options.command);
 	if (counting_sampler(s->counting) == WIRE_SAMPLER_NONE)
@@ -169,14 +169,14 @@ static int count_command(struct session *s, pid_t pid)
 	return 0;
 }
 
-int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d)
+int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 {
 	int ret;
 
 	s->root.pid = pid;
 	if (s->options.dormant)
 		return 0; /* until a recording is requested */
-	ret = on_exec ? count_command(s, pid) : count_process(s, pid);
+	ret = on_exec ? count_forked_command(s, pid) : count_running_process(s, pid);
 	return ret == 0 ? 0 :
 	       diag_fail(d, -ret, "cannot count %s for process %d: %s%s", counting_events(s->counting)->event[0].name,
 			 (int)pid, strerror(-ret),
@@ -193,12 +193,12 @@ void session_abandon(struct session *s)
 
 void session_poll_jit_lists(struct session *s, pid_t pid)
 {
-	recording_read_jit_lists(s->recording, pid);
+	recording_watch_jit_lists(s->recording, pid);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the loop */
 
-static int wait_ms(const struct session *s)
+static int poll_timeout_ms(const struct session *s)
 {
 	if (s->guests.are_busy)
 		return 0;
@@ -207,7 +207,7 @@ static int wait_ms(const struct session *s)
 	return s->recording ? recording_wait_ms(s->recording, DRAIN_MS) : DORMANT_MS;
 }
 
-static bool make_room(struct waiting *w, size_t nr)
+static bool make_pollfd_room(struct waiting *w, size_t nr)
 {
 	struct pollfd *bigger = nr <= w->capacity ? w->fd : realloc(w->fd, 2 * nr * sizeof(*bigger));
 
@@ -218,14 +218,14 @@ static bool make_room(struct waiting *w, size_t nr)
 	return true;
 }
 
-static void wait_for_something(struct session *s)
+static void wait_for_events(struct session *s)
 {
 	size_t nr_rings = s->counting ? counting_nr_rings(s->counting) : 0;
 	struct waiting *w = &s->waiting;
 
 	w->rings = false;
 	s->asking.now = false;
-	if (!make_room(w, FIRST_RING + nr_rings)) {
+	if (!make_pollfd_room(w, FIRST_RING + nr_rings)) {
 		w->signalled = true; /* unknown */
 		usleep(DRAIN_MS * 1000);
 		return;
@@ -236,7 +236,7 @@ static void wait_for_something(struct session *s)
 	if (s->counting)
 		counting_fill_poll(s->counting, w->fd + FIRST_RING);
 	s->asking.now = s->asking.silent.nr;
-	if (poll(w->fd, FIRST_RING + nr_rings, wait_ms(s)) > 0) {
+	if (poll(w->fd, FIRST_RING + nr_rings, poll_timeout_ms(s)) > 0) {
 		w->rings = true;
 		w->signalled |= w->fd[1].revents != 0;
 		s->asking.now |= w->fd[2].revents != 0;
@@ -251,7 +251,7 @@ static void wait_for_something(struct session *s)
  * The terminal's signals reach the host by themselves; those that were sent to us alone are passed on to a child.  A host
  * that the recorder did not start runs on: there they mean the end of the recording.
  */
-static void take_signals(struct session *s, pid_t pid, bool our_child, int *wait_status)
+static void handle_pending_signals(struct session *s, pid_t pid, bool our_child, int *wait_status)
 {
 	struct signalfd_siginfo i;
 
@@ -274,10 +274,10 @@ static void take_signals(struct session *s, pid_t pid, bool our_child, int *wait
 
 static bool tree_has_ended(const struct session *s)
 {
-	return (!s->counting || !counting_nr_rings(s->counting)) && !session_guest_lives(s);
+	return (!s->counting || !counting_nr_rings(s->counting)) && !session_has_living_guest(s);
 }
 
-void session_meanwhile(struct session *s)
+void session_serve_and_drain(struct session *s)
 {
 	session_serve_guests(s);
 	session_drain(s, false);
@@ -290,12 +290,12 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 
 	session_progress_start(s, our_child);
 	while (!s->waiting.stop && clock_now_ns() < until_ns) {
-		wait_for_something(s);
+		wait_for_events(s);
 		session_drain(s, false);
 		session_progress_show(s, clock_now_ns());
 		if (s->counting)
-			counting_drop_ended(s->counting, s->waiting.rings ? s->waiting.fd + FIRST_RING : NULL);
-		take_signals(s, pid, our_child, wait_status);
+			counting_drop_ended_rings(s->counting, s->waiting.rings ? s->waiting.fd + FIRST_RING : NULL);
+		handle_pending_signals(s, pid, our_child, wait_status);
 		if (s->asking.now) /* rings come and go with it: not before they are drained */
 			session_serve_control(s, our_child);
 		if (!our_child && !s->root.ended) {
@@ -336,7 +336,7 @@ int session_close(struct session *s, int wait_status, struct diag *d)
 		if (!s->options.quiet)
 			fprintf(stderr, "%s: %s\n", program_invocation_name, s->result);
 	}
-	session_answer_asker(s);
+	session_answer_stop_request(s);
 	session_free(s);
 	return ret;
 }

@@ -48,14 +48,14 @@ const char *session_socket_name(const struct session *s);
 /* Listen on name (a guest chose it), or on an own one when it is NULL. */
 int session_listen(struct session *s, const char *name, struct diag *d);
 /* Count pid and what it starts.  on_exec: from its next exec on; else from now on, and its mappings are written. */
-int session_count(struct session *s, pid_t pid, bool on_exec, struct diag *d);
+int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d);
 /* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */
 void session_notice(struct session *s, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* One round of session_run() while the caller waits for something else: guests are answered. */
-void session_meanwhile(struct session *s);
+void session_serve_and_drain(struct session *s);
 /* Drain until pid has ended (*wait_status: as wait(2), when it is our child).  follow: until its whole tree has. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
 /* Last drain, image files, END.  Says on stderr what was recorded, unless quiet.  0, or -errno with a sentence. */

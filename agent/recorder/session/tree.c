@@ -30,7 +30,7 @@ struct tree {
 	uint32_t nr, capacity;
 };
 
-static bool read_relation(pid_t pid, struct relation *r)
+static bool read_process_relation(pid_t pid, struct relation *r)
 {
 	struct proc_stat s;
 
@@ -40,7 +40,7 @@ static bool read_relation(pid_t pid, struct relation *r)
 	return true;
 }
 
-static struct relation *find_relation(struct tree *t, pid_t pid)
+static struct relation *find_process_relation(struct tree *t, pid_t pid)
 {
 	for (size_t i = 0; i < t->nr; i++)
 		if (t->of[i].pid == pid)
@@ -48,7 +48,7 @@ static struct relation *find_relation(struct tree *t, pid_t pid)
 	return NULL;
 }
 
-static int add_relation(struct tree *t, const struct relation *r)
+static int add_process_relation(struct tree *t, const struct relation *r)
 {
 	if (!GROW(t->of, t->nr, t->capacity))
 		return -ENOMEM;
@@ -56,35 +56,35 @@ static int add_relation(struct tree *t, const struct relation *r)
 	return 0;
 }
 
-static int take_process(void *context, pid_t pid)
+static int add_process_if_new(void *context, pid_t pid)
 {
 	struct tree *t = context;
 	struct relation r;
 
-	return !find_relation(t, pid) && read_relation(pid, &r) ? add_relation(t, &r) : 0;
+	return !find_process_relation(t, pid) && read_process_relation(pid, &r) ? add_process_relation(t, &r) : 0;
 }
 
 /* All processes that there are; those done before stay done. */
-static int list_processes(struct tree *t)
+static int list_all_processes(struct tree *t)
 {
-	return proc_each_number("/proc", take_process, t);
+	return proc_each_numbered_entry("/proc", add_process_if_new, t);
 }
 
-static bool descends(struct tree *t, pid_t pid, pid_t root)
+static bool descends_from_root(struct tree *t, pid_t pid, pid_t root)
 {
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
 		struct relation *r;
 
 		if (pid == root)
 			return true;
-		r = find_relation(t, pid);
+		r = find_process_relation(t, pid);
 		pid = r ? r->ppid : 0;
 	}
 	return false;
 }
 
 /* When it was forked, on our clock.  Rounded up by a tick: what its parent had by then is its own as well. */
-static uint64_t started_ns(const struct relation *r)
+static uint64_t process_start_ns(const struct relation *r)
 {
 	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
 	struct timespec boot, mono;
@@ -98,7 +98,7 @@ static uint64_t started_ns(const struct relation *r)
 }
 
 /* Is it a copy of its parent, or has it run another program since?  Its agent knows; without one, the program tells. */
-static bool is_copy(const struct session *s, const struct relation *r)
+static bool is_copy_of_parent(const struct session *s, const struct relation *r)
 {
 	const struct guest *guest = session_find_guest(s, r->pid);
 	char path[64], own[4096], parents[4096];
@@ -113,36 +113,36 @@ static bool is_copy(const struct session *s, const struct relation *r)
 	return n > 0 && n == m && memcmp(own, parents, (size_t)n) == 0;
 }
 
-static void write_relation(struct session *s, struct tree *t, const struct relation *r)
+static void write_process_or_fork(struct session *s, struct tree *t, const struct relation *r)
 {
-	const struct relation *parent = find_relation(t, r->ppid);
+	const struct relation *parent = find_process_relation(t, r->ppid);
 
-	if (parent && parent->done && is_copy(s, r))
-		recording_add_fork(s->recording, r->pid, r->ppid, started_ns(r));
+	if (parent && parent->done && is_copy_of_parent(s, r))
+		recording_add_fork(s->recording, r->pid, r->ppid, process_start_ns(r));
 	else
 		recording_add_process(s->recording, r->pid);
 }
 
-static int wake_process(struct session *s, struct tree *t, struct relation *r)
+static int attach_tree_process(struct session *s, struct tree *t, struct relation *r)
 {
 	uint64_t begin_ns = clock_now_ns();
-	bool known = counting_attach_knows(s->counting, r->pid); /* its parent was complete when it was forked */
+	bool known = counting_attach_has_process(s->counting, r->pid); /* its parent was complete when it was forked */
 	int ret = counting_attach_process(s->counting, r->pid);
 
 	if (ret == -ESRCH)
 		return 0; /* it has ended */
 	if (ret || known)
 		return ret;
-	write_relation(s, t, r);
+	write_process_or_fork(s, t, r);
 	if (!session_find_guest(s, r->pid))
-		recording_read_engine(s->recording, r->pid);
+		recording_add_engine_process(s->recording, r->pid);
 	recording_write_maps(s->recording, r->pid, begin_ns);
 	recording_write_threads(s->recording, r->pid, begin_ns);
 	return 0;
 }
 
 /* Parents before their children. */
-static int wake_tree(struct session *s, pid_t root)
+static int attach_tree_processes(struct session *s, pid_t root)
 {
 	struct tree t = { 0 };
 	bool more = true;
@@ -150,16 +150,16 @@ static int wake_tree(struct session *s, pid_t root)
 
 	for (int round = 0; more && round < ROUNDS_MAX && ret == 0; round++) {
 		more = false;
-		ret = list_processes(&t);
+		ret = list_all_processes(&t);
 		for (bool found = true; found && ret == 0;) {
 			found = false;
 			for (size_t i = 0; i < t.nr && ret == 0; i++) {
-				struct relation *r = &t.of[i], *parent = find_relation(&t, r->ppid);
+				struct relation *r = &t.of[i], *parent = find_process_relation(&t, r->ppid);
 
-				if (r->done || (!descends(&t, r->pid, root) && !session_find_guest(s, r->pid)) ||
-				    (parent && !parent->done && descends(&t, parent->pid, root)))
+				if (r->done || (!descends_from_root(&t, r->pid, root) && !session_find_guest(s, r->pid)) ||
+				    (parent && !parent->done && descends_from_root(&t, parent->pid, root)))
 					continue;
-				ret = wake_process(s, &t, r);
+				ret = attach_tree_process(s, &t, r);
 				r->done = found = more = true;
 			}
 		}
@@ -173,7 +173,7 @@ int session_attach_tree(struct session *s, pid_t root)
 	int ret = counting_attach_begin(s->counting);
 
 	if (ret == 0)
-		ret = wake_tree(s, root);
+		ret = attach_tree_processes(s, root);
 	counting_attach_end(s->counting);
 	return ret == 0 && counting_nr_rings(s->counting) == 0 ? -ESRCH : ret;
 }

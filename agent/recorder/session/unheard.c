@@ -29,7 +29,7 @@
 static const char *const reasons[] = { UNHEARD_REASONS(REASON_TEXT) };
 #undef REASON_TEXT
 
-static bool is_same(const char *a, const char *b)
+static bool paths_are_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
 
@@ -42,7 +42,7 @@ struct searched {
 	const char *key, *text;
 };
 
-static int is_searched(void *searched, const char *entry)
+static int is_searched_variable(void *searched, const char *entry)
 {
 	const struct searched *s = searched;
 
@@ -50,16 +50,16 @@ static int is_searched(void *searched, const char *entry)
 }
 
 /* Does a text of /proc/PID/environ begin with key, and have that in it? */
-static enum in_environment in_environment(uint32_t pid, const char *key, const char *text)
+static enum in_environment find_in_environment(uint32_t pid, const char *key, const char *text)
 {
 	struct searched s = { key, text };
-	int ret = proc_each_text((pid_t)pid, "environ", is_searched, &s);
+	int ret = proc_each_terminated_text((pid_t)pid, "environ", is_searched_variable, &s);
 
 	return ret < 0 ? IS_NOT_KNOWN : ret ? IS_THERE : IS_NOT_THERE;
 }
 
 /* false: it was asked not to be heard. */
-static bool look_at(struct unheard_program *p)
+static bool find_unheard_reason(struct unheard_program *p)
 {
 	char root[64], space[64], net[64], exe[64];
 	struct program program;
@@ -70,7 +70,7 @@ static bool look_at(struct unheard_program *p)
 	snprintf(exe, sizeof(exe), "/proc/%u/exe", p->pid);
 	if (access(exe, F_OK))
 		return true;
-	if (in_environment(p->pid, "TAILOR_OFF=", "") == IS_THERE)
+	if (find_in_environment(p->pid, "TAILOR_OFF=", "") == IS_THERE)
 		return false;
 	program_inspect(exe, &program);
 	if (!program.error && program.why_not)
@@ -78,21 +78,21 @@ static bool look_at(struct unheard_program *p)
 			    program.fit == PRELOAD_OTHER_LIBC  ? UNHEARD_OTHER_LIBC :
 			    program.fit == PRELOAD_OTHER_CLASS ? UNHEARD_OTHER_CLASS :
 								 UNHEARD_STATIC;
-	else if (!is_same(root, "/") || !is_same(space, "/proc/self/ns/mnt"))
+	else if (!paths_are_same_file(root, "/") || !paths_are_same_file(space, "/proc/self/ns/mnt"))
 		p->reason = UNHEARD_ROOT;
-	else if (!is_same(net, "/proc/self/ns/net"))
+	else if (!paths_are_same_file(net, "/proc/self/ns/net"))
 		p->reason = UNHEARD_NET;
-	else if (in_environment(p->pid, "LD_PRELOAD=", "libtailor.so") == IS_NOT_THERE)
+	else if (find_in_environment(p->pid, "LD_PRELOAD=", "libtailor.so") == IS_NOT_THERE)
 		p->reason = UNHEARD_ENVIRONMENT;
 	return true;
 }
 
-static void drop(struct unheard *u, uint32_t i)
+static void drop_unheard_program(struct unheard *u, uint32_t i)
 {
 	u->program[i] = u->program[--u->nr];
 }
 
-static void count(struct unheard *u, const struct unheard_program *p)
+static void count_unheard_program(struct unheard *u, const struct unheard_program *p)
 {
 	char *names = u->names[p->reason];
 	size_t room = sizeof(u->names[0]), used = strlen(names);
@@ -105,14 +105,14 @@ static void count(struct unheard *u, const struct unheard_program *p)
 		snprintf(names + used, room - used, ", …");
 }
 
-void session_unheard_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns)
+void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns)
 {
 	struct unheard *u = &s->unheard;
 	struct unheard_program *p;
 
 	if (!s->options.preloads || (c->pid == (uint32_t)s->root.pid && s->options.counting.no_guest)) /* of that one there is a notice */
 		return;
-	session_unheard_end(s, c->pid);
+	session_unheard_note_exit(s, c->pid);
 	for (int i = 0; i < UNHEARD_HELLOS; i++)
 		if (u->hello[i].pid == c->pid && u->hello[i].time_ns + CLOCKS_NS >= time_ns) {
 			u->hello[i].pid = 0;
@@ -125,7 +125,7 @@ void session_unheard_exec(struct session *s, const struct kernel_comm *c, uint64
 	snprintf(p->comm, sizeof(p->comm), "%.*s", (int)c->bytes, c->name);
 }
 
-void session_unheard_end(struct session *s, uint32_t pid)
+void session_unheard_note_exit(struct session *s, uint32_t pid)
 {
 	for (uint32_t i = 0; i < s->unheard.nr; i++)
 		if (s->unheard.program[i].pid == pid)
@@ -136,7 +136,7 @@ void session_unheard_end(struct session *s, uint32_t pid)
  * The program that a hello is of: the one that runs, unless the process has executed another one since, which has no agent: an agent
  * does not wait long for a recorder that is late.  NULL: its exec is not known yet.
  */
-static struct unheard_program *program_of_hello(struct unheard *u, uint32_t pid)
+static struct unheard_program *find_program_of_hello(struct unheard *u, uint32_t pid)
 {
 	struct unheard_program *runs = NULL, *first = NULL;
 
@@ -153,16 +153,16 @@ static struct unheard_program *program_of_hello(struct unheard *u, uint32_t pid)
 	return runs && (!first || attach_target_has_agent((pid_t)pid)) ? runs : first;
 }
 
-void session_unheard_hello(struct session *s, uint32_t pid)
+void session_unheard_note_hello(struct session *s, uint32_t pid)
 {
 	struct unheard *u = &s->unheard;
 	struct unheard_program *p;
 
 	if (!s->options.preloads)
 		return;
-	p = program_of_hello(u, pid);
+	p = find_program_of_hello(u, pid);
 	if (p) {
-		drop(u, (uint32_t)(p - u->program));
+		drop_unheard_program(u, (uint32_t)(p - u->program));
 		return;
 	}
 	u->hello[u->next_hello].pid = pid;
@@ -170,7 +170,7 @@ void session_unheard_hello(struct session *s, uint32_t pid)
 	u->next_hello = (u->next_hello + 1) % UNHEARD_HELLOS;
 }
 
-void session_unheard_look(struct session *s)
+void session_unheard_find_reasons(struct session *s)
 {
 	struct unheard *u = &s->unheard;
 
@@ -179,25 +179,25 @@ void session_unheard_look(struct session *s)
 
 		if (p->ended) {
 			if (++p->drains_since_end > DRAINS_AFTER_END) {
-				count(u, p);
-				drop(u, i - 1);
+				count_unheard_program(u, p);
+				drop_unheard_program(u, i - 1);
 			}
 		} else if (p->reason == UNHEARD_GONE && p->looks < DRAINS_TO_LOOK) {
 			p->looks++;
-			if (!look_at(p))
-				drop(u, i - 1);
+			if (!find_unheard_reason(p))
+				drop_unheard_program(u, i - 1);
 		}
 	}
 }
 
-void session_unheard_write(struct session *s)
+void session_unheard_write_notices(struct session *s)
 {
 	struct unheard *u = &s->unheard;
 	uint64_t now_ns = clock_now_ns();
 
 	for (uint32_t i = 0; i < u->nr; i++)
 		if (u->program[i].ended || now_ns - u->program[i].exec_ns > YOUNG_NS)
-			count(u, &u->program[i]);
+			count_unheard_program(u, &u->program[i]);
 	u->nr = 0;
 	for (int i = 0; i < NR_UNHEARD; i++)
 		if (u->of_reason[i])

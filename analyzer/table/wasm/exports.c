@@ -71,7 +71,7 @@ EXPORT(filter_create) struct page_filter *filter_create(uint64_t from_ns, uint64
 	return f;
 }
 
-static struct table_condition *add(struct page_filter *f, uint32_t column, bool not)
+static struct table_condition *add_filter_condition(struct page_filter *f, uint32_t column, bool not )
 {
 	struct table_condition *c;
 
@@ -85,7 +85,7 @@ static struct table_condition *add(struct page_filter *f, uint32_t column, bool 
 /* Rows whose column is (not) in [low, high].  false: no such column, or too many conditions. */
 EXPORT(filter_range) bool filter_range(struct page_filter *f, uint32_t column, uint32_t low, uint32_t high, bool not)
 {
-	struct table_condition *c = add(f, column, not);
+	struct table_condition *c = add_filter_condition(f, column, not );
 
 	if (!c)
 		return false;
@@ -97,7 +97,7 @@ EXPORT(filter_range) bool filter_range(struct page_filter *f, uint32_t column, u
 /* Rows for whose value allowed[value] is (not) set; allowed stays the page's. */
 EXPORT(filter_set) bool filter_set(struct page_filter *f, uint32_t column, const unsigned char *allowed, uint32_t nr, bool not)
 {
-	struct table_condition *c = add(f, column, not);
+	struct table_condition *c = add_filter_condition(f, column, not );
 
 	if (!c)
 		return false;
@@ -120,7 +120,7 @@ EXPORT(filter_rows) const uint32_t *filter_rows(const struct page_filter *f)
 
 /* --------------------------------------------------------------------------------------------------------------- groups */
 
-static bool place(struct group *g, uint32_t capacity)
+static bool allocate_group_memory(struct group *g, uint32_t capacity)
 {
 	void *memory = memory_take(group_bytes(g->nr_keys, capacity));
 
@@ -142,18 +142,18 @@ EXPORT(group_create) struct group *group_create(const uint32_t *keys, uint32_t n
 			return NULL;
 		g->key[i] = keys[i];
 	}
-	return place(g, GROUPS_FIRST) ? g : NULL;
+	return allocate_group_memory(g, GROUPS_FIRST) ? g : NULL;
 }
 
 /* Add rows; false without memory. */
 EXPORT(group_rows) bool group_rows(struct group *g, const struct table *t, const uint32_t *rows, uint32_t nr)
 {
 	for (uint32_t done = 0; done < nr;) {
-		done += group_add(g, t, rows + done, nr - done);
+		done += group_add_rows(g, t, rows + done, nr - done);
 		if (done < nr) {
 			struct group old = *g;
 
-			if (g->capacity >= 1u << 24 || !place(g, 4 * g->capacity) || !group_merge(g, &old, 0))
+			if (g->capacity >= 1u << 24 || !allocate_group_memory(g, 4 * g->capacity) || !group_merge(g, &old, 0))
 				return false;
 		}
 	}

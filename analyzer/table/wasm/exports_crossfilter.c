@@ -30,7 +30,7 @@ EXPORT(cross_set)
 void cross_set(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uint32_t width, const unsigned char *allowed,
 	       uint32_t nr_allowed)
 {
-	crossfilter_sets(fails, nr, (uint16_t)bit, &(struct crossfilter_set){ { data, width }, allowed, nr_allowed }, 1);
+	crossfilter_apply_sets(fails, nr, (uint16_t)bit, &(struct crossfilter_set){ { data, width }, allowed, nr_allowed }, 1);
 }
 
 /* Rows that pass one of two sets. */
@@ -41,13 +41,13 @@ void cross_sets(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, ui
 	const struct crossfilter_set sets[2] = { { { data, width }, allowed, nr_allowed },
 						 { { data_2, width_2 }, allowed_2, nr_allowed_2 } };
 
-	crossfilter_sets(fails, nr, (uint16_t)bit, sets, 2);
+	crossfilter_apply_sets(fails, nr, (uint16_t)bit, sets, 2);
 }
 
 EXPORT(cross_range)
 void cross_range(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uint32_t width, uint64_t low, uint64_t high)
 {
-	crossfilter_range(fails, nr, (uint16_t)bit, (struct crossfilter_column){ data, width }, low, high);
+	crossfilter_apply_range(fails, nr, (uint16_t)bit, (struct crossfilter_column){ data, width }, low, high);
 }
 
 EXPORT(cross_clear) void cross_clear(uint16_t *fails, uint32_t nr, uint32_t bit)
@@ -96,7 +96,7 @@ EXPORT(cross_sums)
 void cross_sums(const struct crossfilter *c, uint32_t first, uint32_t end, uint32_t except, const struct crossfilter_key *a,
 		const struct crossfilter_key *b, struct crossfilter_sum *sum)
 {
-	crossfilter_sums(c, first, end, (uint16_t)except, a, b, sum);
+	crossfilter_sum_groups(c, first, end, (uint16_t)except, a, b, sum);
 }
 
 EXPORT(cross_find) uint32_t cross_find(const void *data, uint32_t width, uint32_t nr, uint64_t value)
