@@ -98,6 +98,11 @@ static void list_queries(struct plan_queries *q, const uint32_t *order, uint32_t
 	}
 }
 
+bool mark_is_seen(const struct model *m, const struct mark *k)
+{
+	return !m->numbered[k->process]->has_guest;
+}
+
 static void count_executions(const struct report *r, struct plan_queries *q, const uint32_t *with_query)
 {
 	const struct filter *f = &r->filter;
@@ -110,6 +115,7 @@ static void count_executions(const struct report *r, struct plan_queries *q, con
 		    k->end_ns == UINT64_MAX)
 			continue;
 		q->query[at - 1].executions++;
+		q->query[at - 1].is_seen |= mark_is_seen(r->model, k);
 		q->query[at - 1].executed_ns += (double)(k->end_ns - k->begin_ns);
 	}
 }

@@ -17,6 +17,7 @@ struct plan_query {
 	uint32_t root, nr_roots; /* its plans: roots[root] to roots[root + nr_roots - 1] */
 	uint32_t executions; /* marks named as the filter says, else run; 0: none */
 	double executed_ns; /* duration of all executions together */
+	bool is_seen;	    /* from outside: executions in a row of equal statements may be one */
 };
 
 struct plan_queries {
@@ -33,6 +34,8 @@ struct plan_queries {
 	struct group_sum *scratch;
 };
 
+/* Was a mark made by the recorder, which looks at the process from outside, rather than by the host? */
+bool mark_is_seen(const struct model *m, const struct mark *k);
 /* Ask for the sums by query and node; NULL where there are no such plans.  level: of the nodes. */
 struct report_group *plan_queries_ask(struct report *r, uint32_t level, unsigned flags);
 /* false without memory; plan_queries_fini() in any case. */

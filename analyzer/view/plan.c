@@ -469,7 +469,10 @@ static void show_query(const struct report *r, const struct plan *plan, int char
 		return;
 	collapse_whitespace(report_component_name(r, q->query, spare), words, sizeof(words));
 	page_text(p, "query     ", QUERY_LABEL, "%s", page_cut(p, words, characters, cut, sizeof(cut)));
-	if (q->executions)
+	if (q->executions && q->is_seen)
+		page_text(p, "          ", QUERY_LABEL, "(seen %u time%s, %s each; equal statements in a row may be one)", q->executions,
+			  q->executions > 1 ? "s" : "", grid_duration(q->executed_ns / q->executions, ms));
+	else if (q->executions)
 		page_text(p, "          ", QUERY_LABEL, "(%u execution%s, %s each)", q->executions, q->executions > 1 ? "s" : "",
 			  grid_duration(q->executed_ns / q->executions, ms));
 }

@@ -33,6 +33,14 @@ static bool mark_is_query_run(const struct report *r, const struct mark *k)
 	       k->end_ns >= f->table.from_ns && (!f->table.to_ns || k->begin_ns < f->table.to_ns);
 }
 
+static bool runs_are_seen(const struct report *r)
+{
+	for (uint32_t i = 0; i < r->model->nr_marks; i++)
+		if (mark_is_query_run(r, &r->model->mark[i]) && mark_is_seen(r->model, &r->model->mark[i]))
+			return true;
+	return false;
+}
+
 static int compare_durations(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -118,6 +126,7 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 {
 	struct grid *g;
 	struct query_columns c;
+	bool is_seen;
 	double *durations = NULL;
 	struct runs *runs;
 	struct split s;
@@ -127,11 +136,12 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 			      "components of another level).");
 		return;
 	}
+	is_seen = runs_are_seen(r);
 	g = grid_create("queries", "Queries by time");
 	c.share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
 	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	c.weight = grid_column(g, "weight", "", CELL_NUMBER, GRID_HIDDEN, 0);
-	c.calls = grid_column(g, "calls", "calls", CELL_COUNT, 0, 0);
+	c.calls = grid_column(g, "calls", is_seen ? "seen" : "calls", CELL_COUNT, 0, 0);
 	c.mean = grid_column(g, "mean_ns", "mean", CELL_DURATION, 0, 0);
 	c.p95 = grid_column(g, "p95_ns", "p95", CELL_DURATION, 0, 0);
 	c.waiting = grid_column(g, "waiting", "waiting", CELL_PERCENT, 0, 0);
@@ -148,6 +158,8 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 	}
 	split_fini(&s);
 	grid_show(g, p);
+	if (is_seen)
+		page_sentence(p, "(seen: from outside; equal statements in a row may be one, and short ones are missed)");
 	if (r->model->leaving >= VIEW_EVENTS_MAX)
 		page_sentence(p, "(waiting: record with `-e auto,context-switches`)");
 	free(runs);

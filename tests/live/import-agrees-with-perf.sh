@@ -69,7 +69,9 @@ for s in ours:
             bad.append(f"{what}: perf says {image}, we say {mine}; announced as {names}")
 # ---- functions: as many samples
 def function_of(image, name):
-    """Built-in functions by what is the same in the symbol and in what the JIT announced.  Of bytecode handlers nothing is."""
+    """Built-in functions by what is the same in the symbol and in what the JIT announced.  Of bytecode handlers nothing is.  We say the
+    tier that V8 compiled a function for of its code object alone."""
+    name = re.sub(r"^JS:[*^~+]", "JS:", name)
     m = re.match(r"(?:Builtins_|Builtin:)(.*?)(Handler)?$|BytecodeHandler:", name)
     return (image, name) if not m else ("built-in", m[1]) if m[1] and not m[2] else ("built-in", "")
 perf_functions, functions = collections.Counter(), collections.Counter()
