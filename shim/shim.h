@@ -25,7 +25,7 @@ void exec_memory_reset_in_child(void);
 
 /* ---- gdb_jit.c: called for each object once, before its code runs where possible. */
 void gdb_jit_hook_object(const struct object *o);
-/* ... and when it was unloaded. */
+/* Called when an object was unloaded. */
 void gdb_jit_forget_object(uintptr_t bias);
 
 #endif

@@ -22,7 +22,7 @@
 /* The hooks of shim/, which the guest calls through this table only. */
 struct guest_listeners {
 	void (*start)(void);	    /* register what is loaded, and install the hooks.  Context: init. */
-	void (*announce_all)(void); /* ... all of it again, for a new recorder.  Context: any. */
+	void (*announce_all)(void); /* register again all that is loaded, for a new recorder.  Context: any. */
 	void (*injected)(void);	    /* the calling thread was borrowed outside of all locks.  Context: thread. */
 	void (*in_child)(void);	    /* after fork: resets what another thread had begun.  Context: any. */
 };
@@ -30,14 +30,14 @@ extern const struct guest_listeners guest_listeners;
 
 /* Has this process a recorder?  A load and a branch.  Context: any, also signal. */
 bool guest_is_on(void);
-/* ... and is the log this process's own, not its parent's?  Context: any, also signal. */
+/* Is the log this process's own, not its parent's?  Context: any, also signal. */
 bool guest_owns_log(void);
 /* Were we loaded behind libc, into a process that ran already?  Then nothing of it is hooked, patched or adapted: only what it
  * says by jitreg_emit() is passed on.  Context: any, also signal. */
 bool guest_was_loaded_late(void);
 /* May the calling thread make no system calls any more (confine.c)?  Context: any, also signal. */
 bool guest_is_confined(void);
-/* ... and a log of this process's own?  One that is started, or taken from a parent, if need be.  Context: any. */
+/* Has this process a recorder and a log of its own?  The agent is started, or a child gets its log, if need be.  Context: any. */
 bool guest_is_ready(void);
 /* The recorder's socket. */
 const char *guest_socket_name(void);
@@ -119,7 +119,7 @@ struct object {
 };
 /* Calls each(context, object) until it returns nonzero, and returns that.  Takes the loader's list lock. */
 int objects_each(int (*each)(void *context, const struct object *o), void *context);
-/* ... and those of the namespaces that dlmopen made. */
+/* objects_each() that also visits the objects in the namespaces that dlmopen made. */
 int objects_each_in_all_namespaces(int (*each)(void *context, const struct object *o), void *context);
 /* Does the calling thread have the process for itself?  Then no lock is taken.  Context: in a child, before fork returns. */
 void objects_set_single_thread(bool is_alone);
@@ -135,7 +135,7 @@ bool object_needs_library(const struct object *o, const char *library);
 bool object_read_soname(const struct object *o, char *name, size_t capacity);
 /* The definition of name that comes behind ours in the order of lookup (when we are late: or the first one), or NULL. */
 void *objects_find_next_symbol(const char *name);
-/* ... looked for once, and remembered in *cache (static, NULL at first). */
+/* objects_find_next_symbol(), looked for once and remembered in *cache (static, NULL at first). */
 void *objects_find_next_cached(const char *name, void **cache);
 
 /* ---- patch.c
@@ -158,7 +158,7 @@ static inline bool object_is_relocated(const struct object *o, void *const *slot
 {
 	return object_contains(o, *slot, 1);
 }
-/* ... slot: of a function that o imports.  Before, there is nothing in it, or an address that lacks o's bias. */
+/* Is o relocated?  slot: of a function that o imports.  Before, there is nothing in it, or an address that lacks o's bias. */
 static inline bool object_is_bound(const struct object *o, void *const *slot)
 {
 	return !o->bias || (*slot && !object_contains(o, (const char *)*slot + o->bias, 1));

@@ -119,7 +119,7 @@ static int reserve_log_space(const struct log *l, uint64_t bytes, uint64_t *posi
 	return 0;
 }
 
-/* ... having waited for the recorder for a moment.  One that was killed holds up its host once, not at each record. */
+/* Reserve bytes, waiting for the recorder for a moment.  One that was killed holds up its host once, not at each record. */
 static int reserve_log_space_waiting(const struct log *l, uint64_t bytes, uint64_t *position)
 {
 	struct log_head *head = l->head;

@@ -147,7 +147,7 @@ static inline int sys_readable(const void *address)
 
 #define SYS_PAGE_BYTES 4096u
 
-/* ... and all of [address, address + bytes)?  One look per page. */
+/* Can all of [address, address + bytes) be read?  One look per page. */
 static inline int sys_readable_range(const void *address, size_t bytes)
 {
 	uintptr_t at = (uintptr_t)address;

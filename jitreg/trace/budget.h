@@ -16,7 +16,7 @@
 
 #define BUDGET_ENV "TAILOR_BUDGET"
 #define BUDGET_BYTES ((uint64_t)512 << 20) /* of the process, for each trace that it has open */
-#define BUDGET_BYTES_EACH 200u		   /* ... and for each byte of the file */
+#define BUDGET_BYTES_EACH 200u		   /* of the process, for each byte of such a trace's file */
 #define BUDGET_STEPS 50000000ull
 #define BUDGET_STEPS_EACH 500u
 

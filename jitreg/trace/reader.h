@@ -72,8 +72,8 @@ void trace_select_ids(struct trace_reader *t, const uint32_t *ids, uint32_t nr);
  * decompress them again. */
 #define TRACE_KEPT_BYTES ((size_t)256 << 20)
 void trace_keep_bodies(struct trace_reader *t);
-/* ... and from now on give each back when its last record has been read, unless trace_hold_current_body() was called for one of its
- * records. */
+/* From now on give each kept body back when its last record has been read, unless trace_hold_current_body() was called for one of
+ * its records. */
 void trace_release_left_bodies(struct trace_reader *t);
 void trace_hold_current_body(struct trace_reader *t);
 /* Back to the first record; damage is counted anew. */
@@ -96,7 +96,7 @@ bool trace_describe_damage(const struct trace_reader *t, char *text, size_t byte
  * spend for what they do many times with one record.  false: it is exceeded.
  */
 bool trace_spend_budget(struct trace_reader *t, uint64_t steps);
-/* ... for memory that is taken at once. */
+/* Has the budget room for memory that is taken at once?  false: it is exceeded. */
 bool trace_budget_has_room(struct trace_reader *t, uint64_t bytes);
 /* 0, or -E2BIG with the sentence. */
 int trace_check_budget(const struct trace_reader *t, struct diag *d);

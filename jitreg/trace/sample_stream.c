@@ -26,8 +26,8 @@ struct job {
 	struct trace_reader reader; /* of this chunk alone */
 	enum chunk_read read;
 	bool begun;   /* the caller has begun to take it */
-	int has;      /* what sample_stream_next() returns of it next, */
-	bool is_old;  /* ... if that was not returned already */
+	int has;      /* what sample_stream_next() returns of it next; is_old: returned last */
+	bool is_old;  /* the block that has stands for was returned already */
 	struct sample_block block;
 };
 

@@ -49,7 +49,7 @@ struct schema_record {
 	uint32_t id;
 	const char *name; /* "LOAD" */
 	int nr_fields;    /* NR fields included */
-	int nr_values;    /* ... and not: in the trace */
+	int nr_values;    /* without NR fields: as in the trace */
 	struct schema_field fields[SCHEMA_FIELDS_MAX];
 };
 

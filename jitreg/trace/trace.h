@@ -171,7 +171,7 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 #undef TRACE_ID_
 
-/* Elements of ARR parts and their members: U = unsigned, S = text, B = bytes.  Those of jitreg.h, of struct jitreg_<name>, ... */
+/* Elements of ARR parts and their members: U = unsigned, S = text, B = bytes.  These are jitreg.h's, of struct jitreg_<name>. */
 #define JITREG_ELEMENTS(X, U) \
 	X(segment, U(address) U(bytes) U(file_offset) U(prot)) \
 	X(level_ref, U(level)) \
@@ -186,7 +186,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(flow_arc, U(from) U(to) U(estimate)) \
 	X(flow_call, U(block) U(site) U(level) U(component)) \
 	X(flow_execution, U(level) U(component) U(block))
-/* ... and the trace's own; line: of LINES. */
+/* Elements that the trace's own records have; line: of LINES. */
 #define TRACE_ELEMENTS(X, U, S, B) \
 	X(text, S(text)) \
 	X(file_part, U(file_offset) B(bytes)) \

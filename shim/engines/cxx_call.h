@@ -25,7 +25,7 @@ struct cxx_vector {
 	uint64_t begin, end, capacity;
 };
 void cxx_string_free(struct cxx_string *s);
-/* ... whose elements need no destruction. */
+/* Frees a vector whose elements need no destruction. */
 void cxx_vector_free(struct cxx_vector *v);
 
 #endif

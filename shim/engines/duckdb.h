@@ -15,8 +15,8 @@
 #define DUCKDB_PIPELINE_FUNCTIONS_MAX 8
 #define DUCKDB_PLANS 1024	   /* whose names are remembered */
 #define DUCKDB_SAID 8192	   /* numbers of components; what was forgotten is said again */
-#define DUCKDB_WAITING_ID 1	   /* components ... */
-#define DUCKDB_BETWEEN_ID 2	   /* ... before those of classes of work */
+#define DUCKDB_WAITING_ID 1	   /* the component DUCKDB_WAITING */
+#define DUCKDB_BETWEEN_ID 2	   /* the component DUCKDB_BETWEEN; those of classes of work come behind it */
 #define DUCKDB_TEXT_BYTES 61440	   /* of a query: what is longer is cut */
 
 struct duckdb_operator {

@@ -11,13 +11,13 @@
 #include "jitreg/jitreg.h"
 #include "shim/announce/announce.h"
 
-/* A loaded object is new: perhaps the server, ... */
+/* A loaded object is new: perhaps PostgreSQL's server. */
 void postgres_plans_hook_object(const struct object *o);
-/* ... or its library for LLVM. */
+/* A loaded object is new: perhaps PostgreSQL's library for LLVM. */
 void postgres_note_llvm_object(const struct object *o);
-/* ... or DuckDB's library, ... */
+/* A loaded object is new: perhaps DuckDB's library. */
 void duckdb_hook_object(const struct object *o);
-/* ... or SQLite's. */
+/* A loaded object is new: perhaps SQLite's library. */
 void sqlite_hook_object(const struct object *o);
 /* After fork, in the child. */
 void postgres_reset_in_child(void);

@@ -64,7 +64,7 @@ bool postgres_is_worker(void);
 void postgres_process_register(void);
 /* Classes of work have got functions: a library was loaded.  0, or what a call of jitreg's returned.  Context: any. */
 int postgres_register_classes(void);
-/* ... and who the backend works for.  false: nothing is known of this version. */
+/* Levels, classes of work, and who the backend works for.  false: nothing is known of this version. */
 bool postgres_session_register(void);
 
 #endif

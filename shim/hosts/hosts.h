@@ -16,7 +16,7 @@
 void hosts_hook_object(const struct object *o);
 /* Executable memory was mapped, from fd (-1: from none).  Context: any, also signal. */
 void hosts_note_mapping(const void *address, size_t bytes, int fd);
-/* ... or made executable, for the first time, by code of mapper.  Context: any, also signal. */
+/* Memory was mapped executable or made so, for the first time, by code of mapper.  Context: any, also signal. */
 void hosts_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
 /* The agent was loaded into a process that runs, and the calling thread may call the host.  Context: thread, outside the guard. */
 void hosts_adapt_injected(void);
@@ -24,7 +24,7 @@ void hosts_adapt_injected(void);
 void hosts_reset_in_child(void);
 /* Mapped memory became executable, perhaps again.  Context: as above. */
 void hosts_note_executable(const void *address, size_t bytes);
-/* ... was made writable and not executable.  Context: as above; so often that it must cost next to nothing. */
+/* Mapped memory was made writable and not executable.  Context: as above; so often that it must cost next to nothing. */
 void hosts_note_writable(void);
 
 /* An adapter waits for an object to be relocated: hosts_retry_waiting_hooks() is called at the next mapping.  Context: any, also signal. */

@@ -85,7 +85,7 @@ static inline bool ruby_is_object(uint64_t value)
 bool ruby_is_sequence(const struct sequence *s);
 /* The method that a frame (as rb_profile_frames() has it) is of, as far as it is a plain one; or NULL. */
 const struct method *ruby_method_of_frame(uint64_t frame);
-/* ... or that a block calls by jumping to s. */
+/* The method of s that a block calls by jumping to s; or NULL. */
 const struct method *ruby_method_called(const struct block *b, const struct sequence *s);
 /* "" if it is no string. */
 const char *ruby_string_text(uint64_t value, size_t *bytes);

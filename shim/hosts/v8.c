@@ -72,8 +72,8 @@ static struct {
 	unsigned char *lines;
 	struct range *ranges;
 	int lines_taken; /* and ranges */
-	bool is_refused;	     /* ... being older or newer than these: no other object is asked */
-	char unknown_version[32];    /* ... newer; "": not */
+	bool is_refused;	     /* V8 is older or newer than the known versions: no other object is asked */
+	char unknown_version[32];    /* V8's version if it is newer than the known ones; else "" */
 } v8;
 
 /* V8 in an object that dlopen brings, until it is relocated. */
@@ -89,8 +89,8 @@ static struct {
 static __thread void *known_isolates[ISOLATES_MAX] TLS;
 static __thread unsigned nr_known_isolates TLS;
 static __thread bool was_outside TLS; /* it was seen in no isolate since */
-static __thread bool is_reporting TLS; /* ... and reports what exists, */
-static __thread bool looks_at_running TLS; /* ... with what runs (v8_running.h) */
+static __thread bool is_reporting TLS; /* code that this thread registers existed before */
+static __thread bool looks_at_running TLS; /* code that V8 reports in this thread is compared with what runs (v8_running.h) */
 
 /* What exists when the agent is loaded later ran before, also in a recording that began a moment ago. */
 #define EXISTS_NS 1000000000

@@ -29,7 +29,7 @@
 
 struct frame {
 	const uintptr_t *function; /* where its JSFunction stands */
-	uintptr_t object, word[OBJECT_WORDS]; /* ... and what that was and held when it was read */
+	uintptr_t object, word[OBJECT_WORDS]; /* the JSFunction and its words, as they were read there */
 	uint64_t ip;
 	bool is_reported;
 	size_t name_bytes; /* 0: not believed */

@@ -164,8 +164,8 @@ typedef void (*pipeline_function)(struct worker *w, int64_t from, int64_t to);
 struct pipeline {
 	uint32_t id;
 	char name[64];
-	uint64_t rows;		      /* known before, or ... */
-	struct operator *rows_of;     /* ... those of this one's merged table */
+	uint64_t rows;		      /* known before; unused with rows_of or merges */
+	struct operator *rows_of;     /* rows are those of this one's merged table */
 	struct operator *merges;      /* this one's tables: rows = threads, one row a morsel */
 	pipeline_function function;
 };

@@ -259,7 +259,7 @@ static void *announce_in_thread(void *unused)
 	return NULL;
 }
 
-/* ... and one that only says no, to threads and children, too. */
+/* A filter that fails other calls with EPERM, in threads and children, too. */
 static int case_seccomp_threads(void)
 {
 	pthread_t t;

@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: MIT
 # Concepts have one name each: tests/lint/phrases says which phrases are not used, and what is written instead.  Looked at are
 # strings of the product's C files (that is help and manual pages, too), their comments, all README.md and docs, and `make help`.  A phrase
-# may be spread over lines, or over strings side by side.  A comment does not begin with "...": it is a sentence of its own.
+# may be spread over lines, or over strings side by side.  A comment, also of the tests' C files, does not begin with "...":
+# it is a sentence of its own.
 # words.sh BUILD [FILE]... for some files.
 set -u
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
 shift
-[ $# -gt 0 ] || mapfile -t files < <(git ls-files 'agent/*.[ch]' 'shim/*.[ch]' 'analyzer/*.[ch]' 'jitreg/*.[ch]' '*.md' Makefile)
+[ $# -gt 0 ] || mapfile -t files < <(git ls-files {agent,shim,analyzer,jitreg,tests}/'*.[ch]' '*.md' Makefile)
 exec /usr/bin/python3 - "$#" "$@" "${files[@]}" <<'END'
 import fnmatch, re, sys
 
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 BETWEEN = re.compile(r'(?:\s|\\\n|PRI[a-zA-Z0-9]+)*') # of two strings that are one
 LIST = 'tests/lint/phrases'
-OLD = ('agent/', 'shim/', 'jitreg/trace/') # comments of their .c files, and those that begin with "...", are not looked at yet
+OLD = ('agent/', 'shim/', 'jitreg/trace/') # phrases in comments of their .c files are not looked at yet
+TESTS = 'tests/' # in their C files, only how comments begin is looked at
 
 
 class Text:
@@ -44,7 +46,7 @@ def texts_of_c(path, source):
                 last = Text('string')
             last.add(re.sub(r'\\[ntrv]', '  ', t[1:-1]), line)
             end = m.end()
-        elif t[0] == '/' and (path.endswith('.h') or not path.startswith(OLD)):
+        elif t[0] == '/':
             comment = Text('comment')
             comment.add(re.sub(r'(?m)^(\s*)\*', r'\1 ', t), line)
             yield comment
@@ -96,8 +98,10 @@ phrases, exceptions = read_list()
 found = []
 for path in paths:
     for t in texts_of(path):
-        if t.kind == 'comment' and not path.startswith(OLD) and re.match(r'/\*\W*\.\.\.', t.text):
+        if t.kind == 'comment' and re.match(r'/\*\W*\.\.\.', t.text):
             found.append((path, t.lines[0], '...', 'a whole sentence'))
+        if path.startswith(TESTS) and t.kind != 'document' or t.kind == 'comment' and path.endswith('.c') and path.startswith(OLD):
+            continue
         taken = [] # the first phrase of the list that has a place, has it alone
         for pattern, term, section in phrases:
             if section == 'shown' and t.kind == 'comment' or section == 'columns' and t.kind != 'string':

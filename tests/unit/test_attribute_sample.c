@@ -13,7 +13,7 @@ enum { PID = 1000, CHILD = 1001, OPERATOR = 1, TASK, IR };
 #define RUNTIME 0x555500000000ull /* keeps the tag */
 #define OTHER 0x555600000000ull	  /* does not */
 #define NO_FRAMES 0x555700000000ull /* has no unwind information */
-#define BAD_FRAMES 0x555800000000ull /* ... or some that asks for rbp, which is not known */
+#define BAD_FRAMES 0x555800000000ull /* has unwind information that asks for rbp, which is not known */
 #define COMPILER 0x555900000000ull
 #define COLLECTOR 0x555a00000000ull
 #define BYTES 0x1000u

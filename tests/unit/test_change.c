@@ -16,7 +16,7 @@ struct truth {
 	uint32_t nr;
 	double cost[LINES_MAX];
 	double drift;	/* of the first line's cost, from the first half of a trace to the second */
-	double between; /* ... from trace to trace */
+	double between; /* of the first line's cost, from trace to trace */
 };
 
 static double uniform(void)

@@ -88,8 +88,8 @@ static void pairs_out_of_order_and_twice_change_nothing(void **state)
 	clock_pairs_add(&pairs, 9 * 20000000, HOUR + 9 * 20002000);   /* the last one again */
 	clock_pairs_add(&pairs, 4 * 20000000, HOUR + 4 * 20002000);   /* an earlier one */
 	clock_pairs_add(&pairs, 10 * 20000000, HOUR);		      /* the other clock went back */
-	clock_pairs_add(&pairs, 10 * 20000000, HOUR + 9 * 20002000);  /* ... or stood still */
-	clock_pairs_add(&pairs, 9 * 20000000, HOUR + 10 * 20002000);  /* this one did */
+	clock_pairs_add(&pairs, 10 * 20000000, HOUR + 9 * 20002000);  /* the other clock stood still */
+	clock_pairs_add(&pairs, 9 * 20000000, HOUR + 10 * 20002000);  /* this one stood still */
 	clock_pairs_add(&pairs, 0, 0);
 	assert_memory_equal(&pairs, &before, sizeof(pairs));
 }
@@ -101,7 +101,7 @@ static void outside_the_pairs_both_run_equally_fast(void **state)
 	clock_pairs_add(&pairs, HOUR + SECOND, 2 * HOUR + SECOND + 100000);
 	assert_int_equal(clock_pairs_convert(&pairs, HOUR - SECOND), 2 * HOUR - SECOND);
 	assert_int_equal(clock_pairs_convert(&pairs, HOUR + 2 * SECOND), 2 * HOUR + 2 * SECOND + 100000);
-	/* ... and there is no time before the first or behind the last one that a clock can say */
+	/* a time before the first or behind the last one that a clock can say becomes that one */
 	assert_int_equal(clock_pairs_convert(&pairs, UINT64_MAX), UINT64_MAX);
 	none(NULL);
 	clock_pairs_add(&pairs, 2 * HOUR, HOUR);

@@ -61,7 +61,7 @@ static void who_migrates_took_no_turns(void **state)
 	}
 }
 
-/* ... and on the second processor counters took turns: a third of the time was counted. */
+/* A thread on two processors, whose counters were multiplexed on the second one: a third of the time was counted. */
 static void turns_are_taken_where_they_are(void **state)
 {
 	static const struct word said[] = { { 0, 100, 1000, 100, 10, 0, 100, 0 }, { 1, 300, 1000, 300, 30, 0, 900, 0 } };

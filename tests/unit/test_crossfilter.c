@@ -64,7 +64,7 @@ static void sums_are_those_of_a_loop(void **state)
 	}
 }
 
-/* ... whose samples weigh the same, but for their shares. */
+/* All samples weigh the same, but for their shares. */
 static void parts_of_samples_that_are_alike_have_their_shares_weight(void **state)
 {
 	const struct crossfilter alike = { NR, fails, { way, 2 }, share, { NULL, 1 }, weight_of };

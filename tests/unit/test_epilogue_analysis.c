@@ -224,7 +224,7 @@ static void a_jump_out_of_the_code_leaves_a_frame_that_is_gone(void **state)
 {
 	/* nop; add rsp, 8; jmp far away */
 	static const unsigned char code[] = { 0x90, 0x48, 0x83, 0xc4, 0x08, 0xe9, 0, 0, 1, 0 };
-	/* ... or by a register */
+	/* nop; add rsp, 8; jmp rax */
 	static const unsigned char by_register[] = { 0x90, 0x48, 0x83, 0xc4, 0x08, 0xff, 0xe0 };
 	struct cfi_row row;
 

@@ -46,7 +46,7 @@ static const struct processor {
 
 #define NONE (~0ull) /* this processor has no such event, or not by this name */
 
-enum content { COUNTS, /* never precise */ PRECISE, MEMORY /* ... and with a data address */ };
+enum content { COUNTS, /* never precise */ PRECISE, MEMORY /* precise, with a data address */ };
 
 static const struct {
 	const char *name;

@@ -284,7 +284,7 @@ static void what_is_no_jitdump_is_refused(void **state)
 	put_u32(&f, 15); /* a record shorter than its prefix */
 	put_u64(&f, 0);
 	assert_int_equal(read_all(&f, &s), -EBADMSG);
-	memset(f.bytes + f.nr - 12, 0xff, 4); /* ... and one of 4 GiB */
+	memset(f.bytes + f.nr - 12, 0xff, 4); /* a record of 4 GiB */
 	assert_int_equal(read_all(&f, &s), -EBADMSG);
 	assert_int_equal(s.nr, 0);
 }

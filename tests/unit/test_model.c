@@ -310,7 +310,7 @@ static void a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again(void **
 	assert_false(model_find_code(model_get_process(m, PARENT, 25), CODE + 0x1000, 25)->generated);
 }
 
-/* ... also where it has read the file, so that the mapping is nearer to that than to what the guest said. */
+/* The recorder has read the file of a library that a JIT wrote, so that the mapping is nearer to that file than to what the guest said. */
 static void a_library_that_a_jit_wrote_stays_one_when_it_is_read(void **state)
 {
 	(void)state;
@@ -444,7 +444,7 @@ static void files_of_one_path_are_told_apart_by_their_build_ids(void **state)
 	assert_string_equal(key_at(CODE + 5 * BYTES), "/lib/plain.so");
 }
 
-/* ... and where the mapping has no build id, by which file it was. */
+/* A library that was replaced at its path, and whose mapping has no build id: device and inode say which file it was. */
 static void files_of_one_path_are_told_apart_by_their_inodes(void **state)
 {
 	const struct code *c;

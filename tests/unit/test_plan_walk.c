@@ -449,9 +449,9 @@ static void a_class_of_work_decides_wherever_it_is(void **state)
 	finish();
 	ASK({ OTHER, 0 }, { SORT, 0 }, { JOIN, 0 }, Q(OUTER));
 	expect("(sorting)", "outer");
-	ASK({ BUILD, 0 }, { SORT, 0 }, { JOIN, 0 }, Q(OUTER)); /* nothing further in changes that ... */
+	ASK({ BUILD, 0 }, { SORT, 0 }, { JOIN, 0 }, Q(OUTER)); /* only a query further in changes that */
 	expect("(sorting)", "outer");
-	ASK({ SCAN, 0 }, Q(INNER), { SORT, 0 }, { JOIN, 0 }, Q(OUTER)); /* ... but a query */
+	ASK({ SCAN, 0 }, Q(INNER), { SORT, 0 }, { JOIN, 0 }, Q(OUTER)); /* a query further in decides */
 	expect("inner scan", "inner");
 	ASK({ OTHER, 0 }, { SORT, 0 }, { OTHER, 0 });
 	expect("(sorting)", "");

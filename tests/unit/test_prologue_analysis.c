@@ -292,7 +292,7 @@ static void a_jump_by_a_table_leads_to_what_nothing_else_leads_to(void **state)
 {
 	/* push rbx; jmp [rcx+rax*8]; nop; mov eax, 1; pop rbx; ret; int3; pop rbx; ret */
 	static const unsigned char code[] = { 0x53, 0xff, 0x24, 0xc1, 0x90, 0xb8, 1, 0, 0, 0, 0x5b, 0xc3, 0xcc, 0x5b, 0xc3 };
-	/* ... without the table */
+	/* without the table: push rbx; pop rbx; ret; nop; mov eax, 1; pop rbx; ret */
 	static const unsigned char none[] = { 0x53, 0x5b, 0xc3, 0x90, 0xb8, 1, 0, 0, 0, 0x5b, 0xc3 };
 	struct cfi_row row;
 

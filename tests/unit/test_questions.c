@@ -225,7 +225,7 @@ static void answers_are_those_of_a_loop(void **state)
 	}
 }
 
-/* ... of another page's, too: there are more of them than bits. */
+/* Pages ask in turn, and have more filters together than there are bits. */
 static void filters_of_others_do_not_count(void **state)
 {
 	struct asked q;
@@ -295,13 +295,13 @@ static void what_there_is_not_is_refused(void **state)
 	struct asked q;
 
 	(void)state;
-	ask_by(&q, 99, QUESTIONS_NO_MAP, 3); /* column */
+	ask_by(&q, 99, QUESTIONS_NO_MAP, 3); /* no such column */
 	refused(&q, -EINVAL);
-	ask_by(&q, NODE, QUESTIONS_NO_MAP, 3); /* ... of rows */
+	ask_by(&q, NODE, QUESTIONS_NO_MAP, 3); /* a column of other rows */
 	refused(&q, -EINVAL);
-	ask_by(&q, ADDRESS, QUESTIONS_NO_MAP, 3); /* ... of small numbers */
+	ask_by(&q, ADDRESS, QUESTIONS_NO_MAP, 3); /* a column of large numbers */
 	refused(&q, -EINVAL);
-	ask_by(&q, WAY, 0, 3); /* array */
+	ask_by(&q, WAY, 0, 3); /* no such array */
 	refused(&q, -EINVAL);
 	ask_by(&q, WAY, QUESTIONS_NO_MAP, UINT32_MAX);
 	refused(&q, -E2BIG);

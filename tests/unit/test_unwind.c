@@ -50,7 +50,7 @@ struct frames {
 	const unsigned char *function; /* at FUNCTION: its instructions are known, and nothing else */
 	size_t function_bytes;
 	uint64_t has_frame_pointers; /* if not 0: code of which nothing else is known, from there to 0x900020 */
-	bool unregistered; /* ... as a function */
+	bool unregistered; /* the code at has_frame_pointers is not known to be a function */
 	size_t nr;
 	unsigned char bytes[256];
 };

@@ -104,7 +104,7 @@ static int open_event_into_ring(struct attaching *a, uint32_t tid, int cpu, int 
 	return ret;
 }
 
-/* ... and how long it runs on that CPU: less exact weights are no reason to fail. */
+/* An event that says how long the thread runs on that CPU: less exact weights are no reason to fail. */
 static void open_on_cpu_time_event(struct attaching *a, uint32_t tid, int cpu)
 {
 	int fd = counting_open_on_cpu_time(a->counting, &a->attr[0], (pid_t)tid, cpu);

@@ -29,8 +29,8 @@ struct ring_clock {
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 struct counted_tasks {
 	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
-	uint32_t at_hand;   /* the thread whose events are being opened ... */
-	bool has_inherited; /* ... and it has them all from who made it */
+	uint32_t at_hand;   /* the thread whose events are being opened */
+	bool has_inherited; /* that thread has all events from the one that made it */
 };
 
 /* attached.c: events beside the rings' own. */
@@ -114,7 +114,7 @@ void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid);
 /* One more event, whose samples go into that ring.  fd is taken over on success.  0 or -errno. */
 int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event);
 void counting_set_attached_enabled(struct counting *c, bool on);
-/* ... of those that write to this ring, this event alone. */
+/* This event alone, of the attached events that write to this ring. */
 void counting_enable_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on);
 /* Has one of those events, whose ring is this one, a task that lives? */
 bool counting_ring_is_written(const struct counting *c, int ring_fd);
@@ -143,7 +143,7 @@ size_t counting_thread_ring_bytes(size_t left);
 /* ---- stack_size.c */
 /* As requested, or less if the rings are small: then *why is a notice, else empty. */
 uint32_t counting_choose_stack_bytes(const struct counting *c, char *why, size_t room_for_why);
-/* ... if a signal handler in the host takes the sample, and the log has to hold it. */
+/* As requested, or the least, where a signal handler in the host takes the sample and the log has to hold it. */
 uint32_t counting_handler_stack_bytes(const struct counting *c);
 
 #endif

@@ -18,7 +18,7 @@ struct jit_source {
 
 /* Calls each() for every JIT interface; returns how many, or -errno when the process or file cannot be read. */
 int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context);
-/* ... that a program would offer: a path as program_inspect() found it. */
+/* Calls each() for every JIT interface that a program would offer; path: as program_inspect() found it.  Returns how many, or -errno. */
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context);
 
 #endif

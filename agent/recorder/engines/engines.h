@@ -22,7 +22,7 @@ void engines_destroy(struct engines *e);
 
 /* A process is recorded, that runs already. */
 void engines_add_process(struct engines *e, pid_t pid);
-/* ... and is it the parent of a server's processes, so that all of them are meant? */
+/* Is pid the parent of a server's processes, so that all of them are meant? */
 bool engines_is_postmaster(const struct engines *e, pid_t pid);
 /* What the kernel says of processes; name: of the program. */
 void engines_note_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns);

@@ -24,7 +24,7 @@ struct generated_code {
 
 /* Executable memory without a file was mapped, or found. */
 void generated_code_note_mapping(struct generated_code *g, uint64_t address, uint64_t bytes);
-/* ... of a process that was there before. */
+/* Notes the executable memory without a file of a process that was there before. */
 void generated_code_find_mappings(struct generated_code *g, pid_t pid);
 /* Reads what was mapped since the last call.  *written: bytes, of all processes together.  false: some of it is gone. */
 bool generated_code_copy_to_trace(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written);

@@ -14,7 +14,7 @@
 #define POSTGRES_PLANS 16	    /* of one backend that are kept */
 #define POSTGRES_WORDS_BELOW 24	    /* of a stack, below the return address into standard_ExecutorRun */
 #define POSTGRES_WORDS_NEAR 40	    /* in which the query's address is looked for, from the first one on */
-#define POSTGRES_WORDS_PORTAL 100   /* ... and its portal, above it */
+#define POSTGRES_WORDS_PORTAL 100   /* up to which the query's portal is looked for, from the return address on */
 #define POSTGRES_WORDS 256	    /* kept of each such frame */
 #define POSTGRES_SIGHTINGS 512	    /* between two looks */
 
@@ -58,7 +58,7 @@ struct postgres_backend {
 	struct postgres_server *server;
 	uint64_t born_ns;
 	uint64_t entry;		    /* its PgBackendStatus; 0: not yet */
-	uint64_t start_us, state_us; /* ... as read last */
+	uint64_t start_us, state_us; /* its statement and state, as read last */
 	uint64_t polled_ns, changed_ns; /* changed: when start_us and state_us were first read */
 	uint64_t looked_ns, top_end_ns; /* top_end: of the statement's query before the present one */
 	bool announced, titled, is_parent, has_samples, sampled, lost, had_top; /* had_top: a query of the present statement was read */

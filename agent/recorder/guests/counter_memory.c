@@ -30,7 +30,7 @@ struct counter_memory {
 	} arena[ARENAS_MAX];
 	uint32_t nr_arenas;
 	uint64_t nr_counters; /* in all arenas */
-	uint64_t nr_announced; /* ... and of blocks: no more, or they overlap, and reading them has no bound */
+	uint64_t nr_announced; /* of all blocks: at most nr_counters, or they overlap, and reading them has no bound */
 	struct block *block;
 	uint32_t nr_blocks, blocks_capacity, nr_ended;
 	struct hash_map block_of; /* (number, 0) -> 1 + index */

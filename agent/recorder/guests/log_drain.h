@@ -32,11 +32,11 @@ struct log_drain {
 	uint64_t nr_bytes;	 /* handed over */
 	uint64_t gap_bytes;	 /* given up */
 	uint64_t unused_bytes;	 /* passed over where it began anew */
-	uint32_t nr_late;	 /* ... or nearly: published just then, or hostile */
+	uint32_t nr_late;	 /* frames that were not published at the end: published just then, given up, or hostile */
 	unsigned char *copy;
 	size_t copy_capacity;
 	uint64_t until_ns; /* CLOCK_MONOTONIC: log_drain() stops at the first record behind it; 0: it reads all */
-	bool has_more;	   /* ... and has stopped */
+	bool has_more;	   /* log_drain() has stopped because of until_ns */
 };
 
 /* Make a sealed log for pid, of at most ring_bytes (halved while there is no room).  *fd: for the guest, caller closes. */

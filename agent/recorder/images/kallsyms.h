@@ -37,10 +37,10 @@ struct kallsyms {
 
 /* From all zeros: one line, without its end. */
 void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes);
-/* ... all lines of a file.  0, or -errno: it cannot be read; -ENOMEM. */
+/* From all zeros: all lines of a file.  0, or -errno: it cannot be read; -ENOMEM. */
 int kallsyms_read(struct kallsyms *k, const char *path);
-/* ... those lines only that kallsyms_find_function() needs for nr addresses, which are put in order; of modules, if any is
- * behind the kernel's own code, all.  NULL: all lines. */
+/* From all zeros: those lines of a file only that kallsyms_find_function() needs for nr addresses, which are put in order; of modules,
+ * if any is behind the kernel's own code, all.  NULL: all lines.  0 or -errno. */
 int kallsyms_read_near(struct kallsyms *k, const char *path, uint64_t *wanted, size_t nr);
 /* The function that an address is in.  No line may come after the first call. */
 bool kallsyms_find_function(struct kallsyms *k, uint64_t address, struct kallsyms_function *out);

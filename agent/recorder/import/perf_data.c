@@ -396,7 +396,7 @@ bool perf_data_find_event(const struct perf_data *p, const struct perf_event_hea
 		}
 		return event_ids_find(&p->ids, id, event);
 	}
-	/* ... or last */
+	/* in a record that is no sample the id stands last */
 	if (record_id(l, h, 0, &r) == 0)
 		event_ids_find(&p->ids, r.id, event);
 	return true;

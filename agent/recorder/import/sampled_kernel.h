@@ -20,8 +20,8 @@ struct kernel_mapping {
 /* What the file has about its kernel. */
 struct sampled_kernel {
 	const struct perf_data *data;
-	char text_name[16]; /* the symbol that its code begins at, ... */
-	uint64_t text;	    /* ... and its address; 0: unknown */
+	char text_name[16]; /* the symbol that its code begins at */
+	uint64_t text;	    /* the address of that symbol; 0: unknown */
 	unsigned char build_id[KERNEL_BUILD_ID_BYTES];
 	uint32_t build_id_bytes;
 	struct kernel_mapping mapping[KERNEL_MAPPINGS_MAX];

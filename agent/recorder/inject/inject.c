@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #define TRY_MS 2000	/* until some thread is at a safe point */
-#define SLEEPERS_MS 200 /* threads that run are tried for so long before those that sleep are ... */
-#define TIMEOUTS_MS 400 /* ... and these, before those who would sleep longer for it */
-#define V8_MS 1500	/* ... for V8, these are tried that may call it: mostly the first thread */
+#define SLEEPERS_MS 200 /* threads that run are tried for so long before those that sleep are */
+#define TIMEOUTS_MS 400 /* threads that would sleep longer for it are tried after so long only */
+#define V8_MS 1500	/* in a process with V8, only its first thread is tried for so long, where that may call V8 */
 #define NAP_US 1000
 
 /* R; or S, after so long, in a call where that is safe.  Said by the kernel, without touching the thread. */

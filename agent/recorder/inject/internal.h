@@ -32,13 +32,13 @@ struct inject_process {
 	struct inject_range unsafe[INJECT_UNSAFE_MAX]; /* code of the loader, libc and allocators */
 	int nr_unsafe;
 	struct inject_range loader; /* the whole of it */
-	uint64_t dlopen, mode;	    /* ... and the mode that it is called with */
+	uint64_t dlopen, mode;	    /* the function, and the mode that it is called with */
 	uint64_t sigreturn;	    /* libc's `mov $15, %rax; syscall` */
 	uint64_t r_debug;	    /* the loader's, for debuggers */
-	uint64_t locks;		    /* ... and its mutexes, side by side */
+	uint64_t locks;		    /* the loader's mutexes, side by side */
 	int nr_locks;
 	uint64_t errno_at;	    /* from the thread pointer on; 0: not known */
-	bool has_v8;		    /* ... whose interface is exported */
+	bool has_v8;		    /* V8 is in it, and its interface is exported */
 	uint64_t agent;		    /* the first page of libtailor.so, or 0 */
 };
 
@@ -78,11 +78,11 @@ int64_t inject_now_ms(void);
 
 /* ---- safe_point.c: is the thread at a safe point? */
 bool inject_is_at_safe_point(struct inject_thread *t);
-/* ... and does it hold no lock of a language's runtime either?  It waits for events, or runs generated code. */
+/* Does a thread at a safe point hold no lock of a language's runtime either?  It waits for events, or runs generated code. */
 bool inject_may_call_host(const struct inject_thread *t);
 /* Does it sleep in a call that can be interrupted and restarted without effect on the program? */
 bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second);
-/* ... and without a longer timeout? */
+/* Can such a call be restarted without a longer timeout? */
 bool inject_restart_keeps_timeout(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth);
 /* Was it interrupted in a call that would fail with EINTR without a signal, and has to be called again? */
 bool inject_must_restart_call(const struct inject_thread *t);

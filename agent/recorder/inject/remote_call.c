@@ -159,8 +159,8 @@ int inject_call_stop_at_sigreturn(struct inject_thread *t)
 
 	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &r))
 		return -ESRCH;
-	r.orig_rax = UINT64_MAX; /* not that call ... */
-	r.rip = t->process->sigreturn; /* ... but from here again if the recorder has been killed */
+	r.orig_rax = UINT64_MAX; /* the interrupted call is not begun anew */
+	r.rip = t->process->sigreturn; /* where the thread goes on if the recorder has been killed */
 	r.rsp = t->frame;
 	if (ptrace(PTRACE_SETREGS, t->tid, NULL, &r) || ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL))
 		return -ESRCH;

@@ -96,7 +96,7 @@ int event_parse_list(const char *text, struct event_list *out, struct diag *d);
  * had here.
  */
 int events_choose(const struct event_options *o, struct events *out, event_notice_fn notice, void *context, struct diag *d);
-/* ... on a machine with these facts. */
+/* events_choose() on a machine with these facts. */
 int events_choose_on_pmu(const struct event_pmu *pmu, const struct event_options *o, struct events *out, event_notice_fn notice,
 			 void *context, struct diag *d);
 

@@ -20,7 +20,7 @@ struct perf_clock {
 
 /* Ask the kernel.  False: it does not say (no perf events, a virtual machine's clock, an unstable counter). */
 bool perf_clock_read(struct perf_clock *out);
-/* ... what stands in this page. */
+/* Take the clock that stands in this page.  False: there is none. */
 bool perf_clock_of_page(const struct perf_event_mmap_page *page, struct perf_clock *out);
 /* What perf's clock says when the counter says that. */
 uint64_t perf_clock_ns(const struct perf_clock *c, uint64_t counter);

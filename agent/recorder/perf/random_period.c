@@ -4,7 +4,7 @@
 #include "agent/recorder/perf/event_internal.h"
 
 #define PART 16	 /* of a period, up or down, at most */
-#define APART 64 /* ... and at least: a loop as long as what was asked for is passed through in so many samples */
+#define APART 64 /* of a period, up or down, at least: a loop as long as what was asked for is passed through in so many samples */
 #define STEP 16	 /* of precise periods: IBS counts in such steps */
 #define OWN_SAMPLES 20
 /* A counter that has few samples itself (its task waits) is changed for those that are inherited from it from now on. */

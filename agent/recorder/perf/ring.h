@@ -32,7 +32,7 @@ struct ring {
 	int more[RING_EVENTS_MAX - 1];
 	int on_cpu_fd; /* counts nothing: how long it was enabled and running is how long its tasks ran on cpu; owned; -1: there is none */
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* that came out of it, per event */
-	uint64_t weight[RING_EVENTS_MAX];     /* ... of them together */
+	uint64_t weight[RING_EVENTS_MAX];     /* of all samples that came out of it, per event */
 	struct rate_limiter rate_limiter[RING_EVENTS_MAX];
 	struct random_period random_period[RING_EVENTS_MAX];
 };
@@ -43,7 +43,7 @@ int ring_open(struct ring *r, int fd, size_t bytes, size_t min_bytes);
 /* Count or not, with all that is inherited. */
 void ring_set_enabled(struct ring *r, bool on);
 void ring_close(struct ring *r);
-/* ... without closing its descriptors. */
+/* Unmap the ring; its descriptors stay open. */
 void ring_unmap(struct ring *r);
 /* On memory that is there already (tests). */
 void ring_init(struct ring *r, struct perf_event_mmap_page *page, const void *data, uint64_t bytes);

@@ -236,7 +236,7 @@ int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *re
 	snprintf(prefix, sizeof(prefix), "tailor-attach-%d", (int)pid);
 	if ((size_t)snprintf(socket, bytes, "%s", prefix) < bytes && (*recorder = pid_of_trusted_listener(socket, owner)))
 		return 0;
-	strcat(prefix, "-"); /* ... where another user has that name */
+	strcat(prefix, "-"); /* `tailor attach` where another user has that name */
 	if ((*recorder = find_listener_by_prefix(prefix, owner, socket, bytes)))
 		return 0;
 	/* a process that is preloaded alone starts its recorder itself, which it names after its own pid */

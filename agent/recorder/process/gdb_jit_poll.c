@@ -26,7 +26,7 @@
 #define ENTRIES_MAX 1000000u  /* of one list */
 #define LIST_BYTES_MAX (2ull << 30) /* of all objects of a process */
 #define PORTION_ENTRIES 8192u /* of a list, that are read in one look */
-#define PORTION_NS 5000000ull /* ... and how long that may take */
+#define PORTION_NS 5000000ull /* how long one look may take */
 #define CLOCK_ENTRIES 32u     /* between two looks at the clock */
 #define DUTY 20u	      /* a whole walk comes again after as many times what it took */
 #define ELF_BYTES_MAX (48u << 20) /* a trace chunk holds 64 MiB */
@@ -38,7 +38,7 @@
  * when code is, which may be long after the start (a Python that imports for seconds before it compiles). */
 #define SEARCH_NS 100000000ull
 #define SEARCH_NS_MAX 30000000000ull
-#define SEARCH_DUTY 100u /* ... which comes again and again in some: after as many times what the last search took */
+#define SEARCH_DUTY 100u /* where memory for code is mapped again and again: a search comes after as many times what the last one took */
 
 /* The layout is fixed by the GDB JIT interface, version 1. */
 struct entry {

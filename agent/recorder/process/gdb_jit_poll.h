@@ -24,7 +24,7 @@ void gdb_jit_poll_destroy(struct gdb_jit_poll *o);
 int gdb_jit_poll_add_process(struct gdb_jit_poll *o, pid_t pid);
 /* pid has the agent, which hooks exported lists: from now on, search for lists without a symbol only. */
 void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid);
-/* ... but for this one, which its agent cannot hook. */
+/* Poll this list of pid as well, which its agent cannot hook. */
 void gdb_jit_poll_add_list(struct gdb_jit_poll *o, pid_t pid, uint64_t address);
 /* pid was forked from ppid / has a new image / has mapped an object / executable memory without a file. */
 void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid);

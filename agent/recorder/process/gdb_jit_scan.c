@@ -50,7 +50,7 @@ struct scan {
 	uint32_t nr_suspects;
 	uint64_t looked_at, object_end; /* where the data of the last object ends, and its bss may begin */
 	uint64_t file;			/* the inode of the last mapped file */
-	uint64_t file_end;		/* ... where it ends as an object; 0: it is data that a program mapped */
+	uint64_t file_end;		/* where that file ends as an object; 0: it is data that a program mapped */
 	uint32_t nr_reads;
 	bool cut; /* a limit was reached */
 };

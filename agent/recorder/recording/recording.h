@@ -54,7 +54,7 @@ struct recording_event {
 };
 /* The next event, behind the header: its record, and a column for its samples.  0 or -errno. */
 int recording_add_event(struct recording *r, const struct event *e, const struct recording_event *how);
-/* ... or, as the last one, context switches (TRACE_EVENT_SWITCH): each one. */
+/* Context switches, each one, as the last event (TRACE_EVENT_SWITCH).  0 or -errno. */
 int recording_add_switches(struct recording *r, const char *scope);
 /* Something was lost; pid, tid: of whom, as far as that is known, or 0.  The sink's lost() does the same. */
 void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
@@ -88,7 +88,7 @@ void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns);
 /* ---- what is read from outside of a process that runs, and has no agent */
 /* A server of a database? */
 void recording_add_engine_process(struct recording *r, pid_t pid);
-/* ... whose processes are all meant? */
+/* Is pid the parent of a server's processes, so that all of them are meant? */
 bool recording_is_postmaster(const struct recording *r, pid_t pid);
 /* Code that was registered for debuggers. */
 void recording_watch_jit_lists(struct recording *r, pid_t pid);

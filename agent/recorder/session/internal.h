@@ -129,8 +129,8 @@ struct dormant {
 
 struct session {
 	struct session_options options;
-	struct counting *counting;   /* NULL: dormant, nothing is counted ... */
-	struct recording *recording; /* ... or recorded; what is lost then is the next one's */
+	struct counting *counting;   /* NULL: dormant, nothing is counted */
+	struct recording *recording; /* NULL: dormant, nothing is recorded; what is lost then is the next one's */
 	uint64_t lost[NR_LOSSES];
 	struct guests guests;
 	struct connections connections;
@@ -200,7 +200,7 @@ void session_replay_guests(struct session *s);
 enum drain {
 	DRAIN_SOME, /* for a while: the rest is for the next time */
 	DRAIN_ALL,  /* that has been said until now */
-	DRAIN_LAST, /* ... and nothing is heard any more */
+	DRAIN_LAST, /* all, and the guests can write nothing more */
 };
 void session_drain_guests(struct session *s, enum drain how);
 /* Writes what execution counters say at the begin of a recording beside guests that count already (JITREG_VALUES_BASE), and at its end. */
