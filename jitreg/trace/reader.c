@@ -16,6 +16,7 @@
 
 #define FORGET_BYTES ((size_t)1 << 20)
 #define WRITER_POLL_MS 20
+#define WRITER_WAIT_MS 10000
 
 static int check_first_chunk(const struct trace_reader *t, const char *path, struct diag *d)
 {
@@ -39,15 +40,14 @@ static bool is_being_written(int fd)
 	return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* A recorder ends a moment after its host.  false: it goes on. */
-static bool wait_for_writer(int fd)
+void trace_wait_for_recorder(const char *path)
 {
-	for (int waited_ms = 0; is_being_written(fd); waited_ms += WRITER_POLL_MS) {
-		if (waited_ms >= TRACE_WRITER_WAIT_MS)
-			return false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	for (int waited_ms = 0; fd >= 0 && waited_ms < WRITER_WAIT_MS && is_being_written(fd); waited_ms += WRITER_POLL_MS)
 		usleep(1000 * WRITER_POLL_MS);
-	}
-	return true;
+	if (fd >= 0)
+		close(fd);
 }
 
 int trace_open(const char *path, struct trace_reader **out, struct diag *d)
@@ -57,7 +57,7 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	struct stat st;
 	void *p;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), ret; /* nor wait for who writes into a pipe */
-	bool is_whole = fd < 0 || wait_for_writer(fd);
+	bool is_written = fd >= 0 && is_being_written(fd);
 
 	if (fd < 0 || fstat(fd, &st)) {
 		ret = diag_fail(d, errno, "%s: %s", path, strerror(errno));
@@ -79,7 +79,7 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	t->file = p;
 	t->file_bytes = (size_t)st.st_size;
 	t->selected = ~0u;
-	t->is_being_written = !is_whole;
+	t->is_being_written = is_written;
 	t->name = strdup(path);
 	t->zstd = ZSTD_createDCtx();
 	ret = budget_open(&t->budget, t->file_bytes, d);

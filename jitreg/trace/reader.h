@@ -57,11 +57,12 @@ struct trace_damage {
 };
 
 /*
- * Open path.  Where its recorder still lives, waits until that has ended, at most TRACE_WRITER_WAIT_MS; what is there then is read, and
- * the damage says so.  Returns 0 and *out, or -errno with a sentence: it cannot be read, is empty, is no trace, is of a newer format.
+ * Open path.  Returns 0 and *out, or -errno with a sentence: it cannot be read, is empty, is no trace, is of a newer
+ * format.
  */
-#define TRACE_WRITER_WAIT_MS 10000
 int trace_open(const char *path, struct trace_reader **out, struct diag *d);
+/* Where the recorder of the trace at path still lives, wait until it has ended, at most ten seconds. */
+void trace_wait_for_recorder(const char *path);
 void trace_close(struct trace_reader *t);
 
 /* Only deliver records of chunks whose type's bit (1u << enum trace_chunk_type) is set; takes effect at the next chunk. */

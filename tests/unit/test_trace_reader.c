@@ -128,6 +128,7 @@ static void a_trace_whose_recorder_lives_is_waited_for(void **state)
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	struct trace_reader *t;
+	trace_wait_for_recorder(path);
 	assert_int_equal(trace_open(path, &t, NULL), 0);
 	count(t, TRACE_END);
 	assert_false(trace_get_damage(t)->truncated);
