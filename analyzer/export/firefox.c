@@ -127,7 +127,7 @@ static void write_shared_tables(const struct export *e, const struct tables *t, 
 	nr = t->nr_frames;
 	JSON_LIST(to, "address", nr, fputs("-1", to));
 	JSON_NEXT_LIST(to, "inlineDepth", nr, fputc('0', to));
-	JSON_NEXT_LIST(to, "category_of_frame", nr, fprintf(to, "%d", category_of_frame(&node[t->first[i]])));
+	JSON_NEXT_LIST(to, "category", nr, fprintf(to, "%d", category_of_frame(&node[t->first[i]])));
 	JSON_NEXT_LIST(to, "subcategory", nr, fputc('0', to));
 	JSON_NEXT_LIST(to, "func", nr, fprintf(to, "%u", t->func[i]));
 	JSON_NEXT_LIST(to, "nativeSymbol", nr, fputs("null", to));

@@ -19,12 +19,9 @@ static int next_character_bytes(const char *text, bool *valid)
 	return c.bytes;
 }
 
-/* Of those a terminal obeys two bytes as one: U+0080 to U+009F. */
 static bool is_control(const char *text)
 {
-	const unsigned char *u = (const unsigned char *)text;
-
-	return u[0] < 0x20 || u[0] == 0x7f || (u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0);
+	return (unsigned char)*text < 0x20 || *text == 0x7f || utf8_is_c1(text);
 }
 
 static void put_question_marks(FILE *to, int nr)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/output/json_text.h"
 
+#include "jitreg/base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Jansson escapes control characters, but those of two bytes, U+0080 to U+009F, which a terminal obeys as well. */
+/* Jansson escapes control characters, but those of two bytes. */
 static json_t *text_without_controls(const char *s)
 {
 	char *clean = strdup(s);
 	json_t *j;
 
 	for (char *c = clean; c && *c; c++)
-		if ((unsigned char)c[0] == 0xc2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xa0)
+		if (utf8_is_c1(c))
 			c[0] = c[1] = '?';
 	j = json_string(clean ? clean : "");
 	free(clean);

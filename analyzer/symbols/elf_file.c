@@ -2,11 +2,11 @@
 /* ELF files of the machine that reads a trace: only those that a build id tells to be the trace's. */
 #include "analyzer/symbols/elf_internal.h"
 
+#include "jitreg/base/regular_file.h"
+
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool has_build_id(Elf *elf, const char *build_id)
@@ -26,14 +26,9 @@ static bool has_build_id(Elf *elf, const char *build_id)
 
 int elf_file_open(const char *path, const char *build_id, Elf **elf)
 {
-	struct stat st;
-	int fd;
+	int fd = regular_file_open(path);
 
 	*elf = NULL;
-	/* to open a device may do something */
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return -1;
 	elf_version(EV_CURRENT);

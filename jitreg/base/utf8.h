@@ -16,4 +16,12 @@ struct utf8_character {
 /* The one at text, which ends in a NUL and is not empty. */
 struct utf8_character utf8_next(const char *text);
 
+/* Does a control character of two bytes begin there, U+0080 to U+009F?  A terminal obeys it as it does those of one byte. */
+static inline bool utf8_is_c1(const char *text)
+{
+	const unsigned char *u = (const unsigned char *)text;
+
+	return u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0;
+}
+
 #endif

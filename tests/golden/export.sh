@@ -88,6 +88,8 @@ for name, table in [*shared.items(), *((name, t[name]) for t in j["threads"] for
         check("firefox", f"length of {name}", lengths, {table["length"]})
 for name, column, to in (("stackTable", "frame", "frameTable"), ("frameTable", "func", "funcTable")):
     check("firefox", f"{column} of {name}", all(0 <= i < shared[to]["length"] for i in shared[name][column]), True)
+check("firefox", "columns of frameTable", set(shared["frameTable"]) - {"length"},
+      {"address", "inlineDepth", "category", "subcategory", "func", "nativeSymbol", "innerWindowID", "line", "column"})
 check("firefox", "prefixes come first", all(p is None or p < i for i, p in enumerate(shared["stackTable"]["prefix"])), True)
 check("firefox", "functions stand there once", len(set(shared["funcTable"]["name"])), shared["funcTable"]["length"])
 for t in j["threads"]:

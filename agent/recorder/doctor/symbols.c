@@ -5,12 +5,11 @@
 #include "agent/recorder/images/debug_file.h"
 #include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/dpkg.h"
+#include "jitreg/base/regular_file.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILES_MAX 32
@@ -25,14 +24,11 @@ static bool has_names(const char *path, pid_t pid)
 {
 	struct elf_parts parts, found;
 	char root[PATH_MAX], where[PATH_MAX];
-	struct stat st;
 	bool has = true;
-	int fd = -1;
+	int fd;
 
 	snprintf(root, sizeof(root), "/proc/%d/root%.4000s", (int)pid, path);
-	/* to open a device may do something */
-	if (stat(pid ? root : path, &st) == 0 && S_ISREG(st.st_mode))
-		fd = open(pid ? root : path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = regular_file_open(pid ? root : path);
 	if (fd >= 0 && elf_parts_read(fd, false, &parts) == 0) {
 		has = parts.has_symbols || debug_file_find(&parts, fd, path, (uint32_t)pid, NULL, &found, where);
 		if (!parts.has_symbols && has)

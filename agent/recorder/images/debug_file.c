@@ -3,12 +3,11 @@
 
 #include "agent/recorder/images/debuginfod.h"
 #include "agent/recorder/images/xz.h"
+#include "jitreg/base/regular_file.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CRC_BYTES_MAX (64u << 20) /* of a file that only its checksum tells: nobody waits for more */
@@ -54,14 +53,9 @@ static bool is_debug_file_of_image(const struct search *s, int fd)
 static bool try_debug_path(const struct search *s, const char *root, const char *path)
 {
 	char all[PATH_MAX];
-	struct stat st;
 	bool good = false, of_another = false;
-	int fd;
+	int fd = snprintf(all, sizeof(all), "%s%s", root, path) < (int)sizeof(all) ? regular_file_open(all) : -1;
 
-	/* to open a device may do something */
-	if (snprintf(all, sizeof(all), "%s%s", root, path) >= (int)sizeof(all) || stat(all, &st) || !S_ISREG(st.st_mode))
-		return false;
-	fd = open(all, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return false;
 	if (elf_parts_read_symbols(fd, s->found) == 0) {
@@ -181,14 +175,13 @@ int debug_file_open_kept(const unsigned char *build_id, uint32_t bytes)
 {
 	struct elf_parts of = { .build_id_bytes = bytes <= ELF_BUILD_ID_MAX ? bytes : 0 };
 	char id[ELF_BUILD_ID_TEXT], name[PATH_MAX];
-	struct stat st;
 	int fd;
 
 	memcpy(of.build_id, build_id, of.build_id_bytes);
 	elf_parts_format_build_id(&of, id);
-	if (of.build_id_bytes < 2 || !perf_cache_path(id, name) || stat(name, &st) || !S_ISREG(st.st_mode))
+	if (of.build_id_bytes < 2 || !perf_cache_path(id, name))
 		return -1;
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = regular_file_open(name);
 	if (fd >= 0 && !debug_file_has_id(fd, build_id, bytes)) {
 		close(fd);
 		return -1;

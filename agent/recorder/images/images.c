@@ -9,6 +9,7 @@
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/mapping_kind.h"
+#include "jitreg/base/regular_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -413,12 +414,8 @@ static void close_image_file(struct images *i, struct image *m)
 /* Processes have exited: the file at the path, if it is still the one that was mapped, or the one that perf has kept.  -1 with errno. */
 static int open_of_the_past(const struct image *m)
 {
-	struct stat st;
-	int fd, kept;
+	int fd = regular_file_open(m->path), kept;
 
-	errno = ENOENT;
-	/* to open a device may do something */
-	fd = stat(m->path, &st) == 0 && S_ISREG(st.st_mode) ? open_file(m->path) : -1;
 	if (!m->build_id_bytes || (fd >= 0 && debug_file_has_id(fd, m->build_id, m->build_id_bytes)))
 		return fd;
 	kept = debug_file_open_kept(m->build_id, m->build_id_bytes);
