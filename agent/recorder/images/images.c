@@ -429,13 +429,11 @@ static int open_of_the_past(const struct image *m)
 static int open_in_process_root(const struct images *i, const struct image *m)
 {
 	char path[4200];
-	pid_t thread;
 	int fd;
 
 	if (i->past)
 		return open_of_the_past(m);
-	thread = proc_mem_living_thread((pid_t)m->pid);
-	snprintf(path, sizeof(path), "/proc/%u/root%s", thread > 0 ? (uint32_t)thread : m->pid, m->path);
+	snprintf(path, sizeof(path), "/proc/%u/root%s", proc_mem_number_in_proc(m->pid), m->path);
 	fd = open_file(path);
 	return fd < 0 ? open_file(m->path) : fd;
 }

@@ -154,14 +154,6 @@ static struct watched *find_watched_process(struct jit_files *f, uint32_t pid)
 	return NULL;
 }
 
-/* Whose files in /proc are a process's: those of a first thread that has ended are empty. */
-static uint32_t looked_at(uint32_t pid)
-{
-	pid_t thread = proc_mem_living_thread((pid_t)pid);
-
-	return thread > 0 ? (uint32_t)thread : pid;
-}
-
 /* NULL without memory, or when there are too many. */
 static struct watched *get_watched_process(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
@@ -177,7 +169,7 @@ static struct watched *get_watched_process(struct jit_files *f, uint32_t pid, ui
 		return NULL;
 	w->pid = pid;
 	w->map_fd = -1;
-	snprintf(path, sizeof(path), "/proc/%u/root", f->past ? pid : looked_at(pid));
+	snprintf(path, sizeof(path), "/proc/%u/root", f->past ? pid : proc_mem_number_in_proc(pid));
 	w->root = open(f->past ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	w->identity = f->past ? (struct proc_mem_identity){ .own_pid = (pid_t)pid, .uid = (uid_t)-1 } :
 		       proc_mem_identify((pid_t)pid);
@@ -258,7 +250,7 @@ static int open_file_by_descriptor(uint32_t pid, const char *path, size_t bytes)
 	int fd = -1;
 	DIR *d;
 
-	snprintf(folder, sizeof(folder), "/proc/%u/fd", looked_at(pid));
+	snprintf(folder, sizeof(folder), "/proc/%u/fd", proc_mem_number_in_proc(pid));
 	d = opendir(folder);
 	while (d && fd < 0 && (e = readdir(d))) {
 		ssize_t n;
@@ -291,7 +283,7 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 	if (new.fd < 0 && !f->past) {
 		char link[96];
 
-		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", looked_at(w->pid), (unsigned long long)address,
+		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", proc_mem_number_in_proc(w->pid), (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
 		new.fd = open_for_reading_at(AT_FDCWD, link, 0); /* needs privileges */
 	}

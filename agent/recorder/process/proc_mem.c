@@ -59,6 +59,13 @@ pid_t proc_mem_living_thread(pid_t pid)
 	return t.living;
 }
 
+uint32_t proc_mem_number_in_proc(uint32_t pid)
+{
+	pid_t thread = proc_mem_living_thread((pid_t)pid);
+
+	return thread > 0 ? (uint32_t)thread : pid;
+}
+
 static int64_t read_process_start_time_s(pid_t pid)
 {
 	struct timespec real, boot;

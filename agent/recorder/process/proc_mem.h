@@ -18,6 +18,8 @@
  * in everything below and in /proc.  0: there is none.
  */
 pid_t proc_mem_living_thread(pid_t pid);
+/* Under which number /proc shows a process's files: that of such a thread; where there is none, pid. */
+uint32_t proc_mem_number_in_proc(uint32_t pid);
 
 /* Who a process is, for files that it may have left. */
 struct proc_mem_identity {
