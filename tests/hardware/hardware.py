@@ -166,14 +166,16 @@ class Instruction:
 
     def addresses(self, ip, registers):
         """Where its operands in memory are; none where that is not a matter of registers."""
-        where = self.memory()
-        if not where and self.name.startswith(("push", "call")):
-            return [registers["sp"] - 8]
-        if not where and self.name.startswith(("pop", "ret")):
-            return [registers["sp"]]
         if "gather" in self.name or "scatter" in self.name:
             return []
-        return [a for a in (self.address(self.operands[i], ip, registers) for i in where) if a is not None]
+        operands = [self.address(self.operands[i], ip, registers) for i in self.memory()]
+        return [a for a in operands + self.stack(registers) if a is not None]
+
+    def stack(self, registers):
+        """Where on the stack it writes or reads, beside its operands: one of two places where an operand is in memory, too."""
+        if self.name.startswith(("push", "call")):
+            return [registers["sp"] - 8]
+        return [registers["sp"]] if self.name.startswith(("pop", "ret")) else []
 
     def address(self, operand, ip, registers):
         operand = re.sub(r"^%[de]s:", "", operand.lstrip("*"))
@@ -241,6 +243,8 @@ def self_check():
     i = Instruction("mov    -0x8(%r12,%rbx,4),%rcx", 5)
     if i.addresses(0, {"r12": 1000, "bx": 10}) != [1000 + 40 - 8]:
         sys.exit("the judge cannot add")
+    if Instruction("push   0xd8(%rsp)", 7).addresses(0, {"sp": 1000}) != [1000 + 0xd8, 1000 - 8]:
+        sys.exit("the judge sees one of the two places that a push of memory touches")
 
 
 def judge(trace, wanted):
