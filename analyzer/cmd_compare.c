@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/cmd_compare.h"
 
+#include "analyzer/compare/profile_report.h"
 #include "jitreg/base/command.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
-#include "analyzer/compare/change.h"
+#include "analyzer/compare/formula.h"
 #include "analyzer/output/page.h"
 #include "jitreg/base/command.h"
 

@@ -58,18 +58,22 @@ static void ask_html_trace(void *context, struct report *r)
 	html_trace_ask(context, r);
 }
 
-int html_source_read(const struct html_source *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
+int html_source_read(struct html_source *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
 		     void *context, bool *taken)
 {
-	struct html_trace t = { .path = s->path[number], .number = number, .stacks = !s->no_stacks, .addresses = !s->no_addresses };
+	struct html_trace t = { .path = s->path[number], .number = number, .pairs = &s->pairs, .stacks = !s->no_stacks,
+				.addresses = !s->no_addresses };
 	struct trace_session session = { 0 };
-	int status = trace_session_read(&session, t.path, &s->trace, ask_html_trace, &t), ret;
+	int status, ret;
 
+	s->pairs.wanted = s->path[1] != NULL;
+	status = trace_session_read(&session, t.path, &s->trace, ask_html_trace, &t);
 	*taken = false;
 	if (status == CMD_DONE) {
 		const char *command = session.model->command;
 
-		ret = take(context, &t, s->title ? s->title : command && *command ? command : t.path);
+		ret = html_pairs_keep(&s->pairs, &session.report, number);
+		ret = ret ? ret : take(context, &t, s->title ? s->title : command && *command ? command : t.path);
 		if (ret && ret != -EPIPE) /* (that is said of the output) */
 			trace_print_error("%s: %s", t.path, strerror(-ret));
 		*taken = ret == 0;
@@ -205,6 +209,7 @@ static int run_html(int argc, char **argv)
 	} else {
 		written = status == CMD_DONE;
 	}
+	html_pairs_fini(&args.source.pairs);
 	if (ferror(to) | fclose(to)) {
 		trace_print_error("cannot write %s", args.output);
 		written = false;

@@ -10,6 +10,7 @@ struct html_source {
 	struct trace_arguments trace;
 	const char *path[2], *title; /* title: of the page; NULL: the command that was recorded */
 	bool no_stacks, no_addresses;
+	struct html_pairs pairs; /* of both; html_pairs_fini() at last */
 };
 
 /* As a child of a command's argp; its input is the struct html_source. */
@@ -19,7 +20,7 @@ extern const struct argp html_source_argp;
  * Read one of the traces, and give it to take(context, trace, title), which returns 0 or -errno.  CMD_DONE, or another exit status with a
  * sentence.  *taken: also where a part of the trace is damaged.
  */
-int html_source_read(const struct html_source *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
+int html_source_read(struct html_source *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
 		     void *context, bool *taken);
 /* Has this build a page?  Else a sentence has been printed. */
 bool html_source_has_page(void);

@@ -104,6 +104,7 @@ static int run_serve(int argc, char **argv)
 	}
 	for (uint32_t i = 0; i < s.page.nr_traces; i++)
 		served_fini(&s.trace[i]);
+	html_pairs_fini(&args.source.pairs);
 	free(s.title);
 	return status;
 }

@@ -47,7 +47,5 @@ int change_test_lines(struct comparison *c, struct change *x, uint32_t nr);
 struct estimate change_line_cost(const struct comparison *c, const struct side *s, uint32_t line);
 /* Duration of an execution, by the marks of the host; mean 0: there are none. */
 struct estimate change_duration(const struct comparison *c, const struct side *s);
-/* x[].result of a formula over a, b, share_a, ...; 0, or -errno with a sentence. */
-int change_evaluate(const char *formula, struct change *x, uint32_t nr, struct diag *d);
 
 #endif

@@ -16,13 +16,6 @@ static bool entries_match(const struct profile_entry *a, const struct profile_en
 	       (how >= SAME_DETAIL || strcmp(a->path, b->path) == 0);
 }
 
-const struct profile_entry *match_entry(const struct match *m, const struct profile *p, uint32_t line, uint32_t profile)
-{
-	uint32_t i = m->entry[(size_t)line * m->nr_profiles + profile];
-
-	return i == MATCH_NOT ? NULL : &p[profile].entry[i];
-}
-
 const struct profile_entry *match_first_entry(const struct match *m, const struct profile *p, uint32_t line)
 {
 	for (uint32_t i = 0; i < m->nr_profiles; i++)

@@ -8,6 +8,8 @@
 
 #include "analyzer/compare/profile.h"
 
+#include <stddef.h>
+
 #define MATCH_NOT UINT32_MAX
 
 struct match {
@@ -20,7 +22,12 @@ struct match {
 int match_make_lines(const struct profile *p, uint32_t nr_profiles, struct match *m);
 void match_fini(struct match *m);
 /* The entry of a line in a profile, or NULL. */
-const struct profile_entry *match_entry(const struct match *m, const struct profile *p, uint32_t line, uint32_t profile);
+static inline const struct profile_entry *match_entry(const struct match *m, const struct profile *p, uint32_t line, uint32_t profile)
+{
+	uint32_t i = m->entry[(size_t)line * m->nr_profiles + profile];
+
+	return i == MATCH_NOT ? NULL : &p[profile].entry[i];
+}
 /* Do its entries have different names? */
 bool match_is_alike(const struct match *m, const struct profile *p, uint32_t line);
 /* Any entry of a line, for its name. */

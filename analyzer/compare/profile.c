@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/compare/profile.h"
+#include "analyzer/compare/profile_report.h"
 
 #include "analyzer/query/frequencies.h"
 
@@ -10,12 +10,18 @@
 
 #define PATH_STEPS_MAX 64
 
+void profile_ask_level(struct profile_question *q, struct report *r, uint32_t level)
+{
+	q->level = level;
+	q->by_run = report_add_group(r, REPORT_RUN, level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)level, TABLE_PHASE, -1);
+}
+
 void profile_ask(struct profile_question *q, struct report *r, const char *level)
 {
-	/* "function" is a level of hosts that declare none (host_levels.h); for other hosts it means all functions */
-	q->level = report_find_level(r, level);
-	q->by_run =
-		report_add_group(r, REPORT_RUN, q->level == LEVELS_MAX ? TABLE_FUNCTION : TABLE_LEVEL_0 + (int)q->level, TABLE_PHASE, -1);
+	/* "function" is a level of hosts that declare none (host_levels.h); where any does, it means all functions */
+	bool functions = level && strcmp(level, "function") == 0 && r->model->has_host_levels;
+
+	profile_ask_level(q, r, functions ? LEVELS_MAX : report_find_level(r, level));
 }
 
 /* The first consumer of a component, or what it is linked to; COMPONENT_NONE at the top. */
@@ -77,6 +83,7 @@ static int fill_profile_entry(const struct profile_question *q, struct report *r
 		e->rows = e->has_rows ? (double)rows : 0;
 		e->executions = executions_of_entry(r, value, NULL);
 	}
+	e->number = value;
 	e->run = calloc((size_t)p->nr_runs + 1, sizeof(*e->run));
 	return e->name && e->path && e->detail && e->run ? 0 : -ENOMEM;
 }
@@ -148,7 +155,7 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 		p->measure += measure;
 		squares += g->g.sum[i].weight_squares;
 	}
-	p->effective = squares > 0 && p->measure * p->measure / squares < p->samples ? p->measure * p->measure / squares : p->samples;
+	p->effective = profile_effective_samples(p, squares);
 out:
 	free(run_of);
 	free(entry_of);

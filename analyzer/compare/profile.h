@@ -6,9 +6,11 @@
 #ifndef TAILOR_PROFILE_H
 #define TAILOR_PROFILE_H
 
-#include "analyzer/query/report.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct profile_entry {
+	uint32_t number; /* of the component, or of the function, in its trace */
 	char *name;
 	char *path;   /* place: names of its consumers up to the root of the plan, or of the components it is linked to */
 	char *detail; /* detail text of the host, or "" */
@@ -31,15 +33,14 @@ struct profile {
 	double *run_ns;		 /* duration of each; 0 without a mark */
 };
 
-struct profile_question {
-	struct report_group *by_run; /* (level or function, TABLE_PHASE) */
-	uint32_t level;		     /* LEVELS_MAX: functions */
-};
+/* Samples of equal weight that would say as much (Kish, Survey Sampling, 1965).  squares: the sum of all squared weights; 0: not known. */
+static inline double profile_effective_samples(const struct profile *p, double squares)
+{
+	double effective = squares > 0 ? p->measure * p->measure / squares : p->samples;
 
-/* Request the sums for a profile; level NULL: the plan's, or functions where there is none; "function": functions. */
-void profile_ask(struct profile_question *q, struct report *r, const char *level);
-/* 0 or -ENOMEM. */
-int profile_make(const struct profile_question *q, struct report *r, const char *trace, struct profile *p);
+	return effective < p->samples ? effective : p->samples;
+}
+
 void profile_fini(struct profile *p);
 
 #endif

@@ -63,6 +63,7 @@ int html_trace_ask(struct html_trace *t, struct report *r)
 	r->stacks = t->stacks;
 	r->addresses = t->addresses;
 	report_add_callback(r, html_rows_add, &t->rows);
+	html_pairs_ask(t->pairs, r);
 	t->by_place = hits_ask_group(r, REPORT_ALL_EVENTS);
 	return r->error;
 }

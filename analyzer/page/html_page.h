@@ -7,6 +7,7 @@
 #define TAILOR_HTML_PAGE_H
 
 #include "analyzer/output/json_list.h"
+#include "analyzer/page/html_pairs.h"
 #include "analyzer/page/html_rows.h"
 #include "analyzer/query/report.h"
 
@@ -19,6 +20,7 @@ struct html_trace {
 	struct report *report;
 	struct html_rows rows;
 	struct report_group *by_place; /* sums of instructions, for listings */
+	struct html_pairs *pairs; /* of the page's traces; the caller's */
 	bool stacks, addresses; /* wanted */
 };
 

@@ -4,6 +4,7 @@ import { facts } from "./data.js";
 import { Table } from "./table.js";
 import { served, servedFacts } from "./server.js";
 import { ServedTable, Unanswered, answered } from "./served.js";
+import { createJudge } from "./judge.js";
 import { Dimensions } from "./dimensions.js";
 import { State } from "./state.js";
 import { Colours } from "./colours.js";
@@ -36,7 +37,7 @@ async function load() {
 		data.push({ facts: f, table: await (served ? ServedTable : Table).create(trace, f), dimensions: new Dimensions(f) });
 	}
 	if (!data.length) throw new Error("The page has no data.");
-	return data;
+	return { data, judge: data.length > 1 ? await createJudge() : null };
 }
 
 function eventSelect(state) {
@@ -62,9 +63,9 @@ function searchBox(state) {
 	return { el: input, draw: () => document.activeElement !== input && (input.value = state.filters.search?.text ?? "") };
 }
 
-function start(data) {
+function start({ data, judge }) {
 	const root = document.getElementById("app"), state = new State(data), first = data[0], tables = data.map(d => d.table);
-	const page = { state, data, colours: new Colours(first.dimensions, first.table), facts: first.facts, dimensions: first.dimensions };
+	const page = { state, data, judge, colours: new Colours(first.dimensions, first.table), facts: first.facts, dimensions: first.dimensions };
 	const views = VIEWS.filter(v => !v.when || v.when(page)), mounted = new Map();
 	const main = h("main", { id: "view", tabindex: -1 }), nav = h("nav", { "aria-label": "Views" });
 	const controls = [eventSelect(state), phaseSelect(state), searchBox(state)], chipRow = chips(state);

@@ -1,7 +1,7 @@
 // Two traces: what changed, with the interval in which each difference is; lanes and plans of both.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
-import { differences, side } from "../difference.js";
+import { changes, inSecond } from "../changes.js";
 import { drawLane, drawLegend, drawTime, endOf, BOTTOM, partKey, partsOf, stack } from "../activity.js";
 import { planChart } from "../plan.js";
 import { tablebox } from "../tablebox.js";
@@ -9,34 +9,22 @@ import { count, measure, percent, seconds, short } from "../format.js";
 
 const ROW = 22, ROWS = 14, LEGEND = 20, LANE = 90, NAME = 210, PALETTE = 12;
 
-let page, sides, by, mode, figures, bars, mirror, plans = [], table;
-let rows = [], lanes = [], parts = [], both = [null, null], named = new Map(), inPlan = new Map(), bins = 100, end = 1;
+let page, sides, by, figures, said, bars, mirror, plans = [], table;
+let rows = [], lanes = [], parts = [], both = [null, null], named = new Map(), inPlan = [new Map(), new Map()], bins = 100, end = 1;
 
-const absolute = () => page.state.option("difference") === "sums";
 const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.unit;
-const value = v => (absolute() ? measure(v, unit()) : percent(v, 2));
 const base = path => shown(path.slice(path.lastIndexOf("/") + 1), 40);
-const signed = v => (v > 0 ? "+" : v < 0 ? "−" : "±") + value(Math.abs(v));
+const signed = (v, digits = 1) => (v === Infinity ? "only in the second" : v === -1 ? "only in the first" : !Number.isFinite(v) ? "–" :
+	`${v > 0 ? "+" : v < 0 ? "−" : "±"}${percent(Math.abs(v), digits)}`);
+const verdict = r => (r.certain ? "yes" : r.tested ? "no" : "too small");
 const choices = () => [...page.facts.levels.map((_, i) => `level:${i}`), "function", "line",
-	"image"].filter(id => sides.every(s => same(s, id)));
-
-// Levels of both go by their names.
-function same(other, id) {
-	if (!id.startsWith("level:")) return other.dimensions.get(id) ? id : null;
-	const at = other.facts.levels.findIndex(l => l.name === page.facts.levels[Number(id.slice(6))].name);
-	return at < 0 ? null : `level:${at}`;
-}
+	"image"].filter(id => inSecond(sides, id));
 
 const chosen = () => (choices().includes(page.state.option("compare")) ? page.state.option("compare") :
 	choices().includes(page.dimensions.main) ? page.dimensions.main : choices()[0]);
 
 function compare() {
-	const id = chosen();
-	both = sides.map((s, trace) => {
-		const own = same(s, id), dimension = s.dimensions.get(own);
-		return side(page.state.sums(own, null, [], trace), key => String(dimension.label(dimension.values[key])));
-	});
-	rows = differences(both[0], both[1], absolute());
+	({ sides: both, rows } = changes(page, chosen()));
 }
 
 // "159 ms" and "160 ms" as "159 → 160 ms".
@@ -53,11 +41,11 @@ function valuesOf({ dimensions, facts }, id) {
 
 // Colours of the first trace, by name; what only the second has gets those that follow.
 function colourAs(id, label) {
-	const { dimensions, colours } = page, first = dimensions.get(id), other = sides[1].dimensions.get(same(sides[1], id));
+	const { dimensions, colours } = page, first = dimensions.get(id), other = sides[1].dimensions.get(inSecond(sides, id));
 	if (!named.has(id)) {
 		const of = new Map([...valuesOf(page, id), ...first.values].map(v => [String(first.label(v)), v]));
 		let next = first.values.filter(v => v).length;
-		for (const v of valuesOf(sides[1], same(sides[1], id))) {
+		for (const v of valuesOf(sides[1], inSecond(sides, id))) {
 			while (first.at.get(next) !== undefined) next += PALETTE; // a number that is none of the first trace's
 			if (!of.has(String(other.label(v)))) of.set(String(other.label(v)), next++);
 		}
@@ -66,21 +54,27 @@ function colourAs(id, label) {
 	return colours.of(id, named.get(id).get(label) ?? 0);
 }
 
+// Of several lines of one name, what tells them apart.
+const titleOf = r => (r.detail && rows.some(o => o !== r && o.name === r.name) ? `${r.name} (${r.detail})` : r.name);
+
+// How far the end of a row's bar, its growth as a part of the first trace's total, may be off: by the margin of its change.
+const half = r => (Number.isFinite(r.change) && r.change && Number.isFinite(r.margin) ? Math.abs(r.growth / r.change) * r.margin : 0);
+
 function drawBars(pen, w) {
 	const narrow = w < 500, list = rows.slice(0, ROWS), left = Math.min(NAME, w * 0.36), right = narrow ? 66 : 150, middle = left + (w - left - right) / 2,
 		room = (w - left - right) / 2 - 8;
-	const most = Math.max(1e-12, ...list.map(r => Math.abs(r.change) + r.half)), x = v => middle + v / most * room;
+	const most = Math.max(1e-12, ...list.map(r => Math.abs(r.growth) + (r.certain ? half(r) : 0))); // (small lines have wide margins)
+	const x = v => middle + Math.max(-1, Math.min(1, v / most)) * room;
 	pen.line(middle, 0, middle, list.length * ROW, pen.theme.quiet);
 	list.forEach((r, i) => {
-		const y = i * ROW, from = Math.min(x(0), x(r.change)), wide = Math.abs(x(r.change) - x(0));
+		const y = i * ROW, from = Math.min(x(0), x(r.growth)), wide = Math.abs(x(r.growth) - x(0)), ends = [r.growth - half(r), r.growth + half(r)];
 		pen.rect(0, y + 6, 9, 9, colourAs(chosen(), r.name));
-		pen.text(15, y + ROW / 2, shown(r.name, 80), { size: 12, most: left - 22, fill: r.certain ? undefined : pen.theme.quiet });
-		pen.rect(from, y + 4, Math.max(1, wide), ROW - 8, r.change > 0 ? pen.theme.hot : pen.theme.accent,
+		pen.text(15, y + ROW / 2, shown(titleOf(r), 80), { size: 12, most: left - 22, fill: r.certain ? undefined : pen.theme.quiet });
+		pen.rect(from, y + 4, Math.max(1, wide), ROW - 8, r.growth > 0 ? pen.theme.hot : pen.theme.accent,
 			{ opacity: r.certain ? 0.85 : 0.25 });
-		pen.line(x(r.change - r.half), y + ROW / 2, x(r.change + r.half), y + ROW / 2, pen.theme.ink, 1.2);
-		for (const v of [r.change - r.half, r.change + r.half]) pen.line(x(v), y + ROW / 2 - 3, x(v), y + ROW / 2 + 3,
-			pen.theme.ink, 1.2);
-		pen.text(w, y + ROW / 2, signed(r.change) + (narrow ? "" : ` ± ${value(r.half)}`),
+		pen.line(x(ends[0]), y + ROW / 2, x(ends[1]), y + ROW / 2, pen.theme.ink, 1.2);
+		for (const v of ends) pen.line(x(v), y + ROW / 2 - 3, x(v), y + ROW / 2 + 3, pen.theme.ink, 1.2);
+		pen.text(w, y + ROW / 2, signed(r.change) + (narrow || r.change === -1 || !Number.isFinite(r.margin) ? "" : ` ± ${percent(r.margin)}`),
 			{ size: 11.5, align: "right", most: right - 6, bold: r.certain, fill: r.certain ? undefined : pen.theme.quiet });
 	});
 	if (!list.length) pen.text(w / 2, 20, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
@@ -88,9 +82,11 @@ function drawBars(pen, w) {
 
 const tipBar = (x, y) => {
 	const r = rows.slice(0, ROWS)[Math.floor(y / ROW)];
-	return r && [r.name, `first: ${percent(r.a.share, 2)}, ${measure(r.a.measure, unit())}, ${count(r.a.samples)} samples`,
+	return r && [r.second === undefined ? r.name : `${r.name} → ${r.second}`, r.detail,
+		`first: ${percent(r.a.share, 2)}, ${measure(r.a.measure, unit())}, ${count(r.a.samples)} samples`,
 		`second: ${percent(r.b.share, 2)}, ${measure(r.b.measure, unit())}, ${count(r.b.samples)} samples`,
-		`${signed(r.change)} ± ${value(r.half)}: ${r.certain ? "significant (95 %, all rows together)" : r.tested ? "not significant (95 %)" : "too small to be tested"}`];
+		r.tested ? `cost ${signed(r.change)}; the smallest significant change: ${percent(r.margin)}` : "too small to be tested",
+		r.certain ? "significant (95 %, all lines together)" : "not significant"].filter(Boolean);
 };
 
 function drawMirror(pen, w) {
@@ -114,36 +110,29 @@ function drawMirror(pen, w) {
 	drawTime(pen, { x: 0, y: LEGEND + LANE, width: w, end });
 }
 
-const sumType = () => (unit() === "ns" ? "duration" : "short");
 const COLUMNS = () => [
-	{ key: "change", title: absolute() ? "difference" : "difference of shares", type: absolute() ? sumType() : "points",
-		value: r => r.change },
-	{ key: "half", title: "± 95 %", type: absolute() ? sumType() : "points", value: r => r.half },
-	{ key: "certain", title: "significant", type: "text", narrow: true, value: r => (r.certain ? "yes" : r.tested ? "no" : "too small") },
+	{ key: "change", title: "change of cost", type: "points", value: r => r.change },
+	{ key: "margin", title: "± (95 %)", type: "points", value: r => r.margin },
+	{ key: "certain", title: "significant", type: "text", narrow: true, value: verdict },
+	{ key: "growth", title: "of the total", type: "points", value: r => r.growth },
 	{ key: "a", title: "first", type: "share", value: r => r.a.share, bar: true },
-		{ key: "b", title: "second", type: "share", value: r => r.b.share, bar: true },
+	{ key: "b", title: "second", type: "share", value: r => r.b.share, bar: true },
 	{ key: "na", title: "samples", type: "count", value: r => r.a.samples },
-		{ key: "nb", title: "samples", type: "count", value: r => r.b.samples },
+	{ key: "nb", title: "samples", type: "count", value: r => r.b.samples },
 	{ key: "ratio", title: "second / first", type: "number", value: r => r.ratio },
-	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name,
-		colour: r => colourAs(chosen(), r.name) }];
+	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name, colour: r => colourAs(chosen(), r.name) },
+	...(rows.some(r => r.detail) ? [{ key: "detail", title: "detail", type: "text", value: r => r.detail }] : []),
+	...(rows.some(r => r.second !== undefined) ? [{ key: "second", title: "in the second", type: "text", value: r => r.second ?? "" }] : [])];
 
-// What changed of an operator, as short as a box of the plan is wide: in percentage points.
-function beside(dimensions) {
-	const { main } = dimensions;
-	return component => {
-		const r = inPlan.get(String(dimensions.get(main).label(component))), points = v => (100 * v).toFixed(1);
-		return r && `${!r.certain ? "≈" : r.change > 0 ? "▲" : "▼"} ${r.change > 0 ? "+" : "−"}${points(Math.abs(r.change))} ± ${points(r.half)}`;
-	};
-}
+// What changed of an operator, as short as a box of the plan is wide.
+const beside = trace => component => {
+	const r = inPlan[trace].get(component);
+	return r?.tested ? `${!r.certain ? "≈" : r.growth > 0 ? "▲" : "▼"} ${signed(r.change, 0)}` : r && "≈ too small";
+};
 
 function comparePlans() {
-	const { main } = page.dimensions, [a, b] = sides.map((s, trace) => {
-		const own = same(s, main), dimension = s.dimensions.get(own);
-		return own && dimension ? side(page.state.sums(own, null, [main], trace),
-			key => String(dimension.label(dimension.values[key]))) : null;
-	});
-	inPlan = new Map(a && b ? differences(a, b, false).map(r => [r.name, r]) : []);
+	const { main } = page.dimensions, list = plans.some(Boolean) && inSecond(sides, main) ? changes(page, main).rows : [];
+	inPlan = [0, 1].map(s => new Map(list.filter(r => r.values[s] !== undefined).map(r => [r.values[s], r])));
 }
 
 // planChart() of one of the traces: in colours that go by name, as those of the other do; of the second a page in which that one is the first.
@@ -167,11 +156,10 @@ export const compareView = {
 		end = Math.max(...sides.map(s => endOf(s.facts)));
 		by = h("select", { "aria-label": "Compare by", onchange: () => page.state.option("compare", by.value) },
 			choices().map(id => h("option", { value: id }, page.dimensions.get(id).title)));
-		mode = h("select", { "aria-label": "Compare shares or sums", onchange: () => page.state.option("difference", mode.value) },
-			h("option", { value: "shares" }, "shares"), h("option", { value: "sums" }, "sums"));
 		figures = h("dl", { class: "figures" });
+		said = h("p", { class: "note" });
 		table = h("div");
-		bars = chart({ title: "Differences, second against first", name: "differences", controls: [by, mode],
+		bars = chart({ title: "Differences, second against first", name: "differences", controls: [by],
 			height: () => Math.max(2, Math.min(ROWS, rows.length)) * ROW, draw: drawBars, tip: tipBar,
 			table: () => ({ columns: COLUMNS(), rows }) });
 		mirror = chart({ title: "Both over time", name: "both-over-time", height: LEGEND + 2 * LANE + BOTTOM, draw: drawMirror,
@@ -180,15 +168,14 @@ export const compareView = {
 				columns: [{ key: "t", title: "from (s)", type: "number", value: b => b / bins * end / 1e6 },
 					{ key: "a", title: "first", type: "short", value: b => lanes[0].all[b] },
 					{ key: "b", title: "second", type: "short", value: b => lanes[1].all[b] }] }) });
-		plans = sides.map((s, i) => (s.facts.plans.length ? planChart(i ? second() : first(), { beside: beside(s.dimensions) }) :
+		plans = sides.map((s, i) => (s.facts.plans.length ? planChart(i ? second() : first(), { beside: beside(i) }) :
 			null));
 		plans.forEach((plan, i) => {
 			plan?.el.classList.add("half");
 			plan?.el.querySelector("h2").replaceChildren(i ? "Plan of the second" : "Plan of the first");
-			plan?.el.append(h("p", { class: "note" },
-				"▲ ▼: what changed, of all operators of that name, in percentage points, ± its 95 % interval; ≈: not significant."));
+			plan?.el.append(h("p", { class: "note" }, "▲ ▼: the significant change of an operator's cost; ≈: not significant."));
 		});
-		el.append(h("section", { class: "card", "aria-label": "Both traces" }, figures), bars.el, mirror.el,
+		el.append(h("section", { class: "card", "aria-label": "Both traces" }, figures, said), bars.el, mirror.el,
 			...plans.filter(Boolean).map(plan => plan.el),
 			h("section", { class: "card" }, h("header", {}, h("h2", {}, "All differences")), table));
 	},
@@ -196,7 +183,6 @@ export const compareView = {
 		compare();
 		comparePlans();
 		by.value = chosen();
-		mode.value = absolute() ? "sums" : "shares";
 		const facts = sides.map(s => s.facts), event = page.facts.events[page.state.filters.event?.values[0] ?? 0];
 		figures.replaceChildren(...[["first", base(facts[0].trace)], ["second", base(facts[1].trace)],
 			["samples", both.map(b => short(b.samples)).join(" → ")],
@@ -204,12 +190,14 @@ export const compareView = {
 				["second / first", (both[1].all / both[0].all).toFixed(3)],
 			["significant", `${rows.filter(r => r.certain).length} of ${rows.filter(r => r.tested).length}`]].map(([name, text]) =>
 				h("div", {}, h("dt", {}, shown(name, 30)), h("dd", { title: text }, text))));
+		said.textContent = `The judge is that of tailor diff${both[0].inRun ? ", of samples in the run phase" : ""}: change of cost is that of a line relative to the ` +
+			"lines that did not change, ± its smallest significant change (95 % for all tested lines together; one trace a side).";
 		for (const part of [bars, mirror, ...plans]) part?.draw();
 		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true }).el);
 	},
 	drawn() {
-		return { by: page.dimensions.get(chosen()).title, mode: absolute() ? "sums" : "shares",
-			rows: rows.map(({ name, a, b, change, half, certain }) =>
-			({ name, first: a.share, second: b.share, change, half, certain })) };
+		return { by: page.dimensions.get(chosen()).title, inRun: Boolean(both[0]?.inRun),
+			rows: rows.map(({ name, second, a, b, change, margin, growth, tested, certain }) =>
+				({ name, ...(second === undefined ? {} : { second }), first: a.share, second_share: b.share, change, margin, growth, tested, certain })) };
 	},
 };

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The judge of `tailor diff` for a page: what JavaScript calls.  It makes a judgement of as many lines and executions as it has, writes
+ * their sums where they are, and reads the verdicts.  Context: the page's one thread.
+ */
+#include "analyzer/compare/change.h"
+#include "analyzer/table/wasm/memory.h"
+
+#define VERDICT_NUMBERS 4 /* of a line: change, margin, growth (as in struct change), and VERDICT_... */
+enum { VERDICT_TESTED = 1, VERDICT_SIGNIFICANT = 2 };
+
+struct judgement {
+	struct comparison c;
+	struct change *x;
+	double *verdict;
+	uint32_t nr; /* lines; the entries of number nr are all others together, which are not tested */
+};
+
+static bool create_profile(struct judgement *j, int side, uint32_t nr_runs)
+{
+	struct profile *p = &j->c.profile[side];
+	double *runs = memory_take(((size_t)j->nr + 2) * nr_runs * sizeof(*runs));
+
+	p->entry = memory_take(((size_t)j->nr + 1) * sizeof(*p->entry));
+	if (!runs || !p->entry)
+		return false;
+	for (uint32_t i = 0; i <= j->nr; i++)
+		p->entry[i] = (struct profile_entry){ .run = runs + (size_t)i * nr_runs };
+	p->nr = j->nr + 1;
+	p->nr_runs = nr_runs;
+	p->run = runs + (size_t)p->nr * nr_runs;
+	j->c.side[side] = (struct side){ (uint32_t)side, 1 };
+	return true;
+}
+
+/* nr lines that may be tested, and line nr for what is in none of them; executions of both sides, at least 1 each.  NULL without memory. */
+EXPORT(judge_create) struct judgement *judge_create(uint32_t nr, uint32_t nr_runs_a, uint32_t nr_runs_b)
+{
+	struct judgement *j = memory_take(sizeof(*j));
+
+	if (!j)
+		return NULL;
+	*j = (struct judgement){ .nr = nr, .c = { .same_unit = true, .given = -1 } };
+	j->c.match = (struct match){ nr + 1, 2, memory_take(((size_t)nr + 1) * 2 * sizeof(uint32_t)) };
+	j->x = memory_take(((size_t)nr + 1) * sizeof(*j->x));
+	j->verdict = memory_take(((size_t)nr + 1) * VERDICT_NUMBERS * sizeof(double));
+	return j->c.match.entry && j->x && j->verdict && create_profile(j, 0, nr_runs_a) && create_profile(j, 1, nr_runs_b) ? j : NULL;
+}
+
+/* Where to write the measure of each execution, line by line. */
+EXPORT(judge_runs) double *judge_runs(struct judgement *j, uint32_t side)
+{
+	return j->c.profile[side & 1].entry[0].run;
+}
+
+/* The line has an entry on this side, with so many samples. */
+EXPORT(judge_entry) void judge_entry(struct judgement *j, uint32_t side, uint32_t line, bool there, double samples)
+{
+	j->c.match.entry[2 * (size_t)line + (side & 1)] = there ? line : MATCH_NOT;
+	j->c.profile[side & 1].entry[line].samples = samples;
+}
+
+static void sum_up_profile(struct profile *p, double squares)
+{
+	for (uint32_t r = 0; r < p->nr_runs; r++)
+		p->run[r] = 0;
+	for (uint32_t i = 0; i < p->nr; i++) {
+		for (uint32_t r = 0; r < p->nr_runs; r++) {
+			p->entry[i].measure += p->entry[i].run[r];
+			p->run[r] += p->entry[i].run[r];
+		}
+		p->measure += p->entry[i].measure;
+		p->samples += p->entry[i].samples;
+	}
+	p->effective = profile_effective_samples(p, squares);
+}
+
+/* The verdicts, VERDICT_NUMBERS of each of the nr lines; NULL without memory.  squares: the sum of squared weights; 0: all are alike. */
+EXPORT(judge_lines) const double *judge_lines(struct judgement *j, double squares_a, double squares_b)
+{
+	sum_up_profile(&j->c.profile[0], squares_a);
+	sum_up_profile(&j->c.profile[1], squares_b);
+	for (uint32_t i = 0; i < j->nr; i++)
+		j->x[i] = (struct change){ .line = i };
+	if (change_test_lines(&j->c, j->x, j->nr))
+		return NULL;
+	for (uint32_t i = 0; i < j->nr; i++) {
+		const struct change *x = &j->x[i];
+		double *to = j->verdict + VERDICT_NUMBERS * (size_t)i;
+
+		to[0] = x->change;
+		to[1] = x->margin;
+		to[2] = x->growth;
+		to[3] = (x->tested ? VERDICT_TESTED : 0) + (x->significant ? VERDICT_SIGNIFICANT : 0);
+	}
+	return j->verdict;
+}
