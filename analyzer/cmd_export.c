@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tailor export: a trace in the formats of other viewers. */
+/* tailor export: a trace in the formats of other viewers; tailor flamegraph: in that of one. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/export/export.h"
+#include "analyzer/output/result_file.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/output_file.h"
 
@@ -14,11 +15,23 @@ struct arguments {
 	struct trace_arguments trace;
 	const char *path, *output;
 	const struct exporter *format;
+	char name[300];
+	bool is_named; /* the output has a name, by the trace's if by no option */
+	bool open;
 };
+
+enum { KEY_OPEN = 0x500 };
 
 static const struct argp_option options[] = {
 	{ "format", 'f', "NAME", 0, "output format, one of those below", 0 },
-	{ "output", 'o', "FILE", 0, "output file (default: standard output)", 0 },
+	{ "output", 'o', "FILE", 0, "output file, or - (default: standard output)", 0 },
+	{ "open", KEY_OPEN, NULL, 0, "show the file by xdg-open", 0 },
+	{ 0 },
+};
+
+static const struct argp_option flamegraph_options[] = {
+	{ "output", 'o', "FILE", 0, "output file, or - for standard output (default: the trace's name with .svg)", 0 },
+	{ "open", KEY_OPEN, NULL, 0, "show the file by xdg-open", 0 },
 	{ 0 },
 };
 
@@ -38,13 +51,25 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		a->output = arg;
 		break;
+	case KEY_OPEN:
+		a->open = true;
+		break;
 	case ARGP_KEY_ARG:
 		trace_set_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, a->path);
+		trace_need_path(state, &a->path);
+		if (a->is_named && !a->output) {
+			result_file_name(a->path, a->format->ending, a->name, sizeof(a->name));
+			a->output = a->name;
+		}
+		if (a->output && !a->format)
+			a->format = export_find_by_ending(a->output);
+		if (a->output && strcmp(a->output, "-") == 0)
+			a->output = NULL;
 		if (!a->format)
-			argp_error(state, "no --format given; see `tailor help export`");
+			argp_error(state, "no --format given, and the output's name does not end like that of a format; see `tailor help "
+				   "export`");
 		else if (a->format->binary && !a->output && isatty(1))
 			argp_error(state, "%s is a binary format and is not written to a terminal; use --output FILE", a->format->name);
 		break;
@@ -84,37 +109,32 @@ static void ask_exported_sums(void *context, struct report *r)
 	a->arguments->format->prepare(&a->export);
 }
 
-static int run_export(int argc, char **argv)
+/* Of arguments that have been parsed. */
+static int export_trace(const struct arguments *args)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
-	static const struct argp argp = { options,  parse_export_option, "TRACE", "Convert a trace for other viewers.\v",
-					  children, filter_export_help,	 NULL };
-	struct arguments args = { 0 };
 	struct trace_session session = { 0 };
-	struct ask a = { .arguments = &args };
+	struct ask a = { .arguments = args };
 	struct diag d = { "" };
 	FILE *to = stdout;
 	int status, ret;
 
-	setlocale(LC_CTYPE, "");
-	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	if (args.output && output_file_is_same(args.output, args.path)) {
-		trace_print_error("%s: input and output are the same file", args.output);
+	if (args->output && output_file_is_same(args->output, args->path)) {
+		trace_print_error("%s: input and output are the same file", args->output);
 		return CMD_FAILED;
 	}
-	if (args.output) {
-		to = output_file_stream(args.output, &d);
+	if (args->output) {
+		to = output_file_stream(args->output, &d);
 		if (!to) {
 			trace_print_error("%s", d.text);
 			return CMD_FAILED;
 		}
 	}
 	a.export.each = to;
-	status = trace_session_read(&session, args.path, &args.trace, ask_exported_sums, &a);
+	status = trace_session_read(&session, args->path, &args->trace, ask_exported_sums, &a);
 	if (status == CMD_DONE) {
-		ret = args.format->write(&a.export, to);
+		ret = args->format->write(&a.export, to);
 		if (ret) {
-			trace_print_error("%s: %s", args.format->name,
+			trace_print_error("%s: %s", args->format->name,
 					  ret == -ENODATA ? "the trace has no bytes of generated code" : strerror(-ret));
 			status = CMD_FAILED;
 		}
@@ -127,7 +147,43 @@ static int run_export(int argc, char **argv)
 		trace_print_error("cannot write the output");
 		status = CMD_FAILED;
 	}
+	if (status == CMD_DONE && args->output)
+		result_file_tell(args->output, args->output != args->name && !isatty(2), args->open);
 	return status;
 }
 
+static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+
+static int run_export(int argc, char **argv)
+{
+	static const struct argp argp = { options,  parse_export_option, "TRACE", "Convert a trace for other viewers.\v",
+					  children, filter_export_help,	 NULL };
+	struct arguments args = { 0 };
+
+	setlocale(LC_CTYPE, "");
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	return export_trace(&args);
+}
+
+static int run_flamegraph(int argc, char **argv)
+{
+	static const struct argp argp = {
+		flamegraph_options,
+		parse_export_option,
+		"[TRACE]",
+		"Write a trace as a flame graph: one SVG file for any browser, with zoom and search.  It is `tailor export --format "
+		"flamegraph`.\v"
+		"Example: tailor flamegraph --open",
+		children,
+		NULL,
+		NULL
+	};
+	struct arguments args = { .format = &exporter_flamegraph, .is_named = true };
+
+	setlocale(LC_CTYPE, "");
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	return export_trace(&args);
+}
+
 const struct cmd cmd_export = { "export", "convert a trace: flame graph, speedscope, Firefox, Perfetto, pprof", run_export };
+const struct cmd cmd_flamegraph = { "flamegraph", "write a trace as a flame graph", run_flamegraph };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor html: a trace, or two, as one interactive page. */
 #include "analyzer/cmd_html.h"
+#include "analyzer/output/result_file.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/output_file.h"
 
@@ -42,7 +43,7 @@ static error_t parse_html_source_option(int key, char *arg, struct argp_state *s
 		s->path[s->path[0] != NULL] = arg;
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, s->path[0]);
+		trace_need_path(state, &s->path[0]);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -94,10 +95,15 @@ bool html_source_has_page(void)
 struct arguments {
 	struct html_source source;
 	const char *output;
+	char name[300];
+	bool open;
 };
 
+enum { KEY_OPEN = 0x600 };
+
 static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "the page (required)", 0 },
+	{ "output", 'o', "FILE", 0, "the page (default: the trace's name with .html)", 0 },
+	{ "open", KEY_OPEN, NULL, 0, "show the page by xdg-open", 0 },
 	{ 0 },
 };
 
@@ -112,9 +118,13 @@ static error_t parse_html_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		a->output = arg;
 		break;
+	case KEY_OPEN:
+		a->open = true;
+		break;
 	case ARGP_KEY_SUCCESS: /* behind what is said of the traces */
 		if (!a->output)
-			argp_error(state, "no --output given; see `tailor help html`");
+			result_file_name(a->source.path[0], ".html", a->name, sizeof(a->name));
+		a->output = a->output ? a->output : a->name;
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -217,6 +227,8 @@ static int run_html(int argc, char **argv)
 	}
 	if (!written)
 		output_file_remove(args.output);
+	else
+		result_file_tell(args.output, args.output != args.name && !isatty(2), args.open);
 	return status;
 }
 

@@ -97,7 +97,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		trace_set_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, a->path);
+		trace_need_path(state, &a->path);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
 			argp_error(state, "--csv requires --view");
 		if (a->sort && !a->nr_views)

@@ -6,10 +6,12 @@
 #include "jitreg/base/large_pages.h"
 #include "jitreg/trace/budget.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
@@ -140,10 +142,48 @@ void trace_set_path(struct argp_state *state, const char **path, const char *arg
 	*path = arg;
 }
 
-void trace_need_path(struct argp_state *state, const char *path)
+static bool is_trace_name(const struct dirent *e)
 {
-	if (!path)
-		argp_error(state, "no trace given");
+	size_t n = strlen(e->d_name);
+
+	return n > 4 && strcmp(e->d_name + n - 4, ".tlr") == 0;
+}
+
+/* Of the working folder, the one that was written last; NULL: there is none. */
+static char *find_newest_trace(void)
+{
+	DIR *folder = opendir(".");
+	struct timespec newest = { 0 };
+	char *name = NULL;
+
+	for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder)) {
+		struct stat st;
+
+		if (!is_trace_name(e) || lstat(e->d_name, &st) || !S_ISREG(st.st_mode))
+			continue;
+		if (name && (st.st_mtim.tv_sec < newest.tv_sec ||
+			     (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec <= newest.tv_nsec)))
+			continue;
+		free(name);
+		name = strdup(e->d_name);
+		newest = st.st_mtim;
+	}
+	if (folder)
+		closedir(folder);
+	return name;
+}
+
+void trace_need_path(struct argp_state *state, const char **path)
+{
+	char *newest;
+
+	if (*path)
+		return;
+	newest = find_newest_trace();
+	if (!newest)
+		argp_error(state, "no trace given, and none (*.tlr) in this folder; `tailor record -- COMMAND` makes one");
+	fprintf(stderr, "%s: %s, the newest trace in this folder\n", program_invocation_name, newest);
+	*path = newest; /* lives as long as the process */
 }
 
 enum { KEY_JSON = 0x300, KEY_CSV, KEY_TOP };

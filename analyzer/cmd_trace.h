@@ -30,9 +30,10 @@ struct page_arguments {
 };
 extern const struct argp page_argp;
 
-/* The argument of a command that reads one trace, at ARGP_KEY_ARG; and the error where it is missing, at ARGP_KEY_END. */
+/* The argument of a command that reads one trace, at ARGP_KEY_ARG; and what it is where it is missing, at ARGP_KEY_END. */
 void trace_set_path(struct argp_state *state, const char **path, const char *arg);
-void trace_need_path(struct argp_state *state, const char *path);
+/* The newest trace in the working folder where none was given. */
+void trace_need_path(struct argp_state *state, const char **path);
 /* --unwinder memo|libunwind */
 enum unwind_way trace_parse_unwinder(struct argp_state *state, const char *arg);
 /*

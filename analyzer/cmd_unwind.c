@@ -51,7 +51,7 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 		trace_set_path(state, &a->path, arg);
 		break;
 	case ARGP_KEY_END:
-		trace_need_path(state, a->path);
+		trace_need_path(state, &a->path);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

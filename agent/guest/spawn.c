@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded without `tailor run`: start `tailor record` beside the host.
+ * Preloaded without `tailor run`: start `tailor recorder` beside the host.
  *
  * Two raw clone(2)s without an exit signal: the first child ends at once and is waited for by its number, so the host never
  * gets a SIGCHLD, never finds a stranger in wait(2), and libc's fork handlers do not run.  The recorder gets a session of
@@ -86,7 +86,7 @@ static size_t fill_recorder_arguments(char **argv, const char *command, const ch
 	size_t nr = 0;
 
 	argv[nr++] = (char *)(uintptr_t)command;
-	argv[nr++] = (char *)"record";
+	argv[nr++] = (char *)"recorder";
 	argv[nr++] = (char *)"--socket";
 	argv[nr++] = (char *)(uintptr_t)socket;
 	argv[nr++] = (char *)"--pid";

@@ -204,7 +204,7 @@ static int run_attach_command(int argc, char **argv)
 	pid_t recorder;
 	int status = -1, ret;
 
-	a.session.output = "tailor.tlr";
+	a.session.output = SESSION_OUTPUT;
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	if (attach_target_inspect(a.pid, &target, &d))
 		return abandon_attach(NULL, &d);

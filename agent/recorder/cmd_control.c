@@ -118,7 +118,7 @@ static int run_start_command(int argc, char **argv)
 	};
 	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .is_start = true };
 
-	a.session.output = "tailor.tlr";
+	a.session.output = SESSION_OUTPUT;
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	return control_start_recording(a.pid, a.session.output, argv + 1, argc - 1, stdout);
 }

@@ -1,54 +1,106 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tailor record: the recorder that a preloaded agent starts beside its host.  The agent's constructor waits until the counters run,
- * so the recorder reports success or the error as early as possible.
- */
-#include "agent/recorder/process/attach_target.h"
-#include "agent/recorder/session/options.h"
+/* tailor record: `tailor run` or `tailor attach` by the letters of `perf record`, where they mean the same. */
 #include "jitreg/base/command.h"
-#include "jitreg/protocol/env.h"
 
+#include <argp.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#define WORDS_MAX 32 /* that options become */
+
 struct arguments {
-	struct session_options session;
-	const char *socket;
-	pid_t pid;
-	int ready;
+	char *word[WORDS_MAX]; /* of the other command; they live as long as the process */
+	int nr;
+	char *pids;
+	char **command;
+	int command_words;
 };
 
-enum { KEY_SOCKET = 0x200, KEY_PID, KEY_READY };
+enum { KEY_CALL_GRAPH = 0x100 };
 static const struct argp_option options[] = {
-	{ "socket", KEY_SOCKET, "NAME", 0, "abstract socket to listen on", 0 },
-	{ "pid", KEY_PID, "PID", 0, "process to count", 0 },
-	{ "ready", KEY_READY, "FD", 0, "pipe in which the host waits for an int: 0, or an error", 0 },
+	{ "event", 'e', "LIST", 0, "events to sample (tailor help run)", 0 },
+	{ "freq", 'F', "N", 0, "samples per second and CPU, or max (100000)", 0 },
+	{ "count", 'c', "N", 0, "one sample every N events", 0 },
+	{ NULL, 'g', NULL, 0, "with call stacks, which tailor has without this option", 0 },
+	{ "call-graph", KEY_CALL_GRAPH, "fp|dwarf[,BYTES]", 0, "call stacks by frame pointers, or by unwind information with so many stack "
+	  "bytes (dwarf,16384)", 0 },
+	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
+	{ "pid", 'p', "PID[,PID...]", 0, "record running processes, until the command ends if one is given", 0 },
+	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
+	{ "all-cpus", 'a', NULL, OPTION_HIDDEN, "", 0 },
 	{ 0 },
 };
 
-static error_t parse_record_argument(int key, char *arg, struct argp_state *state)
+static void add_word(struct argp_state *state, const char *word)
+{
+	struct arguments *a = state->input;
+
+	if (a->nr == WORDS_MAX)
+		argp_error(state, "too many options");
+	a->word[a->nr++] = strdup(word);
+}
+
+static void add_option(struct argp_state *state, const char *option, const char *value)
+{
+	add_word(state, option);
+	add_word(state, value);
+}
+
+static void add_call_graph(struct argp_state *state, const char *mode)
+{
+	if (strcmp(mode, "fp") == 0) {
+		add_word(state, "--frame-pointers");
+		add_option(state, "--stack", "0");
+	} else if (strncmp(mode, "dwarf,", 6) == 0) {
+		add_option(state, "--stack", mode + 6);
+	} else if (strcmp(mode, "dwarf") != 0) {
+		argp_error(state, "--call-graph must be fp or dwarf[,BYTES], not '%s'", mode);
+	}
+}
+
+static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
 
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = state->child_inputs[1] = &a->session;
+	case 'e':
+		add_option(state, "--event", arg);
 		break;
-	case KEY_SOCKET:
-		a->socket = arg;
+	case 'F':
+		add_option(state, "--rate", strcmp(arg, "max") == 0 ? "100000" : arg);
 		break;
-	case KEY_PID:
-		a->pid = atoi(arg);
+	case 'c':
+		add_option(state, "--period", arg);
 		break;
-	case KEY_READY:
-		a->ready = atoi(arg);
+	case 'g':
+		break;
+	case KEY_CALL_GRAPH:
+		add_call_graph(state, arg);
+		break;
+	case 'o':
+		add_option(state, "--output", arg);
+		break;
+	case 'p':
+		a->pids = arg;
+		break;
+	case 'q':
+		add_word(state, "--quiet");
+		break;
+	case 'a':
+		argp_error(state, "-a is not supported: tailor records processes and what they start; give a command, or -p PID");
+		break;
+	case ARGP_KEY_ARGS:
+		a->command = state->argv + state->next;
+		a->command_words = state->argc - state->next;
 		break;
 	case ARGP_KEY_END:
-		if (!a->socket || a->pid <= 0 || a->ready <= 2)
-			argp_error(state, "--socket, --pid and --ready are required (internal command, started by the agent)");
+		if (!a->command && !a->pids)
+			argp_error(state, "no command and no -p PID given");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -56,61 +108,71 @@ static error_t parse_record_argument(int key, char *arg, struct argp_state *stat
 	return 0;
 }
 
-/* A host that is not answered reads the end of the pipe. */
-static void write_result_to_host(const struct arguments *a, int error)
+/* Beside the recording runs a process that ends it as Ctrl-C does, once the command has ended. */
+static int start_timing_command(char **command)
 {
-	if (write(a->ready, &error, sizeof(error)) < 0)
-		error = errno; /* the host has exited: the session detects that */
-	close(a->ready);
+	pid_t recorder = getpid(), keeper = fork(), child;
+
+	if (keeper)
+		return keeper < 0 ? -errno : 0;
+	child = fork();
+	if (child == 0) {
+		execvp(command[0], command);
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, command[0], strerror(errno));
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (getppid() == recorder)
+		kill(recorder, SIGTERM);
+	_exit(0);
 }
 
-static int report_failure_to_host(const struct arguments *a, int error, const struct diag *d)
+/* The other command's words: its name, options, and what it records. */
+static int run_other_command(const struct cmd *cmd, const struct arguments *a, char *name)
 {
-	write_result_to_host(a, -error);
-	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
-	return CMD_FAILED;
+	char **words = calloc((size_t)(a->nr + a->command_words) + 4, sizeof(*words));
+	int nr = 0;
+
+	if (!words)
+		return CMD_FAILED;
+	words[nr++] = name;
+	for (int i = 0; i < a->nr; i++)
+		words[nr++] = a->word[i];
+	words[nr++] = (char *)"--";
+	if (a->pids)
+		words[nr++] = a->pids;
+	for (int i = 0; !a->pids && i < a->command_words; i++)
+		words[nr++] = a->command[i];
+	return cmd->run(nr, words);
 }
 
 static int run_record_command(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
-		options, parse_record_argument, NULL, "Record a process at the request of its agent (internal).", children, NULL, NULL
+		options,
+		parse_record_option,
+		"-- COMMAND [ARGUMENT...]\n-p PID[,PID...] [-- COMMAND [ARGUMENT...]]",
+		"Record a command, or running processes, by the options of `perf record`.  It is `tailor run`, or with -p `tailor attach`, "
+		"which have more options.\v"
+		"Exit status: as of `tailor run` and `tailor attach`.\n\n"
+		"Example: tailor record -F 999 -g -p 4711 -- sleep 10",
+		NULL,
+		NULL,
+		NULL
 	};
-	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
-	char output[64];
-	struct session *s = NULL;
-	struct diag d = { "" };
-	int status = -1, ret;
+	struct arguments a = { 0 };
+	int ret;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	if (!a.session.output) {
-		snprintf(output, sizeof(output), "tailor.%d.tlr", (int)a.pid);
-		a.session.output = output;
-	}
-	a.session.command = attach_target_read_command(a.pid);
-	session_raise_limits();
-	a.session.preloads = !a.session.dormant;
-	a.session.way = JIT_WAY_PRELOAD;
-	a.session.no_adapt = getenv(TAILOR_ENV_NO_ADAPT) != NULL;
-	ret = session_open(&a.session, &s, &d);
-	if (ret)
-		return report_failure_to_host(&a, ret, &d);
-	/* counters first: a process that can connect is counted already */
-	ret = session_start_counting(s, a.pid, false, &d);
-	if (ret == 0)
-		ret = session_listen(s, a.socket, &d);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	if (!a.pids)
+		return run_other_command(&cmd_run, &a, argv[0]);
+	ret = a.command ? start_timing_command(a.command) : 0;
 	if (ret) {
-		session_abandon(s);
-		return report_failure_to_host(&a, ret, &d);
-	}
-	write_result_to_host(&a, 0);
-	session_run(s, a.pid, false, true, &status);
-	if (session_close(s, status, &d)) {
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));
 		return CMD_FAILED;
 	}
-	return CMD_DONE;
+	return run_other_command(&cmd_attach, &a, argv[0]);
 }
 
-const struct cmd cmd_record = { "record", "record a process at the request of its agent", run_record_command };
+const struct cmd cmd_record = { "record", "run or attach, by the options of perf record", run_record_command };

@@ -232,7 +232,7 @@ static int run_run_command(int argc, char **argv)
 	bool fell_back = false;
 	int status = 0, error = 0, ret;
 
-	a.session.output = "tailor.tlr";
+	a.session.output = SESSION_OUTPUT;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	a.session.command = a.command;
 	a.session.way = JIT_WAY_RUN;

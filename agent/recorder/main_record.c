@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor-record: `tailor record` as a separate program, without the analyzer and its libraries.  Hosts wait for it to start, which
+ * tailor-record: `tailor recorder` as a separate program, without the analyzer and its libraries.  Hosts wait for it to start, which
  * takes 0.3 ms; loading all libraries of the tailor command takes 1.1 ms.
  */
 #include "jitreg/base/command.h"
@@ -14,14 +14,14 @@ const char *argp_program_version = "tailor " TAILOR_VERSION;
 
 int main(int argc, char **argv)
 {
-	static char name[] = "tailor record";
+	static char name[] = "tailor recorder";
 
-	if (argc < 2 || strcmp(argv[1], cmd_record.name)) {
+	if (argc < 2 || strcmp(argv[1], cmd_recorder.name)) {
 		fprintf(stderr, "tailor-record: internal program, started by the agent; use `tailor`\n");
 		return CMD_MISUSED;
 	}
 	argv[1] = name;
 	program_invocation_name = program_invocation_short_name = name;
 	argp_err_exit_status = CMD_MISUSED;
-	return cmd_record.run(argc - 1, argv + 1);
+	return cmd_recorder.run(argc - 1, argv + 1);
 }

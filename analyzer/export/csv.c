@@ -68,7 +68,10 @@ static int write_csv(struct export *e, FILE *to)
 	return 0; /* written by write_csv_rows() */
 }
 
-const struct exporter exporter_csv = { "csv", "one line per sample, with all columns of the sample table", false, prepare_csv, write_csv };
+const struct exporter exporter_csv = {
+	"csv", ".csv", "one line per sample, with all columns of the sample table",
+	false, prepare_csv, write_csv,
+};
 
 static void prepare_json(struct export *e)
 {
@@ -84,4 +87,7 @@ static int write_json(struct export *e, FILE *to)
 	return ret ? ret : default_report_json(e->state, e->report, to);
 }
 
-const struct exporter exporter_json = { "json", "the report, as of `tailor report --json`", false, prepare_json, write_json };
+const struct exporter exporter_json = {
+	"json", ".json", "the report, as of `tailor report --json`",
+	false, prepare_json, write_json,
+};

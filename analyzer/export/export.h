@@ -30,6 +30,7 @@ struct export {
 
 struct exporter {
 	const char *name;
+	const char *ending; /* of files in this format */
 	const char *summary; /* one line */
 	bool binary;	     /* not for a terminal */
 	void (*prepare)(struct export *e);
@@ -55,6 +56,8 @@ EXPORTS(EXPORT_EXTERN_)
 /* NULL if there is none of that name; the n-th, or NULL after the last. */
 const struct exporter *export_find(const char *name);
 const struct exporter *export_at(int n);
+/* By the ending of a file's name: of several that fit the longest; NULL: none does. */
+const struct exporter *export_find_by_ending(const char *file);
 
 /* ------------------------------------------------------------------------------------- shared by several formats */
 

@@ -326,4 +326,7 @@ static int write_firefox(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_firefox = { "firefox", "profile for profiler.firefox.com", false, prepare_firefox, write_firefox };
+const struct exporter exporter_firefox = {
+	"firefox", ".firefox.json", "profile for profiler.firefox.com",
+	false, prepare_firefox, write_firefox,
+};

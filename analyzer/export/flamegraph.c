@@ -138,5 +138,7 @@ static int write_flamegraph(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_flamegraph = { "flamegraph", "flame graph as one SVG file, with zoom and search", false, prepare_flamegraph,
-					      write_flamegraph };
+const struct exporter exporter_flamegraph = {
+	"flamegraph", ".svg", "flame graph as one SVG file, with zoom and search",
+	false, prepare_flamegraph, write_flamegraph,
+};

@@ -49,5 +49,7 @@ static int write_folded(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_folded = { "folded", "one line per call stack, for flame graph scripts", false, prepare_folded,
-					  write_folded };
+const struct exporter exporter_folded = {
+	"folded", ".folded", "one line per call stack, for flame graph scripts",
+	false, prepare_folded, write_folded,
+};

@@ -23,3 +23,17 @@ const struct exporter *export_find(const char *name)
 			return exporters[i];
 	return NULL;
 }
+
+const struct exporter *export_find_by_ending(const char *file)
+{
+	const struct exporter *found = NULL;
+	size_t nr = strlen(file);
+
+	for (int i = 0; i < NR_EXPORTERS; i++) {
+		size_t n = strlen(exporters[i]->ending);
+
+		if (nr > n && strcmp(file + nr - n, exporters[i]->ending) == 0 && (!found || n > strlen(found->ending)))
+			found = exporters[i];
+	}
+	return found;
+}

@@ -182,5 +182,7 @@ static int write_jitdump(struct export *e, FILE *to)
 	return d.index ? 0 : -ENODATA;
 }
 
-const struct exporter exporter_jitdump = { "jitdump", "generated code with its lines, for `perf inject --jit`", true, prepare_jitdump,
-					   write_jitdump };
+const struct exporter exporter_jitdump = {
+	"jitdump", ".dump", "generated code with its lines, for `perf inject --jit`",
+	true, prepare_jitdump, write_jitdump,
+};

@@ -156,5 +156,7 @@ static int write_perfetto(struct export *e, FILE *to)
 	return 0;
 }
 
-const struct exporter exporter_perfetto = { "perfetto", "slices over time, for ui.perfetto.dev and chrome://tracing", false,
-					    prepare_perfetto, write_perfetto };
+const struct exporter exporter_perfetto = {
+	"perfetto", ".perfetto.json", "slices over time, for ui.perfetto.dev and chrome://tracing",
+	false, prepare_perfetto, write_perfetto,
+};

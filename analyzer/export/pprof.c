@@ -224,4 +224,7 @@ static int write_pprof(struct export *e, FILE *to)
 	return w.failed ? -ENOMEM : 0;
 }
 
-const struct exporter exporter_pprof = { "pprof", "profile.proto for `pprof` and `go tool pprof`", true, prepare_pprof, write_pprof };
+const struct exporter exporter_pprof = {
+	"pprof", ".pb", "profile.proto for `pprof` and `go tool pprof`",
+	true, prepare_pprof, write_pprof,
+};

@@ -102,5 +102,7 @@ static int write_speedscope(struct export *e, FILE *to)
 	return ret;
 }
 
-const struct exporter exporter_speedscope = { "speedscope", "one profile per thread, for www.speedscope.app", false, prepare_speedscope,
-					      write_speedscope };
+const struct exporter exporter_speedscope = {
+	"speedscope", ".speedscope.json", "one profile per thread, for www.speedscope.app",
+	false, prepare_speedscope, write_speedscope,
+};

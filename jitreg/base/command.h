@@ -22,6 +22,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 #define COMMANDS(X) \
 	X(run, listed) \
 	X(attach, listed) \
+	X(record, listed) \
 	X(start, listed) \
 	X(stop, listed) \
 	X(status, listed) \
@@ -31,6 +32,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(stat, listed) \
 	X(html, listed) \
 	X(serve, listed) \
+	X(flamegraph, listed) \
 	X(export, listed) \
 	X(import, listed) \
 	X(scrub, listed) \
@@ -38,7 +40,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(check, listed) \
 	X(dump, listed) \
 	X(unwind, listed) \
-	X(record, hidden)
+	X(recorder, hidden)
 
 #define COMMAND_EXTERN_(name, shown) extern const struct cmd cmd_##name;
 COMMANDS(COMMAND_EXTERN_)

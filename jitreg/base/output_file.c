@@ -120,6 +120,23 @@ FILE *output_file_stream(const char *path, struct diag *d)
 	return NULL;
 }
 
+bool output_file_keep_old(const char *path)
+{
+	char old[4096];
+	struct stat st;
+
+	return (size_t)snprintf(old, sizeof(old), "%s.old", path) < sizeof(old) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       rename(path, old) == 0;
+}
+
+void output_file_restore_old(const char *path)
+{
+	char old[4096];
+
+	if ((size_t)snprintf(old, sizeof(old), "%s.old", path) < sizeof(old))
+		rename(old, path);
+}
+
 int output_file_check(const char *path, struct diag *d)
 {
 	const char *slash = strrchr(path, '/');

@@ -22,6 +22,10 @@ int output_file_open(const char *path, struct diag *d);
  * NULL: errno is set. */
 FILE *output_file_stream(const char *path, struct diag *d);
 
+/* Rename a regular file that is at path to PATH.old, in place of what is there; true: done.  And back. */
+bool output_file_keep_old(const char *path);
+void output_file_restore_old(const char *path);
+
 /* Could it be created now?  0 or -errno with a sentence; nothing is created or opened. */
 int output_file_check(const char *path, struct diag *d);
 

@@ -27,6 +27,8 @@ static int check_first_chunk(const struct trace_reader *t, const char *path, str
 	if (t->file_bytes < sizeof(c))
 		return diag_fail(d, EBADMSG, "%s: this is not a trace of tailor (it is shorter than one chunk)", path);
 	memcpy(&c, t->file, sizeof(c));
+	if (memcmp(&c, "PERFILE2", 8) == 0)
+		return diag_fail(d, EBADMSG, "%s: this is a file of perf; `tailor import %s` makes a trace of it", path, path);
 	if (c.magic != TRACE_MAGIC && !memmem(t->file, t->file_bytes, "TLRC", 4))
 		return diag_fail(d, EBADMSG, "%s: this is not a trace of tailor", path);
 	return 0;

@@ -30,7 +30,6 @@ fails() { # STATUS WORDS ARGUMENTS: a sentence on stderr, and the output as it w
 	[ $got = "$status" ] && grep -q -- "$words" "$out/said" ||
 		{ echo "tailor html $*: expected exit status $status and '$words', got $got: $(cat "$out/said")"; bad=1; }
 }
-fails 2 'no --output' tests/golden/v2.tlr
 fails 2 'no trace given' -o "$out/kept.html"
 fails 2 'more than two' -o "$out/kept.html" a b c
 fails 1 'No such file' -o "$out/kept.html" "$out/missing.tlr"

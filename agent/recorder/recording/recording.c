@@ -2,6 +2,7 @@
 #include "agent/recorder/recording/internal.h"
 
 #include "jitreg/base/clock.h"
+#include "jitreg/base/output_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,6 +50,12 @@ static int create_recording_parts(struct recording *r)
 	return 0;
 }
 
+static int open_trace(struct recording *r, struct diag *d)
+{
+	r->kept_old = r->options.keep_old && output_file_keep_old(r->output);
+	return trace_writer_open(r->output, !r->options.uncompressed, &r->writer, d);
+}
+
 int recording_create(const struct recording_options *o, struct recording **out, struct diag *d)
 {
 	struct recording *r = calloc(1, sizeof(*r));
@@ -58,8 +65,7 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 		return diag_fail(d, ENOMEM, "out of memory for a recording");
 	r->options = *o;
 	r->begin_ns = clock_now_ns();
-	ret = create_recording_parts(r) ? diag_fail(d, ENOMEM, "out of memory for a recording") :
-					  trace_writer_open(o->output, !o->uncompressed, &r->writer, d);
+	ret = create_recording_parts(r) ? diag_fail(d, ENOMEM, "out of memory for a recording") : open_trace(r, d);
 	if (ret == 0 && !o->past_end_ns) {
 		r->engines = engines_create(r->writer, write_engine_notice, r, o->stack_bytes);
 		if (!r->engines)
@@ -290,5 +296,7 @@ void recording_drop(struct recording *r)
 		if (remove)
 			unlink(r->output);
 	}
+	if (r->kept_old)
+		output_file_restore_old(r->output);
 	free_recording(r);
 }

@@ -176,7 +176,8 @@ const struct argp dormant_argp = { dormant_options, parse_dormant_option, NULL, 
 enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT };
 
 static const struct argp_option attach_options[] = {
-	{ "duration", 'd', "SECONDS", 0, "stop recording after SECONDS (until the process exits, or Ctrl-C)", 0 },
+	{ "duration", 'd', "TIME", 0, "stop recording after TIME, in seconds or as 500ms, 2s or 3m (until the process exits, or "
+	  "Ctrl-C)", 0 },
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that it starts meanwhile have exited as well", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process; hosts that use jitreg then register all live code again, and "
 	  "so does V8 (Node)", 0 },
@@ -185,18 +186,30 @@ static const struct argp_option attach_options[] = {
 	{ 0 },
 };
 
+/* Nanoseconds of "2", "2s", "500ms" or "3m". */
+static uint64_t parse_duration(struct argp_state *state, const char *text)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "m", 60e9 } };
+	char *end;
+	double number = strtod(text, &end);
+
+	for (size_t i = 0; end > text && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].name) == 0 && number * units[i].ns >= 1 && number * units[i].ns <= 1e18)
+			return (uint64_t)(number * units[i].ns);
+	argp_error(state, "--duration must be a time above 0, as in 2, 2s, 500ms or 3m, not '%s'", text);
+	return 0;
+}
+
 static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 {
 	struct session_options *o = state->input;
-	double seconds;
-	char *end;
 
 	switch (key) {
 	case 'd':
-		seconds = strtod(arg, &end);
-		if (end == arg || *end || !(seconds > 0) || seconds > 1e9)
-			argp_error(state, "--duration must be a number of seconds above 0, not '%s'", arg);
-		o->duration_ns = (uint64_t)(seconds * 1e9);
+		o->duration_ns = parse_duration(state, arg);
 		break;
 	case KEY_INJECT:
 		o->inject = true;

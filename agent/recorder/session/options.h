@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that `tailor run` and `tailor record` share, as an argp child.  Context: thread. */
+/* The options that `tailor run` and `tailor recorder` share, as an argp child.  Context: thread. */
 #ifndef TAILOR_OPTIONS_H
 #define TAILOR_OPTIONS_H
 

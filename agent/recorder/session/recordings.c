@@ -42,6 +42,14 @@ static int add_counted_events(struct session *s)
 	return ret == 0 && counting_has_switches(s->counting) ? recording_add_switches(s->recording, scope) : ret;
 }
 
+/* A name that the user has not chosen: the next recording would replace it unasked. */
+static bool has_default_name(const char *output)
+{
+	const char *slash = strrchr(output, '/');
+
+	return strcmp(slash ? slash + 1 : output, SESSION_OUTPUT) == 0;
+}
+
 static int create_recording(struct session *s, struct diag *d)
 {
 	const struct session_options *o = &s->options;
@@ -50,6 +58,7 @@ static int create_recording(struct session *s, struct diag *d)
 	int ret = recording_create(
 		&(struct recording_options){
 			.output = o->output,
+			.keep_old = has_default_name(o->output),
 			.uncompressed = o->uncompressed,
 			.image_code_bytes = o->image_code_bytes,
 			.debuginfod = o->debuginfod,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One recording: its events, rings, guests and trace, and the loop that drains them.  `tailor run` and `tailor record`
+ * One recording: its events, rings, guests and trace, and the loop that drains them.  `tailor run` and `tailor recorder`
  * differ only in who starts the host.  Context: thread.
  */
 #ifndef TAILOR_SESSION_H
@@ -34,6 +34,7 @@ struct session_options {
 	const char *socket; /* where it listens from its begin on, before a trace is written; NULL: session_listen() says */
 };
 
+#define SESSION_OUTPUT "tailor.tlr" /* where the user gives no other name; what was there is kept as tailor.tlr.old */
 #define SESSION_OPTIONS_DEFAULT \
 	{ .counting.event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
 	  .image_code_bytes = 256u << 10 }

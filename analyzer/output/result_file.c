@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/output/result_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRACE_ENDING ".tlr"
+
+void result_file_name(const char *input, const char *ending, char *name, size_t bytes)
+{
+	const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input;
+	size_t n = strlen(base), end = strlen(TRACE_ENDING);
+
+	if (n > end && strcmp(base + n - end, TRACE_ENDING) == 0)
+		n -= end;
+	snprintf(name, bytes, "%.*s%s", (int)n, base, ending);
+}
+
+/* It goes on alone, and says nothing. */
+static int start_viewer(const char *path)
+{
+	char *words[] = { (char[]){ "xdg-open" }, (char *)(uintptr_t)path, NULL };
+	posix_spawn_file_actions_t nowhere;
+	posix_spawnattr_t attributes;
+	pid_t viewer;
+	int ret;
+
+	if (posix_spawn_file_actions_init(&nowhere) || posix_spawnattr_init(&attributes))
+		return -ENOMEM;
+	for (int i = 0; i < 3; i++)
+		posix_spawn_file_actions_addopen(&nowhere, i, "/dev/null", O_RDWR, 0);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+	ret = posix_spawnp(&viewer, words[0], &nowhere, &attributes, words, environ);
+	posix_spawn_file_actions_destroy(&nowhere);
+	posix_spawnattr_destroy(&attributes);
+	return -ret;
+}
+
+void result_file_tell(const char *path, bool quiet, bool open)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return;
+	if (!quiet && st.st_size < 1 << 20)
+		fprintf(stderr, "%s: %s (%llu KiB)\n", program_invocation_name, path, (unsigned long long)(st.st_size + 1023) / 1024);
+	else if (!quiet)
+		fprintf(stderr, "%s: %s (%.1f MiB)\n", program_invocation_name, path, (double)st.st_size / (1 << 20));
+	if (open && start_viewer(path))
+		fprintf(stderr, "%s: not shown: there is no xdg-open (package xdg-utils); open the file in a browser\n",
+			program_invocation_name);
+}

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Who knows perf gets there without the manual: `record` takes perf's letters, readers take the newest trace, what the last recording made
+# is kept as .old, files have names, formats go by endings, and a perf.data file is sent to import.
+. tests/live/begin.bash
+cd "$dir" || exit 1
+expect() { # STATUS WORDS COMMAND...: exits so, and says these words
+	local status=$1 words=$2
+	shift 2
+	"$@" >"$dir/out" 2>&1
+	local got=$?
+	[ $got = "$status" ] || fail "$*: expected exit $status, got $got: $(cat "$dir/out")"
+	grep -qF -- "$words" "$dir/out" || fail "$*: expected '$words', got $(cat "$dir/out")"
+}
+tailor=$B/tailor
+
+expect 2 "no trace given, and none (*.tlr) in this folder" "$tailor" report
+expect 0 "in tailor.tlr" "$tailor" record -F 999 -g -e task-clock -- "$B/engine" --query q3 --scale 0.01
+"$tailor" dump tailor.tlr | grep -q ' rate=999 ' || fail "record -F 999: expected that rate in the trace"
+first=$(sha256sum <tailor.tlr)
+expect 0 "in tailor.tlr" "$tailor" record -c 1000003 -e task-clock --call-graph dwarf,8192 -- "$B/engine" --query q3 --scale 0.01
+[ "$(sha256sum <tailor.tlr.old)" = "$first" ] || fail "the first recording is not in tailor.tlr.old"
+"$tailor" dump tailor.tlr | grep -q ' stack_bytes=8192 ' || fail "record --call-graph dwarf,8192: expected so many stack bytes"
+second=$(sha256sum <tailor.tlr)
+expect 127 "command not found" "$tailor" record -- "$dir/nothing"
+expect 2 "" "$tailor" record -e no-such-event -- true
+[ "$(sha256sum <tailor.tlr)" = "$second" ] || fail "a recording that did not begin took the last one away"
+expect 2 "-a is not supported" "$tailor" record -a
+expect 2 "no command and no -p PID given" "$tailor" record
+
+# a running process, for as long as a command takes, and for half a second
+"$B/engine" --query q3 --scale 0.01 --seconds 600 >/dev/null &
+host=$!
+expect 0 "in p.tlr" "$tailor" record -p $host -o p.tlr -e task-clock -- sleep 0.3
+expect 0 "in d.tlr" "$tailor" attach -d 300ms -o d.tlr $host
+expect 2 "--duration must be a time above 0" "$tailor" attach -d 3x -o d.tlr $host
+kill $host
+wait $host 2>/dev/null
+
+# the newest trace; files by its name; formats by their endings
+touch -d '1 minute ago' tailor.tlr p.tlr
+expect 0 "d.tlr, the newest trace in this folder" "$tailor" report
+expect 0 "d.svg (" "$tailor" flamegraph
+"$tailor" flamegraph -o f.svg tailor.tlr || fail "flamegraph -o: exit $?"
+"$tailor" export -f flamegraph tailor.tlr | cmp -s - f.svg || fail "flamegraph differs from export --format flamegraph"
+for format in svg:flamegraph folded:folded speedscope.json:speedscope firefox.json:firefox perfetto.json:perfetto pb:pprof csv:csv \
+	json:json; do
+	"$tailor" export -o "x.${format%%:*}" tailor.tlr && "$tailor" export -f "${format#*:}" -o want tailor.tlr &&
+		cmp -s want "x.${format%%:*}" || fail "export -o x.${format%%:*} is not --format ${format#*:}"
+done
+"$tailor" export -f folded -o - tailor.tlr | cmp -s - x.folded || fail "export -o - does not write to standard output"
+expect 2 "does not end like that of a format" "$tailor" export -o x.txt tailor.tlr
+if "$tailor" html --help >/dev/null 2>&1; then
+	expect 0 "tailor.html (" "$tailor" html tailor.tlr
+	[ -s tailor.html ] || fail "html without -o: expected tailor.html"
+fi
+
+# --open: what the desktop has is shown the file, or a sentence
+mkdir bin
+printf '#!/bin/sh\necho "$1" >"%s/shown.new"\nmv "%s/shown.new" "%s/shown"\n' "$dir" "$dir" "$dir" >bin/xdg-open
+chmod +x bin/xdg-open
+expect 0 "tailor.svg (" env "PATH=$dir/bin:$PATH" "$tailor" flamegraph --open tailor.tlr
+for ((i = 0; i < 3000; i++)); do [ ! -e shown ] || break; sleep 0.01; done
+[ "$(cat shown 2>/dev/null)" = tailor.svg ] || fail "--open: expected xdg-open tailor.svg, got $(cat shown 2>&1)"
+expect 0 "there is no xdg-open" /usr/bin/env PATH="$dir/none" "$tailor" flamegraph --open tailor.tlr
+
+printf 'PERFILE2%0100d' 0 >perf.data
+expect 1 "\`tailor import perf.data\` makes a trace of it" "$tailor" report perf.data
+finish
