@@ -35,9 +35,19 @@ static const struct argp_option flamegraph_options[] = {
 	{ 0 },
 };
 
+static bool format_list_entry(int i, const char **name, const char **summary)
+{
+	if (!export_at(i))
+		return false;
+	*name = export_at(i)->name;
+	*summary = export_at(i)->summary;
+	return true;
+}
+
 static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
+	char near[256];
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -46,7 +56,8 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		a->format = export_find(arg);
 		if (!a->format)
-			argp_error(state, "unknown format '%s'; see `tailor help export`", arg);
+			argp_error(state, "unknown format '%s'%s; see `tailor help export`", arg,
+				   trace_similar_names(arg, format_list_entry, near, sizeof(near)));
 		break;
 	case 'o':
 		a->output = arg;
@@ -77,15 +88,6 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
-}
-
-static bool format_list_entry(int i, const char **name, const char **summary)
-{
-	if (!export_at(i))
-		return false;
-	*name = export_at(i)->name;
-	*summary = export_at(i)->summary;
-	return true;
 }
 
 static char *filter_export_help(int key, const char *text, void *input)

@@ -49,9 +49,19 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
+static bool view_list_entry(int i, const char **name, const char **summary)
+{
+	if (!view_at(i))
+		return false;
+	*name = view_at(i)->name;
+	*summary = view_at(i)->summary;
+	return true;
+}
+
 static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
+	char near[256];
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -63,7 +73,8 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "at most %d views can be given", VIEWS_SHOWN_MAX);
 		a->view[a->nr_views] = view_find(arg);
 		if (!a->view[a->nr_views++])
-			argp_error(state, "unknown view '%s'; see `tailor help report`", arg);
+			argp_error(state, "unknown view '%s'%s; see `tailor help report`", arg,
+				   trace_similar_names(arg, view_list_entry, near, sizeof(near)));
 		break;
 	case KEY_SVG:
 		a->svg = arg;
@@ -113,16 +124,6 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
-}
-
-/* The list of views, and an example, after the options. */
-static bool view_list_entry(int i, const char **name, const char **summary)
-{
-	if (!view_at(i))
-		return false;
-	*name = view_at(i)->name;
-	*summary = view_at(i)->summary;
-	return true;
 }
 
 static char *filter_report_help(int key, const char *text, void *input)

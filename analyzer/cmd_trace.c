@@ -4,6 +4,7 @@
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_pages.h"
+#include "jitreg/base/similar.h"
 #include "jitreg/trace/budget.h"
 
 #include <dirent.h>
@@ -184,6 +185,18 @@ void trace_need_path(struct argp_state *state, const char **path)
 		argp_error(state, "no trace given, and none (*.tlr) in this folder; `tailor record -- COMMAND` makes one");
 	fprintf(stderr, "%s: %s, the newest trace in this folder\n", program_invocation_name, newest);
 	*path = newest; /* lives as long as the process */
+}
+
+const char *trace_similar_names(const char *wanted, bool (*entry)(int i, const char **name, const char **summary), char *text,
+				size_t bytes)
+{
+	struct similar s = { .wanted = wanted, .wanted_bytes = strlen(wanted) };
+	const char *name, *summary;
+
+	for (int i = 0; entry(i, &name, &summary); i++)
+		similar_consider(&s, name);
+	similar_put(&s, "; similar: ", text, bytes);
+	return text;
 }
 
 enum { KEY_JSON = 0x300, KEY_CSV, KEY_TOP };

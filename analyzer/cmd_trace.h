@@ -43,6 +43,10 @@ enum unwind_way trace_parse_unwinder(struct argp_state *state, const char *arg);
 char *trace_help_list(int key, const char *text, const char *heading,
 		      bool (*entry)(int i, const char **name, const char **summary), const char *example);
 
+/* "; similar: a, b, c" of such a list, or "", written to text[bytes]. */
+const char *trace_similar_names(const char *wanted, bool (*entry)(int i, const char **name, const char **summary), char *text,
+				size_t bytes);
+
 struct trace_session {
 	struct trace_reader *reader;
 	struct model *model;

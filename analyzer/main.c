@@ -2,6 +2,7 @@
 /* tailor: finds the command and runs it. */
 #include "analyzer/completion.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/similar.h"
 #include "jitreg/protocol/env.h"
 
 #include <argp.h>
@@ -89,6 +90,19 @@ static int print_completion(const char *shell)
 	return completion_print(shell, shown, nr, run_command);
 }
 
+static int refuse_unknown_command(const char *name)
+{
+	struct similar s = { .wanted = name, .wanted_bytes = strlen(name) };
+	char near[256];
+
+	for (int i = 0; i < NR_COMMANDS; i++)
+		if (commands[i].shown == listed)
+			similar_consider(&s, commands[i].cmd->name);
+	similar_put(&s, "; similar: ", near, sizeof(near));
+	fprintf(stderr, "tailor: unknown command '%s'%s; see `tailor help`\n", name, near);
+	return CMD_MISUSED;
+}
+
 int main(int argc, char **argv)
 {
 	const struct cmd *cmd;
@@ -117,9 +131,7 @@ int main(int argc, char **argv)
 	} else {
 		cmd = find_command(argv[1]);
 	}
-	if (!cmd) {
-		fprintf(stderr, "tailor: unknown command '%s'; see `tailor help`\n", argv[1]);
-		return CMD_MISUSED;
-	}
+	if (!cmd)
+		return refuse_unknown_command(argv[1]);
 	return run_command(cmd, argc - 1, argv + 1);
 }

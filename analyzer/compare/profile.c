@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/compare/profile_report.h"
 
+#include "analyzer/model/host_levels.h"
 #include "analyzer/query/frequencies.h"
 
 #include <errno.h>
@@ -18,8 +19,9 @@ void profile_ask_level(struct profile_question *q, struct report *r, uint32_t le
 
 void profile_ask(struct profile_question *q, struct report *r, const char *level)
 {
-	/* "function" is a level of hosts that declare none (host_levels.h); where any does, it means all functions */
-	bool functions = level && strcmp(level, "function") == 0 && r->model->has_host_levels;
+	/* "function" is a level of hosts that declare none (host_levels.h); where any host declares some, it means all functions */
+	bool functions = level && strcmp(level, "function") == 0 && r->model->has_host_levels &&
+			 r->model->dictionary.nr_levels > NR_HOST_LEVELS;
 
 	profile_ask_level(q, r, functions ? LEVELS_MAX : report_find_level(r, level));
 }

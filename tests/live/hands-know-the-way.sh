@@ -64,6 +64,9 @@ for ((i = 0; i < 3000; i++)); do [ ! -e shown ] || break; sleep 0.01; done
 [ "$(cat shown 2>/dev/null)" = tailor.svg ] || fail "--open: expected xdg-open tailor.svg, got $(cat shown 2>&1)"
 expect 0 "there is no xdg-open" /usr/bin/env PATH="$dir/none" "$tailor" flamegraph --open tailor.tlr
 
+expect 2 "similar: report" "$tailor" reprot
+expect 2 "similar: timeline" "$tailor" report --view time-line tailor.tlr
+expect 2 "similar: speedscope" "$tailor" export -f speedscpoe tailor.tlr
 printf 'PERFILE2%0100d' 0 >perf.data
 expect 1 "\`tailor import perf.data\` makes a trace of it" "$tailor" report perf.data
 finish
