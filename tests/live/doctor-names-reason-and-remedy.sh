@@ -113,6 +113,13 @@ for command in "$dir/deep" "$dir/script"; do
 	"$dir/tailor" doctor "$command" >"$dir/out" || fail "$command: exit $?"
 	grep -q "GDB JIT interface" "$dir/out" || fail "$command loads LLVM, and no JIT interface is listed: $(tail -3 "$dir/out")"
 done
+# an engine that is a library is no JIT, and is listed
+echo 'int main(void) { return 0; }' >"$dir/query.c"
+gcc -shared -Wl,-soname,libsqlite3.so.0 -o "$dir/libsqlite3.so.0" -x c /dev/null &&
+	gcc -o "$dir/query" "$dir/query.c" -Wl,--no-as-needed,-rpath,"$dir" "$dir/libsqlite3.so.0" ||
+	fail "gcc cannot build them"
+"$dir/tailor" doctor "$dir/query" >"$dir/query.out"
+grep -q "statements  *of SQLite" "$dir/query.out" || fail "a program with SQLite: $(tail -3 "$dir/query.out")"
 long=$(grep -vE '^ *(remedy: )?[^ ]*$' "$dir/out" | awk 'length > 80')
 [ -z "$long" ] || fail "lines of more than 80 columns: $long"
 : >"$dir/empty"

@@ -177,6 +177,38 @@ static void report_plan_node_support(struct look *l, const char *object, const c
 			  postgres_layout_of(major) ? "of each query, under `tailor run` and by `tailor attach`" : unknown);
 }
 
+/* Database engines as libraries, by the beginning of the library's file name.  They are no JITs: l->nr does not count them. */
+static int report_engine_library(struct look *l, const char *name)
+{
+	static const struct {
+		const char *library, *interface, *says;
+	} engines[] = {
+		{ "libsqlite3.so", "statements", "of SQLite, with the instructions of each, under `tailor run`" },
+		{ "libduckdb.so", "plan operators", "of DuckDB, of each query, under `tailor run`" },
+	};
+
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
+		if (strncmp(name, engines[i].library, strlen(engines[i].library)) == 0) {
+			l->each(l->context,
+				&(struct jit_source){ engines[i].interface, engines[i].library, false, engines[i].says });
+			return 1;
+		}
+	return 0;
+}
+
+static int report_engine_libraries(struct look *l, char *libraries)
+{
+	int nr = 0;
+
+	for (char *line = libraries, *rest; *line; line = rest) {
+		rest = line + strcspn(line, "\n");
+		if (*rest)
+			*rest++ = 0;
+		nr += report_engine_library(l, line + strspn(line, " \t"));
+	}
+	return nr;
+}
+
 /* Searches the whole file: its string tables have the names of what it defines and needs. */
 static int report_jit_sources_of_file(struct look *l, const char *path)
 {
@@ -221,6 +253,7 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 	report_plan_node_support(l, base_name(path), p, bytes);
 	if (!l->nr && words.hidden_v8.found)
 		report_jit_source(l, hidden_v8.interface, base_name(path), false, hidden_v8.says);
+	l->nr += report_engine_libraries(l, libraries);
 	free(p);
 	return 0;
 }
@@ -240,6 +273,7 @@ static int report_jit_sources_of_mapping(void *context, const struct proc_mappin
 	if (m->offset != 0 || l->nr_bases == OBJECTS_MAX)
 		return 0;
 	l->bases[l->nr_bases++] = m->start;
+	report_engine_library(l, base_name(m->path));
 	for (size_t i = 0; i < nr_jit_hosts && i < HOSTS_MAX; i++)
 		names[nr++] = jit_hosts[i].symbol;
 	proc_mem_find_symbols(l->pid, m->start, names, nr, l->symbol);
