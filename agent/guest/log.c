@@ -70,6 +70,11 @@ void log_abandon(void)
 		sys_madvise(l->ring, l->bytes, MADV_REMOVE);
 }
 
+void log_forget_missed(void)
+{
+	__atomic_store_n(&the_log.missed, 0, __ATOMIC_RELAXED);
+}
+
 /* Also of a log that was a parent's: its recorder is ours, and it stays mapped. */
 uint64_t log_heartbeats(void)
 {
