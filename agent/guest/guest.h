@@ -71,7 +71,7 @@ bool channel_recorder_is_stopped(void);
 /* ---- log.c: the registration log.  Context: any. */
 void log_attach(struct log_head *log, uint64_t log_bytes);
 void log_detach(void);
-/* Its recorder has exited, and a new one connects: unmaps it.  Context: any. */
+/* Its recorder has exited, and a new one connects: what a thread is in the middle of stays mapped until the next time.  Context: any. */
 void log_abandon(void);
 /* What was said before there was a log will be said again: it is not lost.  Context: init. */
 void log_forget_missed(void);

@@ -141,6 +141,16 @@ attach -d 1 -o "$dir/t4.tlr"
 wait_for has_or_ended "$dir/t3.tlr" ' GUEST '
 kill -INT $recorder
 wait $recorder || fail "two at once: the first ended with $?"
+
+# what one recorder has mapped there is gone, or used again, when the next one has come
+mapped() { awk '/VmSize/ { print $2 }' "/proc/$host/status"; }
+for i in $(seq 20); do
+	attach -d 0.02 -o "$dir/t4.tlr" || fail "recorder $i of many: $(cat "$dir/err")"
+	[ "$i" != 1 ] || first=$(mapped)
+done
+# a log has 64 MiB: the one of the first may be given back already, and that of the last not yet
+[ "$(mapped)" -le $((first + 68 * 1024)) ] || fail "20 recorders: the host's address space grew from $first to $(mapped) KiB"
+[ "$(grep -c 'memfd:tailor-log' "/proc/$host/maps")" -le 2 ] || fail "20 recorders: their logs are still mapped"
 { kill -9 $host; wait $host; } 2>/dev/null
 
 # it ends while it is attached to
