@@ -310,14 +310,34 @@ static int exchange_with_recorder(const char *socket_name, struct wire_message *
 	return ret == -EAGAIN && is_stopped ? -EHOSTDOWN : ret;
 }
 
-/* A process with little address space gets a log that leaves it most of that. */
+/* The first number of /proc/self/statm. */
+static uint64_t used_address_space(void)
+{
+	int fd = sys_open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	uint64_t pages = 0;
+	char text[64];
+	long n = 0;
+
+	if (fd >= 0) {
+		n = sys_call(SYS_read, fd, (long)text, sizeof(text), 0, 0, 0);
+		sys_close(fd);
+	}
+	for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+		pages = 10 * pages + (uint64_t)(text[i] - '0');
+	return pages * SYS_PAGE_BYTES;
+}
+
+/* A process with little address space gets a log that leaves it most of what is left.  0: it has no limit. */
 static uint64_t wanted_log_bytes(void)
 {
+	uint64_t used, left;
 	struct rlimit r;
 
 	if (getrlimit(RLIMIT_AS, &r) || r.rlim_cur == RLIM_INFINITY)
 		return 0;
-	return r.rlim_cur / 64 > LOG_RING_BYTES_MIN ? r.rlim_cur / 64 : LOG_RING_BYTES_MIN;
+	used = used_address_space();
+	left = r.rlim_cur > used ? r.rlim_cur - used : 0;
+	return left / 64 > LOG_RING_BYTES_MIN ? left / 64 : LOG_RING_BYTES_MIN;
 }
 
 /* Memory that somebody could cut would kill the host by SIGBUS. */

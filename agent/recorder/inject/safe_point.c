@@ -151,16 +151,6 @@ static int find_thread_stack(void *context, const struct proc_mapping *m)
 	return (m->prot & PROT_WRITE) && (f->is_first || (own > at && own < m->end)) ? 1 : -ENOENT;
 }
 
-/* UINT64_MAX: it has none; 0: not known.  Not by prlimit(2), which needs CAP_SYS_RESOURCE for processes of other users. */
-static uint64_t read_stack_limit(pid_t pid)
-{
-	char path[64], text[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
-	proc_read_value(path, "Max stack size", text, sizeof(text));
-	return strncmp(text, "unlimited", 9) == 0 ? UINT64_MAX : strtoull(text, NULL, 10);
-}
-
 static bool stack_has_room(const struct finding *f)
 {
 	uint64_t at = f->t->registers.rsp, needed = INJECT_ROOM_BYTES;
@@ -168,7 +158,7 @@ static bool stack_has_room(const struct finding *f)
 	if (!f->is_first)
 		return at - f->stack.start >= INJECT_BLOCK_BYTES + needed;
 	return at - f->stack.start >= INJECT_BLOCK_BYTES + RED_ZONE &&
-	       f->stack.end - at + INJECT_BLOCK_BYTES + needed < read_stack_limit(f->t->process->pid);
+	       f->stack.end - at + INJECT_BLOCK_BYTES + needed < proc_limit(f->t->process->pid, "Max stack size");
 }
 
 /* Is a frame of a signal handler on the stack?  It holds where handlers return to, and behind that struct ucontext. */

@@ -79,6 +79,8 @@ static bool find_unheard_reason(struct unheard_program *p)
 			    program.fit == PRELOAD_OTHER_LIBC  ? UNHEARD_OTHER_LIBC :
 			    program.fit == PRELOAD_OTHER_CLASS ? UNHEARD_OTHER_CLASS :
 								 UNHEARD_STATIC;
+	else if (program_is_limited((pid_t)p->pid))
+		p->reason = UNHEARD_LIMITED;
 	else if (!paths_are_same_file(root, "/") || !paths_are_same_file(space, "/proc/self/ns/mnt"))
 		p->reason = UNHEARD_ROOT;
 	else if (!paths_are_same_file(net, "/proc/self/ns/net"))
