@@ -110,8 +110,8 @@ grep -q 'limited to less than 64 MiB of address space or 32 MiB of data\|(fills)
 	fail "RLIMIT_DATA: expected that the report says why there was no agent, got: $(cat "$dir/report")"
 
 # programs into which their user may not look
-if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups test -r "$B/libtailor.so" 2>/dev/null && gcc -O1 -o "$dir/bin/setuid" "$dir/host.c"; then
-	as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+if [ "$(id -u)" = 0 ] && $as test -r "$B/libtailor.so" 2>/dev/null && gcc -O1 -o "$dir/bin/setuid" "$dir/host.c"; then
 	cp "$dir/bin/setuid" "$dir/bin/unreadable"
 	cp "$dir/bin/setuid" "$dir/bin/capable"
 	chmod 4755 "$dir/bin/setuid"
@@ -123,10 +123,10 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups test -r "$B/libtai
 	else
 		echo "file capabilities: not checked, setcap cannot give them"
 	fi
-	as=
 else
 	echo "setuid, unreadable, file capabilities: not checked, they need root, setpriv, gcc, and a library that others can read"
 fi
+as=
 
 "$B/tailor" run -q --no-preload -o "$dir/t.tlr" -- /bin/sh -c 'echo "preloaded: $LD_PRELOAD"; exit 7' >"$dir/out" 2>&1
 [ "$? $(cat "$dir/out")" = "7 preloaded: " ] || fail "--no-preload: expected exit 7 and no LD_PRELOAD, got: $(cat "$dir/out")"
