@@ -182,7 +182,7 @@ PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-j
 	'libpython3.11-testsuite|libpython3.13-testsuite|libpython3.14-testsuite?' linux-perf
 # the page's tests: a browser, and what drives it (tests/page/fetch.py)
 PACKAGES_CHECK += 'dwz?' 'libdebuginfod1?'
-PACKAGES_CHECK += nodejs chromium-headless-shell curl ca-certificates 'musl-tools?'
+PACKAGES_CHECK += nodejs chromium-headless-shell curl ca-certificates 'musl-tools?' 'libcap2-bin?'
 # libraries that the examples of jitreg/GUIDE.md generate code with
 PACKAGES_CHECK += "libgccjit-$$(gcc -dumpversion)-dev?" 'libasmjit-dev?'
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)

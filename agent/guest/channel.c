@@ -8,9 +8,12 @@
 #include <sys/resource.h>
 #include <sys/un.h>
 
-#define CHANNEL_WAIT_MS 5000
-#define SLICE_MS 6 /* a host is held up for less than 10 */
+#define CHANNEL_WAIT_MS 5000 /* for a recorder that has much to do */
+#define SILENT_MS 80	     /* for one that sleeps, or of which nothing is known */
+#define SLICE_MS 6	     /* a host is held up for less than 10 */
+#define TRY_AGAIN_MS 10	     /* after a wait in vain, and 20 times as long as that took */
 #define TRIES 20
+#define STOPPED_SUFFIX "-stopped"
 #ifndef F_GET_SEALS
 #define F_GET_SEALS 1034
 #define F_SEAL_SHRINK 2
@@ -24,13 +27,87 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Anybody can listen under the name of a recorder that has ended: only our own user and root are believed. */
-static bool is_trusted_peer(int fd)
+static socklen_t fill_address(struct sockaddr_un *a, const char *name, const char *suffix)
+{
+	size_t bytes = strlen(name), more = strlen(suffix), room = sizeof(a->sun_path) - 1;
+
+	memset(a, 0, sizeof(*a));
+	a->sun_family = AF_UNIX;
+	bytes = bytes < room ? bytes : room;
+	more = more < room - bytes ? more : room - bytes;
+	memcpy(a->sun_path + 1, name, bytes);
+	memcpy(a->sun_path + 1 + bytes, suffix, more);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes + more);
+}
+
+/* Anybody can listen under the name of a recorder that has ended: only our own user and root are believed.  *pid: 0 where it is of another
+ * namespace. */
+static bool is_trusted_peer(int fd, pid_t *pid)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
 	socklen_t bytes = sizeof(peer);
 
-	return sys_getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && (peer.uid == 0 || peer.uid == sys_geteuid());
+	if (sys_getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		return false;
+	*pid = peer.pid;
+	return peer.uid == 0 || peer.uid == sys_geteuid();
+}
+
+/* As /proc says: 'R' works, or waits for a processor; 'T' is stopped; 0: not known. */
+static char state_of_process(pid_t pid)
+{
+	char path[32] = "/proc/", digits[12], text[512], *end;
+	int fd, nr = 0;
+	long n = -1;
+
+	for (pid_t left = pid; left > 0; left /= 10)
+		digits[nr++] = (char)('0' + left % 10);
+	if (!nr)
+		return 0;
+	for (char *at = path + strlen(path); nr >= 0; at++)
+		*at = nr-- ? digits[nr] : 0;
+	strcat(path, "/stat");
+	fd = sys_open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = sys_call(SYS_read, fd, (long)text, sizeof(text) - 1, 0, 0, 0);
+		sys_close(fd);
+	}
+	text[n > 0 ? n : 0] = 0;
+	end = strrchr(text, ')'); /* of its name, which can have any character */
+	return end && end[1] ? end[2] : 0;
+}
+
+/*
+ * A recorder that is stopped must not hold up each process of a tree anew.  Who has waited for it in vain binds a socket to a name beside
+ * the recorder's, and sends that to it: there it lies in a queue until the recorder works again, or is gone, and so long the name exists
+ * and nobody waits.
+ */
+static bool is_known_to_be_stopped(const char *name)
+{
+	int fd = sys_socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC);
+	struct sockaddr_un a;
+	bool exists;
+
+	if (fd < 0)
+		return false;
+	exists = sys_connect(fd, &a, fill_address(&a, name, STOPPED_SUFFIX)) == 0;
+	sys_close(fd);
+	return exists;
+}
+
+static int send_wire_message(int fd, struct wire_message *m, const int *fds, int nr);
+
+static void make_known_to_be_stopped(int connection, const char *name)
+{
+	struct wire_message m = { .request = 0 }; /* the second one of its connection, which the recorder closes without reading it */
+	int fd = sys_socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC);
+	struct sockaddr_un a;
+
+	if (fd < 0)
+		return;
+	if (sys_call(SYS_bind, fd, (long)&a, fill_address(&a, name, STOPPED_SUFFIX), 0, 0, 0) == 0)
+		send_wire_message(connection, &m, &fd, 1);
+	sys_close(fd);
 }
 
 /*
@@ -39,22 +116,32 @@ static bool is_trusted_peer(int fd)
  * bounds them all is the clock.
  */
 struct patience {
-	int64_t until_ms;
+	int64_t begin_ms;
+	int silent_ms; /* of slices in which it neither ran nor waited for a processor */
 	uint64_t heartbeats;
+	pid_t recorder;
 	bool is_stopped; /* it did not work while it was waited for, whether it does now or not */
 };
 static uint64_t stopped_at; /* beats of a recorder that was waited for in vain */
+static int64_t again_ms; /* a process without a log has no beats: when it may try again */
 
-static struct patience start_patience(void)
+static struct patience start_patience(pid_t recorder)
 {
-	return (struct patience){ now_ms() + CHANNEL_WAIT_MS, log_heartbeats(), false };
+	return (struct patience){ now_ms(), 0, log_heartbeats(), recorder, false };
 }
 
 bool channel_recorder_is_stopped(void)
 {
-	uint64_t at = __atomic_load_n(&stopped_at, __ATOMIC_RELAXED);
+	uint64_t at = __atomic_load_n(&stopped_at, __ATOMIC_RELAXED), beats = log_heartbeats();
+	int64_t again = __atomic_load_n(&again_ms, __ATOMIC_RELAXED);
 
-	return at && at == log_heartbeats();
+	return beats ? at == beats : again && now_ms() < again;
+}
+
+static void note_stopped_recorder(int64_t waited_ms)
+{
+	__atomic_store_n(&stopped_at, log_heartbeats(), __ATOMIC_RELAXED);
+	__atomic_store_n(&again_ms, now_ms() + TRY_AGAIN_MS + 20 * waited_ms, __ATOMIC_RELAXED);
 }
 
 /* Once it did not work, that is why the wait ended, also if it goes on right behind. */
@@ -68,52 +155,63 @@ static bool recorder_was_seen_stopped(struct patience *p)
 static bool may_wait_longer(struct patience *p)
 {
 	uint64_t beats = log_heartbeats();
+	int64_t waited_ms = now_ms() - p->begin_ms;
+	char state;
 
-	if (now_ms() >= p->until_ms)
-		return false;
-	if (p->heartbeats && beats == p->heartbeats) {
-		__atomic_store_n(&stopped_at, beats, __ATOMIC_RELAXED);
-		p->is_stopped = true;
-		return false;
+	if (beats && beats != p->heartbeats && waited_ms < CHANNEL_WAIT_MS) {
+		p->heartbeats = beats;
+		return true;
 	}
-	p->heartbeats = beats;
-	return true;
+	if (!beats) {
+		state = state_of_process(p->recorder);
+		p->silent_ms += state == 'R' ? 0 : SLICE_MS;
+		if (state != 'T' && state != 't' && p->silent_ms < SILENT_MS && waited_ms < CHANNEL_WAIT_MS)
+			return true;
+	}
+	note_stopped_recorder(waited_ms);
+	p->is_stopped = true;
+	return false;
 }
 
-static int wait_for_answer(int fd)
+/* -EAGAIN: it does not work. */
+static int wait_for_answer(int fd, const char *name, pid_t recorder)
 {
-	struct patience p = start_patience();
+	struct patience p = start_patience(recorder);
 	struct pollfd wait = { fd, POLLIN, 0 };
-	int ret;
+	int ret, nr_slices = 0;
 
 	do {
+		nr_slices += !recorder_was_seen_stopped(&p);
 		ret = sys_poll(&wait, 1, recorder_was_seen_stopped(&p) ? 0 : SLICE_MS);
 	} while (ret == -EINTR || (ret == 0 && !recorder_was_seen_stopped(&p) && may_wait_longer(&p)));
-	return ret > 0 ? 0 : ret < 0 ? ret : p.is_stopped ? -EAGAIN : -ETIMEDOUT;
+	if (ret == 0 && nr_slices) {
+		guest_debug("the recorder did not answer in %d ms", nr_slices * SLICE_MS);
+		if (state_of_process(recorder) != 'R' || now_ms() - p.begin_ms >= CHANNEL_WAIT_MS)
+			make_known_to_be_stopped(fd, name);
+	}
+	return ret > 0 ? 0 : ret < 0 ? ret : -EAGAIN;
 }
 
-static int connect_to_recorder(const char *name)
+static int connect_to_recorder(const char *name, pid_t *recorder)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct patience p = start_patience();
-	size_t bytes = strlen(name);
+	struct sockaddr_un a;
+	socklen_t bytes = fill_address(&a, name, "");
+	struct patience p = start_patience(0);
 	int fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK), ret, naps = 0;
 
 	if (fd < 0)
 		return fd;
-	if (bytes > sizeof(a.sun_path) - 1)
-		bytes = sizeof(a.sun_path) - 1;
-	memcpy(a.sun_path + 1, name, bytes);
 	for (;;) {
-		ret = sys_connect(fd, &a, offsetof(struct sockaddr_un, sun_path) + 1 + bytes);
-		/* -EAGAIN: there is no place in the queue now */
-		if (ret != -EAGAIN || recorder_was_seen_stopped(&p) || (++naps % SLICE_MS == 0 && !may_wait_longer(&p)))
+		ret = sys_connect(fd, &a, bytes);
+		/* -EAGAIN: there is no place in the queue now.  Without beats nothing says that there soon is. */
+		if (ret != -EAGAIN || !p.heartbeats || recorder_was_seen_stopped(&p) ||
+		    (++naps % SLICE_MS == 0 && !may_wait_longer(&p)))
 			break;
 		sys_sleep_ns(1000000);
 	}
-	if (ret == -EAGAIN && !p.is_stopped)
-		ret = -ETIMEDOUT;
-	if (ret == 0 && !is_trusted_peer(fd))
+	if (ret == -EAGAIN)
+		note_stopped_recorder(0);
+	if (ret == 0 && !is_trusted_peer(fd, recorder))
 		ret = -EPERM;
 	if (ret) {
 		sys_close(fd);
@@ -153,7 +251,7 @@ static int send_wire_message(int fd, struct wire_message *m, const int *fds, int
 }
 
 /* *passed: the descriptor that came along, or -1.  -EPIPE: the connection was closed without an answer. */
-static int receive_answer(int fd, struct wire_answer *a, int *passed)
+static int receive_answer(int fd, const char *name, pid_t recorder, struct wire_answer *a, int *passed)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
 	struct iovec part = { a, sizeof(*a) };
@@ -164,7 +262,7 @@ static int receive_answer(int fd, struct wire_answer *a, int *passed)
 
 	*passed = -1;
 	memset(a, 0, sizeof(*a));
-	ret = wait_for_answer(fd);
+	ret = wait_for_answer(fd, name, recorder);
 	if (ret)
 		return ret;
 	do {
@@ -186,33 +284,60 @@ static int receive_answer(int fd, struct wire_answer *a, int *passed)
 	return ret < 0 ? ret : 0;
 }
 
-/* The recorder waits for a message for a while only.  Who does not get to run meanwhile finds the connection closed, and tries again. */
+/* The recorder waits for a message for a while only.  Who does not get to run meanwhile finds the connection closed, and tries again.
+ * -EHOSTDOWN: another process has waited in vain; a hello is not even sent then, but counters are, for when the recorder goes on. */
 static int exchange_with_recorder(const char *socket_name, struct wire_message *m, const int *fds, int nr, struct wire_answer *a,
 				  int *passed)
 {
+	bool is_stopped = is_known_to_be_stopped(socket_name);
 	int ret = -EPIPE;
 
+	if (is_stopped)
+		note_stopped_recorder(0);
+	if (is_stopped && m->request == WIRE_HELLO)
+		return -EHOSTDOWN;
 	for (int i = 0; i < TRIES && ret == -EPIPE; i++) {
-		int fd = connect_to_recorder(socket_name);
+		pid_t recorder = 0;
+		int fd = connect_to_recorder(socket_name, &recorder);
 
 		if (fd < 0)
 			return fd;
 		ret = send_wire_message(fd, m, fds, nr);
 		if (ret == 0 || ret == -EPIPE) /* it may have refused us before we spoke */
-			ret = receive_answer(fd, a, passed);
+			ret = receive_answer(fd, socket_name, recorder, a, passed);
 		sys_close(fd);
 	}
-	return ret;
+	return ret == -EAGAIN && is_stopped ? -EHOSTDOWN : ret;
 }
 
-/* A process with little address space gets a log that leaves it most of that. */
+/* The first number of /proc/self/statm. */
+static uint64_t used_address_space(void)
+{
+	int fd = sys_open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	uint64_t pages = 0;
+	char text[64];
+	long n = 0;
+
+	if (fd >= 0) {
+		n = sys_call(SYS_read, fd, (long)text, sizeof(text), 0, 0, 0);
+		sys_close(fd);
+	}
+	for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+		pages = 10 * pages + (uint64_t)(text[i] - '0');
+	return pages * SYS_PAGE_BYTES;
+}
+
+/* A process with little address space gets a log that leaves it most of what is left.  0: it has no limit. */
 static uint64_t wanted_log_bytes(void)
 {
+	uint64_t used, left;
 	struct rlimit r;
 
 	if (getrlimit(RLIMIT_AS, &r) || r.rlim_cur == RLIM_INFINITY)
 		return 0;
-	return r.rlim_cur / 64 > LOG_RING_BYTES_MIN ? r.rlim_cur / 64 : LOG_RING_BYTES_MIN;
+	used = used_address_space();
+	left = r.rlim_cur > used ? r.rlim_cur - used : 0;
+	return left / 64 > LOG_RING_BYTES_MIN ? left / 64 : LOG_RING_BYTES_MIN;
 }
 
 /* Memory that somebody could cut would kill the host by SIGBUS. */

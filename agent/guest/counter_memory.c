@@ -15,7 +15,7 @@
 #define ARENA_BYTES_MIN (64u << 10)
 #define ARENA_DOUBLINGS 7 /* 8 MiB */
 #define LOCK_NAPS 400 /* who holds it may wait for the recorder */
-#define ASK_NAPS 300
+#define ASK_NAPS 50
 
 struct head {
 	uint64_t block;	  /* 0: given back */
@@ -88,11 +88,13 @@ static int request_arena(uint64_t bytes, unsigned char **base, uint32_t *number)
 {
 	int ret = channel_request_counter_memory(guest_socket_name(), bytes, base, number);
 
-	for (int i = 0; i < ASK_NAPS && ret == -EAGAIN && log_heartbeats() != memory.stopped_at; i++) {
+	if (ret == -EHOSTDOWN || log_heartbeats() == memory.stopped_at)
+		return ret;
+	for (int i = 0; i < ASK_NAPS && (ret == -EAGAIN || ret == -EHOSTDOWN); i++) {
 		sys_nap();
 		ret = channel_request_counter_memory(guest_socket_name(), bytes, base, number);
 	}
-	memory.stopped_at = ret == -EAGAIN ? log_heartbeats() : 0;
+	memory.stopped_at = ret == -EAGAIN || ret == -EHOSTDOWN ? log_heartbeats() : 0;
 	return ret;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Programs that are executed where our library cannot be loaded (behind chroot, in another mount namespace, of 32 bits, of another libc)
- * or would end the program (AddressSanitizer): the loader would print an error into the host's stderr for what LD_PRELOAD names, so the
- * program gets an environment without it.  The recorder notices that the program has no agent.
+ * or would end the program (AddressSanitizer), or take memory that it needs (ulimit): the loader would print an error into the host's
+ * stderr for what LD_PRELOAD names, so the program gets an environment without it.  The recorder notices that the program has no agent.
  *
  * Context: any, also signal; also a child of vfork, in its parent's memory: nothing is written but the stack.
  */
@@ -14,6 +14,7 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define LIBRARY "libtailor.so"
@@ -61,6 +62,13 @@ static long read_file_at(int fd, void *to, size_t bytes, uint64_t offset)
 	return sys_call(SYS_pread64, fd, (long)to, (long)bytes, (long)offset, 0, 0);
 }
 
+static bool is_limited_to_less(int resource, uint64_t bytes)
+{
+	uint64_t limit[2]; /* struct rlimit: the soft one is the first */
+
+	return sys_call(SYS_getrlimit, resource, (long)limit, 0, 0, 0, 0) == 0 && limit[0] < bytes;
+}
+
 static bool agent_would_break_program(const char *program)
 {
 	int fd = program ? sys_open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
@@ -70,7 +78,8 @@ static bool agent_would_break_program(const char *program)
 		fit = preload_look_at(read_file_at, fd);
 		sys_close(fd);
 	}
-	return fit > PRELOAD_STATIC;
+	return fit > PRELOAD_STATIC || is_limited_to_less(RLIMIT_AS, PRELOAD_ADDRESS_SPACE_MIN) ||
+	       is_limited_to_less(RLIMIT_DATA, PRELOAD_DATA_MIN);
 }
 
 /* As libc looks for a name in PATH, if it has no slash; NULL: it is in none of its folders. */

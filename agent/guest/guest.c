@@ -27,9 +27,10 @@ static struct {
 	bool threads_count;
 	char socket[SOCKET_BYTES];
 	int *log_is; /* enum owner; the kernel makes it 0 in a child (MADV_WIPEONFORK) */
+	uint32_t late_pid; /* of the process that began while the recorder did not answer; 0: it did */
 } state;
 
-enum owner { OF_PARENT = 0, OURS, BEING_MADE };
+enum owner { NOT_OURS = 0, OURS, BEING_MADE }; /* it is a parent's, or the recorder has not made it yet */
 #define ADOPT_NAPS 200
 #define START_NAPS 1000
 #define NAP_NS 50000
@@ -131,13 +132,18 @@ bool guest_owns_log(void)
 	return log_owner() == OURS;
 }
 
-/*
- * In a child the log is the parent's: get our own.  The first to come does it, inside the guard or not (what a child says
- * first is mostly said by a hook: the LLVM that it loads); the others wait for a moment.
- */
-static void get_own_log_in_child(void)
+static bool is_stopped_recorder(int error)
 {
-	int before = OF_PARENT, was_inside = inside, ret;
+	return error == -EAGAIN || error == -EHOSTDOWN;
+}
+
+/*
+ * In a child the log is the parent's, and where the recorder did not answer there is none: get our own.  The first to come does it, inside
+ * the guard or not (what a child says first is mostly said by a hook: the LLVM that it loads); the others wait for a moment.
+ */
+static void get_own_log(void)
+{
+	int before = NOT_OURS, was_inside = inside, ret;
 
 	if (!__atomic_compare_exchange_n(state.log_is, &before, BEING_MADE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		for (int i = 0; i < ADOPT_NAPS && log_owner() == BEING_MADE; i++)
@@ -146,11 +152,14 @@ static void get_own_log_in_child(void)
 	}
 	inside = 1;
 	log_detach();
-	ret = channel_recorder_is_stopped() ? -EAGAIN : send_hello_and_attach_log(true);
-	if (ret == 0)
+	ret = channel_recorder_is_stopped() ? -EAGAIN : send_hello_and_attach_log(state.late_pid != sys_getpid());
+	if (ret == 0) {
 		guest_listeners.announce_all();
-	else if (ret == -EAGAIN || channel_recorder_is_stopped()) /* another time: it may go on, or does so since */
-		__atomic_store_n(state.log_is, OF_PARENT, __ATOMIC_RELEASE);
+		if (state.late_pid) /* hosts that can are to say again what was lost */
+			__atomic_add_fetch(&jitreg_recorders, 1, __ATOMIC_RELEASE);
+		state.late_pid = 0;
+	} else if (is_stopped_recorder(ret) || channel_recorder_is_stopped()) /* another time: it may go on, or does so since */
+		__atomic_store_n(state.log_is, NOT_OURS, __ATOMIC_RELEASE);
 	else
 		guest_switch_off(0); /* the recorder has gone, or has no room: nobody to tell */
 	inside = was_inside;
@@ -165,9 +174,9 @@ static void handle_fork_in_child(void)
 	if (!guest_is_on())
 		return;
 	guest_listeners.in_child();
-	if (state.threads_count && log_owner() == OF_PARENT) {
+	if (state.threads_count && log_owner() == NOT_OURS) {
 		objects_set_single_thread(true);
-		get_own_log_in_child();
+		get_own_log();
 		objects_set_single_thread(false);
 	}
 	errno = saved;
@@ -191,8 +200,8 @@ bool guest_is_ready(void)
 {
 	if (guest_is_confined() || (!guest_is_on() && !start_agent_once()))
 		return false;
-	if (log_owner() != OURS)
-		get_own_log_in_child();
+	if (log_owner() != OURS && __atomic_load_n(&state.started, __ATOMIC_ACQUIRE) == STARTED)
+		get_own_log();
 	return true;
 }
 
@@ -281,6 +290,10 @@ static __attribute__((noinline)) void guest_start(void)
 		}
 	}
 	inside = 0;
+	if (is_stopped_recorder(ret)) { /* it is asked again when there is something to say */
+		state.late_pid = sys_getpid();
+		ret = 0;
+	}
 	if (ret) {
 		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		guest_debug("disabled: %s%s", strerror(-ret), environ_get(ENVIRON_SOCKET) ? " (the recorder in TAILOR_SOCKET has exited, "
@@ -292,6 +305,8 @@ static __attribute__((noinline)) void guest_start(void)
 			guest_listeners.start();
 			guard_leave();
 		}
+		if (state.late_pid)
+			log_forget_missed();
 		guest_debug("enabled: recorder %s", state.socket);
 	}
 	errno = saved;

@@ -55,8 +55,9 @@ void guard_leave(void);
 void guest_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool guest_debugging(void);
 
-/* ---- channel.c: the handshake (jitreg/protocol/log.h).  Bounded by CHANNEL_WAIT_MS; -EAGAIN: the recorder did not get to run, and may be
- * asked another time.  Context: any. */
+/* ---- channel.c: the handshake (jitreg/protocol/log.h).  Bounded by CHANNEL_WAIT_MS, where the recorder does not run by SILENT_MS;
+ * -EAGAIN: the recorder did not get to run, and may be asked another time; -EHOSTDOWN: so, as another process has found out, and it
+ * was not waited for.  Context: any. */
 /* Connect to the recorder; on success the log is mapped.  0 or -errno (-ECONNREFUSED: no listener). */
 int channel_send_hello(const char *socket, bool child, struct wire_answer *answer, struct log_head **log, uint64_t *log_bytes);
 /* Hand a thread's descriptors (nr may be 0, with the error) over and wait until they count. */
@@ -64,14 +65,16 @@ int channel_send_counters(const char *socket, const int *fds, int nr, int error)
 void channel_report_stop(const char *socket, int error);
 /* bytes of memory that the recorder reads, mapped, and its number there.  0 or -errno. */
 int channel_request_counter_memory(const char *socket, uint64_t bytes, unsigned char **base, uint32_t *number);
-/* Did a wait for the recorder time out, with no heartbeat since? */
+/* Did a wait for the recorder time out, with no heartbeat since (of a process without a log: is it too early to try again)? */
 bool channel_recorder_is_stopped(void);
 
 /* ---- log.c: the registration log.  Context: any. */
 void log_attach(struct log_head *log, uint64_t log_bytes);
 void log_detach(void);
-/* Its recorder has exited, and a new one connects: unmaps it.  Context: any. */
+/* Its recorder has exited, and a new one connects: what a thread is in the middle of stays mapped until the next time.  Context: any. */
 void log_abandon(void);
+/* What was said before there was a log will be said again: it is not lost.  Context: init. */
+void log_forget_missed(void);
 /* Increments while the recorder works; 0: unknown yet.  Context: any. */
 uint64_t log_heartbeats(void);
 /* As jitreg_emit(). */

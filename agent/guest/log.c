@@ -19,31 +19,63 @@
 #define LOGS 4 /* what an append began with stays as it is until it ends, though another log is attached meanwhile */
 
 struct log {
-	struct log_head *head;
+	struct log_head *head; /* NULL: there is none */
 	unsigned char *ring;
 	uint64_t bytes;
+	uint32_t users; /* calls that read or write it now; counted in processes that recorders come to one after the other */
 };
 
 static struct {
 	struct log logs[LOGS];
 	unsigned nr_logs;  /* attached so far */
-	const struct log *log; /* or NULL */
+	struct log *log; /* or NULL */
 	uint64_t missed; /* records between two logs: a child's recorder did not answer yet */
-	const struct log_head *last_head; /* stays when head goes */
+	struct log *last; /* stays when log goes */
+	int is_giving_back; /* one call at a time */
 	uint64_t stuck; /* where the recorder stood when waiting for it was in vain: nobody waits there again */
 } the_log;
 
 static __thread uint32_t tid __attribute__((tls_model("initial-exec")));
 
+/* The log, which stays mapped until leave_log(); or NULL. */
+static struct log *enter_log(struct log **which)
+{
+	struct log *l;
+
+	while ((l = __atomic_load_n(which, __ATOMIC_SEQ_CST)) && guest_was_loaded_late()) {
+		__atomic_add_fetch(&l->users, 1, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(which, __ATOMIC_SEQ_CST) == l)
+			break;
+		__atomic_sub_fetch(&l->users, 1, __ATOMIC_RELEASE);
+	}
+	return l;
+}
+
+static void leave_log(struct log *l)
+{
+	if (guest_was_loaded_late())
+		__atomic_sub_fetch(&l->users, 1, __ATOMIC_RELEASE);
+}
+
+static struct log *get_log_slot(void)
+{
+	for (int i = 0; i < LOGS; i++)
+		if (!the_log.logs[i].head && !__atomic_load_n(&the_log.logs[i].users, __ATOMIC_SEQ_CST))
+			return &the_log.logs[i];
+	return &the_log.logs[the_log.nr_logs++ % LOGS];
+}
+
 void log_attach(struct log_head *head, uint64_t bytes)
 {
-	struct log *l = &the_log.logs[the_log.nr_logs++ % LOGS];
+	struct log *l = get_log_slot();
 
-	*l = (struct log){ head, (unsigned char *)head + LOG_HEAD_BYTES, bytes };
+	l->head = head; /* not its users: one who has come too late for the log before may still leave */
+	l->ring = (unsigned char *)head + LOG_HEAD_BYTES;
+	l->bytes = bytes;
 	the_log.stuck = ~0ull;
 	__atomic_fetch_add(&head->dropped_records, __atomic_exchange_n(&the_log.missed, 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-	__atomic_store_n(&the_log.last_head, head, __ATOMIC_RELEASE);
-	__atomic_store_n(&the_log.log, l, __ATOMIC_RELEASE);
+	__atomic_store_n(&the_log.log, l, __ATOMIC_SEQ_CST); /* first: the log before may be given back when it is neither */
+	__atomic_store_n(&the_log.last, l, __ATOMIC_SEQ_CST);
 }
 
 /* A registration costs no system call. */
@@ -61,21 +93,57 @@ void log_detach(void)
 	__atomic_store_n(&the_log.log, NULL, __ATOMIC_RELEASE);
 }
 
+/* Of all logs but the one in use: unmaps those that no call reads or writes.  A recorder may still read them. */
+static void give_back_old_logs(void)
+{
+	if (__atomic_exchange_n(&the_log.is_giving_back, 1, __ATOMIC_SEQ_CST))
+		return;
+	for (int i = 0; i < LOGS; i++) {
+		struct log *l = &the_log.logs[i];
+		struct log_head *head = __atomic_load_n(&l->head, __ATOMIC_SEQ_CST);
+
+		if (!head || l == __atomic_load_n(&the_log.log, __ATOMIC_SEQ_CST) ||
+		    l == __atomic_load_n(&the_log.last, __ATOMIC_SEQ_CST) || __atomic_load_n(&l->users, __ATOMIC_SEQ_CST))
+			continue;
+		sys_call(SYS_munmap, (long)head, (long)(LOG_HEAD_BYTES + l->bytes), 0, 0, 0, 0);
+		__atomic_store_n(&l->head, NULL, __ATOMIC_SEQ_CST); /* from here on it is another log's */
+	}
+	__atomic_store_n(&the_log.is_giving_back, 0, __ATOMIC_SEQ_CST);
+}
+
 void log_abandon(void)
 {
-	const struct log *l = __atomic_exchange_n(&the_log.log, NULL, __ATOMIC_ACQ_REL);
+	__atomic_store_n(&the_log.log, NULL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&the_log.last, NULL, __ATOMIC_SEQ_CST); /* what works is to be seen anew */
+	give_back_old_logs();
+}
 
-	__atomic_store_n(&the_log.last_head, NULL, __ATOMIC_RELEASE); /* what works is to be seen anew */
-	if (l)
-		sys_madvise(l->ring, l->bytes, MADV_REMOVE);
+/* Its recorder is gone, and the caller has entered it, so that it is no other one's yet. */
+static bool close_log(struct log *l)
+{
+	struct log *before = l;
+
+	if (!__atomic_compare_exchange_n(&the_log.log, &before, NULL, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return false;
+	before = l;
+	__atomic_compare_exchange_n(&the_log.last, &before, NULL, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+void log_forget_missed(void)
+{
+	__atomic_store_n(&the_log.missed, 0, __ATOMIC_RELAXED);
 }
 
 /* Also of a log that was a parent's: its recorder is ours, and it stays mapped. */
 uint64_t log_heartbeats(void)
 {
-	const struct log_head *head = __atomic_load_n(&the_log.last_head, __ATOMIC_ACQUIRE);
+	struct log *l = enter_log(&the_log.last);
+	uint64_t beats = l ? __atomic_load_n(&l->head->heartbeats, __ATOMIC_RELAXED) : 0;
 
-	return head ? __atomic_load_n(&head->heartbeats, __ATOMIC_RELAXED) : 0;
+	if (l)
+		leave_log(l);
+	return beats;
 }
 
 static int64_t now_ns(void)
@@ -192,25 +260,16 @@ static int publish_record(const struct log *l, uint64_t position, struct jitreg_
 	return 0;
 }
 
-int log_append(const struct iovec *parts, int nr_parts)
+static int append_to_log(const struct log *l, const struct iovec *parts, int nr_parts)
 {
-	const struct log *l = __atomic_load_n(&the_log.log, __ATOMIC_ACQUIRE);
-	struct log_head *head = l ? l->head : NULL;
+	struct log_head *head = l->head;
 	struct jitreg_prefix prefix;
 	uint64_t position;
 	size_t bytes = 0;
 	int ret;
 
-	if (!head) {
-		__atomic_fetch_add(&the_log.missed, 1, __ATOMIC_RELAXED);
-		return -ENOSYS;
-	}
 	if (nr_parts < 1 || nr_parts > PARTS_MAX || !parts[0].iov_base || parts[0].iov_len < sizeof(prefix))
 		return count_refused_record(head);
-	if (__atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE)) {
-		guest_switch_off(0);
-		return -ENOSYS;
-	}
 	for (int i = 0; i < nr_parts; i++) {
 		if (parts[i].iov_len > UINT32_MAX - bytes || (parts[i].iov_len && !parts[i].iov_base))
 			return count_refused_record(head);
@@ -228,30 +287,62 @@ int log_append(const struct iovec *parts, int nr_parts)
 	return publish_record(l, position, &prefix, parts, nr_parts, bytes) ? count_dropped_record(head, bytes, ENOBUFS) : 0;
 }
 
-/* Neither waits nor switches off. */
-int log_append_sample(const struct log_sample *s, const void *stack)
+int log_append(const struct iovec *parts, int nr_parts)
 {
-	const struct log *l = __atomic_load_n(&the_log.log, __ATOMIC_ACQUIRE);
-	struct log_head *head = l ? l->head : NULL;
+	struct log *l = enter_log(&the_log.log);
+	bool is_gone, is_closed = false;
+	int ret;
+
+	if (!l) {
+		__atomic_fetch_add(&the_log.missed, 1, __ATOMIC_RELAXED);
+		return -ENOSYS;
+	}
+	is_gone = __atomic_load_n(&l->head->recorder_gone, __ATOMIC_ACQUIRE);
+	ret = is_gone ? -ENOSYS : append_to_log(l, parts, nr_parts);
+	if (is_gone && guest_was_loaded_late())
+		is_closed = close_log(l);
+	leave_log(l);
+	if (is_closed)
+		give_back_old_logs();
+	if (is_closed || (is_gone && !guest_was_loaded_late()))
+		guest_switch_off(0);
+	return ret;
+}
+
+static int append_sample_to_log(const struct log *l, const struct log_sample *s, const void *stack)
+{
 	struct iovec parts[2] = { { (void *)(uintptr_t)s, sizeof(*s) }, { (void *)(uintptr_t)stack, s->stack_bytes } };
 	size_t bytes = sizeof(*s) + s->stack_bytes;
 	struct jitreg_prefix prefix;
 	uint64_t position;
 
-	if (!head || __atomic_load_n(&head->recorder_gone, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&l->head->recorder_gone, __ATOMIC_ACQUIRE))
 		return -ENOSYS;
 	memcpy(&prefix, s, sizeof(prefix));
 	if (reserve_log_space(l, bytes_of_log_frame(bytes), &position) || publish_record(l, position, &prefix, parts, 2, bytes)) {
-		__atomic_fetch_add(&head->dropped_samples, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&l->head->dropped_samples, 1, __ATOMIC_RELAXED);
 		return -ENOBUFS;
 	}
 	return 0;
 }
 
-void log_count_full(void)
+/* Neither waits nor switches off. */
+int log_append_sample(const struct log_sample *s, const void *stack)
 {
-	const struct log *l = __atomic_load_n(&the_log.log, __ATOMIC_ACQUIRE);
+	struct log *l = enter_log(&the_log.log);
+	int ret = l ? append_sample_to_log(l, s, stack) : -ENOSYS;
 
 	if (l)
-		__atomic_fetch_add(&l->head->guest_full, 1, __ATOMIC_RELAXED);
+		leave_log(l);
+	return ret;
+}
+
+void log_count_full(void)
+{
+	struct log *l = enter_log(&the_log.log);
+
+	if (!l)
+		return;
+	__atomic_fetch_add(&l->head->guest_full, 1, __ATOMIC_RELAXED);
+	leave_log(l);
 }

@@ -15,6 +15,9 @@
 #define PRELOAD_HEADERS_MAX 64
 #define PRELOAD_ENTRIES_MAX 1024 /* of the dynamic section */
 #define PRELOAD_NAME_BYTES 64
+/* A program that is limited to less (ulimit -v, -d) may need what the library takes: 0.9 MiB, and a 64th of its address space. */
+#define PRELOAD_ADDRESS_SPACE_MIN (64ull << 20)
+#define PRELOAD_DATA_MIN (32ull << 20)
 
 enum preload_fit {
 	PRELOAD_FITS, /* or it is no ELF file: exec, or a script's interpreter, will say */
@@ -22,6 +25,7 @@ enum preload_fit {
 	PRELOAD_OTHER_CLASS, /* its loader prints an error */
 	PRELOAD_OTHER_LIBC, /* its loader ends it: our library needs glibc */
 	PRELOAD_SANITIZER, /* ends itself unless its own runtime is the first library */
+	PRELOAD_LIMITED, /* it has too little address space or data; not said by its file */
 };
 
 /* As pread(2) on file: the number of bytes, or less than 0. */

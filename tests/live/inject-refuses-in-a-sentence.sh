@@ -46,6 +46,7 @@ refused() { # NAME PATTERN COMMAND...
 
 [ -x "$B/hosts/busy-static" ] && refused static 'it is statically linked' "$B/hosts/busy-static" 1000000
 [ -x "$B/hosts/busy-32" ] && refused 32 'it is a 32-bit program' "$B/hosts/busy-32" 1000000
+refused 'little address space' 'less than 16 MiB are left to it' bash -c "ulimit -v 16000; exec $B/hosts/busy 1000000"
 refused preloaded 'it was started with the agent' env TAILOR_OFF=1 "LD_PRELOAD=$B/libtailor.so" "$B/hosts/busy" 1000000
 refused seccomp 'its seccomp filter may kill it' /usr/bin/python3 -c '
 import ctypes

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -19,6 +20,13 @@
 void guest_switch_off(int error)
 {
 	(void)error;
+}
+
+static bool is_late;
+
+bool guest_was_loaded_late(void)
+{
+	return is_late;
 }
 
 static struct log_drain drain;
@@ -392,9 +400,67 @@ static void a_log_that_begins_anew_loses_nothing(void **state)
 	}
 }
 
+static bool has_ended;
+
+static void *append_until_the_end(void *writer)
+{
+	for (uint64_t n = 1; !__atomic_load_n(&has_ended, __ATOMIC_RELAXED); n++)
+		append((uint32_t)(uintptr_t)writer, n, n % 3000);
+	return NULL;
+}
+
+static int nr_logs_mapped(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	char line[512];
+	int nr = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		nr += strstr(line, "tailor-log") != NULL;
+	fclose(f);
+	return nr;
+}
+
+/* As in a process into which the agent is injected again and again. */
+static void recorders_that_come_one_after_the_other_leave_no_log_behind(void **state)
+{
+	pthread_t t[3];
+	void *ours;
+	int fd;
+
+	(void)state;
+	is_late = true;
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, append_until_the_end, (void *)(i + 1)), 0);
+	for (int round = 0; round < 200; round++) {
+		assert_int_equal(log_drain_create(&drain, 1, 1u << 20, &fd), 0);
+		ours = mmap(NULL, LOG_HEAD_BYTES + (1u << 20), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		assert_true(ours != MAP_FAILED);
+		close(fd);
+		log_attach(ours, 1u << 20);
+		nr_seen = 0;
+		while (!nr_seen)
+			log_drain(&drain, false, 1, on_record, NULL);
+		log_drain_refuse_writers(&drain);
+		log_drain(&drain, true, 1, on_record, NULL);
+		log_drain_close(&drain);
+		do /* a writer may be in the middle, or one that gives back have no processor */
+			log_abandon();
+		while (nr_logs_mapped());
+	}
+	__atomic_store_n(&has_ended, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	assert_int_equal(nr_torn, 0);
+	log_forget_missed();
+	is_late = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(recorders_that_come_one_after_the_other_leave_no_log_behind), /* the first: others leave logs */
 		cmocka_unit_test_setup_teardown(a_full_log_refuses_and_counts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_log_that_nobody_drains_is_waited_for_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_record_larger_than_the_log_is_refused_at_once, set_up, tear_down),

@@ -15,6 +15,7 @@
 
 #define START_MS 2000 /* a program that was just started loads its libraries */
 #define NAP_MS 10
+#define ROOM_BYTES (16ull << 20)
 
 bool inject_find_library(char *path, size_t bytes)
 {
@@ -54,6 +55,18 @@ static int learn_process_when_ready(struct inject_process *p, pid_t pid)
 	return ret;
 }
 
+/* Is there less than the agent, its log and what dlopen needs, with as much left to the process?  used: in /proc/PID/status. */
+static bool is_nearly_used_up(pid_t pid, const char *limit, const char *used)
+{
+	uint64_t most = proc_limit(pid, limit), bytes;
+	char path[64], text[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	proc_read_value(path, used, text, sizeof(text));
+	bytes = strtoull(text, NULL, 10) * 1024;
+	return most && most < bytes + ROOM_BYTES;
+}
+
 static int check_preconditions(const struct attach_target *t, const char *library, struct diag *d)
 {
 	struct inject_process p;
@@ -77,6 +90,9 @@ static int check_preconditions(const struct attach_target *t, const char *librar
 	proc_read_value(status, "x86_Thread_features:", text, sizeof(text));
 	if (strstr(text, "shstk"))
 		return diag_fail(d, ENOTSUP, "cannot inject into process %d: it uses a shadow stack; attach without --inject", pid);
+	if (is_nearly_used_up(t->living, "Max address space", "VmSize") || is_nearly_used_up(t->living, "Max data size", "VmData"))
+		return diag_fail(d, ENOMEM, "cannot inject into process %d: less than 16 MiB are left to it (ulimit -v, -d), which it may "
+				 "need itself; attach without --inject", pid);
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->living, library);
 	if (!is_same_file(library, path))
 		return diag_fail(d, ENOENT, "cannot inject into process %d: it cannot access %s (another root directory or container); "

@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -155,13 +154,11 @@ static int find_thread_stack(void *context, const struct proc_mapping *m)
 static bool stack_has_room(const struct finding *f)
 {
 	uint64_t at = f->t->registers.rsp, needed = INJECT_ROOM_BYTES;
-	struct rlimit limit;
 
 	if (!f->is_first)
 		return at - f->stack.start >= INJECT_BLOCK_BYTES + needed;
 	return at - f->stack.start >= INJECT_BLOCK_BYTES + RED_ZONE &&
-	       prlimit(f->t->process->pid, RLIMIT_STACK, NULL, &limit) == 0 &&
-	       (limit.rlim_cur == RLIM_INFINITY || f->stack.end - at + INJECT_BLOCK_BYTES + needed < limit.rlim_cur);
+	       f->stack.end - at + INJECT_BLOCK_BYTES + needed < proc_limit(f->t->process->pid, "Max stack size");
 }
 
 /* Is a frame of a signal handler on the stack?  It holds where handlers return to, and behind that struct ucontext. */

@@ -51,6 +51,15 @@ void proc_read_value(const char *path, const char *key, char *value, size_t byte
 		fclose(f);
 }
 
+uint64_t proc_limit(pid_t pid, const char *name)
+{
+	char path[64], text[128];
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	proc_read_value(path, name, text, sizeof(text));
+	return strncmp(text, "unlimited", strlen("unlimited")) == 0 ? UINT64_MAX : strtoull(text, NULL, 10);
+}
+
 bool proc_stat(pid_t pid, pid_t tid, struct proc_stat *out)
 {
 	FILE *f = open_proc_file(pid, tid, "stat");

@@ -13,6 +13,10 @@ bool proc_read_number(const char *path, long long *value);
 /* The rest of the line that begins with key, without the blanks, tabs and colon behind it; "": there is none. */
 void proc_read_value(const char *path, const char *key, char *value, size_t bytes);
 
+/* A soft limit of /proc/PID/limits, by its name there.  UINT64_MAX: there is none; 0: not known.  Not by prlimit(2), which needs
+ * CAP_SYS_RESOURCE for processes of other users. */
+uint64_t proc_limit(pid_t pid, const char *name);
+
 /* /proc/PID/stat, or a thread's. */
 struct proc_stat {
 	char state; /* R, S, D, Z, X, ... */

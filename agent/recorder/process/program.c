@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/process/program.h"
 
+#include "agent/recorder/process/proc_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,6 +53,13 @@ static long read_file_at(int fd, void *to, size_t bytes, uint64_t offset)
 	return pread(fd, to, bytes, (off_t)offset);
 }
 
+bool program_is_limited(pid_t pid)
+{
+	uint64_t space = proc_limit(pid, "Max address space"), data = proc_limit(pid, "Max data size");
+
+	return (space && space < PRELOAD_ADDRESS_SPACE_MIN) || (data && data < PRELOAD_DATA_MIN);
+}
+
 static void inspect_program_file(const char *path, struct program *p, int depth)
 {
 	static const char *const why_not[] = {
@@ -58,6 +67,7 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 		[PRELOAD_OTHER_CLASS] = "not a 64-bit x86 program",
 		[PRELOAD_OTHER_LIBC] = "its C library is not glibc",
 		[PRELOAD_SANITIZER] = "AddressSanitizer ends a program whose first library is another one",
+		[PRELOAD_LIMITED] = "it is limited to less than 64 MiB of address space or 32 MiB of data: ulimit -v, -d",
 	};
 	char text[4096] = "";
 	struct stat st;
@@ -86,6 +96,8 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 		return;
 	}
 	p->fit = preload_look_at(read_file_at, fd);
+	if (p->fit == PRELOAD_FITS && program_is_limited(getpid()))
+		p->fit = PRELOAD_LIMITED;
 	p->can_preload = p->fit <= PRELOAD_STATIC; /* programs that a static one starts may load the agent */
 	p->why_not = why_not[p->fit];
 	if (p->fit == PRELOAD_FITS && fstat(fd, &st) == 0 && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||

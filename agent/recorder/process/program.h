@@ -6,6 +6,7 @@
 #include "jitreg/protocol/preload.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #define PROGRAM_PATH_BYTES 4096
 
@@ -20,5 +21,8 @@ struct program {
 
 /* Also follows "#!" to the interpreter, and env(1) to the one that it starts. */
 void program_inspect(const char *command, struct program *p);
+
+/* Has a process, and what it executes, too little memory for the agent (ulimit -v, -d)? */
+bool program_is_limited(pid_t pid);
 
 #endif

@@ -305,8 +305,6 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 	}
 	*g = (struct guest){ .pid = (uint32_t)h->pid, .pidfd = -1, .tid = h->message.tid };
 	g->is_child = h->message.flags & WIRE_FLAG_CHILD;
-	if (!g->is_child)
-		session_unheard_note_hello(s, g->pid);
 	snprintf(g->version, sizeof(g->version), "%.*s", (int)sizeof(h->message.guest_version) - 1, h->message.guest_version);
 	if (bytes == 0 || bytes > most)
 		bytes = most;
@@ -332,7 +330,10 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 	answer->ring_bytes = g->log.ring_bytes;
 	if (s->recording)
 		describe_guest_to_recording(s, g, answer);
-	handshake_answer(h, answer, fd);
+	if (!handshake_answer(h, answer, fd)) /* it did not wait */
+		close_guest(g);
+	else if (!g->is_child)
+		session_unheard_note_hello(s, g->pid);
 	close(fd);
 }
 

@@ -79,7 +79,9 @@ struct notices {
 	X(STATIC, "statically linked, or setuid") \
 	X(OTHER_CLASS, "not 64-bit x86 programs") \
 	X(OTHER_LIBC, "of another C library than glibc") \
-	X(SANITIZER, "under AddressSanitizer, which has to be the first library")
+	X(SANITIZER, "under AddressSanitizer, which has to be the first library") \
+	X(LIMITED, "limited to less than 64 MiB of address space or 32 MiB of data (ulimit -v, -d)") \
+	X(LATE, "the recorder did not run for 80 ms or more when they began (stopped, or no processor)")
 #define UNHEARD_INDEX_(NAME, text) UNHEARD_##NAME,
 enum { UNHEARD_REASONS(UNHEARD_INDEX_) NR_UNHEARD };
 #undef UNHEARD_INDEX_

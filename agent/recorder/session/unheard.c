@@ -23,6 +23,7 @@
 #define DRAINS_TO_LOOK 5      /* at a program that has said nothing */
 #define DRAINS_AFTER_END 5    /* what it had to say may come as late */
 #define YOUNG_NS 200000000ull /* at the end of the recording: it may be about to */
+#define LATE_NS 80000000ull /* after so long the kernel's records are read late, and agents did not wait */
 #define CLOCKS_NS 2000000	      /* by which clocks of the kernel and the recorder may differ */
 
 #define REASON_TEXT(NAME, text) text,
@@ -78,6 +79,8 @@ static bool find_unheard_reason(struct unheard_program *p)
 			    program.fit == PRELOAD_OTHER_LIBC  ? UNHEARD_OTHER_LIBC :
 			    program.fit == PRELOAD_OTHER_CLASS ? UNHEARD_OTHER_CLASS :
 								 UNHEARD_STATIC;
+	else if (program_is_limited((pid_t)p->pid))
+		p->reason = UNHEARD_LIMITED;
 	else if (!paths_are_same_file(root, "/") || !paths_are_same_file(space, "/proc/self/ns/mnt"))
 		p->reason = UNHEARD_ROOT;
 	else if (!paths_are_same_file(net, "/proc/self/ns/net"))
@@ -122,6 +125,8 @@ void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, u
 		return;
 	p = &u->program[u->nr++];
 	*p = (struct unheard_program){ .pid = c->pid, .exec_ns = time_ns, .reason = UNHEARD_GONE };
+	if (clock_now_ns() > time_ns + LATE_NS)
+		p->reason = UNHEARD_LATE;
 	snprintf(p->comm, sizeof(p->comm), "%.*s", (int)c->bytes, c->name);
 }
 
@@ -182,7 +187,7 @@ void session_unheard_find_reasons(struct session *s)
 				count_unheard_program(u, p);
 				drop_unheard_program(u, i - 1);
 			}
-		} else if (p->reason == UNHEARD_GONE && p->looks < DRAINS_TO_LOOK) {
+		} else if ((p->reason == UNHEARD_GONE || p->reason == UNHEARD_LATE) && p->looks < DRAINS_TO_LOOK) {
 			p->looks++;
 			if (!find_unheard_reason(p))
 				drop_unheard_program(u, i - 1);
