@@ -141,12 +141,24 @@ struct session {
 	struct notices notices;
 	struct unheard unheard;
 	struct root {
-		pid_t pid;
+		pid_t pid; /* the first one */
 		bool ended;
+		pid_t *named; /* all of them: the recording ends when all have ended */
+		uint32_t nr_named, named_capacity;
+		pid_t *attached; /* tree.c: all that ran already, ancestors first */
+		uint32_t nr_attached, attached_capacity;
 	} root;
 	char result[1024];
 	uint64_t flushed_ns;
 };
+
+/* ---- session.c */
+/* Why an event could not be opened, with the limit that it is about; valid until the next call. */
+const char *session_counting_error(int error);
+/* Returns ret, with a sentence. */
+int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d);
+/* One of those that the recording is of.  0 or -errno. */
+int session_add_root(struct session *s, pid_t pid);
 
 /* ---- notices.c: also session_notice() */
 /* To the user alone. */
@@ -179,7 +191,7 @@ void session_format_result(struct session *s, const struct recording_state *r);
 void session_drop_recording(struct session *s);
 
 /* ---- tree.c */
-/* Count the whole tree of this process, and tell the recording of it.  0 or -errno. */
+/* Count the whole tree of this process and all guests, and tell the recording of it.  0 or -errno. */
 int session_attach_tree(struct session *s, pid_t root);
 
 /* ---- requests.c: what `tailor start`, `stop` and `status` ask for */

@@ -2,6 +2,7 @@
 #include "agent/recorder/session/internal.h"
 
 #include "jitreg/base/clock.h"
+#include "jitreg/base/grow.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -86,6 +87,8 @@ static void session_free(struct session *s)
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (own[i] >= 0)
 			close(own[i]);
+	free(s->root.named);
+	free(s->root.attached);
 	free(s->waiting.fd);
 	free(s);
 }
@@ -169,20 +172,49 @@ static int count_forked_command(struct session *s, pid_t pid)
 	return 0;
 }
 
+const char *session_counting_error(int error)
+{
+	static char text[256]; /* one thread */
+	struct rlimit files = { 0 };
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	snprintf(text, sizeof(text), "%s", strerror(error));
+	if (error == EMFILE)
+		snprintf(text, sizeof(text), "%s (limit: %llu, ulimit -n; each thread needs one for each processor and event)",
+			 strerror(error), (unsigned long long)files.rlim_cur);
+	else if (error == EPERM)
+		snprintf(text, sizeof(text), "%s (limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb)", strerror(error));
+	return text;
+}
+
+int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d)
+{
+	return diag_fail(d, -ret, "cannot count %s for process %d: %s", counting_events(s->counting)->event[0].name, (int)pid,
+			 session_counting_error(-ret));
+}
+
+int session_add_root(struct session *s, pid_t pid)
+{
+	struct root *root = &s->root;
+
+	if (!GROW(root->named, root->nr_named, root->named_capacity))
+		return -ENOMEM;
+	root->named[root->nr_named++] = pid;
+	root->pid = root->named[0];
+	return 0;
+}
+
 int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d)
 {
 	int ret;
 
-	s->root.pid = pid;
+	ret = session_add_root(s, pid);
+	if (ret)
+		return diag_fail(d, -ret, "out of memory for a process");
 	if (s->options.dormant)
 		return 0; /* until a recording is requested */
 	ret = on_exec ? count_forked_command(s, pid) : count_running_process(s, pid);
-	return ret == 0 ? 0 :
-	       diag_fail(d, -ret, "cannot count %s for process %d: %s%s", counting_events(s->counting)->event[0].name,
-			 (int)pid, strerror(-ret),
-			 ret == -EMFILE ? " (ulimit -n; one descriptor for each processor and event)" :
-			 ret == -EPERM	? " (limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb)" :
-					  "");
+	return ret ? session_explain_counting(s, pid, ret, d) : 0;
 }
 
 void session_abandon(struct session *s)
@@ -277,6 +309,24 @@ static bool tree_has_ended(const struct session *s)
 	return (!s->counting || !counting_nr_rings(s->counting)) && !session_has_living_guest(s);
 }
 
+/* fds: of the named processes; -1: the kernel has none. */
+static void open_pidfds(const struct root *root, int *fds)
+{
+	for (uint32_t i = 0; i < root->nr_named; i++)
+		fds[i] = (int)syscall(SYS_pidfd_open, root->named[i], 0);
+}
+
+static bool have_all_ended(const struct root *root, const int *fds)
+{
+	for (uint32_t i = 0; i < root->nr_named; i++) {
+		struct pollfd ended = { fds ? fds[i] : -1, POLLIN, 0 };
+
+		if (ended.fd >= 0 ? poll(&ended, 1, 0) != 1 : !(kill(root->named[i], 0) && errno == ESRCH))
+			return false;
+	}
+	return true;
+}
+
 void session_serve_and_drain(struct session *s)
 {
 	session_serve_guests(s);
@@ -285,9 +335,11 @@ void session_serve_and_drain(struct session *s)
 
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status)
 {
-	int pidfd = our_child ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	int *pidfds = our_child ? NULL : calloc(s->root.nr_named, sizeof(*pidfds));
 	uint64_t ended_ns = 0, until_ns = s->options.duration_ns ? clock_now_ns() + s->options.duration_ns : UINT64_MAX;
 
+	if (pidfds)
+		open_pidfds(&s->root, pidfds);
 	session_progress_start(s, our_child);
 	while (!s->waiting.stop && clock_now_ns() < until_ns) {
 		wait_for_events(s);
@@ -298,11 +350,8 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		handle_pending_signals(s, pid, our_child, wait_status);
 		if (s->asking.now) /* rings come and go with it: not before they are drained */
 			session_serve_control(s, our_child);
-		if (!our_child && !s->root.ended) {
-			struct pollfd ended = { pidfd, POLLIN, 0 };
-
-			s->root.ended = pidfd >= 0 ? poll(&ended, 1, 0) == 1 : kill(pid, 0) && errno == ESRCH;
-		}
+		if (!our_child && !s->root.ended)
+			s->root.ended = have_all_ended(&s->root, pidfds);
 		if (!s->root.ended)
 			continue;
 		if (tree_has_ended(s))
@@ -322,8 +371,10 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		}
 	}
 	session_progress_clear(s);
-	if (pidfd >= 0)
-		close(pidfd);
+	for (uint32_t i = 0; pidfds && i < s->root.nr_named; i++)
+		if (pidfds[i] >= 0)
+			close(pidfds[i]);
+	free(pidfds);
 }
 
 int session_close(struct session *s, int wait_status, struct diag *d)
