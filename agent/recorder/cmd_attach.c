@@ -185,8 +185,8 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid)
 		return;
 	a->unheard = host;
 	jit_host_advise(host, &how, advice);
-	session_notice(a->session, NOTICE_HOST, "%s: names of generated code unavailable by `tailor %s`. %s", host->name, jit_way_text(how.way),
-		       advice);
+	session_notice(a->session, NOTICE_HOST, "%s: names of generated code unavailable by `tailor %s`. %s", host->name,
+		       jit_way_text(how.way), advice);
 }
 
 /* Those with these numbers, and those that have the name.  0, or -errno with a sentence. */
@@ -220,8 +220,9 @@ static int check_recorders(const struct attach *a, struct diag *d)
 
 	for (uint32_t i = 0; a->list.nr > 1 && i < a->list.nr; i++)
 		if (attach_target_find_recorder(a->list.target[i].pid, socket, sizeof(socket), &recorder) == 0)
-			return diag_fail(d, EBUSY, "process %d is already being recorded, by process %d; end that recording first, or attach "
-					 "to process %d alone", (int)a->list.target[i].pid, (int)recorder, (int)a->list.target[i].pid);
+			return diag_fail(d, EBUSY, "process %d is already being recorded, by process %d; end that recording first, or "
+					 "attach to process %d alone", (int)a->list.target[i].pid, (int)recorder,
+					 (int)a->list.target[i].pid);
 	return 0;
 }
 
@@ -383,10 +384,10 @@ static int run_attach_command(int argc, char **argv)
 		parse_attach_argument,
 		"[PID[,PID]...]...",
 		"Record running processes.  No process is changed, unless --inject is given or it is a JVM.\v"
-		"Processes that these start meanwhile are recorded, too.  Where a process sleeps while others below it work (the workers of "
-		"nginx, PHP, Node's cluster, gunicorn or PostgreSQL), or these have used more processor time than itself, they are recorded "
-		"as well, and a sentence says so; --tree always takes them, --no-children never.  The recording ends with the processes that "
-		"were named.\n\n"
+		"Processes that these start meanwhile are recorded, too.  Where a process sleeps while others below it work (the workers "
+		"of nginx, PHP, Node's cluster, gunicorn or PostgreSQL), or these have used more processor time than itself, they are "
+		"recorded as well, and a sentence says so; --tree always takes them, --no-children never.  The recording ends with the "
+		"processes that were named.\n\n"
 		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files.  A JVM (17 or later) is "
 		"asked for a perf map, as by `jcmd PID Compiler.perfmap`, at the beginning and at the end; not with --no-adapt.  Ctrl-C "
 		"ends the recording, not the process.\n\n"

@@ -293,7 +293,10 @@ busy=$host
 refused "no process" 1 'no such process: 4194304' 4194304
 refused "not a number" 2 "'sh' is not a PID" sh
 refused "nothing" 2 'no process given'
-refused "two processes" 2 'only one PID is accepted' "$busy" 1
+refused "one of two" 1 'no such process: 4194304' "$busy,4194304"
+refused "no expression" 2 'is not a regular expression' --name '['
+refused "no such name" 1 'no process has a name' --name '^no such name$'
+refused "all and none" 2 'exclude each other' --tree --no-children "$busy"
 refused "negative duration" 2 'number of seconds above 0' -d -1 "$busy"
 refused "scope thread" 2 'scope thread is not supported' --scope thread "$busy"
 refused "no such event" 2 "unknown event 'nonsense'" -e nonsense "$busy"

@@ -152,14 +152,6 @@ struct session {
 	uint64_t flushed_ns;
 };
 
-/* ---- session.c */
-/* Why an event could not be opened, with the limit that it is about; valid until the next call. */
-const char *session_counting_error(int error);
-/* Returns ret, with a sentence. */
-int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d);
-/* One of those that the recording is of.  0 or -errno. */
-int session_add_root(struct session *s, pid_t pid);
-
 /* ---- notices.c: also session_notice() */
 /* To the user alone. */
 void session_print_notice(void *session, const char *sentence);
@@ -191,6 +183,12 @@ void session_format_result(struct session *s, const struct recording_state *r);
 void session_drop_recording(struct session *s);
 
 /* ---- tree.c */
+/* Why an event could not be opened, with the limit that it is about; valid until the next call. */
+const char *session_counting_error(int error);
+/* Returns ret, with a sentence. */
+int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d);
+/* One of those that the recording is of.  0 or -errno. */
+int session_add_root(struct session *s, pid_t pid);
 /* Count the whole tree of this process and all guests, and tell the recording of it.  0 or -errno. */
 int session_attach_tree(struct session *s, pid_t root);
 

@@ -2,7 +2,6 @@
 #include "agent/recorder/session/internal.h"
 
 #include "jitreg/base/clock.h"
-#include "jitreg/base/grow.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -169,38 +168,6 @@ static int count_forked_command(struct session *s, pid_t pid)
 	if (counting_sampler(s->counting) == WIRE_SAMPLER_NONE)
 		return counting_begin_at_exec(s->counting, pid);
 	counting_begin_by_threads(s->counting);
-	return 0;
-}
-
-const char *session_counting_error(int error)
-{
-	static char text[256]; /* one thread */
-	struct rlimit files = { 0 };
-
-	getrlimit(RLIMIT_NOFILE, &files);
-	snprintf(text, sizeof(text), "%s", strerror(error));
-	if (error == EMFILE)
-		snprintf(text, sizeof(text), "%s (limit: %llu, ulimit -n; each thread needs one for each processor and event)",
-			 strerror(error), (unsigned long long)files.rlim_cur);
-	else if (error == EPERM)
-		snprintf(text, sizeof(text), "%s (limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb)", strerror(error));
-	return text;
-}
-
-int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d)
-{
-	return diag_fail(d, -ret, "cannot count %s for process %d: %s", counting_events(s->counting)->event[0].name, (int)pid,
-			 session_counting_error(-ret));
-}
-
-int session_add_root(struct session *s, pid_t pid)
-{
-	struct root *root = &s->root;
-
-	if (!GROW(root->named, root->nr_named, root->named_capacity))
-		return -ENOMEM;
-	root->named[root->nr_named++] = pid;
-	root->pid = root->named[0];
 	return 0;
 }
 

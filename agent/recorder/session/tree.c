@@ -13,10 +13,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #define ROUNDS_MAX 20 /* over the processes of a tree that grows */
+
+const char *session_counting_error(int error)
+{
+	static char text[256]; /* one thread */
+	struct rlimit files = { 0 };
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	snprintf(text, sizeof(text), "%s", strerror(error));
+	if (error == EMFILE)
+		snprintf(text, sizeof(text), "%s (limit: %llu, ulimit -n; each thread needs one for each processor and event)",
+			 strerror(error), (unsigned long long)files.rlim_cur);
+	else if (error == EPERM)
+		snprintf(text, sizeof(text), "%s (limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb)", strerror(error));
+	return text;
+}
+
+int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d)
+{
+	return diag_fail(d, -ret, "cannot count %s for process %d: %s", counting_events(s->counting)->event[0].name, (int)pid,
+			 session_counting_error(-ret));
+}
+
+int session_add_root(struct session *s, pid_t pid)
+{
+	struct root *root = &s->root;
+
+	if (!GROW(root->named, root->nr_named, root->named_capacity))
+		return -ENOMEM;
+	root->named[root->nr_named++] = pid;
+	root->pid = root->named[0];
+	return 0;
+}
 
 /* When it was forked, on our clock.  Rounded up by a tick: what its parent had by then is its own as well. */
 static uint64_t process_start_ns(const struct process_node *r)
