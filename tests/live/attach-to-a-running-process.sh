@@ -311,6 +311,26 @@ is_zombie() { zombie=$(pgrep -P "$host") && grep -q 'State:.Z' "/proc/$zombie/st
 wait_for is_zombie
 refused "a zombie" 1 'has exited' "$zombie"
 kill_host
+# 40 threads, and room for the counters of some of them: that is no end of the process (root raises the limit, so it is another user)
+if [ "$(id -u)" = 0 ]; then
+	cp "$B/tailor" "$dir/tailor"
+	install -d -o nobody "$dir/nobody"
+	user=(setpriv --reuid nobody --clear-groups)
+else
+	ln -s "$B/tailor" "$dir/tailor"
+	mkdir "$dir/nobody"
+	user=(env)
+fi
+start "${user[@]}" /usr/bin/python3 -c 'import threading, time
+for _ in range(40):
+    threading.Thread(target=time.sleep, args=(1000000,)).start()'
+has_threads() { [ "$(ls "/proc/$host/task" | wc -l)" = 41 ]; }
+wait_for has_threads
+(ulimit -n 40; timeout 300 "${user[@]}" "$dir/tailor" attach -e task-clock:u -d 0.2 -o "$dir/nobody/no.tlr" "$host") 2>"$dir/err"
+status=$?
+[ $status = 1 ] && grep -q 'Too many open files (limit: 40, ulimit -n' "$dir/err" && ! grep -q exited "$dir/err" ||
+	grep -q paranoid "$dir/err" || fail "no descriptors: exit $status: $(cat "$dir/err")"
+kill_host
 kernel=$(pgrep -x kthreadd) && refused "a kernel thread" 1 'is a kernel thread' "$kernel"
 
 attach_on "$dir/first.tlr" "$busy"
@@ -380,8 +400,6 @@ fi
 { kill $tracer; wait $tracer; } 2>/dev/null
 
 if [ "$(id -u)" = 0 ]; then
-	cp "$B/tailor" "$dir/tailor"
-	install -d -o nobody "$dir/nobody"
 	setpriv --reuid nobody --clear-groups timeout 300 "$dir/tailor" attach -d 0.2 -o "$dir/nobody/t.tlr" "$busy" 2>"$dir/err"
 	status=$?
 	[ $status = 1 ] && grep -q 'belongs to root; run tailor as that user' "$dir/err" ||

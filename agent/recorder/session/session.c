@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/clock.h"
 
 #include <errno.h>
@@ -25,12 +26,25 @@
 
 /* ---------------------------------------------------------------------------------------------------- open, close */
 
+/* A process of thousands of threads needs more descriptors than any shell allows: who may sets what the kernel has as its most. */
+static void raise_hard_descriptor_limit(void)
+{
+	long long most = 0;
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && proc_read_number("/proc/sys/fs/nr_open", &most) && (rlim_t)most > r.rlim_max) {
+		r.rlim_max = (rlim_t)most;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
 /* Limits that the user's shell set for the host hit us alike: as far as we may, lift them for ourselves. */
 void session_raise_limits(void)
 {
 	static const int limits[] = { RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_MEMLOCK };
 	struct rlimit r;
 
+	raise_hard_descriptor_limit();
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		if (getrlimit(limits[i], &r) == 0 && r.rlim_cur != r.rlim_max) {
 			r.rlim_cur = r.rlim_max;
