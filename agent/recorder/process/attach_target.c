@@ -96,8 +96,8 @@ int attach_target_explain_failure(const struct attach_target *t, int ret, struct
 	struct proc_status s;
 	int error = proc_status(t->living, 0, &s);
 
-	/* an exiting process loses its memory first: what is read of it after that is not about this process.  One that cannot be looked at,
-	 * since no descriptor is left, has not exited. */
+	/* an exiting process loses its memory first: what is read of it after that is not about this process.  One that cannot be looked
+	 * at, since no descriptor is left, has not exited. */
 	if (d->text[0] && (error ? error != -ESRCH : s.has_memory))
 		return ret;
 	return diag_fail(d, ESRCH, "process %d exited while tailor attached to it; start it again with `tailor run`", (int)t->pid);
@@ -264,7 +264,7 @@ char **attach_target_read_command(pid_t pid)
 	size_t n, nr = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", proc_mem_number_in_proc((uint32_t)pid));
 	f = fopen(path, "re");
 	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
 	text[n] = 0;

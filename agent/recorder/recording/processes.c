@@ -42,7 +42,7 @@ void recording_write_process(struct recording *r, pid_t pid)
 	char path[64], text[4096];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%u/exe", proc_mem_number_in_proc((uint32_t)pid));
 	n = readlink(path, text, sizeof(text));
 	write_process_record(r, pid, text, n > 0 ? (size_t)n : 0);
 }
