@@ -182,6 +182,11 @@ void session_format_result(struct session *s, const struct recording_state *r);
 /* Nothing was recorded: remove the trace. */
 void session_drop_recording(struct session *s);
 
+/* ---- priority.c */
+/* Before all others, as draining needs; before most, for what no ring waits for. */
+void session_raise_priority(void);
+void session_lower_priority(void);
+
 /* ---- tree.c */
 /* Why an event could not be opened, with the limit that it is about; valid until the next call. */
 const char *session_counting_error(int error);

@@ -20,8 +20,6 @@
 #define SILENT_MS 1 /* a guest that has connected is about to speak */
 #define DORMANT_MS 5 /* a small log fills sooner */
 #define FIRST_RING 3 /* among what is polled */
-#define NICE (-20) /* a seventh of a processor, beside 500 busy threads on it */
-#define SLICE_NS 100000 /* the least that the kernel takes */
 #define LAST_TASKS_NS 100000000ull /* how long tasks may outlive the command before they count as left behind */
 
 /* ---------------------------------------------------------------------------------------------------- open, close */
@@ -53,27 +51,6 @@ void session_raise_limits(void)
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is EFBIG, not death */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
-}
-
-/*
- * The host may keep every processor busy with more threads than there are, and a ring overflows in a tenth of a second: come
- * first, for the one hundredth of a processor that we need.  Without the privilege for it, at least a short time slice,
- * which Linux 6.12 and later schedule the sooner.
- */
-static void raise_recorder_priority(void)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime_ns, deadline_ns, period_ns;
-	} a = { .size = sizeof(a), .nice = NICE, .runtime_ns = SLICE_NS };
-
-	if (syscall(SYS_sched_setattr, 0, &a, 0)) {
-		a.nice = getpriority(PRIO_PROCESS, 0);
-		syscall(SYS_sched_setattr, 0, &a, 0);
-	}
 }
 
 /* Signals arrive by descriptor; before this the child was forked, so it has the caller's mask. */
@@ -129,7 +106,7 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	if (!o->socket)
 		snprintf(s->connections.name, sizeof(s->connections.name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
 	s->waiting.signals = open_signal_descriptor();
-	raise_recorder_priority();
+	session_raise_priority();
 	*out = s;
 	return 0;
 }
