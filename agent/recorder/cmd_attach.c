@@ -138,7 +138,8 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool agai
 
 	if (ret == 0 && !again)
 		session_notice(s, NOTICE_HOST, "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
-			       "Compiler.perfmap)", (int)h->pid);
+			       "Compiler.perfmap)%s", (int)h->pid, h->no_frame_pointers ? "; their call stacks need "
+			       "-XX:+PreserveFramePointer, or `tailor run`" : "");
 	else if (ret == -EEXIST)
 		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
 	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
