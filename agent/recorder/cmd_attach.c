@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor attach: record a running process from outside.  Its threads are counted by inherited perf events; images and mappings are
- * read from /proc, generated code from the GDB JIT interface, perf maps and jitdump files.  The process is neither changed nor
+ * tailor attach: record running processes from outside.  Their threads are counted by inherited perf events; images and mappings are
+ * read from /proc, generated code from the GDB JIT interface, perf maps and jitdump files.  No process is changed or
  * stopped, unless --inject loads the agent into it; a JVM is asked for a perf map.
  */
 #include "agent/recorder/doctor/jit_sources.h"
 #include "agent/recorder/hotspot/hotspot.h"
 #include "agent/recorder/inject/inject.h"
-#include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/process/attach_list.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/session/control.h"
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
@@ -19,16 +20,30 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define LOOKS 5
+#define SOURCES_MAX 16 /* processes whose JIT interfaces are looked for: workers are alike */
 
 struct arguments {
 	struct session_options session;
-	pid_t pid;
+	struct pid_list pids;
+};
+
+struct attach {
+	const struct session_options *options;
+	struct session *session;
+	struct attach_list list; /* those that were named */
+	char socket[64], library[PATH_MAX];
+	struct hotspot *jvm;
+	uint32_t nr_jvms, jvms_capacity;
+	uint32_t nr_sources; /* processes whose JIT interfaces were looked for */
+	const struct jit_host *unheard; /* what the last sentence was about */
+	bool not_injected;   /* there is a sentence about one */
 };
 
 static error_t parse_attach_argument(int key, char *arg, struct argp_state *state)
@@ -40,12 +55,11 @@ static error_t parse_attach_argument(int key, char *arg, struct argp_state *stat
 		state->child_inputs[0] = state->child_inputs[1] = &a->session;
 		break;
 	case ARGP_KEY_ARG:
-		options_parse_pid(state, &a->pid, arg);
-		break;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no process given; usage: tailor attach PID");
+		options_parse_pids(state, &a->pids, arg);
 		break;
 	case ARGP_KEY_END:
+		if (!a->pids.nr && !a->session.name)
+			argp_error(state, "no process given; usage: tailor attach PID, or tailor attach --name REGEX");
 		if (a->session.counting.scope_thread)
 			argp_error(state, "--scope thread is not supported: attach counts per CPU (threads' own counters need the agent)");
 		break;
@@ -55,19 +69,16 @@ static error_t parse_attach_argument(int key, char *arg, struct argp_state *stat
 	return 0;
 }
 
-static int abandon_attach(struct session *s, const struct diag *d)
+static int fail_attach(const struct diag *d)
 {
 	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
-	if (s)
-		session_abandon(s);
 	return CMD_FAILED;
 }
 
 /* Until the process exits (true), the duration is over, or a signal asks to stop. */
-static bool wait_for_recording_end(const struct arguments *a)
+static bool wait_for_recording_end(const struct session_options *o, pid_t pid)
 {
-	int milliseconds = a->session.duration_ns && a->session.duration_ns < INT_MAX * 1000000ull ?
-				   (int)(a->session.duration_ns / 1000000) : -1;
+	int milliseconds = o->duration_ns && o->duration_ns < INT_MAX * 1000000ull ? (int)(o->duration_ns / 1000000) : -1;
 	struct pollfd wait[2];
 	sigset_t signals;
 	bool ended;
@@ -77,7 +88,7 @@ static bool wait_for_recording_end(const struct arguments *a)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	wait[0] = (struct pollfd){ (int)syscall(SYS_pidfd_open, a->pid, 0), POLLIN, 0 };
+	wait[0] = (struct pollfd){ (int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0 };
 	wait[1] = (struct pollfd){ signalfd(-1, &signals, SFD_CLOEXEC), POLLIN, 0 };
 	while (poll(wait, 2, milliseconds) < 0 && errno == EINTR)
 		;
@@ -88,16 +99,16 @@ static bool wait_for_recording_end(const struct arguments *a)
 }
 
 /* The process has an agent and a recorder: if that is dormant, it has all registrations since the process's start. */
-static int record_by_own_recorder(struct arguments *a, int argc, char **argv)
+static int record_by_own_recorder(const struct session_options *o, pid_t pid, int argc, char **argv)
 {
-	FILE *to = a->session.quiet ? NULL : stderr;
-	int ret = control_start_recording(a->pid, a->session.output, argv + 1, argc - 1, to);
+	FILE *to = o->quiet ? NULL : stderr;
+	int ret = control_start_recording(pid, o->output, argv + 1, argc - 1, to);
 
 	if (ret)
 		return ret;
-	if (wait_for_recording_end(a))
+	if (wait_for_recording_end(o, pid))
 		return CMD_DONE; /* its recorder has ended the trace, or is about to */
-	return control_stop_recording(a->pid, to);
+	return control_stop_recording(pid, to);
 }
 
 /* Any user can take an abstract name.  A recorder that has just taken it may not listen yet. */
@@ -127,7 +138,8 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool agai
 
 	if (ret == 0 && !again)
 		session_notice(s, NOTICE_HOST, "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
-			       "Compiler.perfmap)", (int)h->pid);
+			       "Compiler.perfmap)%s", (int)h->pid, h->no_frame_pointers ? "; their call stacks need "
+			       "-XX:+PreserveFramePointer, or `tailor run`" : "");
 	else if (ret == -EEXIST)
 		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
 	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
@@ -155,26 +167,214 @@ static void note_jit_source(void *context, const struct jit_source *c)
 	k->memory |= strcmp(c->name, "executable memory") == 0;
 }
 
-static void add_unheard_jit_notice(struct session *s, const struct arguments *a)
+static void add_unheard_jit_notice(struct attach *a, pid_t pid)
 {
-	struct jit_recording how = { .way = a->session.way, .no_adapt = a->session.no_adapt };
+	struct jit_recording how = { .way = a->options->way, .no_adapt = a->options->no_adapt };
 	struct sources k = { .way = how.way };
 	char program[PATH_MAX], link[64], advice[JIT_ADVICE_BYTES];
 	const struct jit_host *host;
 	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)a->pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	n = readlink(link, program, sizeof(program) - 1);
 	program[n > 0 ? n : 0] = 0;
-	jit_sources_of_process(a->pid, note_jit_source, &k);
+	jit_sources_of_process(pid, note_jit_source, &k);
 	host = jit_host_of_object(program); /* it loads other hosts' libraries, too */
 	if (!host || host->heard & 1u << how.way)
 		host = k.unheard;
-	if (!host || !k.memory || k.files)
+	if (!host || !k.memory || k.files || host == a->unheard)
 		return;
+	a->unheard = host;
 	jit_host_advise(host, &how, advice);
-	session_notice(s, NOTICE_HOST, "%s: names of generated code unavailable by `tailor %s`. %s", host->name, jit_way_text(how.way),
-		       advice);
+	session_notice(a->session, NOTICE_HOST, "%s: names of generated code unavailable by `tailor %s`. %s", host->name,
+		       jit_way_text(how.way), advice);
+}
+
+/* Those with these numbers, and those that have the name.  0, or -errno with a sentence. */
+static int choose_targets(struct attach *a, const struct pid_list *pids, struct diag *d)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < pids->nr && ret == 0; i++)
+		ret = attach_list_add(&a->list, pids->pid[i], d);
+	return ret == 0 && a->options->name ? attach_list_add_named(&a->list, a->options->name, d) : ret;
+}
+
+static int check_injection(struct attach *a, struct diag *d)
+{
+	int ret = 0;
+
+	if (!a->options->inject)
+		return 0;
+	if (!inject_find_library(a->library, sizeof(a->library)))
+		return diag_fail(d, ENOENT, "libtailor.so not found beside the tailor command; attach without --inject");
+	for (uint32_t i = 0; i < a->list.nr && ret == 0; i++)
+		ret = inject_check_preconditions(&a->list.target[i], a->library, d);
+	return ret;
+}
+
+/* Of several processes, each is to be without a recorder. */
+static int check_recorders(const struct attach *a, struct diag *d)
+{
+	char socket[64];
+	pid_t recorder;
+
+	for (uint32_t i = 0; a->list.nr > 1 && i < a->list.nr; i++)
+		if (attach_target_find_recorder(a->list.target[i].pid, socket, sizeof(socket), &recorder) == 0)
+			return diag_fail(d, EBUSY, "process %d is already being recorded, by process %d; end that recording first, or "
+					 "attach to process %d alone", (int)a->list.target[i].pid, (int)recorder,
+					 (int)a->list.target[i].pid);
+	return 0;
+}
+
+/* The name of its socket keeps a second recorder away, from the first one's trace, too. */
+static int open_attach_session(struct attach *a, struct session_options *o, struct diag *d)
+{
+	pid_t pid = a->list.target[0].pid;
+	int ret;
+
+	snprintf(a->socket, sizeof(a->socket), "tailor-attach-%d", (int)pid);
+	o->socket = a->socket;
+	ret = session_open(o, &a->session, d);
+	if (ret == -EADDRINUSE && is_socket_taken_by_others(pid)) {
+		uint32_t random = 0;
+
+		getentropy(&random, sizeof(random));
+		snprintf(a->socket, sizeof(a->socket), "tailor-attach-%d-%08x", (int)pid, random);
+		ret = session_open(o, &a->session, d);
+	}
+	if (ret == -EADDRINUSE)
+		diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C)",
+			  (int)pid);
+	return ret;
+}
+
+static int start_counting(struct attach *a, struct diag *d)
+{
+	pid_t *pids = calloc(a->list.nr, sizeof(*pids));
+	int ret;
+
+	if (!pids)
+		return diag_fail(d, ENOMEM, "out of memory for processes");
+	for (uint32_t i = 0; i < a->list.nr; i++)
+		pids[i] = a->list.target[i].pid;
+	ret = session_attach(a->session, pids, a->list.nr, d);
+	free(pids);
+	return ret ? attach_target_explain_failure(&a->list.target[0], ret, d) : 0;
+}
+
+static void write_target_notices(struct attach *a)
+{
+	for (uint32_t i = 0; i < a->list.nr; i++) {
+		const struct attach_target *t = &a->list.target[i];
+
+		for (int n = 0; n < t->nr_notices; n++)
+			session_notice(a->session, NOTICE_HOST, "%s", t->notice[n]);
+		if (attach_target_was_recorded(t))
+			session_notice(a->session, NOTICE_HOST, "registrations of process %d unavailable (the recorder of its agent has "
+				       "exited); restart it under `tailor run` to record them", (int)t->pid);
+	}
+	if (a->list.nr_left_out)
+		session_notice(a->session, NOTICE_REFUSED, "%u of the processes with that name left out: %s", a->list.nr_left_out,
+			       a->list.left_out.text);
+}
+
+/* Where it is one of several, the others are recorded with the agent.  -errno with a sentence where it was to be the only one. */
+static int load_agent(struct attach *a, const struct attach_target *t, struct diag *d)
+{
+	int ret = inject_check_preconditions(t, a->library, d);
+
+	if (ret == 0)
+		ret = inject(t, !a->options->no_adapt, a->library, a->socket, serve_session_meanwhile, a->session, d);
+	if (ret && a->list.nr == 1 && t->pid == a->list.target[0].pid)
+		return ret;
+	if (d->text[0] && !(ret && a->not_injected))
+		session_notice(a->session, NOTICE_HOST, "%s%s", d->text, ret ? " (further ones without the agent are not reported)" : "");
+	a->not_injected |= ret != 0;
+	d->text[0] = 0;
+	return 0;
+}
+
+static void find_jvm(struct attach *a, const struct attach_target *t)
+{
+	if (!a->options->no_adapt && GROW(a->jvm, a->nr_jvms, a->jvms_capacity) && hotspot_find(&a->jvm[a->nr_jvms], t))
+		ask_jvm_for_perf_map(a->session, &a->jvm[a->nr_jvms++], false);
+}
+
+/* What is heard of each process that is counted, beside the counters. */
+static int prepare_process(struct attach *a, pid_t pid, struct diag *d)
+{
+	const struct attach_target *named = attach_list_find(&a->list, pid);
+	struct attach_target other;
+	struct diag gone;
+
+	session_poll_jit_lists(a->session, pid);
+	if (!named && attach_target_inspect(pid, &other, &gone))
+		return 0; /* it has ended, or may not be looked at */
+	if (a->options->inject && load_agent(a, named ? named : &other, d))
+		return -ECANCELED;
+	if (a->nr_sources++ < SOURCES_MAX)
+		add_unheard_jit_notice(a, pid);
+	find_jvm(a, named ? named : &other);
+	return 0;
+}
+
+/* pids: those that were counted. */
+static int prepare_processes(struct attach *a, struct diag *d)
+{
+	uint32_t nr;
+	const pid_t *pids = session_attached(a->session, &nr);
+	int ret = 0;
+
+	for (uint32_t i = 0; i < nr && ret == 0; i++)
+		ret = prepare_process(a, pids[i], d);
+	return ret;
+}
+
+static int record_targets(struct attach *a, struct diag *d)
+{
+	int status = -1, ret = start_counting(a, d);
+
+	if (ret == 0) {
+		write_target_notices(a);
+		ret = prepare_processes(a, d);
+	}
+	if (ret) {
+		session_abandon(a->session);
+		return fail_attach(d);
+	}
+	session_run(a->session, a->list.target[0].pid, false, a->options->follow, &status);
+	for (uint32_t i = 0; i < a->nr_jvms; i++)
+		if (a->jvm[i].has_map && proc_mem_living_thread(a->jvm[i].pid))
+			ask_jvm_for_perf_map(a->session, &a->jvm[i], true);
+	ret = session_close(a->session, status, d);
+	if (ret)
+		fprintf(stderr, "%s: %s; the process was not affected\n", program_invocation_name, d->text);
+	return ret ? CMD_FAILED : CMD_DONE;
+}
+
+static int attach(struct attach *a, struct arguments *arguments, int argc, char **argv)
+{
+	struct session_options *o = &arguments->session;
+	struct diag d = { "" };
+	pid_t recorder;
+	int ret;
+
+	if (choose_targets(a, &arguments->pids, &d) || check_injection(a, &d) || check_recorders(a, &d))
+		return fail_attach(&d);
+	if (a->list.nr == 1 && a->list.target[0].has_agent &&
+	    attach_target_find_recorder(a->list.target[0].pid, a->socket, sizeof(a->socket), &recorder) == 0)
+		return record_by_own_recorder(o, a->list.target[0].pid, argc, argv);
+	o->command = attach_target_read_command(a->list.target[0].pid);
+	o->counting.no_guest = true;
+	o->way = o->inject ? JIT_WAY_INJECT : JIT_WAY_ATTACH;
+	session_raise_limits();
+	ret = open_attach_session(a, o, &d);
+	if (ret) {
+		fail_attach(&d);
+		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
+	}
+	return record_targets(a, &d);
 }
 
 static int run_attach_command(int argc, char **argv)
@@ -183,8 +383,12 @@ static int run_attach_command(int argc, char **argv)
 	static const struct argp argp = {
 		NULL,
 		parse_attach_argument,
-		"PID",
-		"Record a running process.  The process is not changed, unless --inject is given or it is a JVM.\v"
+		"[PID[,PID]...]...",
+		"Record running processes.  No process is changed, unless --inject is given or it is a JVM.\v"
+		"Processes that these start meanwhile are recorded, too.  Where a process sleeps while others below it work (the workers "
+		"of nginx, PHP, Node's cluster, gunicorn or PostgreSQL), or these have used more processor time than itself, they are "
+		"recorded as well, and a sentence says so; --tree always takes them, --no-children never.  The recording ends with the "
+		"processes that were named.\n\n"
 		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files.  A JVM (17 or later) is "
 		"asked for a perf map, as by `jcmd PID Compiler.perfmap`, at the beginning and at the end; not with --no-adapt.  Ctrl-C "
 		"ends the recording, not the process.\n\n"
@@ -194,82 +398,19 @@ static int run_attach_command(int argc, char **argv)
 		NULL,
 		NULL
 	};
-	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT };
-	char socket[64], library[PATH_MAX];
-	struct session *s = NULL;
-	struct attach_target target;
-	struct hotspot jvm;
-	struct diag d = { "" };
-	bool was_recorded, is_jvm;
-	pid_t recorder;
-	int status = -1, ret;
+	struct arguments arguments = { .session = SESSION_OPTIONS_DEFAULT };
+	struct attach a = { .options = &arguments.session };
+	int ret;
 
-	a.session.output = SESSION_OUTPUT;
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
-	if (attach_target_inspect(a.pid, &target, &d))
-		return abandon_attach(NULL, &d);
-	if (a.session.inject && !inject_find_library(library, sizeof(library)))
-		diag_fail(&d, ENOENT, "libtailor.so not found beside the tailor command; attach without --inject");
-	else if (a.session.inject)
-		inject_check_preconditions(&target, library, &d);
-	if (d.text[0])
-		return abandon_attach(NULL, &d);
-	if (target.has_agent && attach_target_find_recorder(a.pid, socket, sizeof(socket), &recorder) == 0)
-		return record_by_own_recorder(&a, argc, argv);
-	was_recorded = attach_target_was_recorded(&target);
-	a.session.command = attach_target_read_command(a.pid);
-	a.session.counting.no_guest = true;
-	a.session.way = a.session.inject ? JIT_WAY_INJECT : JIT_WAY_ATTACH;
-	session_raise_limits();
-	/* the name keeps a second recorder away, from the first one's trace, too */
-	snprintf(socket, sizeof(socket), "tailor-attach-%d", (int)a.pid);
-	a.session.socket = socket;
-	ret = session_open(&a.session, &s, &d);
-	if (ret == -EADDRINUSE && is_socket_taken_by_others(a.pid)) {
-		uint32_t random = 0;
-
-		getentropy(&random, sizeof(random));
-		snprintf(socket, sizeof(socket), "tailor-attach-%d-%08x", (int)a.pid, random);
-		ret = session_open(&a.session, &s, &d);
-	}
-	if (ret == -EADDRINUSE)
-		diag_fail(&d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C)",
-			  (int)a.pid);
-	if (ret) {
-		abandon_attach(NULL, &d);
-		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
-	}
-	ret = session_start_counting(s, a.pid, false, &d);
-	if (ret) {
-		attach_target_explain_failure(&target, ret, &d);
-		return abandon_attach(s, &d);
-	}
-	for (int i = 0; i < target.nr_notices; i++)
-		session_notice(s, NOTICE_HOST, "%s", target.notice[i]);
-	if (was_recorded)
-		session_notice(s, NOTICE_HOST, "registrations of process %d unavailable (the recorder of its agent has exited); restart it "
-			       "under `tailor run` to record them", (int)a.pid);
-	session_poll_jit_lists(s, a.pid);
-	if (a.session.inject && inject(&target, !a.session.no_adapt, library, socket, serve_session_meanwhile, s, &d))
-		return abandon_attach(s, &d);
-	if (d.text[0])
-		session_notice(s, NOTICE_HOST, "%s", d.text);
-	d.text[0] = 0;
-	add_unheard_jit_notice(s, &a);
-	is_jvm = !a.session.no_adapt && hotspot_find(&jvm, &target);
-	if (is_jvm)
-		ask_jvm_for_perf_map(s, &jvm, false);
-	session_run(s, a.pid, false, a.session.follow, &status);
-	if (is_jvm && jvm.has_map && proc_mem_living_thread(a.pid))
-		ask_jvm_for_perf_map(s, &jvm, true);
-	ret = session_close(s, status, &d);
-	if (is_jvm)
-		hotspot_close(&jvm);
-	if (ret) {
-		fprintf(stderr, "%s: %s; the process was not affected\n", program_invocation_name, d.text);
-		return CMD_FAILED;
-	}
-	return CMD_DONE;
+	arguments.session.output = SESSION_OUTPUT;
+	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+	ret = attach(&a, &arguments, argc, argv);
+	for (uint32_t i = 0; i < a.nr_jvms; i++)
+		hotspot_close(&a.jvm[i]);
+	free(a.jvm);
+	attach_list_fini(&a.list);
+	free(arguments.pids.pid);
+	return ret;
 }
 
-const struct cmd cmd_attach = { "attach", "record a running process", run_attach_command };
+const struct cmd cmd_attach = { "attach", "record running processes", run_attach_command };

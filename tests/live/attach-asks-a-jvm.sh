@@ -78,6 +78,28 @@ sys.exit(77 if n < 200 else 1 if named < 0.98 * n else 77 if late < 100 else 0)'
 }
 decide --sure "98 % of the samples in a JVM's compiled code have names" names
 
+# Call stacks, where compiled code keeps frame pointers, and a sentence where it keeps none.  A block agrees: nine of ten samples in the
+# method have a stack that comes to the thread's first function; without frame pointers none would.
+grep -q 'their call stacks need -XX:+PreserveFramePointer' "$dir/err" || fail "no sentence about call stacks: $(cat "$dir/err")"
+stacks() {
+	start -XX:+PreserveFramePointer
+	"$B/tailor" attach -e "$plain" -d $seconds -o "$dir/t.tlr" $host 2>"$dir/err" ||
+		{ echo "attach: exit $?: $(cat "$dir/err")"; return 2; }
+	finish_host stacks
+	! grep -q 'call stacks need' "$dir/err" || { echo "a sentence about call stacks: $(cat "$dir/err")"; return 2; }
+	"$B/tailor" export --format folded -o "$dir/folded" "$dir/t.tlr" || return 2
+	/usr/bin/python3 - "$dir/folded" <<'PYTHON'
+import sys
+sums = [0, 0]
+for stack, n in (line.rsplit(" ", 1) for line in open(sys.argv[1])):
+    if "early" in stack:
+        sums["JavaMain" in stack and "start_thread" in stack] += int(n)
+print(f"FIGURE attached to a JVM with frame pointers: of {sum(sums) / 1e9:.2f} s in a method, {sums[1] / 1e9:.2f} have a complete stack")
+sys.exit(77 if not sum(sums) else sums[1] < 0.9 * sum(sums))
+PYTHON
+}
+decide --sure "nine of ten stacks of a method are complete" stacks
+
 attach() { # NAME [OPTION...]
 	timeout 300 "$B/tailor" attach -e "$plain" -d 0.1 -o "$dir/t.tlr" "${@:2}" $host 2>"$dir/err" ||
 		fail "$1: attach: exit $?: $(cat "$dir/err")"

@@ -293,7 +293,10 @@ busy=$host
 refused "no process" 1 'no such process: 4194304' 4194304
 refused "not a number" 2 "'sh' is not a PID" sh
 refused "nothing" 2 'no process given'
-refused "two processes" 2 'only one PID is accepted' "$busy" 1
+refused "one of two" 1 'no such process: 4194304' "$busy,4194304"
+refused "no expression" 2 'is not a regular expression' --name '['
+refused "no such name" 1 'no process has a name' --name '^no such name$'
+refused "all and none" 2 'exclude each other' --tree --no-children "$busy"
 refused "negative duration" 2 'number of seconds above 0' -d -1 "$busy"
 refused "scope thread" 2 'scope thread is not supported' --scope thread "$busy"
 refused "no such event" 2 "unknown event 'nonsense'" -e nonsense "$busy"
@@ -307,6 +310,26 @@ start /usr/bin/python3 -c 'import os, time; os.fork() or os._exit(0); time.sleep
 is_zombie() { zombie=$(pgrep -P "$host") && grep -q 'State:.Z' "/proc/$zombie/status"; }
 wait_for is_zombie
 refused "a zombie" 1 'has exited' "$zombie"
+kill_host
+# 40 threads, and room for the counters of some of them: that is no end of the process (root raises the limit, so it is another user)
+if [ "$(id -u)" = 0 ]; then
+	cp "$B/tailor" "$dir/tailor"
+	install -d -o nobody "$dir/nobody"
+	user=(setpriv --reuid nobody --clear-groups)
+else
+	ln -s "$B/tailor" "$dir/tailor"
+	mkdir "$dir/nobody"
+	user=(env)
+fi
+start "${user[@]}" /usr/bin/python3 -c 'import threading, time
+for _ in range(40):
+    threading.Thread(target=time.sleep, args=(1000000,)).start()'
+has_threads() { [ "$(ls "/proc/$host/task" | wc -l)" = 41 ]; }
+wait_for has_threads
+(ulimit -n 40; timeout 300 "${user[@]}" "$dir/tailor" attach -e task-clock:u -d 0.2 -o "$dir/nobody/no.tlr" "$host") 2>"$dir/err"
+status=$?
+[ $status = 1 ] && grep -q 'Too many open files (limit: 40, ulimit -n' "$dir/err" && ! grep -q exited "$dir/err" ||
+	grep -q paranoid "$dir/err" || fail "no descriptors: exit $status: $(cat "$dir/err")"
 kill_host
 kernel=$(pgrep -x kthreadd) && refused "a kernel thread" 1 'is a kernel thread' "$kernel"
 
@@ -377,8 +400,6 @@ fi
 { kill $tracer; wait $tracer; } 2>/dev/null
 
 if [ "$(id -u)" = 0 ]; then
-	cp "$B/tailor" "$dir/tailor"
-	install -d -o nobody "$dir/nobody"
 	setpriv --reuid nobody --clear-groups timeout 300 "$dir/tailor" attach -d 0.2 -o "$dir/nobody/t.tlr" "$busy" 2>"$dir/err"
 	status=$?
 	[ $status = 1 ] && grep -q 'belongs to root; run tailor as that user' "$dir/err" ||

@@ -102,7 +102,7 @@ static void handshake_passes_a_message_and_descriptors_both_ways(void **state)
 	(void)state;
 	client = connect_to_it();
 	send_with_fds(client, &m, sizeof(m), (int[]){ null, null }, 2);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), 0);
 	assert_int_equal(h.pid, getpid()); /* the kernel's word, not the message's */
 	assert_int_equal(h.message.request, WIRE_HELLO);
 	assert_int_equal(h.nr_fds, 2);
@@ -115,7 +115,7 @@ static void handshake_passes_a_message_and_descriptors_both_ways(void **state)
 	close(client);
 	assert_int_equal(open_files(), before);
 	close(null);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), -EAGAIN);
 }
 
 static void handshake_refuses_what_it_does_not_understand(void **state)
@@ -132,7 +132,7 @@ static void handshake_refuses_what_it_does_not_understand(void **state)
 		struct handshake h;
 
 		send_with_fds(client, &messages[i], sizes[i], &null, 1);
-		assert_int_equal(handshake_accept(server, getpid(), &silent, &h), i == 1 ? -EPROTONOSUPPORT : -EPROTO);
+		assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), i == 1 ? -EPROTONOSUPPORT : -EPROTO);
 		assert_int_equal(status_of_answer(client), -EPROTO);
 		close(client);
 	}
@@ -152,7 +152,7 @@ static void handshake_takes_no_more_descriptors_than_it_has_room_for(void **stat
 		fds[i] = null;
 	client = connect_to_it();
 	send_with_fds(client, &m, sizeof(m), fds, 32);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), 0);
 	assert_true(h.nr_fds <= WIRE_EVENTS_MAX);
 	handshake_answer(&h, &answer, -1);
 	close(client);
@@ -171,14 +171,14 @@ static void handshake_does_not_wait_for_silent_ones(void **state)
 	(void)state;
 	m.tid = 1;
 	send_with_fds(client, &m, sizeof(m), NULL, 0);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), 0);
 	assert_int_equal(h.message.tid, 1);
 	handshake_answer(&h, &answer, -1);
 	assert_int_equal(silent.nr, 1);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), -EAGAIN);
 	m.tid = 2;
 	send_with_fds(quiet, &m, sizeof(m), NULL, 0);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), 0);
 	assert_int_equal(h.message.tid, 2);
 	assert_int_equal(h.pid, getpid());
 	handshake_answer(&h, &answer, -1);
@@ -196,7 +196,7 @@ static void handshake_knows_who_went_without_an_answer(void **state)
 	(void)state;
 	send_with_fds(client, &m, sizeof(m), NULL, 0);
 	close(client);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), 0);
 	assert_false(handshake_answer(&h, &answer, -1));
 }
 
@@ -211,16 +211,16 @@ static void handshake_hears_silent_ones_without_descriptors(void **state)
 
 	(void)state;
 	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), -EAGAIN);
 	assert_int_equal(silent.nr, 1);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	few = (struct rlimit){ 256, limit.rlim_max };
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
 	while (nr < 256 && (filler[nr] = fcntl(null, F_DUPFD_CLOEXEC, 0)) >= 0)
 		nr++;
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN); /* nobody is there: nobody is refused */
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), -EAGAIN); /* nobody is there: nobody is refused */
 	send_with_fds(client, &m, sizeof(m), NULL, 0);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), 0);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), 0);
 	assert_int_equal(h.message.request, WIRE_HELLO);
 	handshake_answer(&h, &answer, -1);
 	while (nr)
@@ -236,17 +236,17 @@ static void handshake_closes_silent_ones_after_a_while(void **state)
 	struct handshake h;
 
 	(void)state;
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), -EAGAIN);
 	assert_int_equal(silent.nr, 1);
 	while (silent.nr) {
 		usleep(1000);
-		assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+		assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), -EAGAIN);
 	}
 	close(client);
 	assert_int_equal(open_files(), before);
 	client = connect_to_it(); /* hangs up without a word */
 	close(client);
-	assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EPROTO);
+	assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), -EPROTO);
 	assert_int_equal(open_files(), before);
 }
 
@@ -259,7 +259,7 @@ static void handshake_keeps_a_number_of_silent_ones(void **state)
 	for (int i = 0; i < 2 * VISITORS_MAX; i++)
 		client[i] = connect_to_it();
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(handshake_accept(server, getpid(), &silent, &h), -EAGAIN);
+		assert_int_equal(handshake_accept(server, &(pid_t){ getpid() }, 1, &silent, &h), -EAGAIN);
 	assert_true(silent.nr <= VISITORS_MAX);
 	for (int i = 0; i < 2 * VISITORS_MAX; i++)
 		close(client[i]);

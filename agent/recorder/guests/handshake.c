@@ -65,12 +65,13 @@ static pid_t parent_of_process(pid_t pid)
 	return proc_stat(pid, 0, &s) ? s.parent : 0;
 }
 
-static int is_descendant(pid_t pid, pid_t root)
+static bool is_in_trees(pid_t pid, const pid_t *trees, uint32_t nr)
 {
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++, pid = parent_of_process(pid))
-		if (pid == root)
-			return 1;
-	return 0;
+		for (uint32_t k = 0; k < nr; k++)
+			if (pid == trees[k])
+				return true;
+	return false;
 }
 
 static void refuse_handshake(struct handshake *h, int error)
@@ -122,7 +123,7 @@ static int receive_handshake_message(struct handshake *h)
 	return 0;
 }
 
-int handshake_accept(int socket, pid_t tree, struct visitors *silent, struct handshake *h)
+int handshake_accept(int socket, const pid_t *trees, uint32_t nr, struct visitors *silent, struct handshake *h)
 {
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
@@ -139,7 +140,7 @@ int handshake_accept(int socket, pid_t tree, struct visitors *silent, struct han
 			return -EPROTO;
 		}
 		/* every process can connect to an abstract socket */
-		if (peer.uid != geteuid() && peer.uid != 0 && !is_descendant(peer.pid, tree)) {
+		if (peer.uid != geteuid() && peer.uid != 0 && !is_in_trees(peer.pid, trees, nr)) {
 			refuse_handshake(h, EPERM);
 			return -EPERM;
 		}

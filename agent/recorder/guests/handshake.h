@@ -21,9 +21,9 @@ struct handshake {
 /* A listening socket on the abstract name, or -errno with a sentence. */
 int handshake_listen(const char *name, struct diag *d);
 /* Take one connection that has sent its message; those that have not are silent ones, for later calls.  0; -EAGAIN: none;
- * -EPROTONOSUPPORT: an agent of another version; other -errno: it was refused (and answered).  tree: root of the processes that may connect
- * as any user.  Never waits. */
-int handshake_accept(int socket, pid_t tree, struct visitors *silent, struct handshake *h);
+ * -EPROTONOSUPPORT: an agent of another version; other -errno: it was refused (and answered).  trees: nr roots of the processes that may
+ * connect as any user.  Never waits. */
+int handshake_accept(int socket, const pid_t *trees, uint32_t nr, struct visitors *silent, struct handshake *h);
 /* Answer (magic and version are filled in), with descriptor fd unless -1; then close everything of h.
  * False: the other end does not wait any more. */
 bool handshake_answer(struct handshake *h, struct wire_answer *answer, int fd);

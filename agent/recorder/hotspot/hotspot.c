@@ -109,7 +109,7 @@ static int check_tmp_file(const struct hotspot *h, const char *name, mode_t kind
 }
 
 /* The reasons not to ask, before anything is touched. */
-static int check_jvm_accepts_attach(const struct hotspot *h, struct diag *d)
+static int check_jvm_accepts_attach(struct hotspot *h, struct diag *d)
 {
 	char path[64], text[64], socket_name[NAME_BYTES];
 	struct hotspot_variables v;
@@ -121,6 +121,7 @@ static int check_jvm_accepts_attach(const struct hotspot *h, struct diag *d)
 		return diag_fail(d, EPERM, "it belongs to another user");
 	if (hotspot_read_variables(h->living, h->library, &v))
 		return diag_fail(d, ENOTSUP, "its flags cannot be read");
+	h->no_frame_pointers = !v.frame_pointers;
 	if (v.major < MAJOR_LEAST)
 		return diag_fail(d, ENOTSUP, "Compiler.perfmap needs Java %d or later", MAJOR_LEAST);
 	if (v.attach_disabled)

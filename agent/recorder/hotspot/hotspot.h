@@ -19,6 +19,7 @@ struct hotspot {
 	uid_t uid;		    /* its effective user and group */
 	gid_t gid;
 	int pidfd, tmp_fd; /* the process, and its /tmp */
+	bool no_frame_pointers; /* its compiled code keeps none: known once it was asked */
 	bool has_map;	   /* there is a perf map that was written on our request */
 };
 

@@ -11,6 +11,7 @@
 struct hotspot_variables {
 	int32_t major;	      /* version; 0: older than 12 */
 	bool attach_disabled; /* -XX:+DisableAttachMechanism: SIGQUIT prints a thread dump on the host's output */
+	bool frame_pointers;  /* -XX:+PreserveFramePointer: compiled code keeps them */
 	bool signals_reduced; /* -Xrs: SIGQUIT ends the process */
 };
 

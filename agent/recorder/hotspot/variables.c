@@ -164,6 +164,7 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 		[VALUE] = { .type = "JVMFlag", .name = "_addr" },
 	};
 	struct flag flags[] = { { "DisableAttachMechanism", &v->attach_disabled, false },
+				{ "PreserveFramePointer", &v->frame_pointers, false },
 				{ "ReduceSignalUsage", &v->signals_reduced, false } };
 	uint64_t first, nr;
 	int ret = find_vm_variables(pid, library, w, NR);

@@ -14,6 +14,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -426,16 +427,42 @@ static int open_of_the_past(const struct image *m)
 	return kept;
 }
 
-static int open_in_process_root(const struct images *i, const struct image *m)
+/* Where a process looks for its files, which may be in a container.  /proc names a file below a root directory inside of another mount
+ * namespace by its whole path there. */
+static int open_in_process_root(const struct image *m)
 {
-	char path[4200];
+	uint32_t pid = proc_mem_number_in_proc(m->pid);
+	char path[4200], root[PATH_MAX];
+	ssize_t n;
 	int fd;
 
-	if (i->past)
-		return open_of_the_past(m);
-	snprintf(path, sizeof(path), "/proc/%u/root%s", proc_mem_number_in_proc(m->pid), m->path);
+	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
 	fd = open_file(path);
-	return fd < 0 ? open_file(m->path) : fd;
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	n = readlink(path, root, sizeof(root));
+	if (n <= 1 || n == sizeof(root) || strncmp(m->path, root, (size_t)n) != 0 || m->path[n] != '/')
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path + n);
+	return open_file(path);
+}
+
+/* The file of the mapping itself, whatever its path (needs privileges), or of the program that the process runs. */
+static int open_where_mapped(const struct image *m, const struct range *at)
+{
+	uint32_t pid = proc_mem_number_in_proc(m->pid);
+	char path[64], exe[PATH_MAX];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)at->start, (unsigned long long)at->end);
+	fd = open_file(path);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	n = readlink(path, exe, sizeof(exe));
+	return n == (ssize_t)strlen(m->path) && memcmp(exe, m->path, (size_t)n) == 0 ? open_file(path) : -1;
 }
 
 /* What was closed for want of descriptors. */
@@ -445,7 +472,9 @@ static void reopen_image_file(struct images *i, struct image *m)
 
 	if (m->fd >= 0 || !m->opened || m->error)
 		return;
-	m->fd = open_in_process_root(i, m);
+	m->fd = i->past ? open_of_the_past(m) : open_in_process_root(m);
+	if (m->fd < 0 && !i->past)
+		m->fd = open_file(m->path);
 	if (m->fd < 0) {
 		m->error = errno;
 		return;
@@ -479,15 +508,31 @@ static bool file_differs_from_memory(const struct range *at, uint32_t pid)
 	return different > (size_t)n / 64;
 }
 
-/* While the process lives, its own view comes first: it may be in a container, or its file deleted. */
+/* While the process lives, its own view comes first: it may be in a container, or its file deleted.  false: it may be closed, since the
+ * file is at a path. */
+static bool open_image_file(struct images *i, struct image *m, const struct range *at)
+{
+	const size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
+	const bool deleted = bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0;
+	bool keep = false;
+
+	m->fd = i->past ? open_of_the_past(m) : deleted ? -1 : open_in_process_root(m);
+	if (m->fd < 0 && !i->past) {
+		m->fd = open_where_mapped(m, at);
+		keep = m->fd >= 0;
+	}
+	if (m->fd < 0 && !i->past && !deleted)
+		m->fd = open_file(m->path);
+	if (m->fd < 0)
+		m->error = deleted && mapping_is_no_elf(at, m->pid) ? ENOEXEC : deleted ? ENOENT : errno;
+	return keep;
+}
+
 static void mark_image_needed(struct images *i, const struct range *at, uint32_t pid)
 {
 	struct image *m = at->image;
-	size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
-	char path[4200], exe[4200];
 	bool keep = i->nr_open < i->open_max;
 	struct stat st;
-	ssize_t n;
 
 	if (m->needed)
 		return;
@@ -499,26 +544,7 @@ static void mark_image_needed(struct images *i, const struct range *at, uint32_t
 		m->error = i->other_kernel ? ENOENT : 0;
 		return;
 	}
-	if (i->past) {
-		m->fd = open_of_the_past(m);
-		if (m->fd < 0)
-			m->error = errno;
-	} else if (bytes > suffix && strcmp(m->path + bytes - suffix, DELETED) == 0) {
-		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)at->start,
-			 (unsigned long long)at->end);
-		m->fd = open_file(path); /* needs privileges */
-		snprintf(path, sizeof(path), "/proc/%u/exe", pid);
-		n = m->fd < 0 ? readlink(path, exe, sizeof(exe) - 1) : -1;
-		if (n == (ssize_t)bytes && memcmp(exe, m->path, bytes) == 0)
-			m->fd = open_file(path);
-		if (m->fd < 0)
-			m->error = mapping_is_no_elf(at, pid) ? ENOEXEC : ENOENT;
-		keep = true;
-	} else {
-		m->fd = open_in_process_root(i, m);
-		if (m->fd < 0)
-			m->error = errno;
-	}
+	keep |= open_image_file(i, m, at);
 	i->nr_open += m->fd >= 0;
 	if (m->fd >= 0 && fstat(m->fd, &st) == 0) {
 		m->opened = true;
@@ -703,7 +729,8 @@ static bool find_symbols(const struct images *i, const struct image *m, const st
 			 char path[PATH_MAX], char of_another[OF_ANOTHER_BYTES])
 {
 	struct debuginfod *servers = !parts->has_symbols && i->servers && is_worth_fetching(i, m) ? i->servers : NULL;
-	bool found = !parts->has_symbols && debug_file_find(parts, m->fd, m->path, i->past ? 0 : m->pid, servers, symbols, path);
+	uint32_t pid = i->past ? 0 : proc_mem_number_in_proc(m->pid);
+	bool found = !parts->has_symbols && debug_file_find(parts, m->fd, m->path, pid, servers, symbols, path);
 
 	if (!parts->has_symbols && !found && *path)
 		snprintf(of_another, OF_ANOTHER_BYTES, OF_ANOTHER, path);

@@ -94,9 +94,11 @@ static int refuse_unreadable_process(pid_t pid, const struct proc_status *s, str
 int attach_target_explain_failure(const struct attach_target *t, int ret, struct diag *d)
 {
 	struct proc_status s;
+	int error = proc_status(t->living, 0, &s);
 
-	/* an exiting process loses its memory first: what is read of it after that is not about this process */
-	if (d->text[0] && proc_status(t->living, 0, &s) == 0 && s.has_memory)
+	/* an exiting process loses its memory first: what is read of it after that is not about this process.  One that cannot be looked
+	 * at, since no descriptor is left, has not exited. */
+	if (d->text[0] && (error ? error != -ESRCH : s.has_memory))
 		return ret;
 	return diag_fail(d, ESRCH, "process %d exited while tailor attached to it; start it again with `tailor run`", (int)t->pid);
 }
@@ -113,7 +115,8 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 		return diag_fail(d, ESRCH, "no such process: %d (`ps` lists processes; in a container, use the PID that `ps` shows "
 				 "inside)", (int)pid);
 	if (ret)
-		return diag_fail(d, -ret, "cannot read process %d: %s; run tailor as root", (int)pid, strerror(-ret));
+		return diag_fail(d, -ret, "cannot read process %d: %s%s", (int)pid, strerror(-ret),
+				 ret == -EMFILE ? " (ulimit -n)" : "; run tailor as root");
 	if (s.process != pid)
 		return diag_fail(d, EINVAL, "%d is a thread of process %ld; use `tailor attach %ld`", (int)pid, s.process,
 				 s.process);
@@ -261,7 +264,7 @@ char **attach_target_read_command(pid_t pid)
 	size_t n, nr = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", proc_mem_number_in_proc((uint32_t)pid));
 	f = fopen(path, "re");
 	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
 	text[n] = 0;

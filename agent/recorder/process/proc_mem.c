@@ -336,7 +336,7 @@ uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name
 	Elf64_Ehdr h;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%u/exe", proc_mem_number_in_proc((uint32_t)pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || !read_elf_headers(pid, base, &o) || pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.e_shentsize != sizeof(*sh) ||
 	    h.e_shnum == 0 || h.e_shnum > SECTIONS_MAX)

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void read_comm(pid_t pid, char comm[64])
+void recording_read_comm(pid_t pid, char comm[64])
 {
 	char path[64];
 	ssize_t n;
@@ -32,7 +32,7 @@ static void write_process_record(struct recording *r, pid_t pid, const char *exe
 {
 	char comm[64];
 
-	read_comm(pid, comm);
+	recording_read_comm(pid, comm);
 	TRACE_PUT(r->writer, process, recording_now_ns(r), (uint32_t)pid, (uint32_t)pid, .executable = { executable, bytes },
 		  .comm = trace_string(comm));
 }
@@ -42,7 +42,7 @@ void recording_write_process(struct recording *r, pid_t pid)
 	char path[64], text[4096];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	snprintf(path, sizeof(path), "/proc/%u/exe", proc_mem_number_in_proc((uint32_t)pid));
 	n = readlink(path, text, sizeof(text));
 	write_process_record(r, pid, text, n > 0 ? (size_t)n : 0);
 }
@@ -62,6 +62,7 @@ void recording_add_child(struct recording *r, pid_t pid, char **command)
 
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns)
 {
+	jit_files_fork(r->jit_files, (uint32_t)parent, (uint32_t)pid, time_ns);
 	TRACE_PUT(r->writer, fork, time_ns, (uint32_t)pid, (uint32_t)pid, .ppid = (uint32_t)parent, .ptid = (uint32_t)parent);
 	r->nr_processes++;
 }
@@ -79,7 +80,7 @@ static int write_thread_comm(void *context, pid_t tid)
 
 	if (tid == t->pid)
 		return 0;
-	read_comm(tid, comm);
+	recording_read_comm(tid, comm);
 	recording_write_comm(t->recording,
 			 &(struct kernel_comm){ (uint32_t)t->pid, (uint32_t)tid, false, comm, strlen(comm) }, t->time_ns);
 	return 0;
@@ -98,7 +99,7 @@ void recording_write_exec(struct recording *r, pid_t pid)
 {
 	char comm[64];
 
-	read_comm(pid, comm);
+	recording_read_comm(pid, comm);
 	recording_write_comm(r, &(struct kernel_comm){ (uint32_t)pid, (uint32_t)pid, true, comm, strlen(comm) },
 			 recording_now_ns(r));
 }

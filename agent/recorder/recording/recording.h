@@ -79,6 +79,8 @@ void recording_add_process(struct recording *r, pid_t pid);
 void recording_add_child(struct recording *r, pid_t pid, char **command);
 void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t time_ns);
 void recording_write_process(struct recording *r, pid_t pid);
+/* The name of a process or thread; "": it is gone. */
+void recording_read_comm(pid_t pid, char comm[64]);
 /* pid runs another program since then: what was mapped before is gone. */
 void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns);
 /* An exec without a record of the kernel; the names of threads; the present executable mappings. */

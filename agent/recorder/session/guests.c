@@ -429,7 +429,8 @@ void session_serve_guests(struct session *s)
 	int ret, nr = 0;
 
 	/* many new threads must not delay the draining of rings */
-	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->connections.socket, s->root.pid, &s->connections.silent, &h)) != -EAGAIN) {
+	while (nr++ < AT_A_TIME && (ret = handshake_accept(s->connections.socket, s->root.named, s->root.nr_named, &s->connections.silent,
+							   &h)) != -EAGAIN) {
 		if (ret == -EMFILE)
 			report_no_descriptors(s);
 		if (ret == -EPROTONOSUPPORT && !s->notices.version) {

@@ -143,8 +143,12 @@ struct session {
 	struct notices notices;
 	struct unheard unheard;
 	struct root {
-		pid_t pid;
+		pid_t pid; /* the first one */
 		bool ended;
+		pid_t *named; /* all of them: the recording ends when all have ended */
+		uint32_t nr_named, named_capacity;
+		pid_t *attached; /* tree.c: all that ran already, ancestors first */
+		uint32_t nr_attached, attached_capacity;
 	} root;
 	char result[1024];
 	uint64_t flushed_ns;
@@ -180,8 +184,19 @@ void session_format_result(struct session *s, const struct recording_state *r);
 /* Nothing was recorded: remove the trace. */
 void session_drop_recording(struct session *s);
 
+/* ---- priority.c */
+/* Before all others, as draining needs; before most, for what no ring waits for. */
+void session_raise_priority(void);
+void session_lower_priority(void);
+
 /* ---- tree.c */
-/* Count the whole tree of this process, and tell the recording of it.  0 or -errno. */
+/* Why an event could not be opened, with the limit that it is about; valid until the next call. */
+const char *session_counting_error(int error);
+/* Returns ret, with a sentence. */
+int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d);
+/* One of those that the recording is of.  0 or -errno. */
+int session_add_root(struct session *s, pid_t pid);
+/* Count the whole tree of this process and all guests, and tell the recording of it.  0 or -errno. */
 int session_attach_tree(struct session *s, pid_t root);
 
 /* ---- requests.c: what `tailor start`, `stop` and `status` ask for */

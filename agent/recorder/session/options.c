@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/session/options.h"
 
+#include "jitreg/base/grow.h"
 #include "jitreg/base/registers.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,11 +176,16 @@ static error_t parse_dormant_option(int key, char *arg, struct argp_state *state
 
 const struct argp dormant_argp = { dormant_options, parse_dormant_option, NULL, NULL, NULL, NULL, NULL };
 
-enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT };
+enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT, KEY_NAME, KEY_TREE, KEY_NO_CHILDREN };
 
 static const struct argp_option attach_options[] = {
 	{ "duration", 'd', "TIME", 0, "stop recording after TIME, in seconds or as 500ms, 2s or 3m (until the process exits, or "
 	  "Ctrl-C)", 0 },
+	{ "name", KEY_NAME, "REGEX", 0, "record all processes whose name, or whose command line's first word, has a match of this extended "
+	  "regular expression", 0 },
+	{ "tree", KEY_TREE, NULL, 0, "record all processes below the given ones, too, also where these work themselves", 0 },
+	{ "no-children", KEY_NO_CHILDREN, NULL, 0, "leave out the processes below the given ones that run already, also where these "
+	  "sleep while those work", 0 },
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that it starts meanwhile have exited as well", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process; hosts that use jitreg then register all live code again, and "
 	  "so does V8 (Node)", 0 },
@@ -203,9 +211,24 @@ static uint64_t parse_duration(struct argp_state *state, const char *text)
 	return 0;
 }
 
+static void check_regular_expression(const struct argp_state *state, const char *text)
+{
+	char problem[128];
+	regex_t compiled;
+	int error = regcomp(&compiled, text, REG_EXTENDED | REG_NOSUB);
+
+	if (error) {
+		regerror(error, &compiled, problem, sizeof(problem));
+		argp_error(state, "--name '%s' is not a regular expression: %s", text, problem);
+	} else {
+		regfree(&compiled);
+	}
+}
+
 static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 {
 	struct session_options *o = state->input;
+	enum session_descendants descendants;
 
 	switch (key) {
 	case 'd':
@@ -213,6 +236,17 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_INJECT:
 		o->inject = true;
+		break;
+	case KEY_NAME:
+		check_regular_expression(state, arg);
+		o->name = arg;
+		break;
+	case KEY_TREE:
+	case KEY_NO_CHILDREN:
+		descendants = key == KEY_TREE ? DESCENDANTS_ALL : DESCENDANTS_NONE;
+		if (o->descendants != DESCENDANTS_THAT_WORK && o->descendants != descendants)
+			argp_error(state, "--tree and --no-children exclude each other");
+		o->descendants = descendants;
 		break;
 	case KEY_FOLLOW:
 		o->follow = true;
@@ -245,14 +279,30 @@ const struct argp request_argp = { NULL, parse_request_option, NULL, NULL, reque
 
 const struct argp sampling_argp = { options, parse_sampling_option, NULL, NULL, NULL, NULL, NULL };
 
-void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg)
+static pid_t parse_pid(struct argp_state *state, const char *text)
 {
 	char *end;
+	long pid;
 
+	errno = 0;
+	pid = strtol(text, &end, 10);
+	if (errno || end == text || *end || pid <= 0 || pid > INT_MAX)
+		argp_error(state, "'%s' is not a PID (`ps` or `pidof NAME` prints it)", text);
+	return (pid_t)pid;
+}
+
+void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg)
+{
 	if (*pid)
 		argp_error(state, "only one PID is accepted; %d and %s were given", (int)*pid, arg);
-	errno = 0;
-	*pid = (pid_t)strtol(arg, &end, 10);
-	if (errno || end == arg || *end || *pid <= 0)
-		argp_error(state, "'%s' is not a PID (`ps` or `pidof NAME` prints it)", arg);
+	*pid = parse_pid(state, arg);
+}
+
+void options_parse_pids(struct argp_state *state, struct pid_list *pids, char *arg)
+{
+	for (char *rest = arg, *word; (word = strsep(&rest, ","));) {
+		if (!GROW(pids->pid, pids->nr, pids->capacity))
+			argp_failure(state, 1, ENOMEM, "PIDs");
+		pids->pid[pids->nr++] = parse_pid(state, word);
+	}
 }

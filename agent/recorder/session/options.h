@@ -18,5 +18,11 @@ extern const struct argp dormant_argp;
 
 /* The one PID of a command, at ARGP_KEY_ARG; *pid is 0 before it. */
 void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg);
+/* More of them, separated by commas or each an argument of its own; arg is cut.  Freed by the caller. */
+struct pid_list {
+	pid_t *pid;
+	uint32_t nr, capacity;
+};
+void options_parse_pids(struct argp_state *state, struct pid_list *pids, char *arg);
 
 #endif

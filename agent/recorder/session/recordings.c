@@ -160,7 +160,10 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 		session_write_counters(s, 0);
 	session_unheard_write_notices(s);
 	s->recording = NULL;
+	session_lower_priority();
 	ret = recording_end(r, wait_status, &state, d);
+	if (s->options.dormant)
+		session_raise_priority();
 	session_format_result(s, &state);
 	counting_destroy(s->counting);
 	s->counting = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/clock.h"
 
 #include <errno.h>
@@ -19,11 +20,21 @@
 #define SILENT_MS 1 /* a guest that has connected is about to speak */
 #define DORMANT_MS 5 /* a small log fills sooner */
 #define FIRST_RING 3 /* among what is polled */
-#define NICE (-20) /* a seventh of a processor, beside 500 busy threads on it */
-#define SLICE_NS 100000 /* the least that the kernel takes */
 #define LAST_TASKS_NS 100000000ull /* how long tasks may outlive the command before they count as left behind */
 
 /* ---------------------------------------------------------------------------------------------------- open, close */
+
+/* A process of thousands of threads needs more descriptors than any shell allows: who may sets what the kernel has as its most. */
+static void raise_hard_descriptor_limit(void)
+{
+	long long most = 0;
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && proc_read_number("/proc/sys/fs/nr_open", &most) && (rlim_t)most > r.rlim_max) {
+		r.rlim_max = (rlim_t)most;
+		setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
 
 /* Limits that the user's shell set for the host hit us alike: as far as we may, lift them for ourselves. */
 void session_raise_limits(void)
@@ -31,6 +42,7 @@ void session_raise_limits(void)
 	static const int limits[] = { RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_MEMLOCK };
 	struct rlimit r;
 
+	raise_hard_descriptor_limit();
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		if (getrlimit(limits[i], &r) == 0 && r.rlim_cur != r.rlim_max) {
 			r.rlim_cur = r.rlim_max;
@@ -39,27 +51,6 @@ void session_raise_limits(void)
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is EFBIG, not death */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
-}
-
-/*
- * The host may keep every processor busy with more threads than there are, and a ring overflows in a tenth of a second: come
- * first, for the one hundredth of a processor that we need.  Without the privilege for it, at least a short time slice,
- * which Linux 6.12 and later schedule the sooner.
- */
-static void raise_recorder_priority(void)
-{
-	struct {
-		uint32_t size, policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t runtime_ns, deadline_ns, period_ns;
-	} a = { .size = sizeof(a), .nice = NICE, .runtime_ns = SLICE_NS };
-
-	if (syscall(SYS_sched_setattr, 0, &a, 0)) {
-		a.nice = getpriority(PRIO_PROCESS, 0);
-		syscall(SYS_sched_setattr, 0, &a, 0);
-	}
 }
 
 /* Signals arrive by descriptor; before this the child was forked, so it has the caller's mask. */
@@ -86,6 +77,8 @@ static void session_free(struct session *s)
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (own[i] >= 0)
 			close(own[i]);
+	free(s->root.named);
+	free(s->root.attached);
 	free(s->waiting.fd);
 	free(s);
 }
@@ -113,7 +106,7 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	if (!o->socket)
 		snprintf(s->connections.name, sizeof(s->connections.name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
 	s->waiting.signals = open_signal_descriptor();
-	raise_recorder_priority();
+	session_raise_priority();
 	*out = s;
 	return 0;
 }
@@ -173,16 +166,13 @@ int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct di
 {
 	int ret;
 
-	s->root.pid = pid;
+	ret = session_add_root(s, pid);
+	if (ret)
+		return diag_fail(d, -ret, "out of memory for a process");
 	if (s->options.dormant)
 		return 0; /* until a recording is requested */
 	ret = on_exec ? count_forked_command(s, pid) : count_running_process(s, pid);
-	return ret == 0 ? 0 :
-	       diag_fail(d, -ret, "cannot count %s for process %d: %s%s", counting_events(s->counting)->event[0].name,
-			 (int)pid, strerror(-ret),
-			 ret == -EMFILE ? " (ulimit -n; one descriptor for each processor and event)" :
-			 ret == -EPERM	? " (limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb)" :
-					  "");
+	return ret ? session_explain_counting(s, pid, ret, d) : 0;
 }
 
 void session_abandon(struct session *s)
@@ -277,6 +267,24 @@ static bool tree_has_ended(const struct session *s)
 	return (!s->counting || !counting_nr_rings(s->counting)) && !session_has_living_guest(s);
 }
 
+/* fds: of the named processes; -1: the kernel has none. */
+static void open_pidfds(const struct root *root, int *fds)
+{
+	for (uint32_t i = 0; i < root->nr_named; i++)
+		fds[i] = (int)syscall(SYS_pidfd_open, root->named[i], 0);
+}
+
+static bool have_all_ended(const struct root *root, const int *fds)
+{
+	for (uint32_t i = 0; i < root->nr_named; i++) {
+		struct pollfd ended = { fds ? fds[i] : -1, POLLIN, 0 };
+
+		if (ended.fd >= 0 ? poll(&ended, 1, 0) != 1 : !(kill(root->named[i], 0) && errno == ESRCH))
+			return false;
+	}
+	return true;
+}
+
 void session_serve_and_drain(struct session *s)
 {
 	session_serve_guests(s);
@@ -285,9 +293,11 @@ void session_serve_and_drain(struct session *s)
 
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status)
 {
-	int pidfd = our_child ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	int *pidfds = our_child ? NULL : calloc(s->root.nr_named, sizeof(*pidfds));
 	uint64_t ended_ns = 0, until_ns = s->options.duration_ns ? clock_now_ns() + s->options.duration_ns : UINT64_MAX;
 
+	if (pidfds)
+		open_pidfds(&s->root, pidfds);
 	session_progress_start(s, our_child);
 	while (!s->waiting.stop && clock_now_ns() < until_ns) {
 		wait_for_events(s);
@@ -298,11 +308,8 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		handle_pending_signals(s, pid, our_child, wait_status);
 		if (s->asking.now) /* rings come and go with it: not before they are drained */
 			session_serve_control(s, our_child);
-		if (!our_child && !s->root.ended) {
-			struct pollfd ended = { pidfd, POLLIN, 0 };
-
-			s->root.ended = pidfd >= 0 ? poll(&ended, 1, 0) == 1 : kill(pid, 0) && errno == ESRCH;
-		}
+		if (!our_child && !s->root.ended)
+			s->root.ended = have_all_ended(&s->root, pidfds);
 		if (!s->root.ended)
 			continue;
 		if (tree_has_ended(s))
@@ -322,8 +329,10 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		}
 	}
 	session_progress_clear(s);
-	if (pidfd >= 0)
-		close(pidfd);
+	for (uint32_t i = 0; pidfds && i < s->root.nr_named; i++)
+		if (pidfds[i] >= 0)
+			close(pidfds[i]);
+	free(pidfds);
 }
 
 int session_close(struct session *s, int wait_status, struct diag *d)

@@ -15,11 +15,17 @@
 
 struct session;
 
+/* Of a process that is attached to: which of the processes below it that run already are recorded as well?  Those that start later are in
+ * any case. */
+enum session_descendants { DESCENDANTS_THAT_WORK, DESCENDANTS_ALL, DESCENDANTS_NONE };
+
 struct session_options {
 	const char *output;
 	struct counting_options counting;
 	bool preloads;	   /* programs of the tree are to load the agent, by LD_PRELOAD */
 	bool follow;	   /* attach: until the processes that it starts have exited as well */
+	const char *name;  /* attach: of which processes, a regular expression; NULL: of those with a number alone */
+	enum session_descendants descendants; /* attach */
 	bool inject;	   /* attach: the agent is loaded into the process */
 	bool no_adapt;	   /* hosts are not asked for more of their code than they tell by themselves */
 	enum jit_way way;  /* for the header */
@@ -50,6 +56,11 @@ const char *session_socket_name(const struct session *s);
 int session_listen(struct session *s, const char *name, struct diag *d);
 /* Count pid and what it starts.  on_exec: from its next exec on; else from now on, and its mappings are written. */
 int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d);
+/* Count processes that run, and the processes below them that are meant: these may fail with a notice.  nr: 1 or more.  0, or -errno with
+ * a sentence. */
+int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d);
+/* Those that are counted since then, ancestors first. */
+const pid_t *session_attached(const struct session *s, uint32_t *nr);
 /* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */

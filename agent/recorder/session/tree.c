@@ -5,7 +5,7 @@
  */
 #include "agent/recorder/session/internal.h"
 
-#include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/process_tree.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
 
@@ -13,78 +13,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #define ROUNDS_MAX 20 /* over the processes of a tree that grows */
-#define ANCESTORS_MAX 64
 
-struct relation {
-	pid_t pid, ppid;
-	uint64_t start_ticks; /* since boot */
-	bool in_tree, done;
-};
-
-struct tree {
-	struct relation *of;
-	uint32_t nr, capacity;
-};
-
-static bool read_process_relation(pid_t pid, struct relation *r)
+const char *session_counting_error(int error)
 {
-	struct proc_stat s;
+	static char text[256]; /* one thread */
+	struct rlimit files = { 0 };
 
-	if (!proc_stat(pid, 0, &s))
-		return false;
-	*r = (struct relation){ .pid = pid, .ppid = s.parent, .start_ticks = s.start_ticks };
-	return true;
+	getrlimit(RLIMIT_NOFILE, &files);
+	snprintf(text, sizeof(text), "%s", strerror(error));
+	if (error == EMFILE)
+		snprintf(text, sizeof(text), "%s (limit: %llu, ulimit -n; each thread needs one for each processor and event)",
+			 strerror(error), (unsigned long long)files.rlim_cur);
+	else if (error == EPERM)
+		snprintf(text, sizeof(text), "%s (limit of locked memory: ulimit -l, kernel.perf_event_mlock_kb)", strerror(error));
+	return text;
 }
 
-static struct relation *find_process_relation(struct tree *t, pid_t pid)
+int session_explain_counting(const struct session *s, pid_t pid, int ret, struct diag *d)
 {
-	for (size_t i = 0; i < t->nr; i++)
-		if (t->of[i].pid == pid)
-			return &t->of[i];
-	return NULL;
+	return diag_fail(d, -ret, "cannot count %s for process %d: %s", counting_events(s->counting)->event[0].name, (int)pid,
+			 session_counting_error(-ret));
 }
 
-static int add_process_relation(struct tree *t, const struct relation *r)
+int session_add_root(struct session *s, pid_t pid)
 {
-	if (!GROW(t->of, t->nr, t->capacity))
+	struct root *root = &s->root;
+
+	if (!GROW(root->named, root->nr_named, root->named_capacity))
 		return -ENOMEM;
-	t->of[t->nr++] = *r;
+	root->named[root->nr_named++] = pid;
+	root->pid = root->named[0];
 	return 0;
 }
 
-static int add_process_if_new(void *context, pid_t pid)
-{
-	struct tree *t = context;
-	struct relation r;
-
-	return !find_process_relation(t, pid) && read_process_relation(pid, &r) ? add_process_relation(t, &r) : 0;
-}
-
-/* All processes that there are; those done before stay done. */
-static int list_all_processes(struct tree *t)
-{
-	return proc_each_numbered_entry("/proc", add_process_if_new, t);
-}
-
-static bool descends_from_root(struct tree *t, pid_t pid, pid_t root)
-{
-	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
-		struct relation *r;
-
-		if (pid == root)
-			return true;
-		r = find_process_relation(t, pid);
-		pid = r ? r->ppid : 0;
-	}
-	return false;
-}
-
 /* When it was forked, on our clock.  Rounded up by a tick: what its parent had by then is its own as well. */
-static uint64_t process_start_ns(const struct relation *r)
+static uint64_t process_start_ns(const struct process_node *r)
 {
 	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
 	struct timespec boot, mono;
@@ -98,7 +66,7 @@ static uint64_t process_start_ns(const struct relation *r)
 }
 
 /* Is it a copy of its parent, or has it run another program since?  Its agent knows; without one, the program tells. */
-static bool is_copy_of_parent(const struct session *s, const struct relation *r)
+static bool is_copy_of_parent(const struct session *s, const struct process_node *r)
 {
 	const struct guest *guest = session_find_guest(s, r->pid);
 	char path[64], own[4096], parents[4096];
@@ -108,22 +76,43 @@ static bool is_copy_of_parent(const struct session *s, const struct relation *r)
 		return guest->is_child;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)r->pid);
 	n = readlink(path, own, sizeof(own));
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)r->ppid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)r->parent);
 	m = readlink(path, parents, sizeof(parents));
 	return n > 0 && n == m && memcmp(own, parents, (size_t)n) == 0;
 }
 
-static void write_process_or_fork(struct session *s, struct tree *t, const struct relation *r)
+static void write_process_or_fork(struct session *s, struct process_tree *t, const struct process_node *r)
 {
-	const struct relation *parent = find_process_relation(t, r->ppid);
+	const struct process_node *parent = process_tree_find(t, r->parent);
 
 	if (parent && parent->done && is_copy_of_parent(s, r))
-		recording_add_fork(s->recording, r->pid, r->ppid, process_start_ns(r));
+		recording_add_fork(s->recording, r->pid, r->parent, process_start_ns(r));
 	else
 		recording_add_process(s->recording, r->pid);
 }
 
-static int attach_tree_process(struct session *s, struct tree *t, struct relation *r)
+static int keep_attached(struct session *s, pid_t pid)
+{
+	struct root *root = &s->root;
+
+	if (!GROW(root->attached, root->nr_attached, root->attached_capacity))
+		return -ENOMEM;
+	root->attached[root->nr_attached++] = pid;
+	return 0;
+}
+
+/* A descendant that cannot be counted is no reason to count none. */
+static int report_uncounted_descendant(struct session *s, pid_t pid, int error)
+{
+	session_count_loss(s, LOSS_UNCOUNTED, (uint32_t)pid, 0, 1);
+	if (!s->notices.uncounted)
+		session_notice(s, NOTICE_REFUSED, "cannot count process %d, which process %d or one below it has started: %s; further ones "
+			       "with an error are not reported", (int)pid, (int)s->root.pid, session_counting_error(error));
+	s->notices.uncounted = true;
+	return 0;
+}
+
+static int attach_tree_process(struct session *s, struct process_tree *t, struct process_node *r)
 {
 	uint64_t begin_ns = clock_now_ns();
 	bool known = counting_attach_has_process(s->counting, r->pid); /* its parent was complete when it was forked */
@@ -131,6 +120,8 @@ static int attach_tree_process(struct session *s, struct tree *t, struct relatio
 
 	if (ret == -ESRCH)
 		return 0; /* it has ended */
+	if (ret && !r->wanted)
+		ret = report_uncounted_descendant(s, r->pid, -ret);
 	if (ret || known)
 		return ret;
 	write_process_or_fork(s, t, r);
@@ -138,42 +129,110 @@ static int attach_tree_process(struct session *s, struct tree *t, struct relatio
 		recording_add_engine_process(s->recording, r->pid);
 	recording_write_maps(s->recording, r->pid, begin_ns);
 	recording_write_threads(s->recording, r->pid, begin_ns);
-	return 0;
+	return keep_attached(s, r->pid);
 }
 
-/* Parents before their children. */
-static int attach_tree_processes(struct session *s, pid_t root)
+static bool is_to_be_attached(const struct session *s, const struct process_tree *t, const struct process_node *r)
 {
-	struct tree t = { 0 };
+	const struct process_node *parent = process_tree_find(t, r->parent);
+
+	if (r->done || !(process_tree_is_wanted(t, r) || session_find_guest(s, r->pid)))
+		return false;
+	return !parent || parent->done || !process_tree_is_wanted(t, parent); /* parents before their children */
+}
+
+/* Until a look finds no more of them. */
+static int attach_wanted_processes(struct session *s, struct process_tree *t)
+{
 	bool more = true;
 	int ret = 0;
 
 	for (int round = 0; more && round < ROUNDS_MAX && ret == 0; round++) {
 		more = false;
-		ret = list_all_processes(&t);
+		ret = process_tree_update(t);
 		for (bool found = true; found && ret == 0;) {
 			found = false;
-			for (size_t i = 0; i < t.nr && ret == 0; i++) {
-				struct relation *r = &t.of[i], *parent = find_process_relation(&t, r->ppid);
-
-				if (r->done || (!descends_from_root(&t, r->pid, root) && !session_find_guest(s, r->pid)) ||
-				    (parent && !parent->done && descends_from_root(&t, parent->pid, root)))
-					continue;
-				ret = attach_tree_process(s, &t, r);
-				r->done = found = more = true;
-			}
+			for (size_t i = 0; i < t->nr && ret == 0; i++)
+				if (is_to_be_attached(s, t, &t->node[i])) {
+					ret = attach_tree_process(s, t, &t->node[i]);
+					t->node[i].done = found = more = true;
+				}
 		}
 	}
-	free(t.of);
 	return ret;
 }
 
-int session_attach_tree(struct session *s, pid_t root)
+static int attach_tree(struct session *s, struct process_tree *t)
 {
 	int ret = counting_attach_begin(s->counting);
 
 	if (ret == 0)
-		ret = attach_tree_processes(s, root);
+		ret = attach_wanted_processes(s, t);
 	counting_attach_end(s->counting);
 	return ret == 0 && counting_nr_rings(s->counting) == 0 ? -ESRCH : ret;
+}
+
+int session_attach_tree(struct session *s, pid_t root)
+{
+	struct process_tree t = { 0 };
+	int ret = process_tree_update(&t);
+	struct process_node *n = process_tree_find(&t, root);
+
+	if (n)
+		n->wanted = PROCESS_WITH_DESCENDANTS;
+	if (ret == 0)
+		ret = attach_tree(s, &t);
+	process_tree_fini(&t);
+	return ret;
+}
+
+/* What the options leave open: the descendants do the work, as those of a server's first process do. */
+static bool are_descendants_meant(struct session *s, const struct process_tree *t, pid_t pid)
+{
+	char comm[64];
+	uint32_t nr;
+
+	if (s->options.descendants != DESCENDANTS_THAT_WORK)
+		return s->options.descendants == DESCENDANTS_ALL;
+	if (recording_is_postmaster(s->recording, pid))
+		return true;
+	nr = process_tree_works_below(t, pid);
+	if (nr == 0)
+		return false;
+	recording_read_comm(pid, comm);
+	session_notice(s, NOTICE_HOST, "process %d (%s) sleeps while %u process%s below it work%s: recorded as well (--no-children leaves "
+		       "them out)", (int)pid, comm, nr, nr == 1 ? "" : "es", nr == 1 ? "s" : "");
+	return true;
+}
+
+int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d)
+{
+	struct process_tree t = { 0 };
+	int ret = process_tree_update(&t);
+
+	for (uint32_t i = 0; i < nr && ret == 0; i++) {
+		struct process_node *n = process_tree_find(&t, pids[i]);
+
+		ret = session_add_root(s, pids[i]);
+		recording_add_engine_process(s->recording, pids[i]);
+		if (n)
+			n->wanted = PROCESS_ALONE;
+	}
+	/* those that are named themselves need no sentence */
+	for (uint32_t i = 0; i < nr && ret == 0; i++) {
+		struct process_node *n = process_tree_find(&t, pids[i]);
+
+		if (n && are_descendants_meant(s, &t, pids[i]))
+			n->wanted = PROCESS_WITH_DESCENDANTS;
+	}
+	if (ret == 0)
+		ret = attach_tree(s, &t);
+	process_tree_fini(&t);
+	return ret ? session_explain_counting(s, pids[0], ret, d) : 0;
+}
+
+const pid_t *session_attached(const struct session *s, uint32_t *nr)
+{
+	*nr = s->root.nr_attached;
+	return s->root.attached;
 }

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/process/attach_list.h"
+
+#include "agent/recorder/process/process_tree.h"
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct attach_target *attach_list_find(const struct attach_list *l, pid_t pid)
+{
+	for (uint32_t i = 0; i < l->nr; i++)
+		if (l->target[i].pid == pid)
+			return &l->target[i];
+	return NULL;
+}
+
+int attach_list_add(struct attach_list *l, pid_t pid, struct diag *d)
+{
+	int ret;
+
+	if (attach_list_find(l, pid))
+		return 0;
+	if (!GROW(l->target, l->nr, l->capacity))
+		return diag_fail(d, ENOMEM, "out of memory for processes");
+	ret = attach_target_inspect(pid, &l->target[l->nr], d);
+	l->nr += ret == 0;
+	return ret;
+}
+
+static int add_named_process(void *list, pid_t pid)
+{
+	struct attach_list *l = list;
+	struct diag d = { "" };
+
+	if (attach_list_add(l, pid, &d) && l->nr_left_out++ == 0)
+		l->left_out = d;
+	return 0;
+}
+
+int attach_list_add_named(struct attach_list *l, const char *expression, struct diag *d)
+{
+	int ret = process_tree_match(expression, add_named_process, l);
+
+	if (ret)
+		return diag_fail(d, -ret, "cannot look for processes named '%s': %s", expression, strerror(-ret));
+	if (l->nr == 0 && l->nr_left_out)
+		*d = l->left_out;
+	else if (l->nr == 0)
+		diag_fail(d, ESRCH, "no process has a name with a match of '%s' (`ps -e` lists names)", expression);
+	return l->nr ? 0 : -ESRCH;
+}
+
+void attach_list_fini(struct attach_list *l)
+{
+	free(l->target);
+	*l = (struct attach_list){ 0 };
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Which processes a command is about: those with these numbers, and those that have a name.  Context: thread. */
+#ifndef TAILOR_ATTACH_LIST_H
+#define TAILOR_ATTACH_LIST_H
+
+#include "agent/recorder/process/attach_target.h"
+
+#include <stdint.h>
+
+/* Zeros: empty.  Each process is there once. */
+struct attach_list {
+	struct attach_target *target;
+	uint32_t nr, capacity;
+	uint32_t nr_left_out; /* that have the name, and cannot be attached to */
+	struct diag left_out; /* why the first of them cannot */
+};
+
+/* 0, or -errno with the reason why it cannot be attached to. */
+int attach_list_add(struct attach_list *l, pid_t pid, struct diag *d);
+/* All that have it (process_tree_match()) and can be attached to.  -ESRCH: there is none; another
+ * -errno; with a sentence. */
+int attach_list_add_named(struct attach_list *l, const char *expression, struct diag *d);
+/* NULL: it is not there. */
+const struct attach_target *attach_list_find(const struct attach_list *l, pid_t pid);
+void attach_list_fini(struct attach_list *l);
+
+#endif

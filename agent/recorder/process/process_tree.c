@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/process/process_tree.h"
+
+#include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ANCESTORS_MAX 64
+#define KERNEL_THREADS_PARENT 2
+#define LOOK_NS 10000000 /* at whether it works */
+#define WORKS_PART 10	 /* of that time */
+
+struct process_node *process_tree_find(const struct process_tree *t, pid_t pid)
+{
+	uint32_t i = t->nr ? hash_map_find(&t->by_pid, (uint64_t)pid, 0) : 0;
+
+	return i ? &t->node[i - 1] : NULL;
+}
+
+static int add_process_if_new(void *context, pid_t pid)
+{
+	struct process_tree *t = context;
+	struct proc_stat s;
+
+	if (process_tree_find(t, pid) || !proc_stat(pid, 0, &s))
+		return 0;
+	if (!GROW(t->node, t->nr, t->capacity) || !hash_map_set(&t->by_pid, (uint64_t)pid, 0, t->nr + 1))
+		return -ENOMEM;
+	t->node[t->nr++] = (struct process_node){ .pid = pid, .parent = s.parent, .start_ticks = s.start_ticks };
+	return 0;
+}
+
+int process_tree_update(struct process_tree *t)
+{
+	return proc_each_numbered_entry("/proc", add_process_if_new, t);
+}
+
+void process_tree_fini(struct process_tree *t)
+{
+	hash_map_fini(&t->by_pid);
+	free(t->node);
+	*t = (struct process_tree){ 0 };
+}
+
+bool process_tree_is_wanted(const struct process_tree *t, const struct process_node *n)
+{
+	if (n->wanted)
+		return true;
+	for (int i = 0; i < ANCESTORS_MAX && n; i++, n = process_tree_find(t, n->parent))
+		if (n->wanted == PROCESS_WITH_DESCENDANTS)
+			return true;
+	return false;
+}
+
+static bool descends_from(const struct process_tree *t, const struct process_node *n, pid_t ancestor)
+{
+	for (int i = 0; i < ANCESTORS_MAX && n; i++, n = process_tree_find(t, n->parent))
+		if (n->parent == ancestor)
+			return true;
+	return false;
+}
+
+/* Processor time that all threads of a process have used, also those that have ended; 0: it is gone. */
+static uint64_t processor_time_ns(pid_t pid)
+{
+	struct timespec t = { 0 };
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint32_t process_tree_works_below(const struct process_tree *t, pid_t pid)
+{
+	const struct timespec look = { 0, LOOK_NS };
+	uint64_t own_ns = processor_time_ns(pid), below_ns = 0;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (descends_from(t, &t->node[i], pid)) {
+			below_ns += processor_time_ns(t->node[i].pid);
+			nr += !t->node[i].wanted;
+		}
+	if (nr == 0 || below_ns >= own_ns)
+		return nr;
+	nanosleep(&look, NULL);
+	return processor_time_ns(pid) - own_ns < LOOK_NS / WORKS_PART ? nr : 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- by their names */
+
+struct search {
+	regex_t expression;
+	struct stat own; /* this program */
+	int (*each)(void *context, pid_t pid);
+	void *context;
+};
+
+static int matches_word(void *search, const char *word)
+{
+	const struct search *s = search;
+
+	return regexec(&s->expression, word, 0, NULL, 0) == 0 ? 1 : -1; /* the first one alone */
+}
+
+static bool has_matching_name(struct search *s, pid_t pid)
+{
+	char path[64], comm[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	proc_read_value(path, "", comm, sizeof(comm));
+	return regexec(&s->expression, comm, 0, NULL, 0) == 0 || proc_each_terminated_text(pid, "cmdline", matches_word, s) > 0;
+}
+
+static int visit_process(void *search, pid_t pid)
+{
+	struct search *s = search;
+	struct proc_status status;
+	struct stat program;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if (stat(path, &program) == 0 && program.st_dev == s->own.st_dev && program.st_ino == s->own.st_ino)
+		return 0;
+	if (!has_matching_name(s, pid) || proc_status(pid, 0, &status) || pid == KERNEL_THREADS_PARENT ||
+	    status.parent == KERNEL_THREADS_PARENT || !proc_mem_living_thread(pid))
+		return 0;
+	return s->each(s->context, pid);
+}
+
+int process_tree_match(const char *expression, int (*each)(void *context, pid_t pid), void *context)
+{
+	struct search s = { .each = each, .context = context };
+	int ret;
+
+	if (regcomp(&s.expression, expression, REG_EXTENDED | REG_NOSUB))
+		return -EINVAL;
+	stat("/proc/self/exe", &s.own);
+	ret = proc_each_numbered_entry("/proc", visit_process, &s);
+	regfree(&s.expression);
+	return ret;
+}

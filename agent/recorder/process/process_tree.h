@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes that there are, each with its parent: who belongs to whom when running processes are attached to.  Context: thread. */
+#ifndef TAILOR_PROCESS_TREE_H
+#define TAILOR_PROCESS_TREE_H
+
+#include "jitreg/base/hash_map.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum process_wanted { PROCESS_UNWANTED, PROCESS_ALONE, PROCESS_WITH_DESCENDANTS };
+
+struct process_node {
+	pid_t pid, parent;
+	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
+	enum process_wanted wanted; /* what its user says, and that it has done with it */
+	bool done;
+};
+
+/* Zeros: empty. */
+struct process_tree {
+	struct process_node *node;
+	uint32_t nr, capacity;
+	struct hash_map by_pid; /* index and one */
+};
+
+/* Adds the processes of /proc that are not known yet; nodes move.  0 or -errno. */
+int process_tree_update(struct process_tree *t);
+void process_tree_fini(struct process_tree *t);
+
+/* NULL: it is not known. */
+struct process_node *process_tree_find(const struct process_tree *t, pid_t pid);
+/* Is it wanted, or an ancestor of it with all descendants? */
+bool process_tree_is_wanted(const struct process_tree *t, const struct process_node *n);
+
+/*
+ * A process whose descendants do its work: it has some that have used as much processor time as itself, or it uses less than a tenth of
+ * the next 10 ms, which this waits.  How many descendants there are that are not wanted anyway; 0: none, or it works itself.
+ */
+uint32_t process_tree_works_below(const struct process_tree *t, pid_t pid);
+
+/*
+ * Calls each(context, pid) for the processes whose name, or whose command line's first word, has a match of the extended regular
+ * expression: not for kernel threads, nor for this program.  0, what each() returned, or -EINVAL: it is no expression.
+ */
+int process_tree_match(const char *expression, int (*each)(void *context, pid_t pid), void *context);
+
+#endif
