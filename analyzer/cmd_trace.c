@@ -4,7 +4,7 @@
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_pages.h"
-#include "jitreg/trace/budget.h"
+#include "jitreg/base/budget.h"
 
 #include <errno.h>
 #include <stdarg.h>
