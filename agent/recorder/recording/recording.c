@@ -150,9 +150,13 @@ void recording_poll_jit_lists(struct recording *r)
 
 static void settle_recording_parts(struct recording *r, bool last)
 {
+	struct jit_files_losses lost = { 0 };
+
 	engines_poll_backends(r->engines, recording_now_ns(r));
 	if (last || !r->options.past_end_ns) /* those of the past do not grow */
-		jit_files_drain(r->jit_files, r->writer, last, &r->losses.total[LOSS_FILES_BAD]);
+		jit_files_drain(r->jit_files, r->writer, last, &lost);
+	r->losses.total[LOSS_FILES_BAD] += lost.bad;
+	r->losses.total[LOSS_FILES_UNREAD] += lost.unread;
 	images_settle(r->images);
 }
 
