@@ -202,14 +202,19 @@ struct recording_state recording_state(const struct recording *r)
 
 static void write_jit_list_losses(struct recording *r)
 {
+	bool finished;
+
 	if (!r->gdb_jit)
 		return;
-	gdb_jit_poll_finish_walks(r->gdb_jit);
+	finished = gdb_jit_poll_finish_walks(r->gdb_jit);
 	if (gdb_jit_poll_nr_bad_entries(r->gdb_jit))
 		recording_notice(r, NOTICE_LOSS,
 				 "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
 				 "freed); `tailor run` records them through the agent",
 				 (unsigned long long)gdb_jit_poll_nr_bad_entries(r->gdb_jit));
+	if (!finished)
+		recording_notice(r, NOTICE_LOSS, "code that was registered for debuggers before the recording not read completely: its lists "
+						 "were too long for it; `tailor run` records it through the agent");
 	if (gdb_jit_poll_nr_processes_cut(r->gdb_jit))
 		recording_notice(r, NOTICE_LOSS,
 				 "code registered for debuggers not read completely in %llu processes (over 1,000,000 "
