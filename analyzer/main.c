@@ -2,6 +2,7 @@
 /* tailor: finds the command and runs it. */
 #include "analyzer/completion.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/large_stack.h"
 #include "jitreg/protocol/env.h"
 
 #include <argp.h>
@@ -89,7 +90,7 @@ static int print_completion(const char *shell)
 	return completion_print(shell, shown, nr, run_command);
 }
 
-int main(int argc, char **argv)
+static int run_main(int argc, char **argv)
 {
 	const struct cmd *cmd;
 
@@ -122,4 +123,9 @@ int main(int argc, char **argv)
 		return CMD_MISUSED;
 	}
 	return run_command(cmd, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return large_stack_run(run_main, argc, argv);
 }

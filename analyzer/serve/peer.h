@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* How many established connections to server_port of 127.0.0.1 the user has to whom the one from peer_port belongs, itself included; 0: it is
- * unknown. */
+/* How many established connections to server_port of 127.0.0.1 the user has to whom the one from peer_port belongs, itself included;
+ * 0: it is unknown. */
 unsigned peer_nr_connections(uint16_t server_port, uint16_t peer_port);
 
 #endif

@@ -295,8 +295,8 @@ static bool is_portion_over(unsigned nr, uint64_t begin_ns)
 
 static void begin_list_walk(struct walk *w, uint64_t first, uint64_t time_ns)
 {
-	*w = (struct walk){ .goes_on = true, .number = w->number + 1, .at = first, .next_mark = 1, .is_linked_back = true, .time_ns = time_ns,
-			    .next_ns = w->next_ns };
+	*w = (struct walk){ .goes_on = true, .number = w->number + 1, .at = first, .next_mark = 1, .is_linked_back = true,
+			    .time_ns = time_ns, .next_ns = w->next_ns };
 }
 
 /* Did this walk come by before, by a ring?  Else it has now. */

@@ -213,8 +213,9 @@ static void write_jit_list_losses(struct recording *r)
 				 "freed); `tailor run` records them through the agent",
 				 (unsigned long long)gdb_jit_poll_nr_bad_entries(r->gdb_jit));
 	if (!finished)
-		recording_notice(r, NOTICE_LOSS, "code that was registered for debuggers before the recording not read completely: its lists "
-						 "were too long for it; `tailor run` records it through the agent");
+		recording_notice(r, NOTICE_LOSS,
+				 "code that was registered for debuggers before the recording not read completely: its lists "
+				 "were too long for it; `tailor run` records it through the agent");
 	if (gdb_jit_poll_nr_processes_cut(r->gdb_jit))
 		recording_notice(r, NOTICE_LOSS,
 				 "code registered for debuggers not read completely in %llu processes (over 1,000,000 "
