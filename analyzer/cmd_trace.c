@@ -2,10 +2,10 @@
 #include "analyzer/cmd_trace.h"
 
 #include "analyzer/symbols/elf_object.h"
+#include "jitreg/base/budget.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_pages.h"
 #include "jitreg/base/similar.h"
-#include "jitreg/trace/budget.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,6 +2,7 @@
 /* tailor: finds the command and runs it. */
 #include "analyzer/completion.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/large_stack.h"
 #include "jitreg/base/similar.h"
 #include "jitreg/protocol/env.h"
 
@@ -103,7 +104,7 @@ static int refuse_unknown_command(const char *name)
 	return CMD_MISUSED;
 }
 
-int main(int argc, char **argv)
+static int run_main(int argc, char **argv)
 {
 	const struct cmd *cmd;
 
@@ -134,4 +135,9 @@ int main(int argc, char **argv)
 	if (!cmd)
 		return refuse_unknown_command(argv[1]);
 	return run_command(cmd, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return large_stack_run(run_main, argc, argv);
 }

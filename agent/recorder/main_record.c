@@ -4,6 +4,7 @@
  * takes 0.3 ms; loading all libraries of the tailor command takes 1.1 ms.
  */
 #include "jitreg/base/command.h"
+#include "jitreg/base/large_stack.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 const char *argp_program_version = "tailor " TAILOR_VERSION;
 
-int main(int argc, char **argv)
+static int run_main(int argc, char **argv)
 {
 	static char name[] = "tailor recorder";
 
@@ -24,4 +25,9 @@ int main(int argc, char **argv)
 	program_invocation_name = program_invocation_short_name = name;
 	argp_err_exit_status = CMD_MISUSED;
 	return cmd_recorder.run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return large_stack_run(run_main, argc, argv);
 }

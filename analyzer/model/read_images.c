@@ -122,7 +122,7 @@ static void read_memory_elf(struct model *m, struct process *p, const struct tra
 	size_t nr;
 	const char *bytes = trace_bytes(r, F(image, bytes), &nr);
 
-	if (elf_object_open_memory(bytes, nr, &elf, NULL)) {
+	if (elf_object_open_memory(bytes, nr, trace_budget(m->reader), &elf, NULL)) {
 		m->bad_records++;
 		return;
 	}
@@ -166,7 +166,7 @@ static struct image_file *read_bytes_of_image(struct model *m, const struct trac
 	f->reason = strdup("");
 	if (f->key && f->path && !*f->key)
 		model_set_text(&f->key, strdup(f->path));
-	if (elf_object_create(nr, &elf, NULL))
+	if (elf_object_create(nr, trace_budget(m->reader), &elf, NULL))
 		return f;
 	if (elf_object_add_part(elf, 0, bytes, nr) || elf_object_open(elf, NULL) || !has_room_for(m, elf))
 		elf_object_destroy(elf);
@@ -232,7 +232,7 @@ static bool read_elf_parts(struct model *m, const struct trace_record *r, struct
 	const struct trace_value *parts = F(image_file, parts) < r->nr_values ? &r->values[F(image_file, parts)] : NULL;
 
 	if (!parts || parts->kind != TRACE_LIST || parts->u == 0 ||
-	    elf_object_create(trace_u64(r, F(image_file, file_bytes)), out, NULL))
+	    elf_object_create(trace_u64(r, F(image_file, file_bytes)), trace_budget(m->reader), out, NULL))
 		return false;
 	for (uint64_t i = 0; i < parts->u; i++) {
 		struct trace_value at = trace_element(parts, i, 0), bytes = trace_element(parts, i, 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/serve/http.h"
 
+#include "analyzer/serve/peer.h"
 #include "analyzer/serve/questions.h"
 
 #include <errno.h>
@@ -37,7 +38,8 @@ int http_serve(const struct http_page *page, uint16_t port, FILE *to, struct dia
 #define TOKEN_BYTES 16
 #define TOKEN_DIGITS (2 * TOKEN_BYTES)
 #define QUESTION_BYTES_MAX (64u << 20)
-#define CONNECTIONS_MAX 64u
+#define CONNECTIONS_MAX 256u
+#define CONNECTIONS_OF_A_USER 32u /* browsers have six: another user of this machine cannot take all */
 #define CONNECTION_SECONDS 120u
 #define CONNECTION_BYTES (256u << 10) /* of headers and buffers */
 
@@ -79,6 +81,7 @@ struct server {
 	size_t html_bytes, policy_bytes;
 	char token[TOKEN_DIGITS + 1];
 	char host[2][32]; /* what browsers call it */
+	uint16_t port;
 };
 
 struct request {
@@ -341,6 +344,17 @@ static int make_served_texts(struct server *s)
 	return ok ? 0 : -ENOMEM;
 }
 
+/* Whoever knows the token has a place, however many half requests other users send. */
+static enum MHD_Result accept_peer(void *context, const struct sockaddr *address, socklen_t bytes)
+{
+	const struct server *s = context;
+	const struct sockaddr_in *from = (const struct sockaddr_in *)(const void *)address;
+
+	if (bytes < sizeof(*from) || address->sa_family != AF_INET)
+		return MHD_NO;
+	return peer_nr_connections(s->port, ntohs(from->sin_port)) <= CONNECTIONS_OF_A_USER ? MHD_YES : MHD_NO;
+}
+
 static int run_http_server(struct server *s, int fd, uint16_t port, FILE *to, struct diag *d)
 {
 	struct MHD_Daemon *daemon;
@@ -356,11 +370,12 @@ static int run_http_server(struct server *s, int fd, uint16_t port, FILE *to, st
 	sigaddset(&ends, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &ends, &before);
 	sigdelset(&ends, SIGPIPE);
+	s->port = port;
 	if (port != 80) /* browsers leave out HTTP's own */
 		snprintf(text, sizeof(text), ":%u", port);
 	snprintf(s->host[0], sizeof(s->host[0]), "127.0.0.1%s", text);
 	snprintf(s->host[1], sizeof(s->host[1]), "localhost%s", text);
-	daemon = mhd.MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, check_token_and_handle, s,
+	daemon = mhd.MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, port, accept_peer, s, check_token_and_handle, s,
 				      MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 				      MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				      (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_COMPLETED, free_request, NULL, MHD_OPTION_END);

@@ -16,6 +16,7 @@ static bool bytes_are_known(const struct elf_object *o, uint64_t offset, uint64_
 /* NULL: its bytes are not known. */
 static const struct section *find_code_section(const struct elf_object *o, uint64_t address)
 {
+	elf_spend(o, o->nr_sections / SECTIONS_A_STEP);
 	for (size_t i = 0; i < o->nr_sections; i++) {
 		const struct section *s = &o->sections[i];
 

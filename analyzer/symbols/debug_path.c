@@ -29,7 +29,7 @@ static bool copy_part(struct elf_object *o, int fd, uint64_t offset, uint64_t by
 }
 
 /* Its headers and symbol tables; NULL: it has none. */
-static struct elf_object *read_symbols(int fd, Elf *elf)
+static struct elf_object *read_symbols(int fd, Elf *elf, struct budget *budget)
 {
 	struct elf_object *o;
 	bool has_symbols = false;
@@ -38,7 +38,7 @@ static struct elf_object *read_symbols(int fd, Elf *elf)
 	GElf_Shdr s;
 	struct stat st;
 
-	if (fstat(fd, &st) || !gelf_getehdr(elf, &h) || elf_object_create((uint64_t)st.st_size, &o, NULL))
+	if (fstat(fd, &st) || !gelf_getehdr(elf, &h) || elf_object_create((uint64_t)st.st_size, budget, &o, NULL))
 		return NULL;
 	if (copy_part(o, fd, 0, sizeof(Elf64_Ehdr)) && copy_part(o, fd, h.e_shoff, (uint64_t)h.e_shnum * sizeof(Elf64_Shdr)))
 		while ((scn = elf_nextscn(elf, scn)))
@@ -58,7 +58,7 @@ static void take(struct elf_object *o, const char *path, const char *build_id)
 
 	if (fd < 0)
 		return;
-	debug = elf_has_symbols(o) ? NULL : read_symbols(fd, elf);
+	debug = elf_has_symbols(o) ? NULL : read_symbols(fd, elf, o->budget);
 	elf_end(elf);
 	close(fd);
 	if (debug)

@@ -6,8 +6,12 @@
 
 #include <elfutils/libdwelf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define HEAD_BYTES 24u /* of a compressed section: its header */
 
 static bool has_build_id(Elf *elf, const char *build_id)
 {
@@ -22,6 +26,84 @@ static bool has_build_id(Elf *elf, const char *build_id)
 			return false;
 	}
 	return nr > 0 && (size_t)nr == length / 2;
+}
+
+/* libdw reads the whole of each, and inflates those that are compressed. */
+static uint64_t bytes_of_debug_sections(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	uint64_t sum = 0;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return UINT64_MAX;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name;
+		struct section s = { 0 };
+		Elf_Data *head;
+		GElf_Shdr h;
+
+		if (!gelf_getshdr(scn, &h) || !(name = elf_strptr(elf, names, h.sh_name)) || !strstr(name, "debug"))
+			continue;
+		s.name = name;
+		s.flags = h.sh_flags;
+		s.bytes = h.sh_size;
+		if (h.sh_size > ELF_FILE_BYTES_MAX)
+			return UINT64_MAX;
+		if ((h.sh_flags & SHF_COMPRESSED || strncmp(name, ".zdebug", 7) == 0) && h.sh_type != SHT_NOBITS) {
+			/* only the header of it */
+			head = elf_getdata_rawchunk(elf, (int64_t)h.sh_offset, h.sh_size < HEAD_BYTES ? h.sh_size : HEAD_BYTES, ELF_T_BYTE);
+			s.data = head ? head->d_buf : NULL;
+			elf_note_compression(&s);
+		}
+		sum = s.bytes > UINT64_MAX - sum - h.sh_size ? UINT64_MAX - h.sh_size : sum + s.bytes;
+		sum += h.sh_size;
+	}
+	return sum;
+}
+
+bool elf_file_fits(const struct elf_object *o, Elf *elf)
+{
+	return !o->budget || budget_has_room(o->budget, bytes_of_debug_sections(elf));
+}
+
+/* NULL: there is no such path.  The caller frees it. */
+static char *make_path(const struct elf_object *o, const char *folder, const char *name)
+{
+	char link[32], *own, *path = NULL;
+
+	if (name[0] == '/')
+		return strdup(name);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->dwarf_fd);
+	own = folder && folder[0] == '/' ? strdup("") : realpath(link, NULL);
+	if (own && strrchr(own, '/'))
+		strrchr(own, '/')[0] = 0;
+	if (!own || asprintf(&path, "%s/%s/%s", own, folder ? folder : "", name) < 0)
+		path = NULL;
+	free(own);
+	return path;
+}
+
+bool elf_path_fits(const struct elf_object *o, const char *folder, const char *name)
+{
+	char *path = make_path(o, folder, name);
+	int fd = path ? regular_file_open(path) : -1;
+	struct stat st;
+	bool fits;
+	Elf *elf;
+
+	if (fd < 0) { /* something else is there: a FIFO, a device */
+		fits = !path || stat(path, &st) != 0 || S_ISDIR(st.st_mode);
+		free(path);
+		return fits;
+	}
+	free(path);
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	fits = elf && (elf_kind(elf) != ELF_K_ELF || elf_file_fits(o, elf));
+	elf_end(elf);
+	close(fd);
+	return fits;
 }
 
 int elf_file_open(const char *path, const char *build_id, Elf **elf)

@@ -5,13 +5,16 @@
 
 #include "analyzer/symbols/elf_object.h"
 
+#include "jitreg/base/budget.h"
+#include "jitreg/base/hash_map.h"
+
 #include <elf.h>
 #include <elfutils/libdw.h>
 #include <gelf.h>
 
 struct section {
 	const char *name;
-	uint32_t type, link, info;
+	uint32_t name_at, type, link, info;
 	uint64_t flags, address, bytes, offset;
 	const unsigned char *data; /* NULL: not in the file, out of it, in none of its parts, or not inflated yet */
 	/* inflate.c; bytes is what it has inflated */
@@ -19,9 +22,12 @@ struct section {
 	bool failed;
 	const unsigned char *packed;
 	uint64_t packed_bytes;
+	bool is_text_known;
+	uint64_t text_bytes; /* up to its last NUL: elf_name_at() */
 	unsigned char *inflated; /* owned: data, when it was asked for alone */
 };
 
+#define SECTIONS_A_STEP 8
 #define ELF_FILE_BYTES_MAX (16ull << 30) /* of address space, not memory: parts alone are filled in */
 
 #define ELF_KNOWN_MAX 64
@@ -30,6 +36,7 @@ struct section {
 struct elf_object {
 	unsigned char *data;
 	uint64_t bytes;
+	struct budget *budget; /* NULL: there is no limit */
 	struct {
 		uint64_t offset, bytes;
 	} known[ELF_KNOWN_MAX]; /* parts that were filled in; what came later is not listed */
@@ -76,6 +83,7 @@ struct elf_object {
 		size_t unit;
 	} *ranges; /* by start */
 	size_t nr_ranges, ranges_capacity;
+	struct hash_map line_tables; /* by Dwarf and offset: LINE_TABLE_* */
 	struct elf_line *lines; /* of the units that were asked for, by address */
 	size_t nr_lines, lines_capacity;
 	/* inlines.c */
@@ -93,6 +101,11 @@ struct elf_object {
 size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
 /* A file of this machine: -1: it is no regular one, or has another build id. */
 int elf_file_open(const char *path, const char *build_id, Elf **elf);
+/* Does what libdw would read of a file of this machine fit into the budget? */
+bool elf_file_fits(const struct elf_object *o, Elf *elf);
+/* As well of a file that libdw opens by itself, if there is one: it would wait for a FIFO.  folder: absolute, from the debug file's, or
+ * NULL for that. */
+bool elf_path_fits(const struct elf_object *o, const char *folder, const char *name);
 /* A Go program's table of functions, if it has one. */
 void elf_go_find(struct elf_object *o);
 /* Its functions, which the caller frees, by address; -1 without memory. */
@@ -108,6 +121,24 @@ void elf_inflate(struct section *s);
 /* The object with its debug sections inflated; NULL without memory. */
 Elf *elf_for_libdw(struct elf_object *o);
 void elf_inflate_destroy(struct elf_object *o);
+/* false: more than there is. */
+static inline bool elf_spend(const struct elf_object *o, uint64_t steps)
+{
+	return !o->budget || budget_spend(o->budget, steps);
+}
+
+/* Of libraries' work since *since, which was budget_clock(). */
+static inline bool elf_spend_time(const struct elf_object *o, uint64_t *since)
+{
+	return !o->budget || budget_spend_time(o->budget, since);
+}
+
+/* How much memory libdw takes for the line table at an offset; UINT64_MAX: it must not be asked. */
+uint64_t elf_line_table_room(Dwarf *dwarf, uint64_t offset, const char *folder);
+/* May libdw be asked for the lines and files of a unit? */
+bool elf_may_read_lines(struct elf_object *o, Dwarf_Die *unit);
+/* May libdw open the file that the rest of a unit is in? */
+bool elf_may_read_split(const struct elf_object *o, Dwarf_Die *unit);
 /* The units of compilation are known from then on. */
 void elf_units_read(struct elf_object *o);
 /* The one that describes an address; NULL: none does. */

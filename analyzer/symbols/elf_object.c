@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag *d)
+int elf_object_create(uint64_t file_bytes, struct budget *budget, struct elf_object **out, struct diag *d)
 {
 	struct elf_object *o;
 
@@ -22,6 +22,7 @@ int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag 
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		return diag_fail(d, ENOMEM, "out of memory for an ELF object");
+	o->budget = budget;
 	o->bytes = file_bytes;
 	/* one byte more, which stays 0: every name ends, whatever a relocation has overwritten */
 	o->data = mmap(NULL, file_bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -106,7 +107,23 @@ static bool symbol_is_label(const struct elf_object *o, const GElf_Sym *s, const
 	       (o->sections[s->st_shndx].flags & SHF_EXECINSTR) && strncmp(name, ".L", 2) != 0;
 }
 
-/* Names live in o->data, and end there: libelf yields only strings that are terminated. */
+/* Of a section of names, in o->data; NULL: none begins there, or it does not end in the section.  (elf_strptr() looks for the end each
+ * time, from the section's end on.) */
+static const char *elf_name_at(struct elf_object *o, uint64_t section, uint64_t at)
+{
+	struct section *s = section < o->nr_sections ? &o->sections[section] : NULL;
+
+	if (!s || s->type != SHT_STRTAB || !s->data || s->packing)
+		return NULL;
+	if (!s->is_text_known) {
+		const unsigned char *last = memrchr(s->data, 0, s->bytes);
+
+		s->text_bytes = last ? (uint64_t)(last - s->data) + 1 : 0;
+		s->is_text_known = true;
+	}
+	return at < s->text_bytes ? (const char *)s->data + at : NULL;
+}
+
 static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -117,14 +134,14 @@ static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 	o->functions = malloc((nr + 1) * sizeof(*o->functions));
 	if (!o->functions)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
+	for (size_t i = 0; i < nr && elf_spend(o, 1); i++) {
 		uint64_t base = 0;
 		const char *name;
 		GElf_Sym s;
 
 		if (!gelf_getsym(data, (int)i, &s) || s.st_shndx == SHN_UNDEF)
 			continue;
-		name = elf_strptr(o->elf, sh->sh_link, s.st_name);
+		name = elf_name_at(o, sh->sh_link, s.st_name);
 		if (!name || !*name || (!symbol_is_function(&s) && !symbol_is_label(o, &s, name)))
 			continue;
 		if (o->relocatable) { /* st_value counts from its section */
@@ -150,7 +167,7 @@ static bool section_has_bytes(const struct elf_object *o, uint64_t offset, uint6
 
 static int read_sections(struct elf_object *o)
 {
-	size_t names, nr;
+	size_t names = 0, nr;
 	Elf_Scn *scn = NULL;
 
 	if (elf_getshdrnum(o->elf, &nr) || nr > 65536)
@@ -168,7 +185,7 @@ static int read_sections(struct elf_object *o)
 
 		if (i >= nr || !gelf_getshdr(scn, &sh))
 			continue;
-		s->name = names ? elf_strptr(o->elf, names, sh.sh_name) : NULL;
+		s->name_at = sh.sh_name;
 		s->type = sh.sh_type;
 		s->flags = sh.sh_flags;
 		s->address = sh.sh_addr;
@@ -179,6 +196,11 @@ static int read_sections(struct elf_object *o)
 		if (sh.sh_type != SHT_NOBITS && sh.sh_offset <= o->bytes && sh.sh_size <= o->bytes - sh.sh_offset &&
 		    section_has_bytes(o, sh.sh_offset, sh.sh_size))
 			s->data = o->data + sh.sh_offset;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		struct section *s = &o->sections[i];
+
+		s->name = elf_name_at(o, names, s->name_at);
 		o->has_lines |= s->data && s->bytes && elf_is_named(s, ".debug_line");
 		o->names_file |= s->data && s->name && strcmp(s->name, ".gnu_debugaltlink") == 0;
 		o->has_more |= s->name && (strcmp(s->name, ".gnu_debugaltlink") == 0 || elf_is_named(s, ".debug_addr"));
@@ -320,7 +342,7 @@ static void relocate_section(struct elf_object *o, const struct section *r, cons
 
 	if (!base || !r->data || !symbols || !symbols->data || is_over_headers(o, target))
 		return;
-	for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= r->bytes; at += sizeof(Elf64_Rela)) {
+	for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= r->bytes && elf_spend(o, 1); at += sizeof(Elf64_Rela)) {
 		Elf64_Rela rela;
 		Elf64_Sym sym;
 		uint64_t index, value, width;
@@ -358,10 +380,10 @@ static void relocate_section(struct elf_object *o, const struct section *r, cons
 	}
 }
 
-int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out, struct diag *d)
+int elf_object_open_memory(const void *bytes, size_t nr, struct budget *budget, struct elf_object **out, struct diag *d)
 {
 	struct elf_object *o = NULL;
-	int ret = elf_object_create(nr, &o, d);
+	int ret = elf_object_create(nr, budget, &o, d);
 
 	if (ret || !o)
 		return ret;
@@ -409,6 +431,7 @@ struct elf_function elf_get_function(struct elf_object *o, size_t i)
 /* Do both lie in one section?  A symbol without a size (_init, assembler) says nothing of what lies behind its own. */
 static bool same_section(const struct elf_object *o, uint64_t a, uint64_t b)
 {
+	elf_spend(o, o->nr_sections / SECTIONS_A_STEP);
 	for (size_t i = 0; i < o->nr_sections; i++) {
 		const struct section *s = &o->sections[i];
 
@@ -484,6 +507,7 @@ bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t 
 	if (elf_getphdrnum(o->elf, &nr))
 		return false;
 	nr = nr < 4096 ? nr : 4096;
+	elf_spend(o, nr / SECTIONS_A_STEP);
 	/* Two segments may share a page (lld does not pad them): callers mean code. */
 	for (size_t i = 0; i < nr; i++)
 		if (offset_in_segment(o, (int)i, true, file_offset, address))
@@ -533,7 +557,7 @@ static void read_plt(struct elf_object *o)
 		if (ELF64_R_SYM(r.r_info) >= symbols->bytes / sizeof(s))
 			continue;
 		memcpy(&s, symbols->data + ELF64_R_SYM(r.r_info) * sizeof(s), sizeof(s));
-		o->plt_names[i] = elf_strptr(o->elf, symbols->link, s.st_name);
+		o->plt_names[i] = elf_name_at(o, symbols->link, s.st_name);
 	}
 	o->nr_plt = nr;
 }

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct budget;
 struct elf_object;
 
 struct elf_function {
@@ -40,13 +41,16 @@ struct elf_section {
 	bool executable;
 };
 
-/* An ELF file of file_bytes of which only parts are known; add them, then open. */
-int elf_object_create(uint64_t file_bytes, struct elf_object **out, struct diag *d);
+/*
+ * An ELF file of file_bytes of which only parts are known; add them, then open.  budget: of all that is asked of it, or NULL; it outlives
+ * the object.  Where it is exceeded answers are as if the file did not have what was asked for.
+ */
+int elf_object_create(uint64_t file_bytes, struct budget *budget, struct elf_object **out, struct diag *d);
 int elf_object_add_part(struct elf_object *o, uint64_t file_offset, const void *bytes, size_t nr);
 int elf_object_open(struct elf_object *o, struct diag *d);
 /* Relocatable object as LLVM hands it to the GDB JIT interface: section addresses final, debug sections not relocated
  * (they are, here, in a private copy). */
-int elf_object_open_memory(const void *bytes, size_t nr, struct elf_object **out, struct diag *d);
+int elf_object_open_memory(const void *bytes, size_t nr, struct budget *budget, struct elf_object **out, struct diag *d);
 /* debug has the symbols that were taken out of o, which owns it from now on; before the first question.  The first one stays. */
 void elf_object_set_debug(struct elf_object *o, struct elf_object *debug);
 /* What its compressed sections, and its debug file's, say that they have inflated: memory that later questions may take. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #define RANGES_MAX (16u << 20)
+#define ATTRIBUTES_MAX 256 /* of a DIE: compilers give it 30 */
 #define DEPTH_MAX 64
 #define STEPS_MAX 100000 /* DIEs looked at for one address */
 #define SCOPES_MAX 8	 /* namespaces and classes in each other */
@@ -32,8 +33,8 @@ static bool add_function_body(struct elf_object *o, uint64_t start, uint64_t end
 /* Subprograms below a unit, a namespace or a class. */
 static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 {
+	uint64_t since = budget_clock();
 	Dwarf_Die die;
-	size_t steps = 0;
 
 	if (depth > SCOPES_MAX || dwarf_child(scope, &die) != 0)
 		return;
@@ -44,7 +45,7 @@ static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
 			while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
-				if (start < end && !add_function_body(o, start, end, &die))
+				if (!elf_spend(o, 1) || (start < end && !add_function_body(o, start, end, &die)))
 					return;
 			break;
 		case DW_TAG_namespace:
@@ -53,7 +54,22 @@ static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 			add_scope_bodies(o, &die, depth + 1);
 			break;
 		}
-	} while (dwarf_siblingof(&die, &die) == 0 && ++steps < RANGES_MAX);
+	} while (elf_spend_time(o, &since) && dwarf_siblingof(&die, &die) == 0);
+}
+
+/* libdw reads all attributes of what it skips, in one go: those of flags, which take no bytes, could be a million each time. */
+static bool has_few_attributes(const struct elf_object *o, Dwarf_Die *unit)
+{
+	Dwarf_Off at = 0;
+	Dwarf_Abbrev *a;
+	size_t bytes, nr;
+
+	while ((a = dwarf_getabbrev(unit, at, &bytes)) && a != DWARF_END_ABBREV) {
+		if (dwarf_getattrcnt(a, &nr) || nr > ATTRIBUTES_MAX || !elf_spend(o, 1 + nr / 8))
+			return false;
+		at += bytes;
+	}
+	return a == DWARF_END_ABBREV;
 }
 
 static int compare_body_starts(const void *a, const void *b)
@@ -65,6 +81,7 @@ static int compare_body_starts(const void *a, const void *b)
 
 static void add_unit(struct elf_object *o, struct unit *unit)
 {
+	uint64_t since = budget_clock();
 	Dwarf_Die die, more;
 	uint8_t type;
 
@@ -72,14 +89,16 @@ static void add_unit(struct elf_object *o, struct unit *unit)
 	unit->first_body = o->nr_bodies;
 	if (dwarf_offdie(o->dwarf, unit->die, &die)) {
 		/* of a file of this machine alone: a trace could name any file */
-		bool is_split = o->dwarf_elf && dwarf_cu_info(die.cu, NULL, &type, NULL, &more, NULL, NULL, NULL) == 0 &&
-				type == DW_UT_skeleton && more.cu;
+		bool is_split = o->dwarf_elf && elf_may_read_split(o, &die) &&
+				dwarf_cu_info(die.cu, NULL, &type, NULL, &more, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton && more.cu;
 
-		add_scope_bodies(o, is_split ? &more : &die, 0);
+		if (elf_spend(o, 0) && (!is_split || elf_may_read_lines(o, &die)) && has_few_attributes(o, is_split ? &more : &die))
+			add_scope_bodies(o, is_split ? &more : &die, 0);
 	}
 	unit->nr_bodies = o->nr_bodies - unit->first_body;
 	if (unit->nr_bodies)
 		qsort(o->bodies + unit->first_body, unit->nr_bodies, sizeof(*o->bodies), compare_body_starts);
+	elf_spend_time(o, &since);
 }
 
 static void read_everywhere(struct elf_object *o)
@@ -127,7 +146,7 @@ static const char *linkage_name_of_die(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
-static void read_inlined_call(Dwarf_Die *die, struct elf_inline *out)
+static void read_inlined_call(struct elf_object *o, Dwarf_Die *die, struct elf_inline *out)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word number;
@@ -138,7 +157,8 @@ static void read_inlined_call(Dwarf_Die *die, struct elf_inline *out)
 	if (dwarf_attr(die, DW_AT_call_line, &attribute) && dwarf_formudata(&attribute, &number) == 0 && number <= UINT32_MAX)
 		out->call_line = (uint32_t)number;
 	if (dwarf_attr(die, DW_AT_call_file, &attribute) && dwarf_formudata(&attribute, &number) == 0 &&
-	    dwarf_diecu(die, &unit, NULL, NULL) && dwarf_getsrcfiles(&unit, &files, &nr) == 0 && number < nr)
+	    dwarf_diecu(die, &unit, NULL, NULL) && elf_may_read_lines(o, &unit) && dwarf_getsrcfiles(&unit, &files, &nr) == 0 &&
+	    number < nr)
 		out->call_file = dwarf_filesrc(files, number, NULL, NULL);
 	if (!out->call_file)
 		out->call_file = "";
@@ -147,12 +167,13 @@ static void read_inlined_call(Dwarf_Die *die, struct elf_inline *out)
 size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inline *out, size_t max)
 {
 	const struct body *body = find_body(o, address);
+	uint64_t since = body ? budget_clock() : 0;
 	struct elf_inline found[DEPTH_MAX];
 	size_t nr = 0, steps = 0;
 	Dwarf_Die die, child;
 	bool deeper;
 
-	if (!body || !dwarf_offdie(body->dwarf, body->die, &die))
+	if (!body || !elf_spend(o, 0) || !dwarf_offdie(body->dwarf, body->die, &die))
 		return elf_go_inlines(o, address, out, max);
 	do {
 		deeper = false;
@@ -165,15 +186,15 @@ size_t elf_find_inlines(struct elf_object *o, uint64_t address, struct elf_inlin
 				continue;
 			if (tag == DW_TAG_inlined_subroutine) {
 				found[nr] = (struct elf_inline){ .name = linkage_name_of_die(&child) };
-				read_inlined_call(&child, &found[nr]);
+				read_inlined_call(o, &child, &found[nr]);
 				if (found[nr].name)
 					nr++;
 			}
 			die = child;
 			deeper = true;
 			break;
-		} while (++steps < STEPS_MAX && dwarf_siblingof(&child, &child) == 0);
-	} while (deeper && nr < DEPTH_MAX && ++steps < STEPS_MAX);
+		} while (++steps < STEPS_MAX && elf_spend_time(o, &since) && dwarf_siblingof(&child, &child) == 0);
+	} while (deeper && nr < DEPTH_MAX && ++steps < STEPS_MAX && elf_spend_time(o, &since));
 	for (size_t i = 0; i < nr && i < max; i++)
 		out[i] = found[nr - 1 - i];
 	return nr < max ? nr : max;

@@ -8,12 +8,15 @@
 #include "jitreg/base/grow.h"
 #include "jitreg/base/sorted.h"
 
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ROWS_MAX (64u << 20)
 #define RANGES_MAX (16u << 20)
+#define ROWS_A_STEP 8
 #define RANGES_BACK 8 /* looked at: what the linker left out begins at 0, and covers others */
 
 void elf_lines_destroy(struct elf_object *o)
@@ -21,6 +24,7 @@ void elf_lines_destroy(struct elf_object *o)
 	free(o->lines);
 	free(o->units);
 	free(o->ranges);
+	hash_map_fini(&o->line_tables);
 	if (o->dwarf)
 		dwarf_end(o->dwarf); /* owns the file names */
 	if (o->dwarf_elf) {
@@ -46,6 +50,9 @@ void elf_object_add_lines(struct elf_object *o, const char *path, const char *bu
 
 static void open_dwarf(struct elf_object *o)
 {
+	const void *build_id;
+	struct stat st;
+	const char *shared; /* what dwz took out of several files */
 	Elf *elf;
 
 	for (size_t i = 0; i < o->nr_elsewhere && !o->dwarf; i++) {
@@ -54,9 +61,13 @@ static void open_dwarf(struct elf_object *o)
 		o->dwarf_fd = elf_file_open(o->elsewhere[i].path, o->elsewhere[i].build_id, &o->dwarf_elf);
 		if (o->dwarf_fd < 0)
 			continue;
-		o->dwarf = dwarf_begin_elf(o->dwarf_elf, DWARF_C_READ, NULL);
-		if (o->dwarf)
+		if (o->budget && fstat(o->dwarf_fd, &st) == 0)
+			budget_add_file(o->budget, &st);
+		o->dwarf = elf_file_fits(o, o->dwarf_elf) ? dwarf_begin_elf(o->dwarf_elf, DWARF_C_READ, NULL) : NULL;
+		if (o->dwarf && (dwelf_dwarf_gnu_debugaltlink(o->dwarf, &shared, &build_id) <= 0 || elf_path_fits(o, NULL, shared)))
 			return;
+		dwarf_end(o->dwarf);
+		o->dwarf = NULL;
 		elf_end(o->dwarf_elf);
 		close(o->dwarf_fd);
 		o->dwarf_elf = NULL;
@@ -64,6 +75,53 @@ static void open_dwarf(struct elf_object *o)
 	elf = o->names_file ? NULL : elf_for_libdw(o);
 	if (elf)
 		o->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+}
+
+enum { LINE_TABLE_FITS = 1, LINE_TABLE_REFUSED = 2, LINE_TABLE_ADDED = 3 };
+
+/* false: a unit has none. */
+static bool find_line_table(Dwarf_Die *unit, uint64_t *offset)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word word;
+
+	*offset = 0;
+	if (!dwarf_attr(unit, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &word))
+		return false;
+	*offset = word;
+	return true;
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
+}
+
+/* The units of a file of a split program have their files at 0, and their lines where the unit is that they were taken from. */
+bool elf_may_read_lines(struct elf_object *o, Dwarf_Die *unit)
+{
+	Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
+	uint64_t offset, room;
+	uint32_t known;
+
+	find_line_table(unit, &offset);
+	known = hash_map_find(&o->line_tables, (uintptr_t)dwarf, offset);
+	if (known)
+		return known != LINE_TABLE_REFUSED;
+	room = elf_line_table_room(dwarf, offset, text_of(unit, DW_AT_comp_dir));
+	known = room == UINT64_MAX || (o->budget && !budget_has_room(o->budget, room)) ? LINE_TABLE_REFUSED : LINE_TABLE_FITS;
+	return hash_map_set(&o->line_tables, (uintptr_t)dwarf, offset, known) && known == LINE_TABLE_FITS;
+}
+
+/* As libdw looks for them: in the folder where the unit was compiled, and in the debug file's. */
+bool elf_may_read_split(const struct elf_object *o, Dwarf_Die *unit)
+{
+	const char *name = text_of(unit, DW_AT_dwo_name);
+
+	name = name ? name : text_of(unit, DW_AT_GNU_dwo_name);
+	return !name || (elf_path_fits(o, NULL, name) && elf_path_fits(o, text_of(unit, DW_AT_comp_dir), name));
 }
 
 static bool add_line_row(struct elf_object *o, const struct elf_line *row)
@@ -78,9 +136,13 @@ static bool add_line_row(struct elf_object *o, const struct elf_line *row)
 static void add_unit_lines(struct elf_object *o, Dwarf_Die *unit)
 {
 	Dwarf_Lines *lines;
+	uint64_t offset;
 	size_t nr;
 
-	if (dwarf_getsrclines(unit, &lines, &nr))
+	/* many units share one where compilers or dwz took parts out of them */
+	if (!find_line_table(unit, &offset) || hash_map_find(&o->line_tables, (uintptr_t)o->dwarf, offset) == LINE_TABLE_ADDED ||
+	    !elf_may_read_lines(o, unit) || dwarf_getsrclines(unit, &lines, &nr) ||
+	    !hash_map_set(&o->line_tables, (uintptr_t)o->dwarf, offset, LINE_TABLE_ADDED))
 		return;
 	for (size_t i = 0; i + 1 < nr; i++) {
 		Dwarf_Line *l = dwarf_onesrcline(lines, i), *next = dwarf_onesrcline(lines, i + 1);
@@ -127,7 +189,7 @@ static bool add_ranges(struct elf_object *o, Dwarf_Die *die, size_t unit)
 	size_t before = o->nr_ranges;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && elf_spend(o, 1)) {
 		if (start >= end)
 			continue;
 		if (o->nr_ranges >= RANGES_MAX || !GROW(o->ranges, o->nr_ranges, o->ranges_capacity))
@@ -140,13 +202,15 @@ static bool add_ranges(struct elf_object *o, Dwarf_Die *die, size_t unit)
 void elf_units_read(struct elf_object *o)
 {
 	Dwarf_Off at = 0, next;
+	uint64_t since;
 	size_t header;
 
 	if (o->lines_read)
 		return;
 	o->lines_read = true;
+	since = budget_clock();
 	open_dwarf(o);
-	while (o->dwarf && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
+	while (o->dwarf && elf_spend_time(o, &since) && dwarf_nextcu(o->dwarf, at, &next, &header, NULL, NULL, NULL) == 0) {
 		Dwarf_Die die;
 
 		if (next <= at)
@@ -188,6 +252,7 @@ static void merge_rows(struct elf_object *o, size_t from)
 		o->nr_lines = from;
 		return;
 	}
+	elf_spend(o, o->nr_lines / ROWS_A_STEP);
 	memcpy(new, o->lines + from, nr * sizeof(*new));
 	while (nr)
 		if (at && o->lines[at - 1].address > new[nr - 1].address)
@@ -200,15 +265,17 @@ static void merge_rows(struct elf_object *o, size_t from)
 static void need_rows(struct elf_object *o, uint64_t address)
 {
 	struct unit *unit = elf_find_unit(o, address);
+	uint64_t since = unit && !unit->lines_read ? budget_clock() : 0;
 	size_t before = o->nr_lines;
 	Dwarf_Die die;
 
-	if (!unit || unit->lines_read)
+	if (!unit || unit->lines_read || !elf_spend(o, 0))
 		return;
 	unit->lines_read = true;
 	if (dwarf_offdie(o->dwarf, unit->die, &die))
 		add_unit_lines(o, &die);
 	merge_rows(o, before);
+	elf_spend_time(o, &since);
 }
 
 bool elf_has_lines(struct elf_object *o)

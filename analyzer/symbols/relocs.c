@@ -27,6 +27,7 @@ bool elf_find_reference(struct elf_object *o, uint64_t address, uint64_t bytes, 
 
 		if (!target || !rela->data || !(target->flags & SHF_EXECINSTR) || address - target->address >= target->bytes)
 			continue;
+		elf_spend(o, rela->bytes / sizeof(Elf64_Rela) / SECTIONS_A_STEP);
 		for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= rela->bytes; at += sizeof(Elf64_Rela)) {
 			Elf64_Rela r;
 

@@ -5,20 +5,37 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* The file at path, if it is a regular one (to open a device may do something, and a FIFO waits); the caller closes it.  -1 with errno:
- * ENOENT also where something else lies there. */
+/*
+ * The file at path (from the folder that at is, as openat() has it), if it is a regular one (to open a device may do something, and a FIFO
+ * waits); the caller closes it.  follow: also through a link.  *st is of what was opened, whatever stood there before: whose it is must be
+ * asked of that.  -1 with errno: ENOENT also where something else lies there.
+ */
+static inline int regular_file_open_at(int at, const char *path, bool follow, struct stat *st)
+{
+	int fd;
+
+	if (fstatat(at, path, st, follow ? 0 : AT_SYMLINK_NOFOLLOW))
+		return -1;
+	errno = ENOENT;
+	if (!S_ISREG(st->st_mode))
+		return -1;
+	fd = openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
+	if (fd < 0 || (fstat(fd, st) == 0 && S_ISREG(st->st_mode)))
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
 static inline int regular_file_open(const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st))
-		return -1;
-	if (S_ISREG(st.st_mode))
-		return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	errno = ENOENT;
-	return -1;
+	return regular_file_open_at(AT_FDCWD, path, true, &st);
 }
 
 #endif

@@ -308,6 +308,11 @@ bool trace_budget_has_room(struct trace_reader *t, uint64_t bytes)
 	return budget_has_room(&t->budget, bytes);
 }
 
+struct budget *trace_budget(struct trace_reader *t)
+{
+	return &t->budget;
+}
+
 int trace_check_budget(const struct trace_reader *t, struct diag *d)
 {
 	char text[sizeof(d->text)];

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 
+struct budget;
 struct trace_reader;
 
 /* A field's value.  Text and bytes point into the reader's chunk and live until the next trace_next(). */
@@ -99,6 +100,8 @@ bool trace_describe_damage(const struct trace_reader *t, char *text, size_t byte
 bool trace_spend_budget(struct trace_reader *t, uint64_t steps);
 /* Has the budget room for memory that is taken at once?  false: it is exceeded. */
 bool trace_budget_has_room(struct trace_reader *t, uint64_t bytes);
+/* It, for who reads what a trace holds; as long as the reader. */
+struct budget *trace_budget(struct trace_reader *t);
 /* 0, or -E2BIG with the sentence. */
 int trace_check_budget(const struct trace_reader *t, struct diag *d);
 

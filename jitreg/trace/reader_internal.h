@@ -3,7 +3,7 @@
 #ifndef TAILOR_READER_INTERNAL_H
 #define TAILOR_READER_INTERNAL_H
 
-#include "jitreg/trace/budget.h"
+#include "jitreg/base/budget.h"
 #include "jitreg/trace/msgpack_tree.h"
 #include "jitreg/trace/reader.h"
 

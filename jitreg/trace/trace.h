@@ -227,7 +227,8 @@ extern const char *const trace_notices[NR_NOTICES + 1]; /* their texts */
 	X(STORE_FULL, "store full", REGISTRATIONS, "registrations dropped before the recording: limit of --memory reached") \
 	X(UNCOUNTED, "threads not counted", OTHER, "threads without a counter") \
 	X(SAMPLE_LOG_FULL, "sample log full", SAMPLES, "samples of a signal handler dropped: log full") \
-	X(LATE, "threads counted late", OTHER, "threads that ran before their counters were enabled: the recorder was busy or stopped")
+	X(LATE, "threads counted late", OTHER, "threads that ran before their counters were enabled: the recorder was busy or stopped") \
+	X(FILES_UNREAD, "perf maps and jitdumps unread", OTHER, "perf maps and jitdump files not read to their end: too large")
 
 /* What losses of a reason are: samples; registrations, or other records that say what code is; or neither (threads, times). */
 enum loss_class { LOSS_OF_SAMPLES, LOSS_OF_REGISTRATIONS, LOSS_OF_OTHER };

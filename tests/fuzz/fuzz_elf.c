@@ -3,6 +3,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "analyzer/symbols/elf_object.h"
+#include "jitreg/base/budget.h"
 
 static void ask(struct elf_object *o)
 {
@@ -33,16 +34,20 @@ static void ask(struct elf_object *o)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct elf_object *o, *debug;
+	struct budget budget;
 
-	if (elf_object_open_memory(data, size, &o, NULL) == 0) {
+	if (budget_open(&budget, size, NULL))
+		return 0;
+
+	if (elf_object_open_memory(data, size, &budget, &o, NULL) == 0) {
 		ask(o);
 		elf_object_destroy(o);
 	}
-	if (elf_object_create(size, &o, NULL) == 0) {
+	if (elf_object_create(size, &budget, &o, NULL) == 0) {
 		elf_object_add_part(o, 0, data, size / 2);
 		elf_object_add_part(o, size / 2, data + size / 2, size - size / 2);
 		if (elf_object_open(o, NULL) == 0) {
-			if (elf_object_create(size, &debug, NULL) == 0) {
+			if (elf_object_create(size, &budget, &debug, NULL) == 0) {
 				elf_object_add_part(debug, 0, data, size);
 				if (elf_object_open(debug, NULL) == 0)
 					elf_object_set_debug(o, debug);
@@ -53,5 +58,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		elf_object_destroy(o);
 	}
+	budget_close(&budget);
 	return 0;
 }

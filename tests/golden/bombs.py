@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # bombs.py FOLDER [NAME...]: small traces whose reports would take gigabytes or minutes, one for each way to make a reader expand or search.
-import os, struct, sys
+import os, struct, sys, zlib
 import trace_file as t
 from trace_file import RECORDS, SAMPLES, FILES, deltas, leb, record, samples
 
@@ -35,6 +35,59 @@ FRAMES = (bytes([16, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x80 | 
 def of_threads(b):
     for n in range(6):
         b.add(SAMPLES, samples(NR, PLAIN[:2] + [(3, 2, deltas(range(n * NR, n * NR + NR)))] + PLAIN[3:]))
+
+
+# An object in a JIT's memory whose text covers PLAIN's samples; sections: name -> bytes, (type, flags, link, info, bytes).
+def elf(sections, type=1):
+    sections = {".text": (1, 6, 0, 0, b"\x90" * 4096), **{n: s if isinstance(s, tuple) else (1, 0, 0, 0, s) for n, s in sections.items()}}
+    names = b"\0" + b"".join(n.encode() + b"\0" for n in sections) + b".shstrtab\0"
+    sections[".shstrtab"] = (3, 0, 0, 0, names)
+    body, heads, at = b"", [bytes(64)], {}
+    for name, (kind, flags, link, info, data) in sections.items():
+        if data not in sections: # else it has that section's bytes
+            at[name] = 64 + len(body), len(data)
+            body += data
+        heads.append(struct.pack("<IIQQQQIIQQ", names.index(b"\0" + name.encode() + b"\0") + 1, kind, flags,
+                                 0x400000 if name == ".text" else 0, *at[name if data not in sections else data], link, info, 1, 24))
+    return (struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", type, 62, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, len(heads),
+                        len(sections)) + body + b"".join(heads))
+
+
+def image(b, sections, ips=None):
+    b.add(RECORDS, LEVELS + record("IMAGE", PID, 0, 1, 0, [], b"", "", elf(sections)))
+    b.add(SAMPLES, samples(NR, PLAIN[:3] + [(5, 2, deltas(0x400000 + n % 4096 for n in range(NR)))] + PLAIN[4:]))
+
+
+def line_table(program, folders=b"", files=b"f\0\0\0\0"):
+    head = bytes([1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]) + folders + b"\0" + files + b"\0"
+    table = struct.pack("<HI", 3, len(head)) + head + b"\0\x09\2" + struct.pack("<Q", 0x400000) + program + b"\2\x80\x20\0\1\1"
+    return struct.pack("<I", len(table)) + table
+
+
+# Tags 1 (a unit: lines, low, high), 2 (a unit: lines, ranges, low), 3 (an inlined call), 4 (a function), 5 (a namespace).
+ABBREVIATIONS = (b"\1\x11\1\x10\x17\x11\1\x12\7\0\0" b"\2\x11\1\x10\x17\x55\x17\x11\1\0\0" b"\3\x1d\0\x55\x17\x03\x08\0\0"
+                 b"\4\x2e\1\x11\1\x12\7\0\0" b"\5\x39\1\0\0")
+
+
+def unit(body, abbreviations=0):
+    body = struct.pack("<HIB", 4, abbreviations, 8) + body
+    return struct.pack("<I", len(body)) + body
+
+
+UNIT = b"\1" + struct.pack("<IQQ", 0, 0x400000, 4096)  # whose lines begin at 0
+RANGED = b"\2" + struct.pack("<IIQ", 0, 0, 0)
+FUNCTION = b"\4" + struct.pack("<QQ", 0x400000, 4096)
+EMPTY_RANGES = struct.pack("<QQ", 5, 5)
+
+
+def packed(data, claims=None):
+    return (1, 0x800, 0, 0, struct.pack("<IIQQ", 1, 0, claims or len(data), 1) + zlib.compress(data, 9))
+
+
+def dwarf(lines=b"", units=unit(UNIT), **others):
+    symbol = struct.pack("<IBBHQQ", 1, 18, 0, 1, 0, 4096)
+    return {".strtab": (3, 0, 0, 0, b"\0f\0"), ".symtab": (2, 0, 2, 0, bytes(24) + symbol), ".debug_line": lines or line_table(b"\x21" * 10), ".debug_info": units, ".debug_abbrev": ABBREVIATIONS + b"\0",
+            **{"." + name: data for name, data in others.items()}}
 
 
 # Whose counters leave almost everything open, so that most of it is eliminated and estimated.
@@ -127,6 +180,28 @@ BOMBS = {
     "threads": lambda b: of_threads(b),
     "addresses": lambda b: [b.add(SAMPLES, samples(NR, PLAIN[:3] + [(5, 2, deltas(range(n * NR * 4096, (n + 1) * NR * 4096, 4096))),
                                                                     PLAIN[4]])) for n in range(6)],
+    # ELF objects: their DWARF says much with few bytes, or sends who reads it over the same bytes again and again
+    "rows of lines": lambda b: image(b, dwarf(line_table(b"\x21" * (40 * MIB)))),
+    "rows of packed lines": lambda b: image(b, {**dwarf(), ".debug_line": packed(line_table(b"\x21" * (300 * MIB)))}),
+    "files of lines": lambda b: image(b, dwarf(line_table(b"\x21", b"d" * MIB + b"\0", b"f\0\1\0\0" * 100000))),
+    "files in lines": lambda b: image(b, dwarf(line_table(b"\0\6\3f\0\1\0\0" * 100000, b"d" * MIB + b"\0"))),
+    "units of a line table": lambda b: image(b, dwarf(line_table(b"\x21" * 100000), unit(UNIT) * 20000)),
+    "units without addresses": lambda b: image(b, dwarf(line_table(b"\x21" * 100000), unit(b"\1" + struct.pack("<IQQ", 0, 0, 0)) * 20000)),
+    "units that overlap line tables": lambda b: image(b, dwarf(line_table(line_table(b"\x21" * 50000) * 20), b"".join(
+        unit(b"\1" + struct.pack("<IQQ", n * (50000 + 54) + 54, 0x400000 + n, 1)) for n in range(20)) * 1000)),
+    "units": lambda b: image(b, dwarf(units=unit(UNIT[:1]) * (3 * MIB))),
+    "ranges of units": lambda b: image(b, dwarf(units=unit(RANGED) * 20000, debug_ranges=EMPTY_RANGES * 1000000 + bytes(16))),
+    "ranges of calls": lambda b: image(b, dwarf(units=unit(UNIT + FUNCTION + (b"\3" + bytes(4) + b"f\0") * 1000000 + bytes(2)),
+                                                debug_ranges=EMPTY_RANGES * 1000000 + bytes(16))),
+    "attributes": lambda b: image(b, {**dwarf(units=unit(UNIT + (FUNCTION + b"\6" * 500000 + b"\0") * 20 + b"\0")),
+                                      ".debug_abbrev": ABBREVIATIONS + b"\6\x34\0" + b"\x3f\x19" * 500000 + bytes(3)}),
+    "abbreviations of units": lambda b: image(b, {**dwarf(units=unit(b"\xff\1" + UNIT[1:]) * 20000),
+                                                  ".debug_abbrev": ABBREVIATIONS + b"".join(leb(n) + b"\x34\0\0\0" for n in range(256, 200000)) +
+                                                  b"\xff\1" + ABBREVIATIONS[1:]}),
+    "names without an end": lambda b: image(b, {".symtab": (2, 0, 3, 0, b"".join(
+        struct.pack("<IBBHQQ", n, 18, 0, 1, n % 4096, 1) for n in range(1, 200000))), ".strtab": (3, 0, 0, 0, b"\0" + b"a" * (30 * MIB))}),
+    "relocations": lambda b: image(b, {".symtab": (2, 0, 0, 0, bytes(48)), ".debug_info": bytes(64), ".rela.debug_info": (
+        4, 0, 2, 3, struct.pack("<QQQ", 0, 10, 0) * 1000000), **{f".r{n}": (4, 0, 2, 3, ".rela.debug_info") for n in range(500)}}),
 }
 if __name__ == "__main__":
     folder, *names = sys.argv[1:]

@@ -78,7 +78,7 @@ static struct elf_object *open_self_in(size_t part, uint64_t *bias)
 	size_t bytes;
 	unsigned char *data = read_file("/proc/self/exe", &bytes);
 
-	assert_int_equal(elf_object_create(bytes, &o, NULL), 0);
+	assert_int_equal(elf_object_create(bytes, NULL, &o, NULL), 0);
 	for (size_t at = 0; at < bytes; at += part)
 		assert_int_equal(elf_object_add_part(o, at, data + at, bytes - at < part ? bytes - at : part), 0);
 	free(data);
@@ -98,7 +98,7 @@ static struct elf_object *open_seed(const char *path)
 	size_t bytes;
 	unsigned char *data = read_file(path, &bytes);
 
-	assert_int_equal(elf_object_open_memory(data, bytes, &o, NULL), 0);
+	assert_int_equal(elf_object_open_memory(data, bytes, NULL, &o, NULL), 0);
 	free(data); /* the object has its own copy */
 	return o;
 }
@@ -223,7 +223,7 @@ static void tables_alone_are_enough_for_functions(void **state)
 	(void)state;
 	dl_iterate_phdr(first_bias, &bias);
 	at = (uint64_t)(uintptr_t)known_function - bias;
-	assert_int_equal(elf_object_create(bytes, &o, NULL), 0);
+	assert_int_equal(elf_object_create(bytes, NULL, &o, NULL), 0);
 	assert_int_equal(elf_object_add_part(o, 0, data, sizeof(*h)), 0);
 	assert_int_equal(elf_object_add_part(o, h->e_shoff, s, (size_t)h->e_shnum * sizeof(*s)), 0);
 	for (int i = 0; i < h->e_shnum; i++)
@@ -242,7 +242,7 @@ static void parts_outside_of_the_file_are_refused(void **state)
 	struct elf_object *o;
 
 	(void)state;
-	assert_int_equal(elf_object_create(4096, &o, NULL), 0);
+	assert_int_equal(elf_object_create(4096, NULL, &o, NULL), 0);
 	assert_true(elf_object_add_part(o, 4096, "x", 1) < 0);
 	assert_true(elf_object_add_part(o, 4000, "x", 97) < 0);
 	assert_true(elf_object_add_part(o, ~0ull, "x", 1) < 0);
@@ -250,8 +250,8 @@ static void parts_outside_of_the_file_are_refused(void **state)
 	assert_int_equal(elf_object_add_part(o, 4095, "x", 1), 0);
 	assert_true(elf_object_open(o, NULL) < 0); /* zeros are no ELF file */
 	elf_object_destroy(o);
-	assert_true(elf_object_create(10, &o, NULL) < 0);
-	assert_true(elf_object_create(1ull << 60, &o, NULL) < 0);
+	assert_true(elf_object_create(10, NULL, &o, NULL) < 0);
+	assert_true(elf_object_create(1ull << 60, NULL, &o, NULL) < 0);
 }
 
 /* ----------------------------------------------------------------------------------------------- from LLVM's memory */
@@ -362,7 +362,7 @@ static void objects_cut_or_changed_anywhere_do_no_harm(void **state)
 		for (size_t at = 0; at < bytes; at += 7) {
 			unsigned char *cut = guarded(data, at);
 
-			if (elf_object_open_memory(cut, at, &o, NULL) == 0) {
+			if (elf_object_open_memory(cut, at, NULL, &o, NULL) == 0) {
 				ask_everything(o);
 				elf_object_destroy(o);
 			}
@@ -372,7 +372,7 @@ static void objects_cut_or_changed_anywhere_do_no_harm(void **state)
 		free(data);
 		for (size_t at = 0; at < bytes; at++) {
 			whole[at] ^= 0xff;
-			if (elf_object_open_memory(whole, bytes, &o, NULL) == 0) {
+			if (elf_object_open_memory(whole, bytes, NULL, &o, NULL) == 0) {
 				ask_everything(o);
 				elf_object_destroy(o);
 			}
@@ -408,7 +408,7 @@ static void names_end_even_where_relocations_write_over_them(void **state)
 	memset(data + NAMES + 40, 'f', BYTES - NAMES - 41);
 	symbols[1] = (Elf64_Sym){ .st_name = 40, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 2, .st_size = 8 };
 	rela[0] = (Elf64_Rela){ .r_offset = BYTES - NAMES - 8, .r_info = ELF64_R_INFO(0, R_X86_64_64), .r_addend = 0x7878787878787878 };
-	assert_int_equal(elf_object_open_memory(data, BYTES, &o, NULL), 0);
+	assert_int_equal(elf_object_open_memory(data, BYTES, NULL, &o, NULL), 0);
 	assert_int_equal(elf_nr_functions(o), 1);
 	assert_int_equal(strlen(elf_get_function(o, 0).name), BYTES - NAMES - 40);
 	elf_object_destroy(o);
@@ -432,7 +432,7 @@ static void an_offset_in_a_shared_page_is_the_executable_segments(void **state)
 			     .p_memsz = 0x800 };
 	p[2] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = 0x1a34, .p_vaddr = 0x3a34, .p_filesz = 0x200,
 			     .p_memsz = 0x200 };
-	assert_int_equal(elf_object_create(sizeof(data), &o, NULL), 0);
+	assert_int_equal(elf_object_create(sizeof(data), NULL, &o, NULL), 0);
 	assert_int_equal(elf_object_add_part(o, 0, data, sizeof(data)), 0);
 	assert_int_equal(elf_object_open(o, NULL), 0);
 	assert_true(elf_offset_to_address(o, 0x1234, &address));

@@ -141,7 +141,9 @@ static void look_at_many(struct entry *many, int nr)
 		gdb_jit_poll_lists(o, now_ns += 1000000);
 		assert_true(gdb_jit_poll_nr_entries_read(o) - read < MANY / 10);
 	}
-	gdb_jit_poll_finish_walks(o);
+	for (int n = 0; n < 100; n++) /* a second each */
+		if (gdb_jit_poll_finish_walks(o))
+			break;
 	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), nr);
 	read = gdb_jit_poll_nr_entries_read(o);
 	gdb_jit_poll_lists(o, 2000000);
@@ -188,6 +190,42 @@ static void a_ring_is_walked_around_once(void **state)
 		gdb_jit_poll_lists(o, n * 2000000000u);
 	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), 6);
 	assert_true(gdb_jit_poll_nr_entries_read(o) <= 10 * (6 + 1));
+	end(pid);
+	gdb_jit_poll_destroy(o);
+	trace_writer_close(w);
+	unlink(path);
+}
+
+#define RING 5000
+#define ELF_BYTES_MAX (48u << 20)
+
+/* Entries that say how large they are until no more is copied: they are not remembered, and the ring ends all the same; nor is it walked
+ * again. */
+static void a_ring_beyond_the_limit_of_bytes_ends(void **state)
+{
+	static struct entry ring[RING];
+	char path[] = "/tmp/tailor-test-XXXXXX";
+	struct trace_writer *w;
+	struct gdb_jit_poll *o;
+	struct diag d;
+	uint64_t read;
+	pid_t pid;
+
+	(void)state;
+	link_up(0);
+	for (int i = 0; i < RING; i++)
+		ring[i] = (struct entry){ &ring[(i + 1) % RING], &ring[(i + RING - 1) % RING], &elf, ELF_BYTES_MAX };
+	__jit_debug_descriptor.first = ring;
+	pid = child();
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
+	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
+	for (uint64_t n = 1; n < 1000; n++)
+		gdb_jit_poll_lists(o, n * 100000000u);
+	read = gdb_jit_poll_nr_entries_read(o);
+	assert_true(read <= 10 * RING);
+	assert_int_equal(gdb_jit_poll_nr_processes_cut(o), 1);
 	end(pid);
 	gdb_jit_poll_destroy(o);
 	trace_writer_close(w);
@@ -288,6 +326,7 @@ int main(void)
 		cmocka_unit_test(survives_lists_that_make_no_sense),
 		cmocka_unit_test(a_long_list_is_read_in_portions),
 		cmocka_unit_test(a_ring_is_walked_around_once),
+		cmocka_unit_test(a_ring_beyond_the_limit_of_bytes_ends),
 		cmocka_unit_test(a_hidden_list_is_found_soon_after_code_is_mapped),
 		cmocka_unit_test(finds_symbols),
 	};

@@ -124,7 +124,7 @@ static bool compare_file(const char *path, struct comparison *c)
 		return false;
 	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
-	if (data == MAP_FAILED || elf_object_create((uint64_t)st.st_size, &c->elf, NULL))
+	if (data == MAP_FAILED || elf_object_create((uint64_t)st.st_size, NULL, &c->elf, NULL))
 		return false;
 	elf_object_add_part(c->elf, 0, data, (size_t)st.st_size);
 	found = elf_object_open(c->elf, NULL) == 0 && elf_find_section(c->elf, ".eh_frame", &c->frames) && c->frames.data;

@@ -520,7 +520,7 @@ static int add_image(struct dl_phdr_info *info, size_t bytes, void *context)
 	data = malloc((size_t)st.st_size);
 	assert_int_equal(read(fd, data, (size_t)st.st_size), st.st_size);
 	close(fd);
-	assert_int_equal(elf_object_create((uint64_t)st.st_size, &i->elf, NULL), 0);
+	assert_int_equal(elf_object_create((uint64_t)st.st_size, NULL, &i->elf, NULL), 0);
 	assert_int_equal(elf_object_add_part(i->elf, 0, data, (size_t)st.st_size), 0);
 	assert_int_equal(elf_object_open(i->elf, NULL), 0);
 	free(data);

@@ -9,6 +9,7 @@
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/mapping_kind.h"
+#include "jitreg/base/regular_file.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -23,6 +24,8 @@
 
 #define PIECE_BYTES (256u << 10)
 #define DRAIN_BYTES (4u << 20) /* of one file at a drain: rings come first */
+#define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* of all files at a drain, the last one too: TERM ends a recording soon */
+#define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* no process waits for those of the past */
 #define WATCHED_MAX 4096u
 #define DUMPS_MAX 16u	   /* of one process */
 #define LOOKS_AT_FIRST 100
@@ -68,6 +71,8 @@ struct jit_files {
 	int64_t end_s;
 	struct code_reader *reader; /* NULL: of the past */
 	struct page_reader *pages;  /* likewise */
+	uint32_t turn;		    /* whose files are read first */
+	uint64_t left;		    /* bytes that this drain may still read */
 	char piece[PIECE_BYTES];
 };
 
@@ -231,9 +236,10 @@ static bool is_jitdump_path(const char *path, size_t bytes)
 	return (size_t)(path + bytes - slash) > 5 && strncmp(slash + 1, "jit-", 4) == 0 && ends_with(path, bytes, ".dump");
 }
 
-static int open_for_reading_at(int at, const char *path, int flags)
+/* A link of the kernel's, which leads to the file itself. */
+static int open_link(const char *path)
 {
-	return openat(at, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 /* A file that the process has mapped; what stands at that path now may be another one, or a link. */
@@ -258,7 +264,7 @@ static int open_file_by_descriptor(uint32_t pid, const char *path, size_t bytes)
 		snprintf(name, sizeof(name), "%s/%.20s", folder, e->d_name);
 		n = readlink(name, target, sizeof(target));
 		if (n >= (ssize_t)bytes && memcmp(target, path, bytes) == 0)
-			fd = open_for_reading_at(AT_FDCWD, name, 0); /* a link of the kernel's */
+			fd = open_link(name);
 	}
 	if (d)
 		closedir(d);
@@ -277,15 +283,14 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 	if (ends_with(path, path_bytes, DELETED))
 		path_bytes -= sizeof(DELETED) - 1;
 	snprintf(name, sizeof(name), "%.*s", (int)path_bytes, path);
-	/* to open a device may do something */
-	if (w->root >= 0 && (!f->past || (fstatat(w->root, name + 1, &new.st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(new.st.st_mode))))
-		new.fd = open_for_reading_at(w->root, name + 1, O_NOFOLLOW);
+	if (w->root >= 0)
+		new.fd = regular_file_open_at(w->root, name + 1, false, &new.st);
 	if (new.fd < 0 && !f->past) {
 		char link[96];
 
 		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", proc_mem_number_in_proc(w->pid), (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
-		new.fd = open_for_reading_at(AT_FDCWD, link, 0); /* needs privileges */
+		new.fd = open_link(link); /* needs privileges */
 	}
 	if (new.fd < 0 && !f->past)
 		new.fd = open_file_by_descriptor(w->pid, name, path_bytes);
@@ -339,15 +344,15 @@ static void write_jitdump_record(void *context, uint32_t id, uint64_t time_ns, u
 static void read_file_pieces(struct jit_files *f, int fd, uint64_t *at, uint64_t limit,
 			     bool (*take)(void *context, const char *piece, size_t n), void *context)
 {
-	uint64_t done = 0;
-
-	while (done < limit) {
-		ssize_t n = pread(fd, f->piece, limit - done < sizeof(f->piece) ? limit - done : sizeof(f->piece), (off_t)*at);
+	limit = limit < f->left ? limit : f->left;
+	while (limit) {
+		ssize_t n = pread(fd, f->piece, limit < sizeof(f->piece) ? limit : sizeof(f->piece), (off_t)*at);
 
 		if (n <= 0)
 			return;
 		*at += (uint64_t)n;
-		done += (uint64_t)n;
+		limit -= (uint64_t)n;
+		f->left -= (uint64_t)n;
 		if (!take(context, f->piece, (size_t)n))
 			return;
 	}
@@ -431,17 +436,12 @@ static void open_perf_map(const struct jit_files *f, struct watched *w)
 		}
 		return;
 	}
-	if (f->past ? st.st_mtime > f->end_s : !proc_mem_may_have_written(&w->identity, &st))
+	fd = regular_file_open_at(w->root, path, false, &st);
+	if (fd < 0)
 		return;
-	fd = openat(w->root, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
 	if (!w->map)
 		w->map = perf_map_create();
-	if (!w->map) {
+	if (!w->map || (f->past ? st.st_mtime > f->end_s : !proc_mem_may_have_written(&w->identity, &st))) {
 		close(fd);
 		return;
 	}
@@ -497,20 +497,42 @@ void jit_files_look(struct jit_files *f)
 		look_at_map(f, f->watched[i], false);
 }
 
-void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, uint64_t *bad)
+static uint64_t count_unread_files(const struct watched *w)
 {
+	uint64_t nr = w->map_fd >= 0 && w->map_at < w->map_end;
+	struct stat st;
+
+	for (uint32_t i = 0; i < w->nr_dumps; i++)
+		nr += w->dump[i].reader && fstat(w->dump[i].fd, &st) == 0 && (uint64_t)st.st_size > w->dump[i].at;
+	return nr;
+}
+
+static void drain_process(struct jit_files *f, struct watched *p, struct trace_writer *w, bool last, struct jit_files_losses *losses)
+{
+	uint64_t limit = last ? UINT64_MAX : DRAIN_BYTES;
+
+	if (!f->past && !p->ended && !p->options_read)
+		host_options_write(w, p->pid, p->mapped_ns);
+	p->options_read = true;
+	if (last || p->until_ns == p->mapped_ns) /* it may be gone before the next look */
+		look_at_map(f, p, last);
+	drain_perf_map(f, p, w, limit, &losses->bad);
+	drain_jitdump_files(f, p, w, limit, &losses->bad);
+}
+
+void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, struct jit_files_losses *losses)
+{
+	f->left = f->past ? PAST_BYTES_ALL : DRAIN_BYTES_ALL;
+	f->turn++;
+	for (uint32_t i = 0; i < f->nr; i++)
+		drain_process(f, f->watched[(i + f->turn) % f->nr], w, last, losses);
 	for (uint32_t i = f->nr; i > 0; i--) {
 		struct watched *p = f->watched[i - 1];
-		uint64_t limit = last ? UINT64_MAX : DRAIN_BYTES;
+		bool forgotten = p->ended && p->ended++ > ENDED_DRAINS;
 
-		if (!f->past && !p->ended && !p->options_read)
-			host_options_write(w, p->pid, p->mapped_ns);
-		p->options_read = true;
-		if (last || p->until_ns == p->mapped_ns) /* it may be gone before the next look */
-			look_at_map(f, p, last);
-		drain_perf_map(f, p, w, limit, bad);
-		drain_jitdump_files(f, p, w, limit, bad);
-		if (p->ended && p->ended++ > ENDED_DRAINS)
+		if (last || forgotten)
+			losses->unread += count_unread_files(p);
+		if (forgotten)
 			forget_watched_process(f, i - 1);
 	}
 	code_reader_drain(f->reader, w);

@@ -37,7 +37,11 @@ void jit_files_note_code(struct jit_files *f, uint32_t pid, uint64_t address, ui
 uint64_t jit_files_ambiguous(const struct jit_files *f);
 /* Before logs and rings are drained: of perf maps the next drain reads what is there now, so that what was unmapped before is known. */
 void jit_files_look(struct jit_files *f);
-/* Read what is new.  last: everything, however much.  *bad grows by lines and files that made no sense. */
-void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, uint64_t *bad);
+struct jit_files_losses {
+	uint64_t bad;	 /* lines and files that made no sense */
+	uint64_t unread; /* files that were not read to their end */
+};
+/* Read what is new, at most 64 MiB of all files (of the past: 4 GiB); of each 4 MiB, unless it is the last time.  losses grow. */
+void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, struct jit_files_losses *losses);
 
 #endif

@@ -5,7 +5,8 @@
  *
  * JITs put new entries at the head (LLVM, V8, PHP, HotSpot's relatives all do), so a look walks from the head to the first
  * entry that it knows; once a second it walks the whole list, or less often where that takes long.  A long list is walked in portions, one
- * a look: the rest of the recording goes on.  A list that leads back into itself (a ring) ends where it does.
+ * a look: the rest of the recording goes on.  A list that leads back into itself (a ring) ends where it does, or at the latest after three
+ * times around: entries that are remembered no more (a limit was reached) are found by Brent's algorithm.
  */
 #include "agent/recorder/process/gdb_jit_poll.h"
 
@@ -27,6 +28,8 @@
 #define LIST_BYTES_MAX (2ull << 30) /* of all objects of a process */
 #define PORTION_ENTRIES 8192u /* of a list, that are read in one look */
 #define PORTION_NS 5000000ull /* how long one look may take */
+#define LOOK_NS 20000000ull   /* how long one look at all processes may take */
+#define FINISH_NS 1000000000ull /* the last look */
 #define CLOCK_ENTRIES 32u     /* between two looks at the clock */
 #define DUTY 20u	      /* a whole walk comes again after as many times what it took */
 #define ELF_BYTES_MAX (48u << 20) /* a trace chunk holds 64 MiB */
@@ -62,6 +65,8 @@ struct walk {
 	bool goes_on;
 	uint32_t number, nr; /* entries so far */
 	uint64_t at, before; /* the next entry, and the one before it */
+	uint64_t mark; /* an entry that it came by: number next_mark / 2 */
+	uint32_t next_mark;
 	bool is_linked_back; /* so far: then the next one has to be, too, or memory is used for something else meanwhile */
 	uint64_t time_ns;    /* what is found was registered then */
 	uint64_t took_ns, next_ns; /* when to begin again */
@@ -97,6 +102,8 @@ struct gdb_jit_poll {
 	struct watched **process;
 	size_t nr, capacity;
 	uint64_t found, bad, cut, read, looked_ns;
+	uint64_t rests_until_ns; /* no look before */
+	size_t turn;		 /* the process that a look begins with */
 	unsigned char *copy;
 	size_t copy_capacity;
 };
@@ -265,7 +272,7 @@ static void record_list_entry(struct gdb_jit_poll *o, struct watched *p, struct 
 	k = remember_entry(l, at, e);
 	if (!k)
 		return;
-	p->elf_bytes += e->symfile_bytes < ELF_BYTES_MAX ? e->symfile_bytes : 0;
+	p->elf_bytes += e->symfile_bytes <= ELF_BYTES_MAX ? e->symfile_bytes : 0;
 	if (copy_entry_elf(o, p->living, e)) {
 		k->tries = TRIES_MAX;
 		write_elf_image(o, p->pid, o->copy, e->symfile_bytes, time_ns);
@@ -288,18 +295,23 @@ static bool is_portion_over(unsigned nr, uint64_t begin_ns)
 
 static void begin_list_walk(struct walk *w, uint64_t first, uint64_t time_ns)
 {
-	*w = (struct walk){ .goes_on = true, .number = w->number + 1, .at = first, .is_linked_back = true, .time_ns = time_ns,
-			    .next_ns = w->next_ns };
+	*w = (struct walk){ .goes_on = true, .number = w->number + 1, .at = first, .next_mark = 1, .is_linked_back = true,
+			    .time_ns = time_ns, .next_ns = w->next_ns };
 }
 
 /* Did this walk come by before, by a ring?  Else it has now. */
-static bool was_visited_by_walk(const struct list *l, uint64_t at)
+static bool was_visited_by_walk(struct list *l, uint64_t at)
 {
 	struct known_entry *k = find_known_entry(l, at);
-	bool was = k && k->walk == l->walk.number;
+	struct walk *w = &l->walk;
+	bool was = (k && k->walk == w->number) || at == w->mark;
 
 	if (k)
-		k->walk = l->walk.number;
+		k->walk = w->number;
+	if (w->nr == w->next_mark) {
+		w->mark = at;
+		w->next_mark *= 2;
+	}
 	return was;
 }
 
@@ -361,7 +373,7 @@ static bool poll_jit_list(struct gdb_jit_poll *o, struct watched *p, struct list
 
 	if (ret)
 		return ret != -ESRCH && ret != -EPERM;
-	if (d.version != 1)
+	if (d.version != 1 || p->elf_bytes > LIST_BYTES_MAX)
 		return true;
 	if (!l->walk.goes_on && now_ns >= l->walk.next_ns)
 		begin_list_walk(&l->walk, d.first, time_ns);
@@ -617,23 +629,35 @@ void gdb_jit_poll_note_code_mapping(struct gdb_jit_poll *o, pid_t pid)
 
 void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns)
 {
-	uint64_t before = o->looked_ns ? o->looked_ns : now_ns;
+	uint64_t before = o->looked_ns ? o->looked_ns : now_ns, begin_ns = clock_now_ns(), took_ns = 0;
 
+	if (now_ns < o->rests_until_ns)
+		return;
 	o->looked_ns = now_ns;
 	/* what is new came since the last look */
-	for (size_t i = 0; i < o->nr;)
-		if (poll_watched_process(o, o->process[i], before, now_ns))
-			i++;
+	for (size_t left = o->nr; left > 0 && o->nr > 0 && took_ns < LOOK_NS; left--) {
+		o->turn = o->turn < o->nr ? o->turn : 0;
+		if (poll_watched_process(o, o->process[o->turn], before, now_ns))
+			o->turn++;
 		else
-			remove_watched_process(o, o->process[i]->pid);
+			remove_watched_process(o, o->process[o->turn]->pid);
+		took_ns = clock_now_ns() - begin_ns;
+	}
+	o->rests_until_ns = now_ns + took_ns; /* the rest of the recording has a half at least */
 }
 
-void gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)
+bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)
 {
+	uint64_t begin_ns = clock_now_ns();
+
 	for (size_t i = 0; i < o->nr; i++)
 		for (uint32_t k = 0; k < o->process[i]->nr_lists; k++)
-			while (o->process[i]->list[k].walk.goes_on && o->process[i]->list[k].walk.time_ns == JITREG_TIME_BEFORE)
+			while (o->process[i]->list[k].walk.goes_on && o->process[i]->list[k].walk.time_ns == JITREG_TIME_BEFORE) {
+				if (clock_now_ns() - begin_ns > FINISH_NS)
+					return false;
 				continue_list_walk(o, o->process[i], &o->process[i]->list[k], 0);
+			}
+	return true;
 }
 
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)

@@ -34,11 +34,12 @@ void gdb_jit_poll_note_code_mapping(struct gdb_jit_poll *o, pid_t pid);
 
 /*
  * Read what has been registered since the last call.  Cheap if nothing was: one system call per JIT.  Long lists are read in portions, of a
- * few milliseconds each.
+ * few milliseconds each; a look takes at most 20 ms and one portion, goes on with other processes at the next one, and is not followed by
+ * another for as long as it took.
  */
 void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns);
-/* The rest of what was registered before, at the end of a recording. */
-void gdb_jit_poll_finish_walks(struct gdb_jit_poll *o);
+/* The rest of what was registered before, at the end of a recording.  false: there is more than is read in a second. */
+bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o);
 
 /* Are there lists to be read, or processes whose lists would be? */
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o);

@@ -156,9 +156,13 @@ void recording_poll_jit_lists(struct recording *r)
 
 static void settle_recording_parts(struct recording *r, bool last)
 {
+	struct jit_files_losses lost = { 0 };
+
 	engines_poll_backends(r->engines, recording_now_ns(r));
 	if (last || !r->options.past_end_ns) /* those of the past do not grow */
-		jit_files_drain(r->jit_files, r->writer, last, &r->losses.total[LOSS_FILES_BAD]);
+		jit_files_drain(r->jit_files, r->writer, last, &lost);
+	r->losses.total[LOSS_FILES_BAD] += lost.bad;
+	r->losses.total[LOSS_FILES_UNREAD] += lost.unread;
 	images_settle(r->images);
 }
 
@@ -204,14 +208,20 @@ struct recording_state recording_state(const struct recording *r)
 
 static void write_jit_list_losses(struct recording *r)
 {
+	bool finished;
+
 	if (!r->gdb_jit)
 		return;
-	gdb_jit_poll_finish_walks(r->gdb_jit);
+	finished = gdb_jit_poll_finish_walks(r->gdb_jit);
 	if (gdb_jit_poll_nr_bad_entries(r->gdb_jit))
 		recording_notice(r, NOTICE_LOSS,
 				 "%llu code objects of the GDB JIT interface could not be read (not ELF, or already "
 				 "freed); `tailor run` records them through the agent",
 				 (unsigned long long)gdb_jit_poll_nr_bad_entries(r->gdb_jit));
+	if (!finished)
+		recording_notice(r, NOTICE_LOSS,
+				 "code that was registered for debuggers before the recording not read completely: its lists "
+				 "were too long for it; `tailor run` records it through the agent");
 	if (gdb_jit_poll_nr_processes_cut(r->gdb_jit))
 		recording_notice(r, NOTICE_LOSS,
 				 "code registered for debuggers not read completely in %llu processes (over 1,000,000 "

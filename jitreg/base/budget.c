@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "jitreg/trace/budget.h"
+#include "jitreg/base/budget.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOOK_STEPS 65536u
+#define STEP_NS 50u
 
 /* Of all traces that are open: memory is the process's. */
 static uint64_t all_bytes_max;
@@ -60,21 +62,37 @@ void budget_set_factor(double factor)
 	own_factor = factor;
 }
 
+static void grow(struct budget *b, uint64_t steps, uint64_t bytes)
+{
+	uint64_t before = b->bytes_max;
+	struct rlimit limit;
+
+	b->steps_max += multiply_saturated(b->factor, steps);
+	b->bytes_max += multiply_saturated(b->factor, bytes);
+	/* under a limit of the address space a half is for what is not counted: code, libraries, what is mapped and not used */
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && b->bytes_max > limit.rlim_cur / 2)
+		b->bytes_max = limit.rlim_cur / 2;
+	all_bytes_max += b->bytes_max - before;
+}
+
+void budget_add_file(struct budget *b, const struct stat *file)
+{
+	/* what a sparse file does not have does not count */
+	uint64_t bytes = (uint64_t)(file->st_blocks * 512 < file->st_size ? file->st_blocks * 512 : file->st_size);
+
+	if (!hash_map_find(&b->others, file->st_dev, file->st_ino) && hash_map_set(&b->others, file->st_dev, file->st_ino, 1))
+		grow(b, BUDGET_STEPS_EACH_OTHER * bytes, BUDGET_BYTES_EACH_OTHER * bytes);
+}
+
 int budget_open(struct budget *b, size_t file_bytes, struct diag *d)
 {
 	const char *text = own_factor < 0 ? getenv(BUDGET_ENV) : NULL;
-	struct rlimit limit;
 	char *end;
 
 	*b = (struct budget){ .factor = text ? strtod(text, &end) : own_factor < 0 ? 1 : own_factor };
 	if (text && (end == text || *end || !(b->factor >= 0)))
 		return diag_fail(d, EINVAL, BUDGET_ENV " must be a number, not '%s'", text);
-	b->steps_max = multiply_saturated(b->factor, BUDGET_STEPS + (uint64_t)BUDGET_STEPS_EACH * file_bytes);
-	b->bytes_max = multiply_saturated(b->factor, BUDGET_BYTES + (uint64_t)BUDGET_BYTES_EACH * file_bytes);
-	/* under a limit of the address space a half is for what is not counted: code, libraries, what is mapped and not used */
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && b->bytes_max > limit.rlim_cur / 2)
-		b->bytes_max = limit.rlim_cur / 2;
-	all_bytes_max += b->bytes_max;
+	grow(b, BUDGET_STEPS + (uint64_t)BUDGET_STEPS_EACH * file_bytes, BUDGET_BYTES + (uint64_t)BUDGET_BYTES_EACH * file_bytes);
 	return 0;
 }
 
@@ -82,6 +100,7 @@ void budget_close(struct budget *b)
 {
 	all_bytes_max -= b->bytes_max;
 	b->bytes_max = 0;
+	hash_map_fini(&b->others);
 }
 
 bool budget_has_room(struct budget *b, uint64_t bytes)
@@ -109,6 +128,21 @@ bool budget_spend(struct budget *b, uint64_t steps)
 	if (b->steps > b->steps_max)
 		b->exceeded = "work";
 	return !b->exceeded && budget_has_room(b, 0);
+}
+
+uint64_t budget_clock(void)
+{
+	struct timespec t;
+
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool budget_spend_time(struct budget *b, uint64_t *since)
+{
+	uint64_t now = budget_clock(), steps = (now - *since) / STEP_NS;
+
+	*since = now;
+	return budget_spend(b, steps);
 }
 
 bool budget_describe(const struct budget *b, const char *name, char *text, size_t bytes)

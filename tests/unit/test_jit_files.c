@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* jit_files.c: files of hosts as they lie in /tmp, of a child that lives. */
+#include "tests/unit/unit.h"
+
+#include "agent/recorder/jit_files/jit_files.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DRAIN_BYTES_ALL ((uint64_t)64 << 20)
+
+static char map_path[64], trace_path[64];
+static struct trace_writer *w;
+static struct jit_files *files;
+static pid_t host;
+
+static void begin(const char *first_line, off_t bytes)
+{
+	struct mapping code = { .address = 0x10000, .bytes = 4096, .prot = 5, .path = "//anon", .path_bytes = 6 };
+	struct diag d;
+	FILE *map;
+
+	host = fork();
+	if (host == 0) {
+		pause();
+		_exit(0);
+	}
+	code.pid = (uint32_t)host;
+	snprintf(map_path, sizeof(map_path), "/tmp/perf-%d.map", (int)host);
+	map = fopen(map_path, "w");
+	assert_non_null(map);
+	fputs(first_line, map);
+	fclose(map);
+	if (bytes && truncate(map_path, bytes))
+		skip();
+	strcpy(trace_path, "/tmp/tailor-test-XXXXXX");
+	close(mkstemp(trace_path));
+	assert_int_equal(trace_writer_open(trace_path, TRACE_PLAIN, &w, &d), 0);
+	assert_int_equal(jit_files_create(&files), 0);
+	jit_files_add_mapping(files, &code, 1);
+}
+
+static void end(void)
+{
+	jit_files_destroy(files);
+	assert_int_equal(trace_writer_close(w), 0);
+	kill(host, SIGKILL);
+	waitpid(host, NULL, 0);
+	unlink(map_path);
+	unlink(trace_path);
+}
+
+/* What this process has read so far, by the kernel's count. */
+static unsigned long long bytes_read(void)
+{
+	FILE *io = fopen("/proc/self/io", "r");
+	unsigned long long bytes = 0;
+
+	if (!io || fscanf(io, "rchar: %llu", &bytes) != 1)
+		skip();
+	fclose(io);
+	return bytes;
+}
+
+static void a_map_is_read_to_its_end(void **state)
+{
+	struct jit_files_losses losses = { 0 };
+	uint64_t before;
+
+	(void)state;
+	begin("10000 20 f\n", 0);
+	before = trace_writer_records(w);
+	jit_files_drain(files, w, true, &losses);
+	assert_true(trace_writer_records(w) > before);
+	assert_true(losses.bad == 0 && losses.unread == 0);
+	end();
+}
+
+static void the_end_reads_no_more_of_a_sparse_map_than_a_drain(void **state)
+{
+	struct jit_files_losses losses = { 0 };
+	unsigned long long before;
+
+	(void)state;
+	begin("10000 20 f\n", (off_t)1 << 40);
+	before = bytes_read();
+	jit_files_drain(files, w, true, &losses);
+	assert_true(bytes_read() - before < DRAIN_BYTES_ALL + (1 << 20));
+	assert_int_equal(losses.unread, 1);
+	end();
+}
+
+/* Whoever owns the file that was opened decides. */
+static void a_map_of_another_user_is_not_read(void **state)
+{
+	struct jit_files_losses losses = { 0 };
+	uint64_t before;
+
+	(void)state;
+	begin("10000 20 f\n", 0);
+	if (chown(map_path, 65534, (gid_t)-1)) {
+		end();
+		skip();
+	}
+	before = trace_writer_records(w);
+	jit_files_drain(files, w, true, &losses);
+	assert_int_equal(trace_writer_records(w), before);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_map_is_read_to_its_end),
+		cmocka_unit_test(the_end_reads_no_more_of_a_sparse_map_than_a_drain),
+		cmocka_unit_test(a_map_of_another_user_is_not_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
