@@ -308,6 +308,60 @@ int pass_attribute_block(struct pass *run, struct sample_block *b)
 	return ret;
 }
 
+/* ------------------------------------------------------------------------------------------ threads without a sample */
+
+#define STEPS_UNSAMPLED 16
+#define PART_OF_SAMPLE_BITS 20 /* rows of time that has no sample count as samples this little: they are shown as none */
+#define WEIGHT_MAX (UINT64_MAX >> PART_OF_SAMPLE_BITS)
+
+static int add_unsampled_row(struct pass *run, struct row_facts *f)
+{
+	double share = 1.0 / (1u << PART_OF_SAMPLE_BITS), weight = (double)f->weight;
+	int ret;
+
+	if (run->rows.table.sum)
+		return rows_add_sum(&run->rows, f, &(struct group_sum){ share, 0, weight, weight * weight, f->time_ns, f->time_ns });
+	f->weight = (f->weight < WEIGHT_MAX ? f->weight : WEIGHT_MAX) << PART_OF_SAMPLE_BITS;
+	ret = rows_add(&run->rows, f, run->a->nr_samples);
+	run->rows.table.share[run->rows.sample_row] = share;
+	return ret;
+}
+
+/* Each thread without a sample is a row, of a function that is none, with the weight that was counted of it. */
+static int add_unsampled_threads(struct pass *run)
+{
+	const struct model *m = run->a->model;
+	uint32_t location = 0;
+
+	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
+		const struct thread_count *t = &m->thread_counts.thread[i];
+		struct row_facts f = { .time_ns = t->time_ns, .weight = thread_count_unsampled(m, i), .event = t->event,
+				       .reason = REASON_UNSAMPLED };
+		const struct lookup_cache_thread *who;
+		int ret;
+
+		if (!f.weight)
+			continue;
+		if (!trace_spend_budget(run->trace, STEPS_UNSAMPLED))
+			return -E2BIG;
+		who = lookup_cache_get_thread(run->cache, t->pid, t->tid, t->time_ns);
+		location = location ? location : locate_name_only(&run->locator, "[threads shorter than a period]");
+		if (!who)
+			return -ENOMEM;
+		f.process = who->process->number;
+		f.thread = who->thread;
+		f.phase = lookup_cache_phase(run->cache, who->process, t->tid, t->time_ns);
+		f.location = &run->locator.location[location];
+		if (run->options->stacks)
+			f.stack = sample_stack_of_location(run->a, f.location);
+		extend_sampled_time(run->a, t->time_ns, t->time_ns);
+		ret = add_unsampled_row(run, &f);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
 static void count_code_facts(const struct pass *run)
 {
 	struct attribution *a = run->a;
@@ -328,5 +382,6 @@ int pass_end(struct pass *run)
 	for (uint32_t i = 0; ret == 0 && i < PASS_SUMS_MAX; i++)
 		ret = run->sums[i] ? hand_sums_to_rows(run, run->sums[i]) : 0;
 	count_code_facts(run);
+	ret = ret ? ret : add_unsampled_threads(run);
 	return ret ? ret : rows_flush(&run->rows);
 }

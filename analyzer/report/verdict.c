@@ -261,7 +261,9 @@ static void gather_lost_samples(const struct report *r, struct verdict *v)
 		return;
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		v->running = (double)e->running_ns / (double)e->on_cpu_ns;
-	v->covered = e->sampled;
+	v->covered = e->sampled + e->unsampled;
+	v->unsampled = e->unsampled;
+	v->why_not_covered = model_why_not_covered(m);
 	v->stack_bytes = e->stack_bytes;
 	v->fallback = find_fallback(m, e);
 	if (e->name && strcmp(e->unit ? e->unit : "", "ns") != 0 && !strstr(e->name, "cycles"))
@@ -501,9 +503,14 @@ static void print_lost_samples(const struct verdict *v, struct page *p)
 	} else if (v->recorded && v->covered > 0 && v->covered < COVERED && !v->lost) {
 		append_to_sentence(
 			&l,
-			"Covered: samples stand for %.0f %% of the count (late interrupts, or threads shorter than a period), and weights "
-			"are scaled. Lower the period (--period).",
-			100 * v->covered);
+			"Covered: samples stand for %.0f %% of the count (%s), and weights are scaled. Lower the period (--period).",
+			100 * v->covered, v->why_not_covered ? v->why_not_covered : "");
+		print_sentence(&l, p);
+	}
+	if (v->recorded && v->unsampled >= WORTH) {
+		append_to_sentence(&l,
+				   "Not sampled: %.1f %% of the count are threads shorter than a period, a row of their own (counted "
+				   "when they ended). Lower the period (--period).", grid_percent(v->unsampled));
 		print_sentence(&l, p);
 	}
 	if (v->fallback) {

@@ -79,6 +79,7 @@ void counting_destroy(struct counting *c)
 	counting_attach_end(c);
 	counting_close_attached(c);
 	counting_release_signal_events(c);
+	counting_release_threads(c);
 	hash_map_fini(&c->ids);
 	free(c->rings.ring);
 	free(c);

@@ -57,6 +57,15 @@ struct periods {
 	bool rate_noticed;
 };
 
+/* thread_counts.c: what threads have of samples, as long as they live. */
+struct thread_counts {
+	struct hash_map at; /* (thread, event and processor) -> 1 + index */
+	struct thread_sum {
+		uint64_t samples, weight;
+	} *sum;
+	uint32_t nr, capacity;
+};
+
 struct counting {
 	struct counting_options options;
 	event_notice_fn notice;
@@ -73,6 +82,7 @@ struct counting {
 	struct attaching *attaching; /* NULL but while a process is attached to */
 	struct signal_events signal_events;
 	struct periods periods;
+	struct thread_counts threads;
 	bool paused;
 };
 
@@ -98,6 +108,13 @@ struct perf_event_attr counting_randomize_period(struct counting *c, const struc
 void counting_randomize_ring_periods(struct counting *c, struct ring *r);
 void counting_vary_periods(struct counting *c, uint64_t now_ns);
 void counting_limit_rates(struct counting *c, uint64_t now_ns);
+
+/* ---- thread_counts.c: counters that threads inherit */
+/* A sample of this weight came out of a processor's ring. */
+void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
+/* A thread has ended, and this is what a counter of that processor says of it. */
+void counting_end_thread(struct counting *c, int cpu, uint32_t event, const struct kernel_record *r);
+void counting_release_threads(struct counting *c);
 
 /* ---- rings.c */
 /* Chooses the clock of records; after the choice of events and sampler, before events are opened. */
