@@ -311,19 +311,29 @@ int pass_attribute_block(struct pass *run, struct sample_block *b)
 /* ------------------------------------------------------------------------------------------ threads without a sample */
 
 #define STEPS_UNSAMPLED 16
-#define PART_OF_SAMPLE_BITS 20 /* rows of time that has no sample count as samples this little: they are shown as none */
-#define WEIGHT_MAX (UINT64_MAX >> PART_OF_SAMPLE_BITS)
+#define WEIGHT_MAX (UINT64_MAX >> TABLE_NO_SAMPLE_BITS)
+
+#define ROWS_MAX 1000 /* of a thread's; what has no number is all threads of a process (timers) */
+
+/* Its parts are as large as samples would have been, so that shares are as exact as these. */
+static uint64_t weight_of_part(const struct model_event *e, uint64_t left, uint64_t all)
+{
+	uint64_t part = e->period > all / ROWS_MAX ? e->period : all / ROWS_MAX + 1;
+
+	return part < left ? part : left;
+}
 
 static int add_unsampled_row(struct pass *run, struct row_facts *f)
 {
-	double share = 1.0 / (1u << PART_OF_SAMPLE_BITS), weight = (double)f->weight;
+	double weight = (double)f->weight;
 	int ret;
 
 	if (run->rows.table.sum)
-		return rows_add_sum(&run->rows, f, &(struct group_sum){ share, 0, weight, weight * weight, f->time_ns, f->time_ns });
-	f->weight = (f->weight < WEIGHT_MAX ? f->weight : WEIGHT_MAX) << PART_OF_SAMPLE_BITS;
+		return rows_add_sum(&run->rows, f, &(struct group_sum){ TABLE_NO_SAMPLE_SUM, 0, weight, weight * weight, f->time_ns,
+									f->time_ns });
+	f->weight = (f->weight < WEIGHT_MAX ? f->weight : WEIGHT_MAX) << TABLE_NO_SAMPLE_BITS;
 	ret = rows_add(&run->rows, f, run->a->nr_samples);
-	run->rows.table.share[run->rows.sample_row] = share;
+	run->rows.table.share[run->rows.sample_row] = TABLE_NO_SAMPLE;
 	return ret;
 }
 
@@ -335,12 +345,12 @@ static int add_unsampled_threads(struct pass *run)
 
 	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
 		const struct thread_count *t = &m->thread_counts.thread[i];
-		struct row_facts f = { .time_ns = t->time_ns, .weight = thread_count_unsampled(m, i), .event = t->event,
-				       .reason = REASON_UNSAMPLED };
+		struct row_facts f = { .time_ns = t->time_ns, .event = t->event, .reason = REASON_UNSAMPLED };
+		uint64_t all = thread_count_unsampled(m, i), left = all;
 		const struct lookup_cache_thread *who;
-		int ret;
+		int ret = 0;
 
-		if (!f.weight)
+		if (!all)
 			continue;
 		if (!trace_spend_budget(run->trace, STEPS_UNSAMPLED))
 			return -E2BIG;
@@ -355,7 +365,12 @@ static int add_unsampled_threads(struct pass *run)
 		if (run->options->stacks)
 			f.stack = sample_stack_of_location(run->a, f.location);
 		extend_sampled_time(run->a, t->time_ns, t->time_ns);
-		ret = add_unsampled_row(run, &f);
+		for (; ret == 0 && left; left -= left < f.weight ? left : f.weight) {
+			struct row_facts part = f;
+
+			part.weight = f.weight = weight_of_part(&m->event[t->event], left, all);
+			ret = add_unsampled_row(run, &part);
+		}
 		if (ret)
 			return ret;
 	}

@@ -185,6 +185,12 @@ static double scale_of_all(struct model_event *e, double value)
 	return clamp_scale(SCALE_MIN, counted / sampled);
 }
 
+/* Samples of user code are a part of what a clock counts, and stand for no more. */
+static bool is_user_part_of_clock(const struct model_event *e)
+{
+	return e->is_clock && e->exclude_kernel && e->sampled > 0;
+}
+
 static void settle_event_counts(struct model_event *e)
 {
 	uint64_t everywhere = 0;
@@ -207,6 +213,11 @@ static void settle_event_counts(struct model_event *e)
 	}
 	add_count(e, &e->of_threads);
 	e->multiplexed = 1;
+	if (is_user_part_of_clock(e)) {
+		e->sampled = e->counted ? e->sampled / (double)e->counted : 0;
+		e->scale = 1;
+		return;
+	}
 	if (e->sampled > 0 && e->counted) {
 		e->scale = scale_of_all(e, value);
 	} else {
@@ -244,7 +255,7 @@ static void settle_thread_counts(struct model *m)
 
 		if (e->counted)
 			e->unsampled += (double)thread_count_unsampled(m, i) / (double)e->counted;
-		if (!t->weight)
+		if (!t->weight || (e->is_clock && e->exclude_kernel))
 			continue;
 		t->scale = fmin((double)t->value / (double)t->weight * e->multiplexed, SCALE_MAX);
 		if (fabs(t->scale / e->scale - 1) < SCALE_SAME)

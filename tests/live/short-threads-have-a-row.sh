@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Threads that end before their first sample: their time is a row of its own, as large as they say themselves, and not other threads';
-# totals are 100 %, in the report, in JSON and in folded stacks.  In both scopes, run and attached to.
+# totals are 100 %, in the report, in JSON and in folded stacks.  In both scopes, by timers, run and attached to.
 . tests/live/begin.bash
 [ "$(plain_event)" = task-clock ] || skip "the kernel's part of the host's time may not be sampled by this user"
 cat >"$dir/test.py" <<'END'
 import json, re, subprocess, sys
 B, DIR = sys.argv[1:]
 TRACE, ROW = f"{DIR}/t.tlr", "[threads shorter than a period]"
+HOW = {"cpu": [], "thread": ["--scope", "thread"], "timer": ["--sampler", "timer"]}
 HOST = [f"{B}/hosts/short_threads", "300", "1000", "200"] # 0.3 s in one thread, 0.2 s in a thousand
 
 def tailor(*arguments):
@@ -22,11 +23,11 @@ def record(how, rate):
         out = host.communicate("go\n")[0]
         attach.communicate()
         return out
-    return subprocess.run([f"{B}/tailor", "run", "-q", "-r", rate, "--scope", how, "-o", TRACE, "--", *HOST], capture_output=True,
+    return subprocess.run([f"{B}/tailor", "run", "-q", "-r", rate, *HOW[how], "-o", TRACE, "--", *HOST], capture_output=True,
                           text=True, check=True).stdout
 
 bad = 0
-for how in "cpu", "thread", "attach":
+for how in *HOW, "attach":
     spent = [int(n) for n in record(how, "1000").split()]
     clock = 100 * spent[0] / sum(spent)
     r = json.loads(tailor("report", "--json", TRACE))
@@ -49,7 +50,7 @@ for how in "cpu", "thread", "attach":
         bad = 1
     for view in [], ["--view", "functions"]:
         text = " ".join(tailor("report", *view, TRACE).split())
-        if not re.search(r"[0-9.]+ % of (the count|task-clock) are threads shorter than a period", text):
+        if not re.search(r"[0-9.]+ % of (the count|task-clock|cpu-timer) are threads shorter than a period", text):
             print(f"{how}: expected a sentence about threads shorter than a period in {' '.join(view)}: {text[:600]}")
             bad = 1
 sys.exit(bad)

@@ -79,6 +79,7 @@ void counting_destroy(struct counting *c)
 	counting_attach_end(c);
 	counting_close_attached(c);
 	counting_release_signal_events(c);
+	counting_release_timed_processes(c);
 	counting_release_threads(c);
 	hash_map_fini(&c->ids);
 	free(c->rings.ring);
@@ -119,7 +120,9 @@ void counting_do_periodic_work(struct counting *c, uint64_t now_ns)
 {
 	counting_limit_rates(c, now_ns);
 	counting_vary_periods(c, now_ns);
+	counting_vary_signal_periods(c, now_ns);
 	counting_prune_signal_events(c, now_ns);
+	counting_look_at_timed_processes(c, now_ns);
 }
 
 void counting_pause(struct counting *c, bool pause)
@@ -128,10 +131,15 @@ void counting_pause(struct counting *c, bool pause)
 	counting_set_enabled(c, !pause);
 }
 
+void counting_end_handlers(struct counting *c)
+{
+	counting_end_signal_events(c);
+	counting_end_timed_processes(c);
+}
+
 void counting_end(struct counting *c)
 {
 	counting_set_enabled(c, false);
-	counting_release_signal_events(c);
 	for (size_t i = 0; i < c->rings.nr; i++)
 		counting_end_ring(c, &c->rings.ring[i]);
 	c->rings.nr = 0;
