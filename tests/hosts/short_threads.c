@@ -48,7 +48,7 @@ static void *run_short(void *ns)
 
 int main(int argc, char **argv)
 {
-	long spent = atol(argv[1]) * 1000000, all = 0;
+	long spent = argc > 3 ? atol(argv[1]) * 1000000 : 0, all = 0;
 	pthread_t thread;
 
 	if (argc < 4 || pthread_create(&thread, NULL, run_long, &spent))

@@ -54,6 +54,7 @@ int counting_create(const struct counting_options *o, event_notice_fn notice, vo
 	c->notice_context = context;
 	ret = choose_events_and_sampler(c, d);
 	if (ret == 0) {
+		counting_lower_rates(c);
 		counting_prepare_events(c);
 		ret = record_layout(&c->events.event[0].attr, &c->layout);
 		if (ret)

@@ -117,6 +117,9 @@ int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *a
 int counting_add_event_id(struct counting *c, int fd, uint32_t event);
 void counting_set_enabled(struct counting *c, bool on);
 
+/* ---- sampling_cost.c: clocks that sample more often than the machine bears get longer periods, and a notice says so */
+void counting_lower_rates(struct counting *c);
+
 /* ---- periods.c: see random_period.h and rate_limiter.h */
 #define PERIODS_VARY_NS 50000000ull /* each change interrupts the processor that counts */
 void counting_seed_periods(struct counting *c);
