@@ -23,6 +23,7 @@
 #define SCALE_MIN 0.5 /* samples at a rate weigh more than was counted where the kernel made their period longer */
 #define SCALE_SAME 0.005
 #define SAMPLES_FEW 50
+#define PERIODS_UNSAMPLED 2 /* that a thread may run without a sample: one, and what a period before it had left */
 
 static uint64_t key_of_thread(uint32_t pid, uint32_t tid)
 {
@@ -232,15 +233,41 @@ static void settle_event_counts(struct model_event *e)
 
 /* ------------------------------------------------------------------------------------------------- threads that ended */
 
+/* What a sample of the event weighs on the average. */
+static double mean_period(const struct model_event *e)
+{
+	double samples = (double)e->of_threads.samples, weight = (double)e->of_threads.weight;
+
+	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++) {
+		samples += (double)e->count[cpu].samples;
+		weight += (double)e->count[cpu].weight;
+	}
+	return e->period ? (double)e->period : samples > 0 ? weight / samples : 0;
+}
+
+/* A thread without a sample that was due for one: it was lost, or came late, as others', and these stand for it. */
+static void find_threads_without_their_samples(struct model *m)
+{
+	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
+		struct thread_count *t = &m->thread_counts.thread[i];
+		double period = mean_period(&m->event[t->event]);
+
+		t->is_left_out = t->tid && !t->samples && period > 0 && (double)t->value >= PERIODS_UNSAMPLED * period;
+	}
+}
+
 static void sum_ended_threads(struct model *m)
 {
 	const struct thread_counts *c = &m->thread_counts;
 
+	find_threads_without_their_samples(m);
 	for (uint32_t i = 0; i < c->nr_parts; i++) {
 		const struct thread_count_part *p = &c->part[i];
 		struct model_event *e = &m->event[c->thread[p->thread].event];
 		struct event_count *of = p->cpu < e->nr_counts ? &e->count[p->cpu] : &e->of_threads;
 
+		if (c->thread[p->thread].is_left_out)
+			continue;
 		of->ended_value = add_clamped(of->ended_value, p->value);
 		of->ended_weight = add_clamped(of->ended_weight, p->weight);
 		of->ended_samples = add_clamped(of->ended_samples, p->samples);
@@ -314,5 +341,5 @@ uint64_t thread_count_unsampled(const struct model *m, uint32_t i)
 {
 	const struct thread_count *t = &m->thread_counts.thread[i];
 
-	return t->samples ? 0 : model_clamp_to_u64((double)t->value * m->event[t->event].multiplexed);
+	return t->samples || t->is_left_out ? 0 : model_clamp_to_u64((double)t->value * m->event[t->event].multiplexed);
 }

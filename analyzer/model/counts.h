@@ -7,6 +7,9 @@
 
 #include "jitreg/base/hash_map.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct model_event;
 struct model;
 struct trace_record;
@@ -20,6 +23,7 @@ struct trace_record;
 struct thread_count { /* of all processors together */
 	uint64_t value, samples, weight, time_ns; /* time_ns: of its end */
 	uint32_t event, pid, tid;
+	bool is_left_out; /* it has no sample, though one was due */
 	double scale; /* of its samples' weight; 0: as of the event's others */
 };
 

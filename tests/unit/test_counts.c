@@ -196,6 +196,14 @@ static void threads_that_end_stand_for_their_own_counts(void **state)
 	assert_int_equal(thread_count_unsampled(&m, 0), 0);
 	assert_int_equal(thread_count_unsampled(&m, 1), 40);
 	near(m.event[0].unsampled, 40 / 100440.);
+	/* one that was due for a sample is stood for by others' */
+	m.event[0] = (struct model_event){ .nr_counts = 1, .count = m.event[0].count };
+	*m.event[0].count = (struct event_count){ .value = 101440, .enabled_ns = 101440, .running_ns = 101440, .on_cpu_ns = 101440,
+						  .samples = 361, .weight = 90250 };
+	read_thread(&m, 5, 1000, 0, 0);
+	counts_settle(&m);
+	assert_int_equal(thread_count_unsampled(&m, 2), 0);
+	near(model_event_scale(&m, 0, 0), 101000 / 90000.);
 	counts_free(&m.event[0]);
 	thread_counts_fini(&m.thread_counts);
 }
