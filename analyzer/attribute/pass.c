@@ -308,6 +308,75 @@ int pass_attribute_block(struct pass *run, struct sample_block *b)
 	return ret;
 }
 
+/* ------------------------------------------------------------------------------------------ threads without a sample */
+
+#define STEPS_UNSAMPLED 16
+#define WEIGHT_MAX (UINT64_MAX >> TABLE_NO_SAMPLE_BITS)
+
+#define ROWS_MAX 1000 /* of a thread's; what has no number is all threads of a process (timers) */
+
+/* Its parts are as large as samples would have been, so that shares are as exact as these. */
+static uint64_t weight_of_part(const struct model_event *e, uint64_t left, uint64_t all)
+{
+	uint64_t part = e->period > all / ROWS_MAX ? e->period : all / ROWS_MAX + 1;
+
+	return part < left ? part : left;
+}
+
+static int add_unsampled_row(struct pass *run, struct row_facts *f)
+{
+	double weight = (double)f->weight;
+	int ret;
+
+	if (run->rows.table.sum)
+		return rows_add_sum(&run->rows, f, &(struct group_sum){ TABLE_NO_SAMPLE_SUM, 0, weight, weight * weight, f->time_ns,
+									f->time_ns });
+	f->weight = (f->weight < WEIGHT_MAX ? f->weight : WEIGHT_MAX) << TABLE_NO_SAMPLE_BITS;
+	ret = rows_add(&run->rows, f, run->a->nr_samples);
+	run->rows.table.share[run->rows.sample_row] = TABLE_NO_SAMPLE;
+	return ret;
+}
+
+/* Each thread without a sample is a row, of a function that is none, with the weight that was counted of it. */
+static int add_unsampled_threads(struct pass *run)
+{
+	const struct model *m = run->a->model;
+	uint32_t location = 0;
+
+	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
+		const struct thread_count *t = &m->thread_counts.thread[i];
+		struct row_facts f = { .time_ns = t->time_ns, .event = t->event, .reason = REASON_UNSAMPLED };
+		uint64_t all = thread_count_unsampled(m, i), left = all;
+		const struct lookup_cache_thread *who;
+		int ret = 0;
+
+		if (!all)
+			continue;
+		if (!trace_spend_budget(run->trace, STEPS_UNSAMPLED))
+			return -E2BIG;
+		who = lookup_cache_get_thread(run->cache, t->pid, t->tid, t->time_ns);
+		location = location ? location : locate_name_only(&run->locator, "[threads shorter than a period]");
+		if (!who)
+			return -ENOMEM;
+		f.process = who->process->number;
+		f.thread = who->thread;
+		f.phase = lookup_cache_phase(run->cache, who->process, t->tid, t->time_ns);
+		f.location = &run->locator.location[location];
+		if (run->options->stacks)
+			f.stack = sample_stack_of_location(run->a, f.location);
+		extend_sampled_time(run->a, t->time_ns, t->time_ns);
+		for (; ret == 0 && left; left -= left < f.weight ? left : f.weight) {
+			struct row_facts part = f;
+
+			part.weight = f.weight = weight_of_part(&m->event[t->event], left, all);
+			ret = add_unsampled_row(run, &part);
+		}
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
 static void count_code_facts(const struct pass *run)
 {
 	struct attribution *a = run->a;
@@ -328,5 +397,6 @@ int pass_end(struct pass *run)
 	for (uint32_t i = 0; ret == 0 && i < PASS_SUMS_MAX; i++)
 		ret = run->sums[i] ? hand_sums_to_rows(run, run->sums[i]) : 0;
 	count_code_facts(run);
+	ret = ret ? ret : add_unsampled_threads(run);
 	return ret ? ret : rows_flush(&run->rows);
 }

@@ -108,6 +108,13 @@ static enum reason collect_user_frames(struct collect *c)
 	return sample_reason_of_unwind_end(unwind_walk(c->world->unwinder, &space, &s->input, collect_frame, c), s);
 }
 
+uint32_t sample_stack_of_location(struct attribution *a, const struct location *l)
+{
+	struct stack_node node = stack_node_of_location(l, STACK_CUT);
+
+	return stacks_add(&a->stacks, 0, &node);
+}
+
 uint32_t sample_collect_stack(const struct sample_world *w, const struct sample *s, const struct process *p, uint32_t kernel,
 			      struct sample_stacks_cut *cut)
 {

@@ -13,5 +13,7 @@ struct sample_stacks_cut {
 /* The node of the innermost frame.  kernel: where in the kernel the sample was, if it was there. */
 uint32_t sample_collect_stack(const struct sample_world *w, const struct sample *s, const struct process *p, uint32_t kernel,
 			      struct sample_stacks_cut *cut);
+/* The node of what has no frame, and a name. */
+uint32_t sample_stack_of_location(struct attribution *a, const struct location *l);
 
 #endif

@@ -62,16 +62,34 @@ static uint32_t scale_equal_weights(const uint64_t *weight, uint32_t i, uint32_t
 	return i;
 }
 
+/* The scale of sample i of a thread: that of its own count, or else of its processor's. */
+static double scale_of_sample(const struct model *m, const struct sample_block *b, uint32_t i, bool by_cpu, bool by_thread)
+{
+	const uint64_t *pid = b->column[SAMPLE_COLUMN_PID], *tid = b->column[SAMPLE_COLUMN_TID], *cpu = b->column[SAMPLE_COLUMN_CPU];
+	double scale = by_thread && pid && tid ? thread_count_scale(m, b->event, (uint32_t)pid[i], (uint32_t)tid[i]) : 0;
+
+	return scale > 0 ? scale : model_event_scale(m, b->event, by_cpu && cpu ? (uint32_t)cpu[i] : UINT32_MAX);
+}
+
+/* Is sample i of the same thread and processor as the one before? */
+static bool is_of_same(const uint64_t *column, uint32_t i)
+{
+	return !column || column[i] == column[i - 1];
+}
+
 int weights_scale(struct scaled_weights *w, const struct model *m, struct sample_block *b)
 {
 	const uint64_t *weight = b->column[SAMPLE_COLUMN_WEIGHT], *cpu = b->column[SAMPLE_COLUMN_CPU];
+	const uint64_t *tid = b->column[SAMPLE_COLUMN_TID];
 	double scale = model_event_scale(m, b->event, UINT32_MAX), cut_off;
-	bool by_cpu;
+	bool by_cpu, by_thread, one_scale;
 
 	if (!weight || !b->nr || b->event >= m->nr_events || b->event >= MODEL_EVENTS_MAX)
 		return 0;
 	by_cpu = event_scale_differs_by_cpu(&m->event[b->event]);
-	if (!by_cpu && !(scale < 1 || scale > 1))
+	by_thread = m->event[b->event].differs_by_thread;
+	one_scale = !by_cpu && !by_thread;
+	if (one_scale && !(scale < 1 || scale > 1))
 		return 0;
 	if (w->capacity < b->nr) {
 		uint64_t *bigger = realloc(w->scaled, b->nr * sizeof(*bigger));
@@ -82,19 +100,19 @@ int weights_scale(struct scaled_weights *w, const struct model *m, struct sample
 		w->capacity = b->nr;
 	}
 	b->column[SAMPLE_COLUMN_WEIGHT] = w->scaled;
-	if (!by_cpu && sample_columns_have(&b->constant, SAMPLE_COLUMN_WEIGHT) && weight[0] >= WEIGHT_LARGE) {
+	if (one_scale && sample_columns_have(&b->constant, SAMPLE_COLUMN_WEIGHT) && weight[0] >= WEIGHT_LARGE) {
 		fill_equal_weights(b, model_clamp_to_u64((double)weight[0] * scale + 0.5), w->scaled);
 		return 0;
 	}
 	cut_off = w->cut_off[b->event];
 	for (uint32_t i = 0; i < b->nr;) {
-		if (by_cpu && cpu && (i == 0 || cpu[i] != cpu[i - 1]))
-			scale = model_event_scale(m, b->event, (uint32_t)cpu[i]);
+		if (!one_scale && (i == 0 || !is_of_same(tid, i) || !is_of_same(cpu, i)))
+			scale = scale_of_sample(m, b, i, by_cpu, by_thread);
 		cut_off += (double)weight[i] * scale;
 		w->scaled[i] = model_clamp_to_u64(cut_off);
 		cut_off = cut_off < 0x1p53 ? cut_off - (double)w->scaled[i] : 0; /* beyond, there is no fraction */
 		i++;
-		if (!by_cpu && i < b->nr && weight[i] == weight[i - 1])
+		if (one_scale && i < b->nr && weight[i] == weight[i - 1])
 			i = scale_equal_weights(weight, i, b->nr, (double)weight[i] * scale, &cut_off, w->scaled);
 	}
 	w->cut_off[b->event] = cut_off;

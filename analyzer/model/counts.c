@@ -12,6 +12,7 @@
 #include "analyzer/model/counts.h"
 
 #include "analyzer/model/model.h"
+#include "jitreg/base/grow.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,10 +23,61 @@
 #define SCALE_MIN 0.5 /* samples at a rate weigh more than was counted where the kernel made their period longer */
 #define SCALE_SAME 0.005
 #define SAMPLES_FEW 50
+#define PERIODS_UNSAMPLED 2 /* that a thread may run without a sample: one, and what a period before it had left */
+
+static uint64_t key_of_thread(uint32_t pid, uint32_t tid)
+{
+	return (uint64_t)pid << 32 | tid;
+}
+
+static uint64_t add_clamped(uint64_t a, uint64_t b)
+{
+	return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+/* NULL without memory. */
+static struct thread_count *get_thread_count(struct thread_counts *c, uint32_t event, const struct trace_record *r)
+{
+	uint64_t key = key_of_thread(r->pid, r->tid);
+	uint32_t i = hash_map_find(&c->at, key, event);
+
+	if (i)
+		return &c->thread[i - 1];
+	if (!GROW(c->thread, c->nr, c->capacity) || !hash_map_set(&c->at, key, event, c->nr + 1))
+		return NULL;
+	c->thread[c->nr] = (struct thread_count){ .event = event, .pid = r->pid, .tid = r->tid };
+	return &c->thread[c->nr++];
+}
+
+static void add_thread_count(struct model *m, uint32_t event, const struct trace_record *r, struct thread_count_part said)
+{
+	struct thread_counts *c = &m->thread_counts;
+	struct thread_count *t = GROW(c->part, c->nr_parts, c->parts_capacity) ? get_thread_count(c, event, r) : NULL;
+
+	if (!t)
+		return;
+	said.thread = (uint32_t)(t - c->thread);
+	c->part[c->nr_parts++] = said;
+	t->value = add_clamped(t->value, said.value);
+	t->samples = add_clamped(t->samples, said.samples);
+	t->weight = add_clamped(t->weight, said.weight);
+	t->time_ns = r->time_ns > t->time_ns ? r->time_ns : t->time_ns;
+}
+
+void thread_counts_read(struct model *m, const struct trace_record *r)
+{
+	uint64_t event = trace_u64(r, F(thread_count, event));
+
+	if (event < m->nr_events)
+		add_thread_count(m, (uint32_t)event, r,
+				 (struct thread_count_part){ trace_u64(r, F(thread_count, value)), trace_u64(r, F(thread_count, samples)),
+							     trace_u64(r, F(thread_count, weight)), 0,
+							     (uint32_t)trace_u64(r, F(thread_count, cpu)) });
+}
 
 void counts_read(struct model *m, const struct trace_record *r)
 {
-	uint64_t i = trace_u64(r, F(count, event)), cpu = trace_u64(r, F(count, cpu)), running_ns;
+	uint64_t i = trace_u64(r, F(count, event)), cpu = trace_u64(r, F(count, cpu)), running_ns, value;
 	struct event_count *c;
 	struct model_event *e;
 
@@ -43,13 +95,17 @@ void counts_read(struct model *m, const struct trace_record *r)
 	}
 	c = cpu < CPUS_MAX ? &e->count[cpu] : &e->of_threads;
 	running_ns = trace_u64(r, F(count, running_ns));
-	c->value += e->is_clock && running_ns ? running_ns : trace_u64(r, F(count, value));
+	value = e->is_clock && running_ns ? running_ns : trace_u64(r, F(count, value));
+	c->value += value;
 	c->enabled_ns += trace_u64(r, F(count, enabled_ns));
 	c->running_ns += running_ns;
 	c->on_cpu_ns += trace_u64(r, F(count, on_cpu_ns));
 	c->samples += trace_u64(r, F(count, samples));
 	c->lost += trace_u64(r, F(count, lost));
 	c->weight += trace_u64(r, F(count, weight));
+	if (cpu >= CPUS_MAX && r->tid && !(e->is_clock && e->exclude_kernel)) /* its value has the kernel's time */
+		add_thread_count(m, (uint32_t)i, r, (struct thread_count_part){ value, trace_u64(r, F(count, samples)),
+										trace_u64(r, F(count, weight)), 0, UINT32_MAX });
 }
 
 static double clamp_scale(double least, double scale)
@@ -65,11 +121,15 @@ static double clamp_scale_from_one(double scale)
 /*
  * Counters that ran a tenth of their time, and lost half of their samples, have a twentieth of what there was.  Interrupts that come late
  * are missing samples that no loss record counts: where the sum of the samples' weights is known, its ratio to the count covers both.
+ * Threads that ended have their own (counts.h).
  */
 static double scale_of_lost_samples(const struct event_count *c)
 {
-	if (c->weight)
-		return (double)c->value / (double)c->weight;
+	if (c->weight) {
+		double value = (double)c->value - (double)c->ended_value, weight = (double)c->weight - (double)c->ended_weight;
+
+		return value > 0 && weight > 0 ? value / weight : 1;
+	}
 	return c->samples ? 1 + (double)c->lost / (double)c->samples : 1;
 }
 
@@ -97,14 +157,45 @@ static void settle_cpu_scale(const struct model_event *e, struct event_count *c)
 {
 	if (c->enabled_ns || c->samples)
 		c->scale = clamp_scale(c->weight ? SCALE_MIN : 1, scale_of_multiplexing(c) * scale_of_lost_samples(c));
-	if (e->sampled > 0 && (c->samples < SAMPLES_FEW || fabs(c->scale / e->scale - 1) < SCALE_SAME))
+	if (e->sampled > 0 && (c->samples < c->ended_samples + SAMPLES_FEW || fabs(c->scale / e->scale - 1) < SCALE_SAME))
 		c->scale = e->scale;
+}
+
+static void add_ended(struct event_count *to, const struct event_count *from)
+{
+	to->ended_value += from->ended_value;
+	to->ended_weight += from->ended_weight;
+	to->ended_samples += from->ended_samples;
+}
+
+/* As scale_of_lost_samples(), of all counters together.  value: their sum, as it was counted. */
+static double scale_of_all(struct model_event *e, double value)
+{
+	double counted = (double)e->counted, sampled = e->sampled;
+	struct event_count all = { 0 };
+
+	add_ended(&all, &e->of_threads);
+	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++)
+		add_ended(&all, &e->count[cpu]);
+	e->multiplexed = clamp_scale_from_one(counted / value);
+	e->sampled = sampled / counted;
+	if (e->count_samples >= all.ended_samples + SAMPLES_FEW && value > (double)all.ended_value && sampled > (double)all.ended_weight) {
+		counted -= (double)all.ended_value * e->multiplexed;
+		sampled -= (double)all.ended_weight;
+	}
+	return clamp_scale(SCALE_MIN, counted / sampled);
+}
+
+/* Samples of user code are a part of what a clock counts, and stand for no more. */
+static bool is_user_part_of_clock(const struct model_event *e)
+{
+	return e->is_clock && e->exclude_kernel && e->sampled > 0;
 }
 
 static void settle_event_counts(struct model_event *e)
 {
 	uint64_t everywhere = 0;
-	double running = 0;
+	double running = 0, value = (double)e->of_threads.value;
 
 	e->of_threads.on_cpu_ns = e->of_threads.enabled_ns; /* counters of a thread count wherever it runs */
 	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++) {
@@ -112,6 +203,7 @@ static void settle_event_counts(struct model_event *e)
 
 		everywhere = c->enabled_ns > everywhere ? c->enabled_ns : everywhere;
 		running += (double)c->running_ns;
+		value += (double)c->value;
 	}
 	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++) {
 		struct event_count *c = &e->count[cpu];
@@ -121,9 +213,14 @@ static void settle_event_counts(struct model_event *e)
 		add_count(e, c);
 	}
 	add_count(e, &e->of_threads);
+	e->multiplexed = 1;
+	if (is_user_part_of_clock(e)) {
+		e->sampled = e->counted ? e->sampled / (double)e->counted : 0;
+		e->scale = 1;
+		return;
+	}
 	if (e->sampled > 0 && e->counted) {
-		e->sampled /= (double)e->counted;
-		e->scale = clamp_scale(SCALE_MIN, 1 / e->sampled);
+		e->scale = scale_of_all(e, value);
 	} else {
 		e->sampled = 0;
 		e->scale = e->running_ns ? clamp_scale_from_one((double)e->on_cpu_ns / (double)e->running_ns) : 1;
@@ -134,10 +231,72 @@ static void settle_event_counts(struct model_event *e)
 	settle_cpu_scale(e, &e->of_threads);
 }
 
+/* ------------------------------------------------------------------------------------------------- threads that ended */
+
+/* What a sample of the event weighs on the average. */
+static double mean_period(const struct model_event *e)
+{
+	double samples = (double)e->of_threads.samples, weight = (double)e->of_threads.weight;
+
+	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++) {
+		samples += (double)e->count[cpu].samples;
+		weight += (double)e->count[cpu].weight;
+	}
+	return e->period ? (double)e->period : samples > 0 ? weight / samples : 0;
+}
+
+/* A thread without a sample that was due for one: it was lost, or came late, as others', and these stand for it. */
+static void find_threads_without_their_samples(struct model *m)
+{
+	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
+		struct thread_count *t = &m->thread_counts.thread[i];
+		double period = mean_period(&m->event[t->event]);
+
+		t->is_left_out = t->tid && !t->samples && period > 0 && (double)t->value >= PERIODS_UNSAMPLED * period;
+	}
+}
+
+static void sum_ended_threads(struct model *m)
+{
+	const struct thread_counts *c = &m->thread_counts;
+
+	find_threads_without_their_samples(m);
+	for (uint32_t i = 0; i < c->nr_parts; i++) {
+		const struct thread_count_part *p = &c->part[i];
+		struct model_event *e = &m->event[c->thread[p->thread].event];
+		struct event_count *of = p->cpu < e->nr_counts ? &e->count[p->cpu] : &e->of_threads;
+
+		if (c->thread[p->thread].is_left_out)
+			continue;
+		of->ended_value = add_clamped(of->ended_value, p->value);
+		of->ended_weight = add_clamped(of->ended_weight, p->weight);
+		of->ended_samples = add_clamped(of->ended_samples, p->samples);
+	}
+}
+
+static void settle_thread_counts(struct model *m)
+{
+	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
+		struct thread_count *t = &m->thread_counts.thread[i];
+		struct model_event *e = &m->event[t->event];
+
+		if (e->counted)
+			e->unsampled += (double)thread_count_unsampled(m, i) / (double)e->counted;
+		if (!t->weight || (e->is_clock && e->exclude_kernel))
+			continue;
+		t->scale = fmin((double)t->value / (double)t->weight * e->multiplexed, SCALE_MAX);
+		if (fabs(t->scale / e->scale - 1) < SCALE_SAME)
+			t->scale = 0;
+		e->differs_by_thread |= t->scale > 0;
+	}
+}
+
 void counts_settle(struct model *m)
 {
+	sum_ended_threads(m);
 	for (uint32_t i = 0; i < m->nr_events; i++)
 		settle_event_counts(&m->event[i]);
+	settle_thread_counts(m);
 }
 
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu)
@@ -149,6 +308,11 @@ double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu)
 	return cpu < e->nr_counts && e->count[cpu].scale > 0 ? e->count[cpu].scale : e->scale;
 }
 
+const char *model_why_not_covered(const struct model *m)
+{
+	return m->thread_counts.nr ? "late interrupts, or ends of short threads" : "late interrupts, or threads shorter than a period";
+}
+
 void counts_free(struct model_event *e)
 {
 	free(e->count);
@@ -157,4 +321,25 @@ void counts_free(struct model_event *e)
 uint64_t model_clamp_to_u64(double scaled)
 {
 	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
+}
+
+void thread_counts_fini(struct thread_counts *c)
+{
+	hash_map_fini(&c->at);
+	free(c->thread);
+	free(c->part);
+}
+
+double thread_count_scale(const struct model *m, uint32_t event, uint32_t pid, uint32_t tid)
+{
+	uint32_t i = hash_map_find(&m->thread_counts.at, key_of_thread(pid, tid), event);
+
+	return i ? m->thread_counts.thread[i - 1].scale : 0;
+}
+
+uint64_t thread_count_unsampled(const struct model *m, uint32_t i)
+{
+	const struct thread_count *t = &m->thread_counts.thread[i];
+
+	return t->samples || t->is_left_out ? 0 : model_clamp_to_u64((double)t->value * m->event[t->event].multiplexed);
 }

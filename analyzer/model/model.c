@@ -88,6 +88,7 @@ static const struct {
 	[TRACE_NOTICE] = { model_read_notice, true },
 	[TRACE_LOSS] = { model_read_loss, true },
 	[TRACE_COUNT] = { model_read_count, true },
+	[TRACE_THREAD_COUNT] = { model_read_thread_count, true },
 	[TRACE_IMAGE_FILE] = { model_read_image_file, true },
 	[TRACE_IMAGE_CODE] = { model_read_image_code, true },
 	[TRACE_KERNEL_FUNCTIONS] = { read_kernel_functions, true },
@@ -302,6 +303,7 @@ static void faults_fini(struct fault faults[NR_FAULTS])
 void model_destroy(struct model *m)
 {
 	memory_fini(m);
+	thread_counts_fini(&m->thread_counts);
 	for (uint32_t i = 0; i < m->nr_processes; i++) {
 		struct process *p = m->process[i];
 

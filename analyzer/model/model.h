@@ -13,6 +13,7 @@
 #include "analyzer/flow/records.h"
 #include "analyzer/model/code_inlines.h"
 #include "analyzer/model/code_map.h"
+#include "analyzer/model/counts.h"
 #include "analyzer/model/dictionary.h"
 #include "analyzer/model/faults.h"
 #include "analyzer/model/host_levels.h"
@@ -238,6 +239,7 @@ struct renamed {
 
 struct event_count { /* what counters of one processor, or those of all threads, said */
 	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost, weight;
+	uint64_t ended_value, ended_samples, ended_weight; /* of these, what is of threads that ended (counts.h) */
 	double scale; /* 0: unknown */
 };
 
@@ -251,6 +253,9 @@ struct model_event {
 	uint64_t counted, count_samples, count_lost; /* in the event's unit, as if it had counted all the time; samples had, and lost */
 	uint64_t on_cpu_ns, running_ns; /* while its threads ran, and while it counted: less where counters were multiplexed */
 	double sampled; /* the part of counted that samples' own weights are; 0: not known */
+	double unsampled; /* the part of counted that is of threads without a sample */
+	double multiplexed; /* at least 1: what is counted for each that a counter counted */
+	bool differs_by_thread; /* scale: counts.h */
 	/* by how much a sample's weight is scaled: over 1 where counters were multiplexed, samples were lost or interrupts came late */
 	double scale;
 	struct event_count *count, of_threads; /* by processor; of counters that go with their threads */
@@ -311,6 +316,7 @@ struct model {
 	uint32_t nr_pieces, pieces_capacity;
 	struct hash_map mark_handles; /* (process, handle) -> 1 + index, while records are read */
 	struct open_marks *open_marks; /* without a handle, while records are read */
+	struct thread_counts thread_counts;
 	struct model_event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
 	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
@@ -375,6 +381,8 @@ struct code_answer model_ask_frames(const struct process *p, uint64_t address, u
 uint64_t model_code_generation(const struct process *p, uint64_t time_ns);
 /* The memory that an address was in, by the host's name if it has one, else the kernel's mapping: as an index, 0 when neither is known. */
 uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns);
+/* Why samples stand for less than was counted where none was lost. */
+const char *model_why_not_covered(const struct model *m);
 /* By how much a sample's weight is to be multiplied. */
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu);
 /* A scaled count (0 or more) without its fraction; the most that there is for what a count cannot be. */

@@ -82,6 +82,12 @@ void model_read_count(struct model *m, struct process *p, const struct trace_rec
 	counts_read(m, r);
 }
 
+void model_read_thread_count(struct model *m, struct process *p, const struct trace_record *r)
+{
+	(void)p;
+	thread_counts_read(m, r);
+}
+
 void model_read_notice(struct model *m, struct process *p, const struct trace_record *r)
 {
 	struct notice *t = model_append((void **)&m->notice, &m->nr_notices, sizeof(*m->notice));

@@ -166,7 +166,7 @@ static void count_selected_rows(struct report *r, const struct table *t, uint32_
 			r->first_ns = first_ns;
 		if (last_ns > r->last_ns)
 			r->last_ns = last_ns;
-		r->samples += t->sum ? t->sum[row].samples : t->share[row];
+		r->samples += t->sum ? t->sum[row].samples : table_samples_of_share(t->share[row]);
 	}
 }
 

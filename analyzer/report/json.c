@@ -268,6 +268,8 @@ static json_t *json_of_events(const struct default_report *d, const struct repor
 		put_member(o, "counted", json_integer((json_int_t)e->counted));
 		if (e->sampled > 0)
 			put_member(o, "sampled", json_real(e->sampled));
+		if (e->unsampled > 0)
+			put_member(o, "short_threads", json_real(e->unsampled));
 		put_member(o, "lost", json_integer((json_int_t)e->count_lost));
 		if (e->on_cpu_ns)
 			put_member(o, "running", json_real((double)e->running_ns / (double)e->on_cpu_ns));

@@ -19,6 +19,7 @@
 #define UNNAMED 0.01 /* share of generated code without names that is worth a sentence, */
 #define UNNAMED_FIRST 0.05 /* share that is worth the first sentence: shares of functions are then of the rest */
 #define MAKERS_MAX 16
+#define EVENT_TIMER "cpu-timer"
 #define COVERED 0.95 /* of the count: less is worth a sentence */
 
 /* What helps against a reason; "" where nothing does. */
@@ -261,7 +262,11 @@ static void gather_lost_samples(const struct report *r, struct verdict *v)
 		return;
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		v->running = (double)e->running_ns / (double)e->on_cpu_ns;
-	v->covered = e->sampled;
+	v->covered = e->sampled + e->unsampled;
+	v->unsampled = e->unsampled;
+	v->timer = e->name && strcmp(e->name, EVENT_TIMER) == 0;
+	v->user_part_of_clock = e->is_clock && e->exclude_kernel;
+	v->why_not_covered = model_why_not_covered(m);
 	v->stack_bytes = e->stack_bytes;
 	v->fallback = find_fallback(m, e);
 	if (e->name && strcmp(e->unit ? e->unit : "", "ns") != 0 && !strstr(e->name, "cycles"))
@@ -498,12 +503,23 @@ static void print_lost_samples(const struct verdict *v, struct page *p)
 				   "Multiplexed: the event ran %.0f %% of the time, and weights are scaled. Record fewer events at a time.",
 				   100 * v->running);
 		print_sentence(&l, p);
+	} else if (v->recorded && v->covered > 0 && v->covered < COVERED && v->user_part_of_clock) {
+		append_to_sentence(&l,
+				   "Covered: samples stand for %.0f %% of the processor time; the kernel's part of it is not sampled, nor "
+				   "are threads shorter than a period.", 100 * v->covered);
+		print_sentence(&l, p);
 	} else if (v->recorded && v->covered > 0 && v->covered < COVERED && !v->lost) {
 		append_to_sentence(
 			&l,
-			"Covered: samples stand for %.0f %% of the count (late interrupts, or threads shorter than a period), and weights "
-			"are scaled. Lower the period (--period).",
-			100 * v->covered);
+			"Covered: samples stand for %.0f %% of the count (%s), and weights are scaled. Lower the period (--period).",
+			100 * v->covered, v->why_not_covered ? v->why_not_covered : "");
+		print_sentence(&l, p);
+	}
+	if (v->recorded && v->unsampled >= WORTH) {
+		append_to_sentence(&l,
+				   "Not sampled: %.1f %% of the count are threads shorter than a period, a row of their own (counted "
+				   "when they ended). %s", grid_percent(v->unsampled),
+				   v->timer ? "Timers ring at the kernel's tick at most." : "Lower the period (--period).");
 		print_sentence(&l, p);
 	}
 	if (v->fallback) {

@@ -42,7 +42,11 @@ struct verdict {
 	uint64_t lost;
 	enum loss_reason lost_by; /* the largest loss of samples */
 	double running; /* part of the time in which the event was counted: less than 1 where it was multiplexed */
-	double covered; /* part of the count that samples' weights are; 0: not known */
+	double covered; /* part of the count that samples' weights are, and rows without a sample; 0: not known */
+	bool timer; /* of threads, which takes samples without events of the kernel's */
+	bool user_part_of_clock; /* samples are of user code, the count is of the processor time */
+	const char *why_not_covered;
+	double unsampled; /* part of the count that is threads' without a sample */
 	uint32_t stack_bytes;
 	const char *fallback; /* the recorder's sentence about the event that it could not use, or NULL */
 };

@@ -92,7 +92,7 @@ static void add_row_to_sum(struct group_sum *s, const struct table *t, uint32_t 
 		s->first_ns = t->time_ns[row];
 	if (t->time_ns[row] > s->last_ns)
 		s->last_ns = t->time_ns[row];
-	s->samples += share;
+	s->samples += table_samples_of_share(share);
 	s->weight += weight;
 	s->weight_squares += weight * weight;
 	if (t->column[TABLE_MODE][row] == TABLE_MODE_KERNEL)

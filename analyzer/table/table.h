@@ -55,6 +55,15 @@ struct table {
 	struct group_sum *sum;
 };
 
+/* Rows of weight without a sample: their share, and what they add to a sum's samples, which is more than none and vanishes beside one. */
+#define TABLE_NO_SAMPLE_BITS 30
+#define TABLE_NO_SAMPLE (1.0 / (1u << TABLE_NO_SAMPLE_BITS))
+#define TABLE_NO_SAMPLE_SUM 1e-300
+static inline double table_samples_of_share(double share)
+{
+	return share > TABLE_NO_SAMPLE ? share : TABLE_NO_SAMPLE_SUM;
+}
+
 /* A row passes if every condition holds. */
 struct table_condition {
 	enum table_column column;

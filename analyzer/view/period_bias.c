@@ -62,7 +62,7 @@ static void print_unsampled_tasks(const struct report *r, const struct split *s,
 		carried = 0;
 	}
 	for (uint32_t t = 0; list && seen && t < m->nr_threads && t < by_thread->nr; t++) {
-		if (by_thread->sum[r->event][t].samples <= 0 || seen[m->thread[t].first])
+		if (by_thread->sum[r->event][t].samples < TABLE_NO_SAMPLE || seen[m->thread[t].first])
 			continue;
 		seen[m->thread[t].first] = true; /* one that renames itself is one task */
 		find_or_add_program(list, &nr, &by_name, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
@@ -78,9 +78,14 @@ static void print_unsampled_tasks(const struct report *r, const struct split *s,
 
 		if (q->tasks < TASKS_MANY || missing < MISSING * due)
 			continue;
-		page_sentence(p, "%s: %u of its %u tasks have no sample: the first one comes a period after a task starts. Up to "
-			      "%.0f %% of its time is missing from its share; a shorter --period misses less.",
-			      *q->comm ? q->comm : "(no name)", q->tasks - sampled, q->tasks, 100 * missing / due);
+		if (r->model->event[r->event].unsampled > 0)
+			page_sentence(p, "%s: %u of its %u tasks have no sample: the first one comes a period after a task starts. "
+				      "What was counted of them is in its share; a shorter --period says where they ran.",
+				      *q->comm ? q->comm : "(no name)", q->tasks - sampled, q->tasks);
+		else
+			page_sentence(p, "%s: %u of its %u tasks have no sample: the first one comes a period after a task starts. Up to "
+				      "%.0f %% of its time is missing from its share; a shorter --period misses less.",
+				      *q->comm ? q->comm : "(no name)", q->tasks - sampled, q->tasks, 100 * missing / due);
 		said++;
 	}
 	free(list);

@@ -186,25 +186,36 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 
 #define SCALE_WORTH 1.02 /* saying: less is the clock's late interrupts */
 
-static const char *why_scaled(const struct model_event *e)
+static const char *why_scaled(const struct model *m, const struct model_event *e)
 {
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		return e->count_lost ? "multiplexed, and samples were lost" : "multiplexed";
-	return e->count_lost || e->sampled <= 0 ? "samples were lost" : "late interrupts, or threads shorter than a period";
+	return e->count_lost || e->sampled <= 0 ? "samples were lost" : model_why_not_covered(m);
 }
 
-/* Of which events weights are scaled up, and why, in one sentence. */
+static double covered_part(const struct model_event *e)
+{
+	return e->unsampled > 0 ? e->sampled + e->unsampled : 1 / e->scale;
+}
+
+#define UNSAMPLED_WORTH 0.005 /* saying */
+
+/* Of which events weights are scaled up, and why, in one sentence; and what is a row because it could not be sampled. */
 static void print_event_scales(const struct model *m, struct page *p)
 {
 	char line[1024];
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < m->nr_events && at < sizeof(line); i++)
-		if (m->event[i].scale > SCALE_WORTH)
+		if (m->event[i].scale > 0 && covered_part(&m->event[i]) < 1 / SCALE_WORTH)
 			at += (size_t)snprintf(line + at, sizeof(line) - at, "%s%.0f %% of %.60s (%s)", at ? ", " : "",
-					       100 / m->event[i].scale, m->event[i].name, why_scaled(&m->event[i]));
+					       100 * covered_part(&m->event[i]), m->event[i].name, why_scaled(m, &m->event[i]));
 	if (at)
 		page_sentence(p, "(samples cover %s; weights are scaled up)", line);
+	for (uint32_t i = 0; i < m->nr_events; i++)
+		if (m->event[i].unsampled > UNSAMPLED_WORTH)
+			page_sentence(p, "(%.1f %% of %.60s are threads shorter than a period, counted when they ended, without a sample)",
+				      100 * m->event[i].unsampled, m->event[i].name);
 }
 
 /* How many call stacks are complete: of the others, callers are missing. */

@@ -147,6 +147,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_HOST_OPTION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(option)
 
+/* What a counter said of a thread (tid) that has ended: a part of what its COUNT says of all, on this processor.  samples, weight: of those
+ * that it has on this processor, together. */
+#define TRACE_FIELDS_THREAD_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(event) U32(cpu) U64(value) U64(samples) U64(weight)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -165,7 +170,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(CODE_BYTES, code_bytes, 142) \
 	X(KERNEL_FUNCTIONS, kernel_functions, 143) \
 	X(IMAGE_CODE, image_code, 144) \
-	X(HOST_OPTION, host_option, 145)
+	X(HOST_OPTION, host_option, 145) \
+	X(THREAD_COUNT, thread_count, 146)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };

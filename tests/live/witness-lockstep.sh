@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A program whose loop is as long as the sampling period, or a few times as long, gets shares within 2 points of its own count, of every
-# event that this machine has: in main threads, and in all threads with --scope thread.  What is left in the default scope, where counters
-# that threads and processes inherit keep the period that they were born with, is measured and shown (LONG=1, as more events and loops).
+# event that this machine has: in main threads, in all threads with --scope thread, and by signals.  What is left in the default scope,
+# where counters that threads and processes inherit keep the period that they were born with, is measured and shown (LONG=1, as more events
+# and loops).
 # Long: until shares are decided.
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'PYTHON'
@@ -17,7 +18,8 @@ WANTED = 4000  # samples a block, of the two parts
 CLOCK_PERIOD = max(200000, 2 * 10**9 // allowed_rate(10000))
 EVENTS = [("task-clock", 1, 1, CLOCK_PERIOD), ("cycles", 0, 0, 500000), ("instructions", 0, 1, 500000)]
 PROGRAMS = [(1, 0.3)]  # periods that the loop is long, share of its first part
-CASES = [("cpu", "main"), ("thread", "thread")]
+CASES = [("cpu", "main"), ("thread", "thread"), ("signal", "main")]
+HOW = {"cpu": ["--scope", "cpu"], "thread": ["--scope", "thread"], "signal": ["--sampler", "signal"]}
 INHERITED = []
 if os.environ.get("LONG"): # make check-long
     EVENTS.insert(1, ("cpu-clock", 1, 0, CLOCK_PERIOD))
@@ -31,8 +33,8 @@ def record(event, scope, where, times=1, share=0.3):
     such counter here."""
     name, kind, config, period = event
     command = [HOST, str(kind), str(config), str(int(period * times)), str(share), str(int(cycles[name, times] / times)), where]
-    p = subprocess.run([f"{B}/tailor", "run", "-q", "--scope", scope, "--stack", "0", "-e", f"{name}:u@{period}", "-o", TRACE, "--",
-                        *command], capture_output=True, text=True)
+    p = subprocess.run([f"{B}/tailor", "run", "-q", *HOW[scope], "--stack", "0", "-e", f"{name}:u@{period}", "-o", TRACE,
+                        "--", *command], capture_output=True, text=True)
     if p.returncode == 77 or "cannot sample" in p.stderr:
         return None
     if p.returncode:
@@ -65,7 +67,7 @@ for event in EVENTS:
                 return None
             seen.append(said)
             return abs(said[0] - said[1]) <= 2
-        claim = f"{event[0]}, --scope {scope}, {where} thread, a loop of {times} periods"
+        claim = f"{event[0]}, {' '.join(HOW[scope])}, {where} thread, a loop of {times} periods"
         bad |= not decide(f"{claim}, {share:.0%} of it one part: shares within 2 points", block)
         print(f"FIGURE {claim}: " + ", ".join(f"{a:.1f} % ({b:.1f} counted, {p} periods)" for a, b, _, p in seen[:3]))
     for where in INHERITED:

@@ -157,6 +157,12 @@ static void what_rings_tell_is_in_the_trace_or_counted(void **state)
 	r = record(99, 0); /* of a newer kernel */
 	put64(&r, 1);
 	ring_put(f, &r, 101, 3300);
+	r = record(PERF_RECORD_READ, 0); /* what the counter counted of the thread, enabled, running, lost */
+	put32(&r, 101), put32(&r, 101), put64(&r, 320000), put64(&r, 320000), put64(&r, 320000), put64(&r, 0);
+	ring_put(f, &r, 101, 3900);
+	r = record(PERF_RECORD_READ, 0); /* too short */
+	put32(&r, 101), put32(&r, 101);
+	ring_put(f, &r, 101, 3950);
 	r = record(PERF_RECORD_EXIT, 0);
 	put32(&r, 101), put32(&r, 100), put32(&r, 101), put32(&r, 100), put64(&r, 4000);
 	ring_put(f, &r, 101, 4000);
@@ -164,8 +170,11 @@ static void what_rings_tell_is_in_the_trace_or_counted(void **state)
 	assert_int_equal(recording_state(f->recording).processes, 1);
 	state_at_end = end(f);
 	assert_int_equal(trace_sums(f->path, "ring full", &seen), 12);
-	assert_int_equal(trace_sums(f->path, "ring malformed", &seen), 1);
-	assert_int_equal(seen.lost, 13);
+	assert_int_equal(trace_sums(f->path, "ring malformed", &seen), 2);
+	assert_int_equal(seen.lost, 14);
+	assert_int_equal(seen.records[TRACE_THREAD_COUNT], 1);
+	assert_int_equal(seen.threads_value, 320000);
+	assert_int_equal(seen.threads_weight, 300 * 1000);
 	assert_int_equal(seen.records[TRACE_FORK], 2);
 	assert_int_equal(seen.records[TRACE_EXIT], 1);
 	assert_int_equal(seen.records[TRACE_COMM], 1);

@@ -164,6 +164,67 @@ static void a_clock_counts_the_time_that_it_runs(void **state)
 	counts_free(&m.event[0]);
 }
 
+/* Of thread tid, on processor 0. */
+static void read_thread(struct model *m, uint32_t tid, uint64_t value, uint64_t samples, uint64_t weight)
+{
+	const uint64_t v[] = { 0, 0, value, samples, weight };
+	struct trace_record r = { .id = TRACE_THREAD_COUNT, .pid = 1, .tid = tid, .time_ns = 7, .nr_values = F_COUNT(thread_count) };
+
+	for (int i = 0; i < F_COUNT(thread_count); i++)
+		r.values[i] = (struct trace_value){ .kind = TRACE_UINT, .u = v[i] };
+	thread_counts_read(m, &r);
+}
+
+/* 100,000 of a thread that lives on, of which 90,000 were sampled; a thread of 400 with a sample of 250, one of 40 without. */
+static void threads_that_end_stand_for_their_own_counts(void **state)
+{
+	struct model m = { .nr_events = 1, .event[0].nr_counts = 1 };
+
+	(void)state;
+	m.event[0].count = calloc(1, sizeof(*m.event[0].count));
+	*m.event[0].count = (struct event_count){ .value = 100440, .enabled_ns = 100440, .running_ns = 100440, .on_cpu_ns = 100440,
+						  .samples = 361, .weight = 90250 };
+	read_thread(&m, 2, 300, 1, 250);
+	read_thread(&m, 2, 100, 0, 0); /* it was on two processors */
+	read_thread(&m, 3, 40, 0, 0);
+	counts_settle(&m);
+	near(model_event_scale(&m, 0, 0), 100000 / 90000.);
+	near(thread_count_scale(&m, 0, 1, 2), 400 / 250.);
+	near(thread_count_scale(&m, 0, 1, 3), 0);
+	near(thread_count_scale(&m, 0, 1, 4), 0);
+	assert_int_equal(m.thread_counts.nr, 2);
+	assert_int_equal(thread_count_unsampled(&m, 0), 0);
+	assert_int_equal(thread_count_unsampled(&m, 1), 40);
+	near(m.event[0].unsampled, 40 / 100440.);
+	/* one that was due for a sample is stood for by others' */
+	m.event[0] = (struct model_event){ .nr_counts = 1, .count = m.event[0].count };
+	*m.event[0].count = (struct event_count){ .value = 101440, .enabled_ns = 101440, .running_ns = 101440, .on_cpu_ns = 101440,
+						  .samples = 361, .weight = 90250 };
+	read_thread(&m, 5, 1000, 0, 0);
+	counts_settle(&m);
+	assert_int_equal(thread_count_unsampled(&m, 2), 0);
+	near(model_event_scale(&m, 0, 0), 101000 / 90000.);
+	counts_free(&m.event[0]);
+	thread_counts_fini(&m.thread_counts);
+}
+
+/* A thread's own counter (scope thread) says the same at its end. */
+static void counters_of_threads_are_of_threads_that_ended(void **state)
+{
+	const uint64_t v[] = { 0, THREAD, 60, 60, 60, 0, 0, 0, 0 };
+	struct trace_record r = { .id = TRACE_COUNT, .pid = 1, .tid = 5, .nr_values = F_COUNT(count) };
+	struct model m = { .nr_events = 1 };
+
+	(void)state;
+	for (int i = 0; i < F_COUNT(count); i++)
+		r.values[i] = (struct trace_value){ .kind = TRACE_UINT, .u = v[i] };
+	counts_read(&m, &r);
+	counts_settle(&m);
+	assert_int_equal(thread_count_unsampled(&m, 0), 60);
+	counts_free(&m.event[0]);
+	thread_counts_fini(&m.thread_counts);
+}
+
 /* A file says what it likes. */
 static void numbers_that_make_no_sense_stay_bounded(void **state)
 {
@@ -198,6 +259,8 @@ int main(void)
 		cmocka_unit_test(counters_of_threads_count_wherever_they_run),
 		cmocka_unit_test(what_was_lost_is_stood_for_where_it_was_lost),
 		cmocka_unit_test(samples_stand_for_what_was_counted),
+		cmocka_unit_test(threads_that_end_stand_for_their_own_counts),
+		cmocka_unit_test(counters_of_threads_are_of_threads_that_ended),
 		cmocka_unit_test(turns_and_late_interrupts_are_both_made_up_for),
 		cmocka_unit_test(a_clock_counts_the_time_that_it_runs),
 		cmocka_unit_test(numbers_that_make_no_sense_stay_bounded),

@@ -133,7 +133,7 @@ void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVE
 	*ring_bytes = counting_cpu_ring_bytes(c->rings.budget);
 	for (int i = 0; i < c->events.nr; i++) {
 		attr[i] = c->events.event[i].attr;
-		attr[i].inherit = 1;
+		attr[i].inherit = attr[i].inherit_stat = 1; /* of each thread that ends, too */
 		attr[i].watermark = 1;
 		attr[i].wakeup_watermark = (uint32_t)*ring_bytes / 2;
 	}

@@ -54,6 +54,7 @@ int counting_create(const struct counting_options *o, event_notice_fn notice, vo
 	c->notice_context = context;
 	ret = choose_events_and_sampler(c, d);
 	if (ret == 0) {
+		counting_lower_rates(c);
 		counting_prepare_events(c);
 		ret = record_layout(&c->events.event[0].attr, &c->layout);
 		if (ret)
@@ -79,6 +80,8 @@ void counting_destroy(struct counting *c)
 	counting_attach_end(c);
 	counting_close_attached(c);
 	counting_release_signal_events(c);
+	counting_release_timed_processes(c);
+	counting_release_threads(c);
 	hash_map_fini(&c->ids);
 	free(c->rings.ring);
 	free(c);
@@ -118,7 +121,9 @@ void counting_do_periodic_work(struct counting *c, uint64_t now_ns)
 {
 	counting_limit_rates(c, now_ns);
 	counting_vary_periods(c, now_ns);
+	counting_vary_signal_periods(c, now_ns);
 	counting_prune_signal_events(c, now_ns);
+	counting_look_at_timed_processes(c, now_ns);
 }
 
 void counting_pause(struct counting *c, bool pause)
@@ -127,10 +132,15 @@ void counting_pause(struct counting *c, bool pause)
 	counting_set_enabled(c, !pause);
 }
 
+void counting_end_handlers(struct counting *c)
+{
+	counting_end_signal_events(c);
+	counting_end_timed_processes(c);
+}
+
 void counting_end(struct counting *c)
 {
 	counting_set_enabled(c, false);
-	counting_release_signal_events(c);
 	for (size_t i = 0; i < c->rings.nr; i++)
 		counting_end_ring(c, &c->rings.ring[i]);
 	c->rings.nr = 0;

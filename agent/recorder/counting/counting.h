@@ -60,6 +60,8 @@ bool counting_attach_has_process(const struct counting *c, pid_t pid);
 int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid, uint32_t tid);
 /* A record LOG_SAMPLE of an agent's log. */
 void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, const void *record, size_t bytes);
+/* A process whose threads have timers, if timers are what takes samples: its processor time is read as long as it is there. */
+void counting_time_process(struct counting *c, uint32_t pid);
 /* What an agent has to know of it. */
 void counting_describe_sampler(const struct counting *c, struct wire_answer *a);
 
@@ -77,5 +79,7 @@ void counting_do_periodic_work(struct counting *c, uint64_t now_ns);
 void counting_pause(struct counting *c, bool pause);
 /* Stops counting, and tells what is left in the rings and what the counters say at their end. */
 void counting_end(struct counting *c);
+/* After it, when logs have been drained for the last time: what is known of threads and processes whose samples were in there. */
+void counting_end_handlers(struct counting *c);
 
 #endif

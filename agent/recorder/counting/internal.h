@@ -45,8 +45,24 @@ struct signal_events {
 	struct signal_event {
 		int fd;
 		uint32_t pid, tid;
+		struct random_period random_period;
+		uint64_t period_before, changed_ns; /* samples from before that time have the period before */
+		uint64_t samples, weight;
 	} *event;
 	uint32_t nr, capacity;
+	struct hash_map of_thread; /* (tid, pid) -> 1 + index */
+	uint64_t looked_ns, varied_ns;
+};
+
+/* timed_processes.c: where timers take samples, what the kernel says that processes took of processor time. */
+struct timed_processes {
+	struct timed_process {
+		uint32_t pid;
+		uint64_t first_ns, last_ns; /* of processor time */
+		uint64_t samples, weight;
+	} *process;
+	uint32_t nr, capacity;
+	struct hash_map of_pid; /* 1 + index */
 	uint64_t looked_ns;
 };
 
@@ -55,6 +71,15 @@ struct periods {
 	uint64_t random, varied_ns;
 	uint64_t first_side; /* on which side of the mean processor 0 begins */
 	bool rate_noticed;
+};
+
+/* thread_counts.c: what threads have of samples, as long as they live. */
+struct thread_counts {
+	struct hash_map at; /* (thread, event and processor) -> 1 + index */
+	struct thread_sum {
+		uint64_t samples, weight;
+	} *sum;
+	uint32_t nr, capacity;
 };
 
 struct counting {
@@ -72,7 +97,9 @@ struct counting {
 	struct attached_events attached;
 	struct attaching *attaching; /* NULL but while a process is attached to */
 	struct signal_events signal_events;
+	struct timed_processes timed;
 	struct periods periods;
+	struct thread_counts threads;
 	bool paused;
 };
 
@@ -90,14 +117,27 @@ int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *a
 int counting_add_event_id(struct counting *c, int fd, uint32_t event);
 void counting_set_enabled(struct counting *c, bool on);
 
+/* ---- sampling_cost.c: clocks that sample more often than the machine bears get longer periods, and a notice says so */
+void counting_lower_rates(struct counting *c);
+
 /* ---- periods.c: see random_period.h and rate_limiter.h */
+#define PERIODS_VARY_NS 50000000ull /* each change interrupts the processor that counts */
 void counting_seed_periods(struct counting *c);
 /* The event of a task on this processor, with the period that it begins with. */
 struct perf_event_attr counting_randomize_period(struct counting *c, const struct perf_event_attr *attr, int cpu);
 /* Of a ring whose counters were opened by the host. */
 void counting_randomize_ring_periods(struct counting *c, struct ring *r);
 void counting_vary_periods(struct counting *c, uint64_t now_ns);
+/* A new period of a counter, when at least so many of its samples came that what the change costs is negligible; else 0. */
+uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *attr, const struct random_period *v);
 void counting_limit_rates(struct counting *c, uint64_t now_ns);
+
+/* ---- thread_counts.c: counters that threads inherit */
+/* A sample of this weight came out of a processor's ring. */
+void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
+/* A thread has ended, and this is what a counter of that processor says of it. */
+void counting_end_thread(struct counting *c, int cpu, uint32_t event, const struct kernel_record *r);
+void counting_release_threads(struct counting *c);
 
 /* ---- rings.c */
 /* Chooses the clock of records; after the choice of events and sampler, before events are opened. */
@@ -128,9 +168,19 @@ void counting_close_attached(struct counting *c);
 int counting_choose_sampler(struct counting *c, int error, struct diag *d);
 /* fd is taken over on success. */
 int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid);
+void counting_vary_signal_periods(struct counting *c, uint64_t now_ns);
 /* Close counters whose threads have exited. */
 void counting_prune_signal_events(struct counting *c, uint64_t now_ns);
+/* Tells what they say at their ends. */
+void counting_end_signal_events(struct counting *c);
 void counting_release_signal_events(struct counting *c);
+
+/* ---- timed_processes.c */
+void counting_add_timed_sample(struct counting *c, uint32_t pid, uint64_t weight);
+void counting_look_at_timed_processes(struct counting *c, uint64_t now_ns);
+/* Tells what their samples stand for of it. */
+void counting_end_timed_processes(struct counting *c);
+void counting_release_timed_processes(struct counting *c);
 
 /* ---- ring_size.c */
 /* For all rings together, within the limit of locked memory. */

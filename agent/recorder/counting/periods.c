@@ -8,7 +8,6 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 
-#define VARY_NS 50000000ull /* each change interrupts the processor that counts */
 
 static uint64_t draw_random_number(struct periods *p)
 {
@@ -50,23 +49,30 @@ void counting_seed_periods(struct counting *c)
 	c->periods.first_side = draw_random_number(&c->periods) & 1;
 }
 
+uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *attr, const struct random_period *v)
+{
+	return random_period_is_due(v) && random_period_spread(attr) ? random_period_draw(attr, draw_random_number(&c->periods)) : 0;
+}
+
 /*
  * The counter that was opened, and those that are inherited from it from now on: the kernel has no way to reach those that
  * were inherited before.
  */
 void counting_vary_periods(struct counting *c, uint64_t now_ns)
 {
-	if (now_ns - c->periods.varied_ns < VARY_NS)
+	if (now_ns - c->periods.varied_ns < PERIODS_VARY_NS)
 		return;
 	c->periods.varied_ns = now_ns;
 	for (size_t i = 0; i < c->rings.nr; i++)
 		for (int e = 0; e <= c->rings.ring[i].nr_more; e++) {
 			struct ring *r = &c->rings.ring[i];
 
-			if (!random_period_is_due(&r->random_period[e]) || !random_period_spread(&c->events.event[e].attr))
+			uint64_t period = counting_draw_period(c, &c->events.event[e].attr, &r->random_period[e]);
+
+			if (!period)
 				continue;
 			counting_drain_ring(c, r); /* these had the period before */
-			set_event_period(r, e, random_period_draw(&c->events.event[e].attr, draw_random_number(&c->periods)));
+			set_event_period(r, e, period);
 		}
 }
 

@@ -17,23 +17,36 @@ static void count_ring_loss(const struct counting *c, enum loss_reason reason, c
 	c->sink.lost(c->sink.context, reason, id ? id->pid : 0, id ? id->tid : 0, count);
 }
 
+/* The kernel's clocks count its own time in any case; samples of user code alone are a part of that, and stand for no more. */
+static bool counts_what_it_samples(const struct perf_event_attr *a)
+{
+	return !event_is_clock(a) || (!a->exclude_kernel && !a->exclude_user);
+}
+
+/* Whose it is, by the id of its counter.  false: no event's. */
+static bool find_event_of_id(const struct counting *c, uint64_t id, uint32_t *event)
+{
+	*event = 0;
+	return c->events.nr < 2 || event_ids_find(&c->ids, id, event);
+}
+
 /* The id stands first in a sample (PERF_SAMPLE_IDENTIFIER), whatever its event's layout is. */
 static void handle_ring_sample(struct ring_context *x, const struct perf_event_header *h)
 {
 	struct counting *c = x->counting;
-	uint32_t event = 0;
-	uint64_t id = 0;
+	uint64_t id = 0, weight;
+	uint32_t event;
 
-	if (c->events.nr > 1) {
-		if (h->size >= sizeof(*h) + sizeof(id))
-			memcpy(&id, h + 1, sizeof(id));
-		if (!event_ids_find(&c->ids, id, &event)) {
-			count_ring_loss(c, LOSS_RING_BAD, NULL, 1);
-			return;
-		}
+	if (h->size >= sizeof(*h) + sizeof(id))
+		memcpy(&id, h + 1, sizeof(id));
+	if (!find_event_of_id(c, id, &event)) {
+		count_ring_loss(c, LOSS_RING_BAD, NULL, 1);
+		return;
 	}
+	weight = c->sink.sample(c->sink.context, event, h, &x->ring->random_period[event]);
 	x->ring->nr_samples[event]++;
-	x->ring->weight[event] += c->sink.sample(c->sink.context, event, h, &x->ring->random_period[event]);
+	x->ring->weight[event] += weight;
+	counting_count_thread_sample(c, x->ring->cpu, event, h, weight);
 }
 
 /* Who ran when the kernel said so: on a processor's ring the best guess at whose samples they were. */
@@ -48,6 +61,7 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 	struct ring_context *x = context;
 	struct counting *c = x->counting;
 	struct kernel_record r;
+	uint32_t event;
 	int ret;
 
 	if (c->clock.used && !x->has_pair) {
@@ -83,6 +97,10 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 		break;
 	case PERF_RECORD_SWITCH:
 		c->sink.switches(c->sink.context, h, &r.id);
+		break;
+	case PERF_RECORD_READ:
+		if (find_event_of_id(c, r.id.id, &event) && counts_what_it_samples(&c->events.event[event].attr))
+			counting_end_thread(c, x->ring->cpu, event, &r);
 		break;
 	case PERF_RECORD_THROTTLE:
 		count_ring_loss(c, LOSS_THROTTLED, &r.id, 1);
@@ -156,12 +174,6 @@ void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 }
 
 /* ------------------------------------------------------------------------------------------------------- its end */
-
-/* The kernel's clocks count its own time in any case; samples of user code alone are a part of that, and stand for no more. */
-static bool counts_what_it_samples(const struct perf_event_attr *a)
-{
-	return !event_is_clock(a) || (!a->exclude_kernel && !a->exclude_user);
-}
 
 /*
  * What a counter itself says at its end: its value beside the samples that it gave, and what it lost.  The kernel tells in the

@@ -80,7 +80,8 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 		set_timer_event(c);
 		if (1000000000 / a->sample_period > ticks) {
 			snprintf(text, sizeof(text), "sampling at most %llu times per second and thread (timers expire at the kernel's "
-				 "tick); each sample has the CPU time since the previous one as its weight", (unsigned long long)ticks);
+				 "tick); each sample has the CPU time since the previous one, the kernel's too, as its weight",
+				 (unsigned long long)ticks);
 			c->notice(c->notice_context, NOTICE_LADDER, text);
 		}
 	} else if (error) {
@@ -105,7 +106,7 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 		/* how counting_take_log_sample() lays them out */
 		a->sample_type = LAYOUT;
 		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;
-		a->exclude_kernel = 1;
+		a->exclude_kernel = c->sampler == WIRE_SAMPLER_SIGNAL; /* a timer's sample has the kernel's time in its weight */
 	}
 	return 0;
 }
@@ -124,7 +125,7 @@ void counting_describe_sampler(const struct counting *c, struct wire_answer *ans
 		a.sample_type = PERF_SAMPLE_IP;
 		a.sample_regs_user = 0;
 		a.sample_stack_user = 0;
-		a.read_format = 0;
+		a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 		a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = a.build_id = 0;
 		a.wakeup_events = 1;
 	}
@@ -143,6 +144,27 @@ static uint64_t *put_sample_registers(uint64_t *to, uint64_t mask, const struct 
 	return to;
 }
 
+static struct signal_event *find_signal_event(const struct signal_events *s, uint32_t pid, uint32_t tid)
+{
+	uint32_t i = hash_map_find(&s->of_thread, tid, pid);
+
+	return i ? &s->event[i - 1] : NULL;
+}
+
+/* The handler knows the mean of periods; which one its thread's counter had, is known here. */
+static void weigh_signal_sample(struct signal_events *s, uint32_t pid, uint32_t tid, struct log_sample *g)
+{
+	struct signal_event *e = find_signal_event(s, pid, tid);
+
+	if (!e)
+		return;
+	random_period_count_sample(&e->random_period, 0);
+	if (e->random_period.period)
+		g->weight = g->timestamp < e->changed_ns ? e->period_before : e->random_period.period;
+	e->samples++;
+	e->weight += g->weight;
+}
+
 void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, const void *record, size_t bytes)
 {
 	static uint64_t words[RECORD_MAX / 8]; /* one thread drains */
@@ -159,6 +181,10 @@ void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, co
 	}
 	if (c->paused)
 		return; /* timers know nothing of it */
+	if (c->sampler == WIRE_SAMPLER_SIGNAL)
+		weigh_signal_sample(&c->signal_events, pid, tid, &g);
+	else
+		counting_add_timed_sample(c, pid, g.weight);
 	*to++ = g.registers[8];
 	*to++ = (uint64_t)tid << 32 | pid;
 	*to++ = g.timestamp;
@@ -180,40 +206,95 @@ void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, co
 
 /* --------------------------------------------------------------------------------------------------- held descriptors */
 
+static void end_signal_event(struct counting *c, struct signal_event *e)
+{
+	uint64_t count[4] = { 0 }; /* value, enabled, running, lost */
+
+	if (read(e->fd, count, sizeof(count)) >= (ssize_t)(3 * sizeof(count[0])) && (count[0] || e->samples))
+		c->sink.ended(c->sink.context, &(struct counter_end){ .event = 0, .pid = e->pid, .tid = e->tid, .cpu = -1,
+			.value = count[0], .enabled_ns = count[1], .running_ns = count[2], .samples = e->samples, .weight = e->weight });
+	close(e->fd);
+}
+
+static void set_signal_period(struct signal_event *e, uint64_t period, uint64_t now_ns)
+{
+	uint64_t before = e->random_period.period;
+
+	if (!period || ioctl(e->fd, PERF_EVENT_IOC_PERIOD, &period))
+		return;
+	e->period_before = before ? before : period;
+	e->changed_ns = now_ns;
+	random_period_note_change(&e->random_period, period);
+}
+
 int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid)
 {
-	if (!GROW(c->signal_events.event, c->signal_events.nr, c->signal_events.capacity))
+	struct signal_events *s = &c->signal_events;
+	struct perf_event_attr first = counting_randomize_period(c, &c->events.event[0].attr, 0);
+
+	if (!GROW(s->event, s->nr, s->capacity) || !hash_map_set(&s->of_thread, tid, pid, s->nr + 1))
 		return -ENOMEM;
-	c->signal_events.event[c->signal_events.nr++] = (struct signal_event){ fd, pid, tid };
+	s->event[s->nr] = (struct signal_event){ .fd = fd, .pid = pid, .tid = tid };
+	set_signal_period(&s->event[s->nr++], first.sample_period, 0);
 	if (!c->paused)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return 0;
 }
 
+void counting_vary_signal_periods(struct counting *c, uint64_t now_ns)
+{
+	if (now_ns - c->signal_events.varied_ns < PERIODS_VARY_NS)
+		return;
+	c->signal_events.varied_ns = now_ns;
+	for (size_t i = 0; i < c->signal_events.nr; i++) {
+		struct signal_event *e = &c->signal_events.event[i];
+
+		set_signal_period(e, counting_draw_period(c, &c->events.event[0].attr, &e->random_period), now_ns);
+	}
+}
+
+static bool thread_has_ended(const struct signal_event *e)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", e->pid, e->tid);
+	return access(path, F_OK) != 0;
+}
+
 void counting_prune_signal_events(struct counting *c, uint64_t now_ns)
 {
-	size_t kept = 0;
+	struct signal_events *s = &c->signal_events;
+	uint32_t kept = 0;
 
-	if (!c->signal_events.nr || now_ns - c->signal_events.looked_ns < LOOK_AT_HELD_NS)
+	if (!s->nr || now_ns - s->looked_ns < LOOK_AT_HELD_NS)
 		return;
-	c->signal_events.looked_ns = now_ns;
-	for (size_t i = 0; i < c->signal_events.nr; i++) {
-		char path[64];
-
-		snprintf(path, sizeof(path), "/proc/%u/task/%u", c->signal_events.event[i].pid, c->signal_events.event[i].tid);
-		if (access(path, F_OK))
-			close(c->signal_events.event[i].fd);
+	s->looked_ns = now_ns;
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (thread_has_ended(&s->event[i]))
+			end_signal_event(c, &s->event[i]);
 		else
-			c->signal_events.event[kept++] = c->signal_events.event[i];
-	}
-	c->signal_events.nr = kept;
+			s->event[kept++] = s->event[i];
+	if (kept == s->nr)
+		return;
+	s->nr = kept;
+	hash_map_fini(&s->of_thread); /* without memory, weights are means */
+	for (uint32_t i = 0; i < kept; i++)
+		hash_map_set(&s->of_thread, s->event[i].tid, s->event[i].pid, i + 1);
+}
+
+void counting_end_signal_events(struct counting *c)
+{
+	for (uint32_t i = 0; i < c->signal_events.nr; i++)
+		end_signal_event(c, &c->signal_events.event[i]);
+	c->signal_events.nr = 0;
 }
 
 void counting_release_signal_events(struct counting *c)
 {
-	for (size_t i = 0; i < c->signal_events.nr; i++)
+	for (uint32_t i = 0; i < c->signal_events.nr; i++)
 		close(c->signal_events.event[i].fd);
 	free(c->signal_events.event);
+	hash_map_fini(&c->signal_events.of_thread);
 	c->signal_events.event = NULL;
 	c->signal_events.nr = c->signal_events.capacity = 0;
 }

@@ -18,6 +18,12 @@ struct counter_end {
 	uint64_t value, enabled_ns, running_ns, samples, lost, on_cpu_ns, weight;
 };
 
+/* What it said of a thread that has ended: the fields of a THREAD_COUNT record. */
+struct thread_end {
+	uint32_t event, pid, tid, cpu;
+	uint64_t time_ns, value, samples, weight;
+};
+
 struct sink {
 	void *context;
 	/* A PERF_RECORD_SAMPLE of this event.  v: the counter that it is of, or of one that was inherited from it; NULL: of none.  Returns
@@ -30,6 +36,7 @@ struct sink {
 	/* pid: of whom it was, as far as that is known; 0: not known. */
 	void (*lost)(void *context, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 	void (*ended)(void *context, const struct counter_end *c);
+	void (*thread_ended)(void *context, const struct thread_end *t);
 };
 
 #endif

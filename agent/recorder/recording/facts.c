@@ -155,8 +155,16 @@ static void record_counter_end(void *recording, const struct counter_end *c)
 		  .on_cpu_ns = c->on_cpu_ns, .weight = c->weight);
 }
 
+static void record_thread_end(void *recording, const struct thread_end *t)
+{
+	struct recording *r = recording;
+
+	TRACE_PUT(r->writer, thread_count, t->time_ns, t->pid, t->tid, .event = t->event, .cpu = t->cpu, .value = t->value,
+		  .samples = t->samples, .weight = t->weight);
+}
+
 struct sink recording_sink(struct recording *r)
 {
 	return (struct sink){ r,	   add_sample_to_recording, record_mapping,	 record_fork_or_exit,
-			      record_comm, record_context_switch,   record_lost_samples, record_counter_end };
+			      record_comm, record_context_switch,   record_lost_samples, record_counter_end, record_thread_end };
 }

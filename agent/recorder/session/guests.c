@@ -273,6 +273,7 @@ static void describe_guest_to_recording(struct session *s, const struct guest *g
 	pid_t pid = (pid_t)g->pid;
 
 	counting_describe_sampler(s->counting, answer);
+	counting_time_process(s->counting, g->pid);
 	if (answer->sampler != WIRE_SAMPLER_NONE) {
 		/* no inherited counter tells of these */
 		if (g->is_child)

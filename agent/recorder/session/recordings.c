@@ -37,7 +37,7 @@ static int add_counted_events(struct session *s)
 
 		ret = recording_add_event(s->recording, e, &(struct recording_event){
 			.scope = scope, .pairs = counting_clock_pairs(s->counting),
-			.period_spread = sampler < WIRE_SAMPLER_SIGNAL ? random_period_spread(&e->attr) : 0 });
+			.period_spread = sampler < WIRE_SAMPLER_TIMER ? random_period_spread(&e->attr) : 0 });
 	}
 	return ret == 0 && counting_has_switches(s->counting) ? recording_add_switches(s->recording, scope) : ret;
 }
@@ -156,6 +156,7 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 
 	counting_end(s->counting);
 	session_drain(s, true);
+	counting_end_handlers(s->counting);
 	if (s->options.dormant) /* its guests go on */
 		session_write_counters(s, 0);
 	session_unheard_write_notices(s);
