@@ -237,6 +237,7 @@ struct walk {
 	const struct postgres_reader *r;
 	const struct postgres_query *q;
 	struct level level[POSTGRES_DEPTH_MAX];
+	struct postgres_way way[POSTGRES_DEPTH_MAX];
 	uint32_t depth, nr_nodes;
 	struct postgres_node node;
 };
@@ -392,6 +393,8 @@ visit_plan_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, co
 		return end;
 	postgres_node_name(w->r, w->q, &w->node);
 	w->node.subplan = subplan;
+	w->way[w->depth] = (struct postgres_way){ w->node.plan, subplan };
+	w->node.way = w->way;
 	*stop = visit(context, &w->node) != 0;
 	w->level[w->depth++] = (struct level){ .node = w->node.address, .type = w->node.type, .stage = UINT32_MAX };
 	return POSTGRES_OK;
@@ -400,7 +403,7 @@ visit_plan_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, co
 enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const struct postgres_query *q,
 				     int (*visit)(void *context, const struct postgres_node *n), void *context)
 {
-	struct walk w; /* 10 KB, which are not cleared */
+	struct walk w; /* 15 KB, which are not cleared */
 	enum postgres_end end;
 	bool stop = false;
 

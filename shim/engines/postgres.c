@@ -67,6 +67,7 @@ static struct postgres_execution *add_execution(uint64_t query)
 
 struct visit {
 	const struct postgres_reader *r;
+	const struct postgres_query *q;
 	uint64_t query_id;
 };
 
@@ -81,7 +82,7 @@ static int register_node_component(const struct visit *v, uint64_t id, const str
 	char detail[POSTGRES_DETAIL_BYTES];
 	int ret;
 
-	postgres_node_detail(v->r, n, detail);
+	postgres_node_detail(v->r, v->q, n, detail);
 	ret = jitreg_component(POSTGRES_LEVEL_NODE, id, n->name, detail, JITREG_COMPONENT_COMMON);
 
 	ret = ret ? ret : jitreg_link_to(jitreg_at(POSTGRES_LEVEL_NODE, id), jitreg_at(POSTGRES_LEVEL_QUERY, v->query_id), 1);
@@ -116,7 +117,7 @@ static void register_query_and_plan(const struct postgres_reader *r, const struc
 {
 	struct jitreg_object_component components[2] = { { POSTGRES_LEVEL_QUERY, id }, { POSTGRES_LEVEL_SESSION, pg.pid } };
 	struct jitreg_function functions[2];
-	struct visit v = { r, id };
+	struct visit v = { r, q, id };
 	uint32_t nr = 0;
 
 	/* a worker may have several statements for its own part: its leader has said it */
@@ -128,6 +129,7 @@ static void register_query_and_plan(const struct postgres_reader *r, const struc
 	if (pg.symbol[POSTGRES_EXECUTOR_FINISH])
 		functions[nr++].address = pg.symbol[POSTGRES_EXECUTOR_FINISH];
 	jitreg_object(q->address, 0, 0, functions, nr, components, 2);
+	postgres_catalog_begin(&pg.catalog, pg.pid);
 	postgres_plan_walk(r, q, register_plan_node, &v);
 }
 

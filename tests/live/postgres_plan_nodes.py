@@ -10,6 +10,7 @@ import sys
 
 sys.path[:0] = ["tests", "tests/postgres"]
 import cluster
+import conditions
 import evidence
 import nodes
 import profile
@@ -30,11 +31,23 @@ def fail(sentence):
     faults.append(sentence)
 
 
+def check_conditions(b, explained):
+    """Each condition and key that EXPLAIN prints is its node's detail."""
+    wanted = set().union(*(conditions.of_explain(text) for text in explained))
+    found = conditions.of_trace(b.tailor, b.traces + "/agent-off-0.tlr")
+    lacking = conditions.lacking(wanted, found)
+    print(f"{len(wanted) - len(lacking)} of {len(wanted)} conditions and keys are those of EXPLAIN")
+    for w in lacking:
+        fail(f"EXPLAIN has {w}, the trace {sorted(f for f in found if f[:2] == w[:2])}")
+
+
 def check_names(b):
     """Nodes of the trace beside those of EXPLAIN."""
     with b.c.server(), b.c.session("names", nodes.options("off", 0)) as s:
-        lines = [rank.plain(line.split("  (")[0].split("->")[-1].strip()) for q in b.texts.values() for line in s.run("explain " + q).splitlines()
-                 if "(cost=" in line]
+        explained = [s.run("explain " + text) for text in b.texts.values()]
+    check_conditions(b, explained)
+    lines = [rank.plain(line.split("  (")[0].split("->")[-1].strip()) for text in explained for line in text.splitlines()
+             if "(cost=" in line]
     named = {rank.plain(c["name"]) for c in profile.report(b.tailor, b.traces + "/agent-off-0.tlr")["components"] if c["level"] == "node"}
     for line in lines:
         if line not in named:
