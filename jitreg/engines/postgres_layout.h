@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where things stand in the memory of a PostgreSQL server: offsets of members and tags of nodes, a table for each major version.  They are
- * what the server's own headers say; postgres_layout.sh writes postgres_layout.c from them.  Struct Instrumentation is not among them.
+ * what the server's own headers say; postgres_layout.sh writes postgres_layout.c from them.
  * Context: any.
  */
 #ifndef JITREG_POSTGRES_LAYOUT_H
@@ -18,6 +18,7 @@
 	X(query_state, QueryDesc, estate) \
 	X(query_root, QueryDesc, planstate) \
 	X(query_destination, QueryDesc, dest) \
+	X(query_counts, QueryDesc, instrument_options) \
 	X(destination_function, DestReceiver, receiveSlot) \
 	X(destination_kind, DestReceiver, mydest) \
 	X(statement_tree, PlannedStmt, planTree) \
@@ -33,6 +34,11 @@
 	X(node_function, PlanState, ExecProcNodeReal) \
 	X(node_left, PlanState, lefttree) \
 	X(node_right, PlanState, righttree) \
+	X(node_counts, PlanState, instrument) \
+	X(counts_running, Instrumentation, running) \
+	X(counts_rows_now, Instrumentation, tuplecount) \
+	X(counts_rows, Instrumentation, ntuples) \
+	X(counts_loops, Instrumentation, nloops) \
 	X(node_init_plans, PlanState, initPlan) \
 	X(node_subplans, PlanState, subPlan) \
 	X(plan_startup_cost, Plan, startup_cost) \

@@ -213,6 +213,33 @@ int64_t postgres_node_rows(const struct postgres_node *n)
 	return n->rows >= 0 && n->rows < 9e18 ? (int64_t)(n->rows + 0.5) : -1;
 }
 
+bool postgres_query_is_counted(const struct postgres_reader *r, uint64_t query)
+{
+	int32_t options;
+
+	return read_field_at(r, query, r->layout->query_counts, &options, sizeof(options)) && options;
+}
+
+bool postgres_node_counts(const struct postgres_reader *r, const struct postgres_node *n, double *rows, double *loops)
+{
+	const struct postgres_layout *l = r->layout;
+	uint64_t counts;
+	uint8_t running;
+	double now;
+
+	if (!read_field_at(r, n->address, l->node_counts, &counts, sizeof(counts)) ||
+	    !read_field_at(r, counts, l->counts_running, &running, sizeof(running)) ||
+	    !read_field_at(r, counts, l->counts_rows_now, &now, sizeof(now)) ||
+	    !read_field_at(r, counts, l->counts_rows, rows, sizeof(*rows)) ||
+	    !read_field_at(r, counts, l->counts_loops, loops, sizeof(*loops)))
+		return false;
+	if (running) { /* a loop that has not ended */
+		*rows += now;
+		*loops += 1;
+	}
+	return *loops >= 1 && *rows >= 0 && *rows < 9e18;
+}
+
 uint64_t postgres_node_id(uint64_t query_id, const struct postgres_node *n)
 {
 	uint64_t hash = postgres_hash(query_id, &n->plan_node_id, sizeof(n->plan_node_id));

@@ -93,6 +93,11 @@ struct postgres_node {
 	uint32_t nr_functions;
 };
 
+/* Does the server count the rows of this query's nodes (EXPLAIN ANALYZE, auto_explain.log_analyze)? */
+bool postgres_query_is_counted(const struct postgres_reader *r, uint64_t query);
+/* Rows that a node has yielded in all of its loops so far, and how many these are.  false: it is not counted, or has not begun. */
+bool postgres_node_counts(const struct postgres_reader *r, const struct postgres_node *n, double *rows, double *loops);
+
 /* What the planner estimates, as EXPLAIN rounds it; -1: no number of rows. */
 int64_t postgres_node_rows(const struct postgres_node *n);
 

@@ -236,8 +236,10 @@ static void on_executor_end(void *query)
 	if (guest_is_on() && pg.nr_open) {
 		struct postgres_execution *e = find_execution((uint64_t)(uintptr_t)query);
 
-		if (e)
+		if (e) {
+			postgres_rows_register(e);
 			end_execution(e);
+		}
 	}
 	(pg.end_before ? pg.end_before : pg.end)(query);
 }

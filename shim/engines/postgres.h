@@ -57,6 +57,10 @@ extern struct postgres pg;
 void postgres_memory_reset_cache(void);
 struct postgres_reader postgres_memory_reader(void);
 
+/* ---- postgres_rows.c */
+/* Rows of the nodes of an execution that ends, where the server has counted them. */
+void postgres_rows_register(const struct postgres_execution *e);
+
 /* ---- postgres_process.c */
 /* Numbers of components that are in the trace: what was dropped is said again. */
 bool postgres_is_registered(uint64_t id);

@@ -2,6 +2,7 @@
 """See postgres-plan-nodes.sh.  postgres_plan_nodes.py BUILD"""
 import collections
 import csv
+import json
 import os
 import re
 import signal
@@ -120,6 +121,46 @@ def check_measured(b):
         fail(f"expected the clock to be read for the Function Scan, got {dict(found)}")
 
 
+def counted_rows(b, trace, tag):
+    """{name of a node: {(rows, estimated rows)}} of the query with this in its text."""
+    dump = subprocess.run([b.tailor, "dump", "--json", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
+    names, queries, of, counters, found = {}, set(), {}, {}, collections.defaultdict(set)
+    for r in map(json.loads, dump.splitlines()):
+        f = r["fields"]
+        if r["record"] == "COMPONENT":
+            names[f["component"]] = rank.plain(conditions.text_of(f["name"]))
+            if tag in (conditions.text_of(f["detail"]) or ""):
+                queries.add(f["component"])
+        elif r["record"] == "LINK":
+            of[f["lower"]] = f["upper"]
+        elif r["record"] == "COUNTER":
+            counters[f["component"], conditions.text_of(f["name"])] = f["value"]
+    for (node, name), value in counters.items():
+        if name == "rows" and of.get(node) in queries:
+            found[names[node]].add((value, counters[node, "estimated rows"]))
+    return found
+
+
+def check_rows(b):
+    """Where the server counts rows, they are the nodes', of all loops: as EXPLAIN ANALYZE prints them, also if nothing prints them."""
+    text, trace = b.texts["q03"].strip().rstrip(";"), b.traces + "/rows.tlr"
+    tagged = text.replace("select", "select /* auto_explained */", 1)
+    with b.c.server(tailor=[b.tailor, "run", "-q", "-o", trace, "--"]), b.c.session("rows", nodes.options("off", 0)) as s:
+        explained = s.run("explain analyze " + text + ";")
+        s.run("load 'auto_explain'; set auto_explain.log_analyze = on; set auto_explain.log_min_duration = '1h'; " + tagged + ";")
+        s.run("set auto_explain.log_min_duration = -1; " + b.texts["q01"])
+    wanted = [(rank.plain(m[1]), int(m[2]), float(m[3]), int(m[4])) for m in re.finditer(
+        r"^ *(?:-> +)?(\S.*?)  \(cost=\S+ rows=(\d+) width=\d+\) \(actual time=\S+ rows=([\d.]+) loops=(\d+)\)", explained, re.M)]
+    for tag in ("explain analyze", "auto_explained"):
+        found = counted_rows(b, trace, tag)
+        for name, estimate, rows, loops in wanted:  # EXPLAIN's are means of the loops, rounded
+            if not any(abs(n - rows * loops) <= loops and abs(e - estimate * loops) <= loops for n, e in found[name]):
+                fail(f"{tag}: EXPLAIN ANALYZE has {rows} of {estimate} rows in {loops} loops of {name}, the trace {found[name]}")
+    if counted_rows(b, trace, "l_returnflag"):
+        fail("a query that the server does not count has rows")
+    print(f"rows of {len(wanted)} nodes are those of EXPLAIN ANALYZE")
+
+
 def check_page(b):
     """The commands of docs/postgresql.md, as on a machine with Debian's own cluster."""
     folder = b.c.folder + "/page"
@@ -164,6 +205,7 @@ def main():
         check_names(b)
         check_errors(b)
         check_measured(b)
+        check_rows(b)
         check_page(b)
     if faults:
         print("\n".join(faults))

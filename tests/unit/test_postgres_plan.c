@@ -453,6 +453,39 @@ static void expressions_end(void **unused)
 	assert_string_equal(detail_of_last(scan), "");
 }
 
+static bool read_counts(uint64_t node, double *rows, double *loops)
+{
+	assert_int_equal(walk(node), POSTGRES_OK);
+	return postgres_node_counts(&reader, &seen[0], rows, loops);
+}
+
+static void rows_are_of_all_loops(void **unused)
+{
+	uint64_t scan = new_node(POSTGRES_SEQ_SCAN, 1), counts = take(512);
+	double rows = 70, loops = 3, now = 5, not_a_number = __builtin_nan("");
+
+	(void)unused;
+	assert_false(postgres_query_is_counted(&reader, query_address));
+	assert_false(read_counts(scan, &rows, &loops));
+	put4(query_address, l->query_counts, 4);
+	assert_true(postgres_query_is_counted(&reader, query_address));
+	put8(scan, l->node_counts, counts);
+	assert_false(read_counts(scan, &rows, &loops)); /* it has not begun */
+	rows = 70, loops = 3;
+	put(counts, l->counts_rows, &rows, 8);
+	put(counts, l->counts_loops, &loops, 8);
+	put(counts, l->counts_rows_now, &now, 8);
+	assert_true(read_counts(scan, &rows, &loops));
+	assert_true(rows == 70 && loops == 3);
+	put(counts, l->counts_running, "\1", 1);
+	assert_true(read_counts(scan, &rows, &loops));
+	assert_true(rows == 75 && loops == 4);
+	put(counts, l->counts_rows, &not_a_number, 8);
+	assert_false(read_counts(scan, &rows, &loops));
+	put8(scan, l->node_counts, 0xfffffffffffffff8);
+	assert_false(read_counts(scan, &rows, &loops));
+}
+
 static void a_cycle_ends(void **unused)
 {
 	uint64_t a = new_node(POSTGRES_SORT, 1), b = new_node(POSTGRES_LIMIT, 2), both[2] = { a, b };
@@ -734,6 +767,7 @@ int main(void)
 		cmocka_unit_test_setup(conditions_are_explains, setup),
 		cmocka_unit_test_setup(constants_are_sqls, setup),
 		cmocka_unit_test_setup(expressions_end, setup),
+		cmocka_unit_test_setup(rows_are_of_all_loops, setup),
 		cmocka_unit_test_setup(a_cycle_ends, setup),
 		cmocka_unit_test_setup(ten_thousand_children_are_too_many, setup),
 		cmocka_unit_test_setup(what_is_no_node_is_refused, setup),
