@@ -23,6 +23,9 @@
 	X(EXECUTOR_FINISH, "standard_ExecutorFinish") \
 	X(EXEC_SCAN, "ExecScan") \
 	X(CACHE_CONTEXT, "CacheMemoryContext") \
+	X(ASYNC_REQUEST, "ExecAsyncRequest") \
+	X(ASYNC_CONFIGURE_WAIT, "ExecAsyncConfigureWait") \
+	X(ASYNC_NOTIFY, "ExecAsyncNotify") \
 	X(MULTI_EXEC_HASH, "MultiExecHash") \
 	X(MULTI_EXEC_BITMAP_INDEX_SCAN, "MultiExecBitmapIndexScan") \
 	X(MULTI_EXEC_BITMAP_AND, "MultiExecBitmapAnd") \

@@ -46,6 +46,7 @@
 	X(plan_rows, Plan, plan_rows) \
 	X(plan_width, Plan, plan_width) \
 	X(plan_parallel_aware, Plan, parallel_aware) \
+	X(plan_asynchronous, Plan, async_capable) \
 	X(plan_id, Plan, plan_node_id) \
 	X(plan_targets, Plan, targetlist) \
 	X(plan_filter, Plan, qual) \
@@ -72,6 +73,8 @@
 	X(relation_name, FormData_pg_class, relname) \
 	X(append_members, AppendState, appendplans) \
 	X(append_nr, AppendState, as_nplans) \
+	X(append_requests, AppendState, as_asyncrequests) \
+	X(request_node, AsyncRequest, requestee) \
 	X(merge_append_members, MergeAppendState, mergeplans) \
 	X(merge_append_nr, MergeAppendState, ms_nplans) \
 	X(bitmap_and_members, BitmapAndState, bitmapplans) \

@@ -187,6 +187,8 @@ void postgres_node_name(const struct postgres_reader *r, const struct postgres_q
 	n->name[0] = 0;
 	if (postgres_read_u8(r, n->plan, l->plan_parallel_aware))
 		sql_out_text(&o, "Parallel ");
+	if (postgres_read_u8(r, n->plan, l->plan_asynchronous))
+		sql_out_text(&o, "Async ");
 	append_node_type(&o, r, n);
 	if (n->type == POSTGRES_INDEX_SCAN || n->type == POSTGRES_INDEX_ONLY_SCAN) {
 		bool only = n->type == POSTGRES_INDEX_ONLY_SCAN;

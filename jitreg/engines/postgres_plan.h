@@ -89,9 +89,18 @@ struct postgres_node {
 	char name[POSTGRES_NAME_BYTES];	    /* as EXPLAIN prints it: "Seq Scan on lineitem" */
 	uint64_t subplan; /* the SubPlanState by which it is called, or 0 */
 	const struct postgres_way *way; /* from the root on, up to itself at depth; only while it is visited */
+	uint64_t request; /* the AsyncRequest by which an Append asks it, without waiting for it; 0: it does not */
 	uint64_t functions[POSTGRES_FUNCTIONS_MAX]; /* that work on it; the first one is ExecProcNodeReal */
 	uint32_t nr_functions;
 };
+
+/*
+ * A request for a node's rows that may have to be waited for (n->request) is an object of its own, below the node and with its component:
+ * frames of the functions that work on it hold its address, and not the node's.  Its functions: those, and the node's.  Returns how many.
+ */
+#define POSTGRES_REQUEST_FUNCTIONS (POSTGRES_FUNCTIONS_MAX + 3)
+uint32_t postgres_request_functions(const struct postgres_reader *r, const struct postgres_node *n,
+				    uint64_t to[POSTGRES_REQUEST_FUNCTIONS]);
 
 /* Does the server count the rows of this query's nodes (EXPLAIN ANALYZE, auto_explain.log_analyze)? */
 bool postgres_query_is_counted(const struct postgres_reader *r, uint64_t query);

@@ -93,6 +93,19 @@ static int register_node_component(const struct visit *v, uint64_t id, const str
 	return ret;
 }
 
+/* Work on a request is its node's. */
+static void register_request(const struct postgres_reader *r, const struct postgres_node *n,
+			     const struct jitreg_object_component components[COMPONENTS])
+{
+	uint64_t address[POSTGRES_REQUEST_FUNCTIONS];
+	struct jitreg_function functions[POSTGRES_REQUEST_FUNCTIONS];
+	uint32_t nr = postgres_request_functions(r, n, address);
+
+	for (uint32_t i = 0; i < nr; i++)
+		functions[i].address = address[i];
+	jitreg_object(n->request, n->address, 0, functions, nr, components, COMPONENTS);
+}
+
 static int register_plan_node(void *context, const struct postgres_node *n)
 {
 	const struct visit *v = context;
@@ -110,6 +123,8 @@ static int register_plan_node(void *context, const struct postgres_node *n)
 	components[1] = (struct jitreg_object_component){ POSTGRES_LEVEL_QUERY, v->query_id };
 	components[2] = (struct jitreg_object_component){ POSTGRES_LEVEL_SESSION, pg.pid };
 	jitreg_object(n->address, n->upper, 0, functions, n->nr_functions, components, COMPONENTS);
+	if (n->request)
+		register_request(v->r, n, components);
 	return 0;
 }
 

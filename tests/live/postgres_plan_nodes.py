@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 sys.path[:0] = ["tests", "tests/postgres"]
 import cluster
@@ -161,6 +162,47 @@ def check_rows(b):
     print(f"rows of {len(wanted)} nodes are those of EXPLAIN ANALYZE")
 
 
+FOREIGN = """create extension postgres_fdw; create table own(k int, v float8) partition by range (k);
+create user self superuser; do $$ begin for i in 1..2 loop
+  execute format('create server s%s foreign data wrapper postgres_fdw options (host %L, port %L, dbname %L, async_capable %L)', i, '{socket}', '{port}', 'postgres', 'true');
+  execute format('create user mapping for postgres server s%s options (user %L, password_required %L)', i, 'self', 'false');
+  execute format('create table l%s as select n + %s k, random() v from generate_series(1, 60000) n', i, 60000 * i - 60000);
+  execute format('create foreign table own%s partition of own for values from (%s) to (%s) server s%s options (table_name %L, fetch_size %L)',
+                 i, 60000 * i - 59999, 60000 * i + 1, i, 'l' || i, '1000');
+end loop; end $$; analyze l1; analyze l2; analyze own;"""
+
+
+def check_asynchronous(b):
+    """An Append asks foreign scans without waiting for them, by functions that are no node's: their work is the scans'."""
+    if not os.path.exists(subprocess.run([b.c.bin + "/pg_config", "--sharedir"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip() +
+                          "/extension/postgres_fdw.control"):
+        return print("without foreign scans: postgres_fdw is not installed")
+    found = collections.Counter()
+    query = "select count(*), sum(sqrt(v)) from own where v::text like '%7%';"
+
+    def record(seconds):
+        trace = b.traces + "/foreign.tlr"
+        with b.c.server(tailor=[b.tailor, "run", "-q", "-o", trace, "--"]), b.c.session("foreign", nodes.options("off", 0)) as s:
+            if not s.run("select 1 from pg_extension where extname = 'postgres_fdw';").strip():
+                s.run(FOREIGN.replace("{socket}", b.c.socket).replace("{port}", str(b.c.port)))
+            if "Async Foreign Scan" not in s.run("explain " + query):
+                return fail("expected a plan with asynchronous foreign scans: " + s.run("explain " + query)) or 1 << 30
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                s.run(query)
+            pid = s.pid
+        found.clear()
+        for sample in profile.samples(b.tailor, trace):
+            if sample.pid == pid and "own" in sample.query:
+                found[sample.node.split(" on ")[0]] += 1
+        return found["Append"] + found["Async Foreign Scan"]
+
+    evidence.gather(200, record)
+    print(f"asynchronous foreign scans: {dict(found)}")
+    if found["Append"] > 0.2 * found["Async Foreign Scan"]:
+        fail(f"expected the work of foreign scans to be theirs and not their Append's, got {dict(found)}")
+
+
 def check_page(b):
     """The commands of docs/postgresql.md, as on a machine with Debian's own cluster."""
     folder = b.c.folder + "/page"
@@ -206,6 +248,7 @@ def main():
         check_errors(b)
         check_measured(b)
         check_rows(b)
+        check_asynchronous(b)
         check_page(b)
     if faults:
         print("\n".join(faults))

@@ -486,6 +486,32 @@ static void rows_are_of_all_loops(void **unused)
 	assert_false(read_counts(scan, &rows, &loops));
 }
 
+static void requests_are_of_foreign_scans(void **unused)
+{
+	uint64_t append = new_node(POSTGRES_APPEND, 0), member[2] = { new_node(POSTGRES_SEQ_SCAN, 1), new_node(POSTGRES_FOREIGN_SCAN, 2) };
+	uint64_t requests = take(16), request = take(64), functions[POSTGRES_REQUEST_FUNCTIONS];
+
+	(void)unused;
+	set_members(append, member, 2);
+	assert_int_equal(walk(append), POSTGRES_OK);
+	assert_int_equal(seen[2].request, 0);
+	put8(append, l->append_requests, requests);
+	put8(requests, 8, request);
+	put8(request, l->request_node, member[1]);
+	code.symbol[POSTGRES_ASYNC_NOTIFY] = TEXT + 8;
+	assert_int_equal(walk(append), POSTGRES_OK);
+	assert_int_equal(seen[1].request, 0);
+	assert_int_equal(seen[2].request, request);
+	assert_int_equal(postgres_request_functions(&reader, &seen[2], functions), seen[2].nr_functions + 1);
+	assert_int_equal(functions[seen[2].nr_functions], TEXT + 8);
+	put8(request, l->request_node, member[0]);
+	assert_int_equal(walk(append), POSTGRES_OK);
+	assert_int_equal(seen[2].request, 0);
+	put8(append, l->append_requests, 0xfffffffffffffff8);
+	assert_int_equal(walk(append), POSTGRES_OK);
+	assert_int_equal(seen[2].request, 0);
+}
+
 static void a_cycle_ends(void **unused)
 {
 	uint64_t a = new_node(POSTGRES_SORT, 1), b = new_node(POSTGRES_LIMIT, 2), both[2] = { a, b };
@@ -768,6 +794,7 @@ int main(void)
 		cmocka_unit_test_setup(constants_are_sqls, setup),
 		cmocka_unit_test_setup(expressions_end, setup),
 		cmocka_unit_test_setup(rows_are_of_all_loops, setup),
+		cmocka_unit_test_setup(requests_are_of_foreign_scans, setup),
 		cmocka_unit_test_setup(a_cycle_ends, setup),
 		cmocka_unit_test_setup(ten_thousand_children_are_too_many, setup),
 		cmocka_unit_test_setup(what_is_no_node_is_refused, setup),

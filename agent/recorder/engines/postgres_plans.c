@@ -67,17 +67,28 @@ static bool keep_unsaid_node(struct reading *g, const struct postgres_node *n, u
 	return true;
 }
 
+/* There is room for it. */
+static void add_plan_object(struct postgres_plan *p, uint64_t address, uint64_t upper, uint64_t id, const uint64_t *function, uint32_t nr)
+{
+	p->node[p->nr++] = (struct postgres_plan_node){ .address = address, .upper = upper, .id = id, .first_function = p->nr_functions,
+							.nr_functions = nr };
+	memcpy(p->function + p->nr_functions, function, nr * sizeof(*function));
+	p->nr_functions += nr;
+}
+
 static int add_plan_node(void *context, const struct postgres_node *n)
 {
 	struct reading *g = context;
 	struct postgres_plan *p = g->p;
 	const struct postgres_plan_node *owner;
-	uint64_t id = postgres_node_id(p->id, n);
+	const struct postgres_reader r = postgres_server_reader(g->e, g->b);
+	uint64_t id = postgres_node_id(p->id, n), request[POSTGRES_REQUEST_FUNCTIONS];
 
 	if (find_plan_node(p, n->address)) /* a subplan that several nodes call */
 		return 0;
-	if (!make_array_room((void **)&p->node, p->nr + 1, &g->nodes_capacity, sizeof(*p->node)) ||
-	    !make_array_room((void **)&p->function, p->nr_functions + n->nr_functions, &g->functions_capacity, sizeof(*p->function))) {
+	if (!make_array_room((void **)&p->node, p->nr + 2, &g->nodes_capacity, sizeof(*p->node)) ||
+	    !make_array_room((void **)&p->function, p->nr_functions + n->nr_functions + POSTGRES_REQUEST_FUNCTIONS, &g->functions_capacity,
+			     sizeof(*p->function))) {
 		g->no_memory = true;
 		return 1;
 	}
@@ -86,10 +97,9 @@ static int add_plan_node(void *context, const struct postgres_node *n)
 		g->no_memory = true;
 		return 1;
 	}
-	p->node[p->nr++] = (struct postgres_plan_node){ .address = n->address, .upper = n->upper, .id = id,
-							.first_function = p->nr_functions, .nr_functions = n->nr_functions };
-	memcpy(p->function + p->nr_functions, n->functions, n->nr_functions * sizeof(*n->functions));
-	p->nr_functions += n->nr_functions;
+	add_plan_object(p, n->address, n->upper, id, n->functions, n->nr_functions);
+	if (n->request) /* work on it is its node's */
+		add_plan_object(p, n->request, n->address, id, request, postgres_request_functions(&r, n, request));
 	return 0;
 }
 
@@ -134,8 +144,7 @@ static void notice_incomplete_plan(struct engines *e, const struct postgres_back
 
 static int count_plan_node(void *context, const struct postgres_node *n)
 {
-	(void)n;
-	++*(uint32_t *)context;
+	*(uint32_t *)context += 1 + (n->request != 0);
 	return 0;
 }
 
