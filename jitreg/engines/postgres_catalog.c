@@ -19,6 +19,38 @@ struct block {
 	uint64_t set, before, next, free, end;
 };
 
+/* Comparisons of the commonest types, by numbers that no version changes: short queries need no other operator, and so no search. */
+enum { COMPARISONS = 6 };
+static const char *const comparison_names[COMPARISONS] = { "=", "<>", "<", "<=", ">=", ">" };
+static const uint16_t comparisons[][COMPARISONS] = {
+	{ 96, 518, 97, 523, 525, 521 },		    /* int4 */
+	{ 410, 411, 412, 414, 415, 413 },	    /* int8 */
+	{ 94, 519, 95, 522, 524, 520 },		    /* int2 */
+	{ 15, 36, 37, 80, 82, 76 },		    /* int4 and int8 */
+	{ 416, 417, 418, 420, 430, 419 },	    /* int8 and int4 */
+	{ 98, 531, 664, 665, 667, 666 },	    /* text */
+	{ 1054, 1057, 1058, 1059, 1061, 1060 },	    /* bpchar */
+	{ 93, 643, 660, 661, 663, 662 },	    /* name */
+	{ 607, 608, 609, 611, 612, 610 },	    /* oid */
+	{ 91, 85, 58, 1694, 1695, 59 },		    /* bool */
+	{ 670, 671, 672, 673, 675, 674 },	    /* float8 */
+	{ 1752, 1753, 1754, 1755, 1757, 1756 },	    /* numeric */
+	{ 1093, 1094, 1095, 1096, 1098, 1097 },	    /* date */
+	{ 2060, 2061, 2062, 2063, 2065, 2064 },	    /* timestamp */
+	{ 1320, 1321, 1322, 1323, 1325, 1324 },	    /* timestamptz */
+	{ 2347, 2350, 2345, 2346, 2348, 2349 },	    /* date and timestamp */
+	{ 2972, 2973, 2974, 2976, 2977, 2975 },	    /* uuid */
+};
+
+static const char *find_comparison(uint32_t number)
+{
+	for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++)
+		for (int n = 0; n < COMPARISONS; n++)
+			if (comparisons[i][n] == number)
+				return comparison_names[n];
+	return NULL;
+}
+
 void postgres_catalog_begin(struct postgres_catalog *c, uint64_t backend)
 {
 	c->backend = backend;
@@ -122,12 +154,13 @@ static void search_cache(const struct postgres_reader *r)
 
 const char *postgres_catalog_name(const struct postgres_reader *r, enum postgres_catalog_table table, uint32_t number)
 {
+	const char *comparison = table == POSTGRES_CATALOG_FUNCTIONS ? NULL : find_comparison(number);
 	struct postgres_catalog *c = r->catalog;
 	uint64_t key;
 	uint32_t at;
 
-	if (!c || !number)
-		return NULL;
+	if (comparison || !c || !number)
+		return comparison;
 	key = key_of_row(c, table, number);
 	at = find_row(c, key);
 	if (c->row[at].key != key && c->nr_searches++ < SEARCHES_MAX) {

@@ -337,7 +337,7 @@ static void set_tables(void)
 	put8(statement, l->statement_range_table, new_list(entry, 2));
 }
 
-/* A backend's cache with one block, in it the operator 96. */
+/* A backend's cache with one block, in it the operator 4243. */
 static void set_cache(struct postgres_catalog *catalog)
 {
 	uint64_t variable = take(8), context = take(256), block = take(1024), cached = block + 48, row = cached + 256;
@@ -354,8 +354,8 @@ static void set_cache(struct postgres_catalog *catalog)
 	put4(cached, (uint16_t)(l->cached_tuple + l->tuple_table), POSTGRES_CATALOG_OPERATORS);
 	put8(cached, (uint16_t)(l->cached_tuple + l->tuple_header), row);
 	put(row, l->header_bytes, "\30", 1);
-	put4(row, 24, 96);
-	put(row, (uint16_t)(24 + l->operator_name), "=", 2);
+	put4(row, 24, 4243);
+	put(row, (uint16_t)(24 + l->operator_name), "@@", 3);
 }
 
 static char detail_text[POSTGRES_DETAIL_BYTES];
@@ -396,6 +396,9 @@ static void conditions_are_explains(void **unused)
 	both[0] = new_operation(4242, new_variable(1, 1), new_constant(701, value));
 	put8(plan_of(scan), l->plan_filter, new_list(both, 1));
 	assert_string_equal(detail_of_last(scan), "Filter: (a operator_4242 0.5); ");
+	both[0] = new_operation(4243, new_variable(1, 1), new_constant(701, value));
+	put8(plan_of(scan), l->plan_filter, new_list(both, 1));
+	assert_string_equal(detail_of_last(scan), "Filter: (a @@ 0.5); ");
 	put8(target, l->target_expression, new_variable(2, 1));
 	put8(plan_of(outer), l->plan_targets, new_list(&target, 1));
 	put8(plan_of(join), l->plan_left, plan_of(outer));
