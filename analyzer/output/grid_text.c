@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DETAIL_LINES 3 /* that a name's detail has below it */
+#define DETAIL_BYTES 2048
 #define INTERVAL_WIDTH 11 /* "12.3-45.6 %" */
 #define TEXT_MIN 8
 #define TEXT_WANTED 16 /* names of rows say enough with so many, */
@@ -362,6 +364,23 @@ static void put_row_line(const struct grid *g, const struct page *p, size_t row,
 	fputc('\n', p->to);
 }
 
+/* Below its cell, on as many lines as are given to it, up to the page's right end. */
+static void put_detail(const struct page *p, const char *detail, int at, int width)
+{
+	const int columns = p->columns - at > width ? p->columns - at : width;
+	char words[DETAIL_BYTES];
+
+	page_cut(p, detail, DETAIL_LINES * columns, words, sizeof(words));
+	put_blanks(p, at);
+	page_style(p, "2");
+	if (p->columns - at >= width)
+		page_put_words(p, words, at, at);
+	else
+		page_put(p, words, width);
+	page_style(p, "0");
+	fputc('\n', p->to);
+}
+
 static void put_details(const struct grid *g, const struct page *p, size_t row)
 {
 	int at = 0;
@@ -376,11 +395,7 @@ static void put_details(const struct grid *g, const struct page *p, size_t row)
 		at += at ? c->gap : 0;
 		if (cell->detail && *cell->detail) {
 			prefix = page_branches_width(p, cell->prefix, c->width);
-			put_blanks(p, at + prefix);
-			page_style(p, "2");
-			page_put(p, cell->detail, c->width - prefix);
-			page_style(p, "0");
-			fputc('\n', p->to);
+			put_detail(p, cell->detail, at + prefix, c->width - prefix);
 		}
 		at += c->width + frame_width(g, p, i);
 	}

@@ -17,11 +17,15 @@
 #define POSTGRES_CODE_ENTRIES 96
 #define POSTGRES_CODE_BEGINS 64
 
-/* Exported functions of the server that have a part in it. */
+/* Exported functions and variables of the server that have a part in it. */
 #define POSTGRES_SYMBOLS(X) \
 	X(EXECUTOR_RUN, "standard_ExecutorRun") \
 	X(EXECUTOR_FINISH, "standard_ExecutorFinish") \
 	X(EXEC_SCAN, "ExecScan") \
+	X(CACHE_CONTEXT, "CacheMemoryContext") \
+	X(ASYNC_REQUEST, "ExecAsyncRequest") \
+	X(ASYNC_CONFIGURE_WAIT, "ExecAsyncConfigureWait") \
+	X(ASYNC_NOTIFY, "ExecAsyncNotify") \
 	X(MULTI_EXEC_HASH, "MultiExecHash") \
 	X(MULTI_EXEC_BITMAP_INDEX_SCAN, "MultiExecBitmapIndexScan") \
 	X(MULTI_EXEC_BITMAP_AND, "MultiExecBitmapAnd") \
@@ -56,6 +60,7 @@ struct postgres_reader {
 	void *context;
 	const struct postgres_layout *layout;
 	struct postgres_code *code; /* of the server; learns */
+	struct postgres_catalog *catalog; /* likewise; NULL: operators and functions have no names */
 };
 
 /* r->code of a server whose first page is mapped at base; symbol: filled by the caller before or after.  false: that is no such program. */

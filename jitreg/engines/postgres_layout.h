@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where things stand in the memory of a PostgreSQL server: offsets of members and tags of nodes, a table for each major version.  They are
- * what the server's own headers say; postgres_layout.sh writes postgres_layout.c from them.  Struct Instrumentation is not among them.
+ * what the server's own headers say; postgres_layout.sh writes postgres_layout.c from them.
  * Context: any.
  */
 #ifndef JITREG_POSTGRES_LAYOUT_H
@@ -18,6 +18,7 @@
 	X(query_state, QueryDesc, estate) \
 	X(query_root, QueryDesc, planstate) \
 	X(query_destination, QueryDesc, dest) \
+	X(query_counts, QueryDesc, instrument_options) \
 	X(destination_function, DestReceiver, receiveSlot) \
 	X(destination_kind, DestReceiver, mydest) \
 	X(statement_tree, PlannedStmt, planTree) \
@@ -33,6 +34,11 @@
 	X(node_function, PlanState, ExecProcNodeReal) \
 	X(node_left, PlanState, lefttree) \
 	X(node_right, PlanState, righttree) \
+	X(node_counts, PlanState, instrument) \
+	X(counts_running, Instrumentation, running) \
+	X(counts_rows_now, Instrumentation, tuplecount) \
+	X(counts_rows, Instrumentation, ntuples) \
+	X(counts_loops, Instrumentation, nloops) \
 	X(node_init_plans, PlanState, initPlan) \
 	X(node_subplans, PlanState, subPlan) \
 	X(plan_startup_cost, Plan, startup_cost) \
@@ -40,7 +46,12 @@
 	X(plan_rows, Plan, plan_rows) \
 	X(plan_width, Plan, plan_width) \
 	X(plan_parallel_aware, Plan, parallel_aware) \
+	X(plan_asynchronous, Plan, async_capable) \
 	X(plan_id, Plan, plan_node_id) \
+	X(plan_targets, Plan, targetlist) \
+	X(plan_filter, Plan, qual) \
+	X(plan_left, Plan, lefttree) \
+	X(plan_right, Plan, righttree) \
 	X(join_type, Join, jointype) \
 	X(agg_strategy, Agg, aggstrategy) \
 	X(agg_split, Agg, aggsplit) \
@@ -62,6 +73,8 @@
 	X(relation_name, FormData_pg_class, relname) \
 	X(append_members, AppendState, appendplans) \
 	X(append_nr, AppendState, as_nplans) \
+	X(append_requests, AppendState, as_asyncrequests) \
+	X(request_node, AsyncRequest, requestee) \
 	X(merge_append_members, MergeAppendState, mergeplans) \
 	X(merge_append_nr, MergeAppendState, ms_nplans) \
 	X(bitmap_and_members, BitmapAndState, bitmapplans) \
@@ -80,6 +93,88 @@
 	X(range_names, RangeTblEntry, eref) \
 	X(range_cte, RangeTblEntry, ctename) \
 	X(alias_name, Alias, aliasname) \
+	X(alias_columns, Alias, colnames) \
+	X(string_text, String, sval) \
+	X(index_condition, IndexScan, indexqualorig) \
+	X(index_order, IndexScan, indexorderbyorig) \
+	X(index_only_condition, IndexOnlyScan, indexqual) \
+	X(index_only_targets, IndexOnlyScan, indextlist) \
+	X(bitmap_index_condition, BitmapIndexScan, indexqualorig) \
+	X(bitmap_recheck, BitmapHeapScan, bitmapqualorig) \
+	X(tid_condition, TidScan, tidquals) \
+	X(tid_range_condition, TidRangeScan, tidrangequals) \
+	X(foreign_targets, ForeignScan, fdw_scan_tlist) \
+	X(function_calls, FunctionScan, functions) \
+	X(function_call, RangeTblFunction, funcexpr) \
+	X(subquery_scan_plan, SubqueryScan, subplan) \
+	X(append_plans, Append, appendplans) \
+	X(merge_append_plans, MergeAppend, mergeplans) \
+	X(merge_append_nr_keys, MergeAppend, numCols) \
+	X(merge_append_keys, MergeAppend, sortColIdx) \
+	X(merge_append_operators, MergeAppend, sortOperators) \
+	X(join_filter, Join, joinqual) \
+	X(merge_condition, MergeJoin, mergeclauses) \
+	X(hash_condition, HashJoin, hashclauses) \
+	X(loop_parameters, NestLoop, nestParams) \
+	X(loop_parameter_number, NestLoopParam, paramno) \
+	X(loop_parameter_value, NestLoopParam, paramval) \
+	X(memoize_keys, Memoize, param_exprs) \
+	X(result_condition, Result, resconstantqual) \
+	X(sort_nr_keys, Sort, numCols) \
+	X(sort_keys, Sort, sortColIdx) \
+	X(sort_operators, Sort, sortOperators) \
+	X(agg_nr_keys, Agg, numCols) \
+	X(agg_keys, Agg, grpColIdx) \
+	X(group_nr_keys, Group, numCols) \
+	X(group_keys, Group, grpColIdx) \
+	X(subplan_hashed, SubPlan, useHashTable) \
+	X(subplan_parameters, SubPlan, parParam) \
+	X(subplan_arguments, SubPlan, args) \
+	X(target_expression, TargetEntry, expr) \
+	X(variable_table, Var, varno) \
+	X(variable_column, Var, varattno) \
+	X(constant_type, Const, consttype) \
+	X(constant_value, Const, constvalue) \
+	X(constant_null, Const, constisnull) \
+	X(parameter_kind, Param, paramkind) \
+	X(parameter_number, Param, paramid) \
+	X(aggregate_function, Aggref, aggfnoid) \
+	X(aggregate_arguments, Aggref, args) \
+	X(aggregate_distinct, Aggref, aggdistinct) \
+	X(aggregate_star, Aggref, aggstar) \
+	X(aggregate_split, Aggref, aggsplit) \
+	X(window_function, WindowFunc, winfnoid) \
+	X(window_arguments, WindowFunc, args) \
+	X(call_function, FuncExpr, funcid) \
+	X(call_form, FuncExpr, funcformat) \
+	X(call_arguments, FuncExpr, args) \
+	X(operation_operator, OpExpr, opno) \
+	X(operation_arguments, OpExpr, args) \
+	X(any_operator, ScalarArrayOpExpr, opno) \
+	X(any_or, ScalarArrayOpExpr, useOr) \
+	X(any_arguments, ScalarArrayOpExpr, args) \
+	X(boolean_kind, BoolExpr, boolop) \
+	X(boolean_arguments, BoolExpr, args) \
+	X(relabel_argument, RelabelType, arg) \
+	X(case_whens, CaseExpr, args) \
+	X(case_else, CaseExpr, defresult) \
+	X(when_condition, CaseWhen, expr) \
+	X(when_result, CaseWhen, result) \
+	X(array_elements, ArrayExpr, elements) \
+	X(coalesce_arguments, CoalesceExpr, args) \
+	X(minmax_kind, MinMaxExpr, op) \
+	X(minmax_arguments, MinMaxExpr, args) \
+	X(null_kind, NullTest, nulltesttype) \
+	X(test_kind, BooleanTest, booltesttype) \
+	X(context_blocks, AllocSetContextHead, blocks) \
+	X(cached_tuple, CatCTup, tuple) \
+	X(cached_dead, CatCTup, dead) \
+	X(cached_negative, CatCTup, negative) \
+	X(tuple_table, HeapTupleData, t_tableOid) \
+	X(tuple_header, HeapTupleData, t_data) \
+	X(header_bytes, HeapTupleHeaderData, t_hoff) \
+	X(function_name, FormData_pg_proc, proname) \
+	X(operator_name, FormData_pg_operator, oprname) \
 	X(backend_change_count, PgBackendStatus, st_changecount) \
 	X(backend_pid, PgBackendStatus, st_procpid) \
 	X(backend_type, PgBackendStatus, st_backendType) \
@@ -146,7 +241,34 @@ enum postgres_node_type { POSTGRES_NODES(POSTGRES_NODE_INDEX_) POSTGRES_NR_NODES
 	X(subplan, SubPlan) \
 	X(state, EState) \
 	X(range, RangeTblEntry) \
-	X(alias, Alias)
+	X(alias, Alias) \
+	X(integers, IntList) \
+	X(string, String) \
+	X(target, TargetEntry) \
+	X(loop_parameter, NestLoopParam) \
+	X(range_function, RangeTblFunction) \
+	X(variable, Var) \
+	X(constant, Const) \
+	X(parameter, Param) \
+	X(aggregate, Aggref) \
+	X(window, WindowFunc) \
+	X(call, FuncExpr) \
+	X(operation, OpExpr) \
+	X(distinct, DistinctExpr) \
+	X(any, ScalarArrayOpExpr) \
+	X(boolean, BoolExpr) \
+	X(relabel, RelabelType) \
+	X(coerce_io, CoerceViaIO) \
+	X(coerce_array, ArrayCoerceExpr) \
+	X(coerce_domain, CoerceToDomain) \
+	X(collate, CollateExpr) \
+	X(case, CaseExpr) \
+	X(when, CaseWhen) \
+	X(array, ArrayExpr) \
+	X(coalesce, CoalesceExpr) \
+	X(minmax, MinMaxExpr) \
+	X(null_test, NullTest) \
+	X(boolean_test, BooleanTest)
 
 /* What a server's program prints for --version, in front of the number; it is among its constants. */
 #define POSTGRES_VERSION_TEXT "postgres (PostgreSQL) "

@@ -25,17 +25,30 @@ cat > "$work/layout.c" <<'PROGRAM'
 #include "postgres.h"
 #include "access/htup_details.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
 #include "executor/execdesc.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/plannodes.h"
 #include "utils/backend_status.h"
+#include "utils/catcache.h"
+#include "utils/memutils.h"
 #include "utils/portal.h"
 #include "utils/rel.h"
 #include "jitreg/engines/postgres_layout.h"
 #include <stddef.h>
 #include <stdio.h>
 #undef printf
+#if PG_VERSION_NUM < 150000
+#define String Value
+#define sval val.str
+#endif
+/* What utils/mmgr/aset.c has at the beginning of its contexts. */
+typedef struct {
+	MemoryContextData header;
+	void *blocks;
+} AllocSetContextHead;
 #define OFFSET(field, type, member) printf("\t\t." #field " = %zu,\n", offsetof(type, member));
 #define TAG(field, node) printf("\t\t.tag_" #field " = %d,\n", (int)T_##node);
 #define STATE(NAME, node, text) printf("\t\t\t[POSTGRES_" #NAME "] = %d,\n", (int)T_##node##State);

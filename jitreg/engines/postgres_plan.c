@@ -213,6 +213,46 @@ int64_t postgres_node_rows(const struct postgres_node *n)
 	return n->rows >= 0 && n->rows < 9e18 ? (int64_t)(n->rows + 0.5) : -1;
 }
 
+uint32_t postgres_request_functions(const struct postgres_reader *r, const struct postgres_node *n,
+				    uint64_t to[POSTGRES_REQUEST_FUNCTIONS])
+{
+	static const enum postgres_symbol symbols[] = { POSTGRES_ASYNC_REQUEST, POSTGRES_ASYNC_CONFIGURE_WAIT, POSTGRES_ASYNC_NOTIFY };
+	uint32_t nr = n->nr_functions;
+
+	memcpy(to, n->functions, nr * sizeof(*to));
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
+		if (r->code->symbol[symbols[i]])
+			to[nr++] = r->code->symbol[symbols[i]];
+	return nr;
+}
+
+bool postgres_query_is_counted(const struct postgres_reader *r, uint64_t query)
+{
+	int32_t options;
+
+	return read_field_at(r, query, r->layout->query_counts, &options, sizeof(options)) && options;
+}
+
+bool postgres_node_counts(const struct postgres_reader *r, const struct postgres_node *n, double *rows, double *loops)
+{
+	const struct postgres_layout *l = r->layout;
+	uint64_t counts;
+	uint8_t running;
+	double now;
+
+	if (!read_field_at(r, n->address, l->node_counts, &counts, sizeof(counts)) ||
+	    !read_field_at(r, counts, l->counts_running, &running, sizeof(running)) ||
+	    !read_field_at(r, counts, l->counts_rows_now, &now, sizeof(now)) ||
+	    !read_field_at(r, counts, l->counts_rows, rows, sizeof(*rows)) ||
+	    !read_field_at(r, counts, l->counts_loops, loops, sizeof(*loops)))
+		return false;
+	if (running) { /* a loop that has not ended */
+		*rows += now;
+		*loops += 1;
+	}
+	return *loops >= 1 && *rows >= 0 && *rows < 9e18;
+}
+
 uint64_t postgres_node_id(uint64_t query_id, const struct postgres_node *n)
 {
 	uint64_t hash = postgres_hash(query_id, &n->plan_node_id, sizeof(n->plan_node_id));
@@ -237,6 +277,7 @@ struct walk {
 	const struct postgres_reader *r;
 	const struct postgres_query *q;
 	struct level level[POSTGRES_DEPTH_MAX];
+	struct postgres_way way[POSTGRES_DEPTH_MAX];
 	uint32_t depth, nr_nodes;
 	struct postgres_node node;
 };
@@ -377,6 +418,21 @@ static enum postgres_end read_next_child(const struct postgres_reader *r, struct
 	}
 }
 
+/* Its Append has one for each member that can be asked so. */
+static uint64_t find_request(const struct walk *w)
+{
+	const struct postgres_layout *l = w->r->layout;
+	const struct level *owner = w->depth ? &w->level[w->depth - 1] : NULL;
+	uint64_t requests, request, node;
+
+	if (!owner || owner->type != POSTGRES_APPEND || owner->stage != MEMBERS || w->node.type != POSTGRES_FOREIGN_SCAN ||
+	    !read_field_at(w->r, owner->node, l->append_requests, &requests, sizeof(requests)) ||
+	    !read_list_element(w->r, requests, owner->next - 1, &request) ||
+	    !read_field_at(w->r, request, l->request_node, &node, sizeof(node)))
+		return 0;
+	return node == w->node.address ? request : 0;
+}
+
 static enum postgres_end
 visit_plan_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, const struct postgres_node *n), void *context, bool *stop)
 {
@@ -392,6 +448,9 @@ visit_plan_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, co
 		return end;
 	postgres_node_name(w->r, w->q, &w->node);
 	w->node.subplan = subplan;
+	w->node.request = find_request(w);
+	w->way[w->depth] = (struct postgres_way){ w->node.plan, subplan };
+	w->node.way = w->way;
 	*stop = visit(context, &w->node) != 0;
 	w->level[w->depth++] = (struct level){ .node = w->node.address, .type = w->node.type, .stage = UINT32_MAX };
 	return POSTGRES_OK;
@@ -400,7 +459,7 @@ visit_plan_node(struct walk *w, uint64_t subplan, int (*visit)(void *context, co
 enum postgres_end postgres_plan_walk(const struct postgres_reader *r, const struct postgres_query *q,
 				     int (*visit)(void *context, const struct postgres_node *n), void *context)
 {
-	struct walk w; /* 10 KB, which are not cleared */
+	struct walk w; /* 15 KB, which are not cleared */
 	enum postgres_end end;
 	bool stop = false;
 

@@ -18,7 +18,7 @@
 #define POSTGRES_DEPTH_MAX 256
 #define POSTGRES_NODES_MAX 4096
 #define POSTGRES_NAME_BYTES 256
-#define POSTGRES_DETAIL_BYTES 256
+#define POSTGRES_DETAIL_BYTES 640
 #define POSTGRES_TEXT_BYTES 61440 /* of a query: what is longer is cut */
 
 /* What reading ended with: 0 is success. */
@@ -70,6 +70,11 @@ enum postgres_role { POSTGRES_OUTER, POSTGRES_INNER, POSTGRES_MEMBER, POSTGRES_I
 /* The label of the edge between them. */
 const char *postgres_role_label(enum postgres_role role);
 
+/* A node on the way from the root to another: its Plan, and the SubPlanState by which it is called, or 0. */
+struct postgres_way {
+	uint64_t plan, subplan;
+};
+
 struct postgres_node {
 	uint64_t address; /* PlanState */
 	uint64_t owner;	  /* of the node that calls it, visited before; 0: it is the root */
@@ -83,9 +88,24 @@ struct postgres_node {
 	int32_t width;
 	char name[POSTGRES_NAME_BYTES];	    /* as EXPLAIN prints it: "Seq Scan on lineitem" */
 	uint64_t subplan; /* the SubPlanState by which it is called, or 0 */
+	const struct postgres_way *way; /* from the root on, up to itself at depth; only while it is visited */
+	uint64_t request; /* the AsyncRequest by which an Append asks it, without waiting for it; 0: it does not */
 	uint64_t functions[POSTGRES_FUNCTIONS_MAX]; /* that work on it; the first one is ExecProcNodeReal */
 	uint32_t nr_functions;
 };
+
+/*
+ * A request for a node's rows that may have to be waited for (n->request) is an object of its own, below the node and with its component:
+ * frames of the functions that work on it hold its address, and not the node's.  Its functions: those, and the node's.  Returns how many.
+ */
+#define POSTGRES_REQUEST_FUNCTIONS (POSTGRES_FUNCTIONS_MAX + 3)
+uint32_t postgres_request_functions(const struct postgres_reader *r, const struct postgres_node *n,
+				    uint64_t to[POSTGRES_REQUEST_FUNCTIONS]);
+
+/* Does the server count the rows of this query's nodes (EXPLAIN ANALYZE, auto_explain.log_analyze)? */
+bool postgres_query_is_counted(const struct postgres_reader *r, uint64_t query);
+/* Rows that a node has yielded in all of its loops so far, and how many these are.  false: it is not counted, or has not begun. */
+bool postgres_node_counts(const struct postgres_reader *r, const struct postgres_node *n, double *rows, double *loops);
 
 /* What the planner estimates, as EXPLAIN rounds it; -1: no number of rows. */
 int64_t postgres_node_rows(const struct postgres_node *n);

@@ -67,6 +67,7 @@ static struct postgres_execution *add_execution(uint64_t query)
 
 struct visit {
 	const struct postgres_reader *r;
+	const struct postgres_query *q;
 	uint64_t query_id;
 };
 
@@ -81,7 +82,7 @@ static int register_node_component(const struct visit *v, uint64_t id, const str
 	char detail[POSTGRES_DETAIL_BYTES];
 	int ret;
 
-	postgres_node_detail(v->r, n, detail);
+	postgres_node_detail(v->r, v->q, n, detail);
 	ret = jitreg_component(POSTGRES_LEVEL_NODE, id, n->name, detail, JITREG_COMPONENT_COMMON);
 
 	ret = ret ? ret : jitreg_link_to(jitreg_at(POSTGRES_LEVEL_NODE, id), jitreg_at(POSTGRES_LEVEL_QUERY, v->query_id), 1);
@@ -90,6 +91,19 @@ static int register_node_component(const struct visit *v, uint64_t id, const str
 	if (!ret && n->owner && n->depth && way.address[n->depth - 1] == n->owner)
 		ret = jitreg_edge(POSTGRES_LEVEL_NODE, id, way.id[n->depth - 1], n->order, postgres_role_label(n->role));
 	return ret;
+}
+
+/* Work on a request is its node's. */
+static void register_request(const struct postgres_reader *r, const struct postgres_node *n,
+			     const struct jitreg_object_component components[COMPONENTS])
+{
+	uint64_t address[POSTGRES_REQUEST_FUNCTIONS];
+	struct jitreg_function functions[POSTGRES_REQUEST_FUNCTIONS];
+	uint32_t nr = postgres_request_functions(r, n, address);
+
+	for (uint32_t i = 0; i < nr; i++)
+		functions[i].address = address[i];
+	jitreg_object(n->request, n->address, 0, functions, nr, components, COMPONENTS);
 }
 
 static int register_plan_node(void *context, const struct postgres_node *n)
@@ -109,6 +123,8 @@ static int register_plan_node(void *context, const struct postgres_node *n)
 	components[1] = (struct jitreg_object_component){ POSTGRES_LEVEL_QUERY, v->query_id };
 	components[2] = (struct jitreg_object_component){ POSTGRES_LEVEL_SESSION, pg.pid };
 	jitreg_object(n->address, n->upper, 0, functions, n->nr_functions, components, COMPONENTS);
+	if (n->request)
+		register_request(v->r, n, components);
 	return 0;
 }
 
@@ -116,7 +132,7 @@ static void register_query_and_plan(const struct postgres_reader *r, const struc
 {
 	struct jitreg_object_component components[2] = { { POSTGRES_LEVEL_QUERY, id }, { POSTGRES_LEVEL_SESSION, pg.pid } };
 	struct jitreg_function functions[2];
-	struct visit v = { r, id };
+	struct visit v = { r, q, id };
 	uint32_t nr = 0;
 
 	/* a worker may have several statements for its own part: its leader has said it */
@@ -128,6 +144,7 @@ static void register_query_and_plan(const struct postgres_reader *r, const struc
 	if (pg.symbol[POSTGRES_EXECUTOR_FINISH])
 		functions[nr++].address = pg.symbol[POSTGRES_EXECUTOR_FINISH];
 	jitreg_object(q->address, 0, 0, functions, nr, components, 2);
+	postgres_catalog_begin(&pg.catalog, pg.pid);
 	postgres_plan_walk(r, q, register_plan_node, &v);
 }
 
@@ -234,8 +251,10 @@ static void on_executor_end(void *query)
 	if (guest_is_on() && pg.nr_open) {
 		struct postgres_execution *e = find_execution((uint64_t)(uintptr_t)query);
 
-		if (e)
+		if (e) {
+			postgres_rows_register(e);
 			end_execution(e);
+		}
 	}
 	(pg.end_before ? pg.end_before : pg.end)(query);
 }

@@ -5,6 +5,7 @@
 
 #include "shim/engines/engines.h"
 
+#include "jitreg/engines/postgres_catalog.h"
 #include "jitreg/engines/postgres_plan.h"
 
 #define POSTGRES_EXECUTIONS 64 /* of a backend at a time: cursors, and queries in functions of queries */
@@ -46,6 +47,7 @@ struct postgres {
 	uint64_t said[POSTGRES_SAID];
 	uintptr_t page[POSTGRES_PAGES], heap_begin, heap_end, image_begin, image_end; /* image: the program's first segment */
 	struct postgres_code code;
+	struct postgres_catalog catalog;
 	char text[POSTGRES_TEXT_BYTES], work[POSTGRES_TEXT_BYTES], name[POSTGRES_NAME_BYTES];
 };
 extern struct postgres pg;
@@ -54,6 +56,10 @@ extern struct postgres pg;
 /* Before each use: pages may have gone since. */
 void postgres_memory_reset_cache(void);
 struct postgres_reader postgres_memory_reader(void);
+
+/* ---- postgres_rows.c */
+/* Rows of the nodes of an execution that ends, where the server has counted them. */
+void postgres_rows_register(const struct postgres_execution *e);
 
 /* ---- postgres_process.c */
 /* Numbers of components that are in the trace: what was dropped is said again. */

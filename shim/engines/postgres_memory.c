@@ -55,5 +55,6 @@ void postgres_memory_reset_cache(void)
 
 struct postgres_reader postgres_memory_reader(void)
 {
-	return (struct postgres_reader){ .read = read_own_memory, .layout = pg.layout, .code = &pg.code };
+	return (struct postgres_reader){ .read = read_own_memory, .layout = pg.layout, .code = &pg.code,
+					 .catalog = &pg.catalog };
 }

@@ -2,14 +2,17 @@
 """See postgres-plan-nodes.sh.  postgres_plan_nodes.py BUILD"""
 import collections
 import csv
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 
 sys.path[:0] = ["tests", "tests/postgres"]
 import cluster
+import conditions
 import evidence
 import nodes
 import profile
@@ -30,11 +33,23 @@ def fail(sentence):
     faults.append(sentence)
 
 
+def check_conditions(b, explained):
+    """Each condition and key that EXPLAIN prints is its node's detail."""
+    wanted = set().union(*(conditions.of_explain(text) for text in explained))
+    found = conditions.of_trace(b.tailor, b.traces + "/agent-off-0.tlr")
+    lacking = conditions.lacking(wanted, found)
+    print(f"{len(wanted) - len(lacking)} of {len(wanted)} conditions and keys are those of EXPLAIN")
+    for w in lacking:
+        fail(f"EXPLAIN has {w}, the trace {sorted(f for f in found if f[:2] == w[:2])}")
+
+
 def check_names(b):
     """Nodes of the trace beside those of EXPLAIN."""
     with b.c.server(), b.c.session("names", nodes.options("off", 0)) as s:
-        lines = [rank.plain(line.split("  (")[0].split("->")[-1].strip()) for q in b.texts.values() for line in s.run("explain " + q).splitlines()
-                 if "(cost=" in line]
+        explained = [s.run("explain " + text) for text in b.texts.values()]
+    check_conditions(b, explained)
+    lines = [rank.plain(line.split("  (")[0].split("->")[-1].strip()) for text in explained for line in text.splitlines()
+             if "(cost=" in line]
     named = {rank.plain(c["name"]) for c in profile.report(b.tailor, b.traces + "/agent-off-0.tlr")["components"] if c["level"] == "node"}
     for line in lines:
         if line not in named:
@@ -107,6 +122,87 @@ def check_measured(b):
         fail(f"expected the clock to be read for the Function Scan, got {dict(found)}")
 
 
+def counted_rows(b, trace, tag):
+    """{name of a node: {(rows, estimated rows)}} of the query with this in its text."""
+    dump = subprocess.run([b.tailor, "dump", "--json", trace], stdout=subprocess.PIPE, text=True, check=True).stdout
+    names, queries, of, counters, found = {}, set(), {}, {}, collections.defaultdict(set)
+    for r in map(json.loads, dump.splitlines()):
+        f = r["fields"]
+        if r["record"] == "COMPONENT":
+            names[f["component"]] = rank.plain(conditions.text_of(f["name"]))
+            if tag in (conditions.text_of(f["detail"]) or ""):
+                queries.add(f["component"])
+        elif r["record"] == "LINK":
+            of[f["lower"]] = f["upper"]
+        elif r["record"] == "COUNTER":
+            counters[f["component"], conditions.text_of(f["name"])] = f["value"]
+    for (node, name), value in counters.items():
+        if name == "rows" and of.get(node) in queries:
+            found[names[node]].add((value, counters[node, "estimated rows"]))
+    return found
+
+
+def check_rows(b):
+    """Where the server counts rows, they are the nodes', of all loops: as EXPLAIN ANALYZE prints them, also if nothing prints them."""
+    text, trace = b.texts["q03"].strip().rstrip(";"), b.traces + "/rows.tlr"
+    tagged = text.replace("select", "select /* auto_explained */", 1)
+    with b.c.server(tailor=[b.tailor, "run", "-q", "-o", trace, "--"]), b.c.session("rows", nodes.options("off", 0)) as s:
+        explained = s.run("explain analyze " + text + ";")
+        s.run("load 'auto_explain'; set auto_explain.log_analyze = on; set auto_explain.log_min_duration = '1h'; " + tagged + ";")
+        s.run("set auto_explain.log_min_duration = -1; " + b.texts["q01"])
+    wanted = [(rank.plain(m[1]), int(m[2]), float(m[3]), int(m[4])) for m in re.finditer(
+        r"^ *(?:-> +)?(\S.*?)  \(cost=\S+ rows=(\d+) width=\d+\) \(actual time=\S+ rows=([\d.]+) loops=(\d+)\)", explained, re.M)]
+    for tag in ("explain analyze", "auto_explained"):
+        found = counted_rows(b, trace, tag)
+        for name, estimate, rows, loops in wanted:  # EXPLAIN's are means of the loops, rounded
+            if not any(abs(n - rows * loops) <= loops and abs(e - estimate * loops) <= loops for n, e in found[name]):
+                fail(f"{tag}: EXPLAIN ANALYZE has {rows} of {estimate} rows in {loops} loops of {name}, the trace {found[name]}")
+    if counted_rows(b, trace, "l_returnflag"):
+        fail("a query that the server does not count has rows")
+    print(f"rows of {len(wanted)} nodes are those of EXPLAIN ANALYZE")
+
+
+FOREIGN = """create extension postgres_fdw; create table own(k int, v float8) partition by range (k);
+create user self superuser; do $$ begin for i in 1..2 loop
+  execute format('create server s%s foreign data wrapper postgres_fdw options (host %L, port %L, dbname %L, async_capable %L)', i, '{socket}', '{port}', 'postgres', 'true');
+  execute format('create user mapping for postgres server s%s options (user %L, password_required %L)', i, 'self', 'false');
+  execute format('create table l%s as select n + %s k, random() v from generate_series(1, 60000) n', i, 60000 * i - 60000);
+  execute format('create foreign table own%s partition of own for values from (%s) to (%s) server s%s options (table_name %L, fetch_size %L)',
+                 i, 60000 * i - 59999, 60000 * i + 1, i, 'l' || i, '1000');
+end loop; end $$; analyze l1; analyze l2; analyze own;"""
+
+
+def check_asynchronous(b):
+    """An Append asks foreign scans without waiting for them, by functions that are no node's: their work is the scans'."""
+    if not os.path.exists(subprocess.run([b.c.bin + "/pg_config", "--sharedir"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip() +
+                          "/extension/postgres_fdw.control"):
+        return print("without foreign scans: postgres_fdw is not installed")
+    found = collections.Counter()
+    query = "select count(*), sum(sqrt(v)) from own where v::text like '%7%';"
+
+    def record(seconds):
+        trace = b.traces + "/foreign.tlr"
+        with b.c.server(tailor=[b.tailor, "run", "-q", "-o", trace, "--"]), b.c.session("foreign", nodes.options("off", 0)) as s:
+            if not s.run("select 1 from pg_extension where extname = 'postgres_fdw';").strip():
+                s.run(FOREIGN.replace("{socket}", b.c.socket).replace("{port}", str(b.c.port)))
+            if "Async Foreign Scan" not in s.run("explain " + query):
+                return fail("expected a plan with asynchronous foreign scans: " + s.run("explain " + query)) or 1 << 30
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                s.run(query)
+            pid = s.pid
+        found.clear()
+        for sample in profile.samples(b.tailor, trace):
+            if sample.pid == pid and "own" in sample.query:
+                found[sample.node.split(" on ")[0]] += 1
+        return found["Append"] + found["Async Foreign Scan"]
+
+    evidence.gather(200, record)
+    print(f"asynchronous foreign scans: {dict(found)}")
+    if found["Append"] > 0.2 * found["Async Foreign Scan"]:
+        fail(f"expected the work of foreign scans to be theirs and not their Append's, got {dict(found)}")
+
+
 def check_page(b):
     """The commands of docs/postgresql.md, as on a machine with Debian's own cluster."""
     folder = b.c.folder + "/page"
@@ -151,6 +247,8 @@ def main():
         check_names(b)
         check_errors(b)
         check_measured(b)
+        check_rows(b)
+        check_asynchronous(b)
         check_page(b)
     if faults:
         print("\n".join(faults))

@@ -18,6 +18,7 @@ import threading
 import time
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)) + f for f in ("/..", "/../postgres")]
+import conditions  # noqa: E402
 import profile  # noqa: E402
 from evidence import decide  # noqa: E402
 
@@ -324,6 +325,7 @@ def case_of(cluster, trace, name, before, statement, how):
     client = Client(cluster, before, how.replace("%s", tagged) if statement else how)
     try:
         wanted = explained(cluster, before, tagged if statement else how)
+        below = conditions.of_explain(cluster.sql(f"{before} explain {tagged if statement else how}"))
         if name == "workers" and not any(n == "Gather" for _, n in wanted):
             skip(f"this server plans no workers: {wanted}")
 
@@ -336,6 +338,9 @@ def case_of(cluster, trace, name, before, statement, how):
         client.stop()
     own = [r for r in t.queries(tag) if r["pid"] == client.pid]
     compare(name, wanted, t.lines(own[0]))
+    found = {c for i, _ in ids(own[0]) for c in conditions.of_node(t.names[NODE, i], t.details[NODE, i])}
+    if conditions.lacking(below, found):
+        fail(f"{name}: EXPLAIN has {conditions.lacking(below, found)}, and the trace {sorted(found)}")
     if t.sessions.get(client.pid) != "postgres@postgres [local] psql":
         fail(f"{name}: its session is called {t.sessions.get(client.pid)}")
     if name == "many" and len(wanted) < 1000:
@@ -347,7 +352,7 @@ def case_of(cluster, trace, name, before, statement, how):
             fail(f"{name}: a worker has another query or session: {t.sessions[r['pid']]}")
         if not {i for i, _ in ids(r)} <= {i for i, _ in ids(own[0])}:
             fail(f"{name}: a worker's nodes are not its leader's")
-    print(f"{name}: {len(wanted)} nodes as in EXPLAIN, seen {len(own)} times")
+    print(f"{name}: {len(wanted)} nodes and {len(below)} conditions and keys as in EXPLAIN, seen {len(own)} times")
 
 
 def ids(root):

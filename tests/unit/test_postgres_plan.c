@@ -2,6 +2,7 @@
 /* Plans of a PostgreSQL that is not there: in memory that the test has laid out. */
 #include "tests/unit/unit.h"
 
+#include "jitreg/engines/postgres_catalog.h"
 #include "jitreg/engines/postgres_names.h"
 #include "jitreg/engines/postgres_plan.h"
 #include "jitreg/engines/sql_text.h"
@@ -84,7 +85,7 @@ static uint64_t new_list(const uint64_t *element, uint32_t nr)
 
 static uint64_t new_node(enum postgres_node_type type, int id)
 {
-	uint64_t node = take(512), plan = take(256);
+	uint64_t node = take(512), plan = take(384);
 	double rows = 42;
 
 	put4(node, 0, l->tag_of_state[type]);
@@ -146,7 +147,7 @@ static int setup(void **unused)
 	l = postgres_layout_of(15);
 	assert_non_null(l);
 	code.text = (struct postgres_range){ TEXT, TEXT + 0x100000 };
-	reader = (struct postgres_reader){ read_memory, NULL, l, &code };
+	reader = (struct postgres_reader){ .read = read_memory, .layout = l, .code = &code };
 	state = take(512);
 	put4(state, 0, l->tag_state);
 	statement = take(256);
@@ -191,6 +192,7 @@ static void a_plan_is_visited_in_explains_order(void **unused)
 	uint64_t hash = new_node(POSTGRES_HASH, 3), append = new_node(POSTGRES_APPEND, 4), inner[3], init = new_node(POSTGRES_RESULT, 8);
 	uint64_t sub = new_node(POSTGRES_LIMIT, 9), one[1];
 	char detail[POSTGRES_DETAIL_BYTES];
+	struct postgres_query q;
 
 	(void)unused;
 	put4(plan_of(aggregate), l->agg_strategy, 2);
@@ -214,7 +216,9 @@ static void a_plan_is_visited_in_explains_order(void **unused)
 	assert_int_equal(seen[0].upper, query_address);
 	assert_string_equal(seen[1].name, "Result");
 	assert_int_equal(seen[1].role, POSTGRES_INIT_PLAN);
-	postgres_node_detail(&reader, &seen[1], detail);
+	q = query(aggregate);
+	seen[1].way = NULL;
+	postgres_node_detail(&reader, &q, &seen[1], detail);
 	assert_string_equal(detail, "InitPlan 1 (returns $0); cost=0.00..0.00 rows=42 width=0");
 	assert_string_equal(seen[2].name, "Hash Left Join");
 	assert_int_equal(seen[2].order, 1);
@@ -261,6 +265,254 @@ static void names_are_explains(void **unused)
 	put4(plan_of(scan), l->scan_relation_index, 3); /* there is none */
 	assert_int_equal(walk(scan), POSTGRES_OK);
 	assert_string_equal(seen[0].name, "Parallel Index Scan Backward using orders_pkey");
+}
+
+/* ---- conditions */
+
+static uint64_t new_tagged(uint16_t tag)
+{
+	uint64_t at = take(128);
+
+	put4(at, 0, tag);
+	return at;
+}
+
+static uint64_t new_variable(int table, unsigned column)
+{
+	uint64_t at = new_tagged(l->tag_variable);
+
+	put4(at, l->variable_table, (uint32_t)table);
+	put(at, l->variable_column, &(uint16_t){ (uint16_t)column }, 2);
+	return at;
+}
+
+static uint64_t new_constant(uint32_t type, uint64_t value)
+{
+	uint64_t at = new_tagged(l->tag_constant);
+
+	put4(at, l->constant_type, type);
+	put8(at, l->constant_value, value);
+	return at;
+}
+
+static uint64_t new_operation(uint32_t operator, uint64_t left, uint64_t right)
+{
+	uint64_t at = new_tagged(l->tag_operation), both[2] = { left, right };
+
+	put4(at, l->operation_operator, operator);
+	put8(at, l->operation_arguments, new_list(both, 2));
+	return at;
+}
+
+static uint64_t new_text_value(const char *value)
+{
+	uint64_t at = take(strlen(value) + 1);
+	unsigned char head = (unsigned char)(2 * (strlen(value) + 1) + 1);
+
+	put(at, 0, &head, 1);
+	put(at, 1, value, strlen(value));
+	return at;
+}
+
+/* Table t with the columns a and "B b", and one that is called u with the column c. */
+static void set_tables(void)
+{
+	static const char *const names[] = { "t", "u" }, *const columns[] = { "a", "B b", "c", "d" };
+	uint64_t entry[2], statement;
+
+	for (int i = 0; i < 2; i++) {
+		uint64_t alias = new_tagged(l->tag_alias), column[2];
+
+		for (int n = 0; n < 2; n++) {
+			column[n] = new_tagged(l->tag_string);
+			put8(column[n], l->string_text, new_text(columns[2 * i + n]));
+		}
+		put8(alias, l->alias_name, new_text(names[i]));
+		put8(alias, l->alias_columns, new_list(column, 2));
+		entry[i] = take(256);
+		put4(entry[i], 0, l->tag_range);
+		put8(entry[i], l->range_names, alias);
+	}
+	memcpy(&statement, memory + (query_address - address_of(memory)) + l->query_statement, 8);
+	put8(statement, l->statement_range_table, new_list(entry, 2));
+}
+
+/* A backend's cache with one block, in it the operator 4243. */
+static void set_cache(struct postgres_catalog *catalog)
+{
+	uint64_t variable = take(8), context = take(256), block = take(1024), cached = block + 48, row = cached + 256;
+
+	memset(catalog, 0, sizeof(*catalog));
+	reader.catalog = catalog;
+	code.symbol[POSTGRES_CACHE_CONTEXT] = variable;
+	put8(variable, 0, context);
+	put8(context, l->context_blocks, block);
+	put8(block, 0, context);
+	put8(block, 24, block + 1024);
+	put8(block, 32, block + 1024);
+	put4(cached, 0, 0x57261502);
+	put4(cached, (uint16_t)(l->cached_tuple + l->tuple_table), POSTGRES_CATALOG_OPERATORS);
+	put8(cached, (uint16_t)(l->cached_tuple + l->tuple_header), row);
+	put(row, l->header_bytes, "\30", 1);
+	put4(row, 24, 4243);
+	put(row, (uint16_t)(24 + l->operator_name), "@@", 3);
+}
+
+static char detail_text[POSTGRES_DETAIL_BYTES];
+
+static int visit_detail(void *context, const struct postgres_node *n)
+{
+	const struct postgres_query *q = context;
+
+	postgres_node_detail(&reader, q, n, detail_text);
+	return 0;
+}
+
+/* Of the node that is visited last. */
+static const char *detail_of_last(uint64_t root)
+{
+	struct postgres_query q = query(root);
+
+	assert_int_equal(postgres_plan_walk(&reader, &q, visit_detail, &q), POSTGRES_OK);
+	*strstr(detail_text, "cost=") = 0;
+	return detail_text;
+}
+
+static void conditions_are_explains(void **unused)
+{
+	static struct postgres_catalog catalog;
+	uint64_t scan = new_node(POSTGRES_SEQ_SCAN, 1), join = new_node(POSTGRES_HASH_JOIN, 0), outer = new_node(POSTGRES_RESULT, 2);
+	uint64_t target = new_tagged(l->tag_target), both[2], value;
+	double half = 0.5;
+
+	(void)unused;
+	set_tables();
+	set_cache(&catalog);
+	memcpy(&value, &half, 8);
+	both[0] = new_operation(96, new_variable(1, 1), new_constant(23, (uint32_t)-7));
+	both[1] = new_operation(96, new_variable(1, 2), new_constant(25, new_text_value("it's")));
+	put8(plan_of(scan), l->plan_filter, new_list(both, 2));
+	assert_string_equal(detail_of_last(scan), "Filter: ((a = -7) AND (\"B b\" = 'it''s')); ");
+	both[0] = new_operation(4242, new_variable(1, 1), new_constant(701, value));
+	put8(plan_of(scan), l->plan_filter, new_list(both, 1));
+	assert_string_equal(detail_of_last(scan), "Filter: (a operator_4242 0.5); ");
+	both[0] = new_operation(4243, new_variable(1, 1), new_constant(701, value));
+	put8(plan_of(scan), l->plan_filter, new_list(both, 1));
+	assert_string_equal(detail_of_last(scan), "Filter: (a @@ 0.5); ");
+	put8(target, l->target_expression, new_variable(2, 1));
+	put8(plan_of(outer), l->plan_targets, new_list(&target, 1));
+	put8(plan_of(join), l->plan_left, plan_of(outer));
+	both[0] = new_operation(96, new_variable(-2, 1), new_variable(-2, 2)); /* of which there is none */
+	put8(plan_of(join), l->hash_condition, new_list(both, 1));
+	assert_string_equal(detail_of_last(join), "Hash Cond: (u.c = ...); ");
+}
+
+static void constants_are_sqls(void **unused)
+{
+	static const struct {
+		uint32_t type;
+		uint64_t value;
+		const char *text;
+	} cases[] = {
+		{ 16, 1, "true" }, { 20, (uint64_t)-5, "-5" }, { 1082, (uint32_t)-1, "'1999-12-31'" }, { 1082, 8825, "'2024-02-29'" },
+		{ 1114, 86399000000, "'2000-01-01 23:59:59'" }, { 1700, 0, "1234567.05" }, { 1007, 0, "'{1,2}'" }, { 3802, 0, "?" },
+	};
+	static const unsigned char numeric[] = { 0x13, 0x01, 0x81, 123, 0, 0xd7, 0x11, 0xf4, 0x01 }; /* 123 4567 . 0500, two decimals */
+	static const uint32_t array[] = { 32 << 2, 1, 0, 23, 2, 1, 1, 2 };
+	uint64_t scan = new_node(POSTGRES_SEQ_SCAN, 1), one, at[2] = { take(16), take(64) };
+
+	(void)unused;
+	put(at[0], 0, numeric, sizeof(numeric));
+	put(at[1], 0, array, sizeof(array));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t value = cases[i].type == 1700 ? at[0] : cases[i].type == 1007 ? at[1] : cases[i].value;
+		char wanted[64];
+
+		one = new_constant(cases[i].type, value);
+		put8(plan_of(scan), l->plan_filter, new_list(&one, 1));
+		snprintf(wanted, sizeof(wanted), "Filter: %s; ", cases[i].text);
+		assert_string_equal(detail_of_last(scan), wanted);
+	}
+}
+
+static void expressions_end(void **unused)
+{
+	uint64_t scan = new_node(POSTGRES_SEQ_SCAN, 1), not = new_tagged(l->tag_boolean), many[300], list;
+
+	(void)unused;
+	put4(not, l->boolean_kind, 2);
+	put8(not, l->boolean_arguments, new_list(&not, 1)); /* of itself */
+	put8(plan_of(scan), l->plan_filter, new_list(&not, 1));
+	assert_non_null(strstr(detail_of_last(scan), "(NOT (NOT (NOT "));
+	for (int i = 0; i < 300; i++)
+		many[i] = new_constant(25, new_text_value("\xc3\xa4\xc3\xa4\xc3\xa4"));
+	list = new_list(many, 300);
+	put8(not, l->boolean_arguments, list);
+	nr_reads = 0;
+	detail_of_last(scan);
+	assert_string_equal(detail_text + strlen(detail_text) - 5, "...; ");
+	assert_true(nr_reads < 5000);
+	put8(plan_of(scan), l->plan_filter, 0xfffffffffffffff8);
+	assert_string_equal(detail_of_last(scan), "");
+}
+
+static bool read_counts(uint64_t node, double *rows, double *loops)
+{
+	assert_int_equal(walk(node), POSTGRES_OK);
+	return postgres_node_counts(&reader, &seen[0], rows, loops);
+}
+
+static void rows_are_of_all_loops(void **unused)
+{
+	uint64_t scan = new_node(POSTGRES_SEQ_SCAN, 1), counts = take(512);
+	double rows = 70, loops = 3, now = 5, not_a_number = __builtin_nan("");
+
+	(void)unused;
+	assert_false(postgres_query_is_counted(&reader, query_address));
+	assert_false(read_counts(scan, &rows, &loops));
+	put4(query_address, l->query_counts, 4);
+	assert_true(postgres_query_is_counted(&reader, query_address));
+	put8(scan, l->node_counts, counts);
+	assert_false(read_counts(scan, &rows, &loops)); /* it has not begun */
+	rows = 70, loops = 3;
+	put(counts, l->counts_rows, &rows, 8);
+	put(counts, l->counts_loops, &loops, 8);
+	put(counts, l->counts_rows_now, &now, 8);
+	assert_true(read_counts(scan, &rows, &loops));
+	assert_true(rows == 70 && loops == 3);
+	put(counts, l->counts_running, "\1", 1);
+	assert_true(read_counts(scan, &rows, &loops));
+	assert_true(rows == 75 && loops == 4);
+	put(counts, l->counts_rows, &not_a_number, 8);
+	assert_false(read_counts(scan, &rows, &loops));
+	put8(scan, l->node_counts, 0xfffffffffffffff8);
+	assert_false(read_counts(scan, &rows, &loops));
+}
+
+static void requests_are_of_foreign_scans(void **unused)
+{
+	uint64_t append = new_node(POSTGRES_APPEND, 0), member[2] = { new_node(POSTGRES_SEQ_SCAN, 1), new_node(POSTGRES_FOREIGN_SCAN, 2) };
+	uint64_t requests = take(16), request = take(64), functions[POSTGRES_REQUEST_FUNCTIONS];
+
+	(void)unused;
+	set_members(append, member, 2);
+	assert_int_equal(walk(append), POSTGRES_OK);
+	assert_int_equal(seen[2].request, 0);
+	put8(append, l->append_requests, requests);
+	put8(requests, 8, request);
+	put8(request, l->request_node, member[1]);
+	code.symbol[POSTGRES_ASYNC_NOTIFY] = TEXT + 8;
+	assert_int_equal(walk(append), POSTGRES_OK);
+	assert_int_equal(seen[1].request, 0);
+	assert_int_equal(seen[2].request, request);
+	assert_int_equal(postgres_request_functions(&reader, &seen[2], functions), seen[2].nr_functions + 1);
+	assert_int_equal(functions[seen[2].nr_functions], TEXT + 8);
+	put8(request, l->request_node, member[0]);
+	assert_int_equal(walk(append), POSTGRES_OK);
+	assert_int_equal(seen[2].request, 0);
+	put8(append, l->append_requests, 0xfffffffffffffff8);
+	assert_int_equal(walk(append), POSTGRES_OK);
+	assert_int_equal(seen[2].request, 0);
 }
 
 static void a_cycle_ends(void **unused)
@@ -541,6 +793,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_plan_is_visited_in_explains_order, setup),
 		cmocka_unit_test_setup(names_are_explains, setup),
+		cmocka_unit_test_setup(conditions_are_explains, setup),
+		cmocka_unit_test_setup(constants_are_sqls, setup),
+		cmocka_unit_test_setup(expressions_end, setup),
+		cmocka_unit_test_setup(rows_are_of_all_loops, setup),
+		cmocka_unit_test_setup(requests_are_of_foreign_scans, setup),
 		cmocka_unit_test_setup(a_cycle_ends, setup),
 		cmocka_unit_test_setup(ten_thousand_children_are_too_many, setup),
 		cmocka_unit_test_setup(what_is_no_node_is_refused, setup),

@@ -7,6 +7,7 @@
 #include "agent/recorder/engines/generated_code.h"
 #include "agent/recorder/engines/page_cache.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/engines/postgres_catalog.h"
 #include "jitreg/engines/postgres_classes.h"
 #include "jitreg/engines/postgres_plan.h"
 
@@ -23,6 +24,7 @@ struct postgres_server {
 	uint64_t base;
 	const struct postgres_layout *layout; /* NULL: unknown version; nothing is read */
 	struct postgres_code code;
+	struct postgres_catalog catalog;
 	struct postgres_range run; /* standard_ExecutorRun, with all of its unwind range */
 	uint64_t active_portal, my_entry, my_pid, postmaster_pid, my_wait; /* variables; my_wait: 0 before 14 */
 	uint64_t salt;
@@ -135,7 +137,8 @@ void postgres_write_wait(struct engines *e, const struct postgres_backend *b, ui
 /* The components of a query: once. */
 void postgres_write_query(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p);
 void postgres_write_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
-			 uint64_t id, uint64_t consumer);
+			 uint64_t id, uint64_t consumer, const char *detail);
+bool postgres_node_is_said(const struct engines *e, uint64_t id);
 /* The objects of a plan, from then on / no longer. */
 void postgres_write_plan(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);
 void postgres_write_plan_end(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, uint64_t time_ns);

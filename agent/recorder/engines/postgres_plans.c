@@ -2,16 +2,27 @@
 /* Plans of a backend that were read, and which of them live. */
 #include "agent/recorder/engines/postgres.h"
 
+#include "jitreg/engines/postgres_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define COMPARISONS_MAX 1000000u
 
+/* A node that is not said yet. */
+struct unsaid_node {
+	struct postgres_node node;
+	uint64_t id, consumer;
+	char detail[POSTGRES_DETAIL_BYTES];
+};
+
+/* Nothing is said before it is certain that the plan was there until all of it was read. */
 struct reading {
 	struct engines *e;
 	struct postgres_backend *b;
 	struct postgres_plan *p;
-	uint32_t nodes_capacity, functions_capacity;
+	struct unsaid_node *unsaid;
+	uint32_t nodes_capacity, functions_capacity, nr_unsaid, unsaid_capacity;
 	bool no_memory;
 };
 
@@ -40,26 +51,55 @@ static bool make_array_room(void **array, uint32_t nr, uint32_t *capacity, size_
 	return true;
 }
 
+static bool keep_unsaid_node(struct reading *g, const struct postgres_node *n, uint64_t id, uint64_t consumer)
+{
+	struct postgres_reader r = postgres_server_reader(g->e, g->b);
+	struct unsaid_node *u;
+
+	if (!make_array_room((void **)&g->unsaid, g->nr_unsaid + 1, &g->unsaid_capacity, sizeof(*g->unsaid)))
+		return false;
+	u = &g->unsaid[g->nr_unsaid++];
+	u->node = *n;
+	u->node.way = NULL;
+	u->id = id;
+	u->consumer = consumer;
+	postgres_node_detail(&r, &g->p->query, n, u->detail);
+	return true;
+}
+
+/* There is room for it. */
+static void add_plan_object(struct postgres_plan *p, uint64_t address, uint64_t upper, uint64_t id, const uint64_t *function, uint32_t nr)
+{
+	p->node[p->nr++] = (struct postgres_plan_node){ .address = address, .upper = upper, .id = id, .first_function = p->nr_functions,
+							.nr_functions = nr };
+	memcpy(p->function + p->nr_functions, function, nr * sizeof(*function));
+	p->nr_functions += nr;
+}
+
 static int add_plan_node(void *context, const struct postgres_node *n)
 {
 	struct reading *g = context;
 	struct postgres_plan *p = g->p;
-	const struct postgres_plan_node *owner = n->owner ? find_plan_node(p, n->owner) : NULL;
-	uint64_t id = postgres_node_id(p->id, n);
+	const struct postgres_plan_node *owner;
+	const struct postgres_reader r = postgres_server_reader(g->e, g->b);
+	uint64_t id = postgres_node_id(p->id, n), request[POSTGRES_REQUEST_FUNCTIONS];
 
 	if (find_plan_node(p, n->address)) /* a subplan that several nodes call */
 		return 0;
-	if (!make_array_room((void **)&p->node, p->nr + 1, &g->nodes_capacity, sizeof(*p->node)) ||
-	    !make_array_room((void **)&p->function, p->nr_functions + n->nr_functions, &g->functions_capacity, sizeof(*p->function))) {
+	if (!make_array_room((void **)&p->node, p->nr + 2, &g->nodes_capacity, sizeof(*p->node)) ||
+	    !make_array_room((void **)&p->function, p->nr_functions + n->nr_functions + POSTGRES_REQUEST_FUNCTIONS, &g->functions_capacity,
+			     sizeof(*p->function))) {
 		g->no_memory = true;
 		return 1;
 	}
 	owner = n->owner ? find_plan_node(p, n->owner) : NULL;
-	postgres_write_node(g->e, g->b, p, n, id, owner ? owner->id : 0);
-	p->node[p->nr++] = (struct postgres_plan_node){ .address = n->address, .upper = n->upper, .id = id,
-							.first_function = p->nr_functions, .nr_functions = n->nr_functions };
-	memcpy(p->function + p->nr_functions, n->functions, n->nr_functions * sizeof(*n->functions));
-	p->nr_functions += n->nr_functions;
+	if (!postgres_node_is_said(g->e, id) && !keep_unsaid_node(g, n, id, owner ? owner->id : 0)) {
+		g->no_memory = true;
+		return 1;
+	}
+	add_plan_object(p, n->address, n->upper, id, n->functions, n->nr_functions);
+	if (n->request) /* work on it is its node's */
+		add_plan_object(p, n->request, n->address, id, request, postgres_request_functions(&r, n, request));
 	return 0;
 }
 
@@ -102,12 +142,25 @@ static void notice_incomplete_plan(struct engines *e, const struct postgres_back
 		       postgres_end_text(end));
 }
 
-/* Two walks: the first one finds out whether the memory holds a plan, and says nothing. */
 static int count_plan_node(void *context, const struct postgres_node *n)
 {
-	(void)n;
-	++*(uint32_t *)context;
+	*(uint32_t *)context += 1 + (n->request != 0);
 	return 0;
+}
+
+/* Pages were kept while it was read: is it still the same?  What is to be said of it for good is looked at once more. */
+static bool is_plan_still_there(const struct reading *g, enum postgres_end end)
+{
+	const struct postgres_query *q = &g->p->query;
+	struct postgres_reader r = postgres_server_reader(g->e, g->b);
+	struct postgres_query again;
+	uint32_t nr = 0;
+
+	page_cache_reset(&g->e->memory->pages, g->b->pid);
+	if (postgres_query_read(&r, q->address, &again) || again.statement != q->statement || again.root != q->root ||
+	    again.state != q->state || again.text != q->text)
+		return false;
+	return !g->nr_unsaid || (postgres_plan_walk(&r, q, count_plan_node, &nr) == end && nr >= g->p->nr);
 }
 
 /*
@@ -137,30 +190,27 @@ struct postgres_plan *postgres_plan_read(struct engines *e, struct postgres_back
 	struct postgres_plan plan = { .query = *q, .top = top, .begin_ns = begin_ns, .seen_ns = begin_ns, .start_us = b->start_us,
 				      .state_us = b->state_us }, *p;
 	struct reading g = { .e = e, .b = b, .p = &plan };
-	struct postgres_query again;
 	enum postgres_end end;
-	uint32_t nr = 0;
 	int class;
 
 	plan.id = component_of_query(e, b, q);
 	memcpy(plan.name, e->memory->query_name, sizeof(plan.name));
-	end = postgres_plan_walk(&r, q, count_plan_node, &nr);
-	if (end && end != POSTGRES_TOO_MANY && end != POSTGRES_TOO_DEEP)
+	postgres_catalog_begin(&b->server->catalog, (uint64_t)b->pid);
+	end = postgres_plan_walk(&r, q, add_plan_node, &g);
+	if ((end && end != POSTGRES_TOO_MANY && end != POSTGRES_TOO_DEEP) || g.no_memory || !is_plan_still_there(&g, end)) {
+		free_plan(&plan);
+		free(g.unsaid);
 		return NULL;
+	}
 	if (end)
 		notice_incomplete_plan(e, b, end);
 	class = q->receive ? postgres_class_of_destination(q->destination) : -1;
 	if (class >= 0)
 		postgres_server_add_class(b->server, (enum postgres_class)class, q->receive);
 	postgres_write_query(e, b, &plan);
-	postgres_plan_walk(&r, q, add_plan_node, &g);
-	/* pages were kept meanwhile: is it still the same? */
-	page_cache_reset(&e->memory->pages, b->pid);
-	if (g.no_memory || postgres_query_read(&r, q->address, &again) || again.statement != q->statement || again.root != q->root ||
-	    again.state != q->state || again.text != q->text) {
-		free_plan(&plan);
-		return NULL;
-	}
+	for (uint32_t i = 0; i < g.nr_unsaid; i++)
+		postgres_write_node(e, b, &plan, &g.unsaid[i].node, g.unsaid[i].id, g.unsaid[i].consumer, g.unsaid[i].detail);
+	free(g.unsaid);
 	p = get_free_plan_slot(e, b);
 	*p = plan;
 	b->nr_plans++;

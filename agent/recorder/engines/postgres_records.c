@@ -3,7 +3,6 @@
 #include "agent/recorder/engines/postgres.h"
 
 #include "agent/recorder/engines/postgres_waits.h"
-#include "jitreg/engines/postgres_names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -107,15 +106,16 @@ void postgres_write_query(struct engines *e, const struct postgres_backend *b, c
 		    .name = trace_string(p->name), .detail = trace_string(e->memory->text));
 }
 
-void postgres_write_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
-			 uint64_t id, uint64_t consumer)
+bool postgres_node_is_said(const struct engines *e, uint64_t id)
 {
-	struct postgres_reader r = postgres_server_reader(e, b);
-	char detail[POSTGRES_DETAIL_BYTES];
+	return hash_map_find(&e->said, id, POSTGRES_LEVEL_NODE);
+}
 
+void postgres_write_node(struct engines *e, const struct postgres_backend *b, const struct postgres_plan *p, const struct postgres_node *n,
+			 uint64_t id, uint64_t consumer, const char *detail)
+{
 	if (!is_component_new(e, POSTGRES_LEVEL_NODE, id))
 		return;
-	postgres_node_detail(&r, n, detail);
 	SAY(e, b, p->begin_ns, component, .level = POSTGRES_LEVEL_NODE, .flags = JITREG_COMPONENT_COMMON, .component = id,
 	    .name = trace_string(n->name), .detail = trace_string(detail));
 	SAY(e, b, p->begin_ns, link, .lower_level = POSTGRES_LEVEL_NODE, .lower = id, .upper_level = POSTGRES_LEVEL_QUERY, .upper = p->id,

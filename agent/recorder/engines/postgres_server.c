@@ -122,7 +122,7 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 {
 	struct image i = { .pid = pid };
 	struct postgres_server *s;
-	struct postgres_reader r = { page_cache_read, &e->memory->pages, NULL, NULL };
+	struct postgres_reader r = { .read = page_cache_read, .context = &e->memory->pages };
 	unsigned major = 0;
 
 	proc_each_mapping(pid, note_server_mapping, &i);
@@ -160,7 +160,8 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 
 struct postgres_reader postgres_server_reader(struct engines *e, const struct postgres_backend *b)
 {
-	return (struct postgres_reader){ page_cache_read, &e->memory->pages, b->server->layout, &b->server->code };
+	return (struct postgres_reader){ page_cache_read, &e->memory->pages, b->server->layout, &b->server->code,
+					 &b->server->catalog };
 }
 
 void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b)
