@@ -58,7 +58,8 @@ enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 	X(COMPILER, "JIT compiler", "the host's compiler, which no component called") \
 	X(COLLECTOR, "garbage collector", "the host's garbage collector, which no component called") \
 	X(QUERY_UNREAD, "query not read", "a query whose plan is not in the trace, or not at that time") \
-	X(SEVERAL_NODES, "several nodes", "several nodes of plans run that function, and no register tells which")
+	X(SEVERAL_NODES, "several nodes", "several nodes of plans run that function, and no register tells which") \
+	X(CHAIN_CUT, "truncated chain", "the call stack is longer than the 127 return addresses that the kernel records by frame pointers")
 
 #define REASON_INDEX_(NAME, text, sentence) REASON_##NAME,
 enum reason { REASONS(REASON_INDEX_) NR_REASONS };

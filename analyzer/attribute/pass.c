@@ -39,6 +39,7 @@ void pass_fini(struct pass *run)
 	locator_fini(&run->locator);
 	rows_fini(&run->rows);
 	weights_fini(&run->weights);
+	sample_stack_memory_fini(&run->stack);
 	for (uint32_t i = 0; i < PASS_SUMS_MAX; i++)
 		batch_sums_destroy(run->sums[i]);
 	lookup_cache_destroy(run->cache);
@@ -192,7 +193,7 @@ static int attribute_uncached_sample(struct pass *run, struct sample_block *b, u
 	location = sample_row_location(&run->world, &s, at.location);
 	if (o->stacks) {
 		f.stack = sample_collect_stack(
-			&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location, &run->cut);
+			&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location, &run->stack);
 		run->frames += run->a->stacks.node[f.stack].depth + s.kernel_nr;
 	}
 	f.location = &run->locator.location[location];
