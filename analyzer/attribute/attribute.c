@@ -55,20 +55,6 @@ static uint64_t budget_steps_of_block(int got, const struct sample_block *b)
 	return steps;
 }
 
-#define FRAMES_A_STEP 4 /* of some 15 ns */
-
-/* What the call stacks cost since the last time, and what was searched for among objects. */
-static uint64_t budget_steps_of_stacks(struct pass *run)
-{
-	struct objects *o = &run->a->model->objects;
-	const uint64_t walked = unwinder_counts(run->world.unwinder).frames;
-	const uint64_t steps = run->frames + (walked - run->walked) / FRAMES_A_STEP + o->steps;
-
-	run->frames = o->steps = 0;
-	run->walked = walked;
-	return steps;
-}
-
 static int attribute_all_samples(struct pass *run, struct trace_reader *t)
 {
 	const struct sample_columns unwanted = unwanted_columns(run);
@@ -96,8 +82,6 @@ static int attribute_all_samples(struct pass *run, struct trace_reader *t)
 		if (b->event < run->a->model->nr_events && run->a->model->event[b->event].is_switch)
 			continue;
 		ret = pass_attribute_block(run, b);
-		if (ret == 0 && !trace_spend_budget(t, budget_steps_of_stacks(run)))
-			ret = -E2BIG;
 		trace_get_progress(t, &at, &total);
 		if (run->options->progress)
 			run->options->progress(run->options->progress_context, at, total);

@@ -89,8 +89,8 @@ enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_i
 /*
  * Registers of the caller by the frame pointer, for code of which nothing else is known.  in_chain: frames before were left so,
  * and the caller may be one that keeps no frame pointer (the C library's, which calls main).
- * NONE: r is as it was, and *end says why: it is none, or it leads beyond the snapshot (UNWIND_TRUNCATED).  LAST: what was saved there is no frame pointer, so the caller keeps none (a C compiler's function called this
- * code): believed only if it has unwind information.
+ * NONE: r is as it was, and *end says why: it is none, or it leads beyond the snapshot (UNWIND_TRUNCATED).  LAST: what was saved there is
+ * no frame pointer, so the caller keeps none (a C compiler's function called this code): believed only if it has unwind information.
  */
 enum frame_pointer_step { FRAME_POINTER_NONE, FRAME_POINTER_CHAIN, FRAME_POINTER_LAST };
 enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r,
