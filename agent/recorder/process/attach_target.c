@@ -94,9 +94,10 @@ static int refuse_unreadable_process(pid_t pid, const struct proc_status *s, str
 int attach_target_explain_failure(const struct attach_target *t, int ret, struct diag *d)
 {
 	struct proc_status s;
+	int error = proc_status(t->living, 0, &s);
 
 	/* an exiting process loses its memory first: what is read of it after that is not about this process */
-	if (d->text[0] && proc_status(t->living, 0, &s) == 0 && s.has_memory)
+	if (d->text[0] && error != -ESRCH && (error || s.has_memory)) /* (that /proc cannot be read is no sign of an end) */
 		return ret;
 	return diag_fail(d, ESRCH, "process %d exited while tailor attached to it; start it again with `tailor run`", (int)t->pid);
 }
