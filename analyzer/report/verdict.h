@@ -45,6 +45,13 @@ struct verdict {
 	double covered; /* part of the count that samples' weights are; 0: not known */
 	uint32_t stack_bytes;
 	const char *fallback; /* the recorder's sentence about the event that it could not use, or NULL */
+	/* evidence of what is missing (missing.h) */
+	double command_cpu_ns; /* by the kernel when the command had ended; 0: not known */
+	bool has_count, user_only, has_registers; /* counters said what they counted; what was asked for */
+	double counters_ns, counted; /* time for which counters ran, and what they counted */
+	double period_ns, period; /* between samples, of processor time; and events; 0: not known */
+	const char *event_name;
+	const char *no_samples_of, *names_not_read, *write_error; /* of the recorder's notices, or NULL */
 };
 
 void verdict_gather(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v);
