@@ -34,6 +34,16 @@ static void say_none_passes(const struct verdict *v, char text[MISSING_TEXT])
 	snprintf(text, MISSING_TEXT, "none of the %llu recorded samples passes the filter.", (unsigned long long)v->recorded);
 }
 
+static bool none_is_decoded(const struct verdict *v)
+{
+	return v->bad_blocks > 0;
+}
+
+static void say_none_is_decoded(const struct verdict *v, char text[MISSING_TEXT])
+{
+	snprintf(text, MISSING_TEXT, "none of the %llu blocks of samples could be decoded.", (unsigned long long)v->bad_blocks);
+}
+
 static bool all_were_lost(const struct verdict *v)
 {
 	return v->lost > 0;
@@ -153,6 +163,7 @@ static void say_unknown(const struct verdict *v, char text[MISSING_TEXT])
 
 static const struct row rows[] = {
 	{ "filter", none_passes, say_none_passes },
+	{ "undecodable", none_is_decoded, say_none_is_decoded },
 	{ "lost", all_were_lost, say_all_were_lost },
 	{ "no end", trace_has_no_end, say_trace_has_no_end },
 	{ "counters refused", counters_were_refused, say_counters_saw_less },

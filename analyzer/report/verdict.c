@@ -278,6 +278,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 
 	memset(v, 0, sizeof(*v));
 	v->recorded = r->a->nr_samples;
+	v->bad_blocks = r->a->bad_blocks;
 	v->samples = d->all.process->g.total.samples;
 	v->in_run = in_run->samples;
 	v->has_run = d->has_run && v->in_run > 0;

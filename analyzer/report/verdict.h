@@ -20,6 +20,7 @@ struct verdict_part {
 
 struct verdict {
 	uint64_t recorded; /* samples in the trace, */
+	uint64_t bad_blocks; /* of samples that could not be decoded */
 	double samples, in_run; /* samples that pass the filter, and of those in the run phase */
 	double recording_s;	/* how long the recording was */
 	bool has_run;		/* shares are of the run phase */

@@ -22,6 +22,7 @@ static const struct planted {
 } planted[] = {
 	{ "a filter", "filter", "none of the 113 recorded samples", { CLOCK, .recorded = 113 } },
 	{ "a filter, and losses", "filter", "113", { CLOCK, .recorded = 113, .lost = 7 } },
+	{ "blocks that do not decode", "undecodable", "none of the 3 blocks", { CLOCK, .bad_blocks = 3, .lost = 7 } },
 	{ "losses of all", "lost", "all were lost", { CLOCK, .lost = 7, .counters_ns = 5e9, .counted = 5e9 } },
 	{ "a recorder that was killed", "no end", "cut off", { RECORDED("task-clock", 0, JIT_WAY_RUN), COUNTED } },
 	{ "a killed recorder of a busy command", "no end", "cut off",
