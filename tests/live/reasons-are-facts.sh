@@ -137,6 +137,10 @@ plant_as_nobody capabilities -- "$dir/capabilities"
 plant_as_nobody unreadable -- "$dir/unreadable"
 plant_as_nobody child -- sh -c "$dir/capabilities; true"
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ] || plant_as_nobody user_only -- "$dir/busy"
+for name in setuid unreadable ${says[capabilities]:+capabilities}; do
+	as_nobody "$dir/bin/tailor" doctor --json "$dir/$name" 2>&1 | tr '\n' ' ' | grep -q 'the kernel ends its counters when it is executed' ||
+		fail "doctor $name: expected that the kernel ends its counters"
+done
 plant slept -r 1 -- "$dir/busy" 1.1 sleep
 plant short -r 1 -- "$dir/busy" 0.001
 plant few_events -e page-faults@1000000 -- "$dir/busy"
