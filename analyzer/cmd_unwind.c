@@ -4,6 +4,7 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/model/model.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/grow.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -63,11 +64,13 @@ static error_t parse_unwind_option(int key, char *arg, struct argp_state *state)
 struct walked {
 	uint32_t nr, found[UNWIND_BY_FRAME_POINTER + 1];
 	enum unwind_end end;
-	uint64_t ip[UNWIND_FRAMES_MAX];
-	struct walked_registers { /* for comparisons */
+	struct walked_frame {
+		uint64_t ip;
 		uint64_t sp, saved[6]; /* callee-saved registers */
 		uint32_t known;
-	} frame[UNWIND_FRAMES_MAX];
+	} *frame;
+	uint32_t capacity;
+	bool failed; /* without memory */
 };
 
 static const unsigned char saved_register[] = { 3, 6, 12, 13, 14, 15 };
@@ -76,7 +79,11 @@ static bool keep_frame_ip(void *context, const struct unwind_frame *f)
 {
 	struct walked *w = context;
 
-	w->ip[w->nr++] = f->ip;
+	if (!GROW(w->frame, w->nr, w->capacity)) {
+		w->failed = true;
+		return false;
+	}
+	w->frame[w->nr++].ip = f->ip;
 	w->found[f->found]++;
 	return true;
 }
@@ -84,13 +91,16 @@ static bool keep_frame_ip(void *context, const struct unwind_frame *f)
 static bool keep_frame_registers(void *context, const struct unwind_frame *f)
 {
 	struct walked *w = context;
-	struct walked_registers *to = &w->frame[w->nr];
+	struct walked_frame *to;
 
+	if (!keep_frame_ip(context, f))
+		return false;
+	to = &w->frame[w->nr - 1];
 	to->sp = f->registers.value[UNWIND_RSP];
 	to->known = f->registers.known;
 	for (size_t i = 0; i < sizeof(saved_register); i++)
 		to->saved[i] = f->registers.value[saved_register[i]];
-	return keep_frame_ip(context, f);
+	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- comparing */
@@ -123,9 +133,9 @@ struct comparison {
 static enum difference compare_walked_stacks(const struct walked *a, const struct walked *b, uint32_t *at)
 {
 	for (*at = 0; *at < a->nr && *at < b->nr; ++*at) {
-		const struct walked_registers *x = &a->frame[*at], *y = &b->frame[*at];
+		const struct walked_frame *x = &a->frame[*at], *y = &b->frame[*at];
 
-		if (a->ip[*at] != b->ip[*at])
+		if (x->ip != y->ip)
 			return DIFFERENCE_IP;
 		if (x->sp != y->sp)
 			return DIFFERENCE_SP;
@@ -145,7 +155,8 @@ static void add_comparison(struct comparison *c, const struct walked *memo, cons
 	c->samples++;
 	c->same += d == DIFFERENCE_SAME && memo->end == lib->end;
 	if (k->samples++ == 0)
-		*k = (struct kind){ 1, time_ns, tid, at, at < memo->nr ? memo->ip[at] : 0, at < lib->nr ? lib->ip[at] : 0 };
+		*k = (struct kind){ 1, time_ns, tid, at, at < memo->nr ? memo->frame[at].ip : 0,
+				     at < lib->nr ? lib->frame[at].ip : 0 };
 	if (memo->end == UNWIND_COMPLETE && lib->end == UNWIND_COMPLETE) {
 		c->both++;
 		c->differing += d != DIFFERENCE_SAME;
@@ -185,15 +196,14 @@ static char *put_address(char *to, uint64_t address)
 
 static void print_frames(const struct walked *w, uint64_t time_ns, uint32_t pid, uint32_t tid)
 {
-	char text[64 + 18 * UNWIND_FRAMES_MAX + 64], *at = text;
+	char text[32];
 
-	at += sprintf(at, "%" PRIu64 " %u %u\n", time_ns, pid, tid);
+	printf("%" PRIu64 " %u %u\n", time_ns, pid, tid);
 	for (uint32_t i = 0; i < w->nr; i++)
-		at = put_address(at, w->ip[i]);
+		fwrite(text, 1, (size_t)(put_address(text, w->frame[i].ip) - text), stdout);
 	if (w->end != UNWIND_COMPLETE)
-		at += sprintf(at, "\t[%s]\n", end_names[w->end]);
-	*at++ = '\n';
-	fwrite(text, 1, (size_t)(at - text), stdout);
+		printf("\t[%s]\n", end_names[w->end]);
+	putchar('\n');
 }
 
 /* ------------------------------------------------------------------------------------------------------------ walking */
@@ -203,6 +213,7 @@ struct run {
 	struct model *model;
 	struct unwinder *memo, *libunwind; /* NULL: not used */
 	struct comparison *comparison;
+	struct walked walked, other; /* of the sample at hand */
 	uint64_t samples, stacks, frames, found[UNWIND_BY_FRAME_POINTER + 1], ends[NR_ENDS], libunwind_ends[NR_ENDS];
 };
 
@@ -223,7 +234,7 @@ static void walk_one_stack(const struct run *run, struct unwinder *u, const stru
 
 static void unwind_one_sample(struct run *run, struct sample_block *b, uint32_t i)
 {
-	static struct walked walked, other;
+	struct walked *walked = &run->walked, *other = &run->other;
 	struct walk_place at = { NULL, column_value_or_zero(b, SAMPLE_COLUMN_TIME, i) };
 	uint32_t tid = (uint32_t)column_value_or_zero(b, SAMPLE_COLUMN_TID, i);
 	struct unwind_input in;
@@ -233,18 +244,18 @@ static void unwind_one_sample(struct run *run, struct sample_block *b, uint32_t 
 	if (!walk_input_of_sample(b, i, &in) || !at.process || !in.stack_bytes)
 		return;
 	run->stacks++;
-	walk_one_stack(run, run->memo ? run->memo : run->libunwind, &at, &in, &walked);
-	run->ends[walked.end]++;
-	run->frames += walked.nr;
+	walk_one_stack(run, run->memo ? run->memo : run->libunwind, &at, &in, walked);
+	run->ends[walked->end]++;
+	run->frames += walked->nr;
 	for (size_t n = 0; n < sizeof(run->found) / sizeof(run->found[0]); n++)
-		run->found[n] += walked.found[n];
+		run->found[n] += walked->found[n];
 	if (run->comparison) {
-		walk_one_stack(run, run->libunwind, &at, &in, &other);
-		run->libunwind_ends[other.end]++;
-		add_comparison(run->comparison, &walked, &other, at.time_ns, tid);
+		walk_one_stack(run, run->libunwind, &at, &in, other);
+		run->libunwind_ends[other->end]++;
+		add_comparison(run->comparison, walked, other, at.time_ns, tid);
 	}
 	if (run->args->frames)
-		print_frames(&walked, at.time_ns, at.process->pid, tid);
+		print_frames(walked, at.time_ns, at.process->pid, tid);
 }
 
 static void unwind_all_samples(struct run *run, struct trace_reader *t)
@@ -316,9 +327,11 @@ static int unwind_and_print(struct run *run, struct trace_reader *t, struct diag
 	}
 	if (ret == 0) {
 		unwind_all_samples(run, t);
-		if (!run->args->frames)
+		if (run->walked.failed || run->other.failed)
+			ret = diag_fail(d, ENOMEM, "out of memory for call stacks");
+		else if (!run->args->frames)
 			print_summary(run, now_seconds() - begin);
-		if (run->comparison && run->comparison->differing)
+		if (ret == 0 && run->comparison && run->comparison->differing)
 			ret = diag_fail(d, EPROTO, "%" PRIu64 " of %" PRIu64 " stacks differ", run->comparison->differing,
 					run->comparison->both);
 	}
@@ -327,6 +340,8 @@ static int unwind_and_print(struct run *run, struct trace_reader *t, struct diag
 	if (run->libunwind)
 		unwinder_destroy(run->libunwind);
 	free(run->comparison);
+	free(run->walked.frame);
+	free(run->other.frame);
 	return ret;
 }
 

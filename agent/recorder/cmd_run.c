@@ -250,6 +250,7 @@ static int run_run_command(int argc, char **argv)
 	}
 	a.session.counting.no_guest = no_agent != NULL;
 	a.session.preloads = go.preload && !a.session.dormant;
+	a.session.uncounted = program.why_uncounted != NULL;
 	if (no_agent && a.session.counting.scope_thread) {
 		a.session.counting.scope_thread = false;
 		fell_back = true;
@@ -270,6 +271,8 @@ static int run_run_command(int argc, char **argv)
 	if (no_agent)
 		session_notice(s, NOTICE_HOST, "agent unavailable in %s (%s); sampling without registrations of its JIT%s", a.command[0],
 			       no_agent, fell_back ? ", and per CPU instead of per thread" : "");
+	if (program.why_uncounted)
+		session_notice(s, NOTICE_REFUSED, PROGRAM_UNCOUNTED, a.command[0], program.why_uncounted);
 	snprintf(go.socket, sizeof(go.socket), "%s", session_socket_name(s));
 	if (write(child.go, &go, sizeof(go)) != sizeof(go))
 		return abandon_run(s, &child, &d);

@@ -82,9 +82,6 @@ static int attribute_all_samples(struct pass *run, struct trace_reader *t)
 		if (b->event < run->a->model->nr_events && run->a->model->event[b->event].is_switch)
 			continue;
 		ret = pass_attribute_block(run, b);
-		if (ret == 0 && !trace_spend_budget(t, run->frames + run->a->model->objects.steps))
-			ret = -E2BIG;
-		run->frames = run->a->model->objects.steps = 0;
 		trace_get_progress(t, &at, &total);
 		if (run->options->progress)
 			run->options->progress(run->options->progress_context, at, total);

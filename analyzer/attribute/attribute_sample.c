@@ -5,6 +5,7 @@
 #include "analyzer/attribute/walk.h"
 #include "jitreg/base/sorted.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define METHOD_TEXT_(NAME, text, sentence) text,
@@ -104,7 +105,7 @@ static void note_host_work(struct attribution_state *d, const struct location *l
 bool sample_reason_is_of_host(enum reason why)
 {
 	return why == REASON_HOST || why == REASON_NO_UNWIND_INFO || why == REASON_TRUNCATED || why == REASON_BROKEN ||
-	       why == REASON_NO_STACK || why == REASON_NO_FRAME_POINTERS;
+	       why == REASON_NO_STACK || why == REASON_NO_FRAME_POINTERS || why == REASON_CHAIN_CUT;
 }
 
 /* Where the host declared no levels of its own.  true: these decide, because there are no others to be found. */
@@ -167,13 +168,26 @@ static bool decide_by_stack_frame(void *context, const struct unwind_frame *f)
 	return !decide_by_host_levels(d, l);
 }
 
-enum reason sample_reason_of_unwind_end(enum unwind_end end, const struct sample *s)
+/* The kernel copies what was asked for, unless the stack's mapping ends before that, or the record would get too long. */
+#define COPY_MAX (60u << 10)
+
+static bool stack_is_whole(const struct model *m, const struct sample *s)
+{
+	return s->event < m->nr_events && s->input.stack_bytes < m->event[s->event].stack_bytes && s->input.stack_bytes < COPY_MAX;
+}
+
+bool sample_chain_is_cut(const struct sample *s)
+{
+	return s->chain && s->chain_nr + 1 + (s->kernel_nr ? s->kernel_nr + 1 : 0) == KERNEL_CHAIN_ADDRESSES;
+}
+
+enum reason sample_reason_of_unwind_end(const struct model *m, enum unwind_end end, const struct sample *s)
 {
 	if (!s->input.stack_bytes && (end == UNWIND_TRUNCATED || end == UNWIND_NO_INFO || end == UNWIND_BROKEN))
 		return REASON_NO_STACK; /* which is the cause, whatever is known of the code */
 	switch (end) {
 	case UNWIND_TRUNCATED:
-		return REASON_TRUNCATED;
+		return stack_is_whole(m, s) ? REASON_BROKEN : REASON_TRUNCATED;
 	case UNWIND_NO_INFO:
 		return REASON_NO_UNWIND_INFO;
 	case UNWIND_BROKEN:
@@ -231,7 +245,7 @@ static void walk_stack(struct attribution_state *d)
 	if (d->decided)
 		return;
 	d->answer->method = METHOD_NONE;
-	d->answer->reason = sample_reason_of_unwind_end(end, d->sample);
+	d->answer->reason = sample_reason_of_unwind_end(d->world->model, end, d->sample);
 	if (d->plan)
 		decide_by_plan(d);
 }
@@ -253,7 +267,7 @@ static void walk_callchain_to_decide(struct attribution_state *d)
 {
 	const struct sample *s = d->sample;
 
-	d->answer->reason = REASON_NO_FRAME_POINTERS;
+	d->answer->reason = sample_chain_is_cut(s) ? REASON_CHAIN_CUT : REASON_NO_FRAME_POINTERS;
 	if (d->plan)
 		add_return_address(d, 0, s->user_ip, d->function);
 	for (uint32_t i = 0; i < s->chain_nr; i++) {
@@ -269,7 +283,7 @@ static void walk_callchain_to_decide(struct attribution_state *d)
 		if (decide_by_host_levels(d, l))
 			return;
 		note_host_work(d, l);
-		if (d->plan && i < UNWIND_FRAMES_MAX)
+		if (d->plan)
 			add_return_address(d, (int)i + 1, address, l->function);
 	}
 	if (d->plan)
@@ -342,12 +356,12 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 /* sample_decide_components() for a process that has objects: by the plan's nodes, else by the dictionary. */
 __attribute__((noinline)) static void decide_with_plan(struct attribution_state *d, const struct sample_place *at)
 {
-	struct plan_frames plan; /* 40 KB, which are not cleared */
+	struct plan_frames plan = { 0 };
 
-	plan.nr = 0;
 	d->plan = &plan;
 	decide_by_dictionary(d, at);
 	d->plan = NULL;
+	free(plan.frame);
 }
 
 static void add_host_levels(struct attribution_state *d, uint32_t low_at_place)
@@ -452,6 +466,7 @@ void sample_read(struct sample_block *b, uint32_t i, struct sample *out)
 	out->chain_nr = b->chain_offset ? (uint32_t)(b->chain_offset[i + 1] - b->chain_offset[i]) : 0;
 	out->kernel_chain = NULL;
 	out->kernel_nr = 0;
+	out->event = b->event;
 	out->leaves = false;
 }
 

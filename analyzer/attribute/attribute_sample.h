@@ -41,7 +41,7 @@ struct sample {
 	uint64_t ip;	   /* that was sampled */
 	uint64_t user_ip;  /* the instruction in user space; 0: not known */
 	uint64_t tag_word; /* if has_tag_word */
-	uint32_t pid, tid, mode;
+	uint32_t pid, tid, mode, event;
 	bool has_registers; /* and user_ip is not 0 */
 	bool has_tag_word;  /* a handler in the thread could read it */
 	bool leaves;	    /* its processor: the row has the place in user space, although it always is in the kernel */
@@ -128,7 +128,11 @@ struct plan_walk;
 uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component,
 				uint32_t max);
 /* The reason when a walk ended without a frame that decides. */
-enum reason sample_reason_of_unwind_end(enum unwind_end end, const struct sample *s);
+enum reason sample_reason_of_unwind_end(const struct model *m, enum unwind_end end, const struct sample *s);
+/* Is a chain of frame pointers as long as the kernel makes them?  Its default is kernel.perf_event_max_stack; what may be more, and where
+ * that is another number, no trace tells. */
+#define KERNEL_CHAIN_ADDRESSES 127u
+bool sample_chain_is_cut(const struct sample *s);
 
 /* A reason for which it may be said instead what the host did: its stack led to no component. */
 bool sample_reason_is_of_host(enum reason why);

@@ -21,12 +21,12 @@ struct lookup_cache_place {
 	uint32_t process; /* 1 + number; 0: free */
 	uint32_t code_facts : 4;  /* of the location: enum lookup_cache_code_facts */
 	uint32_t by_tag : 1; /* ANSWER_OF_TAG: nothing but the value of the tag in force decides */
-	uint32_t reason : 4; /* ANSWER_OF_PLACE_ALONE: why nothing decides; 0: it is none, or is not known */
-	uint32_t paths : 23; /* ANSWER_OF_PLACE: the caller's for its components; 0: it is none, or is not known */
+	uint32_t reason : 5; /* ANSWER_OF_PLACE_ALONE: why nothing decides; 0: it is none, or is not known */
+	uint32_t paths : 22; /* ANSWER_OF_PLACE: the caller's for its components; 0: it is none, or is not known */
 };
-_Static_assert(NR_REASONS <= 16, "a place has 4 bits for the reason");
+_Static_assert(NR_REASONS <= 32, "a place has 5 bits for the reason");
 _Static_assert(sizeof(struct lookup_cache_place) == 32, "two places are to fill a line of the cache");
-#define LOOKUP_CACHE_PATHS_MAX ((1u << 23) - 1)
+#define LOOKUP_CACHE_PATHS_MAX ((1u << 22) - 1)
 
 enum lookup_cache_code_facts {
 	LOOKUP_CACHE_JIT = 1,

@@ -39,6 +39,7 @@ void pass_fini(struct pass *run)
 	locator_fini(&run->locator);
 	rows_fini(&run->rows);
 	weights_fini(&run->weights);
+	sample_stack_memory_fini(&run->stack);
 	for (uint32_t i = 0; i < PASS_SUMS_MAX; i++)
 		batch_sums_destroy(run->sums[i]);
 	lookup_cache_destroy(run->cache);
@@ -149,16 +150,19 @@ static int decide_method_and_paths(struct pass *run, const struct sample *s, con
 }
 
 #define STEPS_AT_ONCE 1000000u
+#define FRAMES_A_STEP 4 /* of some 15 ns */
 
-/* Searches among objects, of which a block of samples can make very many. */
-static int spend_steps(struct pass *run)
+/* Searches among objects, and frames of call stacks, of which a block of samples can make very many. */
+static int spend_steps(struct pass *run, uint64_t at_once)
 {
 	struct objects *o = &run->a->model->objects;
-	uint64_t steps = o->steps;
+	const uint64_t walked = unwinder_counts(run->world.unwinder).frames;
+	const uint64_t steps = o->steps + run->frames + (walked - run->walked) / FRAMES_A_STEP;
 
-	if (steps < STEPS_AT_ONCE)
+	if (steps < at_once)
 		return 0;
-	o->steps = 0;
+	o->steps = run->frames = 0;
+	run->walked = walked;
 	return trace_spend_budget(run->trace, steps) ? 0 : -E2BIG;
 }
 
@@ -192,7 +196,7 @@ static int attribute_uncached_sample(struct pass *run, struct sample_block *b, u
 	location = sample_row_location(&run->world, &s, at.location);
 	if (o->stacks) {
 		f.stack = sample_collect_stack(
-			&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location, &run->cut);
+			&run->world, &s, p, s.leaves ? sample_kernel_location(&run->world, s.mode, s.ip) : location, &run->stack);
 		run->frames += run->a->stacks.node[f.stack].depth + s.kernel_nr;
 	}
 	f.location = &run->locator.location[location];
@@ -203,7 +207,7 @@ static int attribute_uncached_sample(struct pass *run, struct sample_block *b, u
 		f.memory = memory_area_of_address(run, &s, p, f.address);
 	f.phase = lookup_cache_phase(run->cache, p, s.tid, s.time_ns);
 	if (ret == 0)
-		ret = spend_steps(run);
+		ret = spend_steps(run, STEPS_AT_ONCE);
 	if (ret == 0)
 		ret = add_sample(run, &f, s.mode == SAMPLE_MODE_USER || s.leaves ? place : NULL);
 	if (o->each && ret == 0 && last_sample_is_shown(run))
@@ -305,7 +309,7 @@ int pass_attribute_block(struct pass *run, struct sample_block *b)
 		if (ret == 0 && sums && batch_sums_moment_over(sums))
 			ret = hand_sums_to_rows(run, sums);
 	}
-	return ret;
+	return ret ? ret : spend_steps(run, 0);
 }
 
 /* ------------------------------------------------------------------------------------------ threads without a sample */

@@ -26,10 +26,11 @@ struct pass {
 	struct switches switches;
 	struct rows rows;
 	struct sample_lines lines;
-	struct sample_stacks_cut cut;
+	struct sample_stack_memory stack;
 	struct batch_sums *sums[PASS_SUMS_MAX]; /* of the first events */
 	struct scaled_weights weights;
-	uint64_t frames; /* of call stacks, since the caller last looked */
+	uint64_t frames; /* of call stacks, not yet paid for */
+	uint64_t walked; /* frames that the unwinder has left, paid for */
 	uint64_t code_facts[NR_LOOKUP_CACHE_CODE_FACTS]; /* samples by the facts of their code */
 };
 

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/sample_stack.h"
 
-#include "analyzer/objects/plan_walk.h"
 #include "analyzer/attribute/walk.h"
+#include "jitreg/base/grow.h"
 
-#define KERNEL_FRAMES_MAX 128u
-#define FRAMES_MAX (KERNEL_FRAMES_MAX + 2 * UNWIND_FRAMES_MAX)
+#define FRAMES_MAX (UINT16_MAX - 1u) /* stack_node.depth; inlined functions beyond that are left out */
 
 struct collect {
 	const struct sample_world *world;
 	const struct sample *sample;
 	const struct process *process;
-	uint32_t nr;
-	struct stack_node frame[FRAMES_MAX + 2]; /* innermost first */
-	struct plan_frames plan; /* of a process that has objects; note: which of these frames it is */
+	struct sample_stack_memory *memory;
+	uint32_t nr; /* frames in there */
 };
+
+void sample_stack_memory_fini(struct sample_stack_memory *m)
+{
+	free(m->frame);
+	free(m->plan.frame);
+}
+
+static void add_frame(struct collect *c, struct stack_node frame)
+{
+	if (c->nr < FRAMES_MAX && GROW(c->memory->frame, c->nr, c->memory->capacity))
+		c->memory->frame[c->nr++] = frame;
+}
 
 static struct stack_node stack_node_of_location(const struct location *l, unsigned flags)
 {
@@ -32,13 +42,13 @@ static bool collect_frame(void *context, const struct unwind_frame *f)
 	l = sample_frame_location(c->world, c->process, c->sample->time_ns, f);
 	l = l->inner ? &at->location[l->inner] :
 		       locate_with_inlines(at, c->process, model_find_code(c->process, f->address, c->sample->time_ns), f->address);
-	for (; c->nr < FRAMES_MAX; l = &at->location[l->outer]) {
-		c->frame[c->nr++] = stack_node_of_location(l, l->outer ? STACK_INLINED : 0);
+	for (;; l = &at->location[l->outer]) {
+		add_frame(c, stack_node_of_location(l, l->outer ? STACK_INLINED : 0));
 		if (!l->outer)
 			break;
 	}
 	if (c->process->has_objects && c->nr)
-		plan_frames_add(&c->plan, &c->world->model->objects, f, &c->sample->input, c->nr - 1);
+		plan_frames_add(&c->memory->plan, &c->world->model->objects, f, &c->sample->input, c->nr - 1);
 	return true;
 }
 
@@ -50,23 +60,24 @@ static void add_plan_node_components(struct collect *c)
 	uint32_t component;
 
 	plan_walk_begin(&w, &c->world->model->objects, c->process->number, c->sample->time_ns);
-	for (uint32_t i = c->plan.nr; i > 0; i--) {
-		struct stack_node *frame = &c->frame[c->plan.frame[i - 1].note];
+	for (uint32_t i = c->memory->plan.nr; i > 0; i--) {
+		const struct plan_frame *in_plan = &c->memory->plan.frame[i - 1];
+		struct stack_node *frame = &c->memory->frame[in_plan->note];
 
-		plan_walk_frame(&w, &c->plan.frame[i - 1]);
+		plan_walk_frame(&w, in_plan);
 		if (!frame->component && sample_plan_components(m, &w, c->process, &component, 1))
 			frame->component = component;
 	}
 }
 
-/* The kernel's frames: whether they are complete is unknown. */
+/* By frame pointers, as the kernel followed them: whether they are complete is unknown, except that it stops somewhere. */
 static enum reason collect_callchain(struct collect *c)
 {
 	const struct sample *s = c->sample;
 	struct walk_place place = { c->process, s->time_ns };
 	const struct unwind_space space = walk_unwind_space(&place, false);
 
-	for (uint32_t i = 0; i <= s->chain_nr && i < UNWIND_FRAMES_MAX; i++) {
+	for (uint32_t i = 0; i <= s->chain_nr; i++) {
 		uint32_t note = 0;
 		struct unwind_frame f = { .depth = (int)i, .address = i ? s->chain[i - 1] - 1 : s->user_ip, .note = &note };
 
@@ -74,7 +85,7 @@ static enum reason collect_callchain(struct collect *c)
 			f.function = unwind_function(c->world->unwinder, &space, f.address);
 		collect_frame(c, &f);
 	}
-	return REASON_HOST;
+	return sample_chain_is_cut(s) ? REASON_CHAIN_CUT : REASON_HOST;
 }
 
 /* The kernel's frames, from where the sample was outwards.  What has no name is one frame, however many they are. */
@@ -84,11 +95,11 @@ static void collect_kernel_frames(struct collect *c, uint32_t location)
 	struct locator *l = c->world->locator;
 	uint32_t before = location;
 
-	c->frame[c->nr++] = stack_node_of_location(&l->location[location], STACK_KERNEL);
-	for (uint64_t i = 0; i < s->kernel_nr && c->nr < KERNEL_FRAMES_MAX; i++) {
+	add_frame(c, stack_node_of_location(&l->location[location], STACK_KERNEL));
+	for (uint64_t i = 0; i < s->kernel_nr; i++) {
 		location = locate_kernel(l, s->kernel_chain[i] - 1);
 		if (location != before || location != l->kernel)
-			c->frame[c->nr++] = stack_node_of_location(&l->location[location], STACK_KERNEL);
+			add_frame(c, stack_node_of_location(&l->location[location], STACK_KERNEL));
 		before = location;
 	}
 }
@@ -105,7 +116,7 @@ static enum reason collect_user_frames(struct collect *c)
 	if (s->chain && !s->input.stack_bytes)
 		return collect_callchain(c);
 	space = walk_unwind_space(&place, c->world->way == UNWIND_LIBUNWIND);
-	return sample_reason_of_unwind_end(unwind_walk(c->world->unwinder, &space, &s->input, collect_frame, c), s);
+	return sample_reason_of_unwind_end(c->world->model, unwind_walk(c->world->unwinder, &space, &s->input, collect_frame, c), s);
 }
 
 uint32_t sample_stack_of_location(struct attribution *a, const struct location *l)
@@ -116,31 +127,29 @@ uint32_t sample_stack_of_location(struct attribution *a, const struct location *
 }
 
 uint32_t sample_collect_stack(const struct sample_world *w, const struct sample *s, const struct process *p, uint32_t kernel,
-			      struct sample_stacks_cut *cut)
+			      struct sample_stack_memory *memory)
 {
 	static const char *const names[NR_REASONS] = { [REASON_NO_REGISTERS] = "[no registers]", [REASON_NO_STACK] = "[no stack]",
-		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]" };
+		[REASON_TRUNCATED] = "[truncated]", [REASON_BROKEN] = "[broken]", [REASON_NO_UNWIND_INFO] = "[no unwind information]",
+		[REASON_CHAIN_CUT] = "[truncated chain]" };
 	struct attribution *a = w->locator->a;
-	struct collect c;
+	struct collect c = { w, s, p, memory, 0 };
 	enum reason why;
 	uint32_t node = 0;
 
-	c.world = w;
-	c.sample = s;
-	c.process = p;
-	c.nr = c.plan.nr = 0;
+	memory->plan.nr = 0;
 	if (s->mode != SAMPLE_MODE_USER)
 		collect_kernel_frames(&c, kernel);
 	why = collect_user_frames(&c);
-	if (c.plan.nr)
+	if (memory->plan.nr)
 		add_plan_node_components(&c);
 	if (names[why]) {
-		if (!cut->location[why])
-			cut->location[why] = locate_name_only(w->locator, names[why]);
-		c.frame[c.nr++] = stack_node_of_location(&w->locator->location[cut->location[why]], STACK_CUT);
+		if (!memory->cut_location[why])
+			memory->cut_location[why] = locate_name_only(w->locator, names[why]);
+		add_frame(&c, stack_node_of_location(&w->locator->location[memory->cut_location[why]], STACK_CUT));
 	}
 	a->stack_ends[names[why] ? why : REASON_NONE]++;
 	while (c.nr > 0)
-		node = stacks_add(&a->stacks, node, &c.frame[--c.nr]);
+		node = stacks_add(&a->stacks, node, &memory->frame[--c.nr]);
 	return node;
 }

@@ -12,7 +12,7 @@
  * A frame is a function at a line, so one function has a node for each of its lines that calls; views that show functions
  * merge them.  Frames that a compiler inlined are frames, too (STACK_INLINED).  The outermost frame of a stack that could not be
  * walked to its bottom is none, and has the flag STACK_CUT; its function's name says why: "[truncated]", "[no unwind
- * information]", "[broken]", "[no registers]", "[no stack]".
+ * information]", "[broken]", "[no registers]", "[no stack]", "[truncated chain]".
  * Context: thread.
  */
 #ifndef TAILOR_STACKS_H

@@ -123,12 +123,22 @@ const char *export_frame_name(const struct export *e, uint32_t node, char *spare
 	return name && *name ? name : "(no name)";
 }
 
-uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes, uint32_t nr)
+uint32_t export_stack_depth(const struct export *e)
+{
+	const struct stacks *s = stacks_of_export(e);
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < s->nr; i++)
+		most = s->node[i].depth > most ? s->node[i].depth : most;
+	return most + 1;
+}
+
+uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes)
 {
 	struct stacks *s = stacks_of_export(e);
 	uint32_t n = 0, before = COMPONENT_NONE;
 
-	for (uint32_t at = stack; at && at < s->nr && n < nr; at = s->node[at].caller) {
+	for (uint32_t at = stack; at && at < s->nr; at = s->node[at].caller) {
 		uint32_t component;
 
 		if (e->level != LEVELS_MAX) {

@@ -77,9 +77,10 @@ uint32_t export_frame_component(const struct export *e, uint32_t node);
 /* Function or component of a stack's frame, as text; spare has room for 32. */
 const char *export_frame_name(const struct export *e, uint32_t node, char *spare);
 /* The frames of a stack, outermost first, without those that have no component at the level and without repetitions of a
- * component; at most nr.  Returns how many. */
-uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes, uint32_t nr);
-#define EXPORT_FRAMES_MAX 1024
+ * component; nodes has room for all of the stack: export_stack_depth().  Returns how many. */
+uint32_t export_list_frames(const struct export *e, uint32_t stack, uint32_t *nodes);
+/* Frames of the deepest stack. */
+uint32_t export_stack_depth(const struct export *e);
 
 /*
  * Whole numbers for formats that have no fractions: the remainder is carried over to the next number, so that they add up to the rounded

@@ -7,6 +7,7 @@
 #include "analyzer/query/calltree.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WIDTH 1200.0
@@ -80,34 +81,33 @@ static void write_call_box(const struct export *e, const struct calltree *t, uin
 	fputs("</text></g>\n", to);
 }
 
-static void write_subtree_boxes(const struct export *e, const struct calltree *t, uint32_t call, double x, double width, unsigned depth,
-				unsigned rows, FILE *to)
+/* Where the box of a call is; one that is too narrow to be drawn has the width 0. */
+struct box {
+	double x, width;
+};
+
+/* Parents come before their children.  NULL without memory; *rows: that have a box. */
+static struct box *lay_out_boxes(const struct calltree *t, double width, unsigned *rows)
 {
-	const struct call *c = &t->call[call];
+	struct box *box = calloc(t->nr, sizeof(*box));
 
-	write_call_box(e, t, call, x, width, depth, rows, to);
-	for (uint32_t i = 0; i < c->nr_children; i++) {
-		double part = c->total > 0 ? width * t->call[c->child[i]].total / c->total : 0;
+	*rows = 1;
+	for (uint32_t call = 0; box && call < t->nr; call++) {
+		const struct call *c = &t->call[call];
+		double x = box[call].x;
 
-		if (part >= LEAST)
-			write_subtree_boxes(e, t, c->child[i], x, part, depth + 1, rows, to);
-		x += part;
+		if (!call)
+			box[call].width = width;
+		if (box[call].width > 0 && c->depth >= *rows)
+			*rows = c->depth + 1;
+		for (uint32_t i = 0; i < c->nr_children && box[call].width > 0 && c->total > 0; i++) {
+			double part = box[call].width * t->call[c->child[i]].total / c->total;
+
+			box[c->child[i]] = (struct box){ x, part >= LEAST ? part : 0 };
+			x += part;
+		}
 	}
-}
-
-/* Rows with a box that is wide enough to be drawn. */
-static unsigned count_drawn_rows(const struct calltree *t, uint32_t call, double width, unsigned depth)
-{
-	const struct call *c = &t->call[call];
-	unsigned most = depth + 1;
-
-	for (uint32_t i = 0; i < c->nr_children; i++) {
-		double part = c->total > 0 ? width * t->call[c->child[i]].total / c->total : 0;
-		unsigned rows = part >= LEAST ? count_drawn_rows(t, c->child[i], part, depth + 1) : 0;
-
-		most = rows > most ? rows : most;
-	}
-	return most;
+	return box;
 }
 
 static int write_flamegraph(struct export *e, FILE *to)
@@ -117,9 +117,10 @@ static int write_flamegraph(struct export *e, FILE *to)
 	struct calltree t;
 	int ret = calltree_make(e->report, e->by_stack, e->level, false, &t) ? 0 : -ENOMEM;
 	unsigned rows;
+	struct box *box = ret ? NULL : lay_out_boxes(&t, width, &rows);
 
+	ret = box ? 0 : -ENOMEM;
 	if (ret == 0) {
-		rows = count_drawn_rows(&t, 0, width, 0);
 		svg_begin(to, (int)WIDTH, (int)(HEAD + rows * ROW + MARGIN), command, style, "g.f text,#search text{fill:#000}");
 		svg_text(to, MARGIN, 20, "title", command);
 		fprintf(to, "<text class=\"small\" x=\"%d\" y=\"40\" id=\"note\">%.0f samples; click a box to zoom, the lowest "
@@ -127,13 +128,15 @@ static int write_flamegraph(struct export *e, FILE *to)
 		fprintf(to, "<g id=\"search\"><rect x=\"%.0f\" y=\"8\" width=\"60\" height=\"18\" fill=\"#ccc\"/>", WIDTH - 70);
 		svg_text(to, WIDTH - 61, 21, "small", "search");
 		fputs("</g>\n", to);
-		if (t.call[0].total > 0)
-			write_subtree_boxes(e, &t, 0, 0, width, 0, rows, to);
+		for (uint32_t i = 0; t.call[0].total > 0 && i < t.nr; i++)
+			if (box[i].width > 0)
+				write_call_box(e, &t, i, box[i].x, box[i].width, t.call[i].depth, rows, to);
 		fputs("<script><![CDATA[\n", to);
 		fwrite(flamegraph_script, 1, (size_t)(flamegraph_script_end - flamegraph_script), to);
 		fputs("]]></script>\n", to);
 		svg_end(to);
 	}
+	free(box);
 	calltree_fini(&t);
 	return ret;
 }

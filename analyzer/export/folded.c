@@ -5,6 +5,7 @@
 #include "analyzer/query/calltree.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static void prepare_folded(struct export *e)
 {
@@ -17,15 +18,19 @@ static void write_folded_name(FILE *to, const char *name)
 		fputc(*name == ';' ? ':' : (unsigned char)*name < 0x20 ? '?' : *name, to);
 }
 
-static void write_folded_stack(const struct export *e, const struct calltree *t, uint32_t call, FILE *to)
+/* way: room for the calls from the outermost one to this. */
+static void write_folded_stack(const struct export *e, const struct calltree *t, uint32_t call, uint32_t *way, FILE *to)
 {
+	uint32_t nr = 0;
 	char spare[32];
 
-	if (t->call[call].parent) {
-		write_folded_stack(e, t, t->call[call].parent, to);
-		fputc(';', to);
+	for (; call; call = t->call[call].parent)
+		way[nr++] = call;
+	while (nr > 0) {
+		write_folded_name(to, calltree_name(e->report, t, way[--nr], spare));
+		if (nr)
+			fputc(';', to);
 	}
-	write_folded_name(to, calltree_name(e->report, t, call, spare));
 }
 
 static int write_folded(struct export *e, FILE *to)
@@ -33,18 +38,21 @@ static int write_folded(struct export *e, FILE *to)
 	struct calltree t;
 	struct export_whole whole = { 0 };
 	int ret = calltree_make(e->report, e->by_stack, e->level, false, &t) ? 0 : -ENOMEM;
+	uint32_t *way = calloc((size_t)t.nr + 1, sizeof(*way));
 
+	ret = way ? ret : -ENOMEM;
 	for (uint32_t i = 0; ret == 0 && i < t.nr; i++) {
 		uint64_t weight = export_next_whole(&whole, t.call[i].own);
 
 		if (!weight)
 			continue;
 		if (i)
-			write_folded_stack(e, &t, i, to);
+			write_folded_stack(e, &t, i, way, to);
 		else
 			fputs(e->level == LEVELS_MAX ? "(no call stack)" : "(unattributed)", to);
 		fprintf(to, " %llu\n", (unsigned long long)weight);
 	}
+	free(way);
 	calltree_fini(&t);
 	return ret;
 }

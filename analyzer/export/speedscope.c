@@ -53,16 +53,17 @@ static int write_frame_table(const struct export *e, uint32_t *frame, FILE *to)
 	return 0;
 }
 
-static void write_thread_profile(const struct export *e, const uint32_t *frame, size_t from, size_t end, FILE *to)
+/* frames: room for those of a stack. */
+static void write_thread_profile(const struct export *e, const uint32_t *frame, uint32_t *frames, size_t from, size_t end, FILE *to)
 {
-	uint32_t frames[EXPORT_FRAMES_MAX], thread = e->sample[from].thread;
+	uint32_t thread = e->sample[from].thread;
 	double sum = 0;
 
 	fprintf(to, "{\"type\":\"sampled\",\"name\":\"");
 	escape_json(to, export_thread_name(e, thread));
 	fprintf(to, " %u\",\"unit\":\"%s\",\"startValue\":0,\n\"samples\":[", e->report->model->thread[thread].tid, speedscope_unit(e));
 	for (size_t i = from; i < end; i++) {
-		uint32_t nr = export_list_frames(e, e->sample[i].stack, frames, EXPORT_FRAMES_MAX);
+		uint32_t nr = export_list_frames(e, e->sample[i].stack, frames);
 
 		fputs(i == from ? "[" : ",[", to);
 		for (uint32_t n = 0; n < nr; n++)
@@ -82,10 +83,14 @@ static void write_thread_profile(const struct export *e, const uint32_t *frame, 
 static int write_speedscope(struct export *e, FILE *to)
 {
 	uint32_t *frame = calloc((size_t)e->report->a->stacks.nr + 1, sizeof(*frame));
+	uint32_t *of_stack = calloc(export_stack_depth(e), sizeof(*of_stack));
 	int ret;
 
-	if (!frame)
+	if (!frame || !of_stack) {
+		free(frame);
+		free(of_stack);
 		return -ENOMEM;
+	}
 	export_sort(e);
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"tailor\",\"name\":\"", to);
 	escape_json(to, e->report->model->command);
@@ -95,10 +100,11 @@ static int write_speedscope(struct export *e, FILE *to)
 	for (size_t i = 0, end; i < e->nr && ret == 0; i = end) {
 		end = export_thread_end(e, i);
 		fputs(i ? ",\n" : "\n", to);
-		write_thread_profile(e, frame, i, end, to);
+		write_thread_profile(e, frame, of_stack, i, end, to);
 	}
 	fputs("]}\n", to);
 	free(frame);
+	free(of_stack);
 	return ret;
 }
 

@@ -334,7 +334,7 @@ struct model {
 	bool no_adapt;
 	uint64_t real_ns, begin_ns, end_ns;
 	uint32_t nr_cpus, exit_status;
-	uint64_t recorder_cpu_ns, written_samples;
+	uint64_t recorder_cpu_ns, written_samples, command_cpu_ns; /* command_cpu_ns 0: not known */
 	bool has_end;
 	uint64_t bad_records; /* that made no sense */
 	struct fault fault[NR_FAULTS];

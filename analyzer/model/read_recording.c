@@ -47,6 +47,7 @@ void model_read_end(struct model *m, struct process *p, const struct trace_recor
 	m->exit_status = (uint32_t)trace_u64(r, F(end, exit_status));
 	m->written_samples = trace_u64(r, F(end, samples));
 	m->recorder_cpu_ns = trace_u64(r, F(end, recorder_cpu_ns));
+	m->command_cpu_ns = trace_u64(r, F(end, command_cpu_ns));
 }
 
 void model_read_event(struct model *m, struct process *p, const struct trace_record *r)

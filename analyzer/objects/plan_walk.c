@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/objects/plan_walk.h"
 
+#include "jitreg/base/grow.h"
 #include "jitreg/trace/trace.h"
 
 #include <string.h>
@@ -28,11 +29,11 @@ void plan_frames_add(struct plan_frames *to, const struct objects *o, const stru
 		     uint32_t note)
 {
 	static const unsigned char preserved[NR_PRESERVED] = { UNWIND_RBX, UNWIND_RBP, 12, 13, 14, 15 };
-	struct plan_frame *p = &to->frame[to->nr];
+	struct plan_frame *p;
 
-	if (to->nr == UNWIND_FRAMES_MAX || !f->function || !objects_has_function(o, f->function))
+	if (!f->function || !objects_has_function(o, f->function) || !GROW(to->frame, to->nr, to->capacity))
 		return;
-	to->nr++;
+	p = &to->frame[to->nr++];
 	p->function = f->function;
 	p->note = note;
 	p->step = read_step_word(o, f, input);

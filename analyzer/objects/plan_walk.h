@@ -42,13 +42,13 @@ struct plan_frame {
 	uint32_t note; /* the caller's */
 };
 
-/* The frames of a stack, innermost first.  Large: not to be cleared for each sample. */
+/* The frames of a stack, innermost first. */
 struct plan_frames {
-	uint32_t nr;
-	struct plan_frame frame[UNWIND_FRAMES_MAX];
+	uint32_t nr, capacity;
+	struct plan_frame *frame; /* free() */
 };
 
-/* Takes a frame if it can count.  input: the stack that it is on; NULL: there is none. */
+/* Takes a frame if it can count, and if there is memory for it.  input: the stack that it is on; NULL: there is none. */
 void plan_frames_add(struct plan_frames *to, const struct objects *o, const struct unwind_frame *f, const struct unwind_input *input,
 		     uint32_t note);
 

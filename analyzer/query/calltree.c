@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 4096
-
 struct making {
 	const struct report *r;
 	struct calltree *t;
@@ -43,24 +41,10 @@ static uint32_t add_call(struct making *m, uint32_t parent, uint32_t key, uint16
 	return t->nr++;
 }
 
-/* Looks up the way from a new call. */
-static void mark_recursive_call(struct calltree *t, uint32_t call)
-{
-	struct call *c = &t->call[call];
-	uint32_t caller = t->call[c->parent].key;
-
-	for (uint32_t at = c->parent; at && !c->pair_again; at = t->call[at].parent)
-		if (t->call[at].key == c->key) {
-			c->again = true;
-			c->pair_again = t->call[t->call[at].parent].key == caller;
-		}
-}
-
 /* The call of key from parent. */
 static uint32_t enter_call(struct making *m, uint32_t parent, uint32_t key, uint16_t flags)
 {
 	struct calltree *t = m->t;
-	uint32_t nr = t->nr, call;
 
 	if (key == 0)
 		return parent;
@@ -72,12 +56,7 @@ static uint32_t enter_call(struct making *m, uint32_t parent, uint32_t key, uint
 			if (t->call[at].key == key)
 				return at;
 	}
-	if (t->call[parent].depth >= DEPTH_MAX)
-		return parent;
-	call = add_call(m, parent, key, flags);
-	if (t->nr > nr)
-		mark_recursive_call(t, call);
-	return call;
+	return add_call(m, parent, key, flags);
 }
 
 static void add_self_sum(struct making *m, uint32_t call, const struct group_sum *sum)
@@ -115,7 +94,7 @@ static void make_tree_bottom_up(struct making *m, const struct report_group *g)
 	for (uint32_t i = 0; i < g->g.nr; i++) {
 		uint32_t node = report_value(g, i, 0), at = 0;
 
-		for (uint32_t n = 0; node && node < m->stacks->nr && n < DEPTH_MAX; node = m->stacks->node[node].caller, n++)
+		for (; node && node < m->stacks->nr; node = m->stacks->node[node].caller)
 			at = enter_call(m, at, call_key_of_node(m, node), m->stacks->node[node].flags);
 		add_self_sum(m, at, &g->g.sum[i]);
 	}
@@ -162,6 +141,43 @@ static bool settle_call_totals(struct calltree *t)
 	return true;
 }
 
+#define ANY_CALLER UINT64_MAX
+
+/* How many calls of key by a caller are on the way to where the walk is: one more, or one less.  Returns how many there were. */
+static uint32_t count_on_way(struct hash_map *way, uint64_t caller, uint32_t key, bool enter, bool *failed)
+{
+	uint32_t nr = hash_map_find(way, caller, key); /* 0: never yet; else 1 + how many */
+
+	nr = nr ? nr - 1 : 0;
+	*failed |= !hash_map_set(way, caller, key, enter ? nr + 2 : nr);
+	return nr;
+}
+
+/* Down the tree and up again: what of a call is on the way to it already. */
+static bool mark_recursive_calls(struct calltree *t)
+{
+	uint32_t *next = calloc((size_t)t->nr + 1, sizeof(*next));
+	struct hash_map way = { 0 };
+	bool failed = !next;
+
+	for (uint32_t at = 0; !failed;) {
+		struct call *c = &t->call[at];
+		bool enter = next[at] < c->nr_children;
+		uint32_t call = enter ? c->child[next[at]++] : at, caller;
+
+		if (!call)
+			break;
+		c = &t->call[call];
+		caller = t->call[c->parent].key;
+		at = enter ? call : c->parent;
+		c->again |= count_on_way(&way, ANY_CALLER, c->key, enter, &failed) && enter;
+		c->pair_again |= count_on_way(&way, caller, c->key, enter, &failed) && enter;
+	}
+	hash_map_fini(&way);
+	free(next);
+	return !failed;
+}
+
 bool calltree_make(const struct report *r, const struct report_group *g, uint32_t level, bool inverted, struct calltree *t)
 {
 	struct making m = { .r = r, .t = t, .stacks = &((struct attribution *)(uintptr_t)r->a)->stacks };
@@ -174,7 +190,7 @@ bool calltree_make(const struct report *r, const struct report_group *g, uint32_
 	else if (!m.failed)
 		make_tree_top_down(&m, g);
 	hash_map_fini(&m.calls);
-	return !m.failed && settle_call_totals(t);
+	return !m.failed && settle_call_totals(t) && mark_recursive_calls(t);
 }
 
 void calltree_fini(struct calltree *t)

@@ -3,6 +3,7 @@
 
 #include "jitreg/base/hash_map.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,4 +44,18 @@ void warnings_make(const struct report *r, struct warnings *w)
 void warnings_fini(struct warnings *w)
 {
 	free(w->list);
+}
+
+#define STACK_MAX 65528u /* that --stack takes */
+#define STACK_FIRST 2048u
+
+const char *stack_remedy(uint32_t bytes, const char *way, char text[STACK_REMEDY_TEXT])
+{
+	const char *option = way && strcmp(way, "import") == 0 ? "perf record --call-graph dwarf," : "--stack ";
+	uint32_t more = !bytes ? STACK_FIRST : 2 * bytes < STACK_MAX ? 2 * bytes : STACK_MAX;
+
+	*text = 0;
+	if (bytes < STACK_MAX)
+		snprintf(text, STACK_REMEDY_TEXT, "%s%u", option, more);
+	return text;
 }

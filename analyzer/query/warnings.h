@@ -21,4 +21,8 @@ struct warnings {
 void warnings_make(const struct report *r, struct warnings *w);
 void warnings_fini(struct warnings *w);
 
+/* By which option more of the stack is recorded than so many bytes; way: that of the trace's HEADER.  "": no more can be. */
+#define STACK_REMEDY_TEXT 64
+const char *stack_remedy(uint32_t bytes, const char *way, char text[STACK_REMEDY_TEXT]);
+
 #endif

@@ -2,6 +2,7 @@
 #include "analyzer/report/verdict.h"
 
 #include "analyzer/listing/code_queries.h"
+#include "analyzer/report/missing.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <math.h>
@@ -13,7 +14,6 @@
 
 #define NAME_COLUMNS 32
 #define DETAIL_COLUMNS 24
-#define STACK_MAX 65528u /* bytes that --stack takes */
 #define FEW 100	     /* samples: shares of fewer are within ten points */
 #define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
 #define UNNAMED 0.01 /* share of generated code without names that is worth a sentence, */
@@ -21,29 +21,6 @@
 #define MAKERS_MAX 16
 #define EVENT_TIMER "cpu-timer"
 #define COVERED 0.95 /* of the count: less is worth a sentence */
-
-/* What helps against a reason; "" where nothing does. */
-static const char *const remedies[NR_REASONS] = {
-	[REASON_HOST] = "",
-	[REASON_NO_DICTIONARY] = "",
-	[REASON_NO_CODE_OBJECT] = "`tailor doctor COMMAND` lists the JIT interfaces that would register it.",
-	[REASON_NO_COMPONENT] = "Let the host register lines or a CODE_MAP for it.",
-	[REASON_NO_UNWIND_INFO] = "Generate unwind tables for that code (LLVM: uwtable).",
-	[REASON_TRUNCATED] = "", /* says how many bytes */
-	[REASON_BROKEN] = "`tailor unwind` shows such a stack frame by frame.",
-	[REASON_NO_STACK] = "Record stack bytes (--stack 2048).",
-	[REASON_NO_FRAME_POINTERS] = "Record stack bytes (--stack 2048) in place of frame pointers.",
-	[REASON_NO_REGISTERS] = "",
-	[REASON_COMPILER] = "",
-	[REASON_COLLECTOR] = "",
-};
-
-/* What can be done against losses of samples. */
-static const char *const loss_remedies[NR_LOSSES] = {
-	[LOSS_RING_FULL] = "Lower the rate (-r) or record fewer stack bytes (--stack).",
-	[LOSS_SAMPLE_LOG_FULL] = "Lower the rate (-r).",
-	[LOSS_WRITE] = "Write the trace to a disk with more room (-o).",
-};
 
 /* ------------------------------------------------------------------------------------------------------------- gather */
 
@@ -245,6 +222,31 @@ static const char *find_fallback(const struct model *m, const struct model_event
 	return NULL;
 }
 
+/* What stands behind the beginning of the first notice that begins so, or NULL. */
+static const char *find_notice(const struct model *m, const char *beginning)
+{
+	for (uint32_t i = 0; i < m->nr_notices; i++)
+		if (strncmp(m->notice[i].sentence, beginning, strlen(beginning)) == 0)
+			return m->notice[i].sentence + strlen(beginning);
+	return NULL;
+}
+
+/* What was seen of an event that may have no samples. */
+static void gather_evidence(const struct model *m, const struct model_event *e, struct verdict *v)
+{
+	v->has_count = e->nr_counts || e->of_threads.enabled_ns;
+	v->counters_ns = (double)e->on_cpu_ns;
+	v->counted = (double)e->counted;
+	v->event_name = e->name ? e->name : "";
+	v->period_ns = e->rate ? 1e9 / (double)e->rate : e->is_clock ? (double)e->period : 0;
+	v->period = (double)e->period;
+	v->user_only = e->exclude_kernel;
+	v->has_registers = e->registers != 0;
+	v->no_samples_of = find_notice(m, TRACE_NO_SAMPLES_OF);
+	v->names_not_read = find_notice(m, TRACE_NAMES_NOT_READ);
+	v->write_error = find_notice(m, TRACE_WRITE_FAILED);
+}
+
 static void gather_lost_samples(const struct report *r, struct verdict *v)
 {
 	const struct model *m = r->model;
@@ -268,6 +270,7 @@ static void gather_lost_samples(const struct report *r, struct verdict *v)
 	v->user_part_of_clock = e->is_clock && e->exclude_kernel;
 	v->why_not_covered = model_why_not_covered(m);
 	v->stack_bytes = e->stack_bytes;
+	gather_evidence(m, e, v);
 	v->fallback = find_fallback(m, e);
 	if (e->name && strcmp(e->unit ? e->unit : "", "ns") != 0 && !strstr(e->name, "cycles"))
 		v->event = e->name;
@@ -280,12 +283,14 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 
 	memset(v, 0, sizeof(*v));
 	v->recorded = r->a->nr_samples;
+	v->bad_blocks = r->a->bad_blocks;
 	v->samples = d->all.process->g.total.samples;
 	v->in_run = in_run->samples;
 	v->has_run = d->has_run && v->in_run > 0;
 	v->outside = d->has_run && v->in_run <= 0;
 	v->event = "";
-	v->maker = "";
+	v->maker = v->event_name = "";
+	v->command_cpu_ns = (double)m->command_cpu_ns;
 	v->recording = (struct jit_recording){ jit_way_of_text(m->way), m->no_adapt, NULL };
 	v->has_components = m->dictionary.nr_components > 1;
 	if (m->has_end && m->end_ns > m->begin_ns)
@@ -303,7 +308,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 
 /* ---------------------------------------------------------------------------------------------------------------- say */
 
-#define SENTENCE 512
+#define SENTENCE 1024
 
 struct sentence {
 	char text[SENTENCE];
@@ -330,15 +335,10 @@ static void print_sentence(struct sentence *l, struct page *p)
 
 static void print_no_samples(const struct verdict *v, struct page *p)
 {
-	if (v->recorded)
-		page_text(p, "", 2, "No samples: none of the %llu recorded samples passes the filter.", (unsigned long long)v->recorded);
-	else if (v->lost)
-		page_text(p, "", 2, "No samples: all were lost.");
-	else if (v->recording_s > 0)
-		page_text(p, "", 2, "No samples: the recording was %.3f s long, and the command used less than one sampling period of "
-			  "processor time. Lower the period (--period) or raise the rate (-r).", v->recording_s);
-	else
-		page_text(p, "", 2, "No samples: the trace has no end, so the recording was cut off before the first one was written.");
+	char why[MISSING_TEXT];
+
+	missing_samples(v, why);
+	page_text(p, "", 2, "No samples: %s", why);
 }
 
 static void print_largest_parts(const struct verdict *v, struct page *p)
@@ -443,6 +443,7 @@ static void print_unattributed_share(const struct verdict *v, struct page *p)
 {
 	double none = v->method[METHOD_NONE];
 	struct sentence l = { .text = "" };
+	char text[MISSING_TEXT];
 	int most = REASON_NONE;
 
 	for (int i = REASON_NONE + 1; i < NR_REASONS; i++)
@@ -451,12 +452,10 @@ static void print_unattributed_share(const struct verdict *v, struct page *p)
 	if (!v->has_components || none < WORTH || !most)
 		return;
 	append_to_sentence(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", grid_percent(none),
-			   v->reason[most] < none - 1e-9 ? "mainly" : "all", reason_names[most], reason_sentences[most]);
-	if (most == REASON_TRUNCATED && v->stack_bytes && v->stack_bytes < STACK_MAX)
-		append_to_sentence(&l, " Record more of the stack (--stack %u).",
-				   2 * v->stack_bytes < STACK_MAX ? 2 * v->stack_bytes : STACK_MAX);
-	else if (remedies[most] && *remedies[most])
-		append_to_sentence(&l, " %s", remedies[most]);
+			   v->reason[most] < none - 1e-9 ? "mainly" : "all", reason_names[most],
+			   missing_attribution(v, (enum reason)most, text));
+	if (*missing_attribution_remedy(v, (enum reason)most, text))
+		append_to_sentence(&l, " %s", text);
 	print_sentence(&l, p);
 }
 
@@ -467,7 +466,10 @@ static void print_unnamed_code(const struct verdict *v, struct page *p)
 	char object[VERDICT_TEXT / 3], advice[JIT_ADVICE_BYTES], in_force[VERDICT_TEXT / 2] = "";
 
 	page_cut(p, basename(v->maker), NAME_COLUMNS, object, sizeof(object));
-	jit_host_advise(host, &v->recording, advice);
+	if (v->names_not_read) /* which is the cause, whatever else could name it */
+		snprintf(advice, sizeof(advice), "%s", v->names_not_read);
+	else
+		jit_host_advise(host, &v->recording, advice);
 	if (v->recording.in_force)
 		snprintf(in_force, sizeof(in_force), ", although it was started with %.48s", v->recording.in_force);
 	if (host && strcasecmp(host->name, object) != 0)
@@ -492,10 +494,11 @@ static void print_lost_samples(const struct verdict *v, struct page *p)
 	struct sentence l = { .text = "" };
 
 	if (v->lost) {
+		const char *remedy = missing_loss_remedy(v, v->lost_by);
+
 		append_to_sentence(&l, "Lost: %llu samples (%.1f %%)", (unsigned long long)v->lost,
 				   grid_percent((double)v->lost / ((double)v->lost + (double)v->recorded)));
-		append_to_sentence(&l, ", %s. %s", trace_losses[v->lost_by].text,
-				   loss_remedies[v->lost_by] ? loss_remedies[v->lost_by] : "");
+		append_to_sentence(&l, ", %s.%s%s", trace_losses[v->lost_by].text, *remedy ? " " : "", remedy);
 		print_sentence(&l, p);
 	}
 	if (v->recorded && v->running < 1) {

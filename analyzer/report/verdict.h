@@ -20,6 +20,7 @@ struct verdict_part {
 
 struct verdict {
 	uint64_t recorded; /* samples in the trace, */
+	uint64_t bad_blocks; /* of samples that could not be decoded */
 	double samples, in_run; /* samples that pass the filter, and of those in the run phase */
 	double recording_s;	/* how long the recording was */
 	bool has_run;		/* shares are of the run phase */
@@ -49,6 +50,13 @@ struct verdict {
 	double unsampled; /* part of the count that is threads' without a sample */
 	uint32_t stack_bytes;
 	const char *fallback; /* the recorder's sentence about the event that it could not use, or NULL */
+	/* evidence of what is missing (missing.h) */
+	double command_cpu_ns; /* by the kernel when the command had ended; 0: not known */
+	bool has_count, user_only, has_registers; /* counters said what they counted; what was asked for */
+	double counters_ns, counted; /* time for which counters ran, and what they counted */
+	double period_ns, period; /* between samples, of processor time; and events; 0: not known */
+	const char *event_name;
+	const char *no_samples_of, *names_not_read, *write_error; /* of the recorder's notices, or NULL */
 };
 
 void verdict_gather(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v);

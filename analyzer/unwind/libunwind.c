@@ -403,9 +403,10 @@ static enum unwind_end unwind_step_without_information(struct libunwind *l, bool
 			return UNWIND_COMPLETE;
 		if ((frame_pointers || (any_guessed && o.code)) &&
 		    !(o.unregistered && has_return_address(l->all, l->view, l->input, r)))
-			guess = unwind_step_by_frame_pointer(l->input, any_guessed, r);
+			guess = unwind_step_by_frame_pointer(l->input, any_guessed, r, &end);
 		if (guess == FRAME_POINTER_NONE)
-			return UNWIND_NO_INFO;
+			return end == UNWIND_STOPPED ? UNWIND_NO_INFO : end;
+		end = UNWIND_STOPPED;
 		f->found = UNWIND_BY_FRAME_POINTER;
 	}
 	if (end != UNWIND_STOPPED)
@@ -432,7 +433,7 @@ enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *s
 	l->generation = space->generation;
 	if (!begin_cursor(l, space, input, f.address, &f.registers, &cursor))
 		return UNWIND_BROKEN;
-	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
+	for (f.depth = 0; f.depth < unwind_frames_max(input); f.depth++) {
 		enum unwind_end end;
 		bool signal_frame;
 

@@ -294,6 +294,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 			  bool (*frame)(void *context, const struct unwind_frame *f), void *context)
 {
 	enum frame_pointer_step guess = FRAME_POINTER_NONE; /* how this frame was found */
+	const int most = unwind_frames_max(input);
 	bool any_guessed = false;
 	struct unwind_frame f;
 	struct memo_entry *e;
@@ -302,7 +303,7 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 	f.registers = input->registers;
 	f.found = UNWIND_BY_INFORMATION;
 	f.same_end_from_ns = f.same_end_until_ns = 0;
-	for (f.depth = 0; f.depth < UNWIND_FRAMES_MAX; f.depth++) {
+	for (f.depth = 0; f.depth < most; f.depth++) {
 		enum unwind_end end = UNWIND_STOPPED;
 		uint64_t sp = f.registers.value[UNWIND_RSP];
 
@@ -338,9 +339,10 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 				return UNWIND_COMPLETE;
 			if ((e->frame_pointers || (any_guessed && e->code)) &&
 			    !(e->unregistered && has_return_address(m->all, space, input, &f.registers)))
-				guess = unwind_step_by_frame_pointer(input, any_guessed, &f.registers);
+				guess = unwind_step_by_frame_pointer(input, any_guessed, &f.registers, &end);
 			if (guess == FRAME_POINTER_NONE)
-				return UNWIND_NO_INFO;
+				return end == UNWIND_STOPPED ? UNWIND_NO_INFO : end;
+			end = UNWIND_STOPPED;
 			break;
 		}
 		if (end != UNWIND_STOPPED)

@@ -63,9 +63,9 @@ struct unwind_input {
 enum unwind_end {
 	UNWIND_COMPLETE, /* reached the bottom: return address 0 or undefined */
 	UNWIND_STOPPED,	 /* the callback had enough */
-	UNWIND_TRUNCATED, /* needed stack bytes that the snapshot does not have */
+	UNWIND_TRUNCATED, /* needed stack bytes that the snapshot does not have, by unwind information or by a frame pointer */
 	UNWIND_NO_INFO,	 /* no unwind information for a frame's code */
-	UNWIND_BROKEN,	 /* information was there but led nowhere (no progress, too deep, bad CFI) */
+	UNWIND_BROKEN,	 /* information was there but led nowhere (no progress, more frames than words, bad CFI) */
 };
 
 /* How a frame was found from the one before. */
@@ -102,11 +102,8 @@ int unwinder_create(enum unwind_way way, struct unwinder **out, struct diag *d);
 void unwinder_destroy(struct unwinder *u);
 struct unwind_counts unwinder_counts(const struct unwinder *u);
 
-/*
- * Walk from the sampled frame (depth 0, always delivered) towards the root; frame() returns false to stop.
- * UNWIND_FRAMES_MAX bounds the depth.
- */
-#define UNWIND_FRAMES_MAX 512
+/* Walk from the sampled frame (depth 0, always delivered) towards the root; frame() returns false to stop.  Frames are at most as many as
+ * the stack has words, and two. */
 enum unwind_end unwind_walk(struct unwinder *u, const struct unwind_space *space, const struct unwind_input *input,
 			    bool (*frame)(void *context, const struct unwind_frame *f), void *context);
 

@@ -75,6 +75,12 @@ static inline bool stack_read(const struct unwind_input *in, uint64_t address, u
 	return false;
 }
 
+/* Each call pushes a word; the sampled frame and one that a register leads to need none. */
+static inline int unwind_frames_max(const struct unwind_input *in)
+{
+	return (int)(in->stack_bytes < STACK_BYTES_MAX ? in->stack_bytes / 8 : STACK_BYTES_MAX / 8) + 2;
+}
+
 /* Registers that calls preserve. */
 #define SAVED_MASK (1u << 3 | 1u << 6 | 0xfu << 12)
 
@@ -83,11 +89,12 @@ enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_i
 /*
  * Registers of the caller by the frame pointer, for code of which nothing else is known.  in_chain: frames before were left so,
  * and the caller may be one that keeps no frame pointer (the C library's, which calls main).
- * NONE: r is as it was.  LAST: what was saved there is no frame pointer, so the caller keeps none (a C compiler's function called this
- * code): believed only if it has unwind information.
+ * NONE: r is as it was, and *end says why: it is none, or it leads beyond the snapshot (UNWIND_TRUNCATED).  LAST: what was saved there is
+ * no frame pointer, so the caller keeps none (a C compiler's function called this code): believed only if it has unwind information.
  */
 enum frame_pointer_step { FRAME_POINTER_NONE, FRAME_POINTER_CHAIN, FRAME_POINTER_LAST };
-enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r);
+enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r,
+						      enum unwind_end *end);
 /* Does a return address lie where a function without a frame of its own would have one, between the stack pointer and the frame pointer?
  * Then rbp is its caller's, and leads past that. */
 bool has_return_address(struct knowledge *all, const struct unwind_space *space, const struct unwind_input *in,

@@ -81,15 +81,19 @@ enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_i
 	return UNWIND_STOPPED;
 }
 
-enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r)
+enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r,
+						      enum unwind_end *end)
 {
 	uint64_t rbp = r->value[UNWIND_RBP], above, ip;
 	bool goes_on;
-	enum unwind_end end;
 
-	if (!(r->known & 1u << UNWIND_RBP) || rbp < r->value[UNWIND_RSP] || rbp % 8 || !stack_read(in, rbp, &above, &end) ||
-	    !stack_read(in, rbp + 8, &ip, &end))
+	*end = UNWIND_NO_INFO;
+	if (!(r->known & 1u << UNWIND_RBP) || rbp < r->value[UNWIND_RSP] || rbp % 8)
 		return FRAME_POINTER_NONE;
+	if (!stack_read(in, rbp, &above, end) || !stack_read(in, rbp + 8, &ip, end)) {
+		*end = *end == UNWIND_TRUNCATED ? UNWIND_TRUNCATED : UNWIND_NO_INFO;
+		return FRAME_POINTER_NONE;
+	}
 	goes_on = !above || above > rbp;
 	*r = (struct unwind_registers){ .known = 1u << UNWIND_RSP | 1u << UNWIND_RIP };
 	r->known |= (unsigned)(goes_on || !in_chain) << UNWIND_RBP;

@@ -33,31 +33,73 @@ struct drawing {
 	uint32_t left_out;
 };
 
-static void draw_call_branch(struct drawing *d, uint32_t call, const char *prefix, bool last, uint32_t depth)
+static void draw_call(struct drawing *d, uint32_t call, const char *prefix, bool last)
 {
 	const struct call *c = &d->t->call[call];
-	char branch[PREFIX_MAX], next[PREFIX_MAX], spare[32];
+	char branch[PREFIX_MAX + 8], spare[32];
+
+	snprintf(branch, sizeof(branch), "%s%s", prefix, !c->parent ? "" : d->p->utf8 ? (last ? "└" : "├") : last ? "`" : "|");
+	grid_row(d->g);
+	grid_set(d->g, d->total, c->total);
+	grid_set(d->g, d->own, d->t->call[0].total > 0 ? c->own / d->t->call[0].total : 0);
+	grid_set(d->g, d->samples, c->total_samples);
+	grid_set(d->g, d->id, call);
+	if (c->parent)
+		grid_set(d->g, d->parent, c->parent);
+	grid_set(d->g, d->depth, c->depth - 1);
+	grid_set_prefix(d->g, d->name, branch);
+	grid_set_text(d->g, d->name, calltree_name(d->r, d->t, call, spare));
+}
+
+static uint32_t count_shown_children(const struct drawing *d, uint32_t call)
+{
+	const struct call *c = &d->t->call[call];
 	uint32_t nr = 0;
 
-	if (call) {
-		snprintf(branch, sizeof(branch), "%s%s", prefix, depth == 1 ? "" : d->p->utf8 ? (last ? "└" : "├") : last ? "`" : "|");
-		grid_row(d->g);
-		grid_set(d->g, d->total, c->total);
-		grid_set(d->g, d->own, d->t->call[0].total > 0 ? c->own / d->t->call[0].total : 0);
-		grid_set(d->g, d->samples, c->total_samples);
-		grid_set(d->g, d->id, call);
-		if (c->parent)
-			grid_set(d->g, d->parent, c->parent);
-		grid_set(d->g, d->depth, depth - 1);
-		grid_set_prefix(d->g, d->name, branch);
-		grid_set_text(d->g, d->name, calltree_name(d->r, d->t, call, spare));
-	}
 	for (uint32_t i = 0; i < c->nr_children; i++)
 		nr += d->t->call[c->child[i]].total >= d->least;
-	d->left_out += c->nr_children - nr;
-	snprintf(next, sizeof(next), "%s%s", prefix, depth <= 1 ? "" : last ? " " : d->p->utf8 ? "│" : "|");
-	for (uint32_t i = 0; i < nr && strlen(next) + 8 < PREFIX_MAX; i++) /* sorted: those that are shown come first */
-		draw_call_branch(d, c->child[i], next, i + 1 == nr, depth + 1);
+	return nr;
+}
+
+/* Down the tree and up again; a tree may be deeper than we have stack.  From PREFIX_MAX on branches are drawn no farther to the right. */
+static void draw_calls(struct drawing *d)
+{
+	struct place {
+		uint32_t next, nr; /* children, of those that are shown: sorted, these come first */
+		uint32_t prefix; /* bytes */
+	} *place = calloc((size_t)d->t->nr + 1, sizeof(*place));
+	char prefix[PREFIX_MAX] = "";
+
+	if (!place)
+		return;
+	place[0].nr = count_shown_children(d, 0);
+	d->left_out = d->t->call[0].nr_children - place[0].nr;
+	for (uint32_t at = 0;;) {
+		const struct call *c = &d->t->call[at];
+		const char *branch = !c->parent || place[c->parent].next == place[c->parent].nr ? " " : d->p->utf8 ? "│" : "|";
+		struct place *own = &place[at], *below;
+		uint32_t call;
+
+		if (own->next == own->nr) {
+			if (!at)
+				break;
+			at = c->parent;
+			continue;
+		}
+		call = c->child[own->next++];
+		below = &place[call];
+		below->prefix = own->prefix;
+		if (at && c->parent && own->prefix + strlen(branch) < PREFIX_MAX) {
+			memcpy(prefix + own->prefix, branch, strlen(branch));
+			below->prefix += (uint32_t)strlen(branch);
+		}
+		prefix[below->prefix] = 0;
+		draw_call(d, call, prefix, own->next == own->nr);
+		below->nr = count_shown_children(d, call);
+		d->left_out += d->t->call[call].nr_children - below->nr;
+		at = call;
+	}
+	free(place);
 }
 
 static void show_call_tree(struct report *r, const struct view_instance *v, struct page *p, bool inverted, const char *name,
@@ -82,7 +124,7 @@ static void show_call_tree(struct report *r, const struct view_instance *v, stru
 		grid_set_total(g, d.total, t.call[0].total);
 		grid_set_total(g, d.samples, t.call[0].total_samples);
 		d.least = p->form == PAGE_TEXT && p->top ? SHOWN_PART * t.call[0].total : 0;
-		draw_call_branch(&d, 0, "", true, 0);
+		draw_calls(&d);
 		if (t.call[0].own > 0) { /* of no component at all */
 			grid_row(g);
 			grid_set(g, d.total, t.call[0].own);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/view/view.h"
 
+#include "analyzer/query/warnings.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,25 +225,31 @@ static void put_stack_ends(const struct report *r, struct page *p)
 {
 	const uint64_t *n = r->a->stack_ends;
 	const struct model_event *e = r->event < r->model->nr_events ? &r->model->event[r->event] : NULL;
+	const uint32_t bytes = e ? e->stack_bytes : 0;
 	uint64_t all = 0;
-	char line[400];
+	char line[600], option[STACK_REMEDY_TEXT], remedy[STACK_REMEDY_TEXT + 8] = "";
 	int at;
 
 	for (int i = 0; i < NR_REASONS; i++)
 		all += n[i];
+	if (*stack_remedy(bytes, r->model->way, option))
+		snprintf(remedy, sizeof(remedy), " (%s)", option);
 	if (!r->stacks || !all || n[REASON_NONE] >= all - all / 200)
 		return;
 	at = snprintf(line, sizeof(line), "(%.1f %% of call stacks are complete",
 		      100 * (double)n[REASON_NONE] / (double)all);
 	if (n[REASON_TRUNCATED] > all / 1000)
-		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% are truncated: longer than the %u recorded bytes "
-			       "(run --stack BYTES)", 100 * (double)n[REASON_TRUNCATED] / (double)all, e ? e->stack_bytes : 0);
+		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% are truncated: longer than %.3g KiB, which were recorded%s",
+			       100 * (double)n[REASON_TRUNCATED] / (double)all, bytes / 1024.0, remedy);
+	if (n[REASON_CHAIN_CUT] > all / 1000)
+		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% are truncated: longer than the 127 addresses that the "
+			       "kernel follows by frame pointers", 100 * (double)n[REASON_CHAIN_CUT] / (double)all);
 	if (n[REASON_NO_UNWIND_INFO] > all / 1000)
 		at += snprintf(line + at, sizeof(line) - (size_t)at, "; %.1f %% end at code without unwind information",
 			       100 * (double)n[REASON_NO_UNWIND_INFO] / (double)all);
 	if (n[REASON_NO_STACK] > all / 1000)
-		snprintf(line + at, sizeof(line) - (size_t)at, "; of %.1f %% no stack was recorded (run --stack BYTES)",
-			 100 * (double)n[REASON_NO_STACK] / (double)all);
+		snprintf(line + at, sizeof(line) - (size_t)at, "; of %.1f %% no stack was recorded%s",
+			 100 * (double)n[REASON_NO_STACK] / (double)all, bytes ? ", though it was asked for" : remedy);
 	page_sentence(p, "%s)", line);
 }
 

@@ -112,9 +112,10 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 /* nr samples of one event; columns: [[column, encoding, bytes]...], see SAMPLE_COLUMNS. */
 #define TRACE_FIELDS_SAMPLES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(nr) ARR(columns, column)
-/* exit_status: wait(2)'s of the command, ~0 when unknown.  samples, records: written to this trace. */
+/* exit_status: wait(2)'s of the command, ~0 when unknown.  samples, records: written to this trace.  command_cpu_ns: of the command and of
+ * the children that it has waited for, as the kernel says when it has ended; 0: not known. */
 #define TRACE_FIELDS_END(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
-	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns)
+	U32(exit_status) U64(samples) U64(records) U64(recorder_cpu_ns) U64(command_cpu_ns)
 
 /* What a counter says at its end beside what its samples say: value in the event's unit (of all threads that it was inherited
  * by); running_ns: how long it counted; samples: had of it, and lost of it.  cpu ~0: of the thread in tid.  enabled_ns: how long
@@ -215,6 +216,11 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 enum notice_kind { NOTICE_KINDS(NOTICE_INDEX_) NR_NOTICES }; /* NR_NOTICES: a later version's kind */
 #undef NOTICE_INDEX_
 extern const char *const trace_notices[NR_NOTICES + 1]; /* their texts */
+
+/* How sentences of some notices begin, from which reports derive others. */
+#define TRACE_NO_SAMPLES_OF "no samples of " /* REFUSED: of the command or a process, and why */
+#define TRACE_NAMES_NOT_READ "names of generated code not read: " /* REFUSED: of which file, and why */
+#define TRACE_WRITE_FAILED "writing the trace failed: " /* LOSS: with which error */
 
 /* Why something is missing: its text in a LOSS record, what is missing (enum loss_class), and the sentence that reports print. */
 #define LOSS_REASONS(X) \

@@ -99,6 +99,20 @@ def flows(b, nr, blocks):
           record("COUNTER_VALUES", PID, 7, 0, [[1000 + n] for n in range(nr)]))
 
 
+# Samples of one stack, whose words are that many bytes.
+def of_one_stack(nr, words):
+    runs = leb(0) + leb(len(words) // 8) + (leb(len(words) // 8) + leb(0)) * (nr - 1)
+    return samples(nr, STACKED + [(10, 3, leb(len(words))), (11, 7, leb(len(runs)) + runs + words)])
+
+
+# Calls of one function by another, as many as a stack can hold, in code that has or has not a component.
+def deep_stacks(b):
+    b.add(RECORDS, LEVELS + record("COMPONENT", PID, 1, 0, 1, "c", "") + record("EH_FRAME", PID, 0x500000, 0, FRAMES) +
+          load(1, 0x400000, 256, "even") + load(2, 0x400100, 256, "odd"))
+    for n in range(16): # each has other callers
+        b.add(SAMPLES, of_one_stack(NR, struct.pack("<QQ", 0x400080, 0x400180 + n) * 4095))
+
+
 BOMBS = {
     # bodies that are large only when decompressed
     "zeros": lambda b: b.add(RECORDS, t.msgpack.packb([200, 1, PID, PID, bytes(60 * MIB)]), 12),
@@ -177,6 +191,7 @@ BOMBS = {
     "call chains": lambda b: b.add(SAMPLES, samples(NR, STACKED + [(12, 3, leb(120)), (13, 3, leb(0x400100))]), 100),
     "long call chains": lambda b: b.add(SAMPLES, samples(NR, STACKED + [(12, 3, leb(900)), (13, 2, bytes(900 * NR))])),
     "kernel chains": lambda b: b.add(SAMPLES, samples(NR, PLAIN + [(8, 3, leb(1)), (128, 8, (leb(900) + b"\2" * 900) * NR)])),
+    "deep stacks": deep_stacks,
     "threads": lambda b: of_threads(b),
     "addresses": lambda b: [b.add(SAMPLES, samples(NR, PLAIN[:3] + [(5, 2, deltas(range(n * NR * 4096, (n + 1) * NR * 4096, 4096))),
                                                                     PLAIN[4]])) for n in range(6)],

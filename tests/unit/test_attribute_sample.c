@@ -374,15 +374,25 @@ static void without_tags_the_stack_decides(void **state)
 static void return_addresses_decide_where_there_is_no_stack(void **state)
 {
 	static const uint64_t chain[] = { OTHER + 9, A_NOBODY + 1, A + 1 };
+	static uint64_t long_chain[KERNEL_CHAIN_ADDRESSES];
 	struct sample s = in_user_code(OTHER + 5, 50);
 
 	(void)state;
 	finish();
+	for (unsigned i = 0; i < KERNEL_CHAIN_ADDRESSES; i++)
+		long_chain[i] = OTHER + 9;
 	s.chain = chain;
 	s.chain_nr = 3;
 	ask(&s);
 	expect(METHOD_STACK, "line 1", "scan", "select");
 	s.chain_nr = 2;
+	ask(&s);
+	expect_nobody(REASON_NO_FRAME_POINTERS);
+	s.chain = long_chain; /* as long as the kernel makes them, with the sampled instruction */
+	s.chain_nr = KERNEL_CHAIN_ADDRESSES - 1;
+	ask(&s);
+	expect_nobody(REASON_CHAIN_CUT);
+	s.chain_nr = KERNEL_CHAIN_ADDRESSES - 2;
 	ask(&s);
 	expect_nobody(REASON_NO_FRAME_POINTERS);
 	set_register(&s, 13, TAGGED(2));
@@ -463,6 +473,22 @@ static void who_finds_nobody_says_why(void **state)
 	s = in_user_code(0, 50);
 	ask(&s);
 	expect_nobody(REASON_NO_REGISTERS);
+}
+
+/* A copy of fewer bytes than were asked for ends where the stack does: nothing was cut off. */
+static void a_whole_stack_is_not_too_short(void **state)
+{
+	static const uint64_t words[] = { OTHER + 9, OTHER + 9 };
+
+	(void)state;
+	put_event(0, "task-clock");
+	finish();
+	model->event[0].stack_bytes = 16;
+	ask_stack(OTHER + 5, 0, words, 2);
+	expect_nobody(REASON_TRUNCATED);
+	model->event[0].stack_bytes = 24;
+	ask_stack(OTHER + 5, 0, words, 2);
+	expect_nobody(REASON_BROKEN);
 }
 
 /* The first function that belongs to one, on a stack that leads to no component, however that ends. */
@@ -704,6 +730,7 @@ int main(void)
 		WITH_ALL(the_kernel_works_for_whom_it_was_called_by),
 		WITH_ALL(a_register_that_is_not_known_is_no_tag),
 		WITH_ALL(who_finds_nobody_says_why),
+		WITH_ALL(a_whole_stack_is_not_too_short),
 		WITH_ALL(what_the_host_does_by_itself_is_a_reason),
 		cmocka_unit_test_setup_teardown(a_host_without_a_dictionary_has_no_components, begin, end),
 		cmocka_unit_test_setup_teardown(functions_are_levels_where_the_host_has_no_others, begin, end),

@@ -318,6 +318,66 @@ static void a_snapshot_that_ends_too_early_is_truncated(void **state)
 	}
 }
 
+static bool count(void *context, const struct unwind_frame *f)
+{
+	assert_int_equal(f->depth, *(int *)context);
+	++*(int *)context;
+	return true;
+}
+
+#define WORDS 8191 /* of the largest copy */
+
+/* Recursion in a function that keeps nothing, and one that never ends: each call pushes a word. */
+static void a_stack_has_as_many_frames_as_fit(void **state)
+{
+	static uint64_t stack[WORDS];
+	struct frames f = make_frames(0x600000, "", 0);
+	struct unwind_space space = { .find = find_frames, .context = &f, .generation = 1 };
+	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
+	int nr = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < WORDS; i++)
+		stack[i] = CODE + 0x80;
+	in.registers.value[UNWIND_RSP] = STACK;
+	in.registers.value[UNWIND_RIP] = CODE + 5;
+	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP;
+	assert_int_equal(unwind_walk(u, &space, &in, count, &nr), UNWIND_TRUNCATED);
+	assert_int_equal(nr, WORDS + 1);
+	stack[WORDS - 1] = 0;
+	nr = 0;
+	assert_int_equal(unwind_walk(u, &space, &in, count, &nr), UNWIND_COMPLETE);
+	assert_int_equal(nr, WORDS);
+}
+
+/* By a frame pointer as by unwind information; a number that does not point upwards into the stack is no frame pointer. */
+static void a_frame_pointer_may_lead_beyond_the_snapshot(void **state)
+{
+	uint64_t stack[] = { 1, 2, STACK + 64, 0x900000, 5, 6, 7, 8 };
+	struct frames f = make_frames(0x600000, "", 0);
+	struct unwind_space space = { .find = find_frames, .context = &f, .generation = 1 };
+	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
+	struct seen s = { 0 };
+
+	(void)state;
+	in.registers.value[UNWIND_RSP] = STACK;
+	in.registers.value[UNWIND_RIP] = 0x900010;
+	in.registers.value[UNWIND_RBP] = STACK + 16;
+	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP | 1u << UNWIND_RBP;
+	f.has_frame_pointers = 0x900000;
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_TRUNCATED);
+	assert_int_equal(s.nr, 2);
+	in.registers.value[UNWIND_RBP] = STACK + 56; /* half of a frame */
+	s.nr = 0;
+	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_TRUNCATED);
+	assert_int_equal(s.nr, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		in.registers.value[UNWIND_RBP] = (uint64_t[]){ STACK - 8, 0x5555, STACK + (1ull << 30) }[i];
+		s.nr = 0;
+		assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_NO_INFO);
+	}
+}
+
 static void code_without_information_ends_the_walk(void **state)
 {
 	struct frames f = make_frames(0x600000, saves_r13, sizeof(saves_r13));
@@ -669,6 +729,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(code_without_information_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_callback_can_stop_the_walk, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_snapshot_that_ends_too_early_is_truncated, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stack_has_as_many_frames_as_fit, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_frame_pointer_may_lead_beyond_the_snapshot, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_without_information_ends_the_walk, setup, teardown),
 		cmocka_unit_test_setup_teardown(callers_are_looked_up_by_their_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_walk_that_does_not_advance_is_broken, setup, teardown),

@@ -75,10 +75,12 @@ static void what_was_missed_comes_with_what_to_do(void **state)
 	v.method[METHOD_NONE] = 0.2;
 	v.reason[REASON_TRUNCATED] = 0.15;
 	assert_true(says(&v, "Lost: 500 samples (20.0 %), ring full. Lower the rate (-r) or record fewer stack bytes (--stack).\n"));
-	assert_true(says(&v, "Unattributed: 20.0 %, mainly \"truncated stack\" (the call stack is longer than the recorded stack "
-			     "bytes). Record more of the stack (--stack 4096).\n"));
+	assert_true(says(&v, "Unattributed: 20.0 %, mainly \"truncated stack\" (the call stack is longer than the 2 KiB that were "
+			     "recorded). Record more of the stack (--stack 4096).\n"));
 	v.stack_bytes = 65528; /* there is no more */
-	assert_true(says(&v, "recorded stack bytes).\n"));
+	assert_true(says(&v, "longer than the 64 KiB that were recorded).\n"));
+	v.stack_bytes = 0;
+	assert_true(says(&v, "ring full. Lower the rate (-r).\n"));
 	v.running = 0.62;
 	assert_true(says(&v, "Multiplexed: the event ran 62 % of the time, and weights are scaled. Record fewer events at a time.\n"));
 	v.running = 1;
@@ -165,15 +167,20 @@ static void without_samples_it_says_why(void **state)
 	struct verdict v = { .event = "", .running = 1, .recording_s = 0.0012 };
 
 	(void)state;
-	assert_string_equal(said(&v), "No samples: the recording was 0.001 s long, and the command used less than one sampling period of "
-				      "processor time. Lower the period (--period) or raise the rate (-r).\n");
+	v.recording.way = JIT_WAY_RUN;
+	v.command_cpu_ns = 100e3;
+	v.period_ns = 250e3;
+	assert_string_equal(said(&v), "No samples: in the 0.001 s of the recording the command used 100 us of processor time, and samples "
+				      "are 250 us apart. Lower the period (--period) or raise the rate (-r).\n");
 	v.recorded = 113;
 	assert_string_equal(said(&v), "No samples: none of the 113 recorded samples passes the filter.\n");
 	v.recorded = 0;
 	v.lost = 7;
 	v.lost_by = LOSS_WRITE;
 	assert_string_equal(said(&v), "No samples: all were lost.\n"
-				      "Lost: 7 samples (100.0 %), trace write failed. Write the trace to a disk with more room (-o).\n");
+				      "Lost: 7 samples (100.0 %), trace write failed.\n");
+	v.write_error = "No space left on device";
+	assert_true(says(&v, "trace write failed. Write the trace to a disk with more room (-o).\n"));
 	v.lost = 0;
 	v.recording_s = 0;
 	assert_string_equal(said(&v), "No samples: the trace has no end, so the recording was cut off before the first one was written.\n");

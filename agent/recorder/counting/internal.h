@@ -14,6 +14,7 @@ struct rings {
 	struct ring *ring;
 	uint32_t nr, capacity;
 	size_t nr_filled; /* of them, in the last counting_fill_poll() */
+		bool any_ended; /* a counter's end was said */
 	size_t budget;
 	struct ring_spill *spill; /* NULL: not yet, or unavailable */
 };

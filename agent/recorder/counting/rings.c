@@ -189,8 +189,9 @@ static void read_final_counter(struct counting *c, struct ring *r, int event, ui
 		return;
 	counting_add_attached_counts(c, r->fd, (uint32_t)event, count);
 	*lost += count[3];
-	if (!count[0] && !r->nr_samples[event])
-		return; /* an idle processor */
+	if (!count[0] && !r->nr_samples[event] && c->rings.any_ended)
+		return; /* an idle processor; that all were idle is said once */
+	c->rings.any_ended = true;
 	c->sink.ended(c->sink.context, &(struct counter_end){
 		.event = (uint32_t)event, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
 		.value = count[0], .enabled_ns = count[1], .running_ns = count[2], .samples = r->nr_samples[event], .lost = count[3],

@@ -55,6 +55,7 @@ struct watched {
 	uint64_t grown_ns; /* the last look by which something had been written */
 	struct unloads unloads;
 	uint32_t looks; /* for a map that is not there yet */
+	bool map_of_others; /* counted */
 	struct perf_map *map;
 	uint32_t nr_dumps;
 	struct dump dump[DUMPS_MAX];
@@ -67,6 +68,11 @@ struct jit_files {
 	uint64_t missed; /* 1 + the process that was asked for last and is not among them; 0: none */
 	bool past, other_clock; /* jit_files_set_past() */
 	uint32_t left_out;
+	struct {
+		uint32_t nr, pid;
+		uid_t owner, user; /* of the first: its file's, and its process's */
+		char path[128];
+	} of_others;
 	uint64_t end_ns, nr_ambiguous; /* nr_ambiguous: of those that are forgotten */
 	int64_t end_s;
 	struct code_reader *reader; /* NULL: of the past */
@@ -248,6 +254,28 @@ static bool is_file_of_process(const struct watched *w, const struct stat *st)
 	return S_ISREG(st->st_mode) && (w->identity.uid == (uid_t)-1 || st->st_uid == w->identity.uid || st->st_uid == 0);
 }
 
+/* Of which nothing is read. */
+static void note_file_of_others(struct jit_files *f, const struct watched *w, const char *path, uid_t owner)
+{
+	if (f->of_others.nr++)
+		return;
+	f->of_others.pid = w->pid;
+	f->of_others.owner = owner;
+	f->of_others.user = w->identity.uid;
+	snprintf(f->of_others.path, sizeof(f->of_others.path), "%s%.120s", *path == '/' ? "" : "/", path);
+}
+
+bool jit_files_of_others(const struct jit_files *f, char *sentence, size_t bytes)
+{
+	char more[48] = "";
+
+	if (f->of_others.nr > 1)
+		snprintf(more, sizeof(more), " (and %u more)", f->of_others.nr - 1);
+	snprintf(sentence, bytes, TRACE_NAMES_NOT_READ "%s%s belongs to user %u, and process %u, whose code it would name, to user %u",
+		 f->of_others.path, more, f->of_others.owner, f->of_others.pid, f->of_others.user);
+	return f->of_others.nr > 0;
+}
+
 /* V8 may have removed its file at once; it has it open while it writes. */
 static int open_file_by_descriptor(uint32_t pid, const char *path, size_t bytes)
 {
@@ -295,6 +323,8 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 	if (new.fd < 0 && !f->past)
 		new.fd = open_file_by_descriptor(w->pid, name, path_bytes);
 	if (new.fd < 0 || fstat(new.fd, &new.st) || !is_file_of_process(w, &new.st)) {
+		if (new.fd >= 0 && S_ISREG(new.st.st_mode))
+			note_file_of_others(f, w, name, new.st.st_uid);
 		if (new.fd >= 0)
 			close(new.fd);
 		return;
@@ -420,7 +450,17 @@ static bool feed_perf_map_piece(void *context, const char *piece, size_t n)
 	return true;
 }
 
-static void open_perf_map(const struct jit_files *f, struct watched *w)
+/* Once: it would be this process's, were it not another user's. */
+static void note_map_of_others(struct jit_files *f, struct watched *w, const char *path, const struct stat *st)
+{
+	if (f->past || w->map_of_others || st->st_mtime + 1 < w->identity.born_s || w->identity.uid == (uid_t)-1 ||
+	    st->st_uid == w->identity.uid)
+		return;
+	note_file_of_others(f, w, path, st->st_uid);
+	w->map_of_others = true;
+}
+
+static void open_perf_map(struct jit_files *f, struct watched *w)
 {
 	char path[64];
 	struct stat st;
@@ -441,7 +481,12 @@ static void open_perf_map(const struct jit_files *f, struct watched *w)
 		return;
 	if (!w->map)
 		w->map = perf_map_create();
-	if (!w->map || (f->past ? st.st_mtime > f->end_s : !proc_mem_may_have_written(&w->identity, &st))) {
+	if (f->past ? st.st_mtime > f->end_s : !proc_mem_may_have_written(&w->identity, &st)) {
+		note_map_of_others(f, w, path, &st);
+		close(fd);
+		return;
+	}
+	if (!w->map) {
 		close(fd);
 		return;
 	}

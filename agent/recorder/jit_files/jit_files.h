@@ -35,6 +35,9 @@ void jit_files_add_sample(struct jit_files *f, uint32_t pid, uint64_t address);
 void jit_files_note_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes);
 /* Names of perf maps that came too late to be told apart from others at their addresses. */
 uint64_t jit_files_ambiguous(const struct jit_files *f);
+/* Perf maps and jitdump files that lie where a process's would, and belong to another user, who may not name its code.  The sentence about
+ * them; false: there are none. */
+bool jit_files_of_others(const struct jit_files *f, char *sentence, size_t bytes);
 /* Before logs and rings are drained: of perf maps the next drain reads what is there now, so that what was unmapped before is known. */
 void jit_files_look(struct jit_files *f);
 struct jit_files_losses {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static int why_not_executable(const char *path)
@@ -60,6 +61,16 @@ bool program_is_limited(pid_t pid)
 	return (space && space < PRELOAD_ADDRESS_SPACE_MIN) || (data && data < PRELOAD_DATA_MIN);
 }
 
+/* What makes a process of this program one that its user may not look into: exec ends the counters that are on it. */
+static const char *what_gives_privileges(int fd, const struct stat *st)
+{
+	if ((st->st_mode & S_ISUID) && st->st_uid != geteuid())
+		return "is setuid";
+	if ((st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st->st_gid != getegid())
+		return "is setgid";
+	return geteuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0 ? "has file capabilities" : NULL;
+}
+
 static void inspect_program_file(const char *path, struct program *p, int depth)
 {
 	static const char *const why_not[] = {
@@ -76,8 +87,11 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 	ssize_t n;
 
 	p->can_preload = true;
-	if (fd < 0)
-		return; /* exec will say why */
+	if (fd < 0) {
+		if (errno == EACCES && access(path, X_OK) == 0)
+			p->why_uncounted = "may be executed by this user, and not read";
+		return; /* else exec will say why */
+	}
 	n = pread(fd, text, sizeof(text) - 1, 0);
 	if (n > 2 && text[0] == '#' && text[1] == '!' && depth < 2) {
 		char *name, *argument;
@@ -100,9 +114,9 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 		p->fit = PRELOAD_LIMITED;
 	p->can_preload = p->fit <= PRELOAD_STATIC; /* programs that a static one starts may load the agent */
 	p->why_not = why_not[p->fit];
-	if (p->fit == PRELOAD_FITS && fstat(fd, &st) == 0 && (((st.st_mode & S_ISUID) && st.st_uid != geteuid()) ||
-							       ((st.st_mode & S_ISGID) && st.st_gid != getegid())))
-		p->why_not = "setuid or setgid: the loader ignores LD_PRELOAD, and the kernel may stop counting";
+	p->why_uncounted = fstat(fd, &st) == 0 ? what_gives_privileges(fd, &st) : NULL;
+	if (p->fit == PRELOAD_FITS && p->why_uncounted)
+		p->why_not = "it has privileges that this user has not: its loader ignores LD_PRELOAD";
 	close(fd);
 }
 

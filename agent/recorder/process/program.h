@@ -4,6 +4,7 @@
 #define TAILOR_PROGRAM_H
 
 #include "jitreg/protocol/preload.h"
+#include "jitreg/trace/trace.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -17,7 +18,11 @@ struct program {
 	enum preload_fit fit;
 	bool can_preload;    /* false: the program would end, or its loader print an error */
 	const char *why_not; /* the reason why the agent cannot be loaded, else NULL */
+	const char *why_uncounted; /* the reason why the kernel ends counters of this user when it is executed, else NULL */
 };
+
+/* Its notice: of what, and why_uncounted. */
+#define PROGRAM_UNCOUNTED TRACE_NO_SAMPLES_OF "%s: it %s, so the kernel ends its counters when it is executed; record it as root"
 
 /* Also follows "#!" to the interpreter, and env(1) to the one that it starts. */
 void program_inspect(const char *command, struct program *p);

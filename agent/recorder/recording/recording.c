@@ -262,11 +262,14 @@ static void write_what_maps_lack(struct recording *r)
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d)
 {
 	const char *nameless;
+	char others[512];
 	int error;
 
 	settle_recording_parts(r, true);
 	write_jit_list_losses(r);
 	write_what_maps_lack(r);
+	if (jit_files_of_others(r->jit_files, others, sizeof(others)))
+		recording_notice(r, NOTICE_REFUSED, "%s", others);
 	engines_end_plans(r->engines, recording_now_ns(r));
 	nameless = kernel_names_write(r->kernel_names, r->options.past_names, r->writer, recording_now_ns(r));
 	if (nameless)
@@ -282,6 +285,8 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	write_missing_of_the_past(r);
 	trace_writer_flush_all(r->writer);
 	trace_writer_use_reserve(r->writer);
+	if (trace_writer_error(r->writer))
+		recording_notice(r, NOTICE_LOSS, TRACE_WRITE_FAILED "%s", strerror(trace_writer_error(r->writer)));
 	recording_write_losses(r);
 	trace_writer_flush_all(r->writer);
 	recording_write_end(r, wait_status);

@@ -121,6 +121,9 @@ struct recording_state {
 struct recording_state recording_state(const struct recording *r);
 
 /* ---- its end */
+/* The command has ended, and the recording is of all of it. */
+struct rusage;
+void recording_note_command_usage(struct recording *r, const struct rusage *usage);
 /* After the last call of its sink.  Writes what is read from outside, losses and END, and destroys it, whatever is returned.
  * wait_status: wait(2)'s of the command, -1: not known.  0, or -errno with a sentence; *out in any case. */
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d);

@@ -95,6 +95,17 @@ void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint
 	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
 }
 
+static uint64_t cpu_ns_of_usage(const struct rusage *u)
+{
+	return ((uint64_t)u->ru_utime.tv_sec + (uint64_t)u->ru_stime.tv_sec) * 1000000000u +
+	       ((uint64_t)u->ru_utime.tv_usec + (uint64_t)u->ru_stime.tv_usec) * 1000u;
+}
+
+void recording_note_command_usage(struct recording *r, const struct rusage *usage)
+{
+	r->command_cpu_ns = cpu_ns_of_usage(usage);
+}
+
 void recording_write_end(struct recording *r, int wait_status)
 {
 	struct rusage usage;
@@ -102,7 +113,6 @@ void recording_write_end(struct recording *r, int wait_status)
 	getrusage(RUSAGE_SELF, &usage);
 	TRACE_PUT(r->writer, end, recording_now_ns(r), 0, 0, .exit_status = (uint32_t)wait_status, .samples = r->nr_samples,
 		  .records = trace_writer_records(r->writer),
-		  .recorder_cpu_ns = ((uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
-				     ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000u);
+		  .recorder_cpu_ns = cpu_ns_of_usage(&usage), .command_cpu_ns = r->command_cpu_ns);
 }
 

@@ -76,7 +76,8 @@ struct notices {
 	X(ROOT, "libtailor.so is not accessible in that root directory or mount namespace (chroot, bwrap, containers)") \
 	X(NET, "the recorder cannot be reached from that network namespace") \
 	X(ENVIRONMENT, "no LD_PRELOAD in the environment (env -i, sudo)") \
-	X(STATIC, "statically linked, or setuid") \
+	X(STATIC, "statically linked") \
+	X(PRIVILEGED, "with privileges that their user has not: their loader ignores LD_PRELOAD") \
 	X(OTHER_CLASS, "not 64-bit x86 programs") \
 	X(OTHER_LIBC, "of another C library than glibc") \
 	X(SANITIZER, "under AddressSanitizer, which has to be the first library") \
@@ -89,6 +90,8 @@ enum { UNHEARD_REASONS(UNHEARD_INDEX_) NR_UNHEARD };
 #define UNHEARD_HELLOS 256
 
 struct unheard {
+	uint64_t uncounted; /* programs that ran on when the kernel had ended their counters */
+	char uncounted_names[256];
 	struct unheard_program {
 		uint32_t pid;
 		uint64_t exec_ns;

@@ -244,6 +244,7 @@ static void wait_for_events(struct session *s)
 static void handle_pending_signals(struct session *s, pid_t pid, bool our_child, int *wait_status)
 {
 	struct signalfd_siginfo i;
+	struct rusage usage;
 
 	if (!s->waiting.signalled)
 		return;
@@ -258,8 +259,11 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 		else if (s->root.ended)
 			s->waiting.stop = true; /* only those that it left behind are still there */
 	}
-	if (our_child && !s->root.ended && waitpid(pid, wait_status, WNOHANG) == pid)
+	if (our_child && !s->root.ended && wait4(pid, wait_status, WNOHANG, &usage) == pid) {
 		s->root.ended = true;
+		if (s->recording && !s->options.dormant) /* else it is of a part of it */
+			recording_note_command_usage(s->recording, &usage);
+	}
 }
 
 static bool tree_has_ended(const struct session *s)

@@ -37,6 +37,7 @@ struct session_options {
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
+	bool uncounted; /* there is a notice already that the kernel ends the command's counters */
 	const char *socket; /* where it listens from its begin on, before a trace is written; NULL: session_listen() says */
 };
 

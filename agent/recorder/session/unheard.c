@@ -78,6 +78,7 @@ static bool find_unheard_reason(struct unheard_program *p)
 		p->reason = program.fit == PRELOAD_SANITIZER   ? UNHEARD_SANITIZER :
 			    program.fit == PRELOAD_OTHER_LIBC  ? UNHEARD_OTHER_LIBC :
 			    program.fit == PRELOAD_OTHER_CLASS ? UNHEARD_OTHER_CLASS :
+			    program.fit == PRELOAD_FITS	       ? UNHEARD_PRIVILEGED :
 								 UNHEARD_STATIC;
 	else if (program_is_limited((pid_t)p->pid))
 		p->reason = UNHEARD_LIMITED;
@@ -95,17 +96,48 @@ static void drop_unheard_program(struct unheard *u, uint32_t i)
 	u->program[i] = u->program[--u->nr];
 }
 
-static void count_unheard_program(struct unheard *u, const struct unheard_program *p)
+static void add_name(char *names, size_t room, const char *name)
 {
-	char *names = u->names[p->reason];
-	size_t room = sizeof(u->names[0]), used = strlen(names);
+	size_t used = strlen(names);
 
-	if (u->of_reason[p->reason]++ && strstr(names, p->comm))
+	if (strstr(names, name))
 		return;
-	if (used + strlen(p->comm) + sizeof(", …") < room)
-		snprintf(names + used, room - used, "%s%s", used ? ", " : "", p->comm);
+	if (used + strlen(name) + sizeof(", …") < room)
+		snprintf(names + used, room - used, "%s%s", used ? ", " : "", name);
 	else if (!strstr(names, "…"))
 		snprintf(names + used, room - used, ", …");
+}
+
+static void count_unheard_program(struct unheard *u, const struct unheard_program *p)
+{
+	u->of_reason[p->reason]++;
+	add_name(u->names[p->reason], sizeof(u->names[0]), p->comm);
+}
+
+/* The kernel says that a process has ended, also where it only ends what counts it: at the exec of a program into which its user may not
+ * look.  A process that ends has no memory any more. */
+static bool runs_on(const struct session *s, uint32_t pid)
+{
+	struct proc_status now;
+
+	return !(s->options.uncounted && pid == (uint32_t)s->root.pid) && proc_status((pid_t)pid, 0, &now) == 0 && now.has_memory;
+}
+
+static void count_uncounted_program(struct unheard *u, uint32_t pid)
+{
+	char path[64], name[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	proc_read_value(path, "Name", name, sizeof(name));
+	u->uncounted++;
+	add_name(u->uncounted_names, sizeof(u->uncounted_names), name);
+}
+
+static void end_unheard_program(struct session *s, uint32_t pid)
+{
+	for (uint32_t i = 0; i < s->unheard.nr; i++)
+		if (s->unheard.program[i].pid == pid)
+			s->unheard.program[i].ended = true;
 }
 
 void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, uint64_t time_ns)
@@ -115,7 +147,7 @@ void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, u
 
 	if (!s->options.preloads || (c->pid == (uint32_t)s->root.pid && s->options.counting.no_guest)) /* of that one there is a notice */
 		return;
-	session_unheard_note_exit(s, c->pid);
+	end_unheard_program(s, c->pid);
 	for (int i = 0; i < UNHEARD_HELLOS; i++)
 		if (u->hello[i].pid == c->pid && u->hello[i].time_ns + CLOCKS_NS >= time_ns) {
 			u->hello[i].pid = 0;
@@ -132,9 +164,15 @@ void session_unheard_note_exec(struct session *s, const struct kernel_comm *c, u
 
 void session_unheard_note_exit(struct session *s, uint32_t pid)
 {
-	for (uint32_t i = 0; i < s->unheard.nr; i++)
-		if (s->unheard.program[i].pid == pid)
-			s->unheard.program[i].ended = true;
+	struct unheard *u = &s->unheard;
+
+	if (runs_on(s, pid)) {
+		count_uncounted_program(u, pid);
+		for (uint32_t i = 0; i < u->nr; i++)
+			if (u->program[i].pid == pid && u->program[i].reason == UNHEARD_GONE)
+				u->program[i].reason = UNHEARD_PRIVILEGED;
+	}
+	end_unheard_program(s, pid);
 }
 
 /*
@@ -204,6 +242,13 @@ void session_unheard_write_notices(struct session *s)
 		if (u->program[i].ended || now_ns - u->program[i].exec_ns > YOUNG_NS)
 			count_unheard_program(u, &u->program[i]);
 	u->nr = 0;
+	if (u->uncounted)
+		session_notice(s, NOTICE_REFUSED,
+			       TRACE_NO_SAMPLES_OF "%llu process%s (%s): the kernel ended their counters when they were executed, and "
+			       "they ran on (setuid, with file capabilities, or not readable by this user); record as root",
+			       (unsigned long long)u->uncounted, u->uncounted > 1 ? "es" : "", u->uncounted_names);
+	u->uncounted = 0;
+	u->uncounted_names[0] = 0;
 	for (int i = 0; i < NR_UNHEARD; i++)
 		if (u->of_reason[i])
 			session_notice(s, NOTICE_HOST,
