@@ -21,6 +21,7 @@
 #define MINOR_OLDEST 8
 #define MINOR_NEWEST 14
 #define FRAME_CODE_WORD 4	 /* f_code in a frame of 3.8 to 3.11; its type is checked */
+#define DEPTH_MAX 200		 /* in 3.12, which allows 1500 calls through C, and counts ours twice */
 #define INTERPRETER_BYTES 16384 /* of 3.8's state, looked through */
 
 /* PyObject */
@@ -32,6 +33,7 @@ struct python_object {
 static struct {
 	int minor, extra_index;
 	void *evaluate; /* _PyEval_EvalFrameDefault; NULL: no interpreter was found */
+	void *ours;	/* what is set in its place */
 	const char *(*get_version)(void);
 	void *(*current_thread)(void), *(*this_thread)(void);
 	void *(*get_interpreter)(void);
@@ -102,6 +104,13 @@ static void *make_trampoline(void *code)
 	return trampoline;
 }
 
+/* Called for every code object that anyone has kept something with. */
+static void on_code_freed(void *trampoline)
+{
+	if (trampoline)
+		python_trampoline_give_back(trampoline);
+}
+
 /* NULL: it has none. */
 static python_trampoline *find_trampoline(struct python_object *code)
 {
@@ -140,8 +149,6 @@ static void *evaluate_3_8(void *frame, void *throws)
 	return trampoline(frame, throws, NULL, python.evaluate);
 }
 
-static void *evaluate_3_9(void *thread, void *frame, void *throws);
-
 /* The interpreter's own way of calling takes no stack, and lasts until this frame is left, unless someone sets another one. */
 static void *evaluate_deep(void *thread, void *frame, int throws)
 {
@@ -150,7 +157,7 @@ static void *evaluate_deep(void *thread, void *frame, int throws)
 	python.set_evaluate(interpreter, python.evaluate);
 	result = ((evaluate_function *)python.evaluate)(thread, frame, throws);
 	if (python.get_evaluate(interpreter) == python.evaluate)
-		python.set_evaluate(interpreter, (void *)evaluate_3_9);
+		python.set_evaluate(interpreter, python.ours);
 	return result;
 }
 
@@ -164,6 +171,20 @@ static void *evaluate_3_9(void *thread, void *frame, void *throws)
 	if (!trampoline)
 		return ((evaluate_function *)python.evaluate)(thread, frame, (int)(intptr_t)throws);
 	return trampoline(thread, frame, throws, python.evaluate);
+}
+
+static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
+
+static void *evaluate_3_12(void *thread, void *frame, void *throws)
+{
+	void *result;
+
+	if (depth >= DEPTH_MAX)
+		return evaluate_deep(thread, frame, (int)(intptr_t)throws);
+	depth++;
+	result = evaluate_3_9(thread, frame, throws);
+	depth--;
+	return result;
 }
 
 /* 3.8 exports no function for it: where its state has its own evaluation function, which is there once.  NULL: it is not. */
@@ -191,20 +212,23 @@ static void adapt_interpreter(void)
 		word = find_evaluate_in_state(interpreter);
 	if (python.minor == 8 ? !word : python.get_evaluate(interpreter) != python.evaluate)
 		return;
-	python.extra_index = (int)python.request_extra(python_trampoline_give_back);
+	python.extra_index = (int)python.request_extra(on_code_freed);
 	if (python.extra_index < 0 || !python_trampolines_start())
 		return;
 	if (word)
-		*word = (void *)evaluate_3_8;
+		*word = python.ours;
 	else
-		python.set_evaluate(interpreter, (void *)evaluate_3_9);
+		python.set_evaluate(interpreter, python.ours);
 	ANNOUNCE_ONCE("Python: functions registered through its frame evaluation function (PEP 523)");
 }
 
-/* Only threads of the main interpreter have the same one by both ways, and only while they hold its lock. */
+/*
+ * Only threads of the main interpreter have the same one by both ways, and only while they hold its lock.  3.12 and later ask for stdin's
+ * behind the place where they begin with trampolines of their own (-X perf), which end the process if they find ours.
+ */
 static int on_fileno(FILE *file)
 {
-	void *thread = guest_is_on() ? python.current_thread() : NULL;
+	void *thread = guest_is_on() && (python.minor < 12 || file == stdin) ? python.current_thread() : NULL;
 
 	if (thread && thread == python.this_thread())
 		adapt_interpreter();
@@ -264,6 +288,7 @@ static bool is_known_version(void)
 	for (const char *c = version + 2; *c >= '0' && *c <= '9' && minor < 1000; c++)
 		minor = 10 * minor + (*c - '0');
 	python.minor = minor;
+	python.ours = minor == 8 ? (void *)evaluate_3_8 : minor == 12 ? (void *)evaluate_3_12 : (void *)evaluate_3_9;
 	return minor >= MINOR_OLDEST && minor <= MINOR_NEWEST && (minor == 8 || (python.get_evaluate && python.set_evaluate)) &&
 	       (minor < 12 || python.get_frame_code);
 }
