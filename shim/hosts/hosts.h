@@ -49,8 +49,6 @@ void php_hook_object(const struct object *o);
 void postgres_hook_object(const struct object *o);
 void pypy_hook_object(const struct object *o);
 void pypy_note_mapping(const void *address, size_t bytes);
-void python_hook_object(const struct object *o);
-void python_adapt_injected(void);
 void ruby_note_executable(const void *address, size_t bytes);
 void ruby_hook_object(const struct object *o);
 void ruby_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);

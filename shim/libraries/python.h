@@ -6,7 +6,7 @@
 #ifndef TAILOR_PYTHON_H
 #define TAILOR_PYTHON_H
 
-#include "shim/hosts/hosts.h"
+#include "shim/libraries/libraries.h"
 
 /* Memory for trampolines.  false: there is none. */
 bool python_trampolines_start(void);

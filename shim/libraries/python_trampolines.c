@@ -4,7 +4,7 @@
  * memory is written before it is made executable, and never again.  How the stack lies in them is read from their instructions
  * (CODE_SMALL_BYTES), as with those that Python 3.12 makes itself.
  */
-#include "shim/hosts/python.h"
+#include "shim/libraries/python.h"
 
 #include "agent/guest/sys.h"
 
@@ -22,14 +22,17 @@
 static const unsigned char instructions[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
 static unsigned char *slots;
 static uint32_t nr_slots, nr_used, first_free; /* first_free: 1 + its number, as in next_free[] */
-static uint32_t next_free[SLOTS_MAX];
+static uint32_t *next_free; /* one for each, behind them */
 
 bool python_trampolines_start(void)
 {
-	long p = slots ? 0 : sys_mmap(NULL, (size_t)SLOTS_MAX * SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	const size_t bytes = (size_t)SLOTS_MAX * SLOT_BYTES;
+	long p = slots ? 0 : sys_mmap(NULL, bytes + SLOTS_MAX * sizeof(*next_free), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
-	if (p > 0)
+	if (p > 0) {
 		slots = (unsigned char *)p;
+		next_free = (uint32_t *)(p + (long)bytes);
+	}
 	return slots != NULL;
 }
 

@@ -10,7 +10,7 @@
  * A call then takes C stack where 3.11 and later take none.  Deep in the stack, calls are left to the interpreter, without names, so that
  * programs which raise the recursion limit recurse as deep as alone.
  */
-#include "shim/hosts/python.h"
+#include "shim/libraries/python.h"
 
 #include "agent/guest/sys.h"
 
