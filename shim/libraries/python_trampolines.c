@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Trampolines for Python's functions.  All of them are the same code, and all that differs is the name under which each is registered:
- * memory is written before it is made executable, and never again.  How the stack lies in them is read from their instructions
- * (CODE_SMALL_BYTES), as with those that Python 3.12 makes itself.
+ * memory is written before it is made executable, and never again.
  */
 #include "shim/libraries/python.h"
 
@@ -20,6 +19,7 @@
 
 /* sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
 static const unsigned char instructions[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+static const struct frame_rule frame_rule[] = { { 0, 8 }, { 4, 16 }, { 10, 8 } };
 static unsigned char *slots;
 static uint32_t nr_slots, nr_used, first_free; /* first_free: 1 + its number, as in next_free[] */
 static uint32_t *next_free; /* one for each, behind them */
@@ -94,6 +94,7 @@ void python_trampoline_register(void *trampoline, const char *function, const ch
 	if (first_line && line_table_add(&t, address, first_line, file, strlen(file)))
 		line_table_send(&t, address);
 	jitreg_code_load(address, sizeof(instructions), 0, name, trampoline);
+	announce_frames(address, sizeof(instructions), frame_rule, sizeof(frame_rule) / sizeof(frame_rule[0]), NULL, 0);
 }
 
 /* ----------------------------------------------------------------------------------------------------- the stack's end */
