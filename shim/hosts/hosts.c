@@ -31,6 +31,7 @@ void hosts_hook_object(const struct object *o)
 	php_hook_object(o);
 	postgres_hook_object(o);
 	pypy_hook_object(o);
+	python_hook_object(o);
 	ruby_hook_object(o);
 	sqlite_hook_object(o);
 	v8_hook_object(o);
@@ -39,6 +40,7 @@ void hosts_hook_object(const struct object *o)
 
 void hosts_adapt_injected(void)
 {
+	python_adapt_injected();
 	v8_adapt_injected();
 }
 

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CPython 3.8 to 3.14: frames are evaluated by a function that an extension may set (PEP 523).  Ours evaluates each through a trampoline
+ * that is registered with the function's name, as 3.12 and later do themselves with -X perf; no option, no file.
+ *
+ * It is set where the interpreter asks for the descriptors of its standard streams: initialised as far as that, with its lock held, and
+ * before the program's own code, whose calls 3.11 would otherwise specialise so that they do not ask for the function again.  An
+ * evaluation function that is set already is left alone.
+ *
+ * A call then takes C stack where 3.11 and later take none.  Deep in the stack, calls are left to the interpreter, without names, so that
+ * programs which raise the recursion limit recurse as deep as alone.
+ */
+#include "shim/libraries/python.h"
+
+#include "agent/guest/sys.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MINOR_OLDEST 8
+#define MINOR_NEWEST 14
+#define FRAME_CODE_WORD 4	 /* f_code in a frame of 3.8 to 3.11; its type is checked */
+#define DEPTH_MAX 200		 /* in 3.12, which allows 1500 calls through C, and counts ours twice */
+#define INTERPRETER_BYTES 16384 /* of 3.8's state, looked through */
+
+/* PyObject */
+struct python_object {
+	intptr_t references;
+	const void *type;
+};
+
+static struct {
+	int minor, extra_index;
+	void *evaluate; /* _PyEval_EvalFrameDefault; NULL: no interpreter was found */
+	void *ours;	/* what is set in its place */
+	const char *(*get_version)(void);
+	void *(*current_thread)(void), *(*this_thread)(void);
+	void *(*get_interpreter)(void);
+	void *(*get_evaluate)(void *interpreter);
+	void (*set_evaluate)(void *interpreter, void *evaluate);
+	intptr_t (*request_extra)(void (*free)(void *));
+	int (*get_extra)(void *code, intptr_t index, void **extra);
+	int (*set_extra)(void *code, intptr_t index, void *extra);
+	struct python_object *(*get_frame_code)(void *frame);
+	void (*decref)(void *);
+	void *(*get_attribute)(void *object, const char *name);
+	const char *(*as_utf8)(void *text);
+	long (*as_long)(void *number);
+	void (*fetch_error)(void **type, void **value, void **traceback);
+	void (*restore_error)(void *type, void *value, void *traceback);
+	int (*add_pending_call)(int (*call)(void *), void *argument);
+	const void *code_type;
+} python;
+
+static int (*real_fileno)(FILE *);
+static struct {
+	struct object object;
+	object_init_function *init;
+	int taken;
+} opened; /* a library that dlopen brings */
+
+/* ---------------------------------------------------------------------------------------------------- each code object */
+
+/* Borrowed from the code object; NULL: not known, with an error set. */
+static const char *read_code_text(void *code, const char *name)
+{
+	void *text = python.get_attribute(code, name);
+	const char *utf8 = text ? python.as_utf8(text) : NULL;
+
+	if (text)
+		python.decref(text);
+	return utf8;
+}
+
+static uint32_t read_first_line(void *code)
+{
+	void *number = python.get_attribute(code, "co_firstlineno");
+	long line = number ? python.as_long(number) : 0;
+
+	if (number)
+		python.decref(number);
+	return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
+}
+
+/* The error that a frame may be entered with (generator.throw) stays, and none of ours does. */
+static void *make_trampoline(void *code)
+{
+	void *trampoline = guest_is_on() ? python_trampoline_take() : NULL, *type, *value, *traceback;
+	const char *function, *file;
+
+	if (!trampoline)
+		return NULL;
+	python.fetch_error(&type, &value, &traceback);
+	function = read_code_text(code, python.minor >= 11 ? "co_qualname" : "co_name");
+	file = read_code_text(code, "co_filename");
+	if (python.set_extra(code, python.extra_index, trampoline) == 0) {
+		python_trampoline_register(trampoline, function ? function : "?", file ? file : "?", read_first_line(code));
+	} else {
+		python_trampoline_give_back(trampoline);
+		trampoline = NULL;
+	}
+	python.restore_error(type, value, traceback);
+	return trampoline;
+}
+
+/* Called for every code object that anyone has kept something with. */
+static void on_code_freed(void *trampoline)
+{
+	if (trampoline)
+		python_trampoline_give_back(trampoline);
+}
+
+/* NULL: it has none. */
+static python_trampoline *find_trampoline(struct python_object *code)
+{
+	void *trampoline = NULL;
+
+	if (!code || code->type != python.code_type)
+		return NULL;
+	python.get_extra(code, python.extra_index, &trampoline);
+	return (python_trampoline *)(trampoline ? trampoline : make_trampoline(code));
+}
+
+static python_trampoline *find_trampoline_of_frame(void *frame)
+{
+	struct python_object *code;
+	python_trampoline *trampoline;
+
+	if (!python.get_frame_code)
+		return find_trampoline(((struct python_object **)frame)[FRAME_CODE_WORD]);
+	code = python.get_frame_code(frame);
+	trampoline = find_trampoline(code);
+	if (code)
+		python.decref(code); /* the frame has its own reference */
+	return trampoline;
+}
+
+/* --------------------------------------------------------------------------------------------------------- evaluation */
+
+typedef void *evaluate_function(void *thread, void *frame, int throws);
+
+static void *evaluate_3_8(void *frame, void *throws)
+{
+	python_trampoline *trampoline = find_trampoline_of_frame(frame);
+
+	if (!trampoline)
+		return ((void *(*)(void *, void *))python.evaluate)(frame, throws);
+	return trampoline(frame, throws, NULL, python.evaluate);
+}
+
+/* The interpreter's own way of calling takes no stack, and lasts until this frame is left, unless someone sets another one. */
+static void *evaluate_deep(void *thread, void *frame, int throws)
+{
+	void *interpreter = python.get_interpreter(), *result;
+
+	python.set_evaluate(interpreter, python.evaluate);
+	result = ((evaluate_function *)python.evaluate)(thread, frame, throws);
+	if (python.get_evaluate(interpreter) == python.evaluate)
+		python.set_evaluate(interpreter, python.ours);
+	return result;
+}
+
+static void *evaluate_3_9(void *thread, void *frame, void *throws)
+{
+	python_trampoline *trampoline;
+
+	if (python.minor >= 11 && python_stack_is_deep())
+		return evaluate_deep(thread, frame, (int)(intptr_t)throws);
+	trampoline = find_trampoline_of_frame(frame);
+	if (!trampoline)
+		return ((evaluate_function *)python.evaluate)(thread, frame, (int)(intptr_t)throws);
+	return trampoline(thread, frame, throws, python.evaluate);
+}
+
+static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
+
+static void *evaluate_3_12(void *thread, void *frame, void *throws)
+{
+	void *result;
+
+	if (depth >= DEPTH_MAX)
+		return evaluate_deep(thread, frame, (int)(intptr_t)throws);
+	depth++;
+	result = evaluate_3_9(thread, frame, throws);
+	depth--;
+	return result;
+}
+
+/* 3.8 exports no function for it: where its state has its own evaluation function, which is there once.  NULL: it is not. */
+static void **find_evaluate_in_state(void *interpreter)
+{
+	void **word = interpreter, **found = NULL;
+
+	if (!sys_readable_range(interpreter, INTERPRETER_BYTES))
+		return NULL;
+	for (size_t i = 0; i < INTERPRETER_BYTES / sizeof(*word); i++) {
+		if (word[i] == python.evaluate && found)
+			return NULL;
+		if (word[i] == python.evaluate)
+			found = &word[i];
+	}
+	return found;
+}
+
+/* Context: a thread that holds the interpreter's lock. */
+static void adapt_interpreter(void)
+{
+	void *interpreter = python.get_interpreter(), **word = NULL;
+
+	if (python.minor == 8)
+		word = find_evaluate_in_state(interpreter);
+	if (python.minor == 8 ? !word : python.get_evaluate(interpreter) != python.evaluate)
+		return;
+	python.extra_index = (int)python.request_extra(on_code_freed);
+	if (python.extra_index < 0 || !python_trampolines_start())
+		return;
+	if (word)
+		*word = python.ours;
+	else
+		python.set_evaluate(interpreter, python.ours);
+	ANNOUNCE_ONCE("Python: functions registered through its frame evaluation function (PEP 523)");
+}
+
+/*
+ * Only threads of the main interpreter have the same one by both ways, and only while they hold its lock.  3.12 and later ask for stdin's
+ * behind the place where they begin with trampolines of their own (-X perf), which end the process if they find ours.
+ */
+static int on_fileno(FILE *file)
+{
+	void *thread = guest_is_on() && (python.minor < 12 || file == stdin) ? python.current_thread() : NULL;
+
+	if (thread && thread == python.this_thread())
+		adapt_interpreter();
+	return real_fileno(file);
+}
+
+/* -------------------------------------------------------------------------------------------------------- recognition */
+
+static bool find_python_functions(const struct object *o)
+{
+	static const struct {
+		const char *name, *other_name; /* of other versions */
+		size_t at;
+	} wanted[] = {
+		{ "_PyEval_EvalFrameDefault", NULL, offsetof(__typeof__(python), evaluate) },
+		{ "Py_GetVersion", NULL, offsetof(__typeof__(python), get_version) },
+		{ "_PyThreadState_UncheckedGet", "PyThreadState_GetUnchecked", offsetof(__typeof__(python), current_thread) },
+		{ "PyGILState_GetThisThreadState", NULL, offsetof(__typeof__(python), this_thread) },
+		{ "PyInterpreterState_Get", "_PyInterpreterState_Get", offsetof(__typeof__(python), get_interpreter) },
+		{ "_PyEval_RequestCodeExtraIndex", "PyUnstable_Eval_RequestCodeExtraIndex",
+		  offsetof(__typeof__(python), request_extra) },
+		{ "_PyCode_GetExtra", "PyUnstable_Code_GetExtra", offsetof(__typeof__(python), get_extra) },
+		{ "_PyCode_SetExtra", "PyUnstable_Code_SetExtra", offsetof(__typeof__(python), set_extra) },
+		{ "Py_DecRef", NULL, offsetof(__typeof__(python), decref) },
+		{ "PyObject_GetAttrString", NULL, offsetof(__typeof__(python), get_attribute) },
+		{ "PyUnicode_AsUTF8", NULL, offsetof(__typeof__(python), as_utf8) },
+		{ "PyLong_AsLong", NULL, offsetof(__typeof__(python), as_long) },
+		{ "PyErr_Fetch", NULL, offsetof(__typeof__(python), fetch_error) },
+		{ "PyErr_Restore", NULL, offsetof(__typeof__(python), restore_error) },
+		{ "Py_AddPendingCall", NULL, offsetof(__typeof__(python), add_pending_call) },
+		{ "PyCode_Type", NULL, offsetof(__typeof__(python), code_type) },
+	};
+
+	for (size_t i = sizeof(wanted) / sizeof(wanted[0]); i-- > 0;) {
+		void *symbol = object_find_symbol(o, wanted[i].name);
+
+		if (!symbol && wanted[i].other_name)
+			symbol = object_find_symbol(o, wanted[i].other_name);
+		if (!symbol)
+			return false;
+		memcpy((char *)&python + wanted[i].at, &symbol, sizeof(symbol));
+	}
+	python.get_evaluate = (void *(*)(void *))object_find_symbol(o, "_PyInterpreterState_GetEvalFrameFunc");
+	python.set_evaluate = (void (*)(void *, void *))object_find_symbol(o, "_PyInterpreterState_SetEvalFrameFunc");
+	python.get_frame_code = (struct python_object *(*)(void *))object_find_symbol(o, "PyUnstable_InterpreterFrame_GetCode");
+	return true;
+}
+
+/* Builds without the interpreter's lock are left alone.  Context: o is relocated. */
+static bool is_known_version(void)
+{
+	const char *version = python.get_version();
+	int minor = 0;
+
+	if (strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading"))
+		return false;
+	for (const char *c = version + 2; *c >= '0' && *c <= '9' && minor < 1000; c++)
+		minor = 10 * minor + (*c - '0');
+	python.minor = minor;
+	python.ours = minor == 8 ? (void *)evaluate_3_8 : minor == 12 ? (void *)evaluate_3_12 : (void *)evaluate_3_9;
+	return minor >= MINOR_OLDEST && minor <= MINOR_NEWEST && (minor == 8 || (python.get_evaluate && python.set_evaluate)) &&
+	       (minor < 12 || python.get_frame_code);
+}
+
+static bool find_python(const struct object *o)
+{
+	if (find_python_functions(o) && is_known_version())
+		return true;
+	python.evaluate = NULL;
+	return false;
+}
+
+static void hook_relocated_python(const struct object *o)
+{
+	if (find_python(o) && slot_replace(o, "fileno", (void *)on_fileno, &real_fileno))
+		guest_debug("Python: adapter unavailable (the call that asks for a stream's descriptor was not found)");
+}
+
+/* In the place of the object's own: it is relocated now. */
+static void on_python_library_init(int argc, char **argv, char **env)
+{
+	struct object o = opened.object;
+
+	opened.init(argc, argv, env);
+	if (guard_enter()) {
+		hook_relocated_python(&o);
+		guard_leave();
+	}
+}
+
+void python_hook_object(const struct object *o)
+{
+	void **slot;
+
+	if (python.evaluate || !object_find_symbol(o, "_PyEval_EvalFrameDefault"))
+		return;
+	slot = object_find_slot(o, "fileno");
+	if (!slot) {
+		guest_debug("Python: adapter unavailable (it asks for no stream's descriptor)");
+	} else if (object_is_bound(o, slot)) {
+		hook_relocated_python(o);
+	} else if (!__atomic_exchange_n(&opened.taken, 1, __ATOMIC_ACQUIRE)) {
+		opened.object = *o;
+		if (object_replace_init(o, on_python_library_init, &opened.init))
+			guest_debug("Python: adapter unavailable (its library cannot be waited for)");
+	}
+}
+
+static int find_python_in_object(void *context, const struct object *o)
+{
+	(void)context;
+	return object_find_symbol(o, "_PyEval_EvalFrameDefault") && find_python(o);
+}
+
+static int on_pending_call(void *argument)
+{
+	(void)argument;
+	if (guest_is_on())
+		adapt_interpreter();
+	return 0;
+}
+
+/* At the next instruction where the interpreter takes calls from other threads. */
+void python_adapt_injected(void)
+{
+	if (!python.evaluate)
+		objects_each(find_python_in_object, NULL);
+	if (python.evaluate)
+		python.add_pending_call(on_pending_call, NULL);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CPython's functions as they are known to a profiler: for each code object a trampoline of its own, through which its frames are
+ * evaluated, so that call stacks lead through it.  Context: a host's thread that holds the interpreter's lock.
+ */
+#ifndef TAILOR_PYTHON_H
+#define TAILOR_PYTHON_H
+
+#include "shim/libraries/libraries.h"
+
+/* Memory for trampolines.  false: there is none. */
+bool python_trampolines_start(void);
+/* One that is free, until it is given back; NULL: all are taken. */
+void *python_trampoline_take(void);
+/* Its code object is gone.  Threads may still return through it: its instructions are never changed. */
+void python_trampoline_give_back(void *trampoline);
+void python_trampoline_register(void *trampoline, const char *function, const char *file, uint32_t first_line);
+
+/* Calls eval(a, b, c), and nothing else. */
+typedef void *python_trampoline(void *a, void *b, void *c, void *eval);
+
+/* Is the stack of the calling thread so full that calls should not take more of it than without us? */
+bool python_stack_is_deep(void);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trampolines for Python's functions.  All of them are the same code, and all that differs is the name under which each is registered:
+ * memory is written before it is made executable, and never again.
+ */
+#include "shim/libraries/python.h"
+
+#include "agent/guest/sys.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#define SLOT_BYTES 16u
+#define SLOTS_MAX 65536u /* code objects at the same time: 1 MiB */
+#define BLOCK_BYTES 65536u
+#define NAME_BYTES 1024
+#define LINE_BYTES (NAME_BYTES + 64)
+
+/* sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
+static const unsigned char instructions[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+static const struct frame_rule frame_rule[] = { { 0, 8 }, { 4, 16 }, { 10, 8 } };
+static unsigned char *slots;
+static uint32_t nr_slots, nr_used, first_free; /* first_free: 1 + its number, as in next_free[] */
+static uint32_t *next_free; /* one for each, behind them */
+
+bool python_trampolines_start(void)
+{
+	const size_t bytes = (size_t)SLOTS_MAX * SLOT_BYTES;
+	long p = slots ? 0 : sys_mmap(NULL, bytes + SLOTS_MAX * sizeof(*next_free), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	if (p > 0) {
+		slots = (unsigned char *)p;
+		next_free = (uint32_t *)(p + (long)bytes);
+	}
+	return slots != NULL;
+}
+
+static bool write_another_block(void)
+{
+	unsigned char *block = slots + (size_t)nr_slots * SLOT_BYTES;
+
+	if (nr_slots == SLOTS_MAX)
+		return false;
+	for (uint32_t at = 0; at < BLOCK_BYTES; at += SLOT_BYTES)
+		memcpy(block + at, instructions, sizeof(instructions));
+	if (sys_mprotect((uintptr_t)block, BLOCK_BYTES, PROT_READ | PROT_EXEC))
+		return false;
+	nr_slots += BLOCK_BYTES / SLOT_BYTES;
+	return true;
+}
+
+void *python_trampoline_take(void)
+{
+	uint32_t nr = first_free;
+
+	if (nr) {
+		first_free = next_free[nr - 1];
+		return slots + (size_t)(nr - 1) * SLOT_BYTES;
+	}
+	if (nr_used == nr_slots && !write_another_block())
+		return NULL;
+	return slots + (size_t)nr_used++ * SLOT_BYTES;
+}
+
+void python_trampoline_give_back(void *trampoline)
+{
+	uint32_t nr = (uint32_t)(((unsigned char *)trampoline - slots) / SLOT_BYTES);
+
+	next_free[nr] = first_free;
+	first_free = nr + 1;
+}
+
+static size_t append_text(char *to, size_t at, const char *text)
+{
+	while (*text && at + 1 < NAME_BYTES)
+		to[at++] = *text++;
+	to[at] = 0;
+	return at;
+}
+
+/* As Python 3.12 names its own for perf. */
+void python_trampoline_register(void *trampoline, const char *function, const char *file, uint32_t first_line)
+{
+	uint64_t address = (uint64_t)(uintptr_t)trampoline;
+	unsigned char buffer[LINE_BYTES];
+	struct line_table t = { .buffer = buffer, .capacity = sizeof(buffer) };
+	char name[NAME_BYTES];
+	size_t at = append_text(name, 0, "py::");
+
+	at = append_text(name, at, function);
+	at = append_text(name, at, ":");
+	append_text(name, at, file);
+	if (first_line && line_table_add(&t, address, first_line, file, strlen(file)))
+		line_table_send(&t, address);
+	jitreg_code_load(address, sizeof(instructions), 0, name, trampoline);
+	announce_frames(address, sizeof(instructions), frame_rule, sizeof(frame_rule) / sizeof(frame_rule[0]), NULL, 0);
+}
+
+/* ----------------------------------------------------------------------------------------------------- the stack's end */
+
+#define STACK_PART 4		 /* deep is what lies beyond a quarter of it */
+#define STACK_UNKNOWN_BYTES 65536 /* where its size is not known */
+
+static __thread uintptr_t deep_below __attribute__((tls_model("initial-exec")));
+
+/* (They are in libpthread before glibc 2.34.) */
+static bool read_stack_bounds(void **lowest, size_t *bytes)
+{
+	static void *getattr, *getstack, *destroy;
+	pthread_attr_t attributes;
+	bool is_known;
+
+	if (guest_is_confined() || !objects_find_next_cached("pthread_getattr_np", &getattr) ||
+	    !objects_find_next_cached("pthread_attr_getstack", &getstack) || !objects_find_next_cached("pthread_attr_destroy", &destroy))
+		return false;
+	if (((int (*)(pthread_t, pthread_attr_t *))getattr)(pthread_self(), &attributes))
+		return false;
+	is_known = !((int (*)(const pthread_attr_t *, void **, size_t *))getstack)(&attributes, lowest, bytes);
+	((int (*)(pthread_attr_t *))destroy)(&attributes);
+	return is_known;
+}
+
+static void find_deep_part(uintptr_t now)
+{
+	int saved = errno;
+	void *lowest;
+	size_t bytes;
+
+	if (read_stack_bounds(&lowest, &bytes) && now - (uintptr_t)lowest < bytes)
+		deep_below = (uintptr_t)lowest + bytes - bytes / STACK_PART;
+	else
+		deep_below = now - STACK_UNKNOWN_BYTES;
+	errno = saved;
+}
+
+bool python_stack_is_deep(void)
+{
+	uintptr_t now = (uintptr_t)__builtin_frame_address(0);
+
+	if (!deep_below)
+		find_deep_part(now);
+	return now < deep_below;
+}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""python_functions.py SECONDS: heavy() does three times the work of light(), by a function that both call, and through C (sorted).
+
+What else happens before is what a profiler could change: it is printed."""
+import os
+import sys
+import threading
+import time
+import traceback
+
+
+def leaf(n):
+    s = 0
+    for i in range(n):
+        s += i * i % 7
+    return s
+
+
+def key(x):
+    return -x
+
+
+def work():
+    s = leaf(300) + sorted(range(100), key=key)[0]
+    for i in range(600):
+        s ^= i * 3
+    return s
+
+
+def heavy():
+    return [work() for _ in range(9)]
+
+
+def light():
+    return [work() for _ in range(3)]
+
+
+def depth(n):
+    try:
+        return depth(n + 1)
+    except RecursionError:
+        return n
+
+
+def down(n):
+    return 0 if n == 0 else 1 + down(n - 1)
+
+
+def generator():
+    try:
+        yield 1
+    except ValueError as e:
+        yield repr(e)
+
+
+def traced(x):
+    y = x + 1
+    return y
+
+
+def show_what_could_change():
+    g = generator()
+    print("recursion", depth(0), "generator", next(g), g.throw(ValueError("thrown")), next(g, "stopped"))
+    events = []
+
+    def trace(frame, event, arg):
+        events.append((frame.f_code.co_name, event, frame.f_lineno - frame.f_code.co_firstlineno))
+        return trace
+
+    sys.settrace(trace)
+    traced(1)
+    sys.settrace(None)
+    print(events)
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        os._exit(depth(0) % 100)
+    results = [os.waitpid(child, 0)[1]]
+    threads = [threading.Thread(target=lambda: results.append(leaf(1000))) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    print(results)
+    for i in range(1000):  # more functions than live at any time
+        exec(compile("def made(x): return x", "made-%d" % i, "exec"), globals())
+        made(i)
+    if sys.version_info >= (3, 11):  # calls take no C stack
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(1000000)
+        print("deep", down(50000))
+        sys.setrecursionlimit(limit)
+    try:
+        {}["key"]
+    except KeyError:
+        traceback.print_exc()
+
+
+def main():
+    end = time.process_time() + float(sys.argv[1])
+    while time.process_time() < end:
+        heavy()
+        light()
+
+
+show_what_could_change()
+main()
+sys.exit(23)

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Python's functions are on call stacks, with the file and the line where they begin, and with C functions between them: heavy() has three
+# times the samples of light(), within 2 points; 98 % of the stacks lead from the leaf to where the process began.  Recursion limits,
+# exceptions in generators, sys.settrace, threads, fork, deep recursion, output and exit status are as alone.  Trampolines that Python makes
+# itself (-X perf) and an evaluation function that is set already stay; --no-adapt does nothing.
+. tests/live/begin.bash
+python=${PYTHON3:-/usr/bin/python3}
+host=tests/hosts/python_functions.py
+BLOCK=4000 # samples: 2 points are three standard deviations
+"$python" -c 'import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 15) or hasattr(sys, "pypy_version_info"))' ||
+	skip "$python is not CPython 3.8 to 3.14"
+
+"$python" $host 0 >"$dir/out.alone" 2>"$dir/err.alone"
+alone=$?
+for how in "" --no-adapt; do
+	timeout 300 "$B/tailor" run -q $how -o "$dir/t.tlr" -- "$python" $host 0 >"$dir/out" 2>"$dir/err"
+	status=$?
+	if [ $status != $alone ] || ! cmp -s "$dir/out" "$dir/out.alone" || ! cmp -s "$dir/err" "$dir/err.alone"; then
+		fail "tailor run $how -- $python $host 0: expected exit $alone and what it prints alone; got exit $status and:"
+		diff "$dir/out.alone" "$dir/out"
+		diff "$dir/err.alone" "$dir/err"
+	fi
+	"$B/tailor" dump "$dir/t.tlr" >"$dir/dump"
+	notices=$(grep -c 'NOTICE kind="host" sentence="Python:' "$dir/dump")
+	loads=$(grep -c 'name="py::' "$dir/dump")
+	if [ "$how" ]; then [ "$notices $loads" = "0 0" ]; else [ "$notices" = 1 ] && [ "$loads" -gt 0 ]; fi ||
+		fail "tailor run $how: got $notices notices of Python's adapter and $loads functions"
+done
+
+if "$python" -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())' 2>/dev/null; then
+	"$B/tailor" run -q -o "$dir/t.tlr" -- "$python" -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active())' ||
+		fail "$python -X perf: expected its own trampolines, got exit $?"
+fi
+
+seconds=1
+recorded() {
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$python" $host $seconds >"$dir/out" 2>"$dir/err"
+	[ $? = $alone ] || return 2
+	"$B/tailor" report --json --top 0 "$dir/t.tlr" >"$dir/json" &&
+		"$B/tailor" export --format folded "$dir/t.tlr" >"$dir/folded" || return 2
+	"$python" - "$dir" $BLOCK $host <<'PYTHON'
+import json, re, sys
+
+weight, complete, between = {"heavy": 0, "light": 0}, 0, 0
+for line in open(sys.argv[1] + "/folded"):
+    stack, _, n = line.rpartition(" ")
+    frames = stack.split(";")
+    names = [re.sub(":.*", "", f[4:]) for f in frames if f.startswith("py::")]
+    for f in weight:
+        if f in names:
+            weight[f] += int(n)
+            complete += int(n) * (names[0] == "<module>" and names[1] == "main" and not frames[0].startswith("["))
+            between += int(n) * ("EvalFrameDefault" in stack.partition("py::" + f)[2])
+report = json.load(open(sys.argv[1] + "/json"))
+samples = sum(c["samples"] for c in report["components"] if c["level"] == "function" and sys.argv[3] in c["name"])
+total = sum(weight.values())
+if samples < int(sys.argv[2]):
+    sys.exit(77)
+first = 1 + open(sys.argv[3]).read().splitlines().index("def leaf(n):")
+lines = [c["name"] for c in report["components"] if c["level"] == "line"]
+heavy, complete, between = (100 * x / total for x in (weight["heavy"], complete, between))
+print(f"FIGURE Python {sys.version.split()[0]}: {samples} samples, heavy {heavy:.1f} % of 75, complete stacks {complete:.1f} %")
+if not any(name.endswith(f"python_functions.py:{first}") for name in lines):
+    print(f"expected line {first} of leaf(), got {lines}")
+    sys.exit(2)
+sys.exit(not (abs(heavy - 75) < 2 and complete >= 98 and between >= 90))
+PYTHON
+	local status=$?
+	[ $status != 77 ] || seconds=$((2 * seconds))
+	return $status
+}
+decide --nearly "Python's functions have the time that was planted in them, and whole call stacks" recorded
+finish
