@@ -24,6 +24,10 @@ void default_report_ask(struct default_report *d, struct report *r, bool for_pro
 	d->function = report_add_group(r, 0, TABLE_FUNCTION, -1);
 	d->line = report_add_group(r, 0, TABLE_LINE, -1);
 	d->image = report_add_group(r, 0, TABLE_IMAGE, -1);
+	if (for_programs || d->plan_level == LEVELS_MAX) {
+		d->function_total = totals_ask(r, 0, TABLE_FUNCTION);
+		d->line_total = totals_ask(r, 0, TABLE_LINE);
+	}
 	if (!for_programs) {
 		d->mode = report_add_group(r, REPORT_RUN, TABLE_MODE, -1);
 		d->by_query = d->plan_level < LEVELS_MAX ? plan_queries_ask(r, d->plan_level, REPORT_RUN) : NULL;

@@ -144,7 +144,7 @@ static int show_levels_below_plan(const struct default_report *d, struct report 
 			if (is_text_level(r->model, i) && share_with_component(r, d->in_run.level[i]) < LINES_FROM)
 				continue;
 			*has_lines |= is_text_level(r->model, i);
-			components_show_brief(r, d->in_run.level[i], i, d->has_run, p);
+			components_show_brief(r, d->in_run.level[i], NULL, i, d->has_run, p);
 			shown++;
 		}
 	return shown;
@@ -172,7 +172,7 @@ static uint32_t count_sampled_values(const struct report_group *g)
 
 /* Of the whole trace, also where other tables are of the run phase. */
 static void show_brief_of_all_samples(const struct default_report *d, struct report *r, const struct report_group *g,
-				      const struct view_brief *brief, struct page *p)
+				      const struct report_group *totals, const struct view_brief *brief, struct page *p)
 {
 	struct view_brief b = *brief;
 	char heading[80];
@@ -180,7 +180,7 @@ static void show_brief_of_all_samples(const struct default_report *d, struct rep
 	snprintf(heading, sizeof(heading), "%s, all samples", brief->heading);
 	if (d->has_run)
 		b.heading = heading;
-	view_show_brief(r, g, &b, p);
+	view_show_brief(r, g, totals, &b, p);
 }
 
 /* Of a host that declared levels. */
@@ -189,19 +189,19 @@ static void show_tables_with_levels(const struct default_report *d, struct repor
 	bool has_lines = false;
 	int shown = show_levels_below_plan(d, r, TABLES - 2, &has_lines, p);
 
-	show_brief_of_all_samples(d, r, d->function, &brief_functions, p);
+	show_brief_of_all_samples(d, r, d->function, d->function_total, &brief_functions, p);
 	if (shown < TABLES - 2 && !has_lines && group_has_samples(d->line, brief_lines.first))
-		show_brief_of_all_samples(d, r, d->line, &brief_lines, p);
+		show_brief_of_all_samples(d, r, d->line, d->line_total, &brief_lines, p);
 	attribution_show_brief(r, d->in_run.method, d->in_run.reason, d->has_run, p);
 }
 
 /* Of samples that are not attributed to components. */
 static void show_tables_of_code(const struct default_report *d, struct report *r, struct page *p)
 {
-	show_brief_of_all_samples(d, r, d->function, &brief_functions, p);
+	show_brief_of_all_samples(d, r, d->function, d->function_total, &brief_functions, p);
 	if (group_has_samples(d->line, brief_lines.first))
-		show_brief_of_all_samples(d, r, d->line, &brief_lines, p);
-	show_brief_of_all_samples(d, r, d->image, &brief_images, p);
+		show_brief_of_all_samples(d, r, d->line, d->line_total, &brief_lines, p);
+	show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
 }
 
 /*
@@ -223,18 +223,18 @@ static void show_tables_without_levels(const struct default_report *d, struct re
 	bool callers = level[HOST_LEVEL_FUNCTION] != LEVELS_MAX && generated_code_mostly_calls(d, r);
 
 	if (callers)
-		callers_show_brief(r, d->in_run.level[level[HOST_LEVEL_FUNCTION]], level[HOST_LEVEL_FUNCTION], d->has_run, p);
-	show_brief_of_all_samples(d, r, d->function, &brief_functions, p);
+		callers_show_brief(r, d->in_run.level[level[HOST_LEVEL_FUNCTION]], NULL, level[HOST_LEVEL_FUNCTION], d->has_run, p);
+	show_brief_of_all_samples(d, r, d->function, d->function_total, &brief_functions, p);
 	if (level[HOST_LEVEL_LINE] != LEVELS_MAX && share_with_component(r, d->in_run.level[level[HOST_LEVEL_LINE]]) > 0)
-		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_LINE]], level[HOST_LEVEL_LINE], d->has_run, p);
+		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_LINE]], NULL, level[HOST_LEVEL_LINE], d->has_run, p);
 	else if (group_has_samples(d->line, brief_lines.first))
-		show_brief_of_all_samples(d, r, d->line, &brief_lines, p);
+		show_brief_of_all_samples(d, r, d->line, d->line_total, &brief_lines, p);
 	if (level[HOST_LEVEL_MODULE] != LEVELS_MAX && !callers)
-		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_MODULE]], level[HOST_LEVEL_MODULE], d->has_run, p);
+		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_MODULE]], NULL, level[HOST_LEVEL_MODULE], d->has_run, p);
 	if (count_sampled_values(d->all.process) > 1)
-		show_brief_of_all_samples(d, r, d->all.process, &brief_processes, p);
+		show_brief_of_all_samples(d, r, d->all.process, NULL, &brief_processes, p);
 	else
-		show_brief_of_all_samples(d, r, d->image, &brief_images, p);
+		show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
 	if (r->model->dictionary.nr_components > 1)
 		attribution_show_brief(r, d->in_run.method, d->in_run.reason, d->has_run, p);
 }

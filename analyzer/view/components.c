@@ -7,10 +7,19 @@
 
 #define PIPELINE_LEVEL "pipeline"
 
+static bool level_is_wanted(const struct report *r, uint32_t level)
+{
+	return !r->level || strcmp(report_level_name(r, level), r->level) == 0;
+}
+
+/* Totals stand LEVELS_MAX behind the sums of their level. */
 static void prepare_components(struct report *r, struct view_instance *v)
 {
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
-		v->group[i] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)i, TABLE_EVENT, -1);
+		if (level_is_wanted(r, i)) {
+			v->group[i] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)i, TABLE_EVENT, -1);
+			v->group[LEVELS_MAX + i] = totals_ask(r, REPORT_RUN, TABLE_LEVEL_0 + i);
+		}
 }
 
 /* "hash join, pipeline 2": what a component is linked to. */
@@ -51,25 +60,28 @@ static void write_component_brief(const struct report *r, const struct page *p, 
 	}
 }
 
-void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p)
+void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
+			   bool in_run, struct page *p)
 {
 	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = write_component_brief };
 	char heading[160];
 
 	snprintf(heading, sizeof(heading), "Share by %s%s", report_level_name(r, level), in_run ? ", in the run phase" : "");
 	b.heading = heading;
-	view_show_brief(r, group, &b, p);
+	view_show_brief(r, group, totals, &b, p);
 }
 
-void callers_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p)
+void callers_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
+			bool in_run, struct page *p)
 {
 	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = write_component_brief };
 
 	b.heading = in_run ? "Generated functions, with what they call, in the run phase" : "Generated functions, with what they call";
-	view_show_brief(r, group, &b, p);
+	view_show_brief(r, group, totals, &b, p);
 }
 
-static void show_level(struct report *r, const struct report_group *group, uint32_t level, struct page *p)
+static void show_level(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
+		       struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;
 	struct grid *g = grid_create(report_level_name(r, level), "Share by %s%s", report_level_name(r, level),
@@ -77,7 +89,7 @@ static void show_level(struct report *r, const struct report_group *group, uint3
 	char spare[32], text[256];
 	struct split s;
 
-	if (split_make(r, group, &s)) {
+	if (split_make_with_totals(r, group, totals, &s)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
 		struct frequency_columns counts = frequency_columns_add(g, r, true);
 		int id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
@@ -110,8 +122,8 @@ static void show_components(struct report *r, const struct view_instance *v, str
 		page_sentence(p, "No components: the host declared no levels.");
 	for (uint32_t rank = 0; rank < LEVELS_MAX; rank++)
 		for (uint32_t i = 0; i < d->nr_levels; i++)
-			if (d->level[i].rank == rank && (!r->level || strcmp(report_level_name(r, i), r->level) == 0))
-				show_level(r, v->group[i], i, p);
+			if (d->level[i].rank == rank && level_is_wanted(r, i))
+				show_level(r, v->group[i], v->group[LEVELS_MAX + i], i, p);
 }
 
 const struct view view_components = { "components", "shares of components, level by level of the Tagging Dictionary (or at --level)",

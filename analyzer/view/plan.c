@@ -146,6 +146,8 @@ static void set_operator_name(const struct report *r, struct grid *g, int name, 
 	if (query && r->model->dictionary.component[line->component].common)
 		query = NULL; /* of a process */
 	own = report_component_name(r, line->component, spare);
+	if (with_detail && detail && *detail && !strchr(own, '#')) /* the detail tells it from others */
+		own = report_component_own_name(r, line->component, spare);
 	if (query && query->name && *query->name)
 		snprintf(text, sizeof(text), "%.80s: %.160s", query->name, own);
 	grid_set_text(g, name, query && query->name && *query->name ? text : own);
