@@ -166,6 +166,7 @@ static void add_change(struct grid *g, const struct diff_columns *k, const struc
 {
 	const struct profile_entry *e = match_first_entry(&c->match, c->profile, x->line);
 	bool both = x->there[0] && x->there[1], alike = both && match_is_alike(&c->match, c->profile, x->line);
+	bool has_detail = *e->detail && k->result < 0;
 	char name[300];
 
 	grid_row(g);
@@ -188,9 +189,10 @@ static void add_change(struct grid *g, const struct diff_columns *k, const struc
 		grid_set(g, k->times, x->cost[1].mean / x->cost[0].mean);
 	grid_set_text(g, k->there, both ? "both" : x->there[0] ? "a" : "b");
 	grid_set(g, k->significant, x->significant);
-	snprintf(name, sizeof(name), "%s%s", alike ? "alike: " : both ? "" : x->there[0] ? "only in A: " : "only in B: ", e->name);
+	snprintf(name, sizeof(name), "%s%s", alike ? "alike: " : both ? "" : x->there[0] ? "only in A: " : "only in B: ",
+		 has_detail && !strchr(e->label, '#') ? e->name : e->label);
 	grid_set_text(g, k->name, name);
-	if (*e->detail && k->result < 0)
+	if (has_detail)
 		grid_set_detail(g, k->name, e->detail);
 	grid_set_text(g, k->place, e->path);
 	if (both)
@@ -301,7 +303,7 @@ static void show_omitted(const struct arguments *args, const struct comparison *
 	}
 	if (!listed && largest)
 		page_sentence(page, "Smallest significant change of the largest line, %s: %.1f %%.",
-			      match_first_entry(&c->match, c->profile, largest->line)->name, 100 * largest->margin);
+			      match_first_entry(&c->match, c->profile, largest->line)->label, 100 * largest->margin);
 	if (shown < nr && !args->all)
 		page_sentence(page, "Not shown: %u line%s without a significant change, and %u with less than %.1f %% of each side; use "
 			      "--all to show them%s.", nr - shown - small, nr - shown - small == 1 ? "" : "s", small,

@@ -136,7 +136,7 @@ static int show_spreads(const struct arguments *a, const struct profile *p, cons
 		grid_set(g, c[5], line[i].deviation);
 		grid_set(g, c[6], line[i].smallest);
 		grid_set(g, c[7], line[i].largest);
-		snprintf(name, sizeof(name), "%s%s", alike ? "alike: " : "", e->name);
+		snprintf(name, sizeof(name), "%s%s", alike ? "alike: " : "", e->label);
 		grid_set_text(g, c[8], name);
 		grid_set_text(g, c[9], e->path);
 		if (line[i].nr > 1)

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
+enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_BELOW, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
        KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET, KEY_DEBUG_PATH };
 
 static const struct argp_option options[] = {
@@ -26,6 +26,8 @@ static const struct argp_option options[] = {
 	{ "thread", KEY_THREAD, "TID", 0, "only samples of this thread", 10 },
 	{ "process", KEY_PROCESS, "PID", 0, "only samples of this process", 10 },
 	{ "component", KEY_COMPONENT, "LEVEL:NAME", 0, "only samples of this component; repeatable; conditions are ANDed", 10 },
+	{ "below", KEY_BELOW, "LEVEL:NAME", 0, "only samples whose call stack passes through it; LEVEL: one of the trace's, function, line "
+	  "(FILE:NUMBER) or image; repeatable; conditions are ANDed", 10 },
 	{ "function", KEY_FUNCTION, "NAME", 0, "only samples in this function", 10 },
 	{ "mark", KEY_MARK, "NAME[#N]", 0, "only samples inside marks of this name, or inside instance N; all: the whole recording, not "
 	  "only the run phase", 10 },
@@ -94,6 +96,13 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 		if (a->filter.nr_components == FILTER_COMPONENTS_MAX)
 			argp_error(state, "--component can be given at most %d times", FILTER_COMPONENTS_MAX);
 		a->filter.component[a->filter.nr_components++] = arg;
+		break;
+	case KEY_BELOW:
+		if (!strchr(arg, ':'))
+			argp_error(state, "--below must be LEVEL:NAME, for example function:main, not '%s'", arg);
+		if (a->filter.nr_below == FILTER_COMPONENTS_MAX)
+			argp_error(state, "--below can be given at most %d times", FILTER_COMPONENTS_MAX);
+		a->filter.below[a->filter.nr_below++] = arg;
 		break;
 	case KEY_FUNCTION:
 		a->filter.function = arg;
@@ -299,8 +308,15 @@ static void show_progress(void *context, uint64_t at, uint64_t total)
 	int *shown = context, percent = total ? (int)(100 * at / total) : 100;
 
 	if (percent != *shown)
-		fprintf(stderr, "\rreading: %d %%%s", percent, percent == 100 ? "\r                \r" : "");
+		fprintf(stderr, "\rreading: %d %%", percent);
 	*shown = percent;
+}
+
+/* What is printed next begins a line. */
+static void erase_progress(int shown)
+{
+	if (shown >= 0)
+		fputs("\r               \r", stderr);
 }
 
 static int prepare_report(struct trace_session *s, const struct trace_arguments *a, struct diag *d)
@@ -315,9 +331,12 @@ static int prepare_report(struct trace_session *s, const struct trace_arguments 
 	r->level = a->level;
 	r->reader = s->reader;
 	r->stack_only = a->stack_only;
+	labels_make(m, &r->labels);
+	r->has_stacks = attribute_has_stacks(s->reader, m);
+	r->stacks = a->filter.nr_below > 0;
 	if (a->filter.from_s > 0 || a->filter.to_s > 0)
 		first_ns = attribute_first_sample_ns(s->reader);
-	ret = filter_init(&r->filter, m, first_ns, d);
+	ret = filter_init(&r->filter, m, &r->labels, first_ns, d);
 	if (ret)
 		return ret;
 	for (uint32_t i = 0; a->filter.event && i < m->nr_events; i++)
@@ -327,7 +346,7 @@ static int prepare_report(struct trace_session *s, const struct trace_arguments 
 	for (uint32_t i = 0; i < m->nr_marks && !m->objects.nr && !(a->filter.mark && strcmp(a->filter.mark, "all") == 0); i++)
 		r->has_run |= m->mark[i].name && strcmp(m->mark[i].name, s->options.run_mark) == 0;
 	if (a->level && report_find_level(r, a->level) == LEVELS_MAX)
-		return diag_fail(d, EINVAL, "the trace has no level '%s'", a->level);
+		return filter_fail_without_level(m, a->level, strlen(a->level), d);
 	return 0;
 }
 
@@ -364,16 +383,21 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		s->options.addresses = s->report.addresses;
 		s->options.sums_by = s->options.each ? 0 : report_sums_by(&s->report);
 		ret = attribute_trace(s->reader, s->model, &s->options, &s->attribution, &d);
+		erase_progress(shown);
 		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage)) || s->damaged;
 	}
 	if (ret == 0) {
 		s->report.a = s->attribution;
+		if (s->report.labels.nr != s->model->dictionary.nr_components) {
+			labels_fini(&s->report.labels);
+			labels_make(s->model, &s->report.labels);
+		}
 		ret = filter_update_sets(&s->report.filter, s->attribution);
 	}
 	if (ret == 0 && s->report.error)
 		ret = diag_fail(&d, ENOMEM, "%s: out of memory", path);
 	if (ret == 0)
-		ret = filter_check_matches(&s->report.filter, &d);
+		ret = filter_check_matches(&s->report.filter, s->attribution, &d);
 	if (ret) {
 		trace_print_error("%s", *d.text ? d.text : strerror(-ret));
 		trace_session_close(s, CMD_DONE);

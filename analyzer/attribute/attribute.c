@@ -138,6 +138,47 @@ uint64_t attribute_first_sample_ns(struct trace_reader *t)
 	return first == UINT64_MAX ? 0 : first;
 }
 
+uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column)
+{
+	const struct stack_node *n = &a->stacks.node[node];
+
+	if (n->flags & STACK_CUT)
+		return 0;
+	switch (column) {
+	case TABLE_FUNCTION:
+		return n->function;
+	case TABLE_LINE:
+		return n->line;
+	case TABLE_IMAGE:
+		return a->function[n->function].image;
+	default:
+		return stacks_component((struct stacks *)(uintptr_t)&a->stacks, &a->model->dictionary, node, column - TABLE_LEVEL_0);
+	}
+}
+
+#define BLOCKS_ASKED 2 /* of samples with return addresses; an event without these may come first */
+
+bool attribute_has_stacks(struct trace_reader *t, const struct model *m)
+{
+	struct sample_block b = { .unwanted = { { ~0ull, ~0ull } } };
+	struct trace_record r;
+	bool has = false;
+
+	for (uint32_t i = 0; i < m->nr_events; i++)
+		if (m->event[i].stack_bytes)
+			return true;
+	trace_rewind(t);
+	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
+	for (int i = 0; i < BLOCKS_ASKED && !has && trace_next(t, &r) == 1;)
+		if (r.id == TRACE_SAMPLES && sample_block_decode(&r, &b) == 0) {
+			has = b.has_stacks || (b.chain_offset && b.chain_offset[b.nr]);
+			i++;
+		}
+	sample_block_fini(&b);
+	trace_select_chunks(t, ~0u);
+	return has;
+}
+
 void attribution_fini(struct attribution *a)
 {
 	for (uint32_t i = 0; i < a->nr_functions; i++) {

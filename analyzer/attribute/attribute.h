@@ -139,6 +139,10 @@ struct attribute_options {
 int attribute_trace(struct trace_reader *t, struct model *m, const struct attribute_options *o, struct attribution **out, struct diag *d);
 /* A symbol as functions' names show it; the caller frees it. */
 char *attribution_name_of_symbol(const struct attribution *a, const char *symbol);
+/* What a node of the stacks is of, as TABLE_FUNCTION, _LINE, _IMAGE or a level have it; 0: nothing. */
+uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column);
+/* Do samples of a trace have call stacks, as bytes (its events say so) or as return addresses (its first blocks of samples do)? */
+bool attribute_has_stacks(struct trace_reader *t, const struct model *m);
 /* Time of the earliest sample of a trace; 0 without samples. */
 uint64_t attribute_first_sample_ns(struct trace_reader *t);
 void attribution_destroy(struct attribution *a);

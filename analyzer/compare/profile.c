@@ -49,7 +49,7 @@ static char *path_of_component(const struct report *r, uint32_t component)
 	if (!f)
 		return NULL;
 	for (int i = 0; i < PATH_STEPS_MAX && (at = component_above(d, at)) != COMPONENT_NONE; i++)
-		fprintf(f, "%s%s", i ? " < " : "", report_component_name(r, at, spare));
+		fprintf(f, "%s%s", i ? " < " : "", report_component_own_name(r, at, spare));
 	fclose(f);
 	return path;
 }
@@ -74,11 +74,13 @@ static int fill_profile_entry(const struct profile_question *q, struct report *r
 		const struct function *f = &r->a->function[value];
 
 		e->name = strdup(f->name);
+		e->label = strdup(f->name);
 		e->path = strdup(r->a->image[f->image].path);
 		e->detail = strdup("");
 		e->executions = f->jit ? executions_of_entry(r, COMPONENT_NONE, f->name) : 0;
 	} else {
-		e->name = strdup(report_component_name(r, value, spare));
+		e->name = strdup(report_component_own_name(r, value, spare));
+		e->label = strdup(report_component_name(r, value, spare));
 		e->path = value ? path_of_component(r, value) : strdup("");
 		e->detail = strdup(value && d->component[value].detail ? d->component[value].detail : "");
 		e->has_rows = value && dictionary_find_counter(d, value, "rows", &rows);
@@ -87,7 +89,7 @@ static int fill_profile_entry(const struct profile_question *q, struct report *r
 	}
 	e->number = value;
 	e->run = calloc((size_t)p->nr_runs + 1, sizeof(*e->run));
-	return e->name && e->path && e->detail && e->run ? 0 : -ENOMEM;
+	return e->name && e->label && e->path && e->detail && e->run ? 0 : -ENOMEM;
 }
 
 /* Number the marks that have samples; to[mark + 1] is the number, 0 for the others. */
@@ -170,6 +172,7 @@ void profile_fini(struct profile *p)
 {
 	for (uint32_t i = 0; i < p->nr; i++) {
 		free(p->entry[i].name);
+		free(p->entry[i].label);
 		free(p->entry[i].path);
 		free(p->entry[i].detail);
 		free(p->entry[i].run);

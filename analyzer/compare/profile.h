@@ -12,6 +12,7 @@
 struct profile_entry {
 	uint32_t number; /* of the component, or of the function, in its trace */
 	char *name;
+	char *label; /* what tells it from others of its name in this trace: report_component_name() */
 	char *path;   /* place: names of its consumers up to the root of the plan, or of the components it is linked to */
 	char *detail; /* detail text of the host, or "" */
 	double samples, measure;

@@ -175,7 +175,8 @@ static void add_ir_columns(struct grid *g, struct ir_columns *c, struct report *
 	c->plan_level = l->s->level < LEVELS_MAX ? report_find_level(r, NULL) : LEVELS_MAX;
 	c->other_level = l->s->level < LEVELS_MAX ? report_find_level(r, "pipeline") : LEVELS_MAX;
 	if (c->plan_level != LEVELS_MAX)
-		c->plan = grid_column(g, report_level_name(r, c->plan_level), report_level_name(r, c->plan_level), CELL_TEXT, 0, 11);
+		c->plan = grid_column(g, report_level_name(r, c->plan_level), report_level_name(r, c->plan_level), CELL_TEXT,
+				      GRID_NAME, 16);
 	if (c->other_level != LEVELS_MAX && c->other_level != c->plan_level)
 		c->other = grid_column(g, report_level_name(r, c->other_level), report_level_name(r, c->other_level), CELL_TEXT,
 				       p->columns >= WIDE ? 0 : GRID_HIDDEN, 24);

@@ -70,7 +70,8 @@ int grid_column(struct grid *g, const char *key, const char *heading, enum cell_
 		return 0;
 	flags |= kind == CELL_TEXT && column_holds_names(key) ? GRID_NAME : 0;
 	g->column[g->nr_columns] = (struct column){
-		.key = make_unique_column_key(g, key), .heading = strdup(heading), .kind = kind, .flags = flags, .width = width, .gap = 2
+		.key = make_unique_column_key(g, key), .heading = strdup(heading), .kind = kind, .flags = flags, .width = width, .gap = 2,
+		.tree = flags & GRID_OVERLAP
 	};
 	g->failed |= !g->column[g->nr_columns].key || !g->column[g->nr_columns].heading;
 	if (flags & GRID_SAMPLES)
@@ -244,15 +245,23 @@ static int compare_rows(const void *a, const void *b, void *context)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static int find_column(const struct grid *g, const char *name)
+{
+	for (int c = 0; c < g->nr_columns; c++)
+		if (strcmp(g->column[c].key, name) == 0 || strcmp(g->column[c].heading, name) == 0)
+			return c;
+	return -1;
+}
+
 static void sort_rows(struct grid *g, struct page *p)
 {
-	struct sorting s = { -1, CELL_TEXT };
+	struct sorting s = { find_column(g, p->sort), CELL_TEXT };
 
-	for (int c = 0; c < g->nr_columns && s.column < 0; c++)
-		if (strcmp(g->column[c].key, p->sort) == 0 || strcmp(g->column[c].heading, p->sort) == 0)
-			s = (struct sorting){ c, g->column[c].kind };
+	if (s.column < 0 && strcmp(p->sort, "self") == 0) /* what tables without totals have */
+		s.column = find_column(g, "share");
 	if (s.column < 0)
 		return;
+	s.kind = g->column[s.column].kind;
 	p->sorted = true;
 	for (size_t i = 0; i < g->nr_rows; i++) {
 		g->row[i].number = i;

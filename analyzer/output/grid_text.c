@@ -109,6 +109,8 @@ static void choose_rows(struct grid *g, const struct page *p)
 			named = true;
 		} else if (column->kind == CELL_TEXT) {
 			g->rest[c] = (struct cell){ .set = true };
+		} else if (column->flags & GRID_OVERLAP) {
+			g->rest[c] = (struct cell){ .blank = true };
 		} else if (column->kind == CELL_SHARE || (column->flags & (GRID_REST | GRID_SAMPLES))) {
 			for (size_t i = g->shown; i < g->nr_rows; i++) {
 				g->rest[c].set |= g->row[i].cell[c].set;

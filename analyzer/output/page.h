@@ -93,6 +93,8 @@ enum cell_kind {
 #define GRID_FIXED 32u	  /* of a text: never cut to make room */
 #define GRID_WRAP 64u	  /* of the last text, in a grid whose columns are placed: its lines break at blanks */
 
+#define GRID_OVERLAP 256u /* of a share: rows hold parts of others, so each is rounded by itself, and they have no sum */
+
 #define GRID_NAME 128u	  /* of a text: page_put_name(); set by grid_column() for keys that names have */
 
 #define GRID_SMALL 10 /* fewer samples than this say little */

@@ -51,6 +51,7 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 {
 	const struct model *m = t->report->model;
 	const struct dictionary *d = &m->dictionary;
+	const struct labels *labels = &t->report->labels;
 
 	write_levels_json(t->report, to);
 	fputs("\"components\":{", to);
@@ -58,6 +59,7 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 	JSON_NEXT_LIST(to, "process", d->nr_components, fprintf(to, "%u", d->component[i].process));
 	JSON_NEXT_LIST(to, "name", d->nr_components, escape_json_string(to, d->component[i].name));
 	SOME_("id", c->announced, fprintf(to, "\"%llx\"", (unsigned long long)c->id));
+	SOME_("label", c->name && i < labels->nr && labels->label[i], escape_json_string(to, labels->label[i]));
 	SOME_("detail", c->detail && *c->detail, escape_json_string(to, c->detail));
 	SOME_("counters", c->counters, write_counters_json(c, to));
 	SOME_("links", c->nr_links, write_links_json(c, to));

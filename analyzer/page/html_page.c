@@ -60,7 +60,7 @@ void html_put_tail(FILE *to)
 int html_trace_ask(struct html_trace *t, struct report *r)
 {
 	t->report = r;
-	r->stacks = t->stacks;
+	r->stacks |= t->stacks;
 	r->addresses = t->addresses;
 	report_add_callback(r, html_rows_add, &t->rows);
 	html_pairs_ask(t->pairs, r);

@@ -210,3 +210,70 @@ const char *calltree_name(const struct report *r, const struct calltree *t, uint
 		return report_component_name(r, key, spare);
 	return key < r->a->nr_functions && *r->a->function[key].name ? r->a->function[key].name : "(no name)";
 }
+
+/* ------------------------------------------------------------------------------------------------------------- totals */
+
+struct report_group *totals_ask(struct report *r, unsigned flags, enum table_column column)
+{
+	if (!r->has_stacks)
+		return NULL;
+	r->stacks = true;
+	return report_add_group(r, flags, TABLE_STACK, (int)column, -1);
+}
+
+static uint32_t count_values(const struct attribution *a, enum table_column column)
+{
+	switch (column) {
+	case TABLE_FUNCTION:
+		return a->nr_functions;
+	case TABLE_LINE:
+		return a->nr_lines;
+	case TABLE_IMAGE:
+		return a->nr_images;
+	default:
+		return a->model->dictionary.nr_components;
+	}
+}
+
+/* seen: per value, 1 + the last group that it was added for. */
+static void add_once(struct totals *t, uint32_t *seen, uint32_t value, uint32_t group, const struct group_sum *sum)
+{
+	if (value >= t->nr || seen[value] == group + 1)
+		return;
+	seen[value] = group + 1;
+	group_sum_add(&t->sum[value], sum);
+}
+
+bool totals_make(const struct report *r, const struct report_group *g, struct totals *t)
+{
+	enum table_column column = g ? (enum table_column)g->g.key[1] : TABLE_FUNCTION;
+	uint32_t *seen;
+
+	*t = (struct totals){ 0 };
+	if (!g)
+		return true;
+	t->nr = count_values(r->a, column);
+	t->sum = calloc((size_t)t->nr + 1, sizeof(*t->sum));
+	seen = calloc((size_t)t->nr + 1, sizeof(*seen));
+	for (uint32_t i = 0; t->sum && seen && i < g->g.nr; i++) {
+		uint32_t node = report_value(g, i, 0);
+
+		for (; node && node < r->a->stacks.nr; node = r->a->stacks.node[node].caller) {
+			uint32_t value = report_same_value(r, column, attribution_of_frame(r->a, node, column));
+
+			if (value)
+				add_once(t, seen, value, i, &g->g.sum[i]);
+		}
+		add_once(t, seen, report_same_value(r, column, report_value(g, i, 1)), i, &g->g.sum[i]);
+		if (!report_spend(r, 1 + r->a->stacks.node[report_value(g, i, 0)].depth / 8u))
+			break;
+	}
+	free(seen);
+	return t->sum && seen;
+}
+
+void totals_fini(struct totals *t)
+{
+	free(t->sum);
+	*t = (struct totals){ 0 };
+}

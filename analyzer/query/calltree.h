@@ -36,4 +36,19 @@ void calltree_fini(struct calltree *t);
 /* What a call is of; spare has room for 32. */
 const char *calltree_name(const struct report *r, const struct calltree *t, uint32_t call, char *spare);
 
+/*
+ * Inclusive sums: of each function, line, image or component, the samples whose call stack contains it, however often, and those that are
+ * its own where the stack does not show it (a tag decided).
+ */
+struct totals {
+	struct group_sum *sum; /* by the column's value */
+	uint32_t nr;
+};
+
+/* Of TABLE_FUNCTION, _LINE, _IMAGE, or of a level; before samples are read.  NULL: the trace has no call stacks. */
+struct report_group *totals_ask(struct report *r, unsigned flags, enum table_column column);
+/* g NULL: none.  false without memory; totals_fini() in any case. */
+bool totals_make(const struct report *r, const struct report_group *g, struct totals *t);
+void totals_fini(struct totals *t);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/query/filter.h"
 
+#include "jitreg/base/suggest.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,22 +26,84 @@ static bool event_passes_filter(const struct filter *f, const struct attribution
 }
 
 /* By its name, with or without its parameters, or by its symbol. */
+static bool function_has_name(const struct function *function, const char *name)
+{
+	size_t bytes = strlen(name);
+
+	return (strncmp(function->name, name, bytes) == 0 && (!function->name[bytes] ||
+		(function->mangled && function->name[bytes] == '('))) || (function->mangled && strcmp(function->mangled, name) == 0);
+}
+
 static bool function_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
-	const struct function *function = &a->function[v];
-	size_t bytes = strlen(f->arguments->function);
-
 	(void)set;
-	return v && ((strncmp(function->name, f->arguments->function, bytes) == 0 && (!function->name[bytes] ||
-		      (function->mangled && function->name[bytes] == '('))) ||
-		     (function->mangled && strcmp(function->mangled, f->arguments->function) == 0));
+	return v && function_has_name(&a->function[v], f->arguments->function);
+}
+
+/* A path, or the end of one behind a slash. */
+static bool path_has_name(const char *path, const char *name)
+{
+	size_t bytes = strlen(path), wanted = strlen(name);
+
+	return bytes >= wanted && strcmp(path + bytes - wanted, name) == 0 && (bytes == wanted || path[bytes - wanted - 1] == '/');
+}
+
+/* FILE:NUMBER */
+static bool line_has_name(const struct line *l, const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	char file[4096];
+
+	if (!l->file || !colon || (size_t)(colon - name) >= sizeof(file) || strtoul(colon + 1, NULL, 10) != l->number)
+		return false;
+	memcpy(file, name, (size_t)(colon - name));
+	file[colon - name] = 0;
+	return path_has_name(l->file, file);
+}
+
+static bool frame_has_name(const struct attribution *a, uint32_t node, enum table_column column, const char *name)
+{
+	uint32_t value = attribution_of_frame(a, node, column);
+
+	switch (column) {
+	case TABLE_FUNCTION:
+		return value && function_has_name(&a->function[value], name);
+	case TABLE_LINE:
+		return value && line_has_name(&a->line[value], name);
+	default:
+		return value && path_has_name(a->image[value].path, name);
+	}
 }
 
 static bool component_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	const struct component *c = &a->model->dictionary.component[v];
 
-	return v && c->level == f->component_level[set] && c->name && strcmp(c->name, f->component_name[set]) == 0;
+	return v && c->level == f->component_level[set] && labels_match(f->labels, &a->model->dictionary, v, f->component_name[set]);
+}
+
+/* A stack passes with its callers': these have smaller numbers. */
+static bool stack_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+{
+	const char *name = f->component_name[set];
+	uint32_t component;
+
+	if (!v)
+		return false;
+	if (f->set[set].allowed[a->stacks.node[v].caller])
+		return true;
+	if (f->frame_column[set] && frame_has_name(a, v, f->frame_column[set], name))
+		return true;
+	component = attribution_of_frame(a, v, TABLE_LEVEL_0 + f->component_level[set]);
+	return component_passes_filter(f, a, component, set);
+}
+
+/* What it is of, where the stack does not show that. */
+static bool own_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+{
+	if (f->condition[set].or_column == TABLE_FUNCTION)
+		return v && function_has_name(&a->function[v], f->component_name[set]);
+	return component_passes_filter(f, a, v, set);
 }
 
 static bool mark_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
@@ -77,28 +141,80 @@ const char *filter_parse_mark(struct filter *f, const struct filter_arguments *a
 	return f->mark_name;
 }
 
-static int add_component_filter(struct filter *f, const struct model *m, const char *wanted, struct diag *d)
+/* Of LEVEL:NAME; LEVELS_MAX: there is no such level. */
+static uint32_t find_wanted_level(const struct dictionary *dictionary, const char *wanted)
 {
-	const struct dictionary *dictionary = &m->dictionary;
-	const char *colon = strchr(wanted, ':');
-	size_t bytes = colon ? (size_t)(colon - wanted) : 0;
+	size_t bytes = strcspn(wanted, ":");
 
-	for (uint32_t i = 0; colon && i < dictionary->nr_levels; i++)
+	for (uint32_t i = 0; i < dictionary->nr_levels; i++)
 		if (dictionary->level[i].name && strlen(dictionary->level[i].name) == bytes &&
-		    memcmp(dictionary->level[i].name, wanted, bytes) == 0) {
-			f->component_level[f->table.nr_conditions] = i;
-			f->component_name[f->table.nr_conditions] = colon + 1;
-			add_set(f, TABLE_LEVEL_0 + i, component_passes_filter);
-			return 0;
-		}
-	return diag_fail(d, EINVAL, "the trace has no level '%.*s' (--component %s)", (int)bytes, wanted, wanted);
+		    memcmp(dictionary->level[i].name, wanted, bytes) == 0)
+			return i;
+	return LEVELS_MAX;
 }
 
-int filter_init(struct filter *f, const struct model *m, uint64_t first_ns, struct diag *d)
+int filter_fail_without_level(const struct model *m, const char *level, size_t bytes, struct diag *d)
+{
+	const char *names[LEVELS_MAX];
+	char wanted[64], text[300];
+
+	snprintf(wanted, sizeof(wanted), "%.*s", (int)(bytes < 63 ? bytes : 63), level);
+	for (uint32_t i = 0; i < m->dictionary.nr_levels; i++)
+		names[i] = m->dictionary.level[i].name;
+	return diag_fail(d, EINVAL, "the trace has no level '%s'%s", wanted,
+			 suggest(wanted, names, m->dictionary.nr_levels, text, sizeof(text)));
+}
+
+static int add_component_filter(struct filter *f, const struct model *m, const char *wanted, struct diag *d)
+{
+	uint32_t level = find_wanted_level(&m->dictionary, wanted);
+
+	if (level == LEVELS_MAX)
+		return filter_fail_without_level(m, wanted, strcspn(wanted, ":"), d);
+	f->component_level[f->table.nr_conditions] = level;
+	f->component_name[f->table.nr_conditions] = strchr(wanted, ':') + 1;
+	add_set(f, TABLE_LEVEL_0 + level, component_passes_filter);
+	return 0;
+}
+
+/* Frames have functions, lines and images, whatever levels the host has. */
+static enum table_column column_of_frames(const char *wanted)
+{
+	static const struct {
+		const char *level;
+		enum table_column column;
+	} columns[] = { { "function:", TABLE_FUNCTION }, { "line:", TABLE_LINE }, { "image:", TABLE_IMAGE } };
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		if (strncmp(wanted, columns[i].level, strlen(columns[i].level)) == 0)
+			return columns[i].column;
+	return 0;
+}
+
+static int add_below_filter(struct filter *f, const struct model *m, const char *wanted, struct diag *d)
+{
+	uint32_t level = find_wanted_level(&m->dictionary, wanted), i = f->table.nr_conditions;
+	enum table_column column = column_of_frames(wanted);
+
+	if (level == LEVELS_MAX && !column)
+		return filter_fail_without_level(m, wanted, strcspn(wanted, ":"), d);
+	f->component_level[i] = level;
+	f->frame_column[i] = column;
+	f->component_name[i] = strchr(wanted, ':') + 1;
+	add_set(f, TABLE_STACK, stack_passes_filter);
+	if (level != LEVELS_MAX || column == TABLE_FUNCTION) {
+		f->or_set[i].passes = own_passes_filter;
+		f->condition[i].or_column = level != LEVELS_MAX ? TABLE_LEVEL_0 + level : TABLE_FUNCTION;
+	}
+	return 0;
+}
+
+int filter_init(struct filter *f, const struct model *m, const struct labels *labels, uint64_t first_ns, struct diag *d)
 {
 	const struct filter_arguments *a = f->arguments;
 	int ret = 0;
 
+	f->labels = labels;
 	if (a->from_s > 0)
 		f->table.from_ns = first_ns + (uint64_t)(a->from_s * 1e9);
 	if (a->to_s > 0)
@@ -115,6 +231,8 @@ int filter_init(struct filter *f, const struct model *m, uint64_t first_ns, stru
 		add_set(f, TABLE_PHASE, mark_passes_filter);
 	for (int i = 0; ret == 0 && i < a->nr_components; i++)
 		ret = add_component_filter(f, m, a->component[i], d);
+	for (int i = 0; ret == 0 && i < a->nr_below; i++)
+		ret = add_below_filter(f, m, a->below[i], d);
 	return ret;
 }
 
@@ -131,43 +249,80 @@ static uint32_t count_column_values(const struct attribution *a, enum table_colu
 		return a->nr_functions;
 	case TABLE_PHASE:
 		return a->model->nr_marks + 1;
+	case TABLE_STACK:
+		return a->stacks.nr;
 	default:
 		return a->model->dictionary.nr_components;
 	}
 }
 
-int filter_update_sets(struct filter *f, const struct attribution *a)
+static int update_set(const struct filter *f, struct filter_set *s, uint32_t set, const struct attribution *a, enum table_column column)
 {
-	for (uint32_t i = 0; i < f->table.nr_conditions; i++) {
-		struct filter_set *s = &f->set[i];
-		uint32_t nr = count_column_values(a, f->condition[i].column);
+	uint32_t nr = count_column_values(a, column);
 
-		if (nr > s->capacity) {
-			unsigned char *bigger = realloc(s->allowed, 2 * (size_t)nr);
+	if (nr > s->capacity) {
+		unsigned char *bigger = realloc(s->allowed, 2 * (size_t)nr);
 
-			if (!bigger)
-				return -ENOMEM;
-			s->allowed = bigger;
-			s->capacity = 2 * nr;
-		}
-		for (; s->nr < nr; s->nr++) {
-			s->allowed[s->nr] = s->passes(f, a, s->nr, i);
-			s->any |= s->allowed[s->nr];
-		}
-		if (s->nr) {
-			f->condition[i].allowed = s->allowed;
-			f->condition[i].nr_allowed = s->nr;
-		}
+		if (!bigger)
+			return -ENOMEM;
+		s->allowed = bigger;
+		s->capacity = 2 * nr;
+	}
+	for (; s->nr < nr; s->nr++) {
+		s->allowed[s->nr] = s->passes(f, a, s->nr, set);
+		s->any |= s->allowed[s->nr];
 	}
 	return 0;
 }
 
-int filter_check_matches(const struct filter *f, struct diag *d)
+int filter_update_sets(struct filter *f, const struct attribution *a)
 {
+	for (uint32_t i = 0; i < f->table.nr_conditions; i++) {
+		struct filter_set *s = &f->set[i], *or_set = &f->or_set[i];
+
+		if (update_set(f, s, i, a, f->condition[i].column))
+			return -ENOMEM;
+		if (s->nr) {
+			f->condition[i].allowed = s->allowed;
+			f->condition[i].nr_allowed = s->nr;
+		}
+		if (!or_set->passes)
+			continue;
+		if (update_set(f, or_set, i, a, f->condition[i].or_column))
+			return -ENOMEM;
+		f->condition[i].or_allowed = or_set->allowed;
+		f->condition[i].nr_or_allowed = or_set->nr;
+	}
+	return 0;
+}
+
+/* What could have been meant by a function or a component of a level; LEVELS_MAX: a function. */
+static const char *suggest_name(const struct filter *f, const struct attribution *a, const char *wanted, uint32_t level, char *text,
+				size_t bytes)
+{
+	const struct dictionary *d = &a->model->dictionary;
+	uint32_t nr = level == LEVELS_MAX ? a->nr_functions : d->nr_components;
+	const char **names = calloc((size_t)nr + 1, sizeof(*names));
+
+	*text = 0;
+	for (uint32_t i = 1; names && i < nr; i++)
+		if (level == LEVELS_MAX)
+			names[i] = a->function[i].symbol || a->function[i].jit ? a->function[i].name : NULL;
+		else if (d->component[i].level == level)
+			names[i] = i < f->labels->nr && f->labels->label[i] ? f->labels->label[i] : d->component[i].name;
+	if (names)
+		suggest(wanted, names, nr, text, bytes);
+	free(names);
+	return text;
+}
+
+int filter_check_matches(const struct filter *f, const struct attribution *attribution, struct diag *d)
+{
+	char text[400];
 	const struct filter_arguments *a = f->arguments;
 
 	for (uint32_t i = 0; i < f->table.nr_conditions; i++) {
-		if (f->set[i].any)
+		if (f->set[i].any || f->or_set[i].any)
 			continue;
 		switch (f->condition[i].column) {
 		case TABLE_EVENT:
@@ -177,11 +332,16 @@ int filter_check_matches(const struct filter *f, struct diag *d)
 		case TABLE_PROCESS:
 			return diag_fail(d, EINVAL, "the trace has no process %llu", (unsigned long long)a->pid);
 		case TABLE_FUNCTION:
-			return diag_fail(d, EINVAL, "no sample of the trace is in a function '%s'", a->function);
+			return diag_fail(d, EINVAL, "no sample of the trace is in a function '%.80s'%s", a->function,
+					 suggest_name(f, attribution, a->function, LEVELS_MAX, text, sizeof(text)));
 		case TABLE_PHASE:
 			return diag_fail(d, EINVAL, "the trace has no mark '%s'", a->mark);
+		case TABLE_STACK:
+			return diag_fail(d, EINVAL, "no sample's call stack has a frame of '%.80s' (--below)%s", f->component_name[i],
+					 suggest_name(f, attribution, f->component_name[i], f->component_level[i], text, sizeof(text)));
 		default:
-			return diag_fail(d, EINVAL, "the trace has no component '%s'", f->component_name[i]);
+			return diag_fail(d, EINVAL, "the trace has no component '%.80s'%s", f->component_name[i],
+					 suggest_name(f, attribution, f->component_name[i], f->component_level[i], text, sizeof(text)));
 		}
 	}
 	return 0;
@@ -189,7 +349,9 @@ int filter_check_matches(const struct filter *f, struct diag *d)
 
 void filter_fini(struct filter *f)
 {
-	for (uint32_t i = 0; i < FILTER_SETS_MAX; i++)
+	for (uint32_t i = 0; i < FILTER_SETS_MAX; i++) {
 		free(f->set[i].allowed);
+		free(f->or_set[i].allowed);
+	}
 	memset(f, 0, sizeof(*f));
 }

@@ -7,6 +7,7 @@
 #define TAILOR_FILTER_H
 
 #include "analyzer/attribute/attribute.h"
+#include "analyzer/query/labels.h"
 
 #define FILTER_COMPONENTS_MAX 8
 
@@ -14,6 +15,8 @@ struct filter_arguments {
 	const char *event;
 	const char *component[FILTER_COMPONENTS_MAX]; /* LEVEL:NAME; all must hold */
 	int nr_components;
+	const char *below[FILTER_COMPONENTS_MAX]; /* LEVEL:NAME that the call stack contains; all must hold */
+	int nr_below;
 	const char *function; /* its name */
 	const char *mark; /* NAME, NAME#INSTANCE, or "all": in marks and outside of them */
 	double from_s, to_s; /* after the first sample; 0: not given */
@@ -21,7 +24,7 @@ struct filter_arguments {
 	uint64_t tid, pid;
 };
 
-#define FILTER_SETS_MAX (FILTER_COMPONENTS_MAX + 5)
+#define FILTER_SETS_MAX (2 * FILTER_COMPONENTS_MAX + 5)
 
 struct filter {
 	struct table_filter table;
@@ -31,10 +34,12 @@ struct filter {
 		uint32_t nr, capacity;
 		bool (*passes)(const struct filter *f, const struct attribution *a, uint32_t value, uint32_t set);
 		bool any; /* something did */
-	} set[FILTER_SETS_MAX];
-	uint32_t component_level[FILTER_SETS_MAX];
+	} set[FILTER_SETS_MAX], or_set[FILTER_SETS_MAX]; /* or_set: of a condition's or_column; passes NULL: it has none */
+	uint32_t component_level[FILTER_SETS_MAX]; /* LEVELS_MAX: none */
+	enum table_column frame_column[FILTER_SETS_MAX]; /* of --below: TABLE_FUNCTION, _LINE, _IMAGE or 0: what else frames go by */
 	const char *component_name[FILTER_SETS_MAX];
 	const struct filter_arguments *arguments;
+	const struct labels *labels;
 	char mark_name[256]; /* without #INSTANCE: what TABLE_PHASE counts */
 	bool has_instance;
 	uint64_t instance;
@@ -42,12 +47,15 @@ struct filter {
 
 /* The mark's name for attribute_trace(), before there is a model: "run" unless another was asked for. */
 const char *filter_parse_mark(struct filter *f, const struct filter_arguments *arguments);
-/* 0, or -EINVAL with a sentence when the trace has no such thing.  first_ns: of the samples.  Call filter_parse_mark() before. */
-int filter_init(struct filter *f, const struct model *m, uint64_t first_ns, struct diag *d);
+/* 0, or -EINVAL with a sentence when the trace has no such thing.  first_ns: of the samples; labels must outlive it.  Call
+ * filter_parse_mark() before. */
+int filter_init(struct filter *f, const struct model *m, const struct labels *labels, uint64_t first_ns, struct diag *d);
+/* -EINVAL with a sentence: no level has a name of so many bytes, and which there are. */
+int filter_fail_without_level(const struct model *m, const char *level, size_t bytes, struct diag *d);
 /* Before each block: know the values that have come up.  0 or -ENOMEM. */
 int filter_update_sets(struct filter *f, const struct attribution *a);
 /* After the last block: -EINVAL with a sentence when nothing in the trace has the name or number asked for. */
-int filter_check_matches(const struct filter *f, struct diag *d);
+int filter_check_matches(const struct filter *f, const struct attribution *a, struct diag *d);
 void filter_fini(struct filter *f);
 
 #endif

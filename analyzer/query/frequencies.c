@@ -199,7 +199,7 @@ bool frequencies_is_assumption(const char *text)
 static bool function_is_named(const struct report *r, const struct frequencies *f, uint32_t function, const char *name, size_t bytes)
 {
 	char spare[32];
-	const char *own = function < f->program.nr_functions ? report_component_name(r, f->component[function], spare) : "(unknown)";
+	const char *own = function < f->program.nr_functions ? report_component_own_name(r, f->component[function], spare) : "(unknown)";
 
 	return strlen(own) == bytes && memcmp(own, name, bytes) == 0;
 }
@@ -343,7 +343,7 @@ static int make_frequencies(struct report *r, struct frequencies *f)
 		char spare[32];
 
 		if (f->component[i])
-			hash_map_set(&f->named, hash_text(report_component_name(r, f->component[i], spare)), 0, i + 1);
+			hash_map_set(&f->named, hash_text(report_component_own_name(r, f->component[i], spare)), 0, i + 1);
 	}
 	for (uint32_t i = 0; i < f->nr_components; i++)
 		f->nr_known += f->executions[i].state != FLOW_UNKNOWN;
@@ -392,7 +392,7 @@ uint32_t frequencies_find_component(const struct report *r, const struct frequen
 	uint32_t found = f && name ? hash_map_find(&f->named, hash_text(name), 0) : 0;
 	char spare[32];
 
-	if (!found || strcmp(report_component_name(r, f->component[found - 1], spare), name) != 0)
+	if (!found || strcmp(report_component_own_name(r, f->component[found - 1], spare), name) != 0)
 		return COMPONENT_NONE;
 	return f->component[found - 1];
 }

@@ -140,8 +140,10 @@ uint64_t report_sums_by(const struct report *r)
 
 	if (r->nr_each || r->addresses || r->filter.table.from_ns || r->filter.table.to_ns)
 		return 0;
-	for (uint32_t i = 0; i < r->filter.table.nr_conditions; i++)
+	for (uint32_t i = 0; i < r->filter.table.nr_conditions; i++) {
 		by |= 1ull << r->filter.condition[i].column;
+		by |= r->filter.or_set[i].passes ? 1ull << r->filter.condition[i].or_column : 0;
+	}
 	for (uint32_t i = 0; i < r->nr_groups; i++) {
 		const struct report_group *g = r->group[i];
 
@@ -253,6 +255,7 @@ void report_fini(struct report *r)
 		free(r->state[i].state);
 	}
 	filter_fini(&r->filter);
+	labels_fini(&r->labels);
 	free(r->selected);
 	free(r->rows);
 	memset(r, 0, sizeof(*r));
@@ -307,6 +310,20 @@ const char *report_level_name(const struct report *r, uint32_t level)
 }
 
 const char *report_component_name(const struct report *r, uint32_t component, char *spare)
+{
+	const char *label = component < r->labels.nr ? r->labels.label[component] : NULL;
+
+	return label ? label : report_component_own_name(r, component, spare);
+}
+
+uint32_t report_same_value(const struct report *r, enum table_column column, uint32_t value)
+{
+	bool merges = column >= TABLE_LEVEL_0 && !r->per_process && r->labels.same && value < r->labels.nr;
+
+	return merges ? r->labels.same[value] : value;
+}
+
+const char *report_component_own_name(const struct report *r, uint32_t component, char *spare)
 {
 	const struct component *c = &r->model->dictionary.component[component];
 

@@ -12,6 +12,7 @@
 
 #include "analyzer/attribute/attribute.h"
 #include "analyzer/query/filter.h"
+#include "analyzer/query/labels.h"
 #include "analyzer/table/group.h"
 
 #define REPORT_RUN 1u	     /* inside of run marks only, if there are any and --mark does not say otherwise */
@@ -51,10 +52,13 @@ struct report {
 	bool stack_only;
 	bool hottest; /* listings: the hottest lines instead of the whole text */
 	bool stacks; /* a view wants TABLE_STACK */
+	bool has_stacks; /* the trace has some: of bytes, or return addresses */
 	FILE *svg; /* for a view's picture, or NULL */
 	bool addresses; /* a view wants addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
 	double samples;		    /* number of samples that pass the filter */
+	struct labels labels;	    /* of components; none: names */
+	bool per_process; /* components of several processes that are called alike stay apart */
 	bool has_run;		    /* there are run marks */
 	uint32_t event;		    /* the one that groups are of */
 	struct report_group *group[REPORT_GROUPS_MAX];
@@ -100,8 +104,13 @@ const char *report_unit(const struct report *r);
 /* The level called name; NULL: the one that the host calls its plan, else the topmost one that has edges.  LEVELS_MAX: none. */
 uint32_t report_find_level(const struct report *r, const char *name);
 const char *report_level_name(const struct report *r, uint32_t level);
-/* A component's name, "component 17" without one, "(unattributed)" for COMPONENT_NONE; spare has room for 32. */
+/* What tells a component from others of its level (labels.h), "component 17" without a name, "(unattributed)" for COMPONENT_NONE; spare has
+ * room for 32. */
 const char *report_component_name(const struct report *r, uint32_t component, char *spare);
+/* The one that stands for a value of a column, where processes have components that are called alike; else the value. */
+uint32_t report_same_value(const struct report *r, enum table_column column, uint32_t value);
+/* Likewise its name alone: beside its detail, and where it is compared with names of another trace. */
+const char *report_component_own_name(const struct report *r, uint32_t component, char *spare);
 
 /*
  * The names of those that a component leads to at a level, the largest share first: "hash join + group by"; itself at its own; "(none)".

@@ -27,6 +27,15 @@ static json_t *json_of_share(double part, double total)
 	return json_real(total > 0 ? part / total : 0);
 }
 
+/* Of samples whose call stack contains it. */
+static void put_total(json_t *o, const struct report *r, const struct totals *t, uint32_t value, const struct group_sum *all)
+{
+	if (value >= t->nr)
+		return;
+	put_member(o, "total_samples", json_of_samples(t->sum[value].samples));
+	put_member(o, "total", json_of_share(report_measure(r, &t->sum[value]), report_measure(r, all)));
+}
+
 static const char *level_name(const struct dictionary *d, uint32_t i)
 {
 	return d->level[i].name ? d->level[i].name : "";
@@ -51,6 +60,8 @@ static json_t *json_of_components(const struct report *r, const struct report_su
 		put_member(o, "level", json_text(level_name(d, c->level)));
 		put_member(o, "id", json_integer((json_int_t)c->id));
 		put_member(o, "name", json_text(c->name));
+		if (i < r->labels.nr && r->labels.label[i])
+			put_member(o, "label", json_text(r->labels.label[i]));
 		if (c->detail && *c->detail)
 			put_member(o, "detail", json_text(c->detail));
 		if (c->flags & JITREG_COMPONENT_RUNTIME)
@@ -153,12 +164,14 @@ static json_t *json_of_functions(const struct default_report *d, const struct re
 {
 	const struct attribution *a = r->a;
 	json_t *list = json_array();
+	struct totals totals;
 
+	totals_make(r, d->function_total, &totals);
 	for (uint32_t i = 0; i < a->nr_functions; i++) {
 		const struct function *f = &a->function[i];
 		json_t *o;
 
-		if (report_find_sum(d->function, i)->samples == 0)
+		if (report_find_sum(d->function, i)->samples == 0 && (i >= totals.nr || totals.sum[i].samples == 0))
 			continue;
 		o = json_object();
 		put_member(o, "name", json_text(f->name));
@@ -168,8 +181,10 @@ static json_t *json_of_functions(const struct default_report *d, const struct re
 		put_member(o, "samples", json_of_samples(report_find_sum(d->function, i)->samples));
 		put_member(o, "share",
 			   json_of_share(report_measure(r, report_find_sum(d->function, i)), report_measure(r, &d->function->g.total)));
+		put_total(o, r, &totals, i, &d->function->g.total);
 		json_array_append_new(list, o);
 	}
+	totals_fini(&totals);
 	return list;
 }
 
@@ -177,19 +192,23 @@ static json_t *json_of_lines(const struct default_report *d, const struct report
 {
 	const struct attribution *a = r->a;
 	json_t *list = json_array();
+	struct totals totals;
 
+	totals_make(r, d->line_total, &totals);
 	for (uint32_t i = 1; i < a->nr_lines; i++) {
 		json_t *o;
 
-		if (report_find_sum(d->line, i)->samples == 0)
+		if (report_find_sum(d->line, i)->samples == 0 && (i >= totals.nr || totals.sum[i].samples == 0))
 			continue;
 		o = json_object();
 		put_member(o, "file", json_text(a->line[i].file));
 		put_member(o, "line", json_integer(a->line[i].number));
 		put_member(o, "generated", json_boolean(a->line[i].jit));
 		put_member(o, "samples", json_of_samples(report_find_sum(d->line, i)->samples));
+		put_total(o, r, &totals, i, &d->line->g.total);
 		json_array_append_new(list, o);
 	}
+	totals_fini(&totals);
 	return list;
 }
 

@@ -31,32 +31,18 @@ static double share_of_total(const struct report *r, const struct group_sum *par
 	return total > 0 ? report_measure(r, part) / total : 0;
 }
 
-/* Does another component of the level with samples have its name? */
-static bool is_ambiguous(const struct report *r, const struct report_group *g, uint32_t component)
-{
-	const struct component *all = r->model->dictionary.component;
-
-	for (uint32_t i = 0; i < g->g.nr; i++) {
-		uint32_t other = report_value(g, i, 0);
-
-		if (other && other != component && strcmp(all[other].name ? all[other].name : "",
-							  all[component].name ? all[component].name : "") == 0)
-			return true;
-	}
-	return false;
-}
-
-static void name_operator(const struct report *r, const struct report_group *g, uint32_t component, const struct page *p,
-			  char name[VERDICT_TEXT])
+static void name_operator(const struct report *r, uint32_t component, const struct page *p, char name[VERDICT_TEXT])
 {
 	const char *detail = r->model->dictionary.component[component].detail;
-	char spare[32], cut[VERDICT_TEXT / 2], more[VERDICT_TEXT / 3];
+	char own_spare[32], spare[32], cut[VERDICT_TEXT / 2], more[VERDICT_TEXT / 3];
+	const char *own = report_component_own_name(r, component, own_spare), *label = report_component_name(r, component, spare);
 
-	page_cut_name(p, report_component_name(r, component, spare), NAME_COLUMNS, cut, sizeof(cut));
-	if (detail && *detail && is_ambiguous(r, g, component))
+	if (strncmp(label + strlen(own), " (", 2) == 0) {
+		page_cut_name(p, own, NAME_COLUMNS, cut, sizeof(cut));
 		snprintf(name, VERDICT_TEXT, "%s (%s)", cut, page_cut_name(p, detail, DETAIL_COLUMNS, more, sizeof(more)));
-	else
-		snprintf(name, VERDICT_TEXT, "%s", cut);
+	} else {
+		snprintf(name, VERDICT_TEXT, "%s", page_cut_name(p, label, NAME_COLUMNS, cut, sizeof(cut)));
+	}
 }
 
 static void name_function(const struct report *r, uint32_t function, const struct page *p, char name[VERDICT_TEXT])
@@ -91,7 +77,7 @@ static void gather_parts(const struct default_report *d, const struct report *r,
 		part->share = share_of_total(r, sum, all);
 		grid_interval(part->share * n, n, &part->low, &part->high);
 		if (is_plan)
-			name_operator(r, g, value, p, part->name);
+			name_operator(r, value, p, part->name);
 		else
 			name_function(r, value, p, part->name);
 		v->nr_parts++;
@@ -451,6 +437,8 @@ static void print_unattributed_share(const struct verdict *v, struct page *p)
 			most = i;
 	if (!v->has_components || none < WORTH || !most)
 		return;
+	if (v->composition && (most == REASON_HOST || most == REASON_COMPILER || most == REASON_COLLECTOR))
+		return; /* said there */
 	append_to_sentence(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", grid_percent(none),
 			   v->reason[most] < none - 1e-9 ? "mainly" : "all", reason_names[most],
 			   missing_attribution(v, (enum reason)most, text));
@@ -536,12 +524,16 @@ void verdict_print(const struct verdict *v, struct page *p)
 	if (v->samples > 0) {
 		if (v->unnamed >= UNNAMED_FIRST)
 			print_unnamed_code(v, p);
+		if (v->composition)
+			composition_print(v->composition, p);
 		print_largest_parts(v, p);
 		if (v->outside) {
 			print_all_outside_run(v, p);
 		} else {
-			print_time_split(v, p);
-			print_attributed_share(v, p);
+			if (!v->composition || v->has_run)
+				print_time_split(v, p);
+			if (!v->composition || v->in_run < FEW || !v->has_components)
+				print_attributed_share(v, p);
 			print_unattributed_share(v, p);
 			if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
 				print_unnamed_code(v, p);

@@ -40,13 +40,15 @@ uint32_t table_add(struct table *t)
 static uint32_t select_condition(const struct table *t, const struct table_condition *c, const uint32_t *rows, uint32_t nr,
 				 uint32_t *selected)
 {
-	const uint32_t *column = t->column[c->column];
+	const uint32_t *column = t->column[c->column], *or_column = c->or_allowed ? t->column[c->or_column] : NULL;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t row = rows ? rows[i] : i, v = column ? column[row] : 0;
 		bool in = c->allowed ? v < c->nr_allowed && c->allowed[v] : v >= c->low && v <= c->high;
 
+		if (or_column)
+			in |= or_column[row] < c->nr_or_allowed && c->or_allowed[or_column[row]];
 		selected[n] = row;
 		n += in != c->not;
 	}

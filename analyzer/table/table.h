@@ -72,6 +72,10 @@ struct table_condition {
 	uint32_t nr_allowed;
 	uint32_t low, high;
 	bool not;
+	/* or_allowed not NULL: a row passes as well if this column's value is allowed by it */
+	enum table_column or_column;
+	const unsigned char *or_allowed;
+	uint32_t nr_or_allowed;
 };
 
 struct table_filter {

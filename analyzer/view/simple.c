@@ -15,6 +15,7 @@
 static void functions_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_add_group(r, 0, TABLE_FUNCTION, TABLE_EVENT, -1);
+	v->group[1] = totals_ask(r, 0, TABLE_FUNCTION);
 }
 
 /* Beside its image: a symbol, who mapped a region, where code without a symbol begins, or "(no symbol)". */
@@ -32,7 +33,7 @@ static void functions_write_brief(const struct report *r, const struct page *p, 
 	const struct function *f = &r->a->function[i];
 	char name[512], image[256];
 
-	page_cut_name(p, f->name, 40, name, sizeof(name));
+	page_cut_name(p, f->name, BRIEF_COLUMNS(p) - 20, name, sizeof(name));
 	if (f->symbol)
 		snprintf(text, bytes, "%s  %s", name,
 			 page_cut_name(p, basename(r->a->image[f->image].path), 18, image, sizeof(image)));
@@ -40,18 +41,30 @@ static void functions_write_brief(const struct report *r, const struct page *p, 
 		snprintf(text, bytes, "%s%s", name, f->unknown || f->name[0] == '[' ? "" : "  (no symbol)");
 }
 
-const struct view_brief brief_functions = { "Functions", TABLE_FUNCTION, 0, 0, functions_write_brief };
+/* What begins threads, and frames without a name: they are on all stacks, and say nothing. */
+static bool function_is_dull(const struct report *r, uint32_t i)
+{
+	static const char *const begin[] = { "_start", "__libc_start_", "start_thread", "clone", "__clone", "_dl_start" };
+	const struct function *f = &r->a->function[i];
+
+	for (size_t n = 0; n < sizeof(begin) / sizeof(begin[0]); n++)
+		if (strncmp(f->name, begin[n], strlen(begin[n])) == 0)
+			return true;
+	return !f->symbol && !f->jit;
+}
+
+const struct view_brief brief_functions = { "Functions", TABLE_FUNCTION, 0, 0, functions_write_brief, function_is_dull };
 
 static void functions_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct grid *g = grid_create("functions", "Functions");
 	struct split s;
 
-	if (split_make(r, v->group[0], &s)) {
+	if (split_make_with_totals(r, v->group[0], v->group[1], &s)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
 		double total = report_measure(r, &s.total[r->event]), before = 0;
 		struct frequency_columns counts = frequency_columns_add(g, r, true);
-		int cumulative = grid_column(g, "cumulative", "sum", CELL_PERCENT, 0, 0);
+		int cumulative = grid_column(g, "cumulative", "sum", CELL_PERCENT, s.totals.nr ? GRID_HIDDEN : 0, 0);
 		int name = grid_column(g, "name", "function", CELL_TEXT, 0, 0);
 		int image = grid_column(g, "image", "image", CELL_TEXT, 0, 20);
 		int path = grid_column(g, "path", "", CELL_TEXT, GRID_HIDDEN, 0);
@@ -91,6 +104,7 @@ const struct view view_functions = {
 static void images_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_add_group(r, 0, TABLE_IMAGE, TABLE_EVENT, -1);
+	v->group[1] = totals_ask(r, 0, TABLE_IMAGE);
 }
 
 static void images_add_columns(struct grid *g, int column[4])
@@ -109,11 +123,11 @@ static void images_write_brief(const struct report *r, const struct page *p, uin
 	snprintf(text, bytes, "%s", r->a->image[i].path);
 }
 
-const struct view_brief brief_images = { "Images", TABLE_IMAGE, 0, 0, images_write_brief };
+const struct view_brief brief_images = { "Images", TABLE_IMAGE, 0, 0, images_write_brief, NULL };
 
 static void images_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_show_simple_table(r, v->group[0], p, "images", "Images", images_add_columns, images_set_cells);
+	view_show_simple_table(r, v->group[0], v->group[1], p, "images", "Images", images_add_columns, images_set_cells);
 }
 
 const struct view view_images = { "images", "executables, libraries, the kernel and generated code by share", images_prepare, images_show };
@@ -125,6 +139,7 @@ static void lines_prepare(struct report *r, struct view_instance *v)
 {
 	v->group[0] = report_add_group(r, 0, TABLE_LINE, TABLE_EVENT, -1);
 	v->group[1] = report_add_group(r, 0, TABLE_IMAGE, -1);
+	v->group[2] = totals_ask(r, 0, TABLE_LINE);
 }
 
 static void lines_add_columns(struct grid *g, int column[4])
@@ -152,10 +167,10 @@ static void lines_write_brief(const struct report *r, const struct page *p, uint
 	char file[512], number[40];
 
 	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit ? "  (generated code)" : "");
-	snprintf(text, bytes, "%s%s", page_cut_name(p, l->file, 60 - (int)strlen(number), file, sizeof(file)), number);
+	snprintf(text, bytes, "%s%s", page_cut_name(p, l->file, BRIEF_COLUMNS(p) - (int)strlen(number), file, sizeof(file)), number);
 }
 
-const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_write_brief };
+const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_write_brief, NULL };
 
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p)
 {
@@ -171,7 +186,7 @@ void view_say_without_lines(const struct report *r, const struct report_group *b
 
 static void lines_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_show_simple_table(r, v->group[0], p, "lines", "Source lines", lines_add_columns, lines_set_cells);
+	view_show_simple_table(r, v->group[0], v->group[2], p, "lines", "Source lines", lines_add_columns, lines_set_cells);
 	view_say_without_lines(r, v->group[1], p);
 }
 
@@ -210,16 +225,17 @@ static void processes_write_brief(const struct report *r, const struct page *pag
 	const struct process *p = r->model->numbered[i];
 	char name[512];
 
-	snprintf(text, bytes, "%u %s", p->pid, page_cut_name(page, *p->comm ? p->comm : p->executable, 48, name, sizeof(name)));
+	page_cut_name(page, *p->comm ? p->comm : p->executable, BRIEF_COLUMNS(page) - 12, name, sizeof(name));
+	snprintf(text, bytes, "%u %s", p->pid, name);
 }
 
-const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_write_brief };
+const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_write_brief, NULL };
 
 static void processes_show(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct split s;
 
-	view_show_simple_table(r, v->group[0], p, "processes", "Processes", processes_add_columns, processes_set_cells);
+	view_show_simple_table(r, v->group[0], NULL, p, "processes", "Processes", processes_add_columns, processes_set_cells);
 	if (split_make(r, v->group[0], &s))
 		period_bias_show(r, &s, v->group[1], p);
 	split_fini(&s);
@@ -251,8 +267,9 @@ static void methods_set_cells(const struct report *r, struct grid *g, const int 
 
 static void methods_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_show_simple_table(r, v->group[0], p, "methods", r->has_run ? "Attribution method, in the run phase" : "Attribution method",
-			       methods_add_columns, methods_set_cells);
+	view_show_simple_table(r, v->group[0], NULL, p, "methods",
+			       r->has_run ? "Attribution method, in the run phase" : "Attribution method", methods_add_columns,
+			       methods_set_cells);
 }
 
 const struct view view_methods = { "methods", "attribution methods: how samples were attributed to components", methods_prepare,
@@ -305,7 +322,7 @@ static void add_attribution_rows(const struct report *r, const struct report_gro
 				snprintf(text, sizeof(text), "%s: %s", reason_names[v], reason_sentences[v]);
 			else
 				snprintf(text, sizeof(text), "%s", method_sentences[v]);
-			page_cut(p, text, BRIEF_COLUMNS - 13, cut, sizeof(cut));
+			page_cut(p, text, BRIEF_COLUMNS(p) - 13, cut, sizeof(cut));
 			snprintf(text, sizeof(text), "%-12s %s", unattributed ? "unattributed" : method_names[v], cut);
 			grid_set_text(g, column[2], text);
 		}
@@ -321,7 +338,7 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 
 	grid_place(g, column[0], 0, 8);
 	grid_place(g, column[1], 0, 10);
-	grid_place(g, column[2], 2, BRIEF_COLUMNS);
+	grid_place(g, column[2], 2, BRIEF_COLUMNS(p));
 	grid_set_total(g, column[0], report_measure(r, &methods->g.total));
 	grid_show_all_rows(g);
 	add_attribution_rows(r, methods, false, g, column, p);
@@ -432,7 +449,7 @@ static void print_unlinked_sums(struct report *r, const struct view_instance *v,
 
 static void reasons_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_show_simple_table(r, v->group[0], p, "reasons", r->has_run ? "Samples by reason, in the run phase" : "Samples by reason",
+	view_show_simple_table(r, v->group[0], NULL, p, "reasons", r->has_run ? "Samples by reason, in the run phase" : "Samples by reason",
 			       reasons_add_columns, reasons_set_cells);
 	show_unattributed_functions(r, v->group[1], p);
 	if (v->group[3])

@@ -19,12 +19,22 @@ struct by_sum {
 	const struct split *s;
 };
 
-/* By the event that is shown first, then by the others, then in the order in which they came up. */
+static const struct group_sum *total_of_value(const struct split *s, uint32_t value)
+{
+	static const struct group_sum none;
+
+	return value < s->totals.nr ? &s->totals.sum[value] : &none;
+}
+
+/* By totals, then by the event that is shown first, then by the others, then in the order in which they came up. */
 static int compare_split_sums(const void *a, const void *b, void *context)
 {
 	const struct by_sum *o = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	double of_i = report_measure(o->r, total_of_value(o->s, i)), of_j = report_measure(o->r, total_of_value(o->s, j));
 
+	if (of_i < of_j || of_i > of_j)
+		return of_i > of_j ? -1 : 1;
 	for (uint32_t n = 0; n < VIEW_EVENTS_MAX; n++) {
 		uint32_t e = n == 0 ? o->r->event : n <= o->r->event ? n - 1 : n;
 		double x = report_measure(o->r, &o->s->sum[e][i]), y = report_measure(o->r, &o->s->sum[e][j]);
@@ -35,10 +45,22 @@ static int compare_split_sums(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
-bool split_make(const struct report *r, const struct report_group *g, struct split *s)
+
+static bool value_has_samples(const struct split *s, uint32_t value)
+{
+	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
+		if (s->sum[e][value].samples > 0)
+			return true;
+	return total_of_value(s, value)->samples > 0;
+}
+
+static bool make_split(const struct report *r, const struct report_group *g, const struct report_group *totals, bool merge,
+		       struct split *s)
 {
 	memset(s, 0, sizeof(*s));
-	s->nr = 1;
+	if (!totals_make(r, totals, &s->totals))
+		return false;
+	s->nr = s->totals.nr ? s->totals.nr : 1;
 	for (uint32_t i = 0; i < g->g.nr; i++)
 		if (report_value(g, i, 0) >= s->nr)
 			s->nr = report_value(g, i, 0) + 1;
@@ -51,37 +73,55 @@ bool split_make(const struct report *r, const struct report_group *g, struct spl
 	if (!s->order)
 		return false;
 	for (uint32_t i = 0; i < g->g.nr; i++) {
-		uint32_t e = g->g.nr_keys > 1 ? report_value(g, i, 1) : r->event;
+		uint32_t e = g->g.nr_keys > 1 ? report_value(g, i, 1) : r->event, value = report_value(g, i, 0);
 
 		if (e >= VIEW_EVENTS_MAX)
 			continue;
-		group_sum_add(&s->sum[e][report_value(g, i, 0)], &g->g.sum[i]);
+		value = merge ? report_same_value(r, g->g.key[0], value) : value;
+		group_sum_add(&s->sum[e][value], &g->g.sum[i]);
 		group_sum_add(&s->total[e], &g->g.sum[i]);
 	}
-	for (uint32_t v = 0; v < s->nr; v++)
-		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
-			if (s->sum[e][v].samples > 0) {
-				s->order[s->nr_order++] = v;
-				break;
-			}
+	for (uint32_t v = 0; v < s->nr; v++) {
+		if (value_has_samples(s, v))
+			s->order[s->nr_order++] = v;
+		s->totals_differ |= s->totals.nr && total_of_value(s, v)->samples > s->sum[r->event][v].samples + 0.01;
+	}
 	qsort_r(s->order, s->nr_order, sizeof(*s->order), compare_split_sums, &(struct by_sum){ r, s });
 	return true;
+}
+
+bool split_make(const struct report *r, const struct report_group *g, struct split *s)
+{
+	return make_split(r, g, NULL, false, s);
+}
+
+bool split_make_with_totals(const struct report *r, const struct report_group *g, const struct report_group *totals, struct split *s)
+{
+	return make_split(r, g, totals, true, s);
 }
 
 void split_fini(struct split *s)
 {
 	for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 		free(s->sum[e]);
+	totals_fini(&s->totals);
 	free(s->order);
 	memset(s, 0, sizeof(*s));
 }
 
 struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const struct split *s)
 {
-	struct sum_columns c;
+	struct sum_columns c = { .total = -1, .total_samples = -1 };
+	bool totals = s->totals.nr > 0, both = s->totals_differ; /* people are not shown the same twice */
 	char heading[12];
 
-	c.share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
+	if (totals) {
+		c.total = grid_column(g, "total", "total", CELL_SHARE, GRID_BAR | GRID_OVERLAP | (both ? 0 : GRID_HIDDEN), 0);
+		grid_set_total(g, c.total, report_measure(r, &s->total[r->event]));
+	}
+	c.share = grid_column(g, "share", both ? "self" : "share", CELL_SHARE, both ? 0 : GRID_BAR, 0);
+	if (both) /* nothing is more of its own than in all */
+		grid_mark_tree_column(g, c.share);
 	grid_set_total(g, c.share, report_measure(r, &s->total[r->event]));
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
 		c.event[e] = -1;
@@ -91,8 +131,12 @@ struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const
 		c.event[e] = grid_column(g, r->model->event[e].name, heading, CELL_SHARE, 0, 0);
 		grid_set_total(g, c.event[e], report_measure(r, &s->total[e]));
 	}
-	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
+	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, totals ? GRID_REST : GRID_SAMPLES, 0);
 	grid_set_total(g, c.samples, s->total[r->event].samples);
+	if (totals) {
+		c.total_samples = grid_column(g, "total_samples", "", CELL_COUNT, GRID_HIDDEN | GRID_SAMPLES, 0);
+		grid_set_total(g, c.total_samples, s->total[r->event].samples);
+	}
 	c.kernel = grid_column(g, "kernel", "kernel", CELL_PERCENT, 0, 0);
 	c.weight = grid_column(g, "weight", "weight", CELL_NUMBER, GRID_HIDDEN, 0);
 	return c;
@@ -116,6 +160,13 @@ void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct r
 	static const struct group_sum none;
 	const struct group_sum *sum = value < s->nr ? &s->sum[r->event][value] : &none;
 
+	if (c->total >= 0) {
+		const struct group_sum *total = total_of_value(s, value);
+
+		grid_set(g, c->total, report_measure(r, total));
+		grid_set_evidence(g, c->total, view_effective_samples(total, &s->total[r->event]));
+		grid_set(g, c->total_samples, total->samples);
+	}
 	grid_set(g, c->share, report_measure(r, sum));
 	grid_set_evidence(g, c->share, view_effective_samples(sum, &s->total[r->event]));
 	grid_set(g, c->samples, sum->samples);
@@ -130,14 +181,15 @@ void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct r
 		}
 }
 
-void view_show_simple_table(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
+void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
+			    const char *name, const char *heading,
 			    void (*columns)(struct grid *g, int column[4]),
 			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value))
 {
 	struct grid *g = grid_create(name, "%s", heading);
 	struct split s;
 
-	if (split_make(r, group, &s)) {
+	if (split_make_with_totals(r, group, totals, &s)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
 		int column[4] = { 0 };
 
@@ -153,24 +205,42 @@ void view_show_simple_table(struct report *r, const struct report_group *group, 
 }
 
 #define BRIEF_BYTES 2048
+#define BRIEF_OWN 0.001 /* of all: less is next to nothing */
 
-void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p)
+static bool has_nothing_own(const struct report *r, const struct split *s, uint32_t value)
+{
+	return report_measure(r, &s->sum[r->event][value]) < BRIEF_OWN * report_measure(r, &s->total[r->event]);
+}
+
+void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
+		     struct page *p)
 {
 	struct grid *g = grid_create(NULL, "%s", b->heading);
-	int share = grid_column(g, "share", "", CELL_SHARE, 0, 0), samples = grid_column(g, "samples", "", CELL_COUNT, GRID_REST, 0);
+	int total = totals ? grid_column(g, "total", "total", CELL_SHARE, GRID_OVERLAP, 0) : -1;
+	int share = grid_column(g, "share", totals ? "self" : "", CELL_SHARE, 0, 0);
+	int samples = grid_column(g, "samples", "", CELL_COUNT, totals ? GRID_HIDDEN : GRID_REST, 0);
 	int name = grid_column(g, "name", "", CELL_TEXT, b->flags, 0), nr = 0;
 	char text[BRIEF_BYTES];
 	struct split s;
 
-	grid_place(g, share, 0, 8);
-	grid_place(g, samples, 0, 10);
-	grid_place(g, name, 2, BRIEF_COLUMNS);
-	if (split_make(r, group, &s)) {
+	if (totals)
+		grid_place(g, total, 0, 8);
+	grid_place(g, share, 0, totals ? 10 : 8);
+	if (!totals)
+		grid_place(g, samples, 0, 10);
+	grid_place(g, name, 2, BRIEF_COLUMNS(p));
+	if (split_make_with_totals(r, group, totals, &s)) {
 		grid_set_total(g, share, report_measure(r, &s.total[r->event]));
+		if (totals) {
+			grid_set_total(g, total, report_measure(r, &s.total[r->event]));
+			grid_mark_tree_column(g, share);
+		}
 		for (uint32_t i = 0; i < s.nr_order; i++) {
-			if (s.order[i] < b->first)
+			if (s.order[i] < b->first || (b->is_dull && has_nothing_own(r, &s, s.order[i]) && b->is_dull(r, s.order[i])))
 				continue;
 			grid_row(g);
+			if (totals)
+				grid_set(g, total, report_measure(r, total_of_value(&s, s.order[i])));
 			grid_set(g, share, report_measure(r, &s.sum[r->event][s.order[i]]));
 			grid_set(g, samples, s.sum[r->event][s.order[i]].samples);
 			if (++nr <= p->top + 1 || !p->top) {

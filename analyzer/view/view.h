@@ -8,8 +8,9 @@
 
 #include "analyzer/output/page.h"
 #include "analyzer/query/report.h"
+#include "analyzer/query/calltree.h"
 
-#define VIEW_GROUPS_MAX 24
+#define VIEW_GROUPS_MAX (2 * LEVELS_MAX)
 
 /* A view in use. */
 struct view_instance {
@@ -18,7 +19,7 @@ struct view_instance {
 	void *state; /* of report_add_state(), or NULL */
 };
 
-#define BRIEF_COLUMNS 60 /* of a text */
+#define BRIEF_COLUMNS(p) ((p)->columns > 40 ? (p)->columns - 20 : 20) /* of a text */
 
 /* A view's part of the report without --view: a table with a line a value. */
 struct view_brief {
@@ -27,6 +28,7 @@ struct view_brief {
 	uint32_t first; /* values below it have no line */
 	unsigned flags; /* of the line's text: GRID_WRAP or 0 */
 	void (*put)(const struct report *r, const struct page *p, uint32_t value, char *text, size_t bytes);
+	bool (*is_dull)(const struct report *r, uint32_t value); /* where nothing is its own, it has no line; NULL: none is */
 };
 extern const struct view_brief brief_functions, brief_images, brief_lines, brief_processes;
 
@@ -83,10 +85,15 @@ struct split {
 	struct group_sum total[VIEW_EVENTS_MAX];
 	uint32_t *order; /* values with samples, the largest first */
 	uint32_t nr_order;
+	struct totals totals; /* nr 0: none */
+	bool totals_differ; /* from what is their own, of some value */
 };
 
 /* false without memory; split_fini() in any case. */
 bool split_make(const struct report *r, const struct report_group *g, struct split *s);
+/* Likewise, but components that are called alike in several processes are one; with totals (totals_ask()) where these are not NULL: by them
+ * values are ordered, also those without samples of their own. */
+bool split_make_with_totals(const struct report *r, const struct report_group *g, const struct report_group *totals, struct split *s);
 void split_fini(struct split *s);
 
 /* An event's name for the head of a narrow column. */
@@ -98,9 +105,10 @@ void view_event_heading(const struct report *r, uint32_t event, char text[12]);
  */
 double view_effective_samples(const struct group_sum *part, const struct group_sum *all);
 
-/* Columns that tell a sum: share with bar, samples, the kernel's part, for programs the weight, and a share per other event. */
+/* Columns that tell a sum: total and self, or share, the first with a bar, samples, the kernel's part, for programs the weight, and a share
+ * per other event. */
 struct sum_columns {
-	int share, samples, kernel, weight;
+	int total, share, samples, total_samples, kernel, weight; /* totals: -1: none */
 	int event[VIEW_EVENTS_MAX]; /* -1: none */
 };
 struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const struct split *s);
@@ -118,18 +126,23 @@ void frequency_columns_set(struct grid *g, const struct frequency_columns *c, ui
 void frequency_columns_blank(struct grid *g, const struct frequency_columns *c);
 
 /* A grid of all values with samples, the largest first. */
-void view_show_simple_table(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
+void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
+			    const char *name, const char *heading,
 			    void (*columns)(struct grid *g, int column[4]),
 			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value));
 
 /* Sentences about images with samples and without lines, and what brings them; by_image: sums by TABLE_IMAGE. */
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p);
 
-/* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none. */
-void view_show_brief(struct report *r, const struct report_group *group, const struct view_brief *b, struct page *p);
-void components_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
-/* Likewise for the level of generated functions, where these mostly call the host. */
-void callers_show_brief(struct report *r, const struct report_group *group, uint32_t level, bool in_run, struct page *p);
+/* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none.  Where totals are not
+ * NULL, total and self in place of share and samples. */
+void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
+		     struct page *p);
+void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
+			   bool in_run, struct page *p);
+/* Likewise functions of a host's language, with the files and lines where they begin. */
+void places_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
+		       const char *heading, struct page *p);
 /* Methods, and the reasons of unattributed samples, as one table. */
 void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
 			    struct page *p);

@@ -123,7 +123,8 @@ j = json.loads(text("perfetto"))
 slices = [e for e in j["traceEvents"] if e["ph"] == "X"]
 check("perfetto", "marks", sum(e["cat"] == "mark" for e in slices), 61)
 check("perfetto", "marks in the range", sum(e.get("cat") == "mark" for e in json.loads(text("few-slices"))["traceEvents"]), len(between))
-check("perfetto", "operators", {"hash join", "scan lineitem"} <= {e["name"] for e in slices if e["cat"] == "samples"}, True)
+wanted = {"hash join (o_orderkey = l_orderkey)", "scan lineitem"}
+check("perfetto", "operators", wanted <= {e["name"] for e in slices if e["cat"] == "samples"}, True)
 check("perfetto", "times", all(e["ts"] >= 0 and e["dur"] >= 0 for e in slices), True)
 # of a track, slices lie in each other or apart: Perfetto leaves out the others
 tracks, named = {}, {(e["pid"], e.get("tid")) for e in j["traceEvents"] if e["name"] == "thread_name"}

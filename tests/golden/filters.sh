@@ -125,6 +125,17 @@ for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr"):
             check(trace, filter, "--samples", len(lines) - 1, samples(expected))
             for what, got in list(views(trace, filter)) + list(exports(trace, filter, dir)):
                 check(trace, filter, what, got, share(expected))
+    # what passes through a function is what has it in its call stack, by the stacks that other viewers get
+    stacks = [line.rsplit(" ", 1) for line in tailor("export", "-f", "folded", "--mark", "all", trace).splitlines()]
+    each = sum(int(n) for _, n in stacks) / share(rows)
+    named = json.loads(tailor("report", "--view", "functions", "--json", trace))["tables"]["functions"]
+    named = {r["name"]: r for r in named if r["generated"] or r["symbol"]}
+    for name in sorted(named, key=lambda n: named[n]["total_samples"])[-3:]:
+        expected = sum(int(n) for frames, n in stacks if name in frames.split(";")) / each
+        below = ("--below", f"function:{name}", "--mark", "all")
+        check(trace, below, "total", named[name]["total_samples"], expected)
+        for what, got in views(trace, below):
+            check(trace, below, what, got, expected)
 print(f"FIGURE {checks} counts of samples compared")
 sys.exit(bad)
 END

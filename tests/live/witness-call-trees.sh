@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Inclusive shares in call trees are those of `perf record --call-graph dwarf` on the same process at the same time: of main, a sorter
-# and others that go through code without symbols, a signal's handler, and two functions that call each other; in five outputs.
+# and others that go through code without symbols, a signal's handler, and two functions that call each other; in seven outputs.
 . tests/live/begin.bash
 command -v perf >/dev/null || skip "there is no perf to compare with"
 cat >"$dir/test.py" <<'END'
@@ -46,6 +46,16 @@ def of_rows(rows):
             sums[r["name"]] += 100 * r["share"]
         above[r["id"]] = names | {r["name"]}
     return {name: sums[name] for name in FUNCTIONS}
+
+def of_functions(rows):
+    shares = {r["name"]: 100 * r["total"] for r in rows}
+    return {name: shares.get(name, 0) for name in FUNCTIONS}
+
+def of_filters():
+    images = lambda *filter: json.loads(tailor("report", "--view", "images", "--json", *filter))["tables"]["images"]
+    weight = lambda *filter: sum(r["weight"] for r in images(*filter))
+    whole = weight()
+    return {name: 100 * weight("--below", f"function:{name}") / whole for name in FUNCTIONS}
 
 def of_folded():
     for line in tailor("export", "--format", "folded").splitlines():
@@ -119,7 +129,8 @@ def block(_):
     PID = [p["pid"] for p in report["processes"] if p["executable"].endswith("/calls")][-1]
     rows = lambda view: json.loads(tailor("report", "--view", view, "--top", "0", "--json"))["tables"][view]
     ours = {"tree": of_rows(rows("tree")), "callers": of_rows(rows("callers")), "folded": inclusive(of_folded()),
-            "flamegraph": of_flamegraph(), "speedscope": inclusive(of_speedscope())}
+            "flamegraph": of_flamegraph(), "speedscope": inclusive(of_speedscope()), "functions": of_functions(rows("functions")),
+            "--below": of_filters()}
     theirs = of_perf()
     far = {f"{name} in {output}": f"{shares[name]:.1f} (perf {theirs[name]:.1f})" for output, shares in ours.items() for name in FUNCTIONS
            if abs(shares[name] - theirs[name]) > 2}
@@ -134,7 +145,7 @@ def block(_):
 
 gather(WANTED + WANTED // 8, lambda s: globals().update(seconds=s) or record(s))
 seen = []
-if not decide("inclusive shares in five outputs, and those of functions without symbols, are perf's within two points", block,
+if not decide("inclusive shares in seven outputs, and those of functions without symbols, are perf's within two points", block,
               **NEARLY):
     print("\n".join(f"{what}: {shares}" for what, shares in seen[-1][2].items()))
     bad = 1

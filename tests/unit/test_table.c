@@ -55,6 +55,26 @@ static void a_filter_holds_time_and_all_conditions(void **state)
 	free(memory);
 }
 
+static void a_condition_may_be_met_by_another_column(void **state)
+{
+	const unsigned char threads[] = { 0, 0, 0, 1 }, components[] = { 0, 0, 1 };
+	struct table_condition condition = { .column = TABLE_THREAD, .allowed = threads, .nr_allowed = 4, .or_column = TABLE_LEVEL_0 + 1,
+					     .or_allowed = components, .nr_or_allowed = 3 };
+	struct table_filter f = { .from_ns = 18, .to_ns = 32, .conditions = &condition, .nr_conditions = 1 };
+	uint32_t rows[100];
+	struct table t;
+	void *memory = fill(&t);
+
+	(void)state;
+	/* thread 3: 19, 23, 27, 31; component 2: 20 to 29 */
+	assert_int_equal(table_select(&t, &f, NULL, t.nr, rows), 12);
+	assert_int_equal(rows[0], 19);
+	assert_int_equal(rows[11], 31);
+	condition.not = true;
+	assert_int_equal(table_select(&t, &f, NULL, t.nr, rows), 2);
+	free(memory);
+}
+
 static void groups_add_up_to_the_total(void **state)
 {
 	struct group g = { .nr_keys = 1, .key = { TABLE_THREAD } };
@@ -152,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_filter_holds_time_and_all_conditions),
+		cmocka_unit_test(a_condition_may_be_met_by_another_column),
 		cmocka_unit_test(groups_add_up_to_the_total),
 		cmocka_unit_test(a_group_without_room_stops_and_goes_on_in_a_bigger_one),
 		cmocka_unit_test(bins_are_steps_of_time_and_can_be_doubled),

@@ -55,7 +55,7 @@ export class Dimensions {
 
 	component(v) {
 		const c = this.facts.components;
-		return v ? c.name[v] || `component ${c.id[v] ?? v}` : "(unattributed)";
+		return v ? c.label?.[v] || c.name[v] || `component ${c.id[v] ?? v}` : "(unattributed)";
 	}
 
 	// The plan's level, or the topmost one there is; -1: the trace has no levels.

@@ -56,7 +56,7 @@ function phaseSelect(state) {
 }
 
 function searchBox(state) {
-	const input = h("input", { type: "search", placeholder: "Search names ( / )", "aria-label": "Search in names of functions, lines and components",
+	const input = h("input", { type: "search", placeholder: "Search names ( / )", "aria-label": "Search in names of functions, lines and components, and in call stacks",
 				   oninput: () => search(false), onchange: () => search(true) });
 	// while it is typed, and the whole of it: one step to undo
 	const search = remember => state.set("search", input.value.trim() ? { text: input.value.trim() } : null, { remember });
@@ -119,7 +119,8 @@ function start({ data, judge }) {
 		page.ready = performance.now();
 	}
 	for (const table of tables) table.onAnswer = () => state.changed(false);
-	window.tailor = { state, views, page, sums: (...a) => state.sums(...a), answered: fn => answered(tables.filter(t => "busy" in t), fn) };
+	window.tailor = { state, views, page, sums: (...a) => state.sums(...a), 
+			  answered: async fn => (await state.reading, answered(tables.filter(t => "busy" in t), fn)) };
 	document.documentElement.classList.add("running");
 	root.hidden = false;
 	state.filters = {};

@@ -119,7 +119,10 @@ export class State {
 		else if (column && !table.columns[column] && table.facts.columns[column]) this.applyLater(table, dimensions, id, column);
 		else if (id === "time") table.filterTime(Math.max(0, Math.round(filter.from)), Math.max(0, Math.round(filter.to)));
 		else if (id === "address") table.columns.address && table.filterRange(id, "address", filter.from, filter.to);
-		else if (id === "search") table.filterSets(id, search(dimensions, filter.text));
+		else if (id === "search") {
+			if (table.facts.columns.stack && !table.frames) this.reading = this.readFrames(table, dimensions);
+			table.filterSets(id, search(dimensions, filter.text, table.frames));
+		}
 		else if (dimension && table.columns[dimension.column]) table.filterSets(id, [allowed(dimension, filter, table)]);
 	}
 
@@ -128,6 +131,20 @@ export class State {
 		await table.load(column);
 		this.applyTo(table, dimensions, id);
 		this.memo.clear(); // sums of the time before
+		this.changed(false);
+	}
+
+	// Likewise the frames of call stacks, which a search is in, too.
+	async readFrames(table, dimensions) {
+		const frames = {}, { nodes } = table.facts;
+		await table.need("stack");
+		for (const field of ["caller", "function", "component"]) {
+			await table.load(`node-${field}`, nodes);
+			frames[field] = table.numbers(`node-${field}`)?.slice() ?? new Uint8Array(nodes);
+		}
+		table.frames = frames;
+		this.applyTo(table, dimensions, "search");
+		this.memo.clear();
 		this.changed(false);
 	}
 
@@ -264,8 +281,8 @@ function allowed(dimension, filter, table) {
 	return { column: dimension.column, allowed: dimension.map ? Uint8Array.from(dimension.map, key => keys[key]) : keys, table };
 }
 
-// Samples with the text in the name of their function, source line, or of a component.
-function search(dimensions, text) {
+// Samples with the text in the name of their function, source line, or of a component, or of those in their call stack.
+function search(dimensions, text, frames) {
 	const wanted = text.toLowerCase(), hit = label => String(label).toLowerCase().includes(wanted);
 	const { facts } = dimensions, names = id => dimensions.get(id).values.map(v => v && hit(dimensions.get(id).label(v)));
 	const marked = (column, nr, ids) => {
@@ -276,6 +293,23 @@ function search(dimensions, text) {
 		}
 		return { column, allowed: out };
 	};
-	return [marked("place", facts.places.ip.length, ["function", "line"]),
-		marked("way", facts.ways.mode.length, facts.levels.map((_, i) => `level:${i}`))];
+	const sets = [marked("place", facts.places.ip.length, ["function", "line"]),
+		      marked("way", facts.ways.mode.length, facts.levels.map((_, i) => `level:${i}`))];
+	return frames ? [...sets, { column: "stack", allowed: below(dimensions, hit, frames) }] : sets;
+}
+
+// Which stacks contain a function, or a component of any level, that is a hit: callers have smaller numbers.
+function below(dimensions, hit, frames) {
+	const { functions, components } = dimensions.facts, on = new Uint8Array(frames.caller.length), known = [false];
+	const named = functions.name.map(name => hit(name));
+	const leads = c => {
+		if (known[c] === undefined) {
+			known[c] = hit(dimensions.component(c)); // links that lead in a circle
+			known[c] ||= (components.links?.[c] ?? []).some(leads);
+		}
+		return known[c];
+	};
+	for (let i = 1; i < on.length; i++)
+		on[i] = on[frames.caller[i]] || named[frames.function[i]] || leads(frames.component[i]) ? 1 : 0;
+	return on;
 }

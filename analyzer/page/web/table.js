@@ -110,13 +110,13 @@ export class Table {
 		this.bits.delete(filter);
 	}
 
-	// allowed: a byte per number of the column; a row passes if one of at most two sets has its number.
+	// allowed: a byte per number of the column; a row passes if one of at most three sets has its number.
 	filterSets(filter, sets) {
 		const bit = this.bit(filter);
 		this.scratch(() => {
 			const args = sets.flatMap(s => [this.columns[s.column].data, this.columns[s.column].width, this.put(s.allowed), s.allowed.length]);
 			if (sets.length === 1) this.calls.cross_set(this.fails, this.rows, bit, ...args);
-			else this.calls.cross_sets(this.fails, this.rows, bit, ...args);
+			else this.calls.cross_sets(this.fails, this.rows, bit, ...args, ...(sets.length === 2 ? [0, 4, 0, 0] : []));
 		});
 	}
 

@@ -33,15 +33,17 @@ void cross_set(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uin
 	crossfilter_apply_sets(fails, nr, (uint16_t)bit, &(struct crossfilter_set){ { data, width }, allowed, nr_allowed }, 1);
 }
 
-/* Rows that pass one of two sets. */
+/* Rows that pass one of two sets, or of three: data_3 NULL: there are two. */
 EXPORT(cross_sets)
 void cross_sets(uint16_t *fails, uint32_t nr, uint32_t bit, const void *data, uint32_t width, const unsigned char *allowed,
-		uint32_t nr_allowed, const void *data_2, uint32_t width_2, const unsigned char *allowed_2, uint32_t nr_allowed_2)
+		uint32_t nr_allowed, const void *data_2, uint32_t width_2, const unsigned char *allowed_2, uint32_t nr_allowed_2,
+		const void *data_3, uint32_t width_3, const unsigned char *allowed_3, uint32_t nr_allowed_3)
 {
-	const struct crossfilter_set sets[2] = { { { data, width }, allowed, nr_allowed },
-						 { { data_2, width_2 }, allowed_2, nr_allowed_2 } };
+	const struct crossfilter_set sets[3] = { { { data, width }, allowed, nr_allowed },
+						 { { data_2, width_2 }, allowed_2, nr_allowed_2 },
+						 { { data_3, width_3 }, allowed_3, nr_allowed_3 } };
 
-	crossfilter_apply_sets(fails, nr, (uint16_t)bit, sets, 2);
+	crossfilter_apply_sets(fails, nr, (uint16_t)bit, sets, data_3 ? 3 : 2);
 }
 
 EXPORT(cross_range)

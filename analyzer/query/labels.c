@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/query/labels.h"
+
+#include "analyzer/query/plan_tree.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DETAIL_MAX 120 /* bytes: with a longer one, a query's text say, numbers say more */
+
+static const char *text_of(const char *text)
+{
+	return text ? text : "";
+}
+
+struct sorting {
+	const struct dictionary *d;
+	const uint32_t *place; /* in its plan: by it, then by index */
+};
+
+static uint32_t owner_of(const struct component *c)
+{
+	return c->common ? PLAN_COMMON : c->process;
+}
+
+/* Of one name first. */
+static int compare_names(const struct component *x, const struct component *y)
+{
+	if (x->level != y->level)
+		return x->level < y->level ? -1 : 1;
+	if (owner_of(x) != owner_of(y))
+		return owner_of(x) < owner_of(y) ? -1 : 1;
+	return strcmp(text_of(x->name), text_of(y->name));
+}
+
+static int compare_places(const void *a, const void *b, void *context)
+{
+	const struct sorting *s = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	int differ = compare_names(&s->d->component[i], &s->d->component[j]);
+
+	if (differ)
+		return differ;
+	if (s->place[i] != s->place[j])
+		return s->place[i] < s->place[j] ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+/* Its detail; of levels of the analyzer's own without one that tells: what it is a part of, its module or function. */
+static const char *detail_of(const struct model *m, uint32_t component, bool part_of)
+{
+	const struct component *c = &m->dictionary.component[component];
+
+	if (!part_of)
+		return text_of(c->detail);
+	return c->nr_links && host_levels_have(m, c->level) ? text_of(m->dictionary.component[c->links[0].upper].name) : "";
+}
+
+struct telling {
+	const struct model *m;
+	bool part_of;
+};
+
+static int compare_details(const void *a, const void *b, void *context)
+{
+	const struct telling *t = context;
+
+	return strcmp(detail_of(t->m, *(const uint32_t *)a, t->part_of), detail_of(t->m, *(const uint32_t *)b, t->part_of));
+}
+
+/* Those of nr components of one name whose detail no other has get it in their labels.  by: room for nr. */
+static bool label_by_detail(struct labels *l, const struct model *m, const uint32_t *of, uint32_t *by, uint32_t nr, bool part_of)
+{
+	struct telling t = { m, part_of };
+	bool ok = true;
+
+	memcpy(by, of, nr * sizeof(*of));
+	qsort_r(by, nr, sizeof(*by), compare_details, &t);
+	for (uint32_t i = 0; ok && i < nr; i++) {
+		const char *detail = detail_of(m, by[i], part_of);
+		bool alone = (i == 0 || compare_details(&by[i], &by[i - 1], &t)) &&
+			     (i + 1 == nr || compare_details(&by[i], &by[i + 1], &t));
+
+		if (!l->label[by[i]] && alone && *detail && strlen(detail) <= DETAIL_MAX)
+			ok = asprintf(&l->label[by[i]], "%s (%s)", m->dictionary.component[by[i]].name, detail) >= 0;
+	}
+	return ok;
+}
+
+/* 1 + the line of each component in its plan; those that are in none come behind. */
+static void find_places(const struct model *m, uint32_t *place)
+{
+	const struct dictionary *d = &m->dictionary;
+	bool planned[LEVELS_MAX] = { false };
+
+	for (uint32_t i = 0; i < d->nr_components; i++)
+		place[i] = UINT32_MAX;
+	for (uint32_t i = 0; i < d->nr_edges; i++)
+		planned[d->component[d->edges[i].from].level] = true;
+	for (uint32_t level = 0; level < d->nr_levels; level++) {
+		uint32_t *owner = NULL, nr = planned[level] ? plan_tree_owners(d, level, m->nr_processes, &owner) : 0;
+
+		for (uint32_t i = 0; i < nr; i++) {
+			struct plan_tree t;
+
+			if (plan_tree_make(d, level, owner[i], false, &t))
+				for (uint32_t n = 0; n < t.nr; n++)
+					place[t.line[n].component] = n;
+			plan_tree_fini(&t);
+		}
+		free(owner);
+	}
+}
+
+/* Of nr components that have one name, in their order. */
+static bool label_one_name(struct labels *l, const struct model *m, const uint32_t *of, uint32_t nr)
+{
+	uint32_t *by = malloc(nr * sizeof(*by));
+	bool ok = by && label_by_detail(l, m, of, by, nr, false) && label_by_detail(l, m, of, by, nr, true);
+
+	for (uint32_t i = 0; ok && i < nr; i++) {
+		l->number[of[i]] = i + 1;
+		if (!l->label[of[i]])
+			ok = asprintf(&l->label[of[i]], "%s#%u", m->dictionary.component[of[i]].name, i + 1) >= 0;
+	}
+	free(by);
+	return ok;
+}
+
+struct calling {
+	const struct dictionary *d;
+	const struct labels *l;
+};
+
+static const char *called(const struct calling *s, uint32_t component)
+{
+	return s->l->label[component] ? s->l->label[component] : s->d->component[component].name;
+}
+
+static int compare_labels(const void *a, const void *b, void *context)
+{
+	const struct calling *s = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	if (s->d->component[i].level != s->d->component[j].level)
+		return s->d->component[i].level < s->d->component[j].level ? -1 : 1;
+	return strcmp(called(s, i), called(s, j));
+}
+
+static int compare_labels_then_places(const void *a, const void *b, void *context)
+{
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	int differ = compare_labels(a, b, context);
+
+	return differ ? differ : i < j ? -1 : i > j;
+}
+
+/* order: nr components that have names. */
+static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *order, uint32_t nr)
+{
+	struct calling s = { d, l };
+	bool several = false;
+
+	for (uint32_t i = 1; i < nr; i++)
+		several |= d->component[order[i]].process != d->component[order[0]].process;
+	if (!several)
+		return true;
+	l->same = malloc(((size_t)l->nr + 1) * sizeof(*l->same));
+	for (uint32_t i = 0; l->same && i < l->nr; i++)
+		l->same[i] = i;
+	qsort_r(order, nr, sizeof(*order), compare_labels_then_places, &s);
+	for (uint32_t i = 1; l->same && i < nr; i++)
+		if (!compare_labels(&order[i - 1], &order[i], &s))
+			l->same[order[i]] = l->same[order[i - 1]];
+	return l->same != NULL;
+}
+
+bool labels_make(const struct model *m, struct labels *l)
+{
+	const struct dictionary *d = &m->dictionary;
+	uint32_t nr = d->nr_components, nr_named = 0;
+	uint32_t *order = malloc(((size_t)nr + 1) * sizeof(*order)), *place = malloc(((size_t)nr + 1) * sizeof(*place));
+	bool ok;
+
+	*l = (struct labels){ calloc((size_t)nr + 1, sizeof(*l->label)), calloc((size_t)nr + 1, sizeof(*l->number)), NULL, nr };
+	ok = l->label && l->number && order && place;
+	if (ok)
+		find_places(m, place);
+	for (uint32_t i = 1; ok && i < nr; i++)
+		if (*text_of(d->component[i].name))
+			order[nr_named++] = i;
+	if (ok && nr_named)
+		qsort_r(order, nr_named, sizeof(*order), compare_places, &(struct sorting){ d, place });
+	for (uint32_t i = 0, end; ok && i < nr_named; i = end) {
+		for (end = i + 1; end < nr_named && !compare_names(&d->component[order[i]], &d->component[order[end]]);)
+			end++;
+		if (end - i > 1)
+			ok = label_one_name(l, m, order + i, end - i);
+	}
+	if (ok && nr_named)
+		ok = find_same(l, d, order, nr_named);
+	free(order);
+	free(place);
+	return ok;
+}
+
+void labels_fini(struct labels *l)
+{
+	for (uint32_t i = 0; l->label && i < l->nr; i++)
+		free(l->label[i]);
+	free(l->label);
+	free(l->number);
+	free(l->same);
+	*l = (struct labels){ 0 };
+}
+
+/* "(o_orderkey = l_orderkey)", "(o_ord…)" or "(o_ord..." */
+static bool detail_matches(const char *detail, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	if (bytes && text[bytes - 1] == ')' && strlen(detail) == bytes - 1 && memcmp(detail, text, bytes - 1) == 0)
+		return true;
+	bytes -= bytes && text[bytes - 1] == ')';
+	for (size_t i = 0; i < 2; i++) {
+		const char *end = i ? "..." : "…";
+
+		if (bytes >= strlen(end) && memcmp(text + bytes - strlen(end), end, strlen(end)) == 0)
+			return strncmp(detail, text, bytes - strlen(end)) == 0;
+	}
+	return false;
+}
+
+/* Those that came up later have no number: they are of levels of the analyzer's own, which have no plan. */
+static uint32_t number_of(const struct labels *l, const struct dictionary *d, uint32_t component)
+{
+	uint32_t number = 1;
+
+	if (component < l->nr)
+		return l->number[component] ? l->number[component] : 1;
+	for (uint32_t i = 1; i < component; i++)
+		number += !compare_names(&d->component[i], &d->component[component]);
+	return number;
+}
+
+bool labels_match(const struct labels *l, const struct dictionary *d, uint32_t component, const char *text)
+{
+	const struct component *c = &d->component[component];
+	size_t bytes = strlen(text_of(c->name));
+	char *end;
+
+	if (!bytes || strncmp(text, c->name, bytes) != 0)
+		return false;
+	text += bytes;
+	if (!*text)
+		return true;
+	if (*text == '#')
+		return text[1] && strtoul(text + 1, &end, 10) == number_of(l, d, component) && !*end;
+	if (strncmp(text, " (", 2) != 0)
+		return false;
+	if (detail_matches(text_of(c->detail), text + 2))
+		return true;
+	return c->nr_links && detail_matches(text_of(d->component[c->links[0].upper].name), text + 2);
+}
