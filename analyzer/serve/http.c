@@ -344,7 +344,7 @@ static int make_served_texts(struct server *s)
 	return ok ? 0 : -ENOMEM;
 }
 
-/* Whoever knows the token has a place, however many half requests other users send. */
+/* Who knows the token has a place, however many half requests other users send. */
 static enum MHD_Result accept_peer(void *context, const struct sockaddr *address, socklen_t bytes)
 {
 	const struct server *s = context;

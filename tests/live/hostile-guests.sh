@@ -29,6 +29,7 @@ for what in shrink head frames counters bytes messages; do
 		"$B/tailor" dump "$dir/t.tlr" >"$dir/dump" 2>"$dir/dump.err" || fail "$what, scope $scope: dump: $(cat "$dir/dump.err")"
 		grep -q ' END ' "$dir/dump" || fail "$what, scope $scope: the trace has no END"
 		grep -q 'can be cut' "$dir/out" && fail "memory for execution counts is not sealed"
+		grep -E ' LOSS .* count=[0-9]{13,}' "$dir/dump" && fail "$what, scope $scope: losses that are not possible"
 		n=$(grep -c ' LOAD .*kept_' "$dir/dump")
 		[ "$n" = 1000 ] ||
 			fail "$what, scope $scope: expected 1000 functions of the honest guest, got $n: $(cat "$dir/out" "$dir/err")"

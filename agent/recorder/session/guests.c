@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #define AT_A_TIME 64
@@ -146,12 +147,34 @@ static void handle_log_record(void *context, uint32_t tid, const void *bytes, si
 	recording_add_registration(s->recording, c->pid, tid, prefix.id, prefix.timestamp, values, nr);
 }
 
-/* The counts only grow, but the guest can write anything there. */
-static void count_loss_growth(struct session *s, enum loss_reason reason, uint64_t *before, uint64_t now)
+/* The counts only grow, but the guest can write anything there: growth that is not possible is one invalid registration. */
+static void count_loss_growth(struct session *s, enum loss_reason reason, uint64_t *before, uint64_t now, uint64_t possible)
 {
-	if (now > *before)
-		session_count_loss(s, reason, 0, 0, now - *before);
+	uint64_t growth = now > *before ? now - *before : 0;
+
+	if (growth > possible)
+		session_count_loss(s, LOSS_LOG_BAD, 0, 0, 1);
+	else if (growth)
+		session_count_loss(s, reason, 0, 0, growth);
 	*before = now;
+}
+
+#define SAMPLES_A_PROCESSOR_NS 10000u /* at most 100,000 samples a second */
+#define SAMPLES_AT_ONCE 1000u
+
+/* Since they were read last at most one a nanosecond; and no more bytes of the log than it has. */
+static void count_losses_of_log(struct session *s, struct guest *g, uint64_t now_ns)
+{
+	const struct log_head *h = g->log.head;
+	uint64_t passed_ns = now_ns - g->counted_ns;
+	uint64_t samples = passed_ns / SAMPLES_A_PROCESSOR_NS * (uint64_t)get_nprocs() + SAMPLES_AT_ONCE;
+
+	g->counted_ns = now_ns;
+	count_loss_growth(s, LOSS_LOG_FULL, &g->dropped, __atomic_load_n(&h->dropped_records, __ATOMIC_RELAXED), passed_ns);
+	count_loss_growth(s, LOSS_SAMPLE_LOG_FULL, &g->samples, __atomic_load_n(&h->dropped_samples, __ATOMIC_RELAXED), samples);
+	count_loss_growth(s, LOSS_GUEST_FULL, &g->full, __atomic_load_n(&h->guest_full, __ATOMIC_RELAXED), passed_ns);
+	count_loss_growth(s, LOSS_LOG_GAP, &g->gap, g->log.gap_bytes, 2 * g->log.ring_bytes);
+	count_loss_growth(s, LOSS_LOG_BAD, &g->refused, __atomic_load_n(&h->refused_records, __ATOMIC_RELAXED), passed_ns);
 }
 
 static bool guest_has_ended(struct guest *g)
@@ -171,11 +194,7 @@ static void drain_guest_log(struct session *s, struct guest *g, bool last, uint6
 	log_drain(&g->log, last, clock_now_ns(), handle_log_record, &c);
 	s->guests.are_busy |= g->log.has_more;
 	s->guests.are_busy |= g->log.nr_bytes - before > BUSY_BYTES;
-	count_loss_growth(s, LOSS_LOG_FULL, &g->dropped, __atomic_load_n(&g->log.head->dropped_records, __ATOMIC_RELAXED));
-	count_loss_growth(s, LOSS_SAMPLE_LOG_FULL, &g->samples, __atomic_load_n(&g->log.head->dropped_samples, __ATOMIC_RELAXED));
-	count_loss_growth(s, LOSS_GUEST_FULL, &g->full, __atomic_load_n(&g->log.head->guest_full, __ATOMIC_RELAXED));
-	count_loss_growth(s, LOSS_LOG_GAP, &g->gap, g->log.gap_bytes);
-	count_loss_growth(s, LOSS_LOG_BAD, &g->refused, __atomic_load_n(&g->log.head->refused_records, __ATOMIC_RELAXED));
+	count_losses_of_log(s, g, clock_now_ns());
 	if (g->store)
 		session_count_loss(s, LOSS_STORE_FULL, 0, 0, registration_cache_take_forgotten(g->store));
 }
@@ -304,7 +323,7 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 		handshake_answer(h, answer, -1);
 		return;
 	}
-	*g = (struct guest){ .pid = (uint32_t)h->pid, .pidfd = -1, .tid = h->message.tid };
+	*g = (struct guest){ .pid = (uint32_t)h->pid, .pidfd = -1, .tid = h->message.tid, .counted_ns = clock_now_ns() };
 	g->is_child = h->message.flags & WIRE_FLAG_CHILD;
 	snprintf(g->version, sizeof(g->version), "%.*s", (int)sizeof(h->message.guest_version) - 1, h->message.guest_version);
 	if (bytes == 0 || bytes > most)

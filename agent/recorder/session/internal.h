@@ -26,6 +26,7 @@ struct guest {
 	int pidfd; /* -1: the kernel has none */
 	uint64_t looked_ns; /* last check whether it is alive */
 	uint64_t dropped, samples, full, gap, refused; /* of the log's counts, what is in the trace already */
+	uint64_t counted_ns; /* when that was */
 	struct registration_cache *store; /* dormant sessions: registrations for the next recording */
 	struct counter_memory *counters; /* execution counts; NULL: it has none */
 	uint64_t counters_ns, counters_interval_ns; /* when they were written last, and when again */
