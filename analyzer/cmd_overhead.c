@@ -31,9 +31,9 @@ struct arguments {
 
 static const struct argp_option options[] = {
 	{ "event", 'e', "EVENT", 0, "event to sample, as in `tailor run` (default: auto)", 0 },
-	{ "rates", KEY_RATES, "N,N...", 0, "sampling rates in samples per second and CPU, at most eight (default: 1000,10000,50000)", 0 },
+	{ "rates", KEY_RATES, "N,N...", 0, "sampling rates in samples per second and CPU, at most eight (default: 1000,4000,20000)", 0 },
 	{ "rounds", KEY_ROUNDS, "N", 0, "runs of each configuration at each rate (default: 5)", 0 },
-	{ "quick", KEY_QUICK, NULL, 0, "three rounds, only 10000 samples per second", 0 },
+	{ "quick", KEY_QUICK, NULL, 0, "three rounds, only 4000 samples per second, the default of `tailor run`", 0 },
 	{ "svg", KEY_SVG, "FILE", 0, "picture to write (default: overhead.svg)", 0 },
 	{ "json", KEY_JSON, NULL, 0, "write JSON instead of the table", 0 },
 	{ "show-output", KEY_SHOW_OUTPUT, NULL, 0, "write the output of the command to stderr (default: discard it)", 0 },
@@ -71,7 +71,7 @@ static void parse_rates(struct argp_state *state, struct overhead *o, char *text
 
 static void set_default_rates(struct arguments *a)
 {
-	static const uint64_t rates[] = { 1000, 10000, 50000 };
+	static const uint64_t rates[] = { 1000, 4000, 20000 };
 	struct overhead *o = &a->o;
 
 	if (!o->nr_rounds)
@@ -196,6 +196,8 @@ static int show_overhead(const struct arguments *a)
 	return trace_flush_output(status);
 }
 
+#define CAPTURE_HELP_(NAME, name, key, options, stack_only) "  " name ": " options "\n"
+
 static int run_overhead(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -208,7 +210,8 @@ static int run_overhead(int argc, char **argv)
 		"The standard input of the command is /dev/null.  Run time is that of the command, without the start and the end of the "
 		"recorder; CPU time is user and system time, of the command and of the recorder.  All traces are temporary files in "
 		"$TMPDIR or /tmp.\n\n"
-		"Exit status: 0 done; 1 failure, also of the command, with or without a recorder; 2 usage error.\n\n"
+		"Configurations, each with the options of `tailor run` that it stands for:\n" CAPTURES(CAPTURE_HELP_)
+		"\nExit status: 0 done; 1 failure, also of the command, with or without a recorder; 2 usage error.\n\n"
 		"Example: tailor overhead --quick -- build/engine --query q3",
 		NULL,
 		NULL,

@@ -17,8 +17,10 @@
 #define OVERHEAD_RATES_MAX 8
 #define OVERHEAD_NOTICES_MAX 8
 
-/* DORMANT: the agent, and no counters; there is no trace.
+/* What is measured: table, JSON, picture and help are made from it.
+ * DORMANT: the agent, and no counters; there is no trace.
  * AGENT: the agent and counters, but hardly a sample: the fixed cost, to which the samples of the others add theirs.
+ * RUN, ATTACH: what users run who give no options (at the rate of 4,000); attach loads no agent.
  * Name, key in JSON, options of `tailor run`, whether attribution is by call stack alone. */
 #define CAPTURES(X) \
 	X(BARE, "baseline", "bare", "", false) \
@@ -28,7 +30,9 @@
 	X(TAG, "tag register", "tag", "--registers r12,r13,r14,r15 --stack 0", false) \
 	X(STACK_2K, "tag + 2 KiB stack", "stack-2k", "--stack 2048", false) \
 	X(FRAMES, "frame pointers", "frame-pointers", "--registers ip --stack 0 --frame-pointers", true) \
-	X(STACK_8K, "8 KiB stack", "stack-8k", "--stack 8192", true)
+	X(STACK_8K, "8 KiB stack", "stack-8k", "--stack 8192", true) \
+	X(RUN, "run's defaults", "run", "", false) \
+	X(ATTACH, "attach's defaults", "attach", "--no-preload", false)
 
 #define CAPTURE_INDEX_(NAME, name, key, options, stack_only) CAPTURE_##NAME,
 enum capture { CAPTURES(CAPTURE_INDEX_) NR_CAPTURES };

@@ -23,11 +23,11 @@
 static const char style[] =
 	".grid{stroke:#ddd}.line{fill:none;stroke-width:2}.whisker{stroke-width:1.2;opacity:.65}.mark{stroke:#fff;stroke-width:.8}"
 	".d1{stroke-dasharray:3 6}.d2{stroke-dasharray:1 4}.d3{stroke-dasharray:7 3}.d4{stroke-dasharray:2 3}"
-	".d5{stroke-dasharray:9 3 2 3}.d6{stroke-dasharray:12 4}";
+	".d5{stroke-dasharray:9 3 2 3}.d6{stroke-dasharray:12 4}.d9{stroke-dasharray:5 2}";
 static const char dark[] = ".grid{stroke:#34373d}.mark{stroke:#16181c}";
 
 static const enum svg_colour colour_of[NR_CAPTURES] = { SVG_GREY, SVG_BROWN, SVG_GREY, SVG_GREEN, SVG_AMBER, SVG_PINK, SVG_ORANGE,
-							SVG_BLUE };
+							SVG_BLUE, SVG_VIOLET, SVG_BROWN };
 
 /* The axes, and the page that they are drawn on. */
 struct plot {
@@ -142,6 +142,7 @@ static void draw_capture_mark(const struct plot *p, int c, double x, double y)
 		"m-6 -2h12v4h-12z", "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", "m-4 -4h8v8h-8z",
 		"m0 -5l5 9h-10z", "m0 5l5 -9h-10z", "m0 -5.5l5 5.5l-5 5.5l-5 -5.5z",
 		"m-5 -2h3.5v-3h3v3h3.5v4h-3.5v3h-3v-3h-3.5z",
+		"m-5 0l2.5 -4.5h5l2.5 4.5l-2.5 4.5h-5z", "m-2 -6h4v12h-4z",
 	};
 
 	_Static_assert(sizeof(forms) / sizeof(forms[0]) == NR_CAPTURES - 1, "a mark for each configuration");
@@ -184,7 +185,7 @@ static void draw_legend(const struct plot *p)
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++)
 		if (p->o->rate[rate] > p->o->rate[last])
 			last = rate;
-	for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++, y += 46) {
+	for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++, y += 40) {
 		struct overhead_row r = overhead_make_row(p->o, last, (enum capture)c);
 		int n = 0;
 

@@ -223,22 +223,44 @@ static void classify_access_order(struct access *list, size_t nr, bool strided)
 	}
 }
 
-/* Page faults are of pages: sequential pages are sequential accesses. */
-static void classify_access_stream(struct access *list, size_t nr, bool pages)
+enum granule { GRANULE_BYTE, GRANULE_PAGE, GRANULE_SOME_PAGES };
+
+/* Page faults are of pages, of which sequential ones are sequential accesses; so are those of each 2nd, 4th or 16th page, because the
+ * kernel maps that many at a fault.  Where only a part of the faults is sampled, nothing is known of strides. */
+static enum granule granule_of_event(const struct model_event *e)
 {
-	uint64_t stride = 0;
+	if (!e || !e->name || !strstr(e->name, "faults"))
+		return GRANULE_BYTE;
+	return e->period == 1 ? GRANULE_PAGE : GRANULE_SOME_PAGES;
+}
+
+static uint64_t stride_of_stream(const struct access *list, size_t nr, enum granule granule)
+{
+	uint64_t stride = 0, mask = granule == GRANULE_BYTE ? UINT64_MAX : ~((1ull << ACCESSES_PAGE_BITS) - 1);
+
+	for (size_t i = 1; i < nr; i++) {
+		uint64_t from = list[i - 1].address & mask, to = list[i].address & mask;
+
+		stride = common_divisor(stride, to > from ? to - from : from - to);
+	}
+	if (granule == GRANULE_SOME_PAGES || (granule == GRANULE_PAGE && !(stride & (stride - 1))))
+		return 0;
+	return stride;
+}
+
+static void classify_access_stream(struct access *list, size_t nr, enum granule granule)
+{
+	uint64_t stride;
 
 	if (nr < ACCESSES_RUN)
 		return;
-	for (size_t i = 1; i < nr; i++)
-		stride = common_divisor(stride, list[i].address > list[i - 1].address ? list[i].address - list[i - 1].address :
-										      list[i - 1].address - list[i].address);
+	stride = stride_of_stream(list, nr, granule);
 	for (size_t i = 0; i < nr; i++)
-		list[i].stride = pages ? 0 : stride;
+		list[i].stride = stride;
 	for (size_t first = 0, end; first < nr; first = end) {
 		for (end = first + 1; end < nr && list[end].phase == list[first].phase; end++)
 			;
-		classify_access_order(list + first, end - first, !pages && stride > ACCESSES_LINE);
+		classify_access_order(list + first, end - first, stride > ACCESSES_LINE);
 	}
 }
 
@@ -253,7 +275,7 @@ int accesses_settle(struct accesses *s, const struct model *m)
 
 		for (end = i; end < s->nr && same_stream(&s->list[end], &s->list[i]); end++)
 			;
-		classify_access_stream(s->list + i, end - i, e && e->name && strstr(e->name, "faults"));
+		classify_access_stream(s->list + i, end - i, granule_of_event(e));
 	}
 	if (s->nr)
 		qsort(s->list, s->nr, sizeof(*s->list), compare_access_times);

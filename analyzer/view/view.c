@@ -323,6 +323,16 @@ static void put_stack_ends(const struct report *r, struct page *p)
 	page_sentence(p, "%s)", line);
 }
 
+/* Are the view's tables, or some of them, of the run phase alone? */
+static bool is_of_run_phase(const struct report *r)
+{
+	bool run = false;
+
+	for (uint32_t i = 0; i < r->nr_groups; i++)
+		run |= (r->group[i]->flags & REPORT_RUN) != 0;
+	return run && r->has_run;
+}
+
 void view_header(const struct report *r, struct page *p)
 {
 	const struct model *m = r->model;
@@ -340,6 +350,8 @@ void view_header(const struct report *r, struct page *p)
 	page_fact_number(p, "samples", r->samples);
 	page_fact_number(p, "lost", (double)lost);
 	page_fact_number(p, "seconds", seconds);
+	if (is_of_run_phase(r))
+		page_fact(p, "phase", *r->filter.mark_name ? r->filter.mark_name : "run");
 	n = snprintf(line, sizeof(line), "%llu sample%s in %.1f s, %llu lost", (unsigned long long)a->nr_samples,
 		     a->nr_samples == 1 ? "" : "s", seconds, (unsigned long long)lost);
 	if (r->samples + 0.5 < (double)a->nr_samples)

@@ -12,7 +12,8 @@ host=("$B/engine" --query q18 --scale 0.05)
 timeout 300 "$B/tailor" overhead --quick --rounds 2 --rates 2000,5000 --svg "$dir/o.svg" -- "${host[@]}" --repeat 5 >"$dir/table" \
 	2>"$dir/err" || fail "table: expected exit 0, got $?: $(cat "$dir/err")"
 grep -v '^command' "$dir/table" | awk 'length > 80 { print "wider than 80 columns: " $0; bad = 1 } END { exit bad }' || bad=1
-for row in 'dormant agent' 'agent only' 'IP and time only' 'tag register' 'tag + 2 KiB stack' 'frame pointers' '8 KiB stack'; do
+for row in 'dormant agent' 'agent only' 'IP and time only' 'tag register' 'tag + 2 KiB stack' 'frame pointers' '8 KiB stack' \
+	"run's defaults" "attach's defaults"; do
 	nr=$(grep -cE "^  ${row/+/[+]} +[-+][0-9]+.* %" "$dir/table")
 	[ "$nr" = 2 ] || fail "expected a row '$row' for each of two rates, got $nr: $(cat "$dir/table")"
 done
@@ -44,7 +45,7 @@ def check(j):
     expect("the keys", {"schema", "command", "rounds", "event", "run_phase", "bare", "rows", "notices"} <= set(j))
     expect("a run phase", j["run_phase"] is True)
     rows = {r["capture"]: r for r in j["rows"]}
-    expect("seven ways", list(rows) == ["dormant", "agent", "ip", "tag", "stack-2k", "frame-pointers", "stack-8k"])
+    expect("all ways", list(rows) == ["dormant", "agent", "ip", "tag", "stack-2k", "frame-pointers", "stack-8k", "run", "attach"])
     for name, r in rows.items():
         for key in ("added_wall", "added_cpu", "recorder_cpu", "outside_s"):
             expect(f"{name}: {key} is a number", isinstance(r[key]["median"], float))
@@ -89,7 +90,7 @@ for path in (f"{directory}/o.svg", f"{directory}/overhead.svg"):
     for wanted in ("run-time overhead", "samples per second and CPU", "dormant agent", "tag register", "8 KiB stack"):
         expect(f"{path} says '{wanted}'", wanted in texts)
     lines = [p for p in root.iter(ns + "path") if p.get("class", "").startswith("line ")]
-    expect(f"{path}: a line and a legend for each way", len(lines) == 14)
+    expect(f"{path}: a line and a legend for each way", len(lines) == 18)
     expect(f"{path} loads nothing", not any(a.endswith("href") for e in root.iter() for a in e.attrib))
 sys.exit(not ok)
 PYTHON

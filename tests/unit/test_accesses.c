@@ -69,6 +69,28 @@ static void walks_leaps_and_strides_are_told_apart(void **state)
 	accesses_fini(&s);
 }
 
+/* Of each page, each third, each sixteenth (which the kernel maps at once). */
+static void pages_that_are_left_out_are_a_stride(void **state)
+{
+	static struct model of_faults = { .memory = list, .nr_memory = 4, .nr_events = 1 };
+
+	(void)state;
+	for (uint64_t period = 1; period <= 11; period += 10) {
+		of_faults.event[0] = (struct model_event){ .name = (char[]){ "page-faults" }, .period = period };
+		for (uint64_t i = 0; i < 100; i++) {
+			add(3 * i, told[COLUMN].address + i * 4096 + i % 7 * 8, 1, COLUMN, 1);
+			add(3 * i + 1, told[TABLE].address + i * 3 * 4096 + i % 5 * 8, 2, TABLE, 1);
+			add(3 * i + 2, told[HEAP].address + i * 16 * 4096, 3, HEAP, 1);
+		}
+		assert_int_equal(accesses_settle(&s, &of_faults), 0);
+		assert_int_equal(count(1, ACCESS_SEQUENTIAL), 100);
+		assert_int_equal(count(2, period == 1 ? ACCESS_STRIDED : ACCESS_SEQUENTIAL), 100);
+		assert_int_equal(count(3, ACCESS_SEQUENTIAL), 100);
+		assert_int_equal(stride_of(2), period == 1 ? 3 * 4096 : 0);
+		accesses_fini(&s);
+	}
+}
+
 static void a_scan_that_starts_anew_is_no_leap(void **state)
 {
 	(void)state;
@@ -147,6 +169,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(walks_leaps_and_strides_are_told_apart),
 		cmocka_unit_test(a_scan_that_starts_anew_is_no_leap),
+		cmocka_unit_test(pages_that_are_left_out_are_a_stride),
 		cmocka_unit_test(memory_that_nobody_named_is_a_region_for_each_lump),
 		cmocka_unit_test(of_very_many_an_even_part_is_kept),
 	};
