@@ -619,6 +619,46 @@ static void random_damage_is_survived(void **unused)
 	assert_int_equal(walk(root), POSTGRES_OK);
 }
 
+static void random_damage_of_conditions_is_survived(void **unused)
+{
+	static const uint32_t array[] = { 32 << 2, 1, 0, 23, 2, 1, 1, 2 };
+	static struct postgres_catalog catalog;
+	uint64_t scan = new_node(POSTGRES_SEQ_SCAN, 1), loop = new_node(POSTGRES_NESTED_LOOP, 0), some[3], parameter, at = take(64);
+	uint64_t not = new_tagged(l->tag_boolean);
+	struct postgres_query q;
+
+	(void)unused;
+	set_tables();
+	set_cache(&catalog);
+	put(at, 0, array, sizeof(array));
+	parameter = new_tagged(l->tag_parameter);
+	put4(parameter, l->parameter_kind, 1);
+	put8(loop, l->node_right, scan);
+	some[0] = new_tagged(l->tag_loop_parameter);
+	put8(some[0], l->loop_parameter_value, new_variable(1, 2));
+	put8(plan_of(loop), l->loop_parameters, new_list(some, 1));
+	some[0] = new_operation(4243, parameter, new_constant(25, new_text_value("text")));
+	some[1] = new_operation(96, new_variable(1, 1), new_constant(1007, at));
+	some[2] = not;
+	put8(not, l->boolean_arguments, new_list(some, 2));
+	put8(plan_of(scan), l->plan_filter, new_list(some, 3));
+	q = query(loop);
+	postgres_plan_walk(&reader, &q, visit_detail, &q);
+	*strstr(detail_text, "cost=") = 0;
+	assert_string_equal(detail_text, "Filter: ((t.\"B b\" @@ 'text') AND (a = '{1,2}') AND "
+					 "((t.\"B b\" @@ 'text') AND (a = '{1,2}'))); ");
+	for (int i = 0; i < 50000; i++) {
+		unsigned char *byte = memory + next_random() % used, old = *byte;
+
+		*byte = (unsigned char)next_random();
+		memset(&catalog, 0, i % 64 ? 0 : sizeof(catalog));
+		postgres_catalog_begin(&catalog, 1);
+		postgres_plan_walk(&reader, &q, visit_detail, &q);
+		assert_true(strlen(detail_text) < POSTGRES_DETAIL_BYTES);
+		*byte = old;
+	}
+}
+
 static void a_text_is_its_own_part_and_cut(void **unused)
 {
 	static char long_text[70000];
@@ -803,6 +843,7 @@ int main(void)
 		cmocka_unit_test_setup(what_is_no_node_is_refused, setup),
 		cmocka_unit_test_setup(what_is_no_query_is_refused, setup),
 		cmocka_unit_test_setup(random_damage_is_survived, setup),
+		cmocka_unit_test_setup(random_damage_of_conditions_is_survived, setup),
 		cmocka_unit_test_setup(a_text_is_its_own_part_and_cut, setup),
 		cmocka_unit_test_setup(a_workers_query_has_its_leaders_number, setup),
 		cmocka_unit_test_setup(functions_of_a_scan_are_found_in_its_code, setup),
