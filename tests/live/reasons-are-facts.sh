@@ -17,6 +17,7 @@ declare -A says=(
 	[few_events]='No samples: page-faults was counted [0-9]* times, and a sample is taken every 1000000'
 	[killed]='No samples: the trace has no end|incomplete|the recorder was killed'
 	[filter]='No samples: none of the [0-9]* recorded samples passes the filter'
+	[seccomp]='perf events unavailable \(not permitted: a seccomp filter is in force'
 	[user_only]='kernel samples unavailable \(not permitted'
 	[static]='agent unavailable in [^ ]* \(statically linked\)'
 	[no_preload]='agent unavailable in [^ ]* \(--no-preload\)'
@@ -138,13 +139,15 @@ plant_as_nobody unreadable -- "$dir/unreadable"
 plant_as_nobody child -- sh -c "$dir/capabilities; true"
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ] || plant_as_nobody user_only -- "$dir/busy"
 for name in setuid unreadable ${says[capabilities]:+capabilities}; do
-	as_nobody "$dir/bin/tailor" doctor --json "$dir/$name" 2>&1 | tr '\n' ' ' | grep -q 'the kernel ends its counters when it is executed' ||
+	as_nobody "$dir/bin/tailor" doctor --json "$dir/$name" 2>&1 | grep -q 'the kernel ends its counters when it is executed' ||
 		fail "doctor $name: expected that the kernel ends its counters"
 done
 plant slept -r 1 -- "$dir/busy" 1.1 sleep
 plant short -r 1 -- "$dir/busy" 0.001
 plant few_events -e page-faults@1000000 -- "$dir/busy"
 report filter "$dir/nothing.tlr" --from 100000
+"$B/hosts/forbid" "$B/tailor" run -q -o "$dir/seccomp.tlr" -- "$dir/busy" >"$dir/out" 2>&1
+report seccomp "$dir/seccomp.tlr"
 plant static -- "$dir/static"
 plant no_preload --no-preload -- "$dir/busy"
 plant environment -- env -i "$dir/busy"

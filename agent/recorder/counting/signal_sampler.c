@@ -73,8 +73,8 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 					 "program%s",
 					 error ? ", and perf events are not permitted" : "");
 		if (error) {
-			snprintf(text, sizeof(text), "perf events unavailable (%s: kernel.perf_event_paranoid or seccomp); using a timer "
-				 "in each thread", strerror(error));
+			snprintf(text, sizeof(text), "perf events unavailable (%s); using a timer in each thread",
+				 event_why_not_permitted());
 			c->notice(c->notice_context, NOTICE_FALLBACK, text);
 		}
 		set_timer_event(c);

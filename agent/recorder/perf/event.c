@@ -5,7 +5,9 @@
 #include "agent/recorder/process/proc_file.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -175,6 +177,32 @@ static void lower_rate_to_limit(const struct selection *l, const struct event *e
 	s->rate = limit;
 }
 
+#define SETTING "kernel.perf_event_paranoid"
+#define PARANOID_ALL 2 /* above it a user may open nothing (Debian) */
+
+const char *event_why_not_permitted(void)
+{
+	static char text[160];
+	char seccomp[16] = "", capabilities[32] = "";
+	long long paranoid = 0;
+	bool privileged;
+
+	proc_read_value("/proc/self/status", "CapEff", capabilities, sizeof(capabilities));
+	privileged = strtoull(capabilities, NULL, 16) & (1ull << CAP_PERFMON | 1ull << CAP_SYS_ADMIN);
+	proc_read_value("/proc/self/status", "Seccomp", seccomp, sizeof(seccomp));
+	if (!proc_read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid))
+		snprintf(text, sizeof(text), "not permitted; there is no " SETTING ", so this kernel may have no perf events");
+	else if (!privileged && paranoid > PARANOID_ALL)
+		snprintf(text, sizeof(text), "not permitted: " SETTING " is %lld", paranoid);
+	else if (strcmp(seccomp, "2") == 0)
+		snprintf(text, sizeof(text), "not permitted: a seccomp filter is in force (a container's profile)");
+	else if (!privileged)
+		snprintf(text, sizeof(text), "not permitted: " SETTING " is %lld", paranoid);
+	else
+		snprintf(text, sizeof(text), "not permitted, for an unknown reason: there is the capability, and no seccomp filter");
+	return text;
+}
+
 static const char *text_of_open_error(const struct event_pmu *pmu, int error)
 {
 	switch (error) {
@@ -184,7 +212,7 @@ static const char *text_of_open_error(const struct event_pmu *pmu, int error)
 		return pmu->counters ? "not supported by this processor's PMU" : "no PMU";
 	case EACCES:
 	case EPERM:
-		return "not permitted: kernel.perf_event_paranoid, or the container's seccomp profile";
+		return event_why_not_permitted();
 	case EINVAL:
 		return "rejected by the kernel with this period, stack size or register set";
 	case ENOSYS:

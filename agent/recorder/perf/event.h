@@ -90,6 +90,10 @@ typedef void (*event_notice_fn)(void *context, enum notice_kind kind, const char
 /* Split and check a list; names are looked up later.  0, or -EINVAL with a sentence. */
 int event_parse_list(const char *text, struct event_list *out, struct diag *d);
 
+/* Why the kernel refused perf events with EACCES or EPERM (a filter may say ENOSYS), by what can be read: settings, privileges, filters.
+ * Valid until the next call. */
+const char *event_why_not_permitted(void);
+
 /*
  * For each item of o->name the best that this machine allows and that counts; `auto` may become two.  Returns 0,
  * -EINVAL with a sentence for what does not exist anywhere, or another -errno with a sentence when something cannot be
