@@ -218,7 +218,7 @@ static void adapt_interpreter(void)
 		*word = python.ours;
 	else
 		python.set_evaluate(interpreter, python.ours);
-	ANNOUNCE_ONCE("Python: functions registered through its frame evaluation function (PEP 523)");
+	ANNOUNCE_ONCE("Python: functions registered through its frame evaluation function (PEP 523); a call takes about 15 ns longer");
 }
 
 /*
