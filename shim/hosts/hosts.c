@@ -40,7 +40,6 @@ void hosts_hook_object(const struct object *o)
 
 void hosts_adapt_injected(void)
 {
-	python_adapt_injected();
 	v8_adapt_injected();
 }
 

@@ -17,8 +17,6 @@ void llvm_orc_hook_object(const struct object *o);
 void pcre2_hook_object(const struct object *o);
 void perf_map_hook_object(const struct object *o);
 void python_hook_object(const struct object *o);
-/* As hosts_adapt_injected(). */
-void python_adapt_injected(void);
 /* Mapped memory became executable.  Context: any, also signal. */
 void llvm_orc_retry_hook(void);
 

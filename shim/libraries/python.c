@@ -49,7 +49,6 @@ static struct {
 	long (*as_long)(void *number);
 	void (*fetch_error)(void **type, void **value, void **traceback);
 	void (*restore_error)(void *type, void *value, void *traceback);
-	int (*add_pending_call)(int (*call)(void *), void *argument);
 	const void *code_type;
 } python;
 
@@ -219,7 +218,7 @@ static void adapt_interpreter(void)
 		*word = python.ours;
 	else
 		python.set_evaluate(interpreter, python.ours);
-	ANNOUNCE_ONCE("Python: functions registered through its frame evaluation function (PEP 523)");
+	ANNOUNCE_ONCE("Python: functions registered through its frame evaluation function (PEP 523); a call takes about 15 ns longer");
 }
 
 /*
@@ -258,7 +257,6 @@ static bool find_python_functions(const struct object *o)
 		{ "PyLong_AsLong", NULL, offsetof(__typeof__(python), as_long) },
 		{ "PyErr_Fetch", NULL, offsetof(__typeof__(python), fetch_error) },
 		{ "PyErr_Restore", NULL, offsetof(__typeof__(python), restore_error) },
-		{ "Py_AddPendingCall", NULL, offsetof(__typeof__(python), add_pending_call) },
 		{ "PyCode_Type", NULL, offsetof(__typeof__(python), code_type) },
 	};
 
@@ -335,27 +333,4 @@ void python_hook_object(const struct object *o)
 		if (object_replace_init(o, on_python_library_init, &opened.init))
 			guest_debug("Python: adapter unavailable (its library cannot be waited for)");
 	}
-}
-
-static int find_python_in_object(void *context, const struct object *o)
-{
-	(void)context;
-	return object_find_symbol(o, "_PyEval_EvalFrameDefault") && find_python(o);
-}
-
-static int on_pending_call(void *argument)
-{
-	(void)argument;
-	if (guest_is_on())
-		adapt_interpreter();
-	return 0;
-}
-
-/* At the next instruction where the interpreter takes calls from other threads. */
-void python_adapt_injected(void)
-{
-	if (!python.evaluate)
-		objects_each(find_python_in_object, NULL);
-	if (python.evaluate)
-		python.add_pending_call(on_pending_call, NULL);
 }

@@ -27,13 +27,16 @@ static uint32_t *next_free; /* one for each, behind them */
 bool python_trampolines_start(void)
 {
 	const size_t bytes = (size_t)SLOTS_MAX * SLOT_BYTES;
-	long p = slots ? 0 : sys_mmap(NULL, bytes + SLOTS_MAX * sizeof(*next_free), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	long p;
 
-	if (p > 0) {
-		slots = (unsigned char *)p;
-		next_free = (uint32_t *)(p + (long)bytes);
-	}
-	return slots != NULL;
+	if (slots)
+		return true;
+	p = sys_mmap(NULL, bytes + SLOTS_MAX * sizeof(*next_free), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (p < 0)
+		return false;
+	slots = (unsigned char *)p;
+	next_free = (uint32_t *)(slots + bytes);
+	return true;
 }
 
 static bool write_another_block(void)

@@ -204,6 +204,7 @@ def hosts(build):
                     needs=RUBY + " --rjit -e 'exit RubyVM::RJIT.enabled?'"),
         ]),
         Host("python", "python3", PYTHON + " --version", None, [
+            Channel("adapter", PYTHON + " {jits}/fib.py {s} {r}", named=90, stacks=90, planted=("py::fib:", "py::bif:"), trampolines=True),
             Channel("perf map", PYTHON + " -X perf {jits}/fib.py {s} {r}", named=90, stacks=90, planted=("py::fib:", "py::bif:"),
                     trampolines=True, needs=PYTHON + " -X perf -c 'import sys; sys.exit(sys.version_info < (3, 12))'"),
             Channel("jitdump", PYTHON + " -X perf_jit {jits}/fib.py {s} {r}", named=90, stacks=90, planted=("py::fib:", "py::bif:"),

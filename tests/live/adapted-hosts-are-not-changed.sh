@@ -123,6 +123,7 @@ gcc -shared -fPIC -o ../environ.so ../environ.c || exit 1
 command -v jsc >/dev/null &&
 	check JavaScriptCore: sh -c 'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" exec jsc jsc.js' "$dir/environ.so"
 check PyPy: pypy3 py.py "$see"
+check Python: /usr/bin/python3 py.py "$see"
 erl='io:format("~p ~s", [os:getenv("ERL_FLAGS"), os:cmd("env | grep -v -e LD_PRELOAD -e TAILOR_ -e ^_= | sort; ls")]),'
 machine=$(erl -noshell -eval 'io:format("~s", [os:getenv("BINDIR")]), halt().' 2>/dev/null)/beam.smp
 if nm -D "$machine" 2>/dev/null | grep -q erts_frame_layout
