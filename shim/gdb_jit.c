@@ -13,6 +13,7 @@
 #include "agent/guest/sys.h"
 #include "jitreg/hosts/jit_hosts.h"
 #include "jitreg/jitreg.h"
+#include "jitreg/protocol/log.h"
 #include "shim/beam.h"
 
 #include <elf.h>
@@ -123,13 +124,17 @@ static struct slot *find_free_slot(void)
 }
 
 /* Nothing calls us: the recorder looks at the list from time to time. */
-static void ask_recorder(const struct descriptor *d)
+static int ask_recorder(const struct descriptor *d)
 {
-	char note[sizeof(JIT_LIST_FROM_OUTSIDE) + 16] = JIT_LIST_FROM_OUTSIDE;
+	char digits[16];
+	struct iovec parts[1] = { { digits, sizeof(digits) } };
+	JITREG_BEGIN_(control, r);
 
 	for (int i = 0; i < 16; i++)
-		note[sizeof(JIT_LIST_FROM_OUTSIDE) - 1 + i] = "0123456789abcdef"[(uintptr_t)d >> (60 - 4 * i) & 15];
-	jitreg_control(JITREG_CONTROL_NOTE, note);
+		digits[i] = "0123456789abcdef"[(uintptr_t)d >> (60 - 4 * i) & 15];
+	r.action = LOG_CONTROL_JIT_LIST;
+	r.name_bytes = sizeof(digits);
+	return JITREG_SEND_(JITREG_CONTROL, r, parts);
 }
 
 void gdb_jit_hook_object(const struct object *o)

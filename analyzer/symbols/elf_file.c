@@ -62,6 +62,28 @@ static uint64_t bytes_of_debug_sections(Elf *elf)
 	return sum;
 }
 
+bool elf_texts_end(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		struct section s = { 0 };
+		Elf_Data *data;
+		GElf_Shdr h;
+
+		s.name = gelf_getshdr(scn, &h) ? elf_strptr(elf, names, h.sh_name) : NULL;
+		if (!elf_is_named(&s, ".debug_str") && !elf_is_named(&s, ".debug_line_str") && !elf_is_named(&s, ".debug_info"))
+			continue;
+		data = elf_getdata(scn, NULL);
+		if (data && data->d_buf && data->d_size && ((const char *)data->d_buf)[data->d_size - 1])
+			return false;
+	}
+	return true;
+}
+
 bool elf_file_fits(const struct elf_object *o, Elf *elf)
 {
 	return !o->budget || budget_has_room(o->budget, bytes_of_debug_sections(elf));

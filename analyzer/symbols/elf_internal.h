@@ -103,6 +103,8 @@ size_t elf_functions_up_to(struct elf_object *o, uint64_t address);
 int elf_file_open(const char *path, const char *build_id, Elf **elf);
 /* Does what libdw would read of a file of this machine fit into the budget? */
 bool elf_file_fits(const struct elf_object *o, Elf *elf);
+/* Do the sections that have texts end with a NUL, as libdw has read them?  It looks for none: texts would go on behind them. */
+bool elf_texts_end(Elf *elf);
 /* As well of a file that libdw opens by itself, if there is one: it would wait for a FIFO.  folder: absolute, from the debug file's, or
  * NULL for that. */
 bool elf_path_fits(const struct elf_object *o, const char *folder, const char *name);

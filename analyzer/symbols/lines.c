@@ -64,7 +64,8 @@ static void open_dwarf(struct elf_object *o)
 		if (o->budget && fstat(o->dwarf_fd, &st) == 0)
 			budget_add_file(o->budget, &st);
 		o->dwarf = elf_file_fits(o, o->dwarf_elf) ? dwarf_begin_elf(o->dwarf_elf, DWARF_C_READ, NULL) : NULL;
-		if (o->dwarf && (dwelf_dwarf_gnu_debugaltlink(o->dwarf, &shared, &build_id) <= 0 || elf_path_fits(o, NULL, shared)))
+		if (o->dwarf && elf_texts_end(o->dwarf_elf) &&
+		    (dwelf_dwarf_gnu_debugaltlink(o->dwarf, &shared, &build_id) <= 0 || elf_path_fits(o, NULL, shared)))
 			return;
 		dwarf_end(o->dwarf);
 		o->dwarf = NULL;

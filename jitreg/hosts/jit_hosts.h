@@ -18,9 +18,6 @@
 /* "HOST VERSION is newer than tailor knows: WHAT HELPS", a note of an agent. */
 #define JIT_HOST_IS_NEWER " is newer than tailor knows: "
 
-/* A note of an agent, with the address of a list of the GDB JIT interface behind it, in hexadecimal digits: the recorder reads it. */
-#define JIT_LIST_FROM_OUTSIDE "GDB JIT interface cannot be hooked; its list is read from outside, at 0x"
-
 /* How a recording is made: HEADER of the trace has the text. */
 #define JIT_WAYS(X) \
 	X(RUN, "run") /* also dormant */ \

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* An ELF object from a JIT's memory; the same bytes as a file in parts, and as its own debug file. */
+/* An ELF object from a JIT's memory; the same bytes as a file in parts, as its own debug file, and as a file that has its lines. */
 #include "tests/fuzz/fuzz.h"
 
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/budget.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static void ask(struct elf_object *o)
 {
@@ -29,6 +34,52 @@ static void ask(struct elf_object *o)
 	elf_find_section(o, ".eh_frame", &s);
 	elf_find_section(o, ".debug_frame", &s);
 	elf_offset_to_address(o, 4096, &address);
+}
+
+/* Its build id in hex, as far as one can be seen. */
+static bool find_build_id(const uint8_t *data, size_t size, char hex[41])
+{
+	static const uint8_t note[] = { 4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0 };
+	const uint8_t *found = memmem(data, size, note, sizeof(note));
+
+	if (!found || (size_t)(data + size - found) < sizeof(note) + 20)
+		return false;
+	for (int i = 0; i < 20; i++)
+		snprintf(hex + 2 * i, 3, "%02x", found[sizeof(note) + i]);
+	return true;
+}
+
+/* An object without sections whose lines are in the file. */
+static void ask_with_file(const uint8_t *data, size_t size, struct budget *budget)
+{
+	static int fd = -1;
+	struct elf_object *o;
+	char path[32], hex[41];
+	uint8_t stripped[8192];
+
+	if (!find_build_id(data, size, hex) || size < 64)
+		return;
+	fd = fd < 0 ? memfd_create("fuzz", MFD_CLOEXEC) : fd;
+	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	memcpy(stripped, data, size < sizeof(stripped) ? size : sizeof(stripped));
+	memset(stripped + 40, 0, 8); /* e_shoff */
+	memset(stripped + 60, 0, 4); /* e_shnum, e_shstrndx */
+	if (elf_object_create(size < sizeof(stripped) ? size : sizeof(stripped), budget, &o, NULL))
+		return;
+	elf_object_add_part(o, 0, stripped, size < sizeof(stripped) ? size : sizeof(stripped));
+	if (elf_object_open(o, NULL) == 0) {
+		elf_object_add_lines(o, path, hex);
+		for (uint64_t address = 0x400000; address < 0x401200; address += 16) {
+			struct elf_inline inlined[4];
+			struct elf_line line;
+
+			elf_find_line(o, address, &line);
+			elf_find_inlines(o, address, inlined, 4);
+		}
+	}
+	elf_object_destroy(o);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -58,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		elf_object_destroy(o);
 	}
+	ask_with_file(data, size, &budget);
 	budget_close(&budget);
 	return 0;
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #define INPUT_MAX (4u << 20)
 
@@ -61,10 +63,23 @@ static size_t mutate(uint8_t *data, size_t size)
 	return size;
 }
 
+static double slowest_s;
+
+static void run_input(const uint8_t *data, size_t size)
+{
+	clock_t begin = clock();
+	double took_s;
+
+	LLVMFuzzerTestOneInput(data, size);
+	took_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+	slowest_s = took_s > slowest_s ? took_s : slowest_s;
+}
+
 int main(int argc, char **argv)
 {
 	long rounds = argc > 2 ? atol(argv[2]) : 200, files = 0;
 	static uint8_t seed[INPUT_MAX], data[INPUT_MAX];
+	struct rusage used;
 	struct dirent *e;
 	DIR *d;
 
@@ -85,16 +100,18 @@ int main(int argc, char **argv)
 			return 1;
 		size = fread(seed, 1, sizeof(seed), f);
 		fclose(f);
-		LLVMFuzzerTestOneInput(seed, size);
+		run_input(seed, size);
 		files++;
 		for (long n = 0; n < rounds; n++) {
 			/* each mutation by itself, from its number: --rounds does not change the earlier ones */
 			state = 0x9e3779b97f4a7c15ull * (uint64_t)(n + 1);
 			memcpy(data, seed, size);
-			LLVMFuzzerTestOneInput(data, mutate(data, size));
+			run_input(data, mutate(data, size));
 		}
 	}
 	closedir(d);
-	printf("%ld seeds, %ld inputs\n", files, files * (rounds + 1));
+	getrusage(RUSAGE_SELF, &used);
+	printf("%ld seeds, %ld inputs, at most %.1f s of processor time each and %ld MiB\n", files, files * (rounds + 1), slowest_s,
+	       used.ru_maxrss >> 10);
 	return files ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 #include "agent/recorder/recording/internal.h"
 
 #include "jitreg/base/registers.h"
+#include "jitreg/protocol/log.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static void note_tag_location(struct recording *r, const struct schema_value *v)
  * A sentence of an agent.  That a host is newer than the agent knows is what its user should see: once, whatever the processes, and as
  * text, since it is theirs.
  */
-static void write_agent_note(struct recording *r, uint32_t pid, const struct schema_value *text)
+static void write_agent_note(struct recording *r, const struct schema_value *text)
 {
 	char sentence[NEWER_BYTES];
 	size_t bytes = text->bytes < sizeof(sentence) - 1 ? text->bytes : sizeof(sentence) - 1;
@@ -81,8 +82,6 @@ static void write_agent_note(struct recording *r, uint32_t pid, const struct sch
 		sentence[i] = c >= ' ' && c <= '~' ? c : '?';
 	}
 	sentence[bytes] = 0;
-	if (r->gdb_jit && strncmp(sentence, JIT_LIST_FROM_OUTSIDE, sizeof(JIT_LIST_FROM_OUTSIDE) - 1) == 0)
-		gdb_jit_poll_add_list(r->gdb_jit, (pid_t)pid, strtoull(sentence + sizeof(JIT_LIST_FROM_OUTSIDE) - 1, NULL, 16));
 	for (int i = 0; strstr(sentence, JIT_HOST_IS_NEWER) && i < NEWER_MAX; i++) {
 		if (strcmp(r->newer[i], sentence) == 0)
 			return;
@@ -93,6 +92,23 @@ static void write_agent_note(struct recording *r, uint32_t pid, const struct sch
 		}
 	}
 	recording_write_notice(r, NOTICE_HOST, text->p, text->bytes);
+}
+
+/* A list that an agent cannot hook; digits: its address. */
+static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_value *digits)
+{
+	char text[17] = "", *end;
+	unsigned long long address;
+
+	if (!r->gdb_jit || digits->bytes != sizeof(text) - 1)
+		return;
+	memcpy(text, digits->p, sizeof(text) - 1);
+	address = strtoull(text, &end, 16);
+	if (*end)
+		return;
+	gdb_jit_poll_add_list(r->gdb_jit, (pid_t)pid, address);
+	recording_notice(r, NOTICE_HOST, "GDB JIT interface of process %u cannot be hooked; its list at 0x%llx is read from outside", pid,
+			 address);
 }
 
 void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns,
@@ -106,8 +122,10 @@ void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid,
 		jit_files_unloaded(r->jit_files, pid, values[F(code_unload, address)].u, values[F(code_unload, bytes)].u, time_ns);
 	else if (id == JITREG_TAG)
 		note_tag_location(r, values);
-	if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
-		write_agent_note(r, pid, &values[F(control, name)]);
+	if (id == JITREG_CONTROL && values[F(control, action)].u == LOG_CONTROL_JIT_LIST)
+		add_jit_list(r, pid, &values[F(control, name)]);
+	else if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
+		write_agent_note(r, &values[F(control, name)]);
 	else if (trace_record_values(r->writer, id, time_ns, pid, tid, values, nr) == -E2BIG)
 		recording_count_loss(r, LOSS_LOG_BAD, 0, 0, 1);
 }
