@@ -18,7 +18,7 @@
 
 #define ASSUMED_MAX 64
 
-enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG, KEY_SORT, KEY_ASSUME, KEY_PROCESSOR };
+enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG, KEY_SORT, KEY_PER, KEY_ASSUME, KEY_PROCESSOR };
 
 struct arguments {
 	struct trace_arguments trace;
@@ -26,7 +26,7 @@ struct arguments {
 	const char *path;
 	const struct view *view[VIEWS_SHOWN_MAX];
 	int nr_views;
-	bool each, compare_stack, intervals, hottest;
+	bool each, compare_stack, intervals, hottest, per_process;
 	const char *svg, *sort;
 	const char *assumed[ASSUMED_MAX];
 	bool is_assumed[ASSUMED_MAX];
@@ -40,6 +40,7 @@ static const struct argp_option options[] = {
 	{ "intervals", KEY_INTERVALS, NULL, 0, "show 95 % confidence intervals of shares (with --view)", 0 },
 	{ "hottest", KEY_HOTTEST, NULL, 0, "show the hottest lines of a listing instead of all lines (views ir and asm)", 0 },
 	{ "sort", KEY_SORT, "COLUMN", 0, "sort tables by this column, by its heading or its JSON key (with --view)", 0 },
+	{ "per", KEY_PER, "process", 0, "show components of each process by themselves; else those that are called alike are one row", 0 },
 	{ "processor", KEY_PROCESSOR, "NAME", 0, "processor whose best case `--view cpi` and `stalls` compare with, as llvm-mca names it "
 	  "(skylake, znver3); none: do not call llvm-mca (llvm-mca's default)", 0 },
 	{ "assume", KEY_ASSUME, "ARC=N", 0, "what counts leave open: CALLER.SITE->CALLEE=N (see --view calls) or FUNCTION:BLOCK->BLOCK=N; "
@@ -76,6 +77,11 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_SORT:
 		a->sort = arg;
+		break;
+	case KEY_PER:
+		if (strcmp(arg, "process") != 0)
+			argp_error(state, "--per must be process, not '%s'", arg);
+		a->per_process = true;
 		break;
 	case KEY_PROCESSOR:
 		a->processor = arg;
@@ -144,6 +150,7 @@ static void ask_views_or_report(void *context, struct report *r)
 	if (!a->arguments->nr_views && !a->arguments->each)
 		default_report_ask(&a->report, r, a->arguments->page.form == PAGE_JSON);
 	r->hottest = a->arguments->hottest;
+	r->per_process = a->arguments->per_process;
 	r->assumed = a->arguments->assumed;
 	r->is_assumed = a->arguments->is_assumed;
 	r->nr_assumed = a->arguments->nr_assumed;
@@ -200,7 +207,6 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	if (page_init(&page, stdout, PAGE_TEXT))
 		return CMD_FAILED;
 	page.top = args->page.top;
-	page.columns = 80;
 	default_report_text(&a->report, r, &page);
 	return page_end(&page) ? CMD_FAILED : CMD_DONE;
 }

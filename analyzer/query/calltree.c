@@ -243,12 +243,12 @@ bool totals_make(const struct report *r, const struct report_group *g, struct to
 		uint32_t node = report_value(g, i, 0);
 
 		for (; node && node < r->a->stacks.nr; node = r->a->stacks.node[node].caller) {
-			uint32_t value = attribution_of_frame(r->a, node, column);
+			uint32_t value = report_same_value(r, column, attribution_of_frame(r->a, node, column));
 
 			if (value)
 				add_once(t, seen, value, i, &g->g.sum[i]);
 		}
-		add_once(t, seen, report_value(g, i, 1), i, &g->g.sum[i]);
+		add_once(t, seen, report_same_value(r, column, report_value(g, i, 1)), i, &g->g.sum[i]);
 		if (!report_spend(r, 1 + r->a->stacks.node[report_value(g, i, 0)].depth / 8u))
 			break;
 	}

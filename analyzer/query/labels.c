@@ -128,6 +128,54 @@ static bool label_one_name(struct labels *l, const struct model *m, const uint32
 	return ok;
 }
 
+struct calling {
+	const struct dictionary *d;
+	const struct labels *l;
+};
+
+static const char *called(const struct calling *s, uint32_t component)
+{
+	return s->l->label[component] ? s->l->label[component] : s->d->component[component].name;
+}
+
+static int compare_labels(const void *a, const void *b, void *context)
+{
+	const struct calling *s = context;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+	if (s->d->component[i].level != s->d->component[j].level)
+		return s->d->component[i].level < s->d->component[j].level ? -1 : 1;
+	return strcmp(called(s, i), called(s, j));
+}
+
+static int compare_labels_then_places(const void *a, const void *b, void *context)
+{
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	int differ = compare_labels(a, b, context);
+
+	return differ ? differ : i < j ? -1 : i > j;
+}
+
+/* order: nr components that have names. */
+static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *order, uint32_t nr)
+{
+	struct calling s = { d, l };
+	bool several = false;
+
+	for (uint32_t i = 1; i < nr; i++)
+		several |= d->component[order[i]].process != d->component[order[0]].process;
+	if (!several)
+		return true;
+	l->same = malloc(((size_t)l->nr + 1) * sizeof(*l->same));
+	for (uint32_t i = 0; l->same && i < l->nr; i++)
+		l->same[i] = i;
+	qsort_r(order, nr, sizeof(*order), compare_labels_then_places, &s);
+	for (uint32_t i = 1; l->same && i < nr; i++)
+		if (!compare_labels(&order[i - 1], &order[i], &s))
+			l->same[order[i]] = l->same[order[i - 1]];
+	return l->same != NULL;
+}
+
 bool labels_make(const struct model *m, struct labels *l)
 {
 	const struct dictionary *d = &m->dictionary;
@@ -135,7 +183,7 @@ bool labels_make(const struct model *m, struct labels *l)
 	uint32_t *order = malloc(((size_t)nr + 1) * sizeof(*order)), *place = malloc(((size_t)nr + 1) * sizeof(*place));
 	bool ok;
 
-	*l = (struct labels){ calloc((size_t)nr + 1, sizeof(*l->label)), calloc((size_t)nr + 1, sizeof(*l->number)), nr };
+	*l = (struct labels){ calloc((size_t)nr + 1, sizeof(*l->label)), calloc((size_t)nr + 1, sizeof(*l->number)), NULL, nr };
 	ok = l->label && l->number && order && place;
 	if (ok)
 		find_places(m, place);
@@ -150,6 +198,8 @@ bool labels_make(const struct model *m, struct labels *l)
 		if (end - i > 1)
 			ok = label_one_name(l, m, order + i, end - i);
 	}
+	if (ok && nr_named)
+		ok = find_same(l, d, order, nr_named);
 	free(order);
 	free(place);
 	return ok;
@@ -161,6 +211,7 @@ void labels_fini(struct labels *l)
 		free(l->label[i]);
 	free(l->label);
 	free(l->number);
+	free(l->same);
 	*l = (struct labels){ 0 };
 }
 

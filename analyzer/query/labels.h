@@ -13,6 +13,7 @@
 struct labels {
 	char **label; /* by component; NULL: its name is enough */
 	uint32_t *number; /* from 1, among those of its name; 0: it is the only one */
+	uint32_t *same; /* the first one of its level, of any process, that is called alike; NULL: one process alone has components */
 	uint32_t nr;
 };
 

@@ -316,6 +316,13 @@ const char *report_component_name(const struct report *r, uint32_t component, ch
 	return label ? label : report_component_own_name(r, component, spare);
 }
 
+uint32_t report_same_value(const struct report *r, enum table_column column, uint32_t value)
+{
+	bool merges = column >= TABLE_LEVEL_0 && !r->per_process && r->labels.same && value < r->labels.nr;
+
+	return merges ? r->labels.same[value] : value;
+}
+
 const char *report_component_own_name(const struct report *r, uint32_t component, char *spare)
 {
 	const struct component *c = &r->model->dictionary.component[component];

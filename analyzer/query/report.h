@@ -58,6 +58,7 @@ struct report {
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
 	double samples;		    /* number of samples that pass the filter */
 	struct labels labels;	    /* of components; none: names */
+	bool per_process; /* components of several processes that are called alike stay apart */
 	bool has_run;		    /* there are run marks */
 	uint32_t event;		    /* the one that groups are of */
 	struct report_group *group[REPORT_GROUPS_MAX];
@@ -106,6 +107,8 @@ const char *report_level_name(const struct report *r, uint32_t level);
 /* What tells a component from others of its level (labels.h), "component 17" without a name, "(unattributed)" for COMPONENT_NONE; spare has
  * room for 32. */
 const char *report_component_name(const struct report *r, uint32_t component, char *spare);
+/* The one that stands for a value of a column, where processes have components that are called alike; else the value. */
+uint32_t report_same_value(const struct report *r, enum table_column column, uint32_t value);
 /* Likewise its name alone: beside its detail, and where it is compared with names of another trace. */
 const char *report_component_own_name(const struct report *r, uint32_t component, char *spare);
 

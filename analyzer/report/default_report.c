@@ -13,6 +13,13 @@ static void ask_report_sums(struct report_sums *s, struct report *r, unsigned fl
 	s->reason = report_add_group(r, flags, TABLE_REASON, -1);
 }
 
+static struct report_group *ask_level_totals(struct report *r, enum host_level level)
+{
+	uint32_t i = r->model->host_level[level];
+
+	return i == LEVELS_MAX ? NULL : totals_ask(r, REPORT_RUN, TABLE_LEVEL_0 + i);
+}
+
 void default_report_ask(struct default_report *d, struct report *r, bool for_programs)
 {
 	*d = (struct default_report){ .plan_level = report_find_level(r, NULL), .has_run = r->has_run };
@@ -27,6 +34,10 @@ void default_report_ask(struct default_report *d, struct report *r, bool for_pro
 	if (for_programs || d->plan_level == LEVELS_MAX) {
 		d->function_total = totals_ask(r, 0, TABLE_FUNCTION);
 		d->line_total = totals_ask(r, 0, TABLE_LINE);
+	}
+	if (!for_programs && r->model->has_host_levels && d->plan_level == LEVELS_MAX) {
+		d->own_total = ask_level_totals(r, HOST_LEVEL_FUNCTION);
+		d->module_total = ask_level_totals(r, HOST_LEVEL_MODULE);
 	}
 	if (!for_programs) {
 		d->mode = report_add_group(r, REPORT_RUN, TABLE_MODE, -1);

@@ -19,6 +19,7 @@ struct report_sums {
 struct default_report {
 	struct report_group *event, *function, *line, *image;
 	struct report_group *function_total, *line_total; /* totals_ask(): for people where no level is a plan */
+	struct report_group *own_total, *module_total; /* likewise of functions and modules of a host's language; of the run phase */
 	struct report_group *mode, *run_function; /* only for people; of the run phase */
 	struct report_group *by_query; /* likewise: plan_queries_ask() */
 	struct report_group *phase, *thread; /* only for programs */

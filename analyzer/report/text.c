@@ -2,6 +2,8 @@
 /* The report for people, on a screen and a half: the verdict, what was recorded, the plan, the five most useful tables of this trace,
  * recorder warnings, and which views hold more. */
 #include "analyzer/check/check.h"
+#include "analyzer/report/composition.h"
+#include "analyzer/report/programs.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/report/verdict.h"
 
@@ -17,7 +19,6 @@
 #define ROWS 5	       /* of a table, where --top does not say; */
 #define ROWS_BELOW 4   /* of a table below a long plan */
 #define PLAN_LONG 8    /* operators */
-#define CALLERS_FROM 0.1 /* share of samples in what generated code calls that makes it worth a table */
 #define LINES_FROM 0.25 /* share of samples on lines of the host's text (IR, query) that makes these lines worth a table */
 
 /* ------------------------------------------------------------------------------------------------------------- header */
@@ -93,7 +94,8 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	char text[1536], kernel[256];
 	int n;
 
-	page_text(p, "\ncommand   ", LABEL, "%s", page_cut(p, m->command ? m->command : "(unknown)", 70, text, sizeof(text)));
+	page_text(p, "\ncommand   ", LABEL, "%s",
+		  page_cut(p, m->command ? m->command : "(unknown)", p->columns - LABEL, text, sizeof(text)));
 	page_text(p, "machine   ", LABEL, "%s%s%u CPUs, Linux %s", page_cut(p, m->host_name, 24, text, sizeof(text)),
 		  m->host_name && *m->host_name ? ", " : "", m->nr_cpus,
 		  page_cut(p, m->kernel, 24, kernel, sizeof(kernel)));
@@ -204,39 +206,47 @@ static void show_tables_of_code(const struct default_report *d, struct report *r
 	show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
 }
 
-/*
- * Does generated code mostly call the host?  The trampolines that an interpreter makes for a profiler, one for each function of its
- * language, do nothing else (Python): its functions have their time in what they call, and none of their own.
- */
-static bool generated_code_mostly_calls(const struct default_report *d, const struct report *r)
-{
-	double stack = report_measure(r, report_find_sum(d->in_run.method, METHOD_STACK));
+#define OWN_ROWS 10 /* of the functions that the reader wrote, where --top does not say */
+#define PROGRAMS_FROM 4 /* processes with samples: of so many, programs are shown */
 
-	return stack > CALLERS_FROM * report_measure(r, &d->in_run.method->g.total) &&
-	       stack > report_measure(r, report_find_sum(d->in_run.method, METHOD_IP));
+/* Functions of the language that the host runs, with their files and lines. */
+static void show_own_functions(const struct default_report *d, struct report *r, const char *language, struct page *p)
+{
+	uint32_t level = r->model->host_level[HOST_LEVEL_FUNCTION];
+	char heading[96];
+	int top = p->top;
+
+	snprintf(heading, sizeof(heading), "%s%sunctions%s", language, *language ? " f" : "F", d->has_run ? ", in the run phase" : "");
+	p->top = p->top == ROWS ? OWN_ROWS : p->top;
+	places_show_brief(r, d->in_run.level[level], d->own_total, level, heading, p);
+	p->top = top;
 }
 
-/* Of one that did not: functions and lines, and modules where it generated code. */
-static void show_tables_without_levels(const struct default_report *d, struct report *r, struct page *p)
+/* Of a host that declared none: functions of its language where it generated code, modules, functions, lines, programs or images. */
+static void show_tables_without_levels(const struct default_report *d, struct report *r, const char *language, struct page *p)
 {
 	const uint32_t *level = r->model->host_level;
-	bool callers = level[HOST_LEVEL_FUNCTION] != LEVELS_MAX && generated_code_mostly_calls(d, r);
+	uint32_t function = level[HOST_LEVEL_FUNCTION], line = level[HOST_LEVEL_LINE], module = level[HOST_LEVEL_MODULE];
+	bool own = function != LEVELS_MAX && share_with_component(r, d->in_run.level[function]) > 0;
+	int top = p->top;
 
-	if (callers)
-		callers_show_brief(r, d->in_run.level[level[HOST_LEVEL_FUNCTION]], NULL, level[HOST_LEVEL_FUNCTION], d->has_run, p);
-	show_brief_of_all_samples(d, r, d->function, d->function_total, &brief_functions, p);
-	if (level[HOST_LEVEL_LINE] != LEVELS_MAX && share_with_component(r, d->in_run.level[level[HOST_LEVEL_LINE]]) > 0)
-		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_LINE]], NULL, level[HOST_LEVEL_LINE], d->has_run, p);
+	if (own)
+		show_own_functions(d, r, language, p);
+	if (module != LEVELS_MAX)
+		components_show_brief(r, d->in_run.level[module], d->module_total, module, d->has_run, p);
+	if (count_sampled_values(d->all.process) >= PROGRAMS_FROM)
+		programs_show_brief(r, d->all.process, p);
+	p->top = !own && p->top == ROWS ? OWN_ROWS : p->top;
+	show_brief_of_all_samples(d, r, d->function, own ? NULL : d->function_total, &brief_functions, p);
+	p->top = top;
+	if (line != LEVELS_MAX && share_with_component(r, d->in_run.level[line]) > 0)
+		components_show_brief(r, d->in_run.level[line], NULL, line, d->has_run, p);
 	else if (group_has_samples(d->line, brief_lines.first))
-		show_brief_of_all_samples(d, r, d->line, d->line_total, &brief_lines, p);
-	if (level[HOST_LEVEL_MODULE] != LEVELS_MAX && !callers)
-		components_show_brief(r, d->in_run.level[level[HOST_LEVEL_MODULE]], NULL, level[HOST_LEVEL_MODULE], d->has_run, p);
+		show_brief_of_all_samples(d, r, d->line, NULL, &brief_lines, p);
 	if (count_sampled_values(d->all.process) > 1)
 		show_brief_of_all_samples(d, r, d->all.process, NULL, &brief_processes, p);
 	else
 		show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
-	if (r->model->dictionary.nr_components > 1)
-		attribution_show_brief(r, d->in_run.method, d->in_run.reason, d->has_run, p);
 }
 
 /* The plan, and why samples are on no line of it that have a component: the attribution methods' table has all other reasons. */
@@ -263,11 +273,16 @@ static void show_first_notices(const struct model *m, struct page *p)
 
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)
 {
+	struct composition of = { .language = "" };
 	struct verdict v;
 	uint32_t nr = 0;
 
 	verdict_gather(d, r, p, &v);
 	show_first_notices(r->model, p);
+	if (v.samples > 0 && d->plan_level == LEVELS_MAX && (!r->model->dictionary.nr_levels || r->model->has_host_levels)) {
+		composition_make(r, d->function_total, d->function, &of);
+		v.composition = &of;
+	}
 	verdict_print(&v, p);
 	show_header(d, r, p);
 	if (v.samples > 0) {
@@ -280,7 +295,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 		else if (d->plan_level != LEVELS_MAX || (r->model->dictionary.nr_levels && !r->model->has_host_levels))
 			show_tables_with_levels(d, r, p);
 		else
-			show_tables_without_levels(d, r, p);
+			show_tables_without_levels(d, r, of.language, p);
 	}
 	check_show_brief(r, (const struct report_group *const *)d->in_run.level, p);
 	warnings_show_brief(r, WARNINGS_SHOWN, v.fallback, p);

@@ -431,6 +431,8 @@ static void print_unattributed_share(const struct verdict *v, struct page *p)
 			most = i;
 	if (!v->has_components || none < WORTH || !most)
 		return;
+	if (v->composition && (most == REASON_HOST || most == REASON_COMPILER || most == REASON_COLLECTOR))
+		return; /* said there */
 	append_to_sentence(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", grid_percent(none),
 			   v->reason[most] < none - 1e-9 ? "mainly" : "all", reason_names[most], reason_sentences[most]);
 	if (most == REASON_TRUNCATED && v->stack_bytes && v->stack_bytes < STACK_MAX)
@@ -503,12 +505,16 @@ void verdict_print(const struct verdict *v, struct page *p)
 	if (v->samples > 0) {
 		if (v->unnamed >= UNNAMED_FIRST)
 			print_unnamed_code(v, p);
+		if (v->composition)
+			composition_print(v->composition, p);
 		print_largest_parts(v, p);
 		if (v->outside) {
 			print_all_outside_run(v, p);
 		} else {
-			print_time_split(v, p);
-			print_attributed_share(v, p);
+			if (!v->composition || v->has_run)
+				print_time_split(v, p);
+			if (!v->composition || v->in_run < FEW || !v->has_components)
+				print_attributed_share(v, p);
 			print_unattributed_share(v, p);
 			if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
 				print_unnamed_code(v, p);

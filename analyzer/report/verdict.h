@@ -7,6 +7,7 @@
 #define TAILOR_VERDICT_H
 
 #include "analyzer/query/without_debug.h"
+#include "analyzer/report/composition.h"
 #include "analyzer/report/default_report.h"
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -24,6 +25,7 @@ struct verdict {
 	double recording_s;	/* how long the recording was */
 	bool has_run;		/* shares are of the run phase */
 	bool outside;		/* there is one, without samples */
+	const struct composition *composition; /* what the time went into, where there is no plan; else NULL */
 	const char *event;	/* what shares are of, where that is not time; else "" */
 	struct verdict_part part[VERDICT_PARTS]; /* operators, or functions where there is no plan: the largest first */
 	int nr_parts;

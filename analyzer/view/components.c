@@ -40,21 +40,38 @@ static void write_parent_names(const struct report *r, uint32_t component, char 
 	}
 }
 
+/* Is what tells it from others of its name what it is a part of, which is said behind it? */
+static bool label_is_of_parent(const struct report *r, uint32_t component)
+{
+	const struct component *c = &r->model->dictionary.component[component];
+	char spare[32], own_spare[32], parent[32];
+	const char *label = report_component_name(r, component, spare), *own = report_component_own_name(r, component, own_spare);
+	const char *of = c->nr_links ? report_component_own_name(r, c->links[0].upper, parent) : "";
+
+	label += strlen(own);
+	return *of && strncmp(label, " (", 2) == 0 && strncmp(label + 2, of, strlen(of)) == 0 && strcmp(label + 2 + strlen(of), ")") == 0;
+}
+
 static void write_component_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
 	const struct component *c = &r->model->dictionary.component[i];
 	uint32_t nr = 0, shown = 0;
 	char spare[32], name[512];
-	size_t at;
+	int room = BRIEF_COLUMNS(p);
+	size_t at = 0;
 
 	for (uint32_t n = 0; n < c->nr_links; n++)
 		nr += !c->links[n].same;
-	page_cut_name(p, report_component_name(r, i, spare), nr > 1 ? 18 : nr ? 34 : 60, name, sizeof(name));
-	at = (size_t)snprintf(text, bytes, "%s", name);
+	if (r->per_process)
+		at = (size_t)snprintf(text, bytes, "%u ", r->model->numbered[c->process]->pid);
+	page_cut_name(p, nr && label_is_of_parent(r, i) ? c->name : report_component_name(r, i, spare),
+		      nr > 1 ? room * 3 / 10 : nr ? room * 17 / 30 : room, name, sizeof(name));
+	at += (size_t)snprintf(text + at, bytes - at, "%s", name);
 	for (uint32_t n = 0; n < c->nr_links && shown < 2 && at < bytes; n++) {
 		if (c->links[n].same)
 			continue;
-		page_cut_name(p, report_component_name(r, c->links[n].upper, spare), shown ? 20 : nr > 1 ? 16 : 22, name, sizeof(name));
+		page_cut_name(p, report_component_name(r, c->links[n].upper, spare),
+			      shown ? room / 3 : nr > 1 ? room * 4 / 15 : room * 11 / 30, name, sizeof(name));
 		at += (size_t)snprintf(text + at, bytes - at, "%s%s", shown ? ", " : p->utf8 ? " → " : " -> ", name);
 		shown++;
 	}
@@ -71,12 +88,26 @@ void components_show_brief(struct report *r, const struct report_group *group, c
 	view_show_brief(r, group, totals, &b, p);
 }
 
-void callers_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
-			bool in_run, struct page *p)
+/* A function of a host's language: its detail is where it begins. */
+static void write_place_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
-	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = write_component_brief };
+	const struct component *c = &r->model->dictionary.component[i];
+	const char *place = c->detail && *c->detail ? c->detail : "";
+	char spare[32], name[512], cut[256];
 
-	b.heading = in_run ? "Generated functions, with what they call, in the run phase" : "Generated functions, with what they call";
+	if (!*place) {
+		write_component_brief(r, p, i, text, bytes);
+		return;
+	}
+	page_cut_name(p, report_component_own_name(r, i, spare), 34, name, sizeof(name));
+	snprintf(text, bytes, "%s  %s", name, page_cut_name(p, place, BRIEF_COLUMNS(p) - 2 - page_width(p, name), cut, sizeof(cut)));
+}
+
+void places_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
+		       const char *heading, struct page *p)
+{
+	struct view_brief b = { .heading = heading, .column = TABLE_LEVEL_0 + level, .first = 1, .put = write_place_brief };
+
 	view_show_brief(r, group, totals, &b, p);
 }
 
@@ -93,14 +124,18 @@ static void show_level(struct report *r, const struct report_group *group, const
 		struct sum_columns sums = sum_columns_add(g, r, &s);
 		struct frequency_columns counts = frequency_columns_add(g, r, true);
 		int id = grid_column(g, "id", "", CELL_HEX, GRID_HIDDEN, 0);
-		int name = grid_column(g, "name", report_level_name(r, level), CELL_TEXT, 0, 0), above = -1;
+		int name = grid_column(g, "name", report_level_name(r, level), CELL_TEXT, 0, 0), above = -1, process = -1;
 
 		for (uint32_t i = 1; i < d->nr_components && above < 0; i++)
 			if (d->component[i].level == level && d->component[i].nr_links)
 				above = grid_column(g, "parents", "parents", CELL_TEXT, 0, 0);
+		if (r->per_process)
+			process = grid_column(g, "process", "process", CELL_COUNT, 0, 0);
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			grid_row(g);
 			sum_columns_set(g, &sums, r, &s, s.order[i]);
+			if (process >= 0 && s.order[i])
+				grid_set(g, process, r->model->numbered[d->component[s.order[i]].process]->pid);
 			frequency_columns_set(g, &counts, s.order[i], &s.sum[r->event][s.order[i]]);
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
 			if (s.order[i])

@@ -550,7 +550,7 @@ struct brief {
 	int share, samples, kernel, estimate, rows, name;
 };
 
-static void brief_columns(struct brief *b, const struct report *r, const struct plan *plan, double all)
+static void brief_columns(struct brief *b, const struct report *r, const struct plan *plan, double all, const struct page *p)
 {
 	const bool rows = plan->process || has_counter(r, &plan->tree, "rows"); /* else names have their room */
 
@@ -568,7 +568,7 @@ static void brief_columns(struct brief *b, const struct report *r, const struct 
 	grid_place(b->g, b->estimate, 0, 10);
 	if (rows)
 		grid_place(b->g, b->rows, 0, 10);
-	grid_place(b->g, b->name, 2, rows ? 29 : 39);
+	grid_place(b->g, b->name, 2, (rows ? 29 : 39) + (p->columns > 60 ? p->columns - 80 : -20));
 	grid_set_total(b->g, b->share, all);
 	grid_show_all_rows(b->g);
 }
@@ -604,7 +604,7 @@ static void show_brief_plan(struct report *r, const struct plan *plan, bool in_r
 					  plan->samples, plan->samples > 1 ? "s" : "", in_run ? " in its run phase" : "") :
 			      grid_create(NULL, "%s: %.1f %% of the time%s", query_label(plan, text), 100 * plan->of_all,
 					  plan->query->query ? " (share: of this query's)" : "");
-	brief_columns(&b, r, plan, all);
+	brief_columns(&b, r, plan, all, p);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		const struct group_sum *sum = sum_of_plan_line(r, plan, i);
 		int64_t n;

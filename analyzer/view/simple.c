@@ -33,7 +33,7 @@ static void functions_write_brief(const struct report *r, const struct page *p, 
 	const struct function *f = &r->a->function[i];
 	char name[512], image[256];
 
-	page_cut_name(p, f->name, 40, name, sizeof(name));
+	page_cut_name(p, f->name, BRIEF_COLUMNS(p) - 20, name, sizeof(name));
 	if (f->symbol)
 		snprintf(text, bytes, "%s  %s", name,
 			 page_cut_name(p, basename(r->a->image[f->image].path), 18, image, sizeof(image)));
@@ -167,7 +167,7 @@ static void lines_write_brief(const struct report *r, const struct page *p, uint
 	char file[512], number[40];
 
 	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit ? "  (generated code)" : "");
-	snprintf(text, bytes, "%s%s", page_cut_name(p, l->file, 60 - (int)strlen(number), file, sizeof(file)), number);
+	snprintf(text, bytes, "%s%s", page_cut_name(p, l->file, BRIEF_COLUMNS(p) - (int)strlen(number), file, sizeof(file)), number);
 }
 
 const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_write_brief, NULL };
@@ -225,7 +225,8 @@ static void processes_write_brief(const struct report *r, const struct page *pag
 	const struct process *p = r->model->numbered[i];
 	char name[512];
 
-	snprintf(text, bytes, "%u %s", p->pid, page_cut_name(page, *p->comm ? p->comm : p->executable, 48, name, sizeof(name)));
+	page_cut_name(page, *p->comm ? p->comm : p->executable, BRIEF_COLUMNS(page) - 12, name, sizeof(name));
+	snprintf(text, bytes, "%u %s", p->pid, name);
 }
 
 const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_write_brief, NULL };
@@ -321,7 +322,7 @@ static void add_attribution_rows(const struct report *r, const struct report_gro
 				snprintf(text, sizeof(text), "%s: %s", reason_names[v], reason_sentences[v]);
 			else
 				snprintf(text, sizeof(text), "%s", method_sentences[v]);
-			page_cut(p, text, BRIEF_COLUMNS - 13, cut, sizeof(cut));
+			page_cut(p, text, BRIEF_COLUMNS(p) - 13, cut, sizeof(cut));
 			snprintf(text, sizeof(text), "%-12s %s", unattributed ? "unattributed" : method_names[v], cut);
 			grid_set_text(g, column[2], text);
 		}
@@ -337,7 +338,7 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 
 	grid_place(g, column[0], 0, 8);
 	grid_place(g, column[1], 0, 10);
-	grid_place(g, column[2], 2, BRIEF_COLUMNS);
+	grid_place(g, column[2], 2, BRIEF_COLUMNS(p));
 	grid_set_total(g, column[0], report_measure(r, &methods->g.total));
 	grid_show_all_rows(g);
 	add_attribution_rows(r, methods, false, g, column, p);

@@ -43,10 +43,6 @@ static int compare_split_sums(const void *a, const void *b, void *context)
 	return i < j ? -1 : i > j;
 }
 
-bool split_make(const struct report *r, const struct report_group *g, struct split *s)
-{
-	return split_make_with_totals(r, g, NULL, s);
-}
 
 static bool value_has_samples(const struct split *s, uint32_t value)
 {
@@ -56,7 +52,8 @@ static bool value_has_samples(const struct split *s, uint32_t value)
 	return total_of_value(s, value)->samples > 0;
 }
 
-bool split_make_with_totals(const struct report *r, const struct report_group *g, const struct report_group *totals, struct split *s)
+static bool make_split(const struct report *r, const struct report_group *g, const struct report_group *totals, bool merge,
+		       struct split *s)
 {
 	memset(s, 0, sizeof(*s));
 	if (!totals_make(r, totals, &s->totals))
@@ -74,11 +71,12 @@ bool split_make_with_totals(const struct report *r, const struct report_group *g
 	if (!s->order)
 		return false;
 	for (uint32_t i = 0; i < g->g.nr; i++) {
-		uint32_t e = g->g.nr_keys > 1 ? report_value(g, i, 1) : r->event;
+		uint32_t e = g->g.nr_keys > 1 ? report_value(g, i, 1) : r->event, value = report_value(g, i, 0);
 
 		if (e >= VIEW_EVENTS_MAX)
 			continue;
-		group_sum_add(&s->sum[e][report_value(g, i, 0)], &g->g.sum[i]);
+		value = merge ? report_same_value(r, g->g.key[0], value) : value;
+		group_sum_add(&s->sum[e][value], &g->g.sum[i]);
 		group_sum_add(&s->total[e], &g->g.sum[i]);
 	}
 	for (uint32_t v = 0; v < s->nr; v++) {
@@ -88,6 +86,16 @@ bool split_make_with_totals(const struct report *r, const struct report_group *g
 	}
 	qsort_r(s->order, s->nr_order, sizeof(*s->order), compare_split_sums, &(struct by_sum){ r, s });
 	return true;
+}
+
+bool split_make(const struct report *r, const struct report_group *g, struct split *s)
+{
+	return make_split(r, g, NULL, false, s);
+}
+
+bool split_make_with_totals(const struct report *r, const struct report_group *g, const struct report_group *totals, struct split *s)
+{
+	return make_split(r, g, totals, true, s);
 }
 
 void split_fini(struct split *s)
@@ -110,6 +118,8 @@ struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const
 		grid_set_total(g, c.total, report_measure(r, &s->total[r->event]));
 	}
 	c.share = grid_column(g, "share", both ? "self" : "share", CELL_SHARE, both ? 0 : GRID_BAR, 0);
+	if (both) /* nothing is more of its own than in all */
+		grid_mark_tree_column(g, c.share);
 	grid_set_total(g, c.share, report_measure(r, &s->total[r->event]));
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
 		c.event[e] = -1;
@@ -216,11 +226,13 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 	grid_place(g, share, 0, totals ? 10 : 8);
 	if (!totals)
 		grid_place(g, samples, 0, 10);
-	grid_place(g, name, 2, BRIEF_COLUMNS);
+	grid_place(g, name, 2, BRIEF_COLUMNS(p));
 	if (split_make_with_totals(r, group, totals, &s)) {
 		grid_set_total(g, share, report_measure(r, &s.total[r->event]));
-		if (totals)
+		if (totals) {
 			grid_set_total(g, total, report_measure(r, &s.total[r->event]));
+			grid_mark_tree_column(g, share);
+		}
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			if (s.order[i] < b->first || (b->is_dull && has_nothing_own(r, &s, s.order[i]) && b->is_dull(r, s.order[i])))
 				continue;

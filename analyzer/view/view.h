@@ -19,7 +19,7 @@ struct view_instance {
 	void *state; /* of report_add_state(), or NULL */
 };
 
-#define BRIEF_COLUMNS 60 /* of a text */
+#define BRIEF_COLUMNS(p) ((p)->columns > 40 ? (p)->columns - 20 : 20) /* of a text */
 
 /* A view's part of the report without --view: a table with a line a value. */
 struct view_brief {
@@ -91,7 +91,8 @@ struct split {
 
 /* false without memory; split_fini() in any case. */
 bool split_make(const struct report *r, const struct report_group *g, struct split *s);
-/* Likewise, with totals (totals_ask()) where these are not NULL: by them values are ordered, also those without samples of their own. */
+/* Likewise, but components that are called alike in several processes are one; with totals (totals_ask()) where these are not NULL: by them
+ * values are ordered, also those without samples of their own. */
 bool split_make_with_totals(const struct report *r, const struct report_group *g, const struct report_group *totals, struct split *s);
 void split_fini(struct split *s);
 
@@ -139,9 +140,9 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 		     struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
 			   bool in_run, struct page *p);
-/* Likewise for the level of generated functions, where these mostly call the host. */
-void callers_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
-			bool in_run, struct page *p);
+/* Likewise functions of a host's language, with the files and lines where they begin. */
+void places_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
+		       const char *heading, struct page *p);
 /* Methods, and the reasons of unattributed samples, as one table. */
 void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
 			    struct page *p);

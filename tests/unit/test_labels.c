@@ -76,8 +76,8 @@ static void details_tell_where_they_differ(void **state)
 	(void)state;
 	assert_string_equal(labels.label[3], "hash join (a3 = b3)");
 	assert_int_equal(count_matches("hash join (a3 = b3)"), 1);
-	assert_int_equal(count_matches("hash join (a3 …)"), 1);
-	assert_int_equal(count_matches("hash join (a3..."), 1);
+	assert_int_equal(count_matches("hash join (a3..."), 2); /* a30, too */
+	assert_int_equal(count_matches("hash join (a3..."), 2); /* a30, too */
 	assert_int_equal(count_matches("hash join (a3"), 0);
 	assert_int_equal(count_matches("hash join (a…"), 10);
 	assert_int_equal(count_matches("hash join"), 10);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/report/composition.h"
+
+#include "jitreg/hosts/jit_hosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAINLY 0.9 /* of the programs' own code: one with less does not give it its name */
+
+/* What hosts of jit_hosts.h run, and what their compilers are called. */
+static const struct language {
+	const char *host, *language, *compiler;
+} languages[] = {
+	{ "Node", "JavaScript", "V8 compiling" },  { "deno", "JavaScript", "V8 compiling" }, { "bun", "JavaScript", "" },
+	{ "JavaScriptCore", "JavaScript", "" },	   { "OpenJDK", "Java", "JVM compiling" },   { "LuaJIT", "Lua", "" },
+	{ "Mono", ".NET code", "Mono compiling" }, { "PHP", "PHP", "" },		     { "Ruby", "Ruby", "" },
+	{ "Erlang", "Erlang", "" },		   { "Guile", "Scheme", "" },		     { "PyPy", "Python", "" },
+};
+
+static const struct language *language_of_path(const char *path)
+{
+	const struct jit_host *host = path && *path ? jit_host_of_object(path) : NULL;
+
+	for (size_t i = 0; host && host->name && i < sizeof(languages) / sizeof(languages[0]); i++)
+		if (strcmp(languages[i].host, host->name) == 0)
+			return &languages[i];
+	return NULL;
+}
+
+/* An executable, or the library that an interpreter's is in. */
+static bool is_program(const struct model *m, const char *path)
+{
+	static const char *const interpreters[] = { "libpython", "libruby", "libperl", "libphp", "libguile", "libluajit", "liblua" };
+
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++)
+		if (strncmp(basename(path), interpreters[i], strlen(interpreters[i])) == 0)
+			return true;
+	for (uint32_t i = 0; i < m->nr_processes; i++)
+		if (m->numbered[i]->executable && strcmp(m->numbered[i]->executable, path) == 0)
+			return true;
+	return false;
+}
+
+/* By its image, each asked once. */
+static unsigned char *parts_of_images(const struct attribution *a)
+{
+	unsigned char *part = malloc((size_t)a->nr_images + 1);
+
+	for (uint32_t i = 0; part && i < a->nr_images; i++)
+		part[i] = *a->image[i].path == '[' ? COMPOSITION_KERNEL : is_program(a->model, a->image[i].path) ? COMPOSITION_PROGRAM :
+			  COMPOSITION_LIBRARIES;
+	return part;
+}
+
+static enum composition_part part_of_function(const struct function *f, const unsigned char *of_image)
+{
+	if (f->jit || f->unknown)
+		return f->unknown ? COMPOSITION_UNREGISTERED : COMPOSITION_LANGUAGE;
+	return f->work == REASON_COMPILER ? COMPOSITION_COMPILER : f->work == REASON_COLLECTOR ? COMPOSITION_COLLECTOR :
+									  (enum composition_part)of_image[f->image];
+}
+
+/* What called it within the host counts where that is a compiler or a collector. */
+static enum composition_part part_of_stack(const struct attribution *a, uint32_t node, uint32_t function, const unsigned char *of_image)
+{
+	enum composition_part part = part_of_function(&a->function[function], of_image);
+
+	for (; part != COMPOSITION_LANGUAGE && node; node = a->stacks.node[node].caller) {
+		const struct function *f = &a->function[a->stacks.node[node].function];
+
+		if (f->jit)
+			break;
+		if (f->work != REASON_NONE)
+			return part_of_function(f, of_image);
+	}
+	return part;
+}
+
+/* The program with most of its own samples gives its name. */
+static void name_parts(const struct report *r, const double *by_image, const unsigned char *of_image, struct composition *c)
+{
+	static const char *const names[NR_COMPOSITION_PARTS] = { "generated code", "JIT compiler", "garbage collector", "programs",
+								 "libraries", "kernel", "unregistered code" };
+	const struct language *language = NULL;
+	const struct attribution *a = r->a;
+	uint32_t most = 0;
+
+	for (int i = 0; i < NR_COMPOSITION_PARTS; i++)
+		snprintf(c->name[i], COMPOSITION_NAME, "%s", names[i]);
+	for (uint32_t i = 0; i < a->nr_images; i++)
+		if (of_image[i] == COMPOSITION_PROGRAM && by_image[i] > by_image[most])
+			most = i;
+	for (uint32_t i = 0; i < r->model->nr_processes && !language; i++)
+		language = language_of_path(r->model->numbered[i]->executable);
+	for (uint32_t i = 0; i < a->nr_images && !language; i++)
+		language = by_image[i] > 0 ? language_of_path(a->image[i].path) : NULL;
+	if (most && by_image[most] > MAINLY * c->share[COMPOSITION_PROGRAM])
+		snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%.40s", basename(a->image[most].path));
+	c->language = language ? language->language : "";
+	if (!language)
+		return;
+	snprintf(c->name[COMPOSITION_LANGUAGE], COMPOSITION_NAME, "%s", language->language);
+	if (*language->compiler)
+		snprintf(c->name[COMPOSITION_COMPILER], COMPOSITION_NAME, "%s", language->compiler);
+}
+
+void composition_make(const struct report *r, const struct report_group *totals, const struct report_group *functions,
+		      struct composition *c)
+{
+	const struct report_group *g = totals ? totals : functions;
+	unsigned char *of_image = parts_of_images(r->a);
+	double *by_image = calloc((size_t)r->a->nr_images + 1, sizeof(*by_image)), all = report_measure(r, &g->g.total);
+
+	*c = (struct composition){ .language = "" };
+	for (uint32_t i = 0; of_image && by_image && all > 0 && i < g->g.nr; i++) {
+		uint32_t function = report_value(g, i, totals ? 1 : 0), node = totals ? report_value(g, i, 0) : 0;
+		double share = report_measure(r, &g->g.sum[i]) / all;
+
+		c->share[part_of_stack(r->a, node, function, of_image)] += share;
+		by_image[r->a->function[function].image] += share;
+	}
+	if (of_image && by_image)
+		name_parts(r, by_image, of_image, c);
+	free(of_image);
+	free(by_image);
+}
+
+static int compare_parts(const void *a, const void *b, void *context)
+{
+	const struct composition *c = context;
+	int i = *(const int *)a, j = *(const int *)b;
+
+	return c->share[i] < c->share[j] ? 1 : c->share[i] > c->share[j] ? -1 : i - j;
+}
+
+void composition_print(const struct composition *c, struct page *p)
+{
+	int order[NR_COMPOSITION_PARTS];
+	char text[512];
+	size_t at = 0;
+
+	for (int i = 0; i < NR_COMPOSITION_PARTS; i++)
+		order[i] = i;
+	/* the language first, then by size */
+	qsort_r(order + 1, NR_COMPOSITION_PARTS - 1, sizeof(order[0]), compare_parts, (void *)(uintptr_t)c);
+	for (int i = 0; i < NR_COMPOSITION_PARTS && at < sizeof(text); i++)
+		if (c->share[order[i]] >= 0.0005)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %.1f %%", at ? ", " : "", c->name[order[i]],
+					       grid_percent(c->share[order[i]]));
+	if (at)
+		page_text(p, "", 2, "%s.", text);
+}
