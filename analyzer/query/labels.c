@@ -2,6 +2,7 @@
 #include "analyzer/query/labels.h"
 
 #include "analyzer/query/plan_tree.h"
+#include "jitreg/base/hash_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,14 +157,18 @@ static int compare_labels_then_places(const void *a, const void *b, void *contex
 	return differ ? differ : i < j ? -1 : i > j;
 }
 
-/* order: nr components that have names. */
-static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *order, uint32_t nr)
+/* order: room for all components. */
+static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *order)
 {
 	struct calling s = { d, l };
 	bool several = false;
+	uint32_t nr = 0;
 
-	for (uint32_t i = 1; i < nr; i++)
-		several |= d->component[order[i]].process != d->component[order[0]].process;
+	for (uint32_t i = 1; i < d->nr_components; i++)
+		if (*text_of(d->component[i].name)) {
+			order[nr++] = i;
+			several |= d->component[i].process != d->component[order[0]].process;
+		}
 	if (!several)
 		return true;
 	l->same = malloc(((size_t)l->nr + 1) * sizeof(*l->same));
@@ -174,6 +179,31 @@ static bool find_same(struct labels *l, const struct dictionary *d, uint32_t *or
 		if (!compare_labels(&order[i - 1], &order[i], &s))
 			l->same[order[i]] = l->same[order[i - 1]];
 	return l->same != NULL;
+}
+
+/* Of which others have the name: few of a host's hundred thousand functions and lines.  Into order; returns how many. */
+static uint32_t find_ambiguous(const struct dictionary *d, uint32_t *order)
+{
+	unsigned char *ambiguous = calloc((size_t)d->nr_components + 1, 1);
+	struct hash_map first = { 0 }; /* (name, level and owner) -> its first component */
+	uint32_t nr = 0;
+
+	for (uint32_t i = 1; ambiguous && i < d->nr_components; i++) {
+		const struct component *c = &d->component[i];
+		uint64_t name = hash_text(text_of(c->name)), of = (uint64_t)c->level << 32 | owner_of(c);
+		uint32_t other = *text_of(c->name) ? hash_map_find(&first, name, of) : 0;
+
+		if (other)
+			ambiguous[i] = ambiguous[other] = 1;
+		else
+			hash_map_set(&first, name, of, i);
+	}
+	for (uint32_t i = 1; ambiguous && i < d->nr_components; i++)
+		if (ambiguous[i])
+			order[nr++] = i;
+	hash_map_fini(&first);
+	free(ambiguous);
+	return nr;
 }
 
 bool labels_make(const struct model *m, struct labels *l)
@@ -187,10 +217,8 @@ bool labels_make(const struct model *m, struct labels *l)
 	ok = l->label && l->number && order && place;
 	if (ok)
 		find_places(m, place);
-	for (uint32_t i = 1; ok && i < nr; i++)
-		if (*text_of(d->component[i].name))
-			order[nr_named++] = i;
-	if (ok && nr_named)
+	nr_named = ok ? find_ambiguous(d, order) : 0;
+	if (nr_named)
 		qsort_r(order, nr_named, sizeof(*order), compare_places, &(struct sorting){ d, place });
 	for (uint32_t i = 0, end; ok && i < nr_named; i = end) {
 		for (end = i + 1; end < nr_named && !compare_names(&d->component[order[i]], &d->component[order[end]]);)
@@ -198,8 +226,8 @@ bool labels_make(const struct model *m, struct labels *l)
 		if (end - i > 1)
 			ok = label_one_name(l, m, order + i, end - i);
 	}
-	if (ok && nr_named)
-		ok = find_same(l, d, order, nr_named);
+	if (ok)
+		ok = find_same(l, d, order);
 	free(order);
 	free(place);
 	return ok;

@@ -81,8 +81,8 @@ static enum composition_part part_of_stack(const struct attribution *a, uint32_t
 /* The program with most of its own samples gives its name. */
 static void name_parts(const struct report *r, const double *by_image, const unsigned char *of_image, struct composition *c)
 {
-	static const char *const names[NR_COMPOSITION_PARTS] = { "generated code", "JIT compiler", "garbage collector", "programs", "libraries",
-								 "kernel", "unregistered code" };
+	static const char *const names[NR_COMPOSITION_PARTS] = { "generated code", "JIT compiler", "garbage collector", "programs",
+								 "libraries", "kernel", "unregistered code" };
 	const struct language *language = NULL;
 	const struct attribution *a = r->a;
 	uint32_t most = 0;
@@ -106,7 +106,8 @@ static void name_parts(const struct report *r, const double *by_image, const uns
 		snprintf(c->name[COMPOSITION_COMPILER], COMPOSITION_NAME, "%s", language->compiler);
 }
 
-void composition_make(const struct report *r, const struct report_group *totals, const struct report_group *functions, struct composition *c)
+void composition_make(const struct report *r, const struct report_group *totals, const struct report_group *functions,
+		      struct composition *c)
 {
 	const struct report_group *g = totals ? totals : functions;
 	unsigned char *of_image = parts_of_images(r->a);

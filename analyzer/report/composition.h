@@ -26,8 +26,9 @@ struct composition {
 	const char *language; /* of the host that generated the code; "": unknown */
 };
 
-/* totals: by stack and function (totals_ask()); else functions: by function alone, where compilers and collectors count by their own functions. */
-void composition_make(const struct report *r, const struct report_group *totals, const struct report_group *functions, struct composition *c);
+/* totals: by stack and function (totals_ask()), or NULL; then by functions alone, where compilers and collectors count by their own. */
+void composition_make(const struct report *r, const struct report_group *totals, const struct report_group *functions,
+		      struct composition *c);
 /* One sentence: "JavaScript 62.0 %, V8 compiling 8.1 %, ..." */
 void composition_print(const struct composition *c, struct page *p);
 

@@ -127,15 +127,15 @@ for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr"):
                 check(trace, filter, what, got, share(expected))
     # what passes through a function is what has it in its call stack, by the stacks that other viewers get
     stacks = [line.rsplit(" ", 1) for line in tailor("export", "-f", "folded", "--mark", "all", trace).splitlines()]
-    each = sum(int(n) for _, n in stacks) / share(rows)
+    whole = sum(int(n) for _, n in stacks)
     named = json.loads(tailor("report", "--view", "functions", "--json", trace))["tables"]["functions"]
     named = {r["name"]: r for r in named if r["generated"] or r["symbol"]}
     for name in sorted(named, key=lambda n: named[n]["total_samples"])[-3:]:
-        expected = sum(int(n) for frames, n in stacks if name in frames.split(";")) / each
+        expected = 100 * sum(int(n) for frames, n in stacks if name in frames.split(";")) / whole
         below = ("--below", f"function:{name}", "--mark", "all")
-        check(trace, below, "total", named[name]["total_samples"], expected)
+        check(trace, below, "total, in per cent", 100 * named[name]["total"], expected)
         for what, got in views(trace, below):
-            check(trace, below, what, got, expected)
+            check(trace, below, what, got, named[name]["total_samples"])
 print(f"FIGURE {checks} counts of samples compared")
 sys.exit(bad)
 END
