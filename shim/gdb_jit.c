@@ -13,7 +13,6 @@
 #include "agent/guest/sys.h"
 #include "jitreg/hosts/jit_hosts.h"
 #include "jitreg/jitreg.h"
-#include "jitreg/protocol/log.h"
 #include "shim/beam.h"
 
 #include <elf.h>
@@ -132,7 +131,7 @@ static int ask_recorder(const struct descriptor *d)
 
 	for (int i = 0; i < 16; i++)
 		digits[i] = "0123456789abcdef"[(uintptr_t)d >> (60 - 4 * i) & 15];
-	r.action = LOG_CONTROL_JIT_LIST;
+	r.action = JIT_CONTROL_LIST;
 	r.name_bytes = sizeof(digits);
 	return JITREG_SEND_(JITREG_CONTROL, r, parts);
 }

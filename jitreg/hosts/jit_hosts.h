@@ -18,6 +18,10 @@
 /* "HOST VERSION is newer than tailor knows: WHAT HELPS", a note of an agent. */
 #define JIT_HOST_IS_NEWER " is newer than tailor knows: "
 
+/* In a CONTROL record's action, of an agent alone: name is the address of a list of the GDB JIT interface that it cannot hook, as 16
+ * hexadecimal digits.  The recorder reads the list. */
+#define JIT_CONTROL_LIST 0x100u
+
 /* How a recording is made: HEADER of the trace has the text. */
 #define JIT_WAYS(X) \
 	X(RUN, "run") /* also dormant */ \

@@ -34,9 +34,6 @@
 #define LOG_RING_BYTES_MIN (64u << 10)
 #define LOG_FRAME_ALIGN 8u
 #define LOG_PASSED(position) ((position) | 1u) /* in the place of a frame's position: the recorder has given it up */
-/* In a CONTROL record's action, of an agent alone: name is the address of a list of the GDB JIT interface that it cannot hook, as 16
- * hexadecimal digits.  The recorder reads the list. */
-#define LOG_CONTROL_JIT_LIST 0x100u
 #define LOG_CLOSED (1ull << 62) /* in the place of head.reserved: there is no room for anything */
 
 struct log_head {

@@ -3,7 +3,6 @@
 #include "agent/recorder/recording/internal.h"
 
 #include "jitreg/base/registers.h"
-#include "jitreg/protocol/log.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -122,7 +121,7 @@ void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid,
 		jit_files_unloaded(r->jit_files, pid, values[F(code_unload, address)].u, values[F(code_unload, bytes)].u, time_ns);
 	else if (id == JITREG_TAG)
 		note_tag_location(r, values);
-	if (id == JITREG_CONTROL && values[F(control, action)].u == LOG_CONTROL_JIT_LIST)
+	if (id == JITREG_CONTROL && values[F(control, action)].u == JIT_CONTROL_LIST)
 		add_jit_list(r, pid, &values[F(control, name)]);
 	else if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
 		write_agent_note(r, &values[F(control, name)]);
