@@ -1,33 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Threads that end before their first sample: their time is a row of its own, as large as they say themselves, and not other threads';
-# totals are 100 %, in the report, in JSON and in folded stacks.  In both scopes, by timers, run and attached to.
+# totals are 100 %, in the report, in JSON and in folded stacks.  With counters of threads, and by timers.
 . tests/live/begin.bash
 [ "$(plain_event)" = task-clock ] || skip "the kernel's part of the host's time may not be sampled by this user"
 cat >"$dir/test.py" <<'END'
 import json, re, subprocess, sys
 B, DIR = sys.argv[1:]
 TRACE, ROW = f"{DIR}/t.tlr", "[threads shorter than a period]"
-HOW = {"cpu": [], "thread": ["--scope", "thread"], "timer": ["--sampler", "timer"]}
+HOW = {"thread": ["--scope", "thread"], "timer": ["--sampler", "timer"]}
 HOST = [f"{B}/hosts/short_threads", "300", "1000", "200"] # 0.3 s in one thread, 0.2 s in a thousand
 
 def tailor(*arguments):
     return subprocess.run([f"{B}/tailor", *arguments], capture_output=True, text=True, check=True).stdout
 
 def record(how, rate):
-    if how == "attach":
-        script = 'read go; exec "$@"'
-        host = subprocess.Popen(["sh", "-c", script, "sh", *HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        attach = subprocess.Popen([f"{B}/tailor", "attach", "-r", rate, "-o", TRACE, str(host.pid)], stderr=subprocess.PIPE, text=True)
-        attach.stderr.readline() # it counts
-        out = host.communicate("go\n")[0]
-        attach.communicate()
-        return out
     return subprocess.run([f"{B}/tailor", "run", "-q", "-r", rate, *HOW[how], "-o", TRACE, "--", *HOST], capture_output=True,
                           text=True, check=True).stdout
 
 bad = 0
-for how in *HOW, "attach":
+for how in HOW:
     spent = [int(n) for n in record(how, "1000").split()]
     clock = 100 * spent[0] / sum(spent)
     r = json.loads(tailor("report", "--json", TRACE))

@@ -130,13 +130,13 @@ int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *a
 /*
  * Do counters say what they counted of each thread that ends?  To keep such counts apart the kernel exchanges those of two threads' events
  * when one comes after the other, pair by pair in the order of its lists (perf_event_sync_stat()), which is not the same in both: with
- * several events of a processor, the dummy beside hardware events among them, counts of one get into another, and totals are wrong.
+ * several events, or one on each of several processors, counts of one get into another, and totals are wrong.
  */
 static bool threads_are_told(const struct counting *c)
 {
 	const struct perf_event_attr *a = &c->events.event[0].attr;
 
-	return c->events.nr == 1 && !event_is_hardware(a) && !a->freq;
+	return c->events.nr == 1 && sysconf(_SC_NPROCESSORS_CONF) == 1 && !event_is_hardware(a) && !a->freq;
 }
 
 void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
