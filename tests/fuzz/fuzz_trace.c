@@ -292,13 +292,17 @@ static void read_served(struct served *s)
 /* served: its data are kept for a server. */
 static void make_page(const char *path, FILE *to, bool served)
 {
-	struct html_trace t = { .path = path, .stacks = true, .addresses = true };
+	struct html_pairs pairs = { .wanted = true };
+	struct html_trace t = { .path = path, .number = 1, .pairs = &pairs, .stacks = true, .addresses = true };
 	struct trace_arguments arguments = { 0 };
 	struct trace_session session = { 0 };
 	struct served s = { 0 };
 
 	if (trace_session_read(&session, path, &arguments, ask_page, &t) == 0) {
-		if (!served)
+		/* it is compared with itself */
+		if (html_pairs_keep(&pairs, &session.report, 0) || html_pairs_keep(&pairs, &session.report, 1))
+			served = false;
+		else if (!served)
 			html_trace_write(&t, to);
 		else if (served_keep_trace(&s, &t) == 0)
 			read_served(&s);
@@ -306,6 +310,7 @@ static void make_page(const char *path, FILE *to, bool served)
 		trace_session_close(&session, 0);
 	}
 	html_trace_fini(&t);
+	html_pairs_fini(&pairs);
 }
 
 static void make_scrubbed(const char *path, bool all)

@@ -297,7 +297,7 @@ refused "one of two" 1 'no such process: 4194304' "$busy,4194304"
 refused "no expression" 2 'is not a regular expression' --name '['
 refused "no such name" 1 'no process has a name' --name '^no such name$'
 refused "all and none" 2 'exclude each other' --tree --no-children "$busy"
-refused "negative duration" 2 'number of seconds above 0' -d -1 "$busy"
+refused "negative duration" 2 'a time above 0' -d -1 "$busy"
 refused "scope thread" 2 'scope thread is not supported' --scope thread "$busy"
 refused "no such event" 2 "unknown event 'nonsense'" -e nonsense "$busy"
 refused "no folder" 1 'No such file' -o "$dir/no/such.tlr" "$busy"

@@ -189,7 +189,7 @@ if [ -x "$dir/host32" ]; then
 fi
 if [ -n "$somebody" ]; then
 	cp "$dir/host" "$dir/setuid" && chmod 4755 "$dir/setuid"
-	case_ "setuid" 3 'setuid or setgid: the loader ignores LD_PRELOAD' \
+	case_ "setuid" 3 'its loader ignores LD_PRELOAD' \
 		$somebody "$B/tailor" run -r $RATE -o "$dir/theirs/t.tlr" -- "$dir/setuid"
 	expect "the setuid host's output" host "$(cat "$dir/out")"
 	at_least "setuid" "$dir/theirs/t.tlr" 0

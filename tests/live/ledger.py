@@ -153,6 +153,8 @@ class Round:
         else:
             done = lambda: self.top.poll() is not None
         begin = time.monotonic()
+        if "recorder" in o:  # a host that begins while its recorder is stopped has no agent until that goes on
+            wait_for("a first record", lambda: IS_THERE in os.pread(self.ledger, self.bytes, 0) or self.top.poll() is not None)
         if "host_once" in o:
             wait_for("some records", lambda: self.cell(at) or self.top.poll() is not None)
             stopped_for(self.host, o["host_once"])

@@ -129,7 +129,8 @@ record() { # HOW SECONDS
 		{ fail "tailor run: exit $?"; return 1; }
 	"$B/tailor" report --view functions --json "$dir/t.tlr" >"$dir/json" || { fail "tailor report: exit $?"; return 1; }
 	/usr/bin/python3 -c 'import json, sys
-for f in json.load(sys.stdin)["tables"]["functions"]: print(f["samples"], f["image"], f["name"], sep="\t")' <"$dir/json" >"$dir/functions"
+for f in sorted(json.load(sys.stdin)["tables"]["functions"], key=lambda f: -f["samples"]):
+	print(f["samples"], f["image"], f["name"], sep="\t")' <"$dir/json" >"$dir/functions"
 	n=$(awk -F '\t' '{ n += $1 } END { print n + 0 }' "$dir/functions")
 }
 for how in anonymous heap removed double; do

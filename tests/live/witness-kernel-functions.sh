@@ -118,7 +118,7 @@ def check_views(ours):
             functions = counts
         elif counts != functions:
             fail(f"functions summed up and one by one differ: {set(counts.items()) ^ set(functions.items())}")
-    kernel = {n: c for (n, image), c in functions.items() if image.startswith("[") and image not in ("[vdso]", "[unknown]")}
+    kernel = {n: c for (n, image), c in functions.items() if c and image.startswith("[") and image not in ("[vdso]", "[unknown]")}
     if kernel != dict(ours):
         fail(f"--view functions: expected those of the kernel in --samples, got others: {set(kernel.items()) ^ set(ours.items())}")
     for view in [], ["--view", "functions"], ["--view", "tree"], ["--view", "callees"], ["--view", "callers"]:

@@ -51,7 +51,11 @@ async function one(page, first, second, facts) {
 	}
 	const what = `${path.basename(first)} and ${path.basename(second)} by ${level}, ${options.join(' ')}`
 	const [said, got] = await Promise.all([ask_diff(first, second, level, options), ask_page(page, level, filters)])
-	const mine = got.map((r) => ({ name: r.name, significant: r.certain,
+	// (a name alone, where what tells it from others depends on which others there are)
+	const alone = (name) => name.replace(/( \(.*\)|#\d+)$/s, '')
+	for (const row of said)
+		row.name = alone(row.name)
+	const mine = got.map((r) => ({ name: alone(r.name), significant: r.certain,
 		numbers: r.tested ? [finite(r.change), finite(r.margin), r.first, r.second_share] : [null, null, r.first, r.second_share] }))
 	said.sort(compare)
 	mine.sort(compare)

@@ -108,7 +108,7 @@ async function look(page, filters, which) {
 			const out = { total: state.sums(null, null, [], which).total, threads: rows('thread', (v) => `${facts.threads.tid[v]}`),
 				functions: rows('function', (v) => v ? facts.functions.name[v] : '(none)'), levels: [] }
 			for (const l of facts.levels.keys())
-				out.levels.push(rows(`level:${l}`, (v) => v ? facts.components.name[v] : '(unattributed)'))
+				out.levels.push(rows(`level:${l}`, (v) => v ? facts.components.label[v] ?? facts.components.name[v] : '(unattributed)'))
 			return out
 		})
 	}, { f: filters, which })

@@ -103,7 +103,7 @@ static const struct {
 	{ "code without unwind information", "without unwind information", "uwtable", REASON_NO_UNWIND_INFO,
 	  { NOTHING, .stack_bytes = 2048 } },
 	{ "a stack that leads nowhere", "could not be unwound", "`tailor unwind`", REASON_BROKEN, { NOTHING, .stack_bytes = 2048 } },
-	{ "a chain as long as the kernel makes them", "longer than the 127 return addresses", "--stack 2048", REASON_CHAIN_CUT,
+	{ "a chain as long as the kernel makes them", "longer than the 127 addresses", "--stack 2048", REASON_CHAIN_CUT,
 	  { NOTHING } },
 	{ "a chain without a component", "no caller in the frame-pointer chain", "--stack 2048", REASON_NO_FRAME_POINTERS, { NOTHING } },
 	{ "unregistered code", "unregistered code", "doctor", REASON_NO_CODE_OBJECT, { NOTHING } },
