@@ -78,6 +78,12 @@ static enum composition_part part_of_stack(const struct attribution *a, uint32_t
 	return part;
 }
 
+/* CPython runs functions in its interpreter: what is in that is the language's, and generated code is a library's (numba). */
+static bool is_cpython(const char *program)
+{
+	return strncmp(program, "python3", 7) == 0 || strncmp(program, "libpython3", 10) == 0;
+}
+
 /* The program with most of its own samples gives its name. */
 static void name_parts(const struct report *r, const double *by_image, const unsigned char *of_image, struct composition *c)
 {
@@ -99,6 +105,10 @@ static void name_parts(const struct report *r, const double *by_image, const uns
 	if (most && by_image[most] > MAINLY * c->share[COMPOSITION_PROGRAM])
 		snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%.40s", basename(a->image[most].path));
 	c->language = language ? language->language : "";
+	if (!language && is_cpython(c->name[COMPOSITION_PROGRAM])) {
+		c->language = "Python";
+		snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%s", c->language);
+	}
 	if (!language)
 		return;
 	snprintf(c->name[COMPOSITION_LANGUAGE], COMPOSITION_NAME, "%s", language->language);
@@ -138,11 +148,14 @@ static int compare_parts(const void *a, const void *b, void *context)
 void composition_print(const struct composition *c, struct page *p)
 {
 	int order[NR_COMPOSITION_PARTS];
+	const int language = strcmp(c->name[COMPOSITION_PROGRAM], c->language) == 0 ? COMPOSITION_PROGRAM : COMPOSITION_LANGUAGE;
 	char text[512];
 	size_t at = 0;
 
 	for (int i = 0; i < NR_COMPOSITION_PARTS; i++)
 		order[i] = i;
+	order[0] = language;
+	order[language] = 0;
 	/* the language first, then by size */
 	qsort_r(order + 1, NR_COMPOSITION_PARTS - 1, sizeof(order[0]), compare_parts, (void *)(uintptr_t)c);
 	for (int i = 0; i < NR_COMPOSITION_PARTS && at < sizeof(text); i++)

@@ -37,6 +37,9 @@ seconds=1
 recorded() {
 	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$python" $host $seconds >"$dir/out" 2>"$dir/err"
 	[ $? = $alone ] || return 2
+	"$B/tailor" report "$dir/t.tlr" >"$dir/report" || return 2
+	head -n 1 "$dir/report" | grep -q '^Python [0-9.]* %,' && grep -qx 'Python functions' "$dir/report" ||
+		fail "expected a report of Python and of its functions, got: $(head -n 20 "$dir/report")"
 	"$B/tailor" report --json --top 0 "$dir/t.tlr" >"$dir/json" &&
 		"$B/tailor" export --format folded "$dir/t.tlr" >"$dir/folded" || return 2
 	"$python" - "$dir" $BLOCK $host <<'PYTHON'
