@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Letters that must be changed, added or left out to get from one to the other, whatever their case. */
-static unsigned edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+unsigned similar_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
 	unsigned row[SIMILAR_BYTES + 1];
 
@@ -37,13 +36,13 @@ void similar_consider(struct similar *n, const char *name)
 
 	if (bytes >= SIMILAR_BYTES || n->wanted_bytes < 3 || n->wanted_bytes >= SIMILAR_BYTES)
 		return;
-	d = edit_distance(n->wanted, n->wanted_bytes, name, bytes);
+	d = similar_distance(n->wanted, n->wanted_bytes, name, bytes);
 	if (bytes > n->wanted_bytes && strncasecmp(name, n->wanted, n->wanted_bytes) == 0)
 		d = 1;
 	if (d > 1 + n->wanted_bytes / 4)
 		return;
 	for (at = 0; at < n->nr; at++)
-		if (edit_distance(n->best[at].name, strlen(n->best[at].name), name, bytes) == 0)
+		if (similar_distance(n->best[at].name, strlen(n->best[at].name), name, bytes) == 0)
 			return; /* the same in capitals */
 	for (at = 0; at < n->nr && n->best[at].distance <= d; at++)
 		;

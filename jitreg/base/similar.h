@@ -18,6 +18,10 @@ struct similar {
 	} best[SIMILAR_MOST]; /* the nearest first */
 };
 
+/* Letters that must be changed, added or left out to get from one to the other, whatever their case; - and _ are alike.  Each of at most
+ * SIMILAR_BYTES.  (V. Levenshtein, 1966) */
+unsigned similar_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
+
 void similar_consider(struct similar *s, const char *name);
 /* "PREFIXa, b, c", or "". */
 void similar_put(const struct similar *s, const char *prefix, char *text, size_t bytes);

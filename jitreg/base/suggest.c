@@ -1,50 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/base/suggest.h"
 
-#include <ctype.h>
+#include "jitreg/base/similar.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#define LONGEST 64u /* characters that are compared */
 #define LISTED 8u
 #define LISTED_BYTES 48 /* of each */
 
-/* Changes of a character that make one the other, without regard to case (V. Levenshtein, 1966). */
 static uint32_t distance_of(const char *a, const char *b)
 {
-	uint32_t row[LONGEST + 1], nr_a = (uint32_t)strnlen(a, LONGEST), nr_b = (uint32_t)strnlen(b, LONGEST);
-
-	for (uint32_t i = 0; i <= nr_b; i++)
-		row[i] = i;
-	for (uint32_t n = 1; n <= nr_a; n++) {
-		uint32_t corner = row[0]++;
-
-		for (uint32_t i = 1; i <= nr_b; i++) {
-			uint32_t change = corner + (tolower((unsigned char)a[n - 1]) != tolower((unsigned char)b[i - 1]));
-
-			corner = row[i];
-			if (row[i] + 1 < change)
-				change = row[i] + 1;
-			row[i] = row[i - 1] + 1 < change ? row[i - 1] + 1 : change;
-		}
-	}
-	return row[nr_b];
+	return similar_distance(a, strnlen(a, SIMILAR_BYTES), b, strnlen(b, SIMILAR_BYTES));
 }
 
 /* A name may go on behind what was typed. */
 static uint32_t distance_of_name(const char *wanted, const char *name)
 {
-	char begin[LONGEST + 1];
+	char begin[SIMILAR_BYTES + 1];
 	uint32_t whole = distance_of(wanted, name), part;
 
-	snprintf(begin, sizeof(begin), "%.*s", (int)strnlen(wanted, LONGEST), name);
+	snprintf(begin, sizeof(begin), "%.*s", (int)strnlen(wanted, SIMILAR_BYTES), name);
 	part = 1 + distance_of(wanted, begin);
 	return part < whole ? part : whole;
 }
 
 static const char *find_nearest(const char *wanted, const char *const *name, uint32_t nr)
 {
-	uint32_t least = 2 + (uint32_t)strnlen(wanted, LONGEST) / 3;
+	uint32_t least = 2 + (uint32_t)strnlen(wanted, SIMILAR_BYTES) / 3;
 	const char *nearest = NULL;
 
 	for (uint32_t i = 0; i < nr; i++) {

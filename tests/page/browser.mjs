@@ -70,6 +70,14 @@ export async function show_addresses(page, view) {
 		await offer.click()
 }
 
+// Numbers below another, the same ones each time (xorshift).
+export const random_from = (state) => (below) => {
+	state ^= state << 13
+	state ^= state >>> 17
+	state ^= state << 5
+	return (state >>> 0) % below
+}
+
 // Checks that are wrong, counted; what was expected and what came, in a line each.
 export class Checks {
 	constructor() {

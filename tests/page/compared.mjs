@@ -4,18 +4,12 @@
 import { execFile, execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { Checks, launch, open, show } from './browser.mjs'
+import { Checks, launch, open, random_from, show } from './browser.mjs'
 
 const [build, folder, nr, ...traces] = process.argv.slice(2)
 const tailor = path.join(build, 'tailor'), run = promisify(execFile), checks = new Checks(), CLOSE = 1e-6
 
-let state = 88172645
-function random(below) { // xorshift: the same combinations each time
-	state ^= state << 13
-	state ^= state >>> 17
-	state ^= state << 5
-	return (state >>> 0) % below
-}
+const random = random_from(88172645)
 
 const numbers = ({ cost_change: change, cost_margin: margin, share_a: a, share_b: b }) => [change ?? null, margin ?? null, a ?? 0, b ?? 0]
 const close = (x, y) => x.every((v, i) => v === y[i] || v !== null && y[i] !== null && Math.abs(v - y[i]) <= CLOSE * Math.max(1, Math.abs(v)))

@@ -4,20 +4,14 @@
 import { execFile, execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { Checks, launch, open, serve } from './browser.mjs'
+import { Checks, launch, open, random_from, serve } from './browser.mjs'
 
 const [build, folder, nr, ...traces] = process.argv.slice(2)
 const tailor = path.join(build, 'tailor'), run = promisify(execFile)
 const CLOSE = 1e-6
 const checks = new Checks()
 
-let state = 2463534242
-function random(below) { // xorshift: the same combinations each time
-	state ^= state << 13
-	state ^= state >>> 17
-	state ^= state << 5
-	return (state >>> 0) % below
-}
+const random = random_from(2463534242)
 const pick = (list) => list[random(list.length)]
 
 async function report(trace, view, filters) {
