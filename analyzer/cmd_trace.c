@@ -6,7 +6,9 @@
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_pages.h"
 #include "jitreg/base/similar.h"
+#include "jitreg/base/utf8.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -152,10 +154,14 @@ void trace_set_path(struct argp_state *state, const char **path, const char *arg
 	*path = arg;
 }
 
+/* Others may have put files there: a name that a terminal would obey is none. */
 static bool is_trace_name(const struct dirent *e)
 {
 	size_t n = strlen(e->d_name);
 
+	for (const char *c = e->d_name; *c; c++)
+		if (iscntrl((unsigned char)*c) || utf8_is_c1(c))
+			return false;
 	return n > 4 && strcmp(e->d_name + n - 4, ".tlr") == 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor record: `tailor run` or `tailor attach` by the letters of `perf record`, where they mean the same. */
+#include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
 
 #include <argp.h>
@@ -108,15 +109,22 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* Beside the recording runs a process that ends it as Ctrl-C does, once the command has ended. */
+/* Beside the recording runs a process that ends it as Ctrl-C does, once the command has ended.  That may be before the recording waits
+ * for the signal: it is blocked until then. */
 static int start_timing_command(char **command)
 {
-	pid_t recorder = getpid(), keeper = fork(), child;
+	pid_t recorder = getpid(), keeper, child;
+	sigset_t term, before;
 
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, &before);
+	keeper = fork();
 	if (keeper)
 		return keeper < 0 ? -errno : 0;
 	child = fork();
 	if (child == 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		execvp(command[0], command);
 		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, command[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
@@ -161,12 +169,20 @@ static int run_record_command(int argc, char **argv)
 		NULL,
 		NULL
 	};
+	static struct program program;
 	struct arguments a = { 0 };
 	int ret;
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	if (!a.pids)
 		return run_other_command(&cmd_run, &a, argv[0]);
+	if (a.command)
+		program_inspect(a.command[0], &program);
+	if (program.error) {
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0],
+			program.error == ENOENT ? "command not found" : strerror(program.error));
+		return program.error == ENOENT ? 127 : 126;
+	}
 	ret = a.command ? start_timing_command(a.command) : 0;
 	if (ret) {
 		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));

@@ -34,11 +34,16 @@ host=$!
 expect 0 "in p.tlr" "$tailor" record -p $host -o p.tlr -e task-clock -- sleep 0.3
 expect 0 "in d.tlr" "$tailor" attach -d 300ms -o d.tlr $host
 expect 2 "--duration must be a time above 0" "$tailor" attach -d 3x -o d.tlr $host
+# a command that ends before the recording has begun, and one that is not there
+expect 0 "in q.tlr" "$tailor" record -p $host -o q.tlr -- true
+"$tailor" dump q.tlr | grep -q ' END ' || fail "record -p PID -- true: expected a whole trace"
+expect 127 "command not found" "$tailor" record -p $host -o q.tlr -- "$dir/nothing"
 kill $host
 wait $host 2>/dev/null
 
 # the newest trace; files by its name; formats by their endings
-touch -d '1 minute ago' tailor.tlr p.tlr
+touch -d '1 minute ago' tailor.tlr p.tlr q.tlr
+touch "$(printf 'a\033[2Jb.tlr')" # is no trace's name
 expect 0 "d.tlr, the newest trace in this folder" "$tailor" report
 expect 0 "d.svg (" "$tailor" flamegraph
 "$tailor" flamegraph -o f.svg tailor.tlr || fail "flamegraph -o: exit $?"
