@@ -60,10 +60,11 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 
 /* First record of the file.  command: [[argument]...].  time_ns of all records: CLOCK_MONOTONIC of that machine;
  * real_ns: CLOCK_REALTIME at time_ns.  way: how it was recorded, one of JIT_WAYS (jitreg/hosts/jit_hosts.h); no_adapt: hosts
- * were not asked for more than they tell by themselves. */
+ * were not asked for more than they tell by themselves.  epoch: 1, 2, ... of a recording that was cut into files, which share
+ * cut_recording; 0: it was not. */
 #define TRACE_FIELDS_HEADER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text) \
-	STR(way) U32(no_adapt)
+	STR(way) U32(no_adapt) U32(epoch) U64(cut_recording)
 /* One event that is counted.  registers: perf's mask of user registers; rate: samples per second that were asked for, 0
  * when it was a period; period: the one in use, 0 when the kernel changes it to hold the rate; unit: what a sample's weight
  * counts ("ns", "cycles", ...); period_spread: how far a sample's period may be from that one, which is their mean, up or down. */

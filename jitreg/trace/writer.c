@@ -20,6 +20,12 @@
 #define READER_WAIT_MS 1000
 #define MATCH_BYTES 5 /* numbers that come again are short: 5 take as little as 4 and less than 6, and are read faster than 4 */
 
+/* Readers wait for who holds it; where a file system has no locks they do not. */
+static void lock_file(int fd, int how)
+{
+	fcntl(fd, how, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
+}
+
 int trace_writer_open(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d)
 {
 	struct trace_writer *w = calloc(1, sizeof(*w));
@@ -34,8 +40,7 @@ int trace_writer_open(const char *path, enum trace_compression compression, stru
 		return ret;
 	}
 	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
-	/* readers wait for who holds it; where a file system has no locks they do not */
-	fcntl(w->fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
+	lock_file(w->fd, F_SETLK);
 	w->reserve = RESERVE_BYTES;
 	w->zstd = compression ? ZSTD_createCCtx() : NULL;
 	if (w->zstd)
@@ -48,6 +53,21 @@ int trace_writer_open(const char *path, enum trace_compression compression, stru
 	return 0;
 }
 
+void trace_writer_inherit(struct trace_writer *w)
+{
+	lock_file(w->fd, F_SETLKW);
+}
+
+static void free_writer(struct trace_writer *w)
+{
+	ZSTD_freeCCtx(w->zstd);
+	for (int i = 0; i < NR_TYPES; i++)
+		msgpack_sbuffer_destroy(&w->buffer[i]);
+	free(w->out);
+	free(w->clean);
+	free(w);
+}
+
 int trace_writer_close(struct trace_writer *w)
 {
 	int error;
@@ -58,13 +78,14 @@ int trace_writer_close(struct trace_writer *w)
 	if (close(w->fd) && !w->error)
 		w->error = errno;
 	error = w->error;
-	ZSTD_freeCCtx(w->zstd);
-	for (int i = 0; i < NR_TYPES; i++)
-		msgpack_sbuffer_destroy(&w->buffer[i]);
-	free(w->out);
-	free(w->clean);
-	free(w);
+	free_writer(w);
 	return -error;
+}
+
+void trace_writer_leave(struct trace_writer *w)
+{
+	close(w->fd);
+	free_writer(w);
 }
 
 /* A FIFO's or terminal's reader gets so long. */

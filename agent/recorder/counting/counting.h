@@ -77,6 +77,8 @@ void counting_drain_rings(struct counting *c);
 void counting_do_periodic_work(struct counting *c, uint64_t now_ns);
 /* All counters, off or on; samples of a pause are not taken. */
 void counting_pause(struct counting *c, bool pause);
+/* Between two sinks: tells the one what is in the rings and what its counters say, and goes on counting.  Of the kernel's samplers only. */
+void counting_cut(struct counting *c);
 /* Stops counting, and tells what is left in the rings and what the counters say at their end. */
 void counting_end(struct counting *c);
 /* After it, when logs have been drained for the last time: what is known of threads and processes whose samples were in there. */

@@ -99,10 +99,12 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 		images_note_fork(r->images, t->ppid, t->pid);
 		jit_files_fork(r->jit_files, t->ppid, t->pid, t->time_ns);
 		r->nr_processes++;
+		if (r->options.forked)
+			r->options.forked(r->options.context, t->pid);
 	}
-	if (!fork && t->pid == t->tid && r->options.exited)
-		r->options.exited(r->options.context, t->pid);
 	if (!fork && is_last_exit(r, t)) {
+		if (r->options.exited)
+			r->options.exited(r->options.context, t->pid);
 		engines_note_exit(r->engines, (pid_t)t->pid, t->time_ns);
 		images_note_exit(r->images, t->pid);
 		jit_files_end_process(r->jit_files, t->pid, UINT64_MAX);

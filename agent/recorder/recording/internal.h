@@ -45,6 +45,7 @@ struct recording {
 	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: do they live? */
 	uint64_t tag_registers;	/* where hosts keep their tags, perf's mask */
 	uint64_t command_cpu_ns; /* 0: not known */
+	int64_t recorder_cpu_ns; /* beside this process's */
 	bool tag_words_noticed;
 	char newer[NEWER_MAX][NEWER_BYTES]; /* sentences in this trace, of hosts that are newer than the agent knows */
 	uint64_t nr_samples, nr_processes, begin_ns;

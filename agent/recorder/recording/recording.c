@@ -300,6 +300,17 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	return -error;
 }
 
+void recording_inherit(struct recording *r)
+{
+	trace_writer_inherit(r->writer);
+}
+
+void recording_leave(struct recording *r)
+{
+	trace_writer_leave(r->writer);
+	free_recording(r);
+}
+
 void recording_drop(struct recording *r)
 {
 	if (!r)

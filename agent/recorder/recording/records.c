@@ -37,7 +37,8 @@ void recording_write_header(struct recording *r, const struct recording_header *
 		  .real_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec, .host_name = trace_string(u.nodename),
 		  .machine = trace_string(u.machine), .kernel = trace_string(u.release),
 		  .nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .cwd = trace_string(cwd), .command = { command, command ? nr : 0 },
-		  .way = trace_string(jit_way_text(h->way)), .no_adapt = h->no_adapt);
+		  .way = trace_string(jit_way_text(h->way)), .no_adapt = h->no_adapt,
+		  .epoch = h->epoch, .cut_recording = h->cut_recording);
 	free(command);
 }
 
@@ -106,6 +107,11 @@ void recording_note_command_usage(struct recording *r, const struct rusage *usag
 	r->command_cpu_ns = cpu_ns_of_usage(usage);
 }
 
+void recording_note_recorder_usage(struct recording *r, int64_t cpu_ns)
+{
+	r->recorder_cpu_ns = cpu_ns;
+}
+
 void recording_write_end(struct recording *r, int wait_status)
 {
 	struct rusage usage;
@@ -113,6 +119,6 @@ void recording_write_end(struct recording *r, int wait_status)
 	getrusage(RUSAGE_SELF, &usage);
 	TRACE_PUT(r->writer, end, recording_now_ns(r), 0, 0, .exit_status = (uint32_t)wait_status, .samples = r->nr_samples,
 		  .records = trace_writer_records(r->writer),
-		  .recorder_cpu_ns = cpu_ns_of_usage(&usage), .command_cpu_ns = r->command_cpu_ns);
+		  .recorder_cpu_ns = (uint64_t)r->recorder_cpu_ns + cpu_ns_of_usage(&usage), .command_cpu_ns = r->command_cpu_ns);
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_IMAGE_CODE, KEY_DEBUGINFOD,
-       KEY_NO_COMPRESS };
+       KEY_NO_COMPRESS, KEY_EPOCHS };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
@@ -41,6 +41,8 @@ static const struct argp_option options[] = {
 	  "and `cpi`; 0: none (262144)", 0 },
 	{ "debuginfod", KEY_DEBUGINFOD, NULL, 0, "fetch symbols that are nowhere on this machine from debuginfod servers, for at most a "
 	  "minute: those that DEBUGINFOD_URLS names (which alone asks for that, too), or elfutils' own", 0 },
+	{ "epochs", KEY_EPOCHS, "TIME", 0, "cut the recording at each multiple of TIME (10m, 20s) into traces FILE.000001, FILE.000002, "
+	  "... (before the ending .tlr), without losing a sample", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
 	{ 0 },
 };
@@ -91,6 +93,23 @@ static uint64_t parse_register_mask(struct argp_state *state, const char *list)
 	return mask | 1ull << 7 | 1ull << 8;
 }
 
+/* Nanoseconds of "2", "2s", "500ms" or "3m". */
+static uint64_t parse_duration(struct argp_state *state, const char *name, const char *text)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "m", 60e9 } };
+	char *end;
+	double number = strtod(text, &end);
+
+	for (size_t i = 0; end > text && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].name) == 0 && number * units[i].ns >= 1 && number * units[i].ns <= 1e18)
+			return (uint64_t)(number * units[i].ns);
+	argp_error(state, "--%s must be a time above 0, as in 2, 2s, 500ms or 3m, not '%s'", name, text);
+	return 0;
+}
+
 static error_t parse_sampling_option(int key, char *arg, struct argp_state *state)
 {
 	struct session_options *o = state->input;
@@ -136,6 +155,13 @@ static error_t parse_sampling_option(int key, char *arg, struct argp_state *stat
 		break;
 	case KEY_NO_COMPRESS:
 		o->uncompressed = true;
+		break;
+	case KEY_EPOCHS:
+		o->epoch_ns = parse_duration(state, "epochs", arg);
+		break;
+	case ARGP_KEY_END:
+		if (o->epoch_ns && (o->counting.scope_thread || o->counting.sampler != SAMPLER_AUTO))
+			argp_error(state, "--epochs supports --scope cpu and --sampler auto only");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -194,23 +220,6 @@ static const struct argp_option attach_options[] = {
 	{ 0 },
 };
 
-/* Nanoseconds of "2", "2s", "500ms" or "3m". */
-static uint64_t parse_duration(struct argp_state *state, const char *text)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "m", 60e9 } };
-	char *end;
-	double number = strtod(text, &end);
-
-	for (size_t i = 0; end > text && i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(end, units[i].name) == 0 && number * units[i].ns >= 1 && number * units[i].ns <= 1e18)
-			return (uint64_t)(number * units[i].ns);
-	argp_error(state, "--duration must be a time above 0, as in 2, 2s, 500ms or 3m, not '%s'", text);
-	return 0;
-}
-
 static void check_regular_expression(const struct argp_state *state, const char *text)
 {
 	char problem[128];
@@ -232,7 +241,7 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'd':
-		o->duration_ns = parse_duration(state, arg);
+		o->duration_ns = parse_duration(state, "duration", arg);
 		break;
 	case KEY_INJECT:
 		o->inject = true;

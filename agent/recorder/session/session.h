@@ -32,6 +32,8 @@ struct session_options {
 	bool quiet;	   /* only errors on stderr */
 	bool dormant;	   /* only collect registrations until a recording is requested */
 	uint64_t store_bytes; /* dormant: most to keep of each process */
+	uint64_t epoch_ns; /* the recording is cut into files of this length; 0: it is not */
+	char **epoch_command; /* is executed for each, with its path as last word; NULL: none */
 	uint64_t duration_ns; /* of the recording; 0: until its host ends */
 	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
