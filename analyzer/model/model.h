@@ -332,6 +332,8 @@ struct model {
 	/* HEADER and END */
 	char *tool, *host_name, *kernel, *command, *way;
 	bool no_adapt;
+	uint32_t epoch; /* 1, 2, ... of a recording that was cut; 0: it was not */
+	uint64_t cut_recording; /* what its epochs share */
 	uint64_t real_ns, begin_ns, end_ns;
 	uint32_t nr_cpus, exit_status;
 	uint64_t recorder_cpu_ns, written_samples, command_cpu_ns; /* command_cpu_ns 0: not known */

@@ -24,6 +24,8 @@ void model_read_header(struct model *m, struct process *p, const struct trace_re
 	m->nr_cpus = (uint32_t)trace_u64(r, F(header, nr_cpus));
 	model_set_text(&m->way, trace_text(r, F(header, way)));
 	m->no_adapt = trace_u64(r, F(header, no_adapt)) != 0;
+	m->epoch = (uint32_t)trace_u64(r, F(header, epoch));
+	m->cut_recording = trace_u64(r, F(header, cut_recording));
 	for (uint64_t i = 0; command && command->kind == TRACE_LIST && i < command->u; i++) {
 		struct trace_value word = trace_element(command, i, 0);
 		char *bigger = word.kind == TRACE_TEXT ? realloc(m->command, bytes + word.bytes + 1) : NULL;

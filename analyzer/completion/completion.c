@@ -5,7 +5,7 @@
  *
  * A script consists of a function with the table of each command, written here, and the code of completion.bash or completion.zsh.
  */
-#include "analyzer/completion.h"
+#include "analyzer/completion/completion.h"
 
 #include "analyzer/export/export.h"
 #include "analyzer/model/host_levels.h"
@@ -20,8 +20,8 @@
 
 /* The constant part of each script, verbatim. */
 __asm__(".pushsection .rodata\n"
-	"completion_bash: .incbin \"analyzer/completion.bash\"\n.byte 0\n"
-	"completion_zsh: .incbin \"analyzer/completion.zsh\"\n.byte 0\n"
+	"completion_bash: .incbin \"analyzer/completion/completion.bash\"\n.byte 0\n"
+	"completion_zsh: .incbin \"analyzer/completion/completion.zsh\"\n.byte 0\n"
 	".popsection\n");
 extern const char completion_bash[] __attribute__((visibility("hidden")));
 extern const char completion_zsh[] __attribute__((visibility("hidden")));
