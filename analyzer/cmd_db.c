@@ -4,6 +4,7 @@
 
 #include "analyzer/cmd_trace.h"
 #include "analyzer/store/fold.h"
+#include "analyzer/store/spool.h"
 #include "analyzer/store/tables.h"
 #include "analyzer/store/tend.h"
 #include "jitreg/base/command.h"
@@ -25,6 +26,7 @@ struct arguments {
 	struct sums_question question;
 	const char *view;
 	uint64_t cap;
+	int keep; /* traces of epochs; -1: all */
 };
 
 struct db_verb {
@@ -90,7 +92,8 @@ static void ask_sums(void *context, struct report *r)
 	fold_ask(context, r);
 }
 
-static int add_trace(struct store *s, const struct arguments *a, const char *path)
+/* known: that the store has it already is worth a sentence. */
+static int add_trace(struct store *s, const struct arguments *a, const char *path, bool known)
 {
 	struct trace_session session = { 0 };
 	struct fold fold = { 0 };
@@ -102,10 +105,33 @@ static int add_trace(struct store *s, const struct arguments *a, const char *pat
 	ret = fold_add(&fold, &session.report, s, &d);
 	if (ret < 0)
 		status = fail(&d, ret);
-	else if (ret)
+	else if (ret && known)
 		trace_print_error("%s: the store has it already", path);
 	trace_session_close(&session, CMD_DONE);
 	return status;
+}
+
+struct adding {
+	struct store *store;
+	const struct arguments *arguments;
+};
+
+static bool add_left_trace(void *context, const char *path)
+{
+	struct adding *a = context;
+
+	return add_trace(a->store, a->arguments, path, false) == CMD_DONE;
+}
+
+static int tidy_spool(struct store *s, const struct arguments *a, struct diag *d)
+{
+	struct adding adding = { s, a };
+	uint32_t nr_dropped;
+	int ret = spool_tidy(s, a->operand[1], (uint32_t)a->keep, add_left_trace, &adding, &nr_dropped, d);
+
+	if (nr_dropped)
+		trace_print_error("%u traces of epochs dropped: they could not be added to %s", nr_dropped, a->operand[0]);
+	return ret;
 }
 
 static int run_add(struct arguments *a)
@@ -119,7 +145,9 @@ static int run_add(struct arguments *a)
 	if (a->cap)
 		ret = store_set_cap(s, a->cap, &d);
 	for (int i = 1; i < a->nr && ret == 0 && status == CMD_DONE; i++)
-		status = add_trace(s, a, a->operand[i]);
+		status = add_trace(s, a, a->operand[i], a->keep < 0);
+	if (ret == 0 && a->keep >= 0)
+		ret = tidy_spool(s, a, &d);
 	if (ret == 0 && status == CMD_DONE)
 		ret = tend_store(s, now_ns(), &d);
 	store_close(s);
@@ -282,7 +310,7 @@ static const struct db_verb verbs[] = {
 };
 #define NR_VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
-enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP };
+enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP };
 static const struct argp_option options[] = {
 	{ "view", 'v', "components|functions|queries|processes|epochs|reasons", 0,
 	  "what to list (components; functions where no host declares any)", 0 },
@@ -291,6 +319,8 @@ static const struct argp_option options[] = {
 	{ "host", KEY_HOST, "NAME", 0, "of this machine", 0 },
 	{ "query", KEY_QUERY, "TEXT", 0, "of queries that contain this text", 0 },
 	{ "component", KEY_COMPONENT, "[LEVEL:]NAME", 0, "of this component", 0 },
+	{ "keep", KEY_KEEP, "N", 0, "add: remove traces of epochs (NAME.000001.tlr) from the first one's folder once the store has them, "
+	  "all but the newest N", 0 },
 	{ "cap", KEY_CAP, "MIB", 0, "add, gc: most that the store may take, from now on (1024)", 0 },
 	{ 0 },
 };
@@ -362,6 +392,11 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 	case KEY_COMPONENT:
 		a->question.component = arg;
 		break;
+	case KEY_KEEP:
+		a->keep = (int)strtoul(arg, &end, 10);
+		if (end == arg || *end || *arg == '-' || a->keep < 0 || a->keep > 1000000)
+			argp_error(state, "--keep must be a number, not '%s'", arg);
+		break;
 	case KEY_CAP:
 		a->cap = strtoull(arg, &end, 10) << 20;
 		if (end == arg || *end || *arg == '-' || !a->cap || a->cap >> 50)
@@ -402,7 +437,7 @@ static int run_db(int argc, char **argv)
 		filter_db_help,
 		NULL
 	};
-	struct arguments a = { .page.top = 20, .question.window = WINDOW_ALL };
+	struct arguments a = { .page.top = 20, .question.window = WINDOW_ALL, .keep = -1 };
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &a);

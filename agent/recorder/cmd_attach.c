@@ -4,13 +4,13 @@
  * read from /proc, generated code from the GDB JIT interface, perf maps and jitdump files.  No process is changed or
  * stopped, unless --inject loads the agent into it; a JVM is asked for a perf map.
  */
+#include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/doctor/jit_sources.h"
 #include "agent/recorder/hotspot/hotspot.h"
 #include "agent/recorder/inject/inject.h"
 #include "agent/recorder/process/attach_list.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/session/control.h"
-#include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/hosts/jit_hosts.h"
@@ -58,8 +58,10 @@ static error_t parse_attach_argument(int key, char *arg, struct argp_state *stat
 		options_parse_pids(state, &a->pids, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!a->pids.nr && !a->session.name)
-			argp_error(state, "no process given; usage: tailor attach PID, or tailor attach --name REGEX");
+		if (!a->pids.nr && !a->session.name && !a->session.all)
+			argp_error(state, "no process given; usage: tailor attach PID, tailor attach --name REGEX, or tailor attach --all");
+		if (a->session.all && (a->pids.nr || a->session.name || a->session.inject))
+			argp_error(state, "--all takes no processes, and loads no agent");
 		if (a->session.counting.scope_thread)
 			argp_error(state, "--scope thread is not supported: attach counts per CPU (threads' own counters need the agent)");
 		break;
@@ -353,18 +355,43 @@ static int record_targets(struct attach *a, struct diag *d)
 	return ret ? CMD_FAILED : CMD_DONE;
 }
 
-static int attach(struct attach *a, struct arguments *arguments, int argc, char **argv)
+/* Nobody else's recording is in the way: processes can be counted twice. */
+static int attach_all(struct attach *a, struct session_options *o)
 {
-	struct session_options *o = &arguments->session;
+	struct diag d = { "" };
+	int ret;
+
+	o->counting.no_guest = true;
+	o->way = JIT_WAY_ATTACH;
+	o->follow = true;
+	session_raise_limits();
+	ret = session_open(o, &a->session, &d);
+	if (ret)
+		fail_attach(&d);
+	if (ret)
+		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
+	if (session_attach_all(a->session, &d)) {
+		session_abandon(a->session);
+		return fail_attach(&d);
+	}
+	session_run(a->session, 0, false, true, &ret);
+	return session_close(a->session, -1, &d) ? fail_attach(&d) : CMD_DONE;
+}
+
+static int attach(struct attach *a, struct session_options *o, const struct pid_list *pids, int argc, char **argv)
+{
 	struct diag d = { "" };
 	pid_t recorder;
 	int ret;
 
-	if (choose_targets(a, &arguments->pids, &d) || check_injection(a, &d) || check_recorders(a, &d))
+	if (choose_targets(a, pids, &d) || check_injection(a, &d) || check_recorders(a, &d))
 		return fail_attach(&d);
 	if (a->list.nr == 1 && a->list.target[0].has_agent &&
-	    attach_target_find_recorder(a->list.target[0].pid, a->socket, sizeof(a->socket), &recorder) == 0)
-		return record_by_own_recorder(o, a->list.target[0].pid, argc, argv);
+	    attach_target_find_recorder(a->list.target[0].pid, a->socket, sizeof(a->socket), &recorder) == 0) {
+		if (!argc)
+			diag_fail(&d, EBUSY, "process %d has a recorder already: process %d", (int)a->list.target[0].pid, (int)recorder);
+		return !argc ? fail_attach(&d) : record_by_own_recorder(o, a->list.target[0].pid, argc, argv);
+	}
 	o->command = attach_target_read_command(a->list.target[0].pid);
 	o->counting.no_guest = true;
 	o->way = o->inject ? JIT_WAY_INJECT : JIT_WAY_ATTACH;
@@ -375,6 +402,19 @@ static int attach(struct attach *a, struct arguments *arguments, int argc, char 
 		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
 	}
 	return record_targets(a, &d);
+}
+
+int cmd_attach_recorded(struct session_options *o, struct pid_list *pids, int argc, char **argv)
+{
+	struct attach a = { .options = o };
+	int ret = o->all ? attach_all(&a, o) : attach(&a, o, pids, argc, argv);
+
+	for (uint32_t i = 0; i < a.nr_jvms; i++)
+		hotspot_close(&a.jvm[i]);
+	free(a.jvm);
+	attach_list_fini(&a.list);
+	free(pids->pid);
+	return ret;
 }
 
 static int run_attach_command(int argc, char **argv)
@@ -399,18 +439,10 @@ static int run_attach_command(int argc, char **argv)
 		NULL
 	};
 	struct arguments arguments = { .session = SESSION_OPTIONS_DEFAULT };
-	struct attach a = { .options = &arguments.session };
-	int ret;
 
 	arguments.session.output = SESSION_OUTPUT;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	ret = attach(&a, &arguments, argc, argv);
-	for (uint32_t i = 0; i < a.nr_jvms; i++)
-		hotspot_close(&a.jvm[i]);
-	free(a.jvm);
-	attach_list_fini(&a.list);
-	free(arguments.pids.pid);
-	return ret;
+	return cmd_attach_recorded(&arguments.session, &arguments.pids, argc, argv);
 }
 
 const struct cmd cmd_attach = { "attach", "record running processes", run_attach_command };

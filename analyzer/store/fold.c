@@ -3,6 +3,7 @@
 
 #include "analyzer/compare/profile_report.h"
 #include "analyzer/store/block.h"
+#include "analyzer/store/epochs.h"
 #include "analyzer/store/names.h"
 #include "jitreg/base/hash_map.h"
 
@@ -186,21 +187,6 @@ static void write_losses(struct folding *f, int64_t epoch)
 			store_run(f->store, &insert, "iii", epoch, names_text(f->store, trace_losses[i].text), (int64_t)m->lost[i]);
 }
 
-static bool is_there_already(struct store *s, int64_t recording, int64_t number)
-{
-	static struct statement here = STATEMENT("SELECT 1 FROM epoch WHERE recording = ? AND number = ? AND tier = 0"),
-				folded = STATEMENT("SELECT 1 FROM folded WHERE recording = ? AND number = ?");
-	bool is = store_run(s, &here, "ii", recording, number);
-
-	if (is)
-		sqlite3_reset(here.prepared);
-	if (!is && store_run(s, &folded, "ii", recording, number)) {
-		sqlite3_reset(folded.prepared);
-		is = true;
-	}
-	return is;
-}
-
 static int64_t write_epoch(struct folding *f, int64_t recording)
 {
 	static struct statement insert = STATEMENT("INSERT INTO epoch(recording, number, tier, begin_ns, end_ns, host, samples, effective, "
@@ -233,23 +219,17 @@ static bool make_room(struct folding *f)
 	return f->process && f->component && f->function && f->series;
 }
 
-/* Traces that are no epochs are told apart by when they were recorded. */
-static int64_t recording_of(const struct model *m)
-{
-	return (int64_t)(m->cut_recording ? m->cut_recording : m->real_ns);
-}
-
 int fold_add(const struct fold *fold, struct report *r, struct store *s, struct diag *d)
 {
 	struct folding f = { .fold = fold, .report = r, .store = s };
-	int64_t recording = recording_of(r->model), epoch;
+	int64_t recording = epochs_recording(r->model->cut_recording, r->model->real_ns), epoch;
 	bool known = false;
 	int ret;
 
 	if (!make_room(&f))
 		store_fail(s, ENOMEM, "out of memory");
 	if (store_begin(s))
-		known = is_there_already(s, recording, r->model->epoch);
+		known = epochs_have(s, recording, r->model->epoch);
 	if (!known && !s->error) {
 		epoch = write_epoch(&f, recording);
 		write_places(&f, epoch);

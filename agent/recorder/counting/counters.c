@@ -170,6 +170,27 @@ int counting_begin_at_exec(struct counting *c, pid_t pid)
 	return c->rings.nr ? 0 : -ENODEV;
 }
 
+int counting_begin_system(struct counting *c)
+{
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	struct perf_event_attr attr[EVENTS_MAX];
+	size_t bytes;
+
+	counting_init_cpu_attrs(c, attr, &bytes);
+	for (int i = 0; i < c->events.nr; i++)
+		attr[i].inherit = attr[i].inherit_stat = 0; /* they are of the processor */
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		int ret = counting_open_cpu_events(c, attr, -1, cpu, bytes);
+
+		if (ret == -ENODEV)
+			continue;
+		if (ret)
+			return ret;
+		ring_set_enabled(&c->rings.ring[c->rings.nr - 1], true);
+	}
+	return c->rings.nr ? 0 : -ENODEV;
+}
+
 void counting_begin_by_threads(struct counting *c)
 {
 	c->rings.budget = counting_rings_budget();

@@ -21,6 +21,7 @@ struct counting_options {
 	struct event_options event;
 	enum counting_sampler sampler;
 	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
+	double cost;	   /* the part of a processor's time that samples may take: rates are chosen by it; 0: as they are asked for */
 	bool no_guest;	   /* the host has no agent that could take samples */
 };
 
@@ -47,6 +48,8 @@ const char *counting_stack_note(const struct counting *c);
 /* Each returns 0 or -errno. */
 /* pid and what it starts, from its next exec on; -ENODEV: there is no CPU. */
 int counting_begin_at_exec(struct counting *c, pid_t pid);
+/* All processes of the machine, from now on; needs CAP_PERFMON or kernel.perf_event_paranoid below 1. */
+int counting_begin_system(struct counting *c);
 /* Threads come with counters of their own (sampler RING, SIGNAL, TIMER). */
 void counting_begin_by_threads(struct counting *c);
 /* One process that runs, with all of its threads (-ESRCH: it has ended); or several, between begin and end. */

@@ -143,6 +143,7 @@ void session_epochs_execute_command(const struct session *s, const char *path)
 		return;
 	memcpy(words, command, (size_t)nr * sizeof(*words));
 	words[nr] = strdup(path);
+	setpgid(0, 0); /* Ctrl-C ends the recording, and what was recorded is to be kept */
 	setpriority(PRIO_PROCESS, 0, NICE_OF_COMMAND);
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
 	sigemptyset(&none);

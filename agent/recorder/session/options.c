@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_IMAGE_CODE, KEY_DEBUGINFOD,
-       KEY_NO_COMPRESS, KEY_EPOCHS };
+       KEY_NO_COMPRESS, KEY_EPOCHS, KEY_EPOCH_COMMAND, KEY_COST };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
@@ -43,6 +43,11 @@ static const struct argp_option options[] = {
 	  "minute: those that DEBUGINFOD_URLS names (which alone asks for that, too), or elfutils' own", 0 },
 	{ "epochs", KEY_EPOCHS, "TIME", 0, "cut the recording at each multiple of TIME (10m, 20s) into traces FILE.000001, FILE.000002, "
 	  "... (before the ending .tlr), without losing a sample", 0 },
+	{ "epoch-command", KEY_EPOCH_COMMAND, "COMMAND", 0,
+	  "with --epochs: run COMMAND, with the trace's path behind it, for each that is complete; by sh, at "
+	  "idle priority", 0 },
+	{ "cost", KEY_COST, "PERCENT", 0, "choose the rate by what a sample costs here, so that all cost the program so much (1%, at most "
+	  "1000 samples a second)", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
 	{ 0 },
 };
@@ -110,6 +115,31 @@ static uint64_t parse_duration(struct argp_state *state, const char *name, const
 	return 0;
 }
 
+static double parse_cost(struct argp_state *state, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent > 0) || percent > 50)
+		argp_error(state, "--cost must be a percentage above 0, at most 50, as in 1%%, not '%s'", text);
+	return percent / 100;
+}
+
+/* The file is its last word. */
+static char **session_shell_command(const char *command)
+{
+	static char *words[6]; /* one of a process; they live as long as it */
+	char *script = NULL;
+
+	if (asprintf(&script, "exec %s \"$1\"", command) < 0)
+		return NULL;
+	words[0] = (char *)"/bin/sh";
+	words[1] = (char *)"-c";
+	words[2] = script;
+	words[3] = (char *)"sh";
+	return words;
+}
+
 static error_t parse_sampling_option(int key, char *arg, struct argp_state *state)
 {
 	struct session_options *o = state->input;
@@ -159,7 +189,15 @@ static error_t parse_sampling_option(int key, char *arg, struct argp_state *stat
 	case KEY_EPOCHS:
 		o->epoch_ns = parse_duration(state, "epochs", arg);
 		break;
+	case KEY_EPOCH_COMMAND:
+		o->epoch_command = session_shell_command(arg);
+		break;
+	case KEY_COST:
+		o->counting.cost = parse_cost(state, arg);
+		break;
 	case ARGP_KEY_END:
+		if (o->epoch_command && !o->epoch_ns)
+			argp_error(state, "--epoch-command requires --epochs");
 		if (o->epoch_ns && (o->counting.scope_thread || o->counting.sampler != SAMPLER_AUTO))
 			argp_error(state, "--epochs supports --scope cpu and --sampler auto only");
 		break;
@@ -202,13 +240,14 @@ static error_t parse_dormant_option(int key, char *arg, struct argp_state *state
 
 const struct argp dormant_argp = { dormant_options, parse_dormant_option, NULL, NULL, NULL, NULL, NULL };
 
-enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT, KEY_NAME, KEY_TREE, KEY_NO_CHILDREN };
+enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT, KEY_NAME, KEY_TREE, KEY_NO_CHILDREN, KEY_ALL };
 
 static const struct argp_option attach_options[] = {
 	{ "duration", 'd', "TIME", 0, "stop recording after TIME, in seconds or as 500ms, 2s or 3m (until the process exits, or "
 	  "Ctrl-C)", 0 },
 	{ "name", KEY_NAME, "REGEX", 0, "record all processes whose name, or whose command line's first word, has a match of this extended "
 	  "regular expression", 0 },
+	{ "all", KEY_ALL, NULL, 0, "record all processes of the machine, and the kernel's own threads, from outside (as root)", 0 },
 	{ "tree", KEY_TREE, NULL, 0, "record all processes below the given ones, too, also where these work themselves", 0 },
 	{ "no-children", KEY_NO_CHILDREN, NULL, 0, "leave out the processes below the given ones that run already, also where these "
 	  "sleep while those work", 0 },
@@ -245,6 +284,9 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_INJECT:
 		o->inject = true;
+		break;
+	case KEY_ALL:
+		o->all = true;
 		break;
 	case KEY_NAME:
 		check_regular_expression(state, arg);

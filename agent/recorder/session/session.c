@@ -317,7 +317,7 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		session_cut_if_due(s);
 		if (s->asking.now) /* rings come and go with it: not before they are drained */
 			session_serve_control(s, our_child);
-		if (!our_child && !s->root.ended)
+		if (!our_child && !s->root.ended && !s->options.all)
 			s->root.ended = have_all_ended(&s->root, pidfds);
 		if (!s->root.ended)
 			continue;

@@ -26,6 +26,7 @@ struct session_options {
 	bool follow;	   /* attach: until the processes that it starts have exited as well */
 	const char *name;  /* attach: of which processes, a regular expression; NULL: of those with a number alone */
 	enum session_descendants descendants; /* attach */
+	bool all;	   /* attach: all processes of the machine */
 	bool inject;	   /* attach: the agent is loaded into the process */
 	bool no_adapt;	   /* hosts are not asked for more of their code than they tell by themselves */
 	enum jit_way way;  /* for the header */
@@ -62,6 +63,8 @@ int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct di
 /* Count processes that run, and the processes below them that are meant: these may fail with a notice.  nr: 1 or more.  0, or -errno with
  * a sentence. */
 int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d);
+/* Count all processes of the machine.  0, or -errno with a sentence. */
+int session_attach_all(struct session *s, struct diag *d);
 /* Those that are counted since then, ancestors first. */
 const pid_t *session_attached(const struct session *s, uint32_t *nr);
 /* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */

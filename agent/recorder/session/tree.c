@@ -255,6 +255,28 @@ int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct dia
 	return ret ? session_explain_counting(s, pids[0], ret, d) : 0;
 }
 
+int session_attach_all(struct session *s, struct diag *d)
+{
+	uint64_t begin_ns = clock_now_ns();
+	struct process_tree t = { 0 };
+	int ret = counting_begin_system(s->counting);
+
+	if (ret == -EACCES || ret == -EPERM)
+		diag_fail(d, -ret, "cannot count %s on all processors: %s; run as root, or sysctl kernel.perf_event_paranoid=-1",
+			  counting_events(s->counting)->event[0].name, strerror(-ret));
+	else if (ret)
+		diag_fail(d, -ret, "cannot count %s on all processors: %s", counting_events(s->counting)->event[0].name,
+			  session_counting_error(-ret));
+	if (ret == 0 && (ret = process_tree_update(&t)))
+		diag_fail(d, -ret, "cannot list the processes: %s", strerror(-ret));
+	for (uint32_t i = 0; i < t.nr; i++)
+		t.node[i].wanted = PROCESS_ALONE;
+	if (ret == 0)
+		session_describe_counted(s, &t, begin_ns);
+	process_tree_fini(&t);
+	return ret;
+}
+
 const pid_t *session_attached(const struct session *s, uint32_t *nr)
 {
 	*nr = s->root.nr_attached;
