@@ -37,8 +37,6 @@
 #define COMPARED_BYTES 16384u
 #define OTHER_DESCRIPTORS 64u /* that the recorder may need beside files of images */
 #define DELETED " (deleted)"
-#define OF_ANOTHER "the debug file %s is of another build"
-#define OF_ANOTHER_BYTES (PATH_MAX + sizeof(OF_ANOTHER))
 #define REPLACED "the file was replaced after it was mapped"
 
 struct image {
@@ -108,6 +106,7 @@ struct images {
 	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
 	uint32_t nr_keys, keys_capacity;
 	struct images_missing gone, replaced;
+	uint64_t debug_bytes_left; /* of debug files that have to be read whole, or unpacked */
 };
 
 int images_create(bool frames, struct images **out)
@@ -118,6 +117,7 @@ int images_create(bool frames, struct images **out)
 	if (!*out)
 		return -ENOMEM;
 	(*out)->frames = frames;
+	(*out)->debug_bytes_left = DEBUG_FILE_BYTES_ALL;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > OTHER_DESCRIPTORS)
 		(*out)->open_max = files.rlim_cur > UINT32_MAX ? UINT32_MAX : (uint32_t)(files.rlim_cur - OTHER_DESCRIPTORS) / 2;
 	return 0;
@@ -724,17 +724,14 @@ static bool is_worth_fetching(const struct images *i, const struct image *m)
 	return !m->samples || nr_samples(m) * FETCHED_PART > i->nr_counted;
 }
 
-/* Those of a file without symbols that lie elsewhere.  false: there are none, and of_another says what lies in their place. */
-static bool find_symbols(const struct images *i, const struct image *m, const struct elf_parts *parts, struct elf_parts *symbols,
-			 char path[PATH_MAX], char of_another[OF_ANOTHER_BYTES])
+/* Those of a file without symbols that lie elsewhere.  false: there are none, and where says what lies in their place. */
+static bool find_symbols(struct images *i, const struct image *m, const struct elf_parts *parts, struct elf_parts *symbols,
+			 char where[DEBUG_FILE_TEXT])
 {
 	struct debuginfod *servers = !parts->has_symbols && i->servers && is_worth_fetching(i, m) ? i->servers : NULL;
 	uint32_t pid = i->past ? 0 : proc_mem_number_in_proc(m->pid);
-	bool found = !parts->has_symbols && debug_file_find(parts, m->fd, m->path, pid, servers, symbols, path);
 
-	if (!parts->has_symbols && !found && *path)
-		snprintf(of_another, OF_ANOTHER_BYTES, OF_ANOTHER, path);
-	return found;
+	return !parts->has_symbols && debug_file_find(parts, m->fd, m->path, pid, servers, &i->debug_bytes_left, symbols, where);
 }
 
 static void add_missing(struct images_missing *missing, const char *path)
@@ -759,7 +756,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	const struct elf_seen seen = { m->seen, (m->bytes >> PAGE_SHIFT) + 1 };
 	const bool pruned = !all && m->seen && !m->vdso;
 	struct elf_parts parts = { 0 }, symbols = { 0 };
-	char text[KEY_BYTES], path[PATH_MAX], of_another[OF_ANOTHER_BYTES] = "";
+	char text[KEY_BYTES], where[DEBUG_FILE_TEXT] = "";
 	const char *reason = "", *key;
 	bool found;
 	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
@@ -795,12 +792,12 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	}
 	if (!ret && pruned)
 		elf_prune(&parts, &parts, &seen);
-	found = !ret && !m->vdso && find_symbols(i, m, &parts, &symbols, path, of_another);
+	found = !ret && !m->vdso && find_symbols(i, m, &parts, &symbols, where);
 	if (found && pruned)
 		elf_prune(&symbols, &parts, &seen);
-	write_image_file(m, key, m->path, &parts, *reason ? reason : of_another, w, time_ns);
+	write_image_file(m, key, m->path, &parts, *reason || found ? reason : where, w, time_ns);
 	if (found)
-		write_image_file(m, key, path, &symbols, TRACE_DEBUG_FILE, w, time_ns);
+		write_image_file(m, key, where, &symbols, TRACE_DEBUG_FILE, w, time_ns);
 	elf_parts_free(&symbols);
 	trace_writer_flush(w, TRACE_CHUNK_FILES);
 	elf_parts_free(&parts);
