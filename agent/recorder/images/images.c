@@ -398,11 +398,6 @@ void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid)
 	child->capacity = parent->nr + 2;
 }
 
-static int open_file(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-}
-
 static void close_image_file(struct images *i, struct image *m)
 {
 	if (m->fd < 0)
@@ -437,7 +432,7 @@ static int open_in_process_root(const struct image *m)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
-	fd = open_file(path);
+	fd = regular_file_open(path);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
@@ -445,7 +440,7 @@ static int open_in_process_root(const struct image *m)
 	if (n <= 1 || n == sizeof(root) || strncmp(m->path, root, (size_t)n) != 0 || m->path[n] != '/')
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path + n);
-	return open_file(path);
+	return regular_file_open(path);
 }
 
 /* The file of the mapping itself, whatever its path (needs privileges), or of the program that the process runs. */
@@ -457,12 +452,12 @@ static int open_where_mapped(const struct image *m, const struct range *at)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)at->start, (unsigned long long)at->end);
-	fd = open_file(path);
+	fd = regular_file_open(path);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
 	n = readlink(path, exe, sizeof(exe));
-	return n == (ssize_t)strlen(m->path) && memcmp(exe, m->path, (size_t)n) == 0 ? open_file(path) : -1;
+	return n == (ssize_t)strlen(m->path) && memcmp(exe, m->path, (size_t)n) == 0 ? regular_file_open(path) : -1;
 }
 
 /* What was closed for want of descriptors. */
@@ -474,7 +469,7 @@ static void reopen_image_file(struct images *i, struct image *m)
 		return;
 	m->fd = i->past ? open_of_the_past(m) : open_in_process_root(m);
 	if (m->fd < 0 && !i->past)
-		m->fd = open_file(m->path);
+		m->fd = regular_file_open(m->path);
 	if (m->fd < 0) {
 		m->error = errno;
 		return;
@@ -522,7 +517,7 @@ static bool open_image_file(struct images *i, struct image *m, const struct rang
 		keep = m->fd >= 0;
 	}
 	if (m->fd < 0 && !i->past && !deleted)
-		m->fd = open_file(m->path);
+		m->fd = regular_file_open(m->path);
 	if (m->fd < 0)
 		m->error = deleted && mapping_is_no_elf(at, m->pid) ? ENOEXEC : deleted ? ENOENT : errno;
 	return keep;

@@ -244,12 +244,6 @@ static bool is_jitdump_path(const char *path, size_t bytes)
 	return (size_t)(path + bytes - slash) > 5 && strncmp(slash + 1, "jit-", 4) == 0 && ends_with(path, bytes, ".dump");
 }
 
-/* A link of the kernel's, which leads to the file itself. */
-static int open_link(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-}
-
 /* A file that the process has mapped; what stands at that path now may be another one, or a link. */
 static bool is_file_of_process(const struct watched *w, const struct stat *st)
 {
@@ -294,7 +288,7 @@ static int open_file_by_descriptor(uint32_t pid, const char *path, size_t bytes)
 		snprintf(name, sizeof(name), "%s/%.20s", folder, e->d_name);
 		n = readlink(name, target, sizeof(target));
 		if (n >= (ssize_t)bytes && memcmp(target, path, bytes) == 0)
-			fd = open_link(name);
+			fd = regular_file_open(name);
 	}
 	if (d)
 		closedir(d);
@@ -320,7 +314,7 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 
 		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", proc_mem_number_in_proc(w->pid), (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
-		new.fd = open_link(link); /* needs privileges */
+		new.fd = regular_file_open(link); /* needs privileges */
 	}
 	if (new.fd < 0 && !f->past)
 		new.fd = open_file_by_descriptor(w->pid, name, path_bytes);

@@ -3,6 +3,7 @@
 
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/regular_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -49,7 +50,7 @@ static void inspect_target_program(struct attach_target *t)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->living);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = regular_file_open(path);
 	if (fd < 0)
 		return;
 	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0) {
