@@ -105,7 +105,7 @@ door 'libunwind' '^analyzer/unwind/' libunwind
 door 'microhttpd' '^analyzer/serve/http\.c' libmicrohttpd
 door 'Zydis' '^analyzer/symbols/insn' Zydis
 door 'libiberty' '^analyzer/symbols/demangle' libiberty
-door 'zlib\.h' '^analyzer/(page/html_block|symbols/inflate)' zlib
+door 'zlib\.h' '^analyzer/(output/gzip|symbols/inflate)' zlib
 door 'jansson' '^analyzer/(output|report|overhead)/' jansson
 
 # The part of the analyzer that will also run in a browser needs nothing but memcpy and friends.
