@@ -3,6 +3,7 @@
 
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/budget.h"
+#include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_pages.h"
 #include "jitreg/base/suggest.h"
@@ -357,19 +358,28 @@ int trace_flush_output(int status)
 	return CMD_FAILED;
 }
 
+#define PATIENCE_NS 500000000u /* what takes less needs no progress line */
+
+struct progress {
+	uint64_t begin_ns;
+	int shown; /* per cent; -1: nothing yet */
+};
+
 static void show_progress(void *context, uint64_t at, uint64_t total)
 {
-	int *shown = context, percent = total ? (int)(100 * at / total) : 100;
+	struct progress *p = context;
+	int percent = total ? (int)(100 * at / total) : 100;
 
-	if (percent != *shown)
-		fprintf(stderr, "\rreading: %d %%", percent);
-	*shown = percent;
+	if (percent == p->shown || clock_now_ns() - p->begin_ns < PATIENCE_NS)
+		return;
+	fprintf(stderr, "\rreading: %d %%", percent);
+	p->shown = percent;
 }
 
 /* What is printed next begins a line. */
-static void erase_progress(int shown)
+static void erase_progress(const struct progress *p)
 {
-	if (shown >= 0)
+	if (p->shown >= 0)
 		fputs("\r               \r", stderr);
 }
 
@@ -408,7 +418,8 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		       void (*ask)(void *context, struct report *r), void *context)
 {
 	struct diag d = { "" };
-	int ret, shown = -1;
+	struct progress progress = { clock_now_ns(), -1 };
+	int ret;
 
 	s->options.run_mark = filter_parse_mark(&s->report.filter, &arguments->filter);
 	s->options.stack_only = arguments->stack_only;
@@ -420,7 +431,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 	s->options.rows_context = &s->report;
 	if (isatty(2) && !s->options.each) {
 		s->options.progress = show_progress;
-		s->options.progress_context = &shown;
+		s->options.progress_context = &progress;
 	}
 	large_pages_prepare_heap();
 	trace_wait_for_recorder(path);
@@ -437,7 +448,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		s->options.addresses = s->report.addresses;
 		s->options.sums_by = s->options.each ? 0 : report_sums_by(&s->report);
 		ret = attribute_trace(s->reader, s->model, &s->options, &s->attribution, &d);
-		erase_progress(shown);
+		erase_progress(&progress);
 		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage)) || s->damaged;
 	}
 	if (ret == 0) {
