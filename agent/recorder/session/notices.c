@@ -2,9 +2,12 @@
 /* What a session has to say, and what it loses: into the recording, if there is one, and to its user. */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/perf/event.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void session_print_notice(void *session, const char *sentence)
 {
@@ -31,12 +34,24 @@ void session_notice(struct session *s, enum notice_kind kind, const char *format
 		session_print_notice(s, text);
 }
 
+/* The trace has it; its user is told what can be changed.  That a machine has no counters is told by doctor. */
+void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence)
+{
+	struct event_pmu pmu;
+
+	event_pmu_read(&pmu);
+	if (kind == NOTICE_FALLBACK && !pmu.counters)
+		recording_write_notice(s->recording, kind, sentence, strlen(sentence));
+	else
+		recording_notice(s->recording, kind, "%s", sentence);
+}
+
 void session_add_fallback(void *session, enum notice_kind kind, const char *sentence)
 {
 	struct session *s = session;
 
 	if (s->recording) {
-		recording_notice(s->recording, kind, "%s", sentence);
+		session_note_fallback(s, kind, sentence);
 	} else if (s->notices.nr_fallbacks < FALLBACKS_MAX) {
 		s->notices.fallback[s->notices.nr_fallbacks].kind = kind;
 		snprintf(s->notices.fallback[s->notices.nr_fallbacks++].sentence, sizeof(s->notices.fallback[0].sentence), "%s", sentence);

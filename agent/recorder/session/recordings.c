@@ -99,7 +99,7 @@ int session_begin_recording(struct session *s, struct diag *d)
 		session_count_loss(s, (enum loss_reason)i, 0, 0, s->lost[i]);
 	memset(s->lost, 0, sizeof(s->lost));
 	for (int i = 0; i < s->notices.nr_fallbacks; i++)
-		recording_notice(s->recording, s->notices.fallback[i].kind, "%s", s->notices.fallback[i].sentence);
+		session_note_fallback(s, s->notices.fallback[i].kind, s->notices.fallback[i].sentence);
 	if (counting_clock_pairs(s->counting))
 		recording_write_notice(s->recording, NOTICE_LADDER, batches, strlen(batches));
 	note = counting_stack_note(s->counting);
