@@ -2,8 +2,6 @@
 /* What a session has to say, and what it loses: into the recording, if there is one, and to its user. */
 #include "agent/recorder/session/internal.h"
 
-#include "agent/recorder/perf/event.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,10 +35,7 @@ void session_notice(struct session *s, enum notice_kind kind, const char *format
 /* The trace has it; its user is told what can be changed.  That a machine has no counters is told by doctor. */
 void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence)
 {
-	struct event_pmu pmu;
-
-	event_pmu_read(&pmu);
-	if (kind == NOTICE_FALLBACK && !pmu.counters)
+	if (kind == NOTICE_FALLBACK && !counting_machine_has_counters())
 		recording_write_notice(s->recording, kind, sentence, strlen(sentence));
 	else
 		recording_notice(s->recording, kind, "%s", sentence);
