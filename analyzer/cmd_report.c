@@ -62,7 +62,7 @@ static bool view_list_entry(int i, const char **name, const char **summary)
 static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
-	char near[256];
+	char near[400];
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -75,7 +75,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		a->view[a->nr_views] = view_find(arg);
 		if (!a->view[a->nr_views++])
 			argp_error(state, "unknown view '%s'%s; see `tailor help report`", arg,
-				   trace_similar_names(arg, view_list_entry, near, sizeof(near)));
+				   trace_suggest_names(arg, view_list_entry, near, sizeof(near)));
 		break;
 	case KEY_SVG:
 		a->svg = arg;
@@ -117,6 +117,8 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		trace_need_path(state, &a->path);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
 			argp_error(state, "--csv requires --view");
+		if (a->page.table && !a->nr_views)
+			argp_error(state, "--table requires --view");
 		if (a->sort && !a->nr_views)
 			argp_error(state, "--sort requires --view");
 		for (int i = 0; a->svg && i <= a->nr_views; i++) {
@@ -166,9 +168,10 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 {
 	struct diag d = { "" };
 	struct page page;
+	char near[400];
 	int ret = 0;
 
-	if (page_init(&page, stdout, args->page.form))
+	if (trace_page_init(&page, &args->page))
 		return CMD_FAILED;
 	if (args->svg) {
 		r->svg = output_file_stream(args->svg, &d);
@@ -185,14 +188,15 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	for (int i = 0; i < args->nr_views; i++)
 		a->shown[i].view->show(r, &a->shown[i], &page);
 	if (args->sort && !page.sorted)
-		page_sentence(&page, "Not sorted: no table here has a column '%s' (headings in text, keys in JSON).", args->sort);
+		page_sentence(&page, "Not sorted: no table here has a column '%s' (headings in text, keys in JSON)%s", args->sort,
+			      page_suggest(&page.headings, args->sort, near, sizeof(near)));
 	if (r->svg) {
 		ret = ferror(r->svg);
 		ret = fclose(r->svg) || ret ? -EIO : 0;
 	}
 	if (ret)
 		trace_print_error("cannot write '%s': %s", args->svg, strerror(errno));
-	return page_end(&page) || ret ? CMD_FAILED : CMD_DONE;
+	return trace_page_end(&page, ret ? CMD_FAILED : CMD_DONE);
 }
 
 static int show_report(const struct arguments *args, struct ask *a, struct report *r)
@@ -205,11 +209,11 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	}
 	if (args->page.form == PAGE_JSON)
 		return default_report_json(&a->report, r, stdout) ? CMD_FAILED : CMD_DONE;
-	if (page_init(&page, stdout, PAGE_TEXT))
+	if (trace_page_init(&page, &args->page))
 		return CMD_FAILED;
 	page.top = args->page.top;
 	default_report_text(&a->report, r, &page);
-	return page_end(&page) ? CMD_FAILED : CMD_DONE;
+	return trace_page_end(&page, CMD_DONE);
 }
 
 static int run_report(int argc, char **argv)

@@ -215,17 +215,28 @@ static int check_injection(struct attach *a, struct diag *d)
 	return ret;
 }
 
-/* Of several processes, each is to be without a recorder. */
+static int refuse_second_recorder(pid_t pid, struct diag *d)
+{
+	return diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C, or "
+			 "`tailor stop %d`)", (int)pid, (int)pid);
+}
+
+/* Each process is to be without a recorder; one alone may have its own, which can be asked. */
 static int check_recorders(const struct attach *a, struct diag *d)
 {
 	char socket[64];
 	pid_t recorder;
 
-	for (uint32_t i = 0; a->list.nr > 1 && i < a->list.nr; i++)
-		if (attach_target_find_recorder(a->list.target[i].pid, socket, sizeof(socket), &recorder) == 0)
+	for (uint32_t i = 0; i < a->list.nr; i++) {
+		pid_t pid = a->list.target[i].pid;
+		bool own = attach_target_find_recorder(pid, socket, sizeof(socket), &recorder) == 0;
+
+		if (own && a->list.nr > 1)
 			return diag_fail(d, EBUSY, "process %d is already being recorded, by process %d; end that recording first, or "
-					 "attach to process %d alone", (int)a->list.target[i].pid, (int)recorder,
-					 (int)a->list.target[i].pid);
+					 "attach to process %d alone", (int)pid, (int)recorder, (int)pid);
+		if (!own && control_find_recorder(pid, socket, sizeof(socket), &recorder) == 0)
+			return refuse_second_recorder(pid, d);
+	}
 	return 0;
 }
 
@@ -246,8 +257,7 @@ static int open_attach_session(struct attach *a, struct session_options *o, stru
 		ret = session_open(o, &a->session, d);
 	}
 	if (ret == -EADDRINUSE)
-		diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C)",
-			  (int)pid);
+		refuse_second_recorder(pid, d);
 	return ret;
 }
 

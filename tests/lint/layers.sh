@@ -105,7 +105,7 @@ door 'libunwind' '^analyzer/unwind/' libunwind
 door 'microhttpd' '^analyzer/serve/http\.c' libmicrohttpd
 door 'Zydis' '^analyzer/symbols/insn' Zydis
 door 'libiberty' '^analyzer/symbols/demangle' libiberty
-door 'zlib\.h' '^analyzer/(page/html_block|symbols/inflate)' zlib
+door 'zlib\.h' '^analyzer/(output/gzip|symbols/inflate)' zlib
 door 'sqlite3' '^analyzer/store/' SQLite
 door 'jansson' '^analyzer/(output|report|overhead)/' jansson
 

@@ -112,6 +112,14 @@ const struct clock_pairs *counting_clock_pairs(const struct counting *c)
 	return c->clock.used ? &c->clock.pairs : NULL;
 }
 
+bool counting_machine_has_counters(void)
+{
+	struct event_pmu pmu;
+
+	event_pmu_read(&pmu);
+	return pmu.counters;
+}
+
 const char *counting_stack_note(const struct counting *c)
 {
 	return c->stack_note;

@@ -44,6 +44,8 @@ enum wire_sampler counting_sampler(const struct counting *c);
 const struct clock_pairs *counting_clock_pairs(const struct counting *c);
 /* A notice that is of interest where stacks are looked at only: fewer of their bytes are copied than is usual.  "": none. */
 const char *counting_stack_note(const struct counting *c);
+/* Has this machine a PMU? */
+bool counting_machine_has_counters(void);
 
 /* Each returns 0 or -errno. */
 /* pid and what it starts, from its next exec on; -ENODEV: there is no CPU. */

@@ -181,6 +181,7 @@ struct session {
 /* To the user alone. */
 void session_print_notice(void *session, const char *sentence);
 /* What is unavailable of what is to be counted: kept until there is a trace. */
+void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence);
 void session_add_fallback(void *session, enum notice_kind kind, const char *sentence);
 /* Something was lost; of one of the session's guests, or threads. */
 void session_count_loss(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);

@@ -96,13 +96,8 @@ int session_create_recording(struct session *s, struct diag *d)
 	s->flushed_ns = clock_now_ns();
 	sink = recording_sink(s->recording);
 	counting_set_sink(s->counting, &sink);
-	for (int i = 0; i < s->notices.nr_fallbacks; i++) {
-		const char *sentence = s->notices.fallback[i].sentence;
-
-		recording_write_notice(s->recording, s->notices.fallback[i].kind, sentence, strlen(sentence));
-		if (s->epochs.number < 2) /* once */
-			session_print_notice(s, sentence);
-	}
+	for (int i = 0; i < s->notices.nr_fallbacks; i++)
+		session_note_fallback(s, s->notices.fallback[i].kind, s->notices.fallback[i].sentence);
 	if (counting_clock_pairs(s->counting))
 		recording_write_notice(s->recording, NOTICE_LADDER, batches, strlen(batches));
 	note = counting_stack_note(s->counting);
