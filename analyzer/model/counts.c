@@ -23,57 +23,6 @@
 #define SCALE_MIN 0.5 /* samples at a rate weigh more than was counted where the kernel made their period longer */
 #define SCALE_SAME 0.005
 #define SAMPLES_FEW 50
-#define PERIODS_UNSAMPLED 2 /* that a thread may run without a sample: one, and what a period before it had left */
-
-static uint64_t key_of_thread(uint32_t pid, uint32_t tid)
-{
-	return (uint64_t)pid << 32 | tid;
-}
-
-static uint64_t add_clamped(uint64_t a, uint64_t b)
-{
-	return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
-/* NULL without memory. */
-static struct thread_count *get_thread_count(struct thread_counts *c, uint32_t event, const struct trace_record *r)
-{
-	uint64_t key = key_of_thread(r->pid, r->tid);
-	uint32_t i = hash_map_find(&c->at, key, event);
-
-	if (i)
-		return &c->thread[i - 1];
-	if (!GROW(c->thread, c->nr, c->capacity) || !hash_map_set(&c->at, key, event, c->nr + 1))
-		return NULL;
-	c->thread[c->nr] = (struct thread_count){ .event = event, .pid = r->pid, .tid = r->tid };
-	return &c->thread[c->nr++];
-}
-
-static void add_thread_count(struct model *m, uint32_t event, const struct trace_record *r, struct thread_count_part said)
-{
-	struct thread_counts *c = &m->thread_counts;
-	struct thread_count *t = GROW(c->part, c->nr_parts, c->parts_capacity) ? get_thread_count(c, event, r) : NULL;
-
-	if (!t)
-		return;
-	said.thread = (uint32_t)(t - c->thread);
-	c->part[c->nr_parts++] = said;
-	t->value = add_clamped(t->value, said.value);
-	t->samples = add_clamped(t->samples, said.samples);
-	t->weight = add_clamped(t->weight, said.weight);
-	t->time_ns = r->time_ns > t->time_ns ? r->time_ns : t->time_ns;
-}
-
-void thread_counts_read(struct model *m, const struct trace_record *r)
-{
-	uint64_t event = trace_u64(r, F(thread_count, event));
-
-	if (event < m->nr_events)
-		add_thread_count(m, (uint32_t)event, r,
-				 (struct thread_count_part){ trace_u64(r, F(thread_count, value)), trace_u64(r, F(thread_count, samples)),
-							     trace_u64(r, F(thread_count, weight)), 0,
-							     (uint32_t)trace_u64(r, F(thread_count, cpu)) });
-}
 
 void counts_read(struct model *m, const struct trace_record *r)
 {
@@ -104,7 +53,7 @@ void counts_read(struct model *m, const struct trace_record *r)
 	c->lost += trace_u64(r, F(count, lost));
 	c->weight += trace_u64(r, F(count, weight));
 	if (cpu >= CPUS_MAX && r->tid && !(e->is_clock && e->exclude_kernel)) /* its value has the kernel's time */
-		add_thread_count(m, (uint32_t)i, r, (struct thread_count_part){ value, trace_u64(r, F(count, samples)),
+		thread_counts_add(m, (uint32_t)i, r, (struct thread_count_part){ value, trace_u64(r, F(count, samples)),
 										trace_u64(r, F(count, weight)), 0, UINT32_MAX });
 }
 
@@ -121,12 +70,13 @@ static double clamp_scale_from_one(double scale)
 /*
  * Counters that ran a tenth of their time, and lost half of their samples, have a twentieth of what there was.  Interrupts that come late
  * are missing samples that no loss record counts: where the sum of the samples' weights is known, its ratio to the count covers both.
- * Threads that ended have their own (counts.h).
+ * Threads that ended have their own (thread_counts.c).
  */
 static double scale_of_lost_samples(const struct event_count *c)
 {
 	if (c->weight) {
-		double value = (double)c->value - (double)c->ended_value, weight = (double)c->weight - (double)c->ended_weight;
+		double value = (double)c->value - (double)c->ended_value - c->unsampled * c->unsampled_part;
+		double weight = (double)c->weight - (double)c->ended_weight + c->tail * c->tail_part;
 
 		return value > 0 && weight > 0 ? value / weight : 1;
 	}
@@ -166,6 +116,8 @@ static void add_ended(struct event_count *to, const struct event_count *from)
 	to->ended_value += from->ended_value;
 	to->ended_weight += from->ended_weight;
 	to->ended_samples += from->ended_samples;
+	to->tail += from->tail * from->tail_part;
+	to->unsampled += from->unsampled * from->unsampled_part;
 }
 
 /* As scale_of_lost_samples(), of all counters together.  value: their sum, as it was counted. */
@@ -183,6 +135,8 @@ static double scale_of_all(struct model_event *e, double value)
 		counted -= (double)all.ended_value * e->multiplexed;
 		sampled -= (double)all.ended_weight;
 	}
+	counted -= all.unsampled * e->multiplexed;
+	sampled += all.tail;
 	return clamp_scale(SCALE_MIN, counted / sampled);
 }
 
@@ -231,72 +185,12 @@ static void settle_event_counts(struct model_event *e)
 	settle_cpu_scale(e, &e->of_threads);
 }
 
-/* ------------------------------------------------------------------------------------------------- threads that ended */
-
-/* What a sample of the event weighs on the average. */
-static double mean_period(const struct model_event *e)
-{
-	double samples = (double)e->of_threads.samples, weight = (double)e->of_threads.weight;
-
-	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++) {
-		samples += (double)e->count[cpu].samples;
-		weight += (double)e->count[cpu].weight;
-	}
-	return e->period ? (double)e->period : samples > 0 ? weight / samples : 0;
-}
-
-/* A thread without a sample that was due for one: it was lost, or came late, as others', and these stand for it. */
-static void find_threads_without_their_samples(struct model *m)
-{
-	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
-		struct thread_count *t = &m->thread_counts.thread[i];
-		double period = mean_period(&m->event[t->event]);
-
-		t->is_left_out = t->tid && !t->samples && period > 0 && (double)t->value >= PERIODS_UNSAMPLED * period;
-	}
-}
-
-static void sum_ended_threads(struct model *m)
-{
-	const struct thread_counts *c = &m->thread_counts;
-
-	find_threads_without_their_samples(m);
-	for (uint32_t i = 0; i < c->nr_parts; i++) {
-		const struct thread_count_part *p = &c->part[i];
-		struct model_event *e = &m->event[c->thread[p->thread].event];
-		struct event_count *of = p->cpu < e->nr_counts ? &e->count[p->cpu] : &e->of_threads;
-
-		if (c->thread[p->thread].is_left_out)
-			continue;
-		of->ended_value = add_clamped(of->ended_value, p->value);
-		of->ended_weight = add_clamped(of->ended_weight, p->weight);
-		of->ended_samples = add_clamped(of->ended_samples, p->samples);
-	}
-}
-
-static void settle_thread_counts(struct model *m)
-{
-	for (uint32_t i = 0; i < m->thread_counts.nr; i++) {
-		struct thread_count *t = &m->thread_counts.thread[i];
-		struct model_event *e = &m->event[t->event];
-
-		if (e->counted)
-			e->unsampled += (double)thread_count_unsampled(m, i) / (double)e->counted;
-		if (!t->weight || (e->is_clock && e->exclude_kernel))
-			continue;
-		t->scale = fmin((double)t->value / (double)t->weight * e->multiplexed, SCALE_MAX);
-		if (fabs(t->scale / e->scale - 1) < SCALE_SAME)
-			t->scale = 0;
-		e->differs_by_thread |= t->scale > 0;
-	}
-}
-
 void counts_settle(struct model *m)
 {
-	sum_ended_threads(m);
+	thread_counts_sum(m);
 	for (uint32_t i = 0; i < m->nr_events; i++)
 		settle_event_counts(&m->event[i]);
-	settle_thread_counts(m);
+	thread_counts_settle(m);
 }
 
 double model_event_scale(const struct model *m, uint32_t event, uint32_t cpu)
@@ -321,25 +215,4 @@ void counts_free(struct model_event *e)
 uint64_t model_clamp_to_u64(double scaled)
 {
 	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
-}
-
-void thread_counts_fini(struct thread_counts *c)
-{
-	hash_map_fini(&c->at);
-	free(c->thread);
-	free(c->part);
-}
-
-double thread_count_scale(const struct model *m, uint32_t event, uint32_t pid, uint32_t tid)
-{
-	uint32_t i = hash_map_find(&m->thread_counts.at, key_of_thread(pid, tid), event);
-
-	return i ? m->thread_counts.thread[i - 1].scale : 0;
-}
-
-uint64_t thread_count_unsampled(const struct model *m, uint32_t i)
-{
-	const struct thread_count *t = &m->thread_counts.thread[i];
-
-	return t->samples || t->is_left_out ? 0 : model_clamp_to_u64((double)t->value * m->event[t->event].multiplexed);
 }

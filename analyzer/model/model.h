@@ -239,7 +239,9 @@ struct renamed {
 
 struct event_count { /* what counters of one processor, or those of all threads, said */
 	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost, weight;
-	uint64_t ended_value, ended_samples, ended_weight; /* of these, what is of threads that ended (counts.h) */
+	uint64_t ended_value, ended_samples, ended_weight; /* of these, what is known of threads that ended (counts.h) */
+	double tail, unsampled; /* not known: what may be of threads that ended behind their last samples, or of those without any */
+	double tail_part, unsampled_part; /* of these, what is taken to be: 0 to 1 (thread_counts.c) */
 	double scale; /* 0: unknown */
 };
 
@@ -254,6 +256,7 @@ struct model_event {
 	uint64_t on_cpu_ns, running_ns; /* while its threads ran, and while it counted: less where counters were multiplexed */
 	double sampled; /* the part of counted that samples' own weights are; 0: not known */
 	double unsampled; /* the part of counted that is of threads without a sample */
+	double mean_period; /* what a sample weighs; 0: not known */
 	double multiplexed; /* at least 1: what is counted for each that a counter counted */
 	bool differs_by_thread; /* scale: counts.h */
 	/* by how much a sample's weight is scaled: over 1 where counters were multiplexed, samples were lost or interrupts came late */

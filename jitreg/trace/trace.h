@@ -148,8 +148,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_HOST_OPTION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(option)
 
-/* What a counter said of a thread (tid) that has ended: a part of what its COUNT says of all, on this processor.  samples, weight: of those
- * that it has on this processor, together. */
+/* Of a thread (tid) that has ended: a part of what COUNT says of all, on this processor (UINT32_MAX: on all).  value: 0 where only that of
+ * all threads together is known.  samples, weight: of those that it has on this processor, together. */
 #define TRACE_FIELDS_THREAD_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(samples) U64(weight)
 

@@ -136,8 +136,8 @@ void counting_limit_rates(struct counting *c, uint64_t now_ns);
 /* ---- thread_counts.c: counters that threads inherit */
 /* A sample of this weight came out of a processor's ring. */
 void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
-/* A thread has ended, and this is what a counter of that processor says of it. */
-void counting_end_thread(struct counting *c, int cpu, uint32_t event, const struct kernel_record *r);
+/* It has ended on that processor: tells what it has of samples on each, or that it has none. */
+void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *t);
 void counting_release_threads(struct counting *c);
 
 /* ---- rings.c */

@@ -61,7 +61,6 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 	struct ring_context *x = context;
 	struct counting *c = x->counting;
 	struct kernel_record r;
-	uint32_t event;
 	int ret;
 
 	if (c->clock.used && !x->has_pair) {
@@ -89,6 +88,7 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 		c->sink.task(c->sink.context, &r.task);
 		break;
 	case PERF_RECORD_EXIT:
+		counting_end_thread(c, x->ring->cpu, &r.task);
 		c->sink.task(c->sink.context, &r.task);
 		break;
 	case PERF_RECORD_LOST:
@@ -97,10 +97,6 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 		break;
 	case PERF_RECORD_SWITCH:
 		c->sink.switches(c->sink.context, h, &r.id);
-		break;
-	case PERF_RECORD_READ:
-		if (find_event_of_id(c, r.id.id, &event) && counts_what_it_samples(&c->events.event[event].attr))
-			counting_end_thread(c, x->ring->cpu, event, &r);
 		break;
 	case PERF_RECORD_THROTTLE:
 		count_ring_loss(c, LOSS_THROTTLED, &r.id, 1);

@@ -337,8 +337,6 @@ static void import_record(struct import *m, struct perf_event_header *h)
 	case PERF_RECORD_KSYMBOL:
 		sampled_kernel_note_symbol(&m->kernel, &r.symbol);
 		break;
-	case PERF_RECORD_READ:
-		break;
 	default:
 		m->sink.switches(m->sink.context, h, &r.id);
 	}
