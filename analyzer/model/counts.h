@@ -16,7 +16,7 @@ struct trace_record;
 
 /*
  * What is known of threads that ended (THREAD_COUNT records, and COUNT records of threads), beside the samples that they have: what a
- * counter of their own counted, or a part of what one of a processor did (thread_counts.c).  A sample of such a thread stands for that
+ * counter of their own counted, or a part of what one of a processor did (counts.c).  A sample of such a thread stands for that
  * thread's count, and a thread without a sample has a row of its own; what counters of processors say is shared by all others.
  */
 struct thread_count { /* of all processors together */
@@ -50,16 +50,6 @@ void thread_counts_read_beginning(struct model *m, const struct trace_record *r)
 void counts_settle(struct model *m);
 void counts_free(struct model_event *e);
 void thread_counts_fini(struct thread_counts *c);
-
-/* ---- For counts.c */
-/* Of the thread of this record; said.thread is found. */
-void thread_counts_add(struct model *m, uint32_t event, const struct trace_record *r, struct thread_count_part said);
-/* Before the events' scales are known: their threads' sums in event_count. */
-void thread_counts_sum(struct model *m);
-/* When they are: those of threads. */
-void thread_counts_settle(struct model *m);
-
-/* ---- Questions */
 /* By how much the weight of this thread's samples is scaled; 0: as that of the event's other samples. */
 double thread_count_scale(const struct model *m, uint32_t event, uint32_t pid, uint32_t tid);
 /* What the event's count has of thread i, if that has no sample; else 0. */

@@ -74,6 +74,8 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  * TRACE_EVENT_SWITCH without instruction and registers: each time that a thread comes or goes.  Its weight is a
  * trace_switch. */
 #define TRACE_EVENT_SWITCH "switch"
+/* Behind it, where that is permitted: each time that such a thread is woken, and waits for a processor from then on. */
+#define TRACE_EVENT_WOKEN "woken"
 enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PREEMPTED = 2 };
 /* A sentence for the reader: an unavailable rung of the ladder, a loss, a refusal.  kind: one of NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \

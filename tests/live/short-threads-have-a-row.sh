@@ -52,7 +52,7 @@ for how in *HOW, "attach":
         bad = 1
     for view in [], ["--view", "functions"]:
         text = " ".join(tailor("report", *view, TRACE).split())
-        if not re.search(r"[0-9.]+ % of (the count|task-clock|cpu-timer) are threads shorter than a period", text):
+        if not re.search(r"[0-9.]+ % of (the count|task-clock(:u)?|cpu-timer) are threads shorter than a period", text):
             print(f"{how}: expected a sentence about threads shorter than a period in {' '.join(view)}: {text[:600]}")
             bad = 1
 sys.exit(bad)

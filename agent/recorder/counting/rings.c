@@ -96,6 +96,7 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 		handle_lost_record(x, &r);
 		break;
 	case PERF_RECORD_SWITCH:
+		counting_note_switch(c, r.id.pid, r.id.tid);
 		c->sink.switches(c->sink.context, h, &r.id);
 		break;
 	case PERF_RECORD_THROTTLE:
@@ -134,6 +135,7 @@ void counting_drain_rings(struct counting *c)
 {
 	for (size_t i = 0; i < c->rings.nr; i++)
 		counting_drain_ring(c, &c->rings.ring[i]);
+	counting_drain_wakeups(c);
 }
 
 /* ------------------------------------------------------------------------------------------------------- poll(2) */

@@ -131,7 +131,7 @@ static int import_events(struct import *m, struct diag *d)
 		m->number[i] = m->nr_events++;
 	}
 	if (ret == 0 && said && sampled)
-		ret = recording_add_switches(m->recording, how.scope);
+		ret = recording_add_switches(m->recording, how.scope, false);
 	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
 }
 
