@@ -72,9 +72,8 @@ static void read_host_option(struct model *m, struct process *p, const struct tr
 
 static void read_fork(struct model *m, struct process *p, const struct trace_record *r)
 {
-	(void)m;
-	(void)r;
 	p->nr_tasks++;
+	thread_counts_read_beginning(m, r);
 }
 
 /* By id.  PROCESS, FORK, COMM and EXIT are lifetimes, too: processes.c. */

@@ -239,7 +239,9 @@ struct renamed {
 
 struct event_count { /* what counters of one processor, or those of all threads, said */
 	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost, weight;
-	uint64_t ended_value, ended_samples, ended_weight; /* of these, what is of threads that ended (counts.h) */
+	uint64_t ended_value, ended_samples, ended_weight; /* of these, what is known of threads that ended (counts.h) */
+	double tail, unsampled; /* not known: what may be of threads that ended behind their last samples, or of those without any */
+	double tail_part, unsampled_part; /* of these, what is taken to be: 0 to 1 (counts.c) */
 	double scale; /* 0: unknown */
 };
 
@@ -248,12 +250,13 @@ struct model_event {
 	uint64_t period, rate, registers, period_spread;
 	uint32_t stack_bytes, precise, exclude_kernel;
 	bool is_clock;	/* it counts the time that it runs: task-clock, cpu-clock */
-	bool is_switch; /* TRACE_EVENT_SWITCH: its own samples are no code; it becomes "preempted" */
+	bool is_switch; /* TRACE_EVENT_SWITCH, TRACE_EVENT_WOKEN: their own samples are no code; they become "preempted" and "run queue" */
 	/* the counters' values at their ends, of all processors or threads together; 0: none in the trace */
 	uint64_t counted, count_samples, count_lost; /* in the event's unit, as if it had counted all the time; samples had, and lost */
 	uint64_t on_cpu_ns, running_ns; /* while its threads ran, and while it counted: less where counters were multiplexed */
 	double sampled; /* the part of counted that samples' own weights are; 0: not known */
 	double unsampled; /* the part of counted that is of threads without a sample */
+	double mean_period; /* what a sample weighs; 0: not known */
 	double multiplexed; /* at least 1: what is counted for each that a counter counted */
 	bool differs_by_thread; /* scale: counts.h */
 	/* by how much a sample's weight is scaled: over 1 where counters were multiplexed, samples were lost or interrupts came late */
@@ -319,7 +322,8 @@ struct model {
 	struct thread_counts thread_counts;
 	struct model_event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
-	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
+	/* Of threads and their processors; MODEL_NO_EVENT where the trace has not both of the first two.  run_queue: woken, not running. */
+	uint32_t leaving, preempted, run_queue;
 	struct notice *notice;
 	uint32_t nr_notices;
 	uint64_t lost[NR_LOSSES + 1]; /* by enum loss_reason; the last: for reasons of later versions */

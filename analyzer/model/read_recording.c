@@ -67,7 +67,7 @@ void model_read_event(struct model *m, struct process *p, const struct trace_rec
 	config = trace_u64(r, F(event, config));
 	e->is_clock = trace_u64(r, F(event, type)) == PERF_TYPE_SOFTWARE &&
 		      (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
-	e->is_switch = strcmp(e->name, TRACE_EVENT_SWITCH) == 0;
+	e->is_switch = strcmp(e->name, TRACE_EVENT_SWITCH) == 0 || strcmp(e->name, TRACE_EVENT_WOKEN) == 0;
 	e->period = trace_u64(r, F(event, period));
 	e->rate = trace_u64(r, F(event, rate));
 	e->period_spread = trace_u64(r, F(event, period_spread));
@@ -111,15 +111,21 @@ void model_read_loss(struct model *m, struct process *p, const struct trace_reco
 /* Leaving a processor is two things, and how long it lasted is what matters of both. */
 static void settle_switches(struct model *m)
 {
-	uint32_t leaving = MODEL_NO_EVENT, preempted = MODEL_NO_EVENT;
+	uint32_t leaving = MODEL_NO_EVENT, preempted = MODEL_NO_EVENT, woken = MODEL_NO_EVENT;
 
 	for (uint32_t i = 0; i < m->nr_events; i++) {
-		if (m->event[i].is_switch)
+		if (strcmp(m->event[i].name, TRACE_EVENT_WOKEN) == 0)
+			woken = i;
+		else if (m->event[i].is_switch)
 			preempted = i;
 		else if (strcmp(m->event[i].name, MODEL_EVENT_LEAVING) == 0)
 			leaving = i;
 	}
-	m->leaving = m->preempted = MODEL_NO_EVENT;
+	m->leaving = m->preempted = m->run_queue = MODEL_NO_EVENT;
+	if (woken != MODEL_NO_EVENT) {
+		model_set_text(&m->event[woken].name, strdup("run queue"));
+		model_set_text(&m->event[woken].unit, strdup("ns in the run queue"));
+	}
 	if (preempted == MODEL_NO_EVENT)
 		return;
 	model_set_text(&m->event[preempted].name, strdup("preempted"));
@@ -129,6 +135,7 @@ static void settle_switches(struct model *m)
 	model_set_text(&m->event[leaving].unit, strdup("ns waiting"));
 	m->event[leaving].counted = 0; /* not what the weights add up to */
 	m->leaving = leaving;
+	m->run_queue = woken;
 	m->preempted = preempted;
 }
 

@@ -250,7 +250,7 @@ static void gather_lost_samples(const struct report *r, struct verdict *v)
 		return;
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		v->running = (double)e->running_ns / (double)e->on_cpu_ns;
-	v->covered = e->sampled + e->unsampled;
+	v->covered = e->sampled > 0 ? e->sampled + e->unsampled : 0;
 	v->unsampled = e->unsampled;
 	v->timer = e->name && strcmp(e->name, EVENT_TIMER) == 0;
 	v->user_part_of_clock = e->is_clock && e->exclude_kernel;
@@ -508,8 +508,9 @@ static void print_lost_samples(const struct verdict *v, struct page *p)
 	}
 	if (v->recorded && v->unsampled >= WORTH) {
 		append_to_sentence(&l,
-				   "Not sampled: %.1f %% of the count are threads shorter than a period, a row of their own (counted "
-				   "when they ended). %s", grid_percent(v->unsampled),
+				   "Not sampled: %s%.1f %% of the count are threads shorter than a period, a row of their own (counted, "
+				   "and in no sample). %s", v->user_part_of_clock && !v->timer ? "at most " : "",
+				   grid_percent(v->unsampled),
 				   v->timer ? "Timers ring at the kernel's tick at most." : "Lower the period (--period).");
 		print_sentence(&l, p);
 	}

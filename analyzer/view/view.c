@@ -267,7 +267,7 @@ static const char *why_scaled(const struct model *m, const struct model_event *e
 
 static double covered_part(const struct model_event *e)
 {
-	return e->unsampled > 0 ? e->sampled + e->unsampled : 1 / e->scale;
+	return e->unsampled > 0 && e->sampled > 0 ? e->sampled + e->unsampled : 1 / e->scale;
 }
 
 #define UNSAMPLED_WORTH 0.005 /* saying */
@@ -286,7 +286,8 @@ static void print_event_scales(const struct model *m, struct page *p)
 		page_sentence(p, "(samples cover %s; weights are scaled up)", line);
 	for (uint32_t i = 0; i < m->nr_events; i++)
 		if (m->event[i].unsampled > UNSAMPLED_WORTH)
-			page_sentence(p, "(%.1f %% of %.60s are threads shorter than a period, counted when they ended, without a sample)",
+			page_sentence(p, "(%s%.1f %% of %.60s are threads shorter than a period: counted, and in no sample)",
+				      m->event[i].exclude_kernel && m->event[i].sampled <= 0 ? "at most " : "",
 				      100 * m->event[i].unsampled, m->event[i].name);
 }
 

@@ -75,6 +75,8 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  * TRACE_EVENT_SWITCH without instruction and registers: each time that a thread comes or goes.  Its weight is a
  * trace_switch. */
 #define TRACE_EVENT_SWITCH "switch"
+/* Behind it, where that is permitted: each time that such a thread is woken, and waits for a processor from then on. */
+#define TRACE_EVENT_WOKEN "woken"
 enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PREEMPTED = 2 };
 /* A sentence for the reader: an unavailable rung of the ladder, a loss, a refusal.  kind: one of NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
@@ -149,8 +151,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_HOST_OPTION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(option)
 
-/* What a counter said of a thread (tid) that has ended: a part of what its COUNT says of all, on this processor.  samples, weight: of those
- * that it has on this processor, together. */
+/* Of a thread (tid) that has ended: a part of what COUNT says of all, on this processor (UINT32_MAX: on all).  value: 0 where only that of
+ * all threads together is known.  samples, weight: of those that it has on this processor, together. */
 #define TRACE_FIELDS_THREAD_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(samples) U64(weight)
 

@@ -65,6 +65,7 @@ int counting_create(const struct counting_options *o, event_notice_fn notice, vo
 		return ret;
 	}
 	counting_begin_clock(c);
+	counting_open_wakeups(c);
 	counting_seed_periods(c);
 	*out = c;
 	return 0;
@@ -82,6 +83,7 @@ void counting_destroy(struct counting *c)
 	counting_release_signal_events(c);
 	counting_release_timed_processes(c);
 	counting_release_threads(c);
+	counting_close_wakeups(c);
 	hash_map_fini(&c->ids);
 	free(c->rings.ring);
 	free(c);
@@ -100,6 +102,11 @@ const struct events *counting_events(const struct counting *c)
 bool counting_has_switches(const struct counting *c)
 {
 	return c->events.event[0].attr.context_switch;
+}
+
+bool counting_has_wakeups(const struct counting *c)
+{
+	return c->wakeups.nr > 0;
 }
 
 enum wire_sampler counting_sampler(const struct counting *c)
@@ -152,4 +159,5 @@ void counting_end(struct counting *c)
 	for (size_t i = 0; i < c->rings.nr; i++)
 		counting_end_ring(c, &c->rings.ring[i]);
 	c->rings.nr = 0;
+	counting_drain_wakeups(c);
 }

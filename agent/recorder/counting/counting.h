@@ -39,6 +39,8 @@ void counting_set_sink(struct counting *c, const struct sink *sink);
 const struct events *counting_events(const struct counting *c);
 /* Is the sink told of context switches? */
 bool counting_has_switches(const struct counting *c);
+/* And of wake-ups? */
+bool counting_has_wakeups(const struct counting *c);
 enum wire_sampler counting_sampler(const struct counting *c);
 /* Times of samples and records are perf's own, which these pairs convert; NULL: they are CLOCK_MONOTONIC. */
 const struct clock_pairs *counting_clock_pairs(const struct counting *c);

@@ -61,7 +61,6 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 	struct ring_context *x = context;
 	struct counting *c = x->counting;
 	struct kernel_record r;
-	uint32_t event;
 	int ret;
 
 	if (c->clock.used && !x->has_pair) {
@@ -89,6 +88,7 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 		c->sink.task(c->sink.context, &r.task);
 		break;
 	case PERF_RECORD_EXIT:
+		counting_end_thread(c, x->ring->cpu, &r.task);
 		c->sink.task(c->sink.context, &r.task);
 		break;
 	case PERF_RECORD_LOST:
@@ -96,11 +96,8 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 		handle_lost_record(x, &r);
 		break;
 	case PERF_RECORD_SWITCH:
+		counting_note_switch(c, r.id.pid, r.id.tid);
 		c->sink.switches(c->sink.context, h, &r.id);
-		break;
-	case PERF_RECORD_READ:
-		if (find_event_of_id(c, r.id.id, &event) && counts_what_it_samples(&c->events.event[event].attr))
-			counting_end_thread(c, x->ring->cpu, event, &r);
 		break;
 	case PERF_RECORD_THROTTLE:
 		count_ring_loss(c, LOSS_THROTTLED, &r.id, 1);
@@ -138,6 +135,7 @@ void counting_drain_rings(struct counting *c)
 {
 	for (size_t i = 0; i < c->rings.nr; i++)
 		counting_drain_ring(c, &c->rings.ring[i]);
+	counting_drain_wakeups(c);
 }
 
 /* ------------------------------------------------------------------------------------------------------- poll(2) */

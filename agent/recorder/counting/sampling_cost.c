@@ -66,7 +66,7 @@ static uint64_t measure_sampling_cost(const struct perf_event_attr *like)
 	int fd;
 
 	a.sample_period = TRY_PERIOD_NS;
-	a.inherit = a.inherit_stat = a.remove_on_exec = a.enable_on_exec = a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 0;
+	a.inherit = a.remove_on_exec = a.enable_on_exec = a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 0;
 	a.disabled = 1;
 	a.sample_regs_user &= ~(1ull << SAMPLE_TAG_WORD); /* a handler's, not the kernel's */
 	fd = event_open(&a, 0, -1, 0);

@@ -44,7 +44,7 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 		seen.weight = v->period;
 		samples_set_last_weight(r->samples[event], seen.weight);
 	}
-	engines_add_sample(r->engines, &seen, event != r->switches && event_is_switches(&r->attr[event]));
+	engines_add_sample(r->engines, &seen, event < r->switches && event_is_switches(&r->attr[event]));
 	images_add_sample(r->images, &seen);
 	kernel_names_add_sample(r->kernel_names, &seen);
 	if (!r->options.past_end_ns)
@@ -143,6 +143,16 @@ static void record_context_switch(void *recording, const struct perf_event_heade
 		add_sample_to_recording(r, r->switches, &sample.header, NULL);
 }
 
+static void record_wakeup(void *recording, const struct record_id *id)
+{
+	struct switch_sample sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) },
+					(uint64_t)id->tid << 32 | id->pid, id->time_ns, id->cpu, 1 };
+	struct recording *r = recording;
+
+	if (r->switches + 1 < r->nr_columns)
+		add_sample_to_recording(r, r->switches + 1, &sample.header, NULL);
+}
+
 static void record_lost_samples(void *recording, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
 {
 	recording_count_loss(recording, reason, pid, tid, count);
@@ -167,6 +177,6 @@ static void record_thread_end(void *recording, const struct thread_end *t)
 
 struct sink recording_sink(struct recording *r)
 {
-	return (struct sink){ r,	   add_sample_to_recording, record_mapping,	 record_fork_or_exit,
-			      record_comm, record_context_switch,   record_lost_samples, record_counter_end, record_thread_end };
+	return (struct sink){ r, add_sample_to_recording, record_mapping, record_fork_or_exit, record_comm, record_context_switch, record_wakeup,
+			      record_lost_samples, record_counter_end, record_thread_end };
 }

@@ -102,16 +102,22 @@ int recording_add_event(struct recording *r, const struct event *e, const struct
 	return add_sample_column(r, &e->attr, how->pairs);
 }
 
-int recording_add_switches(struct recording *r, const char *scope)
+int recording_add_switches(struct recording *r, const char *scope, bool woken)
 {
-	static const struct event switches = { .name = TRACE_EVENT_SWITCH, .unit = "switches" };
+	static const struct event of[] = { { .name = TRACE_EVENT_SWITCH, .unit = "switches" },
+					   { .name = TRACE_EVENT_WOKEN, .unit = "times" } };
 	/* what a switch becomes: who, when, where, and which way */
 	static const struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD, .sample_period = 1 };
 
-	recording_write_event(r, r->nr_columns, &switches, &(struct recording_event){ .scope = scope });
+	int ret = 0;
+
 	r->switches = r->nr_columns;
-	return add_sample_column(r, &attr, NULL);
+	for (int i = 0; i < 1 + woken && ret == 0; i++) {
+		recording_write_event(r, r->nr_columns, &of[i], &(struct recording_event){ .scope = scope });
+		ret = add_sample_column(r, &attr, NULL);
+	}
+	return ret;
 }
 
 struct trace_writer *recording_writer(struct recording *r)

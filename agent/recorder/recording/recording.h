@@ -57,8 +57,8 @@ struct recording_event {
 };
 /* The next event, behind the header: its record, and a column for its samples.  0 or -errno. */
 int recording_add_event(struct recording *r, const struct event *e, const struct recording_event *how);
-/* Context switches, each one, as the last event (TRACE_EVENT_SWITCH).  0 or -errno. */
-int recording_add_switches(struct recording *r, const char *scope);
+/* Context switches, each one, as the last event (TRACE_EVENT_SWITCH); woken: wake-ups behind it (TRACE_EVENT_WOKEN).  0 or -errno. */
+int recording_add_switches(struct recording *r, const char *scope, bool woken);
 /* Something was lost; pid, tid: of whom, as far as that is known, or 0.  The sink's lost() does the same. */
 void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 /* Where what is counted goes; its context is r. */

@@ -45,7 +45,9 @@ static int add_counted_events(struct session *s)
 			.scope = scope, .pairs = counting_clock_pairs(s->counting),
 			.period_spread = sampler < WIRE_SAMPLER_TIMER ? random_period_spread(&e->attr) : 0 });
 	}
-	return ret == 0 && counting_has_switches(s->counting) ? recording_add_switches(s->recording, scope) : ret;
+	if (ret == 0 && counting_has_switches(s->counting))
+		ret = recording_add_switches(s->recording, scope, counting_has_wakeups(s->counting));
+	return ret;
 }
 
 /* A name that the user has not chosen: the next recording would replace it unasked. */
