@@ -16,10 +16,14 @@ public class Host {
 	static int early(int n) { return n < 2 ? n : early(n - 1) + early(n - 2); }
 	static int late(int n) { return n < 2 ? 1 : late(n - 1) + late(n - 2); }
 	public static void main(String[] args) throws Exception {
+		if (args.length > 1) {
+			System.out.println(early(Integer.parseInt(args[1])));
+			return;
+		}
 		Path folder = Path.of(args[0]);
-		int sum = 0;
+		int sum = 0, n = Integer.getInteger("n", 32);
 		for (int rounds = 0; !Files.exists(folder.resolve("enough")); rounds++) {
-			sum = Files.exists(folder.resolve("go")) ? late(32) : early(32);
+			sum = Files.exists(folder.resolve("go")) ? late(n) : early(n);
 			if (rounds == 20)
 				Files.createFile(folder.resolve("warm"));
 		}
@@ -86,6 +90,39 @@ sys.exit(77 if n < 200 else 1 if named < 0.98 * n or whole < 0.97 * all else 77 
 	return $status
 }
 decide --sure "98 % of the samples in a JVM's compiled code have names, and 97 % complete stacks" names
+
+# Interpreted methods have names and lines, attached and under run.  A block agrees: all of the time is in one method, which the interpreter
+# runs; without names none would be its.
+interpreted() { # COMMAND...
+	"$B/tailor" "$@" 2>"$dir/err" || { echo "$1: exit $?: $(cat "$dir/err")"; return 2; }
+	"$B/tailor" export --format folded -o "$dir/folded" "$dir/t.tlr" || return 2
+	"$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+named = sum(f["samples"] for f in r["functions"] if f["name"] == "Host.early")
+lined = sum(f["samples"] for f in r["lines"] if f["file"].endswith("Host.java") and f["line"] == 4)
+other = sum(f["samples"] for f in r["functions"] if f["name"] == "Interpreter")
+deep = sum(int(l.rsplit(" ", 1)[1]) for l in open(sys.argv[1]) if "JavaMain" in l and ";Host.main;Host.early" in l) / 1e9
+print(f"FIGURE {sys.argv[2]}: {named} samples in an interpreted method, {lined} on its line, {other} nameless; {deep:.2f} s below main")
+sys.exit(77 if named + other < 200 else named < 10 * other or lined < 0.95 * named or not deep)' "$dir/folded" "$1"
+}
+attach_interpreted() {
+	start "-Xint -Dn=20"
+	interpreted attach -e "$plain" -d $seconds -o "$dir/t.tlr" $host
+	local status=$?
+	finish_host interpreted
+	[ $status != 77 ] || seconds=$(awk "BEGIN { print 2 * $seconds }")
+	return $status
+}
+decide --sure "an attached JVM's interpreted methods have names" attach_interpreted
+run_interpreted() {
+	interpreted run -e "$plain" -o "$dir/t.tlr" -- java -Xint -Xmx64m -cp "$dir" Host once $n
+	local status=$?
+	[ $status != 77 ] || n=$((n + 2))
+	return $status
+}
+n=30
+decide --sure "interpreted methods have names under run" run_interpreted
 
 asked() { grep -q "compiled methods named by a perf map" "$dir/err"; }
 attach() { # NAME [OPTION...]
