@@ -83,13 +83,16 @@ for stack, weight in (line.rsplit(" ", 1) for line in open(sys.argv[1])):
     if "Host.early" in stack or "Host.late" in stack:
         all += int(weight)
         whole += int(weight) if "start_thread" in stack and "JavaMain" in stack else 0
+mine = sum(f["samples"] for f in r["functions"] if f["name"] in ("Host.early", "Host.late"))
+lined = sum(f["samples"] for f in r["lines"] if f["file"].endswith("Host.java") and f["line"] in (4, 5))
+print(f"FIGURE attached to a JVM: of {mine} samples in two methods, {lined} have their line")
 print(f"FIGURE attached to a JVM: of {all / 1e9:.2f} s in two methods, {whole / 1e9:.2f} have a complete stack")
-sys.exit(77 if n < 200 else 1 if named < 0.98 * n or whole < 0.97 * all else 77 if late < 100 else 0)' "$dir/folded"
+sys.exit(77 if n < 200 else 1 if named < 0.98 * n or whole < 0.97 * all or lined < 0.97 * mine else 77 if late < 100 else 0)' "$dir/folded"
 	local status=$?
 	[ $status != 77 ] || seconds=$(awk "BEGIN { print 2 * $seconds }")
 	return $status
 }
-decide --sure "98 % of the samples in a JVM's compiled code have names, and 97 % complete stacks" names
+decide --sure "98 % of the samples in a JVM's compiled code have names, and 97 % complete stacks and lines" names
 
 # Interpreted methods have names and lines, attached and under run.  A block agrees: all of the time is in one method, which the interpreter
 # runs; without names none would be its.

@@ -73,6 +73,15 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 	X(code_offset, "CodeBlob", "_code_offset") /* or what it is behind the blob's own */ \
 	X(compiled_method, "CompiledMethod", "_method") \
 	X(nmethod_method, "nmethod", "_method") \
+	X(pcs_offset, "nmethod", "_scopes_pcs_offset") /* behind the blob, or behind what _immutable_data points to */ \
+	X(pcs_end, "nmethod", "_dependencies_offset") \
+	X(scopes, "CompiledMethod", "_scopes_data_begin") \
+	X(immutable, "nmethod", "_immutable_data") \
+	X(immutable_bytes, "nmethod", "_immutable_data_size") \
+	X(scopes_offset, "nmethod", "_scopes_data_offset") \
+	X(metadata_offset, "nmethod", "_metadata_offset") /* behind the blob */ \
+	X(mutable, "CodeBlob", "_mutable_data") \
+	X(relocation_bytes, "CodeBlob", "_relocation_size") /* of the mutable data; metadata come behind */ \
 	X(const_flags, "ConstMethod", "_flags") \
 	X(const_flags_field, "ConstMethod", "_flags._flags")
 #define HOTSPOT_SIZES(X) \
@@ -116,6 +125,37 @@ struct hotspot_method {
 
 /* false: there is no Method at the address.  with_lines: file and lines, too. */
 bool hotspot_read_method(const struct hotspot_layout *l, uint64_t address, bool with_lines, struct hotspot_method *out);
+
+/* Numbers of HotSpot's streams (UNSIGNED5). */
+struct hotspot_stream {
+	const unsigned char *at, *end;
+	bool excludes_zero; /* as of Java 20 no byte of a number is 0 */
+};
+bool hotspot_take_number(struct hotspot_stream *s, uint32_t *out);
+
+/* ---- scopes.c: of a compiled method, which methods each place in its code is of */
+#define HOTSPOT_DEPTH_MAX 32
+
+struct hotspot_scope {
+	uint64_t method;
+	int32_t bci; /* negative: at its entry, or not known */
+};
+
+struct hotspot_blob;
+/* Calls each(context, address, scopes, nr) for the described places of a method's code in their order, the innermost method first; what a
+ * place says is true of the code up to it. */
+void hotspot_each_place(const struct hotspot_layout *l, const struct hotspot_blob *b,
+			void (*each)(void *context, uint64_t address, const struct hotspot_scope *scope, uint32_t nr), void *context);
+
+/* ---- lines.c: the same as records */
+struct hotspot_lines;
+struct trace_writer;
+
+struct hotspot_lines *hotspot_lines_create(void);
+void hotspot_lines_destroy(struct hotspot_lines *t);
+/* Lines and inlined methods of a compiled method, before its LOAD. */
+void hotspot_lines_write(struct hotspot_lines *t, const struct hotspot_layout *l, const struct hotspot_blob *b, struct trace_writer *w,
+			 uint32_t pid, uint64_t time_ns);
 
 /* ---- blob_frames.c: unwind information of a code blob, as .eh_frame */
 #define HOTSPOT_FRAMES_BYTES 4096

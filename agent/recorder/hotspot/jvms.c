@@ -49,6 +49,7 @@ struct jvm {
 	uint64_t since_ns; /* since when the new ones may be there */
 	uint64_t waiting[WAITING_MAX]; /* methods */
 	uint32_t nr_waiting;
+	struct hotspot_lines *lines; /* of its compiled methods; NULL without memory */
 };
 
 struct jvms {
@@ -82,6 +83,7 @@ static void free_jvm(struct jvm *m)
 	hash_map_fini(&m->kinds);
 	hash_map_fini(&m->methods);
 	free(m->blob);
+	hotspot_lines_destroy(m->lines);
 	free(m);
 }
 
@@ -248,12 +250,14 @@ static bool describe_frames(struct jvms *j, struct jvm *m, const struct hotspot_
 	return true;
 }
 
-static void write_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob *b)
+static void write_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob *b, bool with_lines)
 {
 	if (!name_blob(j, m, b))
 		return;
 	if (describe_frames(j, m, b))
 		TRACE_PUT(j->writer, eh_frame, m->since_ns, m->pid, 0, .address = b->start, .frames = { j->frames.bytes, j->frames.nr });
+	if (with_lines && m->lines && kind_of_name(m, b->name) == BLOB_METHOD)
+		hotspot_lines_write(m->lines, &m->layout, b, j->writer, m->pid, m->since_ns);
 	TRACE_PUT(j->writer, load, m->since_ns, m->pid, 0, .pid = m->pid, .vma = b->start, .code_addr = b->start, .code_size = b->bytes,
 		  .name = trace_string(j->method.name));
 	j->told(j->context, m->pid, b->start, b->bytes, m->since_ns);
@@ -342,6 +346,17 @@ static void find_interpreter(struct jvms *j, struct jvm *m, uint64_t now_ns)
 		  .function = METHOD_AT);
 }
 
+/* At the end names come before lines, where there is no time for both. */
+static void write_new_blobs(struct jvms *j, struct jvm *m, bool last, uint64_t until_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (!m->lines)
+		m->lines = hotspot_lines_create();
+	for (; m->next_blob < m->nr_blobs && now_ns < until_ns; now_ns = clock_now_ns())
+		write_blob(j, m, &m->blob[m->next_blob++], !last || until_ns - now_ns > LAST_SETTLE_NS / 2);
+}
+
 static void settle_jvm(struct jvms *j, struct jvm *m, uint64_t now_ns, bool last, uint64_t until_ns)
 {
 	if (m->is_over)
@@ -356,13 +371,11 @@ static void settle_jvm(struct jvms *j, struct jvm *m, uint64_t now_ns, bool last
 		return;
 	if (m->has_agent && now_ns - m->interpreter_ns < UNTOLD_NS)
 		return;
-	while (m->next_blob < m->nr_blobs && clock_now_ns() < until_ns)
-		write_blob(j, m, &m->blob[m->next_blob++]);
+	write_new_blobs(j, m, last, until_ns);
 	if (m->next_blob < m->nr_blobs || (now_ns < m->next_ns && !last))
 		return;
 	look_at_code(m, now_ns);
-	while (m->next_blob < m->nr_blobs && clock_now_ns() < until_ns)
-		write_blob(j, m, &m->blob[m->next_blob++]);
+	write_new_blobs(j, m, last, until_ns);
 }
 
 void jvms_settle(struct jvms *j, uint64_t now_ns, bool last)

@@ -76,13 +76,7 @@ static void read_file(const struct hotspot_layout *l, uint64_t pool, const char 
 	out->file[package + nr] = 0;
 }
 
-struct stream {
-	const unsigned char *at, *end;
-	bool excludes_zero; /* as of Java 20 no byte of a number is 0 */
-};
-
-/* HotSpot's UNSIGNED5, of which the lowest bit is the sign. */
-static bool take_signed(struct stream *s, int32_t *out)
+bool hotspot_take_number(struct hotspot_stream *s, uint32_t *out)
 {
 	unsigned low = s->excludes_zero, high = 192 - low, shift = 0;
 	uint32_t sum = 0;
@@ -97,11 +91,22 @@ static bool take_signed(struct stream *s, int32_t *out)
 		if (byte - low < high)
 			break;
 	}
-	*out = (int32_t)(sum >> 1) ^ -(int32_t)(sum & 1);
+	*out = sum;
 	return true;
 }
 
-static bool take_line(struct stream *s, int64_t *bci, int64_t *line)
+/* The lowest bit is the sign. */
+static bool take_signed(struct hotspot_stream *s, int32_t *out)
+{
+	uint32_t number;
+
+	if (!hotspot_take_number(s, &number))
+		return false;
+	*out = (int32_t)(number >> 1) ^ -(int32_t)(number & 1);
+	return true;
+}
+
+static bool take_line(struct hotspot_stream *s, int64_t *bci, int64_t *line)
 {
 	int32_t more, lines;
 	unsigned char byte;
@@ -126,7 +131,7 @@ static void read_lines(const struct hotspot_layout *l, struct hotspot_method *ou
 	static unsigned char bytes[LINES_BYTES];
 	const struct iovec piece = { (void *)(uintptr_t)(out->code + out->code_bytes), sizeof(bytes) };
 	ssize_t n = proc_mem_read_many(l->pid, &piece, 1, bytes);
-	struct stream s = { bytes, bytes + (n > 0 ? n : 0), l->major >= 20 };
+	struct hotspot_stream s = { bytes, bytes + (n > 0 ? n : 0), l->major >= 20 };
 	int64_t bci = 0, line = 0;
 
 	while (out->nr_lines < HOTSPOT_LINES_MAX && take_line(&s, &bci, &line)) {
