@@ -12,7 +12,7 @@
 
 #define CODE 0x7f0000001000ull
 #define ARENA_WORDS 4096u
-#define ROUNDS 3000
+#define ROUNDS 1000
 
 static struct hotspot_frames frames;
 
