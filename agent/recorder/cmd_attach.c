@@ -2,7 +2,7 @@
 /*
  * tailor attach: record running processes from outside.  Their threads are counted by inherited perf events; images and mappings are
  * read from /proc, generated code from the GDB JIT interface, perf maps and jitdump files.  No process is changed or
- * stopped, unless --inject loads the agent into it; a JVM is asked for a perf map.
+ * stopped, unless --inject loads the agent into it; a JVM is asked for a perf map where its memory does not say how its code is called.
  */
 #include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/doctor/jit_sources.h"
@@ -140,8 +140,7 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool agai
 
 	if (ret == 0 && !again)
 		session_notice(s, NOTICE_HOST, "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
-			       "Compiler.perfmap)%s", (int)h->pid, h->no_frame_pointers ? "; their call stacks need "
-			       "-XX:+PreserveFramePointer, or `tailor run`" : "");
+			       "Compiler.perfmap)", (int)h->pid);
 	else if (ret == -EEXIST)
 		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
 	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
@@ -307,10 +306,21 @@ static int load_agent(struct attach *a, const struct attach_target *t, struct di
 	return 0;
 }
 
+/* It is asked where its memory does not say how its code is called. */
 static void find_jvm(struct attach *a, const struct attach_target *t)
 {
-	if (!a->options->no_adapt && GROW(a->jvm, a->nr_jvms, a->jvms_capacity) && hotspot_find(&a->jvm[a->nr_jvms], t))
-		ask_jvm_for_perf_map(a->session, &a->jvm[a->nr_jvms++], false);
+	struct hotspot *h;
+	bool is_read;
+
+	if (!GROW(a->jvm, a->nr_jvms, a->jvms_capacity) || !hotspot_find(&a->jvm[a->nr_jvms], t))
+		return;
+	h = &a->jvm[a->nr_jvms++];
+	is_read = session_can_read_jvm(a->session, h->pid);
+	if (is_read)
+		session_notice(a->session, NOTICE_HOST, "OpenJDK: methods and their frames are read from the memory of process %d",
+			       (int)h->pid);
+	if (!a->options->no_adapt && (!is_read || hotspot_has_names_of_its_own(h)))
+		ask_jvm_for_perf_map(a->session, h, false);
 }
 
 /* What is heard of each process that is counted, beside the counters. */
@@ -434,14 +444,14 @@ static int run_attach_command(int argc, char **argv)
 		NULL,
 		parse_attach_argument,
 		"[PID[,PID]...]...",
-		"Record running processes.  No process is changed, unless --inject is given or it is a JVM.\v"
+		"Record running processes.  No process is changed, unless --inject is given.\v"
 		"Processes that these start meanwhile are recorded, too.  Where a process sleeps while others below it work (the workers "
 		"of nginx, PHP, Node's cluster, gunicorn or PostgreSQL), or these have used more processor time than itself, they are "
 		"recorded as well, and a sentence says so; --tree always takes them, --no-children never.  The recording ends with the "
 		"processes that were named.\n\n"
-		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files.  A JVM (17 or later) is "
-		"asked for a perf map, as by `jcmd PID Compiler.perfmap`, at the beginning and at the end; not with --no-adapt.  Ctrl-C "
-		"ends the recording, not the process.\n\n"
+		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files, and from the memory of "
+		"a JVM (17 or later); where that cannot be read, or it has -XX:+EnableJVMCI, the JVM is asked for a perf map, as by `jcmd "
+		"PID Compiler.perfmap`; not with --no-adapt.  Ctrl-C ends the recording, not the process.\n\n"
 		"Exit status: 0 recorded; 1 the process could not be attached to, or the trace could not be written completely; "
 		"2 usage error.",
 		children,

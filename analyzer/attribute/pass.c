@@ -201,7 +201,10 @@ static int attribute_uncached_sample(struct pass *run, struct sample_block *b, u
 	f.process = p->number;
 	f.thread = who->thread;
 	if (s.user_ip) {
-		place = lookup_cache_get_place(run->cache, p, s.user_ip, s.time_ns);
+		const uint64_t address = sample_user_address(p, &s);
+
+		f.ip = s.mode == SAMPLE_MODE_USER ? address : f.ip;
+		place = lookup_cache_get_place(run->cache, p, address, s.time_ns);
 		at = lookup_cache_at(run->cache, place);
 	}
 	ret = decide_method_and_paths(run, &s, p, place, &at, &f);

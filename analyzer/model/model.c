@@ -95,6 +95,7 @@ static const struct {
 	[TRACE_COMM] = { read_comm, false },
 	[TRACE_FORK] = { read_fork, false },
 	[TRACE_CODE_BYTES] = { model_read_code_bytes, false },
+	[TRACE_INTERPRETER] = { model_read_interpreter, false },
 	[TRACE_GUEST] = { read_guest_record, false },
 	[TRACE_HOST_OPTION] = { read_host_option, false },
 	[TRACE_MMAP] = { model_read_mmap, false },

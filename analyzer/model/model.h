@@ -197,6 +197,10 @@ struct process {
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
 	const struct shared_code *shared; /* the model's; NULL: there is none */
+	struct {
+		uint64_t address, bytes; /* of its machine code; 0: there is none */
+		int64_t place, function;
+	} interpreter; /* an INTERPRETER record */
 	struct code_map guest_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
 	bool regions_were_read; /* as wholes, when they were mapped: others were gone too soon */
 	struct tag *tags;

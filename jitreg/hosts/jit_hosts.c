@@ -25,7 +25,7 @@ const struct jit_host jit_hosts[] = {
 	  "--perf-basic-prof", "Node",
 	  "node libnode nodejs", JIT_BY_AGENT | JIT_BY(INJECT), "run node with --perf-basic-prof", "--perf-basic-prof --perf-prof", NULL },
 	{ "JVMTI", "JNI_CreateJavaVM", "libjli.so",
-	  "names and lines under `tailor run`; names by `tailor attach` (Java 17 or later), or with -XX:+UnlockDiagnosticVMOptions "
+	  "names and lines under `tailor run` and by `tailor attach` (Java 17 or later); names with -XX:+UnlockDiagnosticVMOptions "
 	  "-XX:+DumpPerfMapAtExit", "OpenJDK", "libjvm java", JIT_BY_ALL,
 	  "set JAVA_TOOL_OPTIONS='-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit'", "-XX:+DumpPerfMapAtExit", NULL },
 	{ "jit.attach", "luaJIT_setmode", "libluajit", "traces, named by the line where they start, under `tailor run`", "LuaJIT",

@@ -156,6 +156,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_THREAD_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(samples) U64(weight)
 
+/* [address, address + bytes) interprets a program: frames there are kept by rbp, and are of the program's code at the word at rbp + place;
+ * where that is none, at the word at rbp + function.  That code has a LOAD. */
+#define TRACE_FIELDS_INTERPRETER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(address) U64(bytes) S64(place) S64(function)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -175,7 +180,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(KERNEL_FUNCTIONS, kernel_functions, 143) \
 	X(IMAGE_CODE, image_code, 144) \
 	X(HOST_OPTION, host_option, 145) \
-	X(THREAD_COUNT, thread_count, 146)
+	X(THREAD_COUNT, thread_count, 146) \
+	X(INTERPRETER, interpreter, 147)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };

@@ -199,6 +199,12 @@ void jit_files_add_sample(struct jit_files *f, uint32_t pid, uint64_t address)
 		page_reader_note_sample(f->pages, pid, address);
 }
 
+void jit_files_add_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+{
+	code_reader_add_range(f->reader, pid, address, bytes, time_ns);
+	page_reader_note_code(f->pages, pid, address, bytes);
+}
+
 void jit_files_note_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	page_reader_note_code(f->pages, pid, address, bytes);

@@ -45,6 +45,7 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 		samples_set_last_weight(r->samples[event], seen.weight);
 	}
 	engines_add_sample(r->engines, &seen, event < r->switches && event_is_switches(&r->attr[event]));
+	jvms_note_sample(r->jvms, &seen);
 	images_add_sample(r->images, &seen);
 	kernel_names_add_sample(r->kernel_names, &seen);
 	if (!r->options.past_end_ns)
@@ -106,6 +107,7 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 		if (r->options.exited)
 			r->options.exited(r->options.context, t->pid);
 		engines_note_exit(r->engines, (pid_t)t->pid, t->time_ns);
+		jvms_forget(r->jvms, t->pid);
 		images_note_exit(r->images, t->pid);
 		jit_files_end_process(r->jit_files, t->pid, UINT64_MAX);
 	}

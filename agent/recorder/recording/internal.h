@@ -4,6 +4,7 @@
 #define TAILOR_RECORDING_INTERNAL_H
 
 #include "agent/recorder/engines/engines.h"
+#include "agent/recorder/hotspot/jvms.h"
 #include "agent/recorder/images/images.h"
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/jit_files/jit_files.h"
@@ -40,6 +41,7 @@ struct recording {
 	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;
 	struct engines *engines;      /* NULL: an import */
+	struct jvms *jvms;	      /* NULL: an import */
 	struct gdb_jit_poll *gdb_jit; /* NULL: no process's lists are read */
 	struct losses losses;
 	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: do they live? */

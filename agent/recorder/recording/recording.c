@@ -17,6 +17,7 @@ static void free_recording(struct recording *r)
 {
 	gdb_jit_poll_destroy(r->gdb_jit);
 	engines_destroy(r->engines);
+	jvms_destroy(r->jvms);
 	if (r->images)
 		images_destroy(r->images);
 	jit_files_destroy(r->jit_files);
@@ -31,6 +32,13 @@ static void free_recording(struct recording *r)
 static void write_engine_notice(void *recording, const char *sentence)
 {
 	recording_notice(recording, NOTICE_HOST, "%s", sentence);
+}
+
+static void note_code_of_jvm(void *recording, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+{
+	struct recording *r = recording;
+
+	jit_files_add_code(r->jit_files, pid, address, bytes, time_ns);
 }
 
 static int create_recording_parts(struct recording *r)
@@ -68,7 +76,8 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 	ret = create_recording_parts(r) ? diag_fail(d, ENOMEM, "out of memory for a recording") : open_trace(r, d);
 	if (ret == 0 && !o->past_end_ns) {
 		r->engines = engines_create(r->writer, write_engine_notice, r, o->stack_bytes);
-		if (!r->engines)
+		r->jvms = jvms_create(r->writer, note_code_of_jvm, r);
+		if (!r->engines || !r->jvms)
 			ret = diag_fail(d, ENOMEM, "out of memory for a recording");
 	}
 	if (ret) {
@@ -146,6 +155,11 @@ void recording_watch_jit_lists(struct recording *r, pid_t pid)
 				 "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
 }
 
+bool recording_can_read_jvm(struct recording *r, pid_t pid)
+{
+	return jvms_can_read(r->jvms, (uint32_t)pid, recording_now_ns(r));
+}
+
 /* -------------------------------------------------------------------------------------------------- as long as it runs */
 
 void recording_begin_drain(struct recording *r)
@@ -165,6 +179,7 @@ static void settle_recording_parts(struct recording *r, bool last)
 	struct jit_files_losses lost = { 0 };
 
 	engines_poll_backends(r->engines, recording_now_ns(r));
+	jvms_settle(r->jvms, recording_now_ns(r), last);
 	if (last || !r->options.past_end_ns) /* those of the past do not grow */
 		jit_files_drain(r->jit_files, r->writer, last, &lost);
 	r->losses.total[LOSS_FILES_BAD] += lost.bad;

@@ -97,6 +97,8 @@ void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns);
 void recording_add_engine_process(struct recording *r, pid_t pid);
 /* Is pid the parent of a server's processes, so that all of them are meant? */
 bool recording_is_postmaster(const struct recording *r, pid_t pid);
+/* Is it a JVM whose code is read from its memory?  It has no agent that heard it from its beginning. */
+bool recording_can_read_jvm(struct recording *r, pid_t pid);
 /* Code that was registered for debuggers. */
 void recording_watch_jit_lists(struct recording *r, pid_t pid);
 

@@ -77,6 +77,7 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 	if (executable) {
 		images_add_mapping(r->images, m, time_ns);
 		jit_files_add_mapping(r->jit_files, m, time_ns);
+		jvms_note_mapping(r->jvms, m->pid, m->path, m->path_bytes, time_ns);
 	}
 	TRACE_PUT(r->writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
 		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },
@@ -86,6 +87,7 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns)
 {
 	images_note_exec(r->images, pid, time_ns);
+	jvms_forget(r->jvms, pid);
 	jit_files_end_process(r->jit_files, pid, time_ns);
 }
 

@@ -190,6 +190,11 @@ void session_poll_jit_lists(struct session *s, pid_t pid)
 	recording_watch_jit_lists(s->recording, pid);
 }
 
+bool session_can_read_jvm(struct session *s, pid_t pid)
+{
+	return s->recording && recording_can_read_jvm(s->recording, pid);
+}
+
 /* -------------------------------------------------------------------------------------------------------- the loop */
 
 static int poll_timeout_ms(const struct session *s)

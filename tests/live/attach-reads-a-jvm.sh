@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tailor attach names the compiled code of a JVM that was started without any option, also what is compiled during the recording; where
-# it may not ask, it says why, and the JVM prints no thread dump, does not end, and loses no file.
+# tailor attach names the compiled code of a JVM that was started without any option, also what is compiled during the recording, and walks
+# the stacks through it.  One whose names come from a compiler of Java's is asked for a perf map, too; where it may not be, attach says
+# why, and the JVM prints no thread dump, does not end, and loses no file.
 . tests/live/begin.bash
 command -v javac >/dev/null || skip "javac is not installed"
 host=
@@ -15,10 +16,14 @@ public class Host {
 	static int early(int n) { return n < 2 ? n : early(n - 1) + early(n - 2); }
 	static int late(int n) { return n < 2 ? 1 : late(n - 1) + late(n - 2); }
 	public static void main(String[] args) throws Exception {
+		if (args.length > 1) {
+			System.out.println(early(Integer.parseInt(args[1])));
+			return;
+		}
 		Path folder = Path.of(args[0]);
-		int sum = 0;
+		int sum = 0, n = Integer.getInteger("n", 32);
 		for (int rounds = 0; !Files.exists(folder.resolve("enough")); rounds++) {
-			sum = Files.exists(folder.resolve("go")) ? late(32) : early(32);
+			sum = Files.exists(folder.resolve("go")) ? late(n) : early(n);
 			if (rounds == 20)
 				Files.createFile(folder.resolve("warm"));
 		}
@@ -53,8 +58,8 @@ user=()
 # of the time, and each is in the perf map that is written when it runs; had the second not been asked for, late() would have no name,
 # in any block.
 seconds=0.5
-asked() { grep -q "compiled methods named by a perf map" "$dir/err"; }
-recorded() { asked || ! kill -0 $recorder 2>/dev/null; }
+is_read() { grep -q "methods and their frames are read from the memory of process $host" "$dir/err"; }
+recorded() { is_read || ! kill -0 $recorder 2>/dev/null; }
 names() {
 	start ""
 	"$B/tailor" attach -e "$plain" -d $seconds -o "$dir/t.tlr" $host 2>"$dir/err" &
@@ -62,44 +67,67 @@ names() {
 	wait_for recorded
 	touch "$dir/folder/go"
 	wait $recorder || { echo "attach: exit $?: $(cat "$dir/err")"; return 2; }
-	asked || { echo "attach did not ask the JVM: $(cat "$dir/err")"; return 2; }
+	is_read || { echo "attach did not read the JVM: $(cat "$dir/err")"; return 2; }
+	[ ! -e /tmp/.java_pid$host ] || { echo "the JVM was asked"; return 2; }
 	finish_host names
+	"$B/tailor" export --format folded -o "$dir/folded" "$dir/t.tlr" || return 2
 	"$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c '
 import json, sys
 r = json.load(sys.stdin)
 unnamed = sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
-n, late = r["jit"]["samples"] + unnamed, sum(f["samples"] for f in r["functions"] if "late" in f["name"])
+n, late = r["jit"]["samples"] + unnamed, sum(f["samples"] for f in r["functions"] if f["name"] == "Host.late")
 named = r["jit"]["named"]
 print(f"FIGURE attached to a JVM: {n} samples in generated code, {named} named, {late} in what was compiled since")
-sys.exit(77 if n < 200 else 1 if named < 0.98 * n else 77 if late < 100 else 0)'
+all, whole = 0, 0
+for stack, weight in (line.rsplit(" ", 1) for line in open(sys.argv[1])):
+    if "Host.early" in stack or "Host.late" in stack:
+        all += int(weight)
+        whole += int(weight) if "start_thread" in stack and "JavaMain" in stack else 0
+mine = sum(f["samples"] for f in r["functions"] if f["name"] in ("Host.early", "Host.late"))
+lined = sum(f["samples"] for f in r["lines"] if f["file"].endswith("Host.java") and f["line"] in (4, 5))
+print(f"FIGURE attached to a JVM: of {mine} samples in two methods, {lined} have their line")
+print(f"FIGURE attached to a JVM: of {all / 1e9:.2f} s in two methods, {whole / 1e9:.2f} have a complete stack")
+sys.exit(77 if n < 200 else 1 if named < 0.98 * n or whole < 0.97 * all or lined < 0.97 * mine else 77 if late < 100 else 0)' "$dir/folded"
 	local status=$?
 	[ $status != 77 ] || seconds=$(awk "BEGIN { print 2 * $seconds }")
 	return $status
 }
-decide --sure "98 % of the samples in a JVM's compiled code have names" names
+decide --sure "98 % of the samples in a JVM's compiled code have names, and 97 % complete stacks and lines" names
 
-# Call stacks, where compiled code keeps frame pointers, and a sentence where it keeps none.  A block agrees: nine of ten samples in the
-# method have a stack that comes to the thread's first function; without frame pointers none would.
-grep -q 'their call stacks need -XX:+PreserveFramePointer' "$dir/err" || fail "no sentence about call stacks: $(cat "$dir/err")"
-stacks() {
-	start -XX:+PreserveFramePointer
-	"$B/tailor" attach -e "$plain" -d $seconds -o "$dir/t.tlr" $host 2>"$dir/err" ||
-		{ echo "attach: exit $?: $(cat "$dir/err")"; return 2; }
-	finish_host stacks
-	! grep -q 'call stacks need' "$dir/err" || { echo "a sentence about call stacks: $(cat "$dir/err")"; return 2; }
+# Interpreted methods have names and lines, attached and under run.  A block agrees: all of the time is in one method, which the interpreter
+# runs; without names none would be its.
+interpreted() { # COMMAND...
+	"$B/tailor" "$@" 2>"$dir/err" || { echo "$1: exit $?: $(cat "$dir/err")"; return 2; }
 	"$B/tailor" export --format folded -o "$dir/folded" "$dir/t.tlr" || return 2
-	/usr/bin/python3 - "$dir/folded" <<'PYTHON'
-import sys
-sums = [0, 0]
-for stack, n in (line.rsplit(" ", 1) for line in open(sys.argv[1])):
-    if "early" in stack:
-        sums["JavaMain" in stack and "start_thread" in stack] += int(n)
-print(f"FIGURE attached to a JVM with frame pointers: of {sum(sums) / 1e9:.2f} s in a method, {sums[1] / 1e9:.2f} have a complete stack")
-sys.exit(77 if not sum(sums) else sums[1] < 0.9 * sum(sums))
-PYTHON
+	"$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+named = sum(f["samples"] for f in r["functions"] if f["name"] == "Host.early")
+lined = sum(f["samples"] for f in r["lines"] if f["file"].endswith("Host.java") and f["line"] == 4)
+other = sum(f["samples"] for f in r["functions"] if f["name"] == "Interpreter")
+deep = sum(int(l.rsplit(" ", 1)[1]) for l in open(sys.argv[1]) if "JavaMain" in l and ";Host.main;Host.early" in l) / 1e9
+print(f"FIGURE {sys.argv[2]}: {named} samples in an interpreted method, {lined} on its line, {other} nameless; {deep:.2f} s below main")
+sys.exit(77 if named + other < 200 else named < 10 * other or lined < 0.95 * named or not deep)' "$dir/folded" "$1"
 }
-decide --sure "nine of ten stacks of a method are complete" stacks
+attach_interpreted() {
+	start "-Xint -Dn=20"
+	interpreted attach -e "$plain" -d $seconds -o "$dir/t.tlr" $host
+	local status=$?
+	finish_host interpreted
+	[ $status != 77 ] || seconds=$(awk "BEGIN { print 2 * $seconds }")
+	return $status
+}
+decide --sure "an attached JVM's interpreted methods have names" attach_interpreted
+run_interpreted() {
+	interpreted run -e "$plain" -o "$dir/t.tlr" -- java -Xint -Xmx64m -cp "$dir" Host once $n
+	local status=$?
+	[ $status != 77 ] || n=$((n + 2))
+	return $status
+}
+n=30
+decide --sure "interpreted methods have names under run" run_interpreted
 
+asked() { grep -q "compiled methods named by a perf map" "$dir/err"; }
 attach() { # NAME [OPTION...]
 	timeout 300 "$B/tailor" attach -e "$plain" -d 0.1 -o "$dir/t.tlr" "${@:2}" $host 2>"$dir/err" ||
 		fail "$1: attach: exit $?: $(cat "$dir/err")"
@@ -110,18 +138,19 @@ refused() { # NAME SENTENCE...: attach works, says so, and asks nothing
 	[ ! -e /tmp/.java_pid$host ] || fail "$1: the JVM was asked"
 }
 no_map="names of compiled Java methods unavailable: the JVM of process [0-9]* writes no perf map"
-start -XX:+DisableAttachMechanism
+jvmci="-XX:+UnlockExperimentalVMOptions -XX:+EnableJVMCI"
+start "$jvmci -XX:+DisableAttachMechanism"
 refused disabled "$no_map (-XX:+DisableAttachMechanism)"
 finish_host disabled
-start JAVA_TOOL_OPTIONS=-XX:+DisableAttachMechanism ""
+start JAVA_TOOL_OPTIONS=-XX:+DisableAttachMechanism "$jvmci"
 refused "disabled in the environment" "$no_map (-XX:+DisableAttachMechanism)"
 finish_host "disabled in the environment"
-start -Xrs # it listens from its start, and a SIGQUIT would end it
+start "$jvmci -Xrs" # it listens from its start, and a SIGQUIT would end it
 attach -Xrs
 asked || fail "-Xrs: the JVM was not asked: $(cat "$dir/err")"
 finish_host "reduced signals"
 
-start ""
+start "$jvmci"
 echo "a map of the user's" >/tmp/perf-$host.map
 refused "a map of the user's" "JVM not asked for a perf map: /tmp/perf-$host.map exists"
 grep -q "a map of the user's" /tmp/perf-$host.map || fail "the user's perf map was overwritten"
@@ -131,11 +160,12 @@ refused stopped "$no_map (it is stopped)"
 kill -CONT $host
 attach "one that is not asked" --no-adapt
 [ ! -e /tmp/.java_pid$host ] || fail "--no-adapt: the JVM was asked"
+is_read || fail "--no-adapt: the JVM was not read"
 finish_host "one that was not asked"
 
 if [ "$(id -u)" = 0 ]; then # another user's, by root
 	user=(setpriv --reuid nobody --regid nogroup --clear-groups)
-	start ""
+	start "$jvmci"
 	attach "another user"
 	asked || fail "another user's JVM was not asked: $(cat "$dir/err")"
 	finish_host "another user"
