@@ -153,6 +153,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_THREAD_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(samples) U64(weight)
 
+/* Text of a source file around lines with samples, as it was on the recording machine at the recording's end; of a file the first record
+ * counts.  file: as line tables name it.  newer: 1: it was changed after the program was built, or after its recording began. */
+#define TRACE_FIELDS_SOURCE_LINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(file) U32(newer) ARR(pieces, source_piece)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -172,7 +177,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(KERNEL_FUNCTIONS, kernel_functions, 143) \
 	X(IMAGE_CODE, image_code, 144) \
 	X(HOST_OPTION, host_option, 145) \
-	X(THREAD_COUNT, thread_count, 146)
+	X(THREAD_COUNT, thread_count, 146) \
+	X(SOURCE_LINES, source_lines, 147)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
@@ -200,6 +206,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(function_code, U(address) B(bytes)) \
 	X(column, U(column) U(encoding) B(bytes)) \
 	X(kernel_function, U(address) U(bytes) S(name) S(module)) \
+	X(source_piece, U(first_line) S(text)) \
 	X(line, U(address) U(line) U(discriminator) S(file))
 
 /* What a NOTICE is about. */
