@@ -5,6 +5,7 @@
  * The child is forked first and waits, so that it keeps the limits, signals and descriptors of the caller, whatever the
  * recorder changes for itself; its counters start at its exec.
  */
+#include "agent/recorder/keep_source.h"
 #include "agent/recorder/process/program.h"
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
@@ -287,6 +288,8 @@ static int run_run_command(int argc, char **argv)
 	write_usage_at_end(a.usage_fd);
 	if (session_close(s, status, &d))
 		fprintf(stderr, "%s: %s; the command was not affected\n", program_invocation_name, d.text);
+	else
+		keep_source_text(&a.session);
 	return exit_status_of_wait(status);
 }
 

@@ -60,8 +60,13 @@ void model_read_source_lines(struct model *m, struct process *p, const struct tr
 	(void)p;
 	if (!list || list->kind != TRACE_LIST)
 		return;
-	for (uint64_t i = 0; i < list->u; i++)
-		bytes += 2 * sizeof(struct kept_piece) + trace_element(list, i, 1).bytes + 1;
+	for (uint64_t i = 0; i < list->u; i++) {
+		struct trace_value text = trace_element(list, i, 1);
+
+		bytes += KEPT_LINE_BYTES;
+		for (size_t n = 0; text.kind == TRACE_TEXT && n < text.bytes; n++)
+			bytes += 1 + (((const char *)text.p)[n] == '\n' ? KEPT_LINE_BYTES : 0);
+	}
 	if (!trace_budget_has_room(m->reader, bytes))
 		return;
 	f = kept_lines_add(&m->kept_lines, trace_text(r, F(source_lines, file)), trace_u64(r, F(source_lines, newer)) != 0);

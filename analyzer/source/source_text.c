@@ -210,19 +210,12 @@ uint32_t source_text_nr_lines(struct report *r, const struct line *of)
 {
 	struct source_texts *t = texts_of_report(r);
 	struct file_text *f = t && *of->file ? get_file(r, t, of->file) : NULL;
-	uint64_t last = 0;
+	uint32_t last = f && f->kept && f->kept->nr ? f->kept->line[f->kept->nr - 1].number : 0;
 
-	for (uint32_t i = 0; f && f->kept && i < f->kept->nr; i++) {
-		uint64_t end = f->kept->piece[i].first_line;
-
-		for (const char *at = f->kept->piece[i].text; (at = strchr(at, '\n')); at++)
-			end++;
-		last = end > last ? end : last;
-	}
 	if (f && !f->looked_for)
 		look_for(r, t, f, of->code);
 	last = f && f->file.nr_lines > last ? f->file.nr_lines : last;
-	return last < SOURCE_FILE_BYTES_MAX ? (uint32_t)last : 0;
+	return last < SOURCE_FILE_BYTES_MAX ? last : 0;
 }
 
 bool source_text_is_of_file(struct report *r, uint32_t line, bool *newer)

@@ -7,15 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct kept_piece {
-	uint64_t first_line;
-	char *text; /* lines, the last one without its end */
+struct kept_line {
+	uint32_t number;
+	char *text; /* without its end */
 };
+#define KEPT_LINE_BYTES 64u /* that one takes beside its text */
 
 struct kept_file {
 	char *name; /* as line tables have it */
 	bool newer; /* than what was recorded */
-	struct kept_piece *piece;
+	struct kept_line *line; /* by number */
 	uint32_t nr, capacity;
 };
 
@@ -26,10 +27,10 @@ struct kept_lines {
 
 /* A file, whose name is taken over; NULL without memory. */
 struct kept_file *kept_lines_add(struct kept_lines *k, char *name, bool newer);
-/* A piece of its text, which has no NUL. */
+/* A piece of its text, which has no NUL: lines from first_line on, as far as they are behind those before. */
 void kept_file_add(struct kept_file *f, uint64_t first_line, const char *text, size_t bytes);
 void kept_lines_fini(struct kept_lines *k);
-/* Line n (from 1 on), without its end, *bytes long; NULL: it is not kept. */
-const char *kept_file_line(const struct kept_file *f, uint64_t n, size_t *bytes);
+/* Line n (from 1 on), *bytes long; NULL: it is not kept. */
+const char *kept_file_line(const struct kept_file *f, uint32_t n, size_t *bytes);
 
 #endif
