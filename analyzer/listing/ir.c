@@ -39,7 +39,7 @@ struct text_line {
 	uint32_t number, component;
 	const struct group_sum *sum[VIEW_EVENTS_MAX];
 	double block; /* sum of the block that begins here; < 0: none does */
-	const char *text;
+	const char *text; /* NULL: of a file, and not known */
 	size_t bytes;
 };
 
@@ -71,9 +71,7 @@ static bool begins_block(const struct text_line *l)
 
 static const char *text_of_line(const struct listing *l, uint32_t number, size_t *bytes)
 {
-	const char *text = l->file ? source_text_find(l->r, NULL, l->file->file, number, bytes) : source_line(l->s, number, bytes);
-
-	return text ? text : "";
+	return l->file ? source_text_find(l->r, NULL, l->file->file, number, bytes) : source_line(l->s, number, bytes);
 }
 
 static void fill_lines(struct listing *l)
@@ -250,6 +248,10 @@ static bool line_is_near_samples(const struct listing *l, uint32_t n, uint32_t *
 		return true;
 	for (*next = *next > n ? *next : n; *next < l->nr && l->line[*next].sum[l->r->event]->samples <= 0;)
 		++*next;
+	if (*next == n)
+		return true;
+	if (!l->line[n].text)
+		return false;
 	if (*next < l->nr && *next - n <= AROUND)
 		return true;
 	for (uint32_t back = 1; back <= AROUND && back <= n; back++)

@@ -89,6 +89,7 @@ static struct file_text *get_file(struct report *r, struct source_texts *t, cons
 	kept = hash_map_find(&t->kept, h, 0);
 	if (kept && strcmp(r->model->kept_lines.file[kept - 1].name, name) == 0)
 		f->kept = &r->model->kept_lines.file[kept - 1];
+	f->newer = f->kept && f->kept->newer;
 	find_registered(r, f);
 	return f;
 }
@@ -109,6 +110,29 @@ static bool is_a_file(const char *name)
 	return *name != '<' && *name != '[' && name[strcspn(name, ":/")] != ':';
 }
 
+/* Of a long line the beginning is kept, and '?' in place of what is not UTF-8. */
+static bool is_kept_line(const char *kept, const char *text, size_t bytes)
+{
+	size_t i = 0;
+
+	while (kept[i] && i < bytes && (kept[i] == text[i] || kept[i] == '?'))
+		i++;
+	return !kept[i];
+}
+
+/* Has a file the lines that the trace keeps of it?  Else it is another by now. */
+static bool has_kept_lines(const struct file_text *f)
+{
+	for (uint32_t i = 0; f->kept && i < f->kept->nr; i++) {
+		size_t bytes;
+		const char *text = source_file_line(&f->file, f->kept->line[i].number, &bytes);
+
+		if (!is_kept_line(f->kept->line[i].text, text, bytes))
+			return false;
+	}
+	return true;
+}
+
 static void look_for(struct report *r, struct source_texts *t, struct file_text *f, const struct code *code)
 {
 	char at[PATH_MAX];
@@ -122,7 +146,10 @@ static void look_for(struct report *r, struct source_texts *t, struct file_text 
 			break;
 	}
 	t->bytes += f->file.bytes;
-	f->newer = f->state == SOURCE_FOUND && f->file.changed_ns > recorded_ns(r->model, code);
+	if (f->kept && !has_kept_lines(f))
+		source_file_fini(&f->file);
+	else if (!f->kept)
+		f->newer = f->state == SOURCE_FOUND && f->file.changed_ns > recorded_ns(r->model, code);
 }
 
 static const char *line_of_file(struct report *r, struct source_texts *t, struct file_text *f, const struct code *code, uint32_t n,
@@ -130,10 +157,8 @@ static const char *line_of_file(struct report *r, struct source_texts *t, struct
 {
 	const char *text = f->kept ? kept_file_line(f->kept, n, bytes) : NULL;
 
-	if (text) {
-		f->newer = f->kept->newer;
+	if (text)
 		return text;
-	}
 	if (!f->looked_for)
 		look_for(r, t, f, code);
 	return n && n <= f->file.nr_lines ? source_file_line(&f->file, n, bytes) : NULL;

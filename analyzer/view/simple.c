@@ -170,10 +170,15 @@ static void lines_set_cells(struct report *r, struct grid *g, const int column[V
 static void lines_write_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
 	const struct line *l = &r->a->line[i];
-	char file[512], number[40];
+	char file[512], number[40], row[SOURCE_TEXT_COLUMNS_MAX];
+	size_t nr;
+	const char *source = source_text_of_line((struct report *)(uintptr_t)r, i, &nr); /* it keeps what it reads */
+	int columns;
 
-	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit ? "  (generated code)" : "");
-	snprintf(text, bytes, "%s%s", page_cut_name(p, l->file, BRIEF_COLUMNS(p) - (int)strlen(number), file, sizeof(file)), number);
+	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit && !source ? "  (generated code)" : "");
+	columns = BRIEF_COLUMNS(p) / (source ? 2 : 1) - (int)strlen(number);
+	snprintf(text, bytes, "%s%s%s%s", page_cut_name(p, l->file, columns, file, sizeof(file)), number, source ? "  " : "",
+		 source_text_cut(source, nr, row));
 }
 
 const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_write_brief, NULL };

@@ -102,7 +102,8 @@ fi
 # The text of lines, of files that stand elsewhere, one of them changed since.
 mkdir -p "$out/app"
 for m in 0 1 2 3 4 5 6; do
-	seq -f "	line %g of module $m;	/* so long that it does not fit beside the others in eighty columns */" 240 >"$out/app/module_$m.js"
+	seq -f "	line %g of module $m;	/* so long that it does not fit beside the others in eighty columns */" \
+		240 >"$out/app/module_$m.js"
 	touch -d @$((m == 6 ? 2000000000 : 0)) "$out/app/module_$m.js"
 done
 {

@@ -99,8 +99,14 @@ exact lines text spin.c "$dir/moved/spin.c" "$dir/t.tlr"
 says 'src/spin.c is not on this machine' "$dir/s.tlr"
 says_not newer "$dir/t.tlr"
 
-# what lies there is none, or not for us
+# beside what the trace keeps nothing stands of a file that is another by now
 mkdir "$src"
+sed 's/1.5/2.5/; s/1000000/2000000/' "$dir/moved/spin.c" >"$src/spin.c"
+"$B/tailor" report --view lines --json --top 0 "$dir/t.tlr" | grep -E '2\.5|2000000' &&
+	fail "lines of another file stand beside kept ones (above)"
+rm "$src/spin.c"
+
+# what lies there is none, or not for us
 hostile() { # WORDS
 	[ "$(timeout 60 "$B/tailor" report --view lines --view asm --json "$dir/plain.tlr" | grep -c "spin.c $1")" = 1 ] ||
 		fail "expected 'spin.c $1', got: $(notes "$dir/plain.tlr")"
