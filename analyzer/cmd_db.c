@@ -359,7 +359,7 @@ static void take_operand(struct argp_state *state, char *arg)
 		}
 	if (!a->verb)
 		argp_error(state, "unknown verb '%s'%s; see `tailor help db`", arg,
-			   trace_similar_names(arg, verb_list_entry, near, sizeof(near)));
+			   trace_suggest_names(arg, verb_list_entry, near, sizeof(near)));
 	if (a->nr == a->verb->most)
 		argp_error(state, "too many operands; usage: tailor db %s %s", a->verb->name, a->verb->usage);
 	a->operand[a->nr++] = arg;

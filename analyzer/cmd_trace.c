@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/cmd_trace.h"
 
+#include "analyzer/source/source_path.h"
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/budget.h"
 #include "jitreg/base/clock.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_BELOW, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
-       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET, KEY_DEBUG_PATH };
+       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET, KEY_DEBUG_PATH, KEY_SOURCE_PATH };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Filters:", 10 },
@@ -42,6 +43,8 @@ static const struct argp_option options[] = {
 	{ "no-demangle", KEY_NO_DEMANGLE, NULL, 0, "show symbols of C++, Rust and D as they are in the symbol table", 11 },
 	{ "debug-path", KEY_DEBUG_PATH, "DIR", 0, "take symbols and lines that the trace lacks from debug files in this folder, by build "
 	  "id; repeatable (/usr/lib/debug: of packages installed since)", 11 },
+	{ "source-path", KEY_SOURCE_PATH, "FROM=TO|DIR", 0, "take the text of source lines from files below TO where the trace names FROM, "
+	  "or from files below DIR whose path ends alike; repeatable", 11 },
 	{ "threads", KEY_THREADS, "N", 0, "threads that decode samples; the result does not depend on it (default: the number of "
 	  "processors, at most 8)", 11 },
 	{ "budget", KEY_BUDGET, "N", 0, "N times the default budget for reading the trace, or 0 for no limit; the default is 512 MiB of "
@@ -130,6 +133,10 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 	case KEY_DEBUG_PATH:
 		if (!debug_path_add(arg))
 			argp_error(state, "--debug-path can be given at most 8 times");
+		break;
+	case KEY_SOURCE_PATH:
+		if (!source_path_add(arg))
+			argp_error(state, "--source-path must be FROM=TO or a folder, at most %d times, not '%s'", SOURCE_PATHS_MAX, arg);
 		break;
 	case KEY_BUDGET:
 		budget = strtod(arg, &end);

@@ -8,6 +8,7 @@
 #include "agent/recorder/doctor/jit_sources.h"
 #include "agent/recorder/hotspot/hotspot.h"
 #include "agent/recorder/inject/inject.h"
+#include "agent/recorder/keep_source.h"
 #include "agent/recorder/process/attach_list.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/session/control.h"
@@ -372,6 +373,8 @@ static int record_targets(struct attach *a, struct diag *d)
 	ret = session_close(a->session, status, d);
 	if (ret)
 		fprintf(stderr, "%s: %s; the process was not affected\n", program_invocation_name, d->text);
+	else
+		keep_source_text(a->options);
 	return ret ? CMD_FAILED : CMD_DONE;
 }
 

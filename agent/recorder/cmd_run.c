@@ -6,6 +6,7 @@
  * recorder changes for itself; its counters start at its exec.
  */
 #include "agent/recorder/cmd_recording.h"
+#include "agent/recorder/keep_source.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
 #include "jitreg/protocol/env.h"
@@ -265,6 +266,8 @@ int cmd_run_recorded(struct run_request *a)
 	write_usage_at_end(a->usage_fd);
 	if (session_close(s, status, &d))
 		fprintf(stderr, "%s: %s; the command was not affected\n", program_invocation_name, d.text);
+	else
+		keep_source_text(&a->session);
 	return exit_status_of_wait(status);
 }
 

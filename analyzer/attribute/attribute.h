@@ -86,6 +86,7 @@ struct line {
 	char *file;
 	uint32_t number;
 	bool jit;
+	const struct code *code; /* one of those that have it */
 };
 
 struct sampled_image {

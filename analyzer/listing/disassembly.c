@@ -97,15 +97,6 @@ static void sort_hits(struct hit *hit, uint32_t nr)
 		qsort(hit, nr, sizeof(*hit), compare_hit_addresses);
 }
 
-struct hit *hits_make_sorted(const struct report *r, const struct report_group *by, double *all)
-{
-	uint32_t nr;
-	struct hit *hit = collect_hits(r, by, HITS_OF_ALL, &nr, all);
-
-	sort_hits(hit, nr);
-	return hit;
-}
-
 struct hit *hits_make_of_component(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
 {
 	struct hit *hit = collect_hits(r, by, component, nr, all);

@@ -91,6 +91,7 @@ static const struct {
 	[TRACE_IMAGE_FILE] = { model_read_image_file, true },
 	[TRACE_IMAGE_CODE] = { model_read_image_code, true },
 	[TRACE_KERNEL_FUNCTIONS] = { read_kernel_functions, true },
+	[TRACE_SOURCE_LINES] = { model_read_source_lines, true },
 	[TRACE_END] = { model_read_end, true },
 	[TRACE_COMM] = { read_comm, false },
 	[TRACE_FORK] = { read_fork, false },
@@ -380,6 +381,7 @@ void model_destroy(struct model *m)
 	}
 	free_notices(m);
 	kernel_functions_fini(&m->kernel_functions);
+	kept_lines_fini(&m->kept_lines);
 	dictionary_fini(&m->dictionary);
 	objects_fini(&m->objects);
 	flow_records_fini(&m->flows);
@@ -400,6 +402,7 @@ void model_destroy(struct model *m)
 	free(m->tool);
 	free(m->host_name);
 	free(m->kernel);
+	free(m->working_folder);
 	free(m->command);
 	free(m->way);
 	free(m->odd_unload);

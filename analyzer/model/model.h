@@ -21,6 +21,7 @@
 #include "analyzer/objects/objects.h"
 #include "analyzer/symbols/elf_object.h"
 #include "analyzer/symbols/function_code.h"
+#include "analyzer/symbols/kept_lines.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/base/file_identity.h"
 #include "jitreg/base/hash_map.h"
@@ -332,13 +333,14 @@ struct model {
 	uint32_t nr_notices;
 	uint64_t lost[NR_LOSSES + 1]; /* by enum loss_reason; the last: for reasons of later versions */
 	struct kernel_functions kernel_functions;
+	struct kept_lines kept_lines;
 	struct dictionary dictionary;
 	struct objects objects;
 	struct flow_records flows;
 	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
 	bool has_host_levels;
 	/* HEADER and END */
-	char *tool, *host_name, *kernel, *command, *way;
+	char *tool, *host_name, *kernel, *working_folder, *command, *way;
 	bool no_adapt;
 	uint32_t epoch; /* 1, 2, ... of a recording that was cut; 0: it was not */
 	uint64_t cut_recording; /* what its epochs share */

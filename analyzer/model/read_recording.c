@@ -19,6 +19,7 @@ void model_read_header(struct model *m, struct process *p, const struct trace_re
 	model_set_text(&m->tool, trace_text(r, F(header, tool)));
 	model_set_text(&m->host_name, trace_text(r, F(header, host_name)));
 	model_set_text(&m->kernel, trace_text(r, F(header, kernel)));
+	model_set_text(&m->working_folder, trace_text(r, F(header, cwd)));
 	m->real_ns = trace_u64(r, F(header, real_ns));
 	m->begin_ns = r->time_ns;
 	m->nr_cpus = (uint32_t)trace_u64(r, F(header, nr_cpus));
@@ -50,6 +51,33 @@ void model_read_end(struct model *m, struct process *p, const struct trace_recor
 	m->written_samples = trace_u64(r, F(end, samples));
 	m->recorder_cpu_ns = trace_u64(r, F(end, recorder_cpu_ns));
 	m->command_cpu_ns = trace_u64(r, F(end, command_cpu_ns));
+}
+
+void model_read_source_lines(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *list = F(source_lines, pieces) < r->nr_values ? &r->values[F(source_lines, pieces)] : NULL;
+	struct kept_file *f;
+	uint64_t bytes = 0;
+
+	(void)p;
+	if (!list || list->kind != TRACE_LIST)
+		return;
+	for (uint64_t i = 0; i < list->u; i++) {
+		struct trace_value text = trace_element(list, i, 1);
+
+		bytes += KEPT_LINE_BYTES;
+		for (size_t n = 0; text.kind == TRACE_TEXT && n < text.bytes; n++)
+			bytes += 1 + (((const char *)text.p)[n] == '\n' ? KEPT_LINE_BYTES : 0);
+	}
+	if (!trace_budget_has_room(m->reader, bytes))
+		return;
+	f = kept_lines_add(&m->kept_lines, trace_text(r, F(source_lines, file)), trace_u64(r, F(source_lines, newer)) != 0);
+	for (uint64_t i = 0; f && i < list->u; i++) {
+		struct trace_value first = trace_element(list, i, 0), text = trace_element(list, i, 1);
+
+		if (first.kind == TRACE_UINT && first.u && text.kind == TRACE_TEXT && !memchr(text.p, 0, text.bytes))
+			kept_file_add(f, first.u, text.p, text.bytes);
+	}
 }
 
 void model_read_event(struct model *m, struct process *p, const struct trace_record *r)

@@ -110,6 +110,8 @@ enum cell_kind {
 
 #define GRID_NAME 128u	  /* of a text: page_put_name(); set by grid_column() for keys that names have */
 
+#define GRID_DIM 512u	  /* of a text: beside what the row is about */
+
 #define GRID_SMALL 10 /* fewer samples than this say little */
 
 struct grid;

@@ -105,6 +105,8 @@ static void write_code_json(const struct model *m, FILE *to)
 	JSON_NEXT_LIST(to, "name", m->nr_code,
 		       escape_json_string(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
 	JSON_NEXT_LIST(to, "bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
+	JSON_NEXT_LIST(to, "file", m->nr_code, fprintf(to, "%u", m->code[i]->kind == CODE_IMAGE && m->code[i]->file ?
+								 m->code[i]->file->number + 1 : 0));
 	fputs("},\n", to);
 }
 

@@ -66,6 +66,7 @@ int html_trace_ask(struct html_trace *t, struct report *r)
 	report_add_callback(r, html_rows_add, &t->rows);
 	html_pairs_ask(t->pairs, r);
 	t->by_place = hits_ask_group(r, REPORT_ALL_EVENTS);
+	t->by_line = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LINE, -1);
 	return r->error;
 }
 

@@ -20,8 +20,10 @@ struct html_trace {
 	struct report *report;
 	struct html_rows rows;
 	struct report_group *by_place; /* sums of instructions, for listings */
+	struct report_group *by_line; /* of lines, for texts of files */
 	struct html_pairs *pairs; /* of the page's traces; the caller's */
 	bool stacks, addresses; /* wanted */
+	size_t source_bytes; /* of texts of files: at most so many */
 };
 
 /* Before the samples are read; 0 or -ENOMEM. */

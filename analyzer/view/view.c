@@ -183,15 +183,15 @@ void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct r
 
 void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
 			    const char *name, const char *heading,
-			    void (*columns)(struct grid *g, int column[4]),
-			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value))
+			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
+			    void (*cells)(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t value))
 {
 	struct grid *g = grid_create(name, "%s", heading);
 	struct split s;
 
 	if (split_make_with_totals(r, group, totals, &s)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
-		int column[4] = { 0 };
+		int column[VIEW_COLUMNS] = { 0 };
 
 		columns(g, column);
 		for (uint32_t i = 0; i < s.nr_order; i++) {
@@ -202,6 +202,29 @@ void view_show_simple_table(struct report *r, const struct report_group *group, 
 	}
 	split_fini(&s);
 	grid_show(g, p);
+}
+
+void view_ask_for_hottest_text(struct report *r, const struct report_group *by_line)
+{
+	uint32_t *order = report_order(r, by_line), line;
+	size_t bytes;
+
+	for (uint32_t i = 0; order && i < by_line->g.nr; i++) {
+		line = report_value(by_line, order[i], 0);
+		if (line && report_value(by_line, order[i], 1) == r->event) {
+			source_text_of_line(r, line, &bytes);
+			break;
+		}
+	}
+	free(order);
+}
+
+void view_say_source_texts(struct report *r, struct page *p)
+{
+	char text[512];
+
+	while (source_text_say(r, text))
+		page_sentence(p, "%s", text);
 }
 
 #define BRIEF_BYTES 2048

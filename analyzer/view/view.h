@@ -9,6 +9,7 @@
 #include "analyzer/output/page.h"
 #include "analyzer/query/report.h"
 #include "analyzer/query/calltree.h"
+#include "analyzer/source/source_text.h"
 
 #define VIEW_GROUPS_MAX (2 * LEVELS_MAX)
 
@@ -125,14 +126,21 @@ void frequency_columns_set(struct grid *g, const struct frequency_columns *c, ui
 /* Of a row that has none of them to say. */
 void frequency_columns_blank(struct grid *g, const struct frequency_columns *c);
 
+#define VIEW_COLUMNS 6 /* that such a table may have of its own */
 /* A grid of all values with samples, the largest first. */
 void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
 			    const char *name, const char *heading,
-			    void (*columns)(struct grid *g, int column[4]),
-			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value));
+			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
+			    void (*cells)(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t value));
 
 /* Sentences about images with samples and without lines, and what brings them; by_image: sums by TABLE_IMAGE. */
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p);
+
+/* Of the texts of lines the hottest one's is asked for first, for that is the one whose absence is said; by_line: sums by TABLE_LINE and
+ * TABLE_EVENT. */
+void view_ask_for_hottest_text(struct report *r, const struct report_group *by_line);
+/* Sentences about texts of source lines: of files newer than the program; why the hottest has none. */
+void view_say_source_texts(struct report *r, struct page *p);
 
 /* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none.  Where totals are not
  * NULL, total and self in place of share and samples. */

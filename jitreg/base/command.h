@@ -42,7 +42,8 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(check, listed) \
 	X(dump, listed) \
 	X(unwind, listed) \
-	X(recorder, hidden)
+	X(recorder, hidden) \
+	X(keep_source, hidden)
 
 #define COMMAND_EXTERN_(name, shown) extern const struct cmd cmd_##name;
 COMMANDS(COMMAND_EXTERN_)

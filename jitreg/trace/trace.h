@@ -161,6 +161,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_INTERPRETER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U64(address) U64(bytes) S64(place) S64(function)
 
+/* Text of a source file around lines with samples, as it was on the recording machine at the recording's end; of a file the first record
+ * counts.  file: as line tables name it.  newer: 1: it was changed after the program was built, or after its recording began. */
+#define TRACE_FIELDS_SOURCE_LINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(file) U32(newer) ARR(pieces, source_piece)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -181,7 +186,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(IMAGE_CODE, image_code, 144) \
 	X(HOST_OPTION, host_option, 145) \
 	X(THREAD_COUNT, thread_count, 146) \
-	X(INTERPRETER, interpreter, 147)
+	X(INTERPRETER, interpreter, 147) \
+	X(SOURCE_LINES, source_lines, 148)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
@@ -209,6 +215,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(function_code, U(address) B(bytes)) \
 	X(column, U(column) U(encoding) B(bytes)) \
 	X(kernel_function, U(address) U(bytes) S(name) S(module)) \
+	X(source_piece, U(first_line) S(text)) \
 	X(line, U(address) U(line) U(discriminator) S(file))
 
 /* What a NOTICE is about. */

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_IMAGE_CODE, KEY_DEBUGINFOD,
-       KEY_NO_COMPRESS, KEY_EPOCHS, KEY_EPOCH_COMMAND, KEY_COST };
+enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_IMAGE_CODE, KEY_SOURCE_TEXT,
+       KEY_DEBUGINFOD, KEY_NO_COMPRESS, KEY_EPOCHS, KEY_EPOCH_COMMAND, KEY_COST };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
@@ -39,6 +39,9 @@ static const struct argp_option options[] = {
 	{ "image-code", KEY_IMAGE_CODE, "BYTES", 0,
 	  "machine code of sampled functions of programs and libraries to keep in the trace, the hottest first, for `report --view asm` "
 	  "and `cpi`; 0: none (262144)", 0 },
+	{ "source-text", KEY_SOURCE_TEXT, "BYTES", 0,
+	  "text of source files around the hottest lines to keep in the trace at the end, for reports on other machines; 0: none "
+	  "(32768)", 0 },
 	{ "debuginfod", KEY_DEBUGINFOD, NULL, 0, "fetch symbols that are nowhere on this machine from debuginfod servers, for at most a "
 	  "minute: those that DEBUGINFOD_URLS names (which alone asks for that, too), or elfutils' own", 0 },
 	{ "epochs", KEY_EPOCHS, "TIME", 0, "cut the recording at each multiple of TIME (10m, 20s) into traces FILE.000001, FILE.000002, "
@@ -179,6 +182,9 @@ static error_t parse_sampling_option(int key, char *arg, struct argp_state *stat
 		break;
 	case KEY_IMAGE_CODE:
 		o->image_code_bytes = parse_bounded_number(state, "image-code", arg, 0, 1u << 25);
+		break;
+	case KEY_SOURCE_TEXT:
+		o->source_text_bytes = parse_bounded_number(state, "source-text", arg, 0, 1u << 24);
 		break;
 	case KEY_DEBUGINFOD:
 		o->debuginfod = true;

@@ -37,6 +37,7 @@ struct session_options {
 	char **epoch_command; /* is executed for each, with its path as last word; NULL: none */
 	uint64_t duration_ns; /* of the recording; 0: until its host ends */
 	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
+	uint64_t source_text_bytes; /* most to keep of the text of source files; 0: none; SOURCE_TEXT_AUTO: not said */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
@@ -45,9 +46,10 @@ struct session_options {
 };
 
 #define SESSION_OUTPUT "tailor.tlr" /* where the user gives no other name; what was there is kept as tailor.tlr.old */
+#define SOURCE_TEXT_AUTO UINT64_MAX
 #define SESSION_OPTIONS_DEFAULT \
 	{ .counting.event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
-	  .image_code_bytes = 256u << 10 }
+	  .image_code_bytes = 256u << 10, .source_text_bytes = SOURCE_TEXT_AUTO }
 
 /* Raises the recorder's soft limits to the hard ones, and ignores SIGXFSZ: before session_open(), after the host was forked. */
 void session_raise_limits(void);

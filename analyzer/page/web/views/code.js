@@ -3,6 +3,7 @@ import { h, shown } from "../dom.js";
 import { percent } from "../format.js";
 import { listing } from "../listing.js";
 import { tablebox } from "../tablebox.js";
+import { fileOfStep, isIn, isOf, lineOf, rowOf } from "../texts.js";
 
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
 let page, panes = [], eventSelect, hottestBox, rows = [];
@@ -45,7 +46,9 @@ function sourcePane(nr) {
 	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, nr ? "Source" : "Text"), select), note, list.el);
 	let lines = [], source, before;
 
-	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[order[nr]] ?? facts.sources[0];
+	// the second pane has what the first has not: IR beside a script, a source file beside IR
+	const other = () => nr ? order.find(i => facts.sources[i].level !== panes[0].source.level) ?? order[nr] : order[0];
+	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[other()] ?? facts.sources[0];
 	function compute(s) {
 		const id = lineId(s), sums = sumsBy(id), top = Math.max(1e-9, ...s.of.map(v => v ? sums.of(v)[0] : 0));
 		let hottest = 0;
@@ -58,16 +61,16 @@ function sourcePane(nr) {
 		const now = compute(source), id = lineId(source);
 		select.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(facts.sources[i].name) || "text"} (${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`, 60))));
 		select.value = String(facts.sources.indexOf(source));
-		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.`;
+		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.` + (source.newer ? " The file is newer than the program: its text may differ." : "");
 		list.set({ nr: source.lines.length,
-			row: i => ({ number: String(i + 1), text: source.lines[i].replaceAll("\t", "    "), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
+			row: i => ({ number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮", text: source.lines[i].replaceAll("\t", "    "), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
 				     tag: source.level >= 0 && owner(source.of[i]) ? colours.of(dimensions.main, owner(source.of[i])) : null,
 				     title: source.level >= 0 && owner(source.of[i]) ? shown(dimensions.component(owner(source.of[i]))) : null }),
-			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point({ file: base(source.name), line: i + 1, source }) }, before === source, now.hottest);
+			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point(i >= 0 ? { file: source.name, line: lineOf(source, i), source } : {}) }, before === source, now.hottest);
 		before = source;
 	}
 	return { el, draw, list, kind: "text", get source() { return source; },
-		 mark: at => list.mark(new Set(at.line && (at.source === source || at.file === base(source?.name)) ? [at.line - 1] : at.lines?.filter(l => at.file === base(source?.name)).map(l => l - 1) ?? [])) };
+		 mark: at => list.mark(new Set(at.line && (at.source === source || isOf(source, at.file)) ? [rowOf(source, at.line)] : [])) };
 }
 
 function machinePane() {
@@ -81,8 +84,7 @@ function machinePane() {
 	// The rows that places are in.
 	function rowsOf(l) {
 		if (!steps.has(l)) {
-			const end = l.start + (l.offset[l.offset.length - 1] ?? 0) + 16;
-			steps.set(l, places.filter(p => p.code === l.code && p.ip >= l.start && p.ip < end).map(p => {
+			steps.set(l, places.filter(p => isIn(l, p, facts.code)).map(p => {
 				let low = 0, high = l.offset.length;
 				while (low + 1 < high) {
 					const middle = (low + high) >> 1;
@@ -105,8 +107,8 @@ function machinePane() {
 		select.value = String(index);
 		note.textContent = `${percent(costs[index] / total)} of the samples that pass are in this function.` + (l.read_late ? " Its bytes were read from memory after the first sample." : "");
 		list.set({ nr: l.offset.length, row: i => ({ number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: cost[i] / top,
-							      title: l.line[i] ? `${base(l.file)}:${l.line[i]}` : null }),
-			hover: i => point(i >= 0 && l.line[i] ? { file: base(l.file), line: l.line[i] } : {}),
+							      title: l.line[i] ? `${base(fileOfStep(l, i))}:${l.line[i]}` : null }),
+			hover: i => point(i >= 0 && l.line[i] ? { file: fileOfStep(l, i), line: l.line[i] } : {}),
 			choose: (i, e) => {
 				if (l.to[i] >= 0) return list.see(l.to[i]);
 				const at = rowsOf(l).filter(([, row]) => row === i).map(([place]) => place);
@@ -116,7 +118,8 @@ function machinePane() {
 	}
 	return { el, draw, list, kind: "machine", mark(at) {
 		const set = new Set();
-		if (at.line && base(shownListing?.file) === at.file) shownListing.line.forEach((n, i) => n === at.line && set.add(i));
+		const of = file => at.source ? isOf(at.source, file) : file === at.file;
+		if (at.line && shownListing) shownListing.line.forEach((n, i) => n === at.line && of(fileOfStep(shownListing, i)) && set.add(i));
 		list.mark(set);
 	} };
 }
@@ -137,11 +140,12 @@ function hottest() {
 			if (measure > 0) list.push({ source, i, share: measure / (sums.total || 1), samples, owner: source.level >= 0 ? owner(v) : 0, text: source.lines[i].trim() });
 		});
 	}
-	if (!list.length) { // no text: lines and functions by name
+	if (!list.length || facts.sources.every(s => s.file)) { // without a text: lines and functions by name
 		const id = facts.lines.file.length > 1 ? "line" : "function", sums = sumsBy(id), dimension = dimensions.get(id);
+		const told = new Set(id === "line" ? facts.sources.flatMap(s => s.of) : []);
 		for (const v of dimension.values) {
 			const [measure, samples] = sums.of(v);
-			if (v && measure > 0) list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
+			if (v && !told.has(v) && measure > 0) list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
 		}
 	}
 	return list.sort((a, b) => b.share - a.share).slice(0, 200);
@@ -153,7 +157,7 @@ function go(row, event) {
 	const pane = panes.find(p => p.source === row.source) ?? panes[0];
 	if (pane.source !== row.source) state.option("text", String(facts.sources.indexOf(row.source)));
 	panes[0].list.see(row.i);
-	point({ file: base(row.source.name), line: row.i + 1, source: row.source });
+	point({ file: row.source.name, line: lineOf(row.source, row.i), source: row.source });
 }
 
 export const code = {
@@ -183,7 +187,7 @@ export const code = {
 		hottestBox.replaceChildren(tablebox({ name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [
 			{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "samples", title: "samples", type: "count", value: r => r.samples },
 			...(rows.some(r => r.owner) ? [{ key: "owner", title: dimensions.get(dimensions.main).title, type: "text", value: r => r.owner ? dimensions.component(r.owner) : "", colour: r => colours.of(dimensions.main, r.owner) }] : []),
-			{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${r.i + 1}` : "" }, { key: "text", title: "text", type: "text", value: r => r.text }] }).el);
+			{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${lineOf(r.source, r.i)}` : "" }, { key: "text", title: "text", type: "text", value: r => r.text }] }).el);
 	},
 	drawn: () => ({ panes: panes.map(p => p.kind), hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
 };
