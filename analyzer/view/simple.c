@@ -53,7 +53,9 @@ static bool function_is_dull(const struct report *r, uint32_t i)
 	return !f->symbol && !f->jit;
 }
 
-const struct view_brief brief_functions = { "Functions", TABLE_FUNCTION, 0, 0, functions_write_brief, function_is_dull };
+const struct view_brief brief_functions = {
+	.heading = "Functions", .column = TABLE_FUNCTION, .put = functions_write_brief, .is_dull = function_is_dull
+};
 
 static void functions_show(struct report *r, const struct view_instance *v, struct page *p)
 {
@@ -123,7 +125,7 @@ static void images_write_brief(const struct report *r, const struct page *p, uin
 	snprintf(text, bytes, "%s", r->a->image[i].path);
 }
 
-const struct view_brief brief_images = { "Images", TABLE_IMAGE, 0, 0, images_write_brief, NULL };
+const struct view_brief brief_images = { .heading = "Images", .column = TABLE_IMAGE, .put = images_write_brief };
 
 static void images_show(struct report *r, const struct view_instance *v, struct page *p)
 {
@@ -170,7 +172,7 @@ static void lines_write_brief(const struct report *r, const struct page *p, uint
 	snprintf(text, bytes, "%s%s", page_cut_name(p, l->file, BRIEF_COLUMNS(p) - (int)strlen(number), file, sizeof(file)), number);
 }
 
-const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_write_brief, NULL };
+const struct view_brief brief_lines = { .heading = "Source lines", .column = TABLE_LINE, .first = 1, .put = lines_write_brief };
 
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p)
 {
@@ -229,7 +231,7 @@ static void processes_write_brief(const struct report *r, const struct page *pag
 	snprintf(text, bytes, "%u %s", p->pid, name);
 }
 
-const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_write_brief, NULL };
+const struct view_brief brief_processes = { .heading = "Processes", .column = TABLE_PROCESS, .put = processes_write_brief };
 
 static void processes_show(struct report *r, const struct view_instance *v, struct page *p)
 {
