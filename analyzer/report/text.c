@@ -292,28 +292,43 @@ static void show_recording(const struct default_report *d, const struct report *
 	show_header(d, r, p);
 }
 
+/* Is it a build: several programs, of which a language's is none? */
+static bool is_of_programs(const struct default_report *d, const struct report *r)
+{
+	const uint32_t function = r->model->host_level[HOST_LEVEL_FUNCTION];
+
+	return !(function != LEVELS_MAX && share_with_component(r, d->in_run.level[function]) > 0) &&
+	       count_sampled_values(d->all.process) >= PROGRAMS_FROM && programs_count(r, d->all.process) > 1;
+}
+
+static void show_programs(const struct default_report *d, struct report *r, struct page *p)
+{
+	programs_show_brief(r, d->all.process, p);
+	command_lines_show_brief(r, d->all.process, p);
+}
+
 /* Of a host that declared none: functions of its language where it generated code, modules, functions, lines, programs or images. */
 static void show_tables_without_levels(const struct default_report *d, struct report *r, const struct verdict *v, struct page *p)
 {
 	const uint32_t *level = r->model->host_level;
 	uint32_t function = level[HOST_LEVEL_FUNCTION], line = level[HOST_LEVEL_LINE], module = level[HOST_LEVEL_MODULE];
 	bool own = function != LEVELS_MAX && share_with_component(r, d->in_run.level[function]) > 0;
-	bool programs = count_sampled_values(d->all.process) >= PROGRAMS_FROM;
+	const bool programs = count_sampled_values(d->all.process) >= PROGRAMS_FROM, is_build = is_of_programs(d, r);
 
 	if (own)
 		show_language_functions(d, r, v->composition->language, p);
-	else if (programs)
-		programs_show_brief(r, d->all.process, p);
+	else if (is_build)
+		show_programs(d, r, p);
 	else
 		show_functions(d, r, p);
 	show_recording(d, r, v, p);
 	if (module != LEVELS_MAX)
 		components_show_brief(r, d->in_run.level[module], d->module_total, module, d->has_run, p);
-	if (own && programs)
-		programs_show_brief(r, d->all.process, p);
+	if (programs && !is_build)
+		show_programs(d, r, p);
 	if (own)
 		show_brief_of_all_samples(d, r, d->function, NULL, &brief_functions, p);
-	else if (programs)
+	else if (is_build)
 		show_functions(d, r, p);
 	if (line != LEVELS_MAX && share_with_component(r, d->in_run.level[line]) > 0)
 		components_show_brief(r, d->in_run.level[line], NULL, line, d->has_run, p);
@@ -358,6 +373,8 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 	if (v.samples > 0 && !v.outside && d->plan_level == LEVELS_MAX && (!r->model->dictionary.nr_levels || r->model->has_host_levels)) {
 		composition_make(r, d->function_total, d->function, &of);
 		v.composition = &of;
+		if (is_of_programs(d, r)) /* no function is much of them */
+			v.nr_parts = 0;
 	}
 	verdict_print(&v, p);
 	if (!v.composition)

@@ -109,12 +109,12 @@ static void images_prepare(struct report *r, struct view_instance *v)
 	v->group[1] = totals_ask(r, 0, TABLE_IMAGE);
 }
 
-static void images_add_columns(struct grid *g, int column[4])
+static void images_add_columns(struct grid *g, int column[5])
 {
 	column[0] = grid_column(g, "path", "image", CELL_TEXT, 0, 0);
 }
 
-static void images_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void images_set_cells(const struct report *r, struct grid *g, const int column[5], uint32_t i)
 {
 	grid_set_text(g, column[0], r->a->image[i].path);
 }
@@ -144,7 +144,7 @@ static void lines_prepare(struct report *r, struct view_instance *v)
 	v->group[2] = totals_ask(r, 0, TABLE_LINE);
 }
 
-static void lines_add_columns(struct grid *g, int column[4])
+static void lines_add_columns(struct grid *g, int column[5])
 {
 	column[0] = grid_column(g, "file", "file", CELL_TEXT, 0, 0);
 	column[1] = grid_column(g, "line", "line", CELL_COUNT, 0, 0);
@@ -152,7 +152,7 @@ static void lines_add_columns(struct grid *g, int column[4])
 	column[3] = grid_column(g, "kind", "", CELL_TEXT, GRID_TEXT_ONLY, 0);
 }
 
-static void lines_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void lines_set_cells(const struct report *r, struct grid *g, const int column[5], uint32_t i)
 {
 	const struct line *l = &r->a->line[i];
 
@@ -203,15 +203,16 @@ static void processes_prepare(struct report *r, struct view_instance *v)
 	v->group[1] = report_add_group(r, 0, TABLE_THREAD, TABLE_EVENT, -1);
 }
 
-static void processes_add_columns(struct grid *g, int column[4])
+static void processes_add_columns(struct grid *g, int column[5])
 {
 	column[0] = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
 	column[1] = grid_column(g, "parent", "parent", CELL_COUNT, 0, 0);
 	column[2] = grid_column(g, "comm", "name", CELL_TEXT, 0, 16);
 	column[3] = grid_column(g, "executable", "executable", CELL_TEXT, 0, 0);
+	column[4] = grid_column(g, "command_line", "", CELL_TEXT, GRID_HIDDEN, 0);
 }
 
-static void processes_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void processes_set_cells(const struct report *r, struct grid *g, const int column[5], uint32_t i)
 {
 	const struct process *p = r->model->numbered[i];
 
@@ -220,6 +221,8 @@ static void processes_set_cells(const struct report *r, struct grid *g, const in
 		grid_set(g, column[1], p->parent_pid);
 	grid_set_text(g, column[2], p->comm);
 	grid_set_text(g, column[3], p->executable);
+	if (p->command_line)
+		grid_set_text(g, column[4], p->command_line);
 }
 
 static void processes_write_brief(const struct report *r, const struct page *page, uint32_t i, char *text, size_t bytes)
@@ -254,13 +257,13 @@ static void methods_prepare(struct report *r, struct view_instance *v)
 	v->group[0] = report_add_group(r, REPORT_RUN, TABLE_METHOD, TABLE_EVENT, -1);
 }
 
-static void methods_add_columns(struct grid *g, int column[4])
+static void methods_add_columns(struct grid *g, int column[5])
 {
 	column[0] = grid_column(g, "method", "method", CELL_TEXT, 0, 0);
 	column[1] = grid_column(g, "meaning", "component found by", CELL_TEXT, 0, 0);
 }
 
-static void methods_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void methods_set_cells(const struct report *r, struct grid *g, const int column[5], uint32_t i)
 {
 	(void)r;
 	grid_set_text(g, column[0], i < NR_METHODS ? method_names[i] : "?");
@@ -290,13 +293,13 @@ static void reasons_prepare(struct report *r, struct view_instance *v)
 	v->group[3] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)report_find_level(r, r->level), -1);
 }
 
-static void reasons_add_columns(struct grid *g, int column[4])
+static void reasons_add_columns(struct grid *g, int column[5])
 {
 	column[0] = grid_column(g, "reason", "reason", CELL_TEXT, 0, 24);
 	column[1] = grid_column(g, "meaning", "meaning", CELL_TEXT, 0, 0);
 }
 
-static void reasons_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void reasons_set_cells(const struct report *r, struct grid *g, const int column[5], uint32_t i)
 {
 	(void)r;
 	grid_set_text(g, column[0], i == 0 ? "(attributed)" : i < NR_REASONS ? reason_names[i] : "?");

@@ -183,15 +183,15 @@ void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct r
 
 void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
 			    const char *name, const char *heading,
-			    void (*columns)(struct grid *g, int column[4]),
-			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value))
+			    void (*columns)(struct grid *g, int column[5]),
+			    void (*cells)(const struct report *r, struct grid *g, const int column[5], uint32_t value))
 {
 	struct grid *g = grid_create(name, "%s", heading);
 	struct split s;
 
 	if (split_make_with_totals(r, group, totals, &s)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
-		int column[4] = { 0 };
+		int column[5] = { 0 };
 
 		columns(g, column);
 		for (uint32_t i = 0; i < s.nr_order; i++) {

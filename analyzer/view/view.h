@@ -130,8 +130,8 @@ void frequency_columns_blank(struct grid *g, const struct frequency_columns *c);
 /* A grid of all values with samples, the largest first. */
 void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
 			    const char *name, const char *heading,
-			    void (*columns)(struct grid *g, int column[4]),
-			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value));
+			    void (*columns)(struct grid *g, int column[5]),
+			    void (*cells)(const struct report *r, struct grid *g, const int column[5], uint32_t value));
 
 /* Sentences about images with samples and without lines, and what brings them; by_image: sums by TABLE_IMAGE. */
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p);

@@ -153,6 +153,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_THREAD_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(samples) U64(weight)
 
+/* The beginning of the command line of this process's program, its words with a blank between them, as it was soon after it began. */
+#define COMMAND_LINE_BYTES 1024u
+#define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(text)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -172,7 +177,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(KERNEL_FUNCTIONS, kernel_functions, 143) \
 	X(IMAGE_CODE, image_code, 144) \
 	X(HOST_OPTION, host_option, 145) \
-	X(THREAD_COUNT, thread_count, 146)
+	X(THREAD_COUNT, thread_count, 146) \
+	X(COMMAND_LINE, command_line, 149)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
