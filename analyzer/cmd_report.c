@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
 	{ "svg", KEY_SVG, "FILE", 0, "also write a picture (with --view memory or stalls)", 0 },
 	{ "intervals", KEY_INTERVALS, NULL, 0, "show 95 % confidence intervals of shares (with --view)", 0 },
 	{ "hottest", KEY_HOTTEST, NULL, 0, "show the hottest lines of a listing instead of all lines (views ir and asm)", 0 },
-	{ "sort", KEY_SORT, "COLUMN", 0, "sort tables by this column, by its heading or its JSON key (with --view)", 0 },
+	{ "sort", KEY_SORT, "COLUMN", 0, "sort tables by this column, by its heading or its JSON key (without --view all but plans)", 0 },
 	{ "per", KEY_PER, "process", 0, "show components of each process by themselves; else those that are called alike are one row", 0 },
 	{ "processor", KEY_PROCESSOR, "NAME", 0, "processor whose best case `--view cpi` and `stalls` compare with, as llvm-mca names it "
 	  "(skylake, znver3); none: do not call llvm-mca (llvm-mca's default)", 0 },
@@ -117,8 +117,8 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		trace_need_path(state, &a->path);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
 			argp_error(state, "--csv requires --view");
-		if (a->sort && !a->nr_views)
-			argp_error(state, "--sort requires --view");
+		if (a->sort && a->page.form == PAGE_JSON && !a->nr_views)
+			argp_error(state, "--json --sort requires --view");
 		for (int i = 0; a->svg && i <= a->nr_views; i++) {
 			if (i == a->nr_views)
 				argp_error(state, "--svg requires --view memory or stalls");
@@ -162,6 +162,8 @@ static void ask_views_or_report(void *context, struct report *r)
 	}
 }
 
+#define NOT_SORTED "Not sorted: no table here has a column '%s' (headings in text, keys in JSON)."
+
 static int show_views(const struct arguments *args, struct ask *a, struct report *r)
 {
 	struct diag d = { "" };
@@ -185,7 +187,7 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	for (int i = 0; i < args->nr_views; i++)
 		a->shown[i].view->show(r, &a->shown[i], &page);
 	if (args->sort && !page.sorted)
-		page_sentence(&page, "Not sorted: no table here has a column '%s' (headings in text, keys in JSON).", args->sort);
+		page_sentence(&page, NOT_SORTED, args->sort);
 	if (r->svg) {
 		ret = ferror(r->svg);
 		ret = fclose(r->svg) || ret ? -EIO : 0;
@@ -208,7 +210,10 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	if (page_init(&page, stdout, PAGE_TEXT))
 		return CMD_FAILED;
 	page.top = args->page.top;
+	page.sort = args->sort;
 	default_report_text(&a->report, r, &page);
+	if (args->sort && !page.sorted)
+		page_sentence(&page, NOT_SORTED, args->sort);
 	return page_end(&page) ? CMD_FAILED : CMD_DONE;
 }
 

@@ -334,7 +334,7 @@ static void show_tables_without_levels(const struct default_report *d, struct re
 		components_show_brief(r, d->in_run.level[line], NULL, line, d->has_run, p);
 	else if (group_has_samples(d->line, brief_lines.first))
 		show_brief_of_all_samples(d, r, d->line, NULL, &brief_lines, p);
-	if (count_sampled_values(d->all.process) > 1)
+	if (count_sampled_values(d->all.process) > 1 && !is_build)
 		show_brief_of_all_samples(d, r, d->all.process, NULL, &brief_processes, p);
 	else
 		show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
@@ -343,8 +343,12 @@ static void show_tables_without_levels(const struct default_report *d, struct re
 /* The plan, and why samples are on no line of it that have a component: the attribution methods' table has all other reasons. */
 static uint32_t show_plan(const struct default_report *d, struct report *r, struct page *p)
 {
-	uint32_t nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->by_query, d->plan_level, d->has_run, p);
+	const char *sort = p->sort;
+	uint32_t nr;
 
+	p->sort = NULL; /* it is a tree */
+	nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->by_query, d->plan_level, d->has_run, p);
+	p->sort = sort;
 	unlinked_show_brief(r, d->in_run.reason, d->in_run.level[d->plan_level], d->plan_level, p);
 	return nr;
 }

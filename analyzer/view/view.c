@@ -250,7 +250,7 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 				grid_set(g, total, report_measure(r, total_of_value(&s, s.order[i])));
 			grid_set(g, share, report_measure(r, &s.sum[r->event][s.order[i]]));
 			grid_set(g, samples, s.sum[r->event][s.order[i]].samples);
-			if (++nr <= p->top + 1 || !p->top) {
+			if (++nr <= p->top + 1 || !p->top || p->sort) {
 				b->put(r, p, s.order[i], text, sizeof(text));
 				grid_set_text(g, name, text);
 			}
