@@ -189,7 +189,10 @@ PACKAGES_CHECK += "libgccjit-$$(gcc -dumpversion)-dev?" 'libasmjit-dev?'
 PACKAGES_CHECK += luajit libluajit-5.1-dev 'php8.2-cli|php-cli' 'mono-runtime?' 'mono-mcs?' erlang-base guile-3.0 \
 	'libjavascriptcoregtk-4.0-bin|libjavascriptcoregtk-bin?' 'pypy3?' 'gunicorn?'
 PACKAGES_POSTGRES := postgresql 'postgresql-server-dev-15|postgresql-server-dev-all'
-PACKAGES_EVERYDAY := postgresql 'apache2-utils?' 'libh2-java?' 'npm?' 'golang-go?' 'python3-numpy?' 'python3-venv?' 'default-jdk-headless?'
+# npm, Go and a JDK may be there by other means than Debian's packages
+PACKAGES_EVERYDAY = postgresql 'apache2-utils?' 'libh2-java?' 'python3-numpy?' 'python3-venv?' \
+	$(shell command -v npm >/dev/null || echo "'npm?'") $(shell command -v go >/dev/null || echo "'golang-go?'") \
+	$(shell command -v javac >/dev/null || echo "'default-jdk-headless?'")
 PACKAGES_LONG := $(PACKAGES_POSTGRES) tcl8.6 'golang-1.19-go|golang-go'
 
 .PHONY: deps deps-check

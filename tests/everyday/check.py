@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import http.client
 import json
+import math
 import os
 import re
 import shutil
@@ -30,6 +31,7 @@ LINES, POINTS = 15, 2.0
 PATIENCE_S = float(os.environ.get("PATIENCE_S", 300))
 ENOUGH = 8000   # samples in handlers: a share of a half is then within 1.2 points, at 95 %
 LONGEST_S = 32
+ROUNDS = 2      # of what both sample
 PLANTED = (50, 30, 20)
 LUA = ("http://deb.debian.org/debian/pool/main/l/lua5.4/lua5.4_5.4.4.orig.tar.gz",
        "164c7849653b80ae67bec4b7473b884bf5cc8d2dca05653475ec2ed27b9ebf61")
@@ -317,12 +319,12 @@ def samples_something(pid):
         return False
 
 
-def run_beside_perf(command, *perf):
+def run_beside_perf(command, options=(), *perf):
     """The command waits until perf samples it, too.  (Below `perf record` perf 6.1 takes tailor's own recorder for a fault of its own.)"""
     waits = f'echo $$ >"{DIR}/pid.new"; mv "{DIR}/pid.new" "{DIR}/pid"; kill -STOP $$; exec "$@"'
     with contextlib.suppress(FileNotFoundError):
         os.unlink(f"{DIR}/pid")
-    run = subprocess.Popen([TAILOR, "run", "-q", "--", "/bin/sh", "-c", waits, "sh", *command], cwd=DIR, stdout=subprocess.DEVNULL)
+    run = subprocess.Popen([TAILOR, "run", "-q", *options, "--", "/bin/sh", "-c", waits, "sh", *command], cwd=DIR, stdout=subprocess.DEVNULL)
     pid = int(open(postgres.wait_for("the command has begun", lambda: os.path.exists(f"{DIR}/pid") and f"{DIR}/pid")).read())
     spy = subprocess.Popen(["perf", "record", "-q", "-F", "4000", "-e", "task-clock", *perf, "-o", f"{DIR}/perf.data", "-p", str(pid)],
                            stdout=subprocess.DEVNULL)
@@ -344,6 +346,56 @@ def beside_perf(prepare, *command):
         job.beside = f"perf: {name} {share:.1f} %"
         job.expected = re.escape(name)
     return do
+
+
+def without_parameters(name):
+    return re.sub(r"\(.*\)$", "", name)
+
+
+def perf_shares(command):
+    """{function: (total, self)} by `perf report --children`, in per cent of the program's samples, and how many these are."""
+    text = sh(["perf", "report", "-i", f"{DIR}/perf.data", "--stdio", "-g", "none", "--no-inline", "--children", "--percentage", "relative", "--comm",
+               os.path.basename(command), "-F", "overhead_children,overhead,sym", "-t", "|"])
+    rows = [line.split("|") for line in text.splitlines() if line.count("|") == 2 and "%" in line]
+    n = re.search(r"^# Samples: ([\d.]+)(K?)", text, re.M)
+    return {without_parameters(re.sub(r"^\[.\] ", "", name.strip())): (float(total.strip(" %")), float(own.strip(" %"))) for total, own, name in rows}, \
+        float(n[1]) * (1000 if n[2] else 1)
+
+
+def sums_beside_perf(prepare, functions, *command, options=()):
+    """Total and self of functions, of the same run by both; what differs by more than a point and what samples allow is wrong."""
+    def do(job, seconds):
+        need("perf", "linux-perf")
+        prepare(seconds)
+        pooled = {f: [0, 0, 0, 0, 0, 0] for f in functions}
+        for _ in range(ROUNDS):
+            program = command[0] if command[0].startswith("./") else need(command[0], command[0])
+            run_beside_perf([program, *command[1:]], options, "--call-graph", "dwarf,16384", "-F", "400")
+            by_perf, n_perf = perf_shares(command[0])
+            report = json.loads(sh([TAILOR, "report", "--view", "functions", "--top", "0", "--json", TRACE], cwd=DIR))
+            ours = {without_parameters(f["name"]): f for f in report["tables"]["functions"]}
+            weight = sum(f["weight"] for f in ours.values())
+            for f, sums in pooled.items():
+                total, own = by_perf.get(f, (0, 0))
+                row = ours.get(f, {"weight": 0, "total": 0})
+                for i, x in enumerate((total * n_perf, own * n_perf, n_perf, 100 * row["total"] * report["samples"],
+                                       100 * row["weight"] / weight * report["samples"], report["samples"])):
+                    sums[i] += x
+        said = []
+        for f, (total, own, n, our_total, our_own, our_n) in pooled.items():
+            for what, p, q in ("total", total / n, our_total / our_n), ("self", own / n, our_own / our_n):
+                allowed = 1 + 2 * 100 * math.sqrt(p / 100 * (1 - p / 100) * (1 / n + 1 / our_n))
+                if abs(p - q) > allowed:
+                    raise Wrong(f"{f}: {what} {q:.1f} %, by perf {p:.1f} %, allowed {allowed:.1f} points")
+            said.append(f"{f} {our_total / our_n:.1f}/{our_own / our_n:.1f} (perf {total / n:.1f}/{own / n:.1f})")
+        job.commands.append("tailor run -- " + " ".join(os.path.basename(c) for c in command[:3]))
+        job.beside = "total/self: " + "; ".join(said)
+        job.expected = "."
+    return do
+
+
+def planted_cc(_):
+    sh([need("g++", "g++"), "-O2", "-g", "-o", f"{DIR}/planted", f"{HERE}/planted.cc"])
 
 
 def lines_to_sort(_):
@@ -381,6 +433,10 @@ JOBS = [
     Job("c++", compiled("planted.cc", "g++", "g++", "-O2", "-g"), tuple(f"shop::Store::{n}()" for n in ("search", "list", "detail"))),
     Job("go", compiled("planted.go", "go", "golang-go", "build"), tuple(f"main.(*store).{n}" for n in ("search", "list", "detail"))),
     Job("git", beside_perf(repository, "git", "-C", "repository", "log", "--stat"), None),
+    Job("sums of git", sums_beside_perf(repository, ("inflate", "exc_page_fault"), "git", "-C", "repository", "log", "--stat"), None),
+    Job("sums of python", sums_beside_perf(lambda _: None, ("Py_BytesMain", "_PyEval_EvalFrameDefault"), "/usr/bin/python3",
+                                           HERE + "/planted.py", "3", options=["--no-adapt"]), None),  # perf cannot unwind its trampolines
+    Job("sums of c++", sums_beside_perf(planted_cc, ("main", "shop::Store::work", "shop::Store::search", "shop::Store::list"), "./planted", "3"), None),
     Job("sort", beside_perf(lines_to_sort, "sort", "-o", "/dev/null", "lines.txt"), None),
 ]
 
