@@ -189,6 +189,10 @@ PACKAGES_CHECK += "libgccjit-$$(gcc -dumpversion)-dev?" 'libasmjit-dev?'
 PACKAGES_CHECK += luajit libluajit-5.1-dev 'php8.2-cli|php-cli' 'mono-runtime?' 'mono-mcs?' erlang-base guile-3.0 \
 	'libjavascriptcoregtk-4.0-bin|libjavascriptcoregtk-bin?' 'pypy3?' 'gunicorn?'
 PACKAGES_POSTGRES := postgresql 'postgresql-server-dev-15|postgresql-server-dev-all'
+# npm, Go and a JDK may be there by other means than Debian's packages
+PACKAGES_EVERYDAY = postgresql 'apache2-utils?' 'libh2-java?' 'python3-numpy?' 'python3-venv?' \
+	$(shell command -v npm >/dev/null || echo "'npm?'") $(shell command -v go >/dev/null || echo "'golang-go?'") \
+	$(shell command -v javac >/dev/null || echo "'default-jdk-headless?'")
 PACKAGES_LONG := $(PACKAGES_POSTGRES) tcl8.6 'golang-1.19-go|golang-go'
 
 .PHONY: deps deps-check
@@ -261,6 +265,12 @@ check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside
 check-duckdb: deps-check ## operators of DuckDB's library, fetched from npm, in TPC-H (QUERIES=all, THREADS=4, ...: tests/duckdb/README.md)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/duckdb/check.py $(abspath $B)
+
+.PHONY: check-everyday
+check-everyday: PACKAGES_CHECK += $(PACKAGES_EVERYDAY)
+check-everyday: deps-check ## which of my functions, of fourteen programs as people have them, in two commands (JOBS="express go": tests/everyday/README.md)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/everyday/check.py $B $(JOBS)
 
 .PHONY: bench-postgres
 bench-postgres: PACKAGES_CHECK += postgresql

@@ -70,6 +70,15 @@ static void read_host_option(struct model *m, struct process *p, const struct tr
 	bigger[used + 1 + v->bytes] = 0;
 }
 
+static void read_command_line(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *v = F(command_line, text) < r->nr_values ? &r->values[F(command_line, text)] : NULL;
+
+	(void)m;
+	if (v && v->kind == TRACE_TEXT && v->bytes <= COMMAND_LINE_BYTES)
+		model_set_text(&p->command_line, trace_text(r, F(command_line, text)));
+}
+
 static void read_fork(struct model *m, struct process *p, const struct trace_record *r)
 {
 	p->nr_tasks++;
@@ -99,6 +108,7 @@ static const struct {
 	[TRACE_INTERPRETER] = { model_read_interpreter, false },
 	[TRACE_GUEST] = { read_guest_record, false },
 	[TRACE_HOST_OPTION] = { read_host_option, false },
+	[TRACE_COMMAND_LINE] = { read_command_line, false },
 	[TRACE_MMAP] = { model_read_mmap, false },
 	[JITREG_IMAGE] = { model_read_image, false },
 	[JITREG_IMAGE_UNLOAD] = { model_read_image_unload, false },
@@ -322,6 +332,7 @@ void model_destroy(struct model *m)
 		free(p->comm);
 		free(p->executable);
 		free(p->host_options);
+		free(p->command_line);
 		free(p);
 	}
 	for (uint32_t i = 0; i < m->nr_threads; i++)

@@ -193,6 +193,7 @@ struct process {
 	uint64_t forked_ns;
 	uint32_t parent_pid; /* of the process that forked it, also after an exec; 0: not known */
 	char *comm, *executable;
+	char *command_line; /* the beginning of it, or NULL */
 	char *host_options; /* of those that name its code, found in force: each once, behind a blank; NULL: none was */
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;

@@ -34,6 +34,7 @@ static const struct {
 } rules[] = {
 	{ TRACE_HEADER, F(header, host_name), NOTHING },
 	{ TRACE_HEADER, F(header, cwd), NOTHING },
+	{ TRACE_COMMAND_LINE, F(command_line, text), NOTHING },
 	{ TRACE_PROCESS, F(process, executable), PATH },
 	{ TRACE_MMAP, F(mmap, path), PATH },
 	{ TRACE_NOTICE, F(notice, sentence), PATHS_IN },

@@ -53,7 +53,9 @@ static bool function_is_dull(const struct report *r, uint32_t i)
 	return !f->symbol && !f->jit;
 }
 
-const struct view_brief brief_functions = { "Functions", TABLE_FUNCTION, 0, 0, functions_write_brief, function_is_dull };
+const struct view_brief brief_functions = {
+	.heading = "Functions", .column = TABLE_FUNCTION, .put = functions_write_brief, .is_dull = function_is_dull
+};
 
 static void functions_show(struct report *r, const struct view_instance *v, struct page *p)
 {
@@ -123,7 +125,7 @@ static void images_write_brief(const struct report *r, const struct page *p, uin
 	snprintf(text, bytes, "%s", r->a->image[i].path);
 }
 
-const struct view_brief brief_images = { "Images", TABLE_IMAGE, 0, 0, images_write_brief, NULL };
+const struct view_brief brief_images = { .heading = "Images", .column = TABLE_IMAGE, .put = images_write_brief };
 
 static void images_show(struct report *r, const struct view_instance *v, struct page *p)
 {
@@ -181,7 +183,7 @@ static void lines_write_brief(const struct report *r, const struct page *p, uint
 		 source_text_cut(source, nr, row));
 }
 
-const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_write_brief, NULL };
+const struct view_brief brief_lines = { .heading = "Source lines", .column = TABLE_LINE, .first = 1, .put = lines_write_brief };
 
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p)
 {
@@ -220,6 +222,7 @@ static void processes_add_columns(struct grid *g, int column[VIEW_COLUMNS])
 	column[1] = grid_column(g, "parent", "parent", CELL_COUNT, 0, 0);
 	column[2] = grid_column(g, "comm", "name", CELL_TEXT, 0, 16);
 	column[3] = grid_column(g, "executable", "executable", CELL_TEXT, 0, 0);
+	column[4] = grid_column(g, "command_line", "", CELL_TEXT, GRID_HIDDEN, 0);
 }
 
 static void processes_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
@@ -231,6 +234,8 @@ static void processes_set_cells(struct report *r, struct grid *g, const int colu
 		grid_set(g, column[1], p->parent_pid);
 	grid_set_text(g, column[2], p->comm);
 	grid_set_text(g, column[3], p->executable);
+	if (p->command_line)
+		grid_set_text(g, column[4], p->command_line);
 }
 
 static void processes_write_brief(const struct report *r, const struct page *page, uint32_t i, char *text, size_t bytes)
@@ -242,7 +247,7 @@ static void processes_write_brief(const struct report *r, const struct page *pag
 	snprintf(text, bytes, "%u %s", p->pid, name);
 }
 
-const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_write_brief, NULL };
+const struct view_brief brief_processes = { .heading = "Processes", .column = TABLE_PROCESS, .put = processes_write_brief };
 
 static void processes_show(struct report *r, const struct view_instance *v, struct page *p)
 {

@@ -235,6 +235,13 @@ static bool has_nothing_own(const struct report *r, const struct split *s, uint3
 	return report_measure(r, &s->sum[r->event][value]) < BRIEF_OWN * report_measure(r, &s->total[r->event]);
 }
 
+static bool brief_has_line(const struct report *r, const struct split *s, const struct view_brief *b, uint32_t value)
+{
+	if (value < b->first || (b->part && b->part[value] != b->wanted))
+		return false;
+	return !b->is_dull || !has_nothing_own(r, s, value) || !b->is_dull(r, value);
+}
+
 void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
 		     struct page *p)
 {
@@ -259,14 +266,14 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 			grid_mark_tree_column(g, share);
 		}
 		for (uint32_t i = 0; i < s.nr_order; i++) {
-			if (s.order[i] < b->first || (b->is_dull && has_nothing_own(r, &s, s.order[i]) && b->is_dull(r, s.order[i])))
+			if (!brief_has_line(r, &s, b, s.order[i]))
 				continue;
 			grid_row(g);
 			if (totals)
 				grid_set(g, total, report_measure(r, total_of_value(&s, s.order[i])));
 			grid_set(g, share, report_measure(r, &s.sum[r->event][s.order[i]]));
 			grid_set(g, samples, s.sum[r->event][s.order[i]].samples);
-			if (++nr <= p->top + 1 || !p->top) {
+			if (++nr <= p->top + 1 || !p->top || p->sort) {
 				b->put(r, p, s.order[i], text, sizeof(text));
 				grid_set_text(g, name, text);
 			}

@@ -30,6 +30,8 @@ struct view_brief {
 	unsigned flags; /* of the line's text: GRID_WRAP or 0 */
 	void (*put)(const struct report *r, const struct page *p, uint32_t value, char *text, size_t bytes);
 	bool (*is_dull)(const struct report *r, uint32_t value); /* where nothing is its own, it has no line; NULL: none is */
+	const unsigned char *part; /* by value, or NULL: only those that have `wanted` there have a line */
+	unsigned char wanted;
 };
 extern const struct view_brief brief_functions, brief_images, brief_lines, brief_processes;
 
@@ -148,9 +150,11 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 		     struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
 			   bool in_run, struct page *p);
-/* Likewise functions of a host's language, with the files and lines where they begin. */
+/* Likewise functions of a host's language, with the files and lines where they begin; brief: heading and part. */
 void places_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
-		       const char *heading, struct page *p);
+		       const struct view_brief *brief, struct page *p);
+/* Where such a function begins, "file:line:column", or the module that it is a part of; "": unknown. */
+const char *component_place(const struct report *r, uint32_t component);
 /* Methods, and the reasons of unattributed samples, as one table. */
 void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
 			    struct page *p);

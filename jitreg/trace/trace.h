@@ -166,6 +166,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_SOURCE_LINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(file) U32(newer) ARR(pieces, source_piece)
 
+/* The beginning of the command line of this process's program, its words with a blank between them, as it was soon after it began. */
+#define COMMAND_LINE_BYTES 1024u
+#define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(text)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -187,7 +192,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(HOST_OPTION, host_option, 145) \
 	X(THREAD_COUNT, thread_count, 146) \
 	X(INTERPRETER, interpreter, 147) \
-	X(SOURCE_LINES, source_lines, 148)
+	X(SOURCE_LINES, source_lines, 148) \
+	X(COMMAND_LINE, command_line, 149)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };

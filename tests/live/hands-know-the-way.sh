@@ -17,6 +17,9 @@ tailor=$B/tailor
 expect 2 "no trace given, and none (*.tlr) in this folder" "$tailor" report
 expect 0 "in tailor.tlr" "$tailor" record -F 999 -g -e task-clock -- "$B/engine" --query q3 --scale 0.01
 "$tailor" dump tailor.tlr | grep -q ' rate=999 ' || fail "record -F 999: expected that rate in the trace"
+"$tailor" dump tailor.tlr | grep -q "COMMAND_LINE text=\"$B/engine --query q3 --scale 0.01\"" ||
+	fail "expected the command line in the trace"
+"$tailor" scrub -o scrubbed tailor.tlr && ! "$tailor" dump scrubbed | grep 'COMMAND_LINE.*engine' || fail "scrub kept a command line"
 first=$(sha256sum <tailor.tlr)
 # what a machine has not is doctor's to say, once, and the trace's; not each recording's
 if "$tailor" doctor | grep -q 'no hardware counters'; then
