@@ -2,6 +2,7 @@
 import { h } from "./dom.js";
 import { tablebox } from "./tablebox.js";
 import { interval } from "./format.js";
+import { countColumns, countedAs } from "./counts.js";
 
 export function bars(page, { title = "Cost by", option = "by", first, ids } = {}) {
 	const { state, dimensions, colours, facts } = page;
@@ -10,28 +11,30 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 	const select = h("select", { "aria-label": "Sum by", onchange: () => state.option(option, select.value) },
 		choices.map(id => h("option", { value: id }, dimensions.get(id).title)));
 	const box = h("div"), el = h("section", { class: "card" }, h("header", {}, h("h2", {}, title), select, h("span", { class: "spring" })), box);
-	let rows = [];
+	let rows = [], shown;
 
 	const chosen = () => choices.includes(state.option(option)) ? state.option(option) : first ?? dimensions.main;
 	function list() {
 		const id = chosen(), dimension = dimensions.get(id), sums = state.sums(id, null, [id]), all = sums.totalMeasure || 1;
 		return sums.order().map(k => {
 			const share = sums.measure(k) / all, [low, high] = interval(share, sums.evidence(k));
-			return { value: dimension.values[k], name: dimension.label(dimension.values[k]), share, samples: sums.samples(k), half: (high - low) / 2 };
+			return { value: dimension.values[k], name: dimension.label(dimension.values[k]), share, samples: sums.samples(k), weight: sums.weight(k), half: (high - low) / 2 };
 		});
 	}
 	function draw() {
 		const id = chosen();
 		select.value = id;
 		rows = list();
-		box.replaceChildren(tablebox({ name: `cost-by-${dimensions.get(id).title}`, tools: true, rows, most: 60, sort: "share",
+		shown = { name: `cost-by-${dimensions.get(id).title}`, tools: true, rows, most: 60, sort: "share",
 			chosen: row => state.filters[id]?.values.includes(row.value), click: (row, e) => state.toggle(id, row.value, e.shiftKey),
 			columns: [
 				{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
 				{ key: "half", title: "± 95 %", type: "share", value: r => r.half },
 				{ key: "samples", title: "samples", type: "count", value: r => r.samples },
+				...countColumns(page, r => countedAs(page, id, r.value), r => r.weight, { calls: true }).filter(c => rows.some(r => ![null, ""].includes(c.value(r)))),
 				{ key: "name", title: dimensions.get(id).title, type: "text", value: r => r.name, colour: r => colours.of(id, r.value) },
-			] }).el);
+			] };
+		box.replaceChildren(tablebox(shown).el);
 	}
-	return { el, draw, drawn: () => rows.map(({ name, share, samples }) => ({ name, share, samples })) };
+	return { el, draw, table: () => shown, drawn: () => rows.map(({ name, share, samples }) => ({ name, share, samples })) };
 }
