@@ -183,9 +183,9 @@ int culprits_rank(const struct stall_bounds *b, double cycles, enum culprit orde
 void culprits_bound_block(const struct block_code *c, double cycles, double executions, const struct stall_count count[NR_STALL_EVENTS],
 			  struct block_stalls *out)
 {
-	struct stall_evidence e = { .cycles = cycles, .best = c->best * executions, .floor = c->floor * executions, .executions = executions,
-				    .accesses = c->accesses, .loads = c->loads, .divisions = c->divisions, .lines = c->lines,
-				    .latency = c->latency, .mispredicts = c->mispredicts, .forwards = c->forwards,
+	struct stall_evidence e = { .cycles = cycles, .best = c->best * executions, .floor = c->floor * executions,
+				    .executions = executions, .accesses = c->accesses, .loads = c->loads, .divisions = c->divisions,
+				    .lines = c->lines, .latency = c->latency, .mispredicts = c->mispredicts, .forwards = c->forwards,
 				    .fetched_once = c->fetched_once, .has_chains = c->simulated };
 
 	memset(out, 0, sizeof(*out));

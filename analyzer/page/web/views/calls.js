@@ -87,8 +87,8 @@ function siteTables() {
 	// a caller's row leads to the call site, a callee's row to the procedure
 	const sites = new Map(sitesOf(siteRows.made).map(s => [s.id, s]));
 	siteBox.replaceChildren(
-		...table(h("span", {}, "That call ", name(called, 60)), callTable("called-from", siteRows.into, [CALLER, SITE], c => (c.caller >= 0 ? walk(c.caller, idOf(c)) : walk(i, idOf(c))))),
-		...table(h("span", {}, "In ", name(called, 60)), callTable("calls-made", siteRows.made,
+		...table(h("span", {}, "That call ", name(called, 60)), !siteRows.into.length ? h("p", { class: "note" }, "No call site that the host announced calls it.") : callTable("called-from", siteRows.into, [CALLER, SITE], c => (c.caller >= 0 ? walk(c.caller, idOf(c)) : walk(i, idOf(c))))),
+		...table(h("span", {}, "In ", name(called, 60)), !siteRows.made.length ? h("p", { class: "note" }, "It has no call sites that the host announced.") : callTable("calls-made", siteRows.made,
 			[SITE, { key: "site_calls", title: "of the site", type: "count", value: c => sites.get(idOf(c)).count }, CALLEE], c => (c.callee >= 0 ? walk(c.callee) : walk(i, idOf(c))))));
 }
 
@@ -174,7 +174,7 @@ function showCode() {
 	const marks = at && Number(at[1]) === i ? linesOf(i, Number(at[2])) : [], before = shownCode;
 	if (lines.length) {
 		const { source, s } = lines[0], sums = state.sums(`level:${source.level}`), dimension = dimensions.get(`level:${source.level}`);
-		const measure = c => (dimension.at.get(c) === undefined ? 0 : sums.measure(dimension.at.get(c))), top = Math.max(1e-9, ...source.of.map(measure));
+		const measure = c => (!c || dimension.at.get(c) === undefined ? 0 : sums.measure(dimension.at.get(c))), top = Math.max(1e-9, ...source.of.map(measure));
 		shownCode = { text: s, title: "Text" };
 		codeNote.textContent = `The lines of ${functionName(page, counts, i, "it")}${marks.length ? ", and of the call site," : ""} are marked. Choosing a line leads to the procedure that it is of.`;
 		code.set({ nr: source.lines.length, runs: true,

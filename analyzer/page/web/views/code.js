@@ -3,6 +3,7 @@ import { h, shown } from "../dom.js";
 import { percent } from "../format.js";
 import { listing } from "../listing.js";
 import { tablebox } from "../tablebox.js";
+import { skid } from "../causes.js";
 import { countColumns, countsOf, marked } from "../counts.js";
 
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
@@ -59,7 +60,7 @@ function sourcePane(nr) {
 		const now = compute(source), id = lineId(source);
 		select.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(facts.sources[i].name) || "text"} (${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`, 60))));
 		select.value = String(facts.sources.indexOf(source));
-		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.`;
+		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.` + (source.level >= 0 && skid(facts, heatEvent()) ? ` ${skid(facts, heatEvent()).replace("single instruction", "line of few instructions")}` : "");
 		const counts = countsOf(page), runs = Boolean(counts && source.level >= 0 && source.of.some(v => counts.executions(v)));
 		list.set({ nr: source.lines.length, runs,
 			row: i => ({ runs: runs ? marked(counts.executions(source.of[i])) : "", number: String(i + 1), text: source.lines[i].replaceAll("\t", "    "), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
@@ -105,7 +106,12 @@ function machinePane() {
 		const top = Math.max(1e-9, ...cost);
 		select.replaceChildren(...order.slice(0, 200).map(i => h("option", { value: String(i) }, shown(`${facts.listings[i].name} (${percent(costs[i] / total, 1)})`, 70))));
 		select.value = String(index);
-		note.textContent = `${percent(costs[index] / total)} of the samples that pass are in this function.` + (l.read_late ? " Its bytes were read from memory after the first sample." : "");
+		const late = skid(facts, heatEvent()), blocks = page.data[0].causes?.find(l) ?? -1;
+		note.textContent = `${percent(costs[index] / total)} of the samples that pass are in this function.` + (l.read_late ? " Its bytes were read from memory after the first sample." : "") + (late ? ` ${late} ` : "");
+		if (late && blocks >= 0) note.append(h("button", { class: "small", onclick: () => {
+			Object.assign(state.options, { function: String(blocks), block: "-1" });
+			state.show("causes");
+		} }, "Sums of its blocks"));
 		const counts = countsOf(page), ran = i => (l.counted?.[i] !== undefined ? { count: l.counted[i], state: "counted" } : counts?.executions(l.runs?.[i]));
 		const runs = Boolean(counts && l.runs && l.offset.some((_, i) => ran(i)));
 		list.set({ nr: l.offset.length, runs, row: i => ({ runs: runs ? marked(ran(i)) : "", number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: cost[i] / top,
