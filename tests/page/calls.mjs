@@ -70,8 +70,8 @@ async function one(page, trace, facts, all) {
 	const { filters, options } = combination(facts, all, random), what = `${path.basename(trace)} ${options.join(' ')}`
 	await page.evaluate((f) => window.tailor.state.replace(f), filters)
 	const views = ['components', 'functions', ...(facts.plans.length ? ['plan'] : []), ...(facts.sources.length ? ['ir'] : [])]
-	const [calls, others] = await Promise.all([report(trace, ['calls'], options), report(trace, views, options)])
-	const drawn = await compare_calls(page, what, calls)
+	const [calls, others] = await Promise.all([facts.flow && report(trace, ['calls'], options), report(trace, views, options)])
+	const drawn = facts.flow ? await compare_calls(page, what, calls) : { procedures: [] }
 	// views show all values of a dimension that they filter by themselves
 	for (const [i, { name }] of facts.levels.entries()) {
 		if (filters[`level:${i}`] || !others[name])
@@ -84,6 +84,8 @@ async function one(page, trace, facts, all) {
 	if (!filters.function && others.functions) {
 		await page.evaluate(() => window.tailor.state.option('by', 'function'))
 		await show(page, 'overview')
+		if (facts.columns.stack)
+			await totals(page, what, others.functions)
 		compare_rows(`${what}: functions`, [...COUNTS, ...same('calls_in', 'calls_out')], others.functions,
 			await table_of(page, 'overview', 'cost'), (row) => row.name)
 	}
@@ -96,6 +98,28 @@ async function one(page, trace, facts, all) {
 			await table_of(page, 'code'), (row) => row.at)
 	}
 	return drawn
+}
+
+// Functions with what they call: by one click.
+async function totals(page, what, functions) {
+	const button = page.locator('button', { hasText: 'With callees' })
+	if (await button.getAttribute('aria-pressed') === 'false')
+		await button.click()
+	await page.waitForFunction(() => document.querySelector('[aria-label="cost-by-function"] th')?.textContent.startsWith('total') || document.querySelector('[aria-label="cost-by-function"] .empty'))
+	const image = (row) => row.name === '(no symbol)' ? row.image : row.name.startsWith('+0x') ? row.image + row.name : row.name
+	compare_rows(`${what}: functions with callees`, [['total', 'total'], ['total_samples', 'total_samples']],
+		functions.map((row) => ({ ...row, name: image(row) })), (await page.evaluate(() => window.tailor.views.find((v) => v.id === 'overview').parts.cost.table().rows)), (row) => row.name)
+	seen.set('function totals', (seen.get('function totals') ?? 0) + functions.length)
+}
+
+// Two runs of a program that counts: Compare has the executions of both.
+async function both(page) {
+	await show(page, 'compare')
+	const rows = await page.evaluate(() => window.tailor.answered(() => {
+		const { columns, rows } = window.tailor.views.find((v) => v.id === 'compare').table()
+		return rows.map((row) => Object.fromEntries(columns.map((c) => [c.key, c.value(row) ?? null])))
+	}))
+	checks.same('executions of both', [3798, 3798, 1], ['executions_a', 'executions_b', 'executions_ratio'].map((k) => rows.find((r) => r.name === 'exists?')?.[k]))
 }
 
 // What counts leave open, assumed by the dial's box: as `--assume` says it.
@@ -198,6 +222,11 @@ for (const [i, trace] of traces.entries()) {
 	checks.same(`${trace}: faults`, [], page.faults)
 	await page.context().close()
 }
+execFileSync(tailor, ['html', traces[0], traces[1], '-o', path.join(folder, 'both.html')])
+const two = await open(browser, path.join(folder, 'both.html'))
+await both(two)
+checks.same('two traces: faults', [], two.faults)
+await two.context().close()
 const page = await page_of(path.join(folder, 'queens.tlr'))
 await walk(page)
 checks.same('queens: faults', [], page.faults)

@@ -14,8 +14,8 @@ export const perTitle = page => `${unitOf(page) === "ns" ? "time" : unitOf(page)
 export const perType = page => (unitOf(page) === "ns" ? "duration" : "number");
 
 // Of a value of a dimension: the component whose executions it has, or 0.
-export function countedAs(page, id, value) {
-	return id.startsWith("level:") ? value : id === "function" ? page.data[0].flow?.named.get(value) ?? 0 : 0;
+export function countedAs(page, id, value, trace = 0) {
+	return id.startsWith("level:") ? value : id === "function" ? page.data[trace].flow?.named.get(value) ?? 0 : 0;
 }
 
 // componentOf(row), weightOf(row): what passes the filters, whereas executions are those of the whole recording.
