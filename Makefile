@@ -107,7 +107,9 @@ $B/analyzer/export/flamegraph.o: analyzer/export/flamegraph.js
 
 # What `tailor html` writes around its data: built by esbuild out of web/, and empty (with a sentence) where that cannot be.
 PAGE_WEB := $(wildcard analyzer/page/web/*.js analyzer/page/web/views/*.js analyzer/page/web/*.css analyzer/page/web/*.html)
-PAGE_WASM := $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch] analyzer/compare/*.[ch] analyzer/compare/wasm/*.[ch])
+PAGE_WASM := $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch] analyzer/compare/*.[ch] analyzer/compare/wasm/*.[ch] \
+	analyzer/flow/*.[ch] analyzer/flow/wasm/*.[ch] analyzer/listing/culprits.[ch] analyzer/listing/sampled_executions.h analyzer/listing/wasm/*.[ch] \
+	jitreg/base/grow.h jitreg/base/sorted.h)
 $B/page/head.html: analyzer/page/build.sh $(PAGE_WEB) $(PAGE_WASM)
 	@analyzer/page/build.sh $B/page $(if $(WERROR),-Werror)
 $B/analyzer/page/html_page.o: PART_FLAGS = -DPAGE_FOLDER='"$B/page"'

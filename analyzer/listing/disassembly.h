@@ -68,6 +68,8 @@ struct step { /* an instruction */
 
 /* malloc()ed, the caller's; NULL without memory.  The function's bytes have been read. */
 struct step *disassemble_hot_function(const struct hot *h, const struct hit *hit, int *nr_steps);
+/* The component that the line of a host's text is which the instruction is of, or COMPONENT_NONE. */
+uint32_t step_component(const struct report *r, const struct hot *h, const struct step *s);
 /* An instruction runs as often as the line of a host's text that it is of, unless the host counts it itself.  false: not known. */
 bool step_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct step *s,
 		     struct frequency *out);

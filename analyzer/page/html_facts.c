@@ -196,6 +196,8 @@ void html_put_facts(const struct html_trace *t, const struct html_columns *c, FI
 	html_put_plans(t, to);
 	html_put_sources(t, to);
 	html_put_listings(t, to);
+	html_put_flow(t, to);
+	html_put_causes(t, to);
 	if (t->number)
 		html_pairs_put(t->pairs, to);
 	fputs("\"end\":true}\n", to);

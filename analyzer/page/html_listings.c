@@ -38,7 +38,30 @@ static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 	fputc(']', to);
 }
 
-static void write_function_listing(const struct report *r, const struct hot *h, const struct hit *hit, int *left, FILE *to)
+/* How often instructions ran: as often as components, of which frequencies are facts (html_flow.c), or as was counted at them. */
+static void write_executions(struct report *r, const struct hot *h, const struct step *s, int nr, FILE *to)
+{
+	const struct frequencies *f = frequencies_of_report(r);
+	const char *comma = "";
+
+	if (!f || !f->nr_known || !h->place.code) /* files have no counters */
+		return;
+	fputs(",\"runs\":[", to);
+	for (int i = 0; i < nr; i++)
+		fprintf(to, "%s%u", i ? "," : "", step_component(r, h, &s[i]));
+	fputs("],\"counted\":{", to);
+	for (int i = 0; i < nr; i++) {
+		const uint64_t *count = frequencies_count_at_address(f, h->place.code->process, s[i].address);
+
+		if (!count)
+			continue;
+		fprintf(to, "%s\"%d\":%.17g", comma, i, (double)*count);
+		comma = ",";
+	}
+	fputc('}', to);
+}
+
+static void write_function_listing(struct report *r, const struct hot *h, const struct hit *hit, int *left, FILE *to)
 {
 	char text[STEP_TEXT_MAX], title[400];
 	bool arrows;
@@ -78,6 +101,7 @@ static void write_function_listing(const struct report *r, const struct hot *h, 
 	for (int i = 0; i < nr; i++)
 		fprintf(to, "%s%u", i ? "," : "", s[i].file ? s[i].line : 0);
 	put_files_of_steps(s, nr, to);
+	write_executions(r, h, s, nr, to);
 	fputc('}', to);
 	*left -= nr;
 	free(s);

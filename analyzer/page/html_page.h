@@ -73,6 +73,8 @@ void html_put_dictionary(const struct html_trace *t, FILE *to); /* levels, compo
 void html_put_plans(const struct html_trace *t, FILE *to);
 void html_put_sources(const struct html_trace *t, FILE *to);
 void html_put_listings(const struct html_trace *t, FILE *to);
+void html_put_causes(const struct html_trace *t, FILE *to); /* basic blocks of functions */
+void html_put_flow(const struct html_trace *t, FILE *to); /* nothing where the host does not count */
 /* Tables for a browser that cannot run the page. */
 void html_put_plain(const struct html_trace *t, FILE *to);
 

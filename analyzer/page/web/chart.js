@@ -127,7 +127,7 @@ export function tooltip(lines, event) {
 /*
  * spec: {title, name (of files), height | height(width), draw(pen, width, height), tip(x, y) -> lines or null, click(x, y, event), table() ->
  * {columns, rows} (see tablebox), key(event) -> true if it was one of the chart's, controls: elements beside the title}.
- * Returns {el, draw(), canvas}.
+ * Returns {el, draw(), canvas, table}.
  */
 export function chart(spec) {
 	const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": `${spec.title}; the table below has the same figures` });
@@ -183,5 +183,5 @@ export function chart(spec) {
 	canvas.addEventListener("pointerleave", () => tooltip(null));
 	if (spec.click) canvas.addEventListener("click", e => spec.click(...at(e), e));
 	if (spec.key) canvas.addEventListener("keydown", e => spec.key(e) && (e.preventDefault(), e.stopPropagation()));
-	return { el, draw, canvas, at };
+	return { el, draw, canvas, at, table: spec.table };
 }

@@ -6,7 +6,8 @@ import { heat } from "./colours.js";
 const ROW = 19, AROUND = 20;
 
 /*
- * spec: {label, nr, row(i) -> {number, text, arrows?, share, part (of the hottest: for its colour), tag? (a colour), title?}, choose(i, event),
+ * spec: {label, nr, row(i) -> {number, text, arrows?, share, part (of the hottest: for its colour), tag? (a colour), title?, runs (how
+ * often it ran: a text)}, runs: whether rows have that, choose(i, event),
  * hover(i or -1)}.  set(spec) shows another text; marks: a Set of rows that are pointed at.
  */
 export function listing(label) {
@@ -26,7 +27,7 @@ export function listing(label) {
 		const tag = h("span", { class: "tag" });
 		if (r.tag) tag.style.background = r.tag;
 		const el = h("div", { class: "row" + (marks.has(i) ? " mark" : "") + (i === pick ? " pick" : ""), role: "option", "aria-selected": String(i === pick), "data-i": String(i), title: r.title },
-			share, tag, h("span", { class: "number" }, r.number), r.arrows ? h("span", { class: "arrows", "aria-hidden": "true" }, r.arrows) : null, h("span", {}, shown(r.text, 400)));
+			share, tag, spec.runs ? h("span", { class: "runs" }, r.runs) : null, h("span", { class: "number" }, r.number), r.arrows ? h("span", { class: "arrows", "aria-hidden": "true" }, r.arrows) : null, h("span", {}, shown(r.text, 400)));
 		el.style.top = `${i * ROW}px`;
 		return el;
 	}

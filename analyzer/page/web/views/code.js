@@ -4,9 +4,11 @@ import { percent } from "../format.js";
 import { listing } from "../listing.js";
 import { tablebox } from "../tablebox.js";
 import { fileOfStep, isIn, isOf, lineOf, rowOf } from "../texts.js";
+import { skid } from "../causes.js";
+import { countColumns, countsOf, marked } from "../counts.js";
 
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
-let page, panes = [], eventSelect, hottestBox, rows = [];
+let page, panes = [], eventSelect, hottestBox, rows = [], hottestLines;
 
 // ---------------------------------------------------------------------------------------------------------------- sums
 
@@ -20,7 +22,7 @@ function sumsBy(id, except = [id]) {
 	for (let j = 0; j < sums.nrB; j++) total += sums.measure(e, j);
 	return { total, of(value) {
 		const j = dimension.at.get(value);
-		return j === undefined ? [0, 0] : [sums.measure(e, j), sums.samples(e, j)];
+		return j === undefined ? [0, 0, 0] : [sums.measure(e, j), sums.samples(e, j), sums.weight(e, j)];
 	} };
 }
 
@@ -61,9 +63,10 @@ function sourcePane(nr) {
 		const now = compute(source), id = lineId(source);
 		select.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(facts.sources[i].name) || "text"} (${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`, 60))));
 		select.value = String(facts.sources.indexOf(source));
-		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.` + (source.newer ? " The file is newer than the program: its text may differ." : "");
-		list.set({ nr: source.lines.length,
-			row: i => ({ number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮", text: source.lines[i].replaceAll("\t", "    "), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
+		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.` + (source.newer ? " The file is newer than the program: its text may differ." : "") + (source.level >= 0 && skid(facts, heatEvent()) ? ` ${skid(facts, heatEvent()).replace("single instruction", "line of few instructions")}` : "");
+		const counts = countsOf(page), runs = Boolean(counts && source.level >= 0 && source.of.some(v => counts.executions(v)));
+		list.set({ nr: source.lines.length, runs,
+			row: i => ({ runs: runs ? marked(counts.executions(source.of[i])) : "", number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮", text: source.lines[i].replaceAll("\t", "    "), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
 				     tag: source.level >= 0 && owner(source.of[i]) ? colours.of(dimensions.main, owner(source.of[i])) : null,
 				     title: source.level >= 0 && owner(source.of[i]) ? shown(dimensions.component(owner(source.of[i]))) : null }),
 			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point(i >= 0 ? { file: source.name, line: lineOf(source, i), source } : {}) }, before === source, now.hottest);
@@ -105,8 +108,15 @@ function machinePane() {
 		const top = Math.max(1e-9, ...cost);
 		select.replaceChildren(...order.slice(0, 200).map(i => h("option", { value: String(i) }, shown(`${facts.listings[i].name} (${percent(costs[i] / total, 1)})`, 70))));
 		select.value = String(index);
-		note.textContent = `${percent(costs[index] / total)} of the samples that pass are in this function.` + (l.read_late ? " Its bytes were read from memory after the first sample." : "");
-		list.set({ nr: l.offset.length, row: i => ({ number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: cost[i] / top,
+		const late = skid(facts, heatEvent()), blocks = page.data[0].causes?.find(l) ?? -1;
+		note.textContent = `${percent(costs[index] / total)} of the samples that pass are in this function.` + (l.read_late ? " Its bytes were read from memory after the first sample." : "") + (late ? ` ${late} ` : "");
+		if (late && blocks >= 0) note.append(h("button", { class: "small", onclick: () => {
+			Object.assign(state.options, { function: String(blocks), block: "-1" });
+			state.show("causes");
+		} }, "Sums of its blocks"));
+		const counts = countsOf(page), ran = i => (l.counted?.[i] !== undefined ? { count: l.counted[i], state: "counted" } : counts?.executions(l.runs?.[i]));
+		const runs = Boolean(counts && l.runs && l.offset.some((_, i) => ran(i)));
+		list.set({ nr: l.offset.length, runs, row: i => ({ runs: runs ? marked(ran(i)) : "", number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: cost[i] / top,
 							      title: l.line[i] ? `${base(fileOfStep(l, i))}:${l.line[i]}` : null }),
 			hover: i => point(i >= 0 && l.line[i] ? { file: fileOfStep(l, i), line: l.line[i] } : {}),
 			choose: (i, e) => {
@@ -136,8 +146,8 @@ function hottest() {
 	for (const source of facts.sources) {
 		const sums = sumsBy(lineId(source));
 		source.of.forEach((v, i) => {
-			const [measure, samples] = v ? sums.of(v) : [0, 0];
-			if (measure > 0) list.push({ source, i, share: measure / (sums.total || 1), samples, owner: source.level >= 0 ? owner(v) : 0, text: source.lines[i].trim() });
+			const [measure, samples, weight] = v ? sums.of(v) : [0, 0, 0];
+			if (measure > 0) list.push({ source, i, share: measure / (sums.total || 1), samples, weight, component: source.level >= 0 ? v : 0, owner: source.level >= 0 ? owner(v) : 0, text: source.lines[i].trim() });
 		});
 	}
 	if (!list.length || facts.sources.every(s => s.file)) { // without a text: lines and functions by name
@@ -184,10 +194,14 @@ export const code = {
 		eventSelect.value = String(heatEvent());
 		for (const pane of panes) pane.draw();
 		rows = hottest();
-		hottestBox.replaceChildren(tablebox({ name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [
+		hottestLines = { name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [
 			{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "samples", title: "samples", type: "count", value: r => r.samples },
+			...(heatEvent() === (page.state.filters.event?.values[0] ?? 0) && rows.some(r => r.component && countsOf(page)?.executions(r.component)) ?
+				countColumns(page, r => r.component, r => r.weight) : []),
 			...(rows.some(r => r.owner) ? [{ key: "owner", title: dimensions.get(dimensions.main).title, type: "text", value: r => r.owner ? dimensions.component(r.owner) : "", colour: r => colours.of(dimensions.main, r.owner) }] : []),
-			{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${lineOf(r.source, r.i)}` : "" }, { key: "text", title: "text", type: "text", value: r => r.text }] }).el);
+			{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${lineOf(r.source, r.i)}` : "" }, { key: "text", title: "text", type: "text", value: r => r.text }] };
+		hottestBox.replaceChildren(tablebox(hottestLines).el);
 	},
+	table: () => hottestLines,
 	drawn: () => ({ panes: panes.map(p => p.kind), hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
 };

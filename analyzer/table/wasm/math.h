@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What such a build has of <math.h>: what WebAssembly has, and what the page's Math has (judge.js).  Context: any. */
-#ifndef TAILOR_COMPARE_WASM_MATH_H
-#define TAILOR_COMPARE_WASM_MATH_H
+/* What a build without a libc has of <math.h>: what WebAssembly has, and what the page's Math has (web/judge.js).  Context: any. */
+#ifndef TAILOR_WASM_MATH_H
+#define TAILOR_WASM_MATH_H
 
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")
 #define isnan(x) __builtin_isnan(x)
 #define isfinite(x) __builtin_isfinite(x)
+#define isinf(x) __builtin_isinf(x)
 
 #define FROM_PAGE(name) __attribute__((import_module("math"), import_name(#name)))
 FROM_PAGE(exp) double exp(double x);
@@ -18,6 +19,17 @@ FROM_PAGE(pow) double pow(double x, double y);
 static inline double fabs(double x)
 {
 	return __builtin_fabs(x);
+}
+
+static inline double ceil(double x)
+{
+	return __builtin_ceil(x);
+}
+
+/* Of numbers that 64 bits can hold. */
+static inline long long llround(double x)
+{
+	return (long long)(x < 0 ? __builtin_ceil(x - 0.5) : __builtin_floor(x + 0.5));
 }
 
 static inline double sqrt(double x)
