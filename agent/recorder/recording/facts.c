@@ -32,6 +32,7 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 {
 	struct recording *r = recording;
 	struct sample_seen seen;
+	bool own;
 
 	if (samples_full(r->samples[event]))
 		recording_flush_samples(r);
@@ -39,8 +40,9 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 		r->losses.total[LOSS_RING_BAD]++;
 		return 0;
 	}
-	/* of a clock whose period was changed the kernel goes on telling the first one */
-	if (v && random_period_count_sample(v, seen.counter) && v->period && event_is_clock(&r->attr[event])) {
+	/* of a clock whose period was changed the kernel goes on telling the first one, and of page faults it tells none */
+	own = v && random_period_count_sample(v, seen.counter);
+	if (v && v->period && ((own && event_is_clock(&r->attr[event])) || random_period_is_once(&r->attr[event]))) {
 		seen.weight = v->period;
 		samples_set_last_weight(r->samples[event], seen.weight);
 	}
@@ -179,6 +181,6 @@ static void record_thread_end(void *recording, const struct thread_end *t)
 
 struct sink recording_sink(struct recording *r)
 {
-	return (struct sink){ r, add_sample_to_recording, record_mapping, record_fork_or_exit, record_comm, record_context_switch, record_wakeup,
-			      record_lost_samples, record_counter_end, record_thread_end };
+	return (struct sink){ r, add_sample_to_recording, record_mapping, record_fork_or_exit, record_comm, record_context_switch,
+			      record_wakeup, record_lost_samples, record_counter_end, record_thread_end };
 }
