@@ -33,6 +33,10 @@ const struct jit_host jit_hosts[] = {
 	{ "Mono's profiler events", "mono_profiler_set_jit_done_callback", "libmonosgen",
 	  "names, and lines with --debug, under `tailor run`; otherwise names with --jitmap", "Mono", "libmonosgen libmono mono",
 	  JIT_BY_AGENT, "run mono with --jitmap", "--jitmap", NULL },
+	{ JIT_HOST_PYTHON, "_PyEval_EvalFrameDefault", "libpython3.",
+	  "Python's functions, by file and first line, of CPython 3.8 to 3.14 under `tailor run` and by `tailor attach --inject`; "
+	  "otherwise with 3.12's -X perf", "CPython", "", JIT_BY_AGENT | JIT_BY(INJECT),
+	  "run python 3.12 or later with -X perf", "-Xperf", NULL },
 	{ "opcache.jit_debug", "php_module_startup", "libphp",
 	  "names under `tailor run`; otherwise with -d opcache.jit_debug=0x100", "PHP", "opcache php libphp", JIT_BY_AGENT,
 	  "run php with -d opcache.jit_debug=0x100", "opcache.jit_debug= -dopcache.jit_debug=", NULL },
