@@ -28,8 +28,9 @@ const struct jit_host jit_hosts[] = {
 	  "names and lines under `tailor run`; names by `tailor attach` (Java 17 or later), or with -XX:+UnlockDiagnosticVMOptions "
 	  "-XX:+DumpPerfMapAtExit", "OpenJDK", "libjvm java", JIT_BY_ALL,
 	  "set JAVA_TOOL_OPTIONS='-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit'", "-XX:+DumpPerfMapAtExit", NULL },
-	{ "jit.attach", "luaJIT_setmode", "libluajit", "traces, named by the line where they start, under `tailor run`", "LuaJIT",
-	  "libluajit luajit", JIT_BY_AGENT, NULL, NULL, "A LuaJIT that is linked statically is not heard; " INSTRUCTIONS },
+	{ "jit.attach", "luaJIT_setmode", "libluajit",
+	  "traces, named by the line where they start, under `tailor run` and by `tailor attach`", "LuaJIT", "libluajit luajit",
+	  JIT_BY_ALL, NULL, NULL, "A LuaJIT that is linked statically is not heard; " INSTRUCTIONS },
 	{ "Mono's profiler events", "mono_profiler_set_jit_done_callback", "libmonosgen",
 	  "names, and lines with --debug, under `tailor run`; otherwise names with --jitmap", "Mono", "libmonosgen libmono mono",
 	  JIT_BY_AGENT, "run mono with --jitmap", "--jitmap", NULL },
