@@ -368,19 +368,19 @@ static int start_in_running_process(const char *socket)
  * `tailor attach --inject` has loaded us, and has borrowed this thread for the call.  Nothing is patched: another thread may be in
  * the middle of what would be; the recorder reads from outside what we would hear by that.  Called again for each recorder.
  *
- * may_call_host: the thread sleeps in a loop of events or runs generated code, so it holds no lock of a runtime's either.
+ * may_call: INJECTED_MAY_CALL_* of the hosts of which the thread holds no lock either, because it sleeps or runs code of the program.
  *
  * Whoever waits for the result then fetches the thread.  Should it have been killed, or not come in time, the thread goes on by itself; so
  * the result is not on its stack, which is other things then.
  */
 API int tailor_injected_result;
-API void tailor_injected(const char *socket, bool may_call_host);
-API void tailor_injected(const char *socket, bool may_call_host)
+API void tailor_injected(const char *socket, unsigned may_call);
+API void tailor_injected(const char *socket, unsigned may_call)
 {
 	int ret = start_in_running_process(socket);
 
-	if (ret == 0 && may_call_host)
-		guest_listeners.injected();
+	if (ret == 0 && may_call)
+		guest_listeners.injected(may_call);
 	guest_debug("injected: %s", ret ? strerror(-ret) : state.socket);
 	__atomic_store_n(&tailor_injected_result, ret, __ATOMIC_RELEASE);
 	for (int i = 0; i < FETCH_NAPS; i++)

@@ -23,7 +23,7 @@
 struct guest_listeners {
 	void (*start)(void);	    /* register what is loaded, and install the hooks.  Context: init. */
 	void (*announce_all)(void); /* register again all that is loaded, for a new recorder.  Context: any. */
-	void (*injected)(void);	    /* the calling thread was borrowed outside of all locks.  Context: thread. */
+	void (*injected)(unsigned may_call); /* the calling thread was borrowed, and holds no lock of these hosts.  Context: thread. */
 	void (*in_child)(void);	    /* after fork: resets what another thread had begun.  Context: any. */
 };
 extern const struct guest_listeners guest_listeners;
@@ -77,6 +77,8 @@ void log_abandon(void);
 void log_forget_missed(void);
 /* Increments while the recorder works; 0: unknown yet.  Context: any. */
 uint64_t log_heartbeats(void);
+/* Is it drained no more?  Context: any. */
+bool log_is_ended(void);
 /* As jitreg_emit(). */
 int log_append(const struct iovec *parts, int nr_parts);
 /* A sample; the stack's bytes may be changing.  0, -ENOSYS or -ENOBUFS (counted).  Context: any, also signal. */

@@ -146,6 +146,16 @@ uint64_t log_heartbeats(void)
 	return beats;
 }
 
+bool log_is_ended(void)
+{
+	struct log *l = enter_log(&the_log.last);
+	bool is_ended = !l || __atomic_load_n(&l->head->recorder_gone, __ATOMIC_ACQUIRE);
+
+	if (l)
+		leave_log(l);
+	return is_ended;
+}
+
 static int64_t now_ns(void)
 {
 	struct timespec t;

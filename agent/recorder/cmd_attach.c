@@ -44,6 +44,7 @@ struct attach {
 	uint32_t nr_jvms, jvms_capacity;
 	uint32_t nr_sources; /* processes whose JIT interfaces were looked for */
 	const struct jit_host *unheard; /* what the last sentence was about */
+	bool said_python;    /* there is a sentence about CPython's functions */
 	bool not_injected;   /* there is a sentence about one */
 };
 
@@ -154,6 +155,7 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool agai
 struct sources {
 	enum jit_way way;
 	const struct jit_host *unheard; /* the first one, but for libraries that any program may use */
+	const struct jit_host *python;	/* CPython: what is not heard are functions */
 	bool files, memory;
 };
 
@@ -161,19 +163,42 @@ static void note_jit_source(void *context, const struct jit_source *c)
 {
 	struct sources *k = context;
 
-	for (size_t i = 0; i < nr_jit_hosts && !k->unheard; i++)
-		if (jit_hosts[i].interface && strcmp(c->name, jit_hosts[i].interface) == 0 && !(jit_hosts[i].heard & 1u << k->way) &&
-		    !jit_host_serves_others(&jit_hosts[i]))
-			k->unheard = &jit_hosts[i];
+	for (size_t i = 0; i < nr_jit_hosts; i++) {
+		const struct jit_host *h = &jit_hosts[i];
+
+		if (!h->interface || strcmp(c->name, h->interface) != 0)
+			continue;
+		if (strcmp(h->interface, JIT_HOST_PYTHON) == 0)
+			k->python = h;
+		else if (!k->unheard && !(h->heard & 1u << k->way) && !jit_host_serves_others(h))
+			k->unheard = h;
+	}
 	k->files |= strcmp(c->name, "perf map") == 0 || strcmp(c->name, "jitdump") == 0;
 	k->memory |= strcmp(c->name, "executable memory") == 0;
+}
+
+static void add_unheard_notice(struct attach *a, const struct jit_host *host, const char *what, const struct jit_recording *how)
+{
+	char advice[JIT_ADVICE_BYTES];
+
+	jit_host_advise(host, how, advice);
+	session_notice(a->session, NOTICE_HOST, "%s unavailable by `tailor %s`. %s", what, jit_way_text(how->way), advice);
+}
+
+/* Where Python makes trampolines itself (-X perf), it writes a map. */
+static void add_unheard_python_notice(struct attach *a, const struct sources *k, const struct jit_recording *how)
+{
+	if (!k->python || k->files || a->said_python || (k->python->heard & 1u << how->way && !how->no_adapt))
+		return;
+	a->said_python = true;
+	add_unheard_notice(a, k->python, "names of Python functions", how);
 }
 
 static void add_unheard_jit_notice(struct attach *a, pid_t pid)
 {
 	struct jit_recording how = { .way = a->options->way, .no_adapt = a->options->no_adapt };
 	struct sources k = { .way = how.way };
-	char program[PATH_MAX], link[64], advice[JIT_ADVICE_BYTES];
+	char program[PATH_MAX], link[64], what[64];
 	const struct jit_host *host;
 	ssize_t n;
 
@@ -181,15 +206,15 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid)
 	n = readlink(link, program, sizeof(program) - 1);
 	program[n > 0 ? n : 0] = 0;
 	jit_sources_of_process(pid, note_jit_source, &k);
+	add_unheard_python_notice(a, &k, &how);
 	host = jit_host_of_object(program); /* it loads other hosts' libraries, too */
 	if (!host || host->heard & 1u << how.way)
 		host = k.unheard;
 	if (!host || !k.memory || k.files || host == a->unheard)
 		return;
 	a->unheard = host;
-	jit_host_advise(host, &how, advice);
-	session_notice(a->session, NOTICE_HOST, "%s: names of generated code unavailable by `tailor %s`. %s", host->name,
-		       jit_way_text(how.way), advice);
+	snprintf(what, sizeof(what), "%s: names of generated code", host->name);
+	add_unheard_notice(a, host, what, &how);
 }
 
 /* Those with these numbers, and those that have the name.  0, or -errno with a sentence. */

@@ -15,6 +15,9 @@
 #define JIT_HOST_V8_OLDEST 9
 #define JIT_HOST_V8_NEWEST 14
 
+/* CPython's interface.  No code is generated: what has no names are the functions that its interpreter runs. */
+#define JIT_HOST_PYTHON "frame evaluation (PEP 523)"
+
 /* "HOST VERSION is newer than tailor knows: WHAT HELPS", a note of an agent. */
 #define JIT_HOST_IS_NEWER " is newer than tailor knows: "
 

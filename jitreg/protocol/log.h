@@ -36,6 +36,9 @@
 #define LOG_PASSED(position) ((position) | 1u) /* in the place of a frame's position: the recorder has given it up */
 #define LOG_CLOSED (1ull << 62) /* in the place of head.reserved: there is no room for anything */
 
+/* Hosts of which the thread that an agent was loaded in (tailor_injected()) holds no lock, so that it may call them. */
+enum { INJECTED_MAY_CALL_V8 = 1, INJECTED_MAY_CALL_PYTHON = 2 };
+
 struct log_head {
 	uint32_t magic;
 	uint32_t version;

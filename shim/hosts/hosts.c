@@ -38,9 +38,12 @@ void hosts_hook_object(const struct object *o)
 	yjit_hook_object(o);
 }
 
-void hosts_adapt_injected(void)
+void hosts_adapt_injected(unsigned may_call)
 {
-	v8_adapt_injected();
+	if (may_call & INJECTED_MAY_CALL_V8)
+		v8_adapt_injected();
+	if (may_call & INJECTED_MAY_CALL_PYTHON)
+		python_adapt_injected();
 }
 
 void hosts_reset_in_child(void)

@@ -18,8 +18,9 @@ void hosts_hook_object(const struct object *o);
 void hosts_note_mapping(const void *address, size_t bytes, int fd);
 /* Memory was mapped executable or made so, for the first time, by code of mapper.  Context: any, also signal. */
 void hosts_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
-/* The agent was loaded into a process that runs, and the calling thread may call the host.  Context: thread, outside the guard. */
-void hosts_adapt_injected(void);
+/* The agent was loaded into a process that runs, and the calling thread may call these hosts (INJECTED_MAY_CALL_*).  Context: thread,
+ * outside the guard. */
+void hosts_adapt_injected(unsigned may_call);
 /* After fork.  Context: any. */
 void hosts_reset_in_child(void);
 /* Mapped memory became executable, perhaps again.  Context: as above. */

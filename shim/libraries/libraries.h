@@ -17,6 +17,8 @@ void llvm_orc_hook_object(const struct object *o);
 void pcre2_hook_object(const struct object *o);
 void perf_map_hook_object(const struct object *o);
 void python_hook_object(const struct object *o);
+/* The agent was loaded into a process that runs.  Context: a thread that holds no lock of Python's, outside the guard. */
+void python_adapt_injected(void);
 /* Mapped memory became executable.  Context: any, also signal. */
 void llvm_orc_retry_hook(void);
 

@@ -21,22 +21,19 @@
 #define MINOR_OLDEST 8
 #define MINOR_NEWEST 14
 #define FRAME_CODE_WORD 4	 /* f_code in a frame of 3.8 to 3.11; its type is checked */
+#define CALLS_BETWEEN_LOOKS 256
 #define DEPTH_MAX 200		 /* in 3.12, which allows 1500 calls through C, and counts ours twice */
 #define TYPE_BASICSIZE_WORD 4	 /* tp_basicsize: the bytes of an object */
 #define CODE_BYTES_MAX 1024
 #define EXTENSIONS_MAX 255
 #define INTERPRETER_BYTES 16384 /* of 3.8's state, looked through */
 
-/* PyObject */
-struct python_object {
-	intptr_t references;
-	const void *type;
-};
-
 static struct {
 	int minor, extra_index;
+	bool has_extra;
 	void *evaluate; /* _PyEval_EvalFrameDefault; NULL: no interpreter was found */
 	void *ours;	/* what is set in its place */
+	void **evaluate_word; /* 3.8: where its state has the one that is set; NULL: not looked for, or not found */
 	const char *(*get_version)(void);
 	void *(*current_thread)(void), *(*this_thread)(void);
 	void *(*get_interpreter)(void);
@@ -123,24 +120,40 @@ static void keep_no_other_word(const void *code, const void *trampoline)
 		e->nr = 1;
 }
 
-/* The error that a frame may be entered with (generator.throw) stays, and none of ours does. */
+static void register_trampoline(void *trampoline, void *code)
+{
+	const char *function = read_code_text(code, python.minor >= 11 ? "co_qualname" : "co_name");
+	const char *file = read_code_text(code, "co_filename");
+
+	python_trampoline_register(trampoline, function ? function : "?", file ? file : "?", read_first_line(code));
+}
+
+/* NULL: there is none.  */
 static void *make_trampoline(void *code)
 {
-	void *trampoline = guest_is_on() ? python_trampoline_take() : NULL, *type, *value, *traceback;
-	const char *function, *file;
+	void *trampoline = python_trampoline_take();
 
-	if (!trampoline)
-		return NULL;
-	python.fetch_error(&type, &value, &traceback);
-	function = read_code_text(code, python.minor >= 11 ? "co_qualname" : "co_name");
-	file = read_code_text(code, "co_filename");
-	if (python.set_extra(code, python.extra_index, trampoline) == 0) {
+	if (trampoline && python.set_extra(code, python.extra_index, trampoline) == 0) {
 		keep_no_other_word(code, trampoline);
-		python_trampoline_register(trampoline, function ? function : "?", file ? file : "?", read_first_line(code));
-	} else {
-		python_trampoline_give_back(trampoline);
-		trampoline = NULL;
+		return trampoline;
 	}
+	if (trampoline)
+		python_trampoline_give_back(trampoline);
+	return NULL;
+}
+
+/* The error that a frame may be entered with (generator.throw) stays, and none of ours does. */
+static void *make_or_register_trampoline(void *code, void *trampoline)
+{
+	void *type, *value, *traceback;
+
+	if (!guest_is_on())
+		return trampoline;
+	python.fetch_error(&type, &value, &traceback);
+	if (!trampoline)
+		trampoline = make_trampoline(code);
+	if (trampoline)
+		register_trampoline(trampoline, code);
 	python.restore_error(type, value, traceback);
 	return trampoline;
 }
@@ -160,7 +173,9 @@ static python_trampoline *find_trampoline(struct python_object *code)
 	if (!code || code->type != python.code_type)
 		return NULL;
 	python.get_extra(code, python.extra_index, &trampoline);
-	return (python_trampoline *)(trampoline ? trampoline : make_trampoline(code));
+	if (!trampoline || !python_trampoline_is_registered(trampoline))
+		trampoline = make_or_register_trampoline(code, trampoline);
+	return (python_trampoline *)trampoline;
 }
 
 static python_trampoline *find_trampoline_of_frame(void *frame)
@@ -181,9 +196,34 @@ static python_trampoline *find_trampoline_of_frame(void *frame)
 
 typedef void *evaluate_function(void *thread, void *frame, int throws);
 
+static void set_evaluate_of(void *interpreter, void *evaluate)
+{
+	if (python.minor == 8)
+		*python.evaluate_word = evaluate;
+	else
+		python.set_evaluate(interpreter, evaluate);
+}
+
+/* An injected agent's recorder has ended: the interpreter becomes as it was, at one of the next calls. */
+static bool is_over(void)
+{
+	static unsigned nr_calls;
+
+	return guest_was_loaded_late() && ++nr_calls % CALLS_BETWEEN_LOOKS == 0 && log_is_ended();
+}
+
+/* NULL: it has none. */
+static python_trampoline *find_trampoline_or_end(void *frame)
+{
+	if (!is_over())
+		return find_trampoline_of_frame(frame);
+	set_evaluate_of(python.get_interpreter(), python.evaluate);
+	return NULL;
+}
+
 static void *evaluate_3_8(void *frame, void *throws)
 {
-	python_trampoline *trampoline = find_trampoline_of_frame(frame);
+	python_trampoline *trampoline = find_trampoline_or_end(frame);
 
 	if (!trampoline)
 		return ((void *(*)(void *, void *))python.evaluate)(frame, throws);
@@ -208,7 +248,7 @@ static void *evaluate_3_9(void *thread, void *frame, void *throws)
 
 	if (python.minor >= 11 && python_stack_is_deep())
 		return evaluate_deep(thread, frame, (int)(intptr_t)throws);
-	trampoline = find_trampoline_of_frame(frame);
+	trampoline = find_trampoline_or_end(frame);
 	if (!trampoline)
 		return ((evaluate_function *)python.evaluate)(thread, frame, (int)(intptr_t)throws);
 	return trampoline(thread, frame, throws, python.evaluate);
@@ -244,35 +284,45 @@ static void **find_evaluate_in_state(void *interpreter)
 	return found;
 }
 
-/* Context: a thread that holds the interpreter's lock. */
-static void adapt_interpreter(void)
+static void *get_evaluate_of(void *interpreter)
 {
-	void *interpreter = python.get_interpreter(), **word = NULL;
-
-	if (python.minor == 8)
-		word = find_evaluate_in_state(interpreter);
-	if (python.minor == 8 ? !word : python.get_evaluate(interpreter) != python.evaluate)
-		return;
-	python.extra_index = (int)python.request_extra(on_code_freed);
-	if (python.extra_index != 0 || !python_trampolines_start()) /* (another extension was first: find_extra()) */
-		return;
-	if (word)
-		*word = python.ours;
-	else
-		python.set_evaluate(interpreter, python.ours);
-	ANNOUNCE_ONCE("Python: functions registered through its frame evaluation function (PEP 523); a call takes about 15 ns longer");
+	if (python.minor != 8)
+		return python.get_evaluate(interpreter);
+	if (!python.evaluate_word)
+		python.evaluate_word = find_evaluate_in_state(interpreter);
+	return python.evaluate_word ? *python.evaluate_word : NULL;
 }
 
-/*
- * Only threads of the main interpreter have the same one by both ways, and only while they hold its lock.  3.12 and later ask for stdin's
- * behind the place where they begin with trampolines of their own (-X perf), which end the process if they find ours.
- */
+/* false: another extension was first (find_extra()), or there is no memory. */
+static bool get_place_for_trampolines(void)
+{
+	if (!python.has_extra)
+		python.extra_index = (int)python.request_extra(on_code_freed);
+	python.has_extra = true;
+	return python.extra_index == 0 && python_trampolines_start();
+}
+
+bool python_adapt_interpreter(void)
+{
+	void *thread = python.current_thread(), *interpreter, *evaluate;
+
+	/* only threads of the main interpreter have the same one by both ways, and only while they hold its lock */
+	if (!thread || thread != python.this_thread())
+		return false;
+	interpreter = python.get_interpreter();
+	evaluate = get_evaluate_of(interpreter);
+	if (evaluate == python.evaluate && get_place_for_trampolines())
+		set_evaluate_of(interpreter, evaluate = python.ours);
+	return evaluate == python.ours;
+}
+
+/* 3.12 and later ask for stdin's behind the place where they begin with trampolines of their own (-X perf), which end the process if they
+ * find ours. */
 static int on_fileno(FILE *file)
 {
-	void *thread = guest_is_on() && (python.minor < 12 || file == stdin) ? python.current_thread() : NULL;
-
-	if (thread && thread == python.this_thread())
-		adapt_interpreter();
+	if (guest_is_on() && (python.minor < 12 || file == stdin) && python_adapt_interpreter())
+		ANNOUNCE_ONCE("Python: functions registered through its frame evaluation function (PEP 523); a call takes about 15 ns "
+			      "longer");
 	return real_fileno(file);
 }
 
@@ -333,17 +383,17 @@ static bool is_known_version(void)
 	       (minor < 12 || python.get_frame_code);
 }
 
-static bool find_python(const struct object *o)
+int python_find(const struct object *o)
 {
 	if (find_python_functions(o) && is_known_version())
-		return true;
+		return python.minor;
 	python.evaluate = NULL;
-	return false;
+	return 0;
 }
 
 static void hook_relocated_python(const struct object *o)
 {
-	if (find_python(o) && slot_replace(o, "fileno", (void *)on_fileno, &real_fileno))
+	if (python_find(o) && slot_replace(o, "fileno", (void *)on_fileno, &real_fileno))
 		guest_debug("Python: adapter unavailable (the call that asks for a stream's descriptor was not found)");
 }
 

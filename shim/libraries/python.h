@@ -8,13 +8,31 @@
 
 #include "shim/libraries/libraries.h"
 
-/* Memory for trampolines.  false: there is none. */
+/* PyObject */
+struct python_object {
+	intptr_t references;
+	const void *type;
+};
+
+/* ---- python.c */
+/* Is it CPython, of a version that is known?  Its minor version, or 0.  Context: any; o is relocated. */
+int python_find(const struct object *o);
+/* Is our function for evaluating frames set in the main interpreter?  Set if the interpreter's own was.  Also called by threads that do not
+ * hold the interpreter's lock: then false. */
+bool python_adapt_interpreter(void);
+
+/* ---- python_trampolines.c
+ * Memory for trampolines.  false: there is none. */
 bool python_trampolines_start(void);
 /* One that is free, until it is given back; NULL: all are taken. */
 void *python_trampoline_take(void);
 /* Its code object is gone.  Threads may still return through it: its instructions are never changed. */
 void python_trampoline_give_back(void *trampoline);
 void python_trampoline_register(void *trampoline, const char *function, const char *file, uint32_t first_line);
+/* Another recorder has come, which knows none of them. */
+void python_trampolines_forget_registrations(void);
+/* Was it registered since? */
+bool python_trampoline_is_registered(const void *trampoline);
 
 /* Calls eval(a, b, c), and nothing else. */
 typedef void *python_trampoline(void *a, void *b, void *c, void *eval);

@@ -22,7 +22,8 @@ static const unsigned char instructions[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1
 static const struct frame_rule frame_rule[] = { { 0, 8 }, { 4, 16 }, { 10, 8 } };
 static unsigned char *slots;
 static uint32_t nr_slots, nr_used, first_free; /* first_free: 1 + its number, as in next_free[] */
-static uint32_t *next_free; /* one for each, behind them */
+static uint32_t *next_free; /* one for each, behind them; of one that is taken: the recorder that it was registered for */
+static uint32_t recorder;
 
 bool python_trampolines_start(void)
 {
@@ -66,9 +67,14 @@ void *python_trampoline_take(void)
 	return slots + (size_t)nr_used++ * SLOT_BYTES;
 }
 
+static uint32_t number_of_trampoline(const void *trampoline)
+{
+	return (uint32_t)(((const unsigned char *)trampoline - slots) / SLOT_BYTES);
+}
+
 void python_trampoline_give_back(void *trampoline)
 {
-	uint32_t nr = (uint32_t)(((unsigned char *)trampoline - slots) / SLOT_BYTES);
+	uint32_t nr = number_of_trampoline(trampoline);
 
 	next_free[nr] = first_free;
 	first_free = nr + 1;
@@ -80,6 +86,16 @@ static size_t append_text(char *to, size_t at, const char *text)
 		to[at++] = *text++;
 	to[at] = 0;
 	return at;
+}
+
+void python_trampolines_forget_registrations(void)
+{
+	recorder++;
+}
+
+bool python_trampoline_is_registered(const void *trampoline)
+{
+	return next_free[number_of_trampoline(trampoline)] == recorder;
 }
 
 /* As Python 3.12 names its own for perf. */
@@ -96,6 +112,7 @@ void python_trampoline_register(void *trampoline, const char *function, const ch
 	append_text(name, at, file);
 	if (first_line && line_table_add(&t, address, first_line, file, strlen(file)))
 		line_table_send(&t, address);
+	next_free[number_of_trampoline(trampoline)] = recorder;
 	jitreg_code_load(address, sizeof(instructions), 0, name, trampoline);
 	announce_frames(address, sizeof(instructions), frame_rule, sizeof(frame_rule) / sizeof(frame_rule[0]), NULL, 0);
 }

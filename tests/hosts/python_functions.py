@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """python_functions.py SECONDS: heavy() does three times the work of light(), by a function that both call, and through C (sorted).
 
-What else happens before is what a profiler could change: it is printed."""
+What else happens before is what a profiler could change: it is printed.
+
+python_functions.py in FOLDER: so it works until there is a file `enough`, prints what a profiler could change, makes `shown`, and works
+until there is `ended`: then nothing of the profiler is left in the interpreter."""
 import ctypes
 import os
 import sys
@@ -86,10 +89,9 @@ class FreedWith:
         print("freed", self.freed)
 
 
-freed_with = FreedWith()  # and its function is gone before some code is
-
-
 def show_what_could_change():
+    global freed_with  # its function is gone before some code is
+    freed_with = FreedWith()
     freed_with.check()
     g = generator()
     print("recursion", depth(0), "generator", next(g), g.throw(ValueError("thrown")), next(g, "stopped"))
@@ -135,6 +137,32 @@ def main():
         light()
 
 
-show_what_could_change()
-main()
+def evaluates_itself():
+    api = ctypes.pythonapi
+    if not hasattr(api, "_PyInterpreterState_GetEvalFrameFunc"):  # 3.8
+        return True
+    api.PyInterpreterState_Get.restype = api._PyInterpreterState_GetEvalFrameFunc.restype = ctypes.c_void_p
+    own = ctypes.cast(api._PyEval_EvalFrameDefault, ctypes.c_void_p).value
+    return api._PyInterpreterState_GetEvalFrameFunc(ctypes.c_void_p(api.PyInterpreterState_Get())) == own
+
+
+def work_until(name):
+    while not os.path.exists(os.path.join(sys.argv[2], name)):
+        heavy()
+        light()
+
+
+if sys.argv[1] == "in":
+    heavy()
+    open(os.path.join(sys.argv[2], "works"), "w").close()
+    work_until("enough")
+    show_what_could_change()
+    open(os.path.join(sys.argv[2], "shown"), "w").close()
+    work_until("ended")
+    for i in range(100):  # at one of the next calls
+        heavy()
+    print("evaluates itself:", evaluates_itself())
+else:
+    show_what_could_change()
+    main()
 sys.exit(23)

@@ -3,10 +3,12 @@
 # Python's functions are on call stacks, with the file and the line where they begin, and with C functions between them: heavy() has three
 # times the samples of light(), within 2 points; 98 % of the stacks lead from the leaf to where the process began.  Recursion limits,
 # exceptions in generators, sys.settrace, threads, fork, deep recursion, output and exit status are as alone.  Trampolines that Python makes
-# itself (-X perf) and an evaluation function that is set already stay; --no-adapt does nothing.
+# itself (-X perf) and an evaluation function that is set already stay; --no-adapt does nothing.  So it is by `attach --inject`, for what is
+# called since; when its recorder has ended, the interpreter is as it was.
 . tests/live/begin.bash
 python=${PYTHON3:-/usr/bin/python3}
 host=tests/hosts/python_functions.py
+pid= recorder=
 BLOCK=4000 # samples: 2 points are three standard deviations
 "$python" -c 'import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 15) or hasattr(sys, "pypy_version_info"))' ||
 	skip "$python is not CPython 3.8 to 3.14"
@@ -33,19 +35,18 @@ if "$python" -X perf -c 'import sys; sys.exit(not sys.is_stack_trampoline_active
 		fail "$python -X perf: expected its own trampolines, got exit $?"
 fi
 
-seconds=1
-recorded() {
-	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$python" $host $seconds >"$dir/out" 2>"$dir/err"
-	[ $? = $alone ] || return 2
+# The samples in the trace are as planted.  HOW: run, or inject: then functions that were entered before have no name.
+are_as_planted() { # HOW
 	"$B/tailor" report "$dir/t.tlr" >"$dir/report" || return 2
 	head -n 1 "$dir/report" | grep -q '^Python [0-9.]* %,' && grep -q '^Python functions' "$dir/report" ||
-		fail "expected a report of Python and of its functions, got: $(head -n 20 "$dir/report")"
+		fail "$1: expected a report of Python and of its functions, got: $(head -n 20 "$dir/report")"
 	"$B/tailor" report --json --top 0 "$dir/t.tlr" >"$dir/json" &&
 		"$B/tailor" export --format folded "$dir/t.tlr" >"$dir/folded" || return 2
-	"$python" - "$dir" $BLOCK $host <<'PYTHON'
+	"$python" - "$dir" $BLOCK $host "$1" <<'PYTHON'
 import json, re, sys
 
 weight, complete, between = {"heavy": 0, "light": 0}, 0, 0
+first_of = {"run": ["<module>", "main"], "inject": []}[sys.argv[4]]
 for line in open(sys.argv[1] + "/folded"):
     stack, _, n = line.rpartition(" ")
     frames = stack.split(";")
@@ -53,7 +54,7 @@ for line in open(sys.argv[1] + "/folded"):
     for f in weight:
         if f in names:
             weight[f] += int(n)
-            complete += int(n) * (names[0] == "<module>" and names[1] == "main" and not frames[0].startswith("["))
+            complete += int(n) * (names[: len(first_of)] == first_of and not frames[0].startswith("["))
             between += int(n) * ("EvalFrameDefault" in stack.partition("py::" + f)[2])
 report = json.load(open(sys.argv[1] + "/json"))
 samples = sum(c["samples"] for c in report["components"] if c["level"] == "function" and sys.argv[3] in c.get("detail", ""))
@@ -63,7 +64,8 @@ if samples < int(sys.argv[2]):
 first = 1 + open(sys.argv[3]).read().splitlines().index("def leaf(n):")
 lines = [c["name"] for c in report["components"] if c["level"] == "line"]
 heavy, complete, between = (100 * x / total for x in (weight["heavy"], complete, between))
-print(f"FIGURE Python {sys.version.split()[0]}: {samples} samples, heavy {heavy:.1f} % of 75, complete stacks {complete:.1f} %")
+print(f"FIGURE Python {sys.version.split()[0]}, {sys.argv[4]}: {samples} samples, heavy {heavy:.1f} % of 75, "
+      f"complete stacks {complete:.1f} %")
 if not any(name.endswith(f"python_functions.py:{first}") for name in lines):
     print(f"expected line {first} of leaf(), got {lines}")
     sys.exit(2)
@@ -73,5 +75,50 @@ PYTHON
 	[ $status != 77 ] || seconds=$((2 * seconds))
 	return $status
 }
+
+seconds=1
+recorded() {
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$python" $host $seconds >"$dir/out" 2>"$dir/err"
+	[ $? = $alone ] || return 2
+	are_as_planted run
+}
 decide --nearly "Python's functions have the time that was planted in them, and whole call stacks" recorded
+
+# a process that runs: the agent is loaded, comes and goes, and its host says what it says alone
+seconds=1
+folder=$dir/folder
+attached() {
+	"$B/tailor" attach --inject -q -e "$(plain_event)" -d $seconds -o "$dir/t.tlr" $pid || return 2
+	are_as_planted inject
+}
+has_file() { [ -e "$folder/$1" ] || ! kill -0 $pid 2>/dev/null; }
+is_heard() { "$B/tailor" dump "$dir/u.tlr" 2>/dev/null | grep -q 'name="py::' || ! kill -0 $recorder 2>/dev/null; }
+mkdir "$folder" && touch "$folder/enough" "$folder/ended"
+"$python" $host in "$folder" >"$dir/out.alone" 2>"$dir/err.alone"
+rm -r "$folder" && mkdir "$folder"
+"$python" $host in "$folder" >"$dir/out" 2>"$dir/err" &
+pid=$!
+trap 'kill -9 $pid $recorder 2>/dev/null; rm -rf "$dir"' EXIT
+wait_for has_file works
+"$B/tailor" attach -e "$(plain_event)" -d 0.1 -o "$dir/t.tlr" $pid 2>"$dir/said"
+grep -q 'names of Python functions unavailable by .tailor attach.*attach --inject PID' "$dir/said" ||
+	fail "attach: expected a sentence about --inject, got: $(cat "$dir/said")"
+"$B/tailor" attach --inject --no-adapt -q -e "$(plain_event)" -d 0.1 -o "$dir/t.tlr" $pid
+"$B/tailor" dump "$dir/t.tlr" | grep -q 'NOTICE.*Python: functions registered' && fail "--no-adapt: Python was asked"
+decide --nearly "a running Python's functions have the time that was planted in them" attached
+"$B/tailor" attach --inject -q -e "$(plain_event)" -o "$dir/u.tlr" $pid &
+recorder=$!
+wait_for is_heard
+touch "$folder/enough"
+wait_for has_file shown
+kill -INT $recorder
+wait $recorder || fail "attach --inject: expected exit 0, got $?"
+touch "$folder/ended"
+wait $pid
+status=$?
+if [ $status != $alone ] || ! cmp -s "$dir/out" "$dir/out.alone" || ! cmp -s "$dir/err" "$dir/err.alone"; then
+	fail "an injected $python: expected exit $alone and what it prints alone; got exit $status and:"
+	diff "$dir/out.alone" "$dir/out"
+	diff "$dir/err.alone" "$dir/err"
+fi
 finish

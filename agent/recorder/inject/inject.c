@@ -19,7 +19,7 @@
 #define TRY_MS 2000	/* until some thread is at a safe point */
 #define SLEEPERS_MS 200 /* threads that run are tried for so long before those that sleep are */
 #define TIMEOUTS_MS 400 /* threads that would sleep longer for it are tried after so long only */
-#define V8_MS 1500	/* in a process with V8, only its first thread is tried for so long, where that may call V8 */
+#define CALM_MS 1500	/* where V8 or Python is to be asked, only threads that may ask it are tried for so long; of V8 the first one */
 #define NAP_US 1000
 
 /* R; or S, after so long, in a call where that is safe.  Said by the kernel, without touching the thread. */
@@ -67,7 +67,7 @@ static int explain_injection_failure(const struct inject_process *p, int ret, in
 /* The thread is stopped at a safe point; loads the agent in it, and resumes it. */
 static int load_agent_in_thread(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
 {
-	bool may_call_host = p->has_v8 && inject_may_call_host(t);
+	unsigned may_call = inject_may_call(t);
 	uint64_t entry, where;
 	int ret, result = 0;
 
@@ -80,15 +80,18 @@ static int load_agent_in_thread(struct inject_process *p, struct inject_thread *
 	if (ret == 0) {
 		entry = inject_process_find_agent(p) ? proc_mem_find_symbol(p->pid, p->agent, "tailor_injected") : 0;
 		where = entry ? proc_mem_find_symbol(p->pid, p->agent, "tailor_injected_result") : 0;
-		ret = where ? inject_call_agent(t, entry, may_call_host, where, &result) : -ENOEXEC;
+		ret = where ? inject_call_agent(t, entry, may_call, where, &result) : -ENOEXEC;
 	}
 	if ((ret == -EBUSY || ret == -ENOEXEC) && inject_call_stop_at_sigreturn(t))
 		ret = -ESRCH;
 	if (ret != -ETIMEDOUT && ret != -ESRCH)
 		inject_thread_resume(t);
-	if (ret == 0 && result == 0 && p->has_v8 && !may_call_host)
+	if (ret == 0 && result == 0 && p->has_v8 && !(may_call & INJECTED_MAY_CALL_V8))
 		diag_fail(d, EAGAIN, "names of JavaScript functions unavailable in process %d: its first thread was neither in generated "
-			  "code nor in its event loop within %d ms; attach again", (int)p->pid, V8_MS);
+			  "code nor in its event loop within %d ms; attach again", (int)p->pid, CALM_MS);
+	else if (ret == 0 && result == 0 && p->python.start && !(may_call & INJECTED_MAY_CALL_PYTHON))
+		diag_fail(d, EAGAIN, "names of Python functions unavailable in process %d: no thread slept or was in the interpreter's own "
+			  "function within %d ms; attach again", (int)p->pid, CALM_MS);
 	return ret == -EBUSY ? -EAGAIN : explain_injection_failure(p, ret, result, d);
 }
 
@@ -106,7 +109,7 @@ static int try_injection_in_thread(struct inject_process *p, struct inject_threa
 		return diag_fail(d, -ret, "cannot inject into process %d: a thread did not stop: %s", (int)p->pid, strerror(-ret));
 	if (ret)
 		return ret;
-	if (inject_is_at_safe_point(t) && (!only_calm || inject_may_call_host(t)))
+	if (inject_is_at_safe_point(t) && (!only_calm || inject_may_call(t)))
 		return load_agent_in_thread(p, t, library, socket, d);
 	inject_thread_resume(t);
 	return -EAGAIN;
@@ -122,8 +125,10 @@ int inject(const struct attach_target *target, bool adapt, const char *library, 
 	char path[64];
 	int ret = p && t ? inject_process_learn(p, target->living) : -ENOMEM;
 
-	if (ret == 0 && !adapt)
+	if (ret == 0 && !adapt) {
 		p->has_v8 = false;
+		p->python.start = 0;
+	}
 	ret = ret ? diag_fail(d, -ret, "cannot read process %d: %s", (int)pid, strerror(-ret)) : -EAGAIN;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	while (p && t && ret == -EAGAIN && inject_now_ms() - begin_ms < TRY_MS && proc_mem_living_thread(pid)) {
@@ -138,15 +143,15 @@ int inject(const struct attach_target *target, bool adapt, const char *library, 
 		while (ret == -EAGAIN && (e = readdir(dir))) {
 			pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 
-			bool only_v8 = p->has_v8 && after_ms < V8_MS;
+			bool only_calm = (p->has_v8 || p->python.start) && after_ms < CALM_MS;
 
-			if (tid <= 0 || (only_v8 && tid != pid) || !thread_may_be_tried(pid, tid, after_ms))
+			if (tid <= 0 || (only_calm && p->has_v8 && tid != pid) || !thread_may_be_tried(pid, tid, after_ms))
 				continue;
 			t->process = p;
 			t->tid = tid;
 			t->meanwhile = meanwhile;
 			t->context = context;
-			ret = try_injection_in_thread(p, t, only_v8, library, socket, d);
+			ret = try_injection_in_thread(p, t, only_calm, library, socket, d);
 		}
 		closedir(dir);
 		meanwhile(context);

@@ -16,7 +16,7 @@ int inject_check_preconditions(const struct attach_target *t, const char *librar
 
 /*
  * The agent connects to socket, and meanwhile(context) must serve it, while the thread is waited for.  0 (a sentence in d is a notice), or
- * -errno with a sentence; the process runs on as before.  adapt: V8 is asked for its code, where a thread may.
+ * -errno with a sentence; the process runs on as before.  adapt: V8 and CPython are asked for theirs, where a thread may.
  */
 int inject(const struct attach_target *t, bool adapt, const char *library, const char *socket, void (*meanwhile)(void *context),
 	   void *context, struct diag *d);

@@ -8,6 +8,8 @@
 
 #include "agent/recorder/inject/inject.h"
 
+#include "jitreg/protocol/log.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,6 +41,7 @@ struct inject_process {
 	int nr_locks;
 	uint64_t errno_at;	    /* from the thread pointer on; 0: not known */
 	bool has_v8;		    /* V8 is in it, and its interface is exported */
+	struct inject_range python; /* CPython's function that evaluates frames, or 0 */
 	uint64_t agent;		    /* the first page of libtailor.so, or 0 */
 };
 
@@ -78,8 +81,8 @@ int64_t inject_now_ms(void);
 
 /* ---- safe_point.c: is the thread at a safe point? */
 bool inject_is_at_safe_point(struct inject_thread *t);
-/* Does a thread at a safe point hold no lock of a language's runtime either?  It waits for events, or runs generated code. */
-bool inject_may_call_host(const struct inject_thread *t);
+/* The hosts of which a thread at a safe point holds no lock either (INJECTED_MAY_CALL_*), because it sleeps or runs code of the program. */
+unsigned inject_may_call(const struct inject_thread *t);
 /* Does it sleep in a call that can be interrupted and restarted without effect on the program? */
 bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t second);
 /* Can such a call be restarted without a longer timeout? */
@@ -100,8 +103,8 @@ void inject_frame_restart_call(struct user_regs_struct *r);
 int inject_call_function(struct inject_thread *t, uint64_t function, uint64_t first, uint64_t second);
 /* From a frame to where inject_thread_resume() can be called.  0 or -errno. */
 int inject_call_stop_at_sigreturn(struct inject_thread *t);
-/* The agent's tailor_injected(socket, may_call_host), from a frame to where inject_thread_resume() can be called.  Else as
+/* The agent's tailor_injected(socket, may_call), from a frame to where inject_thread_resume() can be called.  Else as
  * inject_call_function(). */
-int inject_call_agent(struct inject_thread *t, uint64_t function, bool may_call_host, uint64_t where, int *result);
+int inject_call_agent(struct inject_thread *t, uint64_t function, unsigned may_call, uint64_t where, int *result);
 
 #endif

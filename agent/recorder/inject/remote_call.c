@@ -118,7 +118,7 @@ static int note_if_thread_returned(struct inject_thread *t)
 	return 0;
 }
 
-int inject_call_agent(struct inject_thread *t, uint64_t function, bool may_call_host, uint64_t where, int *result)
+int inject_call_agent(struct inject_thread *t, uint64_t function, unsigned may_call, uint64_t where, int *result)
 {
 	int64_t until_ms = inject_now_ms() + CALL_MS;
 	struct iovec here = { result, sizeof(*result) }, there = { (void *)(uintptr_t)where, sizeof(*result) };
@@ -128,7 +128,7 @@ int inject_call_agent(struct inject_thread *t, uint64_t function, bool may_call_
 	*result = INJECT_PENDING;
 	if (process_vm_writev(t->process->pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof(*result))
 		return -EFAULT;
-	ret = begin_remote_call(t, function, t->socket, may_call_host);
+	ret = begin_remote_call(t, function, t->socket, may_call);
 	while (ret == 0) {
 		if (ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)pass))
 			return -ESRCH;

@@ -211,13 +211,27 @@ static int is_in_anonymous_code(void *context, const struct proc_mapping *m)
 	return t->registers.rip >= m->start && t->registers.rip < m->end ? (m->prot & PROT_EXEC && !*m->path ? 1 : -ENOENT) : 0;
 }
 
-bool inject_may_call_host(const struct inject_thread *t)
+static bool may_call_v8(const struct inject_thread *t)
 {
 	const struct user_regs_struct *r = &t->registers;
 
 	if (sleeps_in_safe_call(t))
 		return r->orig_rax == SYS_epoll_wait || r->orig_rax == SYS_epoll_pwait || r->orig_rax == SYS_epoll_pwait2;
 	return !is_in_system_call(t) && proc_each_mapping(t->process->pid, is_in_anonymous_code, (void *)(uintptr_t)t) == 1;
+}
+
+/* CPython holds the lock of its pending calls for some instructions, in functions that sleep nowhere and are not the one that evaluates. */
+static bool may_call_python(const struct inject_thread *t)
+{
+	const struct inject_range *f = &t->process->python;
+
+	return sleeps_in_safe_call(t) || (t->registers.rip >= f->start && t->registers.rip < f->end);
+}
+
+unsigned inject_may_call(const struct inject_thread *t)
+{
+	return (t->process->has_v8 && may_call_v8(t) ? INJECTED_MAY_CALL_V8 : 0u) |
+	       (t->process->python.start && may_call_python(t) ? INJECTED_MAY_CALL_PYTHON : 0u);
 }
 
 bool inject_is_at_safe_point(struct inject_thread *t)

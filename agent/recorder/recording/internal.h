@@ -8,6 +8,7 @@
 #include "agent/recorder/images/images.h"
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/jit_files/jit_files.h"
+#include "agent/recorder/jit_files/luajit.h"
 #include "agent/recorder/process/gdb_jit_poll.h"
 #include "agent/recorder/recording/recording.h"
 #include "jitreg/base/clock.h"
@@ -43,6 +44,7 @@ struct recording {
 	struct engines *engines;      /* NULL: an import */
 	struct jvms *jvms;	      /* NULL: an import */
 	struct gdb_jit_poll *gdb_jit; /* NULL: no process's lists are read */
+	struct luajit *luajit;	      /* NULL: no process has LuaJIT */
 	struct losses losses;
 	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: do they live? */
 	uint64_t tag_registers;	/* where hosts keep their tags, perf's mask */

@@ -16,6 +16,7 @@
 static void free_recording(struct recording *r)
 {
 	gdb_jit_poll_destroy(r->gdb_jit);
+	luajit_destroy(r->luajit);
 	engines_destroy(r->engines);
 	jvms_destroy(r->jvms);
 	if (r->images)
@@ -150,6 +151,7 @@ void recording_watch_jit_lists(struct recording *r, pid_t pid)
 
 	if (ret == 0)
 		ret = gdb_jit_poll_add_process(r->gdb_jit, pid);
+	luajit_watch(&r->luajit, pid);
 	if (ret == -EPERM)
 		recording_notice(r, NOTICE_REFUSED, "GDB JIT interface of process %d unavailable (its memory cannot be read: "
 				 "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
@@ -172,6 +174,8 @@ void recording_poll_jit_lists(struct recording *r)
 {
 	if (r->gdb_jit)
 		gdb_jit_poll_lists(r->gdb_jit, recording_now_ns(r));
+	if (r->luajit)
+		luajit_poll(r->luajit, r->writer, recording_now_ns(r));
 }
 
 static void settle_recording_parts(struct recording *r, bool last)
@@ -212,7 +216,7 @@ int recording_wait_ms(const struct recording *r, int most)
 {
 	int engines_ms = engines_poll_interval_ms(r->engines);
 
-	if (r->gdb_jit && gdb_jit_poll_is_polling(r->gdb_jit) && most > LISTS_MS)
+	if ((r->luajit || (r->gdb_jit && gdb_jit_poll_is_polling(r->gdb_jit))) && most > LISTS_MS)
 		most = LISTS_MS;
 	return engines_ms && engines_ms < most ? engines_ms : most;
 }

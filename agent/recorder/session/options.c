@@ -259,8 +259,8 @@ static const struct argp_option attach_options[] = {
 	  "sleep while those work", 0 },
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that it starts meanwhile have exited as well", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process; hosts that use jitreg then register all live code again, and "
-	  "so does V8 (Node)", 0 },
-	{ "no-adapt", KEY_NO_ADAPT, NULL, 0, "do not ask a JVM for a perf map, nor (with --inject) V8 for its code", 0 },
+	  "so do V8 (Node) and CPython", 0 },
+	{ "no-adapt", KEY_NO_ADAPT, NULL, 0, "do not ask a JVM for a perf map, nor (with --inject) V8 and Python for their code", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };

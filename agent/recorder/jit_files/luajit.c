@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LuaJIT allocates in one piece its main thread, its global state and the state of its compiler (lj_obj.h, lj_jit.h).  In anonymous memory
+ * the thread is recognised by its type, by the global state right behind it, and by that state's pointer back to it; the list of traces, in
+ * what follows, by traces that have their own numbers.
+ */
+#include "agent/recorder/jit_files/luajit.h"
+
+#include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/proc_mem.h"
+#include "jitreg/jitreg.h"
+#include "jitreg/trace/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PROCESSES_MAX 64
+#define SEARCHED_BYTES (64ull << 20) /* of a process's memory, in one look */
+#define PIECE_BYTES (256u << 10)
+#define LOOK_NS 200000000ull /* between two that found nothing */
+#define THREAD_BYTES_MAX 256 /* from the thread to the global state */
+#define GLOBAL_BYTES 1024    /* of the global state, in which the main thread stands */
+#define STATE_BYTES 16384    /* of all states, in which the list stands */
+#define TRACES_MAX 65536u
+#define TYPE_THREAD 6
+#define TYPE_PROTOTYPE 7
+#define TYPE_TRACE 9
+#define TYPE_STRING 4
+#define NAME_BYTES 512
+
+/* GCtrace, from its beginning. */
+struct lua_trace {
+	uint64_t next;
+	uint8_t marked, type;
+	uint16_t nr_snapshots;
+	uint32_t nr_instructions;
+	uint64_t lists[6];
+	uint64_t prototype, pc; /* where it begins */
+	uint32_t first_instruction, bytes;
+	uint64_t code;
+	uint32_t loop;
+	uint16_t nr_children, spill, number, link, root;
+};
+_Static_assert(offsetof(struct lua_trace, code) == 88 && offsetof(struct lua_trace, number) == 104, "GCtrace");
+
+/* GCproto */
+struct lua_prototype {
+	uint64_t next;
+	uint8_t marked, type, nr_parameters, frame_size;
+	uint32_t nr_instructions;
+	uint64_t unused, list, constants, upvalues;
+	uint32_t sizes[3];
+	uint8_t nr_upvalues, flags;
+	uint16_t trace;
+	uint64_t chunk_name;
+	uint32_t first_line, nr_lines;
+	uint64_t lines, names, variables;
+};
+_Static_assert(sizeof(struct lua_prototype) == 104 && offsetof(struct lua_prototype, chunk_name) == 64, "GCproto");
+
+/* GCstr, without its text. */
+struct lua_string {
+	uint64_t next;
+	uint8_t marked, type, reserved, algorithm;
+	uint32_t id, hash, bytes;
+};
+
+/* The compiler's list, as it stands in its state. */
+struct lua_list {
+	uint64_t traces;
+	uint32_t first_free, nr;
+};
+
+struct lua_process {
+	pid_t pid;
+	uint64_t list_at; /* of struct lua_list; 0: not found yet */
+	uint64_t looked_ns;
+	uint64_t *known;  /* the traces that were seen, by their numbers */
+	uint32_t nr_known;
+};
+
+struct luajit {
+	struct lua_process process[PROCESSES_MAX];
+	uint32_t nr;
+	unsigned char piece[PIECE_BYTES];
+};
+
+static int has_luajit(void *context, const struct proc_mapping *m)
+{
+	return m->path[0] == '/' && m->offset == 0 && proc_mem_find_symbol(*(pid_t *)context, m->start, "luaJIT_setmode") ? 1 : 0;
+}
+
+void luajit_watch(struct luajit **l, pid_t pid)
+{
+	if ((*l && (*l)->nr == PROCESSES_MAX) || proc_each_mapping(pid, has_luajit, &pid) != 1)
+		return;
+	if (!*l)
+		*l = calloc(1, sizeof(**l));
+	if (*l)
+		(*l)->process[(*l)->nr++] = (struct lua_process){ .pid = pid };
+}
+
+void luajit_destroy(struct luajit *l)
+{
+	for (uint32_t i = 0; l && i < l->nr; i++)
+		free(l->process[i].known);
+	free(l);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the list */
+
+static bool read_trace(pid_t pid, uint64_t address, uint32_t number, struct lua_trace *t)
+{
+	return address && address % 8 == 0 && proc_mem_read(pid, address, t, sizeof(*t)) == 0 && t->type == TYPE_TRACE &&
+	       t->number == number && t->bytes && t->bytes < (1u << 24) && t->code;
+}
+
+/* Its first word is of no trace; of those behind it, one at least is a trace, and all are either traces or free. */
+static bool is_list(pid_t pid, const struct lua_list *list)
+{
+	uint64_t trace[16];
+	struct lua_trace t;
+	uint32_t nr = list->nr < 16 ? list->nr : 16, nr_traces = 0;
+
+	if (list->nr < 2 || list->nr > TRACES_MAX || list->first_free > list->nr || !list->traces || list->traces % 8 ||
+	    proc_mem_read(pid, list->traces, trace, nr * sizeof(trace[0])) || trace[0])
+		return false;
+	for (uint32_t i = 1; i < nr; i++) {
+		if (trace[i] && !read_trace(pid, trace[i], i, &t))
+			return false;
+		nr_traces += trace[i] != 0;
+	}
+	return nr_traces > 0;
+}
+
+static uint64_t find_list_behind(pid_t pid, uint64_t global)
+{
+	unsigned char state[STATE_BYTES];
+	struct lua_list list;
+
+	if (proc_mem_read(pid, global, state, sizeof(state)))
+		return 0;
+	for (size_t at = 0; at + sizeof(list) <= sizeof(state); at += 8) {
+		memcpy(&list, state + at, sizeof(list));
+		if (is_list(pid, &list))
+			return global + at;
+	}
+	return 0;
+}
+
+/* Does the main thread stand there, with the global state behind it?  Its address, or 0. */
+static uint64_t find_global_state(pid_t pid, uint64_t thread, const unsigned char *bytes)
+{
+	uint64_t global, word[GLOBAL_BYTES / 8];
+
+	memcpy(&global, bytes + 16, sizeof(global));
+	if (bytes[9] != TYPE_THREAD || global % 8 || global <= thread + 24 || global - thread > THREAD_BYTES_MAX ||
+	    proc_mem_read(pid, global, word, sizeof(word)))
+		return 0;
+	for (size_t i = 0; i < GLOBAL_BYTES / 8; i++)
+		if (word[i] == thread)
+			return global;
+	return 0;
+}
+
+struct searching {
+	struct luajit *l;
+	struct lua_process *p;
+	uint64_t left;
+};
+
+static int search_lua_mapping(void *context, const struct proc_mapping *m)
+{
+	struct searching *s = context;
+	uint64_t end = m->end;
+
+	if (!(m->prot & PROT_WRITE) || (m->prot & PROT_EXEC) || (*m->path && strcmp(m->path, "[heap]") != 0))
+		return 0;
+	if (end - m->start > s->left)
+		end = m->start + s->left;
+	s->left -= end - m->start;
+	for (uint64_t at = m->start; at < end; at += PIECE_BYTES) {
+		size_t bytes = end - at < PIECE_BYTES ? (size_t)(end - at) : PIECE_BYTES;
+
+		if (proc_mem_read(s->p->pid, at, s->l->piece, bytes))
+			continue;
+		for (size_t i = 0; i + 24 <= bytes; i += 8) {
+			uint64_t global = find_global_state(s->p->pid, at + i, s->l->piece + i);
+
+			if (global && (s->p->list_at = find_list_behind(s->p->pid, global)))
+				return 1;
+		}
+	}
+	return s->left == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- its traces */
+
+/* As LuaJIT's own debug_lineno(). */
+static uint32_t line_of_instruction(pid_t pid, const struct lua_prototype *p, uint64_t instruction)
+{
+	uint32_t bytes = p->nr_lines < 256 ? 1 : p->nr_lines < 65536 ? 2 : 4, line = 0;
+
+	if (instruction == 0 || instruction >= p->nr_instructions || !p->lines ||
+	    proc_mem_read(pid, p->lines + (instruction - 1) * bytes, &line, bytes))
+		return p->first_line;
+	return p->first_line + line;
+}
+
+static bool read_chunk_name(pid_t pid, uint64_t address, char *name, size_t bytes)
+{
+	struct lua_string s;
+	char *end;
+
+	if (!address || proc_mem_read(pid, address, &s, sizeof(s)) || s.type != TYPE_STRING || !s.bytes)
+		return false;
+	if (s.bytes < bytes)
+		bytes = s.bytes + 1;
+	if (proc_mem_read(pid, address + sizeof(s), name, bytes - 1))
+		return false;
+	name[bytes - 1] = 0;
+	end = *name == '@' ? NULL : strchr(name, '\n');
+	if (end)
+		*end = 0;
+	if (*name == '@' || *name == '=')
+		memmove(name, name + 1, strlen(name));
+	return true;
+}
+
+/* A trace that another one leads to begins where that one is left: it has the prototype of the first. */
+static void write_trace(const struct lua_process *p, const struct lua_trace *t, struct trace_writer *w, uint64_t time_ns)
+{
+	char name[NAME_BYTES + 64], chunk[NAME_BYTES];
+	struct lua_prototype prototype;
+	uint64_t first = t->prototype + sizeof(prototype);
+	int n;
+
+	if (proc_mem_read(p->pid, t->prototype, &prototype, sizeof(prototype)) || prototype.type != TYPE_PROTOTYPE || t->pc < first ||
+	    !read_chunk_name(p->pid, prototype.chunk_name, chunk, sizeof(chunk)))
+		return;
+	n = snprintf(name, sizeof(name), "TRACE %u %s:%u", t->number, chunk,
+		     line_of_instruction(p->pid, &prototype, (t->pc - first) / 4));
+	TRACE_PUT(w, load, time_ns, (uint32_t)p->pid, 0, .pid = (uint32_t)p->pid, .vma = t->code, .code_addr = t->code,
+		  .code_size = t->bytes, .name = { name, (size_t)n });
+}
+
+static bool grow_known_traces(struct lua_process *p, uint32_t nr)
+{
+	uint64_t *more = nr > p->nr_known ? realloc(p->known, nr * sizeof(*more)) : p->known;
+
+	if (!more)
+		return false;
+	if (nr > p->nr_known) {
+		memset(more + p->nr_known, 0, (nr - p->nr_known) * sizeof(*more));
+		p->nr_known = nr;
+	}
+	p->known = more;
+	return true;
+}
+
+static void read_new_traces(struct lua_process *p, struct trace_writer *w, uint64_t time_ns)
+{
+	struct lua_list list;
+	struct lua_trace t;
+	uint64_t *now;
+
+	if (proc_mem_read(p->pid, p->list_at, &list, sizeof(list)) || list.nr > TRACES_MAX || !list.nr || !grow_known_traces(p, list.nr))
+		return;
+	now = malloc(list.nr * sizeof(*now));
+	if (now && proc_mem_read(p->pid, list.traces, now, list.nr * sizeof(*now)) == 0)
+		for (uint32_t i = 1; i < list.nr; i++) {
+			if (now[i] == p->known[i])
+				continue;
+			if (read_trace(p->pid, now[i], i, &t))
+				write_trace(p, &t, w, time_ns);
+			p->known[i] = now[i];
+		}
+	free(now);
+}
+
+void luajit_poll(struct luajit *l, struct trace_writer *w, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < l->nr; i++) {
+		struct lua_process *p = &l->process[i];
+		struct searching s = { l, p, SEARCHED_BYTES };
+		bool is_first = !p->looked_ns;
+
+		if (!p->list_at && (is_first || now_ns - p->looked_ns > LOOK_NS)) {
+			p->looked_ns = now_ns;
+			proc_each_mapping(p->pid, search_lua_mapping, &s);
+		}
+		if (p->list_at)
+			read_new_traces(p, w, is_first ? JITREG_TIME_BEFORE : now_ns);
+	}
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Traces of LuaJIT 2.1 (64-bit references) in processes without the agent: LuaJIT registers them nowhere, but has a list of them, with what
+ * each begins at.  The list is found by what it holds, and read from outside every few milliseconds; nothing is stopped or changed.  What
+ * does not agree with itself has no name.  Context: thread.
+ */
+#ifndef TAILOR_LUAJIT_H
+#define TAILOR_LUAJIT_H
+
+#include "jitreg/trace/writer.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct luajit;
+
+/* *l: made if pid has LuaJIT, and NULL before.  Traces that are there already have JITREG_TIME_BEFORE. */
+void luajit_watch(struct luajit **l, pid_t pid);
+void luajit_destroy(struct luajit *l);
+/* What was compiled since the last call.  Cheap if nothing was: one or two system calls for each process. */
+void luajit_poll(struct luajit *l, struct trace_writer *w, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CPython in a process that runs already: its main thread is asked for a pending call, which Python makes between two instructions of a
+ * program's, with its lock held.  There the evaluation function is set, as at the start of a process under `tailor run`.
+ *
+ * In 3.11, calls that were specialised before do not ask for an evaluation function, but for the version of the function that they call.
+ * So each function is given the default values that it has, which takes its version away, as it does in any program.
+ */
+#include "shim/libraries/python.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define MINOR_SPECIALIZED 11
+
+static struct {
+	int minor; /* 0: no interpreter was found */
+	int (*is_initialized)(void);
+	int (*add_pending_call)(int (*call)(void *), void *argument);
+	/* 3.11 */
+	void *(*import)(const char *name);
+	void *(*call_method)(void *object, const char *name, const char *format, ...);
+	intptr_t (*list_size)(void *list);
+	void *(*list_item)(void *list, intptr_t i);
+	void *(*get_defaults)(void *function);
+	int (*set_defaults)(void *function, void *defaults);
+	void (*clear_error)(void);
+	void (*decref)(void *);
+	const void *function_type, *none;
+} running;
+
+/* Of all functions: only what is watched by the garbage collector can call, and be called. */
+static void forget_specialized_calls(void)
+{
+	void *collector = running.import("gc"), *list = collector ? running.call_method(collector, "get_objects", NULL) : NULL;
+	intptr_t nr = list ? running.list_size(list) : 0;
+
+	for (intptr_t i = 0; i < nr; i++) {
+		void *object = running.list_item(list, i), *defaults;
+
+		if (((struct python_object *)object)->type != running.function_type)
+			continue;
+		defaults = running.get_defaults(object);
+		running.set_defaults(object, defaults ? defaults : (void *)(uintptr_t)running.none);
+	}
+	if (list)
+		running.decref(list);
+	else
+		running.clear_error();
+	if (collector)
+		running.decref(collector);
+}
+
+/* Context: Python's main thread, which holds its lock. */
+static int on_pending_call(void *unused)
+{
+	(void)unused;
+	if (!guest_is_on())
+		return 0;
+	python_trampolines_forget_registrations();
+	if (!python_adapt_interpreter()) {
+		jitreg_control(JITREG_CONTROL_NOTE, "Python: functions have no names (another evaluation function is set, or an extension "
+			       "keeps data with code objects)");
+		return 0;
+	}
+	jitreg_control(JITREG_CONTROL_NOTE, "Python: functions registered through its frame evaluation function (PEP 523), but for those "
+		       "that were entered before; a call takes about 15 ns longer");
+	if (running.minor == MINOR_SPECIALIZED)
+		forget_specialized_calls();
+	return 0;
+}
+
+static bool find_running_functions(const struct object *o)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} wanted[] = {
+		{ "Py_IsInitialized", offsetof(__typeof__(running), is_initialized) },
+		{ "Py_AddPendingCall", offsetof(__typeof__(running), add_pending_call) },
+		{ "PyImport_ImportModule", offsetof(__typeof__(running), import) },
+		{ "PyObject_CallMethod", offsetof(__typeof__(running), call_method) },
+		{ "PyList_Size", offsetof(__typeof__(running), list_size) },
+		{ "PyList_GetItem", offsetof(__typeof__(running), list_item) },
+		{ "PyFunction_GetDefaults", offsetof(__typeof__(running), get_defaults) },
+		{ "PyFunction_SetDefaults", offsetof(__typeof__(running), set_defaults) },
+		{ "PyErr_Clear", offsetof(__typeof__(running), clear_error) },
+		{ "Py_DecRef", offsetof(__typeof__(running), decref) },
+		{ "PyFunction_Type", offsetof(__typeof__(running), function_type) },
+		{ "_Py_NoneStruct", offsetof(__typeof__(running), none) },
+	};
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		void *symbol = object_find_symbol(o, wanted[i].name);
+
+		if (!symbol)
+			return false;
+		memcpy((char *)&running + wanted[i].at, &symbol, sizeof(symbol));
+	}
+	return true;
+}
+
+static int find_python_in_object(void *context, const struct object *o)
+{
+	(void)context;
+	if (object_find_symbol(o, "_PyEval_EvalFrameDefault") && find_running_functions(o))
+		running.minor = python_find(o);
+	return running.minor;
+}
+
+void python_adapt_injected(void)
+{
+	if (!running.minor)
+		objects_each(find_python_in_object, NULL);
+	if (running.minor && running.is_initialized())
+		running.add_pending_call(on_pending_call, NULL);
+}
