@@ -9,7 +9,9 @@
 
 #define FUNCTIONS_MAX 400u
 #define STEPS_MAX 200000 /* instructions of all generated functions, */
-#define FILE_STEPS_MAX 20000 /* and of those of files */
+#define FILE_STEPS_MAX 8000 /* and of those of files, */
+#define FILE_PART 0.002 /* which have so much of all samples: there are many */
+#define STEP_BYTES 4u /* of an instruction, about */
 #define FILES_MAX 64 /* source files that one function's lines are of */
 #define ARROWS_MAX 3000 /* of a function with arrows for its jumps: what they take grows with the square */
 #define STEPS_AN_ARROW 32
@@ -107,6 +109,13 @@ static void write_function_listing(struct report *r, const struct hot *h, const 
 	free(s);
 }
 
+static bool has_room(const struct hot *h, const int left[2], double all)
+{
+	uint64_t steps = (h->place.end - h->place.start) / STEP_BYTES;
+
+	return h->image ? h->measure >= FILE_PART * all && steps <= (uint64_t)(left[1] > 0 ? left[1] : 0) : left[0] > 0;
+}
+
 void html_put_listings(const struct html_trace *t, FILE *to)
 {
 	double all;
@@ -121,7 +130,7 @@ void html_put_listings(const struct html_trace *t, FILE *to)
 	hot_read_code_bytes(t->report, hot, nr);
 	fputs("\"listings\":[", to);
 	for (uint32_t i = 0; i < nr; i++) {
-		if (hot[i].place.bytes && left[hot[i].image != NULL] > 0) {
+		if (hot[i].place.bytes && has_room(&hot[i], left, all)) {
 			fputs(comma, to);
 			write_function_listing(t->report, &hot[i], hit, &left[hot[i].image != NULL], to);
 			comma = ",\n";
