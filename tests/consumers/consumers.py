@@ -121,7 +121,7 @@ def folded(t, importers):
 def speedscope(t, importers):
     profiles = importers["speedscope"]
     t.check("speedscope", "weight by thread", {int(p["name"].split()[-1]): p["weight"] for p in profiles}, t.sums(thread, weight))
-    allowed = collections.Counter(c["name"] for c in t.json()["components"]) if t.level else collections.Counter(t.pprof()["functions"])
+    allowed = collections.Counter(c.get("label", c["name"]) for c in t.json()["components"]) if t.level else collections.Counter(t.pprof()["functions"])
     for p in profiles:
         names = collections.Counter(f["name"] for f in p["frames"])
         t.check("speedscope", f"frames that {p['name']} has too often", names - allowed, {})

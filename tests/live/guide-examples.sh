@@ -76,7 +76,8 @@ print(json.load(sys.stdin)["run"]["samples"])' <"$dir/json")
 # operator make 5 points and more, which one block in 30 takes for less than 3, or are in no operator, where of the run phase one sample in
 # a hundred or fewer is: two blocks that agree are enough.
 block() { # EXAMPLE NUMBER
-	record "$1" "$seconds" || return 2
+	# the first one is what was gathered: how many samples it has says nothing of its shares
+	[ "$2" = 0 ] || record "$1" "$seconds" || return 2
 	[ "$n" -ge "$WANTED" ] || { seconds=$((2 * seconds)); return 77; } # the next one has more
 	timeout 300 "$B/tailor" check "$dir/t.tlr" >"$dir/check" 2>&1 ||
 		{ echo "tailor check: expected exit 0, got $?: $(cat "$dir/check")"; return 2; }
