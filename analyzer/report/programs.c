@@ -104,7 +104,9 @@ static void show_programs(const struct report *r, const struct report_group *by_
 		grid_row(g);
 		grid_set(g, share, report_measure(r, &list[i].sum));
 		grid_set(g, time, is_time ? list[i].sum.weight : list[i].sum.samples);
-		snprintf(processes, sizeof(processes), list[i].processes > 1 ? "  (%u processes)" : "", list[i].processes);
+		processes[0] = 0;
+		if (list[i].processes > 1)
+			snprintf(processes, sizeof(processes), "  (%u processes)", list[i].processes);
 		snprintf(text, sizeof(text), "%s%s",
 			 page_cut_name(p, list[i].name, BRIEF_COLUMNS(p) - (int)strlen(processes), cut, sizeof(cut)), processes);
 		grid_set_text(g, name, text);
