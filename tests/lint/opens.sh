@@ -3,7 +3,8 @@
 # A path that comes from another process, from a file or from a user is opened by regular_file_open() only: what lies there may be a device,
 # which to open does something, or a FIFO, which waits.  Here stand the files that open others, each with what it opens.
 set -u
-opens='agent/recorder/engines/postgres_title.c   /proc
+opens='agent/recorder/counting/wakeups.c         /sys
+agent/recorder/engines/postgres_title.c   /proc
 agent/recorder/hotspot/hotspot.c          folders, which are not read, and a file that must not be there before
 agent/recorder/images/kallsyms.c          /proc
 agent/recorder/images/kernel_names.c      /proc
@@ -19,7 +20,9 @@ analyzer/overhead/figures.c               a trace in its own temporary folder
 analyzer/overhead/measure.c               messages in its own temporary folder
 jitreg/base/output_file.c                 what is written
 jitreg/base/regular_file.h                the door itself
-jitreg/trace/reader.c                     traces, which may come through a pipe; not waited for'
+jitreg/trace/reader.c                     traces, which may come through a pipe; not waited for
+jitreg/trace/writer.c                     a trace that was written a moment ago, to be continued
+analyzer/store/store.c                    a lock file; a store, whose kind was asked before; not waited for'
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
 # Calls, outside of comments, whose path is no literal of the kernel's folders.

@@ -126,7 +126,8 @@ static void the_rest_keeps_its_fields(void **state)
 	assert_int_equal(U(mark, instance), 3);
 	assert_int_equal(jitreg_control(JITREG_CONTROL_NOTE, "a note"), 0);
 	TEXT(control, name, "a note");
-	assert_int_equal(jitreg_control(3, "part 2"), -EINVAL);
+	assert_int_equal(jitreg_control(JITREG_CONTROL_CUT, "part 2"), 0);
+	assert_int_equal(jitreg_control(5, ""), -EINVAL);
 	assert_int_equal(jitreg_source("q.ll", "line 1\nline 2", 4, 100, 0), 0);
 	TEXT(source, text, "line 1\nline 2");
 	assert_int_equal(U(source, first_component), 100);
