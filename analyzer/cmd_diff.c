@@ -216,40 +216,55 @@ static void show_sides(const struct arguments *args, const struct comparison *c,
 	}
 }
 
-/* true: the total grew significantly by more than --fail-above. */
+struct growth {
+	double share, chance; /* of the mean of A; what chance explains of it */
+	bool assumed;
+};
+
+static struct growth growth_of(const struct comparison *c, struct estimate a, struct estimate b)
+{
+	struct estimate d = stats_difference(a, b);
+	struct growth g = { a.mean > 0 ? d.mean / a.mean : 0, a.mean > 0 && d.df > 0 ? stats_t_quantile(d.df, 0.05) * d.error / a.mean : 0,
+			    false };
+
+	if ((c->side[0].nr == 1 || c->side[1].nr == 1) && g.chance < CHANGE_NOISE_TIME) {
+		g.chance = CHANGE_NOISE_TIME;
+		g.assumed = true;
+	}
+	return g;
+}
+
+/* By the clock, where the host marks executions; the cost of one, which does not depend on what else ran, is what --fail-above is about.
+ * true: that grew significantly by more. */
 static bool show_total(const struct arguments *args, const struct comparison *c, struct page *page)
 {
-	struct estimate a = change_duration(c, &c->side[0]), b = change_duration(c, &c->side[1]), d;
+	struct estimate a = change_duration(c, &c->side[0]), b = change_duration(c, &c->side[1]);
+	const struct estimate cost_a = change_line_cost(c, &c->side[0], MATCH_NOT), cost_b = change_line_cost(c, &c->side[1], MATCH_NOT);
+	const struct growth cost = growth_of(c, cost_a, cost_b);
 	const char *what = "Time per execution";
+	bool is_time = true;
+	struct growth g;
 	char x[16], y[16];
-	bool is_time = true, assumed = false;
-	double share, chance;
 
 	if (!(a.mean > 0) || !(b.mean > 0)) {
-		a = change_line_cost(c, &c->side[0], MATCH_NOT);
-		b = change_line_cost(c, &c->side[1], MATCH_NOT);
+		a = cost_a;
+		b = cost_b;
 		is_time = strcmp(c->profile[0].unit, "ns") == 0;
 		what = "Total";
 	}
-	d = stats_difference(a, b);
-	share = a.mean > 0 ? d.mean / a.mean : 0;
-	chance = a.mean > 0 && d.df > 0 ? stats_t_quantile(d.df, 0.05) * d.error / a.mean : 0;
-	if ((c->side[0].nr == 1 || c->side[1].nr == 1) && chance < CHANGE_NOISE_TIME) {
-		chance = CHANGE_NOISE_TIME;
-		assumed = true;
-	}
+	g = growth_of(c, a, b);
 	page_fact_number(page, "whole_a", a.mean);
 	page_fact_number(page, "whole_b", b.mean);
-	page_fact_number(page, "whole_change", share);
-	page_fact_number(page, "whole_chance", chance);
+	page_fact_number(page, "whole_change", g.share);
+	page_fact_number(page, "whole_chance", g.chance);
 	if (is_time)
 		page_sentence(page, "%s: %s in A, %s in B: %+.1f %% +- %.1f%s", what, grid_duration(a.mean, x),
-			      grid_duration(b.mean, y), 100 * share, 100 * chance, assumed ? " (assumed)" : "");
+			      grid_duration(b.mean, y), 100 * g.share, 100 * g.chance, g.assumed ? " (assumed)" : "");
 	else
 		page_sentence(page, "%s %s: %s in A, %s in B: %+.1f %% +- %.1f%s", what, c->profile[0].unit,
-			      grid_short_number(a.mean, x), grid_short_number(b.mean, y), 100 * share, 100 * chance,
-			      assumed ? " (assumed)" : "");
-	return args->fail_above >= 0 && share - chance > args->fail_above;
+			      grid_short_number(a.mean, x), grid_short_number(b.mean, y), 100 * g.share, 100 * g.chance,
+			      g.assumed ? " (assumed)" : "");
+	return args->fail_above >= 0 && c->same_unit && cost.share - cost.chance > args->fail_above;
 }
 
 /* How changes and margins are defined, and the sources of the margins. */
