@@ -4,6 +4,7 @@ import { count, percent, duration, short, bytes } from "./format.js";
 import { heat } from "./colours.js";
 import { save, csv } from "./files.js";
 import { formula } from "./formula.js";
+import { fitTexts } from "./fitting.js";
 
 const FORMATS = { share: v => percent(v), points: v => percent(v, 2).replace("-", "−"), count, duration, short, bytes, number: v => Number.isFinite(v) ? String(+v.toPrecision(4)) : "–" };
 const FIRST_ROWS = 100, NARROW = 700;
@@ -114,6 +115,7 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 			return tr;
 		}));
 		if (!list.length) body.append(h("tr", {}, h("td", { colSpan: columns.length, class: "empty" }, "No samples pass the filters.")));
+		fitTexts(body, "td.t > bdi");
 		more.hidden = list.length <= shownRows;
 		more.textContent = `Show all ${count(list.length)} rows`;
 	}

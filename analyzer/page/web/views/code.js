@@ -2,6 +2,7 @@
 import { h, shown } from "../dom.js";
 import { percent } from "../format.js";
 import { listing } from "../listing.js";
+import { blockText, blocksOf, lineTip, ownersOf, ownersText } from "../linefacts.js";
 import { tablebox } from "../tablebox.js";
 
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
@@ -43,7 +44,13 @@ function sourcePane(nr) {
 	const select = h("select", { "aria-label": "Text", onchange: () => state.option(option, select.value) });
 	const note = h("p", { class: "note" });
 	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, nr ? "Source" : "Text"), select), note, list.el);
-	let lines = [], source, before;
+	let source, before, blocks = new Map(), levels = [];
+
+	// Of each line, its components of the levels above, in columns.
+	const owners = value => levels.map(level => ownersText(page, ownersOf(page, value).find(([l]) => l === level)?.[1] ?? []));
+
+	// Without the comment behind a label: what the block costs stands there.
+	const textOf = i => blocks.has(i) ? source.lines[i].replace(/:\s+;.*$/, ":") : source.lines[i].replaceAll("\t", "    ");
 
 	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[order[nr]] ?? facts.sources[0];
 	function compute(s) {
@@ -59,14 +66,21 @@ function sourcePane(nr) {
 		select.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(facts.sources[i].name) || "text"} (${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`, 60))));
 		select.value = String(facts.sources.indexOf(source));
 		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.`;
+		blocks = blocksOf(page, source, id, heatEvent());
+		levels = source.level >= 0 && list.el.clientWidth >= 500 ? [...new Set(source.of.filter(Boolean).slice(0, 400).flatMap(v => ownersOf(page, v).map(([level]) => level)))].slice(0, list.el.clientWidth < 860 ? 1 : 2) : [];
 		list.set({ nr: source.lines.length,
-			row: i => ({ number: String(i + 1), text: source.lines[i].replaceAll("\t", "    "), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
+			row: i => ({ number: String(i + 1), text: textOf(i), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
+				     owners: levels.length ? source.of[i] ? owners(source.of[i]) : levels.map(() => "") : null,
+				     note: blocks.has(i) ? `${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}` : null,
 				     tag: source.level >= 0 && owner(source.of[i]) ? colours.of(dimensions.main, owner(source.of[i])) : null,
-				     title: source.level >= 0 && owner(source.of[i]) ? shown(dimensions.component(owner(source.of[i]))) : null }),
+			}),
+			tip: i => source.of[i] ? lineTip(page, id, source.of[i], source.lines[i].trim()) :
+				blocks.has(i) ? [textOf(i).trim(), `the block: ${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}`] : null,
 			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point({ file: base(source.name), line: i + 1, source }) }, before === source, now.hottest);
 		before = source;
 	}
 	return { el, draw, list, kind: "text", get source() { return source; },
+		 drawn: () => [...blocks].map(([i, { share, parts }]) => ({ line: i + 1, share, parts: parts.map(p => [dimensions.get(dimensions.main).label(p.value), p.share]) })),
 		 mark: at => list.mark(new Set(at.line && (at.source === source || at.file === base(source?.name)) ? [at.line - 1] : at.lines?.filter(l => at.file === base(source?.name)).map(l => l - 1) ?? [])) };
 }
 
@@ -185,5 +199,5 @@ export const code = {
 			...(rows.some(r => r.owner) ? [{ key: "owner", title: dimensions.get(dimensions.main).title, type: "text", value: r => r.owner ? dimensions.component(r.owner) : "", colour: r => colours.of(dimensions.main, r.owner) }] : []),
 			{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${r.i + 1}` : "" }, { key: "text", title: "text", type: "text", value: r => r.text }] }).el);
 	},
-	drawn: () => ({ panes: panes.map(p => p.kind), hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
+	drawn: () => ({ panes: panes.map(p => p.kind), blocks: panes.find(p => p.kind === "text")?.drawn() ?? [], hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
 };

@@ -5,7 +5,7 @@ import { changes, inSecond } from "../changes.js";
 import { drawLane, drawLegend, drawTime, endOf, BOTTOM, partKey, partsOf, stack } from "../activity.js";
 import { planChart } from "../plan.js";
 import { tablebox } from "../tablebox.js";
-import { count, measure, percent, seconds, short } from "../format.js";
+import { count, duration, measure, percent, seconds, short } from "../format.js";
 
 const ROW = 22, ROWS = 14, LEGEND = 20, LANE = 90, NAME = 210, PALETTE = 12;
 
@@ -185,6 +185,7 @@ export const compareView = {
 		by.value = chosen();
 		const facts = sides.map(s => s.facts), event = page.facts.events[page.state.filters.event?.values[0] ?? 0];
 		figures.replaceChildren(...[["first", base(facts[0].trace)], ["second", base(facts[1].trace)],
+			["time range", pair(...facts.map(f => duration(f.last_ns - f.first_ns)))],
 			["samples", both.map(b => short(b.samples)).join(" → ")],
 			[event?.name ?? "weight", event?.unit === "ns" ? pair(...both.map(b => measure(b.all, "ns"))) : both.map(b => short(b.all)).join(" → ")],
 				["second / first", (both[1].all / both[0].all).toFixed(3)],
