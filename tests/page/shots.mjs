@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// shots.mjs BUILD FOLDER FILE.html...: each view of each page as a picture, light and dark, at two sizes: FOLDER/PAGE-VIEW-SCHEME-SIZE.png,
+// shots.mjs BUILD FOLDER FILE.html...: each view of each page as a picture, light and dark, at two sizes and on a phone: FOLDER/PAGE-VIEW-SCHEME-SIZE.png,
 // for eyes.
 import fs from 'node:fs'
 import path from 'node:path'

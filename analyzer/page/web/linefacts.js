@@ -6,14 +6,30 @@ import { only } from "./hottest.js";
 
 const CELLS_MAX = 4e6, OWNERS_SHOWN = 3, BLOCK = /^(define |[\w.$-]+:)/, LEAST = 0.0005;
 
+const known = new WeakMap(); // of facts: component => its owners
+
 // Components of other levels that a component's links lead to: [[level, [component, ...]], ...], the plan's level first.
 export function ownersOf({ facts, dimensions }, component) {
+	if (!known.has(facts)) known.set(facts, new Map());
+	const of = known.get(facts);
+	if (!of.has(component)) of.set(component, findOwners(facts, dimensions, component));
+	return of.get(component);
+}
+
+function findOwners(facts, dimensions, component) {
 	const { links = {}, level } = facts.components, seen = new Set([component]), found = new Map();
 	for (const at of seen) for (const up of links[at] ?? []) seen.add(up);
 	for (const at of seen)
 		if (at !== component && dimensions.component(at)) found.set(level[at], [...(found.get(level[at]) ?? []), at]);
-	const { mainLevel } = dimensions, order = level => (level === mainLevel ? -1 : facts.levels[level].rank);
-	return [...found].sort((a, b) => order(a[0]) - order(b[0]) || a[0] - b[0]);
+	return [...found].sort((a, b) => place(facts, dimensions, a[0]) - place(facts, dimensions, b[0]) || a[0] - b[0]);
+}
+const place = (facts, dimensions, level) => (level === dimensions.mainLevel ? -1 : facts.levels[level].rank);
+
+// The levels that lines of a text lead to, in the same order.
+export function levelsAbove(page, lines) {
+	const found = new Set();
+	for (const v of lines) if (v) for (const [level] of ownersOf(page, v)) found.add(level);
+	return [...found].sort((a, b) => place(page.facts, page.dimensions, a) - place(page.facts, page.dimensions, b) || a - b);
 }
 
 // ... as texts: "join1", "scan a, join1 and 2 more".

@@ -108,7 +108,7 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 		scale = Math.min(1, w / wide) * zoom;
 		controls.hidden = wide * 0.8 <= w;
 		left0 = Math.max(0, Math.min(left0, wide * scale - w));
-		const chosen = state.filters[id]?.values, X = v => v * scale, most = Math.max(1e-9, ...boxes.map(b => b.measure)), size = Math.max(8, 12 * Math.min(1, scale * 1.15));
+		const chosen = state.filters[id]?.values, X = v => v * scale, most = Math.max(1e-9, ...boxes.map(b => b.measure)), size = Math.max(9, 12 * Math.min(1, scale * 1.15));
 		const shift = Math.max(0, (w - wide * scale) / 2) - left0;
 		for (const b of boxes) {
 			b.px = shift + X(b.x);
@@ -126,7 +126,7 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 			const thick = 1 + 3 * Math.min(1, Math.log10(1 + (counters(e.from.component).rows ?? 0)) / 8);
 			pen.path(`M${x1},${y1}C${x1},${middle} ${x2},${middle} ${x2},${y2}`, { stroke: off ? pen.theme.hot : pen.theme.quiet, width: thick, opacity: e.extra ? 0.35 : 0.6 });
 			const text = rowsText(e.from.component), room = (e.from.pw + X(GAP_X)) - 6;
-			if (text && size > 8) {
+			if (text && scale > 0.4) {
 				const fitting = pen.width(text, 10.5) < room ? text : short(counters(e.from.component).rows ?? NaN);
 				pen.rect(x1 - pen.width(fitting, 10.5) / 2 - 3, y1 - 17, pen.width(fitting, 10.5) + 6, 13, pen.theme.card, { opacity: 0.9 });
 				pen.text(x1, y1 - 10.5, fitting + (off ? " !" : ""), { size: 10.5, align: "center", fill: off ? pen.theme.hot : pen.theme.quiet });

@@ -58,7 +58,7 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 	}
 	// On narrow screens what a row is of comes first: the rest scrolls beside it.
 	const inOrder = () => {
-		const main = columns.findLast(c => c.type === "text" && !c.narrow);
+		const main = find("name") ?? columns.findLast(c => c.type === "text" && !c.narrow);
 		const numbers = columns.filter(c => c.key !== "formula"), added = find("formula");
 		if (added) numbers.splice(Math.max(1, numbers.findIndex(c => c.type === "text")), 0, added);
 		return innerWidth < NARROW && main ? [main, ...numbers.filter(c => c !== main)] : numbers;

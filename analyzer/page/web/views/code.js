@@ -2,7 +2,7 @@
 import { h, shown } from "../dom.js";
 import { percent } from "../format.js";
 import { listing } from "../listing.js";
-import { blockText, blocksOf, lineTip, ownersOf, ownersText } from "../linefacts.js";
+import { blockText, blocksOf, levelsAbove, lineTip, ownersOf, ownersText } from "../linefacts.js";
 import { tablebox } from "../tablebox.js";
 
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
@@ -67,7 +67,7 @@ function sourcePane(nr) {
 		select.value = String(facts.sources.indexOf(source));
 		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.`;
 		blocks = blocksOf(page, source, id, heatEvent());
-		levels = source.level >= 0 && list.el.clientWidth >= 500 ? [...new Set(source.of.filter(Boolean).slice(0, 400).flatMap(v => ownersOf(page, v).map(([level]) => level)))].slice(0, list.el.clientWidth < 860 ? 1 : 2) : [];
+		levels = source.level >= 0 && list.el.clientWidth >= 500 ? levelsAbove(page, source.of).slice(0, list.el.clientWidth < 860 ? 1 : 2) : [];
 		list.set({ nr: source.lines.length,
 			row: i => ({ number: String(i + 1), text: textOf(i), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
 				     owners: levels.length ? source.of[i] ? owners(source.of[i]) : levels.map(() => "") : null,
@@ -197,7 +197,7 @@ export const code = {
 		hottestBox.replaceChildren(tablebox({ name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [
 			{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "samples", title: "samples", type: "count", value: r => r.samples },
 			...(rows.some(r => r.owner) ? [{ key: "owner", title: dimensions.get(dimensions.main).title, type: "text", value: r => r.owner ? dimensions.component(r.owner) : "", colour: r => colours.of(dimensions.main, r.owner) }] : []),
-			{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${r.i + 1}` : "" }, { key: "text", title: "text", type: "text", value: r => r.text }] }).el);
+			...(rows.some(r => r.source) ? [{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${r.i + 1}` : "" }] : []), { key: "text", title: "text", type: "text", value: r => r.text }] }).el);
 	},
 	drawn: () => ({ panes: panes.map(p => p.kind), blocks: panes.find(p => p.kind === "text")?.drawn() ?? [], hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
 };

@@ -16,6 +16,7 @@ const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.
 const base = path => shown(path.slice(path.lastIndexOf("/") + 1), 40);
 const signed = (v, digits = 1) => (v === Infinity ? "only in the second" : v === -1 ? "only in the first" : !Number.isFinite(v) ? "–" :
 	`${v > 0 ? "+" : v < 0 ? "−" : "±"}${percent(Math.abs(v), digits)}`);
+const brief = v => (v === Infinity ? "new" : v === -1 ? "gone" : signed(v)); // where there is no room for more
 const verdict = r => (r.certain ? "yes" : r.tested ? "no" : "too small");
 const choices = () => [...page.facts.levels.map((_, i) => `level:${i}`), "function", "line",
 	"image"].filter(id => inSecond(sides, id));
@@ -74,7 +75,7 @@ function drawBars(pen, w) {
 			{ opacity: r.certain ? 0.85 : 0.25 });
 		pen.line(x(ends[0]), y + ROW / 2, x(ends[1]), y + ROW / 2, pen.theme.ink, 1.2);
 		for (const v of ends) pen.line(x(v), y + ROW / 2 - 3, x(v), y + ROW / 2 + 3, pen.theme.ink, 1.2);
-		pen.text(w, y + ROW / 2, signed(r.change) + (narrow || r.change === -1 || !Number.isFinite(r.margin) ? "" : ` ± ${percent(r.margin)}`),
+		pen.text(w, y + ROW / 2, (narrow ? brief : signed)(r.change) + (narrow || r.change === -1 || r.change === Infinity || !Number.isFinite(r.margin) ? "" : ` ± ${percent(r.margin)}`),
 			{ size: 11.5, align: "right", most: right - 6, bold: r.certain, fill: r.certain ? undefined : pen.theme.quiet });
 	});
 	if (!list.length) pen.text(w / 2, 20, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
@@ -156,7 +157,7 @@ export const compareView = {
 		end = Math.max(...sides.map(s => endOf(s.facts)));
 		by = h("select", { "aria-label": "Compare by", onchange: () => page.state.option("compare", by.value) },
 			choices().map(id => h("option", { value: id }, page.dimensions.get(id).title)));
-		figures = h("dl", { class: "figures" });
+		figures = h("dl", { class: "figures pairs" });
 		said = h("p", { class: "note" });
 		table = h("div");
 		bars = chart({ title: "Differences, second against first", name: "differences", controls: [by],

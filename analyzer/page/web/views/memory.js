@@ -16,7 +16,7 @@ const HEIGHT = 380, TOP = 6, STRIDES = 40, LINE = 64;
 
 let page, note, hint, said, mode, select, out, picture, each, tables, strideTable, box;
 let regions = [], rows = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null,
-	colour = new Map(), strideRows = [], far = null, owners = null, known = new Map();
+	colour = new Map(), strideRows = [], far = null, passed = null, owners = null, known = new Map();
 
 const low = text => (text === undefined ? 0n : BigInt(text));
 
@@ -55,7 +55,7 @@ function say() {
 		known.set(of, (known.get(of) ?? 0) + share);
 	});
 	const part = all > 0 ? nr / all : 0;
-	said.textContent = `${count(nr)} of ${count(all)} samples that pass (${percent(part)}) have an address.` +
+	said.textContent = !(all > 0) ? "" : `${count(nr)} of ${count(all)} samples that pass (${percent(part)}) have an address.` +
 		(part < 0.5 && nr > 0 ? " Shares are of these alone: instructions that have none are left out." : "");
 }
 
@@ -98,9 +98,20 @@ const apart = () => page.state.option("memory") === "deltas";
 
 // take(time, place, share, part, thread, region) for each row with an address that passes, its place from its region's begin.
 function walk(take) {
-	const { table } = page.data[0], main = page.dimensions.get(page.dimensions.main), share = shares(), time = table.numbers("time"),
+	const { table } = page.data[0], list = passed ??= collect(), main = page.dimensions.get(page.dimensions.main), share = shares(), time = table.numbers("time"),
 		number = table.numbers(main.column), thread = table.numbers("thread");
-	passing()((n, i) => take(time[i], rows.offset[n], share(i), main.map ? main.map[number[i]] : number[i], thread[i], rows.region[n]));
+	for (const n of list) {
+		const i = rows.row[n];
+		take(time[i], rows.offset[n], share(i), main.map ? main.map[number[i]] : number[i], thread[i], rows.region[n]);
+	}
+}
+
+// Which rows these are: once a draw.
+function collect() {
+	const list = new Uint32Array(rows.nr);
+	let nr = 0;
+	passing()(n => { list[nr++] = n; });
+	return list.subarray(0, nr);
 }
 
 // What the pictures show: points over time and addresses, or over time and distances.
@@ -298,7 +309,7 @@ export const memory = {
 		}
 		const { state } = page;
 		offer();
-		far = null;
+		far = passed = null;
 		owners = state.sums(page.dimensions.main);
 		say();
 		list = regionRows();
