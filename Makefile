@@ -36,7 +36,7 @@ INCLUDES = -I.
 
 recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd -llzma -ldl
 record_LIBS   = $(RECORD_LIBS) -lpthread
-analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lZydis -l:libiberty.a -lm
+analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lsqlite3 -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
 objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
@@ -107,7 +107,9 @@ $B/analyzer/export/flamegraph.o: analyzer/export/flamegraph.js
 
 # What `tailor html` writes around its data: built by esbuild out of web/, and empty (with a sentence) where that cannot be.
 PAGE_WEB := $(wildcard analyzer/page/web/*.js analyzer/page/web/views/*.js analyzer/page/web/*.css analyzer/page/web/*.html)
-PAGE_WASM := $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch] analyzer/compare/*.[ch] analyzer/compare/wasm/*.[ch])
+PAGE_WASM := $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch] analyzer/compare/*.[ch] analyzer/compare/wasm/*.[ch] \
+	analyzer/flow/*.[ch] analyzer/flow/wasm/*.[ch] analyzer/listing/culprits.[ch] analyzer/listing/sampled_executions.h analyzer/listing/wasm/*.[ch] \
+	jitreg/base/grow.h jitreg/base/sorted.h)
 $B/page/head.html: analyzer/page/build.sh $(PAGE_WEB) $(PAGE_WASM)
 	@analyzer/page/build.sh $B/page $(if $(WERROR),-Werror)
 $B/analyzer/page/html_page.o: PART_FLAGS = -DPAGE_FOLDER='"$B/page"'
@@ -118,7 +120,7 @@ $(shell echo '$(wildcard /usr/include/microhttpd.h)' | cmp -s - $B/microhttpd ||
 $B/analyzer/serve/http.o: $B/microhttpd
 
 # Likewise.
-$B/analyzer/completion.o: analyzer/completion.bash analyzer/completion.zsh
+$B/analyzer/completion/completion.o: analyzer/completion/completion.bash analyzer/completion/completion.zsh
 
 $(guest_OBJ) $B/shim/intel/collector.o: agent/guest/old_libc.h
 
@@ -174,7 +176,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a 
 # --------------------------------------------------------------------------------------------------------- set-up
 # Debian's packages that the build, the demo and the checks need.  a|b: by release; a?: where the release has it (tests/deps.sh).
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev 'libmsgpack-c-dev|libmsgpack-dev' libzstd-dev liblzma-dev \
-	libjansson-dev zlib1g-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
+	libjansson-dev zlib1g-dev libsqlite3-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
 # What `tailor html` and `tailor serve` are built with; without them the build leaves these out, and says so.
 PACKAGES_PAGE := esbuild clang lld libmicrohttpd-dev
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema 'python3-numba?' llvm sqlite3 g++ \
@@ -189,6 +191,10 @@ PACKAGES_CHECK += "libgccjit-$$(gcc -dumpversion)-dev?" 'libasmjit-dev?'
 PACKAGES_CHECK += luajit libluajit-5.1-dev 'php8.2-cli|php-cli' 'mono-runtime?' 'mono-mcs?' erlang-base guile-3.0 \
 	'libjavascriptcoregtk-4.0-bin|libjavascriptcoregtk-bin?' 'pypy3?' 'gunicorn?'
 PACKAGES_POSTGRES := postgresql 'postgresql-server-dev-15|postgresql-server-dev-all'
+# npm, Go and a JDK may be there by other means than Debian's packages
+PACKAGES_EVERYDAY = postgresql 'apache2-utils?' 'libh2-java?' 'python3-numpy?' 'python3-venv?' \
+	$(shell command -v npm >/dev/null || echo "'npm?'") $(shell command -v go >/dev/null || echo "'golang-go?'") \
+	$(shell command -v javac >/dev/null || echo "'default-jdk-headless?'")
 PACKAGES_LONG := $(PACKAGES_POSTGRES) tcl8.6 'golang-1.19-go|golang-go'
 
 .PHONY: deps deps-check
@@ -261,6 +267,12 @@ check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside
 check-duckdb: deps-check ## operators of DuckDB's library, fetched from npm, in TPC-H (QUERIES=all, THREADS=4, ...: tests/duckdb/README.md)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/duckdb/check.py $(abspath $B)
+
+.PHONY: check-everyday
+check-everyday: PACKAGES_CHECK += $(PACKAGES_EVERYDAY)
+check-everyday: deps-check ## which of my functions, of fourteen programs as people have them, in two commands (JOBS="express go": tests/everyday/README.md)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/everyday/check.py $B $(JOBS)
 
 .PHONY: bench-postgres
 bench-postgres: PACKAGES_CHECK += postgresql

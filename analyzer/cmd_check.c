@@ -181,14 +181,13 @@ static int check_trace(const struct arguments *a, const char *path)
 
 	if (status)
 		return status;
-	if (page_init(&page, stdout, a->page.form))
+	if (trace_page_init(&page, &a->page))
 		return trace_session_close(&session, CMD_FAILED);
 	page.top = a->page.top;
 	page_fact(&page, "view", v.view->name);
 	v.view->show(&session.report, &v, &page);
 	status = session.report.error ? CMD_FAILED : check_view_nr_kinds(&v) ? CMD_DIFFERENT : CMD_DONE;
-	if (page_end(&page))
-		status = CMD_FAILED;
+	status = trace_page_end(&page, status);
 	return trace_session_close(&session, trace_flush_output(status));
 }
 

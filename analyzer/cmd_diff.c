@@ -319,7 +319,7 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	struct grid *g;
 	uint32_t shown = 0, small = 0, significant = 0, alike = 0;
 
-	if (page_init(&page, stdout, args->page.form))
+	if (trace_page_init(&page, &args->page))
 		return CMD_FAILED;
 	page.top = args->page.top;
 	show_sides(args, c, &page);
@@ -353,9 +353,7 @@ static int show_changes(const struct arguments *args, const struct comparison *c
 	show_error_sources(c, !formula, &page);
 	if (failed)
 		page_sentence(&page, "Failed: the cost grew by more than %.3g %% (--fail-above).", 100 * args->fail_above);
-	if (page_end(&page))
-		return CMD_FAILED;
-	return failed ? CMD_DIFFERENT : CMD_DONE;
+	return trace_page_end(&page, failed ? CMD_DIFFERENT : CMD_DONE);
 }
 
 static int read_sides(const struct arguments *args, struct comparison *c, bool *whole)
@@ -458,7 +456,7 @@ static int run_diff(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	if (args.methods) {
 		free(c);
-		return diff_methods(args.side[0], args.trace.level, args.page.form, args.page.top < 0 ? 0 : args.page.top);
+		return diff_methods(args.side[0], args.trace.level, &args.page);
 	}
 	if (!c)
 		return CMD_FAILED;

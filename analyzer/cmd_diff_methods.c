@@ -8,18 +8,18 @@
 
 #include <errno.h>
 
-static int show_method_comparison(const struct methods *m, enum page_form form, int top)
+static int show_method_comparison(const struct methods *m, const struct page_arguments *a)
 {
 	struct page page;
 
-	if (page_init(&page, stdout, form))
+	if (trace_page_init(&page, a))
 		return CMD_FAILED;
-	page.top = top;
+	page.top = a->top < 0 ? 0 : a->top;
 	methods_show(m, &page);
-	return page_end(&page) ? CMD_FAILED : CMD_DONE;
+	return trace_page_end(&page, CMD_DONE);
 }
 
-int diff_methods(const char *path, const char *level, enum page_form form, int top)
+int diff_methods(const char *path, const char *level, const struct page_arguments *a)
 {
 	struct trace_reader *t = NULL;
 	struct model *model = NULL;
@@ -33,7 +33,7 @@ int diff_methods(const char *path, const char *level, enum page_form form, int t
 	if (ret == 0)
 		ret = methods_compare(t, model, level, &m, &d);
 	if (ret == 0)
-		status = show_method_comparison(&m, form, top);
+		status = show_method_comparison(&m, a);
 	if (status == CMD_DONE && trace_describe_damage(t, damage, sizeof(damage))) {
 		diag_fail(&d, EBADMSG, "%s", damage);
 		status = CMD_FAILED;

@@ -2,6 +2,7 @@
 /* tailor export: a trace in the formats of other viewers; tailor flamegraph: in that of one. */
 #include "analyzer/cmd_trace.h"
 #include "analyzer/export/export.h"
+#include "analyzer/output/gzip.h"
 #include "analyzer/output/result_file.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/output_file.h"
@@ -17,14 +18,14 @@ struct arguments {
 	const struct exporter *format;
 	char name[300];
 	bool is_named; /* the output has a name, by the trace's if by no option */
-	bool open;
+	bool open, gzip;
 };
 
 enum { KEY_OPEN = 0x500 };
 
 static const struct argp_option options[] = {
 	{ "format", 'f', "NAME", 0, "output format, one of those below", 0 },
-	{ "output", 'o', "FILE", 0, "output file, or - (default: standard output)", 0 },
+	{ "output", 'o', "FILE", 0, "output file, or - (default: standard output); with .gz at its end compressed", 0 },
 	{ "open", KEY_OPEN, NULL, 0, "show the file by xdg-open", 0 },
 	{ 0 },
 };
@@ -44,10 +45,19 @@ static bool format_list_entry(int i, const char **name, const char **summary)
 	return true;
 }
 
+static bool ending_list_entry(int i, const char **name, const char **summary)
+{
+	bool is_entry = format_list_entry(i, name, summary);
+
+	if (is_entry)
+		*name = export_at(i)->ending;
+	return is_entry;
+}
+
 static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
-	char near[256];
+	char near[400];
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -57,7 +67,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 		a->format = export_find(arg);
 		if (!a->format)
 			argp_error(state, "unknown format '%s'%s; see `tailor help export`", arg,
-				   trace_similar_names(arg, format_list_entry, near, sizeof(near)));
+				   trace_suggest_names(arg, format_list_entry, near, sizeof(near)));
 		break;
 	case 'o':
 		a->output = arg;
@@ -74,13 +84,15 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 			result_file_name(a->path, a->format->ending, a->name, sizeof(a->name));
 			a->output = a->name;
 		}
+		a->gzip = a->output && export_is_gzip(a->output);
 		if (a->output && !a->format)
 			a->format = export_find_by_ending(a->output);
 		if (a->output && strcmp(a->output, "-") == 0)
 			a->output = NULL;
 		if (!a->format)
-			argp_error(state, "no --format given, and the output's name does not end like that of a format; see `tailor help "
-				   "export`");
+			argp_error(state, "no --format given, and the output's name does not end like that of a format%s; see `tailor help "
+				   "export`", trace_suggest_names(a->output && strrchr(a->output, '.') ? strrchr(a->output, '.') : "",
+								  ending_list_entry, near, sizeof(near)));
 		else if (a->format->binary && !a->output && isatty(1))
 			argp_error(state, "%s is a binary format and is not written to a terminal; use --output FILE", a->format->name);
 		break;
@@ -128,6 +140,10 @@ static int export_trace(const struct arguments *args)
 		to = output_file_stream(args->output, &d);
 		if (!to) {
 			trace_print_error("%s", d.text);
+			return CMD_FAILED;
+		}
+		if (args->gzip && (to = gzip_stream(to)) == NULL) {
+			trace_print_error("out of memory");
 			return CMD_FAILED;
 		}
 	}

@@ -2,6 +2,7 @@
 /* tailor html: a trace, or two, as one interactive page. */
 #include "analyzer/cmd_html.h"
 #include "analyzer/output/result_file.h"
+#include "analyzer/source/excerpts.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/output_file.h"
 
@@ -11,18 +12,22 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_NO_STACKS = 0x500, KEY_NO_ADDRESSES };
+enum { KEY_NO_STACKS = 0x500, KEY_NO_ADDRESSES, KEY_SOURCE_TEXT };
 
 static const struct argp_option source_options[] = {
 	{ "title", 't', "TEXT", 0, "title of the page (default: the command that was recorded)", 0 },
 	{ "no-stacks", KEY_NO_STACKS, NULL, 0, "leave out call stacks: less data, no flame graph", 0 },
 	{ "no-addresses", KEY_NO_ADDRESSES, NULL, 0, "leave out memory addresses: less data, no view of memory", 0 },
+	{ "source-text", KEY_SOURCE_TEXT, "BYTES", 0, "of source files, put in so much text around the hottest lines; 0: none "
+	  "(default: 32768)", 0 },
 	{ 0 },
 };
 
 static error_t parse_html_source_option(int key, char *arg, struct argp_state *state)
 {
 	struct html_source *s = state->input;
+	unsigned long bytes;
+	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -36,6 +41,13 @@ static error_t parse_html_source_option(int key, char *arg, struct argp_state *s
 		break;
 	case KEY_NO_ADDRESSES:
 		s->no_addresses = true;
+		break;
+	case KEY_SOURCE_TEXT:
+		bytes = strtoul(arg, &end, 10);
+		if (*arg < '0' || *arg > '9' || *end || bytes > EXCERPTS_BYTES_MAX)
+			argp_error(state, "--source-text must be a number from 0 to %u, not '%s'", EXCERPTS_BYTES_MAX, arg);
+		s->no_source_text = bytes == 0;
+		s->source_bytes = (uint32_t)bytes;
 		break;
 	case ARGP_KEY_ARG:
 		if (s->path[1])
@@ -63,7 +75,8 @@ int html_source_read(struct html_source *s, uint32_t number, int (*take)(void *c
 		     void *context, bool *taken)
 {
 	struct html_trace t = { .path = s->path[number], .number = number, .pairs = &s->pairs, .stacks = !s->no_stacks,
-				.addresses = !s->no_addresses };
+				.addresses = !s->no_addresses,
+				.source_bytes = s->no_source_text ? 0 : s->source_bytes ? s->source_bytes : EXCERPTS_BYTES };
 	struct trace_session session = { 0 };
 	int status, ret;
 

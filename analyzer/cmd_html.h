@@ -9,7 +9,8 @@
 struct html_source {
 	struct trace_arguments trace;
 	const char *path[2], *title; /* title: of the page; NULL: the command that was recorded */
-	bool no_stacks, no_addresses;
+	bool no_stacks, no_addresses, no_source_text;
+	uint32_t source_bytes; /* 0: EXCERPTS_BYTES */
 	struct html_pairs pairs; /* of both; html_pairs_fini() at last */
 };
 

@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
 	{ "svg", KEY_SVG, "FILE", 0, "also write a picture (with --view memory or stalls)", 0 },
 	{ "intervals", KEY_INTERVALS, NULL, 0, "show 95 % confidence intervals of shares (with --view)", 0 },
 	{ "hottest", KEY_HOTTEST, NULL, 0, "show the hottest lines of a listing instead of all lines (views ir and asm)", 0 },
-	{ "sort", KEY_SORT, "COLUMN", 0, "sort tables by this column, by its heading or its JSON key (with --view)", 0 },
+	{ "sort", KEY_SORT, "COLUMN", 0, "sort tables by this column, by its heading or its JSON key (without --view all but plans)", 0 },
 	{ "per", KEY_PER, "process", 0, "show components of each process by themselves; else those that are called alike are one row", 0 },
 	{ "processor", KEY_PROCESSOR, "NAME", 0, "processor whose best case `--view cpi` and `stalls` compare with, as llvm-mca names it "
 	  "(skylake, znver3); none: do not call llvm-mca (llvm-mca's default)", 0 },
@@ -62,7 +62,7 @@ static bool view_list_entry(int i, const char **name, const char **summary)
 static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
-	char near[256];
+	char near[400];
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -75,7 +75,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		a->view[a->nr_views] = view_find(arg);
 		if (!a->view[a->nr_views++])
 			argp_error(state, "unknown view '%s'%s; see `tailor help report`", arg,
-				   trace_similar_names(arg, view_list_entry, near, sizeof(near)));
+				   trace_suggest_names(arg, view_list_entry, near, sizeof(near)));
 		break;
 	case KEY_SVG:
 		a->svg = arg;
@@ -117,8 +117,10 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		trace_need_path(state, &a->path);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
 			argp_error(state, "--csv requires --view");
-		if (a->sort && !a->nr_views)
-			argp_error(state, "--sort requires --view");
+		if (a->page.table && !a->nr_views)
+			argp_error(state, "--table requires --view");
+		if (a->sort && a->page.form == PAGE_JSON && !a->nr_views)
+			argp_error(state, "--json --sort requires --view");
 		for (int i = 0; a->svg && i <= a->nr_views; i++) {
 			if (i == a->nr_views)
 				argp_error(state, "--svg requires --view memory or stalls");
@@ -162,13 +164,21 @@ static void ask_views_or_report(void *context, struct report *r)
 	}
 }
 
+static void say_not_sorted(struct page *p, const char *column)
+{
+	char near[400];
+
+	page_sentence(p, "Not sorted: no table here has a column '%s' (headings in text, keys in JSON)%s", column,
+		      page_suggest(&p->headings, column, near, sizeof(near)));
+}
+
 static int show_views(const struct arguments *args, struct ask *a, struct report *r)
 {
 	struct diag d = { "" };
 	struct page page;
 	int ret = 0;
 
-	if (page_init(&page, stdout, args->page.form))
+	if (trace_page_init(&page, &args->page))
 		return CMD_FAILED;
 	if (args->svg) {
 		r->svg = output_file_stream(args->svg, &d);
@@ -185,14 +195,14 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	for (int i = 0; i < args->nr_views; i++)
 		a->shown[i].view->show(r, &a->shown[i], &page);
 	if (args->sort && !page.sorted)
-		page_sentence(&page, "Not sorted: no table here has a column '%s' (headings in text, keys in JSON).", args->sort);
+		say_not_sorted(&page, args->sort);
 	if (r->svg) {
 		ret = ferror(r->svg);
 		ret = fclose(r->svg) || ret ? -EIO : 0;
 	}
 	if (ret)
 		trace_print_error("cannot write '%s': %s", args->svg, strerror(errno));
-	return page_end(&page) || ret ? CMD_FAILED : CMD_DONE;
+	return trace_page_end(&page, ret ? CMD_FAILED : CMD_DONE);
 }
 
 static int show_report(const struct arguments *args, struct ask *a, struct report *r)
@@ -205,11 +215,14 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	}
 	if (args->page.form == PAGE_JSON)
 		return default_report_json(&a->report, r, stdout) ? CMD_FAILED : CMD_DONE;
-	if (page_init(&page, stdout, PAGE_TEXT))
+	if (trace_page_init(&page, &args->page))
 		return CMD_FAILED;
 	page.top = args->page.top;
+	page.sort = args->sort;
 	default_report_text(&a->report, r, &page);
-	return page_end(&page) ? CMD_FAILED : CMD_DONE;
+	if (args->sort && !page.sorted)
+		say_not_sorted(&page, args->sort);
+	return trace_page_end(&page, CMD_DONE);
 }
 
 static int run_report(int argc, char **argv)

@@ -95,7 +95,7 @@ static int show_spreads(const struct arguments *a, const struct profile *p, cons
 	bool any_alike = false;
 	int c[12];
 
-	if (!line || page_init(&page, stdout, a->page.form)) {
+	if (!line || trace_page_init(&page, &a->page)) {
 		free(line);
 		return CMD_FAILED;
 	}
@@ -148,7 +148,7 @@ static int show_spreads(const struct arguments *a, const struct profile *p, cons
 		page_sentence(&page, "alike: the names in the traces differ in numbers, addresses, places, folders or a compiler's "
 			      "marks.");
 	free(line);
-	return page_end(&page) ? CMD_FAILED : CMD_DONE;
+	return trace_page_end(&page, CMD_DONE);
 }
 
 static int run_stat(int argc, char **argv)

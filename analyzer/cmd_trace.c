@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/cmd_trace.h"
 
+#include "analyzer/source/source_path.h"
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/budget.h"
+#include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_pages.h"
-#include "jitreg/base/similar.h"
+#include "jitreg/base/suggest.h"
 #include "jitreg/base/utf8.h"
 
 #include <ctype.h>
@@ -18,7 +20,7 @@
 #include <unistd.h>
 
 enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_BELOW, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
-       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET, KEY_DEBUG_PATH };
+       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET, KEY_DEBUG_PATH, KEY_SOURCE_PATH };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Filters:", 10 },
@@ -41,6 +43,8 @@ static const struct argp_option options[] = {
 	{ "no-demangle", KEY_NO_DEMANGLE, NULL, 0, "show symbols of C++, Rust and D as they are in the symbol table", 11 },
 	{ "debug-path", KEY_DEBUG_PATH, "DIR", 0, "take symbols and lines that the trace lacks from debug files in this folder, by build "
 	  "id; repeatable (/usr/lib/debug: of packages installed since)", 11 },
+	{ "source-path", KEY_SOURCE_PATH, "FROM=TO|DIR", 0, "take the text of source lines from files below TO where the trace names FROM, "
+	  "or from files below DIR whose path ends alike; repeatable", 11 },
 	{ "threads", KEY_THREADS, "N", 0, "threads that decode samples; the result does not depend on it (default: the number of "
 	  "processors, at most 8)", 11 },
 	{ "budget", KEY_BUDGET, "N", 0, "N times the default budget for reading the trace, or 0 for no limit; the default is 512 MiB of "
@@ -130,6 +134,10 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 		if (!debug_path_add(arg))
 			argp_error(state, "--debug-path can be given at most 8 times");
 		break;
+	case KEY_SOURCE_PATH:
+		if (!source_path_add(arg))
+			argp_error(state, "--source-path must be FROM=TO or a folder, at most %d times, not '%s'", SOURCE_PATHS_MAX, arg);
+		break;
 	case KEY_BUDGET:
 		budget = strtod(arg, &end);
 		if (!(budget >= 0) || end == arg || *end)
@@ -202,23 +210,27 @@ void trace_need_path(struct argp_state *state, const char **path)
 	*path = newest; /* lives as long as the process */
 }
 
-const char *trace_similar_names(const char *wanted, bool (*entry)(int i, const char **name, const char **summary), char *text,
+#define NAMES_MAX 64
+
+const char *trace_suggest_names(const char *wanted, bool (*entry)(int i, const char **name, const char **summary), char *text,
 				size_t bytes)
 {
-	struct similar s = { .wanted = wanted, .wanted_bytes = strlen(wanted) };
-	const char *name, *summary;
+	const char *names[NAMES_MAX], *summary;
+	uint32_t nr = 0;
 
-	for (int i = 0; entry(i, &name, &summary); i++)
-		similar_consider(&s, name);
-	similar_put(&s, "; similar: ", text, bytes);
-	return text;
+	while (nr < NAMES_MAX && entry((int)nr, &names[nr], &summary))
+		nr++;
+	return suggest(wanted, names, nr, text, bytes);
 }
 
-enum { KEY_JSON = 0x300, KEY_CSV, KEY_TOP };
+enum { KEY_JSON = 0x300, KEY_CSV, KEY_TABLE, KEY_TOP, KEY_COLOUR };
 
 static const struct argp_option page_options[] = {
 	{ "json", KEY_JSON, NULL, 0, "write JSON", 0 },
-	{ "csv", KEY_CSV, NULL, 0, "write CSV", 0 },
+	{ "csv", KEY_CSV, "DIR", OPTION_ARG_OPTIONAL, "write CSV; with =DIR a file for each table into this folder", 0 },
+	{ "table", KEY_TABLE, "NAME", 0, "only this table, by its name in JSON", 0 },
+	{ "color", KEY_COLOUR, "WHEN", 0, "colour text: auto (on a terminal, where NO_COLOR is not set), always or never (default: auto)",
+	  0 },
 	{ "top", KEY_TOP, "N", 0, "rows per table; 0: all (default: 10; 4 or 5 in the default report)", 0 },
 	{ 0 },
 };
@@ -235,6 +247,15 @@ static error_t parse_page_option(int key, char *arg, struct argp_state *state)
 		if (a->form != PAGE_TEXT && a->form != form)
 			argp_error(state, "--csv and --json cannot be combined");
 		a->form = form;
+		a->csv_folder = form == PAGE_CSV && arg ? arg : a->csv_folder;
+		break;
+	case KEY_TABLE:
+		a->table = arg;
+		break;
+	case KEY_COLOUR:
+		a->colour = strcmp(arg, "always") == 0 ? COLOUR_ALWAYS : strcmp(arg, "never") == 0 ? COLOUR_NEVER : COLOUR_AUTO;
+		if (a->colour == COLOUR_AUTO && strcmp(arg, "auto") != 0)
+			argp_error(state, "--color must be auto, always or never, not '%s'", arg);
 		break;
 	case KEY_TOP:
 		a->top = (int)strtoul(arg, &end, 10);
@@ -245,6 +266,41 @@ static error_t parse_page_option(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
+}
+
+int trace_page_init(struct page *p, const struct page_arguments *a)
+{
+	if (a->csv_folder && mkdir(a->csv_folder, 0700) && errno != EEXIST) {
+		trace_print_error("cannot create the folder '%s': %s", a->csv_folder, strerror(errno));
+		return -errno;
+	}
+	if (page_init(p, stdout, a->form)) {
+		trace_print_error("out of memory");
+		return -ENOMEM;
+	}
+	if (a->colour != COLOUR_AUTO)
+		p->colour = a->form == PAGE_TEXT && a->colour == COLOUR_ALWAYS;
+	p->table = a->table;
+	p->csv_folder = a->csv_folder;
+	return 0;
+}
+
+int trace_page_end(struct page *p, int status)
+{
+	char near[400];
+
+	for (uint32_t i = 0; p->table && i < p->tables.nr; i++)
+		if (strcmp(p->tables.name[i], p->table) == 0)
+			p->table = NULL;
+	if (p->table) {
+		trace_print_error("there is no table '%s'%s", p->table, page_suggest(&p->tables, p->table, near, sizeof(near)));
+		status = CMD_MISUSED;
+	}
+	if (p->error) {
+		trace_print_error("cannot write into '%s': %s", p->csv_folder, strerror(-p->error));
+		status = CMD_FAILED;
+	}
+	return page_end(p) ? CMD_FAILED : status;
 }
 
 const struct argp page_argp = { page_options, parse_page_option, NULL, NULL, NULL, NULL, NULL };
@@ -309,19 +365,28 @@ int trace_flush_output(int status)
 	return CMD_FAILED;
 }
 
+#define PATIENCE_NS 500000000u /* what takes less needs no progress line */
+
+struct progress {
+	uint64_t begin_ns;
+	int shown; /* per cent; -1: nothing yet */
+};
+
 static void show_progress(void *context, uint64_t at, uint64_t total)
 {
-	int *shown = context, percent = total ? (int)(100 * at / total) : 100;
+	struct progress *p = context;
+	int percent = total ? (int)(100 * at / total) : 100;
 
-	if (percent != *shown)
-		fprintf(stderr, "\rreading: %d %%", percent);
-	*shown = percent;
+	if (percent == p->shown || clock_now_ns() - p->begin_ns < PATIENCE_NS)
+		return;
+	fprintf(stderr, "\rreading: %d %%", percent);
+	p->shown = percent;
 }
 
 /* What is printed next begins a line. */
-static void erase_progress(int shown)
+static void erase_progress(const struct progress *p)
 {
-	if (shown >= 0)
+	if (p->shown >= 0)
 		fputs("\r               \r", stderr);
 }
 
@@ -360,7 +425,8 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		       void (*ask)(void *context, struct report *r), void *context)
 {
 	struct diag d = { "" };
-	int ret, shown = -1;
+	struct progress progress = { clock_now_ns(), -1 };
+	int ret;
 
 	s->options.run_mark = filter_parse_mark(&s->report.filter, &arguments->filter);
 	s->options.stack_only = arguments->stack_only;
@@ -372,7 +438,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 	s->options.rows_context = &s->report;
 	if (isatty(2) && !s->options.each) {
 		s->options.progress = show_progress;
-		s->options.progress_context = &shown;
+		s->options.progress_context = &progress;
 	}
 	large_pages_prepare_heap();
 	trace_wait_for_recorder(path);
@@ -389,7 +455,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		s->options.addresses = s->report.addresses;
 		s->options.sums_by = s->options.each ? 0 : report_sums_by(&s->report);
 		ret = attribute_trace(s->reader, s->model, &s->options, &s->attribution, &d);
-		erase_progress(shown);
+		erase_progress(&progress);
 		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage)) || s->damaged;
 	}
 	if (ret == 0) {

@@ -23,12 +23,18 @@ struct trace_arguments {
 /* As a child of a command's argp; its input is the struct trace_arguments (set child_inputs[0] in ARGP_KEY_INIT). */
 extern const struct argp trace_argp;
 
-/* Likewise, of commands that print tables: --json, --csv, --top.  The command sets the default of top. */
+/* Likewise, of commands that print tables: --json, --csv, --table, --top, --color.  The command sets the default of top. */
 struct page_arguments {
 	enum page_form form;
 	int top;
+	const char *csv_folder, *table;
+	enum page_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER } colour;
 };
 extern const struct argp page_argp;
+/* A page on standard output as the options say; top is the command's.  0, or -errno with a sentence on stderr. */
+int trace_page_init(struct page *p, const struct page_arguments *a);
+/* Its end: status, or another one with a sentence on stderr where the output failed, or options name what was not there. */
+int trace_page_end(struct page *p, int status);
 
 /* The argument of a command that reads one trace, at ARGP_KEY_ARG; and what it is where it is missing, at ARGP_KEY_END. */
 void trace_set_path(struct argp_state *state, const char **path, const char *arg);
@@ -43,8 +49,8 @@ enum unwind_way trace_parse_unwinder(struct argp_state *state, const char *arg);
 char *trace_help_list(int key, const char *text, const char *heading,
 		      bool (*entry)(int i, const char **name, const char **summary), const char *example);
 
-/* "; similar: a, b, c" of such a list, or "", written to text[bytes]. */
-const char *trace_similar_names(const char *wanted, bool (*entry)(int i, const char **name, const char **summary), char *text,
+/* Of such a list, what suggest() says, written to text[bytes]. */
+const char *trace_suggest_names(const char *wanted, bool (*entry)(int i, const char **name, const char **summary), char *text,
 				size_t bytes);
 
 struct trace_session {

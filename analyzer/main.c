@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor: finds the command and runs it. */
-#include "analyzer/completion.h"
+#include "analyzer/completion/completion.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_stack.h"
 #include "jitreg/base/similar.h"

@@ -335,10 +335,12 @@ static inline int jitreg_source_text(const char *name, const char *text, size_t 
  * Freed memory: jitreg_memory(address, 0, "", 0, 0). */
 static inline int jitreg_memory(const void *address, uint64_t bytes, const char *name, uint32_t level, uint64_t component);
 
-/* Ask the recorder to start or stop counting; NOTE: name is a sentence for the reader of the trace, and asks for nothing. */
+/* Ask the recorder to start or stop counting; CUT: to end this file here, where it writes one after another (`--epochs`); NOTE: name is a
+ * sentence for the reader of the trace, and asks for nothing. */
 static inline int jitreg_control(uint32_t action, const char *name);
 #define JITREG_CONTROL_START 1u
 #define JITREG_CONTROL_STOP 2u
+#define JITREG_CONTROL_CUT 3u
 #define JITREG_CONTROL_NOTE 4u
 
 /* ------------------------------------------------------------------------------------------------------ who comes late */
@@ -1528,7 +1530,7 @@ static inline int jitreg_control(uint32_t action, const char *name)
 	struct iovec parts[1];
 	JITREG_BEGIN_(control, r);
 
-	if (action != JITREG_CONTROL_START && action != JITREG_CONTROL_STOP && action != JITREG_CONTROL_NOTE)
+	if (action < JITREG_CONTROL_START || action > JITREG_CONTROL_NOTE)
 		return jitreg_refuse_(emit_, JITREG_CONTROL);
 	r.action = action;
 	r.name_bytes = jitreg_text_bytes_(name);

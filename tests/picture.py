@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""README's picture: what `tailor report` prints of the demo's trace, up to its table of functions, as SVG.
+"""README's pictures: what `tailor report` prints of the demo's trace, up to its table of functions, as SVG; and of another trace, up to a line
+that begins so.
 
     make demo
     /usr/bin/python3 tests/picture.py build >docs/report.svg
+
+tests/everyday/server.js under load, recorded by `tailor run -o shop.tlr -- node server.js`:
+
+    /usr/bin/python3 tests/picture.py build shop.tlr Event: >docs/node.svg
 """
 import subprocess
 import sys
@@ -67,7 +72,8 @@ def main():
     trace = sys.argv[2] if len(sys.argv) > 2 else build + "/fig9.tlr"
     report = subprocess.run([build + "/tailor", "report", trace], capture_output=True, text=True, check=True).stdout
     lines = report.split("\n")
-    end = next((i for i, line in enumerate(lines) if line.startswith(STOP)), len(lines))
+    stop = sys.argv[3] if len(sys.argv) > 3 else STOP
+    end = next((i for i, line in enumerate(lines) if line.startswith(stop)), len(lines))
     lines = ["$ tailor report " + trace.rsplit("/", 1)[-1]] + lines[:end]
     while lines and not lines[-1]:
         lines.pop()

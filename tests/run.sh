@@ -17,6 +17,7 @@ cd "$(dirname "$0")/.." || exit 1
 B=$(cd "$1" && pwd) || exit 2
 shift
 export B LC_ALL=C.UTF-8
+export TAILOR_SOURCE_TEXT=0 # of hundreds of recordings, whose own tests set it back
 export PATH=$B/tools:$PATH # llvm-config, clang and others of one version (dist/configure.sh)
 LOG=$B/test-log
 exec 9>"$B/test-log.lock"

@@ -2,15 +2,16 @@
 /*
  * tailor attach: record running processes from outside.  Their threads are counted by inherited perf events; images and mappings are
  * read from /proc, generated code from the GDB JIT interface, perf maps and jitdump files.  No process is changed or
- * stopped, unless --inject loads the agent into it; a JVM is asked for a perf map.
+ * stopped, unless --inject loads the agent into it; a JVM is asked for a perf map where its memory does not say how its code is called.
  */
+#include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/doctor/jit_sources.h"
 #include "agent/recorder/hotspot/hotspot.h"
 #include "agent/recorder/inject/inject.h"
+#include "agent/recorder/keep_source.h"
 #include "agent/recorder/process/attach_list.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/session/control.h"
-#include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/hosts/jit_hosts.h"
@@ -58,8 +59,10 @@ static error_t parse_attach_argument(int key, char *arg, struct argp_state *stat
 		options_parse_pids(state, &a->pids, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!a->pids.nr && !a->session.name)
-			argp_error(state, "no process given; usage: tailor attach PID, or tailor attach --name REGEX");
+		if (!a->pids.nr && !a->session.name && !a->session.all)
+			argp_error(state, "no process given; usage: tailor attach PID, tailor attach --name REGEX, or tailor attach --all");
+		if (a->session.all && (a->pids.nr || a->session.name || a->session.inject))
+			argp_error(state, "--all takes no processes, and loads no agent");
 		if (a->session.counting.scope_thread)
 			argp_error(state, "--scope thread is not supported: attach counts per CPU (threads' own counters need the agent)");
 		break;
@@ -138,8 +141,7 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool agai
 
 	if (ret == 0 && !again)
 		session_notice(s, NOTICE_HOST, "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
-			       "Compiler.perfmap)%s", (int)h->pid, h->no_frame_pointers ? "; their call stacks need "
-			       "-XX:+PreserveFramePointer, or `tailor run`" : "");
+			       "Compiler.perfmap)", (int)h->pid);
 	else if (ret == -EEXIST)
 		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
 	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
@@ -213,17 +215,28 @@ static int check_injection(struct attach *a, struct diag *d)
 	return ret;
 }
 
-/* Of several processes, each is to be without a recorder. */
+static int refuse_second_recorder(pid_t pid, struct diag *d)
+{
+	return diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C, or "
+			 "`tailor stop %d`)", (int)pid, (int)pid);
+}
+
+/* Each process is to be without a recorder; one alone may have its own, which can be asked. */
 static int check_recorders(const struct attach *a, struct diag *d)
 {
 	char socket[64];
 	pid_t recorder;
 
-	for (uint32_t i = 0; a->list.nr > 1 && i < a->list.nr; i++)
-		if (attach_target_find_recorder(a->list.target[i].pid, socket, sizeof(socket), &recorder) == 0)
+	for (uint32_t i = 0; i < a->list.nr; i++) {
+		pid_t pid = a->list.target[i].pid;
+		bool own = attach_target_find_recorder(pid, socket, sizeof(socket), &recorder) == 0;
+
+		if (own && a->list.nr > 1)
 			return diag_fail(d, EBUSY, "process %d is already being recorded, by process %d; end that recording first, or "
-					 "attach to process %d alone", (int)a->list.target[i].pid, (int)recorder,
-					 (int)a->list.target[i].pid);
+					 "attach to process %d alone", (int)pid, (int)recorder, (int)pid);
+		if (!own && control_find_recorder(pid, socket, sizeof(socket), &recorder) == 0)
+			return refuse_second_recorder(pid, d);
+	}
 	return 0;
 }
 
@@ -244,8 +257,7 @@ static int open_attach_session(struct attach *a, struct session_options *o, stru
 		ret = session_open(o, &a->session, d);
 	}
 	if (ret == -EADDRINUSE)
-		diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C)",
-			  (int)pid);
+		refuse_second_recorder(pid, d);
 	return ret;
 }
 
@@ -295,10 +307,21 @@ static int load_agent(struct attach *a, const struct attach_target *t, struct di
 	return 0;
 }
 
+/* It is asked where its memory does not say how its code is called. */
 static void find_jvm(struct attach *a, const struct attach_target *t)
 {
-	if (!a->options->no_adapt && GROW(a->jvm, a->nr_jvms, a->jvms_capacity) && hotspot_find(&a->jvm[a->nr_jvms], t))
-		ask_jvm_for_perf_map(a->session, &a->jvm[a->nr_jvms++], false);
+	struct hotspot *h;
+	bool is_read;
+
+	if (!GROW(a->jvm, a->nr_jvms, a->jvms_capacity) || !hotspot_find(&a->jvm[a->nr_jvms], t))
+		return;
+	h = &a->jvm[a->nr_jvms++];
+	is_read = session_can_read_jvm(a->session, h->pid);
+	if (is_read)
+		session_notice(a->session, NOTICE_HOST, "OpenJDK: methods and their frames are read from the memory of process %d",
+			       (int)h->pid);
+	if (!a->options->no_adapt && (!is_read || hotspot_has_names_of_its_own(h)))
+		ask_jvm_for_perf_map(a->session, h, false);
 }
 
 /* What is heard of each process that is counted, beside the counters. */
@@ -350,21 +373,48 @@ static int record_targets(struct attach *a, struct diag *d)
 	ret = session_close(a->session, status, d);
 	if (ret)
 		fprintf(stderr, "%s: %s; the process was not affected\n", program_invocation_name, d->text);
+	else
+		keep_source_text(a->options);
 	return ret ? CMD_FAILED : CMD_DONE;
 }
 
-static int attach(struct attach *a, struct arguments *arguments, int argc, char **argv)
+/* Nobody else's recording is in the way: processes can be counted twice. */
+static int attach_all(struct attach *a, struct session_options *o)
 {
-	struct session_options *o = &arguments->session;
+	struct diag d = { "" };
+	int ret;
+
+	o->counting.no_guest = true;
+	o->way = JIT_WAY_ATTACH;
+	o->follow = true;
+	session_raise_limits();
+	ret = session_open(o, &a->session, &d);
+	if (ret)
+		fail_attach(&d);
+	if (ret)
+		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
+	if (session_attach_all(a->session, &d)) {
+		session_abandon(a->session);
+		return fail_attach(&d);
+	}
+	session_run(a->session, 0, false, true, &ret);
+	return session_close(a->session, -1, &d) ? fail_attach(&d) : CMD_DONE;
+}
+
+static int attach(struct attach *a, struct session_options *o, const struct pid_list *pids, int argc, char **argv)
+{
 	struct diag d = { "" };
 	pid_t recorder;
 	int ret;
 
-	if (choose_targets(a, &arguments->pids, &d) || check_injection(a, &d) || check_recorders(a, &d))
+	if (choose_targets(a, pids, &d) || check_injection(a, &d) || check_recorders(a, &d))
 		return fail_attach(&d);
 	if (a->list.nr == 1 && a->list.target[0].has_agent &&
-	    attach_target_find_recorder(a->list.target[0].pid, a->socket, sizeof(a->socket), &recorder) == 0)
-		return record_by_own_recorder(o, a->list.target[0].pid, argc, argv);
+	    attach_target_find_recorder(a->list.target[0].pid, a->socket, sizeof(a->socket), &recorder) == 0) {
+		if (!argc)
+			diag_fail(&d, EBUSY, "process %d has a recorder already: process %d", (int)a->list.target[0].pid, (int)recorder);
+		return !argc ? fail_attach(&d) : record_by_own_recorder(o, a->list.target[0].pid, argc, argv);
+	}
 	o->command = attach_target_read_command(a->list.target[0].pid);
 	o->counting.no_guest = true;
 	o->way = o->inject ? JIT_WAY_INJECT : JIT_WAY_ATTACH;
@@ -377,6 +427,19 @@ static int attach(struct attach *a, struct arguments *arguments, int argc, char 
 	return record_targets(a, &d);
 }
 
+int cmd_attach_recorded(struct session_options *o, struct pid_list *pids, int argc, char **argv)
+{
+	struct attach a = { .options = o };
+	int ret = o->all ? attach_all(&a, o) : attach(&a, o, pids, argc, argv);
+
+	for (uint32_t i = 0; i < a.nr_jvms; i++)
+		hotspot_close(&a.jvm[i]);
+	free(a.jvm);
+	attach_list_fini(&a.list);
+	free(pids->pid);
+	return ret;
+}
+
 static int run_attach_command(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
@@ -384,14 +447,14 @@ static int run_attach_command(int argc, char **argv)
 		NULL,
 		parse_attach_argument,
 		"[PID[,PID]...]...",
-		"Record running processes.  No process is changed, unless --inject is given or it is a JVM.\v"
+		"Record running processes.  No process is changed, unless --inject is given.\v"
 		"Processes that these start meanwhile are recorded, too.  Where a process sleeps while others below it work (the workers "
 		"of nginx, PHP, Node's cluster, gunicorn or PostgreSQL), or these have used more processor time than itself, they are "
 		"recorded as well, and a sentence says so; --tree always takes them, --no-children never.  The recording ends with the "
 		"processes that were named.\n\n"
-		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files.  A JVM (17 or later) is "
-		"asked for a perf map, as by `jcmd PID Compiler.perfmap`, at the beginning and at the end; not with --no-adapt.  Ctrl-C "
-		"ends the recording, not the process.\n\n"
+		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files, and from the memory of "
+		"a JVM (17 or later); where that cannot be read, or it has -XX:+EnableJVMCI, the JVM is asked for a perf map, as by `jcmd "
+		"PID Compiler.perfmap`; not with --no-adapt.  Ctrl-C ends the recording, not the process.\n\n"
 		"Exit status: 0 recorded; 1 the process could not be attached to, or the trace could not be written completely; "
 		"2 usage error.",
 		children,
@@ -399,18 +462,10 @@ static int run_attach_command(int argc, char **argv)
 		NULL
 	};
 	struct arguments arguments = { .session = SESSION_OPTIONS_DEFAULT };
-	struct attach a = { .options = &arguments.session };
-	int ret;
 
 	arguments.session.output = SESSION_OUTPUT;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-	ret = attach(&a, &arguments, argc, argv);
-	for (uint32_t i = 0; i < a.nr_jvms; i++)
-		hotspot_close(&a.jvm[i]);
-	free(a.jvm);
-	attach_list_fini(&a.list);
-	free(arguments.pids.pid);
-	return ret;
+	return cmd_attach_recorded(&arguments.session, &arguments.pids, argc, argv);
 }
 
 const struct cmd cmd_attach = { "attach", "record running processes", run_attach_command };

@@ -59,7 +59,7 @@ static int ask_recorder(pid_t pid, const char *request, char **options, int nr, 
 
 	if (attach_target_inspect(pid, &t, &d))
 		return print_control_failure(d.text);
-	if (attach_target_find_recorder(pid, socket, sizeof(socket), &recorder)) {
+	if (control_find_recorder(pid, socket, sizeof(socket), &recorder)) {
 		snprintf(text, sizeof(text), "process %d has no recorder: %s; use `tailor attach %d`", (int)pid,
 			 attach_target_was_recorded(&t) ? "the one that it was started with has exited" :
 			 "it was started without `tailor run --dormant` or TAILOR_DORMANT=1", (int)pid);

@@ -57,8 +57,15 @@ static error_t parse_doctor_argument(int key, char *arg, struct argp_state *stat
 
 static void add_jit_source(void *context, const struct jit_source *c)
 {
-	doctor_add_finding(context, "jit interfaces", c->name, c->in_use ? DOCTOR_YES : DOCTOR_FACT, "%s (%s%s)", c->says, c->object,
-			   c->in_use ? ", in use" : "");
+	struct doctor_finding *f = doctor_add_finding(context, "jit interfaces", c->name, c->in_use ? DOCTOR_YES : DOCTOR_FACT, "%s (%s%s)",
+						      c->says, c->object, c->in_use ? ", in use" : "");
+	char ways[JIT_ADVICE_BYTES];
+
+	for (size_t i = 0; i < nr_jit_hosts; i++)
+		if (jit_hosts[i].interface && strcmp(jit_hosts[i].interface, c->name) == 0 && strcmp(jit_hosts[i].says, c->says) == 0) {
+			jit_host_list_ways(&jit_hosts[i], ways);
+			doctor_set_remedy(f, "%s", ways);
+		}
 }
 
 #define COMMANDS_MAX 32

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct arguments {
 	char *word[WORDS_MAX]; /* of the other command; they live as long as the process */
 	int nr;
 	char *pids;
+	bool all;
 	char **command;
 	int command_words;
 };
@@ -33,7 +35,7 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
 	{ "pid", 'p', "PID[,PID...]", 0, "record running processes, until the command ends if one is given", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
-	{ "all-cpus", 'a', NULL, OPTION_HIDDEN, "", 0 },
+	{ "all-cpus", 'a', NULL, 0, "record all processes of the machine, until the command ends if one is given", 0 },
 	{ 0 },
 };
 
@@ -93,15 +95,17 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 		add_word(state, "--quiet");
 		break;
 	case 'a':
-		argp_error(state, "-a is not supported: tailor records processes and what they start; give a command, or -p PID");
+		a->all = true;
 		break;
 	case ARGP_KEY_ARGS:
 		a->command = state->argv + state->next;
 		a->command_words = state->argc - state->next;
 		break;
 	case ARGP_KEY_END:
-		if (!a->command && !a->pids)
-			argp_error(state, "no command and no -p PID given");
+		if (!a->command && !a->pids && !a->all)
+			argp_error(state, "no command, no -p PID and no -a given");
+		if (a->pids && a->all)
+			argp_error(state, "-p and -a exclude each other");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -147,10 +151,10 @@ static int run_other_command(const struct cmd *cmd, const struct arguments *a, c
 	words[nr++] = name;
 	for (int i = 0; i < a->nr; i++)
 		words[nr++] = a->word[i];
-	words[nr++] = (char *)"--";
+	words[nr++] = a->all ? (char *)"--all" : (char *)"--";
 	if (a->pids)
 		words[nr++] = a->pids;
-	for (int i = 0; !a->pids && i < a->command_words; i++)
+	for (int i = 0; !a->pids && !a->all && i < a->command_words; i++)
 		words[nr++] = a->command[i];
 	return cmd->run(nr, words);
 }
@@ -160,7 +164,7 @@ static int run_record_command(int argc, char **argv)
 	static const struct argp argp = {
 		options,
 		parse_record_option,
-		"-- COMMAND [ARGUMENT...]\n-p PID[,PID...] [-- COMMAND [ARGUMENT...]]",
+		"-- COMMAND [ARGUMENT...]\n-p PID[,PID...] [-- COMMAND [ARGUMENT...]]\n-a [-- COMMAND [ARGUMENT...]]",
 		"Record a command, or running processes, by the options of `perf record`.  It is `tailor run`, or with -p `tailor attach`, "
 		"which have more options.\v"
 		"Exit status: as of `tailor run` and `tailor attach`.\n\n"
@@ -174,7 +178,7 @@ static int run_record_command(int argc, char **argv)
 	int ret;
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
-	if (!a.pids)
+	if (!a.pids && !a.all)
 		return run_other_command(&cmd_run, &a, argv[0]);
 	if (a.command)
 		program_inspect(a.command[0], &program);

@@ -5,8 +5,9 @@
  * The child is forked first and waits, so that it keeps the limits, signals and descriptors of the caller, whatever the
  * recorder changes for itself; its counters start at its exec.
  */
+#include "agent/recorder/cmd_recording.h"
+#include "agent/recorder/keep_source.h"
 #include "agent/recorder/process/program.h"
-#include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
 #include "jitreg/protocol/env.h"
 
@@ -22,13 +23,6 @@
 
 #define LIBRARY "libtailor.so"
 
-struct arguments {
-	struct session_options session;
-	bool follow, no_preload;
-	int usage_fd; /* -1: none */
-	char **command;
-};
-
 enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_NO_PRELOAD, KEY_USAGE_FD };
 static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that the command started have exited", 0 },
@@ -43,7 +37,7 @@ static const struct argp_option options[] = {
 
 static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 {
-	struct arguments *a = state->input;
+	struct run_request *a = state->input;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -208,6 +202,75 @@ static const char *why_agent_unavailable(const struct program *p, char *library,
 	return p->why_not;
 }
 
+int cmd_run_recorded(struct run_request *a)
+{
+	struct session *s = NULL;
+	struct program program;
+	struct child child = { 0 };
+	struct go go = { 0 };
+	struct diag d = { "" };
+	const char *no_agent;
+	bool fell_back = false;
+	int status = 0, error = 0, ret;
+
+	a->session.command = a->command;
+	a->session.way = JIT_WAY_RUN;
+	a->session.no_adapt = getenv(TAILOR_ENV_NO_ADAPT) != NULL;
+	program_inspect(a->command[0], &program);
+	if (program.error) {
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a->command[0],
+			program.error == ENOENT ? "command not found" : strerror(program.error));
+		return program.error == ENOENT ? 127 : 126;
+	}
+	no_agent = why_agent_unavailable(&program, go.library, sizeof(go.library), &go.preload);
+	if (a->no_preload) {
+		no_agent = "--no-preload";
+		go.preload = false;
+	}
+	a->session.counting.no_guest = no_agent != NULL;
+	a->session.preloads = go.preload && !a->session.dormant;
+	a->session.uncounted = program.why_uncounted != NULL;
+	if (no_agent && a->session.counting.scope_thread) {
+		a->session.counting.scope_thread = false;
+		fell_back = true;
+	}
+	ret = fork_waiting_child(a->command, &child);
+	if (ret) {
+		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));
+		return CMD_FAILED;
+	}
+	session_raise_limits();
+	ret = session_open(&a->session, &s, &d);
+	if (ret == -EINVAL) {
+		abandon_run(s, &child, &d);
+		return CMD_MISUSED;
+	}
+	if (ret || session_listen(s, NULL, &d) || session_start_counting(s, child.pid, true, &d))
+		return abandon_run(s, &child, &d);
+	if (no_agent)
+		session_notice(s, NOTICE_HOST, "agent unavailable in %s (%s); sampling without registrations of its JIT%s", a->command[0],
+			       no_agent, fell_back ? ", and per CPU instead of per thread" : "");
+	if (program.why_uncounted)
+		session_notice(s, NOTICE_REFUSED, PROGRAM_UNCOUNTED, a->command[0], program.why_uncounted);
+	snprintf(go.socket, sizeof(go.socket), "%s", session_socket_name(s));
+	if (write(child.go, &go, sizeof(go)) != sizeof(go))
+		return abandon_run(s, &child, &d);
+	if (read(child.failed, &error, sizeof(error)) == sizeof(error)) {
+		waitpid(child.pid, &status, 0);
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a->command[0], strerror(error));
+		session_abandon(s);
+		return exit_status_of_wait(status);
+	}
+	write_usage_at_begin(a->usage_fd, child.pid);
+	session_run(s, child.pid, true, a->follow, &status);
+	write_usage_at_end(a->usage_fd);
+	if (session_close(s, status, &d))
+		fprintf(stderr, "%s: %s; the command was not affected\n", program_invocation_name, d.text);
+	else
+		keep_source_text(&a->session);
+	return exit_status_of_wait(status);
+}
+
 static int run_run_command(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
@@ -222,72 +285,11 @@ static int run_run_command(int argc, char **argv)
 		NULL,
 		NULL
 	};
-	struct arguments a = { .session = SESSION_OPTIONS_DEFAULT, .usage_fd = -1 };
-	struct session *s = NULL;
-	struct program program;
-	struct child child = { 0 };
-	struct go go = { 0 };
-	struct diag d = { "" };
-	const char *no_agent;
-	bool fell_back = false;
-	int status = 0, error = 0, ret;
+	struct run_request a = { .session = SESSION_OPTIONS_DEFAULT, .usage_fd = -1 };
 
 	a.session.output = SESSION_OUTPUT;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
-	a.session.command = a.command;
-	a.session.way = JIT_WAY_RUN;
-	a.session.no_adapt = getenv(TAILOR_ENV_NO_ADAPT) != NULL;
-	program_inspect(a.command[0], &program);
-	if (program.error) {
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0],
-			program.error == ENOENT ? "command not found" : strerror(program.error));
-		return program.error == ENOENT ? 127 : 126;
-	}
-	no_agent = why_agent_unavailable(&program, go.library, sizeof(go.library), &go.preload);
-	if (a.no_preload) {
-		no_agent = "--no-preload";
-		go.preload = false;
-	}
-	a.session.counting.no_guest = no_agent != NULL;
-	a.session.preloads = go.preload && !a.session.dormant;
-	a.session.uncounted = program.why_uncounted != NULL;
-	if (no_agent && a.session.counting.scope_thread) {
-		a.session.counting.scope_thread = false;
-		fell_back = true;
-	}
-	ret = fork_waiting_child(a.command, &child);
-	if (ret) {
-		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));
-		return CMD_FAILED;
-	}
-	session_raise_limits();
-	ret = session_open(&a.session, &s, &d);
-	if (ret == -EINVAL) {
-		abandon_run(s, &child, &d);
-		return CMD_MISUSED;
-	}
-	if (ret || session_listen(s, NULL, &d) || session_start_counting(s, child.pid, true, &d))
-		return abandon_run(s, &child, &d);
-	if (no_agent)
-		session_notice(s, NOTICE_HOST, "agent unavailable in %s (%s); sampling without registrations of its JIT%s", a.command[0],
-			       no_agent, fell_back ? ", and per CPU instead of per thread" : "");
-	if (program.why_uncounted)
-		session_notice(s, NOTICE_REFUSED, PROGRAM_UNCOUNTED, a.command[0], program.why_uncounted);
-	snprintf(go.socket, sizeof(go.socket), "%s", session_socket_name(s));
-	if (write(child.go, &go, sizeof(go)) != sizeof(go))
-		return abandon_run(s, &child, &d);
-	if (read(child.failed, &error, sizeof(error)) == sizeof(error)) {
-		waitpid(child.pid, &status, 0);
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0], strerror(error));
-		session_abandon(s);
-		return exit_status_of_wait(status);
-	}
-	write_usage_at_begin(a.usage_fd, child.pid);
-	session_run(s, child.pid, true, a.follow, &status);
-	write_usage_at_end(a.usage_fd);
-	if (session_close(s, status, &d))
-		fprintf(stderr, "%s: %s; the command was not affected\n", program_invocation_name, d.text);
-	return exit_status_of_wait(status);
+	return cmd_run_recorded(&a);
 }
 
 const struct cmd cmd_run = { "run", "run a command and record where its time goes", run_run_command };

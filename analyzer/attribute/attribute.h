@@ -60,7 +60,7 @@ enum method { METHODS(METHOD_INDEX_) NR_METHODS };
 	X(QUERY_UNREAD, "query not read", "a query whose plan is not in the trace, or not at that time") \
 	X(SEVERAL_NODES, "several nodes", "several nodes of plans run that function, and no register tells which") \
 	X(CHAIN_CUT, "truncated chain", "the call stack is longer than the 127 addresses that the kernel records by frame pointers") \
-	X(UNSAMPLED, "not sampled", "threads shorter than a period, by their count when they ended")
+	X(UNSAMPLED, "not sampled", "threads shorter than a period, by what was counted of them")
 
 #define REASON_INDEX_(NAME, text, sentence) REASON_##NAME,
 enum reason { REASONS(REASON_INDEX_) NR_REASONS };
@@ -86,6 +86,7 @@ struct line {
 	char *file;
 	uint32_t number;
 	bool jit;
+	const struct code *code; /* one of those that have it */
 };
 
 struct sampled_image {

@@ -121,14 +121,27 @@ static bool decide_by_host_levels(struct attribution_state *d, const struct loca
 
 /* ------------------------------------------------------------------------------------------------------------ stacks */
 
-const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, uint64_t time_ns,
+uint64_t sample_frame_address(const struct process *p, const struct sample *s, const struct unwind_frame *f)
+{
+	return interpreted_address(p, &s->input, &f->registers, f->depth == 0, f->address, s->time_ns);
+}
+
+uint64_t sample_user_address(const struct process *p, const struct sample *s)
+{
+	return interpreted_address(p, &s->input, &s->input.registers, true, s->user_ip, s->time_ns);
+}
+
+const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, const struct sample *s,
 					     const struct unwind_frame *f)
 {
+	const uint64_t address = sample_frame_address(p, s, f);
 	const struct location *l;
 
+	if (address != f->address) /* that is the frame's, not its code's */
+		return locate_code_address(w->locator, p, model_find_code(p, address, s->time_ns), address);
 	if (*f->note)
 		return &w->locator->location[*f->note - 1];
-	l = locate_code_address(w->locator, p, model_find_code(p, f->address, time_ns), f->address);
+	l = locate_code_address(w->locator, p, model_find_code(p, f->address, s->time_ns), f->address);
 	*f->note = 1 + (uint32_t)(l - w->locator->location);
 	return l;
 }
@@ -145,7 +158,7 @@ static bool decide_by_stack_frame(void *context, const struct unwind_frame *f)
 			plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, d->function);
 		return true;
 	}
-	l = sample_frame_location(d->world, d->process, d->sample->time_ns, f);
+	l = sample_frame_location(d->world, d->process, d->sample, f);
 	if (d->plan)
 		plan_frames_add(d->plan, &d->world->model->objects, f, &d->sample->input, l->function);
 	if (d->by_register && tag_is_preserved_at(a->tag, f->address) && (f->registers.known & (1u << a->tag->where))) {
@@ -574,7 +587,7 @@ bool attribute_sample(const struct sample_world *w, const struct sample *s, stru
 		return false;
 	out->thread = model_find_thread(w->model, out->process, s->tid, s->time_ns, &holds);
 	if (s->user_ip)
-		at = sample_find_place(w, out->process, s->user_ip, s->time_ns);
+		at = sample_find_place(w, out->process, sample_user_address(out->process, s), s->time_ns);
 	sample_decide_components(w, s, out->process, &at, &out->answer);
 	sample_expand_components(&w->model->dictionary, &out->answer.deciding, s->time_ns, &out->paths);
 	out->code = s->mode == SAMPLE_MODE_USER ? at.code : NULL;

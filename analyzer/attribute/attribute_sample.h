@@ -121,8 +121,12 @@ void sample_expand_components(const struct dictionary *d, const struct deciding_
 uint32_t sample_find_phase(const struct model *m, const struct process *p, uint32_t tid, const char *run_mark, uint64_t time_ns,
 			   uint64_t *until_ns);
 /* The location of a frame; the unwinder keeps it beside the frame's rule. */
-const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, uint64_t time_ns,
+const struct location *sample_frame_location(const struct sample_world *w, const struct process *p, const struct sample *s,
 					     const struct unwind_frame *f);
+/* What a frame is looked up by: its own address, or, in an interpreter's code, where it is in the program. */
+uint64_t sample_frame_address(const struct process *p, const struct sample *s, const struct unwind_frame *f);
+/* Likewise of the sample's own instruction in user space, which is known. */
+uint64_t sample_user_address(const struct process *p, const struct sample *s);
 /* What a walk along a plan has found by now: components, at most max; returns how many. */
 struct plan_walk;
 uint32_t sample_plan_components(const struct model *m, const struct plan_walk *w, const struct process *p, uint32_t *component,

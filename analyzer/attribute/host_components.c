@@ -65,8 +65,7 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 	uint64_t what = SEED;
 	struct host_name n;
 	uint32_t module = COMPONENT_NONE, function, line = COMPONENT_NONE;
-	char name[300];
-
+	char name[300], place[4200];
 	bool no_file = strcmp(at->line_file, NO_FILE) == 0;
 
 	host_name_split(at->function, &n);
@@ -80,6 +79,11 @@ void host_components_find(struct attribution *a, struct host_components *h, cons
 
 		module = get_host_component(
 			a, h, c, HOST_LEVEL_MODULE, what, brief, n.module_bytes - (size_t)(brief - n.module), n.module, n.module_bytes);
+	}
+	if (n.line_is_place && at->line) {
+		n.place_bytes = (size_t)snprintf(place, sizeof(place), "%.*s:%u", (int)n.module_bytes, n.module, at->line);
+		n.place_bytes = n.place_bytes < sizeof(place) ? n.place_bytes : sizeof(place) - 1;
+		n.place = place;
 	}
 	what = hash_more_bytes(hash_more_bytes(what, n.function, n.function_bytes), n.place, n.place_bytes);
 	function = get_host_component(a, h, c, HOST_LEVEL_FUNCTION, what, n.function, n.function_bytes, n.place, n.place_bytes);

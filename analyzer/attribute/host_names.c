@@ -75,7 +75,9 @@ static bool split_v8_name(const char *text, struct host_name *out)
 	file = find_v8_file(at, line);
 	if (column == bytes || line == column || !file || file == at + line)
 		return false;
-	*out = (struct host_name){ at, (size_t)(file - 1 - at), file, line - (size_t)(file - at), file, bytes - (size_t)(file - at) };
+	*out = (struct host_name){
+		at, (size_t)(file - 1 - at), file, line - (size_t)(file - at), file, bytes - (size_t)(file - at), false
+	};
 	if (!out->function_bytes) {
 		out->function = "(anonymous)";
 		out->function_bytes = strlen(out->function);
@@ -111,7 +113,7 @@ static bool split_pypy_name(const char *text, struct host_name *out)
 
 	if (!file || file == text || end == bytes)
 		return false;
-	*out = (struct host_name){ text, (size_t)(file - text), file + 1, end, "", 0 };
+	*out = (struct host_name){ text, (size_t)(file - text), file + 1, end, "", 0, false };
 	return true;
 }
 
@@ -124,14 +126,27 @@ static bool split_php_trace_name(const char *text, struct host_name *out)
 
 	if (!name || end <= name + 1 || !isdigit((unsigned char)text[sizeof(prefix) - 1]) || !isdigit((unsigned char)end[1]))
 		return false;
-	*out = (struct host_name){ name + 1, (size_t)(end - name - 1), "", 0, "", 0 };
+	*out = (struct host_name){ name + 1, (size_t)(end - name - 1), "", 0, "", 0, false };
+	return true;
+}
+
+/* "py::name:/file.py", CPython's for perf: the code's only line is where the function begins. */
+static bool split_cpython_name(const char *text, struct host_name *out)
+{
+	static const char prefix[] = "py::";
+	const char *name = strncmp(text, prefix, sizeof(prefix) - 1) == 0 ? text + sizeof(prefix) - 1 : NULL;
+	const char *file = name ? strchr(name, ':') : NULL;
+
+	if (!file || file == name || !file[1])
+		return false;
+	*out = (struct host_name){ name, (size_t)(file - name), file + 1, strlen(file + 1), file + 1, strlen(file + 1), true };
 	return true;
 }
 
 void host_name_split(const char *text, struct host_name *out)
 {
-	if (!split_v8_name(text, out) && !split_pypy_name(text, out) && !split_php_trace_name(text, out))
-		*out = (struct host_name){ text, strlen(text), "", 0, "", 0 };
+	if (!split_v8_name(text, out) && !split_pypy_name(text, out) && !split_php_trace_name(text, out) && !split_cpython_name(text, out))
+		*out = (struct host_name){ text, strlen(text), "", 0, "", 0, false };
 }
 
 /* ------------------------------------------------------------------------------------------------------------- work */

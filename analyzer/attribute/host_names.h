@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of names that hosts give their code: V8's "JS:*name /file.js:12:3" is a tier, a function, and where it begins;
- * PyPy's "name /file.py:12" and PHP's "TRACE-5$name$12" are loops of a function.  And what a
+ * PyPy's "name /file.py:12" and PHP's "TRACE-5$name$12" are loops of a function; CPython's "py::name:/file.py" is a function.  And what a
  * host's own threads and functions do: compile, collect garbage.  Context: any. */
 #ifndef TAILOR_HOST_NAMES_H
 #define TAILOR_HOST_NAMES_H
@@ -16,6 +16,7 @@ struct host_name {
 	size_t module_bytes;
 	const char *place; /* "file:line:column", or nothing: which of several functions of that name */
 	size_t place_bytes;
+	bool line_is_place; /* the line of its code, where it has one, belongs to the place: "file:line" */
 };
 
 /* Into text, which it points into. */

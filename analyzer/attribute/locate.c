@@ -93,7 +93,7 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 	return i;
 }
 
-static uint32_t get_line(struct locator *l, const char *file, uint32_t number, bool jit)
+static uint32_t get_line(struct locator *l, const struct code *code, const char *file, uint32_t number, bool jit)
 {
 	struct attribution *a = l->a;
 	uint64_t h = hash_text(file);
@@ -102,7 +102,7 @@ static uint32_t get_line(struct locator *l, const char *file, uint32_t number, b
 	if (i || !ADD(a->line, a->nr_lines, l->lines_capacity))
 		return i;
 	i = a->nr_lines++;
-	a->line[i] = (struct line){ strdup(file), number, jit };
+	a->line[i] = (struct line){ strdup(file), number, jit, code };
 	hash_map_set(&l->lines, h, (uint64_t)number << 1 | jit, i);
 	return i;
 }
@@ -231,7 +231,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 	if (!elf_find_line(elf, at, &row))
 		return;
 	if (row.line) {
-		out->line = get_line(l, row.file, row.line, out->jit);
+		out->line = get_line(l, c, row.file, row.line, out->jit);
 		out->component = out->jit ? component_of_line(l, p, c, row.file, row.line) : COMPONENT_NONE;
 		return;
 	}
@@ -248,7 +248,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 	if (has_before || has_after) {
 		const struct elf_line *near = has_before ? &before : &after;
 
-		out->line = get_line(l, near->file, near->line, out->jit);
+		out->line = get_line(l, c, near->file, near->line, out->jit);
 	}
 }
 
@@ -264,7 +264,7 @@ static void locate_in_loaded_code(struct locator *l, const struct process *p, co
 	for (size_t i = 0; i < c->nr_lines && c->lines[i].address <= address; i++)
 		row = &c->lines[i];
 	if (row && row->line) {
-		out->line = get_line(l, row->file, row->line, true);
+		out->line = get_line(l, c, row->file, row->line, true);
 		out->component = component_of_line(l, p, c, row->file, row->line);
 	}
 	for (size_t i = 0; i < c->nr_entries && c->entries[i].offset <= address - c->address; i++)
@@ -392,7 +392,7 @@ static uint32_t add_inlined_locations(struct locator *l, const struct process *p
 		if (i > 1) {
 			const struct elf_inline *call = &inlined[i - 2];
 
-			new.line = call->call_line ? get_line(l, call->call_file, call->call_line, whole.jit) : 0;
+			new.line = call->call_line ? get_line(l, c, call->call_file, call->call_line, whole.jit) : 0;
 			new.component = whole.jit ? component_of_line(l, p, c, call->call_file, call->call_line) : COMPONENT_NONE;
 			new.before = new.after = COMPONENT_NONE;
 			if (c->host_levels) {

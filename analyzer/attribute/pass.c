@@ -45,15 +45,16 @@ void pass_fini(struct pass *run)
 	lookup_cache_destroy(run->cache);
 }
 
-/* A thread that leaves its processor: what counts is how long it is away, and why. */
-static void read_off_cpu_time(const struct pass *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
+/* A thread that leaves its processor: what counts is how long it is away, and why.  Returns for how long it waits for one behind that. */
+static uint64_t read_off_cpu_time(const struct pass *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
 {
-	enum trace_switch why;
-	uint64_t until_ns;
+	struct absence away;
+	bool back = switches_find(&run->switches, tid, from_ns, &away);
 
-	*weight = switches_find(&run->switches, tid, from_ns, &until_ns, &why) ? until_ns - from_ns : 0;
-	if (why == TRACE_SWITCH_PREEMPTED)
+	*weight = back ? away.woken_ns - from_ns : 0;
+	if (away.why == TRACE_SWITCH_PREEMPTED)
 		*event = run->a->model->preempted;
+	return back ? away.until_ns - away.woken_ns : 0;
 }
 
 #define STACK_REACH (8u << 20) /* of a thread's stack, where its mapping is not in the trace */
@@ -91,6 +92,16 @@ static int add_sample(struct pass *run, const struct row_facts *f, const struct 
 	return rows_add(&run->rows, f, a->nr_samples++);
 }
 
+/* The time behind a wake-up is another event's, of the same sample. */
+static int add_queued_time(struct pass *run, const struct row_facts *f, uint64_t queued_ns)
+{
+	struct row_facts queued = *f;
+
+	queued.event = run->a->model->run_queue;
+	queued.weight = queued_ns;
+	return rows_add(&run->rows, &queued, run->a->nr_samples);
+}
+
 /* Whether the last sample is one of those to print. */
 static bool last_sample_is_shown(const struct pass *run)
 {
@@ -106,9 +117,11 @@ static uint64_t column_value_or_zero(const struct sample_block *b, enum sample_c
 	return b->column[c] ? b->column[c][i] : 0;
 }
 
-/* What the trace itself says of sample i. */
-static void read_sample(const struct pass *run, struct sample_block *b, uint32_t i, struct sample *s, struct row_facts *f)
+/* What the trace itself says of sample i.  Returns for how long its thread waited for a processor, beside the sample's weight. */
+static uint64_t read_sample(const struct pass *run, struct sample_block *b, uint32_t i, struct sample *s, struct row_facts *f)
 {
+	uint64_t queued_ns = 0;
+
 	sample_read(b, i, s);
 	*f = (struct row_facts){ .time_ns = s->time_ns,
 				 .weight = column_value_or_zero(b, SAMPLE_COLUMN_WEIGHT, i),
@@ -119,9 +132,10 @@ static void read_sample(const struct pass *run, struct sample_block *b, uint32_t
 				 .mode = s->mode };
 	s->leaves = run->switches.nr && b->event == run->a->model->leaving;
 	if (s->leaves)
-		read_off_cpu_time(run, s->tid, s->time_ns, &f->event, &f->weight);
+		queued_ns = read_off_cpu_time(run, s->tid, s->time_ns, &f->event, &f->weight);
 	if (run->options->stacks && s->mode == SAMPLE_MODE_KERNEL)
 		s->kernel_chain = sample_block_kernel_chain(b, i, &s->kernel_nr);
+	return queued_ns;
 }
 
 /* Method, reason and the parent paths: attribute_sample()'s, again or anew.  place NULL: its place is unknown.  0 or -ENOMEM. */
@@ -176,10 +190,10 @@ static int attribute_uncached_sample(struct pass *run, struct sample_block *b, u
 	const struct process *p;
 	struct sample s;
 	struct row_facts f;
+	uint64_t queued_ns = read_sample(run, b, i, &s, &f);
 	uint32_t location;
 	int ret;
 
-	read_sample(run, b, i, &s, &f);
 	who = lookup_cache_get_thread(run->cache, s.pid, s.tid, s.time_ns);
 	if (!who)
 		return -ENOMEM;
@@ -187,7 +201,10 @@ static int attribute_uncached_sample(struct pass *run, struct sample_block *b, u
 	f.process = p->number;
 	f.thread = who->thread;
 	if (s.user_ip) {
-		place = lookup_cache_get_place(run->cache, p, s.user_ip, s.time_ns);
+		const uint64_t address = sample_user_address(p, &s);
+
+		f.ip = s.mode == SAMPLE_MODE_USER ? address : f.ip;
+		place = lookup_cache_get_place(run->cache, p, address, s.time_ns);
 		at = lookup_cache_at(run->cache, place);
 	}
 	ret = decide_method_and_paths(run, &s, p, place, &at, &f);
@@ -208,6 +225,8 @@ static int attribute_uncached_sample(struct pass *run, struct sample_block *b, u
 	f.phase = lookup_cache_phase(run->cache, p, s.tid, s.time_ns);
 	if (ret == 0)
 		ret = spend_steps(run, STEPS_AT_ONCE);
+	if (ret == 0 && queued_ns)
+		ret = add_queued_time(run, &f, queued_ns);
 	if (ret == 0)
 		ret = add_sample(run, &f, s.mode == SAMPLE_MODE_USER || s.leaves ? place : NULL);
 	if (o->each && ret == 0 && last_sample_is_shown(run))

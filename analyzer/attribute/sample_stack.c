@@ -36,12 +36,13 @@ static struct stack_node stack_node_of_location(const struct location *l, unsign
 static bool collect_frame(void *context, const struct unwind_frame *f)
 {
 	struct collect *c = context;
+	const uint64_t address = sample_frame_address(c->process, c->sample, f);
 	struct locator *at = c->world->locator;
 	const struct location *l;
 
-	l = sample_frame_location(c->world, c->process, c->sample->time_ns, f);
+	l = sample_frame_location(c->world, c->process, c->sample, f);
 	l = l->inner ? &at->location[l->inner] :
-		       locate_with_inlines(at, c->process, model_find_code(c->process, f->address, c->sample->time_ns), f->address);
+		       locate_with_inlines(at, c->process, model_find_code(c->process, address, c->sample->time_ns), address);
 	for (;; l = &at->location[l->outer]) {
 		add_frame(c, stack_node_of_location(l, l->outer ? STACK_INLINED : 0));
 		if (!l->outer)

@@ -3,6 +3,8 @@
 
 #include "jitreg/base/registers.h"
 
+#include <string.h>
+
 /* When a non-maskable interrupt takes the sample inside of the kernel, Linux does not look for the user's rbx and r12-r15, and
  * says -1 (arch/x86/kernel/perf_regs.c, perf_get_regs_user()): they are not known then. */
 #define UNSAVED (1u << UNWIND_RBX | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15)
@@ -126,4 +128,42 @@ struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_gen
 	if (with_generation)
 		s.generation = ((uint64_t)at->process->number + 1) << 32 | model_code_generation(at->process, at->time_ns);
 	return s;
+}
+
+/* ------------------------------------------------------------------------------------------------- interpreters */
+
+/* Where HotSpot's interpreter has its place while it runs; frames get it when they are made, and when they call. */
+#define PLACE_REGISTER 13
+
+static bool is_program(const struct process *p, uint64_t address, uint64_t time_ns)
+{
+	const struct code *c = model_find_code(p, address, time_ns);
+
+	return c && c->kind == CODE_LOAD;
+}
+
+/* Does the program's code lie at a word of the stack? */
+static bool word_is_program(const struct process *p, const struct unwind_input *in, uint64_t at, uint64_t time_ns, uint64_t *word)
+{
+	at -= in->registers.value[UNWIND_RSP];
+	if (at >= in->stack_bytes || in->stack_bytes - at < 8)
+		return false;
+	memcpy(word, in->stack + at, 8);
+	return is_program(p, *word, time_ns);
+}
+
+uint64_t interpreted_address_of_frame(const struct process *p, const struct unwind_input *in, const struct unwind_registers *r,
+				      bool innermost, uint64_t address, uint64_t time_ns)
+{
+	const uint64_t rbp = r->value[UNWIND_RBP];
+	uint64_t word;
+
+	if (innermost && (r->known & 1u << PLACE_REGISTER) && in->stack_bytes && is_program(p, r->value[PLACE_REGISTER], time_ns))
+		return r->value[PLACE_REGISTER];
+	if (!(r->known & 1u << UNWIND_RBP))
+		return address;
+	return word_is_program(p, in, rbp + (uint64_t)p->interpreter.place, time_ns, &word) ||
+			       word_is_program(p, in, rbp + (uint64_t)p->interpreter.function, time_ns, &word) ?
+		       word :
+		       address;
 }

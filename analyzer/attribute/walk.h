@@ -28,4 +28,19 @@ struct walk_place {
 /* The address space at a place, which must outlive it.  with_generation: libunwind needs it, the memo does not. */
 struct unwind_space walk_unwind_space(const struct walk_place *at, bool with_generation);
 
+/* ---- frames of interpreters belong to the code of the program that is interpreted, which the frame says (INTERPRETER in a trace) */
+
+/* What a frame in an interpreter's code is looked up by: where it is in the program, if code is known there; else address itself.
+ * r: the frame's registers; innermost: nothing was called from there. */
+uint64_t interpreted_address_of_frame(const struct process *p, const struct unwind_input *in, const struct unwind_registers *r,
+				      bool innermost, uint64_t address, uint64_t time_ns);
+
+static inline uint64_t interpreted_address(const struct process *p, const struct unwind_input *in, const struct unwind_registers *r,
+					   bool innermost, uint64_t address, uint64_t time_ns)
+{
+	if (address - p->interpreter.address >= p->interpreter.bytes)
+		return address;
+	return interpreted_address_of_frame(p, in, r, innermost, address, time_ns);
+}
+
 #endif

@@ -127,10 +127,12 @@ void weights_fini(struct scaled_weights *w)
 
 /* ------------------------------------------------------------------------------------------- threads that leave */
 
+#define WOKEN 3u
+
 struct thread_switch {
 	uint64_t time_ns;
 	uint32_t tid;
-	uint32_t kind; /* enum trace_switch */
+	uint32_t kind; /* enum trace_switch, or WOKEN */
 };
 
 static int compare_thread_switches(const void *a, const void *b)
@@ -142,7 +144,7 @@ static int compare_thread_switches(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-static int add_switches(struct switches *s, const struct sample_block *b)
+static int add_switches(struct switches *s, const struct sample_block *b, bool woken)
 {
 	const uint64_t *time = b->column[SAMPLE_COLUMN_TIME], *tid = b->column[SAMPLE_COLUMN_TID];
 	const uint64_t *kind = b->column[SAMPLE_COLUMN_WEIGHT];
@@ -157,7 +159,8 @@ static int add_switches(struct switches *s, const struct sample_block *b)
 		s->capacity = capacity;
 	}
 	for (uint32_t i = 0; i < b->nr; i++)
-		s->at[s->nr++] = (struct thread_switch){ time ? time[i] : 0, tid ? (uint32_t)tid[i] : 0, kind ? (uint32_t)kind[i] : 0 };
+		s->at[s->nr++] = (struct thread_switch){ time ? time[i] : 0, tid ? (uint32_t)tid[i] : 0,
+						      woken ? WOKEN : kind ? (uint32_t)kind[i] : 0 };
 	return 0;
 }
 
@@ -172,9 +175,12 @@ int switches_read(struct trace_reader *t, const struct model *m, struct switches
 		return 0;
 	trace_rewind(t);
 	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
-	while (ret == 0 && trace_next(t, &r) == 1)
-		if (r.id == TRACE_SAMPLES && trace_u64(&r, F(samples, event)) == m->preempted && sample_block_decode(&r, &b) == 0)
-			ret = add_switches(out, &b);
+	while (ret == 0 && trace_next(t, &r) == 1) {
+		uint64_t event = r.id == TRACE_SAMPLES ? trace_u64(&r, F(samples, event)) : MODEL_NO_EVENT;
+
+		if (event != MODEL_NO_EVENT && (event == m->preempted || event == m->run_queue) && sample_block_decode(&r, &b) == 0)
+			ret = add_switches(out, &b, event == m->run_queue);
+	}
 	sample_block_fini(&b);
 	trace_select_chunks(t, ~0u);
 	if (out->nr)
@@ -188,18 +194,25 @@ void switches_fini(struct switches *s)
 	memset(s, 0, sizeof(*s));
 }
 
-bool switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns, uint64_t *until_ns, enum trace_switch *why)
+bool switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns, struct absence *out)
 {
 	const struct thread_switch wanted = { from_ns, tid, 0 };
 	size_t up_to = SORTED_COUNT(s->nr, i, compare_thread_switches(&s->at[i], &wanted) < 0);
+	uint64_t woken_ns = 0;
 
-	*why = TRACE_SWITCH_WAITS;
+	out->why = TRACE_SWITCH_WAITS;
 	for (; up_to < s->nr && s->at[up_to].tid == tid; up_to++) {
-		if (s->at[up_to].kind == TRACE_SWITCH_IN) {
-			*until_ns = s->at[up_to].time_ns;
+		const struct thread_switch *at = &s->at[up_to];
+
+		if (at->kind == TRACE_SWITCH_IN) {
+			out->until_ns = at->time_ns;
+			out->woken_ns = woken_ns && out->why == TRACE_SWITCH_WAITS ? woken_ns : at->time_ns;
 			return true;
 		}
-		*why = s->at[up_to].kind == TRACE_SWITCH_PREEMPTED ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
+		if (at->kind == WOKEN)
+			woken_ns = woken_ns ? woken_ns : at->time_ns;
+		else
+			out->why = at->kind == TRACE_SWITCH_PREEMPTED ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
 	}
 	return false;
 }

@@ -34,7 +34,12 @@ struct switches {
 /* Reads through the trace when it has any.  0 or -ENOMEM. */
 int switches_read(struct trace_reader *t, const struct model *m, struct switches *out);
 void switches_fini(struct switches *s);
-/* The thread left at from_ns: until when, and was that its own wish (enum trace_switch)?  false: it is not known to have come back. */
-bool switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns, uint64_t *until_ns, enum trace_switch *why);
+struct absence {
+	uint64_t until_ns, woken_ns; /* woken_ns: until_ns, where it is not known, or the thread was preempted */
+	enum trace_switch why; /* was it its own wish? */
+};
+
+/* The thread left at from_ns.  false: it is not known to have come back, and *out has only why it left. */
+bool switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns, struct absence *out);
 
 #endif

@@ -38,7 +38,7 @@ static uint32_t component_above(const struct dictionary *d, uint32_t component)
 	return COMPONENT_NONE;
 }
 
-static char *path_of_component(const struct report *r, uint32_t component)
+char *profile_place_of_component(const struct report *r, uint32_t component)
 {
 	const struct dictionary *d = &r->model->dictionary;
 	char *path = NULL, spare[32];
@@ -81,7 +81,7 @@ static int fill_profile_entry(const struct profile_question *q, struct report *r
 	} else {
 		e->name = strdup(report_component_own_name(r, value, spare));
 		e->label = strdup(report_component_name(r, value, spare));
-		e->path = value ? path_of_component(r, value) : strdup("");
+		e->path = value ? profile_place_of_component(r, value) : strdup("");
 		e->detail = strdup(value && d->component[value].detail ? d->component[value].detail : "");
 		e->has_rows = value && dictionary_find_counter(d, value, "rows", &rows);
 		e->rows = e->has_rows ? (double)rows : 0;

@@ -18,4 +18,7 @@ void profile_ask_level(struct profile_question *q, struct report *r, uint32_t le
 /* 0 or -ENOMEM. */
 int profile_make(const struct profile_question *q, struct report *r, const char *trace, struct profile *p);
 
+/* The names of its consumers up to the root of the plan, or of the components it is linked to.  malloc; NULL without memory. */
+char *profile_place_of_component(const struct report *r, uint32_t component);
+
 #endif

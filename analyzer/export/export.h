@@ -56,8 +56,9 @@ EXPORTS(EXPORT_EXTERN_)
 /* NULL if there is none of that name; the n-th, or NULL after the last. */
 const struct exporter *export_find(const char *name);
 const struct exporter *export_at(int n);
-/* By the ending of a file's name: of several that fit the longest; NULL: none does. */
+/* By the ending of a file's name, before .gz: of several that fit the longest; NULL: none does. */
 const struct exporter *export_find_by_ending(const char *file);
+bool export_is_gzip(const char *file);
 
 /* ------------------------------------------------------------------------------------- shared by several formats */
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#define GZIP_ENDING ".gz"
 #define EXPORT_ENTRY_(name) &exporter_##name,
 static const struct exporter *const exporters[] = { EXPORTS(EXPORT_ENTRY_) };
 #undef EXPORT_ENTRY_
@@ -24,15 +25,22 @@ const struct exporter *export_find(const char *name)
 	return NULL;
 }
 
+bool export_is_gzip(const char *file)
+{
+	size_t nr = strlen(file), n = strlen(GZIP_ENDING);
+
+	return nr > n && strcmp(file + nr - n, GZIP_ENDING) == 0;
+}
+
 const struct exporter *export_find_by_ending(const char *file)
 {
 	const struct exporter *found = NULL;
-	size_t nr = strlen(file);
+	size_t nr = strlen(file) - (export_is_gzip(file) ? strlen(GZIP_ENDING) : 0);
 
 	for (int i = 0; i < NR_EXPORTERS; i++) {
 		size_t n = strlen(exporters[i]->ending);
 
-		if (nr > n && strcmp(file + nr - n, exporters[i]->ending) == 0 && (!found || n > strlen(found->ending)))
+		if (nr > n && memcmp(file + nr - n, exporters[i]->ending, n) == 0 && (!found || n > strlen(found->ending)))
 			found = exporters[i];
 	}
 	return found;

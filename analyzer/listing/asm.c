@@ -6,6 +6,7 @@
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/listing/event_columns.h"
 #include "analyzer/query/code_bytes.h"
+#include "analyzer/source/source_text.h"
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void prepare_asm_view(struct report *r, struct view_instance *v)
 }
 
 struct asm_columns {
-	int address, offset, arrows, text, function, file, line, target;
+	int address, offset, arrows, text, function, file, line, source, target;
 	struct event_columns events;
 	struct frequency_columns counts;
 };
@@ -34,6 +35,7 @@ static void add_asm_columns(struct grid *g, struct asm_columns *c, struct report
 	c->text = grid_column(g, "text", "instruction, line", CELL_TEXT, 0, 0);
 	c->file = grid_column(g, "file", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c->line = grid_column(g, "line", "", CELL_COUNT, GRID_HIDDEN, 0);
+	c->source = grid_column(g, "source_text", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c->target = grid_column(g, "target", "", CELL_HEX, GRID_HIDDEN, 0);
 }
 
@@ -45,22 +47,14 @@ static void blank_row(struct grid *g, const struct asm_columns *c)
 	frequency_columns_blank(g, &c->counts);
 }
 
-static void add_source_line(struct grid *g, const struct asm_columns *c, const struct report *r, const struct hot *h,
+static void add_source_line(struct grid *g, const struct asm_columns *c, struct report *r, const struct hot *h,
 			    const struct step *s, const char *arrows)
 {
-	const struct code *code = h->place.code;
-	const struct source *source = model_find_source(r->model, r->model->numbered[code->process], s->file, code->from_ns);
-	const char *text;
-	char row[300];
+	char text[SOURCE_TEXT_COLUMNS_MAX], row[SOURCE_TEXT_COLUMNS_MAX + 64];
 	size_t bytes;
+	const char *line = source_text_find(r, h->place.code, s->file, s->line, &bytes);
 
-	text = source ? source_line(source, s->line, &bytes) : "";
-	bytes = source ? bytes : 0;
-	while (bytes && (*text == ' ' || *text == '\t')) {
-		text++;
-		bytes--;
-	}
-	snprintf(row, sizeof(row), "%s:%u  %.*s", basename(s->file), s->line, bytes < 200 ? (int)bytes : 200, text);
+	snprintf(row, sizeof(row), "%.40s:%u  %s", basename(s->file), s->line, source_text_cut(line, bytes, text));
 	blank_row(g, c);
 	grid_set_text(g, c->arrows, arrows);
 	grid_set_text(g, c->text, row);
@@ -80,10 +74,12 @@ static void set_executions(struct grid *g, const struct asm_columns *c, const st
 		grid_set(g, c->counts.per, s->sum[r->event]->weight / (double)f.count);
 }
 
-static void add_instruction_row(struct grid *g, const struct asm_columns *c, const struct report *r, const struct hot *h,
+static void add_instruction_row(struct grid *g, const struct asm_columns *c, struct report *r, const struct hot *h,
 				const struct step *s, const char *arrows, bool indent)
 {
-	char text[STEP_TEXT_MAX];
+	char text[STEP_TEXT_MAX], line[SOURCE_TEXT_COLUMNS_MAX];
+	const char *source;
+	size_t bytes;
 
 	blank_row(g, c);
 	event_columns_set(g, &c->events, r, s->sum);
@@ -98,6 +94,9 @@ static void add_instruction_row(struct grid *g, const struct asm_columns *c, con
 	if (s->file) {
 		grid_set_text(g, c->file, s->file);
 		grid_set(g, c->line, s->line);
+		source = source_text_find(r, h->place.code, s->file, s->line, &bytes);
+		if (source)
+			grid_set_text(g, c->source, source_text_cut(source, bytes, line));
 	}
 	if (s->to >= 0)
 		grid_set_address(g, c->target, s->insn.target - h->place.start);
@@ -203,6 +202,7 @@ static void show_asm_view(struct report *r, const struct view_instance *v, struc
 	else if (all > known)
 		page_sentence(p, "(%.1f %% of all samples are outside generated code; the trace has code bytes of generated code only)",
 			      100 * (all - known) / all);
+	view_say_source_texts(r, p);
 	view_say_without_lines(r, v->group[1], p);
 	free(hit);
 	free(hot);

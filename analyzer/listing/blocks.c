@@ -3,7 +3,6 @@
 
 #include "jitreg/base/sorted.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,19 +124,6 @@ static void count_class_executions(const struct report *r, const struct frequenc
 	}
 }
 
-#define CERTAIN 1.96 /* standard errors of 95 % */
-
-/* Of a class without counts: its retired instructions by how many it has.  Poisson: a sample is as likely as any other. */
-static void estimate_class_executions(const struct frequency_class *c, struct block_frequency *out)
-{
-	double error = c->instructions.weight > 0 ? CERTAIN * sqrt(c->instructions.weight_squares) / c->instructions.weight : 1;
-
-	out->executions = c->instructions.weight / c->steps;
-	out->low = out->executions * fmax(1 - error, 0);
-	out->high = out->executions * (1 + error);
-	out->state = "sampled";
-}
-
 bool block_executions(const struct graph *f, const struct block *b, struct block_frequency *out)
 {
 	const struct frequency_class *c = &f->class[b->class];
@@ -145,7 +131,7 @@ bool block_executions(const struct graph *f, const struct block *b, struct block
 	if (c->state)
 		*out = (struct block_frequency){ (double)c->count, (double)c->count, (double)c->count, frequency_state_name(c->state) };
 	else if (c->instructions.samples > 0)
-		estimate_class_executions(c, out);
+		sampled_executions(c->instructions.weight, c->instructions.weight_squares, c->steps, out);
 	else
 		return false;
 	return true;

@@ -7,6 +7,7 @@
 
 #include "analyzer/flow/classes.h"
 #include "analyzer/listing/disassembly.h"
+#include "analyzer/listing/sampled_executions.h"
 
 struct block {
 	int first, nr; /* steps */
@@ -21,11 +22,6 @@ struct frequency_class {
 	enum flow_state state;
 	double steps;		       /* instructions of its blocks, all together */
 	struct group_sum instructions; /* samples of them */
-};
-
-struct block_frequency {
-	double executions, low, high;
-	const char *state; /* how it is known; "sampled": from retired instructions */
 };
 
 struct graph {

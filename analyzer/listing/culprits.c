@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #define CERTAIN 1.96	 /* standard errors of 95 % */
 #define NONE_AT_MOST 3.0 /* samples that there may have been of an event that has none */
@@ -28,34 +27,18 @@ const char *culprit_name(enum culprit c)
 	return names[c];
 }
 
-/* The first that fits: longer names before those that are a part of them. */
-static const struct {
-	const char *part;
-	enum stall_event event;
-} names[] = {
-	{ "l1-icache", STALL_CODE },	      { "icache", STALL_CODE },
-	{ "instruction_cache", STALL_CODE },  { "itlb", STALL_CODE },
-	{ "l1-dcache-load-misses", STALL_FIRST_CACHE },
-	{ "l1_miss", STALL_FIRST_CACHE },     { "l1d:replacement", STALL_FIRST_CACHE },
-	{ "llc-load-misses", STALL_LAST_CACHE }, { "l3_miss", STALL_LAST_CACHE },
-	{ "longest_lat_cache", STALL_LAST_CACHE },
-	{ "dtlb-load-misses", STALL_WALK },   { "dtlb_load_misses", STALL_WALK },
-	{ "dtlb_miss", STALL_WALK },	      { "branch-misses", STALL_BRANCH },
-	{ "branch_misses", STALL_BRANCH },    { "br_misp", STALL_BRANCH },
-	{ "branch_instructions_mispredicted", STALL_BRANCH },
-	{ "store_forward", STALL_STORE_FORWARD },
-	{ "divider_active", STALL_DIVISION_CYCLES }, { "div_active", STALL_DIVISION_CYCLES },
-	{ "fpu_div_active", STALL_DIVISION_CYCLES },
-	{ "page-faults", STALL_FAULT },	      { "minor-faults", STALL_FAULT },
-	{ "cache-misses", STALL_LAST_CACHE },
-};
-
-enum stall_event stall_event_of(const char *name)
+bool stall_event_bounds(enum stall_event e, enum culprit c)
 {
-	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcasestr(name, names[i].part))
-			return names[i].event;
-	return NR_STALL_EVENTS;
+	static const enum stall_event of[NR_CULPRITS][2] = {
+		[CULPRIT_DATA_CACHE] = { STALL_LAST_CACHE, STALL_FIRST_CACHE },	  [CULPRIT_TLB] = { STALL_WALK, STALL_WALK },
+		[CULPRIT_BRANCH] = { STALL_BRANCH, STALL_BRANCH },
+		[CULPRIT_STORE_FORWARD] = { STALL_STORE_FORWARD, STALL_STORE_FORWARD },
+		[CULPRIT_DIVISION] = { STALL_DIVISION_CYCLES, STALL_DIVISION_CYCLES },
+		[CULPRIT_DEPENDENCY] = { NR_STALL_EVENTS, NR_STALL_EVENTS },	  [CULPRIT_FRONT_END] = { STALL_CODE, STALL_CODE },
+		[CULPRIT_PAGE_FAULT] = { STALL_FAULT, STALL_FAULT },		  [CULPRIT_KERNEL] = { NR_STALL_EVENTS, NR_STALL_EVENTS },
+	};
+
+	return e < NR_STALL_EVENTS && (e == of[c][0] || e == of[c][1]);
 }
 
 struct stall_count stall_count_bounds(double weight, double samples, double weight_squares, double period)
@@ -66,6 +49,15 @@ struct stall_count stall_count_bounds(double weight, double samples, double weig
 		return (struct stall_count){ true, 0, NONE_AT_MOST * period };
 	error = CERTAIN * sqrt(weight_squares);
 	return (struct stall_count){ true, fmax(weight - error, 0), weight + error };
+}
+
+void stall_count_add(struct stall_count *sum, double weight, double samples, double weight_squares, double period)
+{
+	const struct stall_count c = stall_count_bounds(weight, samples, weight_squares, period);
+
+	sum->recorded = true;
+	sum->low += c.low;
+	sum->high += c.high;
 }
 
 /* What events, and where there are none the code, let a cause explain at least and at most. */
@@ -186,4 +178,50 @@ int culprits_rank(const struct stall_bounds *b, double cycles, enum culprit orde
 		nr++;
 	}
 	return nr;
+}
+
+void culprits_bound_block(const struct block_code *c, double cycles, double executions, const struct stall_count count[NR_STALL_EVENTS],
+			  struct block_stalls *out)
+{
+	struct stall_evidence e = { .cycles = cycles, .best = c->best * executions, .floor = c->floor * executions,
+				    .executions = executions, .accesses = c->accesses, .loads = c->loads, .divisions = c->divisions,
+				    .lines = c->lines, .latency = c->latency, .mispredicts = c->mispredicts, .forwards = c->forwards,
+				    .fetched_once = c->fetched_once, .has_chains = c->simulated };
+
+	memset(out, 0, sizeof(*out));
+	out->simulated = c->simulated;
+	if (cycles <= 0 || executions <= 0)
+		return;
+	memcpy(e.count, count, sizeof(e.count));
+	out->known = true;
+	out->cycles = e.cycles;
+	out->best = e.best;
+	out->floor = e.floor;
+	out->executions = executions;
+	culprits_bound_stalls(&e, &out->bounds);
+}
+
+#define CLOCK_LEAST 0.1 /* ns a cycle takes, of a fault's costs: at 10 GHz */
+#define CLOCK_MOST 1.0	/* at 1 GHz */
+
+void culprits_bound_kernel(double kernel, const struct stall_count *faults, bool is_time, struct stall_bounds *out)
+{
+	double low = 0, high = kernel;
+
+	if (faults) {
+		low = faults->low * COST_FAULT_LEAST * (is_time ? CLOCK_LEAST : 1);
+		high = faults->high * COST_FAULT_MOST * (is_time ? CLOCK_MOST : 1);
+	}
+	out->high[CULPRIT_PAGE_FAULT] = fmin(high, kernel);
+	out->low[CULPRIT_PAGE_FAULT] = fmin(low, out->high[CULPRIT_PAGE_FAULT]);
+	out->high[CULPRIT_KERNEL] = kernel - out->low[CULPRIT_PAGE_FAULT];
+	out->low[CULPRIT_KERNEL] = kernel - out->high[CULPRIT_PAGE_FAULT];
+	out->stall += kernel;
+}
+
+int culprits_rank_block(const struct block_stalls *b, enum culprit order[NR_CULPRITS])
+{
+	if (!b->known || (!b->simulated && b->cycles < 1.01 * b->best * ISSUE_WIDTH))
+		return 0;
+	return culprits_rank(&b->bounds, b->cycles, order);
 }

@@ -64,6 +64,8 @@ enum stall_event {
 	STALL_FAULT,
 	NR_STALL_EVENTS,
 };
+/* Does a cause have a bound by it? */
+bool stall_event_bounds(enum stall_event e, enum culprit c);
 /* By the event's name as perf and libpfm4 have it; NR_STALL_EVENTS: none of these. */
 enum stall_event stall_event_of(const char *name);
 
@@ -74,6 +76,8 @@ struct stall_count {
 };
 /* From its samples, of this period each; of none there may have been three (the upper bound of 95 %). */
 struct stall_count stall_count_bounds(double weight, double samples, double weight_squares, double period);
+/* Counts of several events that say the same (loads and stores) add up. */
+void stall_count_add(struct stall_count *sum, double weight, double samples, double weight_squares, double period);
 
 /* What is known of one block, of all of its executions. */
 struct stall_evidence {
@@ -95,6 +99,27 @@ struct stall_bounds {
 	double low[NR_CULPRITS], high[NR_CULPRITS];
 };
 
+/* What the code of a block says of one execution. */
+struct block_code {
+	double best, floor; /* cycles; as in stall_evidence */
+	double accesses, loads, divisions, lines, latency;
+	bool simulated; /* best is llvm-mca's */
+	bool mispredicts, forwards, fetched_once;
+};
+
+struct block_stalls {
+	bool known; /* it has samples, and its executions are known */
+	double cycles, best, floor, executions;
+	bool simulated;
+	struct stall_bounds bounds;
+};
+
+/* Of all its executions; not known where these or its cycles are none. */
+void culprits_bound_block(const struct block_code *c, double cycles, double executions, const struct stall_count count[NR_STALL_EVENTS],
+			  struct block_stalls *out);
+/* The kernel's time is that of page faults within bounds, and the rest; faults NULL: they were not recorded.  is_time: kernel is in
+ * nanoseconds. */
+void culprits_bound_kernel(double kernel, const struct stall_count *faults, bool is_time, struct stall_bounds *out);
 void culprits_bound_stalls(const struct stall_evidence *e, struct stall_bounds *out);
 /* Add what is of one block to a sum. */
 void culprits_add(struct stall_bounds *sum, const struct stall_bounds *b);
@@ -103,5 +128,7 @@ void culprits_add(struct stall_bounds *sum, const struct stall_bounds *b);
  * of the cycles: a best case is not known better than that.
  */
 int culprits_rank(const struct stall_bounds *b, double cycles, enum culprit order[NR_CULPRITS]);
+/* Of a block: none where only the processor's width is known and it runs an instruction a cycle. */
+int culprits_rank_block(const struct block_stalls *b, enum culprit order[NR_CULPRITS]);
 
 #endif

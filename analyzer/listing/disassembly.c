@@ -97,15 +97,6 @@ static void sort_hits(struct hit *hit, uint32_t nr)
 		qsort(hit, nr, sizeof(*hit), compare_hit_addresses);
 }
 
-struct hit *hits_make_sorted(const struct report *r, const struct report_group *by, double *all)
-{
-	uint32_t nr;
-	struct hit *hit = collect_hits(r, by, HITS_OF_ALL, &nr, all);
-
-	sort_hits(hit, nr);
-	return hit;
-}
-
 struct hit *hits_make_of_component(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
 {
 	struct hit *hit = collect_hits(r, by, component, nr, all);
@@ -170,26 +161,29 @@ char *step_text(const struct report *r, const struct hot *h, const struct step *
 	return text;
 }
 
+uint32_t step_component(const struct report *r, const struct hot *h, const struct step *s)
+{
+	const struct code *code = h->place.code;
+	const struct source *source = NULL;
+
+	if (s->file && s->line)
+		source = model_find_source(r->model, r->model->numbered[code->process], s->file, code->from_ns);
+	if (!source || source->level >= LEVELS_MAX)
+		return COMPONENT_NONE;
+	return dictionary_find_component(&r->model->dictionary, source->process, source->level, source->first_component + s->line);
+}
+
 bool step_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct step *s,
 		     struct frequency *out)
 {
-	const struct code *code = h->place.code;
-	const uint64_t *counted = counts ? frequencies_count_at_address(counts, code->process, s->address) : NULL;
-	const struct source *source = NULL;
-	const struct frequency *f = NULL;
+	const uint64_t *counted = counts ? frequencies_count_at_address(counts, h->place.code->process, s->address) : NULL;
+	const struct frequency *f = counts && !counted ? frequency_of_component(counts, step_component(r, h, s)) : NULL;
 
-	if (counted) {
+	if (counted)
 		*out = (struct frequency){ *counted, FLOW_COUNTED };
-		return true;
-	}
-	if (counts && s->file && s->line)
-		source = model_find_source(r->model, r->model->numbered[code->process], s->file, code->from_ns);
-	if (source && source->level < LEVELS_MAX)
-		f = frequency_of_component(counts, dictionary_find_component(&r->model->dictionary, source->process, source->level,
-									     source->first_component + s->line));
-	if (f)
+	else if (f)
 		*out = *f;
-	return f != NULL;
+	return counted || f;
 }
 
 #define PAGE_BYTES 4096u

@@ -38,10 +38,8 @@ struct hot { /* one function */
 	uint32_t first, nr; /* hits */
 };
 
-/* The sums of hits_ask_group(), in the order of addresses; *all: of the event shown.  malloc()ed, the caller's; NULL without memory.
- * hot_find() finds functions of generated code in them. */
-struct hit *hits_make_sorted(const struct report *r, const struct report_group *by, double *all);
-/* Likewise with hits in images: those of one file together.  *nr: how many hits there are. */
+/* The sums of hits_ask_group(), in the order of addresses, those of one file together; *nr: how many, *all: of the event shown.
+ * malloc()ed, the caller's; NULL without memory.  hot_find() finds functions in them. */
 struct hit *hits_make_all(const struct report *r, const struct report_group *by, uint32_t *nr, double *all);
 /* Likewise, only hits of one component, or HITS_OF_ALL. */
 struct hit *hits_make_of_component(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all);
@@ -70,6 +68,8 @@ struct step { /* an instruction */
 
 /* malloc()ed, the caller's; NULL without memory.  The function's bytes have been read. */
 struct step *disassemble_hot_function(const struct hot *h, const struct hit *hit, int *nr_steps);
+/* The component that the line of a host's text is which the instruction is of, or COMPONENT_NONE. */
+uint32_t step_component(const struct report *r, const struct hot *h, const struct step *s);
 /* An instruction runs as often as the line of a host's text that it is of, unless the host counts it itself.  false: not known. */
 bool step_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct step *s,
 		     struct frequency *out);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ir: the whole text that code was generated from (IR, query, script), line by line: the share of each line, its operator, and
- * the sum of each basic block beside its label.  With --hottest the hottest lines.
+ * the sum of each basic block beside its label.  With --hottest the hottest lines.  Of a script's file what is
+ * near to lines with samples.
  * (A. Beischl et al., EuroSys 2021, figure 6b.)
  */
 #include "analyzer/listing/event_columns.h"
 #include "analyzer/query/frequencies.h"
+#include "analyzer/source/source_text.h"
 #include "analyzer/view/view.h"
 
 #include <ctype.h>
@@ -14,6 +16,8 @@
 
 #define LINE_TEXT_MAX 400
 #define OWNERS_TEXT_MAX 256
+#define AROUND 3u /* lines of a file's text that are shown before and behind one with samples */
+#define COLD 0.01
 #define WIDE 110 /* columns of a terminal that has room for the pipeline, too */
 
 /* What sums of lines are by: components of the source's level, and file names and numbers where it has none. */
@@ -35,13 +39,14 @@ struct text_line {
 	uint32_t number, component;
 	const struct group_sum *sum[VIEW_EVENTS_MAX];
 	double block; /* sum of the block that begins here; < 0: none does */
-	const char *text;
+	const char *text; /* NULL: of a file, and not known */
 	size_t bytes;
 };
 
 struct listing {
-	const struct report *r;
+	struct report *r;
 	const struct source *s;
+	const struct line *file; /* its text is that of this line's file; NULL: the host registered it */
 	const struct split *split;
 	const struct frequencies *counts; /* or NULL */
 	bool by_line; /* the split is by TABLE_LINE */
@@ -64,6 +69,11 @@ static bool begins_block(const struct text_line *l)
 	return i > 0 && i < l->bytes && l->text[i] == ':';
 }
 
+static const char *text_of_line(const struct listing *l, uint32_t number, size_t *bytes)
+{
+	return l->file ? source_text_find(l->r, NULL, l->file->file, number, bytes) : source_line(l->s, number, bytes);
+}
+
 static void fill_lines(struct listing *l)
 {
 	static const struct group_sum none;
@@ -75,7 +85,7 @@ static void fill_lines(struct listing *l)
 		uint32_t value;
 
 		line->number = n + 1;
-		line->text = source_line(l->s, n + 1, &line->bytes);
+		line->text = text_of_line(l, n + 1, &line->bytes);
 		line->component = l->s->level < LEVELS_MAX ? dictionary_find_component(&r->model->dictionary, l->s->process, l->s->level,
 										       l->s->first_component + n + 1) :
 							     COMPONENT_NONE;
@@ -83,7 +93,7 @@ static void fill_lines(struct listing *l)
 		for (int e = 0; e < VIEW_EVENTS_MAX; e++)
 			line->sum[e] = value && value < l->split->nr ? &l->split->sum[e][value] : &none;
 		line->block = -1;
-		if (begins_block(line)) {
+		if (!l->file && begins_block(line)) {
 			block = line;
 			block->block = 0;
 		}
@@ -113,13 +123,24 @@ static const struct split *get_group_split(const struct report *r, const struct 
 	return ok && s->split[group].order ? &s->split[group] : NULL;
 }
 
-static bool listing_make(struct report *r, const struct view_instance *v, const struct source *s, struct splits *splits, struct listing *l)
+static bool line_is_of_text(const struct listing *l, const struct line *line)
+{
+	if (!line->number || line->number > l->nr)
+		return false;
+	if (l->file)
+		return line->jit == l->file->jit && strcmp(line->file, l->file->file) == 0;
+	return l->s->name && strcmp(basename(line->file), basename(l->s->name)) == 0;
+}
+
+static bool listing_make(struct report *r, const struct view_instance *v, const struct source *s, const struct line *file,
+			 struct splits *splits, struct listing *l)
 {
 	int g = 0;
 
 	memset(l, 0, sizeof(*l));
 	l->r = r;
 	l->s = s;
+	l->file = file;
 	l->counts = frequencies_of_report(r);
 	l->by_line = s->level == LEVELS_MAX;
 	for (int i = 1; i < VIEW_GROUPS_MAX && v->group[i]; i++)
@@ -129,15 +150,12 @@ static bool listing_make(struct report *r, const struct view_instance *v, const 
 	l->line = calloc((size_t)l->nr + 1, sizeof(*l->line));
 	l->line_index = calloc((size_t)l->nr + 1, sizeof(*l->line_index));
 	l->split = get_group_split(r, v, splits, g);
-	if (!l->line || !l->line_index || !s->line_start || !l->split ||
+	if (!l->line || !l->line_index || !(s->line_start || file) || !l->split ||
 	    !report_spend(r, (l->nr + (l->by_line ? r->a->nr_lines : 0)) / LINES_A_STEP + 1))
 		return false;
-	for (uint32_t i = 1; l->by_line && i < r->a->nr_lines; i++) {
-		const struct line *line = &r->a->line[i];
-
-		if (line->number && line->number <= l->nr && s->name && strcmp(basename(line->file), basename(s->name)) == 0)
-			l->line_index[line->number - 1] = i;
-	}
+	for (uint32_t i = 1; l->by_line && i < r->a->nr_lines; i++)
+		if (line_is_of_text(l, &r->a->line[i]))
+			l->line_index[r->a->line[i].number - 1] = i;
 	fill_lines(l);
 	return true;
 }
@@ -223,12 +241,32 @@ static void add_line_row(struct grid *g, const struct ir_columns *c, const struc
 	grid_set_text(g, c->text, text);
 }
 
+/* Of a file, what is near to samples; by the order of the text. */
+static bool line_is_near_samples(const struct listing *l, uint32_t n, uint32_t *next)
+{
+	if (!l->file)
+		return true;
+	for (*next = *next > n ? *next : n; *next < l->nr && l->line[*next].sum[l->r->event]->samples <= 0;)
+		++*next;
+	if (*next == n)
+		return true;
+	if (!l->line[n].text)
+		return false;
+	if (*next < l->nr && *next - n <= AROUND)
+		return true;
+	for (uint32_t back = 1; back <= AROUND && back <= n; back++)
+		if (l->line[n - back].sum[l->r->event]->samples > 0)
+			return true;
+	return false;
+}
+
 static void show_listing(struct report *r, struct listing *l, struct page *p)
 {
 	double all = report_measure(r, &l->split->total[r->event]);
 	struct grid *g = grid_create("ir", "%s of process %u: %.1f %% of all samples (%.0f)", l->s->name ? l->s->name : "source",
 				     r->model->numbered[l->s->process]->pid, all > 0 ? 100 * l->total / all : 0, l->samples);
 	struct ir_columns c;
+	uint32_t next = 0;
 
 	add_ir_columns(g, &c, r, l, p);
 	if (r->hottest)
@@ -236,20 +274,44 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 	else
 		grid_show_all_rows(g);
 	for (uint32_t n = 0; n < l->nr; n++)
-		if (!r->hottest || l->line[n].sum[r->event]->samples > 0)
+		if (r->hottest ? l->line[n].sum[r->event]->samples > 0 : line_is_near_samples(l, n, &next))
 			add_line_row(g, &c, l, &l->line[n]);
 	grid_show(g, p);
+}
+
+/* One line of each file of scripts that have samples and no registered text; malloc()ed, the caller's. */
+static const struct line **find_files(struct report *r, uint32_t *nr)
+{
+	const struct line **of = calloc((size_t)r->a->nr_lines + 1, sizeof(*of));
+	struct hash_map seen = { 0 };
+	bool newer;
+
+	*nr = 0;
+	for (uint32_t i = 1; of && i < r->a->nr_lines; i++) {
+		const struct line *l = &r->a->line[i];
+
+		if (!l->jit || hash_map_find(&seen, hash_text(l->file), 0) || !source_text_is_of_file(r, i, &newer))
+			continue;
+		hash_map_set(&seen, hash_text(l->file), 0, 1);
+		of[(*nr)++] = l;
+	}
+	hash_map_fini(&seen);
+	return of;
 }
 
 static void show_ir_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	struct splits *splits = calloc(1, sizeof(*splits));
-	uint32_t shown = 0, quiet = 0;
+	uint32_t shown = 0, quiet = 0, cold = 0, nr_files;
+	const struct line **file;
+
+	view_ask_for_hottest_text(r, v->group[0]);
+	file = find_files(r, &nr_files);
 
 	for (uint32_t i = 0; splits && i < r->model->nr_sources; i++) {
 		struct listing l;
 
-		if (listing_make(r, v, &r->model->source[i], splits, &l)) {
+		if (listing_make(r, v, &r->model->source[i], NULL, splits, &l)) {
 			if (l.samples > 0 || l.executed) {
 				show_listing(r, &l, p);
 				shown++;
@@ -259,11 +321,29 @@ static void show_ir_view(struct report *r, const struct view_instance *v, struct
 		}
 		listing_fini(&l);
 	}
+	for (uint32_t i = 0; splits && file && i < nr_files; i++) {
+		const struct source s = { .name = file[i]->file, .level = LEVELS_MAX, .nr_lines = source_text_nr_lines(r, file[i]),
+					  .process = file[i]->code ? file[i]->code->process : 0 };
+		struct listing l;
+
+		if (listing_make(r, v, &s, file[i], splits, &l) && l.samples > 0) {
+			if (p->form == PAGE_TEXT && p->top && l.total < COLD * report_measure(r, &l.split->total[r->event]))
+				cold++;
+			else
+				show_listing(r, &l, p);
+			shown++;
+		}
+		listing_fini(&l);
+	}
+	free(file);
 	for (int i = 0; splits && i < VIEW_GROUPS_MAX; i++)
 		split_fini(&splits->split[i]);
 	free(splits);
 	if (quiet)
 		page_sentence(p, "(%u text%s without samples omitted)", quiet, quiet == 1 ? "" : "s");
+	if (cold)
+		page_sentence(p, "(%u files with less than %.0f %% of all samples each omitted; --top 0 shows all)", cold, 100 * COLD);
+	view_say_source_texts(r, p);
 	if (!shown)
 		page_sentence(p, "No listing: the host registered no text of its generated code, or no line of it has samples.");
 }

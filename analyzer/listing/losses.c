@@ -28,7 +28,7 @@ static struct loss loss_of_function(struct report *r, const struct group_sum tot
 	for (uint32_t i = 0; b && i < f.nr_blocks; i++) {
 		if (!b[i].known)
 			continue;
-		l.named |= stalls_rank(&b[i], order) > 0;
+		l.named |= culprits_rank_block(&b[i], order) > 0;
 		l.cycles += b[i].cycles;
 		l.floor += fmin(b[i].floor, b[i].cycles);
 		culprits_add(&l.bounds, &b[i].bounds);

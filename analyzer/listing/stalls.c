@@ -17,14 +17,6 @@ bool stalls_are_measured(const struct report *r)
 	return strcmp(report_unit(r), "cycles") == 0;
 }
 
-int stalls_rank(const struct block_stalls *b, enum culprit order[NR_CULPRITS])
-{
-	/* Where only the width is known, code of one instruction a cycle and better is not slow. */
-	if (!b->known || (!b->simulated && b->cycles < 1.01 * b->best * ISSUE_WIDTH))
-		return 0;
-	return culprits_rank(&b->bounds, b->cycles, order);
-}
-
 /* ---------------------------------------------------------------------------------------------------------- best case */
 
 struct best_case_state {
@@ -75,8 +67,16 @@ struct best {
 	double cycles, floor; /* of one execution; cycles < 0: not known */
 };
 
-/* Of each block with samples. */
-static struct best *simulate_blocks(struct report *r, const struct hot *h, const struct graph *f)
+static bool block_has_samples(const struct report *r, const struct block *b, bool any)
+{
+	for (uint32_t e = 0; any && e < VIEW_EVENTS_MAX; e++)
+		if (b->sum[e].samples > 0)
+			return true;
+	return b->sum[r->event].samples > 0;
+}
+
+/* Of each block with samples: of the report's event, or of any. */
+static struct best *simulate_blocks(struct report *r, const struct hot *h, const struct graph *f, bool any)
 {
 	struct best_case_block *block = calloc((size_t)f->nr_blocks + 1, sizeof(*block));
 	struct best *best = calloc((size_t)f->nr_blocks + 1, sizeof(*best));
@@ -84,7 +84,7 @@ static struct best *simulate_blocks(struct report *r, const struct hot *h, const
 
 	for (uint32_t i = 0; block && best && i < f->nr_blocks; i++) {
 		best[i].cycles = -1;
-		if (f->block[i].sum[r->event].samples > 0 && f->nr_steps <= STEPS_MAX)
+		if (block_has_samples(r, &f->block[i], any) && f->nr_steps <= STEPS_MAX)
 			copy_block_bytes(h, f, &f->block[i], &block[i]);
 	}
 	if (block && best && cases)
@@ -98,11 +98,18 @@ static struct best *simulate_blocks(struct report *r, const struct hot *h, const
 	return best;
 }
 
-void stalls_print_simulator(const struct report *r, struct page *p)
+const char *stalls_about_simulator(const struct report *r, bool *known)
 {
 	const struct best_case_state *s = r->best_cases;
+
+	*known = false;
+	return s && s->cases ? best_cases_about(s->cases, known) : NULL;
+}
+
+void stalls_print_simulator(const struct report *r, struct page *p)
+{
 	bool known;
-	const char *about = s && s->cases ? best_cases_about(s->cases, &known) : NULL;
+	const char *about = stalls_about_simulator(r, &known);
 
 	if (about && known)
 		page_sentence(p, "(best case: %s, first-level hits; --processor names another processor)", about);
@@ -114,14 +121,14 @@ void stalls_print_simulator(const struct report *r, struct page *p)
 /* ----------------------------------------------------------------------------------------------------------- evidence */
 
 /* What a function's code says of a block. */
-struct block_code {
+struct work {
 	double loads, stores, divisions, latency;
 	bool calls, repeats;
 };
 
-static struct block_code *read_code_of_blocks(const struct hot *h, const struct graph *f)
+static struct work *read_work_of_blocks(const struct hot *h, const struct graph *f)
 {
-	struct block_code *code = calloc((size_t)f->nr_blocks + 1, sizeof(*code));
+	struct work *code = calloc((size_t)f->nr_blocks + 1, sizeof(*code));
 
 	for (uint32_t i = 0; code && i < f->nr_blocks; i++)
 		for (int s = f->block[i].first; s < f->block[i].first + f->block[i].nr; s++) {
@@ -148,7 +155,7 @@ static uint64_t end_address_of_block(const struct graph *f, uint32_t block)
 }
 
 /* Blocks between a jump backwards and where it leads, if nothing is called there. */
-static void find_small_loops(const struct graph *f, const struct block_code *code, bool *fetched_once, bool *own_loop)
+static void find_small_loops(const struct graph *f, const struct work *code, bool *fetched_once, bool *own_loop)
 {
 	for (uint32_t n = 0; n < f->nr_arcs; n++) {
 		const struct class_arc *a = &f->arc[n];
@@ -186,69 +193,41 @@ static double period_of_event(const struct report *r, const struct group_sum *to
 	return total[event].samples > 0 ? total[event].weight / total[event].samples : 0;
 }
 
-/* Counts of several events that say the same (loads and stores) add up. */
-static void add_stall_event_counts(const struct report *r, const struct group_sum *total, const struct block *b, struct stall_evidence *e)
+struct block_code *stalls_read_code(struct report *r, const struct hot *h, const struct graph *f, bool any_event)
 {
-	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX; i++) {
-		enum stall_event what = stall_event_of(r->model->event[i].name);
-		const double period = what < NR_STALL_EVENTS ? period_of_event(r, total, i) : 0;
-		const struct group_sum *s = &b->sum[i];
-		struct stall_count c;
-
-		if (period <= 0)
-			continue;
-		c = stall_count_bounds(s->weight, s->samples, s->weight_squares, period);
-		e->count[what].recorded = true;
-		e->count[what].low += c.low;
-		e->count[what].high += c.high;
-	}
-}
-
-struct block_stalls *stalls_of_blocks(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
-				      const struct graph *f)
-{
-	struct block_stalls *out = calloc((size_t)f->nr_blocks + 1, sizeof(*out));
-	struct block_code *code = read_code_of_blocks(h, f);
+	struct block_code *out = calloc((size_t)f->nr_blocks + 1, sizeof(*out));
+	struct work *code = read_work_of_blocks(h, f);
 	bool *mark = calloc(3 * ((size_t)f->nr_blocks + 1), sizeof(*mark));
 	bool *fetched_once = mark, *own_loop = mark + f->nr_blocks + 1, *mispredicts = own_loop + f->nr_blocks + 1;
-	struct best *best = simulate_blocks(r, h, f);
+	struct best *best = simulate_blocks(r, h, f, any_event);
 
-	if (out && code && mark && best) {
-		find_small_loops(f, code, fetched_once, own_loop);
-		find_mispredictable_blocks(f, mispredicts);
+	if (!out || !code || !mark || !best) {
+		free(out);
+		free(code);
+		free(mark);
+		free(best);
+		return NULL;
 	}
-	for (uint32_t i = 0; out && code && mark && best && i < f->nr_blocks; i++) {
+	find_small_loops(f, code, fetched_once, own_loop);
+	find_mispredictable_blocks(f, mispredicts);
+	for (uint32_t i = 0; i < f->nr_blocks; i++) {
 		const struct block *b = &f->block[i];
-		struct block_frequency n;
-		struct stall_evidence e = { .cycles = b->sum[r->event].weight };
+		struct block_code *c = &out[i];
 
-		if (e.cycles <= 0 || !block_executions(f, b, &n) || n.executions <= 0)
-			continue;
-		out[i].simulated = best[i].cycles >= 0;
-		e.executions = n.executions;
-		e.floor = (double)b->nr / ISSUE_WIDTH; /* and what the units can do, but for the divider */
-		e.best = out[i].simulated ? fmax(best[i].cycles, e.floor) : e.floor;
-		if (out[i].simulated && code[i].divisions <= 0)
-			e.floor = fmin(fmax(best[i].floor, e.floor), e.best);
-		e.best *= n.executions;
-		e.floor *= n.executions;
-		add_stall_event_counts(r, total, b, &e);
-		e.accesses = code[i].loads + code[i].stores;
-		e.loads = code[i].loads;
-		e.divisions = code[i].divisions;
-		e.lines = ceil((double)(end_address_of_block(f, i) - f->step[b->first].address) / LINE_BYTES) + 1;
+		c->simulated = best[i].cycles >= 0;
+		c->floor = (double)b->nr / ISSUE_WIDTH; /* and what the units can do, but for the divider */
+		c->best = c->simulated ? fmax(best[i].cycles, c->floor) : c->floor;
+		if (c->simulated && code[i].divisions <= 0)
+			c->floor = fmin(fmax(best[i].floor, c->floor), c->best);
+		c->accesses = code[i].loads + code[i].stores;
+		c->loads = code[i].loads;
+		c->divisions = code[i].divisions;
+		c->lines = ceil((double)(end_address_of_block(f, i) - f->step[b->first].address) / LINE_BYTES) + 1;
 		/* a loop of one block is simulated with all that its rounds wait for; other blocks may wait for those before them */
-		e.latency = out[i].simulated && own_loop[i] ? 0 : code[i].repeats ? INFINITY : code[i].latency;
-		e.mispredicts = mispredicts[i];
-		e.forwards = code[i].loads > 0 && code[i].stores > 0;
-		e.fetched_once = fetched_once[i];
-		e.has_chains = out[i].simulated;
-		out[i].known = true;
-		out[i].cycles = e.cycles;
-		out[i].best = e.best;
-		out[i].floor = e.floor;
-		out[i].executions = n.executions;
-		culprits_bound_stalls(&e, &out[i].bounds);
+		c->latency = c->simulated && own_loop[i] ? 0 : code[i].repeats ? INFINITY : code[i].latency;
+		c->mispredicts = mispredicts[i];
+		c->forwards = code[i].loads > 0 && code[i].stores > 0;
+		c->fetched_once = fetched_once[i];
 	}
 	free(code);
 	free(mark);
@@ -256,23 +235,47 @@ struct block_stalls *stalls_of_blocks(struct report *r, const struct group_sum t
 	return out;
 }
 
+static void count_stall_events(const struct report *r, const struct group_sum *total, const struct block *b,
+			       struct stall_count count[NR_STALL_EVENTS])
+{
+	memset(count, 0, NR_STALL_EVENTS * sizeof(*count));
+	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX; i++) {
+		enum stall_event what = stall_event_of(r->model->event[i].name);
+		const double period = what < NR_STALL_EVENTS ? period_of_event(r, total, i) : 0;
+		const struct group_sum *s = &b->sum[i];
+
+		if (period > 0)
+			stall_count_add(&count[what], s->weight, s->samples, s->weight_squares, period);
+	}
+}
+
+struct block_stalls *stalls_of_blocks(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
+				      const struct graph *f)
+{
+	struct block_stalls *out = calloc((size_t)f->nr_blocks + 1, sizeof(*out));
+	struct block_code *code = out ? stalls_read_code(r, h, f, false) : NULL;
+
+	for (uint32_t i = 0; code && i < f->nr_blocks; i++) {
+		struct stall_count count[NR_STALL_EVENTS];
+		struct block_frequency n;
+
+		if (!block_executions(f, &f->block[i], &n))
+			continue;
+		count_stall_events(r, total, &f->block[i], count);
+		culprits_bound_block(&code[i], f->block[i].sum[r->event].weight, n.executions, count, &out[i]);
+	}
+	free(code);
+	return out;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ showing */
 
 const char *stalls_name_of_evidence(const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], enum culprit c)
 {
-	static const enum stall_event of[NR_CULPRITS][2] = {
-		[CULPRIT_DATA_CACHE] = { STALL_LAST_CACHE, STALL_FIRST_CACHE },	  [CULPRIT_TLB] = { STALL_WALK, STALL_WALK },
-		[CULPRIT_BRANCH] = { STALL_BRANCH, STALL_BRANCH },
-		[CULPRIT_STORE_FORWARD] = { STALL_STORE_FORWARD, STALL_STORE_FORWARD },
-		[CULPRIT_DIVISION] = { STALL_DIVISION_CYCLES, STALL_DIVISION_CYCLES },
-		[CULPRIT_DEPENDENCY] = { NR_STALL_EVENTS, NR_STALL_EVENTS },	  [CULPRIT_FRONT_END] = { STALL_CODE, STALL_CODE },
-		[CULPRIT_PAGE_FAULT] = { STALL_FAULT, STALL_FAULT },		  [CULPRIT_KERNEL] = { NR_STALL_EVENTS, NR_STALL_EVENTS },
-	};
-
 	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX; i++) {
 		enum stall_event what = stall_event_of(r->model->event[i].name);
 
-		if (what < NR_STALL_EVENTS && (what == of[c][0] || what == of[c][1]) && period_of_event(r, total, i) > 0)
+		if (stall_event_bounds(what, c) && period_of_event(r, total, i) > 0)
 			return r->model->event[i].name;
 	}
 	return c == CULPRIT_KERNEL ? "samples" : "code";
@@ -295,7 +298,7 @@ void stalls_show_blocks(const struct hot *h, const struct graph *f, const struct
 	grid_show_all_rows(g);
 	for (uint32_t i = 0; i < f->nr_blocks; i++) {
 		enum culprit order[NR_CULPRITS];
-		int nr = b[i].cycles >= 0.01 * h->measure ? stalls_rank(&b[i], order) : 0;
+		int nr = b[i].cycles >= 0.01 * h->measure ? culprits_rank_block(&b[i], order) : 0;
 		const double insns = f->block[i].nr * b[i].executions;
 
 		for (int n = 0; n < nr + (nr && b[i].bounds.unexplained >= 0.1 * b[i].bounds.stall); n++) {

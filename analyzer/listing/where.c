@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCK_LEAST 0.1 /* ns a cycle takes, of a fault's costs: at 10 GHz */
-#define CLOCK_MOST 1.0	/* at 1 GHz */
-
 #define COMPONENTS_MAX 64 /* that are analyzed */
 
 /* The level that components are of; LEVELS_MAX: none. */
@@ -53,29 +50,18 @@ static void add_mode_sums(const struct report *r, const struct report_group *by,
 	s->user = s->all - s->kernel;
 }
 
-/* The kernel's time is that of page faults within bounds, and the rest. */
 static void add_kernel_bounds(const struct report *r, struct summary *s)
 {
-	const bool is_time = strcmp(report_unit(r), "ns") == 0;
-	double low = 0, high = s->kernel;
+	struct stall_count faults = { 0 };
 
-	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX; i++) {
+	for (uint32_t i = 0; i < r->model->nr_events && i < VIEW_EVENTS_MAX && !faults.recorded; i++) {
 		const struct group_sum *t = &s->total[i];
 		const struct model_event *e = &r->model->event[i];
-		struct stall_count c;
 
-		if (stall_event_of(e->name) != STALL_FAULT)
-			continue;
-		c = stall_count_bounds(t->weight, t->samples, t->weight_squares, e->period ? (double)e->period : 1);
-		low = c.low * COST_FAULT_LEAST * (is_time ? CLOCK_LEAST : 1);
-		high = c.high * COST_FAULT_MOST * (is_time ? CLOCK_MOST : 1);
-		break;
+		if (stall_event_of(e->name) == STALL_FAULT)
+			faults = stall_count_bounds(t->weight, t->samples, t->weight_squares, e->period ? (double)e->period : 1);
 	}
-	s->bounds.high[CULPRIT_PAGE_FAULT] = fmin(high, s->kernel);
-	s->bounds.low[CULPRIT_PAGE_FAULT] = fmin(low, s->bounds.high[CULPRIT_PAGE_FAULT]);
-	s->bounds.high[CULPRIT_KERNEL] = s->kernel - s->bounds.low[CULPRIT_PAGE_FAULT];
-	s->bounds.low[CULPRIT_KERNEL] = s->kernel - s->bounds.high[CULPRIT_PAGE_FAULT];
-	s->bounds.stall += s->kernel;
+	culprits_bound_kernel(s->kernel, faults.recorded ? &faults : NULL, strcmp(report_unit(r), "ns") == 0, &s->bounds);
 }
 
 struct row_columns {

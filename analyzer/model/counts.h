@@ -15,15 +15,15 @@ struct model;
 struct trace_record;
 
 /*
- * What counters said of threads when these ended (THREAD_COUNT records), beside the samples that they have.  A thread begins with a whole
- * period, and what it runs behind its last sample is in none: of one that lives for a few periods that is much, and of one that lives for
- * less than one it is all.  So a sample of such a thread stands for that thread's count, and a thread without a sample has a row of its
- * own; what counters of processors say is shared by those that did not end.
+ * What is known of threads that ended (THREAD_COUNT records, and COUNT records of threads), beside the samples that they have: what a
+ * counter of their own counted, or a part of what one of a processor did (counts.c).  A sample of such a thread stands for that
+ * thread's count, and a thread without a sample has a row of its own; what counters of processors say is shared by all others.
  */
 struct thread_count { /* of all processors together */
-	uint64_t value, samples, weight, time_ns; /* time_ns: of its end */
+	uint64_t value, samples, weight, time_ns; /* value: 0 is not known; time_ns: of its end */
 	uint32_t event, pid, tid;
 	bool is_left_out; /* it has no sample, though one was due */
+	double tail; /* where its value is not known: what it is taken to have behind its last samples */
 	double scale; /* of its samples' weight; 0: as of the event's others */
 };
 
@@ -35,11 +35,17 @@ struct thread_counts {
 		uint32_t thread, cpu; /* thread: an index */
 	} *part;
 	uint32_t nr_parts, parts_capacity;
+	struct thread_beginning {
+		uint64_t thread, time_ns; /* thread: process and thread */
+	} *beginning;
+	uint32_t nr_beginnings, beginnings_capacity;
 	struct hash_map at; /* (thread and process, event) -> 1 + index */
 };
 
 void counts_read(struct model *m, const struct trace_record *r);
 void thread_counts_read(struct model *m, const struct trace_record *r);
+/* A FORK: when it began. */
+void thread_counts_read_beginning(struct model *m, const struct trace_record *r);
 /* When all have been read: the events' sums, and scales for model_event_scale(). */
 void counts_settle(struct model *m);
 void counts_free(struct model_event *e);

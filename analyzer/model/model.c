@@ -70,11 +70,19 @@ static void read_host_option(struct model *m, struct process *p, const struct tr
 	bigger[used + 1 + v->bytes] = 0;
 }
 
+static void read_command_line(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *v = F(command_line, text) < r->nr_values ? &r->values[F(command_line, text)] : NULL;
+
+	(void)m;
+	if (v && v->kind == TRACE_TEXT && v->bytes <= COMMAND_LINE_BYTES)
+		model_set_text(&p->command_line, trace_text(r, F(command_line, text)));
+}
+
 static void read_fork(struct model *m, struct process *p, const struct trace_record *r)
 {
-	(void)m;
-	(void)r;
 	p->nr_tasks++;
+	thread_counts_read_beginning(m, r);
 }
 
 /* By id.  PROCESS, FORK, COMM and EXIT are lifetimes, too: processes.c. */
@@ -92,12 +100,15 @@ static const struct {
 	[TRACE_IMAGE_FILE] = { model_read_image_file, true },
 	[TRACE_IMAGE_CODE] = { model_read_image_code, true },
 	[TRACE_KERNEL_FUNCTIONS] = { read_kernel_functions, true },
+	[TRACE_SOURCE_LINES] = { model_read_source_lines, true },
 	[TRACE_END] = { model_read_end, true },
 	[TRACE_COMM] = { read_comm, false },
 	[TRACE_FORK] = { read_fork, false },
 	[TRACE_CODE_BYTES] = { model_read_code_bytes, false },
+	[TRACE_INTERPRETER] = { model_read_interpreter, false },
 	[TRACE_GUEST] = { read_guest_record, false },
 	[TRACE_HOST_OPTION] = { read_host_option, false },
+	[TRACE_COMMAND_LINE] = { read_command_line, false },
 	[TRACE_MMAP] = { model_read_mmap, false },
 	[JITREG_IMAGE] = { model_read_image, false },
 	[JITREG_IMAGE_UNLOAD] = { model_read_image_unload, false },
@@ -321,6 +332,7 @@ void model_destroy(struct model *m)
 		free(p->comm);
 		free(p->executable);
 		free(p->host_options);
+		free(p->command_line);
 		free(p);
 	}
 	for (uint32_t i = 0; i < m->nr_threads; i++)
@@ -380,6 +392,7 @@ void model_destroy(struct model *m)
 	}
 	free_notices(m);
 	kernel_functions_fini(&m->kernel_functions);
+	kept_lines_fini(&m->kept_lines);
 	dictionary_fini(&m->dictionary);
 	objects_fini(&m->objects);
 	flow_records_fini(&m->flows);
@@ -400,6 +413,7 @@ void model_destroy(struct model *m)
 	free(m->tool);
 	free(m->host_name);
 	free(m->kernel);
+	free(m->working_folder);
 	free(m->command);
 	free(m->way);
 	free(m->odd_unload);

@@ -21,6 +21,7 @@
 #include "analyzer/objects/objects.h"
 #include "analyzer/symbols/elf_object.h"
 #include "analyzer/symbols/function_code.h"
+#include "analyzer/symbols/kept_lines.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/base/file_identity.h"
 #include "jitreg/base/hash_map.h"
@@ -192,11 +193,16 @@ struct process {
 	uint64_t forked_ns;
 	uint32_t parent_pid; /* of the process that forked it, also after an exec; 0: not known */
 	char *comm, *executable;
+	char *command_line; /* the beginning of it, or NULL */
 	char *host_options; /* of those that name its code, found in force: each once, behind a blank; NULL: none was */
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;
 	struct code_map memory, mapped; /* struct memory: those that the host named, and the kernel's */
 	const struct shared_code *shared; /* the model's; NULL: there is none */
+	struct {
+		uint64_t address, bytes; /* of its machine code; 0: there is none */
+		int64_t place, function;
+	} interpreter; /* an INTERPRETER record */
 	struct code_map guest_regions, regions; /* asked where code has no answer: those of the guest, and of the kernel */
 	bool regions_were_read; /* as wholes, when they were mapped: others were gone too soon */
 	struct tag *tags;
@@ -239,7 +245,9 @@ struct renamed {
 
 struct event_count { /* what counters of one processor, or those of all threads, said */
 	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost, weight;
-	uint64_t ended_value, ended_samples, ended_weight; /* of these, what is of threads that ended (counts.h) */
+	uint64_t ended_value, ended_samples, ended_weight; /* of these, what is known of threads that ended (counts.h) */
+	double tail, unsampled; /* not known: what may be of threads that ended behind their last samples, or of those without any */
+	double tail_part, unsampled_part; /* of these, what is taken to be: 0 to 1 (counts.c) */
 	double scale; /* 0: unknown */
 };
 
@@ -248,12 +256,13 @@ struct model_event {
 	uint64_t period, rate, registers, period_spread;
 	uint32_t stack_bytes, precise, exclude_kernel;
 	bool is_clock;	/* it counts the time that it runs: task-clock, cpu-clock */
-	bool is_switch; /* TRACE_EVENT_SWITCH: its own samples are no code; it becomes "preempted" */
+	bool is_switch; /* TRACE_EVENT_SWITCH, TRACE_EVENT_WOKEN: their own samples are no code; they become "preempted" and "run queue" */
 	/* the counters' values at their ends, of all processors or threads together; 0: none in the trace */
 	uint64_t counted, count_samples, count_lost; /* in the event's unit, as if it had counted all the time; samples had, and lost */
 	uint64_t on_cpu_ns, running_ns; /* while its threads ran, and while it counted: less where counters were multiplexed */
 	double sampled; /* the part of counted that samples' own weights are; 0: not known */
 	double unsampled; /* the part of counted that is of threads without a sample */
+	double mean_period; /* what a sample weighs; 0: not known */
 	double multiplexed; /* at least 1: what is counted for each that a counter counted */
 	bool differs_by_thread; /* scale: counts.h */
 	/* by how much a sample's weight is scaled: over 1 where counters were multiplexed, samples were lost or interrupts came late */
@@ -319,19 +328,23 @@ struct model {
 	struct thread_counts thread_counts;
 	struct model_event event[MODEL_EVENTS_MAX];
 	uint32_t nr_events;
-	uint32_t leaving, preempted; /* of threads and their processors; both MODEL_NO_EVENT where the trace has not both */
+	/* Of threads and their processors; MODEL_NO_EVENT where the trace has not both of the first two.  run_queue: woken, not running. */
+	uint32_t leaving, preempted, run_queue;
 	struct notice *notice;
 	uint32_t nr_notices;
 	uint64_t lost[NR_LOSSES + 1]; /* by enum loss_reason; the last: for reasons of later versions */
 	struct kernel_functions kernel_functions;
+	struct kept_lines kept_lines;
 	struct dictionary dictionary;
 	struct objects objects;
 	struct flow_records flows;
 	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
 	bool has_host_levels;
 	/* HEADER and END */
-	char *tool, *host_name, *kernel, *command, *way;
+	char *tool, *host_name, *kernel, *working_folder, *command, *way;
 	bool no_adapt;
+	uint32_t epoch; /* 1, 2, ... of a recording that was cut; 0: it was not */
+	uint64_t cut_recording; /* what its epochs share */
 	uint64_t real_ns, begin_ns, end_ns;
 	uint32_t nr_cpus, exit_status;
 	uint64_t recorder_cpu_ns, written_samples, command_cpu_ns; /* command_cpu_ns 0: not known */

@@ -15,7 +15,7 @@ typedef void model_read_record(struct model *m, struct process *p, const struct 
 
 /* read_recording.c */
 model_read_record model_read_header, model_read_event, model_read_count, model_read_thread_count, model_read_notice, model_read_loss,
-	model_read_end;
+	model_read_end, model_read_source_lines;
 /* Events are complete: 0 or -ENOMEM. */
 int model_settle_events(struct model *m);
 
@@ -27,7 +27,7 @@ void model_settle_images(struct model *m);
 
 /* read_code.c */
 model_read_record model_read_load, model_read_move, model_read_code_unload, model_read_debug_info, model_read_inlines,
-	model_read_unwinding_info, model_read_code_map, model_read_code_bytes;
+	model_read_unwinding_info, model_read_code_map, model_read_code_bytes, model_read_interpreter;
 /* Numbered, and the model's; NULL without memory. */
 struct code *model_add_code(struct model *m, enum code_kind kind, const struct process *p, uint64_t from_ns);
 /* Functions find their bytes. */

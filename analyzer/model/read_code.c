@@ -374,6 +374,15 @@ void model_read_code_unload(struct model *m, struct process *p, const struct tra
 	code_map_add(&p->regions, start, start + bytes, r->time_ns, NULL);
 }
 
+void model_read_interpreter(struct model *m, struct process *p, const struct trace_record *r)
+{
+	(void)m;
+	p->interpreter.address = trace_u64(r, F(interpreter, address));
+	p->interpreter.bytes = trace_u64(r, F(interpreter, bytes));
+	p->interpreter.place = (int64_t)trace_u64(r, F(interpreter, place));
+	p->interpreter.function = (int64_t)trace_u64(r, F(interpreter, function));
+}
+
 /* --------------------------------------------------------------------------------------------------------------- bytes */
 
 void model_read_code_bytes(struct model *m, struct process *p, const struct trace_record *r)

@@ -19,11 +19,14 @@ void model_read_header(struct model *m, struct process *p, const struct trace_re
 	model_set_text(&m->tool, trace_text(r, F(header, tool)));
 	model_set_text(&m->host_name, trace_text(r, F(header, host_name)));
 	model_set_text(&m->kernel, trace_text(r, F(header, kernel)));
+	model_set_text(&m->working_folder, trace_text(r, F(header, cwd)));
 	m->real_ns = trace_u64(r, F(header, real_ns));
 	m->begin_ns = r->time_ns;
 	m->nr_cpus = (uint32_t)trace_u64(r, F(header, nr_cpus));
 	model_set_text(&m->way, trace_text(r, F(header, way)));
 	m->no_adapt = trace_u64(r, F(header, no_adapt)) != 0;
+	m->epoch = (uint32_t)trace_u64(r, F(header, epoch));
+	m->cut_recording = trace_u64(r, F(header, cut_recording));
 	for (uint64_t i = 0; command && command->kind == TRACE_LIST && i < command->u; i++) {
 		struct trace_value word = trace_element(command, i, 0);
 		char *bigger = word.kind == TRACE_TEXT ? realloc(m->command, bytes + word.bytes + 1) : NULL;
@@ -50,6 +53,33 @@ void model_read_end(struct model *m, struct process *p, const struct trace_recor
 	m->command_cpu_ns = trace_u64(r, F(end, command_cpu_ns));
 }
 
+void model_read_source_lines(struct model *m, struct process *p, const struct trace_record *r)
+{
+	const struct trace_value *list = F(source_lines, pieces) < r->nr_values ? &r->values[F(source_lines, pieces)] : NULL;
+	struct kept_file *f;
+	uint64_t bytes = 0;
+
+	(void)p;
+	if (!list || list->kind != TRACE_LIST)
+		return;
+	for (uint64_t i = 0; i < list->u; i++) {
+		struct trace_value text = trace_element(list, i, 1);
+
+		bytes += KEPT_LINE_BYTES;
+		for (size_t n = 0; text.kind == TRACE_TEXT && n < text.bytes; n++)
+			bytes += 1 + (((const char *)text.p)[n] == '\n' ? KEPT_LINE_BYTES : 0);
+	}
+	if (!trace_budget_has_room(m->reader, bytes))
+		return;
+	f = kept_lines_add(&m->kept_lines, trace_text(r, F(source_lines, file)), trace_u64(r, F(source_lines, newer)) != 0);
+	for (uint64_t i = 0; f && i < list->u; i++) {
+		struct trace_value first = trace_element(list, i, 0), text = trace_element(list, i, 1);
+
+		if (first.kind == TRACE_UINT && first.u && text.kind == TRACE_TEXT && !memchr(text.p, 0, text.bytes))
+			kept_file_add(f, first.u, text.p, text.bytes);
+	}
+}
+
 void model_read_event(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t i = trace_u64(r, F(event, event)), config;
@@ -65,7 +95,7 @@ void model_read_event(struct model *m, struct process *p, const struct trace_rec
 	config = trace_u64(r, F(event, config));
 	e->is_clock = trace_u64(r, F(event, type)) == PERF_TYPE_SOFTWARE &&
 		      (config == PERF_COUNT_SW_CPU_CLOCK || config == PERF_COUNT_SW_TASK_CLOCK);
-	e->is_switch = strcmp(e->name, TRACE_EVENT_SWITCH) == 0;
+	e->is_switch = strcmp(e->name, TRACE_EVENT_SWITCH) == 0 || strcmp(e->name, TRACE_EVENT_WOKEN) == 0;
 	e->period = trace_u64(r, F(event, period));
 	e->rate = trace_u64(r, F(event, rate));
 	e->period_spread = trace_u64(r, F(event, period_spread));
@@ -109,15 +139,21 @@ void model_read_loss(struct model *m, struct process *p, const struct trace_reco
 /* Leaving a processor is two things, and how long it lasted is what matters of both. */
 static void settle_switches(struct model *m)
 {
-	uint32_t leaving = MODEL_NO_EVENT, preempted = MODEL_NO_EVENT;
+	uint32_t leaving = MODEL_NO_EVENT, preempted = MODEL_NO_EVENT, woken = MODEL_NO_EVENT;
 
 	for (uint32_t i = 0; i < m->nr_events; i++) {
-		if (m->event[i].is_switch)
+		if (strcmp(m->event[i].name, TRACE_EVENT_WOKEN) == 0)
+			woken = i;
+		else if (m->event[i].is_switch)
 			preempted = i;
 		else if (strcmp(m->event[i].name, MODEL_EVENT_LEAVING) == 0)
 			leaving = i;
 	}
-	m->leaving = m->preempted = MODEL_NO_EVENT;
+	m->leaving = m->preempted = m->run_queue = MODEL_NO_EVENT;
+	if (woken != MODEL_NO_EVENT) {
+		model_set_text(&m->event[woken].name, strdup("run queue"));
+		model_set_text(&m->event[woken].unit, strdup("ns in the run queue"));
+	}
 	if (preempted == MODEL_NO_EVENT)
 		return;
 	model_set_text(&m->event[preempted].name, strdup("preempted"));
@@ -127,6 +163,7 @@ static void settle_switches(struct model *m)
 	model_set_text(&m->event[leaving].unit, strdup("ns waiting"));
 	m->event[leaving].counted = 0; /* not what the weights add up to */
 	m->leaving = leaving;
+	m->run_queue = woken;
 	m->preempted = preempted;
 }
 

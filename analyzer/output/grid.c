@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/output/grid_internal.h"
-#include "jitreg/base/utf8.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/output_file.h"
+#include "jitreg/base/utf8.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,16 +278,53 @@ static void sort_rows(struct grid *g, struct page *p)
 		qsort_r(g->row, g->nr_rows, sizeof(*g->row), compare_rows, &s);
 }
 
+/* A second table of one name in a page has other columns: it has a file of its own. */
+static void write_csv_file(struct grid *g, struct page *p, bool is_first)
+{
+	char path[PATH_MAX], name[256];
+	struct diag d;
+	FILE *to = p->to;
+
+	snprintf(name, sizeof(name), "%s", g->name ? g->name : "");
+	for (int nr = 2; !is_first; nr++) {
+		snprintf(name, sizeof(name), "%s-%d", g->name ? g->name : "", nr);
+		is_first = page_note_name(&p->tables, name);
+	}
+	for (char *c = name; *c; c++) /* levels are called what hosts like */
+		if (!isalnum((unsigned char)*c) && !strchr("_-", *c))
+			*c = '_';
+	snprintf(path, sizeof(path), "%s/%s.csv", p->csv_folder, name);
+	p->to = output_file_stream(path, &d);
+	if (p->to) {
+		p->begun = false;
+		grid_show_csv(g, p);
+	}
+	if (!p->to || ferror(p->to) | fclose(p->to))
+		p->error = errno ? -errno : -EIO;
+	p->to = to;
+}
+
 void grid_show(struct grid *g, struct page *p)
 {
+	bool is_first;
+
 	if (!g || g->failed)
 		page_sentence(p, "Out of memory: a part of this table is missing.");
 	if (!g)
 		return;
+	for (int c = 0; p->sort && c < g->nr_columns; c++)
+		page_note_name(&p->headings, *g->column[c].heading ? g->column[c].heading : g->column[c].key);
+	is_first = page_note_name(&p->tables, g->name ? g->name : "");
+	if (p->table && (!g->name || strcmp(p->table, g->name) != 0)) {
+		destroy_grid(g);
+		return;
+	}
 	if (p->sort && !g->failed)
 		sort_rows(g, p);
 	if (p->form == PAGE_JSON)
 		grid_show_json(g, p);
+	else if (p->form == PAGE_CSV && p->csv_folder)
+		write_csv_file(g, p, is_first);
 	else if (p->form == PAGE_CSV)
 		grid_show_csv(g, p);
 	else

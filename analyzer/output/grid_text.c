@@ -340,8 +340,12 @@ static void put_row_line(const struct grid *g, const struct page *p, size_t row,
 			if ((cell->prefix && *cell->prefix) || (shown && *shown)) {
 				put_blanks(p, pending);
 				pending = 0;
+				if (c->flags & GRID_DIM)
+					page_style(p, "2");
 				used = page_put_branches(p, cell->prefix, c->width);
 				used += (c->flags & GRID_NAME ? page_put_name : page_put)(p, cell->set ? shown : "-", c->width - used);
+				if (c->flags & GRID_DIM && !small)
+					page_style(p, "0");
 			}
 			pending += c->width - used;
 			continue;

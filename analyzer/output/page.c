@@ -2,6 +2,7 @@
 #include "analyzer/output/page.h"
 
 #include "analyzer/output/page_json.h"
+#include "jitreg/base/suggest.h"
 #include "jitreg/base/utf8.h"
 
 #include <errno.h>
@@ -186,11 +187,34 @@ void page_dots(struct page *p, const unsigned char *cells, int columns, int rows
 	}
 }
 
+bool page_note_name(struct page_names *names, const char *name)
+{
+	for (uint32_t i = 0; i < names->nr; i++)
+		if (strcmp(names->name[i], name) == 0)
+			return false;
+	if (names->nr < PAGE_NAMES_MAX && (names->name[names->nr] = strdup(name)))
+		names->nr++;
+	return true;
+}
+
+const char *page_suggest(const struct page_names *names, const char *wanted, char *text, size_t bytes)
+{
+	return suggest(wanted, (const char *const *)names->name, names->nr, text, bytes);
+}
+
+static void free_names(struct page_names *names)
+{
+	while (names->nr)
+		free(names->name[--names->nr]);
+}
+
 int page_end(struct page *p)
 {
 	int ret = p->json ? page_json_end(p->json, p->to) : 0;
 
 	p->json = NULL;
+	free_names(&p->tables);
+	free_names(&p->headings);
 	return fflush(p->to) || ferror(p->to) ? -EIO : ret;
 }
 

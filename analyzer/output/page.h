@@ -18,6 +18,8 @@
 /* Version of the keys of all JSON: raised when a key is renamed; new keys may come at any time. */
 #define PAGE_SCHEMA 2
 
+#define PAGE_NAMES_MAX 128
+
 enum page_form { PAGE_TEXT, PAGE_JSON, PAGE_CSV };
 
 struct page {
@@ -29,6 +31,13 @@ struct page {
 	bool begun;  /* CSV: a table has been written */
 	const char *sort; /* the column that rows are sorted by: its key, or its heading in text; NULL: as they come */
 	bool sorted; /* a table has that column */
+	const char *table; /* the only one to be shown; NULL: all */
+	const char *csv_folder; /* where CSV goes, a file for each table; NULL: to `to` */
+	int error; /* of that folder: -errno */
+	struct page_names { /* of what there was, for who asked for others */
+		char *name[PAGE_NAMES_MAX];
+		uint32_t nr;
+	} tables, headings;
 	void *json;  /* json_t of the page */
 };
 
@@ -46,6 +55,10 @@ void page_text(struct page *p, const char *before, int indent, const char *forma
  * how many of its dots are set. */
 void page_dots(struct page *p, const unsigned char *cells, int columns, int rows, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+/* One more that was there; false: it was there already. */
+bool page_note_name(struct page_names *names, const char *name);
+/* What suggest() says of them. */
+const char *page_suggest(const struct page_names *names, const char *wanted, char *text, size_t bytes);
 /* Everything is out, or -EIO. */
 int page_end(struct page *p);
 
@@ -96,6 +109,8 @@ enum cell_kind {
 #define GRID_OVERLAP 256u /* of a share: rows hold parts of others, so each is rounded by itself, and they have no sum */
 
 #define GRID_NAME 128u	  /* of a text: page_put_name(); set by grid_column() for keys that names have */
+
+#define GRID_DIM 512u	  /* of a text: beside what the row is about */
 
 #define GRID_SMALL 10 /* fewer samples than this say little */
 

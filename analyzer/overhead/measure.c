@@ -154,6 +154,8 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	argv[nr++] = (char *)(uintptr_t)m->trace;
 	argv[nr++] = (char *)(uintptr_t)"--rate";
 	argv[nr++] = number[0];
+	argv[nr++] = (char *)(uintptr_t)"--source-text";
+	argv[nr++] = (char *)(uintptr_t)"0";
 	argv[nr++] = (char *)(uintptr_t)"--usage-fd";
 	argv[nr++] = number[1];
 	if (m->o->event) {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The viewer of `tailor html` out of web/: what stands in front of a page's data (head.html) and behind it (tail.html), with the
-# sample table and the judge of `tailor diff` as WebAssembly inside, and what scripts may do (policy).  build.sh FOLDER [FLAG]...
-# (FLAGs: of clang).
+# sample table, the judges of `tailor diff` and of stalls and the solver of counts as WebAssembly inside, and what scripts may do (policy).
+# build.sh FOLDER [FLAG]... (FLAGs: of clang).
 # The files are empty where esbuild or clang is missing.
 set -eu
 to=$1
@@ -22,12 +22,15 @@ as_wasm() { # FLAG... FILE...
 	clang --target=wasm32 -O3 -std=gnu11 -Wall -Wextra -Wshadow "${flags[@]}" -ffreestanding -fno-builtin -nostdlib \
 		-isystem analyzer/table/wasm -I. -Wl,--no-entry -Wl,--strip-all "$@" || missing "clang for wasm32, or lld,"
 }
+libc=analyzer/table/wasm/memory.c
 as_wasm analyzer/table/*.c analyzer/table/wasm/*.c -o "$to/table.wasm"
-as_wasm -isystem analyzer/compare/wasm analyzer/compare/{change,noise,stats}.c analyzer/compare/wasm/judge.c \
-	analyzer/table/wasm/memory.c -o "$to/judge.wasm"
+as_wasm analyzer/compare/{change,noise,stats}.c analyzer/compare/wasm/judge.c $libc -o "$to/judge.wasm"
+as_wasm analyzer/flow/{equations,estimate,program,aggregate}.c analyzer/flow/wasm/flow.c $libc -o "$to/flow.wasm"
+as_wasm analyzer/listing/culprits.c analyzer/listing/wasm/causes.c $libc -o "$to/causes.wasm"
 esbuild "$here/web/main.js" --bundle --minify --format=iife --target=es2022 --charset=utf8 --loader:.wasm=binary \
 	--alias:table.wasm="$(realpath "$to")/table.wasm" \
-	--alias:judge.wasm="$(realpath "$to")/judge.wasm" --log-level=warning --outfile="$to/page.js"
+	--alias:judge.wasm="$(realpath "$to")/judge.wasm" --alias:flow.wasm="$(realpath "$to")/flow.wasm" \
+	--alias:causes.wasm="$(realpath "$to")/causes.wasm" --log-level=warning --outfile="$to/page.js"
 esbuild "$here/web/page.css" --minify --charset=utf8 --log-level=warning --outfile="$to/page.css"
 hash_of() { sha256sum <"$1" | cut -d' ' -f1 | tr a-f A-F | basenc --base16 -d | base64; }
 # as they stand in the page: without the line feed at the end

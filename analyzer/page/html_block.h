@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Data blocks of a page: <script> elements that are no scripts, whose text is gzip in base64.  The one door to zlib.  Context: thread. */
+/* Data blocks of a page: <script> elements that are no scripts, whose text is gzip in base64.  Context: thread. */
 #ifndef TAILOR_HTML_BLOCK_H
 #define TAILOR_HTML_BLOCK_H
 

@@ -105,6 +105,8 @@ static void write_code_json(const struct model *m, FILE *to)
 	JSON_NEXT_LIST(to, "name", m->nr_code,
 		       escape_json_string(to, m->code[i]->kind == CODE_IMAGE ? m->code[i]->path : m->code[i]->name));
 	JSON_NEXT_LIST(to, "bytes", m->nr_code, fprintf(to, "%llu", (unsigned long long)m->code[i]->bytes));
+	JSON_NEXT_LIST(to, "file", m->nr_code, fprintf(to, "%u", m->code[i]->kind == CODE_IMAGE && m->code[i]->file ?
+								 m->code[i]->file->number + 1 : 0));
 	fputs("},\n", to);
 }
 
@@ -194,6 +196,8 @@ void html_put_facts(const struct html_trace *t, const struct html_columns *c, FI
 	html_put_plans(t, to);
 	html_put_sources(t, to);
 	html_put_listings(t, to);
+	html_put_flow(t, to);
+	html_put_causes(t, to);
 	if (t->number)
 		html_pairs_put(t->pairs, to);
 	fputs("\"end\":true}\n", to);

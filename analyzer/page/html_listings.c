@@ -1,20 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine code of the generated functions that have samples, the hottest ones first. */
+/* Machine code of the functions that have samples, the hottest ones first. */
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FUNCTIONS_MAX 400u
-#define STEPS_MAX 200000 /* instructions of all */
+#define STEPS_MAX 200000 /* instructions of all generated functions, */
+#define FILE_STEPS_MAX 20000 /* and of those of files */
+#define FILES_MAX 64 /* source files that one function's lines are of */
 #define ARROWS_MAX 3000 /* of a function with arrows for its jumps: what they take grows with the square */
 #define STEPS_AN_ARROW 32
 
-static void write_function_listing(const struct report *r, const struct hot *h, const struct hit *hit, int *left, FILE *to)
+/* Which source file each instruction is of: those of inlined functions are others. */
+static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 {
-	const char *file = NULL;
-	char text[STEP_TEXT_MAX];
+	const char *file[FILES_MAX];
+	int nr_files = 0;
+
+	fputs("],\"of\":[", to);
+	for (int i = 0; i < nr; i++) {
+		int f = 0;
+
+		while (s[i].file && f < nr_files && strcmp(file[f], s[i].file) != 0)
+			f++;
+		if (s[i].file && f == nr_files && nr_files < FILES_MAX)
+			file[nr_files++] = s[i].file;
+		fprintf(to, "%s%d", i ? "," : "", s[i].file && f < nr_files ? f : -1);
+	}
+	fputs("],\"files\":[", to);
+	for (int f = 0; f < nr_files; f++) {
+		fputs(f ? "," : "", to);
+		escape_json_string(to, file[f]);
+	}
+	fputc(']', to);
+}
+
+/* How often instructions ran: as often as components, of which frequencies are facts (html_flow.c), or as was counted at them. */
+static void write_executions(struct report *r, const struct hot *h, const struct step *s, int nr, FILE *to)
+{
+	const struct frequencies *f = frequencies_of_report(r);
+	const char *comma = "";
+
+	if (!f || !f->nr_known || !h->place.code) /* files have no counters */
+		return;
+	fputs(",\"runs\":[", to);
+	for (int i = 0; i < nr; i++)
+		fprintf(to, "%s%u", i ? "," : "", step_component(r, h, &s[i]));
+	fputs("],\"counted\":{", to);
+	for (int i = 0; i < nr; i++) {
+		const uint64_t *count = frequencies_count_at_address(f, h->place.code->process, s[i].address);
+
+		if (!count)
+			continue;
+		fprintf(to, "%s\"%d\":%.17g", comma, i, (double)*count);
+		comma = ",";
+	}
+	fputc('}', to);
+}
+
+static void write_function_listing(struct report *r, const struct hot *h, const struct hit *hit, int *left, FILE *to)
+{
+	char text[STEP_TEXT_MAX], title[400];
 	bool arrows;
 	struct step *s;
 	int nr;
@@ -23,9 +72,12 @@ static void write_function_listing(const struct report *r, const struct hot *h, 
 	nr = s ? nr : 0;
 	arrows = nr <= ARROWS_MAX && report_spend(r, (uint64_t)nr * (uint64_t)nr / STEPS_AN_ARROW);
 	fputs("{\"name\":", to);
-	escape_json_string(to, h->name);
-	fprintf(to, ",\"code\":%u,\"start\":%llu,\"read_late\":%s,\"offset\":[", h->place.code->number + 1,
-		(unsigned long long)h->place.start, h->place.read_ns ? "true" : "false");
+	if (h->image)
+		snprintf(title, sizeof(title), "%s  %s", h->name, basename(h->image));
+	escape_json_string(to, h->image ? title : h->name);
+	fprintf(to, ",\"code\":%u,\"image\":%u,\"start\":%llu,\"read_late\":%s,\"offset\":[", h->place.code->number + 1,
+		h->image && h->place.code->file ? h->place.code->file->number + 1 : 0, (unsigned long long)h->place.start,
+		h->place.read_ns ? "true" : "false");
 	for (int i = 0; i < nr; i++)
 		fprintf(to, "%s%llu", i ? "," : "", (unsigned long long)(s[i].address - h->place.start));
 	fputs("],\"text\":[", to);
@@ -48,10 +100,8 @@ static void write_function_listing(const struct report *r, const struct hot *h, 
 	fputs("],\"line\":[", to);
 	for (int i = 0; i < nr; i++)
 		fprintf(to, "%s%u", i ? "," : "", s[i].file ? s[i].line : 0);
-	for (int i = 0; i < nr && !file; i++)
-		file = s[i].file;
-	fputs("],\"file\":", to);
-	escape_json_string(to, file);
+	put_files_of_steps(s, nr, to);
+	write_executions(r, h, s, nr, to);
 	fputc('}', to);
 	*left -= nr;
 	free(s);
@@ -60,19 +110,20 @@ static void write_function_listing(const struct report *r, const struct hot *h, 
 void html_put_listings(const struct html_trace *t, FILE *to)
 {
 	double all;
-	struct hit *hit = hits_make_sorted(t->report, t->by_place, &all);
+	uint32_t nr_hits, nr;
+	struct hit *hit = hits_make_all(t->report, t->by_place, &nr_hits, &all);
 	struct hot *hot = NULL;
-	uint32_t nr = hit ? hot_find(t->report, hit, t->by_place->g.nr, &hot) : 0;
-	int left = STEPS_MAX;
+	int left[] = { STEPS_MAX, FILE_STEPS_MAX };
 	const char *comma = "";
 
+	nr = hit && nr_hits ? hot_find(t->report, hit, nr_hits, &hot) : 0;
 	nr = nr < FUNCTIONS_MAX ? nr : FUNCTIONS_MAX;
 	hot_read_code_bytes(t->report, hot, nr);
 	fputs("\"listings\":[", to);
 	for (uint32_t i = 0; i < nr; i++) {
-		if (hot[i].place.bytes && left > 0) {
+		if (hot[i].place.bytes && left[hot[i].image != NULL] > 0) {
 			fputs(comma, to);
-			write_function_listing(t->report, &hot[i], hit, &left, to);
+			write_function_listing(t->report, &hot[i], hit, &left[hot[i].image != NULL], to);
 			comma = ",\n";
 		}
 		free(hot[i].place.bytes);

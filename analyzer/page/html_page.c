@@ -4,6 +4,7 @@
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_block.h"
+#include "jitreg/base/regular_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ int html_trace_ask(struct html_trace *t, struct report *r)
 	report_add_callback(r, html_rows_add, &t->rows);
 	html_pairs_ask(t->pairs, r);
 	t->by_place = hits_ask_group(r, REPORT_ALL_EVENTS);
+	t->by_line = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LINE, -1);
 	return r->error;
 }
 
@@ -115,9 +117,16 @@ void html_trace_fini(struct html_trace *t)
 
 /* ----------------------------------------------------------------------------------------------------------- an old page */
 
+static FILE *open_page(const char *path)
+{
+	int fd = regular_file_open(path);
+
+	return fd < 0 ? NULL : fdopen(fd, "r");
+}
+
 static char *read_whole_file(const char *path, size_t *nr)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = open_page(path);
 	size_t capacity = 1u << 16, got;
 	char *text = f ? malloc(capacity) : NULL;
 
@@ -147,7 +156,7 @@ static char *read_whole_file(const char *path, size_t *nr)
 static bool file_is_html_page(const char *path)
 {
 	char start[16] = "";
-	FILE *f = fopen(path, "re");
+	FILE *f = open_page(path);
 	size_t nr = f ? fread(start, 1, sizeof(start) - 1, f) : 0;
 
 	if (f)

@@ -20,8 +20,10 @@ struct html_trace {
 	struct report *report;
 	struct html_rows rows;
 	struct report_group *by_place; /* sums of instructions, for listings */
+	struct report_group *by_line; /* of lines, for texts of files */
 	struct html_pairs *pairs; /* of the page's traces; the caller's */
 	bool stacks, addresses; /* wanted */
+	size_t source_bytes; /* of texts of files: at most so many */
 };
 
 /* Before the samples are read; 0 or -ENOMEM. */
@@ -71,6 +73,8 @@ void html_put_dictionary(const struct html_trace *t, FILE *to); /* levels, compo
 void html_put_plans(const struct html_trace *t, FILE *to);
 void html_put_sources(const struct html_trace *t, FILE *to);
 void html_put_listings(const struct html_trace *t, FILE *to);
+void html_put_causes(const struct html_trace *t, FILE *to); /* basic blocks of functions */
+void html_put_flow(const struct html_trace *t, FILE *to); /* nothing where the host does not count */
 /* Tables for a browser that cannot run the page. */
 void html_put_plain(const struct html_trace *t, FILE *to);
 

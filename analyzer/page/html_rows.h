@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sample table as a page has it.  What many rows have in common is said once: a row's way is its method, reason, mode, share and
- * components; its place the function, line, image and code that it is in, and the instruction where that is generated code.
+ * components; its place the function, line, image and code that it is in, and the instruction where the trace has its code.
  * Context: thread.
  */
 #ifndef TAILOR_HTML_ROWS_H
@@ -20,7 +20,7 @@ struct html_way {
 };
 
 struct html_place {
-	uint64_t ip; /* 0: not generated code */
+	uint64_t ip; /* of generated code, or the file's own address where the trace has its code; else 0 */
 	uint32_t code, function, line, image;
 };
 

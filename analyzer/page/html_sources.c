@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that code was generated from, line by line, with what says of a line's samples: a component, or a line of the line tables. */
+/* Texts that code was generated from, and of source files, line by line, with what says of a line's samples: a component, or a line of the
+ * line tables. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
+#include "analyzer/source/excerpts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +77,57 @@ static bool number_lines(const struct report *r, const struct source *s, uint32_
 	return any;
 }
 
+/* The numbers of an excerpt's lines, or what they are of; 0 between lines that are not neighbours. */
+static void put_excerpt_numbers(const char *key, const struct excerpt *e, const uint32_t *value, FILE *to)
+{
+	fprintf(to, ",\"%s\":[", key);
+	for (uint32_t i = 0; i < e->nr; i++)
+		fprintf(to, "%s%s%u", i ? "," : "", i && e->number[i] != e->number[i - 1] + 1 ? "0," : "", value[i]);
+	fputc(']', to);
+}
+
+static void write_excerpt(struct report *r, const struct excerpt *e, FILE *to)
+{
+	size_t bytes;
+	const char *text;
+
+	fputs("{\"name\":", to);
+	escape_json_string(to, e->of->file);
+	fprintf(to, ",\"process\":%u,\"level\":-1,\"file\":true,\"newer\":%s", e->of->code ? e->of->code->process : 0,
+		e->newer ? "true" : "false");
+	put_excerpt_numbers("number", e, e->number, to);
+	put_excerpt_numbers("of", e, e->line, to);
+	fputs(",\"lines\":[", to);
+	for (uint32_t i = 0; i < e->nr; i++) {
+		fputs(i ? "," : "", to);
+		if (i && e->number[i] != e->number[i - 1] + 1)
+			fputs("\"\",", to);
+		text = excerpt_text(r, e, e->number[i], &bytes);
+		write_source_line(text, bytes, to);
+	}
+	fputs("]}", to);
+}
+
+static void put_excerpts(const struct html_trace *t, const char *comma, FILE *to)
+{
+	struct report *r = t->report;
+	double *cost = calloc((size_t)r->a->nr_lines + 1, sizeof(*cost));
+	struct excerpts e;
+
+	for (uint32_t i = 0; cost && i < t->by_line->g.nr; i++)
+		cost[report_value(t->by_line, i, 0)] = t->by_line->g.sum[i].samples;
+	if (cost) {
+		excerpts_make(r, cost, t->source_bytes, &e);
+		for (uint32_t i = 0; i < e.nr; i++) {
+			fputs(comma, to);
+			write_excerpt(r, &e.file[i], to);
+			comma = ",";
+		}
+		excerpts_fini(&e);
+	}
+	free(cost);
+}
+
 void html_put_sources(const struct html_trace *t, FILE *to)
 {
 	const struct model *m = t->report->model;
@@ -101,5 +154,6 @@ void html_put_sources(const struct html_trace *t, FILE *to)
 		}
 		free(number);
 	}
+	put_excerpts(t, comma, to);
 	fputs("],\n", to);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In the manner of figure 13 of Beischl et al., EuroSys 2021: overhead over sampling frequency.  The rates are on the logarithmic
- * lower axis, the resulting periods above; whiskers are the 95 % intervals of the medians.  Lines differ in colour, in
+ * Two pictures of overhead over sampling frequency: of all configurations, and of those that tell which operator shared code runs for by
+ * one means alone, tag register or call stacks (figure 13 of Beischl et al., EuroSys 2021), on their own scale.  The rates are on the
+ * logarithmic lower axis, the resulting periods above; whiskers are the 95 % intervals of the medians.  Lines differ in colour, in
  * dashes and in their marks, so that they can be told apart without colour.
  */
 #include "analyzer/pictures/overhead.h"
@@ -19,6 +20,8 @@
 #define TOP 96.0
 #define BOTTOM 428.0
 #define LEGEND 634
+#define ALL_CAPTURES (~0u)
+#define TAG_AGAINST_STACKS (1u << CAPTURE_TAG | 1u << CAPTURE_FRAMES | 1u << CAPTURE_STACK_8K)
 
 static const char style[] =
 	".grid{stroke:#ddd}.line{fill:none;stroke-width:2}.whisker{stroke-width:1.2;opacity:.65}.mark{stroke:#fff;stroke-width:.8}"
@@ -32,10 +35,16 @@ static const enum svg_colour colour_of[NR_CAPTURES] = { SVG_GREY, SVG_BROWN, SVG
 /* The axes, and the page that they are drawn on. */
 struct plot {
 	const struct overhead *o;
+	unsigned captures; /* one bit each */
 	double low, high, step; /* of added run time, as shares */
 	double log_low, log_high; /* of rates */
 	FILE *to;
 };
+
+static bool is_in_plot(const struct plot *p, int c)
+{
+	return c > CAPTURE_BARE && p->captures & 1u << c;
+}
 
 static double x_of_rate(const struct plot *p, unsigned rate)
 {
@@ -71,10 +80,10 @@ static void set_axis_scales(struct plot *p)
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++) {
 		p->log_low = fmin(p->log_low, log((double)p->o->rate[rate]));
 		p->log_high = fmax(p->log_high, log((double)p->o->rate[rate]));
-		for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++) {
+		for (int c = 0; c < NR_CAPTURES; c++) {
 			struct spread s = overhead_make_row(p->o, rate, (enum capture)c).added_wall;
 
-			if (!s.nr)
+			if (!is_in_plot(p, c) || !s.nr)
 				continue;
 			low = fmin(low, s.low);
 			high = fmax(high, s.high);
@@ -185,10 +194,12 @@ static void draw_legend(const struct plot *p)
 	for (unsigned rate = 0; rate < p->o->nr_rates; rate++)
 		if (p->o->rate[rate] > p->o->rate[last])
 			last = rate;
-	for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++, y += 40) {
+	for (int c = 0; c < NR_CAPTURES; c++) {
 		struct overhead_row r = overhead_make_row(p->o, last, (enum capture)c);
 		int n = 0;
 
+		if (!is_in_plot(p, c))
+			continue;
 		fprintf(p->to, "<path class=\"line c%d d%d\" d=\"M%d %dh36\"/>\n", colour_of[c], c, LEGEND, y);
 		draw_capture_mark(p, c, LEGEND + 18, y);
 		svg_text(p->to, LEGEND + 46, y + 4, "", capture_kinds[c].name);
@@ -198,26 +209,38 @@ static void draw_legend(const struct plot *p)
 		if (p->o->has_components && r.attributed.nr)
 			snprintf(text + n, sizeof(text) - (size_t)n, "; %.1f %% attributed", 100 * r.attributed.median);
 		svg_text(p->to, LEGEND + 46, y + 19, "small", text);
+		y += 40;
 	}
 	svg_textf(p->to, LEGEND + 46, y, "small", "(at %s samples per second)", with_commas((double)p->o->rate[last], text));
 }
 
+static void draw_plot(FILE *to, const struct overhead *o, unsigned captures)
+{
+	struct plot p = { .o = o, .captures = captures, .to = to };
+
+	set_axis_scales(&p);
+	draw_axes(&p);
+	for (int c = 0; c < NR_CAPTURES; c++)
+		if (is_in_plot(&p, c))
+			draw_capture_line(&p, c);
+	draw_legend(&p);
+}
+
 void overhead_svg(const struct overhead *o, FILE *to)
 {
-	struct plot p = { .o = o, .to = to };
 	struct spread bare = overhead_bare_spread(o, true);
 	char *command = overhead_command(o, 84), title[512];
 
-	set_axis_scales(&p);
 	snprintf(title, sizeof(title), "Overhead of sampling: %s", command ? command : "");
-	svg_begin(to, WIDTH, HEIGHT, title, style, dark);
+	svg_begin(to, WIDTH, 2 * HEIGHT, title, style, dark);
 	svg_text(to, 20, 28, "title", command ? command : "");
 	svg_textf(to, 20, 48, "", "baseline %.3f s; medians of %u round%s, whiskers: 95 %% confidence intervals; event: %s", bare.median,
 		  o->nr_rounds, o->nr_rounds == 1 ? "" : "s", o->event_name);
-	draw_axes(&p);
-	for (int c = CAPTURE_BARE + 1; c < NR_CAPTURES; c++)
-		draw_capture_line(&p, c);
-	draw_legend(&p);
+	draw_plot(to, o, ALL_CAPTURES);
+	fprintf(to, "<g transform=\"translate(0 %d)\">\n", HEIGHT);
+	svg_text(to, 20, 48, "title", "Tag register against call stacks");
+	draw_plot(to, o, TAG_AGAINST_STACKS);
+	fputs("</g>\n", to);
 	svg_end(to);
 	free(command);
 }

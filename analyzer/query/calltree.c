@@ -11,6 +11,12 @@ struct making {
 	const struct report *r;
 	struct calltree *t;
 	struct hash_map calls; /* (parent, key) -> 1 + call */
+	struct hash_map lines; /* (call, line) -> 1 + index */
+	struct line_of_call {
+		uint32_t call, line;
+		double measure;
+	} *line;
+	uint32_t nr_lines, lines_capacity;
 	struct stacks *stacks;
 	bool failed;
 };
@@ -89,13 +95,45 @@ static void make_tree_top_down(struct making *m, const struct report_group *g)
 	free(call);
 }
 
+static void add_line(struct making *m, uint32_t call, uint32_t line, double measure)
+{
+	uint32_t i = line && call && m->t->level == LEVELS_MAX ? hash_map_find(&m->lines, call, line) : 0;
+
+	if (!line || !call || m->t->level != LEVELS_MAX)
+		return;
+	if (!i && GROW(m->line, m->nr_lines, m->lines_capacity)) {
+		m->line[m->nr_lines] = (struct line_of_call){ call, line, 0 };
+		i = ++m->nr_lines;
+		if (!hash_map_set(&m->lines, call, line, i))
+			m->failed = true;
+	}
+	if (i)
+		m->line[i - 1].measure += measure;
+}
+
+static void settle_lines(struct making *m)
+{
+	double *most = calloc((size_t)m->t->nr + 1, sizeof(*most));
+
+	for (uint32_t i = 0; most && i < m->nr_lines; i++)
+		if (m->line[i].measure > most[m->line[i].call]) {
+			most[m->line[i].call] = m->line[i].measure;
+			m->t->call[m->line[i].call].line = m->line[i].line;
+		}
+	free(most);
+	free(m->line);
+	hash_map_fini(&m->lines);
+}
+
 static void make_tree_bottom_up(struct making *m, const struct report_group *g)
 {
 	for (uint32_t i = 0; i < g->g.nr; i++) {
 		uint32_t node = report_value(g, i, 0), at = 0;
 
-		for (; node && node < m->stacks->nr; node = m->stacks->node[node].caller)
+		for (; node && node < m->stacks->nr; node = m->stacks->node[node].caller) {
 			at = enter_call(m, at, call_key_of_node(m, node), m->stacks->node[node].flags);
+			add_line(m, at, m->stacks->node[node].line, report_measure(m->r, &g->g.sum[i]));
+		}
 		add_self_sum(m, at, &g->g.sum[i]);
 	}
 }
@@ -189,6 +227,7 @@ bool calltree_make(const struct report *r, const struct report_group *g, uint32_
 		make_tree_bottom_up(&m, g);
 	else if (!m.failed)
 		make_tree_top_down(&m, g);
+	settle_lines(&m);
 	hash_map_fini(&m.calls);
 	return !m.failed && settle_call_totals(t) && mark_recursive_calls(t);
 }

@@ -18,6 +18,7 @@ struct call {
 	bool pair_again; /* there is a call by the same caller above it */
 	double own, total; /* measure; total: with all below */
 	double own_samples, total_samples;
+	uint32_t line;	 /* inverted, of functions: the one of most of its samples, as the attribution has lines; 0: none */
 	uint32_t *child; /* sorted: the largest total first */
 	uint32_t nr_children;
 };

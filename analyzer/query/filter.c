@@ -316,26 +316,94 @@ static const char *suggest_name(const struct filter *f, const struct attribution
 	return text;
 }
 
+#define NUMBER_BYTES 24
+
+/* Of threads or processes. */
+static const char *suggest_number(const struct model *m, bool threads, char *text, size_t bytes)
+{
+	uint32_t nr = threads ? m->nr_threads : m->nr_processes;
+	char (*number)[NUMBER_BYTES] = calloc((size_t)nr + 1, sizeof(*number));
+	const char **names = calloc((size_t)nr + 1, sizeof(*names));
+
+	*text = 0;
+	for (uint32_t i = 0; number && names && i < nr; i++) {
+		snprintf(number[i], NUMBER_BYTES, "%u", threads ? m->thread[i].tid : m->process[i]->pid);
+		names[i] = number[i];
+	}
+	if (number && names) /* no number is near to another */
+		suggest("", names, nr, text, bytes);
+	free(number);
+	free(names);
+	return text;
+}
+
+static const char *suggest_event(const struct model *m, const char *wanted, char *text, size_t bytes)
+{
+	const char **names = calloc((size_t)m->nr_events + 1, sizeof(*names));
+
+	*text = 0;
+	for (uint32_t i = 0; names && i < m->nr_events; i++)
+		names[i] = m->event[i].name;
+	if (names)
+		suggest(wanted, names, m->nr_events, text, bytes);
+	free(names);
+	return text;
+}
+
+#define MARK_NAMES_MAX 64u
+
+/* false: no mark is called that; text suggests others. */
+static bool mark_is_there(const struct filter *f, const struct model *m, char *text, size_t bytes)
+{
+	const char *names[MARK_NAMES_MAX];
+	bool instances = false;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < m->nr_marks; i++) {
+		const char *name = m->mark[i].name;
+		uint32_t n = 0;
+
+		if (!name)
+			continue;
+		if (strcmp(name, f->mark_name) == 0) {
+			instances = true;
+			if (!f->has_instance || m->mark[i].instance == f->instance)
+				return true;
+		}
+		while (n < nr && strcmp(names[n], name) != 0)
+			n++;
+		if (n == nr && nr < MARK_NAMES_MAX)
+			names[nr++] = name;
+	}
+	*text = 0;
+	if (!instances)
+		suggest(f->mark_name, names, nr, text, bytes);
+	return false;
+}
+
 int filter_check_matches(const struct filter *f, const struct attribution *attribution, struct diag *d)
 {
 	char text[400];
 	const struct filter_arguments *a = f->arguments;
 
+	if (*f->mark_name && !mark_is_there(f, attribution->model, text, sizeof(text)))
+		return diag_fail(d, EINVAL, "the trace has no mark '%.80s'%s", a->mark, text);
 	for (uint32_t i = 0; i < f->table.nr_conditions; i++) {
 		if (f->set[i].any || f->or_set[i].any)
 			continue;
 		switch (f->condition[i].column) {
 		case TABLE_EVENT:
-			return diag_fail(d, EINVAL, "the trace has no event '%s'", a->event);
+			return diag_fail(d, EINVAL, "the trace has no event '%.80s'%s", a->event,
+					 suggest_event(attribution->model, a->event, text, sizeof(text)));
 		case TABLE_THREAD:
-			return diag_fail(d, EINVAL, "the trace has no thread %llu", (unsigned long long)a->tid);
+			return diag_fail(d, EINVAL, "the trace has no thread %llu%s", (unsigned long long)a->tid,
+					 suggest_number(attribution->model, true, text, sizeof(text)));
 		case TABLE_PROCESS:
-			return diag_fail(d, EINVAL, "the trace has no process %llu", (unsigned long long)a->pid);
+			return diag_fail(d, EINVAL, "the trace has no process %llu%s", (unsigned long long)a->pid,
+					 suggest_number(attribution->model, false, text, sizeof(text)));
 		case TABLE_FUNCTION:
 			return diag_fail(d, EINVAL, "no sample of the trace is in a function '%.80s'%s", a->function,
 					 suggest_name(f, attribution, a->function, LEVELS_MAX, text, sizeof(text)));
-		case TABLE_PHASE:
-			return diag_fail(d, EINVAL, "the trace has no mark '%s'", a->mark);
 		case TABLE_STACK:
 			return diag_fail(d, EINVAL, "no sample's call stack has a frame of '%.80s' (--below)%s", f->component_name[i],
 					 suggest_name(f, attribution, f->component_name[i], f->component_level[i], text, sizeof(text)));

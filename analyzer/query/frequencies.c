@@ -66,15 +66,6 @@ static uint32_t component_of_ids_at(struct report *r, uint32_t process, uint64_t
 	return model_find_component(r->model, r->model->numbered[process], (uint32_t)level, id, time_ns, &holds);
 }
 
-static void add_to_frequency(struct frequency *f, uint64_t count, enum flow_state state)
-{
-	/* of several counts the least certain one says what their sum is */
-	if (f->state == FLOW_UNKNOWN || state > f->state)
-		f->state = state;
-	if (__builtin_add_overflow(f->count, count, &f->count))
-		f->count = UINT64_MAX;
-}
-
 static uint32_t variable_of_counter(const struct frequencies *f, uint32_t function, uint64_t kind, uint64_t at)
 {
 	const struct flow_function *x = &f->program.function[function];
@@ -98,11 +89,16 @@ static void add_address_count(struct frequencies *f, uint64_t process, uint64_t 
 	f->at[f->nr_at++] = (struct address_frequency){ process, address, count };
 }
 
-static void add_counter_value(struct report *r, struct frequencies *f, const struct counters_record *c, uint32_t i, struct sums *s)
+static uint64_t count_of_counter(const struct counters_record *c, uint32_t i)
+{
+	return c->value[i] >= c->base[i] ? c->value[i] - c->base[i] : c->value[i];
+}
+
+static void add_counter_value(struct frequencies *f, const struct counters_record *c, uint32_t i, struct sums *s)
 {
 	const struct jitreg_counter_entry *e = &c->entry[i];
-	uint64_t count = c->value[i] >= c->base[i] ? c->value[i] - c->base[i] : c->value[i];
-	uint32_t variable = c->flow[i] ? variable_of_counter(f, c->flow[i] - 1, e->kind, e->at) : UINT32_MAX, component;
+	uint64_t count = count_of_counter(c, i);
+	uint32_t variable = c->flow[i] ? variable_of_counter(f, c->flow[i] - 1, e->kind, e->at) : UINT32_MAX;
 
 	if (e->kind == JITREG_COUNTS_OFFSET) {
 		add_address_count(f, c->process, e->component + e->at, count);
@@ -111,11 +107,6 @@ static void add_counter_value(struct report *r, struct frequencies *f, const str
 		if (__builtin_add_overflow(s->sum[variable], count, &s->sum[variable]))
 			s->sum[variable] = UINT64_MAX;
 	}
-	if (e->kind != JITREG_COUNTS_ENTRY)
-		return;
-	component = component_of_ids_at(r, c->process, e->level, e->component, c->time_ns);
-	if (component && component < f->nr_components)
-		add_to_frequency(&f->executions[component], count, FLOW_COUNTED);
 }
 
 static int add_all_counters(struct report *r, struct frequencies *f)
@@ -134,7 +125,7 @@ static int add_all_counters(struct report *r, struct frequencies *f)
 		ret = -ENOMEM;
 	for (uint32_t i = 0; ret == 0 && i < records->nr_counters; i++)
 		for (uint32_t n = 0; records->counters[i].read_ns && n < records->counters[i].nr; n++)
-			add_counter_value(r, f, &records->counters[i], n, &s);
+			add_counter_value(f, &records->counters[i], n, &s);
 	for (uint32_t i = 0; ret == 0 && i < s.nr; i++)
 		if (s.counted[i])
 			equations_set_known(f->program.equations, i, FLOW_COUNTED, s.sum[i]);
@@ -256,43 +247,76 @@ const char *frequencies_unused_assumption(const struct report *r, int n)
 
 /* ------------------------------------------------------------------------------------------------------- by component */
 
-static void add_variable_count(const struct frequencies *f, struct frequency *to, uint32_t variable)
-{
-	const struct flow_variable *v = flow_count(&f->program, variable);
-
-	if (v->state != FLOW_UNKNOWN)
-		add_to_frequency(to, v->count > 0 ? (uint64_t)v->count : 0, v->state);
-}
-
 #define STEPS_A_COMPONENT 4
 
-static void set_component_frequencies(struct report *r, struct frequencies *f, uint32_t function)
+struct execution_walk {
+	bool (*each)(void *context, uint32_t component, uint32_t variable, uint64_t count);
+	void *context;
+	const struct frequencies *f;
+};
+
+static bool walk_component(const struct execution_walk *w, uint32_t component, uint32_t variable, uint64_t count)
+{
+	return !component || component >= w->f->nr_components || w->each(w->context, component, variable, count);
+}
+
+static bool walk_flow(struct report *r, const struct execution_walk *w, uint32_t function)
 {
 	const struct flow_record *flow = &r->model->flows.flow[function];
-	const struct flow_function *x = &f->program.function[function];
+	const struct flow_function *x = &w->f->program.function[function];
 
 	for (uint32_t i = 0; i < x->nr_blocks; i++) {
 		const struct jitreg_flow_block *b = &flow->parts.blocks[i];
-		uint64_t nr = b->level >= LEVELS_MAX ? 0 : b->nr < f->nr_components ? b->nr : f->nr_components;
+		uint64_t nr = b->level >= LEVELS_MAX ? 0 : b->nr < w->f->nr_components ? b->nr : w->f->nr_components;
 
 		for (uint64_t n = 0; n < nr && report_spend(r, STEPS_A_COMPONENT); n++) {
 			uint32_t c = component_of_ids_at(r, flow->process, b->level, b->first + n, flow->time_ns);
 
-			if (c && c < f->nr_components)
-				add_variable_count(f, &f->executions[c], x->block[i].variable);
+			if (!walk_component(w, c, x->block[i].variable, 0))
+				return false;
 		}
 	}
 	for (uint32_t i = 0; i < flow->parts.nr_executions; i++) {
 		const struct jitreg_flow_execution *e = &flow->parts.executions[i];
 		uint32_t c = component_of_ids_at(r, flow->process, e->level, e->component, flow->time_ns);
 
-		if (e->block < x->nr_blocks && c && c < f->nr_components)
-			add_variable_count(f, &f->executions[c], x->block[e->block].variable);
+		if (e->block < x->nr_blocks && !walk_component(w, c, x->block[e->block].variable, 0))
+			return false;
 	}
-	if (f->component[function])
-		add_variable_count(f, &f->calls_in[f->component[function]], x->entries);
-	for (uint32_t i = x->first_call; f->component[function] && i < x->first_call + x->nr_calls; i++)
-		add_variable_count(f, &f->calls_out[f->component[function]], f->program.call[i].variable);
+	return true;
+}
+
+bool frequencies_walk_executions(struct report *r, const struct frequencies *f,
+				 bool (*each)(void *context, uint32_t component, uint32_t variable, uint64_t count), void *context)
+{
+	const struct execution_walk w = { each, context, f };
+	const struct flow_records *records = &r->model->flows;
+
+	for (uint32_t i = 0; i < f->program.nr_functions; i++)
+		if (!walk_flow(r, &w, i))
+			return false;
+	for (uint32_t i = 0; i < records->nr_counters; i++)
+		for (uint32_t n = 0; records->counters[i].read_ns && n < records->counters[i].nr; n++) {
+			const struct counters_record *c = &records->counters[i];
+			const struct jitreg_counter_entry *e = &c->entry[n];
+
+			if (e->kind == JITREG_COUNTS_ENTRY &&
+			    !walk_component(&w, component_of_ids_at(r, c->process, e->level, e->component, c->time_ns), FLOW_NO_VARIABLE,
+					    count_of_counter(c, n)))
+				return false;
+		}
+	return true;
+}
+
+static bool add_execution(void *context, uint32_t component, uint32_t variable, uint64_t count)
+{
+	struct frequencies *f = context;
+
+	if (variable == FLOW_NO_VARIABLE)
+		frequency_add(&f->executions[component], count, FLOW_COUNTED);
+	else
+		frequency_add_variable(&f->executions[component], &f->program, variable);
+	return true;
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -331,14 +355,15 @@ static int make_frequencies(struct report *r, struct frequencies *f)
 	apply_all_assumptions(r, f);
 	ret = flow_solve(&f->program);
 	for (uint32_t i = 0; ret == 0 && i < f->program.nr_functions; i++) {
-		set_component_frequencies(r, f, i);
+		if (f->component[i])
+			frequency_add_calls(&f->calls_in[f->component[i]], &f->calls_out[f->component[i]], &f->program, i);
 		f->has_calls |= f->program.function[i].nr_calls > 0;
 		f->nr_contradictions += f->program.function[i].contradicts;
 	}
-	/* a function of which nothing else was said is executed when it is entered */
-	for (uint32_t i = 0; ret == 0 && i < f->nr_components; i++)
-		if (f->executions[i].state == FLOW_UNKNOWN)
-			f->executions[i] = f->calls_in[i];
+	if (ret == 0) {
+		frequencies_walk_executions(r, f, add_execution, f);
+		frequency_fill_executions(f->executions, f->calls_in, f->nr_components);
+	}
 	for (uint32_t i = 0; ret == 0 && i < f->program.nr_functions; i++) {
 		char spare[32];
 

@@ -6,13 +6,8 @@
 #ifndef TAILOR_FREQUENCIES_H
 #define TAILOR_FREQUENCIES_H
 
-#include "analyzer/flow/program.h"
+#include "analyzer/flow/by_component.h"
 #include "analyzer/query/report.h"
-
-struct frequency {
-	uint64_t count;
-	enum flow_state state; /* FLOW_UNKNOWN: it has no count */
-};
 
 struct frequencies {
 	struct flow_program program; /* functions are model.flows.flow, in that order */
@@ -32,6 +27,11 @@ struct frequencies {
 /* Of the report's trace, solved once; NULL: it has no counts.  What the reader assumes: report.assume. */
 const struct frequencies *frequencies_of_report(struct report *r);
 
+#define FLOW_NO_VARIABLE UINT32_MAX
+/* What a component's executions are sums of: variables of the program, or (FLOW_NO_VARIABLE) a count.  each() says whether to go on;
+ * returns whether it always did. */
+bool frequencies_walk_executions(struct report *r, const struct frequencies *f,
+				 bool (*each)(void *context, uint32_t component, uint32_t variable, uint64_t count), void *context);
 /* A component's executions, or NULL. */
 const struct frequency *frequency_of_component(const struct frequencies *f, uint32_t component);
 /* The component of the function with that name, or COMPONENT_NONE. */

@@ -69,6 +69,7 @@ struct report {
 	uint32_t nr_states;
 	void *frequencies; /* frequencies.c's */
 	void *best_cases; /* the listings' */
+	void *source_texts; /* source_text.c's */
 	const char *processor; /* whose best case blocks are compared with: --processor, or NULL */
 	const char *const *assumed; /* what the reader says of calls and arcs: --assume */
 	bool *is_assumed; /* whether the trace has such a call or arc */

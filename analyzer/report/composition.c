@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/report/composition.h"
 
+#include "analyzer/report/own_code.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAINLY 0.9 /* of the programs' own code: one with less does not give it its name */
+#define MAINLY 0.99 /* of the programs' own code: one with less does not give it its name */
 
 /* What hosts of jit_hosts.h run, and what their compilers are called. */
 static const struct language {
@@ -29,28 +30,14 @@ static const struct language *language_of_path(const char *path)
 	return NULL;
 }
 
-/* An executable, or the library that an interpreter's is in. */
-static bool is_program(const struct model *m, const char *path)
-{
-	static const char *const interpreters[] = { "libpython", "libruby", "libperl", "libphp", "libguile", "libluajit", "liblua" };
-
-	for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++)
-		if (strncmp(basename(path), interpreters[i], strlen(interpreters[i])) == 0)
-			return true;
-	for (uint32_t i = 0; i < m->nr_processes; i++)
-		if (m->numbered[i]->executable && strcmp(m->numbered[i]->executable, path) == 0)
-			return true;
-	return false;
-}
-
 /* By its image, each asked once. */
 static unsigned char *parts_of_images(const struct attribution *a)
 {
 	unsigned char *part = malloc((size_t)a->nr_images + 1);
 
 	for (uint32_t i = 0; part && i < a->nr_images; i++)
-		part[i] = *a->image[i].path == '[' ? COMPOSITION_KERNEL : is_program(a->model, a->image[i].path) ? COMPOSITION_PROGRAM :
-			  COMPOSITION_LIBRARIES;
+		part[i] = *a->image[i].path == '[' ? COMPOSITION_KERNEL :
+			  own_code_is_program(a->model, a->image[i].path) ? COMPOSITION_PROGRAM : COMPOSITION_LIBRARIES;
 	return part;
 }
 

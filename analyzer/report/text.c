@@ -3,6 +3,7 @@
  * recorder warnings, and which views hold more. */
 #include "analyzer/check/check.h"
 #include "analyzer/report/composition.h"
+#include "analyzer/report/own_code.h"
 #include "analyzer/report/programs.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/report/verdict.h"
@@ -207,43 +208,133 @@ static void show_tables_of_code(const struct default_report *d, struct report *r
 }
 
 #define OWN_ROWS 10 /* of the functions that the reader wrote, where --top does not say */
+#define OWN_FROM 0.05 /* share of all that one of them has in total: with less, all functions are one table */
 #define PROGRAMS_FROM 4 /* processes with samples: of so many, programs are shown */
 
-/* Functions of the language that the host runs, with their files and lines. */
-static void show_own_functions(const struct default_report *d, struct report *r, const char *language, struct page *p)
+/* Has a value that is part of it, and one that is not, a total worth a table?  b: its first and dull values do not count. */
+static bool parts_are_worth(const struct report *r, const struct report_group *totals, const unsigned char *part,
+			    const struct view_brief *b)
 {
-	uint32_t level = r->model->host_level[HOST_LEVEL_FUNCTION];
-	char heading[96];
-	int top = p->top;
+	bool worth[2] = { false, false };
+	struct totals t;
 
-	snprintf(heading, sizeof(heading), "%s%sunctions%s", language, *language ? " f" : "F", d->has_run ? ", in the run phase" : "");
-	p->top = p->top == ROWS ? OWN_ROWS : p->top;
-	places_show_brief(r, d->in_run.level[level], d->own_total, level, heading, p);
+	if (part && totals && totals_make(r, totals, &t)) {
+		for (uint32_t i = b->first; i < t.nr; i++)
+			if (!b->is_dull || !b->is_dull(r, i))
+				worth[part[i]] |= report_measure(r, &t.sum[i]) >= OWN_FROM * report_measure(r, &totals->g.total);
+		totals_fini(&t);
+	}
+	return worth[0] && worth[1];
+}
+
+/* Functions of the language that the host runs, with their files and lines: the program's own first. */
+static void show_language_functions(const struct default_report *d, struct report *r, const char *language, struct page *p)
+{
+	const uint32_t level = r->model->host_level[HOST_LEVEL_FUNCTION];
+	const char *functions = *language ? " functions" : "Functions", *phase = d->has_run ? ", in the run phase" : "";
+	unsigned char *own = own_components_find(r, language);
+	const bool both = parts_are_worth(r, d->own_total, own, &(struct view_brief){ .first = 1 });
+	const int top = p->top;
+	char heading[96];
+
+	p->top = top == ROWS ? OWN_ROWS : top;
+	snprintf(heading, sizeof(heading), "%s%s%s%s", language, functions, both ? " of the program" : "", phase);
+	places_show_brief(r, d->in_run.level[level], d->own_total, level,
+			  &(struct view_brief){ .heading = heading, .part = both ? own : NULL, .wanted = 1 }, p);
 	p->top = top;
+	if (both) {
+		snprintf(heading, sizeof(heading), "%s%s of libraries%s", language, functions, phase);
+		places_show_brief(r, d->in_run.level[level], d->own_total, level,
+				  &(struct view_brief){ .heading = heading, .part = own }, p);
+	}
+	free(own);
+}
+
+/* Functions of a program that was compiled before: its own first. */
+static void show_functions(const struct default_report *d, struct report *r, struct page *p)
+{
+	unsigned char *own = own_functions_find(r);
+	const bool both = parts_are_worth(r, d->function_total, own, &brief_functions);
+	struct view_brief b = brief_functions;
+	const int top = p->top;
+
+	p->top = top == ROWS ? OWN_ROWS : top;
+	if (both) {
+		b.heading = "Functions of the program";
+		b.part = own;
+		b.wanted = 1;
+	}
+	show_brief_of_all_samples(d, r, d->function, d->function_total, &b, p);
+	p->top = top;
+	if (both) {
+		b.heading = "Other functions";
+		b.wanted = 0;
+		show_brief_of_all_samples(d, r, d->function, d->function_total, &b, p);
+	}
+	free(own);
+}
+
+/* What was recorded, and what the numbers lack: in front of the tables, or behind the first where that is the answer. */
+static void show_recording(const struct default_report *d, const struct report *r, const struct verdict *v, struct page *p)
+{
+	struct page notes = *p;
+	char *text = NULL;
+	size_t bytes = 0;
+
+	notes.to = open_memstream(&text, &bytes);
+	if (notes.to) {
+		verdict_print_notes(v, &notes);
+		fclose(notes.to);
+	}
+	if (bytes)
+		fprintf(p->to, "%s%s", v->composition ? "\n" : "", text);
+	free(text);
+	show_header(d, r, p);
+}
+
+/* Is it a build: several programs, of which a language's is none? */
+static bool is_of_programs(const struct default_report *d, const struct report *r)
+{
+	const uint32_t function = r->model->host_level[HOST_LEVEL_FUNCTION];
+
+	return !(function != LEVELS_MAX && share_with_component(r, d->in_run.level[function]) > 0) &&
+	       count_sampled_values(d->all.process) >= PROGRAMS_FROM && programs_count(r, d->all.process) > 1;
+}
+
+static void show_programs(const struct default_report *d, struct report *r, struct page *p)
+{
+	programs_show_brief(r, d->all.process, p);
+	command_lines_show_brief(r, d->all.process, p);
 }
 
 /* Of a host that declared none: functions of its language where it generated code, modules, functions, lines, programs or images. */
-static void show_tables_without_levels(const struct default_report *d, struct report *r, const char *language, struct page *p)
+static void show_tables_without_levels(const struct default_report *d, struct report *r, const struct verdict *v, struct page *p)
 {
 	const uint32_t *level = r->model->host_level;
 	uint32_t function = level[HOST_LEVEL_FUNCTION], line = level[HOST_LEVEL_LINE], module = level[HOST_LEVEL_MODULE];
 	bool own = function != LEVELS_MAX && share_with_component(r, d->in_run.level[function]) > 0;
-	int top = p->top;
+	const bool programs = count_sampled_values(d->all.process) >= PROGRAMS_FROM, is_build = is_of_programs(d, r);
 
 	if (own)
-		show_own_functions(d, r, language, p);
+		show_language_functions(d, r, v->composition->language, p);
+	else if (is_build)
+		show_programs(d, r, p);
+	else
+		show_functions(d, r, p);
+	show_recording(d, r, v, p);
 	if (module != LEVELS_MAX)
 		components_show_brief(r, d->in_run.level[module], d->module_total, module, d->has_run, p);
-	if (count_sampled_values(d->all.process) >= PROGRAMS_FROM)
-		programs_show_brief(r, d->all.process, p);
-	p->top = !own && p->top == ROWS ? OWN_ROWS : p->top;
-	show_brief_of_all_samples(d, r, d->function, own ? NULL : d->function_total, &brief_functions, p);
-	p->top = top;
+	if (programs && !is_build)
+		show_programs(d, r, p);
+	if (own)
+		show_brief_of_all_samples(d, r, d->function, NULL, &brief_functions, p);
+	else if (is_build)
+		show_functions(d, r, p);
 	if (line != LEVELS_MAX && share_with_component(r, d->in_run.level[line]) > 0)
 		components_show_brief(r, d->in_run.level[line], NULL, line, d->has_run, p);
 	else if (group_has_samples(d->line, brief_lines.first))
 		show_brief_of_all_samples(d, r, d->line, NULL, &brief_lines, p);
-	if (count_sampled_values(d->all.process) > 1)
+	if (count_sampled_values(d->all.process) > 1 && !is_build)
 		show_brief_of_all_samples(d, r, d->all.process, NULL, &brief_processes, p);
 	else
 		show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
@@ -252,8 +343,12 @@ static void show_tables_without_levels(const struct default_report *d, struct re
 /* The plan, and why samples are on no line of it that have a component: the attribution methods' table has all other reasons. */
 static uint32_t show_plan(const struct default_report *d, struct report *r, struct page *p)
 {
-	uint32_t nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->by_query, d->plan_level, d->has_run, p);
+	const char *sort = p->sort;
+	uint32_t nr;
 
+	p->sort = NULL; /* it is a tree */
+	nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->by_query, d->plan_level, d->has_run, p);
+	p->sort = sort;
 	unlinked_show_brief(r, d->in_run.reason, d->in_run.level[d->plan_level], d->plan_level, p);
 	return nr;
 }
@@ -279,12 +374,15 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 
 	verdict_gather(d, r, p, &v);
 	show_first_notices(r->model, p);
-	if (v.samples > 0 && d->plan_level == LEVELS_MAX && (!r->model->dictionary.nr_levels || r->model->has_host_levels)) {
+	if (v.samples > 0 && !v.outside && d->plan_level == LEVELS_MAX && (!r->model->dictionary.nr_levels || r->model->has_host_levels)) {
 		composition_make(r, d->function_total, d->function, &of);
 		v.composition = &of;
+		if (is_of_programs(d, r)) /* no function is much of them */
+			v.nr_parts = 0;
 	}
 	verdict_print(&v, p);
-	show_header(d, r, p);
+	if (!v.composition)
+		show_recording(d, r, &v, p);
 	if (v.samples > 0) {
 		if (d->plan_level != LEVELS_MAX && !v.outside)
 			nr = show_plan(d, r, p);
@@ -295,7 +393,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 		else if (d->plan_level != LEVELS_MAX || (r->model->dictionary.nr_levels && !r->model->has_host_levels))
 			show_tables_with_levels(d, r, p);
 		else
-			show_tables_without_levels(d, r, of.language, p);
+			show_tables_without_levels(d, r, &v, p);
 	}
 	check_show_brief(r, (const struct report_group *const *)d->in_run.level, p);
 	warnings_show_brief(r, WARNINGS_SHOWN, v.fallback, p);

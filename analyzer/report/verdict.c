@@ -15,6 +15,8 @@
 #define NAME_COLUMNS 32
 #define DETAIL_COLUMNS 24
 #define FEW 100	     /* samples: shares of fewer are within ten points */
+#define FEW_REMEDY "Few samples: record longer, or raise the rate (-r)."
+#define LANGUAGE_FROM 0.5 /* share of code of the host's language from which its functions are the largest parts */
 #define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
 #define UNNAMED 0.01 /* share of generated code without names that is worth a sentence, */
 #define UNNAMED_FIRST 0.05 /* share that is worth the first sentence: shares of functions are then of the rest */
@@ -57,6 +59,46 @@ static void name_function(const struct report *r, uint32_t function, const struc
 		snprintf(name, VERDICT_TEXT, *path == '(' || *path == '[' ? "%s %s" : "%s (%s)", cut, image);
 	else
 		snprintf(name, VERDICT_TEXT, "%s", cut);
+}
+
+/* "work (server.js:15)": without the column, and without folders. */
+static void name_language_function(const struct report *r, uint32_t component, const struct page *p, char name[VERDICT_TEXT])
+{
+	char own_spare[32], cut[VERDICT_TEXT / 2], file[VERDICT_TEXT / 3];
+	const char *place = component_place(r, component), *slash = strrchr(place, '/'), *line;
+
+	place = slash ? slash + 1 : place;
+	line = strchr(place, ':');
+	snprintf(file, sizeof(file), "%.*s", line ? (int)(line + 1 - place + (int)strcspn(line + 1, ":")) : -1, place);
+	page_cut_name(p, report_component_own_name(r, component, own_spare), NAME_COLUMNS, cut, sizeof(cut));
+	snprintf(name, VERDICT_TEXT, *file ? "%s (%s)" : "%s", cut, file);
+}
+
+/* Of the language's functions, by their own samples; those of one name in several processes are one.
+ * false: the language has too little. */
+static bool gather_language_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
+{
+	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
+	const struct report_group *g = level < LEVELS_MAX ? d->in_run.level[level] : NULL;
+	struct split s;
+
+	if (!g || report_measure(r, report_find_sum(g, COMPONENT_NONE)) > (1 - LANGUAGE_FROM) * report_measure(r, &g->g.total))
+		return false;
+	if (split_make_with_totals(r, g, NULL, &s))
+		for (uint32_t i = 0; i < s.nr_order && v->nr_parts < VERDICT_PARTS; i++) {
+			const struct group_sum *sum = &s.sum[r->event][s.order[i]], *all = &s.total[r->event];
+			struct verdict_part *part = &v->part[v->nr_parts];
+			double n = view_effective_samples(sum, all);
+
+			if (!s.order[i] || sum->samples <= 0)
+				continue;
+			part->share = share_of_total(r, sum, all);
+			grid_interval(part->share * n, n, &part->low, &part->high);
+			name_language_function(r, s.order[i], p, part->name);
+			v->nr_parts++;
+		}
+	split_fini(&s);
+	return true;
 }
 
 static void gather_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
@@ -250,7 +292,7 @@ static void gather_lost_samples(const struct report *r, struct verdict *v)
 		return;
 	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
 		v->running = (double)e->running_ns / (double)e->on_cpu_ns;
-	v->covered = e->sampled + e->unsampled;
+	v->covered = e->sampled > 0 ? e->sampled + e->unsampled : 0;
 	v->unsampled = e->unsampled;
 	v->timer = e->name && strcmp(e->name, EVENT_TIMER) == 0;
 	v->user_part_of_clock = e->is_clock && e->exclude_kernel;
@@ -284,7 +326,8 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	gather_lost_samples(r, v);
 	if (v->samples <= 0)
 		return;
-	gather_parts(d, r, p, v);
+	if (d->plan_level != LEVELS_MAX || !gather_language_parts(d, r, p, v))
+		gather_parts(d, r, p, v);
 	gather_time_split(d, r, v);
 	for (uint32_t i = 0; i < NR_METHODS; i++)
 		v->method[i] = share_of_total(r, report_find_sum(d->in_run.method, i), &d->in_run.method->g.total);
@@ -421,7 +464,7 @@ static void print_attributed_share(const struct verdict *v, struct page *p)
 	}
 	append_to_sentence(&l, ".");
 	if ((v->has_run ? v->in_run : v->samples) < FEW)
-		append_to_sentence(&l, " Few samples: record longer, or raise the rate (-r).");
+		append_to_sentence(&l, " " FEW_REMEDY);
 	print_sentence(&l, p);
 }
 
@@ -508,40 +551,48 @@ static void print_lost_samples(const struct verdict *v, struct page *p)
 	}
 	if (v->recorded && v->unsampled >= WORTH) {
 		append_to_sentence(&l,
-				   "Not sampled: %.1f %% of the count are threads shorter than a period, a row of their own (counted "
-				   "when they ended). %s", grid_percent(v->unsampled),
+				   "Not sampled: %s%.1f %% of the count are threads shorter than a period, a row of their own (counted, "
+				   "and in no sample). %s", v->user_part_of_clock && !v->timer ? "at most " : "",
+				   grid_percent(v->unsampled),
 				   v->timer ? "Timers ring at the kernel's tick at most." : "Lower the period (--period).");
-		print_sentence(&l, p);
-	}
-	if (v->fallback) {
-		append_to_sentence(&l, "Event: %.200s.", v->fallback);
 		print_sentence(&l, p);
 	}
 }
 
 void verdict_print(const struct verdict *v, struct page *p)
 {
-	if (v->samples > 0) {
-		if (v->unnamed >= UNNAMED_FIRST)
-			print_unnamed_code(v, p);
-		if (v->composition)
-			composition_print(v->composition, p);
-		print_largest_parts(v, p);
-		if (v->outside) {
-			print_all_outside_run(v, p);
-		} else {
-			if (!v->composition || v->has_run)
-				print_time_split(v, p);
-			if (!v->composition || v->in_run < FEW || !v->has_components)
-				print_attributed_share(v, p);
-			print_unattributed_share(v, p);
-			if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
-				print_unnamed_code(v, p);
-			for (uint32_t i = 0; i < v->nameless.nr; i++)
-				say_nameless(v, &v->nameless.image[i], p);
-		}
-	} else {
+	if (v->samples <= 0) {
 		print_no_samples(v, p);
+		return;
 	}
-	print_lost_samples(v, p);
+	if (v->unnamed >= UNNAMED_FIRST)
+		print_unnamed_code(v, p);
+	if (v->composition)
+		composition_print(v->composition, p);
+	print_largest_parts(v, p);
+	if (v->outside)
+		print_all_outside_run(v, p);
+	else if (!v->composition || v->has_run)
+		print_time_split(v, p);
+	if (v->composition)
+		print_lost_samples(v, p);
+}
+
+void verdict_print_notes(const struct verdict *v, struct page *p)
+{
+	if (v->samples > 0 && !v->outside) {
+		if (!v->composition)
+			print_attributed_share(v, p);
+		else if ((v->has_run ? v->in_run : v->samples) < FEW)
+			page_text(p, "", 2, "%.0f sample%s. " FEW_REMEDY, v->samples, v->samples > 1 ? "s" : "");
+		print_unattributed_share(v, p);
+		if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
+			print_unnamed_code(v, p);
+		for (uint32_t i = 0; i < v->nameless.nr; i++)
+			say_nameless(v, &v->nameless.image[i], p);
+	}
+	if (!v->composition)
+		print_lost_samples(v, p);
+	if (v->fallback)
+		page_text(p, "", 2, "Event: %.200s.", v->fallback);
 }

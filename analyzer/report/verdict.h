@@ -62,6 +62,9 @@ struct verdict {
 };
 
 void verdict_gather(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v);
+/* The answer, and what it must not be read without. */
 void verdict_print(const struct verdict *v, struct page *p);
+/* How sure that is, what was missed, and what to do about it. */
+void verdict_print_notes(const struct verdict *v, struct page *p);
 
 #endif

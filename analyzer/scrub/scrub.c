@@ -24,7 +24,7 @@ struct scrubbing {
 
 /* ------------------------------------------------------------------------------------------------------------ records */
 
-enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, CODE, FILES, INLINED, PARTS, KERNEL };
+enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, CODE, FILES, INLINED, PARTS, KERNEL, LEFT_OUT };
 
 /* The rule of each field; other fields are copied. */
 static const struct {
@@ -34,6 +34,7 @@ static const struct {
 } rules[] = {
 	{ TRACE_HEADER, F(header, host_name), NOTHING },
 	{ TRACE_HEADER, F(header, cwd), NOTHING },
+	{ TRACE_COMMAND_LINE, F(command_line, text), NOTHING },
 	{ TRACE_PROCESS, F(process, executable), PATH },
 	{ TRACE_MMAP, F(mmap, path), PATH },
 	{ TRACE_NOTICE, F(notice, sentence), PATHS_IN },
@@ -63,6 +64,8 @@ static const struct {
 	{ JITREG_SCOPE, F(scope, name), NAME },
 	{ JITREG_SCOPE, F(scope, text), TEXT },
 	{ JITREG_CONTROL, F(control, name), TEXT },
+	{ TRACE_SOURCE_LINES, F(source_lines, file), PATH },
+	{ TRACE_SOURCE_LINES, F(source_lines, pieces), LEFT_OUT },
 	/* texts and bytes that tell nothing of the user's */
 	{ TRACE_HEADER, F(header, tool), AS_IT_IS },
 	{ TRACE_HEADER, F(header, machine), AS_IT_IS },
@@ -213,7 +216,7 @@ static void put_scrubbed_value(struct scrubbing *s, const struct trace_record *r
 		put_kernel_functions(s, v);
 		return;
 	}
-	if (v->kind == TRACE_LIST && rule == CODE && s->options->code) {
+	if (v->kind == TRACE_LIST && (rule == LEFT_OUT || (rule == CODE && s->options->code))) {
 		trace_record_array(s->to, 0);
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/serve/http.h"
 
-#include "analyzer/serve/peer.h"
+#include "analyzer/serve/connections.h"
 #include "analyzer/serve/questions.h"
 
 #include <errno.h>
@@ -38,8 +38,6 @@ int http_serve(const struct http_page *page, uint16_t port, FILE *to, struct dia
 #define TOKEN_BYTES 16
 #define TOKEN_DIGITS (2 * TOKEN_BYTES)
 #define QUESTION_BYTES_MAX (64u << 20)
-#define CONNECTIONS_MAX 256u
-#define CONNECTIONS_OF_A_USER 32u /* browsers have six: another user of this machine cannot take all */
 #define CONNECTION_SECONDS 120u
 #define CONNECTION_BYTES (256u << 10) /* of headers and buffers */
 
@@ -52,7 +50,8 @@ int http_serve(const struct http_page *page, uint16_t port, FILE *to, struct dia
 	X(MHD_queue_response) \
 	X(MHD_destroy_response) \
 	X(MHD_lookup_connection_value) \
-	X(MHD_get_connection_values)
+	X(MHD_get_connection_values) \
+	X(MHD_get_connection_info)
 
 static struct {
 #define CALL_(name) __typeof__(&name) name;
@@ -81,7 +80,7 @@ struct server {
 	size_t html_bytes, policy_bytes;
 	char token[TOKEN_DIGITS + 1];
 	char host[2][32]; /* what browsers call it */
-	uint16_t port;
+	struct connections connections;
 };
 
 struct request {
@@ -260,8 +259,9 @@ static enum MHD_Result take_upload(struct request *r, const char *data, size_t *
 static enum MHD_Result check_token_and_handle(void *context, struct MHD_Connection *c, const char *url, const char *method,
 					      const char *version, const char *data, size_t *nr, void **request)
 {
-	const struct server *s = context;
+	struct server *s = context;
 	struct request *r = *request;
+	const union MHD_ConnectionInfo *connection;
 
 	(void)version;
 	if (!request_is_same_origin(s, c))
@@ -269,6 +269,9 @@ static enum MHD_Result check_token_and_handle(void *context, struct MHD_Connecti
 	if (url[0] != '/' || !is_token(url + 1, s->token) || url[1 + TOKEN_DIGITS] != '/')
 		return send_refusal(s, c, MHD_HTTP_FORBIDDEN, "the address lacks the token that `tailor serve` printed");
 	if (!r) {
+		connection = mhd.MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+		if (connection && connection->socket_context)
+			connections_know(&s->connections, connection->socket_context);
 		*request = calloc(1, sizeof(*r));
 		return *request ? MHD_YES : MHD_NO;
 	}
@@ -344,23 +347,23 @@ static int make_served_texts(struct server *s)
 	return ok ? 0 : -ENOMEM;
 }
 
-/* Who knows the token has a place, however many half requests other users send. */
-static enum MHD_Result accept_peer(void *context, const struct sockaddr *address, socklen_t bytes)
+static void note_connection(void *context, struct MHD_Connection *c, void **connection, enum MHD_ConnectionNotificationCode code)
 {
-	const struct server *s = context;
-	const struct sockaddr_in *from = (const struct sockaddr_in *)(const void *)address;
+	const union MHD_ConnectionInfo *fd = mhd.MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct server *s = context;
 
-	if (bytes < sizeof(*from) || address->sa_family != AF_INET)
-		return MHD_NO;
-	return peer_nr_connections(s->port, ntohs(from->sin_port)) <= CONNECTIONS_OF_A_USER ? MHD_YES : MHD_NO;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED && fd)
+		*connection = connections_add(&s->connections, fd->connect_fd);
+	else if (*connection)
+		connections_remove(&s->connections, *connection);
 }
 
 static int run_http_server(struct server *s, int fd, uint16_t port, FILE *to, struct diag *d)
 {
+	const struct timespec second = { .tv_sec = 1 };
 	struct MHD_Daemon *daemon;
 	sigset_t ends, before;
 	char text[16] = "";
-	int signal;
 
 	/* the server's threads get none of them */
 	sigemptyset(&ends);
@@ -370,22 +373,23 @@ static int run_http_server(struct server *s, int fd, uint16_t port, FILE *to, st
 	sigaddset(&ends, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &ends, &before);
 	sigdelset(&ends, SIGPIPE);
-	s->port = port;
 	if (port != 80) /* browsers leave out HTTP's own */
 		snprintf(text, sizeof(text), ":%u", port);
 	snprintf(s->host[0], sizeof(s->host[0]), "127.0.0.1%s", text);
 	snprintf(s->host[1], sizeof(s->host[1]), "localhost%s", text);
-	daemon = mhd.MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, port, accept_peer, s, check_token_and_handle, s,
+	daemon = mhd.MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, check_token_and_handle, s,
 				      MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 				      MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				      (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_COMPLETED, free_request, NULL, MHD_OPTION_END);
+				      (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_COMPLETED, free_request, NULL,
+				      MHD_OPTION_NOTIFY_CONNECTION, note_connection, s, MHD_OPTION_END);
 	if (!daemon) {
 		close(fd);
 		return diag_fail(d, EIO, "libmicrohttpd cannot start its server");
 	}
 	fprintf(to, "http://%s/%s/\nOpen this address in a browser on this machine. Ctrl-C ends the server.\n", s->host[0], s->token);
 	fflush(to);
-	sigwait(&ends, &signal);
+	while (sigtimedwait(&ends, NULL, &second) < 0)
+		connections_expire(&s->connections);
 	mhd.MHD_stop_daemon(daemon); /* closes fd */
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return 0;
@@ -393,7 +397,7 @@ static int run_http_server(struct server *s, int fd, uint16_t port, FILE *to, st
 
 int http_serve(const struct http_page *page, uint16_t port, FILE *to, struct diag *d)
 {
-	struct server s = { .page = page };
+	struct server s = { .page = page, .connections.lock = PTHREAD_MUTEX_INITIALIZER };
 	int fd = listen_on(&port, d), ret = fd < 0 ? fd : http_ready(d);
 
 	if (fd >= 0 && ret == 0 && (make_token(s.token) || make_served_texts(&s)))

@@ -88,11 +88,22 @@ void components_show_brief(struct report *r, const struct report_group *group, c
 	view_show_brief(r, group, totals, &b, p);
 }
 
-/* A function of a host's language: its detail is where it begins. */
+const char *component_place(const struct report *r, uint32_t component)
+{
+	const struct dictionary *d = &r->model->dictionary;
+	const struct component *c = &d->component[component];
+
+	if (c->detail && *c->detail)
+		return c->detail;
+	for (uint32_t i = 0; i < c->nr_links; i++)
+		if (d->component[c->links[i].upper].level == r->model->host_level[HOST_LEVEL_MODULE])
+			return d->component[c->links[i].upper].name;
+	return "";
+}
+
 static void write_place_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
-	const struct component *c = &r->model->dictionary.component[i];
-	const char *place = c->detail && *c->detail ? c->detail : "";
+	const char *place = component_place(r, i);
 	char spare[32], name[512], cut[256];
 
 	if (!*place) {
@@ -104,10 +115,13 @@ static void write_place_brief(const struct report *r, const struct page *p, uint
 }
 
 void places_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
-		       const char *heading, struct page *p)
+		       const struct view_brief *brief, struct page *p)
 {
-	struct view_brief b = { .heading = heading, .column = TABLE_LEVEL_0 + level, .first = 1, .put = write_place_brief };
+	struct view_brief b = *brief;
 
+	b.column = TABLE_LEVEL_0 + level;
+	b.first = 1;
+	b.put = write_place_brief;
 	view_show_brief(r, group, totals, &b, p);
 }
 

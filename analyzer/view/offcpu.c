@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * offcpu: time in which threads did not run, because they waited (for a lock, a file, a sleep) or were preempted; by component of the
- * plan's level (or --level), by function and by thread.
+ * offcpu: time in which threads did not run, because they waited (for a lock, a file, a sleep), were woken and waited for a processor, or
+ * were preempted; by component of the plan's level (or --level), by function and by thread.
  */
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
+
+static bool has_run_queue(const struct model *m)
+{
+	return m->run_queue < VIEW_EVENTS_MAX;
+}
 
 /* Does the trace have switches, and do the sums have room for them? */
 static bool has_switches(const struct model *m)
@@ -36,28 +41,50 @@ static void prepare_offcpu_view(struct report *r, struct view_instance *v)
 	v->group[2] = report_add_group(r, REPORT_RUN, TABLE_THREAD, TABLE_EVENT, -1);
 }
 
-/* Waiting, longest in sum first, then preempted. */
+/* Of all that a thread did not run, longest in sum first. */
 struct order {
-	const struct group_sum *waits, *preempted;
+	const struct group_sum *of[3];
+	int nr;
 };
+
+static double sum_of_order(const struct order *o, uint32_t i)
+{
+	double sum = 0;
+
+	for (int k = 0; k < o->nr; k++)
+		sum += o->of[k][i].weight;
+	return sum;
+}
 
 static int compare_offcpu_times(const void *a, const void *b, void *context)
 {
 	const struct order *o = context;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	double x = o->waits[i].weight + o->preempted[i].weight, y = o->waits[j].weight + o->preempted[j].weight;
+	double x = sum_of_order(o, i), y = sum_of_order(o, j);
 
 	if (x < y || x > y)
 		return x > y ? -1 : 1;
 	return i < j ? -1 : i > j;
 }
 
-/* preempted: also those that were. */
+/* A column pair: how long, and how often. */
+struct time_columns {
+	uint32_t event;
+	int time, times;
+};
+
+static void set_time_columns(struct grid *g, const struct time_columns *c, const struct split *s, uint32_t value)
+{
+	grid_set(g, c->time, s->sum[c->event][value].weight);
+	grid_set(g, c->times, s->sum[c->event][value].samples);
+}
+
+/* preempted: also those that were, and those that waited for a processor. */
 static void show_offcpu_group(struct report *r, const struct report_group *group, struct page *p, const char *name, const char *heading,
 			      bool preempted, const char *(*text)(const struct report *r, uint32_t value, char spare[32]))
 {
 	struct grid *g = grid_create(name, "%s", heading);
-	uint32_t waits = r->model->leaving, gone = r->model->preempted;
+	uint32_t waits = r->model->leaving, gone = r->model->preempted, queue = r->model->run_queue;
 	char spare[32];
 	struct split s;
 
@@ -66,17 +93,26 @@ static void show_offcpu_group(struct report *r, const struct report_group *group
 		int time = grid_column(g, "waiting_ns", "time", CELL_DURATION, 0, 0);
 		int times = grid_column(g, "waits", "waits", CELL_COUNT, GRID_SAMPLES, 0);
 		int mean = grid_column(g, "mean_ns", "mean", CELL_DURATION, 0, 0);
-		int others = preempted ? grid_column(g, "preempted_ns", "preempted", CELL_DURATION, 0, 0) : -1;
-		int others_times = preempted ? grid_column(g, "preemptions", "count", CELL_COUNT, 0, 0) : -1;
-		int of = grid_column(g, "name", name, CELL_TEXT, 0, 0);
-		struct order order = { s.sum[waits], s.sum[preempted ? gone : waits] };
+		struct time_columns others[2];
+		struct order order = { { s.sum[waits] }, 1 };
+		int nr = 0, of;
+
+		if (preempted && has_run_queue(r->model))
+			others[nr++] = (struct time_columns){ queue, grid_column(g, "run_queue_ns", "run queue", CELL_DURATION, 0, 0),
+							      grid_column(g, "wakeups", "count", CELL_COUNT, 0, 0) };
+		if (preempted)
+			others[nr++] = (struct time_columns){ gone, grid_column(g, "preempted_ns", "preempted", CELL_DURATION, 0, 0),
+							      grid_column(g, "preemptions", "count", CELL_COUNT, 0, 0) };
+		of = grid_column(g, "name", name, CELL_TEXT, 0, 0);
+		for (int i = 0; i < nr; i++)
+			order.of[order.nr++] = s.sum[others[i].event];
 
 		grid_set_total(g, share, s.total[waits].weight);
 		qsort_r(s.order, s.nr_order, sizeof(*s.order), compare_offcpu_times, &order);
 		for (uint32_t i = 0; i < s.nr_order; i++) {
-			const struct group_sum *w = &s.sum[waits][s.order[i]], *o = &s.sum[gone][s.order[i]];
+			const struct group_sum *w = &s.sum[waits][s.order[i]];
 
-			if (w->samples <= 0 && (!preempted || o->samples <= 0))
+			if (w->samples <= 0 && (!preempted || s.sum[gone][s.order[i]].samples <= 0))
 				continue;
 			grid_row(g);
 			grid_set(g, share, w->weight);
@@ -84,10 +120,8 @@ static void show_offcpu_group(struct report *r, const struct report_group *group
 			grid_set(g, times, w->samples);
 			if (w->samples > 0)
 				grid_set(g, mean, w->weight / w->samples);
-			if (preempted) {
-				grid_set(g, others, o->weight);
-				grid_set(g, others_times, o->samples);
-			}
+			for (int k = 0; k < nr; k++)
+				set_time_columns(g, &others[k], &s, s.order[i]);
 			grid_set_text(g, of, text(r, s.order[i], spare));
 		}
 	}
@@ -124,6 +158,9 @@ static void show_offcpu_view(struct report *r, const struct view_instance *v, st
 			      "kernel.perf_event_paranoid <= 1).");
 		return;
 	}
+	if (!has_run_queue(r->model))
+		page_sentence(p, "(waiting is until the thread ran again: when it was woken is recorded by root alone, "
+			      "as tracepoints are)");
 	if (v->group[0]) {
 		const char *level = report_level_name(r, report_find_level(r, r->level));
 
@@ -136,5 +173,5 @@ static void show_offcpu_view(struct report *r, const struct view_instance *v, st
 	show_offcpu_group(r, v->group[2], p, "thread", "Off-CPU time by thread", true, thread_text);
 }
 
-const struct view view_offcpu = { "offcpu", "off-CPU time (waiting, preempted) by component, function and thread", prepare_offcpu_view,
-				  show_offcpu_view };
+const struct view view_offcpu = { "offcpu", "off-CPU time (waiting, run queue, preempted) by component, function and thread",
+				  prepare_offcpu_view, show_offcpu_view };

@@ -135,12 +135,27 @@ static void call_for_each_query(struct report *r, const struct plan_queries *q, 
 	}
 }
 
-static void set_operator_name(const struct report *r, struct grid *g, int name, const struct plan_line *line, bool with_detail)
+/* A label that has its detail, and not the room for it, is cut in that detail, which says nothing: its number does as well.  text: room. */
+static const char *label_that_fits(const struct report *r, const struct page *p, const struct plan_line *line, int columns,
+				   const char *label, char text[256])
+{
+	const uint32_t number = line->component < r->labels.nr ? r->labels.number[line->component] : 0;
+	char spare[32];
+
+	if (!number || page_width(p, label) <= columns - page_width(p, line->prefix))
+		return label;
+	snprintf(text, 256, "%.200s#%u", report_component_own_name(r, line->component, spare), number);
+	return text;
+}
+
+/* columns: that it has, without its detail below; 0: as many as it needs. */
+static void set_operator_name(const struct report *r, const struct page *p, struct grid *g, int name, const struct plan_line *line,
+			      bool with_detail, int columns)
 {
 	const char *detail = r->model->dictionary.component[line->component].detail;
 	const struct scope *query = line->parent ? NULL : model_find_scope(r->model, line->component);
 	const char *own;
-	char spare[32], text[256];
+	char spare[32], text[256], fits[256];
 
 	grid_set_prefix(g, name, line->prefix);
 	if (query && r->model->dictionary.component[line->component].common)
@@ -148,6 +163,8 @@ static void set_operator_name(const struct report *r, struct grid *g, int name, 
 	own = report_component_name(r, line->component, spare);
 	if (with_detail && detail && *detail && !strchr(own, '#')) /* the detail tells it from others */
 		own = report_component_own_name(r, line->component, spare);
+	else if (columns)
+		own = label_that_fits(r, p, line, columns, own, fits);
 	if (query && query->name && *query->name)
 		snprintf(text, sizeof(text), "%.80s: %.160s", query->name, own);
 	grid_set_text(g, name, query && query->name && *query->name ? text : own);
@@ -319,8 +336,8 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 		grid_set(g, depth, line->depth);
 		if (query >= 0 && plan->process && model_find_scope(r->model, line->component))
 			grid_set_text(g, query, model_find_scope(r->model, line->component)->name);
-		set_operator_name(r, g, name, line,
-				  plan->process || report_measure(r, sum_of_plan_line(r, plan, i)) >= DETAIL_FROM * plan->measure);
+		set_operator_name(r, p, g, name, line,
+				  plan->process || report_measure(r, sum_of_plan_line(r, plan, i)) >= DETAIL_FROM * plan->measure, 0);
 	}
 	grid_row(g);
 	grid_set(g, sums.share, plan->rest);
@@ -432,7 +449,7 @@ static void show_plan_rows(struct report *r, const struct plan *plan, struct pag
 			grid_set(g, last, (double)(sum->last_ns - r->a->first_ns));
 		}
 		grid_set_address(g, id, d->component[c].id);
-		set_operator_name(r, g, name, &t->line[i], false);
+		set_operator_name(r, p, g, name, &t->line[i], false, 0);
 	}
 	grid_show(g, p);
 	say_executions(plan, runs, counted, p);
@@ -548,17 +565,21 @@ static double least_of_largest(const struct report *r, const struct plan *plan, 
 struct brief {
 	struct grid *g;
 	int share, samples, kernel, estimate, rows, name;
+	int columns; /* of the name */
 };
+
+#define NARROW 72 /* columns of a page: with less there is room for shares, samples and names alone */
 
 static void brief_columns(struct brief *b, const struct report *r, const struct plan *plan, double all, const struct page *p)
 {
-	const bool rows = plan->process || has_counter(r, &plan->tree, "rows"); /* else names have their room */
+	const unsigned narrow = p->columns < NARROW ? GRID_HIDDEN : 0;
+	const bool rows = !narrow && (plan->process || has_counter(r, &plan->tree, "rows")); /* else names have their room */
 
-
+	b->columns = narrow ? p->columns - 25 : p->columns - (rows ? 51 : 41);
 	b->share = grid_column(b->g, "share", "share ", CELL_SHARE, GRID_BAR, 0);
 	b->samples = grid_column(b->g, "samples", "samples ", CELL_COUNT, 0, 0);
-	b->kernel = grid_column(b->g, "kernel", "kernel", CELL_PERCENT, 0, 0);
-	b->estimate = grid_column(b->g, "estimated_rows", "est. rows", CELL_NUMBER, 0, 0);
+	b->kernel = grid_column(b->g, "kernel", "kernel", CELL_PERCENT, narrow, 0);
+	b->estimate = grid_column(b->g, "estimated_rows", "est. rows", CELL_NUMBER, narrow, 0);
 	b->rows = rows ? grid_column(b->g, "actual_rows", "act. rows", CELL_NUMBER, 0, 0) : -1;
 	b->name = grid_column(b->g, "name", report_level_name(r, report_find_level(r, NULL)), CELL_TEXT, 0, 0);
 	grid_place(b->g, b->share, 0, 8);
@@ -568,7 +589,7 @@ static void brief_columns(struct brief *b, const struct report *r, const struct 
 	grid_place(b->g, b->estimate, 0, 10);
 	if (rows)
 		grid_place(b->g, b->rows, 0, 10);
-	grid_place(b->g, b->name, 2, (rows ? 29 : 39) + (p->columns > 60 ? p->columns - 80 : -20));
+	grid_place(b->g, b->name, 2, b->columns);
 	grid_set_total(b->g, b->share, all);
 	grid_show_all_rows(b->g);
 }
@@ -624,7 +645,7 @@ static void show_brief_plan(struct report *r, const struct plan *plan, bool in_r
 			grid_set(b.g, b.estimate, (double)n);
 		if (b.rows >= 0 && dictionary_find_counter(&r->model->dictionary, t->line[i].component, "rows", &n))
 			grid_set(b.g, b.rows, (double)n);
-		set_operator_name(r, b.g, b.name, &t->line[i], report_measure(r, sum) >= detailed);
+		set_operator_name(r, p, b.g, b.name, &t->line[i], report_measure(r, sum) >= detailed, b.columns);
 	}
 	if (shown < t->nr) {
 		snprintf(text, sizeof(text), "(%u more: --view plan)", t->nr - shown);

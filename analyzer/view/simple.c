@@ -53,7 +53,9 @@ static bool function_is_dull(const struct report *r, uint32_t i)
 	return !f->symbol && !f->jit;
 }
 
-const struct view_brief brief_functions = { "Functions", TABLE_FUNCTION, 0, 0, functions_write_brief, function_is_dull };
+const struct view_brief brief_functions = {
+	.heading = "Functions", .column = TABLE_FUNCTION, .put = functions_write_brief, .is_dull = function_is_dull
+};
 
 static void functions_show(struct report *r, const struct view_instance *v, struct page *p)
 {
@@ -107,12 +109,12 @@ static void images_prepare(struct report *r, struct view_instance *v)
 	v->group[1] = totals_ask(r, 0, TABLE_IMAGE);
 }
 
-static void images_add_columns(struct grid *g, int column[4])
+static void images_add_columns(struct grid *g, int column[VIEW_COLUMNS])
 {
 	column[0] = grid_column(g, "path", "image", CELL_TEXT, 0, 0);
 }
 
-static void images_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void images_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
 {
 	grid_set_text(g, column[0], r->a->image[i].path);
 }
@@ -123,7 +125,7 @@ static void images_write_brief(const struct report *r, const struct page *p, uin
 	snprintf(text, bytes, "%s", r->a->image[i].path);
 }
 
-const struct view_brief brief_images = { "Images", TABLE_IMAGE, 0, 0, images_write_brief, NULL };
+const struct view_brief brief_images = { .heading = "Images", .column = TABLE_IMAGE, .put = images_write_brief };
 
 static void images_show(struct report *r, const struct view_instance *v, struct page *p)
 {
@@ -142,35 +144,46 @@ static void lines_prepare(struct report *r, struct view_instance *v)
 	v->group[2] = totals_ask(r, 0, TABLE_LINE);
 }
 
-static void lines_add_columns(struct grid *g, int column[4])
+static void lines_add_columns(struct grid *g, int column[VIEW_COLUMNS])
 {
 	column[0] = grid_column(g, "file", "file", CELL_TEXT, 0, 0);
 	column[1] = grid_column(g, "line", "line", CELL_COUNT, 0, 0);
 	column[2] = grid_column(g, "generated", "", CELL_COUNT, GRID_HIDDEN, 0);
-	column[3] = grid_column(g, "kind", "", CELL_TEXT, GRID_TEXT_ONLY, 0);
+	column[3] = grid_column(g, "kind", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_DIM, 0);
+	column[4] = grid_column(g, "text", "", CELL_TEXT, GRID_HIDDEN, 0);
 }
 
-static void lines_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void lines_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
 {
 	const struct line *l = &r->a->line[i];
+	char row[SOURCE_TEXT_COLUMNS_MAX];
+	size_t bytes;
+	const char *text = source_text_of_line(r, i, &bytes);
 
 	grid_set_text(g, column[0], i ? l->file : "(no line)");
 	if (i)
 		grid_set(g, column[1], l->number);
 	grid_set(g, column[2], l->jit);
-	grid_set_text(g, column[3], l->jit ? "generated code" : "");
+	grid_set_text(g, column[3], text ? source_text_cut(text, bytes, row) : l->jit ? "(generated code)" : "");
+	if (text)
+		grid_set_text(g, column[4], source_text_cut(text, bytes, row));
 }
 
 static void lines_write_brief(const struct report *r, const struct page *p, uint32_t i, char *text, size_t bytes)
 {
 	const struct line *l = &r->a->line[i];
-	char file[512], number[40];
+	char file[512], number[40], row[SOURCE_TEXT_COLUMNS_MAX];
+	size_t nr;
+	const char *source = source_text_of_line((struct report *)(uintptr_t)r, i, &nr); /* it keeps what it reads */
+	int columns;
 
-	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit ? "  (generated code)" : "");
-	snprintf(text, bytes, "%s%s", page_cut_name(p, l->file, BRIEF_COLUMNS(p) - (int)strlen(number), file, sizeof(file)), number);
+	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit && !source ? "  (generated code)" : "");
+	columns = BRIEF_COLUMNS(p) / (source ? 2 : 1) - (int)strlen(number);
+	snprintf(text, bytes, "%s%s%s%s", page_cut_name(p, l->file, columns, file, sizeof(file)), number, source ? "  " : "",
+		 source_text_cut(source, nr, row));
 }
 
-const struct view_brief brief_lines = { "Source lines", TABLE_LINE, 1, 0, lines_write_brief, NULL };
+const struct view_brief brief_lines = { .heading = "Source lines", .column = TABLE_LINE, .first = 1, .put = lines_write_brief };
 
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p)
 {
@@ -186,7 +199,9 @@ void view_say_without_lines(const struct report *r, const struct report_group *b
 
 static void lines_show(struct report *r, const struct view_instance *v, struct page *p)
 {
+	view_ask_for_hottest_text(r, v->group[0]);
 	view_show_simple_table(r, v->group[0], v->group[2], p, "lines", "Source lines", lines_add_columns, lines_set_cells);
+	view_say_source_texts(r, p);
 	view_say_without_lines(r, v->group[1], p);
 }
 
@@ -201,15 +216,16 @@ static void processes_prepare(struct report *r, struct view_instance *v)
 	v->group[1] = report_add_group(r, 0, TABLE_THREAD, TABLE_EVENT, -1);
 }
 
-static void processes_add_columns(struct grid *g, int column[4])
+static void processes_add_columns(struct grid *g, int column[VIEW_COLUMNS])
 {
 	column[0] = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
 	column[1] = grid_column(g, "parent", "parent", CELL_COUNT, 0, 0);
 	column[2] = grid_column(g, "comm", "name", CELL_TEXT, 0, 16);
 	column[3] = grid_column(g, "executable", "executable", CELL_TEXT, 0, 0);
+	column[4] = grid_column(g, "command_line", "", CELL_TEXT, GRID_HIDDEN, 0);
 }
 
-static void processes_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void processes_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
 {
 	const struct process *p = r->model->numbered[i];
 
@@ -218,6 +234,8 @@ static void processes_set_cells(const struct report *r, struct grid *g, const in
 		grid_set(g, column[1], p->parent_pid);
 	grid_set_text(g, column[2], p->comm);
 	grid_set_text(g, column[3], p->executable);
+	if (p->command_line)
+		grid_set_text(g, column[4], p->command_line);
 }
 
 static void processes_write_brief(const struct report *r, const struct page *page, uint32_t i, char *text, size_t bytes)
@@ -229,7 +247,7 @@ static void processes_write_brief(const struct report *r, const struct page *pag
 	snprintf(text, bytes, "%u %s", p->pid, name);
 }
 
-const struct view_brief brief_processes = { "Processes", TABLE_PROCESS, 0, 0, processes_write_brief, NULL };
+const struct view_brief brief_processes = { .heading = "Processes", .column = TABLE_PROCESS, .put = processes_write_brief };
 
 static void processes_show(struct report *r, const struct view_instance *v, struct page *p)
 {
@@ -252,13 +270,13 @@ static void methods_prepare(struct report *r, struct view_instance *v)
 	v->group[0] = report_add_group(r, REPORT_RUN, TABLE_METHOD, TABLE_EVENT, -1);
 }
 
-static void methods_add_columns(struct grid *g, int column[4])
+static void methods_add_columns(struct grid *g, int column[VIEW_COLUMNS])
 {
 	column[0] = grid_column(g, "method", "method", CELL_TEXT, 0, 0);
 	column[1] = grid_column(g, "meaning", "component found by", CELL_TEXT, 0, 0);
 }
 
-static void methods_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void methods_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
 {
 	(void)r;
 	grid_set_text(g, column[0], i < NR_METHODS ? method_names[i] : "?");
@@ -288,13 +306,13 @@ static void reasons_prepare(struct report *r, struct view_instance *v)
 	v->group[3] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)report_find_level(r, r->level), -1);
 }
 
-static void reasons_add_columns(struct grid *g, int column[4])
+static void reasons_add_columns(struct grid *g, int column[VIEW_COLUMNS])
 {
 	column[0] = grid_column(g, "reason", "reason", CELL_TEXT, 0, 24);
 	column[1] = grid_column(g, "meaning", "meaning", CELL_TEXT, 0, 0);
 }
 
-static void reasons_set_cells(const struct report *r, struct grid *g, const int column[4], uint32_t i)
+static void reasons_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
 {
 	(void)r;
 	grid_set_text(g, column[0], i == 0 ? "(attributed)" : i < NR_REASONS ? reason_names[i] : "?");

@@ -24,14 +24,38 @@ static uint32_t requested_level(const struct report *r)
 }
 
 struct drawing {
-	const struct report *r;
+	struct report *r;
 	const struct calltree *t;
 	struct grid *g;
 	const struct page *p;
-	int total, own, samples, id, parent, depth, name;
+	int total, own, samples, id, parent, depth, name, file, line, text, place; /* the last four: -1: none */
 	double least;
 	uint32_t left_out;
 };
+
+/* "spin.c:6  s += 1.5 / i;" */
+static void set_place_of_call(struct drawing *d, uint32_t line)
+{
+	char text[SOURCE_TEXT_COLUMNS_MAX], place[SOURCE_TEXT_COLUMNS_MAX + 64];
+	const struct line *l = &d->r->a->line[line];
+	size_t bytes;
+	const char *found;
+
+	if (d->place < 0)
+		return;
+	grid_set_text(d->g, d->place, "");
+	if (!line)
+		return;
+	found = source_text_of_line(d->r, line, &bytes);
+	grid_set_text(d->g, d->file, l->file);
+	grid_set(d->g, d->line, l->number);
+	if (!found)
+		return;
+	source_text_cut(found, bytes, text);
+	grid_set_text(d->g, d->text, text);
+	snprintf(place, sizeof(place), "%.40s:%u  %s", basename(l->file), l->number, text);
+	grid_set_text(d->g, d->place, place);
+}
 
 static void draw_call(struct drawing *d, uint32_t call, const char *prefix, bool last)
 {
@@ -49,6 +73,7 @@ static void draw_call(struct drawing *d, uint32_t call, const char *prefix, bool
 	grid_set(d->g, d->depth, c->depth - 1);
 	grid_set_prefix(d->g, d->name, branch);
 	grid_set_text(d->g, d->name, calltree_name(d->r, d->t, call, spare));
+	set_place_of_call(d, c->line);
 }
 
 static uint32_t count_shown_children(const struct drawing *d, uint32_t call)
@@ -102,12 +127,28 @@ static void draw_calls(struct drawing *d)
 	free(place);
 }
 
+static void add_place_columns(struct drawing *d)
+{
+	bool any = false;
+	size_t bytes;
+
+	if (d->t->call[0].nr_children) /* the hottest first: of it is said why it has no text */
+		source_text_of_line(d->r, d->t->call[d->t->call[0].child[0]].line, &bytes);
+	for (uint32_t i = 1; i < d->t->nr && !any; i++)
+		any = d->t->call[i].total >= d->least && source_text_of_line(d->r, d->t->call[i].line, &bytes) != NULL;
+	d->file = grid_column(d->g, "file", "", CELL_TEXT, GRID_HIDDEN, 0);
+	d->line = grid_column(d->g, "line", "", CELL_COUNT, GRID_HIDDEN, 0);
+	d->text = grid_column(d->g, "text", "", CELL_TEXT, GRID_HIDDEN, 0);
+	d->place = grid_column(d->g, "place", "line", CELL_TEXT, GRID_TEXT_ONLY | GRID_DIM | (any ? 0 : GRID_HIDDEN), 0);
+}
+
 static void show_call_tree(struct report *r, const struct view_instance *v, struct page *p, bool inverted, const char *name,
 			   const char *heading)
 {
 	struct grid *g = grid_create(name, "%s", heading);
-	struct drawing d = { .r = r, .g = g, .p = p };
+	struct drawing d = { .r = r, .g = g, .p = p, .place = -1 };
 	struct calltree t;
+	bool made = calltree_make(r, v->group[0], requested_level(r), inverted, &t);
 
 	d.t = &t;
 	d.total = grid_column(g, "share", inverted ? "share" : "total", CELL_SHARE, GRID_BAR, 0);
@@ -120,10 +161,12 @@ static void show_call_tree(struct report *r, const struct view_instance *v, stru
 			     0, 0);
 	grid_show_all_rows(g);
 	grid_mark_tree_column(g, d.total);
-	if (calltree_make(r, v->group[0], requested_level(r), inverted, &t)) {
+	if (made) {
 		grid_set_total(g, d.total, t.call[0].total);
 		grid_set_total(g, d.samples, t.call[0].total_samples);
 		d.least = p->form == PAGE_TEXT && p->top ? SHOWN_PART * t.call[0].total : 0;
+		if (inverted && requested_level(r) == LEVELS_MAX)
+			add_place_columns(&d);
 		draw_calls(&d);
 		if (t.call[0].own > 0) { /* of no component at all */
 			grid_row(g);
@@ -148,6 +191,7 @@ static void show_tree_view(struct report *r, const struct view_instance *v, stru
 static void show_callers_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	show_call_tree(r, v, p, true, "callers", "Callers of the sampled functions");
+	view_say_source_texts(r, p);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- callees */

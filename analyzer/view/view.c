@@ -183,15 +183,15 @@ void sum_columns_set(struct grid *g, const struct sum_columns *c, const struct r
 
 void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
 			    const char *name, const char *heading,
-			    void (*columns)(struct grid *g, int column[4]),
-			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value))
+			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
+			    void (*cells)(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t value))
 {
 	struct grid *g = grid_create(name, "%s", heading);
 	struct split s;
 
 	if (split_make_with_totals(r, group, totals, &s)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
-		int column[4] = { 0 };
+		int column[VIEW_COLUMNS] = { 0 };
 
 		columns(g, column);
 		for (uint32_t i = 0; i < s.nr_order; i++) {
@@ -204,12 +204,42 @@ void view_show_simple_table(struct report *r, const struct report_group *group, 
 	grid_show(g, p);
 }
 
+void view_ask_for_hottest_text(struct report *r, const struct report_group *by_line)
+{
+	uint32_t *order = report_order(r, by_line), line;
+	size_t bytes;
+
+	for (uint32_t i = 0; order && i < by_line->g.nr; i++) {
+		line = report_value(by_line, order[i], 0);
+		if (line && report_value(by_line, order[i], 1) == r->event) {
+			source_text_of_line(r, line, &bytes);
+			break;
+		}
+	}
+	free(order);
+}
+
+void view_say_source_texts(struct report *r, struct page *p)
+{
+	char text[512];
+
+	while (source_text_say(r, text))
+		page_sentence(p, "%s", text);
+}
+
 #define BRIEF_BYTES 2048
 #define BRIEF_OWN 0.001 /* of all: less is next to nothing */
 
 static bool has_nothing_own(const struct report *r, const struct split *s, uint32_t value)
 {
 	return report_measure(r, &s->sum[r->event][value]) < BRIEF_OWN * report_measure(r, &s->total[r->event]);
+}
+
+static bool brief_has_line(const struct report *r, const struct split *s, const struct view_brief *b, uint32_t value)
+{
+	if (value < b->first || (b->part && b->part[value] != b->wanted))
+		return false;
+	return !b->is_dull || !has_nothing_own(r, s, value) || !b->is_dull(r, value);
 }
 
 void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
@@ -236,14 +266,14 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 			grid_mark_tree_column(g, share);
 		}
 		for (uint32_t i = 0; i < s.nr_order; i++) {
-			if (s.order[i] < b->first || (b->is_dull && has_nothing_own(r, &s, s.order[i]) && b->is_dull(r, s.order[i])))
+			if (!brief_has_line(r, &s, b, s.order[i]))
 				continue;
 			grid_row(g);
 			if (totals)
 				grid_set(g, total, report_measure(r, total_of_value(&s, s.order[i])));
 			grid_set(g, share, report_measure(r, &s.sum[r->event][s.order[i]]));
 			grid_set(g, samples, s.sum[r->event][s.order[i]].samples);
-			if (++nr <= p->top + 1 || !p->top) {
+			if (++nr <= p->top + 1 || !p->top || p->sort) {
 				b->put(r, p, s.order[i], text, sizeof(text));
 				grid_set_text(g, name, text);
 			}
@@ -267,7 +297,7 @@ static const char *why_scaled(const struct model *m, const struct model_event *e
 
 static double covered_part(const struct model_event *e)
 {
-	return e->unsampled > 0 ? e->sampled + e->unsampled : 1 / e->scale;
+	return e->unsampled > 0 && e->sampled > 0 ? e->sampled + e->unsampled : 1 / e->scale;
 }
 
 #define UNSAMPLED_WORTH 0.005 /* saying */
@@ -286,7 +316,8 @@ static void print_event_scales(const struct model *m, struct page *p)
 		page_sentence(p, "(samples cover %s; weights are scaled up)", line);
 	for (uint32_t i = 0; i < m->nr_events; i++)
 		if (m->event[i].unsampled > UNSAMPLED_WORTH)
-			page_sentence(p, "(%.1f %% of %.60s are threads shorter than a period, counted when they ended, without a sample)",
+			page_sentence(p, "(%s%.1f %% of %.60s are threads shorter than a period: counted, and in no sample)",
+				      m->event[i].exclude_kernel && m->event[i].sampled <= 0 ? "at most " : "",
 				      100 * m->event[i].unsampled, m->event[i].name);
 }
 

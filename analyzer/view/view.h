@@ -9,6 +9,7 @@
 #include "analyzer/output/page.h"
 #include "analyzer/query/report.h"
 #include "analyzer/query/calltree.h"
+#include "analyzer/source/source_text.h"
 
 #define VIEW_GROUPS_MAX (2 * LEVELS_MAX)
 
@@ -29,6 +30,8 @@ struct view_brief {
 	unsigned flags; /* of the line's text: GRID_WRAP or 0 */
 	void (*put)(const struct report *r, const struct page *p, uint32_t value, char *text, size_t bytes);
 	bool (*is_dull)(const struct report *r, uint32_t value); /* where nothing is its own, it has no line; NULL: none is */
+	const unsigned char *part; /* by value, or NULL: only those that have `wanted` there have a line */
+	unsigned char wanted;
 };
 extern const struct view_brief brief_functions, brief_images, brief_lines, brief_processes;
 
@@ -125,14 +128,21 @@ void frequency_columns_set(struct grid *g, const struct frequency_columns *c, ui
 /* Of a row that has none of them to say. */
 void frequency_columns_blank(struct grid *g, const struct frequency_columns *c);
 
+#define VIEW_COLUMNS 6 /* that such a table may have of its own */
 /* A grid of all values with samples, the largest first. */
 void view_show_simple_table(struct report *r, const struct report_group *group, const struct report_group *totals, struct page *p,
 			    const char *name, const char *heading,
-			    void (*columns)(struct grid *g, int column[4]),
-			    void (*cells)(const struct report *r, struct grid *g, const int column[4], uint32_t value));
+			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
+			    void (*cells)(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t value));
 
 /* Sentences about images with samples and without lines, and what brings them; by_image: sums by TABLE_IMAGE. */
 void view_say_without_lines(const struct report *r, const struct report_group *by_image, struct page *p);
+
+/* Of the texts of lines the hottest one's is asked for first, for that is the one whose absence is said; by_line: sums by TABLE_LINE and
+ * TABLE_EVENT. */
+void view_ask_for_hottest_text(struct report *r, const struct report_group *by_line);
+/* Sentences about texts of source lines: of files newer than the program; why the hottest has none. */
+void view_say_source_texts(struct report *r, struct page *p);
 
 /* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none.  Where totals are not
  * NULL, total and self in place of share and samples. */
@@ -140,9 +150,11 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 		     struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
 			   bool in_run, struct page *p);
-/* Likewise functions of a host's language, with the files and lines where they begin. */
+/* Likewise functions of a host's language, with the files and lines where they begin; brief: heading and part. */
 void places_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
-		       const char *heading, struct page *p);
+		       const struct view_brief *brief, struct page *p);
+/* Where such a function begins, "file:line:column", or the module that it is a part of; "": unknown. */
+const char *component_place(const struct report *r, uint32_t component);
 /* Methods, and the reasons of unattributed samples, as one table. */
 void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
 			    struct page *p);

@@ -23,6 +23,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(run, listed) \
 	X(attach, listed) \
 	X(record, listed) \
+	X(watch, listed) \
 	X(start, listed) \
 	X(stop, listed) \
 	X(status, listed) \
@@ -30,6 +31,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(report, listed) \
 	X(diff, listed) \
 	X(stat, listed) \
+	X(db, listed) \
 	X(html, listed) \
 	X(serve, listed) \
 	X(flamegraph, listed) \
@@ -40,7 +42,8 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(check, listed) \
 	X(dump, listed) \
 	X(unwind, listed) \
-	X(recorder, hidden)
+	X(recorder, hidden) \
+	X(keep_source, hidden)
 
 #define COMMAND_EXTERN_(name, shown) extern const struct cmd cmd_##name;
 COMMANDS(COMMAND_EXTERN_)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/base/dpkg.h"
+#include "jitreg/base/regular_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -57,14 +58,14 @@ static bool package_of(const char *file, char name[DPKG_NAME_BYTES])
 /* Of a list in a folder; NULL: it is none, or too large. */
 static char *read_list(int folder, const char *name, size_t *bytes)
 {
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
+	int fd = regular_file_open_at(folder, name, false, &st);
 	char *text = NULL;
 	ssize_t n;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= (off_t)LIST_BYTES_MAX)
+	if (st.st_size > 0 && st.st_size <= (off_t)LIST_BYTES_MAX)
 		text = malloc((size_t)st.st_size);
 	n = text ? read(fd, text, (size_t)st.st_size) : -1;
 	close(fd);

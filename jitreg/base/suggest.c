@@ -30,7 +30,7 @@ static const char *find_nearest(const char *wanted, const char *const *name, uin
 	uint32_t least = 2 + (uint32_t)strnlen(wanted, SIMILAR_BYTES) / 3;
 	const char *nearest = NULL;
 
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; *wanted && i < nr; i++) {
 		uint32_t distance = !name[i] ? least : strcasestr(name[i], wanted) ? 1 : distance_of_name(wanted, name[i]);
 
 		if (distance < least) {

@@ -21,39 +21,37 @@ const struct jit_host jit_hosts[] = {
 	  "libLLVM", JIT_BY_ALL | JIT_SERVES_OTHERS, "let the program link by RuntimeDyld, or register its code for debuggers", NULL,
 	  NULL },
 	{ "V8's code events", "_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE", "libnode.so",
-	  "names and lines of " V8_VERSIONS " under `tailor run` and by `tailor attach --inject`; otherwise with --perf-prof or "
-	  "--perf-basic-prof", "Node",
+	  "names and lines of " V8_VERSIONS, "Node",
 	  "node libnode nodejs", JIT_BY_AGENT | JIT_BY(INJECT), "run node with --perf-basic-prof", "--perf-basic-prof --perf-prof", NULL },
 	{ "JVMTI", "JNI_CreateJavaVM", "libjli.so",
-	  "names and lines under `tailor run`; names by `tailor attach` (Java 17 or later), or with -XX:+UnlockDiagnosticVMOptions "
-	  "-XX:+DumpPerfMapAtExit", "OpenJDK", "libjvm java", JIT_BY_ALL,
+	  "names and lines (by attach of Java 17 or later)", "OpenJDK", "libjvm java", JIT_BY_ALL,
 	  "set JAVA_TOOL_OPTIONS='-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit'", "-XX:+DumpPerfMapAtExit", NULL },
-	{ "jit.attach", "luaJIT_setmode", "libluajit", "traces, named by the line where they start, under `tailor run`", "LuaJIT",
+	{ "jit.attach", "luaJIT_setmode", "libluajit", "traces, named by the line where they start", "LuaJIT",
 	  "libluajit luajit", JIT_BY_AGENT, NULL, NULL, "A LuaJIT that is linked statically is not heard; " INSTRUCTIONS },
 	{ "Mono's profiler events", "mono_profiler_set_jit_done_callback", "libmonosgen",
-	  "names, and lines with --debug, under `tailor run`; otherwise names with --jitmap", "Mono", "libmonosgen libmono mono",
+	  "names, and lines with --debug", "Mono", "libmonosgen libmono mono",
 	  JIT_BY_AGENT, "run mono with --jitmap", "--jitmap", NULL },
 	{ "opcache.jit_debug", "php_module_startup", "libphp",
-	  "names under `tailor run`; otherwise with -d opcache.jit_debug=0x100", "PHP", "opcache php libphp", JIT_BY_AGENT,
+	  "names", "PHP", "opcache php libphp", JIT_BY_AGENT,
 	  "run php with -d opcache.jit_debug=0x100", "opcache.jit_debug= -dopcache.jit_debug=", NULL },
 	{ "jit_debugging_support", "_PG_jit_provider_init", "llvmjit.so",
-	  "names under `tailor run`; otherwise with the setting of that name", "PostgreSQL", "llvmjit postgres", JIT_BY_AGENT,
+	  "names", "PostgreSQL", "llvmjit postgres", JIT_BY_AGENT,
 	  "start the server with -c jit_debugging_support=1", "jit_debugging_support=1 jit_debugging_support=on", NULL },
 	{ "JSC_useJITDump", "JSGlobalContextCreate", "libjavascriptcoregtk",
-	  "names under `tailor run`; otherwise with JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp in the environment", "JavaScriptCore",
+	  "names", "JavaScriptCore",
 	  "libjavascriptcoregtk jsc", JIT_BY_AGENT, "set JSC_useJITDump=1 JSC_jitDumpDirectory=/tmp", "JSC_useJITDump=1", NULL },
-	{ "BUN_JSC_useJITDump", NULL, "BUN_JSC_", "names with BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp in the environment", "bun",
+	{ "BUN_JSC_useJITDump", NULL, "BUN_JSC_", "names", "bun",
 	  "bun", 0, "set BUN_JSC_useJITDump=1 BUN_JSC_jitDumpDirectory=/tmp", "BUN_JSC_useJITDump=1", NULL },
 	{ "deno's --v8-flags", NULL, "deno_core",
-	  "names and lines under `tailor run`; otherwise with --v8-flags=--perf-prof,--perf-prof-delete-file", "deno", "deno", JIT_BY_AGENT,
+	  "names and lines", "deno", "deno", JIT_BY_AGENT,
 	  "run deno with --v8-flags=--perf-prof,--perf-prof-delete-file", "--perf-prof --perf-basic-prof", NULL },
 	{ "YJIT, MJIT", "ruby_init", "libruby",
-	  "names of YJIT's code, and lines of Ruby 3.1's, under `tailor run`; libraries written by MJIT; RJIT has none", "Ruby",
+	  "names of YJIT's code, and lines of Ruby 3.1's; libraries written by MJIT; RJIT has none", "Ruby",
 	  "libruby ruby", JIT_BY_AGENT, "run ruby 3.3 or later with --yjit --yjit-perf (Ruby 3.2's YJIT and RJIT have no JIT interface)",
 	  "--yjit-perf", NULL },
-	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of code that beam.smp registers for debuggers (OTP 29: none), under "
-	  "`tailor run`; otherwise with +JPperf true", "Erlang", "beam", JIT_BY_AGENT, "run erl with +JPperf true", "JPperf", NULL },
-	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names with GUILE_JIT_LOG=1 in the environment", "Guile", "libguile guile", 0,
+	{ "Erlang's GDB JIT", NULL, "erlexec", "names and lines of code that beam.smp registers for debuggers (OTP 29: none)",
+	  "Erlang", "beam", JIT_BY_AGENT, "run erl with +JPperf true", "JPperf", NULL },
+	{ "GUILE_JIT_LOG", "scm_boot_guile", "libguile", "names", "Guile", "libguile guile", 0,
 	  "set GUILE_JIT_LOG=1", "GUILE_JIT_LOG=", NULL },
 	{ "NUMBA_DEBUGINFO", "LLVMPY_CreateMCJITCompiler", "libllvmlite", "source lines with NUMBA_DEBUGINFO=1 in the environment",
 	  "llvmlite", "libllvmlite", 0, "call create_lljit_compiler() without use_jit_link=True", NULL, NULL },
@@ -61,15 +59,15 @@ const struct jit_host jit_hosts[] = {
 	  "libpocl", JIT_BY_ALL, NULL, NULL, NULL },
 	{ "SpiderMonkey", "_Z13JS_NewContextjP9JSRuntime", "libmozjs", "no JIT interface; its code appears as an anonymous executable "
 	  "region", "SpiderMonkey", "libmozjs js102 gjs", 0, NULL, NULL, "It has no JIT interface; " INSTRUCTIONS },
-	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start, under `tailor run`", "PyPy",
+	{ "PyPy's loops", "pypy_main_startup", "libpypy", "names by the line where they start", "PyPy",
 	  "libpypy pypy", JIT_BY_AGENT, NULL, NULL, NULL },
 	{ "MVM_JIT_PERF_MAP", "MVM_vm_create_instance", "libmoar.so",
-	  "names under `tailor run`; otherwise with MVM_JIT_PERF_MAP=1 in the environment", "MoarVM", "libmoar moar", JIT_BY_AGENT,
+	  "names", "MoarVM", "libmoar moar", JIT_BY_AGENT,
 	  "set MVM_JIT_PERF_MAP=1", "MVM_JIT_PERF_MAP=", NULL },
 	{ "QV4_PROFILE_WRITE_PERF_MAP", "_ZN9QJSEngineC1Ev", "libQt5Qml.so",
-	  "names under `tailor run`; otherwise with QV4_PROFILE_WRITE_PERF_MAP=1 in the environment", "Qt QML", "libQt5Qml libQt6Qml",
+	  "names", "Qt QML", "libQt5Qml libQt6Qml",
 	  JIT_BY_AGENT, "set QV4_PROFILE_WRITE_PERF_MAP=1", "QV4_PROFILE_WRITE_PERF_MAP=", NULL },
-	{ "PCRE2's JIT", "pcre2_jit_compile_8", "libpcre2-8.so", "patterns, named under `tailor run`", "PCRE2", "libpcre2",
+	{ "PCRE2's JIT", "pcre2_jit_compile_8", "libpcre2-8.so", "patterns, named", "PCRE2", "libpcre2",
 	  JIT_BY_AGENT | JIT_SERVES_OTHERS, NULL, NULL, NULL },
 	{ NULL, NULL, NULL, NULL, "wasmtime", "_libwasmtime libwasmtime", 0,
 	  "give its Config the profiler \"perfmap\" (in Rust: ProfilingStrategy::PerfMap)", NULL, NULL },
@@ -140,6 +138,25 @@ void jit_host_advise(const struct jit_host *host, const struct jit_recording *ho
 		snprintf(advice, JIT_ADVICE_BYTES, "%c%s", toupper((unsigned char)*option), option + 1);
 	else
 		snprintf(advice, JIT_ADVICE_BYTES, "%s", h->otherwise ? h->otherwise : INSTRUCTIONS);
+}
+
+void jit_host_list_ways(const struct jit_host *h, char text[JIT_ADVICE_BYTES])
+{
+	static const struct {
+		uint32_t by;
+		const char *command;
+	} ways_by_change[] = { { JIT_BY(ATTACH), "`tailor attach PID`" }, { JIT_BY(INJECT), "`tailor attach --inject PID`" },
+			       { JIT_BY(RUN), "`tailor run -- COMMAND`" } };
+	int at = 0;
+
+	*text = 0;
+	for (size_t i = 0; i < sizeof(ways_by_change) / sizeof(ways_by_change[0]); i++)
+		if (h->heard & ways_by_change[i].by && !(i == 1 && h->heard & JIT_BY(ATTACH))) /* what attach gives needs no injection */
+			at += snprintf(text + at, JIT_ADVICE_BYTES - (size_t)at, "%s%s", at ? ", " : "", ways_by_change[i].command);
+	if (h->option)
+		snprintf(text + at, JIT_ADVICE_BYTES - (size_t)at, "%s%s", at ? "; or " : "", h->option);
+	else if (!at)
+		snprintf(text, JIT_ADVICE_BYTES, "%s", h->otherwise ? h->otherwise : INSTRUCTIONS);
 }
 
 /* Does text begin a word there: at its beginning, or behind what separates options? */

@@ -48,7 +48,7 @@ enum jit_way jit_way_of_text(const char *text);
 struct jit_host {
 	const char *interface;	  /* its JIT interface; stable, for scripts.  NULL: it has none that could be looked for */
 	const char *symbol, *word; /* of the interface: a dynamic symbol, or NULL; a word in the program or the names of its libraries */
-	const char *says;	  /* what the interface gives, or how it is enabled */
+	const char *says;	  /* what the interface gives; by which ways, jit_host_list_ways() says */
 	const char *name;	  /* of the host; NULL: any may have the interface */
 	const char *objects;	  /* file names of what maps or holds its code, up to a version; separated by spaces */
 	uint32_t heard;		  /* JIT_BY(way): measured, tests/hosts/README.md */
@@ -73,6 +73,10 @@ struct jit_recording {
  */
 #define JIT_ADVICE_BYTES 320
 void jit_host_advise(const struct jit_host *host, const struct jit_recording *how, char advice[JIT_ADVICE_BYTES]);
+
+/* All ways to names of its code, the one that changes least in the host first: attach, attach --inject, run, then an option of the host's;
+ * what doctor and docs/hosts.md say of it, and by the same order the advice above. */
+void jit_host_list_ways(const struct jit_host *h, char text[JIT_ADVICE_BYTES]);
 
 /*
  * Options of hosts that an argument of a command, or a NAME=VALUE of an environment, has in it: each(context, text of the list above),

@@ -60,10 +60,11 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 
 /* First record of the file.  command: [[argument]...].  time_ns of all records: CLOCK_MONOTONIC of that machine;
  * real_ns: CLOCK_REALTIME at time_ns.  way: how it was recorded, one of JIT_WAYS (jitreg/hosts/jit_hosts.h); no_adapt: hosts
- * were not asked for more than they tell by themselves. */
+ * were not asked for more than they tell by themselves.  epoch: 1, 2, ... of a recording that was cut into files, which share
+ * cut_recording; 0: it was not. */
 #define TRACE_FIELDS_HEADER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(version) STR(tool) U64(real_ns) STR(host_name) STR(machine) STR(kernel) U32(nr_cpus) STR(cwd) ARR(command, text) \
-	STR(way) U32(no_adapt)
+	STR(way) U32(no_adapt) U32(epoch) U64(cut_recording)
 /* One event that is counted.  registers: perf's mask of user registers; rate: samples per second that were asked for, 0
  * when it was a period; period: the one in use, 0 when the kernel changes it to hold the rate; unit: what a sample's weight
  * counts ("ns", "cycles", ...); period_spread: how far a sample's period may be from that one, which is their mean, up or down. */
@@ -74,6 +75,8 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  * TRACE_EVENT_SWITCH without instruction and registers: each time that a thread comes or goes.  Its weight is a
  * trace_switch. */
 #define TRACE_EVENT_SWITCH "switch"
+/* Behind it, where that is permitted: each time that such a thread is woken, and waits for a processor from then on. */
+#define TRACE_EVENT_WOKEN "woken"
 enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PREEMPTED = 2 };
 /* A sentence for the reader: an unavailable rung of the ladder, a loss, a refusal.  kind: one of NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
@@ -148,10 +151,25 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_HOST_OPTION(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(option)
 
-/* What a counter said of a thread (tid) that has ended: a part of what its COUNT says of all, on this processor.  samples, weight: of those
- * that it has on this processor, together. */
+/* Of a thread (tid) that has ended: a part of what COUNT says of all, on this processor (UINT32_MAX: on all).  value: 0 where only that of
+ * all threads together is known.  samples, weight: of those that it has on this processor, together. */
 #define TRACE_FIELDS_THREAD_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	U32(event) U32(cpu) U64(value) U64(samples) U64(weight)
+
+/* [address, address + bytes) interprets a program: frames there are kept by rbp, and are of the program's code at the word at rbp + place;
+ * where that is none, at the word at rbp + function.  That code has a LOAD. */
+#define TRACE_FIELDS_INTERPRETER(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U64(address) U64(bytes) S64(place) S64(function)
+
+/* Text of a source file around lines with samples, as it was on the recording machine at the recording's end; of a file the first record
+ * counts.  file: as line tables name it.  newer: 1: it was changed after the program was built, or after its recording began. */
+#define TRACE_FIELDS_SOURCE_LINES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(file) U32(newer) ARR(pieces, source_piece)
+
+/* The beginning of the command line of this process's program, its words with a blank between them, as it was soon after it began. */
+#define COMMAND_LINE_BYTES 1024u
+#define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(text)
 
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
@@ -172,7 +190,10 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(KERNEL_FUNCTIONS, kernel_functions, 143) \
 	X(IMAGE_CODE, image_code, 144) \
 	X(HOST_OPTION, host_option, 145) \
-	X(THREAD_COUNT, thread_count, 146)
+	X(THREAD_COUNT, thread_count, 146) \
+	X(INTERPRETER, interpreter, 147) \
+	X(SOURCE_LINES, source_lines, 148) \
+	X(COMMAND_LINE, command_line, 149)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
@@ -200,6 +221,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(function_code, U(address) B(bytes)) \
 	X(column, U(column) U(encoding) B(bytes)) \
 	X(kernel_function, U(address) U(bytes) S(name) S(module)) \
+	X(source_piece, U(first_line) S(text)) \
 	X(line, U(address) U(line) U(discriminator) S(file))
 
 /* What a NOTICE is about. */

@@ -17,25 +17,29 @@
 #define FLUSH_BYTES (1u << 20)
 /* Kept free behind the last chunk while the disk or a limit allows it, for the records that say how the recording ended. */
 #define RESERVE_BYTES (64u << 10)
+#define TAIL_BYTES 4096 /* in which the chunk is that ends a trace */
 #define READER_WAIT_MS 1000
 #define MATCH_BYTES 5 /* numbers that come again are short: 5 take as little as 4 and less than 6, and are read faster than 4 */
 
-int trace_writer_open(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d)
+/* Readers wait for who holds it; where a file system has no locks they do not. */
+static void lock_file(int fd, int how)
+{
+	fcntl(fd, how, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
+}
+
+/* For a file that is open. */
+static int create_writer(int fd, enum trace_compression compression, struct trace_writer **out, struct diag *d)
 {
 	struct trace_writer *w = calloc(1, sizeof(*w));
 	struct stat st;
-	int ret;
 
-	if (!w)
+	if (!w) {
+		close(fd);
 		return diag_fail(d, ENOMEM, "no memory for the trace writer");
-	w->fd = ret = output_file_open(path, d);
-	if (ret < 0) {
-		free(w);
-		return ret;
 	}
+	w->fd = fd;
 	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
-	/* readers wait for who holds it; where a file system has no locks they do not */
-	fcntl(w->fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
+	lock_file(w->fd, F_SETLK);
 	w->reserve = RESERVE_BYTES;
 	w->zstd = compression ? ZSTD_createCCtx() : NULL;
 	if (w->zstd)
@@ -48,6 +52,69 @@ int trace_writer_open(const char *path, enum trace_compression compression, stru
 	return 0;
 }
 
+int trace_writer_open(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d)
+{
+	int fd = output_file_open(path, d);
+
+	return fd < 0 ? fd : create_writer(fd, compression, out, d);
+}
+
+/* Of the file's last chunk, which ends a trace; false: it is another one. */
+static bool find_end_chunk(int fd, uint64_t file_bytes, uint64_t *sequence)
+{
+	char tail[TAIL_BYTES];
+	size_t nr = file_bytes < sizeof(tail) ? (size_t)file_bytes : sizeof(tail);
+	struct trace_chunk c;
+
+	if (pread(fd, tail, nr, (off_t)(file_bytes - nr)) != (ssize_t)nr)
+		return false;
+	for (size_t at = nr - sizeof(c) + 1; nr >= sizeof(c) && at-- > 0;) {
+		memcpy(&c, tail + at, sizeof(c));
+		if (c.magic == TRACE_MAGIC && c.stored_bytes == nr - at - sizeof(c) &&
+		    c.crc32c == crc32c(crc32c(0, &c, sizeof(c) - 4), tail + at + sizeof(c), c.stored_bytes)) {
+			*sequence = c.sequence;
+			return c.type == TRACE_CHUNK_END;
+		}
+	}
+	return false;
+}
+
+int trace_writer_continue(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d)
+{
+	struct stat st;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), ret;
+	uint64_t sequence;
+
+	if (fd < 0)
+		return diag_fail(d, errno, "%s: %s", path, strerror(errno));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !find_end_chunk(fd, (uint64_t)st.st_size, &sequence) ||
+	    lseek(fd, 0, SEEK_END) != st.st_size) {
+		close(fd);
+		return diag_fail(d, EBADMSG, "%s: not a trace that was written to its end", path);
+	}
+	ret = create_writer(fd, compression, out, d);
+	if (ret == 0) {
+		(*out)->file_bytes = (uint64_t)st.st_size;
+		(*out)->sequence = sequence + 1;
+	}
+	return ret;
+}
+
+void trace_writer_inherit(struct trace_writer *w)
+{
+	lock_file(w->fd, F_SETLKW);
+}
+
+static void free_writer(struct trace_writer *w)
+{
+	ZSTD_freeCCtx(w->zstd);
+	for (int i = 0; i < NR_TYPES; i++)
+		msgpack_sbuffer_destroy(&w->buffer[i]);
+	free(w->out);
+	free(w->clean);
+	free(w);
+}
+
 int trace_writer_close(struct trace_writer *w)
 {
 	int error;
@@ -58,13 +125,14 @@ int trace_writer_close(struct trace_writer *w)
 	if (close(w->fd) && !w->error)
 		w->error = errno;
 	error = w->error;
-	ZSTD_freeCCtx(w->zstd);
-	for (int i = 0; i < NR_TYPES; i++)
-		msgpack_sbuffer_destroy(&w->buffer[i]);
-	free(w->out);
-	free(w->clean);
-	free(w);
+	free_writer(w);
 	return -error;
+}
+
+void trace_writer_leave(struct trace_writer *w)
+{
+	close(w->fd);
+	free_writer(w);
 }
 
 /* A FIFO's or terminal's reader gets so long. */

@@ -23,8 +23,14 @@ enum trace_compression { TRACE_PLAIN = 0, TRACE_FAST = 1, TRACE_SMALL = 3 };
 
 /* Create path, by output_file_open().  Returns 0 or -errno with a sentence. */
 int trace_writer_open(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d);
+/* Behind the end of a trace that lies at path; what can be written there TRACE.md says.  -EBADMSG: none lies there that was written to its
+ * end. */
+int trace_writer_continue(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d);
 /* Flushes and closes.  Returns 0, or the first write error as -errno. */
 int trace_writer_close(struct trace_writer *w);
+/* After fork(2), of a writer that was flushed: who goes on writing, and who leaves the file to the other. */
+void trace_writer_inherit(struct trace_writer *w);
+void trace_writer_leave(struct trace_writer *w);
 
 /* A record as schema_parse() yielded it.  Returns what TRACE_PUT() yields. */
 int trace_record_values(struct trace_writer *w, uint32_t id, uint64_t time_ns, uint32_t pid, uint32_t tid,

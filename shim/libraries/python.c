@@ -22,6 +22,9 @@
 #define MINOR_NEWEST 14
 #define FRAME_CODE_WORD 4	 /* f_code in a frame of 3.8 to 3.11; its type is checked */
 #define DEPTH_MAX 200		 /* in 3.12, which allows 1500 calls through C, and counts ours twice */
+#define TYPE_BASICSIZE_WORD 4	 /* tp_basicsize: the bytes of an object */
+#define CODE_BYTES_MAX 1024
+#define EXTENSIONS_MAX 255
 #define INTERPRETER_BYTES 16384 /* of 3.8's state, looked through */
 
 /* PyObject */
@@ -82,6 +85,44 @@ static uint32_t read_first_line(void *code)
 	return line > 0 && line < INT32_MAX ? (uint32_t)line : 0;
 }
 
+/*
+ * What is kept with a code object has a word for each extension that asked for one, and at its end CPython calls the functions of all of
+ * these, also where they kept nothing.  So ours, the first word, is all that there is until another extension keeps something.
+ */
+struct python_extra {
+	intptr_t nr;
+	void *kept[1];
+};
+
+static struct python_extra *find_extra(const void *code, const void *trampoline)
+{
+	static size_t known_word; /* of the code object: it leads there */
+	struct python_extra *const *word = code, *e;
+	const intptr_t *type = python.code_type;
+	size_t nr = type[TYPE_BASICSIZE_WORD] > CODE_BYTES_MAX ? 0 : (size_t)type[TYPE_BASICSIZE_WORD] / sizeof(*word);
+
+	for (size_t i = known_word ? known_word : sizeof(struct python_object) / sizeof(*word); i < nr; i++) {
+		e = word[i];
+		if ((uintptr_t)e % sizeof(*word) == 0 && sys_readable_range(e, sizeof(*e)) && e->kept[0] == trampoline && e->nr > 0 &&
+		    e->nr <= EXTENSIONS_MAX) {
+			known_word = i;
+			return e;
+		}
+	}
+	return NULL;
+}
+
+static void keep_no_other_word(const void *code, const void *trampoline)
+{
+	struct python_extra *e = find_extra(code, trampoline);
+
+	for (intptr_t i = 1; e && i < e->nr; i++)
+		if (e->kept[i])
+			return;
+	if (e)
+		e->nr = 1;
+}
+
 /* The error that a frame may be entered with (generator.throw) stays, and none of ours does. */
 static void *make_trampoline(void *code)
 {
@@ -94,6 +135,7 @@ static void *make_trampoline(void *code)
 	function = read_code_text(code, python.minor >= 11 ? "co_qualname" : "co_name");
 	file = read_code_text(code, "co_filename");
 	if (python.set_extra(code, python.extra_index, trampoline) == 0) {
+		keep_no_other_word(code, trampoline);
 		python_trampoline_register(trampoline, function ? function : "?", file ? file : "?", read_first_line(code));
 	} else {
 		python_trampoline_give_back(trampoline);
@@ -212,7 +254,7 @@ static void adapt_interpreter(void)
 	if (python.minor == 8 ? !word : python.get_evaluate(interpreter) != python.evaluate)
 		return;
 	python.extra_index = (int)python.request_extra(on_code_freed);
-	if (python.extra_index < 0 || !python_trampolines_start())
+	if (python.extra_index != 0 || !python_trampolines_start()) /* (another extension was first: find_extra()) */
 		return;
 	if (word)
 		*word = python.ours;

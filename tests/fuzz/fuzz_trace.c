@@ -293,7 +293,8 @@ static void read_served(struct served *s)
 static void make_page(const char *path, FILE *to, bool served)
 {
 	struct html_pairs pairs = { .wanted = true };
-	struct html_trace t = { .path = path, .number = 1, .pairs = &pairs, .stacks = true, .addresses = true };
+	struct html_trace t = { .path = path, .number = 1, .pairs = &pairs, .stacks = true, .addresses = true,
+				.source_bytes = 1000 };
 	struct trace_arguments arguments = { 0 };
 	struct trace_session session = { 0 };
 	struct served s = { 0 };

@@ -140,6 +140,9 @@ BOMBS = {
     "notices": lambda b: b.add(RECORDS, of(60000, lambda n: record("NOTICE", PID, "host", f"sentence {n}") +
                                             record("LOSS", PID, f"reason {n}", 1, 0))),
     "kernel functions": lambda b: b.add(RECORDS, record("KERNEL_FUNCTIONS", 0, [[n << 4, 16, "k", ""] for n in range(1000000)])),
+    "source lines": lambda b: b.add(RECORDS, record("SOURCE_LINES", 0, "/a.c", 0, [[1, "\n" * 20000000]])),
+    "source pieces": lambda b: b.add(RECORDS, record("SOURCE_LINES", 0, "/a.c", 0, [[n + 1, ""] for n in range(1000000)])),
+    "source files": lambda b: b.add(RECORDS, of(60000, lambda n: record("SOURCE_LINES", 0, f"/{n}.c", 0, [[1, "x"]]))),
     "memory": lambda b: b.add(RECORDS, of(60000, lambda n: record("MEMORY", PID, 4096 * n, 1 << 30, 0, 0, f"m{n}"))),
     # what is searched for in what is there
     "links of one component": lambda b: b.add(RECORDS, LEVELS + of(100000, lambda n: record("LINK", PID, 1, 2, 1, n + 1, 1, 0))),

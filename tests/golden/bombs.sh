@@ -4,13 +4,9 @@
 # little processor time, or ends with one sentence and exit 1.  What exceeds the budget says so; --budget and TAILOR_BUDGET change it; and
 # traces of recorders are read with a hundredth of it.
 # Long: each bomb is made to take long.
-set -u
-B=$1
-/usr/bin/python3 -c 'import msgpack' 2>/dev/null || { echo "skipped, because python3-msgpack is not installed"; exit 77; }
+. tests/golden/begin.bash
 [ -z "${SAN:-}" ] || { echo "skipped, because sanitizers need terabytes of address space"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-PYTHONPATH=tests:tests/golden exec /usr/bin/python3 - "$B/tailor" "$dir" "${LONG:-}" <<'END'
+/usr/bin/python3 - "$B/tailor" "$dir" "${LONG:-}" <<'END'
 import os, re, resource, subprocess, sys
 import bombs, trace_file
 

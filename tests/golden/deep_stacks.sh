@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A stack of 8,191 frames, as many as a copy can hold, of two functions that call each other: every form that has call stacks has all of
 # them.
-set -u
-B=$1
-/usr/bin/python3 -c 'import msgpack' 2>/dev/null || { echo "skipped, because python3-msgpack is not installed"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-PYTHONPATH=tests:tests/golden exec /usr/bin/python3 - "$B/tailor" "$dir" <<'END'
+. tests/golden/begin.bash
+/usr/bin/python3 - "$B/tailor" "$dir" <<'END'
 import gzip, json, re, struct, subprocess, sys
 import bombs, trace_file
 

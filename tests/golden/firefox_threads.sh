@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The export for the Firefox Profiler grows with the samples: twice as many threads make it twice as large, and it is at most three
 # times as large as a line of text for each sample.
-set -u
-B=$1
-/usr/bin/python3 -c 'import msgpack' 2>/dev/null || { echo "skipped, because python3-msgpack is not installed"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-PYTHONPATH=tests timeout 600 /usr/bin/python3 - "$B/tailor" "$dir" <<'END'
+. tests/golden/begin.bash
+timeout 600 /usr/bin/python3 - "$B/tailor" "$dir" <<'END'
 import json, subprocess, sys
 import trace_file as t
 

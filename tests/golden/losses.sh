@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Whatever lost them, lost samples are one number: a trace is made for each reason in LOSS_REASONS, and the report as text and JSON, the
 # views, the page and the verdict have its count where the reason is of samples, and none where it is of something else.
-set -u
-B=$1
-/usr/bin/python3 -c 'import msgpack' 2>/dev/null || { echo "skipped, because python3-msgpack is not installed"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-PYTHONPATH=tests:tests/golden exec /usr/bin/python3 - "$B/tailor" "$dir" <<'END'
+. tests/golden/begin.bash
+/usr/bin/python3 - "$B/tailor" "$dir" <<'END'
 import json, re, subprocess, sys
 import bombs, trace_file
 

@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Causes of missing samples, stacks, registers and names, each planted in a trace that is made for it: the report and its warnings name
 # it, and none of the others.  One table: cause, what is planted, what the report says.
-set -u
-B=$1
-/usr/bin/python3 -c 'import msgpack' 2>/dev/null || { echo "skipped, because python3-msgpack is not installed"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-PYTHONPATH=tests:tests/golden exec /usr/bin/python3 - "$B/tailor" "$dir" <<'END'
+. tests/golden/begin.bash
+/usr/bin/python3 - "$B/tailor" "$dir" <<'END'
 import os, re, struct, subprocess, sys
 import bombs, trace_file
 from bombs import FRAMES, LEVELS, PID, PLAIN, PROCESS, STACKED, load

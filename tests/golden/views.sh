@@ -99,6 +99,33 @@ elif ! diff -u "$dir/host.txt" "$out/host.out"; then
 	bad=1
 fi
 
+# The text of lines, of files that stand elsewhere, one of them changed since.
+mkdir -p "$out/app"
+for m in 0 1 2 3 4 5 6; do
+	seq -f "	line %g of module $m;	/* so long that it does not fit beside the others in eighty columns */" \
+		240 >"$out/app/module_$m.js"
+	touch -d @$((m == 6 ? 2000000000 : 0)) "$out/app/module_$m.js"
+done
+{
+	for command in "--view lines --top 8" "--view ir" "--view callers" "--view lines --csv --top 3"; do
+		echo "\$ tailor report $command --source-path /synthetic/app=app"
+		# shellcheck disable=SC2086
+		LC_ALL=C.UTF-8 "$B/tailor" report $command --source-path "/synthetic/app=$out/app" "$host" | head -n 60
+	done
+	echo "\$ tailor report --view lines --top 1"
+	LC_ALL=C.UTF-8 "$B/tailor" report --view lines --top 1 "$host"
+} >"$out/texts.out" 2>&1
+if [ "${ACCEPT:-}" = 1 ]; then
+	cp "$out/texts.out" "$dir/texts.txt"
+elif ! diff -u "$dir/texts.txt" "$out/texts.out"; then
+	echo "reports with the text of lines: expected what $dir/texts.txt has (-), got the other (+)"
+	bad=1
+fi
+if grep -v csv "$out/texts.out" | grep -v '^"' | LC_ALL=C.UTF-8 grep -nE '^[^,]{81,}$'; then
+	echo "tables with the text of lines: expected at most 80 columns, got the lines above"
+	bad=1
+fi
+
 # A server that interprets plans: nodes by query, in all processes or in one, as frames of call stacks, compared by name.
 server=$dir/queries.tlr
 {

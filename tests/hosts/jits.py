@@ -133,9 +133,12 @@ def hosts(build):
         ]),
         Host("openjdk embedded", "openjdk-17-jdk-headless gcc", "java --version",
              "javac -d {dir} {jits}/Fib.java && home=$(dirname $(dirname $(readlink -f $(command -v javac)))) && "
-             "gcc -O1 -I$home/include -I$home/include/linux -o {dir}/embedded {jits}/jvm_embedded.c -L$home/lib/server -ljvm "
-             "-Wl,-rpath,$home/lib/server", [
+             "c=\"gcc -O1 -I$home/include -I$home/include/linux {jits}/jvm_embedded.c\" && "
+             "$c -o {dir}/embedded -L$home/lib/server -ljvm -Wl,-rpath,$home/lib/server && "
+             "$c -o {dir}/loads -DLIBRARY=\\\"$home/lib/server/libjvm.so\\\"", [
             Channel("adapter", "{dir}/embedded {dir} {s} {r}", lines=95),
+            # as its code is compiled by default: places of calls and loops only
+            Channel("memory", "{dir}/loads {dir} {s} {r}", lines=75, stacks=90, table=False),
         ]),
         Host("php", "php8.2-cli|php-cli", "php --version", None, [
             Channel("adapter", PHP + " {jits}/fib.php {s} {r}", planted=(FIB, BIF)),

@@ -2,6 +2,7 @@
 """python_functions.py SECONDS: heavy() does three times the work of light(), by a function that both call, and through C (sorted).
 
 What else happens before is what a profiler could change: it is printed."""
+import ctypes
 import os
 import sys
 import threading
@@ -58,7 +59,38 @@ def traced(x):
     return y
 
 
+class FreedWith:
+    """Data that an extension keeps with code objects: CPython calls its function for those that it kept something with, and no other."""
+
+    def __init__(self):
+        name = "_PyEval_RequestCodeExtraIndex" if hasattr(ctypes.pythonapi, "_PyEval_RequestCodeExtraIndex") else \
+            "PyUnstable_Eval_RequestCodeExtraIndex"
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+        self.freed = []
+        self.on_freed = kind(self.freed.append)
+        request = getattr(ctypes.pythonapi, name)
+        request.argtypes, request.restype = (kind,), ctypes.c_ssize_t
+        self.index = request(self.on_freed)
+        self.set = getattr(ctypes.pythonapi, name.replace("Eval_RequestCodeExtraIndex", "Code_SetExtra"))
+        self.set.argtypes = (ctypes.py_object, ctypes.c_ssize_t, ctypes.c_void_p)
+
+    def check(self):
+        for i in range(6):  # kept before the code ran, after it, never
+            exec(compile("def made(x): return x", "kept-%d" % i, "exec"), globals())
+            if i % 3 == 0:
+                self.set(made.__code__, self.index, 100 + i)
+            made(i)
+            if i % 3 == 1:
+                self.set(made.__code__, self.index, 100 + i)
+        made.__code__ = traced.__code__
+        print("freed", self.freed)
+
+
+freed_with = FreedWith()  # and its function is gone before some code is
+
+
 def show_what_could_change():
+    freed_with.check()
     g = generator()
     print("recursion", depth(0), "generator", next(g), g.throw(ValueError("thrown")), next(g, "stopped"))
     events = []

@@ -98,14 +98,15 @@ door() { # PATTERN ALLOWED-REGEX NAME
 }
 door 'perfmon/' '^agent/recorder/perf/event' libpfm4
 door 'msgpack' '^jitreg/trace/' msgpack-c
-door 'zstd' '^(jitreg/trace/|agent/recorder/import/perf_compressed|analyzer/symbols/inflate)' zstd
+door 'zstd' '^(jitreg/trace/|agent/recorder/import/perf_compressed|analyzer/symbols/inflate|analyzer/store/block)' zstd
 door 'lzma' '^agent/recorder/images/xz' lzma
 door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
 door 'microhttpd' '^analyzer/serve/http\.c' libmicrohttpd
 door 'Zydis' '^analyzer/symbols/insn' Zydis
 door 'libiberty' '^analyzer/symbols/demangle' libiberty
-door 'zlib\.h' '^analyzer/(page/html_block|symbols/inflate)' zlib
+door 'zlib\.h' '^analyzer/(output/gzip|symbols/inflate)' zlib
+door 'sqlite3' '^analyzer/store/' SQLite
 door 'jansson' '^analyzer/(output|report|overhead)/' jansson
 
 # The part of the analyzer that will also run in a browser needs nothing but memcpy and friends.

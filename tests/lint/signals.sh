@@ -45,6 +45,8 @@ with open(LIST, encoding='utf-8') as f:
         elif section == 'pointers':
             callers, _, targets = left.partition(':')
             pointers.update((caller, (targets.split(), nr)) for caller in callers.split())
+            if set(callers.split()) & set(targets.split()):
+                sys.exit(f'{LIST}:{nr}: a function of that name elsewhere is FILE/FUNCTION; this is the caller itself')
         elif section == 'not followed':
             stops[left] = nr
         elif section == 'roots':

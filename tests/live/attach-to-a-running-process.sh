@@ -343,6 +343,24 @@ kill -INT $recorder
 wait $recorder || fail "the first recorder was disturbed"
 "$B/tailor" dump "$dir/first.tlr" | grep -q ' END ' || fail "two recorders: the first one's trace is not whole"
 
+# one recording of two processes, and of what these start: it is found by each of them
+"$B/hosts/busy" 1000000 >/dev/null &
+second=$!
+hosts+=($second)
+sh -c '"$0" 1000000 & echo $!; wait' "$B/hosts/busy" >"$dir/third" &
+parent=$!
+hosts+=($parent)
+wait_for [ -s "$dir/third" ]
+hosts+=("$(cat "$dir/third")")
+attach_on "$dir/both.tlr" "$busy,$second,$parent" --tree
+for pid in "$second" "$(cat "$dir/third")"; do
+	"$B/tailor" status "$pid" >"$dir/err" 2>&1 || fail "status of another process of a recording: $(cat "$dir/err")"
+	grep -q "process $pid is being recorded into $dir/both.tlr" "$dir/err" || fail "status of another process: $(cat "$dir/err")"
+	refused "two recorders, the other process" 1 'already being recorded by another' "$pid"
+done
+"$B/tailor" stop "$second" >"$dir/err" 2>&1 && wait $recorder && grep -q 'samples of' "$dir/err" ||
+	fail "stop by another process of a recording: $(cat "$dir/err")"
+
 "$B/tailor" run -q -e "$plain" -o "$dir/run.tlr" -- "$B/hosts/busy" 1000000 >/dev/null &
 recorder=$!
 has_agent() { inner=$(pgrep -P $recorder -x busy) && grep -q libtailor "/proc/$inner/maps"; }

@@ -17,7 +17,16 @@ tailor=$B/tailor
 expect 2 "no trace given, and none (*.tlr) in this folder" "$tailor" report
 expect 0 "in tailor.tlr" "$tailor" record -F 999 -g -e task-clock -- "$B/engine" --query q3 --scale 0.01
 "$tailor" dump tailor.tlr | grep -q ' rate=999 ' || fail "record -F 999: expected that rate in the trace"
+"$tailor" dump tailor.tlr | grep -q "COMMAND_LINE text=\"$B/engine --query q3 --scale 0.01\"" ||
+	fail "expected the command line in the trace"
+"$tailor" scrub -o scrubbed tailor.tlr && ! "$tailor" dump scrubbed | grep 'COMMAND_LINE.*engine' || fail "scrub kept a command line"
 first=$(sha256sum <tailor.tlr)
+# what a machine has not is doctor's to say, once, and the trace's; not each recording's
+if "$tailor" doctor | grep -q 'no hardware counters'; then
+	expect 0 "in n.tlr" "$tailor" run -o n.tlr -- true
+	[ "$(wc -l <"$dir/out")" = 1 ] || fail "run where there are no counters: expected one line, got $(cat "$dir/out")"
+	"$tailor" dump n.tlr | grep -q 'cycles unavailable (no PMU)' || fail "expected the trace to say that cycles are unavailable"
+fi
 expect 0 "in tailor.tlr" "$tailor" record -c 1000003 -e task-clock --call-graph dwarf,8192 -- "$B/engine" --query q3 --scale 0.01
 [ "$(sha256sum <tailor.tlr.old)" = "$first" ] || fail "the first recording is not in tailor.tlr.old"
 "$tailor" dump tailor.tlr | grep -q ' stack_bytes=8192 ' || fail "record --call-graph dwarf,8192: expected so many stack bytes"
@@ -42,7 +51,7 @@ kill $host
 wait $host 2>/dev/null
 
 # the newest trace; files by its name; formats by their endings
-touch -d '1 minute ago' tailor.tlr p.tlr q.tlr
+touch -d '1 minute ago' ./*.tlr && touch d.tlr
 touch "$(printf 'a\033[2Jb.tlr')" # is no trace's name
 expect 0 "d.tlr, the newest trace in this folder" "$tailor" report
 expect 0 "d.svg (" "$tailor" flamegraph
@@ -53,6 +62,10 @@ for format in svg:flamegraph folded:folded speedscope.json:speedscope firefox.js
 	"$tailor" export -o "x.${format%%:*}" tailor.tlr && "$tailor" export -f "${format#*:}" -o want tailor.tlr &&
 		cmp -s want "x.${format%%:*}" || fail "export -o x.${format%%:*} is not --format ${format#*:}"
 done
+"$tailor" export -o x.pb.gz tailor.tlr && gzip -dc x.pb.gz | cmp -s - x.pb || fail "export -o x.pb.gz is not x.pb as gzip has it"
+if type -P go >/dev/null; then
+	expect 0 " total" go tool pprof -top x.pb.gz
+fi
 "$tailor" export -f folded -o - tailor.tlr | cmp -s - x.folded || fail "export -o - does not write to standard output"
 expect 2 "does not end like that of a format" "$tailor" export -o x.txt tailor.tlr
 if "$tailor" html --help >/dev/null 2>&1; then
@@ -70,8 +83,32 @@ for ((i = 0; i < 3000; i++)); do [ ! -e shown ] || break; sleep 0.01; done
 expect 0 "there is no xdg-open" /usr/bin/env PATH="$dir/none" "$tailor" flamegraph --open tailor.tlr
 
 expect 2 "similar: report" "$tailor" reprot
-expect 2 "similar: timeline" "$tailor" report --view time-line tailor.tlr
-expect 2 "similar: speedscope" "$tailor" export -f speedscpoe tailor.tlr
+expect 2 "nearest: 'timeline'; there are: 'plan', " "$tailor" report --view time-line tailor.tlr
+expect 2 "nearest: 'speedscope'; there are: 'folded', " "$tailor" export -f speedscpoe tailor.tlr
+expect 2 "nearest: '.folded'; there are: '.folded', '.svg'" "$tailor" export -o x.foldd tailor.tlr
+expect 2 "has no event 'task-clok'; nearest: 'task-clock'; there are: 'task-clock'" "$tailor" report --event task-clok tailor.tlr
+expect 2 "has no thread 1; there are: '" "$tailor" report --thread 1 tailor.tlr
+expect 2 "has no process 1; there are: '" "$tailor" report --process 1 tailor.tlr
+expect 2 "has no mark 'runs'; nearest: 'run'; there are: " "$tailor" report --mark runs tailor.tlr
+expect 2 "has no level 'operatr'; nearest: 'operator'; there are: 'operator', " "$tailor" report --level operatr tailor.tlr
+expect 2 "has no component 'hash jion'; nearest: 'hash join" "$tailor" report --component "operator:hash jion" tailor.tlr
+expect 0 "nearest: 'samples'; there are: " "$tailor" report --view threads --sort sampels tailor.tlr
+expect 2 "there is no table 'treads'; nearest: 'threads'; there are: 'threads'" "$tailor" report --view threads --table treads tailor.tlr
+
+# CSV: a file for each table, or one table; the same text
+"$tailor" report --view components --view threads --csv=tables tailor.tlr || fail "--csv=tables: exit $?"
+"$tailor" report --view components --view threads --csv --table threads tailor.tlr | cmp -s - tables/threads.csv ||
+	fail "--csv --table threads is not --csv=DIR's threads.csv"
+[ "$(ls tables | tr '\n' ' ')" = "$("$tailor" report --view components --view threads --json tailor.tlr |
+	/usr/bin/python3 -c 'import json, sys; print(*sorted(t + ".csv" for t in json.load(sys.stdin)["tables"]), end=" ")')" ] ||
+	fail "--csv=tables: expected a file for each table of --json, got $(ls tables)"
+expect 1 "cannot create the folder" "$tailor" report --view threads --csv=tailor.tlr/x tailor.tlr
+colours() { grep -c "$(printf '\033')" "$dir/out"; }
+expect 0 "" env NO_COLOR=1 "$tailor" report --color always tailor.tlr
+[ "$(colours)" -gt 0 ] || fail "--color always: expected colours in a file"
+expect 0 "" "$tailor" report --color never tailor.tlr
+[ "$(colours)" = 0 ] || fail "--color never: expected none"
+expect 2 "--color must be auto, always or never" "$tailor" report --color alway tailor.tlr
 printf 'PERFILE2%0100d' 0 >perf.data
 expect 1 "\`tailor import perf.data\` makes a trace of it" "$tailor" report perf.data
 finish

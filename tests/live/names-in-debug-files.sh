@@ -107,6 +107,11 @@ named "packed in the file"
 "$B/tailor" dump "$dir/t.tlr" | grep -q 'symbols of the file in front' || fail "packed in the file: expected its symbols in the trace"
 pack && head -c 300 "$dir/small.xz" >"$dir/cut.xz" && add "$dir/cut.xz"
 named "packed, and cut" no
+says 'its symbols were taken out, and those in its .gnu_debugdata are damaged.'
+/usr/bin/python3 -c 'import lzma, sys; sys.stdout.buffer.write(lzma.compress(bytes(100 << 20)))' >"$dir/bomb.xz"
+pack && add "$dir/bomb.xz"
+named "packed, and a bomb" no
+says 'its symbols were taken out, and those in its .gnu_debugdata would take too much memory.'
 # a program whose own DWARF goes on in other files
 rm -rf "$dir"/bin/*
 (cd "$dir/bin" && gcc -O1 -g -gsplit-dwarf -o host "$dir/host.c") || exit 1

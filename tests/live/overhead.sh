@@ -90,7 +90,7 @@ for path in (f"{directory}/o.svg", f"{directory}/overhead.svg"):
     for wanted in ("run-time overhead", "samples per second and CPU", "dormant agent", "tag register", "8 KiB stack"):
         expect(f"{path} says '{wanted}'", wanted in texts)
     lines = [p for p in root.iter(ns + "path") if p.get("class", "").startswith("line ")]
-    expect(f"{path}: a line and a legend for each way", len(lines) == 18)
+    expect(f"{path}: a line and a legend for each way, and for tag and stacks again", len(lines) == 18 + 6)
     expect(f"{path} loads nothing", not any(a.endswith("href") for e in root.iter() for a in e.attrib))
 sys.exit(not ok)
 PYTHON

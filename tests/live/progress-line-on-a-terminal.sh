@@ -36,4 +36,16 @@ grep -q 'Ctrl-C' "$dir/out" && fail "a progress line in a file: $(cat "$dir/out"
 kill -9 $host
 wait $host 2>/dev/null
 host=
+
+# reading a trace, too: whatever it showed, nothing of it stays
+terminal "$B/tailor report tests/golden/v2.tlr"
+/usr/bin/python3 - "$dir/out" <<'PYTHON' || fail "report: a progress line that stays: $(cat -v "$dir/out" | head -n 3)"
+import sys
+for line in open(sys.argv[1], newline="", errors="replace").read().split("\n"):
+    shown = ""
+    for part in line.split("\r"): # each writes over the one before it
+        shown = part + shown[len(part):]
+    if "reading" in shown:
+        sys.exit(1)
+PYTHON
 finish

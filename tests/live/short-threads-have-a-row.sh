@@ -1,25 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Threads that end before their first sample: their time is a row of its own, as large as they say themselves, and not other threads';
-# totals are 100 %, in the report, in JSON and in folded stacks.  With counters of threads, and by timers.
+# totals are 100 %, in the report, in JSON and in folded stacks.  With counters of processors and of
+# threads, by timers, run and attached to.
 . tests/live/begin.bash
 [ "$(plain_event)" = task-clock ] || skip "the kernel's part of the host's time may not be sampled by this user"
 cat >"$dir/test.py" <<'END'
 import json, re, subprocess, sys
 B, DIR = sys.argv[1:]
 TRACE, ROW = f"{DIR}/t.tlr", "[threads shorter than a period]"
-HOW = {"thread": ["--scope", "thread"], "timer": ["--sampler", "timer"]}
+HOW = {"cpu": [], "user": ["-e", "task-clock:u"], "thread": ["--scope", "thread"], "timer": ["--sampler", "timer"]}
 HOST = [f"{B}/hosts/short_threads", "300", "1000", "200"] # 0.3 s in one thread, 0.2 s in a thousand
 
 def tailor(*arguments):
     return subprocess.run([f"{B}/tailor", *arguments], capture_output=True, text=True, check=True).stdout
 
 def record(how, rate):
+    if how == "attach":
+        script = 'read go; exec "$@"'
+        host = subprocess.Popen(["sh", "-c", script, "sh", *HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        attach = subprocess.Popen([f"{B}/tailor", "attach", "-r", rate, "-o", TRACE, str(host.pid)], stderr=subprocess.PIPE, text=True)
+        attach.stderr.readline() # it counts
+        out = host.communicate("go\n")[0]
+        attach.communicate()
+        return out
     return subprocess.run([f"{B}/tailor", "run", "-q", "-r", rate, *HOW[how], "-o", TRACE, "--", *HOST], capture_output=True,
                           text=True, check=True).stdout
 
 bad = 0
-for how in HOW:
+for how in *HOW, "attach":
     spent = [int(n) for n in record(how, "1000").split()]
     clock = 100 * spent[0] / sum(spent)
     r = json.loads(tailor("report", "--json", TRACE))
@@ -37,12 +46,13 @@ for how in HOW:
         bad = 1
     tailor("export", "--format", "folded", "-o", f"{DIR}/folded", TRACE)
     folded = sum(int(line.rsplit(" ", 1)[1]) for line in open(f"{DIR}/folded"))
-    if abs(folded / r["events"][0]["counted"] - 1) > 0.02:
+    # task-clock:u counts the kernel's time, and has no samples of it
+    if how != "user" and abs(folded / r["events"][0]["counted"] - 1) > 0.02:
         print(f"{how}: expected that folded stacks add up to {r['events'][0]['counted']}, got {folded}")
         bad = 1
     for view in [], ["--view", "functions"]:
         text = " ".join(tailor("report", *view, TRACE).split())
-        if not re.search(r"[0-9.]+ % of (the count|task-clock|cpu-timer) are threads shorter than a period", text):
+        if not re.search(r"[0-9.]+ % of (the count|task-clock(:u)?|cpu-timer) are threads shorter than a period", text):
             print(f"{how}: expected a sentence about threads shorter than a period in {' '.join(view)}: {text[:600]}")
             bad = 1
 sys.exit(bad)

@@ -39,7 +39,9 @@ def samples(tailor, trace):
     p = subprocess.Popen([tailor, "report", "--samples", "--mark", "all", trace], stdout=subprocess.PIPE, text=True, errors="replace")
     heads = p.stdout.readline().rstrip("\n").split("\t")
     for line in p.stdout:
-        s = dict(zip(heads, line.rstrip("\n").split("\t")))
+        s = {}
+        for head, value in zip(heads, line.rstrip("\n").split("\t")):
+            s.setdefault(head, value)  # a level of the host may be called "function", too
         s["at"] = int(s["time_ns"]), int(s["tid"])
         s["opcode"] = profile.split(s.get("opcode", ""))[0]
         yield s

@@ -65,6 +65,6 @@ status=$?
 host=
 [ $status = 7 ] && [ "$(cat "$dir/out")" = enough ] || fail "injected: exit $status: $(cat "$dir/out")"
 
-"$B/tailor" doctor "$V8" 20 | tr -s ' \n' '  ' | grep -qF 'names and lines of V8 9 to 14 under `tailor run`' ||
+"$B/tailor" doctor "$V8" 20 | tr -s ' \n' '  ' | grep -qF 'names and lines of V8 9 to 14 (' ||
 	fail "doctor: expected the versions of V8, got: $("$B/tailor" doctor "$V8" 20)"
 finish

@@ -40,7 +40,7 @@ def of_tailor(names):
     if len(engine) != 1:
         sys.exit(f"expected one process of the engine, got {report['processes']}")
     sums = {name: [0, 0] for name in names}
-    for event in (e["name"] for e in report["events"]):
+    for event in (e["name"] for e in report["events"] if e["name"] != "run queue"): # a part of the switches' time
         name = SWITCHES if event == "preempted" else event
         command = [f"{B}/tailor", "export", "--format", "csv", "--event", event, TRACE]
         table = subprocess.run(command, capture_output=True, check=True).stdout

@@ -5,6 +5,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { Checks, launch, open, random_from, serve } from './browser.mjs'
+import { combination, conditions, facts_of } from './filters.mjs'
 
 const [build, folder, nr, ...traces] = process.argv.slice(2)
 const tailor = path.join(build, 'tailor'), run = promisify(execFile)
@@ -12,59 +13,9 @@ const CLOSE = 1e-6
 const checks = new Checks()
 
 const random = random_from(2463534242)
-const pick = (list) => list[random(list.length)]
-
 async function report(trace, view, filters) {
 	const { stdout } = await run(tailor, ['report', '--json', '--top', '0', '--view', view, ...filters, trace], { maxBuffer: 1 << 28 })
 	return JSON.parse(stdout)
-}
-
-// What samples can be filtered by, and how both are asked: [the page's dimension, its values, the command's options].
-function conditions(facts, level) {
-	const { components, threads, processes, functions, marks } = facts, found = []
-	const same = (names, name, ok = () => true) => names.map((n, i) => n === name && ok(i) ? i : -1).filter((i) => i >= 0)
-	const some = (list, each) => { // of long lists some
-		for (let i = 0; i < list.length; i += Math.ceil(list.length / 40))
-			each(list[i], i)
-	}
-	for (const l of facts.levels.keys()) {
-		const own = components.level.map((of, i) => of === l && i && components.name[i] ? i : 0).filter(Boolean)
-		some(own, (i) => found.push([`level:${l}`, same(components.name, components.name[i], (c) => components.level[c] === l),
-			['--component', `${facts.levels[l].name}:${components.name[i]}`]]))
-	}
-	some(threads.tid, (tid) => found.push(['thread', same(threads.tid, tid), ['--thread', String(tid)]]))
-	some(processes.pid, (pid) => found.push(['process', same(processes.pid, pid), ['--process', String(pid)]]))
-	some(functions.name, (name, i) => i && name && !/^[[(]/.test(name) &&
-		found.push(['function', same(functions.name, name), ['--function', name]]))
-	return found
-}
-
-function combination(facts, all) {
-	const last_us = Math.max(1, Math.floor((facts.last_ns - facts.first_ns) / facts.time_ns))
-	const events = facts.events.map((event, i) => [event.name, i]).filter(([name, i]) => name !== 'switch' && facts.event_rows[i])
-	const [event, number] = pick(events), filters = { event: { values: [number] } }, options = ['--event', event]
-	if (random(2)) {
-		const from = random(Math.ceil(last_us / 2)), to = from + 1 + random(last_us - from)
-		filters.time = { from, to }
-		options.push('--from', (from * facts.time_ns / 1e9).toFixed(9), '--to', (to * facts.time_ns / 1e9).toFixed(9))
-	}
-	for (let more = Math.max(0, random(4) - 1); more > 0 && all.length; more--) {
-		const [dimension, values, option] = pick(all)
-		if (filters[dimension])
-			continue
-		filters[dimension] = { values }
-		options.push(...option)
-	}
-	const { marks } = facts, runs = [...marks.name.keys()].filter((i) => facts.phase_rows[i + 1])
-	if (runs.length && random(5) === 0) {
-		const run = pick(runs)
-		filters.phase = { values: runs.filter((i) => marks.name[i] === marks.name[run] &&
-			marks.instance[i] === marks.instance[run]).map((i) => i + 1) }
-		options.push('--mark', `${marks.name[run]}#${marks.instance[run]}`)
-	} else {
-		options.push('--mark', 'all')
-	}
-	return { filters, options }
 }
 
 // Where there is no symbol, the page says in which image.
@@ -110,7 +61,7 @@ async function look(page, filters, which) {
 
 // trace: the first of the page's, or its second, of which the same names are wanted.
 async function one(page, trace, facts, all, which = 0) {
-	const { filters, options } = combination(facts, all), what = `${path.basename(trace)} ${options.join(' ')}`
+	const { filters, options } = combination(facts, all, random), what = `${path.basename(trace)} ${options.join(' ')}`
 	const [got, threads, functions, components] = await Promise.all([look(page, filters, which), report(trace, 'threads', options),
 		report(trace, 'functions', options), facts.levels.length ? report(trace, 'components', options) : { tables: {} }])
 	checks.that(`${what}: samples`, Math.abs(got.total[0] - threads.samples) <= 0.5, [threads.samples, got.total[0]])
@@ -123,20 +74,6 @@ async function one(page, trace, facts, all, which = 0) {
 			compare(`${what}: ${level.name}`, rows(table, (row) => row.name), sum(got.levels[l]))
 	}
 	return got.total[0]
-}
-
-// ... with how many samples events and phases have.
-async function facts_of(page) {
-	return page.evaluate(() => {
-		const { state } = window.tailor, { facts } = state.data[0].dimensions
-		state.replace({})
-		const rows = (id, nr) => {
-			const sums = state.sums(id)
-			return Array.from({ length: nr }, (_, key) => sums.samples(key))
-		}
-		return window.tailor.answered(() => ({ ...facts, event_rows: rows('event', facts.events.length),
-			phase_rows: rows('phase', facts.marks.name.length + 1) }))
-	})
 }
 
 // A page of these traces, and what ends it.

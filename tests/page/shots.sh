@@ -5,7 +5,8 @@
 . tests/page/begin.bash
 need_page
 recording "$dir/recording.tlr" || exit 1
-traces=("$dir/recording.tlr" tests/golden/v2.tlr)
+/usr/bin/python3 tests/golden/calls.py "$dir/calls.tlr" text && /usr/bin/python3 tests/golden/cpi.py "$dir/causes.tlr" || exit 1
+traces=("$dir/calls.tlr" "$dir/causes.tlr" "$dir/recording.tlr" tests/golden/v2.tlr)
 for file in "${RECORDINGS:-../shared/data/umbraperf}"/*.umbraperf; do
 	[ -e "$file" ] || continue
 	node tests/page/umbraperf.mjs "$file" -o "$dir/$(basename "$file" .umbraperf).tlr" --packages "$B/page-deps" 2>/dev/null || exit 1

@@ -694,6 +694,29 @@ static void the_innermost_run_mark_is_the_phase(void **state)
 	assert_int_equal(until_ns, 90);
 }
 
+static const char *interpreted_name(uint64_t rbp, uint64_t place, uint64_t function)
+{
+	struct sample s = with_registers(B + 8, 0, (uint64_t[]){ place, 0, function, 0, 0, 0, 0 }, 7);
+
+	set_register(&s, UNWIND_RBP, rbp);
+	ask(&s);
+	return world.a.function[world.locator.location[x.location].function].name;
+}
+
+static void an_interpreted_frame_is_the_programs(void **state)
+{
+	const uint64_t rbp = STACK + 40;
+
+	(void)state;
+	PUT(interpreter, PID, 1, .address = B, .bytes = 128, .place = -40, .function = -24);
+	finish();
+	assert_string_equal(interpreted_name(rbp, NAMED + 3, A), "helper");
+	assert_string_equal(interpreted_name(rbp, 0, A), "compiled"); /* one without a place */
+	assert_string_equal(interpreted_name(rbp, 0, 1), "(no name)"); /* the interpreter's own */
+	assert_string_equal(interpreted_name(STACK - 8, NAMED, A), "(no name)"); /* words that the copy does not have */
+	assert_string_equal(interpreted_name(STACK + 4096, NAMED, A), "(no name)");
+}
+
 static void every_method_and_reason_was_given(void **state)
 {
 	(void)state;
@@ -741,6 +764,7 @@ int main(void)
 		WITH_ALL(links_that_were_taken_back_lead_nowhere),
 		WITH_ALL(a_forked_process_has_what_there_was_before),
 		WITH_ALL(the_innermost_run_mark_is_the_phase),
+		WITH_ALL(an_interpreted_frame_is_the_programs),
 		cmocka_unit_test(every_method_and_reason_was_given),
 	};
 

@@ -157,10 +157,10 @@ static void what_rings_tell_is_in_the_trace_or_counted(void **state)
 	r = record(99, 0); /* of a newer kernel */
 	put64(&r, 1);
 	ring_put(f, &r, 101, 3300);
-	r = record(PERF_RECORD_READ, 0); /* what the counter counted of the thread, enabled, running, lost */
-	put32(&r, 101), put32(&r, 101), put64(&r, 320000), put64(&r, 320000), put64(&r, 320000), put64(&r, 0);
-	ring_put(f, &r, 101, 3900);
-	r = record(PERF_RECORD_READ, 0); /* too short */
+	r = record(PERF_RECORD_EXIT, 0); /* without a sample */
+	put32(&r, 101), put32(&r, 101), put32(&r, 102), put32(&r, 101), put64(&r, 3900);
+	ring_put(f, &r, 102, 3900);
+	r = record(PERF_RECORD_EXIT, 0); /* too short */
 	put32(&r, 101), put32(&r, 101);
 	ring_put(f, &r, 101, 3950);
 	r = record(PERF_RECORD_EXIT, 0);
@@ -172,11 +172,10 @@ static void what_rings_tell_is_in_the_trace_or_counted(void **state)
 	assert_int_equal(trace_sums(f->path, "ring full", &seen), 12);
 	assert_int_equal(trace_sums(f->path, "ring malformed", &seen), 2);
 	assert_int_equal(seen.lost, 14);
-	assert_int_equal(seen.records[TRACE_THREAD_COUNT], 1);
-	assert_int_equal(seen.threads_value, 320000);
+	assert_int_equal(seen.records[TRACE_THREAD_COUNT], 2);
 	assert_int_equal(seen.threads_weight, 300 * 1000);
 	assert_int_equal(seen.records[TRACE_FORK], 2);
-	assert_int_equal(seen.records[TRACE_EXIT], 1);
+	assert_int_equal(seen.records[TRACE_EXIT], 2);
 	assert_int_equal(seen.records[TRACE_COMM], 1);
 	assert_int_equal(seen.records[TRACE_MMAP], 1);
 	assert_int_equal(seen.samples[0], 300);

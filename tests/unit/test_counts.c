@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define THREAD UINT32_MAX
+#define ENDED_NS 1000
 #define WITHOUT_ON_CPU (F_COUNT(count) - 2) /* as traces once were */
 
 static bool is_clock;
@@ -168,7 +169,8 @@ static void a_clock_counts_the_time_that_it_runs(void **state)
 static void read_thread(struct model *m, uint32_t tid, uint64_t value, uint64_t samples, uint64_t weight)
 {
 	const uint64_t v[] = { 0, 0, value, samples, weight };
-	struct trace_record r = { .id = TRACE_THREAD_COUNT, .pid = 1, .tid = tid, .time_ns = 7, .nr_values = F_COUNT(thread_count) };
+	struct trace_record r = { .id = TRACE_THREAD_COUNT, .pid = 1, .tid = tid, .time_ns = ENDED_NS,
+				  .nr_values = F_COUNT(thread_count) };
 
 	for (int i = 0; i < F_COUNT(thread_count); i++)
 		r.values[i] = (struct trace_value){ .kind = TRACE_UINT, .u = v[i] };
@@ -205,6 +207,75 @@ static void threads_that_end_stand_for_their_own_counts(void **state)
 	assert_int_equal(thread_count_unsampled(&m, 2), 0);
 	near(model_event_scale(&m, 0, 0), 101000 / 90000.);
 	counts_free(&m.event[0]);
+	thread_counts_fini(&m.thread_counts);
+}
+
+static void read_beginning(struct model *m, uint32_t tid, uint64_t time_ns)
+{
+	thread_counts_read_beginning(m, &(struct trace_record){ .id = TRACE_FORK, .pid = 1, .tid = tid, .time_ns = time_ns });
+}
+
+/*
+ * A clock's counter of a processor, a sample each 100, which has counted so much, and no thread's part is told: threads 2 and 3 ended with
+ * 1 and 400 samples, thread 4 lived for 30 and has none, nor have 99 of which nothing else is known; 499 samples are others'.
+ */
+static struct model untold_threads(struct event_count *c, uint64_t value)
+{
+	struct model m = { .nr_events = 1, .event[0] = { .nr_counts = 1, .count = c, .period = 100, .is_clock = true } };
+
+	*c = (struct event_count){ .value = value, .enabled_ns = value, .running_ns = value, .on_cpu_ns = value, .samples = 900,
+				   .weight = 90000 };
+	read_thread(&m, 2, 0, 1, 100);
+	read_thread(&m, 3, 0, 400, 40000);
+	read_beginning(&m, 4, ENDED_NS + 1); /* another one of that number */
+	read_beginning(&m, 4, ENDED_NS - 30);
+	for (uint32_t tid = 4; tid < 104; tid++)
+		read_thread(&m, tid, 0, 0, 0);
+	counts_settle(&m);
+	return m;
+}
+
+static void what_was_counted_beyond_samples_is_of_threads_that_ended(void **state)
+{
+	const struct {
+		uint64_t value;
+		double unsampled, scale, of_2;
+	} when[] = {
+		{ 100000, 9900, 1, 1.5 }, /* half a period for each of 2 and 3, and the rest for those without */
+		{ 110000, 9930, (110000 - 9930) / 90100., 1.5 * (110000 - 9930) / 90100 }, /* as much as they can have */
+		{ 90150, 0, 90150 / 90100., 1.5 * 90150 / 90100 }, /* it may as well be late interrupts */
+		{ 90050, 0, 1, 1.25 }, /* not even the half periods */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(when) / sizeof(when[0]); i++) {
+		struct event_count c;
+		struct model m = untold_threads(&c, when[i].value);
+
+		near(model_event_scale(&m, 0, 0), when[i].scale);
+		near(thread_count_scale(&m, 0, 1, 2), when[i].of_2);
+		near(thread_count_scale(&m, 0, 1, 3), 0);
+		assert_int_equal(thread_count_unsampled(&m, 2), when[i].unsampled > 0 ? (uint64_t)(30 * when[i].unsampled / 9930) : 0);
+		assert_true(fabs(m.event[0].unsampled * (double)when[i].value - when[i].unsampled) <= 100); /* whole numbers of each */
+		thread_counts_fini(&m.thread_counts);
+	}
+}
+
+/* The kernel's part of a clock is counted in any case, and samples stand for no more than they are. */
+static void samples_of_user_code_are_not_scaled_by_threads_that_ended(void **state)
+{
+	struct event_count c = { .value = 100000, .enabled_ns = 100000, .running_ns = 100000, .on_cpu_ns = 100000, .samples = 900 };
+	struct model m = { .nr_events = 1,
+			   .event[0] = { .nr_counts = 1, .count = &c, .period = 100, .is_clock = true, .exclude_kernel = 1 } };
+
+	(void)state;
+	read_thread(&m, 2, 0, 1, 100);
+	for (uint32_t tid = 4; tid < 104; tid++)
+		read_thread(&m, tid, 0, 0, 0);
+	counts_settle(&m);
+	near(model_event_scale(&m, 0, 0), 1);
+	near(thread_count_scale(&m, 0, 1, 2), 0);
+	near(m.event[0].unsampled, .099);
 	thread_counts_fini(&m.thread_counts);
 }
 
@@ -260,6 +331,8 @@ int main(void)
 		cmocka_unit_test(what_was_lost_is_stood_for_where_it_was_lost),
 		cmocka_unit_test(samples_stand_for_what_was_counted),
 		cmocka_unit_test(threads_that_end_stand_for_their_own_counts),
+		cmocka_unit_test(what_was_counted_beyond_samples_is_of_threads_that_ended),
+		cmocka_unit_test(samples_of_user_code_are_not_scaled_by_threads_that_ended),
 		cmocka_unit_test(counters_of_threads_are_of_threads_that_ended),
 		cmocka_unit_test(turns_and_late_interrupts_are_both_made_up_for),
 		cmocka_unit_test(a_clock_counts_the_time_that_it_runs),

@@ -336,8 +336,8 @@ static void the_kernels_events_need_no_processor(void **state)
 		{ "page-faults@1", PERF_COUNT_SW_PAGE_FAULTS, 1, PERF_SAMPLE_ADDR },
 		{ "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1, PERF_SAMPLE_ADDR },
 		{ "major-faults@10", PERF_COUNT_SW_PAGE_FAULTS_MAJ, 10, PERF_SAMPLE_ADDR },
-		{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS, 11, PERF_SAMPLE_ADDR },
-		{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN, 11, PERF_SAMPLE_ADDR },
+		{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS, 10, PERF_SAMPLE_ADDR },
+		{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN, 10, PERF_SAMPLE_ADDR },
 		{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 0 },
 		{ "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS, 1, 0 },
 	};

@@ -93,6 +93,23 @@ static void loops_belong_to_their_function(void **state)
 	check("TRACE-$fib$3", "TRACE-$fib$3", "", "");
 }
 
+static void python_functions_have_their_file(void **state)
+{
+	struct host_name n;
+
+	(void)state;
+	check("py::work:/a/b c.py", "work", "/a/b c.py", "/a/b c.py");
+	check("py::Shop.search.<locals>.<lambda>:/a:b.py", "Shop.search.<locals>.<lambda>", "/a:b.py", "/a:b.py");
+	check("py::<module>:<frozen site>", "<module>", "<frozen site>", "<frozen site>");
+	check("py::work", "py::work", "", "");
+	check("py::work:", "py::work:", "", "");
+	check("py:::/a.py", "py:::/a.py", "", "");
+	host_name_split("py::work:/a.py", &n);
+	assert_true(n.line_is_place);
+	host_name_split("JS:*fib /a/b.js:5:13", &n);
+	assert_false(n.line_is_place);
+}
+
 static void threads_and_functions_of_hosts_have_their_work(void **state)
 {
 	(void)state;
@@ -120,6 +137,7 @@ int main(void)
 		cmocka_unit_test(names_and_files_may_have_blanks),
 		cmocka_unit_test(names_that_tell_no_place_stay_what_they_are),
 		cmocka_unit_test(loops_belong_to_their_function),
+		cmocka_unit_test(python_functions_have_their_file),
 		cmocka_unit_test(threads_and_functions_of_hosts_have_their_work),
 	};
 

@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct fixture {
@@ -261,6 +263,24 @@ static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **stat
 	assert_non_null(strstr(f->listed, "/nonexistent/lib.so (No such file or directory)"));
 	assert_non_null(strstr(f->listed, "/etc/passwd (not an ELF file)"));
 	assert_non_null(strstr(f->listed, "/etc/passwd (deleted) (No such file or directory)"));
+}
+
+/* To open a device may do something, and a FIFO answers who waits: here one that came to the path of a mapped file. */
+static void what_is_no_regular_file_is_not_opened(void **state)
+{
+	struct fixture *f = *state;
+	struct inotify_event event;
+	int opened = inotify_init1(IN_NONBLOCK);
+	uint32_t pid = (uint32_t)getpid();
+
+	unlink(f->a);
+	assert_int_equal(mkfifo(f->a, 0600), 0);
+	assert_true(inotify_add_watch(opened, f->a, IN_OPEN) >= 0);
+	map(f, pid, 0x1000, 0x2000, f->a);
+	sample(f, pid, 0x1000);
+	assert_non_null(strstr(list(f), "(No such file or directory)"));
+	assert_int_equal(read(opened, &event, sizeof(event)), -1);
+	close(opened);
 }
 
 static void map_file(struct fixture *f, uint64_t address, const char *path, uint64_t inode)
@@ -537,6 +557,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_new_program_keeps_what_it_has_mapped_since_its_exec, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_number_used_again_is_another_process, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_that_were_replaced_or_cannot_be_read_have_a_reason, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_replaced_the_mapped_one_is_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_inodes, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_without_a_file_is_no_image, setup, teardown),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DRAIN_BYTES_ALL ((uint64_t)64 << 20)
@@ -94,6 +95,26 @@ static void the_end_reads_no_more_of_a_sparse_map_than_a_drain(void **state)
 	end();
 }
 
+/* Lines take longer than bytes do: here four million. */
+static void the_end_takes_no_more_processor_time_than_a_drain(void **state)
+{
+	struct jit_files_losses losses = { 0 };
+	clock_t before;
+	FILE *map;
+
+	(void)state;
+	begin("10000 20 f\n", 0);
+	map = fopen(map_path, "w");
+	assert_non_null(map);
+	for (unsigned i = 0; i < 4000000; i++)
+		fprintf(map, "%x 2%x f\n", 0x10000 + 64 * i, i % 16);
+	fclose(map);
+	before = clock();
+	jit_files_drain(files, w, true, &losses);
+	assert_true(clock() - before < 2 * CLOCKS_PER_SEC);
+	end();
+}
+
 /* Whoever owns the file that was opened decides. */
 static void a_map_of_another_user_is_not_read(void **state)
 {
@@ -117,6 +138,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_map_is_read_to_its_end),
 		cmocka_unit_test(the_end_reads_no_more_of_a_sparse_map_than_a_drain),
+		cmocka_unit_test(the_end_takes_no_more_processor_time_than_a_drain),
 		cmocka_unit_test(a_map_of_another_user_is_not_read),
 	};
 

@@ -43,7 +43,8 @@ static struct overhead make(char **command, unsigned nr_rates)
 	return o;
 }
 
-static char *capture(const struct overhead *o, void (*view)(const struct overhead *o, FILE *to))
+/* Not inlined: gcc 12 takes what it returns for the address of its variable. */
+static __attribute__((noinline)) char *capture(const struct overhead *o, void (*view)(const struct overhead *o, FILE *to))
 {
 	size_t bytes;
 	char *text;
@@ -117,6 +118,25 @@ static void what_was_not_measured_is_a_dash(void **state)
 	text = capture(&o, overhead_svg);
 	assert_null(strstr(text, "nan"));
 	assert_null(strstr(text, "inf"));
+	free(text);
+}
+
+static void tags_against_stacks_have_a_picture(void **state)
+{
+	struct overhead o = make(plain, 2);
+	char *text = capture(&o, overhead_svg);
+	const char *second = strstr(text, "Tag register against call stacks");
+	int lines = 0;
+
+	(void)state;
+	assert_non_null(second);
+	for (const char *at = second; (at = strstr(at + 1, "class=\"line ")); lines++)
+		;
+	assert_int_equal(lines, 2 * 3); /* each with its legend */
+	assert_non_null(strstr(second, ">tag register<"));
+	assert_non_null(strstr(second, ">frame pointers<"));
+	assert_non_null(strstr(second, ">8 KiB stack<"));
+	assert_null(strstr(second, ">dormant agent<"));
 	free(text);
 }
 
@@ -236,6 +256,7 @@ int main(void)
 		cmocka_unit_test(rows_are_compared_with_the_bare_program_and_the_agent),
 		cmocka_unit_test(the_table_fits_into_eighty_columns),
 		cmocka_unit_test(what_was_not_measured_is_a_dash),
+		cmocka_unit_test(tags_against_stacks_have_a_picture),
 		cmocka_unit_test(markup_in_a_command_stays_text),
 		cmocka_unit_test(only_characters_that_xml_allows_are_written),
 		cmocka_unit_test(commands_are_cut_between_characters),

@@ -45,6 +45,28 @@ static void all_are_near_and_none_is_the_one_that_was_asked_for(void **state)
 	}
 }
 
+/* Processes that are alike would have the same faults sampled, so the period differs by much; a fault is in a tenth of a sample. */
+static void page_faults_without_a_period_of_the_users_vary_by_much(void **state)
+{
+	static const struct perf_event_attr faults = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS,
+						       .sample_period = 10 };
+	double samples = 0;
+	unsigned seen = 0;
+
+	(void)state;
+	srandom(1);
+	for (int n = 0; n < 100000; n++) {
+		uint64_t period = random_period_draw(&faults, draw());
+
+		assert_uint_in_range(period, 6, 16);
+		seen |= 1u << period;
+		samples += 1. / (double)period;
+	}
+	assert_int_equal(seen, 0x1ffc0);
+	assert_true(samples > 99000 / 10. && samples < 101000 / 10.);
+	assert_int_equal(random_period_spread(&faults), 6);
+}
+
 static void what_the_kernel_samples_each_of_or_varies_stays(void **state)
 {
 	static const struct perf_event_attr attrs[] = {
@@ -104,6 +126,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_near_and_none_is_the_one_that_was_asked_for),
+		cmocka_unit_test(page_faults_without_a_period_of_the_users_vary_by_much),
 		cmocka_unit_test(what_the_kernel_samples_each_of_or_varies_stays),
 		cmocka_unit_test(a_timer_is_never_set_shorter_than_the_kernel_sets_it),
 		cmocka_unit_test(a_counter_with_few_samples_is_not_begun_anew_all_the_time),

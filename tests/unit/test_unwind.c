@@ -112,6 +112,22 @@ static void find_frames(void *context, uint64_t address, struct unwind_object *o
 					       .from_ns = f->from_ns, .until_ns = f->until_ns };
 }
 
+/* At an instruction, with the stack's first word on top of it. */
+static void begin_at(struct unwind_input *in, uint64_t ip)
+{
+	in->registers.value[UNWIND_RSP] = STACK;
+	in->registers.value[UNWIND_RIP] = ip;
+	in->registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP;
+}
+
+/* In code that has frame pointers, as find_frames() says; its own is the stack's third word. */
+static void begin_with_frame_pointer(struct unwind_input *in)
+{
+	begin_at(in, 0x900010);
+	in->registers.value[UNWIND_RBP] = STACK + 16;
+	in->registers.known |= 1u << UNWIND_RBP;
+}
+
 /* A stack of words from STACK on; registers: rsp, rip at CODE + 5, r13. */
 static enum unwind_end walk(struct unwinder *u, struct frames *f, const uint64_t *stack, size_t words, struct seen *seen)
 {
@@ -199,10 +215,7 @@ static void code_without_information_may_have_frame_pointers(void **state)
 	struct seen s = { 0 };
 
 	(void)state;
-	in.registers.value[UNWIND_RSP] = STACK;
-	in.registers.value[UNWIND_RIP] = 0x900010;
-	in.registers.value[UNWIND_RBP] = STACK + 16;
-	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP | 1u << UNWIND_RBP;
+	begin_with_frame_pointer(&in);
 	f.has_frame_pointers = 0x900000;
 	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_COMPLETE);
 	assert_int_equal(s.nr, 3);
@@ -229,10 +242,7 @@ static void a_caller_of_generated_code_may_keep_no_frame_pointer(void **state)
 	struct seen s = { 0 };
 
 	(void)state;
-	in.registers.value[UNWIND_RSP] = STACK;
-	in.registers.value[UNWIND_RIP] = 0x900010;
-	in.registers.value[UNWIND_RBP] = STACK + 16;
-	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP | 1u << UNWIND_RBP;
+	begin_with_frame_pointer(&in);
 	f.has_frame_pointers = 0x900000;
 	f.unregistered = true;
 	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_COMPLETE);
@@ -339,9 +349,7 @@ static void a_stack_has_as_many_frames_as_fit(void **state)
 	(void)state;
 	for (unsigned i = 0; i < WORDS; i++)
 		stack[i] = CODE + 0x80;
-	in.registers.value[UNWIND_RSP] = STACK;
-	in.registers.value[UNWIND_RIP] = CODE + 5;
-	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP;
+	begin_at(&in, CODE + 5);
 	assert_int_equal(unwind_walk(u, &space, &in, count, &nr), UNWIND_TRUNCATED);
 	assert_int_equal(nr, WORDS + 1);
 	stack[WORDS - 1] = 0;
@@ -360,10 +368,7 @@ static void a_frame_pointer_may_lead_beyond_the_snapshot(void **state)
 	struct seen s = { 0 };
 
 	(void)state;
-	in.registers.value[UNWIND_RSP] = STACK;
-	in.registers.value[UNWIND_RIP] = 0x900010;
-	in.registers.value[UNWIND_RBP] = STACK + 16;
-	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP | 1u << UNWIND_RBP;
+	begin_with_frame_pointer(&in);
 	f.has_frame_pointers = 0x900000;
 	assert_int_equal(unwind_walk(u, &space, &in, see, &s), UNWIND_TRUNCATED);
 	assert_int_equal(s.nr, 2);
@@ -477,9 +482,7 @@ static void code_of_another_time_is_other_code(void **state)
 	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
 
 	(void)state;
-	in.registers.value[UNWIND_RSP] = STACK;
-	in.registers.value[UNWIND_RIP] = CODE + 5;
-	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP;
+	begin_at(&in, CODE + 5);
 	g.key = f.key + 1;
 	f.until_ns = g.from_ns = 50;
 	for (int n = 0; n < 4; n++) {
@@ -502,9 +505,7 @@ static void replaced_code_is_learnt_once(void **state)
 	struct unwind_input in = { .stack = (const unsigned char *)stack, .stack_bytes = sizeof(stack) };
 
 	(void)state;
-	in.registers.value[UNWIND_RSP] = STACK;
-	in.registers.value[UNWIND_RIP] = CODE + 5;
-	in.registers.known = 1u << UNWIND_RSP | 1u << UNWIND_RIP;
+	begin_at(&in, CODE + 5);
 	for (uint64_t n = 0; n < 10000; n++) {
 		f.from_ns = 10 * n;
 		f.until_ns = 10 * n + 10;

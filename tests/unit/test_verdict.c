@@ -22,6 +22,7 @@ static const char *said(const struct verdict *v)
 	assert_int_equal(page_init(&p, to, PAGE_TEXT), 0);
 	p.columns = 10000;
 	verdict_print(v, &p);
+	verdict_print_notes(v, &p);
 	assert_int_equal(page_end(&p), 0);
 	fclose(to);
 	return text;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct trace_sums {
-	uint64_t records[256], samples[EVENTS_MAX + 1], lost, weight, threads_value, threads_weight;
+	uint64_t records[256], samples[EVENTS_MAX + 1], lost, weight, threads_weight;
 };
 
 static inline void trace_sums_take_samples(struct trace_sums *sums, const struct trace_record *r)
@@ -44,10 +44,8 @@ static inline uint64_t trace_sums(const char *path, const char *reason, struct t
 			lost += strcmp(text, reason) == 0 ? trace_u64(&r, F(loss, count)) : 0;
 			free(text);
 		}
-		if (r.id == TRACE_THREAD_COUNT) {
-			sums->threads_value += trace_u64(&r, F(thread_count, value));
+		if (r.id == TRACE_THREAD_COUNT)
 			sums->threads_weight += trace_u64(&r, F(thread_count, weight));
-		}
 		if (r.id == TRACE_SAMPLES)
 			trace_sums_take_samples(sums, &r);
 	}

@@ -127,18 +127,6 @@ int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *a
 	return 0;
 }
 
-/*
- * Do counters say what they counted of each thread that ends?  To keep such counts apart the kernel exchanges those of two threads' events
- * when one comes after the other, pair by pair in the order of its lists (perf_event_sync_stat()), which is not the same in both: with
- * several events, or one on each of several processors, counts of one get into another, and totals are wrong.
- */
-static bool threads_are_told(const struct counting *c)
-{
-	const struct perf_event_attr *a = &c->events.event[0].attr;
-
-	return c->events.nr == 1 && sysconf(_SC_NPROCESSORS_CONF) == 1 && !event_is_hardware(a) && !a->freq;
-}
-
 void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
 {
 	c->rings.budget = counting_rings_budget();
@@ -146,7 +134,6 @@ void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVE
 	for (int i = 0; i < c->events.nr; i++) {
 		attr[i] = c->events.event[i].attr;
 		attr[i].inherit = 1;
-		attr[i].inherit_stat = threads_are_told(c);
 		attr[i].watermark = 1;
 		attr[i].wakeup_watermark = (uint32_t)*ring_bytes / 2;
 	}
@@ -166,6 +153,27 @@ int counting_begin_at_exec(struct counting *c, pid_t pid)
 
 		if (ret && ret != -ENODEV) /* a CPU that is offline */
 			return ret; /* counting on some CPUs only would be a profile of those */
+	}
+	return c->rings.nr ? 0 : -ENODEV;
+}
+
+int counting_begin_system(struct counting *c)
+{
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+	struct perf_event_attr attr[EVENTS_MAX];
+	size_t bytes;
+
+	counting_init_cpu_attrs(c, attr, &bytes);
+	for (int i = 0; i < c->events.nr; i++)
+		attr[i].inherit = attr[i].inherit_stat = 0; /* they are of the processor */
+	for (int cpu = 0; cpu < nr_cpus; cpu++) {
+		int ret = counting_open_cpu_events(c, attr, -1, cpu, bytes);
+
+		if (ret == -ENODEV)
+			continue;
+		if (ret)
+			return ret;
+		ring_set_enabled(&c->rings.ring[c->rings.nr - 1], true);
 	}
 	return c->rings.nr ? 0 : -ENODEV;
 }

@@ -65,6 +65,7 @@ int counting_create(const struct counting_options *o, event_notice_fn notice, vo
 		return ret;
 	}
 	counting_begin_clock(c);
+	counting_open_wakeups(c);
 	counting_seed_periods(c);
 	*out = c;
 	return 0;
@@ -82,6 +83,7 @@ void counting_destroy(struct counting *c)
 	counting_release_signal_events(c);
 	counting_release_timed_processes(c);
 	counting_release_threads(c);
+	counting_close_wakeups(c);
 	hash_map_fini(&c->ids);
 	free(c->rings.ring);
 	free(c);
@@ -102,6 +104,11 @@ bool counting_has_switches(const struct counting *c)
 	return c->events.event[0].attr.context_switch;
 }
 
+bool counting_has_wakeups(const struct counting *c)
+{
+	return c->wakeups.nr > 0;
+}
+
 enum wire_sampler counting_sampler(const struct counting *c)
 {
 	return c->sampler;
@@ -110,6 +117,14 @@ enum wire_sampler counting_sampler(const struct counting *c)
 const struct clock_pairs *counting_clock_pairs(const struct counting *c)
 {
 	return c->clock.used ? &c->clock.pairs : NULL;
+}
+
+bool counting_machine_has_counters(void)
+{
+	struct event_pmu pmu;
+
+	event_pmu_read(&pmu);
+	return pmu.counters;
 }
 
 const char *counting_stack_note(const struct counting *c)
@@ -144,4 +159,5 @@ void counting_end(struct counting *c)
 	for (size_t i = 0; i < c->rings.nr; i++)
 		counting_end_ring(c, &c->rings.ring[i]);
 	c->rings.nr = 0;
+	counting_drain_wakeups(c);
 }

@@ -21,6 +21,7 @@ struct counting_options {
 	struct event_options event;
 	enum counting_sampler sampler;
 	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
+	double cost;	   /* the part of a processor's time that samples may take: rates are chosen by it; 0: as they are asked for */
 	bool no_guest;	   /* the host has no agent that could take samples */
 };
 
@@ -38,15 +39,21 @@ void counting_set_sink(struct counting *c, const struct sink *sink);
 const struct events *counting_events(const struct counting *c);
 /* Is the sink told of context switches? */
 bool counting_has_switches(const struct counting *c);
+/* And of wake-ups? */
+bool counting_has_wakeups(const struct counting *c);
 enum wire_sampler counting_sampler(const struct counting *c);
 /* Times of samples and records are perf's own, which these pairs convert; NULL: they are CLOCK_MONOTONIC. */
 const struct clock_pairs *counting_clock_pairs(const struct counting *c);
 /* A notice that is of interest where stacks are looked at only: fewer of their bytes are copied than is usual.  "": none. */
 const char *counting_stack_note(const struct counting *c);
+/* Has this machine a PMU? */
+bool counting_machine_has_counters(void);
 
 /* Each returns 0 or -errno. */
 /* pid and what it starts, from its next exec on; -ENODEV: there is no CPU. */
 int counting_begin_at_exec(struct counting *c, pid_t pid);
+/* All processes of the machine, from now on; needs CAP_PERFMON or kernel.perf_event_paranoid below 1. */
+int counting_begin_system(struct counting *c);
 /* Threads come with counters of their own (sampler RING, SIGNAL, TIMER). */
 void counting_begin_by_threads(struct counting *c);
 /* One process that runs, with all of its threads (-ESRCH: it has ended); or several, between begin and end. */
@@ -77,6 +84,8 @@ void counting_drain_rings(struct counting *c);
 void counting_do_periodic_work(struct counting *c, uint64_t now_ns);
 /* All counters, off or on; samples of a pause are not taken. */
 void counting_pause(struct counting *c, bool pause);
+/* Between two sinks: tells the one what is in the rings and what its counters say, and goes on counting.  Of the kernel's samplers only. */
+void counting_cut(struct counting *c);
 /* Stops counting, and tells what is left in the rings and what the counters say at their end. */
 void counting_end(struct counting *c);
 /* After it, when logs have been drained for the last time: what is known of threads and processes whose samples were in there. */

@@ -83,6 +83,14 @@ struct thread_counts {
 	uint32_t nr, capacity;
 };
 
+/* wakeups.c: a ring of each processor. */
+struct wakeups {
+	struct ring *ring;
+	int nr; /* 0: wake-ups are not recorded */
+	uint32_t tid_at;
+	struct hash_map pid_of; /* of threads that were seen to switch */
+};
+
 struct counting {
 	struct counting_options options;
 	event_notice_fn notice;
@@ -101,6 +109,7 @@ struct counting {
 	struct timed_processes timed;
 	struct periods periods;
 	struct thread_counts threads;
+	struct wakeups wakeups;
 	bool paused;
 };
 
@@ -136,9 +145,17 @@ void counting_limit_rates(struct counting *c, uint64_t now_ns);
 /* ---- thread_counts.c: counters that threads inherit */
 /* A sample of this weight came out of a processor's ring. */
 void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
-/* A thread has ended, and this is what a counter of that processor says of it. */
-void counting_end_thread(struct counting *c, int cpu, uint32_t event, const struct kernel_record *r);
+/* It has ended on that processor: tells what it has of samples on each, or that it has none. */
+void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *t);
 void counting_release_threads(struct counting *c);
+
+/* ---- wakeups.c */
+/* Where switches are recorded, and tracepoints permitted; behind counting_begin_clock(). */
+void counting_open_wakeups(struct counting *c);
+void counting_note_switch(struct counting *c, uint32_t pid, uint32_t tid);
+/* Behind the rings that have the switches. */
+void counting_drain_wakeups(struct counting *c);
+void counting_close_wakeups(struct counting *c);
 
 /* ---- rings.c */
 /* Chooses the clock of records; after the choice of events and sampler, before events are opened. */

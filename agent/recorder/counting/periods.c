@@ -24,7 +24,7 @@ struct perf_event_attr counting_randomize_period(struct counting *c, const struc
 	struct perf_event_attr a = *attr;
 	uint64_t side = (c->periods.first_side + (uint64_t)cpu) & 1; /* neighbours differ; whose is shorter is chance */
 
-	if (random_period_spread(attr))
+	if (random_period_spread(attr) && !(c->attaching && random_period_is_once(attr))) /* one ring has samples of many counters */
 		a.sample_period = random_period_draw(attr, draw_random_number(&c->periods) >> 1 | side << 63);
 	return a;
 }
@@ -51,6 +51,8 @@ void counting_seed_periods(struct counting *c)
 
 uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *attr, const struct random_period *v)
 {
+	if (random_period_is_once(attr))
+		return 0;
 	return random_period_is_due(v) && random_period_spread(attr) ? random_period_draw(attr, draw_random_number(&c->periods)) : 0;
 }
 

@@ -61,7 +61,6 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 	struct ring_context *x = context;
 	struct counting *c = x->counting;
 	struct kernel_record r;
-	uint32_t event;
 	int ret;
 
 	if (c->clock.used && !x->has_pair) {
@@ -89,6 +88,7 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 		c->sink.task(c->sink.context, &r.task);
 		break;
 	case PERF_RECORD_EXIT:
+		counting_end_thread(c, x->ring->cpu, &r.task);
 		c->sink.task(c->sink.context, &r.task);
 		break;
 	case PERF_RECORD_LOST:
@@ -96,11 +96,8 @@ static void handle_ring_record(void *context, const struct perf_event_header *h)
 		handle_lost_record(x, &r);
 		break;
 	case PERF_RECORD_SWITCH:
+		counting_note_switch(c, r.id.pid, r.id.tid);
 		c->sink.switches(c->sink.context, h, &r.id);
-		break;
-	case PERF_RECORD_READ:
-		if (find_event_of_id(c, r.id.id, &event) && counts_what_it_samples(&c->events.event[event].attr))
-			counting_end_thread(c, x->ring->cpu, event, &r);
 		break;
 	case PERF_RECORD_THROTTLE:
 		count_ring_loss(c, LOSS_THROTTLED, &r.id, 1);
@@ -138,6 +135,7 @@ void counting_drain_rings(struct counting *c)
 {
 	for (size_t i = 0; i < c->rings.nr; i++)
 		counting_drain_ring(c, &c->rings.ring[i]);
+	counting_drain_wakeups(c);
 }
 
 /* ------------------------------------------------------------------------------------------------------- poll(2) */
@@ -173,55 +171,73 @@ void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 	c->rings.nr_filled = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- its end */
+/* --------------------------------------------------------------------------------------- what the counters themselves say */
 
 /*
- * What a counter itself says at its end: its value beside the samples that it gave, and what it lost.  The kernel tells in the
- * ring what it dropped when the next record finds room, so the last losses are never said there; the count of the event (and of
- * those inherited from it) has them all.
+ * Beside the samples that came out of the ring: a counter's value, and what it lost.  The kernel tells in the ring what it dropped when
+ * the next record finds room, so the last losses are never said there; the count of the event (and of those inherited from it) has them
+ * all.  Each time since it was told last.
  */
-static void read_final_counter(struct counting *c, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
+static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
 {
 	uint64_t count[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
 	ssize_t n = read(event == 0 ? r->fd : r->more[event - 1], count, sizeof(count));
+	struct ring_told now, *told = &r->told[event];
 
 	if (n < (ssize_t)(3 * sizeof(count[0])))
 		return;
 	counting_add_attached_counts(c, r->fd, (uint32_t)event, count);
 	*lost += count[3];
-	if (!count[0] && !r->nr_samples[event] && c->rings.any_ended)
+	now = (struct ring_told){ count[0], count[1], count[2], count[3], r->nr_samples[event],
+				  counts_what_it_samples(&c->events.event[event].attr) ? r->weight[event] : 0 };
+	if (now.value == told->value && now.samples == told->samples && c->rings.any_ended)
 		return; /* an idle processor; that all were idle is said once */
 	c->rings.any_ended = true;
 	c->sink.ended(c->sink.context, &(struct counter_end){
 		.event = (uint32_t)event, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
-		.value = count[0], .enabled_ns = count[1], .running_ns = count[2], .samples = r->nr_samples[event], .lost = count[3],
-		.on_cpu_ns = on_cpu_ns,
-		.weight = counts_what_it_samples(&c->events.event[event].attr) ? r->weight[event] : 0,
+		.value = now.value - told->value, .enabled_ns = now.enabled_ns - told->enabled_ns,
+		.running_ns = now.running_ns - told->running_ns, .samples = now.samples - told->samples, .lost = now.lost - told->lost,
+		.on_cpu_ns = on_cpu_ns, .weight = now.weight - told->weight,
 	});
+	*told = now;
 }
 
-/* How long the tasks of a ring's events ran on its processor; 0: not known. */
-static uint64_t read_on_cpu_time(const struct counting *c, const struct ring *r)
+/* How long the tasks of a ring's events ran on its processor since that was told last; 0: not known. */
+static uint64_t read_on_cpu_time(const struct counting *c, struct ring *r)
 {
-	uint64_t count[4] = { 0 };
+	uint64_t count[4] = { 0 }, before = r->told_on_cpu_ns;
 
 	if (r->on_cpu_fd < 0 || read(r->on_cpu_fd, count, sizeof(count)) < (ssize_t)(3 * sizeof(count[0])))
 		return 0;
 	counting_add_attached_counts(c, r->fd, ATTACHED_ON_CPU, count);
-	return count[2];
+	r->told_on_cpu_ns = count[2];
+	return count[2] - before;
 }
 
-void counting_end_ring(struct counting *c, struct ring *r)
+/* Drains it, and tells what its counters say. */
+static void tell_ring(struct counting *c, struct ring *r)
 {
 	uint64_t lost = 0, on_cpu_ns;
 
 	counting_drain_ring(c, r);
 	on_cpu_ns = read_on_cpu_time(c, r);
 	for (int i = 0; i <= r->nr_more; i++)
-		read_final_counter(c, r, i, on_cpu_ns, &lost);
+		tell_counter(c, r, i, on_cpu_ns, &lost);
 	if (lost > r->lost) {
 		c->sink.lost(c->sink.context, LOSS_RING_FULL, r->pid, r->tid, lost - r->lost);
 		r->lost = lost;
 	}
+}
+
+void counting_end_ring(struct counting *c, struct ring *r)
+{
+	tell_ring(c, r);
 	ring_close(r);
+}
+
+void counting_cut(struct counting *c)
+{
+	for (size_t i = 0; i < c->rings.nr; i++)
+		tell_ring(c, &c->rings.ring[i]);
+	c->rings.any_ended = false;
 }

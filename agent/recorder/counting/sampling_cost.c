@@ -2,7 +2,8 @@
 /*
  * A clock that samples so often that each sample takes longer than its period leaves the program no time: the kernel limits the time of
  * interrupts by counters, and not that of its own timers.  So where short periods are asked for, samples of a loop of our own are taken
- * first, and periods are at least twice as long as one of them takes.
+ * first, and periods are at least twice as long as one of them takes.  Where a cost is asked for instead of a rate, it is chosen by that as
+ * well.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -18,6 +19,8 @@
 #define TRY_SAMPLES 10
 #define TRIES 20 /* the shortest counts: the others were disturbed */
 #define TRY_RING_BYTES (1u << 20)
+#define RATE_BY_COST_MOST 1000u
+#define RATE_LEAST 10u
 
 static uint64_t spin_for(long rounds)
 {
@@ -63,7 +66,7 @@ static uint64_t measure_sampling_cost(const struct perf_event_attr *like)
 	int fd;
 
 	a.sample_period = TRY_PERIOD_NS;
-	a.inherit = a.inherit_stat = a.remove_on_exec = a.enable_on_exec = a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 0;
+	a.inherit = a.remove_on_exec = a.enable_on_exec = a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 0;
 	a.disabled = 1;
 	a.sample_regs_user &= ~(1ull << SAMPLE_TAG_WORD); /* a handler's, not the kernel's */
 	fd = event_open(&a, 0, -1, 0);
@@ -96,8 +99,34 @@ static uint64_t period_to_bear(const struct counting *c, const struct event *e)
 	return least > e->attr.sample_period ? least | 1 : 0;
 }
 
+/* So many samples a second of each event take that part of the time. */
+static void choose_rates_by_cost(struct counting *c)
+{
+	char text[256];
+
+	for (int i = 0; i < c->events.nr; i++) {
+		struct event *e = &c->events.event[i];
+		uint64_t cost_ns = measure_sampling_cost(&e->attr), rate;
+
+		if (!cost_ns || !e->rate)
+			continue;
+		rate = (uint64_t)(c->options.cost * 1e9 / (double)cost_ns / c->events.nr);
+		rate = rate < RATE_LEAST ? RATE_LEAST : rate < RATE_BY_COST_MOST ? rate : RATE_BY_COST_MOST;
+		if (e->attr.freq)
+			e->attr.sample_freq = rate;
+		else
+			e->attr.sample_period = (uint64_t)((double)e->attr.sample_period * (double)e->rate / (double)rate) | 1;
+		e->rate = rate;
+		snprintf(text, sizeof(text), "%.64s: %llu samples a second on each processor, since one takes about %llu ns here",
+			 e->name, (unsigned long long)rate, (unsigned long long)cost_ns);
+		c->notice(c->notice_context, NOTICE_LADDER, text);
+	}
+}
+
 void counting_lower_rates(struct counting *c)
 {
+	if (c->options.cost > 0 && c->sampler == WIRE_SAMPLER_NONE)
+		choose_rates_by_cost(c);
 	for (int i = 0; i < c->events.nr; i++) {
 		struct event *e = &c->events.event[i];
 		uint64_t period = period_to_bear(c, e);

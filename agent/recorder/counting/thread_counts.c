@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an inherited counter says of each thread when that ends (PERF_RECORD_READ, attr.inherit_stat), beside the samples that the thread
- * has.  A thread begins with a whole period, so one that lives for less is rarely sampled at all: only this tells whose the time is that no
- * sample stands for.
+ * What threads that end have of samples, on each processor.  A thread begins with a whole period, so one that lives for less is in no
+ * sample, and what others run behind their last sample is in none: inherited counters say what all of their threads counted together, and
+ * who knows how many threads ended, with how many samples, can tell the parts.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a thread has of an event on a processor; NULL: nothing, or no memory.  Thread numbers come again, and so their sums do. */
 static struct thread_sum *find_thread_sum(struct thread_counts *t, uint32_t tid, int cpu, uint32_t event, bool add)
@@ -36,12 +37,19 @@ static bool read_sample_tid(uint64_t sample_type, const struct perf_event_header
 	return true;
 }
 
+/* Where each one is a sample, none is missing. */
+static bool samples_each(const struct perf_event_attr *a)
+{
+	return !a->freq && a->sample_period <= 1;
+}
+
 void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight)
 {
+	const struct perf_event_attr *a = &c->events.event[event].attr;
 	struct thread_sum *s;
 	uint32_t tid;
 
-	if (cpu < 0 || !read_sample_tid(c->events.event[event].attr.sample_type, h, &tid))
+	if (cpu < 0 || samples_each(a) || !read_sample_tid(a->sample_type, h, &tid))
 		return;
 	s = find_thread_sum(&c->threads, tid, cpu, event, true);
 	if (!s)
@@ -50,18 +58,36 @@ void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, c
 	s->weight += weight;
 }
 
-void counting_end_thread(struct counting *c, int cpu, uint32_t event, const struct kernel_record *r)
+static void tell_end(const struct counting *c, uint32_t event, int cpu, const struct kernel_task *t, const struct thread_sum *s)
 {
-	struct thread_sum *s = cpu < 0 ? NULL : find_thread_sum(&c->threads, r->count.tid, cpu, event, false);
-	bool is_clock = event_is_clock(&c->events.event[event].attr);
-	uint64_t value = is_clock && r->count.running_ns ? r->count.running_ns : r->count.value;
-	struct thread_end end = { event, r->count.pid, r->count.tid, (uint32_t)cpu, r->id.time_ns, value, s ? s->samples : 0,
-				  s ? s->weight : 0 };
+	c->sink.thread_ended(c->sink.context, &(struct thread_end){ .event = event, .pid = t->pid, .tid = t->tid, .cpu = (uint32_t)cpu,
+								    .time_ns = t->time_ns, .samples = s->samples, .weight = s->weight });
+}
 
-	if (s)
+static void end_thread_of_event(struct counting *c, uint32_t event, int cpu, int nr_cpus, const struct kernel_task *t)
+{
+	bool any = false;
+
+	for (int i = 0; i < nr_cpus; i++) {
+		struct thread_sum *s = find_thread_sum(&c->threads, t->tid, i, event, false);
+
+		if (!s || !s->samples)
+			continue;
+		tell_end(c, event, i, t, s);
 		*s = (struct thread_sum){ 0, 0 };
-	if (cpu >= 0 && (end.value || end.samples))
-		c->sink.thread_ended(c->sink.context, &end);
+		any = true;
+	}
+	if (!any)
+		tell_end(c, event, cpu, t, &(struct thread_sum){ 0, 0 });
+}
+
+void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *t)
+{
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
+
+	for (uint32_t event = 0; cpu >= 0 && event < (uint32_t)c->events.nr; event++)
+		if (!samples_each(&c->events.event[event].attr))
+			end_thread_of_event(c, event, cpu, nr_cpus, t);
 }
 
 void counting_release_threads(struct counting *c)

@@ -5,6 +5,7 @@
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/mapping_kind.h"
+#include "jitreg/base/regular_file.h"
 #include "jitreg/engines/postgres_layout.h"
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -212,7 +213,7 @@ static int report_engine_libraries(struct look *l, char *libraries)
 /* Searches the whole file: its string tables have the names of what it defines and needs. */
 static int report_jit_sources_of_file(struct look *l, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error = 0;
+	int fd = regular_file_open(path), error = 0;
 	char libraries[16384], *p;
 	struct words words;
 	struct stat st;
@@ -220,10 +221,10 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 	ssize_t n;
 
 	if (fd < 0)
-		return -errno;
+		return errno == ENOENT && access(path, F_OK) == 0 ? -ENOEXEC : -errno;
 	if (fstat(fd, &st))
 		error = errno;
-	else if (!S_ISREG(st.st_mode) || st.st_size <= 0)
+	else if (st.st_size <= 0)
 		error = ENOEXEC;
 	p = error ? NULL : malloc((size_t)st.st_size); /* a mapping of a file that is cut would kill us */
 	n = p ? read(fd, p, (size_t)st.st_size) : -1;

@@ -4,6 +4,7 @@
  * looked for as java); a variable alone has the values that the script assigns to it.  The text is untrusted, and bounded.
  */
 #include "agent/recorder/doctor/script.h"
+#include "jitreg/base/regular_file.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -212,12 +213,11 @@ static void follow_script_line(struct script *s, const char *at)
 void script_each_command(const char *path, void (*each)(void *context, const char *command, bool is_sourced), void *context)
 {
 	struct script *s = calloc(1, sizeof(*s));
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = regular_file_open(path);
 	char real[PATH_MAX], *slash;
-	struct stat st;
 	ssize_t n = 0;
 
-	if (s && fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+	if (s && fd >= 0)
 		n = read(fd, s->text, sizeof(s->text) - 1);
 	if (fd >= 0)
 		close(fd);

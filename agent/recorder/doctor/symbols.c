@@ -23,14 +23,15 @@ struct files {
 static bool has_names(const char *path, pid_t pid)
 {
 	struct elf_parts parts, found;
-	char root[PATH_MAX], where[PATH_MAX];
+	char root[PATH_MAX], where[DEBUG_FILE_TEXT];
+	uint64_t left = DEBUG_FILE_BYTES_ALL;
 	bool has = true;
 	int fd;
 
 	snprintf(root, sizeof(root), "/proc/%d/root%.4000s", (int)pid, path);
 	fd = regular_file_open(pid ? root : path);
 	if (fd >= 0 && elf_parts_read(fd, false, &parts) == 0) {
-		has = parts.has_symbols || debug_file_find(&parts, fd, path, (uint32_t)pid, NULL, &found, where);
+		has = parts.has_symbols || debug_file_find(&parts, fd, path, (uint32_t)pid, NULL, &left, &found, where);
 		if (!parts.has_symbols && has)
 			elf_parts_free(&found);
 		elf_parts_free(&parts);

@@ -93,6 +93,13 @@ bool hotspot_find(struct hotspot *h, const struct attach_target *t)
 	return true;
 }
 
+bool hotspot_has_names_of_its_own(const struct hotspot *h)
+{
+	struct hotspot_variables v;
+
+	return hotspot_read_variables(h->living, h->library, &v) == 0 && v.has_jvmci;
+}
+
 static void format_pid_file_name(const struct hotspot *h, const char *format, char name[NAME_BYTES])
 {
 	snprintf(name, NAME_BYTES, format, (int)h->own_pid);
@@ -121,7 +128,6 @@ static int check_jvm_accepts_attach(struct hotspot *h, struct diag *d)
 		return diag_fail(d, EPERM, "it belongs to another user");
 	if (hotspot_read_variables(h->living, h->library, &v))
 		return diag_fail(d, ENOTSUP, "its flags cannot be read");
-	h->no_frame_pointers = !v.frame_pointers;
 	if (v.major < MAJOR_LEAST)
 		return diag_fail(d, ENOTSUP, "Compiler.perfmap needs Java %d or later", MAJOR_LEAST);
 	if (v.attach_disabled)

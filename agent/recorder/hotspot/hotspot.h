@@ -19,12 +19,14 @@ struct hotspot {
 	uid_t uid;		    /* its effective user and group */
 	gid_t gid;
 	int pidfd, tmp_fd; /* the process, and its /tmp */
-	bool no_frame_pointers; /* its compiled code keeps none: known once it was asked */
 	bool has_map;	   /* there is a perf map that was written on our request */
 };
 
 /* false: the process is no JVM.  Nothing of it is touched. */
 bool hotspot_find(struct hotspot *h, const struct attach_target *t);
+
+/* Does a compiler of Java's name its code otherwise than by methods, in a perf map only? */
+bool hotspot_has_names_of_its_own(const struct hotspot *h);
 
 /*
  * Asks for a perf map, a new one if there is one already that came of an earlier request.  meanwhile(context) is called while the answer is

@@ -1,21 +1,191 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this room share. */
+/* What the files of this room share.  All of it reads another process's memory: nothing there is believed.  Context: thread. */
 #ifndef TAILOR_HOTSPOT_INTERNAL_H
 #define TAILOR_HOTSPOT_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What a JVM's own table of its variables says. */
+/* ---- vm_structs.c: a JVM's own tables of its types and variables */
+struct hotspot_field {
+	const char *type, *name;
+	bool found;
+	uint64_t value; /* a static variable's address, or a field's offset */
+};
+struct hotspot_size {
+	const char *name;
+	uint64_t bytes; /* 0: not found */
+};
+
+/* From the memory of pid, whose libjvm.so is mapped at library: those that its tables have.  0, or -errno: there are no tables. */
+int hotspot_find_fields(pid_t pid, uint64_t library, struct hotspot_field *w, int nr);
+int hotspot_find_sizes(pid_t pid, uint64_t library, struct hotspot_size *w, int nr);
+/* Does the text at address begin and end as name does? */
+bool hotspot_holds_text(pid_t pid, uint64_t address, const char *name);
+
+/* ---- variables.c */
 struct hotspot_variables {
 	int32_t major;	      /* version; 0: older than 12 */
 	bool attach_disabled; /* -XX:+DisableAttachMechanism: SIGQUIT prints a thread dump on the host's output */
-	bool frame_pointers;  /* -XX:+PreserveFramePointer: compiled code keeps them */
+	bool has_jvmci;       /* -XX:+EnableJVMCI: a compiler of Java's may name its code otherwise than by methods */
 	bool signals_reduced; /* -Xrs: SIGQUIT ends the process */
 };
 
-/* From the memory of pid, whose libjvm.so is mapped at library.  0, or -errno: not known. */
+/* 0, or -errno: not known. */
 int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables *v);
+
+/* ---- layout.c: offsets of fields by name, and addresses of static variables; 0 where there is none */
+#define HOTSPOT_FIELDS(X) \
+	X(heaps, "CodeCache", "_heaps") \
+	X(array_nr, "GrowableArrayBase", "_len") \
+	X(array_data, "GrowableArray<int>", "_data") \
+	X(heap_memory, "CodeHeap", "_memory") \
+	X(heap_segments, "CodeHeap", "_segmap") \
+	X(heap_segment_bits, "CodeHeap", "_log2_segment_size") \
+	X(space_low, "VirtualSpace", "_low") \
+	X(space_high, "VirtualSpace", "_high") \
+	X(block_used, "HeapBlock::Header", "_used") \
+	X(blob_name, "CodeBlob", "_name") \
+	X(blob_size, "CodeBlob", "_size") \
+	X(blob_frame_complete, "CodeBlob", "_frame_complete_offset") \
+	X(blob_frame_size, "CodeBlob", "_frame_size") \
+	X(blob_data, "CodeBlob", "_data_offset") \
+	X(compile_id, "nmethod", "_compile_id") \
+	X(interpreter, "AbstractInterpreter", "_code") \
+	X(stubs_start, "StubQueue", "_stub_buffer") \
+	X(stubs_bytes, "StubQueue", "_buffer_limit") \
+	X(method_const, "Method", "_constMethod") \
+	X(const_pool, "ConstMethod", "_constants") \
+	X(const_code_bytes, "ConstMethod", "_code_size") \
+	X(const_name, "ConstMethod", "_name_index") \
+	X(pool_holder, "ConstantPool", "_pool_holder") \
+	X(pool_nr, "ConstantPool", "_length") \
+	X(pool_file, "ConstantPool", "_source_file_name_index") \
+	X(class_name, "Klass", "_name") \
+	X(class_pool, "InstanceKlass", "_constants") \
+	X(symbol_bytes, "Symbol", "_length") \
+	X(symbol_text, "Symbol", "_body")
+/* Those of which a JVM has one or another, by its version. */
+#define HOTSPOT_OTHER_FIELDS(X) \
+	X(code_begin, "CodeBlob", "_code_begin") /* an address, */ \
+	X(code_offset, "CodeBlob", "_code_offset") /* or what it is behind the blob's own */ \
+	X(compiled_method, "CompiledMethod", "_method") \
+	X(nmethod_method, "nmethod", "_method") \
+	X(pcs_offset, "nmethod", "_scopes_pcs_offset") /* behind the blob, or behind what _immutable_data points to */ \
+	X(pcs_end, "nmethod", "_dependencies_offset") \
+	X(scopes, "CompiledMethod", "_scopes_data_begin") \
+	X(immutable, "nmethod", "_immutable_data") \
+	X(immutable_bytes, "nmethod", "_immutable_data_size") \
+	X(scopes_offset, "nmethod", "_scopes_data_offset") \
+	X(metadata_offset, "nmethod", "_metadata_offset") /* behind the blob */ \
+	X(mutable, "CodeBlob", "_mutable_data") \
+	X(relocation_bytes, "CodeBlob", "_relocation_size") /* of the mutable data; metadata come behind */ \
+	X(const_flags, "ConstMethod", "_flags") \
+	X(const_flags_field, "ConstMethod", "_flags._flags")
+#define HOTSPOT_SIZES(X) \
+	X(block_bytes, "HeapBlock") \
+	X(const_bytes, "ConstMethod") \
+	X(pool_bytes, "ConstantPool") \
+	X(method_bytes, "Method")
+
+struct hotspot_layout {
+	pid_t pid;
+	int32_t major; /* version of the JVM */
+#define HOTSPOT_MEMBER_(member, ...) uint64_t member;
+	HOTSPOT_FIELDS(HOTSPOT_MEMBER_)
+	HOTSPOT_OTHER_FIELDS(HOTSPOT_MEMBER_)
+	HOTSPOT_SIZES(HOTSPOT_MEMBER_)
+#undef HOTSPOT_MEMBER_
+	bool has_code_begin;
+	uint64_t blob_method; /* offset of a compiled method's Method */
+	uint64_t blob_bytes;  /* of a blob, so many have all of these fields */
+};
+
+/* 0; -EAGAIN: the JVM is not made yet; or another -errno: it is another layout. */
+int hotspot_layout_read(struct hotspot_layout *l, pid_t pid, uint64_t library);
+
+/* ---- methods.c */
+#define HOTSPOT_NAME_BYTES 512
+#define HOTSPOT_FILE_BYTES 256
+#define HOTSPOT_LINES_MAX 4096
+
+struct hotspot_line {
+	uint64_t address; /* of the bytecode */
+	uint32_t number;
+};
+struct hotspot_method {
+	char name[HOTSPOT_NAME_BYTES]; /* package.Class.method */
+	char file[HOTSPOT_FILE_BYTES]; /* package/File.java; "": its class does not say */
+	uint64_t code, code_bytes;     /* where its bytecodes are; 0: it has none */
+	uint32_t nr_lines;
+	struct hotspot_line line[HOTSPOT_LINES_MAX];
+};
+
+/* false: there is no Method at the address.  with_lines: file and lines, too. */
+bool hotspot_read_method(const struct hotspot_layout *l, uint64_t address, bool with_lines, struct hotspot_method *out);
+
+/* Numbers of HotSpot's streams (UNSIGNED5). */
+struct hotspot_stream {
+	const unsigned char *at, *end;
+	bool excludes_zero; /* as of Java 20 no byte of a number is 0 */
+};
+bool hotspot_take_number(struct hotspot_stream *s, uint32_t *out);
+
+/* ---- scopes.c: of a compiled method, which methods each place in its code is of */
+#define HOTSPOT_DEPTH_MAX 32
+
+struct hotspot_scope {
+	uint64_t method;
+	int32_t bci; /* negative: at its entry, or not known */
+};
+
+struct hotspot_blob;
+/* Calls each(context, address, scopes, nr) for the described places of a method's code in their order, the innermost method first; what a
+ * place says is true of the code up to it. */
+void hotspot_each_place(const struct hotspot_layout *l, const struct hotspot_blob *b,
+			void (*each)(void *context, uint64_t address, const struct hotspot_scope *scope, uint32_t nr), void *context);
+
+/* ---- lines.c: the same as records */
+struct hotspot_lines;
+struct trace_writer;
+
+struct hotspot_lines *hotspot_lines_create(void);
+void hotspot_lines_destroy(struct hotspot_lines *t);
+/* Lines and inlined methods of a compiled method, before its LOAD. */
+void hotspot_lines_write(struct hotspot_lines *t, const struct hotspot_layout *l, const struct hotspot_blob *b, struct trace_writer *w,
+			 uint32_t pid, uint64_t time_ns);
+
+/* ---- blob_frames.c: unwind information of a code blob, as .eh_frame */
+#define HOTSPOT_FRAMES_BYTES 4096
+
+struct hotspot_frames {
+	unsigned char bytes[HOTSPOT_FRAMES_BYTES];
+	uint32_t nr;
+	bool full;
+};
+
+/* Of code that saves rbp, makes a frame of so many words (its return address included) by the offset complete, and leaves it as compilers
+ * of HotSpot do; code: its bytes, or NULL: how it leaves its frame is not known. */
+void hotspot_frames_of_code(struct hotspot_frames *f, uint64_t start, uint64_t bytes, uint32_t words, uint32_t complete,
+			    const unsigned char *code);
+/* Of code without a frame of its own: the return address is the stack's first word. */
+void hotspot_frames_of_leaf(struct hotspot_frames *f, uint64_t start, uint64_t bytes);
+/* Of the interpreter. */
+void hotspot_frames_of_interpreter(struct hotspot_frames *f, uint64_t start, uint64_t bytes);
+
+/* ---- code_cache.c */
+struct hotspot_blob {
+	uint64_t address;	 /* of the blob itself */
+	uint64_t start, bytes;	 /* of its code */
+	uint64_t name, method;	 /* addresses; method 0: no compiled method */
+	int32_t frame_words;	 /* 0: it has no frame, or frames of several kinds */
+	int32_t frame_complete; /* offset in its code; negative: not said */
+	uint32_t compile_id;
+};
+
+/* Calls each(context, blob) for all blobs that are in use now, until it returns false.  0, or -errno: they cannot be read. */
+int hotspot_each_blob(const struct hotspot_layout *l, bool (*each)(void *context, const struct hotspot_blob *b), void *context);
 
 #endif

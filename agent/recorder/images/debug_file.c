@@ -5,6 +5,7 @@
 #include "agent/recorder/images/xz.h"
 #include "jitreg/base/regular_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,18 @@
 struct search {
 	const struct elf_parts *of;
 	uint32_t pid;
+	uint64_t *left;
 	struct elf_parts *found;
 	char *where;
 };
+
+static bool take(uint64_t *left, uint64_t bytes)
+{
+	if (bytes > *left)
+		return false;
+	*left -= bytes;
+	return true;
+}
 
 /* That of zlib, gzip and .gnu_debuglink (gdb's documentation, "Debugging Information in Separate Files"). */
 static uint32_t crc32_of_file(int fd)
@@ -47,7 +57,8 @@ static bool is_debug_file_of_image(const struct search *s, int fd)
 
 	if (a->build_id_bytes && b->build_id_bytes)
 		return a->build_id_bytes == b->build_id_bytes && memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
-	return a->debug_link[0] && b->file_bytes <= CRC_BYTES_MAX && crc32_of_file(fd) == a->debug_link_crc;
+	return a->debug_link[0] && b->file_bytes <= CRC_BYTES_MAX && take(s->left, b->file_bytes) &&
+	       crc32_of_file(fd) == a->debug_link_crc;
 }
 
 static bool try_debug_path(const struct search *s, const char *root, const char *path)
@@ -65,8 +76,10 @@ static bool try_debug_path(const struct search *s, const char *root, const char 
 			elf_parts_free(s->found);
 	}
 	close(fd);
-	if (good || (of_another && !*s->where))
-		snprintf(s->where, PATH_MAX, "%s", path);
+	if (good)
+		snprintf(s->where, DEBUG_FILE_TEXT, "%s", path);
+	else if (of_another && !*s->where)
+		snprintf(s->where, DEBUG_FILE_TEXT, "the debug file %s is of another build", path);
 	return good;
 }
 
@@ -117,23 +130,34 @@ static bool find_in_debug_caches(const struct search *s, const char *id)
 	return try_debug_path(s, "", name);
 }
 
+static void say_why_not_unpacked(const struct search *s, int error)
+{
+	if (!*s->where)
+		snprintf(s->where, DEBUG_FILE_TEXT, "those in its .gnu_debugdata %s",
+			 error == -EFBIG ? "would take too much memory" : error == -EBADMSG ? "are damaged" : strerror(-error));
+}
+
 /* The file's own, packed: no more of it than where it lies and the names of functions that .dynsym has not. */
 static bool find_packed_symbols(const struct search *s, int fd, const char *path)
 {
 	struct elf_parts packed;
+	uint64_t most = *s->left < XZ_BYTES_MAX ? *s->left : XZ_BYTES_MAX, used = 0;
 	int symbols;
 
 	if (elf_parts_read_packed(fd, &packed))
 		return false;
-	symbols = packed.packed ? xz_unpack(packed.packed->bytes, packed.packed->nr) : -1;
+	symbols = packed.packed ? xz_unpack(packed.packed->bytes, packed.packed->nr, most, &used) : -ENOENT;
 	elf_parts_free(&packed);
-	if (symbols < 0)
-		return false;
-	if (elf_parts_read_symbols(symbols, s->found) == 0 && !s->found->has_symbols)
-		elf_parts_free(s->found);
-	close(symbols);
+	*s->left -= used;
+	if (symbols >= 0) {
+		if (elf_parts_read_symbols(symbols, s->found) == 0 && !s->found->has_symbols)
+			elf_parts_free(s->found);
+		close(symbols);
+	}
 	if (s->found->has_symbols)
-		snprintf(s->where, PATH_MAX, "%s", path);
+		snprintf(s->where, DEBUG_FILE_TEXT, "%s", path);
+	else if (symbols != -ENOENT)
+		say_why_not_unpacked(s, symbols < 0 ? symbols : -EBADMSG);
 	return s->found->has_symbols;
 }
 
@@ -144,10 +168,10 @@ static bool find_on_servers(const struct search *s, struct debuginfod *servers, 
 	return debuginfod_fetch(servers, s->of->build_id, s->of->build_id_bytes, basename(path), at) && try_debug_path(s, "", at);
 }
 
-bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct debuginfod *servers,
-		     struct elf_parts *found, char where[PATH_MAX])
+bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct debuginfod *servers, uint64_t *left,
+		     struct elf_parts *found, char where[DEBUG_FILE_TEXT])
 {
-	const struct search s = { of, pid, found, where };
+	const struct search s = { of, pid, left, found, where };
 	char id[ELF_BUILD_ID_TEXT], name[PATH_MAX];
 
 	*found = (struct elf_parts){ 0 };

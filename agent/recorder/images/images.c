@@ -37,8 +37,6 @@
 #define COMPARED_BYTES 16384u
 #define OTHER_DESCRIPTORS 64u /* that the recorder may need beside files of images */
 #define DELETED " (deleted)"
-#define OF_ANOTHER "the debug file %s is of another build"
-#define OF_ANOTHER_BYTES (PATH_MAX + sizeof(OF_ANOTHER))
 #define REPLACED "the file was replaced after it was mapped"
 
 struct image {
@@ -108,6 +106,7 @@ struct images {
 	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
 	uint32_t nr_keys, keys_capacity;
 	struct images_missing gone, replaced;
+	uint64_t debug_bytes_left; /* of debug files that have to be read whole, or unpacked */
 };
 
 int images_create(bool frames, struct images **out)
@@ -118,6 +117,7 @@ int images_create(bool frames, struct images **out)
 	if (!*out)
 		return -ENOMEM;
 	(*out)->frames = frames;
+	(*out)->debug_bytes_left = DEBUG_FILE_BYTES_ALL;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > OTHER_DESCRIPTORS)
 		(*out)->open_max = files.rlim_cur > UINT32_MAX ? UINT32_MAX : (uint32_t)(files.rlim_cur - OTHER_DESCRIPTORS) / 2;
 	return 0;
@@ -398,11 +398,6 @@ void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid)
 	child->capacity = parent->nr + 2;
 }
 
-static int open_file(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-}
-
 static void close_image_file(struct images *i, struct image *m)
 {
 	if (m->fd < 0)
@@ -437,7 +432,7 @@ static int open_in_process_root(const struct image *m)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path);
-	fd = open_file(path);
+	fd = regular_file_open(path);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
@@ -445,7 +440,7 @@ static int open_in_process_root(const struct image *m)
 	if (n <= 1 || n == sizeof(root) || strncmp(m->path, root, (size_t)n) != 0 || m->path[n] != '/')
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%u/root%s", pid, m->path + n);
-	return open_file(path);
+	return regular_file_open(path);
 }
 
 /* The file of the mapping itself, whatever its path (needs privileges), or of the program that the process runs. */
@@ -457,12 +452,12 @@ static int open_where_mapped(const struct image *m, const struct range *at)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)at->start, (unsigned long long)at->end);
-	fd = open_file(path);
+	fd = regular_file_open(path);
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
 	n = readlink(path, exe, sizeof(exe));
-	return n == (ssize_t)strlen(m->path) && memcmp(exe, m->path, (size_t)n) == 0 ? open_file(path) : -1;
+	return n == (ssize_t)strlen(m->path) && memcmp(exe, m->path, (size_t)n) == 0 ? regular_file_open(path) : -1;
 }
 
 /* What was closed for want of descriptors. */
@@ -474,7 +469,7 @@ static void reopen_image_file(struct images *i, struct image *m)
 		return;
 	m->fd = i->past ? open_of_the_past(m) : open_in_process_root(m);
 	if (m->fd < 0 && !i->past)
-		m->fd = open_file(m->path);
+		m->fd = regular_file_open(m->path);
 	if (m->fd < 0) {
 		m->error = errno;
 		return;
@@ -522,7 +517,7 @@ static bool open_image_file(struct images *i, struct image *m, const struct rang
 		keep = m->fd >= 0;
 	}
 	if (m->fd < 0 && !i->past && !deleted)
-		m->fd = open_file(m->path);
+		m->fd = regular_file_open(m->path);
 	if (m->fd < 0)
 		m->error = deleted && mapping_is_no_elf(at, m->pid) ? ENOEXEC : deleted ? ENOENT : errno;
 	return keep;
@@ -724,17 +719,14 @@ static bool is_worth_fetching(const struct images *i, const struct image *m)
 	return !m->samples || nr_samples(m) * FETCHED_PART > i->nr_counted;
 }
 
-/* Those of a file without symbols that lie elsewhere.  false: there are none, and of_another says what lies in their place. */
-static bool find_symbols(const struct images *i, const struct image *m, const struct elf_parts *parts, struct elf_parts *symbols,
-			 char path[PATH_MAX], char of_another[OF_ANOTHER_BYTES])
+/* Those of a file without symbols that lie elsewhere.  false: there are none, and where says what lies in their place. */
+static bool find_symbols(struct images *i, const struct image *m, const struct elf_parts *parts, struct elf_parts *symbols,
+			 char where[DEBUG_FILE_TEXT])
 {
 	struct debuginfod *servers = !parts->has_symbols && i->servers && is_worth_fetching(i, m) ? i->servers : NULL;
 	uint32_t pid = i->past ? 0 : proc_mem_number_in_proc(m->pid);
-	bool found = !parts->has_symbols && debug_file_find(parts, m->fd, m->path, pid, servers, symbols, path);
 
-	if (!parts->has_symbols && !found && *path)
-		snprintf(of_another, OF_ANOTHER_BYTES, OF_ANOTHER, path);
-	return found;
+	return !parts->has_symbols && debug_file_find(parts, m->fd, m->path, pid, servers, &i->debug_bytes_left, symbols, where);
 }
 
 static void add_missing(struct images_missing *missing, const char *path)
@@ -759,7 +751,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	const struct elf_seen seen = { m->seen, (m->bytes >> PAGE_SHIFT) + 1 };
 	const bool pruned = !all && m->seen && !m->vdso;
 	struct elf_parts parts = { 0 }, symbols = { 0 };
-	char text[KEY_BYTES], path[PATH_MAX], of_another[OF_ANOTHER_BYTES] = "";
+	char text[KEY_BYTES], where[DEBUG_FILE_TEXT] = "";
 	const char *reason = "", *key;
 	bool found;
 	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
@@ -795,12 +787,12 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	}
 	if (!ret && pruned)
 		elf_prune(&parts, &parts, &seen);
-	found = !ret && !m->vdso && find_symbols(i, m, &parts, &symbols, path, of_another);
+	found = !ret && !m->vdso && find_symbols(i, m, &parts, &symbols, where);
 	if (found && pruned)
 		elf_prune(&symbols, &parts, &seen);
-	write_image_file(m, key, m->path, &parts, *reason ? reason : of_another, w, time_ns);
+	write_image_file(m, key, m->path, &parts, *reason || found ? reason : where, w, time_ns);
 	if (found)
-		write_image_file(m, key, path, &symbols, TRACE_DEBUG_FILE, w, time_ns);
+		write_image_file(m, key, where, &symbols, TRACE_DEBUG_FILE, w, time_ns);
 	elf_parts_free(&symbols);
 	trace_writer_flush(w, TRACE_CHUNK_FILES);
 	elf_parts_free(&parts);

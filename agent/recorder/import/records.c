@@ -131,7 +131,7 @@ static int import_events(struct import *m, struct diag *d)
 		m->number[i] = m->nr_events++;
 	}
 	if (ret == 0 && said && sampled)
-		ret = recording_add_switches(m->recording, how.scope);
+		ret = recording_add_switches(m->recording, how.scope, false);
 	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
 }
 
@@ -336,8 +336,6 @@ static void import_record(struct import *m, struct perf_event_header *h)
 		break;
 	case PERF_RECORD_KSYMBOL:
 		sampled_kernel_note_symbol(&m->kernel, &r.symbol);
-		break;
-	case PERF_RECORD_READ:
 		break;
 	default:
 		m->sink.switches(m->sink.context, h, &r.id);

@@ -25,6 +25,7 @@
 #define PIECE_BYTES (256u << 10)
 #define DRAIN_BYTES (4u << 20) /* of one file at a drain: rings come first */
 #define DRAIN_BYTES_ALL ((uint64_t)64 << 20) /* of all files at a drain, the last one too: TERM ends a recording soon */
+#define DRAIN_NS_ALL 1000000000u	/* of processor time, likewise: dense lines take longer than bytes */
 #define PAST_BYTES_ALL ((uint64_t)4 << 30)   /* no process waits for those of the past */
 #define WATCHED_MAX 4096u
 #define DUMPS_MAX 16u	   /* of one process */
@@ -79,6 +80,7 @@ struct jit_files {
 	struct page_reader *pages;  /* likewise */
 	uint32_t turn;		    /* whose files are read first */
 	uint64_t left;		    /* bytes that this drain may still read */
+	uint64_t until_ns;	    /* the processor time at which it ends */
 	char piece[PIECE_BYTES];
 };
 
@@ -197,6 +199,12 @@ void jit_files_add_sample(struct jit_files *f, uint32_t pid, uint64_t address)
 		page_reader_note_sample(f->pages, pid, address);
 }
 
+void jit_files_add_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+{
+	code_reader_add_range(f->reader, pid, address, bytes, time_ns);
+	page_reader_note_code(f->pages, pid, address, bytes);
+}
+
 void jit_files_note_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes)
 {
 	page_reader_note_code(f->pages, pid, address, bytes);
@@ -240,12 +248,6 @@ static bool is_jitdump_path(const char *path, size_t bytes)
 	if (ends_with(path, bytes, DELETED))
 		bytes -= sizeof(DELETED) - 1;
 	return (size_t)(path + bytes - slash) > 5 && strncmp(slash + 1, "jit-", 4) == 0 && ends_with(path, bytes, ".dump");
-}
-
-/* A link of the kernel's, which leads to the file itself. */
-static int open_link(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 /* A file that the process has mapped; what stands at that path now may be another one, or a link. */
@@ -292,7 +294,7 @@ static int open_file_by_descriptor(uint32_t pid, const char *path, size_t bytes)
 		snprintf(name, sizeof(name), "%s/%.20s", folder, e->d_name);
 		n = readlink(name, target, sizeof(target));
 		if (n >= (ssize_t)bytes && memcmp(target, path, bytes) == 0)
-			fd = open_link(name);
+			fd = regular_file_open(name);
 	}
 	if (d)
 		closedir(d);
@@ -318,7 +320,7 @@ static void add_jitdump_file(struct jit_files *f, struct watched *w, uint64_t ad
 
 		snprintf(link, sizeof(link), "/proc/%u/map_files/%llx-%llx", proc_mem_number_in_proc(w->pid), (unsigned long long)address,
 			 (unsigned long long)(address + bytes));
-		new.fd = open_link(link); /* needs privileges */
+		new.fd = regular_file_open(link); /* needs privileges */
 	}
 	if (new.fd < 0 && !f->past)
 		new.fd = open_file_by_descriptor(w->pid, name, path_bytes);
@@ -370,12 +372,20 @@ static void write_jitdump_record(void *context, uint32_t id, uint64_t time_ns, u
 	trace_record_values(r->w, id, time_ns, r->pid, tid, values, nr);
 }
 
+static uint64_t processor_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 /* What stands in fd behind *at, piece by piece, up to limit bytes.  Each piece goes to take(); false ends it. */
 static void read_file_pieces(struct jit_files *f, int fd, uint64_t *at, uint64_t limit,
 			     bool (*take)(void *context, const char *piece, size_t n), void *context)
 {
 	limit = limit < f->left ? limit : f->left;
-	while (limit) {
+	while (limit && processor_ns() < f->until_ns) {
 		ssize_t n = pread(fd, f->piece, limit < sizeof(f->piece) ? limit : sizeof(f->piece), (off_t)*at);
 
 		if (n <= 0)
@@ -568,6 +578,7 @@ static void drain_process(struct jit_files *f, struct watched *p, struct trace_w
 void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, struct jit_files_losses *losses)
 {
 	f->left = f->past ? PAST_BYTES_ALL : DRAIN_BYTES_ALL;
+	f->until_ns = f->past ? UINT64_MAX : processor_ns() + DRAIN_NS_ALL;
 	f->turn++;
 	for (uint32_t i = 0; i < f->nr; i++)
 		drain_process(f, f->watched[(i + f->turn) % f->nr], w, last, losses);

@@ -33,6 +33,8 @@ void jit_files_unloaded(struct jit_files *f, uint32_t pid, uint64_t address, uin
 void jit_files_add_sample(struct jit_files *f, uint32_t pid, uint64_t address);
 /* pid itself told of this code. */
 void jit_files_note_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes);
+/* Someone else has written a LOAD of this code, without its bytes, which are read as those of a perf map. */
+void jit_files_add_code(struct jit_files *f, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns);
 /* Names of perf maps that came too late to be told apart from others at their addresses. */
 uint64_t jit_files_ambiguous(const struct jit_files *f);
 /* Perf maps and jitdump files that lie where a process's would, and belong to another user, who may not name its code.  The sentence about

@@ -16,7 +16,6 @@
  * than asked for moves the samples through the whole of a 1 ms tick ten times a second.
  */
 #define CLOCK_PERIOD(ns) (((ns) - (ns) / 1024) | 1)
-#define FAULTS_PERIOD 11u /* of 100,000 page faults a second not too many samples, of the hundreds of a short process not too few */
 #define IBS_STEP 16
 #define IBS_LEAST 144 /* AMD's manual: shorter ones are not reliable */
 

@@ -17,6 +17,8 @@ static inline bool event_is_rare(const struct perf_event_attr *a)
 	       a->config != PERF_COUNT_SW_PAGE_FAULTS_MIN;
 }
 
+#define FAULTS_PERIOD 10u /* of 100,000 page faults a second not too many samples, of the hundreds of a short process not too few */
+
 static inline bool event_is_fault(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE &&

@@ -11,7 +11,7 @@
 static const uint16_t least[] = {
 	[PERF_RECORD_MMAP] = 32,     [PERF_RECORD_LOST] = 16,	       [PERF_RECORD_COMM] = 8,	  [PERF_RECORD_EXIT] = 24,
 	[PERF_RECORD_FORK] = 24,     [PERF_RECORD_THROTTLE] = 24,      [PERF_RECORD_MMAP2] = 64,  [PERF_RECORD_LOST_SAMPLES] = 8,
-	[PERF_RECORD_SWITCH] = 1,    [PERF_RECORD_SWITCH_CPU_WIDE] = 8, [PERF_RECORD_KSYMBOL] = 16, [PERF_RECORD_READ] = 16,
+	[PERF_RECORD_SWITCH] = 1,    [PERF_RECORD_SWITCH_CPU_WIDE] = 8, [PERF_RECORD_KSYMBOL] = 16,
 };
 
 bool kernel_record_is_known(uint32_t type)
@@ -64,21 +64,6 @@ static struct kernel_comm comm_of_record(const struct perf_event_header *h, size
 	return (struct kernel_comm){ who[0], who[1], h->misc & PERF_RECORD_MISC_COMM_EXEC, name, strnlen(name, end - at) };
 }
 
-/* Behind who it is: value [enabled] [running] ... */
-static struct kernel_count count_of_record(const struct record_layout *l, const struct perf_event_header *h)
-{
-	size_t running_at = 1 + !!(l->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED), words = (h->size - l->id_bytes - sizeof(*h)) / 8 - 1;
-	struct kernel_count c = { 0 };
-	const char *body = (const char *)(h + 1) + 8;
-
-	memcpy(&c.pid, h + 1, sizeof(c.pid));
-	memcpy(&c.tid, (const char *)(h + 1) + sizeof(c.pid), sizeof(c.tid));
-	memcpy(&c.value, body, sizeof(c.value));
-	if (l->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING && running_at < words)
-		memcpy(&c.running_ns, body + 8 * running_at, sizeof(c.running_ns));
-	return c;
-}
-
 int kernel_record(const struct record_layout *l, const struct perf_event_header *h, struct kernel_record *out)
 {
 	int ret;
@@ -106,9 +91,6 @@ int kernel_record(const struct record_layout *l, const struct perf_event_header 
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
 		memcpy(&out->lost, h + 1, sizeof(out->lost));
-		break;
-	case PERF_RECORD_READ:
-		out->count = count_of_record(l, h);
 		break;
 	case PERF_RECORD_KSYMBOL:
 		memcpy(&out->symbol, h + 1, sizeof(out->symbol));

@@ -36,12 +36,6 @@ struct kernel_task {
 	uint64_t time_ns;
 };
 
-/* As PERF_RECORD_READ has it: a thread that ended, and what a counter that it had inherited counted of it. */
-struct kernel_count {
-	uint32_t pid, tid;
-	uint64_t value, running_ns; /* running_ns: 0 where it is not told */
-};
-
 struct kernel_symbol {
 	uint64_t address;
 	uint32_t bytes;
@@ -55,7 +49,6 @@ struct kernel_record {
 		struct kernel_comm comm;     /* COMM */
 		struct kernel_task task;     /* FORK, EXIT */
 		uint64_t lost;		     /* LOST, LOST_SAMPLES: how many */
-		struct kernel_count count;   /* READ */
 		struct kernel_symbol symbol; /* KSYMBOL */
 	};
 };

@@ -10,8 +10,19 @@
 /* A counter that has few samples itself (its task waits) is changed for those that are inherited from it from now on. */
 #define ALL_SAMPLES 1000
 
+/* Page faults, unless the user gave another period.  Their harmonic mean is FAULTS_PERIOD, so that a fault is in as many samples. */
+#define FAULTS_SHORTEST 6u
+#define FAULTS_LONGEST 16u
+
+bool random_period_is_once(const struct perf_event_attr *a)
+{
+	return event_is_fault(a) && a->sample_period == FAULTS_PERIOD && !a->freq;
+}
+
 uint64_t random_period_spread(const struct perf_event_attr *a)
 {
+	if (random_period_is_once(a))
+		return FAULTS_LONGEST - FAULTS_PERIOD;
 	if (a->freq || (!event_is_clock(a) && !event_is_hardware(a)))
 		return 0;
 	return a->precise_ip ? a->sample_period / PART & ~(uint64_t)(STEP - 1) : a->sample_period / PART;
@@ -30,6 +41,8 @@ uint64_t random_period_draw(const struct perf_event_attr *a, uint64_t random)
 
 	if (!spread)
 		return a->sample_period;
+	if (random_period_is_once(a))
+		return FAULTS_SHORTEST + (random & INT64_MAX) % (FAULTS_LONGEST - FAULTS_SHORTEST + 1);
 	off = spread > least ? least + (random & INT64_MAX) % (spread - least + 1) : spread;
 	return nearest_possible_period(a, random >> 63 ? a->sample_period - off : a->sample_period + off);
 }

@@ -3,7 +3,8 @@
  * Random sampling periods.  A program whose loop is as long as the period would always be sampled at the same place, so periods are
  * drawn at random (J. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, 4.1.1) from within a sixteenth of the
  * requested one, which is the mean.  This applies to counters and clocks, to rates and to periods given by the user; not to events whose
- * period the kernel adapts to a rate, nor to software events other than clocks, each of which is sampled.  Context: any.
+ * period the kernel adapts to a rate, nor to software events other than clocks, each of which is sampled.  Page faults without a period of
+ * the user's have one that is drawn from a wider range, once for each counter, as their samples do not say which.  Context: any.
  */
 #ifndef TAILOR_RANDOM_PERIOD_H
 #define TAILOR_RANDOM_PERIOD_H
@@ -21,6 +22,8 @@ struct random_period {
 
 /* Maximum distance of a period from attr's; 0: it is fixed. */
 uint64_t random_period_spread(const struct perf_event_attr *attr);
+/* Is it drawn when the counter is opened, and never changed?  Then samples of those that inherit it have it as well. */
+bool random_period_is_once(const struct perf_event_attr *attr);
 /* A random period, at most that far from attr's, and at least a fourth of that; random's highest bit set: a shorter one. */
 uint64_t random_period_draw(const struct perf_event_attr *attr, uint64_t random);
 

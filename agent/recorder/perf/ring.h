@@ -33,6 +33,10 @@ struct ring {
 	int on_cpu_fd; /* counts nothing: how long it was enabled and running is how long its tasks ran on cpu; owned; -1: there is none */
 	uint64_t nr_samples[RING_EVENTS_MAX]; /* that came out of it, per event */
 	uint64_t weight[RING_EVENTS_MAX];     /* of all samples that came out of it, per event */
+	struct ring_told { /* what the counters had said when they were told last */
+		uint64_t value, enabled_ns, running_ns, lost, samples, weight;
+	} told[RING_EVENTS_MAX];
+	uint64_t told_on_cpu_ns;
 	struct rate_limiter rate_limiter[RING_EVENTS_MAX];
 	struct random_period random_period[RING_EVENTS_MAX];
 };

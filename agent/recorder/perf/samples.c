@@ -12,6 +12,7 @@
 
 #define NR_MAX COLUMNS_NR_MAX
 #define IP_REGISTER 8 /* perf's number */
+#define FRAME_POINTER 6 /* likewise */
 #define CHAIN_MAX (1u << 20) /* return addresses, of all samples together */
 #define KERNEL_CHAIN_MAX (2u << 20) /* bytes of the kernel's, of all samples together */
 #define ONE_CHAIN_MAX (65536u / 8) /* addresses in one record */
@@ -161,6 +162,7 @@ int samples_add(struct samples *s, const struct perf_event_header *h, struct sam
 		s->reg[__builtin_ctzll(left)][i] = r.registers ? r.registers[n++] : 0;
 	s->column[SAMPLE_COLUMN_STACK_BYTES][i] = r.stack_bytes;
 	seen->stack_pointer = s->registers >> SAMPLE_STACK_POINTER & 1 ? s->reg[SAMPLE_STACK_POINTER][i] : 0;
+	seen->frame_pointer = s->registers >> FRAME_POINTER & 1 ? s->reg[FRAME_POINTER][i] : 0;
 	seen->stack = r.stack;
 	seen->stack_bytes = r.stack_bytes;
 	if (s->with_stack && r.stack_bytes)

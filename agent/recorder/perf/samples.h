@@ -19,7 +19,7 @@ struct sample_seen {
 	uint32_t pid, tid;
 	bool user, kernel;
 	uint64_t user_ip; /* of the user's code, also where the kernel was sampled on its behalf; 0: not known */
-	uint64_t stack_pointer;	    /* 0: not recorded */
+	uint64_t stack_pointer, frame_pointer; /* 0: not recorded */
 	const unsigned char *stack; /* of the record itself, not aligned: it is gone after this sample */
 	uint32_t stack_bytes;
 	const unsigned char *words; /* of its stack those that are new since the thread's last sample; not aligned */

@@ -3,6 +3,7 @@
 
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/regular_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -49,7 +50,7 @@ static void inspect_target_program(struct attach_target *t)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)t->living);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = regular_file_open(path);
 	if (fd < 0)
 		return;
 	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && memcmp(h.e_ident, ELFMAG, SELFMAG) == 0) {
@@ -203,8 +204,10 @@ static bool read_process_variable(pid_t pid, const char *key, char *value, size_
 	return proc_each_terminated_text(pid, "environ", copy_value_of_key, &v) > 0;
 }
 
-/* The first of the sockets whose names begin so that pid_of_trusted_listener() accepts: other users can take names that begin so. */
-static pid_t find_listener_by_prefix(const char *prefix, uid_t owner, char *socket, size_t bytes)
+/* The first of the sockets whose names begin so that pid_of_trusted_listener() and is_it() accept: other users can take names that begin
+ * so. */
+static pid_t find_listener(const char *prefix, uid_t owner, bool (*is_it)(void *context, const char *socket, pid_t recorder), void *context,
+			   char *socket, size_t bytes)
 {
 	FILE *f = fopen("/proc/net/unix", "re");
 	char line[512], start[48];
@@ -218,10 +221,23 @@ static pid_t find_listener_by_prefix(const char *prefix, uid_t owner, char *sock
 		/* not the one beside it, where the recorder is asked for something */
 		if (at && !strchr(at, '.') && (size_t)snprintf(socket, bytes, "%s", at + 1) < bytes)
 			pid = pid_of_trusted_listener(socket, owner);
+		if (pid && is_it && !is_it(context, socket, pid))
+			pid = 0;
 	}
 	if (f)
 		fclose(f);
 	return pid;
+}
+
+static pid_t find_listener_by_prefix(const char *prefix, uid_t owner, char *socket, size_t bytes)
+{
+	return find_listener(prefix, owner, NULL, NULL, socket, bytes);
+}
+
+pid_t attach_target_each_recorder(uid_t owner, bool (*is_it)(void *context, const char *socket, pid_t recorder), void *context,
+				  char *socket, size_t bytes)
+{
+	return find_listener("tailor-", owner, is_it, context, socket, bytes);
 }
 
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)

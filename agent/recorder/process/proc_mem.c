@@ -6,6 +6,7 @@
 #include "agent/recorder/process/proc_mem.h"
 
 #include "agent/recorder/process/proc_file.h"
+#include "jitreg/base/regular_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -337,7 +338,7 @@ uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", proc_mem_number_in_proc((uint32_t)pid));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = regular_file_open(path);
 	if (fd < 0 || !read_elf_headers(pid, base, &o) || pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.e_shentsize != sizeof(*sh) ||
 	    h.e_shnum == 0 || h.e_shnum > SECTIONS_MAX)
 		goto out;

@@ -2,6 +2,7 @@
 #include "agent/recorder/process/program.h"
 
 #include "agent/recorder/process/proc_file.h"
+#include "jitreg/base/regular_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +84,7 @@ static void inspect_program_file(const char *path, struct program *p, int depth)
 	char text[4096] = "";
 	struct stat st;
 	char *rest;
-	int error, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int error, fd = regular_file_open(path);
 	ssize_t n;
 
 	p->can_preload = true;

@@ -32,6 +32,7 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 {
 	struct recording *r = recording;
 	struct sample_seen seen;
+	bool own;
 
 	if (samples_full(r->samples[event]))
 		recording_flush_samples(r);
@@ -39,12 +40,14 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 		r->losses.total[LOSS_RING_BAD]++;
 		return 0;
 	}
-	/* of a clock whose period was changed the kernel goes on telling the first one */
-	if (v && random_period_count_sample(v, seen.counter) && v->period && event_is_clock(&r->attr[event])) {
+	/* of a clock whose period was changed the kernel goes on telling the first one, and of page faults it tells none */
+	own = v && random_period_count_sample(v, seen.counter);
+	if (v && v->period && ((own && event_is_clock(&r->attr[event])) || random_period_is_once(&r->attr[event]))) {
 		seen.weight = v->period;
 		samples_set_last_weight(r->samples[event], seen.weight);
 	}
-	engines_add_sample(r->engines, &seen, event != r->switches && event_is_switches(&r->attr[event]));
+	engines_add_sample(r->engines, &seen, event < r->switches && event_is_switches(&r->attr[event]));
+	jvms_note_sample(r->jvms, &seen);
 	images_add_sample(r->images, &seen);
 	kernel_names_add_sample(r->kernel_names, &seen);
 	if (!r->options.past_end_ns)
@@ -99,11 +102,14 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 		images_note_fork(r->images, t->ppid, t->pid);
 		jit_files_fork(r->jit_files, t->ppid, t->pid, t->time_ns);
 		r->nr_processes++;
+		if (r->options.forked)
+			r->options.forked(r->options.context, t->pid);
 	}
-	if (!fork && t->pid == t->tid && r->options.exited)
-		r->options.exited(r->options.context, t->pid);
 	if (!fork && is_last_exit(r, t)) {
+		if (r->options.exited)
+			r->options.exited(r->options.context, t->pid);
 		engines_note_exit(r->engines, (pid_t)t->pid, t->time_ns);
+		jvms_forget(r->jvms, t->pid);
 		images_note_exit(r->images, t->pid);
 		jit_files_end_process(r->jit_files, t->pid, UINT64_MAX);
 	}
@@ -141,6 +147,16 @@ static void record_context_switch(void *recording, const struct perf_event_heade
 		add_sample_to_recording(r, r->switches, &sample.header, NULL);
 }
 
+static void record_wakeup(void *recording, const struct record_id *id)
+{
+	struct switch_sample sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) },
+					(uint64_t)id->tid << 32 | id->pid, id->time_ns, id->cpu, 1 };
+	struct recording *r = recording;
+
+	if (r->switches + 1 < r->nr_columns)
+		add_sample_to_recording(r, r->switches + 1, &sample.header, NULL);
+}
+
 static void record_lost_samples(void *recording, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count)
 {
 	recording_count_loss(recording, reason, pid, tid, count);
@@ -165,6 +181,6 @@ static void record_thread_end(void *recording, const struct thread_end *t)
 
 struct sink recording_sink(struct recording *r)
 {
-	return (struct sink){ r,	   add_sample_to_recording, record_mapping,	 record_fork_or_exit,
-			      record_comm, record_context_switch,   record_lost_samples, record_counter_end, record_thread_end };
+	return (struct sink){ r, add_sample_to_recording, record_mapping, record_fork_or_exit, record_comm, record_context_switch,
+			      record_wakeup, record_lost_samples, record_counter_end, record_thread_end };
 }

@@ -4,6 +4,7 @@
 #define TAILOR_RECORDING_INTERNAL_H
 
 #include "agent/recorder/engines/engines.h"
+#include "agent/recorder/hotspot/jvms.h"
 #include "agent/recorder/images/images.h"
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/jit_files/jit_files.h"
@@ -40,11 +41,14 @@ struct recording {
 	struct jit_files *jit_files;
 	struct kernel_names *kernel_names;
 	struct engines *engines;      /* NULL: an import */
+	struct jvms *jvms;	      /* NULL: an import */
 	struct gdb_jit_poll *gdb_jit; /* NULL: no process's lists are read */
 	struct losses losses;
 	struct hash_map headless; /* PIDs of processes whose first thread has ended before others: do they live? */
 	uint64_t tag_registers;	/* where hosts keep their tags, perf's mask */
 	uint64_t command_cpu_ns; /* 0: not known */
+	int64_t recorder_cpu_ns; /* beside this process's */
+	size_t command_line_bytes; /* in the trace */
 	bool tag_words_noticed;
 	char newer[NEWER_MAX][NEWER_BYTES]; /* sentences in this trace, of hosts that are newer than the agent knows */
 	uint64_t nr_samples, nr_processes, begin_ns;
@@ -64,6 +68,10 @@ void recording_write_event(struct recording *r, uint32_t number, const struct ev
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns);
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);
+
+/* ---- command_line.c */
+/* Of the program that runs in pid, if it is there still. */
+void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t time_ns);
 
 /* ---- losses.c */
 /* What was lost since the last call. */

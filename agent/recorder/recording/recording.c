@@ -17,6 +17,7 @@ static void free_recording(struct recording *r)
 {
 	gdb_jit_poll_destroy(r->gdb_jit);
 	engines_destroy(r->engines);
+	jvms_destroy(r->jvms);
 	if (r->images)
 		images_destroy(r->images);
 	jit_files_destroy(r->jit_files);
@@ -31,6 +32,13 @@ static void free_recording(struct recording *r)
 static void write_engine_notice(void *recording, const char *sentence)
 {
 	recording_notice(recording, NOTICE_HOST, "%s", sentence);
+}
+
+static void note_code_of_jvm(void *recording, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
+{
+	struct recording *r = recording;
+
+	jit_files_add_code(r->jit_files, pid, address, bytes, time_ns);
 }
 
 static int create_recording_parts(struct recording *r)
@@ -68,7 +76,8 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 	ret = create_recording_parts(r) ? diag_fail(d, ENOMEM, "out of memory for a recording") : open_trace(r, d);
 	if (ret == 0 && !o->past_end_ns) {
 		r->engines = engines_create(r->writer, write_engine_notice, r, o->stack_bytes);
-		if (!r->engines)
+		r->jvms = jvms_create(r->writer, note_code_of_jvm, r);
+		if (!r->engines || !r->jvms)
 			ret = diag_fail(d, ENOMEM, "out of memory for a recording");
 	}
 	if (ret) {
@@ -102,16 +111,22 @@ int recording_add_event(struct recording *r, const struct event *e, const struct
 	return add_sample_column(r, &e->attr, how->pairs);
 }
 
-int recording_add_switches(struct recording *r, const char *scope)
+int recording_add_switches(struct recording *r, const char *scope, bool woken)
 {
-	static const struct event switches = { .name = TRACE_EVENT_SWITCH, .unit = "switches" };
+	static const struct event of[] = { { .name = TRACE_EVENT_SWITCH, .unit = "switches" },
+					   { .name = TRACE_EVENT_WOKEN, .unit = "times" } };
 	/* what a switch becomes: who, when, where, and which way */
 	static const struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD, .sample_period = 1 };
 
-	recording_write_event(r, r->nr_columns, &switches, &(struct recording_event){ .scope = scope });
+	int ret = 0;
+
 	r->switches = r->nr_columns;
-	return add_sample_column(r, &attr, NULL);
+	for (int i = 0; i < 1 + woken && ret == 0; i++) {
+		recording_write_event(r, r->nr_columns, &of[i], &(struct recording_event){ .scope = scope });
+		ret = add_sample_column(r, &attr, NULL);
+	}
+	return ret;
 }
 
 struct trace_writer *recording_writer(struct recording *r)
@@ -140,6 +155,11 @@ void recording_watch_jit_lists(struct recording *r, pid_t pid)
 				 "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
 }
 
+bool recording_can_read_jvm(struct recording *r, pid_t pid)
+{
+	return jvms_can_read(r->jvms, (uint32_t)pid, recording_now_ns(r));
+}
+
 /* -------------------------------------------------------------------------------------------------- as long as it runs */
 
 void recording_begin_drain(struct recording *r)
@@ -159,6 +179,7 @@ static void settle_recording_parts(struct recording *r, bool last)
 	struct jit_files_losses lost = { 0 };
 
 	engines_poll_backends(r->engines, recording_now_ns(r));
+	jvms_settle(r->jvms, recording_now_ns(r), last);
 	if (last || !r->options.past_end_ns) /* those of the past do not grow */
 		jit_files_drain(r->jit_files, r->writer, last, &lost);
 	r->losses.total[LOSS_FILES_BAD] += lost.bad;
@@ -298,6 +319,17 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 			  strerror(error));
 	free_recording(r);
 	return -error;
+}
+
+void recording_inherit(struct recording *r)
+{
+	trace_writer_inherit(r->writer);
+}
+
+void recording_leave(struct recording *r)
+{
+	trace_writer_leave(r->writer);
+	free_recording(r);
 }
 
 void recording_drop(struct recording *r)

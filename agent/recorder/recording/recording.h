@@ -31,8 +31,10 @@ struct recording_options {
 	bool has_tag_words;   /* samples have tags that are in a thread-local word */
 	/* For each notice, which the trace has as well.  May be NULL. */
 	void (*notice)(void *context, const char *sentence);
-	/* For each sample (hot); for each program that is executed; for each process that has exited.  Each may be NULL. */
+	/* For each sample (hot); for each process that is made; for each program that is executed; for each process that has exited.  Each
+	 * may be NULL. */
 	void (*seen)(void *context, const struct sample_seen *seen);
+	void (*forked)(void *context, uint32_t pid);
 	void (*executed)(void *context, const struct kernel_comm *c, uint64_t time_ns);
 	void (*exited)(void *context, uint32_t pid);
 	void *context;
@@ -55,8 +57,8 @@ struct recording_event {
 };
 /* The next event, behind the header: its record, and a column for its samples.  0 or -errno. */
 int recording_add_event(struct recording *r, const struct event *e, const struct recording_event *how);
-/* Context switches, each one, as the last event (TRACE_EVENT_SWITCH).  0 or -errno. */
-int recording_add_switches(struct recording *r, const char *scope);
+/* Context switches, each one, as the last event (TRACE_EVENT_SWITCH); woken: wake-ups behind it (TRACE_EVENT_WOKEN).  0 or -errno. */
+int recording_add_switches(struct recording *r, const char *scope, bool woken);
 /* Something was lost; pid, tid: of whom, as far as that is known, or 0.  The sink's lost() does the same. */
 void recording_count_loss(struct recording *r, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 /* Where what is counted goes; its context is r. */
@@ -68,6 +70,8 @@ struct recording_header {
 	char **command; /* NULL-terminated; NULL: none */
 	enum jit_way way;
 	bool no_adapt;
+	uint32_t epoch; /* 1, 2, ... of a recording that is cut; 0: of none */
+	uint64_t cut_recording; /* a number that its epochs share */
 };
 void recording_write_header(struct recording *r, const struct recording_header *h);
 /* A sentence into the trace, and to who wants notices; only into the trace. */
@@ -93,6 +97,8 @@ void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns);
 void recording_add_engine_process(struct recording *r, pid_t pid);
 /* Is pid the parent of a server's processes, so that all of them are meant? */
 bool recording_is_postmaster(const struct recording *r, pid_t pid);
+/* Is it a JVM whose code is read from its memory?  It has no agent that heard it from its beginning. */
+bool recording_can_read_jvm(struct recording *r, pid_t pid);
 /* Code that was registered for debuggers. */
 void recording_watch_jit_lists(struct recording *r, pid_t pid);
 
@@ -124,9 +130,15 @@ struct recording_state recording_state(const struct recording *r);
 /* The command has ended, and the recording is of all of it. */
 struct rusage;
 void recording_note_command_usage(struct recording *r, const struct rusage *usage);
+/* Processor time that was used for it beside this process's own (or, below 0, for another one). */
+void recording_note_recorder_usage(struct recording *r, int64_t cpu_ns);
 /* After the last call of its sink.  Writes what is read from outside, losses and END, and destroys it, whatever is returned.
  * wait_status: wait(2)'s of the command, -1: not known.  0, or -errno with a sentence; *out in any case. */
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d);
+/* After fork(2), of a recording that was flushed: who calls recording_end(), and
+ * who leaves that to the other (destroys it, and writes nothing). */
+void recording_inherit(struct recording *r);
+void recording_leave(struct recording *r);
 /* Nothing was recorded: destroys it, and removes the trace.  NULL is fine. */
 void recording_drop(struct recording *r);
 

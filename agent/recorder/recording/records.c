@@ -37,7 +37,8 @@ void recording_write_header(struct recording *r, const struct recording_header *
 		  .real_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec, .host_name = trace_string(u.nodename),
 		  .machine = trace_string(u.machine), .kernel = trace_string(u.release),
 		  .nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .cwd = trace_string(cwd), .command = { command, command ? nr : 0 },
-		  .way = trace_string(jit_way_text(h->way)), .no_adapt = h->no_adapt);
+		  .way = trace_string(jit_way_text(h->way)), .no_adapt = h->no_adapt,
+		  .epoch = h->epoch, .cut_recording = h->cut_recording);
 	free(command);
 }
 
@@ -76,6 +77,7 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 	if (executable) {
 		images_add_mapping(r->images, m, time_ns);
 		jit_files_add_mapping(r->jit_files, m, time_ns);
+		jvms_note_mapping(r->jvms, m->pid, m->path, m->path_bytes, time_ns);
 	}
 	TRACE_PUT(r->writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
 		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },
@@ -85,6 +87,7 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns)
 {
 	images_note_exec(r->images, pid, time_ns);
+	jvms_forget(r->jvms, pid);
 	jit_files_end_process(r->jit_files, pid, time_ns);
 }
 
@@ -93,6 +96,8 @@ void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint
 	if (c->exec)
 		recording_note_exec(r, c->pid, time_ns);
 	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
+	if (c->exec && r->engines) /* an import is of other processes */
+		recording_write_command_line(r, c->pid, time_ns);
 }
 
 static uint64_t cpu_ns_of_usage(const struct rusage *u)
@@ -106,6 +111,11 @@ void recording_note_command_usage(struct recording *r, const struct rusage *usag
 	r->command_cpu_ns = cpu_ns_of_usage(usage);
 }
 
+void recording_note_recorder_usage(struct recording *r, int64_t cpu_ns)
+{
+	r->recorder_cpu_ns = cpu_ns;
+}
+
 void recording_write_end(struct recording *r, int wait_status)
 {
 	struct rusage usage;
@@ -113,6 +123,6 @@ void recording_write_end(struct recording *r, int wait_status)
 	getrusage(RUSAGE_SELF, &usage);
 	TRACE_PUT(r->writer, end, recording_now_ns(r), 0, 0, .exit_status = (uint32_t)wait_status, .samples = r->nr_samples,
 		  .records = trace_writer_records(r->writer),
-		  .recorder_cpu_ns = cpu_ns_of_usage(&usage), .command_cpu_ns = r->command_cpu_ns);
+		  .recorder_cpu_ns = (uint64_t)r->recorder_cpu_ns + cpu_ns_of_usage(&usage), .command_cpu_ns = r->command_cpu_ns);
 }
 

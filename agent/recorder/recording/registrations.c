@@ -110,13 +110,19 @@ static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_
 			 address);
 }
 
+static void note_code_of_agent(struct recording *r, uint32_t pid, uint64_t address, uint64_t bytes)
+{
+	jit_files_note_code(r->jit_files, pid, address, bytes);
+	jvms_note_told(r->jvms, pid);
+}
+
 void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid, uint32_t id, uint64_t time_ns,
 				const struct schema_value *values, int nr)
 {
 	if (id == JITREG_IMAGE)
 		add_image_mappings(r, pid, time_ns, values);
 	else if (id == JITREG_LOAD)
-		jit_files_note_code(r->jit_files, pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
+		note_code_of_agent(r, pid, values[F(load, code_addr)].u, values[F(load, code_size)].u);
 	else if (id == JITREG_CODE_UNLOAD)
 		jit_files_unloaded(r->jit_files, pid, values[F(code_unload, address)].u, values[F(code_unload, bytes)].u, time_ns);
 	else if (id == JITREG_TAG)

@@ -2,6 +2,9 @@
 #include "agent/recorder/session/control.h"
 
 #include "agent/recorder/guests/handshake.h"
+#include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/process/proc_file.h"
+#include "jitreg/base/command.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,6 +16,7 @@
 
 #define SUFFIX ".control"
 #define ACCEPTED_MAX 16 /* at a time */
+#define LOOK_WAIT_MS 2000
 #define ANSWER_WAIT_MS 60000 /* the end of a recording writes the images' files */
 
 struct answer {
@@ -109,7 +113,7 @@ static int connect_to_recorder_socket(const char *socket_name, pid_t recorder)
 	return fd < 0 ? -errno : fd;
 }
 
-int control_send_request(const char *socket_name, pid_t recorder, char *const *words, char *sentence, size_t bytes)
+static int send_and_wait(const char *socket_name, pid_t recorder, char *const *words, int wait_ms, char *sentence, size_t bytes)
 {
 	char text[CONTROL_BYTES];
 	struct answer a = { 0 };
@@ -132,7 +136,7 @@ int control_send_request(const char *socket_name, pid_t recorder, char *const *w
 		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-wait.fd));
 		return wait.fd;
 	}
-	if (send(wait.fd, text, at, MSG_NOSIGNAL) != (ssize_t)at || poll(&wait, 1, ANSWER_WAIT_MS) != 1 ||
+	if (send(wait.fd, text, at, MSG_NOSIGNAL) != (ssize_t)at || poll(&wait, 1, wait_ms) != 1 ||
 	    recv(wait.fd, &a, sizeof(a), 0) != sizeof(a)) {
 		ret = -EPROTO;
 		snprintf(sentence, bytes, "no answer from its recorder (it has exited, or belongs to another user)");
@@ -143,4 +147,29 @@ int control_send_request(const char *socket_name, pid_t recorder, char *const *w
 	}
 	close(wait.fd);
 	return ret;
+}
+
+int control_send_request(const char *socket_name, pid_t recorder, char *const *words, char *sentence, size_t bytes)
+{
+	return send_and_wait(socket_name, recorder, words, ANSWER_WAIT_MS, sentence, bytes);
+}
+
+static bool recorder_has(void *pid, const char *socket, pid_t recorder)
+{
+	char answer[CONTROL_BYTES];
+	char *const words[] = { (char *)(uintptr_t)TAILOR_VERSION, (char *)(uintptr_t)CONTROL_HAS, pid, NULL };
+
+	return send_and_wait(socket, recorder, words, LOOK_WAIT_MS, answer, sizeof(answer)) == CMD_DONE;
+}
+
+int control_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
+{
+	struct proc_status s;
+	char text[16];
+
+	if (attach_target_find_recorder(pid, socket, bytes, recorder) == 0)
+		return 0;
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	*recorder = proc_status(pid, 0, &s) ? 0 : attach_target_each_recorder((uid_t)s.user, recorder_has, text, socket, bytes);
+	return *recorder ? 0 : -ENOENT;
 }

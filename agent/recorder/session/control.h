@@ -17,6 +17,7 @@
 
 #define CONTROL_BYTES 8192
 #define CONTROL_WORDS 128
+#define CONTROL_HAS "has" /* PID: CMD_DONE where it is being recorded */
 
 struct control_request {
 	int fd; /* for control_answer() */
@@ -35,6 +36,10 @@ void control_answer(int fd, int status, const char *sentence);
 /* Send a request to the recorder, a process, of that socket; words are NULL-terminated.  The answer's status, or -errno with a sentence in
  * answer, of CONTROL_BYTES. */
 int control_send_request(const char *socket, pid_t recorder, char *const *words, char *answer, size_t bytes);
+
+/* The recorder of a process, also where that is not the first of those that it records: name of its socket, of bytes, and its PID.  0 or
+ * -ENOENT.  May wait for seconds, if a recorder does not answer. */
+int control_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 
 /* cmd_control.c: as the commands do it; what the recorder answers goes to a file, or nowhere.  An exit status. */
 int control_start_recording(pid_t pid, const char *output, char **options, int nr, FILE *to);

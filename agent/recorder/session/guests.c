@@ -106,6 +106,8 @@ static void apply_control_action(struct session *s, uint64_t action)
 {
 	if (action == JITREG_CONTROL_START || action == JITREG_CONTROL_STOP)
 		counting_pause(s->counting, action == JITREG_CONTROL_STOP);
+	else if (action == JITREG_CONTROL_CUT)
+		session_epochs_ask(s);
 }
 
 static void handle_log_record(void *context, uint32_t tid, const void *bytes, size_t size)
@@ -331,7 +333,8 @@ static void answer_hello(struct session *s, struct handshake *h, struct wire_ans
 	if (bytes < LOG_RING_BYTES_MIN)
 		bytes = LOG_RING_BYTES_MIN;
 	answer->status = log_drain_create(&g->log, g->pid, bytes, &fd);
-	if (answer->status == 0 && s->options.dormant && registration_cache_create(s->options.store_bytes, &g->store)) {
+	if (answer->status == 0 && (s->options.dormant || s->epochs.length_ns) &&
+	    registration_cache_create(s->options.store_bytes, &g->store)) {
 		log_drain_close(&g->log);
 		close(fd);
 		answer->status = -ENOMEM;

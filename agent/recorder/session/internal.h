@@ -14,6 +14,7 @@
 #include "agent/recorder/recording/recording.h"
 #include "agent/recorder/session/control.h"
 #include "agent/recorder/session/session.h"
+#include "jitreg/base/hash_map.h"
 
 #include <poll.h>
 
@@ -127,6 +128,23 @@ struct waiting {
 	bool stop;	/* the end of the recording was requested */
 };
 
+/* epochs.c: a recording that is cut into files. */
+struct epochs {
+	uint64_t length_ns; /* 0: it is not */
+	uint32_t number; /* of the one that is written: 1, 2, ...; 0: it is none */
+	uint64_t recording; /* a number that all of them share */
+	char *path; /* of that one; NULL: it is none */
+	uint64_t due_real_ns; /* when it ends, CLOCK_REALTIME */
+	int64_t real_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC at its begin */
+	bool asked; /* to end it now */
+	bool put_off; /* it goes on beyond its end, as was said */
+	bool polls_lists; /* processes without an agent are read from outside, as attach does */
+	pid_t child; /* that ends the one before; 0: none */
+	struct hash_map living; /* processes that are counted */
+	uint64_t samples; /* in those before */
+	int64_t told_cpu_ns; /* the recorder's processor time that is in those before */
+};
+
 /* requests.c: what a recording's own options start from, and the request which they point into. */
 struct dormant {
 	struct session_options options;
@@ -146,6 +164,7 @@ struct session {
 	struct progress progress;
 	struct notices notices;
 	struct unheard unheard;
+	struct epochs epochs;
 	struct root {
 		pid_t pid; /* the first one */
 		bool ended;
@@ -162,6 +181,7 @@ struct session {
 /* To the user alone. */
 void session_print_notice(void *session, const char *sentence);
 /* What is unavailable of what is to be counted: kept until there is a trace. */
+void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence);
 void session_add_fallback(void *session, enum notice_kind kind, const char *sentence);
 /* Something was lost; of one of the session's guests, or threads. */
 void session_count_loss(struct session *s, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
@@ -181,6 +201,8 @@ void session_unheard_write_notices(struct session *s);
 void session_drain(struct session *s, bool last);
 /* As the options say.  0, or -errno with a sentence. */
 int session_begin_recording(struct session *s, struct diag *d);
+/* What is counted is written to a new file from now on.  0, or -errno with a sentence. */
+int session_create_recording(struct session *s, struct diag *d);
 /* Last drain, image files, END; s->result says what was recorded.  0, or -errno with a sentence. */
 int session_end_recording(struct session *s, int wait_status, struct diag *d);
 /* The one line that sums a recording up: s->result. */
@@ -202,6 +224,38 @@ int session_explain_counting(const struct session *s, pid_t pid, int ret, struct
 int session_add_root(struct session *s, pid_t pid);
 /* Count the whole tree of this process and all guests, and tell the recording of it.  0 or -errno. */
 int session_attach_tree(struct session *s, pid_t root);
+
+/* Tell the recording of all processes that are counted already: the nodes that are wanted. */
+struct process_tree;
+void session_describe_counted(struct session *s, struct process_tree *t, uint64_t begin_ns);
+
+/* ---- epochs.c */
+/* 0 or -ENOMEM. */
+int session_epochs_begin(struct session *s);
+/* Is the one that is written to end now? */
+bool session_epochs_are_due(struct session *s);
+/* It is, whatever the time. */
+void session_epochs_ask(struct session *s);
+/* When the one that begins now is to end. */
+void session_epochs_plan(struct epochs *e);
+/* The file of this one; malloc; NULL without memory. */
+char *session_epochs_format_path(const char *output, uint32_t number);
+/* Which processes of the machine are counted: wanted.  Those that have ended are forgotten.  0 or -errno. */
+int session_epochs_find_processes(struct session *s, struct process_tree *t);
+/* In a child: what the epoch in this file is for.  Returns when there is nothing, or it cannot be executed. */
+void session_epochs_execute_command(const struct session *s, const char *path);
+/* A process is counted; it has ended. */
+void session_epochs_note_process(struct session *s, uint32_t pid);
+void session_epochs_note_exit(struct session *s, uint32_t pid);
+/* The last one is written: what it is for. */
+void session_epochs_run_command(struct session *s);
+void session_epochs_end(struct session *s);
+/* The file that is written. */
+const char *session_output(const struct session *s);
+
+/* ---- cut.c */
+/* In the loop, after a drain: the next epoch begins, if that is due. */
+void session_cut_if_due(struct session *s);
 
 /* ---- requests.c: what `tailor start`, `stop` and `status` ask for */
 void session_serve_control(struct session *s, bool our_child);

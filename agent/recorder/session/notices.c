@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void session_print_notice(void *session, const char *sentence)
 {
@@ -31,12 +32,21 @@ void session_notice(struct session *s, enum notice_kind kind, const char *format
 		session_print_notice(s, text);
 }
 
+/* The trace has it; its user is told what can be changed.  That a machine has no counters is told by doctor. */
+void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence)
+{
+	if ((kind == NOTICE_FALLBACK && !counting_machine_has_counters()) || s->epochs.number > 1) /* the first epoch has told it */
+		recording_write_notice(s->recording, kind, sentence, strlen(sentence));
+	else
+		recording_notice(s->recording, kind, "%s", sentence);
+}
+
 void session_add_fallback(void *session, enum notice_kind kind, const char *sentence)
 {
 	struct session *s = session;
 
 	if (s->recording) {
-		recording_notice(s->recording, kind, "%s", sentence);
+		session_note_fallback(s, kind, sentence);
 	} else if (s->notices.nr_fallbacks < FALLBACKS_MAX) {
 		s->notices.fallback[s->notices.nr_fallbacks].kind = kind;
 		snprintf(s->notices.fallback[s->notices.nr_fallbacks++].sentence, sizeof(s->notices.fallback[0].sentence), "%s", sentence);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_IMAGE_CODE, KEY_DEBUGINFOD,
-       KEY_NO_COMPRESS };
+enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_IMAGE_CODE, KEY_SOURCE_TEXT,
+       KEY_DEBUGINFOD, KEY_NO_COMPRESS, KEY_EPOCHS, KEY_EPOCH_COMMAND, KEY_COST };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
@@ -39,8 +39,18 @@ static const struct argp_option options[] = {
 	{ "image-code", KEY_IMAGE_CODE, "BYTES", 0,
 	  "machine code of sampled functions of programs and libraries to keep in the trace, the hottest first, for `report --view asm` "
 	  "and `cpi`; 0: none (262144)", 0 },
+	{ "source-text", KEY_SOURCE_TEXT, "BYTES", 0,
+	  "text of source files around the hottest lines to keep in the trace at the end, for reports on other machines; 0: none "
+	  "(32768)", 0 },
 	{ "debuginfod", KEY_DEBUGINFOD, NULL, 0, "fetch symbols that are nowhere on this machine from debuginfod servers, for at most a "
 	  "minute: those that DEBUGINFOD_URLS names (which alone asks for that, too), or elfutils' own", 0 },
+	{ "epochs", KEY_EPOCHS, "TIME", 0, "cut the recording at each multiple of TIME (10m, 20s) into traces FILE.000001, FILE.000002, "
+	  "... (before the ending .tlr), without losing a sample", 0 },
+	{ "epoch-command", KEY_EPOCH_COMMAND, "COMMAND", 0,
+	  "with --epochs: run COMMAND, with the trace's path behind it, for each that is complete; by sh, at "
+	  "idle priority", 0 },
+	{ "cost", KEY_COST, "PERCENT", 0, "choose the rate by what a sample costs here, so that all cost the program so much (1%, at most "
+	  "1000 samples a second)", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
 	{ 0 },
 };
@@ -91,6 +101,48 @@ static uint64_t parse_register_mask(struct argp_state *state, const char *list)
 	return mask | 1ull << 7 | 1ull << 8;
 }
 
+/* Nanoseconds of "2", "2s", "500ms" or "3m". */
+static uint64_t parse_duration(struct argp_state *state, const char *name, const char *text)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "m", 60e9 } };
+	char *end;
+	double number = strtod(text, &end);
+
+	for (size_t i = 0; end > text && i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].name) == 0 && number * units[i].ns >= 1 && number * units[i].ns <= 1e18)
+			return (uint64_t)(number * units[i].ns);
+	argp_error(state, "--%s must be a time above 0, as in 2, 2s, 500ms or 3m, not '%s'", name, text);
+	return 0;
+}
+
+static double parse_cost(struct argp_state *state, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent > 0) || percent > 50)
+		argp_error(state, "--cost must be a percentage above 0, at most 50, as in 1%%, not '%s'", text);
+	return percent / 100;
+}
+
+/* The file is its last word. */
+static char **session_shell_command(const char *command)
+{
+	static char *words[6]; /* one of a process; they live as long as it */
+	char *script = NULL;
+
+	if (asprintf(&script, "exec %s \"$1\"", command) < 0)
+		return NULL;
+	words[0] = (char *)"/bin/sh";
+	words[1] = (char *)"-c";
+	words[2] = script;
+	words[3] = (char *)"sh";
+	return words;
+}
+
 static error_t parse_sampling_option(int key, char *arg, struct argp_state *state)
 {
 	struct session_options *o = state->input;
@@ -131,11 +183,29 @@ static error_t parse_sampling_option(int key, char *arg, struct argp_state *stat
 	case KEY_IMAGE_CODE:
 		o->image_code_bytes = parse_bounded_number(state, "image-code", arg, 0, 1u << 25);
 		break;
+	case KEY_SOURCE_TEXT:
+		o->source_text_bytes = parse_bounded_number(state, "source-text", arg, 0, 1u << 24);
+		break;
 	case KEY_DEBUGINFOD:
 		o->debuginfod = true;
 		break;
 	case KEY_NO_COMPRESS:
 		o->uncompressed = true;
+		break;
+	case KEY_EPOCHS:
+		o->epoch_ns = parse_duration(state, "epochs", arg);
+		break;
+	case KEY_EPOCH_COMMAND:
+		o->epoch_command = session_shell_command(arg);
+		break;
+	case KEY_COST:
+		o->counting.cost = parse_cost(state, arg);
+		break;
+	case ARGP_KEY_END:
+		if (o->epoch_command && !o->epoch_ns)
+			argp_error(state, "--epoch-command requires --epochs");
+		if (o->epoch_ns && (o->counting.scope_thread || o->counting.sampler != SAMPLER_AUTO))
+			argp_error(state, "--epochs supports --scope cpu and --sampler auto only");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -176,13 +246,14 @@ static error_t parse_dormant_option(int key, char *arg, struct argp_state *state
 
 const struct argp dormant_argp = { dormant_options, parse_dormant_option, NULL, NULL, NULL, NULL, NULL };
 
-enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT, KEY_NAME, KEY_TREE, KEY_NO_CHILDREN };
+enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT, KEY_NAME, KEY_TREE, KEY_NO_CHILDREN, KEY_ALL };
 
 static const struct argp_option attach_options[] = {
 	{ "duration", 'd', "TIME", 0, "stop recording after TIME, in seconds or as 500ms, 2s or 3m (until the process exits, or "
 	  "Ctrl-C)", 0 },
 	{ "name", KEY_NAME, "REGEX", 0, "record all processes whose name, or whose command line's first word, has a match of this extended "
 	  "regular expression", 0 },
+	{ "all", KEY_ALL, NULL, 0, "record all processes of the machine, and the kernel's own threads, from outside (as root)", 0 },
 	{ "tree", KEY_TREE, NULL, 0, "record all processes below the given ones, too, also where these work themselves", 0 },
 	{ "no-children", KEY_NO_CHILDREN, NULL, 0, "leave out the processes below the given ones that run already, also where these "
 	  "sleep while those work", 0 },
@@ -193,23 +264,6 @@ static const struct argp_option attach_options[] = {
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },
 };
-
-/* Nanoseconds of "2", "2s", "500ms" or "3m". */
-static uint64_t parse_duration(struct argp_state *state, const char *text)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "", 1e9 }, { "s", 1e9 }, { "ms", 1e6 }, { "m", 60e9 } };
-	char *end;
-	double number = strtod(text, &end);
-
-	for (size_t i = 0; end > text && i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(end, units[i].name) == 0 && number * units[i].ns >= 1 && number * units[i].ns <= 1e18)
-			return (uint64_t)(number * units[i].ns);
-	argp_error(state, "--duration must be a time above 0, as in 2, 2s, 500ms or 3m, not '%s'", text);
-	return 0;
-}
 
 static void check_regular_expression(const struct argp_state *state, const char *text)
 {
@@ -232,10 +286,13 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'd':
-		o->duration_ns = parse_duration(state, arg);
+		o->duration_ns = parse_duration(state, "duration", arg);
 		break;
 	case KEY_INJECT:
 		o->inject = true;
+		break;
+	case KEY_ALL:
+		o->all = true;
 		break;
 	case KEY_NAME:
 		check_regular_expression(state, arg);

@@ -17,6 +17,12 @@ static void note_executed_program(void *session, const struct kernel_comm *c, ui
 static void note_exited_process(void *session, uint32_t pid)
 {
 	session_unheard_note_exit(session, pid);
+	session_epochs_note_exit(session, pid);
+}
+
+static void note_forked_process(void *session, uint32_t pid)
+{
+	session_epochs_note_process(session, pid);
 }
 
 /* ------------------------------------------------------------------------------------------------- its begin and its end */
@@ -39,7 +45,9 @@ static int add_counted_events(struct session *s)
 			.scope = scope, .pairs = counting_clock_pairs(s->counting),
 			.period_spread = sampler < WIRE_SAMPLER_TIMER ? random_period_spread(&e->attr) : 0 });
 	}
-	return ret == 0 && counting_has_switches(s->counting) ? recording_add_switches(s->recording, scope) : ret;
+	if (ret == 0 && counting_has_switches(s->counting))
+		ret = recording_add_switches(s->recording, scope, counting_has_wakeups(s->counting));
+	return ret;
 }
 
 /* A name that the user has not chosen: the next recording would replace it unasked. */
@@ -53,12 +61,12 @@ static bool has_default_name(const char *output)
 static int create_recording(struct session *s, struct diag *d)
 {
 	const struct session_options *o = &s->options;
-	const struct recording_header header = { o->command, o->way, o->no_adapt };
+	const struct recording_header header = { o->command, o->way, o->no_adapt, s->epochs.number, s->epochs.recording };
 	enum wire_sampler sampler = counting_sampler(s->counting);
 	int ret = recording_create(
 		&(struct recording_options){
-			.output = o->output,
-			.keep_old = has_default_name(o->output),
+			.output = session_output(s),
+			.keep_old = has_default_name(session_output(s)),
 			.uncompressed = o->uncompressed,
 			.image_code_bytes = o->image_code_bytes,
 			.debuginfod = o->debuginfod,
@@ -66,6 +74,7 @@ static int create_recording(struct session *s, struct diag *d)
 			.registers = o->counting.event.registers,
 			.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
 			.notice = session_print_notice,
+			.forked = note_forked_process,
 			.executed = note_executed_program,
 			.exited = note_exited_process,
 			.context = s,
@@ -78,34 +87,46 @@ static int create_recording(struct session *s, struct diag *d)
 	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
 }
 
-int session_begin_recording(struct session *s, struct diag *d)
+int session_create_recording(struct session *s, struct diag *d)
 {
-	struct sink sink;
 	const char *note;
-	int ret;
+	struct sink sink;
+	int ret = create_recording(s, d);
 
-	memset(&s->notices, 0, sizeof(s->notices));
-	s->flushed_ns = clock_now_ns();
-	ret = counting_create(&s->options.counting, session_add_fallback, s, &s->counting, d);
-	if (ret == 0)
-		ret = create_recording(s, d);
-	if (ret) {
-		session_drop_recording(s);
+	if (ret)
 		return ret;
-	}
+	s->flushed_ns = clock_now_ns();
 	sink = recording_sink(s->recording);
 	counting_set_sink(s->counting, &sink);
-	for (int i = 0; i < NR_LOSSES; i++)
-		session_count_loss(s, (enum loss_reason)i, 0, 0, s->lost[i]);
-	memset(s->lost, 0, sizeof(s->lost));
 	for (int i = 0; i < s->notices.nr_fallbacks; i++)
-		recording_notice(s->recording, s->notices.fallback[i].kind, "%s", s->notices.fallback[i].sentence);
+		session_note_fallback(s, s->notices.fallback[i].kind, s->notices.fallback[i].sentence);
 	if (counting_clock_pairs(s->counting))
 		recording_write_notice(s->recording, NOTICE_LADDER, batches, strlen(batches));
 	note = counting_stack_note(s->counting);
 	if (*note) /* who looks at stacks reads it; who runs a program has asked for none */
 		recording_write_notice(s->recording, NOTICE_LADDER, note, strlen(note));
 	trace_writer_flush_all(recording_writer(s->recording)); /* who reads the file finds these first */
+	return 0;
+}
+
+int session_begin_recording(struct session *s, struct diag *d)
+{
+	int ret;
+
+	memset(&s->notices, 0, sizeof(s->notices));
+	ret = session_epochs_begin(s);
+	if (ret)
+		return diag_fail(d, -ret, "out of memory for a recording");
+	ret = counting_create(&s->options.counting, session_add_fallback, s, &s->counting, d);
+	if (ret == 0)
+		ret = session_create_recording(s, d);
+	if (ret) {
+		session_drop_recording(s);
+		return ret;
+	}
+	for (int i = 0; i < NR_LOSSES; i++)
+		session_count_loss(s, (enum loss_reason)i, 0, 0, s->lost[i]);
+	memset(s->lost, 0, sizeof(s->lost));
 	return 0;
 }
 
@@ -139,8 +160,12 @@ void session_format_result(struct session *s, const struct recording_state *r)
 {
 	size_t room = sizeof(s->result);
 	size_t at = (size_t)snprintf(s->result, room, "%llu samples of %llu process%s in %s (%.1f MiB)", (unsigned long long)r->samples,
-				     (unsigned long long)r->processes, r->processes == 1 ? "" : "es", s->options.output,
+				     (unsigned long long)r->processes, r->processes == 1 ? "" : "es", session_output(s),
 				     (double)r->bytes / (1 << 20));
+
+	if (s->epochs.number > 1)
+		at += (size_t)snprintf(s->result + at, room - at, ", after %llu in %u epochs before it",
+				       (unsigned long long)s->epochs.samples, s->epochs.number - 1);
 
 	for (int i = 0; i < NR_LOSSES && at < room; i++)
 		if (r->lost[i])
@@ -162,10 +187,13 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	session_unheard_write_notices(s);
 	s->recording = NULL;
 	session_lower_priority();
+	recording_note_recorder_usage(r, -s->epochs.told_cpu_ns);
 	ret = recording_end(r, wait_status, &state, d);
 	if (s->options.dormant)
 		session_raise_priority();
 	session_format_result(s, &state);
+	if (ret == 0)
+		session_epochs_run_command(s);
 	counting_destroy(s->counting);
 	s->counting = NULL;
 	return ret;

@@ -3,6 +3,7 @@
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #define REQUESTS_MAX 16 /* at a time */
+#define ANCESTORS_MAX 64
 
 static void answer_status_request(struct session *s, struct control_request *r)
 {
@@ -114,6 +116,22 @@ static void answer_stop_request(struct session *s, struct control_request *r, bo
 	}
 }
 
+/* Is it one of those that are counted, or have they started it? */
+static bool is_being_recorded(const struct session *s, pid_t pid)
+{
+	struct proc_stat stat;
+
+	for (int depth = 0; s->recording && pid > 1 && depth < ANCESTORS_MAX; depth++) {
+		for (uint32_t i = 0; i < s->root.nr_attached; i++)
+			if (s->root.attached[i] == pid)
+				return true;
+		if (!proc_stat(pid, 0, &stat))
+			return false;
+		pid = stat.parent;
+	}
+	return false;
+}
+
 void session_serve_control(struct session *s, bool our_child)
 {
 	static struct control_request r; /* one thread */
@@ -126,6 +144,8 @@ void session_serve_control(struct session *s, bool our_child)
 		if (r.nr < 2 || strcmp(r.word[0], TAILOR_VERSION) != 0)
 			control_answer(r.fd, CMD_FAILED, "its recorder is tailor " TAILOR_VERSION ", this command is another version; use "
 				       "the recorder's version");
+		else if (strcmp(r.word[1], CONTROL_HAS) == 0)
+			control_answer(r.fd, r.nr > 2 && is_being_recorded(s, (pid_t)atoi(r.word[2])) ? CMD_DONE : CMD_FAILED, "");
 		else if (strcmp(r.word[1], "status") == 0)
 			answer_status_request(s, &r);
 		else if (strcmp(r.word[1], "start") == 0)

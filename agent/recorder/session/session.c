@@ -71,6 +71,7 @@ static void session_free(struct session *s)
 	const int own[] = { s->connections.socket, s->asking.socket, s->waiting.signals };
 
 	session_drop_recording(s);
+	session_epochs_end(s);
 	session_close_guests(s);
 	visitors_close(&s->connections.silent);
 	visitors_close(&s->asking.silent);
@@ -142,6 +143,7 @@ static int count_running_process(struct session *s, pid_t pid)
 	if (!by_threads && recording_is_postmaster(s->recording, pid))
 		return session_attach_tree(s, pid);
 	recording_add_process(s->recording, pid);
+	session_epochs_note_process(s, (uint32_t)pid);
 	if (by_threads)
 		counting_begin_by_threads(s->counting);
 	else
@@ -156,6 +158,7 @@ static int count_running_process(struct session *s, pid_t pid)
 static int count_forked_command(struct session *s, pid_t pid)
 {
 	recording_add_child(s->recording, pid, s->options.command);
+	session_epochs_note_process(s, (uint32_t)pid);
 	if (counting_sampler(s->counting) == WIRE_SAMPLER_NONE)
 		return counting_begin_at_exec(s->counting, pid);
 	counting_begin_by_threads(s->counting);
@@ -183,7 +186,13 @@ void session_abandon(struct session *s)
 
 void session_poll_jit_lists(struct session *s, pid_t pid)
 {
+	s->epochs.polls_lists = true;
 	recording_watch_jit_lists(s->recording, pid);
+}
+
+bool session_can_read_jvm(struct session *s, pid_t pid)
+{
+	return s->recording && recording_can_read_jvm(s->recording, pid);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the loop */
@@ -261,7 +270,7 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 	}
 	if (our_child && !s->root.ended && wait4(pid, wait_status, WNOHANG, &usage) == pid) {
 		s->root.ended = true;
-		if (s->recording && !s->options.dormant) /* else it is of a part of it */
+		if (s->recording && !s->options.dormant && s->epochs.number < 2) /* else it is of a part of it */
 			recording_note_command_usage(s->recording, &usage);
 	}
 }
@@ -310,9 +319,10 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		if (s->counting)
 			counting_drop_ended_rings(s->counting, s->waiting.rings ? s->waiting.fd + FIRST_RING : NULL);
 		handle_pending_signals(s, pid, our_child, wait_status);
+		session_cut_if_due(s);
 		if (s->asking.now) /* rings come and go with it: not before they are drained */
 			session_serve_control(s, our_child);
-		if (!our_child && !s->root.ended)
+		if (!our_child && !s->root.ended && !s->options.all)
 			s->root.ended = have_all_ended(&s->root, pidfds);
 		if (!s->root.ended)
 			continue;

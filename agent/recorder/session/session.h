@@ -26,14 +26,18 @@ struct session_options {
 	bool follow;	   /* attach: until the processes that it starts have exited as well */
 	const char *name;  /* attach: of which processes, a regular expression; NULL: of those with a number alone */
 	enum session_descendants descendants; /* attach */
+	bool all;	   /* attach: all processes of the machine */
 	bool inject;	   /* attach: the agent is loaded into the process */
 	bool no_adapt;	   /* hosts are not asked for more of their code than they tell by themselves */
 	enum jit_way way;  /* for the header */
 	bool quiet;	   /* only errors on stderr */
 	bool dormant;	   /* only collect registrations until a recording is requested */
 	uint64_t store_bytes; /* dormant: most to keep of each process */
+	uint64_t epoch_ns; /* the recording is cut into files of this length; 0: it is not */
+	char **epoch_command; /* is executed for each, with its path as last word; NULL: none */
 	uint64_t duration_ns; /* of the recording; 0: until its host ends */
 	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
+	uint64_t source_text_bytes; /* most to keep of the text of source files; 0: none; SOURCE_TEXT_AUTO: not said */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	char **command;	   /* NULL-terminated, for the header */
@@ -42,9 +46,10 @@ struct session_options {
 };
 
 #define SESSION_OUTPUT "tailor.tlr" /* where the user gives no other name; what was there is kept as tailor.tlr.old */
+#define SOURCE_TEXT_AUTO UINT64_MAX
 #define SESSION_OPTIONS_DEFAULT \
 	{ .counting.event = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = EVENT_STACK_AUTO }, .store_bytes = 256u << 20, \
-	  .image_code_bytes = 256u << 10 }
+	  .image_code_bytes = 256u << 10, .source_text_bytes = SOURCE_TEXT_AUTO }
 
 /* Raises the recorder's soft limits to the hard ones, and ignores SIGXFSZ: before session_open(), after the host was forked. */
 void session_raise_limits(void);
@@ -60,8 +65,12 @@ int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct di
 /* Count processes that run, and the processes below them that are meant: these may fail with a notice.  nr: 1 or more.  0, or -errno with
  * a sentence. */
 int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d);
+/* Count all processes of the machine.  0, or -errno with a sentence. */
+int session_attach_all(struct session *s, struct diag *d);
 /* Those that are counted since then, ancestors first. */
 const pid_t *session_attached(const struct session *s, uint32_t *nr);
+/* Is it a JVM whose code is read from its memory?  It has no agent that heard it from its beginning. */
+bool session_can_read_jvm(struct session *s, pid_t pid);
 /* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */

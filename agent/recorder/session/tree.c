@@ -112,6 +112,17 @@ static int report_uncounted_descendant(struct session *s, pid_t pid, int error)
 	return 0;
 }
 
+/* What the kernel would have told of it, had it been counted from its begin on. */
+static void describe_process(struct session *s, struct process_tree *t, const struct process_node *r, uint64_t begin_ns)
+{
+	write_process_or_fork(s, t, r);
+	if (!session_find_guest(s, r->pid))
+		recording_add_engine_process(s->recording, r->pid);
+	recording_write_maps(s->recording, r->pid, begin_ns);
+	recording_write_threads(s->recording, r->pid, begin_ns);
+	session_epochs_note_process(s, (uint32_t)r->pid);
+}
+
 static int attach_tree_process(struct session *s, struct process_tree *t, struct process_node *r)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -124,11 +135,7 @@ static int attach_tree_process(struct session *s, struct process_tree *t, struct
 		ret = report_uncounted_descendant(s, r->pid, -ret);
 	if (ret || known)
 		return ret;
-	write_process_or_fork(s, t, r);
-	if (!session_find_guest(s, r->pid))
-		recording_add_engine_process(s->recording, r->pid);
-	recording_write_maps(s->recording, r->pid, begin_ns);
-	recording_write_threads(s->recording, r->pid, begin_ns);
+	describe_process(s, t, r, begin_ns);
 	return keep_attached(s, r->pid);
 }
 
@@ -170,6 +177,23 @@ static int attach_tree(struct session *s, struct process_tree *t)
 		ret = attach_wanted_processes(s, t);
 	counting_attach_end(s->counting);
 	return ret == 0 && counting_nr_rings(s->counting) == 0 ? -ESRCH : ret;
+}
+
+void session_describe_counted(struct session *s, struct process_tree *t, uint64_t begin_ns)
+{
+	for (bool found = true; found;) {
+		found = false;
+		for (size_t i = 0; i < t->nr; i++) {
+			struct process_node *n = &t->node[i], *parent = process_tree_find(t, n->parent);
+
+			if (n->done || n->wanted == PROCESS_UNWANTED || (parent && parent->wanted != PROCESS_UNWANTED && !parent->done))
+				continue;
+			describe_process(s, t, n, begin_ns);
+			n->done = found = true;
+			if (s->epochs.polls_lists && !session_find_guest(s, n->pid))
+				recording_watch_jit_lists(s->recording, n->pid);
+		}
+	}
 }
 
 int session_attach_tree(struct session *s, pid_t root)
@@ -229,6 +253,28 @@ int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct dia
 		ret = attach_tree(s, &t);
 	process_tree_fini(&t);
 	return ret ? session_explain_counting(s, pids[0], ret, d) : 0;
+}
+
+int session_attach_all(struct session *s, struct diag *d)
+{
+	uint64_t begin_ns = clock_now_ns();
+	struct process_tree t = { 0 };
+	int ret = counting_begin_system(s->counting);
+
+	if (ret == -EACCES || ret == -EPERM)
+		diag_fail(d, -ret, "cannot count %s on all processors: %s; run as root, or sysctl kernel.perf_event_paranoid=-1",
+			  counting_events(s->counting)->event[0].name, strerror(-ret));
+	else if (ret)
+		diag_fail(d, -ret, "cannot count %s on all processors: %s", counting_events(s->counting)->event[0].name,
+			  session_counting_error(-ret));
+	if (ret == 0 && (ret = process_tree_update(&t)))
+		diag_fail(d, -ret, "cannot list the processes: %s", strerror(-ret));
+	for (uint32_t i = 0; i < t.nr; i++)
+		t.node[i].wanted = PROCESS_ALONE;
+	if (ret == 0)
+		session_describe_counted(s, &t, begin_ns);
+	process_tree_fini(&t);
+	return ret;
 }
 
 const pid_t *session_attached(const struct session *s, uint32_t *nr)

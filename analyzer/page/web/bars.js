@@ -2,6 +2,8 @@
 import { h } from "./dom.js";
 import { tablebox } from "./tablebox.js";
 import { interval } from "./format.js";
+import { Totals } from "./totals.js";
+import { countColumns, countedAs } from "./counts.js";
 
 export function bars(page, { title = "Cost by", option = "by", first, ids } = {}) {
 	const { state, dimensions, colours, facts } = page;
@@ -9,29 +11,45 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 		.filter(id => dimensions.get(id));
 	const select = h("select", { "aria-label": "Sum by", onchange: () => state.option(option, select.value) },
 		choices.map(id => h("option", { value: id }, dimensions.get(id).title)));
-	const box = h("div"), el = h("section", { class: "card" }, h("header", {}, h("h2", {}, title), select, h("span", { class: "spring" })), box);
-	let rows = [];
+	const totals = new Totals(page);
+	const button = h("button", { class: "small", title: "Samples with the function anywhere on their call stack", onclick: () => {
+		totals.load();
+		state.option("total", state.option("total") === "1" ? "0" : "1");
+	} }, "With callees");
+	const box = h("div"), el = h("section", { class: "card" }, h("header", {}, h("h2", {}, title), select, button, h("span", { class: "spring" })), box);
+	let rows = [], shown;
 
 	const chosen = () => choices.includes(state.option(option)) ? state.option(option) : first ?? dimensions.main;
 	function list() {
 		const id = chosen(), dimension = dimensions.get(id), sums = state.sums(id, null, [id]), all = sums.totalMeasure || 1;
-		return sums.order().map(k => {
+		const total = withTotals(id) ? totals.of([id]) : null, of = v => total?.get(v);
+		// what only has callees with samples has a line as well
+		const others = total ? [...total.keys()].filter(v => !(sums.samples(dimension.at.get(v) ?? -1) > 0)) : [];
+		return [...sums.order().map(k => {
 			const share = sums.measure(k) / all, [low, high] = interval(share, sums.evidence(k));
-			return { value: dimension.values[k], name: dimension.label(dimension.values[k]), share, samples: sums.samples(k), half: (high - low) / 2 };
-		});
+			return { value: dimension.values[k], name: dimension.label(dimension.values[k]), share, samples: sums.samples(k), weight: sums.weight(k), half: (high - low) / 2,
+				total: total ? (of(dimension.values[k])?.[sums.total[1] > 0 ? "weight" : "samples"] ?? 0) / all : null, total_samples: of(dimension.values[k])?.samples ?? null };
+		}), ...others.map(v => ({ value: v, name: page.facts.functions.name[v], share: 0, samples: 0, weight: 0, half: null, total: of(v)[sums.total[1] > 0 ? "weight" : "samples"] / all, total_samples: of(v).samples }))];
 	}
+	const withTotals = id => id === "function" && totals.possible && state.option("total") === "1";
 	function draw() {
 		const id = chosen();
+		button.hidden = id !== "function" || !totals.possible;
+		button.setAttribute("aria-pressed", String(withTotals(id)));
+		if (withTotals(id)) totals.load();
 		select.value = id;
 		rows = list();
-		box.replaceChildren(tablebox({ name: `cost-by-${dimensions.get(id).title}`, tools: true, rows, most: 60, sort: "share",
+		shown = { name: `cost-by-${dimensions.get(id).title}`, tools: true, rows, most: 60, sort: rows.some(r => r.total) ? "total" : "share",
 			chosen: row => state.filters[id]?.values.includes(row.value), click: (row, e) => state.toggle(id, row.value, e.shiftKey),
 			columns: [
-				{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
+				...(rows.some(r => r.total !== null && r.total !== undefined) ? [{ key: "total", title: "total", type: "share", value: r => r.total, bar: true }] : []),
+				{ key: "share", title: rows.some(r => r.total) ? "self" : "share", type: "share", value: r => r.share, bar: true },
 				{ key: "half", title: "± 95 %", type: "share", value: r => r.half },
 				{ key: "samples", title: "samples", type: "count", value: r => r.samples },
+				...countColumns(page, r => countedAs(page, id, r.value), r => r.weight, { calls: true }).filter(c => rows.some(r => ![null, ""].includes(c.value(r)))),
 				{ key: "name", title: dimensions.get(id).title, type: "text", value: r => r.name, colour: r => colours.of(id, r.value) },
-			] }).el);
+			] };
+		box.replaceChildren(tablebox(shown).el);
 	}
-	return { el, draw, drawn: () => rows.map(({ name, share, samples }) => ({ name, share, samples })) };
+	return { el, draw, table: () => shown, drawn: () => rows.map(({ name, share, samples }) => ({ name, share, samples })) };
 }

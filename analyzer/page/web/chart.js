@@ -129,7 +129,7 @@ export function tooltip(lines, event) {
  * spec: {title, name (of files), height | height(width), draw(pen, width, height), tip(x, y) -> lines or null, click(x, y, event), table() ->
  * {columns, rows} (see tablebox), key(event) -> true if it was one of the chart's, controls: elements beside the title, spots() -> what the
  * keyboard goes to (see spots.js), ordered: arrow keys go through these one after the other}.
- * Returns {el, draw(), canvas, at(event), spots()}.
+ * Returns {el, draw(), canvas, at(event), table, spots()}.
  */
 export function chart(spec) {
 	const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": `${spec.title}; the table below has the same figures` });
@@ -220,5 +220,5 @@ export function chart(spec) {
 	canvas.addEventListener("keydown", e => {
 		if (spec.spots && !e.ctrlKey && !e.metaKey && visit(e) || spec.key?.(e)) e.preventDefault(), e.stopPropagation();
 	});
-	return { el, draw, canvas, at, spots: () => spec.spots?.() ?? [] };
+	return { el, draw, canvas, at, table: spec.table, spots: () => spec.spots?.() ?? [] };
 }

@@ -39,7 +39,7 @@ export function hottestLines(page, parts, { except = [], most = LINES } = {}) {
 	return found.sort((x, y) => y.measure - x.measure || x.value - y.value).slice(0, most);
 }
 
-// ... as lines of a tooltip, with their shares of a whole.
+// Those as lines of a tooltip, with their shares of a whole.
 export function hottestTip(page, parts, whole, options) {
 	return hottestLines(page, parts, options).map(({ label, measure }) => `${percent(measure / (whole || 1))}  ${shown(label, 70)}`);
 }

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 export function keys(page) {
 	const { state, views } = page;
 	const list = [
-		["1 – 9", "views, in their order", null],
+		["1 – 9, 0", "views, in their order", null],
 		["/", "search", () => page.search.focus()],
 		["Esc", "leave this window or the search; else remove all filters", () => page.escape()],
 		["Ctrl+Z, Ctrl+Shift+Z", "undo, redo", null],
@@ -26,7 +26,7 @@ export function keys(page) {
 			return e.shiftKey ? state.redo() : state.undo();
 		}
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) && e.key !== "Escape") return;
-		if (/^[1-9]$/.test(e.key) && views[e.key - 1]) return state.show(views[e.key - 1].id);
+		if (/^[0-9]$/.test(e.key) && views[(Number(e.key) || 10) - 1]) return state.show(views[(Number(e.key) || 10) - 1].id);
 		const found = list.find(([key, , fn]) => fn && (key === e.key || key === "Esc" && e.key === "Escape"));
 		if (found && !(document.querySelector("dialog[open]") && e.key !== "?")) {
 			e.preventDefault();

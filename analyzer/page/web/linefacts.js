@@ -32,7 +32,7 @@ export function levelsAbove(page, lines) {
 	return [...found].sort((a, b) => place(page.facts, page.dimensions, a) - place(page.facts, page.dimensions, b) || a - b);
 }
 
-// ... as texts: "join1", "scan a, join1 and 2 more".
+// Those as texts: "join1", "scan a, join1 and 2 more".
 export function ownersText(page, list) {
 	const names = list.slice(0, OWNERS_SHOWN).map(v => shown(page.dimensions.component(v), 60));
 	return names.join(", ") + (list.length > names.length ? ` and ${list.length - names.length} more` : "");

@@ -8,7 +8,8 @@ const ROW = 19, AROUND = 20;
 
 /*
  * spec: {label, nr, row(i) -> {number, text, arrows?, share, part (of the hottest: for its colour), tag? (a colour), title?, owners? (texts),
- * note?}, choose(i, event), hover(i or -1), tip?(i) -> lines of a tooltip}.  set(spec) shows another text; marks: a Set of rows that are pointed at.
+ * note?, runs (how often it ran: a text)}, runs: whether rows have that, choose(i, event), hover(i or -1), tip?(i) -> lines of a tooltip}.
+ * set(spec) shows another text; marks: a Set of rows that are pointed at.
  */
 export function listing(label) {
 	const all = h("div", { class: "all" }), el = h("div", { class: "listing", tabindex: 0, role: "listbox", "aria-label": label }, all);
@@ -27,7 +28,7 @@ export function listing(label) {
 		const tag = h("span", { class: "tag" });
 		if (r.tag) tag.style.background = r.tag;
 		const el = h("div", { class: "row" + (marks.has(i) ? " mark" : "") + (i === pick ? " pick" : ""), role: "option", "aria-selected": String(i === pick), "data-i": String(i), title: r.title },
-			share, tag, r.owners ? r.owners.map(text => h("span", { class: "owner" }, shown(text, 17))) : null, h("span", { class: "number" }, r.number), r.arrows ? h("span", { class: "arrows", "aria-hidden": "true" }, r.arrows) : null, h("span", {}, shown(r.text, 400)), r.note ? h("span", { class: "blocknote" }, r.note) : null);
+			share, tag, spec.runs ? h("span", { class: "runs" }, r.runs) : null, r.owners ? r.owners.map(text => h("span", { class: "owner" }, shown(text, 17))) : null, h("span", { class: "number" }, r.number), r.arrows ? h("span", { class: "arrows", "aria-hidden": "true" }, r.arrows) : null, h("span", {}, shown(r.text, 400)), r.note ? h("span", { class: "blocknote" }, r.note) : null);
 		el.style.top = `${i * ROW}px`;
 		return el;
 	}

@@ -5,6 +5,9 @@ import { Table } from "./table.js";
 import { served, servedFacts } from "./server.js";
 import { ServedTable, Unanswered, answered } from "./served.js";
 import { createJudge } from "./judge.js";
+import { createFlow } from "./flow.js";
+import { assumedChips } from "./counts.js";
+import { createCauses } from "./causes.js";
 import { Dimensions } from "./dimensions.js";
 import { State } from "./state.js";
 import { Colours } from "./colours.js";
@@ -17,11 +20,13 @@ import { threads } from "./views/threads.js";
 import { events } from "./views/events.js";
 import { memory } from "./views/memory.js";
 import { code } from "./views/code.js";
+import { calls } from "./views/calls.js";
+import { causesView } from "./views/causes.js";
 import { stacks } from "./views/stacks.js";
 import { compareView } from "./views/compare.js";
 import { quality } from "./views/quality.js";
 
-const VIEWS = [overview, threads, events, memory, code, stacks, compareView, quality];
+const VIEWS = [overview, threads, events, memory, code, calls, causesView, stacks, compareView, quality];
 
 function complain(sentence) {
 	document.documentElement.classList.remove("running");
@@ -35,7 +40,7 @@ async function load() {
 		const f = await (served ? servedFacts : facts)(trace);
 		if (!f) break;
 		if (f.format !== 1) throw new Error("These data are of a newer version of tailor: rebuild the page with its `tailor html`.");
-		data.push({ facts: f, table: await (served ? ServedTable : Table).create(trace, f), dimensions: new Dimensions(f) });
+		data.push({ facts: f, table: await (served ? ServedTable : Table).create(trace, f), dimensions: new Dimensions(f), flow: await createFlow(f), causes: await createCauses(f) });
 	}
 	if (!data.length) throw new Error("The page has no data.");
 	if (data.length === 1) data[0].dimensions.nameProcesses(); // (of two traces, lines are one by their names)
@@ -74,6 +79,7 @@ function start({ data, judge }) {
 	const main = h("main", { id: "view", tabindex: -1 }), nav = h("nav", { "aria-label": "Views" });
 	const controls = [eventSelect(state), phaseSelect(state), searchBox(state)], chipRow = chips(state);
 	page.views = views;
+	state.assumedChips = () => assumedChips(page);
 	page.search = controls[2].el;
 	page.escape = () => document.activeElement === page.search ? page.search.blur() : state.clear();
 	page.nextEvent = by => {

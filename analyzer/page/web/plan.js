@@ -2,6 +2,7 @@
 import { chart } from "./chart.js";
 import { count, percent, short, interval } from "./format.js";
 import { heat } from "./colours.js";
+import { countColumns, countLine } from "./counts.js";
 import { h, shown } from "./dom.js";
 import { hottestTip } from "./hottest.js";
 
@@ -70,7 +71,7 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 			const single = tree.y !== undefined, by = new Map();
 			for (const n of tree.nodes) {
 				const box = { component: n.component, x: x + (single ? tree.x : n.x - tree.first) * (BOX_W + GAP_X),
-					      y: y + (single ? tree.y * (BOX_H + 8) : n.depth * (BOX_H + GAP_Y)), measure: of(n.component),
+					      y: y + (single ? tree.y * (BOX_H + 8) : n.depth * (BOX_H + GAP_Y)), measure: of(n.component), weight: key(n.component) === undefined ? 0 : sums.weight(key(n.component)),
 					      samples: key(n.component) === undefined ? 0 : sums.samples(key(n.component)), key: key(n.component) };
 				boxes.push(box);
 				by.set(n.component, box);
@@ -154,7 +155,7 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 		if (!b) return head ? [shown(head.text, 1000)] : null;
 		const share = b.measure / all, [low, high] = b.key === undefined ? [0, 0] : interval(share, sums.evidence(b.key)), wrong = factor(b.component);
 		return [level.label(b.component), c.detail[b.component], beside?.(b.component), `${percent(share)} (95 % interval ${percent(low)} – ${percent(high)}), ${count(b.samples)} samples`,
-			rowsText(b.component) && `rows: ${rowsText(b.component)}` + (wrong !== null && (wrong >= 2 || wrong <= 0.5) ? `, ${wrong >= 1 ? "×" + short(wrong) : "÷" + short(1 / wrong)} of the estimate` : ""),
+			page.facts === page.data[0].facts && countLine(page, b.component, b.weight), rowsText(b.component) && `rows: ${rowsText(b.component)}` + (wrong !== null && (wrong >= 2 || wrong <= 0.5) ? `, ${wrong >= 1 ? "×" + short(wrong) : "÷" + short(1 / wrong)} of the estimate` : ""),
 			...Object.entries(counters(b.component)).filter(([k]) => k !== "rows" && k !== "estimated rows").slice(0, 6).map(([k, v]) => `${k}: ${short(v)}`),
 			...(b.key === undefined ? [] : hottestTip(page, [...also(), [id, b.key]], all, { except: [id, ...without] }))].filter(Boolean);
 	}
@@ -165,7 +166,11 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 		{ key: "name", title: level.title, type: "text", value: b => level.label(b.component) }, { key: "share", title: "share", type: "share", value: b => b.measure / all },
 		{ key: "samples", title: "samples", type: "count", value: b => b.samples }, { key: "rows", title: "rows", type: "count", value: b => counters(b.component).rows ?? null },
 		{ key: "estimated", title: "estimated", type: "count", value: b => counters(b.component)["estimated rows"] ?? null },
-		{ key: "error", title: "actual / estimated", type: "number", value: b => factor(b.component) }], rows: boxes });
+		{ key: "error", title: "actual / estimated", type: "number", value: b => factor(b.component) },
+		{ key: "total", title: "total", type: "share", value: b => below(b) / all },
+		...(page.facts === page.data[0].facts ? countColumns(page, b => b.component, b => b.weight) : [])], rows: boxes });
+	// With its children, along the tree.
+	const below = b => b.measure + edges.filter(e => e.to === b && !e.extra).reduce((sum, e) => sum + below(e.from), 0);
 	const view = chart({ title, name: "plan", spots, reveal, controls: [controls, more], height: w => (place(w), Math.max(90, height)), draw, tip,
 		click: (x, y, e) => hit(x, y) && state.toggle(id, hit(x, y).component, e.shiftKey), table,
 		key: e => {

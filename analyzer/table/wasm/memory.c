@@ -56,3 +56,14 @@ EXPORT(memory_take) void *memory_take(size_t bytes)
 	top = need;
 	return (void *)at;
 }
+
+/* What the compiler calls for a product of 128-bit numbers: of their halves. */
+__int128 __multi3(__int128 a, __int128 b);
+__int128 __multi3(__int128 a, __int128 b)
+{
+	const uint64_t x = (uint64_t)a, y = (uint64_t)b, half = UINT32_MAX;
+	const uint64_t low = (x & half) * (y & half), m = (x >> 32) * (y & half) + (low >> 32), n = (x & half) * (y >> 32) + (m & half);
+	const uint64_t high = (x >> 32) * (y >> 32) + (m >> 32) + (n >> 32) + (uint64_t)(a >> 64) * y + x * (uint64_t)(b >> 64);
+
+	return (__int128)((unsigned __int128)high << 64 | (n << 32 | (low & half)));
+}

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with a Java machine in it: jvm_embedded FOLDER ARGUMENT... runs Fib, whose class is in FOLDER. */
+/* A program with a Java machine in it: jvm_embedded FOLDER ARGUMENT... runs Fib, whose class is in FOLDER.  With LIBRARY, it loads
+ * the machine from there by itself. */
+#include <dlfcn.h>
 #include <jni.h>
 #include <stdio.h>
+
+typedef jint (*create_function)(JavaVM **vm, void **env, void *arguments);
 
 int main(int argc, char **argv)
 {
@@ -9,6 +13,7 @@ int main(int argc, char **argv)
 	JavaVMOption option = { path, NULL };
 	JavaVMInitArgs arguments = { JNI_VERSION_10, 1, &option, 0 };
 	jobjectArray words;
+	create_function create;
 	jmethodID run;
 	JavaVM *vm;
 	JNIEnv *e;
@@ -17,7 +22,12 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	snprintf(path, sizeof(path), "-Djava.class.path=%s", argv[1]);
-	if (JNI_CreateJavaVM(&vm, (void **)&e, &arguments) || !(k = (*e)->FindClass(e, "Fib")))
+#ifdef LIBRARY
+	create = (create_function)dlsym(dlopen(LIBRARY, RTLD_NOW), "JNI_CreateJavaVM");
+#else
+	create = JNI_CreateJavaVM;
+#endif
+	if (!create || create(&vm, (void **)&e, &arguments) || !(k = (*e)->FindClass(e, "Fib")))
 		return 1;
 	run = (*e)->GetStaticMethodID(e, k, "main", "([Ljava/lang/String;)V");
 	words = (*e)->NewObjectArray(e, argc - 2, (*e)->FindClass(e, "java/lang/String"), NULL);

@@ -4,9 +4,12 @@ import { percent } from "../format.js";
 import { listing } from "../listing.js";
 import { blockText, blocksOf, levelsAbove, lineTip, ownersOf, ownersText } from "../linefacts.js";
 import { tablebox } from "../tablebox.js";
+import { fileOfStep, isIn, isOf, lineOf, rowOf } from "../texts.js";
+import { skid } from "../causes.js";
+import { countColumns, countsOf, marked } from "../counts.js";
 
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
-let page, panes = [], eventSelect, hottestBox, rows = [];
+let page, panes = [], eventSelect, hottestBox, rows = [], hottestLines;
 
 // ---------------------------------------------------------------------------------------------------------------- sums
 
@@ -20,7 +23,7 @@ function sumsBy(id, except = [id]) {
 	for (let j = 0; j < sums.nrB; j++) total += sums.measure(e, j);
 	return { total, of(value) {
 		const j = dimension.at.get(value);
-		return j === undefined ? [0, 0] : [sums.measure(e, j), sums.samples(e, j)];
+		return j === undefined ? [0, 0, 0] : [sums.measure(e, j), sums.samples(e, j), sums.weight(e, j)];
 	} };
 }
 
@@ -52,7 +55,9 @@ function sourcePane(nr) {
 	// Without the comment behind a label: what the block costs stands there.
 	const textOf = i => blocks.has(i) ? source.lines[i].replace(/:\s+;.*$/, ":") : source.lines[i].replaceAll("\t", "    ");
 
-	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[order[nr]] ?? facts.sources[0];
+	// the second pane has what the first has not: IR beside a script, a source file beside IR
+	const other = () => nr ? order.find(i => facts.sources[i].level !== panes[0].source.level) ?? order[nr] : order[0];
+	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[other()] ?? facts.sources[0];
 	function compute(s) {
 		const id = lineId(s), sums = sumsBy(id), top = Math.max(1e-9, ...s.of.map(v => v ? sums.of(v)[0] : 0));
 		let hottest = 0;
@@ -65,23 +70,24 @@ function sourcePane(nr) {
 		const now = compute(source), id = lineId(source);
 		select.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(facts.sources[i].name) || "text"} (${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`, 60))));
 		select.value = String(facts.sources.indexOf(source));
-		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.`;
-		blocks = blocksOf(page, source, id, heatEvent());
+		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.` + (source.newer ? " The file is newer than the program: its text may differ." : "") + (source.level >= 0 && skid(facts, heatEvent()) ? ` ${skid(facts, heatEvent()).replace("single instruction", "line of few instructions")}` : "");
+		blocks = source.level >= 0 ? blocksOf(page, source, id, heatEvent()) : new Map();
 		levels = source.level >= 0 && list.el.clientWidth >= 500 ? levelsAbove(page, source.of).slice(0, list.el.clientWidth < 860 ? 1 : 2) : [];
-		list.set({ nr: source.lines.length,
-			row: i => ({ number: String(i + 1), text: textOf(i), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
+		const counts = countsOf(page), runs = Boolean(counts && source.level >= 0 && source.of.some(v => counts.executions(v)));
+		list.set({ nr: source.lines.length, runs,
+			row: i => ({ runs: runs ? marked(counts.executions(source.of[i])) : "", number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮", text: textOf(i), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
 				     owners: levels.length ? source.of[i] ? owners(source.of[i]) : levels.map(() => "") : null,
 				     note: blocks.has(i) ? `${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}` : null,
 				     tag: source.level >= 0 && owner(source.of[i]) ? colours.of(dimensions.main, owner(source.of[i])) : null,
 			}),
 			tip: i => source.of[i] ? lineTip(page, id, source.of[i], source.lines[i].trim()) :
 				blocks.has(i) ? [textOf(i).trim(), `the block: ${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}`] : null,
-			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point({ file: base(source.name), line: i + 1, source }) }, before === source, now.hottest);
+			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point(i >= 0 ? { file: source.name, line: lineOf(source, i), source } : {}) }, before === source, now.hottest);
 		before = source;
 	}
 	return { el, draw, list, kind: "text", get source() { return source; },
 		 drawn: () => [...blocks].map(([i, { share, parts }]) => ({ line: i + 1, share, parts: parts.map(p => [dimensions.get(dimensions.main).label(p.value), p.share]) })),
-		 mark: at => list.mark(new Set(at.line && (at.source === source || at.file === base(source?.name)) ? [at.line - 1] : at.lines?.filter(l => at.file === base(source?.name)).map(l => l - 1) ?? [])) };
+		 mark: at => list.mark(new Set(at.line && (at.source === source || isOf(source, at.file)) ? [rowOf(source, at.line)] : [])) };
 }
 
 function machinePane() {
@@ -95,8 +101,7 @@ function machinePane() {
 	// The rows that places are in.
 	function rowsOf(l) {
 		if (!steps.has(l)) {
-			const end = l.start + (l.offset[l.offset.length - 1] ?? 0) + 16;
-			steps.set(l, places.filter(p => p.code === l.code && p.ip >= l.start && p.ip < end).map(p => {
+			steps.set(l, places.filter(p => isIn(l, p, facts.code)).map(p => {
 				let low = 0, high = l.offset.length;
 				while (low + 1 < high) {
 					const middle = (low + high) >> 1;
@@ -117,10 +122,17 @@ function machinePane() {
 		const top = Math.max(1e-9, ...cost);
 		select.replaceChildren(...order.slice(0, 200).map(i => h("option", { value: String(i) }, shown(`${facts.listings[i].name} (${percent(costs[i] / total, 1)})`, 70))));
 		select.value = String(index);
-		note.textContent = `${percent(costs[index] / total)} of the samples that pass are in this function.` + (l.read_late ? " Its bytes were read from memory after the first sample." : "");
-		list.set({ nr: l.offset.length, row: i => ({ number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: cost[i] / top,
-							      title: l.line[i] ? `${base(l.file)}:${l.line[i]}` : null }),
-			hover: i => point(i >= 0 && l.line[i] ? { file: base(l.file), line: l.line[i] } : {}),
+		const late = skid(facts, heatEvent()), blocks = page.data[0].causes?.find(l) ?? -1;
+		note.textContent = `${percent(costs[index] / total)} of the samples that pass are in this function.` + (l.read_late ? " Its bytes were read from memory after the first sample." : "") + (late ? ` ${late} ` : "");
+		if (late && blocks >= 0) note.append(h("button", { class: "small", onclick: () => {
+			Object.assign(state.options, { function: String(blocks), block: "-1" });
+			state.show("causes");
+		} }, "Sums of its blocks"));
+		const counts = countsOf(page), ran = i => (l.counted?.[i] !== undefined ? { count: l.counted[i], state: "counted" } : counts?.executions(l.runs?.[i]));
+		const runs = Boolean(counts && l.runs && l.offset.some((_, i) => ran(i)));
+		list.set({ nr: l.offset.length, runs, row: i => ({ runs: runs ? marked(ran(i)) : "", number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: cost[i] / top,
+							      title: l.line[i] ? `${base(fileOfStep(l, i))}:${l.line[i]}` : null }),
+			hover: i => point(i >= 0 && l.line[i] ? { file: fileOfStep(l, i), line: l.line[i] } : {}),
 			choose: (i, e) => {
 				if (l.to[i] >= 0) return list.see(l.to[i]);
 				const at = rowsOf(l).filter(([, row]) => row === i).map(([place]) => place);
@@ -130,7 +142,8 @@ function machinePane() {
 	}
 	return { el, draw, list, kind: "machine", mark(at) {
 		const set = new Set();
-		if (at.line && base(shownListing?.file) === at.file) shownListing.line.forEach((n, i) => n === at.line && set.add(i));
+		const of = file => at.source ? isOf(at.source, file) : file === at.file;
+		if (at.line && shownListing) shownListing.line.forEach((n, i) => n === at.line && of(fileOfStep(shownListing, i)) && set.add(i));
 		list.mark(set);
 	} };
 }
@@ -147,15 +160,16 @@ function hottest() {
 	for (const source of facts.sources) {
 		const sums = sumsBy(lineId(source));
 		source.of.forEach((v, i) => {
-			const [measure, samples] = v ? sums.of(v) : [0, 0];
-			if (measure > 0) list.push({ source, i, share: measure / (sums.total || 1), samples, owner: source.level >= 0 ? owner(v) : 0, text: source.lines[i].trim() });
+			const [measure, samples, weight] = v ? sums.of(v) : [0, 0, 0];
+			if (measure > 0) list.push({ source, i, share: measure / (sums.total || 1), samples, weight, component: source.level >= 0 ? v : 0, owner: source.level >= 0 ? owner(v) : 0, text: source.lines[i].trim() });
 		});
 	}
-	if (!list.length) { // no text: lines and functions by name
+	if (!list.length || facts.sources.every(s => s.file)) { // without a text: lines and functions by name
 		const id = facts.lines.file.length > 1 ? "line" : "function", sums = sumsBy(id), dimension = dimensions.get(id);
+		const told = new Set(id === "line" ? facts.sources.flatMap(s => s.of) : []);
 		for (const v of dimension.values) {
 			const [measure, samples] = sums.of(v);
-			if (v && measure > 0) list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
+			if (v && !told.has(v) && measure > 0) list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
 		}
 	}
 	return list.sort((a, b) => b.share - a.share).slice(0, 200);
@@ -167,7 +181,7 @@ function go(row, event) {
 	const pane = panes.find(p => p.source === row.source) ?? panes[0];
 	if (pane.source !== row.source) state.option("text", String(facts.sources.indexOf(row.source)));
 	panes[0].list.see(row.i);
-	point({ file: base(row.source.name), line: row.i + 1, source: row.source });
+	point({ file: row.source.name, line: lineOf(row.source, row.i), source: row.source });
 }
 
 export const code = {
@@ -194,10 +208,14 @@ export const code = {
 		eventSelect.value = String(heatEvent());
 		for (const pane of panes) pane.draw();
 		rows = hottest();
-		hottestBox.replaceChildren(tablebox({ name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [
+		hottestLines = { name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [
 			{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "samples", title: "samples", type: "count", value: r => r.samples },
+			...(heatEvent() === (page.state.filters.event?.values[0] ?? 0) && rows.some(r => r.component && countsOf(page)?.executions(r.component)) ?
+				countColumns(page, r => r.component, r => r.weight) : []),
 			...(rows.some(r => r.owner) ? [{ key: "owner", title: dimensions.get(dimensions.main).title, type: "text", value: r => r.owner ? dimensions.component(r.owner) : "", colour: r => colours.of(dimensions.main, r.owner) }] : []),
-			...(rows.some(r => r.source) ? [{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${r.i + 1}` : "" }] : []), { key: "text", title: "text", type: "text", value: r => r.text }] }).el);
+			...(rows.some(r => r.source) ? [{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${lineOf(r.source, r.i)}` : "" }] : []), { key: "text", title: "text", type: "text", value: r => r.text }] };
+		hottestBox.replaceChildren(tablebox(hottestLines).el);
 	},
+	table: () => hottestLines,
 	drawn: () => ({ panes: panes.map(p => p.kind), blocks: panes.find(p => p.kind === "text")?.drawn() ?? [], hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
 };

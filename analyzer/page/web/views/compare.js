@@ -5,6 +5,7 @@ import { changes, inSecond } from "../changes.js";
 import { drawLane, drawLegend, drawTime, endOf, BOTTOM, partKey, partsOf, stack } from "../activity.js";
 import { planChart } from "../plan.js";
 import { tablebox } from "../tablebox.js";
+import { countedAs, countsOf } from "../counts.js";
 import { count, duration, measure, percent, seconds, short } from "../format.js";
 
 const ROW = 22, ROWS = 14, LEGEND = 20, LANE = 90, NAME = 210, PALETTE = 12;
@@ -111,6 +112,17 @@ function drawMirror(pen, w) {
 	drawTime(pen, { x: 0, y: LEGEND + LANE, width: w, end });
 }
 
+// Where both hosts count: how often each line ran, for formulas of growth ("executions_b - 2 * executions_a").
+function executionColumns() {
+	const counts = [0, 1].map(trace => countsOf(page, trace));
+	if (!counts.every(c => c?.nrKnown)) return [];
+	const of = (r, s) => (r.values[s] === undefined ? null : counts[s].executions(countedAs(page, chosen(), r.values[s], s))?.count ?? null);
+	return rows.some(r => of(r, 0) !== null || of(r, 1) !== null) ? [
+		{ key: "executions_a", title: "executions", type: "count", value: r => of(r, 0) },
+		{ key: "executions_b", title: "executions, second", type: "count", value: r => of(r, 1) },
+		{ key: "executions_ratio", title: "times as often", type: "number", value: r => (of(r, 0) > 0 && of(r, 1) !== null ? of(r, 1) / of(r, 0) : null) }] : [];
+}
+
 const COLUMNS = () => [
 	{ key: "change", title: "change of cost", type: "points", value: r => r.change },
 	{ key: "margin", title: "± (95 %)", type: "points", value: r => r.margin },
@@ -120,6 +132,7 @@ const COLUMNS = () => [
 	{ key: "b", title: "second", type: "share", value: r => r.b.share, bar: true },
 	{ key: "na", title: "samples", type: "count", value: r => r.a.samples },
 	{ key: "nb", title: "samples", type: "count", value: r => r.b.samples },
+	...executionColumns(),
 	{ key: "ratio", title: "second / first", type: "number", value: r => r.ratio },
 	{ key: "name", title: page.dimensions.get(chosen()).title, type: "text", value: r => r.name, colour: r => colourAs(chosen(), r.name) },
 	...(rows.some(r => r.detail) ? [{ key: "detail", title: "detail", type: "text", value: r => r.detail }] : []),
@@ -197,6 +210,7 @@ export const compareView = {
 		for (const part of [bars, mirror, ...plans]) part?.draw();
 		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true }).el);
 	},
+	table: () => ({ columns: COLUMNS(), rows }),
 	drawn() {
 		return { by: page.dimensions.get(chosen()).title, inRun: Boolean(both[0]?.inRun),
 			rows: rows.map(({ name, second, a, b, change, margin, growth, tested, certain }) =>

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When threads are woken: from then on they wait for a processor, and no longer for what they waited for.  Only the tracepoint
+ * sched_waking says it, on the processor of who wakes them, so it is recorded on all processors, where that is permitted (root); of
+ * threads that were seen to switch, their wake-ups are passed on.
+ */
+#include "agent/recorder/counting/internal.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RING_BYTES (1u << 20)
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* the inode that the kernel gives it; the tracepoint has its numbers */
+
+/* With PERF_SAMPLE_TIME, _CPU and _RAW, which has size bytes of the tracepoint's own. */
+struct wakeup_sample {
+	struct perf_event_header header;
+	uint64_t time_ns;
+	uint32_t cpu, reserved, size;
+	unsigned char data[];
+};
+
+static FILE *open_tracepoint_file(const char *name)
+{
+	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[96];
+	FILE *f = NULL;
+
+	for (int i = 0; i < 2 && !f; i++) {
+		snprintf(path, sizeof(path), "%s/events/sched/sched_waking/%s", folders[i], name);
+		f = fopen(path, "re");
+	}
+	return f;
+}
+
+/* The tracepoint's number, and where in its data the thread's stands. */
+static bool find_tracepoint(uint64_t *id, uint32_t *tid_at)
+{
+	FILE *f = open_tracepoint_file("id");
+	unsigned long long number;
+	char line[256];
+	bool found = f && fscanf(f, "%llu", &number) == 1;
+
+	if (f)
+		fclose(f);
+	f = found ? open_tracepoint_file("format") : NULL;
+	for (found = false; f && !found && fgets(line, sizeof(line), f);)
+		found = sscanf(line, " field:pid_t pid; offset:%u", tid_at) == 1;
+	if (f)
+		fclose(f);
+	*id = found ? number : 0;
+	return found;
+}
+
+static bool has_numbers_of_first_namespace(void)
+{
+	struct stat s;
+
+	return stat("/proc/self/ns/pid", &s) == 0 && s.st_ino == FIRST_PID_NAMESPACE;
+}
+
+static int open_wakeup_ring(struct wakeups *w, const struct perf_event_attr *a, int cpu)
+{
+	int fd = event_open(a, -1, cpu, 0), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = ring_open(&w->ring[w->nr], fd, RING_BYTES, RING_BYTES_MIN);
+	if (ret)
+		close(fd);
+	else
+		w->nr++;
+	return ret;
+}
+
+void counting_open_wakeups(struct counting *c)
+{
+	const struct perf_event_attr *like = &c->events.event[0].attr;
+	struct perf_event_attr a = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(a), .sample_period = 1,
+				     .sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW, .watermark = 1,
+				     .wakeup_watermark = RING_BYTES / 2, .use_clockid = like->use_clockid, .clockid = like->clockid };
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF), ret = 0;
+	uint64_t id;
+
+	if (!like->context_switch || !has_numbers_of_first_namespace() || !find_tracepoint(&id, &c->wakeups.tid_at))
+		return;
+	a.config = id;
+	c->wakeups.ring = calloc((size_t)nr_cpus, sizeof(*c->wakeups.ring));
+	for (int cpu = 0; cpu < nr_cpus && c->wakeups.ring && (ret == 0 || ret == -ENODEV); cpu++)
+		ret = open_wakeup_ring(&c->wakeups, &a, cpu);
+	if (ret && ret != -ENODEV)
+		counting_close_wakeups(c); /* those of some processors only would be wrong */
+}
+
+void counting_note_switch(struct counting *c, uint32_t pid, uint32_t tid)
+{
+	if (c->wakeups.nr)
+		hash_map_set(&c->wakeups.pid_of, tid, 0, pid);
+}
+
+static void handle_wakeup(void *counting, const struct perf_event_header *h)
+{
+	const struct wakeup_sample *s = (const void *)h;
+	struct counting *c = counting;
+	const size_t at = offsetof(struct wakeup_sample, data);
+	uint32_t tid, pid;
+
+	if (h->type == PERF_RECORD_LOST && h->size >= 3 * sizeof(uint64_t)) {
+		c->sink.lost(c->sink.context, LOSS_RING_FULL, 0, 0, ((const uint64_t *)h)[2]);
+		return;
+	}
+	if (h->type != PERF_RECORD_SAMPLE || h->size < at || s->size > h->size - at || s->size < sizeof(tid) ||
+	    s->size - sizeof(tid) < c->wakeups.tid_at)
+		return;
+	memcpy(&tid, s->data + c->wakeups.tid_at, sizeof(tid));
+	pid = hash_map_find(&c->wakeups.pid_of, tid, 0);
+	if (pid)
+		c->sink.woken(c->sink.context, &(struct record_id){ .pid = pid, .tid = tid, .cpu = s->cpu,
+								    .time_ns = record_time(&c->layout, s->time_ns) });
+}
+
+void counting_drain_wakeups(struct counting *c)
+{
+	if (c->wakeups.nr && c->clock.used)
+		perf_clock_add_pair(&c->clock.perf, &c->clock.pairs);
+	for (int i = 0; i < c->wakeups.nr; i++)
+		ring_drain(&c->wakeups.ring[i], handle_wakeup, c);
+}
+
+void counting_close_wakeups(struct counting *c)
+{
+	for (int i = 0; i < c->wakeups.nr; i++)
+		ring_close(&c->wakeups.ring[i]);
+	hash_map_fini(&c->wakeups.pid_of);
+	free(c->wakeups.ring);
+	c->wakeups.ring = NULL;
+	c->wakeups.nr = 0;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Frames of HotSpot's code on x86-64, as .eh_frame.  A compiled method is entered with its return address on the stack; it saves rbp,
+ * lowers the stack pointer once, and is a frame of a fixed size from then on (CodeBlob::_frame_complete_offset, _frame_size).  It leaves
+ * that by `add rsp; pop rbp`, looks whether a safepoint is wanted, and returns.  An interpreted method's frame is kept by rbp; the word
+ * below rbp is its caller's stack pointer, to which the interpreter may have added locals (frame_x86.hpp).
+ */
+#include "agent/recorder/hotspot/internal.h"
+
+#include <string.h>
+
+#define RBP 6
+#define RSP 7
+#define RETURN 16
+#define DW_CFA_advance_loc4 0x04
+#define DW_CFA_same_value 0x08
+#define DW_CFA_def_cfa 0x0c
+#define DW_CFA_def_cfa_offset 0x0e
+#define DW_CFA_def_cfa_expression 0x0f
+#define DW_CFA_expression 0x10
+#define DW_CFA_offset 0x80
+#define DW_OP_breg_rbp 0x76
+#define DW_OP_deref 0x06
+#define MINUS_8 0x78 /* SLEB128 */
+
+static void put_bytes(struct hotspot_frames *f, const void *from, uint32_t nr)
+{
+	if (nr > sizeof(f->bytes) - f->nr) {
+		f->full = true;
+		return;
+	}
+	memcpy(f->bytes + f->nr, from, nr);
+	f->nr += nr;
+}
+
+static void put_u8(struct hotspot_frames *f, unsigned char v)
+{
+	put_bytes(f, &v, 1);
+}
+
+static void put_u32(struct hotspot_frames *f, uint32_t v)
+{
+	put_bytes(f, &v, 4);
+}
+
+static void put_uleb(struct hotspot_frames *f, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		put_u8(f, (unsigned char)(v | 0x80));
+	put_u8(f, (unsigned char)v);
+}
+
+/* The length that begins an entry is of what follows it, a multiple of 8 with it; 0 is DW_CFA_nop. */
+static void end_entry(struct hotspot_frames *f, uint32_t at)
+{
+	uint32_t length;
+
+	while ((f->nr - at) % 8 && !f->full)
+		put_u8(f, 0);
+	length = f->nr - at - 4;
+	memcpy(f->bytes + at, &length, 4);
+}
+
+/* The CIE, and the FDE up to its instructions.  Returns where the FDE begins. */
+static uint32_t begin_frames(struct hotspot_frames *f, uint64_t start, uint64_t bytes)
+{
+	static const unsigned char cie[] = { 1, 'z', 'R', 0, 1, 0x78, RETURN, 1, 0 /* absolute addresses */, DW_CFA_def_cfa, RSP, 8,
+					     DW_CFA_offset | RETURN, 1 };
+	uint32_t fde;
+
+	f->nr = 0;
+	f->full = false;
+	put_u32(f, 0);
+	put_u32(f, 0);
+	put_bytes(f, cie, sizeof(cie));
+	end_entry(f, 0);
+	fde = f->nr;
+	put_u32(f, 0);
+	put_u32(f, fde + 4); /* back to the CIE */
+	put_bytes(f, &start, 8);
+	put_bytes(f, &bytes, 8);
+	put_u8(f, 0);
+	return fde;
+}
+
+/* From offset on, the frame is so many words; rbp is saved from two words on. */
+static void put_frame_words(struct hotspot_frames *f, uint32_t *at, uint32_t offset, uint32_t words)
+{
+	if (offset > *at) {
+		put_u8(f, DW_CFA_advance_loc4);
+		put_u32(f, offset - *at);
+		*at = offset;
+	}
+	put_u8(f, DW_CFA_def_cfa_offset);
+	put_uleb(f, 8ull * words);
+	put_u8(f, words > 1 ? DW_CFA_offset | RBP : DW_CFA_same_value);
+	put_u8(f, words > 1 ? 2 : RBP);
+}
+
+/* `sub rsp, N` or `add rsp, N` at p, by its two kinds of operands: its bytes; 0: it is not there. */
+static uint32_t instruction_of_rsp(const unsigned char *p, uint64_t left, unsigned char modrm, uint32_t by)
+{
+	uint32_t number;
+
+	if (left >= 4 && p[0] == 0x48 && p[1] == 0x83 && p[2] == modrm && p[3] < 0x80 && p[3] == by)
+		return 4;
+	if (left < 7 || p[0] != 0x48 || p[1] != 0x81 || p[2] != modrm)
+		return 0;
+	memcpy(&number, p + 3, 4);
+	return number == by ? 7 : 0;
+}
+
+#define SUB_RSP 0xec
+#define ADD_RSP 0xc4
+#define PUSH_RBP 0x55
+#define POP_RBP 0x5d
+
+/* Where rbp is pushed in front of `sub rsp`, which ends the prologue: the offset behind that; 0: it is not pushed (but stored later). */
+static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32_t by)
+{
+	for (uint32_t bytes = 4; bytes <= 7; bytes += 3) {
+		uint32_t sub = complete - bytes;
+
+		if (complete <= bytes || instruction_of_rsp(code + sub, bytes, SUB_RSP, by) != bytes)
+			continue;
+		if (code[sub - 1] == PUSH_RBP)
+			return sub;
+		if (sub >= 4 && code[sub - 4] == PUSH_RBP && code[sub - 3] == 0x48) /* and `mov rbp, rsp` behind it */
+			return sub - 3;
+	}
+	return 0;
+}
+
+/* How many bytes there are from behind `pop rbp` to the end of the jump or return: a look at the thread's poll word may stand between. */
+static uint32_t bytes_to_return(const unsigned char *p, uint64_t left)
+{
+	uint64_t at = 0;
+
+	if (left >= 7 && p[0] == 0x49 && p[1] == 0x3b && p[2] == 0xa7) /* cmp rsp, [r15 + N] */
+		at = 7;
+	if (at && left - at >= 6 && p[at] == 0x0f && p[at + 1] == 0x87) /* ja */
+		at += 6;
+	if (at < left && p[at] == 0xc3)
+		return (uint32_t)at + 1;
+	return left - at >= 5 && p[at] == 0xe9 ? (uint32_t)at + 5 : (uint32_t)at;
+}
+
+static void put_epilogues(struct hotspot_frames *f, uint32_t at, const unsigned char *code, uint64_t bytes, uint32_t words)
+{
+	for (uint64_t i = at; i < bytes && sizeof(f->bytes) - f->nr >= 64; i++) {
+		uint32_t add = instruction_of_rsp(code + i, bytes - i, ADD_RSP, 8 * (words - 2)), popped, end;
+
+		if (!add || i + add >= bytes || code[i + add] != POP_RBP)
+			continue;
+		popped = (uint32_t)i + add + 1;
+		end = popped + bytes_to_return(code + popped, bytes - popped);
+		put_frame_words(f, &at, popped - 1, 2);
+		put_frame_words(f, &at, popped, 1);
+		put_frame_words(f, &at, end, words);
+		i = end - 1;
+	}
+}
+
+void hotspot_frames_of_code(struct hotspot_frames *f, uint64_t start, uint64_t bytes, uint32_t words, uint32_t complete,
+			    const unsigned char *code)
+{
+	uint32_t fde = begin_frames(f, start, bytes), at = 0, pushed = 0;
+
+	if (words < 2 || complete >= bytes) {
+		end_entry(f, fde);
+		return;
+	}
+	if (code && complete)
+		pushed = end_of_push(code, complete, 8 * (words - 2));
+	if (pushed)
+		put_frame_words(f, &at, pushed, 2);
+	put_frame_words(f, &at, complete, words);
+	if (code)
+		put_epilogues(f, at, code, bytes, words);
+	end_entry(f, fde);
+}
+
+void hotspot_frames_of_leaf(struct hotspot_frames *f, uint64_t start, uint64_t bytes)
+{
+	end_entry(f, begin_frames(f, start, bytes));
+}
+
+void hotspot_frames_of_interpreter(struct hotspot_frames *f, uint64_t start, uint64_t bytes)
+{
+	static const unsigned char rules[] = { DW_CFA_def_cfa_expression, 3, DW_OP_breg_rbp, MINUS_8, DW_OP_deref,
+					       DW_CFA_expression, RBP, 2, DW_OP_breg_rbp, 0,
+					       DW_CFA_expression, RETURN, 2, DW_OP_breg_rbp, 8 };
+	uint32_t fde = begin_frames(f, start, bytes);
+
+	put_bytes(f, rules, sizeof(rules));
+	end_entry(f, fde);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Text of source files goes into a trace that has been written.  Context: thread. */
+#ifndef TAILOR_KEEP_SOURCE_H
+#define TAILOR_KEEP_SOURCE_H
+
+#include "agent/recorder/session/session.h"
+
+/* As the options say.  Waits for `tailor keep-source`, which ends after three seconds of processor time at the latest; nothing fails. */
+void keep_source_text(const struct session_options *o);
+
+#endif

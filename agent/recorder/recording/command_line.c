@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Command lines of the programs that run in the recorded processes. */
+#include "agent/recorder/recording/internal.h"
+
+#include "agent/recorder/process/proc_file.h"
+
+#include <stdio.h>
+
+#define COMMAND_LINES_BYTES (4u << 20) /* in a trace: a build of 10,000 files has 3 MiB */
+
+struct command_line {
+	char text[COMMAND_LINE_BYTES];
+	size_t bytes;
+};
+
+static int append_argument(void *context, const char *argument)
+{
+	struct command_line *l = context;
+	const size_t left = sizeof(l->text) - l->bytes;
+	int n = snprintf(l->text + l->bytes, left, "%s%s", l->bytes ? " " : "", argument);
+
+	l->bytes += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left - 1;
+	return l->bytes + 1 >= sizeof(l->text);
+}
+
+void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t time_ns)
+{
+	struct command_line l = { .bytes = 0 };
+
+	if (r->command_line_bytes >= COMMAND_LINES_BYTES)
+		return;
+	proc_each_terminated_text((pid_t)pid, "cmdline", append_argument, &l);
+	if (!l.bytes)
+		return;
+	r->command_line_bytes += l.bytes;
+	TRACE_PUT(r->writer, command_line, time_ns, pid, 0, .text = { l.text, l.bytes });
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cuts a recording, while its counters go on.  Each file is a whole trace: it begins with what is there, as a recording that attaches does,
+ * and with the live registrations of all agents.
+ *
+ * A cut drains the rings and the logs for the old file, tells it what the counters say since the cut before, and creates the new one.  No
+ * sample is lost or told twice.  What is to be read for the end of the old one (symbols, maps of JITs) takes longer: a forked child does
+ * that, and then executes, at idle priority, the command that the epoch is for, with the file's path behind it.
+ */
+#include "agent/recorder/session/internal.h"
+
+#include "agent/recorder/process/process_tree.h"
+#include "jitreg/base/clock.h"
+#include "jitreg/base/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NICE_OF_END 5 /* the processes that it reads may end */
+
+static int64_t recorder_cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* In the child: the file's end, and then what it is for. */
+static void end_old_epoch(struct session *s, struct recording *r, const char *path)
+{
+	struct recording_state state;
+	struct diag d = { "" };
+	int ret;
+
+	session_lower_priority();
+	setpriority(PRIO_PROCESS, 0, NICE_OF_END);
+	s->recording = NULL; /* what is said of this one is not the next one's */
+	recording_inherit(r);
+	ret = recording_end(r, -1, &state, &d);
+	if (ret)
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+	if (ret == 0)
+		session_epochs_execute_command(s, path);
+	_exit(ret ? CMD_FAILED : CMD_DONE);
+}
+
+/* Without a child, for want of memory or processes, we do it ourselves: rings are kept from overflowing meanwhile. */
+static void leave_old_epoch(struct session *s, struct recording *r, const char *path)
+{
+	int64_t cpu_ns = recorder_cpu_ns();
+	struct recording_state state = recording_state(r);
+	struct diag d = { "" };
+
+	recording_note_recorder_usage(r, cpu_ns - s->epochs.told_cpu_ns);
+	s->epochs.samples += state.samples;
+	s->epochs.child = fork();
+	if (s->epochs.child == 0)
+		end_old_epoch(s, r, path);
+	if (s->epochs.child > 0) {
+		recording_leave(r);
+	} else {
+		s->epochs.child = 0;
+		recording_note_recorder_usage(r, -s->epochs.told_cpu_ns);
+		if (recording_end(r, -1, &state, &d))
+			fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+	}
+	s->epochs.told_cpu_ns = cpu_ns;
+}
+
+/* Everything that was counted and said until now is the old one's. */
+static void tell_old_epoch(struct session *s)
+{
+	session_drain(s, false);
+	counting_cut(s->counting);
+	session_drain_guests(s, DRAIN_ALL); /* after the rings, so that it knows all code that they have samples of */
+	recording_poll_jit_lists(s->recording);
+	session_write_counters(s, 0);
+	session_unheard_write_notices(s);
+	recording_flush(s->recording);
+}
+
+static int begin_new_epoch(struct session *s, char *path, struct diag *d)
+{
+	struct recording *old = s->recording;
+	char *old_path = s->epochs.path;
+	int ret;
+
+	s->epochs.path = path;
+	s->epochs.number++;
+	ret = session_create_recording(s, d);
+	if (ret == 0)
+		return 0;
+	s->recording = old;
+	s->epochs.path = old_path;
+	s->epochs.number--;
+	return ret;
+}
+
+/* Later, when it cannot be done now. */
+static void put_off_cut(struct session *s, const char *why)
+{
+	if (!s->epochs.put_off)
+		session_notice(s, NOTICE_HOST, "epoch %u goes on beyond its end: %s", s->epochs.number, why);
+	s->epochs.put_off = true;
+	session_epochs_plan(&s->epochs);
+}
+
+static void cut_recording(struct session *s)
+{
+	char *path = session_epochs_format_path(s->options.output, s->epochs.number + 1), *old_path = s->epochs.path;
+	struct recording *old = s->recording;
+	struct process_tree tree = { 0 };
+	uint64_t begin_ns = clock_now_ns();
+	struct diag d = { "" };
+
+	if (!path || session_epochs_find_processes(s, &tree)) {
+		put_off_cut(s, strerror(ENOMEM));
+		free(path);
+	} else {
+		tell_old_epoch(s);
+		if (begin_new_epoch(s, path, &d)) {
+			put_off_cut(s, d.text);
+			free(path);
+		} else {
+			leave_old_epoch(s, old, old_path);
+			free(old_path);
+			session_describe_counted(s, &tree, begin_ns);
+			session_replay_guests(s);
+			s->epochs.put_off = false;
+			session_epochs_plan(&s->epochs);
+		}
+	}
+	process_tree_fini(&tree);
+}
+
+void session_cut_if_due(struct session *s)
+{
+	if (!session_epochs_are_due(s))
+		return;
+	if (s->epochs.child > 0)
+		put_off_cut(s, "the one before is not written yet");
+	else
+		cut_recording(s);
+}

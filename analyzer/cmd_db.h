@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* A window of a store in place of a trace.  Context: thread. */
+#ifndef TAILOR_CMD_DB_H
+#define TAILOR_CMD_DB_H
+
+#include "analyzer/cmd_trace.h"
+#include "analyzer/compare/profile.h"
+
+/* text: STORE[@WINDOW].  CMD_DONE, or CMD_FAILED or CMD_MISUSED with a sentence on stderr. */
+int db_read_profile(const char *text, const struct trace_arguments *arguments, struct profile *p);
+
+#endif

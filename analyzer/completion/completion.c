@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The option table of a command is visible only to its call of argp_parse(), which passes it to argp_program_version_hook.  So each
+ * command is called with --version, in a child process, which argp ends after the hook.
+ *
+ * A script consists of a function with the table of each command, written here, and the code of completion.bash or completion.zsh.
+ */
+#include "analyzer/completion/completion.h"
+
+#include "analyzer/export/export.h"
+#include "analyzer/model/host_levels.h"
+#include "analyzer/report/views.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The constant part of each script, verbatim. */
+__asm__(".pushsection .rodata\n"
+	"completion_bash: .incbin \"analyzer/completion/completion.bash\"\n.byte 0\n"
+	"completion_zsh: .incbin \"analyzer/completion/completion.zsh\"\n.byte 0\n"
+	".popsection\n");
+extern const char completion_bash[] __attribute__((visibility("hidden")));
+extern const char completion_zsh[] __attribute__((visibility("hidden")));
+
+/* The i-th value of an option with a fixed list of values; NULL after the last. */
+static const char *listed_value(const char *option, int i)
+{
+#define LEVEL_NAME_(NAME, text) text,
+	static const char *const levels[] = { HOST_LEVELS(LEVEL_NAME_) };
+#undef LEVEL_NAME_
+
+	if (strcmp(option, "view") == 0)
+		return view_at(i) ? view_at(i)->name : NULL;
+	if (strcmp(option, "format") == 0)
+		return export_at(i) ? export_at(i)->name : NULL;
+	if (strcmp(option, "level") == 0) /* levels of hosts that declare none */
+		return i < NR_HOST_LEVELS ? levels[i] : NULL;
+	return NULL;
+}
+
+/* "plan|pipelines|...", or the name of the argument in the help: FILE, PID, auto|stack. */
+static void print_argument_values(FILE *to, const struct argp_option *o)
+{
+	if (!listed_value(o->name, 0))
+		fputs(o->arg, to);
+	for (int i = 0; listed_value(o->name, i); i++)
+		fprintf(to, "%s%s", i ? "|" : "", listed_value(o->name, i));
+}
+
+/* The kind of the operands of a command, from the words of its usage; completion.bash and completion.zsh complete each kind. */
+static const char *operand_kind_of_usage(const char *usage)
+{
+	if (!usage)
+		return "";
+	if (strstr(usage, "COMMAND"))
+		return strstr(usage, "PID") ? "PID_OR_COMMAND" : "COMMAND";
+	if (strstr(usage, "TRACE"))
+		return strchr(usage, ',') ? "TRACE_LIST" : "TRACE";
+	return strstr(usage, "PID") ? "PID" : "FILE";
+}
+
+static bool option_has_short_name(const struct argp_option *o)
+{
+	return o->key > 0 && o->key < 0x80 && isalpha(o->key);
+}
+
+/* Each option that `help` lists, of a table and of its children. */
+static void call_for_each_option(const struct argp *argp, void (*put)(const struct argp_option *o))
+{
+	for (const struct argp_option *o = argp->options; o && (o->name || o->key || o->doc || o->group); o++)
+		if (o->name && !(o->flags & (OPTION_HIDDEN | OPTION_ALIAS | OPTION_DOC)))
+			put(o);
+	for (const struct argp_child *c = argp->children; c && c->argp; c++)
+		call_for_each_option(c->argp, put);
+}
+
+static const char *find_usage(const struct argp *argp)
+{
+	const char *usage = argp->args_doc;
+
+	for (const struct argp_child *c = argp->children; c && c->argp && !usage; c++)
+		usage = find_usage(c->argp);
+	return usage;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- bash */
+
+static void print_bash_option_name(const struct argp_option *o)
+{
+	printf(" --%s%s", o->name, o->arg ? "=" : "");
+}
+
+static void print_bash_argument_case(const struct argp_option *o)
+{
+	if (!o->arg)
+		return;
+	fputs("\t", stdout);
+	if (option_has_short_name(o))
+		printf("-%c | ", o->key);
+	printf("--%s) argument='", o->name);
+	print_argument_values(stdout, o);
+	fputs("' ;;\n", stdout);
+}
+
+static void print_bash_table(FILE *to, struct argp_state *state)
+{
+	(void)to;
+	printf("\toperand=%s options='", operand_kind_of_usage(find_usage(state->root_argp)));
+	call_for_each_option(state->root_argp, print_bash_option_name);
+	fputs("'\n\tcase $1 in\n", stdout);
+	call_for_each_option(state->root_argp, print_bash_argument_case);
+	fputs("\tesac\n", stdout);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- zsh */
+
+/* Inside single quotes, in the explanation of an option for _arguments. */
+static void print_zsh_quoted(const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", stdout);
+		else if (strchr("[]:\\", *text))
+			printf("\\%c", *text);
+		else
+			putchar(*text);
+	}
+}
+
+static void print_zsh_option(const struct argp_option *o)
+{
+	bool is_list = o->arg && (strchr(o->arg, '|') || listed_value(o->name, 0));
+
+	for (int is_long = !option_has_short_name(o); is_long < 2; is_long++) {
+		printf("\t\t'%s", o->arg ? "*" : "");
+		if (!o->arg && option_has_short_name(o))
+			printf("(-%c --%s)", o->key, o->name);
+		if (is_long)
+			printf("--%s%s[", o->name, o->arg ? "=" : "");
+		else
+			printf("-%c%s[", o->key, o->arg ? "+" : "");
+		print_zsh_quoted(o->doc ? o->doc : "");
+		fputs("]", stdout);
+		if (o->arg) {
+			fputs(":", stdout);
+			print_zsh_quoted(is_list ? o->name : o->arg);
+			fputs(":", stdout);
+		}
+		if (is_list) {
+			putchar('(');
+			for (const char *s = listed_value(o->name, 0) ? NULL : o->arg; s && *s; s++)
+				putchar(*s == '|' ? ' ' : *s);
+			for (int i = 0; listed_value(o->name, i); i++, putchar(' '))
+				for (const char *s = listed_value(o->name, i); *s; s++)
+					printf(*s == ' ' ? "\\%c" : "%c", *s);
+			putchar(')');
+		} else if (o->arg && (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "TRACE") == 0 || strcmp(o->arg, "PID") == 0)) {
+			printf("_tailor_%s", o->arg);
+		}
+		fputs("' \\\n", stdout);
+	}
+}
+
+static void print_zsh_table(FILE *to, struct argp_state *state)
+{
+	const char *what = operand_kind_of_usage(find_usage(state->root_argp));
+
+	(void)to;
+	fputs("\t_arguments -s -S : \\\n", stdout);
+	call_for_each_option(state->root_argp, print_zsh_option);
+	if (strcmp(what, "COMMAND") == 0)
+		fputs("\t\t'(-)1:command:_command_names -e' '*::argument:_normal'\n", stdout);
+	else if (*what)
+		printf("\t\t'*:operand:_tailor_%s'\n", what);
+	else
+		fputs("\t\t&& return 0\n", stdout);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- scripts */
+
+static void print_command_table(const struct cmd *cmd, completion_run *run)
+{
+	char *version[] = { NULL, (char[]){ "--version" }, NULL };
+	pid_t child;
+
+	printf("_tailor_options_%s() {\n", cmd->name);
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		_exit(run(cmd, 2, version)); /* argp exits before that */
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	fputs("}\n", stdout);
+}
+
+int completion_print(const char *shell, const struct cmd *const *commands, int nr, completion_run *run)
+{
+	bool zsh = strcmp(shell, "zsh") == 0;
+
+	if (!zsh && strcmp(shell, "bash") != 0) {
+		fprintf(stderr, "tailor help: --completion must be bash or zsh, not '%s'\n", shell);
+		return CMD_MISUSED;
+	}
+	argp_program_version_hook = zsh ? print_zsh_table : print_bash_table;
+	fputs(zsh ? "#compdef tailor\n" : "", stdout);
+	printf("# %s completion for tailor; generated by `tailor help --completion %s`\n", shell, shell);
+	for (int i = 0; i < nr; i++)
+		print_command_table(commands[i], run);
+	fputs(zsh ? "_tailor_commands=(\n" : "_tailor_commands='", stdout);
+	for (int i = 0; i < nr && zsh; i++) {
+		printf("\t'%s:", commands[i]->name);
+		print_zsh_quoted(commands[i]->summary);
+		fputs("'\n", stdout);
+	}
+	for (int i = 0; i < nr && !zsh; i++)
+		printf("%s ", commands[i]->name);
+	fputs(zsh ? "\t'help:show the options of a command'\n)\n" : "help'\n", stdout);
+	fputs(zsh ? completion_zsh : completion_bash, stdout);
+	if (fflush(stdout) || ferror(stdout)) {
+		fputs("tailor help: cannot write the output\n", stderr);
+		return CMD_FAILED;
+	}
+	return CMD_DONE;
+}

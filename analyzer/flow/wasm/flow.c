@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The solver of `tailor report --view calls` for a page: what JavaScript calls.  It adds functions with their arcs and calls in the order
+ * in which the trace has them, says what is counted or assumed, and reads states and counts.  Context: the page's one thread.
+ */
+#include "analyzer/flow/by_component.h"
+#include "analyzer/table/wasm/memory.h"
+
+#include <stdlib.h>
+
+_Static_assert(sizeof(struct flow_variable) == 24, "JavaScript reads variables by their places: state, count, most");
+_Static_assert(sizeof(struct flow_call) == 24, "JavaScript reads calls by their places: caller, block, site, callee, variable");
+_Static_assert(sizeof(struct frequency) == 16, "JavaScript reads frequencies by their places: count, state");
+
+struct page_flow {
+	struct flow_program p;
+	struct frequency *executions, *in, *out; /* by component */
+	uint32_t nr_components;
+};
+
+/* NULL without memory. */
+EXPORT(flow_create) struct page_flow *page_flow_create(uint32_t nr_components)
+{
+	struct page_flow *f = calloc(1, sizeof(*f));
+
+	if (!f || flow_program_init(&f->p))
+		return NULL;
+	f->nr_components = nr_components;
+	f->executions = calloc((size_t)nr_components + 1, sizeof(*f->executions));
+	f->in = calloc((size_t)nr_components + 1, sizeof(*f->in));
+	f->out = calloc((size_t)nr_components + 1, sizeof(*f->out));
+	return f->executions && f->in && f->out ? f : NULL;
+}
+
+/* The next function; its arcs and calls follow.  false: no memory. */
+EXPORT(flow_function) bool page_flow_add_function(struct page_flow *f, uint32_t nr_blocks, bool escapes)
+{
+	return flow_add_function(&f->p, nr_blocks, escapes) != UINT32_MAX;
+}
+
+EXPORT(flow_arc) bool page_flow_add_arc(struct page_flow *f, uint32_t from, uint32_t to)
+{
+	return flow_add_arc(&f->p, f->p.nr_functions - 1, from, to);
+}
+
+EXPORT(flow_call) bool page_flow_add_call(struct page_flow *f, uint32_t block, uint64_t site, uint32_t callee)
+{
+	return flow_add_call(&f->p, f->p.nr_functions - 1, block, site, callee);
+}
+
+/* When all functions are there.  Returns the number of calls, those from elsewhere as the last ones; 0 without memory. */
+EXPORT(flow_connect) uint32_t page_flow_connect(struct page_flow *f)
+{
+	return flow_add_equations(&f->p) ? 0 : f->p.nr_calls;
+}
+
+/* state: FLOW_COUNTED or FLOW_ASSUMED.  false: it is known already, by another count. */
+EXPORT(flow_know) bool page_flow_know(struct page_flow *f, uint32_t variable, uint32_t state, uint64_t count)
+{
+	return variable < equations_nr_variables(f->p.equations) &&
+	       equations_set_known(f->p.equations, variable, (enum flow_state)state, count);
+}
+
+EXPORT(flow_solve) bool page_flow_solve(struct page_flow *f)
+{
+	return flow_solve(&f->p) == 0;
+}
+
+/* Where the variables stand, once they are solved. */
+EXPORT(flow_variables) const struct flow_variable *page_flow_variables(const struct page_flow *f)
+{
+	return equations_get_variable(f->p.equations, 0);
+}
+
+EXPORT(flow_entries) uint32_t page_flow_entries(const struct page_flow *f, uint32_t function)
+{
+	return f->p.function[function].entries;
+}
+
+EXPORT(flow_block) uint32_t page_flow_block(const struct page_flow *f, uint32_t function, uint32_t block)
+{
+	return f->p.function[function].block[block].variable;
+}
+
+/* The calls, side by side: JavaScript reads caller and callee, and where the count is. */
+EXPORT(flow_calls) const struct flow_call *page_flow_calls(const struct page_flow *f)
+{
+	return f->p.call;
+}
+
+/* By how much counts of a function contradict each other at most; 0: an arc would have run less than 0 times; -1: they do not. */
+EXPORT(flow_contradiction) double page_flow_contradiction(const struct page_flow *f, uint32_t function)
+{
+	const struct flow_equation *q;
+	uint64_t worst = 0;
+
+	if (!f->p.function[function].contradicts)
+		return -1;
+	for (uint32_t n = 0; (q = equations_get_violated(f->p.equations, n)); n++)
+		if (q->owner == function && (uint64_t)llabs(q->difference) > worst)
+			worst = (uint64_t)llabs(q->difference);
+	return (double)worst;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- by component */
+
+/* A part of a component's executions: a variable, or a count of its entries. */
+EXPORT(flow_execute) void page_flow_execute(struct page_flow *f, uint32_t component, uint32_t variable)
+{
+	if (component < f->nr_components && variable < equations_nr_variables(f->p.equations))
+		frequency_add_variable(&f->executions[component], &f->p, variable);
+}
+
+EXPORT(flow_enter) void page_flow_enter(struct page_flow *f, uint32_t component, uint64_t count)
+{
+	if (component < f->nr_components)
+		frequency_add(&f->executions[component], count, FLOW_COUNTED);
+}
+
+EXPORT(flow_is) void page_flow_is(struct page_flow *f, uint32_t function, uint32_t component)
+{
+	if (component && component < f->nr_components)
+		frequency_add_calls(&f->in[component], &f->out[component], &f->p, function);
+}
+
+/* After all of these: executions of each component, then calls into it, then out of it, by which = 0, 1, 2. */
+EXPORT(flow_frequencies) const struct frequency *page_flow_frequencies(struct page_flow *f, uint32_t which)
+{
+	if (which == 0)
+		frequency_fill_executions(f->executions, f->in, f->nr_components);
+	return which == 0 ? f->executions : which == 1 ? f->in : f->out;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- time */
+
+/* own: of each function.  Behind each other: the time with callees of each function, and of each call what its callee took for it.
+ * NULL without memory. */
+EXPORT(flow_times) const double *page_flow_times(const struct page_flow *f, const double *own)
+{
+	double *total = calloc((size_t)f->p.nr_functions + f->p.nr_calls + 1, sizeof(*total));
+
+	return total && flow_aggregate(&f->p, own, total, total + f->p.nr_functions) == 0 ? total : NULL;
+}

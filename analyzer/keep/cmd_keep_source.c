@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tailor keep-source: at a recording's end, the text around its hottest source lines is put behind it, so that another machine can show it.
+ * `run` and `attach` start it; what it cannot do is left undone without a word, for the trace is good without.
+ */
+#include "analyzer/cmd_trace.h"
+#include "analyzer/query/report.h"
+#include "analyzer/source/excerpts.h"
+#include "jitreg/base/command.h"
+#include "jitreg/trace/writer.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define PROCESSOR_S 3 /* the kernel ends it then: who waits for a recording waits for it */
+#define PIECES_MAX 4096u
+
+struct arguments {
+	struct trace_arguments trace;
+	const char *path;
+	uint32_t bytes;
+	struct report_group *by_line;
+};
+
+enum { KEY_BYTES = 0x100 };
+static const struct argp_option options[] = {
+	{ "bytes", KEY_BYTES, "N", 0, "bytes of text", 0 },
+	{ 0 },
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->trace;
+		break;
+	case KEY_BYTES:
+		a->bytes = (uint32_t)strtoul(arg, NULL, 10);
+		break;
+	case ARGP_KEY_ARG:
+		trace_set_path(state, &a->path, arg);
+		break;
+	case ARGP_KEY_END:
+		if (!a->path || !a->bytes || a->bytes > EXCERPTS_BYTES_MAX)
+			argp_error(state, "--bytes and a trace are required (internal command, started by `tailor run`)");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void ask(void *context, struct report *r)
+{
+	struct arguments *a = context;
+
+	a->by_line = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LINE, -1);
+}
+
+/* Neighbouring lines are one piece.  Their text is in *text, the caller's. */
+static size_t make_pieces(struct report *r, const struct excerpt *e, struct trace_source_piece *piece, char **text)
+{
+	size_t bytes, nr = 0, all = 0, at = 0;
+
+	for (uint32_t i = 0; i < e->nr; i++) {
+		excerpt_text(r, e, e->number[i], &bytes);
+		all += bytes + 1;
+	}
+	*text = malloc(all + 1);
+	for (uint32_t i = 0; *text && i < e->nr; i++) {
+		const char *line = excerpt_text(r, e, e->number[i], &bytes);
+
+		if (i && e->number[i] == e->number[i - 1] + 1) {
+			(*text)[at++] = '\n';
+			piece[nr - 1].text.bytes++;
+		} else if (nr == PIECES_MAX) {
+			break;
+		} else {
+			piece[nr++] = (struct trace_source_piece){ .first_line = e->number[i], .text = { *text + at, 0 } };
+		}
+		memcpy(*text + at, line, bytes);
+		at += bytes;
+		piece[nr - 1].text.bytes += bytes;
+	}
+	return nr;
+}
+
+static void write_excerpts(struct report *r, const struct excerpts *e, const char *path)
+{
+	struct trace_source_piece *piece = calloc(PIECES_MAX, sizeof(*piece));
+	struct trace_writer *w;
+	struct diag d;
+	char *text;
+
+	if (piece && e->nr && trace_writer_continue(path, TRACE_SMALL, &w, &d) == 0) {
+		for (uint32_t i = 0; i < e->nr; i++) {
+			size_t nr = make_pieces(r, &e->file[i], piece, &text);
+
+			if (nr)
+				TRACE_PUT(w, source_lines, r->model->end_ns, 0, 0, .file = trace_string(e->file[i].of->file),
+					  .newer = e->file[i].newer, .pieces = { piece, nr });
+			free(text);
+		}
+		trace_writer_close(w);
+	}
+	free(piece);
+}
+
+static int run_keep_source(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp argp = { options, parse_option, "TRACE", "Keep text of source files in a trace.", children, NULL, NULL };
+	struct arguments args = { .trace.threads = 1 };
+	struct trace_session session = { 0 };
+	struct excerpts e;
+	double *cost;
+	int quiet;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value.tv_sec = PROCESSOR_S }, NULL);
+	quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	dup2(quiet, STDERR_FILENO);
+	if (trace_session_read(&session, args.path, &args.trace, ask, &args) != CMD_DONE)
+		return CMD_FAILED;
+	cost = calloc((size_t)session.attribution->nr_lines + 1, sizeof(*cost));
+	for (uint32_t i = 0; cost && i < args.by_line->g.nr; i++)
+		cost[report_value(args.by_line, i, 0)] = args.by_line->g.sum[i].samples;
+	if (cost && !session.damaged) {
+		excerpts_make(&session.report, cost, args.bytes, &e);
+		write_excerpts(&session.report, &e, args.path);
+		excerpts_fini(&e);
+	}
+	free(cost);
+	return trace_session_close(&session, CMD_DONE);
+}
+
+const struct cmd cmd_keep_source = { "keep-source", "keep text of source files in a trace", run_keep_source };

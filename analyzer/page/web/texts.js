@@ -1,0 +1,27 @@
+// Texts of a page: those that hosts registered, whole, and those of source files, around hot lines; and which lines instructions are of.
+const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
+
+// Is a line of that file (as line tables name it) in this text?  Hosts name their texts without folders, or with others.
+export const isOf = (source, file) => !!source && !!file && (source.file ? source.name === file : base(source.name) === base(file));
+
+// The line of row i; 0: lines are left out there.  (Older pages have whole texts only.)
+export const lineOf = (source, i) => source.number ? source.number[i] : i + 1;
+
+const rows = new WeakMap();
+
+// The row of a line; -1: it is not there.
+export function rowOf(source, line) {
+	if (!source.number) return line >= 1 && line <= source.lines.length ? line - 1 : -1;
+	if (!rows.has(source)) rows.set(source, new Map(source.number.map((n, i) => [n, i])));
+	return line ? rows.get(source).get(line) ?? -1 : -1;
+}
+
+// The file of a listing's instruction, or null.  (Older pages have one a function.)
+export const fileOfStep = (listing, i) => listing.files ? listing.files[listing.of[i]] ?? null : listing.file;
+
+// Is a place in the function of a listing?  code: facts.code.
+export function isIn(listing, place, code) {
+	const same = listing.image ? code.file?.[place.code - 1] === listing.image : place.code === listing.code;
+
+	return same && place.ip >= listing.start && place.ip < listing.start + (listing.offset[listing.offset.length - 1] ?? 0) + 16;
+}

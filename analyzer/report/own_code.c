@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/report/own_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool begins_with_any(const char *text, const char *const *list)
+{
+	for (; *list; list++)
+		if (strncmp(text, *list, strlen(*list)) == 0)
+			return true;
+	return false;
+}
+
+static bool contains_any(const char *text, const char *const *list)
+{
+	for (; *list; list++)
+		if (strstr(text, *list))
+			return true;
+	return false;
+}
+
+bool own_code_is_program(const struct model *m, const char *path)
+{
+	static const char *const interpreters[] = { "libpython", "libruby", "libperl", "libphp", "libguile", "libluajit", "liblua", NULL };
+
+	if (begins_with_any(basename(path), interpreters))
+		return true;
+	for (uint32_t i = 0; i < m->nr_processes; i++)
+		if (m->numbered[i]->executable && strcmp(m->numbered[i]->executable, path) == 0)
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------- compiled ahead of time */
+
+/* Roots of the packages of Go's standard library and runtime. */
+static const char *const go_roots[] = {
+	"archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug", "embed", "encoding",
+	"errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal", "io", "iter", "log", "maps", "math", "mime",
+	"net", "os", "path", "plugin", "reflect", "regexp", "runtime", "slices", "sort", "strconv", "strings", "structs", "sync", "syscall",
+	"testing", "text", "time", "type:", "unicode", "unique", "unsafe", "vendor", "weak", NULL
+};
+
+bool own_code_is_go_library(const char *function)
+{
+	size_t root = strcspn(function, "./");
+
+	if (!function[root]) /* written in assembly */
+		return true;
+	for (const char *const *r = go_roots; *r; r++)
+		if (strlen(*r) == root && strncmp(function, *r, root) == 0)
+			return true;
+	return strncmp(function, "type:", 5) == 0 || strncmp(function, "golang.org/x/", 13) == 0;
+}
+
+/* Templates of standard libraries are compiled into the programs that use them. */
+static bool is_standard_library(const char *function)
+{
+	static const char *const prefixes[] = { "std::", "__gnu_cxx::", "boost::", "core::", "alloc::", "<core::", "<alloc::", "<std::",
+						"operator new", "operator delete", "__rust", "__libc_", NULL };
+
+	return begins_with_any(function, prefixes);
+}
+
+unsigned char *own_functions_find(const struct report *r)
+{
+	const struct attribution *a = r->a;
+	unsigned char *own = calloc((size_t)a->nr_functions + 1, 1), *program = calloc((size_t)a->nr_images + 1, 1);
+	unsigned char *is_go = calloc((size_t)a->nr_images + 1, 1);
+
+	for (uint32_t i = 0; program && i < a->nr_images; i++)
+		program[i] = own_code_is_program(r->model, a->image[i].path);
+	for (uint32_t i = 0; is_go && i < a->nr_functions; i++)
+		is_go[a->function[i].image] |= strcmp(a->function[i].name, "runtime.main") == 0;
+	for (uint32_t i = 1; own && program && is_go && i < a->nr_functions; i++) {
+		const struct function *f = &a->function[i];
+
+		own[i] = f->jit || (program[f->image] && !strstr(f->name, "@plt") &&
+				    !(is_go[f->image] ? own_code_is_go_library(f->name) : is_standard_library(f->name)));
+	}
+	free(program);
+	free(is_go);
+	return own;
+}
+
+/* ---------------------------------------------------------------------------------------------- of a host's language */
+
+bool own_code_is_library_path(const char *path)
+{
+	static const char *const beginnings[] = { "node:", "internal/", "deno:", "ext:", "<frozen ", "<__array_function__",
+						  "/usr/share/nodejs/", "/usr/share/php/", "/usr/lib/", "/usr/lib64/", NULL };
+	static const char *const parts[] = { "/node_modules/", "/site-packages/", "/dist-packages/", "/lib/python3.", "/lib64/python3.",
+					     "/lib/ruby/", "/gems/", NULL };
+
+	return begins_with_any(path, beginnings) || contains_any(path, parts);
+}
+
+static bool is_java_library(const char *function)
+{
+	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun.", NULL };
+
+	return !strchr(function, '.') || begins_with_any(function, packages); /* what has no class is the JVM's own */
+}
+
+/* The next word of a command, without what it is in front of; NULL at the end. */
+static const char *next_word(const char *at)
+{
+	at += strcspn(at, " ");
+	at += strspn(at, " ");
+	return *at ? at : NULL;
+}
+
+const char *own_java_package(const char *command, char text[OWN_PACKAGE_BYTES])
+{
+	static const char *const with_value[] = { "-cp ", "-classpath ", "--class-path ", "-p ", "--module-path ", "--add-modules ",
+						  "--add-opens ", "--add-exports ", "--add-reads ", "--upgrade-module-path ", NULL };
+	const char *word = command;
+	size_t bytes = 0, end;
+
+	while (word && (word == command || *word == '-')) {
+		if (strncmp(word, "-jar ", 5) == 0 || strncmp(word, "-m ", 3) == 0 || strncmp(word, "--module ", 9) == 0)
+			return NULL;
+		if (begins_with_any(word, with_value))
+			word = next_word(word);
+		word = word ? next_word(word) : NULL;
+	}
+	end = word ? strcspn(word, " ") : 0;
+	if (!word || memchr(word, '/', end) || (end > 5 && strncmp(word + end - 5, ".java", 5) == 0))
+		return NULL; /* a source file */
+	/* two parts of the package: com.example. of com.example.shop.Main */
+	for (size_t i = 0, dots = 0; i < end && i + 1 < OWN_PACKAGE_BYTES && dots < 2; i++)
+		if (word[i] == '.' && ++dots)
+			bytes = i + 1;
+	memcpy(text, word, bytes);
+	text[bytes] = 0;
+	return text;
+}
+
+static bool is_java_class_of(const char *function, const char *package)
+{
+	const char *method = strrchr(function, '.');
+
+	if (*package)
+		return strncmp(function, package, strlen(package)) == 0;
+	return method && !memchr(function, '.', (size_t)(method - function));
+}
+
+static const char *module_path_of(const struct model *m, const struct component *c)
+{
+	for (uint32_t i = 0; i < c->nr_links; i++) {
+		const struct component *upper = &m->dictionary.component[c->links[i].upper];
+
+		if (upper->level == m->host_level[HOST_LEVEL_MODULE])
+			return upper->detail && *upper->detail ? upper->detail : upper->name;
+	}
+	return NULL;
+}
+
+unsigned char *own_components_find(const struct report *r, const char *language)
+{
+	const struct model *m = r->model;
+	const struct dictionary *d = &m->dictionary;
+	unsigned char *own = calloc((size_t)d->nr_components + 1, 1);
+	const bool is_java = strcmp(language, "Java") == 0, is_javascript = strcmp(language, "JavaScript") == 0;
+	char text[OWN_PACKAGE_BYTES];
+	const char *package = is_java && m->command ? own_java_package(m->command, text) : NULL;
+
+	for (uint32_t i = 1; own && i < d->nr_components; i++) {
+		const struct component *c = &d->component[i];
+		const char *path;
+
+		if (c->level != m->host_level[HOST_LEVEL_FUNCTION] || !c->name)
+			continue;
+		path = module_path_of(m, c);
+		if (is_java)
+			own[i] = package ? is_java_class_of(c->name, package) : !is_java_library(c->name);
+		else
+			own[i] = path ? !own_code_is_library_path(path) : !is_javascript; /* regular expressions, builtins */
+	}
+	return own;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rows of an epoch, as columns in one compressed blob: each column is all of its numbers as unsigned LEB128, the first one as the
+ * difference to the row before (rows are in its order).  A hundred thousand rows of it take 1 to 3 bytes each.  Context: thread.
+ */
+#ifndef TAILOR_STORE_BLOCK_H
+#define TAILOR_STORE_BLOCK_H
+
+#include "analyzer/store/internal.h"
+
+enum block_part {
+	BLOCK_SERIES, /* series, samples, weight */
+	BLOCK_PLACES, /* place, samples */
+	NR_BLOCK_PARTS
+};
+#define BLOCK_COLUMNS_MAX 3
+#define BLOCK_ROWS_MAX (1u << 24)
+
+/* nr rows of so many numbers, one after another.  Zeros: empty. */
+struct block {
+	uint64_t *number;
+	uint32_t nr, capacity, columns;
+};
+
+uint32_t block_columns(enum block_part part);
+/* false without memory. */
+bool block_add(struct block *b, const uint64_t *row);
+/* In the order of the first column; rows with the same one are added up. */
+void block_sort(struct block *b);
+void block_fini(struct block *b);
+
+/* Writes it, sorted, or reads it into an empty one; an epoch without that part has no rows.  false: the store has failed. */
+bool block_write(struct store *s, int64_t epoch, enum block_part part, struct block *b);
+bool block_read(struct store *s, int64_t epoch, enum block_part part, struct block *b);
+
+#endif

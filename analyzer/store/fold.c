@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/store/fold.h"
+
+#include "analyzer/compare/profile_report.h"
+#include "analyzer/store/block.h"
+#include "analyzer/store/epochs.h"
+#include "analyzer/store/names.h"
+#include "jitreg/base/hash_map.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_PROCESS, KEY_EVENT, KEY_FUNCTION, KEY_COMPONENT };
+
+void fold_ask(struct fold *f, struct report *r)
+{
+	f->level = report_find_level(r, NULL);
+	if (f->level == LEVELS_MAX)
+		f->places = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_FUNCTION, -1);
+	else
+		f->places = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_FUNCTION, TABLE_LEVEL_0 + (int)f->level, -1);
+	f->reasons = report_add_group(r, 0, TABLE_EVENT, TABLE_REASON, -1);
+}
+
+/* Numbers of the trace's own things in the store, as they are met; 0: not yet. */
+struct folding {
+	const struct fold *fold;
+	struct report *report;
+	struct store *store;
+	int64_t *process, *component, *function, event[MODEL_EVENTS_MAX];
+	uint32_t nr_processes, nr_components, nr_functions;
+	struct hash_map series_of; /* (process and event, component) -> 1 + index */
+	struct folded_series {
+		int64_t id;
+		double samples, weight;
+	} *series;
+	uint32_t nr_series, capacity;
+};
+
+static int64_t process_in_store(struct folding *f, uint32_t number)
+{
+	const struct model *m = f->report->model;
+	const struct process *p;
+	const char *slash;
+
+	if (number >= f->nr_processes || number >= m->nr_processes)
+		return names_process(f->store, "", "");
+	if (f->process[number])
+		return f->process[number];
+	p = m->numbered[number];
+	slash = p->executable ? strrchr(p->executable, '/') : NULL;
+	return f->process[number] = names_process(f->store, slash ? slash + 1 : p->comm, p->executable);
+}
+
+static int64_t component_in_store(struct folding *f, uint32_t component)
+{
+	struct report *r = f->report;
+	const struct component *c;
+	char spare[32], label[32], *place, *shape = NULL;
+	const char *query, *called;
+	struct component_name name;
+
+	if (component >= f->nr_components || component == COMPONENT_NONE)
+		return 0;
+	if (f->component[component])
+		return f->component[component];
+	c = &r->model->dictionary.component[component];
+	place = profile_place_of_component(r, component);
+	query = model_find_query(r->model, component, &called);
+	if (query)
+		shape = names_query_shape(query);
+	name = (struct component_name){ report_level_name(r, f->fold->level), report_component_own_name(r, component, spare), place,
+					c->detail, report_component_name(r, component, label), names_query(f->store, shape) };
+	f->component[component] = names_component(f->store, &name);
+	free(place);
+	free(shape);
+	return f->component[component];
+}
+
+static int64_t function_in_store(struct folding *f, uint32_t function)
+{
+	const struct attribution *a = f->report->a;
+	const struct function *of;
+
+	if (function >= f->nr_functions)
+		return 0;
+	if (f->function[function])
+		return f->function[function];
+	of = &a->function[function];
+	f->function[function] = names_function(f->store, of->name, of->image < a->nr_images ? a->image[of->image].path : "", of->jit);
+	return f->function[function];
+}
+
+static int64_t event_in_store(struct folding *f, uint32_t event)
+{
+	const struct model *m = f->report->model;
+
+	if (event >= m->nr_events)
+		return 0;
+	if (!f->event[event])
+		f->event[event] = names_event(f->store, m->event[event].name, m->event[event].unit);
+	return f->event[event];
+}
+
+static struct folded_series *series_in_store(struct folding *f, uint32_t process, uint32_t event, uint32_t component)
+{
+	int64_t p = process_in_store(f, process), e = event_in_store(f, event), c = component_in_store(f, component);
+	uint64_t key = (uint64_t)p << 8 | (uint64_t)event;
+	uint32_t i = hash_map_find(&f->series_of, key, (uint64_t)c);
+
+	if (i)
+		return &f->series[i - 1];
+	if (f->nr_series == f->capacity || !hash_map_set(&f->series_of, key, (uint64_t)c, f->nr_series + 1))
+		return NULL;
+	f->series[f->nr_series] = (struct folded_series){ .id = names_series(f->store, p, c, e) };
+	return &f->series[f->nr_series++];
+}
+
+/* Whole numbers whose sum is that of the fractions, as far as they have come. */
+static uint64_t whole(double value, double *carry)
+{
+	double exact = (value > 0 ? value : 0) + *carry, rounded = floor(exact + 0.5);
+
+	rounded = rounded > 0 ? rounded : 0;
+	*carry = exact - rounded;
+	return rounded < 1.8e19 ? (uint64_t)rounded : UINT64_MAX;
+}
+
+static void write_places(struct folding *f, int64_t epoch)
+{
+	const struct report_group *g = f->fold->places;
+	struct block series = { .columns = block_columns(BLOCK_SERIES) }, places = { .columns = block_columns(BLOCK_PLACES) };
+	double samples_left = 0, weight_left = 0, places_left = 0;
+	bool room = true;
+
+	for (uint32_t i = 0; i < g->g.nr && room && !f->store->error; i++) {
+		uint32_t component = f->fold->level == LEVELS_MAX ? COMPONENT_NONE : report_value(g, i, KEY_COMPONENT);
+		struct folded_series *s = series_in_store(f, report_value(g, i, KEY_PROCESS), report_value(g, i, KEY_EVENT), component);
+		uint64_t samples;
+
+		if (!s) {
+			room = false;
+			break;
+		}
+		s->samples += g->g.sum[i].samples;
+		s->weight += report_measure(f->report, &g->g.sum[i]);
+		samples = whole(g->g.sum[i].samples, &places_left);
+		if (samples)
+			room = block_add(&places, (uint64_t[]){
+				(uint64_t)names_place(f->store, s->id, function_in_store(f, report_value(g, i, KEY_FUNCTION))), samples });
+	}
+	for (uint32_t i = 0; i < f->nr_series && room; i++)
+		room = block_add(&series, (uint64_t[]){ (uint64_t)f->series[i].id, whole(f->series[i].samples, &samples_left),
+							whole(f->series[i].weight, &weight_left) });
+	if (!room)
+		store_fail(f->store, ENOMEM, "out of memory");
+	block_write(f->store, epoch, BLOCK_SERIES, &series);
+	block_write(f->store, epoch, BLOCK_PLACES, &places);
+	block_fini(&series);
+	block_fini(&places);
+}
+
+static void write_reasons(struct folding *f, int64_t epoch)
+{
+	static struct statement insert = STATEMENT("INSERT OR REPLACE INTO reason VALUES(?, ?, ?, ?, ?)");
+	const struct report_group *g = f->fold->reasons;
+
+	for (uint32_t i = 0; i < g->g.nr; i++) {
+		uint32_t reason = report_value(g, i, 1);
+
+		if (reason != REASON_NONE && reason < NR_REASONS)
+			store_run(f->store, &insert, "iiidd", epoch, event_in_store(f, report_value(g, i, 0)),
+				  names_text(f->store, reason_names[reason]), g->g.sum[i].samples,
+				  report_measure(f->report, &g->g.sum[i]));
+	}
+}
+
+static void write_losses(struct folding *f, int64_t epoch)
+{
+	static struct statement insert = STATEMENT("INSERT OR REPLACE INTO loss VALUES(?, ?, ?)");
+	const struct model *m = f->report->model;
+
+	for (int i = 0; i < NR_LOSSES; i++)
+		if (m->lost[i])
+			store_run(f->store, &insert, "iii", epoch, names_text(f->store, trace_losses[i].text), (int64_t)m->lost[i]);
+}
+
+static int64_t write_epoch(struct folding *f, int64_t recording)
+{
+	static struct statement insert = STATEMENT("INSERT INTO epoch(recording, number, tier, begin_ns, end_ns, host, samples, effective, "
+						   "lost, cpus, parts) VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, 1)");
+	const struct model *m = f->report->model;
+	double samples = f->report->samples, squares = 0, weight = 0, effective;
+	uint64_t end_ns = f->report->last_ns; /* END comes when all has been read */
+
+	for (uint32_t i = 0; i < f->fold->reasons->g.nr; i++) {
+		squares += f->fold->reasons->g.sum[i].weight_squares;
+		weight += f->fold->reasons->g.sum[i].weight;
+	}
+	effective = squares > 0 ? weight * weight / squares : samples;
+	store_run(f->store, &insert, "iiiiiddii", recording, (int64_t)m->epoch, (int64_t)m->real_ns,
+		  (int64_t)(m->real_ns + (end_ns > m->begin_ns ? end_ns - m->begin_ns : 0)), names_text(f->store, m->host_name), samples,
+		  effective < samples ? effective : samples, (int64_t)model_count_lost(m, LOSS_OF_SAMPLES), (int64_t)m->nr_cpus);
+	return f->store->error ? 0 : sqlite3_last_insert_rowid(f->store->db);
+}
+
+static bool make_room(struct folding *f)
+{
+	f->nr_processes = f->report->model->nr_processes;
+	f->nr_components = f->report->model->dictionary.nr_components;
+	f->nr_functions = f->report->a->nr_functions;
+	f->capacity = f->fold->places->g.nr;
+	f->process = calloc((size_t)f->nr_processes + 1, sizeof(*f->process));
+	f->component = calloc((size_t)f->nr_components + 1, sizeof(*f->component));
+	f->function = calloc((size_t)f->nr_functions + 1, sizeof(*f->function));
+	f->series = calloc((size_t)f->capacity + 1, sizeof(*f->series));
+	return f->process && f->component && f->function && f->series;
+}
+
+int fold_add(const struct fold *fold, struct report *r, struct store *s, struct diag *d)
+{
+	struct folding f = { .fold = fold, .report = r, .store = s };
+	int64_t recording = epochs_recording(r->model->cut_recording, r->model->real_ns), epoch;
+	bool known = false;
+	int ret;
+
+	if (!make_room(&f))
+		store_fail(s, ENOMEM, "out of memory");
+	if (store_begin(s))
+		known = epochs_have(s, recording, r->model->epoch);
+	if (!known && !s->error) {
+		epoch = write_epoch(&f, recording);
+		write_places(&f, epoch);
+		write_reasons(&f, epoch);
+		write_losses(&f, epoch);
+	}
+	ret = store_commit(s, d);
+	free(f.process);
+	free(f.component);
+	free(f.function);
+	free(f.series);
+	hash_map_fini(&f.series_of);
+	return ret ? ret : known;
+}

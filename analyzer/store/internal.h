@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the store share: the database, and statements on it.  A failure is kept: from then on statements give no rows, and who
+ * began it all asks once (store_failed()).  Context: thread.
+ */
+#ifndef TAILOR_STORE_INTERNAL_H
+#define TAILOR_STORE_INTERNAL_H
+
+#include "analyzer/store/store.h"
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+struct store {
+	sqlite3 *db;
+	char *path;
+	int lock;  /* descriptor of the lock file; -1: it is only read */
+	int error; /* the first failure, as errno; 0: none */
+	struct diag failure;
+	struct statement *prepared; /* all statements that are to be finalized */
+};
+
+/* A statement, prepared when it is first used.  It belongs to one store at a time. */
+struct statement {
+	const char *text;
+	sqlite3_stmt *prepared;
+	struct statement *next;
+};
+#define STATEMENT(sql) { .text = (sql) }
+
+/*
+ * Runs it with these values, one a letter of types: i int64_t, d double, t text (NULL: null), b const void * and size_t.  true: it gave
+ * a row, whose columns are sqlite3_column_*()'s until the next call; false: it gave none, or failed.
+ */
+bool store_run(struct store *s, struct statement *q, const char *types, ...);
+/* The next row. */
+bool store_next(struct store *s, struct statement *q);
+/* Of one that does not outlive its function: it is done with. */
+void store_finish(struct store *s, struct statement *q);
+/* What the database says, which may hold bytes of a damaged file; valid until the next call. */
+const char *store_printable(const char *text);
+/* Statements without values or rows. */
+bool store_execute(struct store *s, const char *sql);
+/* Keeps a failure of ours; returns -error. */
+int store_fail(struct store *s, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* 0, or -errno with the sentence of the first failure. */
+int store_failed(const struct store *s, struct diag *d);
+
+/* Everything between them is done, or nothing. */
+bool store_begin(struct store *s);
+/* 0, or -errno with a sentence: nothing of it was done. */
+int store_commit(struct store *s, struct diag *d);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* The store's dictionary: what rows are of, each thing once, by what it is called wherever it runs next.  Context: thread. */
+#ifndef TAILOR_STORE_NAMES_H
+#define TAILOR_STORE_NAMES_H
+
+#include "analyzer/store/internal.h"
+
+#include <stdbool.h>
+
+/* Each returns a number, added where there is none yet; 0: the store has failed (or, of text, NULL or ""). */
+int64_t names_text(struct store *s, const char *text);
+int64_t names_process(struct store *s, const char *name, const char *executable);
+int64_t names_event(struct store *s, const char *name, const char *unit);
+/* text: with numbers and strings taken out (names_query_shape()). */
+int64_t names_query(struct store *s, const char *text);
+struct component_name {
+	const char *level, *name, *place, *detail, *label;
+	int64_t query;
+};
+int64_t names_component(struct store *s, const struct component_name *c);
+int64_t names_function(struct store *s, const char *name, const char *image, bool jit);
+int64_t names_series(struct store *s, int64_t process, int64_t component, int64_t event);
+int64_t names_place(struct store *s, int64_t series, int64_t function);
+
+/* A query without its literals: numbers and quoted texts are ?, lists of them one, blanks are single.  malloc; NULL without memory. */
+char *names_query_shape(const char *text);
+
+#endif

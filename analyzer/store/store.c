@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* The file: how it is opened, created, locked, and asked. */
+#include "analyzer/store/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define APPLICATION 0x746c7273 /* "tlrs" */
+#define VERSION 1
+#define PAGE_BYTES 4096
+#define BUSY_MS 5000
+#define LOCK_TRIES 300 /* of 100 ms */
+
+/* Names are rows of text, and numbers elsewhere.  0: none. */
+static const char schema[] =
+	"CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+	"CREATE TABLE text(id INTEGER PRIMARY KEY, hash INT NOT NULL, s TEXT NOT NULL);"
+	"CREATE INDEX text_hash ON text(hash);"
+	/* which processes: those of one executable */
+	"CREATE TABLE process(id INTEGER PRIMARY KEY, name INT NOT NULL, executable INT NOT NULL, UNIQUE(name, executable));"
+	"CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL, UNIQUE(name, unit));"
+	"CREATE TABLE query(id INTEGER PRIMARY KEY, text INT NOT NULL UNIQUE);"
+	/* what it is at its level, whichever number a trace gives it: place is the names of its consumers */
+	"CREATE TABLE component(id INTEGER PRIMARY KEY, level INT NOT NULL, name INT NOT NULL, place INT NOT NULL, detail INT NOT NULL,"
+	" query INT NOT NULL, label INT NOT NULL, UNIQUE(level, name, place, detail, query, label));"
+	/* a function, whichever address it has; jit: it was generated */
+	"CREATE TABLE function(id INTEGER PRIMARY KEY, name INT NOT NULL, image INT NOT NULL, jit INT NOT NULL, UNIQUE(name, image, jit));"
+	/* what a block's rows are of */
+	"CREATE TABLE series(id INTEGER PRIMARY KEY, process INT NOT NULL, component INT NOT NULL, event INT NOT NULL,"
+	" UNIQUE(process, component, event));"
+	"CREATE TABLE place(id INTEGER PRIMARY KEY, series INT NOT NULL, function INT NOT NULL, UNIQUE(series, function));"
+	/* begin_ns, end_ns: UTC.  tier: 0 as recorded, 1 an hour, 2 a day.  effective: samples of equal weight that say as much. */
+	"CREATE TABLE epoch(id INTEGER PRIMARY KEY, recording INT NOT NULL, number INT NOT NULL, tier INT NOT NULL, begin_ns INT NOT NULL,"
+	" end_ns INT NOT NULL, host INT NOT NULL, samples REAL NOT NULL, effective REAL NOT NULL, lost INT NOT NULL, cpus INT NOT NULL,"
+	" parts INT NOT NULL, UNIQUE(recording, number, tier));"
+	"CREATE INDEX epoch_time ON epoch(begin_ns);"
+	/* which epochs an hour or a day has taken in: none is added twice */
+	"CREATE TABLE folded(recording INT NOT NULL, number INT NOT NULL, PRIMARY KEY(recording, number)) WITHOUT ROWID;"
+	"CREATE TABLE block(epoch INT NOT NULL, part INT NOT NULL, rows INT NOT NULL, bytes INT NOT NULL, crc INT NOT NULL,"
+	" data BLOB NOT NULL, PRIMARY KEY(epoch, part));"
+	"CREATE TABLE reason(epoch INT NOT NULL, event INT NOT NULL, reason INT NOT NULL, samples REAL NOT NULL, weight REAL NOT NULL,"
+	" PRIMARY KEY(epoch, event, reason)) WITHOUT ROWID;"
+	"CREATE TABLE loss(epoch INT NOT NULL, reason INT NOT NULL, count INT NOT NULL, PRIMARY KEY(epoch, reason)) WITHOUT ROWID;";
+
+/* ---------------------------------------------------------------------------------------------------------- failures */
+
+int store_fail(struct store *s, int error, const char *format, ...)
+{
+	va_list list;
+	int at;
+
+	if (s->error)
+		return -s->error;
+	s->error = error;
+	at = snprintf(s->failure.text, sizeof(s->failure.text), "%s: ", s->path);
+	va_start(list, format);
+	if (at > 0 && (size_t)at < sizeof(s->failure.text))
+		vsnprintf(s->failure.text + at, sizeof(s->failure.text) - (size_t)at, format, list);
+	va_end(list);
+	return -error;
+}
+
+int store_failed(const struct store *s, struct diag *d)
+{
+	return s->error ? diag_fail(d, s->error, "%s", s->failure.text) : 0;
+}
+
+const char *store_printable(const char *text)
+{
+	static char out[256]; /* one thread */
+	size_t nr = 0;
+
+	for (; text && text[nr] && nr < sizeof(out) - 1; nr++)
+		out[nr] = text[nr] >= ' ' && text[nr] <= '~' ? text[nr] : '?';
+	out[nr] = 0;
+	return out;
+}
+
+static bool fail_by_database(struct store *s, int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_FULL:
+		store_fail(s, ENOSPC, "no space is left for it (its disk, or its cap)");
+		break;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		store_fail(s, EBUSY, "another process writes to it");
+		break;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		store_fail(s, EBADMSG, "it is damaged (%s); `tailor db check` lists what is", store_printable(sqlite3_errmsg(s->db)));
+		break;
+	case SQLITE_NOMEM:
+		store_fail(s, ENOMEM, "out of memory");
+		break;
+	default:
+		store_fail(s, EIO, "%s", store_printable(sqlite3_errmsg(s->db)));
+	}
+	return false;
+}
+
+/* -------------------------------------------------------------------------------------------------------- statements */
+
+static bool prepare(struct store *s, struct statement *q)
+{
+	int ret = sqlite3_prepare_v3(s->db, q->text, -1, SQLITE_PREPARE_PERSISTENT, &q->prepared, NULL);
+
+	if (ret != SQLITE_OK)
+		return fail_by_database(s, ret);
+	q->next = s->prepared;
+	s->prepared = q;
+	return true;
+}
+
+static int bind(sqlite3_stmt *q, const char *types, va_list list)
+{
+	int ret = SQLITE_OK;
+
+	for (int i = 1; types[i - 1] && ret == SQLITE_OK; i++) {
+		switch (types[i - 1]) {
+		case 'i':
+			ret = sqlite3_bind_int64(q, i, va_arg(list, int64_t));
+			break;
+		case 'd':
+			ret = sqlite3_bind_double(q, i, va_arg(list, double));
+			break;
+		case 't':
+			ret = sqlite3_bind_text(q, i, va_arg(list, const char *), -1, SQLITE_STATIC);
+			break;
+		case 'b': {
+			const void *bytes = va_arg(list, const void *);
+
+			ret = sqlite3_bind_blob64(q, i, bytes, va_arg(list, size_t), SQLITE_STATIC);
+			break;
+		}
+		}
+	}
+	return ret;
+}
+
+bool store_next(struct store *s, struct statement *q)
+{
+	int ret = s->error ? SQLITE_DONE : sqlite3_step(q->prepared);
+
+	if (ret == SQLITE_ROW)
+		return true;
+	if (q->prepared)
+		sqlite3_reset(q->prepared);
+	return ret == SQLITE_DONE ? false : fail_by_database(s, ret);
+}
+
+bool store_run(struct store *s, struct statement *q, const char *types, ...)
+{
+	va_list list;
+	int ret;
+
+	if (s->error || (!q->prepared && !prepare(s, q)))
+		return false;
+	sqlite3_reset(q->prepared);
+	va_start(list, types);
+	ret = bind(q->prepared, types, list);
+	va_end(list);
+	return ret == SQLITE_OK ? store_next(s, q) : fail_by_database(s, ret);
+}
+
+void store_finish(struct store *s, struct statement *q)
+{
+	for (struct statement **at = &s->prepared; *at; at = &(*at)->next)
+		if (*at == q) {
+			*at = q->next;
+			sqlite3_finalize(q->prepared);
+			q->prepared = NULL;
+			return;
+		}
+}
+
+bool store_execute(struct store *s, const char *sql)
+{
+	int ret = s->error ? SQLITE_ERROR : sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+
+	return ret == SQLITE_OK || (!s->error && fail_by_database(s, ret));
+}
+
+bool store_begin(struct store *s)
+{
+	return store_execute(s, "BEGIN IMMEDIATE");
+}
+
+int store_commit(struct store *s, struct diag *d)
+{
+	if (s->error)
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	else if (!store_execute(s, "COMMIT"))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	else
+		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL); /* a reader may be in the way: next time */
+	return store_failed(s, d);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- open */
+
+/* One process writes: SQLite's own locks would let another in between two transactions that belong together. */
+static int take_lock(struct store *s)
+{
+	char *path = NULL;
+
+	if (asprintf(&path, "%s-lock", s->path) < 0)
+		return store_fail(s, ENOMEM, "out of memory");
+	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	free(path);
+	if (s->lock < 0)
+		return store_fail(s, errno, "cannot be written: %s", strerror(errno));
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		usleep(100000);
+	}
+	return store_fail(s, EBUSY, "another process writes to it");
+}
+
+static int64_t ask_number(struct store *s, const char *sql)
+{
+	struct statement q = STATEMENT(sql);
+	int64_t n = store_run(s, &q, "") ? sqlite3_column_int64(q.prepared, 0) : 0;
+
+	store_finish(s, &q);
+	return n;
+}
+
+static int create_tables(struct store *s)
+{
+	char text[128];
+
+	/* in this order, on an empty file; Debian's SQLite overwrites what is deleted, which would double what is written */
+	snprintf(text, sizeof(text), "PRAGMA page_size = %d; PRAGMA auto_vacuum = INCREMENTAL;", PAGE_BYTES);
+	store_execute(s, text);
+	store_execute(s, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;");
+	snprintf(text, sizeof(text), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION, VERSION);
+	store_execute(s, text);
+	store_execute(s, schema);
+	store_execute(s, "INSERT INTO meta VALUES('store', hex(randomblob(16))); INSERT INTO meta VALUES('tool', 'tailor " TAILOR_VERSION
+			 "'); COMMIT;");
+	return -s->error;
+}
+
+static int check_version(struct store *s)
+{
+	int64_t version;
+
+	if (ask_number(s, "PRAGMA application_id") != APPLICATION)
+		return store_fail(s, EBADMSG, "not a store of tailor");
+	version = ask_number(s, "PRAGMA user_version");
+	if (!s->error && version != VERSION)
+		return store_fail(s, EPROTO, "it is of version %lld, and this tailor knows version %d: use a newer tailor",
+				  (long long)version, VERSION);
+	return -s->error;
+}
+
+static int open_database(struct store *s, enum store_access access)
+{
+	struct stat st;
+	bool exists = stat(s->path, &st) == 0 && st.st_size > 0;
+	int flags = access == STORE_READ   ? SQLITE_OPEN_READONLY :
+		    access == STORE_CHANGE ? SQLITE_OPEN_READWRITE :
+					     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	mode_t mask;
+	int ret;
+
+	if (exists && !S_ISREG(st.st_mode))
+		return store_fail(s, EINVAL, "not a regular file");
+	if (!exists && access != STORE_ADD)
+		return store_fail(s, ENOENT, "no such store");
+	if (access != STORE_READ && take_lock(s))
+		return -s->error;
+	mask = umask(077); /* what it holds is for its user alone */
+	ret = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	umask(mask);
+	if (ret != SQLITE_OK)
+		return store_fail(s, errno ? errno : EIO, "cannot be opened: %s", sqlite3_errmsg(s->db));
+	sqlite3_busy_timeout(s->db, BUSY_MS);
+	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
+	store_execute(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;");
+	exists = exists &&
+		 ask_number(s, "SELECT count(*) FROM sqlite_schema") > 0; /* the process that created it may not have got further */
+	if (!exists && !s->error && access == STORE_ADD)
+		create_tables(s);
+	if (check_version(s))
+		return -s->error;
+	if (access != STORE_READ)
+		store_execute(s, "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF; PRAGMA wal_autocheckpoint = 0;"
+				 "PRAGMA journal_size_limit = 1048576;");
+	return -s->error;
+}
+
+int store_open(const char *path, enum store_access access, struct store **out, struct diag *d)
+{
+	struct store *s = calloc(1, sizeof(*s));
+
+	if (!s || !(s->path = strdup(path))) {
+		free(s);
+		return diag_fail(d, ENOMEM, "%s: out of memory", path);
+	}
+	s->lock = -1;
+	errno = 0;
+	open_database(s, access);
+	if (store_failed(s, d)) {
+		int error = s->error;
+
+		store_close(s);
+		return -error;
+	}
+	*out = s;
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	for (struct statement *q = s->prepared; q; q = q->next) {
+		sqlite3_finalize(q->prepared);
+		q->prepared = NULL;
+	}
+	sqlite3_close(s->db);
+	if (s->lock >= 0)
+		close(s->lock);
+	free(s->path);
+	free(s);
+}
+
+bool store_is_named(const char *text)
+{
+	static const char magic[] = "SQLite format 3";
+	char *path = strndup(text, strcspn(text, "@"));
+	char head[sizeof(magic)] = "";
+	struct stat st;
+	int fd;
+
+	if (!path)
+		return false;
+	fd = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	free(path);
+	if (fd < 0)
+		return false;
+	if (read(fd, head, sizeof(head)) < 0)
+		head[0] = 0;
+	close(fd);
+	return memcmp(head, magic, sizeof(magic)) == 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- size */
+
+int store_set_cap(struct store *s, uint64_t bytes, struct diag *d)
+{
+	static struct statement set = STATEMENT("INSERT OR REPLACE INTO meta VALUES('cap', ?)");
+
+	store_run(s, &set, "i", (int64_t)bytes);
+	return store_failed(s, d);
+}
+
+uint64_t store_cap(struct store *s)
+{
+	int64_t cap = ask_number(s, "SELECT value FROM meta WHERE key = 'cap'");
+
+	return cap > 0 ? (uint64_t)cap : STORE_CAP_DEFAULT;
+}
+
+uint64_t store_size(struct store *s)
+{
+	int64_t pages = ask_number(s, "PRAGMA page_count") - ask_number(s, "PRAGMA freelist_count");
+	char *path = NULL;
+	struct stat st;
+	uint64_t bytes = pages > 0 ? (uint64_t)pages * PAGE_BYTES : 0;
+
+	if (asprintf(&path, "%s-wal", s->path) >= 0 && stat(path, &st) == 0)
+		bytes += (uint64_t)st.st_size;
+	free(path);
+	return bytes;
+}

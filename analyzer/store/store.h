@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A store: profiles of many epochs in one file (SQLite), for months.  Of each epoch it has sums by process group, component, function and
+ * event; names are in it once.  One process writes at a time, any number reads.  Every byte of it is hostile to a reader, as a trace's are.
+ * Context: thread.
+ */
+#ifndef TAILOR_STORE_H
+#define TAILOR_STORE_H
+
+#include "jitreg/base/diag.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+
+/* STORE_ADD creates one where there is none, and waits a moment for another that writes. */
+enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
+
+#define STORE_CAP_DEFAULT ((uint64_t)1 << 30) /* bytes */
+
+/* 0, or -errno with a sentence: it cannot be read or created, is no store, is of a newer version, another process writes to it. */
+int store_open(const char *path, enum store_access access, struct store **out, struct diag *d);
+void store_close(struct store *s);
+/* Does a file there begin as a store does?  Followed by @WINDOW (window.h), too. */
+bool store_is_named(const char *text);
+
+/* The most bytes that it may take, which holds from now on. */
+int store_set_cap(struct store *s, uint64_t bytes, struct diag *d);
+uint64_t store_cap(struct store *s);
+/* The bytes that it takes, with what is not yet in its main file. */
+uint64_t store_size(struct store *s);
+
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/store/sums.h"
+
+#include "analyzer/store/block.h"
+#include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ID_MAX (1ll << 31)
+
+/* The dictionary of rows, by number. */
+struct rows {
+	struct series {
+		uint32_t process, component, event, query;
+		bool wanted;
+	} *series;
+	struct place {
+		uint32_t series, function;
+	} *place;
+	int64_t nr_series, nr_places;
+};
+
+struct summing {
+	struct store *store;
+	const struct sums_question *question;
+	struct sums *to;
+	struct rows rows;
+	struct hash_map line_of; /* (id, 0) -> 1 + index */
+	uint32_t capacity, epochs_capacity;
+	double *series_weight, *series_samples; /* of one epoch, by series */
+	int64_t event;
+};
+
+static int64_t ask(struct store *s, struct statement *q)
+{
+	int64_t n = store_run(s, q, "") ? sqlite3_column_int64(q->prepared, 0) : 0;
+
+	if (q->prepared)
+		sqlite3_reset(q->prepared);
+	return n;
+}
+
+static uint32_t column(const struct statement *q, int i)
+{
+	int64_t n = sqlite3_column_int64(q->prepared, i);
+
+	return n > 0 && n < ID_MAX ? (uint32_t)n : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- which rows */
+
+static bool read_series(struct summing *x)
+{
+	static struct statement most = STATEMENT("SELECT max(id) FROM series"),
+				all = STATEMENT("SELECT s.id, s.process, s.component, s.event, ifnull(c.query, 0) FROM series s "
+						"LEFT JOIN component c ON c.id = s.component");
+	struct rows *r = &x->rows;
+
+	r->nr_series = ask(x->store, &most) + 1;
+	if (r->nr_series < 1 || r->nr_series > ID_MAX || !(r->series = calloc((size_t)r->nr_series, sizeof(*r->series))))
+		return false;
+	for (bool more = store_run(x->store, &all, ""); more; more = store_next(x->store, &all))
+		if (column(&all, 0) < r->nr_series)
+			r->series[column(&all, 0)] =
+				(struct series){ column(&all, 1), column(&all, 2), column(&all, 3), column(&all, 4), true };
+	return true;
+}
+
+static bool read_places(struct summing *x)
+{
+	static struct statement most = STATEMENT("SELECT max(id) FROM place"), all = STATEMENT("SELECT id, series, function FROM place");
+	struct rows *r = &x->rows;
+
+	r->nr_places = ask(x->store, &most) + 1;
+	if (r->nr_places < 1 || r->nr_places > ID_MAX || !(r->place = calloc((size_t)r->nr_places, sizeof(*r->place))))
+		return false;
+	for (bool more = store_run(x->store, &all, ""); more; more = store_next(x->store, &all))
+		if (column(&all, 0) < r->nr_places)
+			r->place[column(&all, 0)] = (struct place){ column(&all, 1), column(&all, 2) };
+	return true;
+}
+
+/* Those whose part is none of the numbers that the statement gives are not wanted.  Returns how many numbers there were. */
+static int keep_wanted(struct summing *x, struct statement *q, const char *text, size_t part)
+{
+	struct hash_map wanted = { 0 };
+	int nr = 0;
+
+	for (bool more = store_run(x->store, q, "t", text); more; more = store_next(x->store, q), nr++)
+		if (!hash_map_set(&wanted, column(q, 0), 0, 1))
+			store_fail(x->store, ENOMEM, "out of memory");
+	for (int64_t i = 0; i < x->rows.nr_series; i++)
+		x->rows.series[i].wanted &= hash_map_find(&wanted, *(uint32_t *)((char *)&x->rows.series[i] + part), 0) != 0;
+	hash_map_fini(&wanted);
+	return nr;
+}
+
+/* The user's name of something, and what it may be. */
+static int filter_series(struct summing *x, struct diag *d)
+{
+	static struct statement processes = STATEMENT("SELECT p.id FROM process p, text t WHERE t.id IN (p.name, p.executable) AND "
+						      "t.s = ?1"),
+				queries = STATEMENT("SELECT q.id FROM query q, text t WHERE t.id = q.text AND instr(t.s, ?1) > 0"),
+				components = STATEMENT(
+					"SELECT c.id FROM component c JOIN text n ON n.id = c.name JOIN text b ON b.id = c.label JOIN "
+					"text l ON l.id = c.level WHERE ?1 IN (n.s, b.s, l.s || ':' || n.s, l.s || ':' || b.s)");
+	const struct {
+		const char *what, *text;
+		struct statement *q;
+		size_t part;
+	} filters[] = { { "process", x->question->process, &processes, offsetof(struct series, process) },
+			{ "query", x->question->query, &queries, offsetof(struct series, query) },
+			{ "component", x->question->component, &components, offsetof(struct series, component) } };
+
+	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+		if (filters[i].text && !keep_wanted(x, filters[i].q, filters[i].text, filters[i].part) && !x->store->error)
+			return diag_fail(d, EINVAL, "%s: no %s is called '%s' (tailor db report --view %s lists them)", x->store->path,
+					 filters[i].what, filters[i].text,
+					 i == 0 ? "processes" :
+					 i == 1 ? "queries" :
+						  "components");
+	return 0;
+}
+
+static int choose_event(struct summing *x, struct diag *d)
+{
+	static struct statement named = STATEMENT(
+					"SELECT e.id, t.s, u.s FROM event e JOIN text t ON t.id = e.name LEFT JOIN text u ON u.id = "
+					"e.unit WHERE t.s = ?"),
+				/* waits are looked at when they are asked for */
+		first = STATEMENT("SELECT e.id, t.s, u.s FROM event e JOIN text t ON t.id = e.name LEFT JOIN text u ON u.id = "
+				  "e.unit ORDER BY t.s IN ('context-switches', 'preempted'), e.id LIMIT 1");
+	const char *wanted = x->question->event;
+	struct statement *q = wanted ? &named : &first;
+
+	if (!(wanted ? store_run(x->store, q, "t", wanted) : store_run(x->store, q, "")))
+		return store_failed(x->store, d) ? -x->store->error :
+		       wanted			 ? diag_fail(d, EINVAL, "%s: it has no event '%s'", x->store->path, wanted) :
+						   0;
+	x->event = column(q, 0);
+	x->to->event = strdup((const char *)sqlite3_column_text(q->prepared, 1));
+	x->to->unit = strdup(sqlite3_column_text(q->prepared, 2) ? (const char *)sqlite3_column_text(q->prepared, 2) : "");
+	sqlite3_reset(q->prepared);
+	return x->to->event && x->to->unit ? 0 : diag_fail(d, ENOMEM, "out of memory");
+}
+
+/* An epoch belongs to the window in which its middle is. */
+static bool read_epochs(struct summing *x)
+{
+	static struct statement some =
+		STATEMENT("SELECT id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost FROM "
+			  "epoch WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR "
+			  "host IN (SELECT id FROM text WHERE s = ?3)) ORDER BY begin_ns, id");
+	const struct window *w = &x->question->window;
+	struct sums *to = x->to;
+
+	for (bool more = store_run(x->store, &some, "iit", w->from_ns, w->to_ns, x->question->host ? x->question->host : ""); more;
+	     more = store_next(x->store, &some)) {
+		sqlite3_stmt *p = some.prepared;
+		double samples = sqlite3_column_double(p, 8), effective = sqlite3_column_double(p, 9);
+
+		if (!GROW(to->epoch, to->nr_epochs, x->epochs_capacity))
+			return false;
+		to->epoch[to->nr_epochs++] = (struct sums_epoch){
+			.id = sqlite3_column_int64(p, 0),
+			.begin_ns = sqlite3_column_int64(p, 1),
+			.end_ns = sqlite3_column_int64(p, 2),
+			.recording = sqlite3_column_int64(p, 3),
+			.number = column(&some, 4),
+			.tier = column(&some, 5),
+			.parts = column(&some, 6),
+			.cpus = column(&some, 7),
+			.samples = samples,
+			.effective = effective < samples ? effective : samples,
+			.lost = (uint64_t)sqlite3_column_int64(p, 10)
+		};
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- sums */
+
+static struct sums_line *line_of(struct summing *x, uint32_t id)
+{
+	struct sums *to = x->to;
+	uint32_t i = hash_map_find(&x->line_of, id, 0);
+	double *of_epoch;
+
+	if (i)
+		return &to->line[i - 1];
+	of_epoch = calloc((size_t)to->nr_epochs + 1, sizeof(*of_epoch));
+	if (!of_epoch || !GROW(to->line, to->nr, x->capacity) || !hash_map_set(&x->line_of, id, 0, to->nr + 1)) {
+		free(of_epoch);
+		return NULL;
+	}
+	to->line[to->nr] = (struct sums_line){ .id = id, .of_epoch = of_epoch };
+	return &to->line[to->nr++];
+}
+
+static void add(struct summing *x, uint32_t id, uint32_t epoch, double samples, double weight)
+{
+	struct sums_line *l = line_of(x, id);
+
+	if (!l) {
+		store_fail(x->store, ENOMEM, "out of memory");
+		return;
+	}
+	l->samples += samples;
+	l->weight += weight;
+	l->of_epoch[epoch] += weight;
+}
+
+static uint32_t key_of_series(const struct series *s, enum sums_by by)
+{
+	return by == SUMS_COMPONENT ? s->component : by == SUMS_QUERY ? s->query : s->process;
+}
+
+/* A place has its part of its series' weight: periods do not depend on where a sample is. */
+static void add_places(struct summing *x, uint32_t epoch)
+{
+	struct rows *r = &x->rows;
+	struct block b = { 0 };
+
+	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_PLACES, &b))
+		return;
+	for (uint32_t i = 0; i < b.nr; i++)
+		if (b.number[2 * i] < (uint64_t)r->nr_places)
+			x->series_samples[r->place[b.number[2 * i]].series] += (double)b.number[2 * i + 1];
+	for (uint32_t i = 0; i < b.nr; i++) {
+		const struct place *p = b.number[2 * i] < (uint64_t)r->nr_places ? &r->place[b.number[2 * i]] : NULL;
+		double n = (double)b.number[2 * i + 1];
+
+		if (p && x->series_weight[p->series] > 0)
+			add(x, p->function, epoch, n, n * x->series_weight[p->series] / x->series_samples[p->series]);
+	}
+	block_fini(&b);
+	for (int64_t i = 0; i < r->nr_series; i++)
+		if (x->series_weight[i] > 0 && x->series_samples[i] <= 0)
+			add(x, 0, epoch, 0, x->series_weight[i]);
+}
+
+static void add_epoch(struct summing *x, uint32_t epoch)
+{
+	bool functions = x->question->by == SUMS_FUNCTION;
+	struct rows *r = &x->rows;
+	struct block b = { 0 };
+
+	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_SERIES, &b))
+		return;
+	if (functions) {
+		memset(x->series_weight, 0, (size_t)r->nr_series * sizeof(*x->series_weight));
+		memset(x->series_samples, 0, (size_t)r->nr_series * sizeof(*x->series_samples));
+	}
+	for (uint32_t i = 0; i < b.nr; i++) {
+		const uint64_t *row = b.number + 3 * (size_t)i;
+		const struct series *s = row[0] < (uint64_t)r->nr_series ? &r->series[row[0]] : NULL;
+
+		if (!s || !s->wanted || s->event != x->event)
+			continue;
+		x->to->samples += (double)row[1];
+		x->to->weight += (double)row[2];
+		x->to->epoch[epoch].weight += (double)row[2];
+		if (functions)
+			x->series_weight[row[0]] = (double)row[2];
+		else
+			add(x, key_of_series(s, x->question->by), epoch, (double)row[1], (double)row[2]);
+	}
+	block_fini(&b);
+	if (functions)
+		add_places(x, epoch);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct sums_line *x = a, *y = b;
+
+	if (x->weight < y->weight || x->weight > y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+int sums_make(struct store *s, const struct sums_question *q, struct sums *out, struct diag *d)
+{
+	struct summing x = { .store = s, .question = q, .to = out };
+	bool functions = q->by == SUMS_FUNCTION, room;
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	store_execute(s, "BEGIN"); /* one state of it */
+	ret = choose_event(&x, d);
+	if (ret == 0) {
+		room = read_series(&x) && (!functions || read_places(&x)) && read_epochs(&x);
+		x.series_weight = calloc((size_t)x.rows.nr_series + 1, sizeof(double));
+		x.series_samples = calloc((size_t)x.rows.nr_series + 1, sizeof(double));
+		if (!room || !x.series_weight || !x.series_samples)
+			store_fail(s, ENOMEM, "out of memory");
+		else
+			ret = filter_series(&x, d);
+	}
+	for (uint32_t i = 0; i < out->nr_epochs && ret == 0 && !s->error; i++) {
+		add_epoch(&x, i);
+		out->lost += out->epoch[i].lost;
+	}
+	store_execute(s, "COMMIT");
+	if (ret == 0)
+		ret = store_failed(s, d);
+	if (out->nr)
+		qsort(out->line, out->nr, sizeof(*out->line), compare_lines);
+	free(x.rows.series);
+	free(x.rows.place);
+	free(x.series_weight);
+	free(x.series_samples);
+	hash_map_fini(&x.line_of);
+	if (ret)
+		sums_fini(out);
+	return ret;
+}
+
+void sums_fini(struct sums *s)
+{
+	for (uint32_t i = 0; i < s->nr; i++)
+		free(s->line[i].of_epoch);
+	free(s->line);
+	free(s->epoch);
+	free(s->event);
+	free(s->unit);
+	memset(s, 0, sizeof(*s));
+}
+
+/* ------------------------------------------------------------------------------------------------------------ names */
+
+/* Columns: name, label, level, place, detail, query, jit. */
+static struct statement names_of[] = {
+	[SUMS_COMPONENT] =
+		STATEMENT("SELECT n.s, b.s, l.s, p.s, e.s, t.s, 0 FROM component c LEFT JOIN text n ON n.id = c.name LEFT JOIN text b "
+			  "ON b.id = c.label LEFT JOIN text l ON l.id = c.level LEFT JOIN text p ON p.id = c.place LEFT JOIN text e "
+			  "ON e.id = c.detail LEFT JOIN query q ON q.id = c.query LEFT JOIN text t ON t.id = q.text WHERE c.id = ?"),
+	[SUMS_FUNCTION] =
+		STATEMENT("SELECT n.s, n.s, 'function', i.s, '', '', f.jit FROM function f LEFT JOIN text n ON n.id = f.name LEFT JOIN "
+			  "text i ON i.id = f.image WHERE f.id = ?"),
+	[SUMS_QUERY] = STATEMENT("SELECT t.s, t.s, 'query', '', '', t.s, 0 FROM query q LEFT JOIN text t ON t.id = q.text WHERE q.id = ?"),
+	[SUMS_PROCESS] =
+		STATEMENT("SELECT n.s, n.s, 'process', e.s, '', '', 0 FROM process p LEFT JOIN text n ON n.id = p.name LEFT JOIN text e "
+			  "ON e.id = p.executable WHERE p.id = ?"),
+};
+
+static char *copy_text(struct store *s, sqlite3_stmt *p, int i)
+{
+	const char *text = p ? (const char *)sqlite3_column_text(p, i) : NULL;
+	char *copy = strdup(text ? text : "");
+
+	if (!copy)
+		store_fail(s, ENOMEM, "out of memory");
+	return copy;
+}
+
+int sums_names(struct store *s, enum sums_by by, int64_t id, struct sums_names *out, struct diag *d)
+{
+	static const char *const none[] = { [SUMS_COMPONENT] = "(unattributed)",
+					    [SUMS_FUNCTION] = "(no samples)",
+					    [SUMS_QUERY] = "(no query)",
+					    [SUMS_PROCESS] = "(unknown)" };
+	struct statement *q = &names_of[by];
+	sqlite3_stmt *p = id && store_run(s, q, "i", id) ? q->prepared : NULL;
+
+	*out = (struct sums_names){ copy_text(s, p, 0), copy_text(s, p, 1), copy_text(s, p, 2),		  copy_text(s, p, 3),
+				    copy_text(s, p, 4), copy_text(s, p, 5), p && sqlite3_column_int(p, 6) };
+	if (!p && !s->error) {
+		free(out->name);
+		free(out->label);
+		out->name = strdup(none[by]);
+		out->label = strdup(none[by]);
+	}
+	if (p)
+		sqlite3_reset(p);
+	return store_failed(s, d);
+}
+
+void sums_names_fini(struct sums_names *n)
+{
+	free(n->name);
+	free(n->label);
+	free(n->level);
+	free(n->place);
+	free(n->detail);
+	free(n->query);
+	memset(n, 0, sizeof(*n));
+}
+
+/* -------------------------------------------------------------------------------------------------- as a comparison's side */
+
+static int fill_entry(struct store *s, const struct sums_question *q, struct sums *sums, uint32_t line, struct profile_entry *e,
+		      struct diag *d)
+{
+	struct sums_names n;
+	int ret = sums_names(s, q->by, sums->line[line].id, &n, d);
+
+	e->number = line;
+	e->name = n.name;
+	e->label = n.label;
+	e->path = n.place;
+	e->detail = n.detail;
+	free(n.level);
+	free(n.query);
+	e->samples = sums->line[line].samples;
+	e->measure = sums->line[line].weight;
+	e->run = sums->line[line].of_epoch;
+	sums->line[line].of_epoch = NULL;
+	return ret;
+}
+
+int sums_profile(struct store *s, const struct sums_question *q, const char *called, struct profile *p, struct diag *d)
+{
+	double samples = 0, effective = 0;
+	struct sums sums;
+	int ret = sums_make(s, q, &sums, d);
+
+	memset(p, 0, sizeof(*p));
+	if (ret)
+		return ret;
+	p->trace = strdup(called);
+	p->event = strdup(sums.event ? sums.event : "");
+	p->unit = strdup(sums.unit ? sums.unit : "");
+	p->entry = calloc((size_t)sums.nr + 1, sizeof(*p->entry));
+	p->nr_runs = sums.nr_epochs ? sums.nr_epochs : 1;
+	p->run = calloc(p->nr_runs, sizeof(*p->run));
+	p->run_ns = calloc(p->nr_runs, sizeof(*p->run_ns));
+	if (!p->trace || !p->event || !p->unit || !p->entry || !p->run || !p->run_ns)
+		ret = diag_fail(d, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < sums.nr && ret == 0; i++)
+		ret = fill_entry(s, q, &sums, i, &p->entry[p->nr++], d);
+	for (uint32_t i = 0; i < sums.nr_epochs && ret == 0; i++) {
+		p->run[i] = sums.epoch[i].weight;
+		samples += sums.epoch[i].samples;
+		effective += sums.epoch[i].effective;
+	}
+	p->samples = sums.samples;
+	p->measure = sums.weight;
+	p->effective = samples > 0 ? sums.samples * effective / samples : 0;
+	sums_fini(&sums);
+	if (ret)
+		profile_fini(p);
+	return ret;
+}

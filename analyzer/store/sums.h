@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What a store has of a stretch of time, summed up.  Context: thread. */
+#ifndef TAILOR_STORE_SUMS_H
+#define TAILOR_STORE_SUMS_H
+
+#include "analyzer/compare/profile.h"
+#include "analyzer/store/store.h"
+#include "analyzer/store/window.h"
+
+enum sums_by { SUMS_COMPONENT, SUMS_FUNCTION, SUMS_QUERY, SUMS_PROCESS };
+
+struct sums_question {
+	struct window window;
+	enum sums_by by;
+	/* names, or NULL: rows of these alone */
+	const char *event;     /* NULL: the one that has the most samples */
+	const char *process;
+	const char *host;
+	const char *query;     /* a part of its text */
+	const char *component; /* its name, or label; LEVEL: may stand before it */
+};
+
+struct sums_epoch {
+	int64_t id, begin_ns, end_ns, recording;
+	uint32_t number, tier, parts, cpus;
+	double samples, effective;
+	uint64_t lost;
+	double weight; /* of the event and the rows asked for */
+};
+
+struct sums_line {
+	int64_t id; /* of the component, function, query or process; 0: of none */
+	double samples, weight;
+	double *of_epoch; /* weight in each */
+};
+
+struct sums {
+	char *event, *unit;
+	struct sums_epoch *epoch; /* by begin */
+	uint32_t nr_epochs;
+	struct sums_line *line; /* the largest first */
+	uint32_t nr;
+	double samples, weight;
+	uint64_t lost;
+};
+
+/* 0, or -errno with a sentence: -EINVAL where the store has no such name. */
+int sums_make(struct store *s, const struct sums_question *q, struct sums *out, struct diag *d);
+void sums_fini(struct sums *s);
+
+/* Texts of a line, "" where it has none; each malloc. */
+struct sums_names {
+	char *name, *label, *level, *place, *detail, *query;
+	bool jit;
+};
+/* 0, or -errno with a sentence. */
+int sums_names(struct store *s, enum sums_by by, int64_t id, struct sums_names *out, struct diag *d);
+void sums_names_fini(struct sums_names *n);
+
+/* As a side of a comparison: an epoch is an execution. */
+int sums_profile(struct store *s, const struct sums_question *q, const char *called, struct profile *p, struct diag *d);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What keeps a store in order.  Context: thread. */
+#ifndef TAILOR_STORE_TEND_H
+#define TAILOR_STORE_TEND_H
+
+#include "analyzer/output/page.h"
+#include "analyzer/store/store.h"
+
+#include <stdio.h>
+
+/*
+ * Epochs of more than two days ago become hours, those of more than four weeks ago days; then, while it takes more than its cap, the oldest
+ * lose their functions, and then everything.  0, or -errno with a sentence.
+ */
+int tend_store(struct store *s, int64_t now_ns, struct diag *d);
+/* Writes a line for each thing that is damaged; *nr: how many.  0, or -errno with a sentence where it cannot be looked at. */
+int tend_check(struct store *s, FILE *to, uint32_t *nr, struct diag *d);
+/* A copy as of one moment. */
+int tend_copy(struct store *s, const char *path, struct diag *d);
+/* The answer as a table. */
+int tend_sql(struct store *s, const char *query, struct page *p, struct diag *d);
+
+#endif

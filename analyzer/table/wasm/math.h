@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What a build without a libc has of <math.h>: what WebAssembly has, and what the page's Math has (web/judge.js).  Context: any. */
+#ifndef TAILOR_WASM_MATH_H
+#define TAILOR_WASM_MATH_H
+
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#define isnan(x) __builtin_isnan(x)
+#define isfinite(x) __builtin_isfinite(x)
+#define isinf(x) __builtin_isinf(x)
+
+#define FROM_PAGE(name) __attribute__((import_module("math"), import_name(#name)))
+FROM_PAGE(exp) double exp(double x);
+FROM_PAGE(log) double log(double x);
+FROM_PAGE(log1p) double log1p(double x);
+FROM_PAGE(lgamma) double lgamma(double x);
+FROM_PAGE(pow) double pow(double x, double y);
+
+static inline double fabs(double x)
+{
+	return __builtin_fabs(x);
+}
+
+static inline double ceil(double x)
+{
+	return __builtin_ceil(x);
+}
+
+/* Of numbers that 64 bits can hold. */
+static inline long long llround(double x)
+{
+	return (long long)(x < 0 ? __builtin_ceil(x - 0.5) : __builtin_floor(x + 0.5));
+}
+
+static inline double sqrt(double x)
+{
+	return __builtin_sqrt(x);
+}
+
+/* That of two which is a number. */
+static inline double fmax(double x, double y)
+{
+	return isnan(x) || x < y ? y : x;
+}
+
+static inline double fmin(double x, double y)
+{
+	return isnan(x) || x > y ? y : x;
+}
+
+#endif

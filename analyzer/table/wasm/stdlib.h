@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* What a build without a libc has of <stdlib.h>: memory that the page gives back all at once.  Context: any. */
+#ifndef TAILOR_WASM_STDLIB_H
+#define TAILOR_WASM_STDLIB_H
+
+#include "analyzer/table/wasm/memory.h"
+
+#include <string.h>
+
+/* The product is one of a number of lines that fit into memory. */
+static inline void *calloc(size_t nr, size_t bytes)
+{
+	void *at = memory_take(nr * bytes);
+
+	return at ? memset(at, 0, nr * bytes) : NULL;
+}
+
+static inline void free(void *at)
+{
+	(void)at;
+}
+
+/* It does not know how much there was, and copies as much as there will be: what lies behind is the page's own memory. */
+static inline void *realloc(void *at, size_t bytes)
+{
+	void *bigger = memory_take(bytes);
+
+	return bigger && at ? memcpy(bigger, at, bytes) : bigger;
+}
+
+static inline void swap_bytes(unsigned char *a, unsigned char *b, size_t each)
+{
+	while (each--) {
+		unsigned char c = *a;
+
+		*a++ = *b;
+		*b++ = c;
+	}
+}
+
+static inline void sift_down(unsigned char *list, size_t at, size_t nr, size_t each, int (*compare)(const void *a, const void *b))
+{
+	for (size_t child; (child = 2 * at + 1) < nr; at = child) {
+		if (child + 1 < nr && compare(list + child * each, list + (child + 1) * each) < 0)
+			child++;
+		if (compare(list + at * each, list + child * each) >= 0)
+			return;
+		swap_bytes(list + at * each, list + child * each, each);
+	}
+}
+
+/* Heapsort: in place, and as fast on any order.  (J. Williams, Algorithm 232, CACM 7, 1964) */
+static inline void qsort(void *list, size_t nr, size_t each, int (*compare)(const void *a, const void *b))
+{
+	for (size_t i = nr / 2; i-- > 0;)
+		sift_down(list, i, nr, each, compare);
+	for (size_t end = nr; end-- > 1;) {
+		swap_bytes(list, (unsigned char *)list + end * each, each);
+		sift_down(list, 0, end, each, compare);
+	}
+}
+
+static inline long long llabs(long long x)
+{
+	return x < 0 ? -x : x;
+}
+
+#endif

@@ -1,0 +1,10 @@
+create table customers(id integer primary key, region int);
+create table orders(id integer primary key, customer int);
+with recursive n(x) as (select 1 union all select x + 1 from n where x < 200000) insert into customers select x, x % 10 from n;
+with recursive n(x) as (select 1 union all select x + 1 from n where x < 400000) insert into orders select x, 1 + x * 7919 % 200000 from n;
+select sum(region) from orders join customers on customer = customers.id;
+select sum(region) from orders join customers on customer = customers.id;
+select sum(region) from orders join customers on customer = customers.id;
+select sum(region) from orders join customers on customer = customers.id;
+select sum(region) from orders join customers on customer = customers.id;
+select sum(region) from orders join customers on customer = customers.id;

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The default report of ten kinds of programs, at 80 columns: plans of an engine and of a server, JavaScript in one process and in several,
+# Java, Python, C, C++, Go, a build, and waits.  ACCEPT=1 takes the new text: read the difference before you commit it.
+#
+# At 40, 80, 120 and 200 columns, in a C and a UTF-8 locale, through a pipe, and on a terminal: no line is wider than that, no character is
+# cut, nothing of a progress line is left, and no two rows of a table are alike.
+set -u
+B=$1
+dir=tests/golden/kinds
+out=$B/golden-kinds
+rm -rf "$out"
+mkdir -p "$out" "$dir"
+bad=0
+/usr/bin/python3 tests/golden/kinds.py "$out" || exit 1
+cp tests/golden/v1.tlr "$out/plan.tlr"
+cp tests/golden/views/queries.tlr "$out/server.tlr"
+cp tests/golden/views/offcpu.tlr "$out/offcpu.tlr"
+cp tests/golden/views/names.tlr "$out/names.tlr"
+for kind in plan server node cluster java python c c++ go build offcpu; do
+	echo "\$ tailor report $kind.tlr"
+	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report "$out/$kind.tlr"
+done >"$out/report.out" 2>&1
+{
+	echo "\$ tailor report --sort self --top 3 python.tlr"
+	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report --sort self --top 3 "$out/python.tlr"
+} >>"$out/report.out" 2>&1
+if [ "${ACCEPT:-}" = 1 ]; then
+	cp "$out/report.out" "$dir/expected.txt"
+elif ! diff -u "$dir/expected.txt" "$out/report.out"; then
+	echo "tailor report $out/*.tlr: expected what $dir/expected.txt has (-), got the other (+)"
+	bad=1
+fi
+/usr/bin/python3 - "$B/tailor" "$out"/*.tlr <<'END_OF_PYTHON' || bad=1
+import os, pty, re, subprocess, sys, unicodedata
+
+tailor, *traces = sys.argv[1:]
+bad = 0
+
+def columns(line):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+def on_terminal(trace, environment):
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execve(tailor, [tailor, "report", trace], environment)
+    text = b""
+    try:
+        while chunk := os.read(fd, 65536):
+            text += chunk
+    except OSError:
+        pass
+    os.waitpid(pid, 0)
+    text = re.sub(rb"\x1b\[[0-9;]*m", b"", text).replace(b"\r\n", b"\n")
+    # what a terminal shows of a line that was written over and erased
+    return b"\n".join(re.sub(rb"^.*\r(\x1b\[K)?", b"", line) for line in text.split(b"\n"))
+
+for trace in traces:
+    for width in 40, 80, 120, 200:
+        for locale in "C", "C.UTF-8":
+            environment = {"LC_ALL": locale, "COLUMNS": str(width), "PATH": os.environ["PATH"], "TERM": "xterm"}
+            piped = subprocess.run([tailor, "report", trace], capture_output=True, env=environment).stdout
+            shown = [("piped", piped)]
+            if width in (40, 120) and locale != "C":
+                shown.append(("on a terminal", on_terminal(trace, environment)))
+            for where, text in shown:
+                what = f"COLUMNS={width} LC_ALL={locale} tailor report {os.path.basename(trace)} ({where})"
+                try:
+                    lines = text.decode("ascii" if locale == "C" else "utf-8").split("\n")
+                except UnicodeDecodeError as e:
+                    print(f"{what}: expected whole characters, got {e}")
+                    bad = 1
+                    continue
+                wide = [l for l in lines if columns(l) > width]
+                if wide or len(lines) < 5:
+                    print(f"{what}: expected lines of at most {width} columns, got {wide[:3] or lines}")
+                    bad = 1
+                odd = [l for l in lines if "reading" in l or any(unicodedata.category(c) == "Cc" for c in l)]
+                if odd:
+                    print(f"{what}: expected nothing of progress and of a terminal's codes, got {odd[:3]}")
+                    bad = 1
+                table, alike = None, None
+                for line in lines:
+                    if not line.startswith(" "):
+                        table = set()
+                    elif re.match(r" +[\d.]+ % ", line):
+                        name = re.sub(r"^ +[\d.]+ %[ █▏▎▍▌▋▊▉#]*([\d.]+ (%|ms|us|s)|\d+)? *", "", line)
+                        alike = name if name in table else alike
+                        table.add(name)
+                if alike and width >= 120 and "names" not in trace:
+                    print(f"{what}: expected no two rows alike, got '{alike}' twice")
+                    bad = 1
+sys.exit(bad)
+END_OF_PYTHON
+[ $bad = 0 ] && echo "reports of $(ls "$out"/*.tlr | wc -l) kinds are as expected, at four widths"
+exit $bad

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+# tests/golden/store.py TAILOR DIR: see store.sh.
+import json, os, random, resource, shutil, signal, sqlite3, subprocess, sys, time
+sys.path.insert(0, "tests")
+from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples
+
+TAILOR, DIR = sys.argv[1:]
+PID, PERIOD, SECOND = 1000, 10**6, 10**9
+OPERATORS = [("scan", "orders"), ("hash join", "a = b"), ("hash join", "c = d"), ("sort", "x"), ("output", "")]
+USUAL = [400, 300, 100, 150, 50]
+random.seed(7)
+bad = []
+
+def expect(holds, sentence):
+    if not holds:
+        bad.append(sentence)
+        print(sentence)
+
+def tailor(*arguments, status=0, **more):
+    p = subprocess.run([TAILOR, *arguments], capture_output=True, text=True, **more)
+    expect(p.returncode == status if status is not None else p.returncode >= 0,
+           f"tailor {' '.join(arguments)}: expected exit status {status}, got {p.returncode}: {p.stdout[-300:]}{p.stderr[-300:]}")
+    return p
+
+def epoch(name, number, real_ns, counts, recording=77):
+    body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, recording)
+    body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
+    body += record("PROCESS", PID, 1, "/usr/bin/host", "host") + record("LEVEL", PID, 1, 0, "operator", [])
+    for n, (operator, detail) in enumerate(OPERATORS, 1):
+        body += record("COMPONENT", PID, 1, 0, n, operator, detail)
+        body += record("LOAD", PID, PID, PID, 0x10000 * n, 0x10000 * n, 64, n, f"f_{n}", b"\x90" * 64)
+        body += record("CODE_MAP", PID, 0x10000 * n, 0, [[0, 1, n]])
+        if n > 1:
+            body += record("EDGE", PID, 1, n - 1, n, 0, 0, "")
+    ips = [0x10000 * n + 8 for n, nr in enumerate(counts, 1) for _ in range(nr)]
+    random.shuffle(ips)
+    trace = Trace(body)
+    table = sorted(set(ips))
+    trace.add(SAMPLES, samples(len(ips), [
+        (1, 2, deltas(2000 + 10**7 * i for i in range(len(ips)))), (2, 3, leb(PID)), (3, 3, leb(PID)),
+        (5, 4, leb(len(table)) + deltas(table) + b"".join(leb(table.index(ip)) for ip in ips)), (7, 3, leb(PERIOD))]))
+    trace.write(f"{DIR}/{name}")
+    return f"{DIR}/{name}"
+
+def noisy(counts, factor=()):
+    return [max(1, round(random.gauss(n * dict(factor).get(i, 1), n**0.5))) for i, n in enumerate(counts)]
+
+def shown(store, *arguments):
+    return json.loads(tailor("db", "report", store, "--json", *arguments).stdout)
+
+def weights(store, *arguments):
+    page = shown(store, *arguments)
+    table = "functions" if "functions" in arguments else "components"
+    return {(c["name"], c["place"] if table == "components" else "") : c["weight"] for c in page["tables"][table]}
+
+# ---- what goes in comes out: three days of epochs of ten minutes, each by itself as a report has it, all together, and by window
+now = int(time.time()) // 3600 * 3600 * SECOND
+traces, counts = [], []
+for i in range(72):
+    counts.append(noisy(USUAL))
+    traces.append(epoch(f"e.{i + 1:06}.tlr", i + 1, now - (72 - i) * 3600 * SECOND, counts[-1]))
+store = f"{DIR}/s.tlrs"
+tailor("db", "add", store, *traces[:40])
+said = tailor("db", "add", store, *traces[30:]).stderr
+expect(said.count("the store has it already") == 10, f"expected ten epochs to be there already, got: {said}")
+report = json.loads(tailor("report", "--json", traces[0]).stdout)
+
+def at(minutes):
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(now / 1e9 + 60 * minutes))
+
+one = [c["weight"] for c in shown(f"{store}@{at(-72 * 60)}..{at(-71 * 60)}")["tables"]["components"]]
+expect(sum(one) == report["events"][0]["weight"], f"expected {report['events'][0]['weight']} in the first hour, got {one}")
+total = [sum(c[i] for c in counts) * PERIOD for i in range(5)]
+got = weights(store)
+expect(sorted(got.values()) == sorted(total), f"expected weights {sorted(total)}, got {got}")
+expect(len(got) == 5, f"expected two hash joins in two rows, got {got}")
+functions = weights(store, "--view", "functions")
+expect(sorted(functions.values()) == sorted(total), f"expected functions of weights {sorted(total)}, got {functions}")
+last = weights(f"{store}@-2h..now")
+expect(sorted(last.values()) == sorted(n * PERIOD for n in counts[-1]), f"expected the last hour's {counts[-1]}, got {last}")
+part = weights(store, "--component", "operator:sort")
+expect(list(part.values()) == [total[3]], f"expected sort alone, got {part}")
+line = json.loads(tailor("db", "timeline", store, "--json", "--component", "sort").stdout)
+expect([p["weight"] for p in line["tables"]["points"]] == [c[3] * PERIOD for c in counts], "expected each epoch's sort in the timeline")
+epochs = shown(store, "--view", "epochs")["tables"]["epochs"]
+expect(len(epochs) == 72 and all(e["tier"] in ("epoch", "hour") for e in epochs), f"expected 72 epochs, got {len(epochs)}")
+
+# ---- epochs of one hour become one, and no total changes
+fine = f"{DIR}/fine.tlrs"
+tailor("db", "add", fine, *[epoch(f"f.{i + 1:06}.tlr", i + 1, now - 70 * 3600 * SECOND + i * 600 * SECOND, USUAL, 78) for i in range(12)])
+hours = shown(fine, "--view", "epochs")["tables"]["epochs"]
+expect([(e["tier"], e["parts"]) for e in hours] == [("hour", 6), ("hour", 6)], f"expected two hours of six epochs, got {hours}")
+expect(sorted(weights(fine).values()) == sorted(12 * n * PERIOD for n in USUAL), "expected the same totals in hours")
+said = tailor("db", "add", fine, f"{DIR}/f.000003.tlr").stderr
+expect("the store has it already" in said, f"expected an epoch that an hour has to be refused, got: {said}")
+
+# ---- changes: none where there is none, and the planted one alone
+quiet = f"{DIR}/quiet.tlrs"
+for half, factor in enumerate([(), ((3, 1.4),)]):
+    for i in range(20):
+        n = 20 * half + i
+        epoch(f"q.{n + 1:06}.tlr", n + 1, now - (40 - n) * 600 * SECOND, noisy([10 * c for c in USUAL], factor), 79)
+tailor("db", "add", quiet, *[f"{DIR}/q.{n + 1:06}.tlr" for n in range(40)])
+first, second, third = f"{quiet}@{at(-400)}..{at(-300)}", f"{quiet}@{at(-300)}..{at(-200)}", f"{quiet}@{at(-200)}..{at(0)}"
+same = json.loads(tailor("diff", first, second, "--json").stdout)
+expect(not [c for c in same["tables"]["changes"] if c["significant"]], f"expected no change, got {same['tables']['changes']}")
+changed = json.loads(tailor("diff", first, third, "--json").stdout)
+expect([c["name"] for c in changed["tables"]["changes"] if c["significant"]] == ["sort"],
+       f"expected a change of sort alone, got {changed['tables']['changes']}")
+spread = json.loads(tailor("stat", first, second, third, "--json").stdout)["tables"]["stat"]
+expect(spread[0]["name"] == "sort", f"expected that sort varies most, got {spread}")
+
+# ---- the cap
+small = f"{DIR}/small.tlrs"
+many = [[random.randrange(1, 9) for _ in range(5)] for _ in range(60)]
+tailor("db", "add", "--cap", "1", small, *[epoch(f"c.{i + 1:06}.tlr", i + 1, now - (60 - i) * 600 * SECOND, many[i], 80) for i in range(60)])
+db = sqlite3.connect(small)
+db.execute("INSERT INTO text(hash, s) SELECT random(), hex(randomblob(2000)) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+           "FROM n WHERE i < 800) SELECT i FROM n)")  # names that nothing has any more
+db.execute("INSERT INTO block SELECT id, 9, 0, 0, 0, randomblob(20000) FROM epoch")
+db.commit()
+db.close()
+tailor("db", "gc", small)
+size = os.path.getsize(small)
+left = shown(small, "--view", "epochs")["tables"]["epochs"]
+expect(size <= 1.01 * 2**20, f"expected at most 1 MiB, got {size} bytes")
+expect(0 < len(left) < 60, f"expected some epochs to be dropped, and not all, got {len(left)}")
+tailor("db", "check", small)
+
+# ---- an interrupted writer, again and again: each epoch is there as a whole or not at all
+killed = f"{DIR}/killed.tlrs"
+for i in range(12):
+    p = subprocess.Popen([TAILOR, "db", "add", killed, *traces], stderr=subprocess.DEVNULL)
+    time.sleep(random.uniform(0, 0.3))
+    p.send_signal(signal.SIGKILL)
+    p.wait()
+    if os.path.exists(killed) and os.path.getsize(killed):
+        tailor("db", "check", killed)
+tailor("db", "add", killed, *traces)
+expect(weights(killed) == got, f"expected what an undisturbed store has, got {weights(killed)}")
+
+# ---- two readers and a writer
+beside = f"{DIR}/beside.tlrs"
+tailor("db", "add", beside, traces[0])
+writer = subprocess.Popen([TAILOR, "db", "add", beside, *traces[1:]])
+readers = 0
+while writer.poll() is None or readers < 2:
+    for p in [subprocess.Popen([TAILOR, "db", "report", beside, "--json"], stdout=subprocess.PIPE) for _ in range(2)]:
+        seen = json.loads(p.communicate()[0])
+        whole = [sum(c[i] for c in counts[:int(seen["epochs"])]) * PERIOD for i in range(5)]
+        expect(sorted(c["weight"] for c in seen["tables"]["components"]) == sorted(whole), f"expected whole epochs beside a writer, got {seen}")
+        readers += 1
+expect(writer.returncode == 0 and weights(beside) == got, "expected a writer beside readers to end as one alone")
+
+# ---- no room
+full = f"{DIR}/full.tlrs"
+tailor("db", "add", full, *traces[:4])
+before = weights(full)
+limit = os.path.getsize(full) + 8192
+p = tailor("db", "add", full, *traces[4:], status=1, preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+           resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))))
+expect(p.stderr, "expected a sentence where there is no room")
+tailor("db", "check", full)
+tailor("db", "add", full, *traces)
+expect(weights(full) == got, f"expected all epochs once there is room, got {weights(full)}")
+
+# ---- damages
+DAMAGES = ["DELETE FROM text WHERE id = (SELECT name FROM component LIMIT 1)", "DELETE FROM component WHERE id = 2",
+           "DELETE FROM series WHERE id = 1", "DELETE FROM place WHERE id = 1", "DELETE FROM function WHERE id = 1",
+           "DELETE FROM process", "DELETE FROM event", "DELETE FROM block WHERE part = 0 AND epoch = (SELECT min(id) FROM epoch)",
+           "DELETE FROM epoch WHERE id = (SELECT min(id) FROM epoch)", "UPDATE epoch SET end_ns = begin_ns - 1",
+           "UPDATE epoch SET samples = -1", "UPDATE epoch SET lost = -5", "UPDATE block SET crc = crc + 1 WHERE part = 0",
+           "UPDATE block SET data = substr(data, 1, length(data) - 3)", "UPDATE block SET rows = rows + 1", "UPDATE block SET bytes = 1 << 50",
+           "UPDATE block SET rows = -1 WHERE part = 1", "UPDATE component SET query = 77",
+           "UPDATE function SET image = 123456", "UPDATE series SET event = 99"]
+copy = f"{DIR}/damaged.tlrs"
+for sql in DAMAGES:
+    tailor("db", "copy", store, copy)
+    db = sqlite3.connect(copy)
+    db.execute(sql)
+    db.commit()
+    db.close()
+    p = tailor("db", "check", copy, status=3)
+    expect(p.stdout, f"expected a line about: {sql}")
+    tailor("db", "report", copy, status=None)
+    tailor("db", "report", copy, "--view", "functions", status=None)
+for i in range(30):
+    shutil.copy(store, copy)
+    with open(copy, "r+b") as f:
+        for _ in range(random.randrange(1, 20)):
+            f.seek(random.randrange(100, os.path.getsize(copy)))
+            f.write(bytes([random.randrange(256)]))
+    for verb in ["check"], ["report"], ["timeline"], ["report", "--view", "functions"]:
+        p = tailor("db", verb[0], copy, *verb[1:], status=None)
+        expect(p.returncode in (0, 1, 3), f"expected a sentence of a damaged file, got {p.returncode}: {p.stderr}")
+for content, sentence in [(b"", "not"), (b"SQLite format 3\0" + bytes(84), "damaged"), (b"x" * 4096, "damaged")]:
+    open(copy, "wb").write(content)
+    expect(tailor("db", "report", copy, status=1).stderr, f"expected a sentence about {content[:20]}")
+db = sqlite3.connect(f"{DIR}/newer.tlrs")
+db.execute("PRAGMA application_id = 0x746c7273")
+db.execute("PRAGMA user_version = 99")
+db.execute("CREATE TABLE t(a)")
+db.commit()
+expect("newer" in tailor("db", "report", f"{DIR}/newer.tlrs", status=1).stderr, "expected a store of a newer version to be refused")
+answer = json.loads(tailor("db", "sql", store, "SELECT count(*) AS n FROM epoch", "--json").stdout)
+expect(answer["tables"]["rows"] == [{"n": str(len(epochs))}], f"expected the number of epochs, got {answer}")
+tailor("db", "sql", store, "DELETE FROM epoch", status=2)
+for window in "@tomorrow", "@2026-13-45", "@now..yesterday", "@-1x":
+    tailor("db", "report", store + window, status=2)
+sys.exit(1 if bad else 0)

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A plan of thirty operators of three names: --component takes each by the label that reports give it, and it alone; no two rows of a view
+# are alike, as text, JSON and CSV.
+set -u
+B=$1
+/usr/bin/python3 - "$B/tailor" "$B/golden-thirty.tlr" <<'END_OF_PYTHON'
+import json, re, subprocess, sys
+sys.path.insert(0, "tests")
+from trace_file import RECORDS, Trace, record
+
+tailor, path = sys.argv[1:]
+PID, NR, bad = 1000, 30, 0
+NAMES = ["hash join", "scan", "sort"]
+body = record("PROCESS", PID, 1, "/usr/bin/host", "host") + record("LEVEL", PID, 1, 1, "operator", [])
+for i in range(1, NR + 1):
+    # joins have conditions, sorts have all the same, scans have none
+    detail = f"a{i} = b{i}" if i % 3 == 0 else "by c" if i % 3 == 2 else ""
+    body += record("COMPONENT", PID, 1, 0, i, NAMES[i % 3], detail)
+    body += record("LOAD", PID, PID, PID, 0x10000 * i, 0x10000 * i, 64, i, f"f{i}", b"\x90" * 64)
+    body += record("CODE_MAP", PID, 0x10000 * i, 0, [[0, 1, i]])
+body += b"".join(record("EDGE", PID, 1, i, i + 1, 0, 0, "") for i in range(1, NR))
+trace = Trace()
+trace.add(RECORDS, body)
+trace.add_ips([0x10000 * i + 8 for i in range(1, NR + 1) for _ in range(10 + i)], 100000)
+trace.write(path)
+
+def report(*arguments):
+    p = subprocess.run([tailor, "report", *arguments, path], capture_output=True, text=True, env={"LC_ALL": "C.UTF-8", "COLUMNS": "200"})
+    if p.returncode:
+        sys.exit(f"tailor report {' '.join(arguments)}: exit {p.returncode}: {p.stderr}")
+    return p.stdout
+
+def fail(what):
+    global bad
+    bad = 1
+    print(what)
+
+(rows,) = json.loads(report("--view", "components", "--top", "0", "--json"))["tables"].values()
+if sorted(r["samples"] for r in rows) != [10 + i for i in range(1, NR + 1)]:
+    fail(f"--view components: expected {NR} operators of 11 to {10 + NR} samples, got {rows}")
+for row in rows:
+    chosen = json.loads(report("--component", "operator:" + row["name"], "--view", "components", "--json"))
+    if chosen["samples"] != row["samples"]:
+        fail(f"--component 'operator:{row['name']}': expected {row['samples']} samples, got {chosen['samples']}")
+for name in NAMES:
+    chosen = json.loads(report("--component", "operator:" + name, "--view", "components", "--json"))
+    if chosen["samples"] != sum(r["samples"] for r in rows if r["name"].startswith(name)):
+        fail(f"--component operator:'{name}': expected all of that name, got {chosen['samples']} samples")
+for view in "plan", "components", "callers", "callees", "tree", "timeline", "code":
+    for table, of in json.loads(report("--view", view, "--top", "0", "--json")).get("tables", {}).items():
+        names = [tuple(str(v) for k, v in r.items() if isinstance(v, str)) for r in of]
+        if view in ("plan", "components") and len(set(names)) < len(names):
+            fail(f"--view {view}, table {table}: expected no two rows alike, got {names}")
+    seen = set()
+    for line in report("--view", view, "--top", "0").split("\n"):
+        if not line.strip():
+            seen = set()
+        elif line.startswith(" ") and any(n in line for n in NAMES):
+            if line in seen:
+                fail(f"--view {view}: expected no two rows alike, got '{line}' twice")
+            seen.add(line)
+plan = [l for l in report("--top", "0").split("Plan of")[1].split("\n\n")[0].split("\n")[2:] if any(n in l for n in NAMES)]
+labels = [re.search(r"(hash join|scan|sort).*", l)[0] for l in plan]
+if len(labels) != NR or len(set(labels)) != NR:
+    fail(f"report: expected {NR} operators with labels of their own, got {labels}")
+sys.exit(bad)
+END_OF_PYTHON

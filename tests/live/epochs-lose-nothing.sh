@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A recording that is cut into epochs: each file is a whole trace, that knows code and dictionary of before; together they have all samples,
+# and what they say was counted is what the processes used; also of processes that come and go.
+. tests/live/begin.bash
+cat >"$dir/test.py" <<'END'
+import json, os, re, signal, subprocess, sys, time
+B, DIR = sys.argv[1:]
+PATIENCE_S, WANTED = 300, 4
+
+def tailor(*arguments):
+    return subprocess.run([f"{B}/tailor", *arguments], capture_output=True, text=True)
+
+def traces(name):
+    return sorted(f"{DIR}/{f}" for f in os.listdir(DIR) if re.fullmatch(name + r"\.[0-9]{6}\.tlr", f))
+
+bad = []
+def expect(holds, sentence):
+    if not holds:
+        bad.append(sentence)
+        print(sentence)
+
+# What all files say together, each by itself whole.
+def read(name, result):
+    counted = samples = 0
+    headers, reports = [], []
+    for trace in traces(name):
+        r = tailor("report", "--json", trace)
+        expect(r.returncode == 0, f"expected a report of {trace}, got {r.returncode}: {r.stderr}")
+        reports.append(json.loads(r.stdout))
+        samples += reports[-1]["samples"]["recorded"]
+        for line in tailor("dump", "--json", trace).stdout.splitlines():
+            record = json.loads(line)
+            fields = record["fields"]
+            if record["record"] == "HEADER":
+                headers.append((fields["epoch"], fields["cut_recording"]))
+            elif record["record"] == "COUNT":
+                counted += fields["value"]
+                off = abs(fields["value"] - fields["weight"])
+                expect(off < 0.02 * fields["value"] + 3e6, f"{trace}: expected samples for all that was counted, got {fields}")
+        expect(reports[-1]["samples"]["lost"] == 0 or samples > 100, f"{trace}: {reports[-1]['samples']}")
+    expect([h[0] for h in headers] == list(range(1, len(headers) + 1)) and len({h[1] for h in headers}) == 1,
+           f"expected epochs 1, 2, ... of one recording, got {headers}")
+    said = re.search(r"(\d+) samples of .*, after (\d+) in (\d+) epochs before it", result)
+    expect(said and samples == int(said[1]) + int(said[2]) and len(headers) == int(said[3]) + 1,
+           f"expected {samples} samples of {len(headers)} files to be said, got {result}")
+    return counted, samples, reports
+
+# One process, whose queries were compiled before most of the cuts.
+run = subprocess.Popen([f"{B}/tailor", "run", "--epochs", "500ms", "-o", f"{DIR}/engine.tlr", "--", f"{B}/engine", "--query", "q3",
+                        "--scale", "0.05", "--threads", "2", "--repeat", "1000000"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                       text=True)
+begin = time.monotonic()
+while len(traces("engine")) < WANTED + 1 and time.monotonic() - begin < PATIENCE_S:
+    time.sleep(0.05)
+run.send_signal(signal.SIGTERM)
+counted, samples, reports = read("engine", run.communicate()[1])
+late = [r for r in reports[1:] if r["samples"]["recorded"] >= 200]
+expect(late, f"expected samples in {WANTED} epochs, got {[r['samples']['recorded'] for r in reports]}")
+for r in late:
+    unknown = r["reasons"]["no code object"] + r["reasons"]["no dictionary"] + r["reasons"]["no component"]
+    joins = sum(c["share"] for c in r["components"] if c["level"] == "operator" and c["name"].startswith("hash join"))
+    # of the whole query it is 70 %
+    expect(unknown <= 0.01 * r["samples"]["total"] and joins > 0.4, f"expected an epoch to know what was registered before it, got "
+           f"{r['samples']}, {r['reasons']}, hash joins {joins}")
+print(f"FIGURE engine: {samples} samples in {len(reports)} epochs; hash joins", *[round(100 * sum(c["share"] for c in r["components"]
+      if c["level"] == "operator" and c["name"].startswith("hash join")), 1) for r in late])
+
+# Two hundred processes; the shell says what they used.
+SCRIPT = "for i in $(seq 200); do sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done'; done; times"
+r = tailor("run", "--epochs", "300ms", "-o", f"{DIR}/sh.tlr", "--", "bash", "-c", SCRIPT)
+used = sum(60 * int(m) + float(s) for m, s in re.findall(r"(\d+)m([0-9.]+)s", r.stdout))
+if len(traces("sh")) < 2:
+    print("skipped, because 200 processes ended within an epoch, or the first one was not written by then")
+    sys.exit(1 if bad else 77)
+counted, samples, reports = read("sh", r.stderr)
+print(f"FIGURE 200 processes: {counted / 1e9:.2f} s counted in {len(reports)} epochs, {used:.2f} s by the shell")
+expect(abs(counted / 1e9 / used - 1) < 0.05, f"expected {used:.2f} s in all epochs together, got {counted / 1e9:.2f} s")
+sys.exit(1 if bad else 0)
+END
+judge /usr/bin/python3 "$dir/test.py" "$B" "$dir"
+finish

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What `tailor watch` records is in its store, epoch by epoch, operator by operator, as each epoch's own trace says; also after the recorder
+# was killed, whose next one adds what is left. Traces beyond those to keep are gone.
+. tests/live/begin.bash
+cat >"$dir/test.py" <<'END'
+import json, os, signal, subprocess, sys, time
+B, DIR = sys.argv[1:]
+STORE, FOLDER, PATIENCE_S = f"{DIR}/w.tlrs", f"{DIR}/w.tlrs.epochs", 300
+HOST = [f"{B}/engine", "--query", "q3", "--scale", "0.02", "--threads", "1", "--repeat", "10000000"]
+bad = 0
+
+def tailor(*arguments):
+    return subprocess.run([f"{B}/tailor", *arguments], capture_output=True, text=True)
+
+def fail(sentence):
+    global bad
+    bad = 1
+    print(sentence)
+
+def traces():
+    return sorted(f for f in os.listdir(FOLDER) if f.endswith(".tlr")) if os.path.isdir(FOLDER) else []
+
+def epochs():
+    r = tailor("db", "report", STORE, "--view", "epochs", "--json")
+    return json.loads(r.stdout).get("tables", {}).get("epochs", []) if r.returncode == 0 else []
+
+def watch(keep, until, how):
+    run = subprocess.Popen([f"{B}/tailor", "watch", "-q", "--store", STORE, "--epochs", "500ms", "--keep", str(keep), "--cost", "20%", "--",
+                            *HOST], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    begin = time.monotonic()
+    while not until() and time.monotonic() - begin < PATIENCE_S:
+        time.sleep(0.1)
+    os.kill(run.pid, how)
+    if how == signal.SIGKILL:
+        subprocess.run(["pkill", "-9", "-s", str(run.pid)]) # the host, and who ended an epoch just then
+    said = run.communicate()[1]
+    if "Traceback" in said or "error" in said:
+        fail(f"tailor watch: {said}")
+
+watch(1000, lambda: len(epochs()) >= 3, signal.SIGTERM)
+first = len(traces())
+watch(1000, lambda: len(epochs()) >= first + 2 and len(traces()) >= first + 3, signal.SIGKILL)
+watch(1000, lambda: len(epochs()) > first + 4, signal.SIGTERM)
+stored, weights, samples = epochs(), {}, []
+for name in traces():
+    r = tailor("report", "--json", "--mark", "all", f"{FOLDER}/{name}")
+    if r.returncode and "truncated" not in r.stderr and "was cut" not in r.stderr and "killed" not in r.stderr:
+        fail(f"tailor report {name}: {r.stderr}")
+    page = json.loads(r.stdout)
+    samples.append(page["samples"]["total"])
+    for c in page["components"]:
+        if c["level"] == "operator":
+            weights[c["name"]] = weights.get(c["name"], 0) + c["weight"]
+if sorted(samples) != sorted(e["samples"] for e in stored):
+    fail(f"expected an epoch of each trace in the store, {samples}, got {[e['samples'] for e in stored]}")
+r = json.loads(tailor("db", "report", STORE, "--json", "--component", "operator:hash join").stdout)
+got = sum(c["weight"] for c in r["tables"]["components"])
+said = sum(w for name, w in weights.items() if name.startswith("hash join"))
+if abs(got - said) > 2 * len(stored) or not said:
+    fail(f"expected {said} ns of hash joins as all traces together have, got {got}")
+print(f"FIGURE {len(stored)} epochs, {sum(samples)} samples, hash joins {said / 1e9:.2f} s in the traces, {got / 1e9:.2f} s in the store")
+watch(2, lambda: len(traces()) <= 4, signal.SIGTERM)
+if not 2 <= len(traces()) <= 4:
+    fail(f"expected the newest two traces to be kept, got {traces()}")
+r = tailor("db", "check", STORE)
+if r.returncode:
+    fail(f"tailor db check: {r.stdout}")
+sys.exit(bad)
+END
+judge /usr/bin/python3 "$dir/test.py" "$B" "$dir"
+finish

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* A JVM's memory, honest and hostile, as this process's own: frames of its code, lines of its methods, and what random bytes lead to. */
+#include "tests/unit/unit.h"
+
+#include "agent/recorder/hotspot/internal.h"
+#include "analyzer/unwind/eh_frame.h"
+#include "jitreg/trace/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CODE 0x7f0000001000ull
+#define ARENA_WORDS 4096u
+#define ROUNDS 1000
+
+static struct hotspot_frames frames;
+
+static bool take_program(void *context, const struct eh_frame_fde *f)
+{
+	return !eh_frame_read_program(frames.bytes, frames.nr, CODE, f->offset, context);
+}
+
+/* How far the caller's stack pointer is above ours; rbp_at: where rbp is, below the caller's; 0: it is the caller's still. */
+static int64_t frame_at(uint64_t offset, int64_t *rbp_at)
+{
+	struct cfi_program p = { 0 };
+	struct cfi_row row;
+
+	eh_frame_each(frames.bytes, frames.nr, CODE, take_program, &p);
+	assert_true(cfi_row_at(&p, CODE + offset, &row));
+	assert_int_equal(row.cfa.where, CFI_REGISTER);
+	assert_int_equal(row.cfa.reg, CFI_RSP);
+	assert_int_equal(row.reg[CFI_RETURN].where, CFI_AT);
+	assert_int_equal(row.reg[CFI_RETURN].value, -8);
+	*rbp_at = row.reg[6].where == CFI_AT ? row.reg[6].value : 0;
+	return row.cfa.value;
+}
+
+static void expect_frame(uint64_t offset, int64_t cfa, int64_t rbp_at)
+{
+	int64_t rbp;
+
+	assert_int_equal(frame_at(offset, &rbp), cfa);
+	assert_int_equal(rbp, rbp_at);
+}
+
+static void a_compiled_frame_is_known_at_each_instruction(void **state)
+{
+	static const unsigned char code[] = {
+		0x89, 0x84, 0x24, 0, 0xc0, 0xfe, 0xff, /* 0: mov [rsp - 0x14000], eax */
+		0x55,				       /* 7: push rbp */
+		0x48, 0x83, 0xec, 0x20,		       /* 8: sub rsp, 32 */
+		0x90,				       /* 12 */
+		0x48, 0x83, 0xc4, 0x20,		       /* 13: add rsp, 32 */
+		0x5d,				       /* 17: pop rbp */
+		0x49, 0x3b, 0xa7, 0xc3, 3, 0, 0,       /* 18: cmp rsp, [r15 + 0x3c3] */
+		0x0f, 0x87, 0xc3, 0, 0, 0,	       /* 25: ja */
+		0xc3,				       /* 31: ret */
+		0x90,				       /* 32 */
+	};
+
+	(void)state;
+	hotspot_frames_of_code(&frames, CODE, sizeof(code), 6, 12, code);
+	expect_frame(0, 8, 0);
+	expect_frame(7, 8, 0);
+	expect_frame(8, 16, -16);
+	expect_frame(12, 48, -16);
+	expect_frame(13, 48, -16);
+	expect_frame(17, 16, -16);
+	for (uint64_t at = 18; at < 32; at++)
+		expect_frame(at, 8, 0);
+	expect_frame(32, 48, -16);
+}
+
+static void a_frame_that_makes_no_sense_is_a_leafs(void **state)
+{
+	(void)state;
+	hotspot_frames_of_code(&frames, CODE, 16, 1, 4, NULL);
+	expect_frame(8, 8, 0);
+	hotspot_frames_of_code(&frames, CODE, 16, 4, 16, NULL);
+	expect_frame(8, 8, 0);
+}
+
+static void frames_of_any_code_fit_their_room(void **state)
+{
+	static const unsigned char epilogue[] = { 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3, 0x90, 0x90 };
+	static unsigned char code[64u << 10];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(code); i++)
+		code[i] = epilogue[i % sizeof(epilogue)];
+	hotspot_frames_of_code(&frames, CODE, sizeof(code), 4, 4, code);
+	assert_false(frames.full);
+	expect_frame(13, 8, 0);
+	expect_frame(14, 32, -16);
+}
+
+/* ------------------------------------------------------------------------------------------------------- a method */
+
+static uint64_t arena[ARENA_WORDS];
+
+static uint64_t at_word(uint32_t i)
+{
+	return (uint64_t)(uintptr_t)&arena[i];
+}
+
+static struct hotspot_layout layout_of_arena(void)
+{
+	return (struct hotspot_layout){ .pid = getpid(), .major = 17, .method_const = 8, .const_pool = 8, .const_code_bytes = 32,
+		.const_name = 34, .const_flags = 28, .const_bytes = 48, .pool_holder = 24, .pool_file = 54, .pool_bytes = 72,
+		.class_name = 24, .class_pool = 232, .symbol_bytes = 4, .symbol_text = 6, .method_bytes = 88 };
+}
+
+static void put_symbol(uint32_t word, const char *text)
+{
+	uint16_t bytes = (uint16_t)strlen(text);
+
+	memcpy((char *)&arena[word] + 4, &bytes, 2);
+	memcpy((char *)&arena[word] + 6, text, bytes);
+}
+
+enum { METHOD = 8, CONST = 32, POOL = 64, CLASS = 128, NAME = 200, CLASS_NAME = 220, FILE_NAME = 240 };
+
+/* shop.Cart.total in Cart.java, ten bytes of code: bci 0 is line 7, bci 4 line 9, bci 6 line 40. */
+static void put_method(void)
+{
+	const uint16_t code_bytes = 10, name = 1, file = 2, flags = 1;
+	static const unsigned char lines[] = { 0x07, 4 << 3 | 2, 0xff, 4, 62, 0 };
+	unsigned char *const inner = (unsigned char *)&arena[CONST], *const pool = (unsigned char *)&arena[POOL];
+
+	memset(arena, 0, sizeof(arena));
+	arena[METHOD + 1] = at_word(CONST);
+	arena[CONST + 1] = at_word(POOL);
+	memcpy(inner + 28, &flags, 2);
+	memcpy(inner + 32, &code_bytes, 2);
+	memcpy(inner + 34, &name, 2);
+	memcpy(inner + 48 + code_bytes, lines, sizeof(lines));
+	arena[POOL + 3] = at_word(CLASS);
+	memcpy(pool + 54, &file, 2);
+	arena[POOL + 9 + name] = at_word(NAME);
+	arena[POOL + 9 + file] = at_word(FILE_NAME);
+	arena[CLASS + 3] = at_word(CLASS_NAME);
+	arena[CLASS + 29] = at_word(POOL);
+	put_symbol(NAME, "total");
+	put_symbol(CLASS_NAME, "shop/Cart");
+	put_symbol(FILE_NAME, "Cart.java");
+}
+
+static void a_method_has_a_name_a_file_and_lines(void **state)
+{
+	struct hotspot_layout l = layout_of_arena();
+	static struct hotspot_method m;
+
+	(void)state;
+	put_method();
+	assert_true(hotspot_read_method(&l, at_word(METHOD), true, &m));
+	assert_string_equal(m.name, "shop.Cart.total");
+	assert_string_equal(m.file, "shop/Cart.java");
+	assert_int_equal(m.code, at_word(CONST) + 48);
+	assert_int_equal(m.code_bytes, 10);
+	assert_int_equal(m.nr_lines, 3);
+	assert_int_equal(m.line[1].address - m.code, 4);
+	assert_int_equal(m.line[1].number, 9);
+	assert_int_equal(m.line[2].address - m.code, 6);
+	assert_int_equal(m.line[2].number, 40);
+	arena[CLASS + 29] = 0; /* a class whose pool is another: it is none */
+	assert_false(hotspot_read_method(&l, at_word(METHOD), true, &m));
+}
+
+/* -------------------------------------------------------------------------------------------------- random memory */
+
+static void count_place(void *context, uint64_t address, const struct hotspot_scope *scope, uint32_t nr)
+{
+	(void)address;
+	assert_true(nr > 0 && nr <= HOTSPOT_DEPTH_MAX);
+	*(uint64_t *)context += scope[nr - 1].method != 1;
+}
+
+static bool count_blob(void *context, const struct hotspot_blob *b)
+{
+	assert_true(b->bytes > 0 && b->bytes <= INT32_MAX);
+	return ++*(uint64_t *)context < 10000;
+}
+
+/* Words are small numbers, places in the arena, or anything. */
+static uint64_t random_word(void)
+{
+	switch (rand() % 4) {
+	case 0:
+		return (uint64_t)rand() % 64;
+	case 1:
+		return (uint64_t)(rand() % 4096) << 32 | (uint64_t)(rand() % 4096);
+	case 2:
+		return (uint64_t)rand() << 33 ^ (uint64_t)rand();
+	default:
+		return at_word((uint32_t)rand() % ARENA_WORDS);
+	}
+}
+
+static void random_memory_leads_nowhere(void **state)
+{
+	static struct hotspot_method m;
+	struct hotspot_layout l;
+	uint64_t count = 0;
+
+	(void)state;
+	srand(1);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct hotspot_blob b = { .address = at_word((uint32_t)rand() % 1024), .start = CODE, .bytes = 4096 };
+		uint64_t *words = (uint64_t *)&l;
+
+		for (uint32_t i = 0; i < ARENA_WORDS; i++)
+			arena[i] = random_word();
+		memset(&l, 0, sizeof(l));
+		for (size_t i = 1; i < sizeof(l) / 8; i++)
+			words[i] = 8 * ((uint64_t)rand() % 24);
+		l.pid = getpid();
+		l.major = rand() % 2 ? 17 : 25;
+		l.block_bytes = rand() % 2 ? 8 : 16;
+		l.blob_bytes = 256;
+		l.heaps = at_word(0);
+		l.has_code_begin = rand() % 2;
+		hotspot_read_method(&l, at_word((uint32_t)rand() % 1024), true, &m);
+		hotspot_each_place(&l, &b, count_place, &count);
+		hotspot_each_blob(&l, count_blob, &count);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_compiled_frame_is_known_at_each_instruction),
+		cmocka_unit_test(a_frame_that_makes_no_sense_is_a_leafs),
+		cmocka_unit_test(frames_of_any_code_fit_their_room),
+		cmocka_unit_test(a_method_has_a_name_a_file_and_lines),
+		cmocka_unit_test(random_memory_leads_nowhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
