@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url'
 import { load } from './packages.mjs'
 
 export const LIMIT_MS = 600000
-export const SIZES = { desk: { width: 1280, height: 720 }, phone: { width: 390, height: 844 } }
+export const SIZES = { desk: { width: 1280, height: 720 }, wide: { width: 1920, height: 1080 }, phone: { width: 390, height: 844 } }
 
 export async function launch(build, args = []) {
 	const { default: { chromium } } = await load(path.join(build, 'page-deps'), 'playwright-core')

@@ -76,6 +76,16 @@ async function use(page) {
 	await page.keyboard.press('Escape')
 	await page.keyboard.press('Escape')
 	checks.same('Escape: no search', ['event'], Object.keys(await filters()))
+	await page.locator('#view canvas').nth(1).focus()
+	const tips = []
+	for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) {
+		await page.keyboard.press(key)
+		tips.push((await page.locator('.tip').innerText()).split('\n')[0])
+	}
+	checks.that('arrows in the plan: the tooltip of one operator after the other', new Set(tips).size > 1, tips)
+	await page.keyboard.press('Enter')
+	checks.same('Enter in the plan: a filter', 2, Object.keys(await filters()).length)
+	await page.keyboard.press('Escape')
 	await page.keyboard.press('?')
 	checks.that('?: the list of keys', await page.locator('dialog[open]').count() === 1)
 	await accessible(page, 'list of keys')

@@ -78,6 +78,8 @@ async function last_one_counts() {
 	const server = await serve(build, traces[1]), page = await open(browser, server.address)
 	const last = await page.evaluate(async () => {
 		const { state, page: { facts } } = window.tailor, end = (facts.last_ns - facts.first_ns) / facts.time_ns
+		state.set('run', null)
+		state.done = []
 		for (let i = 1; i <= 30; i++) {
 			state.set('time', { from: 0, to: Math.ceil(end * i / 40) }, { remember: i === 30 })
 			await new Promise((resolve) => setTimeout(resolve, i % 3))

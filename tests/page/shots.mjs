@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// shots.mjs BUILD FOLDER FILE.html...: each view of each page as a picture, light and dark, at two sizes: FOLDER/PAGE-VIEW-SCHEME-SIZE.png,
+// shots.mjs BUILD FOLDER FILE.html...: each view of each page as a picture, light and dark, at two sizes and on a phone: FOLDER/PAGE-VIEW-SCHEME-SIZE.png,
 // for eyes.
 import fs from 'node:fs'
 import path from 'node:path'
@@ -10,7 +10,7 @@ fs.mkdirSync(folder, { recursive: true })
 const browser = await launch(build)
 for (const file of files)
 	for (const [size, viewport] of Object.entries(SIZES))
-		for (const scheme of ['light', 'dark']) {
+		for (const scheme of size === 'wide' ? ['light'] : ['light', 'dark']) { // (the colours are those of the other sizes)
 			const page = await open(browser, file, { size: viewport, scheme })
 			for (const view of await page.evaluate(() => window.tailor.views.map((v) => v.id))) {
 				await show_addresses(page, view)

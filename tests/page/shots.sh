@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every view can be looked at, light and dark, at two sizes: BUILD/page-shots/PAGE-VIEW-SCHEME-SIZE.png.
+# Every view can be looked at, light and dark, at two sizes and on a phone: BUILD/page-shots/PAGE-VIEW-SCHEME-SIZE.png.
 # (RECORDINGS=FOLDER: of those, too.)
 . tests/page/begin.bash
 need_page

@@ -9,16 +9,16 @@
 export const FUNCTION = 0, COMPONENT = 1, LINE = 2;
 
 class Shape {
-	constructor() {
+	constructor(key = -1, kind = -1) { // of the root
 		this.parent = [-1];
-		this.key = [-1];
-		this.kind = [-1];
+		this.key = [key];
+		this.kind = [kind];
 		this.depth = [0];
 		this.known = new Map();
 	}
 	// Children of a call by their key; kinds are fewer than 8.
 	go(call, key, kind) {
-		if (call && this.key[call] === key && this.kind[call] === kind)
+		if (this.key[call] === key && this.kind[call] === kind)
 			return call;
 		const name = `${call} ${key * 8 + kind}`;
 		let next = this.known.get(name);
@@ -47,17 +47,21 @@ export function shape(frames, stacks, inverted) {
 			call[at] = made.go(call[frames.caller[at]], frames.key[at], frames.kind[at]);
 		stacks.forEach((frame, stack) => { end[stack] = call[frame] });
 	}
+	return finish(made, end);
+}
+
+function finish(made, end) {
 	const children = made.parent.map(() => []);
 	for (let call = 1; call < children.length; call++)
 		children[made.parent[call]].push(call);
 	return { nr: children.length, parent: made.parent, key: made.key, kind: made.kind, depth: made.depth, end, children };
 }
 
-// sums: of each stack.  self: of stacks that end in the call; total: with all below.
+// sums: of each stack.  self: of stacks that end in the call; total: with all below.  Stacks that end at -1 are in none.
 export function fill(tree, sums) {
 	const self = new Float64Array(tree.nr);
 	for (let stack = 0; stack < tree.end.length; stack++)
-		self[tree.end[stack]] += sums[stack];
+		if (tree.end[stack] >= 0) self[tree.end[stack]] += sums[stack];
 	const total = Float64Array.from(self);
 	for (let call = tree.nr - 1; call > 0; call--)
 		total[tree.parent[call]] += total[call];
@@ -91,26 +95,52 @@ export function layout(tree, total, top, width, least) {
 }
 
 /*
- * Frames of a trace's tree of calls (node => caller, function, component): functions, and where a function is the first of another
- * component
- * than the one around it, that component as a frame of its own.  componentAt: a component, as one of the level that is shown (0: none).
- * of: each node's innermost frame.
+ * Frames of a trace's tree of calls (node => caller, function, component): functions, and where a function is the first of another component
+ * than the one around it, that component as a frame of its own.  levels: of each that is shown, from above, what makes a component one of it
+ * (0: it has none there).  of: each node's innermost frame.
  */
-export function framesOf(nodes, componentAt, show) {
-	const nr = nodes.caller.length, frames = { caller: [0], key: [0], kind: [0] }, of = new Int32Array(nr), around = new Int32Array(nr);
+export function framesOf(nodes, levels, functions) {
+	const nr = nodes.caller.length, frames = { caller: [0], key: [0], kind: [0] }, of = new Int32Array(nr),
+		around = levels.map(() => new Int32Array(nr));
 	const add = (caller, key, kind) => {
 		frames.key.push(key);
 		frames.kind.push(kind);
 		return frames.caller.push(caller) - 1;
 	}
 	for (let node = 1; node < nr; node++) {
-		const caller = nodes.caller[node], component = show.components ? componentAt(nodes.component[node]) : 0;
+		const caller = nodes.caller[node];
+		let other = false; // what is below another component begins anew
 		of[node] = of[caller];
-		around[node] = component || around[caller];
-		if (component && component !== around[caller])
+		levels.forEach((at, l) => {
+			const component = at(nodes.component[node]), before = other ? 0 : around[l][caller];
+			around[l][node] = component || before;
+			if (!component || component === before) return;
+			other = true;
 			of[node] = add(of[node], component, COMPONENT);
-		if (show.functions)
+		});
+		if (functions)
 			of[node] = add(of[node], nodes.function[node], FUNCTION);
 	}
 	return { frames, of };
+}
+
+/*
+ * Both sides of what is called key: its calls from the outermost one of each stack inwards, and those around it from there outwards; each a
+ * tree whose root is it.  Stacks without it end nowhere (-1).
+ */
+export function sandwich(frames, stacks, key, kind) {
+	const nr = frames.caller.length, top = new Int32Array(nr), below = new Shape(key, kind), above = new Shape(key, kind);
+	const inner = new Int32Array(nr).fill(-1), outer = new Int32Array(nr).fill(-1);
+	for (let at = 1; at < nr; at++) {
+		const caller = frames.caller[at], first = !top[caller];
+		top[at] = top[caller] || (frames.key[at] === key && frames.kind[at] === kind ? at : 0);
+		if (!top[at]) continue;
+		inner[at] = first ? 0 : below.go(inner[caller], frames.key[at], frames.kind[at]);
+		if (first) {
+			outer[at] = 0;
+			for (let up = caller; up; up = frames.caller[up]) outer[at] = above.go(outer[at], frames.key[up], frames.kind[up]);
+		}
+	}
+	const tree = (made, end) => finish(made, Int32Array.from(stacks, frame => (frame ? end(frame) : -1)));
+	return { callees: tree(below, at => inner[at]), callers: tree(above, at => (top[at] ? outer[top[at]] : -1)) };
 }

@@ -1,8 +1,9 @@
 // A picture: drawn once with a pen, on a canvas for the screen or as SVG for a file, with a tooltip, and the table that it shows.
-import { h, svg, shown } from "./dom.js";
+import { cut, h, svg, shown } from "./dom.js";
 import { theme } from "./colours.js";
 import { tablebox } from "./tablebox.js";
 import { save, csv } from "./files.js";
+import { next } from "./spots.js";
 
 class CanvasPen {
 	constructor(context, t) {
@@ -100,19 +101,19 @@ class SvgPen {
 	}
 }
 
-// As much of a text as there is room for.
+// As much of a text as there is room for, from both ends.
 export function fit(pen, text, most, size = 12) {
 	if (pen.width(text, size) <= most) return text;
 	let low = 0, high = text.length;
 	while (low < high) {
 		const middle = (low + high + 1) >> 1;
-		if (pen.width(text.slice(0, middle) + "…", size) <= most) low = middle;
+		if (pen.width(cut(text, middle), size) <= most) low = middle;
 		else high = middle - 1;
 	}
-	return low ? text.slice(0, low) + "…" : "";
+	return low > 1 ? cut(text, low) : "";
 }
 
-const tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+const tip = h("div", { class: "tip", role: "tooltip", "aria-live": "polite", hidden: true });
 export function tooltip(lines, event) {
 	tip.hidden = !lines;
 	if (!lines) return;
@@ -126,8 +127,9 @@ export function tooltip(lines, event) {
 
 /*
  * spec: {title, name (of files), height | height(width), draw(pen, width, height), tip(x, y) -> lines or null, click(x, y, event), table() ->
- * {columns, rows} (see tablebox), key(event) -> true if it was one of the chart's, controls: elements beside the title}.
- * Returns {el, draw(), canvas, table}.
+ * {columns, rows} (see tablebox), key(event) -> true if it was one of the chart's, controls: elements beside the title, spots() -> what the
+ * keyboard goes to (see spots.js), ordered: arrow keys go through these one after the other}.
+ * Returns {el, draw(), canvas, at(event), table, spots()}.
  */
 export function chart(spec) {
 	const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": `${spec.title}; the table below has the same figures` });
@@ -147,7 +149,7 @@ export function chart(spec) {
 		    button("PNG", "Save this picture as PNG", () => canvas.toBlob(blob => save(`${spec.name}.png`, "image/png", blob))),
 		    button("CSV", "Save this picture's figures as CSV", () => save(`${spec.name}.csv`, "text/csv", csv(spec.table()))))),
 		h("div", { class: "picture" }, canvas), behind);
-	let size = [0, 0];
+	let size = [0, 0], spotAt = -1, pointed = null;
 
 	function fill() {
 		if (!behind.hidden) behind.replaceChildren(tablebox({ name: spec.name, ...spec.table() }).el);
@@ -163,8 +165,16 @@ export function chart(spec) {
 		size = [width, height];
 		context.setTransform(ratio, 0, 0, ratio, 0, 0);
 		context.clearRect(0, 0, width, height);
-		spec.draw(new CanvasPen(context, theme()), width, height);
+		const pen = new CanvasPen(context, theme());
+		spec.draw(pen, width, height);
+		const spot = spec.spots?.()[spotAt];
+		if (spot && document.activeElement === canvas) {
+			pen.rect(spot.x, spot.y, spot.w, spot.h, null, { stroke: pen.theme.accent });
+			pen.rect(spot.x - 1, spot.y - 1, spot.w + 2, spot.h + 2, null, { stroke: pen.theme.card });
+			pen.rect(spot.x - 2, spot.y - 2, spot.w + 4, spot.h + 4, null, { stroke: pen.theme.accent });
+		}
 		fill();
+		if (pointed) point(); // its figures are others now
 	}
 	function asSvg() {
 		const pen = new SvgPen(...size, theme(), new CanvasPen(context, theme()));
@@ -175,13 +185,40 @@ export function chart(spec) {
 		const box = canvas.getBoundingClientRect();
 		return [e.clientX - box.left, e.clientY - box.top];
 	};
-	canvas.addEventListener("pointermove", e => {
+	// What the pointer is at, or the keyboard.
+	function point(e = pointed) {
+		pointed = e;
 		const lines = spec.tip?.(...at(e), e);
 		tooltip(lines, e);
 		canvas.style.cursor = spec.cursor?.(...at(e)) ?? (lines && spec.click ? "pointer" : "default");
-	});
-	canvas.addEventListener("pointerleave", () => tooltip(null));
+	}
+	function leave() {
+		pointed = null;
+		tooltip(null);
+	}
+	const middle = spot => {
+		const box = canvas.getBoundingClientRect();
+		return { clientX: box.left + spot.x + spot.w / 2, clientY: box.top + spot.y + spot.h / 2 };
+	};
+	function visit(e) {
+		const spots = spec.spots(), to = next(spots, spotAt, e.key, spec.ordered);
+		if ((e.key === "Enter" || e.key === " ") && spots[spotAt]) spec.click?.(...at(middle(spots[spotAt])), e);
+		else if (to < 0) return false;
+		else {
+			spotAt = to;
+			spec.reveal?.(spots[to]);
+			pointed = null;
+			draw();
+			point(middle(spec.spots()[to]));
+		}
+		return true;
+	}
+	canvas.addEventListener("pointermove", e => point(e));
+	canvas.addEventListener("pointerleave", leave);
+	canvas.addEventListener("blur", () => { if (spotAt >= 0) spotAt = -1, leave(), draw(); });
 	if (spec.click) canvas.addEventListener("click", e => spec.click(...at(e), e));
-	if (spec.key) canvas.addEventListener("keydown", e => spec.key(e) && (e.preventDefault(), e.stopPropagation()));
-	return { el, draw, canvas, at, table: spec.table };
+	canvas.addEventListener("keydown", e => {
+		if (spec.spots && !e.ctrlKey && !e.metaKey && visit(e) || spec.key?.(e)) e.preventDefault(), e.stopPropagation();
+	});
+	return { el, draw, canvas, at, table: spec.table, spots: () => spec.spots?.() ?? [] };
 }

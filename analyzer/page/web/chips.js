@@ -2,6 +2,8 @@
 import { h, shown } from "./dom.js";
 import { seconds } from "./format.js";
 
+export const CONTROLS = ["event", "run"]; // they have a control of their own, and stay when filters are removed
+
 export function describe(state, id, filter) {
 	const { dimensions } = state.data[0], dimension = dimensions.get(id);
 	if (id === "time") return ["time", `${seconds(filter.from)} – ${seconds(filter.to)}`];
@@ -14,10 +16,10 @@ export function describe(state, id, filter) {
 export function chips(state) {
 	const el = h("div", { class: "chips", role: "group", "aria-label": "Filters in force" });
 	function draw() {
-		const ids = Object.keys(state.filters).filter(id => id !== "event"), assumed = state.assumedChips?.() ?? [];
+		const ids = Object.keys(state.filters).filter(id => !CONTROLS.includes(id)), assumed = state.assumedChips?.() ?? [];
 		el.replaceChildren(...ids.map(id => {
 			const [title, text] = describe(state, id, state.filters[id]);
-			return h("span", { class: "chip" }, h("span", { class: "chip-title" }, shown(title, 30)), h("bdi", {}, shown(text, 60)),
+			return h("span", { class: "chip" }, h("span", { class: "chip-title" }, shown(title, 30)), h("bdi", { title: shown(text, 400) }, shown(text, 40)),
 				 h("button", { "aria-label": `Remove the filter ${shown(title, 30)}: ${shown(text, 60)}`, title: "Remove this filter",
 					       onclick: () => state.set(id, null) }, "×"));
 		}), ...assumed.map(({ title, text, remove }) => h("span", { class: "chip" }, h("span", { class: "chip-title" }, title), h("bdi", {}, shown(text, 60)),

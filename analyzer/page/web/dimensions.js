@@ -13,7 +13,9 @@ export class Dimensions {
 		this.facts = facts;
 		this.list = new Map();
 		const { ways, places, threads, processes, components, functions, lines, images, marks } = facts;
-		const add = (id, title, column, keys, label) => this.list.set(id, { id, title, column, ...keys, nr: keys.values.length, label });
+		// plain: as the trace calls it, for what is compared with names
+		const add = (id, title, column, keys, label, plain = label) =>
+			this.list.set(id, { id, title, column, ...keys, nr: keys.values.length, label, plain });
 
 		add("event", "event", "event", plain(facts.events.length), v => facts.events[v].name);
 		add("thread", "thread", "thread", plain(threads.tid.length),
@@ -24,7 +26,7 @@ export class Dimensions {
 		add("method", "method", "way", compact(ways.method), v => facts.methods[v][0]);
 		add("generated", "code", "way", compact(ways.generated), v => v ? "generated code" : "other code");
 		add("reason", "reason", "way", compact(ways.reason), v => v ? facts.reasons[v][0] : "(attributed)");
-		facts.levels.forEach((level, i) => add(`level:${i}`, level.name, "way", compact(ways.level[i]), v => this.component(v)));
+		facts.levels.forEach((level, i) => add(`level:${i}`, level.name, "way", compact(ways.level[i]), v => this.component(v) + this.processOf(v), v => this.component(v)));
 		add("place", "address", "place", plain(places.ip.length), v => "0x" + places.ip[v].toString(16));
 		add("function", "function", "place", compact(places.function), v => v ? functions.name[v] : "(none)");
 		add("line", "source line", "place", compact(places.line), v => v ? `${base(lines.file[v])}:${lines.number[v]}` : "(no line)");
@@ -40,6 +42,23 @@ export class Dimensions {
 		if (facts.columns.stack) add("stack", "stack", "stack", plain(facts.nodes), v => `node ${v}`);
 		this.functionNames = functions.name;
 		this.componentNames = components.name;
+		this.alike = new Set(); // components that others of another process are called like
+	}
+
+	// From now on components that several processes have say which one's they are.
+	nameProcesses() {
+		const { level, process } = this.facts.components, known = new Map();
+		for (let v = 1; v < level.length; v++) {
+			const id = `${level[v]} ${this.component(v)}`;
+			known.set(id, [...(known.get(id) ?? []), v]);
+		}
+		for (const list of known.values())
+			if (new Set(list.map(v => process[v])).size > 1) list.forEach(v => this.alike.add(v));
+	}
+
+	processOf(v) {
+		const { processes, components } = this.facts, p = components.process[v];
+		return this.alike.has(v) ? ` · ${processes.comm[p]} ${processes.pid[p]}` : "";
 	}
 
 	get(id) {

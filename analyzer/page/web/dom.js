@@ -16,13 +16,21 @@ export function h(tag, attributes = {}, ...children) {
 const hidden = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 export function shown(text, most = 200) {
 	let s = String(text ?? "");
-	if (s.length > 4 * most) s = s.slice(0, 4 * most);
-	s = s.replace(hidden, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
-	return s.length > most ? s.slice(0, most - 1) + "…" : s;
+	if (s.length > 8 * most) s = s.slice(0, 4 * most) + s.slice(-4 * most);
+	return cut(s.replace(hidden, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")), most);
 }
 
+// At most that many characters: names of a kind differ in how they begin, or in how they end, so the middle is left out.
+export function cut(text, most) {
+	if (text.length <= most) return text;
+	const tail = Math.floor((most - 1) * 0.4), half = /[\ud800-\udbff]$/, other = /^[\udc00-\udfff]/;
+	return `${text.slice(0, most - 1 - tail).replace(half, "")}…${tail > 0 ? text.slice(-tail).replace(other, "") : ""}`;
+}
+
+const SHORT = 20; // what is longer may be cut where there is little room
+
 // ... as an element that keeps the direction of what is around it.
-export const name = (text, most) => h("bdi", { title: text && text.length > (most ?? 200) ? shown(text, 2000) : null }, shown(text, most));
+export const name = (text, most) => h("bdi", { title: text && text.length > Math.min(SHORT, most ?? 200) ? shown(text, 2000) : null }, shown(text, most));
 
 export function svg(tag, attributes = {}, ...children) {
 	const el = document.createElementNS("http://www.w3.org/2000/svg", tag);

@@ -10,6 +10,7 @@ export function keys(page) {
 		["Ctrl+Z, Ctrl+Shift+Z", "undo, redo", null],
 		["e", "next event", () => page.nextEvent(1)],
 		["← →", "move the time range (time line in focus)", null],
+		["← → ↑ ↓, Enter", "go from part to part of a picture, and choose one (plan, rings, lanes, stacks in focus)", null],
 		["+ −", "narrow or widen the time range, zoom a plan (the picture in focus)", null],
 		["t", "light or dark", () => page.switchTheme()],
 		["Tab, Enter", "next control or row; choose it (Shift+Enter: beside the others)", null],

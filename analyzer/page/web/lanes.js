@@ -62,6 +62,7 @@ export function lanes(page, { title = "Lanes", id = page.dimensions.main, most =
 		return [label(k), `${seconds(from + b / bins * (to - from), (to - from) / bins)}: ${count(sums.samples(i, b))} samples`, `${percent(all > 0 ? sums.measure(i, b) / all : 0)} of what ran then`];
 	}
 	const view = chart({ title, name: "lanes", controls: toggle, height: w => (sum(w), Math.max(1, order.length) * (LANE + GAP) + AXIS), draw, tip,
+		spots: () => order.map((_, i) => ({ x: 0, y: i * (LANE + GAP), w: left - 4, h: LANE })),
 		click: (x, y, e) => lane(y) !== undefined && state.toggle(id, dimension.values[lane(y)], e.shiftKey),
 		table: () => ({ columns: [{ key: "from", title: "from (s)", type: "number", value: b => (from + b / bins * (to - from)) / 1e6 },
 					  ...order.map((k, i) => ({ key: `k${k}`, title: shown(label(k), 40), type: "count", value: b => sums.samples(i, b) }))],

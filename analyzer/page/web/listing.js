@@ -2,13 +2,14 @@
 import { h, shown } from "./dom.js";
 import { percent } from "./format.js";
 import { heat } from "./colours.js";
+import { tooltip } from "./chart.js";
 
 const ROW = 19, AROUND = 20;
 
 /*
- * spec: {label, nr, row(i) -> {number, text, arrows?, share, part (of the hottest: for its colour), tag? (a colour), title?, runs (how
- * often it ran: a text)}, runs: whether rows have that, choose(i, event),
- * hover(i or -1)}.  set(spec) shows another text; marks: a Set of rows that are pointed at.
+ * spec: {label, nr, row(i) -> {number, text, arrows?, share, part (of the hottest: for its colour), tag? (a colour), title?, owners? (texts),
+ * note?, runs (how often it ran: a text)}, runs: whether rows have that, choose(i, event), hover(i or -1), tip?(i) -> lines of a tooltip}.
+ * set(spec) shows another text; marks: a Set of rows that are pointed at.
  */
 export function listing(label) {
 	const all = h("div", { class: "all" }), el = h("div", { class: "listing", tabindex: 0, role: "listbox", "aria-label": label }, all);
@@ -27,7 +28,7 @@ export function listing(label) {
 		const tag = h("span", { class: "tag" });
 		if (r.tag) tag.style.background = r.tag;
 		const el = h("div", { class: "row" + (marks.has(i) ? " mark" : "") + (i === pick ? " pick" : ""), role: "option", "aria-selected": String(i === pick), "data-i": String(i), title: r.title },
-			share, tag, spec.runs ? h("span", { class: "runs" }, r.runs) : null, h("span", { class: "number" }, r.number), r.arrows ? h("span", { class: "arrows", "aria-hidden": "true" }, r.arrows) : null, h("span", {}, shown(r.text, 400)));
+			share, tag, spec.runs ? h("span", { class: "runs" }, r.runs) : null, r.owners ? r.owners.map(text => h("span", { class: "owner" }, shown(text, 17))) : null, h("span", { class: "number" }, r.number), r.arrows ? h("span", { class: "arrows", "aria-hidden": "true" }, r.arrows) : null, h("span", {}, shown(r.text, 400)), r.note ? h("span", { class: "blocknote" }, r.note) : null);
 		el.style.top = `${i * ROW}px`;
 		return el;
 	}
@@ -36,15 +37,19 @@ export function listing(label) {
 		pick = Math.max(0, Math.min(spec.nr - 1, to));
 		see(pick);
 		spec.hover?.(pick, e);
+		const box = rows.find(r => Number(r.dataset.i) === pick)?.getBoundingClientRect();
+		if (box) about(pick, { clientX: Math.max(0, box.left) + 180, clientY: box.bottom - 8 });
 	}
+	const about = (i, e) => tooltip(i < 0 ? null : spec.tip?.(i) ?? null, e);
 	function see(i) {
 		if (i * ROW < el.scrollTop || (i + 1) * ROW > el.scrollTop + el.clientHeight) el.scrollTop = Math.max(0, i * ROW - el.clientHeight / 2);
 		draw();
 	}
 	el.addEventListener("scroll", () => draw(), { passive: true });
 	el.addEventListener("click", e => { const i = of(e); if (i >= 0) { pick = i; spec.choose?.(i, e); draw(); } });
-	el.addEventListener("pointerover", e => of(e) >= 0 && spec.hover?.(of(e)));
-	el.addEventListener("pointerleave", () => spec.hover?.(-1));
+	el.addEventListener("pointerover", e => { if (of(e) >= 0) spec.hover?.(of(e)), about(of(e), e); });
+	el.addEventListener("pointerleave", () => { spec.hover?.(-1); about(-1); });
+	el.addEventListener("blur", () => about(-1));
 	el.addEventListener("keydown", e => {
 		const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[e.key];
 		if (by) move(pick + by, e);

@@ -12,6 +12,7 @@ import { Dimensions } from "./dimensions.js";
 import { State } from "./state.js";
 import { Colours } from "./colours.js";
 import { keepingFocus } from "./focus.js";
+import { fitTexts } from "./fitting.js";
 import { chips } from "./chips.js";
 import { keys } from "./keys.js";
 import { overview } from "./views/overview.js";
@@ -42,6 +43,7 @@ async function load() {
 		data.push({ facts: f, table: await (served ? ServedTable : Table).create(trace, f), dimensions: new Dimensions(f), flow: await createFlow(f), causes: await createCauses(f) });
 	}
 	if (!data.length) throw new Error("The page has no data.");
+	if (data.length === 1) data[0].dimensions.nameProcesses(); // (of two traces, lines are one by their names)
 	return { data, judge: data.length > 1 ? await createJudge() : null };
 }
 
@@ -53,12 +55,14 @@ function eventSelect(state) {
 }
 
 function phaseSelect(state) {
-	const { marks } = state.data[0].facts;
 	const select = h("select", { "aria-label": "Phase", onchange: () =>
 		state.set("run", select.value === "" ? null : { values: [Number(select.value)] }) },
-		[["", "whole recording"], ["1", "run phase"], ["0", "outside of it"]].map(([value, text]) => h("option", { value }, text)));
-	return { el: h("label", { hidden: !marks.name.includes("run") }, "phase ", select), draw: () => select.value = String(state.filters.run?.values[0] ?? "") };
+		[["1", "run phase"], ["", "whole recording"], ["0", "outside of it"]].map(([value, text]) => h("option", { value }, text)));
+	return { el: h("label", { hidden: !state.data[0].facts.marks.name.includes("run") }, "phase ", select), draw: () => select.value = String(state.filters.run?.values[0] ?? "") };
 }
+
+// Reports are of the phase in which the host runs queries, where it says which that is.
+const hasRuns = state => state.data.every(({ facts }) => facts.marks.name.includes("run"));
 
 function searchBox(state) {
 	const input = h("input", { type: "search", placeholder: "Search names ( / )", "aria-label": "Search in names of functions, lines and components, and in call stacks",
@@ -100,6 +104,7 @@ function start({ data, judge }) {
 		const view = views.find(v => v.id === state.view) ?? views[0];
 		const from = performance.now();
 		for (const c of [...controls, chipRow]) c.draw();
+		fitTexts(root, "h1 > bdi, .chip > bdi");
 		for (const b of nav.children) b.dataset.view === view.id ? b.setAttribute("aria-current", "page") : b.removeAttribute("aria-current");
 		if (!mounted.has(view.id)) {
 			const el = h("div", { class: "view" });
@@ -134,6 +139,11 @@ function start({ data, judge }) {
 	if (!state.filters.event) {
 		state.filters.event = { values: [first.facts.event] };
 		state.apply("event");
+	}
+	if (location.hash.length <= 1 && hasRuns(state)) {
+		state.filters.run = { values: [1] };
+		state.apply("run");
+		if (!served && !(state.sums(null).total[0] > 0)) state.set("run", null); // no sample is in it
 	}
 	state.done = [];
 	state.onChange(draw);

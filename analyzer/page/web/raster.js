@@ -23,3 +23,17 @@ export function rasterize(each, extent, width, height) {
 	});
 	return { counts, part, samples, cells, width, height };
 }
+
+// ... of each part by itself: [{part, counts, samples, width, height}], the ones with most samples first.
+export function rasterizeParts(each, extent, width, height) {
+	const parts = new Map(), perX = width / (extent.to - extent.from), perY = height / extent.bytes;
+	each((time, offset, share, part) => {
+		const at = offset - extent.low;
+		if (!(at >= 0 && at < extent.bytes) || time < extent.from || time >= extent.to) return;
+		let own = parts.get(part);
+		if (!own) parts.set(part, own = { part, counts: new Float64Array(width * height), samples: 0, width, height });
+		own.counts[Math.min(width - 1, Math.floor((time - extent.from) * perX)) * height + Math.min(height - 1, Math.floor(at * perY))] += share;
+		own.samples += share;
+	});
+	return [...parts.values()].sort((a, b) => b.samples - a.samples || a.part - b.part);
+}

@@ -1,5 +1,7 @@
 // All filters, in one place: what changes them, what undoes it, and how they stand in the page's address.
 // A filter is {values: [...], not?: true} of a dimension, {from, to} of a range (time in microseconds, addresses as texts), or {text}.
+import { CONTROLS } from "./chips.js";
+
 export class State {
 	constructor(data) {
 		this.data = data; // {table, dimensions}, or a list of both traces'
@@ -49,7 +51,7 @@ export class State {
 	}
 
 	clear() {
-		this.replace({ ...(this.filters.event ? { event: this.filters.event } : {}) });
+		this.replace(Object.fromEntries(Object.entries(this.filters).filter(([id]) => CONTROLS.includes(id))));
 	}
 
 	undo() {
@@ -108,8 +110,8 @@ export class State {
 	filterOf(dimensions, id) {
 		const filter = this.filters[id], first = this.data[0].dimensions, dimension = dimensions.like(first, id);
 		if (!filter?.values || dimensions === first) return filter;
-		const wanted = new Set(filter.values.map(v => first.get(id).label(v)));
-		return { ...filter, values: (dimension?.values ?? []).filter(v => wanted.has(dimension.label(v))) };
+		const wanted = new Set(filter.values.map(v => first.get(id).plain(v)));
+		return { ...filter, values: (dimension?.values ?? []).filter(v => wanted.has(dimension.plain(v))) };
 	}
 
 	applyTo(table, dimensions, id) {
@@ -208,8 +210,9 @@ export class State {
 
 	// Sums by three.
 	cube(a, b, c, except = [], trace = 0) {
-		const { table, dimensions } = this.data[trace], [x, y, z] = [a, b, c].map(k => (typeof k === "string" ? dimensions.get(k) : k));
-		return new Cube(table.sums([x, y], z, except), x, y, z);
+		const { table, dimensions } = this.data[trace], keys = [a, b, c].map(k => (typeof k === "string" ? dimensions.get(k) : k)), [x, y, z] = keys;
+		const make = () => new Cube(table.sums([x, y], z, except), x, y, z);
+		return keys.some(k => k.once && !k.toJSON) ? make() : this.remember(["cube", a, b, c, trace], except.filter(id => this.filters[id]), make);
 	}
 }
 
@@ -284,7 +287,7 @@ function allowed(dimension, filter, table) {
 // Samples with the text in the name of their function, source line, or of a component, or of those in their call stack.
 function search(dimensions, text, frames) {
 	const wanted = text.toLowerCase(), hit = label => String(label).toLowerCase().includes(wanted);
-	const { facts } = dimensions, names = id => dimensions.get(id).values.map(v => v && hit(dimensions.get(id).label(v)));
+	const { facts } = dimensions, names = id => dimensions.get(id).values.map(v => v && hit(dimensions.get(id).plain(v)));
 	const marked = (column, nr, ids) => {
 		const out = new Uint8Array(nr);
 		for (const id of ids) {

@@ -2,6 +2,7 @@
 import { h, shown } from "./dom.js";
 import { chart } from "./chart.js";
 import { count, percent, interval } from "./format.js";
+import { hottestTip } from "./hottest.js";
 
 const LEAST = 0.002; // of the circle: smaller parts are one
 
@@ -11,24 +12,26 @@ const arc = (x, y, r0, r1, from, to) => {
 	return `M${p(r1, from)}A${r1},${r1} 0 ${large} 1 ${p(r1, a)}L${p(r0, a)}A${r0},${r0} 0 ${large} 0 ${p(r0, from)}Z`;
 };
 
-export function sunburst(page) {
+// ask(a, b): sums by two dimensions instead of the page's; also(): what else the lines of a tooltip are of; except: filters that they leave
+// aside (see hottest.js).
+export function sunburst(page, { ask = null, also = () => [], except = [] } = {}) {
 	const { state, dimensions, colours, facts } = page, levels = facts.levels.map((_, i) => `level:${i}`);
 	const ids = [...levels, ...(levels.includes(dimensions.main) ? [] : [dimensions.main]), "mode", "method"];
 	const byRank = facts.levels.map((l, i) => [l.rank, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => `level:${i}`);
 	const other = byRank.find(id => id !== dimensions.main && dimensions.get(id).nr > 1 && dimensions.get(id).nr <= 60) ?? "mode";
-	const above = byRank.includes(other) && (!byRank.includes(dimensions.main) || byRank.indexOf(other) < byRank.indexOf(dimensions.main));
-	const defaults = above ? [other, dimensions.main] : [dimensions.main, other]; // what is made of what: functions are below all levels
+	const rank = id => facts.levels[Number(id.slice(6))].rank;
+	const above = byRank.includes(other) && (!byRank.includes(dimensions.main) || rank(other) <= rank(dimensions.main));
+	const defaults = above ? [other, dimensions.main] : [dimensions.main, other]; // what is made of what: pipelines of operators, and these of functions
 	const select = which => h("select", { "aria-label": which ? "Outer ring" : "Inner ring", onchange: e => state.option(which ? "outer" : "inner", e.target.value) },
 		ids.map(id => h("option", { value: id }, shown(dimensions.get(id).title, 24))));
 	const selects = [select(0), select(1)];
-	const lineLevel = facts.sources.find(s => s.level >= 0)?.level, lineId = lineLevel !== undefined ? `level:${lineLevel}` : facts.lines.file.length > 1 ? "line" : "function";
 	const chosen = i => ids.includes(state.option(i ? "outer" : "inner")) ? state.option(i ? "outer" : "inner") : defaults[i];
 	let parts = [], total = 1, centre = [0, 0], radius = 100, sums;
 
 	function place(w) {
 		const [a, b] = [chosen(0), chosen(1)];
 		selects.forEach((s, i) => s.value = chosen(i));
-		sums = state.sums(a, b);
+		sums = ask ? ask(a, b) : state.sums(a, b);
 		total = sums.totalMeasure || 1;
 		parts = [];
 		let at = 0;
@@ -61,12 +64,16 @@ export function sunburst(page) {
 			const [r0, r1] = rings(p.ring), filter = p.id && state.filters[p.id]?.values;
 			pen.path(arc(...centre, r0, r1, p.from, p.to), { fill: colours.of(p.id ?? dimensions.main, p.value ?? 0), stroke: pen.theme.card, width: 1,
 									  opacity: filter && !filter.includes(p.value) ? 0.35 : p.ring ? 0.8 : 1 });
-			const middle = (p.from + p.to) / 2, r = (r0 + r1) / 2, long = (p.to - p.from) * r, room = Math.min(long, long > 70 ? 82 : r1 - r0) - 6;
-			if (room > 26 && long > 15) {
-				const size = 11, x = centre[0] + r * Math.sin(middle), y = centre[1] - r * Math.cos(middle), wide = Math.min(pen.width(shown(p.name, 40), size), room);
-				pen.rect(x - wide / 2 - 2, y - 7, wide + 4, 14, pen.theme.card, { opacity: 0.82 });
-				pen.text(x, y, shown(p.name, 40), { size, align: "center", most: room });
-			}
+		}
+		const taken = [];
+		for (const p of [...parts].sort((a, b) => b.measure - a.measure)) {
+			const [r0, r1] = rings(p.ring), middle = (p.from + p.to) / 2, r = (r0 + r1) / 2, long = (p.to - p.from) * r, room = Math.min(long, r1 - r0 + 20) - 4;
+			if (room < 26 || long < 15) continue;
+			const size = 11, x = centre[0] + r * Math.sin(middle), y = centre[1] - r * Math.cos(middle), wide = Math.min(pen.width(shown(p.name, 40), size), room);
+			if (taken.some(t => Math.abs(t.y - y) < 14 && Math.abs(t.x - x) < (t.wide + wide) / 2 + 4)) continue;
+			taken.push({ x, y, wide });
+			pen.rect(x - wide / 2 - 2, y - 7, wide + 4, 14, pen.theme.card, { opacity: 0.82 });
+			pen.text(x, y, shown(p.name, 40), { size, align: "center", most: room });
 		}
 		pen.text(centre[0], centre[1] - 7, parts.length ? count(sums.total[0]) : "no", { align: "center", size: 15, bold: true });
 		pen.text(centre[0], centre[1] + 10, "samples", { align: "center", size: 11, fill: pen.theme.quiet });
@@ -75,20 +82,20 @@ export function sunburst(page) {
 		const dx = x - centre[0], dy = y - centre[1], r = Math.hypot(dx, dy), angle = (Math.atan2(dx, -dy) + 2 * Math.PI) % (2 * Math.PI);
 		return parts.find(p => r >= rings(p.ring)[0] && r < rings(p.ring)[1] && angle >= p.from && angle < p.to);
 	};
-	// Lines of a part of the inner ring, or of one of the outer ring as such.
-	function hottest(p) {
-		if (!p.id || dimensions.get(p.id).nr * dimensions.get(lineId).nr > 4e6) return [];
-		const by = state.sums(p.id, lineId), lines = dimensions.get(lineId), key = dimensions.get(p.id).at.get(p.value), found = [];
-		for (let j = 0; j < by.nrB; j++) if (lines.values[j] && by.measure(key, j) > 0) found.push([by.measure(key, j), j]);
-		return found.sort((x, y) => y[0] - x[0]).slice(0, 5).map(([m, j]) => `${percent(m / total)}  ${shown(lines.label(lines.values[j]), 70)}`);
-	}
+	// Of the part that is pointed at: at the outer ring of what both of its components have.
+	const hottest = p => !p.id ? [] : hottestTip(page, [...also(), [chosen(0), p.i], ...(p.ring ? [[chosen(1), p.j]] : [])], total, { except });
 	function tip(x, y) {
 		const p = hit(x, y);
 		if (!p) return null;
 		const [low, high] = interval(p.measure / total, p.j === undefined ? p.samples : sums.evidence(p.i, p.j));
 		return [p.name, `${percent(p.measure / total)} (95 % interval ${percent(low)} – ${percent(high)})${Number.isFinite(p.samples) ? `, ${count(p.samples)} samples` : ""}`, ...hottest(p)];
 	}
-	const view = chart({ title: "Levels", name: "levels", controls: selects, height: w => w < 360 ? w : 300, draw, tip,
+	// Where the middle of a part is.
+	const spots = () => parts.map(p => {
+		const [r0, r1] = rings(p.ring), r = (r0 + r1) / 2, t = (p.from + p.to) / 2;
+		return { x: centre[0] + r * Math.sin(t) - 5, y: centre[1] - r * Math.cos(t) - 5, w: 10, h: 10 };
+	});
+	const view = chart({ title: "Levels", name: "levels", controls: selects, height: w => w < 360 ? w : 300, draw, tip, spots, ordered: true,
 		click: (x, y, e) => { const p = hit(x, y); if (p?.id) state.toggle(p.id, p.value, e.shiftKey); },
 		table: () => ({ columns: [{ key: "ring", title: "ring", type: "text", value: p => p.ring ? "outer" : "inner" }, { key: "name", title: "name", type: "text", value: p => p.name },
 					  { key: "share", title: "share", type: "share", value: p => p.measure / total }, { key: "samples", title: "samples", type: "count", value: p => p.samples }], rows: parts }) });

@@ -4,6 +4,7 @@ import { count, percent, duration, short, bytes } from "./format.js";
 import { heat } from "./colours.js";
 import { save, csv } from "./files.js";
 import { formula } from "./formula.js";
+import { fitTexts } from "./fitting.js";
 
 const FORMATS = { share: v => percent(v), points: v => percent(v, 2).replace("-", "−"), count, duration, short, bytes, number: v => Number.isFinite(v) ? String(+v.toPrecision(4)) : "–" };
 const FIRST_ROWS = 100, NARROW = 700;
@@ -57,7 +58,7 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 	}
 	// On narrow screens what a row is of comes first: the rest scrolls beside it.
 	const inOrder = () => {
-		const main = columns.findLast(c => c.type === "text" && !c.narrow);
+		const main = find("name") ?? columns.findLast(c => c.type === "text" && !c.narrow);
 		const numbers = columns.filter(c => c.key !== "formula"), added = find("formula");
 		if (added) numbers.splice(Math.max(1, numbers.findIndex(c => c.type === "text")), 0, added);
 		return innerWidth < NARROW && main ? [main, ...numbers.filter(c => c !== main)] : numbers;
@@ -114,6 +115,7 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 			return tr;
 		}));
 		if (!list.length) body.append(h("tr", {}, h("td", { colSpan: columns.length, class: "empty" }, "No samples pass the filters.")));
+		fitTexts(body, "td.t > bdi");
 		more.hidden = list.length <= shownRows;
 		more.textContent = `Show all ${count(list.length)} rows`;
 	}

@@ -2,6 +2,7 @@
 import { h, shown } from "../dom.js";
 import { percent } from "../format.js";
 import { listing } from "../listing.js";
+import { blockText, blocksOf, levelsAbove, lineTip, ownersOf, ownersText } from "../linefacts.js";
 import { tablebox } from "../tablebox.js";
 import { fileOfStep, isIn, isOf, lineOf, rowOf } from "../texts.js";
 import { skid } from "../causes.js";
@@ -46,7 +47,13 @@ function sourcePane(nr) {
 	const select = h("select", { "aria-label": "Text", onchange: () => state.option(option, select.value) });
 	const note = h("p", { class: "note" });
 	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, nr ? "Source" : "Text"), select), note, list.el);
-	let lines = [], source, before;
+	let source, before, blocks = new Map(), levels = [];
+
+	// Of each line, its components of the levels above, in columns.
+	const owners = value => levels.map(level => ownersText(page, ownersOf(page, value).find(([l]) => l === level)?.[1] ?? []));
+
+	// Without the comment behind a label: what the block costs stands there.
+	const textOf = i => blocks.has(i) ? source.lines[i].replace(/:\s+;.*$/, ":") : source.lines[i].replaceAll("\t", "    ");
 
 	// the second pane has what the first has not: IR beside a script, a source file beside IR
 	const other = () => nr ? order.find(i => facts.sources[i].level !== panes[0].source.level) ?? order[nr] : order[0];
@@ -64,15 +71,22 @@ function sourcePane(nr) {
 		select.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(facts.sources[i].name) || "text"} (${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`, 60))));
 		select.value = String(facts.sources.indexOf(source));
 		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.` + (source.newer ? " The file is newer than the program: its text may differ." : "") + (source.level >= 0 && skid(facts, heatEvent()) ? ` ${skid(facts, heatEvent()).replace("single instruction", "line of few instructions")}` : "");
+		blocks = source.level >= 0 ? blocksOf(page, source, id, heatEvent()) : new Map();
+		levels = source.level >= 0 && list.el.clientWidth >= 500 ? levelsAbove(page, source.of).slice(0, list.el.clientWidth < 860 ? 1 : 2) : [];
 		const counts = countsOf(page), runs = Boolean(counts && source.level >= 0 && source.of.some(v => counts.executions(v)));
 		list.set({ nr: source.lines.length, runs,
-			row: i => ({ runs: runs ? marked(counts.executions(source.of[i])) : "", number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮", text: source.lines[i].replaceAll("\t", "    "), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
+			row: i => ({ runs: runs ? marked(counts.executions(source.of[i])) : "", number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮", text: textOf(i), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
+				     owners: levels.length ? source.of[i] ? owners(source.of[i]) : levels.map(() => "") : null,
+				     note: blocks.has(i) ? `${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}` : null,
 				     tag: source.level >= 0 && owner(source.of[i]) ? colours.of(dimensions.main, owner(source.of[i])) : null,
-				     title: source.level >= 0 && owner(source.of[i]) ? shown(dimensions.component(owner(source.of[i]))) : null }),
+			}),
+			tip: i => source.of[i] ? lineTip(page, id, source.of[i], source.lines[i].trim()) :
+				blocks.has(i) ? [textOf(i).trim(), `the block: ${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}`] : null,
 			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point(i >= 0 ? { file: source.name, line: lineOf(source, i), source } : {}) }, before === source, now.hottest);
 		before = source;
 	}
 	return { el, draw, list, kind: "text", get source() { return source; },
+		 drawn: () => [...blocks].map(([i, { share, parts }]) => ({ line: i + 1, share, parts: parts.map(p => [dimensions.get(dimensions.main).label(p.value), p.share]) })),
 		 mark: at => list.mark(new Set(at.line && (at.source === source || isOf(source, at.file)) ? [rowOf(source, at.line)] : [])) };
 }
 
@@ -199,9 +213,9 @@ export const code = {
 			...(heatEvent() === (page.state.filters.event?.values[0] ?? 0) && rows.some(r => r.component && countsOf(page)?.executions(r.component)) ?
 				countColumns(page, r => r.component, r => r.weight) : []),
 			...(rows.some(r => r.owner) ? [{ key: "owner", title: dimensions.get(dimensions.main).title, type: "text", value: r => r.owner ? dimensions.component(r.owner) : "", colour: r => colours.of(dimensions.main, r.owner) }] : []),
-			{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${lineOf(r.source, r.i)}` : "" }, { key: "text", title: "text", type: "text", value: r => r.text }] };
+			...(rows.some(r => r.source) ? [{ key: "at", title: "line", type: "text", value: r => r.source ? `${base(r.source.name)}:${lineOf(r.source, r.i)}` : "" }] : []), { key: "text", title: "text", type: "text", value: r => r.text }] };
 		hottestBox.replaceChildren(tablebox(hottestLines).el);
 	},
 	table: () => hottestLines,
-	drawn: () => ({ panes: panes.map(p => p.kind), hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
+	drawn: () => ({ panes: panes.map(p => p.kind), blocks: panes.find(p => p.kind === "text")?.drawn() ?? [], hottest: rows.slice(0, 20).map(({ text, share, samples }) => ({ text, share, samples })) }),
 };

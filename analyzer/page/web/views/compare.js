@@ -6,7 +6,7 @@ import { drawLane, drawLegend, drawTime, endOf, BOTTOM, partKey, partsOf, stack 
 import { planChart } from "../plan.js";
 import { tablebox } from "../tablebox.js";
 import { countedAs, countsOf } from "../counts.js";
-import { count, measure, percent, seconds, short } from "../format.js";
+import { count, duration, measure, percent, seconds, short } from "../format.js";
 
 const ROW = 22, ROWS = 14, LEGEND = 20, LANE = 90, NAME = 210, PALETTE = 12;
 
@@ -17,6 +17,7 @@ const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.
 const base = path => shown(path.slice(path.lastIndexOf("/") + 1), 40);
 const signed = (v, digits = 1) => (v === Infinity ? "only in the second" : v === -1 ? "only in the first" : !Number.isFinite(v) ? "–" :
 	`${v > 0 ? "+" : v < 0 ? "−" : "±"}${percent(Math.abs(v), digits)}`);
+const brief = v => (v === Infinity ? "new" : v === -1 ? "gone" : signed(v)); // where there is no room for more
 const verdict = r => (r.certain ? "yes" : r.tested ? "no" : "too small");
 const choices = () => [...page.facts.levels.map((_, i) => `level:${i}`), "function", "line",
 	"image"].filter(id => inSecond(sides, id));
@@ -75,7 +76,7 @@ function drawBars(pen, w) {
 			{ opacity: r.certain ? 0.85 : 0.25 });
 		pen.line(x(ends[0]), y + ROW / 2, x(ends[1]), y + ROW / 2, pen.theme.ink, 1.2);
 		for (const v of ends) pen.line(x(v), y + ROW / 2 - 3, x(v), y + ROW / 2 + 3, pen.theme.ink, 1.2);
-		pen.text(w, y + ROW / 2, signed(r.change) + (narrow || r.change === -1 || !Number.isFinite(r.margin) ? "" : ` ± ${percent(r.margin)}`),
+		pen.text(w, y + ROW / 2, (narrow ? brief : signed)(r.change) + (narrow || r.change === -1 || r.change === Infinity || !Number.isFinite(r.margin) ? "" : ` ± ${percent(r.margin)}`),
 			{ size: 11.5, align: "right", most: right - 6, bold: r.certain, fill: r.certain ? undefined : pen.theme.quiet });
 	});
 	if (!list.length) pen.text(w / 2, 20, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
@@ -169,7 +170,7 @@ export const compareView = {
 		end = Math.max(...sides.map(s => endOf(s.facts)));
 		by = h("select", { "aria-label": "Compare by", onchange: () => page.state.option("compare", by.value) },
 			choices().map(id => h("option", { value: id }, page.dimensions.get(id).title)));
-		figures = h("dl", { class: "figures" });
+		figures = h("dl", { class: "figures pairs" });
 		said = h("p", { class: "note" });
 		table = h("div");
 		bars = chart({ title: "Differences, second against first", name: "differences", controls: [by],
@@ -198,6 +199,7 @@ export const compareView = {
 		by.value = chosen();
 		const facts = sides.map(s => s.facts), event = page.facts.events[page.state.filters.event?.values[0] ?? 0];
 		figures.replaceChildren(...[["first", base(facts[0].trace)], ["second", base(facts[1].trace)],
+			["time range", pair(...facts.map(f => duration(f.last_ns - f.first_ns)))],
 			["samples", both.map(b => short(b.samples)).join(" → ")],
 			[event?.name ?? "weight", event?.unit === "ns" ? pair(...both.map(b => measure(b.all, "ns"))) : both.map(b => short(b.all)).join(" → ")],
 				["second / first", (both[1].all / both[0].all).toFixed(3)],

@@ -5,10 +5,14 @@ import { brush } from "../brush.js";
 import { BOTTOM, chooseTime, drawLane, drawLegend, drawRange, drawTime, endOf, partKey, partsOf, stack, timeKey } from "../activity.js";
 import { tablebox } from "../tablebox.js";
 import { count, measure, percent, seconds, short } from "../format.js";
+import { planChart } from "../plan.js";
+import { sunburst } from "../sunburst.js";
+import { only } from "../hottest.js";
+import { Sums } from "../state.js";
 
 const LEGEND = 20, LANE = 110, MARGIN = 46, DOT = 5;
 
-let page, picks, mirror, scatter, table;
+let page, picks, mode, mirror, scatter, table, plan, rings;
 let pair = [0, 1], parts = [], lanes = [], dots = [], rows = [], end = 1, bins = 100, width = 640;
 
 const used = () => page.facts.events.map((_, i) => i).filter(i => page.facts.events[i].name !== "switch");
@@ -26,6 +30,19 @@ function choose() {
 const both = once => ({ column: "event", map: Uint32Array.from({ length: page.facts.events.length },
 	(_, e) => (pair[0] === e ? 0 : pair[1] === e ? 1 : 2)), nr: 2, once });
 
+const relative = () => page.state.option("mirror") === "relative";
+
+// Plan and rings are of the event above, whichever event other views show.
+const above = () => [["event", page.dimensions.get("event").at.get(pair[0])]];
+function ask(a, b, except = []) {
+	const { state, dimensions } = page, [key] = only(dimensions, above()), open = ["event", ...except];
+	return b ? state.cube(key, a, b, open).sums : new Sums(state.sums(key, a, open).numbers, dimensions.get(a));
+}
+const shareBelow = component => {
+	const row = rows.find(r => r.value === component);
+	return row ? `${percent(row.share[1])} of ${eventName(pair[1])}` : "";
+};
+
 function sum() {
 	const { state } = page;
 	bins = Math.max(10, Math.min(400, Math.floor(width / 3)));
@@ -41,7 +58,7 @@ function drawMirror(pen, w) {
 	sum();
 	drawLegend(pen, parts, { x: 0, y: LEGEND / 2, width: w });
 	lanes.forEach((lane, i) => drawLane(pen, lane, parts, { x: 0, y: LEGEND + i * (LANE + BOTTOM), width: w, height: LANE,
-		most: lane.most, down: i === 1 }));
+		most: lane.most, relative: relative(), down: i === 1 }));
 	drawTime(pen, { x: 0, y: LEGEND + LANE, width: w, end });
 	drawRange(pen, page.state.filters.time, { x: 0, y: LEGEND, width: w, height: 2 * LANE + BOTTOM, end });
 	for (const [i, y] of [[0, LEGEND + 8], [1, LEGEND + 2 * LANE + BOTTOM - 8]]) {
@@ -141,9 +158,11 @@ export const events = {
 		page = p;
 		end = endOf(page.facts);
 		picks = [select(0), select(1)];
+		mode = h("select", { "aria-label": "Height of lanes", onchange: () => page.state.option("mirror", mode.value) },
+			h("option", { value: "absolute" }, "absolute"), h("option", { value: "relative" }, "relative"));
 		table = h("div");
 		mirror = chart({ title: "Two events over time", name: "events-over-time",
-			controls: [picks[0], h("span", { class: "hint" }, "above,"), picks[1], h("span", { class: "hint" }, "below")],
+			controls: [picks[0], h("span", { class: "hint" }, "above,"), picks[1], h("span", { class: "hint" }, "below;"), mode],
 			height: LEGEND + 2 * LANE + BOTTOM, draw: drawMirror, tip: tipMirror, cursor: () => "crosshair",
 				key: e => timeKey(page.state, end, e),
 			table: () => ({ rows: Array.from({ length: bins }, (_, b) => b),
@@ -153,11 +172,17 @@ export const events = {
 		brush(mirror, { drag: (from, to, e, done) => chooseTime(page.state, end, time(from[0]), time(to[0]), done),
 			click: () => page.state.set("time", null) });
 		scatter = chart({ title: "Shares of both", name: "events-scatter", height: w => Math.max(240, Math.min(380, w * 0.75)),
-			draw: drawScatter, tip: tipDot,
+			draw: drawScatter, tip: tipDot, spots: () => dots.map(d => ({ x: d.x - DOT, y: d.y - DOT, w: 2 * DOT, h: 2 * DOT })),
 			click: (x, y, e) => hit(x, y) && page.state.toggle(page.dimensions.main, hit(x, y).value, e.shiftKey),
 				table: () => ({ columns: columns(), rows }) });
 		scatter.el.classList.add("five");
-		el.append(mirror.el, scatter.el, h("section", { class: "card seven" },
+		const { facts, dimensions } = page, levels = facts.levels.some((_, i) => dimensions.get(`level:${i}`).nr > 1);
+		plan = facts.plans.length ? planChart(page, { beside: shareBelow, ask: (id, except) => ask(id, null, except), also: above, without: ["event"] }) : null;
+		rings = levels ? sunburst(page, { ask, also: above, except: ["event"] }) : null;
+		this.parts = { plan, levels: rings, scatter };
+		plan?.el.classList.add(rings ? "two-thirds" : "all");
+		rings?.el.classList.add(plan ? "third" : "all");
+		el.append(mirror.el, ...[plan, rings].filter(Boolean).map(part => part.el), scatter.el, h("section", { class: "card seven" },
 			h("header", {}, h("h2", {}, "Both events by component")), table));
 	},
 	draw() {
@@ -165,14 +190,14 @@ export const events = {
 		choose();
 		picks.forEach((el, i) => { el.value = String(pair[i]); });
 		rows = list();
-		mirror.draw();
-		scatter.draw();
+		mode.value = relative() ? "relative" : "absolute";
+		for (const part of [mirror, plan, rings, scatter]) part?.draw();
 		table.replaceChildren(tablebox({ name: "events", columns: columns(), rows, sort: "sa", tools: true,
 			chosen: r => state.filters[dimensions.main]?.values.includes(r.value),
 				click: (r, e) => state.toggle(dimensions.main, r.value, e.shiftKey) }).el);
 	},
 	drawn() {
-		return { events: pair.map(eventName), lanes: lanes.map(l => l.all.reduce((a, b) => a + b, 0)),
+		return { events: pair.map(eventName), relative: relative(), plan: plan?.drawn(), rings: rings?.drawn(), lanes: lanes.map(l => l.all.reduce((a, b) => a + b, 0)),
 			rows: rows.map(({ name, of, share, samples }) => ({ name, of, share, samples })) };
 	},
 };

@@ -1,4 +1,5 @@
-// Addresses over time: a raster of one region at the resolution of the screen, down to single bytes; the regions, and strides.
+// Addresses over time: a raster of one region at the resolution of the screen, down to single bytes; or how far each access is from the one
+// before.  Each component by itself; the regions, and strides.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { brush } from "../brush.js";
@@ -6,14 +7,16 @@ import { BOTTOM, drawTime, endOf } from "../activity.js";
 import { pixels } from "../shade.js";
 import { rasterize } from "../raster.js";
 import { hex, regions as findRegions, strides } from "../regions.js";
+import { deltas, signed, ticks, unscale } from "../deltas.js";
+import { multiples } from "../multiples.js";
 import { tablebox } from "../tablebox.js";
 import { bytes, count, percent, seconds } from "../format.js";
 
 const HEIGHT = 380, TOP = 6, STRIDES = 40, LINE = 64;
 
-let page, note, hint, select, out, picture, tables, strideTable, box;
+let page, note, hint, said, mode, select, out, picture, each, tables, strideTable, box;
 let regions = [], rows = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null,
-	colour = new Map(), strideRows = [];
+	colour = new Map(), strideRows = [], far = null, passed = null, owners = null, known = new Map();
 
 const low = text => (text === undefined ? 0n : BigInt(text));
 
@@ -40,6 +43,20 @@ function offer() {
 	if (hint.hidden) return;
 	hint.replaceChildren(`${count(withAddress[now])} samples of ${shown(facts.events[now].name, 60)} have an address; ${count(withAddress[best])} of ${shown(facts.events[best].name, 60)} have one. `,
 		h("button", { onclick: () => state.set("event", { values: [best] }) }, `Show ${shown(facts.events[best].name, 60)}`));
+}
+
+// How much of what passes the pictures can show at all.
+function say() {
+	const all = owners.total[0];
+	let nr = 0;
+	known = new Map();
+	walk((time, offset, share, of) => {
+		nr += share;
+		known.set(of, (known.get(of) ?? 0) + share);
+	});
+	const part = all > 0 ? nr / all : 0;
+	said.textContent = !(all > 0) ? "" : `${count(nr)} of ${count(all)} samples that pass (${percent(part)}) have an address.` +
+		(part < 0.5 && nr > 0 ? " Shares are of these alone: instructions that have none are left out." : "");
 }
 
 function find() {
@@ -77,29 +94,54 @@ function colourOf(part) {
 	return colour.get(part);
 }
 
+const apart = () => page.state.option("memory") === "deltas";
+
+// take(time, place, share, part, thread, region) for each row with an address that passes, its place from its region's begin.
+function walk(take) {
+	const { table } = page.data[0], list = passed ??= collect(), main = page.dimensions.get(page.dimensions.main), share = shares(), time = table.numbers("time"),
+		number = table.numbers(main.column), thread = table.numbers("thread");
+	for (const n of list) {
+		const i = rows.row[n];
+		take(time[i], rows.offset[n], share(i), main.map ? main.map[number[i]] : number[i], thread[i], rows.region[n]);
+	}
+}
+
+// Which rows these are: once a draw.
+function collect() {
+	const list = new Uint32Array(rows.nr);
+	let nr = 0;
+	passing()(n => { list[nr++] = n; });
+	return list.subarray(0, nr);
+}
+
+// What the pictures show: points over time and addresses, or over time and distances.
+function points() {
+	const e = extent();
+	if (apart()) {
+		far ??= deltas(take => walk((time, offset, share, part, thread, k) => take(time, rows.base[k] + offset, share, part, thread)));
+		return { each: far.each, nr: far.nr, extent: { from: e.from, to: e.to, low: 0, bytes: 2 * far.most } };
+	}
+	const k = regions.indexOf(region());
+	return { each: take => walk((time, offset, share, part, thread, of) => of === k && take(time, offset, share, part)), extent: e };
+}
+
 function draw(pen, w) {
 	width = w;
 	left = w < 600 ? 84 : 132;
-	const e = extent(), wide = Math.max(10, Math.floor(w - left)), k = regions.indexOf(region()), { table } = page.data[0];
-	const main = page.dimensions.get(page.dimensions.main), each = passing(), share = shares(), time = table.numbers("time"),
-		number = table.numbers(main.column);
+	const wide = Math.max(10, Math.floor(w - left)), { each: take, extent: e } = points();
 	let nr = 0;
-	each((n, i) => { nr += rows.region[n] === k && time[i] >= e.from && time[i] < e.to && rows.offset[n] >= e.low &&
-		rows.offset[n] < e.low + e.bytes ? 1 : 0; });
+	take((time, at) => { nr += time >= e.from && time < e.to && at >= e.low && at < e.low + e.bytes ? 1 : 0; });
 	cell = nr < 2000 ? 3 : nr < 20000 ? 2 : 1; // few: larger points
 	colour = new Map();
-	grid = rasterize(take => each((n, i) => { if (rows.region[n] === k) take(time[i], rows.offset[n], share(i),
-		main.map ? main.map[number[i]] : number[i]); }),
-			 e, Math.max(1, Math.floor(wide / cell)), Math.floor(HEIGHT / cell));
+	grid = rasterize(take, e, Math.max(1, Math.floor(wide / cell)), Math.floor(HEIGHT / cell));
 	pen.image(left, TOP, grid.width * cell, grid.height * cell, grid.width, grid.height,
 		pixels(grid.counts, grid.width, grid.height, i => colourOf(grid.part[i])));
 	pen.line(left - 0.5, TOP, left - 0.5, TOP + HEIGHT, pen.theme.line);
-	for (let i = 0; i <= 4; i++) {
-		const y = TOP + HEIGHT - i * HEIGHT / 4, address = e.begin + BigInt(Math.floor(e.bytes * i / 4));
+	for (const [at, text] of apart() ? ticks(far.most) : addressTicks(e, w)) {
+		const y = TOP + HEIGHT - at * HEIGHT;
 		pen.line(left - 5, y, left, y, pen.theme.line);
-		pen.text(left - 8, Math.max(TOP + 6, Math.min(TOP + HEIGHT - 6, y)),
-			w < 600 ? `+${bytes(Number(address - region().begin))}` : hex(address),
-			{ size: 11, align: "right", fill: pen.theme.quiet });
+		if (apart()) pen.line(left, y, w, y, pen.theme.line, 1, [2, 4]);
+		pen.text(left - 8, Math.max(TOP + 6, Math.min(TOP + HEIGHT - 6, y)), text, { size: 11, align: "right", fill: pen.theme.quiet });
 	}
 	drawTime(pen, { x: left, y: TOP + HEIGHT, width: wide, from: e.from, end: e.to });
 	if (rubber) pen.rect(rubber[0], rubber[1], rubber[2] - rubber[0], rubber[3] - rubber[1], pen.theme.accent,
@@ -108,6 +150,10 @@ function draw(pen, w) {
 		{ align: "center", fill: pen.theme.quiet });
 }
 
+const addressTicks = (e, w) => [0, 1, 2, 3, 4].map(i => {
+	const address = e.begin + BigInt(Math.floor(e.bytes * i / 4));
+	return [i / 4, w < 600 ? `+${bytes(Number(address - region().begin))}` : hex(address)];
+});
 const timeAt = (x, e) => e.from + Math.max(0, Math.min(1, (x - left) / (width - left))) * (e.to - e.from);
 const byteAt = (y, e) => Math.max(0, Math.min(1, (TOP + HEIGHT - y) / HEIGHT)) * e.bytes;
 
@@ -115,7 +161,11 @@ function tip(x, y) {
 	const e = extent(), gx = Math.floor((x - left) / cell), gy = Math.floor((TOP + HEIGHT - y) / cell), { dimensions } = page,
 		dimension = dimensions.get(dimensions.main);
 	if (!grid || gx < 0 || gy < 0 || gx >= grid.width || gy >= grid.height) return null;
-	const at = gx * grid.height + gy, begin = e.begin + BigInt(Math.floor(gy / grid.height * e.bytes)), per = e.bytes / grid.height;
+	const at = gx * grid.height + gy;
+	if (apart()) return [`about ${signed(unscale((gy + 0.5) / grid.height * 2 * far.most - far.most))} from the access before`,
+		seconds(timeAt(x, e), (e.to - e.from) / width), `${count(grid.counts[at])} samples`,
+		grid.counts[at] > 0 ? `mostly ${shown(dimension.label(dimension.values[grid.part[at]]), 60)}` : null].filter(Boolean);
+	const begin = e.begin + BigInt(Math.floor(gy / grid.height * e.bytes)), per = e.bytes / grid.height;
 	return [per <= 1 ? hex(begin) : `${hex(begin)}, ${bytes(Math.ceil(per))} a row`, seconds(timeAt(x, e), (e.to - e.from) / width),
 		`${count(grid.counts[at])} samples`,
 		grid.counts[at] > 0 ? `mostly ${shown(dimension.label(dimension.values[grid.part[at]]), 60)}` : null].filter(Boolean);
@@ -136,11 +186,18 @@ function zoom(from, to, begin, size) {
 	state.replace(filters);
 }
 
+// Distances have no range of addresses.
+function zoomTime(from, to) {
+	const low = Math.max(0, Math.floor(from)), high = Math.min(end, Math.ceil(to));
+	page.state.set("time", low <= 0 && high >= end ? null : { from: low, to: Math.max(low + 1, high) });
+}
+
 function drag(from, to, e, done) {
 	const x = [from[0], to[0]].sort((a, b) => a - b), y = [from[1], to[1]].sort((a, b) => a - b), at = extent();
 	rubber = [Math.max(left, x[0]), Math.max(TOP, y[0]), x[1], Math.min(TOP + HEIGHT, y[1])];
 	if (!done) return picture.draw();
 	rubber = null;
+	if (apart()) return zoomTime(timeAt(x[0], at), timeAt(x[1], at));
 	const below = byteAt(y[1], at);
 	zoom(timeAt(x[0], at), timeAt(x[1], at), at.begin + BigInt(Math.floor(below)), byteAt(y[0], at) - below);
 }
@@ -148,6 +205,7 @@ function drag(from, to, e, done) {
 function key(e) {
 	const at = extent(), wide = at.to - at.from, high = at.bytes, move = (x, y, by) => {
 		const size = high * by, span = wide * by;
+		if (apart()) return zoomTime(at.from + x * wide + (wide - span) / 2, at.from + x * wide + (wide + span) / 2), true;
 		zoom(at.from + x * wide + (wide - span) / 2, at.from + x * wide + (wide + span) / 2,
 			at.begin + BigInt(Math.round(y * high + (high - size) / 2)), size);
 		return true;
@@ -200,9 +258,10 @@ const STRIDE = [
 
 async function load() {
 	const { table } = page.data[0];
-	for (const name of ["time", "event", "way", "place", page.dimensions.get(page.dimensions.main).column, "memory", "address"])
+	for (const name of ["time", "event", "way", "place", "thread", page.dimensions.get(page.dimensions.main).column, "memory", "address"])
 		await table.load(name);
 	find();
+	rows.base = regions.map(r => Number(r.begin - regions[0].begin));
 	select.replaceChildren(...regions.slice(0, 100).map((r, k) => h("option", { value: String(k) }, shown(r.name, 80))));
 	page.state.changed(false);
 }
@@ -210,7 +269,7 @@ async function load() {
 export const memory = {
 	id: "memory",
 	title: "Memory",
-	when: p => Boolean(p.facts.columns.address),
+	when: p => p.facts.columns.address?.planes > 0, // some sample has one
 	mount(el, p) {
 		page = p;
 		box = el;
@@ -222,13 +281,18 @@ export const memory = {
 		} });
 		out = h("button", { class: "small", onclick: () => zoom(0, end, region().begin, Number(region().end - region().begin)) },
 			"Whole region");
+		mode = h("select", { "aria-label": "What is shown over time", onchange: () => page.state.option("memory", mode.value) },
+			h("option", { value: "addresses" }, "addresses"), h("option", { value: "deltas" }, "distances from the access before"));
+		said = h("p", { class: "note" });
 		hint = h("p", { class: "note", hidden: true });
 		note = h("p", { class: "note" }, "Reading the addresses…");
 		tables = h("div");
 		strideTable = h("div");
-		picture = chart({ title: "Addresses over time", name: "memory", controls: [select, out], height: TOP + HEIGHT + BOTTOM,
+		picture = chart({ title: "Memory over time", name: "memory", controls: [mode, select, out], height: TOP + HEIGHT + BOTTOM,
 			draw, tip, key, cursor: x => (x < left ? "default" : "crosshair"),
 			table: () => ({ columns: REGIONS, rows: list, sort: "share" }) });
+		each = multiples(page, { points, colour: colourOf, all: part => owners.samples(part), known: part => known.get(part) ?? 0 });
+		this.parts = { each };
 		brush(picture, { starts: x => x >= left, drag });
 		el.append(note);
 		this.ready = load();
@@ -237,21 +301,28 @@ export const memory = {
 		if (!rows) return;
 		if (!regions.length) return void (note.textContent = "No sample of this trace has an address.");
 		if (!picture.el.isConnected) {
-			box.replaceChildren(picture.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Regions")),
+			box.replaceChildren(picture.el, each.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Regions")),
 				tables),
 				h("section", { class: "card five" }, h("header", {}, h("h2", {}, "Strides")), strideTable));
-			picture.el.querySelector("header").after(hint);
+			picture.el.querySelector("header").after(hint, said);
 			picture.el.append(note);
 		}
 		const { state } = page;
 		offer();
+		far = passed = null;
+		owners = state.sums(page.dimensions.main);
+		say();
 		list = regionRows();
+		mode.value = apart() ? "deltas" : "addresses";
+		select.hidden = apart();
 		select.value = String(regions.indexOf(region()));
 		out.hidden = !state.filters.address && !state.filters.time;
 		picture.draw();
+		each.draw();
 		const found = strideList(), e = extent();
 		strideRows = found.rows;
-		note.textContent = `${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
+		note.textContent = apart() ? `${count(grid.samples)} samples. In the middle: accesses of one component in one thread that follow each other at most a cache line apart; far out: random ones.` :
+			`${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
 		tables.replaceChildren(tablebox({ name: "regions", columns: REGIONS, rows: list, sort: "share", tools: true,
 			chosen: r => regions[r.k] === region(),
 			click: r => {
@@ -264,7 +335,7 @@ export const memory = {
 				tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el : "");
 	},
 	drawn() {
-		return { region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell,
+		return { mode: apart() ? "deltas" : "addresses", said: said.textContent, each: each.drawn(), region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell,
 			regions: list.map(({ name, samples, span, pages }) => ({ name, samples, span, pages })),
 			strides: strideRows.slice(0, 10).map(({ by, n }) => [by, n]) };
 	},

@@ -33,13 +33,15 @@ export const overview = {
 		page = p;
 		figures = h("dl", { class: "figures" });
 		const time = timeline(page), plan = page.facts.plans.length ? planChart(page) : null, cost = bars(page);
-		const lane = lanes(page), levels = page.facts.levels.length ? sunburst(page) : null;
+		// what would be one lane, or one ring all round, says nothing
+		const { dimensions } = page, lane = dimensions.get(dimensions.main).nr > 1 ? lanes(page) : null;
+		const levels = page.facts.levels.some((_, i) => dimensions.get(`level:${i}`).nr > 1) ? sunburst(page) : null;
 		this.parts = { time, plan, cost, lanes: lane, levels };
 		parts = Object.values(this.parts).filter(Boolean);
 		if (plan) plan.el.classList.add("two-thirds");
 		if (plan) cost.el.classList.add("third");
-		lane.el.classList.add(levels ? "two-thirds" : "all");
-		levels?.el.classList.add("third");
+		lane?.el.classList.add(levels ? "two-thirds" : "all");
+		levels?.el.classList.add(lane ? "third" : "all");
 		el.append(h("section", { class: "card", "aria-label": "Key figures" }, figures, note), ...parts.map(p => p.el));
 	},
 	draw() {

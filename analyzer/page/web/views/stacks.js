@@ -1,26 +1,34 @@
-// Call stacks as a flame graph, from the outermost frame or from the innermost one, with operators as frames; without stacks, levels and
-// functions.
+// Call stacks as a flame graph, from the outermost frame or from the innermost one, or the callers and callees of one function; functions and
+// components of the levels that are chosen are frames.  Without stacks: levels and functions.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { tablebox } from "../tablebox.js";
-import { COMPONENT, FUNCTION, fill, framesOf, layout, order, shape } from "../calltree.js";
-import { count, interval, percent } from "../format.js";
+import { COMPONENT, FUNCTION, fill, framesOf, layout, order, sandwich, shape } from "../calltree.js";
+import { count, duration, interval, percent } from "../format.js";
 import { dark } from "../colours.js";
 
-const ROW = 18, LEAST = 1, PAIRS_MAX = 1 << 20;
+const ROW = 18, LEAST = 1, PAIRS_MAX = 1 << 20, NAMES_MAX = 300, CALLERS_SHOWN = 24;
 const JIT = 1, KERNEL = 2, CUT = 8; // flags of nodes
-const SHOWN = { both: of => `${of} and function`, functions: () => "function", components: of => of,
-	levels: () => "all levels and function" };
 const ENOUGH = 0.1; // of samples with a stack of two frames: fewer, and levels say more
+const FUNCTIONS = "f"; // among the chosen frames; the others are numbers of levels
 
-let page, box, note, picture, table, out, ways, kinds, main;
+let page, box, note, heading, picture, table, out, ways, kinds, middles, waits, main;
 let sources = null, source = null, tree = null, filled = null, made = "", top = 0, focus = 0, boxes = [], all = 1, failed = "";
+let list = null, both = null, bar = 0; // of callers and callees: the frames, both trees, and the row of the middle
 
-const inverted = () => page.state.option("stacks") === "up";
-// Which of the ways to look there are, and the one that was chosen.
-const ways_ = () => Object.keys(SHOWN).filter(key => (key === "levels" ? sources.levels : sources.stacks &&
-	(key === "functions" || page.dimensions.mainLevel >= 0)));
-const frames = () => (ways_().includes(page.state.option("frames")) ? page.state.option("frames") : sources.best);
+const direction = () => page.state.option("stacks") ?? "down";
+const inverted = () => direction() === "up";
+const isBoth = () => direction() === "both";
+const fromStacksNow = () => Boolean(sources.stacks) && (page.state.option("from") ?? sources.best) !== "levels";
+
+// Levels that can be frames, from above.
+const levelsNow = () => (fromStacksNow() ? sources.stacks.levels : sources.levels.levels);
+function frames() {
+	const can = [...levelsNow().map(String), FUNCTIONS], wanted = String(page.state.option("frames") ?? "").split(".").filter(id => can.includes(id));
+	if (wanted.length) return can.filter(id => wanted.includes(id));
+	const { mainLevel } = page.dimensions;
+	return fromStacksNow() ? can.filter(id => id === FUNCTIONS || Number(id) === mainLevel) : can;
+}
 
 // A component of any level as one of the plan's, by the first of its links that lead there.
 function climb(facts, level) {
@@ -36,6 +44,8 @@ function climb(facts, level) {
 	};
 }
 
+const inOrder = facts => facts.levels.map((l, i) => [l.rank, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
+
 async function fromStacks(table_, facts) {
 	const nodes = { component: null, function: null, caller: null, flags: null };
 	await table_.need("stack");
@@ -47,9 +57,9 @@ async function fromStacks(table_, facts) {
 	const deep = new Uint8Array(nodes.caller.length);
 	for (let i = 1; i < deep.length; i++) deep[i] = Math.min(2, deep[nodes.caller[i]] + (nodes.flags[i] & CUT ? 0 : 1));
 	return {
-		keys: ["stack"], flags: f => flags.get(f) ?? 0, deep,
-		frames: show => {
-			const { frames, of } = framesOf(nodes, main, show);
+		keys: ["stack"], flags: f => flags.get(f) ?? 0, deep, levels: inOrder(facts).filter(l => nodes.component.some(climb(facts, l))),
+		frames: chosen => {
+			const { frames, of } = framesOf(nodes, chosen.filter(id => id !== FUNCTIONS).map(id => climb(facts, Number(id))), chosen.includes(FUNCTIONS));
 			return { frames, stacks: of };
 		},
 	};
@@ -58,11 +68,11 @@ async function fromStacks(table_, facts) {
 // Each way (its components, level by level from above) and the function that samples were in.
 function fromLevels(facts) {
 	const { dimensions } = page, functions = dimensions.get("function"), nrWays = facts.ways.mode.length;
-	const levels = facts.levels.map((l, i) => [l.rank, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
+	const levels = inOrder(facts).filter(l => dimensions.get(`level:${l}`).nr > 1);
 	const deep = nrWays * functions.nr <= PAIRS_MAX;
 	return {
-		keys: deep ? ["way", "function"] : ["way"], flags: f => (facts.functions.generated[f] ? JIT : 0),
-		frames: show => {
+		keys: deep ? ["way", "function"] : ["way"], flags: f => (facts.functions.generated[f] ? JIT : 0), levels,
+		frames: chosen => {
 			const made = { caller: [0], key: [0], kind: [0] }, stacks = [], known = new Map();
 			const add = (caller, key, kind) => {
 				const id = `${caller} ${key} ${kind}`;
@@ -75,12 +85,12 @@ function fromLevels(facts) {
 			};
 			for (let way = 0; way < nrWays; way++) {
 				let at = 0;
-				for (const level of show.components ? levels : []) {
+				for (const level of levels.filter(l => chosen.includes(String(l)))) {
 					const component = facts.ways.level[level][way];
 					if (component) at = add(at, component, COMPONENT);
 				}
 				for (let key = 0; key < (deep ? functions.nr : 1); key++)
-					stacks.push(deep && show.functions &&
+					stacks.push(deep && chosen.includes(FUNCTIONS) &&
 						functions.values[key] ? [at, functions.values[key]] : [at, 0]);
 			}
 			// Pairs that no sample has get no frame.
@@ -100,68 +110,117 @@ function choose() {
 	const sums = source && sumsOf(all), [total] = sums?.total ?? [0];
 	let walked = 0;
 	for (let i = 0; source && i < source.deep.length; i++) if (source.deep[i] > 1) walked += sums.samples(i);
-	sources.best = source && (walked >= ENOUGH * total || !facts.levels.length) ?
-		(page.dimensions.mainLevel >= 0 ? "both" : "functions") : "levels";
-	kinds.replaceChildren(...ways_().map(value => h("option", { value },
-		SHOWN[value](page.dimensions.get(`level:${page.dimensions.mainLevel}`)?.title))));
-	kinds.parentElement.hidden = ways_().length < 2;
+	sources.best = source && (walked >= ENOUGH * total || !facts.levels.length) ? "stacks" : "levels";
 }
 
+const toggle = (text, title, pressed, fn) => h("button", { class: "small", title, "aria-pressed": String(pressed), onclick: fn }, text);
+
+// A button for each level, for functions, and for whether stacks count at all.
+function drawKinds() {
+	const { state, facts } = page, now = frames(), can = [...levelsNow().map(String), FUNCTIONS];
+	const flip = id => {
+		const next = now.includes(id) ? now.filter(other => other !== id) : can.filter(other => other === id || now.includes(other));
+		if (next.length) state.option("frames", next.join("."));
+	};
+	kinds.replaceChildren("frames:", ...can.map(id => toggle(id === FUNCTIONS ? "function" : shown(facts.levels[Number(id)].name, 24),
+		"Whether these are frames", now.includes(id), () => flip(id))),
+		...(sources.stacks && facts.levels.length ? [toggle("call stacks", "Frames of call stacks, or each sample's levels and function alone", fromStacksNow(), () => {
+			delete state.options.frames;
+			state.option("from", fromStacksNow() ? "levels" : "stacks");
+		})] : []));
+	kinds.hidden = can.length < 2 && kinds.childElementCount < 2;
+}
+
+// The off-CPU event: its samples are waits, its weights their time.
+const waitEvent = () => page.facts.events.findIndex(e => e.unit === "ns waiting");
+const eventNow = () => page.facts.events[page.state.filters.event?.values[0] ?? 0];
+const isTime = () => /^ns\b/.test(eventNow()?.unit ?? "");
+
 function make() {
-	source = frames() === "levels" ? sources.levels : sources.stacks;
-	const want = `${inverted()} ${frames()}`;
+	source = fromStacksNow() ? sources.stacks : sources.levels;
+	const want = `${isBoth() ? `both ${page.state.option("of")}` : inverted()} ${fromStacksNow()} ${frames().join()}`;
 	if (made === want) return;
-	const show = { components: frames() !== "functions", functions: frames() !== "components" }; // of levels: both
-	const { frames: list, stacks } = source.frames(show);
-	tree = shape(list, stacks, inverted());
-	order(tree, fill(tree, per(sumsOf(Object.keys(page.state.filters)), 0)).total);
+	list = source.frames(frames());
+	const everything = per(sumsOf(Object.keys(page.state.filters)), 0);
+	tree = shape(list.frames, list.stacks, inverted());
+	order(tree, fill(tree, everything).total);
+	both = isBoth() ? sandwich(list.frames, list.stacks, ...middle()) : null;
+	for (const side of both ? [both.callers, both.callees] : []) order(side, fill(side, everything).total);
 	made = want;
 	top = focus = 0;
 }
 
-function label(call) {
-	if (!call) return "all";
-	const { facts, dimensions } = page, key = tree.key[call];
-	return tree.kind[call] === COMPONENT ? dimensions.component(key) : facts.functions.name[key] || "(no name)";
+// What callers and callees are of: [key, kind]; at first the function with most samples of its own.
+function middle() {
+	const [kind, key] = String(page.state.option("of") ?? "").split(":").map(Number);
+	if (tree.key.some((k, call) => call && k === key && tree.kind[call] === kind)) return [key, kind];
+	const { self } = fill(tree, per(sumsOf([]), 0)), by = new Map();
+	for (let call = 1; call < tree.nr; call++)
+		if (tree.kind[call] === FUNCTION || !frames().includes(FUNCTIONS)) by.set(tree.key[call], (by.get(tree.key[call]) ?? 0) + self[call]);
+	const [found = 0] = [...by].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0] ?? [];
+	return [found, frames().includes(FUNCTIONS) ? FUNCTION : COMPONENT];
+}
+
+function label(call, of = tree) {
+	if (of.key[call] < 0) return "all";
+	const { facts, dimensions } = page, key = of.key[call];
+	return of.kind[call] === COMPONENT ? dimensions.component(key) + dimensions.processOf(key) : facts.functions.name[key] || "(no name)";
 }
 
 const levelOf = call => `level:${page.facts.components.level[tree.key[call]]}`;
 
-function colour(call) {
+function colour(call, of = tree) {
 	const { colours } = page;
-	if (!call) return dark() ? "#3a404b" : "#d5dae2";
-	if (tree.kind[call] === COMPONENT) {
-		const at = main(tree.key[call]);
+	if (of.key[call] < 0) return dark() ? "#3a404b" : "#d5dae2";
+	if (of.kind[call] === COMPONENT) {
+		const at = main(of.key[call]);
 		return at ? colours.of(page.dimensions.main, at) : dark() ? "#5d6f8c" : "#b4c2d9";
 	}
-	const flags = source.flags(tree.key[call]);
+	const flags = source.flags(of.key[call]);
 	if (flags & CUT) return dark() ? "#4b4f57" : "#cfd2d8";
 	if (flags & KERNEL) return dark() ? "#41618f" : "#a9c4ea";
 	if (flags & JIT) return dark() ? "#3f7350" : "#a5d6b0";
 	return dark() ? "#7d5a3c" : "#f1cda6";
 }
 
+// Boxes of both sides, callers above the middle and callees below it.
+function layoutBoth(width) {
+	const side = (of, sums, down) => layout(of, sums.measure.total, 0, width, LEAST).map(b => ({ ...b, of, sums, depth: down ? b.depth : -b.depth }))
+		.filter(b => b.depth >= -CALLERS_SHOWN);
+	const above = side(both.callers, filled.callers, false).filter(b => b.depth), below = side(both.callees, filled.callees, true);
+	bar = -above.reduce((least, b) => Math.min(least, b.depth), 0);
+	return [...above, ...below].map(b => ({ ...b, depth: b.depth + bar }));
+}
+const layoutNow = width => (both ? layoutBoth(width) : layout(tree, filled.measure.total, top, width, LEAST).map(b => ({ ...b, of: tree, sums: filled })));
+
 function draw(pen, width) {
-	boxes = layout(tree, filled.measure.total, top, width, LEAST);
+	boxes = layoutNow(width);
 	for (const b of boxes) {
-		const y = b.depth * ROW, wide = Math.max(0.6, b.width - (b.width > 3 ? 1 : 0)), component = tree.kind[b.call] === COMPONENT;
-		pen.rect(b.x, y, wide, ROW - 1, colour(b.call), { opacity: b.around ? 0.5 : component ? 0.5 : 1 });
-		if (component) pen.rect(b.x, y, Math.min(4, wide), ROW - 1, colour(b.call));
-		if (b.call === focus && b.call) pen.rect(b.x, y, wide, ROW - 1, null, { stroke: pen.theme.ink });
-		if (b.width > 24) pen.text(b.x + (component ? 8 : 4), y + ROW / 2, shown(label(b.call), 120),
+		const y = b.depth * ROW, wide = Math.max(0.6, b.width - (b.width > 3 ? 1 : 0)), component = b.of.kind[b.call] === COMPONENT;
+		pen.rect(b.x, y, wide, ROW - 1, colour(b.call, b.of), { opacity: b.around ? 0.5 : component ? 0.5 : 1 });
+		if (component) pen.rect(b.x, y, Math.min(4, wide), ROW - 1, colour(b.call, b.of));
+		if (both ? b.depth === bar : b.call === focus && b.call) pen.rect(b.x, y, wide, ROW - 1, null, { stroke: pen.theme.ink });
+		if (b.width > 24) pen.text(b.x + (component ? 8 : 4), y + ROW / 2, shown(label(b.call, b.of), 120),
 			{ size: 11.5, most: b.width - 10, bold: component });
 	}
-	if (boxes.length < 2) pen.text(width / 2, ROW * 2, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
+	if (!boxes.length || !both && boxes.length < 2) pen.text(width / 2, ROW * 2, "No samples pass the filters.", { align: "center", fill: pen.theme.quiet });
 }
 
-function about(call) {
-	const share = filled.measure.total[call] / all, self = filled.measure.self[call] / all,
+const weighs = measure => (isTime() ? [`${duration(measure)} ${page.state.filters.event?.values[0] === waitEvent() ? "of waiting" : ""}`.trim()] : []);
+
+function about(call, of = tree, sums = filled) {
+	const share = sums.measure.total[call] / all, self = sums.measure.self[call] / all,
 		[low, high] = interval(share, filled.samples.total[0]);
-	return [label(call), `${percent(share)} (95 % interval ${percent(low)} – ${percent(high)}), ${count(filled.samples.total[call])} samples`,
-		inverted() ? null : `self: ${percent(self)}`].filter(Boolean);
+	return [label(call, of), `${percent(share)} (95 % interval ${percent(low)} – ${percent(high)}), ${count(sums.samples.total[call])} samples`,
+		...weighs(sums.measure.total[call]), inverted() || both && of === both.callers ? null : `self: ${percent(self)}`].filter(Boolean);
 }
 
 const hit = (x, y) => boxes.find(b => y >= b.depth * ROW && y < (b.depth + 1) * ROW && x >= b.x && x < b.x + b.width);
+
+// Callers and callees of what is in a box.
+function turnTo(of, call) {
+	if (of.key[call] >= 0) page.state.option("of", `${of.kind[call]}:${of.key[call]}`);
+}
 
 function zoom(call) {
 	top = top === call && call ? Math.max(0, tree.parent[call]) : call;
@@ -184,6 +243,8 @@ function move(key) {
 }
 
 function key(e) {
+	if (both) return false;
+	if (e.key === "b" && focus) return page.state.options.of = `${tree.kind[focus]}:${tree.key[focus]}`, page.state.option("stacks", "both"), true;
 	if (/^Arrow/.test(e.key)) move(e.key);
 	else if (e.key === "Enter") return zoom(focus), true;
 	else if (e.key === "Backspace") return zoom(top ? Math.max(0, tree.parent[top]) : 0), true;
@@ -195,6 +256,7 @@ function key(e) {
 
 // One row for what is called by several ways; a call below one of the same is in that one's total already.
 function rows() {
+	if (both) return bothRows();
 	const by = new Map(), on = (call, of) => {
 		for (let at = tree.parent[call]; at > 0; at = tree.parent[at]) if (tree.key[at] === tree.key[of] &&
 			tree.kind[at] === tree.kind[of]) return true;
@@ -202,7 +264,7 @@ function rows() {
 	};
 	for (let call = 1; call < tree.nr; call++) {
 		if (!(filled.measure.total[call] > 0)) continue;
-		const id = `${tree.kind[call]} ${tree.key[call]}`, row = by.get(id) ?? { call, total: 0, self: 0, samples: 0 };
+		const id = `${tree.kind[call]} ${tree.key[call]}`, row = by.get(id) ?? { call, of: tree, total: 0, self: 0, samples: 0 };
 		row.self += filled.measure.self[call];
 		if (!on(call, call)) {
 			row.total += filled.measure.total[call];
@@ -213,20 +275,47 @@ function rows() {
 	return [...by.values()];
 }
 
-const what = call => (tree.kind[call] === COMPONENT ? page.dimensions.get(levelOf(call)).title : "function");
+// Who calls the middle, and whom it calls: directly.
+function bothRows() {
+	return [["caller", both.callers, filled.callers], ["callee", both.callees, filled.callees]].flatMap(([side, of, sums]) =>
+		of.children[0].filter(call => sums.measure.total[call] > 0).map(call => ({ side, of, call, total: sums.measure.total[call],
+			self: side === "callee" ? sums.measure.self[call] : NaN, samples: sums.samples.total[call] })));
+}
+
+const what = (call, of = tree) => (of.kind[call] === COMPONENT ? page.facts.levels[page.facts.components.level[of.key[call]]].name : "function");
 
 const columns = () => [
 	{ key: "total", title: inverted() ? "share" : "total", type: "share", value: r => r.total / all, bar: true },
 	...(inverted() ? [] : [{ key: "self", title: "self", type: "share", value: r => r.self / all }]),
-	{ key: "samples", title: "samples", type: "count", value: r => r.samples },
-	{ key: "kind", title: "of", type: "text", narrow: true, value: r => what(r.call) },
-	{ key: "name", title: "name", type: "text", value: r => label(r.call), colour: r => colour(r.call) }];
+	...(isTime() ? [{ key: "time", title: "time", type: "duration", value: r => r.total }] : []),
+	{ key: "samples", title: page.state.filters.event?.values[0] === waitEvent() ? "waits" : "samples", type: "count", value: r => r.samples },
+	...(both ? [{ key: "side", title: "it is", type: "text", narrow: true, value: r => r.side }] : []),
+	{ key: "kind", title: "of", type: "text", narrow: true, value: r => what(r.call, r.of) },
+	{ key: "name", title: "name", type: "text", value: r => label(r.call, r.of), colour: r => colour(r.call, r.of) }];
+
+const HINT = "Click a box to see it as wide as the page; Shift+click, or f, to keep only its samples; b for its callers and callees. Arrow keys go from box to box.";
+const HINT_BOTH = "Callers above, callees below, of all calls of the one in the middle. Click a box, or a row, to put it there.";
 
 function show() {
 	picture.draw();
-	note.textContent = focus && filled.measure.total[focus] > 0 ? about(focus).map(line => shown(line, 200)).join(" · ") :
-		"Click a box to see it as wide as the page; Shift+click, or f, to keep only its samples. Arrow keys go from box to box.";
+	note.textContent = both ? `${about(0, both.callees, filled.callees).map(line => shown(line, 200)).join(" · ")}. ${HINT_BOTH}` :
+		focus && filled.measure.total[focus] > 0 ? about(focus).map(line => shown(line, 200)).join(" · ") : HINT;
 	out.hidden = !top;
+}
+
+// All that can stand in the middle, the largest first.
+function drawMiddles() {
+	middles.hidden = !both;
+	if (!both) return;
+	const names = new Map(), { total } = filled.measure;
+	for (let call = 1; call < tree.nr; call++) {
+		const id = `${tree.kind[call]}:${tree.key[call]}`;
+		names.set(id, { call, most: Math.max(total[call], names.get(id)?.most ?? 0) });
+	}
+	const now = `${both.callees.kind[0]}:${both.callees.key[0]}`, sorted = [...names].sort((a, b) => b[1].most - a[1].most).slice(0, NAMES_MAX);
+	if (!sorted.some(([id]) => id === now) && names.has(now)) sorted.push([now, names.get(now)]);
+	middles.replaceChildren(...sorted.map(([id, { call }]) => h("option", { value: id }, shown(label(call), 60))));
+	middles.value = now;
 }
 
 function select(name, option, choices) {
@@ -252,20 +341,26 @@ export const stacks = {
 	mount(el, p) {
 		page = p;
 		box = el;
-		kinds = select("Frames", "frames", {});
-		ways = select("Direction", "stacks", { down: "top-down", up: "bottom-up" });
+		kinds = h("span", { class: "hint", role: "group", "aria-label": "Frames" });
+		ways = select("Direction", "stacks", { down: "top-down", up: "bottom-up", both: "callers and callees" });
+		middles = select("Callers and callees of", "of", {});
+		waits = h("button", { class: "small", hidden: waitEvent() < 0, title: "Stacks of threads that wait, by the time that they waited",
+			onclick: () => page.state.set("event", { values: [page.state.filters.event?.values[0] === waitEvent() ? page.facts.event : waitEvent()] }) }, "waits");
 		out = h("button", { class: "small", hidden: true, onclick: () => zoom(0) }, "Zoom out");
 		note = h("p", { class: "note", "aria-live": "polite" }, "Reading the stacks…");
 		table = h("div");
+		heading = h("h2");
 		picture = chart({ title: "Flame graph", name: "flame-graph",
-			controls: [ways, h("label", { class: "hint" }, "frames: ", kinds), out], key,
-			height: width => ROW * (1 + Math.max(2, ...layout(tree, filled.measure.total, top, width,
-				LEAST).map(b => b.depth + 1))),
-			draw, tip: (x, y) => (hit(x, y) ? about(hit(x, y).call) : null),
+			controls: [ways, middles, kinds, waits, out], key,
+			height: width => ROW * (1 + layoutNow(width).reduce((most, b) => Math.max(most, b.depth + 1), 2)),
+			draw, tip: (x, y) => (hit(x, y) ? about(hit(x, y).call, hit(x, y).of, hit(x, y).sums) : null),
 			click: (x, y, e) => {
 				const b = hit(x, y);
-				if (b) e.shiftKey ? filter(b.call, true) : zoom(b.call);
+				if (b && both) turnTo(b.of, b.call);
+				else if (b) e.shiftKey ? filter(b.call, true) : zoom(b.call);
 			},
+			// one after the other beside each other, and up and down: of one tree the keys are its own
+			get spots() { return both ? () => boxes.map(b => ({ x: b.x, y: b.depth * ROW, w: b.width, h: ROW - 1 })) : undefined; },
 			table: () => ({ columns: columns(), rows: rows(), sort: "total" }) });
 		el.append(note);
 		this.ready = load();
@@ -275,27 +370,34 @@ export const stacks = {
 		if (!sources) return;
 		if (!sources.best) choose();
 		if (!picture.el.isConnected) {
-			box.replaceChildren(picture.el, h("section", { class: "card" }, h("header", {}, h("h2", {}, "Self and total")),
+			box.replaceChildren(picture.el, h("section", { class: "card" }, h("header", {}, heading),
 				table));
 			picture.el.append(note);
-			if (sources.best === "levels") picture.el.append(h("p", { class: "note" },
+			if (sources.best === "levels" && sources.stacks) picture.el.append(h("p", { class: "note" },
 				"Hardly any sample of this trace has a call stack: boxes are levels, from above, and functions."));
 		}
 		make();
-		ways.value = inverted() ? "up" : "down";
-		kinds.value = frames();
-		const sums = sumsOf([]), samples = fill(tree, per(sums, 0));
-		filled = { samples, measure: sums.total[1] > 0 ? fill(tree, per(sums, 1)) : samples };
+		ways.value = direction();
+		drawKinds();
+		waits.setAttribute("aria-pressed", String(page.state.filters.event?.values[0] === waitEvent()));
+		const sums = sumsOf([]), nr = per(sums, 0), weight = sums.total[1] > 0 ? per(sums, 1) : nr;
+		const fillOf = of => ({ samples: fill(of, nr), measure: fill(of, weight) });
+		filled = fillOf(tree);
+		if (both) Object.assign(filled, { callers: fillOf(both.callers), callees: fillOf(both.callees) });
 		all = filled.measure.total[0] || 1;
+		heading.textContent = both ? "Callers and callees" : "Self and total";
+		drawMiddles();
 		show();
 		table.replaceChildren(tablebox({ name: "calls", columns: columns(), rows: rows(), sort: "total", most: 60, tools: true,
-			chosen: r => page.state.filters[tree.kind[r.call] === COMPONENT ? levelOf(r.call) :
+			chosen: r => !both && page.state.filters[tree.kind[r.call] === COMPONENT ? levelOf(r.call) :
 				"function"]?.values.includes(tree.key[r.call]),
-			click: (r, e) => filter(r.call, e.shiftKey) }).el);
+			click: (r, e) => (both ? turnTo(r.of, r.call) : filter(r.call, e.shiftKey)) }).el);
 	},
 	drawn() {
-		return { direction: inverted() ? "up" : "down", frames: frames(), samples: filled?.samples.total[0] ?? 0,
-			boxes: boxes.map(b => ({ name: label(b.call), depth: b.depth, share: filled.measure.total[b.call] / all,
-				samples: filled.samples.total[b.call] })) };
+		return { direction: direction(), frames: frames().map(id => (id === FUNCTIONS ? "function" : page.facts.levels[Number(id)].name)),
+			stacks: fromStacksNow(), samples: filled?.samples.total[0] ?? 0,
+			...(both ? { middle: label(0, both.callees), rows: bothRows().map(r => ({ side: r.side, name: label(r.call, r.of), total: r.total, samples: r.samples })) } : {}),
+			boxes: boxes.map(b => ({ name: label(b.call, b.of), depth: b.depth, share: b.sums.measure.total[b.call] / all,
+				samples: b.sums.samples.total[b.call] })) };
 	},
 };

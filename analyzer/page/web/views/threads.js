@@ -80,12 +80,15 @@ function skewOf(measures) {
 	return { threads: busy.length, skew: busy.length ? Math.max(...busy) * busy.length / sum : NaN };
 }
 
+// Several processes are told apart by more than their numbers.
+const processName = p => [page.facts.processes.comm[p], page.facts.processes.pid[p]].filter(v => v !== "").join(" ");
+
 function threadRows() {
 	const { dimensions, facts } = page, thread = dimensions.get("thread"), at = b => b / bins * end / 1e6;
 	const mean = all.totalMeasure / Math.max(1, all.order().length), lane = new Map(now.keys.map((key, i) => [key, i]));
 	return all.order().map(key => {
 		const i = lane.get(key), value = thread.values[key], row = { value, name: name(key),
-			process: facts.processes.pid[facts.threads.process[value]],
+			process: processName(facts.threads.process[value]),
 			share: all.measure(key) / all.totalMeasure, samples: all.samples(key), mean: all.measure(key) / mean, busiest: "",
 				first: NaN, last: NaN };
 		if (i === undefined) return { ...row, colour: () => "transparent" };
@@ -103,7 +106,7 @@ function skewRows() {
 	const list = [], own = new Map(), total = all.totalMeasure || 1;
 	for (const row of last) own.set(row.process, [...(own.get(row.process) ?? []),
 		all.measure(page.dimensions.get("thread").at.get(row.value))]);
-	for (const [pid, measures] of own) list.push({ name: `process ${pid}`, share: measures.reduce((a, b) => a + b, 0) / total,
+	for (const [name, measures] of own) list.push({ name: `process ${name}`, share: measures.reduce((a, b) => a + b, 0) / total,
 		...skewOf(measures) });
 	parts.forEach((part, p) => {
 		const measures = last.filter(row => row.sums).map(row => row.sums[p]), sum = measures.reduce((a, b) => a + b, 0);
