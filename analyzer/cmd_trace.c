@@ -406,7 +406,7 @@ static int prepare_report(struct trace_session *s, const struct trace_arguments 
 	r->has_stacks = attribute_has_stacks(s->reader, m);
 	r->stacks = a->filter.nr_below > 0;
 	if (a->filter.from_s > 0 || a->filter.to_s > 0)
-		first_ns = attribute_first_sample_ns(s->reader);
+		first_ns = attribute_first_sample_ns(s->reader, m);
 	ret = filter_init(&r->filter, m, &r->labels, first_ns, d);
 	if (ret)
 		return ret;

@@ -121,7 +121,12 @@ static uint64_t time_of_block_sample(const struct sample_block *b, uint32_t i)
 	return b->column[SAMPLE_COLUMN_TIME] ? b->column[SAMPLE_COLUMN_TIME][i] : 0;
 }
 
-uint64_t attribute_first_sample_ns(struct trace_reader *t)
+static bool is_of_code(const struct model *m, const struct sample_block *b)
+{
+	return b->event >= m->nr_events || !m->event[b->event].is_switch;
+}
+
+uint64_t attribute_first_sample_ns(struct trace_reader *t, const struct model *m)
 {
 	struct sample_block b = { .unwanted = { { ~(1ull << SAMPLE_COLUMN_TIME), UINT64_MAX } } };
 	struct trace_record r;
@@ -130,7 +135,7 @@ uint64_t attribute_first_sample_ns(struct trace_reader *t)
 	trace_rewind(t);
 	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
 	while (trace_next(t, &r) == 1)
-		if (r.id == TRACE_SAMPLES && sample_block_decode(&r, &b) == 0)
+		if (r.id == TRACE_SAMPLES && sample_block_decode(&r, &b) == 0 && is_of_code(m, &b))
 			for (uint32_t i = 0; i < b.nr; i++)
 				first = time_of_block_sample(&b, i) < first ? time_of_block_sample(&b, i) : first;
 	sample_block_fini(&b);

@@ -144,8 +144,8 @@ char *attribution_name_of_symbol(const struct attribution *a, const char *symbol
 uint32_t attribution_of_frame(const struct attribution *a, uint32_t node, enum table_column column);
 /* Do samples of a trace have call stacks, as bytes (its events say so) or as return addresses (its first blocks of samples do)? */
 bool attribute_has_stacks(struct trace_reader *t, const struct model *m);
-/* Time of the earliest sample of a trace; 0 without samples. */
-uint64_t attribute_first_sample_ns(struct trace_reader *t);
+/* Time of the earliest sample of a trace but for records of switches, as rows have it; 0 without samples. */
+uint64_t attribute_first_sample_ns(struct trace_reader *t, const struct model *m);
 void attribution_destroy(struct attribution *a);
 /* What it holds, and not itself. */
 void attribution_fini(struct attribution *a);
