@@ -21,7 +21,8 @@ def expect(holds, sentence):
         print(sentence)
 
 # What all files say together, each by itself whole.
-def read(name, result):
+# missing: the part of what was counted that may have no sample (threads end between two of theirs).
+def read(name, result, missing):
     counted = samples = 0
     headers, reports = [], []
     for trace in traces(name):
@@ -37,7 +38,7 @@ def read(name, result):
             elif record["record"] == "COUNT":
                 counted += fields["value"]
                 off = abs(fields["value"] - fields["weight"])
-                expect(off < 0.02 * fields["value"] + 3e6, f"{trace}: expected samples for all that was counted, got {fields}")
+                expect(off < missing * fields["value"] + 3e6, f"{trace}: expected samples for all that was counted, got {fields}")
         expect(reports[-1]["samples"]["lost"] == 0 or samples > 100, f"{trace}: {reports[-1]['samples']}")
     expect([h[0] for h in headers] == list(range(1, len(headers) + 1)) and len({h[1] for h in headers}) == 1,
            f"expected epochs 1, 2, ... of one recording, got {headers}")
@@ -54,7 +55,7 @@ begin = time.monotonic()
 while len(traces("engine")) < WANTED + 1 and time.monotonic() - begin < PATIENCE_S:
     time.sleep(0.05)
 run.send_signal(signal.SIGTERM)
-counted, samples, reports = read("engine", run.communicate()[1])
+counted, samples, reports = read("engine", run.communicate()[1], 0.03)
 late = [r for r in reports[1:] if r["samples"]["recorded"] >= 200]
 expect(late, f"expected samples in {WANTED} epochs, got {[r['samples']['recorded'] for r in reports]}")
 for r in late:
@@ -73,7 +74,7 @@ used = sum(60 * int(m) + float(s) for m, s in re.findall(r"(\d+)m([0-9.]+)s", r.
 if len(traces("sh")) < 2:
     print("skipped, because 200 processes ended within an epoch, or the first one was not written by then")
     sys.exit(1 if bad else 77)
-counted, samples, reports = read("sh", r.stderr)
+counted, samples, reports = read("sh", r.stderr, 0.2)
 print(f"FIGURE 200 processes: {counted / 1e9:.2f} s counted in {len(reports)} epochs, {used:.2f} s by the shell")
 expect(abs(counted / 1e9 / used - 1) < 0.05, f"expected {used:.2f} s in all epochs together, got {counted / 1e9:.2f} s")
 sys.exit(1 if bad else 0)

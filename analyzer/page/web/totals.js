@@ -47,10 +47,10 @@ export class Totals {
 			totals.set(f, { samples: old.samples + samples, weight: old.weight + weight });
 		};
 		for (let n = this.caller.length - 1; n > 0; n--) {
-			if (this.first[n] && below[3 * n] > 0) add(this.first[n], below[3 * n], below[3 * n + 1]);
+			if (this.first[n] && (below[3 * n] > 0 || below[3 * n + 1] > 0)) add(this.first[n], below[3 * n], below[3 * n + 1]);
 			for (let i = 0; i < 2; i++) below[3 * this.caller[n] + i] += below[3 * n + i];
 		}
-		functions.values.forEach((f, key) => f && bare.samples(0, key) > 0 && add(f, bare.samples(0, key), bare.weight(0, key)));
+		functions.values.forEach((f, key) => f && (bare.samples(0, key) > 0 || bare.weight(0, key) > 0) && add(f, bare.samples(0, key), bare.weight(0, key)));
 		return totals;
 	}
 }
