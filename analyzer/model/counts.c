@@ -322,15 +322,19 @@ static void settle_claims(struct event_count *c, double period)
 static void settle_claims_of_event(struct model_event *e)
 {
 	double unsampled = 0, value = 0;
+	uint64_t samples = 0;
 
 	for (uint32_t cpu = 0; cpu < e->nr_counts; cpu++) {
 		struct event_count *c = &e->count[cpu];
+
+		samples += c->samples;
 
 		settle_claims(c, e->mean_period);
 		unsampled += c->unsampled * c->unsampled_part;
 		value += (double)c->value;
 	}
-	for (uint32_t cpu = 0; cpu < e->nr_counts && unsampled < UNSAMPLED_WORTH * value; cpu++)
+	/* where there are no samples at all, why is what a report says */
+	for (uint32_t cpu = 0; cpu < e->nr_counts && (!samples || unsampled < UNSAMPLED_WORTH * value); cpu++)
 		e->count[cpu].unsampled_part = 0;
 }
 

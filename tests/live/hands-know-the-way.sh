@@ -34,8 +34,9 @@ second=$(sha256sum <tailor.tlr)
 expect 127 "command not found" "$tailor" record -- "$dir/nothing"
 expect 2 "" "$tailor" record -e no-such-event -- true
 [ "$(sha256sum <tailor.tlr)" = "$second" ] || fail "a recording that did not begin took the last one away"
-expect 2 "-a is not supported" "$tailor" record -a
-expect 2 "no command and no -p PID given" "$tailor" record
+expect 2 "-p and -a exclude each other" "$tailor" record -a -p 1
+expect 2 "no command, no -p PID and no -a given" "$tailor" record
+[ "$(id -u)" != 0 ] || expect 0 "in all.tlr" "$tailor" record -a -F 99 -o all.tlr -- sleep 0.3
 
 # a running process, for as long as a command takes, and for half a second
 "$B/engine" --query q3 --scale 0.01 --seconds 600 >/dev/null &

@@ -6,7 +6,7 @@
 . tests/live/begin.bash
 [ "$(plain_event)" = task-clock ] || skip "the kernel's part of the host's time may not be sampled by this user"
 cat >"$dir/test.py" <<'END'
-import json, re, subprocess, sys
+import json, os, re, subprocess, sys, time
 B, DIR = sys.argv[1:]
 TRACE, ROW = f"{DIR}/t.tlr", "[threads shorter than a period]"
 HOW = {"cpu": [], "user": ["-e", "task-clock:u"], "thread": ["--scope", "thread"], "timer": ["--sampler", "timer"]}
@@ -19,8 +19,14 @@ def record(how, rate):
     if how == "attach":
         script = 'read go; exec "$@"'
         host = subprocess.Popen(["sh", "-c", script, "sh", *HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        attach = subprocess.Popen([f"{B}/tailor", "attach", "-r", rate, "-o", TRACE, str(host.pid)], stderr=subprocess.PIPE, text=True)
-        attach.stderr.readline() # it counts
+        if os.path.exists(TRACE):
+            os.unlink(TRACE)
+        attach = subprocess.Popen([f"{B}/tailor", "attach", "-q", "-r", rate, "-o", TRACE, str(host.pid)], stderr=subprocess.PIPE,
+                                  text=True)
+        dump = [f"{B}/tailor", "dump", TRACE]
+        # mappings are written once it counts
+        while attach.poll() is None and " MMAP " not in subprocess.run(dump, capture_output=True, text=True).stdout:
+            time.sleep(0.05)
         out = host.communicate("go\n")[0]
         attach.communicate()
         return out

@@ -70,7 +70,13 @@ async function one(page, trace, facts, all) {
 	const { filters, options } = combination(facts, all, random), what = `${path.basename(trace)} ${options.join(' ')}`
 	await page.evaluate((f) => window.tailor.state.replace(f), filters)
 	const views = ['components', 'functions', ...(facts.plans.length ? ['plan'] : []), ...(facts.sources.length ? ['ir'] : [])]
-	const [calls, others] = await Promise.all([facts.flow && report(trace, ['calls'], options), report(trace, views, options)])
+	const told = await Promise.all([facts.flow && report(trace, ['calls'], options), report(trace, views, options)]).catch((error) => {
+		if (!/no sample of the trace is in a function/.test(error.stderr)) // its samples are outside of the range of time
+			throw error
+	})
+	if (!told)
+		return
+	const [calls, others] = told
 	const drawn = facts.flow ? await compare_calls(page, what, calls) : { procedures: [] }
 	// views show all values of a dimension that they filter by themselves
 	for (const [i, { name }] of facts.levels.entries()) {

@@ -105,9 +105,9 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 		if (r->options.forked)
 			r->options.forked(r->options.context, t->pid);
 	}
+	if (!fork && t->pid == t->tid && r->options.exited)
+		r->options.exited(r->options.context, t->pid);
 	if (!fork && is_last_exit(r, t)) {
-		if (r->options.exited)
-			r->options.exited(r->options.context, t->pid);
 		engines_note_exit(r->engines, (pid_t)t->pid, t->time_ns);
 		jvms_forget(r->jvms, t->pid);
 		images_note_exit(r->images, t->pid);

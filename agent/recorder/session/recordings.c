@@ -2,6 +2,7 @@
 /* A session's recordings: one, or, when it is dormant, several, one after another, or none. */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
 
 #include <stdio.h>
@@ -17,7 +18,8 @@ static void note_executed_program(void *session, const struct kernel_comm *c, ui
 static void note_exited_process(void *session, uint32_t pid)
 {
 	session_unheard_note_exit(session, pid);
-	session_epochs_note_exit(session, pid);
+	if (proc_mem_living_thread((pid_t)pid) == 0) /* its first thread may have ended before others */
+		session_epochs_note_exit(session, pid);
 }
 
 static void note_forked_process(void *session, uint32_t pid)
