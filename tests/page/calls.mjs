@@ -71,11 +71,11 @@ async function one(page, trace, facts, all) {
 	await page.evaluate((f) => window.tailor.state.replace(f), filters)
 	const views = ['components', 'functions', ...(facts.plans.length ? ['plan'] : []), ...(facts.sources.length ? ['ir'] : [])]
 	const told = await Promise.all([facts.flow && report(trace, ['calls'], options), report(trace, views, options)]).catch((error) => {
-		if (!/no sample of the trace is in a function/.test(error.stderr)) // its samples are outside of the range of time
+		if (!/no sample of the trace is in a function|the trace has no component/.test(error.stderr)) // all outside of the range of time
 			throw error
 	})
 	if (!told)
-		return
+		return one(page, trace, facts, all) // another one
 	const [calls, others] = told
 	const drawn = facts.flow ? await compare_calls(page, what, calls) : { procedures: [] }
 	// views show all values of a dimension that they filter by themselves
