@@ -139,17 +139,13 @@ void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVE
 	}
 }
 
-int counting_begin_at_exec(struct counting *c, pid_t pid)
+/* Of pid, or with -1 of the processor itself. */
+static int open_on_all_cpus(struct counting *c, const struct perf_event_attr attr[EVENTS_MAX], pid_t pid, size_t ring_bytes)
 {
 	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
-	struct perf_event_attr attr[EVENTS_MAX];
-	size_t bytes;
 
-	counting_init_cpu_attrs(c, attr, &bytes);
-	for (int i = 0; i < c->events.nr; i++)
-		attr[i].enable_on_exec = 1;
 	for (int cpu = 0; cpu < nr_cpus; cpu++) {
-		int ret = counting_open_cpu_events(c, attr, pid, cpu, bytes);
+		int ret = counting_open_cpu_events(c, attr, pid, cpu, ring_bytes);
 
 		if (ret && ret != -ENODEV) /* a CPU that is offline */
 			return ret; /* counting on some CPUs only would be a profile of those */
@@ -157,25 +153,30 @@ int counting_begin_at_exec(struct counting *c, pid_t pid)
 	return c->rings.nr ? 0 : -ENODEV;
 }
 
-int counting_begin_system(struct counting *c)
+int counting_begin_at_exec(struct counting *c, pid_t pid)
 {
-	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
 	struct perf_event_attr attr[EVENTS_MAX];
 	size_t bytes;
 
 	counting_init_cpu_attrs(c, attr, &bytes);
 	for (int i = 0; i < c->events.nr; i++)
-		attr[i].inherit = attr[i].inherit_stat = 0; /* they are of the processor */
-	for (int cpu = 0; cpu < nr_cpus; cpu++) {
-		int ret = counting_open_cpu_events(c, attr, -1, cpu, bytes);
+		attr[i].enable_on_exec = 1;
+	return open_on_all_cpus(c, attr, pid, bytes);
+}
 
-		if (ret == -ENODEV)
-			continue;
-		if (ret)
-			return ret;
-		ring_set_enabled(&c->rings.ring[c->rings.nr - 1], true);
-	}
-	return c->rings.nr ? 0 : -ENODEV;
+int counting_begin_system(struct counting *c)
+{
+	struct perf_event_attr attr[EVENTS_MAX];
+	size_t bytes;
+	int ret;
+
+	counting_init_cpu_attrs(c, attr, &bytes);
+	for (int i = 0; i < c->events.nr; i++)
+		attr[i].inherit = 0;
+	ret = open_on_all_cpus(c, attr, -1, bytes);
+	if (ret == 0)
+		counting_set_enabled(c, true);
+	return ret;
 }
 
 void counting_begin_by_threads(struct counting *c)
