@@ -6,21 +6,18 @@
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define STORE "watch.tlrs"
 #define EPOCH_NS 600000000000ull
 #define COST 0.01
-#define LEFT_OVER_MAX 64 /* epochs of an earlier recorder that are added at once */
 
 struct arguments {
 	struct run_request run;
@@ -93,15 +90,13 @@ static error_t parse_watch_option(int key, char *arg, struct argp_state *state)
 
 /* --------------------------------------------------------------------------------------------------- what is added to it */
 
-static char self[PATH_MAX]; /* this command */
-
-/* `tailor db add`, the file behind it. */
+/* `tailor db add`, the file behind it: it adds what a killed recorder has left in the folder, too. */
 static char **words_of_add(const struct arguments *a, const char *store)
 {
-	static char *words[12 + LEFT_OVER_MAX]; /* one of a process */
+	static char *words[12]; /* of the one recording of a process */
 	int nr = 0;
 
-	words[nr++] = self;
+	words[nr++] = (char *)"/proc/self/exe";
 	words[nr++] = (char *)"db";
 	words[nr++] = (char *)"add";
 	words[nr++] = (char *)"--keep";
@@ -113,43 +108,6 @@ static char **words_of_add(const struct arguments *a, const char *store)
 	words[nr++] = (char *)(uintptr_t)store;
 	words[nr] = NULL;
 	return words;
-}
-
-static int is_trace(const struct dirent *e)
-{
-	const char *dot = strrchr(e->d_name, '.');
-
-	return e->d_name[0] != '.' && dot && strcmp(dot, ".tlr") == 0;
-}
-
-/* Of a recorder that was killed: each is a whole trace up to its last 200 ms. */
-static void add_what_was_left(char **words, const char *folder)
-{
-	struct dirent **entry = NULL;
-	int nr_words = 0, nr = scandir(folder, &entry, is_trace, alphasort), added = 0;
-	pid_t child;
-
-	while (words[nr_words])
-		nr_words++;
-	for (int i = 0; i < nr; i++) {
-		char *path = NULL;
-
-		if (added < LEFT_OVER_MAX && asprintf(&path, "%s/%s", folder, entry[i]->d_name) >= 0)
-			words[nr_words + added++] = path;
-		free(entry[i]);
-	}
-	free(entry);
-	words[nr_words + added] = NULL;
-	child = added ? fork() : -1;
-	if (child == 0) {
-		execv(self, words);
-		_exit(CMD_FAILED);
-	}
-	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
-	for (int i = 0; i < added; i++)
-		free(words[nr_words + i]);
-	words[nr_words] = NULL;
 }
 
 static int fail(const char *what, int error)
@@ -166,8 +124,6 @@ static int prepare_store(struct arguments *a)
 	time_t t = time(NULL);
 	struct tm tm;
 
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		return fail("/proc/self/exe", errno);
 	store = a->store[0] == '/' ? strdup(a->store) : NULL;
 	if (!store) {
 		char *cwd = getcwd(NULL, 0);
@@ -183,13 +139,14 @@ static int prepare_store(struct arguments *a)
 		return fail(folder, errno);
 	o->output = output;
 	o->epoch_command = words_of_add(a, store);
-	add_what_was_left(o->epoch_command, folder);
 	free(folder);
 	return 0;
 }
 
 static int print_unit(int argc, char **argv)
 {
+	char self[PATH_MAX] = "";
+
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return fail("/proc/self/exe", errno);
 	printf("[Unit]\nDescription=tailor watch\nAfter=local-fs.target\n\n[Service]\nType=exec\nStateDirectory=tailor\n"
