@@ -52,11 +52,11 @@ static int64_t now_ns(void)
 /* STORE[@WINDOW].  0, or -errno with a sentence. */
 static int open_window(const char *text, struct store **out, struct window *w, struct diag *d)
 {
-	size_t bytes = strcspn(text, "@");
+	size_t bytes = store_path_bytes(text);
 	char *path = strndup(text, bytes);
 	int ret = path ? 0 : -ENOMEM;
 
-	if (ret == 0 && text[bytes])
+	if (ret == 0 && text[bytes] == '@')
 		ret = window_parse(text + bytes + 1, now_ns(), w, d);
 	if (ret == 0)
 		ret = store_open(path, STORE_READ, out, d);

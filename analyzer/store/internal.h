@@ -33,6 +33,12 @@ struct statement {
  * a row, whose columns are sqlite3_column_*()'s until the next call; false: it gave none, or failed.
  */
 bool store_run(struct store *s, struct statement *q, const char *types, ...);
+/* Likewise, with nr whole numbers. */
+bool store_run_numbers(struct store *s, struct statement *q, const int64_t *value, int nr);
+/* The first column of a row that is there, which is done with. */
+int64_t store_take_number(struct statement *q);
+/* What a statement without values answers, which is not kept; 0: nothing. */
+int64_t store_ask_number(struct store *s, const char *sql);
 /* The next row. */
 bool store_next(struct store *s, struct statement *q);
 /* Of one that does not outlive its function: it is done with. */

@@ -14,19 +14,11 @@ static int64_t last_added(struct store *s)
 	return s->error ? 0 : sqlite3_last_insert_rowid(s->db);
 }
 
-static int64_t take_number(struct statement *q)
-{
-	int64_t id = sqlite3_column_int64(q->prepared, 0);
-
-	sqlite3_reset(q->prepared);
-	return id;
-}
-
 static int64_t find_text(struct store *s, int64_t hash, const char *text)
 {
 	static struct statement select = STATEMENT("SELECT id FROM text WHERE hash = ? AND s = ?");
 
-	return store_run(s, &select, "it", hash, text) ? take_number(&select) : 0;
+	return store_run(s, &select, "it", hash, text) ? store_take_number(&select) : 0;
 }
 
 int64_t names_text(struct store *s, const char *text)
@@ -49,91 +41,77 @@ int64_t names_text(struct store *s, const char *text)
 	return id;
 }
 
+/* Everything else is a row of numbers, which is there once. */
+struct table {
+	struct statement select, insert;
+};
+#define TABLE(name, columns, values, conditions) \
+	{ STATEMENT("SELECT id FROM " name " WHERE " conditions), STATEMENT("INSERT INTO " name "(" columns ") VALUES(" values ")") }
+
+static int64_t find_or_add(struct store *s, struct table *t, const int64_t *value, int nr)
+{
+	if (store_run_numbers(s, &t->select, value, nr))
+		return store_take_number(&t->select);
+	store_run_numbers(s, &t->insert, value, nr);
+	return last_added(s);
+}
+#define FIND_OR_ADD(s, t, ...) \
+	find_or_add(s, t, (const int64_t[]){ __VA_ARGS__ }, (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)))
+
 int64_t names_process(struct store *s, const char *name, const char *executable)
 {
-	static struct statement select = STATEMENT("SELECT id FROM process WHERE name = ? AND executable = ?"),
-				insert = STATEMENT("INSERT INTO process(name, executable) VALUES(?, ?)");
-	int64_t n = names_text(s, name), e = names_text(s, executable);
+	static struct table t = TABLE("process", "name, executable", "?, ?", "name = ? AND executable = ?");
+	int64_t of_name = names_text(s, name), of_executable = names_text(s, executable);
 
-	if (store_run(s, &select, "ii", n, e))
-		return take_number(&select);
-	store_run(s, &insert, "ii", n, e);
-	return last_added(s);
+	return FIND_OR_ADD(s, &t, of_name, of_executable);
 }
 
 int64_t names_event(struct store *s, const char *name, const char *unit)
 {
-	static struct statement select = STATEMENT("SELECT id FROM event WHERE name = ? AND unit = ?"),
-				insert = STATEMENT("INSERT INTO event(name, unit) VALUES(?, ?)");
-	int64_t n = names_text(s, name), u = names_text(s, unit);
+	static struct table t = TABLE("event", "name, unit", "?, ?", "name = ? AND unit = ?");
+	int64_t of_name = names_text(s, name), of_unit = names_text(s, unit);
 
-	if (store_run(s, &select, "ii", n, u))
-		return take_number(&select);
-	store_run(s, &insert, "ii", n, u);
-	return last_added(s);
+	return FIND_OR_ADD(s, &t, of_name, of_unit);
 }
 
 int64_t names_query(struct store *s, const char *text)
 {
-	static struct statement select = STATEMENT("SELECT id FROM query WHERE text = ?"),
-				insert = STATEMENT("INSERT INTO query(text) VALUES(?)");
-	int64_t t = names_text(s, text);
+	static struct table t = TABLE("query", "text", "?", "text = ?");
+	int64_t of_text = names_text(s, text);
 
-	if (!t)
-		return 0;
-	if (store_run(s, &select, "i", t))
-		return take_number(&select);
-	store_run(s, &insert, "i", t);
-	return last_added(s);
+	return of_text ? FIND_OR_ADD(s, &t, of_text) : 0;
 }
 
 int64_t names_component(struct store *s, const struct component_name *c)
 {
-	static struct statement select = STATEMENT("SELECT id FROM component WHERE level = ? AND name = ? AND place = ? AND detail = ? AND "
-						   "query = ? AND label = ?"),
-				insert = STATEMENT("INSERT INTO component(level, name, place, detail, query, label) "
-						   "VALUES(?, ?, ?, ?, ?, ?)");
+	static struct table t = TABLE("component", "level, name, place, detail, query, label", "?, ?, ?, ?, ?, ?",
+				      "level = ? AND name = ? AND place = ? AND detail = ? AND query = ? AND label = ?");
 	int64_t level = names_text(s, c->level), name = names_text(s, c->name), place = names_text(s, c->place);
 	int64_t detail = names_text(s, c->detail), label = names_text(s, c->label);
 
-	if (store_run(s, &select, "iiiiii", level, name, place, detail, c->query, label))
-		return take_number(&select);
-	store_run(s, &insert, "iiiiii", level, name, place, detail, c->query, label);
-	return last_added(s);
+	return FIND_OR_ADD(s, &t, level, name, place, detail, c->query, label);
 }
 
 int64_t names_function(struct store *s, const char *name, const char *image, bool jit)
 {
-	static struct statement select = STATEMENT("SELECT id FROM function WHERE name = ? AND image = ? AND jit = ?"),
-				insert = STATEMENT("INSERT INTO function(name, image, jit) VALUES(?, ?, ?)");
-	int64_t n = names_text(s, name), i = names_text(s, image);
+	static struct table t = TABLE("function", "name, image, jit", "?, ?, ?", "name = ? AND image = ? AND jit = ?");
+	int64_t of_name = names_text(s, name), of_image = names_text(s, image);
 
-	if (store_run(s, &select, "iii", n, i, (int64_t)jit))
-		return take_number(&select);
-	store_run(s, &insert, "iii", n, i, (int64_t)jit);
-	return last_added(s);
+	return FIND_OR_ADD(s, &t, of_name, of_image, jit);
 }
 
 int64_t names_series(struct store *s, int64_t process, int64_t component, int64_t event)
 {
-	static struct statement select = STATEMENT("SELECT id FROM series WHERE process = ? AND component = ? AND event = ?"),
-				insert = STATEMENT("INSERT INTO series(process, component, event) VALUES(?, ?, ?)");
+	static struct table t = TABLE("series", "process, component, event", "?, ?, ?", "process = ? AND component = ? AND event = ?");
 
-	if (store_run(s, &select, "iii", process, component, event))
-		return take_number(&select);
-	store_run(s, &insert, "iii", process, component, event);
-	return last_added(s);
+	return FIND_OR_ADD(s, &t, process, component, event);
 }
 
 int64_t names_place(struct store *s, int64_t series, int64_t function)
 {
-	static struct statement select = STATEMENT("SELECT id FROM place WHERE series = ? AND function = ?"),
-				insert = STATEMENT("INSERT INTO place(series, function) VALUES(?, ?)");
+	static struct table t = TABLE("place", "series, function", "?, ?", "series = ? AND function = ?");
 
-	if (store_run(s, &select, "ii", series, function))
-		return take_number(&select);
-	store_run(s, &insert, "ii", series, function);
-	return last_added(s);
+	return FIND_OR_ADD(s, &t, series, function);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ queries */

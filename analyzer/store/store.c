@@ -170,6 +170,35 @@ bool store_run(struct store *s, struct statement *q, const char *types, ...)
 	return ret == SQLITE_OK ? store_next(s, q) : fail_by_database(s, ret);
 }
 
+bool store_run_numbers(struct store *s, struct statement *q, const int64_t *value, int nr)
+{
+	int ret = SQLITE_OK;
+
+	if (s->error || (!q->prepared && !prepare(s, q)))
+		return false;
+	sqlite3_reset(q->prepared);
+	for (int i = 0; i < nr && ret == SQLITE_OK; i++)
+		ret = sqlite3_bind_int64(q->prepared, i + 1, value[i]);
+	return ret == SQLITE_OK ? store_next(s, q) : fail_by_database(s, ret);
+}
+
+int64_t store_take_number(struct statement *q)
+{
+	int64_t number = sqlite3_column_int64(q->prepared, 0);
+
+	sqlite3_reset(q->prepared);
+	return number;
+}
+
+int64_t store_ask_number(struct store *s, const char *sql)
+{
+	struct statement q = STATEMENT(sql);
+	int64_t number = store_run(s, &q, "") ? store_take_number(&q) : 0;
+
+	store_finish(s, &q);
+	return number;
+}
+
 void store_finish(struct store *s, struct statement *q)
 {
 	for (struct statement **at = &s->prepared; *at; at = &(*at)->next)
@@ -225,15 +254,6 @@ static int take_lock(struct store *s)
 	return store_fail(s, EBUSY, "another process writes to it");
 }
 
-static int64_t ask_number(struct store *s, const char *sql)
-{
-	struct statement q = STATEMENT(sql);
-	int64_t n = store_run(s, &q, "") ? sqlite3_column_int64(q.prepared, 0) : 0;
-
-	store_finish(s, &q);
-	return n;
-}
-
 static int create_tables(struct store *s)
 {
 	char text[128];
@@ -254,9 +274,9 @@ static int check_version(struct store *s)
 {
 	int64_t version;
 
-	if (ask_number(s, "PRAGMA application_id") != APPLICATION)
+	if (store_ask_number(s, "PRAGMA application_id") != APPLICATION)
 		return store_fail(s, EBADMSG, "not a store of tailor");
-	version = ask_number(s, "PRAGMA user_version");
+	version = store_ask_number(s, "PRAGMA user_version");
 	if (!s->error && version != VERSION)
 		return store_fail(s, EPROTO, "it is of version %lld, and this tailor knows version %d: use a newer tailor",
 				  (long long)version, VERSION);
@@ -288,7 +308,7 @@ static int open_database(struct store *s, enum store_access access)
 	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
 	store_execute(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;");
 	exists = exists &&
-		 ask_number(s, "SELECT count(*) FROM sqlite_schema") > 0; /* the process that created it may not have got further */
+		 store_ask_number(s, "SELECT count(*) FROM sqlite_schema") > 0; /* the process that created it may not have got further */
 	if (!exists && !s->error && access == STORE_ADD)
 		create_tables(s);
 	if (check_version(s))
@@ -333,10 +353,17 @@ void store_close(struct store *s)
 	free(s);
 }
 
+size_t store_path_bytes(const char *text)
+{
+	const char *at = access(text, F_OK) ? strrchr(text, '@') : NULL;
+
+	return at ? (size_t)(at - text) : strlen(text);
+}
+
 bool store_is_named(const char *text)
 {
 	static const char magic[] = "SQLite format 3";
-	char *path = strndup(text, strcspn(text, "@"));
+	char *path = strndup(text, store_path_bytes(text));
 	char head[sizeof(magic)] = "";
 	struct stat st;
 	int fd;
@@ -365,14 +392,14 @@ int store_set_cap(struct store *s, uint64_t bytes, struct diag *d)
 
 uint64_t store_cap(struct store *s)
 {
-	int64_t cap = ask_number(s, "SELECT value FROM meta WHERE key = 'cap'");
+	int64_t cap = store_ask_number(s, "SELECT value FROM meta WHERE key = 'cap'");
 
 	return cap > 0 ? (uint64_t)cap : STORE_CAP_DEFAULT;
 }
 
 uint64_t store_size(struct store *s)
 {
-	int64_t pages = ask_number(s, "PRAGMA page_count") - ask_number(s, "PRAGMA freelist_count");
+	int64_t pages = store_ask_number(s, "PRAGMA page_count") - store_ask_number(s, "PRAGMA freelist_count");
 	char *path = NULL;
 	struct stat st;
 	uint64_t bytes = pages > 0 ? (uint64_t)pages * PAGE_BYTES : 0;

@@ -10,6 +10,7 @@
 #include "jitreg/base/diag.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct store;
@@ -22,7 +23,9 @@ enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
 /* 0, or -errno with a sentence: it cannot be read or created, is no store, is of a newer version, another process writes to it. */
 int store_open(const char *path, enum store_access access, struct store **out, struct diag *d);
 void store_close(struct store *s);
-/* Does a file there begin as a store does?  Followed by @WINDOW (window.h), too. */
+/* How much of STORE[@WINDOW] (window.h) is the path: all of it where such a file exists. */
+size_t store_path_bytes(const char *text);
+/* Does a file there begin as a store does?  Followed by @WINDOW, too. */
 bool store_is_named(const char *text);
 
 /* The most bytes that it may take, which holds from now on. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_MAX (1ll << 31)
+#define ID_MAX (1ll << 27) /* of series and places: arrays are as long */
 
 /* The dictionary of rows, by number. */
 struct rows {
@@ -34,15 +34,6 @@ struct summing {
 	int64_t event;
 };
 
-static int64_t ask(struct store *s, struct statement *q)
-{
-	int64_t n = store_run(s, q, "") ? sqlite3_column_int64(q->prepared, 0) : 0;
-
-	if (q->prepared)
-		sqlite3_reset(q->prepared);
-	return n;
-}
-
 static uint32_t column(const struct statement *q, int i)
 {
 	int64_t n = sqlite3_column_int64(q->prepared, i);
@@ -52,35 +43,39 @@ static uint32_t column(const struct statement *q, int i)
 
 /* ------------------------------------------------------------------------------------------------------- which rows */
 
+/* An array by number, of what this asks for the largest of; NULL: there are too many, or no memory. */
+static void *allocate_by_number(struct store *s, const char *largest, size_t each, int64_t *nr)
+{
+	int64_t most = store_ask_number(s, largest);
+
+	*nr = most >= 0 && most < ID_MAX ? most + 1 : 0;
+	return *nr ? calloc((size_t)*nr, each) : NULL;
+}
+
 static bool read_series(struct summing *x)
 {
-	static struct statement most = STATEMENT("SELECT max(id) FROM series"),
-				all = STATEMENT("SELECT s.id, s.process, s.component, s.event, ifnull(c.query, 0) FROM series s "
+	static struct statement all = STATEMENT("SELECT s.id, s.process, s.component, s.event, ifnull(c.query, 0) FROM series s "
 						"LEFT JOIN component c ON c.id = s.component");
 	struct rows *r = &x->rows;
 
-	r->nr_series = ask(x->store, &most) + 1;
-	if (r->nr_series < 1 || r->nr_series > ID_MAX || !(r->series = calloc((size_t)r->nr_series, sizeof(*r->series))))
-		return false;
+	r->series = allocate_by_number(x->store, "SELECT max(id) FROM series", sizeof(*r->series), &r->nr_series);
 	for (bool more = store_run(x->store, &all, ""); more; more = store_next(x->store, &all))
 		if (column(&all, 0) < r->nr_series)
 			r->series[column(&all, 0)] =
 				(struct series){ column(&all, 1), column(&all, 2), column(&all, 3), column(&all, 4), true };
-	return true;
+	return r->series;
 }
 
 static bool read_places(struct summing *x)
 {
-	static struct statement most = STATEMENT("SELECT max(id) FROM place"), all = STATEMENT("SELECT id, series, function FROM place");
+	static struct statement all = STATEMENT("SELECT id, series, function FROM place");
 	struct rows *r = &x->rows;
 
-	r->nr_places = ask(x->store, &most) + 1;
-	if (r->nr_places < 1 || r->nr_places > ID_MAX || !(r->place = calloc((size_t)r->nr_places, sizeof(*r->place))))
-		return false;
+	r->place = allocate_by_number(x->store, "SELECT max(id) FROM place", sizeof(*r->place), &r->nr_places);
 	for (bool more = store_run(x->store, &all, ""); more; more = store_next(x->store, &all))
-		if (column(&all, 0) < r->nr_places)
+		if (column(&all, 0) < r->nr_places && column(&all, 1) < r->nr_series)
 			r->place[column(&all, 0)] = (struct place){ column(&all, 1), column(&all, 2) };
-	return true;
+	return r->place;
 }
 
 /* Those whose part is none of the numbers that the statement gives are not wanted.  Returns how many numbers there were. */

@@ -35,7 +35,7 @@ void tables_describe(struct page *p, const struct sums *s)
 		return;
 	}
 	for (uint32_t i = 0; i < s->nr_epochs; i++)
-		covered_ns += (double)(s->epoch[i].end_ns - s->epoch[i].begin_ns);
+		covered_ns += (double)s->epoch[i].end_ns - (double)s->epoch[i].begin_ns;
 	page_fact_number(p, "begin_ns", (double)s->epoch[0].begin_ns);
 	page_fact_number(p, "end_ns", (double)last->end_ns);
 	page_sentence(p, "%u epoch%s from %s to %s (%s recorded): %.0f samples of %s, %llu lost.", s->nr_epochs,
@@ -93,15 +93,14 @@ static void make_lane(const struct sums *s, const struct sums_line *l, char text
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char ascii[] = " .:-=+*%#";
-	int64_t begin = s->epoch[0].begin_ns, span = s->epoch[s->nr_epochs - 1].end_ns - begin;
+	double begin_ns = (double)s->epoch[0].begin_ns, span_ns = (double)s->epoch[s->nr_epochs - 1].end_ns - begin_ns;
 	double mine[CELLS] = { 0 }, all[CELLS] = { 0 };
 
 	text[0] = 0;
 	for (uint32_t i = 0; i < s->nr_epochs; i++) {
-		int64_t middle = s->epoch[i].begin_ns / 2 + s->epoch[i].end_ns / 2 - begin;
-		int cell = span > 0 ? (int)((double)middle / (double)span * CELLS) : 0;
+		double middle = ((double)s->epoch[i].begin_ns / 2 + (double)s->epoch[i].end_ns / 2 - begin_ns) / span_ns;
+		int cell = middle > 0 && middle < 1 ? (int)(middle * CELLS) : middle >= 1 ? CELLS - 1 : 0;
 
-		cell = cell < 0 ? 0 : cell < CELLS ? cell : CELLS - 1;
 		mine[cell] += l->of_epoch[i];
 		all[cell] += s->epoch[i].weight;
 	}
@@ -116,62 +115,81 @@ static void make_lane(const struct sums *s, const struct sums_line *l, char text
 	}
 }
 
+/* For programs: a line's share of each epoch. */
+struct points {
+	struct grid *grid;
+	int begin, name, weight, share;
+};
+
+static struct points points_create(void)
+{
+	struct points p = { .grid = grid_create("points", "Epochs") };
+
+	p.begin = grid_column(p.grid, "begin_ns", "", CELL_COUNT, 0, 0);
+	p.name = grid_column(p.grid, "name", "", CELL_TEXT, 0, 0);
+	p.weight = grid_column(p.grid, "weight", "", CELL_COUNT, 0, 0);
+	p.share = grid_column(p.grid, "share", "", CELL_PERCENT, 0, 0);
+	grid_show_all_rows(p.grid);
+	return p;
+}
+
+static double share_of_epoch(const struct sums *s, const struct sums_line *l, uint32_t epoch)
+{
+	return s->epoch[epoch].weight > 0 ? l->of_epoch[epoch] / s->epoch[epoch].weight : 0;
+}
+
+static void points_add(const struct points *p, const struct sums *s, const struct sums_line *l, const char *name)
+{
+	for (uint32_t i = 0; i < s->nr_epochs; i++) {
+		grid_row(p->grid);
+		grid_set(p->grid, p->begin, (double)s->epoch[i].begin_ns);
+		grid_set_text(p->grid, p->name, name);
+		grid_set(p->grid, p->weight, l->of_epoch[i]);
+		grid_set(p->grid, p->share, share_of_epoch(s, l, i));
+	}
+}
+
 int tables_timeline(struct page *p, struct store *store, enum sums_by by, const struct sums *s, struct diag *d)
 {
-	struct grid *g =
-		grid_create("timeline", "Share of each epoch's %s, from the first (left) to the last", s->event ? s->event : "samples");
-	struct grid *points = NULL;
+	struct grid *g = grid_create("timeline", "Share of each epoch's %s, from the first (left) to the last",
+				     s->event ? s->event : "samples");
+	struct points points = points_create();
 	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
 	int first = grid_column(g, "first", "first", CELL_PERCENT, 0, 0), last = grid_column(g, "last", "last", CELL_PERCENT, 0, 0);
 	int lane = grid_column(g, "lane", "over time", CELL_TEXT, GRID_FIXED | GRID_TEXT_ONLY, 0);
 	int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0), ret = 0;
-	int at = 0, of_name = 0, value = 0, part = 0;
 	uint32_t nr = p->top && (uint32_t)p->top < s->nr ? (uint32_t)p->top : s->nr;
 
 	grid_set_total(g, share, s->weight);
-	if (p->form != PAGE_TEXT) { /* each epoch by itself */
-		points = grid_create("points", "Epochs");
-		at = grid_column(points, "begin_ns", "", CELL_COUNT, 0, 0);
-		of_name = grid_column(points, "name", "", CELL_TEXT, 0, 0);
-		value = grid_column(points, "weight", "", CELL_COUNT, 0, 0);
-		part = grid_column(points, "share", "", CELL_PERCENT, 0, 0);
-		grid_show_all_rows(points);
-	}
 	for (uint32_t i = 0; i < nr && s->nr_epochs && ret == 0; i++) {
 		const struct sums_line *l = &s->line[i];
-		const struct sums_epoch *e = s->epoch, *end = &s->epoch[s->nr_epochs - 1];
-		struct sums_names n;
 		char text[4 * CELLS + 1];
+		struct sums_names n;
 
 		ret = sums_names(store, by, l->id, &n, d);
 		if (ret == 0) {
 			grid_row(g);
 			grid_set(g, share, l->weight);
-			grid_set(g, first, e->weight > 0 ? l->of_epoch[0] / e->weight : 0);
-			grid_set(g, last, end->weight > 0 ? l->of_epoch[s->nr_epochs - 1] / end->weight : 0);
+			grid_set(g, first, share_of_epoch(s, l, 0));
+			grid_set(g, last, share_of_epoch(s, l, s->nr_epochs - 1));
 			make_lane(s, l, text, p->utf8);
 			grid_set_text(g, lane, text);
 			grid_set_text(g, name, n.label);
-		}
-		for (uint32_t k = 0; points && k < s->nr_epochs && ret == 0; k++) {
-			grid_row(points);
-			grid_set(points, at, (double)s->epoch[k].begin_ns);
-			grid_set_text(points, of_name, n.label);
-			grid_set(points, value, l->of_epoch[k]);
-			grid_set(points, part, s->epoch[k].weight > 0 ? l->of_epoch[k] / s->epoch[k].weight : 0);
+			points_add(&points, s, l, n.label);
 		}
 		sums_names_fini(&n);
 	}
-	if (ret == 0) {
-		grid_show(g, p);
-		if (points)
-			grid_show(points, p);
-	} else {
+	if (ret) {
 		grid_discard(g);
-		if (points)
-			grid_discard(points);
+		grid_discard(points.grid);
+		return ret;
 	}
-	return ret;
+	grid_show(g, p);
+	if (p->form == PAGE_TEXT)
+		grid_discard(points.grid);
+	else
+		grid_show(points.grid, p);
+	return 0;
 }
 
 void tables_epochs(struct page *p, const struct sums *s)
@@ -192,7 +210,7 @@ void tables_epochs(struct page *p, const struct sums *s)
 		grid_row(g);
 		grid_set_text(g, begin, window_format_time(e->begin_ns, text));
 		grid_set(g, begin_ns, (double)e->begin_ns);
-		grid_set(g, length, (double)(e->end_ns - e->begin_ns));
+		grid_set(g, length, (double)e->end_ns - (double)e->begin_ns);
 		grid_set(g, samples, e->samples);
 		grid_set(g, lost, (double)e->lost);
 		grid_set(g, weight, e->weight);

@@ -14,6 +14,8 @@
 #define AS_RECORDED_NS (2 * DAY_NS)
 #define HOURS_NS (28 * DAY_NS)
 #define FILLED(cap) ((cap) - (cap) / 100) /* what the file may take before something goes: it grows by pages */
+#define DROPPED_AT_ONCE 8
+#define FREED(cap) ((cap) - (cap) / 16) /* what is left then: names that nothing has are found by reading all epochs, so seldom */
 
 /* ------------------------------------------------------------------------------------------------------------- tiers */
 
@@ -183,22 +185,44 @@ static bool drop_oldest(struct store *s)
 	return !s->error;
 }
 
+static int drop_names(struct store *s, struct diag *d)
+{
+	int ret;
+
+	store_begin(s);
+	drop_unused_names(s);
+	ret = store_commit(s, d);
+	shrink_file(s);
+	return ret;
+}
+
+/* Some at a time: what a transaction has freed is not seen before its end. */
+static int drop_epochs(struct store *s, bool *more, struct diag *d)
+{
+	int ret;
+
+	store_begin(s);
+	for (int i = 0; i < DROPPED_AT_ONCE && *more; i++)
+		*more = drop_oldest(s);
+	ret = store_commit(s, d);
+	shrink_file(s);
+	return ret;
+}
+
 static int keep_cap(struct store *s, struct diag *d)
 {
 	uint64_t cap = store_cap(s);
 	bool more = true;
+	int ret;
 
-	while (more && !s->error && store_size(s) > FILLED(cap)) {
-		store_begin(s);
-		/* what is free now, until the next look at the names */
-		for (int i = 0; i < 64 && more && store_size(s) > FILLED(cap); i++)
-			more = drop_oldest(s);
-		drop_unused_names(s);
-		if (store_commit(s, d))
-			return -s->error;
-		shrink_file(s);
-	}
-	return store_failed(s, d);
+	if (store_size(s) <= FILLED(cap))
+		return store_failed(s, d);
+	ret = drop_names(s, d);
+	if (ret || store_size(s) <= FREED(cap))
+		return ret;
+	while (ret == 0 && more && store_size(s) > FREED(cap))
+		ret = drop_epochs(s, &more, d);
+	return ret ? ret : drop_names(s, d);
 }
 
 int tend_store(struct store *s, int64_t now_ns, struct diag *d)

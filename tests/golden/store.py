@@ -172,7 +172,9 @@ DAMAGES = ["DELETE FROM text WHERE id = (SELECT name FROM component LIMIT 1)", "
            "UPDATE epoch SET samples = -1", "UPDATE epoch SET lost = -5", "UPDATE block SET crc = crc + 1 WHERE part = 0",
            "UPDATE block SET data = substr(data, 1, length(data) - 3)", "UPDATE block SET rows = rows + 1", "UPDATE block SET bytes = 1 << 50",
            "UPDATE block SET rows = -1 WHERE part = 1", "UPDATE component SET query = 77",
-           "UPDATE function SET image = 123456", "UPDATE series SET event = 99"]
+           "UPDATE function SET image = 123456", "UPDATE series SET event = 99",
+           "UPDATE place SET series = 100000000", "UPDATE place SET id = 9223372036854775807 WHERE id = 1",
+           "UPDATE epoch SET begin_ns = -9223372036854775807, end_ns = -9223372036854775808"]
 copy = f"{DIR}/damaged.tlrs"
 for sql in DAMAGES:
     tailor("db", "copy", store, copy)
@@ -184,6 +186,7 @@ for sql in DAMAGES:
     expect(p.stdout, f"expected a line about: {sql}")
     tailor("db", "report", copy, status=None)
     tailor("db", "report", copy, "--view", "functions", status=None)
+    tailor("db", "timeline", copy, status=None)
 for i in range(30):
     shutil.copy(store, copy)
     with open(copy, "r+b") as f:
@@ -202,6 +205,8 @@ db.execute("PRAGMA user_version = 99")
 db.execute("CREATE TABLE t(a)")
 db.commit()
 expect("newer" in tailor("db", "report", f"{DIR}/newer.tlrs", status=1).stderr, "expected a store of a newer version to be refused")
+shutil.copy(store, f"{DIR}/a@b.tlrs")
+expect(weights(f"{DIR}/a@b.tlrs") == got and weights(f"{DIR}/a@b.tlrs@-9999d") == got, "expected a store whose name has an @ to be read")
 answer = json.loads(tailor("db", "sql", store, "SELECT count(*) AS n FROM epoch", "--json").stdout)
 expect(answer["tables"]["rows"] == [{"n": str(len(epochs))}], f"expected the number of epochs, got {answer}")
 tailor("db", "sql", store, "DELETE FROM epoch", status=2)
