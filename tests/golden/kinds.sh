@@ -32,7 +32,9 @@ elif ! diff -u "$dir/expected.txt" "$out/report.out"; then
 	bad=1
 fi
 /usr/bin/python3 - "$B/tailor" "$out"/*.tlr <<'END_OF_PYTHON' || bad=1
-import os, pty, re, subprocess, sys, unicodedata
+import os, re, subprocess, sys, unicodedata
+sys.path.insert(0, "tests")
+from terminal import on_terminal
 
 tailor, *traces = sys.argv[1:]
 bad = 0
@@ -40,19 +42,9 @@ bad = 0
 def columns(line):
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
 
-def on_terminal(trace, environment):
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.execve(tailor, [tailor, "report", trace], environment)
-    text = b""
-    try:
-        while chunk := os.read(fd, 65536):
-            text += chunk
-    except OSError:
-        pass
-    os.waitpid(pid, 0)
-    text = re.sub(rb"\x1b\[[0-9;]*m", b"", text).replace(b"\r\n", b"\n")
-    # what a terminal shows of a line that was written over and erased
+# What a terminal shows, without colours: of a line that was written over and erased its last text.
+def shown_on_terminal(trace, environment):
+    text = re.sub(rb"\x1b\[[0-9;]*m", b"", on_terminal([tailor, "report", trace], environment)).replace(b"\r\n", b"\n")
     return b"\n".join(re.sub(rb"^.*\r(\x1b\[K)?", b"", line) for line in text.split(b"\n"))
 
 for trace in traces:
@@ -62,7 +54,7 @@ for trace in traces:
             piped = subprocess.run([tailor, "report", trace], capture_output=True, env=environment).stdout
             shown = [("piped", piped)]
             if width in (40, 120) and locale != "C":
-                shown.append(("on a terminal", on_terminal(trace, environment)))
+                shown.append(("on a terminal", shown_on_terminal(trace, environment)))
             for where, text in shown:
                 what = f"COLUMNS={width} LC_ALL={locale} tailor report {os.path.basename(trace)} ({where})"
                 try:

@@ -196,27 +196,15 @@ END
 
 # A terminal gets colour, unless NO_COLOR says otherwise; a pipe never does.
 /usr/bin/python3 - "$B/tailor" <<'END' || bad=1
-import os, pty, subprocess, sys
+import os, subprocess, sys
+sys.path.insert(0, "tests")
+from terminal import on_terminal
 
-def on_terminal(environment):
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.environ.update(environment)
-        os.execv(sys.argv[1], [sys.argv[1], "report", "--view", "plan", "tests/golden/v1.tlr"])
-    text = b""
-    try:
-        while chunk := os.read(fd, 65536):
-            text += chunk
-    except OSError:
-        pass
-    os.waitpid(pid, 0)
-    return text
-
+COMMAND = [sys.argv[1], "report", "--view", "plan", "tests/golden/v1.tlr"]
 bad = 0
-for what, text, expected in (("on a terminal", on_terminal({"TERM": "xterm"}), True),
-                             ("on a terminal with NO_COLOR", on_terminal({"NO_COLOR": "1"}), False),
-                             ("into a pipe", subprocess.run([sys.argv[1], "report", "--view", "plan", "tests/golden/v1.tlr"],
-                                                            capture_output=True).stdout, False)):
+for what, text, expected in (("on a terminal", on_terminal(COMMAND, os.environ | {"TERM": "xterm"}), True),
+                             ("on a terminal with NO_COLOR", on_terminal(COMMAND, os.environ | {"NO_COLOR": "1"}), False),
+                             ("into a pipe", subprocess.run(COMMAND, capture_output=True).stdout, False)):
     got = b"\x1b[1m" in text
     if got != expected or b"hash join" not in text:
         print(f"tailor report {what}: expected colour: {expected}, got: {text[:200]!r}")
