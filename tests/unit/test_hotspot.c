@@ -18,7 +18,7 @@ static struct hotspot_frames frames;
 
 static bool take_program(void *context, const struct eh_frame_fde *f)
 {
-	return !eh_frame_read_program(frames.bytes, frames.nr, CODE, f->offset, context);
+	return !eh_frame_read_program(frames.bytes, frames.writer.nr, CODE, f->offset, context);
 }
 
 /* How far the caller's stack pointer is above ours; rbp_at: where rbp is, below the caller's; 0: it is the caller's still. */
@@ -27,7 +27,7 @@ static int64_t frame_at(uint64_t offset, int64_t *rbp_at)
 	struct cfi_program p = { 0 };
 	struct cfi_row row;
 
-	eh_frame_each(frames.bytes, frames.nr, CODE, take_program, &p);
+	eh_frame_each(frames.bytes, frames.writer.nr, CODE, take_program, &p);
 	assert_true(cfi_row_at(&p, CODE + offset, &row));
 	assert_int_equal(row.cfa.where, CFI_REGISTER);
 	assert_int_equal(row.cfa.reg, CFI_RSP);
@@ -91,7 +91,7 @@ static void frames_of_any_code_fit_their_room(void **state)
 	for (size_t i = 0; i < sizeof(code); i++)
 		code[i] = epilogue[i % sizeof(epilogue)];
 	hotspot_frames_of_code(&frames, CODE, sizeof(code), 4, 4, code);
-	assert_false(frames.full);
+	assert_false(frames.writer.full);
 	expect_frame(13, 8, 0);
 	expect_frame(14, 32, -16);
 }

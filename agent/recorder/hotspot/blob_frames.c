@@ -9,92 +9,29 @@
 
 #include <string.h>
 
-#define RBP 6
-#define RSP 7
-#define RETURN 16
-#define DW_CFA_advance_loc4 0x04
-#define DW_CFA_same_value 0x08
-#define DW_CFA_def_cfa 0x0c
-#define DW_CFA_def_cfa_offset 0x0e
-#define DW_CFA_def_cfa_expression 0x0f
-#define DW_CFA_expression 0x10
-#define DW_CFA_offset 0x80
 #define DW_OP_breg_rbp 0x76
 #define DW_OP_deref 0x06
 #define MINUS_8 0x78 /* SLEB128 */
 
-static void put_bytes(struct hotspot_frames *f, const void *from, uint32_t nr)
+static struct eh_frame_writer *begin_frames(struct hotspot_frames *f, uint64_t start, uint64_t bytes)
 {
-	if (nr > sizeof(f->bytes) - f->nr) {
-		f->full = true;
-		return;
-	}
-	memcpy(f->bytes + f->nr, from, nr);
-	f->nr += nr;
-}
-
-static void put_u8(struct hotspot_frames *f, unsigned char v)
-{
-	put_bytes(f, &v, 1);
-}
-
-static void put_u32(struct hotspot_frames *f, uint32_t v)
-{
-	put_bytes(f, &v, 4);
-}
-
-static void put_uleb(struct hotspot_frames *f, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		put_u8(f, (unsigned char)(v | 0x80));
-	put_u8(f, (unsigned char)v);
-}
-
-/* The length that begins an entry is of what follows it, a multiple of 8 with it; 0 is DW_CFA_nop. */
-static void end_entry(struct hotspot_frames *f, uint32_t at)
-{
-	uint32_t length;
-
-	while ((f->nr - at) % 8 && !f->full)
-		put_u8(f, 0);
-	length = f->nr - at - 4;
-	memcpy(f->bytes + at, &length, 4);
-}
-
-/* The CIE, and the FDE up to its instructions.  Returns where the FDE begins. */
-static uint32_t begin_frames(struct hotspot_frames *f, uint64_t start, uint64_t bytes)
-{
-	static const unsigned char cie[] = { 1, 'z', 'R', 0, 1, 0x78, RETURN, 1, 0 /* absolute addresses */, DW_CFA_def_cfa, RSP, 8,
-					     DW_CFA_offset | RETURN, 1 };
-	uint32_t fde;
-
-	f->nr = 0;
-	f->full = false;
-	put_u32(f, 0);
-	put_u32(f, 0);
-	put_bytes(f, cie, sizeof(cie));
-	end_entry(f, 0);
-	fde = f->nr;
-	put_u32(f, 0);
-	put_u32(f, fde + 4); /* back to the CIE */
-	put_bytes(f, &start, 8);
-	put_bytes(f, &bytes, 8);
-	put_u8(f, 0);
-	return fde;
+	f->writer.bytes = f->bytes;
+	f->writer.size = sizeof(f->bytes);
+	eh_frame_begin(&f->writer, 8);
+	eh_frame_begin_code(&f->writer, start, bytes);
+	return &f->writer;
 }
 
 /* From offset on, the frame is so many words; rbp is saved from two words on. */
-static void put_frame_words(struct hotspot_frames *f, uint32_t *at, uint32_t offset, uint32_t words)
+static void put_frame_words(struct eh_frame_writer *w, uint32_t *at, uint32_t offset, uint32_t words)
 {
 	if (offset > *at) {
-		put_u8(f, DW_CFA_advance_loc4);
-		put_u32(f, offset - *at);
+		eh_frame_advance(w, offset - *at);
 		*at = offset;
 	}
-	put_u8(f, DW_CFA_def_cfa_offset);
-	put_uleb(f, 8ull * words);
-	put_u8(f, words > 1 ? DW_CFA_offset | RBP : DW_CFA_same_value);
-	put_u8(f, words > 1 ? 2 : RBP);
+	eh_frame_set_cfa(w, 8ull * words);
+	eh_frame_put_u8(w, words > 1 ? DW_CFA_offset | EH_FRAME_RBP : DW_CFA_same_value);
+	eh_frame_put_u8(w, words > 1 ? 2 : EH_FRAME_RBP);
 }
 
 /* `sub rsp, N` or `add rsp, N` at p, by its two kinds of operands: its bytes; 0: it is not there. */
@@ -145,18 +82,18 @@ static uint32_t bytes_to_return(const unsigned char *p, uint64_t left)
 	return left - at >= 5 && p[at] == 0xe9 ? (uint32_t)at + 5 : (uint32_t)at;
 }
 
-static void put_epilogues(struct hotspot_frames *f, uint32_t at, const unsigned char *code, uint64_t bytes, uint32_t words)
+static void put_epilogues(struct eh_frame_writer *w, uint32_t at, const unsigned char *code, uint64_t bytes, uint32_t words)
 {
-	for (uint64_t i = at; i < bytes && sizeof(f->bytes) - f->nr >= 64; i++) {
+	for (uint64_t i = at; i < bytes && w->size - w->nr >= 64; i++) {
 		uint32_t add = instruction_of_rsp(code + i, bytes - i, ADD_RSP, 8 * (words - 2)), popped, end;
 
 		if (!add || i + add >= bytes || code[i + add] != POP_RBP)
 			continue;
 		popped = (uint32_t)i + add + 1;
 		end = popped + bytes_to_return(code + popped, bytes - popped);
-		put_frame_words(f, &at, popped - 1, 2);
-		put_frame_words(f, &at, popped, 1);
-		put_frame_words(f, &at, end, words);
+		put_frame_words(w, &at, popped - 1, 2);
+		put_frame_words(w, &at, popped, 1);
+		put_frame_words(w, &at, end, words);
 		i = end - 1;
 	}
 }
@@ -164,34 +101,33 @@ static void put_epilogues(struct hotspot_frames *f, uint32_t at, const unsigned 
 void hotspot_frames_of_code(struct hotspot_frames *f, uint64_t start, uint64_t bytes, uint32_t words, uint32_t complete,
 			    const unsigned char *code)
 {
-	uint32_t fde = begin_frames(f, start, bytes), at = 0, pushed = 0;
+	struct eh_frame_writer *w = begin_frames(f, start, bytes);
+	uint32_t at = 0, pushed = 0;
 
-	if (words < 2 || complete >= bytes) {
-		end_entry(f, fde);
-		return;
+	if (words >= 2 && complete < bytes) {
+		if (code && complete)
+			pushed = end_of_push(code, complete, 8 * (words - 2));
+		if (pushed)
+			put_frame_words(w, &at, pushed, 2);
+		put_frame_words(w, &at, complete, words);
+		if (code)
+			put_epilogues(w, at, code, bytes, words);
 	}
-	if (code && complete)
-		pushed = end_of_push(code, complete, 8 * (words - 2));
-	if (pushed)
-		put_frame_words(f, &at, pushed, 2);
-	put_frame_words(f, &at, complete, words);
-	if (code)
-		put_epilogues(f, at, code, bytes, words);
-	end_entry(f, fde);
+	eh_frame_end(w);
 }
 
 void hotspot_frames_of_leaf(struct hotspot_frames *f, uint64_t start, uint64_t bytes)
 {
-	end_entry(f, begin_frames(f, start, bytes));
+	eh_frame_end(begin_frames(f, start, bytes));
 }
 
 void hotspot_frames_of_interpreter(struct hotspot_frames *f, uint64_t start, uint64_t bytes)
 {
 	static const unsigned char rules[] = { DW_CFA_def_cfa_expression, 3, DW_OP_breg_rbp, MINUS_8, DW_OP_deref,
-					       DW_CFA_expression, RBP, 2, DW_OP_breg_rbp, 0,
-					       DW_CFA_expression, RETURN, 2, DW_OP_breg_rbp, 8 };
-	uint32_t fde = begin_frames(f, start, bytes);
+					       DW_CFA_expression, EH_FRAME_RBP, 2, DW_OP_breg_rbp, 0,
+					       DW_CFA_expression, EH_FRAME_RETURN, 2, DW_OP_breg_rbp, 8 };
+	struct eh_frame_writer *w = begin_frames(f, start, bytes);
 
-	put_bytes(f, rules, sizeof(rules));
-	end_entry(f, fde);
+	eh_frame_put(w, rules, sizeof(rules));
+	eh_frame_end(w);
 }

@@ -3,6 +3,8 @@
 #ifndef TAILOR_HOTSPOT_INTERNAL_H
 #define TAILOR_HOTSPOT_INTERNAL_H
 
+#include "jitreg/hosts/eh_frame_put.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -162,8 +164,7 @@ void hotspot_lines_write(struct hotspot_lines *t, const struct hotspot_layout *l
 
 struct hotspot_frames {
 	unsigned char bytes[HOTSPOT_FRAMES_BYTES];
-	uint32_t nr;
-	bool full;
+	struct eh_frame_writer writer; /* into them */
 };
 
 /* Of code that saves rbp, makes a frame of so many words (its return address included) by the offset complete, and leaves it as compilers

@@ -255,7 +255,8 @@ static void write_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob 
 	if (!name_blob(j, m, b))
 		return;
 	if (describe_frames(j, m, b))
-		TRACE_PUT(j->writer, eh_frame, m->since_ns, m->pid, 0, .address = b->start, .frames = { j->frames.bytes, j->frames.nr });
+		TRACE_PUT(j->writer, eh_frame, m->since_ns, m->pid, 0, .address = b->start,
+			  .frames = { j->frames.bytes, j->frames.writer.nr });
 	if (with_lines && m->lines && kind_of_name(m, b->name) == BLOB_METHOD)
 		hotspot_lines_write(m->lines, &m->layout, b, j->writer, m->pid, m->since_ns);
 	TRACE_PUT(j->writer, load, m->since_ns, m->pid, 0, .pid = m->pid, .vma = b->start, .code_addr = b->start, .code_size = b->bytes,
