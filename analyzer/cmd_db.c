@@ -92,7 +92,7 @@ static void ask_sums(void *context, struct report *r)
 	fold_ask(context, r);
 }
 
-/* known: that the store has it already is worth a sentence. */
+/* Of a damaged one what can be read, and CMD_FAILED.  known: that the store has it already is worth a sentence. */
 static int add_trace(struct store *s, const struct arguments *a, const char *path, bool known)
 {
 	struct trace_session session = { 0 };
@@ -107,8 +107,7 @@ static int add_trace(struct store *s, const struct arguments *a, const char *pat
 		status = fail(&d, ret);
 	else if (ret && known)
 		trace_print_error("%s: the store has it already", path);
-	trace_session_close(&session, CMD_DONE);
-	return status;
+	return trace_session_close(&session, status);
 }
 
 struct adding {
@@ -116,11 +115,11 @@ struct adding {
 	const struct arguments *arguments;
 };
 
-static bool add_left_trace(void *context, const char *path)
+static void add_left_trace(void *context, const char *path)
 {
 	struct adding *a = context;
 
-	return add_trace(a->store, a->arguments, path, false) == CMD_DONE;
+	add_trace(a->store, a->arguments, path, false);
 }
 
 static int tidy_spool(struct store *s, const struct arguments *a, struct diag *d)
@@ -144,11 +143,16 @@ static int run_add(struct arguments *a)
 		return fail(&d, ret);
 	if (a->cap)
 		ret = store_set_cap(s, a->cap, &d);
-	for (int i = 1; i < a->nr && ret == 0 && status == CMD_DONE; i++)
-		status = add_trace(s, a, a->operand[i], a->keep < 0);
-	if (ret == 0 && a->keep >= 0)
+	for (int i = 1; i < a->nr && ret == 0; i++) {
+		int one = add_trace(s, a, a->operand[i], a->keep < 0);
+
+		status = status == CMD_DONE ? one : status;
+		if (store_has_failed(s)) /* as it was said */
+			break;
+	}
+	if (ret == 0 && !store_has_failed(s) && a->keep >= 0)
 		ret = tidy_spool(s, a, &d);
-	if (ret == 0 && status == CMD_DONE)
+	if (ret == 0 && !store_has_failed(s))
 		ret = tend_store(s, now_ns(), &d);
 	store_close(s);
 	return ret ? fail(&d, ret) : status;

@@ -37,7 +37,7 @@ static bool store_has(struct store *s, const char *path)
 	return has;
 }
 
-int spool_tidy(struct store *s, const char *file, uint32_t keep, bool (*add)(void *context, const char *path), void *context,
+int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(void *context, const char *path), void *context,
 	       uint32_t *nr_dropped, struct diag *d)
 {
 	const char *slash = strrchr(file, '/');
@@ -53,8 +53,12 @@ int spool_tidy(struct store *s, const char *file, uint32_t keep, bool (*add)(voi
 
 		/* the newest is being written, or was given by name */
 		if (newer > 0 && asprintf(&path, "%s/%s", folder, entry[i]->d_name) >= 0) {
-			bool has = store_has(s, path) || add(context, path);
+			bool has = store_has(s, path);
 
+			if (!has) {
+				add(context, path);
+				has = store_has(s, path);
+			}
 			if ((uint32_t)newer >= keep && (has || newer >= SPOOL_MAX) && unlink(path) == 0)
 				*nr_dropped += !has;
 			free(path);

@@ -83,6 +83,11 @@ const char *store_printable(const char *text)
 	return out;
 }
 
+bool store_has_failed(const struct store *s)
+{
+	return s->error;
+}
+
 static bool fail_by_database(struct store *s, int code)
 {
 	switch (code & 0xff) {
@@ -93,8 +98,10 @@ static bool fail_by_database(struct store *s, int code)
 	case SQLITE_LOCKED:
 		store_fail(s, EBUSY, "another process writes to it");
 		break;
-	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
+		store_fail(s, EBADMSG, "not a store of tailor, or its beginning is damaged");
+		break;
+	case SQLITE_CORRUPT:
 		store_fail(s, EBADMSG, "it is damaged (%s); `tailor db check` lists what is", store_printable(sqlite3_errmsg(s->db)));
 		break;
 	case SQLITE_NOMEM:

@@ -23,6 +23,8 @@ enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
 /* 0, or -errno with a sentence: it cannot be read or created, is no store, is of a newer version, another process writes to it. */
 int store_open(const char *path, enum store_access access, struct store **out, struct diag *d);
 void store_close(struct store *s);
+/* Something that was asked of it has failed: nothing more is done. */
+bool store_has_failed(const struct store *s);
 /* How much of STORE[@WINDOW] (window.h) is the path: all of it where such a file exists. */
 size_t store_path_bytes(const char *text);
 /* Does a file there begin as a store does?  Followed by @WINDOW, too. */

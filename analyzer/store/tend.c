@@ -322,8 +322,11 @@ int tend_copy(struct store *s, const char *path, struct diag *d)
 {
 	sqlite3 *to = NULL;
 	sqlite3_backup *b;
-	int fd = output_file_open(path, d), ret;
+	int fd, ret;
 
+	if (output_file_is_same(path, s->path))
+		return diag_fail(d, EINVAL, "%s is the store itself", path);
+	fd = output_file_open(path, d);
 	if (fd < 0)
 		return fd;
 	close(fd);

@@ -196,9 +196,10 @@ for i in range(30):
     for verb in ["check"], ["report"], ["timeline"], ["report", "--view", "functions"]:
         p = tailor("db", verb[0], copy, *verb[1:], status=None)
         expect(p.returncode in (0, 1, 3), f"expected a sentence of a damaged file, got {p.returncode}: {p.stderr}")
-for content, sentence in [(b"", "not"), (b"SQLite format 3\0" + bytes(84), "damaged"), (b"x" * 4096, "damaged")]:
+for content, sentence in [(b"", "no such store"), (b"SQLite format 3\0" + bytes(84), "not a store"), (b"x" * 4096, "not a store")]:
     open(copy, "wb").write(content)
-    expect(tailor("db", "report", copy, status=1).stderr, f"expected a sentence about {content[:20]}")
+    said = tailor("db", "report", copy, status=1).stderr
+    expect(sentence in said, f"expected '{sentence}' of {content[:20]}, got {said}")
 db = sqlite3.connect(f"{DIR}/newer.tlrs")
 db.execute("PRAGMA application_id = 0x746c7273")
 db.execute("PRAGMA user_version = 99")
@@ -207,6 +208,12 @@ db.commit()
 expect("newer" in tailor("db", "report", f"{DIR}/newer.tlrs", status=1).stderr, "expected a store of a newer version to be refused")
 shutil.copy(store, f"{DIR}/a@b.tlrs")
 expect(weights(f"{DIR}/a@b.tlrs") == got and weights(f"{DIR}/a@b.tlrs@-9999d") == got, "expected a store whose name has an @ to be read")
+expect("the store itself" in tailor("db", "copy", store, store, status=2).stderr, "expected a copy onto itself to be refused")
+cut = f"{DIR}/cut.tlr"
+open(cut, "wb").write(open(traces[0], "rb").read()[:-20])
+for again in "", "already":
+    expect(again in tailor("db", "add", f"{DIR}/cut.tlrs", cut, traces[1], status=1).stderr, "expected a cut trace to be added, and exit 1")
+expect(len(shown(f"{DIR}/cut.tlrs", "--view", "epochs")["tables"]["epochs"]) == 2, "expected the trace behind a cut one to be added")
 answer = json.loads(tailor("db", "sql", store, "SELECT count(*) AS n FROM epoch", "--json").stdout)
 expect(answer["tables"]["rows"] == [{"n": str(len(epochs))}], f"expected the number of epochs, got {answer}")
 tailor("db", "sql", store, "DELETE FROM epoch", status=2)
