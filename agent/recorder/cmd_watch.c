@@ -79,6 +79,8 @@ static error_t parse_watch_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!a->pids.nr && !a->run.command && !o->name && !o->all)
 			argp_error(state, "nothing to watch: a PID, --name REGEX, --all, or -- COMMAND is needed");
+		if (o->epoch_command || strcmp(o->output, SESSION_OUTPUT) != 0)
+			argp_error(state, "--output and --epoch-command are its own: --store FILE is what it writes");
 		if (a->run.command && (o->name || o->all))
 			argp_error(state, "a command, or processes that run: not both");
 		break;
@@ -143,6 +145,15 @@ static int prepare_store(struct arguments *a)
 	return 0;
 }
 
+/* As systemd reads it (systemd.service(5), "Command lines"). */
+static void print_word(const char *word)
+{
+	printf(" \"");
+	for (; *word; word++)
+		printf(*word == '"' || *word == '\\' ? "\\%c" : *word == '%' ? "%c%%" : *word == '$' ? "%c$" : "%c", *word);
+	putchar('"');
+}
+
 static int print_unit(int argc, char **argv)
 {
 	char self[PATH_MAX] = "";
@@ -153,7 +164,7 @@ static int print_unit(int argc, char **argv)
 	       "WorkingDirectory=/var/lib/tailor\nExecStart=%s watch", self);
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--install") != 0)
-			printf(" %s", argv[i]);
+			print_word(argv[i]);
 	printf("\nRestart=always\nRestartSec=10\nMemoryHigh=256M\nLimitNOFILE=65536\nLimitMEMLOCK=infinity\n"
 	       "\n[Install]\nWantedBy=multi-user.target\n");
 	return fflush(stdout) ? fail("standard output", errno) : CMD_DONE;
