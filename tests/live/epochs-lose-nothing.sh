@@ -20,16 +20,17 @@ def expect(holds, sentence):
         bad.append(sentence)
         print(sentence)
 
-# What all files say together, each by itself whole.
-# missing: the part of what was counted that may have no sample (threads end between two of theirs).
-def read(name, result, missing):
+# What all files say together, each by itself whole.  Its counters' own number of samples is in each of them, and those stand for no more
+# than was counted: none is lost at a cut, and none told twice.  (They may stand for less: where processors are busy interrupts come late.)
+def read(name, result):
     counted = samples = 0
     headers, reports = [], []
     for trace in traces(name):
         r = tailor("report", "--json", trace)
         expect(r.returncode == 0, f"expected a report of {trace}, got {r.returncode}: {r.stderr}")
         reports.append(json.loads(r.stdout))
-        samples += reports[-1]["samples"]["recorded"]
+        recorded, lost, of_counters = reports[-1]["samples"]["recorded"], reports[-1]["samples"]["lost"], 0
+        samples += recorded
         for line in tailor("dump", "--json", trace).stdout.splitlines():
             record = json.loads(line)
             fields = record["fields"]
@@ -37,9 +38,9 @@ def read(name, result, missing):
                 headers.append((fields["epoch"], fields["cut_recording"]))
             elif record["record"] == "COUNT":
                 counted += fields["value"]
-                off = abs(fields["value"] - fields["weight"])
-                expect(off < missing * fields["value"] + 3e6, f"{trace}: expected samples for all that was counted, got {fields}")
-        expect(reports[-1]["samples"]["lost"] == 0 or samples > 100, f"{trace}: {reports[-1]['samples']}")
+                of_counters += fields["samples"]
+                expect(fields["weight"] < 1.02 * fields["value"] + 3e6, f"{trace}: expected no more than was counted, got {fields}")
+        expect(recorded == of_counters, f"{trace}: expected the {of_counters} samples of its counters, got {recorded}, {lost} lost")
     expect([h[0] for h in headers] == list(range(1, len(headers) + 1)) and len({h[1] for h in headers}) == 1,
            f"expected epochs 1, 2, ... of one recording, got {headers}")
     said = re.search(r"(\d+) samples of .*, after (\d+) in (\d+) epochs before it", result)
@@ -55,17 +56,19 @@ begin = time.monotonic()
 while len(traces("engine")) < WANTED + 1 and time.monotonic() - begin < PATIENCE_S:
     time.sleep(0.05)
 run.send_signal(signal.SIGTERM)
-counted, samples, reports = read("engine", run.communicate()[1], 0.03)
-late = [r for r in reports[1:] if r["samples"]["recorded"] >= 200]
-expect(late, f"expected samples in {WANTED} epochs, got {[r['samples']['recorded'] for r in reports]}")
+counted, samples, reports = read("engine", run.communicate()[1])
+def joins(r):
+    """of the samples on operators: the engine still makes its data, or compiles, where it has little processor time"""
+    of = {c["name"]: c["weight"] for c in r["components"] if c["level"] == "operator" and c["name"] != "(unattributed)"}
+    return sum(w for name, w in of.items() if name.startswith("hash join")) / sum(of.values())
+late = [r for r in reports[1:] if r["samples"]["attributed"] >= 100]
+expect(late, f"expected samples on operators after the first epoch, got {[r['samples'] for r in reports]}")
 for r in late:
     unknown = r["reasons"]["no code object"] + r["reasons"]["no dictionary"] + r["reasons"]["no component"]
-    joins = sum(c["share"] for c in r["components"] if c["level"] == "operator" and c["name"].startswith("hash join"))
-    # of the whole query it is 70 %
-    expect(unknown <= 0.01 * r["samples"]["total"] and joins > 0.4, f"expected an epoch to know what was registered before it, got "
-           f"{r['samples']}, {r['reasons']}, hash joins {joins}")
-print(f"FIGURE engine: {samples} samples in {len(reports)} epochs; hash joins", *[round(100 * sum(c["share"] for c in r["components"]
-      if c["level"] == "operator" and c["name"].startswith("hash join")), 1) for r in late])
+    # three quarters of the query alone, less than half beside programs that take its caches; none without what was registered before
+    expect(unknown <= 0.01 * r["samples"]["total"] and joins(r) > 0.25, f"expected an epoch to know what was registered before it, got "
+           f"{r['samples']}, {r['reasons']}, hash joins {joins(r)}")
+print(f"FIGURE engine: {samples} samples in {len(reports)} epochs; hash joins", *[round(100 * joins(r), 1) for r in late])
 
 # Two hundred processes; the shell says what they used.
 SCRIPT = "for i in $(seq 200); do sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done'; done; times"
@@ -74,7 +77,7 @@ used = sum(60 * int(m) + float(s) for m, s in re.findall(r"(\d+)m([0-9.]+)s", r.
 if len(traces("sh")) < 2:
     print("skipped, because 200 processes ended within an epoch, or the first one was not written by then")
     sys.exit(1 if bad else 77)
-counted, samples, reports = read("sh", r.stderr, 0.2)
+counted, samples, reports = read("sh", r.stderr)
 print(f"FIGURE 200 processes: {counted / 1e9:.2f} s counted in {len(reports)} epochs, {used:.2f} s by the shell")
 expect(abs(counted / 1e9 / used - 1) < 0.05, f"expected {used:.2f} s in all epochs together, got {counted / 1e9:.2f} s")
 sys.exit(1 if bad else 0)
