@@ -14,7 +14,9 @@ tar -C "$out" -xzf "$out/tailor-$version.tar.gz"
 cd "$out/tailor-$version"
 make -s -j"$(nproc)" CFLAGS="-O2 -g -ffile-prefix-map=$PWD=." portable
 mv "build/tailor-$version-x86_64.tar.gz" ../
-make -s deb
+cp "../tailor-$version.tar.gz" build/
+dist/deb.sh "$PWD/build" "$version" >../log || { cat ../log; exit 1; }
+rm ../log
 mv build/deb/*.deb build/deb/*.dsc build/deb/*.debian.tar.* build/deb/*.orig.tar.* ../
 cd ..
 rm -rf "tailor-$version"
