@@ -9,7 +9,8 @@ if [ -e .git ]; then
 	git archive --format=tar --prefix="$name/" HEAD
 else
 	find . -path ./build -prune -o -type f -print0 | sed -z 's|^\./||' | LC_ALL=C sort -z |
-		tar --null --files-from=- --transform "s|^|$name/|" --mtime="@$(dist/date.sh)" --owner=0 --group=0 --numeric-owner --mode=u+w,go-w -cf -
+		tar --null --files-from=- --transform "s|^|$name/|" --mtime="@$(dist/date.sh)" --owner=0 --group=0 --numeric-owner \
+			--mode=u+w,go-w -cf -
 fi | gzip -9n >"$out.new"
 mv "$out.new" "$out"
 echo "$out: $(du -h "$out" | cut -f1)"
