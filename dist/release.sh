@@ -6,7 +6,7 @@ set -eu
 out=$1/release version=$2
 SOURCE_DATE_EPOCH=$(dist/date.sh)
 export SOURCE_DATE_EPOCH
-unset MAKEFLAGS MAKELEVEL
+unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES B
 rm -rf "$out"
 mkdir -p "$out"
 cp "$1/tailor-$version.tar.gz" "$out/"

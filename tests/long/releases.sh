@@ -9,7 +9,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 bad=0
 fail() { echo "$@"; bad=1; }
-unset MAKEFLAGS MAKELEVEL
+unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES
+export -n B
 [ -e .git ] || { echo "skipped, because this is not git's checkout"; exit 77; }
 for tool in lintian dpkg-buildpackage fakeroot cmark-gfm; do
 	command -v $tool >/dev/null && continue
