@@ -406,9 +406,22 @@ $B/portable-record: $B/agent/recorder/main_record.o $(OWN_LOADER) $B/parts.a $B/
 portable: $B/portable $B/portable-record $B/libtailor.so $B/libtailor-intel.so ## one folder, and a .tar.gz of it, for any x86-64 Linux with glibc 2.28 or later
 	@dist/portable.sh $B $(PORTABLE)
 
-deb: ## Debian packages, source included, in build/deb
+.PHONY: dist release site
+dist: ## the source archive, of what is committed
+	@mkdir -p $B
+	@dist/source.sh $B $(VERSION)
+
+deb: dist ## Debian packages, source included, in build/deb
 	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_PAGE) $(PACKAGES_DEB)
 	@dist/deb.sh $(abspath $B) $(VERSION)
+
+site: ## the documents as web pages, in build/site, whose links all lead somewhere
+	@tests/deps.sh python3 cmark-gfm
+	@$(PYTHON) dist/site.py $B/site
+
+release: dist ## all of these, built from that archive, and their checksums, in build/release; the same source gives the same bytes
+	@tests/deps.sh $(PACKAGES_BUILD) $(PACKAGES_PAGE) $(PACKAGES_DEB)
+	@dist/release.sh $(abspath $B) $(VERSION)
 
 clean: ## remove everything that was built
 	rm -rf $B

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor: finds the command and runs it. */
 #include "analyzer/completion/completion.h"
+#include "analyzer/output/page.h"
+#include "analyzer/store/store.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_stack.h"
 #include "jitreg/base/similar.h"
+#include "jitreg/jitreg.h"
 #include "jitreg/protocol/env.h"
+#include "jitreg/trace/trace.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -61,6 +65,7 @@ static void print_commands(FILE *to)
 			fprintf(to, "  %-10s %s\n", commands[i].cmd->name, commands[i].cmd->summary);
 	fprintf(to, "  %-10s %s\n\nSee `tailor help COMMAND` for the options of a command.\n", "help",
 		"show this list, or the options of a command");
+	fprintf(to, "`tailor --version --verbose` says what a report of a fault needs.\n");
 	fprintf(to, "\nEnvironment variables, where libtailor.so is preloaded without `tailor run`:\n");
 #define VARIABLE_(NAME, text, help) print_variable(to, text, help);
 	TAILOR_ENVIRONMENT(VARIABLE_)
@@ -104,6 +109,17 @@ static int refuse_unknown_command(const char *name)
 	return CMD_MISUSED;
 }
 
+/* What a report of a fault needs: its formats, and what doctor says of the build and of the machine. */
+static int print_version_of_all(void)
+{
+	char *doctor[] = { NULL, (char[]){ "--verbose" }, NULL };
+
+	printf("%s\nformats: trace %u, jitreg %u.%u, JSON schema %d, store %d\n\n", argp_program_version, TRACE_FORMAT_VERSION,
+	       JITREG_VERSION_MAJOR, JITREG_VERSION_MINOR, PAGE_SCHEMA, STORE_FORMAT_VERSION);
+	fflush(stdout);
+	return run_command(find_command("doctor"), 2, doctor);
+}
+
 static int run_main(int argc, char **argv)
 {
 	const struct cmd *cmd;
@@ -113,6 +129,8 @@ static int run_main(int argc, char **argv)
 		return CMD_MISUSED;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		if (argc > 2 && strcmp(argv[2], "--verbose") == 0)
+			return print_version_of_all();
 		puts(argp_program_version);
 		return CMD_DONE;
 	}

@@ -1,19 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Build Debian packages: dist/deb.sh BUILD VERSION leaves them, source package included, in BUILD/deb.
+#
+#   DEBFULLNAME, DEBEMAIL   who makes them, as for Debian's own tools
+#   DEB_BUILD_OPTIONS       parallel=N: by default, as many as there are processors
 set -eu
 out=$1/deb version=$2
+source=$1/tailor-$version.tar.gz date=$(dist/date.sh)
 rm -rf "$out"
-mkdir -p "$out/tailor-$version"
-# the files of this tree, whether it is a clone or was unpacked
-if git rev-parse --git-dir >/dev/null 2>&1; then
-	git ls-files -z
-else
-	find . -type f -not -path './build*' -print0
-fi | tar --null --files-from=- -cf - | tar -xf - -C "$out/tailor-$version"
-tar -C "$out" -czf "$out/tailor_$version.orig.tar.gz" --exclude=dist/debian "tailor-$version"
-mv "$out/tailor-$version/dist/debian" "$out/tailor-$version/debian"
+mkdir -p "$out"
+cp "$source" "$out/tailor_$version.orig.tar.gz"
+tar -C "$out" -xzf "$source"
 cd "$out/tailor-$version"
+cp -r dist/debian debian
+cat >debian/changelog <<END
+tailor ($version-1) unstable; urgency=medium
+
+  * Release $version: see CHANGELOG.md.
+
+ -- ${DEBFULLNAME:-the tailor authors} <${DEBEMAIL:-tailor@localhost}>  $(LC_ALL=C date -u -R -d "@$date")
+END
+export DEB_BUILD_OPTIONS=${DEB_BUILD_OPTIONS:-parallel=$(nproc)}
 dpkg-buildpackage -us -uc >"../build.log" 2>&1 || { tail -n 40 ../build.log; exit 1; }
 cd ..
 rm -rf "tailor-$version"

@@ -14,14 +14,15 @@
 #include <string.h>
 
 struct arguments {
-	bool json;
+	bool json, verbose;
 	pid_t pid;
 	const char *command;
 };
 
-enum { KEY_JSON = 0x200 };
+enum { KEY_JSON = 0x200, KEY_VERBOSE };
 static const struct argp_option options[] = {
 	{ "json", KEY_JSON, NULL, 0, "print one JSON object with the list of findings", 0 },
+	{ "verbose", KEY_VERBOSE, NULL, 0, "this command's build and libraries, too: for a report of a fault", 0 },
 	{ 0 },
 };
 
@@ -33,6 +34,9 @@ static error_t parse_doctor_argument(int key, char *arg, struct argp_state *stat
 	switch (key) {
 	case KEY_JSON:
 		a->json = true;
+		break;
+	case KEY_VERBOSE:
+		a->verbose = true;
 		break;
 	case ARGP_KEY_ARG:
 		errno = 0;
@@ -194,6 +198,8 @@ static int run_doctor_command(int argc, char **argv)
 	int process = 0;
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	if (a.verbose)
+		doctor_check_build(&d);
 	doctor_check_machine(&d);
 	doctor_check_sampling(&d);
 	if (a.pid)

@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/attribute/sample_lines.h"
 
+#include <string.h>
+
 static void write_printable_text(FILE *to, const char *text)
 {
 	for (; *text; text++)
 		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, to);
 }
 
+const char *sample_column_of_level(const char *name, char spare[SAMPLE_COLUMN_BYTES])
+{
+	static const char *const taken[] = { "cpu", "event", "weight", "mode", "ip", "address", "image", "function", "file", "line",
+					     "method", "reason", "phase", "memory", "share" };
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (strcmp(name, taken[i]) == 0) {
+			snprintf(spare, SAMPLE_COLUMN_BYTES, "%s (level)", name);
+			return spare;
+		}
+	return name;
+}
+
 static void write_level_headings(FILE *to, const struct dictionary *d, const char *prefix)
 {
+	char spare[SAMPLE_COLUMN_BYTES];
+
 	for (uint32_t i = 0; i < d->nr_levels; i++)
-		fprintf(to, "\t%s%s", prefix, d->level[i].name ? d->level[i].name : "?");
+		fprintf(to, "\t%s%s", prefix, d->level[i].name ? sample_column_of_level(d->level[i].name, spare) : "?");
 }
 
 void sample_lines_begin(const struct sample_lines *l)

@@ -6,6 +6,11 @@
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/attribute/rows.h"
 
+#define SAMPLE_COLUMN_BYTES 256
+
+/* What heads a level's column of samples, here and in CSV: its name; "line (level)" where another column has it. */
+const char *sample_column_of_level(const char *name, char spare[SAMPLE_COLUMN_BYTES]);
+
 struct sample_lines {
 	FILE *to;
 	const struct rows *rows;

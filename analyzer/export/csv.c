@@ -3,6 +3,7 @@
  * --view, whose keys are stable. */
 #include "analyzer/export/export.h"
 
+#include "analyzer/attribute/sample_lines.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/report/default_report.h"
 
@@ -53,11 +54,13 @@ static int write_csv_rows(void *context, const struct attribution *a, const stru
 
 static void prepare_csv(struct export *e)
 {
+	char spare[SAMPLE_COLUMN_BYTES];
+
 	e->report->addresses = true;
 	report_add_callback(e->report, write_csv_rows, e);
 	fputs("time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase,memory", e->each);
 	for (uint32_t i = 0; i < e->report->model->dictionary.nr_levels; i++)
-		write_csv_field(e->each, report_level_name(e->report, i));
+		write_csv_field(e->each, sample_column_of_level(report_level_name(e->report, i), spare));
 	fputc('\n', e->each);
 }
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define APPLICATION 0x746c7273 /* "tlrs" */
-#define VERSION 1
+#define VERSION STORE_FORMAT_VERSION
 #define PAGE_BYTES 4096
 #define BUSY_MS 5000
 #define LOCK_TRIES 300 /* of 100 ms */

@@ -3,6 +3,8 @@
 # The default report of ten kinds of programs, at 80 columns: plans of an engine and of a server, JavaScript in one process and in several,
 # Java, Python, C, C++, Go, a build, and waits.  ACCEPT=1 takes the new text: read the difference before you commit it.
 #
+# Columns of samples have different names, also where a level is called as one of them.
+#
 # At 40, 80, 120 and 200 columns, in a C and a UTF-8 locale, through a pipe, and on a terminal: no line is wider than that, no character is
 # cut, nothing of a progress line is left, and no two rows of a table are alike.
 set -u
@@ -48,6 +50,12 @@ def shown_on_terminal(trace, environment):
     return b"\n".join(re.sub(rb"^.*\r(\x1b\[K)?", b"", line) for line in text.split(b"\n"))
 
 for trace in traces:
+    for command, separator in (["export", "--format", "csv", "-o", "-"], ","), (["report", "--samples"], "\t"):
+        first = subprocess.run([tailor, *command, trace], capture_output=True, text=True).stdout.partition("\n")[0].replace(chr(34), "").split(separator)
+        twice = {name for name in first if first.count(name) > 1}
+        if twice or len(first) < 10:
+            print(f"{' '.join(command)} {os.path.basename(trace)}: {len(first)} columns, twice: {twice}")
+            bad = 1
     for width in 40, 80, 120, 200:
         for locale in "C", "C.UTF-8":
             environment = {"LC_ALL": locale, "COLUMNS": str(width), "PATH": os.environ["PATH"], "TERM": "xterm"}

@@ -19,7 +19,7 @@ enum doctor_state {
 	DOCTOR_FACT,   /* for information */
 };
 
-#define DOCTOR_FINDINGS_MAX 64
+#define DOCTOR_FINDINGS_MAX 128
 
 struct doctor_finding {
 	const char *section; /* "machine", "sampling", ... : stable, for scripts */
@@ -46,6 +46,8 @@ struct doctor_finding *doctor_add_finding(struct doctor *d, const char *section,
 					  const char *says, ...) __attribute__((format(printf, 5, 6)));
 void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...) __attribute__((format(printf, 2, 3)));
 
+/* This tailor: version, compiler, build id, and the files of its libraries. */
+void doctor_check_build(struct doctor *d);
 /* Kernel, user, privileges, limits.  To be called first: it sets the facts above. */
 void doctor_check_machine(struct doctor *d);
 /* Each sampling method, and what can be recorded with samples. */
