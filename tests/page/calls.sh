@@ -8,5 +8,5 @@ need_page
 "$B/tailor" run -q -e task-clock -r 1000 -o "$dir/engine.tlr" -- "$B/engine" --query q3 --scale 0.05 --count minimal >"$dir/out" 2>&1 ||
 	{ cat "$dir/out"; exit 1; }
 "$B/tailor" run -q -e task-clock -o "$dir/queens.tlr" -- "$B/hosts/queens" 6 minimal >"$dir/said" || exit 1
-timeout 3000 node tests/page/calls.mjs "$B" "$dir" "${COMBINATIONS:-15}" "$dir/counted.tlr" "$dir/text.tlr" "$dir/engine.tlr" \
+timeout 3000 node tests/page/calls.mjs "$B" "$dir" "$(combinations 15)" "$dir/counted.tlr" "$dir/text.tlr" "$dir/engine.tlr" \
 	tests/golden/v2.tlr
