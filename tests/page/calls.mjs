@@ -78,6 +78,8 @@ async function one(page, trace, facts, all) {
 		return one(page, trace, facts, all) // another one
 	const [calls, others] = told
 	const drawn = facts.flow ? await compare_calls(page, what, calls) : { procedures: [] }
+	if (facts.columns.stack) // (the button stands where it was left, for all dimensions)
+		await page.evaluate(() => window.tailor.state.option('total', '0'))
 	// views show all values of a dimension that they filter by themselves
 	for (const [i, { name }] of facts.levels.entries()) {
 		if (filters[`level:${i}`] || !others[name])
@@ -86,12 +88,14 @@ async function one(page, trace, facts, all) {
 		await show(page, 'overview')
 		compare_rows(`${what}: ${name}`, [...COUNTS, ...same('calls_in', 'calls_out')], others[name], await table_of(page, 'overview', 'cost'),
 			(row) => row.name)
+		if (facts.columns.stack)
+			await totals(page, what, name, others[name])
 	}
 	if (!filters.function && others.functions) {
 		await page.evaluate(() => window.tailor.state.option('by', 'function'))
 		await show(page, 'overview')
 		if (facts.columns.stack)
-			await totals(page, what, others.functions)
+			await totals(page, what, 'function', others.functions)
 		compare_rows(`${what}: functions`, [...COUNTS, ...same('calls_in', 'calls_out')], others.functions,
 			await table_of(page, 'overview', 'cost'), (row) => row.name)
 	}
@@ -106,16 +110,19 @@ async function one(page, trace, facts, all) {
 	return drawn
 }
 
-// Functions with what they call: by one click.
-async function totals(page, what, functions) {
+// Functions and components with what they call: by one click.
+async function totals(page, what, of, rows) {
 	const button = page.locator('button', { hasText: 'With callees' })
 	if (await button.getAttribute('aria-pressed') === 'false')
 		await button.click()
-	await page.waitForFunction(() => document.querySelector('[aria-label="cost-by-function"] th')?.textContent.startsWith('total') || document.querySelector('[aria-label="cost-by-function"] .empty'))
-	const image = (row) => row.name === '(no symbol)' ? row.image : row.name.startsWith('+0x') ? row.image + row.name : row.name
-	compare_rows(`${what}: functions with callees`, [['total', 'total'], ['total_samples', 'total_samples']],
-		functions.map((row) => ({ ...row, name: image(row) })), (await page.evaluate(() => window.tailor.views.find((v) => v.id === 'overview').parts.cost.table().rows)), (row) => row.name)
-	seen.set('function totals', (seen.get('function totals') ?? 0) + functions.length)
+	await page.waitForFunction(() => {
+		const { page, views } = window.tailor, { rows } = views.find((v) => v.id === 'overview').parts.cost.table()
+		return page.drawn && (!rows.length || rows.some((r) => r.total !== null))
+	})
+	const image = (row) => row.name === '(no symbol)' ? row.image : row.name?.startsWith('+0x') ? row.image + row.name : row.name
+	compare_rows(`${what}: ${of}s with callees`, [['total', 'total'], ['total_samples', 'total_samples']],
+		rows.filter((row) => row.name !== '(unattributed)').map((row) => ({ ...row, name: image(row) })), (await page.evaluate(() => window.tailor.views.find((v) => v.id === 'overview').parts.cost.table().rows)), (row) => row.name)
+	seen.set(`${of} totals`, (seen.get(`${of} totals`) ?? 0) + rows.length)
 }
 
 // Two runs of a program that counts: Compare has the executions of both.

@@ -5,4 +5,5 @@
 . tests/page/begin.bash
 need_page
 /usr/bin/python3 tests/golden/thirty.py "$dir/thirty.tlr" || exit 1
-timeout 3000 node tests/page/names.mjs "$B" "$dir" "$dir/thirty.tlr" tests/golden/v2.tlr tests/golden/compare/q3.tlr tests/golden/views/queries.tlr
+timeout 3000 node tests/page/names.mjs "$B" "$dir" "$dir/thirty.tlr" \
+	tests/golden/v2.tlr tests/golden/compare/q3.tlr tests/golden/views/queries.tlr
