@@ -71,7 +71,10 @@ const seen = (page) => page.evaluate(async () => {
 		window.svgs = []
 		button.click()
 		const doc = new DOMParser().parseFromString(await window.svgs[0].text(), 'image/svg+xml')
-		lists.push({ of: button.closest('section').querySelector('h2').textContent, texts: [...doc.querySelectorAll('text')].map((el) => el.textContent) })
+		const texts = [...doc.querySelectorAll('text')].map((el) => ({ x: Number(el.getAttribute('x')), y: Number(el.getAttribute('y')), text: el.textContent }))
+		const below = (a, b) => a.x === b.x && b.y > a.y && b.y - a.y < 20 // the second line of a label
+		lists.push({ of: button.closest('section').querySelector('h2').textContent, texts: texts.filter((b) => !texts.some((a) => below(a, b)))
+			.map((a) => [a, ...texts.filter((b) => below(a, b))].map(({ text }) => text).join(' / ')) })
 	}
 	return lists
 })
