@@ -6,24 +6,12 @@ set -u
 B=$1
 /usr/bin/python3 - "$B/tailor" "$B/golden-thirty.tlr" <<'END_OF_PYTHON'
 import json, re, subprocess, sys
-sys.path.insert(0, "tests")
-from trace_file import RECORDS, Trace, record
+sys.path.insert(0, "tests/golden")
+from thirty import NAMES, NR, make
 
 tailor, path = sys.argv[1:]
-PID, NR, bad = 1000, 30, 0
-NAMES = ["hash join", "scan", "sort"]
-body = record("PROCESS", PID, 1, "/usr/bin/host", "host") + record("LEVEL", PID, 1, 1, "operator", [])
-for i in range(1, NR + 1):
-    # joins have conditions, sorts have all the same, scans have none
-    detail = f"a{i} = b{i}" if i % 3 == 0 else "by c" if i % 3 == 2 else ""
-    body += record("COMPONENT", PID, 1, 0, i, NAMES[i % 3], detail)
-    body += record("LOAD", PID, PID, PID, 0x10000 * i, 0x10000 * i, 64, i, f"f{i}", b"\x90" * 64)
-    body += record("CODE_MAP", PID, 0x10000 * i, 0, [[0, 1, i]])
-body += b"".join(record("EDGE", PID, 1, i, i + 1, 0, 0, "") for i in range(1, NR))
-trace = Trace()
-trace.add(RECORDS, body)
-trace.add_ips([0x10000 * i + 8 for i in range(1, NR + 1) for _ in range(10 + i)], 100000)
-trace.write(path)
+bad = 0
+make(path)
 
 def report(*arguments):
     p = subprocess.run([tailor, "report", *arguments, path], capture_output=True, text=True, env={"LC_ALL": "C.UTF-8", "COLUMNS": "200"})

@@ -29,6 +29,11 @@ second_recording() {
 	export SECOND=$dir/second/recording.tlr
 }
 
+# How many random filters: of them a few in each check, all of them in a long one.
+combinations() { # A-FEW
+	echo "${COMBINATIONS:-${LONG:+200}}" | grep . || echo "$1"
+}
+
 need_page() {
 	command -v chromium-headless-shell >/dev/null || { echo "skipped, because there is no chromium-headless-shell"; exit 77; }
 	"$B/tailor" html --help >/dev/null 2>&1 || { echo "skipped, because this build has no page (esbuild was missing)"; exit 77; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // calls.mjs BUILD FOLDER COMBINATIONS TRACE...: columns of counts, calls and their times are those of `tailor report --json` under the same
-// filters and with the same assumptions.  FOLDER has queens.tlr, and what its program counted itself (said).
+// filters and with the same assumptions.  FOLDER has queens-5.tlr and queens-6.tlr, and what these programs counted
+// themselves (said-5, said-6).
 import { execFile, execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -78,6 +79,8 @@ async function one(page, trace, facts, all) {
 		return one(page, trace, facts, all) // another one
 	const [calls, others] = told
 	const drawn = facts.flow ? await compare_calls(page, what, calls) : { procedures: [] }
+	if (facts.columns.stack) // (the button stands where it was left, for all dimensions)
+		await page.evaluate(() => window.tailor.state.option('total', '0'))
 	// views show all values of a dimension that they filter by themselves
 	for (const [i, { name }] of facts.levels.entries()) {
 		if (filters[`level:${i}`] || !others[name])
@@ -86,12 +89,14 @@ async function one(page, trace, facts, all) {
 		await show(page, 'overview')
 		compare_rows(`${what}: ${name}`, [...COUNTS, ...same('calls_in', 'calls_out')], others[name], await table_of(page, 'overview', 'cost'),
 			(row) => row.name)
+		if (facts.columns.stack)
+			await totals(page, what, name, others[name])
 	}
 	if (!filters.function && others.functions) {
 		await page.evaluate(() => window.tailor.state.option('by', 'function'))
 		await show(page, 'overview')
 		if (facts.columns.stack)
-			await totals(page, what, others.functions)
+			await totals(page, what, 'function', others.functions)
 		compare_rows(`${what}: functions`, [...COUNTS, ...same('calls_in', 'calls_out')], others.functions,
 			await table_of(page, 'overview', 'cost'), (row) => row.name)
 	}
@@ -106,16 +111,19 @@ async function one(page, trace, facts, all) {
 	return drawn
 }
 
-// Functions with what they call: by one click.
-async function totals(page, what, functions) {
+// Functions and components with what they call: by one click.
+async function totals(page, what, of, rows) {
 	const button = page.locator('button', { hasText: 'With callees' })
 	if (await button.getAttribute('aria-pressed') === 'false')
 		await button.click()
-	await page.waitForFunction(() => document.querySelector('[aria-label="cost-by-function"] th')?.textContent.startsWith('total') || document.querySelector('[aria-label="cost-by-function"] .empty'))
-	const image = (row) => row.name === '(no symbol)' ? row.image : row.name.startsWith('+0x') ? row.image + row.name : row.name
-	compare_rows(`${what}: functions with callees`, [['total', 'total'], ['total_samples', 'total_samples']],
-		functions.map((row) => ({ ...row, name: image(row) })), (await page.evaluate(() => window.tailor.views.find((v) => v.id === 'overview').parts.cost.table().rows)), (row) => row.name)
-	seen.set('function totals', (seen.get('function totals') ?? 0) + functions.length)
+	await page.waitForFunction(() => {
+		const { page, views } = window.tailor, { rows } = views.find((v) => v.id === 'overview').parts.cost.table()
+		return page.drawn && (!rows.length || rows.some((r) => r.total !== null))
+	})
+	const image = (row) => row.name === '(no symbol)' ? row.image : row.name?.startsWith('+0x') ? row.image + row.name : row.name
+	compare_rows(`${what}: ${of}s with callees`, [['total', 'total'], ['total_samples', 'total_samples']],
+		rows.filter((row) => row.name !== '(unattributed)').map((row) => ({ ...row, name: image(row) })), (await page.evaluate(() => window.tailor.views.find((v) => v.id === 'overview').parts.cost.table().rows)), (row) => row.name)
+	seen.set(`${of} totals`, (seen.get(`${of} totals`) ?? 0) + rows.length)
 }
 
 // Two runs of a program that counts: Compare has the executions of both.
@@ -160,11 +168,19 @@ const number = (text) => Number(text.replaceAll(',', ''))
 const NAMES = ['', 'queens', 'try-column', 'row-free?', 'diagonal-free?', 'exists?', 'same-row?', 'column-of', 'on-diag?', 'on-diag-loop']
 const CALLS = [[2, 1, 2], [3, 2, 3], [4, 2, 4], [10, 2, 2], [5, 3, 5], [7, 4, 7], [6, 4, 5], [8, 5, 6], [8, 5, 8], [11, 5, 5], [9, 8, 9]]
 
-// The paper's figure 4: each procedure, call site and arc with its number, by walking from callee to callee.
-async function walk(page) {
-	const said = fs.readFileSync(path.join(folder, 'said'), 'utf8').split('\n').map((l) => l.split(' ')).filter(([w]) => w === 'call')
+// What the program of so many queens counted itself.
+function truth_of(queens) {
+	const said = fs.readFileSync(path.join(folder, `said-${queens}`), 'utf8').split('\n').map((l) => l.split(' ')).filter(([w]) => w === 'call')
 	const truth = CALLS.map(([site, caller, callee], i) => ({ site, caller: NAMES[caller], callee: NAMES[callee], calls: Number(said[i][2]) }))
-	const entered = (name) => name === 'queens' ? 1 : truth.filter((c) => c.callee === name).reduce((sum, c) => sum + c.calls, 0)
+	return { truth, entered: (name) => name === 'queens' ? 1 : truth.filter((c) => c.callee === name).reduce((sum, c) => sum + c.calls, 0) }
+}
+
+const sum = (list) => list.reduce((a, b) => a + b, 0)
+
+// The paper's figure 4: each procedure, call site and arc with its number, by walking from callee to callee; and figure 5: the numbers on
+// each side of an equation are the same.
+async function walk(page) {
+	const { truth, entered } = truth_of(6)
 	const of_site = (site) => truth.filter((c) => c.site === site).reduce((sum, c) => sum + c.calls, 0)
 	await page.click('nav button[data-view=calls]')
 	const all = await cells(page, 'functions-by-executions'), met = new Set(), arcs = new Set()
@@ -176,8 +192,12 @@ async function walk(page) {
 		checks.same(`the procedure that was walked to`, `Calls around ${name}`, await page.locator('h2', { hasText: 'Calls around' }).innerText())
 		const from = (await cells(page, 'called-from')).map((r) => `${r.caller}.${r.site}: ${number(r.calls)}`).sort()
 		checks.same(`what calls ${name}`, name === 'queens' ? ['(elsewhere).: 1'] : truth.filter((c) => c.callee === name).map((c) => `${c.caller}.${c.site}: ${c.calls}`).sort(), from)
+		checks.same(`figure 5: count(${name}) is the sum of arcs into it`, number(all.find((r) => r.procedure === name).executions),
+			sum((await cells(page, 'called-from')).map((r) => number(r.calls))))
 		const made = truth.some((c) => c.caller === name) ? await cells(page, 'calls-made') : []
 		for (const r of made) {
+			checks.same(`figure 5: count(${r.site}) is the sum of arcs out of it`, number(r['of the site']),
+				sum(made.filter((o) => o.site === r.site).map((o) => number(o.calls))))
 			checks.same(`call site ${r.site}`, of_site(Number(r.site)), number(r['of the site']))
 			checks.same(`${name}.${r.site} to ${r.callee}`, truth.find((c) => c.site === Number(r.site) && c.callee === r.callee)?.calls, number(r.calls))
 			checks.same(`${name}.${r.site}: how it is known`, 'solved', r.by === 'counted' ? 'solved' : r.by)
@@ -197,6 +217,49 @@ async function walk(page) {
 	await visit('queens')
 	checks.same('all procedures are met', NAMES.slice(1).sort(), [...met].sort())
 	checks.same('all arcs are met', CALLS.length, arcs.size)
+}
+
+// Figure 1: the lines by time, by executions, with the text coloured by either: the hottest row is the darkest, and choosing it shows it.
+async function colours(page) {
+	await page.click('nav button[data-view=code]')
+	const rows = () => page.locator('.listing:visible').first().locator('.row').evaluateAll((list) => list.map((row) => ({ text: row.lastElementChild.textContent,
+		colour: row.querySelector('.share').style.background })))
+	const before = await rows()
+	for (const [by, column] of [['executions', 'executions'], ['time/exec', 'time/exec'], ['task-clock', 'share']]) {
+		const choice = page.getByLabel('Heat by'), label = await choice.locator('option').evaluateAll((list, by) => list.map((o) => o.textContent).find((t) => t === by) ?? list[0].textContent, by)
+		await choice.selectOption({ label })
+		const heading = page.locator('[aria-label="hottest-lines"] th button', { hasText: new RegExp(`^${column}`) })
+		for (let i = 0; i < 3 && await heading.locator('xpath=..').getAttribute('aria-sort') !== 'descending'; i++)
+			await heading.click()
+		const first = page.locator('[aria-label="hottest-lines"] tr.choose').first(), text = await first.locator('td').last().innerText()
+		await first.click()
+		const now = await rows(), most = now.filter((r) => r.text.trim() === text), coloured = now.filter((r) => r.colour)
+		checks.that(`${by}: '${text}' is scrolled into view, marked`, (await page.locator('.listing:visible').first().locator('.row.mark').innerText()).includes(text))
+		checks.that(`${by}: its colour is that of the hottest`, most.length > 0 && coloured.filter((r) => r.colour === most[0].colour).length < coloured.length && coloured.length > 2, [most, coloured.length])
+		checks.that(`${by}: other colours than by time`, column === 'share' || JSON.stringify(now) !== JSON.stringify(before))
+	}
+}
+
+// Figure 2: the executions of a second run against those that the first one's predict, by a formula that the reader writes.
+async function growth() {
+	const html = path.join(folder, 'growth.html'), [five, six] = [5, 6].map(truth_of)
+	execFileSync(tailor, ['html', ...[5, 6].map((n) => path.join(folder, `queens-${n}.tlr`)), '-o', html])
+	const page = await open(browser, html)
+	await page.click('nav button[data-view=compare]')
+	await page.getByLabel('Compare by').selectOption({ label: 'procedure' })
+	await page.locator('button', { hasText: 'Formula' }).locator('visible=true').click()
+	const input = page.getByLabel('Formula of a new column').locator('visible=true')
+	await input.fill('executions_b - 6/5 * executions_a')
+	await input.press('Enter')
+	const found = await page.locator('[role=region][aria-label="differences"] table').locator('visible=true').evaluate((table) => {
+		const heads = [...table.querySelectorAll('th')].map((th) => th.textContent.replace(/ [▾▴]/, '').trim())
+		return [...table.querySelectorAll('tbody tr')].map((tr) => [tr.cells[heads.indexOf('procedure')]?.textContent, tr.cells[heads.findIndex((t) => t.includes('6/5'))]?.textContent])
+	})
+	checks.that('procedures that ran are lines of Compare', found.length > 0, found)
+	for (const [name, grown] of found.filter(([name]) => NAMES.includes(name)))
+		checks.that(`growth of ${name} beyond 6/5`, Math.abs(Number(grown) - (six.entered(name) - 6 / 5 * five.entered(name))) < 1, [grown, six.entered(name), five.entered(name)])
+	checks.same('growth: faults', [], page.faults)
+	await page.context().close()
 }
 
 // Figure 1: what is chosen in the table is marked in the text; what is chosen in the text is found in the tables.
@@ -224,7 +287,7 @@ for (const [i, trace] of traces.entries()) {
 	if (i === 0)
 		await assume(page, trace)
 	if (i === 1)
-		await marks(page)
+		await marks(page), await colours(page)
 	checks.same(`${trace}: faults`, [], page.faults)
 	await page.context().close()
 }
@@ -233,7 +296,8 @@ const two = await open(browser, path.join(folder, 'both.html'))
 await both(two)
 checks.same('two traces: faults', [], two.faults)
 await two.context().close()
-const page = await page_of(path.join(folder, 'queens.tlr'))
+await growth()
+const page = await page_of(path.join(folder, 'queens-6.tlr'))
 await walk(page)
 checks.same('queens: faults', [], page.faults)
 for (const [key, n] of seen)

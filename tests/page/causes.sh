@@ -5,4 +5,4 @@
 . tests/page/begin.bash
 need_page
 /usr/bin/python3 tests/golden/cpi.py "$dir/cpi.tlr" && /usr/bin/python3 tests/golden/calls.py "$dir/counted.tlr" text || exit 1
-timeout 3000 node tests/page/causes.mjs "$B" "$dir" "${COMBINATIONS:-12}" "$dir/cpi.tlr" "$dir/counted.tlr" tests/golden/v2.tlr
+timeout 3000 node tests/page/causes.mjs "$B" "$dir" "$(combinations 12)" "$dir/cpi.tlr" "$dir/counted.tlr" tests/golden/v2.tlr

@@ -172,6 +172,7 @@ async function misuse() {
 }
 
 await same_views(traces[0])
+await same_views(path.join(folder, 'causes.tlr'))
 await same_views('tests/golden/compare/q3.tlr', 'tests/golden/compare/fig9.tlr')
 await two_at_once()
 await last_one_counts()

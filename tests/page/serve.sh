@@ -19,6 +19,7 @@ fi
 "$B/bench/synthetic" 20000 50 "$dir/synthetic.tlr" events memory marks changes || exit 1
 recording "$dir/recording.tlr" || exit 1
 second_recording || exit 1
+/usr/bin/python3 tests/golden/cpi.py "$dir/causes.tlr" || exit 1
 SERVE=1 timeout 3000 node tests/page/numbers.mjs "$B" "$dir" "${COMBINATIONS:-60}" \
 	"$dir/recording.tlr" "$dir/synthetic.tlr" tests/golden/views/queries.tlr || exit 1
 timeout 3000 node tests/page/serve.mjs "$B" "$dir" "$dir/recording.tlr" "$dir/synthetic.tlr"

@@ -15,7 +15,9 @@ done
 for trace in "${traces[@]}"; do
 	"$B/tailor" html "$trace" -o "$dir/$(basename "$trace" .tlr).html" || exit 1
 done
-"$B/tailor" html "${traces[@]: -2}" -o "$dir/two.html" || exit 1
+two=("${traces[@]:4:2}")
+[ ${#two[@]} = 2 ] || two=(tests/golden/compare/q3.tlr tests/golden/compare/fig9.tlr)
+"$B/tailor" html "${two[@]}" -o "$dir/two.html" || exit 1
 rm -rf "$B/page-shots"
 timeout 3000 node tests/page/shots.mjs "$B" "$B/page-shots" "$dir"/*.html || exit 1
 nr=$(find "$B/page-shots" -name '*.png' -size +4k | wc -l)

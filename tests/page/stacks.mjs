@@ -101,23 +101,6 @@ for (const trace of traces) {
 		return Math.ceil((facts.last_ns - facts.first_ns) / facts.time_ns) + 1
 	})
 	const event = await page.evaluate(() => window.tailor.state.data[0].facts.events[window.tailor.state.filters.event.values[0]].name)
-	// a search keeps what is below a function, as --below does
-	const below = (name) => JSON.parse(execFileSync(tailor, ['report', '--view', 'functions', '--json', '--mark', 'all', '--event', event,
-		...(name ? ['--below', `function:${name}`] : []), trace], { maxBuffer: 1 << 28 }))
-	const called = below().tables.functions.filter((f) => f.total_samples > 0 && /^\w{4,}$/.test(f.name))
-	for (const { name } of called.sort((a, b) => b.total_samples - b.samples - a.total_samples + a.samples).slice(0, 3)) {
-		const found = await page.evaluate((text) => {
-			const { state, answered, sums } = window.tailor, { facts } = state.data[0]
-			const names = [...facts.functions.name, ...facts.components.name, ...facts.lines.file.map(String)]
-			if (names.filter((n) => n?.toLowerCase().includes(text.toLowerCase()) && n !== text).length)
-				return null // the text is in other names, too
-			state.set('search', { text })
-			return answered(() => sums(null).total[0])
-		}, name)
-		if (found !== null)
-			checks.that(`${path.basename(trace)}: search for ${name}`, Math.abs(found - below(name).samples) < 0.01, [found, below(name).samples])
-		await page.evaluate(() => window.tailor.state.set('search', null))
-	}
 	for (const [from, to] of [[0, end], [0, Math.ceil(end / 2)], [Math.floor(end / 3), end]])
 		for (const direction of ['down', 'up']) {
 			const boxes = await page.evaluate(({ direction, from, to }) => {

@@ -12,7 +12,7 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 	const select = h("select", { "aria-label": "Sum by", onchange: () => state.option(option, select.value) },
 		choices.map(id => h("option", { value: id }, dimensions.get(id).title)));
 	const totals = new Totals(page);
-	const button = h("button", { class: "small", title: "Samples with the function anywhere on their call stack", onclick: () => {
+	const button = h("button", { class: "small", title: "Samples with it anywhere on their call stack", onclick: () => {
 		totals.load();
 		state.option("total", state.option("total") === "1" ? "0" : "1");
 	} }, "With callees");
@@ -22,19 +22,19 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 	const chosen = () => choices.includes(state.option(option)) ? state.option(option) : first ?? dimensions.main;
 	function list() {
 		const id = chosen(), dimension = dimensions.get(id), sums = state.sums(id, null, [id]), all = sums.totalMeasure || 1;
-		const total = withTotals(id) ? totals.of([id]) : null, of = v => total?.get(v);
+		const total = withTotals(id) ? totals.of(id, [id]) : null, of = v => total?.get(v);
 		// what only has callees with samples has a line as well
 		const others = total ? [...total.keys()].filter(v => !(sums.samples(dimension.at.get(v) ?? -1) > 0)) : [];
 		return [...sums.order().map(k => {
 			const share = sums.measure(k) / all, [low, high] = interval(share, sums.evidence(k));
 			return { value: dimension.values[k], name: dimension.label(dimension.values[k]), share, samples: sums.samples(k), weight: sums.weight(k), half: (high - low) / 2,
 				total: total ? (of(dimension.values[k])?.[sums.total[1] > 0 ? "weight" : "samples"] ?? 0) / all : null, total_samples: of(dimension.values[k])?.samples ?? null };
-		}), ...others.map(v => ({ value: v, name: page.facts.functions.name[v], share: 0, samples: 0, weight: 0, half: null, total: of(v)[sums.total[1] > 0 ? "weight" : "samples"] / all, total_samples: of(v).samples }))];
+		}), ...others.map(v => ({ value: v, name: dimension.label(v), share: 0, samples: 0, weight: 0, half: null, total: of(v)[sums.total[1] > 0 ? "weight" : "samples"] / all, total_samples: of(v).samples }))];
 	}
-	const withTotals = id => id === "function" && totals.possible && state.option("total") === "1";
+	const withTotals = id => totals.possible(id) && state.option("total") === "1";
 	function draw() {
 		const id = chosen();
-		button.hidden = id !== "function" || !totals.possible;
+		button.hidden = !totals.possible(id);
 		button.setAttribute("aria-pressed", String(withTotals(id)));
 		if (withTotals(id)) totals.load();
 		select.value = id;

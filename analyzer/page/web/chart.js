@@ -113,6 +113,12 @@ export function fit(pen, text, most, size = 12) {
 	return low > 1 ? cut(text, low) : "";
 }
 
+// A component's name; in two lines where it is too wide, and a detail tells it from others of the name: "hash join (a = b)".
+export function inLines(pen, name, most, size = 12) {
+	const whole = shown(name, 60), at = whole.indexOf(" (");
+	return at < 1 || !whole.endsWith(")") || pen.width(whole, size) <= most ? [whole] : [whole.slice(0, at), whole.slice(at + 2, -1)];
+}
+
 const tip = h("div", { class: "tip", role: "tooltip", "aria-live": "polite", hidden: true });
 export function tooltip(lines, event) {
 	tip.hidden = !lines;

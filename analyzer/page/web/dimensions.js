@@ -13,9 +13,9 @@ export class Dimensions {
 		this.facts = facts;
 		this.list = new Map();
 		const { ways, places, threads, processes, components, functions, lines, images, marks } = facts;
-		// plain: as the trace calls it, for what is compared with names
-		const add = (id, title, column, keys, label, plain = label) =>
-			this.list.set(id, { id, title, column, ...keys, nr: keys.values.length, label, plain });
+		// plain: as the trace calls it, for what is compared with names; bare: without what tells components of one name apart
+		const add = (id, title, column, keys, label, plain = label, bare = plain) =>
+			this.list.set(id, { id, title, column, ...keys, nr: keys.values.length, label, plain, bare });
 
 		add("event", "event", "event", plain(facts.events.length), v => facts.events[v].name);
 		add("thread", "thread", "thread", plain(threads.tid.length),
@@ -26,7 +26,8 @@ export class Dimensions {
 		add("method", "method", "way", compact(ways.method), v => facts.methods[v][0]);
 		add("generated", "code", "way", compact(ways.generated), v => v ? "generated code" : "other code");
 		add("reason", "reason", "way", compact(ways.reason), v => v ? facts.reasons[v][0] : "(attributed)");
-		facts.levels.forEach((level, i) => add(`level:${i}`, level.name, "way", compact(ways.level[i]), v => this.component(v) + this.processOf(v), v => this.component(v)));
+		facts.levels.forEach((level, i) => add(`level:${i}`, level.name, "way", compact(ways.level[i]), v => this.component(v) + this.processOf(v), v => this.component(v),
+						     v => (v && components.name[v]) || this.component(v)));
 		add("place", "address", "place", plain(places.ip.length), v => "0x" + places.ip[v].toString(16));
 		add("function", "function", "place", compact(places.function), v => v ? functions.name[v] : "(none)");
 		add("line", "source line", "place", compact(places.line), v => v ? `${base(lines.file[v])}:${lines.number[v]}` : "(no line)");

@@ -1,6 +1,6 @@
 // A lane of activity over time per value of a dimension: each as high as its own cost, or as its share of what ran at that time.
 import { h } from "./dom.js";
-import { chart } from "./chart.js";
+import { chart, inLines } from "./chart.js";
 import { groupKey } from "./activity.js";
 import { count, percent, seconds, ticks } from "./format.js";
 import { shown } from "./dom.js";
@@ -37,7 +37,8 @@ export function lanes(page, { title = "Lanes", id = page.dimensions.main, most =
 		}
 		order.forEach((k, i) => {
 			const y = i * (LANE + GAP), chosen = state.filters[id]?.values;
-			pen.text(left - 8, y + LANE / 2, shown(label(k), 60), { size: 12, align: "right", most: left - 14, bold: chosen?.includes(dimension.values[k]) });
+			const text = inLines(pen, label(k), left - 14), size = text.length > 1 ? 11 : 12;
+			text.forEach((t, n) => pen.text(left - 8, y + LANE / 2 + 12 * (n + 0.5) - 6 * text.length, t, { size, align: "right", most: left - 14, bold: chosen?.includes(dimension.values[k]) }));
 			pen.line(left, y + LANE + 0.5, w - 8, y + LANE + 0.5, pen.theme.line);
 			const colour = colours.of(id, dimension.values[k]), opacity = chosen && !chosen.includes(dimension.values[k]) ? 0.35 : 1;
 			for (let b = 0; b < bins; b++) {

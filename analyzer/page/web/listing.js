@@ -4,7 +4,7 @@ import { percent } from "./format.js";
 import { heat } from "./colours.js";
 import { tooltip } from "./chart.js";
 
-const ROW = 19, AROUND = 20;
+const ROW = 19, AROUND = 20, MOST_EMPTY = 4; // a listing is as high as its rows, and at least so many
 
 /*
  * spec: {label, nr, row(i) -> {number, text, arrows?, share, part (of the hottest: for its colour), tag? (a colour), title?, owners? (texts),
@@ -61,10 +61,11 @@ export function listing(label) {
 	});
 	return { el, draw, see, set(next, keep, at = 0) {
 			spec = next;
+			el.style.setProperty("--rows", String(Math.max(MOST_EMPTY, spec.nr)));
 			draw();
 			if (keep) return;
 			pick = -1;
-			el.scrollTop = Math.max(0, at * ROW - 120);
+			el.scrollTop = Math.max(0, at - 6) * ROW;
 			draw();
 		 },
 		 mark(set) {

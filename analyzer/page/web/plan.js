@@ -8,7 +8,7 @@ import { hottestTip } from "./hottest.js";
 
 const BOX_W = 168, BOX_H = 46, GAP_X = 14, GAP_Y = 34, MARGIN = 8, HEAD = 20, LEAST_SCALE = 0.65, PLANS_SHOWN = 6, ALONE_SHOWN = 12;
 
-// beside(component): a text in its box, instead of its details.  ask(dimension, except): sums instead of the page's; also(), without: what
+// beside(component, brief): a text in its box, instead of its details, brief there.  ask(dimension, except): sums instead of the page's; also(), without: what
 // else the lines of a tooltip are of, and the filters that these leave aside (see hottest.js).
 export function planChart(page, { title = "Plan", beside = null, ask = null, also = () => [], without = [] } = {}) {
 	const { state, facts, dimensions, colours } = page, id = dimensions.main, level = dimensions.get(id), c = facts.components;
@@ -141,13 +141,17 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 			pen.rect(b.px, b.y, 4, BOX_H, colours.of(id, b.component));
 			pen.rect(b.px + 4, b.y + BOX_H - 3, (b.pw - 4) * share, 3, colours.of(id, b.component));
 			if (chosen?.includes(b.component)) pen.rect(b.px - 1, b.y - 1, b.pw + 2, BOX_H + 2, null, { stroke: pen.theme.accent });
-			if (b.pw > 40) {
-				pen.text(b.px + 10, b.y + 15, shown(level.label(b.component), 60), { size, bold: true, most: b.pw - 16 });
-				pen.text(b.px + 10, b.y + 32, `${percent(share)}` + (b.pw > 110 ? `  ${shown(beside?.(b.component) ?? c.detail[b.component] ?? "", 60)}` : ""),
-					 { size: size - 0.5, fill: pen.theme.quiet, most: b.pw - 16 });
-			}
+			if (b.pw > 40) write(pen, b, percent(share), size);
 		}
 		if (!boxes.length) pen.text(w / 2, 40, "The host declared no plan: no level with edges between components.", { align: "center", fill: pen.theme.quiet });
+	}
+	// What stands in a box: its name with its share, and its details; or its share and what stands beside it.
+	function write(pen, b, share, size) {
+		const v = b.component, full = level.label(v), detail = c.detail[v] ?? "", quiet = { size: size - 0.5, fill: pen.theme.quiet }, apart = !beside && b.pw > 110;
+		const title = apart && full === `${c.name[v]} (${detail})` ? c.name[v] : full; // what tells it from others is below
+		pen.text(b.px + 10, b.y + 15, shown(title, 60), { size, bold: true, most: b.pw - 16 - (apart ? pen.width(share, size) + 6 : 0) });
+		if (apart) pen.text(b.px + b.pw - 7, b.y + 15, share, { ...quiet, align: "right" });
+		pen.text(b.px + 10, b.y + 32, apart ? shown(detail, 60) : share + (b.pw > 110 ? `  ${shown(beside?.(v, true) ?? detail, 60)}` : ""), { ...quiet, most: b.pw - 16 });
 	}
 	const hit = (x, y) => boxes.find(b => x >= b.px && x <= b.px + b.pw && y >= b.y && y <= b.y + BOX_H);
 	function tip(x, y) {

@@ -106,12 +106,15 @@ export class State {
 		for (const { table, dimensions } of this.data) this.applyTo(table, dimensions, id);
 	}
 
-	// Values are those of the first trace; in the second one they are what has the same names.
+	// Values are those of the first trace; in the second one they are what has the same names: as --component means them, the name alone
+	// where all components of that name are chosen, which may have numbers in one of both.
 	filterOf(dimensions, id) {
-		const filter = this.filters[id], first = this.data[0].dimensions, dimension = dimensions.like(first, id);
+		const filter = this.filters[id], first = this.data[0].dimensions, dimension = dimensions.like(first, id), own = first.get(id);
 		if (!filter?.values || dimensions === first) return filter;
-		const wanted = new Set(filter.values.map(v => first.get(id).plain(v)));
-		return { ...filter, values: (dimension?.values ?? []).filter(v => wanted.has(dimension.plain(v))) };
+		const chosen = new Set(filter.values), wanted = new Set(filter.values.map(v => own.plain(v)));
+		const apart = new Set(own.values.filter(v => !chosen.has(v)).map(v => own.bare(v)));
+		const whole = new Set(filter.values.map(v => own.bare(v)).filter(name => !apart.has(name)));
+		return { ...filter, values: (dimension?.values ?? []).filter(v => wanted.has(dimension.plain(v)) || whole.has(dimension.bare(v))) };
 	}
 
 	applyTo(table, dimensions, id) {

@@ -1,6 +1,6 @@
 // Two levels as rings: the inner one's parts, and what each of them is made of at the outer one.  Hovering shows a part's hottest lines.
 import { h, shown } from "./dom.js";
-import { chart } from "./chart.js";
+import { chart, inLines } from "./chart.js";
 import { count, percent, interval } from "./format.js";
 import { hottestTip } from "./hottest.js";
 
@@ -69,11 +69,11 @@ export function sunburst(page, { ask = null, also = () => [], except = [] } = {}
 		for (const p of [...parts].sort((a, b) => b.measure - a.measure)) {
 			const [r0, r1] = rings(p.ring), middle = (p.from + p.to) / 2, r = (r0 + r1) / 2, long = (p.to - p.from) * r, room = Math.min(long, r1 - r0 + 20) - 4;
 			if (room < 26 || long < 15) continue;
-			const size = 11, x = centre[0] + r * Math.sin(middle), y = centre[1] - r * Math.cos(middle), wide = Math.min(pen.width(shown(p.name, 40), size), room);
-			if (taken.some(t => Math.abs(t.y - y) < 14 && Math.abs(t.x - x) < (t.wide + wide) / 2 + 4)) continue;
-			taken.push({ x, y, wide });
-			pen.rect(x - wide / 2 - 2, y - 7, wide + 4, 14, pen.theme.card, { opacity: 0.82 });
-			pen.text(x, y, shown(p.name, 40), { size, align: "center", most: room });
+			const size = 11, text = long < 30 ? [shown(p.name, 60)] : inLines(pen, p.name, room, size), high = 12 * text.length, x = centre[0] + r * Math.sin(middle), y = centre[1] - r * Math.cos(middle), wide = Math.min(Math.max(...text.map(t => pen.width(t, size))), room);
+			if (taken.some(t => Math.abs(t.y - y) < (t.high + high) / 2 + 2 && Math.abs(t.x - x) < (t.wide + wide) / 2 + 4)) continue;
+			taken.push({ x, y, wide, high });
+			pen.rect(x - wide / 2 - 2, y - high / 2 - 1, wide + 4, high + 2, pen.theme.card, { opacity: 0.82 });
+			text.forEach((t, i) => pen.text(x, y + 12 * (i + 0.5) - high / 2, t, { size, align: "center", most: room }));
 		}
 		pen.text(centre[0], centre[1] - 7, parts.length ? count(sums.total[0]) : "no", { align: "center", size: 15, bold: true });
 		pen.text(centre[0], centre[1] + 10, "samples", { align: "center", size: 11, fill: pen.theme.quiet });

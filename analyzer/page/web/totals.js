@@ -1,14 +1,33 @@
-// Samples that have a function anywhere on their call stack, as `total` of `report --view functions` has them (totals_make() in
+// Samples that have a function, line, image or component anywhere on their call stack, as `total` of `report` has them (totals_make() in
 // analyzer/query/calltree.c): what is its own, and what it called.
 const CUT = 8; // a flag of nodes: callers are unknown from there on
+const CELLS_MAX = 4e6;
+
+// A component of any level as one of that level, by the first of its links that lead there.
+export function climb(facts, level) {
+	const { level: levels, links = {} } = facts.components, known = new Map();
+	return function at(component) {
+		if (!component) return 0;
+		if (levels[component] === level) return component;
+		if (!known.has(component)) {
+			known.set(component, 0); // links that lead in a circle
+			known.set(component, (links[component] ?? []).map(at).find(Boolean) ?? 0);
+		}
+		return known.get(component);
+	};
+}
+
+const isLevel = id => id.startsWith("level:");
 
 export class Totals {
 	constructor(page) {
 		this.page = page;
+		this.on = new Map(); // by dimension: see onNodes()
 	}
 
-	get possible() {
-		return Boolean(this.page.facts.columns.stack);
+	possible(id) {
+		const { facts, dimensions } = this.page;
+		return Boolean(facts.columns.stack) && (["function", "line", "image"].includes(id) || isLevel(id) && facts.nodes * dimensions.get(id).nr <= CELLS_MAX);
 	}
 
 	// Stacks are read when they are needed first; then the page draws anew.
@@ -19,38 +38,51 @@ export class Totals {
 	async read() {
 		const { facts, data, state } = this.page, { table } = data[0], nodes = {};
 		await table.need("stack");
-		for (const field of ["caller", "function", "flags"]) {
+		for (const field of ["caller", "function", "line", "component", "flags"]) {
 			await table.load(`node-${field}`, facts.nodes);
 			nodes[field] = table.numbers(`node-${field}`)?.slice() ?? new Uint8Array(facts.nodes);
 		}
-		this.caller = nodes.caller;
-		// of each node its function, where no node around it has the same
-		this.first = new Uint32Array(facts.nodes);
-		for (let n = 1; n < facts.nodes; n++) {
-			const f = nodes.flags[n] & CUT ? 0 : nodes.function[n];
-			let at = f ? nodes.caller[n] : 0;
-			while (at && (nodes.flags[at] & CUT || nodes.function[at] !== f)) at = nodes.caller[at];
-			this.first[n] = at ? 0 : f;
-		}
+		this.nodes = nodes;
 		this.none = { column: "stack", map: Uint32Array.from({ length: facts.nodes }, (_, n) => (n ? 1 : 0)), nr: 2, toJSON: () => "has stack" };
 		state.memo.clear();
 		state.changed(false);
 	}
 
-	// Under all filters but those: of a function, {samples, weight}; null: not read yet.
-	of(except) {
-		if (!this.none) return null;
-		const { state, dimensions } = this.page, sums = state.sums("stack", null, except), bare = state.sums(this.none, "function", except);
-		const below = Float64Array.from(sums.numbers), totals = new Map(), functions = dimensions.get("function");
-		const add = (f, samples, weight) => {
-			const old = totals.get(f) ?? { samples: 0, weight: 0 };
-			totals.set(f, { samples: old.samples + samples, weight: old.weight + weight });
-		};
-		for (let n = this.caller.length - 1; n > 0; n--) {
-			if (this.first[n] && (below[3 * n] > 0 || below[3 * n + 1] > 0)) add(this.first[n], below[3 * n], below[3 * n + 1]);
-			for (let i = 0; i < 2; i++) below[3 * this.caller[n] + i] += below[3 * n + i];
+	// {value: of each node its function (line, ...), or 0; first: the same, where no node around it has that value, too}
+	onNodes(id) {
+		if (!this.on.has(id)) {
+			const { facts } = this.page, { caller, flags, ...fields } = this.nodes, up = isLevel(id) ? climb(facts, Number(id.slice(6))) : null;
+			const at = n => (up ? up(fields.component[n]) : id === "image" ? facts.functions.image[fields.function[n]] : fields[id][n]);
+			const value = Uint32Array.from(caller, (_, n) => (n && !(flags[n] & CUT) ? at(n) : 0));
+			this.on.set(id, { value, first: value.map((v, n) => (v && this.has(value, caller[n], v) ? 0 : v)) });
 		}
-		functions.values.forEach((f, key) => f && (bare.samples(0, key) > 0 || bare.weight(0, key) > 0) && add(f, bare.samples(0, key), bare.weight(0, key)));
+		return this.on.get(id);
+	}
+
+	// Is the value of that node, or of one around it?
+	has(value, node, v) {
+		while (node && value[node] !== v) node = this.nodes.caller[node];
+		return Boolean(node);
+	}
+
+	// Under all filters but those: of each value of the dimension, {samples, weight}; null: not read yet.
+	of(id, except) {
+		if (!this.nodes) return null;
+		const { state, dimensions } = this.page, { caller } = this.nodes, { value, first } = this.onNodes(id), dimension = dimensions.get(id);
+		const below = Float64Array.from(state.sums("stack", null, except).numbers), totals = new Map();
+		const add = (v, samples, weight) => {
+			const old = totals.get(v) ?? { samples: 0, weight: 0 };
+			totals.set(v, { samples: old.samples + samples, weight: old.weight + weight });
+		};
+		for (let n = caller.length - 1; n > 0; n--) {
+			if (first[n] && (below[3 * n] > 0 || below[3 * n + 1] > 0)) add(first[n], below[3 * n], below[3 * n + 1]);
+			for (let i = 0; i < 2; i++) below[3 * caller[n] + i] += below[3 * n + i];
+		}
+		// what a sample is of itself, and its stack does not say: of components by a tag, of the others where there is no stack
+		const own = isLevel(id) ? state.sums("stack", id, except) : state.sums(this.none, id, except), nr = isLevel(id) ? caller.length : 1;
+		for (let n = 0; n < nr; n++)
+			dimension.values.forEach((v, key) => v && (own.samples(n, key) > 0 || own.weight(n, key) > 0) && !this.has(value, n, v) &&
+				add(v, own.samples(n, key), own.weight(n, key)));
 		return totals;
 	}
 }

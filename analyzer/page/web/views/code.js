@@ -6,14 +6,22 @@ import { blockText, blocksOf, levelsAbove, lineTip, ownersOf, ownersText } from 
 import { tablebox } from "../tablebox.js";
 import { fileOfStep, isIn, isOf, lineOf, rowOf } from "../texts.js";
 import { skid } from "../causes.js";
-import { countColumns, countsOf, marked } from "../counts.js";
+import { countColumns, countsOf, marked, perTitle } from "../counts.js";
 
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
-let page, panes = [], eventSelect, hottestBox, rows = [], hottestLines;
+let page, panes = [], heatSelect, hottestBox, rows = [], hottestLines;
 
 // ---------------------------------------------------------------------------------------------------------------- sums
 
-const heatEvent = () => Number(page.state.option("heat") ?? page.state.filters.event?.values[0] ?? 0);
+const COUNTS = ["executions", "per_execution"]; // what lines can be coloured by beside events, where the host counts
+const heatBy = () => page.state.option("heat") ?? "";
+const heatEvent = () => Number((COUNTS.includes(heatBy()) ? null : page.state.option("heat")) ?? page.state.filters.event?.values[0] ?? 0);
+
+// What a line's colour is of: its executions, its cost an execution, or its cost.
+function heatOf(ran, measure, weight) {
+	if (heatBy() === "executions") return ran ?? 0;
+	return heatBy() === "per_execution" ? (ran > 0 ? weight / ran : 0) : measure;
+}
 const lineId = source => source.level >= 0 ? `level:${source.level}` : "line";
 
 // Of a dimension's values under all filters but its own: [measure, samples], and the total.
@@ -59,10 +67,10 @@ function sourcePane(nr) {
 	const other = () => nr ? order.find(i => facts.sources[i].level !== panes[0].source.level) ?? order[nr] : order[0];
 	const chosen = () => facts.sources[Number(state.option(option) ?? -1)] ?? facts.sources[other()] ?? facts.sources[0];
 	function compute(s) {
-		const id = lineId(s), sums = sumsBy(id), top = Math.max(1e-9, ...s.of.map(v => v ? sums.of(v)[0] : 0));
-		let hottest = 0;
-		s.of.forEach((v, i) => hottest = v && sums.of(v)[0] >= top ? i : hottest);
-		return { sums, top, hottest, share: i => s.of[i] ? sums.of(s.of[i])[0] / (sums.total || 1) : 0, all: s.of.reduce((a, v) => a + (v ? sums.of(v)[0] : 0), 0) };
+		const id = lineId(s), sums = sumsBy(id), counts = s.level >= 0 ? countsOf(page) : null;
+		const heat = s.of.map(v => { const [measure, , weight] = v ? sums.of(v) : [0, 0, 0]; return v ? heatOf(counts?.executions(v)?.count, measure, weight) : 0; });
+		const top = Math.max(1e-9, ...heat);
+		return { sums, hottest: Math.max(0, heat.findLastIndex(x => x >= top)), part: i => heat[i] / top, share: i => s.of[i] ? sums.of(s.of[i])[0] / (sums.total || 1) : 0, all: s.of.reduce((a, v) => a + (v ? sums.of(v)[0] : 0), 0) };
 	}
 	function draw() {
 		order.splice(0, order.length, ...facts.sources.map((s, i) => [i, compute(s).all]).sort((a, b) => b[1] - a[1]).map(([i]) => i));
@@ -75,7 +83,7 @@ function sourcePane(nr) {
 		levels = source.level >= 0 && list.el.clientWidth >= 500 ? levelsAbove(page, source.of).slice(0, list.el.clientWidth < 860 ? 1 : 2) : [];
 		const counts = countsOf(page), runs = Boolean(counts && source.level >= 0 && source.of.some(v => counts.executions(v)));
 		list.set({ nr: source.lines.length, runs,
-			row: i => ({ runs: runs ? marked(counts.executions(source.of[i])) : "", number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮", text: textOf(i), share: now.share(i), part: source.of[i] ? now.sums.of(source.of[i])[0] / now.top : 0,
+			row: i => ({ runs: runs ? marked(counts.executions(source.of[i])) : "", number: lineOf(source, i) ? String(lineOf(source, i)) : "⋮", text: textOf(i), share: now.share(i), part: now.part(i),
 				     owners: levels.length ? source.of[i] ? owners(source.of[i]) : levels.map(() => "") : null,
 				     note: blocks.has(i) ? `${percent(blocks.get(i).share)} ${blockText(page, blocks.get(i))}` : null,
 				     tag: source.level >= 0 && owner(source.of[i]) ? colours.of(dimensions.main, owner(source.of[i])) : null,
@@ -117,9 +125,11 @@ function machinePane() {
 		const sums = sumsBy("place"), costs = facts.listings.map(l => rowsOf(l).reduce((a, [place]) => a + sums.of(place)[0], 0));
 		const order = costs.map((c, i) => [c, i]).sort((a, b) => b[0] - a[0]).map(([, i]) => i), total = sums.total || 1;
 		const index = facts.listings[Number(state.option("machine") ?? -1)] ? Number(state.option("machine")) : order[0];
-		const l = shownListing = facts.listings[index], cost = new Float64Array(l.offset.length);
-		for (const [place, row] of rowsOf(l)) cost[row] += sums.of(place)[0];
-		const top = Math.max(1e-9, ...cost);
+		const l = shownListing = facts.listings[index], cost = new Float64Array(l.offset.length), weight = new Float64Array(l.offset.length);
+		for (const [place, row] of rowsOf(l)) {
+			cost[row] += sums.of(place)[0];
+			weight[row] += sums.of(place)[2];
+		}
 		select.replaceChildren(...order.slice(0, 200).map(i => h("option", { value: String(i) }, shown(`${facts.listings[i].name} (${percent(costs[i] / total, 1)})`, 70))));
 		select.value = String(index);
 		const late = skid(facts, heatEvent()), blocks = page.data[0].causes?.find(l) ?? -1;
@@ -130,14 +140,15 @@ function machinePane() {
 		} }, "Sums of its blocks"));
 		const counts = countsOf(page), ran = i => (l.counted?.[i] !== undefined ? { count: l.counted[i], state: "counted" } : counts?.executions(l.runs?.[i]));
 		const runs = Boolean(counts && l.runs && l.offset.some((_, i) => ran(i)));
-		list.set({ nr: l.offset.length, runs, row: i => ({ runs: runs ? marked(ran(i)) : "", number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: cost[i] / top,
+		const heat = l.offset.map((_, i) => heatOf(ran(i)?.count, cost[i], weight[i])), top = Math.max(1e-9, ...heat);
+		list.set({ nr: l.offset.length, runs, row: i => ({ runs: runs ? marked(ran(i)) : "", number: "+" + l.offset[i].toString(16), arrows: l.arrows[i], text: l.text[i], share: cost[i] / total, part: heat[i] / top,
 							      title: l.line[i] ? `${base(fileOfStep(l, i))}:${l.line[i]}` : null }),
 			hover: i => point(i >= 0 && l.line[i] ? { file: fileOfStep(l, i), line: l.line[i] } : {}),
 			choose: (i, e) => {
 				if (l.to[i] >= 0) return list.see(l.to[i]);
 				const at = rowsOf(l).filter(([, row]) => row === i).map(([place]) => place);
 				if (at.length) state.set("place", { values: at });
-			} }, before === l, cost.indexOf(top));
+			} }, before === l, Math.max(0, heat.indexOf(top)));
 		before = l;
 	}
 	return { el, draw, list, kind: "machine", mark(at) {
@@ -190,22 +201,25 @@ export const code = {
 	mount(el, p) {
 		page = p;
 		const { facts, state } = page;
-		eventSelect = h("select", { "aria-label": "Heat by event", onchange: () => state.option("heat", eventSelect.value) },
-			facts.events.map((e, i) => h("option", { value: String(i) }, shown(e.name, 40))));
+		heatSelect = h("select", { "aria-label": "Heat by", onchange: () => state.option("heat", heatSelect.value) });
 		panes = [];
 		if (facts.sources.length) panes.push(sourcePane(0));
 		if (facts.listings.length) panes.push(machinePane());
 		if (facts.sources.length > 1 && facts.sources.some(s => s.level !== facts.sources[0].level)) panes.push(sourcePane(1));
+		const counted = page.data[0].flow?.any, heat = h("label", { class: "note", hidden: facts.events.length < 2 && !counted }, "heat by ", heatSelect);
+		panes[0]?.el.querySelector("header").append(heat);
 		for (const pane of panes) pane.el.classList.add(panes.length === 3 ? "third" : panes.length === 2 ? "half" : "all");
 		hottestBox = h("div");
 		if (!panes.length) el.append(h("section", { class: "card" }, h("p", { class: "note" }, "The trace has no text of generated code and no code bytes: " +
 			"the host registered none, or no sample is in generated code.")));
 		el.append(...panes.map(x => x.el), h("section", { class: "card" }, h("header", {}, h("h2", {}, "Hottest lines"),
-			h("label", { class: "note", hidden: facts.events.length < 2 }, "heat by ", eventSelect)), hottestBox));
+			panes.length ? null : heat), hottestBox));
 	},
 	draw() {
 		const { colours, dimensions } = page;
-		eventSelect.value = String(heatEvent());
+		heatSelect.replaceChildren(...page.facts.events.map((e, i) => h("option", { value: String(i) }, shown(e.name, 40))),
+			...(page.data[0].flow?.any ? COUNTS : []).map(key => h("option", { value: key }, key === "executions" ? key : perTitle(page))));
+		heatSelect.value = COUNTS.includes(heatBy()) ? heatBy() : String(heatEvent());
 		for (const pane of panes) pane.draw();
 		rows = hottest();
 		hottestLines = { name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [

@@ -17,7 +17,7 @@ const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.
 const base = path => shown(path.slice(path.lastIndexOf("/") + 1), 40);
 const signed = (v, digits = 1) => (v === Infinity ? "only in the second" : v === -1 ? "only in the first" : !Number.isFinite(v) ? "–" :
 	`${v > 0 ? "+" : v < 0 ? "−" : "±"}${percent(Math.abs(v), digits)}`);
-const brief = v => (v === Infinity ? "new" : v === -1 ? "gone" : signed(v)); // where there is no room for more
+const brief = (v, digits) => (v === Infinity ? "new" : v === -1 ? "gone" : signed(v, digits)); // where there is no room for more
 const verdict = r => (r.certain ? "yes" : r.tested ? "no" : "too small");
 const choices = () => [...page.facts.levels.map((_, i) => `level:${i}`), "function", "line",
 	"image"].filter(id => inSecond(sides, id));
@@ -139,9 +139,9 @@ const COLUMNS = () => [
 	...(rows.some(r => r.second !== undefined) ? [{ key: "second", title: "in the second", type: "text", value: r => r.second ?? "" }] : [])];
 
 // What changed of an operator, as short as a box of the plan is wide.
-const beside = trace => component => {
+const beside = trace => (component, narrow) => {
 	const r = inPlan[trace].get(component);
-	return r?.tested ? `${!r.certain ? "≈" : r.growth > 0 ? "▲" : "▼"} ${signed(r.change, 0)}` : r && "≈ too small";
+	return r?.tested ? `${!r.certain ? "≈" : r.growth > 0 ? "▲" : "▼"} ${(narrow ? brief : signed)(r.change, 0)}` : r && "≈ too small";
 };
 
 function comparePlans() {

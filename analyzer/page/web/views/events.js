@@ -38,9 +38,9 @@ function ask(a, b, except = []) {
 	const { state, dimensions } = page, [key] = only(dimensions, above()), open = ["event", ...except];
 	return b ? state.cube(key, a, b, open).sums : new Sums(state.sums(key, a, open).numbers, dimensions.get(a));
 }
-const shareBelow = component => {
+const shareBelow = (component, brief) => {
 	const row = rows.find(r => r.value === component);
-	return row ? `${percent(row.share[1])} of ${eventName(pair[1])}` : "";
+	return row ? `${percent(row.share[1])} ${brief ? "" : "of "}${eventName(pair[1])}` : "";
 };
 
 function sum() {

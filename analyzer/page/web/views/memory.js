@@ -153,7 +153,7 @@ function draw(pen, w) {
 const addressTicks = (e, w) => [0, 1, 2, 3, 4].map(i => {
 	const address = e.begin + BigInt(Math.floor(e.bytes * i / 4));
 	return [i / 4, w < 600 ? `+${bytes(Number(address - region().begin))}` : hex(address)];
-});
+}).filter(([, text], i, all) => !i || text !== all[i - 1][1]); // (a range of a few bytes)
 const timeAt = (x, e) => e.from + Math.max(0, Math.min(1, (x - left) / (width - left))) * (e.to - e.from);
 const byteAt = (y, e) => Math.max(0, Math.min(1, (TOP + HEIGHT - y) / HEIGHT)) * e.bytes;
 

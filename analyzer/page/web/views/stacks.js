@@ -3,6 +3,7 @@
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
 import { tablebox } from "../tablebox.js";
+import { climb } from "../totals.js";
 import { COMPONENT, FUNCTION, fill, framesOf, layout, order, sandwich, shape } from "../calltree.js";
 import { count, duration, interval, percent } from "../format.js";
 import { dark } from "../colours.js";
@@ -28,20 +29,6 @@ function frames() {
 	if (wanted.length) return can.filter(id => wanted.includes(id));
 	const { mainLevel } = page.dimensions;
 	return fromStacksNow() ? can.filter(id => id === FUNCTIONS || Number(id) === mainLevel) : can;
-}
-
-// A component of any level as one of the plan's, by the first of its links that lead there.
-function climb(facts, level) {
-	const { level: levels, links = {} } = facts.components, known = new Map();
-	return function at(component) {
-		if (!component) return 0;
-		if (levels[component] === level) return component;
-		if (!known.has(component)) {
-			known.set(component, 0); // links that lead in a circle
-			known.set(component, (links[component] ?? []).map(at).find(Boolean) ?? 0);
-		}
-		return known.get(component);
-	};
 }
 
 const inOrder = facts => facts.levels.map((l, i) => [l.rank, i]).sort((a, b) => a[0] - b[0]).map(([, i]) => i);
