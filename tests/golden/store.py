@@ -164,6 +164,37 @@ tailor("db", "check", full)
 tailor("db", "add", full, *traces)
 expect(weights(full) == got, f"expected all epochs once there is room, got {weights(full)}")
 
+# ---- the black box: traces of epochs as one, in which code is once, and all sums are those of the epochs
+box = f"{DIR}/box.tlrs"
+os.mkdir(f"{box}.epochs")
+cuts, cut_counts = [], []
+for i in range(4):
+    cut_counts.append(noisy(USUAL))
+    cuts.append(epoch(f"box.tlrs.epochs/w.{i + 1:06}.tlr", i + 1, now - (4 - i) * 600 * SECOND, cut_counts[-1], 81))
+epoch("box.tlrs.epochs/v.000001.tlr", 1, now - 9000 * SECOND, USUAL, 82)
+one = f"{DIR}/one.tlr"
+said = tailor("db", "trace", box, "-o", one).stdout
+expect("1 epochs of earlier recordings" in said, f"expected another recording's epochs to be named, got: {said}")
+for window, nr in ("", 4), (f"@{at(-25)}..{at(-15)}", 2):
+    tailor("db", "trace", box + window, "-o", one)
+    whole = json.loads(tailor("report", "--json", one).stdout)
+    wanted = cut_counts if nr == 4 else cut_counts[1:3]
+    expect(whole["samples"]["total"] == sum(map(sum, wanted)) and whole["samples"]["attributed"] == whole["samples"]["total"],
+           f"expected the samples of {nr} epochs, got {whole['samples']}")
+    expect(sorted(c["samples"] for c in whole["components"]) == sorted(sum(c[i] for c in wanted) for i in range(5)),
+           f"expected the sums of {nr} epochs, got {whole['components']}")
+    objects = [json.loads(l)["record"] for l in tailor("dump", "--json", one).stdout.splitlines()]
+    expect(objects.count("LOAD") == 5 and objects.count("HEADER") == 1 and objects.count("END") == 1,
+           f"expected five code objects in one trace, got {objects.count('LOAD')}")
+    expect(tailor("check", one, status=None).stdout == tailor("check", cuts[0], status=None).stdout, "expected nothing odd in the host's data")
+expect("no trace of that window" in tailor("db", "trace", box, "--last", "1s", "-o", one, status=1).stderr, "expected an old window to be empty")
+with open(cuts[-1], "r+b") as f:
+    f.truncate(os.path.getsize(cuts[-1]) - 20)
+said = tailor("db", "trace", box, "-o", one).stdout
+expect("not complete" in said, f"expected a trace that is still written to be named, got: {said}")
+tailor("db", "trace", f"{DIR}/nowhere", "-o", one, status=1)
+tailor("db", "trace", box, status=2)
+
 # ---- damages
 DAMAGES = ["DELETE FROM text WHERE id = (SELECT name FROM component LIMIT 1)", "DELETE FROM component WHERE id = 2",
            "DELETE FROM series WHERE id = 1", "DELETE FROM place WHERE id = 1", "DELETE FROM function WHERE id = 1",
