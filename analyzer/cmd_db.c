@@ -3,6 +3,7 @@
 #include "analyzer/cmd_db.h"
 
 #include "analyzer/cmd_trace.h"
+#include "analyzer/store/changes.h"
 #include "analyzer/store/fold.h"
 #include "analyzer/store/merge.h"
 #include "analyzer/store/spool.h"
@@ -281,6 +282,42 @@ static int run_timeline(struct arguments *a)
 	return show(a, show_timeline);
 }
 
+/* Without a window: the last two hours that are over. */
+static void choose_hours(const struct arguments *a, struct window *w)
+{
+	int64_t hour_ns = 3600000000000ll, now = now_ns() / hour_ns * hour_ns;
+
+	if (!a->operand[0][store_path_bytes(a->operand[0])])
+		*w = (struct window){ now - 2 * hour_ns, now - hour_ns };
+}
+
+static int run_changes(struct arguments *a)
+{
+	struct changes changes = { 0 };
+	struct diag d = { "" };
+	struct store *s;
+	struct page p;
+	int ret = open_window(a->operand[0], &s, &a->question.window, &d);
+	bool are_found;
+
+	if (ret)
+		return fail(&d, ret);
+	choose_hours(a, &a->question.window);
+	ret = changes_find(s, &a->question, &changes, &d);
+	if (ret == 0 && page_init(&p, stdout, a->page.form)) {
+		ret = diag_fail(&d, ENOMEM, "out of memory");
+	} else if (ret == 0) {
+		p.top = a->page.top;
+		changes_show(&p, &changes);
+		if (page_end(&p))
+			ret = diag_fail(&d, EIO, "cannot write the output");
+	}
+	are_found = changes.nr;
+	changes_fini(&changes);
+	store_close(s);
+	return ret ? fail(&d, ret) : are_found ? CMD_DIFFERENT : CMD_DONE;
+}
+
 /* --------------------------------------------------------------------------------------------------------------- tend */
 
 static int run_check(struct arguments *a)
@@ -358,6 +395,7 @@ static const struct db_verb verbs[] = {
 	{ "add", "STORE TRACE...", "add traces to a store, which is created where there is none", run_add, 2, OPERANDS_MAX },
 	{ "report", "STORE[@WINDOW]", "what the time of a window went into", run_report, 1, 1 },
 	{ "timeline", "STORE[@WINDOW]", "shares over time", run_timeline, 1, 1 },
+	{ "changes", "STORE[@WINDOW]", "what left its own history (exit status 3); by default in the last two hours", run_changes, 1, 1 },
 	{ "trace", "STORE[@WINDOW] -o FILE", "one trace of the epochs whose traces are kept, for every view", run_trace, 1, 1 },
 	{ "check", "STORE", "list what is damaged (exit status 3)", run_check, 1, 1 },
 	{ "gc", "STORE", "fold old epochs into hours and days, and drop what the cap leaves no room for", run_gc, 1, 1 },

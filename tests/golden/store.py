@@ -2,6 +2,7 @@
 # tests/golden/store.py TAILOR DIR: see store.sh.
 import json, os, random, resource, shutil, signal, sqlite3, subprocess, sys, time
 sys.path.insert(0, "tests")
+from store_replay import Changes, Real
 from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples
 
 TAILOR, DIR = sys.argv[1:]
@@ -109,6 +110,11 @@ expect([c["name"] for c in changed["tables"]["changes"] if c["significant"]] == 
        f"expected a change of sort alone, got {changed['tables']['changes']}")
 spread = json.loads(tailor("stat", first, second, third, "--json").stdout)["tables"]["stat"]
 expect(spread[0]["name"] == "sort", f"expected that sort varies most, got {spread}")
+
+# ---- `changes`: nothing in 720 quiet hours; planted changes of a line of 10 %, a plan flip, a recompilation storm.  Epochs of ten minutes vary
+# by 1.5 % beyond sampling, as the lines of 10 % and more of the engine's epochs of a second do (tests/long/changes-in-replayed-epochs.sh).
+real = Real(quiet, skip=0)
+Changes(TAILOR, quiet, DIR, real.share, {s: 0.015 for s in real.share}, 300000).judge(expect)
 
 # ---- the cap
 small = f"{DIR}/small.tlrs"
