@@ -101,8 +101,8 @@ static int filter_series(struct summing *x, struct diag *d)
 						      "t.s = ?1"),
 				queries = STATEMENT("SELECT q.id FROM query q, text t WHERE t.id = q.text AND instr(t.s, ?1) > 0"),
 				components = STATEMENT(
-					"SELECT c.id FROM component c JOIN text n ON n.id = c.name JOIN text b ON b.id = c.label JOIN "
-					"text l ON l.id = c.level WHERE ?1 IN (n.s, b.s, l.s || ':' || n.s, l.s || ':' || b.s)");
+					"SELECT c.id FROM component c JOIN text n ON n.id = c.name LEFT JOIN text b ON b.id = c.label LEFT "
+					"JOIN text l ON l.id = c.level WHERE ?1 IN (n.s, b.s, l.s || ':' || n.s, l.s || ':' || b.s)");
 	const struct {
 		const char *what, *text;
 		struct statement *q;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # tests/golden/store.py TAILOR DIR: see store.sh.
 import json, os, random, resource, shutil, signal, sqlite3, subprocess, sys, time
-sys.path.insert(0, "tests")
+sys.path[:0] = ["tests", "tests/bench"]
+from month import Month
 from store_replay import Changes, Real
 from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples
 
@@ -115,6 +116,19 @@ expect(spread[0]["name"] == "sort", f"expected that sort varies most, got {sprea
 # by 1.5 % beyond sampling, as the lines of 10 % and more of the engine's epochs of a second do (tests/long/changes-in-replayed-epochs.sh).
 real = Real(quiet, skip=0)
 Changes(TAILOR, quiet, DIR, real.share, {s: 0.015 for s in real.share}, 300000).judge(expect)
+
+# ---- bytes do not depend on the load: hours of ten times as many samples take little more
+sizes = []
+for load in 0.05, 0.5:
+    m = Month(quiet, f"{DIR}/load.tlrs", queries=20)
+    for hour in range(6):
+        m.add(now - (6 - hour) * 3600 * SECOND, 1, 3600 * SECOND, 6, load)
+    m.r.db.commit()
+    sizes.append(m.r.db.execute("SELECT sum(length(data)), sum(rows) FROM block").fetchone())
+    m.r.close()
+    tailor("db", "check", f"{DIR}/load.tlrs")
+    os.remove(f"{DIR}/load.tlrs")
+expect(sizes[1][0] < 1.6 * sizes[0][0] and sizes[1][0] < 3 * sizes[1][1], f"expected bytes by rows, not by samples: (bytes, rows) {sizes}")
 
 # ---- the cap
 small = f"{DIR}/small.tlrs"
