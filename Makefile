@@ -295,6 +295,7 @@ bench: deps-check ## measure speed and size beside perf
 	@$(PYTHON) tests/bench/counts.py $B
 	@$(PYTHON) tests/bench/diff.py $B
 	@$(PYTHON) tests/bench/frequencies.py $B
+	@$(PYTHON) tests/bench/month.py $B
 	@$(MAKE) --no-print-directory -s $B/bench/synthetic
 	@$(PYTHON) tests/bench/analysis.py $B
 

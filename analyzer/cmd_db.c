@@ -3,7 +3,9 @@
 #include "analyzer/cmd_db.h"
 
 #include "analyzer/cmd_trace.h"
+#include "analyzer/store/changes.h"
 #include "analyzer/store/fold.h"
+#include "analyzer/store/merge.h"
 #include "analyzer/store/spool.h"
 #include "analyzer/store/tables.h"
 #include "analyzer/store/tend.h"
@@ -27,6 +29,7 @@ struct arguments {
 	const char *view;
 	uint64_t cap;
 	int keep; /* traces of epochs; -1: all */
+	const char *last, *output;
 };
 
 struct db_verb {
@@ -158,6 +161,55 @@ static int run_add(struct arguments *a)
 	return ret ? fail(&d, ret) : status;
 }
 
+/* ------------------------------------------------------------------------------------------------------------- trace */
+
+/* The store itself is not needed. */
+static int find_traces(const struct arguments *a, struct spool_traces *t, struct diag *d)
+{
+	size_t bytes = store_path_bytes(a->operand[0]);
+	char *path = strndup(a->operand[0], bytes), *text = NULL, when[32];
+	struct window w = WINDOW_ALL;
+	int ret = path ? 0 : -ENOMEM;
+
+	if (ret == 0 && a->operand[0][bytes] == '@')
+		ret = window_parse(a->operand[0] + bytes + 1, now_ns(), &w, d);
+	if (ret == 0 && a->last)
+		ret = asprintf(&text, "-%s", a->last) < 0 ? -ENOMEM : window_parse(text, now_ns(), &w, d);
+	if (ret == 0)
+		ret = spool_find(path, &w, t, d);
+	if (ret == 0 && !t->nr)
+		ret = t->newest_ns ? diag_fail(d, ENOENT, "%s.epochs: no trace of that window is kept; the newest ends at %s", path,
+					       window_format_time(t->newest_ns, when)) :
+				     diag_fail(d, ENOENT, "%s.epochs: no trace is there", path);
+	free(path);
+	free(text);
+	return ret;
+}
+
+static int run_trace(struct arguments *a)
+{
+	struct spool_traces t = { 0 };
+	struct merge_counts counts;
+	struct diag d = { "" };
+	char from[32], to[32];
+	int ret = a->output ? find_traces(a, &t, &d) : diag_fail(&d, EINVAL, "give the trace's name: -o FILE");
+
+	if (ret == 0)
+		ret = merge_traces(t.path, t.nr, a->output, &counts, &d);
+	if (ret == 0) {
+		printf("%s: %llu samples of %u epochs, from %s to %s\n", a->output, (unsigned long long)counts.samples, t.nr,
+		       window_format_time(t.begin_ns, from), window_format_time(t.end_ns, to));
+		if (!counts.has_end)
+			printf("The last of them is not complete: names of functions that are in no other may be missing.\n");
+		if (t.nr_others)
+			printf("%u epochs of earlier recordings are in that window as well: give their time alone.\n", t.nr_others);
+		if (counts.is_damaged)
+			ret = diag_fail(&d, EBADMSG, "%s: something of its epochs could not be read", a->output);
+	}
+	spool_traces_fini(&t);
+	return ret ? fail(&d, ret) : trace_flush_output(CMD_DONE);
+}
+
 /* ------------------------------------------------------------------------------------------------------------- reports */
 
 static const struct {
@@ -228,6 +280,42 @@ static int run_report(struct arguments *a)
 static int run_timeline(struct arguments *a)
 {
 	return show(a, show_timeline);
+}
+
+/* Without a window: the last two hours that are over. */
+static void choose_hours(const struct arguments *a, struct window *w)
+{
+	int64_t hour_ns = 3600000000000ll, now = now_ns() / hour_ns * hour_ns;
+
+	if (!a->operand[0][store_path_bytes(a->operand[0])])
+		*w = (struct window){ now - 2 * hour_ns, now - hour_ns };
+}
+
+static int run_changes(struct arguments *a)
+{
+	struct changes changes = { 0 };
+	struct diag d = { "" };
+	struct store *s;
+	struct page p;
+	int ret = open_window(a->operand[0], &s, &a->question.window, &d);
+	bool are_found;
+
+	if (ret)
+		return fail(&d, ret);
+	choose_hours(a, &a->question.window);
+	ret = changes_find(s, &a->question, &changes, &d);
+	if (ret == 0 && page_init(&p, stdout, a->page.form)) {
+		ret = diag_fail(&d, ENOMEM, "out of memory");
+	} else if (ret == 0) {
+		p.top = a->page.top;
+		changes_show(&p, &changes);
+		if (page_end(&p))
+			ret = diag_fail(&d, EIO, "cannot write the output");
+	}
+	are_found = changes.nr;
+	changes_fini(&changes);
+	store_close(s);
+	return ret ? fail(&d, ret) : are_found ? CMD_DIFFERENT : CMD_DONE;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- tend */
@@ -307,6 +395,8 @@ static const struct db_verb verbs[] = {
 	{ "add", "STORE TRACE...", "add traces to a store, which is created where there is none", run_add, 2, OPERANDS_MAX },
 	{ "report", "STORE[@WINDOW]", "what the time of a window went into", run_report, 1, 1 },
 	{ "timeline", "STORE[@WINDOW]", "shares over time", run_timeline, 1, 1 },
+	{ "changes", "STORE[@WINDOW]", "what left its own history (exit status 3); by default in the last two hours", run_changes, 1, 1 },
+	{ "trace", "STORE[@WINDOW] -o FILE", "one trace of the epochs whose traces are kept, for every view", run_trace, 1, 1 },
 	{ "check", "STORE", "list what is damaged (exit status 3)", run_check, 1, 1 },
 	{ "gc", "STORE", "fold old epochs into hours and days, and drop what the cap leaves no room for", run_gc, 1, 1 },
 	{ "copy", "STORE FILE", "copy it as it is at one moment, also while it is written", run_copy, 2, 2 },
@@ -314,7 +404,7 @@ static const struct db_verb verbs[] = {
 };
 #define NR_VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
-enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP };
+enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP, KEY_LAST };
 static const struct argp_option options[] = {
 	{ "view", 'v', "components|functions|queries|processes|epochs|reasons", 0,
 	  "what to list (components; functions where no host declares any)", 0 },
@@ -323,6 +413,8 @@ static const struct argp_option options[] = {
 	{ "host", KEY_HOST, "NAME", 0, "of this machine", 0 },
 	{ "query", KEY_QUERY, "TEXT", 0, "of queries that contain this text", 0 },
 	{ "component", KEY_COMPONENT, "[LEVEL:]NAME", 0, "of this component", 0 },
+	{ "output", 'o', "FILE", 0, "trace: the trace that is written", 0 },
+	{ "last", KEY_LAST, "TIME", 0, "trace: the window from so long before now: 90s, 10m, 2h", 0 },
 	{ "keep", KEY_KEEP, "N", 0, "add: remove traces of epochs (NAME.000001.tlr) from the first one's folder once the store has them, "
 	  "all but the newest N", 0 },
 	{ "cap", KEY_CAP, "MIB", 0, "add, gc: most that the store may take, from now on (1024)", 0 },
@@ -395,6 +487,12 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_COMPONENT:
 		a->question.component = arg;
+		break;
+	case 'o':
+		a->output = arg;
+		break;
+	case KEY_LAST:
+		a->last = arg;
 		break;
 	case KEY_KEEP:
 		a->keep = (int)strtoul(arg, &end, 10);

@@ -7,6 +7,7 @@
 #include "analyzer/store/names.h"
 #include "jitreg/base/hash_map.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -118,6 +119,65 @@ static struct folded_series *series_in_store(struct folding *f, uint32_t process
 	return &f->series[f->nr_series++];
 }
 
+/* ------------------------------------------------------------------------------------------------------- generated code */
+
+#define LOADED_NAMES_MAX 4096 /* of an epoch */
+
+/* What code is called wherever it is generated next: numbers are #, but those of lines. */
+static char *name_of_loaded(const struct code *c)
+{
+	const char *name = c->kind == CODE_LOAD && c->name && *c->name ? c->name : "(generated object)";
+	char *out = strdup(name), *to = out;
+
+	for (const char *at = name; out && *at;) {
+		size_t digits = strncmp(at, "0x", 2) == 0 ? 2 + strspn(at + 2, "0123456789abcdef") : strspn(at, "0123456789");
+
+		if (digits && (at == name || at[-1] != ':')) {
+			*to++ = '#';
+			at += digits;
+		} else {
+			for (digits = digits ? digits : 1; digits; digits--)
+				*to++ = *at++;
+		}
+	}
+	if (out)
+		*to = 0;
+	return out;
+}
+
+static void add_load(struct folding *f, const struct code *c, int64_t event, struct hash_map *names, struct block *series,
+		     struct block *places)
+{
+	int64_t of = names_series(f->store, process_in_store(f, c->process), 0, event), function;
+	char *name = name_of_loaded(c);
+	uint64_t hash = hash_text(name);
+	bool is_kept = hash_map_find(names, hash, 0) || names->nr < LOADED_NAMES_MAX;
+
+	function = names_function(f->store, is_kept && name ? name : "(other generated code)", "", true);
+	free(name);
+	if ((is_kept && !hash_map_set(names, hash, 0, 1)) || !block_add(series, (uint64_t[]){ (uint64_t)of, 1, 1 }) ||
+	    !block_add(places, (uint64_t[]){ (uint64_t)names_place(f->store, of, function), 1 }))
+		store_fail(f->store, ENOMEM, "out of memory");
+}
+
+/* Code that was generated in this epoch; what was there before it is another one's. */
+static void add_loads(struct folding *f, struct block *series, struct block *places)
+{
+	const struct model *m = f->report->model;
+	struct hash_map names = { 0 };
+	int64_t event = 0;
+
+	for (uint32_t i = 0; i < m->nr_code && !f->store->error; i++) {
+		const struct code *c = m->code[i];
+
+		if ((c->kind != CODE_LOAD && c->kind != CODE_ELF) || c->from_ns < m->begin_ns)
+			continue;
+		event = event ? event : names_event(f->store, FOLD_LOADS, "");
+		add_load(f, c, event, &names, series, places);
+	}
+	hash_map_fini(&names);
+}
+
 /* Whole numbers whose sum is that of the fractions, as far as they have come. */
 static uint64_t whole(double value, double *carry)
 {
@@ -156,6 +216,7 @@ static void write_places(struct folding *f, int64_t epoch)
 							whole(f->series[i].weight, &weight_left) });
 	if (!room)
 		store_fail(f->store, ENOMEM, "out of memory");
+	add_loads(f, &series, &places);
 	block_write(f->store, epoch, BLOCK_SERIES, &series);
 	block_write(f->store, epoch, BLOCK_PLACES, &places);
 	block_fini(&series);

@@ -6,6 +6,9 @@
 #include "analyzer/query/report.h"
 #include "analyzer/store/store.h"
 
+/* An event of its own: code objects that were generated, by what they are called. */
+#define FOLD_LOADS "code loads"
+
 struct fold {
 	uint32_t level; /* LEVELS_MAX: the trace has no plan */
 	struct report_group *places, *reasons;

@@ -2,6 +2,7 @@
 #include "analyzer/store/spool.h"
 
 #include "analyzer/store/epochs.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/trace/reader.h"
 
 #include <dirent.h>
@@ -68,4 +69,159 @@ int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(voi
 	free(entry);
 	free(folder);
 	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- find */
+
+struct spooled {
+	char *path;
+	uint64_t recording, number;
+	int64_t begin_ns, end_ns; /* end: of the next one's begin; of the last one, of what it has */
+};
+
+struct spooled_list {
+	struct spooled *trace;
+	uint32_t nr, capacity;
+};
+
+static bool read_head(struct spooled *s, struct trace_reader *t, uint64_t *begin_ns)
+{
+	struct trace_record r;
+
+	if (trace_next(t, &r) != 1 || r.id != TRACE_HEADER)
+		return false;
+	s->recording = trace_u64(&r, F(header, cut_recording));
+	s->number = trace_u64(&r, F(header, epoch));
+	s->begin_ns = s->end_ns = (int64_t)trace_u64(&r, F(header, real_ns));
+	*begin_ns = r.time_ns;
+	return true;
+}
+
+/* path is taken over.  What cannot be read is none. */
+static void add_spooled(struct spooled_list *l, char *path)
+{
+	struct spooled s = { .path = path };
+	struct trace_reader *t;
+	uint64_t begin_ns;
+	struct diag d;
+	bool is_one;
+
+	if (trace_open(path, &t, &d)) {
+		free(path);
+		return;
+	}
+	is_one = read_head(&s, t, &begin_ns);
+	trace_close(t);
+	if (is_one && GROW(l->trace, l->nr, l->capacity))
+		l->trace[l->nr++] = s;
+	else
+		free(path);
+}
+
+/* Of the last one of a recording: as far as its records go. */
+static void find_end(struct spooled *s)
+{
+	struct trace_reader *t;
+	struct trace_record r;
+	uint64_t begin_ns, end_ns;
+	struct diag d;
+
+	if (trace_open(s->path, &t, &d))
+		return;
+	if (read_head(s, t, &begin_ns)) {
+		end_ns = begin_ns;
+		while (trace_next(t, &r) == 1)
+			end_ns = r.time_ns > end_ns ? r.time_ns : end_ns;
+		s->end_ns = s->begin_ns + (int64_t)((end_ns - begin_ns) & INT64_MAX);
+	}
+	trace_close(t);
+}
+
+static int compare_spooled(const void *a, const void *b)
+{
+	const struct spooled *x = a, *y = b;
+
+	if (x->recording != y->recording)
+		return x->recording < y->recording ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void set_ends(struct spooled_list *l)
+{
+	for (uint32_t i = 0; i < l->nr; i++)
+		if (i + 1 < l->nr && l->trace[i + 1].recording == l->trace[i].recording)
+			l->trace[i].end_ns = l->trace[i + 1].begin_ns;
+		else
+			find_end(&l->trace[i]);
+}
+
+static bool is_in_window(const struct spooled *s, const struct window *w)
+{
+	return s->begin_ns < w->to_ns && s->end_ns >= w->from_ns;
+}
+
+static int take_traces(struct spooled_list *l, const struct window *w, struct spool_traces *out)
+{
+	const struct spooled *newest = NULL;
+
+	out->path = calloc((size_t)l->nr + 1, sizeof(*out->path));
+	for (uint32_t i = 0; i < l->nr; i++) {
+		out->newest_ns = l->trace[i].end_ns > out->newest_ns ? l->trace[i].end_ns : out->newest_ns;
+		if (is_in_window(&l->trace[i], w) && (!newest || l->trace[i].begin_ns > newest->begin_ns))
+			newest = &l->trace[i];
+	}
+	for (uint32_t i = 0; i < l->nr && newest && out->path; i++) {
+		struct spooled *s = &l->trace[i];
+
+		if (!is_in_window(s, w))
+			continue;
+		if (s->recording != newest->recording) {
+			out->nr_others++;
+			continue;
+		}
+		out->begin_ns = out->nr ? out->begin_ns : s->begin_ns;
+		out->end_ns = s->end_ns;
+		out->path[out->nr++] = s->path;
+		s->path = NULL;
+	}
+	return out->path ? 0 : -ENOMEM;
+}
+
+int spool_find(const char *store, const struct window *w, struct spool_traces *out, struct diag *d)
+{
+	struct spooled_list l = { 0 };
+	struct dirent **entry = NULL;
+	char *folder = NULL;
+	int nr = asprintf(&folder, "%s.epochs", store) < 0 ? -1 : scandir(folder, &entry, is_epoch, alphasort);
+	int ret = nr < 0 ? diag_fail(d, errno, "%s.epochs: cannot be listed: %s (tailor watch keeps the newest traces there)", store,
+				     strerror(errno)) :
+			   0;
+
+	memset(out, 0, sizeof(*out));
+	for (int i = 0; i < nr; i++) {
+		char *path = NULL;
+
+		if (asprintf(&path, "%s/%s", folder, entry[i]->d_name) >= 0)
+			add_spooled(&l, path);
+		free(entry[i]);
+	}
+	free(entry);
+	free(folder);
+	if (l.nr)
+		qsort(l.trace, l.nr, sizeof(*l.trace), compare_spooled);
+	set_ends(&l);
+	if (ret == 0 && take_traces(&l, w, out))
+		ret = diag_fail(d, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < l.nr; i++)
+		free(l.trace[i].path);
+	free(l.trace);
+	return ret;
+}
+
+void spool_traces_fini(struct spool_traces *t)
+{
+	for (uint32_t i = 0; i < t->nr; i++)
+		free(t->path[i]);
+	free(t->path);
+	memset(t, 0, sizeof(*t));
 }

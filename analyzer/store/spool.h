@@ -4,6 +4,7 @@
 #define TAILOR_STORE_SPOOL_H
 
 #include "analyzer/store/store.h"
+#include "analyzer/store/window.h"
 
 /*
  * Traces in the folder of this file that the store has not are given to add(), but for the newest, which is being written.  All but the
@@ -13,5 +14,18 @@
 #define SPOOL_MAX 48
 int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(void *context, const char *path), void *context,
 	       uint32_t *nr_dropped, struct diag *d);
+
+/* The traces of one recording, in the order of time: malloc. */
+struct spool_traces {
+	char **path;
+	uint32_t nr;
+	uint32_t nr_others; /* of earlier recordings, in the same window */
+	int64_t begin_ns, end_ns, newest_ns; /* UTC; newest: the end of the last one that is there, in the window or not; 0: none is */
+};
+
+/* Of the epochs in a store's folder (STORE.epochs) those that have something of the window, of the newest recording that has any.  0, or
+ * -errno with a sentence: there is no such folder. */
+int spool_find(const char *store, const struct window *w, struct spool_traces *out, struct diag *d);
+void spool_traces_fini(struct spool_traces *t);
 
 #endif

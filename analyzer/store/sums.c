@@ -2,6 +2,7 @@
 #include "analyzer/store/sums.h"
 
 #include "analyzer/store/block.h"
+#include "analyzer/store/fold.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
@@ -100,8 +101,8 @@ static int filter_series(struct summing *x, struct diag *d)
 						      "t.s = ?1"),
 				queries = STATEMENT("SELECT q.id FROM query q, text t WHERE t.id = q.text AND instr(t.s, ?1) > 0"),
 				components = STATEMENT(
-					"SELECT c.id FROM component c JOIN text n ON n.id = c.name JOIN text b ON b.id = c.label JOIN "
-					"text l ON l.id = c.level WHERE ?1 IN (n.s, b.s, l.s || ':' || n.s, l.s || ':' || b.s)");
+					"SELECT c.id FROM component c JOIN text n ON n.id = c.name LEFT JOIN text b ON b.id = c.label LEFT "
+					"JOIN text l ON l.id = c.level WHERE ?1 IN (n.s, b.s, l.s || ':' || n.s, l.s || ':' || b.s)");
 	const struct {
 		const char *what, *text;
 		struct statement *q;
@@ -127,7 +128,7 @@ static int choose_event(struct summing *x, struct diag *d)
 					"e.unit WHERE t.s = ?"),
 				/* waits are looked at when they are asked for */
 		first = STATEMENT("SELECT e.id, t.s, u.s FROM event e JOIN text t ON t.id = e.name LEFT JOIN text u ON u.id = "
-				  "e.unit ORDER BY t.s IN ('context-switches', 'preempted'), e.id LIMIT 1");
+				  "e.unit ORDER BY t.s IN ('context-switches', 'preempted', '" FOLD_LOADS "'), e.id LIMIT 1");
 	const char *wanted = x->question->event;
 	struct statement *q = wanted ? &named : &first;
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # tests/golden/store.py TAILOR DIR: see store.sh.
 import json, os, random, resource, shutil, signal, sqlite3, subprocess, sys, time
-sys.path.insert(0, "tests")
+sys.path[:0] = ["tests", "tests/bench"]
+from month import Month
+from store_replay import Changes, Real
 from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples
 
 TAILOR, DIR = sys.argv[1:]
@@ -110,6 +112,24 @@ expect([c["name"] for c in changed["tables"]["changes"] if c["significant"]] == 
 spread = json.loads(tailor("stat", first, second, third, "--json").stdout)["tables"]["stat"]
 expect(spread[0]["name"] == "sort", f"expected that sort varies most, got {spread}")
 
+# ---- `changes`: nothing in 720 quiet hours; planted changes of a line of 10 %, a plan flip, a recompilation storm.  Epochs of ten minutes vary
+# by 1.5 % beyond sampling, as the lines of 10 % and more of the engine's epochs of a second do (tests/long/changes-in-replayed-epochs.sh).
+real = Real(quiet, skip=0)
+Changes(TAILOR, quiet, DIR, real.share, {s: 0.015 for s in real.share}, 300000).judge(expect)
+
+# ---- bytes do not depend on the load: hours of ten times as many samples take little more
+sizes = []
+for load in 0.05, 0.5:
+    m = Month(quiet, f"{DIR}/load.tlrs", queries=20)
+    for hour in range(6):
+        m.add(now - (6 - hour) * 3600 * SECOND, 1, 3600 * SECOND, 6, load)
+    m.r.db.commit()
+    sizes.append(m.r.db.execute("SELECT sum(length(data)), sum(rows) FROM block").fetchone())
+    m.r.close()
+    tailor("db", "check", f"{DIR}/load.tlrs")
+    os.remove(f"{DIR}/load.tlrs")
+expect(sizes[1][0] < 1.6 * sizes[0][0] and sizes[1][0] < 3 * sizes[1][1], f"expected bytes by rows, not by samples: (bytes, rows) {sizes}")
+
 # ---- the cap
 small = f"{DIR}/small.tlrs"
 many = [[random.randrange(1, 9) for _ in range(5)] for _ in range(60)]
@@ -163,6 +183,37 @@ expect(p.stderr, "expected a sentence where there is no room")
 tailor("db", "check", full)
 tailor("db", "add", full, *traces)
 expect(weights(full) == got, f"expected all epochs once there is room, got {weights(full)}")
+
+# ---- the black box: traces of epochs as one, in which code is once, and all sums are those of the epochs
+box = f"{DIR}/box.tlrs"
+os.mkdir(f"{box}.epochs")
+cuts, cut_counts = [], []
+for i in range(4):
+    cut_counts.append(noisy(USUAL))
+    cuts.append(epoch(f"box.tlrs.epochs/w.{i + 1:06}.tlr", i + 1, now - (4 - i) * 600 * SECOND, cut_counts[-1], 81))
+epoch("box.tlrs.epochs/v.000001.tlr", 1, now - 9000 * SECOND, USUAL, 82)
+one = f"{DIR}/one.tlr"
+said = tailor("db", "trace", box, "-o", one).stdout
+expect("1 epochs of earlier recordings" in said, f"expected another recording's epochs to be named, got: {said}")
+for window, nr in ("", 4), (f"@{at(-25)}..{at(-15)}", 2):
+    tailor("db", "trace", box + window, "-o", one)
+    whole = json.loads(tailor("report", "--json", one).stdout)
+    wanted = cut_counts if nr == 4 else cut_counts[1:3]
+    expect(whole["samples"]["total"] == sum(map(sum, wanted)) and whole["samples"]["attributed"] == whole["samples"]["total"],
+           f"expected the samples of {nr} epochs, got {whole['samples']}")
+    expect(sorted(c["samples"] for c in whole["components"]) == sorted(sum(c[i] for c in wanted) for i in range(5)),
+           f"expected the sums of {nr} epochs, got {whole['components']}")
+    objects = [json.loads(l)["record"] for l in tailor("dump", "--json", one).stdout.splitlines()]
+    expect(objects.count("LOAD") == 5 and objects.count("HEADER") == 1 and objects.count("END") == 1,
+           f"expected five code objects in one trace, got {objects.count('LOAD')}")
+    expect(tailor("check", one, status=None).stdout == tailor("check", cuts[0], status=None).stdout, "expected nothing odd in the host's data")
+expect("no trace of that window" in tailor("db", "trace", box, "--last", "1s", "-o", one, status=1).stderr, "expected an old window to be empty")
+with open(cuts[-1], "r+b") as f:
+    f.truncate(os.path.getsize(cuts[-1]) - 20)
+said = tailor("db", "trace", box, "-o", one).stdout
+expect("not complete" in said, f"expected a trace that is still written to be named, got: {said}")
+tailor("db", "trace", f"{DIR}/nowhere", "-o", one, status=1)
+tailor("db", "trace", box, status=2)
 
 # ---- damages
 DAMAGES = ["DELETE FROM text WHERE id = (SELECT name FROM component LIMIT 1)", "DELETE FROM component WHERE id = 2",

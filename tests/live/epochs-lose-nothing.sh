@@ -70,6 +70,28 @@ for r in late:
     # three quarters of the query alone, less than half beside programs that take its caches; none without what was registered before
     expect(unknown <= 0.01 * r["samples"]["total"] and joins(r) > 0.25, f"expected an epoch to know what was registered before it, got "
            f"{r['samples']}, {r['reasons']}, hash joins {joins(r)}")
+# As one trace, they have the sums of all.
+os.mkdir(f"{DIR}/box.epochs")
+for trace in traces("engine"):
+    os.link(trace, f"{DIR}/box.epochs/{os.path.basename(trace)}")
+r = tailor("db", "trace", f"{DIR}/box", "-o", f"{DIR}/one.tlr")
+expect(r.returncode == 0, f"expected one trace of all epochs, got {r.returncode}: {r.stderr}")
+one = json.loads(tailor("report", "--json", "--mark", "all", f"{DIR}/one.tlr").stdout)
+parts = [json.loads(tailor("report", "--json", "--mark", "all", trace).stdout) for trace in traces("engine")]
+def operators(rs):
+    of = {}
+    for r in rs:
+        for c in r["components"]:
+            if c["level"] == "operator":
+                of[c["name"]] = of.get(c["name"], 0) + c["samples"]
+    return of
+whole, sums = operators([one]), operators(parts)
+# more may be known of a sample where all epochs' symbols and frames are, never less
+expect(one["samples"]["total"] == samples and one["samples"]["attributed"] >= sum(r["samples"]["attributed"] for r in parts) and
+       all(abs(whole.get(name, 0) - sums[name]) <= 0.5 + 0.002 * samples for name in sums), f"expected {sums} in one trace, got {whole}")
+objects = tailor("dump", f"{DIR}/one.tlr").stdout.count(" IMAGE ")
+expect(objects <= max(tailor("dump", trace).stdout.count(" IMAGE ") for trace in traces("engine")),
+       f"expected code of several epochs to be there once, got {objects} images")
 print(f"FIGURE engine: {samples} samples in {len(reports)} epochs; hash joins", *[round(100 * joins(r), 1) for r in late])
 
 # Two hundred processes; the shell says what they used.

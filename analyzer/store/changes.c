@@ -1,0 +1,725 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shares are compared as logarithms of odds.  Their variance has two parts: sampling (1/n + 1/rest), and what hours differ by.  Few hours
+ * say little of a line's own variance, so that of all lines together counts as PRIOR_DF more of them (as in Smyth, Linear models and
+ * empirical Bayes methods, 2004).  One line that grows makes the shares of all others shrink: the line that stands out most is taken out of
+ * the total, until none does.
+ */
+#include "analyzer/store/changes.h"
+
+#include "analyzer/compare/stats.h"
+#include "analyzer/store/fold.h"
+#include "analyzer/store/internal.h"
+#include "analyzer/store/names.h"
+#include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOUR_NS 3600000000000ll
+#define DAY_HOURS 24
+#define DAYS_MAX 28
+#define HOURS_BEFORE 48 /* where there are too few days */
+#define HISTORY_LEAST 5
+#define HISTORY_NS ((DAYS_MAX + 2) * DAY_HOURS * HOUR_NS)
+#define ALPHA 0.01
+#define PRIOR_DF 6.0
+#define SAMPLES_LEAST 25 /* of a line in an hour, in the mean */
+#define SAMPLES_OF_ALL 100
+#define TAKEN_MAX 64 /* lines of an hour that changed */
+#define PLAN_SAMPLES 50
+#define PLAN_SHARE 0.2 /* of a query in operators that it did not have */
+#define PLAN_RARE 0.01 /* what it had of such an operator */
+#define LOADS_LEAST 20
+#define LOADS_TIMES 3
+
+struct hours {
+	struct sums sums;
+	double per_weight; /* effective samples of a unit of weight */
+	int64_t *hour;	   /* since 1970, ascending */
+	double *samples;   /* of all lines */
+	uint32_t nr;
+	double *of_line; /* [line][hour], samples */
+	bool *taken;	 /* lines, of the pair that is looked at */
+	uint32_t *since; /* of a line: 1 + the last hour that it stood out in */
+};
+
+struct history {
+	uint32_t hour[DAYS_MAX + HOURS_BEFORE], nr;
+	bool is_same_hour;
+};
+
+/* ------------------------------------------------------------------------------------------------------------- hours */
+
+static int64_t hour_of(const struct sums_epoch *e)
+{
+	return (e->begin_ns / 2 + e->end_ns / 2) / HOUR_NS;
+}
+
+static uint32_t find_hour(const struct hours *h, int64_t hour)
+{
+	uint32_t low = 0, high = h->nr;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (h->hour[middle] < hour)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < h->nr && h->hour[low] == hour ? low : UINT32_MAX;
+}
+
+static int compare_hours(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool list_hours(struct hours *h)
+{
+	h->hour = calloc((size_t)h->sums.nr_epochs + 1, sizeof(*h->hour));
+	if (!h->hour)
+		return false;
+	for (uint32_t i = 0; i < h->sums.nr_epochs; i++)
+		if (h->sums.epoch[i].tier < 2)
+			h->hour[h->nr++] = hour_of(&h->sums.epoch[i]);
+	if (h->nr)
+		qsort(h->hour, h->nr, sizeof(*h->hour), compare_hours);
+	for (uint32_t i = 1, nr = h->nr, kept = 1; i < nr; i++) {
+		if (h->hour[i] != h->hour[kept - 1])
+			h->hour[kept++] = h->hour[i];
+		h->nr = kept;
+	}
+	return true;
+}
+
+static bool fill_hours(struct hours *h)
+{
+	const struct sums *s = &h->sums;
+	double samples = 0, effective = 0;
+
+	h->samples = calloc((size_t)h->nr + 1, sizeof(*h->samples));
+	h->of_line = calloc((size_t)h->nr * s->nr + 1, sizeof(*h->of_line));
+	h->taken = calloc((size_t)s->nr + 1, sizeof(*h->taken));
+	h->since = calloc((size_t)s->nr + 1, sizeof(*h->since));
+	if (!h->samples || !h->of_line || !h->taken || !h->since)
+		return false;
+	for (uint32_t e = 0; e < s->nr_epochs; e++) {
+		samples += s->epoch[e].samples;
+		effective += s->epoch[e].effective;
+	}
+	h->per_weight = s->weight > 0 && samples > 0 ? s->samples / s->weight * effective / samples : 0;
+	for (uint32_t e = 0; e < s->nr_epochs; e++) {
+		uint32_t hour = s->epoch[e].tier < 2 ? find_hour(h, hour_of(&s->epoch[e])) : UINT32_MAX;
+
+		for (uint32_t i = 0; i < s->nr && hour != UINT32_MAX; i++) {
+			h->of_line[(size_t)i * h->nr + hour] += s->line[i].of_epoch[e] * h->per_weight;
+			h->samples[hour] += s->line[i].of_epoch[e] * h->per_weight;
+		}
+	}
+	return true;
+}
+
+static int make_hours(struct store *s, const struct sums_question *q, struct hours *h, struct diag *d)
+{
+	struct sums_question wide = *q;
+	int ret;
+
+	memset(h, 0, sizeof(*h));
+	if (q->window.from_ns > INT64_MIN + HISTORY_NS)
+		wide.window.from_ns -= HISTORY_NS;
+	wide.window.to_ns = q->window.to_ns < INT64_MAX - HOUR_NS ? q->window.to_ns + HOUR_NS : INT64_MAX;
+	ret = sums_make(s, &wide, &h->sums, d);
+	if (ret == 0 && (!list_hours(h) || !fill_hours(h)))
+		ret = diag_fail(d, ENOMEM, "out of memory");
+	return ret;
+}
+
+static void hours_fini(struct hours *h)
+{
+	sums_fini(&h->sums);
+	free(h->hour);
+	free(h->samples);
+	free(h->of_line);
+	free(h->taken);
+	free(h->since);
+}
+
+static double line_at(const struct hours *h, uint32_t line, uint32_t hour)
+{
+	return h->of_line[(size_t)line * h->nr + hour];
+}
+
+/* The same hour of earlier days; or the hours in front of the first of the pair. */
+static struct history history_of(const struct hours *h, uint32_t hour, uint32_t first)
+{
+	struct history t = { .is_same_hour = true };
+
+	for (int day = 1; day <= DAYS_MAX; day++) {
+		uint32_t at = find_hour(h, h->hour[hour] - (int64_t)day * DAY_HOURS);
+
+		if (at != UINT32_MAX && h->samples[at] >= SAMPLES_OF_ALL)
+			t.hour[t.nr++] = at;
+	}
+	if (t.nr >= HISTORY_LEAST)
+		return t;
+	t = (struct history){ 0 };
+	for (uint32_t at = first; at-- > 0 && t.nr < HOURS_BEFORE && h->hour[first] - h->hour[at] <= HOURS_BEFORE;)
+		if (h->samples[at] >= SAMPLES_OF_ALL)
+			t.hour[t.nr++] = at;
+	return t;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ shares */
+
+/* Of what did not change in an hour. */
+static double unchanged(const struct hours *h, uint32_t hour)
+{
+	double all = h->samples[hour];
+
+	for (uint32_t i = 0; i < h->sums.nr; i++)
+		if (h->taken[i])
+			all -= line_at(h, i, hour);
+	return all;
+}
+
+struct odds {
+	double log, variance; /* of sampling */
+};
+
+static struct odds odds_of(double of_line, double all)
+{
+	double a = of_line + 0.5, rest = (all > of_line ? all - of_line : 0) + 0.5;
+
+	return (struct odds){ log(a / rest), 1 / a + 1 / rest };
+}
+
+/* A line's history: of log odds. */
+struct past {
+	double mean, variance, sampling, samples;
+	uint32_t nr;
+};
+
+static struct past past_of(const struct hours *h, const struct history *t, const double *all, uint32_t line)
+{
+	struct past p = { .nr = t->nr };
+	double squares = 0;
+
+	for (uint32_t i = 0; i < t->nr; i++) {
+		double n = line_at(h, line, t->hour[i]);
+		struct odds o = odds_of(n, all[i]);
+		double from_mean = o.log - p.mean;
+
+		p.mean += from_mean / (i + 1);
+		squares += from_mean * (o.log - p.mean);
+		p.sampling += o.variance / t->nr;
+		p.samples += n / t->nr;
+	}
+	p.variance = t->nr > 1 ? squares / (t->nr - 1) : 0;
+	return p;
+}
+
+/* One hour against its history. */
+struct judgement {
+	const struct hours *h;
+	uint32_t hour;
+	struct history t;
+	double of_history[DAYS_MAX + HOURS_BEFORE], of_hour; /* all that did not change */
+	double between; /* what hours differ by, of all lines: median */
+	uint32_t nr_judged;
+	double critical;
+};
+
+static bool is_judged(const struct judgement *j, const struct past *p, uint32_t line)
+{
+	double now = line_at(j->h, line, j->hour);
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < j->t.nr; i++)
+		nr += line_at(j->h, line, j->t.hour[i]) > 0;
+	return nr >= HISTORY_LEAST && (p->samples >= SAMPLES_LEAST || now >= SAMPLES_LEAST);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* false: too little history, or too few samples. */
+static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t hour, uint32_t first, double *room)
+{
+	uint32_t nr = 0;
+
+	*j = (struct judgement){ .h = h, .hour = hour, .t = history_of(h, hour, first), .of_hour = unchanged(h, hour) };
+	if (j->t.nr < HISTORY_LEAST || h->samples[hour] < SAMPLES_OF_ALL)
+		return false;
+	for (uint32_t i = 0; i < j->t.nr; i++)
+		j->of_history[i] = unchanged(h, j->t.hour[i]);
+	for (uint32_t i = 0; i < h->sums.nr; i++) {
+		struct past p = past_of(h, &j->t, j->of_history, i);
+
+		if (!is_judged(j, &p, i))
+			continue;
+		j->nr_judged++;
+		if (p.samples >= SAMPLES_LEAST && !h->taken[i])
+			room[nr++] = p.variance - p.sampling;
+	}
+	if (nr)
+		qsort(room, nr, sizeof(*room), compare_doubles);
+	j->between = nr && room[nr / 2] > 0 ? room[nr / 2] : 0;
+	j->critical = j->nr_judged ? stats_t_quantile(j->t.nr - 1 + PRIOR_DF, ALPHA / j->nr_judged) : INFINITY;
+	return j->nr_judged > 0;
+}
+
+/* How far the line is from its history, of what it takes to stand out: beyond 1 or below -1 it does. */
+static double score(const struct judgement *j, uint32_t line)
+{
+	struct past p = past_of(j->h, &j->t, j->of_history, line);
+	double df = j->t.nr - 1, variance, own;
+	struct odds o;
+
+	if (!is_judged(j, &p, line))
+		return 0;
+	o = odds_of(line_at(j->h, line, j->hour), j->of_hour);
+	variance = (PRIOR_DF * (p.sampling + j->between) + df * p.variance) / (PRIOR_DF + df);
+	variance = variance > p.sampling ? variance : p.sampling;
+	own = o.variance > p.sampling ? o.variance - p.sampling : 0;
+	return (o.log - p.mean) / sqrt(variance * (1 + 1.0 / j->t.nr) + own) / j->critical;
+}
+
+static struct change *add_change(struct changes *c, enum change_kind kind, const struct hours *h, uint32_t hour, uint32_t nr_history)
+{
+	if (!GROW(c->change, c->nr, c->capacity))
+		return NULL;
+	c->change[c->nr] = (struct change){ .kind = kind, .begin_ns = h->hour[hour] * HOUR_NS, .nr_history = nr_history };
+	return &c->change[c->nr++];
+}
+
+static double share(double part, double all)
+{
+	return all > 0 ? part / all : 0;
+}
+
+static int name_line(struct store *s, enum sums_by by, const struct sums_line *l, struct change *c, struct diag *d)
+{
+	struct sums_names n;
+	int ret = sums_names(s, by, l->id, &n, d);
+
+	c->name = strdup(*n.detail && !strchr(n.label, '#') ? n.name : n.label);
+	if (asprintf(&c->detail, "%s%s%s", n.detail, *n.detail && *n.place ? " -> " : "", n.place) < 0)
+		c->detail = NULL;
+	sums_names_fini(&n);
+	return ret;
+}
+
+struct finding {
+	struct store *store;
+	const struct sums_question *q;
+	struct changes *out;
+	double *room;
+};
+
+static int tell_share(const struct finding *f, const struct hours *h, const struct judgement *j, uint32_t line, struct diag *d)
+{
+	struct change *c = add_change(f->out, CHANGE_SHARE, h, j->hour, j->t.nr);
+
+	if (!c)
+		return diag_fail(d, ENOMEM, "out of memory");
+	f->out->same_hours |= j->t.is_same_hour;
+	for (uint32_t i = 0; i < j->t.nr; i++)
+		c->before += share(line_at(h, line, j->t.hour[i]), j->of_history[i]) / j->t.nr;
+	c->after = share(line_at(h, line, j->hour), j->of_hour);
+	return name_line(f->store, f->q->by, &h->sums.line[line], c, d);
+}
+
+/* A line that stood out in the hour before, and the one before that, was told then. */
+static bool is_new(const struct hours *h, uint32_t line, uint32_t hour)
+{
+	bool was = h->since[line] == hour && hour > 0 && h->hour[hour - 1] == h->hour[hour] - 1;
+
+	h->since[line] = hour + 1;
+	return !was;
+}
+
+/* What its history has nothing of is new, and no part of what did not change. */
+static void take_new_lines(struct hours *h, uint32_t hour)
+{
+	struct history t = history_of(h, hour, hour);
+
+	for (uint32_t i = 0; i < h->sums.nr; i++) {
+		double past = 0;
+
+		for (uint32_t n = 0; n < t.nr; n++)
+			past += line_at(h, i, t.hour[n]);
+		h->taken[i] = past <= 0;
+	}
+}
+
+static int judge_pair(const struct finding *f, struct hours *h, uint32_t hour, bool is_told, struct diag *d)
+{
+	struct judgement first, second;
+	int ret = 0;
+
+	take_new_lines(h, hour);
+	for (int n = 0; n < TAKEN_MAX && ret == 0; n++) {
+		uint32_t most = UINT32_MAX;
+		double most_score = 1;
+
+		if (!begin_judgement(&first, h, hour, hour, f->room) || !begin_judgement(&second, h, hour + 1, hour, f->room))
+			return 0;
+		f->out->nr_judged = first.nr_judged > f->out->nr_judged ? first.nr_judged : f->out->nr_judged;
+		for (uint32_t i = 0; i < h->sums.nr; i++) {
+			double one = h->taken[i] ? 0 : score(&first, i), two = fabs(one) > most_score ? score(&second, i) : 0;
+			double both = one * two > 0 ? fmin(fabs(one), fabs(two)) : 0;
+
+			if (both > most_score) {
+				most_score = both;
+				most = i;
+			}
+		}
+		if (most == UINT32_MAX)
+			break;
+		if (is_new(h, most, hour) && is_told)
+			ret = tell_share(f, h, &first, most, d);
+		h->taken[most] = true;
+	}
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- plans */
+
+/* An operator of a query's plan: what it is and where, without literals; of lines that differ by these it is one. */
+struct operator {
+	uint64_t query, shape;
+	char *name, *query_text;
+	uint32_t *line, nr, capacity;
+};
+
+struct operators {
+	struct operator *operator;
+	uint32_t nr, capacity;
+	struct hash_map at;
+};
+
+static int add_operator(struct operators *o, const struct sums_names *n, uint32_t line)
+{
+	char *detail = names_query_shape(n->detail);
+	uint64_t query = hash_text(n->query), shape;
+	struct operator *p;
+	uint32_t at;
+
+	if (!detail)
+		return -ENOMEM;
+	shape = hash_pair(hash_pair(hash_text(n->level), hash_text(n->name)), hash_pair(hash_text(n->place), hash_text(detail)));
+	at = hash_map_find(&o->at, query, shape);
+	if (!at) {
+		if (!GROW(o->operator, o->nr, o->capacity) || !hash_map_set(&o->at, query, shape, o->nr + 1)) {
+			free(detail);
+			return -ENOMEM;
+		}
+		at = ++o->nr;
+		o->operator[at - 1] = (struct operator){ .query = query, .shape = shape, .query_text = strdup(n->query) };
+		if (asprintf(&o->operator[at - 1].name, "%s%s%s", n->name, *detail ? " " : "", detail) < 0)
+			o->operator[at - 1].name = NULL;
+	}
+	free(detail);
+	p = &o->operator[at - 1];
+	if (!GROW(p->line, p->nr, p->capacity))
+		return -ENOMEM;
+	p->line[p->nr++] = line;
+	return 0;
+}
+
+static int list_operators(struct store *s, const struct hours *h, struct operators *o, struct diag *d)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < h->sums.nr && ret == 0; i++) {
+		struct sums_names n;
+
+		ret = sums_names(s, SUMS_COMPONENT, h->sums.line[i].id, &n, d);
+		if (ret == 0 && *n.query && add_operator(o, &n, i))
+			ret = diag_fail(d, ENOMEM, "out of memory");
+		sums_names_fini(&n);
+	}
+	return ret;
+}
+
+static void operators_fini(struct operators *o)
+{
+	for (uint32_t i = 0; i < o->nr; i++) {
+		free(o->operator[i].name);
+		free(o->operator[i].query_text);
+		free(o->operator[i].line);
+	}
+	free(o->operator);
+	hash_map_fini(&o->at);
+}
+
+static double operator_at(const struct hours *h, const struct operator *o, uint32_t hour)
+{
+	double n = 0;
+
+	for (uint32_t i = 0; i < o->nr; i++)
+		n += line_at(h, o->line[i], hour);
+	return n;
+}
+
+/* Of one query: samples in two hours and in their history, and what is in operators that it had not. */
+struct plan {
+	double first, second, past, new_first, new_second;
+	char names[160];
+};
+
+static void add_name(char *to, size_t bytes, const char *name)
+{
+	size_t at = strlen(to);
+
+	if (name && at + strlen(name) + 3 < bytes)
+		snprintf(to + at, bytes - at, "%s%s", at ? ", " : "", name);
+}
+
+static void sum_plan(const struct hours *h, const struct operators *o, uint64_t query, uint32_t hour, const struct history *t,
+		     struct plan *p)
+{
+	*p = (struct plan){ 0 };
+	for (int turn = 0; turn < 2; turn++) /* totals first */
+		for (uint32_t i = 0; i < o->nr; i++) {
+			const struct operator *of = &o->operator[i];
+			double past = 0, one, two;
+
+			if (of->query != query)
+				continue;
+			for (uint32_t n = 0; n < t->nr; n++)
+				past += operator_at(h, of, t->hour[n]);
+			one = operator_at(h, of, hour);
+			two = operator_at(h, of, hour + 1);
+			if (turn == 0) {
+				p->first += one;
+				p->second += two;
+				p->past += past;
+			} else if (past < PLAN_RARE * p->past && one + two > 5 * PLAN_RARE * (p->first + p->second)) {
+				p->new_first += one;
+				p->new_second += two;
+				add_name(p->names, sizeof(p->names), of->name);
+			}
+		}
+}
+
+static int judge_plans(const struct finding *f, const struct hours *h, const struct operators *o, uint32_t hour, struct hash_map *told,
+		       bool is_told, struct diag *d)
+{
+	struct history t = history_of(h, hour, hour);
+	struct hash_map done = { 0 };
+	int ret = 0;
+
+	for (uint32_t i = 0; i < o->nr && t.nr >= HISTORY_LEAST && ret == 0; i++) {
+		uint64_t query = o->operator[i].query;
+		struct change *c;
+		struct plan p;
+		bool is_known;
+
+		if (hash_map_find(&done, query, 0))
+			continue;
+		if (!hash_map_set(&done, query, 0, 1))
+			break;
+		sum_plan(h, o, query, hour, &t, &p);
+		if (p.first < PLAN_SAMPLES || p.second < PLAN_SAMPLES || p.past < PLAN_SAMPLES || p.new_first < PLAN_SHARE * p.first ||
+		    p.new_second < PLAN_SHARE * p.second)
+			continue;
+		is_known = hash_map_find(told, query, 0) == hour || hash_map_find(told, query, 0) == hour + 1;
+		c = !is_known && is_told ? add_change(f->out, CHANGE_PLAN, h, hour, t.nr) : NULL;
+		if (!hash_map_set(told, query, 0, hour + 1) || (!c && !is_known && is_told))
+			ret = diag_fail(d, ENOMEM, "out of memory");
+		if (c) {
+			c->after = p.new_first / p.first;
+			c->name = strdup(o->operator[i].query_text);
+			c->detail = strdup(p.names);
+		}
+	}
+	hash_map_fini(&done);
+	return ret;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- compiling */
+
+static bool is_storm(const struct hours *h, const struct history *t, uint32_t line, uint32_t hour, double *before)
+{
+	double now = line_at(h, line, hour), mean = 0, squares = 0, variance;
+
+	for (uint32_t i = 0; i < t->nr; i++) {
+		double n = line_at(h, line, t->hour[i]), from_mean = n - mean;
+
+		mean += from_mean / (i + 1);
+		squares += from_mean * (n - mean);
+	}
+	variance = squares / (t->nr - 1);
+	variance = variance > mean + 1 ? variance : mean + 1; /* at least that of independent events */
+	*before = mean;
+	return now >= LOADS_LEAST && now >= LOADS_TIMES * mean &&
+	       (now - mean) / sqrt(variance * (1 + 1.0 / t->nr)) > stats_t_quantile(t->nr - 1 + PRIOR_DF, ALPHA / h->sums.nr);
+}
+
+static int judge_loads(const struct finding *f, struct hours *h, uint32_t hour, const struct history *t, bool is_told, struct diag *d)
+{
+	for (uint32_t i = 0; i < h->sums.nr; i++) {
+		struct change *c;
+		double before;
+		int ret;
+
+		if (!is_storm(h, t, i, hour + 1, &before) || !is_storm(h, t, i, hour, &before) || !is_new(h, i, hour) || !is_told)
+			continue;
+		c = add_change(f->out, CHANGE_COMPILATION, h, hour, t->nr);
+		if (!c)
+			return diag_fail(d, ENOMEM, "out of memory");
+		c->before = before;
+		c->after = line_at(h, i, hour);
+		ret = name_line(f->store, SUMS_FUNCTION, &h->sums.line[i], c, d);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Of these samples are objects, and hours without any are there: those of the shares. */
+static int find_storms(const struct finding *f, const struct hours *shares, struct diag *d)
+{
+	struct sums_question q = *f->q;
+	struct hours h;
+	int ret;
+
+	q.event = FOLD_LOADS;
+	q.by = SUMS_FUNCTION;
+	q.component = q.query = NULL;
+	ret = make_hours(f->store, &q, &h, d);
+	for (uint32_t i = 0; ret == 0 && i + 1 < shares->nr; i++) {
+		uint32_t hour = find_hour(&h, shares->hour[i]);
+		struct history t = history_of(shares, i, i), mine = { 0 };
+		bool is_told = shares->hour[i] * HOUR_NS >= q.window.from_ns && shares->hour[i] * HOUR_NS < q.window.to_ns;
+
+		if (hour == UINT32_MAX || hour + 1 >= h.nr || h.hour[hour + 1] != h.hour[hour] + 1 || t.nr < HISTORY_LEAST)
+			continue;
+		for (uint32_t n = 0; n < t.nr; n++) {
+			uint32_t at = find_hour(&h, shares->hour[t.hour[n]]);
+
+			if (at != UINT32_MAX)
+				mine.hour[mine.nr++] = at;
+		}
+		if (mine.nr >= HISTORY_LEAST)
+			ret = judge_loads(f, &h, hour, &mine, is_told, d);
+	}
+	hours_fini(&h);
+	return ret;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- all */
+
+static int find_changes(const struct finding *f, struct hours *h, struct diag *d)
+{
+	struct operators o = { 0 };
+	struct hash_map told = { 0 };
+	const struct window *w = &f->q->window;
+	int ret = f->q->by == SUMS_COMPONENT ? list_operators(f->store, h, &o, d) : 0;
+
+	for (uint32_t i = 0; i + 1 < h->nr && ret == 0; i++) {
+		int64_t begin_ns = h->hour[i] * HOUR_NS;
+		bool is_told = begin_ns >= w->from_ns && begin_ns < w->to_ns;
+
+		/* the hour in front of the window says what is new in it */
+		if (h->hour[i + 1] != h->hour[i] + 1 || begin_ns < w->from_ns - HOUR_NS || begin_ns >= w->to_ns)
+			continue;
+		f->out->nr_hours += is_told;
+		ret = judge_pair(f, h, i, is_told, d);
+		if (ret == 0)
+			ret = judge_plans(f, h, &o, i, &told, is_told, d);
+	}
+	operators_fini(&o);
+	hash_map_fini(&told);
+	return ret;
+}
+
+int changes_find(struct store *s, const struct sums_question *q, struct changes *out, struct diag *d)
+{
+	struct finding f = { .store = s, .q = q, .out = out };
+	struct hours h;
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	ret = make_hours(s, q, &h, d);
+	if (ret == 0)
+		f.room = calloc((size_t)h.sums.nr + 1, sizeof(*f.room));
+	if (ret == 0 && !f.room)
+		ret = diag_fail(d, ENOMEM, "out of memory");
+	if (ret == 0)
+		ret = find_changes(&f, &h, d);
+	if (ret == 0 && store_ask_number(s, "SELECT count(*) FROM event e JOIN text t ON t.id = e.name WHERE t.s = '" FOLD_LOADS "'"))
+		ret = find_storms(&f, &h, d);
+	free(f.room);
+	hours_fini(&h);
+	return ret;
+}
+
+void changes_show(struct page *p, const struct changes *c)
+{
+	static const char *const kinds[] = { "share", "plan", "compilation" };
+	struct grid *g = grid_create("changes", "What left its own history");
+	int begin = grid_column(g, "begin", "since", CELL_TEXT, GRID_FIXED, 0);
+	int begin_ns = grid_column(g, "begin_ns", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int kind = grid_column(g, "kind", "kind", CELL_TEXT, GRID_FIXED, 0);
+	int before = grid_column(g, "before", "", CELL_NUMBER, GRID_HIDDEN, 0);
+	int after = grid_column(g, "after", "", CELL_NUMBER, GRID_HIDDEN, 0);
+	int change = grid_column(g, "change", "change", CELL_TEXT, GRID_FIXED | GRID_TEXT_ONLY, 0);
+	int history = grid_column(g, "history", "hours", CELL_COUNT, 0, 0);
+	int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0), detail = grid_column(g, "detail", "", CELL_TEXT, GRID_DIM, 0);
+
+	page_fact_number(p, "hours", c->nr_hours);
+	page_fact_number(p, "lines", c->nr_judged);
+	page_fact_number(p, "found", c->nr);
+	page_sentence(p, "%u hour%s, at most %u lines with enough history: %u left it.", c->nr_hours, c->nr_hours == 1 ? "" : "s",
+		      c->nr_judged, c->nr);
+	grid_show_all_rows(g);
+	for (uint32_t i = 0; i < c->nr; i++) {
+		const struct change *x = &c->change[i];
+		char text[64], number[2][16];
+
+		grid_row(g);
+		grid_set_text(g, begin, window_format_time(x->begin_ns, text));
+		grid_set(g, begin_ns, (double)x->begin_ns);
+		grid_set_text(g, kind, kinds[x->kind]);
+		grid_set(g, before, x->before);
+		grid_set(g, after, x->after);
+		if (x->kind == CHANGE_COMPILATION)
+			snprintf(text, sizeof(text), "%s -> %s objects/h", grid_short_number(x->before, number[0]),
+				 grid_short_number(x->after, number[1]));
+		else if (x->kind == CHANGE_PLAN)
+			snprintf(text, sizeof(text), "%.0f %% in new operators", 100 * x->after);
+		else
+			snprintf(text, sizeof(text), "%.2f -> %.2f %%", 100 * x->before, 100 * x->after);
+		grid_set_text(g, change, text);
+		grid_set(g, history, x->nr_history);
+		grid_set_text(g, name, x->name ? x->name : "");
+		grid_set_text(g, detail, x->detail ? x->detail : "");
+	}
+	if (c->nr || p->form != PAGE_TEXT)
+		grid_show(g, p);
+	else
+		grid_discard(g);
+}
+
+void changes_fini(struct changes *c)
+{
+	for (uint32_t i = 0; i < c->nr; i++) {
+		free(c->change[i].name);
+		free(c->change[i].detail);
+	}
+	free(c->change);
+	memset(c, 0, sizeof(*c));
+}

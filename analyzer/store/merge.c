@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A cut tells the new epoch what there is: registrations of agents as they were made, with their times, so they are the same bytes; and
+ * what the recorder reads (perf maps, methods of a JVM), with the time of reading.  Of the latter, code is a repetition where the same
+ * code is still what was last said of its addresses.
+ */
+#include "analyzer/store/merge.h"
+
+#include "analyzer/store/merge_files.h"
+#include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
+#include "jitreg/base/output_file.h"
+#include "jitreg/trace/reader.h"
+#include "jitreg/trace/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GRANULE_BYTES 16u
+#define GRANULES_MAX (1u << 18) /* of a code object: larger ones are not compared */
+#define COMPANIONS_MAX 8u
+#define NO_CODE UINT32_MAX
+
+/* DEBUG_INFO and the like, which belong to the LOAD behind them. */
+struct companion {
+	uint32_t id;
+	char *bytes;
+	size_t nr;
+};
+
+struct merging {
+	struct trace_writer *to;
+	struct trace_reader *from;
+	struct merge_files files;
+	struct merge_counts *counts;
+	uint32_t epoch;		    /* 1, 2, ... */
+	struct hash_map said;	    /* registrations and notices -> the epoch that had it first */
+	struct hash_map generation; /* of a process: how many programs it has executed, and processes had its number */
+	struct hash_map code_of;    /* what a LOAD says -> its index + 1 */
+	struct hash_map owner;	    /* of 16 bytes of a process's memory: the code there, index + 1 */
+	struct hash_map earlier;    /* time of a LOAD that was left out -> index + 1 of the one that stays */
+	struct hash_map has_bytes;
+	struct loaded {
+		uint64_t time_ns;
+		uint32_t epoch;
+	} *loaded;
+	uint32_t nr_loaded, capacity;
+	struct companion companion[COMPANIONS_MAX];
+	uint32_t nr_companions;
+	char *event[64]; /* names */
+	uint32_t exit_status;
+	uint64_t recorder_cpu_ns, command_cpu_ns, end_ns;
+	int error;
+};
+
+static void keep_error(struct merging *g, int ret)
+{
+	g->error = g->error ? g->error : ret;
+}
+
+static void set(struct merging *g, struct hash_map *m, uint64_t a, uint64_t b, uint32_t value)
+{
+	if (!hash_map_set(m, a, b, value))
+		keep_error(g, -ENOMEM);
+}
+
+/* ------------------------------------------------------------------------------------------------------- repetitions */
+
+/* Had an epoch before this one the same? */
+static bool is_repeated(struct merging *g, const char *bytes, size_t nr, uint64_t key)
+{
+	uint64_t hash = hash_bytes(bytes, nr);
+	uint32_t epoch;
+
+	key ^= (uint64_t)nr << 16;
+	epoch = hash_map_find(&g->said, hash, key);
+	if (!epoch)
+		set(g, &g->said, hash, key, g->epoch);
+	return epoch && epoch < g->epoch;
+}
+
+static uint64_t process_of(const struct merging *g, uint32_t pid)
+{
+	return (uint64_t)hash_map_find(&g->generation, pid, 0) << 32 | pid;
+}
+
+static void begin_program(struct merging *g, uint32_t pid)
+{
+	set(g, &g->generation, pid, 0, hash_map_find(&g->generation, pid, 0) + 1);
+}
+
+static uint64_t granules(uint64_t address, uint64_t bytes, uint64_t *first)
+{
+	*first = address / GRANULE_BYTES;
+	return bytes && bytes - 1 <= UINT64_MAX - address ? (address + bytes - 1) / GRANULE_BYTES - *first + 1 : 0;
+}
+
+/* From now on this code is there; NO_CODE: none that is known. */
+static void own(struct merging *g, uint32_t pid, uint64_t address, uint64_t bytes, uint32_t code)
+{
+	uint64_t process = process_of(g, pid), first, nr = granules(address, bytes, &first);
+
+	if (nr > GRANULES_MAX && code == NO_CODE)
+		begin_program(g, pid); /* none of it */
+	if (nr > GRANULES_MAX || !trace_spend_budget(g->from, nr))
+		return;
+	for (uint64_t i = 0; i < nr; i++)
+		set(g, &g->owner, process, first + i, code);
+}
+
+static bool is_still_there(const struct merging *g, uint32_t pid, uint64_t address, uint64_t bytes, uint32_t code)
+{
+	uint64_t process = process_of(g, pid), first, nr = granules(address, bytes, &first);
+
+	for (uint64_t i = 0; i < nr && nr <= GRANULES_MAX; i++)
+		if (hash_map_find(&g->owner, process, first + i) != code)
+			return false;
+	return nr && nr <= GRANULES_MAX && trace_spend_budget(g->from, nr);
+}
+
+/* Where and what it is, whenever it was read. */
+static uint64_t hash_of_code(const struct trace_record *r, uint64_t *name_hash)
+{
+	size_t name_bytes, code_bytes;
+	const char *name = trace_bytes(r, F(load, name), &name_bytes), *code = trace_bytes(r, F(load, code), &code_bytes);
+	const uint64_t where[] = { r->pid, trace_u64(r, F(load, code_addr)), trace_u64(r, F(load, code_size)), name_bytes, code_bytes };
+
+	*name_hash = hash_bytes(name, name_bytes);
+	return hash_bytes(where, sizeof(where)) ^ hash_bytes(code, code_bytes);
+}
+
+static uint64_t key_of_load(uint32_t pid, uint64_t time_ns)
+{
+	return time_ns ^ (uint64_t)pid << 32;
+}
+
+static bool is_code_repeated(struct merging *g, const struct trace_record *r)
+{
+	uint64_t name, hash = hash_of_code(r, &name), address = trace_u64(r, F(load, code_addr)), bytes = trace_u64(r, F(load, code_size));
+	uint32_t code = hash_map_find(&g->code_of, hash, name);
+	struct loaded *l = code ? &g->loaded[code - 1] : NULL;
+
+	if (l && l->epoch < g->epoch && is_still_there(g, r->pid, address, bytes, code)) {
+		set(g, &g->earlier, address, key_of_load(r->pid, r->time_ns), code);
+		return true;
+	}
+	if (!l) {
+		if (!GROW(g->loaded, g->nr_loaded, g->capacity)) {
+			keep_error(g, -ENOMEM);
+			return false;
+		}
+		l = &g->loaded[g->nr_loaded++];
+		code = g->nr_loaded;
+		set(g, &g->code_of, hash, name, code);
+	}
+	*l = (struct loaded){ r->time_ns, g->epoch };
+	own(g, r->pid, address, bytes, code);
+	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ copies */
+
+static void copy_record(struct merging *g, const struct trace_record *r)
+{
+	keep_error(g, trace_record_copy(g->to, r));
+}
+
+static void keep_companion(struct merging *g, const struct trace_record *r)
+{
+	struct companion *c = &g->companion[g->nr_companions];
+
+	*c = (struct companion){ r->id, malloc(r->packed_bytes + 1), r->packed_bytes };
+	if (!c->bytes) {
+		keep_error(g, -ENOMEM);
+		return;
+	}
+	memcpy(c->bytes, r->packed, r->packed_bytes);
+	g->nr_companions++;
+}
+
+static void leave_companions(struct merging *g, bool are_written)
+{
+	for (uint32_t i = 0; i < g->nr_companions; i++) {
+		const struct companion *c = &g->companion[i];
+
+		if (are_written)
+			copy_record(g, &(struct trace_record){ .id = c->id, .packed = c->bytes, .packed_bytes = c->nr });
+		free(c->bytes);
+	}
+	g->nr_companions = 0;
+}
+
+static void copy_load(struct merging *g, const struct trace_record *r)
+{
+	bool is_repeat = is_code_repeated(g, r);
+
+	leave_companions(g, !is_repeat);
+	g->counts->repeated += is_repeat;
+	if (!is_repeat)
+		copy_record(g, r);
+}
+
+/* Those of an object whose LOAD was left out are of the one that stays. */
+static void copy_code_bytes(struct merging *g, const struct trace_record *r)
+{
+	uint64_t address = trace_u64(r, F(code_bytes, address)), loaded_ns = trace_u64(r, F(code_bytes, loaded_ns)), key;
+	uint32_t code = hash_map_find(&g->earlier, address, key_of_load(r->pid, loaded_ns));
+	struct trace_put_code_bytes put = { .address = address, .loaded_ns = code ? g->loaded[code - 1].time_ns : loaded_ns };
+
+	key = key_of_load(r->pid, put.loaded_ns);
+	if (loaded_ns != TRACE_NOT_LOADED && hash_map_find(&g->has_bytes, address, key))
+		return;
+	set(g, &g->has_bytes, address, key, 1);
+	put.code.p = trace_bytes(r, F(code_bytes, code), &put.code.bytes);
+	keep_error(g, trace_put_fields(g->to, TRACE_CODE_BYTES, r->time_ns, r->pid, r->tid, &put));
+}
+
+/* The first epoch's; one of another name is another recording's. */
+static void copy_event(struct merging *g, const struct trace_record *r)
+{
+	uint64_t i = trace_u64(r, F(event, event));
+
+	if (i >= sizeof(g->event) / sizeof(g->event[0]))
+		return;
+	if (!g->event[i]) {
+		g->event[i] = trace_text(r, F(event, name));
+		copy_record(g, r);
+	} else if (!trace_text_is(r, F(event, name), g->event[i])) {
+		keep_error(g, -EBADMSG);
+	}
+}
+
+static void copy_notice(struct merging *g, const struct trace_record *r)
+{
+	size_t bytes;
+	const char *sentence = trace_bytes(r, F(notice, sentence), &bytes);
+
+	if (!is_repeated(g, sentence, bytes, (uint64_t)r->id << 32))
+		copy_record(g, r);
+}
+
+static void take_end(struct merging *g, const struct trace_record *r)
+{
+	g->counts->has_end = true;
+	g->exit_status = (uint32_t)trace_u64(r, F(end, exit_status));
+	g->recorder_cpu_ns += trace_u64(r, F(end, recorder_cpu_ns));
+	g->command_cpu_ns = trace_u64(r, F(end, command_cpu_ns));
+	g->end_ns = r->time_ns > g->end_ns ? r->time_ns : g->end_ns;
+}
+
+/* What was counted before the recording is what its first epoch says. */
+static bool is_base_of_later_epoch(const struct merging *g, const struct trace_record *r)
+{
+	return r->id == JITREG_COUNTER_VALUES && g->epoch > 1 && trace_u64(r, F(counter_values, flags)) & JITREG_VALUES_BASE;
+}
+
+static bool is_companion(uint32_t id)
+{
+	return id == JITREG_DEBUG_INFO || id == JITREG_INLINES || id == JITREG_UNWINDING_INFO;
+}
+
+static void copy_registration(struct merging *g, const struct trace_record *r)
+{
+	switch (r->id) {
+	case JITREG_MEMORY: /* never told again, and many */
+		break;
+	case JITREG_CODE_UNLOAD:
+		own(g, r->pid, trace_u64(r, F(code_unload, address)), trace_u64(r, F(code_unload, bytes)), NO_CODE);
+		break;
+	case JITREG_MOVE:
+		own(g, r->pid, trace_u64(r, F(move, old_code_addr)), trace_u64(r, F(move, code_size)), NO_CODE);
+		own(g, r->pid, trace_u64(r, F(move, new_code_addr)), trace_u64(r, F(move, code_size)), NO_CODE);
+		break;
+	}
+	if (is_base_of_later_epoch(g, r))
+		return;
+	if (r->id != JITREG_MEMORY && is_repeated(g, r->packed, r->packed_bytes, 0))
+		g->counts->repeated++;
+	else if (r->id == JITREG_LOAD)
+		copy_load(g, r);
+	else if (is_companion(r->id) && g->nr_companions < COMPANIONS_MAX)
+		keep_companion(g, r);
+	else
+		copy_record(g, r);
+}
+
+static void copy_any(struct merging *g, const struct trace_record *r)
+{
+	g->end_ns = r->time_ns > g->end_ns ? r->time_ns : g->end_ns;
+	if (r->id != JITREG_LOAD && !is_companion(r->id))
+		leave_companions(g, true);
+	if (r->id < TRACE_HEADER) {
+		copy_registration(g, r);
+		return;
+	}
+	switch (r->id) {
+	case TRACE_HEADER:
+		if (g->epoch == 1) {
+			copy_record(g, r);
+			keep_error(g, trace_writer_flush(g->to, TRACE_CHUNK_RECORDS)); /* it is the first record */
+		}
+		return;
+	case TRACE_EVENT:
+		copy_event(g, r);
+		return;
+	case TRACE_NOTICE:
+		copy_notice(g, r);
+		return;
+	case TRACE_IMAGE_FILE:
+		keep_error(g, merge_files_add_image(&g->files, r));
+		return;
+	case TRACE_SOURCE_LINES:
+		keep_error(g, merge_files_add_lines(&g->files, r));
+		return;
+	case TRACE_CODE_BYTES:
+		copy_code_bytes(g, r);
+		return;
+	case TRACE_END:
+		take_end(g, r);
+		return;
+	case TRACE_SAMPLES:
+		g->counts->samples += trace_u64(r, F(samples, nr));
+		break;
+	case TRACE_FORK:
+		if (trace_u64(r, F(fork, ppid)) != r->pid)
+			begin_program(g, r->pid);
+		break;
+	case TRACE_COMM:
+		if (trace_u64(r, F(comm, exec)))
+			begin_program(g, r->pid);
+		break;
+	}
+	copy_record(g, r);
+}
+
+static int copy_epoch(struct merging *g, const char *path, struct diag *d)
+{
+	struct trace_record r;
+	int ret = trace_open(path, &g->from, d);
+
+	if (ret)
+		return ret;
+	g->epoch++;
+	g->counts->has_end = false;
+	while (!g->error && trace_next(g->from, &r) == 1)
+		copy_any(g, &r);
+	leave_companions(g, true);
+	g->counts->is_damaged |= g->counts->has_end && trace_get_damage(g->from)->bad_chunks;
+	ret = trace_check_budget(g->from, d);
+	trace_close(g->from);
+	if (g->error == -EBADMSG)
+		return diag_fail(d, EBADMSG, "%s: its events are not those of the epoch before it", path);
+	return ret;
+}
+
+static void write_end(struct merging *g)
+{
+	keep_error(g, merge_files_write_images(&g->files, g->to, g->end_ns));
+	keep_error(g, merge_files_write_lines(&g->files, g->to, g->end_ns));
+	trace_writer_flush_all(g->to);
+	keep_error(g, TRACE_PUT(g->to, end, g->end_ns, 0, 0, .exit_status = g->exit_status, .samples = g->counts->samples,
+				.records = trace_writer_records(g->to), .recorder_cpu_ns = g->recorder_cpu_ns,
+				.command_cpu_ns = g->command_cpu_ns));
+}
+
+static void fini(struct merging *g)
+{
+	struct hash_map *maps[] = { &g->said, &g->generation, &g->code_of, &g->owner, &g->earlier, &g->has_bytes };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		hash_map_fini(maps[i]);
+	for (size_t i = 0; i < sizeof(g->event) / sizeof(g->event[0]); i++)
+		free(g->event[i]);
+	free(g->loaded);
+	merge_files_fini(&g->files);
+}
+
+int merge_traces(char *const *path, uint32_t nr, const char *output, struct merge_counts *counts, struct diag *d)
+{
+	struct merging g = { .counts = counts, .exit_status = UINT32_MAX };
+	int ret = 0, closed;
+
+	memset(counts, 0, sizeof(*counts));
+	for (uint32_t i = 0; i < nr; i++)
+		if (output_file_is_same(output, path[i]))
+			return diag_fail(d, EINVAL, "%s: input and output are the same file", output);
+	ret = trace_writer_open(output, TRACE_SMALL, &g.to, d);
+	if (ret)
+		return ret;
+	for (uint32_t i = 0; i < nr && ret == 0 && !g.error; i++)
+		ret = copy_epoch(&g, path[i], d);
+	if (ret == 0 && !g.error)
+		write_end(&g);
+	closed = trace_writer_close(g.to);
+	keep_error(&g, closed);
+	if (ret == 0 && g.error)
+		ret = diag_fail(d, -g.error, "%s: %s", output, strerror(-g.error));
+	if (ret)
+		output_file_remove(output);
+	fini(&g);
+	return ret;
+}

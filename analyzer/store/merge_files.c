@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An epoch's copy of an ELF file has zeros where it needs nothing, and else the file's own bytes, so two copies are put together byte by
+ * byte; but for two tables.  In .eh_frame, consecutive entries without samples are one entry: where any copy has an entry begin, one
+ * begins.  Go's table of functions cannot be put together so: the copy that has more stays.
+ */
+#include "analyzer/store/merge_files.h"
+
+#include "jitreg/base/grow.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES_MAX ((uint64_t)1 << 31)
+
+/* Of an image: bytes at an offset; of a source file: text from a line on. */
+struct piece {
+	uint64_t at;
+	char *bytes;
+	size_t nr;
+	uint32_t of; /* which record */
+};
+
+struct merged_file {
+	enum merged_kind { MERGED_IMAGE, MERGED_DEBUG_FILE, MERGED_LINES } kind;
+	char *key, *path, *build_id, *reason; /* key: of lines the file's name */
+	size_t build_id_bytes;
+	uint64_t file_bytes, device, inode, generation;
+	bool newer;
+	struct piece *piece;
+	uint32_t nr, capacity, nr_records;
+	uint64_t most_bytes; /* that a record had */
+};
+
+static struct merged_file *get_file(struct merge_files *m, const struct merged_file *like)
+{
+	struct merged_file *f;
+
+	for (uint32_t i = 0; i < m->nr; i++) {
+		f = &m->file[i];
+		if (f->kind == like->kind && strcmp(f->key, like->key) == 0 && f->device == like->device && f->inode == like->inode &&
+		    f->generation == like->generation && f->file_bytes == like->file_bytes)
+			return f;
+	}
+	if (!GROW(m->file, m->nr, m->capacity))
+		return NULL;
+	f = &m->file[m->nr++];
+	*f = *like;
+	f->key = strdup(like->key);
+	return f->key ? f : NULL;
+}
+
+static int add_piece(struct merge_files *m, struct merged_file *f, uint64_t at, const struct trace_value *v)
+{
+	struct piece *p = GROW(f->piece, f->nr, f->capacity) ? &f->piece[f->nr] : NULL;
+
+	m->bytes += v->bytes;
+	if (!p || m->bytes > BYTES_MAX)
+		return -ENOMEM;
+	*p = (struct piece){ at, malloc(v->bytes + 1), v->bytes, f->nr_records };
+	if (!p->bytes)
+		return -ENOMEM;
+	if (v->bytes)
+		memcpy(p->bytes, v->p, v->bytes);
+	f->nr++;
+	return 0;
+}
+
+static int add_pieces(struct merge_files *m, struct merged_file *f, const struct trace_record *r, int field)
+{
+	const struct trace_value *list = field < r->nr_values ? &r->values[field] : NULL;
+	int ret = 0;
+
+	f->nr_records++;
+	for (uint64_t i = 0; list && list->kind == TRACE_LIST && i < list->u && ret == 0; i++) {
+		struct trace_value at = trace_element(list, i, 0), bytes = trace_element(list, i, 1);
+
+		if (at.kind == TRACE_UINT && (bytes.kind == TRACE_BYTES || bytes.kind == TRACE_TEXT) && bytes.bytes <= UINT64_MAX - at.u)
+			ret = add_piece(m, f, at.u, &bytes);
+	}
+	return ret;
+}
+
+static uint64_t bytes_of_record(const struct merged_file *f, uint32_t of)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = f->nr; i-- > 0 && f->piece[i].of >= of;)
+		for (size_t n = 0; f->piece[i].of == of && n < f->piece[i].nr; n++)
+			bytes += f->piece[i].bytes[n] != 0;
+	return bytes;
+}
+
+static void set_text(char **text, char *value)
+{
+	free(*text);
+	*text = value;
+}
+
+int merge_files_add_image(struct merge_files *m, const struct trace_record *r)
+{
+	bool debug = trace_text_is(r, F(image_file, reason), TRACE_DEBUG_FILE);
+	struct merged_file like = { .kind = debug ? MERGED_DEBUG_FILE : MERGED_IMAGE,
+				    .key = trace_text(r, F(image_file, key)),
+				    .file_bytes = trace_u64(r, F(image_file, file_bytes)),
+				    .device = trace_u64(r, F(image_file, device)),
+				    .inode = trace_u64(r, F(image_file, inode)),
+				    .generation = trace_u64(r, F(image_file, generation)) };
+	struct merged_file *f = like.key ? get_file(m, &like) : NULL;
+	const char *build_id;
+	uint64_t bytes;
+	int ret;
+
+	free(like.key);
+	if (!f)
+		return -ENOMEM;
+	ret = add_pieces(m, f, r, F(image_file, parts));
+	if (ret)
+		return ret;
+	bytes = bytes_of_record(f, f->nr_records);
+	if (bytes <= f->most_bytes && f->nr_records > 1)
+		return 0;
+	f->most_bytes = bytes;
+	set_text(&f->path, trace_text(r, F(image_file, path)));
+	set_text(&f->reason, trace_text(r, F(image_file, reason)));
+	build_id = trace_bytes(r, F(image_file, build_id), &f->build_id_bytes);
+	set_text(&f->build_id, malloc(f->build_id_bytes + 1));
+	if (!f->path || !f->reason || !f->build_id)
+		return -ENOMEM;
+	if (f->build_id_bytes)
+		memcpy(f->build_id, build_id, f->build_id_bytes);
+	return 0;
+}
+
+int merge_files_add_lines(struct merge_files *m, const struct trace_record *r)
+{
+	struct merged_file like = { .kind = MERGED_LINES, .key = trace_text(r, F(source_lines, file)) };
+	struct merged_file *f = like.key ? get_file(m, &like) : NULL;
+
+	free(like.key);
+	if (!f)
+		return -ENOMEM;
+	f->newer |= trace_u64(r, F(source_lines, newer)) != 0;
+	return add_pieces(m, f, r, F(source_lines, pieces));
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->of < y->of ? -1 : x->of > y->of;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ images */
+
+/* Where the zeros that are not there would be is not asked: false. */
+static bool read_at(const struct merged_file *f, uint64_t at, void *to, uint64_t nr)
+{
+	for (uint32_t i = 0; i < f->nr; i++) {
+		const struct piece *p = &f->piece[i];
+
+		if (at >= p->at && at - p->at <= p->nr && nr <= p->nr - (at - p->at)) {
+			memcpy(to, p->bytes + (at - p->at), nr);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The section of this name; none of it: empty. */
+static struct piece find_section(const struct merged_file *f, const char *name)
+{
+	size_t bytes = strlen(name) + 1;
+	Elf64_Shdr names, s;
+	char text[32];
+	Elf64_Ehdr h;
+
+	if (!read_at(f, 0, &h, sizeof(h)) || h.e_shoff > f->file_bytes || bytes > sizeof(text) ||
+	    !read_at(f, h.e_shoff + (uint64_t)h.e_shstrndx * sizeof(s), &names, sizeof(names)) || names.sh_offset > f->file_bytes)
+		return (struct piece){ 0 };
+	for (uint16_t i = 0; i < h.e_shnum; i++)
+		if (read_at(f, h.e_shoff + (uint64_t)i * sizeof(s), &s, sizeof(s)) &&
+		    read_at(f, names.sh_offset + s.sh_name, text, bytes) && memcmp(text, name, bytes) == 0)
+			return (struct piece){ .at = s.sh_offset, .nr = s.sh_size };
+	return (struct piece){ 0 };
+}
+
+/* Where entries of .eh_frame begin, in all copies together: a byte each. */
+struct entries {
+	struct piece section;
+	unsigned char *begins; /* NULL: there is no such section */
+};
+
+/* The entries of one copy; the last one that is noted is their end. */
+static void note_entries(struct entries *e, const struct piece *copy)
+{
+	uint64_t at = 0;
+	uint32_t length = 1;
+
+	if (e->section.at < copy->at || e->section.nr > copy->nr || e->section.at - copy->at > copy->nr - e->section.nr)
+		return;
+	while (length && e->section.nr - at >= sizeof(length)) {
+		memcpy(&length, copy->bytes + (e->section.at - copy->at) + at, sizeof(length));
+		if (length > e->section.nr - at - sizeof(length))
+			return;
+		e->begins[at] = 1;
+		at += sizeof(length) + (uint64_t)length;
+	}
+	if (at < e->section.nr)
+		e->begins[at] = 1;
+}
+
+static struct entries find_entries(const struct merged_file *f)
+{
+	struct entries e = { .section = find_section(f, ".eh_frame") };
+
+	if (e.section.nr && e.section.nr <= f->file_bytes && e.section.nr <= BYTES_MAX)
+		e.begins = calloc(1, e.section.nr);
+	for (uint32_t i = 0; i < f->nr && e.begins; i++)
+		note_entries(&e, &f->piece[i]);
+	return e;
+}
+
+/* Each ends where the next one begins. */
+static void set_entry_lengths(const struct entries *e, struct piece *in)
+{
+	uint64_t last = UINT64_MAX;
+	char *section;
+
+	if (!e->begins || e->section.at < in->at || e->section.nr > in->nr || e->section.at - in->at > in->nr - e->section.nr)
+		return;
+	section = in->bytes + (e->section.at - in->at);
+	for (uint64_t at = 0; at < e->section.nr; at++) {
+		uint32_t length = (uint32_t)(at - last - sizeof(length));
+
+		if (!e->begins[at])
+			continue;
+		if (last != UINT64_MAX && at - last >= sizeof(length))
+			memcpy(section + last, &length, sizeof(length));
+		last = at;
+	}
+}
+
+/* Lay a piece over one that is there. */
+static void lay_over(struct piece *to, const struct piece *from)
+{
+	char *at = to->bytes + (from->at - to->at);
+
+	for (size_t i = 0; i < from->nr; i++)
+		at[i] = at[i] ? at[i] : from->bytes[i];
+}
+
+/* Pieces that touch become one.  0 or -errno. */
+static int unite_pieces(struct merged_file *f)
+{
+	uint32_t nr = 0;
+
+	qsort(f->piece, f->nr, sizeof(*f->piece), compare_pieces);
+	for (uint32_t i = 0; i < f->nr; i++) {
+		struct piece *last = nr ? &f->piece[nr - 1] : NULL, *p = &f->piece[i];
+		uint64_t end = p->at + p->nr;
+
+		if (!last || p->at > last->at + last->nr) {
+			f->piece[nr++] = *p;
+			continue;
+		}
+		if (end > last->at + last->nr) {
+			char *bigger = realloc(last->bytes, end - last->at + 1);
+
+			if (!bigger) {
+				f->nr = nr;
+				return -ENOMEM;
+			}
+			memset(bigger + last->nr, 0, end - last->at - last->nr);
+			last->bytes = bigger;
+			last->nr = end - last->at;
+		}
+		lay_over(last, p);
+		free(p->bytes);
+		p->bytes = NULL;
+	}
+	f->nr = nr;
+	return 0;
+}
+
+static void keep_one_record(struct merged_file *f)
+{
+	uint32_t kept = 0, of = 1;
+	uint64_t most = 0;
+
+	for (uint32_t i = 1; i <= f->nr_records; i++) {
+		uint64_t bytes = bytes_of_record(f, i);
+
+		if (bytes > most) {
+			most = bytes;
+			of = i;
+		}
+	}
+	for (uint32_t i = 0; i < f->nr; i++)
+		if (f->piece[i].of == of)
+			f->piece[kept++] = f->piece[i];
+		else
+			free(f->piece[i].bytes);
+	f->nr = kept;
+}
+
+static int write_image(struct merged_file *f, struct trace_writer *w, uint64_t time_ns)
+{
+	struct trace_file_part *part;
+	int ret = 0;
+
+	if (f->nr_records > 1 && find_section(f, ".gopclntab").nr)
+		keep_one_record(f);
+	if (f->nr_records > 1) {
+		struct entries e = find_entries(f);
+
+		ret = unite_pieces(f);
+		for (uint32_t i = 0; i < f->nr && ret == 0; i++)
+			set_entry_lengths(&e, &f->piece[i]);
+		free(e.begins);
+	}
+	part = calloc((size_t)f->nr + 1, sizeof(*part));
+	if (ret || !part) {
+		free(part);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < f->nr; i++)
+		part[i] = (struct trace_file_part){ f->piece[i].at, { f->piece[i].bytes, f->piece[i].nr } };
+	ret = TRACE_PUT(w, image_file, time_ns, 0, 0, .key = trace_string(f->key), .path = trace_string(f->path),
+			.build_id = { f->build_id, f->build_id_bytes }, .file_bytes = f->file_bytes, .reason = trace_string(f->reason),
+			.parts = { part, f->nr }, .device = f->device, .inode = f->inode, .generation = f->generation);
+	free(part);
+	return ret;
+}
+
+int merge_files_write_images(struct merge_files *m, struct trace_writer *w, uint64_t time_ns)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < m->nr && ret == 0; i++) {
+		if (m->file[i].kind != MERGED_IMAGE)
+			continue;
+		ret = write_image(&m->file[i], w, time_ns);
+		for (uint32_t n = 0; n < m->nr && ret == 0; n++) /* its debug file stands behind it */
+			if (m->file[n].kind == MERGED_DEBUG_FILE && strcmp(m->file[n].key, m->file[i].key) == 0)
+				ret = write_image(&m->file[n], w, time_ns);
+	}
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- lines */
+
+int merge_files_write_lines(struct merge_files *m, struct trace_writer *w, uint64_t time_ns)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < m->nr && ret == 0; i++) {
+		struct merged_file *f = &m->file[i];
+		struct trace_source_piece *piece;
+
+		if (f->kind != MERGED_LINES)
+			continue;
+		piece = calloc((size_t)f->nr + 1, sizeof(*piece));
+		if (!piece)
+			return -ENOMEM;
+		qsort(f->piece, f->nr, sizeof(*f->piece), compare_pieces);
+		for (uint32_t n = 0; n < f->nr; n++)
+			piece[n] = (struct trace_source_piece){ f->piece[n].at, { f->piece[n].bytes, f->piece[n].nr } };
+		ret = TRACE_PUT(w, source_lines, time_ns, 0, 0, .file = trace_string(f->key), .newer = f->newer,
+				.pieces = { piece, f->nr });
+		free(piece);
+	}
+	return ret;
+}
+
+void merge_files_fini(struct merge_files *m)
+{
+	for (uint32_t i = 0; i < m->nr; i++) {
+		struct merged_file *f = &m->file[i];
+
+		for (uint32_t n = 0; n < f->nr; n++)
+			free(f->piece[n].bytes);
+		free(f->piece);
+		free(f->key);
+		free(f->path);
+		free(f->build_id);
+		free(f->reason);
+	}
+	free(m->file);
+	memset(m, 0, sizeof(*m));
+}

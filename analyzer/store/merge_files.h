@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What epochs have of files: each has of an ELF file what its own samples need (symbols, rows of frames), and of source files the lines
+ * around them.  Gathered, and written once.  Context: thread.
+ */
+#ifndef TAILOR_STORE_MERGE_FILES_H
+#define TAILOR_STORE_MERGE_FILES_H
+
+#include "jitreg/trace/reader.h"
+#include "jitreg/trace/writer.h"
+
+struct merge_files {
+	struct merged_file *file;
+	uint32_t nr, capacity;
+	uint64_t bytes; /* of all pieces */
+};
+
+/* Records of the trace that is read.  0 or -errno. */
+int merge_files_add_image(struct merge_files *m, const struct trace_record *r);
+int merge_files_add_lines(struct merge_files *m, const struct trace_record *r);
+int merge_files_write_images(struct merge_files *m, struct trace_writer *w, uint64_t time_ns);
+int merge_files_write_lines(struct merge_files *m, struct trace_writer *w, uint64_t time_ns);
+void merge_files_fini(struct merge_files *m);
+
+#endif
