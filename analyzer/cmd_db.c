@@ -3,6 +3,7 @@
 #include "analyzer/cmd_db.h"
 
 #include "analyzer/cmd_trace.h"
+#include "analyzer/fleet/fleet.h"
 #include "analyzer/store/fold.h"
 #include "analyzer/store/spool.h"
 #include "analyzer/store/tables.h"
@@ -25,6 +26,7 @@ struct arguments {
 	int nr;
 	struct sums_question question;
 	const char *view;
+	const char *format, *output, *target; /* of `export`, of `push` */
 	uint64_t cap;
 	int keep; /* traces of epochs; -1: all */
 };
@@ -303,6 +305,54 @@ static int run_sql(struct arguments *a)
 	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
+/* -------------------------------------------------------------------------------------------------------------- fleet */
+
+static int open_fleet(struct arguments *a, struct store **s, struct fleet_what *what, struct diag *d)
+{
+	*what = (struct fleet_what){ WINDOW_ALL, a->question.host, a->question.event };
+	return open_window(a->operand[0], s, &what->window, d);
+}
+
+static int run_export(struct arguments *a)
+{
+	struct diag d = { "" };
+	struct fleet_what what;
+	struct store *s;
+	int ret;
+
+	if (!a->format || !a->output) {
+		trace_print_error("db export needs --format otlp|pprof and --output FILE");
+		return CMD_MISUSED;
+	}
+	ret = open_fleet(a, &s, &what, &d);
+	if (ret)
+		return fail(&d, ret);
+	ret = fleet_export(s, &what, a->format, a->output, &d);
+	store_close(s);
+	return ret ? fail(&d, ret) : CMD_DONE;
+}
+
+static int run_push(struct arguments *a)
+{
+	struct diag d = { "" };
+	struct fleet_pushed pushed;
+	struct fleet_what what;
+	struct store *s;
+	int ret;
+
+	if (!a->target) {
+		trace_print_error("db push needs --to TARGET; see `tailor help db`");
+		return CMD_MISUSED;
+	}
+	ret = open_fleet(a, &s, &what, &d);
+	if (ret)
+		return fail(&d, ret);
+	ret = fleet_push(s, &what, a->target, &pushed, &d);
+	store_close(s);
+	printf("%u pushed in %u requests of %.0f bytes; %u were there\n", pushed.units, pushed.requests, pushed.bytes, pushed.had);
+	return trace_flush_output(ret ? fail(&d, ret) : CMD_DONE);
+}
+
 static const struct db_verb verbs[] = {
 	{ "add", "STORE TRACE...", "add traces to a store, which is created where there is none", run_add, 2, OPERANDS_MAX },
 	{ "report", "STORE[@WINDOW]", "what the time of a window went into", run_report, 1, 1 },
@@ -311,10 +361,12 @@ static const struct db_verb verbs[] = {
 	{ "gc", "STORE", "fold old epochs into hours and days, and drop what the cap leaves no room for", run_gc, 1, 1 },
 	{ "copy", "STORE FILE", "copy it as it is at one moment, also while it is written", run_copy, 2, 2 },
 	{ "sql", "STORE QUERY", "ask it in SQL (read only)", run_sql, 2, 2 },
+	{ "export", "STORE[@WINDOW]", "write a window for other programs (--format, --output)", run_export, 1, 1 },
+	{ "push", "STORE[@WINDOW]", "send a window to a server (--to)", run_push, 1, 1 },
 };
 #define NR_VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
-enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP };
+enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP, KEY_TO };
 static const struct argp_option options[] = {
 	{ "view", 'v', "components|functions|queries|processes|epochs|reasons", 0,
 	  "what to list (components; functions where no host declares any)", 0 },
@@ -325,6 +377,9 @@ static const struct argp_option options[] = {
 	{ "component", KEY_COMPONENT, "[LEVEL:]NAME", 0, "of this component", 0 },
 	{ "keep", KEY_KEEP, "N", 0, "add: remove traces of epochs (NAME.000001.tlr) from the first one's folder once the store has them, "
 	  "all but the newest N", 0 },
+	{ "format", 'f', "otlp|pprof", 0, "export: OpenTelemetry's profiles, or pprof's", 0 },
+	{ "output", 'o', "FILE", 0, "export: the file; with .gz at its end compressed", 0 },
+	{ "to", KEY_TO, "TARGET", 0, "push: otlp+http://HOST:PORT[/PATH] or otlp+https://", 0 },
 	{ "cap", KEY_CAP, "MIB", 0, "add, gc: most that the store may take, from now on (1024)", 0 },
 	{ 0 },
 };
@@ -400,6 +455,15 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 		a->keep = (int)strtoul(arg, &end, 10);
 		if (end == arg || *end || *arg == '-' || a->keep < 0 || a->keep > 1000000)
 			argp_error(state, "--keep must be a number, not '%s'", arg);
+		break;
+	case 'f':
+		a->format = arg;
+		break;
+	case 'o':
+		a->output = arg;
+		break;
+	case KEY_TO:
+		a->target = arg;
 		break;
 	case KEY_CAP:
 		a->cap = strtoull(arg, &end, 10) << 20;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A resource per process, a profile per event of it: one value per sample (receivers refuse more), which is nanoseconds of clocks and
- * waits, else events.  Components and queries are frames, because that is what each viewer shows; what kind a frame is of says its attribute
+ * waits, else events.  Components and queries are frames, because each viewer shows those; what kind a frame is of says its attribute
  * profile.frame.type.  Attributes of resources have their keys and texts in place, because receivers ignore references to the table.
  * Each location has a line, since a receiver takes a mapping for unsymbolized by one that has none.
  */
@@ -173,7 +173,7 @@ static void put_profile_id(struct writing *w, const struct wire_profile *x)
 {
 	const struct wire_process *process = &w->p->process[x->process - 1];
 	uint64_t id[6] = { x->recording,
-			   x->number,
+			   x->number | (uint64_t)x->part << 32,
 			   x->begin_ns,
 			   process->pid,
 			   hash_text(wire_text_of(w->p, process->host)) ^ hash_text(wire_text_of(w->p, x->event)),

@@ -35,7 +35,7 @@ struct wire_profile {
 	uint64_t period;
 	uint64_t begin_ns, end_ns; /* UTC */
 	uint64_t recording; /* with number, process and event it names the profile wherever it comes from */
-	uint32_t number;
+	uint32_t number, part; /* part: of several that it was split into */
 };
 
 struct wire_sample {
