@@ -51,19 +51,42 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* STORE[@WINDOW].  0, or -errno with a sentence. */
-static int open_window(const char *text, struct store **out, struct window *w, struct diag *d)
+/* STORE[@WINDOW], or ClickHouse's address.  q gets the window.  0, or -errno with a sentence. */
+static int open_window(const char *text, struct sums_question *q, struct store **out, struct diag *d)
 {
-	size_t bytes = store_path_bytes(text);
+	bool fleet = fleet_is_named(text);
+	size_t bytes = fleet ? fleet_address_bytes(text) : store_path_bytes(text);
 	char *path = strndup(text, bytes);
 	int ret = path ? 0 : -ENOMEM;
 
 	if (ret == 0 && text[bytes] == '@')
-		ret = window_parse(text + bytes + 1, now_ns(), w, d);
-	if (ret == 0)
+		ret = window_parse(text + bytes + 1, now_ns(), &q->window, d);
+	if (ret == 0 && fleet) {
+		ret = fleet_open(path, &q->window, q->host, q->by == SUMS_FUNCTION, out, d);
+		q->window = (struct window)WINDOW_ALL; /* it has nothing else */
+		q->host = NULL;
+	} else if (ret == 0) {
 		ret = store_open(path, STORE_READ, out, d);
+	}
 	free(path);
 	return ret;
+}
+
+bool db_is_named(const char *text)
+{
+	return fleet_is_named(text) || store_is_named(text);
+}
+
+/* The same window, by another question: hours of ClickHouse's have no functions. */
+static int open_again(const char *text, const struct sums_question *asked, struct sums_question *q, struct store **s, struct diag *d)
+{
+	if (!fleet_is_named(text))
+		return 0;
+	store_close(*s);
+	*s = NULL;
+	q->window = asked->window;
+	q->host = asked->host;
+	return open_window(text, q, s, d);
 }
 
 int db_read_profile(const char *text, const struct trace_arguments *arguments, struct profile *p)
@@ -71,9 +94,10 @@ int db_read_profile(const char *text, const struct trace_arguments *arguments, s
 	const struct filter_arguments *f = &arguments->filter;
 	struct sums_question q = { .window = WINDOW_ALL, .event = f->event, .component = f->nr_components ? f->component[0] : NULL,
 				   .by = arguments->level && strcmp(arguments->level, "function") == 0 ? SUMS_FUNCTION : SUMS_COMPONENT };
-	struct store *s;
+	const struct sums_question asked = q;
+	struct store *s = NULL;
 	struct diag d = { "" };
-	int ret = open_window(text, &s, &q.window, &d);
+	int ret = open_window(text, &q, &s, &d);
 
 	if (ret)
 		return fail(&d, ret);
@@ -81,9 +105,12 @@ int db_read_profile(const char *text, const struct trace_arguments *arguments, s
 	if (ret == 0 && q.by == SUMS_COMPONENT && p->nr == 1 && strcmp(p->entry[0].name, "(unattributed)") == 0) {
 		profile_fini(p); /* no host declared components */
 		q.by = SUMS_FUNCTION;
-		ret = sums_profile(s, &q, text, p, &d);
+		ret = open_again(text, &asked, &q, &s, &d);
+		if (ret == 0)
+			ret = sums_profile(s, &q, text, p, &d);
 	}
-	store_close(s);
+	if (s)
+		store_close(s);
 	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
@@ -194,10 +221,11 @@ static int show(struct arguments *a,
 		int (*table)(struct page *p, struct store *s, const struct arguments *a, const struct sums *sums, struct diag *d))
 {
 	struct diag d = { "" };
+	const struct sums_question asked = a->question;
 	struct sums sums = { 0 };
-	struct store *s;
+	struct store *s = NULL;
 	struct page p;
-	int ret = open_window(a->operand[0], &s, &a->question.window, &d);
+	int ret = open_window(a->operand[0], &a->question, &s, &d);
 
 	if (ret)
 		return fail(&d, ret);
@@ -205,7 +233,9 @@ static int show(struct arguments *a,
 	if (ret == 0 && !a->view && sums.nr == 1 && !sums.line[0].id && a->question.by == SUMS_COMPONENT) {
 		sums_fini(&sums); /* no host declared components */
 		a->question.by = SUMS_FUNCTION;
-		ret = sums_make(s, &a->question, &sums, &d);
+		ret = open_again(a->operand[0], &asked, &a->question, &s, &d);
+		if (ret == 0)
+			ret = sums_make(s, &a->question, &sums, &d);
 	}
 	if (ret == 0 && page_init(&p, stdout, a->page.form)) {
 		ret = diag_fail(&d, ENOMEM, "out of memory");
@@ -218,7 +248,8 @@ static int show(struct arguments *a,
 			ret = diag_fail(&d, EIO, "cannot write the output");
 	}
 	sums_fini(&sums);
-	store_close(s);
+	if (s)
+		store_close(s);
 	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
@@ -309,8 +340,12 @@ static int run_sql(struct arguments *a)
 
 static int open_fleet(struct arguments *a, struct store **s, struct fleet_what *what, struct diag *d)
 {
-	*what = (struct fleet_what){ WINDOW_ALL, a->question.host, a->question.event };
-	return open_window(a->operand[0], s, &what->window, d);
+	struct sums_question q = a->question;
+	int ret = fleet_is_named(a->operand[0]) ? diag_fail(d, EINVAL, "%s: only a store is sent", a->operand[0]) :
+						  open_window(a->operand[0], &q, s, d);
+
+	*what = (struct fleet_what){ q.window, q.host, q.event };
+	return ret;
 }
 
 static int run_export(struct arguments *a)
@@ -379,7 +414,7 @@ static const struct argp_option options[] = {
 	  "all but the newest N", 0 },
 	{ "format", 'f', "otlp|pprof", 0, "export: OpenTelemetry's profiles, or pprof's", 0 },
 	{ "output", 'o', "FILE", 0, "export: the file; with .gz at its end compressed", 0 },
-	{ "to", KEY_TO, "TARGET", 0, "push: otlp+http://HOST:PORT[/PATH] or otlp+https://", 0 },
+	{ "to", KEY_TO, "TARGET", 0, "push: otlp+http://HOST:PORT[/PATH], clickhouse://HOST[:PORT][,HOST[:PORT]...]/DATABASE; with an s behind http or clickhouse by TLS", 0 },
 	{ "cap", KEY_CAP, "MIB", 0, "add, gc: most that the store may take, from now on (1024)", 0 },
 	{ 0 },
 };

@@ -14,6 +14,12 @@ struct fleet_what {
  * -errno with a sentence: -EINVAL: no such format. */
 int fleet_export(struct store *s, const struct fleet_what *what, const char *format, const char *path, struct diag *d);
 
+/* In place of a store: clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW].  How much of it is the address. */
+bool fleet_is_named(const char *text);
+size_t fleet_address_bytes(const char *text);
+/* Its window as a store: hours (functions: days) of all hosts together, or of one.  0, or -errno with a sentence. */
+int fleet_open(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d);
+
 /* What was sent, or why not. */
 struct fleet_pushed {
 	unsigned requests, units; /* units: epochs, hours, days */

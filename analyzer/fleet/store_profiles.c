@@ -90,7 +90,7 @@ int store_profiles_add(struct store *s, const struct fleet_what *what, const cha
 		       int (*full)(void *context), void *context, struct diag *d)
 {
 	struct adding a = { s, p, event, full, context, 0 };
-	int ret = rows_read(s, &what->window, what->host, add_epoch, &a, d);
+	int ret = rows_read(s, &what->window, what->host, &(struct rows_reader){ .epoch = add_epoch, .context = &a }, d);
 
 	return p->failed ? diag_fail(d, ENOMEM, "out of memory") : ret;
 }

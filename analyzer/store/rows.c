@@ -114,21 +114,21 @@ static bool read_rows(struct reading *r, int64_t epoch)
 	return room;
 }
 
-int rows_read(struct store *s, const struct window *w, const char *host,
-	      int (*epoch)(void *context, const struct rows_epoch *e, const struct rows_row *row, uint32_t nr), void *context,
-	      struct diag *d)
+int rows_read(struct store *s, const struct window *w, const char *host, const struct rows_reader *reader, struct diag *d)
 {
 	static struct statement some =
-		STATEMENT("SELECT e.id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, t.s FROM epoch e LEFT "
-			  "JOIN text t ON t.id = e.host WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND "
+		STATEMENT("SELECT e.id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, t.s FROM "
+			  "epoch e LEFT JOIN text t ON t.id = e.host WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND "
 			  "(?3 = '' OR t.s = ?3) ORDER BY begin_ns, e.id");
 	struct reading r = { .store = s };
+	bool more;
 	int ret = 0;
 
 	store_execute(s, "BEGIN");
 	if (!read_places(&r))
 		store_fail(s, ENOMEM, "out of memory");
-	for (bool more = store_run(s, &some, "iit", w->from_ns, w->to_ns, host ? host : ""); more && ret == 0; more = store_next(s, &some)) {
+	more = store_run(s, &some, "iit", w->from_ns, w->to_ns, host ? host : "");
+	for (; more && ret == 0; more = store_next(s, &some)) {
 		sqlite3_stmt *p = some.prepared;
 		struct rows_epoch e = { .id = sqlite3_column_int64(p, 0),
 					.begin_ns = sqlite3_column_int64(p, 1),
@@ -143,10 +143,12 @@ int rows_read(struct store *s, const struct window *w, const char *host,
 					.lost = (uint64_t)sqlite3_column_int64(p, 10),
 					.host = text_of(&some, 11) };
 
+		if (reader->wanted && !reader->wanted(reader->context, &e))
+			continue;
 		if (!read_rows(&r, e.id))
 			store_fail(s, ENOMEM, "out of memory");
 		else if (!s->error)
-			ret = epoch(context, &e, r.row, r.nr);
+			ret = reader->epoch(reader->context, &e, r.row, r.nr);
 	}
 	if (some.prepared)
 		sqlite3_reset(some.prepared);
@@ -173,8 +175,8 @@ const char *rows_store_name(struct store *s)
 struct rows_series rows_series(struct store *s, int64_t id)
 {
 	static struct statement q =
-		STATEMENT("SELECT en.s, eu.s, pn.s, pe.s, cl.s, cn.s, cp.s, cd.s, cb.s, qt.s FROM series s LEFT JOIN event e ON e.id = s.event "
-			  "LEFT JOIN text en ON en.id = e.name LEFT JOIN text eu ON eu.id = e.unit LEFT JOIN process p ON p.id = s.process LEFT "
+		STATEMENT("SELECT en.s, eu.s, pn.s, pe.s, cl.s, cn.s, cp.s, cd.s, cb.s, qt.s FROM series s LEFT JOIN event e ON e.id = "
+			  "s.event LEFT JOIN text en ON en.id = e.name LEFT JOIN text eu ON eu.id = e.unit LEFT JOIN process p ON p.id = s.process LEFT "
 			  "JOIN text pn ON pn.id = p.name LEFT JOIN text pe ON pe.id = p.executable LEFT JOIN component c ON c.id = "
 			  "s.component LEFT JOIN text cl ON cl.id = c.level LEFT JOIN text cn ON cn.id = c.name LEFT JOIN text cp ON cp.id = "
 			  "c.place LEFT JOIN text cd ON cd.id = c.detail LEFT JOIN text cb ON cb.id = c.label LEFT JOIN query q ON q.id = "
@@ -194,4 +196,17 @@ struct rows_function rows_function(struct store *s, int64_t id)
 	if (!store_run(s, &q, "i", id))
 		return (struct rows_function){ "", "", false };
 	return (struct rows_function){ text_of(&q, 0), text_of(&q, 1), sqlite3_column_int(q.prepared, 2) };
+}
+
+const char *rows_next_host(struct store *s, char **after)
+{
+	static struct statement q = STATEMENT("SELECT DISTINCT t.s FROM epoch e JOIN text t ON t.id = e.host WHERE t.s > ? ORDER BY 1 LIMIT 1");
+	char *next = store_run(s, &q, "t", *after) ? strdup(text_of(&q, 0)) : NULL;
+
+	if (next) {
+		sqlite3_reset(q.prepared);
+		free(*after);
+		*after = next;
+	}
+	return next;
 }

@@ -20,11 +20,16 @@ struct rows_row {
 	uint64_t samples, weight;
 };
 
-/* Of each epoch of the window, by its begin, all in one state of the store; host: NULL: of all.  epoch() is not 0: it stops there, and that is
- * returned.  0, or -errno with a sentence. */
-int rows_read(struct store *s, const struct window *w, const char *host,
-	      int (*epoch)(void *context, const struct rows_epoch *e, const struct rows_row *row, uint32_t nr), void *context,
-	      struct diag *d);
+struct rows_reader {
+	bool (*wanted)(void *context, const struct rows_epoch *e); /* NULL: all are */
+	/* not 0: it stops there, and that is returned */
+	int (*epoch)(void *context, const struct rows_epoch *e, const struct rows_row *row, uint32_t nr);
+	void *context;
+};
+/* Of each epoch of the window, by its begin, all in one state of the store.  host: NULL: of all.  0, or -errno with a sentence. */
+int rows_read(struct store *s, const struct window *w, const char *host, const struct rows_reader *reader, struct diag *d);
+/* The next host that it has epochs of, in alphabetical order; NULL: there are no more.  *after: "" at first; replaced, to be freed. */
+const char *rows_next_host(struct store *s, char **after);
 /* From the begin of its first epoch to behind its last; false: it has none. */
 bool rows_span(struct store *s, struct window *w);
 /* A name that no other store has, in hexadecimal digits; valid until the next call. */
