@@ -183,7 +183,7 @@ PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-j
 	'libclang-rt-14-dev|libclang-rt-dev' gcc-multilib procps strace \
 	'libpython3.11-testsuite|libpython3.13-testsuite|libpython3.14-testsuite?' linux-perf
 # the page's tests: a browser, and what drives it (tests/page/fetch.py)
-PACKAGES_CHECK += 'dwz?' 'libdebuginfod1?'
+PACKAGES_CHECK += 'dwz?' 'libdebuginfod1?' 'protobuf-compiler?'
 PACKAGES_CHECK += nodejs chromium-headless-shell curl ca-certificates 'musl-tools?' 'libcap2-bin?'
 # libraries that the examples of jitreg/GUIDE.md generate code with
 PACKAGES_CHECK += "libgccjit-$$(gcc -dumpversion)-dev?" 'libasmjit-dev?'

@@ -3,7 +3,7 @@
 
 #include "analyzer/cmd_db.h"
 #include "analyzer/compare/profile_report.h"
-#include "analyzer/store/store.h"
+
 #include "jitreg/base/command.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ int compare_read_profile(const char *path, const struct trace_arguments *argumen
 	struct ask a = { .level = level };
 	int status;
 
-	if (store_is_named(path))
+	if (db_is_named(path))
 		return db_read_profile(path, arguments, p);
 	with.level = level && strcmp(level, "function") == 0 ? NULL : level;
 	status = trace_session_read(&session, path, &with, ask_profile_groups, &a);

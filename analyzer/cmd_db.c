@@ -3,6 +3,7 @@
 #include "analyzer/cmd_db.h"
 
 #include "analyzer/cmd_trace.h"
+#include "analyzer/fleet/fleet.h"
 #include "analyzer/store/changes.h"
 #include "analyzer/store/fold.h"
 #include "analyzer/store/merge.h"
@@ -27,9 +28,10 @@ struct arguments {
 	int nr;
 	struct sums_question question;
 	const char *view;
+	const char *format, *output, *target; /* of `export`; of it and `trace`; of `push` */
 	uint64_t cap;
 	int keep; /* traces of epochs; -1: all */
-	const char *last, *output;
+	const char *last;
 };
 
 struct db_verb {
@@ -52,19 +54,42 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* STORE[@WINDOW].  0, or -errno with a sentence. */
-static int open_window(const char *text, struct store **out, struct window *w, struct diag *d)
+/* STORE[@WINDOW], or ClickHouse's address.  q gets the window.  0, or -errno with a sentence. */
+static int open_window(const char *text, struct sums_question *q, struct store **out, struct diag *d)
 {
-	size_t bytes = store_path_bytes(text);
+	bool fleet = fleet_is_named(text);
+	size_t bytes = fleet ? fleet_address_bytes(text) : store_path_bytes(text);
 	char *path = strndup(text, bytes);
 	int ret = path ? 0 : -ENOMEM;
 
 	if (ret == 0 && text[bytes] == '@')
-		ret = window_parse(text + bytes + 1, now_ns(), w, d);
-	if (ret == 0)
+		ret = window_parse(text + bytes + 1, now_ns(), &q->window, d);
+	if (ret == 0 && fleet) {
+		ret = fleet_open(path, &q->window, q->host, q->by == SUMS_FUNCTION, out, d);
+		q->window = (struct window)WINDOW_ALL; /* it has nothing else */
+		q->host = NULL;
+	} else if (ret == 0) {
 		ret = store_open(path, STORE_READ, out, d);
+	}
 	free(path);
 	return ret;
+}
+
+bool db_is_named(const char *text)
+{
+	return fleet_is_named(text) || store_is_named(text);
+}
+
+/* The same window, by another question: hours of ClickHouse's have no functions. */
+static int open_again(const char *text, const struct sums_question *asked, struct sums_question *q, struct store **s, struct diag *d)
+{
+	if (!fleet_is_named(text))
+		return 0;
+	store_close(*s);
+	*s = NULL;
+	q->window = asked->window;
+	q->host = asked->host;
+	return open_window(text, q, s, d);
 }
 
 int db_read_profile(const char *text, const struct trace_arguments *arguments, struct profile *p)
@@ -72,9 +97,10 @@ int db_read_profile(const char *text, const struct trace_arguments *arguments, s
 	const struct filter_arguments *f = &arguments->filter;
 	struct sums_question q = { .window = WINDOW_ALL, .event = f->event, .component = f->nr_components ? f->component[0] : NULL,
 				   .by = arguments->level && strcmp(arguments->level, "function") == 0 ? SUMS_FUNCTION : SUMS_COMPONENT };
-	struct store *s;
+	const struct sums_question asked = q;
+	struct store *s = NULL;
 	struct diag d = { "" };
-	int ret = open_window(text, &s, &q.window, &d);
+	int ret = open_window(text, &q, &s, &d);
 
 	if (ret)
 		return fail(&d, ret);
@@ -82,9 +108,12 @@ int db_read_profile(const char *text, const struct trace_arguments *arguments, s
 	if (ret == 0 && q.by == SUMS_COMPONENT && p->nr == 1 && strcmp(p->entry[0].name, "(unattributed)") == 0) {
 		profile_fini(p); /* no host declared components */
 		q.by = SUMS_FUNCTION;
-		ret = sums_profile(s, &q, text, p, &d);
+		ret = open_again(text, &asked, &q, &s, &d);
+		if (ret == 0)
+			ret = sums_profile(s, &q, text, p, &d);
 	}
-	store_close(s);
+	if (s)
+		store_close(s);
 	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
@@ -244,10 +273,11 @@ static int show(struct arguments *a,
 		int (*table)(struct page *p, struct store *s, const struct arguments *a, const struct sums *sums, struct diag *d))
 {
 	struct diag d = { "" };
+	const struct sums_question asked = a->question;
 	struct sums sums = { 0 };
-	struct store *s;
+	struct store *s = NULL;
 	struct page p;
-	int ret = open_window(a->operand[0], &s, &a->question.window, &d);
+	int ret = open_window(a->operand[0], &a->question, &s, &d);
 
 	if (ret)
 		return fail(&d, ret);
@@ -255,7 +285,9 @@ static int show(struct arguments *a,
 	if (ret == 0 && !a->view && sums.nr == 1 && !sums.line[0].id && a->question.by == SUMS_COMPONENT) {
 		sums_fini(&sums); /* no host declared components */
 		a->question.by = SUMS_FUNCTION;
-		ret = sums_make(s, &a->question, &sums, &d);
+		ret = open_again(a->operand[0], &asked, &a->question, &s, &d);
+		if (ret == 0)
+			ret = sums_make(s, &a->question, &sums, &d);
 	}
 	if (ret == 0 && page_init(&p, stdout, a->page.form)) {
 		ret = diag_fail(&d, ENOMEM, "out of memory");
@@ -268,7 +300,8 @@ static int show(struct arguments *a,
 			ret = diag_fail(&d, EIO, "cannot write the output");
 	}
 	sums_fini(&sums);
-	store_close(s);
+	if (s)
+		store_close(s);
 	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
@@ -297,7 +330,8 @@ static int run_changes(struct arguments *a)
 	struct diag d = { "" };
 	struct store *s;
 	struct page p;
-	int ret = open_window(a->operand[0], &s, &a->question.window, &d);
+	int ret = fleet_is_named(a->operand[0]) ? diag_fail(&d, EINVAL, "%s: changes are found in a store", a->operand[0]) :
+						  open_window(a->operand[0], &a->question, &s, &d);
 	bool are_found;
 
 	if (ret)
@@ -391,6 +425,58 @@ static int run_sql(struct arguments *a)
 	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
+/* -------------------------------------------------------------------------------------------------------------- fleet */
+
+static int open_fleet(struct arguments *a, struct store **s, struct fleet_what *what, struct diag *d)
+{
+	struct sums_question q = a->question;
+	int ret = fleet_is_named(a->operand[0]) ? diag_fail(d, EINVAL, "%s: only a store is sent", a->operand[0]) :
+						  open_window(a->operand[0], &q, s, d);
+
+	*what = (struct fleet_what){ q.window, q.host, q.event };
+	return ret;
+}
+
+static int run_export(struct arguments *a)
+{
+	struct diag d = { "" };
+	struct fleet_what what;
+	struct store *s;
+	int ret;
+
+	if (!a->format || !a->output) {
+		trace_print_error("db export needs --format otlp|pprof and --output FILE");
+		return CMD_MISUSED;
+	}
+	ret = open_fleet(a, &s, &what, &d);
+	if (ret)
+		return fail(&d, ret);
+	ret = fleet_export(s, &what, a->format, a->output, &d);
+	store_close(s);
+	return ret ? fail(&d, ret) : CMD_DONE;
+}
+
+static int run_push(struct arguments *a)
+{
+	struct diag d = { "" };
+	struct fleet_pushed pushed;
+	struct fleet_what what;
+	struct store *s;
+	int ret;
+
+	if (!a->target) {
+		trace_print_error("db push needs --to TARGET; see `tailor help db`");
+		return CMD_MISUSED;
+	}
+	ret = open_fleet(a, &s, &what, &d);
+	if (ret)
+		return fail(&d, ret);
+	ret = fleet_push(s, &what, a->target, &pushed, &d);
+	store_close(s);
+	printf("%u pushed in %u requests of %.0f bytes; %u were there\n", pushed.units, pushed.requests, pushed.bytes, pushed.had);
+	return trace_flush_output(ret ? fail(&d, ret) : CMD_DONE);
+}
+
 static const struct db_verb verbs[] = {
 	{ "add", "STORE TRACE...", "add traces to a store, which is created where there is none", run_add, 2, OPERANDS_MAX },
 	{ "report", "STORE[@WINDOW]", "what the time of a window went into", run_report, 1, 1 },
@@ -401,10 +487,12 @@ static const struct db_verb verbs[] = {
 	{ "gc", "STORE", "fold old epochs into hours and days, and drop what the cap leaves no room for", run_gc, 1, 1 },
 	{ "copy", "STORE FILE", "copy it as it is at one moment, also while it is written", run_copy, 2, 2 },
 	{ "sql", "STORE QUERY", "ask it in SQL (read only)", run_sql, 2, 2 },
+	{ "export", "STORE[@WINDOW]", "write a window for other programs (--format, --output)", run_export, 1, 1 },
+	{ "push", "STORE[@WINDOW]", "send a window to a server (--to)", run_push, 1, 1 },
 };
 #define NR_VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
-enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP, KEY_LAST };
+enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP, KEY_LAST, KEY_TO };
 static const struct argp_option options[] = {
 	{ "view", 'v', "components|functions|queries|processes|epochs|reasons", 0,
 	  "what to list (components; functions where no host declares any)", 0 },
@@ -413,10 +501,12 @@ static const struct argp_option options[] = {
 	{ "host", KEY_HOST, "NAME", 0, "of this machine", 0 },
 	{ "query", KEY_QUERY, "TEXT", 0, "of queries that contain this text", 0 },
 	{ "component", KEY_COMPONENT, "[LEVEL:]NAME", 0, "of this component", 0 },
-	{ "output", 'o', "FILE", 0, "trace: the trace that is written", 0 },
 	{ "last", KEY_LAST, "TIME", 0, "trace: the window from so long before now: 90s, 10m, 2h", 0 },
 	{ "keep", KEY_KEEP, "N", 0, "add: remove traces of epochs (NAME.000001.tlr) from the first one's folder once the store has them, "
 	  "all but the newest N", 0 },
+	{ "format", 'f', "otlp|pprof", 0, "export: OpenTelemetry's profiles, or pprof's", 0 },
+	{ "output", 'o', "FILE", 0, "export, trace: the file; with .gz at its end compressed (export)", 0 },
+	{ "to", KEY_TO, "TARGET", 0, "push: otlp+http://HOST:PORT[/PATH], clickhouse://HOST[:PORT][,HOST[:PORT]...]/DATABASE; with an s behind http or clickhouse by TLS", 0 },
 	{ "cap", KEY_CAP, "MIB", 0, "add, gc: most that the store may take, from now on (1024)", 0 },
 	{ 0 },
 };
@@ -498,6 +588,12 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 		a->keep = (int)strtoul(arg, &end, 10);
 		if (end == arg || *end || *arg == '-' || a->keep < 0 || a->keep > 1000000)
 			argp_error(state, "--keep must be a number, not '%s'", arg);
+		break;
+	case 'f':
+		a->format = arg;
+		break;
+	case KEY_TO:
+		a->target = arg;
 		break;
 	case KEY_CAP:
 		a->cap = strtoull(arg, &end, 10) << 20;

@@ -6,6 +6,8 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/compare/profile.h"
 
+/* Is it one, by its first bytes or its address? */
+bool db_is_named(const char *text);
 /* text: STORE[@WINDOW].  CMD_DONE, or CMD_FAILED or CMD_MISUSED with a sentence on stderr. */
 int db_read_profile(const char *text, const struct trace_arguments *arguments, struct profile *p);
 

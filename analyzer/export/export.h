@@ -7,6 +7,8 @@
 #define TAILOR_EXPORT_H
 
 #include "analyzer/query/report.h"
+#include "analyzer/wire/profiles.h"
+#include "analyzer/wire/protobuf.h"
 
 #include <stdio.h>
 
@@ -45,6 +47,7 @@ struct exporter {
 	X(firefox) \
 	X(perfetto) \
 	X(pprof) \
+	X(otlp) \
 	X(csv) \
 	X(json) \
 	X(jitdump)
@@ -92,6 +95,20 @@ struct export_whole {
 	uint64_t given;
 };
 uint64_t export_next_whole(struct export_whole *w, double value);
+
+/* The trace's stacks and events in the tables of another program's profiles.  Zeros but for e: empty. */
+struct export_wire {
+	const struct export *e;
+	struct wire_profiles p;
+	struct hash_map of; /* (root, node) -> stack */
+	uint32_t *nodes;
+};
+/* root: what called its outermost frame, or 0. */
+uint32_t export_wire_stack(struct export_wire *x, uint32_t root, uint32_t node);
+uint32_t export_wire_profile(struct export_wire *x, uint32_t process, uint32_t event);
+uint32_t export_wire_thread(struct export_wire *x, uint32_t thread);
+/* Writes the message that was made of it, and frees both.  0 or -ENOMEM. */
+int export_wire_end(struct export_wire *x, struct protobuf *made, FILE *to);
 
 /* Does the filter accept the thread and process of the mark, and does a part of the mark lie between --from and --to? */
 bool export_wants_mark(const struct export *e, const struct mark *m);

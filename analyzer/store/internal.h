@@ -52,6 +52,9 @@ int store_fail(struct store *s, int error, const char *format, ...) __attribute_
 /* 0, or -errno with the sentence of the first failure. */
 int store_failed(const struct store *s, struct diag *d);
 
+/* An empty one without a file; name: what messages call it.  0, or -errno with a sentence. */
+int store_open_in_memory(const char *name, struct store **out, struct diag *d);
+
 /* Everything between them is done, or nothing. */
 bool store_begin(struct store *s);
 /* 0, or -errno with a sentence: nothing of it was done. */

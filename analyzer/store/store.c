@@ -347,6 +347,28 @@ int store_open(const char *path, enum store_access access, struct store **out, s
 	return 0;
 }
 
+int store_open_in_memory(const char *name, struct store **out, struct diag *d)
+{
+	struct store *s = calloc(1, sizeof(*s));
+
+	if (!s || !(s->path = strdup(name))) {
+		free(s);
+		return diag_fail(d, ENOMEM, "%s: out of memory", name);
+	}
+	s->lock = -1;
+	if (sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+		store_fail(s, ENOMEM, "out of memory");
+	create_tables(s);
+	if (store_failed(s, d)) {
+		int error = s->error;
+
+		store_close(s);
+		return -error;
+	}
+	*out = s;
+	return 0;
+}
+
 void store_close(struct store *s)
 {
 	for (struct statement *q = s->prepared; q; q = q->next) {

@@ -179,6 +179,10 @@ check("pprof", "samples", sum(next(varints(dict(s)[2])) for s in samples), TOTAL
 check("pprof", "locations", all(set(varints(dict(s).get(1, b""))) <= locations for s in samples), True)
 check("pprof", "names", "pipeline_3" in strings, True)
 
+# otlp: golden/otlp.sh has it decoded
+request = [f for f, _ in fields(open(f"{out}/otlp", "rb").read())]
+check("otlp", "processes and a dictionary", set(request), {1, 2})
+
 # csv: shares add up to all samples
 rows = list(csv.DictReader(open(f"{out}/csv", encoding="utf-8")))
 check("csv", "samples", round(sum(float(r["share"]) for r in rows), 4), TOTAL)

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/fleet/clickhouse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PORT "8123"
+#define PORT_TLS "8443"
+#define ANSWER_MAX ((size_t)1 << 30)
+
+static const char *const tables[] = {
+	"CREATE DATABASE IF NOT EXISTS $",
+	"CREATE TABLE IF NOT EXISTS $.rows (tier UInt8, day Date, host UInt64, begin DateTime, attempt UInt64, series UInt64, location UInt64,"
+	" n UInt64, w UInt64) ENGINE = MergeTree PARTITION BY (tier, toMonday(day)) ORDER BY (tier, day, series, location, host, begin)",
+	"CREATE TABLE IF NOT EXISTS $.manifest (tier UInt8, day Date, host UInt64, begin DateTime, attempt UInt64, host_name String,"
+	" first_ns Int64, last_ns Int64, parts UInt32, rows UInt32, samples Float64, effective Float64, n UInt64, w UInt64, lost UInt64,"
+	" cpus UInt32, at DateTime DEFAULT now()) ENGINE = MergeTree PARTITION BY (tier, toMonday(day)) ORDER BY (tier, day, host, begin)",
+	"CREATE TABLE IF NOT EXISTS $.series (id UInt64, event String, unit String, process String, executable String, level String,"
+	" component String, place String, detail String, label String, query String, last Date DEFAULT today())"
+	" ENGINE = ReplacingMergeTree(last) ORDER BY id",
+	"CREATE TABLE IF NOT EXISTS $.functions (id UInt64, name String, image String, jit UInt8, last Date DEFAULT today())"
+	" ENGINE = ReplacingMergeTree(last) ORDER BY id",
+};
+
+bool clickhouse_is_named(const char *text)
+{
+	return strncmp(text, "clickhouse://", 13) == 0 || strncmp(text, "clickhouses://", 14) == 0;
+}
+
+/* Where the database's name begins. */
+static const char *database_of(const char *text)
+{
+	const char *slash = strchr(strstr(text, "://") + 3, '/');
+
+	return slash ? slash + 1 : text + strlen(text);
+}
+
+size_t clickhouse_address_bytes(const char *text)
+{
+	const char *at = strchr(database_of(text), '@');
+
+	return at ? (size_t)(at - text) : strlen(text);
+}
+
+static bool is_name(const char *text, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			return false;
+	return nr > 0 && nr < 64;
+}
+
+/* One of several, behind the same user and password. */
+static int add_server(struct clickhouse *c, bool tls, const char *user, int user_bytes, const char *host, int host_bytes, struct diag *d)
+{
+	const char *colon = memchr(host, ':', (size_t)host_bytes);
+
+	if (c->nr == CLICKHOUSE_SERVERS_MAX || !host_bytes)
+		return diag_fail(d, EINVAL, "an address has 1 to %d servers", CLICKHOUSE_SERVERS_MAX);
+	if (asprintf(&c->url[c->nr], "http%s://%.*s%.*s%s/", tls ? "s" : "", user_bytes, user, host_bytes, host,
+		     colon ? "" : tls ? ":" PORT_TLS : ":" PORT) < 0)
+		return diag_fail(d, ENOMEM, "out of memory");
+	c->nr++;
+	return 0;
+}
+
+int clickhouse_init(struct clickhouse *c, const char *text, struct diag *d)
+{
+	const char *user = strstr(text, "://") + 3, *end = database_of(text), *host, *comma;
+	size_t bytes = clickhouse_address_bytes(text) - (size_t)(end - text);
+	int ret = 0;
+
+	memset(c, 0, sizeof(*c));
+	if (!is_name(end, bytes))
+		return diag_fail(d, EINVAL, "'%s' is no clickhouse://HOST[:PORT][,HOST[:PORT]...]/DATABASE", text);
+	host = memrchr(user, '@', (size_t)(end - user));
+	host = host ? host + 1 : user;
+	c->database = strndup(end, bytes);
+	for (const char *at = host; at < end && ret == 0; at = comma + 1) {
+		comma = memchr(at, ',', (size_t)(end - 1 - at));
+		comma = comma ? comma : end - 1;
+		ret = add_server(c, strncmp(text, "clickhouses", 11) == 0, user, (int)(host - user), at, (int)(comma - at), d);
+	}
+	if (ret)
+		clickhouse_fini(c);
+	return ret;
+}
+
+void clickhouse_fini(struct clickhouse *c)
+{
+	for (int i = 0; i < c->nr; i++)
+		free(c->url[i]);
+	free(c->database);
+	memset(c, 0, sizeof(*c));
+}
+
+static char *make_body(const struct clickhouse *c, const char *statement, const char *data, size_t nr, size_t *bytes)
+{
+	char *body = NULL;
+	FILE *to = open_memstream(&body, bytes);
+
+	if (!to)
+		return NULL;
+	for (; *statement; statement++)
+		if (*statement == '$')
+			fputs(c->database, to);
+		else
+			putc(*statement, to);
+	if (nr) {
+		putc('\n', to);
+		fwrite(data, 1, nr, to);
+	}
+	if (ferror(to) | fclose(to)) {
+		free(body);
+		return NULL;
+	}
+	return body;
+}
+
+int clickhouse_ask(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct http_answer *a,
+		   struct diag *d)
+{
+	struct http_request request = { .url = c->url[server], .headers = { "Content-Type: text/plain" }, .answer_max = ANSWER_MAX };
+	char *body = make_body(c, statement, data, nr, &request.nr);
+	int ret;
+
+	memset(a, 0, sizeof(*a));
+	if (!body)
+		return diag_fail(d, ENOMEM, "out of memory");
+	request.body = body;
+	ret = http_post(&request, a, d);
+	free(body);
+	if (ret == 0 && a->status != 200)
+		ret = diag_fail(d, EPROTO, "ClickHouse refused (%ld): %s", a->status, http_first_line(a));
+	return ret;
+}
+
+int clickhouse_create(const struct clickhouse *c, int server, struct diag *d)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && ret == 0; i++) {
+		struct http_answer a;
+
+		ret = clickhouse_ask(c, server, tables[i], NULL, 0, &a, d);
+		http_answer_fini(&a);
+	}
+	return ret;
+}
+
+void clickhouse_put_text(FILE *to, const char *text)
+{
+	for (; *text; text++) {
+		const char *escaped = *text == '\t' ? "\\t" : *text == '\n' ? "\\n" : *text == '\r' ? "\\r" :
+				      *text == '\\' ? "\\\\" : *text == '\'' ? "\\'" : NULL;
+
+		if (escaped)
+			fputs(escaped, to);
+		else
+			putc(*text, to);
+	}
+}
+
+static char unescape(char c)
+{
+	return c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c == '0' ? ' ' : c == 'b' ? '\b' : c == 'f' ? '\f' : c;
+}
+
+int clickhouse_split(char **at, char **column, int nr)
+{
+	char *from = *at, *to = from;
+	int i = 0;
+
+	if (!from || !*from)
+		return 0;
+	column[i++] = to;
+	for (; *from && *from != '\n'; from++)
+		if (*from == '\t') {
+			*to++ = 0;
+			if (i == nr)
+				break;
+			column[i++] = to;
+		} else if (*from == '\\' && from[1]) {
+			*to++ = unescape(*++from);
+		} else {
+			*to++ = *from;
+		}
+	while (*from && *from != '\n')
+		from++;
+	*at = *from ? from + 1 : from;
+	*to = 0;
+	return i;
+}

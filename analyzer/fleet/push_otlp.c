@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/fleet/push_otlp.h"
+
+#include "analyzer/fleet/http.h"
+#include "analyzer/fleet/store_profiles.h"
+#include "analyzer/output/gzip.h"
+#include "analyzer/wire/otlp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH "/v1development/profiles" /* as the specification and collectors have it */
+#define TRIES 5
+#define RETRY_MAX_S 30
+#define ANSWER_MAX (4u << 20)
+
+struct pushing {
+	struct wire_profiles profiles;
+	const char *url;
+	struct fleet_pushed *pushed;
+	struct diag *d;
+};
+
+static int add_piece(void *context, const unsigned char *bytes, size_t nr)
+{
+	struct protobuf *to = context;
+	size_t more = to->nr + nr;
+	unsigned char *bigger = realloc(to->bytes, more);
+
+	if (!bigger)
+		return -ENOMEM;
+	to->bytes = bigger;
+	memcpy(to->bytes + to->nr, bytes, nr);
+	to->nr = to->capacity = more;
+	return 0;
+}
+
+static int compress(const struct protobuf *plain, struct protobuf *packed)
+{
+	struct gzip *z = gzip_begin(add_piece, packed);
+
+	if (!z)
+		return -ENOMEM;
+	gzip_add(z, plain->bytes, plain->nr);
+	return gzip_end(z);
+}
+
+static bool asks_again(long status)
+{
+	return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
+static int refused(const struct pushing *x, struct http_answer *a)
+{
+	if (a->status == 404)
+		return diag_fail(x->d, EPROTO, "%s: has no such path (404): a collector needs its gate service.profilesSupport", x->url);
+	if (a->status == 413)
+		return diag_fail(x->d, EPROTO, "%s: refuses a request of this size (413)", x->url);
+	return diag_fail(x->d, EPROTO, "%s: refused (%ld): %s", x->url, a->status, http_first_line(a));
+}
+
+/* partial_success (field 1) of the answer is there where profiles were rejected. */
+static int taken(const struct pushing *x, const struct http_answer *a)
+{
+	return a->nr && a->body[0] == 0x0a && a->nr > 2 && a->body[1] ?
+		       diag_fail(x->d, EPROTO, "%s: took a part of it alone; its own log says why", x->url) :
+		       0;
+}
+
+static int send_request(const struct pushing *x, const struct protobuf *body)
+{
+	struct http_request request = { .url = x->url,
+					.headers = { "Content-Type: application/x-protobuf", "Content-Encoding: gzip" },
+					.body = body->bytes,
+					.nr = body->nr,
+					.answer_max = ANSWER_MAX };
+	long wait_s = 1;
+
+	for (int i = 1;; i++, wait_s *= 2) {
+		struct http_answer a;
+		int ret = http_post(&request, &a, x->d);
+		bool again = ret ? ret == -ECONNREFUSED : asks_again(a.status);
+
+		if (!again || i == TRIES) {
+			if (ret == 0)
+				ret = a.status / 100 == 2 ? taken(x, &a) : refused(x, &a);
+			http_answer_fini(&a);
+			return ret;
+		}
+		if (a.retry_after_s > 0 && a.retry_after_s <= RETRY_MAX_S)
+			wait_s = a.retry_after_s;
+		http_answer_fini(&a);
+		sleep((unsigned)wait_s);
+	}
+}
+
+static int send_profiles(void *context)
+{
+	struct pushing *x = context;
+	struct protobuf plain = { 0 }, packed = { 0 };
+	int ret = 0;
+
+	if (!x->profiles.samples.nr)
+		return 0;
+	otlp_write(&x->profiles, &plain);
+	if (plain.failed || compress(&plain, &packed))
+		ret = diag_fail(x->d, ENOMEM, "out of memory");
+	else
+		ret = send_request(x, &packed);
+	if (ret == 0) {
+		x->pushed->requests++;
+		x->pushed->units += x->profiles.profiles.nr;
+		x->pushed->bytes += (double)packed.nr;
+	}
+	protobuf_fini(&plain);
+	protobuf_fini(&packed);
+	wire_fini(&x->profiles);
+	return ret;
+}
+
+int push_otlp(struct store *s, const struct fleet_what *what, const char *url, struct fleet_pushed *p, struct diag *d)
+{
+	const char *host = strstr(url, "://");
+	char *whole = NULL;
+	struct pushing x = { .pushed = p, .d = d };
+	int ret;
+
+	if (!host || asprintf(&whole, "%s%s", url, strchr(host + 3, '/') ? "" : PATH) < 0)
+		return diag_fail(d, ENOMEM, "out of memory");
+	x.url = whole;
+	ret = store_profiles_add(s, what, what->event, &x.profiles, send_profiles, &x, d);
+	if (ret == 0)
+		ret = send_profiles(&x);
+	wire_fini(&x.profiles);
+	free(whole);
+	return ret;
+}

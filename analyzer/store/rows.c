@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/store/rows.h"
+
+#include "analyzer/store/block.h"
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ID_MAX (1ll << 27)
+
+struct place {
+	int64_t series, function;
+};
+
+struct reading {
+	struct store *store;
+	struct place *place; /* by number */
+	int64_t nr_places;
+	struct rows_row *row;
+	uint32_t nr, capacity;
+};
+
+static const char *text_of(const struct statement *q, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(q->prepared, column);
+
+	return text ? text : "";
+}
+
+static bool read_places(struct reading *r)
+{
+	static struct statement all = STATEMENT("SELECT id, series, function FROM place");
+	int64_t most = store_ask_number(r->store, "SELECT max(id) FROM place");
+
+	r->nr_places = most >= 0 && most < ID_MAX ? most + 1 : 0;
+	r->place = calloc((size_t)r->nr_places + 1, sizeof(*r->place));
+	for (bool more = r->place && store_run(r->store, &all, ""); more; more = store_next(r->store, &all)) {
+		int64_t id = sqlite3_column_int64(all.prepared, 0);
+
+		if (id > 0 && id < r->nr_places)
+			r->place[id] = (struct place){ sqlite3_column_int64(all.prepared, 1), sqlite3_column_int64(all.prepared, 2) };
+	}
+	return r->place;
+}
+
+static bool add_row(struct reading *r, int64_t series, int64_t function, uint64_t samples, uint64_t weight)
+{
+	if (!GROW(r->row, r->nr, r->capacity))
+		return false;
+	r->row[r->nr++] = (struct rows_row){ series, function, samples, weight };
+	return true;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct rows_row *x = a, *y = b;
+
+	if (x->series != y->series)
+		return x->series < y->series ? -1 : 1;
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+/* Rows first to end are a series' places: each has its part of the series' weight, which is whole. */
+static void share_weight(struct rows_row *row, uint32_t nr, uint64_t samples, uint64_t weight)
+{
+	uint64_t so_far = 0;
+	unsigned __int128 given = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		unsigned __int128 until;
+
+		so_far += row[i].samples;
+		until = (unsigned __int128)weight * so_far / samples;
+		row[i].weight = (uint64_t)(until - given);
+		given = until;
+	}
+}
+
+static bool read_rows(struct reading *r, int64_t epoch)
+{
+	struct block series = { 0 }, places = { 0 };
+	uint32_t nr_places, at = 0;
+	bool room = true;
+
+	r->nr = 0;
+	if (block_read(r->store, epoch, BLOCK_SERIES, &series) && block_read(r->store, epoch, BLOCK_PLACES, &places))
+		for (uint32_t i = 0; i < places.nr && room; i++) {
+			uint64_t id = places.number[2 * (size_t)i];
+
+			if (id < (uint64_t)r->nr_places)
+				room = add_row(r, r->place[id].series, r->place[id].function, places.number[2 * (size_t)i + 1], 0);
+		}
+	nr_places = r->nr;
+	if (nr_places)
+		qsort(r->row, nr_places, sizeof(*r->row), compare_rows);
+	for (uint32_t i = 0; i < series.nr && room; i++) { /* in their order, too */
+		const uint64_t *row = series.number + 3 * (size_t)i;
+		uint32_t first;
+		uint64_t samples = 0;
+
+		while (at < nr_places && r->row[at].series < (int64_t)row[0])
+			at++;
+		for (first = at; at < nr_places && r->row[at].series == (int64_t)row[0]; at++)
+			samples += r->row[at].samples;
+		if (samples)
+			share_weight(r->row + first, at - first, samples, row[2]);
+		else
+			room = add_row(r, (int64_t)row[0], 0, row[1], row[2]);
+	}
+	block_fini(&series);
+	block_fini(&places);
+	return room;
+}
+
+int rows_read(struct store *s, const struct window *w, const char *host, const struct rows_reader *reader, struct diag *d)
+{
+	static struct statement some =
+		STATEMENT("SELECT e.id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, t.s FROM "
+			  "epoch e LEFT JOIN text t ON t.id = e.host WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND "
+			  "(?3 = '' OR t.s = ?3) ORDER BY begin_ns, e.id");
+	struct reading r = { .store = s };
+	bool more;
+	int ret = 0;
+
+	store_execute(s, "BEGIN");
+	if (!read_places(&r))
+		store_fail(s, ENOMEM, "out of memory");
+	more = store_run(s, &some, "iit", w->from_ns, w->to_ns, host ? host : "");
+	for (; more && ret == 0; more = store_next(s, &some)) {
+		sqlite3_stmt *p = some.prepared;
+		struct rows_epoch e = { .id = sqlite3_column_int64(p, 0),
+					.begin_ns = sqlite3_column_int64(p, 1),
+					.end_ns = sqlite3_column_int64(p, 2),
+					.recording = sqlite3_column_int64(p, 3),
+					.number = sqlite3_column_int64(p, 4),
+					.tier = (uint32_t)sqlite3_column_int64(p, 5),
+					.parts = (uint32_t)sqlite3_column_int64(p, 6),
+					.cpus = (uint32_t)sqlite3_column_int64(p, 7),
+					.samples = sqlite3_column_double(p, 8),
+					.effective = sqlite3_column_double(p, 9),
+					.lost = (uint64_t)sqlite3_column_int64(p, 10),
+					.host = text_of(&some, 11) };
+
+		if (reader->wanted && !reader->wanted(reader->context, &e))
+			continue;
+		if (!read_rows(&r, e.id))
+			store_fail(s, ENOMEM, "out of memory");
+		else if (!s->error)
+			ret = reader->epoch(reader->context, &e, r.row, r.nr);
+	}
+	if (some.prepared)
+		sqlite3_reset(some.prepared);
+	store_execute(s, "COMMIT");
+	free(r.place);
+	free(r.row);
+	return ret ? ret : store_failed(s, d);
+}
+
+bool rows_span(struct store *s, struct window *w)
+{
+	w->from_ns = store_ask_number(s, "SELECT min(begin_ns) FROM epoch");
+	w->to_ns = store_ask_number(s, "SELECT max(end_ns) FROM epoch") + 1;
+	return store_ask_number(s, "SELECT count(*) FROM epoch") > 0;
+}
+
+const char *rows_store_name(struct store *s)
+{
+	static struct statement name = STATEMENT("SELECT value FROM meta WHERE key = 'store'");
+
+	return store_run(s, &name, "") ? text_of(&name, 0) : "";
+}
+
+struct rows_series rows_series(struct store *s, int64_t id)
+{
+	static struct statement q =
+		STATEMENT("SELECT en.s, eu.s, pn.s, pe.s, cl.s, cn.s, cp.s, cd.s, cb.s, qt.s FROM series s LEFT JOIN event e ON e.id = "
+			  "s.event LEFT JOIN text en ON en.id = e.name LEFT JOIN text eu ON eu.id = e.unit LEFT JOIN process p ON p.id = s.process LEFT "
+			  "JOIN text pn ON pn.id = p.name LEFT JOIN text pe ON pe.id = p.executable LEFT JOIN component c ON c.id = "
+			  "s.component LEFT JOIN text cl ON cl.id = c.level LEFT JOIN text cn ON cn.id = c.name LEFT JOIN text cp ON cp.id = "
+			  "c.place LEFT JOIN text cd ON cd.id = c.detail LEFT JOIN text cb ON cb.id = c.label LEFT JOIN query q ON q.id = "
+			  "c.query LEFT JOIN text qt ON qt.id = q.text WHERE s.id = ?");
+
+	if (!store_run(s, &q, "i", id))
+		return (struct rows_series){ "", "", "", "", "", "", "", "", "", "" };
+	return (struct rows_series){ text_of(&q, 0), text_of(&q, 1), text_of(&q, 2), text_of(&q, 3), text_of(&q, 4),
+				     text_of(&q, 5), text_of(&q, 6), text_of(&q, 7), text_of(&q, 8), text_of(&q, 9) };
+}
+
+struct rows_function rows_function(struct store *s, int64_t id)
+{
+	static struct statement q = STATEMENT("SELECT n.s, i.s, f.jit FROM function f LEFT JOIN text n ON n.id = f.name LEFT JOIN text i ON "
+					      "i.id = f.image WHERE f.id = ?");
+
+	if (!store_run(s, &q, "i", id))
+		return (struct rows_function){ "", "", false };
+	return (struct rows_function){ text_of(&q, 0), text_of(&q, 1), sqlite3_column_int(q.prepared, 2) };
+}
+
+const char *rows_next_host(struct store *s, char **after)
+{
+	static struct statement q = STATEMENT("SELECT DISTINCT t.s FROM epoch e JOIN text t ON t.id = e.host WHERE t.s > ? ORDER BY 1 LIMIT 1");
+	char *next = store_run(s, &q, "t", *after) ? strdup(text_of(&q, 0)) : NULL;
+
+	if (next) {
+		sqlite3_reset(q.prepared);
+		free(*after);
+		*after = next;
+	}
+	return next;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A resource per process, a profile per event of it: one value per sample (receivers refuse more), which is nanoseconds of clocks and
+ * waits, else events.  Components and queries are frames, because each viewer shows those; what kind a frame is of says its attribute
+ * profile.frame.type.  Attributes of resources have their keys and texts in place, because receivers ignore references to the table.
+ * Each location has a line, since a receiver takes a mapping for unsymbolized by one that has none.
+ */
+#include "analyzer/wire/otlp.h"
+
+#include "analyzer/wire/otlp_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD(message, field) OTLP_##message##_##field
+
+static const char *const kinds[NR_WIRE_KINDS] = { [WIRE_NATIVE] = "native",	   [WIRE_KERNEL] = "kernel",
+						  [WIRE_GENERATED] = "tailor.jit", [WIRE_COMPONENT] = "tailor.operator",
+						  [WIRE_QUERY] = "tailor.query",   [WIRE_UNKNOWN] = "tailor.unknown" };
+
+/* Entries of the dictionary are put when something first refers to them, so that there are no others.  The arrays have their places. */
+struct writing {
+	struct wire_profiles *p;
+	struct protobuf *to;
+	struct protobuf dictionary, resource, scope, profile, entry, inner, value; /* messages, each within one before */
+	uint32_t *text, *mapping, *location, *stack, *thread_name;
+	struct hash_map functions, thread_ids;
+	uint32_t nr_texts, nr_mappings, nr_functions, nr_locations, nr_stacks, nr_attributes;
+	uint32_t key_kind, key_thread, key_tid, nanoseconds, count, cpu, off_cpu; /* texts */
+	uint32_t kind[NR_WIRE_KINDS];
+};
+
+/* ------------------------------------------------------------------------------------------------------- dictionary */
+
+static uint32_t place_of_text(struct writing *w, uint32_t text)
+{
+	if (!text || w->text[text])
+		return text ? w->text[text] : 0;
+	protobuf_put_text(&w->dictionary, FIELD(ProfilesDictionary, string_table), wire_text_of(w->p, text));
+	return w->text[text] = ++w->nr_texts;
+}
+
+static uint32_t place_of_mapping(struct writing *w, uint32_t image)
+{
+	if (!image || w->mapping[image])
+		return image ? w->mapping[image] : 0;
+	protobuf_put_number(&w->entry, FIELD(Mapping, filename_strindex), place_of_text(w, image));
+	protobuf_put_message(&w->dictionary, FIELD(ProfilesDictionary, mapping_table), &w->entry);
+	return w->mapping[image] = ++w->nr_mappings;
+}
+
+/* Functions of several images are one: images are their locations'. */
+static uint32_t place_of_function(struct writing *w, uint32_t function)
+{
+	const struct wire_function *f = &w->p->function[function - 1];
+	uint64_t name = (uint64_t)f->name << 32 | f->symbol;
+	uint32_t n = hash_map_find(&w->functions, name, f->source);
+
+	if (n)
+		return n;
+	protobuf_put_number(&w->entry, FIELD(Function, name_strindex), place_of_text(w, f->name));
+	protobuf_put_number(&w->entry, FIELD(Function, system_name_strindex), place_of_text(w, f->symbol));
+	protobuf_put_number(&w->entry, FIELD(Function, filename_strindex), place_of_text(w, f->source));
+	protobuf_put_message(&w->dictionary, FIELD(ProfilesDictionary, function_table), &w->entry);
+	w->to->failed |= !hash_map_set(&w->functions, name, f->source, ++w->nr_functions);
+	return w->nr_functions;
+}
+
+/* text: NULL: it is a number. */
+static uint32_t add_attribute(struct writing *w, uint32_t key, const char *text, uint64_t number)
+{
+	if (text) {
+		protobuf_put_text(&w->value, FIELD(AnyValue, string_value), text);
+	} else {
+		protobuf_put_varint(&w->value, FIELD(AnyValue, int_value) << 3); /* also a 0 is a value */
+		protobuf_put_varint(&w->value, number);
+	}
+	protobuf_put_number(&w->entry, FIELD(KeyValueAndUnit, key_strindex), place_of_text(w, key));
+	protobuf_put_message(&w->entry, FIELD(KeyValueAndUnit, value), &w->value);
+	protobuf_put_message(&w->dictionary, FIELD(ProfilesDictionary, attribute_table), &w->entry);
+	return ++w->nr_attributes;
+}
+
+static uint32_t place_of_location(struct writing *w, uint32_t location)
+{
+	const struct wire_location *l = &w->p->location[location - 1];
+	uint32_t function, mapping;
+
+	if (w->location[location])
+		return w->location[location];
+	function = place_of_function(w, l->function);
+	mapping = place_of_mapping(w, w->p->function[l->function - 1].image);
+	if (!w->kind[l->kind])
+		w->kind[l->kind] = add_attribute(w, w->key_kind, kinds[l->kind], 0);
+	protobuf_put_number(&w->entry, FIELD(Location, mapping_index), mapping);
+	protobuf_put_number(&w->inner, FIELD(Line, function_index), function);
+	protobuf_put_number(&w->inner, FIELD(Line, line), l->line);
+	protobuf_put_message(&w->entry, FIELD(Location, lines), &w->inner);
+	protobuf_put_varint(&w->inner, w->kind[l->kind]);
+	protobuf_put_message(&w->entry, FIELD(Location, attribute_indices), &w->inner);
+	protobuf_put_message(&w->dictionary, FIELD(ProfilesDictionary, location_table), &w->entry);
+	return w->location[location] = ++w->nr_locations;
+}
+
+static uint32_t place_of_stack(struct writing *w, uint32_t stack)
+{
+	if (!stack || w->stack[stack])
+		return stack ? w->stack[stack] : 0;
+	for (uint32_t at = stack; at; at = w->p->stack[at - 1].caller)
+		place_of_location(w, w->p->stack[at - 1].location);
+	for (uint32_t at = stack; at; at = w->p->stack[at - 1].caller) /* innermost first */
+		protobuf_put_varint(&w->inner, place_of_location(w, w->p->stack[at - 1].location));
+	protobuf_put_message(&w->entry, FIELD(Stack, location_indices), &w->inner);
+	protobuf_put_message(&w->dictionary, FIELD(ProfilesDictionary, stack_table), &w->entry);
+	return w->stack[stack] = ++w->nr_stacks;
+}
+
+/* Packed numbers of its attributes: name and number. */
+static void place_thread(struct writing *w, uint32_t thread, struct protobuf *to)
+{
+	const struct wire_thread *t = &w->p->thread[thread - 1];
+	uint32_t id = hash_map_find(&w->thread_ids, t->tid, 0);
+
+	if (!id) {
+		id = add_attribute(w, w->key_tid, NULL, t->tid);
+		w->to->failed |= !hash_map_set(&w->thread_ids, t->tid, 0, id);
+	}
+	if (!w->thread_name[t->name])
+		w->thread_name[t->name] = add_attribute(w, w->key_thread, wire_text_of(w->p, t->name), 0);
+	protobuf_put_varint(to, w->thread_name[t->name]);
+	protobuf_put_varint(to, id);
+}
+
+/* [0] of each table is nothing. */
+static void put_first_entries(struct writing *w)
+{
+	static const enum otlp_field tables[] = { FIELD(ProfilesDictionary, mapping_table), FIELD(ProfilesDictionary, location_table),
+						  FIELD(ProfilesDictionary, function_table), FIELD(ProfilesDictionary, link_table),
+						  FIELD(ProfilesDictionary, string_table), FIELD(ProfilesDictionary, attribute_table),
+						  FIELD(ProfilesDictionary, stack_table) };
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		protobuf_put_bytes(&w->dictionary, tables[i], NULL, 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- profiles */
+
+static void put_value_type(struct writing *w, unsigned field, uint32_t type, uint32_t unit)
+{
+	protobuf_put_number(&w->entry, FIELD(ValueType, type_strindex), place_of_text(w, type));
+	protobuf_put_number(&w->entry, FIELD(ValueType, unit_strindex), place_of_text(w, unit));
+	protobuf_put_message(&w->profile, field, &w->entry);
+}
+
+static void put_sample(struct writing *w, const struct wire_sample *s)
+{
+	struct protobuf sample = { 0 };
+	uint32_t stack = place_of_stack(w, s->stack);
+
+	protobuf_put_number(&sample, FIELD(Sample, stack_index), stack);
+	if (s->thread) {
+		place_thread(w, s->thread, &w->inner);
+		protobuf_put_message(&sample, FIELD(Sample, attribute_indices), &w->inner);
+	}
+	protobuf_put_varint(&w->inner, s->weight);
+	protobuf_put_message(&sample, FIELD(Sample, values), &w->inner);
+	protobuf_put_message(&w->profile, FIELD(Profile, samples), &sample);
+	protobuf_fini(&sample);
+}
+
+/* 16 bytes that name it: the same profile has the same ones in each export. */
+static void put_profile_id(struct writing *w, const struct wire_profile *x)
+{
+	const struct wire_process *process = &w->p->process[x->process - 1];
+	uint64_t id[6] = { x->recording,
+			   x->number | (uint64_t)x->part << 32,
+			   x->begin_ns,
+			   process->pid,
+			   hash_text(wire_text_of(w->p, process->host)) ^ hash_text(wire_text_of(w->p, x->event)),
+			   hash_text(wire_text_of(w->p, process->executable)) * 3 ^ hash_text(wire_text_of(w->p, process->service)) };
+	uint64_t halves[2] = { hash_bytes(id, sizeof(id)), 0 };
+
+	id[0] ^= 0x9e3779b97f4a7c15;
+	halves[1] = hash_bytes(id, sizeof(id));
+	protobuf_put_bytes(&w->profile, FIELD(Profile, profile_id), halves, sizeof(halves));
+}
+
+static bool is_wait(const char *event)
+{
+	return strcmp(event, "context-switches") == 0 || strcmp(event, "preempted") == 0 || strcmp(event, "run queue") == 0;
+}
+
+/* The names that receivers know: cpu and off_cpu in nanoseconds; else the event's own. */
+static void put_types(struct writing *w, const struct wire_profile *x, double samples, double weight)
+{
+	const char *event = wire_text_of(w->p, x->event);
+	bool is_time = strcmp(wire_text_of(w->p, x->unit), "ns") == 0;
+	uint32_t type = !is_time ? x->event : strcmp(event, "context-switches") == 0 ? w->off_cpu : is_wait(event) ? x->event : w->cpu;
+	uint64_t period = x->period ? x->period : samples > 0 && weight > samples ? (uint64_t)(weight / samples + 0.5) : 1;
+
+	put_value_type(w, FIELD(Profile, sample_type), type, is_time ? w->nanoseconds : w->count);
+	if (is_wait(event))
+		return; /* each wait is measured */
+	put_value_type(w, FIELD(Profile, period_type), type, is_time ? w->nanoseconds : w->count);
+	protobuf_put_number(&w->profile, FIELD(Profile, period), period);
+}
+
+static void put_profile(struct writing *w, uint32_t profile)
+{
+	const struct wire_profile *x = &w->p->profile[profile];
+	double samples = 0, weight = 0;
+
+	for (uint32_t i = 0; i < w->p->samples.nr; i++) {
+		const struct wire_sample *s = &w->p->sample[i];
+
+		if (s->profile != profile + 1 || !s->weight)
+			continue;
+		samples += (double)s->samples;
+		weight += (double)s->weight;
+		put_sample(w, s);
+	}
+	put_types(w, x, samples, weight);
+	protobuf_put_fixed64(&w->profile, FIELD(Profile, time_unix_nano), x->begin_ns);
+	protobuf_put_number(&w->profile, FIELD(Profile, duration_nano), x->end_ns > x->begin_ns ? x->end_ns - x->begin_ns : 0);
+	put_profile_id(w, x);
+	protobuf_put_message(&w->scope, FIELD(ScopeProfiles, profiles), &w->profile);
+}
+
+/* --------------------------------------------------------------------------------------------------------- resources */
+
+static void put_resource_attribute(struct writing *w, const char *key, const char *text, uint64_t number)
+{
+	if (text && !*text)
+		return;
+	if (text)
+		protobuf_put_text(&w->value, FIELD(AnyValue, string_value), text);
+	else
+		protobuf_put_number(&w->value, FIELD(AnyValue, int_value), number);
+	protobuf_put_text(&w->entry, FIELD(KeyValue, key), key);
+	protobuf_put_message(&w->entry, FIELD(KeyValue, value), &w->value);
+	protobuf_put_message(&w->inner, FIELD(Resource, attributes), &w->entry);
+}
+
+static void put_process(struct writing *w, uint32_t process)
+{
+	const struct wire_process *x = &w->p->process[process];
+	const char *service = wire_text_of(w->p, x->service), *executable = wire_text_of(w->p, x->executable);
+
+	put_resource_attribute(w, "service.name", *service ? service : "unknown_service", 0);
+	put_resource_attribute(w, "process.executable.name", service, 0);
+	put_resource_attribute(w, "process.executable.path", executable, 0);
+	put_resource_attribute(w, "host.name", wire_text_of(w->p, x->host), 0);
+	if (x->pid)
+		put_resource_attribute(w, "process.pid", NULL, x->pid);
+	protobuf_put_message(&w->resource, FIELD(ResourceProfiles, resource), &w->inner);
+
+	protobuf_put_text(&w->inner, FIELD(InstrumentationScope, name), "tailor");
+	protobuf_put_text(&w->inner, FIELD(InstrumentationScope, version), TAILOR_VERSION);
+	protobuf_put_message(&w->scope, FIELD(ScopeProfiles, scope), &w->inner);
+	for (uint32_t i = 0; i < w->p->profiles.nr; i++)
+		if (w->p->profile[i].process == process + 1)
+			put_profile(w, i);
+	protobuf_put_message(&w->resource, FIELD(ResourceProfiles, scope_profiles), &w->scope);
+	protobuf_put_message(w->to, FIELD(ExportProfilesServiceRequest, resource_profiles), &w->resource);
+}
+
+static uint32_t *numbers(struct writing *w, uint32_t nr)
+{
+	uint32_t *array = calloc((size_t)nr + 1, sizeof(*array));
+
+	w->to->failed |= !array;
+	return array;
+}
+
+void otlp_write(struct wire_profiles *p, struct protobuf *to)
+{
+	struct writing w = { .p = p, .to = to };
+	struct protobuf *parts[] = { &w.dictionary, &w.resource, &w.scope, &w.profile, &w.entry, &w.inner, &w.value };
+
+	w.key_kind = wire_text(p, "profile.frame.type");
+	w.key_thread = wire_text(p, "thread.name");
+	w.key_tid = wire_text(p, "thread.id");
+	w.nanoseconds = wire_text(p, "nanoseconds");
+	w.count = wire_text(p, "count");
+	w.cpu = wire_text(p, "cpu");
+	w.off_cpu = wire_text(p, "off_cpu");
+	w.text = numbers(&w, p->texts.nr);
+	w.mapping = numbers(&w, p->texts.nr);
+	w.location = numbers(&w, p->locations.nr);
+	w.stack = numbers(&w, p->stacks.nr);
+	w.thread_name = numbers(&w, p->texts.nr);
+	to->failed |= p->failed;
+	if (!to->failed) {
+		put_first_entries(&w);
+		for (uint32_t i = 0; i < p->processes.nr; i++)
+			put_process(&w, i);
+		protobuf_put_message(to, FIELD(ExportProfilesServiceRequest, dictionary), &w.dictionary);
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		to->failed |= parts[i]->failed;
+		protobuf_fini(parts[i]);
+	}
+	free(w.text);
+	free(w.mapping);
+	free(w.location);
+	free(w.stack);
+	free(w.thread_name);
+	hash_map_fini(&w.functions);
+	hash_map_fini(&w.thread_ids);
+}

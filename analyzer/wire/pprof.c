@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/wire/pprof.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Texts that are no entries of the profiles' table follow them. */
+struct writing {
+	const struct wire_profiles *p;
+	struct protobuf *to, message, inner;
+	char **more;
+	uint32_t nr_more;
+};
+
+static uint32_t add_text(struct writing *w, const char *text)
+{
+	char **bigger = realloc(w->more, (w->nr_more + 1) * sizeof(*bigger));
+
+	if (!bigger) {
+		w->to->failed = true;
+		return 0;
+	}
+	w->more = bigger;
+	w->more[w->nr_more] = strdup(text);
+	w->to->failed |= !w->more[w->nr_more];
+	return w->p->texts.nr + ++w->nr_more;
+}
+
+static void put_value_type(struct writing *w, unsigned field, uint32_t type, uint32_t unit)
+{
+	protobuf_put_number(&w->message, 1, type);
+	protobuf_put_number(&w->message, 2, unit);
+	protobuf_put_message(w->to, field, &w->message);
+}
+
+static void put_label(struct writing *w, uint32_t key, uint32_t text)
+{
+	protobuf_put_number(&w->inner, 1, key);
+	protobuf_put_number(&w->inner, 2, text);
+	protobuf_put_message(&w->message, 3, &w->inner);
+}
+
+static void put_samples(struct writing *w)
+{
+	const struct wire_profiles *p = w->p;
+	uint32_t key_thread = add_text(w, "thread"), key_component = add_text(w, p->component_key ? p->component_key : "component");
+	uint32_t *thread = calloc((size_t)p->threads.nr + 1, sizeof(*thread));
+	char name[128];
+
+	w->to->failed |= !thread;
+	for (uint32_t i = 0; i < p->threads.nr && thread; i++) {
+		snprintf(name, sizeof(name), "%.100s %u", wire_text_of(p, p->thread[i].name), p->thread[i].tid);
+		thread[i + 1] = add_text(w, name);
+	}
+	for (uint32_t i = 0; i < p->samples.nr && thread; i++) {
+		const struct wire_sample *s = &p->sample[i];
+
+		for (uint32_t at = s->stack; at; at = p->stack[at - 1].caller) /* innermost first */
+			protobuf_put_varint(&w->inner, p->stack[at - 1].location);
+		protobuf_put_message(&w->message, 1, &w->inner);
+		protobuf_put_varint(&w->inner, s->samples);
+		protobuf_put_varint(&w->inner, s->weight);
+		protobuf_put_message(&w->message, 2, &w->inner);
+		if (s->thread)
+			put_label(w, key_thread, thread[s->thread]);
+		if (s->component)
+			put_label(w, key_component, s->component);
+		protobuf_put_message(w->to, 2, &w->message);
+	}
+	free(thread);
+}
+
+static void put_locations_and_functions(struct writing *w)
+{
+	for (uint32_t i = 0; i < w->p->locations.nr; i++) {
+		protobuf_put_number(&w->inner, 1, w->p->location[i].function);
+		protobuf_put_number(&w->inner, 2, w->p->location[i].line);
+		protobuf_put_number(&w->message, 1, i + 1u);
+		protobuf_put_message(&w->message, 4, &w->inner);
+		protobuf_put_message(w->to, 4, &w->message);
+	}
+	for (uint32_t i = 0; i < w->p->functions.nr; i++) {
+		const struct wire_function *f = &w->p->function[i];
+
+		protobuf_put_number(&w->message, 1, i + 1u);
+		protobuf_put_number(&w->message, 2, f->name);
+		protobuf_put_number(&w->message, 3, f->symbol ? f->symbol : f->name);
+		protobuf_put_number(&w->message, 4, f->image);
+		protobuf_put_message(w->to, 5, &w->message);
+	}
+}
+
+static void put_texts(struct writing *w)
+{
+	protobuf_put_text(w->to, 6, "");
+	for (uint32_t i = 0; i < w->p->texts.nr; i++)
+		protobuf_put_text(w->to, 6, w->p->text[i]);
+	for (uint32_t i = 0; i < w->nr_more; i++) {
+		protobuf_put_text(w->to, 6, w->more[i]);
+		free(w->more[i]);
+	}
+	free(w->more);
+}
+
+void pprof_write(const struct wire_profiles *p, struct protobuf *to)
+{
+	struct writing w = { .p = p, .to = to };
+	const struct wire_profile *first = p->profiles.nr ? &p->profile[0] : NULL;
+	const char *event_unit = first ? wire_text_of(p, first->unit) : "";
+	uint64_t end_ns = 0, begin_ns = UINT64_MAX;
+	uint32_t event = first ? first->event : 0, unit;
+
+	for (uint32_t i = 0; i < p->profiles.nr; i++) {
+		begin_ns = p->profile[i].begin_ns < begin_ns ? p->profile[i].begin_ns : begin_ns;
+		end_ns = p->profile[i].end_ns > end_ns ? p->profile[i].end_ns : end_ns;
+	}
+	unit = add_text(&w, strcmp(event_unit, "ns") == 0 ? "nanoseconds" : event_unit);
+	put_value_type(&w, 1, add_text(&w, "samples"), add_text(&w, "count"));
+	put_value_type(&w, 1, event, unit);
+	put_samples(&w);
+	put_locations_and_functions(&w);
+	if (end_ns) {
+		protobuf_put_number(to, 9, begin_ns);
+		protobuf_put_number(to, 10, end_ns - begin_ns);
+	}
+	put_value_type(&w, 11, event, unit);
+	protobuf_put_number(to, 12, first ? first->period : 0);
+	put_texts(&w);
+	to->failed |= p->failed | w.message.failed | w.inner.failed;
+	protobuf_fini(&w.message);
+	protobuf_fini(&w.inner);
+}

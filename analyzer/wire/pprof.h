@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* pprof's profile.proto (https://github.com/google/pprof/blob/main/proto/profile.proto).  Context: thread. */
+#ifndef TAILOR_WIRE_PPROF_H
+#define TAILOR_WIRE_PPROF_H
+
+#include "analyzer/wire/profiles.h"
+#include "analyzer/wire/protobuf.h"
+
+/* Profiles of one event as one, uncompressed.  Without memory to->failed. */
+void pprof_write(const struct wire_profiles *p, struct protobuf *to);
+
+#endif
