@@ -36,7 +36,7 @@ INCLUDES = -I.
 
 recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd -llzma -ldl
 record_LIBS   = $(RECORD_LIBS) -lpthread
-analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lsqlite3 -lncursesw -ltinfo -lZydis -l:libiberty.a -lm
+analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lsqlite3 $(CURSES_LIB) -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
 objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
