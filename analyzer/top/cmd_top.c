@@ -50,8 +50,8 @@ static double parse_positive(struct argp_state *state, const char *name, const c
 	char *end;
 	double value = strtod(text, &end);
 
-	if (end == text || *end || !(value >= 0.1) || value > 1e6)
-		argp_error(state, "--%s must be a number from 0.1 on, not '%s'", name, text);
+	if (end == text || *end || !(value >= 0.01) || value > 1e6)
+		argp_error(state, "--%s must be a number from 0.01 on, not '%s'", name, text);
 	return value;
 }
 
@@ -210,7 +210,7 @@ static int open_source(struct arguments *a, struct follow *f, bool is_hidden, st
 		a->watch.what = a->operand;
 		fd = regular_file_open(a->operand);
 		if (fd < 0)
-			return diag_fail(d, errno, "%s: neither a process, nor a trace, nor a store (%s)", a->operand, strerror(errno));
+			return diag_fail(d, ENOENT, "%s: neither a process, nor a trace, nor a store", a->operand);
 		store = is_store(fd);
 		close(fd);
 		if (!store) {

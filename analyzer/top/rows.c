@@ -58,7 +58,7 @@ static void ask_rows(void *context, struct report *r)
 	unsigned flags;
 
 	a->column = choose_column(a, r);
-	flags = a->rows->level == TOP_OPERATORS ? REPORT_RUN : 0; /* as the views of these */
+	flags = a->rows->level == TOP_OPERATORS || a->rows->level == TOP_THREADS ? REPORT_RUN : 0; /* as the views of these */
 	if (a->rows->level == TOP_CALLERS) {
 		r->stacks = true;
 		a->group = report_add_group(r, 0, TABLE_STACK, -1);
@@ -102,12 +102,15 @@ __attribute__((format(printf, 3, 4))) static void set_key(struct asking *a, stru
 static struct top_row *add_component(struct asking *a, const struct report *r, uint32_t value)
 {
 	const struct component *c = &r->model->dictionary.component[value];
+	const char *name = value ? NULL : a->rows->level == TOP_QUERIES ? "(no query)" : "(unattributed)";
+	struct top_row *row;
 	char spare[32];
-	struct top_row *row = add_row(a, value ? report_component_name(r, value, spare) : a->rows->level == TOP_QUERIES ? "(no query)" :
-				      "(unattributed)", value && c->detail ? c->detail : "");
 
-	if (value)
-		set_key(a, row, "%s:%s", report_level_name(r, a->column - TABLE_LEVEL_0), report_component_name(r, value, spare));
+	if (name)
+		return add_row(a, name, "");
+	name = report_component_name(r, value, spare);
+	row = add_row(a, name, c->detail && !strstr(name, c->detail) ? c->detail : "");
+	set_key(a, row, "%s:%s", report_level_name(r, a->column - TABLE_LEVEL_0), name);
 	return row;
 }
 
