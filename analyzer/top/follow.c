@@ -148,6 +148,24 @@ static int copy_trace(const char *from, const char *to, struct diag *d)
 	return fclose(out) || failed ? diag_fail(d, EIO, "%s: cannot be written", to) : 0;
 }
 
+/* Its END is there, which a child of the recorder writes. */
+static bool is_complete(const char *path)
+{
+	struct trace_reader *t;
+	struct trace_record r;
+	struct diag d;
+	bool complete;
+
+	if (trace_open(path, &t, &d))
+		return false;
+	trace_select_chunks(t, 1u << TRACE_CHUNK_END);
+	while (trace_next(t, &r) == 1)
+		;
+	complete = !trace_get_damage(t)->truncated;
+	trace_close(t);
+	return complete;
+}
+
 int follow_keep(struct follow *f, char *name, size_t bytes, struct diag *d)
 {
 	char *path = f->path ? strdup(f->path) : NULL;
@@ -165,7 +183,8 @@ int follow_keep(struct follow *f, char *name, size_t bytes, struct diag *d)
 	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !follow_look(f); i++)
 		usleep(KEEP_POLL_US);
 	f->owns_folder = owns;
-	trace_wait_for_recorder(path);
+	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !is_complete(path); i++)
+		usleep(KEEP_POLL_US);
 	ret = copy_trace(path, name, d);
 	if (owns && f->path && strcmp(path, f->path) != 0)
 		unlink(path);

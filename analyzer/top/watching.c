@@ -133,7 +133,7 @@ static int read_rows(struct watching *w, const char *path, bool live)
 
 	q.trace.filter = bottom(w)->filter;
 	q.trace.filter.from_s = w->from_s;
-	q.trace.filter.to_s = live ? 0 : w->to_s;
+	q.trace.filter.to_s = live && !w->paused ? 0 : w->to_s;
 	q.trace.live = live;
 	hush(w);
 	status = top_rows_read(path, &q, &rows);
@@ -154,6 +154,10 @@ static bool look_at_recording(struct watching *w, int *status)
 	double now_s;
 	struct stat st;
 
+	if (w->paused && f->path && w->first_ns) { /* another level of the same seconds */
+		*status = read_rows(w, f->path, true);
+		return true;
+	}
 	if (follow_look(f))
 		w->first_ns = 0;
 	if (!f->path || stat(f->path, &st) || !st.st_size)
@@ -161,7 +165,7 @@ static bool look_at_recording(struct watching *w, int *status)
 	now_s = w->first_ns ? (double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9 : 0;
 	w->from_s = whole_ms(now_s - w->o->window_s);
 	*status = read_rows(w, f->path, true);
-	w->to_s = w->first_ns ? (double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9 : 0;
+	w->to_s = w->first_ns ? whole_ms((double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9) : 0;
 	return true;
 }
 
@@ -403,9 +407,12 @@ static bool go_back(struct watching *w)
 	return true;
 }
 
+/* Forward from what is there, where the host has none of what was asked for; backward from what was asked for. */
 static void change_level(struct watching *w, int by)
 {
-	bottom(w)->by = (enum top_level)(((int)bottom(w)->by + by + TOP_NR_LEVELS) % TOP_NR_LEVELS);
+	int from = (int)(by > 0 ? w->rows.level : bottom(w)->by);
+
+	bottom(w)->by = (enum top_level)((from + by + TOP_NR_LEVELS) % TOP_NR_LEVELS);
 	w->chosen = w->top = 0;
 }
 
