@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
 	{ "by", KEY_BY, "operators|queries|functions|lines|callers|processes|threads", 0, "what to list at first (operators)", 0 },
 	{ "sort", KEY_SORT, "self|total|name", 0, "order at first (self); total: with all that it called, where there are call stacks", 0 },
 	{ "filter", KEY_FILTER, "REGEX", 0, "rows whose name or place matches", 0 },
-	{ "interval", KEY_INTERVAL, "SECONDS", 0, "between two looks (2)", 0 },
+	{ "interval", KEY_INTERVAL, "SECONDS", 0, "between two looks (2, or more where looks take over 1 % of a processor)", 0 },
 	{ "window", KEY_WINDOW, "SECONDS", 0, "that a look is back on (10)", 0 },
 	{ "rows", KEY_ROWS, "N", 0, "most rows in a pipe; 0: all (20)", 0 },
 	{ NULL, 'n', "N", 0, "end after N looks", 0 },
@@ -121,6 +121,7 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_INTERVAL:
 		a->watch.interval_s = parse_positive(state, "interval", arg);
+		a->watch.may_wait = false;
 		break;
 	case KEY_WINDOW:
 		a->watch.window_s = parse_positive(state, "window", arg);
@@ -247,7 +248,7 @@ static int run_top(int argc, char **argv)
 		NULL
 	};
 	struct arguments a = { .cost = "1%", .watch = { .interval_s = INTERVAL_S, .window_s = WINDOW_S, .rows = ROWS,
-							.trace.threads = 1 } };
+							.may_wait = true, .trace.threads = 1 } };
 	struct follow follow = FOLLOW_NONE;
 	struct diag d = { "" };
 	int status;

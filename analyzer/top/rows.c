@@ -109,7 +109,7 @@ static struct top_row *add_component(struct asking *a, const struct report *r, u
 	if (name)
 		return add_row(a, name, "");
 	name = report_component_name(r, value, spare);
-	row = add_row(a, name, c->detail && !strstr(name, c->detail) ? c->detail : "");
+	row = add_row(a, name, c->detail && a->rows->level != TOP_QUERIES && !strstr(name, c->detail) ? c->detail : "");
 	set_key(a, row, "%s:%s", report_level_name(r, a->column - TABLE_LEVEL_0), name);
 	return row;
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEPTH_MAX 8
@@ -151,6 +152,7 @@ static int read_rows(struct watching *w, const char *path, bool live)
 static bool look_at_recording(struct watching *w, int *status)
 {
 	struct follow *f = w->follow;
+	bool is_quiet;
 	double now_s;
 	struct stat st;
 
@@ -162,9 +164,11 @@ static bool look_at_recording(struct watching *w, int *status)
 		w->first_ns = 0;
 	if (!f->path || stat(f->path, &st) || !st.st_size)
 		return false;
+	is_quiet = w->first_ns && st.st_size == w->seen_bytes && w->rows.samples <= 0;
+	w->seen_bytes = st.st_size;
 	now_s = w->first_ns ? (double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9 : 0;
 	w->from_s = whole_ms(now_s - w->o->window_s);
-	*status = read_rows(w, f->path, true);
+	*status = is_quiet ? CMD_DONE : read_rows(w, f->path, true); /* nothing was there, and nothing has come */
 	w->to_s = w->first_ns ? whole_ms((double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9) : 0;
 	return true;
 }
@@ -583,19 +587,34 @@ static int end_of_recorder(struct watching *w)
 	return CMD_FAILED;
 }
 
+static double processor_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+#define SHARE_OF_LOOKS 0.01 /* of a processor, unless the user has said how often */
+
 static int watch_recording(struct watching *w)
 {
+	double pause_s = fmin(w->o->interval_s, 1); /* the first look is soon */
 	bool anew = false;
 	int status;
 
-	/* the first look is worth its while once there is something to see */
 	if (w->o->on_screen)
 		draw(w);
-	while (wait_for_next(w, anew ? 0 : w->looks || w->first_ns ? w->o->interval_s : fmin(w->o->interval_s, 1), &anew)) {
+	while (wait_for_next(w, anew ? 0 : pause_s, &anew)) {
+		double began_s = processor_s();
+
 		if (!look_at_recording(w, &status))
 			continue;
 		if (w->first_ns || w->o->on_screen)
 			show(w);
+		pause_s = w->o->interval_s;
+		if (w->o->may_wait)
+			pause_s = fmax(pause_s, (processor_s() - began_s) / SHARE_OF_LOOKS);
 	}
 	return CMD_DONE;
 }

@@ -18,6 +18,7 @@ struct watching_options {
 	double speed; /* 0: not given */
 	uint32_t looks, rows; /* 0: no end; all */
 	bool whole, json, on_screen;
+	bool may_wait; /* longer than interval_s, where looks take more than a hundredth of a processor */
 };
 
 /* Until the user, the host, the trace or a signal ends it.  The exit status. */
