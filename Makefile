@@ -36,7 +36,7 @@ INCLUDES = -I.
 
 recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd -llzma -ldl
 record_LIBS   = $(RECORD_LIBS) -lpthread
-analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lsqlite3 -lZydis -l:libiberty.a -lm
+analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lsqlite3 $(CURSES_LIB) -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
 
 objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
@@ -176,7 +176,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a 
 # --------------------------------------------------------------------------------------------------------- set-up
 # Debian's packages that the build, the demo and the checks need.  a|b: by release; a?: where the release has it (tests/deps.sh).
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev 'libmsgpack-c-dev|libmsgpack-dev' libzstd-dev liblzma-dev \
-	libjansson-dev zlib1g-dev libsqlite3-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
+	libjansson-dev zlib1g-dev libsqlite3-dev libncurses-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
 # What `tailor html` and `tailor serve` are built with; without them the build leaves these out, and says so.
 PACKAGES_PAGE := esbuild clang lld libmicrohttpd-dev
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema 'python3-numba?' llvm sqlite3 g++ \

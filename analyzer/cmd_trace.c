@@ -441,7 +441,8 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		s->options.progress_context = &progress;
 	}
 	large_pages_prepare_heap();
-	trace_wait_for_recorder(path);
+	if (!arguments->live)
+		trace_wait_for_recorder(path);
 	ret = trace_open(path, &s->reader, &d);
 	if (ret == 0) {
 		ret = model_create(s->reader, &s->model, &d);

@@ -16,6 +16,7 @@ struct trace_arguments {
 	struct filter_arguments filter;
 	const char *level;
 	bool stack_only, no_demangle;
+	bool live; /* a trace that is being written is not waited for, and only what passes from_s and to_s is attributed */
 	enum unwind_way unwinder;
 	unsigned threads; /* 0: as many as there are processors */
 };

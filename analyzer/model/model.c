@@ -341,7 +341,8 @@ void model_destroy(struct model *m)
 		free(m->renamed[i].comm);
 	free(m->renamed);
 	for (uint32_t i = 0; i < m->nr_files; i++) {
-		elf_object_destroy(m->file[i]->elf);
+		if (!m->file[i]->of_machine)
+			elf_object_destroy(m->file[i]->elf);
 		free(m->file[i]->key);
 		free(m->file[i]->path);
 		free(m->file[i]->reason);

@@ -37,6 +37,7 @@ struct image_file {
 	struct elf_object *elf; /* NULL: not in the trace, or broken */
 	struct function_codes *code; /* of sampled functions; NULL: not in the trace */
 	bool generated;		/* a library that a JIT wrote */
+	bool of_machine;	/* elf is machine_file.h's */
 	uint32_t number;
 };
 

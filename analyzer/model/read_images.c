@@ -7,6 +7,7 @@
 
 #include "analyzer/model/memory.h"
 #include "analyzer/symbols/demangle.h"
+#include "analyzer/symbols/machine_file.h"
 #include "jitreg/base/mapping_kind.h"
 
 #include <stdio.h>
@@ -605,7 +606,7 @@ static void search_debug_files(const struct model *m)
 	for (uint32_t i = 0; i < m->nr_files; i++) {
 		const struct image_file *f = m->file[i];
 
-		if (!f->elf || !f->key || !f->path || strcmp(f->key, f->path) == 0)
+		if (!f->elf || f->of_machine || !f->key || !f->path || strcmp(f->key, f->path) == 0)
 			continue;
 		debug_path_search(f->elf, f->path, f->key);
 		if (elf_object_is_partial(f->elf) || (f->reason && *f->reason))
@@ -613,11 +614,47 @@ static void search_debug_files(const struct model *m)
 	}
 }
 
+/* A file of that path, and of that identity where both are known. */
+static bool has_file_of_image(const struct model *m, const struct code *c)
+{
+	for (uint32_t i = 0; i < m->nr_files; i++)
+		if (strcmp(m->file[i]->path, c->path) == 0 && file_identity_may_be_same(&m->file[i]->identity, &c->identity))
+			return true;
+	return false;
+}
+
+/* What a recorder writes at the end of a trace, as long as that has not come. */
+static void add_files_of_machine(struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_code; i++) {
+		const struct code *c = m->code[i];
+		struct elf_object *elf;
+		struct image_file *f;
+		const char *key;
+
+		if (c->kind != CODE_IMAGE || !c->path || c->path[0] != '/' || !c->build_id || has_file_of_image(m, c))
+			continue;
+		elf = machine_file_find(m->numbered[c->process]->pid, c->path, &c->identity, c->build_id, &key);
+		f = elf ? add_image_file(m) : NULL;
+		if (!f)
+			continue;
+		f->elf = elf;
+		f->of_machine = true;
+		f->identity = c->identity;
+		f->key = strdup(*key ? key : c->path);
+		f->path = strdup(c->path);
+		f->reason = strdup("");
+	}
+}
+
 void model_settle_images(struct model *m)
 {
 	struct file_index index;
-	bool ok = index_image_files(m, &index) && identify_images(m);
+	bool ok;
 
+	if (trace_is_being_written(m->reader))
+		add_files_of_machine(m);
+	ok = index_image_files(m, &index) && identify_images(m);
 	search_debug_files(m);
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
 		struct code *c = m->code[i];

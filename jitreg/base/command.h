@@ -24,6 +24,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(attach, listed) \
 	X(record, listed) \
 	X(watch, listed) \
+	X(top, listed) \
 	X(start, listed) \
 	X(stop, listed) \
 	X(status, listed) \

@@ -110,6 +110,11 @@ void trace_close(struct trace_reader *t)
 	free(t);
 }
 
+bool trace_is_being_written(const struct trace_reader *t)
+{
+	return t->is_being_written;
+}
+
 void trace_select_chunks(struct trace_reader *t, unsigned chunk_types)
 {
 	t->selected = chunk_types;

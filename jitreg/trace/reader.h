@@ -65,6 +65,8 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d);
 /* Where the recorder of the trace at path still lives, wait until it has ended, at most ten seconds. */
 void trace_wait_for_recorder(const char *path);
 void trace_close(struct trace_reader *t);
+/* Did its recorder still write when it was opened, on this machine? */
+bool trace_is_being_written(const struct trace_reader *t);
 
 /* Only deliver records of chunks whose type's bit (1u << enum trace_chunk_type) is set; takes effect at the next chunk. */
 void trace_select_chunks(struct trace_reader *t, unsigned chunk_types);

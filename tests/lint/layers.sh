@@ -107,6 +107,7 @@ door 'Zydis' '^analyzer/symbols/insn' Zydis
 door 'libiberty' '^analyzer/symbols/demangle' libiberty
 door 'zlib\.h' '^analyzer/(output/gzip|symbols/inflate)' zlib
 door 'sqlite3' '^analyzer/store/' SQLite
+door 'n?curses' '^analyzer/top/screen\.c' ncurses
 door 'jansson' '^analyzer/(output|report|overhead)/' jansson
 
 # The part of the analyzer that will also run in a browser needs nothing but memcpy and friends.

@@ -56,7 +56,7 @@ void session_raise_limits(void)
 /* Signals arrive by descriptor; before this the child was forked, so it has the caller's mask. */
 static int open_signal_descriptor(void)
 {
-	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1 };
 	sigset_t mask;
 
 	sigemptyset(&mask);
@@ -261,7 +261,9 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 	while (read(s->waiting.signals, &i, sizeof(i)) == sizeof(i)) {
 		if (i.ssi_signo == SIGCHLD)
 			continue;
-		if (!our_child)
+		if (i.ssi_signo == SIGUSR1 && s->epochs.length_ns)
+			session_epochs_ask(s);
+		else if (!our_child)
 			s->waiting.stop = true;
 		else if (i.ssi_code <= 0 && !s->root.ended)
 			kill(pid, (int)i.ssi_signo);

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tailor top: what runs now, by operator, query, function, line, process and thread.  Every few seconds the last ones of a trace are read,
+ * which a recorder writes meanwhile; of a trace that is complete, one stretch after the other.
+ */
+#include "analyzer/top/follow.h"
+#include "analyzer/top/watching.h"
+#include "jitreg/base/command.h"
+#include "jitreg/base/regular_file.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INTERVAL_S 2
+#define WINDOW_S 10
+#define ROWS 20
+
+struct arguments {
+	struct watching_options watch;
+	char **command, *operand;
+	const char *name, *cost;
+	bool all, once;
+};
+
+enum { KEY_JSON = 0x400, KEY_ONCE, KEY_BY, KEY_SORT, KEY_FILTER, KEY_INTERVAL, KEY_WINDOW, KEY_ROWS, KEY_SPEED, KEY_NAME, KEY_ALL,
+       KEY_COST };
+static const struct argp_option options[] = {
+	{ "by", KEY_BY, "operators|queries|functions|lines|callers|processes|threads", 0, "what to list at first (operators)", 0 },
+	{ "sort", KEY_SORT, "self|total|name", 0, "order at first (self); total: with all that it called, where there are call stacks", 0 },
+	{ "filter", KEY_FILTER, "REGEX", 0, "rows whose name or place matches", 0 },
+	{ "interval", KEY_INTERVAL, "SECONDS", 0, "between two looks (2, or more where looks take over 1 % of a processor)", 0 },
+	{ "window", KEY_WINDOW, "SECONDS", 0, "that a look is back on (10)", 0 },
+	{ "rows", KEY_ROWS, "N", 0, "most rows in a pipe; 0: all (20)", 0 },
+	{ NULL, 'n', "N", 0, "end after N looks", 0 },
+	{ "once", KEY_ONCE, NULL, 0, "one look: a window of a running process, or all of a trace", 0 },
+	{ "json", KEY_JSON, NULL, 0, "an object on a line for each look", 0 },
+	{ "speed", KEY_SPEED, "N", 0, "of a trace: N times as fast as it was recorded (1 on a terminal, else as fast as can be)", 0 },
+	{ "name", KEY_NAME, "REGEX", 0, "record processes with this name, as `tailor attach` does", 0 },
+	{ "all", KEY_ALL, NULL, 0, "record all processes of the machine, and the kernel (root)", 0 },
+	{ "cost", KEY_COST, "PERCENT", 0, "of their time that samples may take (1%)", 0 },
+	{ 0 },
+};
+
+static double parse_positive(struct argp_state *state, const char *name, const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value >= 0.01) || value > 1e6)
+		argp_error(state, "--%s must be a number from 0.01 on, not '%s'", name, text);
+	return value;
+}
+
+static uint32_t parse_count(struct argp_state *state, const char *name, const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || value > 1000000)
+		argp_error(state, "%s must be a number, not '%s'", name, text);
+	return (uint32_t)value;
+}
+
+static int parse_choice(struct argp_state *state, const char *name, const char *const *names, int nr, const char *text)
+{
+	char list[256] = "";
+
+	for (int i = 0; i < nr; i++) {
+		if (strcmp(names[i], text) == 0)
+			return i;
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", names[i]);
+	}
+	argp_error(state, "--%s must be one of %s, not '%s'", name, list, text);
+	return 0;
+}
+
+static void take_operands(struct argp_state *state, struct arguments *a)
+{
+	if (state->next > 1 && strcmp(state->argv[state->next - 1], "--") == 0) {
+		a->command = state->argv + state->next;
+		state->next = state->argc;
+		return;
+	}
+	if (a->operand || state->argc - state->next > 1)
+		argp_error(state, "one process, trace or store (several processes: PID,PID)");
+	a->operand = state->argv[state->next++];
+}
+
+static void check_arguments(struct argp_state *state, struct arguments *a)
+{
+	const struct filter_arguments *f = &a->watch.trace.filter;
+
+	if (!a->command + !a->operand + !a->name + !a->all != 3)
+		argp_error(state, "one of: a PID, --name REGEX, --all, -- COMMAND, a trace, a store");
+	if (f->from_s > 0 || f->to_s > 0)
+		argp_error(state, "--from and --to are what it goes through by itself; see --window");
+	if (a->once)
+		a->watch.looks = 1;
+}
+
+static error_t parse_top_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->watch.trace;
+		break;
+	case KEY_BY:
+		a->watch.by = (enum top_level)parse_choice(state, "by", top_level_names, TOP_NR_LEVELS, arg);
+		break;
+	case KEY_SORT:
+		a->watch.sort = (enum top_sort)parse_choice(state, "sort", top_sort_names, TOP_NR_SORTS, arg);
+		break;
+	case KEY_FILTER:
+		a->watch.pattern = arg;
+		break;
+	case KEY_INTERVAL:
+		a->watch.interval_s = parse_positive(state, "interval", arg);
+		a->watch.may_wait = false;
+		break;
+	case KEY_WINDOW:
+		a->watch.window_s = parse_positive(state, "window", arg);
+		break;
+	case KEY_SPEED:
+		a->watch.speed = parse_positive(state, "speed", arg);
+		break;
+	case KEY_ROWS:
+		a->watch.rows = parse_count(state, "--rows", arg);
+		break;
+	case 'n':
+		a->watch.looks = parse_count(state, "-n", arg);
+		break;
+	case KEY_ONCE:
+		a->once = a->watch.whole = true;
+		break;
+	case KEY_JSON:
+		a->watch.json = true;
+		break;
+	case KEY_NAME:
+		a->name = arg;
+		break;
+	case KEY_ALL:
+		a->all = true;
+		break;
+	case KEY_COST:
+		a->cost = arg;
+		break;
+	case ARGP_KEY_ARGS:
+		take_operands(state, a);
+		break;
+	case ARGP_KEY_END:
+		check_arguments(state, a);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* The recorder's own words. */
+static int start_recorder(struct arguments *a, struct follow *f, bool is_hidden, struct diag *d)
+{
+	uint32_t nr = 0, nr_command = 0;
+	char **words;
+	int ret;
+
+	while (a->command && a->command[nr_command])
+		nr_command++;
+	words = calloc(nr_command + 8, sizeof(*words));
+	if (!words)
+		return diag_fail(d, ENOMEM, "out of memory");
+	words[nr++] = (char *)(a->command ? "run" : "attach");
+	words[nr++] = (char *)"--cost";
+	words[nr++] = (char *)(uintptr_t)a->cost;
+	if (a->name) {
+		words[nr++] = (char *)"--name";
+		words[nr++] = (char *)(uintptr_t)a->name;
+	} else if (a->all) {
+		words[nr++] = (char *)"--all";
+	} else if (a->operand) {
+		words[nr++] = a->operand;
+	} else {
+		words[nr++] = (char *)"--";
+		memcpy(words + nr, a->command, nr_command * sizeof(*words));
+	}
+	ret = follow_record(f, words, is_hidden, d);
+	free(words);
+	return ret;
+}
+
+static bool is_store(int fd)
+{
+	char head[16];
+
+	return pread(fd, head, sizeof(head), 0) == sizeof(head) && memcmp(head, "SQLite format 3", sizeof(head)) == 0;
+}
+
+/* What was asked for: a trace, a store's newest epoch, or a recorder. */
+static int open_source(struct arguments *a, struct follow *f, bool is_hidden, struct diag *d)
+{
+	char *folder;
+	int fd, ret;
+	bool store;
+
+	if (a->operand && a->operand[strspn(a->operand, "0123456789,")]) {
+		a->watch.what = a->operand;
+		fd = regular_file_open(a->operand);
+		if (fd < 0)
+			return diag_fail(d, ENOENT, "%s: neither a process, nor a trace, nor a store", a->operand);
+		store = is_store(fd);
+		close(fd);
+		if (!store) {
+			a->watch.path = a->operand;
+			return 0;
+		}
+		if (asprintf(&folder, "%s.epochs", a->operand) < 0)
+			return diag_fail(d, ENOMEM, "out of memory");
+		ret = follow_folder(f, folder, d);
+		free(folder);
+		return ret;
+	}
+	a->watch.what = a->command ? basename(a->command[0]) : a->name ? a->name : a->all ? "all processes" : a->operand;
+	return start_recorder(a, f, is_hidden, d);
+}
+
+static int run_top(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp argp = {
+		options,
+		parse_top_option,
+		"PID[,PID...]\n--name REGEX\n--all\n-- COMMAND [ARGUMENT...]\nTRACE\nSTORE",
+		"Show what runs now, and the last ten seconds of it: operators, queries, functions, lines, callers, processes, threads.\v"
+		"On a terminal a screen with keys (? lists them), elsewhere lines.  Running processes are recorded as by `tailor "
+		"attach`, a command as by `tailor run`, without its output where there is a screen; when the screen ends, the command "
+		"gets SIGTERM, and running processes go on.  Of a store the newest epoch is shown, which `tailor watch` records.  A "
+		"trace is gone through as it was recorded.\n\n"
+		"Sums are those of `tailor report --from --to` of the same trace.  The recording begins anew each minute, and with it the "
+		"window.\n\n"
+		"Example: tailor top --by queries --name postgres",
+		children,
+		NULL,
+		NULL
+	};
+	struct arguments a = { .cost = "1%", .watch = { .interval_s = INTERVAL_S, .window_s = WINDOW_S, .rows = ROWS,
+							.may_wait = true, .trace.threads = 1 } };
+	struct follow follow = FOLLOW_NONE;
+	struct diag d = { "" };
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	a.watch.follow = &follow;
+	a.watch.on_screen = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !a.watch.json && !a.watch.looks;
+	if (open_source(&a, &follow, a.watch.on_screen, &d)) {
+		trace_print_error("%s", d.text);
+		status = CMD_FAILED;
+	} else {
+		status = watching_run(&a.watch);
+	}
+	follow_end(&follow);
+	return status;
+}
+
+const struct cmd cmd_top = { "top", "show what runs now, by operator, query and function", run_top };

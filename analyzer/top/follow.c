@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/top/follow.h"
+
+#include "jitreg/base/output_file.h"
+#include "jitreg/base/regular_file.h"
+#include "jitreg/trace/reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EPOCHS "60s" /* reading takes longer the longer a trace is; ending one takes 0.2 s */
+#define WORDS_MAX 4096
+#define KEEP_WAITS 100 /* of KEEP_POLL_US: the end of an epoch is written by a child at a lower priority */
+#define KEEP_POLL_US 50000
+
+/* In the child.  It ends with us, whatever ends us; its command goes on then as with any recorder that ends. */
+static void execute_recorder(const struct follow *f, char **words, bool is_hidden, pid_t parent)
+{
+	char *all[WORDS_MAX + 8], output[256];
+	int nr = 0, in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	sigset_t none;
+
+	snprintf(output, sizeof(output), "%s/top.tlr", f->folder);
+	all[nr++] = (char *)"tailor";
+	all[nr++] = words[0];
+	all[nr++] = (char *)"-q";
+	all[nr++] = (char *)"--epochs";
+	all[nr++] = (char *)EPOCHS;
+	all[nr++] = (char *)"-o";
+	all[nr++] = output;
+	for (int i = 1; words[i] && nr < WORDS_MAX; i++)
+		all[nr++] = words[i];
+	all[nr] = NULL;
+	setpgid(0, 0); /* Ctrl-C is ours */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(1);
+	dup2(in, STDIN_FILENO);
+	dup2(is_hidden ? f->said : STDERR_FILENO, STDOUT_FILENO); /* our own has the tables */
+	if (is_hidden)
+		dup2(f->said, STDERR_FILENO);
+	execv("/proc/self/exe", all);
+	_exit(127);
+}
+
+int follow_record(struct follow *f, char **words, bool is_hidden, struct diag *d)
+{
+	const char *where = getenv("TMPDIR");
+	pid_t parent = getpid();
+
+	if (asprintf(&f->folder, "%s/tailor-top-XXXXXX", where && *where ? where : "/tmp") < 0 || !mkdtemp(f->folder))
+		return diag_fail(d, errno, "no folder for traces: %s", strerror(errno));
+	f->owns_folder = true;
+	f->said = memfd_create("tailor-top", MFD_CLOEXEC);
+	if (f->said < 0)
+		return diag_fail(d, errno, "no memory: %s", strerror(errno));
+	f->recorder = fork();
+	if (f->recorder == 0)
+		execute_recorder(f, words, is_hidden, parent);
+	if (f->recorder < 0)
+		return diag_fail(d, errno, "cannot start a recorder: %s", strerror(errno));
+	return 0;
+}
+
+int follow_folder(struct follow *f, const char *folder, struct diag *d)
+{
+	f->folder = strdup(folder);
+	return f->folder ? 0 : diag_fail(d, ENOMEM, "out of memory");
+}
+
+static bool is_trace(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 4 && strcmp(name + n - 4, ".tlr") == 0;
+}
+
+/* Names of one recorder are in the order of its epochs, and those of several in that of their starts. */
+bool follow_look(struct follow *f)
+{
+	DIR *folder = opendir(f->folder);
+	const char *now = f->path ? strrchr(f->path, '/') + 1 : "";
+	char newest[256] = "", *path;
+
+	for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder))
+		if (is_trace(e->d_name) && strcmp(e->d_name, newest) > 0)
+			snprintf(newest, sizeof(newest), "%s", e->d_name);
+	if (folder)
+		closedir(folder);
+	if (!*newest || strcmp(newest, now) == 0 || asprintf(&path, "%s/%s", f->folder, newest) < 0)
+		return false;
+	if (f->path && f->owns_folder)
+		unlink(f->path);
+	free(f->path);
+	f->path = path;
+	return true;
+}
+
+bool follow_has_ended(struct follow *f)
+{
+	if (f->recorder > 0 && waitpid(f->recorder, &f->status, WNOHANG) == f->recorder)
+		f->recorder = -1;
+	return f->recorder < 0;
+}
+
+const char *follow_said(const struct follow *f, char *text, size_t bytes)
+{
+	off_t end = f->said >= 0 ? lseek(f->said, 0, SEEK_END) : 0;
+	ssize_t nr = end > 0 ? pread(f->said, text, bytes - 1, end > (off_t)bytes - 1 ? end - (off_t)bytes + 1 : 0) : 0;
+	char *line;
+
+	text[nr > 0 ? nr : 0] = 0;
+	while (nr > 0 && text[nr - 1] == '\n')
+		text[--nr] = 0;
+	line = strrchr(text, '\n');
+	return line ? line + 1 : text;
+}
+
+static int copy_trace(const char *from, const char *to, struct diag *d)
+{
+	int fd = regular_file_open(from);
+	FILE *out = fd >= 0 ? output_file_stream(to, d) : NULL;
+	char block[65536];
+	ssize_t nr = 0;
+	bool failed;
+
+	if (fd < 0)
+		return diag_fail(d, errno, "%s: %s", from, strerror(errno));
+	while (out && (nr = read(fd, block, sizeof(block))) > 0)
+		if (fwrite(block, 1, (size_t)nr, out) != (size_t)nr)
+			break;
+	close(fd);
+	if (!out)
+		return -EIO;
+	failed = nr != 0 || ferror(out);
+	return fclose(out) || failed ? diag_fail(d, EIO, "%s: cannot be written", to) : 0;
+}
+
+/* Its END is there, which a child of the recorder writes. */
+static bool is_complete(const char *path)
+{
+	struct trace_reader *t;
+	struct trace_record r;
+	struct diag d;
+	bool complete;
+
+	if (trace_open(path, &t, &d))
+		return false;
+	trace_select_chunks(t, 1u << TRACE_CHUNK_END);
+	while (trace_next(t, &r) == 1)
+		;
+	complete = !trace_get_damage(t)->truncated;
+	trace_close(t);
+	return complete;
+}
+
+int follow_keep(struct follow *f, char *name, size_t bytes, struct diag *d)
+{
+	char *path = f->path ? strdup(f->path) : NULL;
+	time_t now = time(NULL);
+	bool owns = f->owns_folder;
+	struct tm tm;
+	int ret;
+
+	if (!path)
+		return diag_fail(d, ENOENT, "nothing is recorded yet");
+	strftime(name, bytes, "top-%Y%m%dT%H%M%S.tlr", localtime_r(&now, &tm));
+	f->owns_folder = false; /* the old one stays until it is copied */
+	if (f->recorder > 0)
+		kill(f->recorder, SIGUSR1);
+	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !follow_look(f); i++)
+		usleep(KEEP_POLL_US);
+	f->owns_folder = owns;
+	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !is_complete(path); i++)
+		usleep(KEEP_POLL_US);
+	ret = copy_trace(path, name, d);
+	if (owns && f->path && strcmp(path, f->path) != 0)
+		unlink(path);
+	free(path);
+	return ret;
+}
+
+static void remove_folder(const char *path)
+{
+	DIR *folder = opendir(path);
+
+	for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder))
+		if (is_trace(e->d_name))
+			unlinkat(dirfd(folder), e->d_name, 0);
+	if (folder)
+		closedir(folder);
+	rmdir(path);
+}
+
+void follow_end(struct follow *f)
+{
+	if (f->recorder > 0) {
+		kill(f->recorder, SIGTERM);
+		while (waitpid(f->recorder, &f->status, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (f->folder && f->owns_folder)
+		remove_folder(f->folder);
+	if (f->said >= 0)
+		close(f->said);
+	free(f->folder);
+	free(f->path);
+}

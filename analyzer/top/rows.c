@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/top/rows.h"
+
+#include "analyzer/query/plan_tree.h"
+#include "analyzer/view/view.h"
+#include "jitreg/base/command.h"
+#include "jitreg/base/grow.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOP_LEVEL_NAME_(NAME, text) text,
+const char *const top_level_names[] = { TOP_LEVELS(TOP_LEVEL_NAME_) };
+#undef TOP_LEVEL_NAME_
+const char *const top_sort_names[] = { "self", "total", "name" };
+
+struct asking {
+	const struct top_question *question;
+	struct top_rows *rows;
+	struct report_group *group, *totals;
+	enum table_column column;
+	bool failed;
+};
+
+/* What the host declared decides: without operators, or queries, the level is that of functions. */
+static enum table_column choose_column(struct asking *a, struct report *r)
+{
+	uint32_t plan = report_find_level(r, a->question->trace.level), level = plan;
+
+	a->rows->level = a->question->level;
+	switch (a->question->level) {
+	case TOP_QUERIES:
+		level = plan_query_level(&r->model->dictionary, plan);
+		/* fall through */
+	case TOP_OPERATORS:
+		if (level != LEVELS_MAX)
+			return TABLE_LEVEL_0 + level;
+		a->rows->level = TOP_FUNCTIONS;
+		return TABLE_FUNCTION;
+	case TOP_LINES:
+		return TABLE_LINE;
+	case TOP_CALLERS:
+		return TABLE_STACK;
+	case TOP_PROCESSES:
+		return TABLE_PROCESS;
+	case TOP_THREADS:
+		return TABLE_THREAD;
+	default:
+		return TABLE_FUNCTION;
+	}
+}
+
+static void ask_rows(void *context, struct report *r)
+{
+	struct asking *a = context;
+	unsigned flags;
+
+	a->column = choose_column(a, r);
+	flags = a->rows->level == TOP_OPERATORS || a->rows->level == TOP_THREADS ? REPORT_RUN : 0; /* as the views of these */
+	if (a->rows->level == TOP_CALLERS) {
+		r->stacks = true;
+		a->group = report_add_group(r, 0, TABLE_STACK, -1);
+		return;
+	}
+	a->group = report_add_group(r, flags, a->column, TABLE_EVENT, -1);
+	if (a->question->totals && a->rows->level != TOP_PROCESSES && a->rows->level != TOP_THREADS)
+		a->totals = totals_ask(r, flags, a->column);
+	a->rows->has_totals = a->totals != NULL;
+}
+
+static struct top_row *add_row(struct asking *a, const char *name, const char *place)
+{
+	struct top_rows *t = a->rows;
+	struct top_row *row;
+
+	if (!GROW(t->row, t->nr, t->capacity)) {
+		a->failed = true;
+		return NULL;
+	}
+	row = &t->row[t->nr++];
+	*row = (struct top_row){ strdup(name), strdup(place), strdup(""), 0, 0, 0, 0, 0 };
+	a->failed |= !row->name || !row->place || !row->key;
+	return row;
+}
+
+__attribute__((format(printf, 3, 4))) static void set_key(struct asking *a, struct top_row *row, const char *format, ...)
+{
+	va_list list;
+
+	if (!row)
+		return;
+	free(row->key);
+	va_start(list, format);
+	if (vasprintf(&row->key, format, list) < 0)
+		row->key = NULL;
+	va_end(list);
+	a->failed |= !row->key;
+}
+
+static struct top_row *add_component(struct asking *a, const struct report *r, uint32_t value)
+{
+	const struct component *c = &r->model->dictionary.component[value];
+	const char *name = value ? NULL : a->rows->level == TOP_QUERIES ? "(no query)" : "(unattributed)";
+	struct top_row *row;
+	char spare[32];
+
+	if (name)
+		return add_row(a, name, "");
+	name = report_component_name(r, value, spare);
+	row = add_row(a, name, c->detail && a->rows->level != TOP_QUERIES && !strstr(name, c->detail) ? c->detail : "");
+	set_key(a, row, "%s:%s", report_level_name(r, a->column - TABLE_LEVEL_0), name);
+	return row;
+}
+
+static struct top_row *add_function(struct asking *a, const struct report *r, uint32_t value)
+{
+	const struct function *f = &r->a->function[value];
+	struct top_row *row = add_row(a, f->name, f->image < r->a->nr_images ? basename(r->a->image[f->image].path) : "");
+
+	set_key(a, row, "%s", f->name);
+	return row;
+}
+
+static struct top_row *add_line(struct asking *a, const struct report *r, uint32_t value)
+{
+	const struct line *l = &r->a->line[value];
+	char name[4096];
+	struct top_row *row;
+
+	if (!value)
+		return add_row(a, "(no line)", "");
+	snprintf(name, sizeof(name), "%s:%u", l->file, l->number);
+	row = add_row(a, name, l->jit ? "(generated code)" : "");
+	set_key(a, row, "line:%s", name);
+	return row;
+}
+
+static struct top_row *add_process_or_thread(struct asking *a, const struct report *r, uint32_t value)
+{
+	const struct model *m = r->model;
+	const struct process *p = m->numbered[a->column == TABLE_PROCESS ? value : m->thread[value].process];
+	const char *comm = a->column == TABLE_PROCESS || !*m->thread[value].comm ? p->comm : m->thread[value].comm;
+	uint32_t number = a->column == TABLE_PROCESS ? p->pid : m->thread[value].tid;
+	char name[256], place[64];
+	struct top_row *row;
+
+	snprintf(name, sizeof(name), "%u %s", number, comm);
+	snprintf(place, sizeof(place), "of %u", p->pid);
+	row = add_row(a, name, a->column == TABLE_PROCESS ? p->executable : place);
+	set_key(a, row, "%u", number);
+	return row;
+}
+
+static struct top_row *add_value(struct asking *a, const struct report *r, uint32_t value)
+{
+	switch (a->column) {
+	case TABLE_FUNCTION:
+		return add_function(a, r, value);
+	case TABLE_LINE:
+		return add_line(a, r, value);
+	case TABLE_PROCESS:
+	case TABLE_THREAD:
+		return add_process_or_thread(a, r, value);
+	default:
+		return add_component(a, r, value);
+	}
+}
+
+static void add_sums(struct asking *a, struct report *r)
+{
+	static const struct group_sum none;
+	struct split s;
+
+	if (split_make_with_totals(r, a->group, a->totals, &s)) {
+		a->rows->measure = report_measure(r, &s.total[r->event]);
+		a->rows->samples = s.total[r->event].samples;
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			uint32_t value = s.order[i];
+			const struct group_sum *own = &s.sum[r->event][value],
+					       *all = !s.totals.nr ? own : value < s.totals.nr ? &s.totals.sum[value] : &none;
+			struct top_row *row = own->samples > 0 || all->samples > 0 ? add_value(a, r, value) : NULL;
+
+			if (!row)
+				continue;
+			row->self = report_measure(r, own);
+			row->total = report_measure(r, all);
+			row->samples = own->samples;
+			row->total_samples = all->samples;
+			row->kernel = own->kernel;
+		}
+	} else {
+		a->failed = true;
+	}
+	split_fini(&s);
+}
+
+/* Each sampled function, and below it who called it, as far as that was a share worth a line. */
+#define CALLERS_DEEP 16
+static void add_callers_of(struct asking *a, struct report *r, const struct calltree *t, uint32_t call, double least)
+{
+	char spare[32], name[2 * CALLERS_DEEP + 1024];
+	const struct call *c = &t->call[call];
+	struct top_row *row;
+
+	snprintf(name, sizeof(name), "%*s%s", 2 * ((int)c->depth - 1), "", calltree_name(r, t, call, spare));
+	row = add_row(a, name, "");
+	if (!row)
+		return;
+	row->self = row->total = c->total;
+	row->samples = row->total_samples = c->total_samples;
+	for (uint32_t i = 0; i < c->nr_children && c->depth < CALLERS_DEEP; i++)
+		if (t->call[c->child[i]].total >= least)
+			add_callers_of(a, r, t, c->child[i], least);
+}
+
+#define CALLERS_LEAST 0.005 /* of all, as the view of callers has it */
+
+static void add_callers(struct asking *a, struct report *r)
+{
+	struct calltree t;
+
+	if (calltree_make(r, a->group, LEVELS_MAX, true, &t)) {
+		const struct call *root = &t.call[0];
+
+		a->rows->measure = root->total;
+		a->rows->samples = root->total_samples;
+		for (uint32_t i = 0; i < root->nr_children; i++)
+			if (t.call[root->child[i]].total >= CALLERS_LEAST * root->total)
+				add_callers_of(a, r, &t, root->child[i], CALLERS_LEAST * root->total);
+	} else {
+		a->failed = true;
+	}
+	calltree_fini(&t);
+}
+
+int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows)
+{
+	struct trace_session session = { 0 };
+	struct asking a = { .question = q, .rows = rows };
+	const struct model *m;
+	int status;
+
+	memset(rows, 0, sizeof(*rows));
+	status = trace_session_read(&session, path, &q->trace, ask_rows, &a);
+	if (status)
+		return status;
+	if (rows->level == TOP_CALLERS)
+		add_callers(&a, &session.report);
+	else
+		add_sums(&a, &session.report);
+	m = session.model;
+	rows->lost = model_count_lost(m, LOSS_OF_SAMPLES);
+	rows->first_ns = session.attribution->first_ns;
+	rows->last_ns = session.attribution->last_ns;
+	snprintf(rows->heading, sizeof(rows->heading), "%s", a.column >= TABLE_LEVEL_0 ?
+		 report_level_name(&session.report, a.column - TABLE_LEVEL_0) : top_level_names[rows->level]);
+	snprintf(rows->event, sizeof(rows->event), "%s", session.report.event < m->nr_events && m->event[session.report.event].name ?
+		 m->event[session.report.event].name : "");
+	if (q->trace.live)
+		session.damaged = false; /* its end is yet to come */
+	status = trace_session_close(&session, CMD_DONE);
+	if (a.failed) {
+		trace_print_error("out of memory");
+		status = CMD_FAILED;
+	}
+	return status;
+}
+
+void top_rows_fini(struct top_rows *rows)
+{
+	for (uint32_t i = 0; i < rows->nr; i++) {
+		free(rows->row[i].name);
+		free(rows->row[i].place);
+		free(rows->row[i].key);
+	}
+	free(rows->row);
+	memset(rows, 0, sizeof(*rows));
+}
+
+static int compare_self(const struct top_row *a, const struct top_row *b)
+{
+	return a->self > b->self ? -1 : a->self < b->self;
+}
+
+static int compare_total(const struct top_row *a, const struct top_row *b)
+{
+	return a->total > b->total ? -1 : a->total < b->total;
+}
+
+static int compare_by(const void *x, const void *y, void *context)
+{
+	const struct top_row *a = x, *b = y;
+	enum top_sort by = *(const enum top_sort *)context;
+	int order = by == TOP_BY_SELF ? compare_self(a, b) : by == TOP_BY_TOTAL ? compare_total(a, b) : strcmp(a->name, b->name);
+
+	order = order ? order : by == TOP_BY_TOTAL ? compare_self(a, b) : compare_total(a, b);
+	order = order ? order : strcmp(a->name, b->name);
+	return order ? order : strcmp(a->place, b->place);
+}
+
+void top_rows_sort(struct top_rows *rows, enum top_sort by)
+{
+	if (rows->nr && rows->level != TOP_CALLERS) /* a tree has its order */
+		qsort_r(rows->row, rows->nr, sizeof(*rows->row), compare_by, &by);
+}

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/top/watching.h"
+
+#include "analyzer/top/lines.h"
+#include "analyzer/top/screen.h"
+#include "jitreg/base/clock.h"
+#include "jitreg/base/command.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 8
+#define POLL_MS 100 /* for a signal or the host's end */
+#define MESSAGE_BYTES 512
+
+struct watching {
+	const struct watching_options *o;
+	struct follow *follow;
+	struct page page; /* how wide it is, and its characters */
+	/* what is looked at: the levels that were gone down, each with its filter */
+	struct depth {
+		enum top_level by;
+		struct filter_arguments filter;
+		char *key, *name; /* the row that was chosen on it; NULL: none yet */
+		uint32_t chosen;
+	} depth[DEPTH_MAX];
+	uint32_t nr; /* of them */
+	enum top_sort sort;
+	char pattern[128];
+	regex_t regex;
+	bool has_regex, typing, paused, helps;
+	/* the look */
+	struct top_rows rows;
+	uint32_t *shown, nr_shown;
+	uint64_t first_ns; /* of the trace's samples, once known */
+	double from_s, to_s, end_s; /* end_s: of a trace that is gone through */
+	off_t seen_bytes;
+	char message[MESSAGE_BYTES];
+	uint32_t chosen, top; /* rows: on the screen, and its first */
+	uint32_t looks;
+	int quiet, own_stderr; /* while a trace is read beside a screen */
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction a = { .sa_handler = stop }; /* without SA_RESTART: what waits is to end */
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &a, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ a look */
+
+/* Sentences of a reader go to the line at the bottom. */
+static void hush(struct watching *w)
+{
+	if (w->quiet < 0)
+		return;
+	fflush(stderr);
+	if (ftruncate(w->quiet, 0) == 0)
+		lseek(w->quiet, 0, SEEK_SET);
+	dup2(w->quiet, STDERR_FILENO);
+}
+
+static void unhush(struct watching *w)
+{
+	ssize_t nr;
+	char *end;
+
+	if (w->quiet < 0)
+		return;
+	fflush(stderr);
+	dup2(w->own_stderr, STDERR_FILENO);
+	nr = pread(w->quiet, w->message, sizeof(w->message) - 1, 0);
+	w->message[nr > 0 ? nr : 0] = 0;
+	end = strchr(w->message, '\n');
+	if (end)
+		*end = 0;
+}
+
+static bool row_is_wanted(const struct watching *w, const struct top_row *row)
+{
+	return !w->has_regex || regexec(&w->regex, row->name, 0, NULL, 0) == 0 || regexec(&w->regex, row->place, 0, NULL, 0) == 0;
+}
+
+static void choose_rows(struct watching *w)
+{
+	free(w->shown);
+	w->nr_shown = 0;
+	w->shown = calloc((size_t)w->rows.nr + 1, sizeof(*w->shown));
+	for (uint32_t i = 0; w->shown && i < w->rows.nr; i++)
+		if (row_is_wanted(w, &w->rows.row[i]))
+			w->shown[w->nr_shown++] = i;
+	if (w->chosen >= w->nr_shown)
+		w->chosen = w->nr_shown ? w->nr_shown - 1 : 0;
+}
+
+static struct depth *bottom(struct watching *w)
+{
+	return &w->depth[w->nr - 1];
+}
+
+/* Milliseconds of a trace's time: a report takes what is printed of them. */
+static double whole_ms(double s)
+{
+	return s > 0 ? floor(s * 1000) / 1000 : 0;
+}
+
+static int read_rows(struct watching *w, const char *path, bool live)
+{
+	struct top_question q = { bottom(w)->by, w->o->trace, w->sort == TOP_BY_TOTAL };
+	struct top_rows rows;
+	int status;
+
+	q.trace.filter = bottom(w)->filter;
+	q.trace.filter.from_s = w->from_s;
+	q.trace.filter.to_s = live && !w->paused ? 0 : w->to_s;
+	q.trace.live = live;
+	hush(w);
+	status = top_rows_read(path, &q, &rows);
+	unhush(w);
+	top_rows_fini(&w->rows);
+	w->rows = rows;
+	if (rows.first_ns)
+		w->first_ns = rows.first_ns;
+	top_rows_sort(&w->rows, w->sort);
+	choose_rows(w);
+	return status;
+}
+
+/* The last seconds of what is being recorded.  false: there is nothing to be read yet, or nothing new. */
+static bool look_at_recording(struct watching *w, int *status)
+{
+	struct follow *f = w->follow;
+	bool is_quiet;
+	double now_s;
+	struct stat st;
+
+	if (w->paused && f->path && w->first_ns) { /* another level of the same seconds */
+		*status = read_rows(w, f->path, true);
+		return true;
+	}
+	if (follow_look(f))
+		w->first_ns = 0;
+	if (!f->path || stat(f->path, &st) || !st.st_size)
+		return false;
+	is_quiet = w->first_ns && st.st_size == w->seen_bytes && w->rows.samples <= 0;
+	w->seen_bytes = st.st_size;
+	now_s = w->first_ns ? (double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9 : 0;
+	w->from_s = whole_ms(now_s - w->o->window_s);
+	*status = is_quiet ? CMD_DONE : read_rows(w, f->path, true); /* nothing was there, and nothing has come */
+	w->to_s = w->first_ns ? whole_ms((double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9) : 0;
+	return true;
+}
+
+/* How long the samples of a trace are. */
+static int measure_trace(struct watching *w)
+{
+	int status = read_rows(w, w->o->path, false);
+
+	w->end_s = whole_ms((double)(w->rows.last_ns - w->rows.first_ns) / 1e9 + 0.001); /* behind the last one */
+	return status;
+}
+
+static int look_at_trace(struct watching *w)
+{
+	w->from_s = w->o->whole ? 0 : whole_ms(w->to_s - w->o->window_s);
+	return read_rows(w, w->o->path, false);
+}
+
+/* --------------------------------------------------------------------------------------------------------- its lines */
+
+static void write_path(struct watching *w, char *text, size_t bytes)
+{
+	size_t at = 0;
+
+	*text = 0;
+	for (uint32_t i = 0; i + 1 < w->nr && at < bytes; i++)
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s", i ? " > " : "", w->depth[i].name);
+}
+
+static struct lines_head make_head(struct watching *w, char path[1024])
+{
+	write_path(w, path, 1024);
+	return (struct lines_head){ w->o->what, path, w->has_regex ? w->pattern : NULL, w->sort, w->paused, w->from_s, w->to_s };
+}
+
+static uint32_t rows_in_pipe(const struct watching *w)
+{
+	return w->o->rows && w->o->rows < w->nr_shown ? w->o->rows : w->nr_shown;
+}
+
+static void print_look(struct watching *w)
+{
+	char path[1024], text[LINES_BYTES];
+	struct lines_head h = make_head(w, path);
+
+	if (w->o->json) {
+		lines_write_json(stdout, &w->rows, &h, w->shown, rows_in_pipe(w));
+	} else {
+		lines_format_title(&w->page, &w->rows, &h, text);
+		printf("%s%s\n", w->looks ? "\n" : "", text);
+		lines_format_heading(&w->page, &w->rows, text);
+		puts(text);
+		for (uint32_t i = 0; i < rows_in_pipe(w); i++) {
+			lines_format_row(&w->page, &w->rows, w->shown[i], text);
+			puts(text);
+		}
+	}
+	fflush(stdout);
+}
+
+#define HEAD_LINES 3
+#define KEYS "q quit  Enter into  l level  s sort  / filter  ? help"
+static const char *const help[] = {
+	"up, down, PgUp, PgDn   choose a row",
+	"Enter, right           go into it: its lines, then who called it",
+	"Backspace, left        and back",
+	"l, L                   next level: operators, queries, functions, lines, callers, processes, threads",
+	"s                      sort by self, total (with what it called) or name",
+	"/                      filter rows by a regular expression; an empty one ends it",
+	"space                  stop the screen, and go on",
+	"w                      write what is seen as a trace",
+	"q                      quit",
+};
+
+static int body_lines(void)
+{
+	int lines, columns;
+
+	screen_size(&lines, &columns);
+	return lines > HEAD_LINES + 1 ? lines - HEAD_LINES - 1 : 0;
+}
+
+static void put_cut(struct watching *w, int line, const char *said, enum screen_style style)
+{
+	char text[LINES_BYTES];
+
+	page_cut(&w->page, said, w->page.columns, text, sizeof(text));
+	screen_put(line, text, style);
+}
+
+static void draw_rows(struct watching *w)
+{
+	uint32_t body = (uint32_t)body_lines();
+	char text[LINES_BYTES];
+
+	if (w->chosen < w->top)
+		w->top = w->chosen;
+	if (w->chosen >= w->top + body)
+		w->top = w->chosen + 1 - body;
+	for (uint32_t i = 0; i < body && w->top + i < w->nr_shown; i++) {
+		lines_format_row(&w->page, &w->rows, w->shown[w->top + i], text);
+		screen_put(HEAD_LINES + (int)i, text, w->top + i == w->chosen ? SCREEN_CHOSEN : SCREEN_PLAIN);
+	}
+}
+
+static void draw(struct watching *w)
+{
+	char path[1024], text[LINES_BYTES];
+	struct lines_head h = make_head(w, path);
+	int lines, columns;
+
+	screen_size(&lines, &columns);
+	w->page.columns = columns;
+	screen_begin();
+	if (lines > HEAD_LINES && columns > 30) {
+		lines_format_title(&w->page, &w->rows, &h, text);
+		screen_put(0, text, SCREEN_BOLD);
+		lines_format_path(&w->page, &h, text);
+		screen_put(1, text, SCREEN_PLAIN);
+		lines_format_heading(&w->page, &w->rows, text);
+		screen_put(2, text, SCREEN_DIM);
+		for (size_t i = 0; w->helps && i < sizeof(help) / sizeof(help[0]) && (int)i < body_lines(); i++)
+			put_cut(w, HEAD_LINES + (int)i, help[i], SCREEN_PLAIN);
+		if (!w->helps && body_lines())
+			draw_rows(w);
+	}
+	if (w->typing)
+		snprintf(text, sizeof(text), "/%s", w->pattern);
+	put_cut(w, lines - 1, w->typing ? text : *w->message ? w->message : KEYS, SCREEN_DIM);
+	screen_show();
+}
+
+/* -------------------------------------------------------------------------------------------------------------- keys */
+
+static bool set_pattern(struct watching *w, const char *pattern)
+{
+	if (w->has_regex)
+		regfree(&w->regex);
+	w->has_regex = *pattern && regcomp(&w->regex, pattern, REG_EXTENDED | REG_NOSUB) == 0;
+	return w->has_regex || !*pattern;
+}
+
+static void type_pattern(struct watching *w, int key)
+{
+	size_t n = strlen(w->pattern);
+
+	if (key == SCREEN_ENTER || key == SCREEN_RESIZED) {
+		w->typing = key == SCREEN_RESIZED;
+		return;
+	}
+	if (key == SCREEN_BACK && n)
+		w->pattern[n - 1] = 0;
+	else if (key == SCREEN_BACK)
+		w->typing = false;
+	else if (key < 256 && !iscntrl(key) && n + 1 < sizeof(w->pattern))
+		w->pattern[n] = (char)key, w->pattern[n + 1] = 0;
+	snprintf(w->message, sizeof(w->message), "%s", set_pattern(w, w->pattern) ? "" : "not a regular expression yet");
+	choose_rows(w);
+}
+
+/* What a row of a level is made of: component → lines → callers; a process has threads, and these have operators. */
+static bool level_below(const struct watching *w, enum top_level *below)
+{
+	static const enum top_level of[TOP_NR_LEVELS] = {
+		[TOP_OPERATORS] = TOP_LINES, [TOP_QUERIES] = TOP_OPERATORS, [TOP_FUNCTIONS] = TOP_LINES, [TOP_LINES] = TOP_CALLERS,
+		[TOP_PROCESSES] = TOP_THREADS, [TOP_THREADS] = TOP_OPERATORS,
+	};
+
+	*below = of[w->rows.level];
+	return w->rows.level != TOP_CALLERS;
+}
+
+static void free_depth(struct depth *d)
+{
+	free(d->key);
+	free(d->name);
+	memset(d, 0, sizeof(*d));
+}
+
+static bool add_filter(struct filter_arguments *f, enum top_level level, const char *key)
+{
+	switch (level) {
+	case TOP_PROCESSES:
+		f->has_pid = true;
+		f->pid = strtoull(key, NULL, 10);
+		return true;
+	case TOP_THREADS:
+		f->has_tid = true;
+		f->tid = strtoull(key, NULL, 10);
+		return true;
+	case TOP_FUNCTIONS:
+		f->function = key;
+		return true;
+	case TOP_LINES:
+		if (f->nr_below < FILTER_COMPONENTS_MAX)
+			f->below[f->nr_below++] = key;
+		return true;
+	case TOP_OPERATORS:
+	case TOP_QUERIES:
+		if (f->nr_components < FILTER_COMPONENTS_MAX)
+			f->component[f->nr_components++] = key;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool go_into(struct watching *w)
+{
+	const struct top_row *row = w->chosen < w->nr_shown ? &w->rows.row[w->shown[w->chosen]] : NULL;
+	struct depth *d = bottom(w), *next = d + 1;
+	enum top_level below;
+
+	if (!row || !*row->key || w->nr == DEPTH_MAX || !level_below(w, &below))
+		return false;
+	d->key = strdup(row->key);
+	d->name = strdup(row->name);
+	if (!d->key || !d->name) {
+		free_depth(next);
+		return false;
+	}
+	*next = (struct depth){ .by = below, .filter = d->filter };
+	add_filter(&next->filter, w->rows.level, d->key);
+	d->chosen = w->chosen;
+	w->nr++;
+	w->chosen = w->top = 0;
+	return true;
+}
+
+static bool go_back(struct watching *w)
+{
+	if (w->nr == 1)
+		return false;
+	w->nr--;
+	w->chosen = bottom(w)->chosen;
+	free(bottom(w)->key);
+	free(bottom(w)->name);
+	bottom(w)->key = bottom(w)->name = NULL;
+	return true;
+}
+
+/* Forward from what is there, where the host has none of what was asked for; backward from what was asked for. */
+static void change_level(struct watching *w, int by)
+{
+	int from = (int)(by > 0 ? w->rows.level : bottom(w)->by);
+
+	bottom(w)->by = (enum top_level)((from + by + TOP_NR_LEVELS) % TOP_NR_LEVELS);
+	w->chosen = w->top = 0;
+}
+
+static void keep_trace(struct watching *w)
+{
+	struct diag d = { "" };
+	char name[64];
+
+	if (w->o->path)
+		snprintf(w->message, sizeof(w->message), "tailor report --from %.3f --to %.3f %s", w->from_s, w->to_s, w->o->path);
+	else if (follow_keep(w->follow, name, sizeof(name), &d))
+		snprintf(w->message, sizeof(w->message), "%s", d.text);
+	else
+		snprintf(w->message, sizeof(w->message), "written: %s; this screen: --from %.3f --to %.3f", name, w->from_s, w->to_s);
+}
+
+static void move_to(struct watching *w, int64_t row)
+{
+	w->chosen = row < 0 ? 0 : row >= w->nr_shown ? (w->nr_shown ? w->nr_shown - 1 : 0) : (uint32_t)row;
+}
+
+enum after_key { GO_ON, LOOK_ANEW, QUIT };
+
+static enum after_key obey(struct watching *w, int key)
+{
+	*w->message = 0;
+	w->helps = false;
+	switch (key) {
+	case 'q':
+		return QUIT;
+	case SCREEN_UP:
+	case 'k':
+		move_to(w, (int64_t)w->chosen - 1);
+		break;
+	case SCREEN_DOWN:
+	case 'j':
+		move_to(w, (int64_t)w->chosen + 1);
+		break;
+	case SCREEN_PAGE_UP:
+		move_to(w, (int64_t)w->chosen - body_lines());
+		break;
+	case SCREEN_PAGE_DOWN:
+		move_to(w, (int64_t)w->chosen + body_lines());
+		break;
+	case SCREEN_HOME:
+		move_to(w, 0);
+		break;
+	case SCREEN_END:
+		move_to(w, w->nr_shown);
+		break;
+	case SCREEN_ENTER:
+		return go_into(w) ? LOOK_ANEW : GO_ON;
+	case SCREEN_BACK:
+		return go_back(w) ? LOOK_ANEW : GO_ON;
+	case 'l':
+	case '\t':
+	case 'L':
+		change_level(w, key == 'L' ? -1 : 1);
+		return LOOK_ANEW;
+	case 's':
+		w->sort = (enum top_sort)((w->sort + 1) % TOP_NR_SORTS);
+		return LOOK_ANEW;
+	case '/':
+		w->typing = true;
+		break;
+	case ' ':
+		w->paused = !w->paused;
+		break;
+	case 'w':
+		keep_trace(w);
+		break;
+	case '?':
+	case 'h':
+		w->helps = true;
+		break;
+	default:
+		break;
+	}
+	return GO_ON;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the loop */
+
+static bool is_over(struct watching *w)
+{
+	return stopped || (w->o->looks && w->looks >= w->o->looks) || (!w->o->path && follow_has_ended(w->follow) && w->follow->recorder);
+}
+
+/* Until it is time for the next look.  false: to be ended. */
+static bool wait_for_next(struct watching *w, double seconds, bool *anew)
+{
+	uint64_t until_ns = clock_now_ns() + (uint64_t)(seconds * 1e9), now_ns;
+
+	*anew = false;
+	while ((now_ns = clock_now_ns()) < until_ns || w->paused || w->typing) {
+		int left_ms = now_ns < until_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : POLL_MS, key;
+		enum after_key after;
+
+		left_ms = left_ms < POLL_MS ? left_ms : POLL_MS;
+		if (is_over(w))
+			return false;
+		if (!w->o->on_screen) {
+			usleep(1000 * (useconds_t)left_ms);
+			continue;
+		}
+		key = screen_wait_key(left_ms);
+		if (key == SCREEN_NONE)
+			continue;
+		if (w->typing) {
+			type_pattern(w, key);
+			after = GO_ON;
+		} else {
+			after = obey(w, key);
+		}
+		if (after == QUIT)
+			return false;
+		if (after == LOOK_ANEW) {
+			*anew = true;
+			return true;
+		}
+		draw(w);
+	}
+	return true;
+}
+
+static void show(struct watching *w)
+{
+	if (w->o->on_screen)
+		draw(w);
+	else
+		print_look(w);
+	w->looks++;
+}
+
+static int watch_trace(struct watching *w)
+{
+	double speed = w->o->speed > 0 ? w->o->speed : w->o->on_screen ? 1 : 0;
+	int status = measure_trace(w);
+	bool anew = false;
+
+	if (status)
+		return status;
+	w->to_s = w->o->whole || w->end_s < w->o->interval_s ? w->end_s : w->o->interval_s;
+	for (;;) {
+		status = look_at_trace(w);
+		if (status && !w->o->on_screen)
+			return status;
+		show(w);
+		if (w->to_s >= w->end_s && !w->o->on_screen)
+			return CMD_DONE;
+		if (!wait_for_next(w, w->to_s >= w->end_s ? 1e6 : speed > 0 ? w->o->interval_s / speed : 0, &anew) || is_over(w))
+			return CMD_DONE;
+		if (!anew)
+			w->to_s = fmin(w->to_s + w->o->interval_s, w->end_s);
+	}
+}
+
+/* What a recorder that could not begin has said. */
+static int end_of_recorder(struct watching *w)
+{
+	char text[1024];
+	const char *said = follow_said(w->follow, text, sizeof(text));
+
+	if (w->follow->recorder >= 0 || w->first_ns)
+		return CMD_DONE;
+	if (w->o->on_screen && *said)
+		fprintf(stderr, "%s\n", said);
+	return CMD_FAILED;
+}
+
+static double processor_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+#define SHARE_OF_LOOKS 0.01 /* of a processor, unless the user has said how often */
+
+static int watch_recording(struct watching *w)
+{
+	double pause_s = fmin(w->o->interval_s, 1); /* the first look is soon */
+	bool anew = false;
+	int status;
+
+	if (w->o->on_screen)
+		draw(w);
+	while (wait_for_next(w, anew ? 0 : pause_s, &anew)) {
+		double began_s = processor_s();
+
+		if (!look_at_recording(w, &status))
+			continue;
+		if (w->first_ns || w->o->on_screen)
+			show(w);
+		pause_s = w->o->interval_s;
+		if (w->o->may_wait)
+			pause_s = fmax(pause_s, (processor_s() - began_s) / SHARE_OF_LOOKS);
+	}
+	return CMD_DONE;
+}
+
+int watching_run(const struct watching_options *o)
+{
+	struct watching w = { .o = o, .follow = o->follow, .nr = 1, .sort = o->sort, .quiet = -1, .depth[0] = { .by = o->by } };
+	struct diag d = { "" };
+	int status;
+
+	w.depth[0].filter = o->trace.filter;
+	if (page_init(&w.page, stdout, PAGE_TEXT))
+		return CMD_FAILED;
+	w.page.colour = false;
+	if (o->pattern) {
+		snprintf(w.pattern, sizeof(w.pattern), "%s", o->pattern);
+		if (!set_pattern(&w, w.pattern)) {
+			trace_print_error("--filter: '%s' is not a regular expression", o->pattern);
+			return CMD_MISUSED;
+		}
+	}
+	catch_signals();
+	if (o->on_screen && screen_open(&d)) {
+		trace_print_error("%s", d.text);
+		return CMD_FAILED;
+	}
+	if (o->on_screen || !o->path) {
+		w.quiet = memfd_create("tailor-top", MFD_CLOEXEC);
+		w.own_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	}
+	status = o->path ? watch_trace(&w) : watch_recording(&w);
+	if (o->on_screen)
+		screen_close();
+	if (!o->path && status == CMD_DONE)
+		status = end_of_recorder(&w);
+	else if (status && o->on_screen)
+		trace_print_error("%s", w.message);
+	top_rows_fini(&w.rows);
+	for (uint32_t i = 0; i < w.nr; i++)
+		free_depth(&w.depth[i]);
+	if (w.has_regex)
+		regfree(&w.regex);
+	free(w.shown);
+	page_end(&w.page);
+	return trace_flush_output(status);
+}

@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `tailor top` names operators of a command at once, and functions of a running process; its keys do what its help says; what it writes is a
+# trace with what was seen.  Whatever ends it (q, SIGTERM, the host's end), the terminal is as it was, and recorder and folder are gone;
+# a process that ran before goes on.
+. tests/live/begin.bash
+trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
+mkdir "$dir/tmp"
+cat >"$dir/test.py" <<'END'
+import json, os, resource, signal, subprocess, sys
+sys.path.insert(0, "tests")
+from terminal import Screen
+B, DIR = sys.argv[1:]
+PATIENCE_S = 100
+ENGINE = [f"{B}/engine", "--query", "q3", "--scale", "0.02", "--threads", "1", "--repeat", "10000000"]
+ENVIRONMENT = dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=f"{DIR}/tmp")
+ENVIRONMENT.pop("COLUMNS", None)
+bad = 0
+
+def fail(sentence, screen=None):
+    global bad
+    bad = 1
+    print(sentence, *(screen.text() if screen else []), sep="\n")
+
+def shows(word):
+    return lambda lines: any(word in line for line in lines)
+
+def expect(screen, word, keys):
+    screen.type(keys)
+    if not screen.wait(shows(word), PATIENCE_S):
+        fail(f"keys {keys!r}: expected '{word}' on the screen, got:", screen)
+
+def expect_end(screen, how):
+    status = screen.wait_for_end(PATIENCE_S)
+    if status != 0:
+        fail(f"{how}: expected exit status 0, got {status}", screen)
+    if not screen.is_cooked():
+        fail(f"{how}: expected the terminal as it was")
+    if os.listdir(f"{DIR}/tmp"):
+        fail(f"{how}: expected no folder that stays, got {os.listdir(f'{DIR}/tmp')}")
+
+# a command: the first look that has samples has its operators
+run = subprocess.run([f"{B}/tailor", "top", "--json", "-n", "4", "--interval", "1", "--", *ENGINE], stdout=subprocess.PIPE,
+                     stderr=subprocess.DEVNULL, env=ENVIRONMENT, text=True, timeout=PATIENCE_S)
+looks = [json.loads(line) for line in run.stdout.splitlines()]
+first = next((look for look in looks if look["samples"] >= 50), None)
+if run.returncode or len(looks) != 4 or not first or first["level"] != "operator":
+    fail(f"tailor top -n 4 -- engine: expected four looks, by operator, got exit status {run.returncode}: {run.stdout}")
+else:
+    if not any(row["name"].startswith("hash join") for row in first["rows"]):
+        fail(f"expected a hash join in the first look, got {first['rows']}")
+    print(f"FIGURE operators are named {first['to_s']:.1f} s behind the first sample")
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+
+# a process that runs, on a terminal
+host = subprocess.Popen([f"{B}/hosts/busy", "1000000"], stdout=subprocess.DEVNULL)
+def top(*arguments, lines=12, columns=80, **environment):
+    os.chdir(DIR)
+    screen = Screen([f"{B}/tailor", "top", "--interval", "0.5", *arguments], dict(ENVIRONMENT, **environment), lines, columns)
+    os.chdir(HERE)
+    return screen
+HERE = os.getcwd()
+screen = top(str(host.pid))
+function = "burn"
+if not screen.wait(lambda t: any("%" in line and function in line for line in t), PATIENCE_S):
+    fail("expected a function of the host on the screen, got:", screen)
+expect(screen, "filter rows by a regular", "?")
+expect(screen, "paused", " ")
+expect(screen, "by total", "  s")
+expect(screen, "by name", "s")
+expect(screen, "by self", "s")
+expect(screen, "/nothing-is-called-so/", "/nothing-is-called-so\r")
+if any("%" in line for line in screen.text()[3:]):
+    fail("expected no row that the filter leaves out, got:", screen)
+screen.type("/" + "\b" * len("nothing-is-called-so") + "\r")
+if not screen.wait(lambda t: function in t[3], PATIENCE_S):
+    fail("expected all rows without a filter, got:", screen)
+expect(screen, " lines", "\r")
+expect(screen, "callers", "l")
+expect(screen, "functions", "\b")
+expect(screen, "threads", "L")
+expect(screen, str(host.pid), "")
+screen.type("w")
+if not screen.wait(shows("written: "), PATIENCE_S):
+    fail("w: expected a sentence about the trace, got:", screen)
+written = [f for f in os.listdir(DIR) if f.startswith("top-") and f.endswith(".tlr")]
+if len(written) != 1:
+    fail(f"w: expected a trace, got {written}")
+else:
+    report = subprocess.run([f"{B}/tailor", "report", "--json", f"{DIR}/{written[0]}"], capture_output=True, text=True)
+    if report.returncode or not json.loads(report.stdout)["samples"]["total"]:
+        fail(f"tailor report of what was written: {report.stderr}")
+screen.type("q")
+expect_end(screen, "q")
+
+# SIGTERM; 40 columns and a locale without UTF-8
+screen = top(str(host.pid), columns=40, LC_ALL="C")
+if not screen.wait(lambda t: any("%" in line and function in line for line in t), PATIENCE_S):
+    fail("40 columns: expected a function of the host on the screen, got:", screen)
+os.kill(screen.pid, signal.SIGTERM)
+expect_end(screen, "SIGTERM")
+if host.poll() is not None:
+    fail("expected the process to go on")
+
+# the host's end; 200 columns
+screen = top(str(host.pid), columns=200, lines=50)
+screen.wait(shows("%"), PATIENCE_S)
+host.kill()
+expect_end(screen, "the host's end")
+host.wait()
+
+# a recorder that cannot begin
+screen = top(str(host.pid))
+status = screen.wait_for_end(PATIENCE_S)
+if not status or not shows("process")(screen.text()):
+    fail(f"a process that has ended: expected a sentence and an exit status, got {status}", screen)
+if not screen.is_cooked():
+    fail("a process that has ended: expected the terminal as it was")
+print(f"FIGURE four looks at a busy engine: {usage.ru_utime + usage.ru_stime:.2f} s of processor time, with the engine's")
+sys.exit(bad)
+END
+judge /usr/bin/python3 "$dir/test.py" "$B" "$dir"
+finish
