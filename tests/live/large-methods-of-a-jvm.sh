@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A compiled method of Java's that is nearly as long, with what is inlined, as any that HotSpot compiles, with hundreds of inlined frames whose names are as long as
+# A compiled method of Java's that is nearly as long, with what is inlined, as any that HotSpot compiles, and whose names are as long as
 # those of code that Spark generates: it has its inlined methods, and its lines, up to its last instructions.
 . tests/live/begin.bash
 command -v javac >/dev/null || skip "javac is not installed"
