@@ -171,6 +171,12 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(text)
 
+/* The whole name that a thread (tid) has from then on, where the kernel has the beginning of it: of COMMs, the first that begins alike and
+ * is not before it is the same name. */
+#define THREAD_NAME_ALIKE 7u /* letters: some runtimes leave out what is in the middle */
+#define TRACE_FIELDS_THREAD_NAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(name)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -193,7 +199,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(THREAD_COUNT, thread_count, 146) \
 	X(INTERPRETER, interpreter, 147) \
 	X(SOURCE_LINES, source_lines, 148) \
-	X(COMMAND_LINE, command_line, 149)
+	X(COMMAND_LINE, command_line, 149) \
+	X(THREAD_NAME, thread_name, 152)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
