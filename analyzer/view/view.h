@@ -62,6 +62,7 @@ struct view {
 	X(marks) \
 	X(timeline) \
 	X(offcpu) \
+	X(resources) \
 	X(calls) \
 	X(tree) \
 	X(callers) \
