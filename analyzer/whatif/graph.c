@@ -181,10 +181,22 @@ static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s,
 	case RESOURCE_SLEEP:
 		return add_step(g, first, STEP_AWAY, ns, 0, &about);
 	default:
-		about.unknown = s->end != END_BY_INTERRUPT;
+		about.unknown = s->end == END_UNKNOWN;
 		g->unknown_ns += about.unknown ? ns : 0;
 		return add_step(g, first, STEP_AWAY, ns, 0, &about);
 	}
+}
+
+/* A thread that was woken does not run at once, even where a processor is free. */
+static bool add_latency(struct step_graph *g, uint32_t first, const struct span *s, const struct span *wait)
+{
+	struct graph_step about = { .from_ns = s->from_ns, .thread = s->thread, .resource = RESOURCE_QUEUE };
+
+	if (wait && wait->kind == SPAN_WAIT) {
+		about.resource = wait->resource;
+		about.lock = wait->lock;
+	}
+	return add_step(g, first, STEP_AWAY, (double)s->latency_ns, 0, &about);
 }
 
 /* Samples up to a time are of the last step that runs. */
@@ -243,6 +255,8 @@ static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes
 			ok = add_run(g, first, thread, from, to, &tick, last_tick);
 		else if (ok && s->kind == SPAN_WAIT && s->to_ns < g->to_ns)
 			ok = add_wait(g, first, s, from, to, signal_of_span[i]);
+		else if (ok && s->kind == SPAN_QUEUE && s->latency_ns)
+			ok = add_latency(g, first, s, i > h->first_span ? &t->span[i - 1] : NULL);
 	}
 	for (; ok && *wake < w->nr && w->at[*wake].waker == thread; (*wake)++)
 		ok = add_signal(g, first, &w->at[*wake], thread);

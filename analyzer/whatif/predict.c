@@ -22,8 +22,39 @@ static bool tick_is_of(const struct tick *k, int level, uint32_t of)
 	return level == -1 ? k->function == of : level >= 0 && k->component[level] == of;
 }
 
+/* What a change is of, resolved: a component, or the work of threads while they are there. */
+struct part {
+	int level;
+	uint32_t of;
+	uint64_t from_ns, to_ns; /* of threads */
+};
+
+/* A group: the threads that one made, and it itself, from the first one's beginning to the last one's end. */
+static struct part make_part(const struct step_graph *g, int level, uint32_t of)
+{
+	struct part part = { level, of, UINT64_MAX, 0 };
+
+	for (uint32_t i = 0; level == -2 && i < g->t->nr_threads; i++) {
+		const struct timeline_thread *h = &g->t->thread[i];
+
+		if (h->creator != of || h->pid != g->t->thread[of].pid)
+			continue;
+		part.from_ns = h->from_ns < part.from_ns ? h->from_ns : part.from_ns;
+		part.to_ns = h->to_ns > part.to_ns ? h->to_ns : part.to_ns;
+	}
+	return part;
+}
+
+static bool tick_is_part(const struct step_graph *g, const struct tick *k, const struct part *part)
+{
+	if (part->level != -2)
+		return tick_is_of(k, part->level, part->of);
+	return (g->t->thread[k->thread].creator == part->of || k->thread == part->of) && k->time_ns >= part->from_ns &&
+	       k->time_ns <= part->to_ns && g->t->thread[k->thread].pid == g->t->thread[part->of].pid;
+}
+
 /* Weight of something in each thread's samples, and of all that they have; arrays by thread. */
-static void sum_threads(const struct step_graph *g, int level, uint32_t of, double *part, double *all)
+static void sum_threads(const struct step_graph *g, const struct part *of, double *part, double *all)
 {
 	for (uint32_t i = 0; i < g->t->nr_ticks; i++) {
 		const struct tick *k = &g->t->tick[i];
@@ -31,12 +62,12 @@ static void sum_threads(const struct step_graph *g, int level, uint32_t of, doub
 		if (g->step_of_tick[i] == SIMULATE_NONE)
 			continue;
 		all[k->thread] += k->weight;
-		part[k->thread] += level == -2 || tick_is_of(k, level, of) ? k->weight : 0;
+		part[k->thread] += tick_is_part(g, k, of) ? k->weight : 0;
 	}
 }
 
 /* Each step's work times 1 - less[thread], of the part that is of something: by the samples in it, or those of its thread. */
-static int scale_part(struct predictor *p, int level, uint32_t of, const double *less)
+static int scale_part(struct predictor *p, const struct part *of, const double *less)
 {
 	const struct step_graph *g = p->g;
 	double *in = calloc((size_t)g->nr_steps + 1, sizeof(*in));
@@ -44,9 +75,9 @@ static int scale_part(struct predictor *p, int level, uint32_t of, const double 
 	int ret = in && part && all ? 0 : -ENOMEM;
 
 	if (ret == 0)
-		sum_threads(g, level, of, part, all);
+		sum_threads(g, of, part, all);
 	for (uint32_t i = 0; ret == 0 && i < g->t->nr_ticks; i++)
-		if (g->step_of_tick[i] != SIMULATE_NONE && (level == -2 || tick_is_of(&g->t->tick[i], level, of)))
+		if (g->step_of_tick[i] != SIMULATE_NONE && tick_is_part(g, &g->t->tick[i], of))
 			in[g->step_of_tick[i]] += g->t->tick[i].weight;
 	for (uint32_t i = 0; ret == 0 && i < g->nr_steps; i++) {
 		const struct graph_step *a = &g->about[i];
@@ -63,40 +94,36 @@ static int scale_part(struct predictor *p, int level, uint32_t of, const double 
 
 static int scale_component(struct predictor *p, const struct change *c)
 {
+	const struct part of = make_part(p->g, c->level, c->of);
 	double *less = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*less));
 	int ret = -ENOMEM;
 
 	for (uint32_t i = 0; less && i < p->g->t->nr_threads; i++)
 		less[i] = c->value;
 	if (less)
-		ret = scale_part(p, c->level, c->of, less);
+		ret = scale_part(p, &of, less);
 	free(less);
 	return ret;
-}
-
-static bool is_of_group(const struct step_graph *g, const struct change *c, uint32_t thread)
-{
-	return c->level != -2 || g->t->thread[thread].creator == c->of;
 }
 
 /* Every thread that has a part gets the same. */
 static int remove_skew(struct predictor *p, const struct change *c)
 {
 	const uint32_t nr = p->g->t->nr_threads;
+	const struct part of = make_part(p->g, c->level, c->of);
 	double *part = calloc((size_t)nr + 1, sizeof(*part)), *all = calloc((size_t)nr + 1, sizeof(*all)), sum = 0;
 	uint32_t n = 0;
 	int ret = -ENOMEM;
 
 	if (part && all) {
-		sum_threads(p->g, c->level, c->of, part, all);
+		sum_threads(p->g, &of, part, all);
 		for (uint32_t i = 0; i < nr; i++) {
-			part[i] = is_of_group(p->g, c, i) ? part[i] : 0;
 			sum += part[i];
 			n += part[i] > 0;
 		}
 		for (uint32_t i = 0; i < nr; i++)
 			all[i] = part[i] > 0 ? 1 - sum / n / part[i] : 0;
-		ret = scale_part(p, c->level, c->of, all);
+		ret = scale_part(p, &of, all);
 	}
 	free(part);
 	free(all);
@@ -430,15 +457,15 @@ const char *predict_component_name(const struct step_graph *g, int level, uint32
 
 double predict_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *nr)
 {
-	const struct change c = { .kind = CHANGE_SKEW, .level = level, .of = of };
+	const struct part what = make_part(g, level, of);
 	double *part = calloc((size_t)g->t->nr_threads + 1, sizeof(*part)), *all = calloc((size_t)g->t->nr_threads + 1, sizeof(*all));
 	double most = 0, sum = 0;
 
 	*nr = 0;
 	if (part && all)
-		sum_threads(g, level, of, part, all);
+		sum_threads(g, &what, part, all);
 	for (uint32_t i = 0; part && all && i < g->t->nr_threads; i++)
-		if (part[i] > 0 && is_of_group(g, &c, i)) {
+		if (part[i] > 0) {
 			most = part[i] > most ? part[i] : most;
 			sum += part[i];
 			++*nr;

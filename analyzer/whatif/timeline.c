@@ -519,8 +519,10 @@ static int tell_queues_apart(struct timeline *t)
 		if (t->quota > 0 && s->to_ns - s->from_ns >= THROTTLED_LEAST_NS &&
 		    none[1] - none[0] > 0.5 * (double)(s->to_ns - s->from_ns))
 			s->resource = RESOURCE_THROTTLED;
-		else
+		else if (some[1] - some[0] > LATENCY_MOST_NS)
 			t->intruded_ns += some[1] - some[0];
+		else
+			s->latency_ns = (uint32_t)(some[1] - some[0]);
 	}
 	free(idle.at);
 	free(idle.none);

@@ -12,6 +12,7 @@
 #include "analyzer/whatif/resources.h"
 
 #define TIMELINE_LEVELS 3 /* of components: the plan's, and those called pipeline and query */
+#define LATENCY_MOST_NS 300000u /* more is another program's doing */
 #define TIMELINE_NOBODY UINT32_MAX /* no thread of the trace */
 
 enum span_kind { SPAN_RUN, SPAN_QUEUE, SPAN_WAIT };
@@ -24,6 +25,7 @@ struct span {
 	uint8_t kind, end; /* enum span_kind, enum span_end */
 	uint8_t resource;  /* of a wait or a queue; of a run: RESOURCE_CORE */
 	uint32_t waker;	   /* thread, of END_BY_THREAD */
+	uint32_t latency_ns; /* of a queue: the part in which a processor was free, up to LATENCY_MOST_NS: waking takes so long */
 	uint32_t lock;	   /* function that wanted a lock, of RESOURCE_LOCK; 0: not known */
 	uint32_t component[TIMELINE_LEVELS];
 };

@@ -195,7 +195,7 @@ static bool is_same_resource(const char *bound, enum resource sum)
 	const char *key = resource_keys[sum];
 
 	return strcmp(bound, key) == 0 || (strncmp(bound, "disk", 4) == 0 && strncmp(key, "disk", 4) == 0) ||
-	       (sum == RESOURCE_CORE && (strcmp(bound, "processor") == 0 || strcmp(bound, "skew") == 0));
+	       (sum == RESOURCE_CORE && (strcmp(bound, "processor") == 0 || strcmp(bound, "run-queue") == 0 || strcmp(bound, "skew") == 0));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- now */
