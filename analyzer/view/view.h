@@ -63,6 +63,7 @@ struct view {
 	X(timeline) \
 	X(offcpu) \
 	X(resources) \
+	X(critical) \
 	X(calls) \
 	X(tree) \
 	X(callers) \

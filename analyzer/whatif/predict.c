@@ -24,10 +24,11 @@ static bool tick_is_of(const struct tick *k, int level, uint32_t of)
 
 /* What a change is of, resolved: a component, or the work of threads while they are there. */
 struct part {
-	int level;
+	int level; /* as a change's, or PART_LOCK: the calls for a lock */
 	uint32_t of;
 	uint64_t from_ns, to_ns; /* of threads */
 };
+#define PART_LOCK (-3)
 
 /* A group: the threads that one made, and it itself, from the first one's beginning to the last one's end. */
 static struct part make_part(const struct step_graph *g, int level, uint32_t of)
@@ -47,6 +48,8 @@ static struct part make_part(const struct step_graph *g, int level, uint32_t of)
 
 static bool tick_is_part(const struct step_graph *g, const struct tick *k, const struct part *part)
 {
+	if (part->level == PART_LOCK)
+		return k->lock == part->of + 1;
 	if (part->level != -2)
 		return tick_is_of(k, part->level, part->of);
 	return (g->t->thread[k->thread].creator == part->of || k->thread == part->of) && k->time_ns >= part->from_ns &&
@@ -130,6 +133,24 @@ static int remove_skew(struct predictor *p, const struct change *c)
 	return ret;
 }
 
+/* Neither waits for it nor the calls that take and leave it. */
+static int remove_lock(struct predictor *p, uint32_t lock)
+{
+	const struct part of = { .level = PART_LOCK, .of = lock };
+	double *all = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*all));
+	int ret = -ENOMEM;
+
+	for (uint32_t i = 0; all && i < p->g->t->nr_threads; i++)
+		all[i] = 1;
+	if (all)
+		ret = scale_part(p, &of, all);
+	free(all);
+	for (uint32_t i = 0; i < p->g->nr_steps; i++)
+		if (p->g->about[i].resource == RESOURCE_LOCK && p->g->about[i].lock == lock)
+			p->factor[i] = 0;
+	return ret;
+}
+
 static void scale_waits(struct predictor *p, enum resource resource, double factor)
 {
 	for (uint32_t i = 0; i < p->g->nr_steps; i++)
@@ -159,10 +180,7 @@ static int apply(struct predictor *p, const struct change *c, struct machine *m)
 		scale_waits(p, RESOURCE_SLEEP, 1 / c->value);
 		return 0;
 	case CHANGE_LOCK:
-		for (uint32_t i = 0; i < p->g->nr_steps; i++)
-			if (p->g->about[i].resource == RESOURCE_LOCK && p->g->about[i].lock == c->of)
-				p->factor[i] = 0;
-		return 0;
+		return remove_lock(p, c->of);
 	case CHANGE_COMPONENT:
 		return scale_component(p, c);
 	case CHANGE_SKEW:

@@ -33,6 +33,7 @@ static const char built_in[] =
 	"sleep       wait:*Delay\n"
 	"# libraries\n"
 	"lock        *pthread_mutex_lock*\n"
+	"lock        *pthread_mutex_unlock*\n"
 	"lock        *pthread_mutex_clocklock*\n"
 	"lock        *pthread_mutex_timedlock*\n"
 	"lock        *lll_lock_wait*\n"
@@ -226,9 +227,11 @@ static uint32_t rule_of_function(struct resource_table *t, const struct attribut
 	return t->of_function[function] == UINT32_MAX ? UINT32_MAX : t->of_function[function] - 1;
 }
 
-/* The first frame outside of the library that the frame is of: who wanted what is waited for. */
-static uint32_t caller_outside(const struct attribution *a, uint32_t frame)
+/* The first frame outside of the library that the frame is of: who wanted what is waited for.  Where all is one file, the first behind
+ * the frames that have rules. */
+static uint32_t caller_outside(struct resource_table *t, const struct attribution *a, uint32_t frame)
 {
+	uint32_t behind = 0, in_rules = frame;
 	const struct stacks *s = &a->stacks;
 	uint32_t image = a->function[s->node[frame].function].image;
 
@@ -237,8 +240,11 @@ static uint32_t caller_outside(const struct attribution *a, uint32_t frame)
 			image = a->function[s->node[s->node[n].caller].function].image;
 		else if (a->function[s->node[n].function].image != image)
 			return s->node[n].function;
+		if (rule_of_function(t, a, s->node[n].function) != UINT32_MAX)
+			in_rules = n;
 	}
-	return 0;
+	behind = s->node[in_rules].caller;
+	return behind && !(s->node[behind].flags & (STACK_KERNEL | STACK_CUT)) ? s->node[behind].function : 0;
 }
 
 struct resource_wait resource_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, const char *wait)
@@ -257,7 +263,7 @@ struct resource_wait resource_of_stack(struct resource_table *t, const struct at
 	if (best == UINT32_MAX)
 		return w;
 	w.resource = t->rule[best].resource;
-	w.caller = frame && w.resource == RESOURCE_LOCK ? caller_outside(a, frame) : 0;
+	w.caller = frame && w.resource == RESOURCE_LOCK ? caller_outside(t, a, frame) : 0;
 	return w;
 }
 

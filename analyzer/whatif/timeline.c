@@ -394,6 +394,14 @@ static int make_spans(struct timeline *t)
 	return ret;
 }
 
+/* 1 + who called what takes or leaves a lock; 0: the stack is of other work. */
+static uint32_t work_of_lock(struct timeline *t, uint32_t stack)
+{
+	const struct resource_wait w = resource_of_stack(&t->table, t->report->a, stack, NULL);
+
+	return w.resource == RESOURCE_LOCK ? w.caller + 1 : 0;
+}
+
 /* Samples of the clock become ticks whose weights add up to the time that their thread ran. */
 static int make_ticks(struct timeline *t)
 {
@@ -411,7 +419,7 @@ static int make_ticks(struct timeline *t)
 
 			if (r->leaves)
 				continue;
-			*k = (struct tick){ r->time_ns, r->weight, i, r->function, RESOURCE_CORE, { 0 } };
+			*k = (struct tick){ r->time_ns, r->weight, i, r->function, work_of_lock(t, r->stack), RESOURCE_CORE, { 0 } };
 			if (r->kernel)
 				k->resource = resource_is_fault(t->report->a, r->stack) ? RESOURCE_FAULT : RESOURCE_KERNEL;
 			memcpy(k->component, r->component, sizeof(k->component));

@@ -35,6 +35,7 @@ struct tick {
 	uint64_t time_ns;
 	double weight; /* scaled: those of a thread add up to the time that it ran */
 	uint32_t thread, function;
+	uint32_t lock; /* 1 + function that takes or leaves a lock just then, by a call of which this is; 0: none */
 	uint8_t resource; /* core, kernel, fault */
 	uint32_t component[TIMELINE_LEVELS];
 };
