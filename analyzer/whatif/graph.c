@@ -126,6 +126,75 @@ static int find_wakes(struct step_graph *g, struct wakes *w, uint32_t *signal_of
 	return ret;
 }
 
+/* ------------------------------------------------------------------------------------------- what a disk did meanwhile */
+
+/* While k threads wait for the disk, each is served at a k-th of its speed: how much a thread that waited all the time would have got. */
+struct served {
+	struct served_at {
+		uint64_t time_ns;
+		int change, waiting; /* waiting: from then on */
+		double sum;
+	} *at;
+	uint32_t nr;
+};
+
+static bool waits_for_disk(const struct span *s)
+{
+	return s->kind == SPAN_WAIT && (s->resource == RESOURCE_DISK_READ || s->resource == RESOURCE_DISK_WRITE);
+}
+
+static int compare_served(const void *a, const void *b)
+{
+	const struct served_at *x = a, *y = b;
+
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static bool served_make(const struct timeline *t, struct served *v)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < t->nr_spans; i++)
+		nr += waits_for_disk(&t->span[i]);
+	v->at = calloc(2 * (size_t)nr + 1, sizeof(*v->at));
+	if (!v->at)
+		return false;
+	for (uint32_t i = 0; i < t->nr_spans; i++)
+		if (waits_for_disk(&t->span[i])) {
+			v->at[v->nr++] = (struct served_at){ .time_ns = t->span[i].from_ns, .change = 1 };
+			v->at[v->nr++] = (struct served_at){ .time_ns = t->span[i].to_ns, .change = -1 };
+		}
+	qsort(v->at, v->nr, sizeof(*v->at), compare_served);
+	for (uint32_t i = 0; i < v->nr; i++) {
+		const struct served_at *before = i ? &v->at[i - 1] : NULL;
+
+		v->at[i].waiting = (before ? before->waiting : 0) + v->at[i].change;
+		if (before)
+			v->at[i].sum = before->sum + (before->waiting > 0 ? (double)(v->at[i].time_ns - before->time_ns) / before->waiting : 0);
+	}
+	return true;
+}
+
+static double served_until(const struct served *v, uint64_t time_ns)
+{
+	uint32_t low = 0, high = v->nr;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (v->at[middle].time_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return 0;
+	return v->at[low - 1].sum +
+	       (v->at[low - 1].waiting > 0 ? (double)(time_ns - v->at[low - 1].time_ns) / v->at[low - 1].waiting : 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- steps */
+
 static bool add_step(struct step_graph *g, uint32_t first, enum step_kind kind, double amount, uint32_t of, const struct graph_step *about)
 {
 	const uint32_t capacity = g->capacity;
@@ -162,7 +231,8 @@ static bool add_signal(struct step_graph *g, uint32_t first, const struct wake *
 	return add_step(g, first, STEP_SIGNAL, 0, w->signal, &about);
 }
 
-static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s, uint64_t from_ns, uint64_t to_ns, uint32_t signal)
+static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s, uint64_t from_ns, uint64_t to_ns, uint32_t signal,
+		     const struct served *disk)
 {
 	struct graph_step about = { .from_ns = from_ns, .thread = s->thread, .resource = s->resource, .lock = s->lock };
 	const double ns = (double)(to_ns - from_ns);
@@ -175,7 +245,7 @@ static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s,
 	switch (s->resource) {
 	case RESOURCE_DISK_READ:
 	case RESOURCE_DISK_WRITE:
-		return add_step(g, first, STEP_SERVED, ns, DEVICE_DISK, &about);
+		return add_step(g, first, STEP_SERVED, served_until(disk, to_ns) - served_until(disk, from_ns), DEVICE_DISK, &about);
 	case RESOURCE_NETWORK:
 		return add_step(g, first, STEP_AWAY, ns, DEVICE_NETWORK, &about);
 	case RESOURCE_SLEEP:
@@ -223,7 +293,7 @@ static bool add_run(struct step_graph *g, uint32_t first, uint32_t thread, uint6
 
 /* A thread's steps in the window; wakes [*wake, ...) are its own. */
 static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes *w, uint32_t *wake, const uint32_t *signal_of_span,
-		       uint32_t begins)
+		       uint32_t begins, const struct served *disk)
 {
 	const struct timeline *t = g->t;
 	const struct timeline_thread *h = &t->thread[thread];
@@ -254,7 +324,7 @@ static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes
 		if (ok && s->kind == SPAN_RUN)
 			ok = add_run(g, first, thread, from, to, &tick, last_tick);
 		else if (ok && s->kind == SPAN_WAIT && s->to_ns < g->to_ns)
-			ok = add_wait(g, first, s, from, to, signal_of_span[i]);
+			ok = add_wait(g, first, s, from, to, signal_of_span[i], disk);
 		else if (ok && s->kind == SPAN_QUEUE && s->latency_ns)
 			ok = add_latency(g, first, s, i > h->first_span ? &t->span[i - 1] : NULL);
 	}
@@ -311,6 +381,7 @@ int step_graph_make(const struct timeline *t, const char *mark, struct step_grap
 {
 	uint32_t *signal_of_span = calloc((size_t)t->nr_spans + 1, sizeof(*signal_of_span));
 	uint32_t *signal_of_begin = calloc((size_t)t->nr_threads + 1, sizeof(*signal_of_begin)), wake = 0;
+	struct served disk = { .nr = 0 };
 	struct wakes w = { .nr = 0 };
 	bool ok;
 
@@ -326,12 +397,14 @@ int step_graph_make(const struct timeline *t, const char *mark, struct step_grap
 	}
 	for (uint32_t i = 0; ok && i < t->nr_ticks; i++)
 		g->step_of_tick[i] = SIMULATE_NONE;
+	ok = ok && served_make(t, &disk);
 	ok = ok && find_wakes(g, &w, signal_of_span, signal_of_begin) == 0;
 	for (uint32_t i = 0; ok && i < t->nr_threads; i++)
-		ok = add_thread(g, i, &w, &wake, signal_of_span, signal_of_begin[i]);
+		ok = add_thread(g, i, &w, &wake, signal_of_span, signal_of_begin[i], &disk);
 	free(signal_of_span);
 	free(signal_of_begin);
 	free(w.at);
+	free(disk.at);
 	if (!ok)
 		return diag_fail(d, ENOMEM, "out of memory for the steps of this trace");
 	g->e = (struct execution){ .step = g->step, .nr_steps = g->nr_steps, .thread = g->thread, .nr_threads = t->nr_threads,
