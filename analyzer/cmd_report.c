@@ -18,7 +18,7 @@
 
 #define ASSUMED_MAX 64
 
-enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG, KEY_SORT, KEY_PER, KEY_ASSUME, KEY_PROCESSOR };
+enum { KEY_SAMPLES = 0x100, KEY_COMPARE_STACK, KEY_INTERVALS, KEY_HOTTEST, KEY_SVG, KEY_SORT, KEY_PER, KEY_ASSUME, KEY_PROCESSOR, KEY_RESOURCES };
 
 struct arguments {
 	struct trace_arguments trace;
@@ -30,7 +30,7 @@ struct arguments {
 	const char *svg, *sort;
 	const char *assumed[ASSUMED_MAX];
 	bool is_assumed[ASSUMED_MAX];
-	const char *processor;
+	const char *processor, *resources;
 	int nr_assumed;
 };
 
@@ -43,6 +43,7 @@ static const struct argp_option options[] = {
 	{ "per", KEY_PER, "process", 0, "show components of each process by themselves; else those that are called alike are one row", 0 },
 	{ "processor", KEY_PROCESSOR, "NAME", 0, "processor whose best case `--view cpi` and `stalls` compare with, as llvm-mca names it "
 	  "(skylake, znver3); none: do not call llvm-mca (llvm-mca's default)", 0 },
+	{ "resources", KEY_RESOURCES, "FILE", 0, "what calls wait for, a line each: RESOURCE FUNCTION (with --view resources)", 0 },
 	{ "assume", KEY_ASSUME, "ARC=N", 0, "what counts leave open: CALLER.SITE->CALLEE=N (see --view calls) or FUNCTION:BLOCK->BLOCK=N; "
 	  "repeatable", 0 },
 	{ "samples", KEY_SAMPLES, NULL, 0, "print one line per sample, tab-separated, instead of a report", 0 },
@@ -96,6 +97,9 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_PROCESSOR:
 		a->processor = arg;
+		break;
+	case KEY_RESOURCES:
+		a->resources = arg;
 		break;
 	case KEY_ASSUME:
 		if (a->nr_assumed == ASSUMED_MAX)
@@ -158,6 +162,7 @@ static void ask_views_or_report(void *context, struct report *r)
 	r->is_assumed = a->arguments->is_assumed;
 	r->nr_assumed = a->arguments->nr_assumed;
 	r->processor = a->arguments->processor;
+	r->resources = a->arguments->resources;
 	for (int i = 0; i < a->arguments->nr_views; i++) {
 		a->shown[i].view = a->arguments->view[i];
 		a->shown[i].view->prepare(r, &a->shown[i]);

@@ -53,6 +53,7 @@ struct report {
 	bool hottest; /* listings: the hottest lines instead of the whole text */
 	bool stacks; /* a view wants TABLE_STACK */
 	bool has_stacks; /* the trace has some: of bytes, or return addresses */
+	const char *resources; /* file of rules for --view resources, or NULL */
 	FILE *svg; /* for a view's picture, or NULL */
 	bool addresses; /* a view wants addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */

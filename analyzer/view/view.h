@@ -62,6 +62,8 @@ struct view {
 	X(marks) \
 	X(timeline) \
 	X(offcpu) \
+	X(resources) \
+	X(critical) \
 	X(calls) \
 	X(tree) \
 	X(callers) \

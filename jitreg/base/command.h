@@ -32,6 +32,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(report, listed) \
 	X(diff, listed) \
 	X(stat, listed) \
+	X(whatif, listed) \
 	X(db, listed) \
 	X(html, listed) \
 	X(serve, listed) \

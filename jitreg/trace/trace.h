@@ -75,8 +75,11 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
  * TRACE_EVENT_SWITCH without instruction and registers: each time that a thread comes or goes.  Its weight is a
  * trace_switch. */
 #define TRACE_EVENT_SWITCH "switch"
-/* Behind it, where that is permitted: each time that such a thread is woken, and waits for a processor from then on. */
+/* Behind it, where that is permitted: each time that such a thread is woken, and waits for a processor from then on.  Its weight is the
+ * thread that wakes it, TRACE_WOKEN_BY_INTERRUPT, or TRACE_WOKEN_BY_UNKNOWN (older traces). */
 #define TRACE_EVENT_WOKEN "woken"
+#define TRACE_WOKEN_BY_INTERRUPT 0u
+#define TRACE_WOKEN_BY_UNKNOWN 1u
 enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PREEMPTED = 2 };
 /* A sentence for the reader: an unavailable rung of the ladder, a loss, a refusal.  kind: one of NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
@@ -177,6 +180,13 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_THREAD_NAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(name)
 
+/* What the kernel says of a process and of the machine.  when: "start", as a program began or the recording did, "end", as the process or
+ * the recording ended.  Values that could be read: processors (it may use), quota_us and quota_period_us (of its cgroup, where there is
+ * a quota), throttled (times), throttled_ns or throttled_us; ran_ns, queued_ns (of its threads, by schedstat); read_bytes and write_bytes
+ * (of disks), read_calls_bytes, write_calls_bytes; pressure_cpu_us, pressure_io_us, pressure_memory_us (of the machine, "some"). */
+#define TRACE_FIELDS_RESOURCES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(when) ARR(values, named_value)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -200,7 +210,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(INTERPRETER, interpreter, 147) \
 	X(SOURCE_LINES, source_lines, 148) \
 	X(COMMAND_LINE, command_line, 149) \
-	X(THREAD_NAME, thread_name, 152)
+	X(THREAD_NAME, thread_name, 152) \
+	X(RESOURCES, resources, 158)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
@@ -229,6 +240,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(column, U(column) U(encoding) B(bytes)) \
 	X(kernel_function, U(address) U(bytes) S(name) S(module)) \
 	X(source_piece, U(first_line) S(text)) \
+	X(named_value, S(name) U(value)) \
 	X(line, U(address) U(line) U(discriminator) S(file))
 
 /* What a NOTICE is about. */

@@ -38,6 +38,24 @@ static FILE *open_tracepoint_file(const char *name)
 	return f;
 }
 
+/* Its first fields are those of all tracepoints: type, flags, how deep it is in interrupts, and the thread that runs. */
+struct tracepoint_common {
+	uint16_t type;
+	uint8_t flags, preempt_count;
+	uint32_t pid;
+};
+#define IN_HARD_INTERRUPT 0x08u /* of its flags: the thread that runs has nothing to do with it */
+#define IN_SOFT_INTERRUPT 0x10u
+
+/* Who woke: the thread that ran, or an interrupt. */
+static uint32_t waker_of_tracepoint(const unsigned char *data)
+{
+	struct tracepoint_common common;
+
+	memcpy(&common, data, sizeof(common));
+	return common.flags & (IN_HARD_INTERRUPT | IN_SOFT_INTERRUPT) ? TRACE_WOKEN_BY_INTERRUPT : common.pid;
+}
+
 /* The tracepoint's number, and where in its data the thread's stands. */
 static bool find_tracepoint(uint64_t *id, uint32_t *tid_at)
 {
@@ -114,14 +132,15 @@ static void handle_wakeup(void *counting, const struct perf_event_header *h)
 		c->sink.lost(c->sink.context, LOSS_RING_FULL, 0, 0, ((const uint64_t *)h)[2]);
 		return;
 	}
-	if (h->type != PERF_RECORD_SAMPLE || h->size < at || s->size > h->size - at || s->size < sizeof(tid) ||
+	if (h->type != PERF_RECORD_SAMPLE || h->size < at || s->size > h->size - at || s->size < sizeof(struct tracepoint_common) ||
 	    s->size - sizeof(tid) < c->wakeups.tid_at)
 		return;
 	memcpy(&tid, s->data + c->wakeups.tid_at, sizeof(tid));
 	pid = hash_map_find(&c->wakeups.pid_of, tid, 0);
 	if (pid)
-		c->sink.woken(c->sink.context, &(struct record_id){ .pid = pid, .tid = tid, .cpu = s->cpu,
-								    .time_ns = record_time(&c->layout, s->time_ns) });
+		c->sink.woken(c->sink.context,
+			      &(struct record_id){ .pid = pid, .tid = tid, .cpu = s->cpu, .time_ns = record_time(&c->layout, s->time_ns) },
+			      waker_of_tracepoint(s->data));
 }
 
 void counting_drain_wakeups(struct counting *c)

@@ -33,8 +33,8 @@ struct sink {
 	void (*task)(void *context, const struct kernel_task *t); /* a fork or an exit, as its header says */
 	void (*comm)(void *context, const struct kernel_comm *c, uint64_t time_ns);
 	void (*switches)(void *context, const struct perf_event_header *h, const struct record_id *id);
-	/* This thread, which waited, waits for a processor from then on. */
-	void (*woken)(void *context, const struct record_id *id);
+	/* This thread, which waited, waits for a processor from then on; waker: a thread, or TRACE_WOKEN_BY_INTERRUPT. */
+	void (*woken)(void *context, const struct record_id *id, uint32_t waker);
 	/* pid: of whom it was, as far as that is known; 0: not known. */
 	void (*lost)(void *context, enum loss_reason reason, uint32_t pid, uint32_t tid, uint64_t count);
 	void (*ended)(void *context, const struct counter_end *c);

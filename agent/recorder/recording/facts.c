@@ -147,10 +147,10 @@ static void record_context_switch(void *recording, const struct perf_event_heade
 		add_sample_to_recording(r, r->switches, &sample.header, NULL);
 }
 
-static void record_wakeup(void *recording, const struct record_id *id)
+static void record_wakeup(void *recording, const struct record_id *id, uint32_t waker)
 {
 	struct switch_sample sample = { { PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, sizeof(sample) },
-					(uint64_t)id->tid << 32 | id->pid, id->time_ns, id->cpu, 1 };
+					(uint64_t)id->tid << 32 | id->pid, id->time_ns, id->cpu, waker };
 	struct recording *r = recording;
 
 	if (r->switches + 1 < r->nr_columns)

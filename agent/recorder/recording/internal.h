@@ -51,6 +51,7 @@ struct recording {
 	uint64_t command_cpu_ns; /* 0: not known */
 	int64_t recorder_cpu_ns; /* beside this process's */
 	size_t command_line_bytes; /* in the trace */
+	uint32_t nr_resource_records;
 	bool tag_words_noticed;
 	char newer[NEWER_MAX][NEWER_BYTES]; /* sentences in this trace, of hosts that are newer than the agent knows */
 	uint64_t nr_samples, nr_processes, begin_ns;

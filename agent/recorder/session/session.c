@@ -246,6 +246,14 @@ static void wait_for_events(struct session *s)
 		session_serve_guests(s);
 }
 
+/* It has, and is still there to be asked about: wait4() takes it away. */
+static bool child_has_ended(pid_t pid)
+{
+	siginfo_t ended = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid;
+}
+
 /*
  * The terminal's signals reach the host by themselves; those that were sent to us alone are passed on to a child.  A host
  * that the recorder did not start runs on: there they mean the end of the recording.
@@ -270,6 +278,8 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 		else if (s->root.ended)
 			s->waiting.stop = true; /* only those that it left behind are still there */
 	}
+	if (our_child && !s->root.ended && s->recording && child_has_ended(pid))
+		recording_write_resources(s->recording, (uint32_t)pid, "end", clock_now_ns());
 	if (our_child && !s->root.ended && wait4(pid, wait_status, WNOHANG, &usage) == pid) {
 		s->root.ended = true;
 		if (s->recording && !s->options.dormant && s->epochs.number < 2) /* else it is of a part of it */
@@ -345,6 +355,8 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		}
 	}
 	session_progress_clear(s);
+	for (uint32_t i = 0; !our_child && s->recording && i < s->root.nr_named; i++)
+		recording_write_resources(s->recording, (uint32_t)s->root.named[i], "end", clock_now_ns());
 	for (uint32_t i = 0; pidfds && i < s->root.nr_named; i++)
 		if (pidfds[i] >= 0)
 			close(pidfds[i]);

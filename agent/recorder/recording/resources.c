@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel says about the use of resources, when a program begins and when the recording, or the command, ends: the processors and the
+ * quota that it may use, times of running and of waiting for a processor, bytes of its files, stalls of the machine.  A report compares its
+ * own sums with these.  What cannot be read is left out.
+ */
+#include "agent/recorder/recording/internal.h"
+
+#include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/proc_mem.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RECORDS_MAX 512u /* in a trace */
+#define VALUES_MAX 24
+
+struct values {
+	struct trace_named_value of[VALUES_MAX];
+	size_t nr;
+};
+
+static void add_value(struct values *v, const char *name, uint64_t value)
+{
+	if (v->nr < VALUES_MAX)
+		v->of[v->nr++] = (struct trace_named_value){ .name = trace_string(name), .value = value };
+}
+
+static void add_processors(struct values *v, pid_t pid)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(pid, sizeof(set), &set) == 0)
+		add_value(v, "processors", (uint64_t)CPU_COUNT(&set));
+}
+
+/* Lines "KEY NUMBER" of a file whose keys are those in names, and what they are called in the trace. */
+static void add_lines(struct values *v, const char *path, const char *const names[][2], size_t nr)
+{
+	FILE *f = fopen(path, "re");
+	char line[160], key[64];
+	unsigned long long number;
+
+	while (f && fgets(line, sizeof(line), f))
+		for (size_t i = 0; i < nr; i++)
+			if (sscanf(line, "%63[^ :]%*[ :]%llu", key, &number) == 2 && strcmp(key, names[i][0]) == 0)
+				add_value(v, names[i][1], number);
+	if (f)
+		fclose(f);
+}
+
+/* The process's folder of a controller: of the second version's one hierarchy, or of the first version's, "cpu". */
+static bool find_cgroup(pid_t pid, char *folder, size_t bytes, bool *second)
+{
+	char path[64], line[512], *group;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		group = strchr(line, '/');
+		if (!group)
+			continue;
+		if (strstr(line, ":cpu:") || strstr(line, ":cpu,") || strstr(line, ",cpu:")) {
+			snprintf(folder, bytes, "/sys/fs/cgroup/cpu%.400s", strcmp(group, "/") ? group : "");
+			*second = false;
+			found = true;
+			break;
+		}
+		if (strncmp(line, "0::", 3) == 0 && !found) {
+			snprintf(folder, bytes, "/sys/fs/cgroup%.400s", strcmp(group, "/") ? group : "");
+			*second = found = true;
+		}
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void add_quota(struct values *v, pid_t pid)
+{
+	static const char *const names[][2] = { { "nr_throttled", "throttled" }, { "throttled_time", "throttled_ns" },
+						{ "throttled_usec", "throttled_us" } };
+	char folder[448], path[480];
+	long long quota = -1, period = 0;
+	bool second;
+	FILE *f;
+
+	if (!find_cgroup(pid, folder, sizeof(folder), &second))
+		return;
+	if (second) {
+		snprintf(path, sizeof(path), "%s/cpu.max", folder);
+		f = fopen(path, "re");
+		if (f && fscanf(f, "%lld %lld", &quota, &period) != 2)
+			quota = -1; /* it says max */
+		if (f)
+			fclose(f);
+	} else {
+		snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", folder);
+		proc_read_number(path, &quota);
+		snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", folder);
+		proc_read_number(path, &period);
+	}
+	if (quota > 0 && period > 0) {
+		add_value(v, "quota_us", (uint64_t)quota);
+		add_value(v, "quota_period_us", (uint64_t)period);
+	}
+	snprintf(path, sizeof(path), "%s/cpu.stat", folder);
+	add_lines(v, path, names, sizeof(names) / sizeof(names[0]));
+}
+
+struct schedule_sums {
+	pid_t pid;
+	unsigned long long ran_ns, waited_ns;
+	bool any;
+};
+
+static int add_thread_schedule(void *context, pid_t tid)
+{
+	struct schedule_sums *s = context;
+	unsigned long long ran, waited;
+	char path[80];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)s->pid, (int)tid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%llu %llu", &ran, &waited) == 2) {
+		s->ran_ns += ran;
+		s->waited_ns += waited;
+		s->any = true;
+	}
+	if (f)
+		fclose(f);
+	return 0;
+}
+
+/* Of the threads that there are: of one that ended nothing is left. */
+static void add_schedule(struct values *v, pid_t pid)
+{
+	struct schedule_sums s = { .pid = pid };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	proc_each_numbered_entry(path, add_thread_schedule, &s);
+	if (!s.any)
+		return;
+	add_value(v, "ran_ns", s.ran_ns);
+	add_value(v, "queued_ns", s.waited_ns);
+}
+
+static void add_pressure(struct values *v, const char *what, const char *name)
+{
+	char path[40], line[160];
+	unsigned long long total;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/pressure/%s", what);
+	f = fopen(path, "re");
+	if (f && fgets(line, sizeof(line), f) && sscanf(line, "some avg10=%*f avg60=%*f avg300=%*f total=%llu", &total) == 1)
+		add_value(v, name, total);
+	if (f)
+		fclose(f);
+}
+
+void recording_write_resources(struct recording *r, uint32_t pid, const char *when, uint64_t time_ns)
+{
+	static const char *const bytes[][2] = { { "read_bytes", "read_bytes" }, { "write_bytes", "write_bytes" },
+						{ "rchar", "read_calls_bytes" }, { "wchar", "write_calls_bytes" } };
+	const pid_t here = (pid_t)proc_mem_number_in_proc(pid);
+	struct values v = { .nr = 0 };
+	char path[64];
+
+	if (r->nr_resource_records >= RECORDS_MAX)
+		return;
+	add_processors(&v, here);
+	add_quota(&v, here);
+	add_schedule(&v, here);
+	snprintf(path, sizeof(path), "/proc/%d/io", (int)here);
+	add_lines(&v, path, bytes, sizeof(bytes) / sizeof(bytes[0]));
+	add_pressure(&v, "cpu", "pressure_cpu_us");
+	add_pressure(&v, "io", "pressure_io_us");
+	add_pressure(&v, "memory", "pressure_memory_us");
+	if (!v.nr)
+		return;
+	r->nr_resource_records++;
+	TRACE_PUT(r->writer, resources, time_ns, pid, 0, .when = trace_string(when), .values = { v.of, v.nr });
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor whatif: what bounds an execution, and how long it would take with other resources or a faster part. */
+#include "analyzer/cmd_trace.h"
+#include "analyzer/whatif/kept.h"
+#include "analyzer/whatif/predict.h"
+#include "analyzer/whatif/verdict.h"
+#include "jitreg/base/command.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHANGES_MAX 16
+#define SWEEP_MAX 256
+
+enum {
+	KEY_CORES = 0x100, KEY_QUOTA, KEY_CLOCK, KEY_DISK, KEY_NETWORK, KEY_MEMORY, KEY_COMPONENT, KEY_LOCK, KEY_SKEW, KEY_TARGET, KEY_EXPLAIN,
+	KEY_KEEP, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
+};
+
+/* An option as it was given: names are looked up when the trace has been read. */
+struct asked {
+	enum change_kind kind;
+	double value;
+	const char *name; /* of a component, LEVEL:NAME, a lock, a skew */
+	size_t name_bytes;
+	const char *text; /* as given */
+};
+
+struct arguments {
+	struct page_arguments page;
+	struct trace_arguments trace;
+	const char *path, *verify, *keep, *resources, *calibration;
+	struct asked asked[CHANGES_MAX];
+	uint32_t nr_asked;
+	uint32_t sweep_from, sweep_to; /* cores; 0: none */
+	double target_ns;
+	bool explain, force;
+	struct timeline *timeline;
+};
+
+static const struct argp_option options[] = {
+	{ "cores", KEY_CORES, "N|A..B", 0, "with N processors; A..B: with all numbers of them, as a table", 0 },
+	{ "quota", KEY_QUOTA, "Q|none", 0, "with a quota (a container's limit) of Q processors' time", 0 },
+	{ "clock", KEY_CLOCK, "F", 0, "with processors F times as fast: 1.2, or +20%", 0 },
+	{ "disk", KEY_DISK, "F", 0, "with disks F times as fast", 0 },
+	{ "network", KEY_NETWORK, "F", 0, "with answers of the network F times as fast", 0 },
+	{ "component", KEY_COMPONENT, "LEVEL:NAME=P%", 0, "with a component, or function:NAME, that takes so much more or less time: -50%", 0 },
+	{ "lock", KEY_LOCK, "FUNCTION", 0, "without the waits for the lock that FUNCTION takes", 0 },
+	{ "skew", KEY_SKEW, "LEVEL:NAME", 0, "with the work on a component, or on threads:TID (that a thread made), evenly divided", 0 },
+	{ "memory", KEY_MEMORY, "BYTES", 0, "(cannot be told: traces do not say what memory a program would use again)", 0 },
+	{ "target", KEY_TARGET, "TIME", 0, "what alone, or as a pair, reaches this completion time: 1.5s, 200ms", 0 },
+	{ "explain", KEY_EXPLAIN, NULL, 0, "say what was assumed", 0 },
+	{ "keep", KEY_KEEP, "FILE", 0, "write the predictions, with the trace's checksum", 0 },
+	{ "verify", KEY_VERIFY, "AFTER", 0, "compare with a trace that was recorded later; TRACE may be a file of --keep", 0 },
+	{ "resources", KEY_RESOURCES, "FILE", 0, "what calls wait for, a line each: RESOURCE FUNCTION", 0 },
+	{ "calibration", KEY_CALIBRATION, "FILE", 0, "how much longer work takes beside other work, a line each: PROCESSORS FACTOR", 0 },
+	{ "mark", KEY_MARK, "NAME", 0, "predict the time of these marks, NAME or NAME#INSTANCE; all: of the whole trace (run)", 0 },
+	{ "level", KEY_LEVEL, "LEVEL", 0, "components of this level (the plan's)", 0 },
+	{ "force", KEY_FORCE, NULL, 0, "predict even where the replay is far from what was measured", 0 },
+	{ 0 },
+};
+
+/* "1.2", "x1.2", "+20%", "-10%"; 0: it is none. */
+static double parse_factor(const char *text)
+{
+	char *end;
+	double v = strtod(*text == 'x' ? text + 1 : text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0))
+		return 0;
+	return *end ? 1 + v / 100 : v;
+}
+
+static void add_asked(struct argp_state *state, enum change_kind kind, double value, const char *name, size_t bytes, const char *text)
+{
+	struct arguments *a = state->input;
+
+	if (a->nr_asked == CHANGES_MAX)
+		argp_error(state, "at most %d changes can be given", CHANGES_MAX);
+	a->asked[a->nr_asked++] = (struct asked){ kind, value, name, bytes, text };
+}
+
+static void add_factor(struct argp_state *state, enum change_kind kind, const char *option, const char *arg)
+{
+	const double f = parse_factor(arg);
+
+	if (!(f > 0 && f <= 1000))
+		argp_error(state, "--%s must be a factor, such as 2 or +20%%, not '%s'", option, arg);
+	add_asked(state, kind, f, NULL, 0, arg);
+}
+
+static void parse_cores(struct argp_state *state, const char *arg)
+{
+	struct arguments *a = state->input;
+	char *end, *second;
+	long from = strtol(arg, &end, 10), to = from;
+
+	if (strncmp(end, "..", 2) == 0) {
+		second = end + 2;
+		to = strtol(second, &end, 10);
+	}
+	if (end == arg || *end || from < 1 || to < from || to - from >= SWEEP_MAX)
+		argp_error(state, "--cores must be a number, or A..B, not '%s'", arg);
+	if (to > from) {
+		a->sweep_from = (uint32_t)from;
+		a->sweep_to = (uint32_t)to;
+	} else {
+		add_asked(state, CHANGE_CORES, (double)from, NULL, 0, arg);
+	}
+}
+
+static void parse_component(struct argp_state *state, const char *arg)
+{
+	const char *equals = strrchr(arg, '=');
+	char *end = NULL;
+	double percent = equals ? strtod(equals + 1, &end) : 0;
+
+	if (!equals || end == equals + 1 || strcmp(end, "%") != 0 || percent < -100 || percent > 1000)
+		argp_error(state, "--component must be LEVEL:NAME=-20%%, not '%s'", arg);
+	add_asked(state, CHANGE_COMPONENT, -percent / 100, arg, (size_t)(equals - arg), arg);
+}
+
+static void parse_target(struct argp_state *state, const char *arg)
+{
+	struct arguments *a = state->input;
+	char *end;
+	double v = strtod(arg, &end);
+
+	a->target_ns = v * (strcmp(end, "ms") == 0 ? 1e6 : strcmp(end, "us") == 0 ? 1e3 : 1e9);
+	if (end == arg || v <= 0 || (*end && strcmp(end, "s") != 0 && strcmp(end, "ms") != 0 && strcmp(end, "us") != 0))
+		argp_error(state, "--target must be a time, such as 1.5s or 200ms, not '%s'", arg);
+}
+
+static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+	double q;
+	char *end;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->page;
+		break;
+	case KEY_CORES:
+		parse_cores(state, arg);
+		break;
+	case KEY_QUOTA:
+		q = strcmp(arg, "none") == 0 ? 1e9 : strtod(arg, &end);
+		if (strcmp(arg, "none") != 0 && (end == arg || *end || q <= 0))
+			argp_error(state, "--quota must be a number of processors, or none, not '%s'", arg);
+		add_asked(state, CHANGE_QUOTA, q, NULL, 0, arg);
+		break;
+	case KEY_CLOCK:
+		add_factor(state, CHANGE_CLOCK, "clock", arg);
+		break;
+	case KEY_DISK:
+		add_factor(state, CHANGE_DISK, "disk", arg);
+		break;
+	case KEY_NETWORK:
+		add_factor(state, CHANGE_NETWORK, "network", arg);
+		break;
+	case KEY_MEMORY:
+		argp_error(state, "--memory cannot be predicted: a trace does not say which memory a program would use again");
+		break;
+	case KEY_COMPONENT:
+		parse_component(state, arg);
+		break;
+	case KEY_LOCK:
+		add_asked(state, CHANGE_LOCK, 0, arg, strlen(arg), arg);
+		break;
+	case KEY_SKEW:
+		add_asked(state, CHANGE_SKEW, 0, arg, strlen(arg), arg);
+		break;
+	case KEY_TARGET:
+		parse_target(state, arg);
+		break;
+	case KEY_EXPLAIN:
+		a->explain = true;
+		break;
+	case KEY_KEEP:
+		a->keep = arg;
+		break;
+	case KEY_VERIFY:
+		a->verify = arg;
+		break;
+	case KEY_RESOURCES:
+		a->resources = arg;
+		break;
+	case KEY_CALIBRATION:
+		a->calibration = arg;
+		break;
+	case KEY_MARK:
+		a->trace.filter.mark = arg;
+		break;
+	case KEY_LEVEL:
+		a->trace.level = arg;
+		break;
+	case KEY_FORCE:
+		a->force = true;
+		break;
+	case ARGP_KEY_ARG:
+		trace_set_path(state, &a->path, arg);
+		break;
+	case ARGP_KEY_END:
+		trace_need_path(state, &a->path);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void ask_timeline(void *context, struct report *r)
+{
+	struct arguments *a = context;
+
+	a->timeline = timeline_ask(r);
+}
+
+/* ------------------------------------------------------------------------------------------------ what was asked for */
+
+static int find_level(const struct timeline *t, const char *name, size_t bytes)
+{
+	if (bytes == 8 && strncmp(name, "function", 8) == 0)
+		return -1;
+	for (int i = 0; i < TIMELINE_LEVELS; i++)
+		if (t->level[i] < LEVELS_MAX && strlen(report_level_name(t->report, t->level[i])) == bytes &&
+		    strncmp(report_level_name(t->report, t->level[i]), name, bytes) == 0)
+			return i;
+	return TIMELINE_LEVELS;
+}
+
+static bool find_function(const struct timeline *t, const char *name, size_t bytes, uint32_t *of)
+{
+	for (uint32_t i = 1; i < t->report->a->nr_functions; i++)
+		if (strlen(t->report->a->function[i].name) == bytes && strncmp(t->report->a->function[i].name, name, bytes) == 0) {
+			*of = i;
+			return true;
+		}
+	return false;
+}
+
+static bool find_component(const struct timeline *t, int level, const char *name, uint32_t *of)
+{
+	const struct dictionary *d = &t->report->model->dictionary;
+
+	for (uint32_t i = 1; i < d->nr_components; i++)
+		if (d->component[i].level == t->level[level] && labels_match(&t->report->labels, d, i, name)) {
+			*of = i;
+			return true;
+		}
+	return false;
+}
+
+static bool find_creator(const struct timeline *t, const char *tid, uint32_t *of)
+{
+	const unsigned long number = strtoul(tid, NULL, 10);
+
+	for (uint32_t i = 0; i < t->nr_threads; i++)
+		if (t->thread[i].tid == number) {
+			*of = i;
+			return true;
+		}
+	return false;
+}
+
+/* LEVEL:NAME */
+static int find_part(const struct timeline *t, const struct asked *asked, struct change *c, struct diag *d)
+{
+	const char *colon = memchr(asked->name, ':', asked->name_bytes);
+	char name[256];
+	bool found;
+
+	if (!colon)
+		return diag_fail(d, EINVAL, "'%.*s' must be LEVEL:NAME", (int)asked->name_bytes, asked->name);
+	snprintf(name, sizeof(name), "%.*s", (int)(asked->name + asked->name_bytes - colon - 1), colon + 1);
+	if (c->kind == CHANGE_SKEW && strncmp(asked->name, "threads:", 8) == 0) {
+		c->level = -2;
+		found = find_creator(t, name, &c->of);
+	} else {
+		c->level = find_level(t, asked->name, (size_t)(colon - asked->name));
+		if (c->level == TIMELINE_LEVELS)
+			return diag_fail(d, EINVAL, "'%.*s' is no level of operators, pipelines or queries here, nor function",
+					 (int)(colon - asked->name), asked->name);
+		found = c->level == -1 ? find_function(t, name, strlen(name), &c->of) : find_component(t, c->level, name, &c->of);
+	}
+	return found ? 0 : diag_fail(d, EINVAL, "nothing is called '%.*s' here", (int)asked->name_bytes, asked->name);
+}
+
+static int make_change(const struct timeline *t, const struct asked *asked, struct change *c, struct diag *d)
+{
+	static const char *const names[] = { [CHANGE_CORES] = "cores", [CHANGE_QUOTA] = "quota", [CHANGE_CLOCK] = "clock",
+					     [CHANGE_DISK] = "disk", [CHANGE_NETWORK] = "network", [CHANGE_SLEEP] = "sleep",
+					     [CHANGE_LOCK] = "lock", [CHANGE_COMPONENT] = "component", [CHANGE_SKEW] = "skew" };
+
+	*c = (struct change){ .kind = asked->kind, .value = asked->value };
+	snprintf(c->key, sizeof(c->key), "%s=%.120s", names[asked->kind], asked->text);
+	if (asked->kind == CHANGE_LOCK && !find_function(t, asked->name, asked->name_bytes, &c->of))
+		return diag_fail(d, EINVAL, "no function is called '%s' here", asked->name);
+	return asked->kind == CHANGE_COMPONENT || asked->kind == CHANGE_SKEW ? find_part(t, asked, c, d) : 0;
+}
+
+/* Lines PROCESSORS FACTOR; what lies between is taken to grow evenly. */
+static int read_calibration(const char *path, double slowdown[SIMULATE_SLOWDOWNS], struct diag *d)
+{
+	FILE *f = path ? fopen(path, "re") : NULL;
+	uint32_t last = 1;
+	unsigned n;
+	double factor;
+
+	memset(slowdown, 0, SIMULATE_SLOWDOWNS * sizeof(*slowdown));
+	if (!path)
+		return 0;
+	if (!f)
+		return diag_fail(d, ENOENT, "cannot open '%s'", path);
+	slowdown[0] = slowdown[1] = 1;
+	while (fscanf(f, "%u %lf", &n, &factor) == 2)
+		if (n > last && n < SIMULATE_SLOWDOWNS && factor >= 1 && factor < 100) {
+			for (uint32_t i = last + 1; i <= n; i++)
+				slowdown[i] = slowdown[last] + (factor - slowdown[last]) * (i - last) / (n - last);
+			last = n;
+		}
+	fclose(f);
+	for (uint32_t i = last + 1; i < SIMULATE_SLOWDOWNS; i++)
+		slowdown[i] = slowdown[last];
+	return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the command */
+
+static int measure(const char *path, struct arguments *a, double *measured_ns)
+{
+	struct trace_session s = { 0 };
+	struct arguments other = { .trace = a->trace, .resources = a->resources };
+	struct diag d = { "" };
+	struct step_graph g = { 0 };
+	int status = trace_session_read(&s, path, &other.trace, ask_timeline, &other), ret;
+
+	if (status)
+		return status;
+	ret = other.timeline ? timeline_make(other.timeline, a->resources, &d) : -1;
+	if (ret == 0)
+		ret = step_graph_make(other.timeline, a->trace.filter.mark, &g, &d);
+	if (ret == 0)
+		*measured_ns = step_graph_measured_ns(&g);
+	else
+		trace_print_error("%s: %s", path, d.text);
+	step_graph_fini(&g);
+	return trace_session_close(&s, ret ? CMD_FAILED : CMD_DONE);
+}
+
+static void show_verification(struct page *p, const struct kept *k, double measured_ns)
+{
+	struct grid *g = grid_create("verification", "Predictions beside what was measured then");
+	int predicted = grid_column(g, "predicted_ns", "predicted", CELL_DURATION, 0, 0);
+	int low = grid_column(g, "low_ns", "at least", CELL_DURATION, 0, 0), high = grid_column(g, "high_ns", "at most", CELL_DURATION, 0, 0);
+	int measured = grid_column(g, "measured_ns", "measured", CELL_DURATION, 0, 0);
+	int error = grid_column(g, "error", "error", CELL_PERCENT, 0, 0), inside = grid_column(g, "inside", "inside", CELL_TEXT, 0, 0);
+	int change = grid_column(g, "change", "if", CELL_TEXT, 0, 0);
+
+	for (uint32_t i = 0; i < k->nr; i++) {
+		grid_row(g);
+		grid_set(g, predicted, k->of[i].completion_ns);
+		grid_set(g, low, k->of[i].low_ns);
+		grid_set(g, high, k->of[i].high_ns);
+		grid_set(g, measured, measured_ns);
+		grid_set(g, error, k->of[i].completion_ns / measured_ns - 1);
+		grid_set_text(g, inside, measured_ns >= k->of[i].low_ns && measured_ns <= k->of[i].high_ns ? "yes" : "no");
+		grid_set_text(g, change, k->of[i].change);
+	}
+	grid_show(g, p);
+}
+
+static int verify_kept(struct arguments *a, struct kept *k)
+{
+	double measured_ns = 0;
+	struct page page;
+	int status = measure(a->verify, a, &measured_ns);
+
+	if (status)
+		return status;
+	if (trace_page_init(&page, &a->page))
+		return CMD_FAILED;
+	page.top = a->page.top < 0 ? 0 : a->page.top;
+	page_fact(&page, "view", "whatif");
+	show_verification(&page, k, measured_ns);
+	return trace_page_end(&page, CMD_DONE);
+}
+
+/* All that was asked for as one change, or the table of what would help. */
+static int show_answers(struct arguments *a, struct predictor *p, struct page *page, struct kept *k, struct diag *d)
+{
+	struct change change[CHANGES_MAX];
+	int ret = 0;
+
+	for (uint32_t i = 0; i < a->nr_asked && ret == 0; i++)
+		ret = make_change(a->timeline, &a->asked[i], &change[i], d);
+	if (ret == 0)
+		ret = verdict_show_now(p, page);
+	if (ret == 0 && a->sweep_to)
+		ret = verdict_show_sweep(p, change, a->nr_asked, a->sweep_from, a->sweep_to, page, k);
+	else if (ret == 0 && a->target_ns > 0)
+		ret = verdict_show_target(p, a->target_ns, page, k);
+	else if (ret == 0 && a->nr_asked)
+		ret = verdict_show_change(p, change, a->nr_asked, page, k);
+	else if (ret == 0)
+		ret = verdict_show_table(p, page, k);
+	if (ret == 0 && a->explain)
+		verdict_explain(p, page);
+	return ret;
+}
+
+static int predict_trace(struct arguments *a)
+{
+	double slowdown[SIMULATE_SLOWDOWNS];
+	struct predictor p = { .g = NULL };
+	struct kept k = { .nr = 0 };
+	struct step_graph g = { .nr_steps = 0 };
+	struct diag d = { "" };
+	double measured_ns = 0;
+	struct page page;
+	int ret, status = CMD_FAILED;
+
+	ret = a->timeline ? timeline_make(a->timeline, a->resources, &d) : diag_fail(&d, ENOMEM, "out of memory");
+	ret = ret ? ret : read_calibration(a->calibration, slowdown, &d);
+	ret = ret ? ret : step_graph_make(a->timeline, a->trace.filter.mark, &g, &d);
+	ret = ret ? ret : predictor_init(&p, &g, slowdown, &d);
+	if (ret == 0 && p.replay_error > PREDICT_REFUSE && !a->force)
+		ret = verdict_refuse(&p, &d);
+	if (ret == 0 && trace_page_init(&page, &a->page) == 0) {
+		page.top = a->page.top < 0 ? 0 : a->page.top;
+		page_fact(&page, "view", "whatif");
+		k.measured_ns = p.measured_ns;
+		ret = show_answers(a, &p, &page, &k, &d);
+		if (ret == 0 && a->verify && measure(a->verify, a, &measured_ns) == CMD_DONE)
+			show_verification(&page, &k, measured_ns);
+		else if (ret == 0 && a->verify)
+			ret = -1;
+		status = trace_page_end(&page, ret ? CMD_FAILED : CMD_DONE);
+	}
+	if (ret == 0 && a->keep && (kept_checksum(a->path, &k, &d) || kept_write(&k, a->keep, &d)))
+		ret = -1;
+	if (ret) {
+		trace_print_error("%s", *d.text ? d.text : strerror(-ret));
+		status = ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
+	}
+	kept_fini(&k);
+	predictor_fini(&p);
+	step_graph_fini(&g);
+	return status;
+}
+
+static int run_whatif(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = {
+		options,
+		parse_whatif_option,
+		"TRACE",
+		"Say which resource bounds a recorded execution, and predict its completion time with other resources or faster parts: without "
+		"options, a table of what would help most.  The trace needs context switches: `tailor run -e auto,context-switches`.\v"
+		"Predictions are of fixed work: a program that does something else with more processors (more threads, other plans) "
+		"is another one.",
+		children,
+		NULL,
+		NULL
+	};
+	struct arguments args = { .page.top = -1 };
+	struct trace_session session = { 0 };
+	struct diag d = { "" };
+	struct kept k;
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	if (args.verify && kept_is(args.path)) {
+		if (kept_read(&k, args.path, &d)) {
+			trace_print_error("%s", d.text);
+			kept_fini(&k);
+			return CMD_FAILED;
+		}
+		status = verify_kept(&args, &k);
+		kept_fini(&k);
+		return status;
+	}
+	status = trace_session_read(&session, args.path, &args.trace, ask_timeline, &args);
+	if (status)
+		return status;
+	status = predict_trace(&args);
+	return trace_session_close(&session, trace_flush_output(status));
+}
+
+const struct cmd cmd_whatif = { "whatif", "say what bounds a run, and predict it with other resources", run_whatif };

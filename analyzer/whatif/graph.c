@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/whatif/graph.h"
+
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MERGED_NS 20000u /* shorter waits that no thread ended are work of the thread: a step less */
+#define GUESS_THREADS 64u
+#define TARGET_SHARE 0.97 /* of the window that the first thread must be there for, to be what is waited for */
+
+/* A thread ends another one's wait, or begins it. */
+struct wake {
+	uint64_t time_ns;
+	uint32_t waker, signal, span; /* span: of the wait; UINT32_MAX: the thread begins */
+};
+
+struct wakes {
+	struct wake *at;
+	uint32_t nr, capacity;
+};
+
+static int compare_wakes(const void *a, const void *b)
+{
+	const struct wake *x = a, *y = b;
+
+	if (x->waker != y->waker)
+		return x->waker < y->waker ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->signal < y->signal ? -1 : x->signal > y->signal;
+}
+
+static bool runs_at(const struct timeline *t, uint32_t thread, uint64_t time_ns)
+{
+	const struct timeline_thread *h = &t->thread[thread];
+	uint32_t low = h->first_span, high = h->first_span + h->nr_spans;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (t->span[middle].to_ns < time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < h->first_span + h->nr_spans && t->span[low].from_ns <= time_ns && t->span[low].kind == SPAN_RUN;
+}
+
+/* Where no wake-ups were recorded: the only other thread that runs when a wait ends, or, of a wait for a thread's end, the one that ended
+ * last. */
+static uint32_t guess_waker(const struct timeline *t, const struct span *s)
+{
+	uint32_t found = TIMELINE_NOBODY, ended = TIMELINE_NOBODY, running = 0;
+
+	for (uint32_t i = 0; i < t->nr_threads && t->nr_threads <= GUESS_THREADS; i++) {
+		const struct timeline_thread *h = &t->thread[i];
+
+		if (i == s->thread || !h->nr_spans)
+			continue;
+		if (h->to_ns > s->from_ns && h->to_ns <= s->to_ns && (ended == TIMELINE_NOBODY || h->to_ns > t->thread[ended].to_ns))
+			ended = i;
+		if (runs_at(t, i, s->to_ns)) {
+			found = i;
+			running++;
+		}
+	}
+	if (s->resource == RESOURCE_CHILD && ended != TIMELINE_NOBODY)
+		return ended;
+	return running == 1 ? found : ended;
+}
+
+/* Who ends a wait; TIMELINE_NOBODY: no thread, or it is not known. */
+static uint32_t waker_of(const struct timeline *t, const struct span *s)
+{
+	if (s->resource == RESOURCE_SLEEP || s->resource == RESOURCE_DISK_READ || s->resource == RESOURCE_DISK_WRITE)
+		return TIMELINE_NOBODY;
+	if (s->end == END_BY_THREAD)
+		return s->waker;
+	if (s->end == END_UNKNOWN && s->resource != RESOURCE_NETWORK)
+		return guess_waker(t, s);
+	return TIMELINE_NOBODY;
+}
+
+static int add_wake(struct step_graph *g, struct wakes *w, uint64_t time_ns, uint32_t waker, uint32_t span)
+{
+	if (!GROW(w->at, w->nr, w->capacity) || !GROW(g->await_of_signal, g->nr_signals, g->signals_capacity) ||
+	    !GROW(g->giver_of_signal, g->nr_signals, g->givers_capacity))
+		return -ENOMEM;
+	g->await_of_signal[g->nr_signals] = g->giver_of_signal[g->nr_signals] = SIMULATE_NONE;
+	w->at[w->nr++] = (struct wake){ time_ns, waker, g->nr_signals++, span };
+	return 0;
+}
+
+/* All in the window; signal_of_span: 1 + the signal that ends it. */
+static int find_wakes(struct step_graph *g, struct wakes *w, uint32_t *signal_of_span, uint32_t *signal_of_begin)
+{
+	const struct timeline *t = g->t;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < t->nr_spans && ret == 0; i++) {
+		const struct span *s = &t->span[i];
+		uint32_t waker;
+
+		if (s->kind != SPAN_WAIT || s->to_ns <= g->from_ns || s->to_ns >= g->to_ns)
+			continue;
+		waker = waker_of(t, s);
+		if (waker == TIMELINE_NOBODY || !t->thread[waker].nr_spans || t->thread[waker].from_ns > s->to_ns)
+			continue;
+		ret = add_wake(g, w, s->to_ns, waker, i);
+		signal_of_span[i] = g->nr_signals;
+	}
+	for (uint32_t i = 0; i < t->nr_threads && ret == 0; i++) {
+		const struct timeline_thread *h = &t->thread[i];
+
+		if (h->creator == TIMELINE_NOBODY || h->creator == i || !t->thread[h->creator].nr_spans || !h->nr_spans ||
+		    h->from_ns <= g->from_ns || h->from_ns >= g->to_ns)
+			continue;
+		ret = add_wake(g, w, h->from_ns, h->creator, UINT32_MAX);
+		signal_of_begin[i] = g->nr_signals;
+	}
+	if (w->nr)
+		qsort(w->at, w->nr, sizeof(*w->at), compare_wakes);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------- what a disk did meanwhile */
+
+/* While k threads wait for the disk, each is served at a k-th of its speed: how much a thread that waited all the time would have got. */
+struct served {
+	struct served_at {
+		uint64_t time_ns;
+		int change, waiting; /* waiting: from then on */
+		double sum;
+	} *at;
+	uint32_t nr;
+};
+
+static bool waits_for_disk(const struct span *s)
+{
+	return s->kind == SPAN_WAIT && (s->resource == RESOURCE_DISK_READ || s->resource == RESOURCE_DISK_WRITE);
+}
+
+static int compare_served(const void *a, const void *b)
+{
+	const struct served_at *x = a, *y = b;
+
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static bool served_make(const struct timeline *t, struct served *v)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < t->nr_spans; i++)
+		nr += waits_for_disk(&t->span[i]);
+	v->at = calloc(2 * (size_t)nr + 1, sizeof(*v->at));
+	if (!v->at)
+		return false;
+	for (uint32_t i = 0; i < t->nr_spans; i++)
+		if (waits_for_disk(&t->span[i])) {
+			v->at[v->nr++] = (struct served_at){ .time_ns = t->span[i].from_ns, .change = 1 };
+			v->at[v->nr++] = (struct served_at){ .time_ns = t->span[i].to_ns, .change = -1 };
+		}
+	qsort(v->at, v->nr, sizeof(*v->at), compare_served);
+	for (uint32_t i = 0; i < v->nr; i++) {
+		const struct served_at *before = i ? &v->at[i - 1] : NULL;
+
+		v->at[i].waiting = (before ? before->waiting : 0) + v->at[i].change;
+		if (before)
+			v->at[i].sum = before->sum + (before->waiting > 0 ? (double)(v->at[i].time_ns - before->time_ns) / before->waiting : 0);
+	}
+	return true;
+}
+
+static double served_until(const struct served *v, uint64_t time_ns)
+{
+	uint32_t low = 0, high = v->nr;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (v->at[middle].time_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return 0;
+	return v->at[low - 1].sum +
+	       (v->at[low - 1].waiting > 0 ? (double)(time_ns - v->at[low - 1].time_ns) / v->at[low - 1].waiting : 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- steps */
+
+static bool add_step(struct step_graph *g, uint32_t first, enum step_kind kind, double amount, uint32_t of, const struct graph_step *about)
+{
+	const uint32_t capacity = g->capacity;
+
+	if (kind == STEP_RUN && g->nr_steps > first && g->step[g->nr_steps - 1].kind == STEP_RUN) {
+		g->step[g->nr_steps - 1].amount += amount;
+		return true;
+	}
+	if (g->nr_steps == capacity) {
+		uint32_t more = capacity ? 2 * capacity : 256;
+		struct step *step = more > capacity ? realloc(g->step, more * sizeof(*step)) : NULL;
+		struct graph_step *others;
+
+		if (!step)
+			return false;
+		g->step = step;
+		others = realloc(g->about, more * sizeof(*others));
+		if (!others)
+			return false;
+		g->about = others;
+		g->capacity = more;
+	}
+	g->step[g->nr_steps] = (struct step){ amount, of, kind };
+	g->about[g->nr_steps] = *about;
+	g->nr_steps++;
+	return true;
+}
+
+static bool add_signal(struct step_graph *g, uint32_t first, const struct wake *w, uint32_t thread)
+{
+	const struct graph_step about = { .from_ns = w->time_ns, .thread = thread, .resource = RESOURCE_SIBLING };
+
+	g->giver_of_signal[w->signal] = g->nr_steps;
+	return add_step(g, first, STEP_SIGNAL, 0, w->signal, &about);
+}
+
+static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s, uint64_t from_ns, uint64_t to_ns, uint32_t signal,
+		     const struct served *disk)
+{
+	struct graph_step about = { .from_ns = from_ns, .thread = s->thread, .resource = s->resource, .lock = s->lock };
+	const double ns = (double)(to_ns - from_ns);
+
+	g->waits_ns += ns;
+	if (signal) {
+		g->await_of_signal[signal - 1] = g->nr_steps;
+		return add_step(g, first, STEP_AWAIT, 0, signal - 1, &about);
+	}
+	switch (s->resource) {
+	case RESOURCE_DISK_READ:
+	case RESOURCE_DISK_WRITE:
+		return add_step(g, first, STEP_SERVED, served_until(disk, to_ns) - served_until(disk, from_ns), DEVICE_DISK, &about);
+	case RESOURCE_NETWORK:
+		return add_step(g, first, STEP_AWAY, ns, DEVICE_NETWORK, &about);
+	case RESOURCE_SLEEP:
+		return add_step(g, first, STEP_AWAY, ns, 0, &about);
+	default:
+		about.unknown = s->end == END_UNKNOWN;
+		g->unknown_ns += about.unknown ? ns : 0;
+		return add_step(g, first, STEP_AWAY, ns, 0, &about);
+	}
+}
+
+/* A thread that was woken does not run at once, even where a processor is free. */
+static bool add_latency(struct step_graph *g, uint32_t first, const struct span *s, const struct span *wait)
+{
+	struct graph_step about = { .from_ns = s->from_ns, .thread = s->thread, .resource = RESOURCE_QUEUE };
+
+	if (wait && wait->kind == SPAN_WAIT) {
+		about.resource = wait->resource;
+		about.lock = wait->lock;
+	}
+	return add_step(g, first, STEP_AWAY, (double)s->latency_ns, 0, &about);
+}
+
+/* Samples up to a time are of the last step that runs. */
+static void give_ticks(struct step_graph *g, uint32_t *tick, uint32_t end, uint64_t to_ns)
+{
+	for (; *tick < end && g->t->tick[*tick].time_ns <= to_ns; (*tick)++) {
+		g->step_of_tick[*tick] = g->nr_steps - 1;
+		g->about[g->nr_steps - 1].ticks += g->t->tick[*tick].weight;
+	}
+}
+
+static bool add_run(struct step_graph *g, uint32_t first, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint32_t *tick, uint32_t last_tick)
+{
+	const struct graph_step about = { .from_ns = from_ns, .thread = thread, .resource = RESOURCE_CORE };
+
+	if (to_ns <= from_ns)
+		return true;
+	g->work_ns += (double)(to_ns - from_ns);
+	if (!add_step(g, first, STEP_RUN, (double)(to_ns - from_ns), 0, &about))
+		return false;
+	give_ticks(g, tick, last_tick, to_ns);
+	return true;
+}
+
+/* A thread's steps in the window; wakes [*wake, ...) are its own. */
+static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes *w, uint32_t *wake, const uint32_t *signal_of_span,
+		       uint32_t begins, const struct served *disk)
+{
+	const struct timeline *t = g->t;
+	const struct timeline_thread *h = &t->thread[thread];
+	const uint32_t first = g->nr_steps, last_tick = h->first_tick + h->nr_ticks;
+	const struct graph_step about = { .from_ns = h->from_ns, .thread = thread, .resource = RESOURCE_SIBLING };
+	uint32_t tick = h->first_tick;
+	bool ok = true;
+
+	while (tick < last_tick && t->tick[tick].time_ns < g->from_ns)
+		tick++;
+	if (begins) {
+		g->await_of_signal[begins - 1] = g->nr_steps;
+		ok = add_step(g, first, STEP_AWAIT, 0, begins - 1, &about);
+	}
+	for (uint32_t i = h->first_span; ok && i < h->first_span + h->nr_spans; i++) {
+		const struct span *s = &t->span[i];
+		uint64_t from = s->from_ns > g->from_ns ? s->from_ns : g->from_ns, to = s->to_ns < g->to_ns ? s->to_ns : g->to_ns;
+
+		if (from >= to)
+			continue;
+		for (; ok && *wake < w->nr && w->at[*wake].waker == thread && w->at[*wake].time_ns <= to; (*wake)++) {
+			const uint64_t at = w->at[*wake].time_ns > from ? w->at[*wake].time_ns : from;
+
+			ok = s->kind != SPAN_RUN || add_run(g, first, thread, from, at, &tick, last_tick);
+			ok = ok && add_signal(g, first, &w->at[*wake], thread);
+			from = s->kind == SPAN_RUN ? at : from;
+		}
+		if (ok && s->kind == SPAN_RUN)
+			ok = add_run(g, first, thread, from, to, &tick, last_tick);
+		else if (ok && s->kind == SPAN_WAIT && s->to_ns < g->to_ns)
+			ok = add_wait(g, first, s, from, to, signal_of_span[i], disk);
+		else if (ok && s->kind == SPAN_QUEUE && s->latency_ns)
+			ok = add_latency(g, first, s, i > h->first_span ? &t->span[i - 1] : NULL);
+	}
+	for (; ok && *wake < w->nr && w->at[*wake].waker == thread; (*wake)++)
+		ok = add_signal(g, first, &w->at[*wake], thread);
+	g->thread[thread] = (struct step_thread){ first, g->nr_steps - first };
+	return ok;
+}
+
+static uint32_t find_target(const struct step_graph *g)
+{
+	const struct timeline *t = g->t;
+	uint32_t first = UINT32_MAX;
+
+	for (uint32_t i = 0; i < t->nr_threads; i++)
+		if (t->thread[i].nr_spans && (first == UINT32_MAX || t->thread[i].from_ns < t->thread[first].from_ns))
+			first = i;
+	if (first != UINT32_MAX && (double)(t->thread[first].to_ns - g->from_ns) >= TARGET_SHARE * (double)(g->to_ns - g->from_ns))
+		return first;
+	return UINT32_MAX;
+}
+
+/* The window: from the first mark of a name to the last one's end. */
+static bool find_window(struct step_graph *g, const char *mark)
+{
+	const struct model *m = g->t->report->model;
+	const char *name = mark ? mark : "run", *number = strrchr(name, '#');
+	const size_t length = number ? (size_t)(number - name) : strlen(name);
+	const uint64_t instance = number ? strtoull(number + 1, NULL, 10) : 0;
+	uint64_t from = UINT64_MAX, to = 0;
+
+	g->from_ns = g->t->first_ns;
+	g->to_ns = g->t->last_ns;
+	if (strcmp(name, "all") == 0)
+		return true;
+	for (uint32_t i = 0; i < m->nr_marks; i++) {
+		const struct mark *k = &m->mark[i];
+
+		if (!k->name || strlen(k->name) != length || strncmp(k->name, name, length) != 0 || k->end_ns == UINT64_MAX ||
+		    (number && k->instance != instance))
+			continue;
+		from = k->begin_ns < from ? k->begin_ns : from;
+		to = k->end_ns > to ? k->end_ns : to;
+	}
+	if (from >= to)
+		return !mark;
+	g->from_ns = from > g->from_ns ? from : g->from_ns;
+	g->to_ns = to < g->to_ns ? to : g->to_ns;
+	g->of_marks = true;
+	return g->from_ns < g->to_ns;
+}
+
+int step_graph_make(const struct timeline *t, const char *mark, struct step_graph *g, struct diag *d)
+{
+	uint32_t *signal_of_span = calloc((size_t)t->nr_spans + 1, sizeof(*signal_of_span));
+	uint32_t *signal_of_begin = calloc((size_t)t->nr_threads + 1, sizeof(*signal_of_begin)), wake = 0;
+	struct served disk = { .nr = 0 };
+	struct wakes w = { .nr = 0 };
+	bool ok;
+
+	memset(g, 0, sizeof(*g));
+	g->t = t;
+	g->thread = calloc((size_t)t->nr_threads + 1, sizeof(*g->thread));
+	g->step_of_tick = calloc((size_t)t->nr_ticks + 1, sizeof(*g->step_of_tick));
+	ok = signal_of_span && signal_of_begin && g->thread && g->step_of_tick;
+	if (ok && !find_window(g, mark)) {
+		free(signal_of_span);
+		free(signal_of_begin);
+		return diag_fail(d, ENOENT, "The trace has no mark '%s'.", mark ? mark : "run");
+	}
+	for (uint32_t i = 0; ok && i < t->nr_ticks; i++)
+		g->step_of_tick[i] = SIMULATE_NONE;
+	ok = ok && served_make(t, &disk);
+	ok = ok && find_wakes(g, &w, signal_of_span, signal_of_begin) == 0;
+	for (uint32_t i = 0; ok && i < t->nr_threads; i++)
+		ok = add_thread(g, i, &w, &wake, signal_of_span, signal_of_begin[i], &disk);
+	free(signal_of_span);
+	free(signal_of_begin);
+	free(w.at);
+	free(disk.at);
+	if (!ok)
+		return diag_fail(d, ENOMEM, "out of memory for the steps of this trace");
+	g->e = (struct execution){ .step = g->step, .nr_steps = g->nr_steps, .thread = g->thread, .nr_threads = t->nr_threads,
+				   .nr_signals = g->nr_signals, .target = find_target(g) };
+	return 0;
+}
+
+double step_graph_measured_ns(const struct step_graph *g)
+{
+	const double window = (double)(g->to_ns - g->from_ns);
+	const uint32_t target = g->e.target;
+	const double until = target == UINT32_MAX ? window : (double)(g->t->thread[target].to_ns - g->from_ns);
+
+	return until < window ? until : window;
+}
+
+void step_graph_fini(struct step_graph *g)
+{
+	free(g->step);
+	free(g->about);
+	free(g->thread);
+	free(g->step_of_tick);
+	free(g->await_of_signal);
+	free(g->giver_of_signal);
+	memset(g, 0, sizeof(*g));
+}

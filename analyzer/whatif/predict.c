@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/whatif/predict.h"
+
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CANDIDATE_SHARE 0.03 /* of the work that a component has at least, to be asked about */
+#define LOCK_SHARE 0.005     /* of the threads' waits */
+#define SKEW_LEAST 1.1
+#define FUNCTIONS_MAX 6
+#define CANDIDATES_MAX 64
+
+/* ----------------------------------------------------------------------------------------------------------- changes */
+
+static bool tick_is_of(const struct tick *k, int level, uint32_t of)
+{
+	return level == -1 ? k->function == of : level >= 0 && k->component[level] == of;
+}
+
+/* What a change is of, resolved: a component, or the work of threads while they are there. */
+struct part {
+	int level; /* as a change's, or PART_LOCK: the calls for a lock */
+	uint32_t of;
+	uint64_t from_ns, to_ns; /* of threads */
+};
+#define PART_LOCK (-3)
+
+/* A group: the threads that one made, and it itself, from the first one's beginning to the last one's end. */
+static struct part make_part(const struct step_graph *g, int level, uint32_t of)
+{
+	struct part part = { level, of, UINT64_MAX, 0 };
+
+	for (uint32_t i = 0; level == -2 && i < g->t->nr_threads; i++) {
+		const struct timeline_thread *h = &g->t->thread[i];
+
+		if (h->creator != of || h->pid != g->t->thread[of].pid)
+			continue;
+		part.from_ns = h->from_ns < part.from_ns ? h->from_ns : part.from_ns;
+		part.to_ns = h->to_ns > part.to_ns ? h->to_ns : part.to_ns;
+	}
+	return part;
+}
+
+static bool tick_is_part(const struct step_graph *g, const struct tick *k, const struct part *part)
+{
+	if (part->level == PART_LOCK)
+		return k->lock == part->of + 1;
+	if (part->level != -2)
+		return tick_is_of(k, part->level, part->of);
+	return (g->t->thread[k->thread].creator == part->of || k->thread == part->of) && k->time_ns >= part->from_ns &&
+	       k->time_ns <= part->to_ns && g->t->thread[k->thread].pid == g->t->thread[part->of].pid;
+}
+
+/* Weight of something in each thread's samples, and of all that they have; arrays by thread. */
+static void sum_threads(const struct step_graph *g, const struct part *of, double *part, double *all)
+{
+	for (uint32_t i = 0; i < g->t->nr_ticks; i++) {
+		const struct tick *k = &g->t->tick[i];
+
+		if (g->step_of_tick[i] == SIMULATE_NONE)
+			continue;
+		all[k->thread] += k->weight;
+		part[k->thread] += tick_is_part(g, k, of) ? k->weight : 0;
+	}
+}
+
+/* Each step's work times 1 - less[thread], of the part that is of something: by the samples in it, or those of its thread. */
+static int scale_part(struct predictor *p, const struct part *of, const double *less)
+{
+	const struct step_graph *g = p->g;
+	double *in = calloc((size_t)g->nr_steps + 1, sizeof(*in));
+	double *part = calloc((size_t)g->t->nr_threads + 1, sizeof(*part)), *all = calloc((size_t)g->t->nr_threads + 1, sizeof(*all));
+	int ret = in && part && all ? 0 : -ENOMEM;
+
+	if (ret == 0)
+		sum_threads(g, of, part, all);
+	for (uint32_t i = 0; ret == 0 && i < g->t->nr_ticks; i++)
+		if (g->step_of_tick[i] != SIMULATE_NONE && tick_is_part(g, &g->t->tick[i], of))
+			in[g->step_of_tick[i]] += g->t->tick[i].weight;
+	for (uint32_t i = 0; ret == 0 && i < g->nr_steps; i++) {
+		const struct graph_step *a = &g->about[i];
+		double share = a->ticks > 0 ? in[i] / a->ticks : all[a->thread] > 0 ? part[a->thread] / all[a->thread] : 0;
+
+		if (g->step[i].kind == STEP_RUN)
+			p->factor[i] *= fmax(1e-9, 1 - less[a->thread] * fmin(1, share));
+	}
+	free(in);
+	free(part);
+	free(all);
+	return ret;
+}
+
+static int scale_component(struct predictor *p, const struct change *c)
+{
+	const struct part of = make_part(p->g, c->level, c->of);
+	double *less = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*less));
+	int ret = -ENOMEM;
+
+	for (uint32_t i = 0; less && i < p->g->t->nr_threads; i++)
+		less[i] = c->value;
+	if (less)
+		ret = scale_part(p, &of, less);
+	free(less);
+	return ret;
+}
+
+/* Every thread that has a part gets the same. */
+static int remove_skew(struct predictor *p, const struct change *c)
+{
+	const uint32_t nr = p->g->t->nr_threads;
+	const struct part of = make_part(p->g, c->level, c->of);
+	double *part = calloc((size_t)nr + 1, sizeof(*part)), *all = calloc((size_t)nr + 1, sizeof(*all)), sum = 0;
+	uint32_t n = 0;
+	int ret = -ENOMEM;
+
+	if (part && all) {
+		sum_threads(p->g, &of, part, all);
+		for (uint32_t i = 0; i < nr; i++) {
+			sum += part[i];
+			n += part[i] > 0;
+		}
+		for (uint32_t i = 0; i < nr; i++)
+			all[i] = part[i] > 0 ? 1 - sum / n / part[i] : 0;
+		ret = scale_part(p, &of, all);
+	}
+	free(part);
+	free(all);
+	return ret;
+}
+
+/* Neither waits for it nor the calls that take and leave it. */
+static int remove_lock(struct predictor *p, uint32_t lock)
+{
+	const struct part of = { .level = PART_LOCK, .of = lock };
+	double *all = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*all));
+	int ret = -ENOMEM;
+
+	for (uint32_t i = 0; all && i < p->g->t->nr_threads; i++)
+		all[i] = 1;
+	if (all)
+		ret = scale_part(p, &of, all);
+	free(all);
+	for (uint32_t i = 0; i < p->g->nr_steps; i++)
+		if (p->g->about[i].resource == RESOURCE_LOCK && p->g->about[i].lock == lock)
+			p->factor[i] = 0;
+	return ret;
+}
+
+static void scale_waits(struct predictor *p, enum resource resource, double factor)
+{
+	for (uint32_t i = 0; i < p->g->nr_steps; i++)
+		if (p->g->about[i].resource == resource && p->g->step[i].kind == STEP_AWAY)
+			p->factor[i] *= factor;
+}
+
+static int apply(struct predictor *p, const struct change *c, struct machine *m)
+{
+	switch (c->kind) {
+	case CHANGE_CORES:
+		m->processors = c->value;
+		return 0;
+	case CHANGE_QUOTA:
+		m->quota = c->value < m->processors ? c->value : 0;
+		return 0;
+	case CHANGE_CLOCK:
+		m->speed *= c->value;
+		return 0;
+	case CHANGE_DISK:
+		m->device_speed[DEVICE_DISK] *= c->value;
+		return 0;
+	case CHANGE_NETWORK:
+		scale_waits(p, RESOURCE_NETWORK, 1 / c->value);
+		return 0;
+	case CHANGE_SLEEP:
+		scale_waits(p, RESOURCE_SLEEP, 1 / c->value);
+		return 0;
+	case CHANGE_LOCK:
+		return remove_lock(p, c->of);
+	case CHANGE_COMPONENT:
+		return scale_component(p, c);
+	case CHANGE_SKEW:
+		return remove_skew(p, c);
+	}
+	return -EINVAL;
+}
+
+/* -------------------------------------------------------------------------------------------------------- simulation */
+
+static void forget_changes(struct predictor *p)
+{
+	for (uint32_t i = 0; i < p->g->nr_steps; i++)
+		p->factor[i] = 1;
+}
+
+static int run(struct predictor *p, const struct machine *m, struct simulated *out)
+{
+	const struct simulated_steps steps = { p->begin, p->end, p->released_by };
+	struct execution e = p->g->e;
+
+	e.factor = p->factor;
+	memset(p->end, 0, ((size_t)p->g->nr_steps + 1) * sizeof(*p->end));
+	memset(p->begin, 0, ((size_t)p->g->nr_steps + 1) * sizeof(*p->begin));
+	return simulate(&e, m, &steps, out);
+}
+
+/* The time between a step's begin and end, but what is spoken for by a lock that is waited for meanwhile. */
+static void add_to_path(const struct predictor *p, uint32_t step, double locked_from, struct path *out, double *lock, double *of_step)
+{
+	const struct step *s = &p->g->step[step];
+	const struct graph_step *a = &p->g->about[step];
+	double taken = p->end[step] - p->begin[step], work = s->amount * p->factor[step], locked;
+
+	if (of_step)
+		of_step[step] += taken;
+	locked = p->end[step] > locked_from ? p->end[step] - (p->begin[step] > locked_from ? p->begin[step] : locked_from) : 0;
+	out->resource[RESOURCE_LOCK] += locked;
+	*lock += locked;
+	taken -= locked;
+	if (s->kind == STEP_RUN) {
+		const double queued = taken > work ? taken - work : 0;
+
+		out->resource[RESOURCE_CORE] += taken - queued;
+		out->resource[p->now.quota > 0 ? RESOURCE_THROTTLED : RESOURCE_QUEUE] += queued;
+	} else if (s->kind == STEP_AWAY || s->kind == STEP_SERVED) {
+		out->resource[a->resource] += taken;
+		out->unknown_ns += a->unknown ? taken : 0;
+	}
+}
+
+static uint32_t last_step(const struct predictor *p)
+{
+	const struct step_graph *g = p->g;
+	uint32_t last = SIMULATE_NONE;
+
+	for (uint32_t i = 0; i < g->e.nr_threads; i++) {
+		const struct step_thread *t = &g->thread[i];
+
+		if (t->nr && (g->e.target == UINT32_MAX || g->e.target == i) &&
+		    (last == SIMULATE_NONE || p->end[t->first + t->nr - 1] > p->end[last]))
+			last = t->first + t->nr - 1;
+	}
+	return last;
+}
+
+void predict_path(const struct predictor *p, struct path *out, double *of_step)
+{
+	const struct step_graph *g = p->g;
+	double locked_from = HUGE_VAL, of_lock = 0, most = 0, lock = 0;
+	uint32_t at = last_step(p), function = 0;
+
+	memset(out, 0, sizeof(*out));
+	for (uint32_t steps = 0; at != SIMULATE_NONE && steps < 2 * g->nr_steps; steps++) {
+		const uint32_t by = p->released_by[at];
+		const struct step_thread *t = &g->thread[g->about[at].thread];
+
+		if (by == SIMULATE_NONE) {
+			of_lock = 0;
+			add_to_path(p, at, locked_from, out, &of_lock, of_step);
+			lock += of_lock;
+			if (p->begin[at] <= locked_from)
+				locked_from = HUGE_VAL;
+			at = at > t->first ? at - 1 : SIMULATE_NONE;
+			continue;
+		}
+		if (g->about[at].resource == RESOURCE_LOCK && !(locked_from < HUGE_VAL)) {
+			locked_from = p->begin[at];
+			if (lock >= most) {
+				most = lock;
+				function = g->about[at].lock;
+			}
+			lock = 0;
+		}
+		at = by;
+		t = &g->thread[g->about[at].thread];
+		at = at > t->first ? at - 1 : SIMULATE_NONE;
+	}
+	out->lock = function;
+	/* kernel and page faults have the part of the work that samples say */
+	{
+		double of[NR_RESOURCES] = { 0 }, all = 0;
+
+		for (uint32_t i = 0; i < g->t->nr_ticks; i++)
+			if (g->step_of_tick[i] != SIMULATE_NONE) {
+				of[g->t->tick[i].resource] += g->t->tick[i].weight;
+				all += g->t->tick[i].weight;
+			}
+		for (int k = RESOURCE_KERNEL; all > 0 && k <= RESOURCE_FAULT; k++) {
+			out->resource[k] = out->resource[RESOURCE_CORE] * of[k] / all;
+		}
+		out->resource[RESOURCE_CORE] -= out->resource[RESOURCE_KERNEL] + out->resource[RESOURCE_FAULT];
+	}
+}
+
+static enum resource largest(const struct path *path)
+{
+	enum resource best = RESOURCE_CORE;
+
+	for (int i = 0; i < NR_RESOURCES; i++)
+		if (path->resource[i] > path->resource[best])
+			best = (enum resource)i;
+	return best;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- intervals */
+
+/* The part of the work that is of something, and of how many samples that is said. */
+static double share_of(const struct step_graph *g, int level, uint32_t of, double *samples)
+{
+	double part = 0, all = 0;
+
+	*samples = 0;
+	for (uint32_t i = 0; i < g->t->nr_ticks; i++)
+		if (g->step_of_tick[i] != SIMULATE_NONE) {
+			all += g->t->tick[i].weight;
+			part += tick_is_of(&g->t->tick[i], level, of) ? g->t->tick[i].weight : 0;
+			++*samples;
+		}
+	return all > 0 ? part / all : 0;
+}
+
+/* Of the completion time: how far a share's sampling error moves it. */
+static double sampling_error(const struct predictor *p, const struct change *c)
+{
+	double samples, share;
+
+	if (c->kind != CHANGE_COMPONENT)
+		return 0;
+	share = share_of(p->g, c->level, c->of, &samples);
+	return samples > 0 ? 1.96 * fabs(c->value) * sqrt(share * (1 - share) / samples) * p->measured_ns : p->measured_ns;
+}
+
+static void set_interval(const struct predictor *p, const struct change *changes, uint32_t nr, struct prediction *out)
+{
+	const double gain = p->measured_ns - out->completion_ns, unknown = p->path.unknown_ns * p->measured_ns / p->simulated_ns;
+	double both = pow(1.96 * p->spread * out->completion_ns, 2) + pow(PREDICT_MODEL * gain, 2) +
+		      pow(p->replay_error * out->completion_ns, 2);
+	double longer = 0, shorter = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		both += pow(sampling_error(p, &changes[i]), 2);
+		if (changes[i].kind == CHANGE_CORES && gain > 0)
+			longer += pow(PREDICT_CONTENTION * gain, 2);
+		if (changes[i].kind == CHANGE_CLOCK && gain > 0)
+			longer += pow(PREDICT_MEMORY * gain, 2);
+	}
+	if (p->measured_ns > 0) /* unknown waits shrink, or grow, with all the rest */
+		shorter += pow(unknown * gain / p->measured_ns, 2);
+	out->low_ns = fmax(0, out->completion_ns - sqrt(both + shorter));
+	out->high_ns = out->completion_ns + sqrt(both + longer + (gain < 0 ? shorter : 0));
+}
+
+int predict(struct predictor *p, const struct change *changes, uint32_t nr, struct prediction *out)
+{
+	struct machine m = p->now;
+	struct simulated now, then;
+	int ret = 0;
+
+	memset(out, 0, sizeof(*out));
+	memcpy(m.slowdown, p->slowdown, sizeof(m.slowdown));
+	forget_changes(p);
+	now.end_ns = p->simulated_ns;
+	if (p->slowdown[0] > 0)
+		ret = run(p, &m, &now);
+	for (uint32_t i = 0; i < nr && ret == 0; i++)
+		ret = apply(p, &changes[i], &m);
+	if (ret == 0)
+		ret = run(p, &m, &then);
+	if (ret)
+		return ret;
+	if (now.end_ns <= 0 || then.stuck)
+		return -EDOM;
+	out->completion_ns = p->measured_ns * then.end_ns / now.end_ns;
+	out->queued_ns = then.queued_ns + then.throttled_ns;
+	predict_path(p, &out->path, NULL);
+	out->bound = largest(&out->path);
+	set_interval(p, changes, nr, out);
+	return 0;
+}
+
+int predictor_init(struct predictor *p, const struct step_graph *g, const double *slowdown, struct diag *d)
+{
+	struct simulated now;
+	int ret;
+
+	memset(p, 0, sizeof(*p));
+	p->g = g;
+	p->spread = PREDICT_SPREAD;
+	p->now = (struct machine){ .processors = g->t->processors, .speed = 1, .quota = g->t->quota,
+				   .quota_period_ns = g->t->quota_period_ns, .device_speed = { 1, 1, 1, 1 } };
+	if (slowdown)
+		memcpy(p->slowdown, slowdown, sizeof(p->slowdown));
+	p->factor = calloc((size_t)g->nr_steps + 1, sizeof(*p->factor));
+	p->begin = calloc((size_t)g->nr_steps + 1, sizeof(*p->begin));
+	p->end = calloc((size_t)g->nr_steps + 1, sizeof(*p->end));
+	p->released_by = calloc((size_t)g->nr_steps + 1, sizeof(*p->released_by));
+	if (!p->factor || !p->begin || !p->end || !p->released_by)
+		return diag_fail(d, ENOMEM, "out of memory for a prediction");
+	p->measured_ns = step_graph_measured_ns(g);
+	forget_changes(p);
+	ret = run(p, &p->now, &now);
+	if (ret)
+		return diag_fail(d, -ret, "out of memory for a prediction");
+	if (now.stuck || now.end_ns <= 0)
+		return diag_fail(d, EDOM, "The trace cannot be replayed: %s.",
+				 now.stuck ? "threads wait for each other" : "no thread ran in this time");
+	p->simulated_ns = now.end_ns;
+	p->replay_error = fabs(now.end_ns / p->measured_ns - 1);
+	predict_path(p, &p->path, NULL);
+	return 0;
+}
+
+void predictor_fini(struct predictor *p)
+{
+	free(p->factor);
+	free(p->begin);
+	free(p->end);
+	free(p->released_by);
+	memset(p, 0, sizeof(*p));
+}
+
+/* -------------------------------------------------------------------------------------------------------------- slack */
+
+static int compare_by_end(const void *a, const void *b, void *context)
+{
+	const double *compared_end = context;
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (compared_end[x] < compared_end[y] || compared_end[x] > compared_end[y])
+		return compared_end[x] > compared_end[y] ? -1 : 1;
+	return x > y ? -1 : x < y;
+}
+
+int predict_slack(const struct predictor *p, double *slack)
+{
+	const struct step_graph *g = p->g;
+	uint32_t *order = calloc((size_t)g->nr_steps + 1, sizeof(*order));
+	double *late = calloc((size_t)g->nr_steps + 1, sizeof(*late)); /* the latest end of each step */
+	const uint32_t last = last_step(p);
+	int ret = order && late ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; ret == 0 && i < g->nr_steps; i++) {
+		order[i] = i;
+		late[i] = last == SIMULATE_NONE ? 0 : p->end[last];
+	}
+	if (ret == 0)
+		qsort_r(order, g->nr_steps, sizeof(*order), compare_by_end, p->end);
+	for (uint32_t n = 0; ret == 0 && n < g->nr_steps; n++) {
+		const uint32_t i = order[n];
+		const struct step_thread *t = &g->thread[g->about[i].thread];
+		const double begin = late[i] - (g->step[i].kind == STEP_AWAIT ? 0 : p->end[i] - p->begin[i]);
+		const uint32_t giver = g->step[i].kind == STEP_AWAIT ? g->giver_of_signal[g->step[i].of] : SIMULATE_NONE;
+
+		if (i > t->first && begin < late[i - 1])
+			late[i - 1] = begin;
+		if (giver != SIMULATE_NONE && late[i] < late[giver])
+			late[giver] = late[i];
+		slack[i] = late[i] > p->end[i] ? late[i] - p->end[i] : 0;
+	}
+	free(order);
+	free(late);
+	return ret;
+}
+
+/* --------------------------------------------------------------------------------------------------------- candidates */
+
+const char *predict_component_name(const struct step_graph *g, int level, uint32_t of, char spare[32])
+{
+	return level == -1 ? g->t->report->a->function[of].name : report_component_name(g->t->report, of, spare);
+}
+
+double predict_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *nr)
+{
+	const struct part what = make_part(g, level, of);
+	double *part = calloc((size_t)g->t->nr_threads + 1, sizeof(*part)), *all = calloc((size_t)g->t->nr_threads + 1, sizeof(*all));
+	double most = 0, sum = 0;
+
+	*nr = 0;
+	if (part && all)
+		sum_threads(g, &what, part, all);
+	for (uint32_t i = 0; part && all && i < g->t->nr_threads; i++)
+		if (part[i] > 0) {
+			most = part[i] > most ? part[i] : most;
+			sum += part[i];
+			++*nr;
+		}
+	free(part);
+	free(all);
+	return *nr && sum > 0 ? most * *nr / sum : 1;
+}
+
+struct candidates {
+	struct change *at;
+	uint32_t nr;
+};
+
+static void add(struct candidates *c, enum change_kind kind, double value, int level, uint32_t of, const char *format, const char *text)
+{
+	struct change *to = &c->at[c->nr];
+
+	if (c->nr == CANDIDATES_MAX)
+		return;
+	*to = (struct change){ .kind = kind, .value = value, .level = level, .of = of };
+	snprintf(to->key, sizeof(to->key), "%s%s", format, text);
+	c->nr++;
+}
+
+static void add_machine(const struct predictor *p, struct candidates *c)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), "%g", 2 * p->now.processors);
+	add(c, CHANGE_CORES, 2 * p->now.processors, 0, 0, "cores=", text);
+	if (p->now.quota > 0) {
+		snprintf(text, sizeof(text), "%g", 2 * p->now.quota);
+		add(c, CHANGE_QUOTA, 2 * p->now.quota, 0, 0, "quota=", text);
+		add(c, CHANGE_QUOTA, 0, 0, 0, "quota=", "none");
+	}
+	add(c, CHANGE_CLOCK, 1.2, 0, 0, "clock=", "x1.2");
+}
+
+static void add_devices(const struct predictor *p, struct candidates *c)
+{
+	double wait[NR_RESOURCES] = { 0 };
+
+	for (uint32_t i = 0; i < p->g->nr_steps; i++)
+		wait[p->g->about[i].resource] += p->g->step[i].amount;
+	if (wait[RESOURCE_DISK_READ] + wait[RESOURCE_DISK_WRITE] > 0)
+		add(c, CHANGE_DISK, 2, 0, 0, "disk=", "x2");
+	if (wait[RESOURCE_NETWORK] > 0)
+		add(c, CHANGE_NETWORK, 2, 0, 0, "network=", "x2");
+	if (wait[RESOURCE_SLEEP] > 0)
+		add(c, CHANGE_SLEEP, 2, 0, 0, "sleep=", "x2");
+}
+
+struct amount {
+	double of;
+	uint32_t index;
+};
+
+static int compare_amounts(const void *a, const void *b)
+{
+	const struct amount *x = a, *y = b;
+
+	if (x->of < y->of || x->of > y->of)
+		return x->of > y->of ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void add_locks(const struct predictor *p, struct candidates *c)
+{
+	const struct step_graph *g = p->g;
+	const uint32_t nr = g->t->report->a->nr_functions;
+	struct amount *lock = calloc((size_t)nr + 1, sizeof(*lock));
+	double all = 0;
+
+	for (uint32_t i = 0; lock && i < g->t->nr_spans; i++) {
+		const struct span *s = &g->t->span[i];
+
+		if (s->kind != SPAN_WAIT || s->to_ns <= g->from_ns || s->from_ns >= g->to_ns)
+			continue;
+		all += (double)(s->to_ns - s->from_ns);
+		if (s->resource == RESOURCE_LOCK && s->lock < nr)
+			lock[s->lock].of += (double)(s->to_ns - s->from_ns);
+	}
+	for (uint32_t i = 0; lock && i < nr; i++)
+		lock[i].index = i;
+	if (lock)
+		qsort(lock, nr, sizeof(*lock), compare_amounts);
+	for (uint32_t i = 0; lock && i < nr && i < FUNCTIONS_MAX && lock[i].of > LOCK_SHARE * all && lock[i].of > 0; i++)
+		add(c, CHANGE_LOCK, 0, 0, lock[i].index, "lock=", lock[i].index ? g->t->report->a->function[lock[i].index].name : "?");
+	free(lock);
+}
+
+static uint32_t value_of_tick(const struct tick *k, int level)
+{
+	return level == -1 ? k->function : k->component[level];
+}
+
+/* The largest of a level, or functions. */
+static void add_level(const struct predictor *p, struct candidates *c, int level, bool skew)
+{
+	const struct step_graph *g = p->g;
+	const uint32_t nr = level == -1 ? g->t->report->a->nr_functions : g->t->report->model->dictionary.nr_components;
+	struct amount *part = calloc((size_t)nr + 1, sizeof(*part));
+	double all = 0;
+	char text[150], spare[32];
+	uint32_t threads;
+
+	for (uint32_t i = 0; part && i < nr; i++)
+		part[i].index = i;
+	for (uint32_t i = 0; part && i < g->t->nr_ticks; i++)
+		if (g->step_of_tick[i] != SIMULATE_NONE && value_of_tick(&g->t->tick[i], level) < nr) {
+			part[value_of_tick(&g->t->tick[i], level)].of += g->t->tick[i].weight;
+			all += g->t->tick[i].weight;
+		}
+	if (part)
+		qsort(part, nr, sizeof(*part), compare_amounts);
+	for (uint32_t i = 0; part && i < nr && i < 2 * FUNCTIONS_MAX && part[i].of > CANDIDATE_SHARE * all && part[i].of > 0; i++) {
+		const char *name = predict_component_name(g, level, part[i].index, spare);
+		const char *of = level == -1 ? "function" : report_level_name(g->t->report, g->t->level[level]);
+
+		if (!part[i].index && level != -1)
+			continue;
+		if (skew && predict_skew(g, level, part[i].index, &threads) < SKEW_LEAST)
+			continue;
+		snprintf(text, sizeof(text), skew ? "%.24s:%.110s" : "%.24s:%.110s=-20%%", of, name);
+		add(c, skew ? CHANGE_SKEW : CHANGE_COMPONENT, 0.2, level, part[i].index, skew ? "skew=" : "component=", text);
+	}
+	free(part);
+}
+
+/* Threads that one thread made, where they do not do the same. */
+static void add_groups(const struct predictor *p, struct candidates *c)
+{
+	const struct timeline *t = p->g->t;
+	char text[64];
+	uint32_t nr;
+
+	for (uint32_t i = 0; i < t->nr_threads && c->nr < CANDIDATES_MAX; i++) {
+		bool creates = false;
+
+		for (uint32_t k = 0; k < t->nr_threads && !creates; k++)
+			creates = t->thread[k].creator == i && k != i && t->thread[k].pid == t->thread[i].pid;
+		if (!creates || predict_skew(p->g, -2, i, &nr) < SKEW_LEAST || nr < 2)
+			continue;
+		snprintf(text, sizeof(text), "threads of %u %.32s", t->thread[i].tid, timeline_comm(t, i));
+		add(c, CHANGE_SKEW, 0, -2, i, "skew=", text);
+	}
+}
+
+struct change *predict_candidates(const struct predictor *p, uint32_t *nr)
+{
+	const struct timeline *t = p->g->t;
+	struct candidates c = { .at = calloc(CANDIDATES_MAX, sizeof(*c.at)) };
+
+	if (!c.at)
+		return NULL;
+	add_machine(p, &c);
+	add_devices(p, &c);
+	add_locks(p, &c);
+	add_level(p, &c, t->level[0] < LEVELS_MAX ? 0 : -1, false);
+	if (t->level[1] < LEVELS_MAX)
+		add_level(p, &c, 1, true);
+	else
+		add_groups(p, &c);
+	*nr = c.nr;
+	return c.at;
+}

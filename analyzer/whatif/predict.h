@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Predictions: the completion time of a recorded execution under changes, with a 95 % interval and what bounds it then.
+ *
+ * T = T_measured * T_simulated(changed) / T_simulated(now), so that what the model gets wrong in both cancels out.  The interval adds up, as
+ * independent errors: how far the replay is from what was measured; the spread of runs and of the model, by what was seen of programs
+ * that calibrated it (PREDICT_ constants); the sampling error of a component's share; waits whose waker is not known, taken to
+ * stay or to shrink with the rest; and, towards longer times alone, what nothing recorded can tell: contention of more processors, memory that
+ * a faster clock does not make faster.  Context: thread.
+ */
+#ifndef TAILOR_PREDICT_H
+#define TAILOR_PREDICT_H
+
+#include "analyzer/whatif/graph.h"
+
+#define PREDICT_WARN 0.05   /* of the replay's error */
+#define PREDICT_REFUSE 0.15
+#define PREDICT_SPREAD 0.03 /* of one run beside the next: of the completion time */
+#define PREDICT_MODEL 0.10  /* of the change, both ways */
+#define PREDICT_CONTENTION 0.15 /* of what more processors gain, towards longer times */
+#define PREDICT_MEMORY 0.30 /* of what a clock gains, likewise: the part that may wait for memory */
+
+enum change_kind {
+	CHANGE_CORES, CHANGE_QUOTA, CHANGE_CLOCK, CHANGE_DISK, CHANGE_NETWORK, CHANGE_SLEEP, CHANGE_LOCK, CHANGE_COMPONENT, CHANGE_SKEW,
+};
+
+struct change {
+	enum change_kind kind;
+	double value; /* cores: processors; quota: processors' worth of time, 0: none; clock, disk, network, sleep: times as fast; component:
+		       * part of its time that goes (negative: that comes) */
+	int level;    /* of a component or skew: index of the time line's levels; -1: a function; skew: -2: whole threads */
+	uint32_t of;  /* component, function or lock; skew of threads: their creator */
+	char key[160]; /* how an option would say it */
+};
+
+#define PATH_RESOURCES NR_RESOURCES
+/* What the time up to completion consists of: the critical path. */
+struct path {
+	double resource[PATH_RESOURCES];
+	uint32_t lock; /* the function whose lock has the most of it; 0: not known */
+	double unknown_ns;
+};
+
+struct prediction {
+	double completion_ns, low_ns, high_ns;
+	struct path path;
+	enum resource bound; /* the largest on the path */
+	double queued_ns; /* of all threads, for a processor */
+};
+
+struct predictor {
+	const struct step_graph *g;
+	struct machine now;
+	double measured_ns, simulated_ns, replay_error; /* of what was measured */
+	double *factor;
+	double *begin, *end;
+	uint32_t *released_by;
+	double spread; /* PREDICT_SPREAD, or what several traces showed */
+	double slowdown[SIMULATE_SLOWDOWNS]; /* [0] 0: not calibrated */
+	struct path path; /* of the recorded machine */
+};
+
+/* 0 or -errno with a sentence; predictor_fini() in any case. */
+int predictor_init(struct predictor *p, const struct step_graph *g, const double *slowdown, struct diag *d);
+void predictor_fini(struct predictor *p);
+/* 0 or -errno.  Under all of nr changes. */
+int predict(struct predictor *p, const struct change *changes, uint32_t nr, struct prediction *out);
+/* The path of what predict() did last; of_tick, where it is not NULL: by sample, the part of its weight that is on the path. */
+void predict_path(const struct predictor *p, struct path *out, double *of_step);
+/* By step, how much later it could end without delaying the completion, of what predict() did last.  0 or -ENOMEM. */
+int predict_slack(const struct predictor *p, double *slack);
+/* All that an option could ask for by default, in no order; malloc()ed.  NULL without memory. */
+struct change *predict_candidates(const struct predictor *p, uint32_t *nr);
+/* The largest thread's work on something beside the mean of all that work on it, 1 where they are alike; nr: how many those are. */
+double predict_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *nr);
+const char *predict_component_name(const struct step_graph *g, int level, uint32_t of, char spare[32]);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/whatif/resources.h"
+
+#include "jitreg/base/grow.h"
+#include "jitreg/base/regular_file.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define KEY_(NAME, key, heading) key,
+#define HEADING_(NAME, key, heading) heading,
+const char *const resource_keys[NR_RESOURCES] = { RESOURCES(KEY_) };
+const char *const resource_headings[NR_RESOURCES] = { RESOURCES(HEADING_) };
+
+#define FILE_BYTES_MAX (1u << 20)
+#define RULES_MAX 10000u
+
+/* Names that libraries and the kernel have had for years; __GI_ and the like stand in front in glibc's own symbols. */
+static const char built_in[] =
+	"# waits that PostgreSQL names\n"
+	"lock        wait:LWLock*\n"
+	"lock        wait:Lock*\n"
+	"lock        wait:BufferPin*\n"
+	"disk-read   wait:*Read\n"
+	"disk-read   wait:*Prefetch\n"
+	"disk-write  wait:*Write\n"
+	"disk-write  wait:*Sync\n"
+	"disk-write  wait:*Extend\n"
+	"sleep       wait:*Sleep*\n"
+	"sleep       wait:*Delay\n"
+	"# libraries\n"
+	"lock        *pthread_mutex_lock*\n"
+	"lock        *pthread_mutex_unlock*\n"
+	"lock        *pthread_mutex_clocklock*\n"
+	"lock        *pthread_mutex_timedlock*\n"
+	"lock        *lll_lock_wait*\n"
+	"lock        *pthread_rwlock_*lock*\n"
+	"lock        *pthread_spin_lock*\n"
+	"lock        ObjectMonitor::enter*\n"
+	"lock        *parking_lot*lock_slow*\n"
+	"lock        runtime.lock2*\n"
+	"lock        sync.runtime_SemacquireMutex\n"
+	"child       *pthread_*join*\n"
+	"sibling     *pthread_cond_*wait*\n"
+	"sibling     *pthread_barrier_wait*\n"
+	"sibling     *sem_wait*\n"
+	"sibling     *sem_timedwait*\n"
+	"sibling     *sem_clockwait*\n"
+	"sibling     uv_cond_wait\n"
+	"sibling     runtime.notesleep\n"
+	"sibling     runtime.futexsleep\n"
+	"sibling     gomp_*_wait*\n"
+	"# the kernel\n"
+	"throttled   throttle_cfs_rq*\n"
+	"child       do_wait\n"
+	"child       kernel_wait4\n"
+	"child       kernel_waitid\n"
+	"child       *x64_sys_wait*\n"
+	"sleep       *hrtimer_nanosleep\n"
+	"sleep       do_nanosleep\n"
+	"sleep       *sys_*nanosleep*\n"
+	"sleep       sigsuspend\n"
+	"sibling     pipe_read\n"
+	"sibling     pipe_write\n"
+	"sibling     anon_pipe_read\n"
+	"sibling     anon_pipe_write\n"
+	"sibling     eventfd_read\n"
+	"sibling     unix_stream_*\n"
+	"sibling     unix_dgram_*\n"
+	"sibling     do_msgrcv\n"
+	"sibling     do_semtimedop\n"
+	"network     tcp_recvmsg*\n"
+	"network     tcp_sendmsg*\n"
+	"network     udp*_recvmsg\n"
+	"network     udp*_sendmsg\n"
+	"network     inet_csk_accept\n"
+	"network     inet_*connect*\n"
+	"network     sk_wait_data\n"
+	"network     sk_stream_wait*\n"
+	"disk-write  ext4_file_write_iter\n"
+	"disk-write  xfs_file_write_iter\n"
+	"disk-write  btrfs_file_write_iter\n"
+	"disk-write  blkdev_write_iter\n"
+	"disk-write  ext4_sync_file\n"
+	"disk-write  xfs_file_fsync\n"
+	"disk-write  vfs_fsync*\n"
+	"disk-write  do_fsync\n"
+	"disk-write  *sys_fsync\n"
+	"disk-write  *sys_fdatasync\n"
+	"disk-write  *sys_msync\n"
+	"disk-write  *sys_sync*\n"
+	"disk-write  jbd2_log_wait_commit\n"
+	"disk-write  balance_dirty_pages*\n"
+	"disk-write  file_write_and_wait_range\n"
+	"disk-write  wb_wait_for_completion\n"
+	"disk-read   *_file_read_iter\n"
+	"disk-read   blkdev_read_iter\n"
+	"disk-read   filemap_fault\n"
+	"disk-read   filemap_read\n"
+	"disk-read   swap_readpage\n"
+	"disk-read   do_swap_page\n"
+	"disk-write  *sys_*write*\n"
+	"disk-read   folio_wait_bit_common\n"
+	"disk-read   blkdev_direct_IO\n"
+	"disk-read   io_schedule*\n"
+	"lock        rwsem_down_*\n"
+	"lock        __mutex_lock*\n"
+	"lock        mutex_lock\n"
+	"sibling     ep_poll\n"
+	"sibling     do_epoll_wait\n"
+	"sibling     do_sys_poll\n"
+	"sibling     do_select\n"
+	"sibling     *futex_wait*\n"
+	"sibling     do_futex\n";
+
+static bool resource_of_key(const char *key, size_t length, enum resource *out)
+{
+	for (int i = 0; i < NR_RESOURCES; i++)
+		if (strlen(resource_keys[i]) == length && strncmp(resource_keys[i], key, length) == 0) {
+			*out = (enum resource)i;
+			return true;
+		}
+	return false;
+}
+
+static int add_rule(struct resource_table *t, enum resource resource, const char *pattern, size_t bytes)
+{
+	const bool is_wait = bytes > 5 && strncmp(pattern, "wait:", 5) == 0;
+	struct resource_rule rule = { resource, is_wait, strndup(pattern + (is_wait ? 5 : 0), bytes - (is_wait ? 5 : 0)) };
+
+	if (!rule.pattern || t->nr >= RULES_MAX || !GROW(t->rule, t->nr, t->capacity)) {
+		free(rule.pattern);
+		return -ENOMEM;
+	}
+	t->rule[t->nr++] = rule;
+	return 0;
+}
+
+int resource_table_read(struct resource_table *t, const char *text, const char *name, struct diag *d)
+{
+	static const char blanks[] = " \t\r";
+	enum resource resource;
+
+	for (int line = 1; *text; line++) {
+		const size_t length = strcspn(text, "\n");
+		const char *end = text + length, *key = text + strspn(text, blanks), *pattern;
+		const size_t key_length = strcspn(key, " \t\r\n");
+
+		text = *end ? end + 1 : end;
+		if (key >= end || *key == '#')
+			continue;
+		pattern = key + key_length + strspn(key + key_length, blanks);
+		while (end > pattern && strchr(blanks, end[-1]))
+			end--;
+		if (pattern >= end)
+			return diag_fail(d, EINVAL, "%s, line %d: a resource and a function are required", name, line);
+		if (!resource_of_key(key, key_length, &resource))
+			return diag_fail(d, EINVAL, "%s, line %d: no resource is called '%.*s'", name, line, (int)key_length, key);
+		if (add_rule(t, resource, pattern, (size_t)(end - pattern)))
+			return diag_fail(d, ENOMEM, "%s: more than %u rules, or out of memory", name, RULES_MAX);
+	}
+	return 0;
+}
+
+static int read_file(struct resource_table *t, const char *path, struct diag *d)
+{
+	char *text = malloc(FILE_BYTES_MAX + 1);
+	int fd = regular_file_open(path), ret;
+	ssize_t n;
+
+	if (fd < 0 || !text) {
+		free(text);
+		if (fd >= 0)
+			close(fd);
+		return diag_fail(d, fd < 0 ? errno : ENOMEM, "cannot open '%s': %s", path, strerror(errno));
+	}
+	n = read(fd, text, FILE_BYTES_MAX);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	ret = resource_table_read(t, text, path, d);
+	free(text);
+	return ret;
+}
+
+int resource_table_init(struct resource_table *t, const char *path, struct diag *d)
+{
+	int ret;
+
+	memset(t, 0, sizeof(*t));
+	ret = path ? read_file(t, path, d) : 0;
+	return ret ? ret : resource_table_read(t, built_in, "the built-in table", d);
+}
+
+void resource_table_fini(struct resource_table *t)
+{
+	for (uint32_t i = 0; i < t->nr; i++)
+		free(t->rule[i].pattern);
+	free(t->rule);
+	free(t->of_function);
+	memset(t, 0, sizeof(*t));
+}
+
+static uint32_t find_rule(const struct resource_table *t, const char *name, bool is_wait)
+{
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (t->rule[i].is_wait == is_wait && fnmatch(t->rule[i].pattern, name, 0) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+static uint32_t rule_of_function(struct resource_table *t, const struct attribution *a, uint32_t function)
+{
+	if (!t->of_function) {
+		t->of_function = calloc(a->nr_functions + 1, sizeof(*t->of_function));
+		t->nr_functions = t->of_function ? a->nr_functions : 0;
+	}
+	if (function >= t->nr_functions)
+		return UINT32_MAX;
+	if (!t->of_function[function]) {
+		uint32_t rule = find_rule(t, a->function[function].name, false);
+
+		t->of_function[function] = rule == UINT32_MAX ? rule : rule + 1;
+	}
+	return t->of_function[function] == UINT32_MAX ? UINT32_MAX : t->of_function[function] - 1;
+}
+
+/* The first frame outside of the library that the frame is of: who wanted what is waited for.  Where all is one file, the first behind
+ * the frames that have rules. */
+static uint32_t caller_outside(struct resource_table *t, const struct attribution *a, uint32_t frame)
+{
+	uint32_t behind = 0, in_rules = frame;
+	const struct stacks *s = &a->stacks;
+	uint32_t image = a->function[s->node[frame].function].image;
+
+	for (uint32_t n = frame; n; n = s->node[n].caller) {
+		if (s->node[n].flags & (STACK_KERNEL | STACK_CUT))
+			image = a->function[s->node[s->node[n].caller].function].image;
+		else if (a->function[s->node[n].function].image != image)
+			return s->node[n].function;
+		if (rule_of_function(t, a, s->node[n].function) != UINT32_MAX)
+			in_rules = n;
+	}
+	behind = s->node[in_rules].caller;
+	return behind && !(s->node[behind].flags & (STACK_KERNEL | STACK_CUT)) ? s->node[behind].function : 0;
+}
+
+struct resource_wait resource_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, const char *wait)
+{
+	uint32_t best = wait && *wait ? find_rule(t, wait, true) : UINT32_MAX, frame = 0;
+	struct resource_wait w = { RESOURCE_UNKNOWN, 0 };
+
+	for (uint32_t n = best == UINT32_MAX && stack < a->stacks.nr ? stack : 0; n; n = a->stacks.node[n].caller) {
+		uint32_t rule = rule_of_function(t, a, a->stacks.node[n].function);
+
+		if (rule < best) {
+			best = rule;
+			frame = n;
+		}
+	}
+	if (best == UINT32_MAX)
+		return w;
+	w.resource = t->rule[best].resource;
+	w.caller = frame && w.resource == RESOURCE_LOCK ? caller_outside(t, a, frame) : 0;
+	return w;
+}
+
+bool resource_is_fault(const struct attribution *a, uint32_t stack)
+{
+	for (uint32_t n = stack < a->stacks.nr ? stack : 0; n && a->stacks.node[n].flags & STACK_KERNEL; n = a->stacks.node[n].caller)
+		if (strstr(a->function[a->stacks.node[n].function].name, "exc_page_fault"))
+			return true;
+	return false;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/whatif/simulate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A heap of threads by a number: what is least is at the top. */
+struct heap {
+	struct entry {
+		double key;
+		uint32_t thread, nr; /* nr: of two with one key, the one that came first */
+	} *at;
+	uint32_t nr, pushed;
+};
+
+static bool is_before(const struct entry *a, const struct entry *b)
+{
+	return a->key < b->key || (!(a->key > b->key) && a->nr < b->nr);
+}
+
+static void heap_push(struct heap *h, double key, uint32_t thread)
+{
+	const struct entry e = { key, thread, h->pushed++ };
+	uint32_t i = h->nr++;
+
+	for (; i && is_before(&e, &h->at[(i - 1) / 2]); i = (i - 1) / 2)
+		h->at[i] = h->at[(i - 1) / 2];
+	h->at[i] = e;
+}
+
+static uint32_t heap_pop(struct heap *h)
+{
+	const uint32_t thread = h->at[0].thread;
+	const struct entry e = h->at[--h->nr];
+	uint32_t i = 0, child;
+
+	while ((child = 2 * i + 1) < h->nr) {
+		child += child + 1 < h->nr && is_before(&h->at[child + 1], &h->at[child]);
+		if (!is_before(&h->at[child], &e))
+			break;
+		h->at[i] = h->at[child];
+		i = child;
+	}
+	h->at[i] = e;
+	return thread;
+}
+
+/* What several are served by at once.  done: how much each that is here all the time has had. */
+struct shared {
+	struct heap heap; /* by the value of done at which a thread has what it wants */
+	double done;
+};
+
+struct waiter {
+	uint32_t thread, next; /* next: 1 + thread; 0: the last */
+};
+
+struct simulation {
+	const struct execution *e;
+	const struct machine *m;
+	const struct simulated_steps *steps;
+	struct simulated *out;
+	double now;
+	struct shared processors, device[SIMULATE_DEVICES];
+	struct heap away;
+	uint32_t *at; /* by thread: its step */
+	double *given; /* by signal: when; negative: not yet */
+	uint32_t *giver; /* by signal: its step */
+	uint32_t *waiting; /* by signal: 1 + the first of those that wait; threads' chain: next */
+	uint32_t *next;
+	uint32_t *lock_first, *lock_last; /* by lock: 1 + thread, of those that wait for it */
+	bool *held;
+	uint32_t *ready; /* threads that go on now */
+	uint32_t nr_ready;
+	double used; /* of the quota of this period */
+	double period; /* number of the period */
+	bool target_ended;
+	uint32_t nr_ended;
+};
+
+static double amount_of(const struct simulation *s, uint32_t step)
+{
+	return s->e->step[step].amount * (s->e->factor ? s->e->factor[step] : 1);
+}
+
+static double slowdown(const struct machine *m, double working)
+{
+	uint32_t n = (uint32_t)(working + 0.5);
+
+	if (m->slowdown[0] <= 0)
+		return 1;
+	n = n < SIMULATE_SLOWDOWNS ? n : SIMULATE_SLOWDOWNS - 1;
+	while (n && m->slowdown[n] < 1)
+		n--;
+	return n ? m->slowdown[n] : 1;
+}
+
+static double min_of(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static double working_processors(const struct simulation *s)
+{
+	return min_of(s->processors.heap.nr, s->m->processors);
+}
+
+static bool is_throttled(const struct simulation *s)
+{
+	return s->m->quota > 0 && s->used >= s->m->quota * s->m->quota_period_ns * (1 - 1e-12);
+}
+
+/* How much work each thread that can run does in a ns. */
+static double processor_rate(const struct simulation *s)
+{
+	const double n = s->processors.heap.nr;
+
+	return n <= 0 || is_throttled(s) ? 0 : s->m->speed * working_processors(s) / n / slowdown(s->m, working_processors(s));
+}
+
+static void note_begin(const struct simulation *s, uint32_t step)
+{
+	if (s->steps && s->steps->begin)
+		s->steps->begin[step] = s->now;
+	if (s->steps && s->steps->released_by)
+		s->steps->released_by[step] = SIMULATE_NONE;
+}
+
+static void note_end(const struct simulation *s, uint32_t step)
+{
+	if (s->steps && s->steps->end)
+		s->steps->end[step] = s->now;
+}
+
+static void go_on(struct simulation *s, uint32_t thread, uint32_t released_by)
+{
+	const uint32_t step = s->e->thread[thread].first + s->at[thread];
+
+	if (s->steps && s->steps->released_by)
+		s->steps->released_by[step] = released_by;
+	note_end(s, step);
+	s->at[thread]++;
+	s->ready[s->nr_ready++] = thread;
+}
+
+static void give_signal(struct simulation *s, uint32_t signal, uint32_t step)
+{
+	uint32_t i = s->waiting[signal];
+
+	s->given[signal] = s->now;
+	s->giver[signal] = step;
+	s->waiting[signal] = 0;
+	while (i) {
+		const uint32_t thread = i - 1;
+
+		i = s->next[thread];
+		go_on(s, thread, step);
+	}
+}
+
+static bool take_lock(struct simulation *s, uint32_t lock, uint32_t thread)
+{
+	if (!s->held[lock]) {
+		s->held[lock] = true;
+		return true;
+	}
+	s->next[thread] = 0;
+	if (s->lock_last[lock])
+		s->next[s->lock_last[lock] - 1] = thread + 1;
+	else
+		s->lock_first[lock] = thread + 1;
+	s->lock_last[lock] = thread + 1;
+	return false;
+}
+
+static void leave_lock(struct simulation *s, uint32_t lock, uint32_t step)
+{
+	const uint32_t first = s->lock_first[lock];
+
+	if (!first) {
+		s->held[lock] = false;
+		return;
+	}
+	s->lock_first[lock] = s->next[first - 1];
+	if (!s->lock_first[lock])
+		s->lock_last[lock] = 0;
+	go_on(s, first - 1, step);
+}
+
+static void wait_for_signal(struct simulation *s, uint32_t signal, uint32_t thread)
+{
+	s->next[thread] = s->waiting[signal];
+	s->waiting[signal] = thread + 1;
+}
+
+/* A step at its beginning.  false: the thread stays in it. */
+static bool do_step(struct simulation *s, uint32_t thread, uint32_t step)
+{
+	const struct step *what = &s->e->step[step];
+	const double amount = amount_of(s, step);
+
+	note_begin(s, step);
+	if (s->e->factor && s->e->factor[step] <= 0)
+		return true;
+	switch ((enum step_kind)what->kind) {
+	case STEP_RUN:
+		if (amount <= 0)
+			return true;
+		heap_push(&s->processors.heap, s->processors.done + amount, thread);
+		return false;
+	case STEP_AWAY:
+		if (amount <= 0)
+			return true;
+		heap_push(&s->away, s->now + amount, thread);
+		return false;
+	case STEP_SERVED:
+		if (amount <= 0)
+			return true;
+		heap_push(&s->device[what->of % SIMULATE_DEVICES].heap, s->device[what->of % SIMULATE_DEVICES].done + amount, thread);
+		return false;
+	case STEP_SIGNAL:
+		give_signal(s, what->of, step);
+		return true;
+	case STEP_AWAIT:
+		if (s->given[what->of] >= 0)
+			return true;
+		wait_for_signal(s, what->of, thread);
+		return false;
+	case STEP_LOCK:
+		return take_lock(s, what->of, thread);
+	case STEP_UNLOCK:
+		leave_lock(s, what->of, step);
+		return true;
+	}
+	return true;
+}
+
+static void do_ready(struct simulation *s)
+{
+	while (s->nr_ready) {
+		const uint32_t thread = s->ready[--s->nr_ready];
+		const struct step_thread *t = &s->e->thread[thread];
+
+		while (s->at[thread] < t->nr && do_step(s, thread, t->first + s->at[thread])) {
+			note_end(s, t->first + s->at[thread]);
+			s->at[thread]++;
+		}
+		if (s->at[thread] < t->nr)
+			continue;
+		s->nr_ended++;
+		s->out->last_thread = thread;
+		s->out->end_ns = s->now;
+		s->target_ended |= thread == s->e->target;
+	}
+}
+
+/* Time passes for all that are busy. */
+static void pass(struct simulation *s, double ns)
+{
+	const double rate = processor_rate(s), n = s->processors.heap.nr;
+
+	s->now += ns;
+	s->processors.done += rate * ns;
+	if (is_throttled(s))
+		s->out->throttled_ns += n * ns;
+	else if (n > 0) {
+		s->out->run_ns += working_processors(s) * ns;
+		s->out->queued_ns += (n - working_processors(s)) * ns;
+		s->used += working_processors(s) * ns;
+	}
+	for (int i = 0; i < SIMULATE_DEVICES; i++)
+		if (s->device[i].heap.nr)
+			s->device[i].done += s->m->device_speed[i] * ns / s->device[i].heap.nr;
+}
+
+/* Until something changes; negative: nothing will. */
+static double next_change(const struct simulation *s)
+{
+	const double rate = processor_rate(s);
+	double next = -1, ns;
+
+#define SOONER(value)                             \
+	do {                                      \
+		ns = (value);                     \
+		ns = ns > 0 ? ns : 0;             \
+		next = next < 0 || ns < next ? ns : next; \
+	} while (0)
+	if (s->processors.heap.nr && rate > 0)
+		SOONER((s->processors.heap.at[0].key - s->processors.done) / rate);
+	if (s->away.nr)
+		SOONER(s->away.at[0].key - s->now);
+	for (int i = 0; i < SIMULATE_DEVICES; i++)
+		if (s->device[i].heap.nr && s->m->device_speed[i] > 0)
+			SOONER((s->device[i].heap.at[0].key - s->device[i].done) * s->device[i].heap.nr / s->m->device_speed[i]);
+	if (s->m->quota > 0 && s->processors.heap.nr) {
+		SOONER((s->period + 1) * s->m->quota_period_ns - s->now);
+		if (!is_throttled(s))
+			SOONER((s->m->quota * s->m->quota_period_ns - s->used) / working_processors(s));
+	}
+#undef SOONER
+	return next;
+}
+
+/* A new period begins, with nothing used. */
+static void renew_quota(struct simulation *s)
+{
+	double period;
+
+	if (s->m->quota <= 0)
+		return;
+	period = (double)(uint64_t)(s->now / s->m->quota_period_ns * (1 + 1e-15) + 1e-9);
+	if (period > s->period) {
+		s->period = period;
+		s->used = 0;
+	}
+}
+
+#define SLACK 1e-6 /* of a ns, and of its own size: what is over now, but for rounding */
+
+static bool is_over(double key, double now)
+{
+	return key <= now + SLACK + 1e-14 * now;
+}
+
+static void end_what_is_over(struct simulation *s)
+{
+	while (s->processors.heap.nr && is_over(s->processors.heap.at[0].key, s->processors.done))
+		go_on(s, heap_pop(&s->processors.heap), SIMULATE_NONE);
+	while (s->away.nr && is_over(s->away.at[0].key, s->now))
+		go_on(s, heap_pop(&s->away), SIMULATE_NONE);
+	for (int i = 0; i < SIMULATE_DEVICES; i++)
+		while (s->device[i].heap.nr && is_over(s->device[i].heap.at[0].key, s->device[i].done))
+			go_on(s, heap_pop(&s->device[i].heap), SIMULATE_NONE);
+}
+
+static bool init(struct simulation *s)
+{
+	const struct execution *e = s->e;
+	const size_t threads = (size_t)e->nr_threads + 1, signals = (size_t)e->nr_signals + 1, locks = (size_t)e->nr_locks + 1;
+	bool all = true;
+
+	all &= (s->processors.heap.at = calloc(threads, sizeof(struct entry))) != NULL;
+	all &= (s->away.at = calloc(threads, sizeof(struct entry))) != NULL;
+	for (int i = 0; i < SIMULATE_DEVICES; i++)
+		all &= (s->device[i].heap.at = calloc(threads, sizeof(struct entry))) != NULL;
+	all &= (s->at = calloc(threads, sizeof(*s->at))) != NULL;
+	all &= (s->next = calloc(threads, sizeof(*s->next))) != NULL;
+	all &= (s->ready = calloc(threads, sizeof(*s->ready))) != NULL;
+	all &= (s->given = calloc(signals, sizeof(*s->given))) != NULL;
+	all &= (s->giver = calloc(signals, sizeof(*s->giver))) != NULL;
+	all &= (s->waiting = calloc(signals, sizeof(*s->waiting))) != NULL;
+	all &= (s->lock_first = calloc(locks, sizeof(*s->lock_first))) != NULL;
+	all &= (s->lock_last = calloc(locks, sizeof(*s->lock_last))) != NULL;
+	all &= (s->held = calloc(locks, sizeof(*s->held))) != NULL;
+	for (uint32_t i = 0; all && i < e->nr_signals; i++)
+		s->given[i] = -1;
+	for (uint32_t i = 0; all && i < e->nr_threads; i++)
+		s->ready[s->nr_ready++] = e->nr_threads - 1 - i; /* the first one goes first */
+	return all;
+}
+
+static void fini(struct simulation *s)
+{
+	free(s->processors.heap.at);
+	free(s->away.at);
+	for (int i = 0; i < SIMULATE_DEVICES; i++)
+		free(s->device[i].heap.at);
+	free(s->at);
+	free(s->next);
+	free(s->ready);
+	free(s->given);
+	free(s->giver);
+	free(s->waiting);
+	free(s->lock_first);
+	free(s->lock_last);
+	free(s->held);
+}
+
+int simulate(const struct execution *e, const struct machine *m, const struct simulated_steps *steps, struct simulated *out)
+{
+	struct simulation s = { .e = e, .m = m, .steps = steps, .out = out };
+	int ret = init(&s) ? 0 : -ENOMEM;
+
+	memset(out, 0, sizeof(*out));
+	while (ret == 0) {
+		double ns;
+
+		do_ready(&s);
+		if (s.target_ended || s.nr_ended == e->nr_threads)
+			break;
+		ns = next_change(&s);
+		if (ns < 0) {
+			out->stuck = true;
+			break;
+		}
+		pass(&s, ns);
+		renew_quota(&s);
+		end_what_is_over(&s);
+	}
+	fini(&s);
+	return ret;
+}
+
+void simulate_bounds(double work, double span, double processors, double *low, double *high)
+{
+	*low = work / processors > span ? work / processors : span;
+	*high = work / processors + span;
+}

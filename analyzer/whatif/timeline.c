@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/whatif/timeline.h"
+
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW_SLACK_NS 20000u /* a sample is taken just before its switch is noted */
+#define THROTTLED_LEAST_NS 300000u
+
+/* A sample, as the table had it. */
+struct timeline_row {
+	uint64_t time_ns;
+	double weight;
+	uint32_t thread, stack, function, wait; /* wait: the component that the host says it waits for */
+	uint32_t component[TIMELINE_LEVELS];
+	bool leaves, kernel;
+};
+
+enum event_kind { EVENT_BEGIN, EVENT_IN, EVENT_WAITS, EVENT_PREEMPTED, EVENT_WOKEN, EVENT_END };
+struct timeline_event {
+	uint64_t time_ns;
+	uint32_t thread, nr; /* nr: of two at one time, the one that came first */
+	uint32_t kind, other; /* other: waker's number, or creator */
+};
+
+static void timeline_fini(void *state)
+{
+	struct timeline *t = state;
+
+	free(t->thread);
+	free(t->span);
+	free(t->tick);
+	free(t->row);
+	free(t->event);
+	hash_map_fini(&t->thread_of_tid);
+	resource_table_fini(&t->table);
+}
+
+/* TIMELINE_NOBODY without memory. */
+static uint32_t get_thread(struct timeline *t, uint32_t pid, uint32_t tid)
+{
+	uint32_t i = hash_map_find(&t->thread_of_tid, tid, 0);
+
+	if (i) {
+		t->thread[i - 1].pid = pid ? pid : t->thread[i - 1].pid;
+		return i - 1;
+	}
+	if (!GROW(t->thread, t->nr_threads, t->threads_capacity) || !hash_map_set(&t->thread_of_tid, tid, 0, t->nr_threads + 1))
+		return TIMELINE_NOBODY;
+	t->thread[t->nr_threads] = (struct timeline_thread){ .tid = tid, .pid = pid, .named = UINT32_MAX, .creator = TIMELINE_NOBODY };
+	return t->nr_threads++;
+}
+
+static uint32_t find_level_called(const struct report *r, const char *name)
+{
+	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
+		if (r->model->dictionary.level[i].name && strcmp(r->model->dictionary.level[i].name, name) == 0)
+			return i;
+	return LEVELS_MAX;
+}
+
+static uint32_t waits_level(const struct report *r)
+{
+	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
+		if (r->model->dictionary.level[i].flags & JITREG_LEVEL_WAITS)
+			return i;
+	return LEVELS_MAX;
+}
+
+static uint32_t component_at(const struct table *t, uint32_t row, uint32_t level)
+{
+	return level < t->nr_levels && t->column[TABLE_LEVEL_0 + level] ? t->column[TABLE_LEVEL_0 + level][row] : COMPONENT_NONE;
+}
+
+static int collect_rows(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr)
+{
+	struct timeline *l = context;
+	const struct model *m = a->model;
+	const uint32_t waits = waits_level(l->report);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const uint32_t at = rows[i], event = t->column[TABLE_EVENT][at], thread = t->column[TABLE_THREAD][at];
+		const bool leaves = event == m->leaving || event == m->preempted;
+		struct timeline_row row = { .time_ns = t->time_ns[at], .leaves = leaves };
+
+		if ((!leaves && event != l->report->event) || thread >= m->nr_threads)
+			continue;
+		row.weight = (double)t->weight[at] * t->share[at];
+		row.kernel = t->column[TABLE_MODE][at] == TABLE_MODE_KERNEL;
+		row.stack = t->column[TABLE_STACK][at];
+		row.function = t->column[TABLE_FUNCTION][at];
+		row.wait = waits < LEVELS_MAX ? component_at(t, at, waits) : COMPONENT_NONE;
+		for (int k = 0; k < TIMELINE_LEVELS; k++)
+			row.component[k] = component_at(t, at, l->level[k]);
+		row.thread = get_thread(l, m->numbered[m->thread[thread].process]->pid, m->thread[thread].tid);
+		if (row.thread == TIMELINE_NOBODY || !GROW(l->row, l->nr_rows, l->rows_capacity))
+			return -ENOMEM;
+		l->thread[row.thread].named = thread;
+		l->row[l->nr_rows++] = row;
+	}
+	return 0;
+}
+
+struct timeline *timeline_ask(struct report *r)
+{
+	struct timeline *t = report_add_state(r, sizeof(*t), timeline_fini);
+
+	if (!t)
+		return NULL;
+	t->report = r;
+	t->level[0] = report_find_level(r, r->level);
+	t->level[1] = find_level_called(r, "pipeline");
+	t->level[2] = find_level_called(r, "query");
+	r->stacks = true;
+	report_add_callback(r, collect_rows, t);
+	return t;
+}
+
+/* ---------------------------------------------------------------------------------------------- records of the trace */
+
+static int add_event(struct timeline *t, uint64_t time_ns, uint32_t thread, enum event_kind kind, uint32_t other)
+{
+	if (thread == TIMELINE_NOBODY || !GROW(t->event, t->nr_events, t->events_capacity))
+		return -ENOMEM;
+	t->event[t->nr_events] = (struct timeline_event){ time_ns, thread, t->nr_events, kind, other };
+	t->nr_events++;
+	return 0;
+}
+
+static int add_switches(struct timeline *t, const struct sample_block *b, bool woken)
+{
+	static const enum event_kind kinds[] = { [TRACE_SWITCH_IN] = EVENT_IN, [TRACE_SWITCH_WAITS] = EVENT_WAITS,
+						 [TRACE_SWITCH_PREEMPTED] = EVENT_PREEMPTED };
+	const uint64_t *time = b->column[SAMPLE_COLUMN_TIME], *tid = b->column[SAMPLE_COLUMN_TID], *pid = b->column[SAMPLE_COLUMN_PID];
+	const uint64_t *weight = b->column[SAMPLE_COLUMN_WEIGHT];
+	int ret = 0;
+
+	t->has_wakeups |= woken;
+	for (uint32_t i = 0; i < b->nr && ret == 0; i++) {
+		const uint64_t w = weight ? weight[i] : 0;
+		const uint32_t thread = get_thread(t, pid ? (uint32_t)pid[i] : 0, tid ? (uint32_t)tid[i] : 0);
+
+		if (woken)
+			ret = add_event(t, time ? time[i] : 0, thread, EVENT_WOKEN, (uint32_t)w);
+		else if (w <= TRACE_SWITCH_PREEMPTED)
+			ret = add_event(t, time ? time[i] : 0, thread, kinds[w], 0);
+	}
+	return ret;
+}
+
+static void read_kernel_values(struct kernel_says *says, const struct trace_record *r)
+{
+	const int at = F(resources, values);
+	const bool end = trace_text_is(r, F(resources, when), "end");
+	struct kernel_says now = { .pid = r->pid };
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} known[] = {
+		{ "processors", &now.processors }, { "quota_us", &now.quota_us }, { "quota_period_us", &now.period_us },
+		{ "ran_ns", &now.ran_ns }, { "queued_ns", &now.queued_ns }, { "throttled", &now.throttled },
+		{ "throttled_ns", &now.throttled_ns }, { "throttled_us", &now.throttled_ns }, { "read_bytes", &now.read_bytes },
+		{ "write_bytes", &now.write_bytes }, { "pressure_io_us", &now.pressure_io_us },
+		{ "pressure_cpu_us", &now.pressure_cpu_us },
+	};
+
+	for (uint64_t e = 0; at < r->nr_values && e < r->values[at].u && e < 64; e++) {
+		const struct trace_value name = trace_element(&r->values[at], e, 0), value = trace_element(&r->values[at], e, 1);
+
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			if (name.kind == TRACE_TEXT && strlen(known[i].name) == name.bytes &&
+			    strncmp(known[i].name, name.p, name.bytes) == 0)
+				*known[i].value = strcmp(known[i].name, "throttled_us") == 0 ? value.u * 1000 : value.u;
+	}
+	if (!end) { /* the last program that began: an attached one, or what a chain of commands led to */
+		*says = now;
+		says->has_machine = true;
+		return;
+	}
+	if (says->has_times || (says->pid && says->pid != now.pid))
+		return;
+	says->has_times = true;
+	says->ran_ns = now.ran_ns - says->ran_ns;
+	says->queued_ns = now.queued_ns - says->queued_ns;
+	says->throttled = now.throttled - says->throttled;
+	says->throttled_ns = now.throttled_ns - says->throttled_ns;
+	says->read_bytes = now.read_bytes - says->read_bytes;
+	says->write_bytes = now.write_bytes - says->write_bytes;
+	says->pressure_io_us = now.pressure_io_us - says->pressure_io_us;
+	says->pressure_cpu_us = now.pressure_cpu_us - says->pressure_cpu_us;
+}
+
+static int read_fork_or_exit(struct timeline *t, const struct trace_record *r)
+{
+	uint32_t creator;
+
+	if (r->id == TRACE_EXIT)
+		return add_event(t, r->time_ns, get_thread(t, r->pid, r->tid), EVENT_END, 0);
+	creator = get_thread(t, (uint32_t)trace_u64(r, F(fork, ppid)), (uint32_t)trace_u64(r, F(fork, ptid)));
+	return add_event(t, r->time_ns, get_thread(t, r->pid, r->tid), EVENT_BEGIN, creator);
+}
+
+static int read_trace(struct timeline *t)
+{
+	static const uint32_t ids[] = { TRACE_FORK, TRACE_EXIT, TRACE_SAMPLES, TRACE_RESOURCES };
+	const struct model *m = t->report->model;
+	struct trace_reader *reader = t->report->reader;
+	struct sample_block b = { 0 };
+	struct trace_record r;
+	int ret = 0;
+
+	trace_rewind(reader);
+	trace_select_ids(reader, ids, sizeof(ids) / sizeof(ids[0]));
+	while (ret == 0 && trace_next(reader, &r) == 1) {
+		uint64_t event = r.id == TRACE_SAMPLES ? trace_u64(&r, F(samples, event)) : MODEL_NO_EVENT;
+
+		if (r.id == TRACE_RESOURCES)
+			read_kernel_values(&t->says, &r);
+		else if (r.id != TRACE_SAMPLES)
+			ret = read_fork_or_exit(t, &r);
+		else if ((event == m->preempted || event == m->run_queue) && event != MODEL_NO_EVENT && sample_block_decode(&r, &b) == 0)
+			ret = trace_spend_budget(reader, b.nr) ? add_switches(t, &b, event == m->run_queue) : -E2BIG;
+	}
+	sample_block_fini(&b);
+	trace_select_ids(reader, NULL, 0);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- spans */
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct timeline_event *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct timeline_row *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static int add_span(struct timeline *t, const struct span *s)
+{
+	if (s->to_ns <= s->from_ns)
+		return 0;
+	if (!GROW(t->span, t->nr_spans, t->spans_capacity))
+		return -ENOMEM;
+	t->span[t->nr_spans++] = *s;
+	return 0;
+}
+
+static void end_wait(struct timeline *t, struct span *s, uint32_t waker)
+{
+	uint32_t thread = waker > TRACE_WOKEN_BY_UNKNOWN ? hash_map_find(&t->thread_of_tid, waker, 0) : 0;
+
+	s->end = waker == TRACE_WOKEN_BY_UNKNOWN ? END_UNKNOWN : waker == TRACE_WOKEN_BY_INTERRUPT ? END_BY_INTERRUPT : END_BY_OUTSIDE;
+	if (thread && thread - 1 != s->thread) {
+		s->end = END_BY_THREAD;
+		s->waker = thread - 1;
+	}
+}
+
+/* Why the thread left at the end of its run, by the sample that was taken then. */
+static void place_leaving(struct timeline *t, struct span *s, const struct timeline_row *row)
+{
+	const struct dictionary *d = &t->report->model->dictionary;
+
+	s->lock = 0;
+	s->resource = s->kind == SPAN_QUEUE ? RESOURCE_QUEUE : RESOURCE_UNKNOWN;
+	memset(s->component, 0, sizeof(s->component));
+	if (!row) {
+		t->unplaced += s->kind == SPAN_WAIT;
+		return;
+	}
+	memcpy(s->component, row->component, sizeof(s->component));
+	if (s->kind == SPAN_WAIT) {
+		const char *wait = row->wait && row->wait < d->nr_components ? d->component[row->wait].name : NULL;
+		struct resource_wait w = resource_of_stack(&t->table, t->report->a, row->stack, wait);
+
+		s->resource = (uint8_t)w.resource;
+		s->lock = w.caller;
+	}
+}
+
+/* The last of the rows [*at, to) of a thread that leaves up to a time; NULL: there is none. */
+static const struct timeline_row *leaving_row(const struct timeline *t, uint32_t *at, uint32_t to, uint64_t time_ns)
+{
+	const struct timeline_row *found = NULL;
+
+	for (; *at < to && t->row[*at].time_ns <= time_ns + ROW_SLACK_NS; (*at)++)
+		if (t->row[*at].leaves)
+			found = &t->row[*at];
+	return found;
+}
+
+/* A thread's spans, from its events [from, to) and rows [row, rows_end). */
+static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from, uint32_t to, uint32_t row, uint32_t rows_end)
+{
+	struct timeline_thread *h = &t->thread[thread];
+	struct span now = { .thread = thread, .kind = SPAN_RUN, .resource = RESOURCE_CORE };
+	bool ended = false;
+	int ret = 0;
+
+	h->first_span = t->nr_spans;
+	now.from_ns = from < to ? t->event[from].time_ns : 0;
+	if (row < rows_end && (from == to || t->row[row].time_ns < now.from_ns) && !(from < to && t->event[from].kind == EVENT_BEGIN))
+		now.from_ns = t->row[row].time_ns;
+	h->from_ns = now.from_ns;
+	for (uint32_t i = from; i < to && ret == 0 && !ended; i++) {
+		const struct timeline_event *e = &t->event[i];
+		struct span next = { .from_ns = e->time_ns, .thread = thread, .kind = now.kind, .resource = now.resource };
+
+		if (e->kind == EVENT_WOKEN ? now.kind != SPAN_WAIT : e->kind == EVENT_IN && now.kind == SPAN_RUN)
+			continue;
+		switch (e->kind) {
+		case EVENT_BEGIN:
+			h->creator = e->other;
+			next.kind = SPAN_QUEUE;
+			next.resource = RESOURCE_QUEUE;
+			break;
+		case EVENT_IN:
+			if (now.kind == SPAN_WAIT)
+				end_wait(t, &now, TRACE_WOKEN_BY_UNKNOWN);
+			next.kind = SPAN_RUN;
+			next.resource = RESOURCE_CORE;
+			break;
+		case EVENT_WOKEN:
+			end_wait(t, &now, e->other);
+			memcpy(next.component, now.component, sizeof(next.component));
+			next.kind = SPAN_QUEUE;
+			next.resource = RESOURCE_QUEUE;
+			break;
+		case EVENT_END:
+			ended = true;
+			break;
+		default:
+			next.kind = e->kind == EVENT_WAITS ? SPAN_WAIT : SPAN_QUEUE;
+			place_leaving(t, &next, leaving_row(t, &row, rows_end, e->time_ns));
+			break;
+		}
+		now.to_ns = e->time_ns;
+		ret = add_span(t, &now);
+		now = next;
+	}
+	h->to_ns = now.from_ns;
+	if (!ended && ret == 0) { /* what the thread does when the recording ends */
+		now.to_ns = rows_end > row && now.kind == SPAN_RUN ? t->row[rows_end - 1].time_ns : t->last_ns;
+		ret = add_span(t, &now);
+		h->to_ns = now.to_ns > h->to_ns ? now.to_ns : h->to_ns;
+	}
+	h->nr_spans = t->nr_spans - h->first_span;
+	return ret;
+}
+
+static int make_spans(struct timeline *t)
+{
+	uint32_t event = 0, row = 0;
+	int ret = 0;
+
+	if (t->nr_events)
+		qsort(t->event, t->nr_events, sizeof(*t->event), compare_events);
+	if (t->nr_rows)
+		qsort(t->row, t->nr_rows, sizeof(*t->row), compare_rows);
+	for (uint32_t i = 0; i < t->nr_events; i++)
+		t->last_ns = t->event[i].time_ns > t->last_ns ? t->event[i].time_ns : t->last_ns;
+	for (uint32_t i = 0; i < t->nr_rows; i++)
+		t->last_ns = t->row[i].time_ns > t->last_ns ? t->row[i].time_ns : t->last_ns;
+	for (uint32_t i = 0; i < t->nr_threads && ret == 0; i++) {
+		uint32_t events = event, rows = row;
+
+		while (events < t->nr_events && t->event[events].thread == i)
+			events++;
+		while (rows < t->nr_rows && t->row[rows].thread == i)
+			rows++;
+		ret = make_thread_spans(t, i, event, events, row, rows);
+		event = events;
+		row = rows;
+	}
+	t->first_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < t->nr_spans; i++)
+		t->first_ns = t->span[i].from_ns < t->first_ns ? t->span[i].from_ns : t->first_ns;
+	return ret;
+}
+
+/* 1 + who called what takes or leaves a lock; 0: the stack is of other work. */
+static uint32_t work_of_lock(struct timeline *t, uint32_t stack)
+{
+	const struct resource_wait w = resource_of_stack(&t->table, t->report->a, stack, NULL);
+
+	return w.resource == RESOURCE_LOCK ? w.caller + 1 : 0;
+}
+
+/* Samples of the clock become ticks whose weights add up to the time that their thread ran. */
+static int make_ticks(struct timeline *t)
+{
+	t->tick = calloc((size_t)t->nr_rows + 1, sizeof(*t->tick));
+	if (!t->tick)
+		return -ENOMEM;
+	for (uint32_t row = 0, i = 0; i < t->nr_threads; i++) {
+		struct timeline_thread *h = &t->thread[i];
+		double weight = 0, ran = 0;
+
+		h->first_tick = t->nr_ticks;
+		for (; row < t->nr_rows && t->row[row].thread == i; row++) {
+			const struct timeline_row *r = &t->row[row];
+			struct tick *k = &t->tick[t->nr_ticks];
+
+			if (r->leaves)
+				continue;
+			*k = (struct tick){ r->time_ns, r->weight, i, r->function, work_of_lock(t, r->stack), RESOURCE_CORE, { 0 } };
+			if (r->kernel)
+				k->resource = resource_is_fault(t->report->a, r->stack) ? RESOURCE_FAULT : RESOURCE_KERNEL;
+			memcpy(k->component, r->component, sizeof(k->component));
+			weight += r->weight;
+			t->nr_ticks++;
+		}
+		h->nr_ticks = t->nr_ticks - h->first_tick;
+		for (uint32_t s = h->first_span; s < h->first_span + h->nr_spans; s++)
+			ran += t->span[s].kind == SPAN_RUN ? (double)(t->span[s].to_ns - t->span[s].from_ns) : 0;
+		for (uint32_t k = h->first_tick; weight > 0 && k < t->nr_ticks; k++)
+			t->tick[k].weight *= ran / weight;
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------ waiting for a processor: for which reason */
+
+struct boundary {
+	uint64_t time_ns;
+	int change;
+};
+
+static int compare_boundaries(const void *a, const void *b)
+{
+	const struct boundary *x = a, *y = b;
+
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+/* Time up to each boundary in which no thread ran, and in which not all processors were used. */
+struct idle {
+	struct boundary *at;
+	double *none, *some;
+	int *running;
+	uint32_t nr;
+	double processors;
+};
+
+static void idle_until(const struct idle *idle, uint64_t time_ns, double *none, double *some)
+{
+	uint32_t low = 0, high = idle->nr;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (idle->at[middle].time_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*none = *some = 0;
+	if (low) {
+		const double more = (double)(time_ns - idle->at[low - 1].time_ns);
+
+		*none = idle->none[low - 1] + (idle->running[low - 1] == 0 ? more : 0);
+		*some = idle->some[low - 1] + (idle->running[low - 1] < idle->processors ? more : 0);
+	}
+}
+
+static bool idle_make(const struct timeline *t, struct idle *idle)
+{
+	int running = 0;
+	double none = 0, some = 0;
+
+	idle->at = calloc(2 * (size_t)t->nr_spans + 1, sizeof(*idle->at));
+	idle->none = calloc(2 * (size_t)t->nr_spans + 1, sizeof(*idle->none));
+	idle->some = calloc(2 * (size_t)t->nr_spans + 1, sizeof(*idle->some));
+	idle->running = calloc(2 * (size_t)t->nr_spans + 1, sizeof(*idle->running));
+	if (!idle->at || !idle->none || !idle->some || !idle->running)
+		return false;
+	for (uint32_t i = 0; i < t->nr_spans; i++)
+		if (t->span[i].kind == SPAN_RUN) {
+			idle->at[idle->nr++] = (struct boundary){ t->span[i].from_ns, 1 };
+			idle->at[idle->nr++] = (struct boundary){ t->span[i].to_ns, -1 };
+		}
+	qsort(idle->at, idle->nr, sizeof(*idle->at), compare_boundaries);
+	for (uint32_t i = 0; i < idle->nr; i++) {
+		const double gone = i ? (double)(idle->at[i].time_ns - idle->at[i - 1].time_ns) : 0;
+
+		none += running == 0 ? gone : 0;
+		some += running < idle->processors ? gone : 0;
+		running += idle->at[i].change;
+		idle->none[i] = none;
+		idle->some[i] = some;
+		idle->running[i] = running;
+	}
+	return true;
+}
+
+/* Where there is a quota, time in which a thread could run and none of them does is the quota's; elsewhere, other programs had the
+ * processors. */
+static int tell_queues_apart(struct timeline *t)
+{
+	struct idle idle = { .processors = t->processors };
+	int ret = idle_make(t, &idle) ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < t->nr_spans && ret == 0; i++) {
+		struct span *s = &t->span[i];
+		double none[2], some[2];
+
+		if (s->kind != SPAN_QUEUE)
+			continue;
+		idle_until(&idle, s->from_ns, &none[0], &some[0]);
+		idle_until(&idle, s->to_ns, &none[1], &some[1]);
+		if (t->quota > 0 && s->to_ns - s->from_ns >= THROTTLED_LEAST_NS &&
+		    none[1] - none[0] > 0.5 * (double)(s->to_ns - s->from_ns))
+			s->resource = RESOURCE_THROTTLED;
+		else if (some[1] - some[0] > LATENCY_MOST_NS)
+			t->intruded_ns += some[1] - some[0];
+		else
+			s->latency_ns = (uint32_t)(some[1] - some[0]);
+	}
+	free(idle.at);
+	free(idle.none);
+	free(idle.some);
+	free(idle.running);
+	return ret;
+}
+
+int timeline_make(struct timeline *t, const char *resources, struct diag *d)
+{
+	const struct model *m = t->report->model;
+	int ret = resource_table_init(&t->table, resources, d);
+
+	if (ret)
+		return ret;
+	if (m->leaving == MODEL_NO_EVENT || m->preempted == MODEL_NO_EVENT)
+		return diag_fail(d, ENODATA, "The trace has no context switches; record them with `-e auto,context-switches` (root, or "
+				 "kernel.perf_event_paranoid <= 1).");
+	ret = read_trace(t);
+	t->processors = t->says.processors ? (double)t->says.processors : m->nr_cpus ? m->nr_cpus : 1;
+	t->quota_period_ns = t->says.period_us ? (double)t->says.period_us * 1000 : 1e8;
+	t->quota = t->says.quota_us ? (double)t->says.quota_us * 1000 / t->quota_period_ns : 0;
+	if (t->quota >= t->processors)
+		t->quota = 0;
+	ret = ret ? ret : make_spans(t);
+	ret = ret ? ret : make_ticks(t);
+	ret = ret ? ret : tell_queues_apart(t);
+	if (ret)
+		return diag_fail(d, -ret, "out of memory for the time line of this trace");
+	if (!t->nr_spans)
+		return diag_fail(d, ENODATA, "The trace has no context switches of what passes the filters.");
+	return 0;
+}
+
+const char *timeline_comm(const struct timeline *t, uint32_t thread)
+{
+	const struct model *m = t->report->model;
+	const uint32_t named = thread < t->nr_threads ? t->thread[thread].named : UINT32_MAX;
+
+	if (named >= m->nr_threads)
+		return "";
+	return *m->thread[named].comm ? m->thread[named].comm : m->numbered[m->thread[named].process]->comm;
+}
+
+void timeline_sum(const struct timeline *t, uint32_t thread, uint64_t from_ns, uint64_t to_ns, double sum[NR_RESOURCES])
+{
+	const struct timeline_thread all = { .nr_spans = t->nr_spans, .nr_ticks = t->nr_ticks };
+	const struct timeline_thread *h = thread == TIMELINE_NOBODY ? &all : &t->thread[thread];
+	double ticks = 0, ran = 0, of[NR_RESOURCES] = { 0 };
+
+	memset(sum, 0, NR_RESOURCES * sizeof(*sum));
+	for (uint32_t i = h->first_span; i < h->first_span + h->nr_spans; i++) {
+		const struct span *s = &t->span[i];
+		const uint64_t from = s->from_ns > from_ns ? s->from_ns : from_ns, to = s->to_ns < to_ns ? s->to_ns : to_ns;
+
+		if (from >= to)
+			continue;
+		sum[s->resource] += (double)(to - from);
+		ran += s->kind == SPAN_RUN ? (double)(to - from) : 0;
+	}
+	for (uint32_t i = h->first_tick; i < h->first_tick + h->nr_ticks; i++)
+		if (t->tick[i].time_ns >= from_ns && t->tick[i].time_ns < to_ns) {
+			of[t->tick[i].resource] += t->tick[i].weight;
+			ticks += t->tick[i].weight;
+		}
+	if (ticks <= 0)
+		return;
+	sum[RESOURCE_CORE] = ran * of[RESOURCE_CORE] / ticks;
+	sum[RESOURCE_KERNEL] = ran * of[RESOURCE_KERNEL] / ticks;
+	sum[RESOURCE_FAULT] = ran * of[RESOURCE_FAULT] / ticks;
+}
