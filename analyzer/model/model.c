@@ -79,6 +79,11 @@ static void read_command_line(struct model *m, struct process *p, const struct t
 		model_set_text(&p->command_line, trace_text(r, F(command_line, text)));
 }
 
+static void read_plan_code(struct model *m, struct process *p, const struct trace_record *r)
+{
+	plan_codes_read(&m->plan_codes, p->number, r);
+}
+
 static void read_fork(struct model *m, struct process *p, const struct trace_record *r)
 {
 	p->nr_tasks++;
@@ -109,6 +114,7 @@ static const struct {
 	[TRACE_GUEST] = { read_guest_record, false },
 	[TRACE_HOST_OPTION] = { read_host_option, false },
 	[TRACE_COMMAND_LINE] = { read_command_line, false },
+	[TRACE_PLAN_CODE] = { read_plan_code, false },
 	[TRACE_MMAP] = { model_read_mmap, false },
 	[JITREG_IMAGE] = { model_read_image, false },
 	[JITREG_IMAGE_UNLOAD] = { model_read_image_unload, false },
@@ -394,6 +400,7 @@ void model_destroy(struct model *m)
 	kernel_functions_fini(&m->kernel_functions);
 	kept_lines_fini(&m->kept_lines);
 	dictionary_fini(&m->dictionary);
+	plan_codes_fini(&m->plan_codes);
 	objects_fini(&m->objects);
 	flow_records_fini(&m->flows);
 	shared_code_free(m);
