@@ -19,8 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_PROCESS, KEY_COMPONENT, KEY_BELOW, KEY_FUNCTION, KEY_LEVEL, KEY_MARK,
-       KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET, KEY_DEBUG_PATH, KEY_SOURCE_PATH };
+enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_THREAD_NAME, KEY_PROCESS, KEY_COMPONENT, KEY_BELOW, KEY_FUNCTION,
+	KEY_LEVEL, KEY_MARK, KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET, KEY_DEBUG_PATH, KEY_SOURCE_PATH
+       };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Filters:", 10 },
@@ -28,6 +29,8 @@ static const struct argp_option options[] = {
 	{ "from", KEY_FROM, "SECONDS", 0, "only samples from this time on, since the first sample", 10 },
 	{ "to", KEY_TO, "SECONDS", 0, "only samples before this time", 10 },
 	{ "thread", KEY_THREAD, "TID", 0, "only samples of this thread", 10 },
+	{ "thread-name", KEY_THREAD_NAME, "REGEX", 0, "only samples of threads whose name at that time it is found in (extended regular "
+	  "expression)", 10 },
 	{ "process", KEY_PROCESS, "PID", 0, "only samples of this process", 10 },
 	{ "component", KEY_COMPONENT, "LEVEL:NAME", 0, "only samples of this component; repeatable; conditions are ANDed", 10 },
 	{ "below", KEY_BELOW, "LEVEL:NAME", 0, "only samples whose call stack passes through it; LEVEL: one of the trace's, function, line "
@@ -72,6 +75,24 @@ static uint64_t parse_number_argument(struct argp_state *state, const char *name
 	return n;
 }
 
+/* Compiled once, for as long as the command runs. */
+static void set_thread_name(struct argp_state *state, struct filter_arguments *f, const char *arg)
+{
+	static regex_t expression;
+	char why[128];
+	int error;
+
+	if (f->thread_name)
+		argp_error(state, "--thread-name can be given once");
+	error = regcomp(&expression, arg, REG_EXTENDED | REG_NOSUB);
+	if (error) {
+		regerror(error, &expression, why, sizeof(why));
+		argp_error(state, "--thread-name '%s': %s", arg, why);
+	}
+	f->thread_name = &expression;
+	f->thread_name_text = arg;
+}
+
 static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 {
 	struct trace_arguments *a = state->input;
@@ -91,6 +112,9 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 	case KEY_THREAD:
 		a->filter.tid = parse_number_argument(state, "thread", arg);
 		a->filter.has_tid = true;
+		break;
+	case KEY_THREAD_NAME:
+		set_thread_name(state, &a->filter, arg);
 		break;
 	case KEY_PROCESS:
 		a->filter.pid = parse_number_argument(state, "process", arg);

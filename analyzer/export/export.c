@@ -92,8 +92,7 @@ bool export_wants_mark(const struct export *e, const struct mark *m)
 	const struct filter_arguments *f = e->report->arguments;
 	const struct table_filter *range = &e->report->filter.table;
 
-	return (!f->has_tid || m->tid == f->tid) && (!f->has_pid || e->report->model->numbered[m->process]->pid == f->pid) &&
-	       m->end_ns >= range->from_ns && (!range->to_ns || m->begin_ns < range->to_ns);
+	return filter_wants_mark(f, e->report->model, m) && m->end_ns >= range->from_ns && (!range->to_ns || m->begin_ns < range->to_ns);
 }
 
 void export_fini(struct export *e)

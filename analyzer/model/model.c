@@ -26,7 +26,12 @@ static void read_kernel_functions(struct model *m, struct process *p, const stru
 
 static void read_comm(struct model *m, struct process *p, const struct trace_record *r)
 {
-	threads_add_name(m, model_get_thread(m, p, r->tid), r->time_ns, trace_text(r, F(comm, comm)));
+	threads_add_name(m, model_get_thread(m, p, r->tid), r->time_ns, trace_text(r, F(comm, comm)), false);
+}
+
+static void read_thread_name(struct model *m, struct process *p, const struct trace_record *r)
+{
+	threads_add_name(m, model_get_thread(m, p, r->tid), r->time_ns, trace_text(r, F(thread_name, name)), true);
 }
 
 static void read_guest_record(struct model *m, struct process *p, const struct trace_record *r)
@@ -108,6 +113,7 @@ static const struct {
 	[TRACE_SOURCE_LINES] = { model_read_source_lines, true },
 	[TRACE_END] = { model_read_end, true },
 	[TRACE_COMM] = { read_comm, false },
+	[TRACE_THREAD_NAME] = { read_thread_name, false },
 	[TRACE_FORK] = { read_fork, false },
 	[TRACE_CODE_BYTES] = { model_read_code_bytes, false },
 	[TRACE_INTERPRETER] = { model_read_interpreter, false },

@@ -232,6 +232,7 @@ struct renamed {
 	uint32_t thread; /* index, by its first name */
 	uint32_t named;	 /* index, by this name */
 	uint32_t nr;	 /* the record's number: of two at one time the later one */
+	bool is_whole; /* THREAD_NAME's, not the kernel's */
 	uint64_t from_ns;
 	char *comm; /* until threads_settle() */
 };
@@ -383,6 +384,9 @@ uint64_t model_process_until(const struct model *m, const struct process *p);
 uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid);
 /* By its name at a time; *holds is narrowed to when it has that. */
 uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, struct time_range *holds);
+/* The same of a process's index; MODEL_NO_THREAD: there is none. */
+#define MODEL_NO_THREAD UINT32_MAX
+uint32_t model_find_thread_of(const struct model *m, uint32_t process, uint32_t tid, uint64_t time_ns);
 
 /* Executable memory there that is no image, in p or what it was forked from: a struct code. */
 struct code_answer model_ask_region(const struct process *p, uint64_t address, uint64_t time_ns);

@@ -2,6 +2,7 @@
 #include "analyzer/model/processes.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
 #include "jitreg/base/sorted.h"
 
 #include <errno.h>
@@ -75,16 +76,15 @@ uint32_t model_get_thread(struct model *m, const struct process *p, uint32_t tid
 
 /* ------------------------------------------------------------------------------------------------------- names of threads */
 
-#define NAMES_MAX 64u /* of a thread; one that has more keeps its last */
+#define NAMES_MAX (1u << 16) /* of all threads, beside their first; behind them a thread keeps its last */
 
-/* comm is taken over. */
-void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm)
+void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole)
 {
-	if (!comm || thread >= m->nr_threads || !GROW(m->renamed, m->nr_renamed, m->renamed_capacity)) {
+	if (!comm || (is_whole && !*comm) || thread >= m->nr_threads || !GROW(m->renamed, m->nr_renamed, m->renamed_capacity)) {
 		free(comm);
 		return;
 	}
-	m->renamed[m->nr_renamed] = (struct renamed){ thread, thread, m->nr_renamed, time_ns, comm };
+	m->renamed[m->nr_renamed] = (struct renamed){ thread, thread, m->nr_renamed, is_whole, time_ns, comm };
 	m->nr_renamed++;
 }
 
@@ -99,18 +99,53 @@ static int by_thread_and_time(const void *a, const void *b)
 	return x->nr < y->nr ? -1 : 1;
 }
 
-/* A thread by another name, which it may have had before: of names since number from. */
-static uint32_t by_name(struct model *m, const struct renamed *r, uint32_t from)
+static bool are_one_name(const struct renamed *whole, const struct renamed *comm)
+{
+	return whole->thread == comm->thread && whole->is_whole && !comm->is_whole &&
+	       strncmp(whole->comm, comm->comm, THREAD_NAME_ALIKE) == 0;
+}
+
+/* The kernel's name for a whole name stands behind it, or beside it in time. */
+static void leave_out_abbreviations(struct model *m)
+{
+	const struct renamed *whole = NULL; /* whose abbreviation has not come */
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < m->nr_renamed; i++) {
+		struct renamed *r = &m->renamed[i];
+		bool is_beside;
+
+		if (whole && are_one_name(whole, r)) {
+			free(r->comm);
+			whole = NULL;
+			continue;
+		}
+		is_beside = nr && m->renamed[nr - 1].from_ns == r->from_ns && are_one_name(r, &m->renamed[nr - 1]);
+		if (is_beside)
+			free(m->renamed[--nr].comm);
+		m->renamed[nr] = *r;
+		if (r->is_whole)
+			whole = is_beside ? NULL : &m->renamed[nr];
+		nr++;
+	}
+	m->nr_renamed = nr;
+}
+
+/* A thread by another name, which it may have had before.  by_name: (hash of a name, thread) -> 1 + index. */
+static uint32_t get_thread_by_name(struct model *m, const struct renamed *r, struct hash_map *by_name, uint32_t *nr_names)
 {
 	const struct thread *first = &m->thread[r->thread];
+	uint64_t hash = hash_text(r->comm);
+	uint32_t i = hash_map_find(by_name, hash, r->thread);
 
 	if (strcmp(first->comm, r->comm) == 0)
 		return r->thread;
-	for (uint32_t i = from; i < m->nr_threads; i++)
-		if (strcmp(m->thread[i].comm, r->comm) == 0)
-			return i;
-	if (m->nr_threads - from >= NAMES_MAX - 1 || !GROW(m->thread, m->nr_threads, m->threads_capacity))
+	if (i && strcmp(m->thread[i - 1].comm, r->comm) == 0)
+		return i - 1;
+	if (*nr_names == NAMES_MAX || !GROW(m->thread, m->nr_threads, m->threads_capacity) ||
+	    !hash_map_set(by_name, hash, r->thread, m->nr_threads + 1))
 		return r[-1].named;
+	++*nr_names;
 	first = &m->thread[r->thread];
 	m->thread[m->nr_threads] = (struct thread){ .tid = first->tid, .process = first->process, .first = r->thread,
 						    .comm = strdup(r->comm) };
@@ -119,24 +154,28 @@ static uint32_t by_name(struct model *m, const struct renamed *r, uint32_t from)
 
 int threads_settle(struct model *m)
 {
-	uint32_t from = m->nr_threads;
+	struct hash_map by_name = { 0 };
+	uint32_t nr_names = 0;
 
 	if (m->nr_renamed)
 		qsort(m->renamed, m->nr_renamed, sizeof(*m->renamed), by_thread_and_time);
+	leave_out_abbreviations(m);
 	for (uint32_t i = 0; i < m->nr_renamed; i++) {
 		struct renamed *r = &m->renamed[i];
 		struct thread *t = &m->thread[r->thread];
 
 		if (i == 0 || r[-1].thread != r->thread) {
-			from = m->nr_threads;
 			t->renamed = i;
 			free(t->comm);
 			t->comm = strdup(r->comm);
+			if (!t->comm)
+				break;
 		} else {
-			r->named = by_name(m, r, from);
+			r->named = get_thread_by_name(m, r, &by_name, &nr_names);
 		}
 		m->thread[r->thread].nr_renamed++;
 	}
+	hash_map_fini(&by_name);
 	for (uint32_t i = 0; i < m->nr_renamed; i++) {
 		free(m->renamed[i].comm);
 		m->renamed[i].comm = NULL;
@@ -147,11 +186,12 @@ int threads_settle(struct model *m)
 	return 0;
 }
 
-uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, struct time_range *holds)
+/* A thread by its name of the time. */
+static uint32_t find_thread_by_time(const struct model *m, uint32_t i, uint64_t time_ns, struct time_range *holds)
 {
-	uint32_t i = model_get_thread(m, p, tid), up_to;
 	const struct thread *t = &m->thread[i];
 	const struct renamed *r = m->renamed + t->renamed;
+	uint32_t up_to;
 
 	if (t->nr_renamed < 2)
 		return i;
@@ -162,6 +202,19 @@ uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t ti
 	if (up_to < t->nr_renamed && holds->until_ns > r[up_to].from_ns)
 		holds->until_ns = r[up_to].from_ns;
 	return r[up_to - 1].named;
+}
+
+uint32_t model_find_thread_of(const struct model *m, uint32_t process, uint32_t tid, uint64_t time_ns)
+{
+	uint32_t i = hash_map_find(&m->thread_of, process, tid);
+	struct time_range holds = TIME_RANGE_ALL;
+
+	return i ? find_thread_by_time(m, i - 1, time_ns, &holds) : MODEL_NO_THREAD;
+}
+
+uint32_t model_find_thread(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, struct time_range *holds)
+{
+	return find_thread_by_time(m, model_get_thread(m, p, tid), time_ns, holds);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- lifetimes */

@@ -21,8 +21,8 @@ int lifetimes_add(struct lifetimes *l, const struct trace_record *r);
 /* Make the model's processes of them, in the order of time, and forget them. */
 void lifetimes_apply_to_model(struct lifetimes *l, struct model *m);
 
-/* Names of threads, in any order. */
-void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm);
+/* Names of threads, in any order; is_whole: of which the kernel's is an abbreviation.  comm is taken over. */
+void threads_add_name(struct model *m, uint32_t thread, uint64_t time_ns, char *comm, bool is_whole);
 /* Behind the last one.  0 or -ENOMEM. */
 int threads_settle(struct model *m);
 

@@ -60,7 +60,8 @@ static char *make_unique_column_key(const struct grid *g, const char *key)
 /* Names of functions, files and the like end with what tells them apart; sentences and code begin with it. */
 static bool column_holds_names(const char *key)
 {
-	static const char *const keys[] = { "name", "function", "image", "path", "file", "executable", "parents", "mapper", "memory" };
+	static const char *const keys[] = { "name", "function", "image", "path", "file", "executable", "parents", "mapper", "memory",
+					    "comm" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strcmp(key, keys[i]) == 0)

@@ -13,6 +13,30 @@ static bool thread_passes_filter(const struct filter *f, const struct attributio
 	return a->model->thread[v].tid == f->arguments->tid;
 }
 
+/* A thread without a name of its own has its process's. */
+static bool thread_has_name(const struct filter_arguments *a, const struct model *m, uint32_t thread)
+{
+	const struct thread *t = &m->thread[thread];
+
+	return regexec(a->thread_name, *t->comm ? t->comm : m->numbered[t->process]->comm, 0, NULL, 0) == 0;
+}
+
+static bool thread_name_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+{
+	(void)set;
+	return thread_has_name(f->arguments, a->model, v);
+}
+
+bool filter_wants_mark(const struct filter_arguments *a, const struct model *m, const struct mark *k)
+{
+	uint32_t thread;
+
+	if ((a->has_tid && k->tid != a->tid) || (a->has_pid && m->numbered[k->process]->pid != a->pid))
+		return false;
+	thread = a->thread_name ? model_find_thread_of(m, k->process, k->tid, k->begin_ns) : MODEL_NO_THREAD;
+	return !a->thread_name || (thread != MODEL_NO_THREAD && thread_has_name(a, m, thread));
+}
+
 static bool process_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)set;
@@ -223,6 +247,8 @@ int filter_init(struct filter *f, const struct model *m, const struct labels *la
 		add_set(f, TABLE_EVENT, event_passes_filter);
 	if (a->has_tid)
 		add_set(f, TABLE_THREAD, thread_passes_filter);
+	if (a->thread_name)
+		add_set(f, TABLE_THREAD, thread_name_passes_filter);
 	if (a->has_pid)
 		add_set(f, TABLE_PROCESS, process_passes_filter);
 	if (a->function)
@@ -337,6 +363,19 @@ static const char *suggest_number(const struct model *m, bool threads, char *tex
 	return text;
 }
 
+static const char *suggest_thread_name(const struct model *m, char *text, size_t bytes)
+{
+	const char **names = calloc((size_t)m->nr_threads + 1, sizeof(*names));
+
+	*text = 0;
+	for (uint32_t i = 0; names && i < m->nr_threads; i++)
+		names[i] = *m->thread[i].comm ? m->thread[i].comm : NULL;
+	if (names)
+		suggest("", names, m->nr_threads, text, bytes);
+	free(names);
+	return text;
+}
+
 static const char *suggest_event(const struct model *m, const char *wanted, char *text, size_t bytes)
 {
 	const char **names = calloc((size_t)m->nr_events + 1, sizeof(*names));
@@ -396,6 +435,9 @@ int filter_check_matches(const struct filter *f, const struct attribution *attri
 			return diag_fail(d, EINVAL, "the trace has no event '%.80s'%s", a->event,
 					 suggest_event(attribution->model, a->event, text, sizeof(text)));
 		case TABLE_THREAD:
+			if (f->set[i].passes == thread_name_passes_filter)
+				return diag_fail(d, EINVAL, "the trace has no thread whose name matches '%.80s'%s", a->thread_name_text,
+						 suggest_thread_name(attribution->model, text, sizeof(text)));
 			return diag_fail(d, EINVAL, "the trace has no thread %llu%s", (unsigned long long)a->tid,
 					 suggest_number(attribution->model, true, text, sizeof(text)));
 		case TABLE_PROCESS:

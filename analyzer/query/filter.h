@@ -9,6 +9,8 @@
 #include "analyzer/attribute/attribute.h"
 #include "analyzer/query/labels.h"
 
+#include <regex.h>
+
 #define FILTER_COMPONENTS_MAX 8
 
 struct filter_arguments {
@@ -22,9 +24,11 @@ struct filter_arguments {
 	double from_s, to_s; /* after the first sample; 0: not given */
 	bool has_tid, has_pid;
 	uint64_t tid, pid;
+	const regex_t *thread_name; /* of the name at the sample's time; NULL: not given */
+	const char *thread_name_text; /* the expression */
 };
 
-#define FILTER_SETS_MAX (2 * FILTER_COMPONENTS_MAX + 5)
+#define FILTER_SETS_MAX (2 * FILTER_COMPONENTS_MAX + 6)
 
 struct filter {
 	struct table_filter table;
@@ -57,5 +61,7 @@ int filter_update_sets(struct filter *f, const struct attribution *a);
 /* After the last block: -EINVAL with a sentence when nothing in the trace has the name or number asked for. */
 int filter_check_matches(const struct filter *f, const struct attribution *a, struct diag *d);
 void filter_fini(struct filter *f);
+/* Is the mark of a thread and of a process that are wanted?  A thread has the name at the mark's begin. */
+bool filter_wants_mark(const struct filter_arguments *a, const struct model *m, const struct mark *k);
 
 #endif

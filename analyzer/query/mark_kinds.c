@@ -11,11 +11,8 @@ static bool mark_passes_filter(const struct report *r, const struct mark *m)
 {
 	const struct filter *f = &r->filter;
 
-	if (f->arguments->has_pid && r->model->numbered[m->process]->pid != f->arguments->pid)
-		return false;
-	if (f->arguments->has_tid && m->tid != f->arguments->tid)
-		return false;
-	return mark_end_ns(r, m) >= f->table.from_ns && (!f->table.to_ns || m->begin_ns < f->table.to_ns);
+	return filter_wants_mark(f->arguments, r->model, m) && mark_end_ns(r, m) >= f->table.from_ns &&
+	       (!f->table.to_ns || m->begin_ns < f->table.to_ns);
 }
 
 /* 1 + index, or 0. */

@@ -67,7 +67,7 @@ static void show_threads_view(struct report *r, const struct view_instance *v, s
 	if (split_make(r, v->group[0], &s) && lanes_make(r, v->group[1], p->intervals ? CELLS / 2 : CELLS, &l)) {
 		struct sum_columns sums = sum_columns_add(g, r, &s);
 		int tid = grid_column(g, "tid", "tid", CELL_COUNT, 0, 0), pid = grid_column(g, "pid", "pid", CELL_COUNT, GRID_HIDDEN, 0);
-		int comm = grid_column(g, "comm", "name", CELL_TEXT, 0, 16);
+		int comm = grid_column(g, "comm", "name", CELL_TEXT, 0, 64);
 		int first = grid_column(g, "first_ns", "", CELL_COUNT, GRID_HIDDEN, 0);
 		int last = grid_column(g, "last_ns", "", CELL_COUNT, GRID_HIDDEN, 0), lane;
 

@@ -24,6 +24,8 @@
 /* In a CONTROL record's action, of an agent alone: name is the address of a list of the GDB JIT interface that it cannot hook, as 16
  * hexadecimal digits.  The recorder reads the list. */
 #define JIT_CONTROL_LIST 0x100u
+/* Likewise: name is the calling thread's from now on.  The recorder writes it as a THREAD_NAME. */
+#define JIT_CONTROL_THREAD_NAME 0x101u
 
 /* How a recording is made: HEADER of the trace has the text. */
 #define JIT_WAYS(X) \

@@ -171,6 +171,12 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(text)
 
+/* The whole name that a thread (tid) has from then on, where the kernel has the beginning of it: of COMMs, the first that begins alike and
+ * is not before it is the same name. */
+#define THREAD_NAME_ALIKE 7u /* letters: some runtimes leave out what is in the middle */
+#define TRACE_FIELDS_THREAD_NAME(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(name)
+
 /*
  * Which functions and lines of a program work for which components, where that depends on what their thread was doing: one function works
  * for other plans in other tasks.  pattern: how the functions' names begin; behind a digit none follows.  context (of context_level): what
@@ -206,6 +212,7 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(INTERPRETER, interpreter, 147) \
 	X(SOURCE_LINES, source_lines, 148) \
 	X(COMMAND_LINE, command_line, 149) \
+	X(THREAD_NAME, thread_name, 152) \
 	X(PLAN_CODE, plan_code, 156)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,

@@ -26,6 +26,9 @@ void announce_unknown_version(const char *host, const char *version, const char 
 /* LOAD, stamped ns before now: for hosts that report code which runs already. */
 int announce_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns);
 
+/* The calling thread is called so from now on; of a name that the kernel has the beginning of, before it gets that.  0 or -errno. */
+int announce_thread_name(const char *name);
+
 /*
  * Frames of code whose host describes none, but has one of a fixed size: from rule[n].from bytes on (ascending;
  * the first is 0) the CFA is rsp + rule[n].cfa, the return address lies below it, and saved registers so many words below it.

@@ -2,7 +2,8 @@
 /*
  * OpenJDK: the launcher asks for JNI_CreateJavaVM by dlsym, and a program that embeds a machine calls it: both get ours, and so we have
  * the machine as soon as it is made and before its first class: JVMTI then calls back for compiled methods (with their inline tree, whose
- * innermost frame has the line) and for stubs.  HotSpot keeps line numbers of more than safepoints because these events are asked for.
+ * innermost frame has the line), for stubs, and for threads that start.  HotSpot keeps line numbers of more than safepoints because these
+ * events are asked for.
  *
  * One option is added where the launcher has not set it: -XX:+PreserveFramePointer, without which no stack goes through
  * compiled code.  The tables are those of jni.h and jvmti.h, by number.
@@ -18,6 +19,7 @@
 #define JVMTI_VERSION 0x30010000
 #define INLINE_INFO 2 /* jvmticmlr.h */
 #define EVENT_FIRST 50
+#define EVENT_THREAD_START 52
 #define EVENT_COMPILED_LOAD 68
 #define EVENT_COMPILED_UNLOAD 69
 #define EVENT_CODE_GENERATED 70
@@ -64,8 +66,10 @@ static void *(*real_dlsym)(void *, const char *);
 static unsigned char *lines_buffer; /* lines, then inlines, then names */
 static int lines_taken;
 
-/* jvmti.h numbers its functions from 1. */
+/* jvmti.h numbers its functions from 1, jni.h from 0. */
 #define JVMTI(env, n, ...) ((int (*)(handle, ##__VA_ARGS__))(env)->functions[(n)-1])
+#define JNI(type, env, n, ...) ((type (*)(handle, ##__VA_ARGS__))(env)->functions[n])
+#define GET_THREAD_INFO 9
 #define DEALLOCATE 47
 #define GET_CLASS_SIGNATURE 48
 #define GET_SOURCE_FILE_NAME 50
@@ -76,6 +80,11 @@ static int lines_taken;
 #define GENERATE_EVENTS 123
 #define ADD_CAPABILITIES 142
 #define SET_EVENT_MODE 2
+#define DELETE_LOCAL_REFERENCE 23
+#define IS_SAME_OBJECT 24
+#define GET_STRING_LENGTH 164
+#define GET_STRING_UTF_REGION 221
+#define LETTERS_MAX 340 /* of 3 bytes at most */
 
 static void free_jvmti_memory(handle env, void *p)
 {
@@ -285,6 +294,90 @@ static void on_dynamic_code_generated(handle env, const char *name, const void *
 		jitreg_code_load((uint64_t)(uintptr_t)address, (uint64_t)bytes, 0, name, NULL);
 }
 
+/* ---------------------------------------------------------------------------------------------------- names of threads */
+/*
+ * Thread.setName() ends in JVM_SetNativeThreadName(), which libjava takes the address of; the agent is before libjvm in the order of
+ * lookup, so it is ours, and calls theirs.  A name that a thread has before it starts does not pass there: JVMTI's event has it.
+ * Nothing is allocated in Java's heap, and no Java code runs.
+ */
+struct thread_info {
+	char *name;
+	int32_t priority;
+	uint8_t is_daemon;
+	void *group, *class_loader;
+};
+
+typedef void set_name_function(handle env, void *thread, void *name);
+typedef void *current_thread_function(handle env, void *class);
+
+static bool are_heard;
+
+static void announce_name_of_thread(handle env, void *thread)
+{
+	struct thread_info info = { .name = NULL };
+
+	if (JVMTI(env, GET_THREAD_INFO, void *, struct thread_info *)(env, thread, &info) || !info.name)
+		return;
+	announce_thread_name(info.name);
+	free_jvmti_memory(env, info.name);
+}
+
+static void on_thread_start(handle env, handle jni, void *thread)
+{
+	(void)jni;
+	announce_name_of_thread(env, thread);
+}
+
+/* The calling thread has made the machine. */
+static void hear_thread_names(handle env)
+{
+	announce_name_of_thread(env, NULL);
+	__atomic_store_n(&are_heard, true, __ATOMIC_RELEASE);
+}
+
+/* Java names other threads, too, whose time this is not. */
+static bool is_calling_thread(handle env, void *thread)
+{
+	static void *found;
+	current_thread_function *current = (current_thread_function *)objects_find_next_cached("JVM_CurrentThread", &found);
+	void *self = current ? current(env, NULL) : NULL;
+	bool same = self && JNI(uint8_t, env, IS_SAME_OBJECT, void *, void *)(env, self, thread);
+
+	if (self)
+		JNI(void, env, DELETE_LOCAL_REFERENCE, void *)(env, self);
+	return same;
+}
+
+static void announce_name(handle env, void *name)
+{
+	int32_t letters = JNI(int32_t, env, GET_STRING_LENGTH, void *)(env, name);
+	char text[3 * LETTERS_MAX + 1] = "";
+
+	letters = letters < LETTERS_MAX ? letters : LETTERS_MAX;
+	JNI(void, env, GET_STRING_UTF_REGION, void *, int32_t, int32_t, char *)(env, name, 0, letters, text);
+	announce_thread_name(text);
+}
+
+/* libjvm's declaration, with what the loader knows it by.  The kernel's name comes behind ours. */
+API void JVM_SetNativeThreadName(handle env, void *thread, void *name);
+API void JVM_SetNativeThreadName(handle env, void *thread, void *name)
+{
+	static void *found;
+	set_name_function *set_name = (set_name_function *)objects_find_next_cached("JVM_SetNativeThreadName", &found);
+
+	if (name && guest_is_on() && __atomic_load_n(&are_heard, __ATOMIC_ACQUIRE) && is_calling_thread(env, thread))
+		announce_name(env, name);
+	if (set_name)
+		set_name(env, thread, name);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the machine */
+
+static void enable_event(handle env, int event)
+{
+	((int (*)(handle, int, int, void *, ...))env->functions[SET_EVENT_MODE - 1])(env, 1, event, NULL);
+}
+
 static void enable_jvmti_events(handle vm)
 {
 	/* can_get_source_file_name, can_get_line_numbers; can_generate_compiled_method_load_events */
@@ -296,16 +389,19 @@ static void enable_jvmti_events(handle vm)
 		return;
 	if (JVMTI(env, ADD_CAPABILITIES, const void *)(env, capabilities))
 		return;
+	callbacks[EVENT_THREAD_START - EVENT_FIRST] = (void *)on_thread_start;
 	callbacks[EVENT_COMPILED_LOAD - EVENT_FIRST] = (void *)on_compiled_method_load;
 	callbacks[EVENT_COMPILED_UNLOAD - EVENT_FIRST] = (void *)on_compiled_method_unload;
 	callbacks[EVENT_CODE_GENERATED - EVENT_FIRST] = (void *)on_dynamic_code_generated;
 	/* as many as there were in version 1.0: later ones are not looked for */
 	JVMTI(env, SET_EVENT_CALLBACKS, const void *, int32_t)(env, callbacks, 35 * (int32_t)sizeof(void *));
+	enable_event(env, EVENT_THREAD_START);
 	for (int event = EVENT_COMPILED_LOAD; event <= EVENT_CODE_GENERATED; event++)
-		((int (*)(handle, int, int, void *, ...))env->functions[SET_EVENT_MODE - 1])(env, 1, event, NULL);
+		enable_event(env, event);
+	hear_thread_names(env);
 	JVMTI(env, GENERATE_EVENTS, int)(env, EVENT_CODE_GENERATED);
 	JVMTI(env, GENERATE_EVENTS, int)(env, EVENT_COMPILED_LOAD);
-	ANNOUNCE_ONCE("OpenJDK: compiled methods and lines registered through JVMTI; -XX:+PreserveFramePointer added");
+	ANNOUNCE_ONCE("OpenJDK: compiled methods, lines and threads' names registered through JVMTI; -XX:+PreserveFramePointer added");
 }
 
 static int create_java_vm(handle *vm, void **env, struct arguments *given)

@@ -89,11 +89,13 @@ for trace in ("tests/golden/v1.tlr", "tests/golden/v2.tlr"):
         m["end_ns"] = m["begin_ns"] + m["dur"] * 1e3
     most = lambda key: collections.Counter(r[key] for r in rows if r[key]).most_common(2)[-1][0]
     tid, pid, function, operator = most("tid"), most("pid"), most("function"), most("operator")
+    names = {str(e["tid"]): e["args"]["name"] for e in slices if e["name"] == "thread_name"}
     s = lambda r: (int(r["time_ns"]) - first) / 1e9
     filters = {
         (): lambda r: True,
         ("--event", rows[0]["event"]): lambda r: True,
         ("--thread", tid): lambda r: r["tid"] == tid,
+        ("--thread-name", f"^{re.escape(names[tid])}$"): lambda r: names[r["tid"]] == names[tid],
         ("--process", pid): lambda r: r["pid"] == pid,
         ("--function", function): lambda r: r["function"] == function,
         ("--component", f"operator:{operator}"): lambda r: r["operator"] == operator,

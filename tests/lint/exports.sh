@@ -7,7 +7,7 @@ set -u
 lib=$1/libtailor.so
 bad=0
 say() { echo "$1"; bad=1; }
-want=$(sed -n '/global:/,/local:/p' agent/guest/exports.map | grep -oE '[a-z_0-9]+;' | tr -d ';' | sort)
+want=$(sed -n '/global:/,/local:/p' agent/guest/exports.map | grep -oE '[A-Za-z_0-9]+;' | tr -d ';' | sort)
 have=$(nm -D --defined-only "$lib" | awk '{ print $3 }' | sed 's/@.*//' | sort)
 [ "$want" = "$have" ] || say "exports differ from exports.map: $(diff <(echo "$want") <(echo "$have") | grep '^[<>]' | tr '\n' ' ')"
 for needed in $(readelf -dW "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do

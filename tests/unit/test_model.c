@@ -170,7 +170,37 @@ static void a_thread_has_its_name_of_the_time(void **state)
 	assert_int_equal(again, model_find_thread(m, model_get_process(m, PARENT, 25), 7, 25, &holds));
 	assert_string_equal(thread_name(8, 50), "other");
 	assert_string_equal(thread_name(9, 101), "request 1");
-	assert_true(m->nr_threads < 100); /* its names are bounded */
+	assert_string_equal(thread_name(9, 1099), "request 999");
+}
+
+#define NAME(record, time_ns, tid, ...) assert_int_equal(TRACE_PUT(w, record, time_ns, PARENT, tid, __VA_ARGS__), 0)
+
+/* The kernel has the beginning of a name: behind the whole one, or beside it, it is the same; what comes then is another. */
+static void a_thread_has_its_whole_name(void **state)
+{
+	(void)state;
+	NAME(comm, 10, 7, .comm = trace_string("java"));
+	NAME(thread_name, 20, 7, .name = trace_string("worker of task 1 of 2"));
+	NAME(comm, 21, 7, .comm = trace_string("worker of task "));
+	NAME(comm, 30, 7, .comm = trace_string("worker of task "));
+	NAME(thread_name, 40, 7, .name = trace_string("worker of task 2 of 2"));
+	NAME(comm, 41, 7, .comm = trace_string("worker of task "));
+	NAME(comm, 50, 7, .comm = trace_string("another"));
+	NAME(comm, 20, 8, .comm = trace_string("Executor task l"));
+	NAME(thread_name, 20, 8, .name = trace_string("Executor task launch worker"));
+	NAME(comm, 30, 8, .comm = trace_string("Executor task l"));
+	NAME(thread_name, 40, 8, .name = trace_string(""));
+	NAME(thread_name, 20, 9, .name = trace_string("first.middle.last"));
+	NAME(comm, 21, 9, .comm = trace_string("first.m..e.last"));
+	read_model();
+	assert_string_equal(thread_name(7, 19), "java");
+	assert_string_equal(thread_name(7, 29), "worker of task 1 of 2");
+	assert_string_equal(thread_name(7, 30), "worker of task ");
+	assert_string_equal(thread_name(7, 49), "worker of task 2 of 2");
+	assert_string_equal(thread_name(7, 50), "another");
+	assert_string_equal(thread_name(8, 20), "Executor task launch worker");
+	assert_string_equal(thread_name(8, 45), "Executor task l");
+	assert_string_equal(thread_name(9, 30), "first.middle.last");
 }
 
 /* What it maps first is a library: the program is its parent's. */
@@ -564,6 +594,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(methods_of_java_have_neither_signatures_nor_addresses, begin, forget),
 		cmocka_unit_test_setup_teardown(a_library_that_is_listed_late_is_the_one_that_the_guest_told_of, begin, forget),
 		cmocka_unit_test_setup_teardown(a_thread_has_its_name_of_the_time, begin, forget),
+		cmocka_unit_test_setup_teardown(a_thread_has_its_whole_name, begin, forget),
 		cmocka_unit_test_setup_teardown(a_forked_child_is_its_parents_program, begin, forget),
 		cmocka_unit_test_setup_teardown(an_unload_without_a_length_ends_what_begins_there, begin, forget),
 		cmocka_unit_test_setup_teardown(code_that_moves_is_in_one_place, begin, forget),

@@ -9,6 +9,7 @@
 #include "agent/recorder/guests/registration_cache.h"
 
 #include "jitreg/base/hash_map.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -406,6 +407,10 @@ static bool find_record_subject(uint32_t id, uint32_t tid, const struct schema_v
 		return true;
 	}
 	switch (id) {
+	case JITREG_CONTROL:
+		subject[1] = JIT_CONTROL_THREAD_NAME;
+		subject[2] = tid;
+		return v[F(control, action)].u == JIT_CONTROL_THREAD_NAME;
 	case JITREG_UNWINDING_INFO:
 		subject[1] = tid;
 		subject[2] = 1; /* waiting, see bind_companions_to_load() */

@@ -129,6 +129,9 @@ void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid,
 		note_tag_location(r, values);
 	if (id == JITREG_CONTROL && values[F(control, action)].u == JIT_CONTROL_LIST)
 		add_jit_list(r, pid, &values[F(control, name)]);
+	else if (id == JITREG_CONTROL && values[F(control, action)].u == JIT_CONTROL_THREAD_NAME)
+		TRACE_PUT(r->writer, thread_name, time_ns, pid, tid,
+			  .name = { values[F(control, name)].p, values[F(control, name)].bytes });
 	else if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
 		write_agent_note(r, &values[F(control, name)]);
 	else if (trace_record_values(r->writer, id, time_ns, pid, tid, values, nr) == -E2BIG)
