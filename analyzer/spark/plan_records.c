@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/spark/plan_records.h"
 
+#include "analyzer/spark/java_text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,7 @@
 #define LEVEL_STAGE 0x53500002u
 #define LEVEL_TASK 0x53500003u
 #define LEVEL_OPERATOR 0x53500004u
+#define LEVEL_JAVA 0x53500005u
 #define HANDLE 0x5350000000000000ull /* of marks: unlike those that a host counts from 1 */
 #define HANDLE_TASK (HANDLE | 1ull << 40)
 #define DETAIL_BYTES 2000
@@ -96,43 +99,128 @@ static void put_rows(struct output *o)
 
 /* -------------------------------------------------------------------------------------------------- functions of operators */
 
-static void put_code(struct output *o, const struct spark_stage *s, const char *pattern, uint32_t rank,
-		     const struct trace_plan_code_entry *entry, size_t nr)
+#define LINES_MAX 65536u /* of a generated text */
+#define NODES_MAX SPARK_PREFIXES_MAX /* of one WholeStageCodegen */
+
+/* What is known of a WholeStageCodegen: its operators by their prefixes.  Where two have one, it is the WholeStageCodegen's own. */
+struct generated {
+	struct spark_prefix prefix[NODES_MAX];
+	char room[NODES_MAX][64], rest[NODES_MAX][72];
+	uint64_t id[NODES_MAX];
+	uint32_t nr;
+	const struct source *text;
+	uint64_t lines_first;
+};
+
+static void read_operators(const struct spark_query *q, uint32_t at, struct generated *g)
 {
-	TRACE_PUT(o->w, plan_code, o->time_ns, o->pid, o->pid, .context_level = LEVEL_STAGE, .context = s ? s->id : 0,
-		  .pattern = trace_string(pattern), .rank = rank, .level = LEVEL_OPERATOR, .entries = { entry, nr });
-}
-
-#define NODES_MAX 256 /* of one WholeStageCodegen */
-
-/* By the names of methods: those of an operator begin with its prefix.  Where two have one, and for what is in no operator's method, it is
- * the stage's. */
-static void put_codegen_stage(struct output *o, const struct spark_query *q, const struct spark_stage *s, uint32_t at)
-{
-	struct trace_plan_code_entry entry[NODES_MAX + 1];
-	char pattern[256], prefix[NODES_MAX][72], room[64];
-	size_t nr = 0;
-
-	snprintf(pattern, sizeof(pattern), GENERATED "%u", q->node[at].codegen);
-	for (uint32_t i = 0; i < q->nr_nodes && nr < NODES_MAX; i++) {
-		const char *begin = q->node[i].stage == at + 1 ? spark_prefix_of_node(&q->node[i], room) : NULL;
+	for (uint32_t i = 0; i < q->nr_nodes && g->nr < NODES_MAX; i++) {
+		const char *begin = q->node[i].stage == at + 1 ? spark_prefix_of_node(&q->node[i], g->room[g->nr]) : NULL;
 		bool other = false;
 
-		if (!begin)
-			continue;
-		snprintf(prefix[nr], sizeof(prefix[nr]), "%s_", begin);
-		for (size_t k = 0; k < nr; k++)
-			if (strcmp(prefix[k], prefix[nr]) == 0) {
-				entry[k].component = q->node[at].id;
+		for (uint32_t k = 0; begin && k < g->nr; k++)
+			if (strcmp(g->prefix[k].text, begin) == 0) {
+				g->id[k] = q->node[at].id;
 				other = true;
 			}
-		if (!other) {
-			entry[nr] = (struct trace_plan_code_entry){ 0, 0, q->node[i].id, trace_string(prefix[nr]) };
-			nr++;
+		if (!begin || other)
+			continue;
+		g->prefix[g->nr].text = begin;
+		snprintf(g->rest[g->nr], sizeof(g->rest[g->nr]), "%s_", begin);
+		g->id[g->nr++] = q->node[i].id;
+	}
+}
+
+static uint32_t count_numbers_of_nodes(const struct spark_query *q, uint32_t at, const struct source *s)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < q->nr_nodes; i++)
+		if (q->node[i].stage == at + 1)
+			found += spark_text_count_numbers(s->text, s->text_bytes, q->node[i].detail);
+	return found;
+}
+
+/* The text of that number and with names of all its operators, and of several the one with the most of the plan's constants.  Two that are as
+ * good and not equal: none. */
+static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; g->nr && i < o->m->nr_sources; i++) {
+		const struct source *s = &o->m->source[i];
+		uint32_t good;
+
+		if (strncmp(s->name, "spark/", 6) != 0 || spark_text_codegen(s->text, s->text_bytes) != q->node[at].codegen ||
+		    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr))
+			continue;
+		good = 1 + count_numbers_of_nodes(q, at, s);
+		if (good > best) {
+			g->text = s;
+			g->lines_first = ((uint64_t)i + 1) << 20;
+			best = good;
+		} else if (good == best && g->text && (g->text->text_bytes != s->text_bytes || memcmp(g->text->text, s->text, s->text_bytes) != 0)) {
+			g->text = NULL;
 		}
 	}
-	entry[nr++] = (struct trace_plan_code_entry){ 0, 0, q->node[at].id, trace_string("") };
-	put_code(o, s, pattern, 0, entry, nr);
+}
+
+static void put_text(struct output *o, const struct spark_query *q, uint32_t at, const struct generated *g)
+{
+	char name[300];
+
+	if (!is_new(o, LEVEL_JAVA, g->lines_first))
+		return;
+	snprintf(name, sizeof(name), "%s of %s", q->node[at].name, q->description);
+	TRACE_PUT(o->w, source, o->time_ns, o->pid, o->pid, .level = LEVEL_JAVA, .first_component = g->lines_first,
+		  .name = trace_string(name), .text = { g->text->text, g->text->text_bytes });
+}
+
+/* Stretches of lines that are one operator's. */
+static uint32_t add_lines(const struct spark_query *q, uint32_t at, const struct generated *g, struct trace_plan_code_entry *entry,
+			  uint32_t *nr)
+{
+	uint8_t *of_line = malloc(LINES_MAX);
+	uint32_t lines = of_line ? spark_text_lines(g->text->text, g->text->text_bytes, g->prefix, g->nr, of_line, LINES_MAX) : 0;
+
+	for (uint32_t i = 0; i < lines; i++) {
+		uint64_t id = of_line[i] ? g->id[of_line[i] - 1] : q->node[at].id;
+
+		if (i && entry[*nr - 1].component == id)
+			entry[*nr - 1].last_line++;
+		else
+			entry[(*nr)++] = (struct trace_plan_code_entry){ i + 1, i + 1, id, trace_string("") };
+	}
+	free(of_line);
+	return lines;
+}
+
+/* By line where there is a text, else by the names of methods: those of an operator begin with its prefix. */
+static void put_codegen_stage(struct output *o, const struct spark_query *q, const struct spark_stage *s, uint32_t at)
+{
+	struct trace_plan_code_entry *entry = malloc((LINES_MAX + NODES_MAX + 1) * sizeof(*entry));
+	struct generated *g = calloc(1, sizeof(*g));
+	uint32_t nr = 0, lines = 0;
+	char pattern[256];
+
+	if (entry && g) {
+		snprintf(pattern, sizeof(pattern), GENERATED "%u", q->node[at].codegen);
+		read_operators(q, at, g);
+		find_text(o, q, at, g);
+		if (g->text) {
+			put_text(o, q, at, g);
+			lines = add_lines(q, at, g, entry, &nr);
+			o->counts->texts++;
+		}
+		for (uint32_t i = 0; i < g->nr; i++)
+			entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->id[i], trace_string(g->rest[i]) };
+		entry[nr++] = (struct trace_plan_code_entry){ 0, 0, q->node[at].id, trace_string("") };
+		TRACE_PUT(o->w, plan_code, o->time_ns, o->pid, o->pid, .context_level = LEVEL_STAGE, .context = s->id,
+			  .pattern = trace_string(pattern), .level = LEVEL_OPERATOR, .lines_level = LEVEL_JAVA,
+			  .lines_first = g->lines_first, .nr_lines = lines, .entries = { entry, nr });
+	}
+	free(entry);
+	free(g);
 }
 
 /* Those of a number that no other of the plan has need not be among the stage's accumulators: what took 0 ms is not. */
@@ -169,7 +257,9 @@ static void put_own_work(struct output *o, const struct spark_query *q, const st
 		if (node)
 			entry.component = q->node[node - 1].id;
 		if (!q || node)
-			put_code(o, s, work[i].beginning, work[i].rank, &entry, 1);
+			TRACE_PUT(o->w, plan_code, o->time_ns, o->pid, o->pid, .context_level = LEVEL_STAGE, .context = q ? s->id : 0,
+				  .pattern = trace_string(work[i].beginning), .rank = work[i].rank, .level = LEVEL_OPERATOR,
+				  .entries = { &entry, 1 });
 	}
 }
 
@@ -260,6 +350,7 @@ int spark_write_plan(struct trace_writer *w, const struct model *m, const struct
 	put_level(&o, LEVEL_STAGE, "stage", LEVEL_QUERY, 0);
 	put_level(&o, LEVEL_TASK, "task", LEVEL_STAGE, 0);
 	put_level(&o, LEVEL_OPERATOR, "operator", LEVEL_QUERY, JITREG_LEVEL_PLAN);
+	put_level(&o, LEVEL_JAVA, "generated line", LEVEL_OPERATOR, 0);
 	for (uint32_t i = 0; i < l->nr_queries; i++)
 		put_query(&o, &l->query[i]);
 	put_rows(&o);

@@ -13,6 +13,7 @@
 struct spark_counts {
 	uint32_t queries, stages, tasks, operators; /* tasks: with a thread */
 	uint32_t tasks_without_component;
+	uint32_t texts; /* of generated code, found for a stage */
 };
 
 #define SPARK_TASKS_MAX 50000u /* that are components of their own */
