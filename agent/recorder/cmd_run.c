@@ -28,7 +28,8 @@ enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_NO_PRELOAD, KEY_SPARK, KEY_USAGE_FD
 static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that the command started have exited", 0 },
 	{ "spark", KEY_SPARK, NULL, 0,
-	  "have Spark write its event log (into TRACE.spark) and lines of generated code, and add its plans to the trace; with --follow", 0 },
+	  "have Spark write its event log (into TRACE.spark) and lines of generated code, and add its plans to the trace; implies --follow",
+	  0 },
 	{ "usage-fd", KEY_USAGE_FD, "DESCRIPTOR", OPTION_HIDDEN, "write the command's PID, time of exec and CPU time there", 0 },
 	{ "no-adapt", KEY_NO_ADAPT, NULL, 0,
 	  "disable host adapters, which make known JITs report more of their code (the trace lists those used)", 0 },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* `tailor run --spark`: a folder beside the trace for Spark's event log, and the analyzer's `tailor plan` when all is over.  Context: thread. */
+/* `tailor run --spark`: a folder beside the trace for Spark's event log, and the analyzer's `tailor plan` when all is over.
+ * Context: thread. */
 #ifndef TAILOR_SPARK_LOG_H
 #define TAILOR_SPARK_LOG_H
 

@@ -451,8 +451,13 @@ static void add_task_components(struct attribution_state *d)
 
 	if (t->found.code) {
 		add_component_of_ids(d, t->found.code->level, t->found.id);
-		if (t->found.line && t->found.line <= t->found.code->nr_lines)
-			add_component_of_ids(d, t->found.code->lines_level, t->found.code->lines_first + t->found.line);
+		if (t->found.code->source && t->found.line && t->found.line <= t->found.code->nr_lines && a->deciding.nr < DECIDING_MAX) {
+			struct model *m = d->world->model;
+			uint32_t line = model_line_component(m, &m->source[t->found.code->source - 1], t->found.line, d->sample->time_ns);
+
+			a->deciding.component[a->deciding.nr] = line;
+			a->deciding.nr += line != COMPONENT_NONE;
+		}
 		a->caller_function = t->function;
 	}
 	if (a->deciding.nr < DECIDING_MAX)

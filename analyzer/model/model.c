@@ -218,6 +218,20 @@ static bool settle_java_names(struct model *m)
 	return java_names_settle(&names) && ok;
 }
 
+/* Texts that PLAN_CODEs have lines of. */
+static void settle_plan_codes(struct model *m)
+{
+	struct plan_codes *p = &m->plan_codes;
+	struct hash_map source = { 0 };
+
+	for (uint32_t i = 0; p->nr_codes && i < m->nr_sources; i++)
+		if (m->source[i].level < LEVELS_MAX)
+			hash_map_set(&source, m->dictionary.level_id[m->source[i].level], m->source[i].first_component, i + 1);
+	for (uint32_t i = 0; i < p->nr_codes; i++)
+		p->code[i].source = p->code[i].nr_lines ? hash_map_find(&source, p->code[i].lines_level, p->code[i].lines_first) : 0;
+	hash_map_fini(&source);
+}
+
 static int settle_model(struct model *m)
 {
 	settle_executables(m);
@@ -227,6 +241,7 @@ static int settle_model(struct model *m)
 	model_settle_code_bytes(m);
 	if (model_settle_sources(m))
 		return -ENOMEM;
+	settle_plan_codes(m);
 	for (uint32_t i = 0; i < m->nr_processes; i++)
 		model_settle_tags(m->process[i]);
 	if (model_settle_objects(m))

@@ -22,6 +22,7 @@ struct plan_code {
 	uint32_t rank, level;
 	uint32_t lines_level, nr_lines;
 	uint64_t lines_first;
+	uint32_t source; /* 1 + index of the model's text that these are lines of; 0: none */
 	struct plan_code_entry *entry;
 	uint32_t nr_entries;
 };

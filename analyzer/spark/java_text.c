@@ -111,8 +111,9 @@ static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t b
 
 static uint32_t read_line(struct lines *l, const char *line, size_t bytes)
 {
-	const bool defines = bytes && line[bytes - 1] == '{' && (begins_with(line, bytes, "private ") || begins_with(line, bytes, "public ") ||
-								 begins_with(line, bytes, "protected "));
+	const bool is_member = begins_with(line, bytes, "private ") || begins_with(line, bytes, "public ") ||
+			       begins_with(line, bytes, "protected ");
+	const bool defines = is_member && line[bytes - 1] == '{';
 	const bool class = defines && memmem(line, bytes, " class ", 7) && !memmem(line, bytes, "(", 1);
 	uint32_t own = prefix_of_line(l, line, bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Java text that Spark generated for a WholeStageCodegen: which of its lines are which operator's.  Names in it begin with the prefix of
- * the operator that they were made for.  The text is not trusted.  Context: thread.
+ * The Java text that Spark generated for a WholeStageCodegen: which of its lines are which operator's.  Names in it begin with the prefix
+ * of the operator that they were made for.  The text is not trusted.  Context: thread.
  */
 #ifndef TAILOR_SPARK_JAVA_TEXT_H
 #define TAILOR_SPARK_JAVA_TEXT_H

@@ -141,8 +141,13 @@ static uint32_t count_numbers_of_nodes(const struct spark_query *q, uint32_t at,
 	return found;
 }
 
-/* The text of that number and with names of all its operators, and of several the one with the most of the plan's constants.  Two that are as
- * good and not equal: none. */
+static bool are_equal(const struct source *a, const struct source *b)
+{
+	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
+}
+
+/* The text of that number and with names of all its operators, and of several the one with the most of the plan's constants.  Two that are
+ * as good and not equal: none. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	uint32_t best = 0;
@@ -159,7 +164,7 @@ static void find_text(struct output *o, const struct spark_query *q, uint32_t at
 			g->text = s;
 			g->lines_first = ((uint64_t)i + 1) << 20;
 			best = good;
-		} else if (good == best && g->text && (g->text->text_bytes != s->text_bytes || memcmp(g->text->text, s->text, s->text_bytes) != 0)) {
+		} else if (good == best && g->text && !are_equal(g->text, s)) {
 			g->text = NULL;
 		}
 	}

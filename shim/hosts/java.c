@@ -11,7 +11,7 @@
 #include "shim/hosts/hosts.h"
 
 #include "agent/guest/sys.h"
-#include "shim/hosts/java_spark.h"
+#include "shim/libraries/java_spark.h"
 
 #include <string.h>
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Spark takes its settings from system properties, so options of the machine are all that it takes: an event log, and lines in the
- * classes that Janino makes.  The texts of these are in the heap, as objects of one class (CodeAndComment, field body); when the machine ends they are
- * found by a walk of the heap for that class alone.  No bytecode is changed and no Java code is run.
+ * classes that Janino makes.  The texts of these are in the heap, as objects of one class (CodeAndComment, field body); when the machine
+ * ends they are found by a walk of the heap for that class alone.  No bytecode is changed and no Java code is run.
  */
-#include "shim/hosts/java_spark.h"
+#include "shim/libraries/java_spark.h"
 
+#include "agent/guest/guest.h"
+#include "jitreg/jitreg.h"
 #include "jitreg/protocol/env.h"
-#include "shim/hosts/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

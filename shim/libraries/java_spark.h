@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spark in a Java machine (`tailor run --spark`): the options that its operators need, and the Java texts that it generated.  Context: thread.
+ * Spark in a Java machine (`tailor run --spark`): the options that its operators need, and the Java texts that it generated.
+ * Context: thread.
  */
 #ifndef TAILOR_JAVA_SPARK_H
 #define TAILOR_JAVA_SPARK_H
