@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans from Spark's event log, and which functions work for which part of them. */
 #include "analyzer/spark/app.h"
+#include "analyzer/spark/java_text.h"
 #include "tests/unit/small_trace.h"
 
 static struct spark_log l;
@@ -154,6 +155,47 @@ static void a_function_is_of_the_longest_pattern_in_its_context(void **state)
 	trace_close(t);
 }
 
+/* ------------------------------------------------------------------------------------------------------- generated text */
+
+static const char text[] = "/*wsc_codegenPipeline*/\n"
+			   "final class GeneratedIteratorForCodegenStage12 extends BufferedRowIterator {\n"
+			   "private long range_nextIndex_0;\n"
+			   "public class hashAgg_FastHashMap_0 {\n"
+			   "public long find(long key) {\n"
+			   "int step = 0;\n"
+			   "}\n"
+			   "}\n"
+			   "private void hashAgg_doAggregateWithoutKey_0() throws IOException {\n"
+			   "  boolean filter_value_1 = range_value_0 == 7L;\n"
+			   "  if (!filter_value_1) continue;\n"
+			   "  shouldStop();\n"
+			   "}\n"
+			   "protected void processNext() throws IOException {\n"
+			   "  append(range_value_0, filter_value_1);\n"
+			   "}\n"
+			   "}\n";
+static const struct spark_prefix prefixes[] = { { "range" }, { "filter" }, { "hashAgg" } };
+
+static void a_line_is_of_the_operator_that_its_variable_was_made_for(void **state)
+{
+	enum { NONE, RANGE, FILTER, AGGREGATE };
+	static const uint8_t expected[] = { NONE, NONE, RANGE, AGGREGATE, AGGREGATE, AGGREGATE, AGGREGATE, AGGREGATE, AGGREGATE,
+					    FILTER, FILTER, AGGREGATE, AGGREGATE, NONE, NONE, NONE, NONE };
+	char *copy = guarded(text, sizeof(text) - 1);
+	uint8_t of_line[64];
+
+	(void)state;
+	assert_int_equal(spark_text_codegen(copy, sizeof(text) - 1), 12);
+	assert_int_equal(spark_text_lines(copy, sizeof(text) - 1, prefixes, 3, of_line, 64), sizeof(expected));
+	assert_memory_equal(of_line, expected, sizeof(expected));
+	assert_true(spark_text_has_prefixes(copy, sizeof(text) - 1, prefixes, 3));
+	assert_false(spark_text_has_prefixes(copy, sizeof(text) - 1, (struct spark_prefix[]){ { "sort" } }, 1));
+	assert_int_equal(spark_text_count_numbers(copy, sizeof(text) - 1, "(id = 7) and k < 70"), 1);
+	assert_int_equal(spark_text_lines(copy, 40, prefixes, 3, of_line, 64), 2); /* cut */
+	assert_int_equal(spark_text_lines(copy, sizeof(text) - 1, prefixes, 3, of_line, 5), 5);
+	guarded_free(copy, sizeof(text) - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +204,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_stage_has_the_nodes_whose_accumulators_it_updated, clear),
 		cmocka_unit_test_teardown(what_is_no_event_is_refused, clear),
 		cmocka_unit_test(a_function_is_of_the_longest_pattern_in_its_context),
+		cmocka_unit_test(a_line_is_of_the_operator_that_its_variable_was_made_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
