@@ -3,7 +3,7 @@
  * Spark's own classes by the beginnings of their names: what they do, and which kind of node of the running stage that is.  They stand
  * here alone.
  *
- * X(beginning, rank, kind, what): rank 0 counts before 1, 1 before 2, whichever stands further out on the stack.
+ * X(beginning, rank, kind, what): rank 0 counts before 1, 1 before 2, 2 before 3, whichever stands further out on the stack.
  */
 #ifndef TAILOR_SPARK_WORK_H
 #define TAILOR_SPARK_WORK_H
@@ -103,6 +103,14 @@ enum spark_kind { SPARK_KINDS(SPARK_KIND_) NR_SPARK_KINDS };
 	X("org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator", 0, NONE, "code generation") \
 	X("org.codehaus.", 0, NONE, "code generation") \
 	X("org.apache.spark.rdd.", 2, NONE, "functions of RDDs") \
-	X("org.apache.spark.scheduler.", 2, NONE, "start and end of a task")
+	X("org.apache.spark.scheduler.", 2, NONE, "start and end of a task") \
+	X("java.io.Object", 2, NONE, "serialisation") \
+	X("java.lang.ClassLoader", 3, NONE, "class loading") \
+	X("java.lang.Class.", 3, NONE, "class loading") \
+	X("java.lang.invoke.", 3, NONE, "class loading") \
+	X("java.util.jar.", 3, NONE, "class loading") \
+	X("java.util.zip.", 3, NONE, "class loading") \
+	X("java.io.File", 3, NONE, "files") \
+	X("java.io.UnixFileSystem", 3, NONE, "files")
 
 #endif
