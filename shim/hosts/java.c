@@ -24,8 +24,8 @@
 #define EVENT_COMPILED_UNLOAD 69
 #define EVENT_CODE_GENERATED 70
 #define OPTIONS_MAX 256
-#define LINES_BYTES 32768
-#define INLINES_BYTES 131072
+#define LINES_BYTES (256u << 10)
+#define INLINES_BYTES (2u << 20) /* HotSpot compiles methods of up to 8000 bytecodes; of Spark, names of 100 letters */
 #define NAME_BYTES 1024
 #define FILE_BYTES 256
 #define NAMES 64 /* of methods, kept while one code object is told of */

@@ -168,6 +168,91 @@ static void a_method_has_a_name_a_file_and_lines(void **state)
 	assert_false(hotspot_read_method(&l, at_word(METHOD), true, &m));
 }
 
+/* -------------------------------------------------------------------------------------------------------- threads */
+
+static char thread_name[HOTSPOT_THREAD_NAME_BYTES];
+
+static void take_thread(void *context, uint32_t tid, const char *name)
+{
+	++*(uint64_t *)context;
+	assert_true(strlen(name) < sizeof(thread_name));
+	if (tid == 77)
+		strcpy(thread_name, name);
+}
+
+/* Of version 17, or of 25: fields packed, each number one higher; where "name", "value" and "coder" are: 16, 24 and 32. */
+static void put_fields(uint32_t word, bool packed)
+{
+	static const uint16_t old[] = { 0, 1, 0, 0, 0, 0, 0, 2, 0, 0, 16 << 2 | 1, 0, 0, 3, 0, 0, 24 << 2 | 1, 0,
+					0, 4, 0, 0, 32 << 2 | 1, 0 };
+	static const unsigned char packed_ones[] = { 5, 1, 2, 1, 1, 1, 2, 9, 3, 1, 17, 1, 1, 4, 1, 25, 1, 5, 7, 5, 1, 33, 1, 1, 0 };
+	int32_t nr = packed ? (int32_t)sizeof(packed_ones) : (int32_t)(sizeof(old) / 2);
+
+	memcpy(&arena[word], &nr, 4);
+	memcpy((char *)&arena[word] + 4, packed ? (const void *)packed_ones : (const void *)old,
+	       packed ? sizeof(packed_ones) : sizeof(old));
+}
+
+static void read_thread(bool packed)
+{
+	struct hotspot_layout l = layout_of_arena();
+	struct hotspot_heap h = { .array_nr = 12 };
+	const uint32_t tid = 77, letters = 13;
+	uint64_t nr = 0;
+
+	memset(arena, 0, sizeof(arena));
+	l.thread_class = l.string_class = at_word(0);
+	l.class_pool = 8;
+	*(packed ? &l.class_stream : &l.class_fields) = 16;
+	arena[0] = at_word(2);	/* the class: its pool, its fields */
+	arena[3] = at_word(10);
+	arena[4] = at_word(60);
+	for (uint32_t i = 1; i <= 4; i++) /* the pool, its names */
+		arena[10 + 9 + i] = at_word(30 + 4 * i);
+	put_symbol(34, "other");
+	put_symbol(38, "name");
+	put_symbol(42, "value");
+	put_symbol(46, "coder");
+	put_fields(60, packed);
+	assert_true(hotspot_heap_find_fields(&h, &(struct hotspot_layout){ 0 }) == false);
+	l.threads = at_word(80); /* the list: how many, and where they are */
+	l.threads_nr = 8;
+	l.threads_data = 16;
+	l.thread_os = 8;
+	l.thread_object = 16;
+	l.os_tid = 4;
+	arena[80] = at_word(82);
+	arena[83] = 2;
+	arena[84] = at_word(90);
+	arena[90] = 0xdeadbee8;
+	arena[91] = at_word(92); /* a thread: what the system has of it, and its object */
+	arena[93] = at_word(96);
+	arena[94] = at_word(98);
+	memcpy((char *)&arena[96] + 4, &tid, 4);
+	arena[98] = at_word(100);
+	arena[102] = at_word(110); /* its name, a string: its letters */
+	arena[113] = at_word(120);
+	memcpy((char *)&arena[120] + 12, &letters, 4);
+	memcpy((char *)&arena[122], "worker \xe9 done", 13);
+	assert_true(hotspot_heap_find_fields(&h, &l));
+	assert_int_equal(h.name, 16);
+	assert_int_equal(h.value, 24);
+	assert_int_equal(h.coder, 32);
+	hotspot_each_thread(&h, &l, take_thread, &nr);
+	assert_int_equal(nr, 1);
+	assert_string_equal(thread_name, "worker \xc3\xa9 done");
+	arena[114] = 1; /* the same as letters of two bytes */
+	hotspot_each_thread(&h, &l, take_thread, &nr);
+	assert_int_equal(nr, 2);
+}
+
+static void a_threads_name_is_read_from_the_heap(void **state)
+{
+	(void)state;
+	read_thread(false);
+	read_thread(true);
+}
+
 /* -------------------------------------------------------------------------------------------------- random memory */
 
 static void count_place(void *context, uint64_t address, const struct hotspot_scope *scope, uint32_t nr)
@@ -202,6 +287,7 @@ static void random_memory_leads_nowhere(void **state)
 {
 	static struct hotspot_method m;
 	struct hotspot_layout l;
+	struct hotspot_heap h;
 	uint64_t count = 0;
 
 	(void)state;
@@ -224,6 +310,12 @@ static void random_memory_leads_nowhere(void **state)
 		hotspot_read_method(&l, at_word((uint32_t)rand() % 1024), true, &m);
 		hotspot_each_place(&l, &b, count_place, &count);
 		hotspot_each_blob(&l, count_blob, &count);
+		l.threads = l.thread_class = l.string_class = at_word(0);
+		*(rand() % 2 ? &l.class_fields : &l.class_stream) = 0;
+		hotspot_heap_find_fields(&h, &l);
+		h = (struct hotspot_heap){ .base = at_word(0), .is_narrow = rand() % 2, .name = 8, .value = 16, .coder = 24, .array_nr = 8,
+					   .thread_os = 8 };
+		hotspot_each_thread(&h, &l, take_thread, &count);
 	}
 }
 
@@ -234,6 +326,7 @@ int main(void)
 		cmocka_unit_test(a_frame_that_makes_no_sense_is_a_leafs),
 		cmocka_unit_test(frames_of_any_code_fit_their_room),
 		cmocka_unit_test(a_method_has_a_name_a_file_and_lines),
+		cmocka_unit_test(a_threads_name_is_read_from_the_heap),
 		cmocka_unit_test(random_memory_leads_nowhere),
 	};
 

@@ -32,6 +32,8 @@ struct hotspot_variables {
 	int32_t major;	      /* version; 0: older than 12 */
 	bool attach_disabled; /* -XX:+DisableAttachMechanism: SIGQUIT prints a thread dump on the host's output */
 	bool has_jvmci;       /* -XX:+EnableJVMCI: a compiler of Java's may name its code otherwise than by methods */
+	bool has_narrow_pointers, has_narrow_classes; /* -XX:+UseCompressedOops, -XX:+UseCompressedClassPointers */
+	bool has_compact_headers, has_coloured_pointers; /* -XX:+UseCompactObjectHeaders, -XX:+UseZGC */
 	bool signals_reduced; /* -Xrs: SIGQUIT ends the process */
 };
 
@@ -85,7 +87,22 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 	X(mutable, "CodeBlob", "_mutable_data") \
 	X(relocation_bytes, "CodeBlob", "_relocation_size") /* of the mutable data; metadata come behind */ \
 	X(const_flags, "ConstMethod", "_flags") \
-	X(const_flags_field, "ConstMethod", "_flags._flags")
+	X(const_flags_field, "ConstMethod", "_flags._flags") \
+	X(threads, "ThreadsSMRSupport", "_java_thread_list") \
+	X(threads_nr, "ThreadsList", "_length") \
+	X(threads_data, "ThreadsList", "_threads") \
+	X(thread_os, "Thread", "_osthread") \
+	X(java_thread_os, "JavaThread", "_osthread") \
+	X(thread_object, "JavaThread", "_threadObj") \
+	X(os_tid, "OSThread", "_thread_id") \
+	X(class_fields, "InstanceKlass", "_fields") \
+	X(class_stream, "InstanceKlass", "_fieldinfo_stream") \
+	X(oop_base, "CompressedOops", "_base") \
+	X(oop_base_before, "CompressedOops", "_narrow_oop._base") \
+	X(oop_shift, "CompressedOops", "_shift") \
+	X(oop_shift_before, "CompressedOops", "_narrow_oop._shift") \
+	X(string_class, "vmClasses", "_klasses[static_cast<int>(vmClassID::String_klass_knum)]") \
+	X(thread_class, "vmClasses", "_klasses[static_cast<int>(vmClassID::Thread_klass_knum)]")
 #define HOTSPOT_SIZES(X) \
 	X(block_bytes, "HeapBlock") \
 	X(const_bytes, "ConstMethod") \
@@ -128,12 +145,46 @@ struct hotspot_method {
 /* false: there is no Method at the address.  with_lines: file and lines, too. */
 bool hotspot_read_method(const struct hotspot_layout *l, uint64_t address, bool with_lines, struct hotspot_method *out);
 
+/* The name with that index in a constant pool: *nr bytes, at most room, without a 0. */
+bool hotspot_read_pool_symbol(const struct hotspot_layout *l, uint64_t pool, uint16_t index, char *text, size_t room, size_t *nr);
+
 /* Numbers of HotSpot's streams (UNSIGNED5). */
 struct hotspot_stream {
 	const unsigned char *at, *end;
 	bool excludes_zero; /* as of Java 20 no byte of a number is 0 */
 };
 bool hotspot_take_number(struct hotspot_stream *s, uint32_t *out);
+
+/* ---- java_heap.c */
+#define HOTSPOT_THREAD_NAME_BYTES 256
+
+struct hotspot_heap { /* where its objects have what */
+	uint64_t base, thread_os;
+	unsigned shift;
+	bool is_narrow;
+	uint32_t name, value, coder; /* of threads, of strings */
+	uint32_t array_nr;
+};
+/* false: it is not known how to read it. */
+bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l); /* a part of it */
+bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t library);
+/* Calls each(context, tid, name) for Java's threads; tid: as the JVM itself sees it. */
+void hotspot_each_thread(const struct hotspot_heap *h, const struct hotspot_layout *l,
+			 void (*each)(void *context, uint32_t tid, const char *name), void *context);
+
+/* ---- thread_names.c: the names of a JVM's threads as records. */
+struct hotspot_thread_names;
+struct trace_writer;
+
+/* NULL without memory, which is fine below. */
+struct hotspot_thread_names *hotspot_thread_names_create(void);
+void hotspot_thread_names_destroy(struct hotspot_thread_names *t);
+/* The kernel has told of a new name of a thread. */
+void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid, uint64_t time_ns);
+/* Reads them where one has changed, and writes those that were read before: whose kernel's names up to then are known now.  began_ns: since
+ * when a name holds of which the kernel told nothing. */
+void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct hotspot_layout *l, uint64_t library, struct trace_writer *w,
+				 uint64_t began_ns, uint64_t now_ns);
 
 /* ---- scopes.c: of a compiled method, which methods each place in its code is of */
 #define HOTSPOT_DEPTH_MAX 32
@@ -151,7 +202,6 @@ void hotspot_each_place(const struct hotspot_layout *l, const struct hotspot_blo
 
 /* ---- lines.c: the same as records */
 struct hotspot_lines;
-struct trace_writer;
 
 struct hotspot_lines *hotspot_lines_create(void);
 void hotspot_lines_destroy(struct hotspot_lines *t);

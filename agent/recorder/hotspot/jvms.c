@@ -50,6 +50,7 @@ struct jvm {
 	uint64_t waiting[WAITING_MAX]; /* methods */
 	uint32_t nr_waiting;
 	struct hotspot_lines *lines; /* of its compiled methods; NULL without memory */
+	struct hotspot_thread_names *names; /* NULL: without memory, or in another namespace */
 };
 
 struct jvms {
@@ -84,6 +85,7 @@ static void free_jvm(struct jvm *m)
 	hash_map_fini(&m->methods);
 	free(m->blob);
 	hotspot_lines_destroy(m->lines);
+	hotspot_thread_names_destroy(m->names);
 	free(m);
 }
 
@@ -115,6 +117,7 @@ void jvms_note_mapping(struct jvms *j, uint32_t pid, const char *path, size_t pa
 		return;
 	m->pid = pid;
 	m->born_ns = time_ns;
+	m->names = proc_mem_identify((pid_t)pid).own_pid == (pid_t)pid ? hotspot_thread_names_create() : NULL;
 	j->jvm[j->nr++] = m;
 }
 
@@ -124,6 +127,14 @@ void jvms_note_told(struct jvms *j, uint32_t pid)
 
 	if (m)
 		m->is_told = true;
+}
+
+void jvms_note_comm(struct jvms *j, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct jvm *m = j && j->nr ? find_jvm(j, pid) : NULL;
+
+	if (m)
+		hotspot_thread_names_note_comm(m->names, tid, time_ns);
 }
 
 void jvms_forget(struct jvms *j, uint32_t pid)
@@ -370,6 +381,7 @@ static void settle_jvm(struct jvms *j, struct jvm *m, uint64_t now_ns, bool last
 		write_interpreted_method(j, m, m->waiting[--m->nr_waiting]);
 	if (m->is_told)
 		return;
+	hotspot_thread_names_settle(m->names, &m->layout, m->library, j->writer, m->born_ns, now_ns);
 	if (m->has_agent && now_ns - m->interpreter_ns < UNTOLD_NS)
 		return;
 	write_new_blobs(j, m, last, until_ns);

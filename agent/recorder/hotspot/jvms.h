@@ -25,6 +25,8 @@ void jvms_destroy(struct jvms *j);
 void jvms_note_mapping(struct jvms *j, uint32_t pid, const char *path, size_t path_bytes, uint64_t time_ns);
 /* An agent in pid registers its code. */
 void jvms_note_told(struct jvms *j, uint32_t pid);
+/* A thread of pid has a new name; tid: as the JVM itself sees it, where it is not in a namespace of its own. */
+void jvms_note_comm(struct jvms *j, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* pid has ended, or runs another program. */
 void jvms_forget(struct jvms *j, uint32_t pid);
 /* Hot. */

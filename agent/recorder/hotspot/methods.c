@@ -40,7 +40,7 @@ static bool read_symbol(const struct hotspot_layout *l, uint64_t symbol, char *t
 	return proc_mem_read(l->pid, symbol + l->symbol_text, text, *nr) == 0;
 }
 
-static bool read_pool_symbol(const struct hotspot_layout *l, uint64_t pool, uint16_t index, char *text, size_t room, size_t *nr)
+bool hotspot_read_pool_symbol(const struct hotspot_layout *l, uint64_t pool, uint16_t index, char *text, size_t room, size_t *nr)
 {
 	uint64_t symbol;
 
@@ -55,7 +55,7 @@ static bool finish_name(const struct hotspot_layout *l, uint64_t pool, uint16_t 
 	for (size_t i = 0; i < class_bytes; i++)
 		out->name[i] = out->name[i] == '/' ? '.' : out->name[i];
 	out->name[class_bytes] = '.';
-	if (!read_pool_symbol(l, pool, index, out->name + class_bytes + 1, sizeof(out->name) - class_bytes - 2, &nr))
+	if (!hotspot_read_pool_symbol(l, pool, index, out->name + class_bytes + 1, sizeof(out->name) - class_bytes - 2, &nr))
 		return false;
 	out->name[class_bytes + 1 + nr] = 0;
 	return memchr(out->name, 0, class_bytes + 1 + nr) == NULL;
@@ -70,7 +70,7 @@ static void read_file(const struct hotspot_layout *l, uint64_t pool, const char 
 	for (size_t i = 0; i < class_bytes; i++)
 		package = class[i] == '/' ? i + 1 : package;
 	if (package >= sizeof(out->file) / 2 || !read_u16(l, pool + l->pool_file, &index) ||
-	    !read_pool_symbol(l, pool, index, out->file + package, sizeof(out->file) - package - 1, &nr))
+	    !hotspot_read_pool_symbol(l, pool, index, out->file + package, sizeof(out->file) - package - 1, &nr))
 		return;
 	memcpy(out->file, class, package);
 	out->file[package + nr] = 0;

@@ -58,7 +58,11 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 	};
 	struct flag flags[] = { { "DisableAttachMechanism", &v->attach_disabled, false },
 				{ "EnableJVMCI", &v->has_jvmci, true },
-				{ "ReduceSignalUsage", &v->signals_reduced, false } };
+				{ "ReduceSignalUsage", &v->signals_reduced, false },
+				{ "UseCompressedOops", &v->has_narrow_pointers, true },
+				{ "UseCompressedClassPointers", &v->has_narrow_classes, true },
+				{ "UseCompactObjectHeaders", &v->has_compact_headers, true },
+				{ "UseZGC", &v->has_coloured_pointers, true } };
 	struct hotspot_size flag = { "JVMFlag", 0 };
 	uint64_t first, nr;
 	int ret = hotspot_find_fields(pid, library, w, NR);

@@ -13,7 +13,7 @@
 
 #define ENTRIES_MAX 20000
 #define ENTRY_BYTES_MAX 128u
-#define NAME_BYTES 48
+#define NAME_BYTES 80
 
 /* A table: its entries, up to the first without a name. */
 struct table {

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel tells of each name that a thread is given, and has its first 15 letters.  So the heap is read when it has told of one; a name
+ * holds since the last one of the kernel's before it was read, which is known at the next look, when all records up to then have come.
+ */
+#include "agent/recorder/hotspot/internal.h"
+
+#include "jitreg/base/clock.h"
+#include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
+#include "jitreg/trace/put.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_MAX 8192u
+#define LOOK_NS 20000000u
+#define LOOK_SHARE 50u /* a look takes at most such a part of the time */
+
+struct named {
+	uint32_t tid;
+	bool is_pending;
+	uint64_t since_ns, told_ns; /* the last that the kernel told of: before the look, and at all */
+	char name[HOTSPOT_THREAD_NAME_BYTES];
+};
+
+struct hotspot_thread_names {
+	struct hash_map by_tid; /* (tid, 0) -> 1 + index */
+	struct named *thread;
+	uint32_t nr, capacity;
+	struct hotspot_heap heap;
+	bool is_known, is_over, is_changed;
+	uint64_t looked_ns, next_ns;
+};
+
+struct hotspot_thread_names *hotspot_thread_names_create(void)
+{
+	struct hotspot_thread_names *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->is_changed = true;
+	return t;
+}
+
+void hotspot_thread_names_destroy(struct hotspot_thread_names *t)
+{
+	if (!t)
+		return;
+	hash_map_fini(&t->by_tid);
+	free(t->thread);
+	free(t);
+}
+
+static struct named *get_thread(struct hotspot_thread_names *t, uint32_t tid)
+{
+	uint32_t i = hash_map_find(&t->by_tid, tid, 0);
+
+	if (i)
+		return &t->thread[i - 1];
+	if (t->nr == THREADS_MAX || !GROW(t->thread, t->nr, t->capacity) || !hash_map_set(&t->by_tid, tid, 0, t->nr + 1))
+		return NULL;
+	t->thread[t->nr] = (struct named){ .tid = tid };
+	return &t->thread[t->nr++];
+}
+
+void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid, uint64_t time_ns)
+{
+	struct named *n = t ? get_thread(t, tid) : NULL;
+
+	if (!n)
+		return;
+	if (n->is_pending && time_ns <= t->looked_ns && time_ns > n->since_ns)
+		n->since_ns = time_ns;
+	if (time_ns > n->told_ns)
+		n->told_ns = time_ns;
+	t->is_changed = true;
+}
+
+static void note_name(void *context, uint32_t tid, const char *name)
+{
+	struct hotspot_thread_names *t = context;
+	struct named *n = get_thread(t, tid);
+
+	/* known: the same one, of which the kernel has told nothing since */
+	if (!n || (n->name[0] && n->since_ns == n->told_ns && strcmp(n->name, name) == 0))
+		return;
+	n->since_ns = n->told_ns;
+	n->is_pending = true;
+	strcpy(n->name, name);
+}
+
+static void write_names(struct hotspot_thread_names *t, const struct hotspot_layout *l, struct trace_writer *w, uint64_t began_ns)
+{
+	for (uint32_t i = 0; i < t->nr; i++) {
+		struct named *n = &t->thread[i];
+
+		if (n->is_pending)
+			TRACE_PUT(w, thread_name, n->since_ns ? n->since_ns : began_ns, (uint32_t)l->pid, n->tid,
+				  .name = trace_string(n->name));
+		n->is_pending = false;
+	}
+}
+
+void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct hotspot_layout *l, uint64_t library, struct trace_writer *w,
+				 uint64_t began_ns, uint64_t now_ns)
+{
+	uint64_t took_ns;
+
+	if (!t || t->is_over)
+		return;
+	write_names(t, l, w, began_ns);
+	if (!t->is_changed || now_ns < t->next_ns)
+		return;
+	if (!t->is_known)
+		t->is_known = hotspot_heap_find(&t->heap, l, library);
+	t->is_over = !t->is_known;
+	if (t->is_over)
+		return;
+	t->is_changed = false;
+	t->looked_ns = clock_now_ns();
+	hotspot_each_thread(&t->heap, l, note_name, t);
+	took_ns = clock_now_ns() - t->looked_ns;
+	t->next_ns = now_ns + (took_ns * LOOK_SHARE > LOOK_NS ? took_ns * LOOK_SHARE : LOOK_NS);
+}
