@@ -268,6 +268,11 @@ check-duckdb: deps-check ## operators of DuckDB's library, fetched from npm, in 
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/duckdb/check.py $(abspath $B)
 
+.PHONY: check-spark
+check-spark: ## operators of an unmodified Spark, fetched from PyPI, in twelve statements (SPARK_VERSIONS="4.0.1 3.5.6", SPARK_ROWS=...)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@tests/spark/check.sh $(abspath $B)
+
 .PHONY: check-everyday
 check-everyday: PACKAGES_CHECK += $(PACKAGES_EVERYDAY)
 check-everyday: deps-check ## which of my functions, of fourteen programs as people have them, in two commands (JOBS="express go": tests/everyday/README.md)

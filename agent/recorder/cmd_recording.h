@@ -9,7 +9,7 @@
 /* A command, and all that it starts.  The exit status of `tailor run`. */
 struct run_request {
 	struct session_options session;
-	bool follow, no_preload;
+	bool follow, no_preload, spark;
 	int usage_fd; /* -1: none */
 	char **command;
 };

@@ -7,6 +7,7 @@
  */
 #include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/keep_source.h"
+#include "agent/recorder/spark_log.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
 #include "jitreg/protocol/env.h"
@@ -23,9 +24,12 @@
 
 #define LIBRARY "libtailor.so"
 
-enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_NO_PRELOAD, KEY_USAGE_FD };
+enum { KEY_FOLLOW = 0x200, KEY_NO_ADAPT, KEY_NO_PRELOAD, KEY_SPARK, KEY_USAGE_FD };
 static const struct argp_option options[] = {
 	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that the command started have exited", 0 },
+	{ "spark", KEY_SPARK, NULL, 0,
+	  "have Spark write its event log (into TRACE.spark) and lines of generated code, and add its plans to the trace; implies --follow",
+	  0 },
 	{ "usage-fd", KEY_USAGE_FD, "DESCRIPTOR", OPTION_HIDDEN, "write the command's PID, time of exec and CPU time there", 0 },
 	{ "no-adapt", KEY_NO_ADAPT, NULL, 0,
 	  "disable host adapters, which make known JITs report more of their code (the trace lists those used)", 0 },
@@ -56,6 +60,9 @@ static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_NO_PRELOAD:
 		a->no_preload = true;
+		break;
+	case KEY_SPARK:
+		a->spark = a->follow = true;
 		break;
 	case KEY_FOLLOW:
 		a->follow = true;
@@ -234,6 +241,10 @@ int cmd_run_recorded(struct run_request *a)
 		a->session.counting.scope_thread = false;
 		fell_back = true;
 	}
+	if (a->spark && spark_log_prepare(&a->session, &d)) {
+		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		return CMD_FAILED;
+	}
 	ret = fork_waiting_child(a->command, &child);
 	if (ret) {
 		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));
@@ -266,8 +277,11 @@ int cmd_run_recorded(struct run_request *a)
 	write_usage_at_end(a->usage_fd);
 	if (session_close(s, status, &d))
 		fprintf(stderr, "%s: %s; the command was not affected\n", program_invocation_name, d.text);
-	else
+	else {
 		keep_source_text(&a->session);
+		if (a->spark)
+			spark_log_add(&a->session);
+	}
 	return exit_status_of_wait(status);
 }
 

@@ -21,6 +21,20 @@ const char *const reason_names[] = { REASONS(REASON_TEXT_) };
 const char *const reason_sentences[] = { REASONS(REASON_SENTENCE_) };
 #undef REASON_SENTENCE_
 
+/* What a stack does for the task that its thread works on (analyzer/objects/plan_code.h). */
+struct task_code {
+	uint32_t task; /* component */
+	uint64_t context;
+	uint32_t rank;	   /* of what was found; UINT32_MAX: nothing was */
+	uint32_t function; /* the frame's */
+	int depth;
+	struct {
+		const struct plan_code *code;
+		uint64_t id;
+		uint32_t line;
+	} found;
+};
+
 #define MARKS_MAX 4096u /* that are looked at for one that has not ended */
 
 /* A question on its way to its answer. */
@@ -40,6 +54,7 @@ struct attribution_state {
 	bool decided;
 	struct time_range same_end; /* of unwind_frame */
 	struct plan_frames *plan; /* NULL: its process has no objects */
+	struct task_code *task; /* NULL: its thread was in no task whose plan is known */
 	uint32_t function; /* at the instruction */
 	uint32_t low, object; /* of host_levels.h, at the instruction or the first frame that has them */
 	enum reason work; /* of the first function that has one */
@@ -146,12 +161,34 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 	return l;
 }
 
+/* Of the functions on the stack, inlined ones included, the innermost of the lowest rank works for the task. */
+static void note_task_code(struct attribution_state *d, uint64_t address, int depth)
+{
+	const struct model *m = d->world->model;
+	struct locator *l = d->world->locator;
+	struct task_code *t = d->task;
+	const struct code *code = model_find_code(d->process, address, d->sample->time_ns);
+	const struct location *at = locate_with_inlines(l, d->process, code, address);
+
+	for (; t->rank && at; at = at->outer ? &l->location[at->outer] : NULL) {
+		const struct function *f = &l->a->function[at->function];
+		const struct plan_code *c = plan_codes_find(&m->plan_codes, f->plan_pattern, t->context);
+		const uint32_t line = l->a->line[at->line].number;
+		uint64_t id = c && c->rank < t->rank ? plan_code_component(&m->plan_codes, c, f->plan_pattern, f->name, line) : 0;
+
+		if (id)
+			*t = (struct task_code){ t->task, t->context, c->rank, at->function, depth, { c, id, line } };
+	}
+}
+
 static bool decide_by_stack_frame(void *context, const struct unwind_frame *f)
 {
 	struct attribution_state *d = context;
 	struct sample_answer *a = d->answer;
 	const struct location *l;
 
+	if (d->task)
+		note_task_code(d, sample_frame_address(d->process, d->sample, f), f->depth);
 	if (f->depth == 0) { /* has been asked already */
 		d->same_end = (struct time_range){ f->same_end_from_ns, f->same_end_until_ns };
 		if (d->plan)
@@ -283,6 +320,8 @@ static void walk_callchain_to_decide(struct attribution_state *d)
 	d->answer->reason = sample_chain_is_cut(s) ? REASON_CHAIN_CUT : REASON_NO_FRAME_POINTERS;
 	if (d->plan)
 		add_return_address(d, 0, s->user_ip, d->function);
+	if (d->task)
+		note_task_code(d, s->user_ip, 0);
 	for (uint32_t i = 0; i < s->chain_nr; i++) {
 		uint64_t address = s->chain[i] - 1;
 		const struct location *l;
@@ -296,6 +335,8 @@ static void walk_callchain_to_decide(struct attribution_state *d)
 		if (decide_by_host_levels(d, l))
 			return;
 		note_host_work(d, l);
+		if (d->task)
+			note_task_code(d, address, (int)i + 1);
 		if (d->plan)
 			add_return_address(d, (int)i + 1, address, l->function);
 	}
@@ -341,7 +382,7 @@ static void decide_by_dictionary(struct attribution_state *d, const struct sampl
 		a->method = METHOD_IP;
 		return;
 	}
-	if (decide_by_host_levels(d, l))
+	if (decide_by_host_levels(d, l) && !d->task)
 		return;
 	if (!s->has_registers && !s->chain) {
 		a->reason = REASON_NO_REGISTERS;
@@ -389,6 +430,42 @@ static void add_host_levels(struct attribution_state *d, uint32_t low_at_place)
 		a->deciding.component[a->deciding.nr++] = i ? d->object : d->low;
 }
 
+static void add_component_of_ids(struct attribution_state *d, uint32_t level, uint64_t id)
+{
+	const struct dictionary *dictionary = &d->world->model->dictionary;
+	struct deciding_components *to = &d->answer->deciding;
+	struct time_range holds = TIME_RANGE_ALL;
+
+	for (uint32_t i = 0; level && id && i < dictionary->nr_levels; i++)
+		if (dictionary->level_id[i] == level && to->nr < DECIDING_MAX) {
+			to->component[to->nr] = model_find_component(d->world->model, d->process, i, id, d->sample->time_ns, &holds);
+			to->nr += to->component[to->nr] != COMPONENT_NONE;
+		}
+}
+
+/* The task is known by its thread; which part of its plan, by the stack. */
+static void add_task_components(struct attribution_state *d)
+{
+	struct sample_answer *a = d->answer;
+	const struct task_code *t = d->task;
+
+	if (t->found.code) {
+		add_component_of_ids(d, t->found.code->level, t->found.id);
+		if (t->found.code->source && t->found.line && t->found.line <= t->found.code->nr_lines && a->deciding.nr < DECIDING_MAX) {
+			struct model *m = d->world->model;
+			uint32_t line = model_line_component(m, &m->source[t->found.code->source - 1], t->found.line, d->sample->time_ns);
+
+			a->deciding.component[a->deciding.nr] = line;
+			a->deciding.nr += line != COMPONENT_NONE;
+		}
+		a->caller_function = t->function;
+	}
+	if (a->deciding.nr < DECIDING_MAX)
+		a->deciding.component[a->deciding.nr++] = t->task;
+	a->method = t->found.code && t->depth == 0 ? METHOD_IP : METHOD_STACK;
+	a->reason = REASON_NONE;
+}
+
 #define EVERYWHERE_MAX 4
 
 /* What all belongs to that the process does at the time.  How the sample was attributed stays what it is. */
@@ -421,7 +498,7 @@ static enum answer_scope answer_scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;
 
-	if (d->low && d->process->has_dictionary)
+	if (d->task || (d->low && d->process->has_dictionary))
 		return ANSWER_OF_SAMPLE;
 	if (a->method == METHOD_TAG)
 		return a->tag_value == UINT64_MAX ? ANSWER_OF_SAMPLE : ANSWER_OF_TAG;
@@ -435,16 +512,22 @@ void sample_decide_components(const struct sample_world *w, const struct sample 
 {
 	struct attribution_state d = { .world = w, .sample = s, .process = p, .answer = out };
 	const uint32_t low_at_place = w->locator->location[at->location].low;
+	struct task_code task = { .rank = UINT32_MAX };
 
 	clear_without_rep_stos(out, sizeof(*out));
 	out->from_ns = at->from_ns;
 	out->until_ns = at->until_ns;
+	task.task = model_find_task(w->model, p, s->tid, s->time_ns, &task.context);
+	if (task.task)
+		d.task = &task;
 	if (p->has_objects)
 		decide_with_plan(&d, at);
 	else
 		decide_by_dictionary(&d, at);
 	if (p->has_objects)
 		add_outermost_components(&d);
+	if (d.task && !out->deciding.nr)
+		add_task_components(&d);
 	if (d.low)
 		add_host_levels(&d, low_at_place);
 	if (out->method == METHOD_NONE && d.work != REASON_NONE && sample_reason_is_of_host(out->reason))

@@ -80,7 +80,8 @@ static uint32_t get_function(struct locator *l, char *name, uint32_t image, bool
 	if (!i && ADD(a->function, a->nr_functions, l->functions_capacity)) {
 		i = a->nr_functions++;
 		a->function[i] =
-			(struct function){ name, mangled, image, symbol, jit, unknown, host_work_of_symbol(l, name, image, jit), NULL };
+			(struct function){ name, mangled, image, symbol, jit, unknown, plan_codes_pattern(&a->model->plan_codes, name),
+					   host_work_of_symbol(l, name, image, jit), NULL };
 		hash_map_set(&l->functions, hash_text(name), kind, i);
 		if (mangled)
 			hash_map_set(&l->functions, h, kind, i);

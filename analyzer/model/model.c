@@ -84,6 +84,11 @@ static void read_command_line(struct model *m, struct process *p, const struct t
 		model_set_text(&p->command_line, trace_text(r, F(command_line, text)));
 }
 
+static void read_plan_code(struct model *m, struct process *p, const struct trace_record *r)
+{
+	plan_codes_read(&m->plan_codes, p->number, r);
+}
+
 static void read_fork(struct model *m, struct process *p, const struct trace_record *r)
 {
 	p->nr_tasks++;
@@ -115,6 +120,7 @@ static const struct {
 	[TRACE_GUEST] = { read_guest_record, false },
 	[TRACE_HOST_OPTION] = { read_host_option, false },
 	[TRACE_COMMAND_LINE] = { read_command_line, false },
+	[TRACE_PLAN_CODE] = { read_plan_code, false },
 	[TRACE_MMAP] = { model_read_mmap, false },
 	[JITREG_IMAGE] = { model_read_image, false },
 	[JITREG_IMAGE_UNLOAD] = { model_read_image_unload, false },
@@ -212,6 +218,20 @@ static bool settle_java_names(struct model *m)
 	return java_names_settle(&names) && ok;
 }
 
+/* Texts that PLAN_CODEs have lines of. */
+static void settle_plan_codes(struct model *m)
+{
+	struct plan_codes *p = &m->plan_codes;
+	struct hash_map source = { 0 };
+
+	for (uint32_t i = 0; p->nr_codes && i < m->nr_sources; i++)
+		if (m->source[i].level < LEVELS_MAX)
+			hash_map_set(&source, m->dictionary.level_id[m->source[i].level], m->source[i].first_component, i + 1);
+	for (uint32_t i = 0; i < p->nr_codes; i++)
+		p->code[i].source = p->code[i].nr_lines ? hash_map_find(&source, p->code[i].lines_level, p->code[i].lines_first) : 0;
+	hash_map_fini(&source);
+}
+
 static int settle_model(struct model *m)
 {
 	settle_executables(m);
@@ -221,6 +241,7 @@ static int settle_model(struct model *m)
 	model_settle_code_bytes(m);
 	if (model_settle_sources(m))
 		return -ENOMEM;
+	settle_plan_codes(m);
 	for (uint32_t i = 0; i < m->nr_processes; i++)
 		model_settle_tags(m->process[i]);
 	if (model_settle_objects(m))
@@ -401,6 +422,7 @@ void model_destroy(struct model *m)
 	kernel_functions_fini(&m->kernel_functions);
 	kept_lines_fini(&m->kept_lines);
 	dictionary_fini(&m->dictionary);
+	plan_codes_fini(&m->plan_codes);
 	objects_fini(&m->objects);
 	flow_records_fini(&m->flows);
 	shared_code_free(m);

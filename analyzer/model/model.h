@@ -19,6 +19,7 @@
 #include "analyzer/model/host_levels.h"
 #include "analyzer/model/kernel_functions.h"
 #include "analyzer/objects/objects.h"
+#include "analyzer/objects/plan_code.h"
 #include "analyzer/symbols/elf_object.h"
 #include "analyzer/symbols/function_code.h"
 #include "analyzer/symbols/kept_lines.h"
@@ -338,6 +339,7 @@ struct model {
 	struct kernel_functions kernel_functions;
 	struct kept_lines kept_lines;
 	struct dictionary dictionary;
+	struct plan_codes plan_codes;
 	struct objects objects;
 	struct flow_records flows;
 	uint32_t host_level[NR_HOST_LEVELS]; /* indexes; LEVELS_MAX: there is none */
@@ -357,6 +359,10 @@ struct model {
 	struct code_fact *odd_unload;
 	uint32_t nr_odd_unloads, odd_unloads_capacity;
 };
+
+/* What a thread works on: the component of the mark that it is in, and the number of the context of PLAN_CODEs that this is, or is linked
+ * to.  COMPONENT_NONE: nothing whose plan is known. */
+uint32_t model_find_task(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *context);
 
 /* Reads all of t but its samples, and has it keep chunks with code bytes (trace_keep_bodies()), for these stay there; what was damaged can
  * be asked of t until it is rewound.  0 or -ENOMEM with a sentence. */

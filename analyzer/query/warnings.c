@@ -18,12 +18,25 @@ static void add_unique_warning(struct warnings *w, struct hash_map *seen, struct
 	hash_map_set(seen, hash_text(x.sentence), 0, w->nr);
 }
 
+#define SPARK_CODE "org.apache.spark.sql.catalyst.expressions.GeneratedClass$"
+#define SPARK_REMEDY \
+	"Spark: operators, stages and tasks unavailable; tailor run --spark adds an event log and lines of generated code, tailor plan " \
+	"--spark EVENTLOG adds the plans of a log that there is"
+
+static bool has_spark_without_plan(const struct model *m)
+{
+	for (uint32_t i = 0; !m->plan_codes.nr_codes && i < m->nr_code; i++)
+		if (m->code[i]->kind == CODE_LOAD && m->code[i]->name && strncmp(m->code[i]->name, SPARK_CODE, strlen(SPARK_CODE)) == 0)
+			return true;
+	return false;
+}
+
 void warnings_make(const struct report *r, struct warnings *w)
 {
 	const struct model *m = r->model;
 	struct hash_map seen = { 0 };
 
-	*w = (struct warnings){ .list = calloc((size_t)m->nr_notices + NR_LOSSES + 2, sizeof(*w->list)) };
+	*w = (struct warnings){ .list = calloc((size_t)m->nr_notices + NR_LOSSES + 3, sizeof(*w->list)) };
 	for (uint32_t i = 0; w->list && i < m->nr_notices; i++)
 		add_unique_warning(w, &seen,
 				   (struct warning){ trace_notices[m->notice[i].kind], m->notice[i].sentence, 0,
@@ -38,6 +51,8 @@ void warnings_make(const struct report *r, struct warnings *w)
 	if (w->list && r->a->bad_blocks)
 		add_unique_warning(w, &seen,
 				   (struct warning){ "blocks", "blocks of samples that could not be decoded", r->a->bad_blocks, false });
+	if (w->list && has_spark_without_plan(m))
+		add_unique_warning(w, &seen, (struct warning){ trace_notices[NOTICE_HOST], SPARK_REMEDY, 0, false });
 	hash_map_fini(&seen);
 }
 

@@ -37,6 +37,7 @@ enum { CMD_DONE = 0, CMD_FAILED = 1, CMD_MISUSED = 2, CMD_DIFFERENT = 3 };
 	X(html, listed) \
 	X(serve, listed) \
 	X(flamegraph, listed) \
+	X(plan, listed) \
 	X(export, listed) \
 	X(import, listed) \
 	X(scrub, listed) \

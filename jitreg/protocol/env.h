@@ -18,6 +18,7 @@
 	X(SOURCE_TEXT, "TAILOR_SOURCE_TEXT", "bytes of source text that `tailor run` and `attach` keep in a trace (default: 32768)") \
 	X(DORMANT, "TAILOR_DORMANT", "1: collect registrations only; `tailor start PID` starts a recording") \
 	X(NO_ADAPT, "TAILOR_NO_ADAPT", "1: disable host adapters, which make known JITs report more of their code") \
+	X(SPARK, "TAILOR_SPARK", "folder for Spark's event log; set by `tailor run --spark`") \
 	X(DEBUG, "TAILOR_DEBUG", "1: the agent prints debug messages to stderr") \
 	X(OFF, "TAILOR_OFF", "1: disable the agent")
 

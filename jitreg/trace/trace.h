@@ -187,6 +187,18 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_RESOURCES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(when) ARR(values, named_value)
 
+/*
+ * Which functions and lines of a program work for which components, where that depends on what their thread was doing: one function works
+ * for other plans in other tasks.  pattern: how the functions' names begin; behind a digit none follows.  context (of context_level): what
+ * the mark in force on the thread is linked to; 0: any.  rank: of a stack's functions one of the lowest counts, the innermost of them.
+ * entries: lines first_line to last_line (0, 0: any), and behind the pattern and one character a name that begins with rest, are
+ * component's, of level (0: of none, and the next caller counts); the first that fits.  Lines 1 to nr_lines are also lines_first + line of
+ * lines_level.
+ */
+#define TRACE_FIELDS_PLAN_CODE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	U32(context_level) U64(context) STR(pattern) U32(rank) U32(level) U32(lines_level) U64(lines_first) U32(nr_lines) \
+	ARR(entries, plan_code_entry)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -211,6 +223,7 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(SOURCE_LINES, source_lines, 148) \
 	X(COMMAND_LINE, command_line, 149) \
 	X(THREAD_NAME, thread_name, 152) \
+	X(PLAN_CODE, plan_code, 156) \
 	X(RESOURCES, resources, 158)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
@@ -241,6 +254,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(kernel_function, U(address) U(bytes) S(name) S(module)) \
 	X(source_piece, U(first_line) S(text)) \
 	X(named_value, S(name) U(value)) \
+	X(plan_code_entry, U(first_line) U(last_line) U(component) S(rest)) \
 	X(line, U(address) U(line) U(discriminator) S(file))
 
 /* What a NOTICE is about. */

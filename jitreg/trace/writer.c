@@ -17,7 +17,6 @@
 #define FLUSH_BYTES (1u << 20)
 /* Kept free behind the last chunk while the disk or a limit allows it, for the records that say how the recording ended. */
 #define RESERVE_BYTES (64u << 10)
-#define TAIL_BYTES 4096 /* in which the chunk is that ends a trace */
 #define READER_WAIT_MS 1000
 #define MATCH_BYTES 5 /* numbers that come again are short: 5 take as little as 4 and less than 6, and are read faster than 4 */
 
@@ -59,24 +58,21 @@ int trace_writer_open(const char *path, enum trace_compression compression, stru
 	return fd < 0 ? fd : create_writer(fd, compression, out, d);
 }
 
-/* Of the file's last chunk, which ends a trace; false: it is another one. */
+/* The last chunk's, where the file is whole chunks, of which one ends a trace: others may stand behind it. */
 static bool find_end_chunk(int fd, uint64_t file_bytes, uint64_t *sequence)
 {
-	char tail[TAIL_BYTES];
-	size_t nr = file_bytes < sizeof(tail) ? (size_t)file_bytes : sizeof(tail);
 	struct trace_chunk c;
+	bool ended = false;
+	uint64_t at = 0;
 
-	if (pread(fd, tail, nr, (off_t)(file_bytes - nr)) != (ssize_t)nr)
-		return false;
-	for (size_t at = nr - sizeof(c) + 1; nr >= sizeof(c) && at-- > 0;) {
-		memcpy(&c, tail + at, sizeof(c));
-		if (c.magic == TRACE_MAGIC && c.stored_bytes == nr - at - sizeof(c) &&
-		    c.crc32c == crc32c(crc32c(0, &c, sizeof(c) - 4), tail + at + sizeof(c), c.stored_bytes)) {
-			*sequence = c.sequence;
-			return c.type == TRACE_CHUNK_END;
-		}
+	*sequence = 0;
+	while (file_bytes - at >= sizeof(c) && pread(fd, &c, sizeof(c), (off_t)at) == (ssize_t)sizeof(c) && c.magic == TRACE_MAGIC &&
+	       c.stored_bytes <= file_bytes - at - sizeof(c)) {
+		at += sizeof(c) + c.stored_bytes;
+		*sequence = c.sequence;
+		ended |= c.type == TRACE_CHUNK_END;
 	}
-	return false;
+	return ended && at == file_bytes;
 }
 
 int trace_writer_continue(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d)

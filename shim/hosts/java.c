@@ -11,6 +11,7 @@
 #include "shim/hosts/hosts.h"
 
 #include "agent/guest/sys.h"
+#include "shim/libraries/java_spark.h"
 
 #include <string.h>
 
@@ -410,16 +411,22 @@ static int create_java_vm(handle *vm, void **env, struct arguments *given)
 	struct arguments a = *given;
 	int ret;
 
-	if (a.nr >= 0 && a.nr < OPTIONS_MAX - 1) {
+	if (a.nr >= 0 && a.nr < OPTIONS_MAX - 1 - JAVA_SPARK_OPTIONS) {
+		int added = 1;
+
 		/* first: what the user says comes later and holds */
 		options[0] = (struct option){ keep_frames, NULL };
-		memcpy(options + 1, a.options, (size_t)a.nr * sizeof(*options));
+		for (; java_spark_option(added - 1); added++)
+			options[added] = (struct option){ (char *)(uintptr_t)java_spark_option(added - 1), NULL };
+		memcpy(options + added, a.options, (size_t)a.nr * sizeof(*options));
 		a.options = options;
-		a.nr++;
+		a.nr += added;
 	}
 	ret = real_create(vm, env, &a);
-	if (ret == JNI_OK && guest_is_on())
+	if (ret == JNI_OK && guest_is_on()) {
 		enable_jvmti_events(*vm);
+		java_spark_begin(*vm);
+	}
 	return ret;
 }
 

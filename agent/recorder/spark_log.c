@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/spark_log.h"
+
+#include "jitreg/protocol/env.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char folder[PATH_MAX];
+
+int spark_log_prepare(const struct session_options *o, struct diag *d)
+{
+	char name[PATH_MAX];
+
+	if (*o->output == '-' || (size_t)snprintf(name, sizeof(name), "%s.spark", o->output) >= sizeof(name))
+		return diag_fail(d, EINVAL, "--spark needs a trace that is a file");
+	if ((mkdir(name, 0700) && errno != EEXIST) || !realpath(name, folder))
+		return diag_fail(d, errno, "cannot make the folder '%s' for Spark's event log: %s", name, strerror(errno));
+	return setenv(TAILOR_ENV_SPARK, folder, 1) ? diag_fail(d, ENOMEM, "out of memory") : 0;
+}
+
+void spark_log_add(const struct session_options *o)
+{
+	char *argv[] = { "tailor", "plan", "--spark", folder, (char *)(uintptr_t)o->output, NULL };
+	pid_t pid;
+
+	unsetenv(TAILOR_ENV_SPARK);
+	if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ))
+		return;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}

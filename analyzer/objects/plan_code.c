@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/objects/plan_code.h"
+
+#include "jitreg/base/grow.h"
+#include "jitreg/trace/put.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t get_pattern(struct plan_codes *p, const char *text, size_t bytes)
+{
+	for (uint32_t i = 0; i < p->nr_patterns; i++)
+		if (p->pattern[i].bytes == bytes && memcmp(p->pattern[i].text, text, bytes) == 0)
+			return i + 1;
+	if (!bytes || p->nr_patterns == PLAN_CODE_PATTERNS_MAX || !GROW(p->pattern, p->nr_patterns, p->patterns_capacity))
+		return 0;
+	p->pattern[p->nr_patterns] = (struct plan_pattern){ strndup(text, bytes), bytes };
+	return p->pattern[p->nr_patterns].text ? ++p->nr_patterns : 0;
+}
+
+static void free_entries(struct plan_code *c)
+{
+	for (uint32_t i = 0; i < c->nr_entries; i++)
+		free(c->entry[i].rest);
+	free(c->entry);
+}
+
+static bool read_entries(struct plan_code *c, const struct trace_value *list)
+{
+	c->entry = list->u <= UINT32_MAX ? calloc(list->u + 1, sizeof(*c->entry)) : NULL;
+	for (uint64_t i = 0; c->entry && i < list->u; i++) {
+		struct plan_code_entry *e = &c->entry[i];
+		struct trace_value rest = trace_element(list, i, 3);
+
+		e->first_line = (uint32_t)trace_element(list, i, 0).u;
+		e->last_line = (uint32_t)trace_element(list, i, 1).u;
+		e->component = trace_element(list, i, 2).u;
+		e->rest = strndup(rest.kind == TRACE_TEXT ? rest.p : "", rest.kind == TRACE_TEXT ? rest.bytes : 0);
+		c->nr_entries++;
+		if (!e->rest)
+			return false;
+	}
+	return c->entry;
+}
+
+void plan_codes_read(struct plan_codes *p, uint32_t process, const struct trace_record *r)
+{
+	const int at = F(plan_code, entries);
+	size_t bytes;
+	const char *text = trace_bytes(r, F(plan_code, pattern), &bytes);
+	struct plan_code c = { .process = process,
+			       .rank = (uint32_t)trace_u64(r, F(plan_code, rank)),
+			       .level = (uint32_t)trace_u64(r, F(plan_code, level)),
+			       .lines_level = (uint32_t)trace_u64(r, F(plan_code, lines_level)),
+			       .lines_first = trace_u64(r, F(plan_code, lines_first)),
+			       .nr_lines = (uint32_t)trace_u64(r, F(plan_code, nr_lines)) };
+	uint32_t pattern;
+
+	if (at >= r->nr_values || r->values[at].kind != TRACE_LIST)
+		return;
+	pattern = get_pattern(p, text, bytes);
+	if (!pattern || !GROW(p->code, p->nr_codes, p->codes_capacity))
+		return;
+	if (!read_entries(&c, &r->values[at])) {
+		free_entries(&c);
+		return;
+	}
+	if (trace_u64(r, F(plan_code, context)))
+		p->context_level = (uint32_t)trace_u64(r, F(plan_code, context_level));
+	p->code[p->nr_codes++] = c;
+	hash_map_set(&p->of, pattern, trace_u64(r, F(plan_code, context)), p->nr_codes);
+}
+
+void plan_codes_fini(struct plan_codes *p)
+{
+	for (uint32_t i = 0; i < p->nr_patterns; i++)
+		free(p->pattern[i].text);
+	for (uint32_t i = 0; i < p->nr_codes; i++)
+		free_entries(&p->code[i]);
+	free(p->pattern);
+	free(p->code);
+	hash_map_fini(&p->of);
+}
+
+uint32_t plan_codes_pattern(const struct plan_codes *p, const char *function)
+{
+	uint32_t longest = 0;
+
+	for (uint32_t i = 0; i < p->nr_patterns; i++) {
+		const struct plan_pattern *at = &p->pattern[i];
+
+		if (strncmp(function, at->text, at->bytes) != 0 || (longest && p->pattern[longest - 1].bytes >= at->bytes))
+			continue;
+		if (!isdigit((unsigned char)at->text[at->bytes - 1]) || !isdigit((unsigned char)function[at->bytes]))
+			longest = i + 1;
+	}
+	return longest;
+}
+
+const struct plan_code *plan_codes_find(const struct plan_codes *p, uint32_t pattern, uint64_t context)
+{
+	uint32_t i = pattern && context ? hash_map_find(&p->of, pattern, context) : 0;
+
+	i = i || !pattern ? i : hash_map_find(&p->of, pattern, 0);
+	return i ? &p->code[i - 1] : NULL;
+}
+
+uint64_t plan_code_component(const struct plan_codes *p, const struct plan_code *c, uint32_t pattern, const char *function, uint32_t line)
+{
+	const char *rest = function + p->pattern[pattern - 1].bytes;
+
+	rest += *rest != 0;
+	for (uint32_t i = 0; i < c->nr_entries; i++) {
+		const struct plan_code_entry *e = &c->entry[i];
+
+		if (e->last_line && (line < e->first_line || line > e->last_line))
+			continue;
+		if (strncmp(rest, e->rest, strlen(e->rest)) == 0)
+			return e->component;
+	}
+	return 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/spark/app.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------ identities */
+
+static uint64_t hash_with(uint64_t h, const void *bytes, size_t nr)
+{
+	const uint64_t both[2] = { h, hash_bytes(bytes, nr) };
+
+	h = hash_bytes(both, sizeof(both));
+	return h ? h : 1;
+}
+
+static void identify_query(struct spark_query *q)
+{
+	q->id = hash_with(1, q->description, strlen(q->description));
+	for (uint32_t i = 0; i < q->nr_nodes; i++) {
+		q->id = hash_with(q->id, q->node[i].name, strlen(q->node[i].name));
+		q->id = hash_with(q->id, q->node[i].detail, strlen(q->node[i].detail));
+	}
+	for (uint32_t i = 0; i < q->nr_nodes; i++)
+		q->node[i].id = hash_with(q->id, &i, sizeof(i));
+}
+
+static void identify_stage(const struct spark_log *l, struct spark_stage *s)
+{
+	const struct spark_query *q = s->query ? &l->query[s->query - 1] : NULL;
+
+	s->id = hash_with(q ? q->id : 2, s->name, q ? 0 : strlen(s->name));
+	for (uint32_t i = 0; q && i < q->nr_nodes; i++)
+		if (spark_node_is_in_stage(s, &q->node[i]))
+			s->id = hash_with(s->id, &i, sizeof(i));
+}
+
+void spark_identify(struct spark_log *l)
+{
+	for (uint32_t i = 0; i < l->nr_queries; i++)
+		identify_query(&l->query[i]);
+	for (uint32_t i = 0; i < l->nr_stages; i++)
+		identify_stage(l, &l->stage[i]);
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- nodes */
+
+const char *spark_prefix_of_node(const struct spark_node *n, char out[64])
+{
+	static const struct {
+		const char *node, *prefix;
+	} special[] = {
+		{ "HashAggregate", "hashAgg" }, { "SortAggregate", "sortAgg" }, { "BroadcastHashJoin", "bhj" },
+		{ "ShuffledHashJoin", "shj" }, { "SortMergeJoin", "smj" }, { "BroadcastNestedLoopJoin", "bnlj" },
+		{ "Scan ExistingRDD", "rdd" }, { "InMemoryTableScan", "memoryScan" }, { "Scan", "scan" }, { "BatchScan", "scan" },
+	};
+	size_t nr;
+
+	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++)
+		if (strncmp(n->name, special[i].node, strlen(special[i].node)) == 0)
+			return special[i].prefix;
+	for (nr = 0; nr < 63 && isalnum((unsigned char)n->name[nr]); nr++)
+		out[nr] = (char)tolower((unsigned char)n->name[nr]);
+	out[nr] = 0;
+	return nr ? out : NULL;
+}
+
+bool spark_node_is_in_stage(const struct spark_stage *s, const struct spark_node *n)
+{
+	for (uint32_t i = 0; i < n->nr_metrics; i++)
+		for (uint32_t k = 0; k < s->nr_accumulators; k++)
+			if (n->metric[i].accumulator == s->accumulator[k])
+				return true;
+	return false;
+}
+
+static bool metric_is_in_stage(const struct spark_stage *s, const struct spark_node *n, const char *metric)
+{
+	for (uint32_t i = 0; i < n->nr_metrics; i++)
+		for (uint32_t k = 0; k < s->nr_accumulators && strcmp(n->metric[i].name, metric) == 0; k++)
+			if (n->metric[i].accumulator == s->accumulator[k])
+				return true;
+	return false;
+}
+
+uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stage *s, enum spark_kind kind)
+{
+#define SPARK_KIND_(NAME, node, metric) { node, metric },
+	static const struct {
+		const char *node, *metric;
+	} kinds[] = { SPARK_KINDS(SPARK_KIND_) };
+#undef SPARK_KIND_
+	const char *name = kinds[kind].node, *metric = kinds[kind].metric;
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; *name && i < q->nr_nodes; i++) {
+		const struct spark_node *n = &q->node[i];
+		bool here = *metric ? metric_is_in_stage(s, n, metric) :
+				      spark_node_is_in_stage(s, n) || (n->stage && spark_node_is_in_stage(s, &q->node[n->stage - 1]));
+
+		if (!here || (kind == SPARK_SCAN ? strncmp(n->name, name, strlen(name)) : strcmp(n->name, name)) != 0)
+			continue;
+		if (found)
+			return 0;
+		found = i + 1;
+	}
+	return found;
+}
+
+bool spark_metric_value(const struct spark_log *l, const struct spark_node *n, const char *name, uint64_t *value)
+{
+	for (uint32_t i = 0; i < n->nr_metrics; i++)
+		if (strcmp(n->metric[i].name, name) == 0)
+			return spark_log_value(l, n->metric[i].accumulator, value);
+	return false;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- tasks */
+
+#define TASK_NAME "Executor task launch worker for "
+#define TASK_COMM "Executor task l" /* what the kernel keeps of it */
+
+/* "task 3.0 in stage 1.0 (TID 4)" behind that; before Spark 3.1 "task 4". */
+static bool task_number_of_name(const char *name, uint64_t *number)
+{
+	const char *at = strncmp(name, TASK_NAME, strlen(TASK_NAME)) == 0 ? name + strlen(TASK_NAME) : NULL, *tid;
+
+	if (!at)
+		return false;
+	tid = strstr(at, "(TID ");
+	at = tid ? tid + 5 : strncmp(at, "task ", 5) == 0 ? at + 5 : at;
+	if (*at < '0' || *at > '9')
+		return false;
+	*number = strtoull(at, NULL, 10);
+	return true;
+}
+
+/* Until when a thread had the name of row i: model.renamed is by thread and time. */
+static uint64_t end_of_name(const struct model *m, uint32_t i)
+{
+	return i + 1 < m->nr_renamed && m->renamed[i + 1].thread == m->renamed[i].thread ? m->renamed[i + 1].from_ns : UINT64_MAX;
+}
+
+static uint32_t find_runs_by_name(const struct spark_log *l, const struct model *m, struct spark_run *run)
+{
+	uint32_t nr = 0, task;
+	uint64_t number;
+
+	for (uint32_t i = 0; i < m->nr_renamed; i++) {
+		if (!task_number_of_name(m->thread[m->renamed[i].named].comm, &number))
+			continue;
+		task = hash_map_find(&l->task_of, number, 0);
+		if (task)
+			run[nr++] = (struct spark_run){ m->renamed[i].thread, m->renamed[i].from_ns, end_of_name(m, i), task - 1 };
+	}
+	return nr;
+}
+
+static uint64_t monotonic_ns(const struct model *m, uint64_t real_ms)
+{
+	return real_ms * 1000000 - m->real_ns + m->begin_ns;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+#define NEAR_NS 250000000ull /* that a task's begin or end in the log is from its thread's name */
+
+/* Each renaming to a task's name gets the task that began and ended nearest to it, those that are nearest first come first. */
+static uint32_t find_runs_by_time(const struct spark_log *l, const struct model *m, struct spark_run *run)
+{
+	bool *taken = calloc((size_t)l->nr_tasks + 1, 1);
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; taken && i < m->nr_renamed; i++) {
+		const uint64_t from = m->renamed[i].from_ns, to = end_of_name(m, i);
+		uint64_t best = 2 * NEAR_NS;
+		uint32_t task = l->nr_tasks;
+
+		if (strcmp(m->thread[m->renamed[i].named].comm, TASK_COMM) != 0)
+			continue;
+		for (uint32_t k = 0; k < l->nr_tasks; k++) {
+			uint64_t d = distance(from, monotonic_ns(m, l->task[k].begin_ms));
+
+			if (d > NEAR_NS || taken[k])
+				continue;
+			d += to == UINT64_MAX ? 0 : distance(to, monotonic_ns(m, l->task[k].end_ms));
+			if (d < best) {
+				best = d;
+				task = k;
+			}
+		}
+		if (task < l->nr_tasks) {
+			taken[task] = true;
+			run[nr++] = (struct spark_run){ m->renamed[i].thread, from, to, task };
+		}
+	}
+	free(taken);
+	return nr;
+}
+
+struct spark_run *spark_find_runs(const struct spark_log *l, const struct model *m, uint32_t *nr, bool *by_time)
+{
+	struct spark_run *run = calloc((size_t)m->nr_renamed + 1, sizeof(*run));
+
+	*nr = run ? find_runs_by_name(l, m, run) : 0;
+	*by_time = run && !*nr;
+	if (*by_time)
+		*nr = find_runs_by_time(l, m, run);
+	return run;
+}

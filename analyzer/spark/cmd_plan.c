@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* tailor plan: what a system's own log says of its plans goes into the trace. */
+#include "analyzer/spark/plan_records.h"
+#include "jitreg/base/budget.h"
+#include "jitreg/base/command.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_SPARK = 0x100 };
+static const struct argp_option options[] = {
+	{ "spark", KEY_SPARK, "EVENTLOG", 0, "event log of the Spark application: a file, or the folder that it is in", 0 },
+	{ 0 },
+};
+
+struct arguments {
+	const char *log, *path;
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+
+	switch (key) {
+	case KEY_SPARK:
+		a->log = arg;
+		break;
+	case ARGP_KEY_ARG:
+		if (a->path)
+			argp_error(state, "one trace only, and not also '%s'", arg);
+		a->path = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!a->path || !a->log)
+			argp_error(state, "give an event log and a trace: tailor plan --spark EVENTLOG TRACE");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void print_counts(const struct arguments *a, const struct spark_log *l, const struct spark_counts *c, bool by_time)
+{
+	printf("%s: %u plans with %u operators, %u stages, %u of %u tasks on their threads\n", a->path, c->queries, c->operators, c->stages,
+	       c->tasks, l->nr_tasks);
+	if (by_time && c->tasks)
+		printf("Spark: tasks are matched with threads by time, because the trace has no whole thread names; of tasks that began in "
+		       "the same milliseconds, two may be exchanged\n");
+	if (!c->tasks)
+		printf("Spark: no task of the event log was found on a thread of this trace: is it the same run?\n");
+	if (c->tasks_without_component)
+		printf("Spark: %u tasks beyond the first %u are not told apart; their samples are their stages'\n",
+		       c->tasks_without_component, SPARK_TASKS_MAX);
+	if (l->long_lines || l->bad_lines)
+		printf("Spark: %llu lines of the event log were not read (longer than %u MiB: %llu; no JSON: %llu)\n",
+		       (unsigned long long)(l->long_lines + l->bad_lines), SPARK_LINE_BYTES_MAX >> 20, (unsigned long long)l->long_lines,
+		       (unsigned long long)l->bad_lines);
+}
+
+static int add_plan(const struct arguments *a, const struct model *m, struct spark_log *l, struct diag *d)
+{
+	struct spark_counts counts = { 0 };
+	struct trace_writer *w;
+	struct spark_run *run;
+	uint32_t nr;
+	bool by_time;
+	int ret, closed;
+
+	if (m->plan_codes.nr_codes)
+		return diag_fail(d, EEXIST, "%s: has a plan already", a->path);
+	spark_identify(l);
+	run = spark_find_runs(l, m, &nr, &by_time);
+	ret = run ? trace_writer_continue(a->path, TRACE_SMALL, &w, d) : diag_fail(d, ENOMEM, "out of memory");
+	if (ret == 0) {
+		ret = spark_write_plan(w, m, l, run, nr, &counts);
+		closed = trace_writer_close(w);
+		ret = ret ? ret : closed;
+		if (ret)
+			diag_fail(d, -ret, "%s: %s", a->path, strerror(-ret));
+		else
+			print_counts(a, l, &counts, by_time);
+	}
+	free(run);
+	return ret;
+}
+
+static int run_plan(int argc, char **argv)
+{
+	static const struct argp argp = {
+		options,
+		parse_option,
+		"TRACE",
+		"Add the plans of a system that writes them into a log of its own to a trace: queries, stages, tasks and operators with "
+		"rows, which all reports then show.\v"
+		"Spark: spark.eventLog.enabled=true writes the log; tailor run --spark does all of this by itself.\n"
+		"Example: tailor plan --spark /tmp/spark-events t.tlr && tailor report --view plan t.tlr",
+		NULL,
+		NULL,
+		NULL
+	};
+	struct trace_reader *t = NULL;
+	struct spark_log log = { 0 };
+	struct model *m = NULL;
+	struct arguments a = { 0 };
+	struct diag d = { "" };
+	int ret;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	ret = trace_open(a.path, &t, &d);
+	if (ret == 0)
+		ret = model_create(t, &m, &d);
+	if (ret == 0)
+		ret = spark_log_read(&log, a.log, trace_budget(t), &d);
+	if (ret == 0)
+		ret = add_plan(&a, m, &log, &d);
+	if (ret) {
+		fflush(stdout);
+		fprintf(stderr, "%s: %s\n", argv[0], d.text);
+	}
+	spark_log_fini(&log);
+	if (m)
+		model_destroy(m);
+	if (t)
+		trace_close(t);
+	return ret ? CMD_FAILED : CMD_DONE;
+}
+
+const struct cmd cmd_plan = { "plan", "add the plans of a system's own log to a trace", run_plan };

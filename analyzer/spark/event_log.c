@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/spark/event_log.h"
+
+#include "jitreg/base/budget.h"
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SQL_EVENT "org.apache.spark.sql.execution.ui.SparkListenerSQL"
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "";
+}
+
+/* Numbers are sometimes written as texts. */
+static uint64_t number_of_value(const json_t *v)
+{
+	const char *text = json_string_value(v);
+
+	if (json_is_integer(v))
+		return json_integer_value(v) > 0 ? (uint64_t)json_integer_value(v) : 0;
+	return text && *text >= '0' && *text <= '9' ? strtoull(text, NULL, 10) : 0;
+}
+
+static uint64_t number_of(const json_t *o, const char *key)
+{
+	return number_of_value(json_object_get(o, key));
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- plans */
+
+/* A copy without numbers that differ from one execution to the next: id#12L, [plan_id=40]. */
+static char *copy_without_expression_ids(const char *text)
+{
+	char *copy = strdup(text), *to = copy;
+
+	for (const char *at = text; copy && *at;) {
+		if (*at == '#' && at[1] >= '0' && at[1] <= '9') {
+			at += 1 + strspn(at + 1, "0123456789");
+			at += *at == 'L';
+		} else if (strncmp(at, "plan_id=", 8) == 0) {
+			at += 8 + strspn(at + 8, "0123456789");
+		} else {
+			*to++ = *at++;
+		}
+	}
+	if (copy)
+		*to = 0;
+	return copy;
+}
+
+static bool node_is_wrapper(const char *name)
+{
+	const char *stage = strstr(name, "QueryStage");
+
+	return strcmp(name, "InputAdapter") == 0 || strcmp(name, "AdaptiveSparkPlan") == 0 || (stage && !stage[10]);
+}
+
+static void free_nodes(struct spark_query *q)
+{
+	for (uint32_t i = 0; i < q->nr_nodes; i++) {
+		for (uint32_t n = 0; n < q->node[i].nr_metrics; n++)
+			free(q->node[i].metric[n].name);
+		free(q->node[i].metric);
+		free(q->node[i].name);
+		free(q->node[i].detail);
+	}
+	q->nr_nodes = 0;
+}
+
+static void read_metrics(struct spark_node *n, const json_t *list)
+{
+	size_t nr = json_array_size(list);
+
+	n->metric = nr ? calloc(nr, sizeof(*n->metric)) : NULL;
+	for (size_t i = 0; n->metric && i < nr; i++) {
+		const json_t *m = json_array_get(list, i);
+
+		n->metric[n->nr_metrics++] = (struct spark_metric){ strdup(text_of(m, "name")), number_of(m, "accumulatorId") };
+	}
+}
+
+static char *trimmed(const char *text)
+{
+	size_t bytes = strlen(text);
+
+	while (bytes && text[bytes - 1] == ' ')
+		bytes--;
+	return strndup(text, bytes);
+}
+
+/* parent: 1 + index; codegen: likewise, of the WholeStageCodegen around. */
+static void read_plan(struct spark_query *q, const json_t *plan, uint32_t parent, uint32_t codegen, uint32_t order, int depth)
+{
+	const char *name = text_of(plan, "nodeName"), *detail = text_of(plan, "simpleString");
+	const json_t *children = json_object_get(plan, "children");
+
+	if (depth == SPARK_DEPTH_MAX || q->nr_nodes == SPARK_NODES_MAX || !json_is_object(plan))
+		return;
+	if (node_is_wrapper(name)) {
+		codegen = 0;
+	} else if (GROW(q->node, q->nr_nodes, q->nodes_capacity)) {
+		struct spark_node *n = &q->node[q->nr_nodes++];
+
+		*n = (struct spark_node){ .name = trimmed(name), .parent = parent, .order = order, .stage = codegen };
+		if (strncmp(detail, name, strlen(name)) == 0)
+			detail += strlen(name);
+		n->detail = copy_without_expression_ids(detail + strspn(detail, " "));
+		read_metrics(n, json_object_get(plan, "metrics"));
+		parent = q->nr_nodes;
+		if (sscanf(name, "WholeStageCodegen (%u)", &n->codegen) == 1) {
+			n->stage = 0;
+			codegen = parent;
+			free(n->detail);
+			n->detail = strdup("");
+		}
+	}
+	for (size_t i = 0; i < json_array_size(children); i++)
+		read_plan(q, json_array_get(children, i), parent, codegen, (uint32_t)i, depth + 1);
+}
+
+static struct spark_query *query_of_event(struct spark_log *l, const json_t *o)
+{
+	uint64_t execution = number_of(o, "executionId");
+	uint32_t i = hash_map_find(&l->query_of, execution, 0);
+
+	if (!i && l->nr_queries < SPARK_LIST_MAX && GROW(l->query, l->nr_queries, l->queries_capacity)) {
+		l->query[l->nr_queries++] = (struct spark_query){ .execution = execution, .description = strdup("") };
+		i = l->nr_queries;
+		hash_map_set(&l->query_of, execution, 0, i);
+	}
+	return i ? &l->query[i - 1] : NULL;
+}
+
+static void set_plan(struct spark_query *q, const json_t *o)
+{
+	const json_t *plan = json_object_get(o, "sparkPlanInfo");
+
+	if (!json_is_object(plan))
+		return;
+	free_nodes(q);
+	read_plan(q, plan, 0, 0, 0, 0);
+}
+
+static void read_execution_start(struct spark_log *l, const json_t *o)
+{
+	struct spark_query *q = query_of_event(l, o);
+
+	if (!q)
+		return;
+	q->begin_ms = number_of(o, "time");
+	free(q->description);
+	q->description = strdup(text_of(o, "description"));
+	set_plan(q, o);
+}
+
+static void read_adaptive_update(struct spark_log *l, const json_t *o)
+{
+	struct spark_query *q = query_of_event(l, o);
+
+	if (q)
+		set_plan(q, o);
+}
+
+static void read_execution_end(struct spark_log *l, const json_t *o)
+{
+	struct spark_query *q = query_of_event(l, o);
+
+	if (q)
+		q->end_ms = number_of(o, "time");
+}
+
+/* -------------------------------------------------------------------------------------------------- stages, tasks, values */
+
+static void set_value(struct spark_log *l, uint64_t accumulator, uint64_t value)
+{
+	uint32_t i = hash_map_find(&l->value_of, accumulator, 0);
+
+	if (!i && l->nr_values < SPARK_LIST_MAX && GROW(l->value, l->nr_values, l->values_capacity)) {
+		i = ++l->nr_values;
+		hash_map_set(&l->value_of, accumulator, 0, i);
+	}
+	if (i)
+		l->value[i - 1] = value;
+}
+
+bool spark_log_value(const struct spark_log *l, uint64_t accumulator, uint64_t *value)
+{
+	uint32_t i = hash_map_find(&l->value_of, accumulator, 0);
+
+	if (i)
+		*value = l->value[i - 1];
+	return i;
+}
+
+static void read_driver_values(struct spark_log *l, const json_t *o)
+{
+	const json_t *list = json_object_get(o, "accumUpdates");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *pair = json_array_get(list, i);
+
+		set_value(l, number_of_value(json_array_get(pair, 0)), number_of_value(json_array_get(pair, 1)));
+	}
+}
+
+static uint32_t get_stage(struct spark_log *l, uint64_t number, uint64_t attempt)
+{
+	uint32_t i = hash_map_find(&l->stage_of, number, attempt);
+
+	if (!i && l->nr_stages < SPARK_LIST_MAX && GROW(l->stage, l->nr_stages, l->stages_capacity)) {
+		l->stage[l->nr_stages++] = (struct spark_stage){ .number = number, .attempt = attempt, .name = strdup(""),
+								 .query = hash_map_find(&l->query_of_stage, number, 0) };
+		i = l->nr_stages;
+		hash_map_set(&l->stage_of, number, attempt, i);
+	}
+	return i;
+}
+
+static void read_stage(struct spark_log *l, const json_t *o)
+{
+	const json_t *info = json_object_get(o, "Stage Info"), *list = json_object_get(info, "Accumulables");
+	uint32_t i = get_stage(l, number_of(info, "Stage ID"), number_of(info, "Stage Attempt ID"));
+	struct spark_stage *s = &l->stage[i ? i - 1 : 0];
+	size_t nr = json_array_size(list);
+
+	if (!i)
+		return;
+	free(s->name);
+	s->name = strdup(text_of(info, "Stage Name"));
+	free(s->accumulator);
+	s->nr_accumulators = 0;
+	s->accumulator = calloc(nr + 1, sizeof(*s->accumulator));
+	for (size_t n = 0; s->accumulator && n < nr; n++) {
+		const json_t *a = json_array_get(list, n);
+
+		s->accumulator[s->nr_accumulators++] = number_of(a, "ID");
+		set_value(l, number_of(a, "ID"), number_of(a, "Value"));
+	}
+}
+
+static void read_job(struct spark_log *l, const json_t *o)
+{
+	const json_t *execution = json_object_get(json_object_get(o, "Properties"), "spark.sql.execution.id");
+	const json_t *stages = json_object_get(o, "Stage IDs");
+	uint32_t query = execution ? hash_map_find(&l->query_of, number_of_value(execution), 0) : 0;
+
+	for (size_t i = 0; query && i < json_array_size(stages); i++)
+		if (!hash_map_find(&l->query_of_stage, number_of_value(json_array_get(stages, i)), 0))
+			hash_map_set(&l->query_of_stage, number_of_value(json_array_get(stages, i)), 0, query);
+}
+
+static void read_task(struct spark_log *l, const json_t *o)
+{
+	const json_t *info = json_object_get(o, "Task Info"), *metrics = json_object_get(o, "Task Metrics");
+	uint64_t number = number_of(info, "Task ID");
+	uint32_t i = hash_map_find(&l->task_of, number, 0), stage;
+
+	if (!i && l->nr_tasks < SPARK_LIST_MAX && GROW(l->task, l->nr_tasks, l->tasks_capacity)) {
+		i = ++l->nr_tasks;
+		l->task[i - 1] = (struct spark_task){ .number = number };
+		hash_map_set(&l->task_of, number, 0, i);
+	}
+	stage = i ? get_stage(l, number_of(o, "Stage ID"), number_of(o, "Stage Attempt ID")) : 0;
+	if (!i)
+		return;
+	l->task[i - 1].stage = stage;
+	l->task[i - 1].begin_ms = number_of(info, "Launch Time");
+	l->task[i - 1].end_ms = number_of(info, "Finish Time");
+	l->task[i - 1].cpu_ns = number_of(metrics, "Executor CPU Time") + number_of(metrics, "Executor Deserialize CPU Time");
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- lines */
+
+static const struct {
+	const char *name;
+	void (*read)(struct spark_log *l, const json_t *o);
+} events[] = {
+	{ SQL_EVENT "ExecutionStart", read_execution_start },
+	{ SQL_EVENT "AdaptiveExecutionUpdate", read_adaptive_update },
+	{ SQL_EVENT "ExecutionEnd", read_execution_end },
+	{ "org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates", read_driver_values },
+	{ "SparkListenerJobStart", read_job },
+	{ "SparkListenerStageSubmitted", read_stage },
+	{ "SparkListenerStageCompleted", read_stage },
+	{ "SparkListenerTaskStart", read_task },
+	{ "SparkListenerTaskEnd", read_task },
+};
+#define NR_EVENTS (sizeof(events) / sizeof(events[0]))
+#define EVENT_BEGIN "{\"Event\":\""
+
+/* Spark writes the name of the event first, so others need not be taken apart. */
+static size_t find_event(const char *line, size_t bytes)
+{
+	const size_t begin = strlen(EVENT_BEGIN);
+
+	for (size_t i = 0; bytes > begin && i < NR_EVENTS; i++) {
+		size_t nr = strlen(events[i].name);
+
+		if (bytes > begin + nr && strncmp(line + begin, events[i].name, nr) == 0 && line[begin + nr] == '"')
+			return i;
+	}
+	return NR_EVENTS;
+}
+
+bool spark_log_read_line(struct spark_log *l, const char *line, size_t bytes)
+{
+	size_t event = find_event(line, bytes);
+	json_t *o;
+
+	if (bytes < strlen(EVENT_BEGIN) || strncmp(line, EVENT_BEGIN, strlen(EVENT_BEGIN)) != 0)
+		return bytes == 0;
+	if (event == NR_EVENTS)
+		return true;
+	o = json_loadb(line, bytes, 0, NULL);
+	if (o)
+		events[event].read(l, o);
+	json_decref(o);
+	return o;
+}
+
+void spark_log_fini(struct spark_log *l)
+{
+	for (uint32_t i = 0; i < l->nr_queries; i++) {
+		free_nodes(&l->query[i]);
+		free(l->query[i].node);
+		free(l->query[i].description);
+	}
+	for (uint32_t i = 0; i < l->nr_stages; i++) {
+		free(l->stage[i].name);
+		free(l->stage[i].accumulator);
+	}
+	free(l->query);
+	free(l->stage);
+	free(l->task);
+	free(l->value);
+	hash_map_fini(&l->query_of);
+	hash_map_fini(&l->stage_of);
+	hash_map_fini(&l->query_of_stage);
+	hash_map_fini(&l->task_of);
+	hash_map_fini(&l->value_of);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Java text that Spark generated for a WholeStageCodegen: which of its lines are which operator's.  Names in it begin with the prefix
+ * of the operator that they were made for.  The text is not trusted.  Context: thread.
+ */
+#ifndef TAILOR_SPARK_JAVA_TEXT_H
+#define TAILOR_SPARK_JAVA_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPARK_PREFIXES_MAX 64
+
+struct spark_prefix {
+	const char *text; /* "hashAgg" */
+};
+
+/* The number of its iterator's class; 0: it has none. */
+uint32_t spark_text_codegen(const char *text, size_t bytes);
+/* Has it names of all these prefixes? */
+bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
+/* How many of the numbers in a text from a plan (constants of its expressions) are in it. */
+uint32_t spark_text_count_numbers(const char *text, size_t bytes, const char *plan);
+/* of_line[n]: 1 + index of the prefix that line n + 1 is of, 0: of none; for lines up to max.  Returns how many lines. */
+uint32_t spark_text_lines(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr, uint8_t *of_line, uint32_t max);
+
+#endif

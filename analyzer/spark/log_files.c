@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The files of an event log: one, or the parts of a rolling one in their order. */
+#include "analyzer/spark/event_log.h"
+
+#include "jitreg/base/budget.h"
+#include "jitreg/base/regular_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY_OF_BYTE 32u /* of JSON, taken apart: "[1,1," */
+
+static bool is_compressed(const char *path)
+{
+	static const char *const ends[] = { ".zstd", ".lz4", ".snappy", ".lzf", ".gz" };
+	size_t bytes = strlen(path);
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (bytes > strlen(ends[i]) && strcmp(path + bytes - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Up to its newline; what is beyond the limit is read over.  false at the end of the file. */
+static bool read_line(FILE *f, char *line, size_t *bytes)
+{
+	int c = getc_unlocked(f);
+
+	for (*bytes = 0; c != EOF && c != '\n'; c = getc_unlocked(f))
+		if ((*bytes)++ < SPARK_LINE_BYTES_MAX)
+			line[*bytes - 1] = (char)c;
+	return c != EOF || *bytes;
+}
+
+static int read_lines(struct spark_log *l, FILE *f, const char *path, struct budget *b, struct diag *d)
+{
+	char *line = malloc(SPARK_LINE_BYTES_MAX), text[512];
+	size_t bytes;
+
+	if (!line)
+		return diag_fail(d, ENOMEM, "%s: out of memory", path);
+	while (read_line(f, line, &bytes)) {
+		l->lines++;
+		if (!budget_spend(b, bytes / 8 + 1))
+			break;
+		if (bytes > SPARK_LINE_BYTES_MAX || !budget_has_room(b, bytes * MEMORY_OF_BYTE))
+			l->long_lines++;
+		else if (!spark_log_read_line(l, line, bytes))
+			l->bad_lines++;
+	}
+	free(line);
+	return budget_describe(b, path, text, sizeof(text)) ? diag_fail(d, E2BIG, "%s", text) : 0;
+}
+
+static int read_file(struct spark_log *l, const char *path, struct budget *b, struct diag *d)
+{
+	int fd = regular_file_open(path), ret;
+	struct stat st;
+	FILE *f;
+
+	if (fd < 0 || fstat(fd, &st))
+		return diag_fail(d, errno, "cannot open '%s': %s", path, strerror(errno));
+	if (is_compressed(path)) {
+		close(fd);
+		return diag_fail(d, EBADMSG, "%s is compressed; decompress it first (zstd -d), or set spark.eventLog.compress=false", path);
+	}
+	budget_add_file(b, &st);
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return diag_fail(d, ENOMEM, "%s: out of memory", path);
+	}
+	ret = read_lines(l, f, path, b, d);
+	fclose(f);
+	return ret;
+}
+
+static int is_part(const struct dirent *e)
+{
+	return strncmp(e->d_name, "events_", 7) == 0;
+}
+
+static int is_log_folder(const struct dirent *e)
+{
+	return strncmp(e->d_name, "eventlog_v2_", 12) == 0;
+}
+
+static int is_log_file(const struct dirent *e)
+{
+	return strncmp(e->d_name, "local-", 6) == 0 || strncmp(e->d_name, "app-", 4) == 0 || strncmp(e->d_name, "application_", 12) == 0;
+}
+
+static int compare_parts(const struct dirent **a, const struct dirent **b)
+{
+	unsigned long x = strtoul((*a)->d_name + 7, NULL, 10), y = strtoul((*b)->d_name + 7, NULL, 10);
+
+	return x != y ? (x < y ? -1 : 1) : strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void free_entries(struct dirent **e, int nr)
+{
+	for (int i = 0; i < nr; i++)
+		free(e[i]);
+	free(e);
+}
+
+static int read_parts(struct spark_log *l, const char *folder, struct budget *b, struct diag *d)
+{
+	struct dirent **e = NULL;
+	char path[4096];
+	int nr = scandir(folder, &e, is_part, compare_parts), ret = 0;
+
+	for (int i = 0; i < nr && ret == 0; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, e[i]->d_name);
+		ret = read_file(l, path, b, d);
+	}
+	if (nr > 0)
+		free_entries(e, nr);
+	return nr > 0 ? ret : -ENOENT;
+}
+
+/* The last of a folder of logs by name, which ends with the time of its beginning. */
+static int read_latest(struct spark_log *l, const char *folder, struct budget *b, struct diag *d)
+{
+	struct dirent **e = NULL;
+	char path[4096];
+	int nr = scandir(folder, &e, is_log_folder, alphasort), ret = -ENOENT;
+
+	if (nr > 0) {
+		snprintf(path, sizeof(path), "%s/%s", folder, e[nr - 1]->d_name);
+		ret = read_parts(l, path, b, d);
+		free_entries(e, nr);
+		return ret;
+	}
+	free(e);
+	e = NULL;
+	nr = scandir(folder, &e, is_log_file, alphasort);
+	if (nr > 0) {
+		snprintf(path, sizeof(path), "%s/%s", folder, e[nr - 1]->d_name);
+		ret = read_file(l, path, b, d);
+		free_entries(e, nr);
+	} else {
+		free(e);
+	}
+	return ret;
+}
+
+int spark_log_read(struct spark_log *l, const char *path, struct budget *b, struct diag *d)
+{
+	struct stat st;
+	int ret;
+
+	*l = (struct spark_log){ 0 };
+	if (stat(path, &st))
+		return diag_fail(d, errno, "cannot open '%s': %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode)) {
+		ret = read_file(l, path, b, d);
+	} else {
+		ret = read_parts(l, path, b, d);
+		if (ret == -ENOENT)
+			ret = read_latest(l, path, b, d);
+		if (ret == -ENOENT)
+			ret = diag_fail(d, ENOENT, "'%s' has no event log of Spark (events_1_*, eventlog_v2_*)", path);
+	}
+	if (ret == 0 && !l->nr_queries && !l->nr_stages && !l->nr_tasks)
+		ret = diag_fail(d, EBADMSG, "'%s' is no event log of Spark: none of its %llu lines is an event of a query, stage or task",
+				path, (unsigned long long)l->lines);
+	return ret;
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/spark/plan_records.h"
+
+#include "analyzer/spark/java_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEVEL_QUERY 0x53500001u
+#define LEVEL_STAGE 0x53500002u
+#define LEVEL_TASK 0x53500003u
+#define LEVEL_OPERATOR 0x53500004u
+#define LEVEL_JAVA 0x53500005u
+#define HANDLE 0x5350000000000000ull /* of marks: unlike those that a host counts from 1 */
+#define HANDLE_TASK (HANDLE | 1ull << 40)
+#define DETAIL_BYTES 2000
+#define GENERATED "org.apache.spark.sql.catalyst.expressions.GeneratedClass$GeneratedIteratorForCodegenStage"
+
+struct output {
+	struct trace_writer *w;
+	const struct model *m;
+	const struct spark_log *l;
+	uint64_t time_ns;
+	uint32_t pid;
+	struct hash_map said; /* (level, component) -> 1 */
+	struct spark_counts *counts;
+};
+
+static struct trace_span span(const char *text)
+{
+	size_t bytes = strlen(text);
+
+	bytes = bytes < DETAIL_BYTES ? bytes : DETAIL_BYTES;
+	while (bytes && bytes == DETAIL_BYTES && (text[bytes] & 0xc0) == 0x80) /* no half character */
+		bytes--;
+	return (struct trace_span){ text, bytes };
+}
+
+static bool is_new(struct output *o, uint32_t level, uint64_t id)
+{
+	return !hash_map_find(&o->said, level, id) && hash_map_set(&o->said, level, id, 1);
+}
+
+static void put_level(struct output *o, uint32_t level, const char *name, uint32_t upper, uint32_t flags)
+{
+	const struct jitreg_level_ref above = { upper };
+
+	TRACE_PUT(o->w, level, o->time_ns, o->pid, o->pid, .level = level, .flags = flags, .name = trace_string(name),
+		  .upper = { &above, upper != 0 });
+}
+
+static void put_component(struct output *o, uint32_t level, uint64_t id, const char *name, const char *detail, uint32_t flags)
+{
+	TRACE_PUT(o->w, component, o->time_ns, o->pid, o->pid, .level = level, .flags = flags | JITREG_COMPONENT_COMMON, .component = id,
+		  .name = span(name), .detail = span(detail));
+}
+
+static void put_link(struct output *o, uint32_t lower_level, uint64_t lower, uint32_t upper_level, uint64_t upper)
+{
+	TRACE_PUT(o->w, link, o->time_ns, o->pid, o->pid, .lower_level = lower_level, .upper_level = upper_level, .lower = lower,
+		  .upper = upper, .weight = 1);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ the plan */
+
+static void put_query(struct output *o, const struct spark_query *q)
+{
+	if (!is_new(o, LEVEL_QUERY, q->id))
+		return;
+	o->counts->queries++;
+	put_component(o, LEVEL_QUERY, q->id, q->description, "", 0);
+	for (uint32_t i = 0; i < q->nr_nodes; i++) {
+		const struct spark_node *n = &q->node[i];
+
+		put_component(o, LEVEL_OPERATOR, n->id, n->name, n->detail, 0);
+		put_link(o, LEVEL_OPERATOR, n->id, LEVEL_QUERY, q->id);
+		if (n->parent)
+			TRACE_PUT(o->w, edge, o->time_ns, o->pid, o->pid, .level = LEVEL_OPERATOR, .from = n->id,
+				  .to = q->node[n->parent - 1].id, .order = n->order);
+		o->counts->operators++;
+	}
+}
+
+/* Of a plan's last execution. */
+static void put_rows(struct output *o)
+{
+	uint64_t rows;
+
+	for (uint32_t i = o->l->nr_queries; i > 0; i--) {
+		const struct spark_query *q = &o->l->query[i - 1];
+
+		for (uint32_t n = 0; n < q->nr_nodes; n++)
+			if (spark_metric_value(o->l, &q->node[n], "number of output rows", &rows) && is_new(o, 0, q->node[n].id))
+				TRACE_PUT(o->w, counter, o->time_ns, o->pid, o->pid, .level = LEVEL_OPERATOR, .component = q->node[n].id,
+					  .value = (int64_t)rows, .name = trace_string("rows"));
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------- functions of operators */
+
+#define LINES_MAX 65536u /* of a generated text */
+#define NODES_MAX SPARK_PREFIXES_MAX /* of one WholeStageCodegen */
+
+/* What is known of a WholeStageCodegen: its operators by their prefixes.  Where two have one, it is the WholeStageCodegen's own. */
+struct generated {
+	struct spark_prefix prefix[NODES_MAX];
+	char room[NODES_MAX][64], rest[NODES_MAX][72];
+	uint64_t id[NODES_MAX];
+	uint32_t nr;
+	const struct source *text;
+	uint64_t lines_first;
+};
+
+static void read_operators(const struct spark_query *q, uint32_t at, struct generated *g)
+{
+	for (uint32_t i = 0; i < q->nr_nodes && g->nr < NODES_MAX; i++) {
+		const char *begin = q->node[i].stage == at + 1 ? spark_prefix_of_node(&q->node[i], g->room[g->nr]) : NULL;
+		bool other = false;
+
+		for (uint32_t k = 0; begin && k < g->nr; k++)
+			if (strcmp(g->prefix[k].text, begin) == 0) {
+				g->id[k] = q->node[at].id;
+				other = true;
+			}
+		if (!begin || other)
+			continue;
+		g->prefix[g->nr].text = begin;
+		snprintf(g->rest[g->nr], sizeof(g->rest[g->nr]), "%s_", begin);
+		g->id[g->nr++] = q->node[i].id;
+	}
+}
+
+static uint32_t count_numbers_of_nodes(const struct spark_query *q, uint32_t at, const struct source *s)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < q->nr_nodes; i++)
+		if (q->node[i].stage == at + 1)
+			found += spark_text_count_numbers(s->text, s->text_bytes, q->node[i].detail);
+	return found;
+}
+
+static bool are_equal(const struct source *a, const struct source *b)
+{
+	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
+}
+
+/* The text of that number and with names of all its operators, and of several the one with the most of the plan's constants.  Two that are
+ * as good and not equal: none. */
+static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; g->nr && i < o->m->nr_sources; i++) {
+		const struct source *s = &o->m->source[i];
+		uint32_t good;
+
+		if (strncmp(s->name, "spark/", 6) != 0 || spark_text_codegen(s->text, s->text_bytes) != q->node[at].codegen ||
+		    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr))
+			continue;
+		good = 1 + count_numbers_of_nodes(q, at, s);
+		if (good > best) {
+			g->text = s;
+			g->lines_first = ((uint64_t)i + 1) << 20;
+			best = good;
+		} else if (good == best && g->text && !are_equal(g->text, s)) {
+			g->text = NULL;
+		}
+	}
+}
+
+static void put_text(struct output *o, const struct spark_query *q, uint32_t at, const struct generated *g)
+{
+	char name[300];
+
+	if (!is_new(o, LEVEL_JAVA, g->lines_first))
+		return;
+	snprintf(name, sizeof(name), "%s of %s", q->node[at].name, q->description);
+	TRACE_PUT(o->w, source, o->time_ns, o->pid, o->pid, .level = LEVEL_JAVA, .first_component = g->lines_first,
+		  .name = trace_string(name), .text = { g->text->text, g->text->text_bytes });
+}
+
+/* Stretches of lines that are one operator's. */
+static uint32_t add_lines(const struct spark_query *q, uint32_t at, const struct generated *g, struct trace_plan_code_entry *entry,
+			  uint32_t *nr)
+{
+	uint8_t *of_line = malloc(LINES_MAX);
+	uint32_t lines = of_line ? spark_text_lines(g->text->text, g->text->text_bytes, g->prefix, g->nr, of_line, LINES_MAX) : 0;
+
+	for (uint32_t i = 0; i < lines; i++) {
+		uint64_t id = of_line[i] ? g->id[of_line[i] - 1] : q->node[at].id;
+
+		if (i && entry[*nr - 1].component == id)
+			entry[*nr - 1].last_line++;
+		else
+			entry[(*nr)++] = (struct trace_plan_code_entry){ i + 1, i + 1, id, trace_string("") };
+	}
+	free(of_line);
+	return lines;
+}
+
+/* By line where there is a text, else by the names of methods: those of an operator begin with its prefix. */
+static void put_codegen_stage(struct output *o, const struct spark_query *q, const struct spark_stage *s, uint32_t at)
+{
+	struct trace_plan_code_entry *entry = malloc((LINES_MAX + NODES_MAX + 1) * sizeof(*entry));
+	struct generated *g = calloc(1, sizeof(*g));
+	uint32_t nr = 0, lines = 0;
+	char pattern[256];
+
+	if (entry && g) {
+		snprintf(pattern, sizeof(pattern), GENERATED "%u", q->node[at].codegen);
+		read_operators(q, at, g);
+		find_text(o, q, at, g);
+		if (g->text) {
+			put_text(o, q, at, g);
+			lines = add_lines(q, at, g, entry, &nr);
+			o->counts->texts++;
+		}
+		for (uint32_t i = 0; i < g->nr; i++)
+			entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->id[i], trace_string(g->rest[i]) };
+		entry[nr++] = (struct trace_plan_code_entry){ 0, 0, q->node[at].id, trace_string("") };
+		TRACE_PUT(o->w, plan_code, o->time_ns, o->pid, o->pid, .context_level = LEVEL_STAGE, .context = s->id,
+			  .pattern = trace_string(pattern), .level = LEVEL_OPERATOR, .lines_level = LEVEL_JAVA,
+			  .lines_first = g->lines_first, .nr_lines = lines, .entries = { entry, nr });
+	}
+	free(entry);
+	free(g);
+}
+
+/* Those of a number that no other of the plan has need not be among the stage's accumulators: what took 0 ms is not. */
+static bool codegen_number_is_unique(const struct spark_query *q, uint32_t at)
+{
+	for (uint32_t i = 0; i < q->nr_nodes; i++)
+		if (i != at && q->node[i].codegen == q->node[at].codegen)
+			return false;
+	return true;
+}
+
+static uint64_t work_id(const char *what)
+{
+	return hash_text(what) | 1;
+}
+
+static void put_own_work(struct output *o, const struct spark_query *q, const struct spark_stage *s)
+{
+#define SPARK_WORK_(beginning, rank_, kind_, what_) { beginning, rank_, SPARK_##kind_, what_ },
+	static const struct {
+		const char *beginning;
+		uint32_t rank;
+		enum spark_kind kind;
+		const char *what;
+	} work[] = { SPARK_WORK(SPARK_WORK_) };
+#undef SPARK_WORK_
+
+	for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++) {
+		struct trace_plan_code_entry entry = { 0, 0, work_id(work[i].what), trace_string("") };
+		uint32_t node = q ? spark_node_of_kind(q, s, work[i].kind) : 0;
+
+		if (!q && is_new(o, LEVEL_OPERATOR, entry.component))
+			put_component(o, LEVEL_OPERATOR, entry.component, work[i].what, "", JITREG_COMPONENT_RUNTIME);
+		if (node)
+			entry.component = q->node[node - 1].id;
+		if (!q || node)
+			TRACE_PUT(o->w, plan_code, o->time_ns, o->pid, o->pid, .context_level = LEVEL_STAGE, .context = q ? s->id : 0,
+				  .pattern = trace_string(work[i].beginning), .rank = work[i].rank, .level = LEVEL_OPERATOR,
+				  .entries = { &entry, 1 });
+	}
+}
+
+static void put_stage(struct output *o, const struct spark_stage *s)
+{
+	const struct spark_query *q = s->query ? &o->l->query[s->query - 1] : NULL;
+	char name[64];
+
+	if (!is_new(o, LEVEL_STAGE, s->id))
+		return;
+	o->counts->stages++;
+	snprintf(name, sizeof(name), "stage %llu", (unsigned long long)s->number);
+	put_component(o, LEVEL_STAGE, s->id, name, s->name, 0);
+	if (!q)
+		return;
+	put_link(o, LEVEL_STAGE, s->id, LEVEL_QUERY, q->id);
+	for (uint32_t i = 0; i < q->nr_nodes; i++)
+		if (q->node[i].codegen && (spark_node_is_in_stage(s, &q->node[i]) || codegen_number_is_unique(q, i)))
+			put_codegen_stage(o, q, s, i);
+	put_own_work(o, q, s);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- marks */
+
+static void put_mark(struct output *o, const struct spark_run *run, uint64_t time_ns, uint32_t action, uint32_t level, uint64_t component,
+		     const char *name, uint64_t instance, uint64_t handle, uint64_t parent)
+{
+	const struct thread *t = run ? &o->m->thread[run->thread] : NULL;
+	const uint32_t pid = t ? o->m->numbered[t->process]->pid : o->pid, tid = t ? t->tid : o->pid;
+
+	TRACE_PUT(o->w, mark, time_ns, pid, tid, .action = action, .level = level, .component = component, .instance = instance,
+		  .name = trace_string(name), .mark = handle, .parent = parent,
+		  .covers = t ? JITREG_COVERS_THREAD : JITREG_COVERS_PROCESS);
+}
+
+static uint64_t monotonic_ns(const struct model *m, uint64_t real_ms)
+{
+	uint64_t time_ns = real_ms * 1000000 - m->real_ns + m->begin_ns;
+
+	return time_ns < m->begin_ns || time_ns > m->end_ns ? m->end_ns : time_ns;
+}
+
+static void put_executions(struct output *o)
+{
+	for (uint32_t i = 0; i < o->l->nr_queries; i++) {
+		const struct spark_query *q = &o->l->query[i];
+
+		put_mark(o, NULL, monotonic_ns(o->m, q->begin_ms), JITREG_MARK_BEGIN, LEVEL_QUERY, q->id, "run", q->execution + 1,
+			 HANDLE + q->execution, 0);
+		put_mark(o, NULL, monotonic_ns(o->m, q->end_ms ? q->end_ms : q->begin_ms), JITREG_MARK_END, LEVEL_QUERY, q->id, "run",
+			 q->execution + 1, HANDLE + q->execution, 0);
+	}
+}
+
+static void put_task(struct output *o, const struct spark_run *run)
+{
+	const struct spark_task *t = &o->l->task[run->task];
+	const struct spark_stage *s = t->stage ? &o->l->stage[t->stage - 1] : NULL;
+	const uint64_t id = t->number + 1, parent = s && s->query ? HANDLE + o->l->query[s->query - 1].execution : 0;
+	const bool own = o->counts->tasks < SPARK_TASKS_MAX;
+	char name[96];
+
+	if (!s)
+		return;
+	if (own && is_new(o, LEVEL_TASK, id)) {
+		snprintf(name, sizeof(name), "task %llu of stage %llu", (unsigned long long)t->number, (unsigned long long)s->number);
+		put_component(o, LEVEL_TASK, id, name, s->name, 0);
+		put_link(o, LEVEL_TASK, id, LEVEL_STAGE, s->id);
+		TRACE_PUT(o->w, counter, o->time_ns, o->pid, o->pid, .level = LEVEL_TASK, .component = id, .value = (int64_t)t->cpu_ns,
+			  .name = trace_string("executor cpu ns"));
+	}
+	o->counts->tasks++;
+	o->counts->tasks_without_component += !own;
+	put_mark(o, run, run->from_ns, JITREG_MARK_BEGIN, own ? LEVEL_TASK : LEVEL_STAGE, own ? id : s->id, "task", id,
+		 HANDLE_TASK + run->task, parent);
+	put_mark(o, run, run->to_ns < o->m->end_ns ? run->to_ns : o->m->end_ns, JITREG_MARK_END, own ? LEVEL_TASK : LEVEL_STAGE,
+		 own ? id : s->id, "task", id, HANDLE_TASK + run->task, parent);
+}
+
+int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, const struct spark_run *run,
+		     uint32_t nr_runs, struct spark_counts *counts)
+{
+	struct output o = { .w = w, .m = m, .l = l, .time_ns = m->begin_ns, .counts = counts };
+
+	*counts = (struct spark_counts){ 0 };
+	o.pid = nr_runs ? m->numbered[m->thread[run[0].thread].process]->pid : m->nr_processes ? m->numbered[0]->pid : 0;
+	put_level(&o, LEVEL_QUERY, "query", 0, 0);
+	put_level(&o, LEVEL_STAGE, "stage", LEVEL_QUERY, 0);
+	put_level(&o, LEVEL_TASK, "task", LEVEL_STAGE, 0);
+	put_level(&o, LEVEL_OPERATOR, "operator", LEVEL_QUERY, JITREG_LEVEL_PLAN);
+	put_level(&o, LEVEL_JAVA, "generated line", LEVEL_OPERATOR, 0);
+	for (uint32_t i = 0; i < l->nr_queries; i++)
+		put_query(&o, &l->query[i]);
+	put_rows(&o);
+	put_own_work(&o, NULL, NULL);
+	for (uint32_t i = 0; i < l->nr_stages; i++)
+		put_stage(&o, &l->stage[i]);
+	put_executions(&o);
+	for (uint32_t i = 0; i < nr_runs; i++)
+		put_task(&o, &run[i]);
+	hash_map_fini(&o.said);
+	return trace_writer_error(w);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spark's own classes by the beginnings of their names: what they do, and which kind of node of the running stage that is.  They stand
+ * here alone.
+ *
+ * X(beginning, rank, kind, what): rank 0 counts before 1, 1 before 2, 2 before 3, whichever stands further out on the stack.
+ */
+#ifndef TAILOR_SPARK_WORK_H
+#define TAILOR_SPARK_WORK_H
+
+/* Kinds of nodes, by their names or by a metric that only one side of them has. */
+#define SPARK_KINDS(X) \
+	X(NONE, "", "") \
+	X(SCAN, "Scan", "") \
+	X(MEMORY_SCAN, "InMemoryTableScan", "") \
+	X(SORT, "Sort", "") \
+	X(WRITE, "Exchange", "shuffle records written") \
+	X(READ, "Exchange", "records read") \
+	X(BROADCAST, "BroadcastExchange", "") \
+	X(AGGREGATE, "ObjectHashAggregate", "") \
+	X(HASH_AGGREGATE, "HashAggregate", "") \
+	X(SORT_AGGREGATE, "SortAggregate", "") \
+	X(MERGE_JOIN, "SortMergeJoin", "") \
+	X(HASH_JOIN, "ShuffledHashJoin", "") \
+	X(LOOP_JOIN, "BroadcastNestedLoopJoin", "") \
+	X(CARTESIAN, "CartesianProduct", "") \
+	X(WINDOW, "Window", "") \
+	X(EXPAND, "Expand", "") \
+	X(GENERATE, "Generate", "") \
+	X(PYTHON, "BatchEvalPython", "") \
+	X(ARROW_PYTHON, "ArrowEvalPython", "") \
+	X(TOP, "TakeOrderedAndProject", "") \
+	X(COMMAND, "Execute InsertIntoHadoopFsRelationCommand", "")
+
+#define SPARK_KIND_(NAME, node, metric) SPARK_##NAME,
+enum spark_kind { SPARK_KINDS(SPARK_KIND_) NR_SPARK_KINDS };
+#undef SPARK_KIND_
+
+#define SPARK_SQL "org.apache.spark.sql.execution."
+#define SPARK_WORK(X) \
+	X(SPARK_SQL "datasources.FileScanRDD", 0, SCAN, "read of files") \
+	X(SPARK_SQL "datasources.parquet.Parquet", 0, SCAN, "read of Parquet") \
+	X(SPARK_SQL "datasources.parquet.Vectorized", 0, SCAN, "read of Parquet") \
+	X("org.apache.parquet.hadoop.ParquetFileReader", 0, SCAN, "read of Parquet") \
+	X("org.apache.parquet.column.page", 0, SCAN, "read of Parquet") \
+	X("org.apache.parquet.hadoop.ParquetWriter", 0, COMMAND, "write of Parquet") \
+	X("org.apache.parquet.hadoop.ParquetRecordWriter", 0, COMMAND, "write of Parquet") \
+	X(SPARK_SQL "datasources.FileFormatWriter", 1, COMMAND, "write of files") \
+	X(SPARK_SQL "datasources.FileFormatDataWriter", 0, COMMAND, "write of files") \
+	X(SPARK_SQL "datasources.SingleDirectoryDataWriter", 0, COMMAND, "write of files") \
+	X(SPARK_SQL "datasources.v2", 0, SCAN, "read of a data source") \
+	X(SPARK_SQL "datasources.orc", 0, SCAN, "read of ORC") \
+	X(SPARK_SQL "datasources.csv", 0, SCAN, "read of CSV") \
+	X(SPARK_SQL "datasources.json", 0, SCAN, "read of JSON") \
+	X(SPARK_SQL "columnar.", 0, MEMORY_SCAN, "read of cached tables") \
+	X(SPARK_SQL "UnsafeExternalRowSorter", 0, SORT, "sort") \
+	X("org.apache.spark.util.collection.unsafe.sort.Unsafe", 0, SORT, "sort") \
+	X("org.apache.spark.util.collection.unsafe.sort.RadixSort", 0, SORT, "sort") \
+	X("org.apache.spark.util.collection.TimSort", 0, SORT, "sort") \
+	X("org.apache.spark.util.collection.Sorter", 0, SORT, "sort") \
+	X("org.apache.spark.util.collection.ExternalSorter", 0, WRITE, "shuffle write") \
+	X("org.apache.spark.util.collection.ExternalAppendOnlyMap", 0, NONE, "aggregation of RDDs") \
+	X("org.apache.spark.shuffle.sort.", 0, WRITE, "shuffle write") \
+	X("org.apache.spark.shuffle.ShuffleWriteProcessor", 0, WRITE, "shuffle write") \
+	X("org.apache.spark.shuffle.checksum.", 0, WRITE, "shuffle write") \
+	X("org.apache.spark.shuffle.IndexShuffleBlockResolver", 0, WRITE, "shuffle write") \
+	X("org.apache.spark.storage.DiskBlockObjectWriter", 0, WRITE, "shuffle write") \
+	X(SPARK_SQL "exchange.ShuffleExchangeExec", 0, WRITE, "shuffle write") \
+	X(SPARK_SQL "PartitionIdPassthrough", 0, WRITE, "shuffle write") \
+	X("org.apache.spark.storage.ShuffleBlockFetcherIterator", 0, READ, "shuffle read") \
+	X("org.apache.spark.shuffle.BlockStoreShuffleReader", 0, READ, "shuffle read") \
+	X(SPARK_SQL "ShuffledRowRDD", 0, READ, "shuffle read") \
+	X(SPARK_SQL "UnsafeRowSerializerInstance$$anon$1", 0, WRITE, "shuffle write") \
+	X(SPARK_SQL "UnsafeRowSerializerInstance$$anon$2", 0, READ, "shuffle read") \
+	X(SPARK_SQL "UnsafeRowSerializerInstance$$anon$3", 0, READ, "shuffle read") \
+	X(SPARK_SQL "joins.SortMergeJoinScanner", 0, MERGE_JOIN, "merge join") \
+	X(SPARK_SQL "joins.SortMergeJoinExec", 0, MERGE_JOIN, "merge join") \
+	X(SPARK_SQL "ExternalAppendOnlyUnsafeRowArray", 1, MERGE_JOIN, "rows of a join or window") \
+	X(SPARK_SQL "joins.ShuffledHashJoinExec", 0, HASH_JOIN, "hash join") \
+	X(SPARK_SQL "joins.BroadcastNestedLoopJoinExec", 0, LOOP_JOIN, "nested loop join") \
+	X(SPARK_SQL "joins.CartesianProductExec", 0, CARTESIAN, "cartesian product") \
+	X(SPARK_SQL "aggregate.ObjectHashAggregate", 0, AGGREGATE, "aggregation") \
+	X(SPARK_SQL "aggregate.ObjectAggregationIterator", 0, AGGREGATE, "aggregation") \
+	X(SPARK_SQL "aggregate.TungstenAggregationIterator", 0, HASH_AGGREGATE, "aggregation") \
+	X(SPARK_SQL "aggregate.SortBasedAggregationIterator", 0, SORT_AGGREGATE, "aggregation") \
+	X(SPARK_SQL "window.", 0, WINDOW, "window functions") \
+	X(SPARK_SQL "ExpandExec", 0, EXPAND, "expand") \
+	X(SPARK_SQL "GenerateExec", 0, GENERATE, "generate") \
+	X(SPARK_SQL "python.BatchEvalPython", 0, PYTHON, "Python functions") \
+	X(SPARK_SQL "python.BatchIterator", 0, PYTHON, "Python functions") \
+	X(SPARK_SQL "python.ArrowEvalPython", 0, ARROW_PYTHON, "Python functions") \
+	X(SPARK_SQL "python.", 1, PYTHON, "Python functions") \
+	X("org.apache.spark.api.python.", 1, PYTHON, "Python functions") \
+	X(SPARK_SQL "TakeOrderedAndProjectExec", 0, TOP, "first rows in order") \
+	X("org.apache.spark.util.BoundedPriorityQueue", 0, TOP, "first rows in order") \
+	X("org.apache.spark.util.collection.Utils$.takeOrdered", 0, TOP, "first rows in order") \
+	X(SPARK_SQL "SparkPlan.$anonfun$getByteArrayRdd", 1, NONE, "result to the driver") \
+	X("org.apache.spark.executor.Executor$TaskRunner.run", 2, NONE, "start and end of a task") \
+	X("org.apache.spark.serializer.", 1, NONE, "serialisation") \
+	X("org.apache.spark.broadcast.", 0, NONE, "read of a broadcast") \
+	X("org.apache.spark.storage.BlockManager", 1, NONE, "storage of blocks") \
+	X("org.apache.spark.memory.", 1, NONE, "memory of tasks") \
+	X("org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator", 0, NONE, "code generation") \
+	X("org.codehaus.", 0, NONE, "code generation") \
+	X("org.apache.spark.rdd.", 2, NONE, "functions of RDDs") \
+	X("org.apache.spark.scheduler.", 2, NONE, "start and end of a task") \
+	X("java.io.Object", 2, NONE, "serialisation") \
+	X("java.lang.ClassLoader", 3, NONE, "class loading") \
+	X("java.lang.Class.", 3, NONE, "class loading") \
+	X("java.lang.invoke.", 3, NONE, "class loading") \
+	X("java.util.jar.", 3, NONE, "class loading") \
+	X("java.util.zip.", 3, NONE, "class loading") \
+	X("java.io.File", 3, NONE, "files") \
+	X("java.io.UnixFileSystem", 3, NONE, "files")
+
+#endif

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Twelve statements over generated data and Parquet, each under its own name, as Spark's users write them.
+statements.py FOLDER ROWS AQE(true|false)"""
+import sys
+
+from pyspark.sql import SparkSession, functions as f
+from pyspark.sql.types import LongType
+
+folder, rows, aqe = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+spark = (
+    SparkSession.builder.master("local[2]")
+    .config("spark.ui.enabled", "false")
+    .config("spark.sql.shuffle.partitions", "4")
+    .config("spark.sql.adaptive.enabled", aqe)
+    .config("spark.python.use.daemon", "true")
+    .getOrCreate()
+)
+spark.sparkContext.setLogLevel("ERROR")
+
+
+def run(name, frame, hints=()):
+    for key, value in hints:
+        spark.conf.set(key, value)
+    spark.sparkContext.setJobDescription(name)
+    frame().write.format("noop").mode("overwrite").save()
+    spark.sparkContext.setJobDescription(None)
+    for key, _ in hints:
+        spark.conf.unset(key)
+
+
+run("make tables", lambda: spark.range(1))
+lines = f"{folder}/lines.parquet"
+orders = f"{folder}/orders.parquet"
+spark.range(rows).selectExpr(
+    "id as l_id", "id % 100003 as l_order", "cast(rand(7) * 50 as int) as l_quantity", "rand(8) * 1000 as l_price", "concat('p', id % 97) as l_part"
+).write.mode("overwrite").parquet(lines)
+spark.range(100003).selectExpr("id as o_order", "id % 25 as o_nation", "concat('c', id % 1009) as o_customer").write.mode("overwrite").parquet(orders)
+spark.read.parquet(lines).createOrReplaceTempView("l")
+spark.read.parquet(orders).createOrReplaceTempView("o")
+no_broadcast = (("spark.sql.autoBroadcastJoinThreshold", "-1"), ("spark.sql.adaptive.autoBroadcastJoinThreshold", "-1"))
+plus_one = f.udf(lambda x: x * 3 + 1, LongType())
+
+run("scan filter project", lambda: spark.sql("select l_id * 3 + l_quantity x, sha2(l_part, 256) s from l where l_quantity > 10 and l_price < 900"))
+run("broadcast join", lambda: spark.sql("select /*+ broadcast(o) */ l_id, o_customer from l join o on l_order = o_order"))
+run("shuffled hash join", lambda: spark.sql("select /*+ shuffle_hash(o) */ l_id, o_customer from l join o on l_order = o_order"), no_broadcast)
+run("sort-merge join", lambda: spark.sql("select /*+ merge(o) */ l_id, o_customer from l join o on l_order = o_order"), no_broadcast)
+run("hash aggregate", lambda: spark.sql("select l_order, sum(l_price), count(*) from l group by l_order"))
+run("sort aggregate", lambda: spark.sql("select l_part, max(l_part || l_id), min(struct(l_price, l_id)) from l group by l_part"),
+    (("spark.sql.execution.useObjectHashAggregateExec", "false"),))
+run("window", lambda: spark.sql("select l_id, rank() over (partition by l_order order by l_price) r from l"))
+run("expand", lambda: spark.sql("select l_quantity, l_part, sum(l_price) from l group by cube(l_quantity, l_part)"))
+run("generate", lambda: spark.sql("select l_id, explode(sequence(1, l_quantity % 5 + 1)) e from l"))
+run("sort union", lambda: spark.sql("select * from (select l_id, l_price from l union all select -l_id, l_price from l) order by l_price"))
+run("subquery", lambda: spark.sql("select l_id from l where l_price > (select avg(l_price) from l) and l_order in (select o_order from o where o_nation < 5)"))
+run("Python function", lambda: spark.read.parquet(lines).limit(rows // 10).select(plus_one("l_id").alias("u")))
+spark.stop()

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Plans from Spark's event log, and which functions work for which part of them. */
+#include "analyzer/spark/app.h"
+#include "analyzer/spark/java_text.h"
+#include "tests/unit/small_trace.h"
+
+static struct spark_log l;
+
+#define SQL "{\"Event\":\"org.apache.spark.sql.execution.ui.SparkListenerSQL"
+
+static bool line(const char *text)
+{
+	size_t nr = strlen(text);
+	char *copy = guarded(text, nr);
+	bool ok = spark_log_read_line(&l, copy, nr);
+
+	guarded_free(copy, nr);
+	return ok;
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	spark_log_fini(&l);
+	memset(&l, 0, sizeof(l));
+	return 0;
+}
+
+#define RANGE(id) "{\"nodeName\":\"Range\",\"simpleString\":\"Range (0, 9) id#" id "L\",\"children\":[],\"metrics\":[" \
+	"{\"name\":\"number of output rows\",\"accumulatorId\":7,\"metricType\":\"sum\"}]}"
+#define CODEGEN(id, accumulator) "{\"nodeName\":\"WholeStageCodegen (1)\",\"simpleString\":\"WholeStageCodegen (1)\"," \
+	"\"metrics\":[{\"name\":\"duration\",\"accumulatorId\":" accumulator "}],\"children\":[" \
+	"{\"nodeName\":\"Filter\",\"simpleString\":\"Filter (id#" id "L > 3)\",\"metrics\":[],\"children\":[" RANGE(id) "]}]}"
+#define ADAPTIVE(below) "{\"nodeName\":\"AdaptiveSparkPlan\",\"simpleString\":\"AdaptiveSparkPlan\",\"children\":[" \
+	"{\"nodeName\":\"ShuffleQueryStage\",\"simpleString\":\"ShuffleQueryStage 0\",\"children\":[" below "]}]}"
+#define START(execution) SQL "ExecutionStart\",\"executionId\":" execution ",\"description\":\"count at a.py:1\",\"time\":1000,"
+
+static void a_plan_is_as_AQE_left_it_without_wrappers(void **state)
+{
+	(void)state;
+	assert_true(line(START("0") "\"sparkPlanInfo\":" RANGE("1") "}"));
+	assert_true(line(SQL "AdaptiveExecutionUpdate\",\"executionId\":0,\"sparkPlanInfo\":" ADAPTIVE(CODEGEN("12", "5")) "}"));
+	assert_true(line(SQL "ExecutionEnd\",\"executionId\":0,\"time\":3000}"));
+	assert_int_equal(l.nr_queries, 1);
+	assert_string_equal(l.query[0].description, "count at a.py:1");
+	assert_int_equal(l.query[0].end_ms, 3000);
+	assert_int_equal(l.query[0].nr_nodes, 3);
+	assert_string_equal(l.query[0].node[0].name, "WholeStageCodegen (1)");
+	assert_int_equal(l.query[0].node[0].codegen, 1);
+	assert_string_equal(l.query[0].node[1].detail, "(id > 3)");
+	assert_int_equal(l.query[0].node[1].stage, 1);
+	assert_int_equal(l.query[0].node[2].parent, 2);
+}
+
+static void executions_of_one_plan_are_one(void **state)
+{
+	(void)state;
+	assert_true(line(START("0") "\"sparkPlanInfo\":" CODEGEN("1", "5") "}"));
+	assert_true(line(START("1") "\"sparkPlanInfo\":" CODEGEN("29", "15") "}"));
+	assert_true(line(START("2") "\"sparkPlanInfo\":" RANGE("29") "}"));
+	spark_identify(&l);
+	assert_true(l.query[0].id == l.query[1].id && l.query[0].node[2].id == l.query[1].node[2].id);
+	assert_true(l.query[0].id != l.query[2].id && l.query[0].node[1].id != l.query[0].node[2].id);
+}
+
+static void a_stage_has_the_nodes_whose_accumulators_it_updated(void **state)
+{
+	uint64_t value;
+
+	(void)state;
+	assert_true(line(START("4") "\"sparkPlanInfo\":" CODEGEN("1", "5") "}"));
+	assert_true(line("{\"Event\":\"SparkListenerJobStart\",\"Job ID\":0,\"Stage IDs\":[3],"
+			 "\"Properties\":{\"spark.sql.execution.id\":\"4\"}}"));
+	assert_true(line("{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":{\"Stage ID\":3,\"Stage Attempt ID\":0,"
+			 "\"Stage Name\":\"count\",\"Accumulables\":[{\"ID\":5,\"Value\":\"144\"}]}}"));
+	assert_true(line("{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":3,\"Stage Attempt ID\":0,\"Task Info\":{\"Task ID\":8,"
+			 "\"Launch Time\":10,\"Finish Time\":20},\"Task Metrics\":{\"Executor CPU Time\":64}}"));
+	assert_int_equal(l.stage[0].query, 1);
+	assert_true(spark_node_is_in_stage(&l.stage[0], &l.query[0].node[0]));
+	assert_false(spark_node_is_in_stage(&l.stage[0], &l.query[0].node[2]));
+	assert_true(spark_metric_value(&l, &l.query[0].node[0], "duration", &value) && value == 144);
+	assert_int_equal(l.task[0].stage, 1);
+	assert_int_equal(l.task[0].cpu_ns, 64);
+}
+
+static void what_is_no_event_is_refused(void **state)
+{
+	static const char whole[] = START("0") "\"sparkPlanInfo\":" CODEGEN("1", "5") "}";
+	char cut[sizeof(whole)], *deep = malloc(200000), *at = deep;
+
+	(void)state;
+	for (size_t n = 1; n + 1 < sizeof(whole); n++) {
+		memcpy(cut, whole, n);
+		cut[n] = 0;
+		line(cut);
+	}
+	assert_int_equal(l.nr_queries, 0);
+	assert_true(line("{\"Event\":\"SparkListenerOther\",")); /* is not taken apart */
+	assert_false(line("not JSON"));
+	assert_false(line("{\"Event\":\"SparkListenerTaskEnd\",}"));
+	assert_true(line("{\"Event\":\"SparkListenerTaskEnd\",\"Task Info\":7}"));
+	assert_true(line("{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":[1,2]}"));
+	at += sprintf(at, SQL "ExecutionStart\",\"sparkPlanInfo\":");
+	for (int i = 0; i < 5000; i++)
+		at += sprintf(at, "{\"nodeName\":\"a\",\"children\":[");
+	assert_false(line(deep));
+	free(deep);
+}
+
+/* --------------------------------------------------------------------------------------------------------- functions */
+
+enum { STAGES = 7, OPERATORS = 8 };
+
+static void put_code(const char *pattern, uint64_t context, uint32_t rank, uint64_t first, uint64_t last, uint64_t component,
+		     const char *rest)
+{
+	const struct trace_plan_code_entry e[] = { { first, last, component, trace_string(rest) }, { 0, 0, 99, trace_string("") } };
+
+	PUT(plan_code, 100, 2, .context_level = STAGES, .context = context, .pattern = trace_string(pattern), .rank = rank,
+	    .level = OPERATORS, .entries = { e, component == 99 ? 1 : 2 });
+}
+
+static uint64_t component_of(const struct plan_codes *p, const char *function, uint64_t context, uint32_t at)
+{
+	uint32_t pattern = plan_codes_pattern(p, function);
+	const struct plan_code *c = plan_codes_find(p, pattern, context);
+
+	return c ? plan_code_component(p, c, pattern, function, at) : 0;
+}
+
+static void a_function_is_of_the_longest_pattern_in_its_context(void **state)
+{
+	struct trace_reader *t;
+	struct model *m;
+	const struct plan_codes *p;
+
+	(void)state;
+	small_begin();
+	put_process(100, 1, "java");
+	put_code("a.Stage1", 50, 0, 0, 0, 11, "filter_");
+	put_code("a.Stage1", 51, 0, 4, 6, 12, "");
+	put_code("a.", 0, 1, 0, 0, 99, "");
+	t = small_end();
+	m = small_model(t);
+	p = &m->plan_codes;
+	assert_int_equal(component_of(p, "a.Stage1.filter_x", 50, 0), 11);
+	assert_int_equal(component_of(p, "a.Stage1$filter_Map.get", 50, 0), 11);
+	assert_int_equal(component_of(p, "a.Stage1.processNext", 50, 0), 99);
+	assert_int_equal(component_of(p, "a.Stage1.processNext", 51, 5), 12);
+	assert_int_equal(component_of(p, "a.Stage1.processNext", 51, 7), 99);
+	assert_int_equal(component_of(p, "a.Stage1.processNext", 52, 5), 0); /* of another plan */
+	assert_int_equal(component_of(p, "a.Stage12.filter_x", 50, 0), 99); /* not Stage1 */
+	assert_int_equal(component_of(p, "b", 50, 0), 0);
+	model_destroy(m);
+	trace_close(t);
+}
+
+/* ------------------------------------------------------------------------------------------------------- generated text */
+
+static const char text[] = "/*wsc_codegenPipeline*/\n"
+			   "final class GeneratedIteratorForCodegenStage12 extends BufferedRowIterator {\n"
+			   "private long range_nextIndex_0;\n"
+			   "public class hashAgg_FastHashMap_0 {\n"
+			   "public long find(long key) {\n"
+			   "int step = 0;\n"
+			   "}\n"
+			   "}\n"
+			   "private void hashAgg_doAggregateWithoutKey_0() throws IOException {\n"
+			   "  boolean filter_value_1 = range_value_0 == 7L;\n"
+			   "  if (!filter_value_1) continue;\n"
+			   "  shouldStop();\n"
+			   "}\n"
+			   "protected void processNext() throws IOException {\n"
+			   "  append(range_value_0, filter_value_1);\n"
+			   "}\n"
+			   "}\n";
+static const struct spark_prefix prefixes[] = { { "range" }, { "filter" }, { "hashAgg" } };
+
+static void a_line_is_of_the_operator_that_its_variable_was_made_for(void **state)
+{
+	enum { NONE, RANGE, FILTER, AGGREGATE };
+	static const uint8_t expected[] = { NONE, NONE, RANGE, AGGREGATE, AGGREGATE, AGGREGATE, AGGREGATE, AGGREGATE, AGGREGATE,
+					    FILTER, FILTER, AGGREGATE, AGGREGATE, NONE, NONE, NONE, NONE };
+	char *copy = guarded(text, sizeof(text) - 1);
+	uint8_t of_line[64];
+
+	(void)state;
+	assert_int_equal(spark_text_codegen(copy, sizeof(text) - 1), 12);
+	assert_int_equal(spark_text_lines(copy, sizeof(text) - 1, prefixes, 3, of_line, 64), sizeof(expected));
+	assert_memory_equal(of_line, expected, sizeof(expected));
+	assert_true(spark_text_has_prefixes(copy, sizeof(text) - 1, prefixes, 3));
+	assert_false(spark_text_has_prefixes(copy, sizeof(text) - 1, (struct spark_prefix[]){ { "sort" } }, 1));
+	assert_int_equal(spark_text_count_numbers(copy, sizeof(text) - 1, "(id = 7) and k < 70"), 1);
+	assert_int_equal(spark_text_lines(copy, 40, prefixes, 3, of_line, 64), 2); /* cut */
+	assert_int_equal(spark_text_lines(copy, sizeof(text) - 1, prefixes, 3, of_line, 5), 5);
+	guarded_free(copy, sizeof(text) - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(a_plan_is_as_AQE_left_it_without_wrappers, clear),
+		cmocka_unit_test_teardown(executions_of_one_plan_are_one, clear),
+		cmocka_unit_test_teardown(a_stage_has_the_nodes_whose_accumulators_it_updated, clear),
+		cmocka_unit_test_teardown(what_is_no_event_is_refused, clear),
+		cmocka_unit_test(a_function_is_of_the_longest_pattern_in_its_context),
+		cmocka_unit_test(a_line_is_of_the_operator_that_its_variable_was_made_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
