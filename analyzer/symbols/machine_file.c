@@ -18,6 +18,7 @@
 static struct machine_file {
 	struct file_identity identity;
 	struct elf_object *elf; /* NULL: it cannot be read */
+	struct budget budget;	/* of all that is ever asked of it: a trace's would not last as long */
 	char key[2 * BUILD_ID_MAX + 1];
 } files[FILES_MAX];
 static uint32_t nr_files;
@@ -52,7 +53,7 @@ static bool copy_file_part(struct elf_object *o, int fd, uint64_t offset, uint64
 	       elf_object_add_part(o, offset, o->data + offset, bytes) == 0;
 }
 
-static struct elf_object *read_parts(int fd, uint64_t bytes, Elf *elf)
+static struct elf_object *read_parts(int fd, uint64_t bytes, Elf *elf, struct budget *budget)
 {
 	struct elf_object *o;
 	Elf_Scn *scn = NULL;
@@ -61,7 +62,7 @@ static struct elf_object *read_parts(int fd, uint64_t bytes, Elf *elf)
 	size_t names;
 	bool ok;
 
-	if (!gelf_getehdr(elf, &h) || elf_getshdrstrndx(elf, &names) || elf_object_create(bytes, NULL, &o, NULL))
+	if (!gelf_getehdr(elf, &h) || elf_getshdrstrndx(elf, &names) || elf_object_create(bytes, budget, &o, NULL))
 		return NULL;
 	ok = copy_file_part(o, fd, 0, sizeof(Elf64_Ehdr)) && copy_file_part(o, fd, h.e_phoff, (uint64_t)h.e_phnum * sizeof(Elf64_Phdr)) &&
 	     copy_file_part(o, fd, h.e_shoff, (uint64_t)h.e_shnum * sizeof(Elf64_Shdr));
@@ -76,17 +77,20 @@ static struct elf_object *read_parts(int fd, uint64_t bytes, Elf *elf)
 
 static void read_file(struct machine_file *f, int fd, const struct stat *st, const char *path)
 {
+	struct diag d;
 	Elf *elf;
 	const void *id;
 	ssize_t nr;
 
+	if (budget_open(&f->budget, (size_t)st->st_size, &d))
+		return;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped: a file that becomes shorter meanwhile is no SIGBUS */
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64) {
 		nr = dwelf_elf_gnu_build_id(elf, &id);
 		for (ssize_t i = 0; i < nr && i < BUILD_ID_MAX; i++)
 			snprintf(f->key + 2 * i, 3, "%02x", ((const unsigned char *)id)[i]);
-		f->elf = read_parts(fd, (uint64_t)st->st_size, elf);
+		f->elf = read_parts(fd, (uint64_t)st->st_size, elf, &f->budget);
 	}
 	elf_end(elf);
 	if (f->elf && *f->key)
