@@ -215,6 +215,48 @@ expect("not complete" in said, f"expected a trace that is still written to be na
 tailor("db", "trace", f"{DIR}/nowhere", "-o", one, status=1)
 tailor("db", "trace", box, status=2)
 
+# A disk without a free byte: what is there is read, what cannot be written is said, and all goes on once there is room.
+FULL = """mount -t tmpfs -o size=600k none "$1/disk" && cp "$1/quiet.tlrs" "$1/disk/s.tlrs" || exit 77
+dd if=/dev/zero of="$1/disk/fill" bs=1k 2>/dev/null
+"$0" db report --json "$1/disk/s.tlrs" >"$1/read.json" && "$0" db check "$1/disk/s.tlrs" || exit 1
+"$0" db add "$1/disk/s.tlrs" "$2" && exit 2
+"$0" db gc "$1/disk/s.tlrs" && exit 3
+rm "$1/disk/fill"
+"$0" db add "$1/disk/s.tlrs" "$2" && "$0" db check "$1/disk/s.tlrs" || exit 4"""
+os.mkdir(f"{DIR}/disk")
+p = subprocess.run(["unshare", *(["-m"] if os.geteuid() == 0 else ["-rm"]), "bash", "-c", FULL, TAILOR, DIR, traces[0]], capture_output=True, text=True)
+if p.returncode == 77 or "unshare" in p.stderr:
+    print(f"a full disk was not tried: {p.stderr.strip()}")
+else:
+    expect(p.returncode == 0 and p.stderr.count("no space is left") == 2, f"expected a store on a full disk to be read, got {p.returncode}: {p.stderr}")
+    expect(json.load(open(f"{DIR}/read.json")) == shown(quiet), "expected the same of a store on a full disk")
+
+# ---- memory: an epoch that cannot be added for want of it is not there, and is named
+scarce = f"{DIR}/scarce.tlrs"
+for limit in range(24, 64, 8):
+    p = tailor("db", "add", scarce, *traces[:2], status=None, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit << 20,) * 2))
+    if p.returncode != 127 and os.path.exists(scarce): # 127: its libraries had no room
+        expect(p.returncode == 0 or p.stderr, f"expected a sentence with {limit} MiB, got {p.returncode}")
+        tailor("db", "check", scarce)
+tailor("db", "add", scarce, *traces)
+expect(weights(scarce) == got, f"expected all epochs once there is memory, got {weights(scarce)}")
+
+# ---- the clock is put back, and forth: all epochs are there, those of one time beside each other
+stepped = f"{DIR}/stepped.tlrs"
+os.mkdir(f"{stepped}.epochs")
+begins = [-7200, -6600, -10200, -9600, -3600]
+for i, seconds in enumerate(begins):
+    epoch(f"stepped.tlrs.epochs/w.{i + 1:06}.tlr", i + 1, now + seconds * SECOND, USUAL, 83)
+steps = [f"{stepped}.epochs/w.{i + 1:06}.tlr" for i in range(5)]
+tailor("db", "add", stepped, *steps)
+times = [e["begin_ns"] for e in shown(stepped, "--view", "epochs")["tables"]["epochs"]]
+expect(len(times) == 5 and times == sorted(times), f"expected five epochs by time, got {times}")
+expect(sorted(weights(stepped).values()) == sorted(5 * n * PERIOD for n in USUAL), "expected the sums of five epochs")
+tailor("db", "trace", f"{stepped}@{at(-109.95)}..{at(-109.9)}", "-o", one)
+expect(json.loads(tailor("report", "--json", one).stdout)["samples"]["total"] == sum(USUAL), "expected the epoch in front of a step")
+tailor("db", "trace", stepped, "-o", one)
+expect(json.loads(tailor("report", "--json", one).stdout)["samples"]["total"] == 5 * sum(USUAL), "expected all epochs around a step")
+
 # ---- damages
 DAMAGES = ["DELETE FROM text WHERE id = (SELECT name FROM component LIMIT 1)", "DELETE FROM component WHERE id = 2",
            "DELETE FROM series WHERE id = 1", "DELETE FROM place WHERE id = 1", "DELETE FROM function WHERE id = 1",
