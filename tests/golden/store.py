@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # tests/golden/store.py TAILOR DIR: see store.sh.
-import json, os, random, resource, shutil, signal, sqlite3, subprocess, sys, time
+import json, os, random, resource, shutil, signal, sqlite3, struct, subprocess, sys, time
 sys.path[:0] = ["tests", "tests/bench"]
 from month import Month
 from store_replay import Changes, Real
-from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples
+from trace_file import FILES, RECORDS, SAMPLES, Trace, deltas, leb, record, samples
 
 TAILOR, DIR = sys.argv[1:]
 PID, PERIOD, SECOND = 1000, 10**6, 10**9
@@ -256,6 +256,47 @@ tailor("db", "trace", f"{stepped}@{at(-109.95)}..{at(-109.9)}", "-o", one)
 expect(json.loads(tailor("report", "--json", one).stdout)["samples"]["total"] == sum(USUAL), "expected the epoch in front of a step")
 tailor("db", "trace", stepped, "-o", one)
 expect(json.loads(tailor("report", "--json", one).stdout)["samples"]["total"] == 5 * sum(USUAL), "expected all epochs around a step")
+
+# ---- two copies of an ELF file make one; whatever stands in its head, and however its parts lie, the merge ends
+def elf(first, second):
+    """a head, and .eh_frame of four entries, of which the two named are there and the others are one with what is in front of them"""
+    names = b"\0.eh_frame\0"
+    sections = [(0,) * 10, (1, 1, 2, 0, 512, 64, 0, 0, 8, 0), (1, 3, 0, 0, 64, len(names), 0, 0, 1, 0)]
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 0, 128, 0, 64, 56, 0, 64, 3, 2)
+    table = b"".join(struct.pack("<IIQQQQIIQQ", *s) for s in sections)
+    lengths = {1: [(0, 12), (16, 12), (32, 28)], 2: [(0, 12), (16, 28), (48, 12)]}[first]
+    body = bytearray(64)
+    for at, length in lengths:
+        struct.pack_into("<II", body, at, length, at + 4 if at else 0)
+    struct.pack_into("<Q", body, {1: 24, 2: 56}[first], second)
+    return [[0, head], [64, names], [128, table], [512, bytes(body)]]
+
+def with_image(name, number, parts):
+    path = epoch(name, number, now - (9 - number) * 600 * SECOND, [3, 3, 3, 3, 3], 84)
+    t = Trace(None)
+    t.add(FILES, record("IMAGE_FILE", 0, "aa", "/usr/bin/host", b"\xaa", 4096, "", parts, 1, 2, 3))
+    data = open(path, "rb").read()
+    open(path, "wb").write(data + t.parts[0])
+
+elves = f"{DIR}/elves.tlrs"
+os.mkdir(f"{elves}.epochs")
+with_image("elves.tlrs.epochs/w.000001.tlr", 1, elf(1, 0x1111))
+with_image("elves.tlrs.epochs/w.000002.tlr", 2, elf(2, 0x2222))
+tailor("db", "trace", elves, "-o", one)
+merged = [json.loads(l)["fields"] for l in tailor("dump", "--json", one).stdout.splitlines() if '"IMAGE_FILE"' in l]
+whole = b"".join(struct.pack("<IIQ", 12, at + 4 if at else 0, {16: 0x1111, 48: 0x2222}.get(at, 0)) for at in range(0, 64, 16))
+expect(len(merged) == 1 and merged[0]["parts"][-1] == {"file_offset": 512, "bytes": {"bytes": 64, "hex": whole.hex()}},
+       f"expected one file, with the entries of both, got {merged}")
+for i in range(40):
+    for n in 1, 2:
+        parts = [[at, bytearray(b)] for at, b in elf(n, i)]
+        for _ in range(random.randrange(1, 9)):
+            b = random.choice(parts)[1]
+            b[random.randrange(len(b))] = random.randrange(256)
+        parts += [[random.choice([0, 600, 2**64 - 70, 2**64 - 1, 2**63]), bytearray(64)] for _ in range(2)]
+        with_image(f"elves.tlrs.epochs/w.{n:06}.tlr", n, [[at, bytes(b)] for at, b in parts])
+    p = tailor("db", "trace", elves, "-o", one, status=None)
+    expect(p.returncode in (0, 1), f"expected odd parts to be put together, got {p.returncode}: {p.stderr}")
 
 # ---- damages
 DAMAGES = ["DELETE FROM text WHERE id = (SELECT name FROM component LIMIT 1)", "DELETE FROM component WHERE id = 2",

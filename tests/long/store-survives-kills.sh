@@ -29,8 +29,8 @@ def last_record_ns(trace):
 
 for kill in range(KILLS):
     before = set(traces())
-    run = subprocess.Popen([f"{B}/tailor", "watch", "-q", "--store", STORE, "--epochs", "500ms", "--keep", "1000", "--cost", "20%", "--", *HOST],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    run = subprocess.Popen([f"{B}/tailor", "watch", "-q", "--store", STORE, "--epochs", "500ms", "--keep", "1000", "--cost", "20%", "--",
+                            *HOST], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     time.sleep(random.uniform(0.3, 3))
     subprocess.run(["pkill", "-9", "-s", str(run.pid)])
     killed_ns = time.monotonic_ns()
@@ -57,7 +57,8 @@ for trace in traces():
 stored = json.loads(tailor("db", "report", STORE, "--view", "epochs", "--json").stdout)["tables"]["epochs"]
 if sorted(n for n in samples if n) != sorted(e["samples"] for e in stored if e["samples"]):
     fail(f"expected an epoch of each of {len(samples)} traces, got {len(stored)}")
-print(f"FIGURE {len(stored)} epochs, {KILLS} kills of each; from the last samples to the kill {statistics.median(lost):.2f} s, at most {max(lost):.2f} s")
+print(f"FIGURE {len(stored)} epochs, {KILLS} kills of each; from the last samples to the kill {statistics.median(lost):.2f} s, "
+      f"at most {max(lost):.2f} s")
 if statistics.median(lost) > 1:
     fail(f"expected less than a second to be lost, got {lost}")
 sys.exit(bad)
