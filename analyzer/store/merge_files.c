@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define BYTES_MAX ((uint64_t)1 << 31)
+#define SECTIONS_MAX 512u /* that are looked through */
 
 /* Of an image: bytes at an offset; of a source file: text from a line on. */
 struct piece {
@@ -29,22 +30,28 @@ struct merged_file {
 	size_t build_id_bytes;
 	uint64_t file_bytes, device, inode, generation;
 	bool newer;
+	uint32_t debug; /* of an image: index + 1 of its debug file */
 	struct piece *piece;
 	uint32_t nr, capacity, nr_records;
 	uint64_t most_bytes; /* that a record had */
 };
 
+static bool are_same(const struct merged_file *a, const struct merged_file *b)
+{
+	return a->kind == b->kind && strcmp(a->key, b->key) == 0 && a->device == b->device && a->inode == b->inode &&
+	       a->generation == b->generation && a->file_bytes == b->file_bytes;
+}
+
+/* NULL without memory, and where another one has the same hash. */
 static struct merged_file *get_file(struct merge_files *m, const struct merged_file *like)
 {
+	uint64_t hash = hash_text(like->key), who = hash_pair(like->device ^ (uint64_t)like->kind << 60, like->inode);
+	uint32_t at = hash_map_find(&m->at, hash, who ^ like->generation ^ like->file_bytes);
 	struct merged_file *f;
 
-	for (uint32_t i = 0; i < m->nr; i++) {
-		f = &m->file[i];
-		if (f->kind == like->kind && strcmp(f->key, like->key) == 0 && f->device == like->device && f->inode == like->inode &&
-		    f->generation == like->generation && f->file_bytes == like->file_bytes)
-			return f;
-	}
-	if (!GROW(m->file, m->nr, m->capacity))
+	if (at)
+		return are_same(&m->file[at - 1], like) ? &m->file[at - 1] : NULL;
+	if (!GROW(m->file, m->nr, m->capacity) || !hash_map_set(&m->at, hash, who ^ like->generation ^ like->file_bytes, m->nr + 1))
 		return NULL;
 	f = &m->file[m->nr++];
 	*f = *like;
@@ -116,6 +123,10 @@ int merge_files_add_image(struct merge_files *m, const struct trace_record *r)
 	free(like.key);
 	if (!f)
 		return -ENOMEM;
+	if (!debug)
+		m->image = (uint32_t)(f - m->file) + 1;
+	else if (m->image && strcmp(m->file[m->image - 1].key, f->key) == 0)
+		m->file[m->image - 1].debug = (uint32_t)(f - m->file) + 1;
 	ret = add_pieces(m, f, r, F(image_file, parts));
 	if (ret)
 		return ret;
@@ -182,7 +193,7 @@ static struct piece find_section(const struct merged_file *f, const char *name)
 	if (!read_at(f, 0, &h, sizeof(h)) || h.e_shoff > f->file_bytes || bytes > sizeof(text) ||
 	    !read_at(f, h.e_shoff + (uint64_t)h.e_shstrndx * sizeof(s), &names, sizeof(names)) || names.sh_offset > f->file_bytes)
 		return (struct piece){ 0 };
-	for (uint16_t i = 0; i < h.e_shnum; i++)
+	for (uint16_t i = 0; i < h.e_shnum && i < SECTIONS_MAX; i++)
 		if (read_at(f, h.e_shoff + (uint64_t)i * sizeof(s), &s, sizeof(s)) &&
 		    read_at(f, names.sh_offset + s.sh_name, text, bytes) && memcmp(text, name, bytes) == 0)
 			return (struct piece){ .at = s.sh_offset, .nr = s.sh_size };
@@ -195,13 +206,18 @@ struct entries {
 	unsigned char *begins; /* NULL: there is no such section */
 };
 
+static bool has_section(const struct entries *e, const struct piece *p)
+{
+	return e->section.nr && e->section.at >= p->at && e->section.nr <= p->nr && e->section.at - p->at <= p->nr - e->section.nr;
+}
+
 /* The entries of one copy; the last one that is noted is their end. */
 static void note_entries(struct entries *e, const struct piece *copy)
 {
 	uint64_t at = 0;
 	uint32_t length = 1;
 
-	if (e->section.at < copy->at || e->section.nr > copy->nr || e->section.at - copy->at > copy->nr - e->section.nr)
+	if (!has_section(e, copy) || (!e->begins && !(e->begins = calloc(1, e->section.nr))))
 		return;
 	while (length && e->section.nr - at >= sizeof(length)) {
 		memcpy(&length, copy->bytes + (e->section.at - copy->at) + at, sizeof(length));
@@ -218,9 +234,7 @@ static struct entries find_entries(const struct merged_file *f)
 {
 	struct entries e = { .section = find_section(f, ".eh_frame") };
 
-	if (e.section.nr && e.section.nr <= f->file_bytes && e.section.nr <= BYTES_MAX)
-		e.begins = calloc(1, e.section.nr);
-	for (uint32_t i = 0; i < f->nr && e.begins; i++)
+	for (uint32_t i = 0; i < f->nr; i++)
 		note_entries(&e, &f->piece[i]);
 	return e;
 }
@@ -231,7 +245,7 @@ static void set_entry_lengths(const struct entries *e, struct piece *in)
 	uint64_t last = UINT64_MAX;
 	char *section;
 
-	if (!e->begins || e->section.at < in->at || e->section.nr > in->nr || e->section.at - in->at > in->nr - e->section.nr)
+	if (!e->begins || !has_section(e, in))
 		return;
 	section = in->bytes + (e->section.at - in->at);
 	for (uint64_t at = 0; at < e->section.nr; at++) {
@@ -345,9 +359,8 @@ int merge_files_write_images(struct merge_files *m, struct trace_writer *w, uint
 		if (m->file[i].kind != MERGED_IMAGE)
 			continue;
 		ret = write_image(&m->file[i], w, time_ns);
-		for (uint32_t n = 0; n < m->nr && ret == 0; n++) /* its debug file stands behind it */
-			if (m->file[n].kind == MERGED_DEBUG_FILE && strcmp(m->file[n].key, m->file[i].key) == 0)
-				ret = write_image(&m->file[n], w, time_ns);
+		if (ret == 0 && m->file[i].debug) /* it stands behind it */
+			ret = write_image(&m->file[m->file[i].debug - 1], w, time_ns);
 	}
 	return ret;
 }
@@ -391,5 +404,6 @@ void merge_files_fini(struct merge_files *m)
 		free(f->reason);
 	}
 	free(m->file);
+	hash_map_fini(&m->at);
 	memset(m, 0, sizeof(*m));
 }

@@ -6,13 +6,16 @@
 #ifndef TAILOR_STORE_MERGE_FILES_H
 #define TAILOR_STORE_MERGE_FILES_H
 
+#include "jitreg/base/hash_map.h"
 #include "jitreg/trace/reader.h"
 #include "jitreg/trace/writer.h"
 
 struct merge_files {
 	struct merged_file *file;
 	uint32_t nr, capacity;
-	uint64_t bytes; /* of all pieces */
+	struct hash_map at; /* what they are called -> index + 1 */
+	uint32_t image;	    /* index + 1 of the last one, which a debug file belongs to */
+	uint64_t bytes;	    /* of all pieces */
 };
 
 /* Records of the trace that is read.  0 or -errno. */

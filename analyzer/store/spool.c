@@ -149,7 +149,8 @@ static int compare_spooled(const void *a, const void *b)
 static void set_ends(struct spooled_list *l)
 {
 	for (uint32_t i = 0; i < l->nr; i++)
-		if (i + 1 < l->nr && l->trace[i + 1].recording == l->trace[i].recording)
+		if (i + 1 < l->nr && l->trace[i + 1].recording == l->trace[i].recording &&
+		    l->trace[i + 1].begin_ns > l->trace[i].begin_ns) /* the clock was not put back */
 			l->trace[i].end_ns = l->trace[i + 1].begin_ns;
 		else
 			find_end(&l->trace[i]);

@@ -88,9 +88,16 @@ bool store_has_failed(const struct store *s)
 	return s->error;
 }
 
+static bool is_out_of_space(struct store *s)
+{
+	int error = sqlite3_system_errno(s->db);
+
+	return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
 static bool fail_by_database(struct store *s, int code)
 {
-	switch (code & 0xff) {
+	switch ((code & 0xff) == SQLITE_IOERR && is_out_of_space(s) ? SQLITE_FULL : code & 0xff) {
 	case SQLITE_FULL:
 		store_fail(s, ENOSPC, "no space is left for it (its disk, or its cap)");
 		break;
@@ -290,6 +297,58 @@ static int check_version(struct store *s)
 	return -s->error;
 }
 
+/* "file:/path?immutable=1", malloc: no file is made beside it, no lock taken. */
+static char *format_immutable_uri(const char *path)
+{
+	char *uri = malloc(3 * strlen(path) + 32), *to = uri;
+
+	if (!uri)
+		return NULL;
+	to += sprintf(to, "file:");
+	for (; *path; path++)
+		to += sprintf(to, strchr("%?#", *path) ? "%%%02X" : "%c", (unsigned char)*path);
+	sprintf(to, "?immutable=1");
+	return uri;
+}
+
+/* Is all of it in its main file, and no process writes to it until it is closed? */
+static bool is_at_rest(struct store *s)
+{
+	char *wal = NULL, *lock = NULL;
+	struct stat st;
+	bool is_empty = asprintf(&wal, "%s-wal", s->path) >= 0 && (stat(wal, &st) || st.st_size == 0);
+
+	if (is_empty && asprintf(&lock, "%s-lock", s->path) >= 0) {
+		s->lock = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		is_empty = s->lock < 0 || flock(s->lock, LOCK_SH | LOCK_NB) == 0;
+		free(lock);
+	}
+	free(wal);
+	return is_empty;
+}
+
+/*
+ * SQLite shares memory with other processes, in a file beside the store: on a full disk, or in a folder that cannot be written, there is
+ * none.  A store at rest is read without.
+ */
+static void read_without_shared_memory(struct store *s)
+{
+	int ret = sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) & 0xff;
+	sqlite3 *db = NULL;
+	char *uri;
+
+	if ((ret != SQLITE_IOERR && ret != SQLITE_CANTOPEN && ret != SQLITE_READONLY) || !is_at_rest(s))
+		return;
+	uri = format_immutable_uri(s->path);
+	if (uri && sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
+		sqlite3_close(s->db);
+		s->db = db;
+	} else {
+		sqlite3_close(db);
+	}
+	free(uri);
+}
+
 static int open_database(struct store *s, enum store_access access)
 {
 	struct stat st;
@@ -311,6 +370,8 @@ static int open_database(struct store *s, enum store_access access)
 	umask(mask);
 	if (ret != SQLITE_OK)
 		return store_fail(s, errno ? errno : EIO, "cannot be opened: %s", sqlite3_errmsg(s->db));
+	if (access == STORE_READ)
+		read_without_shared_memory(s);
 	sqlite3_busy_timeout(s->db, BUSY_MS);
 	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
 	store_execute(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;");

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # tests/golden/store.py TAILOR DIR: see store.sh.
-import json, os, random, resource, shutil, signal, sqlite3, subprocess, sys, time
+import json, os, random, resource, shutil, signal, sqlite3, struct, subprocess, sys, time
 sys.path[:0] = ["tests", "tests/bench"]
 from month import Month
 from store_replay import Changes, Real
-from trace_file import RECORDS, SAMPLES, Trace, deltas, leb, record, samples
+from trace_file import FILES, RECORDS, SAMPLES, Trace, deltas, leb, record, samples
 
 TAILOR, DIR = sys.argv[1:]
 PID, PERIOD, SECOND = 1000, 10**6, 10**9
@@ -214,6 +214,89 @@ said = tailor("db", "trace", box, "-o", one).stdout
 expect("not complete" in said, f"expected a trace that is still written to be named, got: {said}")
 tailor("db", "trace", f"{DIR}/nowhere", "-o", one, status=1)
 tailor("db", "trace", box, status=2)
+
+# A disk without a free byte: what is there is read, what cannot be written is said, and all goes on once there is room.
+FULL = """mount -t tmpfs -o size=600k none "$1/disk" && cp "$1/quiet.tlrs" "$1/disk/s.tlrs" || exit 77
+dd if=/dev/zero of="$1/disk/fill" bs=1k 2>/dev/null
+"$0" db report --json "$1/disk/s.tlrs" >"$1/read.json" && "$0" db check "$1/disk/s.tlrs" || exit 1
+"$0" db add "$1/disk/s.tlrs" "$2" && exit 2
+"$0" db gc "$1/disk/s.tlrs" && exit 3
+rm "$1/disk/fill"
+"$0" db add "$1/disk/s.tlrs" "$2" && "$0" db check "$1/disk/s.tlrs" || exit 4"""
+os.mkdir(f"{DIR}/disk")
+p = subprocess.run(["unshare", *(["-m"] if os.geteuid() == 0 else ["-rm"]), "bash", "-c", FULL, TAILOR, DIR, traces[0]], capture_output=True, text=True)
+if p.returncode == 77 or "unshare" in p.stderr:
+    print(f"a full disk was not tried: {p.stderr.strip()}")
+else:
+    expect(p.returncode == 0 and p.stderr.count("no space is left") == 2, f"expected a store on a full disk to be read, got {p.returncode}: {p.stderr}")
+    expect(json.load(open(f"{DIR}/read.json")) == shown(quiet), "expected the same of a store on a full disk")
+
+# ---- memory: an epoch that cannot be added for want of it is not there, and is named
+scarce = f"{DIR}/scarce.tlrs"
+for limit in range(24, 64, 8):
+    p = tailor("db", "add", scarce, *traces[:2], status=None, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit << 20,) * 2))
+    if p.returncode != 127 and os.path.exists(scarce): # 127: its libraries had no room
+        expect(p.returncode == 0 or p.stderr, f"expected a sentence with {limit} MiB, got {p.returncode}")
+        tailor("db", "check", scarce)
+tailor("db", "add", scarce, *traces)
+expect(weights(scarce) == got, f"expected all epochs once there is memory, got {weights(scarce)}")
+
+# ---- the clock is put back, and forth: all epochs are there, those of one time beside each other
+stepped = f"{DIR}/stepped.tlrs"
+os.mkdir(f"{stepped}.epochs")
+begins = [-7200, -6600, -10200, -9600, -3600]
+for i, seconds in enumerate(begins):
+    epoch(f"stepped.tlrs.epochs/w.{i + 1:06}.tlr", i + 1, now + seconds * SECOND, USUAL, 83)
+steps = [f"{stepped}.epochs/w.{i + 1:06}.tlr" for i in range(5)]
+tailor("db", "add", stepped, *steps)
+times = [e["begin_ns"] for e in shown(stepped, "--view", "epochs")["tables"]["epochs"]]
+expect(len(times) == 5 and times == sorted(times), f"expected five epochs by time, got {times}")
+expect(sorted(weights(stepped).values()) == sorted(5 * n * PERIOD for n in USUAL), "expected the sums of five epochs")
+tailor("db", "trace", f"{stepped}@{at(-109.95)}..{at(-109.9)}", "-o", one)
+expect(json.loads(tailor("report", "--json", one).stdout)["samples"]["total"] == sum(USUAL), "expected the epoch in front of a step")
+tailor("db", "trace", stepped, "-o", one)
+expect(json.loads(tailor("report", "--json", one).stdout)["samples"]["total"] == 5 * sum(USUAL), "expected all epochs around a step")
+
+# ---- two copies of an ELF file make one; whatever stands in its head, and however its parts lie, the merge ends
+def elf(first, second):
+    """a head, and .eh_frame of four entries, of which the two named are there and the others are one with what is in front of them"""
+    names = b"\0.eh_frame\0"
+    sections = [(0,) * 10, (1, 1, 2, 0, 512, 64, 0, 0, 8, 0), (1, 3, 0, 0, 64, len(names), 0, 0, 1, 0)]
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 0, 128, 0, 64, 56, 0, 64, 3, 2)
+    table = b"".join(struct.pack("<IIQQQQIIQQ", *s) for s in sections)
+    lengths = {1: [(0, 12), (16, 12), (32, 28)], 2: [(0, 12), (16, 28), (48, 12)]}[first]
+    body = bytearray(64)
+    for at, length in lengths:
+        struct.pack_into("<II", body, at, length, at + 4 if at else 0)
+    struct.pack_into("<Q", body, {1: 24, 2: 56}[first], second)
+    return [[0, head], [64, names], [128, table], [512, bytes(body)]]
+
+def with_image(name, number, parts):
+    path = epoch(name, number, now - (9 - number) * 600 * SECOND, [3, 3, 3, 3, 3], 84)
+    t = Trace(None)
+    t.add(FILES, record("IMAGE_FILE", 0, "aa", "/usr/bin/host", b"\xaa", 4096, "", parts, 1, 2, 3))
+    data = open(path, "rb").read()
+    open(path, "wb").write(data + t.parts[0])
+
+elves = f"{DIR}/elves.tlrs"
+os.mkdir(f"{elves}.epochs")
+with_image("elves.tlrs.epochs/w.000001.tlr", 1, elf(1, 0x1111))
+with_image("elves.tlrs.epochs/w.000002.tlr", 2, elf(2, 0x2222))
+tailor("db", "trace", elves, "-o", one)
+merged = [json.loads(l)["fields"] for l in tailor("dump", "--json", one).stdout.splitlines() if '"IMAGE_FILE"' in l]
+whole = b"".join(struct.pack("<IIQ", 12, at + 4 if at else 0, {16: 0x1111, 48: 0x2222}.get(at, 0)) for at in range(0, 64, 16))
+expect(len(merged) == 1 and merged[0]["parts"][-1] == {"file_offset": 512, "bytes": {"bytes": 64, "hex": whole.hex()}},
+       f"expected one file, with the entries of both, got {merged}")
+for i in range(40):
+    for n in 1, 2:
+        parts = [[at, bytearray(b)] for at, b in elf(n, i)]
+        for _ in range(random.randrange(1, 9)):
+            b = random.choice(parts)[1]
+            b[random.randrange(len(b))] = random.randrange(256)
+        parts += [[random.choice([0, 600, 2**64 - 70, 2**64 - 1, 2**63]), bytearray(64)] for _ in range(2)]
+        with_image(f"elves.tlrs.epochs/w.{n:06}.tlr", n, [[at, bytes(b)] for at, b in parts])
+    p = tailor("db", "trace", elves, "-o", one, status=None)
+    expect(p.returncode in (0, 1), f"expected odd parts to be put together, got {p.returncode}: {p.stderr}")
 
 # ---- damages
 DAMAGES = ["DELETE FROM text WHERE id = (SELECT name FROM component LIMIT 1)", "DELETE FROM component WHERE id = 2",
