@@ -185,6 +185,9 @@ static bool is_to_be_sent(const struct pushing *x, const struct unit *u)
 {
 	int64_t end_s = u->begin_s + (u->tier == CLICKHOUSE_HOURS ? HOUR_S : DAY_S);
 
+	/* times that ClickHouse has */
+	if (u->begin_s < DAY_S || end_s > UINT32_MAX - DAY_S)
+		return false;
 	return u->parts > u->has_parts && end_s <= x->complete_s &&
 	       !(u->tier == CLICKHOUSE_HOURS && u->coarse && day_has_hours(x, u->begin_s));
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define ID_MAX (1ll << 27)
+#define HOST "ifnull(t.s, '(unknown)')" /* also an epoch without its host's name has one */
 
 struct place {
 	int64_t series, function;
@@ -117,9 +118,10 @@ static bool read_rows(struct reading *r, int64_t epoch)
 int rows_read(struct store *s, const struct window *w, const char *host, const struct rows_reader *reader, struct diag *d)
 {
 	static struct statement some =
-		STATEMENT("SELECT e.id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, t.s FROM "
+		STATEMENT("SELECT e.id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, "
+			  HOST " FROM "
 			  "epoch e LEFT JOIN text t ON t.id = e.host WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND "
-			  "(begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR t.s = ?3) ORDER BY begin_ns, e.id");
+			  "(begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR " HOST " = ?3) ORDER BY begin_ns, e.id");
 	struct reading r = { .store = s };
 	bool more;
 	int ret = 0;
@@ -201,8 +203,8 @@ struct rows_function rows_function(struct store *s, int64_t id)
 
 const char *rows_next_host(struct store *s, char **after)
 {
-	static struct statement q = STATEMENT("SELECT DISTINCT t.s FROM epoch e JOIN text t ON t.id = e.host WHERE t.s > ? "
-					      "ORDER BY 1 LIMIT 1");
+	static struct statement q = STATEMENT("SELECT DISTINCT " HOST " AS host FROM epoch e LEFT JOIN text t ON t.id = e.host "
+					      "WHERE " HOST " > ? ORDER BY 1 LIMIT 1");
 	char *next = store_run(s, &q, "t", *after) ? strdup(text_of(&q, 0)) : NULL;
 
 	if (next) {

@@ -164,6 +164,13 @@ try:
     same = json.loads(tailor("diff", address, f"{address}@2000-01-01..now", "--json"))["tables"]["changes"]
     expect(not [c for c in same if c["significant"]], f"the same window differs from itself: {same[:2]}")
 
+    # the page's own statement, on one of the servers
+    page = open("docs/fleet.md").read()
+    statement = page.split("```sql\n")[1].split("```")[0].replace("2026-11-25", time.strftime("%Y-%m-%d", time.gmtime(DAY)))
+    statement = statement.replace("FROM rows", "FROM tailor.rows").replace("FROM manifest", "FROM tailor.manifest").replace("JOIN functions", "JOIN tailor.functions")
+    top = servers[0].ask(statement)
+    expect(len(top) == 20 and top[0][0] == max(functions, key=functions.get)[0], f"the page's statement: {top[:2]}, and the stores have {functions.most_common(1)}")
+
     # a late epoch replaces its hour
     db = sqlite3.connect(stores[0])
     first, = db.execute("SELECT min(id) FROM epoch").fetchone()
