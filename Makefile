@@ -195,7 +195,7 @@ PACKAGES_POSTGRES := postgresql 'postgresql-server-dev-15|postgresql-server-dev-
 PACKAGES_EVERYDAY = postgresql 'apache2-utils?' 'libh2-java?' 'python3-numpy?' 'python3-venv?' \
 	$(shell command -v npm >/dev/null || echo "'npm?'") $(shell command -v go >/dev/null || echo "'golang-go?'") \
 	$(shell command -v javac >/dev/null || echo "'default-jdk-headless?'")
-PACKAGES_LONG := $(PACKAGES_POSTGRES) tcl8.6 'golang-1.19-go|golang-go'
+PACKAGES_LONG := $(PACKAGES_POSTGRES) tcl8.6 'golang-1.19-go|golang-go' 'clickhouse-server?'
 
 .PHONY: deps deps-check
 deps: ## install the Debian packages that the build needs (silent when nothing is missing)

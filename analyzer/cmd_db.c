@@ -80,6 +80,18 @@ bool db_is_named(const char *text)
 	return fleet_is_named(text) || store_is_named(text);
 }
 
+char *db_next_source(char **rest)
+{
+	char *first = *rest;
+
+	if (first && fleet_is_named(first)) {
+		*rest += fleet_address_bytes(first);
+		strsep(rest, ",");
+		return first;
+	}
+	return strsep(rest, ",");
+}
+
 /* The same window, by another question: hours of ClickHouse's have no functions. */
 static int open_again(const char *text, const struct sums_question *asked, struct sums_question *q, struct store **s, struct diag *d)
 {
@@ -506,7 +518,8 @@ static const struct argp_option options[] = {
 	  "all but the newest N", 0 },
 	{ "format", 'f', "otlp|pprof", 0, "export: OpenTelemetry's profiles, or pprof's", 0 },
 	{ "output", 'o', "FILE", 0, "export, trace: the file; with .gz at its end compressed (export)", 0 },
-	{ "to", KEY_TO, "TARGET", 0, "push: otlp+http://HOST:PORT[/PATH], clickhouse://HOST[:PORT][,HOST[:PORT]...]/DATABASE; with an s behind http or clickhouse by TLS", 0 },
+	{ "to", KEY_TO, "TARGET", 0, "push: otlp+http://HOST:PORT[/PATH], or clickhouse://HOST[:PORT][,HOST...]/DATABASE; "
+	  "otlp+https and clickhouses: by TLS", 0 },
 	{ "cap", KEY_CAP, "MIB", 0, "add, gc: most that the store may take, from now on (1024)", 0 },
 	{ 0 },
 };

@@ -6,6 +6,8 @@
  */
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
+
+#include "analyzer/cmd_db.h"
 #include "analyzer/compare/formula.h"
 #include "analyzer/output/page.h"
 #include "jitreg/base/command.h"
@@ -383,7 +385,7 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 			return CMD_FAILED;
 		}
 		c->side[s].first = nr;
-		for (char *path = strsep(&rest, ","); path; path = strsep(&rest, ",")) {
+		for (char *path = db_next_source(&rest); path; path = db_next_source(&rest)) {
 			int status;
 
 			if (c->side[s].nr == CHANGE_TRACES_MAX) {

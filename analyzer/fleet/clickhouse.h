@@ -39,7 +39,7 @@ size_t clickhouse_address_bytes(const char *text);
 int clickhouse_init(struct clickhouse *c, const char *text, struct diag *d);
 void clickhouse_fini(struct clickhouse *c);
 
-/* A statement, in which $ is the database, and lines of data behind it.  The answer's body is tab-separated.  0, or -errno with a sentence. */
+/* A statement, in which $ is the database, and lines of data behind it; the answer's body is lines, too.  0, or -errno with a sentence. */
 int clickhouse_ask(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct http_answer *a,
 		   struct diag *d);
 /* Database and tables, where they are not there. */

@@ -24,8 +24,8 @@ struct http_answer {
 };
 
 /*
- * A POST.  0: there is an answer, of whatever status; or -errno with a sentence: -ECONNREFUSED: nothing was sent; -ELIBACC: no libcurl; else it
- * is not known whether the server took it.  The answer is to be freed in any case.
+ * A POST.  0: there is an answer, of whatever status; or -errno with a sentence: -ECONNREFUSED: nothing was sent; -ELIBACC: no libcurl;
+ * else it is not known whether the server took it.  The answer is to be freed in any case.
  */
 int http_post(const struct http_request *r, struct http_answer *a, struct diag *d);
 void http_answer_fini(struct http_answer *a);

@@ -18,8 +18,8 @@ int fleet_push(struct store *s, const struct fleet_what *what, const char *targe
 		return push_otlp(s, what, target + sizeof(otlp) - 1, p, d);
 	if (clickhouse_is_named(target))
 		return push_clickhouse(s, what, target, p, d);
-	return diag_fail(d, EINVAL, "'%s' is no target: otlp+http[s]://HOST[:PORT][/PATH], or clickhouse[s]://HOST[:PORT][,HOST...]/DATABASE",
-			 target);
+	return diag_fail(d, EINVAL, "'%s' is no target: otlp+http[s]://HOST[:PORT][/PATH], or "
+			 "clickhouse[s]://HOST[:PORT][,HOST...]/DATABASE", target);
 }
 
 bool fleet_is_named(const char *text)

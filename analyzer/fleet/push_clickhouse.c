@@ -94,7 +94,8 @@ static int server_of_week(const struct pushing *x, int64_t begin_s)
 	int best = 0;
 
 	for (int i = 0; i < x->to.nr; i++) {
-		uint64_t key[3] = { x->host_hash, (uint64_t)((begin_s / DAY_S + 3) / 7), hash_text(strrchr(x->to.url[i], '@') ?: x->to.url[i]) };
+		const char *at = strrchr(x->to.url[i], '@'), *server = at ? at : x->to.url[i];
+		uint64_t key[3] = { x->host_hash, (uint64_t)((begin_s / DAY_S + 3) / 7), hash_text(server) };
 		uint64_t hash = hash_bytes(key, sizeof(key));
 
 		if (i == 0 || hash > most) {
@@ -184,6 +185,9 @@ static bool is_to_be_sent(const struct pushing *x, const struct unit *u)
 {
 	int64_t end_s = u->begin_s + (u->tier == CLICKHOUSE_HOURS ? HOUR_S : DAY_S);
 
+	/* times that ClickHouse has */
+	if (u->begin_s < DAY_S || end_s > UINT32_MAX - DAY_S)
+		return false;
 	return u->parts > u->has_parts && end_s <= x->complete_s &&
 	       !(u->tier == CLICKHOUSE_HOURS && u->coarse && day_has_hours(x, u->begin_s));
 }
@@ -237,8 +241,8 @@ static int insert(struct pushing *x, int server, const char *table, FILE **from,
 static int send_outgoing(struct pushing *x, int server)
 {
 	static const char series[] = "series (id, event, unit, process, executable, level, component, place, detail, label, query)",
-			  manifest[] = "manifest (tier, day, host, begin, attempt, host_name, first_ns, last_ns, parts, rows, samples, effective, "
-				       "n, w, lost, cpus)";
+			  manifest[] = "manifest (tier, day, host, begin, attempt, host_name, first_ns, last_ns, parts, rows, samples, "
+				       "effective, n, w, lost, cpus)";
 	struct outgoing *o = &x->out[server];
 	int ret;
 
@@ -328,9 +332,10 @@ static int end_unit(struct pushing *x, struct sum *sum)
 		for (uint32_t i = 0; i < sum->nr; i++) {
 			const struct sum_row *r = &sum->row[i];
 
-			fprintf(o->rows, "%d\t%s\t%" PRIu64 "\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n",
-				u->tier, day, x->host_hash, u->begin_s, attempt, put_series(x, o, r->series), put_function(x, o, r->function),
-				r->n, r->w);
+			uint64_t series = put_series(x, o, r->series), function = put_function(x, o, r->function);
+
+			fprintf(o->rows, "%d\t%s\t%" PRIu64 "\t%" PRId64 "\t%" PRIu64, u->tier, day, x->host_hash, u->begin_s, attempt);
+			fprintf(o->rows, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", series, function, r->n, r->w);
 			n += r->n;
 			w += r->w;
 		}

@@ -28,7 +28,7 @@ struct reading {
 	struct epoch *epoch;
 	uint32_t nr, capacity;
 	struct diag *d;
-	bool failed;
+	bool functions, failed;
 };
 
 static uint64_t number(const char *text)
@@ -143,16 +143,16 @@ static int read_server(struct reading *x, int server)
 	if (ret == 0)
 		ret = each_line(x, server,
 				"SELECT id, any(event), any(unit), any(process), any(executable), any(level), any(component), any(place), "
-				"any(detail), any(label), any(query) FROM $.series WHERE id IN (SELECT DISTINCT series FROM $.rows WHERE (host, "
-				"begin, attempt) IN " WINNERS ") GROUP BY id FORMAT TabSeparated", 11, take_series);
+				"any(detail), any(label), any(query) FROM $.series WHERE id IN (SELECT DISTINCT series FROM $.rows "
+				"WHERE (host, begin, attempt) IN " WINNERS ") GROUP BY id FORMAT TabSeparated", 11, take_series);
 	if (ret == 0)
 		ret = each_line(x, server,
-				"SELECT id, any(name), any(image), any(jit) FROM $.functions WHERE id IN (SELECT DISTINCT location FROM $.rows "
-				"WHERE (host, begin, attempt) IN " WINNERS ") GROUP BY id FORMAT TabSeparated", 4, take_function);
+				"SELECT id, any(name), any(image), any(jit) FROM $.functions WHERE id IN (SELECT DISTINCT location FROM "
+				"$.rows WHERE (host, begin, attempt) IN " WINNERS ") GROUP BY id FORMAT TabSeparated", 4, take_function);
 	if (ret == 0)
 		ret = each_line(x, server,
-				"SELECT toUInt32(begin), series, location, sum(n), sum(w) FROM $.rows WHERE (host, begin, attempt) IN " WINNERS
-				" GROUP BY begin, series, location FORMAT TabSeparated", 5, take_row);
+				"SELECT toUInt32(begin), series, location, sum(n), sum(w) FROM $.rows WHERE (host, begin, attempt) IN "
+				WINNERS " GROUP BY begin, series, location FORMAT TabSeparated", 5, take_row);
 	return ret;
 }
 
@@ -177,8 +177,9 @@ static char *make_conditions(const struct window *w, const char *host, bool func
 		return NULL;
 	from_s = from_s > 0 ? from_s : 0;
 	to_s = to_s > 0 ? to_s : 0;
-	fprintf(to, "tier = %d AND toUInt32(begin) >= %" PRId64 " AND toUInt32(begin) < %" PRId64 " AND toUInt16(day) >= %" PRId64
-		" AND toUInt16(day) <= %" PRId64, functions ? CLICKHOUSE_DAYS : CLICKHOUSE_HOURS, from_s, to_s, from_s / 86400, to_s / 86400);
+	fprintf(to, "tier = %d AND toUInt32(begin) >= %" PRId64 " AND toUInt32(begin) < %" PRId64,
+		functions ? CLICKHOUSE_DAYS : CLICKHOUSE_HOURS, from_s, to_s);
+	fprintf(to, " AND toUInt16(day) >= %" PRId64 " AND toUInt16(day) <= %" PRId64, from_s / 86400, to_s / 86400);
 	if (host) {
 		fputs(" AND host_name = '", to);
 		clickhouse_put_text(to, host);
@@ -191,6 +192,37 @@ static char *make_conditions(const struct window *w, const char *host, bool func
 	return text;
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+	const struct rows_row *x = a, *y = b;
+
+	if (x->series != y->series)
+		return x->series < y->series ? -1 : 1;
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+/* A store divides a series' weight by samples.  Of a day's epochs, whose samples weigh differently, they become what divides it rightly. */
+static void weigh_samples(struct epoch *e)
+{
+	uint32_t end;
+
+	if (e->nr)
+		qsort(e->row, e->nr, sizeof(*e->row), compare_rows);
+	for (uint32_t i = 0; i < e->nr; i = end) {
+		double samples = 0, weight = 0;
+
+		for (end = i; end < e->nr && e->row[end].series == e->row[i].series; end++) {
+			samples += (double)e->row[end].samples;
+			weight += (double)e->row[end].weight;
+		}
+		for (uint32_t j = i; j < end && weight > 0; j++) {
+			double part = (double)e->row[j].weight * samples / weight;
+
+			e->row[j].samples = part < 1 ? e->row[j].samples > 0 : (uint64_t)(part + 0.5);
+		}
+	}
+}
+
 static int read_all(struct reading *x)
 {
 	int ret = 0;
@@ -199,14 +231,17 @@ static int read_all(struct reading *x)
 		ret = read_server(x, i);
 	if (x->nr)
 		qsort(x->epoch, x->nr, sizeof(*x->epoch), compare_epochs);
-	for (uint32_t i = 0; i < x->nr && ret == 0; i++)
+	for (uint32_t i = 0; i < x->nr && ret == 0; i++) {
+		if (x->functions)
+			weigh_samples(&x->epoch[i]);
 		gather_epoch(x->store, &x->epoch[i].e, x->epoch[i].row, x->epoch[i].nr);
+	}
 	return ret == 0 && x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : ret;
 }
 
 int read_clickhouse(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d)
 {
-	struct reading x = { .conditions = make_conditions(w, host, functions), .d = d };
+	struct reading x = { .conditions = make_conditions(w, host, functions), .functions = functions, .d = d };
 	struct diag other;
 	int ret = x.conditions ? clickhouse_init(&x.from, address, d) : diag_fail(d, ENOMEM, "out of memory");
 

@@ -5,8 +5,10 @@
 
 #include "analyzer/store/rows.h"
 
-/* The servers sum up: an epoch of the store is an hour of all hosts together (or of the one), and with functions a day.  0, or -errno with a
- * sentence. */
+/*
+ * The servers sum up: an epoch of the store is an hour of all hosts together (or of the one), and with functions a day.  0, or -errno with
+ * a sentence.
+ */
 int read_clickhouse(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define ID_MAX (1ll << 27)
+#define HOST "ifnull(t.s, '(unknown)')" /* also an epoch without its host's name has one */
 
 struct place {
 	int64_t series, function;
@@ -117,9 +118,10 @@ static bool read_rows(struct reading *r, int64_t epoch)
 int rows_read(struct store *s, const struct window *w, const char *host, const struct rows_reader *reader, struct diag *d)
 {
 	static struct statement some =
-		STATEMENT("SELECT e.id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, t.s FROM "
-			  "epoch e LEFT JOIN text t ON t.id = e.host WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND "
-			  "(?3 = '' OR t.s = ?3) ORDER BY begin_ns, e.id");
+		STATEMENT("SELECT e.id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, "
+			  HOST " FROM "
+			  "epoch e LEFT JOIN text t ON t.id = e.host WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND "
+			  "(begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR " HOST " = ?3) ORDER BY begin_ns, e.id");
 	struct reading r = { .store = s };
 	bool more;
 	int ret = 0;
@@ -175,12 +177,13 @@ const char *rows_store_name(struct store *s)
 struct rows_series rows_series(struct store *s, int64_t id)
 {
 	static struct statement q =
-		STATEMENT("SELECT en.s, eu.s, pn.s, pe.s, cl.s, cn.s, cp.s, cd.s, cb.s, qt.s FROM series s LEFT JOIN event e ON e.id = "
-			  "s.event LEFT JOIN text en ON en.id = e.name LEFT JOIN text eu ON eu.id = e.unit LEFT JOIN process p ON p.id = s.process LEFT "
-			  "JOIN text pn ON pn.id = p.name LEFT JOIN text pe ON pe.id = p.executable LEFT JOIN component c ON c.id = "
-			  "s.component LEFT JOIN text cl ON cl.id = c.level LEFT JOIN text cn ON cn.id = c.name LEFT JOIN text cp ON cp.id = "
-			  "c.place LEFT JOIN text cd ON cd.id = c.detail LEFT JOIN text cb ON cb.id = c.label LEFT JOIN query q ON q.id = "
-			  "c.query LEFT JOIN text qt ON qt.id = q.text WHERE s.id = ?");
+		STATEMENT("SELECT en.s, eu.s, pn.s, pe.s, cl.s, cn.s, cp.s, cd.s, cb.s, qt.s FROM series s "
+			  "LEFT JOIN event e ON e.id = s.event LEFT JOIN text en ON en.id = e.name LEFT JOIN text eu ON eu.id = e.unit "
+			  "LEFT JOIN process p ON p.id = s.process LEFT JOIN text pn ON pn.id = p.name "
+			  "LEFT JOIN text pe ON pe.id = p.executable LEFT JOIN component c ON c.id = s.component "
+			  "LEFT JOIN text cl ON cl.id = c.level LEFT JOIN text cn ON cn.id = c.name LEFT JOIN text cp ON cp.id = c.place "
+			  "LEFT JOIN text cd ON cd.id = c.detail LEFT JOIN text cb ON cb.id = c.label "
+			  "LEFT JOIN query q ON q.id = c.query LEFT JOIN text qt ON qt.id = q.text WHERE s.id = ?");
 
 	if (!store_run(s, &q, "i", id))
 		return (struct rows_series){ "", "", "", "", "", "", "", "", "", "" };
@@ -190,8 +193,8 @@ struct rows_series rows_series(struct store *s, int64_t id)
 
 struct rows_function rows_function(struct store *s, int64_t id)
 {
-	static struct statement q = STATEMENT("SELECT n.s, i.s, f.jit FROM function f LEFT JOIN text n ON n.id = f.name LEFT JOIN text i ON "
-					      "i.id = f.image WHERE f.id = ?");
+	static struct statement q = STATEMENT("SELECT n.s, i.s, f.jit FROM function f LEFT JOIN text n ON n.id = f.name "
+					      "LEFT JOIN text i ON i.id = f.image WHERE f.id = ?");
 
 	if (!store_run(s, &q, "i", id))
 		return (struct rows_function){ "", "", false };
@@ -200,7 +203,8 @@ struct rows_function rows_function(struct store *s, int64_t id)
 
 const char *rows_next_host(struct store *s, char **after)
 {
-	static struct statement q = STATEMENT("SELECT DISTINCT t.s FROM epoch e JOIN text t ON t.id = e.host WHERE t.s > ? ORDER BY 1 LIMIT 1");
+	static struct statement q = STATEMENT("SELECT DISTINCT " HOST " AS host FROM epoch e LEFT JOIN text t ON t.id = e.host "
+					      "WHERE " HOST " > ? ORDER BY 1 LIMIT 1");
 	char *next = store_run(s, &q, "t", *after) ? strdup(text_of(&q, 0)) : NULL;
 
 	if (next) {

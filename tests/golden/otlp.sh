@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # OpenTelemetry's profiles, read back by protoc: each index is in its table, no entry is missing or superfluous, and what receivers demand
-# else; of each event they have as much as the report; operators are callers of the code that works for them.  A store's go to a file and to a
-# server alike, what the server asks for again is sent again, and a refusal is a sentence.
+# else; of each event they have as much as the report; operators are callers of the code that works for them.  A store's go to a file and
+# to a server alike, what the server asks for again is sent again, and a refusal is a sentence.
 set -u
 command -v protoc >/dev/null || { echo "skipped, because protoc is missing (Debian: protobuf-compiler)"; exit 77; }
 out=$1/golden-otlp
@@ -52,7 +52,8 @@ store = f"{out}/s.tlrs"
 for path in glob.glob(f"{store}*"):
     os.unlink(path)
 run("db", "add", store, "tests/golden/v1.tlr", "tests/golden/v2.tlr")
-events = {row["name"] for row in json.loads(run("db", "sql", store, "SELECT s AS name FROM event e JOIN text t ON t.id = e.name", "--json"))["tables"]["rows"]}
+rows = json.loads(run("db", "sql", store, "SELECT s AS name FROM event e JOIN text t ON t.id = e.name", "--json"))["tables"]["rows"]
+events = {row["name"] for row in rows}
 wanted = {}
 for event in events:
     components = json.loads(run("db", "report", store, "--json", "--top", "0", "--event", event))
@@ -76,7 +77,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         status, more, text = self.answers.pop(0) if self.answers else (200, {}, b"")
         if status == 200:
-            self.taken.append((self.path, self.headers["Content-Type"], gzip.decompress(body)))
+            self.taken.append((self.path, self.headers["Content-Type"], gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body))
         self.send_response(status)
         for name, value in {**more, "Content-Length": str(len(text))}.items():
             self.send_header(name, value)
@@ -98,12 +99,21 @@ def push(*answers):
 done = push((503, {"Retry-After": "1"}, b""))
 expect(done.returncode == 0 or "libcurl is not installed" in done.stderr, f"push: {done.stderr}")
 if "libcurl is not installed" not in done.stderr:
-    expect([t[:2] for t in Receiver.taken] == [("/v1development/profiles", "application/x-protobuf")], f"push: {[t[:2] for t in Receiver.taken]}")
+    taken = [t[:2] for t in Receiver.taken]
+    expect(taken == [("/v1development/profiles", "application/x-protobuf")], f"push: {taken}")
     expect(Receiver.taken and Receiver.taken[0][2] == open(f"{out}/s.otlp", "rb").read(), "what is pushed is not what is exported")
     for answer, sentence in (((400, {}, b"no such tenant\n<b>"), "refused (400): no such tenant"), ((404, {}, b""), "has no such path"),
-                             ((413, {}, b""), "refuses a request of this size"), ((200, {}, b"\x0a\x02\x08\x07"), "took a part of it alone")):
+                             ((413, {}, b""), "refuses a request of this size"),
+                             ((200, {}, b"\x0a\x02\x08\x07"), "took a part of it alone")):
         failed = push(answer)
         expect(failed.returncode == 1 and sentence in failed.stderr, f"expected '{sentence}', got {failed.returncode}: {failed.stderr}")
         expect(not Receiver.answers and len(Receiver.taken) == (answer[0] == 200), f"after {answer[0]} it tried again")
+    target = f"clickhouse://127.0.0.1:{server.server_port}/d"
+    failed = push((500, {}, b"Code: 60, Table d.rows doesn't exist\x1b[2J\nmore"))
+    sentence = "ClickHouse refused (500): Code: 60, Table d.rows doesn't exist?[2J\n"
+    expect(failed.returncode == 1 and sentence in failed.stderr, f"expected '{sentence}', got: {failed.stderr}")
+target = "smtp://127.0.0.1/d"
+failed = push()
+expect(failed.returncode == 2 and "is no target" in failed.stderr, f"no target: {failed.stderr}")
 sys.exit(bool(bad))
 END
