@@ -12,11 +12,21 @@ const FIRST_ROWS = 100, NARROW = 700;
 /*
  * columns: [{key, title, type: "text" | "share" | "points" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true, colour?(row),
  * narrow?: true of a text that is short}]
- * rows: any; click(row, event): what choosing a row does; sort: key of the column that it is sorted by at first, largest first.
+ * rows: any; click(row, event): what choosing a row does; changed(): it has another formula; sort: key of the column that it is sorted by at first, largest first.
  */
 const kept = new Map(); // of tables by name: how they were sorted and coloured, and their formulas
 
-export function tablebox({ name, columns: given, rows, click, sort, chosen, most = FIRST_ROWS, tools = false }) {
+// The formula that a table has, as a function of its rows; null: none, or none of these columns.
+export function formulaOf(name, columns) {
+	const text = kept.get(name)?.formula;
+	try {
+		return text ? formula(text, columns) : null;
+	} catch {
+		return null;
+	}
+}
+
+export function tablebox({ name, columns: given, rows, click, sort, chosen, most = FIRST_ROWS, tools = false, changed = null }) {
 	const was = kept.get(name) ?? { down: true }, columns = [...given];
 	kept.set(name, was);
 	try {
@@ -43,6 +53,7 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 		if (!columns.includes(by)) by = find(sort) ?? null;
 		if (!columns.includes(coloured)) coloured = null;
 		fill();
+		changed?.();
 	} });
 
 	const el = h("div", { class: "tablebox" }, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name },

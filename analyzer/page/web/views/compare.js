@@ -4,13 +4,14 @@ import { chart } from "../chart.js";
 import { changes, inSecond } from "../changes.js";
 import { drawLane, drawLegend, drawTime, endOf, BOTTOM, partKey, partsOf, stack } from "../activity.js";
 import { planChart } from "../plan.js";
-import { tablebox } from "../tablebox.js";
+import { formulaOf, tablebox } from "../tablebox.js";
+import { bothCode } from "../bothcode.js";
 import { countedAs, countsOf } from "../counts.js";
 import { count, duration, measure, percent, seconds, short } from "../format.js";
 
 const ROW = 22, ROWS = 14, LEGEND = 20, LANE = 90, NAME = 210, PALETTE = 12;
 
-let page, sides, by, figures, said, bars, mirror, plans = [], table;
+let page, sides, by, figures, said, bars, mirror, plans = [], table, code;
 let rows = [], lanes = [], parts = [], both = [null, null], named = new Map(), inPlan = [new Map(), new Map()], bins = 100, end = 1;
 
 const unit = () => page.facts.events[page.state.filters.event?.values[0] ?? 0]?.unit;
@@ -192,6 +193,10 @@ export const compareView = {
 		el.append(h("section", { class: "card", "aria-label": "Both traces" }, figures, said), bars.el, mirror.el,
 			...plans.filter(Boolean).map(plan => plan.el),
 			h("section", { class: "card" }, h("header", {}, h("h2", {}, "All differences")), table));
+		const value = () => formulaOf("differences", COLUMNS());
+		code = sides.every(s => s.facts.sources.length) ? bothCode(page, { rows: () => rows, formula: () => (value() ? { id: chosen(), value: value() } : null) }) : null;
+		if (code) el.append(code.el);
+		this.parts = { code };
 	},
 	draw() {
 		compare();
@@ -208,7 +213,8 @@ export const compareView = {
 		said.textContent = `The judge is that of tailor diff${both[0].inRun ? ", of samples in the run phase" : ""}: change of cost is that of a line relative to the ` +
 			"lines that did not change, ± its smallest significant change (95 % for all tested lines together; one trace a side).";
 		for (const part of [bars, mirror, ...plans]) part?.draw();
-		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true }).el);
+		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true, changed: () => code?.draw() }).el);
+		code?.draw();
 	},
 	table: () => ({ columns: COLUMNS(), rows }),
 	drawn() {
