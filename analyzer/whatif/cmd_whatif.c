@@ -5,6 +5,7 @@
 #include "analyzer/whatif/predict.h"
 #include "analyzer/whatif/verdict.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/regular_file.h"
 
 #include <locale.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@
 #define SWEEP_MAX 256
 
 enum {
-	KEY_CORES = 0x100, KEY_QUOTA, KEY_CLOCK, KEY_DISK, KEY_NETWORK, KEY_MEMORY, KEY_COMPONENT, KEY_LOCK, KEY_SKEW, KEY_TARGET, KEY_EXPLAIN,
-	KEY_KEEP, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
+	KEY_CORES = 0x100, KEY_QUOTA, KEY_CLOCK, KEY_DISK, KEY_NETWORK, KEY_MEMORY, KEY_COMPONENT, KEY_LOCK, KEY_SKEW, KEY_TARGET,
+	KEY_EXPLAIN, KEY_KEEP, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
 };
 
 /* An option as it was given: names are looked up when the trace has been read. */
@@ -45,7 +46,7 @@ static const struct argp_option options[] = {
 	{ "clock", KEY_CLOCK, "F", 0, "with processors F times as fast: 1.2, or +20%", 0 },
 	{ "disk", KEY_DISK, "F", 0, "with disks F times as fast", 0 },
 	{ "network", KEY_NETWORK, "F", 0, "with answers of the network F times as fast", 0 },
-	{ "component", KEY_COMPONENT, "LEVEL:NAME=P%", 0, "with a component, or function:NAME, that takes so much more or less time: -50%", 0 },
+	{ "component", KEY_COMPONENT, "LEVEL:NAME=P%", 0, "with a component, or function:NAME, that takes more or less time: -50%", 0 },
 	{ "lock", KEY_LOCK, "FUNCTION", 0, "without the waits for the lock that FUNCTION takes", 0 },
 	{ "skew", KEY_SKEW, "LEVEL:NAME", 0, "with the work on a component, or on threads:TID (that a thread made), evenly divided", 0 },
 	{ "memory", KEY_MEMORY, "BYTES", 0, "(cannot be told: traces do not say what memory a program would use again)", 0 },
@@ -304,7 +305,8 @@ static int make_change(const struct timeline *t, const struct asked *asked, stru
 /* Lines PROCESSORS FACTOR; what lies between is taken to grow evenly. */
 static int read_calibration(const char *path, double slowdown[SIMULATE_SLOWDOWNS], struct diag *d)
 {
-	FILE *f = path ? fopen(path, "re") : NULL;
+	int fd = path ? regular_file_open(path) : -1;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	uint32_t last = 1;
 	unsigned n;
 	double factor;
@@ -354,7 +356,8 @@ static void show_verification(struct page *p, const struct kept *k, double measu
 {
 	struct grid *g = grid_create("verification", "Predictions beside what was measured then");
 	int predicted = grid_column(g, "predicted_ns", "predicted", CELL_DURATION, 0, 0);
-	int low = grid_column(g, "low_ns", "at least", CELL_DURATION, 0, 0), high = grid_column(g, "high_ns", "at most", CELL_DURATION, 0, 0);
+	int low = grid_column(g, "low_ns", "at least", CELL_DURATION, 0, 0);
+	int high = grid_column(g, "high_ns", "at most", CELL_DURATION, 0, 0);
 	int measured = grid_column(g, "measured_ns", "measured", CELL_DURATION, 0, 0);
 	int error = grid_column(g, "error", "error", CELL_PERCENT, 0, 0), inside = grid_column(g, "inside", "inside", CELL_TEXT, 0, 0);
 	int change = grid_column(g, "change", "if", CELL_TEXT, 0, 0);
@@ -458,8 +461,8 @@ static int run_whatif(int argc, char **argv)
 		options,
 		parse_whatif_option,
 		"TRACE",
-		"Say which resource bounds a recorded execution, and predict its completion time with other resources or faster parts: without "
-		"options, a table of what would help most.  The trace needs context switches: `tailor run -e auto,context-switches`.\v"
+		"Say which resource bounds a recorded execution, and predict its completion time with other resources or faster parts: "
+		"without options, a table of what would help most.  The trace needs context switches: `tailor run -e auto,context-switches`.\v"
 		"Predictions are of fixed work: a program that does something else with more processors (more threads, other plans) "
 		"is another one.",
 		children,

@@ -170,7 +170,8 @@ static bool served_make(const struct timeline *t, struct served *v)
 
 		v->at[i].waiting = (before ? before->waiting : 0) + v->at[i].change;
 		if (before)
-			v->at[i].sum = before->sum + (before->waiting > 0 ? (double)(v->at[i].time_ns - before->time_ns) / before->waiting : 0);
+			v->at[i].sum = before->sum +
+				       (before->waiting > 0 ? (double)(v->at[i].time_ns - before->time_ns) / before->waiting : 0);
 	}
 	return true;
 }
@@ -278,7 +279,8 @@ static void give_ticks(struct step_graph *g, uint32_t *tick, uint32_t end, uint6
 	}
 }
 
-static bool add_run(struct step_graph *g, uint32_t first, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint32_t *tick, uint32_t last_tick)
+static bool add_run(struct step_graph *g, uint32_t first, uint32_t thread, uint64_t from_ns, uint64_t to_ns, uint32_t *tick,
+		    uint32_t last_tick)
 {
 	const struct graph_step about = { .from_ns = from_ns, .thread = thread, .resource = RESOURCE_CORE };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A time line as an execution that simulate() can carry out elsewhere: the work of each thread in its order; waits that another thread ended
- * as signals, with the creation of threads; other waits as times at a device or away.  Waiting for a processor is left out: the
+ * A time line as an execution that simulate() can carry out elsewhere: the work of each thread in its order; waits that another thread
+ * ended as signals, with the creation of threads; other waits as times at a device or away.  Waiting for a processor is left out: the
  * simulation makes its own.  Context: thread.
  */
 #ifndef TAILOR_GRAPH_H
@@ -38,7 +38,8 @@ struct step_graph {
 	bool of_marks; /* the window is that of marks */
 };
 
-/* mark: "NAME", "NAME#N", "all", or NULL: marks named "run" where there are some.  0, or -errno with a sentence; step_graph_fini() in any case. */
+/* mark: "NAME", "NAME#N", "all", or NULL: marks named "run" where there are some.  0, or -errno with a sentence;
+ * step_graph_fini() in any case. */
 int step_graph_make(const struct timeline *t, const char *mark, struct step_graph *g, struct diag *d);
 /* From the window's beginning to what is waited for, as it was recorded. */
 double step_graph_measured_ns(const struct step_graph *g);

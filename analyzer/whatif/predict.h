@@ -2,11 +2,11 @@
 /*
  * Predictions: the completion time of a recorded execution under changes, with a 95 % interval and what bounds it then.
  *
- * T = T_measured * T_simulated(changed) / T_simulated(now), so that what the model gets wrong in both cancels out.  The interval adds up, as
- * independent errors: how far the replay is from what was measured; the spread of runs and of the model, by what was seen of programs
+ * T = T_measured * T_simulated(changed) / T_simulated(now), so that what the model gets wrong in both cancels out.  The interval adds up,
+ * as independent errors: how far the replay is from what was measured; the spread of runs and of the model, by what was seen of programs
  * that calibrated it (PREDICT_ constants); the sampling error of a component's share; waits whose waker is not known, taken to
- * stay or to shrink with the rest; and, towards longer times alone, what nothing recorded can tell: contention of more processors, memory that
- * a faster clock does not make faster.  Context: thread.
+ * stay or to shrink with the rest; and, towards longer times alone, what nothing recorded can tell: contention of more processors, memory
+ * that a faster clock does not make faster.  Context: thread.
  */
 #ifndef TAILOR_PREDICT_H
 #define TAILOR_PREDICT_H
@@ -26,8 +26,8 @@ enum change_kind {
 
 struct change {
 	enum change_kind kind;
-	double value; /* cores: processors; quota: processors' worth of time, 0: none; clock, disk, network, sleep: times as fast; component:
-		       * part of its time that goes (negative: that comes) */
+	double value; /* cores: processors; quota: processors' worth of time, 0: none; clock, disk, network, sleep: times as fast;
+		       * component: part of its time that goes (negative: that comes) */
 	int level;    /* of a component or skew: index of the time line's levels; -1: a function; skew: -2: whole threads */
 	uint32_t of;  /* component, function or lock; skew of threads: their creator */
 	char key[160]; /* how an option would say it */

@@ -47,7 +47,8 @@ struct resource_table {
 	uint32_t nr_functions;
 };
 
-/* The built-in table, behind the rules of the file at path (NULL: none).  0, or -errno with a sentence; resource_table_fini() in any case. */
+/* The built-in table, behind the rules of the file at path (NULL: none).  0, or -errno with a sentence; resource_table_fini() in any
+ * case. */
 int resource_table_init(struct resource_table *t, const char *path, struct diag *d);
 void resource_table_fini(struct resource_table *t);
 /* Rules of a text; name: what a sentence calls it. */

@@ -21,8 +21,8 @@ static void describe_change(const struct predictor *p, const struct change *c, c
 	char spare[32];
 	const char *name = c->kind == CHANGE_COMPONENT || (c->kind == CHANGE_SKEW && c->level != -2)
 				   ? predict_component_name(p->g, c->level, c->of, spare) : "";
-	const char *level = c->level == -1 ? "function" : c->level >= 0 && c->level < TIMELINE_LEVELS && p->g->t->level[c->level] < LEVELS_MAX
-			    ? report_level_name(p->g->t->report, p->g->t->level[c->level]) : "";
+	const bool has_level = c->level >= 0 && c->level < TIMELINE_LEVELS && p->g->t->level[c->level] < LEVELS_MAX;
+	const char *level = c->level == -1 ? "function" : has_level ? report_level_name(p->g->t->report, p->g->t->level[c->level]) : "";
 
 	switch (c->kind) {
 	case CHANGE_CORES:
@@ -121,7 +121,8 @@ static void describe_processor(const struct predictor *p, const char **resource,
 		snprintf(text, 160, "page faults (%.0f %% of the critical path)", 100 * p->path.resource[RESOURCE_FAULT] / all);
 	} else if (p->path.resource[RESOURCE_KERNEL] > FAULTS_BOUND * all) {
 		*resource = "kernel";
-		snprintf(text, 160, "the kernel's work for it (%.0f %% of the critical path)", 100 * p->path.resource[RESOURCE_KERNEL] / all);
+		snprintf(text, 160, "the kernel's work for it (%.0f %% of the critical path)",
+			 100 * p->path.resource[RESOURCE_KERNEL] / all);
 	} else if (used_processors(p) < 1.2 && p->now.processors > 1) {
 		snprintf(text, 160, "processor, by work of one thread at a time (%.1f of %g processors were used)", used_processors(p),
 			 p->now.processors);
@@ -257,8 +258,8 @@ int verdict_refuse(const struct predictor *p, struct diag *d)
 				  ? "other programs had processors meanwhile; record it on a quiet machine"
 				  : "the trace does not say enough of what threads wait for";
 
-	return diag_fail(d, ERANGE, "the replay of this trace takes %+.0f %% of what was measured, so it predicts nothing: %s (--force predicts "
-			 "all the same)", 100 * (p->simulated_ns / p->measured_ns - 1), why);
+	return diag_fail(d, ERANGE, "the replay of this trace takes %+.0f %% of what was measured, so it predicts nothing: %s "
+			 "(--force predicts all the same)", 100 * (p->simulated_ns / p->measured_ns - 1), why);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- tables */
@@ -488,6 +489,7 @@ void verdict_explain(const struct predictor *p, struct page *page)
 		      "processors reach further towards longer times.");
 	page_sentence(page, p->slowdown[0] > 0 ? "Work beside other work is slower, as the calibration says." :
 		      "Work beside other work is taken to be as fast as alone (--calibration FILE).");
-	page_sentence(page, "Which part of the processor's time waits for memory is not recorded, so a faster clock may gain up to %.0f %% less.",
+	page_sentence(page, "Which part of the processor's time waits for memory is not recorded, so a faster clock may gain up to "
+		      "%.0f %% less.",
 		      100 * PREDICT_MEMORY);
 }

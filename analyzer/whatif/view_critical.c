@@ -91,7 +91,8 @@ static void show_components_of_path(const struct predictor *p, const double *of_
 	}
 	if (part) {
 		struct grid *t = grid_create("path_components", "Work on the critical path by %s", name);
-		int path = grid_column(t, "path", "of the path", CELL_SHARE, GRID_BAR, 0), work = grid_column(t, "work", "of all work", CELL_SHARE, 0, 0);
+		int path = grid_column(t, "path", "of the path", CELL_SHARE, GRID_BAR, 0);
+		int work = grid_column(t, "work", "of all work", CELL_SHARE, 0, 0);
 		int time = grid_column(t, "time_ns", "time", CELL_DURATION, 0, 0), of = grid_column(t, "name", name, CELL_TEXT, 0, 0);
 
 		grid_set_total(t, path, on);
@@ -115,7 +116,8 @@ static int show_slack(const struct predictor *p, const double *of_step, struct p
 	const struct step_graph *g = p->g;
 	double *slack = calloc((size_t)g->nr_steps + 1, sizeof(*slack));
 	struct grid *t = grid_create("slack", "Threads: work, the part of it on the path, and how much later it could end");
-	int work = grid_column(t, "work_ns", "work", CELL_DURATION, 0, 0), on = grid_column(t, "path_ns", "on the path", CELL_DURATION, 0, 0);
+	int work = grid_column(t, "work_ns", "work", CELL_DURATION, 0, 0);
+	int on = grid_column(t, "path_ns", "on the path", CELL_DURATION, 0, 0);
 	int least = grid_column(t, "slack_ns", "slack", CELL_DURATION, 0, 0), of = grid_column(t, "name", "thread", CELL_TEXT, 0, 0);
 	int ret = slack ? predict_slack(p, slack) : -ENOMEM;
 

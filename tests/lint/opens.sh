@@ -16,6 +16,7 @@ agent/recorder/perf/event_pmu.c           /sys
 agent/recorder/process/attach_target.c    /proc
 agent/recorder/process/proc_file.c        /proc
 agent/recorder/recording/processes.c      /proc
+agent/recorder/recording/resources.c      /proc, /sys
 analyzer/overhead/figures.c               a trace in its own temporary folder
 analyzer/overhead/measure.c               messages in its own temporary folder
 jitreg/base/output_file.c                 what is written

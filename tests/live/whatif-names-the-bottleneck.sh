@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs with one bottleneck, each of its own kind: `tailor whatif` names it.  Threads are real-time ones, so that a busy machine is none of it.
+# Programs with one bottleneck, each of its own kind: `tailor whatif` names it.  Threads are real-time ones, so that a busy
+# machine is none of it.
 . tests/live/begin.bash
 [ "$(id -u)" = 0 ] || skip "context switches and wake-ups of all kinds are root's to record"
 chrt -r 1 true 2>/dev/null || skip "no real-time threads can be made here"

@@ -110,7 +110,8 @@ static void what_never_comes_is_said(void **state)
 {
 	static const struct step step[] = { { 0, 0, STEP_AWAIT } };
 	static const struct step_thread thread[] = { { 0, 1 } };
-	const struct execution e = { .step = step, .nr_steps = 1, .thread = thread, .nr_threads = 1, .nr_signals = 1, .target = UINT32_MAX };
+	const struct execution e = { .step = step, .nr_steps = 1, .thread = thread, .nr_threads = 1, .nr_signals = 1,
+				     .target = UINT32_MAX };
 	struct simulated out;
 
 	(void)state;

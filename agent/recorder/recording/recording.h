@@ -129,8 +129,8 @@ struct recording_state recording_state(const struct recording *r);
 /* ---- its end */
 /* The command has ended, and the recording is of all of it. */
 struct rusage;
-/* What the kernel says of a process's use of resources; when: "start" or "end".  A command that has ended and is not waited for yet has most
- * of it. */
+/* What the kernel says of a process's use of resources; when: "start" or "end".  A command that has ended and is not waited for yet has
+ * most of it. */
 void recording_write_resources(struct recording *r, uint32_t pid, const char *when, uint64_t time_ns);
 void recording_note_command_usage(struct recording *r, const struct rusage *usage);
 /* Processor time that was used for it beside this process's own (or, below 0, for another one). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel says about the use of resources, when a program begins and when the recording, or the command, ends: the processors and the
- * quota that it may use, times of running and of waiting for a processor, bytes of its files, stalls of the machine.  A report compares its
- * own sums with these.  What cannot be read is left out.
+ * What the kernel says about the use of resources, when a program begins and when the recording, or the command, ends: the processors and
+ * the quota that it may use, times of running and of waiting for a processor, bytes of its files, stalls of the machine.  A report compares
+ * its own sums with these.  What cannot be read is left out.
  */
 #include "agent/recorder/recording/internal.h"
 
