@@ -137,9 +137,12 @@ struct epochs {
 	uint64_t due_real_ns; /* when it ends, CLOCK_REALTIME */
 	int64_t real_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC at its begin */
 	bool asked; /* to end it now */
-	bool put_off; /* it goes on beyond its end, as was said */
+	uint32_t nr_put_off; /* so many ends of epochs it goes on beyond, as was said */
 	bool polls_lists; /* processes without an agent are read from outside, as attach does */
-	pid_t child; /* that ends the one before; 0: none */
+	pid_t child; /* that ends the one before; 0: none (fold.c) */
+	uint64_t child_ns; /* since when */
+	bool is_late; /* half an epoch was too little for the newest one */
+	uint32_t behind; /* rises when they take too long: so often the rate is halved */
 	struct hash_map living; /* processes that are counted */
 	uint64_t samples; /* in those before */
 	int64_t told_cpu_ns; /* the recorder's processor time that is in those before */
@@ -242,16 +245,30 @@ void session_epochs_plan(struct epochs *e);
 char *session_epochs_format_path(const char *output, uint32_t number);
 /* Which processes of the machine are counted: wanted.  Those that have ended are forgotten.  0 or -errno. */
 int session_epochs_find_processes(struct session *s, struct process_tree *t);
-/* In a child: what the epoch in this file is for.  Returns when there is nothing, or it cannot be executed. */
-void session_epochs_execute_command(const struct session *s, const char *path);
 /* A process is counted; it has ended. */
 void session_epochs_note_process(struct session *s, uint32_t pid);
 void session_epochs_note_exit(struct session *s, uint32_t pid);
-/* The last one is written: what it is for. */
-void session_epochs_run_command(struct session *s);
 void session_epochs_end(struct session *s);
 /* The file that is written. */
 const char *session_output(const struct session *s);
+
+/* ---- fold.c: the child that ends an epoch */
+/* In the child: its priority; what the epoch in this file is for (returns when there is nothing, or it cannot be executed). */
+void session_fold_begin_child(const struct session *s);
+void session_fold_execute_command(const struct session *s, const char *path);
+void session_fold_note_child(struct epochs *e, pid_t child);
+/* Now and then: one that is late gets more of the processors. */
+void session_fold_look(struct epochs *e);
+/* At the end of an epoch: may it be cut?  The one before has ended, or was killed, which is said. */
+bool session_fold_may_begin(struct session *s);
+/* Between two epochs: samples half as often when the fold is behind, and as before when it is not any more; in the new one, say so if that
+ * is another rate than before. */
+void session_fold_choose_rate(struct session *s);
+void session_fold_say_rate(struct session *s, uint32_t before);
+/* Until it has ended. */
+void session_fold_wait(struct epochs *e);
+/* The last epoch is written: what it is for. */
+void session_fold_run_last(struct session *s);
 
 /* ---- cut.c */
 /* In the loop, after a drain: the next epoch begins, if that is due. */

@@ -195,7 +195,7 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 		session_raise_priority();
 	session_format_result(s, &state);
 	if (ret == 0)
-		session_epochs_run_command(s);
+		session_fold_run_last(s);
 	counting_destroy(s->counting);
 	s->counting = NULL;
 	return ret;
