@@ -4,9 +4,9 @@
  * a store).  One at a time; the next epoch goes on until it has ended.
  *
  * It has the lowest priority, so that on a machine that is busy all the time it might never end.  So it gets the usual share after half an
- * epoch, and comes before others after a whole one.  Those after it begin with the usual share, and epochs have fewer samples where the rate
- * is ours to choose (--cost), until they are on time again.  One that has not ended after PUT_OFF_MOST more epochs hangs, and is killed: no
- * epoch is longer than that.
+ * epoch, and comes before others after a whole one.  Those after it begin with the usual share, and epochs have fewer samples where the
+ * rate is ours to choose (--cost), until they are on time again.  One that has not ended after PUT_OFF_MOST more epochs hangs, and is
+ * killed: no epoch is longer than that.
  */
 #include "agent/recorder/session/internal.h"
 
