@@ -171,6 +171,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(text)
 
+/* Which service this process's program works for; of none there is no record.  group: the path of its control group; name: what it calls
+ * itself for OpenTelemetry, or its systemd unit, or the first 12 digits of its container's id. */
+#define TRACE_FIELDS_SERVICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(group) STR(name)
+
 #define TRACE_RECORDS(X) \
 	X(HEADER, header, 128) \
 	X(EVENT, event, 129) \
@@ -193,7 +198,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(THREAD_COUNT, thread_count, 146) \
 	X(INTERPRETER, interpreter, 147) \
 	X(SOURCE_LINES, source_lines, 148) \
-	X(COMMAND_LINE, command_line, 149)
+	X(COMMAND_LINE, command_line, 149) \
+	X(SERVICE, service, 150)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };

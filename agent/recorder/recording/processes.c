@@ -46,6 +46,7 @@ void recording_write_process(struct recording *r, pid_t pid)
 	n = readlink(path, text, sizeof(text));
 	write_process_record(r, pid, text, n > 0 ? (size_t)n : 0);
 	recording_write_command_line(r, (uint32_t)pid, recording_now_ns(r));
+	recording_write_service(r, (uint32_t)pid, recording_now_ns(r));
 }
 
 void recording_add_process(struct recording *r, pid_t pid)

@@ -100,8 +100,10 @@ void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint
 	if (c->exec)
 		recording_note_exec(r, c->pid, time_ns);
 	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
-	if (c->exec && r->engines) /* an import is of other processes */
+	if (c->exec && r->engines) { /* an import is of other processes */
 		recording_write_command_line(r, c->pid, time_ns);
+		recording_write_service(r, c->pid, time_ns);
+	}
 }
 
 static uint64_t cpu_ns_of_usage(const struct rusage *u)

@@ -68,13 +68,13 @@ const char *session_output(const struct session *s)
 
 void session_epochs_note_process(struct session *s, uint32_t pid)
 {
-	if (s->epochs.length_ns)
+	if (s->epochs.length_ns || session_wants_service(&s->options))
 		hash_map_set(&s->epochs.living, pid, 0, LIVES);
 }
 
 void session_epochs_note_exit(struct session *s, uint32_t pid)
 {
-	if (s->epochs.length_ns && hash_map_find(&s->epochs.living, pid, 0))
+	if (hash_map_find(&s->epochs.living, pid, 0))
 		hash_map_set(&s->epochs.living, pid, 0, ENDED);
 }
 

@@ -148,6 +148,12 @@ struct epochs {
 	int64_t told_cpu_ns; /* the recorder's processor time that is in those before */
 };
 
+/* joining.c: processes that were seen, of a service whose processes come and go. */
+struct joining {
+	struct hash_map seen; /* PIDs: how often, 1 or 2 */
+	uint64_t looked_ns;
+};
+
 /* requests.c: what a recording's own options start from, and the request which they point into. */
 struct dormant {
 	struct session_options options;
@@ -168,6 +174,7 @@ struct session {
 	struct notices notices;
 	struct unheard unheard;
 	struct epochs epochs;
+	struct joining joining;
 	struct root {
 		pid_t pid; /* the first one */
 		bool ended;
@@ -232,6 +239,9 @@ int session_attach_tree(struct session *s, pid_t root);
 struct process_tree;
 void session_describe_counted(struct session *s, struct process_tree *t, uint64_t begin_ns);
 
+/* Counts these processes, which are marked as wanted, with all of their threads, and tells the recording of them.  0 or -errno. */
+int session_attach_wanted(struct session *s, struct process_tree *t);
+
 /* ---- epochs.c */
 /* 0 or -ENOMEM. */
 int session_epochs_begin(struct session *s);
@@ -251,6 +261,10 @@ void session_epochs_note_exit(struct session *s, uint32_t pid);
 void session_epochs_end(struct session *s);
 /* The file that is written. */
 const char *session_output(const struct session *s);
+
+/* ---- joining.c */
+/* In the loop: processes that have joined the service are counted from now on. */
+void session_look_for_service(struct session *s);
 
 /* ---- fold.c: the child that ends an epoch */
 /* In the child: its priority; what the epoch in this file is for (returns when there is nothing, or it cannot be executed). */
