@@ -257,7 +257,7 @@ static const struct argp_option attach_options[] = {
 	{ "all", KEY_ALL, NULL, 0, "record all processes of the machine, and the kernel's own threads, from outside (as root)", 0 },
 	{ "unit", KEY_UNIT, "NAME", 0, "record all processes of this systemd unit (nginx.service, or nginx), by their control group, and "
 	  "those that join it", 0 },
-	{ "container", KEY_CONTAINER, "ID|NAME", 0, "record all processes of this container, by its id (the first 12 digits will do) or the "
+	{ "container", KEY_CONTAINER, "ID|NAME", 0, "record all processes of this container, by its id (the first 12 digits do) or the "
 	  "name that docker, podman, LXC or systemd-nspawn has for it, and those that join it", 0 },
 	{ "tree", KEY_TREE, NULL, 0, "record all processes below the given ones, too, also where these work themselves", 0 },
 	{ "no-children", KEY_NO_CHILDREN, NULL, 0, "leave out the processes below the given ones that run already, also where these "
