@@ -261,6 +261,7 @@ static const struct {
 	{ "functions", "functions", SUMS_FUNCTION },
 	{ "queries", "queries, without their literals", SUMS_QUERY },
 	{ "processes", "processes, by their executable", SUMS_PROCESS },
+	{ "services", "services: systemd units, containers", SUMS_SERVICE },
 	{ "epochs", "epochs: when, how many samples", SUMS_PROCESS },
 	{ "reasons", "why samples have no component, and what was lost", SUMS_PROCESS },
 };
@@ -504,12 +505,13 @@ static const struct db_verb verbs[] = {
 };
 #define NR_VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
-enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP, KEY_LAST, KEY_TO };
+enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_SERVICE, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP, KEY_LAST, KEY_TO };
 static const struct argp_option options[] = {
-	{ "view", 'v', "components|functions|queries|processes|epochs|reasons", 0,
+	{ "view", 'v', "components|functions|queries|processes|services|epochs|reasons", 0,
 	  "what to list (components; functions where no host declares any)", 0 },
 	{ "event", KEY_EVENT, "NAME", 0, "of this event (the first that is no wait)", 0 },
 	{ "process", KEY_PROCESS, "NAME", 0, "of processes of this name or executable", 0 },
+	{ "service", KEY_SERVICE, "NAME", 0, "of this service: a systemd unit, a container, a name for OpenTelemetry", 0 },
 	{ "host", KEY_HOST, "NAME", 0, "of this machine", 0 },
 	{ "query", KEY_QUERY, "TEXT", 0, "of queries that contain this text", 0 },
 	{ "component", KEY_COMPONENT, "[LEVEL:]NAME", 0, "of this component", 0 },
@@ -543,7 +545,7 @@ static void choose_view(struct argp_state *state, const char *arg)
 			a->question.by = views[i].by;
 			return;
 		}
-	argp_error(state, "unknown view '%s': components, functions, queries, processes, epochs or reasons; traces have the others "
+	argp_error(state, "unknown view '%s': components, functions, queries, processes, services, epochs or reasons; traces have the others "
 		   "(tailor db trace)", arg);
 }
 
@@ -582,6 +584,9 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_PROCESS:
 		a->question.process = arg;
+		break;
+	case KEY_SERVICE:
+		a->question.service = arg;
 		break;
 	case KEY_HOST:
 		a->question.host = arg;

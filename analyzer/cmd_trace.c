@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_THREAD_NAME, KEY_PROCESS, KEY_COMPONENT, KEY_BELOW, KEY_FUNCTION,
-	KEY_LEVEL, KEY_MARK, KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET, KEY_DEBUG_PATH, KEY_SOURCE_PATH };
+enum { KEY_EVENT = 0x200, KEY_FROM, KEY_TO, KEY_THREAD, KEY_THREAD_NAME, KEY_PROCESS, KEY_SERVICE, KEY_COMPONENT, KEY_BELOW,
+	KEY_FUNCTION, KEY_LEVEL, KEY_MARK, KEY_ATTRIBUTE, KEY_UNWINDER, KEY_THREADS, KEY_NO_DEMANGLE, KEY_BUDGET, KEY_DEBUG_PATH, KEY_SOURCE_PATH };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Filters:", 10 },
@@ -31,6 +31,7 @@ static const struct argp_option options[] = {
 	{ "thread-name", KEY_THREAD_NAME, "REGEX", 0, "only samples of threads whose name at that time it is found in (extended regular "
 	  "expression)", 10 },
 	{ "process", KEY_PROCESS, "PID", 0, "only samples of this process", 10 },
+	{ "service", KEY_SERVICE, "NAME", 0, "only samples of processes of this service (a systemd unit, a container)", 10 },
 	{ "component", KEY_COMPONENT, "LEVEL:NAME", 0, "only samples of this component; repeatable; conditions are ANDed", 10 },
 	{ "below", KEY_BELOW, "LEVEL:NAME", 0, "only samples whose call stack passes through it; LEVEL: one of the trace's, function, line "
 	  "(FILE:NUMBER) or image; repeatable; conditions are ANDed", 10 },
@@ -118,6 +119,9 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 	case KEY_PROCESS:
 		a->filter.pid = parse_number_argument(state, "process", arg);
 		a->filter.has_pid = true;
+		break;
+	case KEY_SERVICE:
+		a->filter.service = arg;
 		break;
 	case KEY_COMPONENT:
 		if (!strchr(arg, ':'))

@@ -60,9 +60,9 @@ static error_t parse_attach_argument(int key, char *arg, struct argp_state *stat
 		options_parse_pids(state, &a->pids, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!a->pids.nr && !a->session.name && !a->session.all)
+		if (!a->pids.nr && !a->session.name && !a->session.all && !session_wants_service(&a->session))
 			argp_error(state, "no process given; usage: tailor attach PID, tailor attach --name REGEX, or tailor attach --all");
-		if (a->session.all && (a->pids.nr || a->session.name || a->session.inject))
+		if (a->session.all && (a->pids.nr || a->session.name || session_wants_service(&a->session) || a->session.inject))
 			argp_error(state, "--all takes no processes, and loads no agent");
 		if (a->session.counting.scope_thread)
 			argp_error(state, "--scope thread is not supported: attach counts per CPU (threads' own counters need the agent)");
@@ -224,7 +224,11 @@ static int choose_targets(struct attach *a, const struct pid_list *pids, struct 
 
 	for (uint32_t i = 0; i < pids->nr && ret == 0; i++)
 		ret = attach_list_add(&a->list, pids->pid[i], d);
-	return ret == 0 && a->options->name ? attach_list_add_named(&a->list, a->options->name, d) : ret;
+	if (ret == 0 && a->options->name)
+		ret = attach_list_add_named(&a->list, a->options->name, d);
+	if (ret == 0 && session_wants_service(a->options))
+		ret = attach_list_add_service(&a->list, &a->options->service, d);
+	return ret;
 }
 
 static int check_injection(struct attach *a, struct diag *d)

@@ -77,11 +77,12 @@ static error_t parse_watch_option(int key, char *arg, struct argp_state *state)
 		take_operands(state, a);
 		break;
 	case ARGP_KEY_END:
-		if (!a->pids.nr && !a->run.command && !o->name && !o->all)
-			argp_error(state, "nothing to watch: a PID, --name REGEX, --all, or -- COMMAND is needed");
+		if (!a->pids.nr && !a->run.command && !o->name && !o->all && !session_wants_service(o))
+			argp_error(state, "nothing to watch: a PID, --name REGEX, --unit NAME, --container ID, --all, or -- COMMAND is "
+				   "needed");
 		if (o->epoch_command || strcmp(o->output, SESSION_OUTPUT) != 0)
 			argp_error(state, "--output and --epoch-command are its own: --store FILE is what it writes");
-		if (a->run.command && (o->name || o->all))
+		if (a->run.command && (o->name || o->all || session_wants_service(o)))
 			argp_error(state, "a command, or processes that run: not both");
 		break;
 	default:
@@ -176,7 +177,7 @@ static int run_watch_command(int argc, char **argv)
 	static const struct argp argp = {
 		options,
 		parse_watch_option,
-		"PID[,PID...]\n--name REGEX\n--all\n-- COMMAND [ARGUMENT...]",
+		"PID[,PID...]\n--name REGEX\n--unit NAME\n--container ID\n--all\n-- COMMAND [ARGUMENT...]",
 		"Record for months: running processes, all of the machine, or a command.\v"
 		"Every ten minutes (--epochs) what was recorded is added to a store, which `tailor db` reports and `tailor diff` "
 		"compares.  Samples cost the programs 1 % of their time (--cost).  Ctrl-C or SIGTERM ends it; the next one adds what a "

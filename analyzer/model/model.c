@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ANCESTORS_MAX 64 /* processes that a forked one is a copy of, and these */
+
 /* ------------------------------------------------------------------------------------------------------------- records */
 
 static void read_kernel_functions(struct model *m, struct process *p, const struct trace_record *r)
@@ -89,6 +91,20 @@ static void read_plan_code(struct model *m, struct process *p, const struct trac
 	plan_codes_read(&m->plan_codes, p->number, r);
 }
 
+static void read_service(struct model *m, struct process *p, const struct trace_record *r)
+{
+	(void)m;
+	model_set_text(&p->service, trace_text(r, F(service, name)));
+}
+
+const char *process_service(const struct process *p)
+{
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
+		if (p->service)
+			return p->service;
+	return "";
+}
+
 static void read_fork(struct model *m, struct process *p, const struct trace_record *r)
 {
 	p->nr_tasks++;
@@ -121,6 +137,7 @@ static const struct {
 	[TRACE_HOST_OPTION] = { read_host_option, false },
 	[TRACE_COMMAND_LINE] = { read_command_line, false },
 	[TRACE_PLAN_CODE] = { read_plan_code, false },
+	[TRACE_SERVICE] = { read_service, false },
 	[TRACE_MMAP] = { model_read_mmap, false },
 	[JITREG_IMAGE] = { model_read_image, false },
 	[JITREG_IMAGE_UNLOAD] = { model_read_image_unload, false },
@@ -360,6 +377,7 @@ void model_destroy(struct model *m)
 		free(p->executable);
 		free(p->host_options);
 		free(p->command_line);
+		free(p->service);
 		free(p);
 	}
 	for (uint32_t i = 0; i < m->nr_threads; i++)

@@ -196,6 +196,7 @@ struct process {
 	uint32_t parent_pid; /* of the process that forked it, also after an exec; 0: not known */
 	char *comm, *executable;
 	char *command_line; /* the beginning of it, or NULL */
+	char *service; /* that it works for, or NULL */
 	char *host_options; /* of those that name its code, found in force: each once, behind a blank; NULL: none was */
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;
@@ -370,6 +371,8 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d);
 void model_destroy(struct model *m);
 
 /* The process that had pid at a time; made when the trace never named it.  NULL only without memory. */
+/* What the service is called that it works for, or the process that it was forked from; "": none. */
+const char *process_service(const struct process *p);
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
 /* Is it among p's host_options?  bytes: of option. */
 bool process_has_option(const struct process *p, const char *option, size_t bytes);

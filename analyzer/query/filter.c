@@ -39,8 +39,11 @@ bool filter_wants_mark(const struct filter_arguments *a, const struct model *m, 
 
 static bool process_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
+	const struct process *p = a->model->numbered[v];
+
 	(void)set;
-	return a->model->numbered[v]->pid == f->arguments->pid;
+	return (!f->arguments->has_pid || p->pid == f->arguments->pid) &&
+	       (!f->arguments->service || strcmp(process_service(p), f->arguments->service) == 0);
 }
 
 static bool event_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
@@ -249,7 +252,7 @@ int filter_init(struct filter *f, const struct model *m, const struct labels *la
 		add_set(f, TABLE_THREAD, thread_passes_filter);
 	if (a->thread_name)
 		add_set(f, TABLE_THREAD, thread_name_passes_filter);
-	if (a->has_pid)
+	if (a->has_pid || a->service)
 		add_set(f, TABLE_PROCESS, process_passes_filter);
 	if (a->function)
 		add_set(f, TABLE_FUNCTION, function_passes_filter);
@@ -441,6 +444,9 @@ int filter_check_matches(const struct filter *f, const struct attribution *attri
 			return diag_fail(d, EINVAL, "the trace has no thread %llu%s", (unsigned long long)a->tid,
 					 suggest_number(attribution->model, true, text, sizeof(text)));
 		case TABLE_PROCESS:
+			if (a->service)
+				return diag_fail(d, EINVAL, "no sample of the trace is of a service '%.80s' (`report --view processes "
+						 "--csv` has the services)", a->service);
 			return diag_fail(d, EINVAL, "the trace has no process %llu%s", (unsigned long long)a->pid,
 					 suggest_number(attribution->model, false, text, sizeof(text)));
 		case TABLE_FUNCTION:

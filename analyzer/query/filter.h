@@ -20,6 +20,7 @@ struct filter_arguments {
 	const char *below[FILTER_COMPONENTS_MAX]; /* LEVEL:NAME that the call stack contains; all must hold */
 	int nr_below;
 	const char *function; /* its name */
+	const char *service;  /* that its process works for */
 	const char *mark; /* NAME, NAME#INSTANCE, or "all": in marks and outside of them */
 	double from_s, to_s; /* after the first sample; 0: not given */
 	bool has_tid, has_pid;

@@ -35,6 +35,8 @@ static const struct {
 	{ TRACE_HEADER, F(header, host_name), NOTHING },
 	{ TRACE_HEADER, F(header, cwd), NOTHING },
 	{ TRACE_COMMAND_LINE, F(command_line, text), NOTHING },
+	{ TRACE_SERVICE, F(service, group), NOTHING },
+	{ TRACE_SERVICE, F(service, name), NAME },
 	{ TRACE_PROCESS, F(process, executable), PATH },
 	{ TRACE_MMAP, F(mmap, path), PATH },
 	{ TRACE_NOTICE, F(notice, sentence), PATHS_IN },

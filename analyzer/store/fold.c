@@ -47,12 +47,12 @@ static int64_t process_in_store(struct folding *f, uint32_t number)
 	const char *slash;
 
 	if (number >= f->nr_processes || number >= m->nr_processes)
-		return names_process(f->store, "", "");
+		return names_process(f->store, "", "", "");
 	if (f->process[number])
 		return f->process[number];
 	p = m->numbered[number];
 	slash = p->executable ? strrchr(p->executable, '/') : NULL;
-	return f->process[number] = names_process(f->store, slash ? slash + 1 : p->comm, p->executable);
+	return f->process[number] = names_process(f->store, slash ? slash + 1 : p->comm, p->executable, process_service(p));
 }
 
 static int64_t component_in_store(struct folding *f, uint32_t component)

@@ -58,12 +58,12 @@ static int64_t find_or_add(struct store *s, struct table *t, const int64_t *valu
 #define FIND_OR_ADD(s, t, ...) \
 	find_or_add(s, t, (const int64_t[]){ __VA_ARGS__ }, (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)))
 
-int64_t names_process(struct store *s, const char *name, const char *executable)
+int64_t names_process(struct store *s, const char *name, const char *executable, const char *service)
 {
-	static struct table t = TABLE("process", "name, executable", "?, ?", "name = ? AND executable = ?");
-	int64_t of_name = names_text(s, name), of_executable = names_text(s, executable);
+	static struct table t = TABLE("process", "name, executable, service", "?, ?, ?", "name = ? AND executable = ? AND service = ?");
+	int64_t of_name = names_text(s, name), of_executable = names_text(s, executable), of_service = names_text(s, service);
 
-	return FIND_OR_ADD(s, &t, of_name, of_executable);
+	return FIND_OR_ADD(s, &t, of_name, of_executable, of_service);
 }
 
 int64_t names_event(struct store *s, const char *name, const char *unit)

@@ -9,7 +9,7 @@
 
 /* Each returns a number, added where there is none yet; 0: the store has failed (or, of text, NULL or ""). */
 int64_t names_text(struct store *s, const char *text);
-int64_t names_process(struct store *s, const char *name, const char *executable);
+int64_t names_process(struct store *s, const char *name, const char *executable, const char *service);
 int64_t names_event(struct store *s, const char *name, const char *unit);
 /* text: with numbers and strings taken out (names_query_shape()). */
 int64_t names_query(struct store *s, const char *text);

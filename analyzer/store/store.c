@@ -23,8 +23,9 @@ static const char schema[] =
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
 	"CREATE TABLE text(id INTEGER PRIMARY KEY, hash INT NOT NULL, s TEXT NOT NULL);"
 	"CREATE INDEX text_hash ON text(hash);"
-	/* which processes: those of one executable */
-	"CREATE TABLE process(id INTEGER PRIMARY KEY, name INT NOT NULL, executable INT NOT NULL, UNIQUE(name, executable));"
+	/* which processes: those of one executable that work for one service */
+	"CREATE TABLE process(id INTEGER PRIMARY KEY, name INT NOT NULL, executable INT NOT NULL, service INT NOT NULL,"
+	" UNIQUE(name, executable, service));"
 	"CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL, UNIQUE(name, unit));"
 	"CREATE TABLE query(id INTEGER PRIMARY KEY, text INT NOT NULL UNIQUE);"
 	/* what it is at its level, whichever number a trace gives it: place is the names of its consumers */

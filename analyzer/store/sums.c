@@ -15,7 +15,7 @@
 /* The dictionary of rows, by number. */
 struct rows {
 	struct series {
-		uint32_t process, component, event, query;
+		uint32_t process, component, event, query, service;
 		bool wanted;
 	} *series;
 	struct place {
@@ -55,15 +55,16 @@ static void *allocate_by_number(struct store *s, const char *largest, size_t eac
 
 static bool read_series(struct summing *x)
 {
-	static struct statement all = STATEMENT("SELECT s.id, s.process, s.component, s.event, ifnull(c.query, 0) FROM series s "
-						"LEFT JOIN component c ON c.id = s.component");
+	static struct statement all = STATEMENT("SELECT s.id, s.process, s.component, s.event, ifnull(c.query, 0), ifnull(p.service, 0) "
+						"FROM series s LEFT JOIN component c ON c.id = s.component LEFT JOIN process p ON "
+						"p.id = s.process");
 	struct rows *r = &x->rows;
 
 	r->series = allocate_by_number(x->store, "SELECT max(id) FROM series", sizeof(*r->series), &r->nr_series);
 	for (bool more = store_run(x->store, &all, ""); more; more = store_next(x->store, &all))
 		if (column(&all, 0) < r->nr_series)
-			r->series[column(&all, 0)] =
-				(struct series){ column(&all, 1), column(&all, 2), column(&all, 3), column(&all, 4), true };
+			r->series[column(&all, 0)] = (struct series){ column(&all, 1), column(&all, 2), column(&all, 3),
+								      column(&all, 4), column(&all, 5), true };
 	return r->series;
 }
 
@@ -99,6 +100,7 @@ static int filter_series(struct summing *x, struct diag *d)
 {
 	static struct statement processes = STATEMENT("SELECT p.id FROM process p, text t WHERE t.id IN (p.name, p.executable) AND "
 						      "t.s = ?1"),
+				services = STATEMENT("SELECT t.id FROM text t WHERE t.s = ?1"),
 				queries = STATEMENT("SELECT q.id FROM query q, text t WHERE t.id = q.text AND instr(t.s, ?1) > 0"),
 				components = STATEMENT(
 					"SELECT c.id FROM component c JOIN text n ON n.id = c.name LEFT JOIN text b ON b.id = c.label LEFT "
@@ -108,6 +110,7 @@ static int filter_series(struct summing *x, struct diag *d)
 		struct statement *q;
 		size_t part;
 	} filters[] = { { "process", x->question->process, &processes, offsetof(struct series, process) },
+			{ "service", x->question->service, &services, offsetof(struct series, service) },
 			{ "query", x->question->query, &queries, offsetof(struct series, query) },
 			{ "component", x->question->component, &components, offsetof(struct series, component) } };
 
@@ -116,7 +119,8 @@ static int filter_series(struct summing *x, struct diag *d)
 			return diag_fail(d, EINVAL, "%s: no %s is called '%s' (tailor db report --view %s lists them)", x->store->path,
 					 filters[i].what, filters[i].text,
 					 i == 0 ? "processes" :
-					 i == 1 ? "queries" :
+					 i == 1 ? "services" :
+					 i == 2 ? "queries" :
 						  "components");
 	return 0;
 }
@@ -211,7 +215,7 @@ static void add(struct summing *x, uint32_t id, uint32_t epoch, double samples, 
 
 static uint32_t key_of_series(const struct series *s, enum sums_by by)
 {
-	return by == SUMS_COMPONENT ? s->component : by == SUMS_QUERY ? s->query : s->process;
+	return by == SUMS_COMPONENT ? s->component : by == SUMS_QUERY ? s->query : by == SUMS_SERVICE ? s->service : s->process;
 }
 
 /* A place has its part of its series' weight: periods do not depend on where a sample is. */
@@ -341,6 +345,7 @@ static struct statement names_of[] = {
 	[SUMS_PROCESS] =
 		STATEMENT("SELECT n.s, n.s, 'process', e.s, '', '', 0 FROM process p LEFT JOIN text n ON n.id = p.name LEFT JOIN text e "
 			  "ON e.id = p.executable WHERE p.id = ?"),
+	[SUMS_SERVICE] = STATEMENT("SELECT s, s, 'service', '', '', '', 0 FROM text WHERE id = ?"),
 };
 
 static char *copy_text(struct store *s, sqlite3_stmt *p, int i)
@@ -358,7 +363,8 @@ int sums_names(struct store *s, enum sums_by by, int64_t id, struct sums_names *
 	static const char *const none[] = { [SUMS_COMPONENT] = "(unattributed)",
 					    [SUMS_FUNCTION] = "(no samples)",
 					    [SUMS_QUERY] = "(no query)",
-					    [SUMS_PROCESS] = "(unknown)" };
+					    [SUMS_PROCESS] = "(unknown)",
+					    [SUMS_SERVICE] = "(no service)" };
 	struct statement *q = &names_of[by];
 	sqlite3_stmt *p = id && store_run(s, q, "i", id) ? q->prepared : NULL;
 

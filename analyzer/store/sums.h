@@ -7,7 +7,7 @@
 #include "analyzer/store/store.h"
 #include "analyzer/store/window.h"
 
-enum sums_by { SUMS_COMPONENT, SUMS_FUNCTION, SUMS_QUERY, SUMS_PROCESS };
+enum sums_by { SUMS_COMPONENT, SUMS_FUNCTION, SUMS_QUERY, SUMS_PROCESS, SUMS_SERVICE };
 
 struct sums_question {
 	struct window window;
@@ -15,6 +15,7 @@ struct sums_question {
 	/* names, or NULL: rows of these alone */
 	const char *event;     /* NULL: the one that has the most samples */
 	const char *process;
+	const char *service;
 	const char *host;
 	const char *query;     /* a part of its text */
 	const char *component; /* its name, or label; LEVEL: may stand before it */
@@ -29,7 +30,7 @@ struct sums_epoch {
 };
 
 struct sums_line {
-	int64_t id; /* of the component, function, query or process; 0: of none */
+	int64_t id; /* of the component, function, query, process or (a text) service; 0: of none */
 	double samples, weight;
 	double *of_epoch; /* weight in each */
 };

@@ -16,6 +16,7 @@ static const struct {
 	[SUMS_FUNCTION] = { "functions", "Functions" },
 	[SUMS_QUERY] = { "queries", "Queries, without their literals" },
 	[SUMS_PROCESS] = { "processes", "Processes" },
+	[SUMS_SERVICE] = { "services", "Services: systemd units, containers, names for OpenTelemetry" },
 };
 
 void tables_describe(struct page *p, const struct sums *s)

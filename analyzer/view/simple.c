@@ -223,6 +223,7 @@ static void processes_add_columns(struct grid *g, int column[VIEW_COLUMNS])
 	column[2] = grid_column(g, "comm", "name", CELL_TEXT, 0, 16);
 	column[3] = grid_column(g, "executable", "executable", CELL_TEXT, 0, 0);
 	column[4] = grid_column(g, "command_line", "", CELL_TEXT, GRID_HIDDEN, 0);
+	column[5] = grid_column(g, "service", "", CELL_TEXT, GRID_HIDDEN, 0);
 }
 
 static void processes_set_cells(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t i)
@@ -236,6 +237,8 @@ static void processes_set_cells(struct report *r, struct grid *g, const int colu
 	grid_set_text(g, column[3], p->executable);
 	if (p->command_line)
 		grid_set_text(g, column[4], p->command_line);
+	if (*process_service(p))
+		grid_set_text(g, column[5], process_service(p));
 }
 
 static void processes_write_brief(const struct report *r, const struct page *page, uint32_t i, char *text, size_t bytes)

@@ -174,6 +174,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(text)
 
+/* Which service this process's program works for; of none there is no record.  group: the path of its control group; name: what it calls
+ * itself for OpenTelemetry, or its systemd unit, or the first 12 digits of its container's id. */
+#define TRACE_FIELDS_SERVICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(group) STR(name)
+
 /* The whole name that a thread (tid) has from then on, where the kernel has the beginning of it: of COMMs, the first that begins alike and
  * is not before it is the same name. */
 #define THREAD_NAME_ALIKE 7u /* letters: some runtimes leave out what is in the middle */
@@ -222,6 +227,7 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(INTERPRETER, interpreter, 147) \
 	X(SOURCE_LINES, source_lines, 148) \
 	X(COMMAND_LINE, command_line, 149) \
+	X(SERVICE, service, 150) \
 	X(THREAD_NAME, thread_name, 152) \
 	X(PLAN_CODE, plan_code, 156) \
 	X(RESOURCES, resources, 158)

@@ -60,6 +60,22 @@ done
 pid=$!
 exec 3>"$dir/hold"
 wait_for begun && gather 500 attach && check attach
+
+# Of the whole machine, processes that are there and that begin meanwhile are found by their memory for code.
+if [ "$(id -u)" = 0 ]; then
+	"$B/tailor" attach -q --all -r 100 -o "$dir/all.tlr" &
+	recorder=$!
+	is_named() { "$B/tailor" dump "$dir/all.tlr" 2>/dev/null | grep -q " $1/$1 IMAGE load_bias=0 flags=1 "; }
+	named() { is_named $1 || ! kill -0 $recorder 2>/dev/null; }
+	wait_for named $pid
+	"$B/hosts/hidden_jit-unstripped" "$B/hosts/hidden_hot.o" 1000000 <"$dir/hold" >/dev/null 2>&1 &
+	later=$!
+	wait_for named $later
+	kill $later
+	kill -INT $recorder
+	wait $recorder || fail "attach --all: expected exit 0, got $?"
+	is_named $pid && is_named $later || fail "expected attach --all to read the lists of processes $pid and $later"
+fi
 kill $pid
 wait $pid 2>/dev/null
 pid=

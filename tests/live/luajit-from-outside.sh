@@ -58,6 +58,14 @@ wait_for has 6
 kill -INT $recorder
 wait $recorder || fail "attach: expected exit 0, got $?"
 "$B/tailor" dump "$dir/t.tlr" | grep -q "LOAD.*TRACE [0-9]* .*host.lua:6" || fail "expected the trace that was compiled meanwhile"
+if [ "$(id -u)" = 0 ]; then # of the whole machine: it is found by its memory for code
+	"$B/tailor" attach -q --all -r 100 -o "$dir/t.tlr" &
+	recorder=$!
+	wait_for has 2
+	kill -INT $recorder
+	wait $recorder || fail "attach --all: expected exit 0, got $?"
+	"$B/tailor" dump "$dir/t.tlr" | grep -q "LOAD.*TRACE [0-9]* .*host.lua:2" || fail "expected attach --all to name the traces"
+fi
 touch "$dir/enough"
 wait $host || fail "the host: expected exit 0, got $?: $(cat "$dir/err")"
 cmp "$dir/out.alone" "$dir/out" || fail "the host printed something else"

@@ -82,6 +82,9 @@ void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled);
 void counting_drain_rings(struct counting *c);
 /* Now and then, when it is drained: draws new periods, pauses counters that exceed their rate, closes those whose threads have exited. */
 void counting_do_periodic_work(struct counting *c, uint64_t now_ns);
+/* From now on events that have a rate are sampled at 1/2^halvings (at most 6) of what was chosen.  Tasks that have
+ * inherited their counters keep what they had. */
+void counting_lower_rate(struct counting *c, uint32_t halvings);
 /* All counters, off or on; samples of a pause are not taken. */
 void counting_pause(struct counting *c, bool pause);
 /* Between two sinks: tells the one what is in the rings and what its counters say, and goes on counting.  Of the kernel's samplers only. */

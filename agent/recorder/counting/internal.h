@@ -72,6 +72,8 @@ struct periods {
 	uint64_t random, varied_ns;
 	uint64_t first_side; /* on which side of the mean processor 0 begins */
 	bool rate_noticed;
+	uint32_t halvings; /* of rates, at present */
+	uint64_t full_rate[EVENTS_MAX]; /* before the first halving; 0: it has none */
 };
 
 /* thread_counts.c: what threads have of samples, as long as they live. */

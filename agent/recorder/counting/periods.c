@@ -78,6 +78,39 @@ void counting_vary_periods(struct counting *c, uint64_t now_ns)
 		}
 }
 
+/* The kernel takes a frequency for the period of an event that has one. */
+static void set_rate(struct counting *c, int event, uint32_t halvings)
+{
+	struct event *e = &c->events.event[event];
+	uint64_t period;
+
+	e->rate = c->periods.full_rate[event] >> halvings | !(c->periods.full_rate[event] >> halvings);
+	if (e->attr.freq)
+		e->attr.sample_freq = e->rate;
+	else
+		e->attr.sample_period = e->attr.sample_period << halvings >> c->periods.halvings;
+	for (size_t i = 0; i < c->rings.nr; i++) {
+		struct ring *r = &c->rings.ring[i];
+
+		counting_drain_ring(c, r);
+		period = e->attr.freq ? e->rate : random_period_draw(&e->attr, draw_random_number(&c->periods));
+		set_event_period(r, event, period);
+		if (e->attr.freq)
+			random_period_note_change(&r->random_period[event], 0);
+	}
+}
+
+void counting_lower_rate(struct counting *c, uint32_t halvings)
+{
+	for (int i = 0; i < c->events.nr; i++) {
+		if (!c->periods.full_rate[i])
+			c->periods.full_rate[i] = c->events.event[i].rate;
+		if (c->periods.full_rate[i])
+			set_rate(c, i, halvings);
+	}
+	c->periods.halvings = halvings;
+}
+
 static void notice_exceeded_rate(struct counting *c, const struct event *e)
 {
 	char text[512];

@@ -19,7 +19,8 @@
 #define PROCESSES_MAX 64
 #define SEARCHED_BYTES (64ull << 20) /* of a process's memory, in one look */
 #define PIECE_BYTES (256u << 10)
-#define LOOK_NS 200000000ull /* between two that found nothing */
+#define LOOK_NS 200000000ull /* between two that found nothing: at first, and anew when memory for code is mapped; then twice as long */
+#define LOOK_NS_MAX 12800000000ull
 #define THREAD_BYTES_MAX 256 /* from the thread to the global state */
 #define GLOBAL_BYTES 1024    /* of the global state, in which the main thread stands */
 #define STATE_BYTES 16384    /* of all states, in which the list stands */
@@ -76,7 +77,7 @@ struct lua_list {
 struct lua_process {
 	pid_t pid;
 	uint64_t list_at; /* of struct lua_list; 0: not found yet */
-	uint64_t looked_ns;
+	uint64_t looked_ns, look_after_ns;
 	uint64_t *known;  /* the traces that were seen, by their numbers */
 	uint32_t nr_known;
 };
@@ -92,14 +93,56 @@ static int has_luajit(void *context, const struct proc_mapping *m)
 	return m->path[0] == '/' && m->offset == 0 && proc_mem_find_symbol(*(pid_t *)context, m->start, "luaJIT_setmode") ? 1 : 0;
 }
 
+static struct lua_process *find_lua_process(const struct luajit *l, pid_t pid)
+{
+	for (uint32_t i = 0; l && i < l->nr; i++)
+		if (l->process[i].pid == pid)
+			return (struct lua_process *)(uintptr_t)&l->process[i];
+	return NULL;
+}
+
 void luajit_watch(struct luajit **l, pid_t pid)
 {
-	if ((*l && (*l)->nr == PROCESSES_MAX) || proc_each_mapping(pid, has_luajit, &pid) != 1)
+	if (find_lua_process(*l, pid) || (*l && (*l)->nr == PROCESSES_MAX) || proc_each_mapping(pid, has_luajit, &pid) != 1)
 		return;
 	if (!*l)
 		*l = calloc(1, sizeof(**l));
 	if (*l)
-		(*l)->process[(*l)->nr++] = (struct lua_process){ .pid = pid };
+		(*l)->process[(*l)->nr++] = (struct lua_process){ .pid = pid, .look_after_ns = LOOK_NS };
+}
+
+void luajit_note_code(struct luajit *l, pid_t pid)
+{
+	struct lua_process *p = find_lua_process(l, pid);
+
+	if (p)
+		p->look_after_ns = LOOK_NS;
+}
+
+/* What its parent has named is named for it. */
+void luajit_note_fork(struct luajit *l, pid_t ppid, pid_t pid)
+{
+	struct lua_process *parent = find_lua_process(l, ppid), *p;
+
+	if (!parent || l->nr == PROCESSES_MAX || find_lua_process(l, pid))
+		return;
+	p = &l->process[l->nr++];
+	*p = *parent;
+	p->pid = pid;
+	p->known = parent->nr_known ? malloc(parent->nr_known * sizeof(*p->known)) : NULL;
+	p->nr_known = p->known ? parent->nr_known : 0;
+	if (p->known)
+		memcpy(p->known, parent->known, p->nr_known * sizeof(*p->known));
+}
+
+void luajit_forget(struct luajit *l, pid_t pid)
+{
+	struct lua_process *p = find_lua_process(l, pid);
+
+	if (!p)
+		return;
+	free(p->known);
+	*p = l->process[--l->nr];
 }
 
 void luajit_destroy(struct luajit *l)
@@ -287,8 +330,9 @@ void luajit_poll(struct luajit *l, struct trace_writer *w, uint64_t now_ns)
 		struct searching s = { l, p, SEARCHED_BYTES };
 		bool is_first = !p->looked_ns;
 
-		if (!p->list_at && (is_first || now_ns - p->looked_ns > LOOK_NS)) {
+		if (!p->list_at && (is_first || now_ns - p->looked_ns > p->look_after_ns)) {
 			p->looked_ns = now_ns;
+			p->look_after_ns = 2 * p->look_after_ns < LOOK_NS_MAX ? 2 * p->look_after_ns : LOOK_NS_MAX;
 			proc_each_mapping(p->pid, search_lua_mapping, &s);
 		}
 		if (p->list_at)

@@ -16,8 +16,13 @@ struct luajit;
 
 /* *l: made if pid has LuaJIT, and NULL before.  Traces that are there already have JITREG_TIME_BEFORE. */
 void luajit_watch(struct luajit **l, pid_t pid);
+/* pid has mapped memory for code; was forked from ppid; runs another program, or has ended. */
+void luajit_note_code(struct luajit *l, pid_t pid);
+void luajit_note_fork(struct luajit *l, pid_t ppid, pid_t pid);
+void luajit_forget(struct luajit *l, pid_t pid);
 void luajit_destroy(struct luajit *l);
-/* What was compiled since the last call.  Cheap if nothing was: one or two system calls for each process. */
+/* What was compiled since the last call.  Cheap if nothing was: one or two system calls for each process.  A list that is not there
+ * yet is looked for ever more seldom, until memory for code is mapped. */
 void luajit_poll(struct luajit *l, struct trace_writer *w, uint64_t now_ns);
 
 #endif

@@ -52,6 +52,20 @@ int attach_list_add_named(struct attach_list *l, const char *expression, struct 
 	return l->nr ? 0 : -ESRCH;
 }
 
+int attach_list_add_service(struct attach_list *l, const struct service_wanted *w, struct diag *d)
+{
+	int ret = service_each_process(w, add_named_process, l);
+
+	if (ret)
+		return diag_fail(d, -ret, "cannot look for processes of a service: %s", strerror(-ret));
+	if (l->nr == 0 && l->nr_left_out)
+		*d = l->left_out;
+	else if (l->nr == 0)
+		diag_fail(d, ESRCH, "no process is in the control group of %s '%s' (`systemd-cgls` lists them)", w->unit ? "the unit" :
+			  "a container", w->unit ? w->unit : w->container);
+	return l->nr ? 0 : -ESRCH;
+}
+
 void attach_list_fini(struct attach_list *l)
 {
 	free(l->target);

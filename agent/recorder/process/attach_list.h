@@ -4,6 +4,7 @@
 #define TAILOR_ATTACH_LIST_H
 
 #include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/process/service.h"
 
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ int attach_list_add(struct attach_list *l, pid_t pid, struct diag *d);
 /* All that have it (process_tree_match()) and can be attached to.  -ESRCH: there is none; another
  * -errno; with a sentence. */
 int attach_list_add_named(struct attach_list *l, const char *expression, struct diag *d);
+/* All processes of the service that can be attached to; likewise. */
+int attach_list_add_service(struct attach_list *l, const struct service_wanted *w, struct diag *d);
 /* NULL: it is not there. */
 const struct attach_target *attach_list_find(const struct attach_list *l, pid_t pid);
 void attach_list_fini(struct attach_list *l);

@@ -14,6 +14,7 @@
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
 #include <elf.h>
@@ -23,6 +24,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define DESCRIPTOR "__jit_debug_descriptor"
 #define LISTS_MAX 8u	      /* of one process */
 #define ENTRIES_MAX 1000000u  /* of one list */
 #define LIST_BYTES_MAX (2ull << 30) /* of all objects of a process */
@@ -95,6 +97,8 @@ struct watched {
 	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
 	uint64_t searched_ns, search_took_ns; /* the last one */
 	bool code_mapped; /* since the last look */
+	bool is_found;	  /* by its memory for code; else it was named */
+	uint64_t since_ns; /* is_found: until its lists were looked at once; what is in them was registered then or later */
 };
 
 struct gdb_jit_poll {
@@ -104,6 +108,13 @@ struct gdb_jit_poll {
 	uint64_t found, bad, cut, read, looked_ns;
 	uint64_t rests_until_ns; /* no look before */
 	size_t turn;		 /* the process that a look begins with */
+	uint64_t next_search_ns; /* for hidden lists, of processes that were found */
+	struct hash_map symbols; /* (inode, device) of an object -> 1 + index */
+	struct object_symbols {
+		uint64_t exported, own; /* of the descriptor, from the object's first byte; 0: it has none */
+		bool own_known;
+	} *object;
+	uint32_t nr_objects, objects_capacity;
 	unsigned char *copy;
 	size_t copy_capacity;
 };
@@ -130,6 +141,8 @@ void gdb_jit_poll_destroy(struct gdb_jit_poll *o)
 		return;
 	for (size_t i = 0; i < o->nr; i++)
 		free_watched_process(o->process[i]);
+	hash_map_fini(&o->symbols);
+	free(o->object);
 	free(o->process);
 	free(o->copy);
 	free(o);
@@ -408,21 +421,55 @@ static void add_exported_list(struct watched *p, uint64_t address)
 		p->exported[p->nr_exported++] = address;
 }
 
+struct looking {
+	struct gdb_jit_poll *poll;
+	struct watched *process;
+};
+
+/* What an object has is found once: many processes have the same ones.  NULL: no memory. */
+static struct object_symbols *find_object_symbols(struct gdb_jit_poll *o, const struct watched *p, const struct proc_mapping *m)
+{
+	uint32_t found = hash_map_find(&o->symbols, m->inode, m->device);
+	struct object_symbols *s;
+	uint64_t at;
+
+	if (found)
+		return &o->object[found - 1];
+	if (!GROW(o->object, o->nr_objects, o->objects_capacity) || !hash_map_set(&o->symbols, m->inode, m->device, o->nr_objects + 1))
+		return NULL;
+	s = &o->object[o->nr_objects++];
+	at = proc_mem_find_symbol(p->living, m->start, DESCRIPTOR);
+	*s = (struct object_symbols){ .exported = at ? at - m->start : 0 };
+	return s;
+}
+
+static uint64_t find_own_descriptor(struct object_symbols *s, const struct watched *p, const struct proc_mapping *m)
+{
+	uint64_t at = s->own_known ? 0 : proc_mem_find_program_symbol(p->living, m->start, DESCRIPTOR);
+
+	if (!s->own_known)
+		s->own = at ? at - m->start : 0;
+	s->own_known = true;
+	return s->own ? m->start + s->own : 0;
+}
+
 static int find_descriptor_in_mapping(void *context, const struct proc_mapping *m)
 {
-	struct watched *p = context;
+	const struct looking *l = context;
+	struct watched *p = l->process;
+	struct object_symbols *s;
 	char magic[SELFMAG];
-	uint64_t found;
+	uint64_t own;
 
 	/* an object's first page; the first one of all objects is the program's (a file of data may be mapped below it) */
 	if (m->offset != 0 || m->inode == 0 || !(m->prot & PROT_READ) || m->path[0] != '/' ||
 	    proc_mem_read(p->living, m->start, magic, sizeof(magic)) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return 0;
-	found = proc_mem_find_symbol(p->living, m->start, "__jit_debug_descriptor");
-	if (found)
-		add_exported_list(p, found);
-	else if (!p->program_searched && (found = proc_mem_find_program_symbol(p->living, m->start, "__jit_debug_descriptor")))
-		add_jit_list(p, found);
+	s = find_object_symbols(l->poll, p, m);
+	if (s && s->exported)
+		add_exported_list(p, m->start + s->exported);
+	else if (s && !p->program_searched && (own = find_own_descriptor(s, p, m)))
+		add_jit_list(p, own);
 	p->program_searched = true;
 	return 0;
 }
@@ -448,7 +495,7 @@ static bool search_hidden_lists(struct gdb_jit_poll *o, struct watched *p)
 		return ret == 0;
 	if (p->has_agent) {
 		p->nr_exported = 0;
-		proc_each_mapping(p->living, find_descriptor_in_mapping, p);
+		proc_each_mapping(p->living, find_descriptor_in_mapping, &(struct looking){ o, p });
 	}
 	begin_ns = clock_now_ns();
 	if (gdb_jit_scan_find(p->living, add_hidden_list, p) == 1)
@@ -474,6 +521,8 @@ static void schedule_hidden_search(struct watched *p, uint64_t now_ns)
 
 static bool search_hidden_lists_if_due(struct gdb_jit_poll *o, struct watched *p, uint64_t now_ns)
 {
+	bool lives;
+
 	if (p->code_mapped && !p->nr_lists)
 		schedule_hidden_search(p, now_ns);
 	p->code_mapped = false;
@@ -484,19 +533,24 @@ static bool search_hidden_lists_if_due(struct gdb_jit_poll *o, struct watched *p
 		p->search_ns = now_ns + SEARCH_NS;
 		return true;
 	}
+	if (p->is_found && now_ns < o->next_search_ns)
+		return true;
 	p->searched_ns = now_ns;
 	p->search_after_ns = 2 * p->search_after_ns < SEARCH_NS_MAX ? 2 * p->search_after_ns : SEARCH_NS_MAX;
 	if (p->search_after_ns < DUTY * p->search_took_ns)
 		p->search_after_ns = DUTY * p->search_took_ns;
 	p->search_ns = now_ns + p->search_after_ns;
-	return search_hidden_lists(o, p);
+	lives = search_hidden_lists(o, p);
+	if (p->is_found)
+		o->next_search_ns = now_ns + SEARCH_DUTY * p->search_took_ns;
+	return lives;
 }
 
-static void search_mappings_for_lists(struct watched *p, uint64_t now_ns)
+static void search_mappings_for_lists(struct gdb_jit_poll *o, struct watched *p, uint64_t now_ns)
 {
 	p->maps_changed = false;
 	p->maps_ns = now_ns;
-	proc_each_mapping(p->living, find_descriptor_in_mapping, p);
+	proc_each_mapping(p->living, find_descriptor_in_mapping, &(struct looking){ o, p });
 }
 
 /* ------------------------------------------------------------------------------------------------------ from outside */
@@ -506,7 +560,10 @@ static bool poll_watched_process(struct gdb_jit_poll *o, struct watched *p, uint
 	bool lives = true;
 
 	if (p->maps_changed && !p->has_agent && now_ns - p->maps_ns >= MAPS_NS)
-		search_mappings_for_lists(p, now_ns);
+		search_mappings_for_lists(o, p, now_ns);
+	if (p->since_ns)
+		time_ns = p->since_ns;
+	p->since_ns = 0;
 	lives = search_hidden_lists_if_due(o, p, now_ns);
 	for (uint32_t i = 0; i < p->nr_lists && lives; i++)
 		lives = poll_jit_list(o, p, &p->list[i], time_ns, now_ns);
@@ -537,11 +594,27 @@ int gdb_jit_poll_add_process(struct gdb_jit_poll *o, pid_t pid)
 	if (!p)
 		return -ENOMEM;
 	p->living = living;
-	search_mappings_for_lists(p, 0);
+	search_mappings_for_lists(o, p, 0);
 	poll_watched_process(o, p, JITREG_TIME_BEFORE, 0);
 	search_hidden_lists(o, p);
 	p->search_ns = p->search_after_ns = 0;
 	return 0;
+}
+
+bool gdb_jit_poll_add_found(struct gdb_jit_poll *o, pid_t pid, uint64_t time_ns)
+{
+	struct watched *p = find_watched_process(o, pid) ? NULL : add_watched_process(o, pid);
+
+	if (!p)
+		return false;
+	p->is_found = p->maps_changed = true;
+	p->since_ns = time_ns;
+	return true;
+}
+
+void gdb_jit_poll_forget(struct gdb_jit_poll *o, pid_t pid)
+{
+	remove_watched_process(o, pid);
 }
 
 void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid)
@@ -578,6 +651,7 @@ void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 	p->maps_changed = parent->maps_changed;
 	p->program_searched = parent->program_searched;
 	p->has_agent = parent->has_agent;
+	p->is_found = parent->is_found;
 	/* what its parent had said is its own as well: the analyzer looks there */
 	for (uint32_t i = 0; i < parent->nr_lists; i++) {
 		const struct list *from = &parent->list[i];
@@ -596,14 +670,16 @@ void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 void gdb_jit_poll_note_exec(struct gdb_jit_poll *o, pid_t pid)
 {
 	struct watched *p;
-
-	bool has_agent;
+	bool has_agent, is_found;
 
 	p = find_watched_process(o, pid);
 	if (!p)
 		return;
 	has_agent = p->has_agent;
+	is_found = p->is_found;
 	remove_watched_process(o, pid);
+	if (is_found) /* until it has memory for code again */
+		return;
 	p = add_watched_process(o, pid);
 	if (!p)
 		return;
@@ -663,7 +739,7 @@ bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)
 {
 	for (size_t i = 0; i < o->nr; i++)
-		if (!o->process[i]->has_agent || o->process[i]->nr_lists)
+		if (!(o->process[i]->has_agent || o->process[i]->is_found) || o->process[i]->nr_lists)
 			return true;
 	return false;
 }

@@ -24,6 +24,12 @@ void gdb_jit_poll_destroy(struct gdb_jit_poll *o);
 int gdb_jit_poll_add_process(struct gdb_jit_poll *o, pid_t pid);
 /* pid has the agent, which hooks exported lists: from now on, search for lists without a symbol only. */
 void gdb_jit_poll_add_with_agent(struct gdb_jit_poll *o, pid_t pid);
+/* pid has memory for code since time_ns: its lists are read at the next looks, where what finds lists without a symbol takes a hundredth of
+ * the time for all such processes together.  false: it is polled already, or
+ * there are too many. */
+bool gdb_jit_poll_add_found(struct gdb_jit_poll *o, pid_t pid, uint64_t time_ns);
+/* It has ended. */
+void gdb_jit_poll_forget(struct gdb_jit_poll *o, pid_t pid);
 /* Poll this list of pid as well, which its agent cannot hook. */
 void gdb_jit_poll_add_list(struct gdb_jit_poll *o, pid_t pid, uint64_t address);
 /* pid was forked from ppid / has a new image / has mapped an object / executable memory without a file. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lines of the programs that run in the recorded processes. */
+/* Command lines of the programs that run in the recorded processes, and which services they work for. */
 #include "agent/recorder/recording/internal.h"
 
 #include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/service.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define COMMAND_LINES_BYTES (4u << 20) /* in a trace: a build of 10,000 files has 3 MiB */
+#define SERVICES_BYTES (4u << 20)
 
 struct command_line {
 	char text[COMMAND_LINE_BYTES];
@@ -34,4 +37,14 @@ void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t ti
 		return;
 	r->command_line_bytes += l.bytes;
 	TRACE_PUT(r->writer, command_line, time_ns, pid, 0, .text = { l.text, l.bytes });
+}
+
+void recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns)
+{
+	struct service s;
+
+	if (r->service_bytes >= SERVICES_BYTES || !service_read((pid_t)pid, &s) || !(s.group[0] || s.name[0]))
+		return;
+	r->service_bytes += strlen(s.group) + strlen(s.name);
+	TRACE_PUT(r->writer, service, time_ns, pid, 0, .group = trace_string(s.group), .name = trace_string(s.name));
 }

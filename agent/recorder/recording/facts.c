@@ -59,11 +59,15 @@ static uint64_t add_sample_to_recording(void *recording, uint32_t event, const s
 
 static void note_mapping_for_jit_lists(struct recording *r, const struct mapping *m)
 {
+	bool code = (m->prot & PROT_EXEC) && mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared);
+
+	if (code)
+		luajit_note_code(r->luajit, (pid_t)m->pid);
 	if (!r->gdb_jit || !(m->prot & PROT_EXEC))
 		return;
 	if (mapping_kind(m->path, m->path_bytes) == MAPPING_FILE)
 		gdb_jit_poll_note_mapping(r->gdb_jit, (pid_t)m->pid);
-	if (mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
+	if (code)
 		gdb_jit_poll_note_code_mapping(r->gdb_jit, (pid_t)m->pid);
 }
 
@@ -98,6 +102,7 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 	if (fork && t->pid != t->ppid) {
 		if (r->gdb_jit)
 			gdb_jit_poll_note_fork(r->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
+		luajit_note_fork(r->luajit, (pid_t)t->ppid, (pid_t)t->pid);
 		engines_note_fork(r->engines, (pid_t)t->ppid, (pid_t)t->pid, t->time_ns);
 		images_note_fork(r->images, t->ppid, t->pid);
 		jit_files_fork(r->jit_files, t->ppid, t->pid, t->time_ns);
@@ -110,6 +115,9 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 	if (!fork && is_last_exit(r, t)) {
 		engines_note_exit(r->engines, (pid_t)t->pid, t->time_ns);
 		jvms_forget(r->jvms, t->pid);
+		luajit_forget(r->luajit, (pid_t)t->pid);
+		if (r->gdb_jit)
+			gdb_jit_poll_forget(r->gdb_jit, (pid_t)t->pid);
 		images_note_exit(r->images, t->pid);
 		jit_files_end_process(r->jit_files, t->pid, UINT64_MAX);
 	}
@@ -128,6 +136,7 @@ static void record_comm(void *recording, const struct kernel_comm *c, uint64_t t
 			r->options.executed(r->options.context, c, time_ns);
 		if (r->gdb_jit)
 			gdb_jit_poll_note_exec(r->gdb_jit, (pid_t)c->pid);
+		luajit_forget(r->luajit, (pid_t)c->pid);
 		engines_note_exec(r->engines, (pid_t)c->pid, c->name, c->bytes, time_ns);
 	}
 	recording_write_comm(r, c, time_ns);

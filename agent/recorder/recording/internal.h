@@ -50,7 +50,7 @@ struct recording {
 	uint64_t tag_registers;	/* where hosts keep their tags, perf's mask */
 	uint64_t command_cpu_ns; /* 0: not known */
 	int64_t recorder_cpu_ns; /* beside this process's */
-	size_t command_line_bytes; /* in the trace */
+	size_t command_line_bytes, service_bytes; /* in the trace */
 	uint32_t nr_resource_records;
 	bool tag_words_noticed;
 	char newer[NEWER_MAX][NEWER_BYTES]; /* sentences in this trace, of hosts that are newer than the agent knows */
@@ -72,9 +72,16 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);
 
+/* ---- recording.c */
+/* pid has memory for code since then: are there lists of it? */
+void recording_find_jit_lists(struct recording *r, pid_t pid, uint64_t time_ns);
+
 /* ---- command_line.c */
 /* Of the program that runs in pid, if it is there still. */
 void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t time_ns);
+
+/* Likewise, its service. */
+void recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns);
 
 /* ---- losses.c */
 /* What was lost since the last call. */

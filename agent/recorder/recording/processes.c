@@ -47,6 +47,7 @@ void recording_write_process(struct recording *r, pid_t pid)
 	write_process_record(r, pid, text, n > 0 ? (size_t)n : 0);
 	recording_write_command_line(r, (uint32_t)pid, recording_now_ns(r));
 	recording_write_resources(r, (uint32_t)pid, "start", recording_now_ns(r));
+	recording_write_service(r, (uint32_t)pid, recording_now_ns(r));
 }
 
 void recording_add_process(struct recording *r, pid_t pid)

@@ -28,6 +28,7 @@ struct recording_options {
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */
 	uint32_t stack_bytes; /* that are copied with a sample at most */
 	uint64_t registers;   /* to keep of each sample; 0: those that hold tags, as far as hosts have declared them */
+	bool finds_jit_lists; /* read in each process that has memory for code, not only where it is asked for */
 	bool has_tag_words;   /* samples have tags that are in a thread-local word */
 	/* For each notice, which the trace has as well.  May be NULL. */
 	void (*notice)(void *context, const char *sentence);

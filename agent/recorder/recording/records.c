@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/recording/internal.h"
 
+#include "jitreg/base/mapping_kind.h"
+
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
@@ -78,6 +80,8 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 		images_add_mapping(r->images, m, time_ns);
 		jit_files_add_mapping(r->jit_files, m, time_ns);
 		jvms_note_mapping(r->jvms, m->pid, m->path, m->path_bytes, time_ns);
+		if (r->options.finds_jit_lists && mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
+			recording_find_jit_lists(r, (pid_t)m->pid, time_ns);
 	}
 	TRACE_PUT(r->writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
 		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },
@@ -101,6 +105,7 @@ void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint
 	if (c->exec && r->engines) { /* an import is of other processes */
 		recording_write_command_line(r, c->pid, time_ns);
 		recording_write_resources(r, c->pid, "start", time_ns);
+		recording_write_service(r, c->pid, time_ns);
 	}
 }
 

@@ -5,7 +5,7 @@
  *
  * A cut drains the rings and the logs for the old file, tells it what the counters say since the cut before, and creates the new one.  No
  * sample is lost or told twice.  What is to be read for the end of the old one (symbols, maps of JITs) takes longer: a forked child does
- * that, and then executes, at idle priority, the command that the epoch is for, with the file's path behind it.
+ * that, and then executes the command that the epoch is for, with the file's path behind it (fold.c).
  */
 #include "agent/recorder/session/internal.h"
 
@@ -17,11 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-
-#define NICE_OF_END 5 /* the processes that it reads may end */
 
 static int64_t recorder_cpu_ns(void)
 {
@@ -38,15 +35,14 @@ static void end_old_epoch(struct session *s, struct recording *r, const char *pa
 	struct diag d = { "" };
 	int ret;
 
-	session_lower_priority();
-	setpriority(PRIO_PROCESS, 0, NICE_OF_END);
+	session_fold_begin_child(s);
 	s->recording = NULL; /* what is said of this one is not the next one's */
 	recording_inherit(r);
 	ret = recording_end(r, -1, &state, &d);
 	if (ret)
 		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
 	if (ret == 0)
-		session_epochs_execute_command(s, path);
+		session_fold_execute_command(s, path);
 	_exit(ret ? CMD_FAILED : CMD_DONE);
 }
 
@@ -56,16 +52,17 @@ static void leave_old_epoch(struct session *s, struct recording *r, const char *
 	int64_t cpu_ns = recorder_cpu_ns();
 	struct recording_state state = recording_state(r);
 	struct diag d = { "" };
+	pid_t child;
 
 	recording_note_recorder_usage(r, cpu_ns - s->epochs.told_cpu_ns);
 	s->epochs.samples += state.samples;
-	s->epochs.child = fork();
-	if (s->epochs.child == 0)
+	child = fork();
+	if (child == 0)
 		end_old_epoch(s, r, path);
-	if (s->epochs.child > 0) {
+	if (child > 0) {
+		session_fold_note_child(&s->epochs, child);
 		recording_leave(r);
 	} else {
-		s->epochs.child = 0;
 		recording_note_recorder_usage(r, -s->epochs.told_cpu_ns);
 		if (recording_end(r, -1, &state, &d))
 			fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
@@ -105,9 +102,8 @@ static int begin_new_epoch(struct session *s, char *path, struct diag *d)
 /* Later, when it cannot be done now. */
 static void put_off_cut(struct session *s, const char *why)
 {
-	if (!s->epochs.put_off)
+	if (!s->epochs.nr_put_off++)
 		session_notice(s, NOTICE_HOST, "epoch %u goes on beyond its end: %s", s->epochs.number, why);
-	s->epochs.put_off = true;
 	session_epochs_plan(&s->epochs);
 }
 
@@ -117,6 +113,7 @@ static void cut_recording(struct session *s)
 	struct recording *old = s->recording;
 	struct process_tree tree = { 0 };
 	uint64_t begin_ns = clock_now_ns();
+	uint32_t behind = s->epochs.behind;
 	struct diag d = { "" };
 
 	if (!path || session_epochs_find_processes(s, &tree)) {
@@ -124,6 +121,7 @@ static void cut_recording(struct session *s)
 		free(path);
 	} else {
 		tell_old_epoch(s);
+		session_fold_choose_rate(s);
 		if (begin_new_epoch(s, path, &d)) {
 			put_off_cut(s, d.text);
 			free(path);
@@ -132,7 +130,8 @@ static void cut_recording(struct session *s)
 			free(old_path);
 			session_describe_counted(s, &tree, begin_ns);
 			session_replay_guests(s);
-			s->epochs.put_off = false;
+			session_fold_say_rate(s, behind);
+			s->epochs.nr_put_off = 0;
 			session_epochs_plan(&s->epochs);
 		}
 	}
@@ -143,8 +142,8 @@ void session_cut_if_due(struct session *s)
 {
 	if (!session_epochs_are_due(s))
 		return;
-	if (s->epochs.child > 0)
-		put_off_cut(s, "the one before is not written yet");
-	else
+	if (session_fold_may_begin(s))
 		cut_recording(s);
+	else
+		put_off_cut(s, "the one before is not written yet");
 }

@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Epochs: a recording that is cut into files, one after another (cut.c).  When, what they are called, which processes are counted, and the
- * command that each is for.
+ * Epochs: a recording that is cut into files, one after another (cut.c).  When, what they are called, and which processes are counted.
  */
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/process_tree.h"
 #include "jitreg/base/clock.h"
-#include "jitreg/base/command.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define STEP_NS 1000000000ll /* of CLOCK_REALTIME: then the times before and after it belong to different epochs */
-#define NICE_OF_COMMAND 19
-#define IOPRIO_IDLE (3 << 13)
-#define IOPRIO_WHO_PROCESS 1
 #define LIVES 1u
 #define ENDED 2u
 
@@ -78,13 +68,13 @@ const char *session_output(const struct session *s)
 
 void session_epochs_note_process(struct session *s, uint32_t pid)
 {
-	if (s->epochs.length_ns)
+	if (s->epochs.length_ns || session_wants_service(&s->options))
 		hash_map_set(&s->epochs.living, pid, 0, LIVES);
 }
 
 void session_epochs_note_exit(struct session *s, uint32_t pid)
 {
-	if (s->epochs.length_ns && hash_map_find(&s->epochs.living, pid, 0))
+	if (hash_map_find(&s->epochs.living, pid, 0))
 		hash_map_set(&s->epochs.living, pid, 0, ENDED);
 }
 
@@ -101,8 +91,7 @@ bool session_epochs_are_due(struct session *s)
 
 	if (!e->length_ns || !s->recording)
 		return false;
-	if (e->child > 0 && waitpid(e->child, NULL, WNOHANG) == e->child)
-		e->child = 0;
+	session_fold_look(e);
 	real_ns = real_now_ns();
 	step_ns = (int64_t)(real_ns - clock_now_ns()) - e->real_ahead_ns;
 	return e->asked || real_ns >= e->due_real_ns || step_ns >= STEP_NS || step_ns <= -STEP_NS;
@@ -129,58 +118,11 @@ int session_epochs_find_processes(struct session *s, struct process_tree *t)
 	return 0;
 }
 
-void session_epochs_execute_command(const struct session *s, const char *path)
-{
-	char **command = s->options.epoch_command;
-	char **words;
-	sigset_t none;
-	int nr = 0;
-
-	while (command && command[nr])
-		nr++;
-	words = nr ? calloc((size_t)nr + 2, sizeof(*words)) : NULL;
-	if (!words)
-		return;
-	memcpy(words, command, (size_t)nr * sizeof(*words));
-	words[nr] = strdup(path);
-	setpgid(0, 0); /* Ctrl-C ends the recording, and what was recorded is to be kept */
-	setpriority(PRIO_PROCESS, 0, NICE_OF_COMMAND);
-	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	execvp(words[0], words);
-	fprintf(stderr, "%s: %s: %s\n", program_invocation_name, words[0], strerror(errno));
-}
-
-static void wait_for_child(struct epochs *e)
-{
-	while (e->child > 0 && waitpid(e->child, NULL, 0) < 0 && errno == EINTR)
-		;
-	e->child = 0;
-}
-
-void session_epochs_run_command(struct session *s)
-{
-	struct epochs *e = &s->epochs;
-
-	if (!e->length_ns)
-		return;
-	wait_for_child(e);
-	if (!s->options.epoch_command)
-		return;
-	e->child = fork();
-	if (e->child == 0) {
-		session_epochs_execute_command(s, e->path);
-		_exit(CMD_FAILED);
-	}
-	wait_for_child(e);
-}
-
 void session_epochs_end(struct session *s)
 {
 	struct epochs *e = &s->epochs;
 
-	wait_for_child(e);
+	session_fold_wait(e);
 	hash_map_fini(&e->living);
 	free(e->path);
 	e->path = NULL;

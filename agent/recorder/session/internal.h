@@ -137,12 +137,21 @@ struct epochs {
 	uint64_t due_real_ns; /* when it ends, CLOCK_REALTIME */
 	int64_t real_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC at its begin */
 	bool asked; /* to end it now */
-	bool put_off; /* it goes on beyond its end, as was said */
+	uint32_t nr_put_off; /* so many ends of epochs it goes on beyond, as was said */
 	bool polls_lists; /* processes without an agent are read from outside, as attach does */
-	pid_t child; /* that ends the one before; 0: none */
+	pid_t child; /* that ends the one before; 0: none (fold.c) */
+	uint64_t child_ns; /* since when */
+	bool is_late; /* half an epoch was too little for the newest one */
+	uint32_t behind; /* rises when they take too long: so often the rate is halved */
 	struct hash_map living; /* processes that are counted */
 	uint64_t samples; /* in those before */
 	int64_t told_cpu_ns; /* the recorder's processor time that is in those before */
+};
+
+/* joining.c: processes that were seen, of a service whose processes come and go. */
+struct joining {
+	struct hash_map seen; /* PIDs: how often, 1 or 2 */
+	uint64_t looked_ns;
 };
 
 /* requests.c: what a recording's own options start from, and the request which they point into. */
@@ -165,6 +174,7 @@ struct session {
 	struct notices notices;
 	struct unheard unheard;
 	struct epochs epochs;
+	struct joining joining;
 	struct root {
 		pid_t pid; /* the first one */
 		bool ended;
@@ -229,6 +239,9 @@ int session_attach_tree(struct session *s, pid_t root);
 struct process_tree;
 void session_describe_counted(struct session *s, struct process_tree *t, uint64_t begin_ns);
 
+/* Counts these processes, which are marked as wanted, with all of their threads, and tells the recording of them.  0 or -errno. */
+int session_attach_wanted(struct session *s, struct process_tree *t);
+
 /* ---- epochs.c */
 /* 0 or -ENOMEM. */
 int session_epochs_begin(struct session *s);
@@ -242,16 +255,34 @@ void session_epochs_plan(struct epochs *e);
 char *session_epochs_format_path(const char *output, uint32_t number);
 /* Which processes of the machine are counted: wanted.  Those that have ended are forgotten.  0 or -errno. */
 int session_epochs_find_processes(struct session *s, struct process_tree *t);
-/* In a child: what the epoch in this file is for.  Returns when there is nothing, or it cannot be executed. */
-void session_epochs_execute_command(const struct session *s, const char *path);
 /* A process is counted; it has ended. */
 void session_epochs_note_process(struct session *s, uint32_t pid);
 void session_epochs_note_exit(struct session *s, uint32_t pid);
-/* The last one is written: what it is for. */
-void session_epochs_run_command(struct session *s);
 void session_epochs_end(struct session *s);
 /* The file that is written. */
 const char *session_output(const struct session *s);
+
+/* ---- joining.c */
+/* In the loop: processes that have joined the service are counted from now on. */
+void session_look_for_service(struct session *s);
+
+/* ---- fold.c: the child that ends an epoch */
+/* In the child: its priority; what the epoch in this file is for (returns when there is nothing, or it cannot be executed). */
+void session_fold_begin_child(const struct session *s);
+void session_fold_execute_command(const struct session *s, const char *path);
+void session_fold_note_child(struct epochs *e, pid_t child);
+/* Now and then: one that is late gets more of the processors. */
+void session_fold_look(struct epochs *e);
+/* At the end of an epoch: may it be cut?  The one before has ended, or was killed, which is said. */
+bool session_fold_may_begin(struct session *s);
+/* Between two epochs: samples half as often when the fold is behind, and as before when it is not any more; in the new one, say so if that
+ * is another rate than before. */
+void session_fold_choose_rate(struct session *s);
+void session_fold_say_rate(struct session *s, uint32_t before);
+/* Until it has ended. */
+void session_fold_wait(struct epochs *e);
+/* The last epoch is written: what it is for. */
+void session_fold_run_last(struct session *s);
 
 /* ---- cut.c */
 /* In the loop, after a drain: the next epoch begins, if that is due. */

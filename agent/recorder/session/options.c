@@ -246,7 +246,8 @@ static error_t parse_dormant_option(int key, char *arg, struct argp_state *state
 
 const struct argp dormant_argp = { dormant_options, parse_dormant_option, NULL, NULL, NULL, NULL, NULL };
 
-enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT, KEY_NAME, KEY_TREE, KEY_NO_CHILDREN, KEY_ALL };
+enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT, KEY_NAME, KEY_TREE, KEY_NO_CHILDREN, KEY_ALL, KEY_UNIT,
+       KEY_CONTAINER };
 
 static const struct argp_option attach_options[] = {
 	{ "duration", 'd', "TIME", 0, "stop recording after TIME, in seconds or as 500ms, 2s or 3m (until the process exits, or "
@@ -254,6 +255,10 @@ static const struct argp_option attach_options[] = {
 	{ "name", KEY_NAME, "REGEX", 0, "record all processes whose name, or whose command line's first word, has a match of this extended "
 	  "regular expression", 0 },
 	{ "all", KEY_ALL, NULL, 0, "record all processes of the machine, and the kernel's own threads, from outside (as root)", 0 },
+	{ "unit", KEY_UNIT, "NAME", 0, "record all processes of this systemd unit (nginx.service, or nginx), by their control group, and "
+	  "those that join it", 0 },
+	{ "container", KEY_CONTAINER, "ID|NAME", 0, "record all processes of this container, by its id (the first 12 digits do) or the "
+	  "name that docker, podman, LXC or systemd-nspawn has for it, and those that join it", 0 },
 	{ "tree", KEY_TREE, NULL, 0, "record all processes below the given ones, too, also where these work themselves", 0 },
 	{ "no-children", KEY_NO_CHILDREN, NULL, 0, "leave out the processes below the given ones that run already, also where these "
 	  "sleep while those work", 0 },
@@ -293,6 +298,12 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_ALL:
 		o->all = true;
+		break;
+	case KEY_UNIT:
+	case KEY_CONTAINER:
+		if (o->service.unit || o->service.container)
+			argp_error(state, "one --unit or --container can be recorded at a time");
+		*(key == KEY_UNIT ? &o->service.unit : &o->service.container) = arg;
 		break;
 	case KEY_NAME:
 		check_regular_expression(state, arg);

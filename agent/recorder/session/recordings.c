@@ -74,6 +74,7 @@ static int create_recording(struct session *s, struct diag *d)
 			.debuginfod = o->debuginfod,
 			.stack_bytes = counting_events(s->counting)->event[0].attr.sample_stack_user,
 			.registers = o->counting.event.registers,
+			.finds_jit_lists = o->all,
 			.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
 			.notice = session_print_notice,
 			.forked = note_forked_process,
@@ -195,7 +196,7 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 		session_raise_priority();
 	session_format_result(s, &state);
 	if (ret == 0)
-		session_epochs_run_command(s);
+		session_fold_run_last(s);
 	counting_destroy(s->counting);
 	s->counting = NULL;
 	return ret;

@@ -72,6 +72,7 @@ static void session_free(struct session *s)
 
 	session_drop_recording(s);
 	session_epochs_end(s);
+	hash_map_fini(&s->joining.seen);
 	session_close_guests(s);
 	visitors_close(&s->connections.silent);
 	visitors_close(&s->asking.silent);
@@ -334,7 +335,8 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		session_cut_if_due(s);
 		if (s->asking.now) /* rings come and go with it: not before they are drained */
 			session_serve_control(s, our_child);
-		if (!our_child && !s->root.ended && !s->options.all)
+		session_look_for_service(s);
+		if (!our_child && !s->root.ended && !s->options.all && !session_wants_service(&s->options))
 			s->root.ended = have_all_ended(&s->root, pidfds);
 		if (!s->root.ended)
 			continue;

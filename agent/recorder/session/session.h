@@ -7,6 +7,7 @@
 #define TAILOR_SESSION_H
 
 #include "agent/recorder/counting/counting.h"
+#include "agent/recorder/process/service.h"
 #include "jitreg/base/diag.h"
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -25,6 +26,7 @@ struct session_options {
 	bool preloads;	   /* programs of the tree are to load the agent, by LD_PRELOAD */
 	bool follow;	   /* attach: until the processes that it starts have exited as well */
 	const char *name;  /* attach: of which processes, a regular expression; NULL: of those with a number alone */
+	struct service_wanted service; /* attach: of its processes, also of those that join it; NULLs: of none */
 	enum session_descendants descendants; /* attach */
 	bool all;	   /* attach: all processes of the machine */
 	bool inject;	   /* attach: the agent is loaded into the process */
@@ -44,6 +46,11 @@ struct session_options {
 	bool uncounted; /* there is a notice already that the kernel ends the command's counters */
 	const char *socket; /* where it listens from its begin on, before a trace is written; NULL: session_listen() says */
 };
+
+static inline bool session_wants_service(const struct session_options *o)
+{
+	return o->service.unit || o->service.container;
+}
 
 #define SESSION_OUTPUT "tailor.tlr" /* where the user gives no other name; what was there is kept as tailor.tlr.old */
 #define SOURCE_TEXT_AUTO UINT64_MAX

@@ -169,7 +169,7 @@ static int attach_wanted_processes(struct session *s, struct process_tree *t)
 	return ret;
 }
 
-static int attach_tree(struct session *s, struct process_tree *t)
+int session_attach_wanted(struct session *s, struct process_tree *t)
 {
 	int ret = counting_attach_begin(s->counting);
 
@@ -205,7 +205,7 @@ int session_attach_tree(struct session *s, pid_t root)
 	if (n)
 		n->wanted = PROCESS_WITH_DESCENDANTS;
 	if (ret == 0)
-		ret = attach_tree(s, &t);
+		ret = session_attach_wanted(s, &t);
 	process_tree_fini(&t);
 	return ret;
 }
@@ -250,7 +250,7 @@ int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct dia
 			n->wanted = PROCESS_WITH_DESCENDANTS;
 	}
 	if (ret == 0)
-		ret = attach_tree(s, &t);
+		ret = session_attach_wanted(s, &t);
 	process_tree_fini(&t);
 	return ret ? session_explain_counting(s, pids[0], ret, d) : 0;
 }

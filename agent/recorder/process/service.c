@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/process/service.h"
+
+#include "agent/recorder/process/proc_file.h"
+#include "jitreg/base/regular_file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GROUPS_BYTES 16384
+#define ID_BYTES 64 /* of a container: hexadecimal digits */
+#define ID_SHORT 12
+#define CONFIG_BYTES (1u << 20) /* of docker's file of a container, or podman's of all */
+#define DOCKER "/var/lib/docker/containers"
+#define PODMAN "/var/lib/containers/storage/overlay-containers/containers.json"
+
+/* --------------------------------------------------------------------------------------------------- parts of a path */
+
+/* What stands between prefix and suffix in a part of a path; NULL: it has another form. */
+static const char *inner_text(const char *part, size_t bytes, const char *prefix, const char *suffix, size_t *inner)
+{
+	size_t before = strlen(prefix), behind = strlen(suffix);
+
+	if (bytes <= before + behind || memcmp(part, prefix, before) != 0 || memcmp(part + bytes - behind, suffix, behind) != 0)
+		return NULL;
+	*inner = bytes - before - behind;
+	return part + before;
+}
+
+/* docker-ID.scope, cri-containerd-ID.scope, crio-ID.scope, libpod-ID.scope, or ID itself.  NULL: it is no container's. */
+static const char *container_id(const char *part, size_t bytes)
+{
+	static const char *const prefix[] = { "", "docker-", "cri-containerd-", "crio-", "libpod-", "nerdctl-" };
+
+	for (size_t i = 0; i < 2 * sizeof(prefix) / sizeof(prefix[0]); i++) {
+		size_t inner, hex = 0;
+		const char *id = inner_text(part, bytes, prefix[i / 2], i % 2 ? ".scope" : "", &inner);
+
+		while (id && hex < inner && isxdigit((unsigned char)id[hex]))
+			hex++;
+		if (id && inner == ID_BYTES && hex == inner)
+			return id;
+	}
+	return NULL;
+}
+
+/* LXC and systemd-nspawn call the group by the container's name. */
+static bool is_named_container(const char *part, size_t bytes, const char *name)
+{
+	static const char *const form[][2] = { { "machine-", ".scope" }, { "lxc.payload.", "" }, { "systemd-nspawn@", ".service" } };
+
+	for (size_t i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
+		size_t inner;
+		const char *found = inner_text(part, bytes, form[i][0], form[i][1], &inner);
+
+		if (found && inner == strlen(name) && memcmp(found, name, inner) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The part of the path before *end, from its end on; *end goes to its beginning.  0: there is none. */
+static size_t previous_part(const char *path, size_t *end)
+{
+	size_t last, from;
+
+	while (*end && path[*end - 1] == '/')
+		--*end;
+	for (last = from = *end; from && path[from - 1] != '/';)
+		from--;
+	*end = from;
+	return last - from;
+}
+
+/* ------------------------------------------------------------------------------------------------------ of a process */
+
+/* The group says what its service is called; the innermost unit or container counts. */
+static void name_by_group(struct service *s)
+{
+	size_t end = strlen(s->group), bytes, inner;
+
+	while ((bytes = previous_part(s->group, &end))) {
+		const char *part = s->group + end, *id = container_id(part, bytes);
+
+		if (id || inner_text(part, bytes, "", ".service", &inner)) {
+			snprintf(s->name, sizeof(s->name), "%.*s", id ? ID_SHORT : (int)bytes, id ? id : part);
+			return;
+		}
+	}
+}
+
+/* "0::PATH" is version 2's, "N:name=systemd:PATH" systemd's of version 1, "N:CONTROLLERS:PATH" another. */
+static void take_group(struct service *s, char *text)
+{
+	int rank = 0;
+
+	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
+		char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+		int of = !path ? 0 : list[1] == ':' ? 3 : strncmp(list + 1, "name=systemd", 12) == 0 ? 2 : 1;
+
+		if (of <= rank || strcmp(path + 1, "/") == 0)
+			continue;
+		rank = of;
+		snprintf(s->group, sizeof(s->group), "%s", path + 1);
+	}
+}
+
+static bool read_group(pid_t pid, struct service *s)
+{
+	char path[64], text[GROUPS_BYTES];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	fd = regular_file_open(path);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return false;
+	text[n] = 0;
+	take_group(s, text);
+	return true;
+}
+
+/* OTEL_SERVICE_NAME comes before service.name among OTEL_RESOURCE_ATTRIBUTES (OpenTelemetry's specification, "Resource SDK"). */
+static int take_variable(void *context, const char *text)
+{
+	static const char name[] = "OTEL_SERVICE_NAME=", attributes[] = "OTEL_RESOURCE_ATTRIBUTES=", key[] = "service.name=";
+	struct service *s = context;
+
+	if (strncmp(text, name, sizeof(name) - 1) == 0 && text[sizeof(name) - 1]) {
+		snprintf(s->name, sizeof(s->name), "%s", text + sizeof(name) - 1);
+		return 1;
+	}
+	if (strncmp(text, attributes, sizeof(attributes) - 1) == 0)
+		for (text += sizeof(attributes) - 1; text; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL)
+			if (strncmp(text, key, sizeof(key) - 1) == 0)
+				snprintf(s->name, sizeof(s->name), "%.*s", (int)strcspn(text + sizeof(key) - 1, ","),
+					 text + sizeof(key) - 1);
+	return 0;
+}
+
+bool service_read(pid_t pid, struct service *out)
+{
+	*out = (struct service){ .group = "" };
+	if (!read_group(pid, out))
+		return false;
+	proc_each_terminated_text(pid, "environ", take_variable, out);
+	if (!out->name[0])
+		name_by_group(out);
+	return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------- which are wanted */
+
+/* The id of the container of this name, by what docker or podman keep of it: the id stands before the name in either.  false: neither
+ * has it, or may be read. */
+static bool find_id_in_file(const char *path, const char *name, char id[ID_BYTES + 1])
+{
+	char *text = malloc(CONFIG_BYTES), wanted[2][300], *at = NULL;
+	int fd = text ? regular_file_open(path) : -1;
+	ssize_t n = fd < 0 ? 0 : read(fd, text, CONFIG_BYTES - 1);
+	bool found = false;
+
+	snprintf(wanted[0], sizeof(wanted[0]), "\"Name\":\"/%.256s\"", name);
+	snprintf(wanted[1], sizeof(wanted[1]), "\"names\":[\"%.256s\"", name);
+	if (n > 0) {
+		text[n] = 0;
+		at = strstr(text, wanted[0]) ? strstr(text, wanted[0]) : strstr(text, wanted[1]);
+	}
+	for (char *c = text; at && c < at; c++)
+		if (strncasecmp(c, "\"id\":\"", 6) == 0 && container_id(c + 6, ID_BYTES)) {
+			snprintf(id, ID_BYTES + 1, "%s", c + 6);
+			found = true; /* the last one before the name */
+		}
+	/* docker's file has it behind the name as well, and is called by it */
+	if (at && !found && strlen(path) > sizeof(DOCKER) + ID_BYTES && container_id(path + sizeof(DOCKER), ID_BYTES)) {
+		snprintf(id, ID_BYTES + 1, "%s", path + sizeof(DOCKER));
+		found = true;
+	}
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return found;
+}
+
+static bool find_id_of_name(const char *name, char id[ID_BYTES + 1])
+{
+	bool found = find_id_in_file(PODMAN, name, id);
+	DIR *d = found ? NULL : opendir(DOCKER);
+	struct dirent *e;
+	char path[512];
+
+	while (d && !found && (e = readdir(d))) {
+		snprintf(path, sizeof(path), DOCKER "/%s/config.v2.json", e->d_name);
+		found = e->d_name[0] != '.' && find_id_in_file(path, name, id);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static bool is_wanted_unit(const char *unit, const char *part, size_t bytes)
+{
+	size_t n = strlen(unit), ending = strchr(unit, '.') ? 0 : sizeof(".service") - 1;
+
+	return bytes == n + ending && memcmp(part, unit, n) == 0 && memcmp(part + n, ".service", ending) == 0;
+}
+
+static bool is_wanted_container(const char *wanted, const char *part, size_t bytes)
+{
+	static char id[ID_BYTES + 1], of[256]; /* of the name that was asked for last */
+	const char *found = container_id(part, bytes);
+	size_t n = strlen(wanted);
+
+	if (is_named_container(part, bytes, wanted))
+		return true;
+	if (!found)
+		return false;
+	if (n >= ID_SHORT && n <= ID_BYTES && strncmp(found, wanted, n) == 0)
+		return true;
+	if (strcmp(of, wanted) != 0) {
+		snprintf(of, sizeof(of), "%s", wanted);
+		if (!find_id_of_name(wanted, id))
+			id[0] = 0;
+	}
+	return id[0] && memcmp(found, id, ID_BYTES) == 0;
+}
+
+bool service_is_wanted(const struct service_wanted *w, const char *group)
+{
+	size_t end = strlen(group), bytes;
+
+	while ((bytes = previous_part(group, &end)))
+		if (w->unit ? is_wanted_unit(w->unit, group + end, bytes) : is_wanted_container(w->container, group + end, bytes))
+			return true;
+	return false;
+}
+
+struct search {
+	const struct service_wanted *wanted;
+	int (*each)(void *context, pid_t pid);
+	void *context;
+};
+
+static int visit_process(void *search, pid_t pid)
+{
+	const struct search *s = search;
+	struct service of = { .group = "" };
+
+	return read_group(pid, &of) && service_is_wanted(s->wanted, of.group) ? s->each(s->context, pid) : 0;
+}
+
+int service_each_process(const struct service_wanted *w, int (*each)(void *context, pid_t pid), void *context)
+{
+	return proc_each_numbered_entry("/proc", visit_process, &(struct search){ w, each, context });
+}

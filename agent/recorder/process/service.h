@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which service a process works for: the systemd unit or the container whose control group it is in, or the name that it says of itself for
+ * OpenTelemetry, as /proc/PID/cgroup and /proc/PID/environ have it.  Context: thread.
+ */
+#ifndef TAILOR_SERVICE_H
+#define TAILOR_SERVICE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define SERVICE_GROUP_BYTES 1024
+#define SERVICE_NAME_BYTES 256
+
+struct service {
+	char group[SERVICE_GROUP_BYTES]; /* the path of its control group, of version 2 or where that is the root of another; "": the root */
+	char name[SERVICE_NAME_BYTES];	 /* OTEL_SERVICE_NAME, NAME.service, or the first 12 digits of a container's id; "": none */
+};
+/* false: it is gone. */
+bool service_read(pid_t pid, struct service *out);
+
+/* A unit (NAME.service, NAME.scope, NAME.slice; without an ending it is a service), or a container, by its id (at least the first 12
+ * digits) or by its name, which docker, podman, LXC and systemd-nspawn have where root can read it; the other is NULL. */
+struct service_wanted {
+	const char *unit, *container;
+};
+/* Is something of this group, or of one below it, wanted?  Ids of containers that have the name are looked up at the first call. */
+bool service_is_wanted(const struct service_wanted *w, const char *group);
+/* Calls each(context, pid) for all processes of it, until it returns nonzero, and returns that; 0; -errno. */
+int service_each_process(const struct service_wanted *w, int (*each)(void *context, pid_t pid), void *context);
+
+#endif

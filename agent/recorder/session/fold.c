@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The child of the recorder that writes the end of an epoch, and then executes the command that the epoch is for (`tailor watch` adds it to
+ * a store).  One at a time; the next epoch goes on until it has ended.
+ *
+ * It has the lowest priority, so that on a machine that is busy all the time it might never end.  So it gets the usual share after half an
+ * epoch, and comes before others after a whole one.  Those after it begin with the usual share, and epochs have fewer samples where the
+ * rate is ours to choose (--cost), until they are on time again.  One that has not ended after PUT_OFF_MOST more epochs hangs, and is
+ * killed: no epoch is longer than that.
+ */
+#include "agent/recorder/session/internal.h"
+
+#include "jitreg/base/clock.h"
+#include "jitreg/base/command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NICE_OF_END 5 /* the processes that it reads may end */
+#define NICE_OF_COMMAND 19
+#define NICE_USUAL 0
+#define NICE_FIRST (-20)
+#define IOPRIO_WHO_PROCESS 1
+#define IOPRIO_WHO_GROUP 2
+#define IOPRIO_USUAL (2 << 13 | 4)
+#define IOPRIO_IDLE (3 << 13)
+#define PUT_OFF_MOST 3
+#define HALVINGS_MOST 6 /* of the rate */
+
+void session_fold_begin_child(const struct session *s)
+{
+	setpgid(0, 0); /* Ctrl-C ends the recording, and what was recorded is to be kept */
+	session_lower_priority();
+	setpriority(PRIO_PROCESS, 0, s->epochs.behind ? NICE_USUAL : NICE_OF_END);
+}
+
+void session_fold_execute_command(const struct session *s, const char *path)
+{
+	char **command = s->options.epoch_command;
+	char **words;
+	sigset_t none;
+	int nr = 0;
+
+	while (command && command[nr])
+		nr++;
+	words = nr ? calloc((size_t)nr + 2, sizeof(*words)) : NULL;
+	if (!words)
+		return;
+	memcpy(words, command, (size_t)nr * sizeof(*words));
+	words[nr] = strdup(path);
+	if (getpriority(PRIO_PROCESS, 0) == NICE_OF_END) { /* else it is late */
+		setpriority(PRIO_PROCESS, 0, NICE_OF_COMMAND);
+		syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(words[0], words);
+	fprintf(stderr, "%s: %s: %s\n", program_invocation_name, words[0], strerror(errno));
+}
+
+void session_fold_note_child(struct epochs *e, pid_t child)
+{
+	setpgid(child, child); /* as it does itself, whoever is first */
+	e->child = child;
+	e->child_ns = clock_now_ns();
+	e->is_late = false;
+}
+
+/* Without the privilege it stays as it is. */
+static void hasten_child(struct epochs *e, int nice)
+{
+	setpriority(PRIO_PGRP, (id_t)e->child, nice);
+	syscall(SYS_ioprio_set, IOPRIO_WHO_GROUP, e->child, IOPRIO_USUAL);
+}
+
+static bool has_child_ended(struct epochs *e)
+{
+	if (e->child > 0 && waitpid(e->child, NULL, WNOHANG) == e->child)
+		e->child = 0;
+	return e->child <= 0;
+}
+
+void session_fold_look(struct epochs *e)
+{
+	if (has_child_ended(e) || e->is_late || clock_now_ns() - e->child_ns <= e->length_ns / 2)
+		return;
+	e->is_late = true;
+	hasten_child(e, NICE_USUAL);
+}
+
+bool session_fold_may_begin(struct session *s)
+{
+	struct epochs *e = &s->epochs;
+
+	if (has_child_ended(e))
+		return true;
+	if (e->nr_put_off < PUT_OFF_MOST) {
+		hasten_child(e, NICE_FIRST);
+		return false;
+	}
+	kill(-e->child, SIGKILL);
+	session_fold_wait(e);
+	session_notice(s, NOTICE_HOST, "the end of the epoch before this one, and the command that is for it, were killed: %d epochs did "
+		       "not suffice", 1 + PUT_OFF_MOST);
+	return true;
+}
+
+void session_fold_choose_rate(struct session *s)
+{
+	struct epochs *e = &s->epochs;
+	uint32_t before = e->behind;
+
+	if (e->nr_put_off && e->behind < HALVINGS_MOST)
+		e->behind++;
+	else if (!e->is_late && e->behind)
+		e->behind--;
+	if (e->behind != before && s->options.counting.cost > 0)
+		counting_lower_rate(s->counting, e->behind);
+}
+
+void session_fold_say_rate(struct session *s, uint32_t before)
+{
+	uint32_t behind = s->epochs.behind;
+
+	if (behind == before || !(s->options.counting.cost > 0))
+		return;
+	if (behind == 0)
+		session_notice(s, NOTICE_LADDER, "samples are taken at the full rate again");
+	else
+		session_notice(s, NOTICE_LADDER, "samples are taken at 1/%u of the rate from now on%s", 1u << behind, behind < before ? "" :
+			       ": the end of an epoch, and its command, take longer than an epoch");
+}
+
+void session_fold_wait(struct epochs *e)
+{
+	while (e->child > 0 && waitpid(e->child, NULL, 0) < 0 && errno == EINTR)
+		;
+	e->child = 0;
+}
+
+void session_fold_run_last(struct session *s)
+{
+	struct epochs *e = &s->epochs;
+
+	if (!e->length_ns)
+		return;
+	session_fold_wait(e);
+	if (!s->options.epoch_command)
+		return;
+	e->child = fork();
+	if (e->child == 0) {
+		session_fold_begin_child(s);
+		session_fold_execute_command(s, e->path);
+		_exit(CMD_FAILED);
+	}
+	session_fold_wait(e);
+}
