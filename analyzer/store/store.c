@@ -338,6 +338,14 @@ static void read_without_shared_memory(struct store *s)
 	sqlite3 *db = NULL;
 	char *uri;
 
+	if (ret == SQLITE_READONLY && sqlite3_open_v2(s->path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
+		sqlite3_close(s->db); /* its writer was killed: what it left in the log is to be put in order first */
+		s->db = db;
+		store_execute(s, "PRAGMA query_only = ON");
+		return;
+	}
+	sqlite3_close(db);
+	db = NULL;
 	if ((ret != SQLITE_IOERR && ret != SQLITE_CANTOPEN && ret != SQLITE_READONLY) || !is_at_rest(s))
 		return;
 	uri = format_immutable_uri(s->path);
@@ -380,6 +388,8 @@ static int open_database(struct store *s, enum store_access access)
 		 store_ask_number(s, "SELECT count(*) FROM sqlite_schema") > 0; /* the process that created it may not have got further */
 	if (!exists && !s->error && access == STORE_ADD)
 		create_tables(s);
+	else if (!exists && !s->error)
+		return store_fail(s, ENOENT, "nothing was added to it yet");
 	if (check_version(s))
 		return -s->error;
 	if (access != STORE_READ)

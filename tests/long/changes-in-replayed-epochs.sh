@@ -34,7 +34,10 @@ if real.epochs < 10:
     sys.exit(77)
 lines = [f"{100 * p:.1f} ({100 * real.spread[s]:.1f})" for s, p in real.share.items()]
 print("FIGURE", real.epochs, "epochs; shares and spread in %:", *lines)
-Changes(f"{B}/tailor", f"{DIR}/real.tlrs", DIR, real.share, {s: min(0.04, x) for s, x in real.spread.items()}, 300000).judge(expect)
+spread = {s: min(0.04, x) for s, x in real.spread.items()}
+# beside other programs a second's shares differ by 5 % and more, which is what a change of 5 % is lost in
+small = 6 if max(spread[s] for s in spread if real.share[s] >= 0.05) <= 0.02 else 0
+Changes(f"{B}/tailor", f"{DIR}/real.tlrs", DIR, real.share, spread, 300000).judge(expect, small)
 sys.exit(bad)
 END
 judge /usr/bin/python3 "$dir/test.py" "$B" "$dir"
