@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "agent/recorder/guests/registration_cache.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <elf.h>
 #include <stdbool.h>
@@ -279,6 +280,26 @@ static void an_object_takes_those_below_it_with_it(void **state)
 	expect(5, (uint32_t[]){ JITREG_OBJECT, JITREG_OBJECT, JITREG_OBJECT_STEPS, JITREG_OBJECT_STEPS, JITREG_STEP_WORD });
 }
 
+static int name_thread(const char *name)
+{
+	struct iovec parts[1] = { { (void *)(uintptr_t)name, strlen(name) } };
+	JITREG_BEGIN_(control, r);
+
+	r.action = JIT_CONTROL_THREAD_NAME;
+	r.name_bytes = (uint32_t)parts[0].iov_len;
+	return JITREG_SEND_(JITREG_CONTROL, r, parts);
+}
+
+static void a_thread_has_its_last_name(void **state)
+{
+	(void)state;
+	assert_int_equal(name_thread("worker of task 1"), 0);
+	load(0x1000, 100);
+	jitreg_control(JITREG_CONTROL_NOTE, "a note");
+	assert_int_equal(name_thread("worker of task 2"), 0);
+	EXPECT(JITREG_LOAD, JITREG_CONTROL);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -293,6 +314,7 @@ int main(void)
 		TEST(a_scope_takes_what_belongs_to_it_with_it),
 		TEST(counter_blocks_go_with_their_last_values),
 		TEST(an_object_takes_those_below_it_with_it),
+		TEST(a_thread_has_its_last_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
