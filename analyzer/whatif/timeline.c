@@ -151,11 +151,17 @@ static int add_switches(struct timeline *t, const struct sample_block *b, bool w
 	return ret;
 }
 
+/* Counters only grow; what a damaged trace says is nothing. */
+static uint64_t more_of(uint64_t after, uint64_t before)
+{
+	return after > before ? after - before : 0;
+}
+
 static void read_kernel_values(struct kernel_says *says, const struct trace_record *r)
 {
 	const int at = F(resources, values);
 	const bool end = trace_text_is(r, F(resources, when), "end");
-	struct kernel_says now = { .pid = r->pid };
+	struct kernel_says now = { .pid = r->pid, .from_ns = r->time_ns };
 	const struct {
 		const char *name;
 		uint64_t *value;
@@ -183,14 +189,14 @@ static void read_kernel_values(struct kernel_says *says, const struct trace_reco
 	if (says->has_times || (says->pid && says->pid != now.pid))
 		return;
 	says->has_times = true;
-	says->ran_ns = now.ran_ns - says->ran_ns;
-	says->queued_ns = now.queued_ns - says->queued_ns;
-	says->throttled = now.throttled - says->throttled;
-	says->throttled_ns = now.throttled_ns - says->throttled_ns;
-	says->read_bytes = now.read_bytes - says->read_bytes;
-	says->write_bytes = now.write_bytes - says->write_bytes;
-	says->pressure_io_us = now.pressure_io_us - says->pressure_io_us;
-	says->pressure_cpu_us = now.pressure_cpu_us - says->pressure_cpu_us;
+	says->ran_ns = more_of(now.ran_ns, says->ran_ns);
+	says->queued_ns = more_of(now.queued_ns, says->queued_ns);
+	says->throttled = more_of(now.throttled, says->throttled);
+	says->throttled_ns = more_of(now.throttled_ns, says->throttled_ns);
+	says->read_bytes = more_of(now.read_bytes, says->read_bytes);
+	says->write_bytes = more_of(now.write_bytes, says->write_bytes);
+	says->pressure_io_us = more_of(now.pressure_io_us, says->pressure_io_us);
+	says->pressure_cpu_us = more_of(now.pressure_cpu_us, says->pressure_cpu_us);
 }
 
 static int read_fork_or_exit(struct timeline *t, const struct trace_record *r)

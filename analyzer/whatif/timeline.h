@@ -56,6 +56,7 @@ struct kernel_says {
 	uint64_t ran_ns, queued_ns, throttled, throttled_ns, read_bytes, write_bytes, pressure_io_us, pressure_cpu_us;
 	bool has_times; /* of one process, as it ended or the recording did */
 	uint32_t pid;
+	uint64_t from_ns; /* when the first of them was read: what was before is not in the sums */
 };
 
 struct timeline {

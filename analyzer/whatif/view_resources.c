@@ -151,7 +151,7 @@ static void say_kernel(const struct timeline *t, struct page *p)
 		return;
 	for (uint32_t i = 0; i < t->nr_threads; i++)
 		if (t->thread[i].tid == k->pid) {
-			timeline_sum(t, i, 0, UINT64_MAX, sum);
+			timeline_sum(t, i, k->from_ns, UINT64_MAX, sum);
 			for (int n = 0; n < NR_RESOURCES; n++)
 				of[n] += sum[n];
 		}

@@ -9,6 +9,8 @@
 # scrubbed.
 # Of calls and cpi: made here, by tests/golden/calls.py and cpi.py.
 # queries.tlr: BUILD/bench/synthetic_plans 1000 12 queries.tlr.
+# whatif.tlr: as root, chrt -r 1 tailor run --no-preload -e task-clock,context-switches --rate 500 --stack 2048 -- BUILD/hosts/tasks locked
+# --threads 2 --work 2000 --share 80; scrubbed.
 # host.tlr: ... 400 40 host.tlr functions: functions and lines are all that its host tells.
 #
 # Also: no line of text is wider than 80 columns, and colour and cursor codes come on a terminal only.
@@ -33,6 +35,7 @@ trace_of() {
 	events) echo "$dir/several.tlr" ;;
 	calls | cpi) echo "$out/$1.tlr" ;;
 	stalls) echo "$out/cpi.tlr" ;;
+	resources | critical) echo "$dir/whatif.tlr" ;;
 	*) if [ -e "$dir/$1.tlr" ]; then echo "$dir/$1.tlr"; else echo tests/golden/v1.tlr; fi ;;
 	esac
 }
@@ -75,6 +78,22 @@ if [ "${ACCEPT:-}" = 1 ]; then
 	cp "$out/several.out" "$dir/several.txt"
 elif ! diff -u "$dir/several.txt" "$out/several.out"; then
 	echo "tailor report --view plan --view functions --view asm: expected what $dir/several.txt has (-), got the other (+)"
+	bad=1
+fi
+
+# What would help, of the same trace.
+{
+	for command in "whatif" "whatif --cores 1..4" "whatif --target 30ms" "whatif --cores 1 --explain"; do
+		echo "\$ tailor $command"
+		# shellcheck disable=SC2086
+		LC_ALL=C.UTF-8 "$B/tailor" $command "$dir/whatif.tlr"
+		echo
+	done
+} >"$out/whatif.out" 2>&1
+if [ "${ACCEPT:-}" = 1 ]; then
+	cp "$out/whatif.out" "$dir/whatif.txt"
+elif ! diff -u "$dir/whatif.txt" "$out/whatif.out"; then
+	echo "tailor whatif: expected what $dir/whatif.txt has (-), got the other (+)"
 	bad=1
 fi
 

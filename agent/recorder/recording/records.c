@@ -104,7 +104,7 @@ void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint
 	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
 	if (c->exec && r->engines) { /* an import is of other processes */
 		recording_write_command_line(r, c->pid, time_ns);
-		recording_write_resources(r, c->pid, "start", time_ns);
+		recording_write_resources(r, c->pid, "start", recording_now_ns(r)); /* its values are of now */
 		recording_write_service(r, c->pid, time_ns);
 	}
 }

@@ -112,43 +112,21 @@ static void add_quota(struct values *v, pid_t pid)
 	add_lines(v, path, names, sizeof(names) / sizeof(names[0]));
 }
 
-struct schedule_sums {
-	pid_t pid;
-	unsigned long long ran_ns, waited_ns;
-	bool any;
-};
-
-static int add_thread_schedule(void *context, pid_t tid)
+/* Of the first thread: what others had is gone with them. */
+static void add_schedule(struct values *v, pid_t pid)
 {
-	struct schedule_sums *s = context;
 	unsigned long long ran, waited;
-	char path[80];
+	char path[64];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)s->pid, (int)tid);
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
 	f = fopen(path, "re");
 	if (f && fscanf(f, "%llu %llu", &ran, &waited) == 2) {
-		s->ran_ns += ran;
-		s->waited_ns += waited;
-		s->any = true;
+		add_value(v, "ran_ns", ran);
+		add_value(v, "queued_ns", waited);
 	}
 	if (f)
 		fclose(f);
-	return 0;
-}
-
-/* Of the threads that there are: of one that ended nothing is left. */
-static void add_schedule(struct values *v, pid_t pid)
-{
-	struct schedule_sums s = { .pid = pid };
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	proc_each_numbered_entry(path, add_thread_schedule, &s);
-	if (!s.any)
-		return;
-	add_value(v, "ran_ns", s.ran_ns);
-	add_value(v, "queued_ns", s.waited_ns);
 }
 
 static void add_pressure(struct values *v, const char *what, const char *name)
