@@ -268,6 +268,8 @@ static void write_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob 
 	if (describe_frames(j, m, b))
 		TRACE_PUT(j->writer, eh_frame, m->since_ns, m->pid, 0, .address = b->start,
 			  .frames = { j->frames.bytes, j->frames.writer.nr });
+	if (m->is_told) /* but not of frames */
+		return;
 	if (with_lines && m->lines && kind_of_name(m, b->name) == BLOB_METHOD)
 		hotspot_lines_write(m->lines, &m->layout, b, j->writer, m->pid, m->since_ns);
 	TRACE_PUT(j->writer, load, m->since_ns, m->pid, 0, .pid = m->pid, .vma = b->start, .code_addr = b->start, .code_size = b->bytes,
@@ -379,10 +381,9 @@ static void settle_jvm(struct jvms *j, struct jvm *m, uint64_t now_ns, bool last
 		return;
 	while (m->nr_waiting && clock_now_ns() < until_ns)
 		write_interpreted_method(j, m, m->waiting[--m->nr_waiting]);
-	if (m->is_told)
-		return;
-	hotspot_thread_names_settle(m->names, &m->layout, m->library, j->writer, m->born_ns, now_ns);
-	if (m->has_agent && now_ns - m->interpreter_ns < UNTOLD_NS)
+	if (!m->is_told)
+		hotspot_thread_names_settle(m->names, &m->layout, m->library, j->writer, m->born_ns, now_ns);
+	if (!m->is_told && m->has_agent && now_ns - m->interpreter_ns < UNTOLD_NS)
 		return;
 	write_new_blobs(j, m, last, until_ns);
 	if (m->next_blob < m->nr_blobs || (now_ns < m->next_ns && !last))
