@@ -22,6 +22,9 @@ int spark_log_prepare(const struct session_options *o, struct diag *d)
 		return diag_fail(d, EINVAL, "--spark needs a trace that is a file");
 	if ((mkdir(name, 0700) && errno != EEXIST) || !realpath(name, folder))
 		return diag_fail(d, errno, "cannot make the folder '%s' for Spark's event log: %s", name, strerror(errno));
+	if (strlen(folder) >= TAILOR_SPARK_BYTES)
+		return diag_fail(d, ENAMETOOLONG, "the folder for Spark's event log has a name of more than %d bytes: '%.100s'",
+				 TAILOR_SPARK_BYTES, folder);
 	return setenv(TAILOR_ENV_SPARK, folder, 1) ? diag_fail(d, ENOMEM, "out of memory") : 0;
 }
 

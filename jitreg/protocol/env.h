@@ -22,6 +22,8 @@
 	X(DEBUG, "TAILOR_DEBUG", "1: the agent prints debug messages to stderr") \
 	X(OFF, "TAILOR_OFF", "1: disable the agent")
 
+#define TAILOR_SPARK_BYTES 1000 /* of the folder in TAILOR_SPARK */
+
 #define TAILOR_ENV_NAME_(NAME, text, help) static const char TAILOR_ENV_##NAME[] __attribute__((unused)) = text;
 TAILOR_ENVIRONMENT(TAILOR_ENV_NAME_)
 #undef TAILOR_ENV_NAME_

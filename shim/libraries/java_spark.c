@@ -47,7 +47,7 @@ static handle walker; /* our own environment in the machine */
 
 const char *java_spark_option(int i)
 {
-	static char folder[4200];
+	static char folder[TAILOR_SPARK_BYTES + 64];
 	static const char *const options[JAVA_SPARK_OPTIONS] = {
 		"-Dorg.codehaus.janino.source_debugging.enable=true", "-Dspark.sql.codegen.comments=true",
 		"-Dspark.eventLog.enabled=true", "-Dspark.eventLog.compress=false", folder, NULL,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Of one trace with Spark's plans: samples of task threads by statement, and which part of them is an operator's or a named class of Spark's own
-work.  And each task's time beside Spark's own count of it.  table.py TAILOR TRACE EVENTLOG"""
+work; and the time of tasks of at least 200 samples beside Spark's own count.  table.py TAILOR TRACE EVENTLOG"""
+import collections
 import glob
 import json
 import subprocess
@@ -9,26 +10,56 @@ import sys
 tailor, trace, log = sys.argv[1:4]
 
 
-def components(level, *more):
-    text = subprocess.run([tailor, "report", "--json", "--top", "0", "--view", "components", "--level", level, *more, trace],
-                          capture_output=True, text=True).stdout
-    return json.loads(text)["tables"][level] if text else []
+def samples():
+    p = subprocess.Popen([tailor, "report", "--samples", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
+    names = next(p.stdout).rstrip("\n").split("\t")
+    at = [names.index(n) for n in ("task", "query", "operator", "weight")]
+    for line in p.stdout:
+        fields = line.rstrip("\n").split("\t")
+        if fields[at[0]]:  # numbers behind a name tell equal names apart
+            yield [fields[i].split("#")[0] for i in at]
 
 
-def name(row, level):
-    return row.get(level) or "(unattributed)"
+def is_own_work(operator):
+    return operator[:1].islower() or operator == "Python functions"
+
+
+def spark_says():
+    cpu = {}
+    for name in glob.glob(log + "/*/events_*") + glob.glob(log + "/*-*"):
+        try:
+            lines = open(name, errors="replace")
+        except IsADirectoryError:
+            continue
+        for line in lines:
+            if line.startswith('{"Event":"SparkListenerTaskEnd"'):
+                e = json.loads(line)
+                m = e["Task Metrics"]
+                cpu[e["Task Info"]["Task ID"]] = m["Executor CPU Time"] + m["Executor Deserialize CPU Time"]
+    return cpu
 
 
 def main():
-    queries = [name(q, "query") for q in components("query")]
-    print(f"{'statement':28} {'samples':>8} {'operators':>9} {'own work':>9} {'neither':>8}")
-    for query in sorted(set(q for q in queries if not q.startswith("("))):
-        rows = components("operator", "--component", "query:" + query)
-        total = sum(r["samples"] for r in rows)
-        none = sum(r["samples"] for r in rows if name(r, "operator").startswith("("))
-        own = sum(r["samples"] for r in rows if not r.get("parents") and not name(r, "operator").startswith("("))
-        if total:
-            print(f"{query:28.28} {total:8} {100 * (total - none - own) / total:8.1f}% {100 * own / total:8.1f}% {100 * none / total:7.1f}%")
+    by_query = collections.defaultdict(lambda: [0, 0, 0])
+    own, task_ns, task_nr = collections.Counter(), collections.Counter(), collections.Counter()
+    for task, query, operator, weight in samples():
+        kind = 2 if not operator else 1 if is_own_work(operator) else 0
+        by_query[query or "(no query)"][kind] += 1
+        if kind == 1:
+            own[operator] += 1
+        number = int(task.split()[1])
+        task_ns[number] += int(weight)
+        task_nr[number] += 1
+    print(f"{'statement':28} {'samples':>8} {'operators':>10} {'own work':>9} {'neither':>8}")
+    total = [sum(n[k] for n in by_query.values()) for k in range(3)]
+    for query, n in sorted(by_query.items()) + [("all", total)]:
+        nr = sum(n) or 1
+        print(f"{query:28.28} {sum(n):8} {100 * n[0] / nr:9.1f}% {100 * n[1] / nr:8.1f}% {100 * n[2] / nr:7.1f}%")
+    print("own work: " + ", ".join(f"{w} {100 * n / sum(total):.1f}%" for w, n in own.most_common()))
+    off = sorted(100 * (task_ns[t] / ns - 1) for t, ns in spark_says().items() if ns and task_nr[t] >= 200)
+    if off:
+        print(f"tasks of 200 samples or more: {len(off)}; time beside Spark's: {off[0]:+.1f}% to {off[-1]:+.1f}%, "
+              f"median {off[len(off) // 2]:+.1f}%")
 
 
 if __name__ == "__main__":
