@@ -284,6 +284,11 @@ check-everyday: deps-check ## which of my functions, of fourteen programs as peo
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/everyday/check.py $B $(JOBS)
 
+.PHONY: bench-watch
+bench-watch: deps-check ## what tailor watch costs four programs, beside perf record, with the rows of DCPI's tables (MINUTES=20)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/bench/watch.py $B $(or $(MINUTES),20)
+
 .PHONY: bench-postgres
 bench-postgres: PACKAGES_CHECK += postgresql
 bench-postgres: deps-check ## what profiling costs a PostgreSQL server, beside perf, EXPLAIN (ANALYZE) and auto_explain (ROUNDS=7)

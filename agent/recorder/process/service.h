@@ -13,7 +13,7 @@
 #define SERVICE_NAME_BYTES 256
 
 struct service {
-	char group[SERVICE_GROUP_BYTES]; /* the path of its control group, of version 2 or where that is the root of another; "": the root */
+	char group[SERVICE_GROUP_BYTES]; /* path of its control group: of version 2, or where that is the root of another; "": the root */
 	char name[SERVICE_NAME_BYTES];	 /* OTEL_SERVICE_NAME, NAME.service, or the first 12 digits of a container's id; "": none */
 };
 /* false: it is gone. */

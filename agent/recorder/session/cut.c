@@ -14,6 +14,7 @@
 #include "jitreg/base/command.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,7 @@ static void cut_recording(struct session *s)
 		} else {
 			leave_old_epoch(s, old, old_path);
 			free(old_path);
+			malloc_trim(0); /* what the old one had, before the new one takes its part: else both stay */
 			session_describe_counted(s, &tree, begin_ns);
 			session_replay_guests(s);
 			session_fold_say_rate(s, behind);

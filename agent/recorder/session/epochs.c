@@ -8,6 +8,7 @@
 #include "jitreg/base/clock.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define STEP_NS 1000000000ll /* of CLOCK_REALTIME: then the times before and after it belong to different epochs */
+#define MAPPED_BYTES (128 << 10)
 #define LIVES 1u
 #define ENDED 2u
 
@@ -46,6 +48,17 @@ void session_epochs_plan(struct epochs *e)
 	e->asked = false;
 }
 
+/*
+ * What an epoch had goes back to the system at its end.  By itself malloc(3) would keep it: each large array that is freed raises the size
+ * from which arrays are mapped by themselves, and then they lie between others.
+ */
+static void give_memory_back(void)
+{
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+	mallopt(M_TRIM_THRESHOLD, 8 * MAPPED_BYTES);
+	mallopt(M_ARENA_MAX, 1);
+}
+
 int session_epochs_begin(struct session *s)
 {
 	struct epochs *e = &s->epochs;
@@ -53,6 +66,7 @@ int session_epochs_begin(struct session *s)
 	e->length_ns = s->options.epoch_ns;
 	if (!e->length_ns)
 		return 0;
+	give_memory_back();
 	if (getrandom(&e->recording, sizeof(e->recording), GRND_NONBLOCK) != sizeof(e->recording))
 		e->recording = real_now_ns();
 	e->number = 1;
