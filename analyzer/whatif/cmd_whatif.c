@@ -462,7 +462,8 @@ static int run_whatif(int argc, char **argv)
 		parse_whatif_option,
 		"TRACE",
 		"Say which resource bounds a recorded execution, and predict its completion time with other resources or faster parts: "
-		"without options, a table of what would help most.  The trace needs context switches: `tailor run -e auto,context-switches`.\v"
+		"without options, a table of what would help most.  The trace needs context switches: "
+		"`tailor run -e auto,context-switches`.\v"
 		"Predictions are of fixed work: a program that does something else with more processors (more threads, other plans) "
 		"is another one.",
 		children,

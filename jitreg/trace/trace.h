@@ -187,8 +187,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 
 /* What the kernel says of a process and of the machine.  when: "start", as a program began or the recording did, "end", as the process or
  * the recording ended.  Values that could be read: processors (it may use), quota_us and quota_period_us (of its cgroup, where there is
- * a quota), throttled (times), throttled_ns or throttled_us; ran_ns, queued_ns (of its first thread, by schedstat); read_bytes and write_bytes
- * (of disks), read_calls_bytes, write_calls_bytes; pressure_cpu_us, pressure_io_us, pressure_memory_us (of the machine, "some"). */
+ * a quota), throttled (times), throttled_ns or throttled_us; ran_ns, queued_ns (of its first thread, by schedstat); read_bytes and
+ * write_bytes (of disks), read_calls_bytes, write_calls_bytes; pressure_cpu_us, pressure_io_us, pressure_memory_us (of the machine,
+ * "some"). */
 #define TRACE_FIELDS_RESOURCES(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(when) ARR(values, named_value)
 
