@@ -72,10 +72,6 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);
 
-/* ---- recording.c */
-/* pid has memory for code since then: are there lists of it? */
-void recording_find_jit_lists(struct recording *r, pid_t pid, uint64_t time_ns);
-
 /* ---- command_line.c */
 /* Of the program that runs in pid, if it is there still. */
 void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t time_ns);

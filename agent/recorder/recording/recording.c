@@ -157,12 +157,6 @@ void recording_watch_jit_lists(struct recording *r, pid_t pid)
 				 "kernel.yama.ptrace_scope); run as root, or sysctl kernel.yama.ptrace_scope=0", (int)pid);
 }
 
-void recording_find_jit_lists(struct recording *r, pid_t pid, uint64_t time_ns)
-{
-	if ((r->gdb_jit || gdb_jit_poll_create(r->writer, &r->gdb_jit) == 0) && gdb_jit_poll_add_found(r->gdb_jit, pid, time_ns))
-		luajit_watch(&r->luajit, pid);
-}
-
 bool recording_can_read_jvm(struct recording *r, pid_t pid)
 {
 	return jvms_can_read(r->jvms, (uint32_t)pid, recording_now_ns(r));

@@ -72,6 +72,13 @@ void recording_write_notice(struct recording *r, enum notice_kind kind, const ch
 	TRACE_PUT(r->writer, notice, recording_now_ns(r), 0, 0, .kind = trace_string(trace_notices[kind]), .sentence = { text, bytes });
 }
 
+/* pid has memory for code since then: are there lists of it? */
+static void find_jit_lists(struct recording *r, pid_t pid, uint64_t time_ns)
+{
+	if ((r->gdb_jit || gdb_jit_poll_create(r->writer, &r->gdb_jit) == 0) && gdb_jit_poll_add_found(r->gdb_jit, pid, time_ns))
+		luajit_watch(&r->luajit, pid);
+}
+
 void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns)
 {
 	bool executable = m->prot & PROT_EXEC;
@@ -81,7 +88,7 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 		jit_files_add_mapping(r->jit_files, m, time_ns);
 		jvms_note_mapping(r->jvms, m->pid, m->path, m->path_bytes, time_ns);
 		if (r->options.finds_jit_lists && mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
-			recording_find_jit_lists(r, (pid_t)m->pid, time_ns);
+			find_jit_lists(r, (pid_t)m->pid, time_ns);
 	}
 	TRACE_PUT(r->writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
 		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },
