@@ -545,8 +545,8 @@ static void choose_view(struct argp_state *state, const char *arg)
 			a->question.by = views[i].by;
 			return;
 		}
-	argp_error(state, "unknown view '%s': components, functions, queries, processes, services, epochs or reasons; traces have the others "
-		   "(tailor db trace)", arg);
+	argp_error(state, "unknown view '%s': components, functions, queries, processes, services, epochs or reasons; traces have the "
+		   "others (tailor db trace)", arg);
 }
 
 static void take_operand(struct argp_state *state, char *arg)

@@ -110,8 +110,7 @@ static size_t receive_header(char *bytes, size_t each, size_t nr, void *context)
 	return nr;
 }
 
-/* Without the password that may be in it. */
-static const char *shown_url(const char *url)
+const char *http_shown_url(const char *url)
 {
 	const char *at = strrchr(url, '@'), *begin = strstr(url, "://");
 
@@ -157,7 +156,7 @@ int http_post(const struct http_request *r, struct http_answer *a, struct diag *
 	c.cleanup(handle);
 	if (ret == 0)
 		return 0;
-	diag_fail(d, EIO, "%s: %s", shown_url(r->url), *error ? error : "no answer");
+	diag_fail(d, EIO, "%s: %s", http_shown_url(r->url), *error ? error : "no answer");
 	return ret == ERROR_CONNECT || ret == ERROR_RESOLVE ? -ECONNREFUSED : ret == ERROR_URL ? -EINVAL : -EIO;
 }
 

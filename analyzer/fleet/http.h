@@ -29,6 +29,8 @@ struct http_answer {
  */
 int http_post(const struct http_request *r, struct http_answer *a, struct diag *d);
 void http_answer_fini(struct http_answer *a);
+/* The address without the password that may be in it, for a message. */
+const char *http_shown_url(const char *url);
 /* The first line of what it says, for a message. */
 const char *http_first_line(struct http_answer *a);
 

@@ -55,17 +55,18 @@ static bool asks_again(long status)
 static int refused(const struct pushing *x, struct http_answer *a)
 {
 	if (a->status == 404)
-		return diag_fail(x->d, EPROTO, "%s: has no such path (404): a collector needs its gate service.profilesSupport", x->url);
+		return diag_fail(x->d, EPROTO, "%s: has no such path (404): a collector needs its gate service.profilesSupport",
+				 http_shown_url(x->url));
 	if (a->status == 413)
-		return diag_fail(x->d, EPROTO, "%s: refuses a request of this size (413)", x->url);
-	return diag_fail(x->d, EPROTO, "%s: refused (%ld): %s", x->url, a->status, http_first_line(a));
+		return diag_fail(x->d, EPROTO, "%s: refuses a request of this size (413)", http_shown_url(x->url));
+	return diag_fail(x->d, EPROTO, "%s: refused (%ld): %s", http_shown_url(x->url), a->status, http_first_line(a));
 }
 
 /* partial_success (field 1) of the answer is there where profiles were rejected. */
 static int taken(const struct pushing *x, const struct http_answer *a)
 {
 	return a->nr && a->body[0] == 0x0a && a->nr > 2 && a->body[1] ?
-		       diag_fail(x->d, EPROTO, "%s: took a part of it alone; its own log says why", x->url) :
+		       diag_fail(x->d, EPROTO, "%s: took a part of it alone; its own log says why", http_shown_url(x->url)) :
 		       0;
 }
 

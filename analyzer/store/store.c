@@ -293,8 +293,8 @@ static int check_version(struct store *s)
 		return store_fail(s, EBADMSG, "not a store of tailor");
 	version = store_ask_number(s, "PRAGMA user_version");
 	if (!s->error && version != VERSION)
-		return store_fail(s, EPROTO, "it is of version %lld, and this tailor knows version %d: use a newer tailor",
-				  (long long)version, VERSION);
+		return store_fail(s, EPROTO, "it is of version %lld, and this tailor knows version %d: %s", (long long)version, VERSION,
+				  version > VERSION ? "use a newer tailor" : "begin a new store");
 	return -s->error;
 }
 

@@ -22,6 +22,8 @@
 #define WORDS_MAX 4096
 #define KEEP_WAITS 100 /* of KEEP_POLL_US: the end of an epoch is written by a child at a lower priority */
 #define KEEP_POLL_US 50000
+#define END_MOST_MS 5000
+#define END_STEP_MS 10
 
 /* In the child.  It ends with us, whatever ends us; its command goes on then as with any recorder that ends. */
 static void execute_recorder(const struct follow *f, char **words, bool is_hidden, pid_t parent)
@@ -204,12 +206,21 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
+/* A command that ignores the signal keeps its recorder waiting: it then goes on without one. */
+static void wait_for_recorder(struct follow *f)
+{
+	for (int i = 0; waitpid(f->recorder, &f->status, WNOHANG) == 0; i++) {
+		if (i == END_MOST_MS / END_STEP_MS)
+			kill(f->recorder, SIGKILL);
+		usleep(END_STEP_MS * 1000);
+	}
+}
+
 void follow_end(struct follow *f)
 {
 	if (f->recorder > 0) {
 		kill(f->recorder, SIGTERM);
-		while (waitpid(f->recorder, &f->status, 0) < 0 && errno == EINTR)
-			;
+		wait_for_recorder(f);
 	}
 	if (f->folder && f->owns_folder)
 		remove_folder(f->folder);

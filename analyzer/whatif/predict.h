@@ -3,8 +3,8 @@
  * Predictions: the completion time of a recorded execution under changes, with a 95 % interval and what bounds it then.
  *
  * T = T_measured * T_simulated(changed) / T_simulated(now), so that what the model gets wrong in both cancels out.  The interval adds up,
- * as independent errors: how far the replay is from what was measured; the spread of runs and of the model, by what was seen of programs
- * that calibrated it (PREDICT_ constants); the sampling error of a component's share; waits whose waker is not known, taken to
+ * as independent errors: how far the replay is from what was measured; the spread of runs and of the model (PREDICT_ constants, which
+ * are chosen, and not measured); the sampling error of a component's share; waits whose waker is not known, taken to
  * stay or to shrink with the rest; and, towards longer times alone, what nothing recorded can tell: contention of more processors, memory
  * that a faster clock does not make faster.  Context: thread.
  */

@@ -51,7 +51,8 @@ def shown_on_terminal(trace, environment):
 
 for trace in traces:
     for command, separator in (["export", "--format", "csv", "-o", "-"], ","), (["report", "--samples"], "\t"):
-        first = subprocess.run([tailor, *command, trace], capture_output=True, text=True).stdout.partition("\n")[0].replace(chr(34), "").split(separator)
+        said = subprocess.run([tailor, *command, trace], capture_output=True, text=True).stdout
+        first = said.partition("\n")[0].replace(chr(34), "").split(separator)
         twice = {name for name in first if first.count(name) > 1}
         if twice or len(first) < 10:
             print(f"{' '.join(command)} {os.path.basename(trace)}: {len(first)} columns, twice: {twice}")

@@ -94,6 +94,20 @@ expect(objects <= max(tailor("dump", trace).stdout.count(" IMAGE ") for trace in
        f"expected code of several epochs to be there once, got {objects} images")
 print(f"FIGURE engine: {samples} samples in {len(reports)} epochs; hash joins", *[round(100 * joins(r), 1) for r in late])
 
+# A thread that moves to a processor which was idle for epochs: nothing of these is counted there afterwards.
+MOVES = """import os, sys, time
+for cpu in sorted(os.sched_getaffinity(0))[:2]:
+    os.sched_setaffinity(0, {cpu})
+    end = time.process_time() + 0.8
+    while time.process_time() < end: pass"""
+if len(os.sched_getaffinity(0)) > 1:
+    r = tailor("run", "--epochs", "200ms", "-o", f"{DIR}/moves.tlr", "--", "/usr/bin/python3", "-c", MOVES)
+    for trace in traces("moves"):
+        said = [line for line in tailor("dump", trace).stdout.splitlines() if " COUNT " in line]
+        counts = [{k: int(v, 0) for k, v in re.findall(r"(\w+)=(\w+)", line)} for line in said]
+        ran = sum(n["running_ns"] for n in counts)
+        # of one thread: a processor's counter is enabled while it runs, there or elsewhere
+        expect(all(n["enabled_ns"] <= 1.02 * ran + 5e6 for n in counts), "expected counts of this epoch alone, got\n" + "\n".join(said))
 # Two hundred processes; the shell says what they used.
 SCRIPT = "for i in $(seq 200); do sh -c 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done'; done; times"
 r = tailor("run", "--epochs", "300ms", "-o", f"{DIR}/sh.tlr", "--", "bash", "-c", SCRIPT)

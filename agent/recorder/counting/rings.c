@@ -190,8 +190,10 @@ static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t
 	*lost += count[3];
 	now = (struct ring_told){ count[0], count[1], count[2], count[3], r->nr_samples[event],
 				  counts_what_it_samples(&c->events.event[event].attr) ? r->weight[event] : 0 };
-	if (now.value == told->value && now.samples == told->samples && c->rings.any_ended)
-		return; /* an idle processor; that all were idle is said once */
+	if (now.value == told->value && now.samples == told->samples && c->rings.any_ended) {
+		*told = now; /* an idle processor, whose counters were enabled with its tasks' all the same; that all were idle is said once */
+		return;
+	}
 	c->rings.any_ended = true;
 	c->sink.ended(c->sink.context, &(struct counter_end){
 		.event = (uint32_t)event, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
