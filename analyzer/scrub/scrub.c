@@ -81,6 +81,7 @@ static const struct {
 	{ TRACE_PROCESS, F(process, comm), AS_IT_IS },
 	{ TRACE_COMM, F(comm, comm), AS_IT_IS },
 	{ TRACE_PLAN_CODE, F(plan_code, pattern), AS_IT_IS },
+	{ TRACE_RESOURCES, F(resources, when), AS_IT_IS },
 	{ TRACE_THREAD_NAME, F(thread_name, name), NOTHING },
 	{ TRACE_MMAP, F(mmap, build_id), AS_IT_IS },
 	{ TRACE_GUEST, F(guest, version), AS_IT_IS },

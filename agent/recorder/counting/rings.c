@@ -191,7 +191,7 @@ static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t
 	now = (struct ring_told){ count[0], count[1], count[2], count[3], r->nr_samples[event],
 				  counts_what_it_samples(&c->events.event[event].attr) ? r->weight[event] : 0 };
 	if (now.value == told->value && now.samples == told->samples && c->rings.any_ended) {
-		*told = now; /* an idle processor, whose counters were enabled with its tasks' all the same; that all were idle is said once */
+		*told = now; /* an idle processor: enabled with its tasks all the same.  That all were idle is said once */
 		return;
 	}
 	c->rings.any_ended = true;
