@@ -58,7 +58,7 @@ class Recording:
         self.report = json.loads(tailor("report", "--json", TRACE))
         self.column = {h: head.index(h) for h in ("share", "mode", "image", "function", "file", "line", "method")}
         # levels stand behind the columns
-        self.level = {h: len(head) - 1 - head[::-1].index(h) for h in ("module", "code object", "function", "line")}
+        self.level = {h: head.index(h + more) for h, more in (("module", ""), ("code object", ""), ("function", " (level)"), ("line", " (level)"))}
         self.anywhere = [r for r in self.rows if r[self.column["image"]] in ("(generated)", "[unknown]")]
         self.generated = [r for r in self.anywhere
                           if r[self.column["image"]] == "(generated)" and not r[self.column["function"]].startswith(OF_RUNTIME)]
