@@ -227,23 +227,37 @@ static bool parts_are_worth(const struct report *r, const struct report_group *t
 	return worth[0] && worth[1];
 }
 
+/* Has a function that the language's compiler did not make (a kernel of XLA's in Python) samples worth a table?  Such have no place. */
+static bool others_are_worth(const struct report *r, const struct report_group *self)
+{
+	for (uint32_t i = 0; i < self->g.nr; i++) {
+		const uint32_t component = report_value(self, i, 0);
+
+		if (component && !*component_place(r, component) &&
+		    report_measure(r, &self->g.sum[i]) >= OWN_FROM * report_measure(r, &self->g.total))
+			return true;
+	}
+	return false;
+}
+
 /* Functions of the language that the host runs, with their files and lines: the program's own first. */
 static void show_language_functions(const struct default_report *d, struct report *r, const char *language, struct page *p)
 {
 	const uint32_t level = r->model->host_level[HOST_LEVEL_FUNCTION];
-	const char *functions = *language ? " functions" : "Functions", *phase = d->has_run ? ", in the run phase" : "";
+	const bool alone = *language && !others_are_worth(r, d->in_run.level[level]);
+	const char *functions = alone ? " functions" : "Functions", *phase = d->has_run ? ", in the run phase" : "";
 	unsigned char *own = own_components_find(r, language);
 	const bool both = parts_are_worth(r, d->own_total, own, &(struct view_brief){ .first = 1 });
 	const int top = p->top;
 	char heading[96];
 
 	p->top = top == ROWS ? OWN_ROWS : top;
-	snprintf(heading, sizeof(heading), "%s%s%s%s", language, functions, both ? " of the program" : "", phase);
+	snprintf(heading, sizeof(heading), "%s%s%s%s", alone ? language : "", functions, both ? " of the program" : "", phase);
 	places_show_brief(r, d->in_run.level[level], d->own_total, level,
 			  &(struct view_brief){ .heading = heading, .part = both ? own : NULL, .wanted = 1 }, p);
 	p->top = top;
 	if (both) {
-		snprintf(heading, sizeof(heading), "%s%s of libraries%s", language, functions, phase);
+		snprintf(heading, sizeof(heading), "%s%s of libraries%s", alone ? language : "", functions, phase);
 		places_show_brief(r, d->in_run.level[level], d->own_total, level,
 				  &(struct view_brief){ .heading = heading, .part = own }, p);
 	}
