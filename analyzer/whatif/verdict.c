@@ -242,6 +242,9 @@ int verdict_show_now(struct predictor *p, struct page *page)
 	if (g->t->intruded_ns > 0.05 * p->measured_ns)
 		page_sentence(page, "Other programs had processors for %s of the threads' time: predictions are of a machine without them.",
 			      grid_duration(g->t->intruded_ns, number));
+	if (!g->t->has_wakeups)
+		page_sentence(page, "When threads were woken is not recorded (`tailor doctor` says why): what they waited for a processor "
+			      "counts as part of other waits, and predictions for more processors are too long by it.");
 	if (g->waits_ns > 0)
 		page_sentence(page, "Waits whose end is not explained: %.1f %% of all waits.", 100 * g->unknown_ns / g->waits_ns);
 	page_fact_number(page, "unknown_waits", g->waits_ns > 0 ? g->unknown_ns / g->waits_ns : 0);

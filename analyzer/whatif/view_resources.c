@@ -180,8 +180,8 @@ static void say_what_is_not_known(const struct timeline *t, struct page *p)
 	for (int i = 0; i < NR_RESOURCES; i++)
 		all += sum[i];
 	if (!t->has_wakeups)
-		page_sentence(p, "(waits last until the thread ran again: when it was woken is recorded by root alone, as "
-			      "tracepoints are)");
+		page_sentence(p, "(waits last until the thread ran again: when it was woken is recorded by root alone, and where "
+			      "tracefs is mounted)");
 	if (all > 0 && sum[RESOURCE_UNKNOWN] > 0.01 * all)
 		page_sentence(p, "What threads waited for in %.1f %% of their time is not known; `--resources FILE` says it of further "
 			      "functions.", 100 * sum[RESOURCE_UNKNOWN] / all);

@@ -283,6 +283,25 @@ static void try_kernel_names(struct doctor *d)
 		doctor_add_finding(d, "sampling", "kernel functions", DOCTOR_YES, "named, including modules and BPF programs");
 }
 
+/* Can waiting for a processor be told from other waits? */
+static void try_wakeups(struct doctor *d)
+{
+	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[96];
+	bool readable = false;
+
+	for (int i = 0; i < 2 && !readable; i++) {
+		snprintf(path, sizeof(path), "%s/events/sched/sched_waking/id", folders[i]);
+		readable = access(path, R_OK) == 0;
+	}
+	if (readable)
+		doctor_add_finding(d, "sampling", "run queue", DOCTOR_YES, "told from what a thread waited for before");
+	else
+		doctor_set_remedy(doctor_add_finding(d, "sampling", "run queue", DOCTOR_LESS, "a thread that is woken counts as waiting "
+						     "until it runs: the tracepoint sched_waking cannot be read"), "%s",
+				  d->root ? "mount -t tracefs tracefs /sys/kernel/tracing" : "record as root");
+}
+
 void doctor_check_sampling(struct doctor *d)
 {
 	struct event_pmu pmu;
@@ -297,5 +316,6 @@ void doctor_check_sampling(struct doctor *d)
 	try_thread_timer(d);
 	try_branch_stacks(d);
 	try_kernel_names(d);
+	try_wakeups(d);
 	try_default_events(d);
 }
