@@ -95,6 +95,7 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		return diag_fail(d, ENOMEM, "out of memory for a session");
 	s->options = s->dormant.options = *o;
 	s->connections.socket = s->waiting.signals = s->asking.socket = s->asking.fd = -1;
+	s->waiting.signals = open_signal_descriptor(); /* first: one that comes meanwhile ends the recording later, and is not lost */
 	/* a name that another has is a session that may not be, and whose trace may be there */
 	ret = o->socket ? session_listen(s, o->socket, d) : 0;
 	if (ret == 0 && !o->dormant)
@@ -107,7 +108,6 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		random = clock_now_ns();
 	if (!o->socket)
 		snprintf(s->connections.name, sizeof(s->connections.name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
-	s->waiting.signals = open_signal_descriptor();
 	session_raise_priority();
 	*out = s;
 	return 0;
