@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # check.sh BUILD: Spark from PyPI (kept in BUILD/spark), twelve statements with AQE on and off, and a table of what was found of each.
-# SPARK_VERSIONS="4.0.1 3.5.6", SPARK_ROWS=400000 and JAVA_HOME say of what.
+# SPARK_VERSIONS="4.0.1 3.5.6", SPARK_ROWS=400000, SPARK_AQE="true false" and JAVA_HOME say of what.
 set -eu
 B=$(realpath "${1:-build}") here=$(dirname "$(realpath "$0")")
 mkdir -p "$B/spark"
@@ -22,7 +22,7 @@ for version in ${SPARK_VERSIONS:-4.0.1}; do
 	export SPARK_HOME=$PWD/pyspark-$version/deps SPARK_DRIVER_MEMORY=1g
 	PYTHONPATH=$PWD/pyspark-$version:$(echo "$PWD/pyspark-$version/lib/"py4j-*-src.zip)
 	export PYTHONPATH
-	for aqe in true false; do
+	for aqe in ${SPARK_AQE:-true false}; do
 		trace=$version-aqe-$aqe.tlr
 		rm -rf "$trace" "$trace.spark" data
 		"$B/tailor" run --spark -q -o "$trace" -- \
