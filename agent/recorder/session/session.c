@@ -54,16 +54,14 @@ void session_raise_limits(void)
 }
 
 /* Signals arrive by descriptor; before this the child was forked, so it has the caller's mask. */
-static int open_signal_descriptor(void)
+static void block_signals(sigset_t *mask)
 {
 	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1 };
-	sigset_t mask;
 
-	sigemptyset(&mask);
+	sigemptyset(mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaddset(&mask, signals[i]);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+		sigaddset(mask, signals[i]);
+	sigprocmask(SIG_BLOCK, mask, NULL);
 }
 
 static void session_free(struct session *s)
@@ -89,13 +87,14 @@ int session_open(const struct session_options *o, struct session **out, struct d
 {
 	struct session *s = calloc(1, sizeof(*s));
 	uint64_t random = 0;
+	sigset_t signals;
 	int ret;
 
 	if (!s)
 		return diag_fail(d, ENOMEM, "out of memory for a session");
 	s->options = s->dormant.options = *o;
 	s->connections.socket = s->waiting.signals = s->asking.socket = s->asking.fd = -1;
-	s->waiting.signals = open_signal_descriptor(); /* first: one that comes meanwhile ends the recording later, and is not lost */
+	block_signals(&signals); /* first: one that comes while the recording begins ends it later, and is not lost */
 	/* a name that another has is a session that may not be, and whose trace may be there */
 	ret = o->socket ? session_listen(s, o->socket, d) : 0;
 	if (ret == 0 && !o->dormant)
@@ -108,6 +107,7 @@ int session_open(const struct session_options *o, struct session **out, struct d
 		random = clock_now_ns();
 	if (!o->socket)
 		snprintf(s->connections.name, sizeof(s->connections.name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
+	s->waiting.signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	session_raise_priority();
 	*out = s;
 	return 0;
