@@ -672,7 +672,7 @@ void changes_show(struct page *p, const struct changes *c)
 	static const char *const kinds[] = { "share", "plan", "compilation" };
 	struct grid *g = grid_create("changes", "What left its own history");
 	int begin = grid_column(g, "begin", "since", CELL_TEXT, GRID_FIXED, 0);
-	int begin_ns = grid_column(g, "begin_ns", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int begin_ns = grid_column(g, "begin_ns", "", CELL_HEX, GRID_HIDDEN, 0);
 	int kind = grid_column(g, "kind", "kind", CELL_TEXT, GRID_FIXED, 0);
 	int before = grid_column(g, "before", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int after = grid_column(g, "after", "", CELL_NUMBER, GRID_HIDDEN, 0);
@@ -692,7 +692,7 @@ void changes_show(struct page *p, const struct changes *c)
 
 		grid_row(g);
 		grid_set_text(g, begin, window_format_time(x->begin_ns, text));
-		grid_set(g, begin_ns, (double)x->begin_ns);
+		grid_set_address(g, begin_ns, (uint64_t)x->begin_ns);
 		grid_set_text(g, kind, kinds[x->kind]);
 		grid_set(g, before, x->before);
 		grid_set(g, after, x->after);
