@@ -18,8 +18,8 @@ static const char *const tables[] = {
 	("CREATE TABLE IF NOT EXISTS $.manifest (tier UInt8, day Date, host UInt64, begin DateTime, attempt UInt64, host_name String,"
 	" first_ns Int64, last_ns Int64, parts UInt32, rows UInt32, samples Float64, effective Float64, n UInt64, w UInt64, lost UInt64,"
 	" cpus UInt32, at DateTime DEFAULT now()) ENGINE = MergeTree PARTITION BY (tier, toMonday(day)) ORDER BY (tier, day, host, begin)"),
-	("CREATE TABLE IF NOT EXISTS $.series (id UInt64, event String, unit String, process String, executable String, level String,"
-	" component String, place String, detail String, label String, query String, last Date DEFAULT today())"
+	("CREATE TABLE IF NOT EXISTS $.series (id UInt64, event String, unit String, process String, executable String, service String,"
+	" level String, component String, place String, detail String, label String, query String, last Date DEFAULT today())"
 	" ENGINE = ReplacingMergeTree(last) ORDER BY id"),
 	("CREATE TABLE IF NOT EXISTS $.functions (id UInt64, name String, image String, jit UInt8, last Date DEFAULT today())"
 	" ENGINE = ReplacingMergeTree(last) ORDER BY id"),

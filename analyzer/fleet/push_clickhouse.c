@@ -16,6 +16,7 @@
 #define DAY_S 86400ll
 #define SECOND_NS 1000000000ll
 #define FULL_BYTES (4u << 20) /* of rows that are sent at once */
+#define SERIES_TEXTS 11
 #define LATE_S HOUR_S	      /* an hour that nothing follows is complete then */
 
 /* An hour or a day of the host. */
@@ -240,7 +241,8 @@ static int insert(struct pushing *x, int server, const char *table, FILE **from,
 /* Names before the rows that have them, the manifest last: from then on they count. */
 static int send_outgoing(struct pushing *x, int server)
 {
-	static const char series[] = "series (id, event, unit, process, executable, level, component, place, detail, label, query)",
+	static const char series[] = "series (id, event, unit, process, executable, service, level, component, place, detail, "
+				     "label, query)",
 			  manifest[] = "manifest (tier, day, host, begin, attempt, host_name, first_ns, last_ns, parts, rows, samples, "
 				       "effective, n, w, lost, cpus)";
 	struct outgoing *o = &x->out[server];
@@ -264,14 +266,15 @@ static int send_outgoing(struct pushing *x, int server)
 static uint64_t put_series(struct pushing *x, struct outgoing *o, int64_t id)
 {
 	struct rows_series s = rows_series(x->store, id);
-	const char *const text[] = { s.event, s.unit, s.process, s.executable, s.level, s.component, s.place, s.detail, s.label, s.query };
-	uint64_t hash = hash_of(text, 10);
+	const char *const text[] = { s.event,	 s.unit,  s.process, s.executable, s.service, s.level,
+				     s.component, s.place, s.detail,  s.label,	   s.query };
+	uint64_t hash = hash_of(text, SERIES_TEXTS);
 
 	if (hash_map_find(&o->series_put, hash, 0))
 		return hash;
 	x->failed |= !hash_map_set(&o->series_put, hash, 0, 1);
 	fprintf(o->series, "%" PRIu64, hash);
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < SERIES_TEXTS; i++) {
 		putc('\t', o->series);
 		clickhouse_put_text(o->series, text[i]);
 	}
