@@ -110,6 +110,11 @@ try:
         p = subprocess.run([TAILOR, "db", "push", store, "--to", address], capture_output=True, text=True)
         return p.returncode, p.stdout + p.stderr
 
+    # of a window within a day the whole day: hours and days are never sent in part
+    middle = ["@" + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(DAY + minutes * 60)) for minutes in (65, 75)]
+    text = tailor("db", "push", stores[0] + middle[0] + ".." + middle[1][1:], "--to", address)
+    expect(text.startswith("5 pushed"), f"expected four hours and a day of a window within them, got: {text}")
+
     # one of them is killed while hosts push, and starts again
     failed, pushed = 0, 0
     killed = threading.Event()
