@@ -144,8 +144,8 @@ static int read_server(struct reading *x, int server)
 		ret = each_line(x, server,
 				"SELECT id, any(event), any(unit), any(process), any(executable), any(service), any(level), "
 				"any(component), any(place), any(detail), any(label), any(query) FROM $.series WHERE id IN "
-				"(SELECT DISTINCT series FROM $.rows WHERE (host, begin, attempt) IN " WINNERS ") GROUP BY id FORMAT TabSeparated",
-				12, take_series);
+				"(SELECT DISTINCT series FROM $.rows WHERE (host, begin, attempt) IN " WINNERS ") "
+				"GROUP BY id FORMAT TabSeparated", 12, take_series);
 	if (ret == 0)
 		ret = each_line(x, server,
 				"SELECT id, any(name), any(image), any(jit) FROM $.functions WHERE id IN (SELECT DISTINCT location FROM "
@@ -210,7 +210,7 @@ static void weigh_samples(struct epoch *e)
 		for (uint32_t j = i; j < end && weight > 0; j++) {
 			double part = (double)e->row[j].weight * samples / weight;
 
-			e->row[j].samples = part < 1 ? e->row[j].samples > 0 : (uint64_t)(part + 0.5);
+			e->row[j].samples = part < 1 ? e->row[j].samples > 0 : part < 0x1p63 ? (uint64_t)(part + 0.5) : INT64_MAX;
 		}
 	}
 }
