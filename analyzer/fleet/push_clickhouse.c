@@ -96,8 +96,7 @@ static int server_of_week(const struct pushing *x, int64_t begin_s)
 	int best = 0;
 
 	for (int i = 0; i < x->to.nr; i++) {
-		const char *at = strrchr(x->to.url[i], '@'), *server = at ? at : x->to.url[i];
-		uint64_t key[3] = { x->host_hash, (uint64_t)((begin_s / DAY_S + 3) / 7), hash_text(server) };
+		uint64_t key[3] = { x->host_hash, (uint64_t)((begin_s / DAY_S + 3) / 7), hash_text(http_shown_url(x->to.url[i])) };
 		uint64_t hash = hash_bytes(key, sizeof(key));
 
 		if (i == 0 || hash > most) {
