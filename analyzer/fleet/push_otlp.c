@@ -26,15 +26,9 @@ struct pushing {
 static int add_piece(void *context, const unsigned char *bytes, size_t nr)
 {
 	struct protobuf *to = context;
-	size_t more = to->nr + nr;
-	unsigned char *bigger = realloc(to->bytes, more);
 
-	if (!bigger)
-		return -ENOMEM;
-	to->bytes = bigger;
-	memcpy(to->bytes + to->nr, bytes, nr);
-	to->nr = to->capacity = more;
-	return 0;
+	protobuf_put_raw(to, bytes, nr);
+	return to->failed ? -ENOMEM : 0;
 }
 
 static int compress(const struct protobuf *plain, struct protobuf *packed)
