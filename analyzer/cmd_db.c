@@ -486,7 +486,8 @@ static int run_push(struct arguments *a)
 		return fail(&d, ret);
 	ret = fleet_push(s, &what, a->target, &pushed, &d);
 	store_close(s);
-	printf("%u pushed in %u requests of %.0f bytes; %u were there\n", pushed.units, pushed.requests, pushed.bytes, pushed.had);
+	if (ret == 0 || pushed.requests)
+		printf("%u pushed in %u requests of %.0f bytes; %u were there\n", pushed.units, pushed.requests, pushed.bytes, pushed.had);
 	return trace_flush_output(ret ? fail(&d, ret) : CMD_DONE);
 }
 

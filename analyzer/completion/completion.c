@@ -26,18 +26,20 @@ __asm__(".pushsection .rodata\n"
 extern const char completion_bash[] __attribute__((visibility("hidden")));
 extern const char completion_zsh[] __attribute__((visibility("hidden")));
 
-/* The i-th value of an option with a fixed list of values; NULL after the last. */
-static const char *listed_value(const char *option, int i)
+/* The i-th value of an option with a fixed list of values that its argument does not name (a|b); NULL after the last. */
+static const char *listed_value(const struct argp_option *o, int i)
 {
 #define LEVEL_NAME_(NAME, text) text,
 	static const char *const levels[] = { HOST_LEVELS(LEVEL_NAME_) };
 #undef LEVEL_NAME_
 
-	if (strcmp(option, "view") == 0)
+	if (o->arg && strchr(o->arg, '|'))
+		return NULL;
+	if (strcmp(o->name, "view") == 0)
 		return view_at(i) ? view_at(i)->name : NULL;
-	if (strcmp(option, "format") == 0)
+	if (strcmp(o->name, "format") == 0)
 		return export_at(i) ? export_at(i)->name : NULL;
-	if (strcmp(option, "level") == 0) /* levels of hosts that declare none */
+	if (strcmp(o->name, "level") == 0) /* levels of hosts that declare none */
 		return i < NR_HOST_LEVELS ? levels[i] : NULL;
 	return NULL;
 }
@@ -45,10 +47,10 @@ static const char *listed_value(const char *option, int i)
 /* "plan|pipelines|...", or the name of the argument in the help: FILE, PID, auto|stack. */
 static void print_argument_values(FILE *to, const struct argp_option *o)
 {
-	if (!listed_value(o->name, 0))
+	if (!listed_value(o, 0))
 		fputs(o->arg, to);
-	for (int i = 0; listed_value(o->name, i); i++)
-		fprintf(to, "%s%s", i ? "|" : "", listed_value(o->name, i));
+	for (int i = 0; listed_value(o, i); i++)
+		fprintf(to, "%s%s", i ? "|" : "", listed_value(o, i));
 }
 
 /* The kind of the operands of a command, from the words of its usage; completion.bash and completion.zsh complete each kind. */
@@ -133,7 +135,7 @@ static void print_zsh_quoted(const char *text)
 
 static void print_zsh_option(const struct argp_option *o)
 {
-	bool is_list = o->arg && (strchr(o->arg, '|') || listed_value(o->name, 0));
+	bool is_list = o->arg && (strchr(o->arg, '|') || listed_value(o, 0));
 
 	for (int is_long = !option_has_short_name(o); is_long < 2; is_long++) {
 		printf("\t\t'%s", o->arg ? "*" : "");
@@ -152,10 +154,10 @@ static void print_zsh_option(const struct argp_option *o)
 		}
 		if (is_list) {
 			putchar('(');
-			for (const char *s = listed_value(o->name, 0) ? NULL : o->arg; s && *s; s++)
+			for (const char *s = listed_value(o, 0) ? NULL : o->arg; s && *s; s++)
 				putchar(*s == '|' ? ' ' : *s);
-			for (int i = 0; listed_value(o->name, i); i++, putchar(' '))
-				for (const char *s = listed_value(o->name, i); *s; s++)
+			for (int i = 0; listed_value(o, i); i++, putchar(' '))
+				for (const char *s = listed_value(o, i); *s; s++)
 					printf(*s == ' ' ? "\\%c" : "%c", *s);
 			putchar(')');
 		} else if (o->arg && (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "TRACE") == 0 || strcmp(o->arg, "PID") == 0)) {

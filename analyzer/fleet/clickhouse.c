@@ -18,8 +18,8 @@ static const char *const tables[] = {
 	("CREATE TABLE IF NOT EXISTS $.manifest (tier UInt8, day Date, host UInt64, begin DateTime, attempt UInt64, host_name String,"
 	" first_ns Int64, last_ns Int64, parts UInt32, rows UInt32, samples Float64, effective Float64, n UInt64, w UInt64, lost UInt64,"
 	" cpus UInt32, at DateTime DEFAULT now()) ENGINE = MergeTree PARTITION BY (tier, toMonday(day)) ORDER BY (tier, day, host, begin)"),
-	("CREATE TABLE IF NOT EXISTS $.series (id UInt64, event String, unit String, process String, executable String, level String,"
-	" component String, place String, detail String, label String, query String, last Date DEFAULT today())"
+	("CREATE TABLE IF NOT EXISTS $.series (id UInt64, event String, unit String, process String, executable String, service String,"
+	" level String, component String, place String, detail String, label String, query String, last Date DEFAULT today())"
 	" ENGINE = ReplacingMergeTree(last) ORDER BY id"),
 	("CREATE TABLE IF NOT EXISTS $.functions (id UInt64, name String, image String, jit UInt8, last Date DEFAULT today())"
 	" ENGINE = ReplacingMergeTree(last) ORDER BY id"),
@@ -56,12 +56,13 @@ static bool is_name(const char *text, size_t nr)
 /* One of several, behind the same user and password. */
 static int add_server(struct clickhouse *c, bool tls, const char *user, int user_bytes, const char *host, int host_bytes, struct diag *d)
 {
-	const char *colon = memchr(host, ':', (size_t)host_bytes);
+	const char *colon = memrchr(host, ':', (size_t)host_bytes), *bracket = memrchr(host, ']', (size_t)host_bytes);
+	bool has_port = colon && (!bracket || colon > bracket); /* colons of an IPv6 address are in brackets */
 
 	if (c->nr == CLICKHOUSE_SERVERS_MAX || !host_bytes)
 		return diag_fail(d, EINVAL, "an address has 1 to %d servers", CLICKHOUSE_SERVERS_MAX);
 	if (asprintf(&c->url[c->nr], "http%s://%.*s%.*s%s/", tls ? "s" : "", user_bytes, user, host_bytes, host,
-		     colon ? "" : tls ? ":" PORT_TLS : ":" PORT) < 0)
+		     has_port ? "" : tls ? ":" PORT_TLS : ":" PORT) < 0)
 		return diag_fail(d, ENOMEM, "out of memory");
 	c->nr++;
 	return 0;

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,61 +39,54 @@ enum {
 #define CONNECT_S 10l
 #define WHOLE_S 300l
 
-struct curl {
-	void *(*init)(void);
-	int (*set)(void *handle, int option, ...);
-	int (*perform)(void *handle);
-	int (*get)(void *handle, int info, ...);
-	void (*cleanup)(void *handle);
-	void *(*append)(void *list, const char *text);
-	void (*free_list)(void *list);
-};
+#define CALLS(X) \
+	X(void *, init, curl_easy_init, (void)) \
+	X(int, set, curl_easy_setopt, (void *handle, int option, ...)) \
+	X(int, perform, curl_easy_perform, (void *handle)) \
+	X(int, get, curl_easy_getinfo, (void *handle, int info, ...)) \
+	X(void, cleanup, curl_easy_cleanup, (void *handle)) \
+	X(void *, append, curl_slist_append, (void *list, const char *text)) \
+	X(void, free_list, curl_slist_free_all, (void *list))
 
-static bool load(struct curl *c, struct diag *d)
+static struct { /* stays loaded */
+#define CALL_(type, name, symbol, parameters) type(*name) parameters;
+	CALLS(CALL_)
+#undef CALL_
+} curl;
+
+static int load(struct diag *d)
 {
 	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4" };
-	static void *library; /* stays */
+	void *library = NULL;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !library; i++)
 		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	if (library) {
-		*(void **)&c->init = dlsym(library, "curl_easy_init");
-		*(void **)&c->set = dlsym(library, "curl_easy_setopt");
-		*(void **)&c->perform = dlsym(library, "curl_easy_perform");
-		*(void **)&c->get = dlsym(library, "curl_easy_getinfo");
-		*(void **)&c->cleanup = dlsym(library, "curl_easy_cleanup");
-		*(void **)&c->append = dlsym(library, "curl_slist_append");
-		*(void **)&c->free_list = dlsym(library, "curl_slist_free_all");
-	}
-	if (!library || !c->init || !c->set || !c->perform || !c->get || !c->cleanup || !c->append || !c->free_list) {
-		diag_fail(d, ELIBACC, "libcurl is not installed, which speaks to servers (Debian: libcurl4)");
-		return false;
-	}
-	return true;
+	if (!library)
+		return diag_fail(d, ELIBACC, "libcurl is not installed, which speaks to servers (Debian: libcurl4)");
+#define CALL_(type, name, symbol, parameters) \
+	*(void **)&curl.name = dlsym(library, #symbol); \
+	if (!curl.name) \
+		return diag_fail(d, ELIBACC, "cannot use libcurl: it has no " #symbol);
+	CALLS(CALL_)
+#undef CALL_
+	return 0;
 }
 
 struct receiving {
 	struct http_answer *answer;
-	size_t most;
+	FILE *body;
+	size_t nr, most;
 };
 
 static size_t receive_body(char *bytes, size_t each, size_t nr, void *context)
 {
 	struct receiving *r = context;
-	struct http_answer *a = r->answer;
-	char *bigger;
 
 	nr *= each;
-	if (nr > r->most - a->nr)
+	if (nr > r->most - r->nr)
 		return 0; /* which ends it as a failure */
-	bigger = realloc(a->body, a->nr + nr + 1);
-	if (!bigger)
-		return 0;
-	a->body = bigger;
-	memcpy(a->body + a->nr, bytes, nr);
-	a->nr += nr;
-	a->body[a->nr] = 0;
-	return nr;
+	r->nr += nr;
+	return fwrite(bytes, 1, nr, r->body);
 }
 
 static size_t receive_header(char *bytes, size_t each, size_t nr, void *context)
@@ -112,48 +106,55 @@ static size_t receive_header(char *bytes, size_t each, size_t nr, void *context)
 
 const char *http_shown_url(const char *url)
 {
-	const char *at = strrchr(url, '@'), *begin = strstr(url, "://");
+	const char *begin = strstr(url, "://"), *at;
 
-	return at ? at + 1 : begin ? begin + 3 : url;
+	begin = begin ? begin + 3 : url;
+	at = memrchr(begin, '@', strcspn(begin, "/"));
+	return at ? at + 1 : begin;
 }
 
 int http_post(const struct http_request *r, struct http_answer *a, struct diag *d)
 {
-	struct receiving receiving = { a, r->answer_max };
+	struct receiving receiving = { .answer = a, .most = r->answer_max };
 	char error[ERROR_BUFFER_BYTES] = "";
 	void *handle, *list = NULL;
-	struct curl c = { 0 };
 	int ret;
 
 	memset(a, 0, sizeof(*a));
-	if (!load(&c, d))
-		return -ELIBACC;
-	handle = c.init();
-	if (!handle)
+	if (!curl.free_list && (ret = load(d)))
+		return ret;
+	receiving.body = open_memstream(&a->body, &a->nr);
+	handle = receiving.body ? curl.init() : NULL;
+	if (!handle) {
+		if (receiving.body)
+			fclose(receiving.body);
 		return diag_fail(d, ENOMEM, "out of memory");
+	}
 	for (int i = 0; r->headers[i]; i++)
-		list = c.append(list, r->headers[i]);
-	list = c.append(list, "Expect:"); /* do not ask first */
-	c.set(handle, OPTION_URL, r->url);
-	c.set(handle, OPTION_PROTOCOLS, PROTOCOLS_HTTP_AND_HTTPS);
-	c.set(handle, OPTION_NETRC, 1l); /* optional */
-	c.set(handle, OPTION_NOSIGNAL, 1l);
-	c.set(handle, OPTION_CONNECTTIMEOUT, CONNECT_S);
-	c.set(handle, OPTION_TIMEOUT, WHOLE_S);
-	c.set(handle, OPTION_USERAGENT, "tailor/" TAILOR_VERSION);
-	c.set(handle, OPTION_ERRORBUFFER, error);
-	c.set(handle, OPTION_HTTPHEADER, list);
-	c.set(handle, OPTION_POST, 1l);
-	c.set(handle, OPTION_POSTFIELDSIZE_LARGE, (long long)r->nr);
-	c.set(handle, OPTION_POSTFIELDS, r->body ? r->body : "");
-	c.set(handle, OPTION_WRITEFUNCTION, receive_body);
-	c.set(handle, OPTION_WRITEDATA, &receiving);
-	c.set(handle, OPTION_HEADERFUNCTION, receive_header);
-	c.set(handle, OPTION_HEADERDATA, &receiving);
-	ret = c.perform(handle);
-	c.get(handle, INFO_RESPONSE_CODE, &a->status);
-	c.free_list(list);
-	c.cleanup(handle);
+		list = curl.append(list, r->headers[i]);
+	list = curl.append(list, "Expect:"); /* do not ask first */
+	curl.set(handle, OPTION_URL, r->url);
+	curl.set(handle, OPTION_PROTOCOLS, PROTOCOLS_HTTP_AND_HTTPS);
+	curl.set(handle, OPTION_NETRC, 1l); /* optional */
+	curl.set(handle, OPTION_NOSIGNAL, 1l);
+	curl.set(handle, OPTION_CONNECTTIMEOUT, CONNECT_S);
+	curl.set(handle, OPTION_TIMEOUT, WHOLE_S);
+	curl.set(handle, OPTION_USERAGENT, "tailor/" TAILOR_VERSION);
+	curl.set(handle, OPTION_ERRORBUFFER, error);
+	curl.set(handle, OPTION_HTTPHEADER, list);
+	curl.set(handle, OPTION_POST, 1l);
+	curl.set(handle, OPTION_POSTFIELDSIZE_LARGE, (long long)r->nr);
+	curl.set(handle, OPTION_POSTFIELDS, r->body ? r->body : "");
+	curl.set(handle, OPTION_WRITEFUNCTION, receive_body);
+	curl.set(handle, OPTION_WRITEDATA, &receiving);
+	curl.set(handle, OPTION_HEADERFUNCTION, receive_header);
+	curl.set(handle, OPTION_HEADERDATA, &receiving);
+	ret = curl.perform(handle);
+	curl.get(handle, INFO_RESPONSE_CODE, &a->status);
+	curl.free_list(list);
+	curl.cleanup(handle);
+	if (fclose(receiving.body))
+		return diag_fail(d, ENOMEM, "out of memory");
 	if (ret == 0)
 		return 0;
 	diag_fail(d, EIO, "%s: %s", http_shown_url(r->url), *error ? error : "no answer");

@@ -16,6 +16,7 @@
 #define DAY_S 86400ll
 #define SECOND_NS 1000000000ll
 #define FULL_BYTES (4u << 20) /* of rows that are sent at once */
+#define SERIES_TEXTS 11
 #define LATE_S HOUR_S	      /* an hour that nothing follows is complete then */
 
 /* An hour or a day of the host. */
@@ -57,6 +58,7 @@ struct pushing {
 	struct store *store;
 	const char *host;
 	uint64_t host_hash;
+	int64_t from_s, to_s; /* the days (UTC) that the window has something of */
 	int64_t complete_s; /* what ends by then is complete */
 	struct unit *unit;
 	uint32_t nr, capacity;
@@ -94,8 +96,7 @@ static int server_of_week(const struct pushing *x, int64_t begin_s)
 	int best = 0;
 
 	for (int i = 0; i < x->to.nr; i++) {
-		const char *at = strrchr(x->to.url[i], '@'), *server = at ? at : x->to.url[i];
-		uint64_t key[3] = { x->host_hash, (uint64_t)((begin_s / DAY_S + 3) / 7), hash_text(server) };
+		uint64_t key[3] = { x->host_hash, (uint64_t)((begin_s / DAY_S + 3) / 7), hash_text(http_shown_url(x->to.url[i])) };
 		uint64_t hash = hash_bytes(key, sizeof(key));
 
 		if (i == 0 || hash > most) {
@@ -181,14 +182,16 @@ static bool day_has_hours(const struct pushing *x, int64_t begin_s)
 	return false;
 }
 
+static bool is_of_window(const struct pushing *x, const struct unit *u)
+{
+	return u->begin_s >= x->from_s && u->begin_s < x->to_s;
+}
+
 static bool is_to_be_sent(const struct pushing *x, const struct unit *u)
 {
 	int64_t end_s = u->begin_s + (u->tier == CLICKHOUSE_HOURS ? HOUR_S : DAY_S);
 
-	/* times that ClickHouse has */
-	if (u->begin_s < DAY_S || end_s > UINT32_MAX - DAY_S)
-		return false;
-	return u->parts > u->has_parts && end_s <= x->complete_s &&
+	return is_of_window(x, u) && u->parts > u->has_parts && end_s <= x->complete_s &&
 	       !(u->tier == CLICKHOUSE_HOURS && u->coarse && day_has_hours(x, u->begin_s));
 }
 
@@ -240,7 +243,8 @@ static int insert(struct pushing *x, int server, const char *table, FILE **from,
 /* Names before the rows that have them, the manifest last: from then on they count. */
 static int send_outgoing(struct pushing *x, int server)
 {
-	static const char series[] = "series (id, event, unit, process, executable, level, component, place, detail, label, query)",
+	static const char series[] = "series (id, event, unit, process, executable, service, level, component, place, detail, "
+				     "label, query)",
 			  manifest[] = "manifest (tier, day, host, begin, attempt, host_name, first_ns, last_ns, parts, rows, samples, "
 				       "effective, n, w, lost, cpus)";
 	struct outgoing *o = &x->out[server];
@@ -264,14 +268,15 @@ static int send_outgoing(struct pushing *x, int server)
 static uint64_t put_series(struct pushing *x, struct outgoing *o, int64_t id)
 {
 	struct rows_series s = rows_series(x->store, id);
-	const char *const text[] = { s.event, s.unit, s.process, s.executable, s.level, s.component, s.place, s.detail, s.label, s.query };
-	uint64_t hash = hash_of(text, 10);
+	const char *const text[] = { s.event,	 s.unit,  s.process, s.executable, s.service, s.level,
+				     s.component, s.place, s.detail,  s.label,	   s.query };
+	uint64_t hash = hash_of(text, SERIES_TEXTS);
 
 	if (hash_map_find(&o->series_put, hash, 0))
 		return hash;
 	x->failed |= !hash_map_set(&o->series_put, hash, 0, 1);
 	fprintf(o->series, "%" PRIu64, hash);
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < SERIES_TEXTS; i++) {
 		putc('\t', o->series);
 		clickhouse_put_text(o->series, text[i]);
 	}
@@ -418,26 +423,38 @@ static void drop_outgoing(struct outgoing *o)
 	memset(o, 0, sizeof(*o));
 }
 
-static int push_host(struct pushing *x, const struct window *w)
+/* Hours and days are sent as a whole, so the window is of days: of those that ClickHouse has times of. */
+static void choose_days(struct pushing *x, const struct window *w)
 {
+	const int64_t last_s = UINT32_MAX / DAY_S * DAY_S - DAY_S;
+	int64_t from_s = w->from_ns / SECOND_NS, to_s = (w->to_ns - 1) / SECOND_NS;
+
+	x->from_s = from_s < DAY_S ? DAY_S : from_s - from_s % DAY_S;
+	x->to_s = to_s >= last_s ? last_s : to_s - to_s % DAY_S + DAY_S;
+}
+
+static int push_host(struct pushing *x)
+{
+	/* an epoch is of the day that it begins in, and of the window that its middle is in */
+	const struct window w = { (x->from_s - DAY_S) * SECOND_NS, (x->to_s + DAY_S) * SECOND_NS };
 	const char *const identity[] = { rows_store_name(x->store), x->host };
 	struct rows_reader reader = { .wanted = count_epoch, .epoch = add_epoch, .context = x };
 	int ret;
 
 	x->host_hash = hash_of(identity, 2);
 	x->sums[0].unit = x->sums[1].unit = -1;
-	ret = rows_read(x->store, w, x->host, &reader, x->d);
+	ret = rows_read(x->store, &w, x->host, &reader, x->d);
 	for (int i = 0; i < x->to.nr && ret == 0; i++)
 		ret = read_manifest(x, i);
 	reader.wanted = wants_epoch;
 	if (ret == 0)
-		ret = rows_read(x->store, w, x->host, &reader, x->d);
+		ret = rows_read(x->store, &w, x->host, &reader, x->d);
 	for (int i = 0; i < 2 && ret == 0; i++)
 		ret = end_unit(x, &x->sums[i]);
 	for (int i = 0; i < x->to.nr && ret == 0; i++)
 		ret = send_outgoing(x, i);
 	for (uint32_t i = 0; i < x->nr; i++)
-		x->pushed->had += x->unit[i].parts && x->unit[i].parts <= x->unit[i].has_parts;
+		x->pushed->had += is_of_window(x, &x->unit[i]) && x->unit[i].parts && x->unit[i].parts <= x->unit[i].has_parts;
 	for (int i = 0; i < 2; i++) {
 		hash_map_fini(&x->sums[i].of);
 		free(x->sums[i].row);
@@ -465,11 +482,12 @@ int push_clickhouse(struct store *s, const struct fleet_what *what, const char *
 		x->store = s;
 		x->pushed = p;
 		x->d = d;
+		choose_days(x, &what->window);
 		x->complete_s = all.to_ns / SECOND_NS > late_s ? all.to_ns / SECOND_NS : late_s;
 		while (ret == 0 && rows_next_host(s, &host)) {
 			x->host = host;
 			if (!what->host || strcmp(what->host, host) == 0)
-				ret = push_host(x, &what->window);
+				ret = push_host(x);
 		}
 	}
 	if (x)

@@ -26,15 +26,9 @@ struct pushing {
 static int add_piece(void *context, const unsigned char *bytes, size_t nr)
 {
 	struct protobuf *to = context;
-	size_t more = to->nr + nr;
-	unsigned char *bigger = realloc(to->bytes, more);
 
-	if (!bigger)
-		return -ENOMEM;
-	to->bytes = bigger;
-	memcpy(to->bytes + to->nr, bytes, nr);
-	to->nr = to->capacity = more;
-	return 0;
+	protobuf_put_raw(to, bytes, nr);
+	return to->failed ? -ENOMEM : 0;
 }
 
 static int compress(const struct protobuf *plain, struct protobuf *packed)
@@ -123,12 +117,14 @@ static int send_profiles(void *context)
 
 int push_otlp(struct store *s, const struct fleet_what *what, const char *url, struct fleet_pushed *p, struct diag *d)
 {
-	const char *host = strstr(url, "://");
+	const char *host = strstr(url, "://") + 3; /* as fleet_push() has seen */
 	char *whole = NULL;
 	struct pushing x = { .pushed = p, .d = d };
 	int ret;
 
-	if (!host || asprintf(&whole, "%s%s", url, strchr(host + 3, '/') ? "" : PATH) < 0)
+	if (!*host || *host == '/')
+		return diag_fail(d, EINVAL, "'%s' names no host", url);
+	if (asprintf(&whole, "%s%s", url, strchr(host, '/') ? "" : PATH) < 0)
 		return diag_fail(d, ENOMEM, "out of memory");
 	x.url = whole;
 	ret = store_profiles_add(s, what, what->event, &x.profiles, send_profiles, &x, d);

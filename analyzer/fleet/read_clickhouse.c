@@ -95,7 +95,7 @@ static void take_number(struct reading *x, struct hash_map *map, const char *has
 
 static void take_series(struct reading *x, char **c)
 {
-	struct rows_series s = { c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10] };
+	struct rows_series s = { c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11] };
 
 	if (!hash_map_find(&x->series_of, number(c[0]), 0))
 		take_number(x, &x->series_of, c[0], gather_series(x->store, &s));
@@ -142,9 +142,10 @@ static int read_server(struct reading *x, int server)
 
 	if (ret == 0)
 		ret = each_line(x, server,
-				"SELECT id, any(event), any(unit), any(process), any(executable), any(level), any(component), any(place), "
-				"any(detail), any(label), any(query) FROM $.series WHERE id IN (SELECT DISTINCT series FROM $.rows "
-				"WHERE (host, begin, attempt) IN " WINNERS ") GROUP BY id FORMAT TabSeparated", 11, take_series);
+				"SELECT id, any(event), any(unit), any(process), any(executable), any(service), any(level), "
+				"any(component), any(place), any(detail), any(label), any(query) FROM $.series WHERE id IN "
+				"(SELECT DISTINCT series FROM $.rows WHERE (host, begin, attempt) IN " WINNERS ") "
+				"GROUP BY id FORMAT TabSeparated", 12, take_series);
 	if (ret == 0)
 		ret = each_line(x, server,
 				"SELECT id, any(name), any(image), any(jit) FROM $.functions WHERE id IN (SELECT DISTINCT location FROM "
@@ -192,22 +193,13 @@ static char *make_conditions(const struct window *w, const char *host, bool func
 	return text;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-	const struct rows_row *x = a, *y = b;
-
-	if (x->series != y->series)
-		return x->series < y->series ? -1 : 1;
-	return x->function < y->function ? -1 : x->function > y->function;
-}
-
 /* A store divides a series' weight by samples.  Of a day's epochs, whose samples weigh differently, they become what divides it rightly. */
 static void weigh_samples(struct epoch *e)
 {
 	uint32_t end;
 
 	if (e->nr)
-		qsort(e->row, e->nr, sizeof(*e->row), compare_rows);
+		qsort(e->row, e->nr, sizeof(*e->row), rows_compare);
 	for (uint32_t i = 0; i < e->nr; i = end) {
 		double samples = 0, weight = 0;
 
@@ -218,7 +210,7 @@ static void weigh_samples(struct epoch *e)
 		for (uint32_t j = i; j < end && weight > 0; j++) {
 			double part = (double)e->row[j].weight * samples / weight;
 
-			e->row[j].samples = part < 1 ? e->row[j].samples > 0 : (uint64_t)(part + 0.5);
+			e->row[j].samples = part < 1 ? e->row[j].samples > 0 : part < 0x1p63 ? (uint64_t)(part + 0.5) : INT64_MAX;
 		}
 	}
 }

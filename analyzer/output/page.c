@@ -62,6 +62,12 @@ void page_fact_number(struct page *p, const char *key, double value)
 		page_json_number(p->json, key, value);
 }
 
+void page_fact_time(struct page *p, const char *key, int64_t ns)
+{
+	if (p->json)
+		page_json_cell_address(p->json, key, (uint64_t)ns);
+}
+
 /* The blank behind a word; a number and its percent sign are one. */
 static char *word_end(char *word)
 {

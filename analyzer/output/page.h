@@ -46,6 +46,8 @@ int page_init(struct page *p, FILE *to, enum page_form form);
 /* A fact of the whole page: a key of the JSON; text shows it only where a heading or sentence says it. */
 void page_fact(struct page *p, const char *key, const char *text);
 void page_fact_number(struct page *p, const char *key, double value);
+/* Of nanoseconds since 1970, which a double does not hold. */
+void page_fact_time(struct page *p, const char *key, int64_t ns);
 /* One sentence, with its full stop if it has one; in text its lines break at blanks. */
 void page_sentence(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Of text form alone: a heading in a line, and a text behind before (a label; blanks), with further lines at column indent. */
@@ -92,7 +94,7 @@ enum cell_kind {
 	CELL_DURATION, /* ns */
 	CELL_TIMES,    /* a factor: 2.6x */
 	CELL_PERCENT,  /* 0..1, shown as 37 % */
-	CELL_HEX,      /* an address or an offset: all 64 bits */
+	CELL_HEX,      /* an address or an offset, or hidden a time since 1970: all 64 bits */
 	CELL_POINTS,	/* -1..1: a difference of shares: +3.7 (in per cent) */
 	CELL_POINTS_OF, /* the error of a difference of shares: 0.4 */
 };

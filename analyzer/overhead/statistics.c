@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/overhead/statistics.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,13 +19,6 @@ uint64_t random_below(uint64_t *state, uint64_t limit)
 	x ^= x >> 27;
 	*state = x;
 	return (uint64_t)(((__uint128_t)(x * 0x2545f4914f6cdd1dull) * limit) >> 64);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* Between two values by their distance, as most programs do (type 7 of R. Hyndman, Y. Fan, 1996). */
@@ -47,7 +42,7 @@ struct spread spread_of_values(double *values, size_t nr)
 			values[s.nr++] = values[i];
 	if (!s.nr)
 		return s;
-	qsort(values, s.nr, sizeof(*values), compare_doubles);
+	qsort(values, s.nr, sizeof(*values), sorted_by_double);
 	s.median = quantile(values, s.nr, 0.5);
 	s.lower_quartile = quantile(values, s.nr, 0.25);
 	s.upper_quartile = quantile(values, s.nr, 0.75);
@@ -56,10 +51,10 @@ struct spread spread_of_values(double *values, size_t nr)
 	for (size_t d = 0; d < DRAWS; d++) {
 		for (size_t i = 0; i < few; i++)
 			drawn[i] = values[step * random_below(&state, few)];
-		qsort(drawn, few, sizeof(*drawn), compare_doubles);
+		qsort(drawn, few, sizeof(*drawn), sorted_by_double);
 		medians[d] = quantile(drawn, few, 0.5);
 	}
-	qsort(medians, DRAWS, sizeof(*medians), compare_doubles);
+	qsort(medians, DRAWS, sizeof(*medians), sorted_by_double);
 	s.low = quantile(medians, DRAWS, 0.025);
 	s.high = quantile(medians, DRAWS, 0.975);
 	return s;

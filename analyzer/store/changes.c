@@ -13,6 +13,7 @@
 #include "analyzer/store/names.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,6 +25,7 @@
 #define DAYS_MAX 28
 #define HOURS_BEFORE 48 /* where there are too few days */
 #define HISTORY_LEAST 5
+#define HISTORY_MOST (DAYS_MAX + HOURS_BEFORE)
 #define HISTORY_NS ((DAYS_MAX + 2) * DAY_HOURS * HOUR_NS)
 #define ALPHA 0.01
 #define PRIOR_DF 6.0
@@ -48,7 +50,7 @@ struct hours {
 };
 
 struct history {
-	uint32_t hour[DAYS_MAX + HOURS_BEFORE], nr;
+	uint32_t hour[HISTORY_MOST], nr;
 	bool is_same_hour;
 };
 
@@ -61,17 +63,9 @@ static int64_t hour_of(const struct sums_epoch *e)
 
 static uint32_t find_hour(const struct hours *h, int64_t hour)
 {
-	uint32_t low = 0, high = h->nr;
+	uint32_t n = SORTED_COUNT(h->nr, i, h->hour[i] < hour);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (h->hour[middle] < hour)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < h->nr && h->hour[low] == hour ? low : UINT32_MAX;
+	return n < h->nr && h->hour[n] == hour ? n : UINT32_MAX;
 }
 
 static int compare_hours(const void *a, const void *b)
@@ -203,25 +197,25 @@ static struct odds odds_of(double of_line, double all)
 /* A line's history: of log odds. */
 struct past {
 	double mean, variance, sampling, samples;
-	uint32_t nr;
 };
 
 static struct past past_of(const struct hours *h, const struct history *t, const double *all, uint32_t line)
 {
-	struct past p = { .nr = t->nr };
-	double squares = 0;
+	struct past p = { 0 };
+	double logs[HISTORY_MOST];
+	struct estimate e;
 
 	for (uint32_t i = 0; i < t->nr; i++) {
 		double n = line_at(h, line, t->hour[i]);
 		struct odds o = odds_of(n, all[i]);
-		double from_mean = o.log - p.mean;
 
-		p.mean += from_mean / (i + 1);
-		squares += from_mean * (o.log - p.mean);
+		logs[i] = o.log;
 		p.sampling += o.variance / t->nr;
 		p.samples += n / t->nr;
 	}
-	p.variance = t->nr > 1 ? squares / (t->nr - 1) : 0;
+	e = stats_mean(logs, t->nr);
+	p.mean = e.mean;
+	p.variance = e.error * e.error * t->nr;
 	return p;
 }
 
@@ -230,7 +224,7 @@ struct judgement {
 	const struct hours *h;
 	uint32_t hour;
 	struct history t;
-	double of_history[DAYS_MAX + HOURS_BEFORE], of_hour; /* all that did not change */
+	double of_history[HISTORY_MOST], of_hour; /* all that did not change */
 	double between; /* what hours differ by, of all lines: median */
 	uint32_t nr_judged;
 	double critical;
@@ -244,13 +238,6 @@ static bool is_judged(const struct judgement *j, const struct past *p, uint32_t 
 	for (uint32_t i = 0; i < j->t.nr; i++)
 		nr += line_at(j->h, line, j->t.hour[i]) > 0;
 	return nr >= HISTORY_LEAST && (p->samples >= SAMPLES_LEAST || now >= SAMPLES_LEAST);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
 }
 
 /* false: too little history, or too few samples. */
@@ -273,7 +260,7 @@ static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t
 			room[nr++] = p.variance - p.sampling;
 	}
 	if (nr)
-		qsort(room, nr, sizeof(*room), compare_doubles);
+		qsort(room, nr, sizeof(*room), sorted_by_double);
 	j->between = nr && room[nr / 2] > 0 ? room[nr / 2] : 0;
 	j->critical = j->nr_judged ? stats_t_quantile(j->t.nr - 1 + PRIOR_DF, ALPHA / j->nr_judged) : INFINITY;
 	return j->nr_judged > 0;
@@ -553,19 +540,16 @@ static int judge_plans(const struct finding *f, const struct hours *h, const str
 
 static bool is_storm(const struct hours *h, const struct history *t, uint32_t line, uint32_t hour, double *before)
 {
-	double now = line_at(h, line, hour), mean = 0, squares = 0, variance;
+	double now = line_at(h, line, hour), past[HISTORY_MOST], variance;
+	struct estimate e;
 
-	for (uint32_t i = 0; i < t->nr; i++) {
-		double n = line_at(h, line, t->hour[i]), from_mean = n - mean;
-
-		mean += from_mean / (i + 1);
-		squares += from_mean * (n - mean);
-	}
-	variance = squares / (t->nr - 1);
-	variance = variance > mean + 1 ? variance : mean + 1; /* at least that of independent events */
-	*before = mean;
-	return now >= LOADS_LEAST && now >= LOADS_TIMES * mean &&
-	       (now - mean) / sqrt(variance * (1 + 1.0 / t->nr)) > stats_t_quantile(t->nr - 1 + PRIOR_DF, ALPHA / h->sums.nr);
+	for (uint32_t i = 0; i < t->nr; i++)
+		past[i] = line_at(h, line, t->hour[i]);
+	e = stats_mean(past, t->nr);
+	variance = fmax(e.error * e.error * t->nr, e.mean + 1); /* at least that of independent events */
+	*before = e.mean;
+	return now >= LOADS_LEAST && now >= LOADS_TIMES * e.mean &&
+	       (now - e.mean) / sqrt(variance * (1 + 1.0 / t->nr)) > stats_t_quantile(t->nr - 1 + PRIOR_DF, ALPHA / h->sums.nr);
 }
 
 static int judge_loads(const struct finding *f, struct hours *h, uint32_t hour, const struct history *t, bool is_told, struct diag *d)
@@ -672,7 +656,7 @@ void changes_show(struct page *p, const struct changes *c)
 	static const char *const kinds[] = { "share", "plan", "compilation" };
 	struct grid *g = grid_create("changes", "What left its own history");
 	int begin = grid_column(g, "begin", "since", CELL_TEXT, GRID_FIXED, 0);
-	int begin_ns = grid_column(g, "begin_ns", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int begin_ns = grid_column(g, "begin_ns", "", CELL_HEX, GRID_HIDDEN, 0);
 	int kind = grid_column(g, "kind", "kind", CELL_TEXT, GRID_FIXED, 0);
 	int before = grid_column(g, "before", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int after = grid_column(g, "after", "", CELL_NUMBER, GRID_HIDDEN, 0);
@@ -692,7 +676,7 @@ void changes_show(struct page *p, const struct changes *c)
 
 		grid_row(g);
 		grid_set_text(g, begin, window_format_time(x->begin_ns, text));
-		grid_set(g, begin_ns, (double)x->begin_ns);
+		grid_set_address(g, begin_ns, (uint64_t)x->begin_ns);
 		grid_set_text(g, kind, kinds[x->kind]);
 		grid_set(g, before, x->before);
 		grid_set(g, after, x->after);

@@ -150,10 +150,16 @@ static void add_load(struct folding *f, const struct code *c, int64_t event, str
 {
 	int64_t of = names_series(f->store, process_in_store(f, c->process), 0, event), function;
 	char *name = name_of_loaded(c);
-	uint64_t hash = hash_text(name);
-	bool is_kept = hash_map_find(names, hash, 0) || names->nr < LOADED_NAMES_MAX;
+	uint64_t hash;
+	bool is_kept;
 
-	function = names_function(f->store, is_kept && name ? name : "(other generated code)", "", true);
+	if (!name) {
+		store_fail(f->store, ENOMEM, "out of memory");
+		return;
+	}
+	hash = hash_text(name);
+	is_kept = hash_map_find(names, hash, 0) || names->nr < LOADED_NAMES_MAX;
+	function = names_function(f->store, is_kept ? name : "(other generated code)", "", true);
 	free(name);
 	if ((is_kept && !hash_map_set(names, hash, 0, 1)) || !block_add(series, (uint64_t[]){ (uint64_t)of, 1, 1 }) ||
 	    !block_add(places, (uint64_t[]){ (uint64_t)names_place(f->store, of, function), 1 }))

@@ -18,7 +18,7 @@ int gather_begin(const char *name, struct store **out, struct diag *d)
 int64_t gather_series(struct store *s, const struct rows_series *x)
 {
 	struct component_name c = { x->level, x->component, x->place, x->detail, x->label, names_query(s, x->query) };
-	int64_t process = names_process(s, x->process, x->executable, ""), event = names_event(s, x->event, x->unit);
+	int64_t process = names_process(s, x->process, x->executable, x->service), event = names_event(s, x->event, x->unit);
 
 	return names_series(s, process, *x->level ? names_component(s, &c) : 0, event);
 }

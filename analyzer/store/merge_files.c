@@ -34,6 +34,7 @@ struct merged_file {
 	struct piece *piece;
 	uint32_t nr, capacity, nr_records;
 	uint64_t most_bytes; /* that a record had */
+	uint32_t most_record;
 };
 
 static bool are_same(const struct merged_file *a, const struct merged_file *b)
@@ -90,12 +91,13 @@ static int add_pieces(struct merge_files *m, struct merged_file *f, const struct
 	return ret;
 }
 
-static uint64_t bytes_of_record(const struct merged_file *f, uint32_t of)
+/* Bytes that the last record has, and not as zeros. */
+static uint64_t bytes_of_last_record(const struct merged_file *f)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = f->nr; i-- > 0 && f->piece[i].of >= of;)
-		for (size_t n = 0; f->piece[i].of == of && n < f->piece[i].nr; n++)
+	for (uint32_t i = f->nr; i-- > 0 && f->piece[i].of == f->nr_records;)
+		for (size_t n = 0; n < f->piece[i].nr; n++)
 			bytes += f->piece[i].bytes[n] != 0;
 	return bytes;
 }
@@ -130,10 +132,11 @@ int merge_files_add_image(struct merge_files *m, const struct trace_record *r)
 	ret = add_pieces(m, f, r, F(image_file, parts));
 	if (ret)
 		return ret;
-	bytes = bytes_of_record(f, f->nr_records);
+	bytes = bytes_of_last_record(f);
 	if (bytes <= f->most_bytes && f->nr_records > 1)
 		return 0;
 	f->most_bytes = bytes;
+	f->most_record = f->nr_records;
 	set_text(&f->path, trace_text(r, F(image_file, path)));
 	set_text(&f->reason, trace_text(r, F(image_file, reason)));
 	build_id = trace_bytes(r, F(image_file, build_id), &f->build_id_bytes);
@@ -303,19 +306,10 @@ static int unite_pieces(struct merged_file *f)
 
 static void keep_one_record(struct merged_file *f)
 {
-	uint32_t kept = 0, of = 1;
-	uint64_t most = 0;
+	uint32_t kept = 0;
 
-	for (uint32_t i = 1; i <= f->nr_records; i++) {
-		uint64_t bytes = bytes_of_record(f, i);
-
-		if (bytes > most) {
-			most = bytes;
-			of = i;
-		}
-	}
 	for (uint32_t i = 0; i < f->nr; i++)
-		if (f->piece[i].of == of)
+		if (f->piece[i].of == f->most_record)
 			f->piece[kept++] = f->piece[i];
 		else
 			free(f->piece[i].bytes);

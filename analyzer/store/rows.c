@@ -54,7 +54,7 @@ static bool add_row(struct reading *r, int64_t series, int64_t function, uint64_
 	return true;
 }
 
-static int compare_rows(const void *a, const void *b)
+int rows_compare(const void *a, const void *b)
 {
 	const struct rows_row *x = a, *y = b;
 
@@ -95,7 +95,7 @@ static bool read_rows(struct reading *r, int64_t epoch)
 		}
 	nr_places = r->nr;
 	if (nr_places)
-		qsort(r->row, nr_places, sizeof(*r->row), compare_rows);
+		qsort(r->row, nr_places, sizeof(*r->row), rows_compare);
 	for (uint32_t i = 0; i < series.nr && room; i++) { /* in their order, too */
 		const uint64_t *row = series.number + 3 * (size_t)i;
 		uint32_t first;
@@ -177,18 +177,20 @@ const char *rows_store_name(struct store *s)
 struct rows_series rows_series(struct store *s, int64_t id)
 {
 	static struct statement q =
-		STATEMENT("SELECT en.s, eu.s, pn.s, pe.s, cl.s, cn.s, cp.s, cd.s, cb.s, qt.s FROM series s "
+		STATEMENT("SELECT en.s, eu.s, pn.s, pe.s, ps.s, cl.s, cn.s, cp.s, cd.s, cb.s, qt.s FROM series s "
 			  "LEFT JOIN event e ON e.id = s.event LEFT JOIN text en ON en.id = e.name LEFT JOIN text eu ON eu.id = e.unit "
 			  "LEFT JOIN process p ON p.id = s.process LEFT JOIN text pn ON pn.id = p.name "
-			  "LEFT JOIN text pe ON pe.id = p.executable LEFT JOIN component c ON c.id = s.component "
+			  "LEFT JOIN text pe ON pe.id = p.executable LEFT JOIN text ps ON ps.id = p.service "
+			  "LEFT JOIN component c ON c.id = s.component "
 			  "LEFT JOIN text cl ON cl.id = c.level LEFT JOIN text cn ON cn.id = c.name LEFT JOIN text cp ON cp.id = c.place "
 			  "LEFT JOIN text cd ON cd.id = c.detail LEFT JOIN text cb ON cb.id = c.label "
 			  "LEFT JOIN query q ON q.id = c.query LEFT JOIN text qt ON qt.id = q.text WHERE s.id = ?");
 
 	if (!store_run(s, &q, "i", id))
-		return (struct rows_series){ "", "", "", "", "", "", "", "", "", "" };
+		return (struct rows_series){ "", "", "", "", "", "", "", "", "", "", "" };
 	return (struct rows_series){ text_of(&q, 0), text_of(&q, 1), text_of(&q, 2), text_of(&q, 3), text_of(&q, 4),
-				     text_of(&q, 5), text_of(&q, 6), text_of(&q, 7), text_of(&q, 8), text_of(&q, 9) };
+				     text_of(&q, 5), text_of(&q, 6), text_of(&q, 7), text_of(&q, 8), text_of(&q, 9),
+				     text_of(&q, 10) };
 }
 
 struct rows_function rows_function(struct store *s, int64_t id)

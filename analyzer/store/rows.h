@@ -20,6 +20,9 @@ struct rows_row {
 	uint64_t samples, weight;
 };
 
+/* For qsort(): by series, then function. */
+int rows_compare(const void *a, const void *b);
+
 struct rows_reader {
 	bool (*wanted)(void *context, const struct rows_epoch *e); /* NULL: all are */
 	/* not 0: it stops there, and that is returned */
@@ -37,7 +40,7 @@ const char *rows_store_name(struct store *s);
 
 /* Texts of a series, "" where there is none, valid until the next call. */
 struct rows_series {
-	const char *event, *unit, *process, *executable, *level, *component, *place, *detail, *label, *query;
+	const char *event, *unit, *process, *executable, *service, *level, *component, *place, *detail, *label, *query;
 };
 struct rows_function {
 	const char *name, *image;

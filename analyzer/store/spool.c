@@ -132,7 +132,8 @@ static void find_end(struct spooled *s)
 		end_ns = begin_ns;
 		while (trace_next(t, &r) == 1)
 			end_ns = r.time_ns > end_ns ? r.time_ns : end_ns;
-		s->end_ns = s->begin_ns + (int64_t)((end_ns - begin_ns) & INT64_MAX);
+		if (__builtin_add_overflow(s->begin_ns, end_ns - begin_ns, &s->end_ns)) /* a damaged head's */
+			s->end_ns = s->begin_ns;
 	}
 	trace_close(t);
 }

@@ -37,8 +37,8 @@ void tables_describe(struct page *p, const struct sums *s)
 	}
 	for (uint32_t i = 0; i < s->nr_epochs; i++)
 		covered_ns += (double)s->epoch[i].end_ns - (double)s->epoch[i].begin_ns;
-	page_fact_number(p, "begin_ns", (double)s->epoch[0].begin_ns);
-	page_fact_number(p, "end_ns", (double)last->end_ns);
+	page_fact_time(p, "begin_ns", s->epoch[0].begin_ns);
+	page_fact_time(p, "end_ns", last->end_ns);
 	page_sentence(p, "%u epoch%s from %s to %s (%s recorded): %.0f samples of %s, %llu lost.", s->nr_epochs,
 		      s->nr_epochs == 1 ? "" : "s", window_format_time(s->epoch[0].begin_ns, from), window_format_time(last->end_ns, to),
 		      grid_duration(covered_ns, number), s->samples, s->event ? s->event : "nothing", (unsigned long long)s->lost);
@@ -126,7 +126,7 @@ static struct points points_create(void)
 {
 	struct points p = { .grid = grid_create("points", "Epochs") };
 
-	p.begin = grid_column(p.grid, "begin_ns", "", CELL_COUNT, 0, 0);
+	p.begin = grid_column(p.grid, "begin_ns", "", CELL_HEX, 0, 0);
 	p.name = grid_column(p.grid, "name", "", CELL_TEXT, 0, 0);
 	p.weight = grid_column(p.grid, "weight", "", CELL_COUNT, 0, 0);
 	p.share = grid_column(p.grid, "share", "", CELL_PERCENT, 0, 0);
@@ -143,7 +143,7 @@ static void points_add(const struct points *p, const struct sums *s, const struc
 {
 	for (uint32_t i = 0; i < s->nr_epochs; i++) {
 		grid_row(p->grid);
-		grid_set(p->grid, p->begin, (double)s->epoch[i].begin_ns);
+		grid_set_address(p->grid, p->begin, (uint64_t)s->epoch[i].begin_ns);
 		grid_set_text(p->grid, p->name, name);
 		grid_set(p->grid, p->weight, l->of_epoch[i]);
 		grid_set(p->grid, p->share, share_of_epoch(s, l, i));
@@ -198,7 +198,7 @@ void tables_epochs(struct page *p, const struct sums *s)
 	static const char *const tiers[] = { "epoch", "hour", "day" };
 	struct grid *g = grid_create("epochs", "Epochs");
 	int begin = grid_column(g, "begin", "begin", CELL_TEXT, GRID_FIXED, 0);
-	int begin_ns = grid_column(g, "begin_ns", "", CELL_COUNT, GRID_HIDDEN, 0);
+	int begin_ns = grid_column(g, "begin_ns", "", CELL_HEX, GRID_HIDDEN, 0);
 	int length = grid_column(g, "duration_ns", "length", CELL_DURATION, 0, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, 0, 0), lost = grid_column(g, "lost", "lost", CELL_COUNT, 0, 0);
 	int weight = grid_column(g, "weight", "weight", CELL_NUMBER, 0, 0), tier = grid_column(g, "tier", "of", CELL_TEXT, 0, 0);
@@ -210,7 +210,7 @@ void tables_epochs(struct page *p, const struct sums *s)
 
 		grid_row(g);
 		grid_set_text(g, begin, window_format_time(e->begin_ns, text));
-		grid_set(g, begin_ns, (double)e->begin_ns);
+		grid_set_address(g, begin_ns, (uint64_t)e->begin_ns);
 		grid_set(g, length, (double)e->end_ns - (double)e->begin_ns);
 		grid_set(g, samples, e->samples);
 		grid_set(g, lost, (double)e->lost);

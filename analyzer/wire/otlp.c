@@ -24,6 +24,7 @@ struct writing {
 	struct protobuf *to;
 	struct protobuf dictionary, resource, scope, profile, entry, inner, value; /* messages, each within one before */
 	uint32_t *text, *mapping, *location, *stack, *thread_name;
+	uint32_t *first, *next; /* samples of a profile, each index + 1 */
 	struct hash_map functions, thread_ids;
 	uint32_t nr_texts, nr_mappings, nr_functions, nr_locations, nr_stacks, nr_attributes;
 	uint32_t key_kind, key_thread, key_tid, nanoseconds, count, cpu, off_cpu; /* texts */
@@ -210,10 +211,10 @@ static void put_profile(struct writing *w, uint32_t profile)
 	const struct wire_profile *x = &w->p->profile[profile];
 	double samples = 0, weight = 0;
 
-	for (uint32_t i = 0; i < w->p->samples.nr; i++) {
-		const struct wire_sample *s = &w->p->sample[i];
+	for (uint32_t i = w->first[profile]; i; i = w->next[i - 1]) {
+		const struct wire_sample *s = &w->p->sample[i - 1];
 
-		if (s->profile != profile + 1 || !s->weight)
+		if (!s->weight)
 			continue;
 		samples += (double)s->samples;
 		weight += (double)s->weight;
@@ -272,6 +273,16 @@ static uint32_t *numbers(struct writing *w, uint32_t nr)
 	return array;
 }
 
+static void list_samples(struct writing *w)
+{
+	for (uint32_t i = w->p->samples.nr; i > 0; i--) {
+		uint32_t profile = w->p->sample[i - 1].profile - 1;
+
+		w->next[i - 1] = w->first[profile];
+		w->first[profile] = i;
+	}
+}
+
 void otlp_write(struct wire_profiles *p, struct protobuf *to)
 {
 	struct writing w = { .p = p, .to = to };
@@ -289,9 +300,12 @@ void otlp_write(struct wire_profiles *p, struct protobuf *to)
 	w.location = numbers(&w, p->locations.nr);
 	w.stack = numbers(&w, p->stacks.nr);
 	w.thread_name = numbers(&w, p->texts.nr);
+	w.first = numbers(&w, p->profiles.nr);
+	w.next = numbers(&w, p->samples.nr);
 	to->failed |= p->failed;
 	if (!to->failed) {
 		put_first_entries(&w);
+		list_samples(&w);
 		for (uint32_t i = 0; i < p->processes.nr; i++)
 			put_process(&w, i);
 		protobuf_put_message(to, FIELD(ExportProfilesServiceRequest, dictionary), &w.dictionary);
@@ -305,6 +319,8 @@ void otlp_write(struct wire_profiles *p, struct protobuf *to)
 	free(w.location);
 	free(w.stack);
 	free(w.thread_name);
+	free(w.first);
+	free(w.next);
 	hash_map_fini(&w.functions);
 	hash_map_fini(&w.thread_ids);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/wire/pprof.h"
 
+#include "jitreg/base/grow.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +12,15 @@ struct writing {
 	const struct wire_profiles *p;
 	struct protobuf *to, message, inner;
 	char **more;
-	uint32_t nr_more;
+	uint32_t nr_more, capacity;
 };
 
 static uint32_t add_text(struct writing *w, const char *text)
 {
-	char **bigger = realloc(w->more, (w->nr_more + 1) * sizeof(*bigger));
-
-	if (!bigger) {
+	if (!GROW(w->more, w->nr_more, w->capacity)) {
 		w->to->failed = true;
 		return 0;
 	}
-	w->more = bigger;
 	w->more[w->nr_more] = strdup(text);
 	w->to->failed |= !w->more[w->nr_more];
 	return w->p->texts.nr + ++w->nr_more;

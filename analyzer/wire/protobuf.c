@@ -27,7 +27,7 @@ static bool make_room(struct protobuf *b, size_t nr)
 	return true;
 }
 
-static void put(struct protobuf *b, const void *bytes, size_t nr)
+void protobuf_put_raw(struct protobuf *b, const void *bytes, size_t nr)
 {
 	if (!nr || !make_room(b, nr))
 		return;
@@ -45,7 +45,7 @@ void protobuf_put_varint(struct protobuf *b, uint64_t value)
 {
 	unsigned char text[LEB128_MAX];
 
-	put(b, text, (size_t)(leb128_put(text, value) - text));
+	protobuf_put_raw(b, text, (size_t)(leb128_put(text, value) - text));
 }
 
 void protobuf_put_number(struct protobuf *b, unsigned field, uint64_t value)
@@ -65,14 +65,14 @@ void protobuf_put_fixed64(struct protobuf *b, unsigned field, uint64_t value)
 	for (int i = 0; i < 8; i++)
 		bytes[i] = (unsigned char)(value >> 8 * i);
 	protobuf_put_varint(b, field << 3 | FIXED64);
-	put(b, bytes, sizeof(bytes));
+	protobuf_put_raw(b, bytes, sizeof(bytes));
 }
 
 void protobuf_put_bytes(struct protobuf *b, unsigned field, const void *bytes, size_t nr)
 {
 	protobuf_put_varint(b, field << 3 | BYTES);
 	protobuf_put_varint(b, nr);
-	put(b, bytes, nr);
+	protobuf_put_raw(b, bytes, nr);
 }
 
 void protobuf_put_text(struct protobuf *b, unsigned field, const char *text)

@@ -15,6 +15,8 @@ struct protobuf {
 };
 
 void protobuf_fini(struct protobuf *b);
+/* Bytes as they are. */
+void protobuf_put_raw(struct protobuf *b, const void *bytes, size_t nr);
 void protobuf_put_varint(struct protobuf *b, uint64_t value);
 /* Fields.  A number that is 0 is left out, which means 0. */
 void protobuf_put_number(struct protobuf *b, unsigned field, uint64_t value);

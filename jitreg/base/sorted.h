@@ -20,6 +20,13 @@ static inline int sorted_by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static inline int sorted_by_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 #define SORTED_COUNT(nr, index, condition) \
 	({ \
 		__typeof__((nr) + 0) sorted_low = 0, sorted_high = (nr); \

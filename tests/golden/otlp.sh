@@ -112,8 +112,8 @@ if "libcurl is not installed" not in done.stderr:
     failed = push((500, {}, b"Code: 60, Table d.rows doesn't exist\x1b[2J\nmore"))
     sentence = "ClickHouse refused (500): Code: 60, Table d.rows doesn't exist?[2J\n"
     expect(failed.returncode == 1 and sentence in failed.stderr, f"expected '{sentence}', got: {failed.stderr}")
-target = "smtp://127.0.0.1/d"
-failed = push()
-expect(failed.returncode == 2 and "is no target" in failed.stderr, f"no target: {failed.stderr}")
+for target, sentence in ("smtp://127.0.0.1/d", "is no target"), ("otlp+http:///d", "names no host"):
+    failed = push()
+    expect(failed.returncode == 2 and sentence in failed.stderr and not failed.stdout, f"{target}: {failed.stdout}{failed.stderr}")
 sys.exit(bool(bad))
 END

@@ -84,8 +84,13 @@ part = weights(store, "--component", "operator:sort")
 expect(list(part.values()) == [total[3]], f"expected sort alone, got {part}")
 line = json.loads(tailor("db", "timeline", store, "--json", "--component", "sort").stdout)
 expect([p["weight"] for p in line["tables"]["points"]] == [c[3] * PERIOD for c in counts], "expected each epoch's sort in the timeline")
-epochs = shown(store, "--view", "epochs")["tables"]["epochs"]
+page = shown(store, "--view", "epochs")
+epochs = page["tables"]["epochs"]
 expect(len(epochs) == 72 and all(e["tier"] in ("epoch", "hour") for e in epochs), f"expected 72 epochs, got {len(epochs)}")
+with sqlite3.connect(store) as db:
+    stored = [list(row) for row in db.execute("SELECT begin_ns, end_ns FROM epoch ORDER BY begin_ns")]
+expect([e["begin_ns"] for e in epochs] == [begin for begin, _ in stored] and [page["begin_ns"], page["end_ns"]] == [stored[0][0], stored[-1][1]],
+       f"expected times of whole nanoseconds, as stored, got {epochs[0]['begin_ns']} and {page['end_ns']}")
 
 # ---- epochs of one hour become one, and no total changes
 fine = f"{DIR}/fine.tlrs"

@@ -6,6 +6,7 @@ BUILD, DIR = sys.argv[1:]
 TAILOR = f"{BUILD}/tailor"
 HOSTS, EPOCHS, SECOND = int(os.environ.get("HOSTS", 300)), 20, 10**9
 DAY = (int(time.time()) // 86400 - 2) * 86400 # all of its hours are complete
+SERVICES = "web.service", "batch.service"
 random.seed(11)
 bad = []
 
@@ -85,12 +86,14 @@ def clone(base, n):
     db.executemany("DELETE FROM block WHERE epoch = ?", [(i,) for i in ids])
     db.execute("UPDATE meta SET value = hex(randomblob(16)) WHERE key = 'store'")
     db.execute("UPDATE text SET s = ? WHERE id IN (SELECT host FROM epoch)", (f"host{n}",))
+    service = db.execute("INSERT INTO text(hash, s) VALUES(?, ?)", (n, SERVICES[n % 2])).lastrowid
+    db.execute("UPDATE process SET service = ?", (service,))
     db.commit()
     db.close()
     return store
 
 def sums(source, *arguments):
-    view = "functions" if "functions" in arguments else "components"
+    view = arguments[arguments.index("--view") + 1] if "--view" in arguments else "components"
     page = json.loads(tailor("db", "report", source, "--json", "--top", "0", *arguments))
     out = collections.Counter()
     for row in page["tables"][view]:
@@ -106,6 +109,11 @@ try:
     def push(store):
         p = subprocess.run([TAILOR, "db", "push", store, "--to", address], capture_output=True, text=True)
         return p.returncode, p.stdout + p.stderr
+
+    # of a window within a day the whole day: hours and days are never sent in part
+    middle = ["@" + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(DAY + minutes * 60)) for minutes in (65, 75)]
+    text = tailor("db", "push", stores[0] + middle[0] + ".." + middle[1][1:], "--to", address)
+    expect(text.startswith("5 pushed"), f"expected four hours and a day of a window within them, got: {text}")
 
     # one of them is killed while hosts push, and starts again
     failed, pushed = 0, 0
@@ -163,6 +171,14 @@ try:
     expect(sum(p["weight"] for p in line) == sum(wanted.values()), "the timeline has another sum")
     same = json.loads(tailor("diff", address, f"{address}@2000-01-01..now", "--json"))["tables"]["changes"]
     expect(not [c for c in same if c["significant"]], f"the same window differs from itself: {same[:2]}")
+
+    # services, of the machines that have them
+    by_service = collections.Counter()
+    for n, store in enumerate(stores):
+        by_service[SERVICES[n % 2], ""] += sum(sums(store).values())
+    expect(sums(address, "--view", "services") == by_service, f"services: in the stores {by_service}, in ClickHouse {sums(address, '--view', 'services')}")
+    one = sum(sums(address, "--service", SERVICES[1]).values())
+    expect(one == by_service[SERVICES[1], ""], f"{SERVICES[1]}: {one}, expected {by_service[SERVICES[1], '']}")
 
     # the page's own statement, on one of the servers
     page = open("docs/fleet.md").read()
