@@ -329,7 +329,8 @@ static uint32_t find_target(const struct step_graph *g)
 	for (uint32_t i = 0; i < t->nr_threads; i++)
 		if (t->thread[i].nr_spans && (first == UINT32_MAX || t->thread[i].from_ns < t->thread[first].from_ns))
 			first = i;
-	if (first != UINT32_MAX && (double)(t->thread[first].to_ns - g->from_ns) >= TARGET_SHARE * (double)(g->to_ns - g->from_ns))
+	if (first != UINT32_MAX && t->thread[first].to_ns > g->from_ns &&
+	    (double)(t->thread[first].to_ns - g->from_ns) >= TARGET_SHARE * (double)(g->to_ns - g->from_ns))
 		return first;
 	return UINT32_MAX;
 }
