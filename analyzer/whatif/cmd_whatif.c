@@ -8,11 +8,14 @@
 #include "jitreg/base/regular_file.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHANGES_MAX 16
 #define SWEEP_MAX 256
+#define CORES_MAX 1000000
+#define QUOTA_LEAST 0.001 /* the kernel grants no less: 1 ms of each second */
 
 enum {
 	KEY_CORES = 0x100, KEY_QUOTA, KEY_CLOCK, KEY_DISK, KEY_NETWORK, KEY_MEMORY, KEY_COMPONENT, KEY_LOCK, KEY_SKEW, KEY_TARGET,
@@ -101,8 +104,8 @@ static void parse_cores(struct argp_state *state, const char *arg)
 		second = end + 2;
 		to = strtol(second, &end, 10);
 	}
-	if (end == arg || *end || from < 1 || to < from || to - from >= SWEEP_MAX)
-		argp_error(state, "--cores must be a number, or A..B, not '%s'", arg);
+	if (end == arg || *end || from < 1 || to < from || to > CORES_MAX || to - from >= SWEEP_MAX)
+		argp_error(state, "--cores must be a number, or A..B (at most %d of them), not '%s'", SWEEP_MAX, arg);
 	if (to > from) {
 		a->sweep_from = (uint32_t)from;
 		a->sweep_to = (uint32_t)to;
@@ -117,7 +120,7 @@ static void parse_component(struct argp_state *state, const char *arg)
 	char *end = NULL;
 	double percent = equals ? strtod(equals + 1, &end) : 0;
 
-	if (!equals || end == equals + 1 || strcmp(end, "%") != 0 || percent < -100 || percent > 1000)
+	if (!equals || end == equals + 1 || strcmp(end, "%") != 0 || !(percent >= -100 && percent <= 1000))
 		argp_error(state, "--component must be LEVEL:NAME=-20%%, not '%s'", arg);
 	add_asked(state, CHANGE_COMPONENT, -percent / 100, arg, (size_t)(equals - arg), arg);
 }
@@ -129,7 +132,7 @@ static void parse_target(struct argp_state *state, const char *arg)
 	double v = strtod(arg, &end);
 
 	a->target_ns = v * (strcmp(end, "ms") == 0 ? 1e6 : strcmp(end, "us") == 0 ? 1e3 : 1e9);
-	if (end == arg || v <= 0 || (*end && strcmp(end, "s") != 0 && strcmp(end, "ms") != 0 && strcmp(end, "us") != 0))
+	if (end == arg || !(v > 0 && v < HUGE_VAL) || (*end && strcmp(end, "s") != 0 && strcmp(end, "ms") != 0 && strcmp(end, "us") != 0))
 		argp_error(state, "--target must be a time, such as 1.5s or 200ms, not '%s'", arg);
 }
 
@@ -148,8 +151,8 @@ static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_QUOTA:
 		q = strcmp(arg, "none") == 0 ? 1e9 : strtod(arg, &end);
-		if (strcmp(arg, "none") != 0 && (end == arg || *end || q <= 0))
-			argp_error(state, "--quota must be a number of processors, or none, not '%s'", arg);
+		if (strcmp(arg, "none") != 0 && (end == arg || *end || !(q >= QUOTA_LEAST)))
+			argp_error(state, "--quota must be a number of processors, at least %g, or none, not '%s'", QUOTA_LEAST, arg);
 		add_asked(state, CHANGE_QUOTA, q, NULL, 0, arg);
 		break;
 	case KEY_CLOCK:
@@ -205,6 +208,8 @@ static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, &a->path);
+		if (a->target_ns > 0 && (a->nr_asked || a->sweep_to))
+			argp_error(state, "--target finds what reaches a time; it cannot be given with changes");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -305,7 +310,7 @@ static int make_change(const struct timeline *t, const struct asked *asked, stru
 /* Lines PROCESSORS FACTOR; what lies between is taken to grow evenly. */
 static int read_calibration(const char *path, double slowdown[SIMULATE_SLOWDOWNS], struct diag *d)
 {
-	int fd = path ? regular_file_open(path) : -1;
+	int fd = path ? regular_file_open(path) : -1, read = 2;
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	uint32_t last = 1;
 	unsigned n;
@@ -314,16 +319,26 @@ static int read_calibration(const char *path, double slowdown[SIMULATE_SLOWDOWNS
 	memset(slowdown, 0, SIMULATE_SLOWDOWNS * sizeof(*slowdown));
 	if (!path)
 		return 0;
-	if (!f)
-		return diag_fail(d, ENOENT, "cannot open '%s'", path);
+	if (!f) {
+		const int error = errno;
+
+		if (fd >= 0)
+			close(fd);
+		return diag_fail(d, error, "cannot open '%s': %s", path, strerror(error));
+	}
 	slowdown[0] = slowdown[1] = 1;
-	while (fscanf(f, "%u %lf", &n, &factor) == 2)
-		if (n > last && n < SIMULATE_SLOWDOWNS && factor >= 1 && factor < 100) {
+	while (read == 2 && (read = fscanf(f, "%u %lf", &n, &factor)) == 2)
+		if (!(factor >= 1 && factor < 100) || n < last) {
+			read = 0;
+		} else if (n > last && n < SIMULATE_SLOWDOWNS) {
 			for (uint32_t i = last + 1; i <= n; i++)
 				slowdown[i] = slowdown[last] + (factor - slowdown[last]) * (i - last) / (n - last);
 			last = n;
 		}
 	fclose(f);
+	if (read != EOF)
+		return diag_fail(d, EINVAL, "'%s' must have lines PROCESSORS FACTOR, the fewest processors first, and factors from 1 to "
+				 "100", path);
 	for (uint32_t i = last + 1; i < SIMULATE_SLOWDOWNS; i++)
 		slowdown[i] = slowdown[last];
 	return 0;
@@ -414,6 +429,8 @@ static int show_answers(struct arguments *a, struct predictor *p, struct page *p
 	return ret;
 }
 
+#define SAID 1 /* it failed, and a sentence was printed */
+
 static int predict_trace(struct arguments *a)
 {
 	double slowdown[SIMULATE_SLOWDOWNS];
@@ -439,13 +456,14 @@ static int predict_trace(struct arguments *a)
 		if (ret == 0 && a->verify && measure(a->verify, a, &measured_ns) == CMD_DONE)
 			show_verification(&page, &k, measured_ns);
 		else if (ret == 0 && a->verify)
-			ret = -1;
+			ret = SAID;
 		status = trace_page_end(&page, ret ? CMD_FAILED : CMD_DONE);
 	}
 	if (ret == 0 && a->keep && (kept_checksum(a->path, &k, &d) || kept_write(&k, a->keep, &d)))
 		ret = -1;
 	if (ret) {
-		trace_print_error("%s", *d.text ? d.text : strerror(-ret));
+		if (*d.text || ret != SAID)
+			trace_print_error("%s", *d.text ? d.text : strerror(-ret));
 		status = ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
 	}
 	kept_fini(&k);

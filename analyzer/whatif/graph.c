@@ -2,6 +2,7 @@
 #include "analyzer/whatif/graph.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,17 +37,10 @@ static int compare_wakes(const void *a, const void *b)
 static bool runs_at(const struct timeline *t, uint32_t thread, uint64_t time_ns)
 {
 	const struct timeline_thread *h = &t->thread[thread];
-	uint32_t low = h->first_span, high = h->first_span + h->nr_spans;
+	const struct span *s = &t->span[h->first_span];
+	const uint32_t at = SORTED_COUNT(h->nr_spans, i, s[i].to_ns < time_ns);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (t->span[middle].to_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < h->first_span + h->nr_spans && t->span[low].from_ns <= time_ns && t->span[low].kind == SPAN_RUN;
+	return at < h->nr_spans && s[at].from_ns <= time_ns && s[at].kind == SPAN_RUN;
 }
 
 /* Where no wake-ups were recorded: the only other thread that runs when a wait ends, or, of a wait for a thread's end, the one that ended
@@ -150,6 +144,12 @@ static int compare_served(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
+/* Up to a time until which so many wait. */
+static double served_since(const struct served_at *a, uint64_t time_ns)
+{
+	return a->sum + (a->waiting > 0 ? (double)(time_ns - a->time_ns) / a->waiting : 0);
+}
+
 static bool served_make(const struct timeline *t, struct served *v)
 {
 	uint32_t nr = 0;
@@ -166,32 +166,17 @@ static bool served_make(const struct timeline *t, struct served *v)
 		}
 	qsort(v->at, v->nr, sizeof(*v->at), compare_served);
 	for (uint32_t i = 0; i < v->nr; i++) {
-		const struct served_at *before = i ? &v->at[i - 1] : NULL;
-
-		v->at[i].waiting = (before ? before->waiting : 0) + v->at[i].change;
-		if (before)
-			v->at[i].sum = before->sum +
-				       (before->waiting > 0 ? (double)(v->at[i].time_ns - before->time_ns) / before->waiting : 0);
+		v->at[i].waiting = (i ? v->at[i - 1].waiting : 0) + v->at[i].change;
+		v->at[i].sum = i ? served_since(&v->at[i - 1], v->at[i].time_ns) : 0;
 	}
 	return true;
 }
 
 static double served_until(const struct served *v, uint64_t time_ns)
 {
-	uint32_t low = 0, high = v->nr;
+	const uint32_t up_to = SORTED_COUNT(v->nr, i, v->at[i].time_ns <= time_ns);
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (v->at[middle].time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
-		return 0;
-	return v->at[low - 1].sum +
-	       (v->at[low - 1].waiting > 0 ? (double)(time_ns - v->at[low - 1].time_ns) / v->at[low - 1].waiting : 0);
+	return up_to ? served_since(&v->at[up_to - 1], time_ns) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- steps */
@@ -344,7 +329,8 @@ static uint32_t find_target(const struct step_graph *g)
 	for (uint32_t i = 0; i < t->nr_threads; i++)
 		if (t->thread[i].nr_spans && (first == UINT32_MAX || t->thread[i].from_ns < t->thread[first].from_ns))
 			first = i;
-	if (first != UINT32_MAX && (double)(t->thread[first].to_ns - g->from_ns) >= TARGET_SHARE * (double)(g->to_ns - g->from_ns))
+	if (first != UINT32_MAX && t->thread[first].to_ns > g->from_ns &&
+	    (double)(t->thread[first].to_ns - g->from_ns) >= TARGET_SHARE * (double)(g->to_ns - g->from_ns))
 		return first;
 	return UINT32_MAX;
 }

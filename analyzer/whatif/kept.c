@@ -7,6 +7,7 @@
 #include "jitreg/base/regular_file.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 int kept_checksum(const char *path, struct kept *k, struct diag *d)
 {
 	static char buffer[1 << 16];
-	int fd = regular_file_open(path);
+	int fd = regular_file_open(path), ret;
 	ssize_t n;
 
 	if (fd < 0)
@@ -28,8 +29,9 @@ int kept_checksum(const char *path, struct kept *k, struct diag *d)
 		k->crc32c = crc32c(k->crc32c, buffer, (size_t)n);
 		k->bytes += (uint64_t)n;
 	}
+	ret = n < 0 ? diag_fail(d, errno, "cannot read '%s': %s", path, strerror(errno)) : 0;
 	close(fd);
-	return n < 0 ? diag_fail(d, errno, "cannot read '%s': %s", path, strerror(errno)) : 0;
+	return ret;
 }
 
 bool kept_add(struct kept *k, const char *change, double completion_ns, double low_ns, double high_ns)
@@ -101,13 +103,16 @@ int kept_read(struct kept *k, const char *path, struct diag *d)
 
 		line[strcspn(line, "\n")] = '\0';
 		if (sscanf(line, "predicted_ns %lf %lf %lf %n", &completion, &low, &high, &at) == 3 && at)
-			ret = kept_add(k, line + at, completion, low, high) ? 0 : -ENOMEM;
+			ret = !isfinite(completion + low + high) ? -EBADMSG :
+			      kept_add(k, line + at, completion, low, high) ? 0 : -ENOMEM;
 		else if (sscanf(line, "bytes %llu", &bytes) == 1)
 			k->bytes = bytes;
 		else if (sscanf(line, "crc32c %x", &k->crc32c) != 1 && sscanf(line, "measured_ns %lf", &k->measured_ns) != 1)
 			ret = -EBADMSG;
 	}
 	fclose(f);
+	if (ret == 0 && !k->nr)
+		ret = -EBADMSG;
 	return ret ? diag_fail(d, -ret, "'%s' is not as `--keep` writes it", path) : 0;
 }
 

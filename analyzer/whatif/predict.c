@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/whatif/predict.h"
 
-#include "jitreg/base/grow.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -618,19 +616,23 @@ static void add_level(const struct predictor *p, struct candidates *c, int level
 static void add_groups(const struct predictor *p, struct candidates *c)
 {
 	const struct timeline *t = p->g->t;
+	bool *creates = calloc((size_t)t->nr_threads + 1, sizeof(*creates));
 	char text[64];
 	uint32_t nr;
 
-	for (uint32_t i = 0; i < t->nr_threads && c->nr < CANDIDATES_MAX; i++) {
-		bool creates = false;
+	for (uint32_t i = 0; creates && i < t->nr_threads; i++) {
+		const uint32_t creator = t->thread[i].creator;
 
-		for (uint32_t k = 0; k < t->nr_threads && !creates; k++)
-			creates = t->thread[k].creator == i && k != i && t->thread[k].pid == t->thread[i].pid;
-		if (!creates || predict_skew(p->g, -2, i, &nr) < SKEW_LEAST || nr < 2)
+		if (creator != TIMELINE_NOBODY && creator != i && t->thread[creator].pid == t->thread[i].pid)
+			creates[creator] = true;
+	}
+	for (uint32_t i = 0; creates && i < t->nr_threads && c->nr < CANDIDATES_MAX; i++) {
+		if (!creates[i] || predict_skew(p->g, -2, i, &nr) < SKEW_LEAST || nr < 2)
 			continue;
 		snprintf(text, sizeof(text), "threads of %u %.32s", t->thread[i].tid, timeline_comm(t, i));
 		add(c, CHANGE_SKEW, 0, -2, i, "skew=", text);
 	}
+	free(creates);
 }
 
 struct change *predict_candidates(const struct predictor *p, uint32_t *nr)

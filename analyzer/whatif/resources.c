@@ -167,20 +167,23 @@ int resource_table_read(struct resource_table *t, const char *text, const char *
 
 static int read_file(struct resource_table *t, const char *path, struct diag *d)
 {
-	char *text = malloc(FILE_BYTES_MAX + 1);
-	int fd = regular_file_open(path), ret;
+	int fd = regular_file_open(path), ret = 0;
+	char *text;
 	ssize_t n;
 
-	if (fd < 0 || !text) {
-		free(text);
-		if (fd >= 0)
-			close(fd);
-		return diag_fail(d, fd < 0 ? errno : ENOMEM, "cannot open '%s': %s", path, strerror(errno));
+	if (fd < 0)
+		return diag_fail(d, errno, "cannot open '%s': %s", path, strerror(errno));
+	text = malloc(FILE_BYTES_MAX + 1);
+	n = text ? read(fd, text, FILE_BYTES_MAX + 1) : 0;
+	if (!text || n < 0)
+		ret = diag_fail(d, text ? errno : ENOMEM, "cannot read '%s': %s", path, strerror(text ? errno : ENOMEM));
+	else if (n > (ssize_t)FILE_BYTES_MAX || memchr(text, '\0', (size_t)n))
+		ret = diag_fail(d, EINVAL, "'%s' is no table of resources: it is larger than 1 MiB, or no text", path);
+	if (ret == 0) {
+		text[n] = '\0';
+		ret = resource_table_read(t, text, path, d);
 	}
-	n = read(fd, text, FILE_BYTES_MAX);
 	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	ret = resource_table_read(t, text, path, d);
 	free(text);
 	return ret;
 }

@@ -2,6 +2,7 @@
 #include "analyzer/whatif/timeline.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,14 +55,6 @@ static uint32_t get_thread(struct timeline *t, uint32_t pid, uint32_t tid)
 	return t->nr_threads++;
 }
 
-static uint32_t find_level_called(const struct report *r, const char *name)
-{
-	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
-		if (r->model->dictionary.level[i].name && strcmp(r->model->dictionary.level[i].name, name) == 0)
-			return i;
-	return LEVELS_MAX;
-}
-
 static uint32_t waits_level(const struct report *r)
 {
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
@@ -112,8 +105,8 @@ struct timeline *timeline_ask(struct report *r)
 		return NULL;
 	t->report = r;
 	t->level[0] = report_find_level(r, r->level);
-	t->level[1] = find_level_called(r, "pipeline");
-	t->level[2] = find_level_called(r, "query");
+	t->level[1] = report_find_level(r, "pipeline");
+	t->level[2] = report_find_level(r, "query");
 	r->stacks = true;
 	report_add_callback(r, collect_rows, t);
 	return t;
@@ -320,6 +313,8 @@ static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from,
 	int ret = 0;
 
 	h->first_span = t->nr_spans;
+	if (from == to && row == rows_end)
+		return 0; /* it only made another one */
 	now.from_ns = from < to ? t->event[from].time_ns : 0;
 	if (row < rows_end && (from == to || t->row[row].time_ns < now.from_ns) && !(from < to && t->event[from].kind == EVENT_BEGIN))
 		now.from_ns = t->row[row].time_ns;
@@ -445,7 +440,8 @@ static int make_ticks(struct timeline *t)
 
 struct boundary {
 	uint64_t time_ns;
-	int change;
+	int change, running; /* running: from then on */
+	double none, some;   /* time up to it in which no thread ran, and in which not all processors were used */
 };
 
 static int compare_boundaries(const void *a, const void *b)
@@ -455,62 +451,47 @@ static int compare_boundaries(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Time up to each boundary in which no thread ran, and in which not all processors were used. */
 struct idle {
 	struct boundary *at;
-	double *none, *some;
-	int *running;
 	uint32_t nr;
 	double processors;
 };
 
+/* Up to a time until which so many run. */
+static void idle_since(const struct idle *idle, const struct boundary *b, uint64_t time_ns, double *none, double *some)
+{
+	const double more = (double)(time_ns - b->time_ns);
+
+	*none = b->none + (b->running == 0 ? more : 0);
+	*some = b->some + (b->running < idle->processors ? more : 0);
+}
+
 static void idle_until(const struct idle *idle, uint64_t time_ns, double *none, double *some)
 {
-	uint32_t low = 0, high = idle->nr;
+	const uint32_t up_to = SORTED_COUNT(idle->nr, i, idle->at[i].time_ns <= time_ns);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (idle->at[middle].time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*none = *some = 0;
-	if (low) {
-		const double more = (double)(time_ns - idle->at[low - 1].time_ns);
-
-		*none = idle->none[low - 1] + (idle->running[low - 1] == 0 ? more : 0);
-		*some = idle->some[low - 1] + (idle->running[low - 1] < idle->processors ? more : 0);
-	}
+	if (up_to)
+		idle_since(idle, &idle->at[up_to - 1], time_ns, none, some);
 }
 
 static bool idle_make(const struct timeline *t, struct idle *idle)
 {
-	int running = 0;
-	double none = 0, some = 0;
-
 	idle->at = calloc(2 * (size_t)t->nr_spans + 1, sizeof(*idle->at));
-	idle->none = calloc(2 * (size_t)t->nr_spans + 1, sizeof(*idle->none));
-	idle->some = calloc(2 * (size_t)t->nr_spans + 1, sizeof(*idle->some));
-	idle->running = calloc(2 * (size_t)t->nr_spans + 1, sizeof(*idle->running));
-	if (!idle->at || !idle->none || !idle->some || !idle->running)
+	if (!idle->at)
 		return false;
 	for (uint32_t i = 0; i < t->nr_spans; i++)
 		if (t->span[i].kind == SPAN_RUN) {
-			idle->at[idle->nr++] = (struct boundary){ t->span[i].from_ns, 1 };
-			idle->at[idle->nr++] = (struct boundary){ t->span[i].to_ns, -1 };
+			idle->at[idle->nr++] = (struct boundary){ .time_ns = t->span[i].from_ns, .change = 1 };
+			idle->at[idle->nr++] = (struct boundary){ .time_ns = t->span[i].to_ns, .change = -1 };
 		}
 	qsort(idle->at, idle->nr, sizeof(*idle->at), compare_boundaries);
 	for (uint32_t i = 0; i < idle->nr; i++) {
-		const double gone = i ? (double)(idle->at[i].time_ns - idle->at[i - 1].time_ns) : 0;
+		struct boundary *b = &idle->at[i];
 
-		none += running == 0 ? gone : 0;
-		some += running < idle->processors ? gone : 0;
-		running += idle->at[i].change;
-		idle->none[i] = none;
-		idle->some[i] = some;
-		idle->running[i] = running;
+		if (i)
+			idle_since(idle, b - 1, b->time_ns, &b->none, &b->some);
+		b->running = (i ? b[-1].running : 0) + b->change;
 	}
 	return true;
 }
@@ -539,9 +520,6 @@ static int tell_queues_apart(struct timeline *t)
 			s->latency_ns = (uint32_t)(some[1] - some[0]);
 	}
 	free(idle.at);
-	free(idle.none);
-	free(idle.some);
-	free(idle.running);
 	return ret;
 }
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* What tailor whatif reads (rules of --resources, predictions of --keep), and the steps of a time line. */
+#include "analyzer/whatif/graph.h"
+#include "analyzer/whatif/kept.h"
+#include "analyzer/whatif/predict.h"
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define MS 1000000ull
+
+static struct diag d;
+
+static char *write_file(const char *text, size_t bytes)
+{
+	static char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/tmp/test_whatif.%d", (int)getpid());
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(text, 1, bytes, f), bytes);
+	fclose(f);
+	return path;
+}
+
+static int read_rules(const char *text, size_t bytes)
+{
+	struct resource_table t;
+	char *path = write_file(text, bytes);
+	int ret = resource_table_init(&t, path, &d);
+
+	resource_table_fini(&t);
+	unlink(path);
+	return ret;
+}
+
+static void rules_that_are_none_are_refused(void **state)
+{
+	static char large[(1u << 20) + 2];
+
+	(void)state;
+	memset(large, '\n', sizeof(large));
+	assert_int_equal(read_rules("# nothing\n\n  lock\t*::Spin*  \r\nnetwork wait:Client*", 50), 0);
+	assert_int_equal(read_rules("", 0), 0);
+	assert_int_equal(read_rules("lock\n", 5), -EINVAL);
+	assert_non_null(strstr(d.text, "line 1: a resource and a function are required"));
+	assert_int_equal(read_rules("\nblock mutex\n", 13), -EINVAL);
+	assert_non_null(strstr(d.text, "line 2: no resource is called 'block'"));
+	assert_int_equal(read_rules("lock a\0lock b", 13), -EINVAL);
+	assert_int_equal(read_rules(large, sizeof(large)), -EINVAL);
+	assert_int_equal(read_rules(large, sizeof(large) - 2), 0);
+	assert_int_equal(resource_table_init(&(struct resource_table){ 0 }, "/nowhere/rules", &d), -ENOENT);
+}
+
+static int read_kept(const char *text, size_t bytes, struct kept *k)
+{
+	char *path = write_file(text, bytes);
+	int ret = kept_read(k, path, &d);
+
+	unlink(path);
+	return ret;
+}
+
+static void predictions_are_read_as_they_were_written(void **state)
+{
+	struct kept k = { .crc32c = 0xabcdef01, .bytes = 12345, .measured_ns = 5e9 }, back;
+	char *path = write_file("", 0);
+
+	(void)state;
+	assert_true(kept_add(&k, "cores=4\nbytes 1", 3e9, 2e9, 4e9));
+	assert_true(kept_add(&k, "", 1e9, 0, 2e9));
+	assert_int_equal(kept_write(&k, path, &d), 0);
+	assert_true(kept_is(path));
+	assert_int_equal(kept_read(&back, path, &d), 0);
+	assert_int_equal(back.crc32c, k.crc32c);
+	assert_int_equal(back.bytes, k.bytes);
+	assert_true(back.measured_ns >= 5e9 && back.measured_ns <= 5e9);
+	assert_int_equal(back.nr, 2);
+	assert_string_equal(back.of[0].change, "cores=4 bytes 1");
+	assert_string_equal(back.of[1].change, "");
+	assert_true(back.of[0].low_ns >= 2e9 && back.of[0].high_ns <= 4e9);
+	unlink(path);
+	kept_fini(&back);
+	kept_fini(&k);
+}
+
+static void files_without_predictions_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"", "tailor-whatif", "tailor-whatif 2\n", "tailor-whatif 1\nanything\n", "tailor-whatif 1\npredicted_ns 1 2\n",
+		"tailor-whatif 1\npredicted_ns nan 1 2 cores=2\n", "tailor-whatif 1\npredicted_ns 1 2 inf cores=2\n",
+		"tailor-whatif 1\ncrc32c 12345678\nbytes 1\nmeasured_ns 1\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct kept k;
+
+		assert_true(read_kept(bad[i], strlen(bad[i]), &k) < 0);
+		kept_fini(&k);
+	}
+}
+
+/* Thread 0 works up to 10 ms and makes thread 1, which works from 10 to 50 ms, waits for thread 2 up to 70 ms, and works up to 90 ms;
+ * thread 2 works from 50 to 70 ms.  Nothing is known of thread 3. */
+static struct span spans[] = {
+	{ .from_ns = 0, .to_ns = 10 * MS, .thread = 0 },
+	{ .from_ns = 10 * MS, .to_ns = 50 * MS, .thread = 1 },
+	{ .from_ns = 50 * MS, .to_ns = 70 * MS, .thread = 1, .kind = SPAN_WAIT, .end = END_BY_THREAD, .resource = RESOURCE_LOCK,
+	  .waker = 2 },
+	{ .from_ns = 70 * MS, .to_ns = 90 * MS, .thread = 1 },
+	{ .from_ns = 50 * MS, .to_ns = 70 * MS, .thread = 2 },
+};
+static struct timeline_thread threads[] = {
+	{ .tid = 1, .creator = TIMELINE_NOBODY, .to_ns = 10 * MS, .first_span = 0, .nr_spans = 1 },
+	{ .tid = 2, .creator = 0, .from_ns = 10 * MS, .to_ns = 90 * MS, .first_span = 1, .nr_spans = 3 },
+	{ .tid = 3, .creator = TIMELINE_NOBODY, .from_ns = 50 * MS, .to_ns = 70 * MS, .first_span = 4, .nr_spans = 1 },
+	{ .tid = 4, .creator = TIMELINE_NOBODY, .first_span = 5 },
+};
+static struct mark marks[] = { { .name = "late", .begin_ns = 20 * MS, .end_ns = 80 * MS } };
+static struct model model = { .mark = marks, .nr_marks = 1 };
+static struct report report = { .model = &model };
+static const struct timeline timeline = { .report = &report, .thread = threads, .nr_threads = 4, .span = spans, .nr_spans = 5,
+					  .last_ns = 90 * MS, .processors = 2, .has_wakeups = true };
+
+static double replay(const char *mark, double expected_ns)
+{
+	struct predictor p = { .g = NULL };
+	struct step_graph g;
+	double simulated_ns;
+
+	assert_int_equal(step_graph_make(&timeline, mark, &g, &d), 0);
+	assert_true(step_graph_measured_ns(&g) >= expected_ns && step_graph_measured_ns(&g) <= expected_ns);
+	assert_int_equal(predictor_init(&p, &g, NULL, &d), 0);
+	simulated_ns = p.simulated_ns;
+	predictor_fini(&p);
+	step_graph_fini(&g);
+	return simulated_ns;
+}
+
+/* Thread 2, which nothing begins, works at once: its signal is there when thread 1 waits. */
+static void what_others_wait_for_ends_their_waits(void **state)
+{
+	double ns = replay("all", 90 * MS);
+
+	(void)state;
+	assert_true(ns > 70 * MS - 1 && ns < 70 * MS + 1);
+}
+
+static void the_first_thread_may_be_gone_before_a_mark(void **state)
+{
+	double ns = replay("late", 60 * MS);
+
+	(void)state;
+	assert_true(ns > 40 * MS - 1 && ns < 40 * MS + 1);
+}
+
+static void a_mark_that_is_not_there_is_said(void **state)
+{
+	struct step_graph g;
+
+	(void)state;
+	assert_int_equal(step_graph_make(&timeline, "early", &g, &d), -ENOENT);
+	step_graph_fini(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_that_are_none_are_refused),
+		cmocka_unit_test(predictions_are_read_as_they_were_written),
+		cmocka_unit_test(files_without_predictions_are_refused),
+		cmocka_unit_test(what_others_wait_for_ends_their_waits),
+		cmocka_unit_test(the_first_thread_may_be_gone_before_a_mark),
+		cmocka_unit_test(a_mark_that_is_not_there_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
