@@ -3,6 +3,7 @@
  * tailor top: what runs now, by operator, query, function, line, process and thread.  Every few seconds the last ones of a trace are read,
  * which a recorder writes meanwhile; of a trace that is complete, one stretch after the other.
  */
+#include "analyzer/store/store.h"
 #include "analyzer/top/follow.h"
 #include "analyzer/top/watching.h"
 #include "jitreg/base/command.h"
@@ -193,28 +194,19 @@ static int start_recorder(struct arguments *a, struct follow *f, bool is_hidden,
 	return ret;
 }
 
-static bool is_store(int fd)
-{
-	char head[16];
-
-	return pread(fd, head, sizeof(head), 0) == sizeof(head) && memcmp(head, "SQLite format 3", sizeof(head)) == 0;
-}
-
 /* What was asked for: a trace, a store's newest epoch, or a recorder. */
 static int open_source(struct arguments *a, struct follow *f, bool is_hidden, struct diag *d)
 {
 	char *folder;
 	int fd, ret;
-	bool store;
 
 	if (a->operand && a->operand[strspn(a->operand, "0123456789,")]) {
 		a->watch.what = a->operand;
 		fd = regular_file_open(a->operand);
 		if (fd < 0)
 			return diag_fail(d, ENOENT, "%s: neither a process, nor a trace, nor a store", a->operand);
-		store = is_store(fd);
 		close(fd);
-		if (!store) {
+		if (!store_is_named(a->operand)) {
 			a->watch.path = a->operand;
 			return 0;
 		}

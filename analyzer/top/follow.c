@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define EPOCHS "60s" /* reading takes longer the longer a trace is; ending one takes 0.2 s */
-#define WORDS_MAX 4096
 #define KEEP_WAITS 100 /* of KEEP_POLL_US: the end of an epoch is written by a child at a lower priority */
 #define KEEP_POLL_US 50000
 #define END_MOST_MS 5000
@@ -28,11 +27,15 @@
 /* In the child.  It ends with us, whatever ends us; its command goes on then as with any recorder that ends. */
 static void execute_recorder(const struct follow *f, char **words, bool is_hidden, pid_t parent)
 {
-	char *all[WORDS_MAX + 8], output[256];
-	int nr = 0, in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int nr = 0, nr_words = 0, in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	char **all, *output;
 	sigset_t none;
 
-	snprintf(output, sizeof(output), "%s/top.tlr", f->folder);
+	while (words[nr_words])
+		nr_words++;
+	all = calloc((size_t)nr_words + 7, sizeof(*all));
+	if (!all || asprintf(&output, "%s/top.tlr", f->folder) < 0)
+		_exit(127);
 	all[nr++] = (char *)"tailor";
 	all[nr++] = words[0];
 	all[nr++] = (char *)"-q";
@@ -40,9 +43,7 @@ static void execute_recorder(const struct follow *f, char **words, bool is_hidde
 	all[nr++] = (char *)EPOCHS;
 	all[nr++] = (char *)"-o";
 	all[nr++] = output;
-	for (int i = 1; words[i] && nr < WORDS_MAX; i++)
-		all[nr++] = words[i];
-	all[nr] = NULL;
+	memcpy(all + nr, words + 1, (size_t)nr_words * sizeof(*all)); /* with the NULL */
 	setpgid(0, 0); /* Ctrl-C is ours */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -76,12 +77,6 @@ int follow_record(struct follow *f, char **words, bool is_hidden, struct diag *d
 	return 0;
 }
 
-int follow_folder(struct follow *f, const char *folder, struct diag *d)
-{
-	f->folder = strdup(folder);
-	return f->folder ? 0 : diag_fail(d, ENOMEM, "out of memory");
-}
-
 static bool is_trace(const char *name)
 {
 	size_t n = strlen(name);
@@ -108,6 +103,16 @@ bool follow_look(struct follow *f)
 	free(f->path);
 	f->path = path;
 	return true;
+}
+
+int follow_folder(struct follow *f, const char *folder, struct diag *d)
+{
+	f->folder = strdup(folder);
+	if (!f->folder)
+		return diag_fail(d, ENOMEM, "out of memory");
+	if (access(folder, R_OK | X_OK))
+		return diag_fail(d, errno, "%s: %s", folder, strerror(errno));
+	return follow_look(f) ? 0 : diag_fail(d, ENOENT, "%s: no epoch is there: `tailor watch` is to run", folder);
 }
 
 bool follow_has_ended(struct follow *f)

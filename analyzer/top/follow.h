@@ -24,7 +24,7 @@ struct follow {
 /* Start `tailor WORDS...` with the options that make it write into a folder of ours behind the first word.  is_hidden: what is written on
  * its standard output and error is kept (follow_said()).  0 or -errno with a sentence; follow_end() in any case. */
 int follow_record(struct follow *f, char **words, bool is_hidden, struct diag *d);
-/* The traces of folder, which is there. */
+/* The traces of folder.  0, or -errno with a sentence: it cannot be read, or there is none. */
 int follow_folder(struct follow *f, const char *folder, struct diag *d);
 /* Look for a newer trace.  true: f->path is another one now. */
 bool follow_look(struct follow *f);

@@ -88,8 +88,8 @@ void lines_format_row(const struct page *p, const struct top_rows *rows, uint32_
 		return;
 	used = page_width(p, text + n);
 	page_cut(p, r->place, left - width - 2, place, sizeof(place));
-	snprintf(text + strlen(text), 512, "%*s", width - used + 2 > 0 ? width - used + 2 : 0, "");
-	strcat(text, place);
+	n = (int)strlen(text);
+	snprintf(text + n, LINES_BYTES - (size_t)n, "%*s%s", width - used + 2 > 0 ? width - used + 2 : 0, "", place);
 }
 
 static void write_key(FILE *to, const char *key, const char *text)

@@ -148,11 +148,12 @@ static int read_rows(struct watching *w, const char *path, bool live)
 	return status;
 }
 
-/* The last seconds of what is being recorded.  false: there is nothing to be read yet, or nothing new. */
+/* The last seconds of what is being recorded; of a trace that was not seen before all is read first, to know when it began.  false: there
+ * is nothing to be read yet. */
 static bool look_at_recording(struct watching *w, int *status)
 {
 	struct follow *f = w->follow;
-	bool is_quiet;
+	bool is_quiet, is_first;
 	double now_s;
 	struct stat st;
 
@@ -164,13 +165,14 @@ static bool look_at_recording(struct watching *w, int *status)
 		w->first_ns = 0;
 	if (!f->path || stat(f->path, &st) || !st.st_size)
 		return false;
-	is_quiet = w->first_ns && st.st_size == w->seen_bytes && w->rows.samples <= 0;
+	is_first = !w->first_ns;
+	is_quiet = !is_first && st.st_size == w->seen_bytes && w->rows.samples <= 0;
 	w->seen_bytes = st.st_size;
 	now_s = w->first_ns ? (double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9 : 0;
 	w->from_s = whole_ms(now_s - w->o->window_s);
 	*status = is_quiet ? CMD_DONE : read_rows(w, f->path, true); /* nothing was there, and nothing has come */
 	w->to_s = w->first_ns ? whole_ms((double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9) : 0;
-	return true;
+	return is_first && w->to_s > w->o->window_s ? look_at_recording(w, status) : true;
 }
 
 /* How long the samples of a trace are. */
@@ -342,11 +344,11 @@ static bool level_below(const struct watching *w, enum top_level *below)
 	return w->rows.level != TOP_CALLERS;
 }
 
-static void free_depth(struct depth *d)
+static void forget_choice(struct depth *d)
 {
 	free(d->key);
 	free(d->name);
-	memset(d, 0, sizeof(*d));
+	d->key = d->name = NULL;
 }
 
 static bool add_filter(struct filter_arguments *f, enum top_level level, const char *key)
@@ -388,7 +390,7 @@ static bool go_into(struct watching *w)
 	d->key = strdup(row->key);
 	d->name = strdup(row->name);
 	if (!d->key || !d->name) {
-		free_depth(next);
+		forget_choice(d);
 		return false;
 	}
 	*next = (struct depth){ .by = below, .filter = d->filter };
@@ -405,9 +407,7 @@ static bool go_back(struct watching *w)
 		return false;
 	w->nr--;
 	w->chosen = bottom(w)->chosen;
-	free(bottom(w)->key);
-	free(bottom(w)->name);
-	bottom(w)->key = bottom(w)->name = NULL;
+	forget_choice(bottom(w));
 	return true;
 }
 
@@ -502,7 +502,7 @@ static enum after_key obey(struct watching *w, int key)
 
 static bool is_over(struct watching *w)
 {
-	return stopped || (w->o->looks && w->looks >= w->o->looks) || (!w->o->path && follow_has_ended(w->follow) && w->follow->recorder);
+	return stopped || (w->o->looks && w->looks >= w->o->looks) || (!w->o->path && follow_has_ended(w->follow));
 }
 
 /* Until it is time for the next look.  false: to be ended. */
@@ -584,6 +584,8 @@ static int end_of_recorder(struct watching *w)
 		return CMD_DONE;
 	if (w->o->on_screen && *said)
 		fprintf(stderr, "%s\n", said);
+	else if (w->follow->path || follow_look(w->follow))
+		trace_print_error("%s: it ended before there was a sample of it", w->o->what);
 	return CMD_FAILED;
 }
 
@@ -610,6 +612,8 @@ static int watch_recording(struct watching *w)
 
 		if (!look_at_recording(w, &status))
 			continue;
+		if (status && !w->follow->recorder && !w->o->on_screen) /* a store's epoch that cannot be read */
+			return status;
 		if (w->first_ns || w->o->on_screen)
 			show(w);
 		pause_s = w->o->interval_s;
@@ -631,8 +635,9 @@ int watching_run(const struct watching_options *o)
 	w.page.colour = false;
 	if (o->pattern) {
 		snprintf(w.pattern, sizeof(w.pattern), "%s", o->pattern);
-		if (!set_pattern(&w, w.pattern)) {
-			trace_print_error("--filter: '%s' is not a regular expression", o->pattern);
+		if (strlen(o->pattern) >= sizeof(w.pattern) || !set_pattern(&w, w.pattern)) {
+			trace_print_error("--filter: '%s' is not a regular expression of at most %zu bytes", o->pattern,
+					  sizeof(w.pattern) - 1);
 			return CMD_MISUSED;
 		}
 	}
@@ -650,11 +655,11 @@ int watching_run(const struct watching_options *o)
 		screen_close();
 	if (!o->path && status == CMD_DONE)
 		status = end_of_recorder(&w);
-	else if (status && o->on_screen)
-		trace_print_error("%s", w.message);
+	else if (status && w.quiet >= 0)
+		fprintf(stderr, "%s\n", w.message);
 	top_rows_fini(&w.rows);
 	for (uint32_t i = 0; i < w.nr; i++)
-		free_depth(&w.depth[i]);
+		forget_choice(&w.depth[i]);
 	if (w.has_regex)
 		regfree(&w.regex);
 	free(w.shown);

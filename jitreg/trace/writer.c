@@ -238,6 +238,17 @@ int trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type)
 	return -error;
 }
 
+int trace_writer_flush_sentence(struct trace_writer *w)
+{
+	uint64_t reserve = w->reserve;
+	int ret;
+
+	w->reserve = reserve / 2;
+	ret = trace_writer_flush(w, TRACE_CHUNK_RECORDS);
+	w->reserve = reserve;
+	return ret;
+}
+
 void trace_writer_use_reserve(struct trace_writer *w)
 {
 	w->reserve = 0;

@@ -41,6 +41,9 @@ int trace_record_copy(struct trace_writer *w, const struct trace_record *r);
 /* Send what has been gathered of a chunk type to the file.  0, or -errno: it is lost. */
 int trace_writer_flush(struct trace_writer *w, enum trace_chunk_type type);
 void trace_writer_flush_all(struct trace_writer *w);
+/* Send RECORDS that are to be there also where others have no room, as the sentence that says why something is missing: they may take half
+ * of the room that is kept for the end.  As trace_writer_flush(). */
+int trace_writer_flush_sentence(struct trace_writer *w);
 /* From now on the room that was kept for the end may be used. */
 void trace_writer_use_reserve(struct trace_writer *w);
 /* A file that can be removed when nothing was recorded (a device is not). */

@@ -39,6 +39,18 @@ def expect_end(screen, how):
     if os.listdir(f"{DIR}/tmp"):
         fail(f"{how}: expected no folder that stays, got {os.listdir(f'{DIR}/tmp')}")
 
+def has_join(look):
+    return any(row["name"].startswith("hash join") for row in look["rows"])
+
+def look_until_join():
+    """A command again, without an end."""
+    again = subprocess.Popen([f"{B}/tailor", "top", "--json", "--interval", "1", "--", *ENGINE], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, env=ENVIRONMENT, text=True)
+    found = any(has_join(json.loads(line)) for line, _ in zip(again.stdout, range(PATIENCE_S)))
+    again.terminate()
+    again.wait()
+    return found
+
 # a command: the first look that has samples has its operators
 run = subprocess.run([f"{B}/tailor", "top", "--json", "-n", "4", "--interval", "1", "--", *ENGINE], stdout=subprocess.PIPE,
                      stderr=subprocess.DEVNULL, env=ENVIRONMENT, text=True, timeout=PATIENCE_S)
@@ -47,9 +59,9 @@ first = next((look for look in looks if look["samples"] >= 50), None)
 if run.returncode or len(looks) != 4 or not first or first["level"] != "operator":
     fail(f"tailor top -n 4 -- engine: expected four looks, by operator, got exit status {run.returncode}: {run.stdout}")
 else:
-    # on a busy machine the engine still makes its data in the first one
-    if not any(row["name"].startswith("hash join") for look in looks for row in look["rows"]):
-        fail(f"expected a hash join in one of four looks, got {[look['rows'] for look in looks]}")
+    # on a busy machine the engine still makes its data in the first ones
+    if not any(has_join(look) for look in looks) and not look_until_join():
+        fail(f"expected a hash join, got {[look['rows'] for look in looks]}")
     print(f"FIGURE operators are named {first['to_s']:.1f} s behind the first sample")
 usage = resource.getrusage(resource.RUSAGE_CHILDREN)
 

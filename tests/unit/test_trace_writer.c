@@ -195,6 +195,10 @@ static void writer_stays_readable_in_a_file_that_may_not_grow(void **state)
 			written++;
 	}
 	assert_true(refused > 30 && written > 20);
+	/* a sentence has half of what is kept for the end */
+	notice(w, noise, sizeof(noise));
+	assert_int_equal(trace_writer_flush_sentence(w), 0);
+	written++;
 	/* the end has a place kept for it */
 	trace_writer_use_reserve(w);
 	TRACE_PUT(w, end, 9, 0, 0);

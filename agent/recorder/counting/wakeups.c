@@ -25,19 +25,6 @@ struct wakeup_sample {
 	unsigned char data[];
 };
 
-static FILE *open_tracepoint_file(const char *name)
-{
-	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	char path[96];
-	FILE *f = NULL;
-
-	for (int i = 0; i < 2 && !f; i++) {
-		snprintf(path, sizeof(path), "%s/events/sched/sched_waking/%s", folders[i], name);
-		f = fopen(path, "re");
-	}
-	return f;
-}
-
 /* Its first fields are those of all tracepoints: type, flags, how deep it is in interrupts, and the thread that runs. */
 struct tracepoint_common {
 	uint16_t type;
@@ -59,14 +46,14 @@ static uint32_t waker_of_tracepoint(const unsigned char *data)
 /* The tracepoint's number, and where in its data the thread's stands. */
 static bool find_tracepoint(uint64_t *id, uint32_t *tid_at)
 {
-	FILE *f = open_tracepoint_file("id");
+	FILE *f = event_open_tracepoint_file(EVENT_WAKING, "id");
 	unsigned long long number;
 	char line[256];
 	bool found = f && fscanf(f, "%llu", &number) == 1;
 
 	if (f)
 		fclose(f);
-	f = found ? open_tracepoint_file("format") : NULL;
+	f = found ? event_open_tracepoint_file(EVENT_WAKING, "format") : NULL;
 	for (found = false; f && !found && fgets(line, sizeof(line), f);)
 		found = sscanf(line, " field:pid_t pid; offset:%u", tid_at) == 1;
 	if (f)

@@ -286,20 +286,16 @@ static void try_kernel_names(struct doctor *d)
 /* Can waiting for a processor be told from other waits? */
 static void try_wakeups(struct doctor *d)
 {
-	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	char path[96];
-	bool readable = false;
+	FILE *f = event_open_tracepoint_file(EVENT_WAKING, "id");
 
-	for (int i = 0; i < 2 && !readable; i++) {
-		snprintf(path, sizeof(path), "%s/events/sched/sched_waking/id", folders[i]);
-		readable = access(path, R_OK) == 0;
-	}
-	if (readable)
+	if (f)
 		doctor_add_finding(d, "sampling", "run queue", DOCTOR_YES, "told from what a thread waited for before");
 	else
 		doctor_set_remedy(doctor_add_finding(d, "sampling", "run queue", DOCTOR_LESS, "a thread that is woken counts as waiting "
 						     "until it runs: the tracepoint sched_waking cannot be read"), "%s",
 				  d->root ? "mount -t tracefs tracefs /sys/kernel/tracing" : "record as root");
+	if (f)
+		fclose(f);
 }
 
 void doctor_check_sampling(struct doctor *d)

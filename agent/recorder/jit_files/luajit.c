@@ -93,11 +93,11 @@ static int has_luajit(void *context, const struct proc_mapping *m)
 	return m->path[0] == '/' && m->offset == 0 && proc_mem_find_symbol(*(pid_t *)context, m->start, "luaJIT_setmode") ? 1 : 0;
 }
 
-static struct lua_process *find_lua_process(const struct luajit *l, pid_t pid)
+static struct lua_process *find_lua_process(struct luajit *l, pid_t pid)
 {
 	for (uint32_t i = 0; l && i < l->nr; i++)
 		if (l->process[i].pid == pid)
-			return (struct lua_process *)(uintptr_t)&l->process[i];
+			return &l->process[i];
 	return NULL;
 }
 

@@ -22,6 +22,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -109,6 +110,10 @@ const char *event_auto_name(const struct event_pmu *pmu, int level, int i);
 
 /* This machine's facts. */
 void event_pmu_read(struct event_pmu *out);
+/* What tracefs says of a tracepoint in this file ("id", "format"), wherever it is mounted; the caller closes it.  NULL: it is not mounted,
+ * or may not be read (root alone may). */
+FILE *event_open_tracepoint_file(const char *tracepoint, const char *file);
+#define EVENT_WAKING "sched/sched_waking" /* a thread is woken */
 /*
  * The complete attr of one event at one precise level (precise: its precise_ip).  Nothing is opened; of this machine only the
  * names and fields that its sysfs has are asked.  A rate of a hardware event stays a rate (attr.freq).  0, or -EINVAL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processor this is, and how well it can sample: /proc/cpuinfo and sysfs. */
+/* Which processor this is, and how well it can sample: /proc/cpuinfo and sysfs.  And the kernel's tracepoints: tracefs. */
 #include "agent/recorder/perf/event.h"
 #include "agent/recorder/perf/perf_clock.h"
 
@@ -71,4 +71,17 @@ void event_pmu_read(struct event_pmu *out)
 	out->perf_clock = out->vendor == EVENT_VENDOR_INTEL && out->max_precise && perf_clock_read(&clock);
 	out->ibs = access(DEVICES "/ibs_op", F_OK) == 0;
 	out->hybrid = access(DEVICES "/cpu_core", F_OK) == 0 && access(DEVICES "/cpu_atom", F_OK) == 0;
+}
+
+FILE *event_open_tracepoint_file(const char *tracepoint, const char *file)
+{
+	static const char *const folders[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[128];
+	FILE *f = NULL;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]) && !f; i++) {
+		snprintf(path, sizeof(path), "%s/events/%s/%s", folders[i], tracepoint, file);
+		f = fopen(path, "re");
+	}
+	return f;
 }

@@ -426,19 +426,21 @@ struct looking {
 	struct watched *process;
 };
 
-/* What an object has is found once: many processes have the same ones.  NULL: no memory. */
+/* What an object has is found once: many processes have the same ones.  NULL: it is not loaded there, or not yet; or no memory. */
 static struct object_symbols *find_object_symbols(struct gdb_jit_poll *o, const struct watched *p, const struct proc_mapping *m)
 {
+	static const char *const descriptor = DESCRIPTOR;
 	uint32_t found = hash_map_find(&o->symbols, m->inode, m->device);
 	struct object_symbols *s;
 	uint64_t at;
 
 	if (found)
 		return &o->object[found - 1];
+	if (!proc_mem_find_symbols(p->living, m->start, &descriptor, 1, &at))
+		return NULL;
 	if (!GROW(o->object, o->nr_objects, o->objects_capacity) || !hash_map_set(&o->symbols, m->inode, m->device, o->nr_objects + 1))
 		return NULL;
 	s = &o->object[o->nr_objects++];
-	at = proc_mem_find_symbol(p->living, m->start, DESCRIPTOR);
 	*s = (struct object_symbols){ .exported = at ? at - m->start : 0 };
 	return s;
 }

@@ -279,19 +279,24 @@ static uint64_t find_symbol_by_sysv_hash(pid_t pid, const struct tables *t, uint
 	return 0;
 }
 
-void proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found)
+bool proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found)
 {
 	struct object o;
 	struct tables t;
 
 	memset(found, 0, nr * sizeof(*found));
-	if (!read_elf_headers(pid, base, &o) || !o.dynamic || !read_dynamic_tables(pid, o.bias, o.dynamic, &t))
-		return;
+	if (!read_elf_headers(pid, base, &o))
+		return false;
+	if (!o.dynamic)
+		return true;
+	if (!read_dynamic_tables(pid, o.bias, o.dynamic, &t))
+		return false;
 	for (size_t i = 0; i < nr; i++)
 		if (names[i] && t.gnu_hash)
 			found[i] = find_symbol_by_gnu_hash(pid, &t, o.bias, names[i]);
 		else if (names[i] && t.hash)
 			found[i] = find_symbol_by_sysv_hash(pid, &t, o.bias, names[i]);
+	return true;
 }
 
 uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)

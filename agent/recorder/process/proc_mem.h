@@ -45,8 +45,9 @@ uint64_t proc_mem_object_end(pid_t pid, uint64_t base);
  * from memory, so it does not matter where its file is.
  */
 uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name);
-/* Addresses of many symbols of such an object at once: found[i] is 0 where there is none, or names[i] is NULL. */
-void proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found);
+/* Addresses of many symbols of such an object at once: found[i] is 0 where there is none, or names[i] is NULL.  false: it is no object, or
+ * is mapped as a file of data is. */
+bool proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found);
 /* Address of a symbol that the program itself defines, exported or not, from the symbol table of its file; or 0. */
 uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name);
 

@@ -174,7 +174,7 @@ static bool find_id_in_file(const char *path, const char *name, char id[ID_BYTES
 		at = strstr(text, wanted[0]) ? strstr(text, wanted[0]) : strstr(text, wanted[1]);
 	}
 	for (char *c = text; at && c < at; c++)
-		if (strncasecmp(c, "\"id\":\"", 6) == 0 && container_id(c + 6, ID_BYTES)) {
+		if (at - c > 6 + ID_BYTES && strncasecmp(c, "\"id\":\"", 6) == 0 && container_id(c + 6, ID_BYTES)) {
 			snprintf(id, ID_BYTES + 1, "%s", c + 6);
 			found = true; /* the last one before the name */
 		}

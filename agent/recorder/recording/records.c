@@ -69,7 +69,9 @@ void recording_notice(struct recording *r, enum notice_kind kind, const char *fo
 
 void recording_write_notice(struct recording *r, enum notice_kind kind, const char *text, size_t bytes)
 {
+	trace_writer_flush(r->writer, TRACE_CHUNK_RECORDS); /* with those before it, it would have no room where they have none */
 	TRACE_PUT(r->writer, notice, recording_now_ns(r), 0, 0, .kind = trace_string(trace_notices[kind]), .sentence = { text, bytes });
+	trace_writer_flush_sentence(r->writer);
 }
 
 /* pid has memory for code since then: are there lists of it? */

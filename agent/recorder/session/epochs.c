@@ -108,7 +108,7 @@ bool session_epochs_are_due(struct session *s)
 	session_fold_look(e);
 	real_ns = real_now_ns();
 	step_ns = (int64_t)(real_ns - clock_now_ns()) - e->real_ahead_ns;
-	return e->asked || real_ns >= e->due_real_ns || step_ns >= STEP_NS || step_ns <= -STEP_NS;
+	return (e->asked && e->child <= 0) || real_ns >= e->due_real_ns || step_ns >= STEP_NS || step_ns <= -STEP_NS;
 }
 
 /* Which processes of the machine are counted; those that have ended are forgotten. */

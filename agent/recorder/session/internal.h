@@ -247,7 +247,7 @@ int session_attach_wanted(struct session *s, struct process_tree *t);
 int session_epochs_begin(struct session *s);
 /* Is the one that is written to end now? */
 bool session_epochs_are_due(struct session *s);
-/* It is, whatever the time. */
+/* It is, whatever the time, as soon as the end of the one before is written. */
 void session_epochs_ask(struct session *s);
 /* When the one that begins now is to end. */
 void session_epochs_plan(struct epochs *e);
