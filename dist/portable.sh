@@ -47,6 +47,7 @@ programs, requires that these have glibc 2.28 or later.  ./tailor doctor lists
 what can be recorded on a machine.  Completion in bash:
 source <(./tailor help --completion bash)
 END
+set -o pipefail
 tar -C "$(dirname "$folder")" --sort=name --mtime="@$(dist/date.sh)" --owner=0 --group=0 --numeric-owner -cf - "$(basename "$folder")" |
 	gzip -9n >"$folder.tar.gz"
 echo "$folder: $(du -sh "$folder" | cut -f1), $folder.tar.gz: $(du -sh "$folder.tar.gz" | cut -f1)"

@@ -44,9 +44,9 @@ img { max-width: 100%; }
 
 
 def tracked():
-    try:
-        names = subprocess.run(["git", "-c", "safe.directory=*", "ls-files"], check=True, capture_output=True, text=True).stdout.split("\n")
-    except (OSError, subprocess.CalledProcessError):
+    if os.path.exists(".git"):
+        names = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], check=True, capture_output=True, text=True).stdout.split("\0")
+    else: # an unpacked archive, which may lie in another's checkout
         names = [os.path.relpath(os.path.join(d, f), ".") for d, _, files in os.walk(".") for f in files]
     return sorted(n for n in names if n and not n.startswith(LEFT_OUT))
 

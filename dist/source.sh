@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The source archive: dist/source.sh BUILD VERSION leaves BUILD/tailor-VERSION.tar.gz, of what is committed, or of the files of an unpacked
 # archive.  The same files give the same bytes.
-set -eu
+set -euo pipefail
 out=$1/tailor-$2.tar.gz name=tailor-$2
 if [ -e .git ]; then
 	git diff --quiet HEAD || echo "make: changes that are not committed are not in $out" >&2

@@ -11,8 +11,20 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static char folder[PATH_MAX];
+
+/* Spark ends where it cannot write into it. */
+static bool is_usable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	errno = ENOTDIR;
+	return S_ISDIR(st.st_mode) && access(path, W_OK | X_OK) == 0;
+}
 
 int spark_log_prepare(const struct session_options *o, struct diag *d)
 {
@@ -20,8 +32,8 @@ int spark_log_prepare(const struct session_options *o, struct diag *d)
 
 	if (*o->output == '-' || (size_t)snprintf(name, sizeof(name), "%s.spark", o->output) >= sizeof(name))
 		return diag_fail(d, EINVAL, "--spark needs a trace that is a file");
-	if ((mkdir(name, 0700) && errno != EEXIST) || !realpath(name, folder))
-		return diag_fail(d, errno, "cannot make the folder '%s' for Spark's event log: %s", name, strerror(errno));
+	if ((mkdir(name, 0700) && errno != EEXIST) || !is_usable(name) || !realpath(name, folder))
+		return diag_fail(d, errno, "cannot use '%s' as the folder for Spark's event log: %s", name, strerror(errno));
 	if (strlen(folder) >= TAILOR_SPARK_BYTES)
 		return diag_fail(d, ENAMETOOLONG, "the folder for Spark's event log has a name of more than %d bytes: '%.100s'",
 				 TAILOR_SPARK_BYTES, folder);
@@ -34,6 +46,11 @@ void spark_log_add(const struct session_options *o)
 	pid_t pid;
 
 	unsetenv(TAILOR_ENV_SPARK);
+	if (rmdir(folder) == 0) { /* it is empty */
+		fprintf(stderr, "%s: no Spark application wrote an event log into '%s'; the trace has no plans of Spark\n",
+			program_invocation_name, folder);
+		return;
+	}
 	if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ))
 		return;
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)

@@ -164,7 +164,7 @@ const struct location *sample_frame_location(const struct sample_world *w, const
 /* Of the functions on the stack, inlined ones included, the innermost of the lowest rank works for the task. */
 static void note_task_code(struct attribution_state *d, uint64_t address, int depth)
 {
-	const struct model *m = d->world->model;
+	struct model *m = d->world->model;
 	struct locator *l = d->world->locator;
 	struct task_code *t = d->task;
 	const struct code *code = model_find_code(d->process, address, d->sample->time_ns);

@@ -166,16 +166,17 @@ static int decide_method_and_paths(struct pass *run, const struct sample *s, con
 #define STEPS_AT_ONCE 1000000u
 #define FRAMES_A_STEP 4 /* of some 15 ns */
 
-/* Searches among objects, and frames of call stacks, of which a block of samples can make very many. */
+/* Searches among objects and what plans say of code, and frames of call stacks, of which a block of samples can make very many. */
 static int spend_steps(struct pass *run, uint64_t at_once)
 {
 	struct objects *o = &run->a->model->objects;
+	struct plan_codes *p = &run->a->model->plan_codes;
 	const uint64_t walked = unwinder_counts(run->world.unwinder).frames;
-	const uint64_t steps = o->steps + run->frames + (walked - run->walked) / FRAMES_A_STEP;
+	const uint64_t steps = o->steps + p->steps + run->frames + (walked - run->walked) / FRAMES_A_STEP;
 
 	if (steps < at_once)
 		return 0;
-	o->steps = run->frames = 0;
+	o->steps = p->steps = run->frames = 0;
 	run->walked = walked;
 	return trace_spend_budget(run->trace, steps) ? 0 : -E2BIG;
 }

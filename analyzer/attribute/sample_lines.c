@@ -9,17 +9,22 @@ static void write_printable_text(FILE *to, const char *text)
 		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, to);
 }
 
+static bool is_taken(const char *name)
+{
+	const size_t bytes = strlen(name);
+
+	for (const char *at = CSV_SAMPLE_COLUMNS; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (strcspn(at, ",") == bytes && memcmp(at, name, bytes) == 0)
+			return true;
+	return false;
+}
+
 const char *sample_column_of_level(const char *name, char spare[SAMPLE_COLUMN_BYTES])
 {
-	static const char *const taken[] = { "cpu", "event", "weight", "mode", "ip", "address", "image", "function", "file", "line",
-					     "method", "reason", "phase", "memory", "share" };
-
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
-		if (strcmp(name, taken[i]) == 0) {
-			snprintf(spare, SAMPLE_COLUMN_BYTES, "%s (level)", name);
-			return spare;
-		}
-	return name;
+	if (!is_taken(name))
+		return name;
+	snprintf(spare, SAMPLE_COLUMN_BYTES, "%s (level)", name);
+	return spare;
 }
 
 static void write_level_headings(FILE *to, const struct dictionary *d, const char *prefix)

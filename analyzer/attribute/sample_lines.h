@@ -6,7 +6,9 @@
 #include "analyzer/attribute/attribute_sample.h"
 #include "analyzer/attribute/rows.h"
 
-#define SAMPLE_COLUMN_BYTES 256
+/* In CSV, before those of levels; sample lines have the same and a few more. */
+#define CSV_SAMPLE_COLUMNS "time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase,memory"
+#define SAMPLE_COLUMN_BYTES 64
 
 /* What heads a level's column of samples, here and in CSV: its name; "line (level)" where another column has it. */
 const char *sample_column_of_level(const char *name, char spare[SAMPLE_COLUMN_BYTES]);

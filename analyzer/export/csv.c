@@ -58,7 +58,7 @@ static void prepare_csv(struct export *e)
 
 	e->report->addresses = true;
 	report_add_callback(e->report, write_csv_rows, e);
-	fputs("time_ns,share,pid,tid,cpu,event,weight,mode,ip,address,image,function,file,line,method,reason,phase,memory", e->each);
+	fputs(CSV_SAMPLE_COLUMNS, e->each);
 	for (uint32_t i = 0; i < e->report->model->dictionary.nr_levels; i++)
 		write_csv_field(e->each, sample_column_of_level(report_level_name(e->report, i), spare));
 	fputc('\n', e->each);

@@ -308,11 +308,14 @@ bool code_file_address(const struct code *c, uint64_t address, uint64_t *out)
 	return elf_offset_to_address(c->file->elf, address - c->map_start + c->map_offset, out);
 }
 
-static uint64_t context_of_component(const struct model *m, uint32_t component)
+#define LINKS_A_STEP 8
+
+static uint64_t context_of_component(struct model *m, uint32_t component)
 {
 	const struct dictionary *d = &m->dictionary;
 	const struct component *c = &d->component[component];
 
+	m->plan_codes.steps += c->nr_links / LINKS_A_STEP;
 	if (d->level_id[c->level] == m->plan_codes.context_level)
 		return c->id;
 	for (uint32_t i = 0; i < c->nr_links; i++) {
@@ -324,12 +327,12 @@ static uint64_t context_of_component(const struct model *m, uint32_t component)
 	return 0;
 }
 
-uint32_t model_find_task(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *context)
+uint32_t model_find_task(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *context)
 {
 	uint64_t until_ns = UINT64_MAX;
 	const struct mark_piece *x = m->plan_codes.nr_codes ? model_find_mark_piece(m, p, tid, time_ns, &until_ns) : NULL;
 
-	while (x && !(x->to_ns > time_ns && m->mark[x->mark].component))
+	for (; x && !(x->to_ns > time_ns && m->mark[x->mark].component); m->plan_codes.steps++)
 		x = x->outer ? &m->piece[x->outer - 1] : NULL;
 	*context = x ? context_of_component(m, m->mark[x->mark].component) : 0;
 	return *context ? m->mark[x->mark].component : COMPONENT_NONE;

@@ -281,6 +281,7 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	struct model *m = calloc(1, sizeof(*m));
 	struct lifetimes lifetimes = { 0 };
 	struct trace_record r;
+	uint64_t steps;
 	int ret = 0;
 
 	if (!m || memory_init(m) || dictionary_init(&m->dictionary)) {
@@ -304,9 +305,10 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d)
 	while (ret == 0 && trace_next(t, &r) == 1) {
 		m->place = trace_get_place(t);
 		dispatch_trace_record(m, &r);
-		if ((m->dictionary.steps || m->objects.steps) && !trace_spend_budget(t, m->dictionary.steps + m->objects.steps))
+		steps = m->dictionary.steps + m->objects.steps + m->plan_codes.steps;
+		if (steps && !trace_spend_budget(t, steps))
 			break;
-		m->dictionary.steps = m->objects.steps = 0;
+		m->dictionary.steps = m->objects.steps = m->plan_codes.steps = 0;
 		if (record_has_code_bytes(&r))
 			trace_hold_current_body(t);
 	}

@@ -363,7 +363,7 @@ struct model {
 
 /* What a thread works on: the component of the mark that it is in, and the number of the context of PLAN_CODEs that this is, or is linked
  * to.  COMPONENT_NONE: nothing whose plan is known. */
-uint32_t model_find_task(const struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *context);
+uint32_t model_find_task(struct model *m, const struct process *p, uint32_t tid, uint64_t time_ns, uint64_t *context);
 
 /* Reads all of t but its samples, and has it keep chunks with code bytes (trace_keep_bodies()), for these stay there; what was damaged can
  * be asked of t until it is rewound.  0 or -ENOMEM with a sentence. */

@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PATTERNS_A_STEP 16
+#define ENTRIES_A_STEP 8
+
 static uint32_t get_pattern(struct plan_codes *p, const char *text, size_t bytes)
 {
+	p->steps += p->nr_patterns / PATTERNS_A_STEP;
 	for (uint32_t i = 0; i < p->nr_patterns; i++)
 		if (p->pattern[i].bytes == bytes && memcmp(p->pattern[i].text, text, bytes) == 0)
 			return i + 1;
@@ -49,6 +53,7 @@ void plan_codes_read(struct plan_codes *p, uint32_t process, const struct trace_
 	const int at = F(plan_code, entries);
 	size_t bytes;
 	const char *text = trace_bytes(r, F(plan_code, pattern), &bytes);
+	const char *zero = memchr(text, 0, bytes);
 	struct plan_code c = { .process = process,
 			       .rank = (uint32_t)trace_u64(r, F(plan_code, rank)),
 			       .level = (uint32_t)trace_u64(r, F(plan_code, level)),
@@ -59,7 +64,7 @@ void plan_codes_read(struct plan_codes *p, uint32_t process, const struct trace_
 
 	if (at >= r->nr_values || r->values[at].kind != TRACE_LIST)
 		return;
-	pattern = get_pattern(p, text, bytes);
+	pattern = get_pattern(p, text, zero ? (size_t)(zero - text) : bytes);
 	if (!pattern || !GROW(p->code, p->nr_codes, p->codes_capacity))
 		return;
 	if (!read_entries(&c, &r->values[at])) {
@@ -83,10 +88,11 @@ void plan_codes_fini(struct plan_codes *p)
 	hash_map_fini(&p->of);
 }
 
-uint32_t plan_codes_pattern(const struct plan_codes *p, const char *function)
+uint32_t plan_codes_pattern(struct plan_codes *p, const char *function)
 {
 	uint32_t longest = 0;
 
+	p->steps += p->nr_patterns / PATTERNS_A_STEP;
 	for (uint32_t i = 0; i < p->nr_patterns; i++) {
 		const struct plan_pattern *at = &p->pattern[i];
 
@@ -106,11 +112,12 @@ const struct plan_code *plan_codes_find(const struct plan_codes *p, uint32_t pat
 	return i ? &p->code[i - 1] : NULL;
 }
 
-uint64_t plan_code_component(const struct plan_codes *p, const struct plan_code *c, uint32_t pattern, const char *function, uint32_t line)
+uint64_t plan_code_component(struct plan_codes *p, const struct plan_code *c, uint32_t pattern, const char *function, uint32_t line)
 {
 	const char *rest = function + p->pattern[pattern - 1].bytes;
 
 	rest += *rest != 0;
+	p->steps += c->nr_entries / ENTRIES_A_STEP;
 	for (uint32_t i = 0; i < c->nr_entries; i++) {
 		const struct plan_code_entry *e = &c->entry[i];
 

@@ -35,17 +35,18 @@ struct plan_codes {
 	uint32_t nr_patterns, patterns_capacity;
 	struct plan_code *code;
 	uint32_t nr_codes, codes_capacity;
-	struct hash_map of; /* (pattern, context level and number) -> 1 + index of code */
+	struct hash_map of; /* (pattern, context) -> 1 + index of code */
 	uint32_t context_level; /* the host's number of the one that contexts are of; 0: none so far */
+	uint64_t steps; /* of the budget, for what has been searched since it was last taken from there */
 };
 
 void plan_codes_read(struct plan_codes *p, uint32_t process, const struct trace_record *r);
 void plan_codes_fini(struct plan_codes *p);
 /* 1 + index of the pattern of a function; 0: it has none. */
-uint32_t plan_codes_pattern(const struct plan_codes *p, const char *function);
+uint32_t plan_codes_pattern(struct plan_codes *p, const char *function);
 /* What the pattern is in that context, else in any; NULL: nothing. */
 const struct plan_code *plan_codes_find(const struct plan_codes *p, uint32_t pattern, uint64_t context);
 /* The number of the component that a line (0: not known) of a function with that pattern works for; 0: of none. */
-uint64_t plan_code_component(const struct plan_codes *p, const struct plan_code *c, uint32_t pattern, const char *function, uint32_t line);
+uint64_t plan_code_component(struct plan_codes *p, const struct plan_code *c, uint32_t pattern, const char *function, uint32_t line);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/spark/app.h"
 
+#include "jitreg/base/budget.h"
+#include "jitreg/base/sorted.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,22 +30,22 @@ static void identify_query(struct spark_query *q)
 		q->node[i].id = hash_with(q->id, &i, sizeof(i));
 }
 
-static void identify_stage(const struct spark_log *l, struct spark_stage *s)
+static void identify_stage(const struct spark_log *l, struct spark_stage *s, struct budget *b)
 {
 	const struct spark_query *q = s->query ? &l->query[s->query - 1] : NULL;
 
 	s->id = hash_with(q ? q->id : 2, s->name, q ? 0 : strlen(s->name));
 	for (uint32_t i = 0; q && i < q->nr_nodes; i++)
-		if (spark_node_is_in_stage(s, &q->node[i]))
+		if (spark_node_is_in_stage(s, &q->node[i], "", b))
 			s->id = hash_with(s->id, &i, sizeof(i));
 }
 
-void spark_identify(struct spark_log *l)
+void spark_identify(struct spark_log *l, struct budget *b)
 {
 	for (uint32_t i = 0; i < l->nr_queries; i++)
 		identify_query(&l->query[i]);
 	for (uint32_t i = 0; i < l->nr_stages; i++)
-		identify_stage(l, &l->stage[i]);
+		identify_stage(l, &l->stage[i], b);
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- nodes */
@@ -67,25 +70,24 @@ const char *spark_prefix_of_node(const struct spark_node *n, char out[64])
 	return nr ? out : NULL;
 }
 
-bool spark_node_is_in_stage(const struct spark_stage *s, const struct spark_node *n)
+static bool is_updated(const struct spark_stage *s, uint64_t accumulator)
 {
+	uint32_t i = SORTED_COUNT(s->nr_accumulators, k, s->accumulator[k] < accumulator);
+
+	return i < s->nr_accumulators && s->accumulator[i] == accumulator;
+}
+
+bool spark_node_is_in_stage(const struct spark_stage *s, const struct spark_node *n, const char *metric, struct budget *b)
+{
+	if (!budget_spend(b, 1 + n->nr_metrics))
+		return false;
 	for (uint32_t i = 0; i < n->nr_metrics; i++)
-		for (uint32_t k = 0; k < s->nr_accumulators; k++)
-			if (n->metric[i].accumulator == s->accumulator[k])
-				return true;
+		if ((!*metric || strcmp(n->metric[i].name, metric) == 0) && is_updated(s, n->metric[i].accumulator))
+			return true;
 	return false;
 }
 
-static bool metric_is_in_stage(const struct spark_stage *s, const struct spark_node *n, const char *metric)
-{
-	for (uint32_t i = 0; i < n->nr_metrics; i++)
-		for (uint32_t k = 0; k < s->nr_accumulators && strcmp(n->metric[i].name, metric) == 0; k++)
-			if (n->metric[i].accumulator == s->accumulator[k])
-				return true;
-	return false;
-}
-
-uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stage *s, enum spark_kind kind)
+uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stage *s, enum spark_kind kind, struct budget *b)
 {
 #define SPARK_KIND_(NAME, node, metric) { node, metric },
 	static const struct {
@@ -97,10 +99,11 @@ uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stag
 
 	for (uint32_t i = 0; *name && i < q->nr_nodes; i++) {
 		const struct spark_node *n = &q->node[i];
-		bool here = *metric ? metric_is_in_stage(s, n, metric) :
-				      spark_node_is_in_stage(s, n) || (n->stage && spark_node_is_in_stage(s, &q->node[n->stage - 1]));
 
-		if (!here || (kind == SPARK_SCAN ? strncmp(n->name, name, strlen(name)) : strcmp(n->name, name)) != 0)
+		if ((kind == SPARK_SCAN ? strncmp(n->name, name, strlen(name)) : strcmp(n->name, name)) != 0)
+			continue;
+		if (!spark_node_is_in_stage(s, n, metric, b) &&
+		    (*metric || !n->stage || !spark_node_is_in_stage(s, &q->node[n->stage - 1], "", b)))
 			continue;
 		if (found)
 			return 0;
@@ -158,7 +161,7 @@ static uint32_t find_runs_by_name(const struct spark_log *l, const struct model 
 	return nr;
 }
 
-static uint64_t monotonic_ns(const struct model *m, uint64_t real_ms)
+uint64_t spark_time_ns(const struct model *m, uint64_t real_ms)
 {
 	return real_ms * 1000000 - m->real_ns + m->begin_ns;
 }
@@ -169,9 +172,10 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 #define NEAR_NS 250000000ull /* that a task's begin or end in the log is from its thread's name */
+#define TASKS_A_STEP 16
 
 /* Each renaming to a task's name gets the task that began and ended nearest to it, those that are nearest first come first. */
-static uint32_t find_runs_by_time(const struct spark_log *l, const struct model *m, struct spark_run *run)
+static uint32_t find_runs_by_time(const struct spark_log *l, const struct model *m, struct budget *b, struct spark_run *run)
 {
 	bool *taken = calloc((size_t)l->nr_tasks + 1, 1);
 	uint32_t nr = 0;
@@ -183,12 +187,14 @@ static uint32_t find_runs_by_time(const struct spark_log *l, const struct model 
 
 		if (strcmp(m->thread[m->renamed[i].named].comm, TASK_COMM) != 0)
 			continue;
+		if (!budget_spend(b, 1 + l->nr_tasks / TASKS_A_STEP))
+			break;
 		for (uint32_t k = 0; k < l->nr_tasks; k++) {
-			uint64_t d = distance(from, monotonic_ns(m, l->task[k].begin_ms));
+			uint64_t d = distance(from, spark_time_ns(m, l->task[k].begin_ms));
 
 			if (d > NEAR_NS || taken[k])
 				continue;
-			d += to == UINT64_MAX ? 0 : distance(to, monotonic_ns(m, l->task[k].end_ms));
+			d += to == UINT64_MAX ? 0 : distance(to, spark_time_ns(m, l->task[k].end_ms));
 			if (d < best) {
 				best = d;
 				task = k;
@@ -203,13 +209,13 @@ static uint32_t find_runs_by_time(const struct spark_log *l, const struct model 
 	return nr;
 }
 
-struct spark_run *spark_find_runs(const struct spark_log *l, const struct model *m, uint32_t *nr, bool *by_time)
+struct spark_run *spark_find_runs(const struct spark_log *l, const struct model *m, struct budget *b, uint32_t *nr, bool *by_time)
 {
 	struct spark_run *run = calloc((size_t)m->nr_renamed + 1, sizeof(*run));
 
 	*nr = run ? find_runs_by_name(l, m, run) : 0;
 	*by_time = run && !*nr;
 	if (*by_time)
-		*nr = find_runs_by_time(l, m, run);
+		*nr = find_runs_by_time(l, m, b, run);
 	return run;
 }

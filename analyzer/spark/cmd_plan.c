@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { KEY_SPARK = 0x100 };
 static const struct argp_option options[] = {
@@ -61,29 +63,44 @@ static void print_counts(const struct arguments *a, const struct spark_log *l, c
 		       (unsigned long long)l->bad_lines);
 }
 
-static int add_plan(const struct arguments *a, const struct model *m, struct spark_log *l, struct diag *d)
+/* All of it, or the trace is as it was. */
+static int write_plan(const struct arguments *a, struct trace_reader *t, const struct model *m, const struct spark_log *l,
+		      const struct spark_run *run, uint32_t nr, struct spark_counts *counts, struct diag *d)
+{
+	struct trace_writer *w;
+	struct stat before;
+	int ret = stat(a->path, &before) ? diag_fail(d, errno, "%s: %s", a->path, strerror(errno)) :
+					   trace_writer_continue(a->path, TRACE_SMALL, &w, d);
+	int closed;
+
+	if (ret)
+		return ret;
+	ret = spark_write_plan(w, m, l, trace_budget(t), run, nr, counts);
+	closed = trace_writer_close(w);
+	ret = ret ? ret : closed;
+	if (ret && truncate(a->path, before.st_size))
+		ret = -errno;
+	if (ret == -E2BIG && trace_check_budget(t, d))
+		return ret;
+	return ret ? diag_fail(d, -ret, "%s: %s", a->path, strerror(-ret)) : 0;
+}
+
+static int add_plan(const struct arguments *a, struct trace_reader *t, const struct model *m, struct spark_log *l, struct diag *d)
 {
 	struct spark_counts counts = { 0 };
-	struct trace_writer *w;
 	struct spark_run *run;
 	uint32_t nr;
 	bool by_time;
-	int ret, closed;
+	int ret;
 
 	if (m->plan_codes.nr_codes)
 		return diag_fail(d, EEXIST, "%s: has a plan already", a->path);
-	spark_identify(l);
-	run = spark_find_runs(l, m, &nr, &by_time);
-	ret = run ? trace_writer_continue(a->path, TRACE_SMALL, &w, d) : diag_fail(d, ENOMEM, "out of memory");
-	if (ret == 0) {
-		ret = spark_write_plan(w, m, l, run, nr, &counts);
-		closed = trace_writer_close(w);
-		ret = ret ? ret : closed;
-		if (ret)
-			diag_fail(d, -ret, "%s: %s", a->path, strerror(-ret));
-		else
-			print_counts(a, l, &counts, by_time);
-	}
+	spark_identify(l, trace_budget(t));
+	run = spark_find_runs(l, m, trace_budget(t), &nr, &by_time);
+	ret = run ? trace_check_budget(t, d) : diag_fail(d, ENOMEM, "out of memory");
+	ret = ret ? ret : write_plan(a, t, m, l, run, nr, &counts, d);
+	if (ret == 0)
+		print_counts(a, l, &counts, by_time);
 	free(run);
 	return ret;
 }
@@ -116,7 +133,7 @@ static int run_plan(int argc, char **argv)
 	if (ret == 0)
 		ret = spark_log_read(&log, a.log, trace_budget(t), &d);
 	if (ret == 0)
-		ret = add_plan(&a, m, &log, &d);
+		ret = add_plan(&a, t, m, &log, &d);
 	if (ret) {
 		fflush(stdout);
 		fprintf(stderr, "%s: %s\n", argv[0], d.text);

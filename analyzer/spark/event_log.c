@@ -83,7 +83,8 @@ static void read_metrics(struct spark_node *n, const json_t *list)
 	for (size_t i = 0; n->metric && i < nr; i++) {
 		const json_t *m = json_array_get(list, i);
 
-		n->metric[n->nr_metrics++] = (struct spark_metric){ strdup(text_of(m, "name")), number_of(m, "accumulatorId") };
+		n->metric[n->nr_metrics] = (struct spark_metric){ strdup(text_of(m, "name")), number_of(m, "accumulatorId") };
+		n->nr_metrics += n->metric[n->nr_metrics].name != NULL;
 	}
 }
 
@@ -224,6 +225,13 @@ static uint32_t get_stage(struct spark_log *l, uint64_t number, uint64_t attempt
 	return i;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static void read_stage(struct spark_log *l, const json_t *o)
 {
 	const json_t *info = json_object_get(o, "Stage Info"), *list = json_object_get(info, "Accumulables");
@@ -244,6 +252,8 @@ static void read_stage(struct spark_log *l, const json_t *o)
 		s->accumulator[s->nr_accumulators++] = number_of(a, "ID");
 		set_value(l, number_of(a, "ID"), number_of(a, "Value"));
 	}
+	if (s->nr_accumulators)
+		qsort(s->accumulator, s->nr_accumulators, sizeof(*s->accumulator), compare_numbers);
 }
 
 static void read_job(struct spark_log *l, const json_t *o)

@@ -45,9 +45,9 @@ struct spark_stage {
 	uint64_t number, attempt;
 	char *name; /* its call site */
 	uint32_t query; /* 1 + index; 0: of none */
-	uint64_t *accumulator; /* that its tasks have updated */
+	uint64_t *accumulator; /* that its tasks have updated, in their order */
 	uint32_t nr_accumulators;
-	uint64_t id; /* by setup of the plan: spark_plan.c */
+	uint64_t id; /* the same in each execution of the same plan */
 };
 
 struct spark_task {

@@ -102,7 +102,7 @@ static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t b
 	while ((word = next_word(&at, line + bytes, &n))) {
 		uint32_t p = prefix_of_word(word, n, l->prefix, l->nr);
 
-		if (p && equals && word < equals && equals[1] != '=')
+		if (p && equals && word < equals && !begins_with(equals, (size_t)(line + bytes - equals), "=="))
 			return p;
 		only = p && only && p != only ? UINT32_MAX : p ? p : only;
 	}

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define MEMORY_OF_BYTE 32u /* of JSON, taken apart: "[1,1," */
+#define BYTES_A_STEP 8u
+#define BYTES_AT_ONCE (1u << 16) /* of a line, paid for before the next */
 
 static bool is_compressed(const char *path)
 {
@@ -24,15 +26,18 @@ static bool is_compressed(const char *path)
 	return false;
 }
 
-/* Up to its newline; what is beyond the limit is read over.  false at the end of the file. */
-static bool read_line(FILE *f, char *line, size_t *bytes)
+/* Up to its newline; what is beyond the limit is read over.  false at the end of the file, or of the budget. */
+static bool read_line(FILE *f, char *line, size_t *bytes, struct budget *b)
 {
 	int c = getc_unlocked(f);
 
-	for (*bytes = 0; c != EOF && c != '\n'; c = getc_unlocked(f))
+	for (*bytes = 0; c != EOF && c != '\n'; c = getc_unlocked(f)) {
 		if ((*bytes)++ < SPARK_LINE_BYTES_MAX)
 			line[*bytes - 1] = (char)c;
-	return c != EOF || *bytes;
+		if (*bytes % BYTES_AT_ONCE == 0 && !budget_spend(b, BYTES_AT_ONCE / BYTES_A_STEP))
+			return false;
+	}
+	return (c != EOF || *bytes) && budget_spend(b, *bytes % BYTES_AT_ONCE / BYTES_A_STEP + 1);
 }
 
 static int read_lines(struct spark_log *l, FILE *f, const char *path, struct budget *b, struct diag *d)
@@ -42,10 +47,8 @@ static int read_lines(struct spark_log *l, FILE *f, const char *path, struct bud
 
 	if (!line)
 		return diag_fail(d, ENOMEM, "%s: out of memory", path);
-	while (read_line(f, line, &bytes)) {
+	while (read_line(f, line, &bytes, b)) {
 		l->lines++;
-		if (!budget_spend(b, bytes / 8 + 1))
-			break;
 		if (bytes > SPARK_LINE_BYTES_MAX || !budget_has_room(b, bytes * MEMORY_OF_BYTE))
 			l->long_lines++;
 		else if (!spark_log_read_line(l, line, bytes))
@@ -57,16 +60,15 @@ static int read_lines(struct spark_log *l, FILE *f, const char *path, struct bud
 
 static int read_file(struct spark_log *l, const char *path, struct budget *b, struct diag *d)
 {
-	int fd = regular_file_open(path), ret;
 	struct stat st;
+	int fd, ret;
 	FILE *f;
 
-	if (fd < 0 || fstat(fd, &st))
-		return diag_fail(d, errno, "cannot open '%s': %s", path, strerror(errno));
-	if (is_compressed(path)) {
-		close(fd);
+	if (is_compressed(path))
 		return diag_fail(d, EBADMSG, "%s is compressed; decompress it first (zstd -d), or set spark.eventLog.compress=false", path);
-	}
+	fd = regular_file_open_at(AT_FDCWD, path, true, &st);
+	if (fd < 0)
+		return diag_fail(d, errno, "cannot open '%s': %s", path, strerror(errno));
 	budget_add_file(b, &st);
 	f = fdopen(fd, "r");
 	if (!f) {
@@ -156,6 +158,8 @@ int spark_log_read(struct spark_log *l, const char *path, struct budget *b, stru
 	*l = (struct spark_log){ 0 };
 	if (stat(path, &st))
 		return diag_fail(d, errno, "cannot open '%s': %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+		return diag_fail(d, EINVAL, "%s: this is not a regular file", path);
 	if (!S_ISDIR(st.st_mode)) {
 		ret = read_file(l, path, b, d);
 	} else {

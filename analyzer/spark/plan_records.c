@@ -2,7 +2,9 @@
 #include "analyzer/spark/plan_records.h"
 
 #include "analyzer/spark/java_text.h"
+#include "jitreg/base/budget.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +17,16 @@
 #define HANDLE 0x5350000000000000ull /* of marks: unlike those that a host counts from 1 */
 #define HANDLE_TASK (HANDLE | 1ull << 40)
 #define DETAIL_BYTES 2000
+#define NODES_A_STEP 8
+#define TEXT_BYTES_A_STEP 16
 #define GENERATED "org.apache.spark.sql.catalyst.expressions.GeneratedClass$GeneratedIteratorForCodegenStage"
 
 struct output {
 	struct trace_writer *w;
 	const struct model *m;
 	const struct spark_log *l;
+	struct budget *b;
+	uint32_t *codegen; /* of each of the model's texts: spark_text_codegen() */
 	uint64_t time_ns;
 	uint32_t pid;
 	struct hash_map said; /* (level, component) -> 1 */
@@ -29,10 +35,9 @@ struct output {
 
 static struct trace_span span(const char *text)
 {
-	size_t bytes = strlen(text);
+	size_t bytes = strnlen(text, DETAIL_BYTES);
 
-	bytes = bytes < DETAIL_BYTES ? bytes : DETAIL_BYTES;
-	while (bytes && bytes == DETAIL_BYTES && (text[bytes] & 0xc0) == 0x80) /* no half character */
+	while (bytes && (text[bytes] & 0xc0) == 0x80) /* no half character */
 		bytes--;
 	return (struct trace_span){ text, bytes };
 }
@@ -131,12 +136,12 @@ static void read_operators(const struct spark_query *q, uint32_t at, struct gene
 	}
 }
 
-static uint32_t count_numbers_of_nodes(const struct spark_query *q, uint32_t at, const struct source *s)
+static uint32_t count_numbers_of_nodes(const struct output *o, const struct spark_query *q, uint32_t at, const struct source *s)
 {
 	uint32_t found = 0;
 
 	for (uint32_t i = 0; i < q->nr_nodes; i++)
-		if (q->node[i].stage == at + 1)
+		if (q->node[i].stage == at + 1 && budget_spend(o->b, s->text_bytes / TEXT_BYTES_A_STEP))
 			found += spark_text_count_numbers(s->text, s->text_bytes, q->node[i].detail);
 	return found;
 }
@@ -156,10 +161,10 @@ static void find_text(struct output *o, const struct spark_query *q, uint32_t at
 		const struct source *s = &o->m->source[i];
 		uint32_t good;
 
-		if (strncmp(s->name, "spark/", 6) != 0 || spark_text_codegen(s->text, s->text_bytes) != q->node[at].codegen ||
+		if (o->codegen[i] != q->node[at].codegen || !budget_spend(o->b, 1 + s->text_bytes / TEXT_BYTES_A_STEP) ||
 		    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr))
 			continue;
-		good = 1 + count_numbers_of_nodes(q, at, s);
+		good = 1 + count_numbers_of_nodes(o, q, at, s);
 		if (good > best) {
 			g->text = s;
 			g->lines_first = ((uint64_t)i + 1) << 20;
@@ -172,11 +177,12 @@ static void find_text(struct output *o, const struct spark_query *q, uint32_t at
 
 static void put_text(struct output *o, const struct spark_query *q, uint32_t at, const struct generated *g)
 {
-	char name[300];
+	const struct trace_span of = span(q->description);
+	char name[DETAIL_BYTES + 64];
 
 	if (!is_new(o, LEVEL_JAVA, g->lines_first))
 		return;
-	snprintf(name, sizeof(name), "%s of %s", q->node[at].name, q->description);
+	snprintf(name, sizeof(name), "%.30s of %.*s", q->node[at].name, (int)of.bytes, (const char *)of.p);
 	TRACE_PUT(o->w, source, o->time_ns, o->pid, o->pid, .level = LEVEL_JAVA, .first_component = g->lines_first,
 		  .name = trace_string(name), .text = { g->text->text, g->text->text_bytes });
 }
@@ -255,7 +261,7 @@ static void put_own_work(struct output *o, const struct spark_query *q, const st
 
 	for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++) {
 		struct trace_plan_code_entry entry = { 0, 0, work_id(work[i].what), trace_string("") };
-		uint32_t node = q ? spark_node_of_kind(q, s, work[i].kind) : 0;
+		uint32_t node = q ? spark_node_of_kind(q, s, work[i].kind, o->b) : 0;
 
 		if (!q && is_new(o, LEVEL_OPERATOR, entry.component))
 			put_component(o, LEVEL_OPERATOR, entry.component, work[i].what, "", JITREG_COMPONENT_RUNTIME);
@@ -282,9 +288,11 @@ static void put_stage(struct output *o, const struct spark_stage *s)
 		return;
 	put_link(o, LEVEL_STAGE, s->id, LEVEL_QUERY, q->id);
 	for (uint32_t i = 0; i < q->nr_nodes; i++)
-		if (q->node[i].codegen && (spark_node_is_in_stage(s, &q->node[i]) || codegen_number_is_unique(q, i)))
+		if (q->node[i].codegen && budget_spend(o->b, 1 + q->nr_nodes / NODES_A_STEP) &&
+		    (spark_node_is_in_stage(s, &q->node[i], "", o->b) || codegen_number_is_unique(q, i)))
 			put_codegen_stage(o, q, s, i);
-	put_own_work(o, q, s);
+	if (budget_spend(o->b, (uint64_t)NR_SPARK_KINDS * q->nr_nodes))
+		put_own_work(o, q, s);
 }
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
@@ -300,9 +308,9 @@ static void put_mark(struct output *o, const struct spark_run *run, uint64_t tim
 		  .covers = t ? JITREG_COVERS_THREAD : JITREG_COVERS_PROCESS);
 }
 
-static uint64_t monotonic_ns(const struct model *m, uint64_t real_ms)
+static uint64_t time_of_mark(const struct model *m, uint64_t real_ms)
 {
-	uint64_t time_ns = real_ms * 1000000 - m->real_ns + m->begin_ns;
+	uint64_t time_ns = spark_time_ns(m, real_ms);
 
 	return time_ns < m->begin_ns || time_ns > m->end_ns ? m->end_ns : time_ns;
 }
@@ -312,9 +320,9 @@ static void put_executions(struct output *o)
 	for (uint32_t i = 0; i < o->l->nr_queries; i++) {
 		const struct spark_query *q = &o->l->query[i];
 
-		put_mark(o, NULL, monotonic_ns(o->m, q->begin_ms), JITREG_MARK_BEGIN, LEVEL_QUERY, q->id, "run", q->execution + 1,
+		put_mark(o, NULL, time_of_mark(o->m, q->begin_ms), JITREG_MARK_BEGIN, LEVEL_QUERY, q->id, "run", q->execution + 1,
 			 HANDLE + q->execution, 0);
-		put_mark(o, NULL, monotonic_ns(o->m, q->end_ms ? q->end_ms : q->begin_ms), JITREG_MARK_END, LEVEL_QUERY, q->id, "run",
+		put_mark(o, NULL, time_of_mark(o->m, q->end_ms ? q->end_ms : q->begin_ms), JITREG_MARK_END, LEVEL_QUERY, q->id, "run",
 			 q->execution + 1, HANDLE + q->execution, 0);
 	}
 }
@@ -344,11 +352,23 @@ static void put_task(struct output *o, const struct spark_run *run)
 		 own ? id : s->id, "task", id, HANDLE_TASK + run->task, parent);
 }
 
-int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, const struct spark_run *run,
-		     uint32_t nr_runs, struct spark_counts *counts)
+static uint32_t *find_codegens(const struct model *m)
 {
-	struct output o = { .w = w, .m = m, .l = l, .time_ns = m->begin_ns, .counts = counts };
+	uint32_t *number = calloc((size_t)m->nr_sources + 1, sizeof(*number));
 
+	for (uint32_t i = 0; number && i < m->nr_sources; i++)
+		if (m->source[i].name && strncmp(m->source[i].name, "spark/", 6) == 0)
+			number[i] = spark_text_codegen(m->source[i].text, m->source[i].text_bytes);
+	return number;
+}
+
+int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, struct budget *b,
+		     const struct spark_run *run, uint32_t nr_runs, struct spark_counts *counts)
+{
+	struct output o = { .w = w, .m = m, .l = l, .b = b, .codegen = find_codegens(m), .time_ns = m->begin_ns, .counts = counts };
+
+	if (!o.codegen)
+		return -ENOMEM;
 	*counts = (struct spark_counts){ 0 };
 	o.pid = nr_runs ? m->numbered[m->thread[run[0].thread].process]->pid : m->nr_processes ? m->numbered[0]->pid : 0;
 	put_level(&o, LEVEL_QUERY, "query", 0, 0);
@@ -366,5 +386,6 @@ int spark_write_plan(struct trace_writer *w, const struct model *m, const struct
 	for (uint32_t i = 0; i < nr_runs; i++)
 		put_task(&o, &run[i]);
 	hash_map_fini(&o.said);
-	return trace_writer_error(w);
+	free(o.codegen);
+	return budget_spend(b, 0) ? trace_writer_error(w) : -E2BIG;
 }

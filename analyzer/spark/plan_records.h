@@ -18,7 +18,8 @@ struct spark_counts {
 
 #define SPARK_TASKS_MAX 50000u /* that are components of their own */
 
-int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, const struct spark_run *run,
-		     uint32_t nr_runs, struct spark_counts *counts);
+/* 0; -E2BIG: the budget is exceeded, or -errno of the writer: a part is written. */
+int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, struct budget *b,
+		     const struct spark_run *run, uint32_t nr_runs, struct spark_counts *counts);
 
 #endif

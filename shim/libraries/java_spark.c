@@ -45,17 +45,33 @@ typedef struct { table functions; } *handle;
 
 static handle walker; /* our own environment in the machine */
 
+#define FOLDER_OPTION "-Dspark.eventLog.dir=file:"
+
+/* Spark reads a URI: other bytes than these as %XX.  false: there is no room. */
+static bool put_folder_option(const char *path, char *to, size_t room)
+{
+	size_t at = strlen(FOLDER_OPTION);
+
+	memcpy(to, FOLDER_OPTION, at);
+	for (; *path && room - at > 3; path++) {
+		const unsigned char c = (unsigned char)*path;
+		const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("/-_.~", c);
+
+		at += (size_t)snprintf(to + at, room - at, plain ? "%c" : "%%%02X", c);
+	}
+	return !*path;
+}
+
 const char *java_spark_option(int i)
 {
-	static char folder[TAILOR_SPARK_BYTES + 64];
+	static char folder[sizeof(FOLDER_OPTION) + 3 * TAILOR_SPARK_BYTES];
 	static const char *const options[JAVA_SPARK_OPTIONS] = {
 		"-Dorg.codehaus.janino.source_debugging.enable=true", "-Dspark.sql.codegen.comments=true",
 		"-Dspark.eventLog.enabled=true", "-Dspark.eventLog.compress=false", folder, NULL,
 	};
 	const char *path = getenv(TAILOR_ENV_SPARK);
 
-	if (!path || !*path || i >= JAVA_SPARK_OPTIONS ||
-	    (size_t)snprintf(folder, sizeof(folder), "-Dspark.eventLog.dir=file:%s", path) >= sizeof(folder))
+	if (!path || !*path || i >= JAVA_SPARK_OPTIONS || !put_folder_option(path, folder, sizeof(folder)))
 		return NULL;
 	return options[i];
 }

@@ -2,9 +2,11 @@
 /* Plans from Spark's event log, and which functions work for which part of them. */
 #include "analyzer/spark/app.h"
 #include "analyzer/spark/java_text.h"
+#include "jitreg/base/budget.h"
 #include "tests/unit/small_trace.h"
 
 static struct spark_log l;
+static struct budget unlimited;
 
 #define SQL "{\"Event\":\"org.apache.spark.sql.execution.ui.SparkListenerSQL"
 
@@ -58,7 +60,7 @@ static void executions_of_one_plan_are_one(void **state)
 	assert_true(line(START("0") "\"sparkPlanInfo\":" CODEGEN("1", "5") "}"));
 	assert_true(line(START("1") "\"sparkPlanInfo\":" CODEGEN("29", "15") "}"));
 	assert_true(line(START("2") "\"sparkPlanInfo\":" RANGE("29") "}"));
-	spark_identify(&l);
+	spark_identify(&l, &unlimited);
 	assert_true(l.query[0].id == l.query[1].id && l.query[0].node[2].id == l.query[1].node[2].id);
 	assert_true(l.query[0].id != l.query[2].id && l.query[0].node[1].id != l.query[0].node[2].id);
 }
@@ -76,8 +78,8 @@ static void a_stage_has_the_nodes_whose_accumulators_it_updated(void **state)
 	assert_true(line("{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":3,\"Stage Attempt ID\":0,\"Task Info\":{\"Task ID\":8,"
 			 "\"Launch Time\":10,\"Finish Time\":20},\"Task Metrics\":{\"Executor CPU Time\":64}}"));
 	assert_int_equal(l.stage[0].query, 1);
-	assert_true(spark_node_is_in_stage(&l.stage[0], &l.query[0].node[0]));
-	assert_false(spark_node_is_in_stage(&l.stage[0], &l.query[0].node[2]));
+	assert_true(spark_node_is_in_stage(&l.stage[0], &l.query[0].node[0], "", &unlimited));
+	assert_false(spark_node_is_in_stage(&l.stage[0], &l.query[0].node[2], "", &unlimited));
 	assert_true(spark_metric_value(&l, &l.query[0].node[0], "duration", &value) && value == 144);
 	assert_int_equal(l.task[0].stage, 1);
 	assert_int_equal(l.task[0].cpu_ns, 64);
@@ -120,7 +122,7 @@ static void put_code(const char *pattern, uint64_t context, uint32_t rank, uint6
 	    .level = OPERATORS, .entries = { e, component == 99 ? 1 : 2 });
 }
 
-static uint64_t component_of(const struct plan_codes *p, const char *function, uint64_t context, uint32_t at)
+static uint64_t component_of(struct plan_codes *p, const char *function, uint64_t context, uint32_t at)
 {
 	uint32_t pattern = plan_codes_pattern(p, function);
 	const struct plan_code *c = plan_codes_find(p, pattern, context);
@@ -132,7 +134,7 @@ static void a_function_is_of_the_longest_pattern_in_its_context(void **state)
 {
 	struct trace_reader *t;
 	struct model *m;
-	const struct plan_codes *p;
+	struct plan_codes *p;
 
 	(void)state;
 	small_begin();
@@ -151,6 +153,25 @@ static void a_function_is_of_the_longest_pattern_in_its_context(void **state)
 	assert_int_equal(component_of(p, "a.Stage1.processNext", 52, 5), 0); /* of another plan */
 	assert_int_equal(component_of(p, "a.Stage12.filter_x", 50, 0), 99); /* not Stage1 */
 	assert_int_equal(component_of(p, "b", 50, 0), 0);
+	model_destroy(m);
+	trace_close(t);
+}
+
+static void a_pattern_ends_where_its_text_does(void **state)
+{
+	static const char bytes[4000] = "";
+	const struct trace_plan_code_entry e = { 0, 0, 11, trace_string("") };
+	struct trace_reader *t;
+	struct model *m;
+
+	(void)state;
+	small_begin();
+	put_process(100, 1, "java");
+	for (uint64_t i = 0; i < 2; i++)
+		PUT(plan_code, 100, 2, .pattern = { bytes, sizeof(bytes) }, .level = OPERATORS, .entries = { &e, 1 });
+	t = small_end();
+	m = small_model(t);
+	assert_int_equal(plan_codes_pattern(&m->plan_codes, ""), 0);
 	model_destroy(m);
 	trace_close(t);
 }
@@ -194,6 +215,10 @@ static void a_line_is_of_the_operator_that_its_variable_was_made_for(void **stat
 	assert_int_equal(spark_text_lines(copy, 40, prefixes, 3, of_line, 64), 2); /* cut */
 	assert_int_equal(spark_text_lines(copy, sizeof(text) - 1, prefixes, 3, of_line, 5), 5);
 	guarded_free(copy, sizeof(text) - 1);
+	copy = guarded("filter_value_1 =", 16);
+	assert_int_equal(spark_text_lines(copy, 16, prefixes, 3, of_line, 64), 1);
+	assert_int_equal(of_line[0], FILTER);
+	guarded_free(copy, 16);
 }
 
 int main(void)
@@ -204,6 +229,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_stage_has_the_nodes_whose_accumulators_it_updated, clear),
 		cmocka_unit_test_teardown(what_is_no_event_is_refused, clear),
 		cmocka_unit_test(a_function_is_of_the_longest_pattern_in_its_context),
+		cmocka_unit_test(a_pattern_ends_where_its_text_does),
 		cmocka_unit_test(a_line_is_of_the_operator_that_its_variable_was_made_for),
 	};
 
