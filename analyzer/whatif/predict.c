@@ -405,7 +405,7 @@ int predictor_init(struct predictor *p, const struct step_graph *g, const double
 		return diag_fail(d, -ret, "out of memory for a prediction");
 	if (now.stuck || now.end_ns <= 0)
 		return diag_fail(d, EDOM, "The trace cannot be replayed: %s.",
-				 now.stuck ? "threads wait for each other" : "no thread ran in this time");
+				 now.stuck ? "threads wait for each other, or for their quota" : "no thread ran in this time");
 	p->simulated_ns = now.end_ns;
 	p->replay_error = fabs(now.end_ns / p->measured_ns - 1);
 	predict_path(p, &p->path, NULL);

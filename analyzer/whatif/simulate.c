@@ -317,6 +317,7 @@ static void renew_quota(struct simulation *s)
 }
 
 #define SLACK 1e-6 /* of a ns, and of its own size: what is over now, but for rounding */
+#define PERIODS_MAX 1000000u /* of a quota; an hour has 36,000 */
 
 static bool is_over(double key, double now)
 {
@@ -381,6 +382,7 @@ int simulate(const struct execution *e, const struct machine *m, const struct si
 {
 	struct simulation s = { .e = e, .m = m, .steps = steps, .out = out };
 	int ret = init(&s) ? 0 : -ENOMEM;
+	uint64_t rounds = 16 * ((uint64_t)e->nr_steps + e->nr_threads) + PERIODS_MAX;
 
 	memset(out, 0, sizeof(*out));
 	while (ret == 0) {
@@ -390,7 +392,7 @@ int simulate(const struct execution *e, const struct machine *m, const struct si
 		if (s.target_ended || s.nr_ended == e->nr_threads)
 			break;
 		ns = next_change(&s);
-		if (ns < 0) {
+		if (ns < 0 || !rounds--) {
 			out->stuck = true;
 			break;
 		}

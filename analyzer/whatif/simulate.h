@@ -75,7 +75,7 @@ struct simulated {
 	double run_ns; /* of all threads: processors' time */
 	double queued_ns; /* of all threads: less speed than alone */
 	double throttled_ns; /* of all threads */
-	bool stuck; /* some thread waits for what never comes; end_ns is of those that ended */
+	bool stuck; /* some thread waits for what never comes, or a million periods of a quota did not do; end_ns is of those that ended */
 };
 
 /* 0 or -ENOMEM. */

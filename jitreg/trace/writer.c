@@ -58,6 +58,17 @@ int trace_writer_open(const char *path, enum trace_compression compression, stru
 	return fd < 0 ? fd : create_writer(fd, compression, out, d);
 }
 
+#define END_BYTES 4096 /* a chunk that ends a trace is no larger */
+
+static bool is_whole_end(int fd, const struct trace_chunk *c, uint64_t body_at)
+{
+	char body[END_BYTES];
+
+	return c->type == TRACE_CHUNK_END && c->stored_bytes <= sizeof(body) &&
+	       pread(fd, body, c->stored_bytes, (off_t)body_at) == (ssize_t)c->stored_bytes &&
+	       c->crc32c == crc32c(crc32c(0, c, sizeof(*c) - 4), body, c->stored_bytes);
+}
+
 /* The last chunk's, where the file is whole chunks, of which one ends a trace: others may stand behind it. */
 static bool find_end_chunk(int fd, uint64_t file_bytes, uint64_t *sequence)
 {
@@ -68,9 +79,9 @@ static bool find_end_chunk(int fd, uint64_t file_bytes, uint64_t *sequence)
 	*sequence = 0;
 	while (file_bytes - at >= sizeof(c) && pread(fd, &c, sizeof(c), (off_t)at) == (ssize_t)sizeof(c) && c.magic == TRACE_MAGIC &&
 	       c.stored_bytes <= file_bytes - at - sizeof(c)) {
+		ended |= is_whole_end(fd, &c, at + sizeof(c));
 		at += sizeof(c) + c.stored_bytes;
 		*sequence = c.sequence;
-		ended |= c.type == TRACE_CHUNK_END;
 	}
 	return ended && at == file_bytes;
 }

@@ -3,8 +3,7 @@
 # A path that comes from another process, from a file or from a user is opened by regular_file_open() only: what lies there may be a device,
 # which to open does something, or a FIFO, which waits.  Here stand the files that open others, each with what it opens.
 set -u
-opens='agent/recorder/counting/wakeups.c         /sys
-agent/recorder/engines/postgres_title.c   /proc
+opens='agent/recorder/engines/postgres_title.c   /proc
 agent/recorder/hotspot/hotspot.c          folders, which are not read, and a file that must not be there before
 agent/recorder/images/kallsyms.c          /proc
 agent/recorder/images/kernel_names.c      /proc

@@ -25,7 +25,7 @@ for n in one another/below; do
 done
 diff "$dir/one/build/release/SHA256SUMS" "$dir/another/below/build/release/SHA256SUMS" || fail "two builds of one commit differ"
 rm -rf "$dir/another"
-released=$dir/one/build/release
+released=$dir/one/build/release version=$(sed -n "s/^VERSION := //p" Makefile)
 (cd "$released" && sha256sum --quiet -c SHA256SUMS) || fail "SHA256SUMS are of other files"
 lintian --fail-on error,warning,info,pedantic "$released"/*.deb "$released"/*.dsc >"$dir/log" 2>&1 || fail "lintian: $(cat "$dir/log")"
 
@@ -39,7 +39,7 @@ in_place_of_built() { # NAME FOLDER-OF-PROGRAM FOLDER-OF-LIBRARY
 	rm -rf "$dir/other"
 }
 mkdir "$dir/source" "$dir/package" "$dir/portable"
-tar -C "$dir/source" --strip-components=1 -xzf "$released"/tailor-*[0-9].tar.gz
+tar -C "$dir/source" --strip-components=1 -xzf "$released/tailor-$version.tar.gz"
 (cd "$dir/source" && make -s check-quick) >"$dir/log" 2>&1 || fail "check-quick of the source archive: $(grep -A 20 ^FAILED "$dir/log")"
 for deb in "$released"/tailor_*.deb; do dpkg-deb -x "$deb" "$dir/package"; done
 in_place_of_built "the package" "$dir/package/usr/bin" "$dir/package/usr/lib/tailor"
