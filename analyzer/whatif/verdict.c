@@ -407,7 +407,7 @@ int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32
 	efficiency = grid_column(g, "efficiency", "efficiency", CELL_PERCENT, 0, 0);
 	bound_low = grid_column(g, "graham_low_ns", "Graham from", CELL_DURATION, 0, 0);
 	bound_high = grid_column(g, "graham_high_ns", "to", CELL_DURATION, 0, 0);
-	beyond = grid_column(g, "verifiable", "", CELL_TEXT, 0, 0);
+	beyond = grid_column(g, "verifiable", "", CELL_TEXT, 0, 0); /* "beyond": it is not */
 	grid_show_all_rows(g);
 	for (uint32_t n = from; n <= to && ret == 0; n++) {
 		struct answer a;
@@ -429,10 +429,13 @@ int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32
 		grid_set(g, efficiency, first / n / a.x.completion_ns);
 		grid_set(g, bound_low, least);
 		grid_set(g, bound_high, most);
-		grid_set_text(g, beyond, n > p->g->t->report->model->nr_cpus ? "not verifiable on this machine" : "");
+		grid_set_text(g, beyond, n > p->g->t->report->model->nr_cpus ? "beyond" : "");
 		ret = keep(k, &a);
 	}
 	grid_show(g, page);
+	if (to > p->g->t->report->model->nr_cpus)
+		page_sentence(page, "Beyond the %u processors that were recorded, nothing on that machine can verify it.",
+			      p->g->t->report->model->nr_cpus);
 	if (ret == 0 && knee)
 		page_sentence(page, "From %u processors on, it is within 5 %% of what endless ones would reach.", knee);
 	return ret;
