@@ -498,11 +498,11 @@ def do(job):
             job.do(job, seconds)
             try:
                 number = read_answer(job)
+                if job.enough:
+                    break
             except Wrong:
                 if job.samples >= ENOUGH or 2 * seconds > LONGEST_S:
                     raise
-            if job.enough:
-                break
             seconds *= 2
             if seconds > LONGEST_S:
                 raise Skip(f"this machine gave only {job.samples} samples")
