@@ -31,7 +31,7 @@ libraries | while read -r name path; do
 done
 [ -x "$folder/lib/ld-linux-x86-64.so.2" ] || { echo "portable.sh: no ld-linux-x86-64.so.2 among the libraries" >&2; exit 1; }
 strip --strip-unneeded "$folder"/lib/*
-licence_of tailor libiberty-dev # linked statically; the others are in lib/, or are in tailor-record what they are there
+licence_of tailor libiberty-dev # linked statically, as tailor-record is with libraries that are in lib/, too
 # the texts that copyrights of Debian's packages only name
 cat "$folder"/licences/* | grep -oE '/usr/share/common-licenses/[A-Za-z]+-?[0-9.]*[0-9]' | sort -u | while read -r text; do
 	[ ! -f "$text" ] || cp -L "$text" "$folder/licences/"
