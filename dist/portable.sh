@@ -26,8 +26,8 @@ licence_of() { # FILE-IN-FOLDER PACKAGE: its copyright, and a line of where its 
 libraries | while read -r name path; do
 	[ -f "$path" ] || { echo "portable.sh: $name is missing on this machine" >&2; exit 1; }
 	cp -L "$path" "$folder/lib/$name"
-	real=$(readlink -f "$path")
-	licence_of "lib/$name" "$(dpkg-query -S "$real" "${real#/usr}" 2>/dev/null | head -n 1 | cut -d: -f1)" # packages say /lib or /usr/lib
+	real=$(readlink -f "$path") # packages say /lib or /usr/lib
+	licence_of "lib/$name" "$(dpkg-query -S "$real" "${real#/usr}" 2>/dev/null | head -n 1 | cut -d: -f1)"
 done
 [ -x "$folder/lib/ld-linux-x86-64.so.2" ] || { echo "portable.sh: no ld-linux-x86-64.so.2 among the libraries" >&2; exit 1; }
 strip --strip-unneeded "$folder"/lib/*
