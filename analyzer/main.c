@@ -15,10 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef TAILOR_VERSION
-#define TAILOR_VERSION "0.1"
-#endif
-
 const char *argp_program_version = "tailor " TAILOR_VERSION;
 
 enum shown { hidden, listed };

@@ -18,17 +18,25 @@ libraries() {
 	ldd "$build/portable" "$build/portable-record" ${server:+"$server"} |
 		awk '$2 == "=>" { print $1, $3 } $1 ~ /\/ld-linux-x86-64.so.2$/ { print "ld-linux-x86-64.so.2", $1 }' | sort -u
 }
+licence_of() { # FILE-IN-FOLDER PACKAGE: its copyright, and a line of where its source is
+	[ -f "/usr/share/doc/$2/copyright" ] || { echo "portable.sh: no licence of $1 on this machine" >&2; return; }
+	cp -L "/usr/share/doc/$2/copyright" "$folder/licences/$2"
+	dpkg-query -W -f "$1  \${Package}  \${source:Package}=\${source:Version}\n" "$2" | head -n 1 >>"$folder/licences/SOURCES"
+}
 libraries | while read -r name path; do
 	[ -f "$path" ] || { echo "portable.sh: $name is missing on this machine" >&2; exit 1; }
 	cp -L "$path" "$folder/lib/$name"
-	# its licence
-	package=$(dpkg-query -S "*/$(basename "$(readlink -f "$path")")" 2>/dev/null | head -n 1 | cut -d: -f1) # in /lib or /usr/lib
-	[ -n "$package" ] && [ -f "/usr/share/doc/$package/copyright" ] || continue
-	cp -L "/usr/share/doc/$package/copyright" "$folder/licences/$package"
+	real=$(readlink -f "$path") # packages say /lib or /usr/lib
+	licence_of "lib/$name" "$(dpkg-query -S "$real" "${real#/usr}" 2>/dev/null | head -n 1 | cut -d: -f1)"
 done
 [ -x "$folder/lib/ld-linux-x86-64.so.2" ] || { echo "portable.sh: no ld-linux-x86-64.so.2 among the libraries" >&2; exit 1; }
 strip --strip-unneeded "$folder"/lib/*
-cp -L /usr/share/doc/libiberty-dev/copyright "$folder/licences/libiberty" # linked statically
+licence_of tailor libiberty-dev # linked statically, as tailor-record is with libraries that are in lib/, too
+# the texts that copyrights of Debian's packages only name
+cat "$folder"/licences/* | grep -oE '/usr/share/common-licenses/[A-Za-z]+-?[0-9.]*[0-9]' | sort -u | while read -r text; do
+	[ ! -f "$text" ] || cp -L "$text" "$folder/licences/"
+done
+cp THIRD-PARTY.md "$folder/licences/"
 
 # PT_INTERP becomes PT_NULL: the first four bytes of its program header.
 for program in "$folder/tailor" "$folder/tailor-record"; do
@@ -46,6 +54,9 @@ library too, are in lib/.  libtailor.so, which is loaded into the profiled
 programs, requires that these have glibc 2.28 or later.  ./tailor doctor lists
 what can be recorded on a machine.  Completion in bash:
 source <(./tailor help --completion bash)
+licences/ has the libraries' licences and, in SOURCES, the Debian packages that
+they and their sources are in (apt-get source NAME=VERSION, or
+https://snapshot.debian.org).  Remove the folder, and nothing is left.
 END
 set -o pipefail
 tar -C "$(dirname "$folder")" --sort=name --mtime="@$(dist/date.sh)" --owner=0 --group=0 --numeric-owner -cf - "$(basename "$folder")" |

@@ -35,10 +35,11 @@ struct output {
 
 static struct trace_span span(const char *text)
 {
-	size_t bytes = strnlen(text, DETAIL_BYTES);
+	size_t bytes = strlen(text);
 
-	while (bytes && (text[bytes] & 0xc0) == 0x80) /* no half character */
-		bytes--;
+	if (bytes > DETAIL_BYTES)
+		for (bytes = DETAIL_BYTES; bytes && (text[bytes] & 0xc0) == 0x80;) /* no half character */
+			bytes--;
 	return (struct trace_span){ text, bytes };
 }
 

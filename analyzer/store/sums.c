@@ -233,7 +233,7 @@ static void add_places(struct summing *x, uint32_t epoch)
 		const struct place *p = b.number[2 * i] < (uint64_t)r->nr_places ? &r->place[b.number[2 * i]] : NULL;
 		double n = (double)b.number[2 * i + 1];
 
-		if (p && x->series_weight[p->series] > 0)
+		if (p && n > 0 && x->series_weight[p->series] > 0)
 			add(x, p->function, epoch, n, n * x->series_weight[p->series] / x->series_samples[p->series]);
 	}
 	block_fini(&b);

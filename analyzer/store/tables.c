@@ -93,7 +93,7 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 static void make_lane(const struct sums *s, const struct sums_line *l, char text[4 * CELLS + 1], bool utf8)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	static const char ascii[] = " .:-=+*%#";
+	static const char *const ascii[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
 	double begin_ns = (double)s->epoch[0].begin_ns, span_ns = (double)s->epoch[s->nr_epochs - 1].end_ns - begin_ns;
 	double mine[CELLS] = { 0 }, all[CELLS] = { 0 };
 
@@ -107,12 +107,9 @@ static void make_lane(const struct sums *s, const struct sums_line *l, char text
 	}
 	for (int i = 0; i < CELLS; i++) {
 		double share = all[i] > 0 ? mine[i] / all[i] : 0;
-		int height = share > 0 ? 1 + (int)(share * 7.999) : 0;
+		int height = share > 0 ? 1 + (int)((share < 1 ? share : 1) * 7.999) : 0;
 
-		if (utf8)
-			strcat(text, blocks[height]);
-		else
-			strncat(text, &ascii[height], 1);
+		text = stpcpy(text, (utf8 ? blocks : ascii)[height]);
 	}
 }
 

@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What every text file of the tree has: a licence line, no trailing blanks, at most 140 columns, scripts that parse;
-# and subjects of at most 72 characters in every commit since this is looked at.
+# What every text file of the tree has: a licence line, no trailing blanks, at most 140 columns, scripts that parse; no file is called as
+# options are, since that is what a mistyped command leaves; and subjects of at most 72 characters in every commit since this is looked at.
 set -u
 bad=0
 say() { echo "$1"; bad=1; }
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
-git ls-files -z '*.c' '*.h' '*.sh' '*.bash' '*.py' '*.md' Makefile .ci/run | xargs -0 /usr/bin/python3 -c '
+git ls-files -- '-*' | grep . && say "a file is called as an option is"
+kinds=('*.[ch]' '*.[ch]pp' '*.cc' '*.sh' '*.bash' '*.zsh' '*.py' '*.md' '*.js' '*.mjs' '*.css' '*.rs' '*.go' '*.java' '*.map')
+git ls-files -z "${kinds[@]}" Makefile .ci/run | xargs -0 /usr/bin/python3 -c '
 import re, sys
 bad = 0
 for path in sys.argv[1:]:

@@ -12,8 +12,7 @@ BUILD, FOLDER = sys.argv[1:3]
 TOP = os.getcwd()
 TABLE = "tests/live/documented-commands.table"
 SECONDS = 300  # a command that hangs
-COMMANDS = ("run", "attach", "start", "stop", "status", "doctor", "report", "diff", "stat", "export", "import", "scrub", "overhead", "dump",
-            "unwind")
+COMMANDS = re.findall(r"(?m)^  ([a-z]+) +[a-z]", subprocess.run([BUILD + "/tailor", "help"], capture_output=True, text=True).stdout)
 
 failures = []
 left = {}
@@ -190,10 +189,12 @@ def options_of(program):
 
 
 def check_options(table, help_of, page):
-    """Each `tailor COMMAND --option`, also without the program's name, names an option of that command (old names are not in its help)."""
-    text = re.sub(r"(?ms)^\s*```.*?^\s*```", lambda m: "\n" * m.group().count("\n"), open(page).read())
+    """Each `tailor COMMAND --option`, also without the program's name, or in a block that is not run, names an option of that command."""
+    whole = open(page).read()
+    text = re.sub(r"(?ms)^\s*```.*?^\s*```", lambda m: "\n" * m.group().count("\n"), whole)
     spans = [(text.count("\n", 0, m.start()) + 1, " ".join(m.group(1).split())) for m in re.finditer(r"`([^`]+)`", text)]
-    for number, span in spans + list(blocks(open(page).read())):
+    spans += [(whole.count("\n", 0, m.start()) + 1, m.group(1)) for m in re.finditer(r"(?m)^(?:\$ )?(tailor .*)", whole)]
+    for number, span in spans + list(blocks(whole)):
         words = re.match(r"(?:build/|bin/)?(?:tailor )?(%s)((?: .*)?)$" % "|".join(COMMANDS), span)
         if not words:
             continue

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # make release twice, in two folders, gives the same bytes, and lintian finds nothing in the packages.  The source archive builds without
-# git and passes check-quick there; so do the installed package's and the portable folder's command in place of its own.  The documents
-# become pages whose links all lead to files, as a reader of HTML sees them.
+# git and passes check-quick there; so do the installed package's and the portable folder's command in place of its own.  Both have the
+# licences of what they bring; removing the packages leaves nothing.  The documents become pages whose links all lead to files, as a
+# reader of HTML sees them.
 set -u
 B=$(realpath "$1")
 dir=$(mktemp -d)
@@ -18,8 +19,9 @@ for tool in lintian dpkg-buildpackage fakeroot cmark-gfm; do
 	exit 77
 done
 
+git -c safe.directory='*' clone -q . "$dir/one" && git clone -q "$dir/one" "$dir/another/below" || exit 1 # of one commit
 for n in one another/below; do
-	git -c safe.directory='*' clone -q . "$dir/$n" && (cd "$dir/$n" && make -s release) >"$dir/log" 2>&1 && continue
+	(cd "$dir/$n" && make -s release) >"$dir/log" 2>&1 && continue
 	tail -n 40 "$dir/log"
 	exit 1
 done
@@ -45,6 +47,26 @@ for deb in "$released"/tailor_*.deb; do dpkg-deb -x "$deb" "$dir/package"; done
 in_place_of_built "the package" "$dir/package/usr/bin" "$dir/package/usr/lib/tailor"
 tar -C "$dir/portable" --strip-components=1 -xzf "$released"/tailor-*-x86_64.tar.gz
 in_place_of_built "the portable folder" "$dir/portable" "$dir/portable"
+
+for library in tailor $(cd "$dir/portable" && ls lib/*); do
+	read -r _ package _ < <(grep "^$library " "$dir/portable/licences/SOURCES")
+	[ -s "$dir/portable/licences/${package:-none}" ] || fail "the portable folder has no licence of $library"
+done
+linked=("$dir/package/usr/share/doc/tailor/linked"/*)
+[ ${#linked[@]} -ge 5 ] || fail "of static libraries' licences the package has ${linked[*]}"
+if [ "$(id -u)" = 0 ]; then
+	mkdir -p "$dir"/root/var/lib/dpkg/{info,updates}
+	: >"$dir/root/var/lib/dpkg/status"
+	on_root() {
+		dpkg --root="$dir/root" --log="$dir/dpkg.log" --force-depends --force-script-chrootless "$@" >"$dir/log" 2>&1 ||
+			fail "dpkg $*: $(cat "$dir/log")"
+	}
+	on_root --install "$released"/tailor_*.deb "$released"/libjitreg-dev_*.deb
+	[ -x "$dir/root/usr/bin/tailor" ] || fail "dpkg installed no tailor"
+	on_root --purge tailor libjitreg-dev
+	left=$(find "$dir/root" -mindepth 1 -path "$dir/root/var/lib/dpkg" -prune -o ! -type d -print)
+	[ -z "$left" ] || fail "removing the packages leaves $left"
+fi
 
 make -s B="$B" site >"$dir/log" 2>&1 || fail "make site: $(cat "$dir/log")"
 /usr/bin/python3 - "$B/site" <<'PYTHON' || bad=1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Stacked activity over time, for lanes: of threads, of two events, of two traces.
 import { seconds, ticks } from "./format.js";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Sums by any dimension, the largest first: a table with bars, each row a filter.
 import { h } from "./dom.js";
 import { tablebox } from "./tablebox.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The basic blocks of a function: boxes by their heat, arcs by how often they ran.
 import { chart } from "./chart.js";
 import { arcFrequencies } from "./causes.js";

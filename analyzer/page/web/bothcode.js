@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The texts of two traces side by side, coloured alike: by share, by executions, or by the formula of the table of differences; pointing at a
 // line marks the same line of the other.
 import { h, shown } from "./dom.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Drags over a picture: from where to where, while it goes on and at its end; a press without a drag is a click.
 const LEAST = 4; // pixels
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A procedure between the call sites that lead to it and those in it: boxes are procedures, ellipses call sites, numbers how often each ran.
 import { chart } from "./chart.js";
 import { functionName, marked } from "./counts.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Blocks of functions: executions, stalls and their causes, by the judge of `tailor report --view cpi` and `stalls`, as WebAssembly
 // (analyzer/listing/wasm), of what passes the filters.
 import wasm from "causes.wasm";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What changed between a page's two traces: its lines are those that `tailor diff` pairs (facts.pairs) or of equal names, its verdicts those
 // of `tailor diff` on the samples that pass the filters; of the run phase where there is one, unless a filter says otherwise.
 import { groupKey } from "./activity.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A picture: drawn once with a pen, on a canvas for the screen or as SVG for a file, with a tooltip, and the table that it shows.
 import { cut, h, svg, shown } from "./dom.js";
 import { theme } from "./colours.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The filters in force, each with a button that removes it.
 import { h, shown } from "./dom.js";
 import { seconds } from "./format.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // One colour per component everywhere, chosen by its place in the dictionary, so that filters do not change it.  The palette keeps apart what
 // eyes with a colour deficiency would mix up (after P. Tol, Colour schemes, 2021, and M. Okabe and K. Ito, 2008); a text stands beside it.
 const LIGHT = ["#4477aa", "#ee8866", "#228833", "#aa3377", "#66ccee", "#ccbb44", "#994455", "#44aa99", "#7766bb", "#997700", "#dd99bb", "#88aa33"];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Columns of execution counts in tables of other views, as the command's reports have them (analyzer/view/calls.c); none where the host does
 // not count.
 import { MARKS, assume, assumptions } from "./flow.js";

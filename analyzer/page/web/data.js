@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The page's data blocks: base64 of gzip, read by the browser's own decompressor.
 const digits = new Uint8Array(128);
 for (let i = 0; i < 64; i++) digits["ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".charCodeAt(i)] = i;

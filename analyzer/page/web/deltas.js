@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Distances between an access and the one before of the same component in the same thread, on a scale that is linear up to a cache line and
 // logarithmic from there on, in both directions: runs lie in the middle, random accesses far out.
 import { bytes } from "./format.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What samples can be grouped and filtered by: a dimension is a column's numbers, or what they stand for.  Values that no sample has are left
 // out: a dimension's keys are 0, 1, 2, ..., and values[key] is what the trace calls it.
 function compact(map) {

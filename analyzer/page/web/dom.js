@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Elements from names, attributes and children.  Text stays text: nothing here parses HTML.
 export function h(tag, attributes = {}, ...children) {
 	const el = document.createElement(tag);

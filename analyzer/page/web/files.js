@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Files that the user saves from the page.
 import { h } from "./dom.js";
 

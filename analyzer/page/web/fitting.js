@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Texts that are wider than their cell are cut in the middle: the element keeps the whole text, and shows what fits (page.css: data-cut).
 import { cut } from "./dom.js";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Execution counts: the solver of `tailor report --view calls`, as WebAssembly (analyzer/flow/wasm), on the flows and counters of a trace.
 import wasm from "flow.wasm";
 

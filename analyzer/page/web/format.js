@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Numbers as people read them.
 const group = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Columns by formula: numbers, other columns by key or by "title", + - * / and parentheses.  Read here, not by eval: the page allows none.
 const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:e[+-]?\d+)?)|"([^"]*)"|([A-Za-z_]\w*)|([-+*/()]))/y;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The hottest lines of what is pointed at: of the text that code was generated from, else source lines, else functions.
 import { shown } from "./dom.js";
 import { percent } from "./format.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The judge of `tailor diff`, as WebAssembly (analyzer/compare/wasm): which lines of two traces differ significantly, and by how much.
 import wasm from "judge.wasm";
 

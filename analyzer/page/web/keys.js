@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The keyboard: one list, which `?` shows.
 import { h } from "./dom.js";
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // A lane of activity over time per value of a dimension: each as high as its own cost, or as its share of what ran at that time.
 import { h } from "./dom.js";
 import { chart, inLines } from "./chart.js";

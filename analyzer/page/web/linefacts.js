@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What a line of a text is of: its operator, its pipeline, its cost by every event; and what a basic block costs, operator by operator.
 // (A. Beischl et al., EuroSys 2021, figure 6b.)
 import { shown } from "./dom.js";

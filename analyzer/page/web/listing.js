@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Lines of text with a share each: as many rows as there are on the screen, whatever the text's length.
 import { h, shown } from "./dom.js";
 import { percent } from "./format.js";

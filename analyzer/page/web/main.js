@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The page: reads its data, shows a view, draws anew when a filter changes.  Whatever goes wrong becomes a sentence above the plain tables.
 import { h, shown } from "./dom.js";
 import { facts } from "./data.js";
@@ -130,7 +131,7 @@ function start({ data, judge }) {
 		page.ready = performance.now();
 	}
 	for (const table of tables) table.onAnswer = () => state.changed(false);
-	window.tailor = { state, views, page, sums: (...a) => state.sums(...a), 
+	window.tailor = { state, views, page, sums: (...a) => state.sums(...a),
 			  answered: async fn => (await state.reading, answered(tables.filter(t => "busy" in t), fn)) };
 	document.documentElement.classList.add("running");
 	root.hidden = false;

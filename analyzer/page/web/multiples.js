@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The same picture for each of the busiest components by itself, on the same axes: who touches what, and in which manner.
 import { chart } from "./chart.js";
 import { drawTime, BOTTOM } from "./activity.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The plan as a graph: operators as boxes coloured by cost, rows on the edges, estimated against actual.  Places are the trace writer's.
 import { chart } from "./chart.js";
 import { count, percent, short, interval } from "./format.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // What is asked of a server, and its answers, as words: see analyzer/serve/questions.h.
 const MAGIC = 0x31514c54, NO_TIME = 1 << 16, NO_MAP = 0xffffffff, DENSE = 0xffffffff, TIME_END = 2n ** 64n - 1n;
 const SETS = 0, RANGE = 1, SUMS = 0, ROWS = 1, ALL = 0, BY = 1, BINS = 2;

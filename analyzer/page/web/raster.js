@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Samples as cells of a grid over time and addresses: how many are in each, and which part most of them belong to.
 
 /*

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Memory that samples touched, as regions: what the host named, and of the rest runs of addresses no further apart than 64 MiB.  Addresses
 // are
 // pairs of 32-bit halves (low, high), as they lie in a column of 64-bit numbers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The sample table of a server (`tailor serve`), in place of the one in table.js.  A draw that wants sums which the server has not been asked
 // for is given up (Unanswered is thrown); the sums are fetched, with those that the view's last draw had, and the page draws anew.
 import { get, post } from "./server.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The server of a page that `tailor serve` shows: it has the data, and the page asks it for them.
 export const served = Number(document.querySelector('meta[name="tailor-server"]')?.content ?? 0); // of how many traces
 

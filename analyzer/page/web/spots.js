@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where the keyboard goes in a picture: places {x, y, w, h}, from one to the nearest in the direction of an arrow key.
 const ASIDE = 4; // what is beside the direction counts as so many times as far
 

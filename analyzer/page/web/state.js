@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // All filters, in one place: what changes them, what undoes it, and how they stand in the page's address.
 // A filter is {values: [...], not?: true} of a dimension, {from, to} of a range (time in microseconds, addresses as texts), or {text}.
 import { CONTROLS } from "./chips.js";

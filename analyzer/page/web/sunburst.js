@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two levels as rings: the inner one's parts, and what each of them is made of at the outer one.  Hovering shows a part's hottest lines.
 import { h, shown } from "./dom.js";
 import { chart, inLines } from "./chart.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The sample table: columns in WebAssembly's memory, filters as a bit per row, sums in one walk.  (analyzer/table/crossfilter.h)
 import wasm from "table.wasm";
 import { block } from "./data.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Texts of a page: those that hosts registered, whole, and those of source files, around hot lines; and which lines instructions are of.
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Activity over time by the main dimension, stacked in steps, with a range to choose: by drag, or by keyboard.
 import { chart } from "./chart.js";
 import { partKey, partsOf } from "./activity.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Samples that have a function, line, image or component anywhere on their call stack, as `total` of `report` has them (totals_make() in
 // analyzer/query/calltree.c): what is its own, and what it called.
 const CUT = 8; // a flag of nodes: callers are unknown from there on

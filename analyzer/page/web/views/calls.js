@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Which procedures ran how often, and each call site with the procedures that were called there: what the host's counters say.
 import { h, name, shown } from "../dom.js";
 import { tablebox } from "../tablebox.js";

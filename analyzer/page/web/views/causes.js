@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where the cycles went: blocks of functions with their executions, best and actual cases, and the causes of stalls within bounds.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";

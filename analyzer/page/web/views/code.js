@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Code side by side: the text that it was generated from, and the machine code, with heat by any event; pointing at a line shows what it became.
 import { h, shown } from "../dom.js";
 import { percent } from "../format.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two traces: what changed, with the interval in which each difference is; lanes and plans of both.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";

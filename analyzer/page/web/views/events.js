@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Two events beside each other: over time, one upwards and one downwards, and per component.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Addresses over time: a raster of one region at the resolution of the screen, down to single bytes; or how far each access is from the one
 // before.  Each component by itself; the regions, and strides.
 import { h, shown } from "../dom.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Where the time goes: figures, time line, plan, and costs by any dimension.
 import { h } from "../dom.js";
 import { count, duration, percent, measure } from "../format.js";

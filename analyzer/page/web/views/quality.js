@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How far the figures can be trusted: attribution, losses, events, the machine.
 import { h, name } from "../dom.js";
 import { count, duration, percent } from "../format.js";

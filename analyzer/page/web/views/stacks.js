@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Call stacks as a flame graph, from the outermost frame or from the innermost one, or the callers and callees of one function; functions and
 // components of the levels that are chosen are frames.  Without stacks: levels and functions.
 import { h, shown } from "../dom.js";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Threads beside each other over time, and how evenly work is spread over them.
 import { h, shown } from "../dom.js";
 import { chart } from "../chart.js";
