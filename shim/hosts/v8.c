@@ -67,6 +67,7 @@ static struct {
 	void (*request_interrupt)(void *isolate, void (*)(void *isolate, void *data), void *data);
 	void (*set_handler)(void *isolate, int options, void (*)(struct event *));
 	int (*line_number)(void *script, int position);
+	const int *isolate_key; /* V8 9 and 10: of pthread_getspecific; 0: not made yet.  NULL: there is none */
 	int (*clock_gettime)(clockid_t, struct timespec *);
 	struct recording *recording; /* NULL: V8 was not found, or is not to be called */
 	unsigned char *lines;
@@ -338,6 +339,12 @@ static void on_isolate_interrupt(void *isolate, void *data)
 	ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
 }
 
+/* Before V8 made its key, what it returns is the other library's that has key 0 (OpenSSL in Node 16, which asks for the time first). */
+static void *current_isolate(void)
+{
+	return v8.isolate_key && !__atomic_load_n(v8.isolate_key, __ATOMIC_ACQUIRE) ? NULL : v8.current();
+}
+
 static bool is_known_isolate(const void *isolate)
 {
 	for (unsigned i = 0; i < nr_known_isolates; i++)
@@ -366,7 +373,7 @@ static bool has_time_to_report_again(void)
  */
 static void ask_new_isolate_for_interrupt(void)
 {
-	void *isolate = guest_is_on() ? v8.current() : NULL;
+	void *isolate = guest_is_on() ? current_isolate() : NULL;
 	int saved;
 
 	if (!isolate) {
@@ -409,6 +416,7 @@ static bool find_v8_functions(const struct object *o)
 	if (v8.is_refused)
 		return true;
 	v8.current = (void *(*)(void))object_find_symbol(o, "_ZN2v87Isolate13TryGetCurrentEv");
+	v8.isolate_key = object_find_symbol(o, "_ZN2v88internal7Isolate12isolate_key_E");
 	v8.in_context = (bool (*)(void *))object_find_symbol(o, "_ZN2v87Isolate9InContextEv");
 	v8.set_handler = (void (*)(void *, int, void (*)(struct event *)))object_find_symbol(o,
 		"_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE");
@@ -489,7 +497,7 @@ void v8_adapt_injected(void)
 		note_unknown_v8_version();
 	if (!v8.recording)
 		return;
-	isolate = v8.current();
+	isolate = current_isolate();
 	if (isolate)
 		v8.request_interrupt(isolate, on_isolate_interrupt, NULL);
 }
