@@ -53,14 +53,17 @@ static const char *behind_v8_kind(const char *text)
 	return NULL;
 }
 
-/* With the mark of code for one closure alone (V8 13 and later). */
+/* With the mark of code for one closure alone (V8 13 and later), or of code that took over from a loop that ran (V8 14). */
 static size_t v8_tier_bytes(const char *at)
 {
+	if (*at == 'o' && (at[1] == '*' || at[1] == '+'))
+		return 2;
 	if (!*at || !strchr("*~^+-", *at))
 		return 0;
 	return at[1] == '\'' && strchr("*+", *at) ? 2 : 1;
 }
 
+/* V8 11 and later has line and column behind the file, earlier ones the line alone. */
 static bool split_v8_name(const char *text, struct host_name *out)
 {
 	const char *at = behind_v8_kind(text), *file;
@@ -73,7 +76,7 @@ static bool split_v8_name(const char *text, struct host_name *out)
 	column = bytes_before_line_number(at, bytes);
 	line = bytes_before_line_number(at, column);
 	file = find_v8_file(at, line);
-	if (column == bytes || line == column || !file || file == at + line)
+	if (column == bytes || !file || file == at + line)
 		return false;
 	*out = (struct host_name){
 		at, (size_t)(file - 1 - at), file, line - (size_t)(file - at), file, bytes - (size_t)(file - at), false

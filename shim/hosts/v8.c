@@ -67,6 +67,8 @@ static struct {
 	void (*request_interrupt)(void *isolate, void (*)(void *isolate, void *data), void *data);
 	void (*set_handler)(void *isolate, int options, void (*)(struct event *));
 	int (*line_number)(void *script, int position);
+	void (*set_flags)(const char *); /* or NULL */
+	const int *isolate_key; /* V8 9 and 10: of pthread_getspecific; 0: not made yet.  NULL: there is none */
 	int (*clock_gettime)(clockid_t, struct timespec *);
 	struct recording *recording; /* NULL: V8 was not found, or is not to be called */
 	unsigned char *lines;
@@ -338,6 +340,12 @@ static void on_isolate_interrupt(void *isolate, void *data)
 	ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
 }
 
+/* Before V8 made its key, what it returns is the other library's that has key 0 (OpenSSL in Node 16, which asks for the time first). */
+static void *current_isolate(void)
+{
+	return v8.isolate_key && !__atomic_load_n(v8.isolate_key, __ATOMIC_ACQUIRE) ? NULL : v8.current();
+}
+
 static bool is_known_isolate(const void *isolate)
 {
 	for (unsigned i = 0; i < nr_known_isolates; i++)
@@ -366,7 +374,7 @@ static bool has_time_to_report_again(void)
  */
 static void ask_new_isolate_for_interrupt(void)
 {
-	void *isolate = guest_is_on() ? v8.current() : NULL;
+	void *isolate = guest_is_on() ? current_isolate() : NULL;
 	int saved;
 
 	if (!isolate) {
@@ -409,12 +417,14 @@ static bool find_v8_functions(const struct object *o)
 	if (v8.is_refused)
 		return true;
 	v8.current = (void *(*)(void))object_find_symbol(o, "_ZN2v87Isolate13TryGetCurrentEv");
+	v8.isolate_key = object_find_symbol(o, "_ZN2v88internal7Isolate12isolate_key_E");
 	v8.in_context = (bool (*)(void *))object_find_symbol(o, "_ZN2v87Isolate9InContextEv");
 	v8.set_handler = (void (*)(void *, int, void (*)(struct event *)))object_find_symbol(o,
 		"_ZN2v87Isolate22SetJitCodeEventHandlerENS_19JitCodeEventOptionsEPFvPKNS_12JitCodeEventEE");
 	v8.request_interrupt = (void (*)(void *, void (*)(void *, void *), void *))object_find_symbol(o,
 		"_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_");
 	v8.line_number = (int (*)(void *, int))object_find_symbol(o, "_ZN2v813UnboundScript13GetLineNumberEi");
+	v8.set_flags = (void (*)(const char *))object_find_symbol(o, "_ZN2v82V818SetFlagsFromStringEPKc");
 	v8.clock_gettime = clock_gettime;
 	if (!v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler || !v8.line_number)
 		return false;
@@ -429,6 +439,17 @@ static void note_unknown_v8_version(void)
 	announce_unknown_version("V8", v8.unknown_version, "its code has no names here; --perf-basic-prof of its program gives names");
 }
 
+/*
+ * V8's interpreter runs all functions in one piece of code of V8's.  With this option each has a copy, which V8 reports with the function's
+ * name: a handler that only calls others stays interpreted for long, and is on call stacks so.  Before V8 begins: later ones may not
+ * have what is copied.
+ */
+static void give_interpreted_functions_frames(void)
+{
+	if (v8.set_flags)
+		v8.set_flags("--interpreted-frames-native-stack");
+}
+
 static void hook_relocated_v8(const struct object *o)
 {
 	if (v8.recording || v8.is_refused || !find_v8_functions(o))
@@ -437,6 +458,8 @@ static void hook_relocated_v8(const struct object *o)
 		note_unknown_v8_version();
 	else if (!v8.is_refused && slot_replace(o, "clock_gettime", (void *)on_v8_clock_gettime, &v8.clock_gettime))
 		guest_debug("V8: adapter unavailable (the call that asks for the time was not found)");
+	else if (!v8.is_refused)
+		give_interpreted_functions_frames();
 }
 
 /* In the place of the object's own: it is relocated now. */
@@ -489,7 +512,7 @@ void v8_adapt_injected(void)
 		note_unknown_v8_version();
 	if (!v8.recording)
 		return;
-	isolate = v8.current();
+	isolate = current_isolate();
 	if (isolate)
 		v8.request_interrupt(isolate, on_isolate_interrupt, NULL);
 }

@@ -39,6 +39,7 @@ newer "$c" "$out/registers" && {
 }
 newer "$here/v8_of_tomorrow.c" "$out/libv8_of_tomorrow.so" && {
 	gcc -O1 -rdynamic -o "$out/v8_of_tomorrow" "$here/v8_of_tomorrow.c" -ldl &&
+		gcc -O1 -DYESTERDAY -rdynamic -o "$out/v8_of_yesterday" "$here/v8_of_tomorrow.c" -ldl &&
 		gcc -O1 -DPROGRAM -o "$out/v8_of_tomorrow-opens" "$here/v8_of_tomorrow.c" -ldl &&
 		gcc -O1 -DLIBRARY -shared -fPIC -o "$out/libv8_of_tomorrow.so" "$here/v8_of_tomorrow.c" || exit 1
 }

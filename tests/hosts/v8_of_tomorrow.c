@@ -3,6 +3,7 @@
  * A V8 of a version that nobody knows yet: v8_of_tomorrow ROUNDS (0: until SIGTERM) [LIBRARY].  It exports V8's interface, and runs
  * code that it generated.  A profiler may ask for the version: whoever calls anything else is named on standard error, and the exit status
  * is 3.  LIBRARY: the interface is in one that it opens (built with -DLIBRARY); there the version needs the library to be relocated.
+ * With -DYESTERDAY it is a V8 that is known and has not begun: what would be its isolate is another library's.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -19,8 +20,15 @@
 const char *v8_version_inside(void);
 const char *v8_version_inside(void)
 {
+#ifdef YESTERDAY
+	return "9.4.146";
+#else
 	return "99.1.2";
+#endif
 }
+#ifdef YESTERDAY
+int _ZN2v88internal7Isolate12isolate_key_E;
+#endif
 
 const char *_ZN2v82V810GetVersionEv(void);
 const char *_ZN2v82V810GetVersionEv(void)

@@ -3,6 +3,7 @@
 # Node's code has names however a script gets there (ES module with top-level await, -e, stdin, threads, cluster, vm), and so has that of
 # another embedder of V8, which opens no file and makes isolates in memory of earlier ones: at least 98 % of the samples in generated code.
 # What is inlined from another file is on no line before or behind the function that it is inlined in: V8 tells places, and of no file.
+# A function that only calls others, and that V8 interprets, is on call stacks, too.
 . tests/live/begin.bash
 judge /usr/bin/python3 tests/hosts/jits.py "$B" --check \
 	"node module:adapter" "node -e:adapter" "node stdin:adapter" "node worker:adapter" "node cluster:adapter" "node vm:adapter" \
@@ -20,7 +21,8 @@ const { first, last } = require('./inner.js');
 function outer(n) { let s = 0;
   for (let i = 0; i < n; i++) s = (s + first(s + i) + last(s ^ i)) | 0;
   return s; }
-for (let k = 0, e = process.cpuUsage().user + 1e6 * process.argv[2]; process.cpuUsage().user < e; k++) outer(1e6);
+for (let k = 0, e = process.cpuUsage().user + 1e6 * process.argv[2]; process.cpuUsage().user < e; k++) handler();
+function handler() { return outer(1e6); }
 END
 	printf '// a comment\n%.0s' {1..80}
 } >"$dir/outer.js"
@@ -39,4 +41,9 @@ sys.exit(77 if n < 200 else outside > 0.02 * n)'
 	return $status
 }
 decide --sure "what is inlined from another file is on no line of another function" lines
+"$B/tailor" report --view components --level function --json "$dir/t.tlr" | /usr/bin/python3 -c '
+import json, sys
+total = {r["name"]: r["total_samples"] for r in json.load(sys.stdin)["tables"]["function"]}
+print("FIGURE interpreted caller: in {handler} of {outer} samples of what it calls".format(**total))
+sys.exit(total["handler"] < 0.95 * total["outer"])' || fail "a function that V8 interprets is not on call stacks"
 finish

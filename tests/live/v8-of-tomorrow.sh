@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A V8 that is newer than tailor knows: nothing of it is called but the question for its version, the host does what it does alone, and
 # the recorder, the report and its JSON say so, once; under `tailor run` and by --inject, linked and opened by dlopen.  `tailor doctor`
-# promises names for the versions that are known.
+# promises names for the versions that are known.  One that is known and has not begun is asked nothing: what it would return is
+# another library's.
 . tests/live/begin.bash
 host=
 trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
@@ -37,6 +38,9 @@ run() { # NAME COMMAND...
 	"$B/tailor" run -e "$event" -o "$dir/t.tlr" -- "$@" >"$dir/out" 2>"$dir/err"
 	[ "$(grep -cxF "tailor run: $SENTENCE" "$dir/err")" = 1 ] || fail "$name: expected the sentence once, got: $(cat "$dir/err")"
 }
+alone=$("$B/hosts/v8_of_yesterday" 20 2>&1)
+said=$("$B/tailor" run -q -e "$event" -o "$dir/t.tlr" -- "$B/hosts/v8_of_yesterday" 20 2>&1)
+[ $? = 7 ] && [ "$said" = "$alone" ] || fail "before V8 began: expected '$alone' and exit 7, got '$said'"
 run linked "$V8" 20
 run opened "$OPENS" 20 "$LIBRARY"
 run "two processes" sh -c "'$V8' 20; '$V8' 20"
