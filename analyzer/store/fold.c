@@ -98,8 +98,8 @@ static int64_t event_in_store(struct folding *f, uint32_t event)
 {
 	const struct model *m = f->report->model;
 
-	if (event >= m->nr_events)
-		return 0;
+	if (event >= m->nr_events) /* a full disk may have taken what said so */
+		return names_event(f->store, "(unknown event)", "");
 	if (!f->event[event])
 		f->event[event] = names_event(f->store, m->event[event].name, m->event[event].unit);
 	return f->event[event];

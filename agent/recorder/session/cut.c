@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,13 @@ static int64_t recorder_cpu_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* The file has no room for what it lacks. */
+static void print_failure(const struct recording_state *state, const struct diag *d)
+{
+	fprintf(stderr, "%s: %s; lost: %llu samples, %llu other records\n", program_invocation_name, d->text,
+		(unsigned long long)state->lost[LOSS_WRITE], (unsigned long long)state->lost[LOSS_WRITE_RECORDS]);
+}
+
 /* In the child: the file's end, and then what it is for. */
 static void end_old_epoch(struct session *s, struct recording *r, const char *path)
 {
@@ -41,7 +49,7 @@ static void end_old_epoch(struct session *s, struct recording *r, const char *pa
 	recording_inherit(r);
 	ret = recording_end(r, -1, &state, &d);
 	if (ret)
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		print_failure(&state, &d);
 	if (ret == 0)
 		session_fold_execute_command(s, path);
 	_exit(ret ? CMD_FAILED : CMD_DONE);
@@ -61,12 +69,12 @@ static void leave_old_epoch(struct session *s, struct recording *r, const char *
 	if (child == 0)
 		end_old_epoch(s, r, path);
 	if (child > 0) {
-		session_fold_note_child(&s->epochs, child);
+		session_fold_note_child(&s->epochs, child, s->epochs.number - 1);
 		recording_leave(r);
 	} else {
 		recording_note_recorder_usage(r, -s->epochs.told_cpu_ns);
 		if (recording_end(r, -1, &state, &d))
-			fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+			print_failure(&state, &d);
 	}
 	s->epochs.told_cpu_ns = cpu_ns;
 }
@@ -103,9 +111,22 @@ static int begin_new_epoch(struct session *s, char *path, struct diag *d)
 /* Later, when it cannot be done now. */
 static void put_off_cut(struct session *s, const char *why)
 {
-	if (!s->epochs.nr_put_off++)
-		session_notice(s, NOTICE_HOST, "epoch %u goes on beyond its end: %s", s->epochs.number, why);
-	session_epochs_plan(&s->epochs);
+	struct epochs *e = &s->epochs;
+
+	if (!e->nr_put_off++)
+		session_notice(s, NOTICE_HOST, "epoch %u goes on beyond its end: %s", e->number, why);
+	session_epochs_plan(e);
+	e->asked = e->step_ns && e->child > 0; /* two times in one epoch: as soon as that can be */
+}
+
+/* Suspended machines count as well: the clock that samples have stands still meanwhile. */
+static void say_step(struct session *s)
+{
+	int64_t step_ns = s->epochs.step_ns;
+
+	if (step_ns)
+		session_notice(s, NOTICE_HOST, "the machine's clock went %.0f s %s", fabs((double)step_ns / 1e9),
+			       step_ns > 0 ? "ahead" : "back");
 }
 
 static void cut_recording(struct session *s)
@@ -148,4 +169,5 @@ void session_cut_if_due(struct session *s)
 		cut_recording(s);
 	else
 		put_off_cut(s, "the one before is not written yet");
+	say_step(s);
 }

@@ -105,10 +105,11 @@ bool session_epochs_are_due(struct session *s)
 
 	if (!e->length_ns || !s->recording)
 		return false;
-	session_fold_look(e);
+	session_fold_look(s);
 	real_ns = real_now_ns();
 	step_ns = (int64_t)(real_ns - clock_now_ns()) - e->real_ahead_ns;
-	return (e->asked && e->child <= 0) || real_ns >= e->due_real_ns || step_ns >= STEP_NS || step_ns <= -STEP_NS;
+	e->step_ns = step_ns >= STEP_NS || step_ns <= -STEP_NS ? step_ns : 0;
+	return (e->asked && e->child <= 0) || real_ns >= e->due_real_ns || e->step_ns;
 }
 
 /* Which processes of the machine are counted; those that have ended are forgotten. */
@@ -136,7 +137,7 @@ void session_epochs_end(struct session *s)
 {
 	struct epochs *e = &s->epochs;
 
-	session_fold_wait(e);
+	session_fold_wait(s);
 	hash_map_fini(&e->living);
 	free(e->path);
 	e->path = NULL;

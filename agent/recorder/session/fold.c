@@ -65,12 +65,24 @@ void session_fold_execute_command(const struct session *s, const char *path)
 	fprintf(stderr, "%s: %s: %s\n", program_invocation_name, words[0], strerror(errno));
 }
 
-void session_fold_note_child(struct epochs *e, pid_t child)
+void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number)
 {
 	setpgid(child, child); /* as it does itself, whoever is first */
 	e->child = child;
+	e->child_number = number;
 	e->child_ns = clock_now_ns();
 	e->is_late = false;
+}
+
+/* As wait(2) says; 0: there is none. */
+static int wait_for_child(struct epochs *e)
+{
+	int status = 0;
+
+	while (e->child > 0 && waitpid(e->child, &status, 0) < 0 && errno == EINTR)
+		;
+	e->child = 0;
+	return status;
 }
 
 /* Without the privilege it stays as it is. */
@@ -80,16 +92,40 @@ static void hasten_child(struct epochs *e, int nice)
 	syscall(SYS_ioprio_set, IOPRIO_WHO_GROUP, e->child, IOPRIO_USUAL);
 }
 
-static bool has_child_ended(struct epochs *e)
+/* Its command has told on stderr what it could not do: that goes on for long where a disk is full, so only a change is said. */
+static void say_how_child_ended(struct session *s, int status)
 {
-	if (e->child > 0 && waitpid(e->child, NULL, WNOHANG) == e->child)
+	bool has_failed = WIFEXITED(status) && WEXITSTATUS(status) != 0, was_killed = WIFSIGNALED(status);
+	struct epochs *e = &s->epochs;
+
+	if (was_killed)
+		session_notice(s, NOTICE_HOST, "the end of epoch %u, or the command that is for it, was killed by signal %d%s: its trace stays",
+			       e->child_number, WTERMSIG(status), WTERMSIG(status) == SIGKILL ? " (as for want of memory)" : "");
+	else if (has_failed && !e->has_failed)
+		session_notice(s, NOTICE_HOST, "the end of epoch %u, or the command that is for it, failed (exit status %d): its trace stays",
+			       e->child_number, WEXITSTATUS(status));
+	else if (!has_failed && e->has_failed)
+		session_notice(s, NOTICE_HOST, "the command for epoch %u succeeded again", e->child_number);
+	e->has_failed = has_failed;
+}
+
+static bool has_child_ended(struct session *s)
+{
+	struct epochs *e = &s->epochs;
+	int status;
+
+	if (e->child > 0 && waitpid(e->child, &status, WNOHANG) == e->child) {
 		e->child = 0;
+		say_how_child_ended(s, status);
+	}
 	return e->child <= 0;
 }
 
-void session_fold_look(struct epochs *e)
+void session_fold_look(struct session *s)
 {
-	if (has_child_ended(e) || e->is_late || clock_now_ns() - e->child_ns <= e->length_ns / 2)
+	struct epochs *e = &s->epochs;
+
+	if (has_child_ended(s) || e->is_late || clock_now_ns() - e->child_ns <= e->length_ns / 2)
 		return;
 	e->is_late = true;
 	hasten_child(e, NICE_USUAL);
@@ -99,14 +135,14 @@ bool session_fold_may_begin(struct session *s)
 {
 	struct epochs *e = &s->epochs;
 
-	if (has_child_ended(e))
+	if (has_child_ended(s))
 		return true;
 	if (e->nr_put_off < PUT_OFF_MOST) {
 		hasten_child(e, NICE_FIRST);
 		return false;
 	}
 	kill(-e->child, SIGKILL);
-	session_fold_wait(e);
+	wait_for_child(e);
 	session_notice(s, NOTICE_HOST, "the end of the epoch before this one, and the command that is for it, were killed: %d epochs did "
 		       "not suffice", 1 + PUT_OFF_MOST);
 	return true;
@@ -138,11 +174,12 @@ void session_fold_say_rate(struct session *s, uint32_t before)
 			       ": the end of an epoch, and its command, take longer than an epoch");
 }
 
-void session_fold_wait(struct epochs *e)
+void session_fold_wait(struct session *s)
 {
-	while (e->child > 0 && waitpid(e->child, NULL, 0) < 0 && errno == EINTR)
-		;
-	e->child = 0;
+	int status = wait_for_child(&s->epochs);
+
+	if (status)
+		say_how_child_ended(s, status);
 }
 
 void session_fold_run_last(struct session *s)
@@ -151,14 +188,15 @@ void session_fold_run_last(struct session *s)
 
 	if (!e->length_ns)
 		return;
-	session_fold_wait(e);
+	session_fold_wait(s);
 	if (!s->options.epoch_command)
 		return;
+	e->child_number = e->number;
 	e->child = fork();
 	if (e->child == 0) {
 		session_fold_begin_child(s);
 		session_fold_execute_command(s, e->path);
 		_exit(CMD_FAILED);
 	}
-	session_fold_wait(e);
+	session_fold_wait(s);
 }

@@ -136,11 +136,14 @@ struct epochs {
 	char *path; /* of that one; NULL: it is none */
 	uint64_t due_real_ns; /* when it ends, CLOCK_REALTIME */
 	int64_t real_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC at its begin */
+	int64_t step_ns; /* by which that has changed since: the clock was set; 0: by less than a second */
 	bool asked; /* to end it now */
 	uint32_t nr_put_off; /* so many ends of epochs it goes on beyond, as was said */
 	bool polls_lists; /* processes without an agent are read from outside, as attach does */
 	pid_t child; /* that ends the one before; 0: none (fold.c) */
+	uint32_t child_number; /* of that epoch */
 	uint64_t child_ns; /* since when */
+	bool has_failed; /* the one before, by its own exit status, as was said */
 	bool is_late; /* half an epoch was too little for the newest one */
 	uint32_t behind; /* rises when they take too long: so often the rate is halved */
 	struct hash_map living; /* processes that are counted */
@@ -270,9 +273,9 @@ void session_look_for_service(struct session *s);
 /* In the child: its priority; what the epoch in this file is for (returns when there is nothing, or it cannot be executed). */
 void session_fold_begin_child(const struct session *s);
 void session_fold_execute_command(const struct session *s, const char *path);
-void session_fold_note_child(struct epochs *e, pid_t child);
-/* Now and then: one that is late gets more of the processors. */
-void session_fold_look(struct epochs *e);
+void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number);
+/* Now and then: one that is late gets more of the processors; of one that has ended it is said if it was killed or has failed. */
+void session_fold_look(struct session *s);
 /* At the end of an epoch: may it be cut?  The one before has ended, or was killed, which is said. */
 bool session_fold_may_begin(struct session *s);
 /* Between two epochs: samples half as often when the fold is behind, and as before when it is not any more; in the new one, say so if that
@@ -280,7 +283,7 @@ bool session_fold_may_begin(struct session *s);
 void session_fold_choose_rate(struct session *s);
 void session_fold_say_rate(struct session *s, uint32_t before);
 /* Until it has ended. */
-void session_fold_wait(struct epochs *e);
+void session_fold_wait(struct session *s);
 /* The last epoch is written: what it is for. */
 void session_fold_run_last(struct session *s);
 
