@@ -10,6 +10,7 @@
 
 #define MERGED_NS 20000u /* shorter waits that no thread ended are work of the thread: a step less */
 #define GUESS_THREADS 64u
+#define JOINED_LEAST_NS 1000000u /* that a thread ended before the one that made it: later, both end with their process */
 #define TARGET_SHARE 0.97 /* of the window that the first thread must be there for, to be what is waited for */
 
 /* A thread ends another one's wait, or begins it. */
@@ -18,9 +19,17 @@ struct wake {
 	uint32_t waker, signal, span; /* span: of the wait; UINT32_MAX: the thread begins */
 };
 
+/* A thread that waits for another one's end, which it had reached before, or in a wait for yet another one. */
+struct join {
+	uint64_t time_ns;
+	uint32_t thread, signal;
+};
+
 struct wakes {
 	struct wake *at;
 	uint32_t nr, capacity;
+	struct join *join;
+	uint32_t nr_joins, joins_capacity;
 };
 
 static int compare_wakes(const void *a, const void *b)
@@ -29,6 +38,17 @@ static int compare_wakes(const void *a, const void *b)
 
 	if (x->waker != y->waker)
 		return x->waker < y->waker ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->signal < y->signal ? -1 : x->signal > y->signal;
+}
+
+static int compare_joins(const void *a, const void *b)
+{
+	const struct join *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
 	return x->signal < y->signal ? -1 : x->signal > y->signal;
@@ -88,6 +108,42 @@ static int add_wake(struct step_graph *g, struct wakes *w, uint64_t time_ns, uin
 	return 0;
 }
 
+/* When the thread that made this one has waited for its end; 0: it does not. */
+static uint64_t joined_at(const struct step_graph *g, const struct timeline_thread *h)
+{
+	const struct timeline_thread *creator = &g->t->thread[h->creator];
+	const struct span *s = &g->t->span[creator->first_span];
+	uint32_t i = SORTED_COUNT(creator->nr_spans, k, s[k].to_ns < h->to_ns);
+
+	if (h->to_ns <= g->from_ns || h->to_ns + JOINED_LEAST_NS > creator->to_ns || creator->to_ns > g->to_ns)
+		return 0;
+	for (; i < creator->nr_spans; i++)
+		if (s[i].kind == SPAN_WAIT && s[i].resource == RESOURCE_CHILD)
+			return s[i].to_ns;
+	return creator->pid == h->pid ? creator->to_ns : 0;
+}
+
+/* A thread that had ended by the time it was waited for leaves no wait: on another machine there may be one. */
+static int find_joins(struct step_graph *g, struct wakes *w)
+{
+	const struct timeline *t = g->t;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < t->nr_threads && ret == 0; i++) {
+		const struct timeline_thread *h = &t->thread[i];
+		uint64_t at;
+
+		if (h->creator == TIMELINE_NOBODY || h->creator == i || !h->nr_spans || !(at = joined_at(g, h)))
+			continue;
+		ret = GROW(w->join, w->nr_joins, w->joins_capacity) ? add_wake(g, w, h->to_ns, i, UINT32_MAX) : -ENOMEM;
+		if (ret == 0)
+			w->join[w->nr_joins++] = (struct join){ at, h->creator, g->nr_signals - 1 };
+	}
+	if (w->nr_joins)
+		qsort(w->join, w->nr_joins, sizeof(*w->join), compare_joins);
+	return ret;
+}
+
 /* All in the window; signal_of_span: 1 + the signal that ends it. */
 static int find_wakes(struct step_graph *g, struct wakes *w, uint32_t *signal_of_span, uint32_t *signal_of_begin)
 {
@@ -115,6 +171,7 @@ static int find_wakes(struct step_graph *g, struct wakes *w, uint32_t *signal_of
 		ret = add_wake(g, w, h->from_ns, h->creator, UINT32_MAX);
 		signal_of_begin[i] = g->nr_signals;
 	}
+	ret = ret ? ret : find_joins(g, w);
 	if (w->nr)
 		qsort(w->at, w->nr, sizeof(*w->at), compare_wakes);
 	return ret;
@@ -278,9 +335,22 @@ static bool add_run(struct step_graph *g, uint32_t first, uint32_t thread, uint6
 	return true;
 }
 
-/* A thread's steps in the window; wakes [*wake, ...) are its own. */
-static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes *w, uint32_t *wake, const uint32_t *signal_of_span,
-		       uint32_t begins, const struct served *disk)
+/* Ends of other threads that this one waits for, up to a time. */
+static bool add_joins(struct step_graph *g, uint32_t first, uint32_t thread, const struct wakes *w, uint32_t *join, uint64_t to_ns)
+{
+	const struct graph_step about = { .from_ns = to_ns, .thread = thread, .resource = RESOURCE_CHILD };
+	bool ok = true;
+
+	for (; ok && *join < w->nr_joins && w->join[*join].thread == thread && w->join[*join].time_ns <= to_ns; (*join)++) {
+		g->await_of_signal[w->join[*join].signal] = g->nr_steps;
+		ok = add_step(g, first, STEP_AWAIT, 0, w->join[*join].signal, &about);
+	}
+	return ok;
+}
+
+/* A thread's steps in the window; wakes [*wake, ...) and joins [*join, ...) are its own. */
+static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes *w, uint32_t *wake, uint32_t *join,
+		       const uint32_t *signal_of_span, uint32_t begins, const struct served *disk)
 {
 	const struct timeline *t = g->t;
 	const struct timeline_thread *h = &t->thread[thread];
@@ -301,6 +371,7 @@ static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes
 
 		if (from >= to)
 			continue;
+		ok = add_joins(g, first, thread, w, join, from);
 		for (; ok && *wake < w->nr && w->at[*wake].waker == thread && w->at[*wake].time_ns <= to; (*wake)++) {
 			const uint64_t at = w->at[*wake].time_ns > from ? w->at[*wake].time_ns : from;
 
@@ -315,6 +386,7 @@ static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes
 		else if (ok && s->kind == SPAN_QUEUE && s->latency_ns)
 			ok = add_latency(g, first, s, i > h->first_span ? &t->span[i - 1] : NULL);
 	}
+	ok = ok && add_joins(g, first, thread, w, join, UINT64_MAX);
 	for (; ok && *wake < w->nr && w->at[*wake].waker == thread; (*wake)++)
 		ok = add_signal(g, first, &w->at[*wake], thread);
 	g->thread[thread] = (struct step_thread){ first, g->nr_steps - first };
@@ -368,7 +440,7 @@ static bool find_window(struct step_graph *g, const char *mark)
 int step_graph_make(const struct timeline *t, const char *mark, struct step_graph *g, struct diag *d)
 {
 	uint32_t *signal_of_span = calloc((size_t)t->nr_spans + 1, sizeof(*signal_of_span));
-	uint32_t *signal_of_begin = calloc((size_t)t->nr_threads + 1, sizeof(*signal_of_begin)), wake = 0;
+	uint32_t *signal_of_begin = calloc((size_t)t->nr_threads + 1, sizeof(*signal_of_begin)), wake = 0, join = 0;
 	struct served disk = { .nr = 0 };
 	struct wakes w = { .nr = 0 };
 	bool ok;
@@ -388,10 +460,11 @@ int step_graph_make(const struct timeline *t, const char *mark, struct step_grap
 	ok = ok && served_make(t, &disk);
 	ok = ok && find_wakes(g, &w, signal_of_span, signal_of_begin) == 0;
 	for (uint32_t i = 0; ok && i < t->nr_threads; i++)
-		ok = add_thread(g, i, &w, &wake, signal_of_span, signal_of_begin[i], &disk);
+		ok = add_thread(g, i, &w, &wake, &join, signal_of_span, signal_of_begin[i], &disk);
 	free(signal_of_span);
 	free(signal_of_begin);
 	free(w.at);
+	free(w.join);
 	free(disk.at);
 	if (!ok)
 		return diag_fail(d, ENOMEM, "out of memory for the steps of this trace");

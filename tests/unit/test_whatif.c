@@ -166,6 +166,36 @@ static void a_mark_that_is_not_there_is_said(void **state)
 	step_graph_fini(&g);
 }
 
+/* On one processor, the thread that thread 0 makes has ended when thread 0 would wait for it: no wait is recorded. */
+static void an_ended_thread_is_waited_for_where_it_would_not_have_ended(void **state)
+{
+	struct span on_one[] = {
+		{ .from_ns = 0, .to_ns = 10 * MS, .thread = 0 },
+		{ .from_ns = 10 * MS, .to_ns = 50 * MS, .thread = 0, .kind = SPAN_QUEUE, .resource = RESOURCE_QUEUE },
+		{ .from_ns = 50 * MS, .to_ns = 70 * MS, .thread = 0 },
+		{ .from_ns = 10 * MS, .to_ns = 50 * MS, .thread = 1 },
+	};
+	struct timeline_thread two[] = {
+		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 70 * MS, .first_span = 0, .nr_spans = 3 },
+		{ .tid = 2, .pid = 1, .creator = 0, .from_ns = 10 * MS, .to_ns = 50 * MS, .first_span = 3, .nr_spans = 1 },
+	};
+	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = on_one, .nr_spans = 4, .last_ns = 70 * MS,
+			      .processors = 1, .has_wakeups = true };
+	const struct change cores = { .kind = CHANGE_CORES, .value = 2 };
+	struct predictor p = { .g = NULL };
+	struct prediction x;
+	struct step_graph g;
+
+	(void)state;
+	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
+	assert_int_equal(predictor_init(&p, &g, NULL, &d), 0);
+	assert_true(p.replay_error < 0.001);
+	assert_int_equal(predict(&p, &cores, 1, &x), 0);
+	assert_true(x.completion_ns > 50 * MS - 1 && x.completion_ns < 50 * MS + 1);
+	predictor_fini(&p);
+	step_graph_fini(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +205,7 @@ int main(void)
 		cmocka_unit_test(what_others_wait_for_ends_their_waits),
 		cmocka_unit_test(the_first_thread_may_be_gone_before_a_mark),
 		cmocka_unit_test(a_mark_that_is_not_there_is_said),
+		cmocka_unit_test(an_ended_thread_is_waited_for_where_it_would_not_have_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
