@@ -61,6 +61,18 @@ static bool view_list_entry(int i, const char **name, const char **summary)
 	return true;
 }
 
+/* Files of tables without a view are those that the summary is made of; a table is in the view that is called so. */
+static void choose_views_of_tables(struct arguments *a)
+{
+	static const char *const summary[] = { "components", "functions", "lines", "images", "processes" };
+
+	if (a->page.table && view_find(a->page.table))
+		a->view[a->nr_views++] = view_find(a->page.table);
+	else if (a->page.csv_folder)
+		for (size_t i = 0; i < sizeof(summary) / sizeof(summary[0]); i++)
+			a->view[a->nr_views++] = view_find(summary[i]);
+}
+
 static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 {
 	struct arguments *a = state->input;
@@ -120,8 +132,10 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, &a->path);
+		if (!a->nr_views)
+			choose_views_of_tables(a);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
-			argp_error(state, "--csv requires --view");
+			argp_error(state, "--csv requires --view, or a folder: --csv=DIR");
 		if (a->page.table && !a->nr_views)
 			argp_error(state, "--table requires --view");
 		if (a->sort && a->page.form == PAGE_JSON && !a->nr_views)

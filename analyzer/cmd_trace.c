@@ -33,9 +33,10 @@ static const struct argp_option options[] = {
 	  "expression)", 10 },
 	{ "process", KEY_PROCESS, "PID", 0, "only samples of this process", 10 },
 	{ "service", KEY_SERVICE, "NAME", 0, "only samples of processes of this service (a systemd unit, a container)", 10 },
-	{ "component", KEY_COMPONENT, "LEVEL:NAME", 0, "only samples of this component; repeatable; conditions are ANDed", 10 },
-	{ "below", KEY_BELOW, "LEVEL:NAME", 0, "only samples whose call stack passes through it; LEVEL: one of the trace's, function, line "
-	  "(FILE:NUMBER) or image; repeatable; conditions are ANDed", 10 },
+	{ "component", KEY_COMPONENT, "[LEVEL:]NAME", 0, "only samples of this component (without LEVEL: of the first that has one of "
+	  "that name); repeatable; conditions are ANDed", 10 },
+	{ "below", KEY_BELOW, "[LEVEL:]NAME", 0, "only samples whose call stack passes through it; LEVEL: one of the trace's, function, "
+	  "line (FILE:NUMBER) or image; repeatable; conditions are ANDed", 10 },
 	{ "function", KEY_FUNCTION, "NAME", 0, "only samples in this function", 10 },
 	{ "mark", KEY_MARK, "NAME[#N]", 0, "only samples inside marks of this name, or inside instance N; all: the whole recording, not "
 	  "only the run phase", 10 },
@@ -125,15 +126,11 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 		a->filter.service = arg;
 		break;
 	case KEY_COMPONENT:
-		if (!strchr(arg, ':'))
-			argp_error(state, "--component must be LEVEL:NAME, for example operator:scan, not '%s'", arg);
 		if (a->filter.nr_components == FILTER_COMPONENTS_MAX)
 			argp_error(state, "--component can be given at most %d times", FILTER_COMPONENTS_MAX);
 		a->filter.component[a->filter.nr_components++] = arg;
 		break;
 	case KEY_BELOW:
-		if (!strchr(arg, ':'))
-			argp_error(state, "--below must be LEVEL:NAME, for example function:main, not '%s'", arg);
 		if (a->filter.nr_below == FILTER_COMPONENTS_MAX)
 			argp_error(state, "--below can be given at most %d times", FILTER_COMPONENTS_MAX);
 		a->filter.below[a->filter.nr_below++] = arg;

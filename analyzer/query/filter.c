@@ -192,14 +192,38 @@ int filter_fail_without_level(const struct model *m, const char *level, size_t b
 			 suggest(wanted, names, m->dictionary.nr_levels, text, sizeof(text)));
 }
 
+/* NAME, also std::NAME, in place of LEVEL:NAME. */
+static bool has_no_level(const char *wanted)
+{
+	const char *colon = strchr(wanted, ':');
+
+	return !colon || colon[1] == ':';
+}
+
+/* The first level with a component that is called so, or else functions', of which more may come while samples are read, or any. */
+static uint32_t find_level_of_name(const struct filter *f, const struct dictionary *dictionary, const char *name)
+{
+	uint32_t found = LEVELS_MAX;
+
+	for (uint32_t i = 1; i < dictionary->nr_components; i++)
+		if (dictionary->component[i].level < found && labels_match(f->labels, dictionary, i, name))
+			found = dictionary->component[i].level;
+	found = found < LEVELS_MAX ? found : find_wanted_level(dictionary, "function");
+	return found < LEVELS_MAX || !dictionary->nr_levels ? found : 0;
+}
+
 static int add_component_filter(struct filter *f, const struct model *m, const char *wanted, struct diag *d)
 {
-	uint32_t level = find_wanted_level(&m->dictionary, wanted);
+	bool is_name = has_no_level(wanted);
+	uint32_t level = is_name ? find_level_of_name(f, &m->dictionary, wanted) : find_wanted_level(&m->dictionary, wanted);
 
+	if (level == LEVELS_MAX && is_name)
+		return diag_fail(d, EINVAL, "the trace has no component '%.80s', nor any other; --function and --below take functions",
+				 wanted);
 	if (level == LEVELS_MAX)
 		return filter_fail_without_level(m, wanted, strcspn(wanted, ":"), d);
 	f->component_level[f->table.nr_conditions] = level;
-	f->component_name[f->table.nr_conditions] = strchr(wanted, ':') + 1;
+	f->component_name[f->table.nr_conditions] = is_name ? wanted : strchr(wanted, ':') + 1;
 	add_set(f, TABLE_LEVEL_0 + level, component_passes_filter);
 	return 0;
 }
@@ -220,14 +244,16 @@ static enum table_column column_of_frames(const char *wanted)
 
 static int add_below_filter(struct filter *f, const struct model *m, const char *wanted, struct diag *d)
 {
-	uint32_t level = find_wanted_level(&m->dictionary, wanted), i = f->table.nr_conditions;
-	enum table_column column = column_of_frames(wanted);
+	bool is_name = has_no_level(wanted);
+	uint32_t level = is_name ? find_level_of_name(f, &m->dictionary, wanted) : find_wanted_level(&m->dictionary, wanted);
+	uint32_t i = f->table.nr_conditions;
+	enum table_column column = is_name ? TABLE_FUNCTION : column_of_frames(wanted);
 
 	if (level == LEVELS_MAX && !column)
 		return filter_fail_without_level(m, wanted, strcspn(wanted, ":"), d);
 	f->component_level[i] = level;
 	f->frame_column[i] = column;
-	f->component_name[i] = strchr(wanted, ':') + 1;
+	f->component_name[i] = is_name ? wanted : strchr(wanted, ':') + 1;
 	add_set(f, TABLE_STACK, stack_passes_filter);
 	if (level != LEVELS_MAX || column == TABLE_FUNCTION) {
 		f->or_set[i].passes = own_passes_filter;

@@ -15,9 +15,9 @@
 
 struct filter_arguments {
 	const char *event;
-	const char *component[FILTER_COMPONENTS_MAX]; /* LEVEL:NAME; all must hold */
+	const char *component[FILTER_COMPONENTS_MAX]; /* LEVEL:NAME, or NAME: its first level, or a function; all must hold */
 	int nr_components;
-	const char *below[FILTER_COMPONENTS_MAX]; /* LEVEL:NAME that the call stack contains; all must hold */
+	const char *below[FILTER_COMPONENTS_MAX]; /* likewise, that the call stack contains; all must hold */
 	int nr_below;
 	const char *function; /* its name */
 	const char *service;  /* that its process works for */

@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+int lanes_cells(int cells, int columns)
+{
+	int left = columns < 80 ? cells - (80 - columns) : cells;
+
+	return left > 8 ? left : 8;
+}
+
 bool lanes_make(const struct report *r, const struct report_group *g, int cells, struct lanes *l)
 {
 	uint64_t span, first, last;

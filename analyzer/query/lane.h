@@ -19,6 +19,8 @@ struct lanes {
 	double most;	/* the highest cell of any lane */
 };
 
+/* How many cells of a lane that has so many at 80 columns fit into this many: fewer below 80, 8 at least. */
+int lanes_cells(int cells, int columns);
 /* From a group with keys (column, GROUP_BIN); at most cells.  false without memory. */
 bool lanes_make(const struct report *r, const struct report_group *g, int cells, struct lanes *l);
 void lanes_fini(struct lanes *l);

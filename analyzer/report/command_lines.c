@@ -76,23 +76,34 @@ static const char *base_name_in(struct word w, size_t *bytes)
 	return slash ? slash + 1 : w.text;
 }
 
+#define LONG_LINE 60 /* bytes */
+
+/* "big.cc", "src/a.c" */
+static bool is_file_name(struct word w)
+{
+	const char *dot = memrchr(w.text, '.', w.bytes);
+
+	return dot && dot > w.text && dot[-1] != '/' && dot[-1] != '.' && dot + 1 < w.text + w.bytes;
+}
+
 void command_words_label(const struct command_words *w, const struct process *p, bool utf8, char text[COMMAND_LABEL_BYTES])
 {
 	const uint32_t all = hash_map_find(&w->processes, 0, program_key(p));
 	const char *at = p->command_line, *name;
 	struct word first = { "", 0 }, word, best = { NULL, 0 };
+	const bool is_long = all == 1 && strlen(p->command_line) > LONG_LINE;
 	uint32_t least = all;
 	bool output = false;
 	size_t bytes;
 
 	next_word(&at, &first);
 	name = base_name_in(first, &bytes);
-	while (all > 1 && next_word(&at, &word)) {
+	while ((all > 1 || is_long) && !(is_long && best.text) && next_word(&at, &word)) {
 		const uint32_t nr = hash_map_find(&w->processes, word_key(word), program_key(p));
 		const bool tells = *word.text != '-' && !output && strncmp(word.text, "/tmp/", 5) != 0;
 
 		output = word.bytes == 2 && memcmp(word.text, "-o", 2) == 0;
-		if (!tells || nr >= least)
+		if (!tells || (is_long ? !is_file_name(word) : nr >= least))
 			continue;
 		least = nr;
 		best = word;

@@ -18,8 +18,8 @@ bool command_words_make(struct command_words *w, const struct model *m);
 void command_words_fini(struct command_words *w);
 
 #define COMMAND_LABEL_BYTES 256
-/* "cc1 … lapi.c": the program and the word of the command line that the fewest of its processes have, options and files in /tmp apart; else
- * the beginning of the command line.  p: with a command line. */
+/* "cc1 … lapi.c": the program and the word of the command line that the fewest of its processes have, options and files in /tmp apart; of
+ * a program's only process with a long command line its first file; else the beginning of the command line.  p: with a command line. */
 void command_words_label(const struct command_words *w, const struct process *p, bool utf8, char text[COMMAND_LABEL_BYTES]);
 
 #endif

@@ -71,11 +71,26 @@ static bool is_cpython(const char *program)
 	return strncmp(program, "python3", 7) == 0 || strncmp(program, "libpython3", 10) == 0;
 }
 
+/* Of the programs' own code what is not the interpreter's, which may be a library of theirs (uWSGI, blender). */
+static void split_cpython(const struct attribution *a, const double *by_image, const unsigned char *of_image, struct composition *c)
+{
+	double others = 0;
+
+	for (uint32_t i = 0; i < a->nr_images; i++)
+		if (of_image[i] == COMPOSITION_PROGRAM && !is_cpython(basename(a->image[i].path)))
+			others += by_image[i];
+	others = others < c->share[COMPOSITION_PROGRAM] ? others : c->share[COMPOSITION_PROGRAM];
+	c->share[COMPOSITION_EMBEDDERS] = others;
+	c->share[COMPOSITION_PROGRAM] -= others;
+	c->language = "Python";
+	snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%s", c->language);
+}
+
 /* The program with most of its own samples gives its name. */
 static void name_parts(const struct report *r, const double *by_image, const unsigned char *of_image, struct composition *c)
 {
 	static const char *const names[NR_COMPOSITION_PARTS] = { "generated code", "JIT compiler", "garbage collector", "programs",
-								 "libraries", "kernel", "unregistered code" };
+								 "programs", "libraries", "kernel", "unregistered code" };
 	const struct language *language = NULL;
 	const struct attribution *a = r->a;
 	uint32_t most = 0;
@@ -92,10 +107,8 @@ static void name_parts(const struct report *r, const double *by_image, const uns
 	if (most && by_image[most] > MAINLY * c->share[COMPOSITION_PROGRAM])
 		snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%.40s", basename(a->image[most].path));
 	c->language = language ? language->language : "";
-	if (!language && is_cpython(c->name[COMPOSITION_PROGRAM])) {
-		c->language = "Python";
-		snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%s", c->language);
-	}
+	if (!language && most && is_cpython(basename(a->image[most].path)) && 2 * by_image[most] > c->share[COMPOSITION_PROGRAM])
+		split_cpython(a, by_image, of_image, c);
 	if (!language)
 		return;
 	snprintf(c->name[COMPOSITION_LANGUAGE], COMPOSITION_NAME, "%s", language->language);

@@ -31,7 +31,8 @@ static bool none_passes(const struct verdict *v)
 
 static void say_none_passes(const struct verdict *v, char text[MISSING_TEXT])
 {
-	snprintf(text, MISSING_TEXT, "none of the %llu recorded samples passes the filter.", (unsigned long long)v->recorded);
+	snprintf(text, MISSING_TEXT, "none of the %llu recorded samples passes the filter.%s", (unsigned long long)v->recorded,
+		 v->of_components ? " Calls of a component are not its own samples: --below takes them, too." : "");
 }
 
 static bool none_is_decoded(const struct verdict *v)

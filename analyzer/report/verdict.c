@@ -311,6 +311,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 
 	memset(v, 0, sizeof(*v));
 	v->recorded = r->a->nr_samples;
+	v->of_components = r->filter.arguments->nr_components > 0;
 	v->bad_blocks = r->a->bad_blocks;
 	v->samples = d->all.process->g.total.samples;
 	v->in_run = in_run->samples;

@@ -20,6 +20,7 @@ struct verdict_part {
 };
 
 struct verdict {
+	bool of_components; /* those of some components were asked for */
 	uint64_t recorded; /* samples in the trace, */
 	uint64_t bad_blocks; /* of samples that could not be decoded */
 	double samples, in_run; /* samples that pass the filter, and of those in the run phase */

@@ -105,20 +105,21 @@ static double correlation(const double *a, const double *b, int nr)
 	return (n * sab - sa * sb) / sqrt((n * saa - sa * sa) * (n * sbb - sb * sb));
 }
 
-static void show_over_time(const struct report *r, const struct lanes *l, struct page *p)
+/* drawn: l, or fewer cells where the terminal is narrow; what is computed does not depend on that. */
+static void show_over_time(const struct report *r, const struct lanes *l, const struct lanes *drawn, struct page *p)
 {
 	char width[16], text[4 * LANE_CELLS_MAX];
 	struct grid *g = grid_create("over_time", "Activity over time, %s per cell, and correlation with the first (-1 to 1)",
-				     grid_duration((double)l->cell_ns, width));
+				     grid_duration((double)drawn->cell_ns, width));
 	int together = grid_column(g, "correlation", "correlation", CELL_NUMBER, 0, 0);
 	int name = grid_column(g, "event", "event", CELL_TEXT, 0, 0);
-	int lane = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, CELLS);
+	int lane = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, drawn->cells);
 
 	for (uint32_t e = 0; e < l->nr && e < r->model->nr_events; e++) {
 		double most = 0, c;
 
-		for (int i = 0; i < l->cells; i++)
-			most = fmax(most, l->height[(size_t)e * (size_t)l->cells + (size_t)i]);
+		for (int i = 0; i < drawn->cells; i++)
+			most = fmax(most, drawn->height[(size_t)e * (size_t)drawn->cells + (size_t)i]);
 		if (most <= 0)
 			continue;
 		c = e == r->event || r->event >= l->nr ? 1 : correlation(l->height + (size_t)r->event * (size_t)l->cells,
@@ -127,7 +128,7 @@ static void show_over_time(const struct report *r, const struct lanes *l, struct
 		if (isfinite(c))
 			grid_set(g, together, c);
 		grid_set_text(g, name, event_name(r, e));
-		lanes_text(l, e, most, p->utf8, text);
+		lanes_text(drawn, e, most, p->utf8, text);
 		grid_set_text(g, lane, text);
 	}
 	grid_show(g, p);
@@ -194,17 +195,19 @@ static void show_event_correlations(const struct report *r, const struct split *
 
 static void show_events_view(struct report *r, const struct view_instance *v, struct page *p)
 {
-	struct lanes l = { 0 };
+	int cells = p->form == PAGE_TEXT ? lanes_cells(CELLS, p->columns) : CELLS;
+	struct lanes l = { 0 }, drawn = { 0 };
 	struct split s;
 
-	if (split_make(r, v->group[0], &s) && lanes_make(r, v->group[1], CELLS, &l)) {
+	if (split_make(r, v->group[0], &s) && lanes_make(r, v->group[1], CELLS, &l) && lanes_make(r, v->group[1], cells, &drawn)) {
 		show_counts_by_component(r, &s, p);
-		show_over_time(r, &l, p);
+		show_over_time(r, &l, &drawn, p);
 		if (r->model->nr_events > 1 && r->event < VIEW_EVENTS_MAX)
 			show_event_correlations(r, &s, v->group[2], &l, p);
 	}
 	split_fini(&s);
 	lanes_fini(&l);
+	lanes_fini(&drawn);
 	if (r->model->nr_events < 2)
 		page_sentence(p, "The trace has one event; `tailor run --event NAME,NAME` records several.");
 }

@@ -25,16 +25,21 @@ static size_t count_pages_in_interval(const struct memory_part *part, uint32_t r
 	return nr ? accesses_pages(copy, nr) : 0;
 }
 
+static int count_intervals(const struct page *p)
+{
+	return p->form == PAGE_TEXT ? lanes_cells(INTERVALS, p->columns) : INTERVALS;
+}
+
 static void show_working_set(struct report *r, const struct memory_part *part, uint32_t region, uint64_t cell_ns, struct grid *g,
 			     const int column[5], const struct page *p, struct access *copy)
 {
-	struct lanes l = { .cells = INTERVALS, .nr = 1 };
+	struct lanes l = { .cells = count_intervals(p), .nr = 1 };
 	double height[INTERVALS] = { 0 }, most = 0;
 	char text[4 * LANE_CELLS_MAX], spare[64];
 	const char *name = region == UINT32_MAX ? "(all)" : access_region_name(&part->all->region[region], spare);
 
 	l.height = height;
-	for (int c = 0; c < INTERVALS; c++) {
+	for (int c = 0; c < l.cells; c++) {
 		uint64_t from_ns = r->first_ns + (uint64_t)c * cell_ns;
 
 		if (from_ns > r->last_ns)
@@ -86,7 +91,8 @@ static uint32_t *largest_regions(const struct memory_part *part, uint32_t *nr)
 
 void memory_show_working_sets(struct report *r, const struct memory_part *part, struct page *p)
 {
-	uint64_t cell_ns = (r->last_ns - r->first_ns) / INTERVALS + 1;
+	const int cells = count_intervals(p);
+	uint64_t cell_ns = (r->last_ns - r->first_ns) / (uint64_t)cells + 1;
 	char width[16];
 	struct grid *g = grid_create("working_set", "Pages touched per %s (lower bound), event %s", grid_duration((double)cell_ns, width),
 				     part->event);
@@ -98,7 +104,7 @@ void memory_show_working_sets(struct report *r, const struct memory_part *part, 
 	column[1] = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
 	column[2] = grid_column(g, "begin_ns", "", CELL_DURATION, GRID_HIDDEN, 0);
 	column[3] = grid_column(g, "pages", "max", CELL_NUMBER, 0, 0);
-	column[4] = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, INTERVALS);
+	column[4] = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, cells);
 	grid_show_all_rows(g);
 	if (copy && order) {
 		show_working_set(r, part, UINT32_MAX, cell_ns, g, column, p, copy);
@@ -116,7 +122,8 @@ static void draw_region_picture(const struct report *r, const struct memory_part
 {
 	static const unsigned char bit[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
 	const struct access_region *x = &part->all->region[region];
-	unsigned char cell[PICTURE_ROWS][PICTURE_CELLS] = { { 0 } };
+	const int cells = lanes_cells(PICTURE_CELLS, p->columns); /* each two columns of dots */
+	unsigned char cell[PICTURE_ROWS * PICTURE_CELLS] = { 0 };
 	double time = (double)(r->last_ns - r->first_ns) + 1, range = (double)(x->high - x->low) + 1;
 	char size[16], span[16], spare[64];
 	size_t nr = 0;
@@ -127,13 +134,13 @@ static void draw_region_picture(const struct report *r, const struct memory_part
 		if (part->list[i].region != region)
 			continue;
 		nr++;
-		column = (int)((double)(part->list[i].time_ns - r->first_ns) / time * 2 * PICTURE_CELLS);
+		column = (int)((double)(part->list[i].time_ns - r->first_ns) / time * 2 * cells);
 		row = 4 * PICTURE_ROWS - 1 - (int)((double)(part->list[i].address - x->low) / range * 4 * PICTURE_ROWS);
-		if (column >= 0 && column < 2 * PICTURE_CELLS && row >= 0 && row < 4 * PICTURE_ROWS)
-			cell[row / 4][column / 2] |= bit[row % 4][column % 2];
+		if (column >= 0 && column < 2 * cells && row >= 0 && row < 4 * PICTURE_ROWS)
+			cell[row / 4 * cells + column / 2] |= bit[row % 4][column % 2];
 	}
 	if (nr >= GRID_SMALL)
-		page_dots(p, cell[0], PICTURE_CELLS, PICTURE_ROWS, "%s: %zu samples (vertical: %sB, horizontal: %s)",
+		page_dots(p, cell, cells, PICTURE_ROWS, "%s: %zu samples (vertical: %sB, horizontal: %s)",
 			  access_region_name(x, spare), nr, grid_short_number(range, size), grid_duration(time, span));
 }
 

@@ -47,7 +47,7 @@ static void show_phases(const struct report *r, const struct lanes *l, struct pa
 	struct grid *g = grid_create("phases", "Phases marked by the host");
 	int nr = grid_column(g, "marks", "marks", CELL_COUNT, 0, 0), total = grid_column(g, "total_ns", "time", CELL_DURATION, 0, 0);
 	int name = grid_column(g, "name", "phase", CELL_TEXT, 0, 16), lane = grid_column(g, "lane", "", CELL_TEXT,
-											  GRID_TEXT_ONLY | GRID_FIXED, CELLS);
+											  GRID_TEXT_ONLY | GRID_FIXED, l->cells);
 	struct phase phase[PHASES_MAX];
 	uint32_t nr_phases = 0;
 
@@ -97,7 +97,7 @@ static void show_lanes(const struct report *r, const struct lanes *l, const stru
 	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0), samples = grid_column(g, "samples", "", CELL_COUNT,
 											     GRID_SAMPLES | GRID_HIDDEN, 0);
 	int name = grid_column(g, "name", level == LEVELS_MAX ? "function" : report_level_name(r, level), CELL_TEXT, 0, 0);
-	int lane = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, CELLS);
+	int lane = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, l->cells);
 
 	grid_set_total(g, share, report_measure(r, &s->total[r->event]));
 	grid_set_total(g, samples, s->total[r->event].samples);
@@ -200,10 +200,11 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 
 static void show_timeline_view(struct report *r, const struct view_instance *v, struct page *p)
 {
+	int cells = p->form == PAGE_TEXT ? lanes_cells(CELLS, p->columns) : CELLS;
 	struct lanes l;
 	struct split s;
 
-	if (lanes_make(r, v->group[0], CELLS, &l) && split_make(r, v->group[1], &s)) {
+	if (lanes_make(r, v->group[0], cells, &l) && split_make(r, v->group[1], &s)) {
 		if (p->form == PAGE_TEXT) {
 			if (r->model->nr_marks)
 				show_phases(r, &l, p);

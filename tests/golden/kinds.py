@@ -134,6 +134,17 @@ def java():
     return k
 
 
+def embedded():
+    k = Kind("uwsgi --wsgi-file app.py")
+    pid = k.process(450, "/usr/bin/uwsgi-core", k.command, ["/usr/lib/libpython3.11.so.1.0", "/usr/lib/uwsgi/plugins/python3_plugin.so"])
+    evaluate = "libpython3.11.so.1.0!_PyEval_EvalFrameDefault"
+    main = f"uwsgi-core!uwsgi_ignition;uwsgi-core!http_parse;python3_plugin.so!uwsgi_request_wsgi;py::application:app.py@app.py:8;{evaluate}"
+    for handler, line, nr in ("search", 5, 150), ("listing", 6, 90), ("item", 7, 60):
+        k.add(pid, f"{main};py::{handler}:app.py@app.py:{line};{evaluate};py::spin:app.py@app.py:1;{evaluate}", nr)
+    k.add(pid, "uwsgi-core!uwsgi_ignition;uwsgi-core!http_parse", 20)
+    return k
+
+
 def python():
     k = Kind("python3 shop.py")
     pid = k.process(400, "/usr/bin/python3.11", k.command, ["/usr/lib/python3/dist-packages/numpy/core/_multiarray_umath.so"])
@@ -193,7 +204,7 @@ def build():
     return k
 
 
-KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "python": python, "c": c_program, "c++": cxx, "go": go,
+KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "python": python, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
          "build": build}
 for name, make in KINDS.items():
     make().write(f"{sys.argv[1]}/{name}.tlr")

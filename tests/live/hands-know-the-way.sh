@@ -93,6 +93,14 @@ expect 2 "has no process 1; there are: '" "$tailor" report --process 1 tailor.tl
 expect 2 "has no mark 'runs'; nearest: 'run'; there are: " "$tailor" report --mark runs tailor.tlr
 expect 2 "has no level 'operatr'; nearest: 'operator'; there are: 'operator', " "$tailor" report --level operatr tailor.tlr
 expect 2 "has no component 'hash jion'; nearest: 'hash join" "$tailor" report --component "operator:hash jion" tailor.tlr
+"$tailor" report --json --component "operator:hash join" tailor.tlr >joins.json
+"$tailor" report --json --component "hash join" tailor.tlr | cmp -s - joins.json ||
+	fail "--component 'hash join' is not --component 'operator:hash join'"
+"$tailor" report --json --below main tailor.tlr | cmp -s - <("$tailor" report --json --below function:main tailor.tlr) ||
+	fail "--below main is not --below function:main"
+expect 2 "has no component 'hash jion'; nearest: 'hash join" "$tailor" report --component "hash jion" tailor.tlr
+expect 0 "in plain.tlr" "$tailor" run -o plain.tlr -- true
+expect 2 "nor any other; --function and --below take functions" "$tailor" report --component main plain.tlr
 expect 0 "nearest: 'samples'; there are: " "$tailor" report --view threads --sort sampels tailor.tlr
 expect 2 "there is no table 'treads'; nearest: 'threads'; there are: 'threads'" "$tailor" report --view threads --table treads tailor.tlr
 
@@ -103,6 +111,10 @@ expect 2 "there is no table 'treads'; nearest: 'threads'; there are: 'threads'" 
 [ "$(ls tables | tr '\n' ' ')" = "$("$tailor" report --view components --view threads --json tailor.tlr |
 	/usr/bin/python3 -c 'import json, sys; print(*sorted(t + ".csv" for t in json.load(sys.stdin)["tables"]), end=" ")')" ] ||
 	fail "--csv=tables: expected a file for each table of --json, got $(ls tables)"
+"$tailor" report --csv --table threads tailor.tlr | cmp -s - tables/threads.csv || fail "--table threads does not find its view"
+"$tailor" report --csv=summary tailor.tlr && [ -s summary/functions.csv ] && [ -s summary/operator.csv ] ||
+	fail "--csv=summary: expected functions.csv and operator.csv, got $(ls summary)"
+expect 2 "--csv requires --view, or a folder" "$tailor" report --csv tailor.tlr
 expect 1 "cannot create the folder" "$tailor" report --view threads --csv=tailor.tlr/x tailor.tlr
 colours() { grep -c "$(printf '\033')" "$dir/out"; }
 expect 0 "" env NO_COLOR=1 "$tailor" report --color always tailor.tlr

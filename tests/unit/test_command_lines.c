@@ -38,6 +38,16 @@ static void a_compiler_is_told_by_its_file(void **state)
 	expect(1, "cc1 ... lvm.c");
 }
 
+static void the_only_compiler_is_told_by_its_file_too(void **state)
+{
+	static const char *const lines[] = { "/usr/lib/gcc/cc1plus -quiet -imultiarch x86_64-linux-gnu -I .. -D _GNU_SOURCE big.cc -quiet "
+					     "-dumpbase big.cc -dumpbase-ext .cc -mtune=generic -O2 -o /tmp/ccB.s" };
+
+	(void)state;
+	begin("/usr/lib/gcc/cc1plus", 1, lines);
+	expect(0, "cc1plus ... big.cc");
+}
+
 static void one_process_and_equal_ones_have_their_command_line(void **state)
 {
 	static const char *const one[] = { "/usr/bin/ar rcu liblua.a lapi.o" }, *const equal[] = { "sh -c true", "sh -c true" };
@@ -72,6 +82,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_compiler_is_told_by_its_file),
+		cmocka_unit_test(the_only_compiler_is_told_by_its_file_too),
 		cmocka_unit_test(one_process_and_equal_ones_have_their_command_line),
 		cmocka_unit_test(odd_lines_are_borne),
 	};

@@ -175,6 +175,8 @@ static void without_samples_it_says_why(void **state)
 				      "are 250 us apart. Lower the period (--period) or raise the rate (-r).\n");
 	v.recorded = 113;
 	assert_string_equal(said(&v), "No samples: none of the 113 recorded samples passes the filter.\n");
+	v.of_components = true;
+	assert_true(says(&v, "Calls of a component are not its own samples: --below takes them, too.\n"));
 	v.recorded = 0;
 	v.lost = 7;
 	v.lost_by = LOSS_WRITE;
