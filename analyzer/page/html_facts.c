@@ -86,7 +86,7 @@ static void write_processes_json(const struct model *m, FILE *to)
 
 static void write_memory_json(const struct model *m, FILE *to)
 {
-	static const char *const kinds[] = { "named", "heap", "stack", "anonymous", "file" };
+	static const char *const kinds[] = { "named", "heap", "stack", "mapping", "file" };
 
 	JSON_LIST(to, "memory", m->nr_memory, const struct memory *r = m->memory[i];
 	      if (!r) { fputs("null", to); continue; }

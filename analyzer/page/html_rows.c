@@ -59,21 +59,26 @@ static uint32_t find_or_add_way(struct html_rows *r, const struct model *m, cons
 	return hash_map_set(&r->way_of, key[0], key[1], r->nr_ways) ? r->nr_ways : 0;
 }
 
-/* In generated code the instruction; in a file whose code the trace has there the file's own address; else 0. */
-static uint64_t address_of_place(const struct code *code, uint64_t ip)
+/*
+ * In generated code the instruction; in a file whose code the trace has there the file's own address; else 0, but of a sample that touched
+ * memory, whose instructions are told apart by what they touch.
+ */
+static uint64_t address_of_place(const struct code *code, uint64_t ip, bool touches)
 {
 	uint64_t at;
 
-	if (!code || code->kind != CODE_IMAGE)
-		return code ? ip : 0;
-	return code->file && code->file->code && code_file_address(code, ip, &at) && function_codes_find(code->file->code, at) ? at : 0;
+	if (code && code->kind != CODE_IMAGE)
+		return ip;
+	if (!code || !code_file_address(code, ip, &at))
+		return touches ? ip : 0;
+	return touches || (code->file && code->file->code && function_codes_find(code->file->code, at)) ? at : 0;
 }
 
 static uint32_t find_or_add_place(struct html_rows *r, const struct model *m, const struct table *t, uint32_t row)
 {
 	const uint32_t number = t->column[TABLE_CODE][row];
 	const struct code *code = number && number <= m->nr_code ? m->code[number - 1] : NULL;
-	const struct html_place place = { address_of_place(code, t->ip[row]), number, t->column[TABLE_FUNCTION][row],
+	const struct html_place place = { address_of_place(code, t->ip[row], t->address[row] != 0), number, t->column[TABLE_FUNCTION][row],
 					  t->column[TABLE_LINE][row], t->column[TABLE_IMAGE][row] };
 	const uint64_t word[3] = { place.ip, pack_u32_pair(place.code, place.function), pack_u32_pair(place.line, place.image) };
 	uint64_t key[2];

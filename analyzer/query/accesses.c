@@ -47,7 +47,7 @@ int accesses_add_rows(void *context, const struct attribution *a, const struct t
 		s->seen++;
 		x = (struct access){
 			.time_ns = t->time_ns[row], .address = t->address[row], .thread = t->column[TABLE_THREAD][row],
-			.event = t->column[TABLE_EVENT][row], .memory = t->column[TABLE_MEMORY][row], .instruction = (uint32_t)t->ip[row],
+			.event = t->column[TABLE_EVENT][row], .memory = t->column[TABLE_MEMORY][row], .instruction = t->ip[row],
 			.phase = t->column[TABLE_PHASE][row],
 			.component = t->column[s->level < t->nr_levels ? TABLE_LEVEL_0 + s->level : TABLE_FUNCTION][row] };
 		if (s->thinning && !access_is_kept(&x, s->thinning))

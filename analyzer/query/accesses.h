@@ -24,8 +24,8 @@
 enum access_order { ACCESS_UNKNOWN, ACCESS_SEQUENTIAL, ACCESS_STRIDED, ACCESS_RANDOM, NR_ACCESS_ORDERS };
 
 struct access {
-	uint64_t time_ns, address, stride; /* stride: of its stream, 0: not known */
-	uint32_t thread, component, instruction, event, region;
+	uint64_t time_ns, address, instruction, stride; /* stride: of its stream, 0: not known */
+	uint32_t thread, component, event, region;
 	uint32_t memory, phase; /* of the model; 0: none */
 	enum access_order order;
 };

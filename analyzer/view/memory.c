@@ -142,8 +142,8 @@ static void show_access_sums(struct report *r, const struct memory_part *part, b
 			grid_set(g, stride, (double)sum[i].stride);
 		grid_set(g, pages, (double)accesses_pages(sum[i].list, sum[i].nr));
 		grid_set_text(g, event, part->event);
-		grid_set(g, low, (double)sum[i].low);
-		grid_set(g, high, (double)sum[i].high);
+		grid_set_address(g, low, sum[i].low);
+		grid_set_address(g, high, sum[i].high);
 		if (region) {
 			grid_set_text(g, kind, region_kind_text(&part->all->region[sum[i].of]));
 			grid_set_text(g, name, access_region_name(&part->all->region[sum[i].of], spare));

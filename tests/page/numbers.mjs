@@ -5,6 +5,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { Checks, launch, open, random_from, serve } from './browser.mjs'
+import { Columns } from './columns.mjs'
 import { combination, conditions, facts_of } from './filters.mjs'
 
 const [build, folder, nr, ...traces] = process.argv.slice(2)
@@ -13,10 +14,23 @@ const CLOSE = 1e-6
 const checks = new Checks()
 
 const random = random_from(2463534242)
-async function report(trace, view, filters) {
-	const { stdout } = await run(tailor, ['report', '--json', '--top', '0', '--view', view, ...filters, trace], { maxBuffer: 1 << 28 })
+async function report(trace, views, filters) {
+	const { stdout } = await run(tailor, ['report', '--json', '--top', '0', ...[views].flat().flatMap((view) => ['--view', view]), ...filters, trace],
+		{ maxBuffer: 1 << 28 })
 	return JSON.parse(stdout)
 }
+
+// The lines of `report --samples`, by their columns.
+async function samples(trace, filters) {
+	const { stdout } = await run(tailor, ['report', '--samples', ...filters, trace], { maxBuffer: 1 << 28 }), [head, ...lines] = stdout.replace(/\n$/, '').split('\n')
+	const keys = head.split('\t'), numbers = new Set(['time_ns', 'pid', 'tid', 'event', 'weight'])
+	return lines.map((line) => Object.fromEntries(line.split('\t').map((text, i) => [keys[i], numbers.has(keys[i]) ? Number(text) : text])))
+}
+
+// Columns of views: of one in so many combinations.
+const EVERY = Number(process.env.COLUMNS_EVERY ?? 25)
+const columns = (trace) => new Columns(checks, { report: async (...asked) => (await report(trace, ...asked)).tables, samples: (filters) => samples(trace, filters) })
+const compared = []
 
 // Where there is no symbol, the page says in which image.
 const function_name = ({ name, image }) => name === '(no symbol)' ? image : name.startsWith('+0x') ? image + name : name
@@ -60,7 +74,7 @@ async function look(page, filters, which) {
 }
 
 // trace: the first of the page's, or its second, of which the same names are wanted.
-async function one(page, trace, facts, all, which = 0) {
+async function one(page, trace, facts, all, which = 0, views = null) {
 	const { filters, options } = combination(facts, all, random), what = `${path.basename(trace)} ${options.join(' ')}`
 	const [got, threads, functions, components] = await Promise.all([look(page, filters, which), report(trace, 'threads', options),
 		report(trace, 'functions', options), facts.levels.length ? report(trace, 'components', options) : { tables: {} }])
@@ -73,6 +87,8 @@ async function one(page, trace, facts, all, which = 0) {
 		if (table)
 			compare(`${what}: ${level.name}`, rows(table, (row) => row.name), sum(got.levels[l]))
 	}
+	if (views && got.total[0] > 0)
+		await views.compare(page, what, facts, filters, options, random)
 	return got.total[0]
 }
 
@@ -96,9 +112,10 @@ let filled = 0
 for (const [i, trace] of traces.entries()) {
 	const [page, close] = await open_traces(trace)
 	const facts = await facts_of(page)
-	const all = conditions(facts)
+	const all = conditions(facts), views = columns(trace)
 	for (let n = Math.ceil(nr * (i + 1) / traces.length) - Math.ceil(nr * i / traces.length); n > 0; n--)
-		filled += await one(page, trace, facts, all) > 0
+		filled += await one(page, trace, facts, all, 0, n % EVERY === 1 || EVERY === 1 ? views : null) > 0
+	compared.push(views)
 	checks.same(`${trace}: faults`, [], page.faults)
 	await close()
 }
@@ -113,5 +130,6 @@ if (process.env.SECOND) {
 	await close()
 }
 await browser.close()
+const views = Columns.all(checks, compared)
 checks.that('combinations with samples', filled >= nr / 2, filled)
-checks.finish(`${nr} combinations of filters, ${filled} of them with samples`)
+checks.finish(`${nr} combinations of filters, ${filled} of them with samples; ${views}`)

@@ -18,7 +18,7 @@ static struct memory *list[] = { NULL, &told[1], &told[2], &told[3] };
 static struct model model = { .memory = list, .nr_memory = 4 };
 static struct accesses s;
 
-static void add(uint64_t time_ns, uint64_t address, uint32_t instruction, uint32_t memory, uint32_t phase)
+static void add(uint64_t time_ns, uint64_t address, uint64_t instruction, uint32_t memory, uint32_t phase)
 {
 	s.list = realloc(s.list, (s.nr + 1) * sizeof(*s.list));
 	assert_non_null(s.list);
@@ -26,7 +26,7 @@ static void add(uint64_t time_ns, uint64_t address, uint32_t instruction, uint32
 					  .phase = phase };
 }
 
-static size_t count(uint32_t instruction, enum access_order order)
+static size_t count(uint64_t instruction, enum access_order order)
 {
 	size_t n = 0;
 
@@ -35,7 +35,7 @@ static size_t count(uint32_t instruction, enum access_order order)
 	return n;
 }
 
-static uint64_t stride_of(uint32_t instruction)
+static uint64_t stride_of(uint64_t instruction)
 {
 	for (size_t i = 0; i < s.nr; i++)
 		if (s.list[i].instruction == instruction)
@@ -66,6 +66,22 @@ static void walks_leaps_and_strides_are_told_apart(void **state)
 	assert_int_equal(stride_of(2), 32);
 	assert_int_equal(stride_of(3), 4096);
 	assert_int_equal(stride_of(4), 0);
+	accesses_fini(&s);
+}
+
+static void instructions_alike_in_half_of_their_address_are_two(void **state)
+{
+	static const uint64_t far = 5ull << 32;
+
+	(void)state;
+	for (uint64_t i = 0; i < 100; i++) {
+		add(2 * i, told[COLUMN].address + 64 * i, 7, COLUMN, 1);
+		add(2 * i + 1, told[COLUMN].address + 8 * (i * 7919 % 100), far + 7, COLUMN, 1);
+	}
+	assert_int_equal(accesses_settle(&s, &model), 0);
+	assert_int_equal(stride_of(7), 64);
+	assert_int_equal(stride_of(far + 7), 8);
+	assert_int_equal(count(7, ACCESS_SEQUENTIAL), 100);
 	accesses_fini(&s);
 }
 
@@ -168,6 +184,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(walks_leaps_and_strides_are_told_apart),
+		cmocka_unit_test(instructions_alike_in_half_of_their_address_are_two),
 		cmocka_unit_test(a_scan_that_starts_anew_is_no_leap),
 		cmocka_unit_test(pages_that_are_left_out_are_a_stride),
 		cmocka_unit_test(memory_that_nobody_named_is_a_region_for_each_lump),

@@ -2,6 +2,7 @@
 // What changed between a page's two traces: its lines are those that `tailor diff` pairs (facts.pairs) or of equal names, its verdicts those
 // of `tailor diff` on the samples that pass the filters; of the run phase where there is one, unless a filter says otherwise.
 import { groupKey } from "./activity.js";
+import { countedAs, countsOf } from "./counts.js";
 
 const LEAST = 0.005; // smaller lines are not tested (CHANGE_SHARE_MIN), so nobody asks how their executions differ
 
@@ -75,12 +76,15 @@ export function changes(page, id) {
 	const verdict = new Map(tested.map((i, n) => [i, verdicts[n]]));
 	const label = (s, v) => (v === undefined ? undefined : String(dimensions[s].label(v)));
 	const detail = (s, v) => (v === undefined || !id.startsWith("level:") ? undefined : data[s].facts.components.detail[v]);
+	// what ran without being sampled has executions to compare, where both hosts count
+	const counts = data.map((_, s) => countsOf(page, s)), counted = counts.every(c => c?.nrKnown);
+	const ran = line => counted && line.values.some((v, s) => v && counts[s].executions(countedAs(page, id, v, s)));
 	const rows = lines.map((line, i) => {
 		const [first, second] = line.values.map((v, s) => label(s, v)), [a, b] = sides.map(s => s.of[i]);
 		return { name: first ?? second, detail: detail(0, line.values[0]) ?? detail(1, line.values[1]) ?? "",
 			second: line.alike ? second : undefined, values: line.values, a, b, ratio: a.measure > 0 ? b.measure / a.measure : NaN,
 			...(verdict.get(i) ?? { change: NaN, margin: NaN, growth: b.share - a.share, tested: false, certain: false }) };
-	}).filter(r => r.a.samples + r.b.samples > 0);
+	}).filter(r => r.a.samples + r.b.samples > 0 || ran(r));
 	rows.sort((p, q) => q.certain - p.certain || Math.abs(q.growth) - Math.abs(p.growth) || (p.name < q.name ? -1 : 1));
 	return { sides, rows };
 }

@@ -59,3 +59,27 @@ export function formula(text, columns) {
 	if (at < list.length) throw new Error("something stands behind the formula's end");
 	return made;
 }
+
+// What tables offer, where they have these columns, and what it says.  (`tailor diff --expr` has those of two traces.)
+const OFFERED = [
+	["total - share", "in what it called"],
+	["calls_out / executions", "calls of one execution"],
+	["calls_in / executions", "calls in, of its executions"],
+	["calls / site_calls", "part of the site's calls"],
+	["samples / executions", "samples an execution"],
+	["samples / pages", "samples a page"],
+	["executions_b - 2 * executions_a", "executions beyond twice those of the first"],
+	["b / executions_b - a / executions_a", "share of one execution, second and first"],
+	["b - 2 * a", "more than twice the share"],
+	["b / a", "second by first"]];
+
+// [[formula, meaning]] of those that can be made of the columns; more: of the table's own, first.
+export function offered(columns, more = []) {
+	return [...more, ...OFFERED].filter(([text]) => {
+		try {
+			return formula(text, columns);
+		} catch {
+			return false;
+		}
+	});
+}

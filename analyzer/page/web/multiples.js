@@ -11,9 +11,9 @@ const MOST = 9, TITLE = 18, HEIGHT = 96, GAP = 12, CELL = 2;
 
 /*
  * points(): {each(take), extent} as the large picture has them (see raster.js); all(part), known(part): how many samples the part has, and
- * how many of these have an address; colour(part): [r, g, b].
+ * how many of these have an address; colour(part): [r, g, b]; columns: more of the table, whose rows have a part.
  */
-export function multiples(page, { points, all, known, colour }) {
+export function multiples(page, { points, all, known, colour, columns: more }) {
 	const { state, dimensions } = page, dimension = dimensions.get(dimensions.main);
 	let panels = [], columns = 1, wide = 100;
 
@@ -50,7 +50,7 @@ export function multiples(page, { points, all, known, colour }) {
 		table: () => ({ rows: panels, sort: "samples", columns: [{ key: "name", title: dimension.title, type: "text", value: label },
 			{ key: "samples", title: "in the picture", type: "count", value: p => p.samples },
 			{ key: "known", title: "with an address", type: "count", value: p => known(p.part) },
-			{ key: "all", title: "samples", type: "count", value: p => all(p.part) },
+			{ key: "all", title: "samples", type: "count", value: p => all(p.part) }, ...more,
 			{ key: "share", title: "share with an address", type: "share", value: part }] }) });
 	return { ...view, drawn: () => panels.map(p => ({ name: label(p), here: p.samples, samples: known(p.part), all: all(p.part) })) };
 }

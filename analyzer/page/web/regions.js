@@ -82,28 +82,3 @@ export function regions(halves, nr, memory, named) {
 	}
 	return { list, rows };
 }
-
-/*
- * Strides: for each key (an instruction, or a line) the difference between an address and the one before it.  each(take): calls take(key,
- * offset) in the
- * order of time.  near: how many differences are at most that; the most frequent ones first, as [bytes, count], without those that occur
- * once.
- */
-export function strides(nrKeys, each, line, most) {
-	const last = new Float64Array(nrKeys).fill(NaN), counts = new Map();
-	let nr = 0;
-	each((key, at) => {
-		const by = at - last[key];
-		last[key] = at;
-		if (by !== by) return; // the first one
-		counts.set(by, (counts.get(by) ?? 0) + 1);
-		nr++;
-	});
-	let near = 0;
-	const often = [];
-	for (const pair of counts) {
-		if (Math.abs(pair[0]) <= line) near += pair[1];
-		if (pair[1] > 1) often.push(pair);
-	}
-	return { nr, near, list: often.sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, most) };
-}

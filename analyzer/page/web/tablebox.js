@@ -4,7 +4,7 @@ import { h, name as nameOf } from "./dom.js";
 import { count, percent, duration, short, bytes } from "./format.js";
 import { heat } from "./colours.js";
 import { save, csv } from "./files.js";
-import { formula } from "./formula.js";
+import { formula, offered } from "./formula.js";
 import { fitTexts } from "./fitting.js";
 
 const FORMATS = { share: v => percent(v), points: v => percent(v, 2).replace("-", "−"), count, duration, short, bytes, number: v => Number.isFinite(v) ? String(+v.toPrecision(4)) : "–" };
@@ -13,7 +13,7 @@ const FIRST_ROWS = 100, NARROW = 700;
 /*
  * columns: [{key, title, type: "text" | "share" | "points" | "count" | "duration" | "short" | "bytes" | "number", value(row), bar?: true, colour?(row),
  * narrow?: true of a text that is short}]
- * rows: any; click(row, event): what choosing a row does; changed(): it has another formula; sort: key of the column that it is sorted by at first, largest first.
+ * rows: any; click(row, event): what choosing a row does; changed(): it has another formula; formulas: [[formula, meaning]] that it offers before the usual ones; sort: key of the column that it is sorted by at first, largest first.
  */
 const kept = new Map(); // of tables by name: how they were sorted and coloured, and their formulas
 
@@ -27,7 +27,7 @@ export function formulaOf(name, columns) {
 	}
 }
 
-export function tablebox({ name, columns: given, rows, click, sort, chosen, most = FIRST_ROWS, tools = false, changed = null }) {
+export function tablebox({ name, columns: given, rows, click, sort, chosen, most = FIRST_ROWS, tools = false, changed = null, formulas = [] }) {
 	const was = kept.get(name) ?? { down: true }, columns = [...given];
 	kept.set(name, was);
 	try {
@@ -39,6 +39,12 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 	let by = find(was.by ?? sort) ?? null, down = was.down, shownRows = most, coloured = find(was.coloured) ?? null;
 	const body = h("tbody"), head = h("tr"), more = h("button", { class: "small", onclick: () => (shownRows = Infinity, fill()) });
 	const problem = h("span", { class: "hint", role: "status" });
+	const offers = tools ? offered(given, formulas) : [];
+	const menu = h("select", { class: "formula", hidden: !was.formula || !offers.length, "aria-label": "Formulas to choose from", onchange: () => {
+		input.value = menu.value;
+		input.dispatchEvent(new Event("change"));
+		menu.value = "";
+	} }, h("option", { value: "" }, "formulas"), offers.map(([text, meaning]) => h("option", { value: text }, `${text}: ${meaning}`)));
 	const input = h("input", { class: "formula", hidden: !was.formula, value: was.formula ?? "", placeholder: "samples / share", "aria-label": "Formula of a new column, of other columns' names",
 				   onchange: () => {
 		while (columns.length > given.length) columns.pop();
@@ -61,8 +67,9 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 		h("table", {}, h("thead", {}, head), body)),
 		h("footer", {}, more, tools ? [h("button", { class: "small", title: "A column by a formula of others: samples / share", onclick: () => {
 			input.hidden = !input.hidden;
+			menu.hidden = input.hidden || !offers.length;
 			if (!input.hidden) input.focus();
-		} }, "Formula"), input, problem] : null, tools ? h("button", { class: "small", title: "Save this table as CSV",
+		} }, "Formula"), input, menu, problem] : null, tools ? h("button", { class: "small", title: "Save this table as CSV",
 							   onclick: () => save(`${name}.csv`, "text/csv", csv({ columns, rows: sorted() })) }, "CSV") : null));
 
 	function addFormula(text) {
@@ -132,5 +139,6 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 		more.textContent = `Show all ${count(list.length)} rows`;
 	}
 	fill();
+	el.table = { name, columns, rows }; // for tests
 	return { el, fill };
 }

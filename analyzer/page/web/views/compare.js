@@ -125,6 +125,14 @@ function executionColumns() {
 		{ key: "executions_ratio", title: "times as often", type: "number", value: r => (of(r, 0) > 0 && of(r, 1) !== null ? of(r, 1) / of(r, 0) : null) }] : [];
 }
 
+// Executions beyond those that more work explains, where the commands differ in one number alone: `queens 5`, `queens 6`.
+function growthFormulas() {
+	const [first, second] = page.data.map(d => d.facts.command.split(/\s+/)), apart = first.map((word, i) => [word, second[i]]).filter(([a, b]) => a !== b);
+	const [a, b] = apart[0] ?? [], number = text => /^\d+(\.\d+)?$/.test(text ?? "") && Number(text) > 0;
+	return first.length !== second.length || apart.length !== 1 || !number(a) || !number(b) ? [] :
+		[[`executions_b - ${b}/${a} * executions_a`, `executions beyond ${b}/${a} of the first`]];
+}
+
 const COLUMNS = () => [
 	{ key: "change", title: "change of cost", type: "points", value: r => r.change },
 	{ key: "margin", title: "± (95 %)", type: "points", value: r => r.margin },
@@ -214,7 +222,7 @@ export const compareView = {
 		said.textContent = `The judge is that of tailor diff${both[0].inRun ? ", of samples in the run phase" : ""}: change of cost is that of a line relative to the ` +
 			"lines that did not change, ± its smallest significant change (95 % for all tested lines together; one trace a side).";
 		for (const part of [bars, mirror, ...plans]) part?.draw();
-		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true, changed: () => code?.draw() }).el);
+		table.replaceChildren(tablebox({ name: "differences", columns: COLUMNS(), rows, tools: true, formulas: growthFormulas(), changed: () => code?.draw() }).el);
 		code?.draw();
 	},
 	table: () => ({ columns: COLUMNS(), rows }),

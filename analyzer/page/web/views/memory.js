@@ -7,34 +7,41 @@ import { brush } from "../brush.js";
 import { BOTTOM, drawTime, endOf } from "../activity.js";
 import { pixels } from "../shade.js";
 import { rasterize } from "../raster.js";
-import { hex, regions as findRegions, strides } from "../regions.js";
+import { hex, regions as findRegions } from "../regions.js";
+import { findStreams, follow, ordersBy, strides } from "../accesses.js";
 import { deltas, signed, ticks, unscale } from "../deltas.js";
 import { multiples } from "../multiples.js";
 import { tablebox } from "../tablebox.js";
 import { bytes, count, percent, seconds } from "../format.js";
 
-const HEIGHT = 380, TOP = 6, STRIDES = 40, LINE = 64;
+const HEIGHT = 380, TOP = 6, PAGE = 4096;
 
 let page, note, hint, said, mode, select, out, picture, each, tables, strideTable, box;
-let regions = [], rows = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null,
+let regions = [], rows = null, streams = null, followed = null, orders = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null,
 	colour = new Map(), strideRows = [], far = null, passed = null, owners = null, known = new Map();
 
 const low = text => (text === undefined ? 0n : BigInt(text));
 
-// Rows with an address that pass all filters, or all but one: each(take) calls take(n of them, row).
-function passing(...except) {
-	const { fails, mask, first, end: last } = page.data[0].table.passing(except);
-	return take => {
-		for (let n = 0; n < rows.nr; n++) {
-			const row = rows.row[n];
-			if (row >= first && row < last && !(fails[row] & mask)) take(n, row);
-		}
-	};
+// Rows with an address that pass all filters, or all but those, in the order of time.
+function collect(...except) {
+	const { fails, mask, first, end: last } = page.data[0].table.passing(except), list = new Uint32Array(rows.nr);
+	let nr = 0;
+	for (let n = 0; n < rows.nr; n++) {
+		const row = rows.row[n];
+		if (row >= first && row < last && !(fails[row] & mask)) list[nr++] = n;
+	}
+	return list.subarray(0, nr);
 }
 
 function shares() {
 	const { table, facts } = page.data[0], way = table.numbers("way");
 	return facts.ways.share.every(share => share === 1) ? () => 1 : i => facts.ways.share[way[i]];
+}
+
+// Which part of the main dimension a row is of.
+function parts() {
+	const { column, map } = page.dimensions.get(page.dimensions.main), number = page.data[0].table.numbers(column);
+	return map ? i => map[number[i]] : i => number[i];
 }
 
 // Events differ in whether they have addresses: which has the most, and how many samples of each have one.
@@ -67,6 +74,18 @@ function find() {
 	({ list: regions, rows } = findRegions(halves, table.rows, i => memory?.[i] ?? 0, facts.memory));
 	withAddress = facts.events.map(() => 0);
 	for (let n = 0; n < rows.nr; n++) withAddress[event[rows.row[n]]]++;
+	const thread = table.numbers("thread"), place = table.numbers("place"), numbers = new Map();
+	// addresses of files are each file's own; code that was made anew is at the same one
+	const instruction = facts.places.ip.map((ip, i) => `${ip} ${facts.places.image[i]}`).map(id => numbers.get(id) ?? numbers.set(id, numbers.size).get(id));
+	streams = findStreams(rows.nr, [[n => event[rows.row[n]], facts.events.length], [n => thread[rows.row[n]], facts.threads.tid.length],
+		[n => instruction[place[rows.row[n]]], numbers.size], [n => rows.region[n], regions.length]]);
+}
+
+// How the accesses of a list of rows follow each other.
+function followOf(of) {
+	const { table, facts } = page.data[0], phase = table.numbers("phase"), event = table.numbers("event"), from = regions.map(r => Number(r.begin % BigInt(PAGE)));
+	return follow(of, streams, { place: n => rows.offset[n] + from[rows.region[n]], phase: n => phase[rows.row[n]],
+		faults: n => { const { name, period } = facts.events[event[rows.row[n]]]; return /faults/.test(name) ? period || 2 : 0; } });
 }
 
 // The one that is chosen; else that in which the chosen addresses lie; else the one with the most samples.
@@ -99,20 +118,11 @@ const apart = () => page.state.option("memory") === "deltas";
 
 // take(time, place, share, part, thread, region) for each row with an address that passes, its place from its region's begin.
 function walk(take) {
-	const { table } = page.data[0], list = passed ??= collect(), main = page.dimensions.get(page.dimensions.main), share = shares(), time = table.numbers("time"),
-		number = table.numbers(main.column), thread = table.numbers("thread");
-	for (const n of list) {
+	const { table } = page.data[0], share = shares(), time = table.numbers("time"), part = parts(), thread = table.numbers("thread");
+	for (const n of passed) {
 		const i = rows.row[n];
-		take(time[i], rows.offset[n], share(i), main.map ? main.map[number[i]] : number[i], thread[i], rows.region[n]);
+		take(time[i], rows.offset[n], share(i), part(i), thread[i], rows.region[n]);
 	}
-}
-
-// Which rows these are: once a draw.
-function collect() {
-	const list = new Uint32Array(rows.nr);
-	let nr = 0;
-	passing()(n => { list[nr++] = n; });
-	return list.subarray(0, nr);
 }
 
 // What the pictures show: points over time and addresses, or over time and distances.
@@ -221,32 +231,40 @@ function key(e) {
 }
 
 function regionRows() {
-	const counts = new Float64Array(regions.length), pages = new Uint32Array(regions.length), seen = new Uint8Array(rows.nrPages),
-		share = shares();
-	let all = 0;
-	passing("address")((n, i) => {
-		const k = rows.region[n], of = share(i);
-		counts[k] += of;
-		all += of;
-		if (seen[rows.page[n]]) return;
+	const all = page.state.filters.address ? collect("address") : passed, share = shares(), nr = regions.length;
+	const pages = new Uint32Array(nr), seen = new Uint8Array(rows.nrPages), low = new Float64Array(nr).fill(Infinity), high = new Float64Array(nr);
+	for (const n of all) {
+		const k = rows.region[n];
+		low[k] = Math.min(low[k], rows.offset[n]);
+		high[k] = Math.max(high[k], rows.offset[n]);
+		pages[k] += 1 - seen[rows.page[n]];
 		seen[rows.page[n]] = 1;
-		pages[k]++;
-	});
-	return regions.map((r, k) => ({ k, name: r.name, kind: r.kind ||
-		"unnamed", samples: counts[k], share: all > 0 ? counts[k] / all : 0, span: r.bytes, pages: pages[k] }))
-		.filter(r => r.samples > 0);
+	}
+	const sums = ordersBy(all === passed ? followed : followOf(all), n => rows.region[n], n => share(rows.row[n]));
+	const total = [...sums.values()].reduce((sum, r) => sum + r.samples, 0);
+	return [...sums].map(([k, sum]) => ({ k, name: regions[k].name, kind: regions[k].kind || "unnamed", ...sum, share: sum.samples / total,
+		span: high[k] - low[k] + 1, pages: pages[k] })).sort((a, b) => a.k - b.k);
+}
+
+// Of each part of the main dimension, made when it is looked at.
+function ordersOf(part) {
+	const share = shares(), partOf = parts();
+	orders ??= ordersBy(followed, n => partOf(rows.row[n]), n => share(rows.row[n]), n => rows.page[n]);
+	return orders.get(part);
 }
 
 function strideList() {
-	const k = regions.indexOf(region()), { table, facts } = page.data[0], place = table.numbers("place"), each = passing();
-	const { nr, near, list: found } = strides(facts.places.ip.length,
-		take => each((n, i) => { if (rows.region[n] === k) take(place[i], rows.offset[n]); }), LINE, STRIDES);
-	return { nr, near, rows: found.map(([by, n]) => ({ by, n, share: n / nr })) };
+	const share = shares(), list = strides(followed, n => share(rows.row[n])), nr = list.reduce((sum, [, n]) => sum + n, 0);
+	return list.map(([by, n]) => ({ by, n, share: n / nr }));
 }
 
+const ORDERS = of => [
+	...["sequential", "strided", "random"].map(key => ({ key, title: key, type: "share", value: r => of(r)?.[key] ?? null })),
+	{ key: "stride", title: "stride", type: "count", value: r => of(r)?.stride ?? null }];
 const REGIONS = [
 	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
 		{ key: "samples", title: "samples", type: "count", value: r => r.samples },
+	...ORDERS(r => r),
 	{ key: "span", title: "from first to last", type: "bytes", value: r => r.span },
 		{ key: "pages", title: "pages", type: "count", value: r => r.pages },
 	{ key: "kind", title: "kind", type: "text", narrow: true, value: r => r.kind },
@@ -254,8 +272,8 @@ const REGIONS = [
 const STRIDE = [
 	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
 		{ key: "n", title: "samples", type: "count", value: r => r.n },
-	{ key: "by", title: "bytes from the sample before", type: "text",
-		value: r => `${r.by > 0 ? "+" : r.by < 0 ? "−" : ""}${Math.abs(r.by).toLocaleString("en-US")}` }];
+	{ key: "by", title: "bytes", type: "text",
+		value: r => (!r.by ? "(constant address, or too few samples)" : `${count(r.by)}${r.by > PAGE ? " and more" : ""}`) }];
 
 async function load() {
 	const { table } = page.data[0];
@@ -292,7 +310,8 @@ export const memory = {
 		picture = chart({ title: "Memory over time", name: "memory", controls: [mode, select, out], height: TOP + HEIGHT + BOTTOM,
 			draw, tip, key, cursor: x => (x < left ? "default" : "crosshair"),
 			table: () => ({ columns: REGIONS, rows: list, sort: "share" }) });
-		each = multiples(page, { points, colour: colourOf, all: part => owners.samples(part), known: part => known.get(part) ?? 0 });
+		each = multiples(page, { points, colour: colourOf, columns: [...ORDERS(panel => ordersOf(panel.part)),
+			{ key: "pages", title: "pages", type: "count", value: panel => ordersOf(panel.part)?.pages ?? null }], all: part => owners.samples(part), known: part => known.get(part) ?? 0 });
 		this.parts = { each };
 		brush(picture, { starts: x => x >= left, drag });
 		el.append(note);
@@ -310,7 +329,9 @@ export const memory = {
 		}
 		const { state } = page;
 		offer();
-		far = passed = null;
+		far = orders = null;
+		passed = collect();
+		followed = followOf(passed);
 		owners = state.sums(page.dimensions.main);
 		say();
 		list = regionRows();
@@ -320,8 +341,8 @@ export const memory = {
 		out.hidden = !state.filters.address && !state.filters.time;
 		picture.draw();
 		each.draw();
-		const found = strideList(), e = extent();
-		strideRows = found.rows;
+		const e = extent();
+		strideRows = strideList();
 		note.textContent = apart() ? `${count(grid.samples)} samples. In the middle: accesses of one component in one thread that follow each other at most a cache line apart; far out: random ones.` :
 			`${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
 		tables.replaceChildren(tablebox({ name: "regions", columns: REGIONS, rows: list, sort: "share", tools: true,
@@ -330,14 +351,12 @@ export const memory = {
 				select.value = String(r.k);
 				select.dispatchEvent(new Event("change"));
 			} }).el);
-		strideTable.replaceChildren(h("p", { class: "note" }, found.nr ?
-			`Between samples of one instruction, one after the other: ${percent(found.near / found.nr)} are at most ${LINE} bytes apart.${strideRows.length ? "" : " No distance occurs twice."}` :
-			"Too few samples for strides."), strideRows.length ?
-				tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el : "");
+		strideTable.replaceChildren(h("p", { class: "note" }, "What all distances between the accesses of one instruction in one thread and region are multiples of."),
+			tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el);
 	},
 	drawn() {
 		return { mode: apart() ? "deltas" : "addresses", said: said.textContent, each: each.drawn(), region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell,
-			regions: list.map(({ name, samples, span, pages }) => ({ name, samples, span, pages })),
+			regions: list.map(({ name, samples, span, pages, sequential, strided, random, stride }) => ({ name, samples, span, pages, sequential, strided, random, stride })),
 			strides: strideRows.slice(0, 10).map(({ by, n }) => [by, n]) };
 	},
 };
