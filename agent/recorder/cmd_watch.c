@@ -146,26 +146,43 @@ static int prepare_store(struct arguments *a)
 	return 0;
 }
 
-/* As systemd reads it (systemd.service(5), "Command lines"). */
-static void print_word(const char *word)
+/* As systemd reads it (systemd.service(5), "Command lines"): a line of the file ends with a newline whatever stands around it.  twice: what
+ * else stands for a value. */
+static void print_word(const char *word, const char *twice)
 {
-	printf(" \"");
-	for (; *word; word++)
-		printf(*word == '"' || *word == '\\' ? "\\%c" : *word == '%' ? "%c%%" : *word == '$' ? "%c$" : "%c", *word);
 	putchar('"');
+	for (; *word; word++)
+		if ((unsigned char)*word < ' ' || *word == 0x7f)
+			printf("\\x%02x", (unsigned)*word);
+		else
+			printf("%s%c", *word == '"' || *word == '\\' ? "\\" : strchr(twice, *word) == NULL ? "" : *word == '%' ? "%" : "$", *word);
+	putchar('"');
+}
+
+/* Also when it is abbreviated. */
+static bool asks_for_unit(const char *word)
+{
+	return strlen(word) >= strlen("--ins") && strncmp(word, "--install", strlen(word)) == 0;
 }
 
 static int print_unit(int argc, char **argv)
 {
 	char self[PATH_MAX] = "";
+	bool is_command = false;
 
 	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		return fail("/proc/self/exe", errno);
 	printf("[Unit]\nDescription=tailor watch\nAfter=local-fs.target\n\n[Service]\nType=exec\nStateDirectory=tailor\n"
-	       "WorkingDirectory=/var/lib/tailor\nExecStart=%s watch", self);
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--install") != 0)
-			print_word(argv[i]);
+	       "WorkingDirectory=/var/lib/tailor\nExecStart=");
+	print_word(self, "%");
+	printf(" watch");
+	for (int i = 1; i < argc; i++) {
+		is_command = is_command || strcmp(argv[i], "--") == 0;
+		if (!is_command && asks_for_unit(argv[i]))
+			continue;
+		putchar(' ');
+		print_word(argv[i], "%$");
+	}
 	printf("\nRestart=always\nRestartSec=10\nMemoryHigh=256M\nLimitNOFILE=65536\nLimitMEMLOCK=infinity\n"
 	       "\n[Install]\nWantedBy=multi-user.target\n");
 	return fflush(stdout) ? fail("standard output", errno) : CMD_DONE;

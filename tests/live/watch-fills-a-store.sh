@@ -66,6 +66,13 @@ if not 2 <= len(traces()) <= 4:
 r = tailor("db", "check", STORE)
 if r.returncode:
     fail(f"tailor db check: {r.stdout}")
+
+# A unit's words are as systemd reads them: each in quotes, in one line.
+r = tailor("watch", "--ins", "--store", "/a b\n%i$X\"\\\x7f", "--", "sh", "--install")
+line = [l for l in r.stdout.splitlines() if l.startswith("ExecStart=")]
+words = r'" watch "--store" "/a b\x0a%%i$$X\"\\\x7f" "--" "sh" "--install"'
+if len(line) != 1 or not line[0].startswith('ExecStart="/') or not line[0].endswith(words):
+    fail(f"expected a command line that ends with {words}, got {r.stdout}{r.stderr}")
 sys.exit(bad)
 END
 judge /usr/bin/python3 "$dir/test.py" "$B" "$dir"
