@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/cmd_compare.h"
 
-#include "analyzer/cmd_db.h"
 #include "analyzer/compare/profile_report.h"
+#include "analyzer/fleet/fleet.h"
 
 #include "jitreg/base/command.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct ask {
@@ -20,6 +21,74 @@ static void ask_profile_groups(void *context, struct report *r)
 	profile_ask(&a->question, r, a->level);
 }
 
+/* What traces know and stores do not; NULL: nothing of it is asked for. */
+static const char *find_filter_of_traces(const struct trace_arguments *a)
+{
+	const struct filter_arguments *f = &a->filter;
+	const struct {
+		bool is_given;
+		const char *name;
+	} filters[] = {
+		{ f->from_s > 0 || f->to_s > 0, "--from and --to in seconds (@WINDOW is of it)" },
+		{ f->has_tid, "--thread" },
+		{ f->thread_name, "--thread-name" },
+		{ f->has_pid, "--process by number (tailor db diff --process NAME)" },
+		{ f->function, "--function" },
+		{ f->nr_components > 1, "several --component" },
+		{ f->nr_below, "--below" },
+		{ f->mark, "--mark" },
+		{ a->stack_only, "--attribute" },
+	};
+
+	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+		if (filters[i].is_given)
+			return filters[i].name;
+	return NULL;
+}
+
+static int check_question(const char *text, const struct trace_arguments *a, const struct asked_view *view, struct diag *d)
+{
+	const char *other = find_filter_of_traces(a);
+
+	if (other)
+		return diag_fail(d, EINVAL, "%s: a store has no %s; `tailor db trace` makes a trace of it", fleet_shown(text), other);
+	if (!view || !view->is_list)
+		return diag_fail(d, EINVAL, "%s: a store compares components, functions, queries, processes or services, not %s",
+				 fleet_shown(text), a->asked ? a->asked->view : a->level);
+	return 0;
+}
+
+static int read_store(const char *text, const struct trace_arguments *arguments, struct profile *p)
+{
+	const struct filter_arguments *f = &arguments->filter;
+	const struct asked_options of_trace = { .event = f->event,
+						.service = f->service,
+						.view = arguments->level,
+						.component = f->nr_components ? f->component[0] : NULL };
+	const struct asked_options *a = arguments->asked ? arguments->asked : &of_trace;
+	const struct asked_view *view = asked_find_view(a->view);
+	struct sums_question q;
+	struct store *s = NULL;
+	struct diag d = { "" };
+	int ret = check_question(text, arguments, view, &d);
+
+	if (ret == 0)
+		ret = asked_open(text, a, view->by, &q, &s, &d);
+	if (ret == 0)
+		ret = sums_profile(s, &q, fleet_shown(text), p, &d);
+	if (ret == 0 && !a->view && p->nr == 1 && strcmp(p->entry[0].name, "(unattributed)") == 0) {
+		profile_fini(p);
+		ret = asked_open_functions(text, a, &q, &s, &d);
+		if (ret == 0)
+			ret = sums_profile(s, &q, fleet_shown(text), p, &d);
+	}
+	if (s)
+		store_close(s);
+	if (ret)
+		trace_print_error("%s", d.text);
+	return ret == -EINVAL ? CMD_MISUSED : ret ? CMD_FAILED : CMD_DONE;
+}
+
 int compare_read_profile(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole)
 {
 	struct trace_arguments with = *arguments;
@@ -27,8 +96,8 @@ int compare_read_profile(const char *path, const struct trace_arguments *argumen
 	struct ask a = { .level = level };
 	int status;
 
-	if (db_is_named(path))
-		return db_read_profile(path, arguments, p);
+	if (arguments->asked || asked_is_store(path))
+		return read_store(path, arguments, p);
 	with.level = level && strcmp(level, "function") == 0 ? NULL : level;
 	status = trace_session_read(&session, path, &with, ask_profile_groups, &a);
 	if (status)

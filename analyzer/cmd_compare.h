@@ -10,4 +10,8 @@
  * what there is and fails.  CMD_DONE or another exit status. */
 int compare_read_profile(const char *path, const struct trace_arguments *arguments, const char *level, struct profile *p, bool *whole);
 
+/* `tailor diff` and `tailor stat`, or as verbs of `tailor db`, with its filters. */
+int compare_run_diff(int argc, char **argv, bool is_db);
+int compare_run_stat(int argc, char **argv, bool is_db);
+
 #endif

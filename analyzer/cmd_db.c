@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor db: a store of many epochs: what is put in, asked, and kept in order. */
-#include "analyzer/cmd_db.h"
-
-#include "analyzer/cmd_trace.h"
+#include "analyzer/cmd_compare.h"
+#include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
 #include "analyzer/store/changes.h"
 #include "analyzer/store/fold.h"
-#include "analyzer/store/merge.h"
-#include "analyzer/store/spool.h"
 #include "analyzer/store/tables.h"
 #include "analyzer/store/tend.h"
+#include "analyzer/store/window_trace.h"
 #include "jitreg/base/command.h"
 
 #include <errno.h>
@@ -21,23 +19,21 @@
 #define OPERANDS_MAX 1024
 
 struct arguments {
-	struct trace_arguments trace; /* of `add` */
+	struct asked_options asked;
 	struct page_arguments page;
 	const struct db_verb *verb;
 	char *operand[OPERANDS_MAX];
 	int nr;
-	struct sums_question question;
-	const char *view;
-	const char *format, *output, *target; /* of `export`; of it and `trace`; of `push` */
+	const char *format, *output; /* of `export`; of it and `trace` */
 	uint64_t cap;
 	int keep; /* traces of epochs; -1: all */
-	const char *last;
 };
 
 struct db_verb {
 	const char *name, *usage, *summary;
-	int (*run)(struct arguments *a);
+	int (*run)(struct arguments *a); /* NULL: a command of that name */
 	int least, most; /* operands */
+	int (*command)(int argc, char **argv);
 };
 
 static int fail(const struct diag *d, int error)
@@ -54,81 +50,6 @@ static int64_t now_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* STORE[@WINDOW], or ClickHouse's address.  q gets the window.  0, or -errno with a sentence. */
-static int open_window(const char *text, struct sums_question *q, struct store **out, struct diag *d)
-{
-	bool fleet = fleet_is_named(text);
-	size_t bytes = fleet ? fleet_address_bytes(text) : store_path_bytes(text);
-	char *path = strndup(text, bytes);
-	int ret = path ? 0 : -ENOMEM;
-
-	if (ret == 0 && text[bytes] == '@')
-		ret = window_parse(text + bytes + 1, now_ns(), &q->window, d);
-	if (ret == 0 && fleet) {
-		ret = fleet_open(path, &q->window, q->host, q->by == SUMS_FUNCTION, out, d);
-		q->window = (struct window)WINDOW_ALL; /* it has nothing else */
-		q->host = NULL;
-	} else if (ret == 0) {
-		ret = store_open(path, STORE_READ, out, d);
-	}
-	free(path);
-	return ret;
-}
-
-bool db_is_named(const char *text)
-{
-	return fleet_is_named(text) || store_is_named(text);
-}
-
-char *db_next_source(char **rest)
-{
-	char *first = *rest;
-
-	if (first && fleet_is_named(first)) {
-		*rest += fleet_address_bytes(first);
-		strsep(rest, ",");
-		return first;
-	}
-	return strsep(rest, ",");
-}
-
-/* The same window, by another question: hours of ClickHouse's have no functions. */
-static int open_again(const char *text, const struct sums_question *asked, struct sums_question *q, struct store **s, struct diag *d)
-{
-	if (!fleet_is_named(text))
-		return 0;
-	store_close(*s);
-	*s = NULL;
-	q->window = asked->window;
-	q->host = asked->host;
-	return open_window(text, q, s, d);
-}
-
-int db_read_profile(const char *text, const struct trace_arguments *arguments, struct profile *p)
-{
-	const struct filter_arguments *f = &arguments->filter;
-	struct sums_question q = { .window = WINDOW_ALL, .event = f->event, .component = f->nr_components ? f->component[0] : NULL,
-				   .by = arguments->level && strcmp(arguments->level, "function") == 0 ? SUMS_FUNCTION : SUMS_COMPONENT };
-	const struct sums_question asked = q;
-	struct store *s = NULL;
-	struct diag d = { "" };
-	int ret = open_window(text, &q, &s, &d);
-
-	if (ret)
-		return fail(&d, ret);
-	ret = sums_profile(s, &q, text, p, &d);
-	if (ret == 0 && q.by == SUMS_COMPONENT && p->nr == 1 && strcmp(p->entry[0].name, "(unattributed)") == 0) {
-		profile_fini(p); /* no host declared components */
-		q.by = SUMS_FUNCTION;
-		ret = open_again(text, &asked, &q, &s, &d);
-		if (ret == 0)
-			ret = sums_profile(s, &q, text, p, &d);
-	}
-	if (s)
-		store_close(s);
-	return ret ? fail(&d, ret) : CMD_DONE;
-}
-
 /* --------------------------------------------------------------------------------------------------------------- add */
 
 static void ask_sums(void *context, struct report *r)
@@ -137,12 +58,13 @@ static void ask_sums(void *context, struct report *r)
 }
 
 /* Of a damaged one what can be read, and CMD_FAILED.  known: that the store has it already is worth a sentence. */
-static int add_trace(struct store *s, const struct arguments *a, const char *path, bool known)
+static int add_trace(struct store *s, const char *path, bool known)
 {
+	static const struct trace_arguments all;
 	struct trace_session session = { 0 };
 	struct fold fold = { 0 };
 	struct diag d = { "" };
-	int status = trace_session_read(&session, path, &a->trace, ask_sums, &fold), ret;
+	int status = trace_session_read(&session, path, &all, ask_sums, &fold), ret;
 
 	if (status)
 		return status;
@@ -154,23 +76,15 @@ static int add_trace(struct store *s, const struct arguments *a, const char *pat
 	return trace_session_close(&session, status);
 }
 
-struct adding {
-	struct store *store;
-	const struct arguments *arguments;
-};
-
 static void add_left_trace(void *context, const char *path)
 {
-	struct adding *a = context;
-
-	add_trace(a->store, a->arguments, path, false);
+	add_trace(context, path, false);
 }
 
 static int tidy_spool(struct store *s, const struct arguments *a, struct diag *d)
 {
-	struct adding adding = { s, a };
 	uint32_t nr_dropped;
-	int ret = spool_tidy(s, a->operand[1], (uint32_t)a->keep, add_left_trace, &adding, &nr_dropped, d);
+	int ret = spool_tidy(s, a->operand[1], (uint32_t)a->keep, add_left_trace, s, &nr_dropped, d);
 
 	if (nr_dropped)
 		trace_print_error("%u traces of epochs dropped: they could not be added to %s", nr_dropped, a->operand[0]);
@@ -188,7 +102,7 @@ static int run_add(struct arguments *a)
 	if (a->cap)
 		ret = store_set_cap(s, a->cap, &d);
 	for (int i = 1; i < a->nr && ret == 0; i++) {
-		int one = add_trace(s, a, a->operand[i], a->keep < 0);
+		int one = add_trace(s, a->operand[i], a->keep < 0);
 
 		status = status == CMD_DONE ? one : status;
 		if (store_has_failed(s)) /* as it was said */
@@ -204,27 +118,12 @@ static int run_add(struct arguments *a)
 
 /* ------------------------------------------------------------------------------------------------------------- trace */
 
-/* The store itself is not needed. */
 static int find_traces(const struct arguments *a, struct spool_traces *t, struct diag *d)
 {
-	size_t bytes = store_path_bytes(a->operand[0]);
-	char *path = strndup(a->operand[0], bytes), *text = NULL, when[32];
-	struct window w = WINDOW_ALL;
-	int ret = path ? 0 : -ENOMEM;
+	struct window w;
+	int ret = asked_window(a->operand[0], &a->asked, &w, d);
 
-	if (ret == 0 && a->operand[0][bytes] == '@')
-		ret = window_parse(a->operand[0] + bytes + 1, now_ns(), &w, d);
-	if (ret == 0 && a->last)
-		ret = asprintf(&text, "-%s", a->last) < 0 ? -ENOMEM : window_parse(text, now_ns(), &w, d);
-	if (ret == 0)
-		ret = spool_find(path, &w, t, d);
-	if (ret == 0 && !t->nr)
-		ret = t->newest_ns ? diag_fail(d, ENOENT, "%s.epochs: no trace of that window is kept; the newest ends at %s", path,
-					       window_format_time(t->newest_ns, when)) :
-				     diag_fail(d, ENOENT, "%s.epochs: no trace is there", path);
-	free(path);
-	free(text);
-	return ret;
+	return ret ? ret : window_find_traces(a->operand[0], &w, t, d);
 }
 
 static int run_trace(struct arguments *a)
@@ -253,69 +152,66 @@ static int run_trace(struct arguments *a)
 
 /* ------------------------------------------------------------------------------------------------------------- reports */
 
-static const struct {
-	const char *name, *summary;
-	enum sums_by by;
-} views[] = {
-	{ "components", "components of the plan's level", SUMS_COMPONENT },
-	{ "functions", "functions", SUMS_FUNCTION },
-	{ "queries", "queries, without their literals", SUMS_QUERY },
-	{ "processes", "processes, by their executable", SUMS_PROCESS },
-	{ "services", "services: systemd units, containers", SUMS_SERVICE },
-	{ "epochs", "epochs: when, how many samples", SUMS_PROCESS },
-	{ "reasons", "why samples have no component, and what was lost", SUMS_PROCESS },
-};
-
-static int show_view(struct page *p, struct store *s, const struct arguments *a, const struct sums *sums, struct diag *d)
+static int show_view(struct page *p, struct store *s, const struct asked_view *view, const struct sums *sums, enum sums_by by,
+		     struct diag *d)
 {
-	if (a->view && strcmp(a->view, "epochs") == 0)
-		tables_epochs(p, sums);
-	else if (a->view && strcmp(a->view, "reasons") == 0)
+	if (view->is_list)
+		return tables_lines(p, s, by, sums, d);
+	if (view->name[0] == 'r')
 		return tables_reasons(p, s, sums, d);
-	else
-		return tables_lines(p, s, a->question.by, sums, d);
+	tables_epochs(p, sums);
 	return 0;
 }
 
-static int show_timeline(struct page *p, struct store *s, const struct arguments *a, const struct sums *sums, struct diag *d)
+static int show_timeline(struct page *p, struct store *s, const struct asked_view *view, const struct sums *sums, enum sums_by by,
+			 struct diag *d)
 {
-	return tables_timeline(p, s, a->question.by, sums, d);
+	(void)view;
+	return tables_timeline(p, s, by, sums, d);
 }
 
-static int show(struct arguments *a,
-		int (*table)(struct page *p, struct store *s, const struct arguments *a, const struct sums *sums, struct diag *d))
+static int show_page(const struct arguments *a, struct store *s, const struct sums *sums, enum sums_by by,
+		     int (*table)(struct page *p, struct store *s, const struct asked_view *view, const struct sums *sums, enum sums_by by,
+				  struct diag *d))
 {
 	struct diag d = { "" };
-	const struct sums_question asked = a->question;
+	struct page p;
+	int ret = 0;
+
+	if (trace_page_init(&p, &a->page))
+		return CMD_FAILED;
+	p.top = a->page.top;
+	tables_describe(&p, sums);
+	if (sums->nr_epochs)
+		ret = table(&p, s, asked_find_view(a->asked.view), sums, by, &d);
+	else
+		p.table = NULL; /* it has none */
+	return trace_page_end(&p, ret ? fail(&d, ret) : CMD_DONE);
+}
+
+static int show(const struct arguments *a,
+		int (*table)(struct page *p, struct store *s, const struct asked_view *view, const struct sums *sums, enum sums_by by,
+			     struct diag *d))
+{
+	struct diag d = { "" };
+	struct sums_question q;
 	struct sums sums = { 0 };
 	struct store *s = NULL;
-	struct page p;
-	int ret = open_window(a->operand[0], &a->question, &s, &d);
+	int ret = asked_open(a->operand[0], &a->asked, asked_find_view(a->asked.view)->by, &q, &s, &d), status;
 
-	if (ret)
-		return fail(&d, ret);
-	ret = sums_make(s, &a->question, &sums, &d);
-	if (ret == 0 && !a->view && sums.nr == 1 && !sums.line[0].id && a->question.by == SUMS_COMPONENT) {
-		sums_fini(&sums); /* no host declared components */
-		a->question.by = SUMS_FUNCTION;
-		ret = open_again(a->operand[0], &asked, &a->question, &s, &d);
+	if (ret == 0)
+		ret = sums_make(s, &q, &sums, &d);
+	if (ret == 0 && !a->asked.view && sums.nr == 1 && !sums.line[0].id) {
+		sums_fini(&sums);
+		ret = asked_open_functions(a->operand[0], &a->asked, &q, &s, &d);
 		if (ret == 0)
-			ret = sums_make(s, &a->question, &sums, &d);
+			ret = sums_make(s, &q, &sums, &d);
 	}
-	if (ret == 0 && page_init(&p, stdout, a->page.form)) {
-		ret = diag_fail(&d, ENOMEM, "out of memory");
-	} else if (ret == 0) {
-		p.top = a->page.top;
-		tables_describe(&p, &sums);
-		if (sums.nr_epochs)
-			ret = table(&p, s, a, &sums, &d);
-		if (page_end(&p) && ret == 0)
-			ret = diag_fail(&d, EIO, "cannot write the output");
-	}
+	status = ret ? fail(&d, ret) : show_page(a, s, &sums, q.by, table);
 	sums_fini(&sums);
 	if (s)
 		store_close(s);
-	return ret ? fail(&d, ret) : CMD_DONE;
+	return status;
 }
 
 static int run_report(struct arguments *a)
@@ -328,41 +224,40 @@ static int run_timeline(struct arguments *a)
 	return show(a, show_timeline);
 }
 
-/* Without a window: the last two hours that are over. */
-static void choose_hours(const struct arguments *a, struct window *w)
+/* The last two hours that are over. */
+static struct window last_hours(void)
 {
 	int64_t hour_ns = 3600000000000ll, now = now_ns() / hour_ns * hour_ns;
 
-	if (!a->operand[0][store_path_bytes(a->operand[0])])
-		*w = (struct window){ now - 2 * hour_ns, now - hour_ns };
+	return (struct window){ now - 2 * hour_ns, now - hour_ns };
 }
 
 static int run_changes(struct arguments *a)
 {
 	struct changes changes = { 0 };
 	struct diag d = { "" };
+	struct sums_question q;
 	struct store *s;
 	struct page p;
-	int ret = fleet_is_named(a->operand[0]) ? diag_fail(&d, EINVAL, "%s: changes are found in a store", a->operand[0]) :
-						  open_window(a->operand[0], &a->question, &s, &d);
-	bool are_found;
+	int status = CMD_FAILED;
+	int ret = fleet_is_named(a->operand[0]) ? diag_fail(&d, EINVAL, "%s: changes are found in a store", fleet_shown(a->operand[0])) :
+						  asked_open(a->operand[0], &a->asked, asked_find_view(a->asked.view)->by, &q, &s, &d);
 
 	if (ret)
 		return fail(&d, ret);
-	choose_hours(a, &a->question.window);
-	ret = changes_find(s, &a->question, &changes, &d);
-	if (ret == 0 && page_init(&p, stdout, a->page.form)) {
-		ret = diag_fail(&d, ENOMEM, "out of memory");
-	} else if (ret == 0) {
+	if (q.window.from_ns == INT64_MIN && q.window.to_ns == INT64_MAX)
+		q.window = last_hours();
+	ret = changes_find(s, &q, &changes, &d);
+	if (ret) {
+		status = fail(&d, ret);
+	} else if (trace_page_init(&p, &a->page) == 0) {
 		p.top = a->page.top;
 		changes_show(&p, &changes);
-		if (page_end(&p))
-			ret = diag_fail(&d, EIO, "cannot write the output");
+		status = trace_page_end(&p, changes.nr ? CMD_DIFFERENT : CMD_DONE);
 	}
-	are_found = changes.nr;
 	changes_fini(&changes);
 	store_close(s);
-	return ret ? fail(&d, ret) : are_found ? CMD_DIFFERENT : CMD_DONE;
+	return status;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- tend */
@@ -422,29 +317,28 @@ static int run_sql(struct arguments *a)
 	struct diag d = { "" };
 	struct store *s;
 	struct page p;
+	int status = CMD_FAILED;
 	int ret = store_open(a->operand[0], STORE_READ, &s, &d);
 
 	if (ret)
 		return fail(&d, ret);
-	if (page_init(&p, stdout, a->page.form)) {
-		ret = diag_fail(&d, ENOMEM, "out of memory");
-	} else {
+	if (trace_page_init(&p, &a->page) == 0) {
 		p.top = a->page.top;
 		ret = tend_sql(s, a->operand[1], &p, &d);
-		if (page_end(&p) && ret == 0)
-			ret = diag_fail(&d, EIO, "cannot write the output");
+		status = trace_page_end(&p, ret ? fail(&d, ret) : CMD_DONE);
 	}
 	store_close(s);
-	return ret ? fail(&d, ret) : CMD_DONE;
+	return status;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- fleet */
 
-static int open_fleet(struct arguments *a, struct store **s, struct fleet_what *what, struct diag *d)
+static int open_fleet(const struct arguments *a, const struct asked_options *asked, struct store **s, struct fleet_what *what,
+		      struct diag *d)
 {
-	struct sums_question q = a->question;
-	int ret = fleet_is_named(a->operand[0]) ? diag_fail(d, EINVAL, "%s: only a store is sent", a->operand[0]) :
-						  open_window(a->operand[0], &q, s, d);
+	struct sums_question q = { 0 };
+	int ret = fleet_is_named(a->operand[0]) ? diag_fail(d, EINVAL, "%s: only a store is sent", fleet_shown(a->operand[0])) :
+						  asked_open(a->operand[0], asked, SUMS_COMPONENT, &q, s, d);
 
 	*what = (struct fleet_what){ q.window, q.host, q.event };
 	return ret;
@@ -461,7 +355,7 @@ static int run_export(struct arguments *a)
 		trace_print_error("db export needs --format otlp|pprof and --output FILE");
 		return CMD_MISUSED;
 	}
-	ret = open_fleet(a, &s, &what, &d);
+	ret = open_fleet(a, &a->asked, &s, &what, &d);
 	if (ret)
 		return fail(&d, ret);
 	ret = fleet_export(s, &what, a->format, a->output, &d);
@@ -474,55 +368,64 @@ static int run_push(struct arguments *a)
 	struct diag d = { "" };
 	struct fleet_pushed pushed;
 	struct fleet_what what;
+	struct asked_options asked = a->asked;
 	struct store *s;
 	int ret;
 
-	if (!a->target) {
+	if (!a->asked.to) {
 		trace_print_error("db push needs --to TARGET; see `tailor help db`");
 		return CMD_MISUSED;
 	}
-	ret = open_fleet(a, &s, &what, &d);
+	asked.to = NULL; /* it is the target */
+	ret = open_fleet(a, &asked, &s, &what, &d);
 	if (ret)
 		return fail(&d, ret);
-	ret = fleet_push(s, &what, a->target, &pushed, &d);
+	ret = fleet_push(s, &what, a->asked.to, &pushed, &d);
 	store_close(s);
 	if (ret == 0 || pushed.requests)
 		printf("%u pushed in %u requests of %.0f bytes; %u were there\n", pushed.units, pushed.requests, pushed.bytes, pushed.had);
 	return trace_flush_output(ret ? fail(&d, ret) : CMD_DONE);
 }
 
+static int run_diff(int argc, char **argv)
+{
+	return compare_run_diff(argc, argv, true);
+}
+
+static int run_stat(int argc, char **argv)
+{
+	return compare_run_stat(argc, argv, true);
+}
+
+static int run_top(int argc, char **argv)
+{
+	return cmd_top.run(argc, argv);
+}
+
 static const struct db_verb verbs[] = {
-	{ "add", "STORE TRACE...", "add traces to a store, which is created where there is none", run_add, 2, OPERANDS_MAX },
-	{ "report", "STORE[@WINDOW]", "what the time of a window went into", run_report, 1, 1 },
-	{ "timeline", "STORE[@WINDOW]", "shares over time", run_timeline, 1, 1 },
-	{ "changes", "STORE[@WINDOW]", "what left its own history (exit status 3); by default in the last two hours", run_changes, 1, 1 },
-	{ "trace", "STORE[@WINDOW] -o FILE", "one trace of the epochs whose traces are kept, for every view", run_trace, 1, 1 },
-	{ "check", "STORE", "list what is damaged (exit status 3)", run_check, 1, 1 },
-	{ "gc", "STORE", "fold old epochs into hours and days, and drop what the cap leaves no room for", run_gc, 1, 1 },
-	{ "copy", "STORE FILE", "copy it as it is at one moment, also while it is written", run_copy, 2, 2 },
-	{ "sql", "STORE QUERY", "ask it in SQL (read only)", run_sql, 2, 2 },
-	{ "export", "STORE[@WINDOW]", "write a window for other programs (--format, --output)", run_export, 1, 1 },
-	{ "push", "STORE[@WINDOW]", "send a window to a server (--to)", run_push, 1, 1 },
+	{ "add", "STORE TRACE...", "add traces to a store, which is created where there is none", run_add, 2, OPERANDS_MAX, NULL },
+	{ "report", "STORE[@WINDOW]", "what the time of a window went into", run_report, 1, 1, NULL },
+	{ "diff", "STORE[@WINDOW] STORE[@WINDOW]", "what changed from one window to another, as `tailor diff`", NULL, 0, 0, run_diff },
+	{ "stat", "STORE[@WINDOW]...", "variation between a window's epochs, or between windows, as `tailor stat`", NULL, 0, 0, run_stat },
+	{ "top", "STORE", "what runs now, as `tailor top`", NULL, 0, 0, run_top },
+	{ "timeline", "STORE[@WINDOW]", "shares over time", run_timeline, 1, 1, NULL },
+	{ "changes", "STORE[@WINDOW]", "what left its own history (exit status 3; the last two hours)", run_changes, 1, 1, NULL },
+	{ "trace", "STORE[@WINDOW] -o FILE", "one trace of the epochs whose traces are kept, for every view", run_trace, 1, 1, NULL },
+	{ "check", "STORE", "list what is damaged (exit status 3)", run_check, 1, 1, NULL },
+	{ "gc", "STORE", "fold old epochs into hours and days, and drop what the cap leaves no room for", run_gc, 1, 1, NULL },
+	{ "copy", "STORE FILE", "copy it as it is at one moment, also while it is written", run_copy, 2, 2, NULL },
+	{ "sql", "STORE QUERY", "ask it in SQL (read only)", run_sql, 2, 2, NULL },
+	{ "export", "STORE[@WINDOW]", "write a window for other programs (--format, --output)", run_export, 1, 1, NULL },
+	{ "push", "STORE[@WINDOW]", "send a window to a server (--to)", run_push, 1, 1, NULL },
 };
 #define NR_VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
-enum { KEY_EVENT = 0x100, KEY_PROCESS, KEY_SERVICE, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_CAP, KEY_KEEP, KEY_LAST, KEY_TO };
+enum { KEY_CAP = 0x100, KEY_KEEP };
 static const struct argp_option options[] = {
-	{ "view", 'v', "components|functions|queries|processes|services|epochs|reasons", 0,
-	  "what to list (components; functions where no host declares any)", 0 },
-	{ "event", KEY_EVENT, "NAME", 0, "of this event (the first that is no wait)", 0 },
-	{ "process", KEY_PROCESS, "NAME", 0, "of processes of this name or executable", 0 },
-	{ "service", KEY_SERVICE, "NAME", 0, "of this service: a systemd unit, a container, a name for OpenTelemetry", 0 },
-	{ "host", KEY_HOST, "NAME", 0, "of this machine", 0 },
-	{ "query", KEY_QUERY, "TEXT", 0, "of queries that contain this text", 0 },
-	{ "component", KEY_COMPONENT, "[LEVEL:]NAME", 0, "of this component", 0 },
-	{ "last", KEY_LAST, "TIME", 0, "trace: the window from so long before now: 90s, 10m, 2h", 0 },
 	{ "keep", KEY_KEEP, "N", 0, "add: remove traces of epochs (NAME.000001.tlr) from the first one's folder once the store has them, "
 	  "all but the newest N", 0 },
 	{ "format", 'f', "otlp|pprof", 0, "export: OpenTelemetry's profiles, or pprof's", 0 },
 	{ "output", 'o', "FILE", 0, "export, trace: the file; with .gz at its end compressed (export)", 0 },
-	{ "to", KEY_TO, "TARGET", 0, "push: otlp+http://HOST:PORT[/PATH], or clickhouse://HOST[:PORT][,HOST...]/DATABASE; "
-	  "otlp+https and clickhouses: by TLS", 0 },
 	{ "cap", KEY_CAP, "MIB", 0, "add, gc: most that the store may take, from now on (1024)", 0 },
 	{ 0 },
 };
@@ -536,20 +439,6 @@ static bool verb_list_entry(int i, const char **name, const char **summary)
 	return true;
 }
 
-static void choose_view(struct argp_state *state, const char *arg)
-{
-	struct arguments *a = state->input;
-
-	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
-		if (strcmp(views[i].name, arg) == 0) {
-			a->view = views[i].name;
-			a->question.by = views[i].by;
-			return;
-		}
-	argp_error(state, "unknown view '%s': components, functions, queries, processes, services, epochs or reasons; traces have the "
-		   "others (tailor db trace)", arg);
-}
-
 static void take_operand(struct argp_state *state, char *arg)
 {
 	struct arguments *a = state->input;
@@ -558,6 +447,8 @@ static void take_operand(struct argp_state *state, char *arg)
 	for (int i = 0; i < NR_VERBS && !a->verb; i++)
 		if (strcmp(verbs[i].name, arg) == 0) {
 			a->verb = &verbs[i];
+			if (!a->verb->run)
+				argp_error(state, "%s comes first: tailor db %s [OPTION...] %s", arg, arg, a->verb->usage);
 			return;
 		}
 	if (!a->verb)
@@ -575,34 +466,11 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->page;
-		break;
-	case 'v':
-		choose_view(state, arg);
-		break;
-	case KEY_EVENT:
-		a->question.event = arg;
-		break;
-	case KEY_PROCESS:
-		a->question.process = arg;
-		break;
-	case KEY_SERVICE:
-		a->question.service = arg;
-		break;
-	case KEY_HOST:
-		a->question.host = arg;
-		break;
-	case KEY_QUERY:
-		a->question.query = arg;
-		break;
-	case KEY_COMPONENT:
-		a->question.component = arg;
+		state->child_inputs[0] = &a->asked;
+		state->child_inputs[1] = &a->page;
 		break;
 	case 'o':
 		a->output = arg;
-		break;
-	case KEY_LAST:
-		a->last = arg;
 		break;
 	case KEY_KEEP:
 		a->keep = (int)strtoul(arg, &end, 10);
@@ -611,9 +479,6 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 		break;
 	case 'f':
 		a->format = arg;
-		break;
-	case KEY_TO:
-		a->target = arg;
 		break;
 	case KEY_CAP:
 		a->cap = strtoull(arg, &end, 10) << 20;
@@ -641,9 +506,18 @@ static char *filter_db_help(int key, const char *text, void *input)
 	return trace_help_list(key, text, "Verbs", verb_list_entry, "tailor db report watch.tlrs@yesterday --view functions");
 }
 
+static int run_command_of_verb(const struct db_verb *verb, int argc, char **argv)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "%s %s", program_invocation_name, verb->name);
+	argv[0] = program_invocation_name = program_invocation_short_name = name;
+	return verb->command(argc, argv);
+}
+
 static int run_db(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &asked_argp, 0, NULL, 0 }, { &page_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_db_option,
@@ -655,8 +529,11 @@ static int run_db(int argc, char **argv)
 		filter_db_help,
 		NULL
 	};
-	struct arguments a = { .page.top = 20, .question.window = WINDOW_ALL, .keep = -1 };
+	struct arguments a = { .page.top = 20, .keep = -1 };
 
+	for (int i = 0; i < NR_VERBS && argc > 1; i++)
+		if (verbs[i].command && strcmp(verbs[i].name, argv[1]) == 0)
+			return run_command_of_verb(&verbs[i], argc - 1, argv + 1);
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	return a.verb->run(&a);

@@ -7,7 +7,6 @@
 #include "analyzer/cmd_compare.h"
 #include "analyzer/cmd_diff.h"
 
-#include "analyzer/cmd_db.h"
 #include "analyzer/compare/formula.h"
 #include "analyzer/output/page.h"
 #include "jitreg/base/command.h"
@@ -21,6 +20,7 @@ enum { KEY_ALL = 0x100, KEY_EXPR, KEY_FAIL, KEY_METHODS, KEY_BETWEEN };
 
 struct arguments {
 	struct trace_arguments trace;
+	struct asked_options asked; /* by `tailor db` */
 	struct page_arguments page; /* top < 0: not given */
 	char *side[2];
 	int nr_sides;
@@ -60,7 +60,7 @@ static error_t parse_diff_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->trace;
+		state->child_inputs[0] = a->trace.asked ? (void *)&a->asked : &a->trace;
 		state->child_inputs[1] = &a->page;
 		break;
 	case KEY_ALL:
@@ -206,6 +206,7 @@ static void add_change(struct grid *g, const struct diff_columns *k, const struc
 static void show_sides(const struct arguments *args, const struct comparison *c, struct page *page)
 {
 	for (int s = 0; s < 2; s++) {
+		bool is_fleet = strstr(args->side[s], "://"); /* which may have a password in it */
 		double samples = 0;
 		uint32_t runs = 0;
 
@@ -213,7 +214,9 @@ static void show_sides(const struct arguments *args, const struct comparison *c,
 			samples += c->profile[c->side[s].first + i].samples;
 			runs += c->profile[c->side[s].first + i].nr_runs;
 		}
-		page_sentence(page, "%c: %s: %.0f samples in %u execution%s", 'A' + s, args->side[s], samples, runs,
+		page_sentence(page, "%c: %s%s: %.0f samples in %u execution%s", 'A' + s,
+			      is_fleet ? c->profile[c->side[s].first].trace : args->side[s],
+			      is_fleet && c->side[s].nr > 1 ? " and others" : "", samples, runs,
 			      runs == 1 ? "" : "s");
 	}
 }
@@ -385,7 +388,7 @@ static int read_sides(const struct arguments *args, struct comparison *c, bool *
 			return CMD_FAILED;
 		}
 		c->side[s].first = nr;
-		for (char *path = db_next_source(&rest); path; path = db_next_source(&rest)) {
+		for (char *path = asked_next_source(&rest); path; path = asked_next_source(&rest)) {
 			int status;
 
 			if (c->side[s].nr == CHANGE_TRACES_MAX) {
@@ -446,13 +449,13 @@ static int compare_sides(const struct arguments *args, struct comparison *c)
 	return status;
 }
 
-static int run_diff(int argc, char **argv)
+int compare_run_diff(int argc, char **argv, bool is_db)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = {
+	const struct argp_child children[] = { { is_db ? &asked_argp : &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
+	const struct argp argp = {
 		options,
 		parse_diff_option,
-		"TRACE_A[,TRACE_A...] TRACE_B[,TRACE_B...]\n--methods TRACE",
+		is_db ? "STORE[@WINDOW] STORE[@WINDOW]" : "TRACE_A[,TRACE_A...] TRACE_B[,TRACE_B...]\n--methods TRACE",
 		"Show the significant changes from trace A to trace B by operator (or by --level LEVEL, or --level function): shares, cost "
 		"per execution, and the change of the cost relative to the lines that did not change.  (A share also falls when another "
 		"line grows, and time also grows when the machine is busy.)  Use several traces per side, separated by commas, to measure "
@@ -469,6 +472,7 @@ static int run_diff(int argc, char **argv)
 	struct comparison *c = calloc(1, sizeof(*c));
 	int status;
 
+	args.trace.asked = is_db ? &args.asked : NULL;
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	if (args.methods) {
@@ -484,6 +488,11 @@ static int run_diff(int argc, char **argv)
 		profile_fini(&c->profile[i]);
 	free(c);
 	return status;
+}
+
+static int run_diff(int argc, char **argv)
+{
+	return compare_run_diff(argc, argv, false);
 }
 
 const struct cmd cmd_diff = { "diff", "show the significant changes between two traces", run_diff };

@@ -214,7 +214,7 @@ static int run_html(int argc, char **argv)
 		if (output_file_is_same(args.output, args.source.path[i])) {
 			trace_print_error("%s: input and output are the same file", args.output);
 			return CMD_FAILED;
-		} else if (access(args.source.path[i], R_OK)) { /* before the output is replaced */
+		} else if (!asked_is_store(args.source.path[i]) && access(args.source.path[i], R_OK)) { /* before the output is replaced */
 			trace_print_error("%s: %s", args.source.path[i], strerror(errno));
 			return CMD_FAILED;
 		}

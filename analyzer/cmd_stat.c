@@ -17,6 +17,7 @@
 
 struct arguments {
 	struct trace_arguments trace;
+	struct asked_options asked; /* by `tailor db` */
 	struct page_arguments page;
 	const char *path[TRACES_MAX];
 	uint32_t nr;
@@ -28,7 +29,7 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->trace;
+		state->child_inputs[0] = a->trace.asked ? (void *)&a->asked : &a->trace;
 		state->child_inputs[1] = &a->page;
 		break;
 	case ARGP_KEY_ARG:
@@ -37,8 +38,8 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 		a->path[a->nr++] = arg;
 		break;
 	case ARGP_KEY_END:
-		if (a->nr < 2)
-			argp_error(state, "at least two traces required");
+		if (!a->nr || (a->nr < 2 && !a->trace.asked && !asked_is_store(a->path[0])))
+			argp_error(state, "at least two traces, or a window of a store, required");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -62,31 +63,41 @@ static int compare_ranges(const void *a, const void *b)
 	return x->sum > y->sum ? -1 : x->sum < y->sum;
 }
 
-static struct spread spread_of_line(const struct match *m, const struct profile *p, uint32_t i)
+/* What vary: traces, or the epochs of a store's only window. */
+struct sets {
+	const struct profile *profile;
+	const struct match *match;
+	uint32_t nr;
+	double *v; /* nr of them */
+	bool are_epochs;
+};
+
+static struct spread spread_of_line(const struct sets *s, uint32_t i)
 {
 	struct spread l = { .match = i, .smallest = INFINITY };
-	double v[TRACES_MAX];
 	struct estimate e;
 
-	for (uint32_t n = 0; n < m->nr_profiles; n++) {
-		const struct profile_entry *entry = match_entry(m, p, i, n);
+	for (uint32_t n = 0; n < s->nr; n++) {
+		const struct profile_entry *entry = match_entry(s->match, s->profile, i, s->are_epochs ? 0 : n);
 
-		v[n] = entry ? entry->measure : 0;
-		l.nr += entry != NULL;
-		l.samples += entry ? entry->samples : 0;
-		l.sum += v[n];
-		l.smallest = v[n] < l.smallest ? v[n] : l.smallest;
-		l.largest = v[n] > l.largest ? v[n] : l.largest;
+		s->v[n] = !entry ? 0 : s->are_epochs ? entry->run[n] : entry->measure;
+		l.nr += s->are_epochs ? s->v[n] > 0 : entry != NULL;
+		l.samples += entry && (!s->are_epochs || !n) ? entry->samples : 0;
+		l.sum += s->v[n];
+		l.smallest = s->v[n] < l.smallest ? s->v[n] : l.smallest;
+		l.largest = s->v[n] > l.largest ? s->v[n] : l.largest;
 	}
-	e = stats_mean(v, m->nr_profiles);
+	e = stats_mean(s->v, s->nr);
 	l.mean = e.mean;
-	l.deviation = e.error * sqrt((double)m->nr_profiles);
+	l.deviation = e.error * sqrt((double)s->nr);
 	l.range = l.sum > 0 ? (l.largest - l.smallest) / l.sum : 0;
 	return l;
 }
 
 static int show_spreads(const struct arguments *a, const struct profile *p, const struct match *m)
 {
+	struct sets sets = { .profile = p, .match = m, .nr = m->nr_profiles > 1 ? m->nr_profiles : p->nr_runs,
+			     .are_epochs = m->nr_profiles == 1 };
 	struct spread *line = calloc((size_t)m->nr + 1, sizeof(*line));
 	double all = 0;
 	struct page page;
@@ -95,19 +106,21 @@ static int show_spreads(const struct arguments *a, const struct profile *p, cons
 	bool any_alike = false;
 	int c[12];
 
-	if (!line || trace_page_init(&page, &a->page)) {
+	sets.v = calloc(sets.nr, sizeof(*sets.v));
+	if (!line || !sets.v || trace_page_init(&page, &a->page)) {
 		free(line);
+		free(sets.v);
 		return CMD_FAILED;
 	}
 	page.top = a->page.top;
-	page_fact_number(&page, "traces", a->nr);
+	page_fact_number(&page, sets.are_epochs ? "epochs" : "traces", sets.nr);
 	for (uint32_t i = 0; i < m->nr; i++) {
-		line[nr] = spread_of_line(m, p, i);
+		line[nr] = spread_of_line(&sets, i);
 		all += line[nr].sum;
 		nr += line[nr].sum > 0;
 	}
 	qsort(line, nr, sizeof(*line), compare_ranges);
-	g = grid_create("stat", "Variation between %u traces, largest range first", a->nr);
+	g = grid_create("stat", "Variation between %u %s, largest range first", sets.nr, sets.are_epochs ? "epochs" : "traces");
 	c[0] = grid_column(g, "range", "range%", CELL_PERCENT, 0, 0);
 	c[10] = grid_column(g, "samples", "samples", CELL_COUNT, 0, 0);
 	c[1] = grid_column(g, "sum", "sum", CELL_NUMBER, 0, 0);
@@ -148,19 +161,20 @@ static int show_spreads(const struct arguments *a, const struct profile *p, cons
 		page_sentence(&page, "alike: the names in the traces differ in numbers, addresses, places, folders or a compiler's "
 			      "marks.");
 	free(line);
+	free(sets.v);
 	return trace_page_end(&page, CMD_DONE);
 }
 
-static int run_stat(int argc, char **argv)
+int compare_run_stat(int argc, char **argv, bool is_db)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = {
+	const struct argp_child children[] = { { is_db ? &asked_argp : &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
+	const struct argp argp = {
 		NULL,
 		parse_stat_option,
-		"TRACE TRACE...",
+		is_db ? "STORE[@WINDOW]..." : "TRACE TRACE...\nSTORE[@WINDOW]",
 		"Show the variation between several traces of one program, by operator (or by --level LEVEL, or --level function): sum, "
 		"mean, standard deviation, minimum and maximum of the weights over the traces.  range% is maximum minus minimum, as a "
-		"percentage of the sum; the largest range is first.\v"
+		"percentage of the sum; the largest range is first.  Of a single window of a store: the variation over its epochs.\v"
 		"Example: tailor stat --level pipeline run1.tlr run2.tlr run3.tlr",
 		children,
 		NULL,
@@ -173,6 +187,7 @@ static int run_stat(int argc, char **argv)
 	int status = CMD_DONE;
 	bool whole = true;
 
+	args.trace.asked = is_db ? &args.asked : NULL;
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	p = calloc(args.nr, sizeof(*p));
@@ -193,6 +208,11 @@ static int run_stat(int argc, char **argv)
 		profile_fini(&p[i]);
 	free(p);
 	return status;
+}
+
+static int run_stat(int argc, char **argv)
+{
+	return compare_run_stat(argc, argv, false);
 }
 
 const struct cmd cmd_stat = { "stat", "show the variation between several traces of one program", run_stat };

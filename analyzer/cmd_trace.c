@@ -2,6 +2,7 @@
 #include "analyzer/cmd_trace.h"
 
 #include "analyzer/source/source_path.h"
+#include "analyzer/store/window_trace.h"
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/budget.h"
 #include "jitreg/base/clock.h"
@@ -446,6 +447,27 @@ static int prepare_report(struct trace_session *s, const struct trace_arguments 
 	return 0;
 }
 
+/* In place of a trace, a window of a store whose traces are kept. */
+static int open_trace(struct trace_session *s, const char *path, bool live, struct diag *d)
+{
+	char *made = NULL;
+	struct window w;
+	int ret = 0;
+
+	if (store_is_named(path)) {
+		ret = asked_window(path, &(struct asked_options){ 0 }, &w, d);
+		if (ret == 0)
+			ret = window_trace_make(path, &w, &made, d);
+	} else if (!live) {
+		trace_wait_for_recorder(path);
+	}
+	if (ret == 0)
+		ret = trace_open(made ? made : path, &s->reader, d);
+	if (made)
+		window_trace_remove(made);
+	return ret;
+}
+
 int trace_session_read(struct trace_session *s, const char *path, const struct trace_arguments *arguments,
 		       void (*ask)(void *context, struct report *r), void *context)
 {
@@ -466,9 +488,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 		s->options.progress_context = &progress;
 	}
 	large_pages_prepare_heap();
-	if (!arguments->live)
-		trace_wait_for_recorder(path);
-	ret = trace_open(path, &s->reader, &d);
+	ret = open_trace(s, path, arguments->live, &d);
 	if (ret == 0) {
 		ret = model_create(s->reader, &s->model, &d);
 		s->damaged = trace_describe_damage(s->reader, s->damage, sizeof(s->damage));

@@ -6,6 +6,7 @@
 #ifndef TAILOR_CMD_TRACE_H
 #define TAILOR_CMD_TRACE_H
 
+#include "analyzer/fleet/asked.h"
 #include "analyzer/output/page.h"
 #include "analyzer/query/report.h"
 
@@ -15,6 +16,7 @@
 struct trace_arguments {
 	struct filter_arguments filter;
 	const char *level;
+	const struct asked_options *asked; /* of a store, by `tailor db`; NULL: by the filters */
 	bool stack_only, no_demangle;
 	bool live; /* a trace that is being written is not waited for, and only what passes from_s and to_s is attributed */
 	enum unwind_way unwinder;

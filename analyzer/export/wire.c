@@ -62,8 +62,8 @@ uint32_t export_wire_profile(struct export_wire *x, uint32_t process, uint32_t e
 	const char *slash = p && p->executable ? strrchr(p->executable, '/') : NULL;
 	const struct model_event *e = event < m->nr_events ? &m->event[event] : NULL;
 	uint64_t span_ns = r->a->last_ns > m->begin_ns ? r->a->last_ns - m->begin_ns : 0;
-	struct wire_profile of = { .process = wire_process(&x->p, slash ? slash + 1 : p ? p->comm : NULL, p ? p->executable : NULL,
-							   m->host_name, p ? p->pid : 0),
+	struct wire_profile of = { .process = wire_process(&x->p, process_service(p), slash ? slash + 1 : p ? p->comm : NULL,
+							   p ? p->executable : NULL, m->host_name, p ? p->pid : 0),
 				   .period = e ? e->period : 0,
 				   .begin_ns = m->real_ns,
 				   .end_ns = m->real_ns + span_ns + 1,

@@ -61,6 +61,8 @@ static int add_server(struct clickhouse *c, bool tls, const char *user, int user
 
 	if (c->nr == CLICKHOUSE_SERVERS_MAX || !host_bytes)
 		return diag_fail(d, EINVAL, "an address has 1 to %d servers", CLICKHOUSE_SERVERS_MAX);
+	if (has_port && colon + 1 + strspn(colon + 1, "0123456789") < host + host_bytes)
+		return diag_fail(d, EINVAL, "a server's port is a number, and a / in a password is written %%2F");
 	if (asprintf(&c->url[c->nr], "http%s://%.*s%.*s%s/", tls ? "s" : "", user_bytes, user, host_bytes, host,
 		     has_port ? "" : tls ? ":" PORT_TLS : ":" PORT) < 0)
 		return diag_fail(d, ENOMEM, "out of memory");
@@ -76,7 +78,7 @@ int clickhouse_init(struct clickhouse *c, const char *text, struct diag *d)
 
 	memset(c, 0, sizeof(*c));
 	if (!is_name(end, bytes))
-		return diag_fail(d, EINVAL, "'%s' is no clickhouse://HOST[:PORT][,HOST[:PORT]...]/DATABASE", text);
+		return diag_fail(d, EINVAL, "'%s' is no clickhouse://HOST[:PORT][,HOST[:PORT]...]/DATABASE", http_shown_url(text));
 	host = memrchr(user, '@', (size_t)(end - user));
 	host = host ? host + 1 : user;
 	c->database = strndup(end, bytes);

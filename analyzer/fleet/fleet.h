@@ -17,6 +17,8 @@ int fleet_export(struct store *s, const struct fleet_what *what, const char *for
 /* In place of a store: clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW].  How much of it is the address. */
 bool fleet_is_named(const char *text);
 size_t fleet_address_bytes(const char *text);
+/* As it may be printed: an address without user and password; what is none as it is. */
+const char *fleet_shown(const char *text);
 /* Its window as a store: hours (functions: days) of all hosts together, or of one.  0, or -errno with a sentence. */
 int fleet_open(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d);
 

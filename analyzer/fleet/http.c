@@ -104,12 +104,16 @@ static size_t receive_header(char *bytes, size_t each, size_t nr, void *context)
 	return nr;
 }
 
+/* A password with a slash in it, which belongs there as %2F, is not shown either: no port is like that. */
 const char *http_shown_url(const char *url)
 {
-	const char *begin = strstr(url, "://"), *at;
+	const char *begin = strstr(url, "://"), *at, *colon;
 
 	begin = begin ? begin + 3 : url;
 	at = memrchr(begin, '@', strcspn(begin, "/"));
+	colon = memchr(begin, ':', strcspn(begin, "/"));
+	if (!at && colon && *begin != '[' && !isdigit((unsigned char)colon[1]))
+		at = strchr(begin, '@');
 	return at ? at + 1 : begin;
 }
 

@@ -2,6 +2,7 @@
 #include "analyzer/fleet/fleet.h"
 
 #include "analyzer/fleet/clickhouse.h"
+#include "analyzer/fleet/http.h"
 #include "analyzer/fleet/push_clickhouse.h"
 #include "analyzer/fleet/push_otlp.h"
 #include "analyzer/fleet/read_clickhouse.h"
@@ -19,7 +20,7 @@ int fleet_push(struct store *s, const struct fleet_what *what, const char *targe
 	if (clickhouse_is_named(target))
 		return push_clickhouse(s, what, target, p, d);
 	return diag_fail(d, EINVAL, "'%s' is no target: otlp+http[s]://HOST[:PORT][/PATH], or "
-			 "clickhouse[s]://HOST[:PORT][,HOST...]/DATABASE", target);
+			 "clickhouse[s]://HOST[:PORT][,HOST...]/DATABASE", fleet_shown(target));
 }
 
 bool fleet_is_named(const char *text)
@@ -30,6 +31,11 @@ bool fleet_is_named(const char *text)
 size_t fleet_address_bytes(const char *text)
 {
 	return clickhouse_address_bytes(text);
+}
+
+const char *fleet_shown(const char *text)
+{
+	return strstr(text, "://") ? http_shown_url(text) : text;
 }
 
 int fleet_open(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d)

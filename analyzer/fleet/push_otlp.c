@@ -123,7 +123,7 @@ int push_otlp(struct store *s, const struct fleet_what *what, const char *url, s
 	int ret;
 
 	if (!*host || *host == '/')
-		return diag_fail(d, EINVAL, "'%s' names no host", url);
+		return diag_fail(d, EINVAL, "'%s' names no host", http_shown_url(url));
 	if (asprintf(&whole, "%s%s", url, strchr(host, '/') ? "" : PATH) < 0)
 		return diag_fail(d, ENOMEM, "out of memory");
 	x.url = whole;

@@ -25,7 +25,7 @@ struct root {
 static struct root root_of_series(struct adding *a, const struct rows_epoch *e, int64_t series)
 {
 	struct rows_series x = rows_series(a->store, series);
-	struct wire_profile of = { .process = wire_process(a->p, x.process, x.executable, e->host, 0),
+	struct wire_profile of = { .process = wire_process(a->p, x.service, x.process, x.executable, e->host, 0),
 				   .begin_ns = (uint64_t)e->begin_ns,
 				   .end_ns = (uint64_t)(e->end_ns > e->begin_ns ? e->end_ns : e->begin_ns + 1),
 				   .recording = (uint64_t)e->recording,

@@ -15,6 +15,7 @@ struct store {
 	sqlite3 *db;
 	char *path;
 	int lock;  /* descriptor of the lock file; -1: it is only read */
+	int ahead; /* descriptor of what store_read_ahead() opened; -1: nothing */
 	int error; /* the first failure, as errno; 0: none */
 	struct diag failure;
 	struct statement *prepared; /* all statements that are to be finalized */
@@ -35,6 +36,8 @@ struct statement {
 bool store_run(struct store *s, struct statement *q, const char *types, ...);
 /* Likewise, with nr whole numbers. */
 bool store_run_numbers(struct store *s, struct statement *q, const int64_t *value, int nr);
+/* Most of the file will be asked for: the kernel is to read it in large pieces, not by SQLite's pages, one after the other. */
+void store_read_ahead(struct store *s);
 /* The first column of a row that is there, which is done with. */
 int64_t store_take_number(struct statement *q);
 /* What a statement without values answers, which is not kept; 0: nothing. */

@@ -2,6 +2,8 @@
 /* The file: how it is opened, created, locked, and asked. */
 #include "analyzer/store/internal.h"
 
+#include "jitreg/base/regular_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -406,7 +408,7 @@ int store_open(const char *path, enum store_access access, struct store **out, s
 		free(s);
 		return diag_fail(d, ENOMEM, "%s: out of memory", path);
 	}
-	s->lock = -1;
+	s->lock = s->ahead = -1;
 	errno = 0;
 	open_database(s, access);
 	if (store_failed(s, d)) {
@@ -427,7 +429,7 @@ int store_open_in_memory(const char *name, struct store **out, struct diag *d)
 		free(s);
 		return diag_fail(d, ENOMEM, "%s: out of memory", name);
 	}
-	s->lock = -1;
+	s->lock = s->ahead = -1;
 	if (sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
 		store_fail(s, ENOMEM, "out of memory");
 	create_tables(s);
@@ -448,10 +450,21 @@ void store_close(struct store *s)
 		q->prepared = NULL;
 	}
 	sqlite3_close(s->db);
+	if (s->ahead >= 0)
+		close(s->ahead);
 	if (s->lock >= 0)
 		close(s->lock);
 	free(s->path);
 	free(s);
+}
+
+/* Closed behind SQLite's own: the kernel takes a process's locks from a file when any of its descriptors is closed. */
+void store_read_ahead(struct store *s)
+{
+	if (s->ahead < 0)
+		s->ahead = regular_file_open(s->path);
+	if (s->ahead >= 0)
+		posix_fadvise(s->ahead, 0, 0, POSIX_FADV_WILLNEED);
 }
 
 size_t store_path_bytes(const char *text)

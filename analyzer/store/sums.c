@@ -181,6 +181,13 @@ static bool read_epochs(struct summing *x)
 	return true;
 }
 
+/* Where the window has half of all epochs, a file that is not in memory is read as a whole. */
+static void prepare_reading(struct summing *x)
+{
+	if (2 * (int64_t)x->to->nr_epochs > store_ask_number(x->store, "SELECT count(*) FROM epoch"))
+		store_read_ahead(x->store);
+}
+
 /* ------------------------------------------------------------------------------------------------------------- sums */
 
 static struct sums_line *line_of(struct summing *x, uint32_t id)
@@ -299,6 +306,7 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 			store_fail(s, ENOMEM, "out of memory");
 		else
 			ret = filter_series(&x, d);
+		prepare_reading(&x);
 	}
 	for (uint32_t i = 0; i < out->nr_epochs && ret == 0 && !s->error; i++) {
 		add_epoch(&x, i);

@@ -89,21 +89,29 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 	return ret;
 }
 
-/* Cells of a line over time, each relative to the largest of all lines: what it has of the weight there. */
+static int cell_of_time(const struct sums *s, int64_t ns)
+{
+	double begin_ns = (double)s->epoch[0].begin_ns, span_ns = (double)s->epoch[s->nr_epochs - 1].end_ns - begin_ns;
+	double part = span_ns > 0 ? ((double)ns - begin_ns) / span_ns : 0;
+
+	return part > 0 && part < 1 ? (int)(part * CELLS) : part >= 1 ? CELLS - 1 : 0;
+}
+
+/* Cells of a line over time: what it has of the weight of the epochs that have something of the cell's time. */
 static void make_lane(const struct sums *s, const struct sums_line *l, char text[4 * CELLS + 1], bool utf8)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const ascii[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
-	double begin_ns = (double)s->epoch[0].begin_ns, span_ns = (double)s->epoch[s->nr_epochs - 1].end_ns - begin_ns;
 	double mine[CELLS] = { 0 }, all[CELLS] = { 0 };
 
 	text[0] = 0;
 	for (uint32_t i = 0; i < s->nr_epochs; i++) {
-		double middle = ((double)s->epoch[i].begin_ns / 2 + (double)s->epoch[i].end_ns / 2 - begin_ns) / span_ns;
-		int cell = middle > 0 && middle < 1 ? (int)(middle * CELLS) : middle >= 1 ? CELLS - 1 : 0;
+		int last = cell_of_time(s, s->epoch[i].end_ns - 1);
 
-		mine[cell] += l->of_epoch[i];
-		all[cell] += s->epoch[i].weight;
+		for (int cell = cell_of_time(s, s->epoch[i].begin_ns); cell <= last; cell++) {
+			mine[cell] += l->of_epoch[i];
+			all[cell] += s->epoch[i].weight;
+		}
 	}
 	for (int i = 0; i < CELLS; i++) {
 		double share = all[i] > 0 ? mine[i] / all[i] : 0;

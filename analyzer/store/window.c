@@ -74,23 +74,33 @@ int window_parse_time(const char *text, int64_t now_ns, int64_t *ns, int *is_day
 	return 0;
 }
 
-int window_parse(const char *text, int64_t now_ns, struct window *w, struct diag *d)
+int window_parse_ends(const char *from, const char *to, int64_t now_ns, struct window *w, struct diag *d)
 {
-	const char *dots = strstr(text, "..");
-	char *from = strndup(text, dots ? (size_t)(dots - text) : strlen(text));
-	int day = 0, ret = from ? window_parse_time(from, now_ns, &w->from_ns, &day, d) : -ENOMEM;
+	int day = 0, ret = 0;
 
-	free(from);
-	if (ret)
-		return ret;
-	w->to_ns = day ? midnight(w->from_ns, 1) : now_ns;
-	if (dots) {
-		ret = window_parse_time(dots + 2, now_ns, &w->to_ns, &day, d);
+	*w = (struct window){ INT64_MIN, now_ns };
+	if (from)
+		ret = window_parse_time(from, now_ns, &w->from_ns, &day, d);
+	if (ret == 0 && to) {
+		ret = window_parse_time(to, now_ns, &w->to_ns, &day, d);
 		if (day)
 			w->to_ns = midnight(w->to_ns, 1);
 	}
 	if (ret == 0 && w->to_ns <= w->from_ns)
-		return diag_fail(d, EINVAL, "'%s' ends before it begins", text);
+		return diag_fail(d, EINVAL, "'%s..%s' ends before it begins", from ? from : "", to ? to : "now");
+	return ret;
+}
+
+int window_parse(const char *text, int64_t now_ns, struct window *w, struct diag *d)
+{
+	const char *dots = strstr(text, "..");
+	char *from = strndup(text, dots ? (size_t)(dots - text) : strlen(text));
+	int64_t begin_ns;
+	int day = 0, ret = from ? window_parse_time(from, now_ns, &begin_ns, &day, d) : -ENOMEM;
+
+	if (ret == 0) /* a day alone is all of it */
+		ret = window_parse_ends(from, dots ? dots + 2 : day ? from : NULL, now_ns, w, d);
+	free(from);
 	return ret;
 }
 

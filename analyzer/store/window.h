@@ -20,6 +20,8 @@ struct window {
 
 /* now_ns: what "now" is.  0, or -EINVAL with a sentence. */
 int window_parse(const char *text, int64_t now_ns, struct window *w, struct diag *d);
+/* Likewise, of two times; from NULL: all before to; to NULL: until now. */
+int window_parse_ends(const char *from, const char *to, int64_t now_ns, struct window *w, struct diag *d);
 /* One end: *is_day where it is a whole day. */
 int window_parse_time(const char *text, int64_t now_ns, int64_t *ns, int *is_day, struct diag *d);
 /* "2026-11-25 14:30:05", local time, in text. */

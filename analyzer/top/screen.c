@@ -3,8 +3,11 @@
 
 #include <curses.h>
 #include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define ESCAPE_MS 25 /* of a lone Escape: keys' sequences come at once */
 
@@ -61,6 +64,14 @@ void screen_show(void)
 	refresh();
 }
 
+/* SIGHUP comes only where it is the session's own terminal. */
+static bool is_gone(void)
+{
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL);
+}
+
 int screen_wait_key(int milliseconds)
 {
 	int key;
@@ -69,7 +80,7 @@ int screen_wait_key(int milliseconds)
 	key = getch();
 	switch (key) {
 	case ERR:
-		return SCREEN_NONE;
+		return is_gone() ? SCREEN_GONE : SCREEN_NONE;
 	case KEY_UP:
 		return SCREEN_UP;
 	case KEY_DOWN:

@@ -10,6 +10,7 @@ enum screen_key {
 	SCREEN_NONE = -1, /* none came, or a signal */
 	SCREEN_UP = 0x1000, SCREEN_DOWN, SCREEN_PAGE_UP, SCREEN_PAGE_DOWN, SCREEN_HOME, SCREEN_END, SCREEN_ENTER, SCREEN_BACK,
 	SCREEN_RESIZED,
+	SCREEN_GONE, /* the terminal: its other end is closed, and no more keys come */
 };
 
 /* 0 or -errno with a sentence: the terminal is of a kind that is not known.  screen_close() gives it back as it was. */

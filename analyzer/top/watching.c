@@ -525,6 +525,8 @@ static bool wait_for_next(struct watching *w, double seconds, bool *anew)
 		key = screen_wait_key(left_ms);
 		if (key == SCREEN_NONE)
 			continue;
+		if (key == SCREEN_GONE)
+			return false;
 		if (w->typing) {
 			type_pattern(w, key);
 			after = GO_ON;

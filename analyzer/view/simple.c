@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Views that are one table: functions, images, lines, processes, methods, reasons, warnings. */
+/* Views that are one table: functions, images, lines, processes, services, methods, reasons, warnings. */
 #include "analyzer/query/frequencies.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/query/without_debug.h"
@@ -264,6 +264,42 @@ static void processes_show(struct report *r, const struct view_instance *v, stru
 
 const struct view view_processes = { "processes", "processes by share, one row per program (exec begins a new one)",
 				       processes_prepare, processes_show };
+
+/* ----------------------------------------------------------------------------------------------------------- services */
+/* Services: what processes work for. */
+
+static void services_prepare(struct report *r, struct view_instance *v)
+{
+	v->group[0] = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, -1);
+}
+
+static const char *service_of_process(const struct report *r, uint32_t process)
+{
+	return process_service(r->model->numbered[process]);
+}
+
+static void services_show(struct report *r, const struct view_instance *v, struct page *p)
+{
+	struct grid *g = grid_create("services", "Services: systemd units, containers, names for OpenTelemetry");
+	struct split s;
+
+	if (split_make_by_text(r, v->group[0], service_of_process, &s)) {
+		struct sum_columns sums = sum_columns_add(g, r, &s);
+		int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0);
+
+		for (uint32_t i = 0; i < s.nr_order; i++) {
+			const char *service = service_of_process(r, s.order[i]);
+
+			grid_row(g);
+			sum_columns_set(g, &sums, r, &s, s.order[i]);
+			grid_set_text(g, name, *service ? service : "(no service)");
+		}
+	}
+	split_fini(&s);
+	grid_show(g, p);
+}
+
+const struct view view_services = { "services", "services by share: systemd units, containers", services_prepare, services_show };
 
 /* ------------------------------------------------------------------------------------------------------------ methods */
 /* Methods: how samples were attributed to components. */

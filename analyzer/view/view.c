@@ -2,6 +2,7 @@
 #include "analyzer/view/view.h"
 
 #include "analyzer/query/warnings.h"
+#include "jitreg/base/hash_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +55,31 @@ static bool value_has_samples(const struct split *s, uint32_t value)
 	return total_of_value(s, value)->samples > 0;
 }
 
-static bool make_split(const struct report *r, const struct report_group *g, const struct report_group *totals, bool merge,
+/* Values as rows have them: each by itself, or several that are the same to whom looks. */
+struct merging {
+	bool same_value;
+	const char *(*text)(const struct report *r, uint32_t value);
+	struct hash_map first; /* (a text's hash, 0) -> 1 + value */
+};
+
+static uint32_t merged_value(struct merging *m, const struct report *r, const struct report_group *g, uint32_t value)
+{
+	uint64_t hash;
+	uint32_t first;
+
+	if (m->same_value)
+		return report_same_value(r, g->g.key[0], value);
+	if (!m->text)
+		return value;
+	hash = hash_text(m->text(r, value));
+	first = hash_map_find(&m->first, hash, 0);
+	if (first)
+		return strcmp(m->text(r, first - 1), m->text(r, value)) == 0 ? first - 1 : value;
+	hash_map_set(&m->first, hash, 0, value + 1); /* without memory it has a row of its own */
+	return value;
+}
+
+static bool make_split(const struct report *r, const struct report_group *g, const struct report_group *totals, struct merging *merging,
 		       struct split *s)
 {
 	memset(s, 0, sizeof(*s));
@@ -77,7 +102,7 @@ static bool make_split(const struct report *r, const struct report_group *g, con
 
 		if (e >= VIEW_EVENTS_MAX)
 			continue;
-		value = merge ? report_same_value(r, g->g.key[0], value) : value;
+		value = merged_value(merging, r, g, value);
 		group_sum_add(&s->sum[e][value], &g->g.sum[i]);
 		group_sum_add(&s->total[e], &g->g.sum[i]);
 	}
@@ -92,12 +117,22 @@ static bool make_split(const struct report *r, const struct report_group *g, con
 
 bool split_make(const struct report *r, const struct report_group *g, struct split *s)
 {
-	return make_split(r, g, NULL, false, s);
+	return make_split(r, g, NULL, &(struct merging){ 0 }, s);
 }
 
 bool split_make_with_totals(const struct report *r, const struct report_group *g, const struct report_group *totals, struct split *s)
 {
-	return make_split(r, g, totals, true, s);
+	return make_split(r, g, totals, &(struct merging){ .same_value = true }, s);
+}
+
+bool split_make_by_text(const struct report *r, const struct report_group *g, const char *(*text)(const struct report *r, uint32_t value),
+			struct split *s)
+{
+	struct merging merging = { .text = text };
+	bool made = make_split(r, g, NULL, &merging, s);
+
+	hash_map_fini(&merging.first);
+	return made;
 }
 
 void split_fini(struct split *s)

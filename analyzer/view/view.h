@@ -59,6 +59,7 @@ struct view {
 	X(images) \
 	X(threads) \
 	X(processes) \
+	X(services) \
 	X(marks) \
 	X(timeline) \
 	X(offcpu) \
@@ -99,6 +100,9 @@ bool split_make(const struct report *r, const struct report_group *g, struct spl
 /* Likewise, but components that are called alike in several processes are one; with totals (totals_ask()) where these are not NULL: by them
  * values are ordered, also those without samples of their own. */
 bool split_make_with_totals(const struct report *r, const struct report_group *g, const struct report_group *totals, struct split *s);
+/* By a text that several values may have: what is of one text is at the first of its values. */
+bool split_make_by_text(const struct report *r, const struct report_group *g, const char *(*text)(const struct report *r, uint32_t value),
+			struct split *s);
 void split_fini(struct split *s);
 
 /* An event's name for the head of a narrow column. */

@@ -178,7 +178,8 @@ static void put_profile_id(struct writing *w, const struct wire_profile *x)
 			   x->begin_ns,
 			   process->pid,
 			   hash_text(wire_text_of(w->p, process->host)) ^ hash_text(wire_text_of(w->p, x->event)),
-			   hash_text(wire_text_of(w->p, process->executable)) * 3 ^ hash_text(wire_text_of(w->p, process->service)) };
+			   (hash_text(wire_text_of(w->p, process->executable)) * 3 ^ hash_text(wire_text_of(w->p, process->name))) * 3 ^
+				   hash_text(wire_text_of(w->p, process->service)) };
 	uint64_t halves[2] = { hash_bytes(id, sizeof(id)), 0 };
 
 	id[0] ^= 0x9e3779b97f4a7c15;
@@ -245,11 +246,11 @@ static void put_resource_attribute(struct writing *w, const char *key, const cha
 static void put_process(struct writing *w, uint32_t process)
 {
 	const struct wire_process *x = &w->p->process[process];
-	const char *service = wire_text_of(w->p, x->service), *executable = wire_text_of(w->p, x->executable);
+	const char *service = wire_text_of(w->p, x->service), *name = wire_text_of(w->p, x->name);
 
-	put_resource_attribute(w, "service.name", *service ? service : "unknown_service", 0);
-	put_resource_attribute(w, "process.executable.name", service, 0);
-	put_resource_attribute(w, "process.executable.path", executable, 0);
+	put_resource_attribute(w, "service.name", *service ? service : *name ? name : "unknown_service", 0);
+	put_resource_attribute(w, "process.executable.name", name, 0);
+	put_resource_attribute(w, "process.executable.path", wire_text_of(w->p, x->executable), 0);
 	put_resource_attribute(w, "host.name", wire_text_of(w->p, x->host), 0);
 	if (x->pid)
 		put_resource_attribute(w, "process.pid", NULL, x->pid);

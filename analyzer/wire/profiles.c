@@ -72,9 +72,10 @@ uint32_t wire_stack(struct wire_profiles *p, uint32_t caller, const struct wire_
 	return stack;
 }
 
-uint32_t wire_process(struct wire_profiles *p, const char *service, const char *executable, const char *host, uint32_t pid)
+uint32_t wire_process(struct wire_profiles *p, const char *service, const char *name, const char *executable, const char *host,
+		      uint32_t pid)
 {
-	struct wire_process x = { wire_text(p, service), wire_text(p, executable), wire_text(p, host), pid };
+	struct wire_process x = { wire_text(p, service), wire_text(p, name), wire_text(p, executable), wire_text(p, host), pid };
 	bool is_new;
 	uint32_t n = ENTRY(p, processes, process, both(x.service, x.executable), both(x.host, x.pid), &is_new);
 

@@ -22,7 +22,7 @@ struct wire_frame {
 
 /* Numbers of texts, but for pid. */
 struct wire_process {
-	uint32_t service, executable, host, pid;
+	uint32_t service, name, executable, host, pid; /* name: of the executable */
 };
 
 struct wire_thread {
@@ -82,7 +82,9 @@ uint32_t wire_text(struct wire_profiles *p, const char *text);
 const char *wire_text_of(const struct wire_profiles *p, uint32_t text);
 /* The stack of a frame that caller (0: none) called. */
 uint32_t wire_stack(struct wire_profiles *p, uint32_t caller, const struct wire_frame *frame);
-uint32_t wire_process(struct wire_profiles *p, const char *service, const char *executable, const char *host, uint32_t pid);
+/* service: "" or NULL: it has none. */
+uint32_t wire_process(struct wire_profiles *p, const char *service, const char *name, const char *executable, const char *host,
+		      uint32_t pid);
 uint32_t wire_thread(struct wire_profiles *p, const char *name, uint32_t tid);
 /* The profile of that process, event and begin. */
 uint32_t wire_profile(struct wire_profiles *p, const struct wire_profile *profile, const char *event, const char *unit);

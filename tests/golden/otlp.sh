@@ -49,7 +49,7 @@ expect(joins == 7 * 3000001, f"expected 7 samples below scan lineitem, got a wei
 
 # a store's epochs: as much of each event as the store has, operators as callers; the same to a file and to a server
 store = f"{out}/s.tlrs"
-for path in glob.glob(f"{store}*"):
+for path in glob.glob(f"{store}*") + glob.glob(f"{out}/services.tlrs*"):
     os.unlink(path)
 run("db", "add", store, "tests/golden/v1.tlr", "tests/golden/v2.tlr")
 rows = json.loads(run("db", "sql", store, "SELECT s AS name FROM event e JOIN text t ON t.id = e.name", "--json"))["tables"]["rows"]
@@ -69,6 +69,16 @@ row, = [c for c in json.loads(run("db", "report", store, "--json", "--top", "0",
 expect(got == row["weight"], f"a store: expected {row['weight']} of scan lineitem, got {got}")
 run("db", "export", store, "--format", "pprof", "-o", f"{out}/s.pb.gz")
 expect(len(gzip.open(f"{out}/s.pb.gz").read()) > 1000, "a store as pprof is empty")
+
+# a resource is of its process's service, where it has one
+environment = dict(os.environ, OTEL_SERVICE_NAME="shop", TAILOR_EVENT="task-clock")
+run("run", "-q", "--no-preload", "-e", "task-clock", "-o", f"{out}/r.tlr", "--", "sh", "-c",
+    "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done", env=environment)
+run("db", "add", f"{out}/services.tlrs", f"{out}/r.tlr")
+run("db", "export", f"{out}/services.tlrs", "--format", "otlp", "-o", f"{out}/services.otlp")
+for what, data in ("a trace", run("export", "--format", "otlp", f"{out}/r.tlr")), ("a store", open(f"{out}/services.otlp", "rb").read()):
+    names = {(s[0]["service.name"], s[0]["process.executable.name"]) for s in Profiles(data).samples}
+    expect({n[0] for n in names} == {"shop"} and "shop" not in {n[1] for n in names}, f"{what}: expected the service shop, got {names}")
 
 class Receiver(http.server.BaseHTTPRequestHandler):
     answers, taken = [], []

@@ -11,6 +11,7 @@ PID, PERIOD, SECOND = 1000, 10**6, 10**9
 OPERATORS = [("scan", "orders"), ("hash join", "a = b"), ("hash join", "c = d"), ("sort", "x"), ("output", "")]
 USUAL = [400, 300, 100, 150, 50]
 random.seed(7)
+os.environ["TMPDIR"] = DIR
 bad = []
 
 def expect(holds, sentence):
@@ -92,6 +93,12 @@ with sqlite3.connect(store) as db:
 expect([e["begin_ns"] for e in epochs] == [begin for begin, _ in stored] and [page["begin_ns"], page["end_ns"]] == [stored[0][0], stored[-1][1]],
        f"expected times of whole nanoseconds, as stored, got {epochs[0]['begin_ns']} and {page['end_ns']}")
 
+# a line over time has no gap where epochs follow upon each other
+followed = f"{DIR}/followed.tlrs"
+tailor("db", "add", followed, *[epoch(f"g.{i + 1:06}.tlr", i + 1, now - (90 - 5 * i) * SECOND, [100] * 5, 85) for i in range(3)])
+lane = tailor("db", "timeline", followed, "--component", "sort").stdout.splitlines()[-1]
+expect(lane.count("█") + lane.count("#") == 32, f"expected a line without gaps, got {lane}")
+
 # ---- epochs of one hour become one, and no total changes
 fine = f"{DIR}/fine.tlrs"
 tailor("db", "add", fine, *[epoch(f"f.{i + 1:06}.tlr", i + 1, now - 70 * 3600 * SECOND + i * 600 * SECOND, USUAL, 78) for i in range(12)])
@@ -116,6 +123,22 @@ expect([c["name"] for c in changed["tables"]["changes"] if c["significant"]] == 
        f"expected a change of sort alone, got {changed['tables']['changes']}")
 spread = json.loads(tailor("stat", first, second, third, "--json").stdout)["tables"]["stat"]
 expect(spread[0]["name"] == "sort", f"expected that sort varies most, got {spread}")
+
+# ---- the same as verbs of `tailor db`, with its filters and its windows; the epochs of one window; what a store does not know is refused
+expect(json.loads(tailor("db", "diff", first, third, "--json").stdout) == changed, "expected the same from `tailor db diff`")
+expect(json.loads(tailor("db", "stat", first, second, third, "--json").stdout)["tables"]["stat"] == spread, "expected the same from `tailor db stat`")
+window = "--from", at(-400), "--to", at(-300)
+expect(shown(quiet, *window) == shown(first), "expected the window of --from and --to")
+varying = json.loads(tailor("db", "stat", quiet, *window, "--view", "functions", "--json").stdout)
+expect(varying["epochs"] == 10 and all(r["n"] == 10 and r["min"] <= r["mean"] <= r["max"] for r in varying["tables"]["stat"]) and
+       sum(r["sum"] for r in varying["tables"]["stat"]) == shown(first)["weight"], f"expected the variation over ten epochs, got {varying}")
+alone = json.loads(tailor("db", "diff", first, third, "--component", "sort", "--all", "--json").stdout)["tables"]["changes"]
+expect([c["name"] for c in alone] == ["sort"], f"expected sort alone, got {alone}")
+for refused in [["diff", first, second, "--thread", "1"], ["diff", first, second, "--level", "pipeline"], ["db", "diff", first, second, "--view", "epochs"],
+                ["db", "report", first, "--last", "2h"], ["db", "report", first, "--table", "nothing"], ["db", "--json", "stat", quiet]]:
+    expect(tailor(*refused, status=2).stderr, f"expected a sentence of {refused}")
+for other in "--host", "--query", "--service", "--process":
+    tailor("db", "diff", first, second, other, "nothing", status=None)
 
 # ---- `changes`: nothing in 720 quiet hours; planted changes of a line of 10 %, a plan flip, a recompilation storm.  Epochs of ten minutes vary
 # by 1.5 % beyond sampling, as the lines of 10 % and more of the engine's epochs of a second do (tests/long/changes-in-replayed-epochs.sh).
@@ -212,6 +235,14 @@ for window, nr in ("", 4), (f"@{at(-25)}..{at(-15)}", 2):
     expect(objects.count("LOAD") == 5 and objects.count("HEADER") == 1 and objects.count("END") == 1,
            f"expected five code objects in one trace, got {objects.count('LOAD')}")
     expect(tailor("check", one, status=None).stdout == tailor("check", cuts[0], status=None).stdout, "expected nothing odd in the host's data")
+# a window is read in place of a trace
+tailor("db", "add", box, *cuts)
+page = json.loads(tailor("report", "--json", f"{box}@{at(-25)}..{at(-15)}").stdout)
+expect(page["samples"] == whole["samples"] and page["components"] == whole["components"], f"expected a window's report, got {page}")
+tailor("export", "--format", "folded", "-o", f"{DIR}/one.folded", f"{box}@{at(-25)}..{at(-15)}")
+said = tailor("report", f"{box}@-300d..-200d", status=1).stderr
+expect("tailor db report" in said, f"expected what an old window is asked by, got: {said}")
+expect(not [f for f in os.listdir(DIR) if f.startswith("tailor-window")], "expected no trace that stays")
 expect("no trace of that window" in tailor("db", "trace", box, "--last", "1s", "-o", one, status=1).stderr, "expected an old window to be empty")
 with open(cuts[-1], "r+b") as f:
     f.truncate(os.path.getsize(cuts[-1]) - 20)

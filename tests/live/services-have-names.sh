@@ -56,5 +56,12 @@ n=$("$B/tailor" dump "$dir/c.tlr" | grep -c " SERVICE group=\"/$slice/docker-$id
 OTEL_RESOURCE_ATTRIBUTES=deployment=test,service.name=shop "$B/tailor" run -q -o "$dir/r.tlr" -- \
 	sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done' || fail "run: exit $?"
 "$B/tailor" report --service shop "$dir/r.tlr" >/dev/null || fail "expected samples of the service shop"
+"$B/tailor" report --view services --json "$dir/r.tlr" >"$dir/json"
+judge /usr/bin/python3 - "$dir/json" <<'PYTHON'
+import json, sys
+services = json.load(open(sys.argv[1]))["tables"]["services"]
+if [s["name"] for s in services] != ["shop"]:
+    sys.exit(f"expected the service shop alone, got {services}")
+PYTHON
 "$B/tailor" report --service nobody "$dir/r.tlr" >/dev/null 2>"$dir/said" && fail "expected no samples of the service nobody"
 finish

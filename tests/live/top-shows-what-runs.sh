@@ -7,7 +7,7 @@
 trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
 mkdir "$dir/tmp"
 cat >"$dir/test.py" <<'END'
-import json, os, resource, signal, subprocess, sys
+import json, os, resource, signal, subprocess, sys, time
 sys.path.insert(0, "tests")
 from terminal import Screen
 B, DIR = sys.argv[1:]
@@ -114,6 +114,19 @@ os.kill(screen.pid, signal.SIGTERM)
 expect_end(screen, "SIGTERM")
 if host.poll() is not None:
     fail("expected the process to go on")
+
+# the terminal's other end is closed, without SIGHUP: it is no terminal of its session
+os.chdir(DIR)
+screen = Screen(["/usr/bin/setsid", "--wait", f"{B}/tailor", "top", "--interval", "0.5", str(host.pid)], ENVIRONMENT, 12, 80)
+os.chdir(HERE)
+if not screen.wait(shows(function), PATIENCE_S):
+    fail("in a session of its own: expected a function of the host on the screen, got:", screen)
+os.close(screen.fd)
+end = time.monotonic() + PATIENCE_S
+while os.listdir(f"{DIR}/tmp") and time.monotonic() < end:
+    time.sleep(0.05)
+if os.listdir(f"{DIR}/tmp"):
+    fail("its terminal is closed: expected it to end")
 
 # the host's end; 200 columns
 screen = top(str(host.pid), columns=200, lines=50)

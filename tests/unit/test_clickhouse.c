@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/fleet/clickhouse.h"
+#include "analyzer/fleet/http.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -24,6 +25,24 @@ static void address_has_servers_and_database(void **state)
 	assert_int_equal(clickhouse_init(&c, "clickhouses://one/d", &d), 0);
 	assert_string_equal(c.url[0], "https://one:8443/");
 	clickhouse_fini(&c);
+}
+
+static void password_is_in_no_message(void **state)
+{
+	static const char *const wrong[] = { "clickhouse://me:secret@one/a b", "clickhouse://me:secret@one",
+					     "clickhouse://me:sec/ret@one/d;b", "clickhouse://me:secret@@@" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct clickhouse c;
+		struct diag d = { "" };
+
+		assert_int_equal(clickhouse_init(&c, wrong[i], &d), -EINVAL);
+		assert_null(strstr(d.text, "sec"));
+	}
+	assert_string_equal(http_shown_url("clickhouse://me:secret@one,two:9/d@yesterday"), "one,two:9/d@yesterday");
+	assert_string_equal(http_shown_url("http://[::1]:8123/"), "[::1]:8123/");
+	assert_string_equal(http_shown_url("http://one:8123/d@today"), "one:8123/d@today");
 }
 
 static void address_ends_before_the_window(void **state)
@@ -88,7 +107,8 @@ static void line_of_too_many_columns_is_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(address_has_servers_and_database), cmocka_unit_test(address_ends_before_the_window),
+		cmocka_unit_test(address_has_servers_and_database), cmocka_unit_test(password_is_in_no_message),
+		cmocka_unit_test(address_ends_before_the_window),
 		cmocka_unit_test(address_that_is_none_is_refused),  cmocka_unit_test(line_comes_back_as_it_was_put),
 		cmocka_unit_test(line_of_too_many_columns_is_cut),
 	};

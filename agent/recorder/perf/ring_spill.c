@@ -16,6 +16,9 @@
 
 #define LOOK_NS 5000000ull
 #define RINGS_A_LOOK 64u /* with more of them it looks less often: those of threads are small, and wake the recorder up */
+/* Where nothing came to any ring since the last look, the next one is so many times later: rings are empty then, and 200 looks a second at a
+ * process that waits would be a third of what its recording takes. */
+#define AT_REST 4u
 /* The recorder comes every 20 ms, and when a ring is half full. */
 #define LATE_NS 25000000ull
 #define STACK_BYTES (256u << 10)
@@ -25,7 +28,7 @@ struct kept_ring {
 	struct kept_ring *next;
 	struct perf_event_mmap_page *page;
 	const unsigned char *data;
-	uint64_t bytes, tail, drained_ns;
+	uint64_t bytes, tail, drained_ns, seen_head;
 	struct kept_chunk *first, **last;
 	uint64_t nr_chunks;
 	bool in_use; /* by the recorder's thread, which holds no lock meanwhile */
@@ -65,20 +68,33 @@ static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
+static bool has_new_records(struct kept_ring *r)
+{
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	bool is_new = head != r->seen_head;
+
+	r->seen_head = head;
+	return is_new;
+}
+
 static void *run_spill_thread(void *spill)
 {
 	struct ring_spill *k = spill;
+	bool is_at_rest = false;
 
 	pthread_mutex_lock(&k->lock);
 	while (!k->end) {
-		uint64_t until_ns = clock_now_ns() + LOOK_NS * (1 + k->nr_rings / RINGS_A_LOOK);
+		uint64_t until_ns = clock_now_ns() + LOOK_NS * (1 + k->nr_rings / RINGS_A_LOOK) * (is_at_rest ? AT_REST : 1);
 		struct timespec until = { (time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u) };
 
 		if (pthread_cond_timedwait(&k->ended, &k->lock, &until) != ETIMEDOUT)
 			continue;
-		for (struct kept_ring *r = k->ring; r; r = r->next)
+		is_at_rest = true;
+		for (struct kept_ring *r = k->ring; r; r = r->next) {
+			is_at_rest &= !has_new_records(r);
 			if (!r->in_use)
 				keep_ring_records(k, r, clock_now_ns());
+		}
 	}
 	pthread_mutex_unlock(&k->lock);
 	return NULL;
