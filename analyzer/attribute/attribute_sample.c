@@ -215,7 +215,7 @@ static bool decide_by_stack_frame(void *context, const struct unwind_frame *f)
 		return false;
 	}
 	note_host_work(d, l);
-	return !decide_by_host_levels(d, l);
+	return !decide_by_host_levels(d, l) || d->task;
 }
 
 /* The kernel copies what was asked for, unless the stack's mapping ends before that, or the record would get too long. */
@@ -332,7 +332,7 @@ static void walk_callchain_to_decide(struct attribution_state *d)
 			d->answer->reason = REASON_NONE;
 			return;
 		}
-		if (decide_by_host_levels(d, l))
+		if (decide_by_host_levels(d, l) && !d->task)
 			return;
 		note_host_work(d, l);
 		if (d->task)

@@ -552,6 +552,41 @@ static void functions_are_levels_where_the_host_has_no_others(void **state)
 	assert_string_equal(host_level(HOST_LEVEL_FUNCTION), "caller");
 }
 
+/* The first function on the stack is the function, whatever further out works for the task. */
+static void a_task_is_looked_for_beyond_the_first_function(void **state)
+{
+	const struct trace_plan_code_entry entry = { 0, 0, 2, trace_string("") };
+	struct sample s;
+
+	(void)state;
+	put_process(CHILD, 1, "driver"); /* components of another process, for all */
+	put_level(CHILD, OPERATOR, "operator");
+	put_level(CHILD, TASK, "task");
+	put_component(CHILD, OPERATOR, 2, JITREG_COMPONENT_COMMON, "join");
+	put_component(CHILD, TASK, 2, JITREG_COMPONENT_COMMON, "probe");
+	put_mmap(PID, 1, OTHER, BYTES, "/host/libc");
+	put_load(PID, 3, NAMED, 128, "helper");
+	put_load(PID, 3, A, 128, "Iterator.next");
+	put_eh_frame(PID, 2, 0x700000, OTHER, BYTES, UNWIND_RSP);
+	put_eh_frame(PID, 2, 0x710000, A, 128, UNWIND_RSP);
+	put_eh_frame(PID, 2, 0x720000, NAMED, 128, UNWIND_RSP);
+	PUT(plan_code, PID, 20, .context_level = TASK, .context = 2, .pattern = trace_string("Iterator"), .level = OPERATOR,
+	    .entries = { &entry, 1 });
+	PUT(mark, PID, 20, .action = JITREG_MARK_BEGIN, .level = TASK, .component = 2, .name = trace_string("task"), .mark = 1,
+	    .covers = JITREG_COVERS_THREAD);
+	finish();
+	ASK_STACK(OTHER + 5, 0, NAMED + 1, A + 1, 0);
+	assert_string_equal(level_of(0, TASK), "probe");
+	assert_string_equal(level_of(0, OPERATOR), "join");
+	assert_string_equal(host_level(HOST_LEVEL_FUNCTION), "helper");
+	s = in_user_code(OTHER + 5, 50);
+	set_register(&s, UNWIND_RIP, OTHER + 5);
+	s.chain = (const uint64_t[]){ NAMED + 1, A + 1 };
+	s.chain_nr = 2;
+	ask(&s);
+	assert_string_equal(level_of(0, OPERATOR), "join");
+}
+
 static void functions_come_along_with_what_decides_elsewhere(void **state)
 {
 	(void)state;
@@ -758,6 +793,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_host_without_a_dictionary_has_no_components, begin, end),
 		cmocka_unit_test_setup_teardown(functions_are_levels_where_the_host_has_no_others, begin, end),
 		cmocka_unit_test_setup_teardown(a_method_is_of_its_own_file_whatever_is_inlined_first, begin, end),
+		cmocka_unit_test_setup_teardown(a_task_is_looked_for_beyond_the_first_function, begin, end),
 		WITH_ALL(functions_come_along_with_what_decides_elsewhere),
 		WITH_ALL(an_address_is_what_was_there_at_the_time),
 		WITH_ALL(frames_are_what_was_there_at_the_time),
