@@ -286,8 +286,8 @@ static double width(const struct prediction *x)
 static void an_interval_is_wider_the_farther_the_machine_is_and_narrower_for_more_traces(void **state)
 {
 	const struct step_graph g = { .nr_steps = 0 };
-	struct predictor p = { .g = &g, .now.processors = 2, .measured_ns = 1e9, .simulated_ns = 1e9, .nr_runs = 1, .spread = INTERVAL_SPREAD,
-			       .octave = INTERVAL_OCTAVE };
+	struct predictor p = { .g = &g, .now.processors = 2, .measured_ns = 1e9, .simulated_ns = 1e9, .nr_runs = 1,
+			       .spread = INTERVAL_SPREAD, .octave = INTERVAL_OCTAVE };
 	struct prediction near = { .completion_ns = 5e8 }, far = { .completion_ns = 5e8 }, again = near;
 	const struct change four = { .kind = CHANGE_CORES, .value = 4 }, many = { .kind = CHANGE_CORES, .value = 64 };
 	const double runs[] = { 1e9, 1.001e9, 0.999e9, 1e9, 1e9 };

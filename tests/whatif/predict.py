@@ -145,12 +145,13 @@ class Postgres:
         with open(f"{self.data}/postgresql.conf", "a") as f:
             f.writelines(f"{k} = {v}\n" for k, v in self.SETTINGS.items())
         run(self.command("CREATE TABLE t AS SELECT i AS k, i % 1000 AS g, (i * 7919) % 100003 AS x, ((i * 7919) % 1009) / 1009.0::float8 AS y, "
-                         "'text ' || i AS s FROM generate_series(1, 1000000) i; CREATE TABLE u AS SELECT k, y FROM t WHERE k % 3 = 0; ANALYZE"),
+                         "'text ' || i AS s FROM generate_series(1, 1000000::bigint) i; CREATE TABLE u AS SELECT k, y FROM t WHERE k % 3 = 0; ANALYZE"),
             cwd="/")
 
     def command(self, sql, times=1):
         script = ('"$0"/postgres -D "$1" 2>/dev/null & until "$0"/psql -qAtX -h /tmp -p 54391 -U postgres -c "SELECT 1" >/dev/null 2>&1; do '
-                  'sleep 0.05; done; for i in $(seq "$3"); do "$0"/psql -qAtX -h /tmp -p 54391 -U postgres -c "$2"; done; kill -INT $!; wait')
+                  'sleep 0.05; done; for i in $(seq "$3"); do "$0"/psql -qAtX -h /tmp -p 54391 -U postgres -c "$2" || bad=1; done; kill -INT $!; '
+                  'wait; exit ${bad:-0}')
         return self.user + ["sh", "-c", script, self.bin, self.data, sql, str(times)]
 
 
