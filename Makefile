@@ -252,7 +252,7 @@ check-hardware: deps-check ## what only this machine's own counters can show: ev
 .PHONY: check-whatif
 check-whatif: deps ## predictions of tailor whatif beside what is measured later; prints a table (CORES="1 2 4", ROUNDS=5: tests/whatif/predict.py)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all hosts
-	@$(PYTHON) tests/whatif/predict.py $B/tailor $B/hosts/tasks $B/whatif
+	@$(PYTHON) tests/whatif/predict.py $B/tailor $B/hosts/tasks $B/whatif $B/engine
 
 .PHONY: check-distros
 check-distros: ## README's two commands on Debian 12, 13 and testing, as root and as a user with sudo (T=..., DISTROS=..., USERS=root: tests/distros.sh)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor whatif: what bounds an execution, and how long it would take with other resources or a faster part. */
 #include "analyzer/cmd_trace.h"
+#include "analyzer/whatif/interval.h"
 #include "analyzer/whatif/kept.h"
-#include "analyzer/whatif/predict.h"
+#include "analyzer/whatif/parts.h"
 #include "analyzer/whatif/verdict.h"
 #include "jitreg/base/command.h"
-#include "jitreg/base/regular_file.h"
 
 #include <locale.h>
 #include <math.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define CHANGES_MAX 16
+#define TRACES_MAX 32
 #define SWEEP_MAX 256
 #define CORES_MAX 1000000
 #define QUOTA_LEAST 0.001 /* the kernel grants no less: 1 ms of each second */
@@ -34,7 +35,11 @@ struct asked {
 struct arguments {
 	struct page_arguments page;
 	struct trace_arguments trace;
-	const char *path, *verify, *keep, *resources, *calibration;
+	const char *path; /* of several traces, the one that took the median time */
+	const char *traces[TRACES_MAX];
+	double measured_ns[TRACES_MAX]; /* of each, where there are several */
+	uint32_t nr_traces;
+	const char *verify, *keep, *resources, *calibration;
 	struct asked asked[CHANGES_MAX];
 	uint32_t nr_asked;
 	uint32_t sweep_from, sweep_to; /* cores; 0: none */
@@ -204,7 +209,10 @@ static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
 		a->force = true;
 		break;
 	case ARGP_KEY_ARG:
-		trace_set_path(state, &a->path, arg);
+		if (a->nr_traces == TRACES_MAX)
+			argp_error(state, "at most %d traces can be given", TRACES_MAX);
+		a->traces[a->nr_traces++] = arg;
+		a->path = a->traces[0];
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, &a->path);
@@ -282,7 +290,7 @@ static int find_part(const struct timeline *t, const struct asked *asked, struct
 		return diag_fail(d, EINVAL, "'%.*s' must be LEVEL:NAME", (int)asked->name_bytes, asked->name);
 	snprintf(name, sizeof(name), "%.*s", (int)(asked->name + asked->name_bytes - colon - 1), colon + 1);
 	if (c->kind == CHANGE_SKEW && strncmp(asked->name, "threads:", 8) == 0) {
-		c->level = -2;
+		c->level = PART_THREADS;
 		found = find_creator(t, name, &c->of);
 	} else {
 		c->level = find_level(t, asked->name, (size_t)(colon - asked->name));
@@ -307,46 +315,10 @@ static int make_change(const struct timeline *t, const struct asked *asked, stru
 	return asked->kind == CHANGE_COMPONENT || asked->kind == CHANGE_SKEW ? find_part(t, asked, c, d) : 0;
 }
 
-/* Lines PROCESSORS FACTOR; what lies between is taken to grow evenly. */
-static int read_calibration(const char *path, double slowdown[SIMULATE_SLOWDOWNS], struct diag *d)
-{
-	int fd = path ? regular_file_open(path) : -1, read = 2;
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	uint32_t last = 1;
-	unsigned n;
-	double factor;
-
-	memset(slowdown, 0, SIMULATE_SLOWDOWNS * sizeof(*slowdown));
-	if (!path)
-		return 0;
-	if (!f) {
-		const int error = errno;
-
-		if (fd >= 0)
-			close(fd);
-		return diag_fail(d, error, "cannot open '%s': %s", path, strerror(error));
-	}
-	slowdown[0] = slowdown[1] = 1;
-	while (read == 2 && (read = fscanf(f, "%u %lf", &n, &factor)) == 2)
-		if (!(factor >= 1 && factor < 100) || n < last) {
-			read = 0;
-		} else if (n > last && n < SIMULATE_SLOWDOWNS) {
-			for (uint32_t i = last + 1; i <= n; i++)
-				slowdown[i] = slowdown[last] + (factor - slowdown[last]) * (i - last) / (n - last);
-			last = n;
-		}
-	fclose(f);
-	if (read != EOF)
-		return diag_fail(d, EINVAL, "'%s' must have lines PROCESSORS FACTOR, the fewest processors first, and factors from 1 to "
-				 "100", path);
-	for (uint32_t i = last + 1; i < SIMULATE_SLOWDOWNS; i++)
-		slowdown[i] = slowdown[last];
-	return 0;
-}
-
 /* --------------------------------------------------------------------------------------------------------- the command */
 
-static int measure(const char *path, struct arguments *a, double *measured_ns)
+/* processors: NULL: not asked for. */
+static int measure(const char *path, struct arguments *a, double *measured_ns, double *processors)
 {
 	struct trace_session s = { 0 };
 	struct arguments other = { .trace = a->trace, .resources = a->resources };
@@ -359,12 +331,59 @@ static int measure(const char *path, struct arguments *a, double *measured_ns)
 	ret = other.timeline ? timeline_make(other.timeline, a->resources, &d) : -1;
 	if (ret == 0)
 		ret = step_graph_make(other.timeline, a->trace.filter.mark, &g, &d);
+	if (ret == 0 && processors)
+		*processors = other.timeline->quota > 0 ? other.timeline->quota : other.timeline->processors;
 	if (ret == 0)
 		*measured_ns = step_graph_measured_ns(&g);
 	else
 		trace_print_error("%s: %s", path, d.text);
 	step_graph_fini(&g);
 	return trace_session_close(&s, ret ? CMD_FAILED : CMD_DONE);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of several traces of the same, the one of the median time is predicted from. */
+static int choose_median(struct arguments *a)
+{
+	double sorted[TRACES_MAX], processors[TRACES_MAX];
+	int status = CMD_DONE;
+
+	for (uint32_t i = 0; i < a->nr_traces && status == CMD_DONE; i++) {
+		status = measure(a->traces[i], a, &a->measured_ns[i], &processors[i]);
+		sorted[i] = a->measured_ns[i];
+		if (status == CMD_DONE && compare_numbers(&processors[i], &processors[0]) != 0) {
+			trace_print_error("%s is of %g processors, %s of %g: several traces must be of the same machine", a->traces[0],
+					  processors[0], a->traces[i], processors[i]);
+			status = CMD_FAILED;
+		}
+	}
+	if (status)
+		return status;
+	qsort(sorted, a->nr_traces, sizeof(*sorted), compare_numbers);
+	for (uint32_t i = 0; i < a->nr_traces; i++)
+		if (compare_numbers(&a->measured_ns[i], &sorted[(a->nr_traces - 1) / 2]) == 0)
+			a->path = a->traces[i];
+	return CMD_DONE;
+}
+
+static void say_runs(const struct arguments *a, struct page *page)
+{
+	double least = a->measured_ns[0], most = least;
+	char from[16], to[16];
+
+	for (uint32_t i = 1; i < a->nr_traces; i++) {
+		least = fmin(least, a->measured_ns[i]);
+		most = fmax(most, a->measured_ns[i]);
+	}
+	if (a->nr_traces > 1)
+		page_sentence(page, "%u traces, from %s to %s; predicted from the median, %s.", a->nr_traces, grid_duration(least, from),
+			      grid_duration(most, to), a->path);
 }
 
 static void show_verification(struct page *p, const struct kept *k, double measured_ns)
@@ -394,7 +413,7 @@ static int verify_kept(struct arguments *a, struct kept *k)
 {
 	double measured_ns = 0;
 	struct page page;
-	int status = measure(a->verify, a, &measured_ns);
+	int status = measure(a->verify, a, &measured_ns, NULL);
 
 	if (status)
 		return status;
@@ -433,7 +452,7 @@ static int show_answers(struct arguments *a, struct predictor *p, struct page *p
 
 static int predict_trace(struct arguments *a)
 {
-	double slowdown[SIMULATE_SLOWDOWNS];
+	struct calibration calibration;
 	struct predictor p = { .g = NULL };
 	struct kept k = { .nr = 0 };
 	struct step_graph g = { .nr_steps = 0 };
@@ -443,17 +462,20 @@ static int predict_trace(struct arguments *a)
 	int ret, status = CMD_FAILED;
 
 	ret = a->timeline ? timeline_make(a->timeline, a->resources, &d) : diag_fail(&d, ENOMEM, "out of memory");
-	ret = ret ? ret : read_calibration(a->calibration, slowdown, &d);
+	ret = ret ? ret : calibration_read(a->calibration, &calibration, &d);
 	ret = ret ? ret : step_graph_make(a->timeline, a->trace.filter.mark, &g, &d);
-	ret = ret ? ret : predictor_init(&p, &g, slowdown, &d);
+	ret = ret ? ret : predictor_init(&p, &g, &calibration, &d);
+	if (ret == 0 && a->nr_traces > 1)
+		interval_learn(&p, a->measured_ns, a->nr_traces);
 	if (ret == 0 && p.replay_error > PREDICT_REFUSE && !a->force)
 		ret = verdict_refuse(&p, &d);
 	if (ret == 0 && trace_page_init(&page, &a->page) == 0) {
 		page.top = a->page.top < 0 ? 0 : a->page.top;
 		page_fact(&page, "view", "whatif");
 		k.measured_ns = p.measured_ns;
+		say_runs(a, &page);
 		ret = show_answers(a, &p, &page, &k, &d);
-		if (ret == 0 && a->verify && measure(a->verify, a, &measured_ns) == CMD_DONE)
+		if (ret == 0 && a->verify && measure(a->verify, a, &measured_ns, NULL) == CMD_DONE)
 			show_verification(&page, &k, measured_ns);
 		else if (ret == 0 && a->verify)
 			ret = SAID;
@@ -478,10 +500,10 @@ static int run_whatif(int argc, char **argv)
 	static const struct argp argp = {
 		options,
 		parse_whatif_option,
-		"TRACE",
+		"TRACE...",
 		"Say which resource bounds a recorded execution, and predict its completion time with other resources or faster parts: "
 		"without options, a table of what would help most.  The trace needs context switches: "
-		"`tailor run -e auto,context-switches`.\v"
+		"`tailor run -e auto,context-switches`.  Several traces of the same say how much its runs differ.\v"
 		"Predictions are of fixed work: a program that does something else with more processors (more threads, other plans) "
 		"is another one.",
 		children,
@@ -506,6 +528,8 @@ static int run_whatif(int argc, char **argv)
 		kept_fini(&k);
 		return status;
 	}
+	if (args.nr_traces > 1 && (status = choose_median(&args)))
+		return status;
 	status = trace_session_read(&session, args.path, &args.trace, ask_timeline, &args);
 	if (status)
 		return status;

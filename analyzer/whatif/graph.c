@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MERGED_NS 20000u /* shorter waits that no thread ended are work of the thread: a step less */
 #define GUESS_THREADS 64u
 #define JOINED_LEAST_NS 1000000u /* that a thread ended before the one that made it: later, both end with their process */
 #define TARGET_SHARE 0.97 /* of the window that the first thread must be there for, to be what is waited for */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/whatif/predict.h"
 
+#include "analyzer/whatif/interval.h"
+#include "analyzer/whatif/parts.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,58 +18,6 @@
 
 /* ----------------------------------------------------------------------------------------------------------- changes */
 
-static bool tick_is_of(const struct tick *k, int level, uint32_t of)
-{
-	return level == -1 ? k->function == of : level >= 0 && k->component[level] == of;
-}
-
-/* What a change is of, resolved: a component, or the work of threads while they are there. */
-struct part {
-	int level; /* as a change's, or PART_LOCK: the calls for a lock */
-	uint32_t of;
-	uint64_t from_ns, to_ns; /* of threads */
-};
-#define PART_LOCK (-3)
-
-/* A group: the threads that one made, and it itself, from the first one's beginning to the last one's end. */
-static struct part make_part(const struct step_graph *g, int level, uint32_t of)
-{
-	struct part part = { level, of, UINT64_MAX, 0 };
-
-	for (uint32_t i = 0; level == -2 && i < g->t->nr_threads; i++) {
-		const struct timeline_thread *h = &g->t->thread[i];
-
-		if (h->creator != of || h->pid != g->t->thread[of].pid)
-			continue;
-		part.from_ns = h->from_ns < part.from_ns ? h->from_ns : part.from_ns;
-		part.to_ns = h->to_ns > part.to_ns ? h->to_ns : part.to_ns;
-	}
-	return part;
-}
-
-static bool tick_is_part(const struct step_graph *g, const struct tick *k, const struct part *part)
-{
-	if (part->level == PART_LOCK)
-		return k->lock == part->of + 1;
-	if (part->level != -2)
-		return tick_is_of(k, part->level, part->of);
-	return (g->t->thread[k->thread].creator == part->of || k->thread == part->of) && k->time_ns >= part->from_ns &&
-	       k->time_ns <= part->to_ns && g->t->thread[k->thread].pid == g->t->thread[part->of].pid;
-}
-
-/* Weight of something in each thread's samples, and of all that they have; arrays by thread. */
-static void sum_threads(const struct step_graph *g, const struct part *of, double *part, double *all)
-{
-	for (uint32_t i = 0; i < g->t->nr_ticks; i++) {
-		const struct tick *k = &g->t->tick[i];
-
-		if (g->step_of_tick[i] == SIMULATE_NONE)
-			continue;
-		all[k->thread] += k->weight;
-		part[k->thread] += tick_is_part(g, k, of) ? k->weight : 0;
-	}
-}
-
 /* Each step's work times 1 - less[thread], of the part that is of something: by the samples in it, or those of its thread. */
 static int scale_part(struct predictor *p, const struct part *of, const double *less)
 {
@@ -76,9 +27,9 @@ static int scale_part(struct predictor *p, const struct part *of, const double *
 	int ret = in && part && all ? 0 : -ENOMEM;
 
 	if (ret == 0)
-		sum_threads(g, of, part, all);
+		part_sum_threads(g, of, part, all);
 	for (uint32_t i = 0; ret == 0 && i < g->t->nr_ticks; i++)
-		if (g->step_of_tick[i] != SIMULATE_NONE && tick_is_part(g, &g->t->tick[i], of))
+		if (g->step_of_tick[i] != SIMULATE_NONE && part_has(g, &g->t->tick[i], of))
 			in[g->step_of_tick[i]] += g->t->tick[i].weight;
 	for (uint32_t i = 0; ret == 0 && i < g->nr_steps; i++) {
 		const struct graph_step *a = &g->about[i];
@@ -95,7 +46,7 @@ static int scale_part(struct predictor *p, const struct part *of, const double *
 
 static int scale_component(struct predictor *p, const struct change *c)
 {
-	const struct part of = make_part(p->g, c->level, c->of);
+	const struct part of = part_make(p->g, c->level, c->of);
 	double *less = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*less));
 	int ret = -ENOMEM;
 
@@ -111,13 +62,13 @@ static int scale_component(struct predictor *p, const struct change *c)
 static int remove_skew(struct predictor *p, const struct change *c)
 {
 	const uint32_t nr = p->g->t->nr_threads;
-	const struct part of = make_part(p->g, c->level, c->of);
+	const struct part of = part_make(p->g, c->level, c->of);
 	double *part = calloc((size_t)nr + 1, sizeof(*part)), *all = calloc((size_t)nr + 1, sizeof(*all)), sum = 0;
 	uint32_t n = 0;
 	int ret = -ENOMEM;
 
 	if (part && all) {
-		sum_threads(p->g, &of, part, all);
+		part_sum_threads(p->g, &of, part, all);
 		for (uint32_t i = 0; i < nr; i++) {
 			sum += part[i];
 			n += part[i] > 0;
@@ -191,8 +142,7 @@ static int apply(struct predictor *p, const struct change *c, struct machine *m)
 
 static void forget_changes(struct predictor *p)
 {
-	for (uint32_t i = 0; i < p->g->nr_steps; i++)
-		p->factor[i] = 1;
+	memcpy(p->factor, p->base, (size_t)p->g->nr_steps * sizeof(*p->factor));
 }
 
 static int run(struct predictor *p, const struct machine *m, struct simulated *out)
@@ -220,7 +170,7 @@ static void add_to_path(const struct predictor *p, uint32_t step, double locked_
 	*lock += locked;
 	taken -= locked;
 	if (s->kind == STEP_RUN) {
-		const double queued = taken > work ? taken - work : 0;
+		const double queued = taken > work + 1 ? taken - work : 0; /* less is rounding */
 
 		out->resource[RESOURCE_CORE] += taken - queued;
 		out->resource[p->now.quota > 0 ? RESOURCE_THROTTLED : RESOURCE_QUEUE] += queued;
@@ -304,53 +254,7 @@ static enum resource largest(const struct path *path)
 	return best;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- intervals */
-
-/* The part of the work that is of something, and of how many samples that is said. */
-static double share_of(const struct step_graph *g, int level, uint32_t of, double *samples)
-{
-	double part = 0, all = 0;
-
-	*samples = 0;
-	for (uint32_t i = 0; i < g->t->nr_ticks; i++)
-		if (g->step_of_tick[i] != SIMULATE_NONE) {
-			all += g->t->tick[i].weight;
-			part += tick_is_of(&g->t->tick[i], level, of) ? g->t->tick[i].weight : 0;
-			++*samples;
-		}
-	return all > 0 ? part / all : 0;
-}
-
-/* Of the completion time: how far a share's sampling error moves it. */
-static double sampling_error(const struct predictor *p, const struct change *c)
-{
-	double samples, share;
-
-	if (c->kind != CHANGE_COMPONENT)
-		return 0;
-	share = share_of(p->g, c->level, c->of, &samples);
-	return samples > 0 ? 1.96 * fabs(c->value) * sqrt(share * (1 - share) / samples) * p->measured_ns : p->measured_ns;
-}
-
-static void set_interval(const struct predictor *p, const struct change *changes, uint32_t nr, struct prediction *out)
-{
-	const double gain = p->measured_ns - out->completion_ns, unknown = p->path.unknown_ns * p->measured_ns / p->simulated_ns;
-	double both = pow(1.96 * p->spread * out->completion_ns, 2) + pow(PREDICT_MODEL * gain, 2) +
-		      pow(p->replay_error * out->completion_ns, 2);
-	double longer = 0, shorter = 0;
-
-	for (uint32_t i = 0; i < nr; i++) {
-		both += pow(sampling_error(p, &changes[i]), 2);
-		if (changes[i].kind == CHANGE_CORES && gain > 0)
-			longer += pow(PREDICT_CONTENTION * gain, 2);
-		if (changes[i].kind == CHANGE_CLOCK && gain > 0)
-			longer += pow(PREDICT_MEMORY * gain, 2);
-	}
-	if (p->measured_ns > 0) /* unknown waits shrink, or grow, with all the rest */
-		shorter += pow(unknown * gain / p->measured_ns, 2);
-	out->low_ns = fmax(0, out->completion_ns - sqrt(both + shorter));
-	out->high_ns = out->completion_ns + sqrt(both + longer + (gain < 0 ? shorter : 0));
-}
+/* -------------------------------------------------------------------------------------------------------- prediction */
 
 int predict(struct predictor *p, const struct change *changes, uint32_t nr, struct prediction *out)
 {
@@ -376,31 +280,85 @@ int predict(struct predictor *p, const struct change *changes, uint32_t nr, stru
 	out->queued_ns = then.queued_ns + then.throttled_ns;
 	predict_path(p, &out->path, NULL);
 	out->bound = largest(&out->path);
-	set_interval(p, changes, nr, out);
+	interval_set(p, changes, nr, out);
 	return 0;
 }
 
-int predictor_init(struct predictor *p, const struct step_graph *g, const double *slowdown, struct diag *d)
+static bool step_is_of(const struct step_graph *g, uint32_t step, const struct part *group)
+{
+	const struct graph_step *a = &g->about[step];
+	const struct timeline_thread *h = &g->t->thread[a->thread];
+
+	return g->step[step].kind == STEP_RUN && a->from_ns >= group->from_ns && a->from_ns < group->to_ns &&
+	       (a->thread == group->of || (h->creator == group->of && h->pid == g->t->thread[group->of].pid));
+}
+
+/* All threads of a group get the same work, also those that found the queue empty. */
+static int divide_queue(struct predictor *p, const struct part *group)
+{
+	const struct step_graph *g = p->g;
+	double *work = calloc((size_t)g->e.nr_threads + 1, sizeof(*work)), sum = 0;
+	uint32_t nr = 0;
+
+	if (!work)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->nr_steps; i++)
+		if (step_is_of(g, i, group)) {
+			work[g->about[i].thread] += g->step[i].amount;
+			sum += g->step[i].amount;
+		}
+	for (uint32_t i = 0; i < g->e.nr_threads; i++)
+		nr += work[i] > 0;
+	for (uint32_t i = 0; i < g->nr_steps; i++)
+		if (step_is_of(g, i, group) && work[g->about[i].thread] > 0)
+			p->base[i] = sum / nr / work[g->about[i].thread];
+	free(work);
+	return 0;
+}
+
+/* Threads that took their work from a queue would share it otherwise on another machine: evenly, where all are as fast. */
+static int divide_queues(struct predictor *p)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < p->g->nr_steps; i++)
+		p->base[i] = 1;
+	for (uint32_t i = 0; i < p->g->t->nr_threads && ret == 0; i++) {
+		const struct part group = part_make(p->g, PART_THREADS, i);
+
+		if (!part_is_queue(p->g, &group))
+			continue;
+		p->nr_queues++;
+		ret = divide_queue(p, &group);
+	}
+	return ret;
+}
+
+int predictor_init(struct predictor *p, const struct step_graph *g, const struct calibration *calibration, struct diag *d)
 {
 	struct simulated now;
 	int ret;
 
 	memset(p, 0, sizeof(*p));
 	p->g = g;
-	p->spread = PREDICT_SPREAD;
+	p->spread = calibration && calibration->spread > 0 ? calibration->spread : INTERVAL_SPREAD;
+	p->octave = calibration && calibration->octave > 0 ? calibration->octave : INTERVAL_OCTAVE;
+	p->nr_runs = 1;
 	p->now = (struct machine){ .processors = g->t->processors, .speed = 1, .quota = g->t->quota,
 				   .quota_period_ns = g->t->quota_period_ns, .device_speed = { 1, 1, 1, 1 } };
-	if (slowdown)
-		memcpy(p->slowdown, slowdown, sizeof(p->slowdown));
+	if (calibration)
+		memcpy(p->slowdown, calibration->slowdown, sizeof(p->slowdown));
 	p->factor = calloc((size_t)g->nr_steps + 1, sizeof(*p->factor));
+	p->base = calloc((size_t)g->nr_steps + 1, sizeof(*p->base));
 	p->begin = calloc((size_t)g->nr_steps + 1, sizeof(*p->begin));
 	p->end = calloc((size_t)g->nr_steps + 1, sizeof(*p->end));
 	p->released_by = calloc((size_t)g->nr_steps + 1, sizeof(*p->released_by));
-	if (!p->factor || !p->begin || !p->end || !p->released_by)
+	if (!p->factor || !p->base || !p->begin || !p->end || !p->released_by)
 		return diag_fail(d, ENOMEM, "out of memory for a prediction");
 	p->measured_ns = step_graph_measured_ns(g);
+	ret = divide_queues(p);
 	forget_changes(p);
-	ret = run(p, &p->now, &now);
+	ret = ret ? ret : run(p, &p->now, &now);
 	if (ret)
 		return diag_fail(d, -ret, "out of memory for a prediction");
 	if (now.stuck || now.end_ns <= 0)
@@ -415,6 +373,7 @@ int predictor_init(struct predictor *p, const struct step_graph *g, const double
 void predictor_fini(struct predictor *p)
 {
 	free(p->factor);
+	free(p->base);
 	free(p->begin);
 	free(p->end);
 	free(p->released_by);
@@ -469,26 +428,6 @@ int predict_slack(const struct predictor *p, double *slack)
 const char *predict_component_name(const struct step_graph *g, int level, uint32_t of, char spare[32])
 {
 	return level == -1 ? g->t->report->a->function[of].name : report_component_name(g->t->report, of, spare);
-}
-
-double predict_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *nr)
-{
-	const struct part what = make_part(g, level, of);
-	double *part = calloc((size_t)g->t->nr_threads + 1, sizeof(*part)), *all = calloc((size_t)g->t->nr_threads + 1, sizeof(*all));
-	double most = 0, sum = 0;
-
-	*nr = 0;
-	if (part && all)
-		sum_threads(g, &what, part, all);
-	for (uint32_t i = 0; part && all && i < g->t->nr_threads; i++)
-		if (part[i] > 0) {
-			most = part[i] > most ? part[i] : most;
-			sum += part[i];
-			++*nr;
-		}
-	free(part);
-	free(all);
-	return *nr && sum > 0 ? most * *nr / sum : 1;
 }
 
 struct candidates {
@@ -604,7 +543,7 @@ static void add_level(const struct predictor *p, struct candidates *c, int level
 
 		if (!part[i].index && level != -1)
 			continue;
-		if (skew && predict_skew(g, level, part[i].index, &threads) < SKEW_LEAST)
+		if (skew && part_skew(g, level, part[i].index, &threads) < SKEW_LEAST)
 			continue;
 		snprintf(text, sizeof(text), skew ? "%.24s:%.110s" : "%.24s:%.110s=-20%%", of, name);
 		add(c, skew ? CHANGE_SKEW : CHANGE_COMPONENT, 0.2, level, part[i].index, skew ? "skew=" : "component=", text);
@@ -627,10 +566,12 @@ static void add_groups(const struct predictor *p, struct candidates *c)
 			creates[creator] = true;
 	}
 	for (uint32_t i = 0; creates && i < t->nr_threads && c->nr < CANDIDATES_MAX; i++) {
-		if (!creates[i] || predict_skew(p->g, -2, i, &nr) < SKEW_LEAST || nr < 2)
+		const struct part part = part_make(p->g, PART_THREADS, i);
+
+		if (!creates[i] || part_skew(p->g, PART_THREADS, i, &nr) < SKEW_LEAST || nr < 2 || part_is_queue(p->g, &part))
 			continue;
-		snprintf(text, sizeof(text), "threads of %u %.32s", t->thread[i].tid, timeline_comm(t, i));
-		add(c, CHANGE_SKEW, 0, -2, i, "skew=", text);
+		snprintf(text, sizeof(text), "threads:%u", t->thread[i].tid);
+		add(c, CHANGE_SKEW, 0, PART_THREADS, i, "skew=", text);
 	}
 	free(creates);
 }

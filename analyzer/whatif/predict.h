@@ -2,23 +2,17 @@
 /*
  * Predictions: the completion time of a recorded execution under changes, with a 95 % interval and what bounds it then.
  *
- * T = T_measured * T_simulated(changed) / T_simulated(now), so that what the model gets wrong in both cancels out.  The interval adds up,
- * as independent errors: how far the replay is from what was measured; the spread of runs and of the model (PREDICT_ constants, which
- * are chosen, and not measured); the sampling error of a component's share; waits whose waker is not known, taken to
- * stay or to shrink with the rest; and, towards longer times alone, what nothing recorded can tell: contention of more processors, memory
- * that a faster clock does not make faster.  Context: thread.
+ * T = T_measured * T_simulated(changed) / T_simulated(now), so that what the model gets wrong in both cancels out.  interval.h has the
+ * interval.  Context: thread.
  */
 #ifndef TAILOR_PREDICT_H
 #define TAILOR_PREDICT_H
 
+#include "analyzer/whatif/calibration.h"
 #include "analyzer/whatif/graph.h"
 
 #define PREDICT_WARN 0.05   /* of the replay's error */
 #define PREDICT_REFUSE 0.15
-#define PREDICT_SPREAD 0.03 /* of one run beside the next: of the completion time */
-#define PREDICT_MODEL 0.10  /* of the change, both ways */
-#define PREDICT_CONTENTION 0.15 /* of what more processors gain, towards longer times */
-#define PREDICT_MEMORY 0.30 /* of what a clock gains, likewise: the part that may wait for memory */
 
 enum change_kind {
 	CHANGE_CORES, CHANGE_QUOTA, CHANGE_CLOCK, CHANGE_DISK, CHANGE_NETWORK, CHANGE_SLEEP, CHANGE_LOCK, CHANGE_COMPONENT, CHANGE_SKEW,
@@ -55,13 +49,15 @@ struct predictor {
 	double *factor;
 	double *begin, *end;
 	uint32_t *released_by;
-	double spread; /* PREDICT_SPREAD, or what several traces showed */
+	double *base; /* factors without a change: 1, or what divides the work of a queue evenly */
+	uint32_t nr_queues, nr_runs; /* runs: recorded ones, of which this is the median */
+	double spread, octave; /* standard errors of a logarithm: of one run, of the model for a factor of 2 */
 	double slowdown[SIMULATE_SLOWDOWNS]; /* [0] 0: not calibrated */
 	struct path path; /* of the recorded machine */
 };
 
 /* 0 or -errno with a sentence; predictor_fini() in any case. */
-int predictor_init(struct predictor *p, const struct step_graph *g, const double *slowdown, struct diag *d);
+int predictor_init(struct predictor *p, const struct step_graph *g, const struct calibration *calibration, struct diag *d);
 void predictor_fini(struct predictor *p);
 /* 0 or -errno.  Under all of nr changes. */
 int predict(struct predictor *p, const struct change *changes, uint32_t nr, struct prediction *out);
@@ -71,8 +67,6 @@ void predict_path(const struct predictor *p, struct path *out, double *of_step);
 int predict_slack(const struct predictor *p, double *slack);
 /* All that an option could ask for by default, in no order; malloc()ed.  NULL without memory. */
 struct change *predict_candidates(const struct predictor *p, uint32_t *nr);
-/* The largest thread's work on something beside the mean of all that work on it, 1 where they are alike; nr: how many those are. */
-double predict_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *nr);
 const char *predict_component_name(const struct step_graph *g, int level, uint32_t of, char spare[32]);
 
 #endif

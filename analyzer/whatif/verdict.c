@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/whatif/verdict.h"
 
+#include "analyzer/whatif/interval.h"
+#include "analyzer/whatif/parts.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +22,7 @@ static const char *name_of_lock(const struct predictor *p, uint32_t lock)
 static void describe_change(const struct predictor *p, const struct change *c, char *text, size_t bytes)
 {
 	char spare[32];
-	const char *name = c->kind == CHANGE_COMPONENT || (c->kind == CHANGE_SKEW && c->level != -2)
+	const char *name = c->kind == CHANGE_COMPONENT || (c->kind == CHANGE_SKEW && c->level != PART_THREADS)
 				   ? predict_component_name(p->g, c->level, c->of, spare) : "";
 	const bool has_level = c->level >= 0 && c->level < TIMELINE_LEVELS && p->g->t->level[c->level] < LEVELS_MAX;
 	const char *level = c->level == -1 ? "function" : has_level ? report_level_name(p->g->t->report, p->g->t->level[c->level]) : "";
@@ -53,7 +56,7 @@ static void describe_change(const struct predictor *p, const struct change *c, c
 		snprintf(text, bytes, "%s %s %+.0f %%", level, name, -100 * c->value);
 		break;
 	case CHANGE_SKEW:
-		if (c->level == -2)
+		if (c->level == PART_THREADS)
 			snprintf(text, bytes, "no skew in threads of %u %s", p->g->t->thread[c->of].tid, timeline_comm(p->g->t, c->of));
 		else
 			snprintf(text, bytes, "no skew in %s %s", level, name);
@@ -485,17 +488,19 @@ void verdict_explain(const struct predictor *p, struct page *page)
 {
 	const struct step_graph *g = p->g;
 
-	page_sentence(page, "The work is taken to be fixed, each thread's its own: more processors start no further threads, and no thread "
-		      "takes over another one's part.");
+	page_sentence(page, "The work is taken to be fixed: more processors start no further threads.  %s",
+		      p->nr_queues ? "Threads that ended at one time, with different work, took it from a queue: it is divided evenly."
+				   : "No thread takes over another one's part.");
 	page_sentence(page, "%u threads, %u steps, %u waits that another thread ended; %s.", g->e.nr_threads, g->nr_steps, g->nr_signals,
 		      g->t->has_wakeups ? "who woke them was recorded" : "who woke them was guessed from who ran then");
 	page_sentence(page, g->e.target == UINT32_MAX ? "Completion is when the last thread ends." :
 		      "Completion is when thread %u ends.", g->e.target == UINT32_MAX ? 0 : g->t->thread[g->e.target].tid);
-	page_sentence(page, "Locks are granted in the recorded order; contention that did not occur is not foreseen, so intervals for more "
-		      "processors reach further towards longer times.");
+	page_sentence(page, "Locks are granted in the recorded order; contention that did not occur is not foreseen.");
+	page_sentence(page, "The interval is of runs that differ by %.1f %%, and a model that is wrong by %.1f %% for a factor of 2.",
+		      100 * p->spread, 100 * p->octave);
 	page_sentence(page, p->slowdown[0] > 0 ? "Work beside other work is slower, as the calibration says." :
 		      "Work beside other work is taken to be as fast as alone (--calibration FILE).");
 	page_sentence(page, "Which part of the processor's time waits for memory is not recorded, so a faster clock may gain up to "
 		      "%.0f %% less.",
-		      100 * PREDICT_MEMORY);
+		      100 * INTERVAL_MEMORY);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* critical: the chain of work and waits that the completion waits for; how much later other work could end; skew of threads. */
 #include "analyzer/view/view.h"
+#include "analyzer/whatif/parts.h"
 #include "analyzer/whatif/predict.h"
 
 #include <errno.h>
@@ -157,7 +158,7 @@ static void show_skew(const struct predictor *p, struct page *page)
 		if (c[i].kind != CHANGE_SKEW)
 			continue;
 		grid_row(t);
-		grid_set(t, skew, predict_skew(p->g, c[i].level, c[i].of, &n));
+		grid_set(t, skew, part_skew(p->g, c[i].level, c[i].of, &n));
 		grid_set(t, threads, n);
 		grid_set_text(t, of, c[i].key + strlen("skew="));
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What tailor whatif reads (rules of --resources, predictions of --keep), and the steps of a time line. */
-#include "analyzer/whatif/graph.h"
+#include "analyzer/whatif/interval.h"
 #include "analyzer/whatif/kept.h"
-#include "analyzer/whatif/predict.h"
+#include "analyzer/whatif/parts.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 
 #define MS 1000000ull
@@ -103,6 +104,38 @@ static void files_without_predictions_are_refused(void **state)
 	}
 }
 
+static int read_calibration(const char *text, struct calibration *c)
+{
+	char *path = write_file(text, strlen(text));
+	int ret = calibration_read(path, c, &d);
+
+	unlink(path);
+	return ret;
+}
+
+static bool is_about(double value, double expected)
+{
+	return fabs(value - expected) < 1e-6 * expected;
+}
+
+static void a_calibration_has_factors_and_errors(void **state)
+{
+	static const char *const bad[] = { "", "2\n", "2 0.5\n", "4 1.2\n2 1.1\n", "spread -1\n", "octave nan\n", "spread 2\n",
+					   "other 0.1\n" };
+	struct calibration c;
+
+	(void)state;
+	assert_int_equal(read_calibration("1 1\n4 1.3\nspread 0.02\noctave 0.07\n", &c), 0);
+	assert_true(is_about(c.slowdown[3], 1.2) && is_about(c.slowdown[SIMULATE_SLOWDOWNS - 1], 1.3));
+	assert_true(is_about(c.spread, 0.02) && is_about(c.octave, 0.07));
+	assert_int_equal(read_calibration("spread 0.02\n", &c), 0);
+	assert_true(c.slowdown[0] <= 0 && c.octave <= 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(read_calibration(bad[i], &c), -EINVAL);
+	assert_int_equal(calibration_read("/nowhere/calibration", &c, &d), -ENOENT);
+	assert_int_equal(calibration_read(NULL, &c, &d), 0);
+}
+
 /* Thread 0 works up to 10 ms and makes thread 1, which works from 10 to 50 ms, waits for thread 2 up to 70 ms, and works up to 90 ms;
  * thread 2 works from 50 to 70 ms.  Nothing is known of thread 3. */
 static struct span spans[] = {
@@ -196,6 +229,79 @@ static void an_ended_thread_is_waited_for_where_it_would_not_have_ended(void **s
 	step_graph_fini(&g);
 }
 
+/* Thread 0 makes two threads, which end together although one got less of the one processor; thread 0 waits for them. */
+static const struct tick queue_ticks[] = {
+	{ .time_ns = 30 * MS, .weight = 60e6, .thread = 1 }, { .time_ns = 10 * MS, .weight = 20e6, .thread = 2 },
+};
+static struct span queue_spans[] = {
+	{ .from_ns = 0, .to_ns = 1 * MS, .thread = 0 },
+	{ .from_ns = 1 * MS, .to_ns = 81 * MS, .thread = 0, .kind = SPAN_WAIT, .resource = RESOURCE_CHILD, .end = END_BY_THREAD,
+	  .waker = 1 },
+	{ .from_ns = 81 * MS, .to_ns = 82 * MS, .thread = 0 },
+	{ .from_ns = 1 * MS, .to_ns = 21 * MS, .thread = 1, .kind = SPAN_QUEUE, .resource = RESOURCE_QUEUE },
+	{ .from_ns = 21 * MS, .to_ns = 81 * MS, .thread = 1 },
+	{ .from_ns = 1 * MS, .to_ns = 21 * MS, .thread = 2 },
+	{ .from_ns = 21 * MS, .to_ns = 81 * MS, .thread = 2, .kind = SPAN_QUEUE, .resource = RESOURCE_QUEUE },
+};
+static struct timeline_thread queue_threads[] = {
+	{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 82 * MS, .nr_spans = 3 },
+	{ .tid = 2, .pid = 1, .creator = 0, .from_ns = 1 * MS, .to_ns = 81 * MS, .first_span = 3, .nr_spans = 2, .nr_ticks = 1 },
+	{ .tid = 3, .pid = 1, .creator = 0, .from_ns = 1 * MS, .to_ns = 81 * MS, .first_span = 5, .nr_spans = 2, .first_tick = 1,
+	  .nr_ticks = 1 },
+};
+
+static void predict_queue(uint64_t second_ends_ns, double processors, struct prediction *x)
+{
+	struct timeline t = { .report = &report, .thread = queue_threads, .nr_threads = 3, .span = queue_spans, .nr_spans = 7,
+			      .tick = (struct tick *)(uintptr_t)queue_ticks, .nr_ticks = 2, .last_ns = 82 * MS, .processors = 1,
+			      .has_wakeups = true };
+	const struct change cores = { .kind = CHANGE_CORES, .value = processors };
+	struct predictor p = { .g = NULL };
+	struct step_graph g;
+
+	queue_threads[2].to_ns = queue_spans[6].to_ns = second_ends_ns;
+	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
+	assert_int_equal(predictor_init(&p, &g, NULL, &d), 0);
+	assert_int_equal(predict(&p, &cores, 1, x), 0);
+	predictor_fini(&p);
+	step_graph_fini(&g);
+}
+
+static void work_of_a_queue_is_divided_evenly_and_other_work_is_not(void **state)
+{
+	struct prediction x;
+
+	(void)state;
+	predict_queue(81 * MS, 2, &x);
+	assert_true(is_about(x.completion_ns, 42 * MS));
+	predict_queue(41 * MS, 2, &x);
+	assert_true(is_about(x.completion_ns, 62 * MS));
+}
+
+static double width(const struct prediction *x)
+{
+	return log(x->high_ns / x->low_ns);
+}
+
+static void an_interval_is_wider_the_farther_the_machine_is_and_narrower_for_more_traces(void **state)
+{
+	const struct step_graph g = { .nr_steps = 0 };
+	struct predictor p = { .g = &g, .now.processors = 2, .measured_ns = 1e9, .simulated_ns = 1e9, .nr_runs = 1,
+			       .spread = INTERVAL_SPREAD, .octave = INTERVAL_OCTAVE };
+	struct prediction near = { .completion_ns = 5e8 }, far = { .completion_ns = 5e8 }, again = near;
+	const struct change four = { .kind = CHANGE_CORES, .value = 4 }, many = { .kind = CHANGE_CORES, .value = 64 };
+	const double runs[] = { 1e9, 1.001e9, 0.999e9, 1e9, 1e9 };
+
+	(void)state;
+	interval_set(&p, &four, 1, &near);
+	interval_set(&p, &many, 1, &far);
+	assert_true(near.low_ns > 0 && near.low_ns < 5e8 && near.high_ns > 5e8);
+	assert_true(width(&far) > 1.2 * width(&near));
+	interval_learn(&p, runs, 5);
+	interval_set(&p, &four, 1, &again);
+	assert_true(width(&again) < width(&near));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +311,9 @@ int main(void)
 		cmocka_unit_test(what_others_wait_for_ends_their_waits),
 		cmocka_unit_test(the_first_thread_may_be_gone_before_a_mark),
 		cmocka_unit_test(a_mark_that_is_not_there_is_said),
+		cmocka_unit_test(a_calibration_has_factors_and_errors),
+		cmocka_unit_test(work_of_a_queue_is_divided_evenly_and_other_work_is_not),
+		cmocka_unit_test(an_interval_is_wider_the_farther_the_machine_is_and_narrower_for_more_traces),
 		cmocka_unit_test(an_ended_thread_is_waited_for_where_it_would_not_have_ended),
 	};
 

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/whatif/parts.h"
+
+#include <stdlib.h>
+
+#define QUEUE_ENDS 0.05  /* of the threads' time: in which all of them end */
+#define QUEUE_WAITS 0.02 /* of the threads' time: that they wait for each other at most */
+#define QUEUE_SKEW 1.1	 /* less is no matter */
+
+static bool tick_is_of(const struct tick *k, int level, uint32_t of)
+{
+	return level == PART_FUNCTION ? k->function == of : level >= 0 && k->component[level] == of;
+}
+
+/* A group: the threads that one made, and it itself, from the first one's beginning to the last one's end. */
+struct part part_make(const struct step_graph *g, int level, uint32_t of)
+{
+	struct part part = { level, of, UINT64_MAX, 0 };
+
+	for (uint32_t i = 0; level == PART_THREADS && i < g->t->nr_threads; i++) {
+		const struct timeline_thread *h = &g->t->thread[i];
+
+		if (h->creator != of || h->pid != g->t->thread[of].pid)
+			continue;
+		part.from_ns = h->from_ns < part.from_ns ? h->from_ns : part.from_ns;
+		part.to_ns = h->to_ns > part.to_ns ? h->to_ns : part.to_ns;
+	}
+	return part;
+}
+
+bool part_has(const struct step_graph *g, const struct tick *k, const struct part *part)
+{
+	if (part->level == PART_LOCK)
+		return k->lock == part->of + 1;
+	if (part->level != PART_THREADS)
+		return tick_is_of(k, part->level, part->of);
+	return (g->t->thread[k->thread].creator == part->of || k->thread == part->of) && k->time_ns >= part->from_ns &&
+	       k->time_ns <= part->to_ns && g->t->thread[k->thread].pid == g->t->thread[part->of].pid;
+}
+
+/* Weight of something in each thread's samples, and of all that they have; arrays by thread. */
+void part_sum_threads(const struct step_graph *g, const struct part *of, double *part, double *all)
+{
+	for (uint32_t i = 0; i < g->t->nr_ticks; i++) {
+		const struct tick *k = &g->t->tick[i];
+
+		if (g->step_of_tick[i] == SIMULATE_NONE)
+			continue;
+		all[k->thread] += k->weight;
+		part[k->thread] += part_has(g, k, of) ? k->weight : 0;
+	}
+}
+
+double part_share(const struct step_graph *g, int level, uint32_t of, double *samples)
+{
+	double part = 0, all = 0;
+
+	*samples = 0;
+	for (uint32_t i = 0; i < g->t->nr_ticks; i++)
+		if (g->step_of_tick[i] != SIMULATE_NONE) {
+			all += g->t->tick[i].weight;
+			part += tick_is_of(&g->t->tick[i], level, of) ? g->t->tick[i].weight : 0;
+			++*samples;
+		}
+	return all > 0 ? part / all : 0;
+}
+
+double part_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *nr)
+{
+	const struct part what = part_make(g, level, of);
+	double *part = calloc((size_t)g->t->nr_threads + 1, sizeof(*part)), *all = calloc((size_t)g->t->nr_threads + 1, sizeof(*all));
+	double most = 0, sum = 0;
+
+	*nr = 0;
+	if (part && all)
+		part_sum_threads(g, &what, part, all);
+	for (uint32_t i = 0; part && all && i < g->t->nr_threads; i++)
+		if (part[i] > 0) {
+			most = part[i] > most ? part[i] : most;
+			sum += part[i];
+			++*nr;
+		}
+	free(part);
+	free(all);
+	return *nr && sum > 0 ? most * *nr / sum : 1;
+}
+
+bool part_is_queue(const struct step_graph *g, const struct part *part)
+{
+	uint64_t first_end = UINT64_MAX;
+	double waits = 0, lives = 0;
+	uint32_t nr;
+
+	if (part->from_ns >= part->to_ns || part->from_ns < g->from_ns || part->to_ns > g->to_ns)
+		return false;
+	for (uint32_t i = 0; i < g->t->nr_threads; i++) {
+		const struct timeline_thread *h = &g->t->thread[i];
+
+		if (h->creator != part->of || h->pid != g->t->thread[part->of].pid)
+			continue;
+		first_end = h->to_ns < first_end ? h->to_ns : first_end;
+		lives += (double)(h->to_ns - h->from_ns);
+		for (uint32_t k = h->first_span; k < h->first_span + h->nr_spans; k++) {
+			const struct span *s = &g->t->span[k];
+
+			if (s->kind == SPAN_WAIT && s->resource >= RESOURCE_CHILD)
+				waits += (double)(s->to_ns - s->from_ns);
+		}
+	}
+	return (double)(part->to_ns - first_end) < QUEUE_ENDS * (double)(part->to_ns - part->from_ns) && waits < QUEUE_WAITS * lives &&
+	       part_skew(g, PART_THREADS, part->of, &nr) > QUEUE_SKEW && nr > 1;
+}
