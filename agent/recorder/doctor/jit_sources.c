@@ -46,7 +46,7 @@ struct look {
 	pid_t pid;
 	void (*each)(void *context, const struct jit_source *c);
 	void *context;
-	int nr;
+	int nr, nr_engines;
 	uint64_t executable_bytes; /* without a file */
 	uint64_t bases[OBJECTS_MAX]; /* that were looked at */
 	int nr_bases;
@@ -179,7 +179,7 @@ static void report_plan_node_support(struct look *l, const char *object, const c
 }
 
 /* Database engines as libraries, by the beginning of the library's file name.  They are no JITs: l->nr does not count them. */
-static int report_engine_library(struct look *l, const char *name)
+static void report_engine_library(struct look *l, const char *name)
 {
 	static const struct {
 		const char *library, *interface, *says;
@@ -192,22 +192,19 @@ static int report_engine_library(struct look *l, const char *name)
 		if (strncmp(name, engines[i].library, strlen(engines[i].library)) == 0) {
 			l->each(l->context,
 				&(struct jit_source){ engines[i].interface, engines[i].library, false, engines[i].says });
-			return 1;
+			l->nr_engines++;
+			return;
 		}
-	return 0;
 }
 
-static int report_engine_libraries(struct look *l, char *libraries)
+static void report_engine_libraries(struct look *l, char *libraries)
 {
-	int nr = 0;
-
 	for (char *line = libraries, *rest; *line; line = rest) {
 		rest = line + strcspn(line, "\n");
 		if (*rest)
 			*rest++ = 0;
-		nr += report_engine_library(l, line + strspn(line, " \t"));
+		report_engine_library(l, line + strspn(line, " \t"));
 	}
-	return nr;
 }
 
 /* Searches the whole file: its string tables have the names of what it defines and needs. */
@@ -254,7 +251,7 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 	report_plan_node_support(l, base_name(path), p, bytes);
 	if (!l->nr && words.hidden_v8.found)
 		report_jit_source(l, hidden_v8.interface, base_name(path), false, hidden_v8.says);
-	l->nr += report_engine_libraries(l, libraries);
+	report_engine_libraries(l, libraries);
 	free(p);
 	return 0;
 }
@@ -314,7 +311,7 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct j
 		report_jit_source(&l, "executable memory", text, true,
 				  "unregistered code is named after the caller that mapped the region");
 	}
-	return l.nr;
+	return l.nr + l.nr_engines;
 }
 
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context)
@@ -322,5 +319,5 @@ int jit_sources_of_program(const char *path, void (*each)(void *context, const s
 	struct look l = { .each = each, .context = context };
 	int ret = report_jit_sources_of_file(&l, path);
 
-	return ret ? ret : l.nr;
+	return ret ? ret : l.nr + l.nr_engines;
 }
