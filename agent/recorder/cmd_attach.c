@@ -191,7 +191,7 @@ static void add_unheard_python_notice(struct attach *a, const struct sources *k,
 	if (!k->python || k->files || a->said_python || (k->python->heard & 1u << how->way && !how->no_adapt))
 		return;
 	a->said_python = true;
-	add_unheard_notice(a, k->python, "names of Python functions", how);
+	add_unheard_notice(a, k->python, JIT_NAMES_OF_PYTHON, how);
 }
 
 static void add_unheard_jit_notice(struct attach *a, pid_t pid)

@@ -2,6 +2,7 @@
 #include "analyzer/query/warnings.h"
 
 #include "jitreg/base/hash_map.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,12 @@ static bool has_spark_without_plan(const struct model *m)
 	return false;
 }
 
+bool warning_comes_first(const struct notice *n)
+{
+	return n->kind == NOTICE_TAG || n->kind == NOTICE_VERSION ||
+	       strncmp(n->sentence, JIT_NAMES_OF_PYTHON " unavailable", strlen(JIT_NAMES_OF_PYTHON " unavailable")) == 0;
+}
+
 void warnings_make(const struct report *r, struct warnings *w)
 {
 	const struct model *m = r->model;
@@ -40,7 +47,7 @@ void warnings_make(const struct report *r, struct warnings *w)
 	for (uint32_t i = 0; w->list && i < m->nr_notices; i++)
 		add_unique_warning(w, &seen,
 				   (struct warning){ trace_notices[m->notice[i].kind], m->notice[i].sentence, 0,
-						     m->notice[i].kind == NOTICE_TAG || m->notice[i].kind == NOTICE_VERSION });
+						     warning_comes_first(&m->notice[i]) });
 	for (int i = 0; w->list && i < NR_LOSSES; i++)
 		if (m->lost[i])
 			add_unique_warning(w, &seen, (struct warning){ trace_losses[i].text, trace_losses[i].sentence, m->lost[i], false });

@@ -17,6 +17,8 @@ struct warnings {
 	uint32_t nr;
 };
 
+/* Without it the rest of a report would be misread, which therefore begins with it. */
+bool warning_comes_first(const struct notice *n);
 /* Without memory there are none. */
 void warnings_make(const struct report *r, struct warnings *w);
 void warnings_fini(struct warnings *w);

@@ -2,12 +2,14 @@
 /* The report for people, on a screen and a half: the verdict, what was recorded, the plan, the five most useful tables of this trace,
  * recorder warnings, and which views hold more. */
 #include "analyzer/check/check.h"
+#include "analyzer/query/warnings.h"
 #include "analyzer/report/composition.h"
 #include "analyzer/report/own_code.h"
 #include "analyzer/report/programs.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/report/verdict.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,16 +370,16 @@ static uint32_t show_plan(const struct default_report *d, struct report *r, stru
 }
 
 /*
- * Notices without which the rest is misread: without its tags no share of a trace is what its host meant; and code of a host that is newer
- * than the agent knows has no names, whatever its remedy below says of others.
+ * Notices without which the rest is misread: without its tags no share of a trace is what its host meant; code of a host that is newer
+ * than the agent knows has no names, whatever its remedy below says of others; and Python's functions are none of those below.
  */
 static void show_first_notices(const struct model *m, struct page *p)
 {
 	for (uint32_t i = 0; i < m->nr_notices; i++)
 		if (m->notice[i].kind == NOTICE_TAG)
 			page_text(p, "Tags ", 2, "%s", m->notice[i].sentence);
-		else if (m->notice[i].kind == NOTICE_VERSION)
-			page_text(p, "", 2, "%s.", m->notice[i].sentence);
+		else if (warning_comes_first(&m->notice[i]))
+			page_text(p, "", 2, "%c%s.", toupper((unsigned char)*m->notice[i].sentence), m->notice[i].sentence + 1);
 }
 
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)

@@ -17,6 +17,7 @@
 
 /* CPython's interface.  No code is generated: what has no names are the functions that its interpreter runs. */
 #define JIT_HOST_PYTHON "frame evaluation (PEP 523)"
+#define JIT_NAMES_OF_PYTHON "names of Python functions" /* so begins the notice where they are unavailable; reports begin with it */
 
 /* "HOST VERSION is newer than tailor knows: WHAT HELPS", a note of an agent. */
 #define JIT_HOST_IS_NEWER " is newer than tailor knows: "

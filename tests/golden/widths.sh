@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Tables are as wide as COLUMNS, else as the terminal, also where a pipe to a pager stands between; in a file 80 columns.
-# No line of any view, of whatif, top, diff and stat is wider than that, and no character is cut, at 40, 80, 120 and 200 columns, in a C and a
-# UTF-8 locale.
+# No line of any view, of whatif, top, diff and stat is wider than that, and no character is cut, at 40, 80, 120 and 200 columns, in a C
+# and a UTF-8 locale.
 set -u
 /usr/bin/python3 - "$1/tailor" tests/golden/views/host.tlr "$1" <<'END'
 import fcntl, os, pty, re, struct, subprocess, sys, termios, unicodedata

@@ -103,6 +103,8 @@ wait_for has_file works
 "$B/tailor" attach -e "$(plain_event)" -d 0.1 -o "$dir/t.tlr" $pid 2>"$dir/said"
 grep -q 'names of Python functions unavailable by .tailor attach.*attach --inject PID' "$dir/said" ||
 	fail "attach: expected a sentence about --inject, got: $(cat "$dir/said")"
+first=$("$B/tailor" report "$dir/t.tlr" | head -n 1)
+[[ $first = "Names of Python functions unavailable by"* ]] || fail "attach: expected the report to begin with that sentence, got: $first"
 "$B/tailor" attach --inject --no-adapt -q -e "$(plain_event)" -d 0.1 -o "$dir/t.tlr" $pid
 "$B/tailor" dump "$dir/t.tlr" | grep -q 'NOTICE.*Python: functions registered' && fail "--no-adapt: Python was asked"
 decide --nearly "a running Python's functions have the time that was planted in them" attached
