@@ -59,6 +59,8 @@ static uint32_t find_or_add_way(struct html_rows *r, const struct model *m, cons
 	return hash_map_set(&r->way_of, key[0], key[1], r->nr_ways) ? r->nr_ways : 0;
 }
 
+#define EXACT_IN_JSON ((1ull << 52) - 1) /* of the kernel's addresses the lower bits tell all apart */
+
 /*
  * In generated code the instruction; in a file whose code the trace has there the file's own address; else 0, but of a sample that touched
  * memory, whose instructions are told apart by what they touch.
@@ -70,7 +72,7 @@ static uint64_t address_of_place(const struct code *code, uint64_t ip, bool touc
 	if (code && code->kind != CODE_IMAGE)
 		return ip;
 	if (!code || !code_file_address(code, ip, &at))
-		return touches ? ip : 0;
+		return touches ? ip & EXACT_IN_JSON : 0;
 	return touches || (code->file && code->file->code && function_codes_find(code->file->code, at)) ? at : 0;
 }
 

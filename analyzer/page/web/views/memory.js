@@ -321,9 +321,9 @@ export const memory = {
 		if (!rows) return;
 		if (!regions.length) return void (note.textContent = "No sample of this trace has an address.");
 		if (!picture.el.isConnected) {
-			box.replaceChildren(picture.el, each.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Regions")),
+			box.replaceChildren(picture.el, each.el, h("section", { class: "card two-thirds" }, h("header", {}, h("h2", {}, "Regions")),
 				tables),
-				h("section", { class: "card five" }, h("header", {}, h("h2", {}, "Strides")), strideTable));
+				h("section", { class: "card third" }, h("header", {}, h("h2", {}, "Strides")), strideTable));
 			picture.el.querySelector("header").after(hint, said);
 			picture.el.append(note);
 		}

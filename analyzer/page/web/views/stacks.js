@@ -103,6 +103,9 @@ function choose() {
 
 const toggle = (text, title, pressed, fn) => h("button", { class: "small", title, "aria-pressed": String(pressed), onclick: fn }, text);
 
+// A level of the host's may be called as functions are.
+const levelName = level => (page.facts.levels[level].name === "function" ? "function (level)" : page.facts.levels[level].name);
+
 // A button for each level, for functions, and for whether stacks count at all.
 function drawKinds() {
 	const { state, facts } = page, now = frames(), can = [...levelsNow().map(String), FUNCTIONS];
@@ -110,7 +113,7 @@ function drawKinds() {
 		const next = now.includes(id) ? now.filter(other => other !== id) : can.filter(other => other === id || now.includes(other));
 		if (next.length) state.option("frames", next.join("."));
 	};
-	kinds.replaceChildren("frames:", ...can.map(id => toggle(id === FUNCTIONS ? "function" : shown(facts.levels[Number(id)].name, 24),
+	kinds.replaceChildren("frames:", ...can.map(id => toggle(id === FUNCTIONS ? "function" : shown(levelName(Number(id)), 24),
 		"Whether these are frames", now.includes(id), () => flip(id))),
 		...(sources.stacks && facts.levels.length ? [toggle("call stacks", "Frames of call stacks, or each sample's levels and function alone", fromStacksNow(), () => {
 			delete state.options.frames;
@@ -270,7 +273,7 @@ function bothRows() {
 			self: side === "callee" ? sums.measure.self[call] : NaN, samples: sums.samples.total[call] })));
 }
 
-const what = (call, of = tree) => (of.kind[call] === COMPONENT ? page.facts.levels[page.facts.components.level[of.key[call]]].name : "function");
+const what = (call, of = tree) => (of.kind[call] === COMPONENT ? levelName(page.facts.components.level[of.key[call]]) : "function");
 
 const columns = () => [
 	{ key: "total", title: inverted() ? "share" : "total", type: "share", value: r => r.total / all, bar: true },
