@@ -15,6 +15,7 @@ struct warning {
 struct warnings {
 	struct warning *list;
 	uint32_t nr;
+	char idle[160]; /* a sentence */
 };
 
 /* Without memory there are none. */
