@@ -339,7 +339,8 @@ refused "two recorders" 1 'already being recorded by another' "$busy"
 "$B/tailor" attach -d 0.1 -e task-clock:u -o "$dir/cost.tlr" $$ 2>"$dir/err"
 rate=$("$B/tailor" dump "$dir/cost.tlr" | sed -n 's/.* EVENT .*[^_]rate=\([0-9]*\).*/\1/p')
 took=$(sed -n 's/.*one takes about \([0-9]*\) ns here.*/\1/p' "$dir/err")
-[ "${rate:-9999}" -le 4000 ] && [ $((rate * ${took:-12500})) -le 50000000 ] || fail "expected samples to take at most 5 %, got $rate of $took ns"
+[ "${rate:-9999}" -le 4000 ] && [ $((rate * ${took:-12500})) -le 50000000 ] ||
+	fail "expected samples to take at most 5 %, got $rate of $took ns"
 "$B/tailor" attach -q -d 0.1 -e task-clock:u --rate 3999 -o "$dir/cost.tlr" $$ && "$B/tailor" dump "$dir/cost.tlr" |
 	grep -q ' EVENT .* rate=3999' || fail "expected --rate to be kept"
 # also where both write to one file, as they do by default
