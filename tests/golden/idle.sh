@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# In a recording of a whole machine, what processors do while they have nothing to run is no program's: shares are of the rest, in the report,
-# its views, top, the exports and the store, and a sentence says how much it was.  Seen from another PID namespace PID 0
-# are programs, whose samples stay.
+# In a recording of a whole machine, what processors do while they have nothing to run is no program's: shares are of the rest, in the
+# report, its views, top, the exports and the store, and a sentence says how much it was.  Seen from another PID namespace PID 0 are
+# programs, whose samples stay.
 . tests/golden/begin.bash
 /usr/bin/python3 - "$B/tailor" "$dir" <<'END'
 import csv, io, json, subprocess, sys
