@@ -27,6 +27,7 @@
 #define COUNTED_LINES 256u /* per process: likewise */
 #define PENDING_MAX 256u
 #define PENDING_TRIES 100u /* drains */
+#define MAPPINGS_FIRST 16u
 #define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
 #define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
 #define EARLY_BYTES (4u << 20)	     /* of files that are written at once while the host runs */
@@ -73,7 +74,7 @@ struct counted_line {
 	uint32_t *samples; /* NULL: a free slot */
 };
 
-/* 12 KiB: of thousands of short processes, only those that live have some. */
+/* 12 KiB: thousands of short processes have none any more. */
 struct caches {
 	uint64_t seen[SEEN_PAGES];
 	struct counted_line counted[COUNTED_LINES];
@@ -321,7 +322,7 @@ static void insert(struct process *p, struct range new)
 	if (p->nr >= MAPPINGS_MAX)
 		return;
 	if (p->nr + 2 > p->capacity) {
-		uint32_t capacity = p->capacity ? 2 * p->capacity : 64;
+		uint32_t capacity = p->capacity ? 2 * p->capacity : MAPPINGS_FIRST;
 		struct range *bigger = realloc(p->mapping, capacity * sizeof(*bigger));
 
 		if (!bigger)

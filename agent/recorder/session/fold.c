@@ -99,8 +99,8 @@ static void say_how_child_ended(struct session *s, int status)
 	struct epochs *e = &s->epochs;
 
 	if (was_killed)
-		session_notice(s, NOTICE_HOST, "the end of epoch %u, or the command that is for it, was killed by signal %d%s: its trace stays",
-			       e->child_number, WTERMSIG(status), WTERMSIG(status) == SIGKILL ? " (as for want of memory)" : "");
+		session_notice(s, NOTICE_HOST, "the end of epoch %u, or the command that is for it, was killed by signal %d%s: its trace "
+			       "stays", e->child_number, WTERMSIG(status), WTERMSIG(status) == SIGKILL ? " (as for want of memory)" : "");
 	else if (has_failed && !e->has_failed)
 		session_notice(s, NOTICE_HOST, "the end of epoch %u, or the command that is for it, failed (exit status %d): its trace "
 			       "stays", e->child_number, WEXITSTATUS(status));
