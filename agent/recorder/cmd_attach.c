@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #define LOOKS 5
+#define COST_MOST 0.05 /* of a program that serves others, unless the user says how many samples */
 #define SOURCES_MAX 16 /* processes whose JIT interfaces are looked for: workers are alike */
 
 struct arguments {
@@ -493,6 +494,8 @@ static int run_attach_command(int argc, char **argv)
 	struct arguments arguments = { .session = SESSION_OPTIONS_DEFAULT };
 
 	arguments.session.output = SESSION_OUTPUT;
+	arguments.session.counting.cost = COST_MOST;
+	arguments.session.counting.cost_is_limit = true;
 	argp_parse(&argp, argc, argv, 0, NULL, &arguments);
 	return cmd_attach_recorded(&arguments.session, &arguments.pids, argc, argv);
 }

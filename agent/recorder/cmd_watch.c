@@ -151,11 +151,16 @@ static int prepare_store(struct arguments *a)
 static void print_word(const char *word, const char *twice)
 {
 	putchar('"');
-	for (; *word; word++)
+	for (; *word; word++) {
+		if (*word == '"' || *word == '\\')
+			putchar('\\');
+		else if (strchr(twice, *word))
+			putchar(*word);
 		if ((unsigned char)*word < ' ' || *word == 0x7f)
 			printf("\\x%02x", (unsigned)*word);
 		else
-			printf("%s%c", *word == '"' || *word == '\\' ? "\\" : strchr(twice, *word) == NULL ? "" : *word == '%' ? "%" : "$", *word);
+			putchar(*word);
+	}
 	putchar('"');
 }
 

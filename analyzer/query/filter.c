@@ -46,6 +46,22 @@ static bool process_passes_filter(const struct filter *f, const struct attributi
 	       (!f->arguments->service || strcmp(process_service(p), f->arguments->service) == 0);
 }
 
+/* The task that a processor runs where it has none. */
+static bool process_is_not_idle(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
+{
+	(void)f, (void)set;
+	return a->model->numbered[v]->pid != 0;
+}
+
+/* A recording of the whole machine, seen from its first PID namespace: in others, PID 0 are all processes outside of them. */
+static bool has_idle_tasks(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->nr_processes; i++)
+		if (m->numbered[i]->pid == 2 && strcmp(m->numbered[i]->comm, "kthreadd") == 0)
+			return true;
+	return false;
+}
+
 static bool event_passes_filter(const struct filter *f, const struct attribution *a, uint32_t v, uint32_t set)
 {
 	(void)set;
@@ -280,6 +296,11 @@ int filter_init(struct filter *f, const struct model *m, const struct labels *la
 		add_set(f, TABLE_THREAD, thread_name_passes_filter);
 	if (a->has_pid || a->service)
 		add_set(f, TABLE_PROCESS, process_passes_filter);
+	else if (has_idle_tasks(m)) {
+		f->leaves_out_idle = true;
+		f->idle = (uint32_t)f->table.nr_conditions;
+		add_set(f, TABLE_PROCESS, process_is_not_idle);
+	}
 	if (a->function)
 		add_set(f, TABLE_FUNCTION, function_passes_filter);
 	if (*f->mark_name)
@@ -470,6 +491,8 @@ int filter_check_matches(const struct filter *f, const struct attribution *attri
 			return diag_fail(d, EINVAL, "the trace has no thread %llu%s", (unsigned long long)a->tid,
 					 suggest_number(attribution->model, true, text, sizeof(text)));
 		case TABLE_PROCESS:
+			if (f->leaves_out_idle) /* nothing ran */
+				continue;
 			if (a->service)
 				return diag_fail(d, EINVAL, "no sample of the trace is of a service '%.80s' (`report --view processes "
 						 "--csv` has the services)", a->service);

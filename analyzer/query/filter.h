@@ -43,6 +43,8 @@ struct filter {
 	uint32_t component_level[FILTER_SETS_MAX]; /* LEVELS_MAX: none */
 	enum table_column frame_column[FILTER_SETS_MAX]; /* of --below: TABLE_FUNCTION, _LINE, _IMAGE or 0: what else frames go by */
 	const char *component_name[FILTER_SETS_MAX];
+	bool leaves_out_idle; /* samples of idle processors, by condition[idle] */
+	uint32_t idle;
 	const struct filter_arguments *arguments;
 	const struct labels *labels;
 	char mark_name[256]; /* without #INSTANCE: what TABLE_PHASE counts */

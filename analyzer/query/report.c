@@ -207,6 +207,31 @@ static int add_to_groups(struct report *r, const struct table *t, uint32_t nr)
 	return 0;
 }
 
+static double weigh_rows(const struct report *r, const struct table *t, const uint32_t *rows, uint32_t nr)
+{
+	double weight = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (t->column[TABLE_EVENT][rows[i]] == r->event)
+			weight += t->sum ? t->sum[rows[i]].weight : (double)t->weight[rows[i]] * t->share[rows[i]];
+	return weight;
+}
+
+/* In place of those that pass, those that pass all but that no processor is idle. */
+static void weigh_idle_rows(struct report *r, const struct table *t, uint32_t nr_passed)
+{
+	struct table_condition conditions[FILTER_SETS_MAX];
+	struct table_filter f = r->filter.table;
+
+	if (!r->filter.leaves_out_idle)
+		return;
+	memcpy(conditions, r->filter.condition, sizeof(conditions));
+	conditions[r->filter.idle].not = true;
+	f.conditions = conditions;
+	r->not_idle += weigh_rows(r, t, r->selected, nr_passed);
+	r->idle += weigh_rows(r, t, r->rows, table_select(t, &f, NULL, t->nr, r->rows));
+}
+
 int report_add_rows(void *context, const struct attribution *a, const struct table *t)
 {
 	struct report *r = context;
@@ -218,6 +243,7 @@ int report_add_rows(void *context, const struct attribution *a, const struct tab
 		return -ENOMEM;
 	nr = table_select(t, &r->filter.table, NULL, t->nr, r->selected);
 	count_selected_rows(r, t, nr);
+	weigh_idle_rows(r, t, nr);
 	for (uint32_t i = 0; ret == 0 && i < r->nr_each; i++)
 		ret = r->each[i].rows(r->each[i].context, a, t, r->selected, nr);
 	return ret ? ret : add_to_groups(r, t, nr);

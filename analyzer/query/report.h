@@ -58,6 +58,7 @@ struct report {
 	bool addresses; /* a view wants addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
 	double samples;		    /* number of samples that pass the filter */
+	double idle, not_idle; /* weight of the samples of idle processors, which the filter leaves out, and of those that pass */
 	struct labels labels;	    /* of components; none: names */
 	bool per_process; /* components of several processes that are called alike stay apart */
 	bool has_run;		    /* there are run marks */

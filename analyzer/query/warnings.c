@@ -38,12 +38,22 @@ bool warning_comes_first(const struct notice *n)
 	       strncmp(n->sentence, JIT_NAMES_OF_PYTHON " unavailable", strlen(JIT_NAMES_OF_PYTHON " unavailable")) == 0;
 }
 
+/* The rest of 100 %: processors that had nothing to run are no program's. */
+static const char *say_idle(const struct report *r, char *text, size_t bytes)
+{
+	double percent = 100 * r->idle / (r->idle + r->not_idle);
+
+	snprintf(text, bytes, "idle: processors had nothing to run for %.1f %% of the time that was sampled; shares are of the other "
+		 "%.1f %%", percent, 100 - percent);
+	return text;
+}
+
 void warnings_make(const struct report *r, struct warnings *w)
 {
 	const struct model *m = r->model;
 	struct hash_map seen = { 0 };
 
-	*w = (struct warnings){ .list = calloc((size_t)m->nr_notices + NR_LOSSES + 3, sizeof(*w->list)) };
+	*w = (struct warnings){ .list = calloc((size_t)m->nr_notices + NR_LOSSES + 4, sizeof(*w->list)) };
 	for (uint32_t i = 0; w->list && i < m->nr_notices; i++)
 		add_unique_warning(w, &seen,
 				   (struct warning){ trace_notices[m->notice[i].kind], m->notice[i].sentence, 0,
@@ -58,6 +68,9 @@ void warnings_make(const struct report *r, struct warnings *w)
 	if (w->list && r->a->bad_blocks)
 		add_unique_warning(w, &seen,
 				   (struct warning){ "blocks", "blocks of samples that could not be decoded", r->a->bad_blocks, false });
+	if (w->list && r->idle > 0)
+		add_unique_warning(w, &seen,
+				   (struct warning){ trace_notices[NOTICE_HOST], say_idle(r, w->idle, sizeof(w->idle)), 0, false });
 	if (w->list && has_spark_without_plan(m))
 		add_unique_warning(w, &seen, (struct warning){ trace_notices[NOTICE_HOST], SPARK_REMEDY, 0, false });
 	hash_map_fini(&seen);

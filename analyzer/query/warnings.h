@@ -15,6 +15,7 @@ struct warning {
 struct warnings {
 	struct warning *list;
 	uint32_t nr;
+	char idle[160]; /* a sentence */
 };
 
 /* Without it the rest of a report would be misread, which therefore begins with it. */

@@ -437,6 +437,8 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put_member(samples, "last_ns", json_integer((json_int_t)a->last_ns));
 	put_member(o, "samples", samples);
 	put_member(o, "command", json_text(m->command));
+	if (r->idle > 0) /* in no sum below */
+		put_member(o, "idle", json_of_share(r->idle, r->idle + r->not_idle));
 	put_member(o, "complete", json_boolean(m->has_end));
 	put_member(o, "recorder_cpu_ns", json_integer((json_int_t)m->recorder_cpu_ns));
 	put_member(o, "methods", json_of_named_sums(d->all.method, method_names, 0, NR_METHODS));

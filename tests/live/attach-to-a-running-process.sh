@@ -335,6 +335,14 @@ kernel=$(pgrep -x kthreadd) && refused "a kernel thread" 1 'is a kernel thread' 
 
 attach_on "$dir/first.tlr" "$busy"
 refused "two recorders" 1 'already being recorded by another' "$busy"
+# samples of the default rate take no more than 5 % of its time, as was measured; a rate that was asked for stays
+"$B/tailor" attach -d 0.1 -e task-clock:u -o "$dir/cost.tlr" $$ 2>"$dir/err"
+rate=$("$B/tailor" dump "$dir/cost.tlr" | sed -n 's/.* EVENT .*[^_]rate=\([0-9]*\).*/\1/p')
+took=$(sed -n 's/.*one takes about \([0-9]*\) ns here.*/\1/p' "$dir/err")
+[ "${rate:-9999}" -le 4000 ] && [ $((rate * ${took:-12500})) -le 50000000 ] ||
+	fail "expected samples to take at most 5 %, got $rate of $took ns"
+"$B/tailor" attach -q -d 0.1 -e task-clock:u --rate 3999 -o "$dir/cost.tlr" $$ && "$B/tailor" dump "$dir/cost.tlr" |
+	grep -q ' EVENT .* rate=3999' || fail "expected --rate to be kept"
 # also where both write to one file, as they do by default
 timeout 300 "$B/tailor" attach -o "$dir/first.tlr" "$busy" 2>"$dir/err"
 [ $? = 1 ] && [ "$(grep -c 'already being recorded by another' "$dir/err")" = "$(wc -l <"$dir/err")" ] ||

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <link.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,22 @@ static void a_number_used_again_is_another_process(void **state)
 	assert_string_equal(list(f), "");
 	sample(f, 2, 0x3000);
 	assert_non_null(strstr(list(f), f->b));
+}
+
+/* They are remembered until all rings have been drained, by the thousand where a build runs. */
+static void short_processes_take_little_memory_after_their_end(void **state)
+{
+	struct fixture *f = *state;
+	const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	const uint32_t nr = 5000;
+
+	for (uint32_t pid = 10; pid < 10 + nr; pid++) {
+		map(f, pid, 0x1000, 0x9000, f->a);
+		sample(f, pid, 0x2000);
+		images_note_exit(f->images, pid);
+		sample(f, pid, 0x3000); /* from another ring */
+	}
+	assert_true(mallinfo2().uordblks + mallinfo2().hblkhd - before < nr * 1024);
 }
 
 static void files_that_were_replaced_or_cannot_be_read_have_a_reason(void **state)
@@ -550,6 +567,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(images_are_kept_when_a_sample_hits_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(text_in_large_pages_is_its_images, setup, teardown),
 		cmocka_unit_test_setup_teardown(images_of_one_build_id_are_kept_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(short_processes_take_little_memory_after_their_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(images_found_on_the_stack_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sample_before_its_mapping_is_looked_up_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_mapping_replaces_what_it_overlaps, setup, teardown),

@@ -22,6 +22,7 @@ struct counting_options {
 	enum counting_sampler sampler;
 	bool scope_thread; /* each thread opens its own counters; else one inherited event per CPU */
 	double cost;	   /* the part of a processor's time that samples may take: rates are chosen by it; 0: as they are asked for */
+	bool cost_is_limit; /* it lowers the default rate where samples would take more, and chooses no other */
 	bool no_guest;	   /* the host has no agent that could take samples */
 };
 

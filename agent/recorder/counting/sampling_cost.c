@@ -17,7 +17,7 @@
 #define BY_SIGNAL 2	   /* a handler's sample takes so many times as long (38 µs there) */
 #define TRY_PERIOD_NS 100000u
 #define TRY_SAMPLES 10
-#define TRIES 20 /* the shortest counts: the others were disturbed */
+#define TRIES 10 /* the shortest counts: the others were disturbed */
 #define TRY_RING_BYTES (1u << 20)
 #define RATE_BY_COST_MOST 1000u
 #define RATE_LEAST 10u
@@ -99,19 +99,30 @@ static uint64_t period_to_bear(const struct counting *c, const struct event *e)
 	return least > e->attr.sample_period ? least | 1 : 0;
 }
 
+/* One that was asked for by itself, or a period, stays. */
+static bool may_choose_rate(const struct counting *c, const struct event *e)
+{
+	return c->options.cost_is_limit ? e->rate == EVENT_RATE_DEFAULT : e->rate != 0;
+}
+
 /* So many samples a second of each event take that part of the time. */
 static void choose_rates_by_cost(struct counting *c)
 {
 	char text[256];
+	int nr = 0;
 
+	for (int i = 0; i < c->events.nr; i++)
+		nr += c->events.event[i].rate != 0;
 	for (int i = 0; i < c->events.nr; i++) {
 		struct event *e = &c->events.event[i];
-		uint64_t cost_ns = measure_sampling_cost(&e->attr), rate;
+		uint64_t most = c->options.cost_is_limit ? e->rate : RATE_BY_COST_MOST, cost_ns, rate;
 
-		if (!cost_ns || !e->rate)
+		if (!may_choose_rate(c, e) || !(cost_ns = measure_sampling_cost(&e->attr)))
 			continue;
-		rate = (uint64_t)(c->options.cost * 1e9 / (double)cost_ns / c->events.nr);
-		rate = rate < RATE_LEAST ? RATE_LEAST : rate < RATE_BY_COST_MOST ? rate : RATE_BY_COST_MOST;
+		rate = (uint64_t)(c->options.cost * 1e9 / (double)cost_ns / nr);
+		rate = rate < RATE_LEAST ? RATE_LEAST : rate < most ? rate : most;
+		if (rate == e->rate)
+			continue;
 		if (e->attr.freq)
 			e->attr.sample_freq = rate;
 		else

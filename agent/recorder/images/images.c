@@ -27,6 +27,7 @@
 #define COUNTED_LINES 256u /* per process: likewise */
 #define PENDING_MAX 256u
 #define PENDING_TRIES 100u /* drains */
+#define MAPPINGS_FIRST 16u
 #define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
 #define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
 #define EARLY_BYTES (4u << 20)	     /* of files that are written at once while the host runs */
@@ -73,17 +74,22 @@ struct counted_line {
 	uint32_t *samples; /* NULL: a free slot */
 };
 
+/* 12 KiB: thousands of short processes have none any more. */
+struct caches {
+	uint64_t seen[SEEN_PAGES];
+	struct counted_line counted[COUNTED_LINES];
+};
+
 struct process {
 	struct process *next;
 	uint32_t pid;
 	uint32_t nr, capacity;
 	uint64_t exec_ns; /* no mapping is older */
 	struct range *mapping; /* sorted by start, disjoint */
-	uint64_t seen[SEEN_PAGES];
-	struct counted_line counted[COUNTED_LINES];
-	uint32_t nr_pending;
+	struct caches *caches; /* NULL: no sample yet, or it has ended */
 	unsigned ended; /* 0: alive; else drains since its end */
-	struct pending pending[PENDING_MAX];
+	struct pending *pending;
+	uint32_t nr_pending, pending_capacity;
 };
 
 #define BUCKETS 4096u
@@ -94,6 +100,8 @@ struct images {
 	struct process *process[BUCKETS];
 	bool unsettled; /* an address waits for its mapping, or a process has exited */
 	struct process *last; /* most samples in a row come from one process */
+	struct process *late; /* the newest one without caches that had a sample, which has these */
+	struct caches late_caches;
 	struct image *image[BUCKETS];
 	struct image *needed; /* those whose file is to be written */
 	struct image *early;  /* those whose file is written, but not their code */
@@ -173,6 +181,14 @@ static struct process *get_process(struct images *i, uint32_t pid)
 	return i->last = *slot;
 }
 
+static void drop_caches(struct images *i, struct process *p)
+{
+	if (i->late == p)
+		i->late = NULL;
+	free(p->caches);
+	p->caches = NULL;
+}
+
 static void forget_process(struct images *i, uint32_t pid)
 {
 	struct process **slot = slot_of_process(i, pid), *p = *slot;
@@ -182,6 +198,8 @@ static void forget_process(struct images *i, uint32_t pid)
 	if (i->last == p)
 		i->last = NULL;
 	*slot = p->next;
+	drop_caches(i, p);
+	free(p->pending);
 	free(p->mapping);
 	free(p);
 }
@@ -206,12 +224,6 @@ void images_destroy(struct images *i)
 	free(i);
 }
 
-static void clear_lookup_caches(struct process *p)
-{
-	memset(p->seen, 0, sizeof(p->seen));
-	memset(p->counted, 0, sizeof(p->counted));
-}
-
 void images_note_exec(struct images *i, uint32_t pid, uint64_t time_ns)
 {
 	struct process *p = get_process(i, pid);
@@ -224,15 +236,17 @@ void images_note_exec(struct images *i, uint32_t pid, uint64_t time_ns)
 		if (p->mapping[n].time_ns >= time_ns)
 			p->mapping[kept++] = p->mapping[n];
 	p->nr = kept;
-	clear_lookup_caches(p);
+	drop_caches(i, p);
 }
 
 void images_note_exit(struct images *i, uint32_t pid)
 {
 	struct process *p = *slot_of_process(i, pid);
 
-	if (p && !p->ended)
+	if (p && !p->ended) {
 		p->ended = 1;
+		drop_caches(i, p);
+	}
 	i->unsettled = true;
 }
 
@@ -308,7 +322,7 @@ static void insert(struct process *p, struct range new)
 	if (p->nr >= MAPPINGS_MAX)
 		return;
 	if (p->nr + 2 > p->capacity) {
-		uint32_t capacity = p->capacity ? 2 * p->capacity : 64;
+		uint32_t capacity = p->capacity ? 2 * p->capacity : MAPPINGS_FIRST;
 		struct range *bigger = realloc(p->mapping, capacity * sizeof(*bigger));
 
 		if (!bigger)
@@ -378,7 +392,7 @@ void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time
 		insert_beside_images(p, new);
 	else
 		insert(p, new);
-	clear_lookup_caches(p);
+	drop_caches(i, p);
 }
 
 void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid)
@@ -576,14 +590,28 @@ static bool mark_address_if_mapped(struct images *i, struct process *p, uint64_t
 	return true;
 }
 
+/* Those that end are sampled no more but for what is in a ring still. */
+static struct caches *get_caches(struct images *i, struct process *p)
+{
+	if (!p->caches && !p->ended)
+		p->caches = calloc(1, sizeof(*p->caches));
+	if (p->caches)
+		return p->caches;
+	if (i->late != p)
+		memset(&i->late_caches, 0, sizeof(i->late_caches));
+	i->late = p;
+	return &i->late_caches;
+}
+
 static void note_seen_address(struct images *i, struct process *p, uint64_t address, bool must)
 {
-	uint64_t page = address >> PAGE_SHIFT, *slot = &p->seen[page % SEEN_PAGES];
+	uint64_t page = address >> PAGE_SHIFT, *slot = &get_caches(i, p)->seen[page % SEEN_PAGES];
 
 	if (*slot == page)
 		return;
 	*slot = page;
-	if (!mark_address_if_mapped(i, p, address) && must && p->nr_pending < PENDING_MAX) {
+	if (!mark_address_if_mapped(i, p, address) && must && p->nr_pending < PENDING_MAX &&
+	    GROW(p->pending, p->nr_pending, p->pending_capacity)) {
 		p->pending[p->nr_pending++] = (struct pending){ address, 0 };
 		i->unsettled = true;
 	}
@@ -593,7 +621,7 @@ static void note_seen_address(struct images *i, struct process *p, uint64_t addr
 static void count_sample_of_line(struct images *i, struct process *p, uint64_t address)
 {
 	uint64_t line = address >> IMAGE_CODE_LINE_SHIFT;
-	struct counted_line *slot = &p->counted[line % COUNTED_LINES];
+	struct counted_line *slot = &get_caches(i, p)->counted[line % COUNTED_LINES];
 	struct image *m;
 	uint32_t at;
 

@@ -99,13 +99,11 @@ static void say_how_child_ended(struct session *s, int status)
 	struct epochs *e = &s->epochs;
 
 	if (was_killed)
-		session_notice(s, NOTICE_HOST,
-			       "the end of epoch %u, or the command that is for it, was killed by signal %d%s: its trace stays",
-			       e->child_number, WTERMSIG(status), WTERMSIG(status) == SIGKILL ? " (as for want of memory)" : "");
+		session_notice(s, NOTICE_HOST, "the end of epoch %u, or the command that is for it, was killed by signal %d%s: its trace "
+			       "stays", e->child_number, WTERMSIG(status), WTERMSIG(status) == SIGKILL ? " (as for want of memory)" : "");
 	else if (has_failed && !e->has_failed)
-		session_notice(s, NOTICE_HOST,
-			       "the end of epoch %u, or the command that is for it, failed (exit status %d): its trace stays",
-			       e->child_number, WEXITSTATUS(status));
+		session_notice(s, NOTICE_HOST, "the end of epoch %u, or the command that is for it, failed (exit status %d): its trace "
+			       "stays", e->child_number, WEXITSTATUS(status));
 	else if (!has_failed && e->has_failed)
 		session_notice(s, NOTICE_HOST, "the command for epoch %u succeeded again", e->child_number);
 	e->has_failed = has_failed;
@@ -178,8 +176,11 @@ void session_fold_say_rate(struct session *s, uint32_t before)
 
 void session_fold_wait(struct session *s)
 {
-	int status = wait_for_child(&s->epochs);
+	int status;
 
+	if (s->epochs.child > 0)
+		hasten_child(&s->epochs, NICE_USUAL); /* no epoch begins meanwhile */
+	status = wait_for_child(&s->epochs);
 	if (status)
 		say_how_child_ended(s, status);
 }
@@ -196,6 +197,7 @@ void session_fold_run_last(struct session *s)
 	e->child_number = e->number;
 	e->child = fork();
 	if (e->child == 0) {
+		e->behind = 1; /* the user waits: the usual share */
 		session_fold_begin_child(s);
 		session_fold_execute_command(s, e->path);
 		_exit(CMD_FAILED);

@@ -49,8 +49,8 @@ static const struct argp_option options[] = {
 	{ "epoch-command", KEY_EPOCH_COMMAND, "COMMAND", 0,
 	  "with --epochs: run COMMAND, with the trace's path behind it, for each that is complete; by sh, at "
 	  "idle priority", 0 },
-	{ "cost", KEY_COST, "PERCENT", 0, "choose the rate by what a sample costs here, so that all cost the program so much (1%, at most "
-	  "1000 samples a second)", 0 },
+	{ "cost", KEY_COST, "PERCENT", 0, "choose the rate by what a sample costs here, so that all cost the program so much (watch: 1%), "
+	  "at most 1000 samples a second; attach by itself: 4000, or as many fewer as cost 5%", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
 	{ 0 },
 };
@@ -157,6 +157,7 @@ static error_t parse_sampling_option(int key, char *arg, struct argp_state *stat
 	case 'r':
 		o->counting.event.rate = parse_bounded_number(state, "rate", arg, 1, 1000000);
 		o->counting.event.period = 0;
+		o->counting.cost = 0;
 		break;
 	case KEY_PERIOD:
 		o->counting.event.period = parse_bounded_number(state, "period", arg, 1, 1ull << 50);
@@ -200,6 +201,7 @@ static error_t parse_sampling_option(int key, char *arg, struct argp_state *stat
 		break;
 	case KEY_COST:
 		o->counting.cost = parse_cost(state, arg);
+		o->counting.cost_is_limit = false;
 		break;
 	case ARGP_KEY_END:
 		if (o->epoch_command && !o->epoch_ns)

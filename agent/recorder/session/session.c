@@ -96,6 +96,7 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	s->connections.socket = s->waiting.signals = s->asking.socket = s->asking.fd = -1;
 	block_signals(&signals); /* first: one that comes while the recording begins ends it later, and is not lost */
 	/* a name that another has is a session that may not be, and whose trace may be there */
+	session_raise_priority(); /* before what a sample takes is measured */
 	ret = o->socket ? session_listen(s, o->socket, d) : 0;
 	if (ret == 0 && !o->dormant)
 		ret = session_begin_recording(s, d);
@@ -108,7 +109,6 @@ int session_open(const struct session_options *o, struct session **out, struct d
 	if (!o->socket)
 		snprintf(s->connections.name, sizeof(s->connections.name), "tailor-%d-%016llx", getpid(), (unsigned long long)random);
 	s->waiting.signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	session_raise_priority();
 	*out = s;
 	return 0;
 }

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# In a recording of a whole machine, what processors do while they have nothing to run is no program's: shares are of the rest, in the
+# report, its views, top, the exports and the store, and a sentence says how much it was.  Seen from another PID namespace PID 0 are
+# programs, whose samples stay.
+. tests/golden/begin.bash
+/usr/bin/python3 - "$B/tailor" "$dir" <<'END'
+import csv, io, json, subprocess, sys
+import trace_file
+from trace_file import RECORDS, record
+
+tailor, folder = sys.argv[1:]
+IDLE, BUSY = 3000, 1000
+bad = 0
+
+def output(*words):
+    return subprocess.run([tailor, *words], stdout=subprocess.PIPE, check=True).stdout.decode()
+
+def expect(what, expected, got):
+    global bad
+    if got != expected:
+        bad = 1
+        print(f"{what}: expected {expected}, got {got}")
+
+def make(name, *processes):
+    trace = trace_file.Trace()
+    trace.add(RECORDS, b"".join(record("PROCESS", pid, 0, executable, comm) for pid, executable, comm in processes))
+    trace.add_ips([0x400000] * IDLE, 10**6, pid=0)
+    trace.add_ips([0x400000 + 16 * (i % 2) for i in range(BUSY)], 10**6, pid=1000)
+    trace.write(f"{folder}/{name}")
+    return f"{folder}/{name}"
+
+machine = make("machine.tlr", (2, "", "kthreadd"), (1000, "/bin/busy", "busy"))
+inside = make("inside.tlr", (1000, "/bin/busy", "busy"))
+SENTENCE = "idle: processors had nothing to run for 75.0 % of the time that was sampled; shares are of the other 25.0 %"
+for trace, samples, shares in (machine, BUSY, [1]), (inside, IDLE + BUSY, [0.75, 0.25]):
+    report = json.loads(output("report", "--json", trace))
+    expect(f"{trace}: samples", samples, report["samples"]["total"])
+    expect(f"{trace}: idle", 0.75 if trace == machine else None, report.get("idle"))
+    expect(f"{trace}: text", trace == machine, SENTENCE in " ".join(output("report", "--view", "warnings", trace).split()))
+    rows = json.loads(output("report", "--view", "processes", "--json", trace))["tables"]["processes"]
+    expect(f"{trace}: processes", shares, [r["share"] for r in rows])
+    rows = list(csv.DictReader(io.StringIO(output("export", "--format", "csv", trace))))
+    expect(f"{trace}: export", samples, round(sum(float(r["share"]) for r in rows)))
+    store = f"{trace}s"
+    output("db", "add", store, trace)
+    stored = json.loads(output("db", "report", store, "--view", "processes", "--json"))["tables"]["processes"]
+    expect(f"{trace}: store", shares, [r["share"] for r in stored])
+    top = json.loads(output("top", "--json", trace).splitlines()[-1])
+    expect(f"{trace}: top", samples, top["samples"])
+sys.exit(bad)
+END
