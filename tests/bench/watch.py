@@ -5,7 +5,7 @@ work, in rounds of all three in random order; medians, the ratio with its 95 % i
 each ratio is narrow enough to decide, or after MINUTES.  Then the rows of DCPI's tables 3 to 5 (Anderson et al., 1997): cost, samples,
 time a sample in the recorder and in what adds epochs to the store, bytes a day, memory.
     watch.py BUILD [MINUTES] [WORKLOAD...]"""
-import glob, os, random, re, resource, shutil, signal, statistics, subprocess, sys, tempfile, time
+import glob, os, random, re, resource, shutil, signal, sqlite3, statistics, subprocess, sys, tempfile, time
 
 B, MINUTES, WANTED = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 20, sys.argv[3:]
 BOUND, LEAST_ROUNDS, DRAWS = 1.013, 5, 2000
@@ -90,6 +90,15 @@ def is_decided(name, r):
     """what is idle has no cost in per cent, only samples and bytes"""
     return name == "idle" or r[1] > BOUND or r[2] <= BOUND
 
+def bytes_of_a_day(store):
+    """epochs that are older than two days are hours: what a day of hours like this takes, without names, which are there once"""
+    days_ns = 3 * 86400 * 10**9
+    with sqlite3.connect(store) as db:
+        db.execute("UPDATE epoch SET begin_ns = begin_ns - ?, end_ns = end_ns - ?", (days_ns, days_ns))
+    subprocess.run([f"{B}/tailor", "db", "gc", store], check=True, stdout=subprocess.DEVNULL)
+    with sqlite3.connect(store) as db:
+        return 24 * db.execute("SELECT sum(length(data)) * 1.0 / count(DISTINCT epoch) FROM block").fetchone()[0]
+
 def measure(name, until):
     command, perf = WORKLOADS[name], Perf()
     times = {"nothing": [], "watch": [], "perf": []}
@@ -109,28 +118,27 @@ def measure(name, until):
             of = {w: interval(times[w], times["nothing"]) for w in ("watch", "perf")} if n > 1 else {}
             if (n >= LEAST_ROUNDS and is_decided(name, of["watch"])) or (n > 1 and time.monotonic() >= until):
                 break
-        samples = cpu_ns = covered_ns = 0
+        samples = cpu_ns = 0
         for trace in glob.glob(f"{watch.store}.epochs/*.tlr"):
             dump = subprocess.run([f"{B}/tailor", "dump", trace], capture_output=True, text=True).stdout.splitlines()
             end = re.search(r" END .*samples=(\d+) .*recorder_cpu_ns=(0x[0-9a-f]+|\d+)", dump[-1]) if dump else None
             if end:
                 samples += int(end[1])
                 cpu_ns += int(end[2], 0)
-                covered_ns += (float(dump[-1].split()[0]) - float(dump[0].split()[0])) * 1e9
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         again = f"{folder}/again.tlrs"
         for trace in sorted(glob.glob(f"{watch.store}.epochs/*.tlr")):
             subprocess.run([f"{B}/tailor", "db", "add", again, trace], capture_output=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         fold_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        size = os.path.getsize(again) if os.path.exists(again) else 0
+        day = bytes_of_a_day(again) if os.path.exists(again) else 0
     print(f"{name:8} rounds {n:3}  nothing {statistics.median(times['nothing']):.3f} s  " +
           "  ".join(f"{w} x{of[w][0]:.4f} ({of[w][1]:.4f} to {of[w][2]:.4f})" for w in of) +
           ("" if is_decided(name, of["watch"]) else "  undecided"), flush=True)
     cost = "" if name == "idle" else \
         f"{100 * (of['watch'][0] - 1):.1f} ({100 * (of['watch'][1] - 1):.1f} to {100 * (of['watch'][2] - 1):.1f}) | {100 * (of['perf'][0] - 1):.1f}"
     return f"| {name} | {cost or '- | -'} | {watch.rate} | {samples} | {cpu_ns / max(1, samples) / 1e3:.1f} | " \
-           f"{1e6 * fold_s / max(1, samples):.1f} | {watch.peak_kib / 1024:.0f} | {size / max(1, covered_ns) * 86400e9 / 1e6:.1f} |"
+           f"{1e6 * fold_s / max(1, samples):.1f} | {watch.peak_kib / 1024:.0f} | {day / 1e6:.2f} |"
 
 names = [n for n in WORKLOADS if (n in WANTED or not WANTED) and is_there(n)]
 begin, rows = time.monotonic(), []
