@@ -285,7 +285,7 @@ check-everyday: deps-check ## which of my functions, of fourteen programs as peo
 	@$(PYTHON) tests/everyday/check.py $B $(JOBS)
 
 .PHONY: bench-watch
-bench-watch: deps-check ## what tailor watch costs four programs, beside perf record, with the rows of DCPI's tables (MINUTES=20)
+bench-watch: deps-check ## what tailor watch costs programs, beside perf record, with the rows of DCPI's tables (MINUTES=20)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/bench/watch.py $B $(or $(MINUTES),20)
 

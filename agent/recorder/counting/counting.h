@@ -75,6 +75,8 @@ void counting_describe_sampler(const struct counting *c, struct wire_answer *a);
 
 /* The rings, for poll(2). */
 size_t counting_nr_rings(const struct counting *c);
+/* How much of those that there are has been read: where it is the same again, nothing came. */
+uint64_t counting_read_bytes(const struct counting *c);
 void counting_fill_poll(struct counting *c, struct pollfd *to);
 /* Closes those whose tasks have all ended.  polled: as filled, and looked at since; NULL: none was. */
 void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled);

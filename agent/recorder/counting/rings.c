@@ -145,6 +145,15 @@ size_t counting_nr_rings(const struct counting *c)
 	return c->rings.nr;
 }
 
+uint64_t counting_read_bytes(const struct counting *c)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < c->rings.nr; i++)
+		bytes += c->rings.ring[i].tail;
+	return bytes;
+}
+
 void counting_fill_poll(struct counting *c, struct pollfd *to)
 {
 	c->rings.nr_filled = c->rings.nr;

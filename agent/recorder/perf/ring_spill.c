@@ -16,8 +16,8 @@
 
 #define LOOK_NS 5000000ull
 #define RINGS_A_LOOK 64u /* with more of them it looks less often: those of threads are small, and wake the recorder up */
-/* Where nothing came to any ring since the last look, the next one is so many times later: rings are empty then, and 200 looks a second at a
- * process that waits would be a third of what its recording takes. */
+/* Where nothing came to any ring since the last look, the next one is so many times later: rings are empty then.  Beside a process that
+ * waits, 200 looks a second are a third of what its recording takes. */
 #define AT_REST 4u
 /* The recorder comes every 20 ms, and when a ring is half full. */
 #define LATE_NS 25000000ull

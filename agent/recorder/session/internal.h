@@ -123,6 +123,8 @@ struct waiting {
 	struct pollfd *fd;
 	size_t capacity;
 	bool rings; /* the last poll(2) looked at them */
+	uint64_t read_bytes; /* of rings, until then */
+	unsigned rounds_at_rest; /* in which nothing was */
 	int signals;
 	bool signalled; /* a signal has come, or may have */
 	bool stop;	/* the end of the recording was requested */

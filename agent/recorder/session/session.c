@@ -17,6 +17,9 @@
 #include <unistd.h>
 
 #define DRAIN_MS 20 /* a ring that is half full comes earlier */
+/* Where rings had nothing for a second, and no guest writes, what a recording takes is its waking up. */
+#define REST_MS 60
+#define REST_ROUNDS 50
 #define SILENT_MS 1 /* a guest that has connected is about to speak */
 #define DORMANT_MS 5 /* a small log fills sooner */
 #define FIRST_RING 3 /* among what is polled */
@@ -198,13 +201,23 @@ bool session_can_read_jvm(struct session *s, pid_t pid)
 
 /* -------------------------------------------------------------------------------------------------------- the loop */
 
-static int poll_timeout_ms(const struct session *s)
+static int drain_interval_ms(struct session *s)
+{
+	uint64_t read = s->counting ? counting_read_bytes(s->counting) : 0;
+	struct waiting *w = &s->waiting;
+
+	w->rounds_at_rest = read == w->read_bytes && !s->guests.nr ? w->rounds_at_rest + 1 : 0;
+	w->read_bytes = read;
+	return w->rounds_at_rest > REST_ROUNDS ? REST_MS : DRAIN_MS;
+}
+
+static int poll_timeout_ms(struct session *s)
 {
 	if (s->guests.are_busy)
 		return 0;
 	if (s->connections.silent.nr || s->asking.silent.nr)
 		return SILENT_MS;
-	return s->recording ? recording_wait_ms(s->recording, DRAIN_MS) : DORMANT_MS;
+	return s->recording ? recording_wait_ms(s->recording, drain_interval_ms(s)) : DORMANT_MS;
 }
 
 static bool make_pollfd_room(struct waiting *w, size_t nr)
