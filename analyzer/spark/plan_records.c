@@ -151,7 +151,7 @@ static bool are_equal(const struct source *a, const struct source *b)
 	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
 }
 
-/* The text of that number and with names of all its operators, and of several the one with the most of the plan's constants.  Two that are
+/* The text of that number and with names of all its operators and of no others, and of several the one with the most of the plan's constants.  Two that are
  * as good and not equal: none. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
@@ -162,7 +162,8 @@ static void find_text(struct output *o, const struct spark_query *q, uint32_t at
 		uint32_t good;
 
 		if (o->codegen[i] != q->node[at].codegen || !budget_spend(o->b, 1 + s->text_bytes / TEXT_BYTES_A_STEP) ||
-		    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr))
+		    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
+		    spark_text_has_other_operators(s->text, s->text_bytes, g->prefix, g->nr))
 			continue;
 		good = 1 + count_numbers_of_nodes(o, q, at, s);
 		if (good > best) {
