@@ -24,7 +24,7 @@ def is_own_work(operator):
     return operator[:1].islower() or operator == "Python functions"
 
 
-PLANTED = {"Filter": 1, "Project": 3, "HashAggregate": 6}  # rounds of sha2 in "planted 1:3:6"
+PLANTED = {"Filter": 1, "Project": 3, "HashAggregate": 6}  # times four rounds of sha2 in "planted 1:3:6"
 
 
 def print_planted(of):
