@@ -153,8 +153,8 @@ static bool are_equal(const struct source *a, const struct source *b)
 	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
 }
 
-/* The text of that number and with names of all its operators and of no others, and of several the one with the most of the plan's constants.  Two that are
- * as good and not equal: none. */
+/* The text of that number and with names of all its operators and of no others, and of several the one with the most of the plan's
+ * constants.  Two that are as good and not equal: none. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	uint32_t best = 0;
