@@ -498,7 +498,9 @@ static enum answer_scope answer_scope_of(const struct attribution_state *d)
 {
 	const struct sample_answer *a = d->answer;
 
-	if (d->task || (d->low && d->process->has_dictionary))
+	if (d->world->model->plan_codes.nr_codes) /* another thread at the same place has another task, or one at all */
+		return ANSWER_OF_SAMPLE;
+	if (d->low && d->process->has_dictionary)
 		return ANSWER_OF_SAMPLE;
 	if (a->method == METHOD_TAG)
 		return a->tag_value == UINT64_MAX ? ANSWER_OF_SAMPLE : ANSWER_OF_TAG;

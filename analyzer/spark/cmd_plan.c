@@ -57,6 +57,10 @@ static void print_counts(const struct arguments *a, const struct spark_log *l, c
 	if (c->tasks_without_component)
 		printf("Spark: %u tasks beyond the first %u are not told apart; their samples are their stages'\n",
 		       c->tasks_without_component, SPARK_TASKS_MAX);
+	if (l->cut_plans)
+		printf("Spark: %u plans of the event log are cut (they have more than %u nodes, or are deeper than %d); the time of nodes "
+		       "that are missing is their WholeStageCodegen's, or unattributed\n",
+		       l->cut_plans, SPARK_NODES_MAX, SPARK_DEPTH_MAX);
 	if (l->long_lines || l->bad_lines)
 		printf("Spark: %llu lines of the event log were not read (longer than %u MiB: %llu; no JSON: %llu)\n",
 		       (unsigned long long)(l->long_lines + l->bad_lines), SPARK_LINE_BYTES_MAX >> 20, (unsigned long long)l->long_lines,

@@ -97,14 +97,17 @@ static char *trimmed(const char *text)
 	return strndup(text, bytes);
 }
 
-/* parent: 1 + index; codegen: likewise, of the WholeStageCodegen around. */
-static void read_plan(struct spark_query *q, const json_t *plan, uint32_t parent, uint32_t codegen, uint32_t order, int depth)
+/* parent: 1 + index; codegen: likewise, of the WholeStageCodegen around.  false: it is cut. */
+static bool read_plan(struct spark_query *q, const json_t *plan, uint32_t parent, uint32_t codegen, uint32_t order, int depth)
 {
 	const char *name = text_of(plan, "nodeName"), *detail = text_of(plan, "simpleString");
 	const json_t *children = json_object_get(plan, "children");
+	bool whole = true;
 
-	if (depth == SPARK_DEPTH_MAX || q->nr_nodes == SPARK_NODES_MAX || !json_is_object(plan))
-		return;
+	if (!json_is_object(plan))
+		return true;
+	if (depth == SPARK_DEPTH_MAX || q->nr_nodes == SPARK_NODES_MAX)
+		return false;
 	if (node_is_wrapper(name)) {
 		codegen = 0;
 	} else if (GROW(q->node, q->nr_nodes, q->nodes_capacity)) {
@@ -123,8 +126,9 @@ static void read_plan(struct spark_query *q, const json_t *plan, uint32_t parent
 			n->detail = strdup("");
 		}
 	}
-	for (size_t i = 0; i < json_array_size(children); i++)
-		read_plan(q, json_array_get(children, i), parent, codegen, (uint32_t)i, depth + 1);
+	for (size_t i = 0; i < json_array_size(children) && whole; i++)
+		whole = read_plan(q, json_array_get(children, i), parent, codegen, (uint32_t)i, depth + 1);
+	return whole;
 }
 
 static struct spark_query *query_of_event(struct spark_log *l, const json_t *o)
@@ -140,14 +144,14 @@ static struct spark_query *query_of_event(struct spark_log *l, const json_t *o)
 	return i ? &l->query[i - 1] : NULL;
 }
 
-static void set_plan(struct spark_query *q, const json_t *o)
+static void set_plan(struct spark_log *l, struct spark_query *q, const json_t *o)
 {
 	const json_t *plan = json_object_get(o, "sparkPlanInfo");
 
 	if (!json_is_object(plan))
 		return;
 	free_nodes(q);
-	read_plan(q, plan, 0, 0, 0, 0);
+	l->cut_plans += !read_plan(q, plan, 0, 0, 0, 0);
 }
 
 static void read_execution_start(struct spark_log *l, const json_t *o)
@@ -159,7 +163,7 @@ static void read_execution_start(struct spark_log *l, const json_t *o)
 	q->begin_ms = number_of(o, "time");
 	free(q->description);
 	q->description = strdup(text_of(o, "description"));
-	set_plan(q, o);
+	set_plan(l, q, o);
 }
 
 static void read_adaptive_update(struct spark_log *l, const json_t *o)
@@ -167,7 +171,7 @@ static void read_adaptive_update(struct spark_log *l, const json_t *o)
 	struct spark_query *q = query_of_event(l, o);
 
 	if (q)
-		set_plan(q, o);
+		set_plan(l, q, o);
 }
 
 static void read_execution_end(struct spark_log *l, const json_t *o)

@@ -69,6 +69,7 @@ struct spark_log {
 	uint64_t *value;
 	uint32_t nr_values, values_capacity;
 	uint64_t lines, bad_lines, long_lines;
+	uint32_t cut_plans; /* that had more nodes, or were deeper, than are read */
 };
 
 #define SPARK_LINE_BYTES_MAX (16u << 20)

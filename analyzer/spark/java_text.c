@@ -61,6 +61,31 @@ bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_
 	return true;
 }
 
+static bool begins_with(const char *text, size_t bytes, const char *with)
+{
+	return bytes >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
+/* PREFIX_c_NUMBER; those of the stage itself and of its inputs are no operator's. */
+static bool is_operator_mark(const char *word, size_t bytes)
+{
+	const char *mark = memmem(word, bytes, "_c_", 3);
+
+	return mark && mark + 3 < word + bytes && isdigit((unsigned char)mark[3]) && !begins_with(word, bytes, "wholestagecodegen_") &&
+	       !begins_with(word, bytes, "inputadapter_");
+}
+
+bool spark_text_has_other_operators(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr)
+{
+	const char *at = text, *word;
+	size_t n;
+
+	while ((word = next_word(&at, text + bytes, &n)))
+		if (is_operator_mark(word, n) && !prefix_of_word(word, n, prefix, nr))
+			return true;
+	return false;
+}
+
 uint32_t spark_text_count_numbers(const char *text, size_t bytes, const char *plan)
 {
 	const char *at = plan, *end = plan + strlen(plan), *word, *in, *other;
@@ -86,11 +111,6 @@ struct lines {
 	int depth; /* of braces */
 	uint32_t class, region; /* of the inner class and of the method around; 1 + index */
 };
-
-static bool begins_with(const char *line, size_t bytes, const char *with)
-{
-	return bytes >= strlen(with) && memcmp(line, with, strlen(with)) == 0;
-}
 
 /* The prefix of the variable that a line assigns or declares, else the only one in it; 0: there is none, or there are several. */
 static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t bytes)

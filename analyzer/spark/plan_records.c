@@ -114,6 +114,7 @@ struct generated {
 	char room[NODES_MAX][64], rest[NODES_MAX][72];
 	uint64_t id[NODES_MAX];
 	uint32_t nr;
+	uint64_t other; /* what none of them is known of: its only operator's, else its own */
 	const struct source *text;
 	uint64_t lines_first;
 };
@@ -135,6 +136,7 @@ static void read_operators(const struct spark_query *q, uint32_t at, struct gene
 		snprintf(g->rest[g->nr], sizeof(g->rest[g->nr]), "%s_", begin);
 		g->id[g->nr++] = q->node[i].id;
 	}
+	g->other = g->nr == 1 ? g->id[0] : q->node[at].id;
 }
 
 static uint32_t count_numbers_of_nodes(const struct output *o, const struct spark_query *q, uint32_t at, const struct source *s)
@@ -152,8 +154,8 @@ static bool are_equal(const struct source *a, const struct source *b)
 	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
 }
 
-/* The text of that number and with names of all its operators, and of several the one with the most of the plan's constants.  Two that are
- * as good and not equal: none. */
+/* The text of that number and with names of all its operators and of no others, and of several the one with the most of the plan's
+ * constants.  Two that are as good and not equal: none. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	uint32_t best = 0;
@@ -163,7 +165,8 @@ static void find_text(struct output *o, const struct spark_query *q, uint32_t at
 		uint32_t good;
 
 		if (o->codegen[i] != q->node[at].codegen || !budget_spend(o->b, 1 + s->text_bytes / TEXT_BYTES_A_STEP) ||
-		    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr))
+		    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
+		    spark_text_has_other_operators(s->text, s->text_bytes, g->prefix, g->nr))
 			continue;
 		good = 1 + count_numbers_of_nodes(o, q, at, s);
 		if (good > best) {
@@ -189,14 +192,13 @@ static void put_text(struct output *o, const struct spark_query *q, uint32_t at,
 }
 
 /* Stretches of lines that are one operator's. */
-static uint32_t add_lines(const struct spark_query *q, uint32_t at, const struct generated *g, struct trace_plan_code_entry *entry,
-			  uint32_t *nr)
+static uint32_t add_lines(const struct generated *g, struct trace_plan_code_entry *entry, uint32_t *nr)
 {
 	uint8_t *of_line = malloc(LINES_MAX);
 	uint32_t lines = of_line ? spark_text_lines(g->text->text, g->text->text_bytes, g->prefix, g->nr, of_line, LINES_MAX) : 0;
 
 	for (uint32_t i = 0; i < lines; i++) {
-		uint64_t id = of_line[i] ? g->id[of_line[i] - 1] : q->node[at].id;
+		uint64_t id = of_line[i] ? g->id[of_line[i] - 1] : g->other;
 
 		if (i && entry[*nr - 1].component == id)
 			entry[*nr - 1].last_line++;
@@ -221,12 +223,12 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
 		find_text(o, q, at, g);
 		if (g->text) {
 			put_text(o, q, at, g);
-			lines = add_lines(q, at, g, entry, &nr);
+			lines = add_lines(g, entry, &nr);
 			o->counts->texts++;
 		}
 		for (uint32_t i = 0; i < g->nr; i++)
 			entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->id[i], trace_string(g->rest[i]) };
-		entry[nr++] = (struct trace_plan_code_entry){ 0, 0, q->node[at].id, trace_string("") };
+		entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->other, trace_string("") };
 		TRACE_PUT(o->w, plan_code, o->time_ns, o->pid, o->pid, .context_level = LEVEL_STAGE, .context = s->id,
 			  .pattern = trace_string(pattern), .level = LEVEL_OPERATOR, .lines_level = LEVEL_JAVA,
 			  .lines_first = g->lines_first, .nr_lines = lines, .entries = { entry, nr });

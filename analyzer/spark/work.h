@@ -3,7 +3,8 @@
  * Spark's own classes by the beginnings of their names: what they do, and which kind of node of the running stage that is.  They stand
  * here alone.
  *
- * X(beginning, rank, kind, what): rank 0 counts before 1, 1 before 2, 2 before 3, whichever stands further out on the stack.
+ * X(beginning, rank, kind, what): rank 0 counts before 1, 1 before 2, 2 before 3, whichever stands further out on the stack.  Functions
+ * of the machine and of libraries are for stacks that are cut before Spark's.
  */
 #ifndef TAILOR_SPARK_WORK_H
 #define TAILOR_SPARK_WORK_H
@@ -110,6 +111,11 @@ enum spark_kind { SPARK_KINDS(SPARK_KIND_) NR_SPARK_KINDS };
 	X("java.lang.invoke.", 3, NONE, "class loading") \
 	X("java.util.jar.", 3, NONE, "class loading") \
 	X("java.util.zip.", 3, NONE, "class loading") \
+	X("LZ4_", 3, NONE, "compression") \
+	X("LinkResolver::", 3, NONE, "class loading") \
+	X("SystemDictionary::", 3, NONE, "class loading") \
+	X("ClassVerifier::", 3, NONE, "class loading") \
+	X("InstanceKlass::", 3, NONE, "class loading") \
 	X("java.io.File", 3, NONE, "files") \
 	X("java.io.UnixFileSystem", 3, NONE, "files")
 

@@ -24,6 +24,15 @@ def is_own_work(operator):
     return operator[:1].islower() or operator == "Python functions"
 
 
+PLANTED = {"Filter": 1, "Project": 3, "HashAggregate": 6}  # times four rounds of sha2 in "planted 1:3:6"
+
+
+def print_planted(of):
+    nr, rounds = sum(of[name] for name in PLANTED), sum(PLANTED.values())
+    if nr:
+        print("planted 1:3:6: " + ", ".join(f"{n} {100 * of[n] / nr:.1f}% ({100 * r / rounds:.0f}% planted)" for n, r in PLANTED.items()))
+
+
 def spark_says():
     cpu = {}
     for name in glob.glob(log + "/*/events_*") + glob.glob(log + "/*-*"):
@@ -41,12 +50,14 @@ def spark_says():
 
 def main():
     by_query = collections.defaultdict(lambda: [0, 0, 0])
-    own, task_ns, task_nr = collections.Counter(), collections.Counter(), collections.Counter()
+    own, task_ns, task_nr, planted = (collections.Counter() for _ in range(4))
     for task, query, operator, weight in samples():
         kind = 2 if not operator else 1 if is_own_work(operator) else 0
         by_query[query or "(no query)"][kind] += 1
         if kind == 1:
             own[operator] += 1
+        if query == "planted 1:3:6":
+            planted[operator] += 1
         number = int(task.split()[1])
         task_ns[number] += int(weight)
         task_nr[number] += 1
@@ -56,6 +67,7 @@ def main():
         nr = sum(n) or 1
         print(f"{query:28.28} {sum(n):8} {100 * n[0] / nr:9.1f}% {100 * n[1] / nr:8.1f}% {100 * n[2] / nr:7.1f}%")
     print("own work: " + ", ".join(f"{w} {100 * n / sum(total):.1f}%" for w, n in own.most_common()))
+    print_planted(planted)
     off = sorted(100 * (task_ns[t] / ns - 1) for t, ns in spark_says().items() if ns and task_nr[t] >= 200)
     if off:
         print(f"tasks of 200 samples or more: {len(off)}; time beside Spark's: {off[0]:+.1f}% to {off[-1]:+.1f}%, "

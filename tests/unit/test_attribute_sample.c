@@ -585,6 +585,10 @@ static void a_task_is_looked_for_beyond_the_first_function(void **state)
 	s.chain_nr = 2;
 	ask(&s);
 	assert_string_equal(level_of(0, OPERATOR), "join");
+	s = in_user_code(NAMED, 50); /* where another thread is in no task */
+	s.tid = CHILD;
+	ask(&s);
+	assert_int_equal(x.answer.scope, ANSWER_OF_SAMPLE);
 }
 
 static void functions_come_along_with_what_decides_elsewhere(void **state)

@@ -211,6 +211,7 @@ static void a_line_is_of_the_operator_that_its_variable_was_made_for(void **stat
 	assert_memory_equal(of_line, expected, sizeof(expected));
 	assert_true(spark_text_has_prefixes(copy, sizeof(text) - 1, prefixes, 3));
 	assert_false(spark_text_has_prefixes(copy, sizeof(text) - 1, (struct spark_prefix[]){ { "sort" } }, 1));
+	assert_false(spark_text_has_other_operators(copy, sizeof(text) - 1, prefixes, 3)); /* has no marks */
 	assert_int_equal(spark_text_count_numbers(copy, sizeof(text) - 1, "(id = 7) and k < 70"), 1);
 	assert_int_equal(spark_text_lines(copy, 40, prefixes, 3, of_line, 64), 2); /* cut */
 	assert_int_equal(spark_text_lines(copy, sizeof(text) - 1, prefixes, 3, of_line, 5), 5);
@@ -221,6 +222,36 @@ static void a_line_is_of_the_operator_that_its_variable_was_made_for(void **stat
 	guarded_free(copy, 16);
 }
 
+static void marks_tell_texts_with_more_operators_apart(void **state)
+{
+	static const char marked[] = "/*wholestagecodegen_c_0*/ /*inputadapter_c_0*/ /*hashAgg_c_10*/ long filter_c = 1; /*filter_c_0*/";
+	char *copy = guarded(marked, sizeof(marked) - 1);
+
+	(void)state;
+	assert_false(spark_text_has_other_operators(copy, sizeof(marked) - 1, prefixes, 3));
+	assert_true(spark_text_has_other_operators(copy, sizeof(marked) - 1, prefixes + 2, 1));
+	assert_false(spark_text_has_other_operators(copy, sizeof(marked) - 4, prefixes + 2, 1)); /* cut */
+	guarded_free(copy, sizeof(marked) - 1);
+}
+
+static void a_plan_that_is_cut_is_counted(void **state)
+{
+	char *wide = malloc(100 * SPARK_NODES_MAX), *at = wide;
+
+	(void)state;
+	at += sprintf(at, START("0") "\"sparkPlanInfo\":{\"nodeName\":\"Union\",\"children\":[");
+	for (uint32_t i = 1; i < SPARK_NODES_MAX; i++)
+		at += sprintf(at, "%s{\"nodeName\":\"a\"}", i > 1 ? "," : "");
+	sprintf(at, "]}}");
+	assert_true(line(wide));
+	assert_int_equal(l.cut_plans, 0);
+	sprintf(at, ",{\"nodeName\":\"a\"}]}}");
+	assert_true(line(wide));
+	assert_int_equal(l.query[0].nr_nodes, SPARK_NODES_MAX);
+	assert_int_equal(l.cut_plans, 1);
+	free(wide);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +259,8 @@ int main(void)
 		cmocka_unit_test_teardown(executions_of_one_plan_are_one, clear),
 		cmocka_unit_test_teardown(a_stage_has_the_nodes_whose_accumulators_it_updated, clear),
 		cmocka_unit_test_teardown(what_is_no_event_is_refused, clear),
+		cmocka_unit_test_teardown(a_plan_that_is_cut_is_counted, clear),
+		cmocka_unit_test(marks_tell_texts_with_more_operators_apart),
 		cmocka_unit_test(a_function_is_of_the_longest_pattern_in_its_context),
 		cmocka_unit_test(a_pattern_ends_where_its_text_does),
 		cmocka_unit_test(a_line_is_of_the_operator_that_its_variable_was_made_for),
