@@ -24,7 +24,7 @@ struct scrubbing {
 
 /* ------------------------------------------------------------------------------------------------------------ records */
 
-enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, CODE, FILES, INLINED, PARTS, KERNEL, LEFT_OUT };
+enum rule { AS_IT_IS, NOTHING, TEXT, PATH, PATHS_IN, STRINGS, NAME, WORD, CODE, FILES, INLINED, PARTS, KERNEL, LEFT_OUT };
 
 /* The rule of each field; other fields are copied. */
 static const struct {
@@ -61,6 +61,7 @@ static const struct {
 	{ JITREG_COMPONENT, F(component, detail), TEXT },
 	{ JITREG_EDGE, F(edge, label), TEXT },
 	{ JITREG_MARK, F(mark, text), TEXT },
+	{ JITREG_MARK, F(mark, name), WORD }, /* a kind of work, behind which may be whose */
 	{ JITREG_SOURCE, F(source, name), PATH },
 	{ JITREG_SOURCE, F(source, text), TEXT },
 	{ JITREG_SCOPE, F(scope, name), NAME },
@@ -92,7 +93,6 @@ static const struct {
 	{ JITREG_EH_FRAME, F(eh_frame, frames), AS_IT_IS },
 	{ JITREG_LEVEL, F(level, name), AS_IT_IS },
 	{ JITREG_COUNTER, F(counter, name), AS_IT_IS },
-	{ JITREG_MARK, F(mark, name), AS_IT_IS },
 };
 
 bool scrub_has_rule(uint32_t id, int field)
@@ -207,6 +207,13 @@ static void put_kernel_functions(struct scrubbing *s, const struct trace_value *
 	}
 }
 
+static size_t bytes_of_word(const char *text, size_t bytes)
+{
+	const char *blank = memchr(text, ' ', bytes);
+
+	return blank ? (size_t)(blank - text) : bytes;
+}
+
 static void put_scrubbed_value(struct scrubbing *s, const struct trace_record *r, int field)
 {
 	const struct trace_value *v = &r->values[field];
@@ -251,6 +258,9 @@ static void put_scrubbed_value(struct scrubbing *s, const struct trace_record *r
 		bytes = !s->options->names     ? scrub_literals(s->text, bytes, rule == TEXT) :
 			r->id == JITREG_SOURCE ? keep_line_ends_only(s->text, bytes) :
 						 0;
+		break;
+	case WORD:
+		bytes = s->options->names ? bytes_of_word(s->text, bytes) : bytes;
 		break;
 	case CODE:
 		bytes = s->options->code ? 0 : bytes;

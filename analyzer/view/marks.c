@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #define SLOWEST 5
+#define SLOWEST_KINDS 10 /* of so many kinds, those of most time */
 
 /* Samples are summed up per bin and (thread, component); which of them lie in a mark is known when all marks' bins are. */
 static void prepare_marks_view(struct report *r, struct view_instance *v)
@@ -29,6 +30,27 @@ static int compare_mark_durations(const void *a, const void *b)
 	if (p != q)
 		return p > q ? -1 : 1;
 	return (*x)->begin_ns < (*y)->begin_ns ? -1 : (*x)->begin_ns > (*y)->begin_ns;
+}
+
+static int compare_kind_times(const void *a, const void *b)
+{
+	const struct mark_kind *const *x = a, *const *y = b;
+
+	if ((*x)->time_ns != (*y)->time_ns)
+		return (*x)->time_ns > (*y)->time_ns ? -1 : 1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* As they first began; where there are many, those of most time first.  NULL without memory; the caller frees it. */
+static const struct mark_kind **order_kinds(const struct mark_kinds *kinds)
+{
+	const struct mark_kind **order = calloc((size_t)kinds->nr + 1, sizeof(*order));
+
+	for (uint32_t i = 0; order && i < kinds->nr; i++)
+		order[i] = &kinds->kind[i];
+	if (order && kinds->nr > SLOWEST_KINDS)
+		qsort(order, kinds->nr, sizeof(*order), compare_kind_times);
+	return order;
 }
 
 static const char *kind_name(const struct report *r, const struct mark_kind *k, char text[128])
@@ -94,16 +116,18 @@ static void show_marks_view(struct report *r, const struct view_instance *v, str
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	int pid = grid_column(g, "process", "", CELL_COUNT, GRID_HIDDEN, 0);
 	int unended = grid_column(g, "unended", "", CELL_COUNT, GRID_HIDDEN, 0);
-	int name = grid_column(g, "name", "mark", CELL_TEXT, 0, 16);
-	int top = grid_column(g, "top", "top components", CELL_TEXT, 0, 0);
+	int name = grid_column(g, "name", "mark", CELL_TEXT, 0, 40);
+	bool has_components = report_find_level(r, r->level) != LEVELS_MAX;
+	int top = grid_column(g, "top", "top components", CELL_TEXT, has_components ? 0 : GRID_HIDDEN, 0);
 	char text[MARK_SUMS_TEXT], full[128];
 	struct mark_sums sums;
 	struct mark_kinds kinds;
 	bool ok = mark_kinds_make(r, &kinds);
+	const struct mark_kind **order = ok ? order_kinds(&kinds) : NULL;
 
-	ok = mark_sums_init(&sums, r, v->group[0]) && ok;
+	ok = mark_sums_init(&sums, r, v->group[0]) && order;
 	for (uint32_t n = 0; ok && n < kinds.nr; n++) {
-		const struct mark_kind *k = &kinds.kind[n];
+		const struct mark_kind *k = order[n];
 
 		mark_sums_begin(&sums);
 		for (uint32_t i = k->end - k->nr; i < k->end; i++)
@@ -123,11 +147,12 @@ static void show_marks_view(struct report *r, const struct view_instance *v, str
 		grid_set_text(g, top, text);
 	}
 	grid_show(g, p);
-	for (uint32_t n = 0; ok && n < kinds.nr; n++)
-		if (kinds.kind[n].nr > 1)
-			show_slowest(&sums, &kinds.kind[n], kinds.list + kinds.kind[n].end - kinds.kind[n].nr, p);
+	for (uint32_t n = 0; ok && n < kinds.nr && n < SLOWEST_KINDS; n++)
+		if (order[n]->nr > 1)
+			show_slowest(&sums, order[n], kinds.list + order[n]->end - order[n]->nr, p);
 	if (!m->nr_marks)
 		page_sentence(p, "No marks: the host set none.");
+	free(order);
 	mark_sums_fini(&sums);
 	mark_kinds_fini(&kinds);
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A compiled method of Java's that is nearly as long, with what is inlined, as any that HotSpot compiles, and whose names are as long as
-# those of code that Spark generates: it has its inlined methods, and its lines, up to its last instructions.
+# those of code that Spark generates: it has its inlined methods, and its lines, up to its last instructions.  The time of the compiler is that
+# of the methods that it compiled.
 . tests/live/begin.bash
 command -v javac >/dev/null || skip "javac is not installed"
 package=org/engine/sql/catalyst/expressions
@@ -52,4 +53,14 @@ for line in sys.stdin:
         print(f"FIGURE large methods of a JVM: {size} bytes, {len(inlines)} inlined frames, {len(lines)} lines, up to {last_line}")
         whole += inlines[-1]["file"] != "\n" and last_line >= 131
 sys.exit(not whole)' || fail "the method is described in part"
+"$B/tailor" report --samples --mark all "$dir/t.tlr" >"$dir/all"
+"$B/tailor" report --samples --mark "C2 ${package//\//.}.GeneratedIteratorForStage.processNext" "$dir/t.tlr" >"$dir/compiled"
+/usr/bin/python3 - "$dir" <<'PYTHON' || fail "the compiler's time is not its methods'"
+import collections, sys
+def threads(name):
+    return collections.Counter(line.split("\t")[2] for line in open(f"{sys.argv[1]}/{name}").readlines()[1:])
+of, (thread, nr) = threads("all"), threads("compiled").most_common(1)[0]
+print(f"FIGURE compilers of a JVM: {nr} of {of[thread]} samples of its thread are in the compilation of the large method")
+sys.exit(nr < of[thread] / 2)
+PYTHON
 finish

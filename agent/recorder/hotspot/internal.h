@@ -159,7 +159,7 @@ bool hotspot_take_number(struct hotspot_stream *s, uint32_t *out);
 #define HOTSPOT_THREAD_NAME_BYTES 256
 
 struct hotspot_heap { /* where its objects have what */
-	uint64_t base, thread_os;
+	uint64_t base;
 	unsigned shift;
 	bool is_narrow;
 	uint32_t name, value, coder; /* of threads, of strings */
@@ -168,7 +168,11 @@ struct hotspot_heap { /* where its objects have what */
 /* false: it is not known how to read it. */
 bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l); /* a part of it */
 bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t library);
-/* Calls each(context, tid, name) for Java's threads; tid: as the JVM itself sees it. */
+#define HOTSPOT_THREADS_MAX 8192u
+/* Calls each(context, l, tid, thread) for Java's threads and the compilers'; thread: where its JavaThread is; tid: as the JVM itself sees it. */
+void hotspot_each_java_thread(const struct hotspot_layout *l,
+			      void (*each)(void *context, const struct hotspot_layout *l, uint32_t tid, uint64_t thread), void *context);
+/* Calls each(context, tid, name) for those that have a name; tid: as the JVM itself sees it. */
 void hotspot_each_thread(const struct hotspot_heap *h, const struct hotspot_layout *l,
 			 void (*each)(void *context, uint32_t tid, const char *name), void *context);
 
@@ -185,6 +189,21 @@ void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid
  * when a name holds of which the kernel told nothing. */
 void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct hotspot_layout *l, uint64_t library, struct trace_writer *w,
 				 uint64_t began_ns, uint64_t now_ns);
+
+/* ---- compilations.c: what a JVM's compilers compile, as marks on their threads */
+struct hotspot_compilations;
+struct sample_seen;
+
+/* NULL without memory, which is fine below. */
+struct hotspot_compilations *hotspot_compilations_create(void);
+void hotspot_compilations_destroy(struct hotspot_compilations *c);
+/* It has a new name: it may be another thread. */
+void hotspot_compilations_forget_thread(struct hotspot_compilations *c, uint32_t tid);
+/* Hot. */
+void hotspot_compilations_note_sample(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s);
+/* Writes what has ended; last: all of it. */
+void hotspot_compilations_settle(struct hotspot_compilations *c, const struct hotspot_layout *l, struct trace_writer *w, uint64_t now_ns,
+				 bool last);
 
 /* ---- scopes.c: of a compiled method, which methods each place in its code is of */
 #define HOTSPOT_DEPTH_MAX 32

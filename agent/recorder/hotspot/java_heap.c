@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_MAX 4096u
 #define FIELDS_MAX 256u
 #define STREAM_BYTES 4096u
 #define OLD_FIELD_WORDS 6u /* flags, name, signature, value, offset */
@@ -80,11 +79,10 @@ static uint32_t find_field(const struct hotspot_layout *l, uint64_t class_at, co
 
 bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l)
 {
-	h->thread_os = l->thread_os ? l->thread_os : l->java_thread_os;
 	h->name = find_field(l, l->thread_class, "name");
 	h->value = find_field(l, l->string_class, "value");
 	h->coder = find_field(l, l->string_class, "coder");
-	return h->thread_os && h->name && h->value && h->coder;
+	return h->name && h->value && h->coder;
 }
 
 bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t library)
@@ -94,7 +92,7 @@ bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, u
 	int32_t bits;
 
 	*h = (struct hotspot_heap){ 0 };
-	if (!l->threads || !l->thread_object || !l->os_tid || !l->thread_class || !l->string_class || !base || !shift ||
+	if (!l->threads || !l->thread_object || !l->os_tid || (!l->thread_os && !l->java_thread_os) || !l->thread_class || !l->string_class || !base || !shift ||
 	    (!l->class_fields && !l->class_stream) || hotspot_read_variables(l->pid, library, &v) || v.has_coloured_pointers ||
 	    !v.has_narrow_classes || proc_mem_read(l->pid, base, &h->base, 8) || proc_mem_read(l->pid, shift, &bits, 4) ||
 	    bits < 0 || bits > 4)
@@ -169,18 +167,40 @@ static bool read_name(const struct hotspot_heap *h, const struct hotspot_layout 
 	return true;
 }
 
+void hotspot_each_java_thread(const struct hotspot_layout *l,
+			      void (*each)(void *context, const struct hotspot_layout *l, uint32_t tid, uint64_t thread), void *context)
+{
+	uint64_t list, first, thread, os, os_at = l->thread_os ? l->thread_os : l->java_thread_os;
+	uint32_t nr, tid;
+
+	if (!l->threads || !l->os_tid || !os_at || proc_mem_read(l->pid, l->threads, &list, 8) || !list ||
+	    proc_mem_read(l->pid, list + l->threads_nr, &nr, 4) || proc_mem_read(l->pid, list + l->threads_data, &first, 8))
+		return;
+	for (uint32_t i = 0; i < nr && i < HOTSPOT_THREADS_MAX; i++)
+		if (proc_mem_read(l->pid, first + 8ull * i, &thread, 8) == 0 && proc_mem_read(l->pid, thread + os_at, &os, 8) == 0 &&
+		    proc_mem_read(l->pid, os + l->os_tid, &tid, 4) == 0)
+			each(context, l, tid, thread);
+}
+
+struct naming {
+	const struct hotspot_heap *heap;
+	void (*each)(void *context, uint32_t tid, const char *name);
+	void *context;
+};
+
+static void name_thread(void *naming, const struct hotspot_layout *l, uint32_t tid, uint64_t thread)
+{
+	const struct naming *n = naming;
+	char name[HOTSPOT_THREAD_NAME_BYTES];
+
+	if (read_name(n->heap, l, thread, name))
+		n->each(n->context, tid, name);
+}
+
 void hotspot_each_thread(const struct hotspot_heap *h, const struct hotspot_layout *l,
 			 void (*each)(void *context, uint32_t tid, const char *name), void *context)
 {
-	char name[HOTSPOT_THREAD_NAME_BYTES];
-	uint64_t list, first, thread, os;
-	uint32_t nr, tid;
+	struct naming n = { h, each, context };
 
-	if (proc_mem_read(l->pid, l->threads, &list, 8) || !list || proc_mem_read(l->pid, list + l->threads_nr, &nr, 4) ||
-	    proc_mem_read(l->pid, list + l->threads_data, &first, 8))
-		return;
-	for (uint32_t i = 0; i < nr && i < THREADS_MAX; i++)
-		if (proc_mem_read(l->pid, first + 8ull * i, &thread, 8) == 0 && proc_mem_read(l->pid, thread + h->thread_os, &os, 8) == 0 &&
-		    proc_mem_read(l->pid, os + l->os_tid, &tid, 4) == 0 && read_name(h, l, thread, name))
-			each(context, tid, name);
+	hotspot_each_java_thread(l, name_thread, &n);
 }

@@ -50,7 +50,8 @@ struct jvm {
 	uint64_t waiting[WAITING_MAX]; /* methods */
 	uint32_t nr_waiting;
 	struct hotspot_lines *lines; /* of its compiled methods; NULL without memory */
-	struct hotspot_thread_names *names; /* NULL: without memory, or in another namespace */
+	struct hotspot_compilations *compilations;
+	struct hotspot_thread_names *names; /* NULL: without memory, or in another namespace, as above */
 };
 
 struct jvms {
@@ -86,6 +87,7 @@ static void free_jvm(struct jvm *m)
 	free(m->blob);
 	hotspot_lines_destroy(m->lines);
 	hotspot_thread_names_destroy(m->names);
+	hotspot_compilations_destroy(m->compilations);
 	free(m);
 }
 
@@ -117,7 +119,10 @@ void jvms_note_mapping(struct jvms *j, uint32_t pid, const char *path, size_t pa
 		return;
 	m->pid = pid;
 	m->born_ns = time_ns;
-	m->names = proc_mem_identify((pid_t)pid).own_pid == (pid_t)pid ? hotspot_thread_names_create() : NULL;
+	if (proc_mem_identify((pid_t)pid).own_pid == (pid_t)pid) { /* else it has other numbers for its threads */
+		m->names = hotspot_thread_names_create();
+		m->compilations = hotspot_compilations_create();
+	}
 	j->jvm[j->nr++] = m;
 }
 
@@ -133,8 +138,10 @@ void jvms_note_comm(struct jvms *j, uint32_t pid, uint32_t tid, uint64_t time_ns
 {
 	struct jvm *m = j && j->nr ? find_jvm(j, pid) : NULL;
 
-	if (m)
-		hotspot_thread_names_note_comm(m->names, tid, time_ns);
+	if (!m)
+		return;
+	hotspot_thread_names_note_comm(m->names, tid, time_ns);
+	hotspot_compilations_forget_thread(m->compilations, tid);
 }
 
 void jvms_forget(struct jvms *j, uint32_t pid)
@@ -170,6 +177,7 @@ void jvms_note_sample(struct jvms *j, const struct sample_seen *s)
 
 	if (!m || !m->has_interpreter)
 		return;
+	hotspot_compilations_note_sample(m->compilations, &m->layout, s);
 	if (s->user_ip - m->interpreter < m->interpreter_bytes)
 		note_method(m, s, s->frame_pointer);
 	for (uint32_t at = 0; s->stack_bytes - at >= 8; at += 8, below = word) {
@@ -383,6 +391,7 @@ static void settle_jvm(struct jvms *j, struct jvm *m, uint64_t now_ns, bool last
 		write_interpreted_method(j, m, m->waiting[--m->nr_waiting]);
 	if (!m->is_told)
 		hotspot_thread_names_settle(m->names, &m->layout, m->library, j->writer, m->born_ns, now_ns);
+	hotspot_compilations_settle(m->compilations, &m->layout, j->writer, now_ns, last);
 	if (!m->is_told && m->has_agent && now_ns - m->interpreter_ns < UNTOLD_NS)
 		return;
 	write_new_blobs(j, m, last, until_ns);

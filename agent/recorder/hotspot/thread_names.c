@@ -13,13 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_MAX 8192u
 #define LOOK_NS 20000000u
 #define LOOK_SHARE 50u /* a look takes at most such a part of the time */
 
 struct named {
 	uint32_t tid;
-	bool is_pending;
+	bool is_pending, is_alive; /* at the last look */
 	uint64_t since_ns, told_ns; /* the last that the kernel told of: before the look, and at all */
 	char name[HOTSPOT_THREAD_NAME_BYTES];
 };
@@ -57,7 +56,7 @@ static struct named *get_thread(struct hotspot_thread_names *t, uint32_t tid)
 
 	if (i)
 		return &t->thread[i - 1];
-	if (t->nr == THREADS_MAX || !GROW(t->thread, t->nr, t->capacity) || !hash_map_set(&t->by_tid, tid, 0, t->nr + 1))
+	if (t->nr == HOTSPOT_THREADS_MAX || !GROW(t->thread, t->nr, t->capacity) || !hash_map_set(&t->by_tid, tid, 0, t->nr + 1))
 		return NULL;
 	t->thread[t->nr] = (struct named){ .tid = tid };
 	return &t->thread[t->nr++];
@@ -67,13 +66,14 @@ void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid
 {
 	struct named *n = t ? get_thread(t, tid) : NULL;
 
+	if (t)
+		t->is_changed = true;
 	if (!n)
 		return;
 	if (n->is_pending && time_ns <= t->looked_ns && time_ns > n->since_ns)
 		n->since_ns = time_ns;
 	if (time_ns > n->told_ns)
 		n->told_ns = time_ns;
-	t->is_changed = true;
 }
 
 static void note_name(void *context, uint32_t tid, const char *name)
@@ -81,6 +81,8 @@ static void note_name(void *context, uint32_t tid, const char *name)
 	struct hotspot_thread_names *t = context;
 	struct named *n = get_thread(t, tid);
 
+	if (n)
+		n->is_alive = true;
 	/* known: the same one, of which the kernel has told nothing since */
 	if (!n || (n->name[0] && n->since_ns == n->told_ns && strcmp(n->name, name) == 0))
 		return;
@@ -101,6 +103,19 @@ static void write_names(struct hotspot_thread_names *t, const struct hotspot_lay
 	}
 }
 
+/* Threads that have ended make room for others. */
+static void forget_ended_threads(struct hotspot_thread_names *t)
+{
+	uint32_t nr = 0;
+
+	hash_map_fini(&t->by_tid);
+	for (uint32_t i = 0; i < t->nr; i++)
+		if (t->thread[i].is_alive && hash_map_set(&t->by_tid, t->thread[i].tid, 0, nr + 1))
+			t->thread[nr++] = t->thread[i];
+	t->is_changed = nr < t->nr; /* there may be some that had no room */
+	t->nr = nr;
+}
+
 void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct hotspot_layout *l, uint64_t library, struct trace_writer *w,
 				 uint64_t began_ns, uint64_t now_ns)
 {
@@ -118,7 +133,11 @@ void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct ho
 		return;
 	t->is_changed = false;
 	t->looked_ns = clock_now_ns();
+	for (uint32_t i = 0; i < t->nr; i++)
+		t->thread[i].is_alive = false;
 	hotspot_each_thread(&t->heap, l, note_name, t);
+	if (t->nr == HOTSPOT_THREADS_MAX)
+		forget_ended_threads(t);
 	took_ns = clock_now_ns() - t->looked_ns;
 	t->next_ns = now_ns + (took_ns * LOOK_SHARE > LOOK_NS ? took_ns * LOOK_SHARE : LOOK_NS);
 }

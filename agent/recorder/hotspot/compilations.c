@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which method a compiler's thread compiles is on its stack: as long as a task takes, its outermost function has the method and the thread
+ * in two words next to each other (a methodHandle: compileBroker.cpp, handles.hpp), the Method below.  Samples of one thread that say the
+ * same one after the other are one compilation, and what is between them, too.
+ */
+#include "agent/recorder/hotspot/internal.h"
+
+#include "agent/recorder/perf/samples.h"
+#include "agent/recorder/process/proc_file.h"
+#include "jitreg/base/clock.h"
+#include "jitreg/base/grow.h"
+#include "jitreg/base/hash_map.h"
+#include "jitreg/jitreg.h"
+#include "jitreg/trace/put.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPILERS_MAX 64u
+#define THREADS_MAX (1u << 16)
+#define COMPILATIONS_MAX (1u << 14) /* that wait to be written */
+#define SEARCHES 1000u /* samples in which a compiler's pair is looked for: others are farther in, where copies of the stack end there */
+#define PAIRS_READ 32u /* of a search */
+#define PAUSE_NS 20000000u /* longer without a sample: another compilation */
+#define LOOK_NS 100000000u
+
+/* What is known of a thread: a number in by_tid. */
+enum { THREAD_NEW = 1, THREAD_OTHER, THREAD_COMPILER /* + its index */ };
+
+struct compilation {
+	uint32_t tid;
+	char compiler; /* 1 or 2 */
+	uint64_t method, from_ns, to_ns;
+};
+struct compiler {
+	uint64_t thread; /* its JavaThread */
+	uint64_t place; /* where on its stack the pair is, as far as is known; it is always the same */
+	unsigned searches; /* still to be done */
+	struct compilation now; /* method 0: none */
+};
+
+struct hotspot_compilations {
+	struct hash_map by_tid;
+	struct compiler compiler[COMPILERS_MAX];
+	struct compilation *ended;
+	struct hotspot_method method;
+	uint32_t nr_compilers, nr, capacity;
+	uint64_t next_ns;
+	bool has_new;
+};
+
+struct hotspot_compilations *hotspot_compilations_create(void)
+{
+	return calloc(1, sizeof(struct hotspot_compilations));
+}
+
+void hotspot_compilations_destroy(struct hotspot_compilations *c)
+{
+	if (!c)
+		return;
+	hash_map_fini(&c->by_tid);
+	free(c->ended);
+	free(c);
+}
+
+void hotspot_compilations_forget_thread(struct hotspot_compilations *c, uint32_t tid)
+{
+	if (c && hash_map_find(&c->by_tid, tid, 0) == THREAD_OTHER)
+		c->has_new |= hash_map_set(&c->by_tid, tid, 0, THREAD_NEW);
+}
+
+/* The outermost pair of a Method and the thread: where it is on the stack; 0: none. */
+static uint64_t find_place(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s, uint64_t thread)
+{
+	uint64_t pair[2];
+	unsigned nr = 0;
+
+	for (uint32_t at = s->stack_bytes & ~7u; at >= sizeof(pair) && nr < PAIRS_READ; at -= 8) {
+		memcpy(pair, s->stack + at - sizeof(pair), sizeof(pair));
+		if (pair[1] != thread || pair[0] % 8)
+			continue;
+		nr++;
+		if (hotspot_read_method(l, pair[0], false, &c->method))
+			return s->stack_pointer + at - sizeof(pair);
+	}
+	return 0;
+}
+
+/* The method that the thread compiles; 0: the copy of its stack does not reach so far, or it compiles none. */
+static uint64_t find_method(struct hotspot_compilations *c, const struct hotspot_layout *l, struct compiler *k, const struct sample_seen *s)
+{
+	uint64_t pair[2], at;
+
+	if (k->searches) {
+		at = find_place(c, l, s, k->thread);
+		k->place = at > k->place ? at : k->place;
+		k->searches--;
+	}
+	at = k->place - s->stack_pointer;
+	if (!k->place || at > s->stack_bytes || s->stack_bytes - at < sizeof(pair))
+		return 0;
+	memcpy(pair, s->stack + at, sizeof(pair));
+	return pair[1] == k->thread ? pair[0] : 0;
+}
+
+static void end_compilation(struct hotspot_compilations *c, struct compilation *now)
+{
+	if (now->method && c->nr < COMPILATIONS_MAX && GROW(c->ended, c->nr, c->capacity))
+		c->ended[c->nr++] = *now;
+	now->method = 0;
+}
+
+void hotspot_compilations_note_sample(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s)
+{
+	uint32_t known = c ? hash_map_find(&c->by_tid, s->tid, 0) : THREAD_OTHER;
+	struct compilation *now;
+	struct compiler *k;
+	uint64_t method;
+
+	if (!known && c->by_tid.nr < THREADS_MAX)
+		c->has_new |= hash_map_set(&c->by_tid, s->tid, 0, THREAD_NEW);
+	if (known < THREAD_COMPILER)
+		return;
+	k = &c->compiler[known - THREAD_COMPILER];
+	now = &k->now;
+	method = find_method(c, l, k, s);
+	if (!method)
+		return;
+	if (now->method != method || s->time_ns > now->to_ns + PAUSE_NS) {
+		end_compilation(c, now);
+		now->method = method;
+		now->from_ns = s->time_ns;
+	}
+	now->to_ns = s->time_ns;
+}
+
+/* C1's or C2's, by the kernel's name; 0: neither's. */
+static char compiler_of_thread(pid_t pid, uint32_t tid)
+{
+	char path[64], name[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%u/status", (int)pid, tid);
+	proc_read_value(path, "Name", name, sizeof(name));
+	return name[0] == 'C' && name[1] && strncmp(name + 2, " CompilerThre", 13) == 0 ? name[1] : 0;
+}
+
+static void note_thread(void *context, const struct hotspot_layout *l, uint32_t tid, uint64_t thread)
+{
+	struct hotspot_compilations *c = context;
+	char compiler;
+
+	if (hash_map_find(&c->by_tid, tid, 0) != THREAD_NEW)
+		return;
+	compiler = c->nr_compilers < COMPILERS_MAX ? compiler_of_thread(l->pid, tid) : 0;
+	hash_map_set(&c->by_tid, tid, 0, compiler ? THREAD_COMPILER + c->nr_compilers : THREAD_OTHER);
+	if (compiler)
+		c->compiler[c->nr_compilers++] = (struct compiler){ thread, 0, SEARCHES, { .tid = tid, .compiler = compiler } };
+}
+
+static void write_compilation(struct hotspot_compilations *c, const struct hotspot_layout *l, struct trace_writer *w,
+			      const struct compilation *k)
+{
+	char name[HOTSPOT_NAME_BYTES + 8];
+
+	if (!hotspot_read_method(l, k->method, false, &c->method))
+		return;
+	snprintf(name, sizeof(name), "C%c %s", k->compiler, c->method.name);
+	TRACE_PUT(w, mark, k->from_ns, (uint32_t)l->pid, k->tid, .action = JITREG_MARK_BEGIN, .name = trace_string(name),
+		  .covers = JITREG_COVERS_THREAD);
+	TRACE_PUT(w, mark, k->to_ns + 1, (uint32_t)l->pid, k->tid, .action = JITREG_MARK_END, .name = trace_string(name));
+}
+
+void hotspot_compilations_settle(struct hotspot_compilations *c, const struct hotspot_layout *l, struct trace_writer *w, uint64_t now_ns,
+				 bool last)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; last && i < c->nr_compilers; i++)
+		end_compilation(c, &c->compiler[i].now);
+	for (uint32_t i = 0; i < c->nr; i++)
+		write_compilation(c, l, w, &c->ended[i]);
+	c->nr = 0;
+	if (!c->has_new || now_ns < c->next_ns)
+		return;
+	c->has_new = false;
+	c->next_ns = now_ns + LOOK_NS;
+	hotspot_each_java_thread(l, note_thread, c);
+}
