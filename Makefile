@@ -289,6 +289,11 @@ bench-watch: deps-check ## what tailor watch costs four programs, beside perf re
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/bench/watch.py $B $(or $(MINUTES),20)
 
+.PHONY: bench-jvm
+bench-jvm: ## what profiling costs a warm Java machine and Spark, beside perf and async-profiler (from Maven Central), and pauses (PROGRAMS="java spark heap", ROUNDS=5)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/bench/jvm.py $B $(or $(ROUNDS),5) $(PROGRAMS)
+
 .PHONY: bench-postgres
 bench-postgres: PACKAGES_CHECK += postgresql
 bench-postgres: deps-check ## what profiling costs a PostgreSQL server, beside perf, EXPLAIN (ANALYZE) and auto_explain (ROUNDS=7)

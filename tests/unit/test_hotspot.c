@@ -310,11 +310,11 @@ static void random_memory_leads_nowhere(void **state)
 		hotspot_read_method(&l, at_word((uint32_t)rand() % 1024), true, &m);
 		hotspot_each_place(&l, &b, count_place, &count);
 		hotspot_each_blob(&l, count_blob, &count);
+		l.thread_os = 8;
 		l.threads = l.thread_class = l.string_class = at_word(0);
 		*(rand() % 2 ? &l.class_fields : &l.class_stream) = 0;
 		hotspot_heap_find_fields(&h, &l);
-		h = (struct hotspot_heap){ .base = at_word(0), .is_narrow = rand() % 2, .name = 8, .value = 16, .coder = 24, .array_nr = 8,
-					   .thread_os = 8 };
+		h = (struct hotspot_heap){ .base = at_word(0), .is_narrow = rand() % 2, .name = 8, .value = 16, .coder = 24, .array_nr = 8 };
 		hotspot_each_thread(&h, &l, take_thread, &count);
 	}
 }

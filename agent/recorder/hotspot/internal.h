@@ -169,7 +169,8 @@ struct hotspot_heap { /* where its objects have what */
 bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l); /* a part of it */
 bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t library);
 #define HOTSPOT_THREADS_MAX 8192u
-/* Calls each(context, l, tid, thread) for Java's threads and the compilers'; thread: where its JavaThread is; tid: as the JVM itself sees it. */
+/* Calls each(context, l, tid, thread) for Java's threads and the compilers'; thread: where its JavaThread is; tid: as the JVM itself sees
+ * it. */
 void hotspot_each_java_thread(const struct hotspot_layout *l,
 			      void (*each)(void *context, const struct hotspot_layout *l, uint32_t tid, uint64_t thread), void *context);
 /* Calls each(context, tid, name) for those that have a name; tid: as the JVM itself sees it. */
