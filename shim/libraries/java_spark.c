@@ -7,13 +7,13 @@
 #include "shim/libraries/java_spark.h"
 
 #include "agent/guest/guest.h"
-#include "jitreg/base/clock.h"
 #include "jitreg/jitreg.h"
 #include "jitreg/protocol/env.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define JNI_OK 0
 #define JVMTI_VERSION 0x30010000
@@ -109,19 +109,26 @@ static void send_text(handle jni, void *class, void *object, int number)
 		JNI(void, jni, DELETE_LOCAL_REFERENCE, void *)(jni, text);
 }
 
+static double now_ms(void)
+{
+	struct timespec t = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
 static void send_texts_of_class(handle env, handle jni, void *class)
 {
 	void *callbacks[16] = { (void *)tag_object }, **objects = NULL;
 	const int64_t tag = TAG;
-	const uint64_t begin_ns = clock_now_ns();
+	const double begin_ms = now_ms();
 	int32_t nr = 0;
 	int seen = 0;
 
 	if (JVMTI(env, ITERATE_THROUGH_HEAP, int32_t, void *, void **, void *)(env, 0, class, callbacks, &seen) ||
 	    JVMTI(env, GET_OBJECTS_WITH_TAGS, int32_t, const int64_t *, int32_t *, void ***, int64_t **)(env, 1, &tag, &nr, &objects, NULL))
 		return;
-	guest_debug("Spark: %d texts of generated classes found by a walk of the heap in %.1f ms", nr,
-		    (double)(clock_now_ns() - begin_ns) / 1e6);
+	guest_debug("Spark: %d texts of generated classes found by a walk of the heap in %.1f ms", nr, now_ms() - begin_ms);
 	for (int32_t i = 0; i < nr; i++) {
 		send_text(jni, class, objects[i], i);
 		JNI(void, jni, DELETE_LOCAL_REFERENCE, void *)(jni, objects[i]);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A compiled method of Java's that is nearly as long, with what is inlined, as any that HotSpot compiles, and whose names are as long as
-# those of code that Spark generates: it has its inlined methods, and its lines, up to its last instructions.  The time of the compiler is that
-# of the methods that it compiled.
+# those of code that Spark generates: it has its inlined methods, and its lines, up to its last instructions.  The compiler's
+# time is that of the methods that it compiled.
 . tests/live/begin.bash
 command -v javac >/dev/null || skip "javac is not installed"
 package=org/engine/sql/catalyst/expressions

@@ -314,7 +314,8 @@ static void random_memory_leads_nowhere(void **state)
 		l.threads = l.thread_class = l.string_class = at_word(0);
 		*(rand() % 2 ? &l.class_fields : &l.class_stream) = 0;
 		hotspot_heap_find_fields(&h, &l);
-		h = (struct hotspot_heap){ .base = at_word(0), .is_narrow = rand() % 2, .name = 8, .value = 16, .coder = 24, .array_nr = 8 };
+		h = (struct hotspot_heap){ .base = at_word(0), .is_narrow = rand() % 2, .name = 8, .value = 16, .coder = 24,
+					   .array_nr = 8 };
 		hotspot_each_thread(&h, &l, take_thread, &count);
 	}
 }

@@ -11,7 +11,6 @@
 #include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
-#include "jitreg/jitreg.h"
 #include "jitreg/trace/put.h"
 
 #include <stdio.h>

@@ -92,8 +92,8 @@ bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, u
 	int32_t bits;
 
 	*h = (struct hotspot_heap){ 0 };
-	if (!l->threads || !l->thread_object || !l->os_tid || (!l->thread_os && !l->java_thread_os) || !l->thread_class || !l->string_class ||
-	    !base || !shift || (!l->class_fields && !l->class_stream) || hotspot_read_variables(l->pid, library, &v) ||
+	if (!l->threads || !l->thread_object || !l->os_tid || (!l->thread_os && !l->java_thread_os) || !l->thread_class ||
+	    !l->string_class || !base || !shift || (!l->class_fields && !l->class_stream) || hotspot_read_variables(l->pid, library, &v) ||
 	    v.has_coloured_pointers || !v.has_narrow_classes || proc_mem_read(l->pid, base, &h->base, 8) ||
 	    proc_mem_read(l->pid, shift, &bits, 4) || bits < 0 || bits > 4)
 		return false;
