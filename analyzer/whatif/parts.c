@@ -85,28 +85,45 @@ double part_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *n
 	return *nr && sum > 0 ? most * *nr / sum : 1;
 }
 
+/* A thread's time of a kind in [from, to): running, or waiting for others. */
+static double time_of(const struct timeline *t, uint32_t thread, uint64_t from_ns, uint64_t to_ns, enum span_kind kind)
+{
+	const struct timeline_thread *h = &t->thread[thread];
+	double sum = 0;
+
+	for (uint32_t i = h->first_span; i < h->first_span + h->nr_spans; i++) {
+		const struct span *s = &t->span[i];
+		const uint64_t from = s->from_ns > from_ns ? s->from_ns : from_ns, to = s->to_ns < to_ns ? s->to_ns : to_ns;
+
+		if (from < to && s->kind == kind && (kind != SPAN_WAIT || s->resource >= RESOURCE_CHILD))
+			sum += (double)(to - from);
+	}
+	return sum;
+}
+
+/* The maker is one of them where it worked meanwhile. */
 bool part_is_queue(const struct step_graph *g, const struct part *part)
 {
+	const struct timeline *t = g->t;
+	const double time = (double)(part->to_ns - part->from_ns);
 	uint64_t first_end = UINT64_MAX;
 	double waits = 0, lives = 0;
-	uint32_t nr;
+	uint32_t nr = 0, nr_working;
 
 	if (part->from_ns >= part->to_ns || part->from_ns < g->from_ns || part->to_ns > g->to_ns)
 		return false;
-	for (uint32_t i = 0; i < g->t->nr_threads; i++) {
-		const struct timeline_thread *h = &g->t->thread[i];
+	for (uint32_t i = 0; i < t->nr_threads; i++) {
+		const struct timeline_thread *h = &t->thread[i];
+		const bool is_maker = i == part->of;
 
-		if (h->creator != part->of || h->pid != g->t->thread[part->of].pid)
+		if ((!is_maker && (h->creator != part->of || h->pid != t->thread[part->of].pid)) ||
+		    (is_maker && time_of(t, i, part->from_ns, part->to_ns, SPAN_RUN) < QUEUE_ENDS * time))
 			continue;
-		first_end = h->to_ns < first_end ? h->to_ns : first_end;
-		lives += (double)(h->to_ns - h->from_ns);
-		for (uint32_t k = h->first_span; k < h->first_span + h->nr_spans; k++) {
-			const struct span *s = &g->t->span[k];
-
-			if (s->kind == SPAN_WAIT && s->resource >= RESOURCE_CHILD)
-				waits += (double)(s->to_ns - s->from_ns);
-		}
+		nr++;
+		first_end = !is_maker && h->to_ns < first_end ? h->to_ns : first_end;
+		lives += is_maker ? time : (double)(h->to_ns - h->from_ns);
+		waits += time_of(t, i, part->from_ns, part->to_ns, SPAN_WAIT);
 	}
-	return (double)(part->to_ns - first_end) < QUEUE_ENDS * (double)(part->to_ns - part->from_ns) && waits < QUEUE_WAITS * lives &&
-	       part_skew(g, PART_THREADS, part->of, &nr) > QUEUE_SKEW && nr > 1;
+	return nr > 1 && (double)(part->to_ns - first_end) < QUEUE_ENDS * time && waits < QUEUE_WAITS * lives &&
+	       part_skew(g, PART_THREADS, part->of, &nr_working) > QUEUE_SKEW && nr_working > 1;
 }

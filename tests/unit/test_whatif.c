@@ -278,6 +278,36 @@ static void work_of_a_queue_is_divided_evenly_and_other_work_is_not(void **state
 	assert_true(is_about(x.completion_ns, 62 * MS));
 }
 
+/* Thread 0 works a third of what the one thread does that it makes, and waits for it: each has its own. */
+static void two_threads_with_work_of_their_own_have_no_queue(void **state)
+{
+	struct span two_spans[] = {
+		{ .from_ns = 0, .to_ns = 21 * MS, .thread = 0 },
+		{ .from_ns = 21 * MS, .to_ns = 61 * MS, .thread = 0, .kind = SPAN_WAIT, .resource = RESOURCE_CHILD, .end = END_BY_THREAD,
+		  .waker = 1 },
+		{ .from_ns = 61 * MS, .to_ns = 62 * MS, .thread = 0 },
+		{ .from_ns = 1 * MS, .to_ns = 61 * MS, .thread = 1 },
+	};
+	struct tick two_ticks[] = { { .time_ns = 10 * MS, .weight = 20e6 }, { .time_ns = 20 * MS, .weight = 60e6, .thread = 1 } };
+	struct timeline_thread two[] = {
+		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 62 * MS, .nr_spans = 3, .nr_ticks = 1 },
+		{ .tid = 2, .pid = 1, .creator = 0, .from_ns = 1 * MS, .to_ns = 61 * MS, .first_span = 3, .nr_spans = 1, .first_tick = 1,
+		  .nr_ticks = 1 },
+	};
+	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = two_spans, .nr_spans = 4, .tick = two_ticks,
+			      .nr_ticks = 2, .last_ns = 62 * MS, .processors = 2, .has_wakeups = true };
+	struct predictor p = { .g = NULL };
+	struct step_graph g;
+
+	(void)state;
+	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
+	assert_int_equal(predictor_init(&p, &g, NULL, &d), 0);
+	assert_int_equal(p.nr_queues, 0);
+	assert_true(p.replay_error < 0.01);
+	predictor_fini(&p);
+	step_graph_fini(&g);
+}
+
 static double width(const struct prediction *x)
 {
 	return log(x->high_ns / x->low_ns);
@@ -313,6 +343,7 @@ int main(void)
 		cmocka_unit_test(a_mark_that_is_not_there_is_said),
 		cmocka_unit_test(a_calibration_has_factors_and_errors),
 		cmocka_unit_test(work_of_a_queue_is_divided_evenly_and_other_work_is_not),
+		cmocka_unit_test(two_threads_with_work_of_their_own_have_no_queue),
 		cmocka_unit_test(an_interval_is_wider_the_farther_the_machine_is_and_narrower_for_more_traces),
 		cmocka_unit_test(an_ended_thread_is_waited_for_where_it_would_not_have_ended),
 	};

@@ -34,13 +34,14 @@ struct tracepoint_common {
 #define IN_HARD_INTERRUPT 0x08u /* of its flags: the thread that runs has nothing to do with it */
 #define IN_SOFT_INTERRUPT 0x10u
 
-/* Who woke: the thread that ran, or an interrupt. */
+/* Who woke: the thread that ran, or an interrupt; process 1, whose number means another thing in a trace, counts as one. */
 static uint32_t waker_of_tracepoint(const unsigned char *data)
 {
 	struct tracepoint_common common;
 
 	memcpy(&common, data, sizeof(common));
-	return common.flags & (IN_HARD_INTERRUPT | IN_SOFT_INTERRUPT) ? TRACE_WOKEN_BY_INTERRUPT : common.pid;
+	return common.flags & (IN_HARD_INTERRUPT | IN_SOFT_INTERRUPT) || common.pid == TRACE_WOKEN_BY_UNKNOWN ? TRACE_WOKEN_BY_INTERRUPT
+													      : common.pid;
 }
 
 /* The tracepoint's number, and where in its data the thread's stands. */

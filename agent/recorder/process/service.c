@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/process/service.h"
 
+#include "agent/recorder/process/control_group.h"
 #include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/regular_file.h"
 
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define GROUPS_BYTES 16384
 #define ID_BYTES 64 /* of a container: hexadecimal digits */
 #define ID_SHORT 12
 #define CONFIG_BYTES (1u << 20) /* of docker's file of a container, or podman's of all */
@@ -93,38 +93,28 @@ static void name_by_group(struct service *s)
 	}
 }
 
-/* "0::PATH" is version 2's, "N:name=systemd:PATH" systemd's of version 1, "N:CONTROLLERS:PATH" another. */
-static void take_group(struct service *s, char *text)
+struct best_group {
+	char *group; /* SERVICE_GROUP_BYTES */
+	int rank;
+};
+
+/* Version 2's before systemd's of version 1, and that before another; the root says nothing. */
+static void take_group(void *context, const char *controllers, const char *path)
 {
-	int rank = 0;
+	struct best_group *best = context;
+	int rank = !*controllers ? 3 : strncmp(controllers, "name=systemd", 12) == 0 ? 2 : 1;
 
-	for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
-		char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
-		int of = !path ? 0 : list[1] == ':' ? 3 : strncmp(list + 1, "name=systemd", 12) == 0 ? 2 : 1;
-
-		if (of <= rank || strcmp(path + 1, "/") == 0)
-			continue;
-		rank = of;
-		snprintf(s->group, sizeof(s->group), "%s", path + 1);
-	}
+	if (rank <= best->rank || strcmp(path, "/") == 0)
+		return;
+	best->rank = rank;
+	snprintf(best->group, SERVICE_GROUP_BYTES, "%s", path);
 }
 
 static bool read_group(pid_t pid, struct service *s)
 {
-	char path[64], text[GROUPS_BYTES];
-	ssize_t n;
-	int fd;
+	struct best_group best = { .group = s->group };
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	fd = regular_file_open(path);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n < 0)
-		return false;
-	text[n] = 0;
-	take_group(s, text);
-	return true;
+	return control_group_each(pid, take_group, &best);
 }
 
 /* OTEL_SERVICE_NAME comes before service.name among OTEL_RESOURCE_ATTRIBUTES (OpenTelemetry's specification, "Resource SDK"). */

@@ -6,6 +6,7 @@
  */
 #include "agent/recorder/recording/internal.h"
 
+#include "agent/recorder/process/control_group.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RECORDS_MAX 512u /* in a trace */
+#define RECORDS_MAX 512u /* of beginnings in a trace; as many ends have room behind them */
 #define VALUES_MAX 24
 
 struct values {
@@ -50,65 +51,64 @@ static void add_lines(struct values *v, const char *path, const char *const name
 		fclose(f);
 }
 
-/* The process's folder of a controller: of the second version's one hierarchy, or of the first version's, "cpu". */
-static bool find_cgroup(pid_t pid, char *folder, size_t bytes, bool *second)
-{
-	char path[64], line[512], *group;
-	bool found = false;
-	FILE *f;
+struct cpu_group {
+	char folder[448]; /* "": there is none */
+	bool second;
+};
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		group = strchr(line, '/');
-		if (!group)
-			continue;
-		if (strstr(line, ":cpu:") || strstr(line, ":cpu,") || strstr(line, ",cpu:")) {
-			snprintf(folder, bytes, "/sys/fs/cgroup/cpu%.400s", strcmp(group, "/") ? group : "");
-			*second = false;
-			found = true;
-			break;
-		}
-		if (strncmp(line, "0::", 3) == 0 && !found) {
-			snprintf(folder, bytes, "/sys/fs/cgroup%.400s", strcmp(group, "/") ? group : "");
-			*second = found = true;
-		}
-	}
-	if (f)
-		fclose(f);
-	return found;
+static bool has_cpu(const char *controllers)
+{
+	for (const char *c = controllers; *c; c += strcspn(c, ",") + (c[strcspn(c, ",")] == ','))
+		if (strcspn(c, ",") == 3 && strncmp(c, "cpu", 3) == 0)
+			return true;
+	return false;
+}
+
+/* The first version's controller "cpu", else the second version's one hierarchy. */
+static void take_cpu_group(void *context, const char *controllers, const char *path)
+{
+	struct cpu_group *g = context;
+	const bool first = has_cpu(controllers);
+
+	path = strcmp(path, "/") ? path : "";
+	if (first)
+		snprintf(g->folder, sizeof(g->folder), "/sys/fs/cgroup/cpu%.400s", path);
+	else if (!*controllers && !*g->folder)
+		snprintf(g->folder, sizeof(g->folder), "/sys/fs/cgroup%.400s", path);
+	else
+		return;
+	g->second = !first;
 }
 
 static void add_quota(struct values *v, pid_t pid)
 {
 	static const char *const names[][2] = { { "nr_throttled", "throttled" }, { "throttled_time", "throttled_ns" },
 						{ "throttled_usec", "throttled_us" } };
-	char folder[448], path[480];
+	struct cpu_group g = { .folder = "" };
 	long long quota = -1, period = 0;
-	bool second;
+	char path[480];
 	FILE *f;
 
-	if (!find_cgroup(pid, folder, sizeof(folder), &second))
+	if (!control_group_each(pid, take_cpu_group, &g) || !*g.folder)
 		return;
-	if (second) {
-		snprintf(path, sizeof(path), "%s/cpu.max", folder);
+	if (g.second) {
+		snprintf(path, sizeof(path), "%s/cpu.max", g.folder);
 		f = fopen(path, "re");
 		if (f && fscanf(f, "%lld %lld", &quota, &period) != 2)
 			quota = -1; /* it says max */
 		if (f)
 			fclose(f);
 	} else {
-		snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", folder);
+		snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", g.folder);
 		proc_read_number(path, &quota);
-		snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", folder);
+		snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", g.folder);
 		proc_read_number(path, &period);
 	}
 	if (quota > 0 && period > 0) {
 		add_value(v, "quota_us", (uint64_t)quota);
 		add_value(v, "quota_period_us", (uint64_t)period);
 	}
-	snprintf(path, sizeof(path), "%s/cpu.stat", folder);
+	snprintf(path, sizeof(path), "%s/cpu.stat", g.folder);
 	add_lines(v, path, names, sizeof(names) / sizeof(names[0]));
 }
 
@@ -151,7 +151,7 @@ void recording_write_resources(struct recording *r, uint32_t pid, const char *wh
 	struct values v = { .nr = 0 };
 	char path[64];
 
-	if (r->nr_resource_records >= RECORDS_MAX)
+	if (r->nr_resource_records >= (strcmp(when, "end") == 0 ? 2 * RECORDS_MAX : RECORDS_MAX))
 		return;
 	add_processors(&v, here);
 	add_quota(&v, here);
