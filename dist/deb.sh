@@ -13,12 +13,14 @@ cp "$source" "$out/tailor_$version.orig.tar.gz"
 tar -C "$out" -xzf "$source"
 cd "$out/tailor-$version"
 cp -r dist/debian debian
+maker="${DEBFULLNAME:-the tailor authors} <${DEBEMAIL:-tailor@example.org}>"
+sed -i "s/^Maintainer: .*/Maintainer: $maker/" debian/control
 cat >debian/changelog <<END
 tailor ($version-1) unstable; urgency=medium
 
   * Release $version: see CHANGELOG.md.
 
- -- ${DEBFULLNAME:-the tailor authors} <${DEBEMAIL:-tailor@localhost}>  $(LC_ALL=C date -u -R -d "@$date")
+ -- $maker  $(LC_ALL=C date -u -R -d "@$date")
 END
 export DEB_BUILD_OPTIONS=${DEB_BUILD_OPTIONS:-parallel=$(nproc)}
 dpkg-buildpackage -us -uc >"../build.log" 2>&1 || { tail -n 40 ../build.log; exit 1; }

@@ -10,12 +10,12 @@ done
 command -v node >/dev/null || { echo "skipped, because there is no node"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-timeout 60 "$B/bench/synthetic" 20000 200 "$dir/synthetic.tlr" events || exit 1
+timeout 600 "$B/bench/synthetic" 20000 200 "$dir/synthetic.tlr" events || exit 1
 files=()
 for trace in tests/golden/v2.tlr tests/golden/views/several.tlr "$dir/synthetic.tlr"; do
 	out=$dir/$(basename "$trace" .tlr)
-	timeout 60 "$B/bench/columns" "$trace" "$out" || exit 1
+	timeout 600 "$B/bench/columns" "$trace" "$out" || exit 1
 	files+=("$out")
 done
 cp tests/golden/table.js "$dir/"
-timeout 60 node "$dir/table.js" "$B/table.wasm" "${files[@]}"
+timeout 600 node "$dir/table.js" "$B/table.wasm" "${files[@]}"

@@ -703,6 +703,11 @@ static void a_workers_query_has_its_leaders_number(void **unused)
 	assert_int_equal(id_of(&leader, 5, false), id_of(&worker, 5, true));
 }
 
+static void put_displacement(unsigned char *at, int32_t displacement)
+{
+	memcpy(at, &displacement, sizeof(displacement));
+}
+
 /* A program of three functions: a scan that passes the second one on and jumps to the third, ExecScan, which jumps to a fourth. */
 static void functions_of_a_scan_are_found_in_its_code(void **unused)
 {
@@ -734,13 +739,13 @@ static void functions_of_a_scan_are_found_in_its_code(void **unused)
 		image->entry[2 * i] = (int32_t)(offsetof(__typeof__(*image), text) - offsetof(__typeof__(*image), header) + begins[i]);
 	c = image->text;
 	memcpy(c + 16, (const unsigned char[]){ 0x48, 0x8d, 0x35 }, 3);
-	*(int32_t *)(void *)(c + 19) = 0x100 - 23;
+	put_displacement(c + 19, 0x100 - 23);
 	memcpy(c + 23, (const unsigned char[]){ 0x48, 0x8d, 0x15 }, 3);
-	*(int32_t *)(void *)(c + 26) = 0x101 - 30; /* no beginning */
+	put_displacement(c + 26, 0x101 - 30); /* no beginning */
 	c[30] = 0xe9;
-	*(int32_t *)(void *)(c + 31) = 0x200 - 35;
+	put_displacement(c + 31, 0x200 - 35);
 	c[0x210] = 0xe9;
-	*(int32_t *)(void *)(c + 0x211) = 0x300 - 0x215;
+	put_displacement(c + 0x211, 0x300 - 0x215);
 	assert_true(postgres_code_init(&reader, base));
 	first = address_of(image->text);
 	assert_true(postgres_code_is_function_begin(&reader, first + 0x100));
@@ -762,7 +767,7 @@ static void functions_of_a_scan_are_found_in_its_code(void **unused)
 	assert_int_equal(to[1], first + 0x300);
 	/* the executor's own, called for any node, takes the address of another one */
 	memcpy(c + 0x220, (const unsigned char[]){ 0x48, 0x8d, 0x05 }, 3);
-	*(int32_t *)(void *)(c + 0x223) = 0x300 - 0x227;
+	put_displacement(c + 0x223, 0x300 - 0x227);
 	code.nr_entries = 0;
 	assert_int_equal(postgres_code_node_functions(&reader, POSTGRES_SORT, first + 0x100, first + 0x200, to), 3);
 	assert_int_equal(to[0], first + 0x100);

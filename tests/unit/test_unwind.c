@@ -562,7 +562,8 @@ struct image {
 	struct elf_object *elf;
 };
 
-static struct image image[16];
+enum { IMAGES_MAX = 64 }; /* under sanitizers all libraries are loaded */
+static struct image image[IMAGES_MAX];
 static int nr_images;
 
 static int add_image(struct dl_phdr_info *info, size_t bytes, void *context)
@@ -575,7 +576,7 @@ static int add_image(struct dl_phdr_info *info, size_t bytes, void *context)
 
 	(void)bytes;
 	(void)context;
-	if (fd < 0 || nr_images == 16) /* the vdso has no file */
+	if (fd < 0 || nr_images == IMAGES_MAX) /* the vdso has no file */
 		return 0;
 	assert_int_equal(fstat(fd, &st), 0);
 	data = malloc((size_t)st.st_size);
