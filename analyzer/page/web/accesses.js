@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // How accesses follow each other, as `report --view memory` says it (analyzer/query/accesses.h): by streams, that is what one instruction of
 // one thread touches in one region.  Addresses that keep their direction for RUN samples are walked through in order, and all differences
 // within a stream are multiples of its stride.  A run ends with the phase that it is in.
