@@ -277,7 +277,7 @@ const STRIDE = [
 
 async function load() {
 	const { table } = page.data[0];
-	for (const name of ["time", "event", "way", "place", "thread", page.dimensions.get(page.dimensions.main).column, "memory", "address"])
+	for (const name of ["time", "event", "way", "place", "thread", "phase", page.dimensions.get(page.dimensions.main).column, "memory", "address"])
 		await table.load(name);
 	find();
 	rows.base = regions.map(r => Number(r.begin - regions[0].begin));
