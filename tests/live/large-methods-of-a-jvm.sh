@@ -24,18 +24,24 @@ for i in range(120):
 print("""		}
 		return sum;
 	}
-	public static void main(String[] arguments) {
+	public static void main(String[] arguments) throws InterruptedException {
+		Thread.sleep(2000); // the recorder gets to know the JVM before it compiles, and names what was compiled before it ends
 		GeneratedIteratorForStage stage = new GeneratedIteratorForStage();
 		long sum = 0;
 		for (int i = 0; i < 2000; i++)
 			sum += processNext(stage, 20);
 		System.out.println(sum);
+		Thread.sleep(2000);
 	}
 }""")
 PYTHON
 javac -g -d "$dir" "$dir/$package/GeneratedIteratorForStage.java" || exit 1
-"$B/tailor" run -o "$dir/t.tlr" -- java -Xbatch -XX:-TieredCompilation -cp "$dir" ${package//\//.}.GeneratedIteratorForStage >"$dir/out" ||
-	fail "run: exit $?"
+record()
+{
+	"$B/tailor" run -o "$dir/t.tlr" -- java -Xbatch -XX:-TieredCompilation -cp "$dir" ${package//\//.}.GeneratedIteratorForStage \
+		>"$dir/out"
+}
+record || fail "run: exit $?"
 "$B/tailor" dump --json "$dir/t.tlr" | /usr/bin/python3 -c '
 import json, sys
 method = "GeneratedIteratorForStage.processNext"
@@ -53,14 +59,21 @@ for line in sys.stdin:
         print(f"FIGURE large methods of a JVM: {size} bytes, {len(inlines)} inlined frames, {len(lines)} lines, up to {last_line}")
         whole += inlines[-1]["file"] != "\n" and last_line >= 131
 sys.exit(not whole)' || fail "the method is described in part"
-"$B/tailor" report --samples --mark all "$dir/t.tlr" >"$dir/all"
-"$B/tailor" report --samples --mark "C2 ${package//\//.}.GeneratedIteratorForStage.processNext" "$dir/t.tlr" >"$dir/compiled"
-/usr/bin/python3 - "$dir" <<'PYTHON' || fail "the compiler's time is not its methods'"
-import collections, sys
-def threads(name):
-    return collections.Counter(line.split("\t")[2] for line in open(f"{sys.argv[1]}/{name}").readlines()[1:])
-of, (thread, nr) = threads("all"), threads("compiled").most_common(1)[0]
-print(f"FIGURE compilers of a JVM: {nr} of {of[thread]} samples of its thread are in the compilation of the large method")
-sys.exit(nr < of[thread] / 2)
-PYTHON
+
+# where the recorder had too little of the processor to know the compiler when it began, the JVM runs again
+compiled()
+{
+	"$B/tailor" report --samples --mark all "$dir/t.tlr" >"$dir/all"
+	"$B/tailor" report --samples --mark "C2 ${package//\//.}.GeneratedIteratorForStage.processNext" "$dir/t.tlr" >"$dir/compiled"
+	/usr/bin/python3 - "$dir" <<-'PYTHON'
+		import collections, sys
+		def threads(name):
+		    return collections.Counter(line.split("\t")[2] for line in open(f"{sys.argv[1]}/{name}").readlines()[1:])
+		of, ours = threads("all"), threads("compiled").most_common(1)
+		thread, nr = ours[0] if ours else (None, 0)
+		print(f"FIGURE compilers of a JVM: {nr} of {of[thread]} samples of its thread are in the compilation of the large method")
+		sys.exit(nr == 0 or nr < of[thread] / 2)
+	PYTHON
+}
+compiled || { record && compiled; } || { record && compiled; } || fail "the compiler's time is not its methods'"
 finish

@@ -145,12 +145,14 @@ static char compiler_of_thread(pid_t pid, uint32_t tid)
 	return name[0] == 'C' && name[1] && strncmp(name + 2, " CompilerThre", 13) == 0 ? name[1] : 0;
 }
 
+/* Those without a sample so far as well: the first samples of a compiler that begins to work count, too. */
 static void note_thread(void *context, const struct hotspot_layout *l, uint32_t tid, uint64_t thread)
 {
 	struct hotspot_compilations *c = context;
+	uint32_t known = hash_map_find(&c->by_tid, tid, 0);
 	char compiler;
 
-	if (hash_map_find(&c->by_tid, tid, 0) != THREAD_NEW)
+	if (known > THREAD_NEW || (!known && c->by_tid.nr >= THREADS_MAX))
 		return;
 	compiler = c->nr_compilers < COMPILERS_MAX ? compiler_of_thread(l->pid, tid) : 0;
 	hash_map_set(&c->by_tid, tid, 0, compiler ? THREAD_COMPILER + c->nr_compilers : THREAD_OTHER);
@@ -176,8 +178,9 @@ void hotspot_compilations_settle(struct hotspot_compilations *c, const struct ho
 {
 	if (!c)
 		return;
-	for (uint32_t i = 0; last && i < c->nr_compilers; i++)
-		end_compilation(c, &c->compiler[i].now);
+	for (uint32_t i = 0; i < c->nr_compilers; i++) /* a method's name is read while its JVM is there */
+		if (last || now_ns > c->compiler[i].now.to_ns + LOOK_NS)
+			end_compilation(c, &c->compiler[i].now);
 	for (uint32_t i = 0; i < c->nr; i++)
 		write_compilation(c, l, w, &c->ended[i]);
 	c->nr = 0;
