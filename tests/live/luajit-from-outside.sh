@@ -49,6 +49,7 @@ sys.exit(not (named >= 0.95 * n and abs(share - 75) < 3))'
 	return $status
 }
 decide --nearly "traces that are there have names, and the time that was planted in them" recorded
+rm -f "$dir/t.tlr" # what it has is of the next recording
 "$B/tailor" attach -q -e "$(plain_event)" -o "$dir/t.tlr" $host &
 recorder=$!
 has() { "$B/tailor" dump "$dir/t.tlr" 2>/dev/null | grep -q "LOAD.*TRACE [0-9]* .*host.lua:$1" || ! kill -0 $recorder 2>/dev/null; }
@@ -59,6 +60,7 @@ kill -INT $recorder
 wait $recorder || fail "attach: expected exit 0, got $?"
 "$B/tailor" dump "$dir/t.tlr" | grep -q "LOAD.*TRACE [0-9]* .*host.lua:6" || fail "expected the trace that was compiled meanwhile"
 if [ "$(id -u)" = 0 ]; then # of the whole machine: it is found by its memory for code
+	rm -f "$dir/t.tlr"
 	"$B/tailor" attach -q --all -r 100 -o "$dir/t.tlr" &
 	recorder=$!
 	wait_for has 2
