@@ -30,7 +30,10 @@ function commonDivisor(a, b) {
 // faults: their period; 0: the event is another one.
 function strideOf(first, end, place, faults) {
 	let stride = 0;
-	for (let i = first + 1; i < end; i++) stride = commonDivisor(stride, Math.abs(place(i) - place(i - 1)));
+	for (let i = first + 1, now, last = place(first); i < end && stride !== 1; i++, last = now) {
+		now = place(i);
+		if (now !== last) stride = commonDivisor(stride, Math.abs(now - last));
+	}
 	return !faults ? stride : faults > 1 || Number.isInteger(Math.log2(stride)) ? 0 : stride * PAGE;
 }
 
@@ -88,7 +91,10 @@ export function ordersBy({ rows, order, stride, of }, key, share, page = null) {
 		of_stride.n += weight;
 		sum.samples += weight;
 		sum.orders[order[i]] += weight;
-		if (page) sum.seen.add(page(n));
+		if (page) {
+			const one = page(n);
+			if (one !== sum.last) sum.seen.add(sum.last = one);
+		}
 	}
 	for (const sum of sums.values()) {
 		const known = sum.samples - sum.orders[0], part = kind => (known > 0 ? sum.orders[kind] / known : null);
