@@ -8,13 +8,13 @@
 #include "analyzer/store/tables.h"
 #include "analyzer/store/tend.h"
 #include "analyzer/store/window_trace.h"
+#include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define OPERANDS_MAX 1024
 
@@ -40,14 +40,6 @@ static int fail(const struct diag *d, int error)
 {
 	trace_print_error("%s", d->text);
 	return error == -EINVAL ? CMD_MISUSED : CMD_FAILED;
-}
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- add */
@@ -111,7 +103,7 @@ static int run_add(struct arguments *a)
 	if (ret == 0 && !store_has_failed(s) && a->keep >= 0)
 		ret = tidy_spool(s, a, &d);
 	if (ret == 0 && !store_has_failed(s))
-		ret = tend_store(s, now_ns(), &d);
+		ret = tend_store(s, clock_real_ns(), &d);
 	store_close(s);
 	return ret ? fail(&d, ret) : status;
 }
@@ -227,7 +219,7 @@ static int run_timeline(struct arguments *a)
 /* The last two hours that are over. */
 static struct window last_hours(void)
 {
-	int64_t hour_ns = 3600000000000ll, now = now_ns() / hour_ns * hour_ns;
+	int64_t hour_ns = 3600000000000ll, now = clock_real_ns() / hour_ns * hour_ns;
 
 	return (struct window){ now - 2 * hour_ns, now - hour_ns };
 }
@@ -291,7 +283,7 @@ static int run_gc(struct arguments *a)
 	if (a->cap)
 		ret = store_set_cap(s, a->cap, &d);
 	if (ret == 0)
-		ret = tend_store(s, now_ns(), &d);
+		ret = tend_store(s, clock_real_ns(), &d);
 	if (ret == 0)
 		printf("%s: %.1f MiB before, %.1f MiB now, of at most %.1f MiB\n", a->operand[0], (double)before / (1 << 20),
 		       (double)store_size(s) / (1 << 20), (double)store_cap(s) / (1 << 20));

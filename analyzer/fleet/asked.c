@@ -2,11 +2,11 @@
 #include "analyzer/fleet/asked.h"
 
 #include "analyzer/fleet/fleet.h"
+#include "jitreg/base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { KEY_EVENT = 0x700, KEY_FROM, KEY_TO, KEY_LAST, KEY_PROCESS, KEY_SERVICE, KEY_HOST, KEY_QUERY, KEY_COMPONENT };
 
@@ -111,14 +111,6 @@ static size_t path_bytes(const char *text)
 	return fleet_is_named(text) ? fleet_address_bytes(text) : store_path_bytes(text);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 int asked_window(const char *text, const struct asked_options *a, struct window *w, struct diag *d)
 {
 	const char *at = text + path_bytes(text);
@@ -129,14 +121,14 @@ int asked_window(const char *text, const struct asked_options *a, struct window 
 	if ((*at == '@') + (a->from || a->to) + (a->last != NULL) > 1)
 		return diag_fail(d, EINVAL, "%s: give one window: @WINDOW, --from and --to, or --last", fleet_shown(text));
 	if (*at == '@')
-		return window_parse(at + 1, now_ns(), w, d);
+		return window_parse(at + 1, clock_real_ns(), w, d);
 	if (a->from || a->to)
-		return window_parse_ends(a->from, a->to, now_ns(), w, d);
+		return window_parse_ends(a->from, a->to, clock_real_ns(), w, d);
 	if (!a->last)
 		return 0;
 	if (asprintf(&before, "-%s", a->last) < 0)
 		return diag_fail(d, ENOMEM, "out of memory");
-	ret = window_parse(before, now_ns(), w, d);
+	ret = window_parse(before, clock_real_ns(), w, d);
 	free(before);
 	return ret;
 }

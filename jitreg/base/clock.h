@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of all records: CLOCK_MONOTONIC.  Context: any. */
+/* Clocks in nanoseconds.  Context: any. */
 #ifndef TAILOR_CLOCK_H
 #define TAILOR_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
+/* Of all records: CLOCK_MONOTONIC. */
 static inline uint64_t clock_now_ns(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What people call the time: CLOCK_REALTIME, since 1970. */
+static inline int64_t clock_real_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 #endif

@@ -25,7 +25,6 @@ struct engines *engines_create(struct trace_writer *w, void (*notice)(void *cont
 			       uint32_t stack_bytes)
 {
 	struct engines *e = calloc(1, sizeof(*e));
-	struct timespec real;
 
 	if (!e)
 		return NULL;
@@ -34,8 +33,7 @@ struct engines *engines_create(struct trace_writer *w, void (*notice)(void *cont
 	e->context = context;
 	e->stack_bytes = stack_bytes;
 	e->begin_ns = clock_now_ns();
-	clock_gettime(CLOCK_REALTIME, &real);
-	e->to_monotonic_ns = (int64_t)e->begin_ns - ((int64_t)real.tv_sec * 1000000000 + real.tv_nsec);
+	e->to_monotonic_ns = (int64_t)e->begin_ns - clock_real_ns();
 	return e;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/recording/internal.h"
 
+#include "jitreg/base/clock.h"
 #include "jitreg/base/mapping_kind.h"
 
 #include "jitreg/hosts/jit_hosts.h"
@@ -14,19 +15,16 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 void recording_write_header(struct recording *r, const struct recording_header *h)
 {
 	struct trace_text *command;
-	struct timespec real;
 	struct utsname u = { 0 };
 	char cwd[4096] = "";
 	size_t nr = 0;
 
 	uname(&u);
-	clock_gettime(CLOCK_REALTIME, &real);
 	if (!getcwd(cwd, sizeof(cwd)))
 		cwd[0] = 0;
 	while (h->command && h->command[nr])
@@ -36,7 +34,7 @@ void recording_write_header(struct recording *r, const struct recording_header *
 		command[i].text = trace_string(h->command[i]);
 	TRACE_PUT(r->writer, header, recording_now_ns(r), 0, 0, .version = TRACE_FORMAT_VERSION,
 		  .tool = trace_string("tailor " TAILOR_VERSION),
-		  .real_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec, .host_name = trace_string(u.nodename),
+		  .real_ns = (uint64_t)clock_real_ns(), .host_name = trace_string(u.nodename),
 		  .machine = trace_string(u.machine), .kernel = trace_string(u.release),
 		  .nr_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN), .cwd = trace_string(cwd), .command = { command, command ? nr : 0 },
 		  .way = trace_string(jit_way_text(h->way)), .no_adapt = h->no_adapt,

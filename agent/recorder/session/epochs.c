@@ -20,14 +20,6 @@
 #define LIVES 1u
 #define ENDED 2u
 
-static uint64_t real_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* NAME.tlr is NAME.000001.tlr, NAME.000002.tlr, ... */
 char *session_epochs_format_path(const char *output, uint32_t number)
 {
@@ -41,7 +33,7 @@ char *session_epochs_format_path(const char *output, uint32_t number)
 /* The next boundary: a multiple of the length since 1970, so that epochs of several machines, and of hours, are the same. */
 void session_epochs_plan(struct epochs *e)
 {
-	uint64_t real_ns = real_now_ns();
+	uint64_t real_ns = (uint64_t)clock_real_ns();
 
 	e->due_real_ns = (real_ns / e->length_ns + 1) * e->length_ns;
 	e->real_ahead_ns = (int64_t)(real_ns - clock_now_ns());
@@ -68,7 +60,7 @@ int session_epochs_begin(struct session *s)
 		return 0;
 	give_memory_back();
 	if (getrandom(&e->recording, sizeof(e->recording), GRND_NONBLOCK) != sizeof(e->recording))
-		e->recording = real_now_ns();
+		e->recording = (uint64_t)clock_real_ns();
 	e->number = 1;
 	e->path = session_epochs_format_path(s->options.output, e->number);
 	session_epochs_plan(e);
@@ -106,7 +98,7 @@ bool session_epochs_are_due(struct session *s)
 	if (!e->length_ns || !s->recording)
 		return false;
 	session_fold_look(s);
-	real_ns = real_now_ns();
+	real_ns = (uint64_t)clock_real_ns();
 	step_ns = (int64_t)(real_ns - clock_now_ns()) - e->real_ahead_ns;
 	e->step_ns = step_ns >= STEP_NS || step_ns <= -STEP_NS ? step_ns : 0;
 	return (e->asked && e->child <= 0) || real_ns >= e->due_real_ns || e->step_ns;
