@@ -3,6 +3,7 @@
 
 #include "jitreg/base/budget.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/sorted.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -229,13 +230,6 @@ static uint32_t get_stage(struct spark_log *l, uint64_t number, uint64_t attempt
 	return i;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void read_stage(struct spark_log *l, const json_t *o)
 {
 	const json_t *info = json_object_get(o, "Stage Info"), *list = json_object_get(info, "Accumulables");
@@ -257,7 +251,7 @@ static void read_stage(struct spark_log *l, const json_t *o)
 		set_value(l, number_of(a, "ID"), number_of(a, "Value"));
 	}
 	if (s->nr_accumulators)
-		qsort(s->accumulator, s->nr_accumulators, sizeof(*s->accumulator), compare_numbers);
+		qsort(s->accumulator, s->nr_accumulators, sizeof(*s->accumulator), sorted_by_number);
 }
 
 static void read_job(struct spark_log *l, const json_t *o)

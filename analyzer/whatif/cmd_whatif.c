@@ -6,6 +6,7 @@
 #include "analyzer/whatif/parts.h"
 #include "analyzer/whatif/verdict.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/sorted.h"
 
 #include <locale.h>
 #include <math.h>
@@ -341,13 +342,6 @@ static int measure(const char *path, struct arguments *a, double *measured_ns, d
 	return trace_session_close(&s, ret ? CMD_FAILED : CMD_DONE);
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Of several traces of the same, the one of the median time is predicted from. */
 static int choose_median(struct arguments *a)
 {
@@ -357,7 +351,7 @@ static int choose_median(struct arguments *a)
 	for (uint32_t i = 0; i < a->nr_traces && status == CMD_DONE; i++) {
 		status = measure(a->traces[i], a, &a->measured_ns[i], &processors[i]);
 		sorted[i] = a->measured_ns[i];
-		if (status == CMD_DONE && compare_numbers(&processors[i], &processors[0]) != 0) {
+		if (status == CMD_DONE && sorted_by_double(&processors[i], &processors[0]) != 0) {
 			trace_print_error("%s is of %g processors, %s of %g: several traces must be of the same machine", a->traces[0],
 					  processors[0], a->traces[i], processors[i]);
 			status = CMD_FAILED;
@@ -365,9 +359,9 @@ static int choose_median(struct arguments *a)
 	}
 	if (status)
 		return status;
-	qsort(sorted, a->nr_traces, sizeof(*sorted), compare_numbers);
+	qsort(sorted, a->nr_traces, sizeof(*sorted), sorted_by_double);
 	for (uint32_t i = 0; i < a->nr_traces; i++)
-		if (compare_numbers(&a->measured_ns[i], &sorted[(a->nr_traces - 1) / 2]) == 0)
+		if (sorted_by_double(&a->measured_ns[i], &sorted[(a->nr_traces - 1) / 2]) == 0)
 			a->path = a->traces[i];
 	return CMD_DONE;
 }

@@ -12,6 +12,18 @@ static bool tick_is_of(const struct tick *k, int level, uint32_t of)
 	return level == PART_FUNCTION ? k->function == of : level >= 0 && k->component[level] == of;
 }
 
+static bool is_made_by(const struct step_graph *g, uint32_t thread, uint32_t maker)
+{
+	const struct timeline_thread *h = &g->t->thread[thread];
+
+	return h->creator == maker && h->pid == g->t->thread[maker].pid;
+}
+
+bool part_has_thread(const struct step_graph *g, const struct part *group, uint32_t thread)
+{
+	return thread == group->of || is_made_by(g, thread, group->of);
+}
+
 /* A group: the threads that one made, and it itself, from the first one's beginning to the last one's end. */
 struct part part_make(const struct step_graph *g, int level, uint32_t of)
 {
@@ -20,7 +32,7 @@ struct part part_make(const struct step_graph *g, int level, uint32_t of)
 	for (uint32_t i = 0; level == PART_THREADS && i < g->t->nr_threads; i++) {
 		const struct timeline_thread *h = &g->t->thread[i];
 
-		if (h->creator != of || h->pid != g->t->thread[of].pid)
+		if (!is_made_by(g, i, of))
 			continue;
 		part.from_ns = h->from_ns < part.from_ns ? h->from_ns : part.from_ns;
 		part.to_ns = h->to_ns > part.to_ns ? h->to_ns : part.to_ns;
@@ -34,8 +46,7 @@ bool part_has(const struct step_graph *g, const struct tick *k, const struct par
 		return k->lock == part->of + 1;
 	if (part->level != PART_THREADS)
 		return tick_is_of(k, part->level, part->of);
-	return (g->t->thread[k->thread].creator == part->of || k->thread == part->of) && k->time_ns >= part->from_ns &&
-	       k->time_ns <= part->to_ns && g->t->thread[k->thread].pid == g->t->thread[part->of].pid;
+	return part_has_thread(g, part, k->thread) && k->time_ns >= part->from_ns && k->time_ns <= part->to_ns;
 }
 
 /* Weight of something in each thread's samples, and of all that they have; arrays by thread. */
@@ -116,7 +127,7 @@ bool part_is_queue(const struct step_graph *g, const struct part *part)
 		const struct timeline_thread *h = &t->thread[i];
 		const bool is_maker = i == part->of;
 
-		if ((!is_maker && (h->creator != part->of || h->pid != t->thread[part->of].pid)) ||
+		if (!part_has_thread(g, part, i) ||
 		    (is_maker && time_of(t, i, part->from_ns, part->to_ns, SPAN_RUN) < QUEUE_ENDS * time))
 			continue;
 		nr++;

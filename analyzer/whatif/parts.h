@@ -20,6 +20,8 @@ struct part {
 };
 
 struct part part_make(const struct step_graph *g, int level, uint32_t of);
+/* Of a group: the maker, or a thread that it made in its own process. */
+bool part_has_thread(const struct step_graph *g, const struct part *group, uint32_t thread);
 bool part_has(const struct step_graph *g, const struct tick *k, const struct part *part);
 /* Weight of the part in each thread's samples, and of all that they have; arrays by thread. */
 void part_sum_threads(const struct step_graph *g, const struct part *of, double *part, double *all);

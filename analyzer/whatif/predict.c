@@ -287,10 +287,9 @@ int predict(struct predictor *p, const struct change *changes, uint32_t nr, stru
 static bool step_is_of(const struct step_graph *g, uint32_t step, const struct part *group)
 {
 	const struct graph_step *a = &g->about[step];
-	const struct timeline_thread *h = &g->t->thread[a->thread];
 
 	return g->step[step].kind == STEP_RUN && a->from_ns >= group->from_ns && a->from_ns < group->to_ns &&
-	       (a->thread == group->of || (h->creator == group->of && h->pid == g->t->thread[group->of].pid));
+	       part_has_thread(g, group, a->thread);
 }
 
 /* All threads of a group get the same work, also those that found the queue empty. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/kallsyms.h"
 
+#include "jitreg/base/sorted.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -221,19 +223,12 @@ static int read_kallsyms_lines(struct kallsyms *k, int fd, char *buffer, struct 
 	return 0;
 }
 
-static int compare_numbers(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-
-	return a < b ? -1 : a > b;
-}
-
 static bool init_near_filter(struct near *n, uint64_t *wanted, size_t nr)
 {
 	*n = (struct near){ .wanted = malloc((nr + 1) * sizeof(*n->wanted)), .group = malloc(GROUP_BYTES), .nr = nr };
 	if (!n->wanted || !n->group)
 		return false;
-	qsort(wanted, nr, sizeof(*wanted), compare_numbers);
+	qsort(wanted, nr, sizeof(*wanted), sorted_by_number);
 	for (size_t i = 0; i < nr; i++)
 		snprintf(n->wanted[i], sizeof(n->wanted[i]), "%016llx", (unsigned long long)wanted[i]);
 	memset(n->address, '0', sizeof(n->address));
