@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* NAME.000001.tlr; names begin with when their recorder began, so their order is that of time. */
@@ -38,6 +39,14 @@ static bool store_has(struct store *s, const char *path)
 	return has;
 }
 
+/* Its recorder was killed before it wrote. */
+static bool is_empty(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
 int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(void *context, const char *path), void *context,
 	       uint32_t *nr_dropped, struct diag *d)
 {
@@ -54,7 +63,7 @@ int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(voi
 
 		/* the newest is being written, or was given by name */
 		if (newer > 0 && asprintf(&path, "%s/%s", folder, entry[i]->d_name) >= 0) {
-			bool has = store_has(s, path);
+			bool has = is_empty(path) || store_has(s, path);
 
 			if (!has) {
 				add(context, path);

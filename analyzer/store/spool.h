@@ -8,8 +8,8 @@
 
 /*
  * Traces in the folder of this file that the store has not are given to add(), but for the newest, which is being written.  All but the
- * newest keep are removed if the store has them then; of those that it never takes no more than SPOOL_MAX stay.  *nr_dropped: how many
- * went so.  0, or -errno with a sentence.
+ * newest keep are removed if the store has them then, or they are empty; of those that it never takes no more than SPOOL_MAX stay.
+ * *nr_dropped: how many went so.  0, or -errno with a sentence.
  */
 #define SPOOL_MAX 48
 int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(void *context, const char *path), void *context,
