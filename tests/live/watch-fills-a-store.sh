@@ -18,6 +18,11 @@ def fail(sentence):
     bad = 1
     print(sentence)
 
+def parse(r):
+    if not r.stdout:
+        sys.exit(f"expected JSON of {r.args[1:]}, got exit {r.returncode}: {r.stderr}")
+    return json.loads(r.stdout)
+
 def traces():
     return sorted(f for f in os.listdir(FOLDER) if f.endswith(".tlr")) if os.path.isdir(FOLDER) else []
 
@@ -26,7 +31,7 @@ def filled():
 
 def epochs():
     r = tailor("db", "report", STORE, "--view", "epochs", "--json")
-    return json.loads(r.stdout).get("tables", {}).get("epochs", []) if r.returncode == 0 else []
+    return parse(r).get("tables", {}).get("epochs", []) if r.returncode == 0 else []
 
 def watch(keep, until, how):
     run = subprocess.Popen([f"{B}/tailor", "watch", "-q", "--store", STORE, "--epochs", "500ms", "--keep", str(keep), "--cost", "20%", "--",
@@ -42,7 +47,10 @@ def watch(keep, until, how):
         fail(f"tailor watch: {said}")
     return said
 
-watch(1000, lambda: len(epochs()) >= 3, signal.SIGTERM)
+def hash_joins():
+    return tailor("db", "report", STORE, "--json", "--component", "operator:hash join")
+
+watch(1000, lambda: len(epochs()) >= 3 and hash_joins().returncode == 0, signal.SIGTERM)
 first = len(traces())
 watch(1000, lambda: len(epochs()) >= first + 2 and len(traces()) >= first + 3, signal.SIGKILL)
 watch(1000, lambda: len(epochs()) > first + 4, signal.SIGTERM)
@@ -53,14 +61,14 @@ for name in filled():
         continue # killed within its first records
     if r.returncode and "truncated" not in r.stderr and "was cut" not in r.stderr and "killed" not in r.stderr:
         fail(f"tailor report {name}: {r.stderr}")
-    page = json.loads(r.stdout)
+    page = parse(r)
     samples.append(page["samples"]["total"])
     for c in page["components"]:
         if c["level"] == "operator":
             weights[c["name"]] = weights.get(c["name"], 0) + c["weight"]
 if sorted(samples) != sorted(e["samples"] for e in stored):
     fail(f"expected an epoch of each trace in the store, {samples}, got {[e['samples'] for e in stored]}")
-r = json.loads(tailor("db", "report", STORE, "--json", "--component", "operator:hash join").stdout)
+r = parse(hash_joins())
 got = sum(c["weight"] for c in r["tables"]["components"])
 said = sum(w for name, w in weights.items() if name.startswith("hash join"))
 if abs(got - said) > 2 * len(stored) or not said:
