@@ -52,7 +52,7 @@ struct report {
 	bool stack_only;
 	bool hottest; /* listings: the hottest lines instead of the whole text */
 	bool stacks; /* a view wants TABLE_STACK */
-	bool without_lines; /* nobody will ask for lines of code that is not generated */
+	bool without_lines; /* lines of code that is not generated are not asked for */
 	bool has_stacks; /* the trace has some: of bytes, or return addresses */
 	const char *resources; /* file of rules for --view resources, or NULL */
 	FILE *svg; /* for a view's picture, or NULL */
