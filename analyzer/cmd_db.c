@@ -15,6 +15,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #define OPERANDS_MAX 1024
 
@@ -49,10 +50,11 @@ static void ask_sums(void *context, struct report *r)
 	fold_ask(context, r);
 }
 
-/* Of a damaged one what can be read, and CMD_FAILED.  known: that the store has it already is worth a sentence. */
-static int add_trace(struct store *s, const char *path, bool known)
+/* Of a damaged one what can be read, and CMD_FAILED.  by_user: that the store has it already is worth a sentence, and all processors are
+ * its own. */
+static int add_trace(struct store *s, const char *path, bool by_user)
 {
-	static const struct trace_arguments all;
+	const struct trace_arguments all = { .threads = by_user ? 0 : 1 };
 	struct trace_session session = { 0 };
 	struct fold fold = { 0 };
 	struct diag d = { "" };
@@ -63,7 +65,7 @@ static int add_trace(struct store *s, const char *path, bool known)
 	ret = fold_add(&fold, &session.report, s, &d);
 	if (ret < 0)
 		status = fail(&d, ret);
-	else if (ret && known)
+	else if (ret && by_user)
 		trace_print_error("%s: the store has it already", path);
 	return trace_session_close(&session, status);
 }
@@ -73,10 +75,11 @@ static void add_left_trace(void *context, const char *path)
 	add_trace(context, path, false);
 }
 
-static int tidy_spool(struct store *s, const struct arguments *a, struct diag *d)
+/* Before the store is opened, or what adds to it can be killed: the folder is bounded in any case. */
+static int bound_spool(const struct arguments *a, struct diag *d)
 {
 	uint32_t nr_dropped;
-	int ret = spool_tidy(s, a->operand[1], (uint32_t)a->keep, add_left_trace, s, &nr_dropped, d);
+	int ret = spool_bound(a->operand[1], (uint32_t)a->keep, &nr_dropped, d);
 
 	if (nr_dropped)
 		trace_print_error("%u traces of epochs dropped: they could not be added to %s", nr_dropped, a->operand[0]);
@@ -87,8 +90,12 @@ static int run_add(struct arguments *a)
 {
 	struct store *s;
 	struct diag d = { "" };
-	int ret = store_open(a->operand[0], STORE_ADD, &s, &d), status = CMD_DONE;
+	int ret = a->keep >= 0 ? bound_spool(a, &d) : 0, status = CMD_DONE;
 
+	if (a->keep >= 0) /* beside a recorder, memory is dearer than time */
+		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	if (ret == 0)
+		ret = store_open(a->operand[0], STORE_ADD, &s, &d);
 	if (ret)
 		return fail(&d, ret);
 	if (a->cap)
@@ -101,7 +108,7 @@ static int run_add(struct arguments *a)
 			break;
 	}
 	if (ret == 0 && !store_has_failed(s) && a->keep >= 0)
-		ret = tidy_spool(s, a, &d);
+		ret = spool_tidy(s, a->operand[1], (uint32_t)a->keep, add_left_trace, s, &d);
 	if (ret == 0 && !store_has_failed(s))
 		ret = tend_store(s, clock_real_ns(), &d);
 	store_close(s);

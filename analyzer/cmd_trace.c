@@ -498,6 +498,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 	if (ret == 0) {
 		ask(context, &s->report);
 		s->options.stacks = s->report.stacks;
+		s->options.without_lines = s->report.without_lines && !report_asks_lines(&s->report);
 		s->options.addresses = s->report.addresses;
 		s->options.sums_by = s->options.each ? 0 : report_sums_by(&s->report);
 		ret = attribute_trace(s->reader, s->model, &s->options, &s->attribution, &d);

@@ -118,6 +118,7 @@ struct attribution {
 struct attribute_options {
 	bool stack_only; /* ignore tags: compare register tagging with call-stack sampling */
 	enum unwind_way unwinder;
+	bool without_lines; /* of code that is not generated: they are not looked for, which takes what its debug information does */
 	bool addresses;	 /* of samples without one: what the instruction is about to touch, from its bytes and the registers */
 	bool stacks;	 /* whole call stacks: attribution.stacks, TABLE_STACK */
 	FILE *each;	 /* one line a sample, tab-separated, with a header line; or NULL */

@@ -229,7 +229,7 @@ static void locate_in_elf(struct locator *l, const struct process *p, const stru
 	} else {
 		out->function = get_function(l, strdup(basename(c->path)), out->image, false, out->jit, false);
 	}
-	if (!elf_find_line(elf, at, &row))
+	if ((l->without_lines && !out->jit) || !elf_find_line(elf, at, &row))
 		return;
 	if (row.line) {
 		out->line = get_line(l, c, row.file, row.line, out->jit);

@@ -40,6 +40,7 @@ struct locator {
 	uint32_t kernel, unknown; /* locations of these two */
 	uint32_t *kernel_function; /* locations of the model's, 0: not asked for yet; NULL: the trace has none */
 	struct kernel_address *kernel_address; /* NULL, likewise */
+	bool without_lines; /* of code that is not generated */
 	bool without_names; /* no view asks for functions and lines of code that is not generated: they are not looked for */
 	bool without_host_levels; /* no components of levels that the analyzer makes (host_levels.h) */
 };

@@ -18,6 +18,7 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 	if (ret == 0)
 		ret = rows_init(&run->rows, a, o);
 	a->no_demangle = o->no_demangle;
+	run->locator.without_lines = o->without_lines;
 	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each && !(o->sums_by >> TABLE_REASON & 1);
 	if (ret == 0)
 		ret = stacks_init(&a->stacks);

@@ -157,6 +157,23 @@ uint64_t report_sums_by(const struct report *r)
 	return by;
 }
 
+bool report_asks_lines(const struct report *r)
+{
+	uint64_t by = report_sums_by(r);
+
+	if (by || r->nr_each || r->stacks || r->addresses)
+		return !by || by >> TABLE_LINE & 1;
+	for (uint32_t i = 0; i < r->filter.table.nr_conditions; i++)
+		if (r->filter.condition[i].column == TABLE_LINE ||
+		    (r->filter.or_set[i].passes && r->filter.condition[i].or_column == TABLE_LINE))
+			return true;
+	for (uint32_t i = 0; i < r->nr_groups; i++)
+		for (uint32_t k = 0; k < r->group[i]->g.nr_keys; k++)
+			if (r->group[i]->g.key[k] == TABLE_LINE || r->group[i]->g.key[k] == TABLE_SAMPLE)
+				return true;
+	return false;
+}
+
 /* Which samples the selected rows are. */
 static void count_selected_rows(struct report *r, const struct table *t, uint32_t nr)
 {

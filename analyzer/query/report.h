@@ -52,6 +52,7 @@ struct report {
 	bool stack_only;
 	bool hottest; /* listings: the hottest lines instead of the whole text */
 	bool stacks; /* a view wants TABLE_STACK */
+	bool without_lines; /* lines of code that is not generated are not asked for */
 	bool has_stacks; /* the trace has some: of bytes, or return addresses */
 	const char *resources; /* file of rules for --view resources, or NULL */
 	FILE *svg; /* for a view's picture, or NULL */
@@ -93,6 +94,9 @@ void report_add_callback(struct report *r,
 			 void *context);
 /* What all that was asked for is made of: attribute_options.sums_by. */
 uint64_t report_sums_by(const struct report *r);
+
+/* Whether lines of code are among what is grouped or filtered by. */
+bool report_asks_lines(const struct report *r);
 /* attribute_trace()'s callback; context is the report.  0 or -ENOMEM. */
 int report_add_rows(void *context, const struct attribution *a, const struct table *t);
 /* Does one of the rows from first on pass the filter?  attribute_trace()'s callback, too. */

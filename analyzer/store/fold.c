@@ -23,6 +23,7 @@ void fold_ask(struct fold *f, struct report *r)
 	else
 		f->places = report_add_group(r, 0, TABLE_PROCESS, TABLE_EVENT, TABLE_FUNCTION, TABLE_LEVEL_0 + (int)f->level, -1);
 	f->reasons = report_add_group(r, 0, TABLE_EVENT, TABLE_REASON, -1);
+	r->without_lines = true;
 }
 
 /* Numbers of the trace's own things in the store, as they are met; 0: not yet. */

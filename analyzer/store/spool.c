@@ -39,6 +39,53 @@ static bool store_has(struct store *s, const char *path)
 	return has;
 }
 
+struct listing {
+	char *folder;
+	struct dirent **entry; /* in the order of time */
+	int nr;
+};
+
+static void listing_fini(struct listing *l)
+{
+	for (int i = 0; i < l->nr; i++)
+		free(l->entry[i]);
+	free(l->entry);
+	free(l->folder);
+}
+
+static int list_beside(const char *file, struct listing *l, struct diag *d)
+{
+	const char *slash = strrchr(file, '/');
+
+	*l = (struct listing){ .folder = slash ? strndup(file, (size_t)(slash - file)) : strdup(".") };
+	l->nr = l->folder ? scandir(*l->folder ? l->folder : "/", &l->entry, is_epoch, alphasort) : -1;
+	return l->nr < 0 ? diag_fail(d, errno, "%s: cannot be listed: %s", l->folder ? l->folder : file, strerror(errno)) : 0;
+}
+
+static char *listed_path(const struct listing *l, int i)
+{
+	char *path = NULL;
+
+	return asprintf(&path, "%s/%s", l->folder, l->entry[i]->d_name) < 0 ? NULL : path;
+}
+
+int spool_bound(const char *file, uint32_t keep, uint32_t *nr_dropped, struct diag *d)
+{
+	struct listing l;
+	int ret = list_beside(file, &l, d);
+	int64_t most = keep > SPOOL_MAX ? keep : SPOOL_MAX;
+
+	*nr_dropped = 0;
+	for (int i = 0; i + most < l.nr; i++) {
+		char *path = listed_path(&l, i);
+
+		*nr_dropped += path && unlink(path) == 0;
+		free(path);
+	}
+	listing_fini(&l);
+	return ret;
+}
+
 /* Its recorder was killed before it wrote. */
 static bool is_empty(const char *path)
 {
@@ -48,35 +95,24 @@ static bool is_empty(const char *path)
 }
 
 int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(void *context, const char *path), void *context,
-	       uint32_t *nr_dropped, struct diag *d)
+	       struct diag *d)
 {
-	const char *slash = strrchr(file, '/');
-	char *folder = slash ? strndup(file, (size_t)(slash - file)) : strdup(".");
-	struct dirent **entry = NULL;
-	int nr = folder ? scandir(*folder ? folder : "/", &entry, is_epoch, alphasort) : -1;
-	int ret = nr < 0 ? diag_fail(d, errno, "%s: cannot be listed: %s", folder ? folder : file, strerror(errno)) : 0;
+	struct listing l;
+	int ret = list_beside(file, &l, d);
 
-	*nr_dropped = 0;
-	for (int i = 0; i < nr; i++) {
-		int newer = nr - 1 - i;
-		char *path = NULL;
+	for (int i = 0; i + 1 < l.nr; i++) { /* the newest is being written, or was given by name */
+		char *path = listed_path(&l, i);
+		bool has = path && (is_empty(path) || store_has(s, path));
 
-		/* the newest is being written, or was given by name */
-		if (newer > 0 && asprintf(&path, "%s/%s", folder, entry[i]->d_name) >= 0) {
-			bool has = is_empty(path) || store_has(s, path);
-
-			if (!has) {
-				add(context, path);
-				has = store_has(s, path);
-			}
-			if ((uint32_t)newer >= keep && (has || newer >= SPOOL_MAX) && unlink(path) == 0)
-				*nr_dropped += !has;
-			free(path);
+		if (path && !has) {
+			add(context, path);
+			has = store_has(s, path);
 		}
-		free(entry[i]);
+		if (has && (uint32_t)(l.nr - 1 - i) >= keep)
+			unlink(path);
+		free(path);
 	}
-	free(entry);
-	free(folder);
+	listing_fini(&l);
 	return ret;
 }
 

@@ -7,13 +7,16 @@
 #include "analyzer/store/window.h"
 
 /*
- * Traces in the folder of this file that the store has not are given to add(), but for the newest, which is being written.  All but the
- * newest keep are removed if the store has them then, or they are empty; of those that it never takes no more than SPOOL_MAX stay.
- * *nr_dropped: how many went so.  0, or -errno with a sentence.
+ * Of the traces in the folder of this file no more than SPOOL_MAX stay, or keep if that is more, whatever becomes of the store: it cannot
+ * be opened, or who adds to it is killed.  *nr_dropped: how many went.  0, or -errno with a sentence.
  */
 #define SPOOL_MAX 48
+int spool_bound(const char *file, uint32_t keep, uint32_t *nr_dropped, struct diag *d);
+
+/* Traces in that folder that the store has not are given to add(), but for the newest, which is being written.  All but the newest keep are
+ * removed if the store has them then, or they are empty.  0, or -errno with a sentence. */
 int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(void *context, const char *path), void *context,
-	       uint32_t *nr_dropped, struct diag *d);
+	       struct diag *d);
 
 /* The traces of one recording, in the order of time: malloc. */
 struct spool_traces {

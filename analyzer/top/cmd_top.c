@@ -232,8 +232,8 @@ static int run_top(int argc, char **argv)
 		"attach`, a command as by `tailor run`, without its output where there is a screen; when the screen ends, the command "
 		"gets SIGTERM, and running processes go on.  Of a store the newest epoch is shown, which `tailor watch` records.  A "
 		"trace is gone through as it was recorded.\n\n"
-		"Sums are those of `tailor report --from --to` of the same trace.  The recording begins anew each minute, and with it the "
-		"window.\n\n"
+		"Sums are those of `tailor report --from --to` of the same trace.  The recording is cut each minute: times below 0 are of "
+		"the trace before.\n\n"
 		"Example: tailor top --by queries --name postgres",
 		children,
 		NULL,

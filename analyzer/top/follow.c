@@ -98,9 +98,10 @@ bool follow_look(struct follow *f)
 		closedir(folder);
 	if (!*newest || strcmp(newest, now) == 0 || asprintf(&path, "%s/%s", f->folder, newest) < 0)
 		return false;
-	if (f->path && f->owns_folder)
-		unlink(f->path);
-	free(f->path);
+	if (f->before && f->owns_folder)
+		unlink(f->before);
+	free(f->before);
+	f->before = f->path;
 	f->path = path;
 	return true;
 }
@@ -177,24 +178,19 @@ int follow_keep(struct follow *f, char *name, size_t bytes, struct diag *d)
 {
 	char *path = f->path ? strdup(f->path) : NULL;
 	time_t now = time(NULL);
-	bool owns = f->owns_folder;
 	struct tm tm;
 	int ret;
 
 	if (!path)
 		return diag_fail(d, ENOENT, "nothing is recorded yet");
 	strftime(name, bytes, "top-%Y%m%dT%H%M%S.tlr", localtime_r(&now, &tm));
-	f->owns_folder = false; /* the old one stays until it is copied */
 	if (f->recorder > 0)
 		kill(f->recorder, SIGUSR1);
 	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !follow_look(f); i++)
 		usleep(KEEP_POLL_US);
-	f->owns_folder = owns;
 	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !is_complete(path); i++)
 		usleep(KEEP_POLL_US);
 	ret = copy_trace(path, name, d);
-	if (owns && f->path && strcmp(path, f->path) != 0)
-		unlink(path);
 	free(path);
 	return ret;
 }
@@ -233,4 +229,5 @@ void follow_end(struct follow *f)
 		close(f->said);
 	free(f->folder);
 	free(f->path);
+	free(f->before);
 }

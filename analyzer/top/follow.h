@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 struct follow {
-	char *folder, *path; /* path: of the newest trace; NULL: there is none yet */
+	char *folder, *path, *before; /* path: of the newest trace; before: of the one before it; NULL: there is none yet */
 	pid_t recorder;	     /* 0: another's */
 	int said;	     /* what our recorder says, and, where that would be in the way, what its command writes */
 	bool owns_folder;

@@ -58,6 +58,7 @@ static void ask_rows(void *context, struct report *r)
 	unsigned flags;
 
 	a->column = choose_column(a, r);
+	r->without_lines = true;
 	flags = a->rows->level == TOP_OPERATORS || a->rows->level == TOP_THREADS ? REPORT_RUN : 0; /* as the views of these */
 	if (a->rows->level == TOP_CALLERS) {
 		r->stacks = true;
@@ -268,15 +269,75 @@ int top_rows_read(const char *path, const struct top_question *q, struct top_row
 	return status;
 }
 
+static void free_row(struct top_row *row)
+{
+	free(row->name);
+	free(row->place);
+	free(row->key);
+}
+
 void top_rows_fini(struct top_rows *rows)
 {
-	for (uint32_t i = 0; i < rows->nr; i++) {
-		free(rows->row[i].name);
-		free(rows->row[i].place);
-		free(rows->row[i].key);
-	}
+	for (uint32_t i = 0; i < rows->nr; i++)
+		free_row(&rows->row[i]);
 	free(rows->row);
 	memset(rows, 0, sizeof(*rows));
+}
+
+static int compare_identity(const void *x, const void *y)
+{
+	const struct top_row *a = x, *b = y;
+	int order = strcmp(a->name, b->name);
+
+	order = order ? order : strcmp(a->place, b->place);
+	return order ? order : strcmp(a->key, b->key);
+}
+
+static void add_row_sums(struct top_row *to, const struct top_row *from)
+{
+	to->self += from->self;
+	to->total += from->total;
+	to->samples += from->samples;
+	to->total_samples += from->total_samples;
+	to->kernel += from->kernel;
+}
+
+static void add_equal_rows(struct top_rows *rows)
+{
+	uint32_t nr = 0;
+
+	qsort(rows->row, rows->nr, sizeof(*rows->row), compare_identity);
+	for (uint32_t i = 0; i < rows->nr; i++)
+		if (nr && compare_identity(&rows->row[nr - 1], &rows->row[i]) == 0) {
+			add_row_sums(&rows->row[nr - 1], &rows->row[i]);
+			free_row(&rows->row[i]);
+		} else {
+			rows->row[nr++] = rows->row[i];
+		}
+	rows->nr = nr;
+}
+
+void top_rows_add(struct top_rows *rows, struct top_rows *earlier)
+{
+	if (rows->samples <= 0 && earlier->samples > 0) {
+		struct top_rows none = *rows;
+
+		*rows = *earlier;
+		rows->first_ns = none.first_ns;
+		*earlier = none;
+		return;
+	}
+	if (rows->level != earlier->level || rows->level == TOP_CALLERS || strcmp(rows->heading, earlier->heading) ||
+	    strcmp(rows->event, earlier->event))
+		return;
+	while (earlier->nr && GROW(rows->row, rows->nr, rows->capacity))
+		rows->row[rows->nr++] = earlier->row[--earlier->nr];
+	if (rows->nr)
+		add_equal_rows(rows);
+	rows->measure += earlier->measure;
+	rows->samples += earlier->samples;
+	rows->lost += earlier->lost;
+	rows->has_totals |= earlier->has_totals;
 }
 
 static int compare_self(const struct top_row *a, const struct top_row *b)

@@ -55,6 +55,8 @@ struct top_question {
  * with a sentence on stderr; *rows is empty then.  top_rows_fini() in any case. */
 int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows);
 void top_rows_fini(struct top_rows *rows);
+/* Adds rows of an earlier stretch, which are taken, of the same question: if they are of the same level, and of no call tree. */
+void top_rows_add(struct top_rows *rows, struct top_rows *earlier);
 
 enum top_sort { TOP_BY_SELF, TOP_BY_TOTAL, TOP_BY_NAME, TOP_NR_SORTS };
 extern const char *const top_sort_names[];

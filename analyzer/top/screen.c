@@ -74,10 +74,15 @@ static bool is_gone(void)
 
 int screen_wait_key(int milliseconds)
 {
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
 	int key;
 
-	timeout(milliseconds);
-	key = getch();
+	timeout(0);
+	key = getch(); /* one that it has kept */
+	if (key == ERR) { /* it would look at the terminal's size twice a wait, and not end it for a signal */
+		poll(&p, 1, milliseconds);
+		key = getch();
+	}
 	switch (key) {
 	case ERR:
 		return is_gone() ? SCREEN_GONE : SCREEN_NONE;

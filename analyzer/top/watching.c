@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define DEPTH_MAX 8
-#define POLL_MS 100 /* for a signal or the host's end */
+#define POLL_MS 500 /* for a signal or the host's end that came just before a wait, which they end */
 #define MESSAGE_BYTES 512
 
 struct watching {
@@ -43,6 +43,7 @@ struct watching {
 	struct top_rows rows;
 	uint32_t *shown, nr_shown;
 	uint64_t first_ns; /* of the trace's samples, once known */
+	uint64_t before_ns; /* the same of the epoch before it */
 	double from_s, to_s, end_s; /* end_s: of a trace that is gone through */
 	off_t seen_bytes;
 	char message[MESSAGE_BYTES];
@@ -55,13 +56,13 @@ static volatile sig_atomic_t stopped;
 
 static void stop(int signal)
 {
-	(void)signal;
-	stopped = 1;
+	if (signal != SIGCHLD)
+		stopped = 1;
 }
 
 static void catch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD };
 	struct sigaction a = { .sa_handler = stop }; /* without SA_RESTART: what waits is to end */
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -126,26 +127,66 @@ static double whole_ms(double s)
 	return s > 0 ? floor(s * 1000) / 1000 : 0;
 }
 
-static int read_rows(struct watching *w, const char *path, bool live)
+static int read_stretch(struct watching *w, const char *path, bool live, double from_s, double to_s, struct top_rows *rows)
 {
 	struct top_question q = { bottom(w)->by, w->o->trace, w->sort == TOP_BY_TOTAL };
-	struct top_rows rows;
 	int status;
 
 	q.trace.filter = bottom(w)->filter;
-	q.trace.filter.from_s = w->from_s;
-	q.trace.filter.to_s = live && !w->paused ? 0 : w->to_s;
+	q.trace.filter.from_s = from_s;
+	q.trace.filter.to_s = to_s;
 	q.trace.live = live;
 	hush(w);
-	status = top_rows_read(path, &q, &rows);
+	status = top_rows_read(path, &q, rows);
 	unhush(w);
-	top_rows_fini(&w->rows);
-	w->rows = rows;
+	return status;
+}
+
+/* What the epoch before has of a window that is longer than this one. */
+static void add_epoch_before(struct watching *w, struct top_rows *rows, double earlier_s)
+{
+	struct top_rows before;
+
+	if (read_stretch(w, w->follow->before, true, earlier_s, 0, &before) == CMD_DONE)
+		top_rows_add(rows, &before);
+	top_rows_fini(&before);
+}
+
+/* from_s and to_s are of first_ns, or of the epoch before where this one has no sample yet. */
+static uint64_t zero_ns(const struct watching *w)
+{
+	return w->first_ns ? w->first_ns : w->before_ns;
+}
+
+static double since_s(uint64_t ns, uint64_t zero)
+{
+	return (double)(int64_t)(ns - zero) / 1e9;
+}
+
+static int read_rows(struct watching *w, const char *path, bool live)
+{
+	double to_s = live && !w->paused ? 0 : w->to_s;
+	struct top_rows rows;
+	int status = read_stretch(w, path, live, w->first_ns ? whole_ms(w->from_s) : 0, to_s, &rows);
+
 	if (rows.first_ns)
 		w->first_ns = rows.first_ns;
+	if (live && w->before_ns && w->follow->before && (!w->first_ns || w->from_s < 0))
+		add_epoch_before(w, &rows, whole_ms(w->from_s + since_s(zero_ns(w), w->before_ns)));
+	top_rows_fini(&w->rows);
+	w->rows = rows;
 	top_rows_sort(&w->rows, w->sort);
 	choose_rows(w);
 	return status;
+}
+
+/* The window ends now, and begins no earlier than what is there. */
+static void set_window(struct watching *w)
+{
+	double now_s = zero_ns(w) ? since_s(clock_now_ns(), zero_ns(w)) : 0;
+	double least_s = w->before_ns ? -since_s(zero_ns(w), w->before_ns) : 0;
+
+	w->from_s = fmax(floor((now_s - w->o->window_s) * 1000) / 1000, least_s);
 }
 
 /* The last seconds of what is being recorded; of a trace that was not seen before all is read first, to know when it began.  false: there
@@ -154,25 +195,25 @@ static bool look_at_recording(struct watching *w, int *status)
 {
 	struct follow *f = w->follow;
 	bool is_quiet, is_first;
-	double now_s;
 	struct stat st;
 
-	if (w->paused && f->path && w->first_ns) { /* another level of the same seconds */
+	if (w->paused && f->path && zero_ns(w)) { /* another level of the same seconds */
 		*status = read_rows(w, f->path, true);
 		return true;
 	}
-	if (follow_look(f))
+	if (follow_look(f)) {
+		w->before_ns = w->first_ns;
 		w->first_ns = 0;
+	}
 	if (!f->path || stat(f->path, &st) || !st.st_size)
 		return false;
 	is_first = !w->first_ns;
-	is_quiet = !is_first && st.st_size == w->seen_bytes && w->rows.samples <= 0;
+	is_quiet = st.st_size == w->seen_bytes && w->rows.samples <= 0;
 	w->seen_bytes = st.st_size;
-	now_s = w->first_ns ? (double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9 : 0;
-	w->from_s = whole_ms(now_s - w->o->window_s);
+	set_window(w);
 	*status = is_quiet ? CMD_DONE : read_rows(w, f->path, true); /* nothing was there, and nothing has come */
-	w->to_s = w->first_ns ? whole_ms((double)(int64_t)(clock_now_ns() - w->first_ns) / 1e9) : 0;
-	return is_first && w->to_s > w->o->window_s ? look_at_recording(w, status) : true;
+	w->to_s = zero_ns(w) ? whole_ms(since_s(clock_now_ns(), zero_ns(w))) : 0;
+	return is_first && w->first_ns && (w->before_ns || w->to_s > w->o->window_s) ? look_at_recording(w, status) : true;
 }
 
 /* How long the samples of a trace are. */
@@ -430,7 +471,8 @@ static void keep_trace(struct watching *w)
 	else if (follow_keep(w->follow, name, sizeof(name), &d))
 		snprintf(w->message, sizeof(w->message), "%s", d.text);
 	else
-		snprintf(w->message, sizeof(w->message), "written: %s; this screen: --from %.3f --to %.3f", name, w->from_s, w->to_s);
+		snprintf(w->message, sizeof(w->message), "written: %s; this screen: --from %.3f --to %.3f", name, whole_ms(w->from_s),
+			 w->to_s);
 }
 
 static void move_to(struct watching *w, int64_t row)
@@ -582,7 +624,7 @@ static int end_of_recorder(struct watching *w)
 	char text[1024];
 	const char *said = follow_said(w->follow, text, sizeof(text));
 
-	if (w->follow->recorder >= 0 || w->first_ns)
+	if (w->follow->recorder >= 0 || zero_ns(w))
 		return CMD_DONE;
 	if (w->o->on_screen && *said)
 		fprintf(stderr, "%s\n", said);
@@ -616,7 +658,7 @@ static int watch_recording(struct watching *w)
 			continue;
 		if (status && !w->follow->recorder && !w->o->on_screen) /* a store's epoch that cannot be read */
 			return status;
-		if (w->first_ns || w->o->on_screen)
+		if (zero_ns(w) || w->o->on_screen)
 			show(w);
 		pause_s = w->o->interval_s;
 		if (w->o->may_wait)

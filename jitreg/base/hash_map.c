@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#define FIRST_SLOTS 16u /* each process of a model has several maps, of a few entries mostly */
+
 uint64_t hash_secret[2];
 
 /* The kernel gives each program 16 random bytes. */
@@ -39,7 +41,7 @@ uint32_t hash_map_find(const struct hash_map *i, uint64_t a, uint64_t b)
 
 static bool grow_hash_map(struct hash_map *i)
 {
-	struct hash_map bigger = { .capacity = i->capacity ? 2 * i->capacity : 256, .nr = i->nr };
+	struct hash_map bigger = { .capacity = i->capacity ? 2 * i->capacity : FIRST_SLOTS, .nr = i->nr };
 
 	bigger.slot = calloc(bigger.capacity, sizeof(*bigger.slot));
 	if (!bigger.slot)

@@ -377,6 +377,13 @@ db.execute("PRAGMA user_version = 99")
 db.execute("CREATE TABLE t(a)")
 db.commit()
 expect("newer" in tailor("db", "report", f"{DIR}/newer.tlrs", status=1).stderr, "expected a store of a newer version to be refused")
+spooled = f"{DIR}/newer.tlrs.epochs"
+os.mkdir(spooled)
+for i in range(60):
+    shutil.copy(traces[0], f"{spooled}/s.{i + 1:06}.tlr")
+said = tailor("db", "add", "--keep", "6", f"{DIR}/newer.tlrs", f"{spooled}/s.000060.tlr", status=1).stderr
+expect("12 traces of epochs dropped" in said and "newer" in said and min(os.listdir(spooled)) == "s.000013.tlr",
+       f"expected 48 traces to wait for a store that cannot be opened, got {len(os.listdir(spooled))}: {said}")
 shutil.copy(store, f"{DIR}/a@b.tlrs")
 expect(weights(f"{DIR}/a@b.tlrs") == got and weights(f"{DIR}/a@b.tlrs@-9999d") == got, "expected a store whose name has an @ to be read")
 expect("the store itself" in tailor("db", "copy", store, store, status=2).stderr, "expected a copy onto itself to be refused")

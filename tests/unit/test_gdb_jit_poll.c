@@ -285,6 +285,47 @@ static void a_hidden_list_is_found_soon_after_code_is_mapped(void **state)
 	close(go[0]), close(go[1]), close(done[0]), close(done[1]);
 }
 
+static int is_of_cat(void *context, const struct proc_mapping *m)
+{
+	(void)context;
+	return strstr(m->path, "/cat") != NULL;
+}
+
+static void who_has_no_list_is_not_polled_for_one(void **state)
+{
+	char path[] = "/tmp/tailor-test-XXXXXX";
+	struct trace_writer *w;
+	struct gdb_jit_poll *o;
+	struct diag d;
+	int piped[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(piped), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(piped[0], 0);
+		close(piped[1]);
+		_exit(execl("/bin/cat", "cat", NULL));
+	}
+	while (proc_each_mapping(pid, is_of_cat, NULL) != 1) /* until it is that program */
+		usleep(1000);
+	close(mkstemp(path));
+	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
+	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
+	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
+	assert_false(gdb_jit_poll_is_polling(o));
+	gdb_jit_poll_note_mapping(o, pid); /* a library, which may have one */
+	assert_true(gdb_jit_poll_is_polling(o));
+	gdb_jit_poll_lists(o, 2000000000u);
+	assert_false(gdb_jit_poll_is_polling(o));
+	end(pid);
+	gdb_jit_poll_destroy(o);
+	trace_writer_close(w);
+	unlink(path);
+	close(piped[0]), close(piped[1]);
+}
+
 static int first_mapping(void *base, const struct proc_mapping *m)
 {
 	char magic[SELFMAG];
@@ -328,6 +369,7 @@ int main(void)
 		cmocka_unit_test(a_ring_is_walked_around_once),
 		cmocka_unit_test(a_ring_beyond_the_limit_of_bytes_ends),
 		cmocka_unit_test(a_hidden_list_is_found_soon_after_code_is_mapped),
+		cmocka_unit_test(who_has_no_list_is_not_polled_for_one),
 		cmocka_unit_test(finds_symbols),
 	};
 

@@ -16,9 +16,9 @@
 
 #define LOOK_NS 5000000ull
 #define RINGS_A_LOOK 64u /* with more of them it looks less often: those of threads are small, and wake the recorder up */
-/* Where nothing came to any ring since the last look, the next one is so many times later: rings are empty then.  Beside a process that
- * waits, 200 looks a second are a third of what its recording takes. */
-#define AT_REST 4u
+/* Where nothing came to any ring since the last look, the next one is so many times later, about when the recorder comes, too: rings are
+ * empty then.  Beside a process that waits, the recorder wakes up 17 times a second, so that 50 looks would be most of what it takes. */
+#define AT_REST 12u
 /* The recorder comes every 20 ms, and when a ring is half full. */
 #define LATE_NS 25000000ull
 #define STACK_BYTES (256u << 10)

@@ -741,7 +741,7 @@ bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)
 {
 	for (size_t i = 0; i < o->nr; i++)
-		if (!(o->process[i]->has_agent || o->process[i]->is_found) || o->process[i]->nr_lists)
+		if (o->process[i]->nr_lists || (o->process[i]->maps_changed && !o->process[i]->has_agent && !o->process[i]->is_found))
 			return true;
 	return false;
 }

@@ -47,7 +47,7 @@ void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns);
 /* The rest of what was registered before, at the end of a recording.  false: there is more than is read in a second. */
 bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o);
 
-/* Are there lists to be read, or processes whose lists would be? */
+/* Are there lists to be read, or mappings to be searched for one?  (A hidden one is searched for at intervals of its own.) */
 bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o);
 
 /* Code objects found so far, and invalid lists or objects. */
