@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # An epoch's end, and the command that it is for, get the processor time that they need also where all of it is taken; when they are late,
-# epochs have fewer samples, which is said, and still each of them adds up; a command that never ends is killed, so that no epoch grows
-# without a bound.
+# epochs have fewer samples, which is said, and still each of them adds up, sample by sample; a command that never ends is killed, so that
+# no epoch grows without a bound.
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'END'
 import json, os, re, signal, subprocess, sys, time
@@ -40,7 +40,7 @@ nices = [int(n) for n in lines("nice")]
 expect(nices and nices[-1] == -20 or not ROOT, f"expected a command that is late to come before others, got {sorted(set(nices))}")
 expect("epoch 2 goes on beyond its end" in said and "were killed" in said, f"expected the kill to be said, got {said}")
 expect("at 1/2 of the rate" in said, f"expected the lower rate to be said, got {said}")
-rates = []
+rates, samples = [], {}
 for name in sorted(f for f in os.listdir(DIR) if re.fullmatch(r"e\.\d{6}\.tlr", f)):
     for line in subprocess.run([f"{B}/tailor", "dump", "--json", f"{DIR}/{name}"], capture_output=True, text=True).stdout.splitlines():
         record = json.loads(line)
@@ -48,9 +48,14 @@ for name in sorted(f for f in os.listdir(DIR) if re.fullmatch(r"e\.\d{6}\.tlr", 
         if record["record"] == "EVENT" and fields["rate"]:
             rates.append((fields["rate"], fields["period"]))
             period_ns = 1e9 / fields["rate"]
+        elif record["record"] == "END":
+            samples.setdefault(name, [0, 0])[1] = fields["samples"]
         elif record["record"] == "COUNT":
+            samples.setdefault(name, [0, 0])[0] += fields["samples"]
             expect(fields["weight"] < 1.02 * fields["value"] + max(8e6, 2 * period_ns), # what was left of a period, and one more
                    f"{name}: expected no more than was counted, got {fields}")
+expect(all(counted == there for counted, there in samples.values()),
+       f"expected of each epoch the samples that its counters had, also where the rate changes, got {samples}")
 first, third = rates[0], rates[2]
 expect(third[0] == first[0] // 2 and (third[1] == 2 * first[1]), f"expected half the rate in the third epoch, got {rates}")
 expect(rates[-1] == first or rates[-2] == first, f"expected the rate to come back, got {rates}")

@@ -352,9 +352,15 @@ static bool is_loss_of_registrations(const struct trace_record *r)
 	return reason < NR_LOSSES && trace_losses[reason].of == LOSS_OF_REGISTRATIONS;
 }
 
+/* What agents say, and what the recorder found out about generated code in their place. */
+static bool is_registration(const struct trace_record *r)
+{
+	return r->id <= JITREG_ID_MAX_ || r->id == TRACE_GUEST || r->id == TRACE_INTERPRETER || r->id == TRACE_PLAN_CODE;
+}
+
 static bool is_of_sampled_process(struct import *m, const struct trace_record *r)
 {
-	if (r->id > JITREG_ID_MAX_ && r->id != TRACE_GUEST)
+	if (!is_registration(r))
 		return r->id == TRACE_LOSS && is_loss_of_registrations(r);
 	if (r->pid >= PIDS_MAX || !(m->pids[r->pid / 8] >> r->pid % 8 & 1)) {
 		m->others++;

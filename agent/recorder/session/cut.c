@@ -142,8 +142,8 @@ static void cut_recording(struct session *s)
 		put_off_cut(s, strerror(ENOMEM));
 		free(path);
 	} else {
+		session_fold_choose_rate(s); /* which drains the rings: not behind what the old one is told of them */
 		tell_old_epoch(s);
-		session_fold_choose_rate(s);
 		if (begin_new_epoch(s, path, &d)) {
 			put_off_cut(s, d.text);
 			free(path);
