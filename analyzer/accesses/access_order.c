@@ -136,9 +136,9 @@ static void sort_by_stream(struct access_orders *o, const struct access_columns 
 
 int access_orders_find(struct access_orders *o, const struct access_columns *c, const uint32_t *row, uint32_t nr)
 {
-	uint32_t *end = calloc((size_t)c->nr_streams + 1, sizeof(*end)), *first = calloc((size_t)nr + 1, sizeof(*first));
+	uint32_t *end = calloc((size_t)c->nr_streams + 1, sizeof(*end)), *first = malloc(((size_t)nr + 1) * sizeof(*first));
 
-	*o = (struct access_orders){ nr, calloc((size_t)nr + 1, sizeof(*o->row)), calloc((size_t)nr + 1, 1),
+	*o = (struct access_orders){ nr, malloc(((size_t)nr + 1) * sizeof(*o->row)), calloc((size_t)nr + 1, 1),
 				     calloc((size_t)c->nr_streams + 1, sizeof(*o->stride)) };
 	if (!end || !first || !o->row || !o->order || !o->stride) {
 		free(end);
@@ -234,7 +234,7 @@ static void choose_strides(const struct stride_of_key *list, uint32_t nr, struct
 static int count_pages(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
 		       struct access_sum *sum)
 {
-	uint32_t *end = calloc((size_t)nr_keys + 1, sizeof(*end)), *page = calloc((size_t)o->nr + 1, sizeof(*page)),
+	uint32_t *end = calloc((size_t)nr_keys + 1, sizeof(*end)), *page = malloc(((size_t)o->nr + 1) * sizeof(*page)),
 		 *seen = calloc((size_t)c->nr_pages + 1, sizeof(*seen)), all = 0;
 	const bool ok = end && page && seen;
 

@@ -340,12 +340,7 @@ export const memory = {
 		select.hidden = apart();
 		select.value = String(regions.indexOf(region()));
 		out.hidden = !state.filters.address && !state.filters.time;
-		picture.draw();
-		each.draw();
-		const e = extent();
 		strideRows = strideList();
-		note.textContent = apart() ? `${count(grid.samples)} samples. In the middle: accesses of one component in one thread that follow each other at most a cache line apart; far out: random ones.` :
-			`${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
 		tables.replaceChildren(tablebox({ name: "regions", columns: REGIONS, rows: list, sort: "share", tools: true,
 			chosen: r => regions[r.k] === region(),
 			click: r => {
@@ -354,6 +349,12 @@ export const memory = {
 			} }).el);
 		strideTable.replaceChildren(h("p", { class: "note" }, "What all distances between the accesses of one instruction in one thread and region are multiples of."),
 			tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el);
+		// what has to be laid out is there: pictures ask how wide they are
+		picture.draw();
+		each.draw();
+		const e = extent();
+		note.textContent = apart() ? `${count(grid.samples)} samples. In the middle: accesses of one component in one thread that follow each other at most a cache line apart; far out: random ones.` :
+			`${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
 	},
 	drawn() {
 		return { mode: apart() ? "deltas" : "addresses", said: said.textContent, each: each.drawn(), region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell,
