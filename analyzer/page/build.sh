@@ -28,7 +28,7 @@ as_wasm analyzer/table/*.c analyzer/table/wasm/*.c -o "$to/table.wasm"
 as_wasm analyzer/compare/{change,noise,stats}.c analyzer/compare/wasm/judge.c $libc -o "$to/judge.wasm"
 as_wasm analyzer/flow/{equations,estimate,program,aggregate}.c analyzer/flow/wasm/flow.c $libc -o "$to/flow.wasm"
 as_wasm analyzer/listing/culprits.c analyzer/listing/wasm/causes.c $libc -o "$to/causes.wasm"
-as_wasm analyzer/accesses/access_order.c analyzer/accesses/wasm/accesses.c $libc -o "$to/accesses.wasm"
+as_wasm -Os analyzer/accesses/access_order.c analyzer/accesses/wasm/accesses.c $libc -o "$to/accesses.wasm"
 esbuild "$here/web/main.js" --bundle --minify --format=iife --target=es2022 --charset=utf8 --loader:.wasm=binary \
 	--alias:table.wasm="$(realpath "$to")/table.wasm" \
 	--alias:judge.wasm="$(realpath "$to")/judge.wasm" --alias:flow.wasm="$(realpath "$to")/flow.wasm" \
