@@ -109,7 +109,7 @@ $B/analyzer/export/flamegraph.o: analyzer/export/flamegraph.js
 PAGE_WEB := $(wildcard analyzer/page/web/*.js analyzer/page/web/views/*.js analyzer/page/web/*.css analyzer/page/web/*.html)
 PAGE_WASM := $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch] analyzer/compare/*.[ch] analyzer/compare/wasm/*.[ch] \
 	analyzer/flow/*.[ch] analyzer/flow/wasm/*.[ch] analyzer/listing/culprits.[ch] analyzer/listing/sampled_executions.h analyzer/listing/wasm/*.[ch] \
-	jitreg/base/grow.h jitreg/base/sorted.h)
+	analyzer/accesses/access_order.[ch] analyzer/accesses/wasm/*.[ch] jitreg/base/grow.h jitreg/base/sorted.h)
 $B/page/head.html: analyzer/page/build.sh $(PAGE_WEB) $(PAGE_WASM)
 	@analyzer/page/build.sh $B/page $(if $(WERROR),-Werror)
 $B/analyzer/page/html_page.o: PART_FLAGS = -DPAGE_FOLDER='"$B/page"'

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The viewer of `tailor html` out of web/: what stands in front of a page's data (head.html) and behind it (tail.html), with the
-# sample table, the judges of `tailor diff` and of stalls and the solver of counts as WebAssembly inside, and what scripts may do (policy).
+# sample table, the judges of `tailor diff` and of stalls, the solver of counts and orders of accesses as WebAssembly inside, and what
+# scripts may do (policy).
 # build.sh FOLDER [FLAG]... (FLAGs: of clang).
 # The files are empty where esbuild or clang is missing.
 set -eu
@@ -27,10 +28,12 @@ as_wasm analyzer/table/*.c analyzer/table/wasm/*.c -o "$to/table.wasm"
 as_wasm analyzer/compare/{change,noise,stats}.c analyzer/compare/wasm/judge.c $libc -o "$to/judge.wasm"
 as_wasm analyzer/flow/{equations,estimate,program,aggregate}.c analyzer/flow/wasm/flow.c $libc -o "$to/flow.wasm"
 as_wasm analyzer/listing/culprits.c analyzer/listing/wasm/causes.c $libc -o "$to/causes.wasm"
+as_wasm -Os analyzer/accesses/access_order.c analyzer/accesses/wasm/accesses.c $libc -o "$to/accesses.wasm"
 esbuild "$here/web/main.js" --bundle --minify --format=iife --target=es2022 --charset=utf8 --loader:.wasm=binary \
 	--alias:table.wasm="$(realpath "$to")/table.wasm" \
 	--alias:judge.wasm="$(realpath "$to")/judge.wasm" --alias:flow.wasm="$(realpath "$to")/flow.wasm" \
-	--alias:causes.wasm="$(realpath "$to")/causes.wasm" --log-level=warning --outfile="$to/page.js"
+	--alias:causes.wasm="$(realpath "$to")/causes.wasm" \
+	--alias:accesses.wasm="$(realpath "$to")/accesses.wasm" --log-level=warning --outfile="$to/page.js"
 esbuild "$here/web/page.css" --minify --charset=utf8 --log-level=warning --outfile="$to/page.css"
 hash_of() { sha256sum <"$1" | cut -d' ' -f1 | tr a-f A-F | basenc --base16 -d | base64; }
 # as they stand in the page: without the line feed at the end

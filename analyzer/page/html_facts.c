@@ -2,6 +2,7 @@
 /* What a page's numbers stand for, as one JSON object; lists of many are an array per field. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
+#include "analyzer/accesses/accesses.h"
 #include "analyzer/query/warnings.h"
 
 static void write_columns_json(const struct html_columns *c, FILE *to)
@@ -64,10 +65,10 @@ static void write_events_json(const struct model *m, FILE *to)
 	      escape_json_string(to, e->name);
 	      fputs(",\"unit\":", to); escape_json_string(to, e->unit); fputs(",\"scope\":", to); escape_json_string(to, e->scope);
 	      fprintf(to, ",\"rate\":%llu,\"period\":%llu,\"stack_bytes\":%u,\"counted\":%llu,\"lost\":%llu,\"sampled\":%.6g,"
-			  "\"running\":%.6g}",
+			  "\"running\":%.6g,\"granule\":%d}",
 		      (unsigned long long)e->rate, (unsigned long long)e->period, e->stack_bytes, (unsigned long long)e->counted,
 		      (unsigned long long)e->count_lost, e->sampled,
-		      e->on_cpu_ns ? (double)e->running_ns / (double)e->on_cpu_ns : 0.0));
+		      e->on_cpu_ns ? (double)e->running_ns / (double)e->on_cpu_ns : 0.0, access_granule_of_event(e->name, e->period)));
 	fputs(",\n", to);
 }
 

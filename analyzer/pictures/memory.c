@@ -24,14 +24,14 @@
 
 struct count {
 	uint32_t of;
-	size_t nr;
+	double samples;
 };
 
 static int compare_counts(const void *a, const void *b)
 {
 	const struct count *x = a, *y = b;
 
-	return x->nr != y->nr ? (x->nr > y->nr ? -1 : 1) : x->of < y->of ? -1 : x->of > y->of;
+	return x->samples != y->samples ? (x->samples > y->samples ? -1 : 1) : x->of < y->of ? -1 : x->of > y->of;
 }
 
 /* The values with most samples, at most `most` of them. */
@@ -49,10 +49,10 @@ static uint32_t count_most_sampled(const struct accesses *s, bool regions, uint3
 	for (uint32_t i = 0; all && i < nr; i++)
 		all[i].of = i;
 	for (size_t i = 0; all && i < s->nr; i++)
-		all[regions ? s->list[i].region : s->list[i].component].nr++;
+		all[regions ? s->list[i].region : s->list[i].component].samples += s->list[i].share;
 	if (all && nr)
 		qsort(all, nr, sizeof(*all), compare_counts);
-	for (; all && n < nr && n < most && all[n].nr; n++)
+	for (; all && n < nr && n < most && all[n].samples > 0; n++)
 		out[n] = all[n];
 	free(all);
 	return n;
@@ -76,7 +76,7 @@ static void draw_region_panel(const struct report *r, const struct accesses *s, 
 
 	fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"axis\"/>\n", LEFT, y, RIGHT - LEFT, PANEL);
 	svg_text(to, LEFT, y - 6, "", access_region_name(g, spare));
-	svg_textf(to, RIGHT, y - 6, "small end", "%zu samples", g->nr);
+	svg_textf(to, RIGHT, y - 6, "small end", "%.0f samples", g->samples);
 	svg_textf(to, LEFT - 6, y + 10, "small end", "%#llx", (unsigned long long)g->high);
 	svg_textf(to, LEFT - 6, y + PANEL, "small end", "%#llx", (unsigned long long)g->low);
 	svg_textf(to, LEFT - 6, y + PANEL / 2, "small end", "%sB", grid_short_number(range, size));
@@ -124,11 +124,13 @@ void memory_svg(const struct report *r, const struct accesses *s, FILE *to)
 	uint32_t nr_regions = count_most_sampled(s, true, PANELS, region),
 		 nr_components = count_most_sampled(s, false, COLOURS - 1, component);
 	size_t every = s->nr / DOTS_MAX + 1;
-	double bottom = TOP + nr_regions * (PANEL + SPACE);
+	double bottom = TOP + nr_regions * (PANEL + SPACE), samples = 0;
 	char span[16];
 
+	for (uint32_t i = 0; i < s->nr_regions; i++)
+		samples += s->region[i].samples;
 	svg_begin(to, WIDTH, (int)bottom + 24, "Memory over time", "path{fill:none;stroke-width:2;stroke-linecap:round}", "");
-	svg_textf(to, LEFT, 26, "title", "Memory accesses: %zu samples with an address", s->nr);
+	svg_textf(to, LEFT, 26, "title", "Memory accesses: %.0f samples with an address", samples);
 	if (every > 1)
 		svg_textf(to, RIGHT, 26, "small end", "1 of %zu samples drawn", every);
 	for (uint32_t i = 0; i < nr_regions; i++)

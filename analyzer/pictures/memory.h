@@ -3,7 +3,8 @@
 #ifndef TAILOR_PICTURES_MEMORY_H
 #define TAILOR_PICTURES_MEMORY_H
 
-#include "analyzer/query/accesses.h"
+#include "analyzer/accesses/accesses.h"
+#include "analyzer/query/report.h"
 
 #include <stdio.h>
 

@@ -5,12 +5,13 @@
  * that have an address (page-faults everywhere, precise memory events where the processor has them), and from those of generated code
  * whose registers tell what the instruction is about to touch (--registers all tells most).
  */
+#include "analyzer/accesses/accesses.h"
 #include "analyzer/pictures/memory.h"
-#include "analyzer/query/accesses.h"
 #include "analyzer/view/memory_time.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#define OUT_OF_MEMORY "Out of memory: a part of this view is missing."
 
 static void free_accesses_state(void *state)
 {
@@ -42,73 +43,51 @@ static const char *region_kind_text(const struct access_region *g)
 
 /* ------------------------------------------------------------------------------------------- by component, by region */
 
-struct sum {
+struct part_sum {
 	uint32_t of; /* component, or region */
-	size_t nr, order[NR_ACCESS_ORDERS];
-	uint64_t low, high, stride; /* stride: the one with most samples, so far */
-	size_t of_stride;
-	struct access *list; /* its own */
+	struct access_sum sum;
 };
 
-static uint32_t sum_key_of_access(const struct access *x, bool region)
+static int compare_part_sums(const void *a, const void *b)
 {
-	return region ? x->region : x->component;
+	const struct part_sum *x = a, *y = b;
+
+	if (x->sum.samples != y->sum.samples)
+		return x->sum.samples > y->sum.samples ? -1 : 1;
+	return x->of < y->of ? -1 : x->of > y->of;
 }
 
-static int compare_access_components(const void *a, const void *b)
+/* The largest first, freed by the caller; NULL: no memory. */
+static struct part_sum *make_access_sums(const struct memory_part *p, const struct access_orders *o, bool region, size_t *nr)
 {
-	const struct access *x = a, *y = b;
+	const struct accesses *s = p->all;
+	uint32_t *key = calloc(s->nr + 1, sizeof(*key)), nr_keys = 1;
+	struct access_sum *sum;
+	struct part_sum *list;
+	bool ok;
 
-	return x->component != y->component ? (x->component < y->component ? -1 : 1) : x->stride < y->stride ? -1 : x->stride > y->stride;
-}
-
-static int compare_access_regions(const void *a, const void *b)
-{
-	const struct access *x = a, *y = b;
-
-	return x->region != y->region ? (x->region < y->region ? -1 : 1) : x->stride < y->stride ? -1 : x->stride > y->stride;
-}
-
-static int compare_sum_counts(const void *a, const void *b)
-{
-	const struct sum *x = a, *y = b;
-
-	return x->nr != y->nr ? (x->nr > y->nr ? -1 : 1) : x->of < y->of ? -1 : x->of > y->of;
-}
-
-/* The largest first; copy: room for as many accesses, which the sums then point into. */
-static size_t make_access_sums(const struct memory_part *p, bool region, struct access *copy, struct sum *sum)
-{
-	size_t nr = 0, of_stride = 0;
-
-	memcpy(copy, p->list, p->nr * sizeof(*copy));
-	qsort(copy, p->nr, sizeof(*copy), region ? compare_access_regions : compare_access_components);
-	for (size_t i = 0; i < p->nr; i++) {
-		struct sum *s;
-
-		if (i == 0 || sum_key_of_access(&copy[i], region) != sum_key_of_access(&copy[i - 1], region))
-			sum[nr++] = (struct sum){ .of = sum_key_of_access(&copy[i], region), .low = UINT64_MAX, .list = &copy[i] };
-		s = &sum[nr - 1];
-		of_stride = s->nr && copy[i].stride == copy[i - 1].stride ? of_stride + 1 : 1;
-		if (copy[i].stride && of_stride > s->of_stride) {
-			s->stride = copy[i].stride;
-			s->of_stride = of_stride;
-		}
-		s->nr++;
-		s->order[copy[i].order]++;
-		s->low = copy[i].address < s->low ? copy[i].address : s->low;
-		s->high = copy[i].address > s->high ? copy[i].address : s->high;
+	for (size_t i = 0; key && i < s->nr; i++) {
+		key[i] = region ? s->list[i].region : s->list[i].component;
+		nr_keys = key[i] >= nr_keys ? key[i] + 1 : nr_keys;
 	}
-	qsort(sum, nr, sizeof(*sum), compare_sum_counts);
-	return nr;
+	sum = malloc(nr_keys * sizeof(*sum));
+	list = malloc(nr_keys * sizeof(*list));
+	ok = key && sum && list && access_orders_sum(o, &s->columns, key, nr_keys, sum) == 0;
+	*nr = 0;
+	for (uint32_t k = 0; ok && k < nr_keys; k++)
+		if (sum[k].low <= sum[k].high)
+			list[(*nr)++] = (struct part_sum){ k, sum[k] };
+	if (ok)
+		qsort(list, *nr, sizeof(*list), compare_part_sums);
+	free(key);
+	free(sum);
+	return list;
 }
 
-static void show_access_sums(struct report *r, const struct memory_part *part, bool region, struct page *p)
+static void show_access_sums(struct report *r, const struct memory_part *part, const struct access_orders *o, bool region, struct page *p)
 {
 	struct grid *g = region ? grid_create("regions", "Memory regions, event %s", part->event) :
 				  grid_create("memory", "Memory accesses, event %s", part->event);
-	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
-	struct sum *sum = malloc((part->nr + 1) * sizeof(*sum));
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	int sequential = grid_column(g, "sequential", "sequential", CELL_PERCENT, 0, 0);
@@ -121,99 +100,86 @@ static void show_access_sums(struct report *r, const struct memory_part *part, b
 	int kind = region ? grid_column(g, "kind", "kind", CELL_TEXT, GRID_FIXED, 8) : -1;
 	int name = grid_column(g, "name", region ? "memory" : part->all->level == LEVELS_MAX ? "function" :
 					  report_level_name(r, part->all->level), CELL_TEXT, 0, 0);
-	size_t nr = copy && sum ? make_access_sums(part, region, copy, sum) : 0;
+	size_t nr;
+	struct part_sum *list = make_access_sums(part, o, region, &nr);
 	char spare[64];
 
-	grid_set_total(g, share, (double)part->nr);
-	grid_set_total(g, samples, (double)part->nr);
+	grid_set_total(g, share, part->samples);
+	grid_set_total(g, samples, part->samples);
 	for (size_t i = 0; i < nr; i++) {
-		double known = (double)(sum[i].nr - sum[i].order[ACCESS_UNKNOWN]);
+		const struct access_sum *x = &list[i].sum;
+		double known = x->order[ACCESS_SEQUENTIAL] + x->order[ACCESS_STRIDED] + x->order[ACCESS_RANDOM];
 
 		grid_row(g);
-		grid_set(g, share, (double)sum[i].nr);
-		grid_set(g, samples, (double)sum[i].nr);
+		grid_set(g, share, x->samples);
+		grid_set(g, samples, x->samples);
 		grid_set(g, ordered, known);
 		if (known > 0) {
-			grid_set(g, sequential, (double)sum[i].order[ACCESS_SEQUENTIAL] / known);
-			grid_set(g, strided, (double)sum[i].order[ACCESS_STRIDED] / known);
-			grid_set(g, irregular, (double)sum[i].order[ACCESS_RANDOM] / known);
+			grid_set(g, sequential, x->order[ACCESS_SEQUENTIAL] / known);
+			grid_set(g, strided, x->order[ACCESS_STRIDED] / known);
+			grid_set(g, irregular, x->order[ACCESS_RANDOM] / known);
 		}
-		if (sum[i].stride)
-			grid_set(g, stride, (double)sum[i].stride);
-		grid_set(g, pages, (double)accesses_pages(sum[i].list, sum[i].nr));
+		if (x->stride)
+			grid_set(g, stride, (double)x->stride);
+		grid_set(g, pages, x->pages);
 		grid_set_text(g, event, part->event);
-		grid_set_address(g, low, sum[i].low);
-		grid_set_address(g, high, sum[i].high);
+		grid_set_address(g, low, x->low);
+		grid_set_address(g, high, x->high);
 		if (region) {
-			grid_set_text(g, kind, region_kind_text(&part->all->region[sum[i].of]));
-			grid_set_text(g, name, access_region_name(&part->all->region[sum[i].of], spare));
+			grid_set_text(g, kind, region_kind_text(&part->all->region[list[i].of]));
+			grid_set_text(g, name, access_region_name(&part->all->region[list[i].of], spare));
 		} else {
-			grid_set_text(g, name, component_name(r, part->all, sum[i].of, spare));
+			grid_set_text(g, name, component_name(r, part->all, list[i].of, spare));
 		}
 	}
-	free(copy);
-	free(sum);
+	free(list);
 	grid_show(g, p);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- strides */
 
-static int compare_strides(const void *a, const void *b)
-{
-	const struct access *x = a, *y = b;
-
-	return x->stride != y->stride ? (x->stride < y->stride ? -1 : 1) : 0;
-}
-
-/* Strides of up to a page each by itself (elements have few sizes), wider ones by powers of two. */
-static uint64_t stride_bucket(uint64_t stride)
-{
-	return stride <= 1u << ACCESSES_PAGE_BITS ? stride : 1ull << (63 - __builtin_clzll(stride));
-}
-
-static void show_strides(const struct memory_part *part, struct page *p)
+static void show_strides(const struct memory_part *part, const struct access_orders *o, struct page *p)
 {
 	struct grid *g = grid_create("strides", "Strides per instruction, event %s", part->event);
-	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
 	int share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0);
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	int event = grid_column(g, "event", "", CELL_TEXT, GRID_HIDDEN, 0);
 	int stride = grid_column(g, "stride", "", CELL_NUMBER, GRID_HIDDEN, 0);
 	int shown = grid_column(g, "shown", "bytes", CELL_TEXT, GRID_TEXT_ONLY, 0);
 	char text[32], number[16];
-	size_t first = 0;
+	uint32_t nr;
+	struct access_stride *list = access_orders_strides(o, &part->all->columns, &nr);
 
-	grid_set_total(g, share, (double)part->nr);
-	grid_set_total(g, samples, (double)part->nr);
-	if (copy) {
-		memcpy(copy, part->list, part->nr * sizeof(*copy));
-		qsort(copy, part->nr, sizeof(*copy), compare_strides);
-	}
-	for (size_t i = 0; copy && i < part->nr; i++) {
-		uint64_t at = copy[i].stride;
-
-		if (i + 1 < part->nr && (at ? stride_bucket(at) : 0) == (copy[i + 1].stride ? stride_bucket(copy[i + 1].stride) : 0))
-			continue;
+	grid_set_total(g, share, part->samples);
+	grid_set_total(g, samples, part->samples);
+	for (uint32_t i = 0; i < nr; i++) {
 		grid_row(g);
-		grid_set(g, share, (double)(i + 1 - first));
-		grid_set(g, samples, (double)(i + 1 - first));
+		grid_set(g, share, list[i].samples);
+		grid_set(g, samples, list[i].samples);
 		grid_set_text(g, event, part->event);
-		if (at)
-			grid_set(g, stride, (double)stride_bucket(at));
-		snprintf(text, sizeof(text), at > stride_bucket(at) ? "%s and more" : "%s",
-			 grid_short_number((double)stride_bucket(at ? at : 1), number));
-		grid_set_text(g, shown, at ? text : "(constant address, or too few samples)");
-		first = i + 1;
+		if (list[i].stride)
+			grid_set(g, stride, (double)list[i].stride);
+		snprintf(text, sizeof(text), list[i].stride > 1u << ACCESSES_PAGE_BITS ? "%s and more" : "%s",
+			 grid_short_number((double)list[i].stride, number));
+		grid_set_text(g, shown, list[i].stride ? text : "(constant address, or too few samples)");
 	}
-	free(copy);
+	free(list);
 	grid_show(g, p);
 }
 
 static void show_event_accesses(struct report *r, const struct memory_part *part, struct page *p)
 {
-	show_access_sums(r, part, false, p);
-	show_access_sums(r, part, true, p);
-	show_strides(part, p);
+	struct access_orders o;
+	const size_t begin = (size_t)(part->list - part->all->list);
+
+	if (accesses_find_orders(part->all, begin, begin + part->nr, &o)) {
+		page_sentence(p, OUT_OF_MEMORY);
+		return;
+	}
+	show_access_sums(r, part, &o, false, p);
+	show_access_sums(r, part, &o, true, p);
+	show_strides(part, &o, p);
+	access_orders_fini(&o);
 	memory_show_working_sets(r, part, p);
 	memory_draw(r, part, p);
 }
@@ -231,23 +197,23 @@ static void show_memory_view(struct report *r, const struct view_instance *v, st
 		return;
 	}
 	if (accesses_settle(s, r->model)) {
-		page_sentence(p, "Out of memory: a part of this view is missing.");
+		page_sentence(p, OUT_OF_MEMORY);
 		return;
 	}
 	for (size_t i = 0, end; i < s->nr; i = end) {
-		struct memory_part part = { s, s->list + i, 0, "" };
+		struct memory_part part = { .all = s, .list = s->list + i, .event = "" };
 		uint32_t event = s->list[i].event;
 
 		for (end = i; end < s->nr && s->list[end].event == event; end++)
-			;
+			part.samples += s->list[end].share;
 		part.nr = end - i;
 		if (event < r->model->nr_events && r->model->event[event].name)
 			part.event = r->model->event[event].name;
 		show_event_accesses(r, &part, p);
 	}
 	if (s->thinning)
-		page_sentence(p, "(1 in %llu of the %llu samples with an address is used, evenly over the recording; counts and pages are "
-			      "of these)", 1ull << s->thinning, (unsigned long long)s->seen);
+		page_sentence(p, "(1 in %llu of the %.0f samples with an address is used, evenly over the recording; counts and pages are "
+			      "of these)", 1ull << s->thinning, s->seen);
 	if (r->svg)
 		memory_svg(r, s, r->svg);
 }

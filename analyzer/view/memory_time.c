@@ -12,17 +12,27 @@
 #define INTERVALS 40
 #define WORKING_SETS 6
 
+/* Which pages were met in the last of so many intervals. */
+struct page_marks {
+	uint32_t *of_page, last;
+};
+
 /* Pages that samples touched in one interval: a lower bound, the better the more samples. */
 static size_t count_pages_in_interval(const struct memory_part *part, uint32_t region, uint64_t from_ns, uint64_t to_ns,
-				      struct access *copy)
+				      struct page_marks *marks)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < part->nr; i++) /* by time */
-		if (part->list[i].time_ns >= from_ns && part->list[i].time_ns < to_ns &&
-		    (region == UINT32_MAX || part->list[i].region == region))
-			copy[nr++] = part->list[i];
-	return nr ? accesses_pages(copy, nr) : 0;
+	marks->last++;
+	for (size_t i = 0; i < part->nr; i++) { /* by time */
+		const struct access *x = &part->list[i];
+
+		if (x->time_ns < from_ns || x->time_ns >= to_ns || (region != UINT32_MAX && x->region != region))
+			continue;
+		nr += marks->of_page[x->page] != marks->last;
+		marks->of_page[x->page] = marks->last;
+	}
+	return nr;
 }
 
 static int count_intervals(const struct page *p)
@@ -31,7 +41,7 @@ static int count_intervals(const struct page *p)
 }
 
 static void show_working_set(struct report *r, const struct memory_part *part, uint32_t region, uint64_t cell_ns, struct grid *g,
-			     const int column[5], const struct page *p, struct access *copy)
+			     const int column[5], const struct page *p, struct page_marks *marks)
 {
 	struct lanes l = { .cells = count_intervals(p), .nr = 1 };
 	double height[INTERVALS] = { 0 }, most = 0;
@@ -44,7 +54,7 @@ static void show_working_set(struct report *r, const struct memory_part *part, u
 
 		if (from_ns > r->last_ns)
 			break;
-		height[c] = (double)count_pages_in_interval(part, region, from_ns, from_ns + cell_ns, copy);
+		height[c] = (double)count_pages_in_interval(part, region, from_ns, from_ns + cell_ns, marks);
 		most = height[c] > most ? height[c] : most;
 		if (p->form == PAGE_TEXT)
 			continue;
@@ -65,7 +75,7 @@ static void show_working_set(struct report *r, const struct memory_part *part, u
 
 static int compare_region_counts(const void *a, const void *b, void *counts)
 {
-	const size_t *count = counts;
+	const double *count = counts;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
 
 	return count[i] != count[j] ? (count[i] > count[j] ? -1 : 1) : i < j ? -1 : i > j;
@@ -74,13 +84,13 @@ static int compare_region_counts(const void *a, const void *b, void *counts)
 /* The regions with most of the event's samples, the first nr of them; freed by the caller. */
 static uint32_t *largest_regions(const struct memory_part *part, uint32_t *nr)
 {
-	size_t *count = calloc((size_t)part->all->nr_regions + 1, sizeof(*count));
+	double *count = calloc((size_t)part->all->nr_regions + 1, sizeof(*count));
 	uint32_t *order = malloc(((size_t)part->all->nr_regions + 1) * sizeof(*order)), n = 0;
 
 	for (size_t i = 0; count && i < part->nr; i++)
-		count[part->list[i].region]++;
+		count[part->list[i].region] += part->list[i].share;
 	for (uint32_t i = 0; order && count && i < part->all->nr_regions; i++)
-		if (count[i])
+		if (count[i] > 0)
 			order[n++] = i;
 	if (n)
 		qsort_r(order, n, sizeof(*order), compare_region_counts, count);
@@ -96,7 +106,7 @@ void memory_show_working_sets(struct report *r, const struct memory_part *part, 
 	char width[16];
 	struct grid *g = grid_create("working_set", "Pages touched per %s (lower bound), event %s", grid_duration((double)cell_ns, width),
 				     part->event);
-	struct access *copy = malloc((part->nr + 1) * sizeof(*copy));
+	struct page_marks marks = { calloc((size_t)part->all->columns.nr_pages + 1, sizeof(*marks.of_page)), 0 };
 	uint32_t nr = WORKING_SETS, *order = largest_regions(part, &nr);
 	int column[5];
 
@@ -106,13 +116,13 @@ void memory_show_working_sets(struct report *r, const struct memory_part *part, 
 	column[3] = grid_column(g, "pages", "max", CELL_NUMBER, 0, 0);
 	column[4] = grid_column(g, "lane", "", CELL_TEXT, GRID_TEXT_ONLY | GRID_FIXED, cells);
 	grid_show_all_rows(g);
-	if (copy && order) {
-		show_working_set(r, part, UINT32_MAX, cell_ns, g, column, p, copy);
+	if (marks.of_page && order) {
+		show_working_set(r, part, UINT32_MAX, cell_ns, g, column, p, &marks);
 		for (uint32_t i = 0; i < nr; i++)
-			show_working_set(r, part, order[i], cell_ns, g, column, p, copy);
+			show_working_set(r, part, order[i], cell_ns, g, column, p, &marks);
 	}
 	free(order);
-	free(copy);
+	free(marks.of_page);
 	grid_show(g, p);
 }
 
@@ -126,22 +136,22 @@ static void draw_region_picture(const struct report *r, const struct memory_part
 	unsigned char cell[PICTURE_ROWS * PICTURE_CELLS] = { 0 };
 	double time = (double)(r->last_ns - r->first_ns) + 1, range = (double)(x->high - x->low) + 1;
 	char size[16], span[16], spare[64];
-	size_t nr = 0;
+	double samples = 0;
 
 	for (size_t i = 0; i < part->nr; i++) {
 		int column, row;
 
 		if (part->list[i].region != region)
 			continue;
-		nr++;
+		samples += part->list[i].share;
 		column = (int)((double)(part->list[i].time_ns - r->first_ns) / time * 2 * cells);
 		row = 4 * PICTURE_ROWS - 1 - (int)((double)(part->list[i].address - x->low) / range * 4 * PICTURE_ROWS);
 		if (column >= 0 && column < 2 * cells && row >= 0 && row < 4 * PICTURE_ROWS)
 			cell[row / 4 * cells + column / 2] |= bit[row % 4][column % 2];
 	}
-	if (nr >= GRID_SMALL)
-		page_dots(p, cell, cells, PICTURE_ROWS, "%s: %zu samples (vertical: %sB, horizontal: %s)",
-			  access_region_name(x, spare), nr, grid_short_number(range, size), grid_duration(time, span));
+	if (samples >= GRID_SMALL)
+		page_dots(p, cell, cells, PICTURE_ROWS, "%s: %.0f samples (vertical: %sB, horizontal: %s)",
+			  access_region_name(x, spare), samples, grid_short_number(range, size), grid_duration(time, span));
 }
 
 void memory_draw(const struct report *r, const struct memory_part *part, struct page *p)

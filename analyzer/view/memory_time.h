@@ -3,7 +3,7 @@
 #ifndef TAILOR_MEMORY_TIME_H
 #define TAILOR_MEMORY_TIME_H
 
-#include "analyzer/query/accesses.h"
+#include "analyzer/accesses/accesses.h"
 #include "analyzer/view/view.h"
 
 /* Of one event: a part of the whole list. */
@@ -11,6 +11,7 @@ struct memory_part {
 	const struct accesses *all;
 	const struct access *list;
 	size_t nr;
+	double samples; /* of the list */
 	const char *event;
 };
 

@@ -137,28 +137,27 @@ async function both(page) {
 	checks.same('executions of both', [3798, 3798, 1], ['executions_a', 'executions_b', 'executions_ratio'].map((k) => rows.find((r) => r.name === 'exists?')?.[k]))
 }
 
-// Figure 2: both texts, side by side, coloured by executions and by the reader's formula; pointing at a line marks it in the other.
-async function both_texts(trace) {
+// Figure 2: the texts of five queens and of six, side by side, coloured by executions and by a formula out of the menu; pointing at a line marks
+// it in the other.
+async function both_texts() {
 	const html = path.join(folder, 'texts.html')
-	execFileSync(tailor, ['html', trace, trace, '-o', html])
+	execFileSync(tailor, ['html', ...[5, 6].map((n) => path.join(folder, `text-${n}.tlr`)), '-o', html])
 	const page = await open(browser, html)
 	await page.click('nav button[data-view=compare]')
 	await page.getByLabel('Compare by').selectOption({ label: 'line' })
 	const parts = () => page.evaluate(() => window.tailor.views.find((v) => v.id === 'compare').parts.code.drawn())
-	const lines = await page.evaluate(() => {
-		const { data: [{ facts }] } = window.tailor.page, { columns, rows } = window.tailor.views.find((v) => v.id === 'compare').table(), { value } = columns.find((c) => c.key === 'executions_a')
-		return facts.sources[0].of.map((v) => rows.filter((r) => r.values[0] === v).map(value)[0] ?? null)
+	const [five, six] = await page.evaluate(() => {
+		const { data: [{ facts }] } = window.tailor.page, { columns, rows } = window.tailor.views.find((v) => v.id === 'compare').table()
+		return ['executions_a', 'executions_b'].map((key) => facts.sources[0].of.map((v) => rows.filter((r) => r.values[0] === v).map(columns.find((c) => c.key === key).value)[0] ?? null))
 	})
 	await page.getByLabel('Colour of lines').selectOption({ label: 'executions' })
-	const by_count = await parts(), most = Math.max(...lines)
-	checks.that('texts are coloured by executions', lines.every((n, i) => n === null || [0, 1].every((s) => Math.abs(by_count[s].parts[i] - n / most) < 1e-9)), by_count)
+	const by_count = await parts(), most = Math.max(...five, ...six)
+	checks.that('texts are coloured by executions', [five, six].every((lines, s) => lines.every((n, i) => n === null || Math.abs(by_count[s].parts[i] - n / most) < 1e-9)), [five, six, by_count])
 	await page.locator('[role=region][aria-label="differences"]').locator('xpath=..').locator('button', { hasText: 'Formula' }).click()
-	const input = page.getByLabel('Formula of a new column').locator('visible=true')
-	await input.fill('1000 - executions_b')
-	await input.press('Enter')
+	await page.getByLabel('Formulas to choose from').locator('visible=true').selectOption('executions_b - 6/5 * executions_a')
 	await page.getByLabel('Colour of lines').selectOption({ label: 'formula of the table' })
-	const by_formula = await parts(), far = Math.max(...lines.map((n) => n === null ? 0 : 1000 - n))
-	checks.that('... and by the formula', lines.every((n, i) => Math.abs(by_formula[0].parts[i] - (n === null ? 0 : Math.max(0, 1000 - n) / far)) < 1e-9), [lines, by_formula])
+	const by_formula = await parts(), grown = five.map((n, i) => n === null || six[i] === null ? 0 : Math.max(0, six[i] - 6 / 5 * n)), far = Math.max(...grown)
+	checks.that('... and by the formula', far > 0 && grown.every((n, i) => [0, 1].every((s) => Math.abs(by_formula[s].parts[i] - n / far) < 1e-9)), [grown, by_formula])
 	const [first, second] = ['Text of the first', 'Text of the second'].map((label) => page.getByLabel(label))
 	await first.locator('.row', { hasText: '(if (null? list)' }).hover()
 	checks.that('the same line is marked in the other', (await second.locator('.row.mark').innerText()).includes('(if (null? list)'))
@@ -325,7 +324,7 @@ await both(two)
 checks.same('two traces: faults', [], two.faults)
 await two.context().close()
 await growth()
-await both_texts(traces[1])
+await both_texts()
 const page = await page_of(path.join(folder, 'queens-6.tlr'))
 await walk(page)
 checks.same('queens: faults', [], page.faults)

@@ -129,6 +129,18 @@ if (process.env.SECOND) {
 	checks.same(`${second} as the second: faults`, [], page.faults)
 	await close()
 }
+// Samples that several components share: Memory counts them by shares, for all and for one of them.
+if (process.env.SHARED) {
+	const trace = process.env.SHARED, [page, close] = await open_traces(trace), views = columns(trace), component = ['--component', 'operator:operator 2']
+	for (const options of [[], component]) {
+		const filters = options.length ? { 'level:0': { values: [2] } } : {}, { tables } = await report(trace, ['memory'], ['--level', 'line', ...options])
+		checks.same(`accesses by line ${options}`, options.length ? [['line 1', 10], ['line 2', 20 / 3]] : [['line 1', 20], ['line 2', 20]], tables.memory.map((r) => [r.name, Math.round(3 * r.samples) / 3]).sort())
+		await page.evaluate((f) => window.tailor.state.replace(f), filters)
+		await views.memory(page, `${trace} ${options}`, tables)
+	}
+	checks.same(`${trace}: faults`, [], page.faults)
+	await close()
+}
 await browser.close()
 const views = Columns.all(checks, compared)
 checks.that('combinations with samples', filled >= nr / 2, filled)

@@ -7,5 +7,7 @@ need_page
 "$B/bench/synthetic" 20000 50 "$dir/synthetic.tlr" events memory marks changes || exit 1
 recording "$dir/recording.tlr" || exit 1
 second_recording || exit 1
+export SHARED=$dir/shared.tlr
+/usr/bin/python3 tests/golden/shared.py "$SHARED" || exit 1
 timeout 3000 node tests/page/numbers.mjs "$B" "$dir" "${COMBINATIONS:-200}" "$dir/recording.tlr" "$dir/synthetic.tlr" tests/golden/v2.tlr \
 	tests/golden/views/queries.tlr tests/golden/views/host.tlr

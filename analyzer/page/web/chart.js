@@ -65,11 +65,12 @@ class CanvasPen {
 	}
 }
 
-// Pixels (RGBA) as a canvas of their own.
+// Pixels (RGBA) as a canvas, until the next call.
+let lent = null;
 function bitmap(columns, rows, rgba) {
-	const el = h("canvas", { width: columns, height: rows });
-	el.getContext("2d").putImageData(new ImageData(rgba, columns, rows), 0, 0);
-	return el;
+	if (lent?.canvas.width !== columns || lent?.canvas.height !== rows) lent = h("canvas", { width: columns, height: rows }).getContext("2d");
+	lent.putImageData(new ImageData(rgba, columns, rows), 0, 0);
+	return lent.canvas;
 }
 
 class SvgPen {

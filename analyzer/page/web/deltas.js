@@ -10,22 +10,27 @@ export const scale = by => Math.sign(by) * Math.log2(1 + Math.abs(by) / LINE);
 export const unscale = at => Math.sign(at) * (2 ** Math.abs(at) - 1) * LINE;
 export const signed = by => `${by > 0 ? "+" : by < 0 ? "−" : ""}${bytes(Math.round(Math.abs(by)))}`;
 
-// each(take): calls take(time, address, share, part, thread), in the order of time.  Returns the points that have one before, and how far
-// they go: the scale's ends are -most and most.
-export function deltas(each) {
-	const last = new Map(), points = [];
-	let most = scale(2 * LINE);
-	each((time, address, share, part, thread) => {
-		const key = part * 65536 + thread, before = last.get(key);
+/*
+ * points: addresses in the order of time, who(i): whose access point i is.  They become the distances from the access before of the same one,
+ * without the first ones.  Returns how far they go: the scale's ends are 0 and twice that.
+ */
+export function becomeDistances(points, who) {
+	const { time, at, share, part } = points, last = new Map();
+	let most = scale(2 * LINE), nr = 0;
+	for (let i = 0; i < points.nr; i++) {
+		const key = who(i), address = at[i], before = last.get(key);
 		last.set(key, address);
-		if (before === undefined) return;
-		const at = scale(address - before);
-		most = Math.max(most, Math.abs(at));
-		points.push(time, at, share, part);
-	});
-	return { most: most * 1.02, nr: points.length / 4, each: take => {
-		for (let i = 0; i < points.length; i += 4) take(points[i], points[i + 1] + most * 1.02, points[i + 2], points[i + 3]);
-	} };
+		if (before === undefined) continue;
+		at[nr] = scale(address - before);
+		most = Math.max(most, Math.abs(at[nr]));
+		time[nr] = time[i];
+		share[nr] = share[i];
+		part[nr++] = part[i];
+	}
+	points.nr = nr;
+	most *= 1.02;
+	for (let i = 0; i < nr; i++) at[i] += most;
+	return most;
 }
 
 // Marks of the axis: [place from below, as a part of the whole; text].

@@ -10,7 +10,7 @@ import { shown } from "./dom.js";
 const MOST = 9, TITLE = 18, HEIGHT = 96, GAP = 12, CELL = 2;
 
 /*
- * points(): {each(take), extent} as the large picture has them (see raster.js); all(part), known(part): how many samples the part has, and
+ * points(): {points, extent} as the large picture has them (see raster.js); all(part), known(part): how many samples the part has, and
  * how many of these have an address; colour(part): [r, g, b]; columns: more of the table, whose rows have a part.
  */
 export function multiples(page, { points, all, known, colour, columns: more }) {
@@ -20,8 +20,8 @@ export function multiples(page, { points, all, known, colour, columns: more }) {
 	function place(w) {
 		columns = w < 560 ? 1 : w < 900 ? 2 : 3;
 		wide = Math.floor((w - (columns - 1) * GAP) / columns);
-		const { each, extent } = points();
-		panels = rasterizeParts(each, extent, Math.floor(wide / CELL), Math.floor(HEIGHT / CELL)).slice(0, MOST);
+		const { points: list, extent } = points();
+		panels = rasterizeParts(list, extent, Math.floor(wide / CELL), Math.floor(HEIGHT / CELL), MOST, dimension.nr);
 		panels.forEach((panel, i) => Object.assign(panel, { x: i % columns * (wide + GAP), y: Math.floor(i / columns) * (TITLE + HEIGHT + BOTTOM + GAP) }));
 		return Math.max(1, Math.ceil(panels.length / columns)) * (TITLE + HEIGHT + BOTTOM + GAP);
 	}

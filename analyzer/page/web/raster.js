@@ -1,40 +1,60 @@
 // SPDX-License-Identifier: MIT
 // Samples as cells of a grid over time and addresses: how many are in each, and which part most of them belong to.
 
+// Points in columns: {nr, time, at, share, part}, nr of them in each; room for more at first.
+export class Points {
+	constructor(room) {
+		Object.assign(this, { nr: 0, room: 0 });
+		this.clear(room);
+	}
+
+	clear(room) {
+		this.nr = 0;
+		if (room <= this.room) return this;
+		this.room = room;
+		Object.assign(this, { time: new Float64Array(room), at: new Float64Array(room), share: new Float64Array(room), part: new Uint32Array(room) });
+		return this;
+	}
+}
+
 /*
- * each(take): calls take(time, offset, share, part); extent: {from, to} of time, {low, bytes} of offsets; cell x * height + y is the one at
- * y from below.
+ * points: at are offsets; extent: {from, to} of time, {low, bytes} of offsets; size(nr): [width, height], by how many of them are in it.  Cell
+ * x * height + y is the one at y from below.
  * part: the one with the majority in its cell, if one has it.  (R. S. Boyer and J. S. Moore, MJRTY: A Fast Majority Vote Algorithm, 1981)
  */
-export function rasterize(each, extent, width, height) {
-	const counts = new Float64Array(width * height), part = new Int32Array(width * height).fill(-1),
-		votes = new Int32Array(width * height);
-	const perX = width / (extent.to - extent.from), perY = height / extent.bytes;
-	let samples = 0, cells = 0;
-	each((time, offset, share, of) => {
-		const at = offset - extent.low;
-		if (!(at >= 0 && at < extent.bytes) || time < extent.from || time >= extent.to) return;
-		const cell = Math.min(width - 1, Math.floor((time - extent.from) * perX)) * height + Math.min(height - 1,
-			Math.floor(at * perY));
-		cells += counts[cell] === 0 ? 1 : 0;
-		counts[cell] += share;
-		samples += share;
-		if (part[cell] === of) votes[cell]++;
-		else if (--votes[cell] < 0) [part[cell], votes[cell]] = [of, 0];
-	});
+export function rasterize({ nr, time, at, share, part: partOf }, { from, to, low, bytes }, size) {
+	let inside = 0, samples = 0, cells = 0;
+	for (let i = 0; i < nr; i++) if (time[i] >= from && time[i] < to && at[i] >= low && at[i] - low < bytes) inside++;
+	const [width, height] = size(inside), perX = width / (to - from), perY = height / bytes;
+	const counts = new Float64Array(width * height), part = new Int32Array(width * height).fill(-1), votes = new Int32Array(width * height);
+	for (let i = 0; i < nr; i++) {
+		const y = at[i] - low, x = time[i] - from;
+		if (!(y >= 0 && y < bytes) || x < 0 || time[i] >= to) continue;
+		const cell = Math.min(width - 1, Math.floor(x * perX)) * height + Math.min(height - 1, Math.floor(y * perY));
+		if (counts[cell] === 0) cells++;
+		counts[cell] += share[i];
+		samples += share[i];
+		if (part[cell] === partOf[i]) votes[cell]++;
+		else if (--votes[cell] < 0) {
+			part[cell] = partOf[i];
+			votes[cell] = 0;
+		}
+	}
 	return { counts, part, samples, cells, width, height };
 }
 
-// ... of each part by itself: [{part, counts, samples, width, height}], the ones with most samples first.
-export function rasterizeParts(each, extent, width, height) {
-	const parts = new Map(), perX = width / (extent.to - extent.from), perY = height / extent.bytes;
-	each((time, offset, share, part) => {
-		const at = offset - extent.low;
-		if (!(at >= 0 && at < extent.bytes) || time < extent.from || time >= extent.to) return;
-		let own = parts.get(part);
-		if (!own) parts.set(part, own = { part, counts: new Float64Array(width * height), samples: 0, width, height });
-		own.counts[Math.min(width - 1, Math.floor((time - extent.from) * perX)) * height + Math.min(height - 1, Math.floor(at * perY))] += share;
-		own.samples += share;
-	});
-	return [...parts.values()].sort((a, b) => b.samples - a.samples || a.part - b.part);
+// The same of each part by itself, at most so many: [{part, counts, samples, width, height}], the ones with most samples first.
+export function rasterizeParts({ nr, time, at, share, part }, { from, to, low, bytes }, width, height, most, nrParts) {
+	const perX = width / (to - from), perY = height / bytes, sums = new Float64Array(nrParts), number = new Int32Array(nrParts).fill(-1);
+	const inside = i => time[i] >= from && time[i] < to && at[i] >= low && at[i] - low < bytes;
+	for (let i = 0; i < nr; i++) if (inside(i)) sums[part[i]] += share[i];
+	const found = [...sums.keys()].filter(p => sums[p] > 0).sort((a, b) => sums[b] - sums[a] || a - b).slice(0, most);
+	const panels = found.map(p => ({ part: p, counts: new Float64Array(width * height), samples: sums[p], width, height }));
+	found.forEach((p, i) => { number[p] = i; });
+	for (let i = 0; i < nr; i++) {
+		if (number[part[i]] < 0 || !inside(i)) continue;
+		const cell = Math.min(width - 1, Math.floor((time[i] - from) * perX)) * height + Math.min(height - 1, Math.floor((at[i] - low) * perY));
+		panels[number[part[i]]].counts[cell] += share[i];
+	}
+	return panels;
 }

@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+static inline void *malloc(size_t bytes)
+{
+	return memory_take(bytes);
+}
+
 /* The product is one of a number of lines that fit into memory. */
 static inline void *calloc(size_t nr, size_t bytes)
 {

@@ -6,10 +6,10 @@ import { chart } from "../chart.js";
 import { brush } from "../brush.js";
 import { BOTTOM, drawTime, endOf } from "../activity.js";
 import { pixels } from "../shade.js";
-import { rasterize } from "../raster.js";
+import { Points, rasterize } from "../raster.js";
 import { hex, regions as findRegions } from "../regions.js";
-import { findStreams, follow, ordersBy, strides } from "../accesses.js";
-import { deltas, signed, ticks, unscale } from "../deltas.js";
+import { createAccesses, numberSamples, numberStreams } from "../accesses.js";
+import { becomeDistances, signed, ticks, unscale } from "../deltas.js";
 import { multiples } from "../multiples.js";
 import { tablebox } from "../tablebox.js";
 import { bytes, count, percent, seconds } from "../format.js";
@@ -17,31 +17,19 @@ import { bytes, count, percent, seconds } from "../format.js";
 const HEIGHT = 380, TOP = 6, PAGE = 4096;
 
 let page, note, hint, said, mode, select, out, picture, each, tables, strideTable, box;
-let regions = [], rows = null, streams = null, followed = null, orders = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null,
-	colour = new Map(), strideRows = [], far = null, passed = null, owners = null, known = new Map();
+let regions = [], rows = null, accesses = null, orders = null, withAddress = [], grid = null, list = [], end = 1, width = 640, left = 110, cell = 1, rubber = null,
+	colour = new Map(), strideRows = [], far = 0, passed = 0, owners = null, known = null;
+const points = new Points(0); // what the pictures show
 
 const low = text => (text === undefined ? 0n : BigInt(text));
 
-// Rows with an address that pass all filters, or all but those, in the order of time.
-function collect(...except) {
-	const { fails, mask, first, end: last } = page.data[0].table.passing(except), list = new Uint32Array(rows.nr);
+// Follows the rows with an address that pass all filters, or all but those, in the order of time; returns how many there are.
+function follow(...except) {
+	const { fails, mask, first, end: last } = page.data[0].table.passing(except), list = accesses.column("list"), { row } = rows;
 	let nr = 0;
-	for (let n = 0; n < rows.nr; n++) {
-		const row = rows.row[n];
-		if (row >= first && row < last && !(fails[row] & mask)) list[nr++] = n;
-	}
-	return list.subarray(0, nr);
-}
-
-function shares() {
-	const { table, facts } = page.data[0], way = table.numbers("way");
-	return facts.ways.share.every(share => share === 1) ? () => 1 : i => facts.ways.share[way[i]];
-}
-
-// Which part of the main dimension a row is of.
-function parts() {
-	const { column, map } = page.dimensions.get(page.dimensions.main), number = page.data[0].table.numbers(column);
-	return map ? i => map[number[i]] : i => number[i];
+	for (let n = 0; n < rows.nr; n++) if (row[n] >= first && row[n] < last && !(fails[row[n]] & mask)) list[nr++] = n;
+	accesses.follow(nr);
+	return nr;
 }
 
 // Events differ in whether they have addresses: which has the most, and how many samples of each have one.
@@ -56,36 +44,54 @@ function offer() {
 // How much of what passes the pictures can show at all.
 function say() {
 	const all = owners.total[0];
+	const list = accesses.column("list"), share = accesses.column("share"), part = accesses.column("part");
 	let nr = 0;
-	known = new Map();
-	walk((time, offset, share, of) => {
-		nr += share;
-		known.set(of, (known.get(of) ?? 0) + share);
-	});
-	const part = all > 0 ? nr / all : 0;
-	said.textContent = !(all > 0) ? "" : `${count(nr)} of ${count(all)} samples that pass (${percent(part)}) have an address.` +
-		(part < 0.5 && nr > 0 ? " Shares are of these alone: instructions that have none are left out." : "");
+	known = new Float64Array(page.dimensions.get(page.dimensions.main).nr);
+	for (let i = 0; i < passed; i++) known[part[list[i]]] += share ? share[list[i]] : 1;
+	for (const samples of known) nr += samples;
+	const of = all > 0 ? nr / all : 0;
+	said.textContent = !(all > 0) ? "" : `${count(nr)} of ${count(all)} samples that pass (${percent(of)}) have an address.` +
+		(of < 0.5 && nr > 0 ? " Shares are of these alone: instructions that have none are left out." : "");
 }
 
-function find() {
+function findRows() {
 	const { table, facts } = page.data[0], address = table.numbers("address"), memory = table.numbers("memory"), event = table.numbers("event");
 	const halves = address.BYTES_PER_ELEMENT === 8 ? new Uint32Array(address.buffer, address.byteOffset, 2 * address.length) :
 		Uint32Array.from({ length: 2 * address.length }, (_, i) => (i % 2 ? 0 : address[i >> 1]));
 	({ list: regions, rows } = findRegions(halves, table.rows, i => memory?.[i] ?? 0, facts.memory));
 	withAddress = facts.events.map(() => 0);
 	for (let n = 0; n < rows.nr; n++) withAddress[event[rows.row[n]]]++;
-	const thread = table.numbers("thread"), place = table.numbers("place"), numbers = new Map();
-	// addresses of files are each file's own; code that was made anew is at the same one
-	const instruction = facts.places.ip.map((ip, i) => `${ip} ${facts.places.image[i]}`).map(id => numbers.get(id) ?? numbers.set(id, numbers.size).get(id));
-	streams = findStreams(rows.nr, [[n => event[rows.row[n]], facts.events.length], [n => thread[rows.row[n]], facts.threads.tid.length],
-		[n => instruction[place[rows.row[n]]], numbers.size], [n => rows.region[n], regions.length]]);
 }
 
-// How the accesses of a list of rows follow each other.
-function followOf(of) {
-	const { table, facts } = page.data[0], phase = table.numbers("phase"), event = table.numbers("event"), from = regions.map(r => Number(r.begin % BigInt(PAGE)));
-	return follow(of, streams, { place: n => rows.offset[n] + from[rows.region[n]], phase: n => phase[rows.row[n]],
-		faults: n => { const { name, period } = facts.events[event[rows.row[n]]]; return /faults/.test(name) ? period || 2 : 0; } });
+// What does not change with filters, of each row with an address.
+async function describe() {
+	const { table, facts } = page.data[0], { row, nr } = rows, { column, map } = page.dimensions.get(page.dimensions.main);
+	const [event, thread, place, phase, way, main] = ["event", "thread", "place", "phase", "way", column].map(name => table.numbers(name)), { share } = facts.ways;
+	const numbers = new Map(), stream = new Uint32Array(nr), shared = share.some(s => s !== 1), from = regions.map(r => Number(r.begin % BigInt(PAGE)));
+	// addresses of files are each file's own; code that was made anew is at the same one
+	const instruction = facts.places.ip.map((ip, i) => `${ip} ${facts.places.image[i]}`).map(id => numbers.get(id) ?? numbers.set(id, numbers.size).get(id));
+	const nrStreams = numberStreams(nr, [[n => event[row[n]], facts.events.length], [n => thread[row[n]], facts.threads.tid.length],
+		[n => instruction[place[row[n]]], numbers.size], [n => rows.region[n], regions.length]], stream);
+	accesses = await createAccesses({ nr, streams: nrStreams, pages: rows.nrPages, shared });
+	const fill = (name, of) => {
+		const to = accesses.column(name);
+		for (let n = 0; n < nr; n++) to[n] = of(n);
+	};
+	accesses.column("stream").set(stream);
+	accesses.column("page").set(rows.page);
+	accesses.column("region").set(rows.region);
+	fill("address", n => rows.offset[n] + from[rows.region[n]]);
+	fill("phase", n => phase[row[n]]);
+	fill("part", map ? n => map[main[row[n]]] : n => main[row[n]]);
+	if (shared) {
+		const sample = numberSamples(table.rows, i => share[way[i]]);
+		fill("share", n => share[way[row[n]]]);
+		fill("sample", n => sample[row[n]]);
+	}
+	const granule = accesses.column("granule");
+	for (let n = 0; n < nr; n++) granule[stream[n]] = facts.events[event[row[n]]].granule ?? 0;
+	accesses.ready();
+	delete rows.page;
 }
 
 // The one that is chosen; else that in which the chosen addresses lie; else the one with the most samples.
@@ -116,39 +122,42 @@ function colourOf(part) {
 
 const apart = () => page.state.option("memory") === "deltas";
 
-// take(time, place, share, part, thread, region) for each row with an address that passes, its place from its region's begin.
-function walk(take) {
-	const { table } = page.data[0], share = shares(), time = table.numbers("time"), part = parts(), thread = table.numbers("thread");
-	for (const n of passed) {
-		const i = rows.row[n];
-		take(time[i], rows.offset[n], share(i), part(i), thread[i], rows.region[n]);
+// Those of the region, or of all: points over time and addresses, or over time and distances.
+function findPoints() {
+	const { table } = page.data[0], time = table.numbers("time"), thread = table.numbers("thread"), { row, offset, region: regionOf, base } = rows, all = apart(), k = regions.indexOf(region());
+	const [list, share, part] = ["list", "share", "part"].map(name => accesses.column(name)), who = all ? new Float64Array(passed) : null, to = points.clear(passed);
+	for (let i = 0; i < passed; i++) {
+		const n = list[i], at = to.nr;
+		if (!all && regionOf[n] !== k) continue;
+		to.time[at] = time[row[n]];
+		to.at[at] = all ? base[regionOf[n]] + offset[n] : offset[n];
+		to.share[at] = share ? share[n] : 1;
+		to.part[at] = part[n];
+		if (all) who[at] = part[n] * 65536 + thread[row[n]];
+		to.nr++;
 	}
+	far = all ? becomeDistances(points, i => who[i]) : 0;
 }
 
-// What the pictures show: points over time and addresses, or over time and distances.
-function points() {
+// What the pictures show of them.
+function shownExtent() {
 	const e = extent();
-	if (apart()) {
-		far ??= deltas(take => walk((time, offset, share, part, thread, k) => take(time, rows.base[k] + offset, share, part, thread)));
-		return { each: far.each, nr: far.nr, extent: { from: e.from, to: e.to, low: 0, bytes: 2 * far.most } };
-	}
-	const k = regions.indexOf(region());
-	return { each: take => walk((time, offset, share, part, thread, of) => of === k && take(time, offset, share, part)), extent: e };
+	return apart() ? { from: e.from, to: e.to, low: 0, bytes: 2 * far } : e;
 }
 
 function draw(pen, w) {
 	width = w;
 	left = w < 600 ? 84 : 132;
-	const wide = Math.max(10, Math.floor(w - left)), { each: take, extent: e } = points();
-	let nr = 0;
-	take((time, at) => { nr += time >= e.from && time < e.to && at >= e.low && at < e.low + e.bytes ? 1 : 0; });
-	cell = nr < 2000 ? 3 : nr < 20000 ? 2 : 1; // few: larger points
+	const wide = Math.max(10, Math.floor(w - left)), e = shownExtent();
 	colour = new Map();
-	grid = rasterize(take, e, Math.max(1, Math.floor(wide / cell)), Math.floor(HEIGHT / cell));
+	grid = rasterize(points, e, nr => {
+		cell = nr < 2000 ? 3 : nr < 20000 ? 2 : 1; // few: larger points
+		return [Math.max(1, Math.floor(wide / cell)), Math.floor(HEIGHT / cell)];
+	});
 	pen.image(left, TOP, grid.width * cell, grid.height * cell, grid.width, grid.height,
 		pixels(grid.counts, grid.width, grid.height, i => colourOf(grid.part[i])));
 	pen.line(left - 0.5, TOP, left - 0.5, TOP + HEIGHT, pen.theme.line);
-	for (const [at, text] of apart() ? ticks(far.most) : addressTicks(e, w)) {
+	for (const [at, text] of apart() ? ticks(far) : addressTicks(e, w)) {
 		const y = TOP + HEIGHT - at * HEIGHT;
 		pen.line(left - 5, y, left, y, pen.theme.line);
 		if (apart()) pen.line(left, y, w, y, pen.theme.line, 1, [2, 4]);
@@ -173,7 +182,7 @@ function tip(x, y) {
 		dimension = dimensions.get(dimensions.main);
 	if (!grid || gx < 0 || gy < 0 || gx >= grid.width || gy >= grid.height) return null;
 	const at = gx * grid.height + gy;
-	if (apart()) return [`about ${signed(unscale((gy + 0.5) / grid.height * 2 * far.most - far.most))} from the access before`,
+	if (apart()) return [`about ${signed(unscale((gy + 0.5) / grid.height * 2 * far - far))} from the access before`,
 		seconds(timeAt(x, e), (e.to - e.from) / width), `${count(grid.counts[at])} samples`,
 		grid.counts[at] > 0 ? `mostly ${shown(dimension.label(dimension.values[grid.part[at]]), 60)}` : null].filter(Boolean);
 	const begin = e.begin + BigInt(Math.floor(gy / grid.height * e.bytes)), per = e.bytes / grid.height;
@@ -230,31 +239,20 @@ function key(e) {
 	return false;
 }
 
+// Of the rows that were followed last.
 function regionRows() {
-	const all = page.state.filters.address ? collect("address") : passed, share = shares(), nr = regions.length;
-	const pages = new Uint32Array(nr), seen = new Uint8Array(rows.nrPages), low = new Float64Array(nr).fill(Infinity), high = new Float64Array(nr);
-	for (const n of all) {
-		const k = rows.region[n];
-		low[k] = Math.min(low[k], rows.offset[n]);
-		high[k] = Math.max(high[k], rows.offset[n]);
-		pages[k] += 1 - seen[rows.page[n]];
-		seen[rows.page[n]] = 1;
-	}
-	const sums = ordersBy(all === passed ? followed : followOf(all), n => rows.region[n], n => share(rows.row[n]));
-	const total = [...sums.values()].reduce((sum, r) => sum + r.samples, 0);
-	return [...sums].map(([k, sum]) => ({ k, name: regions[k].name, kind: regions[k].kind || "unnamed", ...sum, share: sum.samples / total,
-		span: high[k] - low[k] + 1, pages: pages[k] })).sort((a, b) => a.k - b.k);
+	const sums = accesses.sums("region", regions.length), total = sums.reduce((sum, r) => sum + r.samples, 0);
+	return sums.map(sum => ({ k: sum.key, name: regions[sum.key].name, kind: regions[sum.key].kind || "unnamed", ...sum, share: sum.samples / total, span: sum.high - sum.low + 1 }));
 }
 
 // Of each part of the main dimension, made when it is looked at.
 function ordersOf(part) {
-	const share = shares(), partOf = parts();
-	orders ??= ordersBy(followed, n => partOf(rows.row[n]), n => share(rows.row[n]), n => rows.page[n]);
+	orders ??= new Map(accesses.sums("part", page.dimensions.get(page.dimensions.main).nr).map(sum => [sum.key, sum]));
 	return orders.get(part);
 }
 
 function strideList() {
-	const share = shares(), list = strides(followed, n => share(rows.row[n])), nr = list.reduce((sum, [, n]) => sum + n, 0);
+	const list = accesses.strides(), nr = list.reduce((sum, [, n]) => sum + n, 0);
 	return list.map(([by, n]) => ({ by, n, share: n / nr }));
 }
 
@@ -279,7 +277,8 @@ async function load() {
 	const { table } = page.data[0];
 	for (const name of ["time", "event", "way", "place", "thread", "phase", page.dimensions.get(page.dimensions.main).column, "memory", "address"])
 		await table.load(name);
-	find();
+	findRows();
+	await describe();
 	rows.base = regions.map(r => Number(r.begin - regions[0].begin));
 	select.replaceChildren(...regions.slice(0, 100).map((r, k) => h("option", { value: String(k) }, shown(r.name, 80))));
 	page.state.changed(false);
@@ -310,8 +309,8 @@ export const memory = {
 		picture = chart({ title: "Memory over time", name: "memory", controls: [mode, select, out], height: TOP + HEIGHT + BOTTOM,
 			draw, tip, key, cursor: x => (x < left ? "default" : "crosshair"),
 			table: () => ({ columns: REGIONS, rows: list, sort: "share" }) });
-		each = multiples(page, { points, colour: colourOf, columns: [...ORDERS(panel => ordersOf(panel.part)),
-			{ key: "pages", title: "pages", type: "count", value: panel => ordersOf(panel.part)?.pages ?? null }], all: part => owners.samples(part), known: part => known.get(part) ?? 0 });
+		each = multiples(page, { points: () => ({ points, extent: shownExtent() }), colour: colourOf, columns: [...ORDERS(panel => ordersOf(panel.part)),
+			{ key: "pages", title: "pages", type: "count", value: panel => ordersOf(panel.part)?.pages ?? null }], all: part => owners.samples(part), known: part => known[part] });
 		this.parts = { each };
 		brush(picture, { starts: x => x >= left, drag });
 		el.append(note);
@@ -329,22 +328,19 @@ export const memory = {
 		}
 		const { state } = page;
 		offer();
-		far = orders = null;
-		passed = collect();
-		followed = followOf(passed);
+		orders = null;
 		owners = state.sums(page.dimensions.main);
-		say();
+		if (state.filters.address) follow("address");
+		else passed = follow();
 		list = regionRows();
+		if (state.filters.address) passed = follow();
+		say();
+		findPoints();
 		mode.value = apart() ? "deltas" : "addresses";
 		select.hidden = apart();
 		select.value = String(regions.indexOf(region()));
 		out.hidden = !state.filters.address && !state.filters.time;
-		picture.draw();
-		each.draw();
-		const e = extent();
 		strideRows = strideList();
-		note.textContent = apart() ? `${count(grid.samples)} samples. In the middle: accesses of one component in one thread that follow each other at most a cache line apart; far out: random ones.` :
-			`${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
 		tables.replaceChildren(tablebox({ name: "regions", columns: REGIONS, rows: list, sort: "share", tools: true,
 			chosen: r => regions[r.k] === region(),
 			click: r => {
@@ -353,6 +349,12 @@ export const memory = {
 			} }).el);
 		strideTable.replaceChildren(h("p", { class: "note" }, "What all distances between the accesses of one instruction in one thread and region are multiples of."),
 			tablebox({ name: "strides", columns: STRIDE, rows: strideRows, sort: "share", tools: true }).el);
+		// what has to be laid out is there: pictures ask how wide they are
+		picture.draw();
+		each.draw();
+		const e = extent();
+		note.textContent = apart() ? `${count(grid.samples)} samples. In the middle: accesses of one component in one thread that follow each other at most a cache line apart; far out: random ones.` :
+			`${count(grid.samples)} samples in ${bytes(e.bytes)}; a row is ${bytes(Math.max(1, Math.round(e.bytes / grid.height)))}. Drag to zoom; arrow keys move, + and − zoom.`;
 	},
 	drawn() {
 		return { mode: apart() ? "deltas" : "addresses", said: said.textContent, each: each.drawn(), region: region()?.name, samples: grid?.samples ?? 0, cells: grid?.cells ?? 0, cell,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/query/accesses.h"
+#include "analyzer/accesses/accesses.h"
 
 #include "jitreg/base/grow.h"
 
@@ -42,13 +42,13 @@ int accesses_add_rows(void *context, const struct attribution *a, const struct t
 		uint32_t row = rows[i];
 		struct access x;
 
-		if (!t->address[row] || t->share[row] < 0.5)
+		if (!t->address[row] || t->share[row] <= TABLE_NO_SAMPLE)
 			continue;
-		s->seen++;
+		s->seen += t->share[row];
 		x = (struct access){
 			.time_ns = t->time_ns[row], .address = t->address[row], .thread = t->column[TABLE_THREAD][row],
 			.event = t->column[TABLE_EVENT][row], .memory = t->column[TABLE_MEMORY][row], .instruction = t->ip[row],
-			.phase = t->column[TABLE_PHASE][row],
+			.phase = t->column[TABLE_PHASE][row], .sample = t->column[TABLE_SAMPLE][row], .share = t->share[row],
 			.component = t->column[s->level < t->nr_levels ? TABLE_LEVEL_0 + s->level : TABLE_FUNCTION][row] };
 		if (s->thinning && !access_is_kept(&x, s->thinning))
 			continue;
@@ -65,35 +65,13 @@ void accesses_fini(struct accesses *s)
 {
 	free(s->list);
 	free(s->region);
+	free(s->columns_memory);
 	memset(s, 0, sizeof(*s));
 }
 
 #define COMPARE(a, b) \
 	if ((a) != (b)) \
 	return (a) < (b) ? -1 : 1
-
-static int compare_pages(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	COMPARE(*x, *y);
-	return 0;
-}
-
-size_t accesses_pages(const struct access *list, size_t nr)
-{
-	uint64_t *page = malloc((nr + 1) * sizeof(*page));
-	size_t pages = 0;
-
-	for (size_t i = 0; page && i < nr; i++)
-		page[i] = list[i].address >> ACCESSES_PAGE_BITS;
-	if (page && nr)
-		qsort(page, nr, sizeof(*page), compare_pages);
-	for (size_t i = 0; page && i < nr; i++)
-		pages += i == 0 || page[i] != page[i - 1];
-	free(page);
-	return pages;
-}
 
 /* -------------------------------------------------------------------------------------------------------------- regions */
 
@@ -149,7 +127,7 @@ static int find_regions(struct accesses *s, const struct model *m)
 									     s->list[i].address, 0 };
 		}
 		r = &s->region[s->nr_regions - 1];
-		r->nr++;
+		r->samples += s->list[i].share;
 		r->high = s->list[i].address > r->high ? s->list[i].address : r->high;
 		s->list[i].region = s->nr_regions - 1;
 	}
@@ -178,6 +156,7 @@ static int compare_access_times(const void *a, const void *b)
 	COMPARE(x->event, y->event);
 	COMPARE(x->time_ns, y->time_ns);
 	COMPARE(x->address, y->address);
+	COMPARE(x->sample, y->sample);
 	return 0;
 }
 
@@ -186,100 +165,100 @@ static bool same_stream(const struct access *x, const struct access *y)
 	return x->event == y->event && x->region == y->region && x->thread == y->thread && x->instruction == y->instruction;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
+enum access_granule access_granule_of_event(const char *name, uint64_t period)
 {
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-static int direction_of_access(const struct access *from, const struct access *to)
-{
-	return to->address > from->address ? 1 : to->address < from->address ? -1 : 0;
-}
-
-static void classify_access_order(struct access *list, size_t nr, bool strided)
-{
-	if (nr < ACCESSES_RUN)
-		return;
-	for (size_t i = 0; i < nr; i++)
-		list[i].order = ACCESS_RANDOM;
-	for (size_t first = 0, end; first + 1 < nr; first = end) {
-		int to = direction_of_access(&list[first], &list[first + 1]);
-
-		for (end = first + 1; end < nr; end++) {
-			int next = direction_of_access(&list[end - 1], &list[end]);
-
-			if (next && to && next != to)
-				break;
-			to = to ? to : next;
-		}
-		for (size_t i = first; i < end && end - first >= ACCESSES_RUN; i++)
-			list[i].order = strided ? ACCESS_STRIDED : ACCESS_SEQUENTIAL;
-	}
-}
-
-enum granule { GRANULE_BYTE, GRANULE_PAGE, GRANULE_SOME_PAGES };
-
-/* Page faults are of pages, of which sequential ones are sequential accesses; so are those of each 2nd, 4th or 16th page, because the
- * kernel maps that many at a fault.  Where only a part of the faults is sampled, nothing is known of strides. */
-static enum granule granule_of_event(const struct model_event *e)
-{
-	if (!e || !e->name || !strstr(e->name, "faults"))
+	if (!name || !strstr(name, "faults"))
 		return GRANULE_BYTE;
-	return e->period == 1 ? GRANULE_PAGE : GRANULE_SOME_PAGES;
+	return period == 1 ? GRANULE_PAGE : GRANULE_SOME_PAGES;
 }
 
-static uint64_t stride_of_stream(const struct access *list, size_t nr, enum granule granule)
+static int compare_access_addresses(const void *a, const void *b)
 {
-	uint64_t stride = 0, mask = granule == GRANULE_BYTE ? UINT64_MAX : ~((1ull << ACCESSES_PAGE_BITS) - 1);
+	const struct access *x = a, *y = b;
 
-	for (size_t i = 1; i < nr; i++) {
-		uint64_t from = list[i - 1].address & mask, to = list[i].address & mask;
-
-		stride = common_divisor(stride, to > from ? to - from : from - to);
-	}
-	if (granule == GRANULE_SOME_PAGES || (granule == GRANULE_PAGE && !(stride & (stride - 1))))
-		return 0;
-	return stride;
+	COMPARE(x->address, y->address);
+	return 0;
 }
 
-static void classify_access_stream(struct access *list, size_t nr, enum granule granule)
+static void number_pages(struct accesses *s)
 {
-	uint64_t stride;
+	uint32_t page = 0;
 
-	if (nr < ACCESSES_RUN)
-		return;
-	stride = stride_of_stream(list, nr, granule);
-	for (size_t i = 0; i < nr; i++)
-		list[i].stride = stride;
-	for (size_t first = 0, end; first < nr; first = end) {
-		for (end = first + 1; end < nr && list[end].phase == list[first].phase; end++)
-			;
-		classify_access_order(list + first, end - first, stride > ACCESSES_LINE);
+	qsort(s->list, s->nr, sizeof(*s->list), compare_access_addresses);
+	for (size_t i = 0; i < s->nr; i++) {
+		page += i && s->list[i].address >> ACCESSES_PAGE_BITS != s->list[i - 1].address >> ACCESSES_PAGE_BITS;
+		s->list[i].page = page;
 	}
+	s->columns.nr_pages = page + 1;
+}
+
+static void number_streams(struct accesses *s)
+{
+	uint32_t stream = 0;
+
+	qsort(s->list, s->nr, sizeof(*s->list), compare_access_streams);
+	for (size_t i = 0; i < s->nr; i++) {
+		stream += i && !same_stream(&s->list[i], &s->list[i - 1]);
+		s->list[i].stream = stream;
+	}
+	s->columns.nr_streams = stream + 1;
+}
+
+#define ACCESS_COLUMNS(_) 	_(uint64_t, address) _(double, share) _(uint32_t, sample) \
+	_(uint32_t, stream) _(uint32_t, page) _(uint32_t, phase)
+
+/* All in one piece of memory, wider numbers first. */
+static int fill_access_columns(struct accesses *s, const struct model *m)
+{
+	struct access_columns *c = &s->columns;
+	unsigned char *at;
+	uint8_t *granule;
+
+#define COLUMN_BYTES(type, name) +sizeof(type)
+	at = s->columns_memory = malloc(s->nr * (0 ACCESS_COLUMNS(COLUMN_BYTES)) + c->nr_streams);
+	if (!at)
+		return -ENOMEM;
+#define FILL_COLUMN(type, name) \
+	{ \
+		type *column = (type *)(void *)at; \
+\
+		for (size_t i = 0; i < s->nr; i++) \
+			column[i] = s->list[i].name; \
+		c->name = column; \
+		at += s->nr * sizeof(type); \
+	}
+	ACCESS_COLUMNS(FILL_COLUMN)
+	c->granule = granule = at;
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct model_event *e = s->list[i].event < m->nr_events ? &m->event[s->list[i].event] : NULL;
+
+		granule[s->list[i].stream] = (uint8_t)access_granule_of_event(e ? e->name : NULL, e ? e->period : 0);
+	}
+	return 0;
 }
 
 int accesses_settle(struct accesses *s, const struct model *m)
 {
+	if (!s->nr)
+		return 0;
 	if (find_regions(s, m))
 		return -ENOMEM;
-	if (s->nr)
-		qsort(s->list, s->nr, sizeof(*s->list), compare_access_streams);
-	for (size_t i = 0, end; i < s->nr; i = end) {
-		const struct model_event *e = s->list[i].event < m->nr_events ? &m->event[s->list[i].event] : NULL;
+	number_pages(s);
+	number_streams(s);
+	qsort(s->list, s->nr, sizeof(*s->list), compare_access_times);
+	return fill_access_columns(s, m);
+}
 
-		for (end = i; end < s->nr && same_stream(&s->list[end], &s->list[i]); end++)
-			;
-		classify_access_stream(s->list + i, end - i, granule_of_event(e));
-	}
-	if (s->nr)
-		qsort(s->list, s->nr, sizeof(*s->list), compare_access_times);
-	return 0;
+int accesses_find_orders(const struct accesses *s, size_t begin, size_t end, struct access_orders *o)
+{
+	uint32_t *row = malloc((end - begin + 1) * sizeof(*row));
+	int ret;
+
+	for (size_t i = begin; row && i < end; i++)
+		row[i - begin] = (uint32_t)i;
+	ret = row ? access_orders_find(o, &s->columns, row, (uint32_t)(end - begin)) : -ENOMEM;
+	free(row);
+	return ret;
 }
 
 const char *access_region_name(const struct access_region *g, char spare[64])

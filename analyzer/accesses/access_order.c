@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/accesses/access_order.h"
+
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIKE 1e-9 /* sums of shares differ by less where they are of equally many samples */
+
+#define COMPARE(a, b) \
+	if ((a) != (b)) \
+	return (a) < (b) ? -1 : 1
+
+/* Rows of a stream with one number of each sample: places in the list of rows. */
+struct access_stream {
+	const struct access_columns *c;
+	const uint32_t *row;
+	uint32_t *first; /* rows that begin a sample */
+	uint32_t nr, end; /* end: of the rows */
+};
+
+static double share_of_row(const struct access_columns *c, uint32_t row)
+{
+	return c->share ? c->share[row] : 1;
+}
+
+static uint64_t address_of_access(const struct access_stream *s, uint32_t i)
+{
+	return s->c->address[s->row[s->first[i]]];
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static uint64_t find_stride(const struct access_stream *s, enum access_granule granule)
+{
+	const uint64_t mask = granule == GRANULE_BYTE ? UINT64_MAX : ~((1ull << ACCESSES_PAGE_BITS) - 1);
+	uint64_t stride = 0, least = granule == GRANULE_BYTE ? 1 : 1ull << ACCESSES_PAGE_BITS;
+
+	for (uint32_t i = 1; i < s->nr && stride != least; i++) {
+		uint64_t from = address_of_access(s, i - 1) & mask, to = address_of_access(s, i) & mask;
+		uint64_t by = to > from ? to - from : from - to;
+
+		if (!stride || by % stride)
+			stride = common_divisor(by, stride);
+	}
+	if (granule == GRANULE_SOME_PAGES || (granule == GRANULE_PAGE && !(stride & (stride - 1))))
+		return 0;
+	return stride;
+}
+
+static int direction_of_access(const struct access_stream *s, uint32_t from)
+{
+	uint64_t a = address_of_access(s, from), b = address_of_access(s, from + 1);
+
+	return b > a ? 1 : b < a ? -1 : 0;
+}
+
+static void set_orders(const struct access_stream *s, uint32_t from, uint32_t to, enum access_order order, uint8_t *of)
+{
+	const uint32_t last = to < s->nr ? s->first[to] : s->end;
+
+	memset(of + s->first[from], order, last - s->first[from]);
+}
+
+/* The accesses from begin to end - 1 are in one run phase. */
+static void find_runs(const struct access_stream *s, uint32_t begin, uint32_t end, enum access_order kind, uint8_t *order)
+{
+	if (end - begin < ACCESSES_RUN)
+		return;
+	set_orders(s, begin, end, ACCESS_RANDOM, order);
+	for (uint32_t first = begin, last; first + 1 < end; first = last) {
+		int to = direction_of_access(s, first);
+
+		for (last = first + 1; last < end; last++) {
+			int next = direction_of_access(s, last - 1);
+
+			if (next && to && next != to)
+				break;
+			to = to ? to : next;
+		}
+		if (last - first >= ACCESSES_RUN)
+			set_orders(s, first, last, kind, order);
+	}
+}
+
+/* Of the rows from begin to end - 1, which are of one stream: its stride.  first: room for as many. */
+static uint64_t classify_stream(const struct access_columns *c, const uint32_t *row, uint32_t begin, uint32_t end, uint32_t *first,
+				uint8_t *order)
+{
+	struct access_stream s = { .c = c, .row = row, .first = first, .end = end };
+	uint64_t stride;
+
+	if (end - begin < ACCESSES_RUN)
+		return 0;
+	for (uint32_t i = begin; i < end; i++)
+		if (i == begin || !c->sample || c->sample[row[i]] != c->sample[row[i - 1]])
+			first[s.nr++] = i;
+	if (s.nr < ACCESSES_RUN)
+		return 0;
+	stride = find_stride(&s, (enum access_granule)c->granule[c->stream[row[begin]]]);
+	for (uint32_t from = 0, to; from < s.nr; from = to) {
+		for (to = from + 1; to < s.nr && c->phase[row[first[to]]] == c->phase[row[first[from]]]; to++)
+			;
+		find_runs(&s, from, to, stride > ACCESSES_LINE ? ACCESS_STRIDED : ACCESS_SEQUENTIAL, order);
+	}
+	return stride;
+}
+
+/* Where each stream ends; row is sorted into o->row. */
+static void sort_by_stream(struct access_orders *o, const struct access_columns *c, const uint32_t *row, uint32_t *end)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < o->nr; i++)
+		end[c->stream[row[i]]]++;
+	for (uint32_t s = 0; s < c->nr_streams; s++) {
+		uint32_t nr = end[s];
+
+		end[s] = sum;
+		sum += nr;
+	}
+	for (uint32_t i = 0; i < o->nr; i++)
+		o->row[end[c->stream[row[i]]]++] = row[i];
+}
+
+int access_orders_find(struct access_orders *o, const struct access_columns *c, const uint32_t *row, uint32_t nr)
+{
+	uint32_t *end = calloc((size_t)c->nr_streams + 1, sizeof(*end)), *first = malloc(((size_t)nr + 1) * sizeof(*first));
+
+	*o = (struct access_orders){ nr, malloc(((size_t)nr + 1) * sizeof(*o->row)), calloc((size_t)nr + 1, 1),
+				     calloc((size_t)c->nr_streams + 1, sizeof(*o->stride)) };
+	if (!end || !first || !o->row || !o->order || !o->stride) {
+		free(end);
+		free(first);
+		access_orders_fini(o);
+		return -ENOMEM;
+	}
+	sort_by_stream(o, c, row, end);
+	for (uint32_t s = 0, begin = 0; s < c->nr_streams; begin = end[s++])
+		o->stride[s] = classify_stream(c, o->row, begin, end[s], first, o->order);
+	free(end);
+	free(first);
+	return 0;
+}
+
+void access_orders_fini(struct access_orders *o)
+{
+	free(o->row);
+	free(o->order);
+	free(o->stride);
+	memset(o, 0, sizeof(*o));
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- sums */
+
+struct stride_of_key {
+	uint64_t stride;
+	double samples;
+	uint32_t key;
+};
+
+static int compare_strides_of_keys(const void *a, const void *b)
+{
+	const struct stride_of_key *x = a, *y = b;
+
+	COMPARE(x->key, y->key);
+	COMPARE(x->stride, y->stride);
+	return 0;
+}
+
+/* Whose strides are known: one of each stream and key in it, sorted by key and stride; freed by the caller.  -ENOMEM: there is none. */
+static int list_strides_of_keys(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
+				struct stride_of_key **list, uint32_t *nr)
+{
+	uint32_t *at = calloc((size_t)nr_keys + 1, sizeof(*at)), capacity = 0, begin = 0; /* at: 1 + where a key of this stream is */
+
+	*list = NULL;
+	*nr = 0;
+	for (uint32_t i = 0; at && i < o->nr; i++) {
+		const uint32_t row = o->row[i], k = key[row];
+		const uint64_t stride = o->stride[c->stream[row]];
+
+		if (i && c->stream[row] != c->stream[o->row[i - 1]])
+			begin = *nr;
+		if (!stride)
+			continue;
+		if (at[k] <= begin) {
+			if (!GROW(*list, *nr, capacity)) {
+				free(at);
+				free(*list);
+				*list = NULL;
+				return -ENOMEM;
+			}
+			(*list)[(*nr)++] = (struct stride_of_key){ .stride = stride, .key = k };
+			at[k] = *nr;
+		}
+		(*list)[at[k] - 1].samples += share_of_row(c, row);
+	}
+	if (*nr)
+		qsort(*list, *nr, sizeof(**list), compare_strides_of_keys);
+	free(at);
+	return at ? 0 : -ENOMEM;
+}
+
+static void choose_strides(const struct stride_of_key *list, uint32_t nr, struct access_sum *sum)
+{
+	double most = 0, samples = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct stride_of_key *x = &list[i];
+
+		if (i && x->key != x[-1].key)
+			most = 0;
+		samples = i && x->key == x[-1].key && x->stride == x[-1].stride ? samples + x->samples : x->samples;
+		if (samples > most * (1 + ALIKE)) {
+			most = samples;
+			sum[x->key].stride = x->stride;
+		}
+	}
+}
+
+/* Key by key, so that one mark for each page will do. */
+static int count_pages(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
+		       struct access_sum *sum)
+{
+	uint32_t *end = calloc((size_t)nr_keys + 1, sizeof(*end)), *page = malloc(((size_t)o->nr + 1) * sizeof(*page)),
+		 *seen = calloc((size_t)c->nr_pages + 1, sizeof(*seen)), all = 0;
+	const bool ok = end && page && seen;
+
+	for (uint32_t i = 0; ok && i < o->nr; i++)
+		end[key[o->row[i]]]++;
+	for (uint32_t k = 0; ok && k < nr_keys; k++) {
+		uint32_t nr = end[k];
+
+		end[k] = all;
+		all += nr;
+	}
+	for (uint32_t i = 0; ok && i < o->nr; i++)
+		page[end[key[o->row[i]]]++] = c->page[o->row[i]];
+	for (uint32_t k = 0, i = 0; ok && k < nr_keys; k++)
+		for (; i < end[k]; i++) {
+			sum[k].pages += seen[page[i]] != k + 1;
+			seen[page[i]] = k + 1;
+		}
+	free(end);
+	free(page);
+	free(seen);
+	return ok ? 0 : -ENOMEM;
+}
+
+int access_orders_sum(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
+		      struct access_sum *sum)
+{
+	struct stride_of_key *list;
+	uint32_t nr;
+
+	for (uint32_t k = 0; k < nr_keys; k++)
+		sum[k] = (struct access_sum){ .low = UINT64_MAX };
+	if (list_strides_of_keys(o, c, key, nr_keys, &list, &nr))
+		return -ENOMEM;
+	choose_strides(list, nr, sum);
+	free(list);
+	for (uint32_t i = 0; i < o->nr; i++) {
+		const uint32_t row = o->row[i];
+		struct access_sum *s = &sum[key[row]];
+
+		s->samples += share_of_row(c, row);
+		s->order[o->order[i]] += share_of_row(c, row);
+		s->low = c->address[row] < s->low ? c->address[row] : s->low;
+		s->high = c->address[row] > s->high ? c->address[row] : s->high;
+	}
+	return count_pages(o, c, key, nr_keys, sum);
+}
+
+/* Strides of up to a page each by itself (elements have few sizes), wider ones by powers of two. */
+static uint64_t bucket_of_stride(uint64_t stride)
+{
+	return stride <= 1u << ACCESSES_PAGE_BITS ? stride : 1ull << (63 - __builtin_clzll(stride));
+}
+
+static int compare_strides(const void *a, const void *b)
+{
+	const struct access_stride *x = a, *y = b;
+
+	COMPARE(x->stride, y->stride);
+	return 0;
+}
+
+struct access_stride *access_orders_strides(const struct access_orders *o, const struct access_columns *c, uint32_t *nr)
+{
+	struct access_stride *list = calloc((size_t)c->nr_streams + 1, sizeof(*list));
+	uint32_t of_streams = 0, merged = 0;
+
+	*nr = 0;
+	if (!list)
+		return NULL;
+	for (uint32_t i = 0; i < o->nr; i++) {
+		const uint32_t stream = c->stream[o->row[i]];
+
+		if (!i || stream != c->stream[o->row[i - 1]])
+			list[of_streams++] = (struct access_stride){ .stride = bucket_of_stride(o->stride[stream]) };
+		list[of_streams - 1].samples += share_of_row(c, o->row[i]);
+	}
+	if (of_streams)
+		qsort(list, of_streams, sizeof(*list), compare_strides);
+	for (uint32_t i = 0; i < of_streams; i++) {
+		if (merged && list[i].stride == list[merged - 1].stride)
+			list[merged - 1].samples += list[i].samples;
+		else
+			list[merged++] = list[i];
+	}
+	*nr = merged;
+	return list;
+}
