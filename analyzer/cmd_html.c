@@ -71,6 +71,14 @@ static void ask_html_trace(void *context, struct report *r)
 	html_trace_ask(context, r);
 }
 
+/* The program's name is what tells pages apart, not the folder that it is in. */
+static const char *without_folder(const char *command)
+{
+	const char *slash = memrchr(command, '/', strcspn(command, " "));
+
+	return slash ? slash + 1 : command;
+}
+
 int html_source_read(struct html_source *s, uint32_t number, int (*take)(void *context, struct html_trace *t, const char *title),
 		     void *context, bool *taken)
 {
@@ -87,7 +95,7 @@ int html_source_read(struct html_source *s, uint32_t number, int (*take)(void *c
 		const char *command = session.model->command;
 
 		ret = html_pairs_keep(&s->pairs, &session.report, number);
-		ret = ret ? ret : take(context, &t, s->title ? s->title : command && *command ? command : t.path);
+		ret = ret ? ret : take(context, &t, s->title ? s->title : command && *command ? without_folder(command) : t.path);
 		if (ret && ret != -EPIPE) /* (that is said of the output) */
 			trace_print_error("%s: %s", t.path, strerror(-ret));
 		*taken = ret == 0;

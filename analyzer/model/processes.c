@@ -282,6 +282,23 @@ static void apply_process_record(struct model *m, struct lifetime *t)
 	move_text(&p->comm, &t->comm);
 }
 
+/*
+ * Those that were there when the recording began, before all forks: their records stand behind the forks of their children where a whole
+ * family is attached to, and these inherit their names.  Of what was forked in the recording the fork comes first.
+ */
+static void apply_first_processes(struct lifetimes *l, struct model *m)
+{
+	struct hash_map forked = { 0 };
+
+	for (uint32_t i = 0; i < l->nr; i++)
+		if (l->lifetime[i].id == TRACE_FORK && !hash_map_set(&forked, l->lifetime[i].pid, 0, 1))
+			break;
+	for (uint32_t i = 0; i < l->nr; i++)
+		if (l->lifetime[i].id == TRACE_PROCESS && !hash_map_find(&forked, l->lifetime[i].pid, 0))
+			apply_process_record(m, &l->lifetime[i]);
+	hash_map_fini(&forked);
+}
+
 static void apply_fork_record(struct model *m, const struct lifetime *t)
 {
 	struct process *p = add_process(m, t->pid, t->time_ns), *parent = p ? model_get_process(m, t->ppid, t->time_ns) : NULL;
@@ -314,6 +331,7 @@ void lifetimes_apply_to_model(struct lifetimes *l, struct model *m)
 {
 	if (l->nr)
 		qsort(l->lifetime, l->nr, sizeof(*l->lifetime), compare_lifetime_times);
+	apply_first_processes(l, m);
 	for (uint32_t i = 0; i < l->nr; i++) {
 		struct lifetime *t = &l->lifetime[i];
 

@@ -73,7 +73,9 @@ void escape_json(FILE *to, const char *text)
 
 	for (int n; text && *text; text += n) {
 		n = next_character_bytes(text, &valid);
-		if (!valid || is_control(text))
+		if (*text == '\n' || *text == '\r' || *text == '\t') /* of a query, say */
+			fputc(' ', to);
+		else if (!valid || is_control(text))
 			put_question_marks(to, n);
 		else if (*text == '"' || *text == '\\')
 			fprintf(to, "\\%c", *text);

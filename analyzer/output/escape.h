@@ -7,7 +7,8 @@
 
 /* As XML's character data or attribute value: & < > " ' escaped; a '?' for each byte that XML 1.0 does not allow or that is no UTF-8. */
 void escape_xml(FILE *to, const char *text);
-/* Inside of a JSON string, which may stand inside of a page; likewise, and for each control character.  (jansson has json_text().) */
+/* Inside of a JSON string, which may stand inside of a page; likewise, and for each control character but the
+ * ends of lines and tabs, which become blanks.  (jansson has json_text().) */
 void escape_json(FILE *to, const char *text);
 /* The whole string, with its quotes. */
 void escape_json_string(FILE *to, const char *text);

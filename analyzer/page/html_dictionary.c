@@ -3,14 +3,28 @@
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 
-static void write_levels_json(const struct report *r, FILE *to)
+/* The functions of a host's language, where most samples have one; -1: they do not lead. */
+static int lead_level(const struct html_trace *t)
 {
+	const struct report_group *g = t->by_language;
+	double all = 0, with = 0;
+
+	for (uint32_t i = 0; g && i < g->g.nr; i++) {
+		all += g->g.sum[i].samples;
+		with += report_value(g, i, 0) ? g->g.sum[i].samples : 0;
+	}
+	return with > 0 && with >= all / 2 ? (int)t->report->model->host_level[HOST_LEVEL_FUNCTION] : -1;
+}
+
+static void write_levels_json(const struct html_trace *t, FILE *to)
+{
+	const struct report *r = t->report;
 	const struct dictionary *d = &r->model->dictionary;
 	uint32_t plan = report_find_level(r, NULL);
 
 	JSON_LIST(to, "levels", d->nr_levels, fputs("{\"name\":", to); escape_json_string(to, report_level_name(r, i));
 	      fprintf(to, ",\"rank\":%u,\"plan\":%s}", d->level[i].rank, i == plan ? "true" : "false"));
-	fprintf(to, ",\"host_levels\":%s,\n", r->model->has_host_levels ? "true" : "false");
+	fprintf(to, ",\"host_levels\":%s,\"lead_level\":%d,\n", r->model->has_host_levels ? "true" : "false", lead_level(t));
 }
 
 static void write_counters_json(const struct component *c, FILE *to)
@@ -53,7 +67,7 @@ void html_put_dictionary(const struct html_trace *t, FILE *to)
 	const struct dictionary *d = &m->dictionary;
 	const struct labels *labels = &t->report->labels;
 
-	write_levels_json(t->report, to);
+	write_levels_json(t, to);
 	fputs("\"components\":{", to);
 	JSON_LIST(to, "level", d->nr_components, fprintf(to, "%u", d->component[i].level));
 	JSON_NEXT_LIST(to, "process", d->nr_components, fprintf(to, "%u", d->component[i].process));

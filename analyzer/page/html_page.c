@@ -67,6 +67,8 @@ int html_trace_ask(struct html_trace *t, struct report *r)
 	html_pairs_ask(t->pairs, r);
 	t->by_place = hits_ask_group(r, REPORT_ALL_EVENTS);
 	t->by_line = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LINE, -1);
+	if (r->model->host_level[HOST_LEVEL_FUNCTION] < LEVELS_MAX)
+		t->by_language = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LEVEL_0 + r->model->host_level[HOST_LEVEL_FUNCTION], -1);
 	return r->error;
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// texts.mjs BUILD HOST.html LINES.json V2.html: texts of files in the Code view, beside what `report --view lines` says of their lines.
+// texts.mjs BUILD HOST.html LINES.json V2.html LEAD.html: texts of files in the Code view,
+// beside what `report --view lines` says of their lines.
 import fs from 'node:fs'
 import { Checks, launch, open, show } from './browser.mjs'
 
-const [build, host, lines, v2] = process.argv.slice(2), checks = new Checks(), browser = await launch(build)
+const [build, host, lines, v2, lead] = process.argv.slice(2), checks = new Checks(), browser = await launch(build)
 const { lines: rows } = JSON.parse(fs.readFileSync(lines, 'utf8')).tables, total = rows.reduce((a, r) => a + r.share, 0)
 
 const page = await open(browser, host)
@@ -47,5 +48,13 @@ checks.same('the line of an instruction that is pointed at', [String(line)], awa
 await text.locator(`.row[data-i="${line - 1}"]`).hover()
 checks.that('the instructions of a line that is pointed at', (await machine.locator('.row.mark').count()) >= 1)
 checks.same('faults', [], other.faults)
+
+// functions of a language lead where they have most of the samples
+const led = await open(browser, lead)
+checks.same('what leads a page of one module', ['function', 'helper (app/module_5.js)'], await led.evaluate(() => {
+	const { page: { facts, dimensions }, views } = window.tailor
+	return [facts.levels[dimensions.main.slice(6)]?.name, views[0].drawn().cost[0].name]
+}))
+checks.same('faults', [], led.faults)
 await browser.close()
 checks.finish('texts of source files in the Code view')

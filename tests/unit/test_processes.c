@@ -125,11 +125,29 @@ static void what_was_started_is_one_process(void **state)
 	forget(&m);
 }
 
+/* A family that is attached to: its children's births stand before what it is itself. */
+static void children_inherit_names_that_come_later(void **state)
+{
+	static const struct moment told[] = { { TRACE_FORK, CHILD, 10, PARENT, NULL, NULL },
+					      { TRACE_PROCESS, PARENT, 20, 0, "postgres", "/bin/postgres" } };
+	struct model m;
+
+	(void)state;
+	tell(&m, told, 2);
+	assert_int_equal(m.nr_processes, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_string_equal(m.process[i]->comm, "postgres");
+		assert_string_equal(m.process[i]->executable, "/bin/postgres");
+	}
+	forget(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_order_in_the_trace_does_not_matter),
 		cmocka_unit_test(what_was_started_is_one_process),
+		cmocka_unit_test(children_inherit_names_that_come_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

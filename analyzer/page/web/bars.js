@@ -15,7 +15,7 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 	const totals = new Totals(page);
 	const button = h("button", { class: "small", title: "Samples with it anywhere on their call stack", onclick: () => {
 		totals.load();
-		state.option("total", state.option("total") === "1" ? "0" : "1");
+		state.option("total", wanted() === "1" ? "0" : "1");
 	} }, "With callees");
 	const box = h("div"), el = h("section", { class: "card" }, h("header", {}, h("h2", {}, title), select, button, h("span", { class: "spring" })), box);
 	let rows = [], shown;
@@ -32,7 +32,9 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 				total: total ? (of(dimension.values[k])?.[sums.total[1] > 0 ? "weight" : "samples"] ?? 0) / all : null, total_samples: of(dimension.values[k])?.samples ?? null };
 		}), ...others.map(v => ({ value: v, name: dimension.label(v), share: 0, samples: 0, weight: 0, half: null, total: of(v)[sums.total[1] > 0 ? "weight" : "samples"] / all, total_samples: of(v).samples }))];
 	}
-	const withTotals = id => totals.possible(id) && state.option("total") === "1";
+	// functions of a language call each other: of these the report, too, has what they called
+	const wanted = () => state.option("total") ?? (chosen() === `level:${facts.lead_level}` && facts.plan_level < 0 ? "1" : "0");
+	const withTotals = id => totals.possible(id) && wanted() === "1";
 	function draw() {
 		const id = chosen();
 		button.hidden = !totals.possible(id);

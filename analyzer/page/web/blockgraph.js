@@ -5,7 +5,7 @@ import { arcFrequencies } from "./causes.js";
 import { heat } from "./colours.js";
 import { short } from "./format.js";
 
-const NODE_H = 52, GAP = 16, ROW = 88, MARGIN = 28, SHOWN = 80;
+const NODE_H = 52, GAP = 16, ROW = 88, MARGIN = 28, SHOWN = 80, LEAST_W = 116; // a box has room for its name and its instructions
 
 /*
  * now(): {f (facts of a function), blocks (numbers of each), share(b), lines(b): texts of a box, chosen (a block, or -1)}; choose(b).
@@ -24,7 +24,10 @@ export function blockGraph(page, { now, choose }) {
 		const depth = new Map(), rows = [], all = arcFrequencies(f, blocks.map(b => b.executions));
 		for (const b of kept) depth.set(b, Math.max(0, ...all.filter(a => a.to === b && a.from < b && depth.has(a.from)).map(a => depth.get(a.from) + 1)));
 		for (const b of kept) (rows[depth.get(b)] ??= []).push(b);
-		const used = rows.filter(Boolean), most = Math.max(1, ...used.map(r => r.length)), side = Math.min(70, w * 0.1);
+		// as many beside each other as can be read
+		const side = Math.min(70, w * 0.1), fits = Math.max(1, Math.floor((w - 2 * side + GAP) / (LEAST_W + GAP)));
+		const used = rows.filter(Boolean).flatMap(row => Array.from({ length: Math.ceil(row.length / fits) }, (_, i) => row.slice(i * fits, (i + 1) * fits)));
+		const most = Math.max(1, ...used.map(r => r.length));
 		const wide = Math.min(230, (w - 2 * side - (most - 1) * GAP) / most);
 		used.forEach((row, r) => row.forEach((b, i) => boxes.push({ b, row: r, w: wide, x: w / 2 + (i - (row.length - 1) / 2) * (wide + GAP), y: MARGIN + r * ROW + NODE_H / 2 })));
 		const at = new Map(boxes.map(x => [x.b, x]));

@@ -27,7 +27,7 @@ export function chips(state) {
 			h("button", { "aria-label": `Assume it no more: ${shown(text, 60)}`, title: "Assume it no more", onclick: remove }, "×"))));
 		if (ids.length) el.append(h("button", { class: "small", onclick: () => state.clear(), title: "Remove all filters (Esc)" }, "Clear"));
 		if (state.done.length) el.append(h("button", { class: "small", onclick: () => state.undo(), title: "Undo (Ctrl+Z)" }, "Undo"));
-		if (!ids.length && !assumed.length && !state.done.length) el.append(h("span", { class: "hint" }, "No filter. Drag over the time line, or click an operator."));
+		if (!ids.length && !assumed.length && !state.done.length) el.append(h("span", { class: "hint" }, "No filter. Drag over a time line, or click a name or a box."));
 	}
 	return { el, draw };
 }

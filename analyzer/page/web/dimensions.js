@@ -85,9 +85,16 @@ export class Dimensions {
 		return plan >= 0 ? plan : levels.length ? levels.findIndex(l => l.rank === Math.min(...levels.map(x => x.rank))) : -1;
 	}
 
-	// What charts are coloured by: the plan's level; functions where the host declared no levels of its own.
+	// Of what a line is said to be a part.
+	get ownerLevel() {
+		return this.main.startsWith("level:") ? Number(this.main.slice(6)) : this.mainLevel;
+	}
+
+	// What charts are coloured by: the plan's level; functions where the host declared no levels of its own, and those of its language where
+	// they have most of the samples.
 	get main() {
-		const { plan_level: plan, host_levels: host } = this.facts;
+		const { plan_level: plan, host_levels: host, lead_level: lead = -1 } = this.facts;
+		if (plan < 0 && lead >= 0) return `level:${lead}`;
 		return this.mainLevel >= 0 && (plan >= 0 || !host) ? `level:${this.mainLevel}` : "function";
 	}
 }

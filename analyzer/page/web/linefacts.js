@@ -24,7 +24,7 @@ function findOwners(facts, dimensions, component) {
 		if (at !== component && dimensions.component(at)) found.set(level[at], [...(found.get(level[at]) ?? []), at]);
 	return [...found].sort((a, b) => place(facts, dimensions, a[0]) - place(facts, dimensions, b[0]) || a[0] - b[0]);
 }
-const place = (facts, dimensions, level) => (level === dimensions.mainLevel ? -1 : facts.levels[level].rank);
+const place = (facts, dimensions, level) => (level === dimensions.ownerLevel ? -1 : facts.levels[level].rank);
 
 // The levels that lines of a text lead to, in the same order.
 export function levelsAbove(page, lines) {

@@ -13,6 +13,7 @@ import { Dimensions } from "./dimensions.js";
 import { State } from "./state.js";
 import { Colours } from "./colours.js";
 import { keepingFocus } from "./focus.js";
+import { useLanguageLines } from "./texts.js";
 import { fitTexts } from "./fitting.js";
 import { chips } from "./chips.js";
 import { keys } from "./keys.js";
@@ -41,6 +42,7 @@ async function load() {
 		const f = await (served ? servedFacts : facts)(trace);
 		if (!f) break;
 		if (f.format !== 1) throw new Error("These data are of a newer version of tailor: rebuild the page with its `tailor html`.");
+		useLanguageLines(f);
 		data.push({ facts: f, table: await (served ? ServedTable : Table).create(trace, f), dimensions: new Dimensions(f), flow: await createFlow(f), causes: await createCauses(f) });
 	}
 	if (!data.length) throw new Error("The page has no data.");

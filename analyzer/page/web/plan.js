@@ -47,7 +47,8 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 			return list;
 		});
 		trees.sort((a, b) => b.measure - a.measure);
-		const plans = trees.filter(t => t.nodes.length > 1), alone = trees.filter(t => t.nodes.length === 1), shownPlans = plans.slice(0, PLANS_SHOWN);
+		const several = trees.some(t => t.nodes.length > 1); // then what belongs to none is there for its samples
+		const plans = trees.filter(t => t.nodes.length > 1), alone = trees.filter(t => t.nodes.length === 1 && (!several || key(t.nodes[0].component) !== undefined)), shownPlans = plans.slice(0, PLANS_SHOWN);
 		more.textContent = plans.length > PLANS_SHOWN ? `the ${PLANS_SHOWN} most expensive of ${plans.length} plans` : "";
 		// operators of no plan (a server's parsing, sorting) stand below each other
 		alone.splice(ALONE_SHOWN);
@@ -59,12 +60,14 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 		let left = MARGIN, top = MARGIN, right = 1, low = 80;
 		for (const block of blocks) {
 			if (left > MARGIN && left + blockWidth(block) > most) [left, top] = [MARGIN, low + GAP_Y];
-			if (block.head) heads.push({ text: block.head, x: left, y: top, wide: block.columns * (BOX_W + GAP_X) - GAP_X });
+			if (block.head) heads.push({ text: block.head, x: left, y: top });
 			for (const tree of block.trees) put(tree, left, top + head);
 			low = Math.max(low, top + head + block.high);
 			left += blockWidth(block) + GAP_X;
 			right = Math.max(right, left);
 		}
+		// a query may be longer than its plan is wide: up to the next one, or to the edge
+		heads.forEach((head, i) => head.wide = (heads[i + 1]?.y === head.y ? heads[i + 1].x : Math.max(right, w)) - GAP_X - head.x);
 		height = Math.max(...boxes.map(b => b.y + BOX_H), 80) + MARGIN;
 		return right;
 
@@ -149,7 +152,7 @@ export function planChart(page, { title = "Plan", beside = null, ask = null, als
 	// What stands in a box: its name with its share, and its details; or its share and what stands beside it.
 	function write(pen, b, share, size) {
 		const v = b.component, full = level.label(v), detail = c.detail[v] ?? "", quiet = { size: size - 0.5, fill: pen.theme.quiet }, apart = !beside && b.pw > 110;
-		const title = apart && full === `${c.name[v]} (${detail})` ? c.name[v] : full; // what tells it from others is below
+		const title = (apart || b.pw <= 110) && full === `${c.name[v]} (${detail})` ? c.name[v] : full; // what tells it from others is below, or has no room
 		pen.text(b.px + 10, b.y + 15, shown(title, 60), { size, bold: true, most: b.pw - 16 - (apart ? pen.width(share, size) + 6 : 0) });
 		if (apart) pen.text(b.px + b.pw - 7, b.y + 15, share, { ...quiet, align: "right" });
 		pen.text(b.px + 10, b.y + 32, apart ? shown(detail, 60) : share + (b.pw > 110 ? `  ${shown(beside?.(v, true) ?? detail, 60)}` : ""), { ...quiet, most: b.pw - 16 });

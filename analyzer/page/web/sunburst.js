@@ -7,10 +7,11 @@ import { hottestTip } from "./hottest.js";
 
 const LEAST = 0.002; // of the circle: smaller parts are one
 
+// In two halves: an arc that ends where it begins would be none.
 const arc = (x, y, r0, r1, from, to) => {
-	const a = Math.min(to, from + 2 * Math.PI - 1e-4), large = a - from > Math.PI ? 1 : 0;
-	const p = (r, t) => `${(x + r * Math.sin(t)).toFixed(2)},${(y - r * Math.cos(t)).toFixed(2)}`;
-	return `M${p(r1, from)}A${r1},${r1} 0 ${large} 1 ${p(r1, a)}L${p(r0, a)}A${r0},${r0} 0 ${large} 0 ${p(r0, from)}Z`;
+	const middle = (from + to) / 2, p = (r, t) => `${(x + r * Math.sin(t)).toFixed(2)},${(y - r * Math.cos(t)).toFixed(2)}`;
+	const along = (r, turn, ends) => ends.map(t => `A${r},${r} 0 0 ${turn} ${p(r, t)}`).join("");
+	return `M${p(r1, from)}${along(r1, 1, [middle, to])}L${p(r0, to)}${along(r0, 0, [middle, from])}Z`;
 };
 
 // ask(a, b): sums by two dimensions instead of the page's; also(): what else the lines of a tooltip are of; except: filters that they leave

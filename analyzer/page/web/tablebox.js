@@ -120,7 +120,8 @@ export function tablebox({ name, columns: given, rows, click, sort, chosen, most
 		return td;
 	}
 	function fill() {
-		Object.assign(was, { by: by?.key, down, coloured: coloured?.key });
+		Object.assign(was, { by: by?.key === sort ? undefined : by?.key, // (a table may get another order of its own)
+			 down, coloured: coloured?.key });
 		const list = sorted(), top = new Map(columns.filter(c => c.bar || c === coloured).map(c => [c, Math.max(0, ...list.slice(0, 5000).map(r => +c.value(r) || 0))]));
 		head.replaceChildren(...inOrder().map(heading));
 		body.replaceChildren(...list.slice(0, shownRows).map(row => {

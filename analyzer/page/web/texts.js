@@ -17,6 +17,20 @@ export function rowOf(source, line) {
 	return line ? rows.get(source).get(line) ?? -1 : -1;
 }
 
+/*
+ * Functions of a language that lead (facts.lead_level) have lines of its own, which are components: of Python, say, whose time is the
+ * interpreter's.  These are the lines of its files then, instead of those of the code that was sampled.
+ */
+export function useLanguageLines({ lead_level: lead = -1, levels, components, sources }) {
+	const level = lead < 0 ? -1 : levels.findIndex(l => l.name === "line"), known = new Map();
+	if (level < 0) return;
+	components.level.forEach((l, v) => l === level && known.set(components.detail[v] + components.name[v].slice(components.name[v].lastIndexOf(":")), v));
+	for (const source of sources.filter(s => s.file)) {
+		const of = source.lines.map((_, i) => known.get(`${source.name}:${lineOf(source, i)}`) ?? 0);
+		if (of.some(Boolean)) Object.assign(source, { of, level });
+	}
+}
+
 // The file of a listing's instruction, or null.  (Older pages have one a function.)
 export const fileOfStep = (listing, i) => listing.files ? listing.files[listing.of[i]] ?? null : listing.file;
 

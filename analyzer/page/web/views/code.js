@@ -9,8 +9,9 @@ import { fileOfStep, isIn, isOf, lineOf, rowOf } from "../texts.js";
 import { skid } from "../causes.js";
 import { countColumns, countsOf, marked, perTitle } from "../counts.js";
 
+const LEAST = 0.005, MUCH = 0.05; // of the samples: what less has is not worth a pane; what has more should not lack its text
 const base = path => String(path ?? "").slice(String(path ?? "").lastIndexOf("/") + 1);
-let page, panes = [], heatSelect, hottestBox, rows = [], hottestLines;
+let page, panes = [], heatSelect, heat, hottestBox, missing, rows = [], hottestLines;
 
 // ---------------------------------------------------------------------------------------------------------------- sums
 
@@ -41,7 +42,7 @@ const owners = new Map();
 function owner(component) {
 	if (owners.has(component)) return owners.get(component);
 	owners.set(component, 0);
-	const { components } = page.facts, level = page.dimensions.mainLevel;
+	const { components } = page.facts, level = page.dimensions.ownerLevel;
 	let found = components.level[component] === level ? component : 0;
 	for (const up of components.links[component] ?? []) found ||= owner(up);
 	owners.set(component, found);
@@ -56,7 +57,7 @@ function sourcePane(nr) {
 	const select = h("select", { "aria-label": "Text", onchange: () => state.option(option, select.value) });
 	const note = h("p", { class: "note" });
 	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, nr ? "Source" : "Text"), select), note, list.el);
-	let source, before, blocks = new Map(), levels = [];
+	let source, before, blocks = new Map(), levels = [], share = 0;
 
 	// Of each line, its components of the levels above, in columns.
 	const owners = value => levels.map(level => ownersText(page, ownersOf(page, value).find(([l]) => l === level)?.[1] ?? []));
@@ -77,10 +78,11 @@ function sourcePane(nr) {
 		order.splice(0, order.length, ...facts.sources.map((s, i) => [i, compute(s).all]).sort((a, b) => b[1] - a[1]).map(([i]) => i));
 		source = chosen();
 		const now = compute(source), id = lineId(source);
+		share = now.all / (now.sums.total || 1);
 		select.replaceChildren(...order.map(i => h("option", { value: String(i) }, shown(`${base(facts.sources[i].name) || "text"} (${percent(compute(facts.sources[i]).all / (now.sums.total || 1), 0)})`, 60))));
 		select.value = String(facts.sources.indexOf(source));
-		note.textContent = `${percent(now.all / (now.sums.total || 1))} of the samples that pass are on its lines.` + (source.newer ? " The file is newer than the program: its text may differ." : "") + (source.level >= 0 && skid(facts, heatEvent()) ? ` ${skid(facts, heatEvent()).replace("single instruction", "line of few instructions")}` : "");
-		blocks = source.level >= 0 ? blocksOf(page, source, id, heatEvent()) : new Map();
+		note.textContent = `${percent(share)} of the samples that pass are on its lines.` + (source.newer ? " The file is newer than the program: its text may differ." : "") + (source.level >= 0 && !source.file && skid(facts, heatEvent()) ? ` ${skid(facts, heatEvent()).replace("single instruction", "line of few instructions")}` : "");
+		blocks = source.level >= 0 && !source.file ? blocksOf(page, source, id, heatEvent()) : new Map();
 		levels = source.level >= 0 && list.el.clientWidth >= 500 ? levelsAbove(page, source.of).slice(0, list.el.clientWidth < 860 ? 1 : 2) : [];
 		const counts = countsOf(page), runs = Boolean(counts && source.level >= 0 && source.of.some(v => counts.executions(v)));
 		list.set({ nr: source.lines.length, runs,
@@ -94,7 +96,9 @@ function sourcePane(nr) {
 			choose: (i, e) => source.of[i] && state.toggle(id, source.of[i], e.shiftKey), hover: i => point(i >= 0 ? { file: source.name, line: lineOf(source, i), source } : {}) }, before === source, now.hottest);
 		before = source;
 	}
-	return { el, draw, list, kind: "text", get source() { return source; },
+	// a file that hardly any sample is in, and that nobody chose
+	const idle = () => Boolean(source.file) && state.option(option) === undefined && share < LEAST;
+	return { el, draw, list, kind: "text", idle, get source() { return source; },
 		 drawn: () => [...blocks].map(([i, { share, parts }]) => ({ line: i + 1, share, parts: parts.map(p => [dimensions.get(dimensions.main).label(p.value), p.share]) })),
 		 mark: at => list.mark(new Set(at.line && (at.source === source || isOf(source, at.file)) ? [rowOf(source, at.line)] : [])) };
 }
@@ -165,6 +169,14 @@ function point(at) {
 	for (const p of panes) p.mark(at);
 }
 
+// A text beside machine code that says nothing gives its place away.
+function arrange() {
+	if (panes.length) panes[0].el.hidden = panes.length === 2 && panes[0].kind === "text" && panes[0].idle();
+	const seen = panes.filter(p => !p.el.hidden);
+	for (const pane of panes) pane.el.className = `card ${["all", "half", "third"][seen.length - 1]}`;
+	seen[0]?.el.querySelector("header").append(heat);
+}
+
 // ------------------------------------------------------------------------------------------------------- hottest lines
 
 function hottest() {
@@ -178,10 +190,10 @@ function hottest() {
 	}
 	if (!list.length || facts.sources.every(s => s.file)) { // without a text: lines and functions by name
 		const id = facts.lines.file.length > 1 ? "line" : "function", sums = sumsBy(id), dimension = dimensions.get(id);
-		const told = new Set(id === "line" ? facts.sources.flatMap(s => s.of) : []);
+		const told = new Set(facts.sources.flatMap(s => s.of.map((v, i) => (v ? `${base(s.name)}:${lineOf(s, i)}` : ""))));
 		for (const v of dimension.values) {
 			const [measure, samples] = sums.of(v);
-			if (v && !told.has(v) && measure > 0) list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
+			if (v && !told.has(dimension.label(v)) && measure > 0) list.push({ id, v, share: measure / (sums.total || 1), samples, owner: 0, text: dimension.label(v) });
 		}
 	}
 	return list.sort((a, b) => b.share - a.share).slice(0, 200);
@@ -207,14 +219,14 @@ export const code = {
 		if (facts.sources.length) panes.push(sourcePane(0));
 		if (facts.listings.length) panes.push(machinePane());
 		if (facts.sources.length > 1 && facts.sources.some(s => s.level !== facts.sources[0].level)) panes.push(sourcePane(1));
-		const counted = page.data[0].flow?.any, heat = h("label", { class: "note", hidden: facts.events.length < 2 && !counted }, "heat by ", heatSelect);
-		panes[0]?.el.querySelector("header").append(heat);
-		for (const pane of panes) pane.el.classList.add(panes.length === 3 ? "third" : panes.length === 2 ? "half" : "all");
+		const counted = page.data[0].flow?.any;
+		heat = h("label", { class: "note", hidden: facts.events.length < 2 && !counted }, "heat by ", heatSelect);
 		hottestBox = h("div");
+		missing = h("p", { class: "note" });
 		if (!panes.length) el.append(h("section", { class: "card" }, h("p", { class: "note" }, "The trace has no text of generated code and no code bytes: " +
 			"the host registered none, or no sample is in generated code.")));
 		el.append(...panes.map(x => x.el), h("section", { class: "card" }, h("header", {}, h("h2", {}, "Hottest lines"),
-			panes.length ? null : heat), hottestBox));
+			panes.length ? null : heat), missing, hottestBox));
 	},
 	draw() {
 		const { colours, dimensions } = page;
@@ -222,7 +234,10 @@ export const code = {
 			...(page.data[0].flow?.any ? COUNTS : []).map(key => h("option", { value: key }, key === "executions" ? key : perTitle(page))));
 		heatSelect.value = COUNTS.includes(heatBy()) ? heatBy() : String(heatEvent());
 		for (const pane of panes) pane.draw();
+		arrange();
 		rows = hottest();
+		missing.hidden = rows[0]?.id !== "line" || rows[0].share < MUCH;
+		missing.textContent = "The text of the hottest was not found: tailor html --source-path says where it is.";
 		hottestLines = { name: "hottest-lines", rows, tools: true, most: 30, sort: "share", click: go, columns: [
 			{ key: "share", title: "share", type: "share", value: r => r.share, bar: true }, { key: "samples", title: "samples", type: "count", value: r => r.samples },
 			...(heatEvent() === (page.state.filters.event?.values[0] ?? 0) && rows.some(r => r.component && countsOf(page)?.executions(r.component)) ?

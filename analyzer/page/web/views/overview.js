@@ -20,7 +20,7 @@ function keyFigures() {
 		["samples", count(samples)],
 		[event?.unit === "ns" ? "time on processors" : event?.name ?? "weight", weight > 0 ? measure(weight, event.unit) : "–"],
 		["time range", duration(wide)],
-		["attributed", samples > 0 ? percent(1 - at("method", methods, 0) / all) : "–"],
+		...facts.levels.length ? [["attributed", samples > 0 ? percent(1 - at("method", methods, 0) / all) : "–"]] : [],
 		["in the kernel", samples > 0 ? percent(at("mode", sums, 1) / all) : "–"],
 		["in generated code", samples > 0 ? percent(at("generated", state.sums("generated"), 1) / all) : "–"],
 		["lost", count(facts.lost)],

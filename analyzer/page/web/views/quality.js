@@ -6,6 +6,12 @@ import { tablebox } from "../tablebox.js";
 
 let page, tables = [], methodBox, reasonBox, data = {};
 
+// As wait() says it; of processes that were attached to, nobody knows.
+function exitText(status) {
+	if (status === 0xffffffff) return "";
+	return status & 0x7f ? `killed by signal ${status & 0x7f}` : String(status >> 8 & 0xff);
+}
+
 const card = (title, ...children) => h("section", { class: "card half" }, h("header", {}, h("h2", {}, title)), ...children);
 const facts = list => h("table", { class: "facts" }, h("tbody", {}, list.filter(([, v]) => v !== null && v !== "").map(([k, v]) => h("tr", {}, h("th", { scope: "row" }, k), h("td", {}, typeof v === "string" ? name(v, 300) : v)))));
 
@@ -46,7 +52,7 @@ export const quality = {
 			card("Losses and warnings", f.warnings.length ? h("ul", {}, f.warnings.map(w => h("li", {}, name(w.sentence, 500), w.count ? ` (${count(w.count)})` : ""))) :
 				h("p", { class: "note" }, "The recorder lost nothing and warned of nothing."), f.complete ? null : h("p", { class: "note" }, "The recording has no end: its recorder was ended, or the file was cut off.")),
 			card("Machine and recording", facts([["command", f.command], ["host", f.host], ["kernel", f.kernel], ["processors", String(f.cpus)],
-				["recorded", f.real_ms ? new Date(f.real_ms).toISOString().replace("T", " ").slice(0, 19) + " UTC" : ""], ["duration", duration(wall)], ["exit status", String(f.exit_status)],
+				["recorded", f.real_ms ? new Date(f.real_ms).toISOString().replace("T", " ").slice(0, 19) + " UTC" : ""], ["duration", duration(wall)], ["exit status", exitText(f.exit_status)],
 				["trace", f.trace], ["written by", `tailor ${f.version}`]])),
 			card("Overhead of recording", facts([["recorder's processor time", duration(f.recorder_cpu_ns)], ["… of the recording's duration", percent(f.recorder_cpu_ns / wall)],
 				["samples written", count(f.samples)], ["per sample", f.samples ? duration(f.recorder_cpu_ns / f.samples) : "–"]]),

@@ -125,7 +125,7 @@ const COLUMNS = [
 	{ key: "last", title: "last (s)", type: "number", value: r => r.last },
 	{ key: "process", title: "process", type: "text", narrow: true, value: r => String(r.process) },
 	{ key: "name", title: "thread", type: "text", value: r => r.name },
-	{ key: "busiest", title: "busiest with", type: "text", narrow: true, value: r => r.busiest, colour: r => r.colour() }];
+	{ key: "busiest", title: "busiest with", type: "text", value: r => r.busiest, colour: r => r.colour() }];
 const SKEW = [
 	{ key: "share", title: "share", type: "share", value: r => r.share, bar: true },
 	{ key: "threads", title: "threads", type: "count", value: r => r.threads },
@@ -151,8 +151,9 @@ export const threads = {
 		brush(picture, { click, starts: x => x >= left, drag: (from, to, e, done) =>
 			chooseTime(page.state, end, time(from[0]), time(to[0]), done) });
 		picture.el.append(note);
-		el.append(picture.el, h("section", { class: "card seven" }, h("header", {}, h("h2", {}, "Threads")), table),
-			h("section", { class: "card five" }, h("header", {}, h("h2", {}, "Skew")),
+		const several = page.facts.threads.tid.length > 1; // one alone is even with itself
+		el.append(picture.el, h("section", { class: several ? "card seven" : "card" }, h("header", {}, h("h2", {}, "Threads")), table),
+			h("section", { class: "card five", hidden: !several }, h("header", {}, h("h2", {}, "Skew")),
 			  h("p", { class: "note" }, "The busiest thread against the mean of all that took part: 1 is even, the number of threads is one thread alone."), skews));
 	},
 	draw() {
