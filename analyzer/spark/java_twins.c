@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#define NAMES_MAX 100000 /* of one text; Spark's have some thousands */
+
 bool spark_prefix_has_twins(const char *prefix)
 {
 	return strcmp(prefix, "filter") == 0 || strcmp(prefix, "project") == 0 || strcmp(prefix, "bhj") == 0;
@@ -21,7 +23,8 @@ uint32_t spark_first_of_prefix(const struct spark_prefix *prefix, uint32_t i)
 
 static void set_name(struct spark_twins *t, const char *name, size_t bytes, uint32_t first, uint32_t is)
 {
-	hash_map_set(&t->of_name, hash_bytes(name, bytes), first, is);
+	if (t->of_name.nr < NAMES_MAX)
+		hash_map_set(&t->of_name, hash_bytes(name, bytes), first, is);
 }
 
 static uint32_t find_name(const struct spark_twins *t, const char *name, size_t bytes, uint32_t first)
