@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/spark/java_text.h"
 
-#include <ctype.h>
+#include "analyzer/spark/java_twins.h"
+#include "analyzer/spark/java_words.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #define CLASS "class GeneratedIteratorForCodegenStage"
 
@@ -17,36 +18,6 @@ uint32_t spark_text_codegen(const char *text, size_t bytes)
 	return number;
 }
 
-static bool is_letter(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '$';
-}
-
-/* The next word in [*at, end), and its length; NULL: there is none. */
-static const char *next_word(const char **at, const char *end, size_t *bytes)
-{
-	const char *word;
-
-	while (*at < end && !is_letter(**at))
-		++*at;
-	for (word = *at; *at < end && is_letter(**at);)
-		++*at;
-	*bytes = (size_t)(*at - word);
-	return *bytes ? word : NULL;
-}
-
-/* 1 + index; 0: the word begins with none. */
-static uint32_t prefix_of_word(const char *word, size_t bytes, const struct spark_prefix *prefix, uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr; i++) {
-		size_t n = strlen(prefix[i].text);
-
-		if (bytes > n && memcmp(word, prefix[i].text, n) == 0 && word[n] == '_')
-			return i + 1;
-	}
-	return 0;
-}
-
 bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr)
 {
 	bool has[SPARK_PREFIXES_MAX + 1] = { false };
@@ -55,15 +26,10 @@ bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_
 
 	while ((word = next_word(&at, text + bytes, &n)))
 		has[prefix_of_word(word, n, prefix, nr)] = true;
-	for (uint32_t i = 1; i <= nr; i++)
-		if (!has[i])
+	for (uint32_t i = 0; i < nr; i++)
+		if (!has[spark_first_of_prefix(prefix, i)])
 			return false;
 	return true;
-}
-
-static bool begins_with(const char *text, size_t bytes, const char *with)
-{
-	return bytes >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
 }
 
 /* PREFIX_c_NUMBER; those of the stage itself and of its inputs are no operator's. */
@@ -108,6 +74,7 @@ uint32_t spark_text_count_numbers(const char *text, size_t bytes, const char *pl
 struct lines {
 	const struct spark_prefix *prefix;
 	uint32_t nr;
+	struct spark_twins twins;
 	int depth; /* of braces */
 	uint32_t class, region; /* of the inner class and of the method around; 1 + index */
 };
@@ -120,7 +87,7 @@ static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t b
 	size_t n;
 
 	while ((word = next_word(&at, line + bytes, &n))) {
-		uint32_t p = prefix_of_word(word, n, l->prefix, l->nr);
+		uint32_t p = spark_twins_word(&l->twins, word, n, prefix_of_word(word, n, l->prefix, l->nr));
 
 		if (p && equals && word < equals && !begins_with(equals, (size_t)(line + bytes - equals), "=="))
 			return p;
@@ -131,9 +98,7 @@ static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t b
 
 static uint32_t read_line(struct lines *l, const char *line, size_t bytes)
 {
-	const bool is_member = begins_with(line, bytes, "private ") || begins_with(line, bytes, "public ") ||
-			       begins_with(line, bytes, "protected ");
-	const bool defines = is_member && line[bytes - 1] == '{';
+	const bool defines = line_defines(line, bytes);
 	const bool class = defines && memmem(line, bytes, " class ", 7) && !memmem(line, bytes, "(", 1);
 	uint32_t own = prefix_of_line(l, line, bytes);
 
@@ -154,17 +119,13 @@ static uint32_t read_line(struct lines *l, const char *line, size_t bytes)
 uint32_t spark_text_lines(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr, uint8_t *of_line, uint32_t max)
 {
 	struct lines l = { .prefix = prefix, .nr = nr };
-	const char *at = text, *end = text + bytes;
+	const char *at = text, *line;
 	uint32_t lines = 0;
+	size_t n;
 
-	while (at < end && lines < max) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		size_t n = (size_t)((newline ? newline : end) - at), blank = 0;
-
-		while (blank < n && isspace((unsigned char)at[blank]))
-			blank++;
-		of_line[lines++] = (uint8_t)read_line(&l, at + blank, n - blank);
-		at = newline ? newline + 1 : end;
-	}
+	spark_twins_read(&l.twins, text, bytes, prefix, nr);
+	while (lines < max && (line = next_line(&at, text + bytes, &n)))
+		of_line[lines++] = (uint8_t)read_line(&l, line, n);
+	spark_twins_fini(&l.twins);
 	return lines;
 }

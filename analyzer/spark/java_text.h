@@ -12,6 +12,7 @@
 
 #define SPARK_PREFIXES_MAX 64
 
+/* Where several operators have one, they stand in the order of the plan, parents first. */
 struct spark_prefix {
 	const char *text; /* "hashAgg" */
 };

@@ -2,6 +2,7 @@
 #include "analyzer/spark/plan_records.h"
 
 #include "analyzer/spark/java_text.h"
+#include "analyzer/spark/java_twins.h"
 #include "jitreg/base/budget.h"
 
 #include <errno.h>
@@ -108,33 +109,40 @@ static void put_rows(struct output *o)
 #define LINES_MAX 65536u /* of a generated text */
 #define NODES_MAX SPARK_PREFIXES_MAX /* of one WholeStageCodegen */
 
-/* What is known of a WholeStageCodegen: its operators by their prefixes.  Where two have one, it is the WholeStageCodegen's own. */
+/* What is known of a WholeStageCodegen: its operators by their prefixes.  Where two have one and the text cannot tell them apart, it is the
+ * WholeStageCodegen's own, as methods are that are known by their names alone. */
 struct generated {
 	struct spark_prefix prefix[NODES_MAX];
 	char room[NODES_MAX][64], rest[NODES_MAX][72];
-	uint64_t id[NODES_MAX];
+	uint64_t id[NODES_MAX], method_id[NODES_MAX];
 	uint32_t nr;
 	uint64_t other; /* what none of them is known of: its only operator's, else its own */
 	const struct source *text;
 	uint64_t lines_first;
 };
 
+static void add_operator(struct generated *g, const char *prefix, uint64_t id, uint64_t other)
+{
+	uint64_t *method = &g->method_id[g->nr], *own = &g->id[g->nr];
+
+	*method = *own = id;
+	for (uint32_t k = 0; k < g->nr; k++)
+		if (strcmp(g->prefix[k].text, prefix) == 0) {
+			g->method_id[k] = *method = other;
+			if (!spark_prefix_has_twins(prefix))
+				g->id[k] = *own = other;
+		}
+	snprintf(g->rest[g->nr], sizeof(g->rest[g->nr]), "%s_", prefix);
+	g->prefix[g->nr++].text = prefix;
+}
+
 static void read_operators(const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	for (uint32_t i = 0; i < q->nr_nodes && g->nr < NODES_MAX; i++) {
 		const char *begin = q->node[i].stage == at + 1 ? spark_prefix_of_node(&q->node[i], g->room[g->nr]) : NULL;
-		bool other = false;
 
-		for (uint32_t k = 0; begin && k < g->nr; k++)
-			if (strcmp(g->prefix[k].text, begin) == 0) {
-				g->id[k] = q->node[at].id;
-				other = true;
-			}
-		if (!begin || other)
-			continue;
-		g->prefix[g->nr].text = begin;
-		snprintf(g->rest[g->nr], sizeof(g->rest[g->nr]), "%s_", begin);
-		g->id[g->nr++] = q->node[i].id;
+		if (begin)
+			add_operator(g, begin, q->node[i].id, q->node[at].id);
 	}
 	g->other = g->nr == 1 ? g->id[0] : q->node[at].id;
 }
@@ -221,13 +229,13 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
 		snprintf(pattern, sizeof(pattern), GENERATED "%u", q->node[at].codegen);
 		read_operators(q, at, g);
 		find_text(o, q, at, g);
-		if (g->text) {
+		if (g->text && budget_spend(o->b, g->text->text_bytes)) {
 			put_text(o, q, at, g);
 			lines = add_lines(g, entry, &nr);
 			o->counts->texts++;
 		}
 		for (uint32_t i = 0; i < g->nr; i++)
-			entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->id[i], trace_string(g->rest[i]) };
+			entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->method_id[i], trace_string(g->rest[i]) };
 		entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->other, trace_string("") };
 		TRACE_PUT(o->w, plan_code, o->time_ns, o->pid, o->pid, .context_level = LEVEL_STAGE, .context = s->id,
 			  .pattern = trace_string(pattern), .level = LEVEL_OPERATOR, .lines_level = LEVEL_JAVA,

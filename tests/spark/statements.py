@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Thirteen statements over generated data and Parquet, each under its own name, as Spark's users write them.
+"""Fourteen statements over generated data and Parquet, each under its own name, as Spark's users write them.
 statements.py FOLDER ROWS AQE(true|false)"""
 import sys
 
@@ -53,6 +53,12 @@ run("generate", lambda: spark.sql("select l_id, explode(sequence(1, l_quantity %
 run("sort union", lambda: spark.sql("select * from (select l_id, l_price from l union all select -l_id, l_price from l) order by l_price"))
 run("subquery", lambda: spark.sql("select l_id from l where l_price > (select avg(l_price) from l) and l_order in (select o_order from o where o_nation < 5)"))
 run("Python function", lambda: spark.read.parquet(lines).limit(rows // 10).select(plus_one("l_id").alias("u")))
+
+
+spark.range(1000).selectExpr("id as a_id", "id * 2 as a_two").createOrReplaceTempView("a")
+spark.range(500).selectExpr("id as b_id", "id * 3 as b_three").createOrReplaceTempView("b")
+run("two broadcast joins", lambda: spark.sql(
+    f"select /*+ broadcast(a), broadcast(b) */ id, a_two, b_three from range({rows * 4}) join a on id % 1000 = a_id join b on a_two % 1000 = b_id"))
 
 
 def sha2(text, rounds):

@@ -48,6 +48,24 @@ def spark_says():
     return cpu
 
 
+def off_by(cpu, task_ns, uncounted_ns):
+    off = sorted(100 * ((task_ns[t] - uncounted_ns) / ns - 1) for t, ns in cpu.items())
+    near = sum(abs(o) <= 5 for o in off)
+    return f"{off[0]:+.1f}% to {off[-1]:+.1f}%, median {off[len(off) // 2]:+.1f}%, {near} of {len(off)} within 5%"
+
+
+def print_tasks(task_ns, task_nr):
+    """A task's thread works before Spark's first look at its clock and after its last.  How long, short tasks say; the long ones are compared."""
+    cpu = {t: ns for t, ns in spark_says().items() if ns}
+    short = sorted(task_ns[t] - ns for t, ns in cpu.items() if 0 < task_nr[t] < 100)
+    long = {t: ns for t, ns in cpu.items() if task_nr[t] >= 200}
+    if long:
+        print("tasks of 200 samples or more, time beside Spark's: " + off_by(long, task_ns, 0))
+    if long and short:
+        uncounted = short[len(short) // 2]
+        print(f"without the {uncounted / 1e6:.2f} ms of each task that Spark does not count ({len(short)} short tasks): " + off_by(long, task_ns, uncounted))
+
+
 def main():
     by_query = collections.defaultdict(lambda: [0, 0, 0])
     own, task_ns, task_nr, planted = (collections.Counter() for _ in range(4))
@@ -68,10 +86,7 @@ def main():
         print(f"{query:28.28} {sum(n):8} {100 * n[0] / nr:9.1f}% {100 * n[1] / nr:8.1f}% {100 * n[2] / nr:7.1f}%")
     print("own work: " + ", ".join(f"{w} {100 * n / sum(total):.1f}%" for w, n in own.most_common()))
     print_planted(planted)
-    off = sorted(100 * (task_ns[t] / ns - 1) for t, ns in spark_says().items() if ns and task_nr[t] >= 200)
-    if off:
-        print(f"tasks of 200 samples or more: {len(off)}; time beside Spark's: {off[0]:+.1f}% to {off[-1]:+.1f}%, "
-              f"median {off[len(off) // 2]:+.1f}%")
+    print_tasks(task_ns, task_nr)
 
 
 if __name__ == "__main__":

@@ -234,6 +234,145 @@ static void marks_tell_texts_with_more_operators_apart(void **state)
 	guarded_free(copy, sizeof(marked) - 1);
 }
 
+/* ---------------------------------------------------------------------------------------------- several of one kind in a text */
+
+struct expected_line {
+	uint8_t of; /* 1 + index in prefixes */
+	const char *text;
+};
+
+static void check_lines(const struct expected_line *expected, uint32_t nr_lines, const struct spark_prefix *prefix, uint32_t nr)
+{
+	char whole[8192] = "", *at = whole, *copy;
+	uint8_t of_line[128];
+	size_t bytes;
+
+	for (uint32_t i = 0; i < nr_lines; i++)
+		at += sprintf(at, "%s\n", expected[i].text);
+	bytes = (size_t)(at - whole);
+	copy = guarded(whole, bytes);
+	assert_int_equal(spark_text_lines(copy, bytes, prefix, nr, of_line, 128), nr_lines);
+	for (uint32_t i = 0; i < nr_lines; i++)
+		if (of_line[i] != expected[i].of)
+			fail_msg("'%s' is of %u, not of %u", expected[i].text, of_line[i], expected[i].of);
+	guarded_free(copy, bytes);
+	for (size_t n = 0; n < bytes; n++) { /* cut anywhere */
+		copy = guarded(whole, n);
+		spark_text_lines(copy, n, prefix, nr, of_line, 128);
+		guarded_free(copy, n);
+	}
+}
+#define CHECK_LINES(lines, prefix) check_lines(lines, sizeof(lines) / sizeof(*(lines)), prefix, sizeof(prefix) / sizeof(*(prefix)))
+
+/* Lines of texts that Spark 4.0.1 generated; upper operators have the smaller numbers. */
+static void two_joins_in_one_text_are_told_apart(void **state)
+{
+	enum { UPPER_PROJECT = 1, UPPER, PROJECT, LOWER, RANGE };
+	static const struct spark_prefix chain[] = { { "project" }, { "bhj" }, { "project" }, { "bhj" }, { "range" } };
+	static const struct expected_line lines[] = {
+		{ 0, "final class GeneratedIteratorForCodegenStage3 extends BufferedRowIterator {" },
+		{ LOWER, "private void bhj_doConsume_0(long bhj_expr_0_0) throws IOException {" },
+		{ LOWER, "// generate join key for stream side" },
+		{ LOWER, "/*bhj_c_2*/" },
+		{ LOWER, "long bhj_value_1 = -1L;" },
+		{ LOWER, "bhj_value_1 = (long)(bhj_expr_0_0 % 1000L);" },
+		{ LOWER, "UnsafeRow bhj_buildRow_0 = (UnsafeRow)bhj_relation_0.getValue(bhj_value_1);" },
+		{ LOWER, "if (bhj_buildRow_0 != null) {" },
+		{ LOWER, "((SQLMetric) references[3] /* numOutputRows */).add(1);" },
+		{ PROJECT, "/*wholestagecodegen_c_3*/" },
+		{ PROJECT, "// common sub-expressions" },
+		{ UPPER, "/*wholestagecodegen_c_2*/" },
+		{ LOWER, "/*bhj_c_4*/" },
+		{ LOWER, "long bhj_value_5 = bhj_buildRow_0.getLong(1);" },
+		{ LOWER, "// generate join key for stream side" },
+		{ UPPER, "/*bhj_c_5*/" },
+		{ UPPER, "long bhj_value_9 = -1L;" },
+		{ UPPER, "bhj_value_9 = (long)(bhj_value_5 % 1000L);" },
+		{ UPPER, "UnsafeRow bhj_buildRow_1 = (UnsafeRow)bhj_relation_1.getValue(bhj_value_9);" },
+		{ UPPER, "if (bhj_buildRow_1 != null) {" },
+		{ UPPER, "((SQLMetric) references[6] /* numOutputRows */).add(1);" },
+		{ UPPER_PROJECT, "/*wholestagecodegen_c_1*/" },
+		{ UPPER_PROJECT, "// common sub-expressions" },
+		{ UPPER_PROJECT, "/*wholestagecodegen_c_0*/" },
+		{ UPPER, "/*bhj_c_7*/" },
+		{ UPPER, "long bhj_value_13 = bhj_buildRow_1.getLong(1);" },
+		{ UPPER, "append();" },
+		{ UPPER, "}" },
+		{ UPPER, "}" },
+		{ UPPER, "}" },
+		{ 0, "protected void processNext() throws IOException {" },
+		{ 0, "/*project_c_0*/" },
+		{ 0, "/*bhj_c_0*/" },
+		{ 0, "/*project_c_1*/" },
+		{ 0, "/*bhj_c_1*/" },
+		{ RANGE, "/*range_c_0*/" },
+		{ RANGE, "long range_value_0 = ((long)range_localIdx_0 * 1L) + range_nextIndex_0;" },
+		{ LOWER, "/*wholestagecodegen_c_4*/" },
+		{ LOWER, "bhj_doConsume_0(range_value_0);" },
+		{ LOWER, "}" },
+	};
+
+	(void)state;
+	CHECK_LINES(lines, chain);
+}
+
+static void two_filters_and_projects_below_an_aggregation_are_told_apart(void **state)
+{
+	enum { AGGREGATE = 1, UPPER_PROJECT, UPPER, PROJECT, LOWER };
+	static const struct spark_prefix chain[] = { { "hashAgg" }, { "project" }, { "filter" }, { "project" }, { "filter" } };
+	static const struct expected_line lines[] = {
+		{ 0, "final class GeneratedIteratorForCodegenStage1 extends BufferedRowIterator {" },
+		{ PROJECT, "private void project_doConsume_0(long project_expr_0_0) throws IOException {" },
+		{ PROJECT, "// common sub-expressions" },
+		{ PROJECT, "/*project_c_3*/" },
+		{ PROJECT, "double project_value_1 = project_mutableStateArray_0[0].nextDouble();" },
+		{ UPPER, "/*hashAgg_c_7*/" },
+		{ UPPER, "do {" },
+		{ UPPER, "/*filter_c_5*/" },
+		{ UPPER, "double filter_value_7 = (double)(project_value_1 % 5.0D);" },
+		{ UPPER, "((SQLMetric) references[3] /* numOutputRows */).add(1);" },
+		{ UPPER_PROJECT, "/*hashAgg_c_6*/" },
+		{ UPPER_PROJECT, "// common sub-expressions" },
+		{ AGGREGATE, "/*hashAgg_c_5*/" },
+		{ UPPER_PROJECT, "/*project_c_6*/" },
+		{ UPPER_PROJECT, "double project_value_8 = project_value_1 * 2.0D;" },
+		{ AGGREGATE, "/*hashAgg_c_2*/" },
+		{ AGGREGATE, "hashAgg_bufValue_0 = project_value_8;" },
+		{ AGGREGATE, "} while (false);" },
+		{ AGGREGATE, "}" },
+		{ AGGREGATE, "private void hashAgg_doAggregateWithoutKey_0() throws IOException {" },
+		{ AGGREGATE, "/*project_c_0*/" },
+		{ AGGREGATE, "/*filter_c_1*/" },
+		{ AGGREGATE, "/*inputadapter_c_0*/" },
+		{ LOWER, "/*hashAgg_c_9*/" },
+		{ LOWER, "do {" },
+		{ LOWER, "/*filter_c_2*/" },
+		{ LOWER, "boolean filter_value_1 = inputadapter_value_0 > 0L;" },
+		{ PROJECT, "/*hashAgg_c_8*/" },
+		{ PROJECT, "project_doConsume_0(inputadapter_value_0);" },
+		{ PROJECT, "} while (false);" },
+		{ PROJECT, "}" },
+	};
+
+	(void)state;
+	CHECK_LINES(lines, chain);
+}
+
+static void without_marks_twins_are_not_told_apart(void **state)
+{
+	static const struct spark_prefix chain[] = { { "bhj" }, { "bhj" }, { "range" } };
+	static const struct expected_line lines[] = {
+		{ 0, "protected void processNext() throws IOException {" },
+		{ 3, "long range_value_0 = range_nextIndex_0;" },
+		{ 0, "long bhj_value_1 = -1L;" },
+		{ 0, "}" },
+	};
+
+	(void)state;
+	CHECK_LINES(lines, chain);
+	assert_true(spark_text_has_prefixes("bhj_a range_b", 13, chain, 3));
+}
+
 static void a_plan_that_is_cut_is_counted(void **state)
 {
 	char *wide = malloc(100 * SPARK_NODES_MAX), *at = wide;
@@ -264,6 +403,9 @@ int main(void)
 		cmocka_unit_test(a_function_is_of_the_longest_pattern_in_its_context),
 		cmocka_unit_test(a_pattern_ends_where_its_text_does),
 		cmocka_unit_test(a_line_is_of_the_operator_that_its_variable_was_made_for),
+		cmocka_unit_test(two_joins_in_one_text_are_told_apart),
+		cmocka_unit_test(two_filters_and_projects_below_an_aggregation_are_told_apart),
+		cmocka_unit_test(without_marks_twins_are_not_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
