@@ -3,11 +3,11 @@
 epochs_and_uncut.py BUILD FOLDER HOST MINUTES.  See epochs-agree-with-an-uncut-trace.sh.
 
 Per row, the share of the store's weight (s) and of the uncut trace's (u) differ by sampling alone if |s - u| < z sqrt(Vs + Vu), where
-    V = ((1 - share)^2 n w^2 + share^2 (sum of others' n w^2)) / (sum of all n w)^2
-with n samples of mean weight w in a row: for equal weights the binomial p (1 - p) / n.  z is the normal distribution's quantile at
-ALPHA / (2 rows), so that with ALPHA none of all rows is further off (Bonferroni).  Rows that have fewer than FEW samples in both together,
-for which it is no approximation, are one.  Within a row weights are taken to be equal: where the recorder had to lower its rate, which it
-says, shares are not compared.
+    V = ((1 - share)^2 (sum of w^2 in the row) + share^2 (sum of w^2 elsewhere)) / (sum of all w)^2
+of samples' weights w: for equal weights the binomial p (1 - p) / n.  Within a row of an epoch weights are taken to be equal: the recorder,
+which lowers its rate on a busy machine, does it between two.  z is the normal distribution's quantile at ALPHA / (2 rows), so that with
+ALPHA none of all rows is further off (Bonferroni).  Rows that have fewer than FEW samples in both together, for which it is no
+approximation, are one.
 """
 import glob, json, os, re, shutil, signal, statistics, subprocess, sys, time
 
@@ -17,7 +17,7 @@ import cluster
 B, DIR, HOST, MINUTES = *sys.argv[1:4], float(sys.argv[4])
 STORE, GO, PATIENCE_S = f"{DIR}/w.tlrs", f"{DIR}/go", 300
 ALPHA, FEW, UNKNOWN, PERIOD_NS = 1e-4, 40, 0.01, 2_003_117
-SECONDS, NO_SYMBOL = int(60 * MINUTES), "(no symbol)"
+SECONDS, NO_SYMBOL, NOWHERE, NOTHING = int(60 * MINUTES), "(no symbol)", "(unattributed)", (0, 0, 0)
 
 ENGINE = f"""for q in q1 q3 q6 q16 q18 fig9; do {B}/engine --query $q --scale 0.05 --threads 1 --repeat 1000000 --seconds {SECONDS // 6}
 done >/dev/null"""
@@ -198,36 +198,31 @@ def record():
 # -------------------------------------------------------------------------------------------------------------- comparing
 
 def variance(rows, name, total, squares):
-    n, w = rows.get(name, (0, 0))
-    own = w * w / n if n else 0
+    _, w, own = rows.get(name, NOTHING)
     share = w / total
     return ((1 - share) ** 2 * own + share ** 2 * (squares - own)) / total ** 2
 
 def compare(what, stored, uncut):
-    """{row: (samples, weight)} of both"""
-    said = open(f"{DIR}/watch.said").read()
-    if "of the rate from now on" in said:
-        print(f"skipped, because the machine was too busy: the recorder had to lower the rate of {HOST}")
-        sys.exit(1 if bad else 77)
-    few = [r for r in {*stored, *uncut} if stored.get(r, (0,))[0] + uncut.get(r, (0,))[0] < FEW]
+    """{row: (samples, sum of weights, sum of their squares)} of both"""
+    few = [r for r in {*stored, *uncut} if stored.get(r, NOTHING)[0] + uncut.get(r, NOTHING)[0] < FEW]
     for rows in (stored, uncut):
         rest = [rows.pop(r) for r in few if r in rows]
-        rows["(few samples)"] = (sum(n for n, _ in rest), sum(w for _, w in rest))
+        rows["(few samples)"] = tuple(map(sum, zip(NOTHING, *rest)))
     names = sorted({*stored, *uncut}, key=str)
     z = statistics.NormalDist().inv_cdf(1 - ALPHA / (2 * len(names)))
-    sums = [(sum(w for _, w in rows.values()), sum(w * w / n for n, w in rows.values() if n)) for rows in (stored, uncut)]
+    sums = [(sum(w for _, w, _ in rows.values()), sum(q for *_, q in rows.values())) for rows in (stored, uncut)]
     largest, chi2 = (0, None), 0
     for name in names:
-        shares = [rows.get(name, (0, 0))[1] / total for rows, (total, _) in zip((stored, uncut), sums)]
+        shares = [rows.get(name, NOTHING)[1] / total for rows, (total, _) in zip((stored, uncut), sums)]
         error = sum(variance(rows, name, *s) for rows, s in zip((stored, uncut), sums)) ** 0.5
         off = abs(shares[0] - shares[1]) / error if error else 0
         chi2 += off * off
         largest = max(largest, (off, name), key=lambda x: x[0])
         if off > z:
             fail(f"{what}: expected {name} within {z:.2f} standard errors, got {100 * shares[0]:.3f} % of the store "
-                 f"and {100 * shares[1]:.3f} % of the uncut trace ({stored.get(name, (0,))[0]} and {uncut.get(name, (0,))[0]} samples), "
+                 f"and {100 * shares[1]:.3f} % of the uncut trace ({stored.get(name, NOTHING)[0]} and {uncut.get(name, NOTHING)[0]} samples), "
                  f"{off:.2f}")
-    n = [sum(n for n, _ in rows.values()) for rows in (stored, uncut)]
+    n = [sum(n for n, *_ in rows.values()) for rows in (stored, uncut)]
     print(f"FIGURE {HOST}: {len(names)} {what}, {n[0]} samples in the store and {n[1]} in the uncut trace: differences at most "
           f"{largest[0]:.2f} standard errors ({largest[1]}), "
           f"{(chi2 / max(1, len(names) - 1)) ** 0.5:.2f} of them on average; allowed {z:.2f}")
@@ -250,8 +245,12 @@ def check_epochs():
     print(f"FIGURE {HOST}: {len(stored)} epochs with {sum(e['samples'] for e in stored)} samples, as were counted")
 
 def add(rows, name, r):
-    n, w = rows.get(name, (0, 0))
-    rows[name] = (n + r["samples"], w + r["weight"])
+    n, w, q = rows.get(name, NOTHING)
+    rows[name] = (n + r["samples"], w + r["weight"], q + r["weight"] ** 2 / max(1, r["samples"]))
+
+def with_squares_of(stored, epochs):
+    """the store adds up weights, not their squares, which are those of its epochs' own traces"""
+    return {name: (n, w, sum(e.get(name, NOTHING)[2] for e in epochs)) for name, (n, w, _) in stored.items()}
 
 def functions_of_store():
     """those of an image that have no symbols as one: they are called after an address there"""
@@ -272,17 +271,17 @@ def functions_of(trace):
     return rows, unknown, nameless
 
 def list_of(rows):
-    return ", ".join(f"{image} {n}" for image, (n, _) in sorted(rows.items(), key=lambda x: -x[1][0])[:6])
+    return ", ".join(f"{image} {n}" for image, (n, *_) in sorted(rows.items(), key=lambda x: -x[1][0])[:6])
 
-def check_names(stored):
+def check_names(epochs):
     """as epochs' own traces have them"""
     unknown, nameless = {}, {}
-    for trace in glob.glob(f"{STORE}.epochs/*.tlr"):
-        for to, of in zip((unknown, nameless), functions_of(trace)[1:]):
-            for image, (n, w) in of.items():
+    for _, *without in epochs:
+        for to, of in zip((unknown, nameless), without):
+            for image, (n, w, _) in of.items():
                 add(to, image, {"samples": n, "weight": w})
-    total = sum(n for n, _ in stored.values())
-    shares = [100 * sum(n for n, _ in rows.values()) / total for rows in (unknown, nameless)]
+    total = sum(n for rows, *_ in epochs for n, *_ in rows.values())
+    shares = [100 * sum(n for n, *_ in rows.values()) / total for rows in (unknown, nameless)]
     print(f"FIGURE {HOST}: {shares[0]:.2f} % of {total} samples are unknown ({list_of(unknown)}); {shares[1]:.2f} % in files without "
           f"symbols ({list_of(nameless)})")
     reasons = json.loads(tailor("db", "report", STORE, "--view", "reasons", "--json"))["tables"]["reasons"]
@@ -292,10 +291,20 @@ def check_names(stored):
         fail(f"expected at most 1 % of the samples to be unknown, got {shares[0]:.2f} %, and {missing:.2f} % without their registration")
 
 def operators(tables):
+    """and what is on none, a row too"""
     rows = {}
     for c in tables["components"]:
-        if c["level"] in ("operator", "node") or c["name"] == "(unattributed)":
+        if c["level"] in ("operator", "node") or c["name"] == NOWHERE:
             add(rows, re.sub(r"#[0-9]+$", "", c["name"]), c)
+    return rows
+
+def operators_of(trace):
+    """whose report lists no row of what is on none"""
+    report, functions = json.loads(tailor("report", "--json", "--mark", "all", trace)), functions_of(trace)[0]
+    rows = operators(report)
+    rest = {"samples": report["samples"]["total"] - sum(n for n, *_ in rows.values()),
+            "weight": sum(w for _, w, _ in functions.values()) - sum(w for _, w, _ in rows.values())}
+    add(rows, NOWHERE, rest)
     return rows
 
 def main():
@@ -304,15 +313,13 @@ def main():
     check_epochs()
     tailor("db", "trace", STORE, "-o", f"{DIR}/epochs.tlr")
     tailor("import", "--registrations", f"{DIR}/epochs.tlr", "-o", f"{DIR}/uncut.tlr", f"{DIR}/perf.data")
-    stored = functions_of_store()
-    check_names(stored)
-    compare("functions", stored, functions_of(f"{DIR}/uncut.tlr")[0])
+    traces = sorted(glob.glob(f"{STORE}.epochs/*.tlr"))
+    epochs = [functions_of(t) for t in traces]
+    check_names(epochs)
+    compare("functions", with_squares_of(functions_of_store(), [rows for rows, *_ in epochs]), functions_of(f"{DIR}/uncut.tlr")[0])
     if HOST in ("engine", "postgres"):
-        uncut = json.loads(tailor("report", "--json", "--mark", "all", f"{DIR}/uncut.tlr"))
-        rows = operators(uncut)
-        weight = sum(w for _, w in functions_of(f"{DIR}/uncut.tlr")[0].values())
-        rows["(unattributed)"] = (uncut["samples"]["total"] - sum(n for n, _ in rows.values()), weight - sum(w for _, w in rows.values()))
-        compare("operators", operators(json.loads(tailor("db", "report", STORE, "--json"))["tables"]), rows)
+        stored = operators(json.loads(tailor("db", "report", STORE, "--json"))["tables"])
+        compare("operators", with_squares_of(stored, [operators_of(t) for t in traces]), operators_of(f"{DIR}/uncut.tlr"))
     sys.exit(bad)
 
 main()
