@@ -7,7 +7,7 @@ from trace_file import _zstd, compress, crc32c, leb
 
 HOUR = 3600 * 10**9
 SERIES, PLACES = 0, 1
-COLUMNS = {SERIES: 3, PLACES: 2}
+COLUMNS = {SERIES: 3, PLACES: 3}
 _zstd.ZSTD_decompress.restype = ctypes.c_size_t
 _zstd.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
 
@@ -93,7 +93,7 @@ class Replay:
         epoch = self.db.execute("INSERT INTO epoch(recording, number, tier, begin_ns, end_ns, host, samples, effective, lost, cpus, parts) "
                                 "VALUES(1, ?, ?, ?, ?, ?, ?, ?, 0, 2, ?)", (self.number, tier, begin_ns, begin_ns + length_ns,
                                 self.text("host"), samples, samples, parts)).lastrowid
-        for part, rows in (SERIES, series), (PLACES, places):
+        for part, rows in (SERIES, series), (PLACES, [(p, n, 0) for p, n in places]):
             self.db.execute("INSERT INTO block VALUES(?, ?, ?, ?, ?, ?)", (epoch, part, *pack(part, rows)))
 
     def close(self):

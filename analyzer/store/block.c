@@ -6,14 +6,19 @@
 #include "jitreg/base/leb128.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include <zstd.h>
 
 #define LEVEL 9
+#define OCTAVE 8 /* steps of it: a place's weight is right to 4.4 % */
+#define STEPS_ALIKE 1
+#define STEPS_MOST 160
+#define MEAN 0x100000 /* what a sample of the mean weight is, read */
 
 uint32_t block_columns(enum block_part part)
 {
-	return part == BLOCK_SERIES ? 3 : 2;
+	return part < NR_BLOCK_PARTS ? BLOCK_COLUMNS_MAX : 0;
 }
 
 bool block_add(struct block *b, const uint64_t *row)
@@ -94,6 +99,41 @@ static bool unpack(struct block *b, uint32_t nr, const unsigned char *at, const 
 	return b->number && at == end;
 }
 
+/* ----------------------------------------------------------------------------------------------------------- weights */
+
+static void weights_to_steps(struct block *b)
+{
+	double samples = 0, weight = 0;
+
+	for (uint32_t i = 0; i < b->nr; i++) {
+		samples += (double)b->number[3 * (size_t)i + 1];
+		weight += (double)b->number[3 * (size_t)i + 2];
+	}
+	for (uint32_t i = 0; i < b->nr; i++) {
+		uint64_t *row = b->number + 3 * (size_t)i;
+		double mean = row[1] && row[2] && weight > 0 ? (double)row[2] / (double)row[1] * samples / weight : 1;
+		long step = lround(OCTAVE * log2(mean));
+
+		step = step < -STEPS_MOST ? -STEPS_MOST : step > STEPS_MOST ? STEPS_MOST : labs(step) <= STEPS_ALIKE ? 0 : step;
+		row[2] = (uint64_t)step << 1 ^ (step < 0 ? UINT64_MAX : 0);
+	}
+}
+
+/* false: no writer's */
+static bool steps_to_weights(struct block *b)
+{
+	for (uint32_t i = 0; i < b->nr; i++) {
+		uint64_t *row = b->number + 3 * (size_t)i;
+		double weight;
+
+		if (row[2] > 2 * STEPS_MOST)
+			return false;
+		weight = MEAN * (double)row[1] * exp2((row[2] & 1 ? -(double)(row[2] + 1) : (double)row[2]) / 2 / OCTAVE);
+		row[2] = weight < 9e18 ? (uint64_t)llround(weight) : (uint64_t)9e18;
+	}
+	return true;
+}
+
 bool block_write(struct store *s, int64_t epoch, enum block_part part, struct block *b)
 {
 	static struct statement insert = STATEMENT("INSERT OR REPLACE INTO block VALUES(?, ?, ?, ?, ?, ?)");
@@ -101,6 +141,8 @@ bool block_write(struct store *s, int64_t epoch, enum block_part part, struct bl
 	unsigned char *plain, *packed;
 
 	block_sort(b);
+	if (part == BLOCK_PLACES)
+		weights_to_steps(b);
 	plain = malloc((size_t)b->nr * b->columns * LEB128_MAX + 1);
 	bytes = plain ? pack(b, plain) : 0;
 	bound = ZSTD_compressBound(bytes);
@@ -143,7 +185,7 @@ bool block_read(struct store *s, int64_t epoch, enum block_part part, struct blo
 	}
 	plain = malloc((size_t)bytes + 1);
 	if (!plain || ZSTD_decompress(plain, (size_t)bytes, data, stored) != (size_t)bytes ||
-	    !unpack(b, (uint32_t)rows, plain, plain + bytes)) {
+	    !unpack(b, (uint32_t)rows, plain, plain + bytes) || (part == BLOCK_PLACES && !steps_to_weights(b))) {
 		store_fail(s, EBADMSG, "epoch %lld: its sums are damaged; `tailor db check` lists what is", (long long)epoch);
 		block_fini(b);
 	}

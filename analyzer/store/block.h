@@ -2,6 +2,9 @@
 /*
  * The rows of an epoch, as columns in one compressed blob: each column is all of its numbers as unsigned LEB128, the first one as the
  * difference to the row before (rows are in its order).  A hundred thousand rows of it take 1 to 3 bytes each.  Context: thread.
+ *
+ * A place's weight is its samples' mean weight relative to that of all of the epoch's, in eighths of an octave and rounded towards the mean
+ * below a sixth: what it has of its series' weight comes of it.  Where all samples weigh about the same that is a column of zeros.
  */
 #ifndef TAILOR_STORE_BLOCK_H
 #define TAILOR_STORE_BLOCK_H
@@ -10,7 +13,7 @@
 
 enum block_part {
 	BLOCK_SERIES, /* series, samples, weight */
-	BLOCK_PLACES, /* place, samples */
+	BLOCK_PLACES, /* place, samples, weight: written in the series' unit, read in one that is the same in an epoch */
 	NR_BLOCK_PARTS
 };
 #define BLOCK_COLUMNS_MAX 3

@@ -199,12 +199,13 @@ static void write_places(struct folding *f, int64_t epoch)
 {
 	const struct report_group *g = f->fold->places;
 	struct block series = { .columns = block_columns(BLOCK_SERIES) }, places = { .columns = block_columns(BLOCK_PLACES) };
-	double samples_left = 0, weight_left = 0, places_left = 0;
+	double samples_left = 0, weight_left = 0, places_left = 0, place_weight_left = 0;
 	bool room = true;
 
 	for (uint32_t i = 0; i < g->g.nr && room && !f->store->error; i++) {
 		uint32_t component = f->fold->level == LEVELS_MAX ? COMPONENT_NONE : report_value(g, i, KEY_COMPONENT);
 		struct folded_series *s = series_in_store(f, report_value(g, i, KEY_PROCESS), report_value(g, i, KEY_EVENT), component);
+		double weight = report_measure(f->report, &g->g.sum[i]);
 		uint64_t samples;
 
 		if (!s) {
@@ -212,11 +213,12 @@ static void write_places(struct folding *f, int64_t epoch)
 			break;
 		}
 		s->samples += g->g.sum[i].samples;
-		s->weight += report_measure(f->report, &g->g.sum[i]);
+		s->weight += weight;
 		samples = whole(g->g.sum[i].samples, &places_left);
 		if (samples)
 			room = block_add(&places, (uint64_t[]){
-				(uint64_t)names_place(f->store, s->id, function_in_store(f, report_value(g, i, KEY_FUNCTION))), samples });
+				(uint64_t)names_place(f->store, s->id, function_in_store(f, report_value(g, i, KEY_FUNCTION))), samples,
+				whole(weight, &place_weight_left) });
 	}
 	for (uint32_t i = 0; i < f->nr_series && room; i++)
 		room = block_add(&series, (uint64_t[]){ (uint64_t)f->series[i].id, whole(f->series[i].samples, &samples_left),

@@ -42,7 +42,8 @@ void gather_epoch(struct store *s, const struct rows_epoch *e, const struct rows
 	for (uint32_t i = 0; i < nr && room && !s->error; i++) {
 		room = block_add(&series, (uint64_t[]){ (uint64_t)row[i].series, row[i].samples, row[i].weight });
 		if (room && row[i].function && row[i].samples)
-			room = block_add(&places, (uint64_t[]){ (uint64_t)names_place(s, row[i].series, row[i].function), row[i].samples });
+			room = block_add(&places, (uint64_t[]){ (uint64_t)names_place(s, row[i].series, row[i].function), row[i].samples,
+								row[i].weight });
 	}
 	if (!room)
 		store_fail(s, ENOMEM, "out of memory");

@@ -63,17 +63,17 @@ int rows_compare(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* Rows first to end are a series' places: each has its part of the series' weight, which is whole. */
-static void share_weight(struct rows_row *row, uint32_t nr, uint64_t samples, uint64_t weight)
+/* Rows first to end are a series' places, of these weights in an epoch's unit: each has its part of the series' weight, which is whole. */
+static void share_weight(struct rows_row *row, uint32_t nr, unsigned __int128 all, uint64_t weight)
 {
-	uint64_t so_far = 0;
-	unsigned __int128 given = 0;
+	unsigned __int128 so_far = 0, given = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
 		unsigned __int128 until;
 
-		so_far += row[i].samples;
-		until = (unsigned __int128)weight * so_far / samples;
+		so_far += row[i].weight;
+		until = so_far == all ? weight : (unsigned __int128)((long double)weight * (long double)so_far / (long double)all);
+		until = until < given ? given : until > weight ? weight : until;
 		row[i].weight = (uint64_t)(until - given);
 		given = until;
 	}
@@ -88,10 +88,10 @@ static bool read_rows(struct reading *r, int64_t epoch)
 	r->nr = 0;
 	if (block_read(r->store, epoch, BLOCK_SERIES, &series) && block_read(r->store, epoch, BLOCK_PLACES, &places))
 		for (uint32_t i = 0; i < places.nr && room; i++) {
-			uint64_t id = places.number[2 * (size_t)i];
+			const uint64_t *row = places.number + 3 * (size_t)i;
 
-			if (id < (uint64_t)r->nr_places)
-				room = add_row(r, r->place[id].series, r->place[id].function, places.number[2 * (size_t)i + 1], 0);
+			if (row[0] < (uint64_t)r->nr_places)
+				room = add_row(r, r->place[row[0]].series, r->place[row[0]].function, row[1], row[2]);
 		}
 	nr_places = r->nr;
 	if (nr_places)
@@ -99,17 +99,19 @@ static bool read_rows(struct reading *r, int64_t epoch)
 	for (uint32_t i = 0; i < series.nr && room; i++) { /* in their order, too */
 		const uint64_t *row = series.number + 3 * (size_t)i;
 		uint32_t first;
-		uint64_t samples = 0;
+		unsigned __int128 all = 0;
 
 		while (at < nr_places && r->row[at].series < (int64_t)row[0])
-			at++;
+			r->row[at++].weight = 0; /* of a series without a sum */
 		for (first = at; at < nr_places && r->row[at].series == (int64_t)row[0]; at++)
-			samples += r->row[at].samples;
-		if (samples)
-			share_weight(r->row + first, at - first, samples, row[2]);
+			all += r->row[at].weight;
+		if (all)
+			share_weight(r->row + first, at - first, all, row[2]);
 		else
 			room = add_row(r, (int64_t)row[0], 0, row[1], row[2]);
 	}
+	while (at < nr_places)
+		r->row[at++].weight = 0;
 	block_fini(&series);
 	block_fini(&places);
 	return room;

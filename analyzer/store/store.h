@@ -18,7 +18,7 @@ struct store;
 /* STORE_ADD creates one where there is none, and waits a moment for another that writes. */
 enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
 
-#define STORE_FORMAT_VERSION 2 /* of the file: a store of another one is refused */
+#define STORE_FORMAT_VERSION 3 /* of the file: a store of another one is refused */
 #define STORE_CAP_DEFAULT ((uint64_t)1 << 30) /* bytes */
 
 /* 0, or -errno with a sentence: it cannot be read or created, is no store, is of a newer version, another process writes to it. */

@@ -31,7 +31,7 @@ struct summing {
 	struct rows rows;
 	struct hash_map line_of; /* (id, 0) -> 1 + index */
 	uint32_t capacity, epochs_capacity;
-	double *series_weight, *series_samples; /* of one epoch, by series */
+	double *series_weight, *series_places; /* of one epoch, by series; of its places: in their unit */
 	int64_t event;
 };
 
@@ -225,7 +225,7 @@ static uint32_t key_of_series(const struct series *s, enum sums_by by)
 	return by == SUMS_COMPONENT ? s->component : by == SUMS_QUERY ? s->query : by == SUMS_SERVICE ? s->service : s->process;
 }
 
-/* A place has its part of its series' weight: periods do not depend on where a sample is. */
+/* A place has its part of its series' weight. */
 static void add_places(struct summing *x, uint32_t epoch)
 {
 	struct rows *r = &x->rows;
@@ -233,19 +233,23 @@ static void add_places(struct summing *x, uint32_t epoch)
 
 	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_PLACES, &b))
 		return;
-	for (uint32_t i = 0; i < b.nr; i++)
-		if (b.number[2 * i] < (uint64_t)r->nr_places)
-			x->series_samples[r->place[b.number[2 * i]].series] += (double)b.number[2 * i + 1];
 	for (uint32_t i = 0; i < b.nr; i++) {
-		const struct place *p = b.number[2 * i] < (uint64_t)r->nr_places ? &r->place[b.number[2 * i]] : NULL;
-		double n = (double)b.number[2 * i + 1];
+		const uint64_t *row = b.number + 3 * (size_t)i;
 
-		if (p && n > 0 && x->series_weight[p->series] > 0)
-			add(x, p->function, epoch, n, n * x->series_weight[p->series] / x->series_samples[p->series]);
+		if (row[0] < (uint64_t)r->nr_places)
+			x->series_places[r->place[row[0]].series] += (double)row[2];
+	}
+	for (uint32_t i = 0; i < b.nr; i++) {
+		const uint64_t *row = b.number + 3 * (size_t)i;
+		const struct place *p = row[0] < (uint64_t)r->nr_places ? &r->place[row[0]] : NULL;
+
+		if (p && row[2] && x->series_weight[p->series] > 0)
+			add(x, p->function, epoch, (double)row[1],
+			    (double)row[2] * x->series_weight[p->series] / x->series_places[p->series]);
 	}
 	block_fini(&b);
 	for (int64_t i = 0; i < r->nr_series; i++)
-		if (x->series_weight[i] > 0 && x->series_samples[i] <= 0)
+		if (x->series_weight[i] > 0 && x->series_places[i] <= 0)
 			add(x, 0, epoch, 0, x->series_weight[i]);
 }
 
@@ -259,7 +263,7 @@ static void add_epoch(struct summing *x, uint32_t epoch)
 		return;
 	if (functions) {
 		memset(x->series_weight, 0, (size_t)r->nr_series * sizeof(*x->series_weight));
-		memset(x->series_samples, 0, (size_t)r->nr_series * sizeof(*x->series_samples));
+		memset(x->series_places, 0, (size_t)r->nr_series * sizeof(*x->series_places));
 	}
 	for (uint32_t i = 0; i < b.nr; i++) {
 		const uint64_t *row = b.number + 3 * (size_t)i;
@@ -301,8 +305,8 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 	if (ret == 0) {
 		room = read_series(&x) && (!functions || read_places(&x)) && read_epochs(&x);
 		x.series_weight = calloc((size_t)x.rows.nr_series + 1, sizeof(double));
-		x.series_samples = calloc((size_t)x.rows.nr_series + 1, sizeof(double));
-		if (!room || !x.series_weight || !x.series_samples)
+		x.series_places = calloc((size_t)x.rows.nr_series + 1, sizeof(double));
+		if (!room || !x.series_weight || !x.series_places)
 			store_fail(s, ENOMEM, "out of memory");
 		else
 			ret = filter_series(&x, d);
@@ -320,7 +324,7 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 	free(x.rows.series);
 	free(x.rows.place);
 	free(x.series_weight);
-	free(x.series_samples);
+	free(x.series_places);
 	hash_map_fini(&x.line_of);
 	if (ret)
 		sums_fini(out);

@@ -25,23 +25,25 @@ def tailor(*arguments, status=0, **more):
            f"tailor {' '.join(arguments)}: expected exit status {status}, got {p.returncode}: {p.stdout[-300:]}{p.stderr[-300:]}")
     return p
 
-def epoch(name, number, real_ns, counts, recording=77):
+def epoch(name, number, real_ns, counts, recording=77, factors=None):
+    """factors: periods of the functions' samples as multiples of PERIOD; all are of the first operator then"""
     body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, recording)
     body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
     body += record("PROCESS", PID, 1, "/usr/bin/host", "host") + record("LEVEL", PID, 1, 0, "operator", [])
     for n, (operator, detail) in enumerate(OPERATORS, 1):
         body += record("COMPONENT", PID, 1, 0, n, operator, detail)
         body += record("LOAD", PID, PID, PID, 0x10000 * n, 0x10000 * n, 64, n, f"f_{n}", b"\x90" * 64)
-        body += record("CODE_MAP", PID, 0x10000 * n, 0, [[0, 1, n]])
+        body += record("CODE_MAP", PID, 0x10000 * n, 0, [[0, 1, 1 if factors else n]])
         if n > 1:
             body += record("EDGE", PID, 1, n - 1, n, 0, 0, "")
     ips = [0x10000 * n + 8 for n, nr in enumerate(counts, 1) for _ in range(nr)]
     random.shuffle(ips)
     trace = Trace(body)
     table = sorted(set(ips))
+    periods = (7, 3, leb(PERIOD)) if not factors else (7, 2, deltas(round(PERIOD * factors[ip // 0x10000 - 1]) for ip in ips))
     trace.add(SAMPLES, samples(len(ips), [
         (1, 2, deltas(2000 + 10**7 * i for i in range(len(ips)))), (2, 3, leb(PID)), (3, 3, leb(PID)),
-        (5, 4, leb(len(table)) + deltas(table) + b"".join(leb(table.index(ip)) for ip in ips)), (7, 3, leb(PERIOD))]))
+        (5, 4, leb(len(table)) + deltas(table) + b"".join(leb(table.index(ip)) for ip in ips)), periods]))
     trace.write(f"{DIR}/{name}")
     return f"{DIR}/{name}"
 
@@ -293,6 +295,18 @@ tailor("db", "trace", f"{stepped}@{at(-109.95)}..{at(-109.9)}", "-o", one)
 expect(json.loads(tailor("report", "--json", one).stdout)["samples"]["total"] == sum(USUAL), "expected the epoch in front of a step")
 tailor("db", "trace", stepped, "-o", one)
 expect(json.loads(tailor("report", "--json", one).stdout)["samples"]["total"] == 5 * sum(USUAL), "expected all epochs around a step")
+
+# ---- functions of one component whose samples weigh differently, as those of threads that began before the recorder lowered its rate
+FACTORS = [1, 32, 1, 0.25, 5]
+uneven = f"{DIR}/uneven.tlrs"
+tailor("db", "add", uneven, *[epoch(f"u.{i + 1:06}.tlr", i + 1, now - (70 if i < 9 else 3) * 3600 * SECOND + i * 600 * SECOND, USUAL, 86,
+                                    FACTORS) for i in range(12)])
+expect({e["tier"] for e in shown(uneven, "--view", "epochs")["tables"]["epochs"]} == {"epoch", "hour"}, "expected hours and epochs")
+got_uneven = weights(uneven, "--view", "functions")
+for n, (nr, factor) in enumerate(zip(USUAL, FACTORS), 1):
+    w = got_uneven.get((f"f_{n}", ""), 0)
+    expect(abs(w / (12 * nr * factor * PERIOD) - 1) < 0.09, f"expected {12 * nr * factor * PERIOD:.0f} of f_{n}, got {w}")
+expect(abs(sum(got_uneven.values()) - sum(weights(uneven).values())) < 10, f"expected functions to add up to their component, got {got_uneven}")
 
 # ---- two copies of an ELF file make one; whatever stands in its head, and however its parts lie, the merge ends
 def elf(first, second):
