@@ -110,7 +110,7 @@ def start_watch(*what):
 def start_perf(*what):
     # -B: it ends with "stack smashing detected" where it looks for build ids of memory.  Methods, plan nodes and callers of the runtime are
     # in the stack.
-    stack = {"engine": 8192, "jvm": 2048, "postgres": 8192}.get(HOST)
+    stack = {"engine": 8192, "jvm": 16384, "node": 8192, "postgres": 8192}.get(HOST)
     how = ["--call-graph", f"dwarf,{stack}"] if stack else ["--user-regs=bx,bp,sp,ip,r12,r13,r14,r15"]
     perf = subprocess.Popen(["perf", "record", "-q", "-B", "-k", "mono", "-e", "cpu-clock", "-c", str(PERIOD_NS), "-m", "4M", "--control",
                              f"fifo:{DIR}/control,{DIR}/ack", "-D", "-1", *how, "-o", f"{DIR}/perf.data", *what],
