@@ -223,7 +223,8 @@ int recording_wait_ms(const struct recording *r, int most)
 
 struct recording_state recording_state(const struct recording *r)
 {
-	struct recording_state state = { r->nr_samples, r->nr_processes, trace_writer_bytes(r->writer), r->begin_ns, { 0 } };
+	struct recording_state state = { .samples = r->nr_samples, .processes = r->nr_processes, .bytes = trace_writer_bytes(r->writer),
+					 .records = trace_writer_records(r->writer), .begin_ns = r->begin_ns };
 
 	memcpy(state.lost, r->losses.total, sizeof(state.lost));
 	return state;

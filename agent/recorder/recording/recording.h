@@ -122,7 +122,7 @@ void recording_flush(struct recording *r);
 int recording_wait_ms(const struct recording *r, int most);
 
 struct recording_state {
-	uint64_t samples, processes, bytes, begin_ns;
+	uint64_t samples, processes, bytes, records, begin_ns;
 	uint64_t lost[NR_LOSSES]; /* by reason */
 };
 struct recording_state recording_state(const struct recording *r);

@@ -155,6 +155,7 @@ static void cut_recording(struct session *s)
 			session_replay_guests(s);
 			session_fold_say_rate(s, behind);
 			s->epochs.nr_put_off = 0;
+			session_epochs_note_begin(&s->epochs);
 			session_epochs_plan(&s->epochs);
 		}
 	}

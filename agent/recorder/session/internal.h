@@ -140,6 +140,8 @@ struct epochs {
 	int64_t real_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC at its begin */
 	int64_t step_ns; /* by which that has changed since: the clock was set; 0: by less than a second */
 	bool asked; /* to end it now */
+	uint64_t begin_ns; /* of the one that is written */
+	uint64_t begin_records; /* it had them once what lives was told */
 	uint32_t nr_put_off; /* so many ends of epochs it goes on beyond, as was said */
 	bool polls_lists; /* processes without an agent are read from outside, as attach does */
 	pid_t child; /* that ends the one before; 0: none (fold.c) */
@@ -254,7 +256,9 @@ int session_epochs_begin(struct session *s);
 bool session_epochs_are_due(struct session *s);
 /* It is, whatever the time, as soon as the end of the one before is written. */
 void session_epochs_ask(struct session *s);
-/* When the one that begins now is to end. */
+/* One begins now. */
+void session_epochs_note_begin(struct epochs *e);
+/* When it is to end. */
 void session_epochs_plan(struct epochs *e);
 /* The file of this one; malloc; NULL without memory. */
 char *session_epochs_format_path(const char *output, uint32_t number);
