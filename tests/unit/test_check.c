@@ -235,6 +235,8 @@ static void talks(void)
 	put_mmap(HOST, 70, 0x600000, 0x1000, "/usr/lib/libtailor.so");
 	for (int i = 0; i < 2; i++)
 		put_samples_at(60, (struct at){ 80, 0x600010, 0, 0 });
+	for (int i = 0; i < 1000; i++)
+		counter(1, "balance", i);
 }
 static void unknown_level(void) { put_component(HOST, 8, 1, 0, "of no level"); }
 static void nameless_level(void) { put_uppers(8, "", 0, 0); }
