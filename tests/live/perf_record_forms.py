@@ -136,8 +136,8 @@ def image_of(name):
 
 
 def perf_functions(data):
-    """event -> (image, function) -> [samples, percent]"""
-    p = run("perf", "report", "-i", data, "--stdio", "--no-children", "-g", "none", "--no-group", "-F", "period,sample,dso,sym",
+    """event -> (image, function) -> [samples, percent]; of what runs: where a processor was idle (PID 0) is in no share of ours"""
+    p = run("perf", "report", "-i", data, "--stdio", "--no-children", "-g", "none", "--no-group", "-F", "period,sample,pid,dso,sym",
             "--no-inline", "-t", "\x01")
     events, now = {}, None
     for line in p.stdout.splitlines():
@@ -145,8 +145,8 @@ def perf_functions(data):
         if m:
             now = events.setdefault(m[1], collections.defaultdict(lambda: [0, 0]))
         f = [x.strip() for x in line.split("\x01")]
-        if now is not None and not line.startswith("#") and len(f) >= 4:
-            sums = now[function_of(f[2], f[3][4:])]
+        if now is not None and not line.startswith("#") and len(f) >= 5 and not f[2].startswith("0:"):
+            sums = now[function_of(f[3], f[4][4:])]
             sums[0] += int(f[1])
             sums[1] += int(f[0])
     for functions in events.values():
