@@ -31,7 +31,7 @@
 #include <stdio.h>
 
 #define METHODS(X) \
-	X(NONE, "none", "unattributed; see --view reasons") \
+	X(NONE, "none", "unattributed: reasons say why") \
 	X(IP, "ip", "the instruction, by the dictionary alone") \
 	X(TAG, "tag", "the tag register, in code that preserves it") \
 	X(TAG_UNWOUND, "tag-unwound", "the first stack frame with a tag or component") \
