@@ -177,6 +177,7 @@ static void add_ended(struct event_count *to, const struct event_count *from)
 	to->ended_value += from->ended_value;
 	to->ended_weight += from->ended_weight;
 	to->ended_samples += from->ended_samples;
+	to->ended_unsampled += from->ended_unsampled;
 	to->tail += from->tail * from->tail_part;
 	to->unsampled += from->unsampled * from->unsampled_part;
 }
@@ -195,6 +196,8 @@ static double scale_of_all(struct model_event *e, double value)
 	if (e->count_samples >= all.ended_samples + SAMPLES_FEW && value > (double)all.ended_value && sampled > (double)all.ended_weight) {
 		counted -= (double)all.ended_value * e->multiplexed;
 		sampled -= (double)all.ended_weight;
+	} else if (value > (double)all.ended_unsampled) { /* that is a row of its own, in any case */
+		counted -= (double)all.ended_unsampled * e->multiplexed;
 	}
 	counted -= all.unsampled * e->multiplexed;
 	sampled += all.tail;
@@ -396,6 +399,7 @@ static void sum_ended_threads(struct model *m)
 		of->ended_value = add_clamped(of->ended_value, p->value);
 		of->ended_weight = add_clamped(of->ended_weight, p->weight);
 		of->ended_samples = add_clamped(of->ended_samples, p->samples);
+		of->ended_unsampled = add_clamped(of->ended_unsampled, c->thread[p->thread].samples ? 0 : p->value);
 	}
 }
 

@@ -250,6 +250,7 @@ struct renamed {
 struct event_count { /* what counters of one processor, or those of all threads, said */
 	uint64_t value, enabled_ns, running_ns, on_cpu_ns, samples, lost, weight;
 	uint64_t ended_value, ended_samples, ended_weight; /* of these, what is known of threads that ended (counts.h) */
+	uint64_t ended_unsampled; /* the part of ended_value of those without samples */
 	double tail, unsampled; /* not known: what may be of threads that ended behind their last samples, or of those without any */
 	double tail_part, unsampled_part; /* of these, what is taken to be: 0 to 1 (counts.c) */
 	double scale; /* 0: unknown */
