@@ -69,13 +69,16 @@ void log_attach(struct log_head *head, uint64_t bytes)
 {
 	struct log *l = get_log_slot();
 
-	l->head = head; /* not its users: one who has come too late for the log before may still leave */
+	/* First: what has a head, and is neither, is given back.  (One who has come too late for the log before may still leave.) */
+	__atomic_add_fetch(&l->users, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&l->head, head, __ATOMIC_SEQ_CST);
 	l->ring = (unsigned char *)head + LOG_HEAD_BYTES;
 	l->bytes = bytes;
 	the_log.stuck = ~0ull;
 	__atomic_fetch_add(&head->dropped_records, __atomic_exchange_n(&the_log.missed, 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	__atomic_store_n(&the_log.log, l, __ATOMIC_SEQ_CST); /* first: the log before may be given back when it is neither */
 	__atomic_store_n(&the_log.last, l, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&l->users, 1, __ATOMIC_RELEASE);
 }
 
 /* A registration costs no system call. */
@@ -101,12 +104,14 @@ static void give_back_old_logs(void)
 	for (int i = 0; i < LOGS; i++) {
 		struct log *l = &the_log.logs[i];
 		struct log_head *head = __atomic_load_n(&l->head, __ATOMIC_SEQ_CST);
+		uint64_t bytes = __atomic_load_n(&l->bytes, __ATOMIC_RELAXED);
 
 		if (!head || l == __atomic_load_n(&the_log.log, __ATOMIC_SEQ_CST) ||
 		    l == __atomic_load_n(&the_log.last, __ATOMIC_SEQ_CST) || __atomic_load_n(&l->users, __ATOMIC_SEQ_CST))
 			continue;
-		sys_call(SYS_munmap, (long)head, (long)(LOG_HEAD_BYTES + l->bytes), 0, 0, 0, 0);
-		__atomic_store_n(&l->head, NULL, __ATOMIC_SEQ_CST); /* from here on it is another log's */
+		/* from here on it is another log's */
+		if (__atomic_compare_exchange_n(&l->head, &head, NULL, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+			sys_call(SYS_munmap, (long)head, (long)(LOG_HEAD_BYTES + bytes), 0, 0, 0, 0);
 	}
 	__atomic_store_n(&the_log.is_giving_back, 0, __ATOMIC_SEQ_CST);
 }
