@@ -239,7 +239,9 @@ static void report_agent_costs(struct samples *all, double each)
 		records += c->m->nr_records[id];
 		most = c->m->nr_records[id] > c->m->nr_records[most] ? id : most;
 	}
-	for (uint32_t i = 0; i < all->costs.nr && records >= COST_RECORDS; i++) {
+	if (records < COST_RECORDS)
+		return;
+	for (uint32_t i = 0; i < all->costs.nr; i++) {
 		const struct pair_sum *cost = &all->costs.of[i];
 		const struct schema_record *s = schema_find(most);
 

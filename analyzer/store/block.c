@@ -13,26 +13,20 @@
 #define LEVEL 9
 #define OCTAVE 8 /* steps of it: a place's weight is right to 4.4 % */
 #define STEPS_ALIKE 1
-#define STEPS_MOST 160
-#define MEAN 0x100000 /* what a sample of the mean weight is, read */
-
-uint32_t block_columns(enum block_part part)
-{
-	return part < NR_BLOCK_PARTS ? BLOCK_COLUMNS_MAX : 0;
-}
+#define STEPS_MOST (64 * OCTAVE)
 
 bool block_add(struct block *b, const uint64_t *row)
 {
 	if (b->nr == b->capacity) {
 		uint32_t more = b->capacity ? 2 * b->capacity : GROW_FIRST;
-		uint64_t *bigger = more <= BLOCK_ROWS_MAX ? realloc(b->number, (size_t)more * b->columns * sizeof(*bigger)) : NULL;
+		uint64_t *bigger = more <= BLOCK_ROWS_MAX ? realloc(b->number, (size_t)more * BLOCK_COLUMNS * sizeof(*bigger)) : NULL;
 
 		if (!bigger)
 			return false;
 		b->number = bigger;
 		b->capacity = more;
 	}
-	memcpy(b->number + (size_t)b->nr++ * b->columns, row, b->columns * sizeof(*row));
+	memcpy(block_row(b, b->nr++), row, BLOCK_COLUMNS * sizeof(*row));
 	return true;
 }
 
@@ -45,19 +39,19 @@ static int compare_rows(const void *a, const void *b)
 
 void block_sort(struct block *b)
 {
-	uint32_t nr = 0, columns = b->columns;
+	uint32_t nr = 0;
 
 	if (!b->nr)
 		return;
-	qsort(b->number, b->nr, columns * sizeof(*b->number), compare_rows);
+	qsort(b->number, b->nr, BLOCK_COLUMNS * sizeof(*b->number), compare_rows);
 	for (uint32_t i = 1; i < b->nr; i++) {
-		uint64_t *kept = b->number + (size_t)nr * columns, *row = b->number + (size_t)i * columns;
+		uint64_t *kept = block_row(b, nr), *row = block_row(b, i);
 
 		if (row[0] == kept[0]) {
-			for (uint32_t c = 1; c < columns; c++)
+			for (uint32_t c = 1; c < BLOCK_COLUMNS; c++)
 				kept[c] += row[c];
 		} else if (++nr != i) {
-			memcpy(kept + columns, row, columns * sizeof(*row));
+			memcpy(kept + BLOCK_COLUMNS, row, BLOCK_COLUMNS * sizeof(*row));
 		}
 	}
 	b->nr = nr + 1;
@@ -73,49 +67,53 @@ static size_t pack(const struct block *b, unsigned char *to)
 {
 	unsigned char *at = to;
 
-	for (uint32_t c = 0; c < b->columns; c++)
+	for (uint32_t c = 0; c < BLOCK_COLUMNS; c++)
 		for (uint32_t i = 0; i < b->nr; i++) {
-			const uint64_t *row = b->number + (size_t)i * b->columns;
+			const uint64_t *row = block_row(b, i);
 
-			at = leb128_put(at, c == 0 && i ? row[0] - row[-(ptrdiff_t)b->columns] : row[c]);
+			at = leb128_put(at, c == 0 && i ? row[0] - row[-BLOCK_COLUMNS] : row[c]);
 		}
 	return (size_t)(at - to);
 }
 
 static bool unpack(struct block *b, uint32_t nr, const unsigned char *at, const unsigned char *end)
 {
-	b->number = calloc((size_t)nr * b->columns + 1, sizeof(*b->number));
+	b->number = calloc((size_t)nr * BLOCK_COLUMNS + 1, sizeof(*b->number));
 	b->capacity = b->nr = b->number ? nr : 0;
-	for (uint32_t c = 0; b->number && c < b->columns; c++)
+	for (uint32_t c = 0; b->number && c < BLOCK_COLUMNS; c++)
 		for (uint32_t i = 0; i < nr; i++) {
-			uint64_t *row = b->number + (size_t)i * b->columns;
+			uint64_t *row = block_row(b, i);
 
 			at = leb128_get(at, end, &row[c]);
 			if (!at)
 				return false;
 			if (c == 0 && i)
-				row[0] += row[-(ptrdiff_t)b->columns];
+				row[0] += row[-BLOCK_COLUMNS];
 		}
 	return b->number && at == end;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- weights */
 
+static long step_of_mean(double weight, double samples)
+{
+	return weight > samples && samples > 0 ? lround(OCTAVE * log2(weight / samples)) : 0;
+}
+
+/* Periods vary by a tenth: what is as near as that to the mean of all has the step of the mean. */
 static void weights_to_steps(struct block *b)
 {
 	double samples = 0, weight = 0;
 
 	for (uint32_t i = 0; i < b->nr; i++) {
-		samples += (double)b->number[3 * (size_t)i + 1];
-		weight += (double)b->number[3 * (size_t)i + 2];
+		samples += (double)block_row(b, i)[1];
+		weight += (double)block_row(b, i)[2];
 	}
 	for (uint32_t i = 0; i < b->nr; i++) {
-		uint64_t *row = b->number + 3 * (size_t)i;
-		double mean = row[1] && row[2] && weight > 0 ? (double)row[2] / (double)row[1] * samples / weight : 1;
-		long step = lround(OCTAVE * log2(mean));
+		uint64_t *row = block_row(b, i);
+		long mean = step_of_mean(weight, samples), step = step_of_mean((double)row[2], (double)row[1]);
 
-		step = step < -STEPS_MOST ? -STEPS_MOST : step > STEPS_MOST ? STEPS_MOST : labs(step) <= STEPS_ALIKE ? 0 : step;
-		row[2] = (uint64_t)step << 1 ^ (step < 0 ? UINT64_MAX : 0);
+		row[2] = (uint64_t)(labs(step - mean) <= STEPS_ALIKE ? mean : step);
 	}
 }
 
@@ -123,12 +121,12 @@ static void weights_to_steps(struct block *b)
 static bool steps_to_weights(struct block *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
-		uint64_t *row = b->number + 3 * (size_t)i;
+		uint64_t *row = block_row(b, i);
 		double weight;
 
-		if (row[2] > 2 * STEPS_MOST)
+		if (row[2] > STEPS_MOST)
 			return false;
-		weight = MEAN * (double)row[1] * exp2((row[2] & 1 ? -(double)(row[2] + 1) : (double)row[2]) / 2 / OCTAVE);
+		weight = (double)row[1] * exp2((double)row[2] / OCTAVE);
 		row[2] = weight < 9e18 ? (uint64_t)llround(weight) : (uint64_t)9e18;
 	}
 	return true;
@@ -143,7 +141,7 @@ bool block_write(struct store *s, int64_t epoch, enum block_part part, struct bl
 	block_sort(b);
 	if (part == BLOCK_PLACES)
 		weights_to_steps(b);
-	plain = malloc((size_t)b->nr * b->columns * LEB128_MAX + 1);
+	plain = malloc((size_t)b->nr * BLOCK_COLUMNS * LEB128_MAX + 1);
 	bytes = plain ? pack(b, plain) : 0;
 	bound = ZSTD_compressBound(bytes);
 	packed = malloc(bound + 1);
@@ -171,14 +169,13 @@ bool block_read(struct store *s, int64_t epoch, enum block_part part, struct blo
 	unsigned char *plain;
 
 	b->nr = 0;
-	b->columns = block_columns(part);
 	if (!store_run(s, &select, "ii", epoch, (int64_t)part))
 		return !s->error;
 	rows = sqlite3_column_int64(select.prepared, 0);
 	bytes = sqlite3_column_int64(select.prepared, 1);
 	data = sqlite3_column_blob(select.prepared, 3);
 	stored = (size_t)sqlite3_column_bytes(select.prepared, 3);
-	if (rows < 0 || rows > BLOCK_ROWS_MAX || bytes < 0 || bytes > rows * (int64_t)b->columns * LEB128_MAX ||
+	if (rows < 0 || rows > BLOCK_ROWS_MAX || bytes < 0 || bytes > rows * BLOCK_COLUMNS * LEB128_MAX ||
 	    (uint32_t)sqlite3_column_int64(select.prepared, 2) != crc32c(0, data, stored)) {
 		store_fail(s, EBADMSG, "epoch %lld: its sums are damaged; `tailor db check` lists what is", (long long)epoch);
 		return false;

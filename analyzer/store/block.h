@@ -3,8 +3,8 @@
  * The rows of an epoch, as columns in one compressed blob: each column is all of its numbers as unsigned LEB128, the first one as the
  * difference to the row before (rows are in its order).  A hundred thousand rows of it take 1 to 3 bytes each.  Context: thread.
  *
- * A place's weight is its samples' mean weight relative to that of all of the epoch's, in eighths of an octave and rounded towards the mean
- * below a sixth: what it has of its series' weight comes of it.  Where all samples weigh about the same that is a column of zeros.
+ * A place's weight is stored as the mean of its samples, in eighths of an octave, which is as good as its part of its series' weight has to
+ * be.  Where all samples weigh about the same that column has one number, and takes nothing.
  */
 #ifndef TAILOR_STORE_BLOCK_H
 #define TAILOR_STORE_BLOCK_H
@@ -13,19 +13,23 @@
 
 enum block_part {
 	BLOCK_SERIES, /* series, samples, weight */
-	BLOCK_PLACES, /* place, samples, weight: written in the series' unit, read in one that is the same in an epoch */
+	BLOCK_PLACES, /* place, samples, weight: read, it is right to a tenth */
 	NR_BLOCK_PARTS
 };
-#define BLOCK_COLUMNS_MAX 3
+#define BLOCK_COLUMNS 3
 #define BLOCK_ROWS_MAX (1u << 24)
 
 /* nr rows of so many numbers, one after another.  Zeros: empty. */
 struct block {
 	uint64_t *number;
-	uint32_t nr, capacity, columns;
+	uint32_t nr, capacity;
 };
 
-uint32_t block_columns(enum block_part part);
+static inline uint64_t *block_row(const struct block *b, uint32_t i)
+{
+	return b->number + (size_t)i * BLOCK_COLUMNS;
+}
+
 /* false without memory. */
 bool block_add(struct block *b, const uint64_t *row);
 /* In the order of the first column; rows with the same one are added up. */

@@ -198,7 +198,7 @@ static uint64_t whole(double value, double *carry)
 static void write_places(struct folding *f, int64_t epoch)
 {
 	const struct report_group *g = f->fold->places;
-	struct block series = { .columns = block_columns(BLOCK_SERIES) }, places = { .columns = block_columns(BLOCK_PLACES) };
+	struct block series = { 0 }, places = { 0 };
 	double samples_left = 0, weight_left = 0, places_left = 0, place_weight_left = 0;
 	bool room = true;
 

@@ -32,7 +32,7 @@ void gather_epoch(struct store *s, const struct rows_epoch *e, const struct rows
 {
 	static struct statement insert = STATEMENT("INSERT INTO epoch(recording, number, tier, begin_ns, end_ns, host, samples, effective, "
 						   "lost, cpus, parts) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-	struct block series = { .columns = block_columns(BLOCK_SERIES) }, places = { .columns = block_columns(BLOCK_PLACES) };
+	struct block series = { 0 }, places = { 0 };
 	bool room = true;
 	int64_t epoch;
 

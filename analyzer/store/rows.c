@@ -63,7 +63,7 @@ int rows_compare(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* Rows first to end are a series' places, of these weights in an epoch's unit: each has its part of the series' weight, which is whole. */
+/* Rows first to end are a series' places, of weights that are nearly right: each has its part of the series' weight, which is whole. */
 static void share_weight(struct rows_row *row, uint32_t nr, unsigned __int128 all, uint64_t weight)
 {
 	unsigned __int128 so_far = 0, given = 0;
@@ -88,7 +88,7 @@ static bool read_rows(struct reading *r, int64_t epoch)
 	r->nr = 0;
 	if (block_read(r->store, epoch, BLOCK_SERIES, &series) && block_read(r->store, epoch, BLOCK_PLACES, &places))
 		for (uint32_t i = 0; i < places.nr && room; i++) {
-			const uint64_t *row = places.number + 3 * (size_t)i;
+			const uint64_t *row = block_row(&places, i);
 
 			if (row[0] < (uint64_t)r->nr_places)
 				room = add_row(r, r->place[row[0]].series, r->place[row[0]].function, row[1], row[2]);
@@ -97,7 +97,7 @@ static bool read_rows(struct reading *r, int64_t epoch)
 	if (nr_places)
 		qsort(r->row, nr_places, sizeof(*r->row), rows_compare);
 	for (uint32_t i = 0; i < series.nr && room; i++) { /* in their order, too */
-		const uint64_t *row = series.number + 3 * (size_t)i;
+		const uint64_t *row = block_row(&series, i);
 		uint32_t first;
 		unsigned __int128 all = 0;
 

@@ -31,7 +31,7 @@ struct summing {
 	struct rows rows;
 	struct hash_map line_of; /* (id, 0) -> 1 + index */
 	uint32_t capacity, epochs_capacity;
-	double *series_weight, *series_places; /* of one epoch, by series; of its places: in their unit */
+	double *series_weight, *series_places; /* of one epoch, by series: right, and as its places have it */
 	int64_t event;
 };
 
@@ -234,13 +234,13 @@ static void add_places(struct summing *x, uint32_t epoch)
 	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_PLACES, &b))
 		return;
 	for (uint32_t i = 0; i < b.nr; i++) {
-		const uint64_t *row = b.number + 3 * (size_t)i;
+		const uint64_t *row = block_row(&b, i);
 
 		if (row[0] < (uint64_t)r->nr_places)
 			x->series_places[r->place[row[0]].series] += (double)row[2];
 	}
 	for (uint32_t i = 0; i < b.nr; i++) {
-		const uint64_t *row = b.number + 3 * (size_t)i;
+		const uint64_t *row = block_row(&b, i);
 		const struct place *p = row[0] < (uint64_t)r->nr_places ? &r->place[row[0]] : NULL;
 
 		if (p && row[2] && x->series_weight[p->series] > 0)
@@ -266,7 +266,7 @@ static void add_epoch(struct summing *x, uint32_t epoch)
 		memset(x->series_places, 0, (size_t)r->nr_series * sizeof(*x->series_places));
 	}
 	for (uint32_t i = 0; i < b.nr; i++) {
-		const uint64_t *row = b.number + 3 * (size_t)i;
+		const uint64_t *row = block_row(&b, i);
 		const struct series *s = row[0] < (uint64_t)r->nr_series ? &r->series[row[0]] : NULL;
 
 		if (!s || !s->wanted || s->event != x->event)

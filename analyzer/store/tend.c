@@ -50,15 +50,13 @@ static void fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns,
 	if (s->error || !sqlite3_changes(s->db))
 		return;
 	id = sqlite3_last_insert_rowid(s->db);
-	for (enum block_part part = 0; part < NR_BLOCK_PARTS; part++)
-		sum[part].columns = block_columns(part);
 	for (bool more = store_run(s, &parts, "iiii", begin_ns, t->length_ns, host, t->number); more; more = store_next(s, &parts))
 		for (enum block_part part = 0; part < NR_BLOCK_PARTS; part++) {
 			struct block b = { 0 };
 
 			block_read(s, sqlite3_column_int64(parts.prepared, 0), part, &b);
 			for (uint32_t i = 0; i < b.nr; i++)
-				if (!block_add(&sum[part], b.number + (size_t)i * b.columns))
+				if (!block_add(&sum[part], block_row(&b, i)))
 					store_fail(s, ENOMEM, "out of memory");
 			block_fini(&b);
 		}
@@ -144,7 +142,7 @@ static void drop_unused_names(struct store *s)
 
 			block_read(s, sqlite3_column_int64(all.prepared, 0), part, &b);
 			for (uint32_t i = 0; i < b.nr; i++)
-				store_run(s, part == BLOCK_PLACES ? &place : &series, "i", (int64_t)b.number[(size_t)i * b.columns]);
+				store_run(s, part == BLOCK_PLACES ? &place : &series, "i", (int64_t)*block_row(&b, i));
 			block_fini(&b);
 		}
 	store_finish(s, &all);
@@ -270,7 +268,7 @@ static void check_block(struct store *s, int64_t epoch, enum block_part part, FI
 		return;
 	}
 	for (uint32_t i = 0; i < b.nr; i++)
-		if (!store_run(s, has, "i", (int64_t)b.number[(size_t)i * b.columns]) && !s->error) {
+		if (!store_run(s, has, "i", (int64_t)*block_row(&b, i)) && !s->error) {
 			fprintf(to, "block: epoch %lld, part %d: row %u is of nothing that has a name\n", (long long)epoch, (int)part, i);
 			++*nr;
 		}

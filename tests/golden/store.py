@@ -297,15 +297,16 @@ tailor("db", "trace", stepped, "-o", one)
 expect(json.loads(tailor("report", "--json", one).stdout)["samples"]["total"] == 5 * sum(USUAL), "expected all epochs around a step")
 
 # ---- functions of one component whose samples weigh differently, as those of threads that began before the recorder lowered its rate
+# (which lowered it again for every other epoch)
 FACTORS = [1, 32, 1, 0.25, 5]
-uneven = f"{DIR}/uneven.tlrs"
-tailor("db", "add", uneven, *[epoch(f"u.{i + 1:06}.tlr", i + 1, now - (70 if i < 9 else 3) * 3600 * SECOND + i * 600 * SECOND, USUAL, 86,
-                                    FACTORS) for i in range(12)])
+uneven, unevenly = f"{DIR}/uneven.tlrs", [(USUAL, FACTORS), (USUAL[::-1], [8 * f for f in FACTORS])] * 6
+tailor("db", "add", uneven, *[epoch(f"u.{i + 1:06}.tlr", i + 1, now - (70 if i < 9 else 3) * 3600 * SECOND + i * 600 * SECOND, of[0], 86,
+                                    of[1]) for i, of in enumerate(unevenly)])
 expect({e["tier"] for e in shown(uneven, "--view", "epochs")["tables"]["epochs"]} == {"epoch", "hour"}, "expected hours and epochs")
 got_uneven = weights(uneven, "--view", "functions")
-for n, (nr, factor) in enumerate(zip(USUAL, FACTORS), 1):
-    w = got_uneven.get((f"f_{n}", ""), 0)
-    expect(abs(w / (12 * nr * factor * PERIOD) - 1) < 0.09, f"expected {12 * nr * factor * PERIOD:.0f} of f_{n}, got {w}")
+for n in range(5):
+    w, wanted = got_uneven.get((f"f_{n + 1}", ""), 0), PERIOD * sum(counts[n] * factors[n] for counts, factors in unevenly)
+    expect(abs(w / wanted - 1) < 0.09, f"expected {wanted:.0f} of f_{n + 1}, got {w}")
 expect(abs(sum(got_uneven.values()) - sum(weights(uneven).values())) < 10, f"expected functions to add up to their component, got {got_uneven}")
 
 # ---- two copies of an ELF file make one; whatever stands in its head, and however its parts lie, the merge ends
