@@ -117,21 +117,21 @@ static uint64_t classify_stream(const struct access_columns *c, const uint32_t *
 	return stride;
 }
 
-/* Where each stream ends; row is sorted into o->row. */
-static void sort_by_stream(struct access_orders *o, const struct access_columns *c, const uint32_t *row, uint32_t *end)
+/* Sorts nr rows into out by their keys, which are below nr_keys, and else as they are.  end: of each key in out; zeros before. */
+static void group_rows(const uint32_t *row, uint32_t nr, const uint32_t *key_of, uint32_t nr_keys, uint32_t *end, uint32_t *out)
 {
 	uint32_t sum = 0;
 
-	for (uint32_t i = 0; i < o->nr; i++)
-		end[c->stream[row[i]]]++;
-	for (uint32_t s = 0; s < c->nr_streams; s++) {
-		uint32_t nr = end[s];
+	for (uint32_t i = 0; i < nr; i++)
+		end[key_of[row[i]]]++;
+	for (uint32_t k = 0; k < nr_keys; k++) {
+		uint32_t of_key = end[k];
 
-		end[s] = sum;
-		sum += nr;
+		end[k] = sum;
+		sum += of_key;
 	}
-	for (uint32_t i = 0; i < o->nr; i++)
-		o->row[end[c->stream[row[i]]]++] = row[i];
+	for (uint32_t i = 0; i < nr; i++)
+		out[end[key_of[row[i]]]++] = row[i];
 }
 
 int access_orders_find(struct access_orders *o, const struct access_columns *c, const uint32_t *row, uint32_t nr)
@@ -146,7 +146,7 @@ int access_orders_find(struct access_orders *o, const struct access_columns *c, 
 		access_orders_fini(o);
 		return -ENOMEM;
 	}
-	sort_by_stream(o, c, row, end);
+	group_rows(row, nr, c->stream, c->nr_streams, end, o->row);
 	for (uint32_t s = 0, begin = 0; s < c->nr_streams; begin = end[s++])
 		o->stride[s] = classify_stream(c, o->row, begin, end[s], first, o->order);
 	free(end);
@@ -234,27 +234,21 @@ static void choose_strides(const struct stride_of_key *list, uint32_t nr, struct
 static int count_pages(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
 		       struct access_sum *sum)
 {
-	uint32_t *end = calloc((size_t)nr_keys + 1, sizeof(*end)), *page = malloc(((size_t)o->nr + 1) * sizeof(*page)),
-		 *seen = calloc((size_t)c->nr_pages + 1, sizeof(*seen)), all = 0;
-	const bool ok = end && page && seen;
+	uint32_t *end = calloc((size_t)nr_keys + 1, sizeof(*end)), *row = malloc(((size_t)o->nr + 1) * sizeof(*row)),
+		 *seen = calloc((size_t)c->nr_pages + 1, sizeof(*seen));
+	const bool ok = end && row && seen;
 
-	for (uint32_t i = 0; ok && i < o->nr; i++)
-		end[key[o->row[i]]]++;
-	for (uint32_t k = 0; ok && k < nr_keys; k++) {
-		uint32_t nr = end[k];
-
-		end[k] = all;
-		all += nr;
-	}
-	for (uint32_t i = 0; ok && i < o->nr; i++)
-		page[end[key[o->row[i]]]++] = c->page[o->row[i]];
+	if (ok)
+		group_rows(o->row, o->nr, key, nr_keys, end, row);
 	for (uint32_t k = 0, i = 0; ok && k < nr_keys; k++)
 		for (; i < end[k]; i++) {
-			sum[k].pages += seen[page[i]] != k + 1;
-			seen[page[i]] = k + 1;
+			uint32_t *last = &seen[c->page[row[i]]];
+
+			sum[k].pages += *last != k + 1;
+			*last = k + 1;
 		}
 	free(end);
-	free(page);
+	free(row);
 	free(seen);
 	return ok ? 0 : -ENOMEM;
 }
