@@ -44,7 +44,8 @@ export class Totals {
 			nodes[field] = table.numbers(`node-${field}`)?.slice() ?? new Uint8Array(facts.nodes);
 		}
 		this.nodes = nodes;
-		this.none = { column: "stack", map: Uint32Array.from({ length: facts.nodes }, (_, n) => (n ? 1 : 0)), nr: 2, toJSON: () => "has stack" };
+		const cut = nodes.flags; // (a stack that is cut at once has no frame)
+		this.none = { column: "stack", map: Uint32Array.from({ length: facts.nodes }, (_, n) => (n && !(cut[n] & CUT) ? 1 : 0)), nr: 2, toJSON: () => "has stack" };
 		state.memo.clear();
 		state.changed(false);
 	}
