@@ -67,12 +67,15 @@ static void look(uint64_t found, uint64_t bad)
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
 	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
 	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
+	assert_int_equal(gdb_jit_poll_wait_ms(o, 1000000000), 10);
 	for (uint64_t n = 1; n < 10; n++)
 		gdb_jit_poll_lists(o, n * 2000000000u);
+	assert_int_equal(gdb_jit_poll_wait_ms(o, 18000000000u), 50); /* nothing was new for 10 s */
 	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), found);
 	assert_int_equal(gdb_jit_poll_nr_bad_entries(o), bad);
 	end(pid);
 	gdb_jit_poll_lists(o, 30000000000u); /* it has gone: nothing happens */
+	assert_int_equal(gdb_jit_poll_wait_ms(o, 30000000000u), 0);
 	gdb_jit_poll_destroy(o);
 	trace_writer_close(w);
 	unlink(path);
@@ -186,8 +189,10 @@ static void a_ring_is_walked_around_once(void **state)
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
 	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
 	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
+	assert_int_equal(gdb_jit_poll_wait_ms(o, 1000000000), 10);
 	for (uint64_t n = 1; n < 10; n++)
 		gdb_jit_poll_lists(o, n * 2000000000u);
+	assert_int_equal(gdb_jit_poll_wait_ms(o, 18000000000u), 50); /* nothing was new for 10 s */
 	assert_int_equal(gdb_jit_poll_nr_elfs_found(o), 6);
 	assert_true(gdb_jit_poll_nr_entries_read(o) <= 10 * (6 + 1));
 	end(pid);
@@ -314,11 +319,11 @@ static void who_has_no_list_is_not_polled_for_one(void **state)
 	assert_int_equal(trace_writer_open(path, false, &w, &d), 0);
 	assert_int_equal(gdb_jit_poll_create(w, &o), 0);
 	assert_int_equal(gdb_jit_poll_add_process(o, pid), 0);
-	assert_false(gdb_jit_poll_is_polling(o));
+	assert_int_equal(gdb_jit_poll_wait_ms(o, 0), 0);
 	gdb_jit_poll_note_mapping(o, pid); /* a library, which may have one */
-	assert_true(gdb_jit_poll_is_polling(o));
+	assert_int_equal(gdb_jit_poll_wait_ms(o, 0), 10);
 	gdb_jit_poll_lists(o, 2000000000u);
-	assert_false(gdb_jit_poll_is_polling(o));
+	assert_int_equal(gdb_jit_poll_wait_ms(o, 0), 0);
 	end(pid);
 	gdb_jit_poll_destroy(o);
 	trace_writer_close(w);

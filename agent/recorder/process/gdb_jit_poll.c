@@ -31,6 +31,10 @@
 #define PORTION_ENTRIES 8192u /* of a list, that are read in one look */
 #define PORTION_NS 5000000ull /* how long one look may take */
 #define LOOK_NS 20000000ull   /* how long one look at all processes may take */
+/* Between two looks: code that is freed meanwhile is never seen. */
+#define LOOK_MS 10
+#define LOOK_AT_REST_MS 50 /* where no list has changed for so long */
+#define AT_REST_NS 10000000000ull
 #define FINISH_NS 1000000000ull /* the last look */
 #define CLOCK_ENTRIES 32u     /* between two looks at the clock */
 #define DUTY 20u	      /* a whole walk comes again after as many times what it took */
@@ -106,6 +110,8 @@ struct gdb_jit_poll {
 	struct watched **process;
 	size_t nr, capacity;
 	uint64_t found, bad, cut, read, looked_ns;
+	bool changed; /* a list has something new, or is a new one */
+	uint64_t changed_ns; /* the last look with such a list */
 	uint64_t rests_until_ns; /* no look before */
 	size_t turn;		 /* the process that a look begins with */
 	uint64_t next_search_ns; /* for hidden lists, of processes that were found */
@@ -388,6 +394,8 @@ static bool poll_jit_list(struct gdb_jit_poll *o, struct watched *p, struct list
 		return ret != -ESRCH && ret != -EPERM;
 	if (d.version != 1 || p->elf_bytes > LIST_BYTES_MAX)
 		return true;
+	if (memcmp(&d, &l->seen, sizeof(d)) != 0)
+		o->changed = true;
 	if (!l->walk.goes_on && now_ns >= l->walk.next_ns)
 		begin_list_walk(&l->walk, d.first, time_ns);
 	else if (memcmp(&d, &l->seen, sizeof(d)) != 0)
@@ -721,6 +729,8 @@ void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns)
 			remove_watched_process(o, o->process[o->turn]->pid);
 		took_ns = clock_now_ns() - begin_ns;
 	}
+	o->changed_ns = o->changed ? now_ns : o->changed_ns;
+	o->changed = false;
 	o->rests_until_ns = now_ns + took_ns; /* the rest of the recording has a half at least */
 }
 
@@ -738,12 +748,18 @@ bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)
 	return true;
 }
 
-bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o)
+int gdb_jit_poll_wait_ms(const struct gdb_jit_poll *o, uint64_t now_ns)
 {
-	for (size_t i = 0; i < o->nr; i++)
-		if (o->process[i]->nr_lists || (o->process[i]->maps_changed && !o->process[i]->has_agent && !o->process[i]->is_found))
-			return true;
-	return false;
+	bool has_lists = false;
+
+	for (size_t i = 0; i < o->nr; i++) {
+		const struct watched *p = o->process[i];
+
+		if (p->maps_changed && !p->has_agent && !p->is_found)
+			return LOOK_MS;
+		has_lists |= p->nr_lists > 0;
+	}
+	return !has_lists ? 0 : o->changed || now_ns - o->changed_ns < AT_REST_NS ? LOOK_MS : LOOK_AT_REST_MS;
 }
 
 uint64_t gdb_jit_poll_nr_elfs_found(const struct gdb_jit_poll *o)

@@ -47,8 +47,11 @@ void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns);
 /* The rest of what was registered before, at the end of a recording.  false: there is more than is read in a second. */
 bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o);
 
-/* Are there lists to be read, or mappings to be searched for one?  (A hidden one is searched for at intervals of its own.) */
-bool gdb_jit_poll_is_polling(const struct gdb_jit_poll *o);
+/*
+ * How long the next look may wait, in ms; 0: there is no list to be read, and no mapping to be searched for one.  (A hidden one is searched
+ * for at intervals of its own.)  `now_ns` is the clock of gdb_jit_poll_lists().
+ */
+int gdb_jit_poll_wait_ms(const struct gdb_jit_poll *o, uint64_t now_ns);
 
 /* Code objects found so far, and invalid lists or objects. */
 uint64_t gdb_jit_poll_nr_elfs_found(const struct gdb_jit_poll *o);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LISTS_MS 10 /* code that is freed between two looks is never seen */
+#define LUAJIT_MS 10 /* code that is freed between two looks is never seen */
 #define EARLY_NS 2000000000ull /* files of images are not read beside a host that runs for shorter than this */
 
 static void free_recording(struct recording *r)
@@ -215,9 +215,12 @@ void recording_flush(struct recording *r)
 int recording_wait_ms(const struct recording *r, int most)
 {
 	int engines_ms = engines_poll_interval_ms(r->engines);
+	int lists_ms = r->gdb_jit ? gdb_jit_poll_wait_ms(r->gdb_jit, recording_now_ns(r)) : 0;
 
-	if ((r->luajit || (r->gdb_jit && gdb_jit_poll_is_polling(r->gdb_jit))) && most > LISTS_MS)
-		most = LISTS_MS;
+	if (lists_ms && lists_ms < most)
+		most = lists_ms;
+	if (r->luajit && most > LUAJIT_MS)
+		most = LUAJIT_MS;
 	return engines_ms && engines_ms < most ? engines_ms : most;
 }
 
