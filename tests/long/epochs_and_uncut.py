@@ -80,6 +80,7 @@ while [ $(date +%s) -lt $end ]; do
     for i in $(seq 100); do sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done'; done
     ls jitreg/base/*.c | sort | xargs cat | grep -c return
 done >/dev/null"""
+UNCUT = f"{DIR}/uncut.tlr", *(["--thread-name", "^postgres$"] if HOST == "postgres" else [])
 QUERIES = "q01 q03 q05 q06 q12 q18"
 
 bad = 0
@@ -167,7 +168,7 @@ def record_postgres():
         with c.server() as server:
             watch = start_watch(str(server.pid))
             wait_for("watch records", recording(watch))
-            perf = start_perf("-p", ",".join(str(p) for p in sorted(server.background())))
+            perf = start_perf("-a") # counters that go with processes see nothing of a worker's first 2 ms
             until, texts = time.monotonic() + SECONDS, list(cluster.queries(QUERIES).values())
             while time.monotonic() < until:
                 with c.session() as s:
@@ -261,10 +262,10 @@ def functions_of_store():
         add(rows, (NO_SYMBOL if without else r["name"], image), r)
     return rows
 
-def functions_of(trace):
+def functions_of(trace, *of):
     """and those that are in no file that is known, and those in files that have no symbols"""
     rows, unknown, nameless = {}, {}, {}
-    for r in json.loads(tailor("report", "--view", "functions", "--mark", "all", "--json", trace))["tables"]["functions"]:
+    for r in json.loads(tailor("report", "--view", "functions", "--mark", "all", "--json", *of, trace))["tables"]["functions"]:
         add(rows, (r["name"] if r["symbol"] or r["path"][0] != "/" else NO_SYMBOL, r["image"]), r)
         if not r["symbol"] and r["samples"]:
             add(nameless if r["path"][0] == "/" else unknown, r["image"], r)
@@ -295,14 +296,14 @@ def operators(tables):
     rows = {}
     for c in tables["components"]:
         if c["level"] in ("operator", "node") or c["name"] == NOWHERE:
-            add(rows, re.sub(r"#[0-9]+$", "", c["name"]), c)
+            add(rows, re.sub(r"#[0-9]+$| \(.*\)$", "", c["name"]), c) # what tells equal names of one report apart
     return rows
 
-def operators_of(trace):
+def operators_of(trace, *of):
     """whose report lists no row of what is on none"""
-    report, functions = json.loads(tailor("report", "--json", "--mark", "all", trace)), functions_of(trace)[0]
+    report, functions = json.loads(tailor("report", "--json", "--mark", "all", *of, trace)), functions_of(trace, *of)[0]
     rows = operators(report)
-    rest = {"samples": report["samples"]["total"] - sum(n for n, *_ in rows.values()),
+    rest = {"samples": sum(n for n, *_ in functions.values()) - sum(n for n, *_ in rows.values()),
             "weight": sum(w for _, w, _ in functions.values()) - sum(w for _, w, _ in rows.values())}
     add(rows, NOWHERE, rest)
     return rows
@@ -316,10 +317,10 @@ def main():
     traces = sorted(glob.glob(f"{STORE}.epochs/*.tlr"))
     epochs = [functions_of(t) for t in traces]
     check_names(epochs)
-    compare("functions", with_squares_of(functions_of_store(), [rows for rows, *_ in epochs]), functions_of(f"{DIR}/uncut.tlr")[0])
+    compare("functions", with_squares_of(functions_of_store(), [rows for rows, *_ in epochs]), functions_of(*UNCUT)[0])
     if HOST in ("engine", "postgres"):
         stored = operators(json.loads(tailor("db", "report", STORE, "--json"))["tables"])
-        compare("operators", with_squares_of(stored, [operators_of(t) for t in traces]), operators_of(f"{DIR}/uncut.tlr"))
+        compare("operators", with_squares_of(stored, [operators_of(t) for t in traces]), operators_of(*UNCUT))
     sys.exit(bad)
 
 main()
