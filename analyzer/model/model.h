@@ -372,9 +372,11 @@ int model_create(struct trace_reader *t, struct model **out, struct diag *d);
 void model_destroy(struct model *m);
 
 /* The process that had pid at a time; made when the trace never named it.  NULL only without memory. */
+struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
+/* The same; NULL: the trace never named it. */
+struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t time_ns);
 /* What the service is called that it works for, or the process that it was forked from; "": none. */
 const char *process_service(const struct process *p);
-struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
 /* Is it among p's host_options?  bytes: of option. */
 bool process_has_option(const struct process *p, const char *option, size_t bytes);
 /* The file of this path without the symbols of its own functions in the trace, or without lines; NULL: there is none. */

@@ -43,16 +43,21 @@ static struct process *add_process(struct model *m, uint32_t pid, uint64_t from_
 	return p;
 }
 
-struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns)
+struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t time_ns)
 {
 	uint32_t at = process_position(m, pid, time_ns);
 
 	if (at > 0 && m->process[at - 1]->pid == pid)
 		return m->process[at - 1];
 	/* heard of before its birth was: clocks of two processors */
-	if (at < m->nr_processes && m->process[at]->pid == pid)
-		return m->process[at];
-	return add_process(m, pid, 0);
+	return at < m->nr_processes && m->process[at]->pid == pid ? m->process[at] : NULL;
+}
+
+struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns)
+{
+	struct process *p = model_find_process(m, pid, time_ns);
+
+	return p ? p : add_process(m, pid, 0);
 }
 
 uint64_t model_process_until(const struct model *m, const struct process *p)

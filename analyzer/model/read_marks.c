@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ANCESTORS_LOOKED 8
 #define PARENTS_LOOKED 256u /* open marks among so many can be parents by their instance */
 
 /*
@@ -120,10 +121,22 @@ static void end_mark_piece(struct model *m, const struct mark *k, uint64_t time_
 		m->piece[k->pieces - 1].to_ns = time_ns;
 }
 
+/* A handle of the process, or of one that has started it: a host may pass it on to workers. */
+static uint32_t find_handle(const struct model *m, const struct process *p, uint64_t handle)
+{
+	uint32_t found = 0;
+
+	for (int n = 0; p && !found && n < ANCESTORS_LOOKED; n++) {
+		found = hash_map_find(&m->mark_handles, p->number, handle);
+		p = p->parent_pid && p->parent_pid != p->pid ? model_find_process(m, p->parent_pid, p->from_ns) : NULL;
+	}
+	return found;
+}
+
 static uint32_t parent_of_mark(const struct model *m, const struct process *p, uint64_t handle, uint64_t instance)
 {
 	if (handle)
-		return hash_map_find(&m->mark_handles, p->number, handle);
+		return find_handle(m, p, handle);
 	for (uint32_t i = m->nr_marks, n = 0; instance && i > 0 && n < PARENTS_LOOKED; i--, n++)
 		if (m->mark[i - 1].process == p->number && m->mark[i - 1].instance == instance && m->mark[i - 1].end_ns == UINT64_MAX)
 			return i;

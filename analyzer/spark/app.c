@@ -87,6 +87,13 @@ bool spark_node_is_in_stage(const struct spark_stage *s, const struct spark_node
 	return false;
 }
 
+static bool name_is_of_kind(const char *name, enum spark_kind kind, const char *kinds_name)
+{
+	if (kind == SPARK_SCAN)
+		return strncmp(name, kinds_name, strlen(kinds_name)) == 0;
+	return kind == SPARK_ANY_PYTHON ? spark_name_is_of_python(name) : strcmp(name, kinds_name) == 0;
+}
+
 uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stage *s, enum spark_kind kind, struct budget *b)
 {
 #define SPARK_KIND_(NAME, node, metric) { node, metric },
@@ -100,7 +107,7 @@ uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stag
 	for (uint32_t i = 0; *name && i < q->nr_nodes; i++) {
 		const struct spark_node *n = &q->node[i];
 
-		if ((kind == SPARK_SCAN ? strncmp(n->name, name, strlen(name)) : strcmp(n->name, name)) != 0)
+		if (!name_is_of_kind(n->name, kind, name))
 			continue;
 		if (!spark_node_is_in_stage(s, n, metric, b) &&
 		    (*metric || !n->stage || !spark_node_is_in_stage(s, &q->node[n->stage - 1], "", b)))

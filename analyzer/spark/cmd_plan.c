@@ -45,7 +45,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static void print_counts(const struct arguments *a, const struct spark_log *l, const struct spark_counts *c, bool by_time)
+static void print_counts(const struct arguments *a, const struct spark_log *l, const struct spark_counts *c,
+			 const struct spark_works *works, bool by_time)
 {
 	printf("%s: %u plans with %u operators, %u stages, %u of %u tasks on their threads\n", a->path, c->queries, c->operators, c->stages,
 	       c->tasks, l->nr_tasks);
@@ -54,6 +55,9 @@ static void print_counts(const struct arguments *a, const struct spark_log *l, c
 		       "the same milliseconds, two may be exchanged\n");
 	if (!c->tasks)
 		printf("Spark: no task of the event log was found on a thread of this trace: is it the same run?\n");
+	if (works->shared_ns)
+		printf("Spark: for %.1f s tasks of several stages used Python at a time; what Python workers did then is of no stage\n",
+		       (double)works->shared_ns / 1e9);
 	if (c->tasks_without_component)
 		printf("Spark: %u tasks beyond the first %u are not told apart; their samples are their stages'\n",
 		       c->tasks_without_component, SPARK_TASKS_MAX);
@@ -69,7 +73,8 @@ static void print_counts(const struct arguments *a, const struct spark_log *l, c
 
 /* All of it, or the trace is as it was. */
 static int write_plan(const struct arguments *a, struct trace_reader *t, const struct model *m, const struct spark_log *l,
-		      const struct spark_run *run, uint32_t nr, struct spark_counts *counts, struct diag *d)
+		      const struct spark_run *run, uint32_t nr, const struct spark_works *works, struct spark_counts *counts,
+		      struct diag *d)
 {
 	struct trace_writer *w;
 	struct stat before;
@@ -79,7 +84,7 @@ static int write_plan(const struct arguments *a, struct trace_reader *t, const s
 
 	if (ret)
 		return ret;
-	ret = spark_write_plan(w, m, l, trace_budget(t), run, nr, counts);
+	ret = spark_write_plan(w, m, l, trace_budget(t), run, nr, works, counts);
 	closed = trace_writer_close(w);
 	ret = ret ? ret : closed;
 	if (ret && truncate(a->path, before.st_size))
@@ -92,6 +97,7 @@ static int write_plan(const struct arguments *a, struct trace_reader *t, const s
 static int add_plan(const struct arguments *a, struct trace_reader *t, const struct model *m, struct spark_log *l, struct diag *d)
 {
 	struct spark_counts counts = { 0 };
+	struct spark_works works = { 0 };
 	struct spark_run *run;
 	uint32_t nr;
 	bool by_time;
@@ -101,10 +107,13 @@ static int add_plan(const struct arguments *a, struct trace_reader *t, const str
 		return diag_fail(d, EEXIST, "%s: has a plan already", a->path);
 	spark_identify(l, trace_budget(t));
 	run = spark_find_runs(l, m, trace_budget(t), &nr, &by_time);
+	if (run)
+		spark_find_works(l, m, trace_budget(t), run, nr, &works);
 	ret = run ? trace_check_budget(t, d) : diag_fail(d, ENOMEM, "out of memory");
-	ret = ret ? ret : write_plan(a, t, m, l, run, nr, &counts, d);
+	ret = ret ? ret : write_plan(a, t, m, l, run, nr, &works, &counts, d);
 	if (ret == 0)
-		print_counts(a, l, &counts, by_time);
+		print_counts(a, l, &counts, &works, by_time);
+	free(works.work);
 	free(run);
 	return ret;
 }

@@ -230,6 +230,21 @@ static uint32_t get_stage(struct spark_log *l, uint64_t number, uint64_t attempt
 	return i;
 }
 
+bool spark_name_is_of_python(const char *name)
+{
+	return strstr(name, "Python") || strstr(name, "Pandas") || strstr(name, "InArrow");
+}
+
+/* An RDD's name (PythonRDD), or the node of the plan that it was made for (BatchEvalPython, in its scope). */
+static bool computes_python(const json_t *rdds)
+{
+	for (size_t i = 0; i < json_array_size(rdds); i++)
+		if (spark_name_is_of_python(text_of(json_array_get(rdds, i), "Name")) ||
+		    spark_name_is_of_python(text_of(json_array_get(rdds, i), "Scope")))
+			return true;
+	return false;
+}
+
 static void read_stage(struct spark_log *l, const json_t *o)
 {
 	const json_t *info = json_object_get(o, "Stage Info"), *list = json_object_get(info, "Accumulables");
@@ -241,6 +256,7 @@ static void read_stage(struct spark_log *l, const json_t *o)
 		return;
 	free(s->name);
 	s->name = strdup(text_of(info, "Stage Name"));
+	s->has_python |= computes_python(json_object_get(info, "RDD Info"));
 	free(s->accumulator);
 	s->nr_accumulators = 0;
 	s->accumulator = calloc(nr + 1, sizeof(*s->accumulator));

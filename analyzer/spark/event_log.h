@@ -45,6 +45,7 @@ struct spark_stage {
 	uint64_t number, attempt;
 	char *name; /* its call site */
 	uint32_t query; /* 1 + index; 0: of none */
+	bool has_python; /* Python functions are among what it computes */
 	uint64_t *accumulator; /* that its tasks have updated, in their order */
 	uint32_t nr_accumulators;
 	uint64_t id; /* the same in each execution of the same plan */
@@ -83,6 +84,8 @@ int spark_log_read(struct spark_log *l, const char *path, struct budget *b, stru
 void spark_log_fini(struct spark_log *l);
 /* One line; false: it is no JSON.  Lines of other kinds are ignored. */
 bool spark_log_read_line(struct spark_log *l, const char *line, size_t bytes);
+/* Does a node of that name, or an RDD, run functions in Python workers? */
+bool spark_name_is_of_python(const char *name);
 /* Value of an accumulator; false: none is known. */
 bool spark_log_value(const struct spark_log *l, uint64_t accumulator, uint64_t *value);
 

@@ -17,6 +17,8 @@
 #define LEVEL_JAVA 0x53500005u
 #define HANDLE 0x5350000000000000ull /* of marks: unlike those that a host counts from 1 */
 #define HANDLE_TASK (HANDLE | 1ull << 40)
+#define HANDLE_WORK (HANDLE | 1ull << 41)
+#define WORKERS_OF_STAGE (1ull << 62) /* components among tasks */
 #define DETAIL_BYTES 2000
 #define NODES_A_STEP 8
 #define TEXT_BYTES_A_STEP 16
@@ -308,10 +310,10 @@ static void put_stage(struct output *o, const struct spark_stage *s)
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
-static void put_mark(struct output *o, const struct spark_run *run, uint64_t time_ns, uint32_t action, uint32_t level, uint64_t component,
+/* t: the thread that it covers; NULL: all. */
+static void put_mark(struct output *o, const struct thread *t, uint64_t time_ns, uint32_t action, uint32_t level, uint64_t component,
 		     const char *name, uint64_t instance, uint64_t handle, uint64_t parent)
 {
-	const struct thread *t = run ? &o->m->thread[run->thread] : NULL;
 	const uint32_t pid = t ? o->m->numbered[t->process]->pid : o->pid, tid = t ? t->tid : o->pid;
 
 	TRACE_PUT(o->w, mark, time_ns, pid, tid, .action = action, .level = level, .component = component, .instance = instance,
@@ -343,6 +345,7 @@ static void put_task(struct output *o, const struct spark_run *run)
 	const struct spark_task *t = &o->l->task[run->task];
 	const struct spark_stage *s = t->stage ? &o->l->stage[t->stage - 1] : NULL;
 	const uint64_t id = t->number + 1, parent = s && s->query ? HANDLE + o->l->query[s->query - 1].execution : 0;
+	const struct thread *thread = &o->m->thread[run->thread];
 	const bool own = o->counts->tasks < SPARK_TASKS_MAX;
 	char name[96];
 
@@ -357,10 +360,26 @@ static void put_task(struct output *o, const struct spark_run *run)
 	}
 	o->counts->tasks++;
 	o->counts->tasks_without_component += !own;
-	put_mark(o, run, run->from_ns, JITREG_MARK_BEGIN, own ? LEVEL_TASK : LEVEL_STAGE, own ? id : s->id, "task", id,
+	put_mark(o, thread, run->from_ns, JITREG_MARK_BEGIN, own ? LEVEL_TASK : LEVEL_STAGE, own ? id : s->id, "task", id,
 		 HANDLE_TASK + run->task, parent);
-	put_mark(o, run, run->to_ns < o->m->end_ns ? run->to_ns : o->m->end_ns, JITREG_MARK_END, own ? LEVEL_TASK : LEVEL_STAGE,
+	put_mark(o, thread, run->to_ns < o->m->end_ns ? run->to_ns : o->m->end_ns, JITREG_MARK_END, own ? LEVEL_TASK : LEVEL_STAGE,
 		 own ? id : s->id, "task", id, HANDLE_TASK + run->task, parent);
+}
+
+static void put_work(struct output *o, const struct spark_work *work, uint32_t number)
+{
+	const struct spark_stage *s = &o->l->stage[work->stage];
+	const struct thread *thread = &o->m->thread[work->thread];
+	const uint64_t id = WORKERS_OF_STAGE + work->stage, parent = s->query ? HANDLE + o->l->query[s->query - 1].execution : 0;
+	char name[96];
+
+	if (is_new(o, LEVEL_TASK, id)) {
+		snprintf(name, sizeof(name), "Python workers of stage %llu", (unsigned long long)s->number);
+		put_component(o, LEVEL_TASK, id, name, s->name, 0);
+		put_link(o, LEVEL_TASK, id, LEVEL_STAGE, s->id);
+	}
+	put_mark(o, thread, work->from_ns, JITREG_MARK_BEGIN, LEVEL_TASK, id, "work", id, HANDLE_WORK + number, parent);
+	put_mark(o, thread, work->to_ns, JITREG_MARK_END, LEVEL_TASK, id, "work", id, HANDLE_WORK + number, parent);
 }
 
 static uint32_t *find_codegens(const struct model *m)
@@ -374,7 +393,7 @@ static uint32_t *find_codegens(const struct model *m)
 }
 
 int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, struct budget *b,
-		     const struct spark_run *run, uint32_t nr_runs, struct spark_counts *counts)
+		     const struct spark_run *run, uint32_t nr_runs, const struct spark_works *works, struct spark_counts *counts)
 {
 	struct output o = { .w = w, .m = m, .l = l, .b = b, .codegen = find_codegens(m), .time_ns = m->begin_ns, .counts = counts };
 
@@ -396,6 +415,8 @@ int spark_write_plan(struct trace_writer *w, const struct model *m, const struct
 	put_executions(&o);
 	for (uint32_t i = 0; i < nr_runs; i++)
 		put_task(&o, &run[i]);
+	for (uint32_t i = 0; i < works->nr && budget_spend(b, 1); i++)
+		put_work(&o, &works->work[i], i);
 	hash_map_fini(&o.said);
 	free(o.codegen);
 	return budget_spend(b, 0) ? trace_writer_error(w) : -E2BIG;

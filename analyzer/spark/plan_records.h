@@ -7,7 +7,7 @@
 #ifndef TAILOR_SPARK_PLAN_RECORDS_H
 #define TAILOR_SPARK_PLAN_RECORDS_H
 
-#include "analyzer/spark/app.h"
+#include "analyzer/spark/workers.h"
 #include "jitreg/trace/writer.h"
 
 struct spark_counts {
@@ -20,6 +20,6 @@ struct spark_counts {
 
 /* 0; -E2BIG: the budget is exceeded, or -errno of the writer: a part is written. */
 int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, struct budget *b,
-		     const struct spark_run *run, uint32_t nr_runs, struct spark_counts *counts);
+		     const struct spark_run *run, uint32_t nr_runs, const struct spark_works *works, struct spark_counts *counts);
 
 #endif

@@ -4,7 +4,7 @@
  * here alone.
  *
  * X(beginning, rank, kind, what): rank 0 counts before 1, 1 before 2, 2 before 3, whichever stands further out on the stack.  Functions
- * of the machine and of libraries are for stacks that are cut before Spark's.
+ * of the machine and of libraries are for stacks that are cut before Spark's; those of Python are in its workers.
  */
 #ifndef TAILOR_SPARK_WORK_H
 #define TAILOR_SPARK_WORK_H
@@ -30,6 +30,7 @@
 	X(GENERATE, "Generate", "") \
 	X(PYTHON, "BatchEvalPython", "") \
 	X(ARROW_PYTHON, "ArrowEvalPython", "") \
+	X(ANY_PYTHON, "Python", "") \
 	X(TOP, "TakeOrderedAndProject", "") \
 	X(COMMAND, "Execute InsertIntoHadoopFsRelationCommand", "")
 
@@ -90,8 +91,10 @@ enum spark_kind { SPARK_KINDS(SPARK_KIND_) NR_SPARK_KINDS };
 	X(SPARK_SQL "python.BatchEvalPython", 0, PYTHON, "Python functions") \
 	X(SPARK_SQL "python.BatchIterator", 0, PYTHON, "Python functions") \
 	X(SPARK_SQL "python.ArrowEvalPython", 0, ARROW_PYTHON, "Python functions") \
-	X(SPARK_SQL "python.", 1, PYTHON, "Python functions") \
-	X("org.apache.spark.api.python.", 1, PYTHON, "Python functions") \
+	X(SPARK_SQL "python.", 1, ANY_PYTHON, "Python functions") \
+	X("org.apache.spark.api.python.", 1, ANY_PYTHON, "Python functions") \
+	X("Py", 3, ANY_PYTHON, "Python functions") \
+	X("_Py", 3, ANY_PYTHON, "Python functions") \
 	X(SPARK_SQL "TakeOrderedAndProjectExec", 0, TOP, "first rows in order") \
 	X("org.apache.spark.util.BoundedPriorityQueue", 0, TOP, "first rows in order") \
 	X("org.apache.spark.util.collection.Utils$.takeOrdered", 0, TOP, "first rows in order") \

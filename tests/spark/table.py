@@ -68,8 +68,11 @@ def print_tasks(task_ns, task_nr):
 
 def main():
     by_query = collections.defaultdict(lambda: [0, 0, 0])
-    own, task_ns, task_nr, planted = (collections.Counter() for _ in range(4))
+    own, task_ns, task_nr, planted, workers = (collections.Counter() for _ in range(5))
     for task, query, operator, weight in samples():
+        if task.startswith("Python workers"):
+            workers[operator or "(neither)"] += 1
+            continue
         kind = 2 if not operator else 1 if is_own_work(operator) else 0
         by_query[query or "(no query)"][kind] += 1
         if kind == 1:
@@ -85,6 +88,8 @@ def main():
         nr = sum(n) or 1
         print(f"{query:28.28} {sum(n):8} {100 * n[0] / nr:9.1f}% {100 * n[1] / nr:8.1f}% {100 * n[2] / nr:7.1f}%")
     print("own work: " + ", ".join(f"{w} {100 * n / sum(total):.1f}%" for w, n in own.most_common()))
+    if workers:
+        print("Python workers: " + ", ".join(f"{o} {n}" for o, n in workers.most_common()))
     print_planted(planted)
     print_tasks(task_ns, task_nr)
 

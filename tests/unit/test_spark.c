@@ -2,6 +2,7 @@
 /* Plans from Spark's event log, and which functions work for which part of them. */
 #include "analyzer/spark/app.h"
 #include "analyzer/spark/java_text.h"
+#include "analyzer/spark/workers.h"
 #include "jitreg/base/budget.h"
 #include "tests/unit/small_trace.h"
 
@@ -172,6 +173,74 @@ static void a_pattern_ends_where_its_text_does(void **state)
 	t = small_end();
 	m = small_model(t);
 	assert_int_equal(plan_codes_pattern(&m->plan_codes, ""), 0);
+	model_destroy(m);
+	trace_close(t);
+}
+
+/* ------------------------------------------------------------------------------------------------------- Python workers */
+
+#define STAGE(number, rdd) "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":{\"Stage ID\":" number "," \
+	"\"RDD Info\":[{\"Name\":\"a\"}," rdd "]}}"
+#define TASK(number, stage, begin, end) "{\"Event\":\"SparkListenerTaskEnd\",\"Stage ID\":" stage ",\"Stage Attempt ID\":0," \
+	"\"Task Info\":{\"Task ID\":" number ",\"Launch Time\":" begin ",\"Finish Time\":" end "}}"
+#define MS(ms) ((ms) * 1000000ull)
+
+/* What a thread is of at each ms from 0 on: stages 1 and 2, 0: none. */
+static void check_works(const struct spark_works *w, uint32_t thread, const char *expected)
+{
+	for (uint64_t ms = 0; expected[ms]; ms++) {
+		char of = '0';
+
+		for (uint32_t i = 0; i < w->nr; i++)
+			if (w->work[i].thread == thread && w->work[i].from_ns <= MS(ms) && MS(ms) < w->work[i].to_ns)
+				of = (char)('1' + w->work[i].stage);
+		if (of != expected[ms])
+			fail_msg("at %d ms a worker is of stage %c, not of %c", (int)ms, of, expected[ms]);
+	}
+}
+
+static void a_worker_is_of_the_one_stage_whose_tasks_use_python(void **state)
+{
+	enum { JVM = 100, DAEMON = 101, WORKER = 102, DRIVER = 103 };
+	struct spark_works works = { 0 };
+	struct spark_run run = { 0 };
+	struct trace_reader *t;
+	struct model *m;
+
+	(void)state;
+	assert_true(line(STAGE("1", "{\"Name\":\"PythonRDD\"}")));
+	assert_true(line(STAGE("2", "{\"Scope\":\"{\\\"id\\\":\\\"4\\\",\\\"name\\\":\\\"ArrowEvalPython\\\"}\"}")));
+	assert_true(line(STAGE("3", "{\"Name\":\"MapPartitionsRDD\"}")));
+	assert_true(line(TASK("0", "1", "2", "6")));
+	assert_true(line(TASK("1", "1", "4", "8")));
+	assert_true(line(TASK("2", "3", "2", "19"))); /* without Python */
+	assert_true(line(TASK("3", "2", "12", "18")));
+	assert_true(line(TASK("4", "1", "15", "17"))); /* both */
+	assert_true(line(TASK("5", "2", "18", "18")));
+	assert_true(line(TASK("6", "1", "9", "3"))); /* ends before it begins */
+	small_begin();
+	put_process(JVM, 1, "java");
+	put_process(DRIVER, 1, "python3");
+	put_fork(DAEMON, MS(1), JVM);
+	put_exec(DAEMON, MS(1) + 1, "python3");
+	put_fork(WORKER, MS(3), DAEMON);
+	put_fork(DRIVER + 1, MS(3), JVM); /* is no Python */
+	t = small_end();
+	m = small_model(t);
+	m->real_ns = m->begin_ns = 0;
+	m->end_ns = MS(20);
+	run.thread = model_get_thread(m, model_get_process(m, JVM, MS(1)), JVM);
+	for (uint32_t pid = WORKER; pid <= DRIVER + 1; pid++)
+		model_get_thread(m, model_get_process(m, pid, MS(4)), pid);
+	spark_find_works(&l, m, &unlimited, &run, 1, &works);
+	for (uint32_t i = 0; i < works.nr; i++)
+		assert_in_range(m->thread[works.work[i].thread].tid, DAEMON, WORKER);
+	check_works(&works, model_get_thread(m, model_get_process(m, WORKER, MS(4)), WORKER), "00011111111122200222");
+	assert_int_equal(works.shared_ns, MS(2));
+	free(works.work);
+	works = (struct spark_works){ 0 };
+	spark_find_works(&l, m, &unlimited, &run, 0, &works); /* executors are not known */
+	assert_int_equal(works.nr, 0);
 	model_destroy(m);
 	trace_close(t);
 }
@@ -398,6 +467,7 @@ int main(void)
 		cmocka_unit_test_teardown(executions_of_one_plan_are_one, clear),
 		cmocka_unit_test_teardown(a_stage_has_the_nodes_whose_accumulators_it_updated, clear),
 		cmocka_unit_test_teardown(what_is_no_event_is_refused, clear),
+		cmocka_unit_test_teardown(a_worker_is_of_the_one_stage_whose_tasks_use_python, clear),
 		cmocka_unit_test_teardown(a_plan_that_is_cut_is_counted, clear),
 		cmocka_unit_test(marks_tell_texts_with_more_operators_apart),
 		cmocka_unit_test(a_function_is_of_the_longest_pattern_in_its_context),

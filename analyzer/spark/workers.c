@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/spark/workers.h"
+
+#include "jitreg/base/budget.h"
+#include "jitreg/base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_STAGE UINT32_MAX
+#define ANCESTORS_MAX 8 /* of a worker: the daemon that forked it, and what started that */
+
+/* ---------------------------------------------------------------------------------------------- times of one stage alone */
+
+struct step {
+	uint64_t time_ns;
+	uint32_t stage;
+	int change; /* of its tasks that run */
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct step *x = a, *y = b;
+
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+/* Begins and ends of the tasks of stages with Python functions, by time. */
+static struct step *find_steps(const struct spark_log *l, const struct model *m, uint32_t *nr)
+{
+	struct step *step = calloc(2 * (size_t)l->nr_tasks + 1, sizeof(*step));
+
+	*nr = 0;
+	for (uint32_t i = 0; step && i < l->nr_tasks; i++) {
+		const struct spark_task *t = &l->task[i];
+
+		if (!t->stage || !l->stage[t->stage - 1].has_python || t->end_ms < t->begin_ms)
+			continue;
+		step[(*nr)++] = (struct step){ spark_time_ns(m, t->begin_ms), t->stage - 1, 1 };
+		step[(*nr)++] = (struct step){ spark_time_ns(m, t->end_ms), t->stage - 1, -1 };
+	}
+	if (*nr)
+		qsort(step, *nr, sizeof(*step), by_time);
+	return step;
+}
+
+struct stretch {
+	uint32_t stage; /* NO_STAGE: of several */
+	uint64_t from_ns;
+};
+
+/* Each begins where another stage, or a second one, begins to run; where none does, workers have nothing to do. */
+static struct stretch *find_stretches(const struct spark_log *l, const struct model *m, uint32_t *nr)
+{
+	uint32_t *running = calloc((size_t)l->nr_stages + 1, sizeof(*running)), nr_steps, nr_running = 0;
+	uint64_t sum = 0; /* of the numbers of those that run: of one, its number */
+	struct step *step = find_steps(l, m, &nr_steps);
+	struct stretch *s = calloc((size_t)nr_steps + 1, sizeof(*s));
+
+	*nr = 0;
+	for (uint32_t i = 0; running && step && s && i < nr_steps; i++) {
+		uint32_t *of = &running[step[i].stage];
+		int change = (*of + (uint32_t)step[i].change != 0) - (*of != 0);
+
+		*of += (uint32_t)step[i].change;
+		nr_running += (uint32_t)change;
+		sum += change ? (uint64_t)change * step[i].stage : 0;
+		if (i + 1 < nr_steps && step[i + 1].time_ns == step[i].time_ns)
+			continue; /* all of a moment together: a task's end may stand before its begin */
+		if (nr_running && (!*nr || s[*nr - 1].stage != (nr_running == 1 ? sum : NO_STAGE)))
+			s[(*nr)++] = (struct stretch){ nr_running == 1 ? (uint32_t)sum : NO_STAGE, step[i].time_ns };
+	}
+	free(running);
+	free(step);
+	return s;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- workers */
+
+static bool is_python(const struct process *p)
+{
+	const char *slash = p->executable ? strrchr(p->executable, '/') : NULL, *name = slash ? slash + 1 : p->comm ? p->comm : "";
+
+	return strncmp(name, "py", 2) == 0;
+}
+
+static bool is_below_executor(const struct model *m, const struct process *p, const bool *is_executor)
+{
+	for (int n = 0; p && n < ANCESTORS_MAX; n++) {
+		p = p->parent_pid && p->parent_pid != p->pid ? model_find_process(m, p->parent_pid, p->from_ns) : NULL;
+		if (p && is_executor[p->number])
+			return true;
+	}
+	return false;
+}
+
+static bool *find_workers(const struct model *m, const struct spark_run *run, uint32_t nr_runs)
+{
+	bool *is_executor = calloc((size_t)m->nr_processes + 1, 1), *is_worker = calloc((size_t)m->nr_processes + 1, 1);
+
+	for (uint32_t i = 0; is_executor && i < nr_runs; i++)
+		is_executor[m->thread[run[i].thread].process] = true;
+	for (uint32_t i = 0; is_executor && is_worker && i < m->nr_processes; i++)
+		is_worker[i] = is_python(m->numbered[i]) && is_below_executor(m, m->numbered[i], is_executor);
+	free(is_executor);
+	return is_worker;
+}
+
+void spark_find_works(const struct spark_log *l, const struct model *m, struct budget *b, const struct spark_run *run, uint32_t nr_runs,
+		      struct spark_works *out)
+{
+	bool *is_worker = find_workers(m, run, nr_runs);
+	uint32_t nr;
+	struct stretch *s = find_stretches(l, m, &nr);
+
+	for (uint32_t i = 0; s && i < nr; i++)
+		if (s[i].stage == NO_STAGE)
+			out->shared_ns += (i + 1 < nr ? s[i + 1].from_ns : m->end_ns) - s[i].from_ns;
+	for (uint32_t t = 0; is_worker && s && t < m->nr_threads; t++) {
+		const struct process *p = m->numbered[m->thread[t].process];
+
+		if (!is_worker[p->number] || m->thread[t].first != t || !budget_spend(b, nr))
+			continue;
+		for (uint32_t i = 0; i < nr; i++) {
+			uint64_t from = s[i].from_ns, to = i + 1 < nr ? s[i + 1].from_ns : m->end_ns;
+
+			from = from > p->from_ns ? from : p->from_ns;
+			to = to < p->to_ns ? to : p->to_ns;
+			to = to < m->end_ns ? to : m->end_ns;
+			if (s[i].stage != NO_STAGE && from < to && GROW(out->work, out->nr, out->capacity))
+				out->work[out->nr++] = (struct spark_work){ t, s[i].stage, from, to };
+		}
+	}
+	free(is_worker);
+	free(s);
+}
