@@ -2,7 +2,7 @@
 /*
  * A cut tells the new epoch what there is: registrations of agents as they were made, with their times, so they are the same bytes; and
  * what the recorder reads (perf maps, methods of a JVM), with the time of reading.  Of the latter, code is a repetition where the same
- * code is still what was last said of its addresses.
+ * code is still what was last said of its addresses.  Mappings are told again without a time.
  */
 #include "analyzer/store/merge.h"
 
@@ -41,6 +41,8 @@ struct merging {
 	struct hash_map owner;	    /* of 16 bytes of a process's memory: the code there, index + 1 */
 	struct hash_map earlier;    /* time of a LOAD that was left out -> index + 1 of the one that stays */
 	struct hash_map has_bytes;
+	struct hash_map mapped;	 /* what MMAPs have said -> 1 */
+	uint64_t begin_ns;	 /* of the epoch */
 	struct loaded {
 		uint64_t time_ns;
 		uint32_t epoch;
@@ -240,6 +242,35 @@ static void copy_notice(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
+/* What there is at a cut was mapped before: when, an earlier epoch has said.  Where none has, it is there since the cut. */
+static void copy_mapping(struct merging *g, const struct trace_record *r)
+{
+	size_t path_bytes, id_bytes;
+	const char *path = trace_bytes(r, F(mmap, path), &path_bytes), *build_id = trace_bytes(r, F(mmap, build_id), &id_bytes);
+	const struct trace_put_mmap put = {
+		.address = trace_u64(r, F(mmap, address)),
+		.bytes = trace_u64(r, F(mmap, bytes)),
+		.file_offset = trace_u64(r, F(mmap, file_offset)),
+		.prot = (uint32_t)trace_u64(r, F(mmap, prot)),
+		.path = { path, path_bytes },
+		.build_id = { build_id, id_bytes },
+		.device = trace_u64(r, F(mmap, device)),
+		.inode = trace_u64(r, F(mmap, inode)),
+		.generation = trace_u64(r, F(mmap, generation)),
+	};
+	const uint64_t what[] = { put.address, put.bytes, put.file_offset, hash_bytes(path, path_bytes) };
+	const uint64_t hash = hash_bytes(what, sizeof(what)), process = process_of(g, r->pid);
+	const bool is_known = hash_map_find(&g->mapped, hash, process);
+
+	set(g, &g->mapped, hash, process, 1);
+	if (r->time_ns != JITREG_TIME_BEFORE || g->epoch == 1)
+		copy_record(g, r);
+	else if (is_known)
+		g->counts->repeated++;
+	else
+		keep_error(g, trace_put_fields(g->to, TRACE_MMAP, g->begin_ns, r->pid, r->tid, &put));
+}
+
 static void take_end(struct merging *g, const struct trace_record *r)
 {
 	g->counts->has_end = true;
@@ -295,7 +326,11 @@ static void copy_any(struct merging *g, const struct trace_record *r)
 		return;
 	}
 	switch (r->id) {
+	case TRACE_MMAP:
+		copy_mapping(g, r);
+		return;
 	case TRACE_HEADER:
+		g->begin_ns = r->time_ns;
 		if (g->epoch == 1) {
 			copy_record(g, r);
 			keep_error(g, trace_writer_flush(g->to, TRACE_CHUNK_RECORDS)); /* it is the first record */
@@ -366,7 +401,7 @@ static void write_end(struct merging *g)
 
 static void fini(struct merging *g)
 {
-	struct hash_map *maps[] = { &g->said, &g->generation, &g->code_of, &g->owner, &g->earlier, &g->has_bytes };
+	struct hash_map *maps[] = { &g->said, &g->generation, &g->code_of, &g->owner, &g->earlier, &g->has_bytes, &g->mapped };
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		hash_map_fini(maps[i]);

@@ -29,7 +29,7 @@ struct merged_file {
 	char *key, *path, *build_id, *reason; /* key: of lines the file's name */
 	size_t build_id_bytes;
 	uint64_t file_bytes, device, inode, generation;
-	bool newer;
+	bool has_build_id, newer;
 	uint32_t debug; /* of an image: index + 1 of its debug file */
 	struct piece *piece;
 	uint32_t nr, capacity, nr_records;
@@ -37,27 +37,64 @@ struct merged_file {
 	uint32_t most_record;
 };
 
+static bool has_identity(const struct merged_file *f)
+{
+	return f->device || f->inode || f->generation;
+}
+
+/* The kernel names a mapped file by its build id or by its identity, a cut by the latter: of one file there are records of both. */
 static bool are_same(const struct merged_file *a, const struct merged_file *b)
 {
-	return a->kind == b->kind && strcmp(a->key, b->key) == 0 && a->device == b->device && a->inode == b->inode &&
-	       a->generation == b->generation && a->file_bytes == b->file_bytes;
+	bool by_build_id = (!has_identity(a) || !has_identity(b)) && a->has_build_id && b->has_build_id;
+
+	return a->kind == b->kind && strcmp(a->key, b->key) == 0 && a->file_bytes == b->file_bytes &&
+	       (by_build_id || (a->device == b->device && a->inode == b->inode && a->generation == b->generation));
+}
+
+struct file_hash {
+	uint64_t key, who;
+};
+
+static struct file_hash hash_of_file(const struct merged_file *f, bool with_identity)
+{
+	const struct merged_file none = { 0 }, *of = with_identity ? f : &none;
+
+	return (struct file_hash){ hash_text(f->key), hash_pair(of->device ^ (uint64_t)f->kind << 60, of->inode) ^ of->generation ^
+							      f->file_bytes };
+}
+
+static struct merged_file *add_file(struct merge_files *m, const struct merged_file *like)
+{
+	struct merged_file *f = GROW(m->file, m->nr, m->capacity) ? &m->file[m->nr] : NULL;
+	struct file_hash h = hash_of_file(like, true), any = hash_of_file(like, false);
+
+	if (!f || !hash_map_set(&m->at, h.key, h.who, m->nr + 1))
+		return NULL;
+	if (like->has_build_id && !hash_map_find(&m->at, any.key, any.who) && !hash_map_set(&m->at, any.key, any.who, m->nr + 1))
+		return NULL;
+	*f = *like;
+	f->key = strdup(like->key);
+	m->nr += f->key != NULL;
+	return f->key ? f : NULL;
 }
 
 /* NULL without memory, and where another one has the same hash. */
 static struct merged_file *get_file(struct merge_files *m, const struct merged_file *like)
 {
-	uint64_t hash = hash_text(like->key), who = hash_pair(like->device ^ (uint64_t)like->kind << 60, like->inode);
-	uint32_t at = hash_map_find(&m->at, hash, who ^ like->generation ^ like->file_bytes);
+	struct file_hash h = hash_of_file(like, true), any = hash_of_file(like, false);
+	uint32_t at = hash_map_find(&m->at, h.key, h.who);
 	struct merged_file *f;
 
 	if (at)
 		return are_same(&m->file[at - 1], like) ? &m->file[at - 1] : NULL;
-	if (!GROW(m->file, m->nr, m->capacity) || !hash_map_set(&m->at, hash, who ^ like->generation ^ like->file_bytes, m->nr + 1))
-		return NULL;
-	f = &m->file[m->nr++];
-	*f = *like;
-	f->key = strdup(like->key);
-	return f->key ? f : NULL;
+	at = like->has_build_id ? hash_map_find(&m->at, any.key, any.who) : 0;
+	f = at && are_same(&m->file[at - 1], like) ? &m->file[at - 1] : NULL;
+	if (!f)
+		return add_file(m, like);
+	f->device = like->device;
+	f->inode = like->inode;
+	f->generation = like->generation;
+	return hash_map_set(&m->at, h.key, h.who, at) ? f : NULL;
 }
 
 static int add_piece(struct merge_files *m, struct merged_file *f, uint64_t at, const struct trace_value *v)
@@ -117,11 +154,15 @@ int merge_files_add_image(struct merge_files *m, const struct trace_record *r)
 				    .device = trace_u64(r, F(image_file, device)),
 				    .inode = trace_u64(r, F(image_file, inode)),
 				    .generation = trace_u64(r, F(image_file, generation)) };
-	struct merged_file *f = like.key ? get_file(m, &like) : NULL;
+	struct merged_file *f;
 	const char *build_id;
 	uint64_t bytes;
+	size_t id_bytes;
 	int ret;
 
+	trace_bytes(r, F(image_file, build_id), &id_bytes);
+	like.has_build_id = id_bytes > 0;
+	f = like.key ? get_file(m, &like) : NULL;
 	free(like.key);
 	if (!f)
 		return -ENOMEM;

@@ -117,7 +117,7 @@ static void images_with_samples_are_in_the_trace(void **state)
 	struct trace_sums seen;
 
 	(void)state;
-	recording_write_maps(f.recording, getpid(), 900);
+	recording_write_maps(f.recording, getpid(), 900, 900);
 	for (uint64_t n = 0; n < 10; n++)
 		tell_sample(&f.to, n);
 	end(&f);
@@ -135,7 +135,7 @@ static void recordings_follow_each_other_without_a_gap(void **state)
 	uint64_t samples = 0, weight = 0;
 
 	(void)state;
-	recording_write_maps(f.recording, getpid(), 900);
+	recording_write_maps(f.recording, getpid(), 900, 900);
 	for (uint64_t n = 0, next = 1; n < SAMPLES; n++) {
 		if (n == next * SAMPLES_A_TRACE) {
 			struct fixture before = f;
@@ -143,7 +143,7 @@ static void recordings_follow_each_other_without_a_gap(void **state)
 
 			snprintf(name, sizeof(name), "%d", (int)next++);
 			f = begin(name); /* it listens before the other one has ended */
-			recording_write_maps(f.recording, getpid(), 900);
+			recording_write_maps(f.recording, getpid(), 900, 900);
 			end(&before);
 		}
 		tell_sample(&f.to, n);

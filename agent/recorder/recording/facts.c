@@ -78,7 +78,7 @@ static void record_mapping(void *recording, const struct mapping *m, uint64_t ti
 
 	note_mapping_for_jit_lists(r, m);
 	engines_note_mapping(r->engines, m);
-	recording_write_mapping(r, m, time_ns);
+	recording_write_mapping(r, m, time_ns, time_ns);
 }
 
 enum { LIVES = 1, ENDED };

@@ -68,7 +68,9 @@ void recording_flush_samples(struct recording *r);
 
 /* ---- records.c */
 void recording_write_event(struct recording *r, uint32_t number, const struct event *e, const struct recording_event *how);
-void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns);
+/* since_ns: of its record; JITREG_TIME_BEFORE for what was there before the recording, so that it hides no code that was put there
+ * since. */
+void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns);
 void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint64_t time_ns);
 void recording_write_end(struct recording *r, int wait_status);
 

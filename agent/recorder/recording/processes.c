@@ -73,7 +73,7 @@ void recording_add_fork(struct recording *r, pid_t pid, pid_t parent, uint64_t t
 struct of_process {
 	struct recording *recording;
 	pid_t pid;
-	uint64_t time_ns;
+	uint64_t time_ns, since_ns; /* since: of mappings */
 };
 
 static int write_thread_comm(void *context, pid_t tid)
@@ -95,7 +95,7 @@ void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	proc_each_numbered_entry(path, write_thread_comm, &(struct of_process){ r, pid, time_ns });
+	proc_each_numbered_entry(path, write_thread_comm, &(struct of_process){ r, pid, time_ns, time_ns });
 }
 
 void recording_write_exec(struct recording *r, pid_t pid)
@@ -124,7 +124,7 @@ static void write_one(const struct of_process *t, const struct proc_mapping *p)
 				    &(struct mapping){ (uint32_t)t->pid, (uint32_t)t->pid, p->prot, p->start, p->end - p->start, p->offset,
 						       p->path, strlen(p->path), NULL, 0, { p->inode ? p->device : 0, p->inode, 0 },
 						       p->shared },
-				    t->time_ns);
+				    t->time_ns, t->since_ns);
 }
 
 static void write_hole(struct hole *h, bool of_file)
@@ -163,9 +163,9 @@ static int write_existing_mapping(void *context, const struct proc_mapping *p)
 	return 0;
 }
 
-void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns)
+void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns, uint64_t since_ns)
 {
-	struct of_process process = { r, pid, time_ns };
+	struct of_process process = { r, pid, time_ns, since_ns };
 	struct hole hole = { .process = &process };
 
 	proc_each_mapping(proc_mem_living_thread(pid), write_existing_mapping, &hole);

@@ -88,10 +88,11 @@ void recording_write_process(struct recording *r, pid_t pid);
 void recording_read_comm(pid_t pid, char comm[64]);
 /* pid runs another program since then: what was mapped before is gone. */
 void recording_note_exec(struct recording *r, uint32_t pid, uint64_t time_ns);
-/* An exec without a record of the kernel; the names of threads; the present executable mappings. */
+/* An exec without a record of the kernel; the names of threads; the present executable mappings (since_ns: JITREG_TIME_BEFORE, if
+ * its program has run since before the recording). */
 void recording_write_exec(struct recording *r, pid_t pid);
 void recording_write_threads(struct recording *r, pid_t pid, uint64_t time_ns);
-void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns);
+void recording_write_maps(struct recording *r, pid_t pid, uint64_t time_ns, uint64_t since_ns);
 
 /* ---- what is read from outside of a process that runs, and has no agent */
 /* A server of a database? */

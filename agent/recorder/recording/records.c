@@ -79,7 +79,7 @@ static void find_jit_lists(struct recording *r, pid_t pid, uint64_t time_ns)
 		luajit_watch(&r->luajit, pid);
 }
 
-void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns)
+void recording_write_mapping(struct recording *r, const struct mapping *m, uint64_t time_ns, uint64_t since_ns)
 {
 	bool executable = m->prot & PROT_EXEC;
 
@@ -90,7 +90,7 @@ void recording_write_mapping(struct recording *r, const struct mapping *m, uint6
 		if (r->options.finds_jit_lists && mapping_may_hold_generated_code(m->path, m->path_bytes, m->prot, m->shared))
 			find_jit_lists(r, (pid_t)m->pid, time_ns);
 	}
-	TRACE_PUT(r->writer, mmap, time_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
+	TRACE_PUT(r->writer, mmap, since_ns, m->pid, m->tid, .address = m->address, .bytes = m->bytes, .file_offset = m->offset,
 		  .prot = m->prot, .path = { m->path, m->path_bytes }, .build_id = { m->build_id, executable ? m->build_id_bytes : 0 },
 		  .device = m->file.device, .inode = m->file.inode, .generation = m->file.generation);
 }

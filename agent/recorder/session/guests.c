@@ -292,6 +292,7 @@ static const char *text_of_log_error(int error)
 static void describe_guest_to_recording(struct session *s, const struct guest *g, struct wire_answer *answer)
 {
 	pid_t pid = (pid_t)g->pid;
+	uint64_t now_ns;
 
 	counting_describe_sampler(s->counting, answer);
 	counting_time_process(s->counting, g->pid);
@@ -301,7 +302,8 @@ static void describe_guest_to_recording(struct session *s, const struct guest *g
 			recording_write_process(s->recording, pid);
 		else
 			recording_write_exec(s->recording, pid);
-		recording_write_maps(s->recording, pid, clock_now_ns());
+		now_ns = clock_now_ns();
+		recording_write_maps(s->recording, pid, now_ns, now_ns);
 	}
 	write_guest_record(s, g);
 }

@@ -153,7 +153,7 @@ static int count_running_process(struct session *s, pid_t pid)
 	else
 		ret = counting_attach(s->counting, pid);
 	if (ret == 0) { /* after the counters, which tell of later mappings, and as of before them */
-		recording_write_maps(s->recording, pid, begin_ns);
+		recording_write_maps(s->recording, pid, begin_ns, JITREG_TIME_BEFORE);
 		recording_write_threads(s->recording, pid, begin_ns);
 	}
 	return ret;

@@ -118,7 +118,7 @@ static void describe_process(struct session *s, struct process_tree *t, const st
 	write_process_or_fork(s, t, r);
 	if (!session_find_guest(s, r->pid))
 		recording_add_engine_process(s->recording, r->pid);
-	recording_write_maps(s->recording, r->pid, begin_ns);
+	recording_write_maps(s->recording, r->pid, begin_ns, JITREG_TIME_BEFORE);
 	recording_write_threads(s->recording, r->pid, begin_ns);
 	session_epochs_note_process(s, (uint32_t)r->pid);
 }
