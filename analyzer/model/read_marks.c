@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANCESTORS_LOOKED 8
 #define PARENTS_LOOKED 256u /* open marks among so many can be parents by their instance */
 
 /*
@@ -121,16 +120,15 @@ static void end_mark_piece(struct model *m, const struct mark *k, uint64_t time_
 		m->piece[k->pieces - 1].to_ns = time_ns;
 }
 
-/* A handle of the process, or of one that has started it: a host may pass it on to workers. */
+/* Whose handle it is: of this process, or of no host (what was added to a trace afterwards). */
+static uint32_t owner_of_handle(const struct process *p, uint64_t handle)
+{
+	return handle & TRACE_MARK_OF_NO_HOST ? UINT32_MAX : p->number;
+}
+
 static uint32_t find_handle(const struct model *m, const struct process *p, uint64_t handle)
 {
-	uint32_t found = 0;
-
-	for (int n = 0; p && !found && n < ANCESTORS_LOOKED; n++) {
-		found = hash_map_find(&m->mark_handles, p->number, handle);
-		p = p->parent_pid && p->parent_pid != p->pid ? model_find_process(m, p->parent_pid, p->from_ns) : NULL;
-	}
-	return found;
+	return hash_map_find(&m->mark_handles, owner_of_handle(p, handle), handle);
 }
 
 static uint32_t parent_of_mark(const struct model *m, const struct process *p, uint64_t handle, uint64_t instance)
@@ -158,7 +156,7 @@ static void begin_mark(struct model *m, const struct process *p, const struct tr
 			    trace_u64(r, F(mark, units)), name, trace_text(r, F(mark, text)), handle,
 			    (uint32_t)trace_u64(r, F(mark, covers)), parent, 0 };
 	if (handle)
-		hash_map_set(&m->mark_handles, p->number, handle, m->nr_marks);
+		hash_map_set(&m->mark_handles, owner_of_handle(p, handle), handle, m->nr_marks);
 	else
 		add_open_mark(m, m->nr_marks - 1);
 	if (k->covers == JITREG_COVERS_THREAD || k->covers == JITREG_COVERS_TASK || (!k->covers && component && parent))
@@ -179,7 +177,7 @@ void model_read_mark(struct model *m, struct process *p, const struct trace_reco
 		begin_mark(m, p, r, component, name);
 		return;
 	}
-	of = handle ? hash_map_find(&m->mark_handles, p->number, handle) : 0;
+	of = handle ? find_handle(m, p, handle) : 0;
 	k = of ? &m->mark[of - 1] : handle ? NULL : find_begun_mark(m, p, r->tid, component, trace_u64(r, F(mark, instance)), name);
 	/* without an agent that listens a mark has neither handle nor name */
 	if (action == JITREG_MARK_END && (handle || (name && *name)) &&

@@ -15,7 +15,7 @@
 #define LEVEL_TASK 0x53500003u
 #define LEVEL_OPERATOR 0x53500004u
 #define LEVEL_JAVA 0x53500005u
-#define HANDLE 0x5350000000000000ull /* of marks: unlike those that a host counts from 1 */
+#define HANDLE (TRACE_MARK_OF_NO_HOST | 0x5350000000000000ull) /* of marks; executors have the same */
 #define HANDLE_TASK (HANDLE | 1ull << 40)
 #define HANDLE_WORK (HANDLE | 1ull << 41)
 #define WORKERS_OF_STAGE (1ull << 62) /* components among tasks */
@@ -392,6 +392,20 @@ static uint32_t *find_codegens(const struct model *m)
 	return number;
 }
 
+/* Whose other threads work for queries, too: the executor of a local Spark; of several executors the process that started them. */
+static uint32_t find_application(const struct model *m, const struct spark_run *run, uint32_t nr)
+{
+	const struct process *first = nr ? m->numbered[m->thread[run[0].thread].process] : m->nr_processes ? m->numbered[0] : NULL;
+
+	for (uint32_t i = 1; i < nr; i++) {
+		const struct process *p = m->numbered[m->thread[run[i].thread].process];
+
+		if (p != first)
+			return p->parent_pid && p->parent_pid == first->parent_pid ? p->parent_pid : first->pid;
+	}
+	return first ? first->pid : 0;
+}
+
 int spark_write_plan(struct trace_writer *w, const struct model *m, const struct spark_log *l, struct budget *b,
 		     const struct spark_run *run, uint32_t nr_runs, const struct spark_works *works, struct spark_counts *counts)
 {
@@ -400,7 +414,7 @@ int spark_write_plan(struct trace_writer *w, const struct model *m, const struct
 	if (!o.codegen)
 		return -ENOMEM;
 	*counts = (struct spark_counts){ 0 };
-	o.pid = nr_runs ? m->numbered[m->thread[run[0].thread].process]->pid : m->nr_processes ? m->numbered[0]->pid : 0;
+	o.pid = find_application(m, run, nr_runs);
 	put_level(&o, LEVEL_QUERY, "query", 0, 0);
 	put_level(&o, LEVEL_STAGE, "stage", LEVEL_QUERY, 0);
 	put_level(&o, LEVEL_TASK, "task", LEVEL_STAGE, 0);

@@ -58,6 +58,9 @@ _Static_assert(sizeof(struct trace_chunk) == 32, "the framing is fixed");
 /* jitreg's records keep their ids; these are the recorder's own.  Kinds as in jitreg.h, of which only U32 U64 S64 STR BIN
  * and ARR (msgpack array of elements, each an array; the second argument names the element) occur here. */
 
+/* A MARK's handle from here on is of no host (those are made of addresses): a command added the mark, and all processes know it. */
+#define TRACE_MARK_OF_NO_HOST (1ull << 63)
+
 /* First record of the file.  command: [[argument]...].  time_ns of all records: CLOCK_MONOTONIC of that machine;
  * real_ns: CLOCK_REALTIME at time_ns.  way: how it was recorded, one of JIT_WAYS (jitreg/hosts/jit_hosts.h); no_adapt: hosts
  * were not asked for more than they tell by themselves.  epoch: 1, 2, ... of a recording that was cut into files, which share

@@ -8,7 +8,7 @@ from pyspark.sql.types import LongType
 
 folder, rows, aqe = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 spark = (
-    SparkSession.builder.master("local[2]")
+    SparkSession.builder.master(sys.argv[4] if len(sys.argv) > 4 else "local[2]")
     .config("spark.ui.enabled", "false")
     .config("spark.sql.shuffle.partitions", "4")
     .config("spark.sql.adaptive.enabled", aqe)

@@ -187,30 +187,30 @@ static void parents_in_a_circle_end(void **state)
 	assert_int_equal(run_at(T1, 25), 0);
 }
 
-/* The host hands a run's handle to a worker that it has started, which is another program by then. */
-static void a_mark_may_be_part_of_one_of_a_process_above(void **state)
+/* What a command adds to a trace is of all its processes. */
+static void a_mark_of_no_host_is_known_in_all_processes(void **state)
 {
-	enum { DAEMON = 200, WORKER = 201, OTHER = 300 };
+	enum { WORKER = 201 };
+	const uint64_t run = TRACE_MARK_OF_NO_HOST + 1;
 
 	(void)state;
 	begin();
-	put_mark_of(PID, T1, 10, BEGIN, "run", 1, 0, PROCESS);
-	put_fork(DAEMON, 20, PID);
-	put_exec(DAEMON, 21, "daemon");
-	put_fork(WORKER, 30, DAEMON);
-	put_process(OTHER, 30, "other");
-	put_mark_of(WORKER, WORKER, 40, BEGIN, "work", 7, 1, THREAD);
-	put_mark_of(OTHER, OTHER, 40, BEGIN, "work", 8, 1, THREAD);
-	put_mark_of(PID, T1, 90, END, "", 1, 0, 0);
+	put_process(WORKER, 1, "worker");
+	put_mark_of(PID, T1, 10, BEGIN, "run", run, 0, PROCESS);
+	put_mark_of(PID, T1, 11, BEGIN, "run", 2, 0, PROCESS);
+	put_mark_of(WORKER, WORKER, 40, BEGIN, "work", 7, run, THREAD);
+	put_mark_of(WORKER, WORKER, 50, BEGIN, "work", 8, 2, THREAD);
+	put_mark_of(WORKER, WORKER, 90, END, "", run, 0, 0);
 	end();
-	assert_ptr_equal(find("run", 1), &model->mark[find("work", 7)->parent - 1]);
+	assert_ptr_equal(find("run", run), &model->mark[find("work", 7)->parent - 1]);
+	assert_int_equal(find("run", run)->end_ns, 90);
 	assert_int_equal(find("work", 8)->parent, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_mark_may_be_part_of_one_of_a_process_above, tear_down),
+		cmocka_unit_test_teardown(a_mark_of_no_host_is_known_in_all_processes, tear_down),
 		cmocka_unit_test_teardown(a_mark_ends_on_any_thread_and_in_any_order, tear_down),
 		cmocka_unit_test_teardown(an_older_mark_does_not_stay_open_for_a_wrong_thread_or_instance, tear_down),
 		cmocka_unit_test_teardown(concurrent_queries_have_their_own_samples, tear_down),
