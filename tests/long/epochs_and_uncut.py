@@ -7,7 +7,8 @@ Per row, the share of the store's weight (s) and of the uncut trace's (u) differ
 of samples' weights w: for equal weights the binomial p (1 - p) / n.  Within a row of an epoch weights are taken to be equal: the recorder,
 which lowers its rate on a busy machine, does it between two.  z is the normal distribution's quantile at ALPHA / (2 rows), so that with
 ALPHA none of all rows is further off (Bonferroni).  Rows that have fewer than FEW samples in both together, for which it is no
-approximation, are one.
+approximation, are one.  Left out is the function in which the kernel goes from one thread to another: there it starts and stops the
+timers of both recorders one after the other, and what rings meanwhile is a sample of that place.
 """
 import glob, json, os, re, shutil, signal, statistics, subprocess, sys, time
 
@@ -17,7 +18,7 @@ import cluster
 B, DIR, HOST, MINUTES = *sys.argv[1:4], float(sys.argv[4])
 STORE, GO, PATIENCE_S = f"{DIR}/w.tlrs", f"{DIR}/go", 300
 ALPHA, FEW, UNKNOWN, PERIOD_NS = 1e-4, 40, 0.01, 2_003_117
-SECONDS, NO_SYMBOL, NOWHERE, NOTHING = int(60 * MINUTES), "(no symbol)", "(unattributed)", (0, 0, 0)
+SECONDS, NO_SYMBOL, SWITCH, NOWHERE, NOTHING = int(60 * MINUTES), "(no symbol)", "finish_task_switch", "(unattributed)", (0, 0, 0)
 
 ENGINE = f"""for q in q1 q3 q6 q16 q18 fig9; do {B}/engine --query $q --scale 0.05 --threads 1 --repeat 1000000 --seconds {SECONDS // 6}
 done >/dev/null"""
@@ -205,6 +206,7 @@ def variance(rows, name, total, squares):
 
 def compare(what, stored, uncut):
     """{row: (samples, sum of weights, sum of their squares)} of both"""
+    stored, uncut = ({r: v for r, v in rows.items() if not str(r[0]).startswith(SWITCH)} for rows in (stored, uncut))
     few = [r for r in {*stored, *uncut} if stored.get(r, NOTHING)[0] + uncut.get(r, NOTHING)[0] < FEW]
     for rows in (stored, uncut):
         rest = [rows.pop(r) for r in few if r in rows]
@@ -253,20 +255,24 @@ def with_squares_of(stored, epochs):
     """the store adds up weights, not their squares, which are those of its epochs' own traces"""
     return {name: (n, w, sum(e.get(name, NOTHING)[2] for e in epochs)) for name, (n, w, _) in stored.items()}
 
+def name_of_image(name):
+    """a library is called after its file, or after the link by which it was loaded"""
+    return re.sub(r"(\.so\.[0-9]+)[0-9.]*$", r"\1", name)
+
 def functions_of_store():
     """those of an image that have no symbols as one: they are called after an address there"""
     rows = {}
     for r in json.loads(tailor("db", "report", STORE, "--view", "functions", "--json"))["tables"]["functions"]:
-        image = os.path.basename(r["image"])
-        without = r["image"][:1] == "/" and re.fullmatch(re.escape(image) + r"(\+0x[0-9a-f]+)?", r["name"])
-        add(rows, (NO_SYMBOL if without else r["name"], image), r)
+        file = os.path.basename(r["image"])
+        without = r["image"][:1] == "/" and re.fullmatch(re.escape(file) + r"(\+0x[0-9a-f]+)?", r["name"])
+        add(rows, (NO_SYMBOL if without else r["name"], name_of_image(file)), r)
     return rows
 
 def functions_of(trace, *of):
     """and those that are in no file that is known, and those in files that have no symbols"""
     rows, unknown, nameless = {}, {}, {}
     for r in json.loads(tailor("report", "--view", "functions", "--mark", "all", "--json", *of, trace))["tables"]["functions"]:
-        add(rows, (r["name"] if r["symbol"] or r["path"][0] != "/" else NO_SYMBOL, r["image"]), r)
+        add(rows, (r["name"] if r["symbol"] or r["path"][0] != "/" else NO_SYMBOL, name_of_image(r["image"])), r)
         if not r["symbol"] and r["samples"]:
             add(nameless if r["path"][0] == "/" else unknown, r["image"], r)
     return rows, unknown, nameless
