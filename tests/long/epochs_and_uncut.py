@@ -81,7 +81,8 @@ while [ $(date +%s) -lt $end ]; do
     for i in $(seq 100); do sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done'; done
     ls jitreg/base/*.c | sort | xargs cat | grep -c return
 done >/dev/null"""
-UNCUT = f"{DIR}/uncut.tlr", *(["--thread-name", "^postgres$"] if HOST == "postgres" else [])
+# of the whole machine that is recorded
+OF_STORE, OF_TRACE = (["--process", "postgres"], ["--thread-name", "^postgres$"]) if HOST == "postgres" else ([], [])
 QUERIES = "q01 q03 q05 q06 q12 q18"
 
 bad = 0
@@ -167,9 +168,10 @@ def record_postgres():
     with cluster.Cluster() as c:
         c.load(0.05)
         with c.server() as server:
-            watch = start_watch(str(server.pid))
+            # counters that go with processes see little of a worker's first period, and nothing of what its end takes
+            watch = start_watch("--all")
             wait_for("watch records", recording(watch))
-            perf = start_perf("-a") # counters that go with processes see nothing of a worker's first 2 ms
+            perf = start_perf("-a")
             until, texts = time.monotonic() + SECONDS, list(cluster.queries(QUERIES).values())
             while time.monotonic() < until:
                 with c.session() as s:
@@ -262,16 +264,16 @@ def name_of_image(name):
 def functions_of_store():
     """those of an image that have no symbols as one: they are called after an address there"""
     rows = {}
-    for r in json.loads(tailor("db", "report", STORE, "--view", "functions", "--json"))["tables"]["functions"]:
+    for r in json.loads(tailor("db", "report", STORE, "--view", "functions", "--json", *OF_STORE))["tables"]["functions"]:
         file = os.path.basename(r["image"])
         without = r["image"][:1] == "/" and re.fullmatch(re.escape(file) + r"(\+0x[0-9a-f]+)?", r["name"])
         add(rows, (NO_SYMBOL if without else r["name"], name_of_image(file)), r)
     return rows
 
-def functions_of(trace, *of):
+def functions_of(trace):
     """and those that are in no file that is known, and those in files that have no symbols"""
     rows, unknown, nameless = {}, {}, {}
-    for r in json.loads(tailor("report", "--view", "functions", "--mark", "all", "--json", *of, trace))["tables"]["functions"]:
+    for r in json.loads(tailor("report", "--view", "functions", "--mark", "all", "--json", *OF_TRACE, trace))["tables"]["functions"]:
         add(rows, (r["name"] if r["symbol"] or r["path"][0] != "/" else NO_SYMBOL, name_of_image(r["image"])), r)
         if not r["symbol"] and r["samples"]:
             add(nameless if r["path"][0] == "/" else unknown, r["image"], r)
@@ -291,7 +293,7 @@ def check_names(epochs):
     shares = [100 * sum(n for n, *_ in rows.values()) / total for rows in (unknown, nameless)]
     print(f"FIGURE {HOST}: {shares[0]:.2f} % of {total} samples are unknown ({list_of(unknown)}); {shares[1]:.2f} % in files without "
           f"symbols ({list_of(nameless)})")
-    reasons = json.loads(tailor("db", "report", STORE, "--view", "reasons", "--json"))["tables"]["reasons"]
+    reasons = json.loads(tailor("db", "report", STORE, "--view", "reasons", "--json", *OF_STORE))["tables"]["reasons"]
     print(f"FIGURE {HOST}: no component:", ", ".join(f"{r['name']} {100 * r['share']:.2f} %" for r in reasons))
     missing = 100 * sum(r["share"] for r in reasons if r["name"] in ("no code object", "no component"))
     if max(shares[0], missing) > 100 * UNKNOWN:
@@ -305,9 +307,9 @@ def operators(tables):
             add(rows, re.sub(r"#[0-9]+$| \(.*\)$", "", c["name"]), c) # what tells equal names of one report apart
     return rows
 
-def operators_of(trace, *of):
+def operators_of(trace):
     """whose report lists no row of what is on none"""
-    report, functions = json.loads(tailor("report", "--json", "--mark", "all", *of, trace)), functions_of(trace, *of)[0]
+    report, functions = json.loads(tailor("report", "--json", "--mark", "all", *OF_TRACE, trace)), functions_of(trace)[0]
     rows = operators(report)
     rest = {"samples": sum(n for n, *_ in functions.values()) - sum(n for n, *_ in rows.values()),
             "weight": sum(w for _, w, _ in functions.values()) - sum(w for _, w, _ in rows.values())}
@@ -323,10 +325,10 @@ def main():
     traces = sorted(glob.glob(f"{STORE}.epochs/*.tlr"))
     epochs = [functions_of(t) for t in traces]
     check_names(epochs)
-    compare("functions", with_squares_of(functions_of_store(), [rows for rows, *_ in epochs]), functions_of(*UNCUT)[0])
+    compare("functions", with_squares_of(functions_of_store(), [rows for rows, *_ in epochs]), functions_of(f"{DIR}/uncut.tlr")[0])
     if HOST in ("engine", "postgres"):
-        stored = operators(json.loads(tailor("db", "report", STORE, "--json"))["tables"])
-        compare("operators", with_squares_of(stored, [operators_of(t) for t in traces]), operators_of(*UNCUT))
+        stored = operators(json.loads(tailor("db", "report", STORE, "--json", *OF_STORE))["tables"])
+        compare("operators", with_squares_of(stored, [operators_of(t) for t in traces]), operators_of(f"{DIR}/uncut.tlr"))
     sys.exit(bad)
 
 main()
