@@ -81,6 +81,11 @@ static error_t parse_asked_option(int key, char *arg, struct argp_state *state)
 	case KEY_COMPONENT:
 		a->component = arg;
 		break;
+	case ARGP_KEY_END:
+		if (a->view && *a->view == 'r' && (a->process || a->service || a->query || a->component))
+			argp_error(state, "reasons are kept of whole epochs: leave out --process, --service, --query and --component "
+				   "(a trace has reasons of each process: tailor db trace)");
+		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}

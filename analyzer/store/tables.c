@@ -226,38 +226,54 @@ void tables_epochs(struct page *p, const struct sums *s)
 	grid_show(g, p);
 }
 
+/* "[3,4,9]"; malloc. */
+static char *list_epochs(const struct sums *s)
+{
+	size_t room = 2 + 21 * (size_t)s->nr_epochs + 1, at = 0;
+	char *list = malloc(room);
+
+	for (uint32_t i = 0; list && i < s->nr_epochs; i++)
+		at += (size_t)snprintf(list + at, room - at, "%c%lld", i ? ',' : '[', (long long)s->epoch[i].id);
+	if (list)
+		snprintf(list + at, room - at, s->nr_epochs ? "]" : "[]");
+	return list;
+}
+
 int tables_reasons(struct page *p, struct store *store, const struct sums *s, struct diag *d)
 {
 	static struct statement
 		reasons = STATEMENT(
 			"SELECT t.s, sum(r.samples), sum(r.weight) FROM reason r JOIN text t ON t.id = r.reason JOIN "
 			"event e ON e.id = r.event JOIN "
-			"text n ON n.id = e.name WHERE n.s = ?1 AND r.epoch BETWEEN ?2 AND ?3 GROUP BY 1 ORDER BY 3 DESC"),
-		losses = STATEMENT("SELECT t.s, sum(l.count) FROM loss l JOIN text t ON t.id = l.reason WHERE l.epoch "
-				   "BETWEEN ?1 AND ?2 GROUP BY 1 ORDER BY 2 DESC");
+			"text n ON n.id = e.name WHERE n.s = ?1 AND r.epoch IN (SELECT value FROM json_each(?2)) GROUP BY 1 "
+			"ORDER BY 3 DESC"),
+		losses = STATEMENT("SELECT t.s, sum(l.count) FROM loss l JOIN text t ON t.id = l.reason WHERE l.epoch IN "
+				   "(SELECT value FROM json_each(?1)) GROUP BY 1 ORDER BY 2 DESC");
 	struct grid *g = grid_create("reasons", "Why samples have no component"), *l = grid_create("losses", "What was lost");
 	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0), samples = grid_column(g, "samples", "samples", CELL_COUNT, 0, 0);
 	int name = grid_column(g, "name", "reason", CELL_TEXT, 0, 0);
 	int count = grid_column(l, "count", "count", CELL_COUNT, 0, 0), what = grid_column(l, "name", "reason", CELL_TEXT, 0, 0);
-	int64_t least = INT64_MAX, most = 0;
+	char *epochs = list_epochs(s);
 
-	for (uint32_t i = 0; i < s->nr_epochs; i++) {
-		least = s->epoch[i].id < least ? s->epoch[i].id : least;
-		most = s->epoch[i].id > most ? s->epoch[i].id : most;
+	if (!epochs) {
+		grid_discard(g);
+		grid_discard(l);
+		return diag_fail(d, ENOMEM, "%s", strerror(ENOMEM));
 	}
 	grid_set_total(g, share, s->weight);
-	for (bool more = store_run(store, &reasons, "tii", s->event ? s->event : "", least, most); more;
+	for (bool more = store_run(store, &reasons, "tt", s->event ? s->event : "", epochs); more;
 	     more = store_next(store, &reasons)) {
 		grid_row(g);
 		grid_set(g, share, sqlite3_column_double(reasons.prepared, 2));
 		grid_set(g, samples, sqlite3_column_double(reasons.prepared, 1));
 		grid_set_text(g, name, (const char *)sqlite3_column_text(reasons.prepared, 0));
 	}
-	for (bool more = store_run(store, &losses, "ii", least, most); more; more = store_next(store, &losses)) {
+	for (bool more = store_run(store, &losses, "t", epochs); more; more = store_next(store, &losses)) {
 		grid_row(l);
 		grid_set(l, count, (double)sqlite3_column_int64(losses.prepared, 1));
 		grid_set_text(l, what, (const char *)sqlite3_column_text(losses.prepared, 0));
 	}
+	free(epochs);
 	grid_show(g, p);
 	grid_show(l, p);
 	return store_failed(store, d);

@@ -25,9 +25,9 @@ def tailor(*arguments, status=0, **more):
            f"tailor {' '.join(arguments)}: expected exit status {status}, got {p.returncode}: {p.stdout[-300:]}{p.stderr[-300:]}")
     return p
 
-def epoch(name, number, real_ns, counts, recording=77, factors=None):
-    """factors: periods of the functions' samples as multiples of PERIOD; all are of the first operator then"""
-    body = record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, recording)
+def epoch(name, number, real_ns, counts, recording=77, factors=None, host="host", outside=0):
+    """outside: samples that no code has; factors: periods of the functions' samples as multiples of PERIOD; all are of the first operator then"""
+    body = record("HEADER", 0, 2, "test", real_ns, host, "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, recording)
     body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
     body += record("PROCESS", PID, 1, "/usr/bin/host", "host") + record("LEVEL", PID, 1, 0, "operator", [])
     for n, (operator, detail) in enumerate(OPERATORS, 1):
@@ -36,7 +36,7 @@ def epoch(name, number, real_ns, counts, recording=77, factors=None):
         body += record("CODE_MAP", PID, 0x10000 * n, 0, [[0, 1, 1 if factors else n]])
         if n > 1:
             body += record("EDGE", PID, 1, n - 1, n, 0, 0, "")
-    ips = [0x10000 * n + 8 for n, nr in enumerate(counts, 1) for _ in range(nr)]
+    ips = [0x10000 * n + 8 for n, nr in enumerate(counts, 1) for _ in range(nr)] + [0x10000 * 50] * outside
     random.shuffle(ips)
     trace = Trace(body)
     table = sorted(set(ips))
@@ -253,6 +253,16 @@ said = tailor("db", "trace", box, "-o", one).stdout
 expect("not complete" in said, f"expected a trace that is still written to be named, got: {said}")
 tailor("db", "trace", f"{DIR}/nowhere", "-o", one, status=1)
 tailor("db", "trace", box, status=2)
+
+# Reasons are those of the epochs asked for, also where epochs of other machines were added between them; and of whole epochs.
+hosts = f"{DIR}/hosts.tlrs"
+for n, (host, outside) in enumerate([("a", 3), ("b", 50), ("a", 4)]):
+    tailor("db", "add", hosts, epoch(f"host-{n}.tlr", 1, now - (30 - n) * SECOND, [5] * 5, 300 + n, None, host, outside))
+reasons = shown(hosts, "--view", "reasons", "--host", "a")["tables"]["reasons"]
+expect([r["samples"] for r in reasons] == [7] and abs(reasons[0]["share"] - 7 / 57) < 1e-9, f"expected 7 of 57 samples of one machine, got {reasons}")
+for narrow in ("--process", "--service", "--query", "--component"):
+    said = tailor("db", "report", hosts, "--view", "reasons", narrow, "x", status=2).stderr
+    expect("whole epochs" in said, f"expected reasons of whole epochs only, got: {said}")
 
 # A disk without a free byte: what is there is read, what cannot be written is said, and all goes on once there is room.
 FULL = """mount -t tmpfs -o size=600k none "$1/disk" && cp "$1/quiet.tlrs" "$1/disk/s.tlrs" || exit 77
