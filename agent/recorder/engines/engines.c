@@ -181,6 +181,8 @@ static void add_server_process(struct engines *e, pid_t pid, uint64_t since_ns)
 		return;
 	generated_code_find_mappings(&b->code, pid);
 	b->is_parent = engines_is_postmaster(e, pid);
+	if (b->is_parent) /* it maps libraries when it starts; what its children map the kernel tells */
+		postgres_server_find_llvm(e, b);
 }
 
 void engines_add_process(struct engines *e, pid_t pid)
@@ -209,6 +211,8 @@ void engines_note_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_n
 	parent = engines_find_backend(e, ppid);
 	if (b && parent && parent->has_agent)
 		b->has_agent = b->lost = true;
+	if (b && parent)
+		b->llvm_mapped = parent->llvm_mapped || parent->llvm_nr;
 }
 
 void engines_note_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns)

@@ -46,6 +46,7 @@
 /* Until the first search for lists without a symbol; then twice as long each time, and anew when memory for code is mapped: they are there
  * when code is, which may be long after the start (a Python that imports for seconds before it compiles). */
 #define SEARCH_NS 100000000ull
+#define SEARCH_OF_FORK_NS 500000000ull /* of a child, whose parent was looked at: many live for a moment */
 #define SEARCH_NS_MAX 30000000000ull
 #define SEARCH_DUTY 100u /* where memory for code is mapped again and again: a search comes after as many times what the last one took */
 
@@ -101,6 +102,7 @@ struct watched {
 	uint64_t search_ns, search_after_ns; /* when to search next, and how long after that again */
 	uint64_t searched_ns, search_took_ns; /* the last one */
 	bool code_mapped; /* since the last look */
+	bool is_fork;	  /* of a watched process */
 	bool is_found;	  /* by its memory for code; else it was named */
 	uint64_t since_ns; /* is_found: until its lists were looked at once; what is in them was registered then or later */
 };
@@ -539,8 +541,8 @@ static bool search_hidden_lists_if_due(struct gdb_jit_poll *o, struct watched *p
 	if (now_ns < p->search_ns)
 		return true;
 	if (!p->search_after_ns) {
-		p->search_after_ns = SEARCH_NS;
-		p->search_ns = now_ns + SEARCH_NS;
+		p->search_after_ns = p->is_fork ? SEARCH_OF_FORK_NS : SEARCH_NS;
+		p->search_ns = now_ns + p->search_after_ns;
 		return true;
 	}
 	if (p->is_found && now_ns < o->next_search_ns)
@@ -662,6 +664,7 @@ void gdb_jit_poll_note_fork(struct gdb_jit_poll *o, pid_t ppid, pid_t pid)
 	p->program_searched = parent->program_searched;
 	p->has_agent = parent->has_agent;
 	p->is_found = parent->is_found;
+	p->is_fork = true;
 	/* what its parent had said is its own as well: the analyzer looks there */
 	for (uint32_t i = 0; i < parent->nr_lists; i++) {
 		const struct list *from = &parent->list[i];

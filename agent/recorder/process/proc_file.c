@@ -109,6 +109,34 @@ int proc_status(pid_t pid, pid_t tid, struct proc_status *out)
 	return out->state ? 0 : -ESRCH;
 }
 
+/* "START-END PROT OFFSET MAJOR:MINOR INODE  PATH\n", whose end is taken off.  sscanf() took as long as the kernel does to write it.
+ * false: it is no mapping. */
+static bool read_mapping_line(char *line, struct proc_mapping *m)
+{
+	char *at, *prot;
+	uint64_t major;
+
+	*m = (struct proc_mapping){ .start = strtoull(line, &at, 16) };
+	if (*at != '-')
+		return false;
+	m->end = strtoull(at + 1, &at, 16);
+	prot = at + 1;
+	if (m->end <= m->start || *at != ' ' || strnlen(prot, 5) < 5 || prot[4] != ' ')
+		return false;
+	m->prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
+	m->shared = prot[3] == 's';
+	m->offset = strtoull(prot + 5, &at, 16);
+	major = strtoull(at, &at, 16);
+	if (*at != ':')
+		return false;
+	m->device = major << 32 | strtoull(at + 1, &at, 16);
+	m->inode = strtoull(at, &at, 10);
+	at += strspn(at, " ");
+	at[strcspn(at, "\n")] = 0;
+	m->path = at;
+	return true;
+}
+
 int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_mapping *m), void *context)
 {
 	FILE *f = open_proc_file(pid, 0, "maps");
@@ -120,19 +148,10 @@ int proc_each_mapping(pid_t pid, int (*each)(void *context, const struct proc_ma
 		return -errno;
 	setvbuf(f, buffer, _IOFBF, sizeof(buffer));
 	while (ret == 0 && getline(&line, &capacity, f) > 0) {
-		unsigned long long start, end, offset, inode;
-		unsigned major, minor;
 		struct proc_mapping m;
-		char prot[8];
-		int at = 0;
 
-		if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &start, &end, prot, &offset, &major, &minor, &inode, &at) < 7 ||
-		    end <= start)
+		if (!read_mapping_line(line, &m))
 			continue;
-		line[strcspn(line, "\n")] = 0;
-		m = (struct proc_mapping){ start, end, offset, inode, (uint64_t)major << 32 | minor, 0, prot[3] == 's',
-					   at > 0 ? line + at : "" };
-		m.prot = (prot[0] == 'r' ? PROT_READ : 0u) | (prot[1] == 'w' ? PROT_WRITE : 0u) | (prot[2] == 'x' ? PROT_EXEC : 0u);
 		ret = each(context, &m);
 	}
 	free(line);
