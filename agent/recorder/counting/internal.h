@@ -144,7 +144,18 @@ void counting_vary_periods(struct counting *c, uint64_t now_ns);
 uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *attr, const struct random_period *v);
 void counting_limit_rates(struct counting *c, uint64_t now_ns);
 
+/* ---- idle_time.c: of rings of a processor */
+/* How long a processor has had nothing to run, in ns, in steps of the kernel's ticks (/proc/stat); 0: not known. */
+uint64_t counting_idle_time_ns(int cpu);
+/* Its events are enabled, or disabled, or told: idle time counts between. */
+void counting_begin_idle_time(struct ring *r);
+void counting_end_idle_time(struct ring *r);
+/* Idle time since that was asked last which no sample of the event stands for; at most what it counted since beyond its samples' weight. */
+uint64_t counting_unsampled_idle_time(struct ring *r, int event, uint64_t value, uint64_t weight);
+
 /* ---- thread_counts.c: counters that threads inherit */
+/* Is it of a processor that had nothing to run? */
+bool counting_sample_is_idle(const struct counting *c, uint32_t event, const struct perf_event_header *h);
 /* A sample of this weight came out of a processor's ring. */
 void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
 /* It has ended on that processor: tells what it has of samples on each, or that it has none. */

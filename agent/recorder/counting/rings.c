@@ -46,6 +46,8 @@ static void handle_ring_sample(struct ring_context *x, const struct perf_event_h
 	weight = c->sink.sample(c->sink.context, event, h, &x->ring->random_period[event]);
 	x->ring->nr_samples[event]++;
 	x->ring->weight[event] += weight;
+	if (x->ring->of_processor && counting_sample_is_idle(c, event, h))
+		x->ring->idle.weight[event] += weight;
 	counting_count_thread_sample(c, x->ring->cpu, event, h, weight);
 }
 
@@ -183,6 +185,19 @@ void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 /* --------------------------------------------------------------------------------------- what the counters themselves say */
 
 /*
+ * A clock that goes with a processor counts while that has nothing to run, but a kernel may take no samples then (Linux 6.18 as a guest: of
+ * the first processor alone).  Samples of what ran must not stand for that time.
+ */
+static uint64_t time_without_samples(const struct counting *c, struct ring *r, int event, uint64_t value, uint64_t weight)
+{
+	const struct perf_event_attr *a = &c->events.event[event].attr;
+
+	if (!r->of_processor || !event_is_clock(a) || !counts_what_it_samples(a))
+		return 0;
+	return counting_unsampled_idle_time(r, event, value, weight);
+}
+
+/*
  * Beside the samples that came out of the ring: a counter's value, and what it lost.  The kernel tells in the ring what it dropped when
  * the next record finds room, so the last losses are never said there; the count of the event (and of those inherited from it) has them
  * all.  Each time since it was told last.
@@ -192,6 +207,7 @@ static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t
 	uint64_t count[4] = { 0 }; /* value, enabled, running, lost (Linux 6.0) */
 	ssize_t n = read(event == 0 ? r->fd : r->more[event - 1], count, sizeof(count));
 	struct ring_told now, *told = &r->told[event];
+	uint64_t value, running_ns, idle_ns;
 
 	if (n < (ssize_t)(3 * sizeof(count[0])))
 		return;
@@ -204,10 +220,13 @@ static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t
 		return;
 	}
 	c->rings.any_ended = true;
+	value = now.value - told->value;
+	running_ns = now.running_ns - told->running_ns;
+	idle_ns = time_without_samples(c, r, event, value < running_ns ? value : running_ns, now.weight - told->weight);
 	c->sink.ended(c->sink.context, &(struct counter_end){
 		.event = (uint32_t)event, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
-		.value = now.value - told->value, .enabled_ns = now.enabled_ns - told->enabled_ns,
-		.running_ns = now.running_ns - told->running_ns, .samples = now.samples - told->samples, .lost = now.lost - told->lost,
+		.value = value - idle_ns, .enabled_ns = now.enabled_ns - told->enabled_ns - idle_ns,
+		.running_ns = running_ns - idle_ns, .samples = now.samples - told->samples, .lost = now.lost - told->lost,
 		.on_cpu_ns = on_cpu_ns, .weight = now.weight - told->weight,
 	});
 	*told = now;
@@ -231,6 +250,8 @@ static void tell_ring(struct counting *c, struct ring *r)
 	uint64_t lost = 0, on_cpu_ns;
 
 	counting_drain_ring(c, r);
+	if (r->of_processor && !c->paused)
+		counting_end_idle_time(r);
 	on_cpu_ns = read_on_cpu_time(c, r);
 	for (int i = 0; i <= r->nr_more; i++)
 		tell_counter(c, r, i, on_cpu_ns, &lost);

@@ -37,6 +37,13 @@ static bool read_sample_tid(uint64_t sample_type, const struct perf_event_header
 	return true;
 }
 
+bool counting_sample_is_idle(const struct counting *c, uint32_t event, const struct perf_event_header *h)
+{
+	uint32_t tid;
+
+	return read_sample_tid(c->events.event[event].attr.sample_type, h, &tid) && tid == 0;
+}
+
 /* Where each one is a sample, none is missing. */
 static bool samples_each(const struct perf_event_attr *a)
 {
