@@ -507,6 +507,7 @@ int trace_session_read(struct trace_session *s, const char *path, const struct t
 	}
 	if (ret == 0) {
 		s->report.a = s->attribution;
+		report_add_unsampled_idle_time(&s->report);
 		if (s->report.labels.nr != s->model->dictionary.nr_components) {
 			labels_fini(&s->report.labels);
 			labels_make(s->model, &s->report.labels);

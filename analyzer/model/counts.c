@@ -113,6 +113,7 @@ void counts_read(struct model *m, const struct trace_record *r)
 	c->samples += trace_u64(r, F(count, samples));
 	c->lost += trace_u64(r, F(count, lost));
 	c->weight += trace_u64(r, F(count, weight));
+	e->idle_ns = add_clamped(e->idle_ns, trace_u64(r, F(count, idle_ns)));
 	if (cpu >= CPUS_MAX && r->tid && !(e->is_clock && e->exclude_kernel)) /* its value has the kernel's time */
 		add_thread_count(m, (uint32_t)i, r, (struct thread_count_part){ value, trace_u64(r, F(count, samples)),
 										trace_u64(r, F(count, weight)), 0, UINT32_MAX });

@@ -264,6 +264,7 @@ struct model_event {
 	bool is_switch; /* TRACE_EVENT_SWITCH, TRACE_EVENT_WOKEN: their own samples are no code; they become "preempted" and "run queue" */
 	/* the counters' values at their ends, of all processors or threads together; 0: none in the trace */
 	uint64_t counted, count_samples, count_lost; /* in the event's unit, as if it had counted all the time; samples had, and lost */
+	uint64_t idle_ns; /* of a clock of processors: beside counted, while these were idle and were not sampled */
 	uint64_t on_cpu_ns, running_ns; /* while its threads ran, and while it counted: less where counters were multiplexed */
 	double sampled; /* the part of counted that samples' own weights are; 0: not known */
 	double unsampled; /* the part of counted that is of threads without a sample */

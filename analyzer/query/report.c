@@ -249,6 +249,15 @@ static void weigh_idle_rows(struct report *r, const struct table *t, uint32_t nr
 	r->idle += weigh_rows(r, t, r->rows, table_select(t, &f, NULL, t->nr, r->rows));
 }
 
+/* Of time without samples only all is known. */
+void report_add_unsampled_idle_time(struct report *r)
+{
+	const struct filter *f = &r->filter;
+
+	if (f->leaves_out_idle && f->table.nr_conditions == 1 && f->arguments->from_s <= 0 && f->arguments->to_s <= 0)
+		r->idle += (double)r->a->model->event[r->event].idle_ns;
+}
+
 int report_add_rows(void *context, const struct attribution *a, const struct table *t)
 {
 	struct report *r = context;

@@ -59,7 +59,8 @@ struct report {
 	bool addresses; /* a view wants addresses, computed where they were not sampled */
 	uint64_t first_ns, last_ns; /* of the samples that pass the filter */
 	double samples;		    /* number of samples that pass the filter */
-	double idle, not_idle; /* weight of the samples of idle processors, which the filter leaves out, and of those that pass */
+	/* weight of idle processors, which the filter leaves out (samples, and time without any), and of the samples that pass */
+	double idle, not_idle;
 	struct labels labels;	    /* of components; none: names */
 	bool per_process; /* components of several processes that are called alike stay apart */
 	bool has_run;		    /* there are run marks */
@@ -99,6 +100,8 @@ uint64_t report_sums_by(const struct report *r);
 bool report_asks_lines(const struct report *r);
 /* attribute_trace()'s callback; context is the report.  0 or -ENOMEM. */
 int report_add_rows(void *context, const struct attribution *a, const struct table *t);
+/* Behind all rows: processors are idle without samples, too. */
+void report_add_unsampled_idle_time(struct report *r);
 /* Does one of the rows from first on pass the filter?  attribute_trace()'s callback, too. */
 bool report_shows_sample(void *context, const struct attribution *a, const struct table *t, uint32_t first);
 /* Steps of the budget for reading the trace.  false: it is exceeded.  The view ends with what it has; the command fails with a sentence. */

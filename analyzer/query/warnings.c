@@ -43,8 +43,8 @@ static const char *say_idle(const struct report *r, char *text, size_t bytes)
 {
 	double percent = 100 * r->idle / (r->idle + r->not_idle);
 
-	snprintf(text, bytes, "idle: processors had nothing to run for %.1f %% of the time that was sampled; shares are of the other "
-		 "%.1f %%", percent, 100 - percent);
+	snprintf(text, bytes, "idle: processors had nothing to run for %.1f %% of the time; shares are of the other %.1f %%", percent,
+		 100 - percent);
 	return text;
 }
 

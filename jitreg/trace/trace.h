@@ -129,9 +129,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 /* What a counter says at its end beside what its samples say: value in the event's unit (of all threads that it was inherited
  * by); running_ns: how long it counted; samples: had of it, and lost of it.  cpu ~0: of the thread in tid.  enabled_ns: how long
  * those threads ran, on whichever processor; on_cpu_ns: on this one (0: not known).  The counter was multiplexed where running is less.
- * weight: of its samples together, less than value where interrupts came late or samples were lost (0: not known). */
+ * weight: of its samples together, less than value where interrupts came late or samples were lost (0: not known).  idle_ns: how much
+ * longer a clock of a processor counted, while that was idle and was not sampled. */
 #define TRACE_FIELDS_COUNT(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
-	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost) U64(on_cpu_ns) U64(weight)
+	U32(event) U32(cpu) U64(value) U64(enabled_ns) U64(running_ns) U64(samples) U64(lost) U64(on_cpu_ns) U64(weight) \
+	U64(idle_ns)
 
 /* Bytes of a code object that came without, as they were at the record's time in the process's memory; the first record of an object is
  * the one that counts.  loaded_ns: of its LOAD, which ends with it;

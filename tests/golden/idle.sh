@@ -22,8 +22,10 @@ def expect(what, expected, got):
         bad = 1
         print(f"{what}: expected {expected}, got {got}")
 
-def make(name, *processes):
+def make(name, *processes, unsampled=0):
     trace = trace_file.Trace()
+    ns = 10**6 * (IDLE + BUSY)
+    trace.add(RECORDS, record("COUNT", 0, 0, 0, ns, ns, ns, IDLE + BUSY, 0, 0, ns, 10**6 * unsampled))
     trace.add(RECORDS, b"".join(record("PROCESS", pid, 0, executable, comm) for pid, executable, comm in processes))
     trace.add_ips([0x400000] * IDLE, 10**6, pid=0)
     trace.add_ips([0x400000 + 16 * (i % 2) for i in range(BUSY)], 10**6, pid=1000)
@@ -32,7 +34,7 @@ def make(name, *processes):
 
 machine = make("machine.tlr", (2, "", "kthreadd"), (1000, "/bin/busy", "busy"))
 inside = make("inside.tlr", (1000, "/bin/busy", "busy"))
-SENTENCE = "idle: processors had nothing to run for 75.0 % of the time that was sampled; shares are of the other 25.0 %"
+SENTENCE = "idle: processors had nothing to run for 75.0 % of the time; shares are of the other 25.0 %"
 for trace, samples, shares in (machine, BUSY, [1]), (inside, IDLE + BUSY, [0.75, 0.25]):
     report = json.loads(output("report", "--json", trace))
     expect(f"{trace}: samples", samples, report["samples"]["total"])
@@ -48,5 +50,10 @@ for trace, samples, shares in (machine, BUSY, [1]), (inside, IDLE + BUSY, [0.75,
     expect(f"{trace}: store", shares, [r["share"] for r in stored])
     top = json.loads(output("top", "--json", trace).splitlines()[-1])
     expect(f"{trace}: top", samples, top["samples"])
+# what of it the kernel took no samples of
+half = make("half.tlr", (2, "", "kthreadd"), (1000, "/bin/busy", "busy"), unsampled=IDLE + BUSY)
+report = json.loads(output("report", "--json", half))
+expect("half: idle", [0.875, 1], [report.get("idle"), report["events"][0]["sampled"]])
+expect("half: of a part of the time", 0.75, json.loads(output("report", "--json", "--to", "1000", half)).get("idle"))
 sys.exit(bad)
 END

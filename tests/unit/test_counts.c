@@ -11,7 +11,7 @@
 
 #define THREAD UINT32_MAX
 #define ENDED_NS 1000
-#define WITHOUT_ON_CPU (F_COUNT(count) - 2) /* as traces once were */
+#define WITHOUT_ON_CPU (F_COUNT(count) - 3) /* as traces once were */
 
 static bool is_clock;
 
@@ -27,7 +27,7 @@ static void read_all(struct model *m, const struct word *t, int nr, int nr_value
 	m->event[0].is_clock = is_clock;
 	for (int i = 0; i < nr; i++) {
 		const uint64_t v[] = { 0, t[i].cpu, t[i].value, t[i].enabled_ns, t[i].running_ns, t[i].samples, t[i].lost, t[i].on_cpu_ns,
-					t[i].weight };
+					t[i].weight, 0 };
 		struct trace_record r = { .id = TRACE_COUNT, .nr_values = nr_values };
 
 		for (int k = 0; k < nr_values; k++)
@@ -282,7 +282,7 @@ static void samples_of_user_code_are_not_scaled_by_threads_that_ended(void **sta
 /* A thread's own counter (scope thread) says the same at its end. */
 static void counters_of_threads_are_of_threads_that_ended(void **state)
 {
-	const uint64_t v[] = { 0, THREAD, 60, 60, 60, 0, 0, 0, 0 };
+	const uint64_t v[] = { 0, THREAD, 60, 60, 60, 0, 0, 0, 0, 0 };
 	struct trace_record r = { .id = TRACE_COUNT, .pid = 1, .tid = 5, .nr_values = F_COUNT(count) };
 	struct model m = { .nr_events = 1 };
 

@@ -227,7 +227,7 @@ static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t
 		.event = (uint32_t)event, .pid = r->pid, .tid = r->tid, .cpu = r->cpu,
 		.value = value - idle_ns, .enabled_ns = now.enabled_ns - told->enabled_ns - idle_ns,
 		.running_ns = running_ns - idle_ns, .samples = now.samples - told->samples, .lost = now.lost - told->lost,
-		.on_cpu_ns = on_cpu_ns, .weight = now.weight - told->weight,
+		.on_cpu_ns = on_cpu_ns, .weight = now.weight - told->weight, .idle_ns = idle_ns,
 	});
 	*told = now;
 }

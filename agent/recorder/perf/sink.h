@@ -15,7 +15,7 @@
 struct counter_end {
 	uint32_t event, pid, tid;
 	int cpu; /* -1: of the thread tid */
-	uint64_t value, enabled_ns, running_ns, samples, lost, on_cpu_ns, weight;
+	uint64_t value, enabled_ns, running_ns, samples, lost, on_cpu_ns, weight, idle_ns;
 };
 
 /* What it said of a thread that has ended: the fields of a THREAD_COUNT record. */

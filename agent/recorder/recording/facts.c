@@ -177,7 +177,7 @@ static void record_counter_end(void *recording, const struct counter_end *c)
 
 	TRACE_PUT(r->writer, count, recording_now_ns(r), c->pid, c->tid, .event = c->event, .cpu = (uint32_t)c->cpu, .value = c->value,
 		  .enabled_ns = c->enabled_ns, .running_ns = c->running_ns, .samples = c->samples, .lost = c->lost,
-		  .on_cpu_ns = c->on_cpu_ns, .weight = c->weight);
+		  .on_cpu_ns = c->on_cpu_ns, .weight = c->weight, .idle_ns = c->idle_ns);
 }
 
 static void record_thread_end(void *recording, const struct thread_end *t)
