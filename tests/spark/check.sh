@@ -42,8 +42,6 @@ cluster() { # VERSION TRACE
 	daemons+=($!)
 	"$SPARK_HOME/bin/spark-submit" --master "$url" --conf spark.executor.memory=1g --conf spark.executor.cores=1 \
 		--conf spark.eventLog.enabled=true --conf spark.eventLog.compress=false --conf "spark.eventLog.dir=$PWD/$2.spark" \
-		--conf spark.sql.codegen.comments=true \
-		--conf spark.executor.extraJavaOptions=-Dorg.codehaus.janino.source_debugging.enable=true \
 		"$here/statements.py" "$PWD/data" "${SPARK_ROWS:-400000}" true "$url" >submit.log 2>&1 || { tail -20 submit.log; return 1; }
 	kill -INT "${daemons[3]}"
 	wait "${daemons[3]}" || { cat attach.log; return 1; }
