@@ -21,7 +21,7 @@ print(time.process_time())"""
 def one_round(n):
     """of a host on each of the two processors: what it says that it used, its weight, and its samples"""
     store = f"{DIR}/{n}.tlrs"
-    watch = subprocess.Popen([f"{B}/tailor", "watch", "--all", "--epochs", "10m", "-q", "--store", store])
+    watch = subprocess.Popen([f"{B}/tailor", "watch", "--all", "-e", "task-clock", "--epochs", "10m", "-q", "--store", store])
     begin = time.monotonic()
     while not glob.glob(f"{store}.epochs/*.tlr") and time.monotonic() - begin < PATIENCE_S and watch.poll() is None:
         time.sleep(0.05)

@@ -174,8 +174,7 @@ int counting_begin_system(struct counting *c)
 	for (int i = 0; i < c->events.nr; i++)
 		attr[i].inherit = 0;
 	ret = open_on_all_cpus(c, attr, -1, bytes);
-	for (size_t i = 0; i < c->rings.nr; i++)
-		c->rings.ring[i].of_processor = true;
+	c->rings.of_processors = true;
 	if (ret == 0)
 		counting_set_enabled(c, true);
 	return ret;
@@ -223,15 +222,9 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 void counting_set_enabled(struct counting *c, bool on)
 {
 	/* with all that is inherited from them */
-	for (size_t i = 0; i < c->rings.nr; i++) {
-		struct ring *r = &c->rings.ring[i];
-
-		if (r->of_processor && on)
-			counting_begin_idle_time(r);
-		ring_set_enabled(r, on);
-		if (r->of_processor && !on)
-			counting_end_idle_time(r);
-	}
+	for (size_t i = 0; i < c->rings.nr; i++)
+		ring_set_enabled(&c->rings.ring[i], on);
+	counting_look_at_idle_time(c, on);
 	for (size_t i = 0; i < c->signal_events.nr; i++)
 		ioctl(c->signal_events.event[i].fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 	counting_set_attached_enabled(c, on);

@@ -7,48 +7,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TICKS_A_SECOND_MAX 1000000
-
-/* "cpuN user nice system idle iowait ...", in ticks (proc_stat(5)). */
-static bool read_idle_ticks(FILE *f, int cpu, uint64_t *ticks)
+static void note_idle_time(struct ring_idle *i, uint64_t now_ns, bool goes_on)
 {
+	i->ns += i->since_ns && now_ns > i->since_ns ? now_ns - i->since_ns : 0;
+	i->since_ns = goes_on ? now_ns : 0;
+}
+
+/* All at once: a large machine takes milliseconds to write that file ("cpuN user nice system idle iowait ...", in ticks: proc_stat(5)). */
+void counting_look_at_idle_time(struct counting *c, bool goes_on)
+{
+	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK), idle, iowait;
+	FILE *f = c->rings.of_processors ? fopen("/proc/stat", "re") : NULL;
 	char *line = NULL;
 	size_t capacity = 0;
-	uint64_t idle, iowait;
-	bool found = false;
-	int of;
+	int cpu;
 
-	while (!found && getline(&line, &capacity, f) > 0 && strncmp(line, "cpu", 3) == 0)
-		found = sscanf(line, "cpu%d %*u %*u %*u %" SCNu64 " %" SCNu64, &of, &idle, &iowait) == 3 && of == cpu;
+	while (f && getline(&line, &capacity, f) > 0 && strncmp(line, "cpu", 3) == 0)
+		if (sscanf(line, "cpu%d %*u %*u %*u %" SCNu64 " %" SCNu64, &cpu, &idle, &iowait) == 3)
+			for (size_t i = 0; i < c->rings.nr; i++)
+				if (c->rings.ring[i].cpu == cpu)
+					note_idle_time(&c->rings.ring[i].idle, (idle + iowait) * tick_ns, goes_on);
 	free(line);
-	*ticks = found ? idle + iowait : 0;
-	return found;
-}
-
-uint64_t counting_idle_time_ns(int cpu)
-{
-	long ticks_a_second = sysconf(_SC_CLK_TCK);
-	FILE *f = fopen("/proc/stat", "re");
-	uint64_t ticks = 0;
-
-	if (f && ticks_a_second > 0 && ticks_a_second <= TICKS_A_SECOND_MAX)
-		read_idle_ticks(f, cpu, &ticks);
 	if (f)
 		fclose(f);
-	return ticks ? ticks * (1000000000ull / (uint64_t)ticks_a_second) : 0;
-}
-
-void counting_begin_idle_time(struct ring *r)
-{
-	r->idle.since_ns = counting_idle_time_ns(r->cpu);
-}
-
-void counting_end_idle_time(struct ring *r)
-{
-	uint64_t now_ns = counting_idle_time_ns(r->cpu);
-
-	r->idle.ns += now_ns > r->idle.since_ns ? now_ns - r->idle.since_ns : 0;
-	r->idle.since_ns = now_ns;
 }
 
 uint64_t counting_unsampled_idle_time(struct ring *r, int event, uint64_t value, uint64_t weight)

@@ -15,6 +15,7 @@ struct rings {
 	uint32_t nr, capacity;
 	size_t nr_filled; /* of them, in the last counting_fill_poll() */
 		bool any_ended; /* a counter's end was said */
+		bool of_processors; /* their events count whatever runs there, and while nothing does */
 	size_t budget;
 	struct ring_spill *spill; /* NULL: not yet, or unavailable */
 };
@@ -144,12 +145,9 @@ void counting_vary_periods(struct counting *c, uint64_t now_ns);
 uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *attr, const struct random_period *v);
 void counting_limit_rates(struct counting *c, uint64_t now_ns);
 
-/* ---- idle_time.c: of rings of a processor */
-/* How long a processor has had nothing to run, in ns, in steps of the kernel's ticks (/proc/stat); 0: not known. */
-uint64_t counting_idle_time_ns(int cpu);
-/* Its events are enabled, or disabled, or told: idle time counts between. */
-void counting_begin_idle_time(struct ring *r);
-void counting_end_idle_time(struct ring *r);
+/* ---- idle_time.c: of processors' rings */
+/* Idle time counts from one look, if it says that it goes on, to the next one; in steps of the kernel's ticks. */
+void counting_look_at_idle_time(struct counting *c, bool goes_on);
 /* Idle time since that was asked last which no sample of the event stands for; at most what it counted since beyond its samples' weight. */
 uint64_t counting_unsampled_idle_time(struct ring *r, int event, uint64_t value, uint64_t weight);
 

@@ -46,7 +46,7 @@ static void handle_ring_sample(struct ring_context *x, const struct perf_event_h
 	weight = c->sink.sample(c->sink.context, event, h, &x->ring->random_period[event]);
 	x->ring->nr_samples[event]++;
 	x->ring->weight[event] += weight;
-	if (x->ring->of_processor && counting_sample_is_idle(c, event, h))
+	if (c->rings.of_processors && counting_sample_is_idle(c, event, h))
 		x->ring->idle.weight[event] += weight;
 	counting_count_thread_sample(c, x->ring->cpu, event, h, weight);
 }
@@ -192,7 +192,7 @@ static uint64_t time_without_samples(const struct counting *c, struct ring *r, i
 {
 	const struct perf_event_attr *a = &c->events.event[event].attr;
 
-	if (!r->of_processor || !event_is_clock(a) || !counts_what_it_samples(a))
+	if (!c->rings.of_processors || !event_is_clock(a) || !counts_what_it_samples(a))
 		return 0;
 	return counting_unsampled_idle_time(r, event, value, weight);
 }
@@ -250,8 +250,6 @@ static void tell_ring(struct counting *c, struct ring *r)
 	uint64_t lost = 0, on_cpu_ns;
 
 	counting_drain_ring(c, r);
-	if (r->of_processor && !c->paused)
-		counting_end_idle_time(r);
 	on_cpu_ns = read_on_cpu_time(c, r);
 	for (int i = 0; i <= r->nr_more; i++)
 		tell_counter(c, r, i, on_cpu_ns, &lost);
@@ -269,6 +267,7 @@ void counting_end_ring(struct counting *c, struct ring *r)
 
 void counting_cut(struct counting *c)
 {
+	counting_look_at_idle_time(c, !c->paused);
 	for (size_t i = 0; i < c->rings.nr; i++)
 		tell_ring(c, &c->rings.ring[i]);
 	c->rings.any_ended = false;

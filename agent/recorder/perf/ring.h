@@ -27,7 +27,6 @@ struct ring {
 	int cpu;	/* whose events write to it; -1: those of the thread tid of process pid */
 	uint32_t pid, tid;
 	bool foreign;	/* the host may have it mapped as well */
-	bool of_processor; /* its events count whatever runs on cpu, and while nothing does */
 	bool hung_up;	/* its own event's tasks have ended; others may still write to it */
 	int nr_more;	/* further events that write into this ring; owned */
 	int more[RING_EVENTS_MAX - 1];
@@ -38,8 +37,8 @@ struct ring {
 		uint64_t value, enabled_ns, running_ns, lost, samples, weight;
 	} told[RING_EVENTS_MAX];
 	uint64_t told_on_cpu_ns;
-	struct ring_idle { /* of_processor: how long that had nothing to run while the events were enabled, and samples of that */
-		uint64_t since_ns, ns; /* since: of the kernel's count, up to where ns has it */
+	struct ring_idle { /* how long cpu had nothing to run while its events were enabled, and samples of that */
+		uint64_t since_ns, ns; /* since: of the kernel's count, up to where ns has it; 0: does not go on */
 		uint64_t weight[RING_EVENTS_MAX], told_ns[RING_EVENTS_MAX], told_weight[RING_EVENTS_MAX];
 	} idle;
 	struct rate_limiter rate_limiter[RING_EVENTS_MAX];
