@@ -340,11 +340,17 @@ static void put_executions(struct output *o)
 	}
 }
 
+/* The mark of the execution that the stage is of; 0: of none. */
+static uint64_t execution_of_stage(const struct output *o, const struct spark_stage *s)
+{
+	return s && s->query ? HANDLE + o->l->query[s->query - 1].execution : 0;
+}
+
 static void put_task(struct output *o, const struct spark_run *run)
 {
 	const struct spark_task *t = &o->l->task[run->task];
 	const struct spark_stage *s = t->stage ? &o->l->stage[t->stage - 1] : NULL;
-	const uint64_t id = t->number + 1, parent = s && s->query ? HANDLE + o->l->query[s->query - 1].execution : 0;
+	const uint64_t id = t->number + 1, parent = execution_of_stage(o, s);
 	const struct thread *thread = &o->m->thread[run->thread];
 	const bool own = o->counts->tasks < SPARK_TASKS_MAX;
 	char name[96];
@@ -370,7 +376,7 @@ static void put_work(struct output *o, const struct spark_work *work, uint32_t n
 {
 	const struct spark_stage *s = &o->l->stage[work->stage];
 	const struct thread *thread = &o->m->thread[work->thread];
-	const uint64_t id = WORKERS_OF_STAGE + work->stage, parent = s->query ? HANDLE + o->l->query[s->query - 1].execution : 0;
+	const uint64_t id = WORKERS_OF_STAGE + work->stage, parent = execution_of_stage(o, s);
 	char name[96];
 
 	if (is_new(o, LEVEL_TASK, id)) {

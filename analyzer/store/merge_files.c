@@ -91,6 +91,8 @@ static struct merged_file *get_file(struct merge_files *m, const struct merged_f
 	f = at && are_same(&m->file[at - 1], like) ? &m->file[at - 1] : NULL;
 	if (!f)
 		return add_file(m, like);
+	if (!has_identity(like))
+		return f;
 	f->device = like->device;
 	f->inode = like->inode;
 	f->generation = like->generation;
