@@ -253,8 +253,9 @@ static void weigh_idle_rows(struct report *r, const struct table *t, uint32_t nr
 void report_add_unsampled_idle_time(struct report *r)
 {
 	const struct filter *f = &r->filter;
+	const uint32_t nr = 1 + (f->arguments->event != NULL);
 
-	if (f->leaves_out_idle && f->table.nr_conditions == 1 && f->arguments->from_s <= 0 && f->arguments->to_s <= 0)
+	if (f->leaves_out_idle && f->table.nr_conditions == nr && f->arguments->from_s <= 0 && f->arguments->to_s <= 0)
 		r->idle += (double)r->a->model->event[r->event].idle_ns;
 }
 

@@ -54,6 +54,7 @@ for trace, samples, shares in (machine, BUSY, [1]), (inside, IDLE + BUSY, [0.75,
 half = make("half.tlr", (2, "", "kthreadd"), (1000, "/bin/busy", "busy"), unsampled=IDLE + BUSY)
 report = json.loads(output("report", "--json", half))
 expect("half: idle", [0.875, 1], [report.get("idle"), report["events"][0]["sampled"]])
+expect("half: of its event", 0.875, json.loads(output("report", "--json", "--event", report["events"][0]["name"], half)).get("idle"))
 expect("half: of a part of the time", 0.75, json.loads(output("report", "--json", "--to", "1000", half)).get("idle"))
 sys.exit(bad)
 END
