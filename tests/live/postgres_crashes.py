@@ -17,12 +17,17 @@ import profile
 
 CLIENTS = 8
 BEFORE = 400  # transactions, before a backend is killed
+VICTIM_NS = 20_000_000  # of its own time: some 80 samples
 SCRIPT = "\\set n :n + 1\ninsert into done values (:client_id, :n);\n"
 faults = []
 
 
 def fail(sentence):
     faults.append(sentence)
+
+
+def cpu_ns(pid):
+    return int(open(f"/proc/{pid}/schedstat").read().split()[0])
 
 
 def rows_of(c):
@@ -51,6 +56,7 @@ def crash(c, way):
         with c.session("look") as s:
             cluster.wait_for("clients write", lambda: int(s.run("select count(*) from done;")) >= BEFORE)
             victim = int(s.run("select min(pid) from pg_stat_activity where application_name = 'writer';"))
+            cluster.wait_for("the victim has worked for many samples", lambda: cpu_ns(victim) > VICTIM_NS)
         os.kill(victim, signal.SIGKILL)
         out = p.communicate(timeout=cluster.PATIENCE_S)[0]
     finally:
@@ -92,7 +98,7 @@ def work_behind(c):
     """Until its processor time is worth many samples."""
     with c.session("behind the crash") as s:
         cluster.wait_for("a backend works", lambda: s.run("select count(*) from generate_series(1, 200000) a, done where n < 3;") and
-                         int(open(f"/proc/{s.pid}/schedstat").read().split()[0]) > 300_000_000)
+                         cpu_ns(s.pid) > 300_000_000)
 
 
 def main():
