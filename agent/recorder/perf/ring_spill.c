@@ -16,9 +16,10 @@
 
 #define LOOK_NS 5000000ull
 #define RINGS_A_LOOK 64u /* with more of them it looks less often: those of threads are small, and wake the recorder up */
-/* Where nothing came to any ring since the last look, the next one is so many times later, about when the recorder comes, too: rings are
- * empty then.  Beside a process that waits, the recorder wakes up 17 times a second, so that 50 looks would be most of what it takes. */
+/* Where no ring is full soon, the next look is so many times later: each look takes a processor from a program for some 30 µs, with what it
+ * displaces in caches, and beside a process that waits it would be most of what the recorder takes. */
 #define AT_REST 12u
+#define SOON 4u /* within so many of such looks */
 /* The recorder comes every 20 ms, and when a ring is half full. */
 #define LATE_NS 25000000ull
 #define STACK_BYTES (256u << 10)
@@ -68,33 +69,36 @@ static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-static bool has_new_records(struct kept_ring *r)
+/* As it went since the last look, so many ns ago. */
+static bool is_full_soon(struct kept_ring *r, uint64_t ns)
 {
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-	bool is_new = head != r->seen_head;
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->seen_head;
 
 	r->seen_head = head;
-	return is_new;
+	return nr > r->bytes || (double)nr * (LOOK_NS * AT_REST * SOON) > (double)r->bytes * (double)ns;
 }
 
 static void *run_spill_thread(void *spill)
 {
 	struct ring_spill *k = spill;
+	uint64_t looked_ns = clock_now_ns();
 	bool is_at_rest = false;
 
 	pthread_mutex_lock(&k->lock);
 	while (!k->end) {
-		uint64_t until_ns = clock_now_ns() + LOOK_NS * (1 + k->nr_rings / RINGS_A_LOOK) * (is_at_rest ? AT_REST : 1);
+		uint64_t now_ns, until_ns = clock_now_ns() + LOOK_NS * (1 + k->nr_rings / RINGS_A_LOOK) * (is_at_rest ? AT_REST : 1);
 		struct timespec until = { (time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u) };
 
 		if (pthread_cond_timedwait(&k->ended, &k->lock, &until) != ETIMEDOUT)
 			continue;
 		is_at_rest = true;
+		now_ns = clock_now_ns();
 		for (struct kept_ring *r = k->ring; r; r = r->next) {
-			is_at_rest &= !has_new_records(r);
+			is_at_rest &= !is_full_soon(r, now_ns - looked_ns);
 			if (!r->in_use)
 				keep_ring_records(k, r, clock_now_ns());
 		}
+		looked_ns = now_ns;
 	}
 	pthread_mutex_unlock(&k->lock);
 	return NULL;
