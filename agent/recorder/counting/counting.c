@@ -147,6 +147,11 @@ void counting_pause(struct counting *c, bool pause)
 	counting_set_enabled(c, !pause);
 }
 
+bool counting_is_paused(const struct counting *c)
+{
+	return c->paused;
+}
+
 void counting_end_handlers(struct counting *c)
 {
 	counting_end_signal_events(c);

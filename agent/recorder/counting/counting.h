@@ -90,6 +90,7 @@ void counting_do_periodic_work(struct counting *c, uint64_t now_ns);
 void counting_lower_rate(struct counting *c, uint32_t halvings);
 /* All counters, off or on; samples of a pause are not taken. */
 void counting_pause(struct counting *c, bool pause);
+bool counting_is_paused(const struct counting *c);
 /* Between two sinks: tells the one what is in the rings and what its counters say, and goes on counting.  Of the kernel's samplers only. */
 void counting_cut(struct counting *c);
 /* Stops counting, and tells what is left in the rings and what the counters say at their end. */

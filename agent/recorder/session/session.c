@@ -59,7 +59,7 @@ void session_raise_limits(void)
 /* Signals arrive by descriptor; before this the child was forked, so it has the caller's mask. */
 static void block_signals(sigset_t *mask)
 {
-	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1 };
+	static const int signals[] = { SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 
 	sigemptyset(mask);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -285,6 +285,8 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 			continue;
 		if (i.ssi_signo == SIGUSR1 && s->epochs.length_ns)
 			session_epochs_ask(s);
+		else if (i.ssi_signo == SIGUSR2 && s->epochs.length_ns && s->counting)
+			counting_pause(s->counting, !counting_is_paused(s->counting));
 		else if (!our_child)
 			s->waiting.stop = true;
 		else if (i.ssi_code <= 0 && !s->root.ended)
