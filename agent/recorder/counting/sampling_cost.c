@@ -3,11 +3,13 @@
  * A clock that samples so often that each sample takes longer than its period leaves the program no time: the kernel limits the time of
  * interrupts by counters, and not that of its own timers.  So where short periods are asked for, samples of a loop of our own are taken
  * first, and periods are at least twice as long as one of them takes.  Where a cost is asked for instead of a rate, it is chosen by that as
- * well.
+ * well; but a program also loses what an interrupt (and, as a guest, the exits to the machine's owner) displaced in its caches, so that the
+ * loop has as much memory then as the processor's second cache.
  */
 #include "agent/recorder/counting/internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,57 +17,126 @@
 #define SHORT_NS 45000u	   /* longer periods are borne by all machines that were seen (22 µs a sample on a busy virtual machine) */
 #define PERIODS 2	   /* that a sample's time fits into, at least: half of the time is the program's */
 #define BY_SIGNAL 2	   /* a handler's sample takes so many times as long (38 µs there) */
-#define TRY_PERIOD_NS 100000u
+#define TRY_PERIOD 100000u /* ns of a clock, or what else is counted */
 #define TRY_SAMPLES 10
 #define TRIES 10 /* the shortest counts: the others were disturbed */
 #define TRY_RING_BYTES (1u << 20)
 #define RATE_BY_COST_MOST 1000u
 #define RATE_LEAST 10u
+#define LINE_BYTES 64u
+#define CACHE_BYTES (1u << 20) /* where the C library does not know it */
+#define CACHE_LEAST (1u << 18)
+#define CACHE_MOST (1u << 23)
+#define STRIDE 0x9e3779b1u /* between lines of a walk: odd, so that it comes to each of a power of two, and far, for prefetchers */
 
-static uint64_t spin_for(long rounds)
+/* Lines of memory that lead from one to the next, in no order that a prefetcher knows. */
+struct walk {
+	struct walk_line {
+		uint32_t next, unused[LINE_BYTES / 4 - 1];
+	} *line;
+	uint32_t at;
+};
+
+/* bytes: at least a line; the power of two below is taken. */
+static bool walk_open(struct walk *w, size_t bytes)
+{
+	uint32_t lines = 1;
+
+	while ((size_t)lines * 2 * LINE_BYTES <= bytes)
+		lines *= 2;
+	w->at = 0;
+	w->line = aligned_alloc(LINE_BYTES, (size_t)lines * LINE_BYTES);
+	for (uint32_t i = 0, at = 0; w->line && i < lines; i++)
+		at = w->line[at].next = (i + 1) * STRIDE & (lines - 1);
+	return w->line;
+}
+
+static uint64_t walk_for(struct walk *w, long rounds)
 {
 	struct timespec from, to;
+	uint32_t at = w->at;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
 	while (rounds-- > 0)
-		__asm__ volatile("");
+		at = w->line[at].next;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+	w->at = at;
 	return (uint64_t)((to.tv_sec - from.tv_sec) * 1000000000L + to.tv_nsec - from.tv_nsec);
 }
 
-static uint64_t shortest_spin(long rounds)
+static uint64_t shortest_walk(struct walk *w, long rounds)
 {
 	uint64_t least = UINT64_MAX;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t ns = spin_for(rounds);
+		uint64_t ns = walk_for(w, rounds);
 
 		least = ns < least ? ns : least;
 	}
 	return least;
 }
 
-/* Rounds of a loop that takes so long without samples. */
-static long rounds_of(uint64_t ns)
+/* Rounds of a walk that take so long without samples. */
+static long rounds_of(struct walk *w, uint64_t ns)
 {
 	long rounds = 10000;
 	uint64_t took;
 
-	while ((took = shortest_spin(rounds)) < ns / 4 && rounds < 1L << 32)
+	while ((took = shortest_walk(w, rounds)) < ns / 4 && rounds < 1L << 32)
 		rounds *= 2;
 	return (long)((double)rounds * (double)ns / (double)(took ? took : 1));
 }
 
-/* What a sample of such an event takes, in ns; 0: not known. */
-static uint64_t measure_sampling_cost(const struct perf_event_attr *like)
+static size_t second_cache_bytes(void)
+{
+	long bytes = -1;
+
+#ifdef _SC_LEVEL2_CACHE_SIZE
+	bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+	if (bytes <= 0)
+		bytes = CACHE_BYTES;
+	return bytes < (long)CACHE_LEAST ? CACHE_LEAST : bytes > (long)CACHE_MOST ? CACHE_MOST : (size_t)bytes;
+}
+
+/* What a sample takes of a walk, in ns; 0: not known. */
+static uint64_t measure_samples(struct walk *w, int fd, struct ring *r)
+{
+	long rounds = rounds_of(w, (uint64_t)TRY_PERIOD * TRY_SAMPLES);
+	uint64_t without = shortest_walk(w, rounds), with = UINT64_MAX, samples = 0, before = 0, counted;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t ns;
+
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+		ns = walk_for(w, rounds);
+		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+		if (read(fd, &counted, sizeof(counted)) != sizeof(counted))
+			return 0;
+		__atomic_store_n(&r->page->data_tail, __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+		if (ns < with) {
+			with = ns;
+			samples = (counted - before) / TRY_PERIOD;
+		}
+		before = counted;
+	}
+	if (!samples)
+		return 0;
+	return with > without + samples ? (with - without) / samples : 1;
+}
+
+/* What a sample of such an event takes of a program with so much memory, in ns; 0: not known. */
+static uint64_t measure_sampling_cost(const struct perf_event_attr *like, size_t bytes)
 {
 	struct perf_event_attr a = *like;
-	long rounds = rounds_of((uint64_t)TRY_PERIOD_NS * TRY_SAMPLES);
-	uint64_t without = shortest_spin(rounds), with = UINT64_MAX;
+	uint64_t cost_ns = 0;
+	struct walk w;
 	struct ring r;
 	int fd;
 
-	a.sample_period = TRY_PERIOD_NS;
+	a.sample_period = TRY_PERIOD;
+	a.freq = 0;
+	a.read_format = 0;
 	a.inherit = a.remove_on_exec = a.enable_on_exec = a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 0;
 	a.disabled = 1;
 	a.sample_regs_user &= ~(1ull << SAMPLE_TAG_WORD); /* a handler's, not the kernel's */
@@ -75,17 +146,12 @@ static uint64_t measure_sampling_cost(const struct perf_event_attr *like)
 			close(fd);
 		return 0;
 	}
-	for (int i = 0; i < TRIES; i++) {
-		uint64_t ns;
-
-		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-		ns = spin_for(rounds);
-		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-		__atomic_store_n(&r.page->data_tail, __atomic_load_n(&r.page->data_head, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
-		with = ns < with ? ns : with;
+	if (walk_open(&w, bytes)) {
+		cost_ns = measure_samples(&w, fd, &r);
+		free(w.line);
 	}
 	ring_close(&r);
-	return with > without ? (with - without) * TRY_PERIOD_NS / with : 1;
+	return cost_ns;
 }
 
 /* The period that this machine bears, where a shorter one was asked for; else 0. */
@@ -95,7 +161,7 @@ static uint64_t period_to_bear(const struct counting *c, const struct event *e)
 
 	if (!event_is_clock(&e->attr) || e->attr.sample_period >= SHORT_NS * times || c->sampler == WIRE_SAMPLER_TIMER)
 		return 0;
-	least = PERIODS * measure_sampling_cost(&e->attr) * times;
+	least = PERIODS * measure_sampling_cost(&e->attr, LINE_BYTES) * times;
 	return least > e->attr.sample_period ? least | 1 : 0;
 }
 
@@ -117,7 +183,7 @@ static void choose_rates_by_cost(struct counting *c)
 		struct event *e = &c->events.event[i];
 		uint64_t most = c->options.cost_is_limit ? e->rate : RATE_BY_COST_MOST, cost_ns, rate;
 
-		if (!may_choose_rate(c, e) || !(cost_ns = measure_sampling_cost(&e->attr)))
+		if (!may_choose_rate(c, e) || !(cost_ns = measure_sampling_cost(&e->attr, second_cache_bytes())))
 			continue;
 		rate = (uint64_t)(c->options.cost * 1e9 / (double)cost_ns / nr);
 		rate = rate < RATE_LEAST ? RATE_LEAST : rate < most ? rate : most;
