@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What `tailor watch --all --cost 1%` costs programs, beside `perf record -a` at the same rate: processor time of a piece of work, in one
-process that goes on, while both recorders are paused, and one of them records, in turns of a fraction of a second, since such machines
+process that goes on, while both recorders are paused, and one of them records, for a fraction of a second at a time, since such machines
 change their speed by some per cent within seconds.  Printed are medians of ratios with their 95 % intervals (bootstrap).  It ends when the interval of each ratio is narrow enough to decide, or after MINUTES.
 Then the rows of DCPI's tables 3 to 5 (Anderson et al., 1997): cost, samples, time a sample in the recorder and in what adds epochs to the
 store, bytes a day, memory.

@@ -301,7 +301,7 @@ def check_busy_machine():
 
 def check_choice():
     """Which processes are taken, where not the default says so: by a shell that works, and its child, which does less."""
-    script = "sleep 1000000 & touch started; while :; do :; done"
+    script = "sleep 1000000 & while :; do :; done"
     with running(["bash", "-c", script], nr_workers=1) as (shell, [sleeper]):
         cluster.wait_for("the shell works", lambda: ran_ns(shell) > 2 * ran_ns(sleeper) + WORKED_NS)
         said = {}
