@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* Of two texts one is nearer to a plan where the other is so many times as far, and some marks more. */
+#define NEARER 2
+#define MARKS_MORE 2
 #define CLASS "class GeneratedIteratorForCodegenStage"
 
 uint32_t spark_text_codegen(const char *text, size_t bytes)
@@ -50,6 +53,40 @@ bool spark_text_has_other_operators(const char *text, size_t bytes, const struct
 		if (is_operator_mark(word, n) && !prefix_of_word(word, n, prefix, nr))
 			return true;
 	return false;
+}
+
+/* Of each prefix; twins' are their first one's. */
+static void count_marks(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr, uint32_t *nr_marks)
+{
+	const char *at = text, *word;
+	uint32_t of;
+	size_t n;
+
+	memset(nr_marks, 0, nr * sizeof(*nr_marks));
+	while ((word = next_word(&at, text + bytes, &n)))
+		if (is_operator_mark(word, n) && (of = prefix_of_word(word, n, prefix, nr)))
+			nr_marks[of - 1]++;
+}
+
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Operators of which both have the same number say nothing. */
+bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, size_t other_bytes, const struct spark_prefix *prefix,
+			  uint32_t nr, const uint32_t *parentheses)
+{
+	uint32_t marks[SPARK_PREFIXES_MAX], marks_of_other[SPARK_PREFIXES_MAX], near = 0, far = 0;
+
+	count_marks(text, bytes, prefix, nr, marks);
+	count_marks(other, other_bytes, prefix, nr, marks_of_other);
+	for (uint32_t k = 0; k < nr; k++)
+		if (marks[k] != marks_of_other[k]) {
+			near += distance(marks[k], parentheses[k]);
+			far += distance(marks_of_other[k], parentheses[k]);
+		}
+	return far / NEARER >= near + MARKS_MORE;
 }
 
 uint32_t spark_text_count_numbers(const char *text, size_t bytes, const char *plan)

@@ -23,6 +23,10 @@ uint32_t spark_text_codegen(const char *text, size_t bytes);
 bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
 /* Has it a mark (filter_c_2, by spark.sql.codegen.comments) of an operator with another prefix? */
 bool spark_text_has_other_operators(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
+/* Of two texts for one plan: is the first one clearly nearer to it?  An expression has a mark in the text, and mostly parentheses in the
+ * plan; parentheses: of each prefix, twins' with their first one. */
+bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, size_t other_bytes, const struct spark_prefix *prefix,
+			  uint32_t nr, const uint32_t *parentheses);
 /* How many of the numbers in a text from a plan (constants of its expressions) are in it. */
 uint32_t spark_text_count_numbers(const char *text, size_t bytes, const char *plan);
 /* of_line[n]: 1 + index of the prefix that line n + 1 is of, 0: of none; for lines up to max.  Returns how many lines. */

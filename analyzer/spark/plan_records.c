@@ -117,6 +117,7 @@ struct generated {
 	struct spark_prefix prefix[NODES_MAX];
 	char room[NODES_MAX][64], rest[NODES_MAX][72];
 	uint64_t id[NODES_MAX], method_id[NODES_MAX];
+	uint32_t parentheses[NODES_MAX]; /* in what the plan says of them; twins' are their first one's */
 	uint32_t nr;
 	uint64_t other; /* what none of them is known of: its only operator's, else its own */
 	const struct source *text;
@@ -138,13 +139,24 @@ static void add_operator(struct generated *g, const char *prefix, uint64_t id, u
 	g->prefix[g->nr++].text = prefix;
 }
 
+static uint32_t count_parentheses(const char *detail)
+{
+	uint32_t nr = 0;
+
+	for (; *detail; detail++)
+		nr += *detail == '(';
+	return nr;
+}
+
 static void read_operators(const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	for (uint32_t i = 0; i < q->nr_nodes && g->nr < NODES_MAX; i++) {
 		const char *begin = q->node[i].stage == at + 1 ? spark_prefix_of_node(&q->node[i], g->room[g->nr]) : NULL;
 
-		if (begin)
+		if (begin) {
 			add_operator(g, begin, q->node[i].id, q->node[at].id);
+			g->parentheses[spark_first_of_prefix(g->prefix, g->nr - 1) - 1] += count_parentheses(q->node[i].detail);
+		}
 	}
 	g->other = g->nr == 1 ? g->id[0] : q->node[at].id;
 }
@@ -164,29 +176,44 @@ static bool are_equal(const struct source *a, const struct source *b)
 	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
 }
 
-/* The text of that number and with names of all its operators and of no others, and of several the one with the most of the plan's
- * constants.  Two that are as good and not equal: none. */
+/* How well it goes with that WholeStageCodegen: with the number, with names of all its operators and of no others, and with so many of its
+ * constants; 0: not at all. */
+static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint32_t at, const struct generated *g, uint32_t i)
+{
+	const struct source *s = &o->m->source[i];
+
+	if (o->codegen[i] != q->node[at].codegen || !budget_spend(o->b, 1 + s->text_bytes / TEXT_BYTES_A_STEP) ||
+	    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
+	    spark_text_has_other_operators(s->text, s->text_bytes, g->prefix, g->nr))
+		return 0;
+	budget_spend(o->b, 2 * (uint64_t)s->text_bytes / TEXT_BYTES_A_STEP); /* and where others fit as well */
+	return 1 + count_numbers_of_nodes(o, q, at, s);
+}
+
+static bool is_nearer(const struct generated *g, const struct source *s, const struct source *other)
+{
+	return spark_text_is_nearer(s->text, s->text_bytes, other->text, other->text_bytes, g->prefix, g->nr, g->parentheses);
+}
+
+/* The text that fits best, and of several the one that is nearer to the plan than each of the others.  Is there none: none. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
-	uint32_t best = 0;
+	uint32_t *fit = calloc(o->m->nr_sources + 1, sizeof(*fit)), best = 0;
 
-	for (uint32_t i = 0; g->nr && i < o->m->nr_sources; i++) {
+	for (uint32_t i = 0; fit && g->nr && i < o->m->nr_sources; i++) {
 		const struct source *s = &o->m->source[i];
-		uint32_t good;
 
-		if (o->codegen[i] != q->node[at].codegen || !budget_spend(o->b, 1 + s->text_bytes / TEXT_BYTES_A_STEP) ||
-		    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
-		    spark_text_has_other_operators(s->text, s->text_bytes, g->prefix, g->nr))
-			continue;
-		good = 1 + count_numbers_of_nodes(o, q, at, s);
-		if (good > best) {
+		fit[i] = fit_of_text(o, q, at, g, i);
+		if (fit[i] > best || (fit[i] && fit[i] == best && is_nearer(g, s, g->text))) {
 			g->text = s;
 			g->lines_first = ((uint64_t)i + 1) << 20;
-			best = good;
-		} else if (good == best && g->text && !are_equal(g->text, s)) {
-			g->text = NULL;
+			best = fit[i];
 		}
 	}
+	for (uint32_t i = 0; g->text && i < o->m->nr_sources; i++)
+		if (fit[i] == best && !are_equal(g->text, &o->m->source[i]) && !is_nearer(g, g->text, &o->m->source[i]))
+			g->text = NULL;
+	free(fit);
 }
 
 static void put_text(struct output *o, const struct spark_query *q, uint32_t at, const struct generated *g)

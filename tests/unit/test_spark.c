@@ -333,6 +333,32 @@ static void check_lines(const struct expected_line *expected, uint32_t nr_lines,
 }
 #define CHECK_LINES(lines, prefix) check_lines(lines, sizeof(lines) / sizeof(*(lines)), prefix, sizeof(prefix) / sizeof(*(prefix)))
 
+/* As where one statement sums x up and another one f(f(f(x))): names of operators and constants are the same. */
+static void of_two_texts_the_one_with_as_many_expressions_is_the_plan_s(void **state)
+{
+	static const char few[] = "/*range_c_0*/ /*range_c_1*/ /*filter_c_0*/ /*hashAgg_c_0*/ /*hashAgg_c_1*/";
+	static const char many[] = "/*range_c_0*/ /*range_c_1*/ /*filter_c_0*/ /*hashAgg_c_0*/ /*hashAgg_c_1*/ /*hashAgg_c_2*/ "
+				   "/*hashAgg_c_3*/ /*hashAgg_c_4*/ /*hashAgg_c_5*/ /*hashAgg_c_6*/ "
+				   "/*hashAgg_c_7*/ /*hashAgg_c_8*/ /*hashAgg_c_9*/";
+	/* of range and filter there are as many in both, so that it is no matter what the plan has */
+	static const struct { uint32_t parentheses[3]; bool few, many; } plans[] = {
+		{ { 90, 90, 1 }, true, false }, { { 90, 90, 9 }, false, true }, { { 90, 90, 6 }, false, false },
+		{ { 0, 0, 3 }, true, false }, { { 0, 0, 5 }, false, false },
+	};
+	char *a = guarded(few, sizeof(few) - 1), *b = guarded(many, sizeof(many) - 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+		const uint32_t *of_plan = plans[i].parentheses;
+
+		assert_int_equal(spark_text_is_nearer(a, sizeof(few) - 1, b, sizeof(many) - 1, prefixes, 3, of_plan), plans[i].few);
+		assert_int_equal(spark_text_is_nearer(b, sizeof(many) - 1, a, sizeof(few) - 1, prefixes, 3, of_plan), plans[i].many);
+		assert_false(spark_text_is_nearer(a, sizeof(few) - 1, a, sizeof(few) - 1, prefixes, 3, of_plan));
+	}
+	guarded_free(a, sizeof(few) - 1);
+	guarded_free(b, sizeof(many) - 1);
+}
+
 /* Lines of texts that Spark 4.0.1 generated; upper operators have the smaller numbers. */
 static void two_joins_in_one_text_are_told_apart(void **state)
 {
@@ -470,6 +496,7 @@ int main(void)
 		cmocka_unit_test_teardown(a_worker_is_of_the_one_stage_whose_tasks_use_python, clear),
 		cmocka_unit_test_teardown(a_plan_that_is_cut_is_counted, clear),
 		cmocka_unit_test(marks_tell_texts_with_more_operators_apart),
+		cmocka_unit_test(of_two_texts_the_one_with_as_many_expressions_is_the_plan_s),
 		cmocka_unit_test(a_function_is_of_the_longest_pattern_in_its_context),
 		cmocka_unit_test(a_pattern_ends_where_its_text_does),
 		cmocka_unit_test(a_line_is_of_the_operator_that_its_variable_was_made_for),
