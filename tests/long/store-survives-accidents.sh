@@ -196,7 +196,9 @@ os.rename(f"{DIR}/installed/half", f"{DIR}/installed/tailor")
 before = len(epochs(w.store))
 if not wait_for(lambda: len(epochs(w.store)) > before + 2):
     fail(f"expected a recorder to go on with the command that it began with, got {w.said()}")
+host = w.children(True)
 w.run.kill()
+os.kill(host, signal.SIGKILL) # which would go on without it
 w.run.wait()
 shutil.copy2(f"{B}/tailor", f"{DIR}/installed/new")
 os.rename(f"{DIR}/installed/new", f"{DIR}/installed/tailor")
