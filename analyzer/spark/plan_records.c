@@ -204,7 +204,7 @@ static void find_text(struct output *o, const struct spark_query *q, uint32_t at
 		const struct source *s = &o->m->source[i];
 
 		fit[i] = fit_of_text(o, q, at, g, i);
-		if (fit[i] > best || (fit[i] && fit[i] == best && is_nearer(g, s, g->text))) {
+		if (fit[i] > best || (fit[i] && fit[i] == best && !are_equal(g->text, s) && is_nearer(g, s, g->text))) {
 			g->text = s;
 			g->lines_first = ((uint64_t)i + 1) << 20;
 			best = fit[i];

@@ -101,12 +101,16 @@ class Watch:
     """its store, its rate, its own cost"""
     def __init__(self, folder):
         self.store, said = f"{folder}/w.tlrs", tempfile.NamedTemporaryFile("w+")
-        self.process = subprocess.Popen([f"{B}/tailor", "watch", "--all", "--cost", "1%", "--epochs", "60m", "--store", self.store], stderr=said)
+        self.process = subprocess.Popen([f"{B}/tailor", "watch", "--all", "--cost", "1%", "--epochs", "60m", "--store", self.store],
+                                        stderr=said)
         while not glob.glob(f"{self.store}.epochs/*-{self.process.pid}.*.tlr") and self.process.poll() is None:
             time.sleep(0.05)
         time.sleep(1)
-        rate = re.search(r": (\d+) samples a second", open(said.name).read())
-        self.rate, self.on = int(rate[1]) if rate else 1000, True
+        said = read(said.name)
+        if self.process.poll() is not None:
+            sys.exit(f"tailor watch ended: {said}")
+        rate = re.search(r": (\d+) samples a second", said)
+        self.rate = int(rate[1]) if rate else 1000
     def turn(self):
         self.process.send_signal(signal.SIGUSR2)
     def end(self):

@@ -4,15 +4,10 @@
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'END'
 import glob, json, os, signal, subprocess, sys, time
+sys.path.insert(0, "tests/postgres")
+from cluster import wait_for
 B, DIR = sys.argv[1:]
-PATIENCE_S, QUIET_S, PAUSED_CPU_S = 300, 1.5, 1
-
-def wait_for(condition, what):
-    begin = time.monotonic()
-    while not condition():
-        if time.monotonic() - begin > PATIENCE_S:
-            sys.exit(f"expected {what}")
-        time.sleep(0.05)
+QUIET_S, PAUSED_CPU_S = 1.5, 1
 
 def size():
     return sum(os.path.getsize(f) for f in glob.glob(f"{DIR}/p.*.tlr"))
@@ -29,14 +24,14 @@ def is_quiet():
 host = subprocess.Popen([f"{B}/hosts/busy", "1000000"], stdout=subprocess.DEVNULL)
 recorder = subprocess.Popen([f"{B}/tailor", "attach", "-q", "-e", "task-clock:u", "--epochs", "10m", "-o", f"{DIR}/p.tlr", str(host.pid)])
 try:
-    wait_for(lambda: size() > 10000, "samples")
+    wait_for("samples are taken", lambda: size() > 10000)
     recorder.send_signal(signal.SIGUSR2)
-    wait_for(is_quiet, "no samples in a pause")
+    wait_for("none are taken in a pause", is_quiet)
     begin = cpu_s()
-    wait_for(lambda: cpu_s() - begin > PAUSED_CPU_S, "the host to run on")
+    wait_for("the host runs on", lambda: cpu_s() - begin > PAUSED_CPU_S)
     while_paused, of_pause = size(), cpu_s() - begin
     recorder.send_signal(signal.SIGUSR2)
-    wait_for(lambda: size() > while_paused + 10000, "samples behind a pause")
+    wait_for("samples are taken behind a pause", lambda: size() > while_paused + 10000)
     recorder.send_signal(signal.SIGINT)
     status = recorder.wait()
     total = cpu_s()

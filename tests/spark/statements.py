@@ -67,8 +67,8 @@ def sha2(text, rounds):
     return text
 
 
-# Long texts, so that a round takes as long in each of the three, however well its machine code is made.  The filter keeps all; the project's value is used
-# twice, so that Spark does not fold it into the aggregation.
+# Long texts, so that a round takes as long in each of the three, however well its machine code is made.  The filter keeps all; the project's
+# value is used twice, so that Spark does not fold it into the aggregation.
 planted = {"f": sha2("concat('f', id)", 4), "p": sha2("concat('p', id)", 12), "a": sha2("p", 24), "rows": rows // 32}
 for name in ("planted, the first time", "planted 1:3:6"):
     run(name, lambda: spark.sql("select sum(length({a})), count(p) from (select {p} p from range({rows}) where {f} > '')".format(**planted)))

@@ -3,7 +3,7 @@
  * A clock that samples so often that each sample takes longer than its period leaves the program no time: the kernel limits the time of
  * interrupts by counters, and not that of its own timers.  So where short periods are asked for, samples of a loop of our own are taken
  * first, and periods are at least twice as long as one of them takes.  Where a cost is asked for instead of a rate, it is chosen by that as
- * well; but a program also loses what an interrupt (and, as a guest, the exits to the machine's owner) displaced in its caches, so that the
+ * well; but a program also loses what an interrupt (and, in a guest, the exits to the hypervisor) displaced in its caches, so that the
  * loop has as much memory then as the processor's second cache.
  */
 #include "agent/recorder/counting/internal.h"

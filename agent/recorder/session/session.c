@@ -268,6 +268,13 @@ static bool child_has_ended(pid_t pid)
 	return waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid;
 }
 
+/* NULL: nothing is recorded yet. */
+static void turn_counting(struct counting *c)
+{
+	if (c)
+		counting_pause(c, !counting_is_paused(c));
+}
+
 /*
  * The terminal's signals reach the host by themselves; those that were sent to us alone are passed on to a child.  A host
  * that the recorder did not start runs on: there they mean the end of the recording.
@@ -285,8 +292,8 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 			continue;
 		if (i.ssi_signo == SIGUSR1 && s->epochs.length_ns)
 			session_epochs_ask(s);
-		else if (i.ssi_signo == SIGUSR2 && s->epochs.length_ns && s->counting)
-			counting_pause(s->counting, !counting_is_paused(s->counting));
+		else if (i.ssi_signo == SIGUSR2 && s->epochs.length_ns)
+			turn_counting(s->counting);
 		else if (!our_child)
 			s->waiting.stop = true;
 		else if (i.ssi_code <= 0 && !s->root.ended)
