@@ -381,6 +381,11 @@ def inside(cluster, trace):
     print("queries inside of a function: as in EXPLAIN")
 
 
+def ran_s(pid):
+    """seconds of a processor that the first thread of a process has used"""
+    return int(open(f"/proc/{pid}/schedstat", encoding="utf-8").read().split()[0]) / 1e9
+
+
 def one_backend(cluster, trace):
     """Inside of a query already, and alone."""
     client = Client(cluster, PLAIN, "select /* lasting */ count(*) from t a, t b where a.v + b.v < 0")
@@ -388,6 +393,8 @@ def one_backend(cluster, trace):
     try:
         Cluster.wait(lambda: client.pid and cluster.sql(f"select state from pg_stat_activity where pid = {client.pid}").strip() == "active",
                      "the query runs")
+        begin = ran_s(client.pid)
+        Cluster.wait(lambda: ran_s(client.pid) > begin + 0.5, "the query has what memory it needs")
         maps = open(f"/proc/{client.pid}/maps", encoding="utf-8").read()
         recorder = attach(client.pid, trace)
         t = wait_for(trace, client, lambda t: t.queries("lasting"), "a query that ran before is in the trace")
