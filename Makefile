@@ -275,7 +275,7 @@ check-duckdb: deps-check ## operators of DuckDB's library, fetched from npm, in 
 	@$(PYTHON) tests/duckdb/check.py $(abspath $B)
 
 .PHONY: check-spark
-check-spark: ## operators of an unmodified Spark, fetched from PyPI, in sixteen statements (SPARK_VERSIONS="4.0.1 3.5.6", SPARK_ROWS=...)
+check-spark: ## operators of an unmodified Spark, fetched from PyPI, in nineteen statements (SPARK_VERSIONS="4.0.1 3.5.6", SPARK_ROWS=...)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/spark/check.sh $(abspath $B)
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# check.sh BUILD: Spark from PyPI (kept in BUILD/spark), sixteen statements with AQE on and off, and in a standalone cluster of two workers
+# check.sh BUILD: Spark from PyPI (kept in BUILD/spark), nineteen statements with AQE on and off, and in a standalone cluster of two workers
 # that are attached to; and a table of what was found of each.
 # SPARK_VERSIONS="4.0.1 3.5.6", SPARK_ROWS=400000, SPARK_AQE="true false", SPARK_CLUSTER= (empty: without it) and JAVA_HOME say of what.
 set -eu

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sixteen statements over generated data and Parquet, each under its own name, as Spark's users write them.
+"""Nineteen statements over generated data and Parquet, each under its own name, as Spark's users write them.
 statements.py FOLDER ROWS AQE(true|false)"""
 import sys
 
@@ -72,4 +72,11 @@ def sha2(text, rounds):
 planted = {"f": sha2("concat('f', id)", 4), "p": sha2("concat('p', id)", 12), "a": sha2("p", 24), "rows": rows // 32}
 for name in ("planted, the first time", "planted 1:3:6"):
     run(name, lambda: spark.sql("select sum(length({a})), count(p) from (select {p} p from range({rows}) where {f} > '')".format(**planted)))
+
+# The filter keeps no row, so that ten times its rows are nobody else's.
+rounds = {"a": sha2("x", 2), "p": sha2("concat('p', id)", 3), "f": sha2("concat('f', id)", 1), "rows": rows // 32}
+for name, times in (("rows, the first time", 1), ("rows x 1", 1), ("rows x 10", 10)):
+    run(name, lambda: spark.sql(
+        "select sum(length({a})), count(x) from (select {p} x from range({rows}) union all"
+        " select cast(id as string) x from range({more}) where {f} = '')".format(more=rounds["rows"] * times, **rounds)))
 spark.stop()

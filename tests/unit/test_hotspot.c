@@ -109,7 +109,8 @@ static struct hotspot_layout layout_of_arena(void)
 {
 	return (struct hotspot_layout){ .pid = getpid(), .major = 17, .method_const = 8, .const_pool = 8, .const_code_bytes = 32,
 		.const_name = 34, .const_flags = 28, .const_bytes = 48, .pool_holder = 24, .pool_file = 54, .pool_bytes = 72,
-		.class_name = 24, .class_pool = 232, .symbol_bytes = 4, .symbol_text = 6, .method_bytes = 88 };
+		.class_name = 24, .class_pool = 232, .class_methods = 240, .methods_data = 8,
+		.symbol_bytes = 4, .symbol_text = 6, .method_bytes = 88 };
 }
 
 static void put_symbol(uint32_t word, const char *text)
@@ -120,7 +121,7 @@ static void put_symbol(uint32_t word, const char *text)
 	memcpy((char *)&arena[word] + 6, text, bytes);
 }
 
-enum { METHOD = 8, CONST = 32, POOL = 64, CLASS = 128, NAME = 200, CLASS_NAME = 220, FILE_NAME = 240 };
+enum { METHOD = 8, CONST = 32, POOL = 64, CLASS = 128, NAME = 200, CLASS_NAME = 220, FILE_NAME = 240, METHODS = 260 };
 
 /* shop.Cart.total in Cart.java, ten bytes of code: bci 0 is line 7, bci 4 line 9, bci 6 line 40. */
 static void put_method(void)
@@ -142,6 +143,9 @@ static void put_method(void)
 	arena[POOL + 9 + file] = at_word(FILE_NAME);
 	arena[CLASS + 3] = at_word(CLASS_NAME);
 	arena[CLASS + 29] = at_word(POOL);
+	arena[CLASS + 30] = at_word(METHODS);
+	arena[METHODS] = 2;
+	arena[METHODS + 2] = at_word(METHOD);
 	put_symbol(NAME, "total");
 	put_symbol(CLASS_NAME, "shop/Cart");
 	put_symbol(FILE_NAME, "Cart.java");
@@ -166,6 +170,26 @@ static void a_method_has_a_name_a_file_and_lines(void **state)
 	assert_int_equal(m.line[2].number, 40);
 	arena[CLASS + 29] = 0; /* a class whose pool is another: it is none */
 	assert_false(hotspot_read_method(&l, at_word(METHOD), true, &m));
+}
+
+/* Such words are met on stacks: they had a Method's name, and 65,535 bytes that were other methods'. */
+static void what_is_not_among_its_classes_methods_is_none(void **state)
+{
+	struct hotspot_layout l = layout_of_arena();
+	static struct hotspot_method m;
+
+	(void)state;
+	put_method();
+	assert_true(hotspot_is_method(&l, at_word(METHOD)));
+	arena[NAME - 8] = at_word(CONST);
+	assert_true(hotspot_read_method(&l, at_word(NAME - 9), true, &m));
+	assert_false(hotspot_is_method(&l, at_word(NAME - 9)));
+	arena[METHODS] = 1;
+	assert_false(hotspot_is_method(&l, at_word(METHOD)));
+	arena[METHODS] = UINT32_MAX;
+	assert_false(hotspot_is_method(&l, at_word(METHOD)));
+	arena[CLASS + 30] = 0;
+	assert_false(hotspot_is_method(&l, at_word(METHOD)));
 }
 
 /* -------------------------------------------------------------------------------------------------------- threads */
@@ -308,6 +332,7 @@ static void random_memory_leads_nowhere(void **state)
 		l.heaps = at_word(0);
 		l.has_code_begin = rand() % 2;
 		hotspot_read_method(&l, at_word((uint32_t)rand() % 1024), true, &m);
+		hotspot_is_method(&l, at_word((uint32_t)rand() % 1024));
 		hotspot_each_place(&l, &b, count_place, &count);
 		hotspot_each_blob(&l, count_blob, &count);
 		l.thread_os = 8;
@@ -327,6 +352,7 @@ int main(void)
 		cmocka_unit_test(a_frame_that_makes_no_sense_is_a_leafs),
 		cmocka_unit_test(frames_of_any_code_fit_their_room),
 		cmocka_unit_test(a_method_has_a_name_a_file_and_lines),
+		cmocka_unit_test(what_is_not_among_its_classes_methods_is_none),
 		cmocka_unit_test(a_threads_name_is_read_from_the_heap),
 		cmocka_unit_test(random_memory_leads_nowhere),
 	};

@@ -69,6 +69,9 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 	X(pool_file, "ConstantPool", "_source_file_name_index") \
 	X(class_name, "Klass", "_name") \
 	X(class_pool, "InstanceKlass", "_constants") \
+	X(class_methods, "InstanceKlass", "_methods") \
+	X(methods_nr, "Array<int>", "_length") \
+	X(methods_data, "Array<Method*>", "_data") \
 	X(symbol_bytes, "Symbol", "_length") \
 	X(symbol_text, "Symbol", "_body")
 /* Those of which a JVM has one or another, by its version. */
@@ -144,6 +147,12 @@ struct hotspot_method {
 
 /* false: there is no Method at the address.  with_lines: file and lines, too. */
 bool hotspot_read_method(const struct hotspot_layout *l, uint64_t address, bool with_lines, struct hotspot_method *out);
+
+/*
+ * Is it a method of its class?  A word that leads to all of the above need not be a Method.  Those that the JVM makes by itself, for method
+ * handles, are of no class's methods; none of these is interpreted.
+ */
+bool hotspot_is_method(const struct hotspot_layout *l, uint64_t address);
 
 /* The name with that index in a constant pool: *nr bytes, at most room, without a 0. */
 bool hotspot_read_pool_symbol(const struct hotspot_layout *l, uint64_t pool, uint16_t index, char *text, size_t room, size_t *nr);

@@ -206,7 +206,7 @@ static void write_interpreted_method(struct jvms *j, struct jvm *m, uint64_t met
 	uint64_t start, bytes;
 	size_t name_bytes;
 
-	if (!hotspot_read_method(&m->layout, method, true, &j->method))
+	if (!hotspot_is_method(&m->layout, method) || !hotspot_read_method(&m->layout, method, true, &j->method))
 		return;
 	if (j->method.nr_lines)
 		write_lines(j, m);

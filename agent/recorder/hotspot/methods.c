@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define LINES_BYTES 8192u
+#define METHODS_MAX 65536u /* of a class */
 #define HAS_LINES 1u /* in ConstMethod's flags, of all versions */
 
 static bool read_at(const struct hotspot_layout *l, uint64_t address, void *to, size_t bytes)
@@ -166,4 +167,21 @@ bool hotspot_read_method(const struct hotspot_layout *l, uint64_t address, bool 
 	if (code_bytes && *out->file && l->const_flags && read_u16(l, inner + l->const_flags, &flags) && (flags & HAS_LINES))
 		read_lines(l, out);
 	return true;
+}
+
+bool hotspot_is_method(const struct hotspot_layout *l, uint64_t address)
+{
+	static uint64_t methods[METHODS_MAX];
+	uint64_t inner, pool, holder, array;
+	int32_t nr;
+
+	if (!read_word(l, address + l->method_const, &inner) || !read_word(l, inner + l->const_pool, &pool) ||
+	    !read_word(l, pool + l->pool_holder, &holder) || !read_word(l, holder + l->class_methods, &array) ||
+	    !read_at(l, array + l->methods_nr, &nr, sizeof(nr)) || nr <= 0 || nr > (int32_t)METHODS_MAX ||
+	    !read_at(l, array + l->methods_data, methods, (size_t)nr * sizeof(methods[0])))
+		return false;
+	for (int32_t i = 0; i < nr; i++)
+		if (methods[i] == address)
+			return true;
+	return false;
 }
