@@ -70,7 +70,7 @@ def main():
     of_statement = collections.defaultdict(collections.Counter)
     end = {}  # Spark counts until Task.run returns; then the thread tells the driver of the result
     for task, *_, time_ns in samples("--below=function:org.apache.spark.scheduler.Task.run"):
-        end[name_of(task)] = int(time_ns)
+        end[name_of(task)] = max(end.get(name_of(task), 0), int(time_ns))
     for task, query, operator, weight, function, time_ns in samples():
         task, query, node = name_of(task), name_of(query), name_of(operator)
         if task.startswith("Python workers"):
