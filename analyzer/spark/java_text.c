@@ -73,12 +73,34 @@ static uint32_t distance(uint32_t a, uint32_t b)
 	return a > b ? a - b : b - a;
 }
 
+/* Has it a mark for each operator through which the rows go that it puts out?  The last number is that of those above the source. */
+static bool has_whole_pipeline(const char *text, size_t bytes, uint32_t nr)
+{
+	static const char input[] = "inputadapter_c_0", output[] = "wholestagecodegen_c_";
+	const char *at = text, *word;
+	uint32_t above = 0;
+	size_t n;
+
+	while ((word = next_word(&at, text + bytes, &n)))
+		if (begins_with(word, n, output) && n < sizeof(output) + 6) {
+			uint32_t number = 0;
+
+			for (size_t i = strlen(output); i < n && isdigit((unsigned char)word[i]); i++)
+				number = number * 10 + (uint32_t)(word[i] - '0');
+			above = number > above ? number : above;
+		}
+	return above + (memmem(text, bytes, input, strlen(input)) ? 0 : 1) == nr;
+}
+
 /* Operators of which both have the same number say nothing. */
 bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, size_t other_bytes, const struct spark_prefix *prefix,
 			  uint32_t nr, const uint32_t *parentheses)
 {
+	const bool whole = has_whole_pipeline(text, bytes, nr);
 	uint32_t marks[SPARK_PREFIXES_MAX], marks_of_other[SPARK_PREFIXES_MAX], near = 0, far = 0;
 
+	if (whole != has_whole_pipeline(other, other_bytes, nr))
+		return whole;
 	count_marks(text, bytes, prefix, nr, marks);
 	count_marks(other, other_bytes, prefix, nr, marks_of_other);
 	for (uint32_t k = 0; k < nr; k++)
@@ -89,22 +111,47 @@ bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, siz
 	return far / NEARER >= near + MARKS_MORE;
 }
 
-uint32_t spark_text_count_numbers(const char *text, size_t bytes, const char *plan)
+/* In Java a number may end in a letter.  0: it is none of them. */
+static uint32_t find_number(const struct spark_numbers *n, const char *word, size_t bytes, bool is_java)
 {
-	const char *at = plan, *end = plan + strlen(plan), *word, *in, *other;
-	uint32_t found = 0;
-	size_t n, of;
+	for (uint32_t i = 0; i < n->nr; i++) {
+		const size_t of = n->number[i].bytes;
 
-	for (int looked = 0; looked < 32 && (word = next_word(&at, end, &n));) {
-		if (!isdigit((unsigned char)*word))
-			continue;
-		looked++;
-		for (in = text; (other = next_word(&in, text + bytes, &of));)
-			if (of >= n && of <= n + 1 && memcmp(other, word, n) == 0 && (of == n || strchr("LDF", other[n]))) {
-				found++;
-				break;
-			}
+		if ((bytes == of || (is_java && bytes == of + 1 && strchr("LDF", word[of]))) && memcmp(word, n->number[i].word, of) == 0)
+			return i + 1;
 	}
+	return 0;
+}
+
+void spark_numbers_add(struct spark_numbers *n, const char *plan)
+{
+	const char *at = plan, *end = plan + strlen(plan), *word;
+	size_t bytes;
+
+	while ((word = next_word(&at, end, &bytes))) {
+		uint32_t known = isdigit((unsigned char)*word) ? find_number(n, word, bytes, false) : 0;
+
+		if (known)
+			n->number[known - 1].nr++;
+		else if (isdigit((unsigned char)*word) && n->nr < SPARK_NUMBERS_MAX) {
+			n->number[n->nr].word = word;
+			n->number[n->nr].bytes = bytes;
+			n->number[n->nr++].nr = 1;
+		}
+	}
+}
+
+uint32_t spark_text_count_numbers(const char *text, size_t bytes, const struct spark_numbers *n)
+{
+	uint32_t seen[SPARK_NUMBERS_MAX] = { 0 }, found = 0, known;
+	const char *at = text, *word;
+	size_t of;
+
+	while ((word = next_word(&at, text + bytes, &of)))
+		if (isdigit((unsigned char)*word) && (known = find_number(n, word, of, true)) && seen[known - 1] < n->number[known - 1].nr) {
+			seen[known - 1]++;
+			found++;
+		}
 	return found;
 }
 
@@ -135,8 +182,8 @@ static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t b
 
 static uint32_t read_line(struct lines *l, const char *line, size_t bytes)
 {
-	const bool defines = line_defines(line, bytes);
-	const bool class = defines && memmem(line, bytes, " class ", 7) && !memmem(line, bytes, "(", 1);
+	const bool class = begins_with(line, bytes, "public class ") || begins_with(line, bytes, "private class "); /* its { may come later */
+	const bool defines = class || line_defines(line, bytes);
 	uint32_t own = prefix_of_line(l, line, bytes);
 
 	if (defines && class)

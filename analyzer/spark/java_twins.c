@@ -132,6 +132,33 @@ struct walk {
 	bool methods_only;
 };
 
+/* The only one of a prefix in a union's input; 0: there is none, or there are several. */
+static uint32_t only_of_branch(const struct spark_twins *t, uint32_t first, uint32_t branch)
+{
+	uint32_t only = 0, nr = 0;
+
+	for (uint32_t i = first; i <= t->nr && branch; i++)
+		if (t->prefix[i - 1].branch == branch && spark_first_of_prefix(t->prefix, i - 1) == first) {
+			only = i;
+			nr++;
+		}
+	return nr == 1 ? only : 0;
+}
+
+/* 1 + the number of the input whose method a line begins; 0: it begins none. */
+static uint32_t branch_of_line(const char *line, size_t bytes)
+{
+	static const char name[] = "_unionChildProcess_";
+	const char *at = memmem(line, bytes, name, strlen(name));
+	uint32_t number = 0;
+
+	if (!at || !isdigit((unsigned char)at[strlen(name)]))
+		return 0;
+	for (at += strlen(name); at < line + bytes && isdigit((unsigned char)*at) && number < SPARK_PREFIXES_MAX; at++)
+		number = number * 10 + (uint32_t)(*at - '0');
+	return number + 1;
+}
+
 static bool is_consumer(const char *word, size_t bytes, const char *prefix)
 {
 	return begins_with(word + strlen(prefix), bytes - strlen(prefix), "_doConsume_");
@@ -146,7 +173,7 @@ static void read_word(struct walk *w, const char *word, size_t bytes, bool defin
 		return;
 	is = find_name(w->t, word, bytes, first);
 	if (is_consumer(word, bytes, w->t->prefix[first - 1].text)) {
-		is = is ? is : w->next[first];
+		is = is ? is : w->t->has_branches ? w->now[first] : w->next[first];
 		w->now[first] = defines ? is : w->now[first];
 		w->next[first] = 0;
 	} else if (!is && !w->methods_only) {
@@ -158,13 +185,15 @@ static void read_word(struct walk *w, const char *word, size_t bytes, bool defin
 
 static void read_line(struct walk *w, const char *line, size_t bytes)
 {
-	const bool defines = line_defines(line, bytes), own = begins_with(line, bytes, "//") || begins_with(line, bytes, "do {");
+	const bool defines = line_defines(line, bytes);
+	const uint32_t branch = w->t->has_branches && defines ? branch_of_line(line, bytes) : 0;
+	const bool own = begins_with(line, bytes, "//") || begins_with(line, bytes, "do {");
 	const char *at = line, *word;
 	size_t n, prefix_bytes;
 	long number;
 
 	for (uint32_t i = 1; i <= w->t->nr && (own || defines); i++) {
-		w->now[i] = defines ? 0 : w->next[i] ? w->next[i] : w->now[i];
+		w->now[i] = branch ? only_of_branch(w->t, i, branch) : defines ? 0 : w->next[i] ? w->next[i] : w->now[i];
 		w->next[i] = 0;
 	}
 	word = mark_of_line(line, bytes, &n, &prefix_bytes, &number);
@@ -194,11 +223,14 @@ static void set_names(struct spark_twins *t, const char *text, size_t bytes)
 void spark_twins_read(struct spark_twins *t, const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr)
 {
 	*t = (struct spark_twins){ .prefix = prefix, .nr = nr };
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < nr; i++) {
 		t->of_group[spark_first_of_prefix(prefix, i)]++;
+		t->has_branches |= prefix[i].branch != 0;
+	}
 	for (uint32_t i = 1; i <= nr; i++)
 		if (t->of_group[i] > 1) {
-			find_marks(t, text, bytes);
+			if (!t->has_branches)
+				find_marks(t, text, bytes);
 			set_names(t, text, bytes);
 			return;
 		}

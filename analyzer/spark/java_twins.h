@@ -4,7 +4,10 @@
  * code of each stands within that of the one below it, behind a mark SINK_c_N, where SINK is the prefix of the operator that ends
  * the pipeline (wholestagecodegen, hashAgg) and N falls by one with each operator upwards.  A name is the operator's behind whose mark
  * it is seen first, but what stands directly behind the mark is what the operator below left to be evaluated.  Without marks
- * (spark.sql.codegen.comments) nothing is known.  Context: thread.
+ * (spark.sql.codegen.comments) nothing is known.
+ *
+ * Where a union is in the text (Spark 4.2 and later), each of its inputs has a method SINK_unionChildProcess_N, and a name is of the only
+ * operator of its kind in the input in whose method it is seen first.  Context: thread.
  */
 #ifndef TAILOR_SPARK_JAVA_TWINS_H
 #define TAILOR_SPARK_JAVA_TWINS_H
@@ -15,6 +18,7 @@
 struct spark_twins {
 	const struct spark_prefix *prefix;
 	uint32_t nr;
+	bool has_branches;
 	uint8_t of_group[SPARK_PREFIXES_MAX + 1]; /* by the first of a prefix (1 + index): how many have it */
 	struct hash_map of_name; /* (name, 1 + index of the prefix's first; of a mark 0) -> 1 + index */
 };

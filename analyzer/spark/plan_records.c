@@ -22,6 +22,7 @@
 #define DETAIL_BYTES 2000
 #define NODES_A_STEP 8
 #define TEXT_BYTES_A_STEP 16
+#define NUMBERS_A_STEP 16
 #define GENERATED "org.apache.spark.sql.catalyst.expressions.GeneratedClass$GeneratedIteratorForCodegenStage"
 
 struct output {
@@ -119,24 +120,47 @@ struct generated {
 	uint64_t id[NODES_MAX], method_id[NODES_MAX];
 	uint32_t parentheses[NODES_MAX]; /* in what the plan says of them; twins' are their first one's */
 	uint32_t nr;
+	struct spark_numbers numbers; /* of all that the plan says of them */
 	uint64_t other; /* what none of them is known of: its only operator's, else its own */
 	const struct source *text;
 	uint64_t lines_first;
 };
 
-static void add_operator(struct generated *g, const char *prefix, uint64_t id, uint64_t other)
+static void add_operator(struct generated *g, const struct spark_prefix *prefix, uint64_t id, uint64_t other)
 {
 	uint64_t *method = &g->method_id[g->nr], *own = &g->id[g->nr];
 
 	*method = *own = id;
 	for (uint32_t k = 0; k < g->nr; k++)
-		if (strcmp(g->prefix[k].text, prefix) == 0) {
+		if (strcmp(g->prefix[k].text, prefix->text) == 0) {
 			g->method_id[k] = *method = other;
-			if (!spark_prefix_has_twins(prefix))
+			if (!spark_prefix_has_twins(prefix->text) && !prefix->branch)
 				g->id[k] = *own = other;
 		}
-	snprintf(g->rest[g->nr], sizeof(g->rest[g->nr]), "%s_", prefix);
-	g->prefix[g->nr++].text = prefix;
+	snprintf(g->rest[g->nr], sizeof(g->rest[g->nr]), "%s_", prefix->text);
+	g->prefix[g->nr++] = *prefix;
+}
+
+/* Of its nodes the only union, 1 + index; 0: there is none, or there are several. */
+static uint32_t find_union(const struct spark_query *q, uint32_t at)
+{
+	uint32_t found = 0, nr = 0;
+
+	for (uint32_t i = 0; i < q->nr_nodes; i++)
+		if (q->node[i].stage == at + 1 && strcmp(q->node[i].name, "Union") == 0) {
+			found = i + 1;
+			nr++;
+		}
+	return nr == 1 ? found : 0;
+}
+
+/* 1 + which of the union's inputs it is in; 0: it is in none. */
+static uint32_t branch_of_node(const struct spark_query *q, uint32_t node, uint32_t above)
+{
+	for (uint32_t i = node, steps = 0; above && q->node[i].parent && steps < NODES_MAX; i = q->node[i].parent - 1, steps++)
+		if (q->node[i].parent == above)
+			return q->node[i].order + 1;
+	return 0;
 }
 
 static uint32_t count_parentheses(const char *detail)
@@ -150,25 +174,22 @@ static uint32_t count_parentheses(const char *detail)
 
 static void read_operators(const struct spark_query *q, uint32_t at, struct generated *g)
 {
-	for (uint32_t i = 0; i < q->nr_nodes && g->nr < NODES_MAX; i++) {
-		const char *begin = q->node[i].stage == at + 1 ? spark_prefix_of_node(&q->node[i], g->room[g->nr]) : NULL;
+	const uint32_t above = find_union(q, at);
 
-		if (begin) {
-			add_operator(g, begin, q->node[i].id, q->node[at].id);
-			g->parentheses[spark_first_of_prefix(g->prefix, g->nr - 1) - 1] += count_parentheses(q->node[i].detail);
-		}
+	for (uint32_t i = 0; i < q->nr_nodes; i++) {
+		struct spark_prefix prefix = { NULL, 0 };
+
+		if (q->node[i].stage != at + 1)
+			continue;
+		spark_numbers_add(&g->numbers, q->node[i].detail);
+		prefix.text = g->nr < NODES_MAX ? spark_prefix_of_node(&q->node[i], g->room[g->nr]) : NULL;
+		if (!prefix.text)
+			continue;
+		prefix.branch = branch_of_node(q, i, above);
+		add_operator(g, &prefix, q->node[i].id, q->node[at].id);
+		g->parentheses[spark_first_of_prefix(g->prefix, g->nr - 1) - 1] += count_parentheses(q->node[i].detail);
 	}
 	g->other = g->nr == 1 ? g->id[0] : q->node[at].id;
-}
-
-static uint32_t count_numbers_of_nodes(const struct output *o, const struct spark_query *q, uint32_t at, const struct source *s)
-{
-	uint32_t found = 0;
-
-	for (uint32_t i = 0; i < q->nr_nodes; i++)
-		if (q->node[i].stage == at + 1 && budget_spend(o->b, s->text_bytes / TEXT_BYTES_A_STEP))
-			found += spark_text_count_numbers(s->text, s->text_bytes, q->node[i].detail);
-	return found;
 }
 
 static bool are_equal(const struct source *a, const struct source *b)
@@ -186,8 +207,8 @@ static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint3
 	    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
 	    spark_text_has_other_operators(s->text, s->text_bytes, g->prefix, g->nr))
 		return 0;
-	budget_spend(o->b, 2 * (uint64_t)s->text_bytes / TEXT_BYTES_A_STEP); /* and where others fit as well */
-	return 1 + count_numbers_of_nodes(o, q, at, s);
+	budget_spend(o->b, (3 + g->numbers.nr / NUMBERS_A_STEP) * (uint64_t)s->text_bytes / TEXT_BYTES_A_STEP); /* and where others fit as well */
+	return 1 + spark_text_count_numbers(s->text, s->text_bytes, &g->numbers);
 }
 
 static bool is_nearer(const struct generated *g, const struct source *s, const struct source *other)
@@ -246,10 +267,14 @@ static uint32_t add_lines(const struct generated *g, struct trace_plan_code_entr
 	return lines;
 }
 
+/* Methods in which all runs that feeds the operator: the stage's own where no text tells lines apart. */
+static const char *const pipelines[] = { "hashAgg_doAggregateWith", "sortAgg_doAggregateWith", "sort_addToSorter_" };
+#define NR_PIPELINES (sizeof(pipelines) / sizeof(pipelines[0]))
+
 /* By line where there is a text, else by the names of methods: those of an operator begin with its prefix. */
 static void put_codegen_stage(struct output *o, const struct spark_query *q, const struct spark_stage *s, uint32_t at)
 {
-	struct trace_plan_code_entry *entry = malloc((LINES_MAX + NODES_MAX + 1) * sizeof(*entry));
+	struct trace_plan_code_entry *entry = malloc((LINES_MAX + NR_PIPELINES + NODES_MAX + 1) * sizeof(*entry));
 	struct generated *g = calloc(1, sizeof(*g));
 	uint32_t nr = 0, lines = 0;
 	char pattern[256];
@@ -263,6 +288,8 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
 			lines = add_lines(g, entry, &nr);
 			o->counts->texts++;
 		}
+		for (size_t i = 0; i < NR_PIPELINES; i++)
+			entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->other, trace_string(pipelines[i]) };
 		for (uint32_t i = 0; i < g->nr; i++)
 			entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->method_id[i], trace_string(g->rest[i]) };
 		entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->other, trace_string("") };

@@ -131,6 +131,59 @@ static uint64_t component_of(struct plan_codes *p, const char *function, uint64_
 	return c ? plan_code_component(p, c, pattern, function, at) : 0;
 }
 
+/* Expressions say nothing of these two: the plan has one project, or two. */
+static void of_two_texts_the_one_with_as_many_operators_is_the_plan_s(void **state)
+{
+	static const char few[] = "/*wholestagecodegen_c_3*/ project_a filter_b bhj_c", many[] = "/*wholestagecodegen_c_4*/ project_a filter_b bhj_c";
+	static const struct spark_prefix chain[] = { { .text = "project" }, { .text = "bhj" }, { .text = "project" }, { .text = "filter" },
+						     { .text = "range" } };
+	static const uint32_t parentheses[5];
+	char *a = guarded(few, sizeof(few) - 1), *b = guarded(many, sizeof(many) - 1);
+
+	(void)state;
+	assert_true(spark_text_is_nearer(b, sizeof(many) - 1, a, sizeof(few) - 1, chain, 5, parentheses));
+	assert_false(spark_text_is_nearer(a, sizeof(few) - 1, b, sizeof(many) - 1, chain, 5, parentheses));
+	assert_true(spark_text_is_nearer(a, sizeof(few) - 1, b, sizeof(many) - 1, chain + 1, 4, parentheses));
+	guarded_free(a, sizeof(few) - 1);
+	guarded_free(b, sizeof(many) - 1);
+}
+
+/* Two ranges of 12,500 rows, and one of 12,500 beside one of 125,000. */
+static void numbers_count_as_often_as_the_plan_says_them(void **state)
+{
+	static const char one[] = "valueOf(12500L); valueOf(12500L);", other[] = "valueOf(12500L); valueOf(125000L);";
+	static const struct {
+		const char *plan, *range;
+		uint32_t one, other;
+	} plans[] = { { "Range (1, 12500)", "Range (1, 12500)", 2, 1 }, { "Range (1, 12500)", "Range (1, 125000)", 1, 2 } };
+	char *a = guarded(one, sizeof(one) - 1), *b = guarded(other, sizeof(other) - 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
+		struct spark_numbers numbers = { .nr = 0 };
+
+		spark_numbers_add(&numbers, plans[i].plan);
+		spark_numbers_add(&numbers, plans[i].range);
+		assert_int_equal(spark_text_count_numbers(a, sizeof(one) - 1, &numbers), plans[i].one);
+		assert_int_equal(spark_text_count_numbers(b, sizeof(other) - 1, &numbers), plans[i].other);
+	}
+	guarded_free(a, sizeof(one) - 1);
+	guarded_free(b, sizeof(other) - 1);
+}
+
+static void numbers_of_a_long_plan_are_bounded(void **state)
+{
+	static struct spark_numbers numbers;
+	static char plan[2 * SPARK_NUMBERS_MAX][16];
+
+	(void)state;
+	for (int i = 0; i < 2 * SPARK_NUMBERS_MAX; i++) {
+		snprintf(plan[i], sizeof(plan[i]), "k > %d", i);
+		spark_numbers_add(&numbers, plan[i]);
+	}
+	assert_int_equal(numbers.nr, SPARK_NUMBERS_MAX);
+}
+
 static void a_function_is_of_the_longest_pattern_in_its_context(void **state)
 {
 	struct trace_reader *t;
@@ -264,7 +317,7 @@ static const char text[] = "/*wsc_codegenPipeline*/\n"
 			   "  append(range_value_0, filter_value_1);\n"
 			   "}\n"
 			   "}\n";
-static const struct spark_prefix prefixes[] = { { "range" }, { "filter" }, { "hashAgg" } };
+static const struct spark_prefix prefixes[] = { { .text = "range" }, { .text = "filter" }, { .text = "hashAgg" } };
 
 static void a_line_is_of_the_operator_that_its_variable_was_made_for(void **state)
 {
@@ -272,6 +325,7 @@ static void a_line_is_of_the_operator_that_its_variable_was_made_for(void **stat
 	static const uint8_t expected[] = { NONE, NONE, RANGE, AGGREGATE, AGGREGATE, AGGREGATE, AGGREGATE, AGGREGATE, AGGREGATE,
 					    FILTER, FILTER, AGGREGATE, AGGREGATE, NONE, NONE, NONE, NONE };
 	char *copy = guarded(text, sizeof(text) - 1);
+	struct spark_numbers numbers = { .nr = 0 };
 	uint8_t of_line[64];
 
 	(void)state;
@@ -279,9 +333,10 @@ static void a_line_is_of_the_operator_that_its_variable_was_made_for(void **stat
 	assert_int_equal(spark_text_lines(copy, sizeof(text) - 1, prefixes, 3, of_line, 64), sizeof(expected));
 	assert_memory_equal(of_line, expected, sizeof(expected));
 	assert_true(spark_text_has_prefixes(copy, sizeof(text) - 1, prefixes, 3));
-	assert_false(spark_text_has_prefixes(copy, sizeof(text) - 1, (struct spark_prefix[]){ { "sort" } }, 1));
+	assert_false(spark_text_has_prefixes(copy, sizeof(text) - 1, (struct spark_prefix[]){ { .text = "sort" } }, 1));
 	assert_false(spark_text_has_other_operators(copy, sizeof(text) - 1, prefixes, 3)); /* has no marks */
-	assert_int_equal(spark_text_count_numbers(copy, sizeof(text) - 1, "(id = 7) and k < 70"), 1);
+	spark_numbers_add(&numbers, "(id = 7) and k < 70");
+	assert_int_equal(spark_text_count_numbers(copy, sizeof(text) - 1, &numbers), 1);
 	assert_int_equal(spark_text_lines(copy, 40, prefixes, 3, of_line, 64), 2); /* cut */
 	assert_int_equal(spark_text_lines(copy, sizeof(text) - 1, prefixes, 3, of_line, 5), 5);
 	guarded_free(copy, sizeof(text) - 1);
@@ -363,7 +418,8 @@ static void of_two_texts_the_one_with_as_many_expressions_is_the_plan_s(void **s
 static void two_joins_in_one_text_are_told_apart(void **state)
 {
 	enum { UPPER_PROJECT = 1, UPPER, PROJECT, LOWER, RANGE };
-	static const struct spark_prefix chain[] = { { "project" }, { "bhj" }, { "project" }, { "bhj" }, { "range" } };
+	static const struct spark_prefix chain[] = { { .text = "project" }, { .text = "bhj" }, { .text = "project" },
+						     { .text = "bhj" }, { .text = "range" } };
 	static const struct expected_line lines[] = {
 		{ 0, "final class GeneratedIteratorForCodegenStage3 extends BufferedRowIterator {" },
 		{ LOWER, "private void bhj_doConsume_0(long bhj_expr_0_0) throws IOException {" },
@@ -414,7 +470,8 @@ static void two_joins_in_one_text_are_told_apart(void **state)
 static void two_filters_and_projects_below_an_aggregation_are_told_apart(void **state)
 {
 	enum { AGGREGATE = 1, UPPER_PROJECT, UPPER, PROJECT, LOWER };
-	static const struct spark_prefix chain[] = { { "hashAgg" }, { "project" }, { "filter" }, { "project" }, { "filter" } };
+	static const struct spark_prefix chain[] = { { .text = "hashAgg" }, { .text = "project" }, { .text = "filter" },
+						     { .text = "project" }, { .text = "filter" } };
 	static const struct expected_line lines[] = {
 		{ 0, "final class GeneratedIteratorForCodegenStage1 extends BufferedRowIterator {" },
 		{ PROJECT, "private void project_doConsume_0(long project_expr_0_0) throws IOException {" },
@@ -453,9 +510,65 @@ static void two_filters_and_projects_below_an_aggregation_are_told_apart(void **
 	CHECK_LINES(lines, chain);
 }
 
+/* Of Spark 4.3.0. */
+static void operators_in_a_unions_inputs_are_told_apart(void **state)
+{
+	enum { AGGREGATE = 1, UNION, PROJECT, RANGE, OTHER_PROJECT, FILTER, OTHER_RANGE };
+	static const struct spark_prefix tree[] = { { .text = "hashAgg" }, { .text = "union" }, { "project", 1 }, { "range", 1 },
+						    { "project", 2 }, { "filter", 2 }, { "range", 2 } };
+	static const struct expected_line lines[] = {
+		{ 0, "final class GeneratedIteratorForCodegenStage1 extends BufferedRowIterator {" },
+		{ OTHER_PROJECT, "private void project_doConsume_0(long project_expr_0_0) throws IOException {" },
+		{ OTHER_PROJECT, "boolean project_isNull_22 = false;" },
+		{ OTHER_PROJECT, "}" },
+		{ AGGREGATE, "private void hashAgg_unionChildProcess_1(int partitionIndex) throws IOException {" },
+		{ OTHER_PROJECT, "/*project_c_12*/" },
+		{ FILTER, "/*filter_c_0*/" },
+		{ OTHER_RANGE, "/*range_c_1*/" },
+		{ OTHER_RANGE, "long range_value_2 = ((long)range_localIdx_1 * 1L) + range_nextIndex_1;" },
+		{ FILTER, "filter_value_2 = JavaUtils.sha256Hex(filter_value_3);" },
+		{ OTHER_RANGE, "project_doConsume_0(range_value_2);" },
+		{ OTHER_RANGE, "}" },
+		{ AGGREGATE, "private void hashAgg_unionChildProcess_0(int partitionIndex) throws IOException {" },
+		{ RANGE, "/*range_c_0*/" },
+		{ RANGE, "long range_value_0 = ((long)range_localIdx_0 * 1L) + range_nextIndex_0;" },
+		{ UNION, "/*union_c_1*/" },
+		{ PROJECT, "/*project_c_11*/" },
+		{ PROJECT, "if (256 == 224) {" },
+		{ PROJECT, "project_value_6 = JavaUtils.sha256Hex(project_value_7);" },
+		{ PROJECT, "}" },
+		{ PROJECT, "hashAgg_doConsume_0(project_value_6, project_isNull_6);" },
+		{ PROJECT, "}" },
+	};
+
+	(void)state;
+	CHECK_LINES(lines, tree);
+}
+
+/* The line of a class may end before its brace. */
+static void an_inner_class_is_its_operators(void **state)
+{
+	static const struct spark_prefix chain[] = { { .text = "hashAgg" }, { .text = "expand" } };
+	static const struct expected_line lines[] = {
+		{ 0, "final class GeneratedIteratorForCodegenStage1 extends BufferedRowIterator {" },
+		{ 1, "public class hashAgg_FastHashMap_0" },
+		{ 1, "extends RowBasedAggregateHashMap {" },
+		{ 1, "private long hash(int key) {" },
+		{ 1, "return 1 << 16;" },
+		{ 1, "}" },
+		{ 1, "if (buckets[idx] == -1) {" },
+		{ 1, "}" },
+		{ 1, "}" },
+		{ 2, "private void expand_doConsume_0(int expand_expr_0) {" },
+	};
+
+	(void)state;
+	CHECK_LINES(lines, chain);
+}
+
 static void without_marks_twins_are_not_told_apart(void **state)
 {
-	static const struct spark_prefix chain[] = { { "bhj" }, { "bhj" }, { "range" } };
+	static const struct spark_prefix chain[] = { { .text = "bhj" }, { .text = "bhj" }, { .text = "range" } };
 	static const struct expected_line lines[] = {
 		{ 0, "protected void processNext() throws IOException {" },
 		{ 3, "long range_value_0 = range_nextIndex_0;" },
@@ -497,11 +610,16 @@ int main(void)
 		cmocka_unit_test_teardown(a_plan_that_is_cut_is_counted, clear),
 		cmocka_unit_test(marks_tell_texts_with_more_operators_apart),
 		cmocka_unit_test(of_two_texts_the_one_with_as_many_expressions_is_the_plan_s),
+		cmocka_unit_test(of_two_texts_the_one_with_as_many_operators_is_the_plan_s),
+		cmocka_unit_test(numbers_count_as_often_as_the_plan_says_them),
+		cmocka_unit_test(numbers_of_a_long_plan_are_bounded),
 		cmocka_unit_test(a_function_is_of_the_longest_pattern_in_its_context),
 		cmocka_unit_test(a_pattern_ends_where_its_text_does),
 		cmocka_unit_test(a_line_is_of_the_operator_that_its_variable_was_made_for),
 		cmocka_unit_test(two_joins_in_one_text_are_told_apart),
 		cmocka_unit_test(two_filters_and_projects_below_an_aggregation_are_told_apart),
+		cmocka_unit_test(operators_in_a_unions_inputs_are_told_apart),
+		cmocka_unit_test(an_inner_class_is_its_operators),
 		cmocka_unit_test(without_marks_twins_are_not_told_apart),
 	};
 
