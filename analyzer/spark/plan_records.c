@@ -122,8 +122,10 @@ struct generated {
 	uint32_t nr;
 	struct spark_numbers numbers; /* of all that the plan says of them */
 	uint64_t other; /* what none of them is known of: its only operator's, else its own */
-	const struct source *text;
+	const struct source *text; /* NULL: there is none, or it may be one of several */
 	uint64_t lines_first;
+	uint32_t nr_lines;
+	uint8_t of_line[LINES_MAX]; /* 1 + index of the operator; 0: of none, or which is not known */
 };
 
 static void add_operator(struct generated *g, const struct spark_prefix *prefix, uint64_t id, uint64_t other)
@@ -216,7 +218,28 @@ static bool is_nearer(const struct generated *g, const struct source *s, const s
 	return spark_text_is_nearer(s->text, s->text_bytes, other->text, other->text_bytes, g->prefix, g->nr, g->parentheses);
 }
 
-/* The text that fits best, and of several the one that is nearer to the plan than each of the others.  Is there none: none. */
+/* Which operator each line is of in all the texts that fit equally well: it is one of them. */
+static void find_common_lines(struct output *o, struct generated *g, const uint32_t *fit, uint32_t best)
+{
+	uint8_t *other = malloc(LINES_MAX);
+	bool is_first = true;
+
+	for (uint32_t i = 0; other && i < o->m->nr_sources; i++) {
+		const struct source *s = &o->m->source[i];
+		uint32_t lines;
+
+		if (fit[i] != best)
+			continue;
+		lines = budget_spend(o->b, s->text_bytes) ? spark_text_lines(s->text, s->text_bytes, g->prefix, g->nr, other, LINES_MAX) : 0;
+		g->nr_lines = is_first || lines < g->nr_lines ? lines : g->nr_lines;
+		for (uint32_t k = 0; k < g->nr_lines; k++)
+			g->of_line[k] = is_first || g->of_line[k] == other[k] ? other[k] : 0;
+		is_first = false;
+	}
+	free(other);
+}
+
+/* The text that fits best, and of several the one that is nearer to the plan than each of the others.  Is there none: what they agree in. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	uint32_t *fit = calloc(o->m->nr_sources + 1, sizeof(*fit)), best = 0;
@@ -234,6 +257,10 @@ static void find_text(struct output *o, const struct spark_query *q, uint32_t at
 	for (uint32_t i = 0; g->text && i < o->m->nr_sources; i++)
 		if (fit[i] == best && !are_equal(g->text, &o->m->source[i]) && !is_nearer(g, g->text, &o->m->source[i]))
 			g->text = NULL;
+	if (g->text && budget_spend(o->b, g->text->text_bytes))
+		g->nr_lines = spark_text_lines(g->text->text, g->text->text_bytes, g->prefix, g->nr, g->of_line, LINES_MAX);
+	else if (best)
+		find_common_lines(o, g, fit, best);
 	free(fit);
 }
 
@@ -250,21 +277,16 @@ static void put_text(struct output *o, const struct spark_query *q, uint32_t at,
 }
 
 /* Stretches of lines that are one operator's. */
-static uint32_t add_lines(const struct generated *g, struct trace_plan_code_entry *entry, uint32_t *nr)
+static void add_lines(const struct generated *g, struct trace_plan_code_entry *entry, uint32_t *nr)
 {
-	uint8_t *of_line = malloc(LINES_MAX);
-	uint32_t lines = of_line ? spark_text_lines(g->text->text, g->text->text_bytes, g->prefix, g->nr, of_line, LINES_MAX) : 0;
-
-	for (uint32_t i = 0; i < lines; i++) {
-		uint64_t id = of_line[i] ? g->id[of_line[i] - 1] : g->other;
+	for (uint32_t i = 0; i < g->nr_lines; i++) {
+		uint64_t id = g->of_line[i] ? g->id[g->of_line[i] - 1] : g->other;
 
 		if (i && entry[*nr - 1].component == id)
 			entry[*nr - 1].last_line++;
 		else
 			entry[(*nr)++] = (struct trace_plan_code_entry){ i + 1, i + 1, id, trace_string("") };
 	}
-	free(of_line);
-	return lines;
 }
 
 /* Methods in which all runs that feeds the operator: the stage's own where no text tells lines apart. */
@@ -276,18 +298,18 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
 {
 	struct trace_plan_code_entry *entry = malloc((LINES_MAX + NR_PIPELINES + NODES_MAX + 1) * sizeof(*entry));
 	struct generated *g = calloc(1, sizeof(*g));
-	uint32_t nr = 0, lines = 0;
+	uint32_t nr = 0;
 	char pattern[256];
 
 	if (entry && g) {
 		snprintf(pattern, sizeof(pattern), GENERATED "%u", q->node[at].codegen);
 		read_operators(q, at, g);
 		find_text(o, q, at, g);
-		if (g->text && budget_spend(o->b, g->text->text_bytes)) {
+		if (g->text && g->nr_lines) {
 			put_text(o, q, at, g);
-			lines = add_lines(g, entry, &nr);
 			o->counts->texts++;
 		}
+		add_lines(g, entry, &nr);
 		for (size_t i = 0; i < NR_PIPELINES; i++)
 			entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->other, trace_string(pipelines[i]) };
 		for (uint32_t i = 0; i < g->nr; i++)
@@ -295,7 +317,7 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
 		entry[nr++] = (struct trace_plan_code_entry){ 0, 0, g->other, trace_string("") };
 		TRACE_PUT(o->w, plan_code, o->time_ns, o->pid, o->pid, .context_level = LEVEL_STAGE, .context = s->id,
 			  .pattern = trace_string(pattern), .level = LEVEL_OPERATOR, .lines_level = LEVEL_JAVA,
-			  .lines_first = g->lines_first, .nr_lines = lines, .entries = { entry, nr });
+			  .lines_first = g->text ? g->lines_first : 0, .nr_lines = g->text ? g->nr_lines : 0, .entries = { entry, nr });
 	}
 	free(entry);
 	free(g);

@@ -13,6 +13,7 @@ spark = (
     .config("spark.sql.shuffle.partitions", "4")
     .config("spark.sql.adaptive.enabled", aqe)
     .config("spark.python.use.daemon", "true")
+    .config("spark.sql.codegen.cache.maxEntries", "1000")  # 100 texts are fewer than these statements have
     .config("spark.sql.parquet.compression.codec", "zstd")  # Snappy takes a machine that also has musl for one of musl's
     .getOrCreate()
 )

@@ -38,7 +38,9 @@ PLANTED = {  # rounds of sha2 of each row, times rows
 def print_planted(statement, of):
     work = PLANTED[statement]
     nr, rounds = sum(of[name] for name in work), sum(work.values())
-    if nr:
+    if nr < sum(of.values()) / 2:
+        print(f"{statement}: {nr} of {sum(of.values())} samples are one operator's")
+    elif nr:
         print(f"{statement}: " + ", ".join(f"{n} {100 * of[n] / nr:.1f}% ({100 * r / rounds:.1f}% planted)" for n, r in work.items()))
 
 
