@@ -8,6 +8,10 @@ that begins so.
 tests/everyday/server.js under load, recorded by `tailor run -o shop.tlr -- node server.js`:
 
     /usr/bin/python3 tests/picture.py build shop.tlr Event: >docs/node.svg
+
+docs/spark.md's program, recorded by `tailor run --spark -o t.tlr -- python3 job.py`; options of the report come last:
+
+    /usr/bin/python3 tests/picture.py build t.tlr query --view plan >docs/spark.svg
 """
 import subprocess
 import sys
@@ -70,11 +74,12 @@ def picture(lines):
 def main():
     build = sys.argv[1]
     trace = sys.argv[2] if len(sys.argv) > 2 else build + "/fig9.tlr"
-    report = subprocess.run([build + "/tailor", "report", trace], capture_output=True, text=True, check=True).stdout
+    options = sys.argv[4:]
+    report = subprocess.run([build + "/tailor", "report", *options, trace], capture_output=True, text=True, check=True).stdout
     lines = report.split("\n")
     stop = sys.argv[3] if len(sys.argv) > 3 else STOP
     end = next((i for i, line in enumerate(lines) if line.startswith(stop)), len(lines))
-    lines = ["$ tailor report " + trace.rsplit("/", 1)[-1]] + lines[:end]
+    lines = ["$ " + " ".join(["tailor", "report", *options, trace.rsplit("/", 1)[-1]])] + lines[:end]
     while lines and not lines[-1]:
         lines.pop()
     print("\n".join(picture(lines)))

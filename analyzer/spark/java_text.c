@@ -148,10 +148,8 @@ uint32_t spark_text_count_numbers(const char *text, size_t bytes, const struct s
 	size_t of;
 
 	while ((word = next_word(&at, text + bytes, &of)))
-		if (isdigit((unsigned char)*word) && (known = find_number(n, word, of, true)) && seen[known - 1] < n->number[known - 1].nr) {
-			seen[known - 1]++;
-			found++;
-		}
+		if (isdigit((unsigned char)*word) && (known = find_number(n, word, of, true)))
+			found += ++seen[known - 1] <= n->number[known - 1].nr;
 	return found;
 }
 
@@ -182,7 +180,8 @@ static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t b
 
 static uint32_t read_line(struct lines *l, const char *line, size_t bytes)
 {
-	const bool class = begins_with(line, bytes, "public class ") || begins_with(line, bytes, "private class "); /* its { may come later */
+	/* whose brace may come on the next line */
+	const bool class = begins_with(line, bytes, "public class ") || begins_with(line, bytes, "private class ");
 	const bool defines = class || line_defines(line, bytes);
 	uint32_t own = prefix_of_line(l, line, bytes);
 

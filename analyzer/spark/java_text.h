@@ -25,7 +25,8 @@ bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_
 /* Has it a mark (filter_c_2, by spark.sql.codegen.comments) of an operator with another prefix? */
 bool spark_text_has_other_operators(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr);
 /* Of two texts for one plan: is the first one clearly nearer to it?  It alone has as many operators in its last pipeline; or of the
- * expressions, which have a mark in the text and mostly parentheses in the plan; parentheses: of each prefix, twins' with their first one. */
+ * expressions, which have a mark in the text and mostly parentheses in the plan.  parentheses: of each prefix, twins' with their first
+ * one. */
 bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, size_t other_bytes, const struct spark_prefix *prefix,
 			  uint32_t nr, const uint32_t *parentheses);
 /* The numbers in what a plan says (constants of its expressions, ends of ranges), and how often it says each.  They point into it. */

@@ -209,7 +209,8 @@ static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint3
 	    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
 	    spark_text_has_other_operators(s->text, s->text_bytes, g->prefix, g->nr))
 		return 0;
-	budget_spend(o->b, (3 + g->numbers.nr / NUMBERS_A_STEP) * (uint64_t)s->text_bytes / TEXT_BYTES_A_STEP); /* and where others fit as well */
+	/* for the numbers, and where others fit as well */
+	budget_spend(o->b, (3 + g->numbers.nr / NUMBERS_A_STEP) * (uint64_t)s->text_bytes / TEXT_BYTES_A_STEP);
 	return 1 + spark_text_count_numbers(s->text, s->text_bytes, &g->numbers);
 }
 
@@ -226,11 +227,12 @@ static void find_common_lines(struct output *o, struct generated *g, const uint3
 
 	for (uint32_t i = 0; other && i < o->m->nr_sources; i++) {
 		const struct source *s = &o->m->source[i];
-		uint32_t lines;
+		uint32_t lines = 0;
 
 		if (fit[i] != best)
 			continue;
-		lines = budget_spend(o->b, s->text_bytes) ? spark_text_lines(s->text, s->text_bytes, g->prefix, g->nr, other, LINES_MAX) : 0;
+		if (budget_spend(o->b, s->text_bytes))
+			lines = spark_text_lines(s->text, s->text_bytes, g->prefix, g->nr, other, LINES_MAX);
 		g->nr_lines = is_first || lines < g->nr_lines ? lines : g->nr_lines;
 		for (uint32_t k = 0; k < g->nr_lines; k++)
 			g->of_line[k] = is_first || g->of_line[k] == other[k] ? other[k] : 0;
@@ -239,7 +241,7 @@ static void find_common_lines(struct output *o, struct generated *g, const uint3
 	free(other);
 }
 
-/* The text that fits best, and of several the one that is nearer to the plan than each of the others.  Is there none: what they agree in. */
+/* The text that fits best, and of several the one that is nearer to the plan than each of the others; else what they agree in. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	uint32_t *fit = calloc(o->m->nr_sources + 1, sizeof(*fit)), best = 0;

@@ -134,7 +134,8 @@ static uint64_t component_of(struct plan_codes *p, const char *function, uint64_
 /* Expressions say nothing of these two: the plan has one project, or two. */
 static void of_two_texts_the_one_with_as_many_operators_is_the_plan_s(void **state)
 {
-	static const char few[] = "/*wholestagecodegen_c_3*/ project_a filter_b bhj_c", many[] = "/*wholestagecodegen_c_4*/ project_a filter_b bhj_c";
+	static const char few[] = "/*wholestagecodegen_c_3*/ project_a filter_b bhj_c";
+	static const char many[] = "/*wholestagecodegen_c_4*/ project_a filter_b bhj_c";
 	static const struct spark_prefix chain[] = { { .text = "project" }, { .text = "bhj" }, { .text = "project" }, { .text = "filter" },
 						     { .text = "range" } };
 	static const uint32_t parentheses[5];
