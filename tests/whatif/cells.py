@@ -5,12 +5,13 @@
   ROUNDS=5             runs of each cell; TRACES=3: recorded runs of each program
   PREFIX="chrt -r 1"   before each command: on a busy machine, real-time threads are alone (root)
 """
-import json, math, os, statistics, subprocess, tempfile
+import json, math, os, statistics, subprocess, tempfile, time
 
 HERE = sorted(os.sched_getaffinity(0))
 CORES = [n for n in map(int, os.environ.get("CORES", "1 2 4 8 16").split()) if n <= len(HERE)]
 ROUNDS, TRACES = int(os.environ.get("ROUNDS", 5)), int(os.environ.get("TRACES", 3))
 PREFIX = os.environ.get("PREFIX", "").split()
+SAME_SPEED_S = 60
 # inside of the prefix: what begins on a busy machine waits outside
 TIMED = ["bash", "-c", 's=${EPOCHREALTIME/./}; "$@" >/dev/null; e=${EPOCHREALTIME/./}; echo $(((e - s) * 1000))', "bash"]
 
@@ -34,15 +35,16 @@ class Cells:
     """Cells of one table.  own: the program prints the time of its work, in ns; else the time of the whole command counts."""
 
     def __init__(self, tailor, out):
-        self.tailor, self.cells, self.times, self.tmp = tailor, [], {}, tempfile.mkdtemp()
+        self.tailor, self.cells, self.times, self.measured, self.tmp = tailor, [], {}, {}, tempfile.mkdtemp()
         os.makedirs(out, exist_ok=True)
         self.out, self.file, self.calibration = out, open(f"{out}/predictions.tsv", "w"), []
 
     def runs_ns(self, n, command, group=None, own=False):
-        """ROUNDS runs; what several cells predict is measured once."""
+        """ROUNDS runs; what several cells predict is measured once, where it is not long ago: a machine's speed changes."""
         key = (n, tuple(command), group)
-        if key not in self.times:
+        if key not in self.times or time.monotonic() - self.measured[key] > SAME_SPEED_S:
             self.times[key] = [self.run_ns(n, command, group, own) for _ in range(ROUNDS)]
+            self.measured[key] = time.monotonic()
         return self.times[key]
 
     @staticmethod
@@ -80,9 +82,10 @@ class Cells:
         outside = said["measured_ns"] - own_ns if own_ns else 0
         cell = {"kind": kind, "name": name, "predicted_ns": p["completion_ns"] - outside, "low_ns": p["low_ns"] - outside,
                 "high_ns": p["high_ns"] - outside, "before_ns": said["measured_ns"] - outside, "replay_error": said["replay_error"],
-                "bound": said["bound"], "octaves": octaves, "run": (n, command, group, own_ns is not None)}
+                "bound": said["bound"], "octaves": octaves}
         self.cells.append(cell)
         print(f"{kind}\t{name}\t{crc}\t{cell['predicted_ns']:.0f}\t{cell['low_ns']:.0f}\t{cell['high_ns']:.0f}", file=self.file, flush=True)
+        self.measure(cell, (n, command, group, own_ns is not None))
 
     def predict_cores(self, name, base, command, own=False):
         traced = self.record(f"{name}-{base}", base, command, own=own)
@@ -90,20 +93,14 @@ class Cells:
             if n != base:
                 self.predict("cores", f"{name} {base} to {n}", traced, ["--cores", str(n)], n, command, octaves=abs(math.log2(n / base)))
 
-    def measure(self):
-        self.file.close()
-        print(f"{len(self.cells)} predictions are in {self.out}/predictions.tsv; now they are measured")
-        for c in self.cells:
-            if "run" not in c:
-                continue
-            c["measured_ns"] = statistics.median(self.runs_ns(*c.pop("run")))
-            c["error"] = c["predicted_ns"] / c["measured_ns"] - 1
-            c["inside"] = c["low_ns"] <= c["measured_ns"] <= c["high_ns"]
-            print(f"{c['kind']:9} {c['name']:34} before {c['before_ns'] / 1e6:8.1f} ms  predicted {c['predicted_ns'] / 1e6:8.1f}"
-                  f" ({c['low_ns'] / 1e6:.1f} to {c['high_ns'] / 1e6:.1f})  measured {c['measured_ns'] / 1e6:8.1f}"
-                  f"  error {100 * c['error']:+6.1f} %{'' if c['inside'] else '  outside'}  replay {100 * c['replay_error']:+.1f} %"
-                  f"  bound by {c['bound']}")
-        return [c for c in self.cells if "error" in c]
+    def measure(self, c, runs):
+        c["measured_ns"] = statistics.median(self.runs_ns(*runs))
+        c["error"] = c["predicted_ns"] / c["measured_ns"] - 1
+        c["inside"] = c["low_ns"] <= c["measured_ns"] <= c["high_ns"]
+        print(f"{c['kind']:9} {c['name']:34} before {c['before_ns'] / 1e6:8.1f} ms  predicted {c['predicted_ns'] / 1e6:8.1f}"
+              f" ({c['low_ns'] / 1e6:.1f} to {c['high_ns'] / 1e6:.1f})  measured {c['measured_ns'] / 1e6:8.1f}"
+              f"  error {100 * c['error']:+6.1f} %{'' if c['inside'] else '  outside'}  replay {100 * c['replay_error']:+.1f} %"
+              f"  bound by {c['bound']}", flush=True)
 
     def summary(self, name, cells):
         errors = sorted(abs(c["error"]) for c in cells)
@@ -114,7 +111,8 @@ class Cells:
                   f"{100 * statistics.median((c['high_ns'] - c['low_ns']) / c['predicted_ns'] for c in cells):.0f} % wide")
 
     def end(self):
-        done = self.measure()
+        self.file.close()
+        done = [c for c in self.cells if "error" in c]
         for kind in dict.fromkeys(c["kind"] for c in done):
             self.summary(kind, [c for c in done if c["kind"] == kind])
         self.summary("all", done)

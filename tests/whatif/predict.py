@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Predictions of tailor whatif beside what is measured later: tests/whatif/predict.py TAILOR TASKS [OUT [ENGINE]]
 
-Every prediction is written into OUT/predictions.tsv, with the checksum of its trace, before any run that it is compared with.  A cell is one
+Every prediction is written into OUT/predictions.tsv, with the checksum of its trace, before the runs that it is compared with, which follow at
+once: the speed of a shared machine changes within minutes.  A cell is one
 prediction; what is measured is the median of ROUNDS runs without a recording.  Environment, beside cells.py's:
 
   SECONDS_OF_WORK=1.2  processor time of a run
