@@ -12,6 +12,7 @@
 #define PART_FUNCTION (-1)
 #define PART_THREADS (-2)
 #define PART_LOCK (-3)
+#define PART_BETWEEN (-4) /* interrupts between processors */
 
 struct part {
 	int level;

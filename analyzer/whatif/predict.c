@@ -44,20 +44,6 @@ static int scale_part(struct predictor *p, const struct part *of, const double *
 	return ret;
 }
 
-static int scale_component(struct predictor *p, const struct change *c)
-{
-	const struct part of = part_make(p->g, c->level, c->of);
-	double *less = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*less));
-	int ret = -ENOMEM;
-
-	for (uint32_t i = 0; less && i < p->g->t->nr_threads; i++)
-		less[i] = c->value;
-	if (less)
-		ret = scale_part(p, &of, less);
-	free(less);
-	return ret;
-}
-
 /* Every thread that has a part gets the same. */
 static int remove_skew(struct predictor *p, const struct change *c)
 {
@@ -82,18 +68,42 @@ static int remove_skew(struct predictor *p, const struct change *c)
 	return ret;
 }
 
+/* Each thread's work times 1 - less, of the part that is of something. */
+static int scale_part_alike(struct predictor *p, const struct part *of, double less)
+{
+	double *of_thread = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*of_thread));
+	int ret = -ENOMEM;
+
+	for (uint32_t i = 0; of_thread && i < p->g->t->nr_threads; i++)
+		of_thread[i] = less;
+	if (of_thread)
+		ret = scale_part(p, of, of_thread);
+	free(of_thread);
+	return ret;
+}
+
+static int scale_component(struct predictor *p, const struct change *c)
+{
+	const struct part of = part_make(p->g, c->level, c->of);
+
+	return scale_part_alike(p, &of, c->value);
+}
+
+/* One processor has no other to interrupt. */
+static int set_processors(struct predictor *p, double processors, struct machine *m)
+{
+	const struct part between = { .level = PART_BETWEEN };
+
+	m->processors = processors;
+	return processors > 1 ? 0 : scale_part_alike(p, &between, 1);
+}
+
 /* Neither waits for it nor the calls that take and leave it. */
 static int remove_lock(struct predictor *p, uint32_t lock)
 {
 	const struct part of = { .level = PART_LOCK, .of = lock };
-	double *all = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*all));
-	int ret = -ENOMEM;
+	const int ret = scale_part_alike(p, &of, 1);
 
-	for (uint32_t i = 0; all && i < p->g->t->nr_threads; i++)
-		all[i] = 1;
-	if (all)
-		ret = scale_part(p, &of, all);
-	free(all);
 	for (uint32_t i = 0; i < p->g->nr_steps; i++)
 		if (p->g->about[i].resource == RESOURCE_LOCK && p->g->about[i].lock == lock)
 			p->factor[i] = 0;
@@ -111,8 +121,7 @@ static int apply(struct predictor *p, const struct change *c, struct machine *m)
 {
 	switch (c->kind) {
 	case CHANGE_CORES:
-		m->processors = c->value;
-		return 0;
+		return set_processors(p, c->value, m);
 	case CHANGE_QUOTA:
 		m->quota = c->value < m->processors ? c->value : 0;
 		return 0;

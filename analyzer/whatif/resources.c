@@ -270,10 +270,20 @@ struct resource_wait resource_of_stack(struct resource_table *t, const struct at
 	return w;
 }
 
-bool resource_is_fault(const struct attribution *a, uint32_t stack)
+static bool has_kernel_function(const struct attribution *a, uint32_t stack, const char *part)
 {
 	for (uint32_t n = stack < a->stacks.nr ? stack : 0; n && a->stacks.node[n].flags & STACK_KERNEL; n = a->stacks.node[n].caller)
-		if (strstr(a->function[a->stacks.node[n].function].name, "exc_page_fault"))
+		if (strstr(a->function[a->stacks.node[n].function].name, part))
 			return true;
 	return false;
+}
+
+bool resource_is_fault(const struct attribution *a, uint32_t stack)
+{
+	return has_kernel_function(a, stack, "exc_page_fault");
+}
+
+bool resource_is_between(const struct attribution *a, uint32_t stack)
+{
+	return has_kernel_function(a, stack, "smp_call_function") || has_kernel_function(a, stack, "sysvec_call_function");
 }

@@ -62,5 +62,7 @@ struct resource_wait {
 struct resource_wait resource_of_stack(struct resource_table *t, const struct attribution *a, uint32_t stack, const char *wait);
 /* Is a sample of the kernel with this stack about a page fault? */
 bool resource_is_fault(const struct attribution *a, uint32_t stack);
+/* Does a processor interrupt another in it, or is it interrupted?  One processor alone has no such work (mostly: pages that change). */
+bool resource_is_between(const struct attribution *a, uint32_t stack);
 
 #endif

@@ -420,9 +420,12 @@ static int make_ticks(struct timeline *t)
 
 			if (r->leaves)
 				continue;
-			*k = (struct tick){ r->time_ns, r->weight, i, r->function, work_of_lock(t, r->stack), RESOURCE_CORE, { 0 } };
-			if (r->kernel)
+			*k = (struct tick){ .time_ns = r->time_ns, .weight = r->weight, .thread = i, .function = r->function,
+					    .lock = work_of_lock(t, r->stack), .resource = RESOURCE_CORE };
+			if (r->kernel) {
 				k->resource = resource_is_fault(t->report->a, r->stack) ? RESOURCE_FAULT : RESOURCE_KERNEL;
+				k->between = resource_is_between(t->report->a, r->stack);
+			}
 			memcpy(k->component, r->component, sizeof(k->component));
 			weight += r->weight;
 			t->nr_ticks++;

@@ -37,6 +37,7 @@ struct tick {
 	uint32_t thread, function;
 	uint32_t lock; /* 1 + function that takes or leaves a lock just then, by a call of which this is; 0: none */
 	uint8_t resource; /* core, kernel, fault */
+	bool between; /* interrupts between processors */
 	uint32_t component[TIMELINE_LEVELS];
 };
 

@@ -308,6 +308,36 @@ static void two_threads_with_work_of_their_own_have_no_queue(void **state)
 	step_graph_fini(&g);
 }
 
+/* One thread that works for 40 ms, of which 10 it interrupts another processor. */
+static void one_processor_interrupts_no_other(void **state)
+{
+	static const struct {
+		double processors, expected_ns;
+	} machines[] = { { 1, 30 * MS }, { 4, 40 * MS }, { 2, 40 * MS } };
+	struct span alone[] = { { .from_ns = 0, .to_ns = 40 * MS } };
+	struct tick ticks[] = { { .time_ns = 10 * MS, .weight = 30e6 }, { .time_ns = 20 * MS, .weight = 10e6, .between = true } };
+	struct timeline_thread one[] = {
+		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 40 * MS, .nr_spans = 1, .nr_ticks = 2 },
+	};
+	struct timeline t = { .report = &report, .thread = one, .nr_threads = 1, .span = alone, .nr_spans = 1, .tick = ticks,
+			      .nr_ticks = 2, .last_ns = 40 * MS, .processors = 2, .has_wakeups = true };
+	struct predictor p = { .g = NULL };
+	struct step_graph g;
+
+	(void)state;
+	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
+	assert_int_equal(predictor_init(&p, &g, NULL, &d), 0);
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
+		const struct change cores = { .kind = CHANGE_CORES, .value = machines[i].processors };
+		struct prediction x;
+
+		assert_int_equal(predict(&p, &cores, 1, &x), 0);
+		assert_true(is_about(x.completion_ns, machines[i].expected_ns));
+	}
+	predictor_fini(&p);
+	step_graph_fini(&g);
+}
+
 static double width(const struct prediction *x)
 {
 	return log(x->high_ns / x->low_ns);
@@ -344,6 +374,7 @@ int main(void)
 		cmocka_unit_test(a_calibration_has_factors_and_errors),
 		cmocka_unit_test(work_of_a_queue_is_divided_evenly_and_other_work_is_not),
 		cmocka_unit_test(two_threads_with_work_of_their_own_have_no_queue),
+		cmocka_unit_test(one_processor_interrupts_no_other),
 		cmocka_unit_test(an_interval_is_wider_the_farther_the_machine_is_and_narrower_for_more_traces),
 		cmocka_unit_test(an_ended_thread_is_waited_for_where_it_would_not_have_ended),
 	};
