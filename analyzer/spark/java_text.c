@@ -14,11 +14,9 @@
 uint32_t spark_text_codegen(const char *text, size_t bytes)
 {
 	const char *at = memmem(text, bytes, CLASS, strlen(CLASS));
-	uint32_t number = 0;
+	size_t digits;
 
-	for (at = at ? at + strlen(CLASS) : text + bytes; at < text + bytes && isdigit((unsigned char)*at) && number < 100000; at++)
-		number = number * 10 + (uint32_t)(*at - '0');
-	return number;
+	return at ? take_number(at + strlen(CLASS), text + bytes, &digits) : 0;
 }
 
 bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr)
@@ -79,14 +77,12 @@ static bool has_whole_pipeline(const char *text, size_t bytes, uint32_t nr)
 	static const char input[] = "inputadapter_c_0", output[] = "wholestagecodegen_c_";
 	const char *at = text, *word;
 	uint32_t above = 0;
-	size_t n;
+	size_t n, digits;
 
 	while ((word = next_word(&at, text + bytes, &n)))
-		if (begins_with(word, n, output) && n < sizeof(output) + 6) {
-			uint32_t number = 0;
+		if (begins_with(word, n, output)) {
+			const uint32_t number = take_number(word + strlen(output), word + n, &digits);
 
-			for (size_t i = strlen(output); i < n && isdigit((unsigned char)word[i]); i++)
-				number = number * 10 + (uint32_t)(word[i] - '0');
 			above = number > above ? number : above;
 		}
 	return above + (memmem(text, bytes, input, strlen(input)) ? 0 : 1) == nr;

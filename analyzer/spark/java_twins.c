@@ -150,13 +150,10 @@ static uint32_t branch_of_line(const char *line, size_t bytes)
 {
 	static const char name[] = "_unionChildProcess_";
 	const char *at = memmem(line, bytes, name, strlen(name));
-	uint32_t number = 0;
+	size_t digits = 0;
+	const uint32_t number = at ? take_number(at + strlen(name), line + bytes, &digits) : 0;
 
-	if (!at || !isdigit((unsigned char)at[strlen(name)]))
-		return 0;
-	for (at += strlen(name); at < line + bytes && isdigit((unsigned char)*at) && number < SPARK_PREFIXES_MAX; at++)
-		number = number * 10 + (uint32_t)(*at - '0');
-	return number + 1;
+	return digits ? number + 1 : 0;
 }
 
 static bool is_consumer(const char *word, size_t bytes, const char *prefix)

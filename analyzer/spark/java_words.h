@@ -58,6 +58,19 @@ static inline const char *next_line(const char **at, const char *end, size_t *by
 }
 
 /* Does it begin a method or a class of the generated one? */
+/* The decimal number at the beginning, at most NUMBER_MOST; *digits: how many it has. */
+#define NUMBER_MOST 999999u
+static inline uint32_t take_number(const char *at, const char *end, size_t *digits)
+{
+	uint32_t number = 0;
+	size_t n = 0;
+
+	for (; at + n < end && isdigit((unsigned char)at[n]) && number <= NUMBER_MOST / 10; n++)
+		number = number * 10 + (uint32_t)(at[n] - '0');
+	*digits = n;
+	return number;
+}
+
 static inline bool line_defines(const char *line, size_t bytes)
 {
 	return bytes && line[bytes - 1] == '{' &&

@@ -199,6 +199,12 @@ static void a_mark_that_is_not_there_is_said(void **state)
 	step_graph_fini(&g);
 }
 
+static void make_predictor(const struct timeline *t, struct step_graph *g, struct predictor *p)
+{
+	assert_int_equal(step_graph_make(t, "all", g, &d), 0);
+	assert_int_equal(predictor_init(p, g, NULL, &d), 0);
+}
+
 /* On one processor, the thread that thread 0 makes has ended when thread 0 would wait for it: no wait is recorded. */
 static void an_ended_thread_is_waited_for_where_it_would_not_have_ended(void **state)
 {
@@ -220,8 +226,7 @@ static void an_ended_thread_is_waited_for_where_it_would_not_have_ended(void **s
 	struct step_graph g;
 
 	(void)state;
-	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
-	assert_int_equal(predictor_init(&p, &g, NULL, &d), 0);
+	make_predictor(&t, &g, &p);
 	assert_true(p.replay_error < 0.001);
 	assert_int_equal(predict(&p, &cores, 1, &x), 0);
 	assert_true(x.completion_ns > 50 * MS - 1 && x.completion_ns < 50 * MS + 1);
@@ -260,8 +265,7 @@ static void predict_queue(uint64_t second_ends_ns, double processors, struct pre
 	struct step_graph g;
 
 	queue_threads[2].to_ns = queue_spans[6].to_ns = second_ends_ns;
-	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
-	assert_int_equal(predictor_init(&p, &g, NULL, &d), 0);
+	make_predictor(&t, &g, &p);
 	assert_int_equal(predict(&p, &cores, 1, x), 0);
 	predictor_fini(&p);
 	step_graph_fini(&g);
@@ -300,8 +304,7 @@ static void two_threads_with_work_of_their_own_have_no_queue(void **state)
 	struct step_graph g;
 
 	(void)state;
-	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
-	assert_int_equal(predictor_init(&p, &g, NULL, &d), 0);
+	make_predictor(&t, &g, &p);
 	assert_int_equal(p.nr_queues, 0);
 	assert_true(p.replay_error < 0.01);
 	predictor_fini(&p);
@@ -325,8 +328,7 @@ static void one_processor_interrupts_no_other(void **state)
 	struct step_graph g;
 
 	(void)state;
-	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
-	assert_int_equal(predictor_init(&p, &g, NULL, &d), 0);
+	make_predictor(&t, &g, &p);
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
 		const struct change cores = { .kind = CHANGE_CORES, .value = machines[i].processors };
 		struct prediction x;

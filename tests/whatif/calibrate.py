@@ -61,7 +61,7 @@ for name, command in PROGRAMS.items():
     for base in [n for n in (1, 2, 8) if n in CORES]:
         cells.predict_cores(name, base, command)
 done = cells.end()
-logs = [[math.log(t) for t in times] for times in cells.times.values()]
+logs = [[math.log(t) for t in times] for times in cells.times]
 spread = math.sqrt(sum(sum((x - statistics.mean(l)) ** 2 for x in l) for l in logs) / max(1, sum(len(l) - 1 for l in logs)))
 runs = spread ** 2 * (1 / TRACES + 1 / ROUNDS) * math.pi / 2  # of two medians
 octave = math.sqrt(max(0, statistics.mean((math.log(1 + c["error"]) ** 2 - runs) / c["octaves"] for c in done))) if done else 0

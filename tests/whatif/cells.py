@@ -5,13 +5,12 @@
   ROUNDS=5             runs of each cell; TRACES=3: recorded runs of each program
   PREFIX="chrt -r 1"   before each command: on a busy machine, real-time threads are alone (root)
 """
-import json, math, os, statistics, subprocess, tempfile, time
+import json, math, os, statistics, subprocess, tempfile
 
 HERE = sorted(os.sched_getaffinity(0))
 CORES = [n for n in map(int, os.environ.get("CORES", "1 2 4 8 16").split()) if n <= len(HERE)]
 ROUNDS, TRACES = int(os.environ.get("ROUNDS", 5)), int(os.environ.get("TRACES", 3))
 PREFIX = os.environ.get("PREFIX", "").split()
-SAME_SPEED_S = 60
 # inside of the prefix: what begins on a busy machine waits outside
 TIMED = ["bash", "-c", 's=${EPOCHREALTIME/./}; "$@" >/dev/null; e=${EPOCHREALTIME/./}; echo $(((e - s) * 1000))', "bash"]
 
@@ -35,17 +34,14 @@ class Cells:
     """Cells of one table.  own: the program prints the time of its work, in ns; else the time of the whole command counts."""
 
     def __init__(self, tailor, out):
-        self.tailor, self.cells, self.times, self.measured, self.tmp = tailor, [], {}, {}, tempfile.mkdtemp()
+        self.tailor, self.cells, self.times, self.tmp = tailor, [], [], tempfile.mkdtemp()
         os.makedirs(out, exist_ok=True)
         self.out, self.file, self.calibration = out, open(f"{out}/predictions.tsv", "w"), []
 
     def runs_ns(self, n, command, group=None, own=False):
-        """ROUNDS runs; what several cells predict is measured once, where it is not long ago: a machine's speed changes."""
-        key = (n, tuple(command), group)
-        if key not in self.times or time.monotonic() - self.measured[key] > SAME_SPEED_S:
-            self.times[key] = [self.run_ns(n, command, group, own) for _ in range(ROUNDS)]
-            self.measured[key] = time.monotonic()
-        return self.times[key]
+        """ROUNDS runs, after the prediction and at once: a machine's speed changes."""
+        self.times.append([self.run_ns(n, command, group, own) for _ in range(ROUNDS)])
+        return self.times[-1]
 
     @staticmethod
     def run_ns(n, command, group=None, own=False):
