@@ -28,6 +28,8 @@ static bool read_line(struct calibration *c, uint32_t *last, const char *line)
 	double value;
 	unsigned n;
 
+	if (sscanf(line, "copied %lf %lf", &c->copied, &c->copied_others) == 2)
+		return c->copied > 0 && c->copied < 1000 && c->copied_others >= 0 && c->copied_others < 1000;
 	if (spread || octave) {
 		if (sscanf(line + 7, "%lf", &value) != 1 || !(value > 0 && value <= 1))
 			return false;
@@ -59,7 +61,7 @@ int calibration_read(const char *path, struct calibration *c, struct diag *d)
 	fclose(f);
 	if (!ok || !lines)
 		return diag_fail(d, EINVAL, "'%s' must have lines PROCESSORS FACTOR, the fewest processors first, and factors from 1 to "
-				 "100; and may have 'spread' and 'octave' with a number up to 1", path);
+				 "100; and may have 'spread' and 'octave' with a number up to 1, and 'copied' with two", path);
 	for (uint32_t i = last + 1; c->slowdown[0] > 0 && i < SIMULATE_SLOWDOWNS; i++)
 		c->slowdown[i] = c->slowdown[last];
 	return 0;

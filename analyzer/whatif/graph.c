@@ -10,6 +10,8 @@
 
 #define GUESS_THREADS 64u
 #define JOINED_LEAST_NS 1000000u /* that a thread ended before the one that made it: later, both end with their process */
+#define TICK_SHARE 0.1 /* of the wait before: what a thread may run in between, that only looks and waits again */
+#define LIMITED_SHARE 0.5 /* of the time, that the limit of a disk takes for all bytes: else it is not what is waited for */
 #define TARGET_SHARE 0.97 /* of the window that the first thread must be there for, to be what is waited for */
 
 /* A thread ends another one's wait, or begins it. */
@@ -22,6 +24,13 @@ struct wake {
 struct join {
 	uint64_t time_ns;
 	uint32_t thread, signal;
+};
+
+/* How a wait ends.  signal: 1 + its number; 0: none. */
+struct wait_end {
+	uint32_t signal;
+	uint8_t tick; /* enum graph_tick */
+	uint64_t held_ns; /* 1 + how long the lock's holder still ran; 0: the holder is waited for, whatever it does */
 };
 
 struct wakes {
@@ -53,13 +62,26 @@ static int compare_joins(const void *a, const void *b)
 	return x->signal < y->signal ? -1 : x->signal > y->signal;
 }
 
-static bool runs_at(const struct timeline *t, uint32_t thread, uint64_t time_ns)
+/* What a thread does at a time; SPAN_WAIT: also nothing. */
+static enum span_kind kind_at(const struct timeline *t, uint32_t thread, uint64_t time_ns)
 {
 	const struct timeline_thread *h = &t->thread[thread];
 	const struct span *s = &t->span[h->first_span];
 	const uint32_t at = SORTED_COUNT(h->nr_spans, i, s[i].to_ns < time_ns);
 
-	return at < h->nr_spans && s[at].from_ns <= time_ns && s[at].kind == SPAN_RUN;
+	return at < h->nr_spans && s[at].from_ns <= time_ns ? (enum span_kind)s[at].kind : SPAN_WAIT;
+}
+
+static uint64_t ran_in(const struct timeline *t, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct timeline_thread *h = &t->thread[thread];
+	const struct span *s = &t->span[h->first_span];
+	uint64_t sum = 0;
+
+	for (uint32_t i = SORTED_COUNT(h->nr_spans, k, s[k].to_ns <= from_ns); i < h->nr_spans && s[i].from_ns < to_ns; i++)
+		if (s[i].kind == SPAN_RUN)
+			sum += (s[i].to_ns < to_ns ? s[i].to_ns : to_ns) - (s[i].from_ns > from_ns ? s[i].from_ns : from_ns);
+	return sum;
 }
 
 /* Where no wake-ups were recorded: the only other thread that runs when a wait ends, or, of a wait for a thread's end, the one that ended
@@ -75,7 +97,7 @@ static uint32_t guess_waker(const struct timeline *t, const struct span *s)
 			continue;
 		if (h->to_ns > s->from_ns && h->to_ns <= s->to_ns && (ended == TIMELINE_NOBODY || h->to_ns > t->thread[ended].to_ns))
 			ended = i;
-		if (runs_at(t, i, s->to_ns)) {
+		if (kind_at(t, i, s->to_ns) == SPAN_RUN) {
 			found = i;
 			running++;
 		}
@@ -95,6 +117,13 @@ static uint32_t waker_of(const struct timeline *t, const struct span *s)
 	if (s->end == END_UNKNOWN && s->resource != RESOURCE_NETWORK)
 		return guess_waker(t, s);
 	return TIMELINE_NOBODY;
+}
+
+/* A thread that lost its processor with a lock in its hands: elsewhere it would mostly have left it by then, and been waited for as long as
+ * it still had to run. */
+static bool waits_for_preempted(const struct timeline *t, const struct span *s, uint32_t waker)
+{
+	return s->resource == RESOURCE_LOCK && kind_at(t, waker, s->from_ns) == SPAN_QUEUE;
 }
 
 static int add_wake(struct step_graph *g, struct wakes *w, uint64_t time_ns, uint32_t waker, uint32_t span)
@@ -143,8 +172,8 @@ static int find_joins(struct step_graph *g, struct wakes *w)
 	return ret;
 }
 
-/* All in the window; signal_of_span: 1 + the signal that ends it. */
-static int find_wakes(struct step_graph *g, struct wakes *w, uint32_t *signal_of_span, uint32_t *signal_of_begin)
+/* All in the window. */
+static int find_wakes(struct step_graph *g, struct wakes *w, struct wait_end *end_of_span, uint32_t *signal_of_begin)
 {
 	const struct timeline *t = g->t;
 	int ret = 0;
@@ -158,8 +187,12 @@ static int find_wakes(struct step_graph *g, struct wakes *w, uint32_t *signal_of
 		waker = waker_of(t, s);
 		if (waker == TIMELINE_NOBODY || !t->thread[waker].nr_spans || t->thread[waker].from_ns > s->to_ns)
 			continue;
+		if (waits_for_preempted(t, s, waker)) {
+			end_of_span[i].held_ns = 1 + ran_in(t, waker, s->from_ns, s->to_ns);
+			continue;
+		}
 		ret = add_wake(g, w, s->to_ns, waker, i);
-		signal_of_span[i] = g->nr_signals;
+		end_of_span[i].signal = g->nr_signals;
 	}
 	for (uint32_t i = 0; i < t->nr_threads && ret == 0; i++) {
 		const struct timeline_thread *h = &t->thread[i];
@@ -174,6 +207,42 @@ static int find_wakes(struct step_graph *g, struct wakes *w, uint32_t *signal_of
 	if (w->nr)
 		qsort(w->at, w->nr, sizeof(*w->at), compare_wakes);
 	return ret;
+}
+
+static bool wakes_others(const struct wakes *w, uint32_t thread, uint64_t from_ns, uint64_t to_ns)
+{
+	const uint32_t i = SORTED_COUNT(w->nr, k, w->at[k].waker < thread || (w->at[k].waker == thread && w->at[k].time_ns < from_ns));
+
+	return i < w->nr && w->at[i].waker == thread && w->at[i].time_ns <= to_ns;
+}
+
+/* A thread that waits for others, looks around every so often, and waits again: how often, is a matter of when they come, up to a wait that
+ * another thread ends.  (OpenJDK has a thread that ticks until the process's end; Spark's executors have hearts.) */
+static void find_ticks(const struct timeline *t, const struct wakes *w, struct wait_end *end_of_span)
+{
+	for (uint32_t i = 0; i < t->nr_threads; i++) {
+		const struct timeline_thread *h = &t->thread[i];
+		uint64_t ran = 0, until = UINT64_MAX;
+		bool awaits = false; /* later, with nothing done in between */
+
+		for (uint32_t k = h->first_span + h->nr_spans; k-- > h->first_span;) {
+			const struct span *s = &t->span[k];
+			const uint64_t ns = s->to_ns - s->from_ns;
+
+			if (s->kind == SPAN_RUN)
+				ran += ns;
+			if (s->kind != SPAN_WAIT)
+				continue;
+			if ((double)ran > TICK_SHARE * (double)ns)
+				awaits = false;
+			if (end_of_span[k].signal || end_of_span[k].held_ns)
+				awaits = true;
+			else if (awaits && s->end == END_BY_INTERRUPT && s->resource >= RESOURCE_CHILD)
+				end_of_span[k].tick = wakes_others(w, i, s->to_ns, until) ? TICK_WAKES : TICK_ALONE;
+			ran = 0;
+			until = s->from_ns;
+		}
+	}
 }
 
 /* ------------------------------------------------------------------------------------------- what a disk did meanwhile */
@@ -235,6 +304,23 @@ static double served_until(const struct served *v, uint64_t time_ns)
 	return up_to ? served_since(&v->at[up_to - 1], time_ns) : 0;
 }
 
+/* Where a container's limit is what the process gets of its disk, a wait takes of its time what was read or written on the average. */
+static void find_limits(struct step_graph *g)
+{
+	static const enum resource of[2] = { RESOURCE_DISK_READ, RESOURCE_DISK_WRITE };
+	const struct timeline *t = g->t;
+	const uint64_t bytes[2] = { t->says.read_bytes, t->says.write_bytes };
+
+	for (int k = 0; k < 2; k++) {
+		const double limit = (double)t->says.disk_limit[k], ns = limit > 0 ? (double)bytes[k] / limit * 1e9 : 0;
+		uint32_t nr = 0;
+
+		for (uint32_t i = 0; i < t->nr_spans; i++)
+			nr += t->span[i].kind == SPAN_WAIT && t->span[i].resource == of[k];
+		g->limited_ns[k] = nr && t->says.has_times && ns > LIMITED_SHARE * (double)(t->last_ns - t->first_ns) ? ns / nr : 0;
+	}
+}
+
 /* ------------------------------------------------------------------------------------------------------------- steps */
 
 static bool add_step(struct step_graph *g, uint32_t first, enum step_kind kind, double amount, uint32_t of, const struct graph_step *about)
@@ -273,20 +359,25 @@ static bool add_signal(struct step_graph *g, uint32_t first, const struct wake *
 	return add_step(g, first, STEP_SIGNAL, 0, w->signal, &about);
 }
 
-static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s, uint64_t from_ns, uint64_t to_ns, uint32_t signal,
-		     const struct served *disk)
+static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s, uint64_t from_ns, uint64_t to_ns,
+		     const struct wait_end *end, const struct served *disk)
 {
-	struct graph_step about = { .from_ns = from_ns, .thread = s->thread, .resource = s->resource, .lock = s->lock };
+	struct graph_step about = { .from_ns = from_ns, .thread = s->thread, .resource = s->resource, .lock = s->lock, .tick = end->tick };
 	const double ns = (double)(to_ns - from_ns);
 
 	g->waits_ns += ns;
-	if (signal) {
-		g->await_of_signal[signal - 1] = g->nr_steps;
-		return add_step(g, first, STEP_AWAIT, 0, signal - 1, &about);
+	if (end->signal) {
+		g->await_of_signal[end->signal - 1] = g->nr_steps;
+		return add_step(g, first, STEP_AWAIT, 0, end->signal - 1, &about);
 	}
+	if (end->held_ns)
+		return add_step(g, first, STEP_AWAY, (double)(end->held_ns - 1), 0, &about);
 	switch (s->resource) {
 	case RESOURCE_DISK_READ:
 	case RESOURCE_DISK_WRITE:
+		if (g->limited_ns[s->resource == RESOURCE_DISK_WRITE] > 0)
+			return add_step(g, first, STEP_LIMITED, g->limited_ns[s->resource == RESOURCE_DISK_WRITE],
+					s->resource == RESOURCE_DISK_WRITE ? DEVICE_DISK_WRITES : DEVICE_DISK, &about);
 		return add_step(g, first, STEP_SERVED, served_until(disk, to_ns) - served_until(disk, from_ns), DEVICE_DISK, &about);
 	case RESOURCE_NETWORK:
 		return add_step(g, first, STEP_AWAY, ns, DEVICE_NETWORK, &about);
@@ -349,7 +440,7 @@ static bool add_joins(struct step_graph *g, uint32_t first, uint32_t thread, con
 
 /* A thread's steps in the window; wakes [*wake, ...) and joins [*join, ...) are its own. */
 static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes *w, uint32_t *wake, uint32_t *join,
-		       const uint32_t *signal_of_span, uint32_t begins, const struct served *disk)
+		       const struct wait_end *end_of_span, uint32_t begins, const struct served *disk)
 {
 	const struct timeline *t = g->t;
 	const struct timeline_thread *h = &t->thread[thread];
@@ -381,7 +472,7 @@ static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes
 		if (ok && s->kind == SPAN_RUN)
 			ok = add_run(g, first, thread, from, to, &tick, last_tick);
 		else if (ok && s->kind == SPAN_WAIT && s->to_ns < g->to_ns)
-			ok = add_wait(g, first, s, from, to, signal_of_span[i], disk);
+			ok = add_wait(g, first, s, from, to, &end_of_span[i], disk);
 		else if (ok && s->kind == SPAN_QUEUE && s->latency_ns)
 			ok = add_latency(g, first, s, i > h->first_span ? &t->span[i - 1] : NULL);
 	}
@@ -438,7 +529,7 @@ static bool find_window(struct step_graph *g, const char *mark)
 
 int step_graph_make(const struct timeline *t, const char *mark, struct step_graph *g, struct diag *d)
 {
-	uint32_t *signal_of_span = calloc((size_t)t->nr_spans + 1, sizeof(*signal_of_span));
+	struct wait_end *end_of_span = calloc((size_t)t->nr_spans + 1, sizeof(*end_of_span));
 	uint32_t *signal_of_begin = calloc((size_t)t->nr_threads + 1, sizeof(*signal_of_begin)), wake = 0, join = 0;
 	struct served disk = { .nr = 0 };
 	struct wakes w = { .nr = 0 };
@@ -448,19 +539,22 @@ int step_graph_make(const struct timeline *t, const char *mark, struct step_grap
 	g->t = t;
 	g->thread = calloc((size_t)t->nr_threads + 1, sizeof(*g->thread));
 	g->step_of_tick = calloc((size_t)t->nr_ticks + 1, sizeof(*g->step_of_tick));
-	ok = signal_of_span && signal_of_begin && g->thread && g->step_of_tick;
+	ok = end_of_span && signal_of_begin && g->thread && g->step_of_tick;
 	if (ok && !find_window(g, mark)) {
-		free(signal_of_span);
+		free(end_of_span);
 		free(signal_of_begin);
 		return diag_fail(d, ENOENT, "The trace has no mark '%s'.", mark ? mark : "run");
 	}
 	for (uint32_t i = 0; ok && i < t->nr_ticks; i++)
 		g->step_of_tick[i] = SIMULATE_NONE;
 	ok = ok && served_make(t, &disk);
-	ok = ok && find_wakes(g, &w, signal_of_span, signal_of_begin) == 0;
+	find_limits(g);
+	ok = ok && find_wakes(g, &w, end_of_span, signal_of_begin) == 0;
+	if (ok)
+		find_ticks(t, &w, end_of_span);
 	for (uint32_t i = 0; ok && i < t->nr_threads; i++)
-		ok = add_thread(g, i, &w, &wake, &join, signal_of_span, signal_of_begin[i], &disk);
-	free(signal_of_span);
+		ok = add_thread(g, i, &w, &wake, &join, end_of_span, signal_of_begin[i], &disk);
+	free(end_of_span);
 	free(signal_of_begin);
 	free(w.at);
 	free(w.join);

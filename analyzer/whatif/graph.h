@@ -10,13 +10,17 @@
 #include "analyzer/whatif/simulate.h"
 #include "analyzer/whatif/timeline.h"
 
-enum graph_device { DEVICE_DISK, DEVICE_NETWORK };
+enum graph_device { DEVICE_DISK, DEVICE_NETWORK, DEVICE_DISK_WRITES };
+
+/* A wait that time ended, and after which the thread only waits again, or wakes others before: it may be no part of the work. */
+enum graph_tick { TICK_NONE, TICK_ALONE, TICK_WAKES };
 
 /* A part of a thread's way, beside the step of the same number. */
 struct graph_step {
 	uint64_t from_ns; /* when it was recorded to begin */
 	uint32_t thread;
 	uint8_t resource; /* enum resource */
+	uint8_t tick;	  /* enum graph_tick */
 	uint8_t unknown;  /* a wait that another thread may have ended, whichever */
 	uint32_t lock;	  /* function, of RESOURCE_LOCK; 0: not known */
 	double ticks;	  /* weight of the samples in it */
@@ -35,6 +39,7 @@ struct step_graph {
 	double unknown_ns; /* of waits, by an unknown waker, of all threads */
 	double waits_ns; /* of all threads */
 	double work_ns; /* of all threads: Graham's work */
+	double limited_ns[2]; /* that a wait for reading, or writing, takes of a limited disk's time; 0: no limit is waited for */
 	bool of_marks; /* the window is that of marks */
 };
 

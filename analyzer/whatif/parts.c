@@ -42,8 +42,8 @@ struct part part_make(const struct step_graph *g, int level, uint32_t of)
 
 bool part_has(const struct step_graph *g, const struct tick *k, const struct part *part)
 {
-	if (part->level == PART_BETWEEN)
-		return k->between;
+	if (part->level == PART_BETWEEN || part->level == PART_COPIES || part->level == PART_ALL)
+		return part->level == PART_BETWEEN ? k->between : part->level == PART_COPIES ? k->copies : true;
 	if (part->level == PART_LOCK)
 		return k->lock == part->of + 1;
 	if (part->level != PART_THREADS)

@@ -13,6 +13,8 @@
 #define PART_THREADS (-2)
 #define PART_LOCK (-3)
 #define PART_BETWEEN (-4) /* interrupts between processors */
+#define PART_COPIES (-5)  /* of pages, when they are written */
+#define PART_ALL (-6)
 
 struct part {
 	int level;

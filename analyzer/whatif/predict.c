@@ -14,6 +14,7 @@
 #define LOCK_SHARE 0.005     /* of the threads' waits */
 #define SKEW_LEAST 1.1
 #define FUNCTIONS_MAX 6
+#define TICKS_MOST 0.1  /* of the replay's time, that it may be shorter without ticks */
 #define CANDIDATES_MAX 64
 
 /* ----------------------------------------------------------------------------------------------------------- changes */
@@ -89,13 +90,37 @@ static int scale_component(struct predictor *p, const struct change *c)
 	return scale_part_alike(p, &of, c->value);
 }
 
-/* One processor has no other to interrupt. */
+/* Share of all threads' work, 0 to 1. */
+static double share_of(const struct predictor *p, const struct part *of)
+{
+	const struct timeline *t = p->g->t;
+	double in = 0, all = 0;
+
+	for (uint32_t i = 0; i < t->nr_ticks; i++)
+		if (p->g->step_of_tick[i] != SIMULATE_NONE) {
+			in += part_has(p->g, &t->tick[i], of) ? t->tick[i].weight : 0;
+			all += t->tick[i].weight;
+		}
+	return all > 0 ? in / all : 0;
+}
+
+/* A page that is copied when it is written interrupts all other processors that run the process: who copies waits for them, and they
+ * lose time, which is in no sample of the kernel, as interrupts take none.  One processor has no other to interrupt. */
 static int set_processors(struct predictor *p, double processors, struct machine *m)
 {
-	const struct part between = { .level = PART_BETWEEN };
+	const struct part between = { .level = PART_BETWEEN }, copies = { .level = PART_COPIES }, all = { .level = PART_ALL };
+	const double others = (processors < p->g->e.nr_threads ? processors : p->g->e.nr_threads) - 1, was = p->now.processors;
+	int ret = 0;
 
 	m->processors = processors;
-	return processors > 1 ? 0 : scale_part_alike(p, &between, 1);
+	if (processors <= 1 && was > 1) {
+		ret = p->copied > 0 ? scale_part_alike(p, &all, p->copied_others / p->copied * share_of(p, &between)) : 0;
+		return ret ? ret : scale_part_alike(p, &between, 1);
+	}
+	if (processors <= 1 || was > 1 || p->copied <= 0)
+		return 0;
+	ret = scale_part_alike(p, &all, -p->copied_others * others * share_of(p, &copies));
+	return ret ? ret : scale_part_alike(p, &copies, -p->copied);
 }
 
 /* Neither waits for it nor the calls that take and leave it. */
@@ -130,6 +155,7 @@ static int apply(struct predictor *p, const struct change *c, struct machine *m)
 		return 0;
 	case CHANGE_DISK:
 		m->device_speed[DEVICE_DISK] *= c->value;
+		m->device_speed[DEVICE_DISK_WRITES] *= c->value;
 		return 0;
 	case CHANGE_NETWORK:
 		scale_waits(p, RESOURCE_NETWORK, 1 / c->value);
@@ -183,7 +209,7 @@ static void add_to_path(const struct predictor *p, uint32_t step, double locked_
 
 		out->resource[RESOURCE_CORE] += taken - queued;
 		out->resource[p->now.quota > 0 ? RESOURCE_THROTTLED : RESOURCE_QUEUE] += queued;
-	} else if (s->kind == STEP_AWAY || s->kind == STEP_SERVED) {
+	} else if (s->kind == STEP_AWAY || s->kind == STEP_SERVED || s->kind == STEP_LIMITED) {
 		out->resource[a->resource] += taken;
 		out->unknown_ns += a->unknown ? taken : 0;
 	}
@@ -342,6 +368,39 @@ static int divide_queues(struct predictor *p)
 	return ret;
 }
 
+static uint32_t set_ticks(struct predictor *p, enum graph_tick up_to, double base)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < p->g->nr_steps; i++)
+		if (p->g->about[i].tick != TICK_NONE && p->g->about[i].tick <= up_to) {
+			p->base[i] = base;
+			nr++;
+		}
+	return nr;
+}
+
+/* Where the recorded run replays the same without them, nothing waits for ticks.  now: the replay with them, and then that which holds. */
+static int leave_out_ticks(struct predictor *p, struct simulated *now)
+{
+	const struct simulated with = *now;
+	int ret = 0;
+
+	for (int up_to = TICK_WAKES; up_to > TICK_NONE && ret == 0; up_to--) {
+		p->nr_ticks = set_ticks(p, (enum graph_tick)up_to, 0);
+		if (!p->nr_ticks)
+			return 0;
+		forget_changes(p);
+		ret = run(p, &p->now, now);
+		if (ret || (!now->stuck && now->end_ns > (1 - TICKS_MOST) * with.end_ns))
+			return ret;
+		set_ticks(p, (enum graph_tick)up_to, 1);
+	}
+	p->nr_ticks = 0;
+	forget_changes(p);
+	return ret ? ret : run(p, &p->now, now);
+}
+
 int predictor_init(struct predictor *p, const struct step_graph *g, const struct calibration *calibration, struct diag *d)
 {
 	struct simulated now;
@@ -354,6 +413,8 @@ int predictor_init(struct predictor *p, const struct step_graph *g, const struct
 	p->nr_runs = 1;
 	p->now = (struct machine){ .processors = g->t->processors, .speed = 1, .quota = g->t->quota,
 				   .quota_period_ns = g->t->quota_period_ns, .device_speed = { 1, 1, 1, 1 } };
+	p->copied = calibration ? calibration->copied : 0;
+	p->copied_others = calibration ? calibration->copied_others : 0;
 	if (calibration)
 		memcpy(p->slowdown, calibration->slowdown, sizeof(p->slowdown));
 	p->factor = calloc((size_t)g->nr_steps + 1, sizeof(*p->factor));
@@ -367,6 +428,7 @@ int predictor_init(struct predictor *p, const struct step_graph *g, const struct
 	ret = divide_queues(p);
 	forget_changes(p);
 	ret = ret ? ret : run(p, &p->now, &now);
+	ret = ret ? ret : leave_out_ticks(p, &now);
 	if (ret)
 		return diag_fail(d, -ret, "out of memory for a prediction");
 	if (now.stuck || now.end_ns <= 0)

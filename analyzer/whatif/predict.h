@@ -49,10 +49,12 @@ struct predictor {
 	double *factor;
 	double *begin, *end;
 	uint32_t *released_by;
-	double *base; /* factors without a change: 1, or what divides the work of a queue evenly */
+	double *base; /* factors without a change: 1, or what divides the work of a queue evenly; 0: what is no part of the work */
+	uint32_t nr_ticks; /* waits that are none */
 	uint32_t nr_queues, nr_runs; /* runs: recorded ones, of which this is the median */
 	double spread, octave; /* standard errors of a logarithm: of one run, of the model for a factor of 2 */
 	double slowdown[SIMULATE_SLOWDOWNS]; /* [0] 0: not calibrated */
+	double copied, copied_others; /* as in calibration.h */
 	struct path path; /* of the recorded machine */
 };
 

@@ -287,3 +287,8 @@ bool resource_is_between(const struct attribution *a, uint32_t stack)
 {
 	return has_kernel_function(a, stack, "smp_call_function") || has_kernel_function(a, stack, "sysvec_call_function");
 }
+
+bool resource_is_copy(const struct attribution *a, uint32_t stack)
+{
+	return has_kernel_function(a, stack, "do_wp_page") || has_kernel_function(a, stack, "wp_page_copy");
+}

@@ -64,5 +64,7 @@ struct resource_wait resource_of_stack(struct resource_table *t, const struct at
 bool resource_is_fault(const struct attribution *a, uint32_t stack);
 /* Does a processor interrupt another in it, or is it interrupted?  One processor alone has no such work (mostly: pages that change). */
 bool resource_is_between(const struct attribution *a, uint32_t stack);
+/* Does it give the thread a page of its own, in place of one that others may read?  All processors of the process must hear of it. */
+bool resource_is_copy(const struct attribution *a, uint32_t stack);
 
 #endif

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a limited device's time that was not used: Linux counts what is read in slices of 100 ms (block/blk-throttle.c). */
+#define LIMITED_SAVED_NS 1e8
+
 /* A heap of threads by a number: what is least is at the top. */
 struct heap {
 	struct entry {
@@ -64,6 +67,7 @@ struct simulation {
 	double now;
 	struct shared processors, device[SIMULATE_DEVICES];
 	struct heap away;
+	double limited[SIMULATE_DEVICES]; /* until when the time of those is given away */
 	uint32_t *at; /* by thread: its step */
 	double *given; /* by signal: when; negative: not yet */
 	uint32_t *giver; /* by signal: its step */
@@ -194,6 +198,20 @@ static void wait_for_signal(struct simulation *s, uint32_t signal, uint32_t thre
 	s->waiting[signal] = thread + 1;
 }
 
+/* false: its time has passed already. */
+static bool take_limited(struct simulation *s, uint32_t device, double amount, uint32_t thread)
+{
+	double *until = &s->limited[device];
+
+	if (s->m->device_speed[device] <= 0)
+		return false;
+	*until = (*until > s->now - LIMITED_SAVED_NS ? *until : s->now - LIMITED_SAVED_NS) + amount / s->m->device_speed[device];
+	if (*until <= s->now)
+		return false;
+	heap_push(&s->away, *until, thread);
+	return true;
+}
+
 /* A step at its beginning.  false: the thread stays in it. */
 static bool do_step(struct simulation *s, uint32_t thread, uint32_t step)
 {
@@ -219,6 +237,8 @@ static bool do_step(struct simulation *s, uint32_t thread, uint32_t step)
 			return true;
 		heap_push(&s->device[what->of % SIMULATE_DEVICES].heap, s->device[what->of % SIMULATE_DEVICES].done + amount, thread);
 		return false;
+	case STEP_LIMITED:
+		return amount <= 0 || !take_limited(s, what->of % SIMULATE_DEVICES, amount, thread);
 	case STEP_SIGNAL:
 		give_signal(s, what->of, step);
 		return true;

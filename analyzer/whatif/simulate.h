@@ -5,7 +5,8 @@
  * A thread runs (a step of so much work), is away for a fixed time, is served by a device, signals, and waits for signals.  Threads that
  * can run share the processors equally, as fair schedulers do in the long run: n threads on m processors run at min(1, m/n) of their speed.
  * A quota is a number of processors' time in each period; when it is used up, nothing runs until the next one.  A device serves
- * all its requests at once, each at its share of the speed.  Locks are granted in the order of requests.
+ * all its requests at once, each at its share of the speed; one that is limited to a rate serves them in turn, also for what was not
+ * used of its time just before.  Locks are granted in the order of requests.
  *
  * Every step costs O(log steps): work is measured in the time that a thread alone would take, of which all that run have done the same
  * amount, so that what ends next is the top of a heap.  No libc beyond memory, no clock, no state: the same input gives the same output.
@@ -21,6 +22,7 @@ enum step_kind {
 	STEP_RUN,    /* amount: ns of work at speed 1 */
 	STEP_AWAY,   /* amount: ns, whatever the machine */
 	STEP_SERVED, /* amount: ns alone at the device `of` */
+	STEP_LIMITED, /* amount: ns that it takes of the time of a device `of` which is no more than a rate */
 	STEP_SIGNAL, /* of: number of the signal, which one step alone gives */
 	STEP_AWAIT,  /* of: number of the signal; no wait where it was given before */
 	STEP_LOCK, STEP_UNLOCK, /* of: number of the lock */

@@ -36,6 +36,7 @@ static void timeline_fini(void *state)
 	free(t->tick);
 	free(t->row);
 	free(t->event);
+	free(t->said);
 	hash_map_fini(&t->thread_of_tid);
 	resource_table_fini(&t->table);
 }
@@ -150,8 +151,21 @@ static uint64_t more_of(uint64_t after, uint64_t before)
 	return after > before ? after - before : 0;
 }
 
-static void read_kernel_values(struct kernel_says *says, const struct trace_record *r)
+/* Of the last program of that process; NULL without memory. */
+static struct kernel_says *get_said(struct timeline *t, uint32_t pid)
 {
+	for (uint32_t i = t->nr_said; i-- > 0;)
+		if (t->said[i].pid == pid)
+			return &t->said[i];
+	if (!GROW(t->said, t->nr_said, t->said_capacity))
+		return NULL;
+	t->said[t->nr_said] = (struct kernel_says){ .pid = pid };
+	return &t->said[t->nr_said++];
+}
+
+static int read_kernel_values(struct timeline *t, const struct trace_record *r)
+{
+	struct kernel_says *says = get_said(t, r->pid);
 	const int at = F(resources, values);
 	const bool end = trace_text_is(r, F(resources, when), "end");
 	struct kernel_says now = { .pid = r->pid, .from_ns = r->time_ns };
@@ -161,11 +175,14 @@ static void read_kernel_values(struct kernel_says *says, const struct trace_reco
 	} known[] = {
 		{ "processors", &now.processors }, { "quota_us", &now.quota_us }, { "quota_period_us", &now.period_us },
 		{ "ran_ns", &now.ran_ns }, { "queued_ns", &now.queued_ns }, { "throttled", &now.throttled },
+		{ "disk_read_limit", &now.disk_limit[0] }, { "disk_write_limit", &now.disk_limit[1] },
 		{ "throttled_ns", &now.throttled_ns }, { "throttled_us", &now.throttled_ns }, { "read_bytes", &now.read_bytes },
 		{ "write_bytes", &now.write_bytes }, { "pressure_io_us", &now.pressure_io_us },
 		{ "pressure_cpu_us", &now.pressure_cpu_us },
 	};
 
+	if (!says)
+		return -ENOMEM;
 	for (uint64_t e = 0; at < r->nr_values && e < r->values[at].u && e < 64; e++) {
 		const struct trace_value name = trace_element(&r->values[at], e, 0), value = trace_element(&r->values[at], e, 1);
 
@@ -174,13 +191,12 @@ static void read_kernel_values(struct kernel_says *says, const struct trace_reco
 			    strncmp(known[i].name, name.p, name.bytes) == 0)
 				*known[i].value = strcmp(known[i].name, "throttled_us") == 0 ? value.u * 1000 : value.u;
 	}
-	if (!end) { /* the last program that began: an attached one, or what a chain of commands led to */
+	if (!end && now.processors) { /* else it had ended before it was looked at */
 		*says = now;
 		says->has_machine = true;
-		return;
 	}
-	if (says->has_times || (says->pid && says->pid != now.pid))
-		return;
+	if (!end || says->has_times || !says->has_machine)
+		return 0;
 	says->has_times = true;
 	says->ran_ns = more_of(now.ran_ns, says->ran_ns);
 	says->queued_ns = more_of(now.queued_ns, says->queued_ns);
@@ -190,6 +206,25 @@ static void read_kernel_values(struct kernel_says *says, const struct trace_reco
 	says->write_bytes = more_of(now.write_bytes, says->write_bytes);
 	says->pressure_io_us = more_of(now.pressure_io_us, says->pressure_io_us);
 	says->pressure_cpu_us = more_of(now.pressure_cpu_us, says->pressure_cpu_us);
+	return 0;
+}
+
+/* Of the process that ran longest: commands lead to others, and programs start helpers, of which each may have its own limits. */
+static void choose_said(struct timeline *t)
+{
+	double most = -1;
+
+	for (uint32_t k = 0; k < t->nr_said; k++) {
+		double ran = 0;
+
+		for (uint32_t i = 0; i < t->nr_spans; i++)
+			if (t->span[i].kind == SPAN_RUN && t->thread[t->span[i].thread].pid == t->said[k].pid)
+				ran += (double)(t->span[i].to_ns - t->span[i].from_ns);
+		if (t->said[k].has_machine && ran > most) {
+			most = ran;
+			t->says = t->said[k];
+		}
+	}
 }
 
 static int read_fork_or_exit(struct timeline *t, const struct trace_record *r)
@@ -217,7 +252,7 @@ static int read_trace(struct timeline *t)
 		uint64_t event = r.id == TRACE_SAMPLES ? trace_u64(&r, F(samples, event)) : MODEL_NO_EVENT;
 
 		if (r.id == TRACE_RESOURCES)
-			read_kernel_values(&t->says, &r);
+			ret = read_kernel_values(t, &r);
 		else if (r.id != TRACE_SAMPLES)
 			ret = read_fork_or_exit(t, &r);
 		else if ((event == m->preempted || event == m->run_queue) && event != MODEL_NO_EVENT && sample_block_decode(&r, &b) == 0)
@@ -425,6 +460,7 @@ static int make_ticks(struct timeline *t)
 			if (r->kernel) {
 				k->resource = resource_is_fault(t->report->a, r->stack) ? RESOURCE_FAULT : RESOURCE_KERNEL;
 				k->between = resource_is_between(t->report->a, r->stack);
+				k->copies = resource_is_copy(t->report->a, r->stack);
 			}
 			memcpy(k->component, r->component, sizeof(k->component));
 			weight += r->weight;
@@ -537,12 +573,13 @@ int timeline_make(struct timeline *t, const char *resources, struct diag *d)
 		return diag_fail(d, ENODATA, "The trace has no context switches; record them with `-e auto,context-switches` (root, or "
 				 "kernel.perf_event_paranoid <= 1).");
 	ret = read_trace(t);
+	ret = ret ? ret : make_spans(t);
+	choose_said(t);
 	t->processors = t->says.processors ? (double)t->says.processors : m->nr_cpus ? m->nr_cpus : 1;
 	t->quota_period_ns = t->says.period_us ? (double)t->says.period_us * 1000 : 1e8;
 	t->quota = t->says.quota_us ? (double)t->says.quota_us * 1000 / t->quota_period_ns : 0;
 	if (t->quota >= t->processors)
 		t->quota = 0;
-	ret = ret ? ret : make_spans(t);
 	ret = ret ? ret : make_ticks(t);
 	ret = ret ? ret : tell_queues_apart(t);
 	if (ret)

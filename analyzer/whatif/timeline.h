@@ -38,6 +38,7 @@ struct tick {
 	uint32_t lock; /* 1 + function that takes or leaves a lock just then, by a call of which this is; 0: none */
 	uint8_t resource; /* core, kernel, fault */
 	bool between; /* interrupts between processors */
+	bool copies;  /* a page, which is written */
 	uint32_t component[TIMELINE_LEVELS];
 };
 
@@ -54,6 +55,7 @@ struct timeline_thread {
 struct kernel_says {
 	bool has_machine;
 	uint64_t processors, quota_us, period_us;
+	uint64_t disk_limit[2]; /* to read and to write, in bytes a second */
 	uint64_t ran_ns, queued_ns, throttled, throttled_ns, read_bytes, write_bytes, pressure_io_us, pressure_cpu_us;
 	bool has_times; /* of one process, as it ended or the recording did */
 	uint32_t pid;
@@ -82,6 +84,8 @@ struct timeline {
 	uint32_t nr_rows, rows_capacity;
 	struct timeline_event *event;
 	uint32_t nr_events, events_capacity;
+	struct kernel_says *said; /* by process */
+	uint32_t nr_said, said_capacity;
 	struct hash_map thread_of_tid;
 	struct resource_table table;
 };

@@ -495,6 +495,9 @@ void verdict_explain(const struct predictor *p, struct page *page)
 		      g->t->has_wakeups ? "who woke them was recorded" : "who woke them was guessed from who ran then");
 	page_sentence(page, g->e.target == UINT32_MAX ? "Completion is when the last thread ends." :
 		      "Completion is when thread %u ends.", g->e.target == UINT32_MAX ? 0 : g->t->thread[g->e.target].tid);
+	if (p->nr_ticks)
+		page_sentence(page, "%u times a thread looked whether it had to do something, and waited again: what ends such waits "
+			      "is not time.", p->nr_ticks);
 	page_sentence(page, "Locks are granted in the recorded order; contention that did not occur is not foreseen.");
 	page_sentence(page, "The interval is of runs that differ by %.1f %%, and a model that is wrong by %.1f %% for a factor of 2.",
 		      100 * p->spread, 100 * p->octave);

@@ -97,6 +97,21 @@ static void devices_serve_all_at_once(void **state)
 	NEAR(end_of(step, thread, 3, MACHINE(1, 1, 0, 4, 1), NULL), 7 * MS);
 }
 
+/* Of a rate, what was not used just before is used later, and requests are served one by one. */
+static void a_limited_device_serves_at_its_rate(void **state)
+{
+	static const struct step step[] = {
+		{ 30 * MS, 0, STEP_RUN }, { 40 * MS, 1, STEP_LIMITED }, { 30 * MS, 0, STEP_RUN }, { 40 * MS, 1, STEP_LIMITED },
+		{ 40 * MS, 1, STEP_LIMITED }, { 40 * MS, 1, STEP_LIMITED },
+	};
+	static const struct step_thread one[] = { { 0, 4 } }, two[] = { { 4, 1 }, { 5, 1 } };
+
+	(void)state;
+	NEAR(end_of(step, one, 1, MACHINE(1, 1, 0, 1, 1), NULL), 80 * MS); /* 40 of the rate end at 40, 40 more at 80 */
+	NEAR(end_of(step, one, 1, MACHINE(1, 1, 0, 2, 1), NULL), 60 * MS); /* the work is longer */
+	NEAR(end_of(step, two, 2, MACHINE(2, 1, 0, 1, 1), NULL), 80 * MS);
+}
+
 static void work_is_slower_beside_other_work(void **state)
 {
 	static const struct step step[] = { { 10 * MS, 0, STEP_RUN }, { 10 * MS, 0, STEP_RUN } };
@@ -173,6 +188,7 @@ int main(void)
 		cmocka_unit_test(a_wait_ends_when_it_is_signalled),
 		cmocka_unit_test(locks_are_granted_in_order),
 		cmocka_unit_test(devices_serve_all_at_once),
+		cmocka_unit_test(a_limited_device_serves_at_its_rate),
 		cmocka_unit_test(work_is_slower_beside_other_work),
 		cmocka_unit_test(what_never_comes_is_said),
 		cmocka_unit_test(random_programs_stay_within_bounds),

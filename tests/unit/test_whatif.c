@@ -121,11 +121,12 @@ static bool is_about(double value, double expected)
 static void a_calibration_has_factors_and_errors(void **state)
 {
 	static const char *const bad[] = { "", "2\n", "2 0.5\n", "4 1.2\n2 1.1\n", "spread -1\n", "octave nan\n", "spread 2\n",
-					   "other 0.1\n" };
+					   "other 0.1\n", "copied 0 1\n", "copied 1 -1\n", "copied 1\n" };
 	struct calibration c;
 
 	(void)state;
-	assert_int_equal(read_calibration("1 1\n4 1.3\nspread 0.02\noctave 0.07\n", &c), 0);
+	assert_int_equal(read_calibration("1 1\n4 1.3\nspread 0.02\noctave 0.07\ncopied 9 7.5\n", &c), 0);
+	assert_true(is_about(c.copied, 9) && is_about(c.copied_others, 7.5));
 	assert_true(is_about(c.slowdown[3], 1.2) && is_about(c.slowdown[SIMULATE_SLOWDOWNS - 1], 1.3));
 	assert_true(is_about(c.spread, 0.02) && is_about(c.octave, 0.07));
 	assert_int_equal(read_calibration("spread 0.02\n", &c), 0);
@@ -340,6 +341,106 @@ static void one_processor_interrupts_no_other(void **state)
 	step_graph_fini(&g);
 }
 
+/* Thread 0 works for 40 ms, in 10 of which it copies pages; thread 1 beside it for 40 ms. */
+static void copied_pages_cost_more_beside_other_processors(void **state)
+{
+	const struct calibration calibration = { .copied = 4, .copied_others = 2 };
+	struct span all_spans[] = { { .from_ns = 0, .to_ns = 40 * MS }, { .from_ns = 40 * MS, .to_ns = 80 * MS, .thread = 1 } };
+	struct tick ticks[] = { { .time_ns = 10 * MS, .weight = 30e6 }, { .time_ns = 20 * MS, .weight = 10e6, .copies = true },
+				{ .time_ns = 60 * MS, .weight = 40e6, .thread = 1 } };
+	struct timeline_thread two[] = {
+		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 80 * MS, .nr_spans = 1, .nr_ticks = 2 },
+		{ .tid = 2, .pid = 1, .creator = TIMELINE_NOBODY, .from_ns = 40 * MS, .to_ns = 80 * MS, .first_span = 1, .nr_spans = 1,
+		  .first_tick = 2, .nr_ticks = 1 },
+	};
+	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = all_spans, .nr_spans = 2, .tick = ticks,
+			      .nr_ticks = 3, .last_ns = 80 * MS, .processors = 1, .has_wakeups = true };
+	const struct change cores = { .kind = CHANGE_CORES, .value = 2 };
+	struct predictor p = { .g = NULL };
+	struct prediction x;
+	struct step_graph g;
+
+	(void)state;
+	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
+	assert_int_equal(predictor_init(&p, &g, &calibration, &d), 0);
+	assert_int_equal(predict(&p, &cores, 1, &x), 0);
+	/* an eighth of the work is of copies: others' part makes all 1.25 times as long, and a quarter of thread 0's grows by 4 */
+	assert_true(is_about(x.completion_ns, 40 * MS * 1.25 * 2));
+	predictor_fini(&p);
+	step_graph_fini(&g);
+}
+
+/* Thread 0 works up to 20 ms and ends thread 1's wait; thread 1 had looked around at 10 ms. */
+static void looking_around_is_no_work(void **state)
+{
+	struct span all_spans[] = {
+		{ .from_ns = 0, .to_ns = 20 * MS },
+		{ .from_ns = 0, .to_ns = 10 * MS, .thread = 1, .kind = SPAN_WAIT, .resource = RESOURCE_SIBLING, .end = END_BY_INTERRUPT },
+		{ .from_ns = 10 * MS, .to_ns = 20 * MS, .thread = 1, .kind = SPAN_WAIT, .resource = RESOURCE_SIBLING, .end = END_BY_THREAD,
+		  .waker = 0 },
+		{ .from_ns = 20 * MS, .to_ns = 30 * MS, .thread = 1 },
+	};
+	struct timeline_thread two[] = {
+		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 20 * MS, .nr_spans = 1 },
+		{ .tid = 2, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 30 * MS, .first_span = 1, .nr_spans = 3 },
+	};
+	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = all_spans, .nr_spans = 4, .last_ns = 30 * MS,
+			      .processors = 1, .has_wakeups = true };
+	const struct change clock = { .kind = CHANGE_CLOCK, .value = 20 };
+	struct predictor p = { .g = NULL };
+	struct prediction x;
+	struct step_graph g;
+
+	(void)state;
+	make_predictor(&t, &g, &p);
+	assert_int_equal(p.nr_ticks, 1);
+	assert_true(p.replay_error < 0.001);
+	assert_int_equal(predict(&p, &clock, 1, &x), 0);
+	assert_true(is_about(x.completion_ns, 30 * MS / 20));
+	predictor_fini(&p);
+	step_graph_fini(&g);
+	/* without the wait that the other ends, time is what is waited for */
+	all_spans[2].end = END_BY_INTERRUPT;
+	make_predictor(&t, &g, &p);
+	assert_int_equal(p.nr_ticks, 0);
+	predictor_fini(&p);
+	step_graph_fini(&g);
+}
+
+/* Thread 0 loses its processor with a lock, for which thread 1 waits; elsewhere that takes no longer than what it still had to do. */
+static void a_lock_whose_holder_was_preempted_is_waited_for_that_long(void **state)
+{
+	struct span all_spans[] = {
+		{ .from_ns = 0, .to_ns = 10 * MS },
+		{ .from_ns = 10 * MS, .to_ns = 50 * MS, .kind = SPAN_QUEUE, .resource = RESOURCE_QUEUE },
+		{ .from_ns = 50 * MS, .to_ns = 60 * MS },
+		{ .from_ns = 0, .to_ns = 10 * MS, .thread = 1, .kind = SPAN_QUEUE, .resource = RESOURCE_QUEUE },
+		{ .from_ns = 10 * MS, .to_ns = 20 * MS, .thread = 1 },
+		{ .from_ns = 20 * MS, .to_ns = 52 * MS, .thread = 1, .kind = SPAN_WAIT, .resource = RESOURCE_LOCK, .end = END_BY_THREAD },
+		{ .from_ns = 52 * MS, .to_ns = 60 * MS, .thread = 1, .kind = SPAN_QUEUE, .resource = RESOURCE_QUEUE },
+		{ .from_ns = 60 * MS, .to_ns = 70 * MS, .thread = 1 },
+		{ .from_ns = 0, .to_ns = 20 * MS, .thread = 2, .kind = SPAN_QUEUE, .resource = RESOURCE_QUEUE },
+		{ .from_ns = 20 * MS, .to_ns = 50 * MS, .thread = 2 },
+	};
+	struct timeline_thread three[] = {
+		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 60 * MS, .nr_spans = 3 },
+		{ .tid = 2, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 70 * MS, .first_span = 3, .nr_spans = 5 },
+		{ .tid = 3, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 50 * MS, .first_span = 8, .nr_spans = 2 },
+	};
+	struct timeline t = { .report = &report, .thread = three, .nr_threads = 3, .span = all_spans, .nr_spans = 10, .last_ns = 70 * MS,
+			      .processors = 1, .has_wakeups = true };
+	struct step_graph g;
+	double waits = 0;
+
+	(void)state;
+	assert_int_equal(step_graph_make(&t, "all", &g, &d), 0);
+	for (uint32_t i = 0; i < g.nr_steps; i++)
+		waits += g.about[i].thread == 1 && g.step[i].kind == STEP_AWAY ? g.step[i].amount : 0;
+	assert_int_equal(g.nr_signals, 0);
+	assert_true(is_about(waits, 2 * MS)); /* what thread 0 ran from 50 ms on */
+	step_graph_fini(&g);
+}
+
 static double width(const struct prediction *x)
 {
 	return log(x->high_ns / x->low_ns);
@@ -374,6 +475,9 @@ int main(void)
 		cmocka_unit_test(the_first_thread_may_be_gone_before_a_mark),
 		cmocka_unit_test(a_mark_that_is_not_there_is_said),
 		cmocka_unit_test(a_calibration_has_factors_and_errors),
+		cmocka_unit_test(copied_pages_cost_more_beside_other_processors),
+		cmocka_unit_test(looking_around_is_no_work),
+		cmocka_unit_test(a_lock_whose_holder_was_preempted_is_waited_for_that_long),
 		cmocka_unit_test(work_of_a_queue_is_divided_evenly_and_other_work_is_not),
 		cmocka_unit_test(two_threads_with_work_of_their_own_have_no_queue),
 		cmocka_unit_test(one_processor_interrupts_no_other),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the kernel says about the use of resources, when a program begins and when the recording, or the command, ends: the processors and
- * the quota that it may use, times of running and of waiting for a processor, bytes of its files, stalls of the machine.  A report compares
- * its own sums with these.  What cannot be read is left out.
+ * the quota that it may use, limits of its disks, times of running and of waiting for a processor, bytes of its files, stalls of the
+ * machine.  A report compares its own sums with these.  What cannot be read is left out.
  */
 #include "agent/recorder/recording/internal.h"
 
@@ -51,28 +51,29 @@ static void add_lines(struct values *v, const char *path, const char *const name
 		fclose(f);
 }
 
-struct cpu_group {
+struct group {
+	const char *controller;
 	char folder[448]; /* "": there is none */
 	bool second;
 };
 
-static bool has_cpu(const char *controllers)
+static bool has_controller(const char *controllers, const char *name)
 {
 	for (const char *c = controllers; *c; c += strcspn(c, ",") + (c[strcspn(c, ",")] == ','))
-		if (strcspn(c, ",") == 3 && strncmp(c, "cpu", 3) == 0)
+		if (strcspn(c, ",") == strlen(name) && strncmp(c, name, strlen(name)) == 0)
 			return true;
 	return false;
 }
 
-/* The first version's controller "cpu", else the second version's one hierarchy. */
-static void take_cpu_group(void *context, const char *controllers, const char *path)
+/* The first version's controller of that name, else the second version's one hierarchy. */
+static void take_group(void *context, const char *controllers, const char *path)
 {
-	struct cpu_group *g = context;
-	const bool first = has_cpu(controllers);
+	struct group *g = context;
+	const bool first = has_controller(controllers, g->controller);
 
 	path = strcmp(path, "/") ? path : "";
 	if (first)
-		snprintf(g->folder, sizeof(g->folder), "/sys/fs/cgroup/cpu%.400s", path);
+		snprintf(g->folder, sizeof(g->folder), "/sys/fs/cgroup/%.16s%.400s", g->controller, path);
 	else if (!*controllers && !*g->folder)
 		snprintf(g->folder, sizeof(g->folder), "/sys/fs/cgroup%.400s", path);
 	else
@@ -84,12 +85,12 @@ static void add_quota(struct values *v, pid_t pid)
 {
 	static const char *const names[][2] = { { "nr_throttled", "throttled" }, { "throttled_time", "throttled_ns" },
 						{ "throttled_usec", "throttled_us" } };
-	struct cpu_group g = { .folder = "" };
+	struct group g = { .controller = "cpu" };
 	long long quota = -1, period = 0;
 	char path[480];
 	FILE *f;
 
-	if (!control_group_each(pid, take_cpu_group, &g) || !*g.folder)
+	if (!control_group_each(pid, take_group, &g) || !*g.folder)
 		return;
 	if (g.second) {
 		snprintf(path, sizeof(path), "%s/cpu.max", g.folder);
@@ -110,6 +111,42 @@ static void add_quota(struct values *v, pid_t pid)
 	}
 	snprintf(path, sizeof(path), "%s/cpu.stat", g.folder);
 	add_lines(v, path, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* Lines "DEVICE NUMBER", or "DEVICE KEY=NUMBER ...", whose numbers may be "max"; the least of all devices. */
+static void add_least(struct values *v, const char *path, const char *key, const char *name)
+{
+	FILE *f = fopen(path, "re");
+	unsigned long long least = 0, number;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *at = strstr(line, key);
+
+		if (at && sscanf(at + strlen(key), "%llu", &number) == 1 && number && (!least || number < least))
+			least = number;
+	}
+	if (f)
+		fclose(f);
+	if (least)
+		add_value(v, name, least);
+}
+
+static void add_disk_limits(struct values *v, pid_t pid)
+{
+	static const char *const of[][3] = { { "read", " rbps=", "disk_read_limit" }, { "write", " wbps=", "disk_write_limit" } };
+	struct group g = { .controller = "blkio" };
+	char path[512];
+
+	if (!control_group_each(pid, take_group, &g) || !*g.folder)
+		return;
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		if (g.second)
+			snprintf(path, sizeof(path), "%s/io.max", g.folder);
+		else
+			snprintf(path, sizeof(path), "%s/blkio.throttle.%s_bps_device", g.folder, of[i][0]);
+		add_least(v, path, g.second ? of[i][1] : " ", of[i][2]);
+	}
 }
 
 /* Of the first thread: what others had is gone with them. */
@@ -155,6 +192,7 @@ void recording_write_resources(struct recording *r, uint32_t pid, const char *wh
 		return;
 	add_processors(&v, here);
 	add_quota(&v, here);
+	add_disk_limits(&v, here);
 	add_schedule(&v, here);
 	snprintf(path, sizeof(path), "/proc/%d/io", (int)here);
 	add_lines(&v, path, bytes, sizeof(bytes) / sizeof(bytes[0]));
