@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program with one bottleneck that is known: tasks KIND [--threads N] [--work UNITS] [--share PERCENT] [--slow a=PERCENT] [--file FILE].
+ * A program with one bottleneck that is known: tasks KIND [--threads N] [--work UNITS] [--share PERCENT] [--slow a=PERCENT]
+ * [--file FILE] [--every UNITS].
  * The work is fixed: so many rounds of a loop, whatever the machine.  Prints how long it took, in ns.  Kinds: list[] at the end.
  */
 #define _GNU_SOURCE
@@ -27,6 +28,7 @@ static long units = 20000; /* of all threads together */
 static const char *file = "tasks.data";
 static double slow[3] = { 1, 1, 1 }; /* of step_a, step_b, step_c */
 static long share = 50; /* per cent: in the lock, of the serial part */
+static long every = 4; /* units from one reading to the next */
 static int unlocked;
 
 /* Three functions that do the same: what is known of one is its name. */
@@ -260,7 +262,7 @@ static void *reading_part(void *number)
 	for (long n = part_of((int)(long)number), i = 0; i < n; i++) {
 		unit();
 		state = state * 1103515245u + 12345u;
-		if (i % 4 == 0 && pread(fd, buffer, 1 << 20, (off_t)(state >> 8 & 63) << 20) <= 0)
+		if (i % every == 0 && pread(fd, buffer, 1 << 20, (off_t)(state >> 8 & 63) << 20) <= 0)
 			exit(3);
 	}
 	close(fd);
@@ -375,6 +377,8 @@ static void parse_options(int argc, char **argv)
 			units = atol(argv[++i]);
 		else if (strcmp(argv[i], "--share") == 0)
 			share = atol(argv[++i]);
+		else if (strcmp(argv[i], "--every") == 0)
+			every = atol(argv[++i]);
 		else if (strcmp(argv[i], "--file") == 0)
 			file = argv[++i];
 		else if (strcmp(argv[i], "--slow") == 0 && argv[++i][0] >= 'a' && argv[i][0] <= 'c' && argv[i][1] == '=')
@@ -382,7 +386,7 @@ static void parse_options(int argc, char **argv)
 		else
 			exit(2);
 	}
-	if (nr_threads < 1 || nr_threads > THREADS_MAX || units < 1)
+	if (nr_threads < 1 || nr_threads > THREADS_MAX || units < 1 || every < 1)
 		exit(2);
 }
 

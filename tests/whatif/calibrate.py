@@ -4,10 +4,10 @@
 
 spread: how much the logarithm of a run's time differs from that of the next.  octave: what the model is wrong by for a factor of 2 in
 processors, beyond that, and as independent errors for several.  Both are written into OUT/calibration, with how much longer work takes
-beside other work, for `tailor whatif --calibration`.  Environment: as cells.py's.
+beside other work, and what copied pages cost (pages.py), for `tailor whatif --calibration`.  Environment: as cells.py's.
 """
-import math, os, statistics, subprocess, sys
-from cells import Cells, CORES, HERE, PREFIX, ROUNDS, TRACES, cpus
+import math, os, shutil, statistics, subprocess, sys
+from cells import Cells, CORES, HERE, PREFIX, ROUNDS, TRACES, cpus, run
 
 TAILOR, OUT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else "build/whatif-calibration")
 cells = Cells(TAILOR, OUT)
@@ -45,6 +45,19 @@ def slowdown():
     return lines
 
 
+def copied():
+    """What a page's copy takes more beside another processor, and what that one loses: in what the kernel's function for it takes alone."""
+    if len(HERE) < 2:
+        return []
+    pages = [sys.executable, f"{os.path.dirname(os.path.abspath(__file__))}/pages.py"]
+    trace = f"{cells.tmp}/pages.tlr"
+    nr = int(run(PREFIX + [TAILOR, "run", "-q", "--no-preload", "-e", "task-clock", "--rate", "2000", "-o", trace, "--"] + pages + ["alone"]))
+    stacks = (line.rsplit(" ", 1) for line in run([TAILOR, "export", "--format", "folded", trace]).splitlines())
+    own = sum(float(ns) for stack, ns in stacks if "do_wp_page" in stack or "wp_page_copy" in stack) / nr
+    alone, beside, other = map(float, run(PREFIX + pages + ["beside"]).split())
+    return [f"copied {max(0.001, (beside - alone) / own):.2f} {max(0, other / own):.2f}\n"] if own > 0 else []
+
+
 make_data()
 PROGRAMS = {
     "xz": ["xz", "-T" + N, "-1", "--block-size=1MiB", "-k", "-c", DATA],
@@ -54,7 +67,9 @@ PROGRAMS = {
     "gzip": ["sh", "-c", f"for i in 1 2 3 4; do gzip -6 -c {DATA} >/dev/null & done; wait"],
     "chain": ["sh", "-c", f"xz -0 -c {DATA} | xz -dc | gzip -4 -c | gzip -dc >/dev/null"],
 }
-lines = slowdown()
+MISSING = [tool for tool in ("xz", "zstd", "sort", "gzip") if not shutil.which(tool)]
+PROGRAMS = {name: command for name, command in PROGRAMS.items() if not any(tool in " ".join(command).split() for tool in MISSING)}
+lines = slowdown() + copied()
 open(f"{OUT}/calibration", "w").write("".join(lines))
 cells.calibration = ["--calibration", f"{OUT}/calibration"]
 for name, command in PROGRAMS.items():

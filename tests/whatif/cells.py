@@ -52,9 +52,9 @@ class Cells:
         quiet = [] if own else ["sh", "-c", 'exec "$@" >/dev/null', "sh"]
         traces, own_ns = [f"{self.tmp}/{name}-{i}.tlr" for i in range(nr)], []
         for trace in traces:
-            said = run(within(group) + PREFIX + cpus(n) +
+            said = run(within(group) + PREFIX +
                        [self.tailor, "run", "-q", "--no-preload", "-e", "task-clock,context-switches", "--rate", "500", "--stack", "2048",
-                        "-o", trace, "--"] + quiet + command)
+                        "-o", trace, "--"] + cpus(n) + quiet + command)  # the recorder has all processors
             own_ns.append(int(said.split()[-1]) if own else 0)
         return traces, statistics.median(own_ns) if own else None
 

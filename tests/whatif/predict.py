@@ -7,7 +7,7 @@ once: the speed of a shared machine changes within minutes.  A cell is one
 prediction; what is measured is the median of ROUNDS runs without a recording.  Environment, beside cells.py's:
 
   SECONDS_OF_WORK=1.2  processor time of a run
-  ONLY="cores quota"   some kinds of cells: cores, operator, lock, skew, quota, engine, postgres, node, blocks
+  ONLY="cores quota"   some kinds of cells: cores, operator, lock, skew, quota, disk, engine, sort, postgres, node, blocks, spark
   PROGRAMS="even few"  some programs of cores
 """
 import glob, os, pwd, shutil, subprocess, sys
@@ -18,7 +18,7 @@ OUT = os.path.abspath(sys.argv[3] if len(sys.argv) > 3 else "build/whatif")
 ENGINE = os.path.abspath(sys.argv[4]) if len(sys.argv) > 4 else None
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORK_S = float(os.environ.get("SECONDS_OF_WORK", 1.2))
-ONLY = os.environ.get("ONLY", "cores operator lock skew quota engine postgres node blocks").split()
+ONLY = os.environ.get("ONLY", "cores operator lock skew quota disk engine sort postgres node blocks spark").split()
 THREADS = str(max(CORES))
 cells = Cells(TAILOR, OUT)
 FOLDERS = {}
@@ -45,17 +45,16 @@ def calibrate():
     return ["--calibration", path] if os.path.exists(path) else []
 
 
-def quota_group(quota):
-    """A cgroup with so many processors' time, or None where none can be made."""
-    for folder, write in (("/sys/fs/cgroup/cpu", [("cpu.cfs_quota_us", str(int(quota * 100000))), ("cpu.shares", "262144")]),
-                          ("/sys/fs/cgroup", [("cpu.max", f"{int(quota * 100000)} 100000"), ("cpu.weight", "10000")])):
-        group = f"{folder}/tailor-whatif-{quota}"
+def group_of(name, *kinds):
+    """A cgroup of one of these kinds, (its mount, its files and their texts), or None where none can be made."""
+    for folder, write in kinds:
+        group = f"{folder}/tailor-whatif-{name}"
         try:
             os.makedirs(group, exist_ok=True)
-            for name, text in write:
-                with open(f"{group}/{name}", "w") as f:
+            for file, text in write:
+                with open(f"{group}/{file}", "w") as f:
                     f.write(text)
-            FOLDERS[quota] = group
+            FOLDERS[name] = group
             return group
         except OSError:
             try:
@@ -63,6 +62,21 @@ def quota_group(quota):
             except OSError:
                 pass
     return None
+
+
+def quota_group(quota):
+    """With so many processors' time."""
+    return group_of(f"quota-{quota}",
+                    ("/sys/fs/cgroup/cpu", [("cpu.cfs_quota_us", str(int(quota * 100000))), ("cpu.shares", "262144")]),
+                    ("/sys/fs/cgroup", [("cpu.max", f"{int(quota * 100000)} 100000"), ("cpu.weight", "10000")]))
+
+
+def disk_group(megabytes):
+    """That reads so much in a second from the device that has the folder of the traces."""
+    device, rate = os.stat(cells.tmp).st_dev, megabytes << 20
+    number = f"{os.major(device)}:{os.minor(device)}"
+    return group_of(f"disk-{megabytes}", ("/sys/fs/cgroup/blkio", [("blkio.throttle.read_bps_device", f"{number} {rate}")]),
+                    ("/sys/fs/cgroup", [("io.max", f"{number} rbps={rate}")]))
 
 
 unit = min(Cells.run_ns(1, tasks(["few", "--threads", "1", "--work", "1000"]), own=True) for _ in range(3)) / 500
@@ -111,6 +125,15 @@ for quota in (0.5, 1, 1.5) if QUIET else ():
                 PROGRAMS["even"], QUIET)
 if "quota" in ONLY and not FOLDERS:
     print("quotas skipped, because no cgroup can be made here, or threads are real-time ones")
+for threads in ("1", THREADS) if "disk" in ONLY else ():
+    reading = ["reading", "--threads", threads, "--work", str(UNITS // 3), "--every", str(UNITS // 300), "--file", f"{cells.tmp}/read"]
+    for rate, changed in (64, 128), (128, 64):
+        group, other = disk_group(rate), disk_group(changed)
+        if not group or not other:
+            print("disks skipped, because no cgroup can slow the device here")
+            break
+        predict("disk", f"{threads} threads, {rate} to {changed} MiB/s", record(f"disk-{threads}-{rate}", base, reading, group),
+                ["--disk", str(changed / rate)], base, reading, other)
 
 
 # ------------------------------------------------------------------------------------------------------- real programs
@@ -156,9 +179,29 @@ class Postgres:
         return self.user + ["sh", "-c", script, self.bin, self.data, sql, str(times)]
 
 
+class Spark:
+    """WordCount, PageRank and a count over compressed rows, of the Spark that check-spark fetched; its two threads stay two."""
+    OPTIONS = ["-Xmx1g", "-XX:+UseParallelGC", "-XX:ActiveProcessorCount=2"] + [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in (
+        "java.lang", "java.lang.invoke", "java.nio", "sun.nio.ch", "java.util", "java.util.concurrent", "sun.security.action", "java.net", "java.io")]
+
+    def __init__(self, folder, jars):
+        self.data, self.classes = f"{folder}/spark", f"{folder}/classes:{jars}/*"
+        run(["javac", "-nowarn", "-cp", f"{jars}/*", "-d", f"{folder}/classes", f"{FOLDER}/SparkPrograms.java"])
+        run(self.command("make"))
+
+    def command(self, program):
+        return ["java"] + self.OPTIONS + ["-cp", self.classes, "SparkPrograms", program, self.data]
+
+
 if "engine" in ONLY and ENGINE:
     for query in ("q1", "q3", "q6", "q18"):
         real("engine", query, [ENGINE, "--query", query, "--threads", "4", "--repeat", "60", "--scale", "0.2"])
+if "sort" in ONLY:
+    sort = f"{OUT}/sort"
+    if shutil.which("gcc") and not os.path.exists(sort):
+        run(["gcc", "-O2", "-g", "-fopenmp", "-static", "-o", sort, f"{FOLDER}/sort.c"])
+    if os.path.exists(sort):
+        real("sort", "by OpenMP's tasks", ["env", "OMP_WAIT_POLICY=passive", sort, "2000000", THREADS if len(CORES) > 2 else "4"])
 if "postgres" in ONLY:
     found = sorted(f for f in glob.glob("/usr/lib/postgresql/*/bin") if os.path.exists(f"{f}/initdb") and os.path.exists(f"{f}/psql"))
     if found:
@@ -171,6 +214,16 @@ if "node" in ONLY and shutil.which("node"):
     real("node", "workers", ["node", f"{FOLDER}/workers.js", "tasks", "80"])
 if "blocks" in ONLY and shutil.which("node"):
     real("blocks", "", ["node", f"{FOLDER}/workers.js", "blocks", "400"])
+if "blocks" in ONLY:
+    real("blocks", "in Python", [sys.executable, f"{FOLDER}/blocks.py", "500", THREADS if len(CORES) > 2 else "4"])
+if "spark" in ONLY:
+    found = sorted(glob.glob(f"{os.path.dirname(TAILOR)}/spark/pyspark-4.0*/deps/jars"))
+    if found and shutil.which("javac"):
+        spark = Spark(cells.tmp, found[-1])
+        for program in ("words", "ranks", "blocks"):
+            real("spark", program, spark.command(program))
+    else:
+        print("Spark skipped, because `make check-spark` has not fetched it, or because javac is not installed")
 cells.end()
 for group in FOLDERS.values():
     os.rmdir(group)
