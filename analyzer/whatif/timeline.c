@@ -438,12 +438,25 @@ static uint32_t work_of_lock(struct timeline *t, uint32_t stack)
 	return w.resource == RESOURCE_LOCK ? w.caller + 1 : 0;
 }
 
+/* Threads of each process. */
+static bool count_threads(const struct timeline *t, struct hash_map *of_pid)
+{
+	for (uint32_t i = 0; i < t->nr_threads; i++)
+		if (!hash_map_set(of_pid, t->thread[i].pid, 0, hash_map_find(of_pid, t->thread[i].pid, 0) + 1))
+			return false;
+	return true;
+}
+
 /* Samples of the clock become ticks whose weights add up to the time that their thread ran. */
 static int make_ticks(struct timeline *t)
 {
+	struct hash_map threads = { .capacity = 0 };
+
 	t->tick = calloc((size_t)t->nr_rows + 1, sizeof(*t->tick));
-	if (!t->tick)
+	if (!t->tick || !count_threads(t, &threads)) {
+		hash_map_fini(&threads);
 		return -ENOMEM;
+	}
 	for (uint32_t row = 0, i = 0; i < t->nr_threads; i++) {
 		struct timeline_thread *h = &t->thread[i];
 		double weight = 0, ran = 0;
@@ -460,7 +473,7 @@ static int make_ticks(struct timeline *t)
 			if (r->kernel) {
 				k->resource = resource_is_fault(t->report->a, r->stack) ? RESOURCE_FAULT : RESOURCE_KERNEL;
 				k->between = resource_is_between(t->report->a, r->stack);
-				k->copies = resource_is_copy(t->report->a, r->stack);
+				k->copies = hash_map_find(&threads, h->pid, 0) > 1 && resource_is_copy(t->report->a, r->stack);
 			}
 			memcpy(k->component, r->component, sizeof(k->component));
 			weight += r->weight;
@@ -472,6 +485,7 @@ static int make_ticks(struct timeline *t)
 		for (uint32_t k = h->first_tick; weight > 0 && k < t->nr_ticks; k++)
 			t->tick[k].weight *= ran / weight;
 	}
+	hash_map_fini(&threads);
 	return 0;
 }
 
