@@ -474,7 +474,7 @@ class Bench:
         if channel.trampolines:
             n = r["samples"]["total"]
             named = 100 * sum(c["samples"] for c in r["components"]
-                              if c["level"] == "function" and TRAMPOLINE.match(c["name"])) / max(n, 1)
+                              if c["level"] == "code object" and TRAMPOLINE.match(c["name"])) / max(n, 1)
         same = (under.returncode, under.stdout) == (alone.returncode, alone.stdout)
         stacks = "-"
         if self.stacks and not self.samples:
