@@ -380,25 +380,31 @@ static uint32_t set_ticks(struct predictor *p, enum graph_tick up_to, double bas
 	return nr;
 }
 
-/* Where the recorded run replays the same without them, nothing waits for ticks.  now: the replay with them, and then that which holds. */
-static int leave_out_ticks(struct predictor *p, struct simulated *now)
+static int replay(struct predictor *p, struct simulated *now)
 {
-	const struct simulated with = *now;
-	int ret = 0;
+	forget_changes(p);
+	return run(p, &p->now, now);
+}
+
+/* Where the recorded run replays the same without them, nothing waits for ticks.  now: the replay that holds. */
+static int replay_without_ticks(struct predictor *p, struct simulated *now)
+{
+	int ret = replay(p, now);
+	const double with_ns = now->end_ns;
+	bool tried = false;
 
 	for (int up_to = TICK_WAKES; up_to > TICK_NONE && ret == 0; up_to--) {
 		p->nr_ticks = set_ticks(p, (enum graph_tick)up_to, 0);
 		if (!p->nr_ticks)
-			return 0;
-		forget_changes(p);
-		ret = run(p, &p->now, now);
-		if (ret || (!now->stuck && now->end_ns > (1 - TICKS_MOST) * with.end_ns))
+			continue;
+		tried = true;
+		ret = replay(p, now);
+		if (ret || (!now->stuck && now->end_ns > (1 - TICKS_MOST) * with_ns))
 			return ret;
 		set_ticks(p, (enum graph_tick)up_to, 1);
 	}
 	p->nr_ticks = 0;
-	forget_changes(p);
-	return ret ? ret : run(p, &p->now, now);
+	return ret || !tried ? ret : replay(p, now);
 }
 
 int predictor_init(struct predictor *p, const struct step_graph *g, const struct calibration *calibration, struct diag *d)
@@ -426,9 +432,7 @@ int predictor_init(struct predictor *p, const struct step_graph *g, const struct
 		return diag_fail(d, ENOMEM, "out of memory for a prediction");
 	p->measured_ns = step_graph_measured_ns(g);
 	ret = divide_queues(p);
-	forget_changes(p);
-	ret = ret ? ret : run(p, &p->now, &now);
-	ret = ret ? ret : leave_out_ticks(p, &now);
+	ret = ret ? ret : replay_without_ticks(p, &now);
 	if (ret)
 		return diag_fail(d, -ret, "out of memory for a prediction");
 	if (now.stuck || now.end_ns <= 0)

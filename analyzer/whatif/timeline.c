@@ -38,6 +38,7 @@ static void timeline_fini(void *state)
 	free(t->event);
 	free(t->said);
 	hash_map_fini(&t->thread_of_tid);
+	hash_map_fini(&t->said_of_pid);
 	resource_table_fini(&t->table);
 }
 
@@ -154,10 +155,11 @@ static uint64_t more_of(uint64_t after, uint64_t before)
 /* Of the last program of that process; NULL without memory. */
 static struct kernel_says *get_said(struct timeline *t, uint32_t pid)
 {
-	for (uint32_t i = t->nr_said; i-- > 0;)
-		if (t->said[i].pid == pid)
-			return &t->said[i];
-	if (!GROW(t->said, t->nr_said, t->said_capacity))
+	const uint32_t i = hash_map_find(&t->said_of_pid, pid, 0);
+
+	if (i)
+		return &t->said[i - 1];
+	if (!GROW(t->said, t->nr_said, t->said_capacity) || !hash_map_set(&t->said_of_pid, pid, 0, t->nr_said + 1))
 		return NULL;
 	t->said[t->nr_said] = (struct kernel_says){ .pid = pid };
 	return &t->said[t->nr_said++];
@@ -210,21 +212,23 @@ static int read_kernel_values(struct timeline *t, const struct trace_record *r)
 }
 
 /* Of the process that ran longest: commands lead to others, and programs start helpers, of which each may have its own limits. */
-static void choose_said(struct timeline *t)
+static int choose_said(struct timeline *t)
 {
-	double most = -1;
+	double *ran = calloc((size_t)t->nr_said + 1, sizeof(*ran)), most = -1;
 
-	for (uint32_t k = 0; k < t->nr_said; k++) {
-		double ran = 0;
-
-		for (uint32_t i = 0; i < t->nr_spans; i++)
-			if (t->span[i].kind == SPAN_RUN && t->thread[t->span[i].thread].pid == t->said[k].pid)
-				ran += (double)(t->span[i].to_ns - t->span[i].from_ns);
-		if (t->said[k].has_machine && ran > most) {
-			most = ran;
+	if (!ran)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nr_spans; i++)
+		if (t->span[i].kind == SPAN_RUN) /* 0: of a process about which nothing was said */
+			ran[hash_map_find(&t->said_of_pid, t->thread[t->span[i].thread].pid, 0)] +=
+				(double)(t->span[i].to_ns - t->span[i].from_ns);
+	for (uint32_t k = 0; k < t->nr_said; k++)
+		if (t->said[k].has_machine && ran[k + 1] > most) {
+			most = ran[k + 1];
 			t->says = t->said[k];
 		}
-	}
+	free(ran);
+	return 0;
 }
 
 static int read_fork_or_exit(struct timeline *t, const struct trace_record *r)
@@ -588,7 +592,7 @@ int timeline_make(struct timeline *t, const char *resources, struct diag *d)
 				 "kernel.perf_event_paranoid <= 1).");
 	ret = read_trace(t);
 	ret = ret ? ret : make_spans(t);
-	choose_said(t);
+	ret = ret ? ret : choose_said(t);
 	t->processors = t->says.processors ? (double)t->says.processors : m->nr_cpus ? m->nr_cpus : 1;
 	t->quota_period_ns = t->says.period_us ? (double)t->says.period_us * 1000 : 1e8;
 	t->quota = t->says.quota_us ? (double)t->says.quota_us * 1000 / t->quota_period_ns : 0;

@@ -86,7 +86,7 @@ struct timeline {
 	uint32_t nr_events, events_capacity;
 	struct kernel_says *said; /* by process */
 	uint32_t nr_said, said_capacity;
-	struct hash_map thread_of_tid;
+	struct hash_map thread_of_tid, said_of_pid;
 	struct resource_table table;
 };
 

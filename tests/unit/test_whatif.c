@@ -407,6 +407,35 @@ static void looking_around_is_no_work(void **state)
 	step_graph_fini(&g);
 }
 
+/* Thread 1 wakes thread 0 after 10 ms, and waits for it then: most of the time goes to that, so it stays. */
+static void what_is_done_at_fixed_times_is_waited_for(void **state)
+{
+	struct span all_spans[] = {
+		{ .from_ns = 0, .to_ns = 11 * MS, .kind = SPAN_WAIT, .resource = RESOURCE_SIBLING, .end = END_BY_THREAD, .waker = 1 },
+		{ .from_ns = 11 * MS, .to_ns = 12 * MS },
+		{ .from_ns = 0, .to_ns = 10 * MS, .thread = 1, .kind = SPAN_WAIT, .resource = RESOURCE_SIBLING, .end = END_BY_INTERRUPT },
+		{ .from_ns = 10 * MS, .to_ns = 11 * MS, .thread = 1 },
+		{ .from_ns = 11 * MS, .to_ns = 12 * MS, .thread = 1, .kind = SPAN_WAIT, .resource = RESOURCE_SIBLING, .end = END_BY_THREAD,
+		  .waker = 0 },
+		{ .from_ns = 12 * MS, .to_ns = 13 * MS, .thread = 1 },
+	};
+	struct timeline_thread two[] = {
+		{ .tid = 1, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 12 * MS, .nr_spans = 2 },
+		{ .tid = 2, .pid = 1, .creator = TIMELINE_NOBODY, .to_ns = 13 * MS, .first_span = 2, .nr_spans = 4 },
+	};
+	struct timeline t = { .report = &report, .thread = two, .nr_threads = 2, .span = all_spans, .nr_spans = 6, .last_ns = 13 * MS,
+			      .processors = 1, .has_wakeups = true };
+	struct predictor p = { .g = NULL };
+	struct step_graph g;
+
+	(void)state;
+	make_predictor(&t, &g, &p);
+	assert_int_equal(p.nr_ticks, 0);
+	assert_true(p.replay_error < 0.001);
+	predictor_fini(&p);
+	step_graph_fini(&g);
+}
+
 /* Thread 0 loses its processor with a lock, for which thread 1 waits; elsewhere that takes no longer than what it still had to do. */
 static void a_lock_whose_holder_was_preempted_is_waited_for_that_long(void **state)
 {
@@ -477,6 +506,7 @@ int main(void)
 		cmocka_unit_test(a_calibration_has_factors_and_errors),
 		cmocka_unit_test(copied_pages_cost_more_beside_other_processors),
 		cmocka_unit_test(looking_around_is_no_work),
+		cmocka_unit_test(what_is_done_at_fixed_times_is_waited_for),
 		cmocka_unit_test(a_lock_whose_holder_was_preempted_is_waited_for_that_long),
 		cmocka_unit_test(work_of_a_queue_is_divided_evenly_and_other_work_is_not),
 		cmocka_unit_test(two_threads_with_work_of_their_own_have_no_queue),
