@@ -57,7 +57,6 @@ static inline const char *next_line(const char **at, const char *end, size_t *by
 	return line;
 }
 
-/* Does it begin a method or a class of the generated one? */
 /* The decimal number at the beginning, at most NUMBER_MOST; *digits: how many it has. */
 #define NUMBER_MOST 999999u
 static inline uint32_t take_number(const char *at, const char *end, size_t *digits)
@@ -71,6 +70,7 @@ static inline uint32_t take_number(const char *at, const char *end, size_t *digi
 	return number;
 }
 
+/* Does it begin a method or a class of the generated one? */
 static inline bool line_defines(const char *line, size_t bytes)
 {
 	return bytes && line[bytes - 1] == '{' &&

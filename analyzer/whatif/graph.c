@@ -364,6 +364,7 @@ static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s,
 {
 	struct graph_step about = { .from_ns = from_ns, .thread = s->thread, .resource = s->resource, .lock = s->lock, .tick = end->tick };
 	const double ns = (double)(to_ns - from_ns);
+	const bool writes = s->resource == RESOURCE_DISK_WRITE;
 
 	g->waits_ns += ns;
 	if (end->signal) {
@@ -375,9 +376,8 @@ static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s,
 	switch (s->resource) {
 	case RESOURCE_DISK_READ:
 	case RESOURCE_DISK_WRITE:
-		if (g->limited_ns[s->resource == RESOURCE_DISK_WRITE] > 0)
-			return add_step(g, first, STEP_LIMITED, g->limited_ns[s->resource == RESOURCE_DISK_WRITE],
-					s->resource == RESOURCE_DISK_WRITE ? DEVICE_DISK_WRITES : DEVICE_DISK, &about);
+		if (g->limited_ns[writes] > 0)
+			return add_step(g, first, STEP_LIMITED, g->limited_ns[writes], writes ? DEVICE_DISK_WRITES : DEVICE_DISK, &about);
 		return add_step(g, first, STEP_SERVED, served_until(disk, to_ns) - served_until(disk, from_ns), DEVICE_DISK, &about);
 	case RESOURCE_NETWORK:
 		return add_step(g, first, STEP_AWAY, ns, DEVICE_NETWORK, &about);

@@ -20,6 +20,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 WORK_S = float(os.environ.get("SECONDS_OF_WORK", 1.2))
 ONLY = os.environ.get("ONLY", "cores operator lock skew quota disk engine sort postgres node blocks spark").split()
 THREADS = str(max(CORES))
+WORKERS = str(max(4, *CORES))  # of real programs
 cells = Cells(TAILOR, OUT)
 FOLDERS = {}
 
@@ -201,7 +202,9 @@ if "sort" in ONLY:
     if shutil.which("gcc") and not os.path.exists(sort):
         run(["gcc", "-O2", "-g", "-fopenmp", "-static", "-o", sort, f"{FOLDER}/sort.c"])
     if os.path.exists(sort):
-        real("sort", "by OpenMP's tasks", ["env", "OMP_WAIT_POLICY=passive", sort, "2000000", THREADS if len(CORES) > 2 else "4"])
+        real("sort", "by OpenMP's tasks", ["env", "OMP_WAIT_POLICY=passive", sort, "2000000", WORKERS])
+    else:
+        print("OpenMP's tasks skipped, because gcc is not installed")
 if "postgres" in ONLY:
     found = sorted(f for f in glob.glob("/usr/lib/postgresql/*/bin") if os.path.exists(f"{f}/initdb") and os.path.exists(f"{f}/psql"))
     if found:
@@ -215,7 +218,7 @@ if "node" in ONLY and shutil.which("node"):
 if "blocks" in ONLY and shutil.which("node"):
     real("blocks", "", ["node", f"{FOLDER}/workers.js", "blocks", "400"])
 if "blocks" in ONLY:
-    real("blocks", "in Python", [sys.executable, f"{FOLDER}/blocks.py", "500", THREADS if len(CORES) > 2 else "4"])
+    real("blocks", "in Python", [sys.executable, f"{FOLDER}/blocks.py", "500", WORKERS])
 if "spark" in ONLY:
     found = sorted(glob.glob(f"{os.path.dirname(TAILOR)}/spark/pyspark-4.0*/deps/jars"))
     if found and shutil.which("javac"):
