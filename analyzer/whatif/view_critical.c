@@ -59,6 +59,8 @@ static int compare_parts(const void *a, const void *b)
 
 	if (x->on < y->on || x->on > y->on)
 		return x->on > y->on ? -1 : 1;
+	if (x->all < y->all || x->all > y->all)
+		return x->all > y->all ? -1 : 1;
 	return x->of < y->of ? -1 : x->of > y->of;
 }
 
