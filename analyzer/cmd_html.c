@@ -16,7 +16,7 @@ enum { KEY_NO_STACKS = 0x500, KEY_NO_ADDRESSES, KEY_SOURCE_TEXT };
 
 static const struct argp_option source_options[] = {
 	{ "title", 't', "TEXT", 0, "title of the page (default: the command that was recorded)", 0 },
-	{ "no-stacks", KEY_NO_STACKS, NULL, 0, "leave out call stacks: less data, no flame graph", 0 },
+	{ "no-stacks", KEY_NO_STACKS, NULL, 0, "leave out call stacks: less data, no flame graph, no What if", 0 },
 	{ "no-addresses", KEY_NO_ADDRESSES, NULL, 0, "leave out memory addresses: less data, no view of memory", 0 },
 	{ "source-text", KEY_SOURCE_TEXT, "BYTES", 0, "of source files, put in so much text around the hottest lines; 0: none "
 	  "(default: 32768)", 0 },

@@ -4,6 +4,7 @@
 #include "analyzer/page/html_page.h"
 #include "analyzer/accesses/accesses.h"
 #include "analyzer/query/warnings.h"
+#include "analyzer/whatif/whole.h"
 
 static void write_columns_json(const struct html_columns *c, FILE *to)
 {
@@ -199,6 +200,9 @@ void html_put_facts(const struct html_trace *t, const struct html_columns *c, FI
 	html_put_listings(t, to);
 	html_put_flow(t, to);
 	html_put_causes(t, to);
+	fputs("\"whatif\":", to);
+	whole_put_json(t->timeline, to);
+	fputs(",\n", to);
 	if (t->number)
 		html_pairs_put(t->pairs, to);
 	fputs("\"end\":true}\n", to);

@@ -4,6 +4,7 @@
 #include "analyzer/listing/disassembly.h"
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_block.h"
+#include "analyzer/whatif/timeline.h"
 #include "jitreg/base/regular_file.h"
 
 #include <errno.h>
@@ -69,6 +70,8 @@ int html_trace_ask(struct html_trace *t, struct report *r)
 	t->by_line = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LINE, -1);
 	if (r->model->host_level[HOST_LEVEL_FUNCTION] < LEVELS_MAX)
 		t->by_language = report_add_group(r, REPORT_ALL_EVENTS, TABLE_LEVEL_0 + r->model->host_level[HOST_LEVEL_FUNCTION], -1);
+	if (t->stacks && r->model->leaving != MODEL_NO_EVENT && r->model->preempted != MODEL_NO_EVENT)
+		t->timeline = timeline_ask(r);
 	return r->error;
 }
 

@@ -22,6 +22,7 @@ struct html_trace {
 	struct report_group *by_place; /* sums of instructions, for listings */
 	struct report_group *by_line; /* of lines, for texts of files */
 	struct report_group *by_language; /* of functions of a host's language; NULL: it has none */
+	struct timeline *timeline; /* NULL: it has no context switches */
 	struct html_pairs *pairs; /* of the page's traces; the caller's */
 	bool stacks, addresses; /* wanted */
 	size_t source_bytes; /* of texts of files: at most so many */

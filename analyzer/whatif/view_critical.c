@@ -2,7 +2,7 @@
 /* critical: the chain of work and waits that the completion waits for; how much later other work could end; skew of threads. */
 #include "analyzer/view/view.h"
 #include "analyzer/whatif/parts.h"
-#include "analyzer/whatif/predict.h"
+#include "analyzer/whatif/whole.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -168,35 +168,39 @@ static void show_skew(const struct predictor *p, struct page *page)
 	grid_show(t, page);
 }
 
+int whole_show_critical(const struct predictor *p, struct page *page)
+{
+	double *of_step = calloc((size_t)p->g->nr_steps + 1, sizeof(*of_step));
+	struct path path;
+	int ret;
+
+	if (!of_step)
+		return -ENOMEM;
+	predict_path(p, &path, of_step);
+	if (p->replay_error > PREDICT_WARN)
+		page_sentence(page, "The replay takes %+.0f %% of what was measured: the path is rough.",
+			      100 * (p->simulated_ns / p->measured_ns - 1));
+	show_resources_of_path(p, &path, page);
+	show_components_of_path(p, of_step, page);
+	ret = show_slack(p, of_step, page);
+	show_skew(p, page);
+	free(of_step);
+	return ret;
+}
+
 static void show_critical_view(struct report *r, const struct view_instance *v, struct page *page)
 {
 	struct timeline *t = v->state;
 	struct predictor p = { .g = NULL };
 	struct step_graph g = { .nr_steps = 0 };
 	struct diag d = { "" };
-	struct path path;
-	double *of_step = NULL;
 	int ret = t ? timeline_make(t, r->resources, &d) : diag_fail(&d, ENOMEM, "out of memory");
 
 	ret = ret ? ret : step_graph_make(t, r->arguments->mark, &g, &d);
 	ret = ret ? ret : predictor_init(&p, &g, NULL, &d);
-	if (ret == 0) {
-		of_step = calloc((size_t)g.nr_steps + 1, sizeof(*of_step));
-		ret = of_step ? 0 : diag_fail(&d, ENOMEM, "out of memory");
-	}
-	if (ret == 0) {
-		predict_path(&p, &path, of_step);
-		if (p.replay_error > PREDICT_WARN)
-			page_sentence(page, "The replay takes %+.0f %% of what was measured: the path is rough.",
-				      100 * (p.simulated_ns / p.measured_ns - 1));
-		show_resources_of_path(&p, &path, page);
-		show_components_of_path(&p, of_step, page);
-		ret = show_slack(&p, of_step, page);
-		show_skew(&p, page);
-	}
+	ret = ret ? ret : whole_show_critical(&p, page);
 	if (ret)
 		page_sentence(page, "%s", *d.text ? d.text : "out of memory");
-	free(of_step);
 	predictor_fini(&p);
 	step_graph_fini(&g);
 }

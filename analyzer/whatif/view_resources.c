@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* resources: what time went to, of each operator, pipeline, query and thread, and what the kernel says of the same. */
 #include "analyzer/view/view.h"
-#include "analyzer/whatif/timeline.h"
+#include "analyzer/whatif/whole.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -189,15 +189,8 @@ static void say_what_is_not_known(const struct timeline *t, struct page *p)
 		page_sentence(p, "Other programs had processors in %.1f %% of the threads' time.", 100 * t->intruded_ns / all);
 }
 
-static void show_resources_view(struct report *r, const struct view_instance *v, struct page *p)
+void whole_show_resources(const struct timeline *t, struct page *p)
 {
-	struct timeline *t = v->state;
-	struct diag d = { "" };
-
-	if (!t || timeline_make(t, r->resources, &d)) {
-		page_sentence(p, "%s", t ? d.text : "out of memory");
-		return;
-	}
 	for (int level = 0; level < TIMELINE_LEVELS; level++)
 		if (level == 0 || t->level[level] != t->level[0])
 			show_components(t, p, level);
@@ -205,6 +198,17 @@ static void show_resources_view(struct report *r, const struct view_instance *v,
 	show_locks(t, p);
 	say_kernel(t, p);
 	say_what_is_not_known(t, p);
+}
+
+static void show_resources_view(struct report *r, const struct view_instance *v, struct page *p)
+{
+	struct timeline *t = v->state;
+	struct diag d = { "" };
+
+	if (t && timeline_make(t, r->resources, &d) == 0)
+		whole_show_resources(t, p);
+	else
+		page_sentence(p, "%s", t ? d.text : "out of memory");
 }
 
 const struct view view_resources = { "resources", "what time went to: processor, run queue, locks, disk, network, sleep, other threads",

@@ -19,6 +19,7 @@ fi
 cmp "$out/two.html" "$out/new.html" || { echo "tailor html OLD -o NEW: expected the same page from the same viewer"; bad=1; }
 "$B/tailor" html -o "$out/filtered.html" --from 0.05 --component operator:'hash join' tests/golden/v2.tlr || bad=1
 "$B/tailor" html -o "$out/nothing.html" --from 100 tests/golden/v2.tlr || bad=1
+"$B/tailor" html -o "$out/whatif.html" tests/golden/views/whatif.tlr || bad=1
 "$B/tailor" html -t '</title><script>x()</script>' --no-stacks --no-addresses -o "$out/title.html" tests/golden/v2.tlr || bad=1
 
 fails() { # STATUS WORDS ARGUMENTS: a sentence on stderr, and the output as it was
@@ -191,10 +192,19 @@ two = Page(f"{out}/two.html")
 compare(two, 0, "tests/golden/v1.tlr")
 compare(two, 1, "tests/golden/v2.tlr")
 compare(Page(f"{out}/filtered.html"), 0, "--from", "0.05", "--component", "operator:hash join", "tests/golden/v2.tlr")
+# predictions and vectors are those of the commands, where a trace has context switches
+whatif, trace = Page(f"{out}/whatif.html").facts()["whatif"], "tests/golden/views/whatif.tlr"
+def tables(*arguments):
+    return json.loads(subprocess.run([tailor, *arguments, "--json", trace], capture_output=True, check=True).stdout)["tables"]
+sweep = tables("whatif", "--cores", "1..8")
+check("predictions of a page", whatif["verdict"]["tables"] == {**tables("whatif"), **sweep}, whatif["verdict"])
+check("resources of a page", whatif["resources"]["tables"] == tables("report", "--view", "resources"), whatif["resources"])
+check("critical path of a page", whatif["critical"]["tables"] == tables("report", "--view", "critical"), whatif["critical"])
+check("no context switches, no predictions", f["whatif"] is None, f["whatif"])
 nothing = Page(f"{out}/nothing.html").facts()
 check("a page without samples", nothing["rows"] == 0)
 check("its sentence", "no samples that pass" in open(f"{out}/nothing.html").read())
-for name, most in ("v2", 340), ("nothing", 320):
+for name, most in ("v2", 340), ("nothing", 330):
     size = os.path.getsize(f"{out}/{name}.html")
     check(f"{name}.html is larger than {most} KB", size < most * 1000, size)
 sys.exit(bad)

@@ -97,6 +97,22 @@ elif ! diff -u "$dir/whatif.txt" "$out/whatif.out"; then
 	bad=1
 fi
 
+# ... as a picture: a mark for each prediction, as far to the right as it takes.
+"$B/tailor" whatif --json --svg "$out/whatif.svg" "$dir/whatif.tlr" >"$out/whatif.json" || bad=1
+/usr/bin/python3 - "$out/whatif.svg" "$out/whatif.json" <<'END' || bad=1
+import json, sys
+from xml.etree import ElementTree
+svg = "{http://www.w3.org/2000/svg}"
+picture = ElementTree.parse(sys.argv[1]).getroot()
+x = [float(c.get("cx")) for c in picture.iter(svg + "circle")]
+t = [p["completion_ns"] for p in json.load(open(sys.argv[2]))["tables"]["predictions"]]
+left, scale = x[0] - t[0] * (x[-1] - x[0]) / (t[-1] - t[0]), (x[-1] - x[0]) / (t[-1] - t[0])
+if len(x) != len(t) or any(abs(left + scale * b - a) > 0.2 for a, b in zip(x, t)) or abs(left - 330) > 1:
+    sys.exit(f"tailor whatif --svg: expected a mark at each of {t}, got {x}")
+if not any("lock=take_ticket" == e.text for e in picture.iter(svg + "text")):
+    sys.exit("tailor whatif --svg: expected the lock's name")
+END
+
 # Functions and lines of a host that declares no levels are levels: of the report, of views, of comparisons and exports.
 host=$dir/host.tlr
 {

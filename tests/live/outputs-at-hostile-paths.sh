@@ -15,6 +15,7 @@ commands=(
 	"1 $B/tailor export --format folded -o \$at $T"
 	"1 $B/tailor export --format csv -o \$at $T"
 	"1 $B/tailor scrub -o \$at $T"
+	"1 $B/tailor whatif --svg \$at tests/golden/views/whatif.tlr"
 	"1 $B/tailor report --view memory --svg \$at $T"
 	"1 $B/tailor overhead --rounds 1 --rates 1000 --svg \$at -- true"
 	"$alone env LD_PRELOAD=$B/libtailor.so TAILOR_OUTPUT=\$at $B/hosts/busy 20"

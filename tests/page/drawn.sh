@@ -6,7 +6,7 @@ need_page
 recording "$dir/recording.tlr" || exit 1
 node tests/page/odd_traces.mjs "$dir" >/dev/null
 /usr/bin/python3 tests/golden/calls.py "$dir/calls.tlr" text || exit 1
-cp tests/golden/views/names.tlr tests/golden/compare/q3.tlr tests/golden/compare/fig9.tlr tests/golden/v2.tlr "$dir"
+cp tests/golden/views/{names,whatif}.tlr tests/golden/compare/q3.tlr tests/golden/compare/fig9.tlr tests/golden/v2.tlr "$dir"
 page() { # NAME TRACE...
 	name=$1
 	shift
@@ -14,5 +14,5 @@ page() { # NAME TRACE...
 }
 pages=()
 page recording recording.tlr && page names names.tlr && page compared q3.tlr fig9.tlr && page stacks v2.tlr && page no-plan no-plan.tlr &&
-	page no-samples no-samples.tlr && page calls calls.tlr || exit 1
+	page no-samples no-samples.tlr && page calls calls.tlr && page whatif whatif.tlr || exit 1
 timeout 3000 node tests/page/drawn.mjs "$B" tests/page/drawn "${pages[@]}"

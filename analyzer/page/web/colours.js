@@ -5,6 +5,8 @@ const LIGHT = ["#4477aa", "#ee8866", "#228833", "#aa3377", "#66ccee", "#ccbb44",
 const DARK = ["#6699dd", "#ee9977", "#55b86a", "#d466a6", "#77d5f0", "#d9c955", "#cc7788", "#5cc4b2", "#9f91e0", "#c9a336", "#e8b0cc", "#a8cc55"];
 export const NONE_LIGHT = "#b8bcc4", NONE_DARK = "#5c626c";
 
+export const paletteAt = i => (dark() ? DARK : LIGHT)[i % LIGHT.length];
+
 // Asked for each bar of a picture: the browser's answer is kept, and renewed before the page draws anew.
 const preference = matchMedia("(prefers-color-scheme: dark)");
 let preferred = preference.matches;

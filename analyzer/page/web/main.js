@@ -26,9 +26,10 @@ import { calls } from "./views/calls.js";
 import { causesView } from "./views/causes.js";
 import { stacks } from "./views/stacks.js";
 import { compareView } from "./views/compare.js";
+import { whatif } from "./views/whatif.js";
 import { quality } from "./views/quality.js";
 
-const VIEWS = [overview, threads, events, memory, code, calls, causesView, stacks, compareView, quality];
+const VIEWS = [overview, threads, events, memory, code, calls, causesView, stacks, whatif, compareView, quality];
 
 function complain(sentence) {
 	document.documentElement.classList.remove("running");

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor whatif: what bounds an execution, and how long it would take with other resources or a faster part. */
 #include "analyzer/cmd_trace.h"
+#include "analyzer/pictures/predictions.h"
 #include "analyzer/whatif/interval.h"
 #include "analyzer/whatif/kept.h"
 #include "analyzer/whatif/parts.h"
 #include "analyzer/whatif/verdict.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/output_file.h"
 #include "jitreg/base/sorted.h"
 
 #include <locale.h>
@@ -21,7 +23,7 @@
 
 enum {
 	KEY_CORES = 0x100, KEY_QUOTA, KEY_CLOCK, KEY_DISK, KEY_NETWORK, KEY_MEMORY, KEY_COMPONENT, KEY_LOCK, KEY_SKEW, KEY_TARGET,
-	KEY_EXPLAIN, KEY_KEEP, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
+	KEY_EXPLAIN, KEY_KEEP, KEY_SVG, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
 };
 
 /* An option as it was given: names are looked up when the trace has been read. */
@@ -40,7 +42,7 @@ struct arguments {
 	const char *traces[TRACES_MAX];
 	double measured_ns[TRACES_MAX]; /* of each, where there are several */
 	uint32_t nr_traces;
-	const char *verify, *keep, *resources, *calibration;
+	const char *verify, *keep, *svg, *resources, *calibration;
 	struct asked asked[CHANGES_MAX];
 	uint32_t nr_asked;
 	uint32_t sweep_from, sweep_to; /* cores; 0: none */
@@ -62,6 +64,7 @@ static const struct argp_option options[] = {
 	{ "target", KEY_TARGET, "TIME", 0, "what alone, or as a pair, reaches this completion time: 1.5s, 200ms", 0 },
 	{ "explain", KEY_EXPLAIN, NULL, 0, "say what was assumed", 0 },
 	{ "keep", KEY_KEEP, "FILE", 0, "write the predictions, with the trace's checksum", 0 },
+	{ "svg", KEY_SVG, "FILE", 0, "also write the predictions as a picture", 0 },
 	{ "verify", KEY_VERIFY, "AFTER", 0, "compare with a trace that was recorded later; TRACE may be a file of --keep", 0 },
 	{ "resources", KEY_RESOURCES, "FILE", 0, "what calls wait for, a line each: RESOURCE FUNCTION", 0 },
 	{ "calibration", KEY_CALIBRATION, "FILE", 0, "how much longer work takes beside other work, a line each: PROCESSORS FACTOR", 0 },
@@ -190,6 +193,9 @@ static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_KEEP:
 		a->keep = arg;
+		break;
+	case KEY_SVG:
+		a->svg = arg;
 		break;
 	case KEY_VERIFY:
 		a->verify = arg;
@@ -442,6 +448,24 @@ static int show_answers(struct arguments *a, struct predictor *p, struct page *p
 	return ret;
 }
 
+static int write_picture(const struct kept *k, const char *path, struct diag *d)
+{
+	struct predictions_row *row = calloc((size_t)k->nr + 1, sizeof(*row));
+	FILE *f = row ? output_file_stream(path, d) : NULL;
+	int bad;
+
+	for (uint32_t i = 0; f && i < k->nr; i++)
+		row[i] = (struct predictions_row){ k->of[i].change, k->of[i].completion_ns, k->of[i].low_ns, k->of[i].high_ns };
+	if (f)
+		predictions_svg(k->measured_ns, row, k->nr, f);
+	free(row);
+	if (!f)
+		return *d->text ? -EIO : diag_fail(d, ENOMEM, "out of memory");
+	bad = ferror(f);
+	bad = fclose(f) || bad;
+	return bad ? diag_fail(d, EIO, "cannot write '%s'", path) : 0;
+}
+
 #define SAID 1 /* it failed, and a sentence was printed */
 
 static int predict_trace(struct arguments *a)
@@ -477,6 +501,8 @@ static int predict_trace(struct arguments *a)
 	}
 	if (ret == 0 && a->keep && (kept_checksum(a->path, &k, &d) || kept_write(&k, a->keep, &d)))
 		ret = -1;
+	if (ret == 0 && a->svg)
+		ret = write_picture(&k, a->svg, &d);
 	if (ret) {
 		if (*d.text || ret != SAID)
 			trace_print_error("%s", *d.text ? d.text : strerror(-ret));

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The completion times that `tailor whatif` predicts, beside the recorded one, with their intervals.  Context: thread. */
+#ifndef TAILOR_PICTURE_PREDICTIONS_H
+#define TAILOR_PICTURE_PREDICTIONS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct predictions_row {
+	const char *name;
+	double completion, low, high; /* ns */
+};
+
+void predictions_svg(double now_ns, const struct predictions_row *row, uint32_t nr, FILE *to);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/whatif/whole.h"
+
+#include "analyzer/whatif/verdict.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SWEEP_OCTAVES 2 /* processors up to 4 times as many as the machine has */
+#define SWEEP_MAX 32
+
+static int show_predictions(struct predictor *p, struct page *page, struct diag *d)
+{
+	const uint32_t nr_cpus = p->g->t->report->model->nr_cpus;
+	const uint32_t most = nr_cpus > SWEEP_MAX >> SWEEP_OCTAVES ? SWEEP_MAX : (nr_cpus ? nr_cpus : 1) << SWEEP_OCTAVES;
+	struct kept k = { .nr = 0 };
+	int ret;
+
+	if (p->replay_error > PREDICT_REFUSE)
+		return verdict_refuse(p, d);
+	ret = verdict_show_now(p, page);
+	ret = ret ? ret : verdict_show_table(p, page, &k);
+	ret = ret ? ret : verdict_show_sweep(p, NULL, 0, 1, most, page, &k);
+	kept_fini(&k);
+	return ret;
+}
+
+/* A member of the object that is being written. */
+static void put_page(const char *key, FILE *to, int (*show)(void *context, struct page *page, struct diag *d), void *context)
+{
+	struct diag d = { "" };
+	struct page page;
+	int ret;
+
+	fprintf(to, "\"%s\":", key);
+	if (page_init(&page, to, PAGE_JSON)) {
+		fputs("null", to);
+		return;
+	}
+	ret = show(context, &page, &d);
+	if (ret)
+		page_sentence(&page, "%s", *d.text ? d.text : strerror(-ret));
+	page_end(&page);
+}
+
+struct parts_of_page {
+	struct timeline *t;
+	struct predictor p;
+	struct step_graph g;
+	int ret; /* of making them */
+	struct diag d;
+};
+
+static int show_verdict(void *context, struct page *page, struct diag *d)
+{
+	struct parts_of_page *a = context;
+
+	return a->ret ? diag_fail(d, -a->ret, "%s", a->d.text) : show_predictions(&a->p, page, d);
+}
+
+static int show_resources(void *context, struct page *page, struct diag *d)
+{
+	struct parts_of_page *a = context;
+
+	(void)d;
+	whole_show_resources(a->t, page);
+	return 0;
+}
+
+static int show_critical(void *context, struct page *page, struct diag *d)
+{
+	struct parts_of_page *a = context;
+
+	(void)d;
+	return a->ret ? 0 : whole_show_critical(&a->p, page); /* (the verdict says why) */
+}
+
+void whole_put_json(struct timeline *t, FILE *to)
+{
+	struct parts_of_page a = { .t = t, .ret = 0 };
+
+	if (!t || timeline_make(t, t->report->resources, &a.d)) {
+		fputs("null", to);
+		return;
+	}
+	a.ret = step_graph_make(t, t->report->arguments->mark, &a.g, &a.d);
+	a.ret = a.ret ? a.ret : predictor_init(&a.p, &a.g, NULL, &a.d);
+	fputc('{', to);
+	put_page("critical", to, show_critical, &a); /* first: it is of what was simulated last */
+	fputc(',', to);
+	put_page("verdict", to, show_verdict, &a);
+	fputc(',', to);
+	put_page("resources", to, show_resources, &a);
+	fputc('}', to);
+	predictor_fini(&a.p);
+	step_graph_fini(&a.g);
+}
