@@ -23,7 +23,7 @@
 
 enum {
 	KEY_CORES = 0x100, KEY_QUOTA, KEY_CLOCK, KEY_DISK, KEY_NETWORK, KEY_MEMORY, KEY_COMPONENT, KEY_LOCK, KEY_SKEW, KEY_TARGET,
-	KEY_EXPLAIN, KEY_KEEP, KEY_SVG, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
+	KEY_THREADS, KEY_EXPLAIN, KEY_KEEP, KEY_SVG, KEY_VERIFY, KEY_RESOURCES, KEY_CALIBRATION, KEY_MARK, KEY_LEVEL, KEY_FORCE,
 };
 
 /* An option as it was given: names are looked up when the trace has been read. */
@@ -49,6 +49,7 @@ struct arguments {
 	double target_ns;
 	bool explain, force;
 	struct timeline *timeline;
+	struct calibration measured; /* what the file at calibration says */
 };
 
 static const struct argp_option options[] = {
@@ -60,6 +61,7 @@ static const struct argp_option options[] = {
 	{ "component", KEY_COMPONENT, "LEVEL:NAME=P%", 0, "with a component, or function:NAME, that takes more or less time: -50%", 0 },
 	{ "lock", KEY_LOCK, "FUNCTION", 0, "without the waits for the lock that FUNCTION takes", 0 },
 	{ "skew", KEY_SKEW, "LEVEL:NAME", 0, "with the work on a component, or on threads:TID (that a thread made), evenly divided", 0 },
+	{ "threads", KEY_THREADS, "NAME=N", 0, "with at most N of the threads of this name (* and ?) at work at once", 0 },
 	{ "memory", KEY_MEMORY, "BYTES", 0, "(cannot be told: traces do not say what memory a program would use again)", 0 },
 	{ "target", KEY_TARGET, "TIME", 0, "what alone, or as a pair, reaches this completion time: 1.5s, 200ms", 0 },
 	{ "explain", KEY_EXPLAIN, NULL, 0, "say what was assumed", 0 },
@@ -134,6 +136,21 @@ static void parse_component(struct argp_state *state, const char *arg)
 	add_asked(state, CHANGE_COMPONENT, -percent / 100, arg, (size_t)(equals - arg), arg);
 }
 
+static void parse_threads(struct argp_state *state, const char *arg)
+{
+	const char *equals = strrchr(arg, '=');
+	const struct arguments *a = state->input;
+	char *end = NULL;
+	long n = equals ? strtol(equals + 1, &end, 10) : 0;
+
+	if (!equals || equals == arg || equals - arg >= (ptrdiff_t)sizeof(((struct change *)NULL)->name) || *end || n < 1 || n > CORES_MAX)
+		argp_error(state, "--threads must be NAME=N, such as 'worker*=2', not '%s'", arg);
+	for (uint32_t i = 0; i < a->nr_asked; i++)
+		if (a->asked[i].kind == CHANGE_THREADS)
+			argp_error(state, "--threads can be given once");
+	add_asked(state, CHANGE_THREADS, (double)n, arg, (size_t)(equals - arg), arg);
+}
+
 static void parse_target(struct argp_state *state, const char *arg)
 {
 	struct arguments *a = state->input;
@@ -184,6 +201,9 @@ static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_SKEW:
 		add_asked(state, CHANGE_SKEW, 0, arg, strlen(arg), arg);
+		break;
+	case KEY_THREADS:
+		parse_threads(state, arg);
 		break;
 	case KEY_TARGET:
 		parse_target(state, arg);
@@ -309,17 +329,33 @@ static int find_part(const struct timeline *t, const struct asked *asked, struct
 	return found ? 0 : diag_fail(d, EINVAL, "nothing is called '%.*s' here", (int)asked->name_bytes, asked->name);
 }
 
-static int make_change(const struct timeline *t, const struct asked *asked, struct change *c, struct diag *d)
+/* NAME: threads of the name; more of them than there were is another program. */
+static int find_threads(const struct step_graph *g, const struct asked *asked, struct change *c, struct diag *d)
+{
+	snprintf(c->name, sizeof(c->name), "%.*s", (int)asked->name_bytes, asked->name);
+	c->of = predict_count_threads(g, c->name);
+	if (!c->of)
+		return diag_fail(d, EINVAL, "no thread is called '%s' here", c->name);
+	if (c->value > c->of)
+		return diag_fail(d, EINVAL, "%u threads are called '%s' here; what more of them would do is not in the trace", c->of,
+				 c->name);
+	return 0;
+}
+
+static int make_change(const struct step_graph *g, const struct asked *asked, struct change *c, struct diag *d)
 {
 	static const char *const names[] = { [CHANGE_CORES] = "cores", [CHANGE_QUOTA] = "quota", [CHANGE_CLOCK] = "clock",
 					     [CHANGE_DISK] = "disk", [CHANGE_NETWORK] = "network", [CHANGE_SLEEP] = "sleep",
-					     [CHANGE_LOCK] = "lock", [CHANGE_COMPONENT] = "component", [CHANGE_SKEW] = "skew" };
+					     [CHANGE_LOCK] = "lock", [CHANGE_COMPONENT] = "component", [CHANGE_SKEW] = "skew",
+					     [CHANGE_THREADS] = "threads" };
 
 	*c = (struct change){ .kind = asked->kind, .value = asked->value };
 	snprintf(c->key, sizeof(c->key), "%s=%.120s", names[asked->kind], asked->text);
-	if (asked->kind == CHANGE_LOCK && !find_function(t, asked->name, asked->name_bytes, &c->of))
+	if (asked->kind == CHANGE_THREADS)
+		return find_threads(g, asked, c, d);
+	if (asked->kind == CHANGE_LOCK && !find_function(g->t, asked->name, asked->name_bytes, &c->of))
 		return diag_fail(d, EINVAL, "no function is called '%s' here", asked->name);
-	return asked->kind == CHANGE_COMPONENT || asked->kind == CHANGE_SKEW ? find_part(t, asked, c, d) : 0;
+	return asked->kind == CHANGE_COMPONENT || asked->kind == CHANGE_SKEW ? find_part(g->t, asked, c, d) : 0;
 }
 
 /* --------------------------------------------------------------------------------------------------------- the command */
@@ -432,7 +468,7 @@ static int show_answers(struct arguments *a, struct predictor *p, struct page *p
 	int ret = 0;
 
 	for (uint32_t i = 0; i < a->nr_asked && ret == 0; i++)
-		ret = make_change(a->timeline, &a->asked[i], &change[i], d);
+		ret = make_change(p->g, &a->asked[i], &change[i], d);
 	if (ret == 0)
 		ret = verdict_show_now(p, page);
 	if (ret == 0 && a->sweep_to)
@@ -470,7 +506,6 @@ static int write_picture(const struct kept *k, const char *path, struct diag *d)
 
 static int predict_trace(struct arguments *a)
 {
-	struct calibration calibration;
 	struct predictor p = { .g = NULL };
 	struct kept k = { .nr = 0 };
 	struct step_graph g = { .nr_steps = 0 };
@@ -480,9 +515,8 @@ static int predict_trace(struct arguments *a)
 	int ret, status = CMD_FAILED;
 
 	ret = a->timeline ? timeline_make(a->timeline, a->resources, &d) : diag_fail(&d, ENOMEM, "out of memory");
-	ret = ret ? ret : calibration_read(a->calibration, &calibration, &d);
 	ret = ret ? ret : step_graph_make(a->timeline, a->trace.filter.mark, &g, &d);
-	ret = ret ? ret : predictor_init(&p, &g, &calibration, &d);
+	ret = ret ? ret : predictor_init(&p, &g, &a->measured, &d);
 	if (ret == 0 && a->nr_traces > 1)
 		interval_learn(&p, a->measured_ns, a->nr_traces);
 	if (ret == 0 && p.replay_error > PREDICT_REFUSE && !a->force)
@@ -547,6 +581,10 @@ static int run_whatif(int argc, char **argv)
 		status = verify_kept(&args, &k);
 		kept_fini(&k);
 		return status;
+	}
+	if (calibration_read(args.calibration, &args.measured, &d)) { /* before the traces, which may take longer */
+		trace_print_error("%s", d.text);
+		return CMD_FAILED;
 	}
 	if (args.nr_traces > 1 && (status = choose_median(&args)))
 		return status;

@@ -54,7 +54,8 @@ int calibration_read(const char *path, struct calibration *c, struct diag *d)
 	if (!f) {
 		if (fd >= 0)
 			close(fd);
-		return diag_fail(d, error, "cannot open '%s': %s", path, strerror(error));
+		return diag_fail(d, error, "cannot open '%s': %s", path,
+				 error == ENOENT && access(path, F_OK) == 0 ? "it is no file" : strerror(error));
 	}
 	for (; ok && fgets(line, sizeof(line), f); lines++)
 		ok = read_line(c, &last, line);

@@ -46,6 +46,8 @@ static double distance(const struct predictor *p, const struct change *changes, 
 			sum += octaves(value, processors);
 		else if (changes[i].kind == CHANGE_QUOTA)
 			sum += octaves(value > 0 && value < processors ? value : processors, now);
+		else if (changes[i].kind == CHANGE_THREADS)
+			sum += octaves(value, changes[i].of);
 		else if (changes[i].kind >= CHANGE_CLOCK && changes[i].kind <= CHANGE_SLEEP)
 			sum += octaves(value, 1);
 	}

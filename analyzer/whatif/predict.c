@@ -5,6 +5,7 @@
 #include "analyzer/whatif/parts.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,31 @@ static void scale_waits(struct predictor *p, enum resource resource, double fact
 			p->factor[i] *= factor;
 }
 
+static bool is_called(const struct step_graph *g, uint32_t thread, const char *name)
+{
+	return fnmatch(name, timeline_comm(g->t, thread), 0) == 0;
+}
+
+uint32_t predict_count_threads(const struct step_graph *g, const char *name)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < g->e.nr_threads; i++)
+		nr += is_called(g, i, name);
+	return nr;
+}
+
+/* So many of them at work at once, as where a program makes fewer: what they do is one after the other then. */
+static int limit_threads(struct predictor *p, const struct change *c, struct machine *m)
+{
+	if (m->pool > 0)
+		return -EINVAL; /* one such limit at a time */
+	for (uint32_t i = 0; i < p->g->e.nr_threads; i++)
+		p->pooled[i] = is_called(p->g, i, c->name);
+	m->pool = c->value;
+	return 0;
+}
+
 static int apply(struct predictor *p, const struct change *c, struct machine *m)
 {
 	switch (c->kind) {
@@ -169,6 +195,8 @@ static int apply(struct predictor *p, const struct change *c, struct machine *m)
 		return scale_component(p, c);
 	case CHANGE_SKEW:
 		return remove_skew(p, c);
+	case CHANGE_THREADS:
+		return limit_threads(p, c, m);
 	}
 	return -EINVAL;
 }
@@ -186,6 +214,7 @@ static int run(struct predictor *p, const struct machine *m, struct simulated *o
 	struct execution e = p->g->e;
 
 	e.factor = p->factor;
+	e.pooled = p->pooled;
 	memset(p->end, 0, ((size_t)p->g->nr_steps + 1) * sizeof(*p->end));
 	memset(p->begin, 0, ((size_t)p->g->nr_steps + 1) * sizeof(*p->begin));
 	return simulate(&e, m, &steps, out);
@@ -425,10 +454,11 @@ int predictor_init(struct predictor *p, const struct step_graph *g, const struct
 		memcpy(p->slowdown, calibration->slowdown, sizeof(p->slowdown));
 	p->factor = calloc((size_t)g->nr_steps + 1, sizeof(*p->factor));
 	p->base = calloc((size_t)g->nr_steps + 1, sizeof(*p->base));
+	p->pooled = calloc((size_t)g->e.nr_threads + 1, sizeof(*p->pooled));
 	p->begin = calloc((size_t)g->nr_steps + 1, sizeof(*p->begin));
 	p->end = calloc((size_t)g->nr_steps + 1, sizeof(*p->end));
 	p->released_by = calloc((size_t)g->nr_steps + 1, sizeof(*p->released_by));
-	if (!p->factor || !p->base || !p->begin || !p->end || !p->released_by)
+	if (!p->factor || !p->base || !p->pooled || !p->begin || !p->end || !p->released_by)
 		return diag_fail(d, ENOMEM, "out of memory for a prediction");
 	p->measured_ns = step_graph_measured_ns(g);
 	ret = divide_queues(p);
@@ -448,6 +478,7 @@ void predictor_fini(struct predictor *p)
 {
 	free(p->factor);
 	free(p->base);
+	free(p->pooled);
 	free(p->begin);
 	free(p->end);
 	free(p->released_by);

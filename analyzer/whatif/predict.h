@@ -16,14 +16,16 @@
 
 enum change_kind {
 	CHANGE_CORES, CHANGE_QUOTA, CHANGE_CLOCK, CHANGE_DISK, CHANGE_NETWORK, CHANGE_SLEEP, CHANGE_LOCK, CHANGE_COMPONENT, CHANGE_SKEW,
+	CHANGE_THREADS,
 };
 
 struct change {
 	enum change_kind kind;
 	double value; /* cores: processors; quota: processors' worth of time, 0: none; clock, disk, network, sleep: times as fast;
-		       * component: part of its time that goes (negative: that comes) */
+		       * component: part of its time that goes (negative: that comes); threads: so many at work at once */
 	int level;    /* of a component or skew: index of the time line's levels; -1: a function; skew: -2: whole threads */
-	uint32_t of;  /* component, function or lock; skew of threads: their creator */
+	uint32_t of;  /* component, function or lock; skew of threads: their creator; threads: how many have the name */
+	char name[32]; /* of threads, with * and ? */
 	char key[160]; /* how an option would say it */
 };
 
@@ -47,6 +49,7 @@ struct predictor {
 	struct machine now;
 	double measured_ns, simulated_ns, replay_error; /* of what was measured */
 	double *factor;
+	bool *pooled; /* by thread: of the threads that a change limits */
 	double *begin, *end;
 	uint32_t *released_by;
 	double *base; /* factors without a change: 1, or what divides the work of a queue evenly; 0: what is no part of the work */
@@ -69,6 +72,8 @@ void predict_path(const struct predictor *p, struct path *out, double *of_step);
 int predict_slack(const struct predictor *p, double *slack);
 /* All that an option could ask for by default, in no order; malloc()ed.  NULL without memory. */
 struct change *predict_candidates(const struct predictor *p, uint32_t *nr);
+/* How many threads have such a name (with * and ?). */
+uint32_t predict_count_threads(const struct step_graph *g, const char *name);
 const char *predict_component_name(const struct step_graph *g, int level, uint32_t of, char spare[32]);
 
 #endif

@@ -65,7 +65,7 @@ struct simulation {
 	const struct simulated_steps *steps;
 	struct simulated *out;
 	double now;
-	struct shared processors, device[SIMULATE_DEVICES];
+	struct shared processors, pool, device[SIMULATE_DEVICES]; /* pool: the processors that its threads have */
 	struct heap away;
 	double limited[SIMULATE_DEVICES]; /* until when the time of those is given away */
 	uint32_t *at; /* by thread: its step */
@@ -105,22 +105,32 @@ static double min_of(double a, double b)
 	return a < b ? a : b;
 }
 
-static double working_processors(const struct simulation *s)
-{
-	return min_of(s->processors.heap.nr, s->m->processors);
-}
-
 static bool is_throttled(const struct simulation *s)
 {
 	return s->m->quota > 0 && s->used >= s->m->quota * s->m->quota_period_ns * (1 - 1e-12);
 }
 
-/* How much work each thread that can run does in a ns. */
-static double processor_rate(const struct simulation *s)
-{
-	const double n = s->processors.heap.nr;
+/* Of the threads that can run: processors that work for them, in and outside of the pool, if nothing is throttled; and how much work each
+ * does in a ns. */
+struct rates {
+	double runnable, working, pooled, others;
+};
 
-	return n <= 0 || is_throttled(s) ? 0 : s->m->speed * working_processors(s) / n / slowdown(s->m, working_processors(s));
+/* Equal shares; what a thread of the pool may not have is for the others. */
+static struct rates rates_of(const struct simulation *s)
+{
+	const double n = s->processors.heap.nr, pooled = s->pool.heap.nr, all = s->m->processors;
+	const double of_pool = pooled > 0 ? min_of(min_of(pooled, s->m->pool), all * pooled / (n + pooled)) : 0;
+	const double of_others = min_of(n, all - of_pool);
+	struct rates r = { n + pooled, of_pool + of_others, 0, 0 };
+	double speed;
+
+	if (r.runnable <= 0 || is_throttled(s))
+		return r;
+	speed = s->m->speed / slowdown(s->m, r.working);
+	r.pooled = pooled > 0 ? speed * of_pool / pooled : 0;
+	r.others = n > 0 ? speed * of_others / n : 0;
+	return r;
 }
 
 static void note_begin(const struct simulation *s, uint32_t step)
@@ -217,6 +227,7 @@ static bool do_step(struct simulation *s, uint32_t thread, uint32_t step)
 {
 	const struct step *what = &s->e->step[step];
 	const double amount = amount_of(s, step);
+	struct shared *run_on;
 
 	note_begin(s, step);
 	if (s->e->factor && s->e->factor[step] <= 0)
@@ -225,7 +236,8 @@ static bool do_step(struct simulation *s, uint32_t thread, uint32_t step)
 	case STEP_RUN:
 		if (amount <= 0)
 			return true;
-		heap_push(&s->processors.heap, s->processors.done + amount, thread);
+		run_on = s->m->pool > 0 && s->e->pooled && s->e->pooled[thread] ? &s->pool : &s->processors;
+		heap_push(&run_on->heap, run_on->done + amount, thread);
 		return false;
 	case STEP_AWAY:
 		if (amount <= 0)
@@ -278,16 +290,17 @@ static void do_ready(struct simulation *s)
 /* Time passes for all that are busy. */
 static void pass(struct simulation *s, double ns)
 {
-	const double rate = processor_rate(s), n = s->processors.heap.nr;
+	const struct rates r = rates_of(s);
 
 	s->now += ns;
-	s->processors.done += rate * ns;
+	s->processors.done += r.others * ns;
+	s->pool.done += r.pooled * ns;
 	if (is_throttled(s))
-		s->out->throttled_ns += n * ns;
-	else if (n > 0) {
-		s->out->run_ns += working_processors(s) * ns;
-		s->out->queued_ns += (n - working_processors(s)) * ns;
-		s->used += working_processors(s) * ns;
+		s->out->throttled_ns += r.runnable * ns;
+	else if (r.runnable > 0) {
+		s->out->run_ns += r.working * ns;
+		s->out->queued_ns += (r.runnable - r.working) * ns;
+		s->used += r.working * ns;
 	}
 	for (int i = 0; i < SIMULATE_DEVICES; i++)
 		if (s->device[i].heap.nr)
@@ -297,7 +310,7 @@ static void pass(struct simulation *s, double ns)
 /* Until something changes; negative: nothing will. */
 static double next_change(const struct simulation *s)
 {
-	const double rate = processor_rate(s);
+	const struct rates r = rates_of(s);
 	double next = -1, ns;
 
 #define SOONER(value)                             \
@@ -306,17 +319,19 @@ static double next_change(const struct simulation *s)
 		ns = ns > 0 ? ns : 0;             \
 		next = next < 0 || ns < next ? ns : next; \
 	} while (0)
-	if (s->processors.heap.nr && rate > 0)
-		SOONER((s->processors.heap.at[0].key - s->processors.done) / rate);
+	if (r.others > 0)
+		SOONER((s->processors.heap.at[0].key - s->processors.done) / r.others);
+	if (r.pooled > 0)
+		SOONER((s->pool.heap.at[0].key - s->pool.done) / r.pooled);
 	if (s->away.nr)
 		SOONER(s->away.at[0].key - s->now);
 	for (int i = 0; i < SIMULATE_DEVICES; i++)
 		if (s->device[i].heap.nr && s->m->device_speed[i] > 0)
 			SOONER((s->device[i].heap.at[0].key - s->device[i].done) * s->device[i].heap.nr / s->m->device_speed[i]);
-	if (s->m->quota > 0 && s->processors.heap.nr) {
+	if (s->m->quota > 0 && r.runnable > 0) {
 		SOONER((s->period + 1) * s->m->quota_period_ns - s->now);
 		if (!is_throttled(s))
-			SOONER((s->m->quota * s->m->quota_period_ns - s->used) / working_processors(s));
+			SOONER((s->m->quota * s->m->quota_period_ns - s->used) / r.working);
 	}
 #undef SOONER
 	return next;
@@ -348,6 +363,8 @@ static void end_what_is_over(struct simulation *s)
 {
 	while (s->processors.heap.nr && is_over(s->processors.heap.at[0].key, s->processors.done))
 		go_on(s, heap_pop(&s->processors.heap), SIMULATE_NONE);
+	while (s->pool.heap.nr && is_over(s->pool.heap.at[0].key, s->pool.done))
+		go_on(s, heap_pop(&s->pool.heap), SIMULATE_NONE);
 	while (s->away.nr && is_over(s->away.at[0].key, s->now))
 		go_on(s, heap_pop(&s->away), SIMULATE_NONE);
 	for (int i = 0; i < SIMULATE_DEVICES; i++)
@@ -362,6 +379,7 @@ static bool init(struct simulation *s)
 	bool all = true;
 
 	all &= (s->processors.heap.at = calloc(threads, sizeof(struct entry))) != NULL;
+	all &= (s->pool.heap.at = calloc(threads, sizeof(struct entry))) != NULL;
 	all &= (s->away.at = calloc(threads, sizeof(struct entry))) != NULL;
 	for (int i = 0; i < SIMULATE_DEVICES; i++)
 		all &= (s->device[i].heap.at = calloc(threads, sizeof(struct entry))) != NULL;
@@ -384,6 +402,7 @@ static bool init(struct simulation *s)
 static void fini(struct simulation *s)
 {
 	free(s->processors.heap.at);
+	free(s->pool.heap.at);
 	free(s->away.at);
 	for (int i = 0; i < SIMULATE_DEVICES; i++)
 		free(s->device[i].heap.at);

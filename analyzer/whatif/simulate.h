@@ -4,6 +4,7 @@
  *
  * A thread runs (a step of so much work), is away for a fixed time, is served by a device, signals, and waits for signals.  Threads that
  * can run share the processors equally, as fair schedulers do in the long run: n threads on m processors run at min(1, m/n) of their speed.
+ * Threads of a pool get no more than so many processors together, and leave the rest to the others.
  * A quota is a number of processors' time in each period; when it is used up, nothing runs until the next one.  A device serves
  * all its requests at once, each at its share of the speed; one that is limited to a rate serves them in turn, also for what was not
  * used of its time just before.  Locks are granted in the order of requests.
@@ -44,6 +45,7 @@ struct step_thread {
 
 struct machine {
 	double processors;
+	double pool; /* so many processors at most for all threads of the pool together; 0: no limit */
 	double speed; /* of each; 1: that of the execution that was recorded */
 	double quota; /* processors' worth of time in each period; 0: no limit */
 	double quota_period_ns;
@@ -58,6 +60,7 @@ struct execution {
 	const struct step_thread *thread;
 	uint32_t nr_threads;
 	uint32_t nr_signals, nr_locks;
+	const bool *pooled; /* by thread: it is of the pool; NULL: none is */
 	uint32_t target; /* thread whose end is the end; UINT32_MAX: the last of all */
 	/* NULL, or by step: what its amount is multiplied with; a step of 0 is left out, whatever it is */
 	const double *factor;

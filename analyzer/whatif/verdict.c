@@ -61,6 +61,9 @@ static void describe_change(const struct predictor *p, const struct change *c, c
 		else
 			snprintf(text, bytes, "no skew in %s %s", level, name);
 		break;
+	case CHANGE_THREADS:
+		snprintf(text, bytes, "%g of %u threads %s", c->value, c->of, c->name);
+		break;
 	}
 }
 
@@ -107,7 +110,8 @@ static const char *resource_of_change(const struct change *c)
 {
 	static const char *const keys[] = { [CHANGE_CORES] = "run-queue", [CHANGE_QUOTA] = "throttled", [CHANGE_DISK] = "disk",
 					    [CHANGE_NETWORK] = "network", [CHANGE_SLEEP] = "sleep", [CHANGE_LOCK] = "lock",
-					    [CHANGE_SKEW] = "skew", [CHANGE_CLOCK] = "processor", [CHANGE_COMPONENT] = "processor" };
+					    [CHANGE_SKEW] = "skew", [CHANGE_CLOCK] = "processor", [CHANGE_COMPONENT] = "processor",
+					    [CHANGE_THREADS] = "processor" };
 
 	return keys[c->kind];
 }

@@ -83,7 +83,8 @@ fi
 
 # What would help, of the same trace.
 {
-	for command in "whatif" "whatif --cores 1..4" "whatif --target 30ms" "whatif --cores 1 --explain"; do
+	for command in "whatif" "whatif --cores 1..4" "whatif --target 30ms" "whatif --cores 1 --explain" \
+		"whatif --threads task*=1" "whatif --threads x=1"; do
 		echo "\$ tailor $command"
 		# shellcheck disable=SC2086
 		LC_ALL=C.UTF-8 "$B/tailor" $command "$dir/whatif.tlr"

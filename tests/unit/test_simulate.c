@@ -38,6 +38,39 @@ static void threads_share_processors(void **state)
 	NEAR(end_of(step, thread, 3, MACHINE(2, 1, 0, 1, 1), NULL), 35 * MS);
 }
 
+static void a_pool_leaves_the_rest_to_others(void **state)
+{
+	static const struct step step[] = { { 20 * MS, 0, STEP_RUN }, { 20 * MS, 0, STEP_RUN }, { 30 * MS, 0, STEP_RUN } };
+	static const struct step_thread thread[] = { { 0, 1 }, { 1, 1 }, { 2, 1 } };
+	static const bool two[] = { true, true, false }, all[] = { true, true, true };
+	struct execution e = { .step = step, .thread = thread, .nr_steps = 3, .nr_threads = 3, .target = UINT32_MAX, .pooled = two };
+	const struct {
+		double processors, pool, quota, end;
+		const bool *of;
+	} cases[] = {
+		{ 3, 1, 0, 40 * MS, two }, /* one after the other */
+		{ 2, 1, 0, 40 * MS, two }, /* the third has a processor of its own */
+		{ 1, 1, 0, 70 * MS, two }, /* equal shares, which are less than the pool's */
+		{ 2, 2, 0, 40 * MS, two }, /* 20 of each take 30, then 10 are left */
+		{ 3, 5, 0, 30 * MS, two },
+		{ 3, 2, 0, 40 * MS, all }, /* 20 of each take 30, then 10 are left */
+		{ 3, 0, 0, 30 * MS, all }, /* no limit */
+		{ 3, 1, 0.5, 115 * MS, two }, /* 25 ms use up what 100 have; then 15 of the pool's and 5 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct machine m = MACHINE(cases[i].processors, 1, cases[i].quota, 1, 1);
+		struct simulated out;
+
+		m.pool = cases[i].pool;
+		e.pooled = cases[i].of;
+		assert_int_equal(simulate(&e, &m, NULL, &out), 0);
+		NEAR(out.end_ns, cases[i].end);
+		NEAR(out.run_ns, 70 * MS);
+	}
+}
+
 static void a_quota_stops_all_until_the_next_period(void **state)
 {
 	static const struct step step[] = { { 120 * MS, 0, STEP_RUN }, { 120 * MS, 0, STEP_RUN } };
@@ -184,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_share_processors),
+		cmocka_unit_test(a_pool_leaves_the_rest_to_others),
 		cmocka_unit_test(a_quota_stops_all_until_the_next_period),
 		cmocka_unit_test(a_wait_ends_when_it_is_signalled),
 		cmocka_unit_test(locks_are_granted_in_order),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Three programs for Spark, in Java: SparkPrograms make|words|ranks|blocks FOLDER.  Words are counted and pages ranked as in Spark's examples;
+// Three programs for Spark, in Java: SparkPrograms make|words|ranks|blocks FOLDER [MASTER].  Words are counted and pages ranked as in Spark's examples;
 // rows of compressed blocks are counted, as in the count over Stack Overflow's data.  "make" writes the input.
 import java.util.*;
 import org.apache.spark.sql.SparkSession;
@@ -59,7 +59,7 @@ public class SparkPrograms {
 	}
 
 	public static void main(String[] arguments) {
-		SparkSession spark = SparkSession.builder().master("local[2]").config("spark.ui.enabled", "false").getOrCreate();
+		SparkSession spark = SparkSession.builder().master(arguments.length > 2 ? arguments[2] : "local[2]").config("spark.ui.enabled", "false").getOrCreate();
 		JavaSparkContext context = new JavaSparkContext(spark.sparkContext());
 		String folder = arguments[1];
 

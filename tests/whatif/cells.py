@@ -88,6 +88,7 @@ class Cells:
         for n in CORES:
             if n != base:
                 self.predict("cores", f"{name} {base} to {n}", traced, ["--cores", str(n)], n, command, octaves=abs(math.log2(n / base)))
+        return traced
 
     def measure(self, c, runs):
         c["measured_ns"] = statistics.median(self.runs_ns(*runs))

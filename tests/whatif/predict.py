@@ -140,8 +140,8 @@ for threads in ("1", THREADS) if "disk" in ONLY else ():
 # ------------------------------------------------------------------------------------------------------- real programs
 
 def real(kind, name, command):
-    for base in [n for n in (1, 2, 8) if n in CORES]:
-        cells.predict_cores(f"{kind} {name}".strip(), base, command)
+    """The traces by number of processors."""
+    return {base: cells.predict_cores(f"{kind} {name}".strip(), base, command) for base in (1, 2, 8) if base in CORES}
 
 
 class Postgres:
@@ -181,17 +181,21 @@ class Postgres:
 
 
 class Spark:
-    """WordCount, PageRank and a count over compressed rows, of the Spark that check-spark fetched; its two threads stay two."""
+    """WordCount, PageRank and a count over compressed rows, of the Spark that check-spark fetched; its two threads stay two.  MASTER: a
+    process for all, or a standalone cluster on this machine: a master, and two workers with an executor of one core each."""
+    LOCAL, ONE_CORE, CLUSTER = "local[2]", "local[1]", "local-cluster[2,1,1024]"
     OPTIONS = ["-Xmx1g", "-XX:+UseParallelGC", "-XX:ActiveProcessorCount=2"] + [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in (
         "java.lang", "java.lang.invoke", "java.nio", "sun.nio.ch", "java.util", "java.util.concurrent", "sun.security.action", "java.net", "java.io")]
 
     def __init__(self, folder, jars):
-        self.data, self.classes = f"{folder}/spark", f"{folder}/classes:{jars}/*"
+        self.data, self.classes, self.home = f"{folder}/spark", f"{folder}/classes:{jars}/*", os.path.dirname(jars)
         run(["javac", "-nowarn", "-cp", f"{jars}/*", "-d", f"{folder}/classes", f"{FOLDER}/SparkPrograms.java"])
         run(self.command("make"))
 
-    def command(self, program):
-        return ["java"] + self.OPTIONS + ["-cp", self.classes, "SparkPrograms", program, self.data]
+    def command(self, program, master=LOCAL):
+        executors = [f"-Dspark.executor.extraClassPath={self.classes.split(':')[0]}", "-Dspark.executor.extraJavaOptions=-XX:+UseParallelGC"]
+        return (["env", f"SPARK_HOME={self.home}", "SPARK_SCALA_VERSION=2.13", "java"] + self.OPTIONS + executors +
+                ["-cp", self.classes, "SparkPrograms", program, self.data, master])
 
 
 if "engine" in ONLY and ENGINE:
@@ -224,7 +228,12 @@ if "spark" in ONLY:
     if found and shutil.which("javac"):
         spark = Spark(cells.tmp, found[-1])
         for program in ("words", "ranks", "blocks"):
-            real("spark", program, spark.command(program))
+            traced = real("spark", program, spark.command(program)).get(2)
+            if traced:
+                cells.predict("executor", f"spark {program}: cores 2 to 1", traced, ["--threads", "Executor task*=1"], 2,
+                              spark.command(program, Spark.ONE_CORE))
+        for program in ("words", "ranks") if 2 in CORES else ():
+            cells.predict_cores(f"cluster {program}", 2, spark.command(program, Spark.CLUSTER))
     else:
         print("Spark skipped, because `make check-spark` has not fetched it, or because javac is not installed")
 cells.end()
