@@ -487,19 +487,19 @@ static int show_answers(struct arguments *a, struct predictor *p, struct page *p
 static int write_picture(const struct kept *k, const char *path, struct diag *d)
 {
 	struct predictions_row *row = calloc((size_t)k->nr + 1, sizeof(*row));
-	FILE *f = row ? output_file_stream(path, d) : NULL;
-	int bad;
+	FILE *f;
 
-	for (uint32_t i = 0; f && i < k->nr; i++)
+	if (!row)
+		return diag_fail(d, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < k->nr; i++)
 		row[i] = (struct predictions_row){ k->of[i].change, k->of[i].completion_ns, k->of[i].low_ns, k->of[i].high_ns };
+	f = output_file_stream(path, d);
 	if (f)
 		predictions_svg(k->measured_ns, row, k->nr, f);
 	free(row);
 	if (!f)
-		return *d->text ? -EIO : diag_fail(d, ENOMEM, "out of memory");
-	bad = ferror(f);
-	bad = fclose(f) || bad;
-	return bad ? diag_fail(d, EIO, "cannot write '%s'", path) : 0;
+		return -EIO;
+	return ferror(f) | fclose(f) ? diag_fail(d, EIO, "cannot write '%s'", path) : 0;
 }
 
 #define SAID 1 /* it failed, and a sentence was printed */

@@ -3,6 +3,7 @@
 
 #include "analyzer/output/escape.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -38,6 +39,15 @@ void svg_begin(FILE *to, int width, int height, const char *title, const char *s
 void svg_end(FILE *to)
 {
 	fputs("</svg>\n", to);
+}
+
+double svg_step(double range)
+{
+	double step = pow(10, floor(log10(range / 8)));
+
+	while (range / step > 8)
+		step *= range / step > 40 ? 10 : range / step > 16 ? 5 : 2;
+	return step;
 }
 
 void svg_text(FILE *to, double x, double y, const char *classes, const char *text)

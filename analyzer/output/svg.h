@@ -14,6 +14,8 @@ enum svg_colour { SVG_BLUE, SVG_ORANGE, SVG_GREEN, SVG_PINK, SVG_AMBER, SVG_VIOL
 /* style, dark: rules beside the common ones, and those of them for a dark page. */
 void svg_begin(FILE *to, int width, int height, const char *title, const char *style, const char *dark);
 void svg_end(FILE *to);
+/* Between the lines of an axis over a range of more than 0: 1, 2 or 5 times a power of ten, so that there are at most eight. */
+double svg_step(double range);
 void svg_text(FILE *to, double x, double y, const char *classes, const char *text);
 void svg_textf(FILE *to, double x, double y, const char *classes, const char *format, ...) __attribute__((format(printf, 5, 6)));
 

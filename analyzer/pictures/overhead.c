@@ -60,16 +60,6 @@ static double y_of_share(const struct plot *p, double share)
 	return fmin(fmax(y, TOP), BOTTOM);
 }
 
-/* 1, 2 or 5 times a power of ten, so that there are at most eight. */
-static double nice_step(double range)
-{
-	double step = pow(10, floor(log10(range / 8)));
-
-	while (range / step > 8)
-		step *= range / step > 40 ? 10 : range / step > 16 ? 5 : 2;
-	return step;
-}
-
 /* All medians fit; a whisker may exceed the page on a very noisy machine. */
 static void set_axis_scales(struct plot *p)
 {
@@ -92,7 +82,7 @@ static void set_axis_scales(struct plot *p)
 	}
 	low = fmax(low, -1.5 * highest);
 	high = fmin(high, 2 * highest);
-	p->step = nice_step(high - low);
+	p->step = svg_step(high - low);
 	p->low = p->step * floor(low / p->step);
 	p->high = p->step * ceil(high / p->step);
 }

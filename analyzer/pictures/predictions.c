@@ -13,15 +13,6 @@
 #define TOP 66.0
 #define ROW 24.0
 #define NAME_COLUMNS 40
-#define STEPS 4 /* of the axis, at least */
-
-/* 1, 2 or 5 times a power of ten. */
-static double step_of_axis(double most)
-{
-	const double power = pow(10, floor(log10(most / STEPS))), times = most / STEPS / power;
-
-	return power * (times >= 5 ? 5 : times >= 2 ? 2 : 1);
-}
 
 static double x_of_time(double ns, double most)
 {
@@ -30,7 +21,7 @@ static double x_of_time(double ns, double most)
 
 static void draw_axis(double most, double bottom, FILE *to)
 {
-	const double step = step_of_axis(most);
+	const double step = svg_step(most);
 	char text[16];
 
 	for (double ns = 0; ns <= most; ns += step) {

@@ -331,7 +331,7 @@ static int answer(struct predictor *p, const struct change *changes, uint32_t nr
 
 static int keep(struct kept *k, const struct answer *a)
 {
-	return kept_add(k, a->key, a->x.completion_ns, a->x.low_ns, a->x.high_ns) ? 0 : -ENOMEM;
+	return !k || kept_add(k, a->key, a->x.completion_ns, a->x.low_ns, a->x.high_ns) ? 0 : -ENOMEM;
 }
 
 static int compare_answers(const void *a, const void *b)

@@ -7,7 +7,8 @@
 #include "analyzer/whatif/kept.h"
 #include "analyzer/whatif/predict.h"
 
-/* The run as it was: what bounds it, the replay's error, what is not known.  0 or -errno, as all of these. */
+/* The run as it was: what bounds it, the replay's error, what is not known.  0 or -errno, as all of these.
+ * k: predictions are added to it; NULL: they are not kept. */
 int verdict_show_now(struct predictor *p, struct page *page);
 /* What would help, the most first. */
 int verdict_show_table(struct predictor *p, struct page *page, struct kept *k);

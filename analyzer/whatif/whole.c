@@ -6,23 +6,20 @@
 #include <errno.h>
 #include <string.h>
 
-#define SWEEP_OCTAVES 2 /* processors up to 4 times as many as the machine has */
+#define SWEEP_TIMES 4 /* as many processors as the machine has */
 #define SWEEP_MAX 32
 
 static int show_predictions(struct predictor *p, struct page *page, struct diag *d)
 {
-	const uint32_t nr_cpus = p->g->t->report->model->nr_cpus;
-	const uint32_t most = nr_cpus > SWEEP_MAX >> SWEEP_OCTAVES ? SWEEP_MAX : (nr_cpus ? nr_cpus : 1) << SWEEP_OCTAVES;
-	struct kept k = { .nr = 0 };
+	const uint32_t nr_cpus = p->g->t->report->model->nr_cpus ? p->g->t->report->model->nr_cpus : 1;
+	const uint32_t most = nr_cpus < SWEEP_MAX / SWEEP_TIMES ? nr_cpus * SWEEP_TIMES : SWEEP_MAX;
 	int ret;
 
 	if (p->replay_error > PREDICT_REFUSE)
 		return verdict_refuse(p, d);
 	ret = verdict_show_now(p, page);
-	ret = ret ? ret : verdict_show_table(p, page, &k);
-	ret = ret ? ret : verdict_show_sweep(p, NULL, 0, 1, most, page, &k);
-	kept_fini(&k);
-	return ret;
+	ret = ret ? ret : verdict_show_table(p, page, NULL);
+	return ret ? ret : verdict_show_sweep(p, NULL, 0, 1, most, page, NULL);
 }
 
 /* A member of the object that is being written. */
