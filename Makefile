@@ -146,9 +146,9 @@ $B/unit/%: $B/tests/unit/%.o $B/parts.a $B/guest.a $B/libtrace.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $^ -o $@ -lcmocka $(tailor_LIBS) -ldl
 
-# The sample table for a page: the same sources, as wasm32, with nothing else in it.
-WASM_FLAGS := --target=wasm32 -O2 -std=gnu11 -Wall -Wextra -Wshadow $(if $(WERROR),-Werror) -ffreestanding -fno-builtin -nostdlib \
-	-isystem analyzer/table/wasm -I. -Wl,--no-entry -Wl,--strip-all
+# The sample table for a page: the same sources, as wasm32, with nothing else in it.  Debian's clang-15 would take wasm-ld-15 and no other.
+WASM_FLAGS := --target=wasm32 -fuse-ld=$$(command -v wasm-ld) -O2 -std=gnu11 -Wall -Wextra -Wshadow $(if $(WERROR),-Werror) \
+	-ffreestanding -fno-builtin -nostdlib -isystem analyzer/table/wasm -I. -Wl,--no-entry -Wl,--strip-all
 $B/table.wasm: $(wildcard analyzer/table/*.[ch] analyzer/table/wasm/*.[ch])
 	@mkdir -p $(@D)
 	clang $(WASM_FLAGS) $(filter %.c,$^) -o $@

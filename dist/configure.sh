@@ -3,7 +3,7 @@
 # What differs from one distribution to another, found anew by each make: dist/configure.sh BUILD CC [LLVM_CONFIG]
 #
 #   BUILD/config.mk     the libraries' names, LLVM, headers that are missing
-#   BUILD/tools/        llvm-config, lli, clang, clang-repl, llvm-mca, llvm-mc of one version: the first in PATH for make and tests
+#   BUILD/tools/        llvm-config, lli, clang, clang-repl, llvm-mca, wasm-ld … of one version: the first in PATH for make and tests
 #
 # LLVM is the newest of 14 to 21 whose headers and library are there, unless LLVM_CONFIG names one.  Neither file changes when nothing
 # has changed: what depends on it is not built again.
@@ -49,7 +49,7 @@ link() { # NAME TARGET: changed only when it leads elsewhere
 }
 # (a program of that name in PATH, however llvm-config was called)
 [ -z "$llvm" ] || link llvm-config "$(command -v "$llvm")"
-for t in lli clang clang++ clang-repl llvm-mca llvm-mc llvm-link; do link "$t" "$(tool "$t")"; done
+for t in lli clang clang++ clang-repl llvm-mca llvm-mc llvm-link wasm-ld; do link "$t" "$(tool "$t")"; done
 
 # ------------------------------------------------------------------------------------------------------------- libraries
 library() { [ "$("$cc" -print-file-name="$1" 2>/dev/null)" != "$1" ]; }
