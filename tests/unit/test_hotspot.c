@@ -345,6 +345,29 @@ static void random_memory_leads_nowhere(void **state)
 	}
 }
 
+static void expect_compilation(const struct hotspot_compilation *k, uint64_t from_ns, uint64_t to_ns)
+{
+	assert_int_equal(k->from_ns, from_ns);
+	assert_int_equal(k->to_ns, to_ns);
+}
+
+static void a_compilation_ends_after_it_begins_in_whatever_order_samples_come(void **state)
+{
+	struct hotspot_compilation none = { 0 }, k = { .method = 8, .from_ns = 5000, .to_ns = 5000 };
+
+	(void)state;
+	assert_false(hotspot_compilation_has(&none, 8, 5000));
+	assert_true(hotspot_compilation_has(&k, 8, 4000));
+	expect_compilation(&k, 4000, 5000);
+	assert_true(hotspot_compilation_has(&k, 8, 4500));
+	expect_compilation(&k, 4000, 5000);
+	assert_true(hotspot_compilation_has(&k, 8, 6000));
+	assert_true(hotspot_compilation_has(&k, 16, 3000)); /* of the one before */
+	expect_compilation(&k, 4000, 6000);
+	assert_false(hotspot_compilation_has(&k, 16, 7000));
+	assert_false(hotspot_compilation_has(&k, 8, 6001 + HOTSPOT_PAUSE_NS));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -355,6 +378,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_among_its_classes_methods_is_none),
 		cmocka_unit_test(a_threads_name_is_read_from_the_heap),
 		cmocka_unit_test(random_memory_leads_nowhere),
+		cmocka_unit_test(a_compilation_ends_after_it_begins_in_whatever_order_samples_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,28 +22,22 @@
 #define COMPILATIONS_MAX (1u << 14) /* that wait to be written */
 #define SEARCHES 1000u /* samples in which a compiler's pair is looked for: others are farther in, where copies of the stack end there */
 #define PAIRS_READ 32u /* of a search */
-#define PAUSE_NS 20000000u /* longer without a sample: another compilation */
 #define LOOK_NS 100000000u
 
 /* What is known of a thread: a number in by_tid. */
 enum { THREAD_NEW = 1, THREAD_OTHER, THREAD_COMPILER /* + its index */ };
 
-struct compilation {
-	uint32_t tid;
-	char compiler; /* 1 or 2 */
-	uint64_t method, from_ns, to_ns;
-};
 struct compiler {
 	uint64_t thread; /* its JavaThread */
 	uint64_t place; /* where on its stack the pair is, as far as is known; it is always the same */
 	unsigned searches; /* still to be done */
-	struct compilation now; /* method 0: none */
+	struct hotspot_compilation now; /* method 0: none */
 };
 
 struct hotspot_compilations {
 	struct hash_map by_tid;
 	struct compiler compiler[COMPILERS_MAX];
-	struct compilation *ended;
+	struct hotspot_compilation *ended;
 	struct hotspot_method method;
 	uint32_t nr_compilers, nr, capacity;
 	uint64_t next_ns;
@@ -104,17 +98,29 @@ static uint64_t find_method(struct hotspot_compilations *c, const struct hotspot
 	return pair[1] == k->thread ? pair[0] : 0;
 }
 
-static void end_compilation(struct hotspot_compilations *c, struct compilation *now)
+static void end_compilation(struct hotspot_compilations *c, struct hotspot_compilation *now)
 {
 	if (now->method && c->nr < COMPILATIONS_MAX && GROW(c->ended, c->nr, c->capacity))
 		c->ended[c->nr++] = *now;
 	now->method = 0;
 }
 
+/* A thread's samples come from the rings of several processors, each read by itself: one may come after others that are later. */
+bool hotspot_compilation_has(struct hotspot_compilation *k, uint64_t method, uint64_t time_ns)
+{
+	bool late = time_ns < k->from_ns;
+
+	if (k->method != method || time_ns > k->to_ns + HOTSPOT_PAUSE_NS || k->from_ns > time_ns + HOTSPOT_PAUSE_NS)
+		return k->method && late;
+	k->from_ns = late ? time_ns : k->from_ns;
+	k->to_ns = time_ns > k->to_ns ? time_ns : k->to_ns;
+	return true;
+}
+
 void hotspot_compilations_note_sample(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s)
 {
 	uint32_t known = c ? hash_map_find(&c->by_tid, s->tid, 0) : THREAD_OTHER;
-	struct compilation *now;
+	struct hotspot_compilation *now;
 	struct compiler *k;
 	uint64_t method;
 
@@ -125,14 +131,11 @@ void hotspot_compilations_note_sample(struct hotspot_compilations *c, const stru
 	k = &c->compiler[known - THREAD_COMPILER];
 	now = &k->now;
 	method = find_method(c, l, k, s);
-	if (!method)
+	if (!method || hotspot_compilation_has(now, method, s->time_ns))
 		return;
-	if (now->method != method || s->time_ns > now->to_ns + PAUSE_NS) {
-		end_compilation(c, now);
-		now->method = method;
-		now->from_ns = s->time_ns;
-	}
-	now->to_ns = s->time_ns;
+	end_compilation(c, now);
+	now->method = method;
+	now->from_ns = now->to_ns = s->time_ns;
 }
 
 /* C1's or C2's, by the kernel's name; 0: neither's. */
@@ -161,7 +164,7 @@ static void note_thread(void *context, const struct hotspot_layout *l, uint32_t 
 }
 
 static void write_compilation(struct hotspot_compilations *c, const struct hotspot_layout *l, struct trace_writer *w,
-			      const struct compilation *k)
+			      const struct hotspot_compilation *k)
 {
 	char name[HOTSPOT_NAME_BYTES + 8];
 

@@ -202,6 +202,15 @@ void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct ho
 
 /* ---- compilations.c: what a JVM's compilers compile, as marks on their threads */
 struct hotspot_compilations;
+#define HOTSPOT_PAUSE_NS 20000000u /* longer without a sample: another compilation */
+struct hotspot_compilation {
+	uint32_t tid;
+	char compiler; /* 1 or 2 */
+	uint64_t method, from_ns, to_ns;
+};
+/* A sample of a compiler's thread says that it compiles method.  False: that is another compilation, which begins there.  True: it is
+ * k, whose times have it now, or one before k. */
+bool hotspot_compilation_has(struct hotspot_compilation *k, uint64_t method, uint64_t time_ns);
 struct sample_seen;
 
 /* NULL without memory, which is fine below. */
