@@ -20,8 +20,9 @@ missing() {
 }
 command -v esbuild >/dev/null || missing esbuild
 as_wasm() { # FLAG... FILE... (whatever version of lld there is: Debian's clang-15 would take wasm-ld-15 and no other)
-	clang --target=wasm32 "-fuse-ld=$(command -v wasm-ld)" -O3 -std=gnu11 -Wall -Wextra -Wshadow "${flags[@]}" -ffreestanding -fno-builtin -nostdlib \
-		-isystem analyzer/table/wasm -I. -Wl,--no-entry -Wl,--strip-all "$@" || missing "clang for wasm32, or lld,"
+	clang --target=wasm32 "-fuse-ld=$(command -v wasm-ld)" -O3 -std=gnu11 -Wall -Wextra -Wshadow "${flags[@]}" \
+		-ffreestanding -fno-builtin -nostdlib -isystem analyzer/table/wasm -I. -Wl,--no-entry -Wl,--strip-all "$@" ||
+		missing "clang for wasm32, or lld,"
 }
 libc=analyzer/table/wasm/memory.c
 as_wasm analyzer/table/*.c analyzer/table/wasm/*.c -o "$to/table.wasm"
