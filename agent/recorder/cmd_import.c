@@ -19,7 +19,7 @@ enum { KEY_REGISTRATIONS = 0x100, KEY_NO_COMPRESS };
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (PERF.DATA.tlr; of standard input: perf.data.tlr)", 0 },
 	{ "registrations", KEY_REGISTRATIONS, "TRACE", 0,
-	  "take the registrations (code, components, tags) from TRACE, which tailor recorded at the same time", 0 },
+	  "take code, components and tags from TRACE, which tailor recorded at the same time", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ 0 },

@@ -59,7 +59,7 @@ static const struct argp_option options[] = {
 	{ "disk", KEY_DISK, "F", 0, "with disks F times as fast", 0 },
 	{ "network", KEY_NETWORK, "F", 0, "with answers of the network F times as fast", 0 },
 	{ "component", KEY_COMPONENT, "LEVEL:NAME=P%", 0, "with a component, or function:NAME, that takes more or less time: -50%", 0 },
-	{ "lock", KEY_LOCK, "FUNCTION", 0, "without the waits for the lock that FUNCTION takes", 0 },
+	{ "lock", KEY_LOCK, "FUNCTION", 0, "without waits for the lock that FUNCTION takes", 0 },
 	{ "skew", KEY_SKEW, "LEVEL:NAME", 0, "with the work on a component, or on threads:TID (that a thread made), evenly divided", 0 },
 	{ "threads", KEY_THREADS, "NAME=N", 0, "with at most N of the threads of this name (* and ?) at work at once", 0 },
 	{ "memory", KEY_MEMORY, "BYTES", 0, "(cannot be told: traces do not say what memory a program would use again)", 0 },

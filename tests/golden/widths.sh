@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Tables are as wide as COLUMNS, else as the terminal, also where a pipe to a pager stands between; in a file 80 columns.
 # No line of any view, of whatif, top, diff and stat is wider than that, and no character is cut, at 40, 80, 120 and 200 columns, in a C
-# and a UTF-8 locale.
+# and a UTF-8 locale.  Nor is a line of help.
 set -u
 /usr/bin/python3 - "$1/tailor" tests/golden/views/host.tlr "$1" <<'END'
 import fcntl, os, pty, re, struct, subprocess, sys, termios, unicodedata
@@ -63,5 +63,14 @@ for command in commands:
         if wide or p.returncode or not p.stdout:
             bad = 1
             print(f"{what}: exit {p.returncode}, expected whole lines of at most {width} columns, got {wide[:3]} {p.stderr[:300]}")
+
+def help_of(*command):
+    return subprocess.run([tailor, "help", *command], capture_output=True, text=True).stdout
+
+for name in re.findall(r"^  ([a-z]+)  ", help_of(), re.M):
+    odd = [line for line in help_of(name).split("\n") if columns(line) > 80 or line.isspace()]
+    if odd:
+        bad = 1
+        print(f"tailor help {name}: expected lines of at most 80 columns, none of blanks alone, got {odd}")
 sys.exit(bad)
 END
