@@ -133,9 +133,21 @@ static bool add_line_row(struct elf_object *o, const struct elf_line *row)
 	return true;
 }
 
+/* A sequence's last rows may be of no bytes, at its end: sorted they stand behind the row that ends it, and would reach to the next sequence.
+ * Not so the first of a sequence that begins there: its address is of a unit with this table. */
+static bool is_past_the_end(struct elf_object *o, uint64_t address, uint64_t table)
+{
+	struct unit *unit = o->nr_ranges ? elf_find_unit(o, address) : NULL;
+	uint64_t offset;
+	Dwarf_Die die;
+
+	return o->nr_ranges && !(unit && dwarf_offdie(o->dwarf, unit->die, &die) && find_line_table(&die, &offset) && offset == table);
+}
+
 /* A unit's rows, sorted by address as libdw has them; a row reaches to the next, an end_sequence row to nothing. */
 static void add_unit_lines(struct elf_object *o, Dwarf_Die *unit)
 {
+	Dwarf_Addr ended = 0;
 	Dwarf_Lines *lines;
 	uint64_t offset;
 	size_t nr;
@@ -152,8 +164,11 @@ static void add_unit_lines(struct elf_object *o, Dwarf_Die *unit)
 		int line = 0, column = 0;
 		bool ends = false;
 
-		if (!l || !next || dwarf_lineaddr(l, &start) || dwarf_lineaddr(next, &end) || end <= start ||
-		    dwarf_lineendsequence(l, &ends) || ends)
+		if (!l || !next || dwarf_lineaddr(l, &start) || dwarf_lineaddr(next, &end) || dwarf_lineendsequence(l, &ends))
+			continue;
+		if (ends)
+			ended = start;
+		if (ends || end <= start || (start == ended && is_past_the_end(o, start, offset)))
 			continue;
 		dwarf_lineno(l, &line);
 		dwarf_linecol(l, &column);
@@ -218,15 +233,19 @@ void elf_units_read(struct elf_object *o)
 			break;
 		if (dwarf_offdie(o->dwarf, at + header, &die) && GROW(o->units, o->nr_units, o->units_capacity)) {
 			o->units[o->nr_units++] = (struct unit){ .die = at + header };
-			if (!add_ranges(o, &die, o->nr_units - 1)) {
-				add_unit_lines(o, &die);
+			if (!add_ranges(o, &die, o->nr_units - 1))
 				o->units[o->nr_units - 1].is_everywhere = o->units[o->nr_units - 1].lines_read = true;
-			}
 		}
 		at = next;
 	}
 	if (o->nr_ranges)
 		qsort(o->ranges, o->nr_ranges, sizeof(*o->ranges), by_start);
+	for (size_t i = 0; i < o->nr_units && elf_spend_time(o, &since); i++) {
+		Dwarf_Die die;
+
+		if (o->units[i].is_everywhere && dwarf_offdie(o->dwarf, o->units[i].die, &die))
+			add_unit_lines(o, &die);
+	}
 	if (o->nr_lines)
 		qsort(o->lines, o->nr_lines, sizeof(*o->lines), compare_line_addresses);
 }

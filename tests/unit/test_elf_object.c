@@ -318,6 +318,26 @@ static void a_memory_object_of_dwarf_4_has_lines_around_line_0(void **state)
 }
 
 /* In memory the debugged program has relocated it; here we have: the FDE's start is relative to where it stands. */
+/* Line 3 of main has no instruction: its row is where main ends.  _start, four bytes, is behind it and has no lines; then comes third, line 9. */
+static void a_row_at_the_end_of_its_code_reaches_no_further(void **state)
+{
+	struct elf_object *o = open_seed("tests/fuzz/corpus/elf/rows-at-the-end");
+	struct elf_function f;
+	struct elf_line row;
+	const uint64_t main_at = 0x400078, start = main_at + 2, third = start + 4;
+
+	(void)state;
+	assert_true(elf_find_line(o, main_at + 1, &row));
+	assert_int_equal(row.line, 2);
+	assert_true(elf_find_function(o, start, &f));
+	assert_string_equal(f.name, "_start");
+	assert_false(elf_find_line(o, start, &row));
+	assert_false(elf_find_line(o, third - 1, &row));
+	assert_true(elf_find_line(o, third, &row));
+	assert_int_equal(row.line, 9);
+	elf_object_destroy(o);
+}
+
 static void frames_of_a_memory_object_are_relocated(void **state)
 {
 	struct elf_object *o = open_seed("tests/fuzz/corpus/elf/lli");
@@ -481,6 +501,7 @@ int main(void)
 		cmocka_unit_test(parts_outside_of_the_file_are_refused),
 		cmocka_unit_test(a_memory_object_of_dwarf_5_has_functions_and_lines),
 		cmocka_unit_test(a_memory_object_of_dwarf_4_has_lines_around_line_0),
+		cmocka_unit_test(a_row_at_the_end_of_its_code_reaches_no_further),
 		cmocka_unit_test(frames_of_a_memory_object_are_relocated),
 		cmocka_unit_test(objects_cut_or_changed_anywhere_do_no_harm),
 		cmocka_unit_test(names_end_even_where_relocations_write_over_them),
