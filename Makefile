@@ -59,12 +59,15 @@ FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(SAN_FLAGS) $(MSGPACK_LIB) $(LLVM_CFLAGS) $(LL
 $(shell echo '$(FLAGS_NOW)' | cmp -s - $B/flags || echo '$(FLAGS_NOW)' > $B/flags)
 
 # Without the libraries' headers nothing is compiled: a sentence says which packages have them.
-.PHONY: libraries llvm
+.PHONY: libraries llvm cmocka
 $B/flags: | libraries
+refuse_without = @$(if $1,tests/deps.sh --missing $1)
 libraries:
-	@$(if $(filter-out llvm-c/%,$(MISSING_HEADERS)),tests/deps.sh --missing $(filter-out llvm-c/%,$(MISSING_HEADERS)))
+	$(call refuse_without,$(filter-out llvm-c/% cmocka.h,$(MISSING_HEADERS)))
 llvm:
-	@$(if $(filter llvm-c/%,$(MISSING_HEADERS)),tests/deps.sh --missing $(filter llvm-c/%,$(MISSING_HEADERS)))
+	$(call refuse_without,$(filter llvm-c/%,$(MISSING_HEADERS)))
+cmocka:
+	$(call refuse_without,$(filter cmocka.h,$(MISSING_HEADERS)))
 
 define compile
 @mkdir -p $(@D)
@@ -132,6 +135,8 @@ $B/libtailor-intel.so: $B/shim/intel/collector.o
 
 $B/engine: $(engine_OBJ) $(runtime_OBJ)
 	$(CC) $(LDFLAGS) -rdynamic $^ -o $@ $(LLVM_LIBS) -lpthread -lm -ldl
+
+$(patsubst %.c,$B/%.o,$(unit_SRC)): | cmocka
 
 # Archives, so that a test gets only the files that it calls: a guest's constructor has no place in most of them.
 $B/parts.a: $(tailor_OBJ)
@@ -372,6 +377,7 @@ scan: ## clang's static analyzer over the product
 	@scan-build --status-bugs -o $B/scan-report sh -c '$(MAKE) --no-print-directory -s -j$$(nproc) B=$B/scan CC="$$CC" product'
 
 format-diff: ## how clang-format would write the lines that changed since BASE (origin/main)
+	@tests/deps.sh $(PACKAGES_TOOLS)
 	@git clang-format --diff $(or $(BASE),origin/main) -- '*.c' '*.h'
 
 ci-matrix: ## build and test with each compiler and sanitizer; prints a table (ONLY="clang-14 thread", T="unit golden")
@@ -384,7 +390,7 @@ coverage: ## lines and functions that tests reach, room by room (T="unit golden"
 # -------------------------------------------------------------------------------------------------------- elsewhere
 prefix ?= /usr/local
 PORTABLE := $B/tailor-$(VERSION)-x86_64
-PACKAGES_DEB := debhelper dpkg-dev fakeroot
+PACKAGES_DEB := build-essential debhelper dpkg-dev fakeroot
 
 bash_completions ?= $(prefix)/share/bash-completion/completions
 zsh_completions ?= $(prefix)/share/zsh/site-functions
@@ -425,7 +431,7 @@ $B/portable: $B/analyzer/main.o $(OWN_LOADER) $(tailor_OBJ) $B/libtrace.a
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $(OWN_LOADER_LINK) $^ -o $@ $(tailor_LIBS)
 $B/portable-record: $B/agent/recorder/main_record.o $(OWN_LOADER) $B/parts.a $B/libtrace.a
 	$(CC) $(SAN_FLAGS) $(LDFLAGS) $(OWN_LOADER_LINK) $^ -o $@ $(record_LIBS)
-portable: $B/portable $B/portable-record $B/libtailor.so $B/libtailor-intel.so ## one folder, and a .tar.gz of it, for any x86-64 Linux with glibc 2.28 or later
+portable: $B/portable $B/portable-record $B/libtailor.so $B/libtailor-intel.so ## one folder, and a .tar.gz of it, for any x86-64 Linux (programs with glibc 2.28 or later)
 	@dist/portable.sh $B $(PORTABLE)
 
 .PHONY: dist release site
@@ -449,4 +455,8 @@ clean: ## remove everything that was built
 	rm -rf $B
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { line = sprintf("  %-20s", $$1); n = split($$2, word, " "); \
+		for (i = 1; i <= n; i++) { \
+			if (length(line) + length(word[i]) > 79) { print line; line = sprintf("%22s", "") } \
+			line = line " " word[i] } \
+		print line }' Makefile
