@@ -133,8 +133,8 @@ static bool add_line_row(struct elf_object *o, const struct elf_line *row)
 	return true;
 }
 
-/* A sequence's last rows may be of no bytes, at its end: sorted they stand behind the row that ends it, and would reach to the next sequence.
- * Not so the first of a sequence that begins there: its address is of a unit with this table. */
+/* A sequence's last rows may be of no bytes, at its end: sorted they stand behind the row that ends it, and would reach to the next
+ * sequence.  Not so the first of a sequence that begins there: its address is of a unit with this table. */
 static bool is_past_the_end(struct elf_object *o, uint64_t address, uint64_t table)
 {
 	struct unit *unit = o->nr_ranges ? elf_find_unit(o, address) : NULL;

@@ -318,7 +318,7 @@ static void a_memory_object_of_dwarf_4_has_lines_around_line_0(void **state)
 }
 
 /* In memory the debugged program has relocated it; here we have: the FDE's start is relative to where it stands. */
-/* Line 3 of main has no instruction: its row is where main ends.  _start, four bytes, is behind it and has no lines; then comes third, line 9. */
+/* Line 3 of main has no instruction: its row is where main ends.  _start, four bytes, is behind it and has no lines; then comes third. */
 static void a_row_at_the_end_of_its_code_reaches_no_further(void **state)
 {
 	struct elf_object *o = open_seed("tests/fuzz/corpus/elf/rows-at-the-end");
