@@ -156,6 +156,7 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool agai
 struct sources {
 	enum jit_way way;
 	const struct jit_host *unheard; /* the first one, but for libraries that any program may use */
+	const struct jit_host *named;	/* whose code has names all the same: an option of its own, or entries for debuggers */
 	const struct jit_host *python;	/* CPython: what is not heard are functions */
 	bool files, memory;
 };
@@ -171,6 +172,8 @@ static void note_jit_source(void *context, const struct jit_source *c)
 			continue;
 		if (strcmp(h->interface, JIT_HOST_PYTHON) == 0)
 			k->python = h;
+		else if (c->in_use)
+			k->named = jit_host_serves_others(h) ? jit_host_of_object(c->object) : h;
 		else if (!k->unheard && !(h->heard & 1u << k->way) && !jit_host_serves_others(h))
 			k->unheard = h;
 	}
@@ -211,7 +214,7 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid)
 	host = jit_host_of_object(program); /* it loads other hosts' libraries, too */
 	if (!host || host->heard & 1u << how.way)
 		host = k.unheard;
-	if (!host || !k.memory || k.files || host == a->unheard)
+	if (!host || host == k.named || !k.memory || k.files || host == a->unheard)
 		return;
 	a->unheard = host;
 	snprintf(what, sizeof(what), "%s: names of generated code", host->name);
