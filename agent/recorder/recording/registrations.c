@@ -58,7 +58,7 @@ static void note_tag_location(struct recording *r, const struct schema_value *v)
 
 	if (where == JITREG_TAG_MEMORY && !r->options.has_tag_words && !r->tag_words_noticed) {
 		r->tag_words_noticed = true;
-		recording_notice(r, NOTICE_TAG, "not in these samples: a thread-local word needs --sampler signal");
+		recording_notice(r, NOTICE_TAG, "not in these samples: a thread-local word needs --sampler signal or timer");
 	}
 	if (where < REGISTERS_NR) {
 		r->tag_registers |= 1ull << registers_perf[where];
