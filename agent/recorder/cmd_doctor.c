@@ -152,7 +152,7 @@ static int check_command_for_jits(struct doctor *d, const char *command)
 		doctor_set_remedy(
 			doctor_add_finding(d, "sampling", "command", DOCTOR_NO,
 					   "%.200s %s: the kernel ends its counters when it is executed", command, p.why_uncounted),
-			"record it as root");
+			"%s", program_uncounted_remedy());
 	if (p.why_not)
 		doctor_add_finding(d, "sampling", "agent", DOCTOR_LESS, "%.200s: %s", command, p.why_not);
 	doctor_check_symbols(d, *p.interpreter ? p.interpreter : p.path, 0);
