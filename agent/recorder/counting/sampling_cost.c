@@ -108,7 +108,8 @@ uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t
 }
 
 /*
- * What a sample takes of a walk, in ns; 0: there are no samples.  Walks with and without samples take turns, so that others' work meets both.
+ * What a sample takes of a walk, in ns; 0: there are no samples.  Walks with and without them take turns, so that others' work meets
+ * both.
  */
 static uint64_t measure_samples(struct walk *w, int fd, struct ring *r)
 {
