@@ -136,7 +136,7 @@ static void serve_session_meanwhile(void *session)
 }
 
 /* At the beginning, and again at the end, for code that was compiled meanwhile. */
-static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool again)
+static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_read, bool again)
 {
 	struct diag d = { "" };
 	int ret = hotspot_write_perf_map(h, serve_session_meanwhile, s, &d);
@@ -147,8 +147,9 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool agai
 	else if (ret == -EEXIST)
 		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
 	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
-		session_notice(s, NOTICE_HOST, "names of compiled Java methods unavailable%s: the JVM of process %d writes no perf map "
-			       "(%s); start it under `tailor run`", again ? " where compiled since the beginning" : "", (int)h->pid,
+		session_notice(s, NOTICE_HOST, "names of %s unavailable%s: the JVM of process %d writes no perf map (%s); start it under "
+			       "`tailor run`", is_read ? "methods that a compiler written in Java compiled" : "compiled Java methods",
+			       again ? " where compiled since the beginning" : "", (int)h->pid,
 			       d.text);
 }
 
@@ -250,8 +251,8 @@ static int check_injection(struct attach *a, struct diag *d)
 
 static int refuse_second_recorder(pid_t pid, struct diag *d)
 {
-	return diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C, or "
-			 "`tailor stop %d`)", (int)pid, (int)pid);
+	return diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`, `top` or `watch`; end that one first "
+			 "(Ctrl-C, or `tailor stop %d`)", (int)pid, (int)pid);
 }
 
 /* Each process is to be without a recorder; one alone may have its own, which can be asked. */
@@ -354,7 +355,7 @@ static void find_jvm(struct attach *a, const struct attach_target *t)
 		session_notice(a->session, NOTICE_HOST, "OpenJDK: methods and their frames are read from the memory of process %d",
 			       (int)h->pid);
 	if (!a->options->no_adapt && (!is_read || hotspot_has_names_of_its_own(h)))
-		ask_jvm_for_perf_map(a->session, h, false);
+		ask_jvm_for_perf_map(a->session, h, is_read, false);
 }
 
 /* What is heard of each process that is counted, beside the counters. */
@@ -402,7 +403,7 @@ static int record_targets(struct attach *a, struct diag *d)
 	session_run(a->session, a->list.target[0].pid, false, a->options->follow, &status);
 	for (uint32_t i = 0; i < a->nr_jvms; i++)
 		if (a->jvm[i].has_map && proc_mem_living_thread(a->jvm[i].pid))
-			ask_jvm_for_perf_map(a->session, &a->jvm[i], true);
+			ask_jvm_for_perf_map(a->session, &a->jvm[i], session_can_read_jvm(a->session, a->jvm[i].pid), true);
 	ret = session_close(a->session, status, d);
 	if (ret)
 		fprintf(stderr, "%s: %s; the process was not affected\n", program_invocation_name, d->text);
