@@ -45,6 +45,7 @@ struct attach {
 	uint32_t nr_jvms, jvms_capacity;
 	uint32_t nr_sources; /* processes whose JIT interfaces were looked for */
 	const struct jit_host *unheard; /* what the last sentence was about */
+	uint32_t nr_pythons; /* that an agent was to ask for their functions */
 	bool said_python;    /* there is a sentence about CPython's functions */
 	bool not_injected;   /* there is a sentence about one */
 };
@@ -193,10 +194,26 @@ static void add_unheard_notice(struct attach *a, const struct jit_host *host, co
 /* Where Python makes trampolines itself (-X perf), it writes a map. */
 static void add_unheard_python_notice(struct attach *a, const struct sources *k, const struct jit_recording *how)
 {
+	a->nr_pythons += k->python && !k->files && how->way == JIT_WAY_INJECT && !how->no_adapt;
 	if (!k->python || k->files || a->said_python || (k->python->heard & 1u << how->way && !how->no_adapt))
 		return;
 	a->said_python = true;
 	add_unheard_notice(a, k->python, JIT_NAMES_OF_PYTHON, how);
+}
+
+/* CPython answers in its main thread alone, between two instructions of a program's.  Of epochs, each has its own notes. */
+static void add_unanswered_python_notice(struct attach *a)
+{
+	const struct jit_recording how = { .way = a->options->way };
+	char advice[JIT_ADVICE_BYTES];
+
+	if (a->options->epoch_ns || a->not_injected || a->said_python || session_python_answers(a->session) >= a->nr_pythons)
+		return;
+	for (size_t i = 0; i < nr_jit_hosts; i++)
+		if (jit_hosts[i].interface && strcmp(jit_hosts[i].interface, JIT_HOST_PYTHON) == 0)
+			jit_host_advise(&jit_hosts[i], &how, advice);
+	session_notice(a->session, NOTICE_HOST, JIT_NAMES_OF_PYTHON " unavailable: the main thread, which is asked for them, ran no Python "
+		       "code. %s", advice);
 }
 
 static void add_unheard_jit_notice(struct attach *a, pid_t pid)
@@ -334,6 +351,7 @@ static int load_agent(struct attach *a, const struct attach_target *t, struct di
 		ret = inject(t, !a->options->no_adapt, a->library, a->socket, serve_session_meanwhile, a->session, d);
 	if (ret && a->list.nr == 1 && t->pid == a->list.target[0].pid)
 		return ret;
+	a->said_python |= d->text[0] && !ret; /* that no thread could be borrowed to ask it */
 	if (d->text[0] && !(ret && a->not_injected))
 		session_notice(a->session, NOTICE_HOST, "%s%s", d->text, ret ? " (further ones without the agent are not reported)" : "");
 	a->not_injected |= ret != 0;
@@ -401,6 +419,7 @@ static int record_targets(struct attach *a, struct diag *d)
 		return fail_attach(d);
 	}
 	session_run(a->session, a->list.target[0].pid, false, a->options->follow, &status);
+	add_unanswered_python_notice(a);
 	for (uint32_t i = 0; i < a->nr_jvms; i++)
 		if (a->jvm[i].has_map && proc_mem_living_thread(a->jvm[i].pid))
 			ask_jvm_for_perf_map(a->session, &a->jvm[i], session_can_read_jvm(a->session, a->jvm[i].pid), true);

@@ -66,6 +66,11 @@ static void note_tag_location(struct recording *r, const struct schema_value *v)
 	}
 }
 
+uint32_t recording_python_answers(const struct recording *r)
+{
+	return r->nr_python_answers;
+}
+
 /*
  * A sentence of an agent.  That a host is newer than the agent knows is what its user should see: once, whatever the processes, and as
  * text, since it is theirs.
@@ -81,6 +86,7 @@ static void write_agent_note(struct recording *r, const struct schema_value *tex
 		sentence[i] = c >= ' ' && c <= '~' ? c : '?';
 	}
 	sentence[bytes] = 0;
+	r->nr_python_answers += strncmp(sentence, JIT_NOTE_OF_PYTHON, strlen(JIT_NOTE_OF_PYTHON)) == 0;
 	for (int i = 0; strstr(sentence, JIT_HOST_IS_NEWER) && i < NEWER_MAX; i++) {
 		if (strcmp(r->newer[i], sentence) == 0)
 			return;
