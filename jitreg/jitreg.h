@@ -141,7 +141,7 @@ struct jitreg_tag_field {
  * A tag in a thread-local word, which must be static TLS:
  *	static __thread uint64_t tag JITREG_STATIC_TLS;
  * -EINVAL when it is not (its place would differ from thread to thread).  Only samplers that run in the thread can read the word (`tailor
- * run --sampler signal`); a register is read by all.
+ * run --sampler signal`, or timer); a register is read by all.
  */
 #define JITREG_STATIC_TLS __attribute__((tls_model("initial-exec")))
 static inline int jitreg_tag_in_word(const uint64_t *word, uint64_t check_mask, uint64_t check_value,

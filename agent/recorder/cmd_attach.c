@@ -45,6 +45,7 @@ struct attach {
 	uint32_t nr_jvms, jvms_capacity;
 	uint32_t nr_sources; /* processes whose JIT interfaces were looked for */
 	const struct jit_host *unheard; /* what the last sentence was about */
+	uint32_t nr_pythons; /* that an agent was to ask for their functions */
 	bool said_python;    /* there is a sentence about CPython's functions */
 	bool not_injected;   /* there is a sentence about one */
 };
@@ -136,7 +137,7 @@ static void serve_session_meanwhile(void *session)
 }
 
 /* At the beginning, and again at the end, for code that was compiled meanwhile. */
-static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool again)
+static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_read, bool again)
 {
 	struct diag d = { "" };
 	int ret = hotspot_write_perf_map(h, serve_session_meanwhile, s, &d);
@@ -147,8 +148,9 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool agai
 	else if (ret == -EEXIST)
 		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
 	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
-		session_notice(s, NOTICE_HOST, "names of compiled Java methods unavailable%s: the JVM of process %d writes no perf map "
-			       "(%s); start it under `tailor run`", again ? " where compiled since the beginning" : "", (int)h->pid,
+		session_notice(s, NOTICE_HOST, "names of %s unavailable%s: the JVM of process %d writes no perf map (%s); start it under "
+			       "`tailor run`", is_read ? "methods that a compiler written in Java compiled" : "compiled Java methods",
+			       again ? " where compiled since the beginning" : "", (int)h->pid,
 			       d.text);
 }
 
@@ -156,6 +158,7 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool agai
 struct sources {
 	enum jit_way way;
 	const struct jit_host *unheard; /* the first one, but for libraries that any program may use */
+	const struct jit_host *named;	/* whose code has names all the same: an option of its own, or entries for debuggers */
 	const struct jit_host *python;	/* CPython: what is not heard are functions */
 	bool files, memory;
 };
@@ -171,6 +174,8 @@ static void note_jit_source(void *context, const struct jit_source *c)
 			continue;
 		if (strcmp(h->interface, JIT_HOST_PYTHON) == 0)
 			k->python = h;
+		else if (c->in_use)
+			k->named = jit_host_serves_others(h) ? jit_host_of_object(c->object) : h;
 		else if (!k->unheard && !(h->heard & 1u << k->way) && !jit_host_serves_others(h))
 			k->unheard = h;
 	}
@@ -189,10 +194,26 @@ static void add_unheard_notice(struct attach *a, const struct jit_host *host, co
 /* Where Python makes trampolines itself (-X perf), it writes a map. */
 static void add_unheard_python_notice(struct attach *a, const struct sources *k, const struct jit_recording *how)
 {
+	a->nr_pythons += k->python && !k->files && how->way == JIT_WAY_INJECT && !how->no_adapt;
 	if (!k->python || k->files || a->said_python || (k->python->heard & 1u << how->way && !how->no_adapt))
 		return;
 	a->said_python = true;
 	add_unheard_notice(a, k->python, JIT_NAMES_OF_PYTHON, how);
+}
+
+/* CPython answers in its main thread alone, between two instructions of a program's.  Of epochs, each has its own notes. */
+static void add_unanswered_python_notice(struct attach *a)
+{
+	const struct jit_recording how = { .way = a->options->way };
+	char advice[JIT_ADVICE_BYTES];
+
+	if (a->options->epoch_ns || a->not_injected || a->said_python || session_python_answers(a->session) >= a->nr_pythons)
+		return;
+	for (size_t i = 0; i < nr_jit_hosts; i++)
+		if (jit_hosts[i].interface && strcmp(jit_hosts[i].interface, JIT_HOST_PYTHON) == 0)
+			jit_host_advise(&jit_hosts[i], &how, advice);
+	session_notice(a->session, NOTICE_HOST, JIT_NAMES_OF_PYTHON " unavailable: the main thread, which is asked for them, ran no Python "
+		       "code. %s", advice);
 }
 
 static void add_unheard_jit_notice(struct attach *a, pid_t pid)
@@ -211,7 +232,7 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid)
 	host = jit_host_of_object(program); /* it loads other hosts' libraries, too */
 	if (!host || host->heard & 1u << how.way)
 		host = k.unheard;
-	if (!host || !k.memory || k.files || host == a->unheard)
+	if (!host || host == k.named || !k.memory || k.files || host == a->unheard)
 		return;
 	a->unheard = host;
 	snprintf(what, sizeof(what), "%s: names of generated code", host->name);
@@ -247,8 +268,8 @@ static int check_injection(struct attach *a, struct diag *d)
 
 static int refuse_second_recorder(pid_t pid, struct diag *d)
 {
-	return diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`; end that one first (Ctrl-C, or "
-			 "`tailor stop %d`)", (int)pid, (int)pid);
+	return diag_fail(d, EBUSY, "process %d is already being recorded by another `tailor attach`, `top` or `watch`; end that one first "
+			 "(Ctrl-C, or `tailor stop %d`)", (int)pid, (int)pid);
 }
 
 /* Each process is to be without a recorder; one alone may have its own, which can be asked. */
@@ -330,6 +351,7 @@ static int load_agent(struct attach *a, const struct attach_target *t, struct di
 		ret = inject(t, !a->options->no_adapt, a->library, a->socket, serve_session_meanwhile, a->session, d);
 	if (ret && a->list.nr == 1 && t->pid == a->list.target[0].pid)
 		return ret;
+	a->said_python |= d->text[0] && !ret; /* that no thread could be borrowed to ask it */
 	if (d->text[0] && !(ret && a->not_injected))
 		session_notice(a->session, NOTICE_HOST, "%s%s", d->text, ret ? " (further ones without the agent are not reported)" : "");
 	a->not_injected |= ret != 0;
@@ -351,7 +373,7 @@ static void find_jvm(struct attach *a, const struct attach_target *t)
 		session_notice(a->session, NOTICE_HOST, "OpenJDK: methods and their frames are read from the memory of process %d",
 			       (int)h->pid);
 	if (!a->options->no_adapt && (!is_read || hotspot_has_names_of_its_own(h)))
-		ask_jvm_for_perf_map(a->session, h, false);
+		ask_jvm_for_perf_map(a->session, h, is_read, false);
 }
 
 /* What is heard of each process that is counted, beside the counters. */
@@ -397,9 +419,10 @@ static int record_targets(struct attach *a, struct diag *d)
 		return fail_attach(d);
 	}
 	session_run(a->session, a->list.target[0].pid, false, a->options->follow, &status);
+	add_unanswered_python_notice(a);
 	for (uint32_t i = 0; i < a->nr_jvms; i++)
 		if (a->jvm[i].has_map && proc_mem_living_thread(a->jvm[i].pid))
-			ask_jvm_for_perf_map(a->session, &a->jvm[i], true);
+			ask_jvm_for_perf_map(a->session, &a->jvm[i], session_can_read_jvm(a->session, a->jvm[i].pid), true);
 	ret = session_close(a->session, status, d);
 	if (ret)
 		fprintf(stderr, "%s: %s; the process was not affected\n", program_invocation_name, d->text);

@@ -65,7 +65,7 @@ static void add_jit_source(void *context, const struct jit_source *c)
 						      c->says, c->object, c->in_use ? ", in use" : "");
 	char ways[JIT_ADVICE_BYTES];
 
-	for (size_t i = 0; i < nr_jit_hosts; i++)
+	for (size_t i = 0; i < nr_jit_hosts && !c->in_use; i++)
 		if (jit_hosts[i].interface && strcmp(jit_hosts[i].interface, c->name) == 0 && strcmp(jit_hosts[i].says, c->says) == 0) {
 			jit_host_list_ways(&jit_hosts[i], ways);
 			doctor_set_remedy(f, "%s", ways);
@@ -152,7 +152,7 @@ static int check_command_for_jits(struct doctor *d, const char *command)
 		doctor_set_remedy(
 			doctor_add_finding(d, "sampling", "command", DOCTOR_NO,
 					   "%.200s %s: the kernel ends its counters when it is executed", command, p.why_uncounted),
-			"record it as root");
+			"%s", program_uncounted_remedy());
 	if (p.why_not)
 		doctor_add_finding(d, "sampling", "agent", DOCTOR_LESS, "%.200s: %s", command, p.why_not);
 	doctor_check_symbols(d, *p.interpreter ? p.interpreter : p.path, 0);

@@ -138,8 +138,13 @@ static int prepare_store(struct arguments *a)
 	strftime(now, sizeof(now), "%Y%m%dT%H%M%S", gmtime_r(&t, &tm));
 	if (asprintf(&folder, "%s.epochs", store) < 0 || asprintf(&output, "%s/%s-%d.tlr", folder, now, (int)getpid()) < 0)
 		return fail(a->store, ENOMEM);
-	if (mkdir(folder, 0700) && errno != EEXIST)
-		return fail(folder, errno);
+	if (mkdir(folder, 0700) && errno != EEXIST) {
+		if (errno != ENOENT)
+			return fail(folder, errno);
+		*strrchr(store, '/') = 0;
+		fprintf(stderr, "%s: the folder %s does not exist\n", program_invocation_name, *store ? store : "/");
+		return CMD_FAILED;
+	}
 	o->output = output;
 	o->epoch_command = words_of_add(a, store);
 	free(folder);

@@ -31,13 +31,17 @@ static int count_sample_bytes(const char *path, struct overhead_run *r, struct d
 	return 0;
 }
 
-static void add_unique_notice(struct overhead *o, const char *sentence)
+static void add_unique_notice(struct overhead *o, enum capture c, const char *sentence)
 {
-	for (unsigned i = 0; i < o->nr_notices; i++)
-		if (strcmp(o->notice[i], sentence) == 0)
-			return;
-	if (o->nr_notices < OVERHEAD_NOTICES_MAX)
+	unsigned i = 0;
+
+	while (i < o->nr_notices && strcmp(o->notice[i], sentence) != 0)
+		i++;
+	if (i == OVERHEAD_NOTICES_MAX)
+		return;
+	if (i == o->nr_notices)
 		snprintf(o->notice[o->nr_notices++], sizeof(o->notice[0]), "%s", sentence);
+	o->notice_of[i] |= 1u << c;
 }
 
 static void note_trace_facts(struct overhead *o, unsigned rate, enum capture c, const struct model *m)
@@ -48,8 +52,9 @@ static void note_trace_facts(struct overhead *o, unsigned rate, enum capture c, 
 		if (c != CAPTURE_AGENT)
 			o->period[rate] = (double)m->event[0].period;
 	}
+	o->read |= 1u << c;
 	for (uint32_t i = 0; i < m->nr_notices; i++)
-		add_unique_notice(o, m->notice[i].sentence);
+		add_unique_notice(o, c, m->notice[i].sentence);
 	o->has_components |= m->dictionary.nr_components > 1;
 }
 

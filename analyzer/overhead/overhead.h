@@ -69,6 +69,7 @@ struct overhead {
 	bool has_run;	     /* there are marks of run phases */
 	bool has_components; /* else nothing can be attributed */
 	char notice[OVERHEAD_NOTICES_MAX][512];
+	uint32_t notice_of[OVERHEAD_NOTICES_MAX], read; /* bit C: a trace of that capture has it; ... was read */
 	unsigned nr_notices;
 };
 

@@ -131,19 +131,34 @@ static void print_head(const struct overhead *o, FILE *to)
 	fprintf(to, "event      %s\n\n", o->event_name);
 }
 
-/* With line breaks between words. */
-static void print_note(const char *sentence, FILE *to)
+/* With line breaks between words; *column: where the line is. */
+static void print_words(const char *text, size_t *column, FILE *to)
+{
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (*column + 1 + word > 80)
+			*column = (size_t)fprintf(to, "\n        ") - 1;
+		*column += (size_t)fprintf(to, " %.*s", (int)word, text);
+		text += word + strspn(text + word, " ");
+	}
+}
+
+/* Of which configurations it is stands in front, where it is not of all. */
+static void print_note(const struct overhead *o, unsigned i, FILE *to)
 {
 	size_t column = (size_t)fprintf(to, "Note:   ");
+	uint32_t left = o->notice_of[i] == o->read ? 0 : o->notice_of[i];
+	char name[64];
 
-	while (*sentence) {
-		size_t word = strcspn(sentence, " ");
-
-		if (column + 1 + word > 80)
-			column = (size_t)fprintf(to, "\n        ") - 1;
-		column += (size_t)fprintf(to, " %.*s", (int)word, sentence);
-		sentence += word + strspn(sentence + word, " ");
+	for (int c = 0; c < NR_CAPTURES; c++) {
+		if (!(left & 1u << c))
+			continue;
+		left &= ~(1u << c);
+		snprintf(name, sizeof(name), "%s%s", capture_kinds[c].name, left ? "," : ":");
+		print_words(name, &column, to);
 	}
+	print_words(o->notice[i], &column, to);
 	fputc('\n', to);
 }
 
@@ -182,5 +197,5 @@ void overhead_text(const struct overhead *o, FILE *to)
 	      "ns:         CPU time of the program, beyond `agent only`; ?: not significant\n"
 	      "bytes:      sample data in the trace, without symbols and code\n", to);
 	for (unsigned i = 0; i < o->nr_notices; i++)
-		print_note(o->notice[i], to);
+		print_note(o, i, to);
 }

@@ -3,6 +3,7 @@
 
 #include "analyzer/store/epochs.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/regular_file.h"
 #include "jitreg/trace/reader.h"
 
 #include <dirent.h>
@@ -240,8 +241,8 @@ int spool_find(const char *store, const struct window *w, struct spool_traces *o
 	struct dirent **entry = NULL;
 	char *folder = NULL;
 	int nr = asprintf(&folder, "%s.epochs", store) < 0 ? -1 : scandir(folder, &entry, is_epoch, alphasort);
-	int ret = nr < 0 ? diag_fail(d, errno, "%s.epochs: cannot be listed: %s (tailor watch keeps the newest traces there)", store,
-				     strerror(errno)) :
+	int ret = nr < 0 ? diag_fail(d, errno, "%s.epochs: cannot be listed: %s%s (tailor watch keeps the newest traces there)", store,
+				     strerror(errno), file_owner_text(folder, errno)) :
 			   0;
 
 	memset(out, 0, sizeof(*out));

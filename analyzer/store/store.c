@@ -374,6 +374,8 @@ static int open_database(struct store *s, enum store_access access)
 		return store_fail(s, EINVAL, "not a regular file");
 	if (!exists && access != STORE_ADD)
 		return store_fail(s, ENOENT, "no such store");
+	if (exists && eaccess(s->path, R_OK))
+		return store_fail(s, errno, "%s%s", strerror(errno), file_owner_text(s->path, errno));
 	if (access != STORE_READ && take_lock(s))
 		return -s->error;
 	mask = umask(077); /* what it holds is for its user alone */
@@ -474,20 +476,24 @@ size_t store_path_bytes(const char *text)
 	return at ? (size_t)(at - text) : strlen(text);
 }
 
+/* One that may not be read is one where a window is asked of it. */
 bool store_is_named(const char *text)
 {
 	static const char magic[] = "SQLite format 3";
-	char *path = strndup(text, store_path_bytes(text));
+	size_t bytes = store_path_bytes(text);
+	char *path = strndup(text, bytes);
 	char head[sizeof(magic)] = "";
+	bool is_refused;
 	struct stat st;
 	int fd;
 
 	if (!path)
 		return false;
 	fd = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	is_refused = fd < 0 && errno == EACCES;
 	free(path);
 	if (fd < 0)
-		return false;
+		return text[bytes] && is_refused;
 	if (read(fd, head, sizeof(head)) < 0)
 		head[0] = 0;
 	close(fd);

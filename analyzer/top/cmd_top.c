@@ -203,6 +203,8 @@ static int open_source(struct arguments *a, struct follow *f, bool is_hidden, st
 	if (a->operand && a->operand[strspn(a->operand, "0123456789,")]) {
 		a->watch.what = a->operand;
 		fd = regular_file_open(a->operand);
+		if (fd < 0 && errno == EACCES)
+			return diag_fail(d, EACCES, "%s: %s%s", a->operand, strerror(EACCES), file_owner_text(a->operand, EACCES));
 		if (fd < 0)
 			return diag_fail(d, ENOENT, "%s: neither a process, nor a trace, nor a store", a->operand);
 		close(fd);

@@ -31,6 +31,16 @@ static inline int regular_file_open_at(int at, const char *path, bool follow, st
 	return -1;
 }
 
+/* Behind a sentence that says that a file was refused with this error: whose it is. */
+static inline const char *file_owner_text(const char *path, int error)
+{
+	struct stat st;
+
+	if (error != EACCES || stat(path, &st) || st.st_uid == geteuid())
+		return "";
+	return st.st_uid ? "; it belongs to another user" : "; it belongs to root: use sudo, or chown it";
+}
+
 static inline int regular_file_open(const char *path)
 {
 	struct stat st;

@@ -19,6 +19,9 @@
 #define JIT_HOST_PYTHON "frame evaluation (PEP 523)"
 #define JIT_NAMES_OF_PYTHON "names of Python functions" /* so begins the notice where they are unavailable; reports begin with it */
 
+/* So begin what a running CPython's agent notes once it was asked, whatever came of it. */
+#define JIT_NOTE_OF_PYTHON "Python: functions "
+
 /* "HOST VERSION is newer than tailor knows: WHAT HELPS", a note of an agent. */
 #define JIT_HOST_IS_NEWER " is newer than tailor knows: "
 

@@ -3,6 +3,7 @@
  * The file is mapped, and one chunk at a time is checked and decompressed (chunk_body.c).  Text and bytes stay where they are, so nothing
  * but the records' own small trees is built, each in the memory of the one before.
  */
+#include "jitreg/base/regular_file.h"
 #include "jitreg/trace/reader_internal.h"
 
 #include <errno.h>
@@ -62,7 +63,9 @@ int trace_open(const char *path, struct trace_reader **out, struct diag *d)
 	bool is_written = fd >= 0 && is_being_written(fd);
 
 	if (fd < 0 || fstat(fd, &st)) {
-		ret = diag_fail(d, errno, "%s: %s", path, strerror(errno));
+		int error = errno;
+
+		ret = diag_fail(d, error, "%s: %s%s", path, strerror(error), file_owner_text(path, error));
 		if (fd >= 0)
 			close(fd);
 		return ret;
@@ -141,6 +144,21 @@ static void note_damage(struct trace_reader *t, size_t at, size_t bytes)
 	t->damage.skipped_bytes += bytes;
 }
 
+/* Does a chunk begin at t->at that the file ends in?  It is not damaged. */
+static bool is_cut_chunk(const struct trace_reader *t)
+{
+	static const char magic[] = "TLRC";
+	size_t left = t->file_bytes - t->at, same = left < 4 ? left : 4;
+	struct trace_chunk c;
+
+	if (t->ended || memcmp(t->file + t->at, magic, same) != 0)
+		return false;
+	if (left < sizeof(c))
+		return true;
+	memcpy(&c, t->file + t->at, sizeof(c));
+	return c.stored_bytes > left - sizeof(c) && c.stored_bytes <= TRACE_CHUNK_MAX;
+}
+
 /* Something at t->at is no chunk: go on at the next magic. */
 void trace_resync(struct trace_reader *t)
 {
@@ -148,7 +166,12 @@ void trace_resync(struct trace_reader *t)
 		memmem(t->file + t->at + 1, t->file_bytes - t->at - 1, "TLRC", 4) : NULL;
 	size_t to = next ? (size_t)(next - t->file) : t->file_bytes;
 
-	note_damage(t, t->at, to - t->at);
+	if (!next && is_cut_chunk(t)) {
+		t->damage.cut_byte = t->at;
+		t->damage.skipped_bytes += to - t->at;
+	} else {
+		note_damage(t, t->at, to - t->at);
+	}
 	t->at = to;
 }
 
@@ -396,8 +419,8 @@ bool trace_describe_damage(const struct trace_reader *t, char *text, size_t byte
 	else if (t->is_being_written)
 		snprintf(text, bytes, "%s: it is still being recorded; what has been written so far is shown", t->name);
 	else
-		snprintf(text, bytes, "%s: the end is missing from byte %zu on (the recorder was killed, or the file was cut); "
-			 "what could be read is shown", t->name, t->file_bytes);
+		snprintf(text, bytes, "%s: the end is missing from byte %llu on (the recorder was killed, or the file was cut); "
+			 "what could be read is shown", t->name, (unsigned long long)(d->cut_byte ? d->cut_byte : t->file_bytes));
 	return true;
 }
 

@@ -55,6 +55,7 @@ struct trace_damage {
 	uint64_t skipped_bytes;
 	uint64_t first_byte;   /* of the file: where the first bad chunk begins */
 	bool truncated;	       /* no END chunk: the recorder was killed, or the file was cut */
+	uint64_t cut_byte;     /* where the chunk begins that the file ends in; 0: in none */
 };
 
 /*

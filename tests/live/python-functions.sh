@@ -105,6 +105,20 @@ grep -q 'names of Python functions unavailable by .tailor attach.*attach --injec
 	fail "attach: expected a sentence about --inject, got: $(cat "$dir/said")"
 first=$("$B/tailor" report "$dir/t.tlr" | head -n 1)
 [[ $first = "Names of Python functions unavailable by"* ]] || fail "attach: expected the report to begin with that sentence, got: $first"
+"$python" -c 'import threading
+def spin():
+    while True: sum(range(1000))
+t = threading.Thread(target=spin, daemon=True)
+t.start()
+print("spins", flush=True)
+t.join()' >"$dir/spins" &
+waits=$!
+spins() { [ -s "$dir/spins" ]; }
+wait_for spins
+"$B/tailor" attach --inject -e "$(plain_event)" -d 0.3 -o "$dir/t.tlr" $waits 2>"$dir/said"
+kill -9 $waits
+grep -q 'names of Python functions unavailable: the main thread' "$dir/said" ||
+	fail "attach --inject, and a main thread that waits: expected a sentence, got: $(cat "$dir/said")"
 "$B/tailor" attach --inject --no-adapt -q -e "$(plain_event)" -d 0.1 -o "$dir/t.tlr" $pid
 "$B/tailor" dump "$dir/t.tlr" | grep -q 'NOTICE.*Python: functions registered' && fail "--no-adapt: Python was asked"
 decide --nearly "a running Python's functions have the time that was planted in them" attached

@@ -237,12 +237,24 @@ static void a_sink_changes_between_two_drains(void **state)
 	close_fixture(f);
 }
 
+/* What comes out below what an interrupt takes was measured beside other work. */
+static void a_cost_that_no_machine_has_is_not_known(void **state)
+{
+	(void)state;
+	assert_int_equal(counting_sample_cost_ns(1000000, 1200000, 10), 20000);
+	assert_int_equal(counting_sample_cost_ns(1000000, 1000010, 10), 0);
+	assert_int_equal(counting_sample_cost_ns(1000000, 1000000, 10), 0);
+	assert_int_equal(counting_sample_cost_ns(1000000, 900000, 10), 0);
+	assert_int_equal(counting_sample_cost_ns(1000000, 1200000, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_rings_tell_is_in_the_trace_or_counted),
 		cmocka_unit_test(samples_of_several_events_are_told_apart_by_id),
 		cmocka_unit_test(a_sink_changes_between_two_drains),
+		cmocka_unit_test(a_cost_that_no_machine_has_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

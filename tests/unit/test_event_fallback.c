@@ -262,10 +262,17 @@ static void what_is_given_up_is_said_once(void **state)
 	assert_null(strstr(first + 1, "kernel samples unavailable"));
 	/* nothing would be left of these */
 	assert_int_equal(choose(&skx, "cycles:k"), -EACCES);
+	assert_string_equal(said, "");
 	assert_int_equal(choose(&skx, "context-switches"), -EACCES);
 	assert_non_null(strstr(diag.text, "not permitted"));
+	assert_null(strstr(diag.text, "auto")); /* which has no such event */
 	assert_int_equal(choose(&skx, "page-faults"), 0);
 	assert_int_equal(had.event[0].attr.exclude_kernel, 1);
+	/* of the rung that is taken, not of those that were tried */
+	kernel.counts = false;
+	assert_int_equal(choose(&skx, "auto"), 0);
+	assert_non_null(strstr(said, "task-clock: kernel samples unavailable"));
+	assert_null(strstr(said, "cycles: kernel samples unavailable"));
 }
 
 static void older_kernels_are_asked_for_less(void **state)

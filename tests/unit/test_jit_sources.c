@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
@@ -65,6 +67,35 @@ static void what_a_process_uses_is_found(void **state)
 	unlink(path);
 }
 
+/* This program has the words of all hosts in it; it is started anew, as one with a JIT, with PHP's option and without. */
+static void an_option_of_the_host_is_its_interface_in_use(void **state)
+{
+	const char *const options[] = { "memory_limit=1G", "opcache.jit_debug=0x100" };
+
+	(void)state;
+	for (int given = 0; given < 2; given++) {
+		struct seen s = { 0 };
+		int begun[2];
+		pid_t pid;
+		char byte;
+
+		assert_int_equal(pipe(begun), 0);
+		pid = fork();
+		if (pid == 0) {
+			dup2(begun[1], STDOUT_FILENO);
+			execl("/proc/self/exe", "php", "-d", options[given], NULL);
+			_exit(1);
+		}
+		close(begun[1]);
+		assert_int_equal(read(begun[0], &byte, 1), 1);
+		jit_sources_of_process(pid, on_channel, &s);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		close(begun[0]);
+		assert_true(has(&s, given ? "opcache.jit_debug|1" : "opcache.jit_debug|0"));
+	}
+}
+
 static void what_a_program_names_is_found(void **state)
 {
 	static const char names[] = "\177ELF\0some\0luaJIT_setmode\0libLLVM-14.so.1\0mono_profiler_set_jit_done_callback_too\0";
@@ -91,13 +122,21 @@ static void what_is_not_there_is_an_error(void **state)
 	assert_int_equal(s.nr, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_process_uses_is_found),
+		cmocka_unit_test(an_option_of_the_host_is_its_interface_in_use),
 		cmocka_unit_test(what_a_program_names_is_found),
 		cmocka_unit_test(what_is_not_there_is_an_error),
 	};
 
+	if (argc > 1 && strcmp(argv[1], "-d") == 0) { /* the program of one of them */
+		alarm(60);
+		if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED &&
+		    write(STDOUT_FILENO, "b", 1) == 1)
+			pause();
+		return 0;
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,9 +87,12 @@ static void the_table_fits_into_eighty_columns(void **state)
 			r->samples = r->lost = r->sample_bytes = r->trace_bytes = r->attributed = NAN;
 		*overhead_run_of(&o, 2, 3, (enum capture)c) = *r;
 	}
-	o.nr_notices = 1;
+	o.nr_notices = 2;
 	for (int i = 0; i < 30; i++)
 		strcat(o.notice[0], "a note of words ");
+	strcpy(o.notice[1], "no agent");
+	o.notice_of[0] = o.read = 1u << CAPTURE_RUN | 1u << CAPTURE_ATTACH;
+	o.notice_of[1] = 1u << CAPTURE_ATTACH;
 	text = capture(&o, overhead_text);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (strlen(line) > 80)
@@ -99,6 +102,8 @@ static void the_table_fits_into_eighty_columns(void **state)
 	assert_non_null(strstr(text, "tag register"));
 	assert_non_null(strstr(text, "  dormant agent  "));
 	assert_non_null(strstr(text, "lost samples: agent only at 1000000/s"));
+	assert_non_null(strstr(text, "Note:    a note of words"));
+	assert_non_null(strstr(text, "Note:    attach's defaults: no agent"));
 	free(text);
 }
 

@@ -263,6 +263,8 @@ static void a_chunk_that_is_cut_anywhere_is_missed(void **state)
 		assert_int_equal(trace_next(t, &r), 0);
 		assert_true(trace_get_damage(t)->truncated);
 		assert_int_equal(trace_get_damage(t)->skipped_bytes, bytes - first);
+		assert_int_equal(trace_get_damage(t)->bad_chunks, 0); /* a cut is no damage */
+		assert_int_equal(trace_get_damage(t)->cut_byte, bytes > first ? first : 0);
 		assert_false(trace_read_record_at(t, (struct trace_place){ first, 0 }, &r));
 		trace_close(t);
 	}

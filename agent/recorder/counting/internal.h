@@ -132,6 +132,8 @@ void counting_set_enabled(struct counting *c, bool on);
 
 /* ---- sampling_cost.c: clocks that sample more often than the machine bears get longer periods, and a notice says so */
 void counting_lower_rates(struct counting *c);
+/* What a sample takes of work, from how long that took without and with so many samples; 0: that says nothing. */
+uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t samples);
 
 /* ---- periods.c: see random_period.h and rate_limiter.h */
 #define PERIODS_VARY_NS 50000000ull /* each change interrupts the processor that counts */

@@ -51,7 +51,9 @@ struct look {
 	uint64_t bases[OBJECTS_MAX]; /* that were looked at */
 	int nr_bases;
 	uint64_t symbol[HOSTS_MAX]; /* of each host, in the object that is looked at */
+	uint64_t options; /* bit i: the process was started with an option of jit_hosts[i] that names its code */
 };
+_Static_assert(HOSTS_MAX <= 64, "struct look's options");
 
 static void report_jit_source(struct look *l, const char *name, const char *object, bool in_use, const char *says)
 {
@@ -59,6 +61,27 @@ static void report_jit_source(struct look *l, const char *name, const char *obje
 
 	l->each(l->context, &c);
 	l->nr++;
+}
+
+static void note_option(void *look, const char *option)
+{
+	struct look *l = look;
+
+	for (size_t i = 0; i < nr_jit_hosts && i < HOSTS_MAX; i++)
+		for (const char *word = jit_hosts[i].in_force; word && *word; word += strcspn(word, " "), word += *word == ' ')
+			if (strncmp(word, option, strlen(option)) == 0 && strcspn(word, " ") == strlen(option))
+				l->options |= 1ull << i;
+}
+
+static int note_options_in_text(void *look, const char *text)
+{
+	jit_host_each_option_in(text, note_option, look);
+	return 0;
+}
+
+static bool has_option(const struct look *l, size_t host)
+{
+	return host < HOSTS_MAX && l->options >> host & 1;
 }
 
 static const char *base_name(const char *path)
@@ -243,9 +266,9 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 			continue;
 		/* what a library defines has its name in the program, too */
 		if (strstr(libraries, h->word))
-			report_jit_source(l, h->interface, h->word, false, description_of_jit_host(h, h->word, NULL, 0));
+			report_jit_source(l, h->interface, h->word, has_option(l, i), description_of_jit_host(h, h->word, NULL, 0));
 		else if (own || (i < HOSTS_MAX && words.word[i].found))
-			report_jit_source(l, h->interface, base_name(path), false,
+			report_jit_source(l, h->interface, base_name(path), has_option(l, i),
 					  description_of_jit_host(h, own ? base_name(path) : h->word, p, bytes));
 	}
 	report_plan_node_support(l, base_name(path), p, bytes);
@@ -277,7 +300,7 @@ static int report_jit_sources_of_mapping(void *context, const struct proc_mappin
 	proc_mem_find_symbols(l->pid, m->start, names, nr, l->symbol);
 	for (size_t i = 0; i < nr; i++)
 		if (l->symbol[i]) {
-			bool in_use = i == 0 && has_gdb_jit_entry(l->pid, m->start);
+			bool in_use = i == 0 ? has_gdb_jit_entry(l->pid, m->start) : has_option(l, i);
 
 			report_jit_source(l, jit_hosts[i].interface, base_name(m->path), in_use,
 					  in_use ? jit_hosts[i].says : description_of_jit_host(&jit_hosts[i], base_name(m->path), NULL, 0));
@@ -295,6 +318,8 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct j
 
 	if (!l.pid)
 		return -ESRCH;
+	proc_each_terminated_text(l.pid, "cmdline", note_options_in_text, &l);
+	proc_each_terminated_text(l.pid, "environ", note_options_in_text, &l);
 	ret = proc_each_mapping(l.pid, report_jit_sources_of_mapping, &l);
 	if (ret < 0)
 		return ret;

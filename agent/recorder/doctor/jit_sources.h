@@ -12,7 +12,7 @@
 struct jit_source {
 	const char *name;   /* "GDB JIT interface", "perf map", ... : stable, for scripts */
 	const char *object; /* that offers it, or the file; lives until the callback returns */
-	bool in_use;	    /* code has been registered through it */
+	bool in_use;	    /* code has been registered through it, or the host was started with its option */
 	const char *says;   /* what it provides, or how it is enabled */
 };
 

@@ -194,8 +194,7 @@ static void try_overflow_signals(struct doctor *d)
 		doctor_add_finding(d, "sampling", "signal at overflow", DOCTOR_NO, "%s", strerror(errno));
 	else
 		doctor_add_finding(d, "sampling", "signal at overflow", DOCTOR_YES,
-				   "--sampler signal; the only method that reads tags in "
-				   "thread-local storage");
+				   "--sampler signal; reads tags in thread-local storage, as --sampler timer does");
 	close(fd);
 }
 

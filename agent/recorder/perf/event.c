@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,25 +95,40 @@ static void replace_rate_by_period(struct event *e, const struct event_pmu *pmu,
 	e->attr.sample_period = event_allowed_period(&e->attr, pmu, period | 1);
 }
 
+#define LOSSES_MAX 4
+
 struct selection {
 	const struct event_options *options;
 	struct event_pmu pmu;
 	event_notice_fn notice;
 	void *context;
+	struct {
+		char text[320];
+	} lost[LOSSES_MAX]; /* what the event that is tried gives up: said if it is taken */
+	int nr_lost;
 	struct diag *d;
 };
 
-/* Is there something left of it without the kernel?  Switches happen there, and with :k nothing else was asked for. */
-static bool event_has_user_part(const struct perf_event_attr *a)
+__attribute__((format(printf, 2, 3))) static void note_loss(struct selection *l, const char *format, ...)
 {
-	return !a->exclude_kernel && !a->exclude_user && (!event_is_rare(a) || event_is_fault(a));
+	va_list list;
+
+	va_start(list, format);
+	if (l->nr_lost < LOSSES_MAX)
+		vsnprintf(l->lost[l->nr_lost++].text, sizeof(l->lost[0].text), format, list);
+	va_end(list);
+}
+
+/* Switches happen in the kernel only, and with :k nothing else was asked for. */
+static bool event_needs_kernel(const struct perf_event_attr *a)
+{
+	return a->exclude_user || (event_is_rare(a) && !event_is_fault(a));
 }
 
 /* Open it once on ourselves, giving up one wish after the other.  0 or -errno; what is given up for good stands in *s. */
-static int open_event_with_fallbacks(const struct selection *l, struct event_spec *s, struct event *e)
+static int open_event_with_fallbacks(struct selection *l, struct event_spec *s, struct event *e)
 {
 	struct perf_event_attr *a = &e->attr;
-	char text[320];
 	int fd, error;
 
 	a->build_id = 1;
@@ -127,19 +143,17 @@ static int open_event_with_fallbacks(const struct selection *l, struct event_spe
 			a->read_format = 0;
 		} else if (error == EINVAL && a->build_id) {
 			a->build_id = 0; /* Linux 5.12 */
-		} else if ((error == EACCES || error == EPERM) && event_has_user_part(a)) {
+		} else if ((error == EACCES || error == EPERM) && !a->exclude_kernel && !event_needs_kernel(a)) {
 			a->exclude_kernel = a->exclude_callchain_kernel = s->exclude_kernel = true;
 			if (a->exclude_callchain_user)
 				a->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
-			snprintf(text, sizeof(text), "%s: kernel samples unavailable (not permitted: kernel.perf_event_paranoid); "
-				 "sampling user code only", e->name);
-			l->notice(l->context, NOTICE_LADDER, text);
+			note_loss(l, "%s: kernel samples unavailable (not permitted: kernel.perf_event_paranoid); sampling user code only",
+				  e->name);
 		} else if (error == ENODATA && a->sample_type & PERF_SAMPLE_DATA_SRC) {
 			/* Intel's load latencies since Alder Lake need a second counter for that */
 			a->sample_type &= ~(uint64_t)PERF_SAMPLE_DATA_SRC;
-			snprintf(text, sizeof(text), "%s: data source unavailable (this processor needs a second counter for it); use "
-				 "MEM_INST_RETIRED:ALL_LOADS to record it", e->name);
-			l->notice(l->context, NOTICE_LADDER, text);
+			note_loss(l, "%s: data source unavailable (this processor needs a second counter for it); use "
+				  "MEM_INST_RETIRED:ALL_LOADS to record it", e->name);
 		} else {
 			return -error;
 		}
@@ -158,12 +172,11 @@ static uint64_t read_kernel_rate_limit(void)
  * many samples as a tick may have it is silent until the next one: what runs at the tick, timers' handlers, had too large a share.  So
  * ask for what is allowed, and say so.
  */
-static void lower_rate_to_limit(const struct selection *l, const struct event *e, struct event_spec *s)
+static void lower_rate_to_limit(struct selection *l, const struct event *e, struct event_spec *s)
 {
 	const bool is_clock = event_is_clock(&e->attr) && !s->period && (s->rate || !l->options->period);
 	uint64_t rate = s->rate ? s->rate : l->options->rate, limit = e->attr.freq || is_clock ? read_kernel_rate_limit() : 0;
 	const char *whose = "kernel.perf_event_max_sample_rate";
-	char text[320];
 
 	if (is_clock && (!limit || limit > EVENT_CLOCK_RATE_MOST)) {
 		limit = EVENT_CLOCK_RATE_MOST;
@@ -171,9 +184,8 @@ static void lower_rate_to_limit(const struct selection *l, const struct event *e
 	}
 	if (!limit || rate <= limit)
 		return;
-	snprintf(text, sizeof(text), "%llu samples per second unavailable (limit of %s); using %llu", (unsigned long long)rate, whose,
-		 (unsigned long long)limit);
-	l->notice(l->context, NOTICE_LADDER, text);
+	note_loss(l, "%llu samples per second unavailable (limit of %s); using %llu", (unsigned long long)rate, whose,
+		  (unsigned long long)limit);
 	s->rate = limit;
 }
 
@@ -226,21 +238,30 @@ static const char *text_of_open_error(const struct event_pmu *pmu, int error)
 	}
 }
 
+/* `auto` has no event that happens in the kernel only. */
+static const char *remedy_of(const struct perf_event_attr *a, int error)
+{
+	if ((error != EACCES && error != EPERM) || !event_needs_kernel(a))
+		return "use `auto` for the best available event";
+	return strstr(event_why_not_permitted(), "seccomp") ? "allow perf_event_open in that profile" :
+							      "run as root, or with " SETTING " at most 1";
+}
+
 /*
  * One item, from the highest requested precise level down.  automatic: it must count as well (some virtual
  * machines open hardware events that stay 0).
  */
-static int choose_event(const struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
+static int choose_event(struct selection *l, const struct event_spec *wanted, bool automatic, struct event *out)
 {
 	struct event_spec spec = *wanted, *s = &spec;
 	bool any = s->precise == EVENT_PRECISE_BEST;
 	unsigned best = l->pmu.vendor == EVENT_VENDOR_AMD ? (l->pmu.ibs ? 2 : 0) : l->pmu.max_precise;
 	unsigned precise = any ? best : (unsigned)s->precise;
 	uint64_t per_second;
-	char text[320];
 	bool paced;
 	int ret;
 
+	l->nr_lost = 0;
 	ret = event_make_attr(s, l->options, &l->pmu, any ? 0 : precise, out, l->d); /* what is it? */
 	if (ret)
 		return ret;
@@ -260,19 +281,18 @@ static int choose_event(const struct selection *l, const struct event_spec *want
 			break;
 	}
 	if (ret) /* the name is good: not -EINVAL */
-		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "cannot sample %s: %s; use `auto` for the best available event",
-				 out->name, text_of_open_error(&l->pmu, -ret));
+		return diag_fail(l->d, ret == -EINVAL ? EOPNOTSUPP : -ret, "cannot sample %s: %s; %s", out->name,
+				 text_of_open_error(&l->pmu, -ret), remedy_of(&out->attr, -ret));
 	paced = automatic || strcmp(out->unit, "cycles") == 0;
 	per_second = paced && !event_is_clock(&out->attr) ? measure_events_per_second(&out->attr) : 0;
 	if (per_second && out->attr.freq)
 		replace_rate_by_period(out, &l->pmu, per_second);
 	if (automatic && !event_is_clock(&out->attr) && !per_second)
 		return diag_fail(l->d, ENXIO, "cannot sample %s: the counter opens but does not count", out->name);
-	if (l->pmu.hybrid && (out->attr.type == PERF_TYPE_HARDWARE || out->attr.type == PERF_TYPE_RAW)) {
-		snprintf(text, sizeof(text), "%s counts on performance cores only (hybrid processor); task-clock counts on all cores",
-			 out->name);
-		l->notice(l->context, NOTICE_LADDER, text);
-	}
+	if (l->pmu.hybrid && (out->attr.type == PERF_TYPE_HARDWARE || out->attr.type == PERF_TYPE_RAW))
+		note_loss(l, "%s counts on performance cores only (hybrid processor); task-clock counts on all cores", out->name);
+	for (int i = 0; i < l->nr_lost; i++)
+		l->notice(l->context, NOTICE_LADDER, l->lost[i].text);
 	return 0;
 }
 
@@ -296,7 +316,7 @@ static const char *text_of_choice_error(const struct event_pmu *pmu, int error)
 	return error == -ENXIO ? "counter opens but does not count" : text_of_open_error(pmu, -error);
 }
 
-static int choose_auto_events(const struct selection *l, struct events *out)
+static int choose_auto_events(struct selection *l, struct events *out)
 {
 	int before = out->nr, ret = -ENOENT;
 	const char *name;

@@ -89,7 +89,7 @@ static int refuse_unreadable_process(pid_t pid, const struct proc_status *s, str
 				 "tailor attach %d)",
 				 (int)pid, user_name(s->user, user), (int)pid);
 	return diag_fail(d, EACCES, "cannot attach to process %d: it is setuid, in another user namespace, or not dumpable "
-			 "(prctl PR_SET_DUMPABLE); run tailor as root, or inside its container", (int)pid);
+			 "(prctl PR_SET_DUMPABLE); run tailor %sinside its container", (int)pid, geteuid() ? "as root, or " : "");
 }
 
 int attach_target_explain_failure(const struct attach_target *t, int ret, struct diag *d)
@@ -117,7 +117,7 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 				 "inside)", (int)pid);
 	if (ret)
 		return diag_fail(d, -ret, "cannot read process %d: %s%s", (int)pid, strerror(-ret),
-				 ret == -EMFILE ? " (ulimit -n)" : "; run tailor as root");
+				 ret == -EMFILE ? " (ulimit -n)" : geteuid() ? "; run tailor as root" : "");
 	if (s.process != pid)
 		return diag_fail(d, EINVAL, "%d is a thread of process %ld; use `tailor attach %ld`", (int)pid, s.process,
 				 s.process);

@@ -55,6 +55,11 @@ static long read_file_at(int fd, void *to, size_t bytes, uint64_t offset)
 	return pread(fd, to, bytes, (off_t)offset);
 }
 
+const char *program_uncounted_remedy(void)
+{
+	return geteuid() ? "record it as root" : "attach to it once it runs (`tailor attach PID`)";
+}
+
 bool program_is_limited(pid_t pid)
 {
 	uint64_t space = proc_limit(pid, "Max address space"), data = proc_limit(pid, "Max data size");

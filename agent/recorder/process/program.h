@@ -21,11 +21,14 @@ struct program {
 	const char *why_uncounted; /* the reason why the kernel ends counters of this user when it is executed, else NULL */
 };
 
-/* Its notice: of what, and why_uncounted. */
-#define PROGRAM_UNCOUNTED TRACE_NO_SAMPLES_OF "%s: it %s, so the kernel ends its counters when it is executed; record it as root"
+/* Its notice: of what, why_uncounted, and program_uncounted_remedy(). */
+#define PROGRAM_UNCOUNTED TRACE_NO_SAMPLES_OF "%s: it %s, so the kernel ends its counters when it is executed; %s"
 
 /* Also follows "#!" to the interpreter, and env(1) to the one that it starts. */
 void program_inspect(const char *command, struct program *p);
+
+/* What helps this user there. */
+const char *program_uncounted_remedy(void);
 
 /* Has a process, and what it executes, too little memory for the agent (ulimit -v, -d)? */
 bool program_is_limited(pid_t pid);

@@ -53,6 +53,7 @@ struct recording {
 	size_t command_line_bytes, service_bytes; /* in the trace */
 	uint32_t nr_resource_records;
 	bool tag_words_noticed;
+	uint32_t nr_python_answers; /* of interpreters that an agent asked for their functions while they ran */
 	char newer[NEWER_MAX][NEWER_BYTES]; /* sentences in this trace, of hosts that are newer than the agent knows */
 	uint64_t nr_samples, nr_processes, begin_ns;
 };

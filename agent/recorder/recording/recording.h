@@ -101,6 +101,8 @@ void recording_add_engine_process(struct recording *r, pid_t pid);
 bool recording_is_postmaster(const struct recording *r, pid_t pid);
 /* Is it a JVM whose code is read from its memory?  It has no agent that heard it from its beginning. */
 bool recording_can_read_jvm(struct recording *r, pid_t pid);
+/* How many agents noted what came of asking a running CPython. */
+uint32_t recording_python_answers(const struct recording *r);
 /* Code that was registered for debuggers. */
 void recording_watch_jit_lists(struct recording *r, pid_t pid);
 

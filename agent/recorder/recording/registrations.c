@@ -58,12 +58,17 @@ static void note_tag_location(struct recording *r, const struct schema_value *v)
 
 	if (where == JITREG_TAG_MEMORY && !r->options.has_tag_words && !r->tag_words_noticed) {
 		r->tag_words_noticed = true;
-		recording_notice(r, NOTICE_TAG, "not in these samples: a thread-local word needs --sampler signal");
+		recording_notice(r, NOTICE_TAG, "not in these samples: a thread-local word needs --sampler signal or timer");
 	}
 	if (where < REGISTERS_NR) {
 		r->tag_registers |= 1ull << registers_perf[where];
 		recording_keep_registers(r);
 	}
+}
+
+uint32_t recording_python_answers(const struct recording *r)
+{
+	return r->nr_python_answers;
 }
 
 /*
@@ -81,6 +86,7 @@ static void write_agent_note(struct recording *r, const struct schema_value *tex
 		sentence[i] = c >= ' ' && c <= '~' ? c : '?';
 	}
 	sentence[bytes] = 0;
+	r->nr_python_answers += strncmp(sentence, JIT_NOTE_OF_PYTHON, strlen(JIT_NOTE_OF_PYTHON)) == 0;
 	for (int i = 0; strstr(sentence, JIT_HOST_IS_NEWER) && i < NEWER_MAX; i++) {
 		if (strcmp(r->newer[i], sentence) == 0)
 			return;

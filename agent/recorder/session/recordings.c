@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define FLUSH_NS 200000000ull /* a recorder that is killed loses at most this */
 
@@ -28,6 +29,15 @@ static void note_forked_process(void *session, uint32_t pid)
 }
 
 /* ------------------------------------------------------------------------------------------------- its begin and its end */
+
+static int fail_for_memory(int error, struct diag *d)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur == RLIM_INFINITY)
+		return diag_fail(d, error, "out of memory for samples");
+	return diag_fail(d, error, "out of memory for samples: ulimit -v is %llu KiB; raise it", (unsigned long long)most.rlim_cur >> 10);
+}
 
 static const char batches[] = "PEBS in batches: the processor collects many samples before each interrupt, because all are of user code, "
 			      "with a fixed period and without stacks or call chains";
@@ -87,7 +97,9 @@ static int create_recording(struct session *s, struct diag *d)
 		return ret;
 	recording_write_header(s->recording, &header);
 	ret = add_counted_events(s);
-	return ret ? diag_fail(d, -ret, "out of memory for samples") : 0;
+	if (ret)
+		return fail_for_memory(-ret, d);
+	return 0;
 }
 
 int session_create_recording(struct session *s, struct diag *d)

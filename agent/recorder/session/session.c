@@ -199,6 +199,11 @@ bool session_can_read_jvm(struct session *s, pid_t pid)
 	return s->recording && recording_can_read_jvm(s->recording, pid);
 }
 
+uint32_t session_python_answers(const struct session *s)
+{
+	return s->recording ? recording_python_answers(s->recording) : 0;
+}
+
 /* -------------------------------------------------------------------------------------------------------- the loop */
 
 static int drain_interval_ms(struct session *s)

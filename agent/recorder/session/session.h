@@ -78,6 +78,7 @@ int session_attach_all(struct session *s, struct diag *d);
 const pid_t *session_attached(const struct session *s, uint32_t *nr);
 /* Is it a JVM whose code is read from its memory?  It has no agent that heard it from its beginning. */
 bool session_can_read_jvm(struct session *s, pid_t pid);
+uint32_t session_python_answers(const struct session *s);
 /* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */

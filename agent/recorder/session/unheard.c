@@ -245,8 +245,9 @@ void session_unheard_write_notices(struct session *s)
 	if (u->uncounted)
 		session_notice(s, NOTICE_REFUSED,
 			       TRACE_NO_SAMPLES_OF "%llu process%s (%s): the kernel ended their counters when they were executed, and "
-			       "they ran on (setuid, with file capabilities, or not readable by this user); record as root",
-			       (unsigned long long)u->uncounted, u->uncounted > 1 ? "es" : "", u->uncounted_names);
+			       "they ran on (setuid, with file capabilities, or not readable by this user); %s",
+			       (unsigned long long)u->uncounted, u->uncounted > 1 ? "es" : "", u->uncounted_names,
+			       program_uncounted_remedy());
 	u->uncounted = 0;
 	u->uncounted_names[0] = 0;
 	for (int i = 0; i < NR_UNHEARD; i++)
