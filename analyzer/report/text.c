@@ -26,11 +26,6 @@
 
 /* ------------------------------------------------------------------------------------------------------------- header */
 
-static bool all_samples_pass(const struct default_report *d, const struct attribution *a)
-{
-	return d->event->g.total.samples + 0.5 >= (double)a->nr_samples;
-}
-
 /* What else of a line there is room for. */
 static void append_if_room(const struct page *p, char line[160], const char *more)
 {
@@ -105,7 +100,7 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	show_events(r, p);
 	n = snprintf(text, sizeof(text), "%llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
 		     (unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES));
-	if (!all_samples_pass(d, a))
+	if (!default_report_has_all(d, a))
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %.0f pass the filter", d->all.process->g.total.samples);
 	if (m->has_end && m->exit_status != ~0u) {
 		int status = (int)m->exit_status;

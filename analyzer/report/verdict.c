@@ -212,6 +212,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 {
 	const struct report_group *by = v->has_run ? d->run_function : d->function;
 	const struct group_sum *all = &by->g.total;
+	const bool has_all = default_report_has_all(d, r->a); /* else which runs it is of is not known */
 
 	for (uint32_t i = 0; i < d->mode->g.nr && v->in_run > 0; i++)
 		if (report_value(d->mode, i, 0) == SAMPLE_MODE_KERNEL)
@@ -234,7 +235,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 
 		if (k->name && code_mark_is_compiling(k)) {
 			v->compile_ns += code_mark_ns(r, k);
-		} else if (k->name && code_mark_is_run(r, k) && !r->filter.has_instance) {
+		} else if (has_all && k->name && code_mark_is_run(r, k) && !r->filter.has_instance) {
 			v->run_ns += code_mark_ns(r, k);
 			v->nr_runs++;
 		}
