@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The default report of eleven kinds of programs, at 80 columns: plans of an engine and of a server, JavaScript in one process and in
+# The default report of twelve kinds of programs, at 80 columns: plans of an engine, of a server and of Spark, JavaScript in one process and in
 # several, Java, Python by itself and in another program, C, C++, Go, a build, and waits.  ACCEPT=1 takes the new text: read the
 # difference before you commit it.
 #
@@ -20,14 +20,16 @@ cp tests/golden/v1.tlr "$out/plan.tlr"
 cp tests/golden/views/queries.tlr "$out/server.tlr"
 cp tests/golden/views/offcpu.tlr "$out/offcpu.tlr"
 cp tests/golden/views/names.tlr "$out/names.tlr"
-for kind in plan server node cluster java python embedded c c++ go build offcpu; do
+for kind in plan server spark node cluster java python embedded c c++ go build offcpu; do
 	echo "\$ tailor report $kind.tlr"
 	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report "$out/$kind.tlr"
 done >"$out/report.out" 2>&1
-{
-	echo "\$ tailor report --sort self --top 3 python.tlr"
-	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report --sort self --top 3 "$out/python.tlr"
-} >>"$out/report.out" 2>&1
+# Whatever is asked for, samples are the same operators'; runs are those of all samples.
+for command in "--sort self --top 3 python.tlr" "--view plan --view queries spark.tlr" "--component query:other spark.tlr"; do
+	echo "\$ tailor report $command"
+	# shellcheck disable=SC2086
+	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report ${command% *} "$out/${command##* }"
+done >>"$out/report.out" 2>&1
 if [ "${ACCEPT:-}" = 1 ]; then
 	cp "$out/report.out" "$dir/expected.txt"
 elif ! diff -u "$dir/expected.txt" "$out/report.out"; then
