@@ -36,6 +36,15 @@ elif ! diff -u "$dir/expected.txt" "$out/report.out"; then
 	echo "tailor report $out/*.tlr: expected what $dir/expected.txt has (-), got the other (+)"
 	bad=1
 fi
+# The event log of another run is refused, and the right one can be added later.
+echo '{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":0,"Launch Time":10,"Finish Time":20}}' >"$out/log"
+cp "$out/java.tlr" "$out/other"
+said=$("$B/tailor" plan --spark "$out/log" "$out/other" 2>&1)
+status=$?
+if [ $status != 1 ] || [[ $said != *"no task of the event log was found"* ]] || ! cmp "$out/java.tlr" "$out/other"; then
+	echo "tailor plan with another run's event log: expected exit 1, why, and the trace as it was, got exit $status: $said"
+	bad=1
+fi
 /usr/bin/python3 - "$B/tailor" "$out"/*.tlr <<'END_OF_PYTHON' || bad=1
 import os, re, subprocess, sys, unicodedata
 sys.path.insert(0, "tests")
