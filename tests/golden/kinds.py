@@ -242,7 +242,27 @@ def spark():
     return k
 
 
+def sqlite():
+    """Where the library does not tell which instruction runs: samples are statements', but for what is no instruction's."""
+    k = Kind("python3 shop.py")
+    pid = k.process(950, "/usr/bin/python3.11", k.command, ["/usr/lib/libsqlite3.so.0"])
+    query, opcode, common = 1, 2, 4
+    k.body += record("GUEST", pid, "test", 1 << 20)
+    for sentence in ("SQLite 3.46.1: statements and their instructions registered as they are prepared", "one", "two", "three",
+                     "SQLite: instructions unavailable (the one that runs was not found in sqlite3VdbeExec's frame); samples belong to statements"):
+        k.body += record("NOTICE", pid, "host", sentence)
+    for level, name, upper in (query, "query", []), (opcode, "opcode", [[query]]):
+        k.body += record("LEVEL", pid, level, int(name == "opcode"), name, upper)
+    for level, n, name in (query, 1, "select sum(price) from orders where day = ?"), (query, 2, "insert into orders values (?, ?)"), (opcode, 1, "(commit)"), (opcode, 2, "4 Column orders.3"):
+        k.body += record("COMPONENT", pid, level, common, n, name, "")
+    k.body += record("LINK", pid, opcode, query, 2, 1, 1, 0)
+    for name, level, n, nr in ("select", query, 1, 900), ("insert", query, 2, 99), ("commit", opcode, 1, 1):
+        k.add(pid, f"python3.11!Py_BytesMain;{name}", nr)
+        k.body += record("CODE_MAP", pid, k.address(pid, name) - 8, 0, [[0, level, n]])
+    return k
+
+
 KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "python": python, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
-         "build": build, "spark": spark}
+         "build": build, "spark": spark, "sqlite": sqlite}
 for name, make in KINDS.items():
     make().write(f"{sys.argv[1]}/{name}.tlr")
