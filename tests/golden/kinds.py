@@ -122,13 +122,14 @@ def node(pids):
     return k
 
 
-def java():
+def java(without_file=0):
     k = Kind("java -cp h2.jar:. com.example.shop.Main")
     pid = k.process(300, "/usr/lib/jvm/java-17/bin/java", k.command, ["/usr/lib/jvm/java-17/lib/server/libjvm.so"])
     main = "java!main;libjvm.so!JavaCalls::call_helper;call_stub;com.example.shop.Main.main@Main.java:9"
     for report, nr in ("sales", 150), ("stock", 90), ("returns", 60):
         k.add(pid, f"{main};com.example.shop.Reports.{report}@Reports.java:20;org.h2.jdbc.JdbcPreparedStatement.executeQuery@JdbcPreparedStatement.java:70;"
                    "org.h2.table.TableFilter.next@TableFilter.java:501", nr)
+    k.add(pid, f"{main};java.lang.ClassLoader.defineClass1", without_file)
     k.add(pid, "libjvm.so!CompileBroker::compiler_thread_loop();libjvm.so!PhaseChaitin::Register_Allocate()", 60)
     k.add(pid, "libjvm.so!VM_G1CollectForAllocation::doit()", 15)
     return k
@@ -262,7 +263,7 @@ def sqlite():
     return k
 
 
-KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "python": python, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
+KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "native": lambda: java(25), "python": python, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
          "build": build, "spark": spark, "sqlite": sqlite}
 for name, make in KINDS.items():
     make().write(f"{sys.argv[1]}/{name}.tlr")

@@ -25,7 +25,8 @@ for kind in plan server spark sqlite node cluster java python embedded c c++ go 
 	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report "$out/$kind.tlr"
 done >"$out/report.out" 2>&1
 # Whatever is asked for, samples are the same operators'; runs are those of all samples.
-for command in "--sort self --top 3 python.tlr" "--view plan --view queries spark.tlr" "--component query:other spark.tlr"; do
+for command in "--sort self --top 3 python.tlr" "--view plan native.tlr" "--view plan --view queries spark.tlr" \
+	"--component query:other spark.tlr"; do
 	echo "\$ tailor report $command"
 	# shellcheck disable=SC2086
 	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report ${command% *} "$out/${command##* }"
