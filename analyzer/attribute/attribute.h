@@ -33,7 +33,7 @@
 #define METHODS(X) \
 	X(NONE, "none", "unattributed: reasons say why") \
 	X(IP, "ip", "the instruction, by the dictionary alone") \
-	X(TAG, "tag", "the tag register, in code that preserves it") \
+	X(TAG, "tag", "a tag: register or thread-local word") \
 	X(TAG_UNWOUND, "tag-unwound", "the first stack frame with a tag or component") \
 	X(STACK, "stack", "the first caller with a component") \
 	X(PLAN_WALK, "plan-walk", "the call stack along the plan's nodes")

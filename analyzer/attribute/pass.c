@@ -19,7 +19,8 @@ int pass_init(struct pass *run, struct attribution *a, const struct attribute_op
 		ret = rows_init(&run->rows, a, o);
 	a->no_demangle = o->no_demangle;
 	run->locator.without_lines = o->without_lines;
-	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each && !(o->sums_by >> TABLE_REASON & 1);
+	run->locator.without_names = !run->rows.by_place && !o->stacks && !o->each && !(o->sums_by >> TABLE_REASON & 1) &&
+				     !a->model->plan_codes.nr_codes; /* those go by the names of functions */
 	if (ret == 0)
 		ret = stacks_init(&a->stacks);
 	run->world = (struct sample_world){ a->model, &run->locator, NULL, o->unwinder, o->run_mark, o->stack_only };

@@ -35,7 +35,8 @@ static bool has_spark_without_plan(const struct model *m)
 bool warning_comes_first(const struct notice *n)
 {
 	return n->kind == NOTICE_TAG || n->kind == NOTICE_VERSION ||
-	       strncmp(n->sentence, JIT_NAMES_OF_PYTHON " unavailable", strlen(JIT_NAMES_OF_PYTHON " unavailable")) == 0;
+	       strncmp(n->sentence, JIT_NAMES_OF_PYTHON " unavailable", strlen(JIT_NAMES_OF_PYTHON " unavailable")) == 0 ||
+	       strstr(n->sentence, "instructions unavailable");
 }
 
 /* The rest of 100 %: processors that had nothing to run are no program's. */

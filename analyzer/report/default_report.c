@@ -70,3 +70,8 @@ int default_report_settle(struct default_report *d)
 	}
 	return ret ? -ENOMEM : 0;
 }
+
+bool default_report_has_all(const struct default_report *d, const struct attribution *a)
+{
+	return d->event->g.total.samples + 0.5 >= (double)a->nr_samples;
+}

@@ -33,6 +33,8 @@ struct default_report {
 /* What it needs, before the samples are read; and, once they are, the sums that are shown: 0 or -ENOMEM. */
 void default_report_ask(struct default_report *d, struct report *r, bool for_programs);
 int default_report_settle(struct default_report *d);
+/* Whether all samples of the trace pass the filter. */
+bool default_report_has_all(const struct default_report *d, const struct attribution *a);
 
 /* page.top < 0: as many rows of a table as there is room for. */
 void default_report_text(const struct default_report *d, struct report *r, struct page *p);

@@ -26,11 +26,6 @@
 
 /* ------------------------------------------------------------------------------------------------------------- header */
 
-static bool all_samples_pass(const struct default_report *d, const struct attribution *a)
-{
-	return d->event->g.total.samples + 0.5 >= (double)a->nr_samples;
-}
-
 /* What else of a line there is room for. */
 static void append_if_room(const struct page *p, char line[160], const char *more)
 {
@@ -105,7 +100,7 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	show_events(r, p);
 	n = snprintf(text, sizeof(text), "%llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
 		     (unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES));
-	if (!all_samples_pass(d, a))
+	if (!default_report_has_all(d, a))
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %.0f pass the filter", d->all.process->g.total.samples);
 	if (m->has_end && m->exit_status != ~0u) {
 		int status = (int)m->exit_status;
@@ -371,15 +366,23 @@ static uint32_t show_plan(const struct default_report *d, struct report *r, stru
 
 /*
  * Notices without which the rest is misread: without its tags no share of a trace is what its host meant; code of a host that is newer
- * than the agent knows has no names, whatever its remedy below says of others; and Python's functions are none of those below.
+ * than the agent knows has no names, whatever its remedy below says of others; Python's functions are none of those below; and statements
+ * whose instructions are unavailable have all of their time.
  */
-static void show_first_notices(const struct model *m, struct page *p)
+static void show_first_notices(const struct report *r, struct page *p)
 {
-	for (uint32_t i = 0; i < m->nr_notices; i++)
-		if (m->notice[i].kind == NOTICE_TAG)
-			page_text(p, "Tags ", 2, "%s", m->notice[i].sentence);
-		else if (warning_comes_first(&m->notice[i]))
-			page_text(p, "", 2, "%c%s.", toupper((unsigned char)*m->notice[i].sentence), m->notice[i].sentence + 1);
+	struct warnings w;
+
+	warnings_make(r, &w);
+	for (uint32_t i = 0; i < w.nr; i++) {
+		const char *sentence = w.list[i].sentence;
+
+		if (w.list[i].comes_first && strcmp(w.list[i].kind, trace_notices[NOTICE_TAG]) == 0)
+			page_text(p, "Tags ", 2, "%s", sentence);
+		else if (w.list[i].comes_first)
+			page_text(p, "", 2, "%c%s.", toupper((unsigned char)*sentence), sentence + 1);
+	}
+	warnings_fini(&w);
 }
 
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)
@@ -389,7 +392,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 	uint32_t nr = 0;
 
 	verdict_gather(d, r, p, &v);
-	show_first_notices(r->model, p);
+	show_first_notices(r, p);
 	if (v.samples > 0 && !v.outside && d->plan_level == LEVELS_MAX && (!r->model->dictionary.nr_levels || r->model->has_host_levels)) {
 		composition_make(r, d->function_total, d->function, &of);
 		v.composition = &of;

@@ -2,6 +2,7 @@
 #include "analyzer/report/verdict.h"
 
 #include "analyzer/listing/code_queries.h"
+#include "analyzer/query/plan_tree.h"
 #include "analyzer/report/missing.h"
 #include "jitreg/hosts/jit_hosts.h"
 
@@ -17,6 +18,8 @@
 #define FEW 100	     /* samples: shares of fewer are within ten points */
 #define FEW_REMEDY "Few samples: record longer, or raise the rate (-r)."
 #define LANGUAGE_FROM 0.5 /* share of code of the host's language from which its functions are the largest parts */
+#define PART_FROM 0.0015 /* share of an operator from which it is a part: more than a per mille, as that is printed */
+#define QUERY_FROM 0.5 /* share of the largest query from which queries are the parts, where no operator is */
 #define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
 #define UNNAMED 0.01 /* share of generated code without names that is worth a sentence, */
 #define UNNAMED_FIRST 0.05 /* share that is worth the first sentence: shares of functions are then of the rest */
@@ -101,10 +104,32 @@ static bool gather_language_parts(const struct default_report *d, const struct r
 	return true;
 }
 
+/* The share of a level's largest component. */
+static double largest_share(const struct default_report *d, const struct report *r, uint32_t level)
+{
+	const struct report_group *g = d->in_run.level[level];
+	double largest = 0;
+
+	for (uint32_t i = 0; i < g->g.nr; i++)
+		if (report_value(g, i, 0))
+			largest = fmax(largest, share_of_total(r, &g->g.sum[i], &d->in_run.process->g.total));
+	return largest;
+}
+
+/* Operators, or queries where samples belong to these alone. */
+static uint32_t level_of_parts(const struct default_report *d, const struct report *r)
+{
+	const uint32_t query = plan_query_level(&r->model->dictionary, d->plan_level);
+	const bool by_query = query != LEVELS_MAX && largest_share(d, r, d->plan_level) < PART_FROM &&
+			      largest_share(d, r, query) >= QUERY_FROM;
+
+	return by_query ? query : d->plan_level;
+}
+
 static void gather_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
 {
 	bool is_plan = d->plan_level != LEVELS_MAX && d->in_run.process->g.total.samples > 0;
-	const struct report_group *g = is_plan ? d->in_run.level[d->plan_level] : d->function;
+	const struct report_group *g = is_plan ? d->in_run.level[level_of_parts(d, r)] : d->function;
 	const struct group_sum *all = is_plan ? &d->in_run.process->g.total : &g->g.total;
 	uint32_t *order = report_order(r, g);
 
@@ -114,9 +139,9 @@ static void gather_parts(const struct default_report *d, const struct report *r,
 		uint32_t value = report_value(g, order[i], 0);
 		double n = view_effective_samples(sum, all);
 
-		if ((is_plan && !value) || sum->samples <= 0)
-			continue;
 		part->share = share_of_total(r, sum, all);
+		if ((is_plan && (!value || part->share < PART_FROM)) || sum->samples <= 0)
+			continue;
 		grid_interval(part->share * n, n, &part->low, &part->high);
 		if (is_plan)
 			name_operator(r, value, p, part->name);
@@ -212,6 +237,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 {
 	const struct report_group *by = v->has_run ? d->run_function : d->function;
 	const struct group_sum *all = &by->g.total;
+	const bool has_all = default_report_has_all(d, r->a); /* else which runs it is of is not known */
 
 	for (uint32_t i = 0; i < d->mode->g.nr && v->in_run > 0; i++)
 		if (report_value(d->mode, i, 0) == SAMPLE_MODE_KERNEL)
@@ -234,7 +260,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 
 		if (k->name && code_mark_is_compiling(k)) {
 			v->compile_ns += code_mark_ns(r, k);
-		} else if (k->name && code_mark_is_run(r, k) && !r->filter.has_instance) {
+		} else if (has_all && k->name && code_mark_is_run(r, k) && !r->filter.has_instance) {
 			v->run_ns += code_mark_ns(r, k);
 			v->nr_runs++;
 		}

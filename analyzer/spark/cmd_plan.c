@@ -50,11 +50,9 @@ static void print_counts(const struct arguments *a, const struct spark_log *l, c
 {
 	printf("%s: %u plans with %u operators, %u stages, %u of %u tasks on their threads\n", a->path, c->queries, c->operators, c->stages,
 	       c->tasks, l->nr_tasks);
-	if (by_time && c->tasks)
+	if (by_time)
 		printf("Spark: tasks are matched with threads by time, because the trace has no whole thread names; of tasks that began in "
 		       "the same milliseconds, two may be exchanged\n");
-	if (!c->tasks)
-		printf("Spark: no task of the event log was found on a thread of this trace: is it the same run?\n");
 	if (works->shared_ns)
 		printf("Spark: for %.1f s tasks of several stages used Python at a time; what Python workers did then is of no stage\n",
 		       (double)works->shared_ns / 1e9);
@@ -110,6 +108,9 @@ static int add_plan(const struct arguments *a, struct trace_reader *t, const str
 	if (run)
 		spark_find_works(l, m, trace_budget(t), run, nr, &works);
 	ret = run ? trace_check_budget(t, d) : diag_fail(d, ENOMEM, "out of memory");
+	if (ret == 0 && !nr)
+		ret = diag_fail(d, ESRCH, "%s: no task of the event log was found on a thread of this trace: is it the same run? The trace "
+				"is as it was", a->path);
 	ret = ret ? ret : write_plan(a, t, m, l, run, nr, &works, &counts, d);
 	if (ret == 0)
 		print_counts(a, l, &counts, &works, by_time);

@@ -76,7 +76,7 @@ struct level_tree_columns {
 };
 
 static void add_component_row(const struct tree *t, struct grid *g, const struct level_tree_columns *c, const struct group_sum *sum,
-			      uint32_t step, uint32_t component)
+			      uint32_t step, uint32_t component, const char *none)
 {
 	static const char *const prefix[] = { "", "  ", "    " };
 	char spare[32];
@@ -90,12 +90,23 @@ static void add_component_row(const struct tree *t, struct grid *g, const struct
 	grid_set(g, c->depth, step);
 	grid_set_prefix(g, c->name, prefix[step]);
 	if (!component) {
-		grid_set_text(g, c->name, "(unattributed)");
+		grid_set_text(g, c->name, none);
 		return;
 	}
 	grid_set_text(g, c->level, report_level_name(t->r, t->r->model->dictionary.component[component].level));
 	grid_set(g, c->id, (double)t->r->model->dictionary.component[component].id);
 	grid_set_text(g, c->name, report_component_name(t->r, component, spare));
+}
+
+/* Of functions that have none: behind those of all modules. */
+static struct group_sum sum_without_module(const struct tree *t)
+{
+	struct group_sum sum = { 0 };
+
+	for (uint32_t i = 0; i < t->by->g.nr; i++)
+		if (!report_value(t->by, i, 0) && report_value(t->by, i, 1))
+			group_sum_add(&sum, &t->by->g.sum[i]);
+	return sum;
 }
 
 /* A row for each component that a group is the first of, unless it is too small for people. */
@@ -108,9 +119,15 @@ static void add_group_rows(const struct tree *t, struct grid *g, const struct le
 		uint32_t component = report_value(t->by, group, step);
 
 		is_new |= at > 0 && component != report_value(t->by, t->order[at - 1], step);
+		if (is_new && !step && !component) {
+			const struct group_sum sum = sum_without_module(t);
+
+			if (sum.samples > 0 && report_measure(t->r, &sum) >= least)
+				add_component_row(t, g, c, &sum, 0, COMPONENT_NONE, "(no module)");
+		}
 		if (!is_new || !component || component >= t->nr_sums || report_measure(t->r, &t->sum[component]) < least)
 			continue;
-		add_component_row(t, g, c, &t->sum[component], step, component);
+		add_component_row(t, g, c, &t->sum[component], step, component, NULL);
 	}
 }
 
@@ -145,7 +162,7 @@ void level_tree_show(struct report *r, const struct report_group *by, struct pag
 		grid_show_all_rows(g);
 		for (uint32_t i = 0; i < by->g.nr; i++)
 			add_group_rows(&t, g, &c, i, p->form == PAGE_TEXT ? SHOWN_FROM * report_measure(r, &total) : 0);
-		add_component_row(&t, g, &c, &none, 0, COMPONENT_NONE);
+		add_component_row(&t, g, &c, &none, 0, COMPONENT_NONE, "(unattributed)");
 	}
 	free(t.sum);
 	free(t.order);

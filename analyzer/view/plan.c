@@ -94,15 +94,22 @@ static uint32_t call_for_each_plan(struct report *r, struct report_group *const 
 	return shown;
 }
 
-static void say_more_queries(const struct report *r, const struct plan_queries *q, uint32_t most, const char *where, struct page *p)
+/* What shares of queries are of. */
+static const char *whole_of(bool in_run)
+{
+	return in_run ? "the run phase" : "the time";
+}
+
+static void say_more_queries(const struct report *r, const struct plan_queries *q, uint32_t most, bool in_run, const char *where,
+			     struct page *p)
 {
 	double all = report_measure(r, &q->total), more = 0;
 
 	for (uint32_t i = most; i < q->nr_sampled; i++)
 		more += report_measure(r, &q->query[i].sum);
 	if (q->nr_sampled > most)
-		page_sentence(p, "(%u more quer%s with %.1f %% of the time: --view queries; %s)", q->nr_sampled - most,
-			      q->nr_sampled - most > 1 ? "ies" : "y", all > 0 ? 100 * more / all : 0, where);
+		page_sentence(p, "(%u more quer%s with %.1f %% of %s: --view queries; %s)", q->nr_sampled - most,
+			      q->nr_sampled - most > 1 ? "ies" : "y", all > 0 ? 100 * more / all : 0, whole_of(in_run), where);
 }
 
 /* The plans of the most expensive queries, at most so many, and what is of no query; where: how to see the others. */
@@ -117,7 +124,7 @@ static void call_for_each_query(struct report *r, const struct plan_queries *q, 
 				  .measure = report_measure(r, &q->query[i].sum), .samples = q->query[i].sum.samples };
 
 		if (i == q->nr_sampled)
-			say_more_queries(r, q, most, where, to);
+			say_more_queries(r, q, most, in_run, where, to);
 		if (p.samples <= 0 || (p.query->query && i >= most))
 			continue;
 		p.of_all = all > 0 ? p.measure / all : 0;
@@ -297,7 +304,7 @@ static void show_tree(struct report *r, const struct plan *plan, bool in_run, st
 	char label[32];
 	struct grid *g = plan->process ?
 		grid_create("plan", "Plan of process %u%s", plan->process->pid, in_run ? ", in its run phase" : "") :
-		grid_create("plan", "%s: %.1f %% of the time", query_label(plan, label), 100 * plan->of_all);
+		grid_create("plan", "%s: %.1f %% of %s", query_label(plan, label), 100 * plan->of_all, whole_of(in_run));
 	const struct dictionary *d = &r->model->dictionary;
 	const struct plan_tree *t = &plan->tree;
 	struct sum_columns sums = plan->process ? sum_columns_add(g, r, plan->sums) : query_columns_add(g);
@@ -623,7 +630,7 @@ static void show_brief_plan(struct report *r, const struct plan *plan, bool in_r
 	least = least_of_largest(r, plan, room);
 	b.g = plan->process ? grid_create(NULL, "Plan of process %u: %.0f sample%s%s (kernel: share of the row)", plan->process->pid,
 					  plan->samples, plan->samples > 1 ? "s" : "", in_run ? " in its run phase" : "") :
-			      grid_create(NULL, "%s: %.1f %% of the time%s", query_label(plan, text), 100 * plan->of_all,
+			      grid_create(NULL, "%s: %.1f %% of %s%s", query_label(plan, text), 100 * plan->of_all, whole_of(in_run),
 					  plan->query->query ? " (share: of this query's)" : "");
 	brief_columns(&b, r, plan, all, p);
 	for (uint32_t i = 0; i < t->nr; i++) {

@@ -137,7 +137,7 @@ static void show_queries_view(struct report *r, const struct view_instance *v, s
 		return;
 	}
 	is_seen = runs_are_seen(r);
-	g = grid_create("queries", "Queries by time");
+	g = grid_create("queries", "Queries by time%s", r->has_run ? ", all samples" : "");
 	c.share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
 	c.samples = grid_column(g, "samples", "samples", CELL_COUNT, GRID_SAMPLES, 0);
 	c.weight = grid_column(g, "weight", "", CELL_NUMBER, GRID_HIDDEN, 0);

@@ -122,13 +122,14 @@ def node(pids):
     return k
 
 
-def java():
+def java(without_file=0):
     k = Kind("java -cp h2.jar:. com.example.shop.Main")
     pid = k.process(300, "/usr/lib/jvm/java-17/bin/java", k.command, ["/usr/lib/jvm/java-17/lib/server/libjvm.so"])
     main = "java!main;libjvm.so!JavaCalls::call_helper;call_stub;com.example.shop.Main.main@Main.java:9"
     for report, nr in ("sales", 150), ("stock", 90), ("returns", 60):
         k.add(pid, f"{main};com.example.shop.Reports.{report}@Reports.java:20;org.h2.jdbc.JdbcPreparedStatement.executeQuery@JdbcPreparedStatement.java:70;"
                    "org.h2.table.TableFilter.next@TableFilter.java:501", nr)
+    k.add(pid, f"{main};java.lang.ClassLoader.defineClass1", without_file)
     k.add(pid, "libjvm.so!CompileBroker::compiler_thread_loop();libjvm.so!PhaseChaitin::Register_Allocate()", 60)
     k.add(pid, "libjvm.so!VM_G1CollectForAllocation::doit()", 15)
     return k
@@ -204,7 +205,65 @@ def build():
     return k
 
 
-KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "python": python, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
-         "build": build}
+def spark():
+    """As `tailor plan` makes it of an event log: two queries, the first of which has a function in Python, and work outside of queries."""
+    k = Kind("python3 job.py")
+    pid = k.process(900, "/usr/lib/jvm/java-17/bin/java", k.command, ["/usr/lib/jvm/java-17/lib/server/libjvm.so"])
+    workers = k.process(901, "/usr/bin/python3", "python3 -m pyspark.daemon")
+    k.body += record("GUEST", pid, "test", 1 << 20)
+    query, task, operator, common = 1, 2, 3, 4
+    for level, name, upper in (query, "query", []), (task, "task", [[query]]), (operator, "operator", [[query]]):
+        k.body += record("LEVEL", pid, level, int(name == "operator"), name, upper)
+    for level, n, name, detail in ((query, 1, "my query", ""), (query, 2, "other", ""), (task, 1, "task 0 of stage 0", ""), (task, 2, "task 1 of stage 1", ""),
+                                   (task, 3, "Python workers of stage 0", ""), (operator, 1, "HashAggregate", "(keys=[k#1], functions=[count(1)])"),
+                                   (operator, 2, "BatchEvalPython", "[f(id#0)]"), (operator, 3, "Range", "(0, 100)")):
+        k.body += record("COMPONENT", pid, level, common, n, name, detail)
+    for lower_level, lower, upper in (task, 1, 1), (task, 2, 2), (task, 3, 1), (operator, 1, 1), (operator, 2, 1), (operator, 3, 2):
+        k.body += record("LINK", pid, lower_level, query, lower, upper, 1, 0)
+    k.body += record("EDGE", pid, operator, 2, 1, 0, 0, "")
+    for of, pattern, n in (1, "Gen.agg", 1), (1, "_Py", 2), (2, "Gen.range", 3):
+        k.body += record("PLAN_CODE", pid, query, of, pattern, 0, operator, 0, 0, 0, [[0, 0, n, ""]])
+    marks = iter(range(1, 10))
+
+    def mark(name, level, component, parent, stack, on, nr):
+        number = 1 << 63 | next(marks)
+        fields = level, component, number & 7, 0, 0, name, "", number, parent, 1 if on else 3, 0
+        k.body += record("MARK", on or pid, 1, *fields, time_ns=k.time + 1)
+        if on:
+            k.add(on, stack, nr)
+        else:
+            mark(*stack[0], number, *stack[1:], nr)
+        k.body += record("MARK", on or pid, 2, *fields, time_ns=k.time + 1)
+
+    main = "java!main;libjvm.so!JavaCalls::call_helper"
+    k.add(pid, f"{main};JobMain.read", 500)
+    mark("run", query, 1, 0, (("task", task, 1), f"{main};Gen.agg", pid), 0, 60)
+    mark("run", query, 1, 0, (("task", task, 3), "python3!Py_BytesMain;python3!_PyEval_EvalFrameDefault", workers), 0, 200)
+    mark("run", query, 2, 0, (("task", task, 2), f"{main};Gen.range", pid), 0, 100)
+    return k
+
+
+def sqlite():
+    """Where the library does not tell which instruction runs: samples are statements', but for what is no instruction's."""
+    k = Kind("python3 shop.py")
+    pid = k.process(950, "/usr/bin/python3.11", k.command, ["/usr/lib/libsqlite3.so.0"])
+    query, opcode, common = 1, 2, 4
+    k.body += record("GUEST", pid, "test", 1 << 20)
+    for sentence in ("SQLite 3.46.1: statements and their instructions registered as they are prepared", "one", "two", "three",
+                     "SQLite: instructions unavailable (the one that runs was not found in sqlite3VdbeExec's frame); samples belong to statements"):
+        k.body += record("NOTICE", pid, "host", sentence)
+    for level, name, upper in (query, "query", []), (opcode, "opcode", [[query]]):
+        k.body += record("LEVEL", pid, level, int(name == "opcode"), name, upper)
+    for level, n, name in (query, 1, "select sum(price) from orders where day = ?"), (query, 2, "insert into orders values (?, ?)"), (opcode, 1, "(commit)"), (opcode, 2, "4 Column orders.3"):
+        k.body += record("COMPONENT", pid, level, common, n, name, "")
+    k.body += record("LINK", pid, opcode, query, 2, 1, 1, 0)
+    for name, level, n, nr in ("select", query, 1, 900), ("insert", query, 2, 99), ("commit", opcode, 1, 1):
+        k.add(pid, f"python3.11!Py_BytesMain;{name}", nr)
+        k.body += record("CODE_MAP", pid, k.address(pid, name) - 8, 0, [[0, level, n]])
+    return k
+
+
+KINDS = {"node": lambda: node([200]), "cluster": lambda: node([201, 202, 203]), "java": java, "native": lambda: java(25), "python": python, "embedded": embedded, "c": c_program, "c++": cxx, "go": go,
+         "build": build, "spark": spark, "sqlite": sqlite}
 for name, make in KINDS.items():
     make().write(f"{sys.argv[1]}/{name}.tlr")

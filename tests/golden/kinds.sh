@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The default report of eleven kinds of programs, at 80 columns: plans of an engine and of a server, JavaScript in one process and in
+# The default report of thirteen kinds of programs, at 80 columns: plans of an engine, of a server, of Spark and of SQLite, JavaScript in one process and in
 # several, Java, Python by itself and in another program, C, C++, Go, a build, and waits.  ACCEPT=1 takes the new text: read the
 # difference before you commit it.
 #
@@ -20,18 +20,30 @@ cp tests/golden/v1.tlr "$out/plan.tlr"
 cp tests/golden/views/queries.tlr "$out/server.tlr"
 cp tests/golden/views/offcpu.tlr "$out/offcpu.tlr"
 cp tests/golden/views/names.tlr "$out/names.tlr"
-for kind in plan server node cluster java python embedded c c++ go build offcpu; do
+for kind in plan server spark sqlite node cluster java python embedded c c++ go build offcpu; do
 	echo "\$ tailor report $kind.tlr"
 	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report "$out/$kind.tlr"
 done >"$out/report.out" 2>&1
-{
-	echo "\$ tailor report --sort self --top 3 python.tlr"
-	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report --sort self --top 3 "$out/python.tlr"
-} >>"$out/report.out" 2>&1
+# Whatever is asked for, samples are the same operators'; runs are those of all samples.
+for command in "--sort self --top 3 python.tlr" "--view plan native.tlr" "--view plan --view queries spark.tlr" \
+	"--component query:other spark.tlr"; do
+	echo "\$ tailor report $command"
+	# shellcheck disable=SC2086
+	LC_ALL=C.UTF-8 COLUMNS=80 "$B/tailor" report ${command% *} "$out/${command##* }"
+done >>"$out/report.out" 2>&1
 if [ "${ACCEPT:-}" = 1 ]; then
 	cp "$out/report.out" "$dir/expected.txt"
 elif ! diff -u "$dir/expected.txt" "$out/report.out"; then
 	echo "tailor report $out/*.tlr: expected what $dir/expected.txt has (-), got the other (+)"
+	bad=1
+fi
+# The event log of another run is refused, and the right one can be added later.
+echo '{"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":0,"Launch Time":10,"Finish Time":20}}' >"$out/log"
+cp "$out/java.tlr" "$out/other"
+said=$("$B/tailor" plan --spark "$out/log" "$out/other" 2>&1)
+status=$?
+if [ $status != 1 ] || [[ $said != *"no task of the event log was found"* ]] || ! cmp "$out/java.tlr" "$out/other"; then
+	echo "tailor plan with another run's event log: expected exit 1, why, and the trace as it was, got exit $status: $said"
 	bad=1
 fi
 /usr/bin/python3 - "$B/tailor" "$out"/*.tlr <<'END_OF_PYTHON' || bad=1
