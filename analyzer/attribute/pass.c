@@ -50,13 +50,12 @@ void pass_fini(struct pass *run)
 /* A thread that leaves its processor: what counts is how long it is away, and why.  Returns for how long it waits for one behind that. */
 static uint64_t read_off_cpu_time(const struct pass *run, uint32_t tid, uint64_t from_ns, uint32_t *event, uint64_t *weight)
 {
-	struct absence away;
-	bool back = switches_find(&run->switches, tid, from_ns, &away);
+	const struct absence away = switches_find(&run->switches, tid, from_ns);
 
-	*weight = back ? away.woken_ns - from_ns : 0;
+	*weight = away.woken_ns - from_ns;
 	if (away.why == TRACE_SWITCH_PREEMPTED)
 		*event = run->a->model->preempted;
-	return back ? away.until_ns - away.woken_ns : 0;
+	return away.until_ns - away.woken_ns;
 }
 
 #define STACK_REACH (8u << 20) /* of a thread's stack, where its mapping is not in the trace */

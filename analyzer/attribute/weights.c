@@ -128,11 +128,12 @@ void weights_fini(struct scaled_weights *w)
 /* ------------------------------------------------------------------------------------------- threads that leave */
 
 #define WOKEN 3u
+#define ENDED 4u
 
 struct thread_switch {
 	uint64_t time_ns;
 	uint32_t tid;
-	uint32_t kind; /* enum trace_switch, or WOKEN */
+	uint32_t kind; /* enum trace_switch, WOKEN or ENDED */
 };
 
 static int compare_thread_switches(const void *a, const void *b)
@@ -144,13 +145,10 @@ static int compare_thread_switches(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-static int add_switches(struct switches *s, const struct sample_block *b, bool woken)
+static int add_switch(struct switches *s, uint64_t time_ns, uint32_t tid, uint32_t kind)
 {
-	const uint64_t *time = b->column[SAMPLE_COLUMN_TIME], *tid = b->column[SAMPLE_COLUMN_TID];
-	const uint64_t *kind = b->column[SAMPLE_COLUMN_WEIGHT];
-
-	if (s->nr + b->nr > s->capacity) {
-		size_t capacity = 2 * (s->nr + b->nr);
+	if (s->nr == s->capacity) {
+		size_t capacity = 2 * s->capacity + 1024;
 		struct thread_switch *bigger = realloc(s->at, capacity * sizeof(*bigger));
 
 		if (!bigger)
@@ -158,14 +156,25 @@ static int add_switches(struct switches *s, const struct sample_block *b, bool w
 		s->at = bigger;
 		s->capacity = capacity;
 	}
-	for (uint32_t i = 0; i < b->nr; i++)
-		s->at[s->nr++] = (struct thread_switch){ time ? time[i] : 0, tid ? (uint32_t)tid[i] : 0,
-						      woken ? WOKEN : kind ? (uint32_t)kind[i] : 0 };
+	s->at[s->nr++] = (struct thread_switch){ time_ns, tid, kind };
+	s->end_ns = time_ns > s->end_ns ? time_ns : s->end_ns;
 	return 0;
+}
+
+static int add_switches(struct switches *s, const struct sample_block *b, bool woken)
+{
+	const uint64_t *time = b->column[SAMPLE_COLUMN_TIME], *tid = b->column[SAMPLE_COLUMN_TID];
+	const uint64_t *kind = b->column[SAMPLE_COLUMN_WEIGHT];
+	int ret = 0;
+
+	for (uint32_t i = 0; i < b->nr && ret == 0; i++)
+		ret = add_switch(s, time ? time[i] : 0, tid ? (uint32_t)tid[i] : 0, woken ? WOKEN : kind ? (uint32_t)kind[i] : 0);
+	return ret;
 }
 
 int switches_read(struct trace_reader *t, const struct model *m, struct switches *out)
 {
+	static const uint32_t ids[] = { TRACE_SAMPLES, TRACE_EXIT, TRACE_COUNT };
 	struct sample_block b = { 0 };
 	struct trace_record r;
 	int ret = 0;
@@ -174,15 +183,20 @@ int switches_read(struct trace_reader *t, const struct model *m, struct switches
 	if (m->preempted == MODEL_NO_EVENT)
 		return 0;
 	trace_rewind(t);
-	trace_select_chunks(t, 1u << TRACE_CHUNK_SAMPLES);
+	trace_select_chunks(t, ~0u);
+	trace_select_ids(t, ids, sizeof(ids) / sizeof(ids[0]));
 	while (ret == 0 && trace_next(t, &r) == 1) {
 		uint64_t event = r.id == TRACE_SAMPLES ? trace_u64(&r, F(samples, event)) : MODEL_NO_EVENT;
 
-		if (event != MODEL_NO_EVENT && (event == m->preempted || event == m->run_queue) && sample_block_decode(&r, &b) == 0)
+		if (r.id == TRACE_EXIT)
+			ret = add_switch(out, r.time_ns, r.tid, ENDED);
+		else if (r.id == TRACE_COUNT)
+			out->end_ns = r.time_ns > out->end_ns ? r.time_ns : out->end_ns;
+		else if (event != MODEL_NO_EVENT && (event == m->preempted || event == m->run_queue) && sample_block_decode(&r, &b) == 0)
 			ret = add_switches(out, &b, event == m->run_queue);
 	}
 	sample_block_fini(&b);
-	trace_select_chunks(t, ~0u);
+	trace_select_ids(t, NULL, 0);
 	if (out->nr)
 		qsort(out->at, out->nr, sizeof(*out->at), compare_thread_switches);
 	return ret;
@@ -194,25 +208,27 @@ void switches_fini(struct switches *s)
 	memset(s, 0, sizeof(*s));
 }
 
-bool switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns, struct absence *out)
+struct absence switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns)
 {
 	const struct thread_switch wanted = { from_ns, tid, 0 };
 	size_t up_to = SORTED_COUNT(s->nr, i, compare_thread_switches(&s->at[i], &wanted) < 0);
+	struct absence out = { .until_ns = s->end_ns, .why = TRACE_SWITCH_WAITS };
 	uint64_t woken_ns = 0;
 
-	out->why = TRACE_SWITCH_WAITS;
-	for (; up_to < s->nr && s->at[up_to].tid == tid; up_to++) {
+	if ((up_to && s->at[up_to - 1].tid == tid && s->at[up_to - 1].kind == ENDED) || out.until_ns < from_ns)
+		out.until_ns = from_ns; /* its last way from the processor is no wait */
+	for (; out.until_ns > from_ns && up_to < s->nr && s->at[up_to].tid == tid; up_to++) {
 		const struct thread_switch *at = &s->at[up_to];
 
-		if (at->kind == TRACE_SWITCH_IN) {
-			out->until_ns = at->time_ns;
-			out->woken_ns = woken_ns && out->why == TRACE_SWITCH_WAITS ? woken_ns : at->time_ns;
-			return true;
+		if (at->kind == TRACE_SWITCH_IN || at->kind == ENDED) {
+			out.until_ns = at->time_ns;
+			break;
 		}
 		if (at->kind == WOKEN)
 			woken_ns = woken_ns ? woken_ns : at->time_ns;
 		else
-			out->why = at->kind == TRACE_SWITCH_PREEMPTED ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
+			out.why = at->kind == TRACE_SWITCH_PREEMPTED ? TRACE_SWITCH_PREEMPTED : TRACE_SWITCH_WAITS;
 	}
-	return false;
+	out.woken_ns = woken_ns && out.why == TRACE_SWITCH_WAITS ? woken_ns : out.until_ns;
+	return out;
 }

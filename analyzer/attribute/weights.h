@@ -27,8 +27,9 @@ void weights_fini(struct scaled_weights *w);
 struct thread_switch;
 
 struct switches {
-	struct thread_switch *at; /* by thread, then time */
+	struct thread_switch *at; /* by thread, then time; with the ends of threads */
 	size_t nr, capacity;
+	uint64_t end_ns; /* of the recording: the last time of a switch, an end or a counter */
 };
 
 /* Reads through the trace when it has any.  0 or -ENOMEM. */
@@ -39,7 +40,7 @@ struct absence {
 	enum trace_switch why; /* was it its own wish? */
 };
 
-/* The thread left at from_ns.  false: it is not known to have come back, and *out has only why it left. */
-bool switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns, struct absence *out);
+/* The thread left at from_ns, until it came back, ended, or the recording did. */
+struct absence switches_find(const struct switches *s, uint32_t tid, uint64_t from_ns);
 
 #endif

@@ -253,7 +253,9 @@ static void put_scrubbed_value(struct scrubbing *s, const struct trace_record *r
 		break;
 	case NAME:
 	case TEXT:
-		if (r->id == JITREG_LOAD) /* V8 and others put a function's file into its name */
+		if (rule == NAME && r->id != JITREG_SOURCE) /* V8 and others put a function's file into its name */
+			bytes = scrub_name(s->text, bytes);
+		else if (r->id == JITREG_COMPONENT)
 			bytes = scrub_paths_in(s->text, bytes);
 		bytes = !s->options->names     ? scrub_literals(s->text, bytes, rule == TEXT) :
 			r->id == JITREG_SOURCE ? keep_line_ends_only(s->text, bytes) :

@@ -35,7 +35,10 @@ size_t scrub_literals(char *text, size_t bytes, bool numbers);
 size_t scrub_path(char *text, size_t bytes);
 /* Paths in a sentence. */
 size_t scrub_paths_in(char *text, size_t bytes);
-/* Strings of an ELF file that are paths: their directories become x; offsets are unchanged.  A compressed section becomes zeros. */
+/* A name with a path in it, as hosts give their code: "py::f:/home/ada/x.py" becomes "py::f:/x.py".  text[bytes] may be written. */
+size_t scrub_name(char *text, size_t bytes);
+/* Strings of an ELF file that are absolute paths, or relative ones of source files: all but names of source files becomes x, as their last
+ * part may be a directory; offsets are unchanged.  A compressed section becomes zeros. */
 void scrub_strings(char *bytes, size_t nr);
 /* Code and constants of an ELF file become 0; symbols, lines and unwind information are kept. */
 void scrub_elf_code(char *bytes, size_t nr);

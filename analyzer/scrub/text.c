@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/scrub/scrub.h"
 
+#include "analyzer/attribute/host_names.h"
+
 #include <ctype.h>
 #include <elf.h>
 #include <string.h>
@@ -76,6 +78,16 @@ size_t scrub_path(char *text, size_t bytes)
 	return bytes - base;
 }
 
+/* Where a path begins: a slash at the start, or behind what is no part of a word; bytes: nowhere. */
+static size_t find_path(const char *text, size_t bytes)
+{
+	size_t at = 0;
+
+	while (at < bytes && (text[at] != '/' || (at && (isalnum((unsigned char)text[at - 1]) || strchr("._-/", text[at - 1])))))
+		at++;
+	return at;
+}
+
 size_t scrub_paths_in(char *text, size_t bytes)
 {
 	size_t to = 0;
@@ -86,14 +98,29 @@ size_t scrub_paths_in(char *text, size_t bytes)
 		while (end < bytes && !isspace((unsigned char)text[end]))
 			end++;
 		if (end > from) { /* a word */
+			size_t path = find_path(text + from, end - from);
+
 			memmove(text + to, text + from, end - from);
-			to += text[to] == '/' ? scrub_path(text + to, end - from) : end - from;
+			to += path + scrub_path(text + to + path, end - from - path);
 		}
 		if (end < bytes)
 			text[to++] = text[end++];
 		from = end;
 	}
 	return to;
+}
+
+size_t scrub_name(char *text, size_t bytes)
+{
+	struct host_name n;
+	size_t path;
+
+	text[bytes] = 0;
+	host_name_split(text, &n);
+	path = n.module_bytes ? (size_t)(n.module - text) : find_path(text, bytes);
+	if (strncmp(text + path, "node:", 5) == 0) /* Node's own */
+		return bytes;
+	return path + scrub_path(text + path, bytes - path);
 }
 
 /* A section that begins with zlib's header or zstd's magic behind an Elf64_Chdr, or an old one: what is in it cannot be seen here. */
@@ -110,6 +137,20 @@ static bool is_compressed(const char *bytes, size_t nr)
 	return ((zlib || zstd) && h.ch_reserved == 0) || memcmp(bytes, "ZLIB", 4) == 0;
 }
 
+/* The last part of a path: a file, and no directory? */
+static bool is_source_file(const char *name, size_t bytes)
+{
+	static const char *const ends[] = { "c",  "C",	"cc", "cpp", "cxx", "h",  "hh", "hpp", "hxx", "inc", "ipp", "s", "S",
+					    "rs", "go", "zig", "f90", "swift", "java", "kt", "js", "ts", "py", "php", "rb", "ll" };
+	const char *dot = memrchr(name, '.', bytes);
+	size_t end = dot ? (size_t)(name + bytes - dot - 1) : 0;
+
+	for (size_t i = 0; dot && dot > name && i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (strlen(ends[i]) == end && memcmp(dot + 1, ends[i], end) == 0)
+			return true;
+	return false;
+}
+
 void scrub_strings(char *bytes, size_t nr)
 {
 	if (is_compressed(bytes, nr)) {
@@ -117,22 +158,22 @@ void scrub_strings(char *bytes, size_t nr)
 		return;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		size_t end = i, last = 0, slashes = 0;
+		size_t end = i, name = i, slashes = 0;
+		bool is_source;
 
-		/* a string begins behind a NUL, and is a path when it is absolute and printable to its end */
-		if (bytes[i] != '/' || (i && bytes[i - 1]))
+		/* a string begins behind a NUL, and is a path when it is printable to its end, and absolute or of a source file */
+		if (!isprint((unsigned char)bytes[i]) || (i && bytes[i - 1]))
 			continue;
-		while (end < nr && end - i < PATH_BYTES_MAX && bytes[end] && isprint((unsigned char)bytes[end])) {
-			if (bytes[end] == '/') {
+		while (end < nr && end - i < PATH_BYTES_MAX && isprint((unsigned char)bytes[end]))
+			if (bytes[end++] == '/') {
 				slashes++;
-				last = end;
+				name = end;
 			}
-			end++;
-		}
-		if (end < nr && !bytes[end] && slashes > 1)
-			for (size_t n = i; n < last; n++)
+		is_source = is_source_file(bytes + name, end - name);
+		if (end < nr && !bytes[end] && (bytes[i] == '/' ? slashes > 1 : slashes && is_source))
+			for (size_t n = i; n < (is_source ? name : end); n++)
 				bytes[n] = bytes[n] == '/' ? '/' : 'x';
-		i = end > i ? end - 1 : i;
+		i = end - 1;
 	}
 }
 

@@ -433,13 +433,17 @@ int sums_profile(struct store *s, const struct sums_question *q, const char *cal
 	int ret = sums_make(s, q, &sums, d);
 
 	memset(p, 0, sizeof(*p));
+	if (ret == 0 && !sums.nr_epochs) {
+		sums_fini(&sums);
+		ret = diag_fail(d, ENODATA, "%s: no epoch is in that window", called);
+	}
 	if (ret)
 		return ret;
 	p->trace = strdup(called);
 	p->event = strdup(sums.event ? sums.event : "");
 	p->unit = strdup(sums.unit ? sums.unit : "");
 	p->entry = calloc((size_t)sums.nr + 1, sizeof(*p->entry));
-	p->nr_runs = sums.nr_epochs ? sums.nr_epochs : 1;
+	p->nr_runs = sums.nr_epochs;
 	p->run = calloc(p->nr_runs, sizeof(*p->run));
 	p->run_ns = calloc(p->nr_runs, sizeof(*p->run_ns));
 	if (!p->trace || !p->event || !p->unit || !p->entry || !p->run || !p->run_ns)

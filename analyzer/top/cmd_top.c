@@ -215,6 +215,8 @@ static int open_source(struct arguments *a, struct follow *f, bool is_hidden, st
 		if (asprintf(&folder, "%s.epochs", a->operand) < 0)
 			return diag_fail(d, ENOMEM, "out of memory");
 		ret = follow_folder(f, folder, d);
+		if (ret == 0)
+			ret = follow_store(f, a->operand, d);
 		free(folder);
 		return ret;
 	}

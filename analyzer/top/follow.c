@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/top/follow.h"
 
+#include "analyzer/store/window.h"
 #include "jitreg/base/output_file.h"
 #include "jitreg/base/regular_file.h"
 #include "jitreg/trace/reader.h"
@@ -21,6 +22,7 @@
 #define EPOCHS "60s" /* reading takes longer the longer a trace is; ending one takes 0.2 s */
 #define KEEP_WAITS 100 /* of KEEP_POLL_US: the end of an epoch is written by a child at a lower priority */
 #define KEEP_POLL_US 50000
+#define STORE_LOOKS 20 /* of KEEP_POLL_US */
 #define END_MOST_MS 5000
 #define END_STEP_MS 10
 
@@ -84,19 +86,25 @@ static bool is_trace(const char *name)
 	return n > 4 && strcmp(name + n - 4, ".tlr") == 0;
 }
 
-/* Names of one recorder are in the order of its epochs, and those of several in that of their starts. */
-bool follow_look(struct follow *f)
+/* Names of one recorder are in the order of its epochs, and those of several in that of their starts.  false: it is the one in path. */
+static bool find_newer(const struct follow *f, char newest[256])
 {
 	DIR *folder = opendir(f->folder);
-	const char *now = f->path ? strrchr(f->path, '/') + 1 : "";
-	char newest[256] = "", *path;
 
+	*newest = 0;
 	for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder))
 		if (is_trace(e->d_name) && strcmp(e->d_name, newest) > 0)
-			snprintf(newest, sizeof(newest), "%s", e->d_name);
+			snprintf(newest, 256, "%s", e->d_name);
 	if (folder)
 		closedir(folder);
-	if (!*newest || strcmp(newest, now) == 0 || asprintf(&path, "%s/%s", f->folder, newest) < 0)
+	return *newest && strcmp(newest, f->path ? strrchr(f->path, '/') + 1 : "") != 0;
+}
+
+bool follow_look(struct follow *f)
+{
+	char newest[256], *path;
+
+	if (!find_newer(f, newest) || asprintf(&path, "%s/%s", f->folder, newest) < 0)
 		return false;
 	if (f->before && f->owns_folder)
 		unlink(f->before);
@@ -114,6 +122,45 @@ int follow_folder(struct follow *f, const char *folder, struct diag *d)
 	if (access(folder, R_OK | X_OK))
 		return diag_fail(d, errno, "%s: %s", folder, strerror(errno));
 	return follow_look(f) ? 0 : diag_fail(d, ENOENT, "%s: no epoch is there: `tailor watch` is to run", folder);
+}
+
+/* false: it cannot be read yet.  *end_ns: by the wall clock; 0: it is being written, or was cut off. */
+static bool read_end(const char *path, bool *is_written, int64_t *end_ns)
+{
+	struct trace_reader *t;
+	struct trace_record r;
+	struct diag d;
+	int64_t begin_ns = 0;
+
+	if (trace_open(path, &t, &d))
+		return false;
+	*is_written = trace_is_being_written(t);
+	*end_ns = 0;
+	while (!*is_written && trace_next(t, &r) == 1)
+		if (r.id == TRACE_HEADER)
+			begin_ns = (int64_t)(trace_u64(&r, F(header, real_ns)) - r.time_ns);
+		else if (r.id == TRACE_END)
+			*end_ns = begin_ns + (int64_t)r.time_ns;
+	trace_close(t);
+	return true;
+}
+
+int follow_store(struct follow *f, const char *store, struct diag *d)
+{
+	bool is_written = false;
+	int64_t end_ns = 0;
+	char text[32];
+
+	for (int i = 0; i < STORE_LOOKS && !(read_end(f->path, &is_written, &end_ns) && is_written); i++) {
+		usleep(KEEP_POLL_US); /* the next epoch may be about to begin */
+		follow_look(f);
+	}
+	if (is_written)
+		return 0;
+	if (!end_ns)
+		return diag_fail(d, ENODATA, "%s: no `tailor watch` records into it", store);
+	return diag_fail(d, ENODATA, "%s: no `tailor watch` records into it; the newest epoch ended at %s: `tailor db report %s`", store,
+			 window_format_time(end_ns, text), store);
 }
 
 bool follow_has_ended(struct follow *f)
@@ -176,23 +223,20 @@ static bool is_complete(const char *path)
 
 int follow_keep(struct follow *f, char *name, size_t bytes, struct diag *d)
 {
-	char *path = f->path ? strdup(f->path) : NULL;
 	time_t now = time(NULL);
+	char newer[256];
 	struct tm tm;
-	int ret;
 
-	if (!path)
+	if (!f->path)
 		return diag_fail(d, ENOENT, "nothing is recorded yet");
 	strftime(name, bytes, "top-%Y%m%dT%H%M%S.tlr", localtime_r(&now, &tm));
 	if (f->recorder > 0)
 		kill(f->recorder, SIGUSR1);
-	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !follow_look(f); i++)
+	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !find_newer(f, newer); i++)
 		usleep(KEEP_POLL_US);
-	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !is_complete(path); i++)
+	for (int i = 0; f->recorder > 0 && i < KEEP_WAITS && !is_complete(f->path); i++)
 		usleep(KEEP_POLL_US);
-	ret = copy_trace(path, name, d);
-	free(path);
-	return ret;
+	return copy_trace(f->path, name, d);
 }
 
 static void remove_folder(const char *path)

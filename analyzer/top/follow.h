@@ -26,14 +26,16 @@ struct follow {
 int follow_record(struct follow *f, char **words, bool is_hidden, struct diag *d);
 /* The traces of folder.  0, or -errno with a sentence: it cannot be read, or there is none. */
 int follow_folder(struct follow *f, const char *folder, struct diag *d);
+/* Behind it: does a recorder write the newest of them?  0, or -errno with a sentence that has the store's name. */
+int follow_store(struct follow *f, const char *store, struct diag *d);
 /* Look for a newer trace.  true: f->path is another one now. */
 bool follow_look(struct follow *f);
 /* Our recorder has ended: with its host, or because it could not begin. */
 bool follow_has_ended(struct follow *f);
 /* The last line of what the recorder said, or "", in text. */
 const char *follow_said(const struct follow *f, char *text, size_t bytes);
-/* Have the recorder end this epoch, and copy its trace to a file of the working folder, whose name is then in name.  0 or -errno with a
- * sentence. */
+/* Have the recorder end this epoch, and copy its trace to a file of the working folder, whose name is then in name; the newer one is
+ * follow_look()'s to find.  0 or -errno with a sentence. */
 int follow_keep(struct follow *f, char *name, size_t bytes, struct diag *d);
 /* Ends the recorder, and waits for it; the host goes on. */
 void follow_end(struct follow *f);

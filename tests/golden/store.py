@@ -246,6 +246,10 @@ tailor("export", "--format", "folded", "-o", f"{DIR}/one.folded", f"{box}@{at(-2
 said = tailor("report", f"{box}@-300d..-200d", status=1).stderr
 expect("tailor db report" in said, f"expected what an old window is asked by, got: {said}")
 expect(not [f for f in os.listdir(DIR) if f.startswith("tailor-window")], "expected no trace that stays")
+for command in ("diff", box + "@2001-01-01", box), ("diff", box, box + "@2001-01-01"), ("stat", box + "@2001-01-01"):
+    for all_of_it in command, ("db", *command):
+        done = tailor(*all_of_it, status=1)
+        expect("no epoch is in that window" in done.stderr and not done.stdout, f"{all_of_it}: {done.stdout}{done.stderr}")
 expect("no trace of that window" in tailor("db", "trace", box, "--last", "1s", "-o", one, status=1).stderr, "expected an old window to be empty")
 with open(cuts[-1], "r+b") as f:
     f.truncate(os.path.getsize(cuts[-1]) - 20)

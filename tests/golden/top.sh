@@ -39,6 +39,14 @@ elif ! diff -u tests/golden/top.txt "$out/top.txt"; then
 	bad=1
 fi
 
+# a store into which nothing is recorded
+"$B/tailor" db add "$out/s.tlrs" tests/golden/v2.tlr && mkdir "$out/s.tlrs.epochs" && cp tests/golden/v2.tlr "$out/s.tlrs.epochs/a.tlr"
+said=$(timeout 60 "$B/tailor" top --once "$out/s.tlrs" 2>&1)
+[ $? = 1 ] && [[ $said == *"no \`tailor watch\` records into it; the newest epoch ended at 20"* ]] || {
+	echo "tailor top of a store without tailor watch: expected a sentence and exit status 1, got: $said"
+	bad=1
+}
+
 /usr/bin/python3 - "$B" <<'END' || bad=1
 import json, subprocess, sys
 B = sys.argv[1]

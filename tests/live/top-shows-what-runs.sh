@@ -7,7 +7,7 @@
 trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
 mkdir "$dir/tmp"
 cat >"$dir/test.py" <<'END'
-import json, os, resource, signal, subprocess, sys, time
+import json, os, re, resource, signal, subprocess, sys, time
 sys.path.insert(0, "tests")
 from terminal import Screen
 B, DIR = sys.argv[1:]
@@ -74,7 +74,7 @@ def top(*arguments, lines=12, columns=80, **environment):
     os.chdir(HERE)
     return screen
 HERE = os.getcwd()
-screen = top(str(host.pid))
+screen = top("--window", "1000", str(host.pid))
 function = "burn"
 if not screen.wait(lambda t: any("%" in line and function in line for line in t), PATIENCE_S):
     fail("expected a function of the host on the screen, got:", screen)
@@ -104,6 +104,9 @@ else:
     report = subprocess.run([f"{B}/tailor", "report", "--json", f"{DIR}/{written[0]}"], capture_output=True, text=True)
     if report.returncode or not json.loads(report.stdout)["samples"]["total"]:
         fail(f"tailor report of what was written: {report.stderr}")
+screen.type(" ")
+if not screen.wait(lambda t: re.search(r" -[0-9.]+ to ", t[0]), PATIENCE_S):
+    fail("w: expected a window that begins before the cut, got:", screen)
 screen.type("q")
 expect_end(screen, "q")
 

@@ -61,10 +61,37 @@ static void directories_go(void **state)
 	assert_string_equal(sentence, "cannot read /x: No such");
 }
 
+static void directories_in_names_of_functions_go(void **state)
+{
+	static const char *const names[][2] = {
+		{ "py::Work.sort:/tmp/w/program.py", "py::Work.sort:/program.py" },
+		{ "py::f.<locals>.g:/my dir/lib x/a.py", "py::f.<locals>.g:/a.py" },
+		{ "py::f:w/a.py", "py::f:/a.py" },
+		{ "JS:*get hot /my dir/b c.js:5:13", "JS:*get hot /b c.js:5:13" },
+		{ "JS:*hot file:///my files/b.mjs:1:1", "JS:*hot /b.mjs:1:1" },
+		{ "JS:*hot node:internal/url:12:3", "JS:*hot node:internal/url:12:3" },
+		{ "fib /tmp/w/fib.py:7", "fib /fib.py:7" },
+		{ "*hot /tmp/w/h.js:3", "*hot /h.js:3" },
+		{ "TRACE-3$/tmp/my w/x.php$6", "TRACE-3$/x.php$6" },
+		{ "java/lang/String::hashCode", "java/lang/String::hashCode" },
+		{ "operator/(a, b)", "operator/(a, b)" },
+		{ "py::work", "py::work" },
+		{ "", "" },
+	};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		strcpy(text, names[i][0]);
+		text[scrub_name(text, strlen(text))] = 0;
+		assert_string_equal(text, names[i][1]);
+	}
+}
+
 static void strings_of_files_keep_their_length(void **state)
 {
-	char bytes[] = "\0/home/ada/x.c\0a/b/c\0/tmp\0\x01/bin/no\0/home/no end";
-	const char expected[] = "\0/xxxx/xxx/x.c\0a/b/c\0/tmp\0\x01/bin/no\0/home/no end";
+	char bytes[] = "\0/home/ada/x.c\0a/b/c\0/tmp\0\x01/bin/no\0/home/ada\0db/q.c\0" "9.c\0/home/no end";
+	const char expected[] = "\0/xxxx/xxx/x.c\0a/b/c\0/tmp\0\x01/bin/no\0/xxxx/xxx\0xx/q.c\0" "9.c\0/home/no end";
 
 	(void)state;
 	scrub_strings(bytes, sizeof(bytes) - 1);
@@ -187,6 +214,7 @@ int main(void)
 		cmocka_unit_test(literals_of_queries_go),
 		cmocka_unit_test(names_and_labels_with_digits_stay),
 		cmocka_unit_test(directories_go),
+		cmocka_unit_test(directories_in_names_of_functions_go),
 		cmocka_unit_test(strings_of_files_keep_their_length),
 		cmocka_unit_test(compressed_sections_are_left_out),
 		cmocka_unit_test(what_is_no_elf_is_left_alone),
