@@ -80,7 +80,7 @@ struct function {
 	bool unknown; /* unregistered code */
 	uint32_t plan_pattern; /* plan_codes_pattern() */
 	enum reason work; /* REASON_COMPILER or _COLLECTOR, where it is a part of one; else REASON_NONE */
-	const char *maker; /* of generated code without a symbol: the path of the object that mapped it, or the program's; else NULL */
+	const char *maker; /* of generated code: the path of the object that mapped it, or the program's; else NULL */
 };
 
 struct line {

@@ -435,7 +435,7 @@ static uint32_t find_or_add_location(struct locator *l, const struct process *p,
 		locate_in_loaded_code(l, p, code, address, &new);
 	else
 		locate_in_elf(l, p, code, address, &new);
-	if (new.jit && !l->a->function[new.function].symbol)
+	if (new.jit)
 		l->a->function[new.function].maker = makers_find(&l->makers, l->a->model, p, code);
 	if (code->host_levels && !l->without_host_levels && !new.component && !new.before && !new.after) {
 		if (code->kind == CODE_LOAD)

@@ -20,7 +20,7 @@ bool code_mark_is_compiling(const struct mark *k)
 
 bool code_mark_is_run(const struct report *r, const struct mark *k)
 {
-	return strcmp(k->name, *r->filter.mark_name ? r->filter.mark_name : "run") == 0;
+	return strcmp(k->name, filter_phase(&r->filter)) == 0;
 }
 
 /* Named by the text of marks: a query, a script, a function. */

@@ -113,7 +113,8 @@ void grid_round_to_tenths(const double *values, size_t nr, double total, int *te
 		for (size_t i = 0; i < nr; i++) {
 			double rest = values[i] * 1000 / total - tenths[i];
 
-			if (rest > most) {
+			/* of equal rests the larger value's, in whatever order they are shown */
+			if (rest > most + 1e-9 || (rest > most - 1e-9 && values[i] > values[best])) {
 				most = rest;
 				best = i;
 			}

@@ -23,7 +23,7 @@ static bool mark_is_wanted(const struct counting *c, uint32_t i)
 	const struct filter *f = &r->filter;
 	const struct mark *k = &r->model->mark[i];
 
-	return k->process == c->process && k->name && strcmp(k->name, *f->mark_name ? f->mark_name : "run") == 0 &&
+	return k->process == c->process && k->name && strcmp(k->name, filter_phase(f)) == 0 &&
 	       (!f->has_instance || k->instance == f->instance) && k->end_ns > f->table.from_ns &&
 	       (!f->table.to_ns || k->begin_ns < f->table.to_ns) && k->end_ns > r->first_ns && k->begin_ns <= r->last_ns;
 }

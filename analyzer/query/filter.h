@@ -47,10 +47,16 @@ struct filter {
 	uint32_t idle;
 	const struct filter_arguments *arguments;
 	const struct labels *labels;
-	char mark_name[256]; /* without #INSTANCE: what TABLE_PHASE counts */
+	char mark_name[256]; /* of --mark, without #INSTANCE; "": filter_phase() */
 	bool has_instance;
 	uint64_t instance;
 };
+
+/* The name of the marks that TABLE_PHASE counts. */
+static inline const char *filter_phase(const struct filter *f)
+{
+	return *f->mark_name ? f->mark_name : "run";
+}
 
 /* The mark's name for attribute_trace(), before there is a model: "run" unless another was asked for. */
 const char *filter_parse_mark(struct filter *f, const struct filter_arguments *arguments);

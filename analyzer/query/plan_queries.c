@@ -111,7 +111,7 @@ static void count_executions(const struct report *r, struct plan_queries *q, con
 		const struct mark *k = &r->model->mark[i];
 		uint32_t at = k->component < r->model->dictionary.nr_components ? with_query[k->component] : 0;
 
-		if (!at || !k->component || !k->name || strcmp(k->name, *f->mark_name ? f->mark_name : "run") != 0 ||
+		if (!at || !k->component || !k->name || strcmp(k->name, filter_phase(f)) != 0 ||
 		    k->end_ns == UINT64_MAX)
 			continue;
 		q->query[at - 1].executions++;

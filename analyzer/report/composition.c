@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PATTERNS "PCRE2" /* a host whose code is any program's regular expressions, and tells no language */
 #define MAINLY 0.99 /* of the programs' own code: one with less does not give it its name */
 
 /* What hosts of jit_hosts.h run, and what their compilers are called. */
@@ -86,12 +87,43 @@ static void split_cpython(const struct attribution *a, const double *by_image, c
 	snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%s", c->language);
 }
 
+/* Of the hosts that generated the code, where nearly all of that is of one language; where there is no such code, of the first program that
+ * has one.  NULL: none, or none alone. */
+static const struct language *find_language(const struct report *r, const struct report_group *functions, const double *by_image)
+{
+	const size_t none = sizeof(languages) / sizeof(languages[0]);
+	double share[sizeof(languages) / sizeof(languages[0]) + 1] = { 0 }, all = 0;
+	const struct language *language = NULL;
+	size_t most = none;
+
+	for (uint32_t i = 0; i < functions->g.nr; i++) {
+		const struct function *f = &r->a->function[report_value(functions, i, 0)];
+		const struct jit_host *host = f->maker ? jit_host_of_object(f->maker) : NULL;
+		const struct language *of = language_of_path(f->maker);
+		const double measure = report_measure(r, &functions->g.sum[i]);
+
+		if (!f->maker || (host && host->name && strcmp(host->name, PATTERNS) == 0))
+			continue;
+		share[of ? (size_t)(of - languages) : none] += measure;
+		all += measure;
+	}
+	for (size_t i = 0; i < none; i++)
+		most = share[i] > share[most] ? i : most;
+	if (all > 0)
+		return most < none && share[most] > MAINLY * all ? &languages[most] : NULL;
+	for (uint32_t i = 0; i < r->model->nr_processes && !language; i++)
+		language = language_of_path(r->model->numbered[i]->executable);
+	for (uint32_t i = 0; i < r->a->nr_images && !language; i++)
+		language = by_image[i] > 0 ? language_of_path(r->a->image[i].path) : NULL;
+	return language;
+}
+
 /* The program with most of its own samples gives its name. */
-static void name_parts(const struct report *r, const double *by_image, const unsigned char *of_image, struct composition *c)
+static void name_parts(const struct report *r, const struct language *language, const double *by_image, const unsigned char *of_image,
+		       struct composition *c)
 {
 	static const char *const names[NR_COMPOSITION_PARTS] = { "generated code", "JIT compiler", "garbage collector", "programs",
 								 "programs", "libraries", "kernel", "unregistered code" };
-	const struct language *language = NULL;
 	const struct attribution *a = r->a;
 	uint32_t most = 0;
 
@@ -100,10 +132,6 @@ static void name_parts(const struct report *r, const double *by_image, const uns
 	for (uint32_t i = 0; i < a->nr_images; i++)
 		if (of_image[i] == COMPOSITION_PROGRAM && by_image[i] > by_image[most])
 			most = i;
-	for (uint32_t i = 0; i < r->model->nr_processes && !language; i++)
-		language = language_of_path(r->model->numbered[i]->executable);
-	for (uint32_t i = 0; i < a->nr_images && !language; i++)
-		language = by_image[i] > 0 ? language_of_path(a->image[i].path) : NULL;
 	if (most && by_image[most] > MAINLY * c->share[COMPOSITION_PROGRAM])
 		snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%.40s", basename(a->image[most].path));
 	c->language = language ? language->language : "";
@@ -132,7 +160,7 @@ void composition_make(const struct report *r, const struct report_group *totals,
 		by_image[r->a->function[function].image] += share;
 	}
 	if (of_image && by_image)
-		name_parts(r, by_image, of_image, c);
+		name_parts(r, find_language(r, functions, by_image), by_image, of_image, c);
 	free(of_image);
 	free(by_image);
 }

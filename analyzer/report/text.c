@@ -144,7 +144,7 @@ static int show_levels_below_plan(const struct default_report *d, struct report 
 			if (is_text_level(r->model, i) && share_with_component(r, d->in_run.level[i]) < LINES_FROM)
 				continue;
 			*has_lines |= is_text_level(r->model, i);
-			components_show_brief(r, d->in_run.level[i], NULL, i, d->has_run, p);
+			components_show_brief(r, d->in_run.level[i], NULL, i, p);
 			shown++;
 		}
 	return shown;
@@ -192,7 +192,7 @@ static void show_tables_with_levels(const struct default_report *d, struct repor
 	show_brief_of_all_samples(d, r, d->function, d->function_total, &brief_functions, p);
 	if (shown < TABLES - 2 && !has_lines && group_has_samples(d->line, brief_lines.first))
 		show_brief_of_all_samples(d, r, d->line, d->line_total, &brief_lines, p);
-	attribution_show_brief(r, d->in_run.method, d->in_run.reason, d->has_run, p);
+	attribution_show_brief(r, d->in_run.method, d->in_run.reason, p);
 }
 
 /* Of samples that are not attributed to components. */
@@ -242,19 +242,21 @@ static void show_language_functions(const struct default_report *d, struct repor
 {
 	const uint32_t level = r->model->host_level[HOST_LEVEL_FUNCTION];
 	const bool alone = *language && !others_are_worth(r, d->in_run.level[level]);
-	const char *functions = alone ? " functions" : "Functions", *phase = d->has_run ? ", in the run phase" : "";
 	unsigned char *own = own_components_find(r, language);
 	const bool both = parts_are_worth(r, d->own_total, own, &(struct view_brief){ .first = 1 });
 	const int top = p->top;
-	char heading[96];
+	char functions[48], heading[160], phase[PHASE_TEXT];
 
 	p->top = top == ROWS ? OWN_ROWS : top;
-	snprintf(heading, sizeof(heading), "%s%s%s%s", alone ? language : "", functions, both ? " of the program" : "", phase);
+	view_in_phase(r, phase);
+	snprintf(functions, sizeof(functions), "%.32s%sunctions", alone ? language : "", alone ? " f" : "F");
+	snprintf(heading, sizeof(heading), "%s%s%s", functions,
+		 both ? " of the program" : alone ? "" : " with the native code that they call", phase);
 	places_show_brief(r, d->in_run.level[level], d->own_total, level,
 			  &(struct view_brief){ .heading = heading, .part = both ? own : NULL, .wanted = 1 }, p);
 	p->top = top;
 	if (both) {
-		snprintf(heading, sizeof(heading), "%s%s of libraries%s", alone ? language : "", functions, phase);
+		snprintf(heading, sizeof(heading), "%s of libraries%s", functions, phase);
 		places_show_brief(r, d->in_run.level[level], d->own_total, level,
 				  &(struct view_brief){ .heading = heading, .part = own }, p);
 	}
@@ -334,7 +336,7 @@ static void show_tables_without_levels(const struct default_report *d, struct re
 		show_functions(d, r, p);
 	show_recording(d, r, v, p);
 	if (module != LEVELS_MAX)
-		components_show_brief(r, d->in_run.level[module], d->module_total, module, d->has_run, p);
+		components_show_brief(r, d->in_run.level[module], d->module_total, module, p);
 	if (programs && !is_build)
 		show_programs(d, r, p);
 	if (own)
@@ -342,7 +344,7 @@ static void show_tables_without_levels(const struct default_report *d, struct re
 	else if (is_build)
 		show_functions(d, r, p);
 	if (line != LEVELS_MAX && share_with_component(r, d->in_run.level[line]) > 0)
-		components_show_brief(r, d->in_run.level[line], NULL, line, d->has_run, p);
+		components_show_brief(r, d->in_run.level[line], NULL, line, p);
 	else if (group_has_samples(d->line, brief_lines.first))
 		show_brief_of_all_samples(d, r, d->line, NULL, &brief_lines, p);
 	if (count_sampled_values(d->all.process) > 1 && !is_build)
@@ -358,7 +360,7 @@ static uint32_t show_plan(const struct default_report *d, struct report *r, stru
 	uint32_t nr;
 
 	p->sort = NULL; /* it is a tree */
-	nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->by_query, d->plan_level, d->has_run, p);
+	nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->by_query, d->plan_level, p);
 	p->sort = sort;
 	unlinked_show_brief(r, d->in_run.reason, d->in_run.level[d->plan_level], d->plan_level, p);
 	return nr;

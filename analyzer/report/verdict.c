@@ -6,6 +6,7 @@
 #include "analyzer/report/missing.h"
 #include "jitreg/hosts/jit_hosts.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,31 +78,39 @@ static void name_language_function(const struct report *r, uint32_t component, c
 	snprintf(name, VERDICT_TEXT, *file ? "%s (%s)" : "%s", cut, file);
 }
 
-/* Of the language's functions, by their own samples; those of one name in several processes are one.
- * false: the language has too little. */
-static bool gather_language_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
+/* Values of g from first on, by their own samples; components of one name in several processes are one.  add_up: rounded as in a table
+ * whose rows add up. */
+static void gather_parts(const struct report *r, const struct report_group *g, uint32_t first, bool add_up,
+			 void (*name)(const struct report *r, uint32_t value, const struct page *p, char name[VERDICT_TEXT]),
+			 const struct page *p, struct verdict *v)
 {
-	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
-	const struct report_group *g = level < LEVELS_MAX ? d->in_run.level[level] : NULL;
 	struct split s;
+	double *measure = NULL;
+	int *tenths = NULL;
 
-	if (!g || report_measure(r, report_find_sum(g, COMPONENT_NONE)) > (1 - LANGUAGE_FROM) * report_measure(r, &g->g.total))
-		return false;
-	if (split_make_with_totals(r, g, NULL, &s))
-		for (uint32_t i = 0; i < s.nr_order && v->nr_parts < VERDICT_PARTS; i++) {
-			const struct group_sum *sum = &s.sum[r->event][s.order[i]], *all = &s.total[r->event];
-			struct verdict_part *part = &v->part[v->nr_parts];
-			double n = view_effective_samples(sum, all);
+	if (split_make_with_totals(r, g, NULL, &s)) {
+		measure = calloc((size_t)s.nr_order + 1, sizeof(*measure));
+		tenths = calloc((size_t)s.nr_order + 1, sizeof(*tenths));
+	}
+	for (uint32_t i = 0; measure && i < s.nr_order; i++)
+		measure[i] = report_measure(r, &s.sum[r->event][s.order[i]]);
+	if (measure && tenths && add_up)
+		grid_round_to_tenths(measure, s.nr_order, report_measure(r, &s.total[r->event]), tenths);
+	for (uint32_t i = 0; measure && tenths && i < s.nr_order && v->nr_parts < VERDICT_PARTS; i++) {
+		const struct group_sum *sum = &s.sum[r->event][s.order[i]], *all = &s.total[r->event];
+		struct verdict_part *part = &v->part[v->nr_parts];
+		double n = view_effective_samples(sum, all), share = share_of_total(r, sum, all);
 
-			if (!s.order[i] || sum->samples <= 0)
-				continue;
-			part->share = share_of_total(r, sum, all);
-			grid_interval(part->share * n, n, &part->low, &part->high);
-			name_language_function(r, s.order[i], p, part->name);
-			v->nr_parts++;
-		}
+		if (s.order[i] < first || sum->samples <= 0 || (add_up && share < PART_FROM))
+			continue;
+		part->share = (add_up ? tenths[i] : round(1000 * share)) / 1000;
+		grid_interval(share * n, n, &part->low, &part->high);
+		name(r, s.order[i], p, part->name);
+		v->nr_parts++;
+	}
+	free(measure);
+	free(tenths);
 	split_fini(&s);
-	return true;
 }
 
 /* The share of a level's largest component. */
@@ -126,30 +135,19 @@ static uint32_t level_of_parts(const struct default_report *d, const struct repo
 	return by_query ? query : d->plan_level;
 }
 
-static void gather_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
+/* Operators, functions of the language where it has most, else functions. */
+static void gather_largest_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
 {
-	bool is_plan = d->plan_level != LEVELS_MAX && d->in_run.process->g.total.samples > 0;
-	const struct report_group *g = is_plan ? d->in_run.level[level_of_parts(d, r)] : d->function;
-	const struct group_sum *all = is_plan ? &d->in_run.process->g.total : &g->g.total;
-	uint32_t *order = report_order(r, g);
+	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
+	const struct report_group *g = level < LEVELS_MAX ? d->in_run.level[level] : NULL;
 
-	for (uint32_t i = 0; order && i < g->g.nr && v->nr_parts < VERDICT_PARTS; i++) {
-		const struct group_sum *sum = &g->g.sum[order[i]];
-		struct verdict_part *part = &v->part[v->nr_parts];
-		uint32_t value = report_value(g, order[i], 0);
-		double n = view_effective_samples(sum, all);
-
-		part->share = share_of_total(r, sum, all);
-		if ((is_plan && (!value || part->share < PART_FROM)) || sum->samples <= 0)
-			continue;
-		grid_interval(part->share * n, n, &part->low, &part->high);
-		if (is_plan)
-			name_operator(r, value, p, part->name);
-		else
-			name_function(r, value, p, part->name);
-		v->nr_parts++;
-	}
-	free(order);
+	if (d->plan_level != LEVELS_MAX && d->in_run.process->g.total.samples > 0)
+		gather_parts(r, d->in_run.level[level_of_parts(d, r)], 1, true, name_operator, p, v);
+	else if (d->plan_level == LEVELS_MAX && g && report_measure(r, &g->g.total) > 0 &&
+		 report_measure(r, report_find_sum(g, COMPONENT_NONE)) <= (1 - LANGUAGE_FROM) * report_measure(r, &g->g.total))
+		gather_parts(r, g, 1, false, name_language_function, p, v);
+	else
+		gather_parts(r, d->function, 0, false, name_function, p, v);
 }
 
 /* Whose code has no names. */
@@ -342,6 +340,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	v->samples = d->all.process->g.total.samples;
 	v->in_run = in_run->samples;
 	v->has_run = d->has_run && v->in_run > 0;
+	v->phase = filter_phase(&r->filter);
 	v->outside = d->has_run && v->in_run <= 0;
 	v->event = "";
 	v->maker = v->event_name = "";
@@ -353,8 +352,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 	gather_lost_samples(r, v);
 	if (v->samples <= 0)
 		return;
-	if (d->plan_level != LEVELS_MAX || !gather_language_parts(d, r, p, v))
-		gather_parts(d, r, p, v);
+	gather_largest_parts(d, r, p, v);
 	gather_time_split(d, r, v);
 	for (uint32_t i = 0; i < NR_METHODS; i++)
 		v->method[i] = share_of_total(r, report_find_sum(d->in_run.method, i), &d->in_run.method->g.total);
@@ -397,20 +395,33 @@ static void print_no_samples(const struct verdict *v, struct page *p)
 	page_text(p, "", 2, "No samples: %s", why);
 }
 
+/* What shares are of. */
+static const char *whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3])
+{
+	char phase[VERDICT_TEXT / 4];
+
+	snprintf(text, VERDICT_TEXT / 3, v->has_run ? "the %s phase" : "all samples",
+		 page_cut(p, v->phase, DETAIL_COLUMNS, phase, sizeof(phase)));
+	return text;
+}
+
 static void print_largest_parts(const struct verdict *v, struct page *p)
 {
 	struct sentence l = { .text = "" };
-	char of[VERDICT_TEXT], event[VERDICT_TEXT / 2];
+	char of[VERDICT_TEXT], phase[VERDICT_TEXT / 3], event[VERDICT_TEXT / 2];
 
 	page_cut(p, v->event, NAME_COLUMNS, event, sizeof(event));
-	snprintf(of, sizeof(of), "%s%s%s", *v->event ? "the " : "", event, !*v->event ? v->has_run ? "the run phase" : "all samples" :
-		 v->has_run ? " of the run phase" : "");
+	whole(v, p, phase);
+	if (!*v->event)
+		snprintf(of, sizeof(of), "%s", phase);
+	else
+		snprintf(of, sizeof(of), v->has_run ? "the %s of %s" : "the %s", event, phase);
 	for (int i = 0; i < v->nr_parts; i++) {
 		const struct verdict_part *part = &v->part[i];
 
-		if (i && grid_percent(part->share) < 0.1)
+		if (i && part->share < 0.0005)
 			break;
-		append_to_sentence(&l, "%s%s: %.1f %%", i ? "; " : "", part->name, grid_percent(part->share));
+		append_to_sentence(&l, "%s%s: %.1f %%", i ? "; " : "", part->name, 100 * part->share);
 		if (i == 0)
 			append_to_sentence(&l, " of %s (95 %% interval: %.1f to %.1f %%)", of, 100 * part->low, 100 * part->high);
 	}
@@ -432,16 +443,31 @@ static int compare_part_shares(const void *a, const void *b)
 	return x->share < y->share ? 1 : x->share > y->share ? -1 : 0;
 }
 
-/* ": 62.3 % kernel, 36.4 % host": the largest first, nothing of what has nothing; if_one: in front of one that is all, or NULL. */
-static void append_parts(struct sentence *l, const char *if_one, struct part_of_all *part, size_t nr)
+#define PARTS_MAX (NR_METHODS + NR_REASONS)
+
+/* ": 62.3 % kernel, 36.4 % host": the largest first, rounded as in a table of all nr, of which the first nr_named are said; nothing of what
+ * has next to nothing; if_one: in front of one that is all, or NULL. */
+static void append_parts(struct sentence *l, const char *if_one, struct part_of_all *part, size_t nr_named, size_t nr)
 {
-	qsort(part, nr, sizeof(*part), compare_part_shares);
-	if (if_one && part[1].share <= 1e-9 && part[0].share > 1e-9) {
+	double share[PARTS_MAX], named = 0, all = 0;
+	int tenths[PARTS_MAX], said = 0;
+
+	qsort(part, nr_named, sizeof(*part), compare_part_shares);
+	qsort(part + nr_named, nr - nr_named, sizeof(*part), compare_part_shares);
+	for (size_t i = 0; i < nr; i++) {
+		share[i] = part[i].share;
+		all += share[i];
+		named += i < nr_named ? share[i] : 0;
+	}
+	if (if_one && part[0].share > 1e-9 && part[0].share >= named - 1e-9) {
 		append_to_sentence(l, "%s %s", if_one, part[0].name);
 		return;
 	}
-	for (size_t i = 0; i < nr && part[i].share > 1e-9; i++)
-		append_to_sentence(l, "%s %.1f %% %s", i ? "," : ":", grid_percent(part[i].share), part[i].name);
+	grid_round_to_tenths(share, nr, 1, tenths);
+	for (size_t i = 0; i < nr_named; i++)
+		if (tenths[i])
+			append_to_sentence(l, "%s %.1f %% %s", said++ ? "," : ":",
+					   fmin(tenths[i] / 10.0, part[i].share < all - 1e-9 ? 99.9 : 100), part[i].name);
 }
 
 static void print_time_split(const struct verdict *v, struct page *p)
@@ -449,10 +475,11 @@ static void print_time_split(const struct verdict *v, struct page *p)
 	struct part_of_all part[] = { { v->host, "host and libraries" }, { v->kernel, "kernel" }, { v->generated, "generated code" },
 				      { v->unregistered, "unregistered code" } };
 	struct sentence l = { .text = "" };
-	char text[16];
+	char text[16], phase[VERDICT_TEXT / 3];
+	const char *of = whole(v, p, phase) + (v->has_run ? strlen("the ") : 0);
 
-	append_to_sentence(&l, "%s", v->has_run ? "Run phase" : "All samples");
-	append_parts(&l, NULL, part, sizeof(part) / sizeof(part[0]));
+	append_to_sentence(&l, "%c%s", toupper((unsigned char)*of), of + 1);
+	append_parts(&l, NULL, part, sizeof(part) / sizeof(part[0]), sizeof(part) / sizeof(part[0]));
 	if (v->has_run) {
 		if (v->run_share < 1 - 1e-9)
 			append_to_sentence(&l, "; %.1f %% of all samples are in it", grid_percent(v->run_share));
@@ -469,22 +496,34 @@ static void print_time_split(const struct verdict *v, struct page *p)
 
 static void print_all_outside_run(const struct verdict *v, struct page *p)
 {
-	page_text(p, "", 2, "No sample is in the run phase: %.0f sample%s outside of it. `--mark all` attributes %s to components.",
-		  v->samples, v->samples > 1 ? "s are" : " is", v->samples > 1 ? "them" : "it");
+	char phase[VERDICT_TEXT / 4];
+
+	page_text(p, "", 2, "No sample is in the %s phase: %.0f sample%s outside of it. `--mark all` attributes %s to components.",
+		  page_cut(p, v->phase, DETAIL_COLUMNS, phase, sizeof(phase)), v->samples,
+		  v->samples > 1 ? "s are" : " is", v->samples > 1 ? "them" : "it");
 }
 
 static void print_attributed_share(const struct verdict *v, struct page *p)
 {
-	struct part_of_all by[] = { { v->method[METHOD_IP], "by instruction" }, { v->method[METHOD_TAG], "by tag" },
-				    { v->method[METHOD_TAG_UNWOUND], "by tag in the call stack" },
-				    { v->method[METHOD_STACK], "by call stack" } };
+	static const char *const names[] = { [METHOD_IP] = "by instruction", [METHOD_TAG] = "by tag",
+					     [METHOD_TAG_UNWOUND] = "by tag in the call stack", [METHOD_STACK] = "by call stack",
+					     [METHOD_PLAN_WALK] = "by plan walk" };
+	_Static_assert(sizeof(names) / sizeof(names[0]) == NR_METHODS, "every method has a name");
+	struct part_of_all by[PARTS_MAX];
+	size_t nr = 0;
 	double attributed = 1 - v->method[METHOD_NONE];
 	struct sentence l = { .text = "" };
+	char phase[VERDICT_TEXT / 3];
 
 	if (v->has_components) {
-		append_to_sentence(&l, "%.1f %% of %.0f sample%s%s %s attributed", grid_percent(attributed), v->in_run,
-				   v->in_run > 1 ? "s" : "", v->has_run ? " in the run phase" : "", v->in_run > 1 ? "are" : "is");
-		append_parts(&l, ", all", by, sizeof(by) / sizeof(by[0]));
+		append_to_sentence(&l, "%.1f %% of %.0f sample%s%s%s %s attributed", grid_percent(attributed), v->in_run,
+				   v->in_run > 1 ? "s" : "", v->has_run ? " in " : "", v->has_run ? whole(v, p, phase) : "",
+				   v->in_run > 1 ? "are" : "is");
+		for (int i = METHOD_NONE + 1; i < NR_METHODS; i++)
+			by[nr++] = (struct part_of_all){ v->method[i], names[i] };
+		for (int i = REASON_NONE + 1; i < NR_REASONS; i++)
+			by[nr++] = (struct part_of_all){ v->reason[i], "" };
+		append_parts(&l, ", all", by, NR_METHODS - 1, nr);
 	} else {
 		append_to_sentence(&l, "Functions and lines only: the host declared no components; %.0f sample%s", v->samples,
 				   v->samples > 1 ? "s" : "");
@@ -520,8 +559,8 @@ static void print_unattributed_share(const struct verdict *v, struct page *p)
 static void print_unnamed_code(const struct verdict *v, struct page *p)
 {
 	const struct jit_host *host = jit_host_of_object(v->maker);
-	const char *of = v->has_run ? "the run phase" : "all samples";
-	char object[VERDICT_TEXT / 3], advice[JIT_ADVICE_BYTES], in_force[VERDICT_TEXT / 2] = "";
+	char object[VERDICT_TEXT / 3], phase[VERDICT_TEXT / 3], advice[JIT_ADVICE_BYTES], in_force[VERDICT_TEXT / 2] = "";
+	const char *of = whole(v, p, phase);
 
 	page_cut(p, basename(v->maker), NAME_COLUMNS, object, sizeof(object));
 	if (v->names_not_read) /* which is the cause, whatever else could name it */
@@ -540,10 +579,10 @@ static void print_unnamed_code(const struct verdict *v, struct page *p)
 
 static void say_nameless(const struct verdict *v, const struct without_debug *w, struct page *p)
 {
-	char image[VERDICT_TEXT / 3], cause[WITHOUT_DEBUG_TEXT], remedy[WITHOUT_DEBUG_TEXT];
+	char image[VERDICT_TEXT / 3], phase[VERDICT_TEXT / 3], cause[WITHOUT_DEBUG_TEXT], remedy[WITHOUT_DEBUG_TEXT];
 
 	page_text(p, "", 2, "%.1f %% of %s ran in functions of %s without a name: %s. %s", grid_percent(w->share),
-		  v->has_run ? "the run phase" : "all samples", page_cut(p, basename(w->path), NAME_COLUMNS, image, sizeof(image)),
+		  whole(v, p, phase), page_cut(p, basename(w->path), NAME_COLUMNS, image, sizeof(image)),
 		  without_debug_cause(w, false, cause), without_debug_remedy(w, false, remedy));
 }
 

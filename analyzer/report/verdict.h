@@ -25,7 +25,8 @@ struct verdict {
 	uint64_t bad_blocks; /* of samples that could not be decoded */
 	double samples, in_run; /* samples that pass the filter, and of those in the run phase */
 	double recording_s;	/* how long the recording was */
-	bool has_run;		/* shares are of the run phase */
+	bool has_run;		/* shares are of the run phase, */
+	const char *phase;	/* or that of another mark's name */
 	bool outside;		/* there is one, without samples */
 	const struct composition *composition; /* what the time went into, where there is no plan; else NULL */
 	const char *event;	/* what shares are of, where that is not time; else "" */

@@ -78,12 +78,12 @@ static void write_component_brief(const struct report *r, const struct page *p, 
 }
 
 void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
-			   bool in_run, struct page *p)
+			   struct page *p)
 {
 	struct view_brief b = { .column = TABLE_LEVEL_0 + level, .first = 1, .put = write_component_brief };
-	char heading[160];
+	char heading[160], phase[PHASE_TEXT];
 
-	snprintf(heading, sizeof(heading), "Share by %s%s", report_level_name(r, level), in_run ? ", in the run phase" : "");
+	snprintf(heading, sizeof(heading), "Share by %s%s", report_level_name(r, level), view_in_phase(r, phase));
 	b.heading = heading;
 	view_show_brief(r, group, totals, &b, p);
 }
@@ -129,9 +129,8 @@ static void show_level(struct report *r, const struct report_group *group, const
 		       struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;
-	struct grid *g = grid_create(report_level_name(r, level), "Share by %s%s", report_level_name(r, level),
-				     r->has_run ? ", in the run phase" : "");
 	char spare[32], text[256];
+	struct grid *g = grid_create(report_level_name(r, level), "Share by %s%s", report_level_name(r, level), view_in_phase(r, text));
 	struct split s;
 
 	if (split_make_with_totals(r, group, totals, &s)) {
@@ -192,8 +191,8 @@ static void prepare_pipelines(struct report *r, struct view_instance *v)
 /* Each pipeline, and below it its components at the plan's level. */
 static void show_pipelines(struct report *r, const struct view_instance *v, struct page *p)
 {
-	struct grid *g = grid_create("pipelines", "Pipelines and their operators%s", r->has_run ? ", in the run phase" : "");
-	char spare[32];
+	char spare[32], phase[PHASE_TEXT];
+	struct grid *g = grid_create("pipelines", "Pipelines and their operators%s", view_in_phase(r, phase));
 	struct split s;
 
 	if (!v->group[0])

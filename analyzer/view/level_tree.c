@@ -134,7 +134,8 @@ static void add_group_rows(const struct tree *t, struct grid *g, const struct le
 void level_tree_show(struct report *r, const struct report_group *by, struct page *p)
 {
 	struct tree t = { .r = r, .by = by };
-	struct grid *g = grid_create("levels", "Modules, functions and lines%s", r->has_run ? ", in the run phase" : "");
+	char phase[PHASE_TEXT];
+	struct grid *g = grid_create("levels", "Modules, functions and lines%s", view_in_phase(r, phase));
 	struct group_sum total = { 0 }, none = { 0 };
 	struct level_tree_columns c;
 

@@ -166,8 +166,9 @@ static void show_offcpu_view(struct report *r, const struct view_instance *v, st
 		page_sentence(p, "(waits that began before the recording are missing, and with them threads that waited all the time)");
 	if (v->group[0]) {
 		const char *level = report_level_name(r, report_find_level(r, r->level));
+		char phase[PHASE_TEXT];
 
-		snprintf(heading, sizeof(heading), "Off-CPU time by %s%s", level, r->has_run ? ", in the run phase" : "");
+		snprintf(heading, sizeof(heading), "Off-CPU time by %s%s", level, view_in_phase(r, phase));
 		show_offcpu_group(r, v->group[0], p, level, heading, true, component_text);
 	}
 	if (v->group[3])

@@ -71,8 +71,8 @@ static void settle_plan_rest(const struct report *r, const struct report_group *
 }
 
 /* Returns how many processes have one.  group: as prepare_plan_view() asks. */
-static uint32_t call_for_each_plan(struct report *r, struct report_group *const *group, uint32_t level, bool in_run, struct page *to,
-				   uint32_t *lines_left, void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
+static uint32_t call_for_each_plan(struct report *r, struct report_group *const *group, uint32_t level, struct page *to,
+				   uint32_t *lines_left, void (*show)(struct report *r, const struct plan *p, struct page *to))
 {
 	uint32_t shown = 0, *owner, nr = plan_tree_owners(&r->model->dictionary, level, r->model->nr_processes, &owner);
 	struct split sums;
@@ -84,7 +84,7 @@ static uint32_t call_for_each_plan(struct report *r, struct report_group *const 
 
 			if (plan_tree_make(&r->model->dictionary, level, owner[n], to->utf8, &p.tree) && p.tree.nr) {
 				settle_plan_rest(r, group[1], &p);
-				show(r, &p, in_run, to);
+				show(r, &p, to);
 				shown++;
 			}
 			plan_tree_fini(&p.tree);
@@ -95,27 +95,30 @@ static uint32_t call_for_each_plan(struct report *r, struct report_group *const 
 }
 
 /* What shares of queries are of. */
-static const char *whole_of(bool in_run)
+static const char *whole_of(const struct report *r, char text[PHASE_TEXT])
 {
-	return in_run ? "the run phase" : "the time";
+	snprintf(text, PHASE_TEXT, "the time");
+	if (r->has_run)
+		snprintf(text, PHASE_TEXT, "the %.*s phase", PHASE_CHARACTERS, filter_phase(&r->filter));
+	return text;
 }
 
-static void say_more_queries(const struct report *r, const struct plan_queries *q, uint32_t most, bool in_run, const char *where,
-			     struct page *p)
+static void say_more_queries(const struct report *r, const struct plan_queries *q, uint32_t most, const char *where, struct page *p)
 {
+	char text[PHASE_TEXT];
 	double all = report_measure(r, &q->total), more = 0;
 
 	for (uint32_t i = most; i < q->nr_sampled; i++)
 		more += report_measure(r, &q->query[i].sum);
 	if (q->nr_sampled > most)
 		page_sentence(p, "(%u more quer%s with %.1f %% of %s: --view queries; %s)", q->nr_sampled - most,
-			      q->nr_sampled - most > 1 ? "ies" : "y", all > 0 ? 100 * more / all : 0, whole_of(in_run), where);
+			      q->nr_sampled - most > 1 ? "ies" : "y", all > 0 ? 100 * more / all : 0, whole_of(r, text), where);
 }
 
 /* The plans of the most expensive queries, at most so many, and what is of no query; where: how to see the others. */
-static void call_for_each_query(struct report *r, const struct plan_queries *q, uint32_t most, bool in_run, struct page *to,
+static void call_for_each_query(struct report *r, const struct plan_queries *q, uint32_t most, struct page *to,
 				uint32_t *lines_left, const char *where,
-				void (*show)(struct report *r, const struct plan *p, bool in_run, struct page *to))
+				void (*show)(struct report *r, const struct plan *p, struct page *to))
 {
 	const double all = report_measure(r, &q->total);
 
@@ -124,7 +127,7 @@ static void call_for_each_query(struct report *r, const struct plan_queries *q, 
 				  .measure = report_measure(r, &q->query[i].sum), .samples = q->query[i].sum.samples };
 
 		if (i == q->nr_sampled)
-			say_more_queries(r, q, most, in_run, where, to);
+			say_more_queries(r, q, most, where, to);
 		if (p.samples <= 0 || (p.query->query && i >= most))
 			continue;
 		p.of_all = all > 0 ? p.measure / all : 0;
@@ -135,7 +138,7 @@ static void call_for_each_query(struct report *r, const struct plan_queries *q, 
 				p.rest -= report_measure(r, &p.of_line[n]);
 				p.rest_samples -= p.of_line[n].samples;
 			}
-			show(r, &p, in_run, to);
+			show(r, &p, to);
 		}
 		plan_tree_fini(&p.tree);
 		free(p.of_line);
@@ -299,12 +302,20 @@ static void set_query_cells(const struct report *r, struct grid *g, int query, i
 		grid_set(g, of_all, measure / plan->measure * plan->of_all);
 }
 
-static void show_tree(struct report *r, const struct plan *plan, bool in_run, struct page *p)
+static const char *in_its_phase(const struct report *r, char text[PHASE_TEXT])
 {
-	char label[32];
+	*text = 0;
+	if (r->has_run)
+		snprintf(text, PHASE_TEXT, " in its %.*s phase", PHASE_CHARACTERS, filter_phase(&r->filter));
+	return text;
+}
+
+static void show_tree(struct report *r, const struct plan *plan, struct page *p)
+{
+	char label[32], phase[PHASE_TEXT];
 	struct grid *g = plan->process ?
-		grid_create("plan", "Plan of process %u%s", plan->process->pid, in_run ? ", in its run phase" : "") :
-		grid_create("plan", "%s: %.1f %% of %s", query_label(plan, label), 100 * plan->of_all, whole_of(in_run));
+		grid_create("plan", "Plan of process %u%s%s", plan->process->pid, r->has_run ? "," : "", in_its_phase(r, phase)) :
+		grid_create("plan", "%s: %.1f %% of %s", query_label(plan, label), 100 * plan->of_all, whole_of(r, phase));
 	const struct dictionary *d = &r->model->dictionary;
 	const struct plan_tree *t = &plan->tree;
 	struct sum_columns sums = plan->process ? sum_columns_add(g, r, plan->sums) : query_columns_add(g);
@@ -503,18 +514,18 @@ static void show_query(const struct report *r, const struct plan *plan, int char
 			  grid_duration(q->executed_ns / q->executions, ms));
 }
 
-static void show_plan_of_query(struct report *r, const struct plan *plan, bool in_run, struct page *p)
+static void show_plan_of_query(struct report *r, const struct plan *plan, struct page *p)
 {
-	show_tree(r, plan, in_run, p);
+	show_tree(r, plan, p);
 	show_query(r, plan, QUERY_CHARACTERS, p);
 	if (plan->query->query && (has_counter(r, &plan->tree, "rows") || has_counter(r, &plan->tree, "estimated rows")))
 		show_plan_rows(r, plan, p);
 	say_wrong_estimates(r, &plan->tree, "", plan->tree.nr, p);
 }
 
-static void show_plan(struct report *r, const struct plan *plan, bool in_run, struct page *p)
+static void show_plan(struct report *r, const struct plan *plan, struct page *p)
 {
-	show_tree(r, plan, in_run, p);
+	show_tree(r, plan, p);
 	show_queries(r, plan, UINT32_MAX, QUERY_CHARACTERS, p);
 	show_plan_rows(r, plan, p);
 	say_wrong_estimates(r, &plan->tree, "", plan->tree.nr, p);
@@ -526,10 +537,10 @@ static void show_plan_view(struct report *r, const struct view_instance *v, stru
 	uint32_t level = report_find_level(r, r->level), shown;
 	struct plan_queries q;
 
-	shown = v->group[0] ? call_for_each_plan(r, v->group, level, r->has_run, p, NULL, show_plan) : 0;
+	shown = v->group[0] ? call_for_each_plan(r, v->group, level, p, NULL, show_plan) : 0;
 	if (v->group[4]) {
 		if (plan_queries_make(r, v->group[4], level, p->utf8, &q))
-			call_for_each_query(r, &q, most, r->has_run, p, NULL, "all plans: --top 0", show_plan_of_query);
+			call_for_each_query(r, &q, most, p, NULL, "all plans: --top 0", show_plan_of_query);
 		plan_queries_fini(&q);
 		shown++;
 	}
@@ -614,7 +625,7 @@ static void brief_row(const struct brief *b, double measure, double samples, con
 	grid_set_text(b->g, b->name, name);
 }
 
-static void show_brief_plan(struct report *r, const struct plan *plan, bool in_run, struct page *p)
+static void show_brief_plan(struct report *r, const struct plan *plan, struct page *p)
 {
 	struct brief b = { .g = NULL };
 	const struct plan_tree *t = &plan->tree;
@@ -623,14 +634,14 @@ static void show_brief_plan(struct report *r, const struct plan *plan, bool in_r
 	const uint32_t most = !plan->query ? UINT32_MAX : plan->query->query ? QUERY_LINES_BRIEF : OUTSIDE_LINES_BRIEF;
 	const uint32_t room = *plan->lines_left < most ? *plan->lines_left : most;
 	uint32_t shown = 0;
-	char text[48];
+	char text[48], phase[PHASE_TEXT];
 
 	if (!*plan->lines_left || (plan->samples <= 0 && *plan->lines_left < PLAN_BRIEF_LINES))
 		return;
 	least = least_of_largest(r, plan, room);
 	b.g = plan->process ? grid_create(NULL, "Plan of process %u: %.0f sample%s%s (kernel: share of the row)", plan->process->pid,
-					  plan->samples, plan->samples > 1 ? "s" : "", in_run ? " in its run phase" : "") :
-			      grid_create(NULL, "%s: %.1f %% of %s%s", query_label(plan, text), 100 * plan->of_all, whole_of(in_run),
+					  plan->samples, plan->samples > 1 ? "s" : "", in_its_phase(r, phase)) :
+			      grid_create(NULL, "%s: %.1f %% of %s%s", query_label(plan, text), 100 * plan->of_all, whole_of(r, phase),
 					  plan->query->query ? " (share: of this query's)" : "");
 	brief_columns(&b, r, plan, all, p);
 	for (uint32_t i = 0; i < t->nr; i++) {
@@ -670,15 +681,15 @@ static void show_brief_plan(struct report *r, const struct plan *plan, bool in_r
 }
 
 uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process,
-			 const struct report_group *by_query, uint32_t level, bool in_run, struct page *p)
+			 const struct report_group *by_query, uint32_t level, struct page *p)
 {
 	uint32_t left = PLAN_BRIEF_LINES;
 	struct plan_queries q;
 
-	call_for_each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, in_run, p, &left, show_brief_plan);
+	call_for_each_plan(r, (struct report_group *[]){ by_level, by_process, NULL, NULL }, level, p, &left, show_brief_plan);
 	if (by_query) {
 		if (plan_queries_make(r, by_query, level, p->utf8, &q))
-			call_for_each_query(r, &q, QUERY_PLANS_BRIEF, in_run, p, &left, "plans: --view plan", show_brief_plan);
+			call_for_each_query(r, &q, QUERY_PLANS_BRIEF, p, &left, "plans: --view plan", show_brief_plan);
 		plan_queries_fini(&q);
 	}
 	if (!left)

@@ -28,7 +28,7 @@ static bool mark_is_query_run(const struct report *r, const struct mark *k)
 {
 	const struct filter *f = &r->filter;
 
-	return k->component && k->name && strcmp(k->name, *f->mark_name ? f->mark_name : "run") == 0 && k->end_ns != UINT64_MAX &&
+	return k->component && k->name && strcmp(k->name, filter_phase(f)) == 0 && k->end_ns != UINT64_MAX &&
 	       k->end_ns >= k->begin_ns && (!f->arguments->has_pid || r->model->numbered[k->process]->pid == f->arguments->pid) &&
 	       k->end_ns >= f->table.from_ns && (!f->table.to_ns || k->begin_ns < f->table.to_ns);
 }

@@ -324,9 +324,10 @@ static void methods_set_cells(struct report *r, struct grid *g, const int column
 
 static void methods_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_show_simple_table(r, v->group[0], NULL, p, "methods",
-			       r->has_run ? "Attribution method, in the run phase" : "Attribution method", methods_add_columns,
-			       methods_set_cells);
+	char heading[PHASE_TEXT + 32], phase[PHASE_TEXT];
+
+	snprintf(heading, sizeof(heading), "Attribution method%s", view_in_phase(r, phase));
+	view_show_simple_table(r, v->group[0], NULL, p, "methods", heading, methods_add_columns, methods_set_cells);
 }
 
 const struct view view_methods = { "methods", "attribution methods: how samples were attributed to components", methods_prepare,
@@ -386,10 +387,10 @@ static void add_attribution_rows(const struct report *r, const struct report_gro
 	split_fini(&s);
 }
 
-void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
-			    struct page *p)
+void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, struct page *p)
 {
-	struct grid *g = grid_create(NULL, "Attribution method%s", in_run ? ", in the run phase" : "");
+	char phase[PHASE_TEXT];
+	struct grid *g = grid_create(NULL, "Attribution method%s", view_in_phase(r, phase));
 	int column[3] = { grid_column(g, "share", "", CELL_SHARE, 0, 0), grid_column(g, "samples", "", CELL_COUNT, 0, 0),
 			  grid_column(g, "name", "", CELL_TEXT, 0, 0) };
 
@@ -506,8 +507,10 @@ static void print_unlinked_sums(struct report *r, const struct view_instance *v,
 
 static void reasons_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	view_show_simple_table(r, v->group[0], NULL, p, "reasons", r->has_run ? "Samples by reason, in the run phase" : "Samples by reason",
-			       reasons_add_columns, reasons_set_cells);
+	char heading[PHASE_TEXT + 32], phase[PHASE_TEXT];
+
+	snprintf(heading, sizeof(heading), "Samples by reason%s", view_in_phase(r, phase));
+	view_show_simple_table(r, v->group[0], NULL, p, "reasons", heading, reasons_add_columns, reasons_set_cells);
 	show_unattributed_functions(r, v->group[1], p);
 	if (v->group[3])
 		print_unlinked_sums(r, v, p);

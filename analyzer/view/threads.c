@@ -59,7 +59,8 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 static void show_threads_view(struct report *r, const struct view_instance *v, struct page *p)
 {
 	const struct model *m = r->model;
-	struct grid *g = grid_create("threads", r->has_run ? "Threads, in the run phase" : "Threads");
+	char phase[PHASE_TEXT];
+	struct grid *g = grid_create("threads", "Threads%s", view_in_phase(r, phase));
 	char text[4 * LANE_CELLS_MAX], heading[48], width[16];
 	struct lanes l;
 	struct split s;

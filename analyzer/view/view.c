@@ -280,31 +280,32 @@ static bool brief_has_line(const struct report *r, const struct split *s, const 
 void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
 		     struct page *p)
 {
+	struct split s;
+	bool made = split_make_with_totals(r, group, totals, &s), both = s.totals_differ;
 	struct grid *g = grid_create(NULL, "%s", b->heading);
-	int total = totals ? grid_column(g, "total", "total", CELL_SHARE, GRID_OVERLAP, 0) : -1;
-	int share = grid_column(g, "share", totals ? "self" : "", CELL_SHARE, 0, 0);
-	int samples = grid_column(g, "samples", "", CELL_COUNT, totals ? GRID_HIDDEN : GRID_REST, 0);
+	int total = both ? grid_column(g, "total", "total", CELL_SHARE, GRID_OVERLAP, 0) : -1;
+	int share = grid_column(g, "share", both ? "self" : "", CELL_SHARE, 0, 0);
+	int samples = grid_column(g, "samples", "", CELL_COUNT, both ? GRID_HIDDEN : GRID_REST, 0);
 	int name = grid_column(g, "name", "", CELL_TEXT, b->flags, 0), nr = 0;
 	char text[BRIEF_BYTES];
-	struct split s;
 
-	if (totals)
+	if (both)
 		grid_place(g, total, 0, 8);
-	grid_place(g, share, 0, totals ? 10 : 8);
-	if (!totals)
+	grid_place(g, share, 0, both ? 10 : 8);
+	if (!both)
 		grid_place(g, samples, 0, 10);
 	grid_place(g, name, 2, BRIEF_COLUMNS(p));
-	if (split_make_with_totals(r, group, totals, &s)) {
+	if (made) {
 		grid_set_total(g, share, report_measure(r, &s.total[r->event]));
-		if (totals) {
+		if (both)
 			grid_set_total(g, total, report_measure(r, &s.total[r->event]));
+		if (totals)
 			grid_mark_tree_column(g, share);
-		}
 		for (uint32_t i = 0; i < s.nr_order; i++) {
 			if (!brief_has_line(r, &s, b, s.order[i]))
 				continue;
 			grid_row(g);
-			if (totals)
+			if (both)
 				grid_set(g, total, report_measure(r, total_of_value(&s, s.order[i])));
 			grid_set(g, share, report_measure(r, &s.sum[r->event][s.order[i]]));
 			grid_set(g, samples, s.sum[r->event][s.order[i]].samples);
@@ -389,6 +390,14 @@ static void put_stack_ends(const struct report *r, struct page *p)
 	page_sentence(p, "%s)", line);
 }
 
+const char *view_in_phase(const struct report *r, char text[PHASE_TEXT])
+{
+	*text = 0;
+	if (r->has_run)
+		snprintf(text, PHASE_TEXT, ", in the %.*s phase", PHASE_CHARACTERS, filter_phase(&r->filter));
+	return text;
+}
+
 /* Are the view's tables, or some of them, of the run phase alone? */
 static bool is_of_run_phase(const struct report *r)
 {
@@ -417,7 +426,7 @@ void view_header(const struct report *r, struct page *p)
 	page_fact_number(p, "lost", (double)lost);
 	page_fact_number(p, "seconds", seconds);
 	if (is_of_run_phase(r))
-		page_fact(p, "phase", *r->filter.mark_name ? r->filter.mark_name : "run");
+		page_fact(p, "phase", filter_phase(&r->filter));
 	n = snprintf(line, sizeof(line), "%llu sample%s in %.1f s, %llu lost", (unsigned long long)a->nr_samples,
 		     a->nr_samples == 1 ? "" : "s", seconds, (unsigned long long)lost);
 	if (r->samples + 0.5 < (double)a->nr_samples)

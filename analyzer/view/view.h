@@ -151,30 +151,34 @@ void view_ask_for_hottest_text(struct report *r, const struct report_group *by_l
 void view_say_source_texts(struct report *r, struct page *p);
 
 /* A part of the report: share, samples and a text of all values of the event shown; nothing where there are none.  Where totals are not
- * NULL, total and self in place of share and samples. */
+ * NULL and differ, total and self in place of share and samples. */
 void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
 		     struct page *p);
 void components_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
-			   bool in_run, struct page *p);
+			   struct page *p);
 /* Likewise functions of a host's language, with the files and lines where they begin; brief: heading and part. */
 void places_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, uint32_t level,
 		       const struct view_brief *brief, struct page *p);
 /* Where such a function begins, "file:line:column", or the module that it is a part of; "": unknown. */
 const char *component_place(const struct report *r, uint32_t component);
 /* Methods, and the reasons of unattributed samples, as one table. */
-void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, bool in_run,
-			    struct page *p);
+void attribution_show_brief(struct report *r, const struct report_group *methods, const struct report_group *reasons, struct page *p);
 /* The recorder's warnings, at most so many, without one that has been said (NULL: none). */
 void warnings_show_brief(const struct report *r, uint32_t most, const char *without, struct page *p);
 /* The plans of all processes, of sums by level and by process, and those of queries (plan_queries_ask(), or NULL); at most
  * PLAN_BRIEF_LINES operators.  Returns how many. */
 #define PLAN_BRIEF_LINES 40
 uint32_t plan_show_brief(struct report *r, struct report_group *by_level, struct report_group *by_process,
-			 const struct report_group *by_query, uint32_t level, bool in_run, struct page *p);
+			 const struct report_group *by_query, uint32_t level, struct page *p);
 
 /* Samples that are unattributed at a level alone: their component has no link to it, or was never announced.  false: there are none. */
 bool unlinked_show_brief(struct report *r, const struct report_group *by_reason, const struct report_group *by_level, uint32_t level,
 			 struct page *p);
+
+/* ", in the run phase", which sums with REPORT_RUN are of, or that of another mark; "" where the host marked none. */
+#define PHASE_CHARACTERS 32
+#define PHASE_TEXT (PHASE_CHARACTERS + 20)
+const char *view_in_phase(const struct report *r, char text[PHASE_TEXT]);
 
 /* First lines of every view in text form: which samples these are. */
 void view_header(const struct report *r, struct page *p);

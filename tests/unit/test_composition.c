@@ -110,6 +110,22 @@ static void a_native_program_has_its_name(void **state)
 	assert_string_equal(sentence(true), "shop 90.0 %, libraries 9.0 %, garbage collector 1.0 %.\n");
 }
 
+static void code_of_several_languages_is_called_generated(void **state)
+{
+	uint32_t other;
+
+	(void)state;
+	begin("/usr/bin/node");
+	function[node[add("JS:*f /a.js:1:1", GENERATED, 60, 0)].function].maker = "/usr/bin/node";
+	other = node[add("pipeline_3", GENERATED, 40, 0)].function;
+	function[other].maker = "/opt/engine";
+	assert_string_equal(sentence(true), "generated code 100.0 %.\n");
+	function[other].maker = "/usr/bin/luajit";
+	assert_string_equal(sentence(true), "generated code 100.0 %.\n");
+	function[other].maker = "/usr/lib/libpcre2-8.so.0"; /* which a host loads for its patterns */
+	assert_string_equal(sentence(true), "JavaScript 100.0 %.\n");
+}
+
 static void unregistered_code_is_called_that(void **state)
 {
 	uint32_t unknown;
@@ -211,6 +227,7 @@ int main(void)
 		cmocka_unit_test(a_language_leads_and_the_rest_follows_by_size),
 		cmocka_unit_test(what_cpython_interprets_is_python),
 		cmocka_unit_test(a_native_program_has_its_name),
+		cmocka_unit_test(code_of_several_languages_is_called_generated),
 		cmocka_unit_test(unregistered_code_is_called_that),
 		cmocka_unit_test(without_samples_there_is_no_sentence),
 		cmocka_unit_test(functions_of_the_program_are_told_from_those_compiled_into_it),

@@ -40,8 +40,8 @@ static bool says(const struct verdict *v, const char *sentence)
 /* A thousand samples of a query, nearly all of which are attributed. */
 static struct verdict query(void)
 {
-	struct verdict v = { .recorded = 2000, .samples = 2000, .in_run = 1000, .has_run = true, .event = "", .nr_parts = 2,
-			     .part = { { "group by", 0.6, 0.57, 0.63 }, { "hash join", 0.35, 0.32, 0.38 } },
+	struct verdict v = { .recorded = 2000, .samples = 2000, .in_run = 1000, .has_run = true, .event = "", .phase = "run",
+			     .nr_parts = 2, .part = { { "group by", 0.6, 0.57, 0.63 }, { "hash join", 0.35, 0.32, 0.38 } },
 			     .host = 0.5, .kernel = 0.3, .generated = 0.2, .run_share = 0.5, .nr_runs = 2, .run_ns = 4e9,
 			     .compile_ns = 25e6, .has_components = true, .maker = "", .running = 1, .covered = 0.998,
 			     .stack_bytes = 2048 };
@@ -140,6 +140,34 @@ static void what_is_not_all_is_not_called_all(void **state)
 	assert_true(says(&v, "generated code; all samples are in it (2 runs"));
 }
 
+static void every_method_is_named_and_figures_add_up(void **state)
+{
+	struct verdict v = query();
+
+	(void)state;
+	v.method[METHOD_TAG] = 0;
+	v.method[METHOD_PLAN_WALK] = 0.904;
+	v.method[METHOD_STACK] = 0.067;
+	v.method[METHOD_IP] = 0.0004; /* rounds to nothing */
+	v.method[METHOD_NONE] = v.reason[REASON_HOST] = 0.0286;
+	assert_true(says(&v, "are attributed: 90.4 % by plan walk, 6.7 % by call stack.\n"));
+	v.part[1].share = 0.0004;
+	assert_true(says(&v, "(95 % interval: 57.0 to 63.0 %).\n"));
+}
+
+static void another_mark_has_its_name(void **state)
+{
+	struct verdict v = query();
+
+	(void)state;
+	v.phase = "compile";
+	assert_true(says(&v, "group by: 60.0 % of the compile phase ("));
+	assert_true(says(&v, "\nCompile phase: 50.0 % host"));
+	assert_true(says(&v, "samples in the compile phase are attributed"));
+	v.outside = true;
+	assert_true(says(&v, "No sample is in the compile phase: "));
+}
+
 static void few_samples_are_called_few(void **state)
 {
 	struct verdict v = query();
@@ -196,6 +224,8 @@ int main(void)
 		cmocka_unit_test(what_was_missed_comes_with_what_to_do),
 		cmocka_unit_test(generated_code_without_names_comes_first_and_with_what_names_it),
 		cmocka_unit_test(what_is_not_all_is_not_called_all),
+		cmocka_unit_test(every_method_is_named_and_figures_add_up),
+		cmocka_unit_test(another_mark_has_its_name),
 		cmocka_unit_test(few_samples_are_called_few),
 		cmocka_unit_test(a_program_without_components_has_functions),
 		cmocka_unit_test(without_samples_it_says_why),
