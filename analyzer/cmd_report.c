@@ -245,6 +245,21 @@ static int show_report(const struct arguments *args, struct ask *a, struct repor
 	return trace_page_end(&page, CMD_DONE);
 }
 
+/* Options of views where there is none, in one notice. */
+static void say_unheeded_options(const struct arguments *a)
+{
+	const char *const option[] = { a->nr_assumed ? "--assume" : NULL, a->intervals ? "--intervals" : NULL,
+				       a->trace.level ? "--level" : NULL };
+	char text[64] = "";
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]) && !a->nr_views && !a->each; i++)
+		if (option[i])
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", at ? ", " : "", option[i]);
+	if (at)
+		trace_print_error("without --view this has no effect: %s", text);
+}
+
 static int run_report(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
@@ -265,6 +280,7 @@ static int run_report(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	say_unheeded_options(&args);
 	session.options.each = args.each ? stdout : NULL;
 	session.options.also_by_stack = args.compare_stack;
 	status = trace_session_read(&session, args.path, &args.trace, ask_views_or_report, &a);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/compare/methods.h"
 
+#include "analyzer/query/labels.h"
 #include "jitreg/jitreg.h"
 
 #include <errno.h>
@@ -134,12 +135,14 @@ static void count_agreeing_samples(const struct methods *m, struct counts *c, ui
 	}
 }
 
-static const char *name_of_component(const struct methods *m, uint32_t component, char spare[32])
+static const char *name_of_component(const struct methods *m, const struct labels *labels, uint32_t component, char spare[32])
 {
 	const struct component *c = &m->model->dictionary.component[component];
 
 	if (!component)
 		return "(unattributed)";
+	if (component < labels->nr && labels->label[component])
+		return labels->label[component];
 	if (c->name && *c->name)
 		return c->name;
 	snprintf(spare, 32, "component %llu", (unsigned long long)c->id);
@@ -220,8 +223,10 @@ void methods_show(const struct methods *m, struct page *p)
 	struct grid *g = grid_create("methods", "Share by %s, by tag and by call stack alone%s", level,
 				     m->has_run ? ", in the run phase" : "");
 	struct methods_columns at = add_method_columns(g, level);
+	struct labels labels;
 	char spare[32];
 
+	labels_make(m->model, &labels);
 	if (c && order) {
 		count_agreeing_samples(m, c, nr, &all);
 		for (uint32_t i = 0; i < nr; i++)
@@ -233,7 +238,7 @@ void methods_show(const struct methods *m, struct page *p)
 	for (uint32_t i = 0; i < shown; i++) {
 		grid_row(g);
 		set_component_row(g, &at, &c[order[i]], (double)all.samples);
-		grid_set_text(g, at.name, name_of_component(m, order[i], spare));
+		grid_set_text(g, at.name, name_of_component(m, &labels, order[i], spare));
 		if (order[i])
 			grid_set(g, at.id, (double)d->component[order[i]].id);
 	}
@@ -250,6 +255,7 @@ void methods_show(const struct methods *m, struct page *p)
 		      (unsigned long long)all.agreeing);
 	if (!m->decided[0][METHOD_TAG] && !m->decided[0][METHOD_TAG_UNWOUND])
 		page_sentence(p, "No sample was attributed by tag: both columns use the same method.");
+	labels_fini(&labels);
 	free(c);
 	free(order);
 }

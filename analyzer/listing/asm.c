@@ -197,8 +197,8 @@ static void show_asm_view(struct report *r, const struct view_instance *v, struc
 		page_sentence(p, "(%u colder functions with %.1f %% of all samples omitted; --top 0 shows more)", nr_hot - shown,
 			      all > 0 ? 100 * cold / all : 0);
 	if (all > known && r->model->nr_image_code)
-		page_sentence(p, "(%.1f %% of all samples are in code of which the trace has no bytes: the kernel's, and functions beyond "
-			      "the limit of --image-code)", 100 * (all - known) / all);
+		page_sentence(p, "(%.1f %% of all samples are in code of which the trace has no bytes: the kernel's, functions with a "
+			      "single sample, and those beyond the limit of --image-code)", 100 * (all - known) / all);
 	else if (all > known)
 		page_sentence(p, "(%.1f %% of all samples are outside generated code; the trace has code bytes of generated code only)",
 			      100 * (all - known) / all);

@@ -412,6 +412,11 @@ struct code_answer model_ask_frames(const struct process *p, uint64_t address, u
 uint64_t model_code_generation(const struct process *p, uint64_t time_ns);
 /* The memory that an address was in, by the host's name if it has one, else the kernel's mapping: as an index, 0 when neither is known. */
 uint32_t model_find_memory(const struct process *p, uint64_t address, uint64_t time_ns);
+/* Did others have its counter for a part of the time that is worth a sentence? */
+static inline bool model_event_is_multiplexed(const struct model_event *e)
+{
+	return e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 50;
+}
 /* Why samples stand for less than was counted where none was lost. */
 const char *model_why_not_covered(const struct model *m);
 /* By how much a sample's weight is to be multiplied. */

@@ -63,7 +63,7 @@ void grid_cell_interval(const struct grid *g, const struct cell *row, int column
 /* Samples of all rows, shown and not. */
 double grid_all_samples(const struct grid *g);
 
-void grid_show_text(struct grid *g, const struct page *p);
+void grid_show_text(struct grid *g, struct page *p);
 void grid_show_json(const struct grid *g, struct page *p);
 void grid_show_csv(const struct grid *g, struct page *p);
 

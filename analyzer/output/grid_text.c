@@ -440,13 +440,15 @@ static void put_headings(const struct grid *g, const struct page *p, int block)
 	fputc('\n', p->to);
 }
 
-void grid_show_text(struct grid *g, const struct page *p)
+void grid_show_text(struct grid *g, struct page *p)
 {
 	choose_rows(g, p);
 	make_share_tenths(g);
 	g->all_samples = g->samples >= 0 ? grid_all_samples(g) : 0;
 	make_column_blocks(g, p);
-	fputc('\n', p->to);
+	if (p->begun)
+		fputc('\n', p->to);
+	p->begun = true;
 	page_style(p, "1");
 	if (g->nr_rows && g->heading) {
 		page_put_wrapped(p, g->heading);

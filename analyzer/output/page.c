@@ -98,8 +98,9 @@ void page_put_words(const struct page *p, char *text, int used, int indent)
 	}
 }
 
-void page_put_wrapped(const struct page *p, char *text)
+void page_put_wrapped(struct page *p, char *text)
 {
+	p->begun = true;
 	page_put_words(p, text, 0, 2);
 	fputc('\n', p->to);
 }
@@ -133,7 +134,9 @@ void page_heading(struct page *p, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	fputc('\n', p->to);
+	if (p->begun)
+		fputc('\n', p->to);
+	p->begun = true;
 	page_style(p, "1");
 	page_put(p, text, p->columns);
 	page_style(p, "0");
@@ -153,6 +156,7 @@ void page_text(struct page *p, const char *before, int indent, const char *forma
 	va_end(list);
 	if (n < 0)
 		return;
+	p->begun = true;
 	fputs(before, p->to);
 	page_put_words(p, text, page_width(p, before), indent);
 	fputc('\n', p->to);
@@ -233,7 +237,7 @@ static int next_shown_piece(const struct page *p, const char **text, const char 
 	struct utf8_character c = utf8_next(*text);
 	bool as_it_is = c.printable && (p->utf8 || c.bytes == 1) && c.columns > 0;
 
-	*shown = as_it_is ? *text : "?";
+	*shown = as_it_is ? *text : **text == '\n' || **text == '\t' ? " " : "?";
 	*bytes = as_it_is ? (size_t)c.bytes : 1;
 	*text += c.bytes;
 	if (!as_it_is)

@@ -28,7 +28,7 @@ struct page {
 	bool colour, utf8, intervals;
 	int columns; /* of the terminal */
 	int top;     /* rows of each table in text; 0: all */
-	bool begun;  /* CSV: a table has been written */
+	bool begun;  /* something has been written: before the next table there is an empty line */
 	const char *sort; /* the column that rows are sorted by: its key, or its heading in text; NULL: as they come */
 	bool sorted; /* a table has that column */
 	const char *table; /* the only one to be shown; NULL: all */
@@ -75,7 +75,7 @@ const char *page_cut(const struct page *p, const char *text, int columns, char *
 /* A text whose lines break at blanks, from column used on; further lines begin at column indent.  Writes into text. */
 void page_put_words(const struct page *p, char *text, int used, int indent);
 /* Likewise, as lines of their own. */
-void page_put_wrapped(const struct page *p, char *text);
+void page_put_wrapped(struct page *p, char *text);
 #define PAGE_NAME_LEAST 8 /* columns that branches leave to the name behind them */
 /* A tree's branches in front of a name that has so many columns with them; where that is not enough, the ones next to the name. */
 int page_put_branches(const struct page *p, const char *branches, int columns);

@@ -312,6 +312,12 @@ int filter_init(struct filter *f, const struct model *m, const struct labels *la
 	return ret;
 }
 
+bool filter_is_given(const struct filter_arguments *a)
+{
+	return a->event || a->nr_components || a->nr_below || a->function || a->service || a->mark || a->from_s > 0 || a->to_s > 0 ||
+	       a->has_tid || a->has_pid || a->thread_name;
+}
+
 static uint32_t count_column_values(const struct attribution *a, enum table_column column)
 {
 	switch (column) {

@@ -65,6 +65,8 @@ const char *filter_parse_mark(struct filter *f, const struct filter_arguments *a
 int filter_init(struct filter *f, const struct model *m, const struct labels *labels, uint64_t first_ns, struct diag *d);
 /* -EINVAL with a sentence: no level has a name of so many bytes, and which there are. */
 int filter_fail_without_level(const struct model *m, const char *level, size_t bytes, struct diag *d);
+/* Was anything asked for? */
+bool filter_is_given(const struct filter_arguments *a);
 /* Before each block: know the values that have come up.  0 or -ENOMEM. */
 int filter_update_sets(struct filter *f, const struct attribution *a);
 /* After the last block: -EINVAL with a sentence when nothing in the trace has the name or number asked for. */

@@ -31,8 +31,16 @@ static bool none_passes(const struct verdict *v)
 
 static void say_none_passes(const struct verdict *v, char text[MISSING_TEXT])
 {
-	snprintf(text, MISSING_TEXT, "none of the %llu recorded samples passes the filter.%s", (unsigned long long)v->recorded,
-		 v->of_components ? " Calls of a component are not its own samples: --below takes them, too." : "");
+	char none[64] = "the one recorded sample";
+
+	if (v->recorded > 1)
+		snprintf(none, sizeof(none), "none of the %llu recorded samples", (unsigned long long)v->recorded);
+	if (v->unfiltered)
+		snprintf(text, MISSING_TEXT, "%s is %sof %.100s (--event takes another).", none, v->recorded > 1 ? "" : "not ",
+			 v->event_name);
+	else
+		snprintf(text, MISSING_TEXT, "%s %s the filter.%s", none, v->recorded > 1 ? "passes" : "does not pass",
+			 v->of_components ? " Calls of a component are not its own samples: --below takes them, too." : "");
 }
 
 static bool none_is_decoded(const struct verdict *v)
@@ -233,7 +241,8 @@ const char *missing_attribution_remedy(const struct verdict *v, enum reason why,
 		break;
 	case REASON_NO_FRAME_POINTERS:
 	case REASON_CHAIN_CUT:
-		snprintf(text, MISSING_TEXT, "Record stack bytes (%s) in place of frame pointers.", stack_remedy(0, way, how));
+		if (!v->stack_bytes) /* else they were, and the trace is scrubbed */
+			snprintf(text, MISSING_TEXT, "Record stack bytes (%s) in place of frame pointers.", stack_remedy(0, way, how));
 		break;
 	default:
 		break;

@@ -47,7 +47,7 @@ static void show_event(const struct report *r, uint32_t i, const char *label, st
 	else
 		snprintf(more, sizeof(more), e->period > 1 ? ", every %llu %.20s" : ", each one", (unsigned long long)e->period, e->unit);
 	append_if_room(p, line, more);
-	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200) {
+	if (model_event_is_multiplexed(e)) {
 		snprintf(more, sizeof(more), ", multiplexed: running %.0f %% of the time",
 			 100 * (double)e->running_ns / (double)e->on_cpu_ns);
 		append_if_room(p, line, more);

@@ -312,9 +312,11 @@ static void gather_lost_samples(const struct report *r, struct verdict *v)
 			v->lost_by = (enum loss_reason)i;
 		}
 	v->running = 1;
+	for (uint32_t i = 0; i < m->nr_events; i++)
+		v->several_events |= i != r->event && !m->event[i].is_switch;
 	if (!e)
 		return;
-	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
+	if (model_event_is_multiplexed(e))
 		v->running = (double)e->running_ns / (double)e->on_cpu_ns;
 	v->covered = e->sampled > 0 ? e->sampled + e->unsampled : 0;
 	v->unsampled = e->unsampled;
@@ -335,6 +337,7 @@ void verdict_gather(const struct default_report *d, const struct report *r, cons
 
 	memset(v, 0, sizeof(*v));
 	v->recorded = r->a->nr_samples;
+	v->unfiltered = !filter_is_given(r->filter.arguments) && r->idle <= 0;
 	v->of_components = r->filter.arguments->nr_components > 0;
 	v->bad_blocks = r->a->bad_blocks;
 	v->samples = d->all.process->g.total.samples;
@@ -600,8 +603,8 @@ static void print_lost_samples(const struct verdict *v, struct page *p)
 	}
 	if (v->recorded && v->running < 1) {
 		append_to_sentence(&l,
-				   "Multiplexed: the event ran %.0f %% of the time, and weights are scaled. Record fewer events at a time.",
-				   100 * v->running);
+				   "Multiplexed: the event ran %.0f %% of the time, and weights are scaled.%s", 100 * v->running,
+				   v->several_events ? " Record fewer events at a time." : "");
 		print_sentence(&l, p);
 	} else if (v->recorded && v->covered > 0 && v->covered < COVERED && v->user_part_of_clock) {
 		append_to_sentence(&l,

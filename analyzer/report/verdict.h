@@ -20,6 +20,7 @@ struct verdict_part {
 };
 
 struct verdict {
+	bool unfiltered; /* nothing was asked for */
 	bool of_components; /* those of some components were asked for */
 	uint64_t recorded; /* samples in the trace, */
 	uint64_t bad_blocks; /* of samples that could not be decoded */
@@ -47,6 +48,7 @@ struct verdict {
 	uint64_t lost;
 	enum loss_reason lost_by; /* the largest loss of samples */
 	double running; /* part of the time in which the event was counted: less than 1 where it was multiplexed */
+	bool several_events; /* beside it others were recorded */
 	double covered; /* part of the count that samples' weights are, and rows without a sample; 0: not known */
 	bool timer; /* of threads, which takes samples without events of the kernel's */
 	bool user_part_of_clock; /* samples are of user code, the count is of the processor time */

@@ -137,6 +137,7 @@ static void draw_region_picture(const struct report *r, const struct memory_part
 	double time = (double)(r->last_ns - r->first_ns) + 1, range = (double)(x->high - x->low) + 1;
 	char size[16], span[16], spare[64];
 	double samples = 0;
+	int digits;
 
 	for (size_t i = 0; i < part->nr; i++) {
 		int column, row;
@@ -149,9 +150,10 @@ static void draw_region_picture(const struct report *r, const struct memory_part
 		if (column >= 0 && column < 2 * cells && row >= 0 && row < 4 * PICTURE_ROWS)
 			cell[row / 4 * cells + column / 2] |= bit[row % 4][column % 2];
 	}
+	digits = (int)strspn(grid_short_number(range, size), "0123456789.");
 	if (samples >= GRID_SMALL)
-		page_dots(p, cell, cells, PICTURE_ROWS, "%s: %.0f samples (vertical: %sB, horizontal: %s)",
-			  access_region_name(x, spare), samples, grid_short_number(range, size), grid_duration(time, span));
+		page_dots(p, cell, cells, PICTURE_ROWS, "%s: %.0f samples (vertical: %.*s %sB, horizontal: %s)",
+			  access_region_name(x, spare), samples, digits, size, size + digits, grid_duration(time, span));
 }
 
 void memory_draw(const struct report *r, const struct memory_part *part, struct page *p)

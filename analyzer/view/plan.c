@@ -171,7 +171,7 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 	if (query && r->model->dictionary.component[line->component].common)
 		query = NULL; /* of a process */
 	own = report_component_name(r, line->component, spare);
-	if (with_detail && detail && *detail && !strchr(own, '#')) /* the detail tells it from others */
+	if (p->form == PAGE_TEXT && with_detail && detail && *detail && !strchr(own, '#')) /* the detail tells it from others */
 		own = report_component_own_name(r, line->component, spare);
 	else if (columns)
 		own = label_that_fits(r, p, line, columns, own, fits);

@@ -326,7 +326,7 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 
 static const char *why_scaled(const struct model *m, const struct model_event *e)
 {
-	if (e->running_ns < e->on_cpu_ns - e->on_cpu_ns / 200)
+	if (model_event_is_multiplexed(e))
 		return e->count_lost ? "multiplexed, and samples were lost" : "multiplexed";
 	return e->count_lost || e->sampled <= 0 ? "samples were lost" : model_why_not_covered(m);
 }

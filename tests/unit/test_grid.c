@@ -60,7 +60,7 @@ static void rows_that_are_not_shown_are_summed_up(void **state)
 	(void)state;
 	grid_show(make_grid("b"), &p);
 	end_page(&p);
-	assert_string_equal(text, "\nThings\n"
+	assert_string_equal(text, "Things\n"
 				  " share  samples  thing\n"
 				  "50.0 %       50  a\n"
 				  "25.0 %       25  b\n"
@@ -113,7 +113,7 @@ static void names_cannot_break_the_terminal_or_the_table(void **state)
 	(void)state;
 	grid_show(make_grid("\033[31m\n\xc3("), &p);
 	end_page(&p);
-	assert_non_null(strstr(text, "  ?[31m?" "?(\n"));
+	assert_non_null(strstr(text, "  ?[31m " "?(\n"));
 	assert_null(strchr(text, 033));
 	free(text);
 	p = make_page(PAGE_CSV);
@@ -190,7 +190,7 @@ static void branches_stay_in_front_of_short_names(void **state)
 	grid_set_text(g, name, "a");
 	grid_show(g, &p);
 	end_page(&p);
-	assert_string_equal(text, "\nPlan\n`- a\n");
+	assert_string_equal(text, "Plan\n`- a\n");
 	free(text);
 }
 
@@ -220,7 +220,7 @@ static void columns_that_do_not_fit_go_into_a_second_block(void **state)
 		assert_string_equal(text, form ? "a,b,b_2,\"c,\"\"\",d,name\n"
 						 "0,1,2,3,4,\"a name with its length\"\n"
 						 "10,11,12,13,14,\"one\"\n" :
-						 "\nThings\n"
+						 "Things\n"
 						 "12345678  12345678  thing\n"
 						 "       0         1  a name wit~ts length\n"
 						 "      10        11  one\n"

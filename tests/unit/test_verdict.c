@@ -82,7 +82,14 @@ static void what_was_missed_comes_with_what_to_do(void **state)
 	assert_true(says(&v, "longer than the 64 KiB that were recorded).\n"));
 	v.stack_bytes = 0;
 	assert_true(says(&v, "ring full. Lower the rate (-r).\n"));
-	v.running = 0.62;
+	v.reason[REASON_TRUNCATED] = 0;
+	v.reason[REASON_NO_FRAME_POINTERS] = 0.2;
+	assert_true(says(&v, " Record stack bytes (--stack 2048) in place of frame pointers.\n"));
+	v.stack_bytes = 2048; /* as they were, and were scrubbed */
+	assert_null(strstr(said(&v), "Record stack bytes"));
+	v.running = 0.62; /* others had its counter */
+	assert_true(says(&v, "Multiplexed: the event ran 62 % of the time, and weights are scaled.\n"));
+	v.several_events = true;
 	assert_true(says(&v, "Multiplexed: the event ran 62 % of the time, and weights are scaled. Record fewer events at a time.\n"));
 	v.running = 1;
 	v.lost = 0;
@@ -203,6 +210,14 @@ static void without_samples_it_says_why(void **state)
 				      "are 250 us apart. Lower the period (--period) or raise the rate (-r).\n");
 	v.recorded = 113;
 	assert_string_equal(said(&v), "No samples: none of the 113 recorded samples passes the filter.\n");
+	v.recorded = 1;
+	assert_string_equal(said(&v), "No samples: the one recorded sample does not pass the filter.\n");
+	v.unfiltered = true;
+	v.event_name = "cycles";
+	assert_string_equal(said(&v), "No samples: the one recorded sample is not of cycles (--event takes another).\n");
+	v.recorded = 113;
+	assert_string_equal(said(&v), "No samples: none of the 113 recorded samples is of cycles (--event takes another).\n");
+	v.unfiltered = false;
 	v.of_components = true;
 	assert_true(says(&v, "Calls of a component are not its own samples: --below takes them, too.\n"));
 	v.recorded = 0;
