@@ -430,7 +430,7 @@ static void show_verification(struct page *p, const struct kept *k, double measu
 	int high = grid_column(g, "high_ns", "at most", CELL_DURATION, 0, 0);
 	int measured = grid_column(g, "measured_ns", "measured", CELL_DURATION, 0, 0);
 	int error = grid_column(g, "error", "error", CELL_PERCENT, 0, 0), inside = grid_column(g, "inside", "inside", CELL_TEXT, 0, 0);
-	int change = grid_column(g, "change", "if", CELL_TEXT, 0, 0);
+	int change = grid_column(g, "change", "if", CELL_TEXT, GRID_NAME, 0);
 
 	for (uint32_t i = 0; i < k->nr; i++) {
 		grid_row(g);

@@ -5,7 +5,10 @@
 
 static struct check begin_check(struct findings *f, const struct model *m, const struct check_sums *sums)
 {
-	return (struct check){ .findings = f, .m = m, .sums = sums, .complete = m->has_end && !model_count_lost(m, LOSS_OF_REGISTRATIONS) };
+	const uint64_t lost = model_count_lost(m, LOSS_OF_REGISTRATIONS);
+
+	return (struct check){ .findings = f, .m = m, .sums = sums, .complete = m->has_end && !lost,
+			       .heard_all = m->has_end && lost <= m->lost[LOSS_LOG_BAD] };
 }
 
 int check_model(struct findings *f, const struct model *m, const struct check_sums *sums)

@@ -10,6 +10,7 @@ struct check {
 	const struct model *m;
 	const struct check_sums *sums;
 	bool complete; /* the trace has its end, and no record of the host was lost */
+	bool heard_all; /* likewise, but for what the host was refused */
 	/* of each component: was it announced, or is it a line of a text, here or where its process was forked from? */
 	unsigned char *known;
 	bool names[LEVELS_MAX]; /* its components are announced, so that one that is not is a mistake */

@@ -193,7 +193,7 @@ static void check_untagged_frame(struct sample_tags *t, const struct sample *s, 
 	l = &t->with_tags.locator->location[by_tag.untagged - 1];
 	if (!l->jit)
 		return;
-	if ((by_tag.untagged_value & tag->check_mask) == tag->check_value && t->check->complete &&
+	if ((by_tag.untagged_value & tag->check_mask) == tag->check_value && t->check->heard_all &&
 	    count_unknown_tag_ids(t, tag, p, by_tag.untagged_value))
 		return;
 	site = pair_sums_get(&t->calls, COMPONENT_NONE, l->function);
@@ -223,7 +223,7 @@ void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, con
 	sample_decide_components(&t->by_stack, s, p, at, &by_stack);
 	if (by_stack.method == METHOD_IP) /* code of one component: no tag is asked */
 		return;
-	if ((value & tag->check_mask) == tag->check_value && t->check->complete && (in_word || by_stack.method == METHOD_STACK) &&
+	if ((value & tag->check_mask) == tag->check_value && t->check->heard_all && (in_word || by_stack.method == METHOD_STACK) &&
 	    count_unknown_tag_ids(t, tag, p, value))
 		return;
 	sample_decide_components(&t->with_tags, s, p, at, &by_tag);

@@ -284,17 +284,19 @@ struct columns {
 	int change, completion, gain, low, high, bound, key;
 };
 
-static struct columns add_columns(struct grid *g)
+#define NARROW 100 /* columns of a page: with less, what is changed has the room of what bounds it then */
+
+static struct columns add_columns(struct grid *g, const struct page *p)
 {
 	struct columns c;
 
 	c.completion = grid_column(g, "completion_ns", "completion", CELL_DURATION, 0, 0);
-	c.gain = grid_column(g, "change", "change", CELL_POINTS, 0, 0);
+	c.gain = grid_column(g, "change", "change %", CELL_POINTS, 0, 0);
 	c.low = grid_column(g, "low_ns", "at least", CELL_DURATION, 0, 0);
 	c.high = grid_column(g, "high_ns", "at most", CELL_DURATION, 0, 0);
-	c.bound = grid_column(g, "then_bound_by", "then bound by", CELL_TEXT, 0, 24);
+	c.bound = grid_column(g, "then_bound_by", "then bound by", CELL_TEXT, GRID_NAME, p->columns < NARROW ? 14 : 24);
 	c.key = grid_column(g, "option", "option", CELL_TEXT, GRID_HIDDEN, 0);
-	c.change = grid_column(g, "if", "if", CELL_TEXT, 0, 0);
+	c.change = grid_column(g, "if", "if", CELL_TEXT, GRID_NAME, 0);
 	return c;
 }
 
@@ -309,7 +311,7 @@ static void add_answer(struct grid *g, const struct columns *c, const struct pre
 	grid_set(g, c->high, a->x.high_ns);
 	describe_bound(p, &a->x, bound, sizeof(bound));
 	grid_set_text(g, c->bound, bound);
-	snprintf(text, sizeof(text), "%s%s", a->change, a->beyond ? " (beyond this machine)" : "");
+	snprintf(text, sizeof(text), "%s%s", a->change, a->beyond ? " (beyond)" : "");
 	grid_set_text(g, c->change, text);
 	grid_set_text(g, c->key, a->key);
 }
@@ -357,7 +359,7 @@ int verdict_show_table(struct predictor *p, struct page *page, struct kept *k)
 	}
 	if (ret == 0) {
 		struct grid *g = grid_create("predictions", "What would help, each alone (95 %% interval)");
-		struct columns columns = add_columns(g);
+		struct columns columns = add_columns(g, page);
 
 		qsort(a, known, sizeof(*a), compare_answers);
 		for (uint32_t i = 0; i < known && ret == 0; i++) {
@@ -381,7 +383,7 @@ int verdict_show_change(struct predictor *p, const struct change *changes, uint3
 	if (ret)
 		return ret;
 	g = grid_create("predictions", "Prediction (95 %% interval)");
-	columns = add_columns(g);
+	columns = add_columns(g, page);
 	add_answer(g, &columns, p, &a);
 	grid_show(g, page);
 	return keep(k, &a);
@@ -453,7 +455,7 @@ int verdict_show_target(struct predictor *p, double target_ns, struct page *page
 	uint32_t nr = 0, found = 0;
 	struct change *c = predict_candidates(p, &nr), pair[2];
 	struct grid *g = grid_create("predictions", "What reaches the target alone (95 %% interval)");
-	struct columns columns = add_columns(g);
+	struct columns columns = add_columns(g, page);
 	struct answer a, best = { .x.completion_ns = HUGE_VAL };
 	char text[16];
 	int ret = c ? 0 : -ENOMEM;

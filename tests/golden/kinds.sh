@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The default report of thirteen kinds of programs, at 80 columns: plans of an engine, of a server, of Spark and of SQLite, JavaScript in one process and in
-# several, Java, Python by itself and in another program, C, C++, Go, a build, and waits.  ACCEPT=1 takes the new text: read the
-# difference before you commit it.
+# The default report of thirteen kinds of programs, at 80 columns: plans of an engine, a server, Spark and SQLite, JavaScript in one
+# process and in several, Java, Python by itself and in another program, C, C++, Go, a build, and waits.  ACCEPT=1 takes the new text:
+# read the difference before you commit it.
 #
 # Columns of samples have different names, also where a level is called as one of them.
 #

@@ -575,6 +575,22 @@ static void where_records_were_lost_less_is_said(void **state)
 	expect_all(NEEDS_START);
 }
 
+static void refused_with_a_tag_of_nobody(void)
+{
+	refused();
+	tag_of_nobody();
+}
+
+/* What is refused is no component, whose number then stands in no tag. */
+static void an_unknown_tag_is_said_whatever_was_refused(void **state)
+{
+	struct findings f = found_with(refused_with_a_tag_of_nobody);
+
+	(void)state;
+	assert_true(f.of[FINDING_TAG_ID].count && f.of[FINDING_RECORD_REFUSED].count);
+	assert_int_equal(f.nr, 2);
+}
+
 static void of_a_host_that_ran_before_less_is_said(void **state)
 {
 	(void)state;
@@ -632,6 +648,7 @@ int main(void)
 		cmocka_unit_test(each_mistake_is_found_and_no_other),
 		cmocka_unit_test(a_trace_that_was_cut_says_less),
 		cmocka_unit_test(where_records_were_lost_less_is_said),
+		cmocka_unit_test(an_unknown_tag_is_said_whatever_was_refused),
 		cmocka_unit_test(of_a_host_that_ran_before_less_is_said),
 		cmocka_unit_test(ways_of_a_hundred_thousand_steps_are_walked),
 		cmocka_unit_test(each_kind_has_a_plant),

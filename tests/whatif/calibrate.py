@@ -9,6 +9,9 @@ beside other work, and what copied pages cost (pages.py), for `tailor whatif --c
 import math, os, shutil, statistics, subprocess, sys
 from cells import Cells, CORES, HERE, PREFIX, ROUNDS, TRACES, cpus, run
 
+if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
+    print("usage: tests/whatif/calibrate.py TAILOR [OUT]   (it measures for some minutes, and writes OUT/calibration)")
+    sys.exit(0 if sys.argv[1:] in (["--help"], ["-h"]) else 2)
 TAILOR, OUT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2] if len(sys.argv) > 2 else "build/whatif-calibration")
 cells = Cells(TAILOR, OUT)
 DATA = f"{cells.tmp}/data"
@@ -69,6 +72,8 @@ PROGRAMS = {
 }
 MISSING = [tool for tool in ("xz", "zstd", "sort", "gzip") if not shutil.which(tool)]
 PROGRAMS = {name: command for name, command in PROGRAMS.items() if not any(tool in " ".join(command).split() for tool in MISSING)}
+if MISSING:
+    print(f"left out, because {', '.join(MISSING)} {'is' if len(MISSING) == 1 else 'are'} not installed: programs that use it")
 lines = slowdown() + copied()
 open(f"{OUT}/calibration", "w").write("".join(lines))
 cells.calibration = ["--calibration", f"{OUT}/calibration"]
