@@ -50,6 +50,7 @@ static void add_damage(struct trace_damage *to, const struct trace_damage *d)
 		to->first_byte = d->first_byte;
 	to->bad_chunks += d->bad_chunks;
 	to->skipped_bytes += d->skipped_bytes;
+	to->cut_byte = d->cut_byte ? d->cut_byte : to->cut_byte;
 }
 
 static struct job *job_at(const struct sample_stream *s, uint64_t i)

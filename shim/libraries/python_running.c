@@ -8,8 +8,6 @@
  */
 #include "shim/libraries/python.h"
 
-#include "jitreg/hosts/jit_hosts.h"
-
 #include <stddef.h>
 #include <string.h>
 
@@ -61,11 +59,11 @@ static int on_pending_call(void *unused)
 		return 0;
 	python_trampolines_forget_registrations();
 	if (!python_adapt_interpreter()) {
-		jitreg_control(JITREG_CONTROL_NOTE, JIT_NOTE_OF_PYTHON "have no names (another evaluation function is set, or an extension "
+		jitreg_control(JITREG_CONTROL_NOTE, "Python: functions have no names (another evaluation function is set, or an extension "
 			       "keeps data with code objects)");
 		return 0;
 	}
-	jitreg_control(JITREG_CONTROL_NOTE, JIT_NOTE_OF_PYTHON "registered through its frame evaluation function (PEP 523), but for those "
+	jitreg_control(JITREG_CONTROL_NOTE, "Python: functions registered through its frame evaluation function (PEP 523), but for those "
 		       "that were entered before; a call takes about 15 ns longer");
 	if (running.minor == MINOR_SPECIALIZED)
 		forget_specialized_calls();

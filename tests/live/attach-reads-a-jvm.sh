@@ -137,7 +137,7 @@ refused() { # NAME SENTENCE...: attach works, says so, and asks nothing
 	grep -q "$2" "$dir/err" || fail "$1: expected \"$2\", got $(cat "$dir/err")"
 	[ ! -e /tmp/.java_pid$host ] || fail "$1: the JVM was asked"
 }
-no_map="names of compiled Java methods unavailable: the JVM of process [0-9]* writes no perf map"
+no_map="names of methods that a compiler in Java (JVMCI) compiled unavailable: the JVM of process [0-9]* writes no perf map"
 jvmci="-XX:+UnlockExperimentalVMOptions -XX:+EnableJVMCI"
 start "$jvmci -XX:+DisableAttachMechanism"
 refused disabled "$no_map (-XX:+DisableAttachMechanism)"

@@ -131,6 +131,11 @@ printf '#!%s/host\n' "$dir" >"$dir/script"
 printf 'exit 6\n' >"$dir/no-interpreter"
 chmod +x "$dir/script" "$dir/no-interpreter"
 
+case_ "a dormant host's trace" 2 '--dormant writes no trace; give -o to .tailor start PID.' "$B/tailor" run --dormant -o "$T" -- true
+[ -n "${SAN:-}" ] || case_ "a limit of memory" 1 'out of memory for samples: ulimit -v is 60000 KiB; raise it' \
+	bash -c 'ulimit -v 60000; exec "$@"' bash "$B/tailor" run -o "$T" -- true
+case_ "a store without its folder" 1 "the folder $dir/none does not exist" "$B/tailor" watch --store "$dir/none/w.tlrs" -- true
+
 # A user of our own: what the kernel lets one lock for rings is counted by user, and others may record as nobody.
 somebody=
 uid=$((1000000000 + $$))
@@ -193,6 +198,7 @@ if [ -n "$somebody" ]; then
 		$somebody "$B/tailor" run -r $RATE -o "$dir/theirs/t.tlr" -- "$dir/setuid"
 	expect "the setuid host's output" host "$(cat "$dir/out")"
 	at_least "setuid" "$dir/theirs/t.tlr" 0
+	case_ "root's trace" 1 'Permission denied; it belongs to root: use sudo, or chown it' $somebody "$B/tailor" report "$T"
 fi
 sampled "$T" "closes everything" 3 "" $(run) -- "$dir/host" close
 WANTED=$((2 * WANTED)) sampled "$T" "forks before main" 3 "" $(run) -- "$dir/forks"
