@@ -381,8 +381,15 @@ static int run_push(struct arguments *a)
 		return fail(&d, ret);
 	ret = fleet_push(s, &what, a->asked.to, &pushed, &d);
 	store_close(s);
-	if (ret == 0 || pushed.requests)
-		printf("%u pushed in %u requests of %.0f bytes; %u were there\n", pushed.units, pushed.requests, pushed.bytes, pushed.had);
+	if (ret == 0 && !pushed.requests && !pushed.had)
+		ret = diag_fail(&d, ENODATA, "no epoch is in that window");
+	if (ret == 0 || pushed.requests) {
+		printf("%u %s pushed in %u request%s of %.0f bytes", pushed.units, pushed.units_are, pushed.requests,
+		       pushed.requests == 1 ? "" : "s", pushed.bytes);
+		if (pushed.had)
+			printf("; %u were there", pushed.had);
+		putchar('\n');
+	}
 	return trace_flush_output(ret ? fail(&d, ret) : CMD_DONE);
 }
 

@@ -24,7 +24,8 @@ int fleet_open(const char *address, const struct window *w, const char *host, bo
 
 /* What was sent, or why not. */
 struct fleet_pushed {
-	unsigned requests, units; /* units: epochs, hours, days */
+	unsigned requests, units;
+	const char *units_are;
 	unsigned had; /* units that the server has */
 	double bytes;
 };

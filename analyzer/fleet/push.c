@@ -14,7 +14,7 @@ int fleet_push(struct store *s, const struct fleet_what *what, const char *targe
 {
 	static const char otlp[] = "otlp+";
 
-	memset(p, 0, sizeof(*p));
+	*p = (struct fleet_pushed){ .units_are = clickhouse_is_named(target) ? "epochs, hours and days" : "profiles" };
 	if (strncmp(target, "otlp+http://", 12) == 0 || strncmp(target, "otlp+https://", 13) == 0)
 		return push_otlp(s, what, target + sizeof(otlp) - 1, p, d);
 	if (clickhouse_is_named(target))

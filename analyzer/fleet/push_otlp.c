@@ -46,14 +46,19 @@ static bool asks_again(long status)
 	return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-static int refused(const struct pushing *x, struct http_answer *a)
+static int refused(const struct pushing *x, struct http_answer *a, int tries)
 {
+	const char *said = http_first_line(a);
+	char times[32] = "";
+
 	if (a->status == 404)
 		return diag_fail(x->d, EPROTO, "%s: has no such path (404): a collector needs its gate service.profilesSupport",
 				 http_shown_url(x->url));
 	if (a->status == 413)
 		return diag_fail(x->d, EPROTO, "%s: refuses a request of this size (413)", http_shown_url(x->url));
-	return diag_fail(x->d, EPROTO, "%s: refused (%ld): %s", http_shown_url(x->url), a->status, http_first_line(a));
+	if (tries > 1)
+		snprintf(times, sizeof(times), " %d times", tries);
+	return diag_fail(x->d, EPROTO, "%s: refused%s (%ld)%s%s", http_shown_url(x->url), times, a->status, *said ? ": " : "", said);
 }
 
 /* partial_success (field 1) of the answer is there where profiles were rejected. */
@@ -79,8 +84,12 @@ static int send_request(const struct pushing *x, const struct protobuf *body)
 		bool again = ret ? ret == -ECONNREFUSED : asks_again(a.status);
 
 		if (!again || i == TRIES) {
-			if (ret == 0)
-				ret = a.status / 100 == 2 ? taken(x, &a) : refused(x, &a);
+			struct diag once = *x->d;
+
+			if (ret && again)
+				diag_fail(x->d, -ret, "%s, %d times", once.text, i);
+			else if (ret == 0)
+				ret = a.status / 100 == 2 ? taken(x, &a) : refused(x, &a, i);
 			http_answer_fini(&a);
 			return ret;
 		}

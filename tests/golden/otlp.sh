@@ -101,23 +101,30 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 target = f"otlp+http://127.0.0.1:{server.server_port}"
 
-def push(*answers):
+def push(*answers, window=""):
     Receiver.answers[:] = answers
     Receiver.taken.clear()
-    return subprocess.run([tailor, "db", "push", store, "--to", target], capture_output=True, text=True)
+    return subprocess.run([tailor, "db", "push", store + window, "--to", target], capture_output=True, text=True)
 
 done = push((503, {"Retry-After": "1"}, b""))
 expect(done.returncode == 0 or "libcurl is not installed" in done.stderr, f"push: {done.stderr}")
 if "libcurl is not installed" not in done.stderr:
     taken = [t[:2] for t in Receiver.taken]
+    expect(re.fullmatch(r"[1-9][0-9]* profiles pushed in 1 request of [0-9]+ bytes\n", done.stdout), f"push: {done.stdout}")
     expect(taken == [("/v1development/profiles", "application/x-protobuf")], f"push: {taken}")
     expect(Receiver.taken and Receiver.taken[0][2] == open(f"{out}/s.otlp", "rb").read(), "what is pushed is not what is exported")
     for answer, sentence in (((400, {}, b"no such tenant\n<b>"), "refused (400): no such tenant"), ((404, {}, b""), "has no such path"),
+                             ((500, {}, b""), "refused (500)\n"),
                              ((413, {}, b""), "refuses a request of this size"),
                              ((200, {}, b"\x0a\x02\x08\x07"), "took a part of it alone")):
         failed = push(answer)
         expect(failed.returncode == 1 and sentence in failed.stderr, f"expected '{sentence}', got {failed.returncode}: {failed.stderr}")
         expect(not Receiver.answers and len(Receiver.taken) == (answer[0] == 200), f"after {answer[0]} it tried again")
+    failed = push(*5 * [(503, {"Retry-After": "1"}, b"")])
+    expect(failed.returncode == 1 and "refused 5 times (503)\n" in failed.stderr, f"five tries: {failed.stderr}")
+    failed = push(window="@2001-01-01")
+    expect(failed.returncode == 1 and "no epoch is in that window" in failed.stderr and not failed.stdout,
+           f"an empty window: {failed.stdout}{failed.stderr}")
     target = f"clickhouse://127.0.0.1:{server.server_port}/d"
     failed = push((500, {}, b"Code: 60, Table d.rows doesn't exist\x1b[2J\nmore"))
     sentence = "ClickHouse refused (500): Code: 60, Table d.rows doesn't exist?[2J\n"
