@@ -422,7 +422,7 @@ static const struct db_verb verbs[] = {
 	{ "copy", "STORE FILE", "copy it as it is at one moment, also while it is written", run_copy, 2, 2, NULL },
 	{ "sql", "STORE QUERY", "ask it in SQL (read only)", run_sql, 2, 2, NULL },
 	{ "export", "STORE[@WINDOW]", "write a window for other programs (--format, --output)", run_export, 1, 1, NULL },
-	{ "push", "STORE[@WINDOW]", "send a window to a server (--to)", run_push, 1, 1, NULL },
+	{ "push", "STORE[@WINDOW]", "send a window to a server (--to ADDRESS; @WINDOW and --from say what of it)", run_push, 1, 1, NULL },
 };
 #define NR_VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 

@@ -80,7 +80,8 @@ static bool print_all(struct trace_reader *t, const struct arguments *a, const s
 static int run_dump(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, parse_dump_option, "TRACE", "Print the records of a trace: time, process/thread, record, fields.", NULL, NULL, NULL
+		options, parse_dump_option, "[TRACE]", "Print the records of a trace: time, process/thread, record, fields.",
+		NULL, NULL, NULL
 	};
 	struct dump_options o = { .to = stdout };
 	struct arguments a = { 0 };

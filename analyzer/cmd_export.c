@@ -174,7 +174,7 @@ static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } 
 
 static int run_export(int argc, char **argv)
 {
-	static const struct argp argp = { options,  parse_export_option, "TRACE", "Convert a trace for other viewers.\v",
+	static const struct argp argp = { options,  parse_export_option, "[TRACE]", "Convert a trace for other viewers.\v",
 					  children, filter_export_help,	 NULL };
 	struct arguments args = { 0 };
 

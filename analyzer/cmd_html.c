@@ -197,7 +197,7 @@ static int run_html(int argc, char **argv)
 	static const struct argp argp = {
 		options,
 		parse_html_option,
-		"TRACE [TRACE2]\nPAGE",
+		"[TRACE [TRACE2]]\nPAGE",
 		"Write a trace as one interactive page.\v"
 		"The page is one file: it opens in any current browser from disk, without a network, and fetches nothing. Its views "
 		"(overview, threads, events, memory, code, stacks, quality) share one set of filters; with TRACE2 it compares two "

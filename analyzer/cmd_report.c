@@ -40,7 +40,8 @@ static const struct argp_option options[] = {
 	{ "svg", KEY_SVG, "FILE", 0, "also write a picture (with --view memory or stalls)", 0 },
 	{ "intervals", KEY_INTERVALS, NULL, 0, "show 95 % confidence intervals of shares (with --view)", 0 },
 	{ "hottest", KEY_HOTTEST, NULL, 0, "show the hottest lines of a listing instead of all lines (views ir and asm)", 0 },
-	{ "sort", KEY_SORT, "COLUMN", 0, "sort tables by this column, by its heading or its JSON key (without --view all but plans)", 0 },
+	{ "sort", KEY_SORT, "COLUMN", 0, "sort tables by this column, by its heading or its JSON key (without --view: all tables but "
+	  "the plans)", 0 },
 	{ "per", KEY_PER, "process", 0, "show components of each process by themselves; else those that are called alike are one row", 0 },
 	{ "processor", KEY_PROCESSOR, "NAME", 0, "processor whose best case `--view cpi` and `stalls` compare with, as llvm-mca names it "
 	  "(skylake, znver3); none: do not call llvm-mca (llvm-mca's default)", 0 },
@@ -266,7 +267,7 @@ static int run_report(int argc, char **argv)
 	static const struct argp argp = {
 		options,
 		parse_report_option,
-		"TRACE",
+		"[TRACE]",
 		"Show the profile of a trace: the plan with the share of each operator, the lower abstraction levels, functions, source "
 		"lines and images, the attribution methods, and the unattributed samples by reason.\v",
 		children,

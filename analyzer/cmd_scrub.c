@@ -93,7 +93,7 @@ static int run_scrub(int argc, char **argv)
 	static const struct argp argp = {
 		options,
 		parse_scrub_option,
-		"TRACE",
+		"[TRACE]",
 		"Write a copy of a trace without confidential data: without stack bytes (replaced by return addresses), literals of "
 		"queries and IR, directories, the host name and the arguments of the command.  Registers, addresses, symbols and counts "
 		"are kept.\v"

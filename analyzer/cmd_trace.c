@@ -257,7 +257,7 @@ static const struct argp_option page_options[] = {
 	{ "table", KEY_TABLE, "NAME", 0, "only this table, by its name in JSON", 0 },
 	{ "color", KEY_COLOUR, "WHEN", 0, "colour text: auto (on a terminal, where NO_COLOR is not set), always or never (default: auto)",
 	  0 },
-	{ "top", KEY_TOP, "N", 0, "rows per table; 0: all (default: 10; 4 or 5 in the default report)", 0 },
+	{ "top", KEY_TOP, "N", 0, "rows per table; 0: all (default: 10, of a store 20; 4 or 5 in the default report)", 0 },
 	{ 0 },
 };
 

@@ -349,7 +349,7 @@ static int run_unwind(int argc, char **argv)
 {
 	static const struct argp argp = {
 		options, parse_unwind_option,
-		"TRACE", "Unwind the call stack of every sample and print how many stacks are complete, and why the others ended.",
+		"[TRACE]", "Unwind the call stack of every sample and print how many stacks are complete, and why the others ended.",
 		NULL,	 NULL,
 		NULL
 	};

@@ -3,6 +3,7 @@
 #include "analyzer/completion/completion.h"
 #include "analyzer/output/page.h"
 #include "analyzer/store/store.h"
+#include "jitreg/base/budget.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_stack.h"
 #include "jitreg/base/similar.h"
@@ -36,7 +37,7 @@ static const struct cmd *find_command(const char *name)
 }
 
 #define HELP_COLUMNS 80
-#define HELP_INDENT 18
+#define HELP_INDENT 22
 
 static void print_variable(FILE *to, const char *name, const char *help)
 {
@@ -66,6 +67,8 @@ static void print_commands(FILE *to)
 #define VARIABLE_(NAME, text, help) print_variable(to, text, help);
 	TAILOR_ENVIRONMENT(VARIABLE_)
 #undef VARIABLE_
+	fprintf(to, "\nAnd of commands that read traces:\n");
+	print_variable(to, BUDGET_ENV, "times the default budget, as --budget; 0: no limit (default: 1)");
 }
 
 static int run_command(const struct cmd *cmd, int argc, char **argv)

@@ -282,11 +282,12 @@ static bool find_function(const struct timeline *t, const char *name, size_t byt
 	return false;
 }
 
+/* The first behind *of. */
 static bool find_component(const struct timeline *t, int level, const char *name, uint32_t *of)
 {
 	const struct dictionary *d = &t->report->model->dictionary;
 
-	for (uint32_t i = 1; i < d->nr_components; i++)
+	for (uint32_t i = *of + 1; i < d->nr_components; i++)
 		if (d->component[i].level == t->level[level] && labels_match(&t->report->labels, d, i, name)) {
 			*of = i;
 			return true;
@@ -449,6 +450,7 @@ static int verify_kept(struct arguments *a, struct kept *k)
 {
 	double measured_ns = 0;
 	struct page page;
+	char text[16];
 	int status = measure(a->verify, a, &measured_ns, NULL);
 
 	if (status)
@@ -457,26 +459,48 @@ static int verify_kept(struct arguments *a, struct kept *k)
 		return CMD_FAILED;
 	page.top = a->page.top < 0 ? 0 : a->page.top;
 	page_fact(&page, "view", "whatif");
+	page_sentence(&page, "Measured: %s in %s.", grid_duration(measured_ns, text), a->verify);
 	show_verification(&page, k, measured_ns);
 	return trace_page_end(&page, CMD_DONE);
+}
+
+/* Several components may have the name.  change: CHANGES_MAX of them. */
+static int add_change(const struct step_graph *g, const struct asked *asked, struct change *change, uint32_t *nr, struct diag *d)
+{
+	const char *name = asked->name ? memchr(asked->name, ':', asked->name_bytes) : NULL;
+	char text[256] = "";
+	struct change c;
+	int ret = make_change(g, asked, &c, d);
+
+	if (ret)
+		return ret;
+	if (name && (c.kind == CHANGE_COMPONENT || c.kind == CHANGE_SKEW) && c.level >= 0)
+		snprintf(text, sizeof(text), "%.*s", (int)(asked->name + asked->name_bytes - name - 1), name + 1);
+	do {
+		if (*nr == CHANGES_MAX)
+			return diag_fail(d, EINVAL, "at most %d changes can be given: '%s' is more", CHANGES_MAX, asked->text);
+		change[(*nr)++] = c;
+	} while (*text && find_component(g->t, c.level, text, &c.of));
+	return 0;
 }
 
 /* All that was asked for as one change, or the table of what would help. */
 static int show_answers(struct arguments *a, struct predictor *p, struct page *page, struct kept *k, struct diag *d)
 {
 	struct change change[CHANGES_MAX];
+	uint32_t nr = 0;
 	int ret = 0;
 
 	for (uint32_t i = 0; i < a->nr_asked && ret == 0; i++)
-		ret = make_change(p->g, &a->asked[i], &change[i], d);
+		ret = add_change(p->g, &a->asked[i], change, &nr, d);
 	if (ret == 0)
 		ret = verdict_show_now(p, page);
 	if (ret == 0 && a->sweep_to)
-		ret = verdict_show_sweep(p, change, a->nr_asked, a->sweep_from, a->sweep_to, page, k);
+		ret = verdict_show_sweep(p, change, nr, a->sweep_from, a->sweep_to, page, k);
 	else if (ret == 0 && a->target_ns > 0)
 		ret = verdict_show_target(p, a->target_ns, page, k);
-	else if (ret == 0 && a->nr_asked)
-		ret = verdict_show_change(p, change, a->nr_asked, page, k);
+	else if (ret == 0 && nr)
+		ret = verdict_show_change(p, change, nr, page, k);
 	else if (ret == 0)
 		ret = verdict_show_table(p, page, k);
 	if (ret == 0 && a->explain)
@@ -554,7 +578,7 @@ static int run_whatif(int argc, char **argv)
 	static const struct argp argp = {
 		options,
 		parse_whatif_option,
-		"TRACE...",
+		"[TRACE...]",
 		"Say which resource bounds a recorded execution, and predict its completion time with other resources or faster parts: "
 		"without options, a table of what would help most.  The trace needs context switches: "
 		"`tailor run -e auto,context-switches`.  Several traces of the same say how much its runs differ.\v"

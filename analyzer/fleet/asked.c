@@ -32,7 +32,7 @@ const struct asked_view *asked_find_view(const char *name)
 static const struct argp_option options[] = {
 	{ "view", 'v', VIEW_NAMES, 0, "what to list (components; functions where no host declares any)", 0 },
 	{ "from", KEY_FROM, "TIME", 0, "the window's begin, in place of @WINDOW", 0 },
-	{ "to", KEY_TO, "TIME", 0, "its end (now)", 0 },
+	{ "to", KEY_TO, "TIME", 0, "its end (now); db push: no time, but the server's address", 0 },
 	{ "last", KEY_LAST, "TIME", 0, "the window from so long before now: 90s, 10m, 2h, 7d", 0 },
 	{ "event", KEY_EVENT, "NAME", 0, "of this event (the first that is no wait)", 0 },
 	{ "process", KEY_PROCESS, "NAME", 0, "of processes of this name or executable", 0 },

@@ -5,6 +5,7 @@
 #include "jitreg/base/suggest.h"
 #include "jitreg/base/utf8.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <stdarg.h>
@@ -103,6 +104,11 @@ void page_put_wrapped(struct page *p, char *text)
 	p->begun = true;
 	page_put_words(p, text, 0, 2);
 	fputc('\n', p->to);
+}
+
+void page_reason(struct page *p, const char *text)
+{
+	page_sentence(p, "%c%s.", toupper((unsigned char)*text), *text ? text + 1 : "");
 }
 
 void page_sentence(struct page *p, const char *format, ...)

@@ -50,6 +50,8 @@ void page_fact_number(struct page *p, const char *key, double value);
 void page_fact_time(struct page *p, const char *key, int64_t ns);
 /* One sentence, with its full stop if it has one; in text its lines break at blanks. */
 void page_sentence(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What a diag says, as one: with a capital letter and a full stop. */
+void page_reason(struct page *p, const char *text);
 /* Of text form alone: a heading in a line, and a text behind before (a label; blanks), with further lines at column indent. */
 void page_heading(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void page_text(struct page *p, const char *before, int indent, const char *format, ...) __attribute__((format(printf, 4, 5)));

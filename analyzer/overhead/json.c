@@ -60,7 +60,7 @@ static json_t *json_of_row(const struct overhead *o, unsigned rate, enum capture
 
 	put_member(j, "capture", json_text(capture_kinds[c].key));
 	put_member(j, "name", json_text(capture_kinds[c].name));
-	put_member(j, "options", json_text(capture_kinds[c].options));
+	put_member(j, "options", json_text(capture_options(c)));
 	put_member(j, "rate", json_integer((json_int_t)o->rate[rate]));
 	put_member(j, "period", o->period[rate] > 0 ? json_of_number(o->period[rate]) : json_null());
 #define FIGURE_(name, first, other, value) put_member(j, #name, json_of_spread(&r.name));

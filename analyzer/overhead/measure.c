@@ -144,7 +144,7 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	size_t nr = 0;
 	char *save;
 
-	snprintf(options, options_bytes, "%s", capture_kinds[c].options);
+	snprintf(options, options_bytes, "%s", capture_options(c));
 	snprintf(number[0], 24, "%llu", (unsigned long long)m->o->rate[rate]);
 	snprintf(number[1], 24, "%d", tell);
 	argv[nr++] = (char *)(uintptr_t)"tailor";

@@ -3,9 +3,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CAPTURE_KIND_(NAME, name, key, options, stack_only) { name, key, options, stack_only },
 const struct capture_kind capture_kinds[NR_CAPTURES] = { CAPTURES(CAPTURE_KIND_) };
+
+const char *capture_options(enum capture c)
+{
+	return strcmp(capture_kinds[c].options, CAPTURE_NO_OPTIONS) ? capture_kinds[c].options : "";
+}
 #undef CAPTURE_KIND_
 
 struct overhead_run *overhead_run_of(const struct overhead *o, unsigned round, unsigned rate, enum capture c)

@@ -17,13 +17,14 @@
 #define OVERHEAD_RATES_MAX 8
 #define OVERHEAD_NOTICES_MAX 8
 
+#define CAPTURE_NO_OPTIONS "(none)" /* as help says it */
 /* What is measured: table, JSON, picture and help are made from it.
  * DORMANT: the agent, and no counters; there is no trace.
  * AGENT: the agent and counters, but hardly a sample: the fixed cost, to which the samples of the others add theirs.
  * RUN, ATTACH: what users run who give no options (at the rate of 4,000); attach loads no agent.
  * Name, key in JSON, options of `tailor run`, whether attribution is by call stack alone. */
 #define CAPTURES(X) \
-	X(BARE, "baseline", "bare", "", false) \
+	X(BARE, "baseline", "bare", CAPTURE_NO_OPTIONS, false) \
 	X(DORMANT, "dormant agent", "dormant", "--dormant", false) \
 	X(AGENT, "agent only", "agent", "--registers none --stack 0 --rate 1", false) \
 	X(IP, "IP and time only", "ip", "--registers none --stack 0", false) \
@@ -31,7 +32,7 @@
 	X(STACK_2K, "tag + 2 KiB stack", "stack-2k", "--stack 2048", false) \
 	X(FRAMES, "frame pointers", "frame-pointers", "--registers ip --stack 0 --frame-pointers", true) \
 	X(STACK_8K, "8 KiB stack", "stack-8k", "--stack 8192", true) \
-	X(RUN, "run's defaults", "run", "", false) \
+	X(RUN, "run's defaults", "run", CAPTURE_NO_OPTIONS, false) \
 	X(ATTACH, "attach's defaults", "attach", "--no-preload", false)
 
 #define CAPTURE_INDEX_(NAME, name, key, options, stack_only) CAPTURE_##NAME,
@@ -43,6 +44,8 @@ struct capture_kind {
 	bool stack_only;
 };
 extern const struct capture_kind capture_kinds[NR_CAPTURES];
+/* "" where there are none. */
+const char *capture_options(enum capture c);
 
 /* One run.  NAN: unknown. */
 struct overhead_run {

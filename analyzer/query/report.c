@@ -249,13 +249,23 @@ static void weigh_idle_rows(struct report *r, const struct table *t, uint32_t nr
 	r->idle += weigh_rows(r, t, r->rows, table_select(t, &f, NULL, t->nr, r->rows));
 }
 
+/* And nothing else. */
+static bool leaves_out_idle_alone(const struct filter *f)
+{
+	const uint32_t nr = 1 + (f->arguments->event != NULL);
+
+	return f->leaves_out_idle && f->table.nr_conditions == nr && f->arguments->from_s <= 0 && f->arguments->to_s <= 0;
+}
+
+const char *report_what_passes(const struct report *r)
+{
+	return leaves_out_idle_alone(&r->filter) ? "without idle processors" : "pass the filter";
+}
+
 /* Of time without samples only all is known. */
 void report_add_unsampled_idle_time(struct report *r)
 {
-	const struct filter *f = &r->filter;
-	const uint32_t nr = 1 + (f->arguments->event != NULL);
-
-	if (f->leaves_out_idle && f->table.nr_conditions == nr && f->arguments->from_s <= 0 && f->arguments->to_s <= 0)
+	if (leaves_out_idle_alone(&r->filter))
 		r->idle += (double)r->a->model->event[r->event].idle_ns;
 }
 

@@ -100,6 +100,8 @@ uint64_t report_sums_by(const struct report *r);
 bool report_asks_lines(const struct report *r);
 /* attribute_trace()'s callback; context is the report.  0 or -ENOMEM. */
 int report_add_rows(void *context, const struct attribution *a, const struct table *t);
+/* Of samples, where not all pass: "pass the filter", or, where no filter was asked for, what is left out. */
+const char *report_what_passes(const struct report *r);
 /* Behind all rows: processors are idle without samples, too. */
 void report_add_unsampled_idle_time(struct report *r);
 /* Does one of the rows from first on pass the filter?  attribute_trace()'s callback, too. */

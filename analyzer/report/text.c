@@ -101,7 +101,8 @@ static void show_header(const struct default_report *d, const struct report *r, 
 	n = snprintf(text, sizeof(text), "%llu in %.1f s, %llu lost", (unsigned long long)a->nr_samples, seconds,
 		     (unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES));
 	if (!default_report_has_all(d, a))
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %.0f pass the filter", d->all.process->g.total.samples);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %.0f %s", d->all.process->g.total.samples,
+			      report_what_passes(r));
 	if (m->has_end && m->exit_status != ~0u) {
 		int status = (int)m->exit_status;
 

@@ -430,7 +430,7 @@ void view_header(const struct report *r, struct page *p)
 	n = snprintf(line, sizeof(line), "%llu sample%s in %.1f s, %llu lost", (unsigned long long)a->nr_samples,
 		     a->nr_samples == 1 ? "" : "s", seconds, (unsigned long long)lost);
 	if (r->samples + 0.5 < (double)a->nr_samples)
-		n += snprintf(line + n, sizeof(line) - (size_t)n, "; %.0f pass the filter", r->samples);
+		n += snprintf(line + n, sizeof(line) - (size_t)n, "; %.0f %s", r->samples, report_what_passes(r));
 	if (m->nr_events > 1)
 		n += snprintf(line + n, sizeof(line) - (size_t)n, "; event %.100s", event);
 	if (m->nr_events > VIEW_EVENTS_MAX)

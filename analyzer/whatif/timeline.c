@@ -588,8 +588,8 @@ int timeline_make(struct timeline *t, const char *resources, struct diag *d)
 	if (ret)
 		return ret;
 	if (m->leaving == MODEL_NO_EVENT || m->preempted == MODEL_NO_EVENT)
-		return diag_fail(d, ENODATA, "The trace has no context switches; record them with `-e auto,context-switches` (root, or "
-				 "kernel.perf_event_paranoid <= 1).");
+		return diag_fail(d, ENODATA, "the trace has no context switches; record them with `-e auto,context-switches` (root, or "
+				 "kernel.perf_event_paranoid <= 1)");
 	ret = read_trace(t);
 	ret = ret ? ret : make_spans(t);
 	ret = ret ? ret : choose_said(t);
@@ -603,7 +603,7 @@ int timeline_make(struct timeline *t, const char *resources, struct diag *d)
 	if (ret)
 		return diag_fail(d, -ret, "out of memory for the time line of this trace");
 	if (!t->nr_spans)
-		return diag_fail(d, ENODATA, "The trace has no context switches of what passes the filters.");
+		return diag_fail(d, ENODATA, "the trace has no context switches of what passes the filters");
 	return 0;
 }
 

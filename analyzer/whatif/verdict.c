@@ -262,14 +262,19 @@ int verdict_show_now(struct predictor *p, struct page *page)
 	return 0;
 }
 
+const char *verdict_replay_takes(const struct predictor *p)
+{
+	return p->simulated_ns < p->measured_ns ? "less" : "more";
+}
+
 int verdict_refuse(const struct predictor *p, struct diag *d)
 {
 	const char *why = p->g->t->intruded_ns > 0.05 * p->measured_ns
 				  ? "other programs had processors meanwhile; record it on a quiet machine"
 				  : "the trace does not say enough of what threads wait for";
 
-	return diag_fail(d, ERANGE, "the replay of this trace takes %+.0f %% of what was measured, so it predicts nothing: %s "
-			 "(--force predicts all the same)", 100 * (p->simulated_ns / p->measured_ns - 1), why);
+	return diag_fail(d, ERANGE, "the replay of this trace takes %.0f %% %s time than was measured, so it predicts nothing: %s "
+			 "(--force predicts all the same)", 100 * p->replay_error, verdict_replay_takes(p), why);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- tables */
@@ -450,19 +455,29 @@ int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32
 	return ret;
 }
 
+static struct grid *create_target_grid(const char *heading, const struct page *page, struct columns *columns)
+{
+	struct grid *g = grid_create("predictions", "%s (95 %% interval)", heading);
+
+	*columns = add_columns(g, page);
+	return g;
+}
+
 int verdict_show_target(struct predictor *p, double target_ns, struct page *page, struct kept *k)
 {
 	uint32_t nr = 0, found = 0;
 	struct change *c = predict_candidates(p, &nr), pair[2];
-	struct grid *g = grid_create("predictions", "What reaches the target alone (95 %% interval)");
-	struct columns columns = add_columns(g, page);
 	struct answer a, best = { .x.completion_ns = HUGE_VAL };
+	struct columns columns = { 0 };
+	struct grid *g = NULL;
 	char text[16];
 	int ret = c ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < nr && ret == 0; i++) {
 		ret = answer(p, &c[i], 1, &a);
 		if (ret == 0 && a.x.completion_ns <= target_ns) {
+			if (!g)
+				g = create_target_grid("What reaches the target alone", page, &columns);
 			add_answer(g, &columns, p, &a);
 			found++;
 			ret = keep(k, &a);
@@ -478,6 +493,10 @@ int verdict_show_target(struct predictor *p, double target_ns, struct page *page
 				best = a;
 			ret = ret == -EDOM ? 0 : ret;
 		}
+	if (!g)
+		g = create_target_grid(best.x.completion_ns <= target_ns ? "What reaches the target as a pair" :
+				       best.x.completion_ns < HUGE_VAL	 ? "What comes nearest to the target as a pair" :
+									   "What reaches the target", page, &columns);
 	if (ret == 0 && !found && best.x.completion_ns < HUGE_VAL) {
 		add_answer(g, &columns, p, &best);
 		ret = keep(k, &best);

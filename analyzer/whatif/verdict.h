@@ -20,6 +20,8 @@ int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32
 /* What reaches a completion time alone, or the best pair. */
 int verdict_show_target(struct predictor *p, double target_ns, struct page *page, struct kept *k);
 void verdict_explain(const struct predictor *p, struct page *page);
+/* "less" or "more" time than was measured. */
+const char *verdict_replay_takes(const struct predictor *p);
 /* -ERANGE, with the sentence why the trace predicts nothing. */
 int verdict_refuse(const struct predictor *p, struct diag *d);
 

@@ -2,6 +2,7 @@
 /* critical: the chain of work and waits that the completion waits for; how much later other work could end; skew of threads. */
 #include "analyzer/view/view.h"
 #include "analyzer/whatif/parts.h"
+#include "analyzer/whatif/verdict.h"
 #include "analyzer/whatif/whole.h"
 
 #include <errno.h>
@@ -178,8 +179,8 @@ int whole_show_critical(const struct predictor *p, struct page *page)
 		return -ENOMEM;
 	predict_path(p, &path, of_step);
 	if (p->replay_error > PREDICT_WARN)
-		page_sentence(page, "The replay takes %+.0f %% of what was measured: the path is rough.",
-			      100 * (p->simulated_ns / p->measured_ns - 1));
+		page_sentence(page, "The replay takes %.0f %% %s time than was measured: the path is rough.", 100 * p->replay_error,
+			      verdict_replay_takes(p));
 	show_resources_of_path(p, &path, page);
 	show_components_of_path(p, of_step, page);
 	ret = show_slack(p, of_step, page);
@@ -200,7 +201,7 @@ static void show_critical_view(struct report *r, const struct view_instance *v, 
 	ret = ret ? ret : predictor_init(&p, &g, NULL, &d);
 	ret = ret ? ret : whole_show_critical(&p, page);
 	if (ret)
-		page_sentence(page, "%s", *d.text ? d.text : "out of memory");
+		page_reason(page, *d.text ? d.text : "out of memory");
 	predictor_fini(&p);
 	step_graph_fini(&g);
 }

@@ -208,7 +208,7 @@ static void show_resources_view(struct report *r, const struct view_instance *v,
 	if (t && timeline_make(t, r->resources, &d) == 0)
 		whole_show_resources(t, p);
 	else
-		page_sentence(p, "%s", t ? d.text : "out of memory");
+		page_reason(p, t ? d.text : "out of memory");
 }
 
 const struct view view_resources = { "resources", "what time went to: processor, run queue, locks, disk, network, sleep, other threads",

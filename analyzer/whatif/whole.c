@@ -36,7 +36,7 @@ static void put_page(const char *key, FILE *to, int (*show)(void *context, struc
 	}
 	ret = show(context, &page, &d);
 	if (ret)
-		page_sentence(&page, "%s", *d.text ? d.text : strerror(-ret));
+		page_reason(&page, *d.text ? d.text : strerror(-ret));
 	page_end(&page);
 }
 

@@ -40,6 +40,9 @@ for trace, samples, shares in (machine, BUSY, [1]), (inside, IDLE + BUSY, [0.75,
     expect(f"{trace}: samples", samples, report["samples"]["total"])
     expect(f"{trace}: idle", 0.75 if trace == machine else None, report.get("idle"))
     expect(f"{trace}: text", trace == machine, SENTENCE in " ".join(output("report", "--view", "warnings", trace).split()))
+    for view in [], ["--view", "processes"]:
+        text = output("report", *view, trace)
+        expect(f"{trace}: head", [trace == machine, False], [f"; {BUSY} without idle processors" in text, "pass the filter" in text])
     rows = json.loads(output("report", "--view", "processes", "--json", trace))["tables"]["processes"]
     expect(f"{trace}: processes", shares, [r["share"] for r in rows])
     rows = list(csv.DictReader(io.StringIO(output("export", "--format", "csv", trace))))
@@ -50,6 +53,7 @@ for trace, samples, shares in (machine, BUSY, [1]), (inside, IDLE + BUSY, [0.75,
     expect(f"{trace}: store", shares, [r["share"] for r in stored])
     top = json.loads(output("top", "--json", trace).splitlines()[-1])
     expect(f"{trace}: top", samples, top["samples"])
+expect("filtered: head", True, " pass the filter" in output("report", "--view", "lines", "--to", "3.5005", machine))
 # what of it the kernel took no samples of
 half = make("half.tlr", (2, "", "kthreadd"), (1000, "/bin/busy", "busy"), unsampled=IDLE + BUSY)
 report = json.loads(output("report", "--json", half))

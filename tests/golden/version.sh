@@ -18,6 +18,7 @@ has "trace $(number jitreg/trace/trace.h TRACE_FORMAT_VERSION), jitreg $(number 
 formats=$(grep ^formats <<<"$said")
 for f in docs/upgrading.md CHANGELOG.md; do grep -qF "$formats" $f || fail "$f does not have: $formats"; done
 has "build id +$(readelf -n "$B/tailor" | sed -n 's/.*Build ID: //p')"
-for library in $(ldd "$B/tailor" | awk '$2 == "=>" && $3 ~ /^\// { print $1 }'); do has "$library +/"; done
+for library in $(ldd "$B/tailor" | awk '$2 == "=>" && $3 ~ /^\// { print $1 }'); do has "$library +[^ ]+ in( /|$)"; done
+wide=$(grep -E '.{81}' <<<"$said") && fail "expected lines of at most 80 columns, got: $wide"
 has '^Sampling methods'
 exit $bad

@@ -83,13 +83,18 @@ fi
 
 # What would help, of the same trace.
 {
-	for command in "whatif" "whatif --cores 1..4" "whatif --target 30ms" "whatif --cores 1 --explain" \
-		"whatif --threads task*=1" "whatif --threads x=1"; do
+	for command in "whatif" "whatif --cores 1..4" "whatif --target 30ms" "whatif --target 23ms" "whatif --target 10ms" \
+		"whatif --cores 1 --explain" "whatif --threads task*=1" "whatif --threads x=1"; do
 		echo "\$ tailor $command"
 		# shellcheck disable=SC2086
 		LC_ALL=C.UTF-8 "$B/tailor" $command "$dir/whatif.tlr"
 		echo
 	done
+	echo "\$ tailor whatif --verify AFTER KEPT"
+	"$B/tailor" whatif --cores 1 --keep "$out/kept.txt" "$dir/whatif.tlr" >"$out/kept.out"
+	LC_ALL=C.UTF-8 "$B/tailor" whatif --verify "$dir/whatif.tlr" "$out/kept.txt"
+	printf '\n$ tailor whatif, of a trace without context switches\n'
+	LC_ALL=C.UTF-8 "$B/tailor" whatif tests/golden/v2.tlr
 } >"$out/whatif.out" 2>&1
 if [ "${ACCEPT:-}" = 1 ]; then
 	cp "$out/whatif.out" "$dir/whatif.txt"

@@ -69,8 +69,17 @@ def help_of(*command):
 
 for name in re.findall(r"^  ([a-z]+)  ", help_of(), re.M):
     odd = [line for line in help_of(name).split("\n") if columns(line) > 80 or line.isspace()]
+    if re.search(r": $", help_of(name), re.M):
+        bad = 1
+        print(f"tailor help {name}: expected words behind each colon, got {help_of(name)}")
     if odd:
         bad = 1
         print(f"tailor help {name}: expected lines of at most 80 columns, none of blanks alone, got {odd}")
+for name, sentence in ((), "TAILOR_BUDGET"), (("report",), "Usage: tailor report [OPTION...] [TRACE]"), (("whatif",), "[TRACE...]"), (
+        ("import",), "perf record -k mono \\"), (("overhead",), "baseline: (none)"), (("db",), "the server's address"), (
+        ("report",), "all tables but the plans)"):
+    if " ".join(sentence.split()) not in " ".join(help_of(*name).split()):
+        bad = 1
+        print(f"tailor help {' '.join(name)}: expected {sentence}, got {help_of(*name)}")
 sys.exit(bad)
 END

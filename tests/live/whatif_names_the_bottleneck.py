@@ -53,7 +53,17 @@ for name, arguments, bounds, text in CASES:
     else:
         bad += 1
         print(f"{name}: expected {bounds} {text}, got {answer['bound']}: {answer['bound_text']}; {answer['tables']['predictions'][:3]}")
-if refused == len(CASES):
+# all components of a name change together
+trace = f"{DIR}/q3.tlr"
+subprocess.run([f"{B}/tailor", "run", "-q", "-e", "task-clock,context-switches", "-o", trace, "--", f"{B}/engine", "--query", "q3", "--scale",
+                "0.02"], check=True, stdout=subprocess.DEVNULL)
+said_of_both = subprocess.run([f"{B}/tailor", "whatif", "--force", "--json", "--component", "operator:hash join=-50%", trace],
+                              stdout=subprocess.PIPE, check=True, text=True).stdout
+options = [r["option"] for r in json.loads(said_of_both)["tables"]["predictions"]]
+if [o.count("operator:hash join=-50%") for o in options] != [2]:
+    print(f"two hash joins: expected both to change, got {options}")
+    bad += 1
+if refused == len(CASES) and not bad:
     print("skipped, because other programs had the processors whenever something was recorded")
     sys.exit(77)
 sys.exit(bad > 0)

@@ -3,6 +3,7 @@
 #include "analyzer/whatif/interval.h"
 #include "analyzer/whatif/kept.h"
 #include "analyzer/whatif/parts.h"
+#include "analyzer/whatif/verdict.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -475,6 +476,20 @@ static double width(const struct prediction *x)
 	return log(x->high_ns / x->low_ns);
 }
 
+static void a_replay_that_is_far_off_is_said_by_how_much(void **state)
+{
+	struct timeline t = { .intruded_ns = 0 };
+	const struct step_graph g = { .t = &t };
+	struct predictor p = { .g = &g, .measured_ns = 100, .simulated_ns = 44, .replay_error = 0.56 };
+
+	(void)state;
+	assert_int_equal(verdict_refuse(&p, &d), -ERANGE);
+	assert_non_null(strstr(d.text, "takes 56 % less time than was measured"));
+	p.simulated_ns = 156;
+	verdict_refuse(&p, &d);
+	assert_non_null(strstr(d.text, "takes 56 % more time than was measured"));
+}
+
 static void an_interval_is_wider_the_farther_the_machine_is_and_narrower_for_more_traces(void **state)
 {
 	const struct step_graph g = { .nr_steps = 0 };
@@ -511,6 +526,7 @@ int main(void)
 		cmocka_unit_test(work_of_a_queue_is_divided_evenly_and_other_work_is_not),
 		cmocka_unit_test(two_threads_with_work_of_their_own_have_no_queue),
 		cmocka_unit_test(one_processor_interrupts_no_other),
+		cmocka_unit_test(a_replay_that_is_far_off_is_said_by_how_much),
 		cmocka_unit_test(an_interval_is_wider_the_farther_the_machine_is_and_narrower_for_more_traces),
 		cmocka_unit_test(an_ended_thread_is_waited_for_where_it_would_not_have_ended),
 	};

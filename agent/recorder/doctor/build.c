@@ -38,8 +38,12 @@ static int add_library_finding(struct dl_phdr_info *object, size_t bytes, void *
 	char path[PATH_MAX];
 
 	(void)bytes;
-	if (name && realpath(object->dlpi_name, path))
-		doctor_add_finding(doctor, "build", name + 1, DOCTOR_FACT, "%s", path);
+	if (name && realpath(object->dlpi_name, path)) {
+		char *file = strrchr(path, '/');
+
+		*file = 0;
+		doctor_add_finding(doctor, "build", name + 1, DOCTOR_FACT, "%s in %s", file + 1, *path ? path : "/");
+	}
 	return 0;
 }
 

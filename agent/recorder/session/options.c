@@ -49,8 +49,8 @@ static const struct argp_option options[] = {
 	{ "epoch-command", KEY_EPOCH_COMMAND, "COMMAND", 0,
 	  "with --epochs: run COMMAND, with the trace's path behind it, for each that is complete; by sh, at "
 	  "idle priority", 0 },
-	{ "cost", KEY_COST, "PERCENT", 0, "choose the rate by what a sample costs here, so that all cost the program so much (watch: 1%), "
-	  "at most 1000 samples a second; attach by itself: 4000, or as many fewer as cost 5%", 0 },
+	{ "cost", KEY_COST, "PERCENT", 0, "choose the rate by what a sample costs here, so that all cost the program so much, at most 1000 "
+	  "samples a second", 0 },
 	{ "no-compress", KEY_NO_COMPRESS, NULL, 0, "write an uncompressed trace (plain msgpack), for readers without zstd", 0 },
 	{ 0 },
 };
