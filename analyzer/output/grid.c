@@ -96,6 +96,12 @@ void grid_show_all_rows(struct grid *g)
 		g->all_rows = true;
 }
 
+void grid_hide(struct grid *g, int column)
+{
+	if (g)
+		g->column[column].flags |= GRID_HIDDEN;
+}
+
 void grid_place(struct grid *g, int column, int gap, int width)
 {
 	if (!g)

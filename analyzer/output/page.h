@@ -129,6 +129,8 @@ void grid_set_total(struct grid *g, int column, double total);
 void grid_show_all_rows(struct grid *g);
 /* This column, and each other one, has its place in text: so many columns behind the one before it, and so wide. */
 void grid_place(struct grid *g, int column, int gap, int width);
+/* From now on only for programs: people's page has no room for it. */
+void grid_hide(struct grid *g, int column);
 /* Cells of its bars in text (8). */
 void grid_set_bar(struct grid *g, int cells);
 /* Rows hold parts of others, so the shares of this column are rounded each by itself. */

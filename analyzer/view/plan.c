@@ -310,6 +310,8 @@ static const char *in_its_phase(const struct report *r, char text[PHASE_TEXT])
 	return text;
 }
 
+#define WITH_COUNTS 100 /* columns of a page: with less, the tree beside counts has the room of two others */
+
 static void show_tree(struct report *r, const struct plan *plan, struct page *p)
 {
 	char label[32], phase[PHASE_TEXT];
@@ -329,6 +331,10 @@ static void show_tree(struct report *r, const struct plan *plan, struct page *p)
 	int name = grid_column(g, "name", report_level_name(r, report_find_level(r, r->level)), CELL_TEXT, 0, 0);
 	double *total_of = calloc(t->nr + 1, sizeof(*total_of));
 
+	if (counts.of && p->columns < WITH_COUNTS) {
+		grid_hide(g, sums.kernel);
+		grid_hide(g, counts.per);
+	}
 	grid_set_total(g, sums.share, plan->measure);
 	grid_set_total(g, sums.samples, plan->samples);
 	grid_show_all_rows(g);

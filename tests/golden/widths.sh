@@ -76,7 +76,7 @@ for name in re.findall(r"^  ([a-z]+)  ", help_of(), re.M):
         bad = 1
         print(f"tailor help {name}: expected lines of at most 80 columns, none of blanks alone, got {odd}")
 for name, sentence in ((), "TAILOR_BUDGET"), (("report",), "Usage: tailor report [OPTION...] [TRACE]"), (("whatif",), "[TRACE...]"), (
-        ("import",), "perf record -k mono \\"), (("overhead",), "baseline: (none)"), (("db",), "the server's address"), (
+        ("import",), "perf record \\"), (("overhead",), "baseline: (none)"), (("db",), "the server's address"), (
         ("report",), "all tables but the plans)"):
     if " ".join(sentence.split()) not in " ".join(help_of(*name).split()):
         bad = 1
