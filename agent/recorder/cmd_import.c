@@ -77,8 +77,8 @@ static int run_import_command(int argc, char **argv)
 		"the files that were sampled (same build id), if they still exist; names of kernel functions from the running "
 		"kernel, if it is the one that was sampled.\n\n"
 		"Example: perf record -g -o - COMMAND | tailor import -o t.tlr -\n"
-		"         tailor run -r 1 -o agent.tlr -- perf record -k mono \\\n"
-		"           --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 COMMAND\n"
+		"         tailor run -r 1 -o agent.tlr -- perf record \\\n"
+		"           -k mono --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 COMMAND\n"
 		"         tailor import --registrations agent.tlr -o t.tlr perf.data\n"
 		"         tailor report t.tlr",
 		NULL,

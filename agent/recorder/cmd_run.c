@@ -70,6 +70,10 @@ static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARGS:
 		a->command = state->argv + state->next;
 		break;
+	case ARGP_KEY_END:
+		if (a->session.dormant && strcmp(a->session.output, SESSION_OUTPUT) != 0)
+			argp_error(state, "--dormant writes no trace; give -o to `tailor start PID`");
+		break;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no command given");
 		break;

@@ -150,8 +150,10 @@ static int make_command(const struct measurement *m, unsigned rate, enum capture
 	argv[nr++] = (char *)(uintptr_t)"tailor";
 	argv[nr++] = (char *)(uintptr_t)"run";
 	argv[nr++] = (char *)(uintptr_t)"-q";
-	argv[nr++] = (char *)(uintptr_t)"-o";
-	argv[nr++] = (char *)(uintptr_t)m->trace;
+	if (c != CAPTURE_DORMANT) { /* writes no trace */
+		argv[nr++] = (char *)(uintptr_t)"-o";
+		argv[nr++] = (char *)(uintptr_t)m->trace;
+	}
 	argv[nr++] = (char *)(uintptr_t)"--rate";
 	argv[nr++] = number[0];
 	argv[nr++] = (char *)(uintptr_t)"--source-text";

@@ -111,8 +111,8 @@ class Round:
         """Starts host and recorder: self.top is what is waited for, self.recorder and self.host are their numbers."""
         host = [f"{B}/hosts/ledger", LEDGER, str(THREADS), str(RECORDS), str(self.children)]
         host += [word for word in ("construct", "pause", "stay") if self.options.get(word)]
-        options = {"one": [], "thread": ["--scope", "thread"], "dormant": ["--dormant"]}.get(self.how, [])
-        run = self.tailor("run", "-q", *options, "-o", TRACE, "--")
+        options = {"thread": ["--scope", "thread", "-o", TRACE], "dormant": ["--dormant"]}.get(self.how, ["-o", TRACE])
+        run = self.tailor("run", "-q", *options, "--")
         env = dict(os.environ)
         if self.how == "preload":
             env |= {"LD_PRELOAD": f"{B}/libtailor.so", "TAILOR_OUTPUT": TRACE}

@@ -238,8 +238,6 @@ static error_t parse_dormant_option(int key, char *arg, struct argp_state *state
 	case ARGP_KEY_END:
 		if (o->dormant && (o->counting.scope_thread || o->counting.sampler != SAMPLER_AUTO))
 			argp_error(state, "--dormant supports --scope cpu and --sampler auto only");
-		if (o->dormant && o->output && strcmp(o->output, SESSION_OUTPUT) != 0)
-			argp_error(state, "--dormant writes no trace; give -o to `tailor start PID`");
 		o->counting.no_guest |= o->dormant;
 		break;
 	default:
