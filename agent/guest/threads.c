@@ -19,8 +19,10 @@
 
 struct start {
 	int taken;
-	void *(*function)(void *); /* pthread_create's, or thrd_create's */
-	int (*function_c11)(void *);
+	union {
+		void *(*function)(void *); /* pthread_create's, or thrd_create's */
+		int (*function_c11)(void *);
+	};
 	void *argument;
 };
 
