@@ -47,7 +47,7 @@ def recorded(command):
 def nr_samples(path):
     if path.endswith(".tlr"):
         out = subprocess.run([f"{B}/tailor", "dump", "--json", path], capture_output=True, text=True, check=True).stdout
-        return json.loads(out.rstrip().rpartition("\n")[2])["fields"]["samples"]
+        return next(json.loads(line)["fields"]["samples"] for line in reversed(out.splitlines()) if '"record": "END"' in line)
     out = subprocess.run([PERF, "report", "-i", path, "--stdio", "--stats"], capture_output=True, text=True).stdout
     return sum(int(n) for n in re.findall(r"SAMPLE events:\s+(\d+)", out)[:1])
 
