@@ -45,6 +45,7 @@ struct attach {
 	uint32_t nr_jvms, jvms_capacity;
 	uint32_t nr_sources; /* processes whose JIT interfaces were looked for */
 	const struct jit_host *unheard; /* what the last sentence was about */
+	const struct jit_host *python; /* CPython */
 	uint32_t nr_pythons; /* that an agent was to ask for their functions */
 	bool said_python;    /* there is a sentence about CPython's functions */
 	bool not_injected;   /* there is a sentence about one */
@@ -194,6 +195,7 @@ static void add_unheard_notice(struct attach *a, const struct jit_host *host, co
 /* Where Python makes trampolines itself (-X perf), it writes a map. */
 static void add_unheard_python_notice(struct attach *a, const struct sources *k, const struct jit_recording *how)
 {
+	a->python = k->python ? k->python : a->python;
 	a->nr_pythons += k->python && !k->files && how->way == JIT_WAY_INJECT && !how->no_adapt;
 	if (!k->python || k->files || a->said_python || (k->python->heard & 1u << how->way && !how->no_adapt))
 		return;
@@ -209,9 +211,7 @@ static void add_unanswered_python_notice(struct attach *a)
 
 	if (a->options->epoch_ns || a->not_injected || a->said_python || session_python_answers(a->session) >= a->nr_pythons)
 		return;
-	for (size_t i = 0; i < nr_jit_hosts; i++)
-		if (jit_hosts[i].interface && strcmp(jit_hosts[i].interface, JIT_HOST_PYTHON) == 0)
-			jit_host_advise(&jit_hosts[i], &how, advice);
+	jit_host_advise(a->python, &how, advice);
 	session_notice(a->session, NOTICE_HOST, JIT_NAMES_OF_PYTHON " unavailable: the main thread, which is asked for them, ran no Python "
 		       "code. %s", advice);
 }
