@@ -161,7 +161,7 @@ static int export_trace(const struct arguments *args)
 	} else {
 		export_fini(&a.export);
 	}
-	if (ferror(to) | (to == stdout ? fflush(to) : fclose(to))) {
+	if (!output_file_end(to)) {
 		trace_print_error("cannot write the output");
 		status = CMD_FAILED;
 	}

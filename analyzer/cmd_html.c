@@ -241,7 +241,7 @@ static int run_html(int argc, char **argv)
 		written = status == CMD_DONE;
 	}
 	html_pairs_fini(&args.source.pairs);
-	if (ferror(to) | fclose(to)) {
+	if (!output_file_end(to)) {
 		trace_print_error("cannot write %s", args.output);
 		written = false;
 		status = CMD_FAILED;

@@ -163,15 +163,13 @@ static int write_picture(const char *path, const struct overhead *o)
 {
 	struct diag d = { "" };
 	FILE *f = output_file_stream(path, &d);
-	bool bad;
 
 	if (!f) {
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
 	overhead_svg(o, f);
-	bad = ferror(f);
-	if (fclose(f) == 0 && !bad)
+	if (output_file_end(f))
 		return CMD_DONE;
 	trace_print_error("%s: cannot be written: %s", path, strerror(errno));
 	return CMD_FAILED;

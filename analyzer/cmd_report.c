@@ -217,10 +217,8 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 		a->shown[i].view->show(r, &a->shown[i], &page);
 	if (args->sort && !page.sorted)
 		say_not_sorted(&page, args->sort);
-	if (r->svg) {
-		ret = ferror(r->svg);
-		ret = fclose(r->svg) || ret ? -EIO : 0;
-	}
+	if (r->svg && !output_file_end(r->svg))
+		ret = -EIO;
 	if (ret)
 		trace_print_error("cannot write '%s': %s", args->svg, strerror(errno));
 	return trace_page_end(&page, ret ? CMD_FAILED : CMD_DONE);

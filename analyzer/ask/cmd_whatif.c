@@ -523,7 +523,7 @@ static int write_picture(const struct kept *k, const char *path, struct diag *d)
 	free(row);
 	if (!f)
 		return -EIO;
-	return ferror(f) | fclose(f) ? diag_fail(d, EIO, "cannot write '%s'", path) : 0;
+	return output_file_end(f) ? 0 : diag_fail(d, EIO, "cannot write '%s'", path);
 }
 
 #define SAID 1 /* it failed, and a sentence was printed */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/fleet/clickhouse.h"
 
+#include "jitreg/base/output_file.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -116,7 +118,7 @@ static char *make_body(const struct clickhouse *c, const char *statement, const 
 		putc('\n', to);
 		fwrite(data, 1, nr, to);
 	}
-	if (ferror(to) | fclose(to)) {
+	if (!output_file_end(to)) {
 		free(body);
 		return NULL;
 	}

@@ -24,7 +24,7 @@ static int write_file(const struct protobuf *made, const char *path, struct diag
 	}
 	if (made->nr)
 		fwrite(made->bytes, 1, made->nr, to);
-	return ferror(to) | fclose(to) ? diag_fail(d, EIO, "%s: cannot be written", path) : 0;
+	return output_file_end(to) ? 0 : diag_fail(d, EIO, "%s: cannot be written", path);
 }
 
 int fleet_export(struct store *s, const struct fleet_what *what, const char *format, const char *path, struct diag *d)

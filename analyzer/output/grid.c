@@ -306,7 +306,7 @@ static void write_csv_file(struct grid *g, struct page *p, bool is_first)
 		p->begun = false;
 		grid_show_csv(g, p);
 	}
-	if (!p->to || ferror(p->to) | fclose(p->to))
+	if (!p->to || !output_file_end(p->to))
 		p->error = errno ? -errno : -EIO;
 	p->to = to;
 }

@@ -51,16 +51,13 @@ bool kept_add(struct kept *k, const char *change, double completion_ns, double l
 int kept_write(const struct kept *k, const char *path, struct diag *d)
 {
 	FILE *f = output_file_stream(path, d);
-	int bad;
 
 	if (!f)
 		return -errno;
 	fprintf(f, FIRST_LINE "\ncrc32c %08x\nbytes %llu\nmeasured_ns %.0f\n", k->crc32c, (unsigned long long)k->bytes, k->measured_ns);
 	for (uint32_t i = 0; i < k->nr; i++)
 		fprintf(f, "predicted_ns %.0f %.0f %.0f %s\n", k->of[i].completion_ns, k->of[i].low_ns, k->of[i].high_ns, k->of[i].change);
-	bad = ferror(f);
-	bad = fclose(f) || bad;
-	return bad ? diag_fail(d, EIO, "cannot write '%s'", path) : 0;
+	return output_file_end(f) ? 0 : diag_fail(d, EIO, "cannot write '%s'", path);
 }
 
 static FILE *open_kept(const char *path)

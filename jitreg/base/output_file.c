@@ -120,6 +120,13 @@ FILE *output_file_stream(const char *path, struct diag *d)
 	return NULL;
 }
 
+bool output_file_end(FILE *to)
+{
+	const bool failed = ferror(to);
+
+	return (to == stdout ? fflush(to) : fclose(to)) == 0 && !failed;
+}
+
 bool output_file_keep_old(const char *path)
 {
 	char old[4096];

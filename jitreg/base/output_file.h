@@ -21,6 +21,8 @@ int output_file_open(const char *path, struct diag *d);
 /* Likewise, as a stream, for output that may wait for its reader.  /dev/stdout, /dev/stderr and /dev/fd/N are descriptors of this process.
  * NULL: errno is set. */
 FILE *output_file_stream(const char *path, struct diag *d);
+/* Close any stream that was written to (standard output is flushed, and stays).  false: not all was written; errno may say why. */
+bool output_file_end(FILE *to);
 
 /* Rename a regular file that is at path to PATH.old, in place of what is there; true: done.  And back. */
 bool output_file_keep_old(const char *path);
