@@ -3,7 +3,8 @@
 """What sampling costs the host, tailor beside perf record: cost.py BUILD [ROUNDS] [quick]
 
 The same event, period and content on the same host, interleaved: each round runs the host alone and under every contender, in an
-order that rotates.  Added run time is by the engine's own clock (without start and end); added processor time is of host and
+order that rotates; 15 rounds or, where those took longer than two minutes of a host, as many as fit, and at least 3 (ROUNDS: that
+many, however long they take).  Added run time is by the engine's own clock (without start and end); added processor time is of host and
 recorder together (wait4's rusage of the whole tree).  Printed are medians and the bootstrap's 95 % interval of the ratio ours :
 perf's of what was added; and, at lower rates, what a sample costs.
 """
@@ -16,10 +17,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 B = os.path.abspath(sys.argv[1])
-ROUNDS = max(3, int(sys.argv[2]) if len(sys.argv) > 2 else 15)
 QUICK = "quick" in sys.argv
+LEAST = 3
+ROUNDS = max(LEAST, int(sys.argv[2])) if len(sys.argv) > 2 else 15
+SECONDS = 120 if len(sys.argv) <= 2 else float("inf")  # that a host may take before it has had all its rounds
 PERF = shutil.which("perf")
 RATE = 50000
 # what is recorded: (title, tailor's options, perf's)
@@ -96,7 +100,10 @@ def measure(directory, query, threads, event, period, contents, rounds):
         entries["perf", title] = [PERF, "record", "-q", "-B", "-N", "-e", event, "-c", str(period)] + perfs + ["-o"]
     got, files = {name: [] for name in entries}, {}
     names = list(entries)
+    begin = time.monotonic()
     for n in range(rounds):
+        if n >= LEAST and time.monotonic() - begin > SECONDS:
+            break
         for name in names[n % len(names):] + names[:n % len(names)]:
             command = entries[name]
             if command:
@@ -118,9 +125,9 @@ def main():
     with tempfile.TemporaryDirectory() as d:
         event, per_second = cycles_per_second(d)
         period = per_second // RATE | 1
-        print(f"\nwhat sampling costs: {event}, period {period} ({RATE}/s), {ROUNDS} rounds, interleaved")
-        print("added: of the host's own run time; ratio ours : perf's with 95 % interval; CPU: host and recorder\n")
-        print(f"{'host':8}{'content':16}{'tailor':>8}{'perf':>8}{'ratio':>7}{'interval':>14}{'CPU':>6}{'lost':>7}{'perf':>7}")
+        print(f"\nwhat sampling costs: {event}, period {period} ({RATE}/s), {LEAST} to {ROUNDS} rounds, interleaved")
+        print("added: of the host's own run time; ratio ours : perf's with 95 % interval; CPU: host and recorder; n: rounds\n")
+        print(f"{'host':6}{'n':>3} {'content':15}{'tailor':>8}{'perf':>8}{'ratio':>7}{'interval':>12}{'CPU':>6}{'lost':>7}{'perf':>7}")
         for query, threads in (list(HOSTS)[-1:] if QUICK else HOSTS):
             got, files = measure(d, query, threads, event, period, CONTENTS, ROUNDS)
             alone = statistics.median(s for s, _ in got["alone"])
@@ -135,8 +142,8 @@ def main():
                 nr, lost, _ = facts(files["tailor", title])
                 nr_perf, lost_perf, _ = facts(files["perf", title])
                 cpu_ratio = statistics.median(cpu) / statistics.median(cpu_perf)
-                print(f"{query} x{threads:<4}{title:16}{100 * statistics.median(ours):7.1f}%{100 * statistics.median(perfs):7.1f}%"
-                      f"{ratio:7.2f}{f'{low:.2f}-{high:.2f}':>14}{cpu_ratio:6.2f}{100 * lost / (nr + lost):6.1f}%"
+                print(f"{query} x{threads:<2}{len(ours):3} {title:15}{100 * statistics.median(ours):7.1f}%{100 * statistics.median(perfs):7.1f}%"
+                      f"{ratio:7.2f}{f'{low:.2f}-{high:.2f}':>12}{cpu_ratio:6.2f}{100 * lost / (nr + lost):6.1f}%"
                       f"{100 * lost_perf / (nr_perf + lost_perf):6.1f}%", flush=True)
         print("\nall of them together:")
         for title, (ours, perfs, cpu, cpu_perf) in pooled.items():
@@ -146,7 +153,7 @@ def main():
                   f" ({cpu_low:.2f}-{cpu_high:.2f}) : 1")
         if QUICK:
             return
-        print(f"\nwhat a sample costs, q3 on 2 threads, ns of the host's processors (median of {max(5, ROUNDS // 3)} rounds)")
+        print(f"\nwhat a sample costs, q3 on 2 threads, ns of the host's processors ({LEAST} to {max(5, ROUNDS // 3)} rounds)")
         print(f"{'rate':>8}  {'content':16}{'tailor':>8}{'perf':>8}{'recorder, % of a core':>24}")
         for rate in (10000, 2000):
             got, files = measure(d, "q3", 2, event, per_second // rate | 1, CONTENTS, max(5, ROUNDS // 3))

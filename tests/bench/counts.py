@@ -6,7 +6,7 @@
 import subprocess, sys
 
 B = sys.argv[1]
-ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 15
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 7
 SCALE = sys.argv[3] if len(sys.argv) > 3 else "0.3"
 QUERIES = sys.argv[4:] or ["fig9", "fig10a", "q1", "q3", "q3-groupjoin", "q6", "q16", "q18", "calibrate-inline"]
 HOW = ["none", "minimal", "all"]
