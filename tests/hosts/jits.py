@@ -327,8 +327,13 @@ def hosts(build):
     ]
 
 
+SHELL_S = 600
+
+
 def shell(command, **more):
-    return subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, **more)
+    """Ends with exit status 124, and all that it started with it, where it took too long: a server of packages that does not answer."""
+    limited = ["timeout", "-k", "10", str(SHELL_S), "bash", "-c", command]
+    return subprocess.run(limited, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
 
 # Of --check.  A fault that leaves names, lines or stacks to 5 % fewer of a block's samples than the bound says lets it agree once in a
