@@ -125,7 +125,7 @@ def main():
     with tempfile.TemporaryDirectory() as d:
         event, per_second = cycles_per_second(d)
         period = per_second // RATE | 1
-        print(f"\nwhat sampling costs: {event}, period {period} ({RATE}/s), {LEAST} to {ROUNDS} rounds, interleaved")
+        print(f"\nwhat sampling costs: {event}, period {period} ({RATE}/s), at most {ROUNDS} rounds, interleaved")
         print("added: of the host's own run time; ratio ours : perf's with 95 % interval; CPU: host and recorder; n: rounds\n")
         print(f"{'host':6}{'n':>3} {'content':15}{'tailor':>8}{'perf':>8}{'ratio':>7}{'interval':>12}{'CPU':>6}{'lost':>7}{'perf':>7}")
         for query, threads in (list(HOSTS)[-1:] if QUICK else HOSTS):
@@ -153,7 +153,7 @@ def main():
                   f" ({cpu_low:.2f}-{cpu_high:.2f}) : 1")
         if QUICK:
             return
-        print(f"\nwhat a sample costs, q3 on 2 threads, ns of the host's processors ({LEAST} to {max(5, ROUNDS // 3)} rounds)")
+        print(f"\nwhat a sample costs, q3 on 2 threads, ns of the host's processors (median of at most {max(5, ROUNDS // 3)} rounds)")
         print(f"{'rate':>8}  {'content':16}{'tailor':>8}{'perf':>8}{'recorder, % of a core':>24}")
         for rate in (10000, 2000):
             got, files = measure(d, "q3", 2, event, per_second // rate | 1, CONTENTS, max(5, ROUNDS // 3))
