@@ -15,6 +15,15 @@ static inline uint64_t clock_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Processor time of the calling thread. */
+static inline uint64_t clock_thread_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 /* What people call the time: CLOCK_REALTIME, since 1970. */
 static inline int64_t clock_real_ns(void)
 {

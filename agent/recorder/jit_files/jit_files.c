@@ -7,6 +7,7 @@
 #include "agent/recorder/jit_files/page_reader.h"
 #include "agent/recorder/jit_files/perf_map.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/mapping_kind.h"
 #include "jitreg/base/regular_file.h"
@@ -372,20 +373,12 @@ static void write_jitdump_record(void *context, uint32_t id, uint64_t time_ns, u
 	trace_record_values(r->w, id, time_ns, r->pid, tid, values, nr);
 }
 
-static uint64_t processor_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* What stands in fd behind *at, piece by piece, up to limit bytes.  Each piece goes to take(); false ends it. */
 static void read_file_pieces(struct jit_files *f, int fd, uint64_t *at, uint64_t limit,
 			     bool (*take)(void *context, const char *piece, size_t n), void *context)
 {
 	limit = limit < f->left ? limit : f->left;
-	while (limit && processor_ns() < f->until_ns) {
+	while (limit && clock_thread_ns() < f->until_ns) {
 		ssize_t n = pread(fd, f->piece, limit < sizeof(f->piece) ? limit : sizeof(f->piece), (off_t)*at);
 
 		if (n <= 0)
@@ -578,7 +571,7 @@ static void drain_process(struct jit_files *f, struct watched *p, struct trace_w
 void jit_files_drain(struct jit_files *f, struct trace_writer *w, bool last, struct jit_files_losses *losses)
 {
 	f->left = f->past ? PAST_BYTES_ALL : DRAIN_BYTES_ALL;
-	f->until_ns = f->past ? UINT64_MAX : processor_ns() + DRAIN_NS_ALL;
+	f->until_ns = f->past ? UINT64_MAX : clock_thread_ns() + DRAIN_NS_ALL;
 	f->turn++;
 	for (uint32_t i = 0; i < f->nr; i++)
 		drain_process(f, f->watched[(i + f->turn) % f->nr], w, last, losses);

@@ -35,7 +35,9 @@
 #define LOOK_MS 10
 #define LOOK_AT_REST_MS 50 /* where no list has changed for so long */
 #define AT_REST_NS 10000000000ull
-#define FINISH_NS 1000000000ull /* the last look */
+/* The last look ends after so much processor time: where others keep the processors busy it still reads what it reads on an idle machine. */
+#define FINISH_NS 1000000000ull
+#define FINISH_WALL_NS 5000000000ull /* and after so much time in any case */
 #define CLOCK_ENTRIES 32u     /* between two looks at the clock */
 #define DUTY 20u	      /* a whole walk comes again after as many times what it took */
 #define ELF_BYTES_MAX (48u << 20) /* a trace chunk holds 64 MiB */
@@ -739,12 +741,12 @@ void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns)
 
 bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o)
 {
-	uint64_t begin_ns = clock_now_ns();
+	uint64_t begin_ns = clock_now_ns(), begin_thread_ns = clock_thread_ns();
 
 	for (size_t i = 0; i < o->nr; i++)
 		for (uint32_t k = 0; k < o->process[i]->nr_lists; k++)
 			while (o->process[i]->list[k].walk.goes_on && o->process[i]->list[k].walk.time_ns == JITREG_TIME_BEFORE) {
-				if (clock_now_ns() - begin_ns > FINISH_NS)
+				if (clock_thread_ns() - begin_thread_ns > FINISH_NS || clock_now_ns() - begin_ns > FINISH_WALL_NS)
 					return false;
 				continue_list_walk(o, o->process[i], &o->process[i]->list[k], 0);
 			}

@@ -44,7 +44,8 @@ void gdb_jit_poll_note_code_mapping(struct gdb_jit_poll *o, pid_t pid);
  * another for as long as it took.
  */
 void gdb_jit_poll_lists(struct gdb_jit_poll *o, uint64_t now_ns);
-/* The rest of what was registered before, at the end of a recording.  false: there is more than is read in a second. */
+/* Read the rest of what was registered before, at the end of a recording.   false: there is more than is read in a second of
+ * processor time, or in five seconds. */
 bool gdb_jit_poll_finish_walks(struct gdb_jit_poll *o);
 
 /*
