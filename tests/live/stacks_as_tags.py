@@ -3,11 +3,14 @@
 
 1. On the samples of one trace stacks name the operators and pipelines that tags name, for every sample to which both give
    one.  (Tasks may differ: the runtime sets a tag of its own while it lets a table grow, which no stack shows.)
-2. With tags switched off, the operators have the shares that they have with tags, and at least 99.5 % of the run phase's samples are
-   attributed.  That is decided over blocks of SAMPLES samples with tags and as many without.
+2. With tags switched off, at least 99.5 % of the run phase's samples are attributed.  That is decided over blocks of SAMPLES samples.
+
+How the shares of operators differ with and without tags is a figure and no verdict: these are two programs, and what setting a tag
+costs an operator is in its share (with LLVM 19 `scan orders` has 0.38 % with tags and 0.15 % without).  live/truth-stacks holds the shares
+without tags against planted work.
 """
+import collections
 import json
-import math
 import subprocess
 import sys
 import tempfile
@@ -18,9 +21,7 @@ from evidence import allowed_rate, decide, gather  # noqa: E402
 
 B, BLOCK = sys.argv[1], int(sys.argv[2])
 BY_TAG = 2000  # samples, for the first claim: of so many, a fault that names one in 430 wrong leaves none once in a hundred times
-BLOCK_FLOOR, BLOCK_S = 3000, max(30, BLOCK // 2000)  # for a slow machine: what a block needs; how long it may take once it has that
-PAIRS = 3
-SIGMAS = 3
+BLOCK_FLOOR, BLOCK_S = 2000, max(30, BLOCK // 2000)  # for a slow machine: what a block needs; how long it may take once it has that
 RATE = 20000
 
 
@@ -63,75 +64,44 @@ def agreement(directory):
 
 
 class Shares:
-    """Samples of each of several recordings, by operator; None: on none."""
+    """Samples of several recordings, by operator; None: on none."""
     def __init__(self):
-        self.of = []
+        self.counts = collections.Counter()
 
     def add(self, trace):
-        n, counts = shares(trace)
-        if n:
-            self.of.append(counts)
+        self.counts.update(shares(trace)[1])
 
     def samples(self):
-        return sum(sum(counts.values()) for counts in self.of)
+        return sum(self.counts.values())
 
-    def count(self, name):
-        return sum(counts.get(name, 0) for counts in self.of)
-
-
-def spread(both, names):
-    """How many times as much as independent samples the shares of a block's recordings vary, of one kind: 1 or more."""
-    varied = expected = 0
-    for kind in both:
-        for name in names:
-            p = kind.count(name) / kind.samples()
-            for counts in kind.of:
-                n = sum(counts.values())
-                varied += n * (counts.get(name, 0) / n - p) ** 2
-            expected += (len(kind.of) - 1) * p * (1 - p)
-    return max(1, math.sqrt(varied / max(expected, 1e-9)))
+    def share(self, name):
+        return self.counts[name] / self.samples()
 
 
 def block(directory, nr):
     """
-    Recordings of both kinds in turn, none longer than a second or two at first, so that what the machine does beside them is nearly the
-    same for both.  The block agrees if each operator's two shares are within SIGMAS standard deviations of each other: of as many
-    independent samples, or, where a kind's own recordings vary more than these (a busy machine's caches), of so much.  That is
-    so with a probability of 0.98 for half a dozen operators, and with 0.9 or more where the estimate of the spread is off by a quarter.
-    Where an operator's share is off by 4.3 standard deviations nine blocks in ten contradict.
+    Recordings of both kinds in turn, which start short and double, so that what the machine does beside them is nearly the same for both.
+    The block agrees if 99.5 % of the samples without tags are on an operator.  All but one in a thousand are where nothing is wrong, so of
+    2,000 samples more than ten are on none once in ten thousand blocks.
     """
-    kinds, begin, seconds, turn = {"register": Shares(), "none": Shares()}, time.monotonic(), 0.4, nr
+    kinds, begin, seconds = {"register": Shares(), "none": Shares()}, time.monotonic(), 0.4
     while True:
-        for tag in ("register", "none") if turn % 2 else ("none", "register"):
+        for tag in kinds if nr % 2 else reversed(kinds):
             kinds[tag].add(record(directory, tag, seconds))
-        turn += 1
-        n, pairs = min(k.samples() for k in kinds.values()), min(len(k.of) for k in kinds.values())
-        spent = time.monotonic() - begin
-        if pairs >= PAIRS and (n >= BLOCK or n >= BLOCK_FLOOR and spent > BLOCK_S):
+        n, spent = min(k.samples() for k in kinds.values()), time.monotonic() - begin
+        if n >= BLOCK or n >= BLOCK_FLOOR and spent > BLOCK_S:
             break
         if spent > 4 * BLOCK_S:
             print(f"block {nr}: only {n:.0f} samples of a kind in {spent:.0f} s")
             return None
-        # as long as will give the rest with the third pair
-        missing = (BLOCK - n) / max(n, 1) * seconds * (turn - nr) / max(1, PAIRS - pairs)
-        seconds = min(max(0.4, missing), 2 * seconds, 8)
-    a, b = kinds["register"], kinds["none"]
-    names = sorted({name for k in kinds.values() for counts in k.of for name in counts if name})
-    wide, agrees, said = spread((a, b), names), True, []
-    for name in names:
-        pa, pb = a.count(name) / a.samples(), b.count(name) / b.samples()
-        p = (a.count(name) + b.count(name) + 2) / (a.samples() + b.samples() + 4)  # not 0 for what has no sample
-        off = (pb - pa) / (wide * math.sqrt(p * (1 - p) * (1 / a.samples() + 1 / b.samples())))
-        agrees &= abs(off) <= SIGMAS
-        said.append(f"{name} {100 * pa:.2f} and {100 * pb:.2f} % ({off:+.1f} deviations)")
-    on = 1 - b.count(None) / b.samples()
-    agrees &= on >= 0.995
-    print(f"FIGURE {a.samples():.0f} samples with tags, {b.samples():.0f} without ({100 * on:.2f} % on an operator), spread {wide:.2f}: "
-          f"{', '.join(said)}")
-    return agrees
+        seconds = min(2 * seconds, 8)
+    tags, none = kinds["register"], kinds["none"]
+    names = sorted({name for k in kinds.values() for name in k.counts if name})
+    print(f"FIGURE {tags.samples():.0f} samples with tags, {none.samples():.0f} without ({100 * (1 - none.share(None)):.2f} % on an operator); "
+          f"shares with and without: {', '.join(f'{n} {100 * tags.share(n):.2f} and {100 * none.share(n):.2f} %' for n in names)}")
+    return none.share(None) <= 0.005
 
 
 with tempfile.TemporaryDirectory() as d:
     agreement(d)
-    sys.exit(not decide("with tags switched off, operators have the shares that they have with tags, and 99.5 % of samples are attributed",
-                        lambda nr: block(d, nr)))
+    sys.exit(not decide("with tags switched off, 99.5 % of samples are attributed", lambda nr: block(d, nr)))

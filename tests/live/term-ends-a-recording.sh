@@ -35,18 +35,30 @@ def has_open(pid, name):
     files = f"/proc/{pid}/fd"
     return any(os.path.basename(os.readlink(f"{files}/{fd}")) == name for fd in os.listdir(files) if os.path.islink(f"{files}/{fd}"))
 
-def used(pid):  # bytes read, seconds of processor time
-    io = dict(line.split(": ") for line in open(f"/proc/{pid}/io"))
+def read_so_far(pid):  # bytes; None once it has ended, for who may not look into what has no memory any more
+    try:
+        return int(dict(line.split(": ") for line in open(f"/proc/{pid}/io"))["rchar"])
+    except (PermissionError, FileNotFoundError, ProcessLookupError):
+        return None
+
+def processor_time(pid):  # seconds
     fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
-    return int(io["rchar"]), (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+def until_its_end(pid):
+    """The bytes that it had read when it was last seen, and its processor time, which says what a look at the bytes came too late for."""
+    read = read_so_far(pid)
+    while not os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
+        read = read_so_far(pid) or read
+        time.sleep(0.002)
+    return read_so_far(pid) or read, processor_time(pid)
 
 def try_it(form, recorder, pid):
     wait_for(lambda: has_open(recorder.pid, f"perf-{pid}.map") and has_open(recorder.pid, f"jit-{pid}.dump"),
              f"{form}: the recorder has opened both files")
-    before = used(recorder.pid)
+    before = read_so_far(recorder.pid), processor_time(recorder.pid)
     recorder.terminate()
-    os.waitid(os.P_PID, recorder.pid, os.WEXITED | os.WNOWAIT)
-    read, seconds = (after - b for after, b in zip(used(recorder.pid), before))
+    read, seconds = (after - b for after, b in zip(until_its_end(recorder.pid), before))
     recorder.wait()
     print(f"FIGURE {form}: after TERM {read >> 20} MiB were read in {seconds:.2f} s of processor time")
     if read > 512 << 20 or seconds > 2:
