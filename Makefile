@@ -195,6 +195,8 @@ PACKAGES_CHECK += "libgccjit-$$(gcc -dumpversion)-dev?" 'libasmjit-dev?'
 # hosts with a JIT that tests profile: small ones (make check-hosts fetches the others)
 PACKAGES_CHECK += luajit libluajit-5.1-dev 'php8.2-cli|php-cli' 'mono-runtime?' 'mono-mcs?' erlang-base guile-3.0 \
 	'libjavascriptcoregtk-4.0-bin|libjavascriptcoregtk-bin?' 'pypy3?' 'gunicorn?'
+# the hosts that README names first (a JDK may be there by other means than Debian's packages)
+PACKAGES_CHECK += postgresql $(shell command -v javac >/dev/null || echo "'default-jdk-headless?'")
 PACKAGES_POSTGRES := postgresql 'postgresql-server-dev-15|postgresql-server-dev-all'
 # npm, Go and a JDK may be there by other means than Debian's packages
 PACKAGES_EVERYDAY = postgresql 'apache2-utils?' 'libh2-java?' 'python3-numpy?' 'python3-venv?' \

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # `tailor attach` to a process whose lists of generated code take long to read: a ring, 300,000 entries without a symbol, and 200,000 words
 # that look like such a list.  It loses no samples meanwhile, and names the code, which is the oldest of all entries.
+# Rights: the recorder's priority is the user's
 . tests/live/begin.bash
 trap 'kill -9 ${pid:-} 2>/dev/null; rm -rf "$dir"' EXIT
 

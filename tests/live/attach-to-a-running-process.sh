@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # tailor attach: processes that run already and have no agent are recorded from outside, with the names of what their JIT
 # generated; they notice nothing; and what cannot be attached to is refused in one sentence.
+# Rights: whose processes can be attached to
 . tests/live/begin.bash
 hosts=()
 trap 'kill -9 "${hosts[@]}" 2>/dev/null; rm -rf "$dir"' EXIT

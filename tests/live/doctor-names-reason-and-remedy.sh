@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # tailor doctor in arranged environments: root, an ordinary user, a seccomp filter without perf events, no locked memory.  For each
 # sampling method it reports whether it is available, and otherwise the reason and a remedy; and its findings are true.
+# Rights: its remedies differ
 . tests/live/begin.bash
 chmod 755 "$dir"
 trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Who knows perf gets there without the manual: `record` takes perf's letters, readers take the newest trace, what the last recording made
 # is kept as .old, files have names, formats go by endings, and a perf.data file is sent to import.
+# Rights: which messages a recording has
 . tests/live/begin.bash
 cd "$dir" || exit 1
 expect() { # STATUS WORDS COMMAND...: exits so, and says these words

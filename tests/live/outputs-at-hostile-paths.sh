@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What others put at the path of our output, a FIFO without a reader or a link, is neither waited for nor followed, by any command; and
 # what holds what a trace holds is for its user alone, whatever the umask is.
+# Rights: whose files can be written
 . tests/live/begin.bash
 umask 0
 T=$dir/t.tlr

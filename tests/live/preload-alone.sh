@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # LD_PRELOAD=libtailor.so and nothing else: a complete trace; with --tag none libunwind's call stacks name the same
 # operators as the tags do, in nearly the same shares.
+# Rights: rings have locked memory
 . tests/live/begin.bash
 TAILOR_EVENT=$(plain_event) # which needs no notice
 export TAILOR_EVENT

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The recorder that a preloaded agent starts: a complete trace, a host that notices nothing, whatever happens to either.
+# Rights: what a recorder may open
 . tests/live/begin.bash
 trap 'kill -9 $(pgrep -f "$dir/") 2>/dev/null; rm -rf "$dir"' EXIT
 

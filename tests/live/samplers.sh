@@ -3,6 +3,7 @@
 # Every rung below root's: as a user without privileges, where perf events are forbidden (by a seccomp filter; with tailor run and
 # preloaded alone), and with the handler's own reading of a thread-local tag.  At least 98 % of the run phase's samples are on an
 # operator, a quarter or more by the method that the rung is for, and the notices name each unavailable way.
+# Rights: which samplers can be had
 . tests/live/begin.bash
 engine=("$B/engine" --query fig9 --scale 0.1 --threads 2)
 BLOCK=50 # samples of a block

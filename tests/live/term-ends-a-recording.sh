@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A recording ends soon after TERM, whatever lies where a host's perf map and jitdump would: here sparse files of 1 TiB, of which the
 # end reads no more than a drain may, and takes no more processor time.  (Not by the clock: a busy machine says nothing about the recorder.)
+# Rights: what of an ended process can be read
 . tests/live/begin.bash
 judge timeout "$PATIENCE_S" /usr/bin/python3 - "$B/tailor" "$dir" "$(plain_event)" <<'PYTHON'
 import os, signal, struct, subprocess, sys, time

@@ -3,6 +3,7 @@
 # `tailor top` names operators of a command at once, and functions of a running process; its keys do what its help says; what it writes is a
 # trace with what was seen.  Whatever ends it (q, SIGTERM, the host's end), the terminal is as it was, and recorder and folder are gone;
 # a process that ran before goes on.
+# Rights: whose processes
 . tests/live/begin.bash
 trap 'kill -9 ${host:-} 2>/dev/null; rm -rf "$dir"' EXIT
 mkdir "$dir/tmp"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What `tailor watch` records is in its store, epoch by epoch, operator by operator, as each epoch's own trace says; also after the recorder
 # was killed, whose next one adds what is left. Traces beyond those to keep are gone.
+# Rights: the recorder's priority and whose processes
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'END'
 import json, os, signal, subprocess, sys, time

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Flame graphs have the calls of `tailor export --format folded`, in both directions, also of a range of time; callers and callees of a
 # function are those of `tailor report --view callees`, and waits those of its tree.
+# Rights: context switches are root's
 . tests/page/begin.bash
 . tests/evidence.bash
 need_page
