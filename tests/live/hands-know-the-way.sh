@@ -28,7 +28,8 @@ if "$tailor" doctor | tr -s ' \n' ' ' | grep -q 'no hardware counters'; then
 	lines=1
 	[ "$(plain_event)" = task-clock ] || lines=2
 	[ "$(wc -l <"$dir/out")" = $lines ] || fail "run where there are no counters: expected $lines lines, got $(cat "$dir/out")"
-	[ $lines = 1 ] || grep -q 'kernel samples unavailable' "$dir/out" || fail "expected that kernel samples are unavailable, got $(cat "$dir/out")"
+	[ $lines = 1 ] || grep -q 'kernel samples unavailable' "$dir/out" ||
+		fail "expected that kernel samples are unavailable, got $(cat "$dir/out")"
 	"$tailor" dump n.tlr | grep -q 'cycles unavailable (no PMU)' || fail "expected the trace to say that cycles are unavailable"
 fi
 expect 0 "in tailor.tlr" "$tailor" record -c 1000003 -e task-clock --call-graph dwarf,8192 -- "$B/engine" --query q3 --scale 0.01

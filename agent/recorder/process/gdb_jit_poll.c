@@ -35,7 +35,7 @@
 #define LOOK_MS 10
 #define LOOK_AT_REST_MS 50 /* where no list has changed for so long */
 #define AT_REST_NS 10000000000ull
-/* The last look ends after so much processor time: where others keep the processors busy it still reads what it reads on an idle machine. */
+/* The last look ends after so much processor time: beside busy programs it still reads what it reads on an idle machine. */
 #define FINISH_NS 1000000000ull
 #define FINISH_WALL_NS 5000000000ull /* and after so much time in any case */
 #define CLOCK_ENTRIES 32u     /* between two looks at the clock */
