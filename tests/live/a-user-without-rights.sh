@@ -11,7 +11,8 @@ copy=$(mktemp -d /var/tmp/tailor-user-XXXXXX) || exit 1
 trap 'rm -rf --one-file-system "$copy"' EXIT
 tar -c --exclude=.git --exclude=./build* --exclude="./$(basename "$B")" . | tar -x -C "$copy" || exit 1
 mkdir "$copy/build" "$copy/home" || exit 1
-tar -c -C "$B" --exclude=./libfuzzer --exclude=./fuzz --exclude=./unit --exclude=./test-log* --exclude=./distros . | tar -x -C "$copy/build" || exit 1
+tar -c -C "$B" --exclude=./libfuzzer --exclude=./fuzz --exclude=./unit --exclude='./test-log*' --exclude=./distros . |
+	tar -x -C "$copy/build" || exit 1
 chown -R nobody: "$copy" && chmod 755 "$copy" || exit 1
 cd "$copy" || exit 1
 runuser -u nobody -- env -i HOME="$copy/home" PATH="$PATH" TERM=dumb tests/run.sh build "${tests[@]%.sh}" >"$copy/said" 2>&1
