@@ -63,9 +63,12 @@ for release in ${DISTROS:-bookworm trixie testing}; do
 		rm -rf "$root"
 		cp -a --reflink=auto "$roots/$release" "$root" || exit 1
 		cp /etc/resolv.conf "$root/etc/resolv.conf"
+		# certificate authorities of this machine's own network, through which packages of other registries come
+		mkdir -p "$root/usr/local/share/ca-certificates"
+		cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" 2>/dev/null
 		# what somebody has who cloned a repository
 		inside "$root" 'export DEBIAN_FRONTEND=noninteractive; apt-get -q update && apt-get -q -y --no-install-recommends install \
-			make git sudo ca-certificates && useradd -m -s /bin/bash tester &&
+			make git sudo ca-certificates && update-ca-certificates && useradd -m -s /bin/bash tester &&
 			echo "tester ALL=(ALL) NOPASSWD: ALL" >/etc/sudoers.d/tester' >"$B/distros/$release-$user-system" 2>&1 ||
 			{ row system 0 "it cannot be made: $B/distros/$release-$user-system"; bad=1; continue; }
 		git -c safe.directory='*' clone -q --no-hardlinks . "$root/home/tester/tailor" || exit 1
