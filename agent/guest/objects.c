@@ -184,14 +184,44 @@ static bool read_dynamic_section(const struct object *o, struct dynamic *d)
 	return d->symbols && d->strings && (d->gnu_hash || d->sysv_hash);
 }
 
-static bool symbol_matches_name(const struct dynamic *d, uint32_t i, const char *name)
+static bool symbol_is_defined(const struct dynamic *d, uint32_t i)
 {
 	const Elf64_Sym *s = &d->symbols[i];
 	unsigned type = ELF64_ST_TYPE(s->st_info);
 
 	return s->st_shndx != SHN_UNDEF && s->st_value && (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE) &&
-	       (!d->versions || !(d->versions[i] & 0x8000)) && /* hidden: an old version */
-	       strcmp(d->strings + s->st_name, name) == 0;
+	       (!d->versions || !(d->versions[i] & 0x8000)); /* hidden: an old version */
+}
+
+static bool symbol_matches_name(const struct dynamic *d, uint32_t i, const char *name)
+{
+	return symbol_is_defined(d, i) && strcmp(d->strings + d->symbols[i].st_name, name) == 0;
+}
+
+/* A table of the GNU kind has no count: the last symbol is the one that ends the last chain. */
+static uint32_t nr_hashed_symbols(const struct dynamic *d)
+{
+	uint32_t last = 0;
+
+	if (!d->gnu_hash)
+		return d->sysv_hash[1];
+	const uint32_t nr_buckets = d->gnu_hash[0], first = d->gnu_hash[1], *buckets = d->gnu_hash + 4 + 2 * d->gnu_hash[2];
+
+	for (uint32_t i = 0; i < nr_buckets; i++)
+		last = buckets[i] > last ? buckets[i] : last;
+	while (last >= first && last && !(buckets[nr_buckets + last - first] & 1))
+		last++;
+	return last >= first && last ? last + 1 : 0;
+}
+
+void object_each_symbol(const struct object *o, bool (*see)(void *context, const char *name, uint64_t address), void *context)
+{
+	struct dynamic d;
+	uint32_t nr = read_dynamic_section(o, &d) ? nr_hashed_symbols(&d) : 0;
+
+	for (uint32_t i = 1; i < nr; i++)
+		if (symbol_is_defined(&d, i) && !see(context, d.strings + d.symbols[i].st_name, o->bias + d.symbols[i].st_value))
+			break;
 }
 
 /* https://sourceware.org/ml/binutils/2006-10/msg00377.html, and the ELF gABI's hash table. */

@@ -366,10 +366,25 @@ static void narrow_answer_times(struct object_answer *a, uint64_t change_ns, uin
 		a->until_ns = change_ns < a->until_ns ? change_ns : a->until_ns;
 }
 
+static bool objects_are_alike(const struct objects *o, uint32_t a, uint32_t b)
+{
+	const struct object_set *x = &o->set[o->object[a].components], *y = &o->set[o->object[b].components];
+
+	return x->nr && y->nr && memcmp(o->number + x->first, o->number + y->first, sizeof(struct object_component)) == 0;
+}
+
+/* Of two with the same first component the one with fewer components; OBJECT_NONE: they differ. */
+static uint32_t whole_of_alike(const struct objects *o, uint32_t a, uint32_t b)
+{
+	if (!a || !objects_are_alike(o, a, b))
+		return OBJECT_NONE;
+	return o->set[o->object[b].components].nr < o->set[o->object[a].components].nr ? b : a;
+}
+
 struct object_answer objects_find_below(struct objects *o, uint32_t object, enum objects_below which, uint64_t function, uint64_t time_ns)
 {
 	struct object_answer *known = &o->known[mix_hash(mix_hash(function, object), which) & (KNOWN - 1)];
-	struct object_answer a = { function, 0, UINT64_MAX, object, which, OBJECT_NONE, UINT32_MAX, false };
+	struct object_answer a = { function, 0, UINT64_MAX, object, which, OBJECT_NONE, UINT32_MAX, false, OBJECT_NONE };
 	const struct object *of = &o->object[object];
 
 	if (known->of == object && known->function == function && known->which == which && known->from_ns <= time_ns &&
@@ -389,6 +404,7 @@ struct object_answer objects_find_below(struct objects *o, uint32_t object, enum
 		if (x->depth < a.depth && which == OBJECTS_NEAREST)
 			a.first = OBJECT_NONE;
 		a.several = a.first != OBJECT_NONE;
+		a.whole = a.several ? whole_of_alike(o, a.whole, i) : i;
 		a.first = a.first ? a.first : i;
 		a.depth = x->depth;
 	}
@@ -404,13 +420,6 @@ bool objects_is_one_of(const struct objects *o, const struct object_answer *a, u
 	    !object_has_function(o, object, a->function))
 		return false;
 	return a->which == OBJECTS_ALL || (object != a->of && x->depth == a->depth);
-}
-
-static bool objects_are_alike(const struct objects *o, uint32_t a, uint32_t b)
-{
-	const struct object_set *x = &o->set[o->object[a].components], *y = &o->set[o->object[b].components];
-
-	return x->nr && y->nr && memcmp(o->number + x->first, o->number + y->first, sizeof(struct object_component)) == 0;
 }
 
 uint32_t objects_find_alike(struct objects *o, const struct object_answer *a, uint32_t object, uint64_t time_ns)

@@ -113,6 +113,7 @@ struct object_answer {
 	uint32_t first; /* OBJECT_NONE: there is none */
 	uint32_t depth; /* of the nearest ones */
 	bool several;
+	uint32_t whole; /* if all have the same first component, as an operator and its parts have: the one with the fewest components */
 };
 struct object_answer objects_find_below(struct objects *o, uint32_t object, enum objects_below which, uint64_t function, uint64_t time_ns);
 /* Is an object one of those that the answer is about? */

@@ -94,7 +94,7 @@ static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame
 	return true;
 }
 
-/* One of those that an answer is about; OBJECT_NONE: several could be it. */
+/* One of those that an answer is about; OBJECT_NONE: several could be it, which are not of one operator. */
 static uint32_t choose_answered_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *a)
 {
 	if (!a->several)
@@ -110,7 +110,7 @@ static uint32_t choose_answered_object(const struct plan_walk *w, const struct p
 				return x;
 		}
 	}
-	return OBJECT_NONE;
+	return a->whole;
 }
 
 /* The one with the frame's function that a register holds, in the tree of root (OBJECT_NONE: any): a search would have found it, too, and
@@ -191,12 +191,12 @@ static void find_anywhere_by_frame(struct plan_walk *w, const struct plan_frame 
 		const struct object_answer a = objects_find_below(o, root[i], OBJECTS_ALL, f->function, w->time_ns);
 		const uint32_t x = choose_answered_object(w, f, &a);
 
-		several |= a.several || (only && a.first);
-		if (x && a.several) { /* a register holds it */
+		if (x && a.several && x != a.whole) { /* a register holds it */
 			set_found_object(w, x, f->function);
 			return;
 		}
-		only = a.first ? a.first : only;
+		several |= (a.several && !x) || (only && a.first);
+		only = x ? x : only;
 	}
 	if (several)
 		w->state = PLAN_LOST;

@@ -22,8 +22,16 @@ enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 #define DUCKDB_OPERATOR_TABLE "_ZTVN6duckdb16PhysicalOperatorE"
 #define DUCKDB_OPERATOR_(name) "_ZNK6duckdb16PhysicalOperator" name
 #define DUCKDB_GET_CHILDREN DUCKDB_OPERATOR_("11GetChildrenEv")
-#define DUCKDB_TO_STRING DUCKDB_OPERATOR_("8ToStringB5cxx11ENS_13ExplainFormatE")
-#define DUCKDB_FORMAT_JSON 2 /* enum class ExplainFormat */
+#define DUCKDB_FORMAT_JSON 2 /* enum class ExplainFormat, to 1.5 */
+/* Texts of versions: X(the function that explains an operator, the one that has a connection's query, the ABI of their strings, whether the
+ * former takes a ProfilerPrintFormat, which is a string "json").  1.3 to 1.5; 2.0; 1.1 and 1.2. */
+enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
+#define DUCKDB_CURRENT_QUERY(abi) "_ZN6duckdb13ClientContext15GetCurrentQuery" abi "Ev"
+#define DUCKDB_TEXTS(X) \
+	X(DUCKDB_OPERATOR_("8ToStringB5cxx11ENS_13ExplainFormatE"), DUCKDB_CURRENT_QUERY("B5cxx11"), DUCKDB_STRING_NEW, false) \
+	X(DUCKDB_OPERATOR_("8ToStringB5cxx11ENS_12optional_ptrINS_13ClientContextELb1EEERKNS_19ProfilerPrintFormatE"), \
+	  DUCKDB_CURRENT_QUERY("B5cxx11"), DUCKDB_STRING_NEW, true) \
+	X(DUCKDB_OPERATOR_("8ToStringENS_13ExplainFormatE"), DUCKDB_CURRENT_QUERY(""), DUCKDB_STRING_OLD, false)
 
 /* Virtual functions that are called while a query runs. */
 #define DUCKDB_ROLES(X) \
@@ -49,12 +57,22 @@ enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 
 /* Functions of one pipeline that a thread executes. */
 #define DUCKDB_PIPELINE_FUNCTIONS(X) \
+	X("_ZN6duckdb16PipelineExecutor7ExecuteEv") \
 	X("_ZN6duckdb16PipelineExecutor7ExecuteEm") \
 	X("_ZN6duckdb16PipelineExecutor7ExecuteERNS_9DataChunkES2_m") \
 	X("_ZN6duckdb16PipelineExecutor19ExecutePushInternalERNS_9DataChunkERNS_15ExecutionBudgetEm") \
+	X("_ZN6duckdb16PipelineExecutor19ExecutePushInternalERNS_9DataChunkEm") \
+	X("_ZN6duckdb16PipelineExecutor14PushInputChunkERNS_9DataChunkERNS_15ExecutionBudgetENS0_22PipelineInputChunkModeE") \
+	X("_ZN6duckdb16PipelineExecutor12PushExternalERNS_9DataChunkERKNS_21OperatorPartitionDataENS_12optional_idxE") \
+	X("_ZN6duckdb16PipelineExecutor16FlushAndFinalizeERNS_15ExecutionBudgetE") \
+	X("_ZN6duckdb16PipelineExecutor4SinkERNS_9DataChunkERNS_17OperatorSinkInputE") \
+	X("_ZN6duckdb16PipelineExecutor7GetDataERNS_9DataChunkERNS_19OperatorSourceInputE") \
 	X("_ZN6duckdb16PipelineExecutor24TryFlushCachingOperatorsERNS_15ExecutionBudgetE") \
+	X("_ZN6duckdb16PipelineExecutor24TryFlushCachingOperatorsEv") \
 	X("_ZN6duckdb16PipelineExecutor15FetchFromSourceERNS_9DataChunkE") \
 	X("_ZN6duckdb16PipelineExecutor9NextBatchERNS_9DataChunkEb") \
+	X("_ZN6duckdb16PipelineExecutor9NextBatchERNS_9DataChunkE") \
+	X("_ZN6duckdb16PipelineExecutor9NextBatchERNS_9DataChunkERKNS0_17SourceFetchResultE") \
 	X("_ZN6duckdb16PipelineExecutor12PushFinalizeEv")
 #define DUCKDB_TASK_EXECUTE "_ZN6duckdb12ExecutorTask7ExecuteENS_17TaskExecutionModeE"
 
@@ -63,8 +81,9 @@ enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 #define DUCKDB_WAITING "(waiting for tasks)"
 /* What a task or a pipeline does between two operators. */
 #define DUCKDB_BETWEEN "(between operators)"
-#define DUCKDB_EXECUTOR_WAITS "_ZN6duckdb8Executor11ExecuteTaskEb"
-#define DUCKDB_CONTEXT_WAITS "_ZN6duckdb13ClientContext19ExecuteTaskInternalERNS_17ClientContextLockERNS_15BaseQueryResultEb"
+#define DUCKDB_EXECUTOR_WAITS "_ZN6duckdb8Executor11ExecuteTaskE"
+#define DUCKDB_CONTEXT_WAITS "_ZN6duckdb13ClientContext19ExecuteTaskInternalERNS_17ClientContextLockERNS_15BaseQueryResultE"
+#define DUCKDB_WAITS(X) X(DUCKDB_EXECUTOR_WAITS "b", DUCKDB_CONTEXT_WAITS "b") X(DUCKDB_EXECUTOR_WAITS "v", DUCKDB_CONTEXT_WAITS)
 
 /* Work that is no operator's: X(name, function). */
 #define DUCKDB_PLAN_ "ENS_10unique_ptrINS_15LogicalOperatorESt14default_deleteIS2_ELb1EEE"

@@ -7,6 +7,8 @@
 
 #include "agent/guest/guest.h"
 
+#include <string.h>
+
 #define SEARCH_PHASE 1
 #define HANDLER_FRAME 4
 #define FORCED 8 /* the thread ends: pthread_exit, pthread_cancel */
@@ -21,7 +23,7 @@ static void *(*begin_catch)(void *exception);
 static void (*end_catch)(void);
 static void (*delete)(void *p);
 
-int cxx_call_(uint64_t function, uint64_t a, uint64_t b, uint64_t c);
+int cxx_call_(uint64_t function, const uint64_t *argument, uint64_t *result);
 extern const char cxx_call_landing[] __attribute__((visibility("hidden")));
 int cxx_personality(int version, int actions, uint64_t class, void *exception, void *context);
 void cxx_caught(void *exception);
@@ -35,11 +37,14 @@ __asm__(".text\n"
 	"	pushq %rbx\n"
 	"	.cfi_adjust_cfa_offset 8\n"
 	"	.cfi_rel_offset rbx, 0\n"
+	"	movq %rdx, %rbx\n"
 	"	movq %rdi, %rax\n"
-	"	movq %rsi, %rdi\n"
-	"	movq %rdx, %rsi\n"
-	"	movq %rcx, %rdx\n"
+	"	movq 24(%rsi), %rcx\n"
+	"	movq 16(%rsi), %rdx\n"
+	"	movq 0(%rsi), %rdi\n"
+	"	movq 8(%rsi), %rsi\n"
 	"	call *%rax\n"
+	"	movq %rax, (%rbx)\n"
 	"	movl $1, %eax\n"
 	"1:	popq %rbx\n"
 	"	.cfi_adjust_cfa_offset -8\n"
@@ -88,15 +93,24 @@ bool cxx_find_functions(void)
 	return set_register && set_address && begin_catch && end_catch && delete;
 }
 
-bool cxx_call(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
+bool cxx_call(uint64_t function, const uint64_t argument[CXX_ARGUMENTS], uint64_t *result)
 {
-	return cxx_call_(function, a, b, c);
+	return cxx_call_(function, argument, result);
 }
 
 void cxx_string_free(struct cxx_string *s)
 {
 	if (s->text && s->text != s->own)
 		delete((void *)(uintptr_t)s->text);
+}
+
+void cxx_old_string_free(const char *text)
+{
+	int nr_others;
+
+	memcpy(&nr_others, text + CXX_OLD_STRING_NR_OTHERS_AT, sizeof(nr_others));
+	if (*(const uint64_t *)(const void *)(text + CXX_OLD_STRING_BYTES_AT) && nr_others <= 0) /* all empty strings share one text */
+		delete((void *)(uintptr_t)(text + CXX_OLD_STRING_BYTES_AT));
 }
 
 void cxx_vector_free(struct cxx_vector *v)

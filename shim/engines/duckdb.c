@@ -99,7 +99,7 @@ static bool register_levels_and_classes(void)
 }
 
 /* c->query, by the text without its literals; its component is in the trace. */
-static bool register_query(struct duckdb_connection *c, const struct cxx_string *text, struct duckdb_room *r)
+static bool register_query(struct duckdb_connection *c, const struct duckdb_text *text, struct duckdb_room *r)
 {
 	size_t n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;
 	char *copy = r->text + 1;
@@ -123,17 +123,25 @@ static bool register_query(struct duckdb_connection *c, const struct cxx_string 
 
 /* ---------------------------------------------------------------------------------------------------------- functions */
 
-static void begin_query(uint64_t context, uint64_t string)
+/* Asks for the text of the query that context has just begun.  The function returns a reference, and the library keeps the text. */
+static bool read_query_text(uint64_t context, struct duckdb_text *text)
+{
+	const uint64_t argument[CXX_ARGUMENTS] = { context };
+	uint64_t string;
+
+	return cxx_call(duckdb.current_query, argument, &string) && duckdb_string_read(string, text);
+}
+
+static void begin_query(uint64_t context)
 {
 	struct duckdb_connection *c = find_connection(context);
-	struct cxx_string text;
+	struct duckdb_text text;
 	struct duckdb_room *r;
 
 	if (c)
 		end_query(c);
-	if (!register_levels_and_classes() || !sys_readable_range((const void *)string, sizeof(text)))
+	if (!register_levels_and_classes() || !read_query_text(context, &text))
 		return;
-	memcpy(&text, (const void *)string, sizeof(text));
 	r = duckdb_room_take();
 	c = r ? add_connection(context) : NULL;
 	if (c && !register_query(c, &text, r))
@@ -155,20 +163,27 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 				    __atomic_add_fetch(&duckdb.nr_runs, 1, __ATOMIC_RELAXED), 0, NULL);
 }
 
-/* Each: its function, what is done before it, and after it. */
+/* Each: whether the others are of use without it, what is done before it, what after it, and its names in versions. */
 #define CONTEXT "_ZN6duckdb13ClientContext"
+#define BEGIN CONTEXT "18BeginQueryInternalERNS_17ClientContextLockE"
+#define PIPELINE "_ZN6duckdb16PipelineExecutorC1ERNS_13ClientContextERNS_8PipelineE"
 #define TASK "_ZN6duckdb12ExecutorTaskC2ERNS_"
 #define HOOKS(X) \
-	X(on_begin, CONTEXT "18BeginQueryInternalERNS_17ClientContextLockERK" DUCKDB_STRING, begin_query(a, c), (void)0) \
-	X(on_executor, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE", set_connection_executor(b, a), (void)0) \
-	X(on_plan, "_ZN6duckdb8Executor18InitializeInternalERNS_16PhysicalOperatorE", begin_plan(a, b), (void)0) \
-	X(on_pipeline, "_ZN6duckdb16PipelineExecutorC1ERNS_13ClientContextERNS_8PipelineE", begin_pipeline(b, a, c), (void)0) \
-	X(on_operator_task, TASK "13ClientContextENS_10shared_ptrINS_5EventELb1EEERKNS_16PhysicalOperatorE", \
-	  begin_task(find_connection(b), a, d), (void)0) \
-	X(on_pipeline_task, TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE", begin_task(find_executor_connection(b), a, 0), (void)0) \
-	/* it waits for the query's tasks; its result may be returned in memory, whose address comes first then */ \
-	X(on_end, CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE", (void)0, \
-	  end_query_of_context(a, b))
+	/* 1.3 to 1.5, 2.0, 1.1 and 1.2 */ \
+	X(on_begin, false, (void)0, begin_query(a), BEGIN "RK" DUCKDB_STRING, \
+	  BEGIN "NS_21PreprocessedStatementERKNS_15QueryParametersENS0_9RetentionE", BEGIN "RKSs") \
+	X(on_executor, false, set_connection_executor(b, a), (void)0, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE") \
+	X(on_plan, false, begin_plan(a, b), (void)0, "_ZN6duckdb8Executor18InitializeInternalERNS_16PhysicalOperatorE") \
+	/* to 1.5, 2.0 */ \
+	X(on_pipeline, false, begin_pipeline(b, a, c), (void)0, PIPELINE, PIPELINE "NS_12optional_idxE") \
+	/* A wheel of 2.0 has no slot for one of these two.  What is lost is a name for what a task does between operators. */ \
+	X(on_operator_task, true, begin_task(find_connection(b), a, d), (void)0, \
+	  TASK "13ClientContextENS_10shared_ptrINS_5EventELb1EEERKNS_16PhysicalOperatorE") \
+	X(on_pipeline_task, true, begin_task(find_executor_connection(b), a, 0), (void)0, \
+	  TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE") \
+	/* It waits for the query's tasks.  Its result may be returned in memory, whose address comes first then. */ \
+	X(on_end, false, (void)0, end_query_of_context(a, b), \
+	  CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE")
 
 static void set_connection_executor(uint64_t context, uint64_t executor)
 {
@@ -201,7 +216,7 @@ static void end_query_of_context(uint64_t context, uint64_t or_context)
 		end_query(c);
 }
 
-#define HOOK(name, function, before, after) \
+#define HOOK(name, is_optional, before, after, ...) \
 	static library_function *name##_real; \
 	static uint64_t name(LIBRARY_PARAMETERS) \
 	{ \
@@ -254,6 +269,11 @@ static bool find_operator_slots(const struct object *o)
 	return found;
 }
 
+static uint64_t find_function(const struct object *o, const char *name)
+{
+	return (uint64_t)(uintptr_t)object_find_symbol(o, name);
+}
+
 static void find_duckdb_functions(const struct object *o)
 {
 	static const char *const names[] = {
@@ -261,19 +281,44 @@ static void find_duckdb_functions(const struct object *o)
 		DUCKDB_PIPELINE_FUNCTIONS(ENTRY)
 #undef ENTRY
 	};
+	static const struct {
+		const char *to_string, *current_query;
+		enum duckdb_string_abi abi;
+		bool has_print_format;
+	} texts[] = {
+#define ENTRY(to_string, current_query, abi, has_print_format) { to_string, current_query, abi, has_print_format },
+		DUCKDB_TEXTS(ENTRY)
+#undef ENTRY
+	};
+	static const struct {
+		const char *executor, *context;
+	} waits[] = {
+#define ENTRY(executor, context) { executor, context },
+		DUCKDB_WAITS(ENTRY)
+#undef ENTRY
+	};
 	const Elf64_Phdr *segment = o->headers;
 
+	_Static_assert(sizeof(names) / sizeof(names[0]) <= DUCKDB_PIPELINE_FUNCTIONS_MAX, "each has a place");
 	for (int i = 0; i < o->nr_headers; i++)
 		if (segment[i].p_type == PT_LOAD && segment[i].p_flags & PF_X) {
 			duckdb.text_begin = o->bias + segment[i].p_vaddr;
 			duckdb.text_end = duckdb.text_begin + segment[i].p_memsz;
 		}
-	duckdb.to_string = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_TO_STRING);
-	duckdb.task_execute = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_TASK_EXECUTE);
-	duckdb.executor_waits.address = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_EXECUTOR_WAITS);
-	duckdb.context_waits.address = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_CONTEXT_WAITS);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !duckdb.to_string; i++) {
+		duckdb.to_string = find_function(o, texts[i].to_string);
+		duckdb.string_abi = texts[i].abi;
+		duckdb.has_print_format = texts[i].has_print_format;
+		duckdb.current_query = find_function(o, texts[i].current_query);
+	}
+	duckdb.task_execute = find_function(o, DUCKDB_TASK_EXECUTE);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		if (!duckdb.executor_waits.address) {
+			duckdb.executor_waits.address = find_function(o, waits[i].executor);
+			duckdb.context_waits.address = find_function(o, waits[i].context);
+		}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		uint64_t address = (uint64_t)(uintptr_t)object_find_symbol(o, names[i]);
+		uint64_t address = find_function(o, names[i]);
 
 		if (address)
 			duckdb.pipeline[duckdb.nr_pipeline++].address = address;
@@ -289,13 +334,13 @@ static const char *find_duckdb_symbols(const struct object *o)
 		return "memory";
 	duckdb.queries = (struct duckdb_queries *)p;
 	find_duckdb_functions(o);
-	if (!duckdb.to_string || !duckdb.task_execute || !duckdb.nr_pipeline || !find_operator_slots(o))
+	if (!duckdb.to_string || !duckdb.current_query || !duckdb.task_execute || !duckdb.nr_pipeline || !find_operator_slots(o))
 		return "PhysicalOperator";
 	return cxx_find_functions() ? NULL : "a C++ runtime";
 }
 
 static void init_duckdb_hooks(int argc, char **argv, char **env);
-#define ENTRY(name, function, before, after) { function, name, &name##_real },
+#define ENTRY(name, is_optional, before, after, ...) { { __VA_ARGS__ }, name, &name##_real, is_optional },
 static struct library library = {
 	.title = "DuckDB",
 	.version = "duckdb_library_version",

@@ -11,8 +11,10 @@
 
 #define DUCKDB_CONNECTIONS 64	   /* that execute a query at a time */
 #define DUCKDB_SLOTS 64		   /* of a class's table of virtual functions that are looked at */
-#define DUCKDB_FUNCTIONS 32	   /* of an operator */
-#define DUCKDB_PIPELINE_FUNCTIONS_MAX 8
+#define DUCKDB_FUNCTIONS 48	   /* of an operator */
+#define DUCKDB_CLASSES_MAX 128	   /* of operators, whose own functions are remembered */
+#define DUCKDB_CLASS_FUNCTIONS 24
+#define DUCKDB_PIPELINE_FUNCTIONS_MAX 24
 #define DUCKDB_PLANS 1024	   /* whose names are remembered */
 #define DUCKDB_SAID 8192	   /* numbers of components; what was forgotten is said again */
 #define DUCKDB_WAITING_ID 1	   /* the component DUCKDB_WAITING */
@@ -38,11 +40,24 @@ struct duckdb_connection {
 	struct duckdb_operator operator[DUCKDB_OPERATORS_MAX];
 };
 
+/* A class of operators: functions of its own that are not virtual. */
+struct duckdb_class {
+	uint64_t table; /* of its virtual functions; 0: free */
+	uint32_t nr;
+	uint64_t function[DUCKDB_CLASS_FUNCTIONS];
+};
+
 /* Room for a text or a plan that is read. */
 struct duckdb_room {
 	uint32_t is_taken;
 	struct duckdb_explanation explained;
 	char text[DUCKDB_TEXT_BYTES + 2], name[256];
+};
+
+/* A text that the library has, and keeps. */
+struct duckdb_text {
+	const char *text;
+	size_t bytes;
 };
 
 /* A plan whose names were asked. */
@@ -54,13 +69,17 @@ struct duckdb_known {
 struct duckdb_queries {
 	struct duckdb_connection connection[DUCKDB_CONNECTIONS];
 	struct duckdb_room room[4];
+	struct duckdb_class class[DUCKDB_CLASSES_MAX];
+	uint32_t class_lock; /* a thread that finds another one there does without */
 };
 
 struct duckdb {
 	struct object library; /* .headers NULL: none */
 	struct duckdb_queries *queries; /* not NULL, once the library was found */
 	uint64_t text_begin, text_end;
-	uint64_t to_string, task_execute;
+	uint64_t to_string, current_query, task_execute;
+	enum duckdb_string_abi string_abi;
+	bool has_print_format; /* to_string's third argument is a connection, and a fourth has the format */
 	uint64_t *operator_table; /* the base class's virtual functions */
 	uint32_t nr_slots, children_slot;
 	unsigned char role[DUCKDB_SLOTS];
@@ -79,12 +98,18 @@ extern struct duckdb duckdb;
 uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to);
 /* Reads the plan whose outermost operator is there, and says it. */
 void duckdb_plan_register(struct duckdb_connection *c, uint64_t outermost);
+/* The std::string at that address.  false: its memory cannot be read. */
+bool duckdb_string_read(uint64_t string, struct duckdb_text *to);
 uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator);
 uint32_t duckdb_find_operator(const struct duckdb_connection *c, uint64_t address); /* index + 1, or 0 */
 struct duckdb_room *duckdb_room_take(void); /* NULL: all are taken */
 void duckdb_room_leave(struct duckdb_room *r);
 bool duckdb_is_registered(uint64_t id);
 void duckdb_mark_registered(uint64_t id);
+
+/* ---- duckdb_class.c */
+/* Adds the functions of an operator's class that are not virtual to nr others.  Returns how many there are then. */
+uint32_t duckdb_class_functions(uint64_t table, struct jitreg_function *to, uint32_t nr);
 
 /* ---- duckdb_pipeline.c */
 /* A thread is to execute a pipeline, with what is at executor. */

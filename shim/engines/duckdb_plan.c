@@ -64,15 +64,36 @@ uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_r
 			continue; /* the base class's, which all have in common */
 		to[nr++].address = table[i];
 	}
-	return nr;
+	return role == DUCKDB_NO_ROLE ? duckdb_class_functions(o->table, to, nr) : nr;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ reading */
+
+bool duckdb_string_read(uint64_t string, struct duckdb_text *to)
+{
+	struct cxx_string new;
+
+	if (duckdb.string_abi == DUCKDB_STRING_OLD) {
+		if (!sys_readable_range((const void *)string, sizeof(to->text)))
+			return false;
+		memcpy(&to->text, (const void *)string, sizeof(to->text));
+		if (!sys_readable_range(to->text + CXX_OLD_STRING_BYTES_AT, -CXX_OLD_STRING_BYTES_AT))
+			return false;
+		memcpy(&to->bytes, to->text + CXX_OLD_STRING_BYTES_AT, sizeof(to->bytes));
+		return true;
+	}
+	if (!sys_readable_range((const void *)string, sizeof(new)))
+		return false;
+	memcpy(&new, (const void *)string, sizeof(new));
+	*to = (struct duckdb_text){ new.text, new.bytes };
+	return true;
+}
 
 static bool read_operator_tree(struct duckdb_connection *c, uint64_t address, uint32_t upper, uint32_t order, int depth)
 {
 	struct cxx_vector below = { 0, 0, 0 };
 	struct duckdb_operator *o = &c->operator[c->nr];
+	uint64_t result;
 	uint32_t own;
 	bool ok = true;
 
@@ -83,7 +104,8 @@ static bool read_operator_tree(struct duckdb_connection *c, uint64_t address, ui
 	if (o->table % 8 || !sys_readable_range((const void *)o->table, (size_t)duckdb.nr_slots * 8))
 		return false;
 	own = ++c->nr;
-	if (!cxx_call(((const uint64_t *)o->table)[duckdb.children_slot], (uint64_t)(uintptr_t)&below, address, 0))
+	if (!cxx_call(((const uint64_t *)o->table)[duckdb.children_slot],
+		      (const uint64_t[CXX_ARGUMENTS]){ (uint64_t)(uintptr_t)&below, address }, &result))
 		return false;
 	if (below.begin > below.end || (below.end - below.begin) % 8 || (below.end - below.begin) / 8 > DUCKDB_OPERATORS_MAX)
 		return false; /* nothing that could be freed */
@@ -108,13 +130,24 @@ static uint64_t hash_plan_shape(const struct duckdb_connection *c)
 
 static bool read_operator_names(struct duckdb_connection *c, struct duckdb_room *r)
 {
-	struct cxx_string s = { NULL, 0, "" };
+	struct cxx_string s = { NULL, 0, "" }, format = { NULL, sizeof("json") - 1, "json" };
+	uint64_t argument[CXX_ARGUMENTS] = { (uint64_t)(uintptr_t)&s, c->operator[0].address, DUCKDB_FORMAT_JSON }, result;
+	struct duckdb_text text;
 	bool ok;
 
-	if (!cxx_call(duckdb.to_string, (uint64_t)(uintptr_t)&s, c->operator[0].address, DUCKDB_FORMAT_JSON))
+	format.text = format.own;
+	if (duckdb.has_print_format) {
+		argument[2] = 0;
+		argument[3] = (uint64_t)(uintptr_t)&format;
+	}
+	if (!cxx_call(duckdb.to_string, argument, &result))
 		return false;
-	ok = duckdb_explain_read(s.text, s.bytes, &r->explained) && r->explained.nr == c->nr;
-	cxx_string_free(&s);
+	ok = duckdb_string_read((uint64_t)(uintptr_t)&s, &text) && duckdb_explain_read(text.text, text.bytes, &r->explained) &&
+	     r->explained.nr == c->nr;
+	if (duckdb.string_abi == DUCKDB_STRING_OLD)
+		cxx_old_string_free(s.text);
+	else
+		cxx_string_free(&s);
 	return ok;
 }
 

@@ -5,6 +5,20 @@
 
 #include <stdio.h>
 
+/* The slot of one of its names, whose function is known then; else NULL, and *missing is the name that is looked for. */
+static void **find_hook_slot(const struct object *o, const struct library_hook *h, const char **missing)
+{
+	for (size_t k = 0; k < LIBRARY_NAMES_MAX && h->name[k]; k++) {
+		void **slot = object_find_slot(o, h->name[k]);
+
+		*(void **)h->real = object_find_symbol(o, h->name[k]);
+		if (*h->real && slot && object_is_relocated(o, slot))
+			return slot;
+	}
+	*missing = h->name[0];
+	return NULL;
+}
+
 /* NULL, or what is missing. */
 static const char *install_library_hooks(const struct library *l)
 {
@@ -12,19 +26,18 @@ static const char *install_library_hooks(const struct library *l)
 	void **slot[LIBRARY_HOOKS_MAX];
 	const char *missing;
 
-	for (size_t i = 0; i < LIBRARY_HOOKS_MAX && l->hook[i].name; i++) {
-		*(void **)l->hook[i].real = object_find_symbol(o, l->hook[i].name);
-		slot[i] = object_find_slot(o, l->hook[i].name);
-		if (!*l->hook[i].real || !slot[i] || !object_is_relocated(o, slot[i]))
-			return l->hook[i].name;
+	for (size_t i = 0; i < LIBRARY_HOOKS_MAX && l->hook[i].to; i++) {
+		slot[i] = find_hook_slot(o, &l->hook[i], &missing);
+		if (!slot[i] && !l->hook[i].is_optional)
+			return missing;
 	}
 	missing = l->find(o);
 	if (missing)
 		return missing;
-	for (size_t i = 0; i < LIBRARY_HOOKS_MAX && l->hook[i].name; i++) {
+	for (size_t i = 0; i < LIBRARY_HOOKS_MAX && l->hook[i].to; i++) {
 		void *to = (void *)l->hook[i].to;
 
-		if (patch_write_memory(slot[i], &to, sizeof(to)))
+		if (slot[i] && patch_write_memory(slot[i], &to, sizeof(to)))
 			return "memory that can be written";
 	}
 	return NULL;
@@ -59,7 +72,9 @@ void library_hook_object(struct library *l, const struct object *o, const char *
 
 	if (l->object->headers || !object_find_symbol(o, function) || !object_find_symbol(o, l->version))
 		return;
-	slot = object_find_slot(o, l->hook[0].name);
+	slot = object_find_slot(o, l->hook[0].name[0]);
+	for (size_t k = 1; !slot && k < LIBRARY_NAMES_MAX && l->hook[0].name[k]; k++)
+		slot = object_find_slot(o, l->hook[0].name[k]);
 	*l->object = *o;
 	if (!slot || object_is_relocated(o, slot) || object_replace_init(o, l->init, &l->init_before))
 		adapt_library(l);

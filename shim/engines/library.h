@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library whose calls to functions of its own go through slots, because it exports them: some of them come by here, all or none.
- * One that dlopen brings is not relocated yet when it is announced; its slots are replaced from its init function.
+ * A library whose calls to functions of its own go through slots, because it exports them: some of them come by here, all or
+ * none but for optional ones.  A library that dlopen brings is not relocated yet when it is announced; its slots are replaced from its init
+ * function.
  * Context: any (the loader may hold its lock), under the guard.
  */
 #ifndef TAILOR_SHIM_LIBRARY_H
@@ -18,15 +19,18 @@ typedef uint64_t library_function(LIBRARY_PARAMETERS);
 
 #define LIBRARY_HOOKS_MAX 16
 
+#define LIBRARY_NAMES_MAX 3
+
 struct library_hook {
-	const char *name; /* the library's own */
-	library_function *to, **real; /* real: it is known before a call comes by */
+	const char *name[LIBRARY_NAMES_MAX]; /* the library's own; versions have others, of which the first that is there counts */
+	library_function *to, **real;	     /* real: it is known before a call comes by */
+	bool is_optional;		     /* without it the others are of use, too */
 };
 
 struct library {
 	const char *title, *version; /* version: the function that has it */
 	const char *without, *with;  /* what a note says is unavailable, or registered */
-	struct library_hook hook[LIBRARY_HOOKS_MAX]; /* .name NULL: no more */
+	struct library_hook hook[LIBRARY_HOOKS_MAX]; /* .to NULL: no more */
 	const char *(*find)(const struct object *o); /* all else that is needed of it.  NULL, or what is missing */
 	object_init_function *init;		     /* calls library_init() */
 	struct object *object;			     /* to be filled; .headers NULL: none yet */

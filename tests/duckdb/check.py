@@ -3,7 +3,7 @@
 """make check-duckdb: operators of DuckDB's queries, held against what is known of them by other means.
 
 check.py BUILD, and in the environment, where not all is wanted:
-    PARTS="operators rank node"   QUERIES="q01 q03 q18" (all: every query of TPC-H; of rank: all)   THREADS="1 2"
+    PARTS="operators rank node wheels"   VERSIONS="2.0.1 1.5.6" (of wheels)   QUERIES="q01 q03 q18" (all: every query of TPC-H; of rank: all)   THREADS="1 2"
     SCALE=1   SECONDS=3 (of each query)   RATE=4000 (samples a second)   LIBDUCKDB=FILE (another library)
 """
 import os
@@ -13,6 +13,7 @@ import tempfile
 
 import duck
 import rank
+import wheels
 
 FEW = 200
 WANTED, WANTED_RANK = 95, 0.95
@@ -85,23 +86,26 @@ def node(d, texts, seconds):
 
 def main():
     build = os.path.abspath(sys.argv[1])
-    p = subprocess.run([duck.HERE + "/fetch.sh", build])
-    if p.returncode:
-        return p.returncode
+    parts = os.environ.get("PARTS", "operators rank node wheels").split()
     names = os.environ.get("QUERIES", "q01 q03 q18")
     texts = duck.queries("" if names == "all" else names)
     threads = [int(t) for t in os.environ.get("THREADS", "1 2").split()]
     seconds = float(os.environ.get("SECONDS", 3))
-    parts = os.environ.get("PARTS", "operators rank node").split()
     short = []
     with tempfile.TemporaryDirectory(prefix="tailor-duckdb-") as folder:
-        d = duck.Duck(build, folder, float(os.environ.get("SCALE", 1)), int(os.environ.get("RATE", 4000)))
+        if set(parts) - {"wheels"}:
+            p = subprocess.run([duck.HERE + "/fetch.sh", build])
+            if p.returncode:
+                return p.returncode
+            d = duck.Duck(build, folder, float(os.environ.get("SCALE", 1)), int(os.environ.get("RATE", 4000)))
         if "operators" in parts:
             short += operators(d, texts, threads, seconds)
         if "rank" in parts:
             short += ranks(d, duck.queries("") if "QUERIES" not in os.environ else texts, threads[0], seconds)
         if "node" in parts:
             short += node(d, texts, seconds)
+        if "wheels" in parts:
+            short += wheels.wheels(build, folder, os.environ.get("VERSIONS", "2.0.1 1.5.6 1.4.5 1.3.2 1.2.2").split(), seconds)
     for sentence in short:
         print(sentence)
     return 1 if short else 0

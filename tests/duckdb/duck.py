@@ -67,10 +67,7 @@ class Duck:
         return [(q, int(line[1]), int(line[2]), line[4]) for q, line in zip(texts, lines, strict=True)]
 
     def in_tasks(self, trace):
-        """{(time, tid)} of the samples in tasks."""
-        lo, hi = profile.function_range(self.library, TASK)
-        bias = load_bias(self.tailor, trace, self.library)
-        return profile.in_function(self.tailor, trace, lo + bias, hi + bias)[0]
+        return in_tasks(self.tailor, trace, self.library)
 
     def operators(self, texts, threads, seconds, trace):
         bare = {q: rows for q, _, _, rows in self.repeat(texts, threads, 0.01)}
@@ -130,6 +127,13 @@ class Duck:
             if q and on_operator(s):
                 out[q][paths[s["operator_id"]]] += 1
         return out
+
+
+def in_tasks(tailor, trace, library):
+    """{(time, tid)} of the samples in tasks."""
+    lo, hi = profile.function_range(library, TASK)
+    bias = load_bias(tailor, trace, library)
+    return profile.in_function(tailor, trace, lo + bias, hi + bias)[0]
 
 
 def on_operator(s):

@@ -14,13 +14,15 @@ void *objects_find_next_symbol(const char *name)
 	return dlsym(RTLD_DEFAULT, name);
 }
 
-static uint64_t called[3];
+static uint64_t called[CXX_ARGUMENTS];
 
-static void note(uint64_t a, uint64_t b, uint64_t c)
+static uint64_t note(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	called[0] = a;
 	called[1] = b;
 	called[2] = c;
+	called[3] = d;
+	return a + 100;
 }
 
 static void *library;
@@ -34,11 +36,15 @@ static int load(void **state)
 
 static void a_call_passes_its_arguments_on(void **state)
 {
+	uint64_t result = 0;
+
 	(void)state;
 	if (!library)
 		skip();
 	assert_true(cxx_find_functions());
-	assert_true(cxx_call((uint64_t)(uintptr_t)note, 1, 2, 3));
+	assert_true(cxx_call((uint64_t)(uintptr_t)note, (const uint64_t[CXX_ARGUMENTS]){ 1, 2, 3, 4 }, &result));
+	assert_int_equal(result, 101);
+	assert_int_equal(called[3], 4);
 	assert_int_equal(called[0], 1);
 	assert_int_equal(called[1], 2);
 	assert_int_equal(called[2], 3);
@@ -46,6 +52,8 @@ static void a_call_passes_its_arguments_on(void **state)
 
 static void what_is_thrown_ends_in_the_call(void **state)
 {
+	const uint64_t argument[CXX_ARGUMENTS] = { (uint64_t)(uintptr_t)"far away" };
+	uint64_t result = 7;
 	void *throws;
 
 	(void)state;
@@ -54,8 +62,9 @@ static void what_is_thrown_ends_in_the_call(void **state)
 		skip();
 	assert_true(cxx_find_functions());
 	for (int i = 0; i < 1000; i++)
-		assert_false(cxx_call((uint64_t)(uintptr_t)throws, (uint64_t)(uintptr_t)"far away", 0, 0));
-	assert_true(cxx_call((uint64_t)(uintptr_t)note, 4, 5, 6));
+		assert_false(cxx_call((uint64_t)(uintptr_t)throws, argument, &result));
+	assert_int_equal(result, 7);
+	assert_true(cxx_call((uint64_t)(uintptr_t)note, (const uint64_t[CXX_ARGUMENTS]){ 4, 5, 6 }, &result));
 	assert_int_equal(called[2], 6);
 }
 

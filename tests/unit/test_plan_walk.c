@@ -262,6 +262,37 @@ static void a_part_of_a_node_is_known_by_the_register_with_the_node(void **state
 	expect("", "outer");
 }
 
+/* A task of one operator outside of its pipelines: no register holds an object with its function, and all of these are its parts. */
+static void objects_of_one_operator_are_not_several(void **state)
+{
+	static const uint64_t scan = SCAN, build = BUILD, executor = SUBPLAN, run = RUN;
+	static const uint64_t of[][2][2] = { { { NODE, SCAN_A }, { QUERY, OUTER } }, { { NODE, SCAN_B }, { QUERY, OUTER } },
+					     { { NODE, HASH }, { QUERY, OUTER } } };
+	const uint64_t query[][2] = { { QUERY, OUTER } };
+
+	(void)state;
+	put_object(PID, 10, 0x100, 0, 0, 1, &run, 1, query);
+	put_object(PID, 10, AT(SORTING), 0x100, 0, 0, NULL, 1, query);
+	put_object(PID, 10, AT(HASH), AT(SORTING), 0, 1, &build, 2, of[2]);
+	put_object(PID, 10, AT(SCAN_B), AT(SORTING), 0, 1, &scan, 2, of[1]);
+	for (uint64_t e = 0x200; e <= 0x300; e += 0x100) {
+		put_object(PID, 11, e, 0x100, 0, 1, &executor, 1, query);
+		put_object(PID, 11, e + 1, e, 0, 1, &build, 2, of[2]);
+		put_object(PID, 11, e + 2, e, 0, 1, &scan, 2, of[e == 0x200]);
+	}
+	finish();
+	/* with the frame that is the query's, and with none */
+	ASK({ OTHER, 0 }, { BUILD, 0 }, { RUN, 0x100 });
+	expect("hash", "outer");
+	ASK({ OTHER, 0 }, { BUILD, 0 }, { OTHER, 0 });
+	expect("hash", "outer");
+	/* of two operators it could be either */
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { RUN, 0x100 });
+	expect("", "outer");
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { OTHER, 0 });
+	expect_none(REASON_SEVERAL_NODES);
+}
+
 /* An interpreter whose frame has the address of its step: the test's frames have their caller's rbx at their stack pointer. */
 #define STEPS 0x60000ull
 enum { STEP_1 = 200 };
@@ -705,6 +736,7 @@ int main(void)
 		CASE(a_path_with_one_node_needs_no_register),
 		CASE(a_function_that_calls_itself_goes_down_the_tree),
 		CASE(of_several_nodes_the_one_in_a_register_runs),
+		CASE(objects_of_one_operator_are_not_several),
 		CASE(a_part_of_a_node_is_known_by_the_register_with_the_node),
 		CASE(a_word_of_the_frame_tells_the_step),
 		CASE(steps_end_with_their_object),
