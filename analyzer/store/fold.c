@@ -162,8 +162,8 @@ static void add_load(struct folding *f, const struct code *c, int64_t event, str
 	is_kept = hash_map_find(names, hash, 0) || names->nr < LOADED_NAMES_MAX;
 	function = names_function(f->store, is_kept ? name : "(other generated code)", "", true);
 	free(name);
-	if ((is_kept && !hash_map_set(names, hash, 0, 1)) || !block_add(series, (uint64_t[]){ (uint64_t)of, 1, 1 }) ||
-	    !block_add(places, (uint64_t[]){ (uint64_t)names_place(f->store, of, function), 1 }))
+	if ((is_kept && !hash_map_set(names, hash, 0, 1)) || !block_add(series, &(struct block_row){ (uint64_t)of, 1, 1 }) ||
+	    !block_add(places, &(struct block_row){ (uint64_t)names_place(f->store, of, function), 1, 1 }))
 		store_fail(f->store, ENOMEM, "out of memory");
 }
 
@@ -216,13 +216,13 @@ static void write_places(struct folding *f, int64_t epoch)
 		s->weight += weight;
 		samples = whole(g->g.sum[i].samples, &places_left);
 		if (samples)
-			room = block_add(&places, (uint64_t[]){
+			room = block_add(&places, &(struct block_row){
 				(uint64_t)names_place(f->store, s->id, function_in_store(f, report_value(g, i, KEY_FUNCTION))), samples,
 				whole(weight, &place_weight_left) });
 	}
 	for (uint32_t i = 0; i < f->nr_series && room; i++)
-		room = block_add(&series, (uint64_t[]){ (uint64_t)f->series[i].id, whole(f->series[i].samples, &samples_left),
-							whole(f->series[i].weight, &weight_left) });
+		room = block_add(&series, &(struct block_row){ (uint64_t)f->series[i].id, whole(f->series[i].samples, &samples_left),
+							       whole(f->series[i].weight, &weight_left) });
 	if (!room)
 		store_fail(f->store, ENOMEM, "out of memory");
 	add_loads(f, &series, &places);
@@ -296,6 +296,7 @@ int fold_add(const struct fold *fold, struct report *r, struct store *s, struct 
 	bool known = false;
 	int ret;
 
+	store_begin_question(s);
 	if (!make_room(&f))
 		store_fail(s, ENOMEM, "out of memory");
 	if (store_begin(s))

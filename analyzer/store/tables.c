@@ -181,7 +181,9 @@ int tables_timeline(struct page *p, struct store *store, enum sums_by by, const 
 			make_lane(s, l, text, p->utf8);
 			grid_set_text(g, lane, text);
 			grid_set_text(g, name, n.label);
-			points_add(&points, s, l, n.label);
+			if (store_spend(store, 2ull * s->nr_epochs))
+				points_add(&points, s, l, n.label);
+			ret = store_failed(store, d);
 		}
 		sums_names_fini(&n);
 	}

@@ -55,9 +55,7 @@ static void fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns,
 			struct block b = { 0 };
 
 			block_read(s, sqlite3_column_int64(parts.prepared, 0), part, &b);
-			for (uint32_t i = 0; i < b.nr; i++)
-				if (!block_add(&sum[part], block_row(&b, i)))
-					store_fail(s, ENOMEM, "out of memory");
+			block_add_all(s, &sum[part], &b);
 			block_fini(&b);
 		}
 	for (enum block_part part = 0; part < NR_BLOCK_PARTS; part++) {
@@ -142,7 +140,7 @@ static void drop_unused_names(struct store *s)
 
 			block_read(s, sqlite3_column_int64(all.prepared, 0), part, &b);
 			for (uint32_t i = 0; i < b.nr; i++)
-				store_run(s, part == BLOCK_PLACES ? &place : &series, "i", (int64_t)*block_row(&b, i));
+				store_run(s, part == BLOCK_PLACES ? &place : &series, "i", (int64_t)block_row(&b, i)->id);
 			block_fini(&b);
 		}
 	store_finish(s, &all);
@@ -228,6 +226,7 @@ int tend_store(struct store *s, int64_t now_ns, struct diag *d)
 	static const struct tier tiers[] = { { 1, HOUR_NS, AS_RECORDED_NS }, { 2, DAY_NS, HOURS_NS } };
 	int ret = 0;
 
+	store_begin_question(s);
 	for (size_t i = 0; i < sizeof(tiers) / sizeof(tiers[0]) && ret == 0; i++)
 		ret = make_tier(s, &tiers[i], now_ns, d);
 	if (ret == 0)
@@ -237,16 +236,26 @@ int tend_store(struct store *s, int64_t now_ns, struct diag *d)
 
 /* -------------------------------------------------------------------------------------------------------------- check */
 
+#define LINES_MOST 1000 /* of one kind */
+
+static bool is_listed_enough(FILE *to, const char *what, uint32_t nr_lines)
+{
+	if (nr_lines == LINES_MOST)
+		fprintf(to, "%s: there are more than these %u, which are not listed\n", what, LINES_MOST);
+	return nr_lines >= LINES_MOST;
+}
+
 static void check_rows(struct store *s, FILE *to, uint32_t *nr, const char *what, const char *sql)
 {
 	struct statement q = STATEMENT(sql);
+	uint32_t nr_lines = 0;
 
-	for (bool more = store_run(s, &q, ""); more; more = store_next(s, &q)) {
+	for (bool more = store_run(s, &q, ""); more && !is_listed_enough(to, what, nr_lines++); more = store_next(s, &q)) {
 		fprintf(to, "%s: %s\n", what, store_printable((const char *)sqlite3_column_text(q.prepared, 0)));
 		++*nr;
 	}
 	store_finish(s, &q);
-	if (s->error) { /* that part cannot be read: the others may be */
+	if (s->error && !s->budget.exceeded) { /* that part cannot be read: the others may be */
 		fprintf(to, "%s: %s\n", what, s->failure.text);
 		++*nr;
 		s->error = 0;
@@ -260,15 +269,20 @@ static void check_block(struct store *s, int64_t epoch, enum block_part part, FI
 				has_place = STATEMENT("SELECT 1 FROM place WHERE id = ?");
 	struct statement *has = part == BLOCK_SERIES ? &has_series : &has_place;
 	struct block b = { 0 };
+	uint32_t nr_lines = 0;
 
-	if (!block_read(s, epoch, part, &b)) {
+	if (!block_read(s, epoch, part, &b) && s->budget.exceeded)
+		return;
+	if (s->error) {
 		fprintf(to, "block: %s\n", s->failure.text);
 		++*nr;
 		s->error = 0;
 		return;
 	}
-	for (uint32_t i = 0; i < b.nr; i++)
-		if (!store_run(s, has, "i", (int64_t)*block_row(&b, i)) && !s->error) {
+	for (uint32_t i = 0; i < b.nr && !s->error; i++)
+		if (!store_run(s, has, "i", (int64_t)block_row(&b, i)->id) && !s->error) {
+			if (is_listed_enough(to, "block", nr_lines++))
+				break;
 			fprintf(to, "block: epoch %lld, part %d: row %u is of nothing that has a name\n", (long long)epoch, (int)part, i);
 			++*nr;
 		}
