@@ -618,7 +618,7 @@ static int find_changes(const struct finding *f, struct hours *h, struct diag *d
 		bool is_told = begin_ns >= w->from_ns && begin_ns < w->to_ns;
 
 		/* the hour in front of the window says what is new in it */
-		if (h->hour[i + 1] != h->hour[i] + 1 || begin_ns < w->from_ns - HOUR_NS || begin_ns >= w->to_ns)
+		if (h->hour[i + 1] != h->hour[i] + 1 || begin_ns + HOUR_NS < w->from_ns || begin_ns >= w->to_ns)
 			continue;
 		f->out->nr_hours += is_told;
 		ret = judge_pair(f, h, i, is_told, d);

@@ -17,7 +17,6 @@
 
 #define APPLICATION 0x746c7273 /* "tlrs" */
 #define VERSION STORE_FORMAT_VERSION
-#define PAGE_BYTES 4096
 #define BUSY_MS 5000
 
 /* Of a question: 1.5 s of a processor, and 20 steps for each byte, of which a row takes one to fifty. */
@@ -93,8 +92,10 @@ static bool fail_by_database(struct store *s, int code)
 		store_fail(s, ENOSPC, "no space is left for it (its disk, or its cap)");
 		break;
 	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
 		store_fail(s, EBUSY, "another process writes to it");
+		break;
+	case SQLITE_LOCKED: /* by a statement of ours that is not at its end: no other process shares what SQLite has in memory */
+		store_fail(s, EDEADLK, "a statement of this process is in the way of another (%s)", store_printable(sqlite3_errmsg(s->db)));
 		break;
 	case SQLITE_NOTADB:
 		store_fail(s, EBADMSG, "not a store of tailor, or its beginning is damaged");
@@ -311,7 +312,7 @@ static int create_tables(struct store *s)
 	char text[128];
 
 	/* in this order, on an empty file; Debian's SQLite overwrites what is deleted, which would double what is written */
-	snprintf(text, sizeof(text), "PRAGMA page_size = %d; PRAGMA auto_vacuum = INCREMENTAL;", PAGE_BYTES);
+	snprintf(text, sizeof(text), "PRAGMA page_size = %d; PRAGMA auto_vacuum = INCREMENTAL;", STORE_PAGE_BYTES);
 	store_execute(s, text);
 	store_execute(s, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;");
 	snprintf(text, sizeof(text), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION, VERSION);
@@ -547,15 +548,27 @@ uint64_t store_cap(struct store *s)
 	return cap > 0 ? (uint64_t)cap : STORE_CAP_DEFAULT;
 }
 
-uint64_t store_size(struct store *s)
+uint64_t store_file_bytes(struct store *s)
 {
-	int64_t pages = store_ask_number(s, "PRAGMA page_count") - store_ask_number(s, "PRAGMA freelist_count");
+	int64_t pages = store_ask_number(s, "PRAGMA page_count");
 	char *path = NULL;
 	struct stat st;
-	uint64_t bytes = pages > 0 ? (uint64_t)pages * PAGE_BYTES : 0;
+	uint64_t bytes = pages > 0 ? (uint64_t)pages * STORE_PAGE_BYTES : 0;
 
 	if (asprintf(&path, "%s-wal", s->file) >= 0 && stat(path, &st) == 0)
 		bytes += (uint64_t)st.st_size;
 	free(path);
 	return bytes;
+}
+
+uint64_t store_size(struct store *s)
+{
+	uint64_t bytes = store_file_bytes(s), free_bytes = (uint64_t)store_ask_number(s, "PRAGMA freelist_count") * STORE_PAGE_BYTES;
+
+	return bytes > free_bytes ? bytes - free_bytes : 0;
+}
+
+int64_t store_nr_epochs(struct store *s)
+{
+	return store_ask_number(s, "SELECT count(*) FROM epoch");
 }

@@ -2,6 +2,7 @@
 #include "analyzer/store/sums.h"
 
 #include "analyzer/store/block.h"
+#include "analyzer/store/epochs.h"
 #include "analyzer/store/fold.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
@@ -155,8 +156,8 @@ static int choose_event(struct summing *x, struct diag *d)
 static bool read_epochs(struct summing *x)
 {
 	static struct statement some =
-		STATEMENT("SELECT id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost FROM "
-			  "epoch WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR "
+		STATEMENT("SELECT id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, "
+			  "EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR "
 			  "host IN (SELECT id FROM text WHERE s = ?3)) ORDER BY begin_ns, id");
 	const struct window *w = &x->question->window;
 	struct sums *to = x->to;
@@ -165,13 +166,14 @@ static bool read_epochs(struct summing *x)
 	     more = store_next(x->store, &some)) {
 		sqlite3_stmt *p = some.prepared;
 		double samples = sqlite3_column_double(p, 8), effective = sqlite3_column_double(p, 9);
+		int64_t begin_ns = epochs_date(sqlite3_column_int64(p, 1)), end_ns = epochs_date(sqlite3_column_int64(p, 2));
 
 		if (!store_spend(x->store, EPOCH_STEPS) || !GROW(to->epoch, to->nr_epochs, x->epochs_capacity))
 			return false;
 		to->epoch[to->nr_epochs++] = (struct sums_epoch){
 			.id = sqlite3_column_int64(p, 0),
-			.begin_ns = sqlite3_column_int64(p, 1),
-			.end_ns = sqlite3_column_int64(p, 2),
+			.begin_ns = begin_ns,
+			.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
 			.recording = sqlite3_column_int64(p, 3),
 			.number = column(&some, 4),
 			.tier = column(&some, 5),
@@ -179,8 +181,10 @@ static bool read_epochs(struct summing *x)
 			.cpus = column(&some, 7),
 			.samples = samples,
 			.effective = effective < samples ? effective : samples,
-			.lost = (uint64_t)sqlite3_column_int64(p, 10)
+			.lost = (uint64_t)sqlite3_column_int64(p, 10),
+			.has_functions = sqlite3_column_int(p, 11)
 		};
+		to->nr_without_functions += !to->epoch[to->nr_epochs - 1].has_functions;
 	}
 	return true;
 }
@@ -257,7 +261,7 @@ static void add_places(struct summing *x, uint32_t epoch)
 	block_fini(&b);
 	for (int64_t i = 0; i < r->nr_series; i++)
 		if (x->series_weight[i] > 0 && x->series_places[i] <= 0)
-			add(x, 0, epoch, 0, x->series_weight[i]);
+			add(x, x->to->epoch[epoch].has_functions ? 0 : SUMS_DROPPED, epoch, 0, x->series_weight[i]);
 }
 
 static void add_epoch(struct summing *x, uint32_t epoch)
@@ -308,7 +312,11 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 
 	memset(out, 0, sizeof(*out));
 	store_begin_question(s);
+	out->by = q->by;
 	store_execute(s, "BEGIN"); /* one state of it */
+	went_read(s, &out->went);
+	if (out->went.end_ns <= q->window.from_ns || out->went.begin_ns >= q->window.to_ns)
+		out->went.epochs = 0;
 	ret = choose_event(&x, d);
 	if (ret == 0) {
 		room = read_series(&x) && (!functions || read_places(&x)) && read_epochs(&x);
@@ -397,8 +405,8 @@ int sums_names(struct store *s, enum sums_by by, int64_t id, struct sums_names *
 	if (!p && !s->error) {
 		free(out->name);
 		free(out->label);
-		out->name = strdup(none[by]);
-		out->label = strdup(none[by]);
+		out->name = strdup(by == SUMS_FUNCTION && id == SUMS_DROPPED ? "(functions dropped)" : none[by]);
+		out->label = strdup(out->name ? out->name : "");
 	}
 	if (p)
 		sqlite3_reset(p);

@@ -397,7 +397,7 @@ static void tend(enum store_access access)
 	else
 		store_set_cap(s, 100000, &d);
 	if (!store_has_failed(s))
-		expect_sentence(tend_store(s, NOW_NS, &d), &d);
+		expect_sentence(tend_store(s, NOW_NS, NULL, &d), &d);
 	store_close(s);
 }
 
