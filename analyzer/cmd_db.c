@@ -27,6 +27,7 @@ struct arguments {
 	int nr;
 	const char *format, *output; /* of `export`; of it and `trace` */
 	uint64_t cap;
+	bool dry_run;
 	int keep; /* traces of epochs; -1: all */
 };
 
@@ -106,11 +107,13 @@ static int run_add(struct arguments *a)
 		status = status == CMD_DONE ? one : status;
 		if (store_has_failed(s)) /* as it was said */
 			break;
+		if (i + 1 < a->nr)
+			ret = tend_store(s, clock_real_ns(), NULL, &d);
 	}
 	if (ret == 0 && !store_has_failed(s) && a->keep >= 0)
 		ret = spool_tidy(s, a->operand[1], (uint32_t)a->keep, add_left_trace, s, &d);
 	if (ret == 0 && !store_has_failed(s))
-		ret = tend_store(s, clock_real_ns(), &d);
+		ret = tend_store(s, clock_real_ns(), NULL, &d);
 	store_close(s);
 	return ret ? fail(&d, ret) : status;
 }
@@ -277,23 +280,71 @@ static int run_check(struct arguments *a)
 	return nr ? CMD_DIFFERENT : CMD_DONE;
 }
 
+/* "; 12 epochs until 2026-11-28 10:20:00 TEXT" */
+static void print_epochs(uint32_t nr, int64_t end_ns, const char *what)
+{
+	char until[32];
+
+	if (nr)
+		printf("; %u epoch%s until %s %s", nr, nr == 1 ? "" : "s", window_format_time(end_ns, until), what);
+}
+
+static void print_foreseen(const char *path, double before, double cap, const struct tend_foreseen *f)
+{
+	printf("%s: %.1f MiB now, about %.1f MiB then, of at most %.1f MiB", path, before / (1 << 20), f->work.bytes / (1 << 20),
+	       cap / (1 << 20));
+	if (f->nr_folded)
+		printf("; %u epoch%s would become parts of hours and days", f->nr_folded, f->nr_folded == 1 ? "" : "s");
+	print_epochs(f->work.stripped, f->work.stripped_end_ns, "would lose their functions");
+	print_epochs(f->work.went, f->work.went_end_ns, "would go");
+	putchar('\n');
+}
+
+static int foresee_gc(struct arguments *a)
+{
+	struct tend_foreseen foreseen;
+	struct diag d = { "" };
+	struct store *s;
+	int ret = store_open(a->operand[0], STORE_READ, &s, &d);
+
+	if (ret)
+		return fail(&d, ret);
+	ret = tend_foresee(s, clock_real_ns(), a->cap, &foreseen, &d);
+	if (ret == 0)
+		print_foreseen(a->operand[0], (double)store_size(s), (double)(a->cap ? a->cap : store_cap(s)), &foreseen);
+	store_close(s);
+	return ret ? fail(&d, ret) : trace_flush_output(CMD_DONE);
+}
+
 static int run_gc(struct arguments *a)
 {
 	struct diag d = { "" };
+	struct cap_work work;
 	struct store *s;
 	uint64_t before;
-	int ret = store_open(a->operand[0], STORE_CHANGE, &s, &d);
+	int ret;
 
+	if (a->dry_run)
+		return foresee_gc(a);
+	ret = store_open(a->operand[0], STORE_CHANGE, &s, &d);
 	if (ret)
 		return fail(&d, ret);
 	before = store_size(s);
 	if (a->cap)
 		ret = store_set_cap(s, a->cap, &d);
 	if (ret == 0)
-		ret = tend_store(s, clock_real_ns(), &d);
-	if (ret == 0)
-		printf("%s: %.1f MiB before, %.1f MiB now, of at most %.1f MiB\n", a->operand[0], (double)before / (1 << 20),
+		ret = tend_store(s, clock_real_ns(), &work, &d);
+	if (ret == 0) {
+		printf("%s: %.1f MiB before, %.1f MiB now, of at most %.1f MiB", a->operand[0], (double)before / (1 << 20),
 		       (double)store_size(s) / (1 << 20), (double)store_cap(s) / (1 << 20));
+		print_epochs(work.stripped, work.stripped_end_ns, "lost their functions");
+		print_epochs(work.went, work.went_end_ns, "went");
+		putchar('\n');
+		if (store_size(s) > store_cap(s))
+			trace_print_error("%s: it takes more than its cap: %s", a->operand[0],
+					  store_nr_epochs(s) > 1 ? "another process reads it; ask again later" :
+								   "it has one epoch, which is larger than that");
+	}
 	store_close(s);
 	return ret ? fail(&d, ret) : trace_flush_output(CMD_DONE);
 }
@@ -426,13 +477,14 @@ static const struct db_verb verbs[] = {
 };
 #define NR_VERBS ((int)(sizeof(verbs) / sizeof(verbs[0])))
 
-enum { KEY_CAP = 0x100, KEY_KEEP };
+enum { KEY_CAP = 0x100, KEY_KEEP, KEY_DRY_RUN };
 static const struct argp_option options[] = {
 	{ "keep", KEY_KEEP, "N", 0, "add: remove traces of epochs (NAME.000001.tlr) from the first one's folder once the store has them, "
 	  "all but the newest N", 0 },
 	{ "format", 'f', "otlp|pprof", 0, "export: OpenTelemetry's profiles, or pprof's", 0 },
 	{ "output", 'o', "FILE", 0, "export, trace: the file; with .gz at its end compressed (export)", 0 },
 	{ "cap", KEY_CAP, "MIB", 0, "add, gc: most that the store may take, from now on (1024)", 0 },
+	{ "dry-run", KEY_DRY_RUN, NULL, 0, "gc: say what would go, and change nothing", 0 },
 	{ 0 },
 };
 
@@ -486,6 +538,9 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		a->format = arg;
 		break;
+	case KEY_DRY_RUN:
+		a->dry_run = true;
+		break;
 	case KEY_CAP:
 		a->cap = strtoull(arg, &end, 10) << 20;
 		if (end == arg || *end || *arg == '-' || !a->cap || a->cap >> 50)
@@ -497,6 +552,8 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!a->verb)
 			argp_error(state, "no verb given; see `tailor help db`");
+		if (a->dry_run && a->verb->run != run_gc)
+			argp_error(state, "--dry-run is for tailor db gc");
 		if (a->nr < a->verb->least)
 			argp_error(state, "usage: tailor db %s %s", a->verb->name, a->verb->usage);
 		break;

@@ -5,6 +5,7 @@
  */
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/own_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -119,11 +120,30 @@ static int fail(const char *what, int error)
 	return CMD_FAILED;
 }
 
+/*
+ * A child with this process's rights adds the folder's traces to the store.  Another user who owns the folder would choose what is in the
+ * store, and one who owns the store would read what was recorded.
+ */
+static const char *refuse_store(const char *store, const char *folder, const char **refused)
+{
+	const char *refusal = own_file_check(folder, S_IFDIR, geteuid());
+	struct stat st;
+
+	*refused = refusal ? folder : store;
+	if (refusal || lstat(store, &st))
+		return refusal;
+	if (S_ISLNK(st.st_mode) && (st.st_uid == geteuid() || !st.st_uid) && stat(store, &st))
+		return NULL; /* to a place where it will be made */
+	st.st_nlink = 1; /* a backup may be one more name of a store */
+	return own_file_refusal(&st, S_IFREG, geteuid());
+}
+
 /* The folder of traces, and a name in it that no other recorder's are like.  0 or an exit status. */
 static int prepare_store(struct arguments *a)
 {
 	struct session_options *o = &a->run.session;
 	char *store = NULL, *folder = NULL, *output = NULL, now[32];
+	const char *refusal, *refused;
 	time_t t = time(NULL);
 	struct tm tm;
 
@@ -143,6 +163,12 @@ static int prepare_store(struct arguments *a)
 			return fail(folder, errno);
 		*strrchr(store, '/') = 0;
 		fprintf(stderr, "%s: the folder %s does not exist\n", program_invocation_name, *store ? store : "/");
+		return CMD_FAILED;
+	}
+	refusal = refuse_store(store, folder, &refused);
+	if (refusal) {
+		fprintf(stderr, "%s: %s is not used, since %s; give another name (--store FILE), or remove it if it is not yours\n",
+			program_invocation_name, refused, refusal);
 		return CMD_FAILED;
 	}
 	o->output = output;

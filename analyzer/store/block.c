@@ -14,27 +14,61 @@
 #define OCTAVE 8 /* steps of it: a place's weight is right to 4.4 % */
 #define STEPS_ALIKE 1
 #define STEPS_MOST (64 * OCTAVE)
+#define SMALL_BYTES (1u << 20) /* whose memory is seen when the budget's is looked at next */
 
-bool block_add(struct block *b, const uint64_t *row)
+_Static_assert(sizeof(struct block_row) == BLOCK_COLUMNS * sizeof(uint64_t), "a row is its columns");
+
+static bool reserve(struct block *b, uint32_t nr)
 {
-	if (b->nr == b->capacity) {
-		uint32_t more = b->capacity ? 2 * b->capacity : GROW_FIRST;
-		uint64_t *bigger = more <= BLOCK_ROWS_MAX ? realloc(b->number, (size_t)more * BLOCK_COLUMNS * sizeof(*bigger)) : NULL;
+	struct block_row *bigger = nr <= BLOCK_ROWS_MAX ? realloc(b->row, (size_t)nr * sizeof(*bigger)) : NULL;
 
-		if (!bigger)
-			return false;
-		b->number = bigger;
-		b->capacity = more;
+	if (!bigger)
+		return false;
+	b->row = bigger;
+	b->capacity = nr;
+	return true;
+}
+
+bool block_add(struct block *b, const struct block_row *row)
+{
+	if (b->nr == b->capacity && !reserve(b, b->capacity ? 2 * b->capacity : GROW_FIRST))
+		return false;
+	b->row[b->nr++] = *row;
+	return true;
+}
+
+/* Where there are too many, rows of the same number may be the reason. */
+bool block_add_all(struct store *s, struct block *b, const struct block *other)
+{
+	if (s->error || !other->nr)
+		return !s->error;
+	if (other->nr > BLOCK_ROWS_MAX - b->nr)
+		block_sort(b);
+	if (other->nr > BLOCK_ROWS_MAX - b->nr) {
+		store_fail(s, E2BIG, "its epochs of an hour have more than %u places", BLOCK_ROWS_MAX);
+		return false;
 	}
-	memcpy(block_row(b, b->nr++), row, BLOCK_COLUMNS * sizeof(*row));
+	if (other->nr > b->capacity - b->nr) {
+		uint32_t nr = b->nr + other->nr > 2 * b->capacity ? b->nr + other->nr : 2 * b->capacity;
+
+		nr = nr < BLOCK_ROWS_MAX ? nr : BLOCK_ROWS_MAX;
+		if (!store_has_room(s, (size_t)nr * sizeof(*b->row)))
+			return false;
+		if (!reserve(b, nr)) {
+			store_fail(s, ENOMEM, "out of memory");
+			return false;
+		}
+	}
+	memcpy(b->row + b->nr, other->row, (size_t)other->nr * sizeof(*b->row));
+	b->nr += other->nr;
 	return true;
 }
 
 static int compare_rows(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
+	const struct block_row *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return x->id < y->id ? -1 : x->id > y->id;
 }
 
 void block_sort(struct block *b)
@@ -43,15 +77,15 @@ void block_sort(struct block *b)
 
 	if (!b->nr)
 		return;
-	qsort(b->number, b->nr, BLOCK_COLUMNS * sizeof(*b->number), compare_rows);
+	qsort(b->row, b->nr, sizeof(*b->row), compare_rows);
 	for (uint32_t i = 1; i < b->nr; i++) {
-		uint64_t *kept = block_row(b, nr), *row = block_row(b, i);
+		struct block_row *kept = &b->row[nr], *row = &b->row[i];
 
-		if (row[0] == kept[0]) {
-			for (uint32_t c = 1; c < BLOCK_COLUMNS; c++)
-				kept[c] += row[c];
+		if (row->id == kept->id) {
+			kept->samples += row->samples;
+			kept->weight += row->weight;
 		} else if (++nr != i) {
-			memcpy(kept + BLOCK_COLUMNS, row, BLOCK_COLUMNS * sizeof(*row));
+			b->row[nr] = *row;
 		}
 	}
 	b->nr = nr + 1;
@@ -59,7 +93,7 @@ void block_sort(struct block *b)
 
 void block_fini(struct block *b)
 {
-	free(b->number);
+	free(b->row);
 	memset(b, 0, sizeof(*b));
 }
 
@@ -67,30 +101,28 @@ static size_t pack(const struct block *b, unsigned char *to)
 {
 	unsigned char *at = to;
 
-	for (uint32_t c = 0; c < BLOCK_COLUMNS; c++)
-		for (uint32_t i = 0; i < b->nr; i++) {
-			const uint64_t *row = block_row(b, i);
-
-			at = leb128_put(at, c == 0 && i ? row[0] - row[-BLOCK_COLUMNS] : row[c]);
-		}
+	for (uint32_t i = 0; i < b->nr; i++)
+		at = leb128_put(at, i ? b->row[i].id - b->row[i - 1].id : b->row[i].id);
+	for (uint32_t i = 0; i < b->nr; i++)
+		at = leb128_put(at, b->row[i].samples);
+	for (uint32_t i = 0; i < b->nr; i++)
+		at = leb128_put(at, b->row[i].weight);
 	return (size_t)(at - to);
 }
 
 static bool unpack(struct block *b, uint32_t nr, const unsigned char *at, const unsigned char *end)
 {
-	b->number = calloc((size_t)nr * BLOCK_COLUMNS + 1, sizeof(*b->number));
-	b->capacity = b->nr = b->number ? nr : 0;
-	for (uint32_t c = 0; b->number && c < BLOCK_COLUMNS; c++)
-		for (uint32_t i = 0; i < nr; i++) {
-			uint64_t *row = block_row(b, i);
-
-			at = leb128_get(at, end, &row[c]);
-			if (!at)
-				return false;
-			if (c == 0 && i)
-				row[0] += row[-BLOCK_COLUMNS];
-		}
-	return b->number && at == end;
+	b->row = calloc((size_t)nr + 1, sizeof(*b->row));
+	b->capacity = b->nr = b->row ? nr : 0;
+	for (uint32_t i = 0; i < b->nr && at; i++) {
+		at = leb128_get(at, end, &b->row[i].id);
+		b->row[i].id += i ? b->row[i - 1].id : 0;
+	}
+	for (uint32_t i = 0; i < b->nr && at; i++)
+		at = leb128_get(at, end, &b->row[i].samples);
+	for (uint32_t i = 0; i < b->nr && at; i++)
+		at = leb128_get(at, end, &b->row[i].weight);
+	return b->row && at == end;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- weights */
@@ -104,16 +136,18 @@ static long step_of_mean(double weight, double samples)
 static void weights_to_steps(struct block *b)
 {
 	double samples = 0, weight = 0;
+	long mean;
 
 	for (uint32_t i = 0; i < b->nr; i++) {
-		samples += (double)block_row(b, i)[1];
-		weight += (double)block_row(b, i)[2];
+		samples += (double)b->row[i].samples;
+		weight += (double)b->row[i].weight;
 	}
+	mean = step_of_mean(weight, samples);
 	for (uint32_t i = 0; i < b->nr; i++) {
-		uint64_t *row = block_row(b, i);
-		long mean = step_of_mean(weight, samples), step = step_of_mean((double)row[2], (double)row[1]);
+		struct block_row *row = &b->row[i];
+		long step = step_of_mean((double)row->weight, (double)row->samples);
 
-		row[2] = (uint64_t)(labs(step - mean) <= STEPS_ALIKE ? mean : step);
+		row->weight = (uint64_t)(labs(step - mean) <= STEPS_ALIKE ? mean : step);
 	}
 }
 
@@ -121,13 +155,13 @@ static void weights_to_steps(struct block *b)
 static bool steps_to_weights(struct block *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {
-		uint64_t *row = block_row(b, i);
+		struct block_row *row = &b->row[i];
 		double weight;
 
-		if (row[2] > STEPS_MOST)
+		if (row->weight > STEPS_MOST)
 			return false;
-		weight = (double)row[1] * exp2((double)row[2] / OCTAVE);
-		row[2] = weight < 9e18 ? (uint64_t)llround(weight) : (uint64_t)9e18;
+		weight = (double)row->samples * exp2((double)row->weight / OCTAVE);
+		row->weight = weight < 9e18 ? (uint64_t)llround(weight) : (uint64_t)9e18;
 	}
 	return true;
 }
@@ -178,6 +212,11 @@ bool block_read(struct store *s, int64_t epoch, enum block_part part, struct blo
 	if (rows < 0 || rows > BLOCK_ROWS_MAX || bytes < 0 || bytes > rows * BLOCK_COLUMNS * LEB128_MAX ||
 	    (uint32_t)sqlite3_column_int64(select.prepared, 2) != crc32c(0, data, stored)) {
 		store_fail(s, EBADMSG, "epoch %lld: its sums are damaged; `tailor db check` lists what is", (long long)epoch);
+		return false;
+	}
+	if (!store_spend(s, (uint64_t)rows + (uint64_t)bytes / 8) ||
+	    ((size_t)bytes > SMALL_BYTES && !store_has_room(s, (uint64_t)bytes + (uint64_t)rows * sizeof(*b->row)))) {
+		sqlite3_reset(select.prepared);
 		return false;
 	}
 	plain = malloc((size_t)bytes + 1);

@@ -16,27 +16,37 @@ enum block_part {
 	BLOCK_PLACES, /* place, samples, weight: read, it is right to a tenth */
 	NR_BLOCK_PARTS
 };
-#define BLOCK_COLUMNS 3
 #define BLOCK_ROWS_MAX (1u << 24)
 
-/* nr rows of so many numbers, one after another.  Zeros: empty. */
+/* id: of the series or the place. */
+struct block_row {
+	uint64_t id, samples, weight;
+};
+#define BLOCK_COLUMNS 3
+
+/* Zeros: empty. */
 struct block {
-	uint64_t *number;
+	struct block_row *row;
 	uint32_t nr, capacity;
 };
 
-static inline uint64_t *block_row(const struct block *b, uint32_t i)
+static inline struct block_row *block_row(const struct block *b, uint32_t i)
 {
-	return b->number + (size_t)i * BLOCK_COLUMNS;
+	return b->row + i;
 }
 
-/* false without memory. */
-bool block_add(struct block *b, const uint64_t *row);
-/* In the order of the first column; rows with the same one are added up. */
+/* false without memory, or with BLOCK_ROWS_MAX rows. */
+bool block_add(struct block *b, const struct block_row *row);
+/* All rows of another one.  false: the store has failed. */
+bool block_add_all(struct store *s, struct block *b, const struct block *other);
+/* In the order of their numbers; rows with the same one are added up. */
 void block_sort(struct block *b);
 void block_fini(struct block *b);
 
-/* Writes it, sorted, or reads it into an empty one; an epoch without that part has no rows.  false: the store has failed. */
+/*
+ * Writes it, sorted, or reads it into an empty one; an epoch without that part has no rows.  Reading spends from the question's budget.
+ * false: the store has failed.
+ */
 bool block_write(struct store *s, int64_t epoch, enum block_part part, struct block *b);
 bool block_read(struct store *s, int64_t epoch, enum block_part part, struct block *b);
 

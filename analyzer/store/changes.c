@@ -130,8 +130,8 @@ static int make_hours(struct store *s, const struct sums_question *q, struct hou
 		wide.window.from_ns -= HISTORY_NS;
 	wide.window.to_ns = q->window.to_ns < INT64_MAX - HOUR_NS ? q->window.to_ns + HOUR_NS : INT64_MAX;
 	ret = sums_make(s, &wide, &h->sums, d);
-	if (ret == 0 && (!list_hours(h) || !fill_hours(h)))
-		ret = diag_fail(d, ENOMEM, "out of memory");
+	if (ret == 0 && (!list_hours(h) || !store_has_room(s, (uint64_t)h->nr * h->sums.nr * sizeof(*h->of_line)) || !fill_hours(h)))
+		ret = store_failed(s, d) ? -s->error : diag_fail(d, ENOMEM, "out of memory");
 	return ret;
 }
 
@@ -618,7 +618,7 @@ static int find_changes(const struct finding *f, struct hours *h, struct diag *d
 		bool is_told = begin_ns >= w->from_ns && begin_ns < w->to_ns;
 
 		/* the hour in front of the window says what is new in it */
-		if (h->hour[i + 1] != h->hour[i] + 1 || begin_ns < w->from_ns - HOUR_NS || begin_ns >= w->to_ns)
+		if (h->hour[i + 1] != h->hour[i] + 1 || begin_ns + HOUR_NS < w->from_ns || begin_ns >= w->to_ns)
 			continue;
 		f->out->nr_hours += is_told;
 		ret = judge_pair(f, h, i, is_told, d);

@@ -11,6 +11,13 @@ static inline int64_t epochs_recording(uint64_t cut_recording, uint64_t real_ns)
 	return (int64_t)(cut_recording ? cut_recording : real_ns);
 }
 
+/* Dates are what a trace or a store says.  Those that are kept lie between 1823 and 2116, so that sums of two of them are numbers. */
+#define EPOCHS_DATE_MAX (1ll << 62)
+static inline int64_t epochs_date(int64_t ns)
+{
+	return ns < -EPOCHS_DATE_MAX ? -EPOCHS_DATE_MAX : ns > EPOCHS_DATE_MAX ? EPOCHS_DATE_MAX : ns;
+}
+
 /* By itself, or as a part of an hour or a day. */
 bool epochs_have(struct store *s, int64_t recording, int64_t number);
 

@@ -5,6 +5,7 @@
 #include "analyzer/store/block.h"
 #include "analyzer/store/epochs.h"
 #include "analyzer/store/names.h"
+#include "analyzer/store/room.h"
 #include "jitreg/base/hash_map.h"
 
 #include <ctype.h>
@@ -39,6 +40,7 @@ struct folding {
 		double samples, weight;
 	} *series;
 	uint32_t nr_series, capacity;
+	bool with_functions; /* they fit under the cap */
 };
 
 static int64_t process_in_store(struct folding *f, uint32_t number)
@@ -146,14 +148,24 @@ static char *name_of_loaded(const struct code *c)
 	return out;
 }
 
+static bool is_load_of_epoch(const struct model *m, const struct code *c)
+{
+	return (c->kind == CODE_LOAD || c->kind == CODE_ELF) && c->from_ns >= m->begin_ns;
+}
+
 static void add_load(struct folding *f, const struct code *c, int64_t event, struct hash_map *names, struct block *series,
 		     struct block *places)
 {
 	int64_t of = names_series(f->store, process_in_store(f, c->process), 0, event), function;
-	char *name = name_of_loaded(c);
 	uint64_t hash;
 	bool is_kept;
+	char *name;
 
+	if (!block_add(series, &(struct block_row){ (uint64_t)of, 1, 1 }))
+		store_fail(f->store, ENOMEM, "out of memory");
+	if (!f->with_functions)
+		return;
+	name = name_of_loaded(c);
 	if (!name) {
 		store_fail(f->store, ENOMEM, "out of memory");
 		return;
@@ -162,8 +174,8 @@ static void add_load(struct folding *f, const struct code *c, int64_t event, str
 	is_kept = hash_map_find(names, hash, 0) || names->nr < LOADED_NAMES_MAX;
 	function = names_function(f->store, is_kept ? name : "(other generated code)", "", true);
 	free(name);
-	if ((is_kept && !hash_map_set(names, hash, 0, 1)) || !block_add(series, (uint64_t[]){ (uint64_t)of, 1, 1 }) ||
-	    !block_add(places, (uint64_t[]){ (uint64_t)names_place(f->store, of, function), 1 }))
+	if ((is_kept && !hash_map_set(names, hash, 0, 1)) ||
+	    !block_add(places, &(struct block_row){ (uint64_t)names_place(f->store, of, function), 1, 1 }))
 		store_fail(f->store, ENOMEM, "out of memory");
 }
 
@@ -177,7 +189,7 @@ static void add_loads(struct folding *f, struct block *series, struct block *pla
 	for (uint32_t i = 0; i < m->nr_code && !f->store->error; i++) {
 		const struct code *c = m->code[i];
 
-		if ((c->kind != CODE_LOAD && c->kind != CODE_ELF) || c->from_ns < m->begin_ns)
+		if (!is_load_of_epoch(m, c))
 			continue;
 		event = event ? event : names_event(f->store, FOLD_LOADS, "");
 		add_load(f, c, event, &names, series, places);
@@ -215,19 +227,20 @@ static void write_places(struct folding *f, int64_t epoch)
 		s->samples += g->g.sum[i].samples;
 		s->weight += weight;
 		samples = whole(g->g.sum[i].samples, &places_left);
-		if (samples)
-			room = block_add(&places, (uint64_t[]){
+		if (samples && f->with_functions)
+			room = block_add(&places, &(struct block_row){
 				(uint64_t)names_place(f->store, s->id, function_in_store(f, report_value(g, i, KEY_FUNCTION))), samples,
 				whole(weight, &place_weight_left) });
 	}
 	for (uint32_t i = 0; i < f->nr_series && room; i++)
-		room = block_add(&series, (uint64_t[]){ (uint64_t)f->series[i].id, whole(f->series[i].samples, &samples_left),
-							whole(f->series[i].weight, &weight_left) });
+		room = block_add(&series, &(struct block_row){ (uint64_t)f->series[i].id, whole(f->series[i].samples, &samples_left),
+							       whole(f->series[i].weight, &weight_left) });
 	if (!room)
 		store_fail(f->store, ENOMEM, "out of memory");
 	add_loads(f, &series, &places);
 	block_write(f->store, epoch, BLOCK_SERIES, &series);
-	block_write(f->store, epoch, BLOCK_PLACES, &places);
+	if (f->with_functions)
+		block_write(f->store, epoch, BLOCK_PLACES, &places);
 	block_fini(&series);
 	block_fini(&places);
 }
@@ -264,14 +277,16 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 	const struct model *m = f->report->model;
 	double samples = f->report->samples, squares = 0, weight = 0, effective;
 	uint64_t end_ns = f->report->last_ns; /* END comes when all has been read */
+	int64_t real_ns = epochs_date((int64_t)m->real_ns);
+	uint64_t length_ns = end_ns > m->begin_ns ? end_ns - m->begin_ns : 0;
 
 	for (uint32_t i = 0; i < f->fold->reasons->g.nr; i++) {
 		squares += f->fold->reasons->g.sum[i].weight_squares;
 		weight += f->fold->reasons->g.sum[i].weight;
 	}
 	effective = squares > 0 ? weight * weight / squares : samples;
-	store_run(f->store, &insert, "iiiiiddii", recording, (int64_t)m->epoch, (int64_t)m->real_ns,
-		  (int64_t)(m->real_ns + (end_ns > m->begin_ns ? end_ns - m->begin_ns : 0)), names_text(f->store, m->host_name), samples,
+	store_run(f->store, &insert, "iiiiiddii", recording, (int64_t)m->epoch, real_ns,
+		  length_ns < EPOCHS_DATE_MAX / 2 ? epochs_date(real_ns + (int64_t)length_ns) : real_ns, names_text(f->store, m->host_name), samples,
 		  effective < samples ? effective : samples, (int64_t)model_count_lost(m, LOSS_OF_SAMPLES), (int64_t)m->nr_cpus);
 	return f->store->error ? 0 : sqlite3_last_insert_rowid(f->store->db);
 }
@@ -289,15 +304,56 @@ static bool make_room(struct folding *f)
 	return f->process && f->component && f->function && f->series;
 }
 
+static bool collect_texts(struct folding *f, struct room *r)
+{
+	const struct report_group *g = f->fold->places;
+	const struct attribution *a = f->report->a;
+	const struct model *m = f->report->model;
+	bool room = true;
+
+	for (uint32_t i = 0; i < g->g.nr && room; i++) {
+		uint32_t function = report_value(g, i, KEY_FUNCTION);
+
+		room = function >= f->nr_functions || room_add(r, a->function[function].name);
+	}
+	for (uint32_t i = 0, nr = 0; i < m->nr_code && room && nr < LOADED_NAMES_MAX; i++)
+		if (is_load_of_epoch(m, m->code[i])) {
+			char *name = name_of_loaded(m->code[i]);
+
+			room = name && room_add(r, name);
+			free(name);
+			nr++;
+		}
+	return room;
+}
+
+static int make_room_in_store(struct folding *f, struct diag *d)
+{
+	struct room r = { 0 };
+	int ret = 0;
+
+	f->with_functions = true;
+	if (!collect_texts(f, &r))
+		ret = store_fail(f->store, ENOMEM, "out of memory");
+	if (ret == 0)
+		ret = room_make(&r, f->store, f->fold->places->g.nr, &f->with_functions, d);
+	room_fini(&r);
+	return ret;
+}
+
 int fold_add(const struct fold *fold, struct report *r, struct store *s, struct diag *d)
 {
 	struct folding f = { .fold = fold, .report = r, .store = s };
 	int64_t recording = epochs_recording(r->model->cut_recording, r->model->real_ns), epoch;
-	bool known = false;
+	bool known;
 	int ret;
 
+	store_begin_question(s);
+	known = epochs_have(s, recording, r->model->epoch);
 	if (!make_room(&f))
 		store_fail(s, ENOMEM, "out of memory");
+	if (!known && !s->error)
+		make_room_in_store(&f, d);
 	if (store_begin(s))
 		known = epochs_have(s, recording, r->model->epoch);
 	if (!known && !s->error) {

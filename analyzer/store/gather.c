@@ -40,10 +40,10 @@ void gather_epoch(struct store *s, const struct rows_epoch *e, const struct rows
 		  e->samples, e->effective, (int64_t)e->lost, (int64_t)e->cpus, (int64_t)e->parts);
 	epoch = s->error ? 0 : sqlite3_last_insert_rowid(s->db);
 	for (uint32_t i = 0; i < nr && room && !s->error; i++) {
-		room = block_add(&series, (uint64_t[]){ (uint64_t)row[i].series, row[i].samples, row[i].weight });
+		room = block_add(&series, &(struct block_row){ (uint64_t)row[i].series, row[i].samples, row[i].weight });
 		if (room && row[i].function && row[i].samples)
-			room = block_add(&places, (uint64_t[]){ (uint64_t)names_place(s, row[i].series, row[i].function), row[i].samples,
-								row[i].weight });
+			room = block_add(&places, &(struct block_row){ (uint64_t)names_place(s, row[i].series, row[i].function),
+								       row[i].samples, row[i].weight });
 	}
 	if (!room)
 		store_fail(s, ENOMEM, "out of memory");

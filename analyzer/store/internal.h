@@ -7,13 +7,18 @@
 #define TAILOR_STORE_INTERNAL_H
 
 #include "analyzer/store/store.h"
+#include "jitreg/base/budget.h"
 
 #include <sqlite3.h>
 #include <stddef.h>
 
 struct store {
 	sqlite3 *db;
-	char *path;
+	char *path;	      /* as it was given */
+	char *file;	      /* without links: what stands beside it is named by this */
+	uid_t owner;	      /* of the file */
+	struct budget budget; /* of the question that is asked */
+	const struct budget_size *budget_size; /* NULL: in memory, without a limit */
 	int lock;  /* descriptor of the lock file; -1: it is only read */
 	int ahead; /* descriptor of what store_read_ahead() opened; -1: nothing */
 	int error; /* the first failure, as errno; 0: none */
@@ -57,6 +62,16 @@ int store_failed(const struct store *s, struct diag *d);
 
 /* An empty one without a file; name: what messages call it.  0, or -errno with a sentence. */
 int store_open_in_memory(const char *name, struct store **out, struct diag *d);
+
+/*
+ * A small file can ask for much: 1.5 KB are 16 million rows of a block, and a damaged tree of pages has no end.  So a question has a budget
+ * of steps and memory (budget.h) that grows with the file.  SQLite's own steps are counted, and code that multiplies what a file says asks
+ * here first.  false: the budget is exceeded, and the store has failed with that sentence.
+ */
+bool store_spend(struct store *s, uint64_t steps);
+bool store_has_room(struct store *s, uint64_t bytes);
+/* Another question, of the file as it is now: it has all of its steps. */
+void store_begin_question(struct store *s);
 
 /* Everything between them is done, or nothing. */
 bool store_begin(struct store *s);

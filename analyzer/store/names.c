@@ -21,6 +21,11 @@ static int64_t find_text(struct store *s, int64_t hash, const char *text)
 	return store_run(s, &select, "it", hash, text) ? store_take_number(&select) : 0;
 }
 
+bool names_has_text(struct store *s, const char *text)
+{
+	return strlen(text) <= TEXT_MAX && find_text(s, (int64_t)hash_text(text), text) != 0;
+}
+
 int64_t names_text(struct store *s, const char *text)
 {
 	static struct statement insert = STATEMENT("INSERT INTO text(hash, s) VALUES(?, ?)");

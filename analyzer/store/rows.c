@@ -2,6 +2,7 @@
 #include "analyzer/store/rows.h"
 
 #include "analyzer/store/block.h"
+#include "analyzer/store/epochs.h"
 #include "jitreg/base/grow.h"
 
 #include <errno.h>
@@ -36,6 +37,8 @@ static bool read_places(struct reading *r)
 	int64_t most = store_ask_number(r->store, "SELECT max(id) FROM place");
 
 	r->nr_places = most >= 0 && most < ID_MAX ? most + 1 : 0;
+	if (!store_has_room(r->store, (uint64_t)r->nr_places * sizeof(*r->place)))
+		return false;
 	r->place = calloc((size_t)r->nr_places + 1, sizeof(*r->place));
 	for (bool more = r->place && store_run(r->store, &all, ""); more; more = store_next(r->store, &all)) {
 		int64_t id = sqlite3_column_int64(all.prepared, 0);
@@ -86,29 +89,31 @@ static bool read_rows(struct reading *r, int64_t epoch)
 	bool room = true;
 
 	r->nr = 0;
-	if (block_read(r->store, epoch, BLOCK_SERIES, &series) && block_read(r->store, epoch, BLOCK_PLACES, &places))
+	if (block_read(r->store, epoch, BLOCK_SERIES, &series) && block_read(r->store, epoch, BLOCK_PLACES, &places) &&
+	    store_has_room(r->store, ((uint64_t)series.nr + places.nr) * sizeof(*r->row)))
 		for (uint32_t i = 0; i < places.nr && room; i++) {
-			const uint64_t *row = block_row(&places, i);
+			const struct block_row *row = block_row(&places, i);
 
-			if (row[0] < (uint64_t)r->nr_places)
-				room = add_row(r, r->place[row[0]].series, r->place[row[0]].function, row[1], row[2]);
+			if (row->id < (uint64_t)r->nr_places)
+				room = add_row(r, r->place[row->id].series, r->place[row->id].function, row->samples, row->weight);
 		}
 	nr_places = r->nr;
 	if (nr_places)
 		qsort(r->row, nr_places, sizeof(*r->row), rows_compare);
 	for (uint32_t i = 0; i < series.nr && room; i++) { /* in their order, too */
-		const uint64_t *row = block_row(&series, i);
+		const struct block_row *row = block_row(&series, i);
+		int64_t id = (int64_t)row->id;
 		uint32_t first;
 		unsigned __int128 all = 0;
 
-		while (at < nr_places && r->row[at].series < (int64_t)row[0])
+		while (at < nr_places && r->row[at].series < id)
 			r->row[at++].weight = 0; /* of a series without a sum */
-		for (first = at; at < nr_places && r->row[at].series == (int64_t)row[0]; at++)
+		for (first = at; at < nr_places && r->row[at].series == id; at++)
 			all += r->row[at].weight;
 		if (all)
-			share_weight(r->row + first, at - first, all, row[2]);
+			share_weight(r->row + first, at - first, all, row->weight);
 		else
-			room = add_row(r, (int64_t)row[0], 0, row[1], row[2]);
+			room = add_row(r, id, 0, row->samples, row->weight);
 	}
 	while (at < nr_places)
 		r->row[at++].weight = 0;
@@ -128,15 +133,17 @@ int rows_read(struct store *s, const struct window *w, const char *host, const s
 	bool more;
 	int ret = 0;
 
+	store_begin_question(s);
 	store_execute(s, "BEGIN");
 	if (!read_places(&r))
 		store_fail(s, ENOMEM, "out of memory");
 	more = store_run(s, &some, "iit", w->from_ns, w->to_ns, host ? host : "");
 	for (; more && ret == 0; more = store_next(s, &some)) {
 		sqlite3_stmt *p = some.prepared;
+		int64_t begin_ns = epochs_date(sqlite3_column_int64(p, 1)), end_ns = epochs_date(sqlite3_column_int64(p, 2));
 		struct rows_epoch e = { .id = sqlite3_column_int64(p, 0),
-					.begin_ns = sqlite3_column_int64(p, 1),
-					.end_ns = sqlite3_column_int64(p, 2),
+					.begin_ns = begin_ns,
+					.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
 					.recording = sqlite3_column_int64(p, 3),
 					.number = sqlite3_column_int64(p, 4),
 					.tier = (uint32_t)sqlite3_column_int64(p, 5),
@@ -164,9 +171,9 @@ int rows_read(struct store *s, const struct window *w, const char *host, const s
 
 bool rows_span(struct store *s, struct window *w)
 {
-	w->from_ns = store_ask_number(s, "SELECT min(begin_ns) FROM epoch");
-	w->to_ns = store_ask_number(s, "SELECT max(end_ns) FROM epoch") + 1;
-	return store_ask_number(s, "SELECT count(*) FROM epoch") > 0;
+	w->from_ns = epochs_date(store_ask_number(s, "SELECT min(begin_ns) FROM epoch"));
+	w->to_ns = epochs_date(store_ask_number(s, "SELECT max(max(begin_ns, end_ns)) FROM epoch")) + 1;
+	return store_ask_number(s, "SELECT EXISTS(SELECT 1 FROM epoch)") > 0;
 }
 
 const char *rows_store_name(struct store *s)

@@ -3,6 +3,7 @@
 
 #include "analyzer/store/epochs.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/own_file.h"
 #include "jitreg/base/regular_file.h"
 #include "jitreg/trace/reader.h"
 
@@ -235,15 +236,25 @@ static int take_traces(struct spooled_list *l, const struct window *w, struct sp
 	return out->path ? 0 : -ENOMEM;
 }
 
+/* Another user who made the folder would choose what the traces of the store are. */
+static const char *refuse_folder(const char *store, const char *folder)
+{
+	struct stat st;
+
+	return own_file_check(folder, S_IFDIR, stat(store, &st) ? geteuid() : st.st_uid);
+}
+
 int spool_find(const char *store, const struct window *w, struct spool_traces *out, struct diag *d)
 {
 	struct spooled_list l = { 0 };
 	struct dirent **entry = NULL;
 	char *folder = NULL;
-	int nr = asprintf(&folder, "%s.epochs", store) < 0 ? -1 : scandir(folder, &entry, is_epoch, alphasort);
-	int ret = nr < 0 ? diag_fail(d, errno, "%s.epochs: cannot be listed: %s%s (tailor watch keeps the newest traces there)", store,
-				     strerror(errno), file_owner_text(folder, errno)) :
-			   0;
+	const char *refusal = asprintf(&folder, "%s.epochs", store) < 0 ? NULL : refuse_folder(store, folder);
+	int nr = refusal || !folder ? -1 : scandir(folder, &entry, is_epoch, alphasort);
+	int ret = refusal ? diag_fail(d, EPERM, "%s is not used, since %s", folder, refusal) :
+		  nr < 0  ? diag_fail(d, errno, "%s.epochs: cannot be listed: %s%s (tailor watch keeps the newest traces there)", store,
+				      strerror(errno), file_owner_text(folder, errno)) :
+			    0;
 
 	memset(out, 0, sizeof(*out));
 	for (int i = 0; i < nr; i++) {

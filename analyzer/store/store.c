@@ -2,6 +2,8 @@
 /* The file: how it is opened, created, locked, and asked. */
 #include "analyzer/store/internal.h"
 
+#include "analyzer/store/beside.h"
+#include "analyzer/store/schema.h"
 #include "jitreg/base/regular_file.h"
 
 #include <errno.h>
@@ -10,47 +12,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define APPLICATION 0x746c7273 /* "tlrs" */
 #define VERSION STORE_FORMAT_VERSION
-#define PAGE_BYTES 4096
 #define BUSY_MS 5000
-#define LOCK_TRIES 300 /* of 100 ms */
 
-/* Names are rows of text, and numbers elsewhere.  0: none. */
-static const char schema[] =
-	"CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-	"CREATE TABLE text(id INTEGER PRIMARY KEY, hash INT NOT NULL, s TEXT NOT NULL);"
-	"CREATE INDEX text_hash ON text(hash);"
-	/* which processes: those of one executable that work for one service */
-	"CREATE TABLE process(id INTEGER PRIMARY KEY, name INT NOT NULL, executable INT NOT NULL, service INT NOT NULL,"
-	" UNIQUE(name, executable, service));"
-	"CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL, UNIQUE(name, unit));"
-	"CREATE TABLE query(id INTEGER PRIMARY KEY, text INT NOT NULL UNIQUE);"
-	/* what it is at its level, whichever number a trace gives it: place is the names of its consumers */
-	"CREATE TABLE component(id INTEGER PRIMARY KEY, level INT NOT NULL, name INT NOT NULL, place INT NOT NULL, detail INT NOT NULL,"
-	" query INT NOT NULL, label INT NOT NULL, UNIQUE(level, name, place, detail, query, label));"
-	/* a function, whichever address it has; jit: it was generated */
-	"CREATE TABLE function(id INTEGER PRIMARY KEY, name INT NOT NULL, image INT NOT NULL, jit INT NOT NULL, UNIQUE(name, image, jit));"
-	/* what a block's rows are of */
-	"CREATE TABLE series(id INTEGER PRIMARY KEY, process INT NOT NULL, component INT NOT NULL, event INT NOT NULL,"
-	" UNIQUE(process, component, event));"
-	"CREATE TABLE place(id INTEGER PRIMARY KEY, series INT NOT NULL, function INT NOT NULL, UNIQUE(series, function));"
-	/* begin_ns, end_ns: UTC.  tier: 0 as recorded, 1 an hour, 2 a day.  effective: samples of equal weight that say as much. */
-	"CREATE TABLE epoch(id INTEGER PRIMARY KEY, recording INT NOT NULL, number INT NOT NULL, tier INT NOT NULL, begin_ns INT NOT NULL,"
-	" end_ns INT NOT NULL, host INT NOT NULL, samples REAL NOT NULL, effective REAL NOT NULL, lost INT NOT NULL, cpus INT NOT NULL,"
-	" parts INT NOT NULL, UNIQUE(recording, number, tier));"
-	"CREATE INDEX epoch_time ON epoch(begin_ns);"
-	/* which epochs an hour or a day has taken in: none is added twice */
-	"CREATE TABLE folded(recording INT NOT NULL, number INT NOT NULL, PRIMARY KEY(recording, number)) WITHOUT ROWID;"
-	"CREATE TABLE block(epoch INT NOT NULL, part INT NOT NULL, rows INT NOT NULL, bytes INT NOT NULL, crc INT NOT NULL,"
-	" data BLOB NOT NULL, PRIMARY KEY(epoch, part));"
-	"CREATE TABLE reason(epoch INT NOT NULL, event INT NOT NULL, reason INT NOT NULL, samples REAL NOT NULL, weight REAL NOT NULL,"
-	" PRIMARY KEY(epoch, event, reason)) WITHOUT ROWID;"
-	"CREATE TABLE loss(epoch INT NOT NULL, reason INT NOT NULL, count INT NOT NULL, PRIMARY KEY(epoch, reason)) WITHOUT ROWID;";
+/* Of a question: 1.5 s of a processor, and 20 steps for each byte, of which a row takes one to fifty. */
+static const struct budget_size budget_of_reader = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 20, .bytes_each = 32 },
+				budget_of_writer = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 100, .bytes_each = 32 };
+#define LOOK_INSTRUCTIONS 4096 /* of SQLite's machine, of 20 to 30 ns: two are a step */
+
+/* What no store has more of.  A block of BLOCK_ROWS_MAX rows takes three bytes for each. */
+static const struct {
+	int what, most;
+} limits[] = { { SQLITE_LIMIT_LENGTH, 64 << 20 },  { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },	   { SQLITE_LIMIT_COLUMN, 100 },
+	       { SQLITE_LIMIT_EXPR_DEPTH, 100 },   { SQLITE_LIMIT_COMPOUND_SELECT, 50 },   { SQLITE_LIMIT_VDBE_OP, 100000 },
+	       { SQLITE_LIMIT_FUNCTION_ARG, 16 },  { SQLITE_LIMIT_ATTACHED, 0 },	   { SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000 },
+	       { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },  { SQLITE_LIMIT_WORKER_THREADS, 0 } };
 
 /* ---------------------------------------------------------------------------------------------------------- failures */
 
@@ -98,6 +78,13 @@ static bool is_out_of_space(struct store *s)
 	return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
+static bool fail_by_budget(struct store *s)
+{
+	store_fail(s, E2BIG, "reading it takes more %s than a file of its size should; if you trust it, allow more (" BUDGET_ENV
+		   "=10 for ten times as much)", s->budget.exceeded ? s->budget.exceeded : "work");
+	return false;
+}
+
 static bool fail_by_database(struct store *s, int code)
 {
 	switch ((code & 0xff) == SQLITE_IOERR && is_out_of_space(s) ? SQLITE_FULL : code & 0xff) {
@@ -105,14 +92,19 @@ static bool fail_by_database(struct store *s, int code)
 		store_fail(s, ENOSPC, "no space is left for it (its disk, or its cap)");
 		break;
 	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
 		store_fail(s, EBUSY, "another process writes to it");
+		break;
+	case SQLITE_LOCKED: /* by a statement of ours that is not at its end: no other process shares what SQLite has in memory */
+		store_fail(s, EDEADLK, "a statement of this process is in the way of another (%s)", store_printable(sqlite3_errmsg(s->db)));
 		break;
 	case SQLITE_NOTADB:
 		store_fail(s, EBADMSG, "not a store of tailor, or its beginning is damaged");
 		break;
 	case SQLITE_CORRUPT:
 		store_fail(s, EBADMSG, "it is damaged (%s); `tailor db check` lists what is", store_printable(sqlite3_errmsg(s->db)));
+		break;
+	case SQLITE_INTERRUPT:
+		fail_by_budget(s);
 		break;
 	case SQLITE_NOMEM:
 		store_fail(s, ENOMEM, "out of memory");
@@ -121,6 +113,69 @@ static bool fail_by_database(struct store *s, int code)
 		store_fail(s, EIO, "%s", store_printable(sqlite3_errmsg(s->db)));
 	}
 	return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ budget */
+
+bool store_spend(struct store *s, uint64_t steps)
+{
+	return budget_spend(&s->budget, steps) || fail_by_budget(s);
+}
+
+bool store_has_room(struct store *s, uint64_t bytes)
+{
+	return budget_has_room(&s->budget, bytes) || fail_by_budget(s);
+}
+
+/* SQLite calls it while a statement runs; not 0: the statement is given up. */
+static int spend_instructions(void *context)
+{
+	struct store *s = context;
+
+	return !budget_spend(&s->budget, LOOK_INSTRUCTIONS / 2);
+}
+
+/* What a sparse file does not have does not count. */
+static uint64_t file_bytes(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return 0;
+	return (uint64_t)(st.st_blocks * 512 < st.st_size ? st.st_blocks * 512 : st.st_size);
+}
+
+/* In the log is what the file will have. */
+static uint64_t log_bytes(const struct store *s)
+{
+	char *path = NULL;
+	uint64_t bytes = asprintf(&path, "%s-wal", s->file) < 0 ? 0 : file_bytes(path);
+
+	free(path);
+	return bytes;
+}
+
+void store_begin_question(struct store *s)
+{
+	struct diag d;
+
+	if (!s->budget_size || s->budget.exceeded)
+		return;
+	budget_close(&s->budget);
+	if (budget_open_sized(&s->budget, s->budget_size, file_bytes(s->file) + log_bytes(s), &d))
+		store_fail(s, EINVAL, "%s", d.text);
+}
+
+/* Before the first statement: the file's own schema is compiled by that. */
+static void bound_database(struct store *s)
+{
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		sqlite3_limit(s->db, limits[i].what, limits[i].most);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_progress_handler(s->db, LOOK_INSTRUCTIONS, spend_instructions, s);
+	sqlite3_busy_timeout(s->db, BUSY_MS);
 }
 
 /* -------------------------------------------------------------------------------------------------------- statements */
@@ -252,36 +307,17 @@ int store_commit(struct store *s, struct diag *d)
 
 /* -------------------------------------------------------------------------------------------------------------- open */
 
-/* One process writes: SQLite's own locks would let another in between two transactions that belong together. */
-static int take_lock(struct store *s)
-{
-	char *path = NULL;
-
-	if (asprintf(&path, "%s-lock", s->path) < 0)
-		return store_fail(s, ENOMEM, "out of memory");
-	s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	free(path);
-	if (s->lock < 0)
-		return store_fail(s, errno, "cannot be written: %s", strerror(errno));
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
-			return 0;
-		usleep(100000);
-	}
-	return store_fail(s, EBUSY, "another process writes to it");
-}
-
 static int create_tables(struct store *s)
 {
 	char text[128];
 
 	/* in this order, on an empty file; Debian's SQLite overwrites what is deleted, which would double what is written */
-	snprintf(text, sizeof(text), "PRAGMA page_size = %d; PRAGMA auto_vacuum = INCREMENTAL;", PAGE_BYTES);
+	snprintf(text, sizeof(text), "PRAGMA page_size = %d; PRAGMA auto_vacuum = INCREMENTAL;", STORE_PAGE_BYTES);
 	store_execute(s, text);
 	store_execute(s, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;");
 	snprintf(text, sizeof(text), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION, VERSION);
 	store_execute(s, text);
-	store_execute(s, schema);
+	schema_create(s);
 	store_execute(s, "INSERT INTO meta VALUES('store', hex(randomblob(16))); INSERT INTO meta VALUES('tool', 'tailor " TAILOR_VERSION
 			 "'); COMMIT;");
 	return -s->error;
@@ -314,22 +350,6 @@ static char *format_immutable_uri(const char *path)
 	return uri;
 }
 
-/* Is all of it in its main file, and no process writes to it until it is closed? */
-static bool is_at_rest(struct store *s)
-{
-	char *wal = NULL, *lock = NULL;
-	struct stat st;
-	bool is_empty = asprintf(&wal, "%s-wal", s->path) >= 0 && (stat(wal, &st) || st.st_size == 0);
-
-	if (is_empty && asprintf(&lock, "%s-lock", s->path) >= 0) {
-		s->lock = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		is_empty = s->lock < 0 || flock(s->lock, LOCK_SH | LOCK_NB) == 0;
-		free(lock);
-	}
-	free(wal);
-	return is_empty;
-}
-
 /*
  * SQLite shares memory with other processes, in a file beside the store: on a full disk, or in a folder that cannot be written, there is
  * none.  A store at rest is read without.
@@ -340,20 +360,22 @@ static void read_without_shared_memory(struct store *s)
 	sqlite3 *db = NULL;
 	char *uri;
 
-	if (ret == SQLITE_READONLY && sqlite3_open_v2(s->path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
+	if (ret == SQLITE_READONLY && sqlite3_open_v2(s->file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
 		sqlite3_close(s->db); /* its writer was killed: what it left in the log is to be put in order first */
 		s->db = db;
+		bound_database(s);
 		store_execute(s, "PRAGMA query_only = ON");
 		return;
 	}
 	sqlite3_close(db);
 	db = NULL;
-	if ((ret != SQLITE_IOERR && ret != SQLITE_CANTOPEN && ret != SQLITE_READONLY) || !is_at_rest(s))
+	if ((ret != SQLITE_IOERR && ret != SQLITE_CANTOPEN && ret != SQLITE_READONLY) || !beside_is_at_rest(s))
 		return;
-	uri = format_immutable_uri(s->path);
+	uri = format_immutable_uri(s->file);
 	if (uri && sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
 		sqlite3_close(s->db);
 		s->db = db;
+		bound_database(s);
 	} else {
 		sqlite3_close(db);
 	}
@@ -376,25 +398,31 @@ static int open_database(struct store *s, enum store_access access)
 		return store_fail(s, ENOENT, "no such store");
 	if (exists && eaccess(s->path, R_OK))
 		return store_fail(s, errno, "%s%s", strerror(errno), file_owner_text(s->path, errno));
-	if (access != STORE_READ && take_lock(s))
+	s->file = exists ? realpath(s->path, NULL) : strdup(s->path);
+	s->owner = exists ? st.st_uid : geteuid();
+	if (!s->file)
+		return store_fail(s, errno, "%s", strerror(errno));
+	s->budget_size = access == STORE_READ ? &budget_of_reader : &budget_of_writer;
+	store_begin_question(s);
+	if (s->error || !beside_check(s) || (access != STORE_READ && beside_take_lock(s)))
 		return -s->error;
 	mask = umask(077); /* what it holds is for its user alone */
-	ret = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	ret = sqlite3_open_v2(s->file, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	umask(mask);
 	if (ret != SQLITE_OK)
 		return store_fail(s, errno ? errno : EIO, "cannot be opened: %s", sqlite3_errmsg(s->db));
+	bound_database(s);
 	if (access == STORE_READ)
 		read_without_shared_memory(s);
-	sqlite3_busy_timeout(s->db, BUSY_MS);
-	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
-	store_execute(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;");
-	exists = exists &&
-		 store_ask_number(s, "SELECT count(*) FROM sqlite_schema") > 0; /* the process that created it may not have got further */
+	/* a file can ask for a cache of any size */
+	store_execute(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -2000; PRAGMA mmap_size = 0;");
+	/* the process that created it may not have got further */
+	exists = exists && store_ask_number(s, "SELECT EXISTS(SELECT 1 FROM sqlite_schema)");
 	if (!exists && !s->error && access == STORE_ADD)
 		create_tables(s);
 	else if (!exists && !s->error)
 		return store_fail(s, ENOENT, "nothing was added to it yet");
-	if (check_version(s))
+	if (check_version(s) || !schema_check(s))
 		return -s->error;
 	if (access != STORE_READ)
 		store_execute(s, "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF; PRAGMA wal_autocheckpoint = 0;"
@@ -427,7 +455,8 @@ int store_open_in_memory(const char *name, struct store **out, struct diag *d)
 {
 	struct store *s = calloc(1, sizeof(*s));
 
-	if (!s || !(s->path = strdup(name))) {
+	if (!s || !(s->path = strdup(name)) || !(s->file = strdup(name))) {
+		free(s ? s->path : NULL);
 		free(s);
 		return diag_fail(d, ENOMEM, "%s: out of memory", name);
 	}
@@ -456,6 +485,8 @@ void store_close(struct store *s)
 		close(s->ahead);
 	if (s->lock >= 0)
 		close(s->lock);
+	budget_close(&s->budget);
+	free(s->file);
 	free(s->path);
 	free(s);
 }
@@ -517,15 +548,27 @@ uint64_t store_cap(struct store *s)
 	return cap > 0 ? (uint64_t)cap : STORE_CAP_DEFAULT;
 }
 
-uint64_t store_size(struct store *s)
+uint64_t store_file_bytes(struct store *s)
 {
-	int64_t pages = store_ask_number(s, "PRAGMA page_count") - store_ask_number(s, "PRAGMA freelist_count");
+	int64_t pages = store_ask_number(s, "PRAGMA page_count");
 	char *path = NULL;
 	struct stat st;
-	uint64_t bytes = pages > 0 ? (uint64_t)pages * PAGE_BYTES : 0;
+	uint64_t bytes = pages > 0 ? (uint64_t)pages * STORE_PAGE_BYTES : 0;
 
-	if (asprintf(&path, "%s-wal", s->path) >= 0 && stat(path, &st) == 0)
+	if (asprintf(&path, "%s-wal", s->file) >= 0 && stat(path, &st) == 0)
 		bytes += (uint64_t)st.st_size;
 	free(path);
 	return bytes;
+}
+
+uint64_t store_size(struct store *s)
+{
+	uint64_t bytes = store_file_bytes(s), free_bytes = (uint64_t)store_ask_number(s, "PRAGMA freelist_count") * STORE_PAGE_BYTES;
+
+	return bytes > free_bytes ? bytes - free_bytes : 0;
+}
+
+int64_t store_nr_epochs(struct store *s)
+{
+	return store_ask_number(s, "SELECT count(*) FROM epoch");
 }

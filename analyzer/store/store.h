@@ -19,6 +19,7 @@ struct store;
 enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };
 
 #define STORE_FORMAT_VERSION 3 /* of the file: a store of another one is refused */
+#define STORE_PAGE_BYTES 4096
 #define STORE_CAP_DEFAULT ((uint64_t)1 << 30) /* bytes */
 
 /* 0, or -errno with a sentence: it cannot be read or created, is no store, is of a newer version, another process writes to it. */
@@ -34,7 +35,10 @@ bool store_is_named(const char *text);
 /* The most bytes that it may take, which holds from now on. */
 int store_set_cap(struct store *s, uint64_t bytes, struct diag *d);
 uint64_t store_cap(struct store *s);
-/* The bytes that it takes, with what is not yet in its main file. */
+/* The bytes that it takes, with what is not yet in its main file, and without pages that are free in it. */
 uint64_t store_size(struct store *s);
+/* With these. */
+uint64_t store_file_bytes(struct store *s);
+int64_t store_nr_epochs(struct store *s);
 
 #endif

@@ -2,6 +2,7 @@
 #include "analyzer/store/sums.h"
 
 #include "analyzer/store/block.h"
+#include "analyzer/store/epochs.h"
 #include "analyzer/store/fold.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
@@ -11,6 +12,10 @@
 #include <string.h>
 
 #define ID_MAX (1ll << 27) /* of series and places: arrays are as long */
+#define EPOCH_STEPS 16	   /* beside SQLite's own: a table may have a row of each */
+#define NAMES_STEPS 8
+#define TEXT_STEP_BYTES 16
+#define LARGE_TEXT_BYTES (1u << 16)
 
 /* The dictionary of rows, by number. */
 struct rows {
@@ -50,7 +55,7 @@ static void *allocate_by_number(struct store *s, const char *largest, size_t eac
 	int64_t most = store_ask_number(s, largest);
 
 	*nr = most >= 0 && most < ID_MAX ? most + 1 : 0;
-	return *nr ? calloc((size_t)*nr, each) : NULL;
+	return *nr && store_has_room(s, (uint64_t)*nr * each) ? calloc((size_t)*nr, each) : NULL;
 }
 
 static bool read_series(struct summing *x)
@@ -151,8 +156,8 @@ static int choose_event(struct summing *x, struct diag *d)
 static bool read_epochs(struct summing *x)
 {
 	static struct statement some =
-		STATEMENT("SELECT id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost FROM "
-			  "epoch WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR "
+		STATEMENT("SELECT id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, "
+			  "EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR "
 			  "host IN (SELECT id FROM text WHERE s = ?3)) ORDER BY begin_ns, id");
 	const struct window *w = &x->question->window;
 	struct sums *to = x->to;
@@ -161,13 +166,14 @@ static bool read_epochs(struct summing *x)
 	     more = store_next(x->store, &some)) {
 		sqlite3_stmt *p = some.prepared;
 		double samples = sqlite3_column_double(p, 8), effective = sqlite3_column_double(p, 9);
+		int64_t begin_ns = epochs_date(sqlite3_column_int64(p, 1)), end_ns = epochs_date(sqlite3_column_int64(p, 2));
 
-		if (!GROW(to->epoch, to->nr_epochs, x->epochs_capacity))
+		if (!store_spend(x->store, EPOCH_STEPS) || !GROW(to->epoch, to->nr_epochs, x->epochs_capacity))
 			return false;
 		to->epoch[to->nr_epochs++] = (struct sums_epoch){
 			.id = sqlite3_column_int64(p, 0),
-			.begin_ns = sqlite3_column_int64(p, 1),
-			.end_ns = sqlite3_column_int64(p, 2),
+			.begin_ns = begin_ns,
+			.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
 			.recording = sqlite3_column_int64(p, 3),
 			.number = column(&some, 4),
 			.tier = column(&some, 5),
@@ -175,8 +181,10 @@ static bool read_epochs(struct summing *x)
 			.cpus = column(&some, 7),
 			.samples = samples,
 			.effective = effective < samples ? effective : samples,
-			.lost = (uint64_t)sqlite3_column_int64(p, 10)
+			.lost = (uint64_t)sqlite3_column_int64(p, 10),
+			.has_functions = sqlite3_column_int(p, 11)
 		};
+		to->nr_without_functions += !to->epoch[to->nr_epochs - 1].has_functions;
 	}
 	return true;
 }
@@ -184,7 +192,8 @@ static bool read_epochs(struct summing *x)
 /* Where the window has half of all epochs, a file that is not in memory is read as a whole. */
 static void prepare_reading(struct summing *x)
 {
-	if (2 * (int64_t)x->to->nr_epochs > store_ask_number(x->store, "SELECT count(*) FROM epoch"))
+	/* not count(*): that is one instruction, which ends when all pages have been read */
+	if (2 * (int64_t)x->to->nr_epochs > store_ask_number(x->store, "SELECT count(id) FROM epoch"))
 		store_read_ahead(x->store);
 }
 
@@ -198,6 +207,8 @@ static struct sums_line *line_of(struct summing *x, uint32_t id)
 
 	if (i)
 		return &to->line[i - 1];
+	if (!store_spend(x->store, 1 + to->nr_epochs / 8))
+		return NULL;
 	of_epoch = calloc((size_t)to->nr_epochs + 1, sizeof(*of_epoch));
 	if (!of_epoch || !GROW(to->line, to->nr, x->capacity) || !hash_map_set(&x->line_of, id, 0, to->nr + 1)) {
 		free(of_epoch);
@@ -234,23 +245,23 @@ static void add_places(struct summing *x, uint32_t epoch)
 	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_PLACES, &b))
 		return;
 	for (uint32_t i = 0; i < b.nr; i++) {
-		const uint64_t *row = block_row(&b, i);
+		const struct block_row *row = block_row(&b, i);
 
-		if (row[0] < (uint64_t)r->nr_places)
-			x->series_places[r->place[row[0]].series] += (double)row[2];
+		if (row->id < (uint64_t)r->nr_places)
+			x->series_places[r->place[row->id].series] += (double)row->weight;
 	}
 	for (uint32_t i = 0; i < b.nr; i++) {
-		const uint64_t *row = block_row(&b, i);
-		const struct place *p = row[0] < (uint64_t)r->nr_places ? &r->place[row[0]] : NULL;
+		const struct block_row *row = block_row(&b, i);
+		const struct place *p = row->id < (uint64_t)r->nr_places ? &r->place[row->id] : NULL;
 
-		if (p && row[2] && x->series_weight[p->series] > 0)
-			add(x, p->function, epoch, (double)row[1],
-			    (double)row[2] * x->series_weight[p->series] / x->series_places[p->series]);
+		if (p && row->weight && x->series_weight[p->series] > 0)
+			add(x, p->function, epoch, (double)row->samples,
+			    (double)row->weight * x->series_weight[p->series] / x->series_places[p->series]);
 	}
 	block_fini(&b);
 	for (int64_t i = 0; i < r->nr_series; i++)
 		if (x->series_weight[i] > 0 && x->series_places[i] <= 0)
-			add(x, 0, epoch, 0, x->series_weight[i]);
+			add(x, x->to->epoch[epoch].has_functions ? 0 : SUMS_DROPPED, epoch, 0, x->series_weight[i]);
 }
 
 static void add_epoch(struct summing *x, uint32_t epoch)
@@ -261,23 +272,23 @@ static void add_epoch(struct summing *x, uint32_t epoch)
 
 	if (!block_read(x->store, x->to->epoch[epoch].id, BLOCK_SERIES, &b))
 		return;
-	if (functions) {
+	if (functions && store_spend(x->store, (uint64_t)r->nr_series / 2)) {
 		memset(x->series_weight, 0, (size_t)r->nr_series * sizeof(*x->series_weight));
 		memset(x->series_places, 0, (size_t)r->nr_series * sizeof(*x->series_places));
 	}
 	for (uint32_t i = 0; i < b.nr; i++) {
-		const uint64_t *row = block_row(&b, i);
-		const struct series *s = row[0] < (uint64_t)r->nr_series ? &r->series[row[0]] : NULL;
+		const struct block_row *row = block_row(&b, i);
+		const struct series *s = row->id < (uint64_t)r->nr_series ? &r->series[row->id] : NULL;
 
 		if (!s || !s->wanted || s->event != x->event)
 			continue;
-		x->to->samples += (double)row[1];
-		x->to->weight += (double)row[2];
-		x->to->epoch[epoch].weight += (double)row[2];
+		x->to->samples += (double)row->samples;
+		x->to->weight += (double)row->weight;
+		x->to->epoch[epoch].weight += (double)row->weight;
 		if (functions)
-			x->series_weight[row[0]] = (double)row[2];
+			x->series_weight[row->id] = (double)row->weight;
 		else
-			add(x, key_of_series(s, x->question->by), epoch, (double)row[1], (double)row[2]);
+			add(x, key_of_series(s, x->question->by), epoch, (double)row->samples, (double)row->weight);
 	}
 	block_fini(&b);
 	if (functions)
@@ -300,7 +311,12 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 	int ret;
 
 	memset(out, 0, sizeof(*out));
+	store_begin_question(s);
+	out->by = q->by;
 	store_execute(s, "BEGIN"); /* one state of it */
+	went_read(s, &out->went);
+	if (out->went.end_ns <= q->window.from_ns || out->went.begin_ns >= q->window.to_ns)
+		out->went.epochs = 0;
 	ret = choose_event(&x, d);
 	if (ret == 0) {
 		room = read_series(&x) && (!functions || read_places(&x)) && read_epochs(&x);
@@ -363,8 +379,12 @@ static struct statement names_of[] = {
 static char *copy_text(struct store *s, sqlite3_stmt *p, int i)
 {
 	const char *text = p ? (const char *)sqlite3_column_text(p, i) : NULL;
-	char *copy = strdup(text ? text : "");
+	size_t bytes = text ? strlen(text) : 0;
+	char *copy;
 
+	if (!store_spend(s, bytes / TEXT_STEP_BYTES) || (bytes > LARGE_TEXT_BYTES && !store_has_room(s, bytes)))
+		text = NULL;
+	copy = strdup(text ? text : "");
 	if (!copy)
 		store_fail(s, ENOMEM, "out of memory");
 	return copy;
@@ -378,15 +398,15 @@ int sums_names(struct store *s, enum sums_by by, int64_t id, struct sums_names *
 					    [SUMS_PROCESS] = "(unknown)",
 					    [SUMS_SERVICE] = "(no service)" };
 	struct statement *q = &names_of[by];
-	sqlite3_stmt *p = id && store_run(s, q, "i", id) ? q->prepared : NULL;
+	sqlite3_stmt *p = store_spend(s, NAMES_STEPS) && id && store_run(s, q, "i", id) ? q->prepared : NULL;
 
 	*out = (struct sums_names){ copy_text(s, p, 0), copy_text(s, p, 1), copy_text(s, p, 2),		  copy_text(s, p, 3),
 				    copy_text(s, p, 4), copy_text(s, p, 5), p && sqlite3_column_int(p, 6) };
 	if (!p && !s->error) {
 		free(out->name);
 		free(out->label);
-		out->name = strdup(none[by]);
-		out->label = strdup(none[by]);
+		out->name = strdup(by == SUMS_FUNCTION && id == SUMS_DROPPED ? "(functions dropped)" : none[by]);
+		out->label = strdup(out->name ? out->name : "");
 	}
 	if (p)
 		sqlite3_reset(p);

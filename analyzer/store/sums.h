@@ -5,6 +5,7 @@
 
 #include "analyzer/compare/profile.h"
 #include "analyzer/store/store.h"
+#include "analyzer/store/went.h"
 #include "analyzer/store/window.h"
 
 enum sums_by { SUMS_COMPONENT, SUMS_FUNCTION, SUMS_QUERY, SUMS_PROCESS, SUMS_SERVICE };
@@ -26,8 +27,11 @@ struct sums_epoch {
 	uint32_t number, tier, parts, cpus;
 	double samples, effective;
 	uint64_t lost;
+	bool has_functions; /* they did not go to keep the cap */
 	double weight; /* of the event and the rows asked for */
 };
+
+#define SUMS_DROPPED UINT32_MAX /* in place of a function: the epoch has none any more */
 
 struct sums_line {
 	int64_t id; /* of the component, function, query, process or (a text) service; 0: of none */
@@ -43,6 +47,9 @@ struct sums {
 	uint32_t nr;
 	double samples, weight;
 	uint64_t lost;
+	enum sums_by by;
+	uint32_t nr_without_functions; /* epochs */
+	struct went went; /* what went from before the window's end to keep the cap; of an earlier window's: no epochs */
 };
 
 /* 0, or -errno with a sentence: -EINVAL where the store has no such name. */

@@ -19,6 +19,26 @@ static const struct {
 	[SUMS_SERVICE] = { "services", "Services: systemd units, containers, names for OpenTelemetry" },
 };
 
+/* What went to keep the cap is a number beside those of what is there. */
+static void describe_went(struct page *p, const struct sums *s)
+{
+	char from[32], to[32];
+
+	page_fact_number(p, "went_epochs", (double)s->went.epochs);
+	page_fact_number(p, "without_functions", s->nr_without_functions);
+	if (s->went.epochs) {
+		page_fact_number(p, "went_samples", s->went.samples);
+		page_fact_time(p, "went_begin_ns", s->went.begin_ns);
+		page_fact_time(p, "went_end_ns", s->went.end_ns);
+		page_sentence(p, "To keep its cap, the store dropped %lld epoch%s from %s to %s, with %.0f samples of all events.",
+			      (long long)s->went.epochs, s->went.epochs == 1 ? "" : "s", window_format_time(s->went.begin_ns, from),
+			      window_format_time(s->went.end_ns, to), s->went.samples);
+	}
+	if (s->nr_without_functions && s->by == SUMS_FUNCTION)
+		page_sentence(p, "To keep its cap, the store dropped the functions of %u of these epochs: their samples have no function here.",
+			      s->nr_without_functions);
+}
+
 void tables_describe(struct page *p, const struct sums *s)
 {
 	const struct sums_epoch *last = s->nr_epochs ? &s->epoch[s->nr_epochs - 1] : NULL;
@@ -33,6 +53,7 @@ void tables_describe(struct page *p, const struct sums *s)
 	page_fact_number(p, "lost", (double)s->lost);
 	if (!last) {
 		page_sentence(p, "No epoch is in that window.");
+		describe_went(p, s);
 		return;
 	}
 	for (uint32_t i = 0; i < s->nr_epochs; i++)
@@ -42,6 +63,7 @@ void tables_describe(struct page *p, const struct sums *s)
 	page_sentence(p, "%u epoch%s from %s to %s (%s recorded): %.0f samples of %s, %llu lost.", s->nr_epochs,
 		      s->nr_epochs == 1 ? "" : "s", window_format_time(s->epoch[0].begin_ns, from), window_format_time(last->end_ns, to),
 		      grid_duration(covered_ns, number), s->samples, s->event ? s->event : "nothing", (unsigned long long)s->lost);
+	describe_went(p, s);
 }
 
 int tables_lines(struct page *p, struct store *store, enum sums_by by, const struct sums *s, struct diag *d)
@@ -181,7 +203,9 @@ int tables_timeline(struct page *p, struct store *store, enum sums_by by, const 
 			make_lane(s, l, text, p->utf8);
 			grid_set_text(g, lane, text);
 			grid_set_text(g, name, n.label);
-			points_add(&points, s, l, n.label);
+			if (store_spend(store, 2ull * s->nr_epochs))
+				points_add(&points, s, l, n.label);
+			ret = store_failed(store, d);
 		}
 		sums_names_fini(&n);
 	}
@@ -208,6 +232,7 @@ void tables_epochs(struct page *p, const struct sums *s)
 	int samples = grid_column(g, "samples", "samples", CELL_COUNT, 0, 0), lost = grid_column(g, "lost", "lost", CELL_COUNT, 0, 0);
 	int weight = grid_column(g, "weight", "weight", CELL_NUMBER, 0, 0), tier = grid_column(g, "tier", "of", CELL_TEXT, 0, 0);
 	int parts = grid_column(g, "parts", "parts", CELL_COUNT, 0, 0);
+	int functions = grid_column(g, "functions", "functions", CELL_TEXT, 0, 0);
 
 	for (uint32_t i = 0; i < s->nr_epochs; i++) {
 		const struct sums_epoch *e = &s->epoch[i];
@@ -222,6 +247,7 @@ void tables_epochs(struct page *p, const struct sums *s)
 		grid_set(g, weight, e->weight);
 		grid_set_text(g, tier, e->tier < 3 ? tiers[e->tier] : "?");
 		grid_set(g, parts, e->parts);
+		grid_set_text(g, functions, e->has_functions ? "yes" : "dropped");
 	}
 	grid_show(g, p);
 }

@@ -2,6 +2,7 @@
 #include "analyzer/store/tend.h"
 
 #include "analyzer/store/block.h"
+#include "analyzer/store/cap.h"
 #include "jitreg/base/output_file.h"
 
 #include <errno.h>
@@ -13,9 +14,6 @@
 #define DAY_NS (24 * HOUR_NS)
 #define AS_RECORDED_NS (2 * DAY_NS)
 #define HOURS_NS (28 * DAY_NS)
-#define FILLED(cap) ((cap) - (cap) / 100) /* what the file may take before something goes: it grows by pages */
-#define DROPPED_AT_ONCE 8
-#define FREED(cap) ((cap) - (cap) / 16) /* what is left then: names that nothing has are found by reading all epochs, so seldom */
 
 /* ------------------------------------------------------------------------------------------------------------- tiers */
 
@@ -23,58 +21,79 @@ struct tier {
 	int64_t number, length_ns, age_ns; /* of tier number, each so long; made of those below that are so old */
 };
 
-/* ?1: its begin, ?2: its length, ?3: the host, ?4: its tier. */
-#define OF_IT "WHERE tier < ?4 AND host = ?3 AND begin_ns >= ?1 AND begin_ns < ?1 + ?2"
+/*
+ * The epochs that become one: ?1: its begin, ?2: its length, ?3: the host, ?4: its tier.  An hour that is there already is among them, so
+ * that an epoch that comes late, from an old trace, becomes a part of it.
+ */
+#define OF_IT "WHERE tier <= ?4 AND host = ?3 AND begin_ns >= ?1 AND begin_ns < ?1 + ?2 AND id != ?5"
 
-/* One sum of all that lie in [begin, begin + length), in place of them. */
-static void fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host)
+/* The sum, whose blocks are to be filled.  Other hosts may have one of the same time: its number is one that is free. */
+static int64_t insert_sum(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host)
 {
 	static struct statement insert = STATEMENT(
-		"INSERT INTO epoch(recording, number, tier, begin_ns, end_ns, host, samples, effective, lost, cpus, parts) SELECT ?1, ?4, "
-		"?4, min(begin_ns), max(end_ns), host, sum(samples), sum(effective), sum(lost), max(cpus), sum(parts) FROM epoch " OF_IT
-		" HAVING count(*) > 0");
-	static struct statement parts = STATEMENT("SELECT id FROM epoch " OF_IT);
-	static struct statement reasons = STATEMENT(
-		"INSERT INTO reason SELECT ?5, event, reason, sum(samples), sum(weight) FROM reason WHERE epoch "
-		"IN (SELECT id FROM epoch " OF_IT
-		") GROUP BY 2, 3");
-	static struct statement losses = STATEMENT(
-		"INSERT INTO loss SELECT ?5, reason, sum(count) FROM loss WHERE epoch IN (SELECT id FROM epoch " OF_IT ") GROUP BY 2");
-	static struct statement remember =
-		STATEMENT("INSERT OR IGNORE INTO folded SELECT recording, number FROM epoch " OF_IT " AND tier = 0");
-	static struct statement drop = STATEMENT("DELETE FROM epoch " OF_IT);
-	struct block sum[NR_BLOCK_PARTS] = { { 0 } };
-	int64_t id;
+		"INSERT INTO epoch(recording, number, tier, begin_ns, end_ns, host, samples, effective, lost, cpus, parts) SELECT ?1, "
+		"ifnull((SELECT max(number) + 1 FROM epoch WHERE recording = ?1 AND tier = ?4), ?4), ?4, min(begin_ns), max(end_ns), host, "
+		"sum(samples), sum(effective), sum(lost), max(cpus), sum(parts) FROM epoch " OF_IT " HAVING count(*) > 0");
 
-	store_run(s, &insert, "iiii", begin_ns, t->length_ns, host, t->number);
-	if (s->error || !sqlite3_changes(s->db))
-		return;
-	id = sqlite3_last_insert_rowid(s->db);
-	for (bool more = store_run(s, &parts, "iiii", begin_ns, t->length_ns, host, t->number); more; more = store_next(s, &parts))
+	store_run(s, &insert, "iiiii", begin_ns, t->length_ns, host, t->number, (int64_t)0);
+	return s->error || !sqlite3_changes(s->db) ? 0 : sqlite3_last_insert_rowid(s->db);
+}
+
+/* Where one of them has lost its functions, the sum has none: those of the others would stand for all of its time. */
+static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host, int64_t id)
+{
+	static struct statement parts = STATEMENT("SELECT id, EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch " OF_IT);
+	struct block sum[NR_BLOCK_PARTS] = { { 0 } };
+	bool has_functions = true;
+
+	for (bool more = store_run(s, &parts, "iiiii", begin_ns, t->length_ns, host, t->number, id); more; more = store_next(s, &parts)) {
+		has_functions &= sqlite3_column_int(parts.prepared, 1) != 0;
 		for (enum block_part part = 0; part < NR_BLOCK_PARTS; part++) {
 			struct block b = { 0 };
 
 			block_read(s, sqlite3_column_int64(parts.prepared, 0), part, &b);
-			for (uint32_t i = 0; i < b.nr; i++)
-				if (!block_add(&sum[part], block_row(&b, i)))
-					store_fail(s, ENOMEM, "out of memory");
+			block_add_all(s, &sum[part], &b);
 			block_fini(&b);
 		}
+	}
 	for (enum block_part part = 0; part < NR_BLOCK_PARTS; part++) {
-		block_write(s, id, part, &sum[part]);
+		if (part != BLOCK_PLACES || has_functions)
+			block_write(s, id, part, &sum[part]);
 		block_fini(&sum[part]);
 	}
-	store_run(s, &reasons, "iiiii", begin_ns, t->length_ns, host, t->number, id);
-	store_run(s, &losses, "iiiii", begin_ns, t->length_ns, host, t->number, id);
-	store_run(s, &remember, "iiii", begin_ns, t->length_ns, host, t->number);
-	store_run(s, &drop, "iiii", begin_ns, t->length_ns, host, t->number);
 }
 
-static void drop_orphans(struct store *s)
+/* One sum of all that lie in [begin, begin + length), in place of them. */
+static bool fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host)
 {
-	store_execute(s, "DELETE FROM block WHERE epoch NOT IN (SELECT id FROM epoch);"
-			 "DELETE FROM reason WHERE epoch NOT IN (SELECT id FROM epoch);"
-			 "DELETE FROM loss WHERE epoch NOT IN (SELECT id FROM epoch);");
+	static struct statement rest[] = {
+		STATEMENT("INSERT INTO reason SELECT ?5, event, reason, sum(samples), sum(weight) FROM reason WHERE epoch IN (SELECT id "
+			  "FROM epoch " OF_IT ") GROUP BY 2, 3"),
+		STATEMENT("INSERT INTO loss SELECT ?5, reason, sum(count) FROM loss WHERE epoch IN (SELECT id FROM epoch " OF_IT
+			  ") GROUP BY 2"),
+		STATEMENT("INSERT OR IGNORE INTO folded SELECT recording, number FROM epoch " OF_IT " AND tier = 0"),
+		STATEMENT("DELETE FROM block WHERE epoch IN (SELECT id FROM epoch " OF_IT ")"),
+		STATEMENT("DELETE FROM reason WHERE epoch IN (SELECT id FROM epoch " OF_IT ")"),
+		STATEMENT("DELETE FROM loss WHERE epoch IN (SELECT id FROM epoch " OF_IT ")"),
+		STATEMENT("DELETE FROM epoch " OF_IT),
+	};
+	int64_t id = insert_sum(s, t, begin_ns, host);
+
+	if (!id)
+		return false;
+	add_up_blocks(s, t, begin_ns, host, id);
+	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
+		store_run(s, &rest[i], "iiiii", begin_ns, t->length_ns, host, t->number, id);
+	return true;
+}
+
+/* The begin of the hour, or day, that a time is in, also of times before 1970. */
+static int64_t round_down(int64_t ns, int64_t length_ns)
+{
+	int64_t behind = ns % length_ns;
+
+	behind += behind < 0 ? length_ns : 0;
+	return ns < INT64_MIN + behind ? ns : ns - behind;
 }
 
 /* Whole hours, or days, all of whose epochs are old enough, the oldest first: each in a transaction of its own. */
@@ -82,171 +101,69 @@ static int make_tier(struct store *s, const struct tier *t, int64_t now_ns, stru
 {
 	static struct statement oldest =
 		STATEMENT("SELECT begin_ns, host FROM epoch WHERE tier < ?1 AND begin_ns < ?2 ORDER BY begin_ns LIMIT 1");
-	int64_t before_ns = (now_ns - t->age_ns) / t->length_ns * t->length_ns;
+	int64_t before_ns = round_down(now_ns - t->age_ns, t->length_ns);
 
-	while (store_run(s, &oldest, "ii", t->number, before_ns)) {
-		int64_t begin_ns = sqlite3_column_int64(oldest.prepared, 0) / t->length_ns * t->length_ns;
+	bool is_folded = true; /* an epoch whose time or host is no number is of no hour, and stays as it is */
+
+	while (is_folded && store_run(s, &oldest, "ii", t->number, before_ns)) {
+		int64_t begin_ns = round_down(sqlite3_column_int64(oldest.prepared, 0), t->length_ns);
 		int64_t host = sqlite3_column_int64(oldest.prepared, 1);
 
 		sqlite3_reset(oldest.prepared);
 		store_begin(s);
-		fold_epochs(s, t, begin_ns, host);
-		drop_orphans(s);
+		is_folded = fold_epochs(s, t, begin_ns, host);
 		if (store_commit(s, d))
 			return -s->error;
 	}
 	return store_failed(s, d);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- cap */
+static const struct tier tiers[] = { { 1, HOUR_NS, AS_RECORDED_NS }, { 2, DAY_NS, HOURS_NS } };
+#define NR_TIERS (sizeof(tiers) / sizeof(tiers[0]))
 
-/* Give what was freed back to the file system: it frees a page a step. */
-static void shrink_file(struct store *s)
+int tend_store(struct store *s, int64_t now_ns, struct cap_work *work, struct diag *d)
 {
-	static struct statement vacuum = STATEMENT("PRAGMA incremental_vacuum");
-
-	for (bool more = store_run(s, &vacuum, ""); more; more = store_next(s, &vacuum))
-		;
-	sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-}
-
-/* Names that no row is of any more. */
-static void drop_unused_names(struct store *s)
-{
-	static const char keep[] =
-		"CREATE TEMP TABLE used_place(id INTEGER PRIMARY KEY); CREATE TEMP TABLE used_series(id INTEGER PRIMARY KEY);";
-	static const char drop[] =
-		"DELETE FROM place WHERE id NOT IN (SELECT id FROM used_place);"
-		"DELETE FROM series WHERE id NOT IN (SELECT id FROM used_series) AND id NOT IN (SELECT series FROM place);"
-		"DELETE FROM function WHERE id NOT IN (SELECT function FROM place);"
-		"DELETE FROM component WHERE id NOT IN (SELECT component FROM series);"
-		"DELETE FROM process WHERE id NOT IN (SELECT process FROM series);"
-		"DELETE FROM query WHERE id NOT IN (SELECT query FROM component);"
-		"DELETE FROM text WHERE id NOT IN (SELECT name FROM function UNION SELECT image FROM function "
-		"UNION SELECT level FROM component "
-		"UNION SELECT name FROM component UNION SELECT place FROM component UNION SELECT detail FROM "
-		"component UNION SELECT label FROM "
-		"component UNION SELECT name FROM process UNION SELECT executable FROM process UNION SELECT text "
-		"FROM query UNION SELECT name "
-		"FROM event UNION SELECT unit FROM event UNION SELECT host FROM epoch UNION SELECT reason FROM "
-		"reason UNION SELECT reason FROM "
-		"loss);"
-		"DROP TABLE used_place; DROP TABLE used_series;";
-	struct statement all = STATEMENT("SELECT id FROM epoch"), place = STATEMENT("INSERT OR IGNORE INTO used_place VALUES(?)"),
-			 series = STATEMENT("INSERT OR IGNORE INTO used_series VALUES(?)");
-
-	store_execute(s, keep);
-	for (bool more = store_run(s, &all, ""); more; more = store_next(s, &all))
-		for (enum block_part part = 0; part < NR_BLOCK_PARTS; part++) {
-			struct block b = { 0 };
-
-			block_read(s, sqlite3_column_int64(all.prepared, 0), part, &b);
-			for (uint32_t i = 0; i < b.nr; i++)
-				store_run(s, part == BLOCK_PLACES ? &place : &series, "i", (int64_t)*block_row(&b, i));
-			block_fini(&b);
-		}
-	store_finish(s, &all);
-	store_finish(s, &place);
-	store_finish(s, &series);
-	store_execute(s, drop);
-}
-
-/* The oldest epoch's functions, of those whose components are kept for longer; then the oldest epoch.  false: there is none. */
-static bool drop_oldest(struct store *s)
-{
-	static struct statement functions = STATEMENT("SELECT e.id FROM epoch e JOIN block b ON b.epoch = e.id AND b.part = ?1 ORDER BY "
-						      "e.begin_ns LIMIT 1"),
-				newest = STATEMENT("SELECT max(id), count(*) FROM epoch"),
-				detail = STATEMENT("DELETE FROM block WHERE epoch = ?1 AND part = ?2"),
-				oldest = STATEMENT("SELECT id FROM epoch ORDER BY begin_ns LIMIT 1"),
-				epoch = STATEMENT("DELETE FROM epoch WHERE id = ?1");
-	int64_t last, id;
-
-	if (!store_run(s, &newest, "") || sqlite3_column_int64(newest.prepared, 1) < 2)
-		return false;
-	last = sqlite3_column_int64(newest.prepared, 0);
-	sqlite3_reset(newest.prepared);
-	if (store_run(s, &functions, "i", (int64_t)BLOCK_PLACES)) {
-		id = sqlite3_column_int64(functions.prepared, 0);
-		sqlite3_reset(functions.prepared);
-		if (id != last) {
-			store_run(s, &detail, "ii", id, (int64_t)BLOCK_PLACES);
-			return !s->error;
-		}
-	}
-	if (!store_run(s, &oldest, ""))
-		return false;
-	id = sqlite3_column_int64(oldest.prepared, 0);
-	sqlite3_reset(oldest.prepared);
-	store_run(s, &epoch, "i", id);
-	drop_orphans(s);
-	return !s->error;
-}
-
-static int drop_names(struct store *s, struct diag *d)
-{
-	int ret;
-
-	store_begin(s);
-	drop_unused_names(s);
-	ret = store_commit(s, d);
-	shrink_file(s);
-	return ret;
-}
-
-/* Some at a time: what a transaction has freed is not seen before its end. */
-static int drop_epochs(struct store *s, bool *more, struct diag *d)
-{
-	int ret;
-
-	store_begin(s);
-	for (int i = 0; i < DROPPED_AT_ONCE && *more; i++)
-		*more = drop_oldest(s);
-	ret = store_commit(s, d);
-	shrink_file(s);
-	return ret;
-}
-
-static int keep_cap(struct store *s, struct diag *d)
-{
-	uint64_t cap = store_cap(s);
-	bool more = true;
-	int ret;
-
-	if (store_size(s) <= FILLED(cap))
-		return store_failed(s, d);
-	ret = drop_names(s, d);
-	if (ret || store_size(s) <= FREED(cap))
-		return ret;
-	while (ret == 0 && more && store_size(s) > FREED(cap))
-		ret = drop_epochs(s, &more, d);
-	return ret ? ret : drop_names(s, d);
-}
-
-int tend_store(struct store *s, int64_t now_ns, struct diag *d)
-{
-	static const struct tier tiers[] = { { 1, HOUR_NS, AS_RECORDED_NS }, { 2, DAY_NS, HOURS_NS } };
 	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(tiers) / sizeof(tiers[0]) && ret == 0; i++)
+	store_begin_question(s);
+	for (size_t i = 0; i < NR_TIERS && ret == 0; i++)
 		ret = make_tier(s, &tiers[i], now_ns, d);
-	if (ret == 0)
-		shrink_file(s);
-	return ret ? ret : keep_cap(s, d);
+	return ret ? ret : cap_keep(s, 0, work, d);
+}
+
+int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_foreseen *f, struct diag *d)
+{
+	static struct statement old = STATEMENT("SELECT count(*) FROM epoch WHERE tier < ?1 AND begin_ns < ?2");
+
+	f->nr_folded = 0;
+	for (size_t i = 0; i < NR_TIERS; i++)
+		if (store_run(s, &old, "ii", tiers[i].number, round_down(now_ns - tiers[i].age_ns, tiers[i].length_ns)))
+			f->nr_folded += (uint32_t)store_take_number(&old);
+	return cap_foresee(s, cap, &f->work, d);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- check */
 
+#define LINES_MOST 1000 /* of one kind */
+
+static bool is_listed_enough(FILE *to, const char *what, uint32_t nr_lines)
+{
+	if (nr_lines == LINES_MOST)
+		fprintf(to, "%s: there are more than these %u, which are not listed\n", what, LINES_MOST);
+	return nr_lines >= LINES_MOST;
+}
+
 static void check_rows(struct store *s, FILE *to, uint32_t *nr, const char *what, const char *sql)
 {
 	struct statement q = STATEMENT(sql);
+	uint32_t nr_lines = 0;
 
-	for (bool more = store_run(s, &q, ""); more; more = store_next(s, &q)) {
+	for (bool more = store_run(s, &q, ""); more && !is_listed_enough(to, what, nr_lines++); more = store_next(s, &q)) {
 		fprintf(to, "%s: %s\n", what, store_printable((const char *)sqlite3_column_text(q.prepared, 0)));
 		++*nr;
 	}
 	store_finish(s, &q);
-	if (s->error) { /* that part cannot be read: the others may be */
+	if (s->error && !s->budget.exceeded) { /* that part cannot be read: the others may be */
 		fprintf(to, "%s: %s\n", what, s->failure.text);
 		++*nr;
 		s->error = 0;
@@ -260,15 +177,20 @@ static void check_block(struct store *s, int64_t epoch, enum block_part part, FI
 				has_place = STATEMENT("SELECT 1 FROM place WHERE id = ?");
 	struct statement *has = part == BLOCK_SERIES ? &has_series : &has_place;
 	struct block b = { 0 };
+	uint32_t nr_lines = 0;
 
-	if (!block_read(s, epoch, part, &b)) {
+	if (!block_read(s, epoch, part, &b) && s->budget.exceeded)
+		return;
+	if (s->error) {
 		fprintf(to, "block: %s\n", s->failure.text);
 		++*nr;
 		s->error = 0;
 		return;
 	}
-	for (uint32_t i = 0; i < b.nr; i++)
-		if (!store_run(s, has, "i", (int64_t)*block_row(&b, i)) && !s->error) {
+	for (uint32_t i = 0; i < b.nr && !s->error; i++)
+		if (!store_run(s, has, "i", (int64_t)block_row(&b, i)->id) && !s->error) {
+			if (is_listed_enough(to, "block", nr_lines++))
+				break;
 			fprintf(to, "block: epoch %lld, part %d: row %u is of nothing that has a name\n", (long long)epoch, (int)part, i);
 			++*nr;
 		}
@@ -299,6 +221,10 @@ int tend_check(struct store *s, FILE *to, uint32_t *nr, struct diag *d)
 		{ "epoch",
 		  "SELECT 'epoch ' || id || ' ends before it begins, or has less than no samples' FROM epoch WHERE end_ns < begin_ns OR "
 		  "samples < 0 OR effective < 0 OR lost < 0" },
+		{ "epoch",
+		  "SELECT 'epoch ' || id || ' has a time or a host that is no number, or a time before 1823 or behind 2116' FROM epoch WHERE "
+		  "typeof(begin_ns) != 'integer' OR typeof(end_ns) != 'integer' OR typeof(host) != 'integer' OR abs(begin_ns / 2) > 1 << 61 OR "
+		  "abs(end_ns / 2) > 1 << 61" },
 		{ "block",
 		  "SELECT 'block of epoch ' || epoch || ', which is not there' FROM block WHERE epoch NOT IN (SELECT id FROM epoch)" },
 	};

@@ -86,13 +86,20 @@ void budget_add_file(struct budget *b, const struct stat *file)
 
 int budget_open(struct budget *b, size_t file_bytes, struct diag *d)
 {
+	static const struct budget_size of_trace = { BUDGET_STEPS, BUDGET_BYTES, BUDGET_STEPS_EACH, BUDGET_BYTES_EACH };
+
+	return budget_open_sized(b, &of_trace, file_bytes, d);
+}
+
+int budget_open_sized(struct budget *b, const struct budget_size *size, size_t file_bytes, struct diag *d)
+{
 	const char *text = own_factor < 0 ? getenv(BUDGET_ENV) : NULL;
 	char *end;
 
 	*b = (struct budget){ .factor = text ? strtod(text, &end) : own_factor < 0 ? 1 : own_factor };
 	if (text && (end == text || *end || !(b->factor >= 0)))
 		return diag_fail(d, EINVAL, BUDGET_ENV " must be a number, not '%s'", text);
-	grow(b, BUDGET_STEPS + (uint64_t)BUDGET_STEPS_EACH * file_bytes, BUDGET_BYTES + (uint64_t)BUDGET_BYTES_EACH * file_bytes);
+	grow(b, size->steps + (uint64_t)size->steps_each * file_bytes, size->bytes + (uint64_t)size->bytes_each * file_bytes);
 	return 0;
 }
 

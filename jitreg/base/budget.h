@@ -32,10 +32,18 @@ struct budget {
 	struct hash_map others; /* by device and inode */
 };
 
+/* What is allowed at all, and what each byte of the file allows more. */
+struct budget_size {
+	uint64_t steps, bytes;
+	unsigned steps_each, bytes_each;
+};
+
 /* For all traces that are opened from now on, in place of the environment's factor. */
 void budget_set_factor(double factor);
 /* 0, or -EINVAL with a sentence where the environment has no number. */
 int budget_open(struct budget *b, size_t file_bytes, struct diag *d);
+/* Likewise, of a file that is no trace. */
+int budget_open_sized(struct budget *b, const struct budget_size *size, size_t file_bytes, struct diag *d);
 void budget_close(struct budget *b);
 /* false: more than there is; from then on always. */
 bool budget_spend(struct budget *b, uint64_t steps);

@@ -18,11 +18,12 @@ agent/recorder/recording/processes.c      /proc
 agent/recorder/recording/resources.c      /proc, /sys
 analyzer/overhead/figures.c               a trace in its own temporary folder
 analyzer/overhead/measure.c               messages in its own temporary folder
+jitreg/base/own_file.h                    files beside a store, whose owner is asked of the descriptor; not waited for
 jitreg/base/output_file.c                 what is written
 jitreg/base/regular_file.h                the door itself
 jitreg/trace/reader.c                     traces, which may come through a pipe; not waited for
 jitreg/trace/writer.c                     a trace that was written a moment ago, to be continued
-analyzer/store/store.c                    a lock file; a store, whose kind was asked before; not waited for'
+analyzer/store/store.c                    a store, whose kind was asked before; not waited for'
 git() { command git -c safe.directory='*' "$@"; } # also in a checkout of another user's
 git ls-files --error-unmatch Makefile >/dev/null 2>&1 || { echo "skipped, because this is not git's checkout, or git is missing"; exit 77; }
 # Calls, outside of comments, whose path is no literal of the kernel's folders.

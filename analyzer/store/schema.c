@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SQLite keeps the text of each CREATE statement, and compiles it when a file is opened.  A view in place of a table is run by each question
+ * to that table, a trigger by each change, and both may run for ever; so the texts are compared with those that tailor writes.
+ */
+#include "analyzer/store/schema.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#define OBJECTS_MAX 128 /* of a schema */
+
+/* Names are rows of text, and numbers elsewhere.  0: none. */
+static const char *const schema[] = {
+	"CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID",
+	"CREATE TABLE text(id INTEGER PRIMARY KEY, hash INT NOT NULL, s TEXT NOT NULL)",
+	"CREATE INDEX text_hash ON text(hash)",
+	/* which processes: those of one executable that work for one service */
+	"CREATE TABLE process(id INTEGER PRIMARY KEY, name INT NOT NULL, executable INT NOT NULL, service INT NOT NULL,"
+	" UNIQUE(name, executable, service))",
+	"CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL, UNIQUE(name, unit))",
+	"CREATE TABLE query(id INTEGER PRIMARY KEY, text INT NOT NULL UNIQUE)",
+	/* what it is at its level, whichever number a trace gives it: place is the names of its consumers */
+	"CREATE TABLE component(id INTEGER PRIMARY KEY, level INT NOT NULL, name INT NOT NULL, place INT NOT NULL, detail INT NOT NULL,"
+	" query INT NOT NULL, label INT NOT NULL, UNIQUE(level, name, place, detail, query, label))",
+	/* a function, whichever address it has; jit: it was generated */
+	"CREATE TABLE function(id INTEGER PRIMARY KEY, name INT NOT NULL, image INT NOT NULL, jit INT NOT NULL, UNIQUE(name, image, jit))",
+	/* what a block's rows are of */
+	"CREATE TABLE series(id INTEGER PRIMARY KEY, process INT NOT NULL, component INT NOT NULL, event INT NOT NULL,"
+	" UNIQUE(process, component, event))",
+	"CREATE TABLE place(id INTEGER PRIMARY KEY, series INT NOT NULL, function INT NOT NULL, UNIQUE(series, function))",
+	/* begin_ns, end_ns: UTC.  tier: 0 as recorded, 1 an hour, 2 a day.  effective: samples of equal weight that say as much. */
+	"CREATE TABLE epoch(id INTEGER PRIMARY KEY, recording INT NOT NULL, number INT NOT NULL, tier INT NOT NULL, begin_ns INT NOT NULL,"
+	" end_ns INT NOT NULL, host INT NOT NULL, samples REAL NOT NULL, effective REAL NOT NULL, lost INT NOT NULL, cpus INT NOT NULL,"
+	" parts INT NOT NULL, UNIQUE(recording, number, tier))",
+	"CREATE INDEX epoch_time ON epoch(begin_ns)",
+	/* which epochs an hour or a day has taken in: none is added twice */
+	"CREATE TABLE folded(recording INT NOT NULL, number INT NOT NULL, PRIMARY KEY(recording, number)) WITHOUT ROWID",
+	"CREATE TABLE block(epoch INT NOT NULL, part INT NOT NULL, rows INT NOT NULL, bytes INT NOT NULL, crc INT NOT NULL,"
+	" data BLOB NOT NULL, PRIMARY KEY(epoch, part))",
+	"CREATE TABLE reason(epoch INT NOT NULL, event INT NOT NULL, reason INT NOT NULL, samples REAL NOT NULL, weight REAL NOT NULL,"
+	" PRIMARY KEY(epoch, event, reason)) WITHOUT ROWID",
+	"CREATE TABLE loss(epoch INT NOT NULL, reason INT NOT NULL, count INT NOT NULL, PRIMARY KEY(epoch, reason)) WITHOUT ROWID",
+};
+#define NR_OBJECTS (sizeof(schema) / sizeof(schema[0]))
+
+bool schema_create(struct store *s)
+{
+	for (size_t i = 0; i < NR_OBJECTS; i++)
+		if (!store_execute(s, schema[i]))
+			return false;
+	return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- grammar */
+
+struct scan {
+	const char *at;
+};
+
+static void skip_space(struct scan *x)
+{
+	x->at += strspn(x->at, " \t\n");
+}
+
+static bool take_mark(struct scan *x, char mark)
+{
+	skip_space(x);
+	if (*x->at != mark)
+		return false;
+	x->at++;
+	return true;
+}
+
+/* A name, or this word, in any case. */
+static bool take_word(struct scan *x, const char *word)
+{
+	size_t nr = 0;
+
+	skip_space(x);
+	while (isalpha((unsigned char)x->at[nr]) || x->at[nr] == '_' || (nr && isdigit((unsigned char)x->at[nr])))
+		nr++;
+	if (!nr || (word && (strlen(word) != nr || strncasecmp(x->at, word, nr) != 0)))
+		return false;
+	x->at += nr;
+	return true;
+}
+
+static bool take_words(struct scan *x, const char *first, const char *second)
+{
+	struct scan before = *x;
+
+	if (take_word(x, first) && take_word(x, second))
+		return true;
+	*x = before;
+	return false;
+}
+
+static bool take_number(struct scan *x)
+{
+	size_t nr;
+
+	take_mark(x, '-');
+	skip_space(x);
+	nr = strspn(x->at, "0123456789.");
+	x->at += nr;
+	return nr;
+}
+
+static bool take_names(struct scan *x)
+{
+	if (!take_mark(x, '('))
+		return false;
+	do {
+		if (!take_word(x, NULL))
+			return false;
+	} while (take_mark(x, ','));
+	return take_mark(x, ')');
+}
+
+static bool take_column(struct scan *x)
+{
+	static const char *const types[] = { "INT", "INTEGER", "REAL", "TEXT", "BLOB" };
+
+	if (!take_word(x, NULL))
+		return false;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (take_word(x, types[i]))
+			break;
+	for (;;) {
+		if (take_word(x, "DEFAULT")) {
+			if (!take_number(x))
+				return false;
+		} else if (!take_words(x, "NOT", "NULL") && !take_words(x, "PRIMARY", "KEY")) {
+			return true;
+		}
+	}
+}
+
+static bool take_key(struct scan *x)
+{
+	return (take_words(x, "PRIMARY", "KEY") || take_word(x, "UNIQUE")) && take_names(x);
+}
+
+static bool is_at_end(struct scan *x)
+{
+	skip_space(x);
+	return !*x->at;
+}
+
+static bool is_plain_table(struct scan x)
+{
+	if (!take_words(&x, "CREATE", "TABLE") || !take_word(&x, NULL) || !take_mark(&x, '('))
+		return false;
+	do {
+		struct scan before = x;
+
+		if (!take_key(&x)) {
+			x = before;
+			if (!take_column(&x))
+				return false;
+		}
+	} while (take_mark(&x, ','));
+	if (!take_mark(&x, ')'))
+		return false;
+	take_words(&x, "WITHOUT", "ROWID");
+	return is_at_end(&x);
+}
+
+static bool is_plain_index(struct scan x)
+{
+	if (!take_word(&x, "CREATE"))
+		return false;
+	take_word(&x, "UNIQUE");
+	return take_word(&x, "INDEX") && take_word(&x, NULL) && take_word(&x, "ON") && take_word(&x, NULL) && take_names(&x) &&
+	       is_at_end(&x);
+}
+
+bool schema_is_plain(const char *sql)
+{
+	return is_plain_table((struct scan){ sql }) || is_plain_index((struct scan){ sql });
+}
+
+/* ", a INT, b REAL NOT NULL DEFAULT 0", of so many bytes. */
+static bool are_plain_columns(const char *text, size_t bytes)
+{
+	struct scan x = { text };
+
+	while (x.at < text + bytes && take_mark(&x, ','))
+		if (!take_column(&x))
+			return false;
+	skip_space(&x);
+	return x.at == text + bytes;
+}
+
+/* ALTER TABLE puts a new column behind the last one, before the keys. */
+bool schema_is_widened(const char *sql, const char *ours)
+{
+	size_t nr_ours = strlen(ours), nr = strlen(sql), more = nr - nr_ours;
+
+	if (nr <= nr_ours || strncmp(ours, "CREATE TABLE ", 13) != 0)
+		return false;
+	for (size_t i = 0; i < nr_ours && (!i || sql[i - 1] == ours[i - 1]); i++)
+		if ((ours[i] == ',' || ours[i] == ')') && strcmp(sql + i + more, ours + i) == 0 && are_plain_columns(sql + i, more))
+			return true;
+	return false;
+}
+
+/* -------------------------------------------------------------------------------------------------------- comparison */
+
+/* The object of this name: its number, or NR_OBJECTS. */
+static size_t find_object(const char *name)
+{
+	for (size_t i = 0; i < NR_OBJECTS; i++) {
+		const char *at = strchr(schema[i] + strlen("CREATE "), ' ') + 1;
+		size_t nr = strcspn(at, "( ");
+
+		if (strlen(name) == nr && strncasecmp(at, name, nr) == 0)
+			return i;
+	}
+	return NR_OBJECTS;
+}
+
+/* The index that SQLite makes for a key, which has no text of its own. */
+static bool is_index_of_key(const char *type, const char *name, const char *sql)
+{
+	return !sql && strcmp(type, "index") == 0 && strncmp(name, "sqlite_autoindex_", 17) == 0;
+}
+
+static void check_object(struct store *s, const char *type, const char *name, const char *sql, bool *has)
+{
+	size_t i = find_object(name);
+
+	if (is_index_of_key(type, name, sql))
+		return;
+	if (sql && i < NR_OBJECTS && (strcmp(sql, schema[i]) == 0 || schema_is_widened(sql, schema[i])))
+		has[i] = true;
+	else if (i < NR_OBJECTS || !sql || !schema_is_plain(sql))
+		store_fail(s, EBADMSG, "its schema is not that of a store of tailor (%s%s '%s'), so nothing is asked of it",
+			   i < NR_OBJECTS ? "another " : "a ", strcmp(type, "view") == 0 || strcmp(type, "trigger") == 0 ||
+			   strcmp(type, "index") == 0 ? type : "table", store_printable(name));
+}
+
+static const char *text_of(const struct statement *q, int column)
+{
+	return (const char *)sqlite3_column_text(q->prepared, column);
+}
+
+bool schema_check(struct store *s)
+{
+	struct statement all = STATEMENT("SELECT type, name, sql FROM sqlite_schema");
+	bool has[NR_OBJECTS] = { false };
+	int nr = 0;
+
+	for (bool more = store_run(s, &all, ""); more; more = store_next(s, &all)) {
+		const char *type = text_of(&all, 0), *name = text_of(&all, 1);
+
+		if (++nr > OBJECTS_MAX)
+			store_fail(s, EBADMSG, "its schema is not that of a store of tailor (more than %d tables)", OBJECTS_MAX);
+		else
+			check_object(s, type ? type : "", name ? name : "", text_of(&all, 2), has);
+	}
+	store_finish(s, &all);
+	for (size_t i = 0; i < NR_OBJECTS && !s->error; i++)
+		if (!has[i])
+			store_fail(s, EBADMSG, "its schema is not that of a store of tailor (no '%.*s')",
+				   (int)strcspn(strchr(schema[i] + 7, ' ') + 1, "( "), strchr(schema[i] + 7, ' ') + 1);
+	return !s->error;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When names go.  To keep its cap, a store takes steps in a fixed order: the oldest epochs lose their functions, one a step, then they go,
+ * one a step.  A name goes with the step after which no row of an epoch is of it.  This file finds that step for all names, by reading all
+ * epochs once, and estimates the bytes that each step frees.  Context: thread.
+ */
+#ifndef TAILOR_STORE_USAGE_H
+#define TAILOR_STORE_USAGE_H
+
+#include "analyzer/store/internal.h"
+
+#define USAGE_KEPT UINT32_MAX /* no step lets it go */
+
+enum usage_table { USAGE_PLACE, USAGE_SERIES, USAGE_FUNCTION, USAGE_COMPONENT, USAGE_PROCESS, USAGE_QUERY, USAGE_TEXT, NR_USAGE_TABLES };
+extern const char *const usage_tables[NR_USAGE_TABLES]; /* their names in the file */
+
+struct usage_epoch {
+	int64_t id, begin_ns, end_ns, recording, number, parts;
+	double samples;
+	uint32_t tier;
+	bool has_functions;
+};
+
+struct usage {
+	struct usage_epoch *epoch; /* the oldest first */
+	uint32_t nr_epochs, capacity;
+	/* Steps are 1, 2, ..., nr_steps.  The first nr_stripped ones take functions; the others take epochs, all but the newest. */
+	uint32_t nr_stripped, nr_steps;
+	struct usage_names {
+		uint32_t *step; /* by number: 0: no epoch has it, and it is in no one's way */
+		int64_t nr;
+	} names[NR_USAGE_TABLES];
+	double *bytes;      /* that each step frees, nr_steps + 1 of them; the first ones are those of names that no epoch has */
+	double bytes_kept;  /* what is left after the last step */
+};
+
+/* strip_all: the newest epoch is to lose its functions, too.  false: the store has failed. */
+bool usage_read(struct store *s, bool strip_all, struct usage *u);
+void usage_fini(struct usage *u);
+
+#endif

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: MIT
+# Stores of many kinds, as months of other programs would fill them, made row by row from the README of the store; and what has to be true of
+# one after it has kept its cap, by whatever command: it is below it, and close to it, what is left is the newest, and is as it was.
+import json, os, random, shutil, sqlite3, subprocess, sys, time
+sys.path.insert(0, "tests")
+from store_replay import PLACES, SERIES, pack, unpack
+from trace_file import HEADER, RECORDS, Trace, record
+
+MINUTE = 60 * 10**9
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+CLOSE = 0.85  # of the cap, at least, where single epochs allow it
+
+
+def header(real_ns=0, epoch=0, recording=0):
+    """of a trace that began at real_ns"""
+    return (record("HEADER", 0, 2, "test", real_ns, "host", "x86_64", "6.1", 1, "/", [["host"]], "", 0, epoch, recording) +
+            record("EVENT", 0, 0, "task-clock", "ns", 1, 1, 100000, 0, 0, 0, 0, 0, "cpu", 0))
+
+
+def write_trace(path, real_ns, epoch=1, recording=7):
+    t = Trace(header(real_ns, epoch, recording))
+    t.add_ips([0x1000 + 16 * (i % 5) for i in range(50)], 100000)
+    t.write(path)
+
+
+class Made:
+    """A store that is being made.  The tailor command creates it, with the epoch of one trace, so its tables are those of that version."""
+    def __init__(self, tailor, path, seed=1):
+        self.path, self.rng, self.cache, self.number = path, random.Random(seed), {}, 0
+        write_trace(f"{path}.tlr", time.time_ns() - 90000 * MINUTE // 60)
+        subprocess.run([tailor, "db", "add", path, f"{path}.tlr"], check=True)
+        os.remove(f"{path}.tlr")
+        self.db = sqlite3.connect(path)
+        self.db.execute("PRAGMA synchronous = OFF")
+        for table in "epoch", "block", "reason", "loss", "folded", "place", "series", "function", "process":
+            self.db.execute(f"DELETE FROM {table}")
+        self.event = self.db.execute("SELECT id FROM event").fetchone()[0]
+
+    def word(self, letters):
+        return "".join(self.rng.choices(LETTERS, k=letters))
+
+    def row(self, table, **values):
+        key = (table, *values.values())
+        if key not in self.cache:
+            self.cache[key] = self.db.execute(f"INSERT INTO {table}({', '.join(values)}) VALUES({', '.join('?' * len(values))})",
+                                              list(values.values())).lastrowid
+        return self.cache[key]
+
+    def text(self, s):
+        h = 14695981039346656037
+        for byte in s.encode():
+            h = (h ^ byte) * 1099511628211 & 2**64 - 1
+        return self.row("text", hash=h - 2**64 if h >> 63 else h, s=s)
+
+    def series(self, process="host", component=None, query=None):
+        p = self.row("process", name=self.text(process), executable=self.text(f"/usr/bin/{process}"), service=0)
+        c = self.row("component", level=self.text("operator"), name=self.text(component), place=0, detail=0,
+                     query=self.row("query", text=self.text(query)) if query else 0, label=0) if component else 0
+        return self.row("series", process=p, component=c, event=self.event)
+
+    def place(self, series, function, jit=1):
+        return self.row("place", series=series, function=self.row("function", name=self.text(function), image=0, jit=jit))
+
+    def epoch(self, begin_ns, rows, tier=0, length_ns=MINUTE, host="host"):
+        """rows: {series: [(place, samples), ...]}"""
+        self.number += 1
+        samples = sum(n for places in rows.values() for _, n in places)
+        epoch = self.db.execute("INSERT INTO epoch(recording, number, tier, begin_ns, end_ns, host, samples, effective, lost, cpus, parts) "
+                                "VALUES(1, ?, ?, ?, ?, ?, ?, ?, 0, 2, ?)", (self.number, tier, begin_ns, begin_ns + length_ns,
+                                self.text(host), samples, samples, (1, 6, 144)[tier])).lastrowid
+        for part, of in ((SERIES, [(s, sum(n for _, n in p), 1000 * sum(n for _, n in p)) for s, p in rows.items()]),
+                         (PLACES, [(p, n, 80) for places in rows.values() for p, n in places])):
+            self.db.execute("INSERT INTO block VALUES(?, ?, ?, ?, ?, ?)", (epoch, part, *pack(part, of)))
+
+    def close(self):
+        self.db.commit()
+        self.db.execute("VACUUM")
+        self.db.close()
+
+
+def jit_epoch(m, begin_ns, names, letters=40, **options):
+    s = m.series()
+    m.epoch(begin_ns, {s: [(m.place(s, m.word(letters)), 1 + m.rng.randrange(9)) for _ in range(names)]}, **options)
+
+
+def make_jit(m, now):
+    for i in range(40):
+        jit_epoch(m, now - (40 - i) * MINUTE, 1500)
+
+
+def make_programs(m, now):
+    for i in range(60):
+        rows = {}
+        for _ in range(300):
+            s = m.series(m.word(30))
+            rows[s] = [(m.place(s, f"function_{m.rng.randrange(300)}", 0), 3) for _ in range(3)]
+        m.epoch(now - (60 - i) * MINUTE, rows)
+
+
+def make_many_epochs(m, now):
+    for i in range(500):
+        s = m.series(f"program_{i % 7}", f"operator_{i % 11}")
+        m.epoch(now - (500 - i) * MINUTE, {s: [(m.place(s, m.word(50)), 2) for _ in range(160)]})
+
+
+def make_giant(m, now):
+    for i in range(40):
+        jit_epoch(m, now - (40 - i) * MINUTE, 60000 if i == 20 else 900)
+
+
+def make_giant_last(m, now):
+    for i in range(40):
+        jit_epoch(m, now - (40 - i) * MINUTE, 60000 if i == 39 else 900)
+
+
+def make_queries(m, now):
+    for i in range(100):
+        rows = {}
+        for q in range(60):
+            query = f"select {m.word(400)} from {m.word(9)}"
+            for o in range(4):
+                rows[m.series("server", f"hash join {o}", query)] = [(m.place(m.series("server", f"hash join {o}", query), f"f_{o}"), 5)]
+        m.epoch(now - (100 - i) * MINUTE, rows)
+
+
+def make_same_names(m, now):
+    s = m.series()
+    places = [m.place(s, f"{m.word(20)}_{i}", 0) for i in range(8000)]
+    for i in range(120):
+        m.epoch(now - (120 - i) * MINUTE, {s: [(p, 1 + m.rng.randrange(10**6)) for p in places if m.rng.random() < 0.9]})
+
+
+def make_tiers(m, now):
+    hour, day = 60 * MINUTE, 1440 * MINUTE
+    today = now // day * day
+    for i in range(30):
+        jit_epoch(m, today - (60 - i) * day, 800, tier=2, length_ns=day)
+    for i in range(60):
+        jit_epoch(m, today - 5 * day + i * hour, 400, tier=1, length_ns=hour)
+    for i in range(60):
+        jit_epoch(m, now - (60 - i) * MINUTE, 300)
+
+
+def make_long_names(m, now):
+    for i in range(60):
+        jit_epoch(m, now - (60 - i) * MINUTE, 40, 3500)
+
+
+def make_hosts(m, now):
+    """two machines, whose epochs have the same times, some of which lie in the future, and all names of the one before"""
+    before = []
+    for i in range(80):
+        s = m.series(f"program_{i % 2}", f"operator_{i % 5}")
+        of = [(m.place(s, m.word(60)), 4) for _ in range(400)]
+        m.epoch(now - (70 - i // 2 * 2) * MINUTE, {s: of + [(m.place(s, m.word(8)), 1)] * 2}, host=f"host_{i % 2}")
+
+
+KINDS = {"a program with a JIT": make_jit, "many programs": make_programs, "500 epochs": make_many_epochs, "a giant epoch": make_giant,
+         "a giant epoch, the newest": make_giant_last, "many queries": make_queries, "the same functions": make_same_names,
+         "hours and days": make_tiers, "long names": make_long_names, "two hosts": make_hosts}
+
+
+def read_epochs(path):
+    """[(begin, id, {(process, component, query): (samples, weight)}, {(process, function): samples} or None, bytes of its own)], by begin"""
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    text = dict(db.execute("SELECT id, s FROM text"))
+    process = {i: text[e] for i, e in db.execute("SELECT id, executable FROM process") if e in text}
+    query = dict(db.execute("SELECT id, text FROM query"))
+    component = {i: (text[n], text[query[q]] if q else "") for i, n, q in db.execute("SELECT id, name, query FROM component") if n in text}
+    series = {i: (process.get(p, ""), *component.get(c, ("", ""))) for i, p, c in db.execute("SELECT id, process, component FROM series")}
+    function = {i: text.get(n, "") for i, n in db.execute("SELECT id, name FROM function")}
+    place = {i: (series[s][0], function.get(f, "")) for i, s, f in db.execute("SELECT id, series, function FROM place")}
+    seen, epochs = set(), []
+    for epoch, begin in list(db.execute("SELECT id, begin_ns FROM epoch ORDER BY begin_ns DESC, id DESC")):
+        sums, functions, size = {}, None, 0
+        for part, rows, plain, data in db.execute("SELECT part, rows, bytes, data FROM block WHERE epoch = ?", (epoch,)):
+            size += len(data)
+            if part == SERIES:
+                for s, n, w in unpack(SERIES, rows, plain, data):
+                    sums[series[s]] = (n, w)
+            else:
+                functions = {}
+                for p, n, _ in unpack(PLACES, rows, plain, data):
+                    functions[place[p]] = functions.get(place[p], 0) + n
+        own = {key for key in (*sums, *(functions or ())) if key not in seen}
+        seen |= own
+        epochs.append((begin, epoch, sums, functions, size + sum(sum(map(len, key[-2:])) + 120 for key in own)))
+    db.close()
+    return epochs[::-1]
+
+
+def unused_names(path):
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    used = {SERIES: set(), PLACES: set()}
+    for part, rows, plain, data in db.execute("SELECT part, rows, bytes, data FROM block"):
+        used[part].update(row[0] for row in unpack(part, rows, plain, data))
+    of_place = {s for i, s in db.execute("SELECT id, series FROM place") if i in used[PLACES]}
+    found = {"place": sum(i not in used[PLACES] for i, in db.execute("SELECT id FROM place")),
+             "series": sum(i not in used[SERIES] and i not in of_place for i, in db.execute("SELECT id FROM series")),
+             "function": db.execute("SELECT count(*) FROM function WHERE id NOT IN (SELECT function FROM place)").fetchone()[0],
+             "process": db.execute("SELECT count(*) FROM process WHERE id NOT IN (SELECT process FROM series)").fetchone()[0],
+             "component": db.execute("SELECT count(*) FROM component WHERE id NOT IN (SELECT component FROM series)").fetchone()[0],
+             "query": db.execute("SELECT count(*) FROM query WHERE id NOT IN (SELECT query FROM component)").fetchone()[0]}
+    db.close()
+    return {table: nr for table, nr in found.items() if nr}
+
+
+def taken(path):
+    return sum(os.path.getsize(p) for p in (path, f"{path}-wal") if os.path.exists(p))
+
+
+class Judge:
+    def __init__(self, build, folder):
+        self.tailor, self.folder, self.bad, self.figures = f"{build}/tailor", folder, 0, []
+        write_trace(f"{folder}/one.tlr", time.time_ns())
+
+    def fail(self, sentence):
+        self.bad = 1
+        print(sentence, flush=True)
+
+    def make(self, kind):
+        path = f"{self.folder}/whole.tlrs"
+        for end in "", "-wal", "-shm", "-lock":
+            if os.path.exists(path + end):
+                os.remove(path + end)
+        m = Made(self.tailor, path)
+        KINDS[kind](m, time.time_ns() // MINUTE * MINUTE)
+        m.close()
+        return path
+
+    def run(self, how, store):
+        command = {"gc": ["db", "gc", store], "add": ["db", "add", store, f"{self.folder}/one.tlr"],
+                   "watch": ["watch", "-q", "--epochs", "60s", "--cost", "20%", "--store", store, "--",
+                             "/bin/sh", "-c", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"]}[how]
+        return subprocess.run([self.tailor, *command], capture_output=True, text=True)
+
+    def try_one(self, kind, whole, before, part, how):
+        """the store's cap is a part of what it takes"""
+        name, store = f"{kind}, cap at {part:.0%} by {how}", f"{self.folder}/try.tlrs"
+        shutil.copyfile(whole, store)
+        cap = int(part * os.path.getsize(whole))
+        db = sqlite3.connect(store)
+        db.execute("INSERT OR REPLACE INTO meta VALUES('cap', ?)", (cap,))
+        db.commit()
+        db.close()
+        foreseen = self.run_json("db", "gc", "--dry-run", store) if how == "gc" else None
+        r = self.run(how, store)
+        if r.returncode or "fail" in r.stderr or "error" in r.stderr:
+            self.fail(f"{name}: expected exit 0 at the first try, got {r.returncode}: {r.stderr}")
+        self.judge(name, store, cap, before, how, foreseen)
+        shutil.rmtree(f"{store}.epochs", ignore_errors=True)
+        for end in "", "-wal", "-shm", "-lock":
+            if os.path.exists(store + end):
+                os.remove(store + end)
+
+    def run_json(self, *command):
+        return subprocess.run([self.tailor, *command], capture_output=True, text=True).stdout
+
+    def judge(self, name, store, cap, before, how, foreseen):
+        after, known = read_epochs(store), {e[1]: e for e in before}
+        old = [e for e in after if e[1] in known and e[0] == known[e[1]][0]]
+        added = len(after) - len(old)
+        if added != (how != "gc"):
+            self.fail(f"{name}: expected {int(how != 'gc')} new epochs, got {added}")
+        went, stripped = [e for e in before if e[1] not in {o[1] for o in old}], [e for e in old if e[3] is None]
+        if went and old and max(e[:2] for e in went) > min(e[:2] for e in old):
+            self.fail(f"{name}: expected the newest epochs to stay, got {[e[1] for e in old]}")
+        has = [e for e in old if e[3] is not None]
+        if stripped and has and max(e[:2] for e in stripped) > min(e[:2] for e in has):
+            self.fail(f"{name}: expected the newest epochs to keep their functions, got {[e[1] for e in has]}")
+        for e in old:
+            if e[2] != known[e[1]][2]:
+                self.fail(f"{name}: expected the sums of epoch {e[1]} unchanged, got {len(e[2])} of {len(known[e[1]][2])}")
+            if e[3] is not None and e[3] != known[e[1]][3]:
+                self.fail(f"{name}: expected the functions of epoch {e[1]} unchanged, got {len(e[3])} of {len(known[e[1]][3])}")
+        size = taken(store)
+        last = max((known[e[1]] for e in (went or stripped)), default=None)  # who went or was stripped last has what was one too many
+        if size > cap and len(after) > 1:
+            self.fail(f"{name}: expected at most {cap} bytes, got {size}, {len(after)} epochs")
+        if last and size + 1.3 * last[4] < CLOSE * cap:
+            self.fail(f"{name}: expected {CLOSE:.0%} of {cap} bytes, got {size / cap:.0%}: {len(old)} of {len(before)} epochs, {len(has)} with "
+                      f"functions; the last to go had {last[4]}")
+        if unused_names(store):
+            self.fail(f"{name}: expected no names without a use, got {unused_names(store)}")
+        said = json.loads(self.run_json("db", "report", store, "--view", "epochs", "--json"))
+        parts = sum(1 for e in went)
+        if bool(said["went_epochs"]) != bool(parts) or said["without_functions"] != len(stripped):
+            self.fail(f"{name}: expected {parts} epochs gone and {len(stripped)} without functions, the report says {said['went_epochs']} and "
+                      f"{said['without_functions']}")
+        r = subprocess.run([self.tailor, "db", "check", store], capture_output=True, text=True)
+        if r.returncode:
+            self.fail(f"{name}: tailor db check: {r.stdout}{r.stderr}")
+        self.figures.append((name, size / cap, len(old), len(has), len(before), foreseen))
+        print(f"{name}: {size / cap:.0%} of the cap, {len(old)} of {len(before)} epochs, {len(has)} with functions", flush=True)
+
+    def matrix(self, kinds, parts, ways):
+        for kind in kinds:
+            whole = self.make(kind)
+            before = read_epochs(whole)
+            for part in parts:
+                for how in ways:
+                    self.try_one(kind, whole, before, part, how)
