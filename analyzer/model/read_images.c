@@ -5,8 +5,8 @@
  */
 #include "analyzer/model/read.h"
 
-#include "analyzer/model/image_copies.h"
 #include "analyzer/model/memory.h"
+#include "analyzer/model/shared_code.h"
 #include "analyzer/symbols/demangle.h"
 #include "analyzer/symbols/machine_file.h"
 #include "jitreg/base/mapping_kind.h"
@@ -728,7 +728,7 @@ void model_settle_images(struct model *m)
 
 	if (trace_is_being_written(m->reader))
 		add_files_of_machine(m);
-	ok = image_copies_share(m);
+	ok = shared_files_settle(m);
 	ok = index_image_files(m, &index) && ok && identify_images(m) && index_mappings(m, &mapped);
 	search_debug_files(m);
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
