@@ -58,6 +58,14 @@ static int check_question(const char *text, const struct trace_arguments *a, con
 	return 0;
 }
 
+static bool is_unattributed(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->nr; i++)
+		if (strcmp(p->entry[i].name, "(unattributed)") != 0)
+			return false;
+	return p->nr > 0;
+}
+
 static int read_store(const char *text, const struct trace_arguments *arguments, struct profile *p)
 {
 	const struct filter_arguments *f = &arguments->filter;
@@ -76,7 +84,7 @@ static int read_store(const char *text, const struct trace_arguments *arguments,
 		ret = asked_open(text, a, view->by, &q, &s, &d);
 	if (ret == 0)
 		ret = sums_profile(s, &q, fleet_shown(text), p, &d);
-	if (ret == 0 && !a->view && p->nr == 1 && strcmp(p->entry[0].name, "(unattributed)") == 0) {
+	if (ret == 0 && !a->view && is_unattributed(p)) {
 		profile_fini(p);
 		ret = asked_open_functions(text, a, &q, &s, &d);
 		if (ret == 0)

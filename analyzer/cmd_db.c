@@ -203,7 +203,7 @@ static int show(const struct arguments *a,
 
 	if (ret == 0)
 		ret = sums_make(s, &q, &sums, &d);
-	if (ret == 0 && !a->asked.view && sums.nr == 1 && !sums.line[0].id) {
+	if (ret == 0 && !a->asked.view && sums_are_nameless(&sums)) {
 		sums_fini(&sums);
 		ret = asked_open_functions(a->operand[0], &a->asked, &q, &s, &d);
 		if (ret == 0)
@@ -556,6 +556,8 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--dry-run is for tailor db gc");
 		if (a->nr < a->verb->least)
 			argp_error(state, "usage: tailor db %s %s", a->verb->name, a->verb->usage);
+		if (a->asked.per_service && a->verb->run != run_report && a->verb->run != run_timeline)
+			argp_error(state, "db %s has no rows of services: --per is for report, timeline, diff and stat", a->verb->name);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -119,7 +119,7 @@ static int compare_formula_results(const void *a, const void *b)
 }
 
 struct diff_columns {
-	int share[2], points, change, margin, cost[2], times, row[2], result, name, name_b, paired, place, there, significant;
+	int share[2], points, change, margin, cost[2], times, row[2], result, name, name_b, paired, place, there, significant, service;
 };
 
 static struct diff_columns add_diff_columns(struct grid *g, const struct arguments *args, const struct comparison *c, bool formula)
@@ -148,6 +148,7 @@ static struct diff_columns add_diff_columns(struct grid *g, const struct argumen
 	k.significant = grid_column(g, "significant", "", CELL_COUNT, GRID_HIDDEN, 0);
 	k.name = grid_column(g, "name", "name", CELL_TEXT, 0, 0);
 	k.place = grid_column(g, "place", "", CELL_TEXT, GRID_HIDDEN, 0);
+	k.service = args->asked.per_service ? grid_column(g, "service", "", CELL_TEXT, GRID_HIDDEN, 0) : -1;
 	k.paired = grid_column(g, "paired", "", CELL_TEXT, GRID_HIDDEN, 0);
 	k.name_b = grid_column(g, "name_b", "", CELL_TEXT, GRID_HIDDEN, 0);
 	return k;
@@ -197,6 +198,8 @@ static void add_change(struct grid *g, const struct diff_columns *k, const struc
 	if (has_detail)
 		grid_set_detail(g, k->name, e->detail);
 	grid_set_text(g, k->place, e->path);
+	if (k->service >= 0 && e->group)
+		grid_set_text(g, k->service, e->group);
 	if (both)
 		grid_set_text(g, k->paired, alike ? "alike" : "name");
 	if (alike)

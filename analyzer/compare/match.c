@@ -10,9 +10,15 @@
 
 enum strictness { SAME_PLACE, SAME_DETAIL, SAME_NAME };
 
+static const char *group_of(const struct profile_entry *e)
+{
+	return e->group ? e->group : "";
+}
+
 static bool entries_match(const struct profile_entry *a, const struct profile_entry *b, enum strictness how)
 {
-	return strcmp(a->name, b->name) == 0 && (how >= SAME_NAME || strcmp(a->detail, b->detail) == 0) &&
+	return strcmp(a->name, b->name) == 0 && strcmp(group_of(a), group_of(b)) == 0 &&
+	       (how >= SAME_NAME || strcmp(a->detail, b->detail) == 0) &&
 	       (how >= SAME_DETAIL || strcmp(a->path, b->path) == 0);
 }
 
@@ -45,7 +51,7 @@ struct untaken {
 
 static void hash_entry_key(const struct profile_entry *e, enum strictness how, uint64_t key[2])
 {
-	key[0] = hash_text(e->name);
+	key[0] = hash_text(e->name) ^ (e->group ? hash_pair(hash_text(e->group), 1) : 0);
 	key[1] = (how < SAME_NAME ? hash_text(e->detail) : 0) * 0x9e3779b97f4a7c15ull ^ (how < SAME_DETAIL ? hash_text(e->path) : 0);
 }
 
@@ -197,6 +203,8 @@ static void add_single(struct single *to, uint32_t *nr, const struct alike *alik
 	const struct alike *a = &alike[entry];
 	double share = p->measure > 0 ? p->entry[entry].measure / p->measure : 0;
 
+	if (p->entry[entry].group)
+		return;
 	if (!a->has_counter || a->is_of_one_run || !hash_map_find(kept, hash_text(a->text[how]), 0))
 		to[(*nr)++] = (struct single){ a, a->text[how], share, index };
 }

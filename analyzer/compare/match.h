@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Matches the entries of several profiles: by name, place in the plan and detail; the remaining ones by name and detail; then by name
- * and order; at last by names that are alike (alike.h).  Context: thread.
+ * and order; at last by names that are alike (alike.h).  Entries of two groups never match, and with groups names are not taken for one
+ * another.  Context: thread.
  */
 #ifndef TAILOR_MATCH_H
 #define TAILOR_MATCH_H

@@ -175,6 +175,7 @@ void profile_fini(struct profile *p)
 		free(p->entry[i].label);
 		free(p->entry[i].path);
 		free(p->entry[i].detail);
+		free(p->entry[i].group);
 		free(p->entry[i].run);
 	}
 	free(p->entry);

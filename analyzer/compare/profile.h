@@ -15,6 +15,7 @@ struct profile_entry {
 	char *label; /* what tells it from others of its name in this trace: report_component_name() */
 	char *path;   /* place: names of its consumers up to the root of the plan, or of the components it is linked to */
 	char *detail; /* detail text of the host, or "" */
+	char *group;  /* the service that it is of, where services are told apart: entries of two never match; else NULL */
 	double samples, measure;
 	double *run; /* measure in each execution */
 	bool has_rows;

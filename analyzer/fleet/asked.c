@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_EVENT = 0x700, KEY_FROM, KEY_TO, KEY_LAST, KEY_PROCESS, KEY_SERVICE, KEY_HOST, KEY_QUERY, KEY_COMPONENT };
+enum { KEY_EVENT = 0x700, KEY_FROM, KEY_TO, KEY_LAST, KEY_PROCESS, KEY_SERVICE, KEY_HOST, KEY_QUERY, KEY_COMPONENT, KEY_PER };
 
 #define VIEW_NAMES "components|functions|queries|processes|services|epochs|reasons"
 
@@ -40,6 +40,7 @@ static const struct argp_option options[] = {
 	{ "host", KEY_HOST, "NAME", 0, "of this machine", 0 },
 	{ "query", KEY_QUERY, "TEXT", 0, "of queries that contain this text", 0 },
 	{ "component", KEY_COMPONENT, "[LEVEL:]NAME", 0, "of this component", 0 },
+	{ "per", KEY_PER, "service", 0, "report, timeline, diff, stat: a row for each service, in place of one for all", 0 },
 	{ 0 },
 };
 
@@ -81,7 +82,15 @@ static error_t parse_asked_option(int key, char *arg, struct argp_state *state)
 	case KEY_COMPONENT:
 		a->component = arg;
 		break;
+	case KEY_PER:
+		a->per_service = strcmp(arg, "service") == 0;
+		if (!a->per_service)
+			argp_error(state, "--per must be 'service', not '%s'", arg);
+		break;
 	case ARGP_KEY_END:
+		if (a->per_service && (!asked_find_view(a->view)->is_list || asked_find_view(a->view)->by == SUMS_SERVICE))
+			argp_error(state, "--per=service has a row for each service: use it with --view components, functions, queries or "
+				   "processes");
 		if (a->view && *a->view == 'r' && (a->process || a->service || a->query || a->component))
 			argp_error(state, "reasons are kept of whole epochs: leave out --process, --service, --query and --component "
 				   "(a trace has reasons of each process: tailor db trace)");
@@ -146,7 +155,7 @@ int asked_open(const char *text, const struct asked_options *a, enum sums_by by,
 	int ret;
 
 	*q = (struct sums_question){ .by = by,	   .event = a->event, .process = a->process,	 .service = a->service,
-				     .host = a->host, .query = a->query, .component = a->component };
+				     .host = a->host, .query = a->query, .component = a->component, .per_service = a->per_service };
 	ret = path ? asked_window(text, a, &q->window, d) : -ENOMEM;
 	if (ret == 0 && fleet) {
 		ret = fleet_open(path, &q->window, q->host, q->by == SUMS_FUNCTION, out, d);

@@ -14,6 +14,7 @@
 struct asked_options {
 	const char *from, *to, *last; /* the window, where no @WINDOW says it */
 	const char *event, *host, *process, *service, *query, *component;
+	bool per_service; /* a row for each service */
 	const char *view; /* one that asked_find_view() knows */
 };
 

@@ -388,8 +388,10 @@ void model_destroy(struct model *m)
 		free(m->renamed[i].comm);
 	free(m->renamed);
 	for (uint32_t i = 0; i < m->nr_files; i++) {
-		if (!m->file[i]->of_machine)
+		if (!m->file[i]->of_machine && !m->file[i]->shares_elf)
 			elf_object_destroy(m->file[i]->elf);
+		elf_object_destroy(m->file[i]->debug);
+		free(m->file[i]->debug_path);
 		free(m->file[i]->key);
 		free(m->file[i]->path);
 		free(m->file[i]->reason);

@@ -35,7 +35,11 @@ struct image_file {
 	char *key, *path;
 	char *reason; /* why parts are missing, or "" */
 	struct file_identity identity;
+	uint64_t bytes; /* of the file; 0: not known */
 	struct elf_object *elf; /* NULL: not in the trace, or broken */
+	bool shares_elf; /* elf is that of another file, which has the same build id (shared_code.h) */
+	struct elf_object *debug; /* what a record behind that of a file without parts has, until those of its copy are known */
+	char *debug_path;
 	struct function_codes *code; /* of sampled functions; NULL: not in the trace */
 	bool generated;		/* a library that a JIT wrote */
 	bool of_machine;	/* elf is machine_file.h's */

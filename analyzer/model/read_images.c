@@ -6,6 +6,7 @@
 #include "analyzer/model/read.h"
 
 #include "analyzer/model/memory.h"
+#include "analyzer/model/shared_code.h"
 #include "analyzer/symbols/demangle.h"
 #include "analyzer/symbols/machine_file.h"
 #include "jitreg/base/mapping_kind.h"
@@ -255,10 +256,18 @@ static void read_debug_file(struct model *m, const struct trace_record *r)
 	struct elf_object *elf = NULL;
 	char *path;
 
-	if (!f || !f->elf || !f->key || !trace_text_is(r, F(image_file, key), f->key) || !read_elf_parts(m, r, &elf) || !elf)
+	if (!f || !f->key || f->debug || (!f->elf && !image_file_has_build_id(f)) || !trace_text_is(r, F(image_file, key), f->key) ||
+	    !read_elf_parts(m, r, &elf) || !elf)
 		return;
-	elf_object_set_debug(f->elf, elf);
 	path = trace_text(r, F(image_file, path));
+	if (!f->elf) { /* its parts are those of a copy */
+		f->debug = path ? elf : NULL;
+		f->debug_path = path;
+		if (!path)
+			elf_object_destroy(elf);
+		return;
+	}
+	elf_object_set_debug(f->elf, elf);
 	if (path)
 		elf_object_add_lines(f->elf, path, f->key);
 	free(path);
@@ -280,6 +289,7 @@ void model_read_image_file(struct model *m, struct process *p, const struct trac
 	f->key = trace_text(r, F(image_file, key));
 	f->path = trace_text(r, F(image_file, path));
 	f->reason = trace_text(r, F(image_file, reason));
+	f->bytes = trace_u64(r, F(image_file, file_bytes));
 	f->identity = (struct file_identity){ trace_u64(r, F(image_file, device)), trace_u64(r, F(image_file, inode)),
 					      trace_u64(r, F(image_file, generation)) };
 	if (!read_elf_parts(m, r, &elf))
@@ -349,8 +359,14 @@ void model_read_image_code(struct model *m, struct process *p, const struct trac
 /* Files of the trace by what images say of them: lists, the first of each in a map. */
 struct file_index {
 	struct hash_map key, path; /* hash -> 1 + index */
+	struct hash_map identity;  /* path and identity of a file that has one -> 1 + index of the first */
 	uint32_t *next_key, *next_path; /* by file; 1 + index */
 };
+
+static uint64_t hash_identity(const struct file_identity *i)
+{
+	return i->device * 0x9e3779b97f4a7c15ull ^ i->inode;
+}
 
 static bool index_image_files(const struct model *m, struct file_index *x)
 {
@@ -358,10 +374,13 @@ static bool index_image_files(const struct model *m, struct file_index *x)
 				  .next_path = calloc((size_t)m->nr_files + 1, sizeof(*x->next_path)) };
 	for (uint32_t i = m->nr_files; i > 0 && x->next_key && x->next_path; i--) {
 		uint64_t key = hash_text(m->file[i - 1]->key), path = hash_text(m->file[i - 1]->path);
+		const struct file_identity *identity = &m->file[i - 1]->identity;
 
 		x->next_key[i - 1] = hash_map_find(&x->key, key, 0);
 		x->next_path[i - 1] = hash_map_find(&x->path, path, 0);
 		if (!hash_map_set(&x->key, key, 0, i) || !hash_map_set(&x->path, path, 0, i))
+			return false;
+		if (file_identity_is_known(identity) && !hash_map_set(&x->identity, path, hash_identity(identity), i))
 			return false;
 	}
 	return x->next_key && x->next_path;
@@ -371,6 +390,7 @@ static void free_file_index(struct file_index *x)
 {
 	hash_map_fini(&x->key);
 	hash_map_fini(&x->path);
+	hash_map_fini(&x->identity);
 	free(x->next_key);
 	free(x->next_path);
 }
@@ -425,26 +445,45 @@ static bool identify_images(struct model *m)
 	return ok;
 }
 
-static struct image_file *find_image_file(const struct model *m, const struct file_index *x, const struct code *c)
+/* At the image's own path, which leads to another file in each container's root.  with_id: of a file with a build id. */
+static struct image_file *find_file_at_path(const struct model *m, const struct file_index *x, const struct code *c, bool with_id)
 {
+	uint32_t looked = 0, i = hash_map_find(&x->identity, hash_text(c->path), hash_identity(&c->identity));
 	struct image_file *found = NULL;
-	uint32_t looked = 0;
 
-	for (uint32_t i = *c->build_id ? hash_map_find(&x->key, hash_text(c->build_id), 0) : 0; i && looked++ < FILES_LOOKED;
-	     i = x->next_key[i - 1])
-		if (strcmp(m->file[i - 1]->key, c->build_id) == 0)
-			return m->file[i - 1];
-	looked = 0;
-	for (uint32_t i = hash_map_find(&x->path, hash_text(c->path), 0); i && looked++ < FILES_LOOKED; i = x->next_path[i - 1]) {
+	if (i && strcmp(m->file[i - 1]->path, c->path) == 0 && file_identity_is_same(&m->file[i - 1]->identity, &c->identity) &&
+	    (!with_id || image_file_has_build_id(m->file[i - 1])) && file_may_be_of_image(m->file[i - 1], c))
+		return m->file[i - 1];
+	for (i = hash_map_find(&x->path, hash_text(c->path), 0); i && looked++ < FILES_LOOKED; i = x->next_path[i - 1]) {
 		struct image_file *f = m->file[i - 1];
 
-		if (strcmp(f->path, c->path) != 0 || !file_may_be_of_image(f, c))
+		if (strcmp(f->path, c->path) != 0 || (with_id && !image_file_has_build_id(f)) || !file_may_be_of_image(f, c))
 			continue;
 		if (file_identity_is_same(&f->identity, &c->identity))
 			return f;
 		found = found ? found : f; /* one file can have several, in mounts of its own */
 	}
 	return found;
+}
+
+/* The first copy of a file, whatever its path. */
+static struct image_file *find_file_of_build_id(const struct model *m, const struct file_index *x, const char *build_id)
+{
+	uint32_t looked = 0;
+
+	for (uint32_t i = *build_id ? hash_map_find(&x->key, hash_text(build_id), 0) : 0; i && looked++ < FILES_LOOKED;
+	     i = x->next_key[i - 1])
+		if (strcmp(m->file[i - 1]->key, build_id) == 0)
+			return m->file[i - 1];
+	return NULL;
+}
+
+static struct image_file *find_image_file(const struct model *m, const struct file_index *x, const struct code *c)
+{
+	struct image_file *f = find_file_at_path(m, x, c, *c->build_id);
+
+	f = f ? f : find_file_of_build_id(m, x, c->build_id);
+	return f || !*c->build_id ? f : find_file_at_path(m, x, c, false);
 }
 
 /* A library that a JIT wrote is there twice where the recorder has read the file that the guest announced. */
@@ -483,6 +522,40 @@ static void assign_code_to_files(struct model *m, const struct file_index *x)
 			break;
 		}
 	}
+	for (uint32_t n = 0; n < m->nr_files; n++) {
+		bool has_id = image_file_has_build_id(m->file[n]);
+		const struct image_file *f = has_id ? find_file_of_build_id(m, x, m->file[n]->key) : NULL;
+
+		m->file[n]->code = f ? f->code : m->file[n]->code;
+	}
+}
+
+/* What the kernel mapped, by process and address: 1 + index of the last one. */
+static bool index_mappings(const struct model *m, struct hash_map *mapped)
+{
+	bool ok = true;
+
+	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
+		const struct code *c = m->code[i];
+
+		if (c->kind == CODE_IMAGE && !c->bias_known)
+			ok = hash_map_set(mapped, c->process, c->map_start, i + 1);
+	}
+	return ok;
+}
+
+/* The path that a guest tells may be a link: of several copies of its file the one counts that the kernel mapped at this place. */
+static struct image_file *find_file_of_guest(const struct model *m, const struct file_index *x, const struct hash_map *mapped,
+					     const struct code *c)
+{
+	uint32_t n = hash_map_find(mapped, c->process, c->map_start);
+	const struct code *k = n ? m->code[n - 1] : NULL;
+	struct image_file *f = find_image_file(m, x, c), *of_kernel;
+
+	if (!f || !k || !k->path || !k->build_id || !*c->build_id || strcmp(f->path, c->path) == 0)
+		return f;
+	of_kernel = find_image_file(m, x, k);
+	return of_kernel && strcmp(of_kernel->key, f->key) == 0 ? of_kernel : f;
 }
 
 /* An image goes by its file's name: the loader's may have a link in it. */
@@ -649,18 +722,22 @@ static void add_files_of_machine(struct model *m)
 
 void model_settle_images(struct model *m)
 {
+	struct hash_map mapped = { 0 };
 	struct file_index index;
 	bool ok;
 
 	if (trace_is_being_written(m->reader))
 		add_files_of_machine(m);
-	ok = index_image_files(m, &index) && identify_images(m);
+	ok = shared_files_settle(m);
+	ok = index_image_files(m, &index) && ok && identify_images(m) && index_mappings(m, &mapped);
 	search_debug_files(m);
 	for (uint32_t i = 0; i < m->nr_code && ok; i++) {
 		struct code *c = m->code[i];
 
 		if (c->kind == CODE_IMAGE && c->path && c->build_id) {
-			set_file_of_image(c, c->file ? c->file : find_image_file(m, &index, c));
+			set_file_of_image(c, c->file	   ? c->file :
+					     c->bias_known ? find_file_of_guest(m, &index, &mapped, c) :
+							     find_image_file(m, &index, c));
 			if (mapping_is_generated_into(c))
 				turn_mapping_into_region(m, c);
 			if (c->file)
@@ -673,6 +750,7 @@ void model_settle_images(struct model *m)
 	if (ok)
 		assign_code_to_files(m, &index);
 	free_file_index(&index);
+	hash_map_fini(&mapped);
 	/* a recorder that comes late lists libraries that the guest knew before */
 	for (uint32_t i = 0; i < m->nr_code; i++)
 		if (m->code[i]->kind == CODE_IMAGE && m->code[i]->file)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Code in memory that processes share: a worker runs what another one compiled, and only that one, or their parent, has told of it.  It
- * goes by the mapping, (device, inode, offset), so that one process's names serve all.  Context: one thread.
+ * goes by the mapping, (device, inode, offset), so that one process's names serve all.
+ *
+ * Files of one build id have the same code, whatever their paths: containers' copies of one library, or a program and the stripped copy
+ * that was installed.  A trace has their parts once, and what it lacks of one of them comes from the others.  Context: one thread.
  */
 #ifndef TAILOR_SHARED_CODE_H
 #define TAILOR_SHARED_CODE_H
@@ -10,6 +13,7 @@
 
 #include <stdbool.h>
 
+struct image_file;
 struct model;
 struct process;
 
@@ -23,5 +27,11 @@ struct shared_code {
 /* When all code maps have an index.  0 or -ENOMEM. */
 int shared_code_settle(struct model *m);
 void shared_code_free(struct model *m);
+
+/* Is a file named by its build id? */
+bool image_file_has_build_id(const struct image_file *f);
+/* Give files without parts those of their copies, and files without symbols the symbols of theirs.  After all files were read, and before
+ * anything is asked of them.  false without memory. */
+bool shared_files_settle(struct model *m);
 
 #endif

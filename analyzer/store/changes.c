@@ -298,7 +298,7 @@ static double share(double part, double all)
 static int name_line(struct store *s, enum sums_by by, const struct sums_line *l, struct change *c, struct diag *d)
 {
 	struct sums_names n;
-	int ret = sums_names(s, by, l->id, &n, d);
+	int ret = sums_names(s, by, l, &n, d);
 
 	c->name = strdup(*n.detail && !strchr(n.label, '#') ? n.name : n.label);
 	if (asprintf(&c->detail, "%s%s%s", n.detail, *n.detail && *n.place ? " -> " : "", n.place) < 0)
@@ -432,7 +432,7 @@ static int list_operators(struct store *s, const struct hours *h, struct operato
 	for (uint32_t i = 0; i < h->sums.nr && ret == 0; i++) {
 		struct sums_names n;
 
-		ret = sums_names(s, SUMS_COMPONENT, h->sums.line[i].id, &n, d);
+		ret = sums_names(s, SUMS_COMPONENT, &h->sums.line[i], &n, d);
 		if (ret == 0 && *n.query && add_operator(o, &n, i))
 			ret = diag_fail(d, ENOMEM, "out of memory");
 		sums_names_fini(&n);

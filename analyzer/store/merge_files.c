@@ -3,6 +3,9 @@
  * An epoch's copy of an ELF file has zeros where it needs nothing, and else the file's own bytes, so two copies are put together byte by
  * byte; but for two tables.  In .eh_frame, consecutive entries without samples are one entry: where any copy has an entry begin, one
  * begins.  Go's table of functions cannot be put together so: the copy that has more stays.
+ *
+ * Files of one build id and size are copies at several paths.  Which path an epoch has the parts with is chance, so those of all go
+ * together, with the first path, and the others have records without parts.
  */
 #include "analyzer/store/merge_files.h"
 
@@ -26,7 +29,8 @@ struct piece {
 
 struct merged_file {
 	enum merged_kind { MERGED_IMAGE, MERGED_DEBUG_FILE, MERGED_LINES } kind;
-	char *key, *path, *build_id, *reason; /* key: of lines the file's name */
+	char *key, *path, *build_id, *reason; /* key: of lines the file's name; path: NULL of those and of debug files until it is set */
+	char *at; /* of an image: its path, which tells it from its copies */
 	size_t build_id_bytes;
 	uint64_t file_bytes, device, inode, generation;
 	bool has_build_id, newer;
@@ -47,7 +51,7 @@ static bool are_same(const struct merged_file *a, const struct merged_file *b)
 {
 	bool by_build_id = (!has_identity(a) || !has_identity(b)) && a->has_build_id && b->has_build_id;
 
-	return a->kind == b->kind && strcmp(a->key, b->key) == 0 && a->file_bytes == b->file_bytes &&
+	return a->kind == b->kind && strcmp(a->key, b->key) == 0 && a->file_bytes == b->file_bytes && strcmp(a->at, b->at) == 0 &&
 	       (by_build_id || (a->device == b->device && a->inode == b->inode && a->generation == b->generation));
 }
 
@@ -60,7 +64,7 @@ static struct file_hash hash_of_file(const struct merged_file *f, bool with_iden
 	const struct merged_file none = { 0 }, *of = with_identity ? f : &none;
 
 	return (struct file_hash){ hash_text(f->key), hash_pair(of->device ^ (uint64_t)f->kind << 60, of->inode) ^ of->generation ^
-							      f->file_bytes };
+							      f->file_bytes ^ hash_pair(hash_text(f->at), 0) };
 }
 
 static struct merged_file *add_file(struct merge_files *m, const struct merged_file *like)
@@ -74,8 +78,14 @@ static struct merged_file *add_file(struct merge_files *m, const struct merged_f
 		return NULL;
 	*f = *like;
 	f->key = strdup(like->key);
-	m->nr += f->key != NULL;
-	return f->key ? f : NULL;
+	f->at = strdup(like->at);
+	if (f->key && f->at) {
+		m->nr++;
+		return f;
+	}
+	free(f->key);
+	free(f->at);
+	return NULL;
 }
 
 /* NULL without memory, and where another one has the same hash. */
@@ -152,6 +162,7 @@ int merge_files_add_image(struct merge_files *m, const struct trace_record *r)
 	bool debug = trace_text_is(r, F(image_file, reason), TRACE_DEBUG_FILE);
 	struct merged_file like = { .kind = debug ? MERGED_DEBUG_FILE : MERGED_IMAGE,
 				    .key = trace_text(r, F(image_file, key)),
+				    .at = debug ? strdup("") : trace_text(r, F(image_file, path)),
 				    .file_bytes = trace_u64(r, F(image_file, file_bytes)),
 				    .device = trace_u64(r, F(image_file, device)),
 				    .inode = trace_u64(r, F(image_file, inode)),
@@ -164,8 +175,9 @@ int merge_files_add_image(struct merge_files *m, const struct trace_record *r)
 
 	trace_bytes(r, F(image_file, build_id), &id_bytes);
 	like.has_build_id = id_bytes > 0;
-	f = like.key ? get_file(m, &like) : NULL;
+	f = like.key && like.at ? get_file(m, &like) : NULL;
 	free(like.key);
+	free(like.at);
 	if (!f)
 		return -ENOMEM;
 	if (!debug)
@@ -193,7 +205,7 @@ int merge_files_add_image(struct merge_files *m, const struct trace_record *r)
 
 int merge_files_add_lines(struct merge_files *m, const struct trace_record *r)
 {
-	struct merged_file like = { .kind = MERGED_LINES, .key = trace_text(r, F(source_lines, file)) };
+	struct merged_file like = { .kind = MERGED_LINES, .key = trace_text(r, F(source_lines, file)), .at = (char[]){ "" } };
 	struct merged_file *f = like.key ? get_file(m, &like) : NULL;
 
 	free(like.key);
@@ -388,9 +400,72 @@ static int write_image(struct merged_file *f, struct trace_writer *w, uint64_t t
 	return ret;
 }
 
+/* The pieces of a copy, or of its debug file, become those of the first one. */
+static int take_pieces(struct merged_file *to, struct merged_file *from)
+{
+	for (uint32_t i = 0; i < from->nr; i++) {
+		if (!GROW(to->piece, to->nr, to->capacity)) {
+			memmove(from->piece, from->piece + i, (from->nr - i) * sizeof(*from->piece));
+			from->nr -= i;
+			return -ENOMEM;
+		}
+		to->piece[to->nr] = from->piece[i];
+		to->piece[to->nr++].of += to->nr_records;
+	}
+	from->nr = 0;
+	if (from->most_bytes > to->most_bytes) {
+		to->most_bytes = from->most_bytes;
+		to->most_record = from->most_record + to->nr_records;
+	}
+	to->nr_records += from->nr_records;
+	return 0;
+}
+
+/* f is a copy of first, which stands in front of it.  One of them has its debug file where only the other one's was found. */
+static int join_copy(struct merge_files *m, struct merged_file *first, struct merged_file *f)
+{
+	int ret = take_pieces(first, f);
+
+	if (ret)
+		return ret;
+	if (strcmp(first->reason, TRACE_COPY) == 0) /* the epoch whose parts came first had them with the other path */
+		set_text(&first->reason, strdup(f->reason));
+	set_text(&f->reason, strdup(TRACE_COPY));
+	if (!first->reason || !f->reason)
+		return -ENOMEM;
+	if (!f->debug || f->debug == first->debug)
+		return 0;
+	if (!first->debug)
+		first->debug = f->debug;
+	else
+		ret = take_pieces(&m->file[first->debug - 1], &m->file[f->debug - 1]);
+	f->debug = 0;
+	return ret;
+}
+
+static int join_copies(struct merge_files *m)
+{
+	struct hash_map first_of = { 0 }; /* build id and size -> 1 + index */
+	int ret = 0;
+
+	for (uint32_t i = 0; i < m->nr && ret == 0; i++) {
+		struct merged_file *f = &m->file[i];
+		uint32_t first = hash_map_find(&first_of, hash_text(f->key), f->file_bytes);
+
+		if (f->kind != MERGED_IMAGE || !f->has_build_id)
+			continue;
+		if (!first)
+			ret = hash_map_set(&first_of, hash_text(f->key), f->file_bytes, i + 1) ? 0 : -ENOMEM;
+		else if (strcmp(m->file[first - 1].key, f->key) == 0)
+			ret = join_copy(m, &m->file[first - 1], f);
+	}
+	hash_map_fini(&first_of);
+	return ret;
+}
+
 int merge_files_write_images(struct merge_files *m, struct trace_writer *w, uint64_t time_ns)
 {
-	int ret = 0;
+	int ret = join_copies(m);
 
 	for (uint32_t i = 0; i < m->nr && ret == 0; i++) {
 		if (m->file[i].kind != MERGED_IMAGE)
@@ -436,6 +511,7 @@ void merge_files_fini(struct merge_files *m)
 			free(f->piece[n].bytes);
 		free(f->piece);
 		free(f->key);
+		free(f->at);
 		free(f->path);
 		free(f->build_id);
 		free(f->reason);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define TEXT_MAX 4096 /* bytes that are kept of one */
+#define DELETED " (deleted)"
 
 static int64_t last_added(struct store *s)
 {
@@ -117,6 +118,49 @@ int64_t names_place(struct store *s, int64_t series, int64_t function)
 	static struct table t = TABLE("place", "series, function", "?, ?", "series = ? AND function = ?");
 
 	return FIND_OR_ADD(s, &t, series, function);
+}
+
+/* ---------------------------------------------------------------------------------------------------- one function's rows */
+
+const char *names_image(const char *path, size_t *bytes)
+{
+	const size_t suffix = sizeof(DELETED) - 1, all = strlen(path);
+	size_t end = all > suffix && strcmp(path + all - suffix, DELETED) == 0 ? all - suffix : all, begin = end;
+
+	while (begin && path[begin - 1] != '/')
+		begin--;
+	*bytes = end - begin;
+	return path + begin;
+}
+
+bool names_join_functions(struct store *s, struct joined_function *function, int64_t nr)
+{
+	static struct statement all = STATEMENT("SELECT f.id, f.name, f.jit, i.s FROM function f LEFT JOIN text i ON i.id = f.image ORDER BY "
+						"f.id");
+	struct hash_map first_of = { 0 };
+	bool ok = true;
+
+	for (bool more = store_run(s, &all, ""); more; more = store_next(s, &all)) {
+		int64_t id = sqlite3_column_int64(all.prepared, 0);
+		uint64_t name = (uint64_t)sqlite3_column_int64(all.prepared, 1), image;
+		const char *path = (const char *)sqlite3_column_text(all.prepared, 3), *in;
+		uint32_t first;
+		size_t bytes;
+
+		if (id <= 0 || id >= nr)
+			continue;
+		in = names_image(path ? path : "", &bytes);
+		image = hash_bytes(in, bytes) << 1 | (sqlite3_column_int(all.prepared, 2) != 0);
+		first = hash_map_find(&first_of, name, image);
+		if (!first) {
+			first = (uint32_t)id;
+			ok &= hash_map_set(&first_of, name, image, first);
+		}
+		function[id].first = first;
+		function[first].paths++;
+	}
+	hash_map_fini(&first_of);
+	return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ queries */

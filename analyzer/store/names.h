@@ -24,6 +24,22 @@ int64_t names_function(struct store *s, const char *name, const char *image, boo
 int64_t names_series(struct store *s, int64_t process, int64_t component, int64_t event);
 int64_t names_place(struct store *s, int64_t series, int64_t function);
 
+/*
+ * Functions as tables list them: one row for a function of one library, wherever the library lies.  Each container has copies of its own, and
+ * a file that was replaced while it runs is "PATH (deleted)", so the dictionary has such a function once for each path.
+ */
+
+/* A function of the dictionary, by its number. */
+struct joined_function {
+	uint32_t first; /* the number of the first function of this name in an image of this name */
+	uint32_t paths; /* how many paths that image has; of the first one */
+};
+
+/* All functions with numbers below nr, in an array of nr that was allocated with zeros.  false without memory. */
+bool names_join_functions(struct store *s, struct joined_function *function, int64_t nr);
+/* The image's name in its path: behind the last slash, without " (deleted)".  bytes: how much of it. */
+const char *names_image(const char *path, size_t *bytes);
+
 /* A query without its literals: numbers and quoted texts are ?, lists of them one, blanks are single.  malloc; NULL without memory. */
 char *names_query_shape(const char *text);
 

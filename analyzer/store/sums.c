@@ -4,6 +4,7 @@
 #include "analyzer/store/block.h"
 #include "analyzer/store/epochs.h"
 #include "analyzer/store/fold.h"
+#include "analyzer/store/names.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
@@ -26,7 +27,8 @@ struct rows {
 	struct place {
 		uint32_t series, function;
 	} *place;
-	int64_t nr_series, nr_places;
+	struct joined_function *function;
+	int64_t nr_series, nr_places, nr_functions;
 };
 
 struct summing {
@@ -34,7 +36,7 @@ struct summing {
 	const struct sums_question *question;
 	struct sums *to;
 	struct rows rows;
-	struct hash_map line_of; /* (id, 0) -> 1 + index */
+	struct hash_map line_of; /* (id, 1 + service) -> 1 + index */
 	uint32_t capacity, epochs_capacity;
 	double *series_weight, *series_places; /* of one epoch, by series: right, and as its places have it */
 	int64_t event;
@@ -73,6 +75,14 @@ static bool read_series(struct summing *x)
 	return r->series;
 }
 
+static bool read_functions(struct summing *x)
+{
+	struct rows *r = &x->rows;
+
+	r->function = allocate_by_number(x->store, "SELECT max(id) FROM function", sizeof(*r->function), &r->nr_functions);
+	return r->function && names_join_functions(x->store, r->function, r->nr_functions);
+}
+
 static bool read_places(struct summing *x)
 {
 	static struct statement all = STATEMENT("SELECT id, series, function FROM place");
@@ -81,7 +91,9 @@ static bool read_places(struct summing *x)
 	r->place = allocate_by_number(x->store, "SELECT max(id) FROM place", sizeof(*r->place), &r->nr_places);
 	for (bool more = store_run(x->store, &all, ""); more; more = store_next(x->store, &all))
 		if (column(&all, 0) < r->nr_places && column(&all, 1) < r->nr_series)
-			r->place[column(&all, 0)] = (struct place){ column(&all, 1), column(&all, 2) };
+			r->place[column(&all, 0)] = (struct place){
+				column(&all, 1), column(&all, 2) < r->nr_functions ? r->function[column(&all, 2)].first : 0
+			};
 	return r->place;
 }
 
@@ -199,10 +211,12 @@ static void prepare_reading(struct summing *x)
 
 /* ------------------------------------------------------------------------------------------------------------- sums */
 
-static struct sums_line *line_of(struct summing *x, uint32_t id)
+static struct sums_line *line_of(struct summing *x, uint32_t id, const struct series *s)
 {
+	const int64_t service = x->question->per_service ? (int64_t)s->service : SUMS_ALL_SERVICES;
+	const uint64_t of_service = (uint64_t)(service + 1);
 	struct sums *to = x->to;
-	uint32_t i = hash_map_find(&x->line_of, id, 0);
+	uint32_t i = hash_map_find(&x->line_of, id, of_service);
 	double *of_epoch;
 
 	if (i)
@@ -210,17 +224,19 @@ static struct sums_line *line_of(struct summing *x, uint32_t id)
 	if (!store_spend(x->store, 1 + to->nr_epochs / 8))
 		return NULL;
 	of_epoch = calloc((size_t)to->nr_epochs + 1, sizeof(*of_epoch));
-	if (!of_epoch || !GROW(to->line, to->nr, x->capacity) || !hash_map_set(&x->line_of, id, 0, to->nr + 1)) {
+	if (!of_epoch || !GROW(to->line, to->nr, x->capacity) || !hash_map_set(&x->line_of, id, of_service, to->nr + 1)) {
 		free(of_epoch);
 		return NULL;
 	}
-	to->line[to->nr] = (struct sums_line){ .id = id, .of_epoch = of_epoch };
+	to->line[to->nr] = (struct sums_line){ .id = id, .service = service, .of_epoch = of_epoch };
+	if (x->question->by == SUMS_FUNCTION && id < x->rows.nr_functions)
+		to->line[to->nr].paths = x->rows.function[id].paths;
 	return &to->line[to->nr++];
 }
 
-static void add(struct summing *x, uint32_t id, uint32_t epoch, double samples, double weight)
+static void add(struct summing *x, uint32_t id, const struct series *s, uint32_t epoch, double samples, double weight)
 {
-	struct sums_line *l = line_of(x, id);
+	struct sums_line *l = line_of(x, id, s);
 
 	if (!l) {
 		store_fail(x->store, ENOMEM, "out of memory");
@@ -255,13 +271,13 @@ static void add_places(struct summing *x, uint32_t epoch)
 		const struct place *p = row->id < (uint64_t)r->nr_places ? &r->place[row->id] : NULL;
 
 		if (p && row->weight && x->series_weight[p->series] > 0)
-			add(x, p->function, epoch, (double)row->samples,
+			add(x, p->function, &r->series[p->series], epoch, (double)row->samples,
 			    (double)row->weight * x->series_weight[p->series] / x->series_places[p->series]);
 	}
 	block_fini(&b);
 	for (int64_t i = 0; i < r->nr_series; i++)
 		if (x->series_weight[i] > 0 && x->series_places[i] <= 0)
-			add(x, x->to->epoch[epoch].has_functions ? 0 : SUMS_DROPPED, epoch, 0, x->series_weight[i]);
+			add(x, x->to->epoch[epoch].has_functions ? 0 : SUMS_DROPPED, &r->series[i], epoch, 0, x->series_weight[i]);
 }
 
 static void add_epoch(struct summing *x, uint32_t epoch)
@@ -288,7 +304,7 @@ static void add_epoch(struct summing *x, uint32_t epoch)
 		if (functions)
 			x->series_weight[row->id] = (double)row->weight;
 		else
-			add(x, key_of_series(s, x->question->by), epoch, (double)row->samples, (double)row->weight);
+			add(x, key_of_series(s, x->question->by), s, epoch, (double)row->samples, (double)row->weight);
 	}
 	block_fini(&b);
 	if (functions)
@@ -301,7 +317,17 @@ static int compare_lines(const void *a, const void *b)
 
 	if (x->weight < y->weight || x->weight > y->weight)
 		return x->weight > y->weight ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->service < y->service ? -1 : x->service > y->service;
+}
+
+bool sums_are_nameless(const struct sums *s)
+{
+	for (uint32_t i = 0; i < s->nr; i++)
+		if (s->line[i].id)
+			return false;
+	return s->nr > 0;
 }
 
 int sums_make(struct store *s, const struct sums_question *q, struct sums *out, struct diag *d)
@@ -319,7 +345,7 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 		out->went.epochs = 0;
 	ret = choose_event(&x, d);
 	if (ret == 0) {
-		room = read_series(&x) && (!functions || read_places(&x)) && read_epochs(&x);
+		room = read_series(&x) && (!functions || (read_functions(&x) && read_places(&x))) && read_epochs(&x);
 		x.series_weight = calloc((size_t)x.rows.nr_series + 1, sizeof(double));
 		x.series_places = calloc((size_t)x.rows.nr_series + 1, sizeof(double));
 		if (!room || !x.series_weight || !x.series_places)
@@ -339,6 +365,7 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 		qsort(out->line, out->nr, sizeof(*out->line), compare_lines);
 	free(x.rows.series);
 	free(x.rows.place);
+	free(x.rows.function);
 	free(x.series_weight);
 	free(x.series_places);
 	hash_map_fini(&x.line_of);
@@ -390,7 +417,28 @@ static char *copy_text(struct store *s, sqlite3_stmt *p, int i)
 	return copy;
 }
 
-int sums_names(struct store *s, enum sums_by by, int64_t id, struct sums_names *out, struct diag *d)
+static void name_service(struct store *s, int64_t service, struct sums_names *out)
+{
+	static struct statement text = STATEMENT("SELECT s FROM text WHERE id = ?");
+	sqlite3_stmt *p = service > 0 && store_run(s, &text, "i", service) ? text.prepared : NULL;
+
+	out->service = service == 0 ? strdup("(no service)") : copy_text(s, p, 0);
+	if (p)
+		sqlite3_reset(p);
+}
+
+/* Which of the paths of an image a row would have is chance, so it has the image's name. */
+static void name_image(struct sums_names *n)
+{
+	size_t bytes;
+	const char *name = names_image(n->place ? n->place : "", &bytes);
+	char *place = strndup(name, bytes);
+
+	free(n->place);
+	n->place = place;
+}
+
+int sums_names(struct store *s, enum sums_by by, const struct sums_line *l, struct sums_names *out, struct diag *d)
 {
 	static const char *const none[] = { [SUMS_COMPONENT] = "(unattributed)",
 					    [SUMS_FUNCTION] = "(no samples)",
@@ -398,18 +446,23 @@ int sums_names(struct store *s, enum sums_by by, int64_t id, struct sums_names *
 					    [SUMS_PROCESS] = "(unknown)",
 					    [SUMS_SERVICE] = "(no service)" };
 	struct statement *q = &names_of[by];
-	sqlite3_stmt *p = store_spend(s, NAMES_STEPS) && id && store_run(s, q, "i", id) ? q->prepared : NULL;
+	sqlite3_stmt *p = store_spend(s, NAMES_STEPS) && l->id && store_run(s, q, "i", l->id) ? q->prepared : NULL;
 
 	*out = (struct sums_names){ copy_text(s, p, 0), copy_text(s, p, 1), copy_text(s, p, 2),		  copy_text(s, p, 3),
-				    copy_text(s, p, 4), copy_text(s, p, 5), p && sqlite3_column_int(p, 6) };
+				    copy_text(s, p, 4), copy_text(s, p, 5), NULL,		  p && sqlite3_column_int(p, 6) };
 	if (!p && !s->error) {
 		free(out->name);
 		free(out->label);
-		out->name = strdup(by == SUMS_FUNCTION && id == SUMS_DROPPED ? "(functions dropped)" : none[by]);
+		out->name = strdup(by == SUMS_FUNCTION && l->id == SUMS_DROPPED ? "(functions dropped)" : none[by]);
 		out->label = strdup(out->name ? out->name : "");
 	}
 	if (p)
 		sqlite3_reset(p);
+	if (by == SUMS_FUNCTION && l->paths > 1)
+		name_image(out);
+	name_service(s, l->service, out);
+	if (!out->service || !out->place)
+		store_fail(s, ENOMEM, "out of memory");
 	return store_failed(s, d);
 }
 
@@ -421,6 +474,7 @@ void sums_names_fini(struct sums_names *n)
 	free(n->place);
 	free(n->detail);
 	free(n->query);
+	free(n->service);
 	memset(n, 0, sizeof(*n));
 }
 
@@ -430,11 +484,20 @@ static int fill_entry(struct store *s, const struct sums_question *q, struct sum
 		      struct diag *d)
 {
 	struct sums_names n;
-	int ret = sums_names(s, q->by, sums->line[line].id, &n, d);
+	int ret = sums_names(s, q->by, &sums->line[line], &n, d);
 
 	e->number = line;
 	e->name = n.name;
 	e->label = n.label;
+	if (n.service && *n.service) {
+		e->group = strdup(n.service);
+		if (!e->group || asprintf(&e->label, "%s (%s)", n.label ? n.label : "", n.service) < 0) {
+			e->label = NULL;
+			ret = diag_fail(d, ENOMEM, "out of memory");
+		}
+		free(n.label);
+	}
+	free(n.service);
 	e->path = n.place;
 	e->detail = n.detail;
 	free(n.level);

@@ -20,6 +20,7 @@ struct sums_question {
 	const char *host;
 	const char *query;     /* a part of its text */
 	const char *component; /* its name, or label; LEVEL: may stand before it */
+	bool per_service; /* a row for each service, in place of one for all */
 };
 
 struct sums_epoch {
@@ -35,9 +36,13 @@ struct sums_epoch {
 
 struct sums_line {
 	int64_t id; /* of the component, function, query, process or (a text) service; 0: of none */
+	int64_t service; /* a text; 0: of none; SUMS_ALL_SERVICES where they are not told apart */
+	uint32_t paths; /* of a function: how many paths its image has in this store (names.h) */
 	double samples, weight;
 	double *of_epoch; /* weight in each */
 };
+
+#define SUMS_ALL_SERVICES (-1)
 
 struct sums {
 	char *event, *unit;
@@ -56,13 +61,17 @@ struct sums {
 int sums_make(struct store *s, const struct sums_question *q, struct sums *out, struct diag *d);
 void sums_fini(struct sums *s);
 
-/* Texts of a line, "" where it has none; each malloc. */
+/* Has none of its lines a name? */
+bool sums_are_nameless(const struct sums *s);
+
+/* Texts of a line, "" where it has none; each malloc.  place of a function whose image has several paths is the image's name. */
 struct sums_names {
 	char *name, *label, *level, *place, *detail, *query;
+	char *service; /* "" where services are not told apart */
 	bool jit;
 };
 /* 0, or -errno with a sentence. */
-int sums_names(struct store *s, enum sums_by by, int64_t id, struct sums_names *out, struct diag *d);
+int sums_names(struct store *s, enum sums_by by, const struct sums_line *l, struct sums_names *out, struct diag *d);
 void sums_names_fini(struct sums_names *n);
 
 /* As a side of a comparison: an epoch is an execution. */

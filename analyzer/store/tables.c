@@ -66,6 +66,11 @@ void tables_describe(struct page *p, const struct sums *s)
 	describe_went(p, s);
 }
 
+static bool are_per_service(const struct sums *s)
+{
+	return s->nr && s->line[0].service != SUMS_ALL_SERVICES;
+}
+
 int tables_lines(struct page *p, struct store *store, enum sums_by by, const struct sums *s, struct diag *d)
 {
 	struct grid *g = grid_create(of[by].table, "%s", of[by].heading);
@@ -82,13 +87,15 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 				by == SUMS_FUNCTION ? "in" : "", CELL_TEXT, by == SUMS_FUNCTION ? 0 : GRID_HIDDEN, 0);
 	int level = grid_column(g, "level", "", CELL_TEXT, GRID_HIDDEN, 0);
 	int query = components ? grid_column(g, "query", "", CELL_TEXT, GRID_HIDDEN, 0) : -1;
+	int paths = by == SUMS_FUNCTION ? grid_column(g, "paths", "", CELL_COUNT, GRID_HIDDEN, 0) : -1;
+	int service = are_per_service(s) ? grid_column(g, "service", "service", CELL_TEXT, 0, 0) : -1;
 	int ret = 0;
 
 	grid_set_total(g, share, s->weight);
 	for (uint32_t i = 0; i < s->nr && ret == 0; i++) {
 		struct sums_names n;
 
-		ret = sums_names(store, by, s->line[i].id, &n, d);
+		ret = sums_names(store, by, &s->line[i], &n, d);
 		if (ret == 0) {
 			grid_row(g);
 			grid_set(g, share, s->line[i].weight);
@@ -101,6 +108,10 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 			grid_set_text(g, level, n.level);
 			if (query >= 0)
 				grid_set_text(g, query, n.query);
+			if (paths >= 0)
+				grid_set(g, paths, s->line[i].paths);
+			if (service >= 0)
+				grid_set_text(g, service, n.service);
 		}
 		sums_names_fini(&n);
 	}
@@ -146,15 +157,16 @@ static void make_lane(const struct sums *s, const struct sums_line *l, char text
 /* For programs: a line's share of each epoch. */
 struct points {
 	struct grid *grid;
-	int begin, name, weight, share;
+	int begin, name, service, weight, share; /* service: -1 where they are not told apart */
 };
 
-static struct points points_create(void)
+static struct points points_create(bool per_service)
 {
 	struct points p = { .grid = grid_create("points", "Epochs") };
 
 	p.begin = grid_column(p.grid, "begin_ns", "", CELL_HEX, 0, 0);
 	p.name = grid_column(p.grid, "name", "", CELL_TEXT, 0, 0);
+	p.service = per_service ? grid_column(p.grid, "service", "", CELL_TEXT, 0, 0) : -1;
 	p.weight = grid_column(p.grid, "weight", "", CELL_COUNT, 0, 0);
 	p.share = grid_column(p.grid, "share", "", CELL_PERCENT, 0, 0);
 	grid_show_all_rows(p.grid);
@@ -166,12 +178,14 @@ static double share_of_epoch(const struct sums *s, const struct sums_line *l, ui
 	return s->epoch[epoch].weight > 0 ? l->of_epoch[epoch] / s->epoch[epoch].weight : 0;
 }
 
-static void points_add(const struct points *p, const struct sums *s, const struct sums_line *l, const char *name)
+static void points_add(const struct points *p, const struct sums *s, const struct sums_line *l, const struct sums_names *n)
 {
 	for (uint32_t i = 0; i < s->nr_epochs; i++) {
 		grid_row(p->grid);
 		grid_set_address(p->grid, p->begin, (uint64_t)s->epoch[i].begin_ns);
-		grid_set_text(p->grid, p->name, name);
+		grid_set_text(p->grid, p->name, n->label);
+		if (p->service >= 0)
+			grid_set_text(p->grid, p->service, n->service);
 		grid_set(p->grid, p->weight, l->of_epoch[i]);
 		grid_set(p->grid, p->share, share_of_epoch(s, l, i));
 	}
@@ -181,11 +195,12 @@ int tables_timeline(struct page *p, struct store *store, enum sums_by by, const 
 {
 	struct grid *g = grid_create("timeline", "Share of each epoch's %s, from the first (left) to the last",
 				     s->event ? s->event : "samples");
-	struct points points = points_create();
+	struct points points = points_create(are_per_service(s));
 	int share = grid_column(g, "share", "share", CELL_SHARE, 0, 0);
 	int first = grid_column(g, "first", "first", CELL_PERCENT, 0, 0), last = grid_column(g, "last", "last", CELL_PERCENT, 0, 0);
 	int lane = grid_column(g, "lane", "over time", CELL_TEXT, GRID_FIXED | GRID_TEXT_ONLY, 0);
 	int name = grid_column(g, "name", "name", CELL_TEXT, 0, 0), ret = 0;
+	int service = are_per_service(s) ? grid_column(g, "service", "service", CELL_TEXT, 0, 0) : -1;
 	uint32_t nr = p->top && (uint32_t)p->top < s->nr ? (uint32_t)p->top : s->nr;
 
 	grid_set_total(g, share, s->weight);
@@ -194,7 +209,7 @@ int tables_timeline(struct page *p, struct store *store, enum sums_by by, const 
 		char text[4 * CELLS + 1];
 		struct sums_names n;
 
-		ret = sums_names(store, by, l->id, &n, d);
+		ret = sums_names(store, by, l, &n, d);
 		if (ret == 0) {
 			grid_row(g);
 			grid_set(g, share, l->weight);
@@ -203,8 +218,10 @@ int tables_timeline(struct page *p, struct store *store, enum sums_by by, const 
 			make_lane(s, l, text, p->utf8);
 			grid_set_text(g, lane, text);
 			grid_set_text(g, name, n.label);
+			if (service >= 0)
+				grid_set_text(g, service, n.service);
 			if (store_spend(store, 2ull * s->nr_epochs))
-				points_add(&points, s, l, n.label);
+				points_add(&points, s, l, &n);
 			ret = store_failed(store, d);
 		}
 		sums_names_fini(&n);

@@ -50,6 +50,7 @@ struct elf_object {
 	struct section *sections;
 	size_t nr_sections;
 	struct elf_object *debug; /* with its symbols; NULL: they are here, or nowhere */
+	struct elf_object *lender; /* another one with its symbols, which is not owned; NULL: there is none */
 	struct go_table go; /* no functions: it is no Go program (go_symbols.c) */
 	uint64_t go_address, go_text, go_inlined; /* of the table, of what functions and inlined calls count from; 0: not known */
 	bool functions_read;

@@ -258,6 +258,7 @@ static bool has_table(const struct elf_object *o)
 static int read_functions(struct elf_object *o)
 {
 	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
+	struct elf_object *debug;
 
 	if (o->functions_read)
 		return 0;
@@ -282,7 +283,8 @@ static int read_functions(struct elf_object *o)
 	}
 	if (o->go.nr_functions && !has_table(o) && add_go_functions(o))
 		return -ENOMEM;
-	return o->debug && read_functions(o->debug) == 0 ? merge_debug_functions(o, o->debug->functions, o->debug->nr_functions) : 0;
+	debug = o->debug ? o->debug : o->lender;
+	return debug && read_functions(debug) == 0 ? merge_debug_functions(o, debug->functions, debug->nr_functions) : 0;
 }
 
 static int open_elf_tables(struct elf_object *o, struct diag *d)
@@ -310,6 +312,12 @@ void elf_object_set_debug(struct elf_object *o, struct elf_object *debug)
 		elf_object_destroy(debug);
 	else
 		o->debug = debug;
+}
+
+void elf_object_borrow_symbols(struct elf_object *o, struct elf_object *lender)
+{
+	if (lender != o && !lender->lender && !o->functions_read)
+		o->lender = lender;
 }
 
 int elf_object_open(struct elf_object *o, struct diag *d)
@@ -414,7 +422,7 @@ bool elf_object_is_partial(const struct elf_object *o)
 
 bool elf_has_symbols(const struct elf_object *o)
 {
-	return has_table(o) || o->go.nr_functions || (o->debug && elf_has_symbols(o->debug));
+	return has_table(o) || o->go.nr_functions || (o->debug && elf_has_symbols(o->debug)) || o->lender;
 }
 
 size_t elf_nr_functions(struct elf_object *o)

@@ -53,6 +53,8 @@ int elf_object_open(struct elf_object *o, struct diag *d);
 int elf_object_open_memory(const void *bytes, size_t nr, struct budget *budget, struct elf_object **out, struct diag *d);
 /* debug has the symbols that were taken out of o, which owns it from now on; before the first question.  The first one stays. */
 void elf_object_set_debug(struct elf_object *o, struct elf_object *debug);
+/* lender is of a file with the same build id, and has the symbols that o lacks; it outlives all questions to o.  Before the first one. */
+void elf_object_borrow_symbols(struct elf_object *o, struct elf_object *lender);
 /* What its compressed sections, and its debug file's, say that they have inflated: memory that later questions may take. */
 uint64_t elf_object_inflated_bytes(const struct elf_object *o);
 /* A file of this machine that may have the lines and inlined functions that o lacks: looked at when they are first asked for, and taken if

@@ -115,6 +115,7 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
  * refer to it: build id in hex where there is one, else the path.  reason: why parts are missing, else empty;
  * TRACE_NOT_ELF: the mapping is memory that code was generated into. */
 #define TRACE_NOT_ELF "not an ELF file"
+#define TRACE_COPY "its parts are those of the first file with this build id" /* and with its size, which stands in front of it */
 #define TRACE_DEBUG_FILE "symbols of the file in front" /* with its key: what was taken out of that file */
 #define TRACE_FIELDS_IMAGE_FILE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(key) STR(path) BIN(build_id) U64(file_bytes) STR(reason) ARR(parts, file_part) U64(device) U64(inode) U64(generation)

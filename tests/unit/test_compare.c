@@ -104,6 +104,26 @@ static void equal_entries_are_matched_in_their_order(void **state)
 	match_fini(&m);
 }
 
+/* Rows of services: what one service has no more is not what another one has now, also where the names are alike. */
+static void entries_of_two_groups_are_never_matched(void **state)
+{
+	struct profile_entry a[] = { entry("f", "lib", ""), entry("g", "lib", ""), entry("h.constprop.0", "lib", "") };
+	struct profile_entry b[] = { entry("f", "lib", ""), entry("f", "lib", ""), entry("h.constprop.1", "lib", "") };
+	struct profile p[2] = { { .entry = a, .nr = 3, .measure = 3 }, { .entry = b, .nr = 3, .measure = 3 } };
+	struct match m;
+
+	(void)state;
+	a[0].group = a[1].group = a[2].group = b[1].group = (char[]){ "shop" };
+	b[0].group = b[2].group = (char[]){ "cart" };
+	assert_int_equal(match_make_lines(p, 2, &m), 0);
+	assert_int_equal(m.nr, 5);
+	assert_int_equal(line_of(&m, 0, 0), line_of(&m, 1, 1));
+	assert_null(match_entry(&m, p, line_of(&m, 0, 1), 1));
+	assert_null(match_entry(&m, p, line_of(&m, 0, 2), 1));
+	assert_null(match_entry(&m, p, line_of(&m, 1, 0), 0));
+	match_fini(&m);
+}
+
 static void are_alike(const char *a, const char *b, bool expected)
 {
 	struct alike x, y;
@@ -249,6 +269,7 @@ int main(void)
 		cmocka_unit_test(differences_are_welchs),
 		cmocka_unit_test(entries_are_matched_by_place_then_detail_then_name),
 		cmocka_unit_test(equal_entries_are_matched_in_their_order),
+		cmocka_unit_test(entries_of_two_groups_are_never_matched),
 		cmocka_unit_test(names_are_alike_but_for_what_runs_and_builds_change),
 		cmocka_unit_test(names_that_are_alike_are_paired_when_equal_ones_are),
 		cmocka_unit_test(lambdas_are_paired_in_order_whatever_their_numbers),

@@ -134,18 +134,119 @@ static void images_are_kept_when_a_sample_hits_them(void **state)
 	assert_null(strstr(f->listed, f->a));
 }
 
-static void images_of_one_build_id_are_kept_once(void **state)
+/* The line of a path among those that are listed; NULL: there is none. */
+static const char *listed(const struct fixture *f, const char *path, const char *reason)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s (%s)\n", path, reason);
+	return strstr(f->listed, line);
+}
+
+static int count_listed(const struct fixture *f)
+{
+	int nr = 0;
+
+	for (const char *at = f->listed; (at = strchr(at, '\n')); at++)
+		nr++;
+	return nr;
+}
+
+/* a and c have one build id: the trace says so of each path, and has the parts with the first. */
+static void copies_of_a_file_have_a_record_each_and_parts_once(void **state)
 {
 	struct fixture *f = *state;
-	size_t nr = 0;
 
 	map(f, 1, 0x1000, 0x2000, f->a);
 	map(f, 2, 0x1000, 0x2000, f->c);
 	sample(f, 1, 0x1000);
 	sample(f, 2, 0x1000);
-	for (const char *at = list(f); (at = strchr(at, '\n')); at++)
-		nr++;
-	assert_int_equal(nr, 1);
+	list(f);
+	assert_int_equal(count_listed(f), 2);
+	assert_true((listed(f, f->a, "") && listed(f, f->c, TRACE_COPY)) || (listed(f, f->c, "") && listed(f, f->a, TRACE_COPY)));
+}
+
+static void copies_of_a_file_that_was_written_early_have_a_record(void **state)
+{
+	struct fixture *f = *state;
+	struct trace_writer *w;
+	struct diag d;
+
+	map(f, 1, 0x1000, 0x2000, f->a);
+	map(f, 2, 0x1000, 0x2000, f->c);
+	sample(f, 1, 0x1000);
+	assert_int_equal(trace_writer_open(f->trace, true, &w, &d), 0);
+	images_write_early(f->images, w, 1);
+	assert_int_equal(trace_writer_close(w), 0);
+	sample(f, 2, 0x1000);
+	list(f); /* what comes behind those that were early */
+	assert_int_equal(count_listed(f), 1);
+	assert_non_null(listed(f, f->c, TRACE_COPY));
+}
+
+static struct elf_parts build_id_of(const char *path)
+{
+	struct elf_parts parts;
+	int fd = open(path, O_RDONLY);
+
+	assert_int_equal(elf_parts_read_build_id(fd, &parts), 0);
+	assert_true(parts.build_id_bytes > 0);
+	close(fd);
+	return parts;
+}
+
+static void map_with_build_id(struct fixture *f, uint32_t pid, uint64_t start, const char *path, const struct elf_parts *id, bool by_guest)
+{
+	images_add_mapping(f->images,
+			   &(struct mapping){ .pid = pid,
+					      .address = start,
+					      .bytes = 0x1000,
+					      .path = path,
+					      .path_bytes = strlen(path),
+					      .build_id = id->build_id,
+					      .build_id_bytes = id->build_id_bytes,
+					      .by_guest = by_guest },
+			   0);
+}
+
+/* Two containers' copies that have been stripped differently: their code is the same, and their tables lie elsewhere. */
+static void files_of_one_build_id_and_two_sizes_have_parts_each(void **state)
+{
+	struct fixture *f = *state;
+	char command[128];
+
+	snprintf(command, sizeof(command), "strip %s", f->c);
+	assert_int_equal(system(command), 0);
+	map(f, 1, 0x1000, 0x2000, f->a);
+	map(f, 2, 0x1000, 0x2000, f->c);
+	sample(f, 1, 0x1000);
+	sample(f, 2, 0x1000);
+	list(f);
+	assert_int_equal(count_listed(f), 2);
+	assert_non_null(listed(f, f->a, ""));
+	assert_non_null(listed(f, f->c, ""));
+}
+
+/* The loader's path, which leads to the file by a link, is no other file's. */
+static void a_guests_link_to_a_file_has_no_record(void **state)
+{
+	struct fixture *f = *state;
+	struct elf_parts id = build_id_of(f->a);
+	char link[80];
+
+	snprintf(link, sizeof(link), "%s.link", f->a);
+	assert_int_equal(symlink(f->a, link), 0);
+	map_with_build_id(f, 1, 0x1000, f->a, &id, false);
+	sample(f, 1, 0x1000);
+	map_with_build_id(f, 1, 0x1000, link, &id, true); /* in the same place */
+	sample(f, 1, 0x1100);
+	map_with_build_id(f, 1, 0x9000, link, &id, true); /* where the kernel's mapping has not been seen */
+	sample(f, 1, 0x9000);
+	list(f);
+	unlink(link);
+	elf_parts_free(&id);
+	assert_int_equal(count_listed(f), 1);
+	assert_non_null(listed(f, f->a, ""));
 }
 
 static void images_found_on_the_stack_are_kept(void **state)
@@ -342,8 +443,29 @@ static void files_of_one_path_are_told_apart_by_their_inodes(void **state)
 	sample(f, (uint32_t)getpid(), 0x10000);
 	first = strstr(list(f), f->c);
 	assert_non_null(first);
-	/* a build id says that they are the same file: it is written once */
-	assert_null(strstr(first + 1, f->c));
+	/* a build id says that they are copies, so the parts of one are written */
+	assert_non_null(listed(f, f->c, ""));
+	assert_non_null(listed(f, f->c, TRACE_COPY));
+	assert_int_equal(count_listed(f), 2);
+}
+
+/* A process that runs already is known by its files' inodes, and one that starts by their build ids: two containers have two files at one
+ * path, and the later one is not taken for the earlier. */
+static void files_of_one_path_are_told_apart_where_one_has_its_build_id_told(void **state)
+{
+	struct fixture *f = *state;
+	struct elf_parts id;
+
+	map_file(f, 0x10000, f->c, 7);
+	sample(f, (uint32_t)getpid(), 0x10000);
+	assert_int_equal(rename(f->b, f->c), 0); /* what the other process sees there */
+	id = build_id_of(f->c);
+	map_with_build_id(f, 2, 0x10000, f->c, &id, false);
+	sample(f, 2, 0x10000);
+	elf_parts_free(&id);
+	list(f);
+	assert_int_equal(count_listed(f), 2);
+	assert_null(listed(f, f->c, "the file was replaced after it was mapped"));
 }
 
 static void memory_without_a_file_is_no_image(void **state)
@@ -566,7 +688,10 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(images_are_kept_when_a_sample_hits_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(text_in_large_pages_is_its_images, setup, teardown),
-		cmocka_unit_test_setup_teardown(images_of_one_build_id_are_kept_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(copies_of_a_file_have_a_record_each_and_parts_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(copies_of_a_file_that_was_written_early_have_a_record, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_of_one_build_id_and_two_sizes_have_parts_each, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_guests_link_to_a_file_has_no_record, setup, teardown),
 		cmocka_unit_test_setup_teardown(short_processes_take_little_memory_after_their_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(images_found_on_the_stack_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sample_before_its_mapping_is_looked_up_again, setup, teardown),
@@ -578,6 +703,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_replaced_the_mapped_one_is_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_by_their_inodes, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_of_one_path_are_told_apart_where_one_has_its_build_id_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(memory_without_a_file_is_no_image, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_of_functions_with_two_samples_is_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_of_a_file_that_was_written_early_is_kept, setup, teardown),

@@ -5,6 +5,7 @@
 #include "analyzer/model/model.h"
 #include "jitreg/trace/writer.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -354,6 +355,77 @@ static void a_library_that_a_jit_wrote_stays_one_when_it_is_read(void **state)
 	assert_false(model_find_code(model_get_process(m, PARENT, 35), CODE + 0x1000, 35)->generated);
 }
 
+/* An ELF file of so many bytes: of its header is known that it is one.  bytes 0: its parts are a copy's. */
+static void elf_file(const char *key, const char *file, uint64_t inode, uint64_t bytes)
+{
+	const Elf64_Ehdr head = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+				  .e_type = ET_DYN,
+				  .e_machine = EM_X86_64,
+				  .e_version = EV_CURRENT,
+				  .e_ehsize = sizeof(head) };
+	const struct trace_file_part part = { 0, { (const char *)&head, sizeof(head) } };
+
+	PUT(image_file, 30, 0, .key = trace_string(key), .path = trace_string(file), .file_bytes = bytes ? bytes : 4096,
+	    .reason = trace_string(bytes ? "" : TRACE_COPY), .parts = { &part, bytes > 0 }, .device = 1, .inode = inode);
+}
+
+static const struct image_file *file_at(uint64_t address)
+{
+	const struct code *c = model_find_code(model_get_process(m, PARENT, 35), address, 35);
+
+	return c ? c->file : NULL;
+}
+
+/* Mappings that were there before have no build id, so that only the record of a path says which content it has. */
+static void copies_of_a_file_share_its_parts(void **state)
+{
+	(void)state;
+	mapped_file(CODE, "/a/service", 1, 7);
+	mapped_file(CODE + 0x1000, "/b/service", 1, 8);
+	mapped_file(CODE + 0x2000, "/a/service", 1, 9); /* another root's */
+	mapped_file(CODE + 0x3000, "/b/service", 1, 10);
+	elf_file("4142", "/a/service", 7, 4096);
+	elf_file("4142", "/b/service", 8, 0);
+	elf_file("4142", "/a/service", 9, 0);
+	elf_file("4344", "/b/service", 10, 8192); /* of another build */
+	read_model();
+	assert_non_null(file_at(CODE)->elf);
+	assert_ptr_equal(file_at(CODE + 0x1000)->elf, file_at(CODE)->elf);
+	assert_string_equal(file_at(CODE + 0x1000)->path, "/b/service");
+	assert_string_equal(file_at(CODE + 0x1000)->reason, "");
+	assert_ptr_equal(file_at(CODE + 0x2000)->elf, file_at(CODE)->elf);
+	assert_non_null(file_at(CODE + 0x3000)->elf);
+	assert_ptr_not_equal(file_at(CODE + 0x3000)->elf, file_at(CODE)->elf);
+}
+
+static void a_guests_link_is_the_copy_that_the_kernel_mapped_there(void **state)
+{
+	const struct jitreg_segment segment = { CODE + 0x1000, BYTES, 0, 5 };
+
+	(void)state;
+	mapped_file(CODE, "/a/libc.so.6", 1, 7);
+	mapped_file(CODE + 0x1000, "/b/libc.so.6", 1, 8);
+	PUT(image, 20, PARENT, .segments = { &segment, 1 }, .build_id = trace_string("AB"), .path = trace_string("/lib/libc.so.6"));
+	elf_file("4142", "/a/libc.so.6", 7, 4096);
+	elf_file("4142", "/b/libc.so.6", 8, 0);
+	read_model();
+	assert_string_equal(file_at(CODE + 0x1000)->path, "/b/libc.so.6");
+}
+
+/* Of a file that is gone the build id says what was in it, if a copy is there. */
+static void a_file_that_is_gone_has_the_parts_of_its_copy(void **state)
+{
+	(void)state;
+	PUT(mmap, 10, PARENT, .address = CODE, .bytes = BYTES, .prot = 5, .path = trace_string("/a/gone.so"),
+	    .build_id = trace_string("AB"));
+	PUT(image_file, 30, 0, .key = trace_string("4142"), .path = trace_string("/a/gone.so"),
+	    .reason = trace_string("No such file or directory"));
+	elf_file("4142", "/b/here.so", 8, 4096);
+	read_model();
+	assert_string_equal(file_at(CODE)->path, "/a/gone.so");
+	assert_non_null(file_at(CODE)->elf);
+}
+
 static void a_child_has_its_parents_code_as_it_was(void **state)
 {
 	(void)state;
@@ -603,6 +675,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_file_that_code_is_generated_into_is_a_region, begin, forget),
 		cmocka_unit_test_setup_teardown(a_library_that_a_jit_wrote_stays_one_when_it_is_listed_again, begin, forget),
 		cmocka_unit_test_setup_teardown(a_library_that_a_jit_wrote_stays_one_when_it_is_read, begin, forget),
+		cmocka_unit_test_setup_teardown(copies_of_a_file_share_its_parts, begin, forget),
+		cmocka_unit_test_setup_teardown(a_guests_link_is_the_copy_that_the_kernel_mapped_there, begin, forget),
+		cmocka_unit_test_setup_teardown(a_file_that_is_gone_has_the_parts_of_its_copy, begin, forget),
 		cmocka_unit_test_setup_teardown(a_child_has_its_parents_code_as_it_was, begin, forget),
 		cmocka_unit_test_setup_teardown(another_program_has_nothing_of_the_one_before, begin, forget),
 		cmocka_unit_test_setup_teardown(the_latest_tag_is_in_force_also_in_children, begin, forget),

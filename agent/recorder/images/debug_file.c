@@ -188,7 +188,7 @@ bool debug_file_has_id(int fd, const unsigned char *build_id, uint32_t bytes)
 	struct elf_parts parts;
 	bool same;
 
-	if (elf_parts_read_packed(fd, &parts))
+	if (elf_parts_read_build_id(fd, &parts))
 		return false;
 	same = parts.build_id_bytes == bytes && memcmp(parts.build_id, build_id, bytes) == 0;
 	elf_parts_free(&parts);

@@ -22,6 +22,7 @@ static const char *const wanted_parts[] = {
 	".debug_ranges", ".debug_rnglists", ".debug_aranges", ".gnu_debuglink", ".text", NULL,
 };
 static const char *const wanted_packed[] = { ".note.gnu.build-id", ".gnu_debugdata", NULL };
+static const char *const wanted_build_id[] = { ".note.gnu.build-id", NULL };
 static const char *const wanted_symbols[] = { ".symtab", ".strtab", ".shstrtab", ".note.gnu.build-id", NULL };
 
 /* A file that describes no frames but those of what every program is linked with: its code comes along, because that tells. */
@@ -266,6 +267,11 @@ int elf_parts_read_symbols(int fd, struct elf_parts *out)
 int elf_parts_read_packed(int fd, struct elf_parts *out)
 {
 	return read_elf_parts(fd, wanted_packed, false, out);
+}
+
+int elf_parts_read_build_id(int fd, struct elf_parts *out)
+{
+	return read_elf_parts(fd, wanted_build_id, false, out);
 }
 
 int elf_parts_read_vdso(struct elf_parts *out)

@@ -44,6 +44,8 @@ int elf_parts_read(int fd, bool frames, struct elf_parts *out);
 int elf_parts_read_symbols(int fd, struct elf_parts *out);
 /* Only .gnu_debugdata: an ELF file with the symbols that .dynsym lacks, in the format of xz. */
 int elf_parts_read_packed(int fd, struct elf_parts *out);
+/* Only the build id, and what it is found by. */
+int elf_parts_read_build_id(int fd, struct elf_parts *out);
 /* The kernel's vdso, from our own memory: all processes of a kernel have the same. */
 int elf_parts_read_vdso(struct elf_parts *out);
 /* The build id in hex; "": it has none. */

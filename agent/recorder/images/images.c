@@ -6,6 +6,7 @@
 #include "agent/recorder/images/elf_prune.h"
 #include "agent/recorder/images/go_module.h"
 #include "agent/recorder/images/image_code.h"
+#include "agent/recorder/images/written_files.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/mapping_kind.h"
@@ -51,9 +52,12 @@ struct image {
 	uint32_t *samples; /* of each line of its code (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or without memory */
 	bool vdso;
 	int error;
+	bool by_guest; /* no kernel told the path, so there may be links in it */
 	uint32_t build_id_bytes;
 	unsigned char build_id[BUILD_ID_MAX]; /* of the file that was mapped, as the kernel or the guest said */
-	struct file_identity identity;	      /* where it has no build id */
+	uint32_t own_id_bytes;
+	unsigned char own_id[BUILD_ID_MAX]; /* of the file that was opened, which may be another one; own_id_bytes 0: none, or not known */
+	struct file_identity identity;	    /* where the mapping's build id is not told */
 	char path[]; /* as the mapping has it */
 };
 
@@ -111,8 +115,7 @@ struct images {
 	uint64_t nr_counted; /* samples in all images, when they are written */
 	struct image_code *code; /* NULL: not wanted */
 	uint32_t elsewhere; /* samples in no image */
-	char (*key)[KEY_BYTES]; /* what has been written: one file may be mapped by several paths */
-	uint32_t nr_keys, keys_capacity;
+	struct written_files written;
 	struct images_missing gone, replaced;
 	uint64_t debug_bytes_left; /* of debug files that have to be read whole, or unpacked */
 };
@@ -220,7 +223,7 @@ void images_destroy(struct images *i)
 	}
 	image_code_destroy(i->code);
 	debuginfod_destroy(i->servers);
-	free(i->key);
+	written_files_fini(&i->written);
 	free(i);
 }
 
@@ -250,14 +253,30 @@ void images_note_exit(struct images *i, uint32_t pid)
 	i->unsettled = true;
 }
 
+static bool build_ids_are_same(const unsigned char *a, uint32_t a_bytes, const unsigned char *b, size_t b_bytes)
+{
+	return a_bytes && a_bytes == b_bytes && memcmp(a, b, b_bytes) == 0;
+}
+
+/* One of them is known by its build id and the other one by its inode, so the file itself has to say what its build id is.  Where it is not
+ * open they count as two, because one path may lead to several files: in the roots of containers, or when a file was replaced. */
+static bool file_has_build_id_of(const struct image *i, const struct mapping *m)
+{
+	if (i->by_guest || m->by_guest || (!file_identity_is_known(&i->identity) && !file_identity_is_known(&m->file)))
+		return true;
+	return m->build_id_bytes && build_ids_are_same(i->own_id, i->own_id_bytes, m->build_id, m->build_id_bytes);
+}
+
 /* Another file under the same name is another image. */
 static bool image_matches_mapping(const struct image *i, const struct mapping *m)
 {
 	if (strncmp(i->path, m->path, m->path_bytes) || i->path[m->path_bytes])
 		return false;
-	if (!m->build_id_bytes || !i->build_id_bytes)
+	if (m->build_id_bytes && i->build_id_bytes)
+		return build_ids_are_same(i->build_id, i->build_id_bytes, m->build_id, m->build_id_bytes);
+	if (!m->build_id_bytes && !i->build_id_bytes)
 		return file_identity_may_be_same(&i->identity, &m->file);
-	return i->build_id_bytes == m->build_id_bytes && memcmp(i->build_id, m->build_id, m->build_id_bytes) == 0;
+	return file_identity_may_be_same(&i->identity, &m->file) && file_has_build_id_of(i, m);
 }
 
 static struct image *get_image_of_mapping(struct images *i, const struct mapping *m)
@@ -277,8 +296,10 @@ static struct image *get_image_of_mapping(struct images *i, const struct mapping
 		memcpy((*slot)->path, m->path, m->path_bytes);
 		(*slot)->fd = -1;
 		(*slot)->vdso = strcmp((*slot)->path, "[vdso]") == 0;
+		(*slot)->by_guest = m->by_guest;
 	}
 	image = *slot;
+	image->by_guest &= m->by_guest;
 	if (m->build_id_bytes && !image->build_id_bytes) {
 		memcpy(image->build_id, m->build_id, m->build_id_bytes);
 		image->build_id_bytes = (uint32_t)m->build_id_bytes;
@@ -304,13 +325,19 @@ static uint32_t index_of_mapping_from(const struct process *p, uint64_t address)
 	return low;
 }
 
-/* The guest knows no more of a file than its path: is it the one that the kernel mapped there? */
+/* The guest knows a file by the path that its loader used, and perhaps by its build id: is it the one that the kernel mapped there? */
 static bool mapping_is_known_already(const struct process *p, const struct mapping *m)
 {
 	uint32_t at = index_of_mapping_from(p, m->address);
+	const struct image *i = at < p->nr && p->mapping[at].start == m->address && p->mapping[at].end == m->address + m->bytes ?
+					p->mapping[at].image :
+					NULL;
 
-	return !m->build_id_bytes && !file_identity_is_known(&m->file) && at < p->nr && p->mapping[at].start == m->address &&
-	       p->mapping[at].end == m->address + m->bytes && p->mapping[at].image && image_matches_mapping(p->mapping[at].image, m);
+	if (!i)
+		return false;
+	if (m->build_id_bytes)
+		return m->by_guest && build_ids_are_same(i->build_id, i->build_id_bytes, m->build_id, m->build_id_bytes);
+	return !file_identity_is_known(&m->file) && image_matches_mapping(i, m);
 }
 
 /* It replaces what it overlaps. */
@@ -537,6 +564,17 @@ static bool open_image_file(struct images *i, struct image *m, const struct rang
 	return keep;
 }
 
+static void read_own_build_id(struct image *m)
+{
+	struct elf_parts parts;
+
+	if (elf_parts_read_build_id(m->fd, &parts))
+		return;
+	m->own_id_bytes = parts.build_id_bytes <= BUILD_ID_MAX ? parts.build_id_bytes : 0;
+	memcpy(m->own_id, parts.build_id, m->own_id_bytes);
+	elf_parts_free(&parts);
+}
+
 static void mark_image_needed(struct images *i, const struct range *at, uint32_t pid)
 {
 	struct image *m = at->image;
@@ -560,6 +598,7 @@ static void mark_image_needed(struct images *i, const struct range *at, uint32_t
 		m->bytes = (uint64_t)st.st_size;
 		m->device = st.st_dev;
 		m->inode = st.st_ino;
+		read_own_build_id(m);
 		if (!m->build_id_bytes && file_identity_is_known(&m->identity) && !i->past && S_ISREG(st.st_mode) &&
 		    file_differs_from_memory(at, pid))
 			m->error = ESTALE;
@@ -687,18 +726,6 @@ void images_settle(struct images *i)
 		}
 }
 
-/* Remember that key is in the trace; false: it was already. */
-static bool add_written_key(struct images *i, const char *key)
-{
-	for (size_t n = 0; n < i->nr_keys; n++)
-		if (strcmp(i->key[n], key) == 0)
-			return false;
-	if (!GROW(i->key, i->nr_keys, i->keys_capacity))
-		return true; /* written twice at worst */
-	snprintf(i->key[i->nr_keys++], KEY_BYTES, "%s", key);
-	return true;
-}
-
 static const char *key_of_image(const struct image *m, const struct elf_parts *parts, char key[KEY_BYTES])
 {
 	elf_parts_format_build_id(parts, key);
@@ -719,16 +746,17 @@ static void find_image_code(struct images *i, const struct image *m, struct elf_
 				  (m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1);
 }
 
-static void write_image_file(const struct image *m, const char *key, const char *path, const struct elf_parts *parts, const char *reason,
-			     struct trace_writer *w, uint64_t time_ns)
+/* nr_parts: how many of the parts it has. */
+static void write_image_file(const struct image *m, const char *key, const char *path, const struct elf_parts *parts, uint32_t nr_parts,
+			     const char *reason, struct trace_writer *w, uint64_t time_ns)
 {
 	struct trace_file_part part[ELF_PARTS_MAX];
 
-	for (uint32_t n = 0; n < parts->nr; n++)
+	for (uint32_t n = 0; n < nr_parts; n++)
 		part[n] = (struct trace_file_part){ parts->part[n].file_offset, { parts->part[n].bytes, parts->part[n].nr } };
 	TRACE_PUT(w, image_file, time_ns, 0, 0, .key = trace_string(key), .path = trace_string(path),
 		  .build_id = { parts->build_id, parts->build_id_bytes }, .file_bytes = parts->file_bytes, .reason = trace_string(reason),
-		  .parts = { part, parts->nr }, .device = m->identity.device, .inode = m->identity.inode,
+		  .parts = { part, nr_parts }, .device = m->identity.device, .inode = m->identity.inode,
 		  .generation = m->identity.generation);
 }
 
@@ -773,15 +801,46 @@ const struct images_missing *images_replaced(const struct images *i)
 	return &i->replaced;
 }
 
+/* A file that can be read.  pruned: no sample comes any more.  Its parts are written, or a copy of it has them already; so it is with the
+ * symbols of its debug file, which may be found for one copy and not for another, since each is searched for in its own process's root. */
+static void write_readable_image(struct images *i, struct image *m, struct elf_parts *parts, bool pruned, struct trace_writer *w,
+				 uint64_t time_ns)
+{
+	const struct elf_seen seen = { m->seen, (m->bytes >> PAGE_SHIFT) + 1 };
+	char text[KEY_BYTES], where[DEBUG_FILE_TEXT] = "";
+	const char *key = key_of_image(m, parts, text), *reason = parts->left_out ? parts->left_out : "";
+	struct written_file file = { (char *)key, m->path, parts->file_bytes, m->identity, m->device, m->inode, parts->has_symbols };
+	struct written_file *copy = parts->build_id_bytes ? written_files_find(&i->written, &file) : NULL;
+	struct elf_parts symbols = { 0 };
+	bool found;
+
+	if (copy && !written_files_lack_path(&i->written, &file, m->by_guest))
+		return;
+	found = !(copy && copy->has_symbols) && !m->vdso && find_symbols(i, m, parts, &symbols, where);
+	if (pruned && !copy)
+		elf_prune(parts, parts, &seen);
+	if (pruned && found)
+		elf_prune(&symbols, parts, &seen);
+	if (copy) {
+		write_image_file(m, key, m->path, parts, 0, TRACE_COPY, w, time_ns);
+		copy->has_symbols |= found;
+	} else {
+		write_image_file(m, key, m->path, parts, parts->nr, *reason || found ? reason : where, w, time_ns);
+	}
+	if (found)
+		write_image_file(m, key, where, &symbols, symbols.nr, TRACE_DEBUG_FILE, w, time_ns);
+	elf_parts_free(&symbols);
+	file.has_symbols |= found;
+	if (parts->build_id_bytes)
+		written_files_add(&i->written, &file);
+}
+
 /* all: samples may still come. */
 static void write_image(struct images *i, struct image *m, bool all, struct trace_writer *w, uint64_t time_ns)
 {
-	const struct elf_seen seen = { m->seen, (m->bytes >> PAGE_SHIFT) + 1 };
-	const bool pruned = !all && m->seen && !m->vdso;
-	struct elf_parts parts = { 0 }, symbols = { 0 };
-	char text[KEY_BYTES], where[DEBUG_FILE_TEXT] = "";
-	const char *reason = "", *key;
-	bool found;
+	struct elf_parts parts = { 0 };
+	char text[KEY_BYTES];
+	const char *reason = "";
 	int ret = m->error ? -m->error : m->vdso ? elf_parts_read_vdso(&parts) : elf_parts_read(m->fd, i->frames, &parts);
 
 	if (ret) {
@@ -797,31 +856,18 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 		add_missing(&i->replaced, m->path);
 		reason = REPLACED;
 		ret = -1;
-	} else if (parts.left_out) {
-		reason = parts.left_out;
 	}
 	if (ret) { /* what refers to it does so by this */
 		memcpy(parts.build_id, m->build_id, m->build_id_bytes);
 		parts.build_id_bytes = m->build_id_bytes;
+		write_image_file(m, key_of_image(m, &parts, text), m->path, &parts, 0, reason, w, time_ns);
+	} else {
+		if (!m->vdso)
+			go_module_add(m->fd, &parts);
+		if (!all && i->code && m->samples)
+			find_image_code(i, m, &parts);
+		write_readable_image(i, m, &parts, !all && m->seen && !m->vdso, w, time_ns);
 	}
-	if (!ret && !m->vdso)
-		go_module_add(m->fd, &parts);
-	key = key_of_image(m, &parts, text);
-	if (!all && !ret && i->code && m->samples)
-		find_image_code(i, m, &parts);
-	if (!ret && parts.build_id_bytes && !add_written_key(i, key)) {
-		elf_parts_free(&parts);
-		return;
-	}
-	if (!ret && pruned)
-		elf_prune(&parts, &parts, &seen);
-	found = !ret && !m->vdso && find_symbols(i, m, &parts, &symbols, where);
-	if (found && pruned)
-		elf_prune(&symbols, &parts, &seen);
-	write_image_file(m, key, m->path, &parts, *reason || found ? reason : where, w, time_ns);
-	if (found)
-		write_image_file(m, key, where, &symbols, TRACE_DEBUG_FILE, w, time_ns);
-	elf_parts_free(&symbols);
 	trace_writer_flush(w, TRACE_CHUNK_FILES);
 	elf_parts_free(&parts);
 }
@@ -873,34 +919,62 @@ static void find_code_of_early_image(struct images *i, struct image *m)
 	close_image_file(i, m);
 }
 
-/* The kernel and the guest may have different names for one file, and it is written once. */
+/* Copies of one file have one build id, and the kernel and the guest may have different names for one file: the parts are written once.  Of
+ * copies that were stripped differently one may have the symbols that the other one lacks. */
 static bool images_are_same_file(const struct image *m, const struct image *n)
 {
-	if (m->bytes != n->bytes || !m->seen || !n->seen)
+	if (!m->seen || !n->seen || !m->opened || !n->opened)
 		return false;
-	if (m->build_id_bytes && n->build_id_bytes == m->build_id_bytes)
-		return memcmp(m->build_id, n->build_id, m->build_id_bytes) == 0;
-	return m->opened && n->opened && m->device == n->device && m->inode == n->inode;
+	return build_ids_are_same(m->own_id, m->own_id_bytes, n->own_id, n->own_id_bytes) ||
+	       (m->device == n->device && m->inode == n->inode);
 }
 
 static void share_seen_pages(struct image *m, struct image *n)
 {
-	for (uint64_t line = 0; m->samples && n->samples && line <= m->bytes >> IMAGE_CODE_LINE_SHIFT; line++)
+	const uint64_t bytes = m->bytes < n->bytes ? m->bytes : n->bytes;
+	const bool are_copies = m->bytes == n->bytes && m->samples && n->samples;
+
+	for (uint64_t line = 0; are_copies && line <= bytes >> IMAGE_CODE_LINE_SHIFT; line++)
 		if (n->samples[line]) {
 			m->samples[line] += n->samples[line];
 			n->samples[line] = 0;
 		}
-	for (uint64_t word = 0; word <= (m->bytes >> PAGE_SHIFT) / 64; word++)
+	for (uint64_t word = 0; word <= (bytes >> PAGE_SHIFT) / 64; word++)
 		m->seen[word] = n->seen[word] |= m->seen[word];
+}
+
+static void share_pages_of_same_files(struct image *first)
+{
+	for (int twice = 0; twice < 2; twice++) /* the first of three learns from the last */
+		for (struct image *m = first; m; m = m->next_needed)
+			for (struct image *n = m->next_needed; n; n = n->next_needed)
+				if (images_are_same_file(m, n))
+					share_seen_pages(m, n);
+}
+
+/* The record of a file has the kernel's path: the guest's is skipped then, since there may be links in it. */
+static void put_paths_of_guests_last(struct images *i)
+{
+	struct image *guests = NULL, **end = &guests, **slot = &i->needed;
+
+	while (*slot) {
+		if (!(*slot)->by_guest) {
+			slot = &(*slot)->next_needed;
+			continue;
+		}
+		*end = *slot;
+		*slot = (*slot)->next_needed;
+		end = &(*end)->next_needed;
+	}
+	*end = NULL;
+	*slot = guests;
 }
 
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 {
-	for (int twice = 0; twice < 2; twice++) /* the first of three learns from the last */
-		for (struct image *m = i->needed; m; m = m->next_needed)
-			for (struct image *n = m->next_needed; n; n = n->next_needed)
-				if (images_are_same_file(m, n))
-					share_seen_pages(m, n);
+	put_paths_of_guests_last(i);
+	share_pages_of_same_files(i->needed);
+	share_pages_of_same_files(i->early);
 	for (struct image *m = i->needed; m && i->servers; m = m->next_needed)
 		i->nr_counted += nr_samples(m);
 	while (write_next_image(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)

@@ -20,6 +20,7 @@ struct mapping {
 	size_t build_id_bytes;	       /* at most 20 */
 	struct file_identity file;
 	bool shared; /* with what else maps the file; false where that is not told */
+	bool by_guest; /* a guest told it, by the path that its loader used, in which there may be links */
 };
 
 struct kernel_comm {

@@ -123,7 +123,7 @@ static void write_one(const struct of_process *t, const struct proc_mapping *p)
 		recording_write_mapping(t->recording,
 				    &(struct mapping){ (uint32_t)t->pid, (uint32_t)t->pid, p->prot, p->start, p->end - p->start, p->offset,
 						       p->path, strlen(p->path), NULL, 0, { p->inode ? p->device : 0, p->inode, 0 },
-						       p->shared },
+						       p->shared, false },
 				    t->time_ns, t->since_ns);
 }
 

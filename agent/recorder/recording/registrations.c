@@ -38,7 +38,8 @@ static void add_image_mappings(struct recording *r, uint32_t pid, uint64_t time_
 					id->p,
 					vdso ? 0 : id->bytes,
 					{ 0 },
-					false },
+					false,
+					true },
 				time_ns);
 	}
 }
