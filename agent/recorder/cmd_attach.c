@@ -41,6 +41,7 @@ struct attach {
 	struct session *session;
 	struct attach_list list; /* those that were named */
 	char socket[64], library[PATH_MAX];
+	struct control_silent silent; /* recorders that did not say which processes they record */
 	struct hotspot *jvm;
 	uint32_t nr_jvms, jvms_capacity;
 	uint32_t nr_sources; /* processes whose JIT interfaces were looked for */
@@ -273,7 +274,7 @@ static int refuse_second_recorder(pid_t pid, struct diag *d)
 }
 
 /* Each process is to be without a recorder; one alone may have its own, which can be asked. */
-static int check_recorders(const struct attach *a, struct diag *d)
+static int check_recorders(struct attach *a, struct diag *d)
 {
 	char socket[64];
 	pid_t recorder;
@@ -285,7 +286,7 @@ static int check_recorders(const struct attach *a, struct diag *d)
 		if (own && a->list.nr > 1)
 			return diag_fail(d, EBUSY, "process %d is already being recorded, by process %d; end that recording first, or "
 					 "attach to process %d alone", (int)pid, (int)recorder, (int)pid);
-		if (!own && control_find_recorder(pid, socket, sizeof(socket), &recorder) == 0)
+		if (!own && control_find_recorder(pid, &a->silent, socket, sizeof(socket), &recorder) == 0)
 			return refuse_second_recorder(pid, d);
 	}
 	return 0;
@@ -337,6 +338,10 @@ static void write_target_notices(struct attach *a)
 			session_notice(a->session, NOTICE_HOST, "registrations of process %d unavailable (the recorder of its agent has "
 				       "exited); restart it under `tailor run` to record them", (int)t->pid);
 	}
+	if (a->silent.nr)
+		session_notice(a->session, NOTICE_HOST, "no answer within 0.5 s from the recorder%s %s: it is not known whether process %d "
+			       "is recorded there, too", a->silent.nr == 1 ? "" : "s", control_silent_text(&a->silent),
+			       (int)a->list.target[0].pid);
 	if (a->list.nr_left_out)
 		session_notice(a->session, NOTICE_REFUSED, "%u of the processes with that name left out: %s", a->list.nr_left_out,
 			       a->list.left_out.text);
