@@ -41,6 +41,7 @@ struct attach {
 	struct session *session;
 	struct attach_list list; /* those that were named */
 	char socket[64], library[PATH_MAX];
+	struct control_silent silent; /* recorders that did not say which processes they record */
 	struct hotspot *jvm;
 	uint32_t nr_jvms, jvms_capacity;
 	uint32_t nr_sources; /* processes whose JIT interfaces were looked for */
@@ -137,11 +138,18 @@ static void serve_session_meanwhile(void *session)
 	session_serve_and_drain(session);
 }
 
+/* A signal that ended the recording is gone by the time of its end: another one ends that, too. */
+static bool serve_session_until_signal(void *session)
+{
+	session_serve_and_drain(session);
+	return !session_end_signal_waits();
+}
+
 /* At the beginning, and again at the end, for code that was compiled meanwhile. */
 static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_read, bool again)
 {
 	struct diag d = { "" };
-	int ret = hotspot_write_perf_map(h, serve_session_meanwhile, s, &d);
+	int ret = hotspot_write_perf_map(h, serve_session_until_signal, s, &d);
 
 	if (ret == 0 && !again)
 		session_notice(s, NOTICE_HOST, "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
@@ -273,7 +281,7 @@ static int refuse_second_recorder(pid_t pid, struct diag *d)
 }
 
 /* Each process is to be without a recorder; one alone may have its own, which can be asked. */
-static int check_recorders(const struct attach *a, struct diag *d)
+static int check_recorders(struct attach *a, struct diag *d)
 {
 	char socket[64];
 	pid_t recorder;
@@ -285,7 +293,7 @@ static int check_recorders(const struct attach *a, struct diag *d)
 		if (own && a->list.nr > 1)
 			return diag_fail(d, EBUSY, "process %d is already being recorded, by process %d; end that recording first, or "
 					 "attach to process %d alone", (int)pid, (int)recorder, (int)pid);
-		if (!own && control_find_recorder(pid, socket, sizeof(socket), &recorder) == 0)
+		if (!own && control_find_recorder(pid, &a->silent, socket, sizeof(socket), &recorder) == 0)
 			return refuse_second_recorder(pid, d);
 	}
 	return 0;
@@ -337,6 +345,10 @@ static void write_target_notices(struct attach *a)
 			session_notice(a->session, NOTICE_HOST, "registrations of process %d unavailable (the recorder of its agent has "
 				       "exited); restart it under `tailor run` to record them", (int)t->pid);
 	}
+	if (a->silent.nr)
+		session_notice(a->session, NOTICE_HOST, "no answer within 0.5 s from the recorder%s %s: it is not known whether process %d "
+			       "is recorded there, too", a->silent.nr == 1 ? "" : "s", control_silent_text(&a->silent),
+			       (int)a->list.target[0].pid);
 	if (a->list.nr_left_out)
 		session_notice(a->session, NOTICE_REFUSED, "%u of the processes with that name left out: %s", a->list.nr_left_out,
 			       a->list.left_out.text);
@@ -401,7 +413,7 @@ static int prepare_processes(struct attach *a, struct diag *d)
 	const pid_t *pids = session_attached(a->session, &nr);
 	int ret = 0;
 
-	for (uint32_t i = 0; i < nr && ret == 0; i++)
+	for (uint32_t i = 0; i < nr && ret == 0 && !session_end_signal_waits(); i++)
 		ret = prepare_process(a, pids[i], d);
 	return ret;
 }
@@ -420,7 +432,8 @@ static int record_targets(struct attach *a, struct diag *d)
 	}
 	session_run(a->session, a->list.target[0].pid, false, a->options->follow, &status);
 	add_unanswered_python_notice(a);
-	for (uint32_t i = 0; i < a->nr_jvms; i++)
+	/* each of them may take 10 s: epochs end sooner after a signal */
+	for (uint32_t i = 0; i < a->nr_jvms && !(a->options->epoch_ns && session_is_to_end(a->session)); i++)
 		if (a->jvm[i].has_map && proc_mem_living_thread(a->jvm[i].pid))
 			ask_jvm_for_perf_map(a->session, &a->jvm[i], session_can_read_jvm(a->session, a->jvm[i].pid), true);
 	ret = session_close(a->session, status, d);

@@ -54,12 +54,19 @@ static int ask_recorder(pid_t pid, const char *request, char **options, int nr, 
 	char socket[64], answer[CONTROL_BYTES], text[CONTROL_BYTES + 64], *notices = answer;
 	struct attach_target t;
 	struct diag d;
+	struct control_silent silent = { 0 };
 	pid_t recorder;
 	int status;
 
 	if (attach_target_inspect(pid, &t, &d))
 		return print_control_failure(d.text);
-	if (control_find_recorder(pid, socket, sizeof(socket), &recorder)) {
+	if (control_find_recorder(pid, &silent, socket, sizeof(socket), &recorder)) {
+		if (silent.nr) {
+			snprintf(text, sizeof(text), "process %d has no recorder that answers: no answer within 0.5 s from %s, so it "
+				 "is not known what they record (kill -CONT lets a stopped one go on)", (int)pid,
+				 control_silent_text(&silent));
+			return print_control_failure(text);
+		}
 		snprintf(text, sizeof(text), "process %d has no recorder: %s; use `tailor attach %d`", (int)pid,
 			 attach_target_was_recorded(&t) ? "the one that it was started with has exited" :
 			 "it was started without `tailor run --dormant` or TAILOR_DORMANT=1", (int)pid);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/store/beside.h"
 
+#include "jitreg/base/lock_holder.h"
 #include "jitreg/base/own_file.h"
 
 #include <stdio.h>
@@ -8,7 +9,8 @@
 #include <string.h>
 #include <sys/file.h>
 
-#define LOCK_TRIES 300 /* of 100 ms */
+#define LOCK_TRIES 300	 /* of 100 ms */
+#define STOPPED_TRIES 20 /* between two looks at who has the lock */
 
 static int refuse(struct store *s, const char *suffix, const char *refusal)
 {
@@ -56,14 +58,19 @@ static int open_lock(struct store *s)
 /* One process writes: SQLite's own locks would let another in between two transactions that belong together. */
 int beside_take_lock(struct store *s)
 {
+	struct lock_holder holder = { 0 };
 	int ret = open_lock(s);
 
 	for (int i = 0; i < LOCK_TRIES && ret == 0; i++) {
 		if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
 			return 0;
+		if (i % STOPPED_TRIES == STOPPED_TRIES - 1) /* one that is stopped is not waited for */
+			holder = lock_holder_find(s->lock);
+		if (holder.is_stopped)
+			break;
 		usleep(100000);
 	}
-	return ret ? ret : store_fail(s, EBUSY, "another process writes to it");
+	return ret ? ret : store_fail(s, EBUSY, "another process writes to it%s", lock_holder_text(&holder));
 }
 
 bool beside_is_at_rest(struct store *s)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # An epoch's end, and the command that it is for, get the processor time that they need also where all of it is taken; when they are late,
-# epochs have fewer samples, which is said, and still each of them adds up, sample by sample; a command that never ends is killed, so that
-# no epoch grows without a bound.
+# epochs have fewer samples, which is said, and still each of them adds up, sample by sample; a command that never ends comes before others
+# in its own epoch at most, and is killed, so that no epoch grows without a bound.
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'END'
 import json, os, re, signal, subprocess, sys, time
@@ -29,7 +29,7 @@ with open(f"{DIR}/command", "w") as f:
     f.write(f'''echo $$ $1 >>{DIR}/begun
 case $1 in *000001*) while :; do ps -o ni= -p $$ >>{DIR}/nice; sleep 0.05; done;; esac
 ''')
-run = subprocess.Popen([f"{B}/tailor", "run", "--cost", "5%", "--epochs", "500ms", "--epoch-command", f"sh {DIR}/command", "-o",
+run = subprocess.Popen([f"{B}/tailor", "run", "--cost", "5%", "--epochs", "1s", "--epoch-command", f"sh {DIR}/command", "-o",
                         f"{DIR}/e.tlr", "--", "sh", "-c", "while :; do :; done"], stderr=open(f"{DIR}/said", "w"))
 expect(wait_for(lambda: len(lines("begun")) >= 4), f"expected epochs to go on when a command hangs, got {lines('begun')}")
 expect(wait_for(lambda: "at the full rate" in "".join(lines("said"))), "expected the rate to come back when commands end")
@@ -37,7 +37,8 @@ run.send_signal(signal.SIGTERM)
 run.wait()
 said = "\n".join(lines("said"))
 nices = [int(n) for n in lines("nice")]
-expect(nices and nices[-1] == -20 or not ROOT, f"expected a command that is late to come before others, got {sorted(set(nices))}")
+expect(nices and nices[-1] >= 0, f"expected a command that hangs to have the usual share after its epoch, got {nices}")
+expect(-20 in nices or not ROOT, f"expected a command that is late to come before others in its epoch, got {sorted(set(nices))}")
 expect("epoch 2 goes on beyond its end" in said and "were killed" in said, f"expected the kill to be said, got {said}")
 expect("at 1/2 of the rate" in said, f"expected the lower rate to be said, got {said}")
 rates, samples = [], {}

@@ -24,6 +24,8 @@ struct debuginfod {
 	void (*end)(void *client);
 	uint64_t until_ns; /* 0: nothing was fetched yet */
 	uint64_t shown_ns;
+	bool (*is_over)(void *context); /* NULL: its own limit alone */
+	void *over_context;
 	const char *name; /* of the file that is fetched */
 	const char *problem;
 };
@@ -43,6 +45,12 @@ void debuginfod_destroy(struct debuginfod *d)
 	if (d && d->client)
 		d->end(d->client);
 	free(d);
+}
+
+void debuginfod_set_limit(struct debuginfod *d, bool (*is_over)(void *context), void *context)
+{
+	d->is_over = is_over;
+	d->over_context = context;
 }
 
 static void show(struct debuginfod *d, long have, long all)
@@ -65,7 +73,7 @@ static int on_progress(void *client, long have, long all)
 {
 	(void)client;
 	show(shown, have, all);
-	return clock_now_ns() > shown->until_ns;
+	return clock_now_ns() > shown->until_ns || (shown->is_over && shown->is_over(shown->over_context));
 }
 
 /* The library stays: it and what it uses (curl) do not survive being loaded twice. */

@@ -18,6 +18,8 @@ struct debuginfod *debuginfod_create(bool asked);
 void debuginfod_destroy(struct debuginfod *d);
 /* The debug file of a build id; name: for the line of progress on a terminal.  true: path is where it lies. */
 bool debuginfod_fetch(struct debuginfod *d, const unsigned char *build_id, size_t bytes, const char *name, char path[PATH_MAX]);
+/* A fetch ends when is_over(context) says so, too. */
+void debuginfod_set_limit(struct debuginfod *d, bool (*is_over)(void *context), void *context);
 /* A sentence, if files could not be fetched for a reason that is not the file's; else NULL. */
 const char *debuginfod_problem(const struct debuginfod *d);
 

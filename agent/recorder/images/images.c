@@ -117,6 +117,9 @@ struct images {
 	uint32_t elsewhere; /* samples in no image */
 	struct written_files written;
 	struct images_missing gone, replaced;
+	bool (*is_over)(void *context); /* no time is left for files; NULL: there is time */
+	void *over_context;
+	uint32_t nr_left_out;
 	uint64_t debug_bytes_left; /* of debug files that have to be read whole, or unpacked */
 };
 
@@ -150,6 +153,19 @@ void images_fetch(struct images *i, bool asked)
 const char *images_fetch_problem(const struct images *i)
 {
 	return debuginfod_problem(i->servers);
+}
+
+void images_set_limit(struct images *i, bool (*is_over)(void *context), void *context)
+{
+	i->is_over = is_over;
+	i->over_context = context;
+	if (i->servers)
+		debuginfod_set_limit(i->servers, is_over, context);
+}
+
+uint32_t images_left_out(const struct images *i)
+{
+	return i->nr_left_out;
 }
 
 void images_set_past(struct images *i, bool same_kernel)
@@ -970,6 +986,11 @@ static void put_paths_of_guests_last(struct images *i)
 	*slot = guests;
 }
 
+static bool has_no_time(const struct images *i)
+{
+	return i->is_over && i->is_over(i->over_context);
+}
+
 void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 {
 	put_paths_of_guests_last(i);
@@ -977,9 +998,11 @@ void images_write(struct images *i, struct trace_writer *w, uint64_t time_ns)
 	share_pages_of_same_files(i->early);
 	for (struct image *m = i->needed; m && i->servers; m = m->next_needed)
 		i->nr_counted += nr_samples(m);
-	while (write_next_image(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)
+	while (!has_no_time(i) && write_next_image(i, UINT64_MAX - 1, false, w, time_ns) != UINT64_MAX)
 		;
-	for (struct image *m = i->early; m; m = m->next_needed)
+	for (struct image *m = i->needed; m; m = m->next_needed)
+		i->nr_left_out++;
+	for (struct image *m = i->early; m && !has_no_time(i); m = m->next_needed)
 		find_code_of_early_image(i, m);
 	i->early = NULL;
 	if (i->code)

@@ -30,6 +30,11 @@ const char *images_fetch_problem(const struct images *i);
  * running kernel was the sampled one, so [vdso] is the same. */
 void images_set_past(struct images *i, bool same_kernel);
 
+/* While images_write() reads files, is_over(context) says whether no more time is left for them.  The files that are left out then are
+ * counted by images_left_out(). */
+void images_set_limit(struct images *i, bool (*is_over)(void *context), void *context);
+uint32_t images_left_out(const struct images *i);
+
 /* A process has a new executable mapping since time_ns, which replaces what it overlaps.  Nothing of m is kept. */
 void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time_ns);
 /* pid runs another program since then: what was mapped before is gone.  Rings of processors are drained one after the other, so what the

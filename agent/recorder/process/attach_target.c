@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/process/attach_target.h"
 
+#include "agent/recorder/process/listeners.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/regular_file.h"
@@ -11,12 +12,9 @@
 #include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define PROGRAM_HEADERS_MAX 64
@@ -162,21 +160,9 @@ int attach_target_inspect(pid_t pid, struct attach_target *t, struct diag *d)
 /* PID of the listener, if that is a process of root, of this user or of the owner; else 0. */
 static pid_t pid_of_trusted_listener(const char *name, uid_t owner)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	size_t bytes = strlen(name);
-	struct ucred peer;
-	socklen_t peer_bytes = sizeof(peer);
 	pid_t pid = 0;
-	int fd;
+	int fd = listener_connect(name, owner, &pid);
 
-	if (bytes == 0 || bytes > sizeof(a.sun_path) - 1)
-		return 0;
-	memcpy(a.sun_path + 1, name, bytes);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) == 0 &&
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0 &&
-	    (peer.uid == 0 || peer.uid == geteuid() || peer.uid == owner))
-		pid = peer.pid;
 	if (fd >= 0)
 		close(fd);
 	return pid;
@@ -204,40 +190,30 @@ static bool read_process_variable(pid_t pid, const char *key, char *value, size_
 	return proc_each_terminated_text(pid, "environ", copy_value_of_key, &v) > 0;
 }
 
-/* The first of the sockets whose names begin so that pid_of_trusted_listener() and is_it() accept: other users can take names that begin
- * so. */
-static pid_t find_listener(const char *prefix, uid_t owner, bool (*is_it)(void *context, const char *socket, pid_t recorder), void *context,
-			   char *socket, size_t bytes)
+struct listener {
+	uid_t owner;
+	char *socket;
+	size_t bytes;
+	pid_t pid;
+};
+
+static int take_trusted_listener(void *listener, const char *name)
 {
-	FILE *f = fopen("/proc/net/unix", "re");
-	char line[512], start[48];
-	pid_t pid = 0;
+	struct listener *l = listener;
 
-	snprintf(start, sizeof(start), "@%s", prefix);
-	while (f && !pid && fgets(line, sizeof(line), f)) {
-		char *at = strstr(line, start);
-
-		line[strcspn(line, "\n")] = 0;
-		/* not the one beside it, where the recorder is asked for something */
-		if (at && !strchr(at, '.') && (size_t)snprintf(socket, bytes, "%s", at + 1) < bytes)
-			pid = pid_of_trusted_listener(socket, owner);
-		if (pid && is_it && !is_it(context, socket, pid))
-			pid = 0;
-	}
-	if (f)
-		fclose(f);
-	return pid;
+	/* not the one beside it, where the recorder is asked for something */
+	if (!strchr(name, '.') && (size_t)snprintf(l->socket, l->bytes, "%s", name) < l->bytes)
+		l->pid = pid_of_trusted_listener(name, l->owner);
+	return l->pid != 0;
 }
 
+/* The first of the sockets whose names begin so that is trusted: other users can take names that begin so. */
 static pid_t find_listener_by_prefix(const char *prefix, uid_t owner, char *socket, size_t bytes)
 {
-	return find_listener(prefix, owner, NULL, NULL, socket, bytes);
-}
+	struct listener l = { owner, socket, bytes, 0 };
 
-pid_t attach_target_each_recorder(uid_t owner, bool (*is_it)(void *context, const char *socket, pid_t recorder), void *context,
-				  char *socket, size_t bytes)
-{
-	return find_listener("tailor-", owner, is_it, context, socket, bytes);
+	listeners_each(prefix, "", take_trusted_listener, &l);
+	return l.pid;
 }
 
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)

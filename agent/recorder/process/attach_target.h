@@ -36,13 +36,6 @@ int attach_target_explain_failure(const struct attach_target *t, int ret, struct
  */
 int attach_target_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
 
-/*
- * The first recorder of root, of this user or of owner that is_it() says yes to: name of its socket, of bytes, and its PID.  0: there is
- * none.
- */
-pid_t attach_target_each_recorder(uid_t owner, bool (*is_it)(void *context, const char *socket, pid_t recorder), void *context,
-				  char *socket, size_t bytes);
-
 /* Has it, now, the agent's library mapped?  false also where its maps may not be read. */
 bool attach_target_has_agent(pid_t pid);
 

@@ -288,6 +288,20 @@ static void write_what_maps_lack(struct recording *r)
 				 (unsigned long long)nr);
 }
 
+void recording_limit_end(struct recording *r, bool (*is_over)(void *context), void *context)
+{
+	images_set_limit(r->images, is_over, context);
+}
+
+static void write_left_out(struct recording *r)
+{
+	uint32_t nr = images_left_out(r->images);
+
+	if (nr)
+		recording_notice(r, NOTICE_LOSS, "names of %u file%s were left out: the recording had to end before they were read", nr,
+				 nr == 1 ? "" : "s");
+}
+
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d)
 {
 	const char *nameless;
@@ -311,6 +325,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	images_write(r->images, r->writer, recording_now_ns(r));
 	if (images_fetch_problem(r->images))
 		recording_notice(r, NOTICE_REFUSED, "%s", images_fetch_problem(r->images));
+	write_left_out(r);
 	write_missing_of_the_past(r);
 	trace_writer_flush_all(r->writer);
 	trace_writer_use_reserve(r->writer);

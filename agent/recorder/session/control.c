@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Requests to a recorder, and which recorder records a process.  A recorder that is stopped, or hangs, must not delay who asks: all are
+ * asked at once, and what has not answered in half a second is not waited for.
+ */
 #include "agent/recorder/session/control.h"
 
 #include "agent/recorder/guests/handshake.h"
 #include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/process/listeners.h"
 #include "agent/recorder/process/proc_file.h"
+#include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/grow.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#define SUFFIX ".control"
+#define SUFFIX ".control" /* behind the name of the guests' socket */
 #define ACCEPTED_MAX 16 /* at a time */
-#define LOOK_WAIT_MS 2000
-#define ANSWER_WAIT_MS 60000 /* the end of a recording writes the images' files */
+#define LOOK_MS 100
+#define ALL_NS 500000000ull /* that all recorders have together */
+#define SHOWN_MAX 8
 
 struct answer {
 	int status;
@@ -84,92 +92,226 @@ void control_answer(int fd, int status, const char *sentence)
 	close(fd);
 }
 
-/* Any process can take an abstract name: only the one that is known to be the recorder is asked. */
-static int connect_to_recorder_socket(const char *socket_name, pid_t recorder)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	char name[128];
-	size_t bytes;
-	struct ucred peer;
-	socklen_t peer_bytes = sizeof(peer);
-	int fd;
-
-	name_of_control_socket(socket_name, name);
-	bytes = strlen(name);
-	if (bytes > sizeof(a.sun_path) - 1)
-		return -ENAMETOOLONG;
-	memcpy(a.sun_path + 1, name, bytes);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes))) {
-		int error = errno;
-
-		close(fd);
-		return -error;
-	}
-	if (fd >= 0 && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) || peer.pid != recorder)) {
-		close(fd);
-		return -EPERM;
-	}
-	return fd < 0 ? -errno : fd;
-}
-
-static int send_and_wait(const char *socket_name, pid_t recorder, char *const *words, int wait_ms, char *sentence, size_t bytes)
+static bool send_words(int fd, char *const *words)
 {
 	char text[CONTROL_BYTES];
-	struct answer a = { 0 };
-	struct pollfd wait = { .events = POLLIN };
 	size_t at = 0;
-	int ret = 0;
 
 	for (; *words; words++) {
 		size_t n = strlen(*words) + 1;
 
 		if (n > sizeof(text) - at) {
-			snprintf(sentence, bytes, "the options are too long");
-			return -E2BIG;
+			errno = E2BIG;
+			return false;
 		}
 		memcpy(text + at, *words, n);
 		at += n;
 	}
-	wait.fd = connect_to_recorder_socket(socket_name, recorder);
-	if (wait.fd < 0) {
-		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-wait.fd));
-		return wait.fd;
+	return send(fd, text, at, MSG_NOSIGNAL) == (ssize_t)at;
+}
+
+static bool is_stopped(pid_t recorder)
+{
+	struct proc_status s;
+
+	return proc_status(recorder, 0, &s) == 0 && (s.state == 'T' || s.state == 't');
+}
+
+/* 0; -ETIMEDOUT; -EBUSY: it is stopped. */
+static int wait_for_answer(int fd, pid_t recorder, int most_ms)
+{
+	struct pollfd wait = { fd, POLLIN, 0 };
+	int stopped_ms = 0;
+
+	for (int ms = 0; ms < most_ms; ms += LOOK_MS) {
+		if (poll(&wait, 1, LOOK_MS) > 0)
+			return 0;
+		stopped_ms = is_stopped(recorder) ? stopped_ms + LOOK_MS : 0;
+		if (stopped_ms >= CONTROL_STOPPED_MS)
+			return -EBUSY;
 	}
-	if (send(wait.fd, text, at, MSG_NOSIGNAL) != (ssize_t)at || poll(&wait, 1, wait_ms) != 1 ||
-	    recv(wait.fd, &a, sizeof(a), 0) != sizeof(a)) {
-		ret = -EPROTO;
+	return -ETIMEDOUT;
+}
+
+static int fail_unanswered(int error, pid_t recorder, int most_ms, char *sentence, size_t bytes)
+{
+	if (error == -EBUSY)
+		snprintf(sentence, bytes, "its recorder, process %d, is stopped (kill -CONT %d lets it go on)", (int)recorder,
+			 (int)recorder);
+	else if (error == -ETIMEDOUT)
+		snprintf(sentence, bytes, "its recorder, process %d, did not answer within %d s", (int)recorder, most_ms / 1000);
+	else
 		snprintf(sentence, bytes, "no answer from its recorder (it has exited, or belongs to another user)");
-	} else {
-		a.sentence[sizeof(a.sentence) - 1] = 0;
-		snprintf(sentence, bytes, "%s", a.sentence);
-		ret = a.status;
+	return error;
+}
+
+/* Any process can take an abstract name: only the one that is known to be the recorder is asked. */
+static int connect_to_recorder(const char *socket_name, pid_t recorder)
+{
+	char name[LISTENER_NAME_BYTES];
+	struct proc_status s;
+	pid_t pid = 0;
+	int fd;
+
+	name_of_control_socket(socket_name, name);
+	fd = listener_connect(name, proc_status(recorder, 0, &s) ? geteuid() : (uid_t)s.effective_user, &pid);
+	if (fd >= 0 && pid != recorder) {
+		close(fd);
+		return -EPERM;
 	}
-	close(wait.fd);
-	return ret;
+	return fd;
 }
 
 int control_send_request(const char *socket_name, pid_t recorder, char *const *words, char *sentence, size_t bytes)
 {
-	return send_and_wait(socket_name, recorder, words, ANSWER_WAIT_MS, sentence, bytes);
+	int most_ms = strcmp(words[1], "status") == 0 ? CONTROL_STATUS_MS : CONTROL_ANSWER_MS;
+	int fd = connect_to_recorder(socket_name, recorder), ret;
+	struct answer a = { 0 };
+
+	if (fd == -EAGAIN) /* so many wait for it already */
+		return fail_unanswered(is_stopped(recorder) ? -EBUSY : -ETIMEDOUT, recorder, 0, sentence, bytes);
+	if (fd < 0) {
+		snprintf(sentence, bytes, "its recorder cannot be reached: %s", strerror(-fd));
+		return fd;
+	}
+	errno = 0;
+	if (!send_words(fd, words)) {
+		ret = errno == E2BIG ? -E2BIG : -EPROTO;
+		if (ret == -E2BIG)
+			snprintf(sentence, bytes, "the options are too long");
+		else
+			fail_unanswered(ret, recorder, most_ms, sentence, bytes);
+		close(fd);
+		return ret;
+	}
+	ret = wait_for_answer(fd, recorder, most_ms);
+	if (ret == 0 && recv(fd, &a, sizeof(a), 0) != sizeof(a))
+		ret = -EPROTO;
+	close(fd);
+	if (ret)
+		return fail_unanswered(ret, recorder, most_ms, sentence, bytes);
+	a.sentence[sizeof(a.sentence) - 1] = 0;
+	snprintf(sentence, bytes, "%s", a.sentence);
+	return a.status;
 }
 
-static bool recorder_has(void *pid, const char *socket, pid_t recorder)
-{
-	char answer[CONTROL_BYTES];
-	char *const words[] = { (char *)(uintptr_t)TAILOR_VERSION, (char *)(uintptr_t)CONTROL_HAS, pid, NULL };
+/* ---------------------------------------------------------------------------------------- which of all recorders records a process */
 
-	return send_and_wait(socket, recorder, words, LOOK_WAIT_MS, answer, sizeof(answer)) == CMD_DONE;
+struct question {
+	uid_t owner;
+	char pid[16];
+	const struct control_silent *silent;
+	struct control_silent_recorder *asked;
+	struct pollfd *wait; /* as many; fd -1: it has answered */
+	uint32_t nr, asked_capacity, wait_capacity;
+};
+
+static bool was_silent(const struct control_silent *s, const char *socket)
+{
+	for (uint32_t i = 0; i < s->nr && i < CONTROL_SILENT_MAX; i++)
+		if (strcmp(s->recorder[i].socket, socket) == 0)
+			return true;
+	return false;
 }
 
-int control_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder)
+static int ask_listener(void *question, const char *name)
 {
+	struct question *q = question;
+	char *const words[] = { (char *)(uintptr_t)TAILOR_VERSION, (char *)(uintptr_t)CONTROL_HAS, q->pid, NULL };
+	struct control_silent_recorder r = { 0 };
+	int bytes = (int)(strlen(name) - strlen(SUFFIX)), fd;
+
+	if ((size_t)snprintf(r.socket, sizeof(r.socket), "%.*s", bytes, name) >= sizeof(r.socket) || was_silent(q->silent, r.socket))
+		return 0;
+	fd = listener_connect(name, q->owner, &r.pid);
+	if (fd < 0)
+		return 0;
+	if (!send_words(fd, words) || !GROW(q->asked, q->nr, q->asked_capacity) || !GROW(q->wait, q->nr, q->wait_capacity)) {
+		close(fd);
+		return 0;
+	}
+	q->asked[q->nr] = r;
+	q->wait[q->nr++] = (struct pollfd){ fd, POLLIN, 0 };
+	return 0;
+}
+
+static bool says_yes(int fd)
+{
+	struct answer a;
+
+	return recv(fd, &a, sizeof(a), MSG_DONTWAIT) == sizeof(a) && a.status == CMD_DONE;
+}
+
+/* The one that records it; NULL: none has said so in time. */
+static const struct control_silent_recorder *wait_for_yes(struct question *q)
+{
+	uint64_t until_ns = clock_now_ns() + ALL_NS, now_ns;
+	uint32_t nr_left = q->nr;
+
+	while (nr_left && (now_ns = clock_now_ns()) < until_ns) {
+		if (poll(q->wait, q->nr, 1 + (int)((until_ns - now_ns) / 1000000)) <= 0)
+			continue;
+		for (uint32_t i = 0; i < q->nr; i++) {
+			bool yes;
+
+			if (q->wait[i].fd < 0 || !q->wait[i].revents)
+				continue;
+			yes = says_yes(q->wait[i].fd);
+			close(q->wait[i].fd);
+			q->wait[i].fd = -1;
+			nr_left--;
+			if (yes)
+				return &q->asked[i];
+		}
+	}
+	return NULL;
+}
+
+static void end_question(struct question *q, struct control_silent *silent, bool is_answered)
+{
+	for (uint32_t i = 0; i < q->nr; i++) {
+		if (q->wait[i].fd < 0)
+			continue;
+		close(q->wait[i].fd);
+		if (!is_answered && silent->nr < CONTROL_SILENT_MAX)
+			silent->recorder[silent->nr] = q->asked[i];
+		silent->nr += !is_answered;
+	}
+	free(q->asked);
+	free(q->wait);
+}
+
+int control_find_recorder(pid_t pid, struct control_silent *silent, char *socket, size_t bytes, pid_t *recorder)
+{
+	struct question q = { .silent = silent };
+	const struct control_silent_recorder *found;
 	struct proc_status s;
-	char text[16];
 
 	if (attach_target_find_recorder(pid, socket, bytes, recorder) == 0)
 		return 0;
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	*recorder = proc_status(pid, 0, &s) ? 0 : attach_target_each_recorder((uid_t)s.user, recorder_has, text, socket, bytes);
+	*recorder = 0;
+	if (proc_status(pid, 0, &s))
+		return -ENOENT;
+	q.owner = (uid_t)s.user;
+	snprintf(q.pid, sizeof(q.pid), "%d", (int)pid);
+	listeners_each("tailor-", SUFFIX, ask_listener, &q);
+	found = wait_for_yes(&q);
+	if (found && (size_t)snprintf(socket, bytes, "%s", found->socket) < bytes)
+		*recorder = found->pid;
+	end_question(&q, silent, found != NULL);
 	return *recorder ? 0 : -ENOENT;
+}
+
+const char *control_silent_text(const struct control_silent *s)
+{
+	static char text[64 * SHOWN_MAX]; /* one thread */
+	size_t at = 0;
+
+	text[0] = 0;
+	for (uint32_t i = 0; i < s->nr && i < SHOWN_MAX; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%sprocess %d%s", i == 0 ? "" : i + 1 == s->nr ? " and " : ", ",
+				       (int)s->recorder[i].pid, is_stopped(s->recorder[i].pid) ? " (stopped)" : "");
+	if (s->nr > SHOWN_MAX)
+		snprintf(text + at, sizeof(text) - at, " and %u more", s->nr - SHOWN_MAX);
+	return text;
 }

@@ -33,13 +33,33 @@ int control_accept_request(int listener, struct visitors *silent, struct control
 /* Closes fd.  status: of the command that asked, CMD_DONE or CMD_FAILED.  The sentence may have notices behind it, a line each. */
 void control_answer(int fd, int status, const char *sentence);
 
-/* Send a request to the recorder, a process, of that socket; words are NULL-terminated.  The answer's status, or -errno with a sentence in
- * answer, of CONTROL_BYTES. */
+/*
+ * Send a request to the recorder, a process, of that socket; words are NULL-terminated.  The answer's status, or -errno with a sentence in
+ * answer, of CONTROL_BYTES.  The answer has CONTROL_STATUS_MS, and to requests that begin or end a recording, which read files,
+ * CONTROL_ANSWER_MS; a recorder that is stopped has CONTROL_STOPPED_MS.
+ */
+#define CONTROL_STATUS_MS 5000
+#define CONTROL_ANSWER_MS 60000
+#define CONTROL_STOPPED_MS 1000
 int control_send_request(const char *socket, pid_t recorder, char *const *words, char *answer, size_t bytes);
 
-/* The recorder of a process, also where that is not the first of those that it records: name of its socket, of bytes, and its PID.  0 or
- * -ENOENT.  May wait for seconds, if a recorder does not answer. */
-int control_find_recorder(pid_t pid, char *socket, size_t bytes, pid_t *recorder);
+/* Recorders that did not answer when they were asked.  { 0 } before the first question. */
+#define CONTROL_SILENT_MAX 64
+struct control_silent {
+	uint32_t nr; /* those beyond the array are counted alone */
+	struct control_silent_recorder {
+		pid_t pid;
+		char socket[64];
+	} recorder[CONTROL_SILENT_MAX];
+};
+
+/*
+ * The recorder of a process, also where that is not the first of those that it records: name of its socket, of bytes, and its PID.  0 or
+ * -ENOENT.  All recorders are asked at once, and have half a second together; those that were silent before are not asked again.
+ */
+int control_find_recorder(pid_t pid, struct control_silent *silent, char *socket, size_t bytes, pid_t *recorder);
+/* "process 12, which is stopped, and process 13": valid until the next call. */
+const char *control_silent_text(const struct control_silent *s);
 
 /* cmd_control.c: as the commands do it; what the recorder answers goes to a file, or nowhere.  An exit status. */
 int control_start_recording(pid_t pid, const char *output, char **options, int nr, FILE *to);

@@ -153,7 +153,7 @@ void session_epochs_end(struct session *s)
 {
 	struct epochs *e = &s->epochs;
 
-	session_fold_wait(s);
+	session_last_epoch_abandon(s);
 	hash_map_fini(&e->living);
 	free(e->path);
 	e->path = NULL;

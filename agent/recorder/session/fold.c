@@ -4,9 +4,10 @@
  * a store).  One at a time; the next epoch goes on until it has ended.
  *
  * It has the lowest priority, so that on a machine that is busy all the time it might never end.  So it gets the usual share after half an
- * epoch, and comes before others after a whole one.  Those after it begin with the usual share, and epochs have fewer samples where the
- * rate is ours to choose (--cost), until they are on time again.  One that has not ended after PUT_OFF_MOST more epochs hangs, and is
- * killed: no epoch is longer than that.
+ * epoch, and comes before others in the last quarter of its epoch, for FIRST_MOST_NS at most.  After its epoch it has the usual share: a
+ * child that hangs must not take a processor from the programs.  Those after it begin with the usual share, and epochs have fewer samples
+ * where the rate is ours to choose (--cost), until they are on time again.  One that has not ended after PUT_OFF_MOST more epochs hangs,
+ * and is killed: no epoch is longer than that.  Where the recorder itself was killed, a timer ends the child.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -14,6 +15,7 @@
 #include "jitreg/base/command.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,11 +34,29 @@
 #define IOPRIO_USUAL (2 << 13 | 4)
 #define IOPRIO_IDLE (3 << 13)
 #define PUT_OFF_MOST 3
+#define FIRST_MOST_NS 30000000000ull
+#define ALONE_S 60 /* beyond the epochs that it has, for a child without a recorder */
 #define HALVINGS_MOST 6 /* of the rate */
 
-void session_fold_begin_child(const struct session *s)
+/* The sockets are the recorder's, whose successor needs their names also while the child runs. */
+static void leave_sockets(struct session *s)
+{
+	int *own[] = { &s->connections.socket, &s->asking.socket, &s->asking.fd };
+
+	visitors_close(&s->connections.silent);
+	visitors_close(&s->asking.silent);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		if (*own[i] >= 0)
+			close(*own[i]);
+		*own[i] = -1;
+	}
+}
+
+void session_fold_begin_child(struct session *s)
 {
 	setpgid(0, 0); /* Ctrl-C ends the recording, and what was recorded is to be kept */
+	leave_sockets(s);
+	alarm((unsigned)((1 + PUT_OFF_MOST) * s->epochs.length_ns / 1000000000) + ALONE_S); /* it outlasts execve(2) */
 	session_lower_priority();
 	setpriority(PRIO_PROCESS, 0, s->epochs.behind ? NICE_USUAL : NICE_OF_END);
 }
@@ -72,22 +92,15 @@ void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number)
 	e->child_number = number;
 	e->child_ns = clock_now_ns();
 	e->is_late = false;
+	e->nice = INT_MAX;
 }
 
-/* As wait(2) says; 0: there is none. */
-static int wait_for_child(struct epochs *e)
-{
-	int status = 0;
-
-	while (e->child > 0 && waitpid(e->child, &status, 0) < 0 && errno == EINTR)
-		;
-	e->child = 0;
-	return status;
-}
-
-/* Without the privilege it stays as it is. */
+/* It gets the usual share, or comes before others.  Without the privilege it stays as it is. */
 static void hasten_child(struct epochs *e, int nice)
 {
+	if (e->child <= 0 || e->nice == nice)
+		return;
+	e->nice = nice;
 	setpriority(PRIO_PGRP, (id_t)e->child, nice);
 	syscall(SYS_ioprio_set, IOPRIO_WHO_GROUP, e->child, IOPRIO_USUAL);
 }
@@ -109,11 +122,13 @@ static void say_how_child_ended(struct session *s, int status)
 	e->has_failed = has_failed;
 }
 
-static bool has_child_ended(struct session *s)
+bool session_fold_has_ended(struct session *s)
 {
 	struct epochs *e = &s->epochs;
 	int status;
 
+	if (e->killed > 0 && waitpid(e->killed, NULL, WNOHANG) != 0)
+		e->killed = 0;
 	if (e->child > 0 && waitpid(e->child, &status, WNOHANG) == e->child) {
 		e->child = 0;
 		say_how_child_ended(s, status);
@@ -124,25 +139,42 @@ static bool has_child_ended(struct session *s)
 void session_fold_look(struct session *s)
 {
 	struct epochs *e = &s->epochs;
+	uint64_t first_ns = e->length_ns * 3 / 4, first_until_ns, age_ns;
 
-	if (has_child_ended(s) || e->is_late || clock_now_ns() - e->child_ns <= e->length_ns / 2)
+	if (session_fold_has_ended(s))
 		return;
-	e->is_late = true;
-	hasten_child(e, NICE_USUAL);
+	age_ns = clock_now_ns() - e->child_ns;
+	first_until_ns = e->length_ns - first_ns < FIRST_MOST_NS ? e->length_ns : first_ns + FIRST_MOST_NS;
+	e->is_late |= age_ns > e->length_ns / 2;
+	if (e->is_late)
+		hasten_child(e, age_ns > first_ns && age_ns < first_until_ns ? NICE_FIRST : NICE_USUAL);
+}
+
+void session_fold_hasten(struct session *s)
+{
+	hasten_child(&s->epochs, NICE_USUAL);
+}
+
+/* Nothing waits for its end: what the kernel is reading for it may take long.  Its remains are taken away later. */
+void session_fold_kill(struct epochs *e)
+{
+	if (e->child <= 0)
+		return;
+	kill(-e->child, SIGKILL);
+	e->killed = e->child;
+	e->child = 0;
 }
 
 bool session_fold_may_begin(struct session *s)
 {
 	struct epochs *e = &s->epochs;
 
-	if (has_child_ended(s))
+	if (session_fold_has_ended(s))
 		return true;
-	if (e->nr_put_off < PUT_OFF_MOST) {
-		hasten_child(e, NICE_FIRST);
+	hasten_child(e, NICE_USUAL); /* its epoch is over */
+	if (e->nr_put_off < PUT_OFF_MOST)
 		return false;
-	}
-	kill(-e->child, SIGKILL);
-	wait_for_child(e);
+	session_fold_kill(e);
 	session_notice(s, NOTICE_HOST, "the end of the epoch before this one, and the command that is for it, were killed: %d epochs did "
 		       "not suffice", 1 + PUT_OFF_MOST);
 	return true;
@@ -174,33 +206,17 @@ void session_fold_say_rate(struct session *s, uint32_t before)
 			       ": the end of an epoch, and its command, take longer than an epoch");
 }
 
-void session_fold_wait(struct session *s)
-{
-	int status;
-
-	if (s->epochs.child > 0)
-		hasten_child(&s->epochs, NICE_USUAL); /* no epoch begins meanwhile */
-	status = wait_for_child(&s->epochs);
-	if (status)
-		say_how_child_ended(s, status);
-}
-
-void session_fold_run_last(struct session *s)
+void session_fold_start_command(struct session *s)
 {
 	struct epochs *e = &s->epochs;
+	pid_t child = fork();
 
-	if (!e->length_ns)
-		return;
-	session_fold_wait(s);
-	if (!s->options.epoch_command)
-		return;
-	e->child_number = e->number;
-	e->child = fork();
-	if (e->child == 0) {
+	if (child == 0) {
 		e->behind = 1; /* the user waits: the usual share */
 		session_fold_begin_child(s);
 		session_fold_execute_command(s, e->path);
 		_exit(CMD_FAILED);
 	}
-	session_fold_wait(s);
+	if (child > 0)
+		session_fold_note_child(e, child, e->number);
 }

@@ -128,6 +128,7 @@ struct waiting {
 	int signals;
 	bool signalled; /* a signal has come, or may have */
 	bool stop;	/* the end of the recording was requested */
+	uint64_t end_signal_ns; /* when a signal came that asks for it; 0: none has */
 };
 
 /* epochs.c: a recording that is cut into files. */
@@ -145,6 +146,8 @@ struct epochs {
 	uint32_t nr_put_off; /* so many ends of epochs it goes on beyond, as was said */
 	bool polls_lists; /* processes without an agent are read from outside, as attach does */
 	pid_t child; /* that ends the one before; 0: none (fold.c) */
+	pid_t killed; /* was one, and may not have ended yet; 0: none */
+	int nice; /* of the child, as it was set last */
 	uint32_t child_number; /* of that epoch */
 	uint64_t child_ns; /* since when */
 	bool has_failed; /* the one before, by its own exit status, as was said */
@@ -277,7 +280,7 @@ void session_look_for_service(struct session *s);
 
 /* ---- fold.c: the child that ends an epoch */
 /* In the child: its priority; what the epoch in this file is for (returns when there is nothing, or it cannot be executed). */
-void session_fold_begin_child(const struct session *s);
+void session_fold_begin_child(struct session *s);
 void session_fold_execute_command(const struct session *s, const char *path);
 void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number);
 /* Now and then: one that is late gets more of the processors; of one that has ended it is said if it was killed or has failed. */
@@ -288,10 +291,20 @@ bool session_fold_may_begin(struct session *s);
  * is another rate than before. */
 void session_fold_choose_rate(struct session *s);
 void session_fold_say_rate(struct session *s, uint32_t before);
-/* Until it has ended. */
-void session_fold_wait(struct session *s);
-/* The last epoch is written: what it is for. */
-void session_fold_run_last(struct session *s);
+/* It gets the usual share of the processors: no epoch begins meanwhile. */
+void session_fold_hasten(struct session *s);
+/* Has it ended, or is there none?  Says what came of one that has. */
+bool session_fold_has_ended(struct session *s);
+/* Ends it, whatever it does.  Does not wait. */
+void session_fold_kill(struct epochs *e);
+/* The last epoch is written: a child executes what it is for. */
+void session_fold_start_command(struct session *s);
+
+/* ---- last_epoch.c: waits with a bound; also session_is_to_end(), session_end_signal_waits() */
+/* Ends the recording and runs its command.  *state: what was recorded.  0, or -errno with a sentence. */
+int session_last_epoch_end(struct session *s, struct recording *r, int wait_status, struct recording_state *state, struct diag *d);
+/* No recording is there any more: the child of the epoch before ends, or is killed. */
+void session_last_epoch_abandon(struct session *s);
 
 /* ---- cut.c */
 /* In the loop, after a drain: the next epoch begins, if that is due. */

@@ -188,6 +188,13 @@ void session_format_result(struct session *s, const struct recording_state *r)
 					       (unsigned long long)r->lost[i]);
 }
 
+/* The signal that ended the recording is gone by then: one that waits is another one. */
+static bool is_asked_again(void *session)
+{
+	(void)session;
+	return session_end_signal_waits();
+}
+
 int session_end_recording(struct session *s, int wait_status, struct diag *d)
 {
 	struct recording *r = s->recording;
@@ -203,12 +210,15 @@ int session_end_recording(struct session *s, int wait_status, struct diag *d)
 	s->recording = NULL;
 	session_lower_priority();
 	recording_note_recorder_usage(r, -s->epochs.told_cpu_ns);
-	ret = recording_end(r, wait_status, &state, d);
+	if (s->epochs.length_ns) {
+		ret = session_last_epoch_end(s, r, wait_status, &state, d);
+	} else {
+		recording_limit_end(r, is_asked_again, s);
+		ret = recording_end(r, wait_status, &state, d);
+	}
 	if (s->options.dormant)
 		session_raise_priority();
 	session_format_result(s, &state);
-	if (ret == 0)
-		session_fold_run_last(s);
 	counting_destroy(s->counting);
 	s->counting = NULL;
 	return ret;

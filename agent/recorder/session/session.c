@@ -67,6 +67,11 @@ static void block_signals(sigset_t *mask)
 	sigprocmask(SIG_BLOCK, mask, NULL);
 }
 
+static bool is_end_signal(int signal)
+{
+	return signal == SIGTERM || signal == SIGINT || signal == SIGQUIT || signal == SIGHUP;
+}
+
 static void session_free(struct session *s)
 {
 	const int own[] = { s->connections.socket, s->asking.socket, s->waiting.signals };
@@ -295,6 +300,8 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 	while (read(s->waiting.signals, &i, sizeof(i)) == sizeof(i)) {
 		if (i.ssi_signo == SIGCHLD)
 			continue;
+		if (is_end_signal((int)i.ssi_signo))
+			s->waiting.end_signal_ns = clock_now_ns();
 		if (i.ssi_signo == SIGUSR1 && s->epochs.length_ns)
 			session_epochs_ask(s);
 		else if (i.ssi_signo == SIGUSR2 && s->epochs.length_ns)
