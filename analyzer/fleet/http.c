@@ -146,8 +146,10 @@ const char *http_shown_url(const char *url)
 /* Why there is no answer; error: libcurl's number, and its sentence. */
 static int fail(const struct http_request *r, const struct receiving *receiving, int error, const char *sentence, struct diag *d)
 {
-	const char *server = http_shown_url(r->url);
+	char server[256];
 
+	snprintf(server, sizeof(server), "%s", http_shown_url(r->url));
+	server[strcspn(server, "?")] = 0; /* parameters help no reader */
 	if (receiving->is_too_large)
 		return diag_fail(d, EFBIG, "%s: the answer is larger than %zu MiB", server, r->answer_max >> 20);
 	if (error == ERROR_TIMEOUT && receiving->is_connected)

@@ -321,8 +321,8 @@ static int read_names(struct reading *x, int server, struct names *n, const char
 		ret = ask(x, server, to, &statement, columns, take);
 		if (ret == 0)
 			n->nr_asked += nr;
-		if (ret == -EFBIG && most > 1) {
-			most /= 2;
+		if (ret == -EFBIG && nr > 1) {
+			most = nr / 2;
 			ret = 0;
 		}
 	}
