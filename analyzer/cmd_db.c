@@ -413,6 +413,24 @@ static int run_export(struct arguments *a)
 	return ret ? fail(&d, ret) : CMD_DONE;
 }
 
+static void print_pushed(const struct fleet_pushed *p)
+{
+	if (!p->requests && !p->had && p->waiting) {
+		printf("nothing to push: no hour is complete yet\n");
+		return;
+	}
+	printf("%u %s pushed in %u request%s of %.0f bytes", p->units - p->rejected, p->units_are, p->requests, p->requests == 1 ? "" : "s",
+	       p->bytes);
+	if (p->had)
+		printf("; %u were there", p->had);
+	if (p->rejected)
+		printf("; %u were rejected", p->rejected);
+	putchar('\n');
+	if (p->undated)
+		printf("%u epoch%s of dates that the server has not (1970 to 2105): not pushed\n", p->undated,
+		       p->undated == 1 ? " is" : "s are");
+}
+
 static int run_push(struct arguments *a)
 {
 	struct diag d = { "" };
@@ -432,15 +450,16 @@ static int run_push(struct arguments *a)
 		return fail(&d, ret);
 	ret = fleet_push(s, &what, a->asked.to, &pushed, &d);
 	store_close(s);
-	if (ret == 0 && !pushed.requests && !pushed.had)
-		ret = diag_fail(&d, ENODATA, "no epoch is in that window");
-	if (ret == 0 || pushed.requests) {
-		printf("%u %s pushed in %u request%s of %.0f bytes", pushed.units, pushed.units_are, pushed.requests,
-		       pushed.requests == 1 ? "" : "s", pushed.bytes);
-		if (pushed.had)
-			printf("; %u were there", pushed.had);
-		putchar('\n');
-	}
+	if (ret == 0 && !pushed.requests && !pushed.had && !pushed.waiting)
+		ret = diag_fail(&d, ENODATA, pushed.undated ? "all epochs are of dates that the server has not: 1970 to 2105" :
+							      "no epoch is in that window");
+	if (ret == 0 || pushed.requests)
+		print_pushed(&pushed);
+	if (ret == 0 && pushed.rejected)
+		ret = diag_fail(&d, EPROTO, "%u of %u %s were rejected%s%s", pushed.rejected, pushed.units, pushed.units_are,
+				*pushed.message ? ": " : "; the server's log may say why", pushed.message);
+	else if (ret == 0 && *pushed.message)
+		trace_print_error("the server took them with a warning: %s", pushed.message);
 	return trace_flush_output(ret ? fail(&d, ret) : CMD_DONE);
 }
 

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PORT "8123"
 #define PORT_TLS "8443"
-#define ANSWER_MAX ((size_t)1 << 30)
+#define ANSWER_MAX ((size_t)64 << 20)
+#define GREETING "tailor"
 
 static const char *const tables[] = {
 	"CREATE DATABASE IF NOT EXISTS $",
@@ -125,21 +127,75 @@ static char *make_body(const struct clickhouse *c, const char *statement, const 
 	return body;
 }
 
-int clickhouse_ask(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct http_answer *a,
-		   struct diag *d)
+/*
+ * Since version 26.2 a server collects small inserts by default, and a profile of its may let it answer before it has written them.  Rows
+ * that are lost then would have a manifest, so the wait is asked for.  An older server refuses a setting that it does not know.
+ */
+static int post(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct http_answer *a,
+		struct diag *d)
 {
-	struct http_request request = { .url = c->url[server], .headers = { "Content-Type: text/plain" }, .answer_max = ANSWER_MAX };
-	char *body = make_body(c, statement, data, nr, &request.nr);
+	struct http_request request = { .headers = { "Content-Type: text/plain" }, .answer_max = ANSWER_MAX };
+	char *body = make_body(c, statement, data, nr, &request.nr), *url = NULL;
 	int ret;
 
 	memset(a, 0, sizeof(*a));
-	if (!body)
+	if (!body || asprintf(&url, "%s%s", c->url[server], nr && c->can_wait[server] ? "?wait_for_async_insert=1" : "") < 0) {
+		free(body);
 		return diag_fail(d, ENOMEM, "out of memory");
+	}
+	request.url = url;
 	request.body = body;
 	ret = http_post(&request, a, d);
 	free(body);
-	if (ret == 0 && a->status != 200)
-		ret = diag_fail(d, EPROTO, "ClickHouse refused (%ld): %s", a->status, http_first_line(a));
+	free(url);
+	return ret;
+}
+
+static int refused(struct http_answer *a, struct diag *d)
+{
+	return diag_fail(d, EPROTO, "ClickHouse refused (%ld): %s", a->status, http_first_line(a));
+}
+
+/* What the server says must be what was asked for: also a server of another kind answers 200.  A user may lack rights for the table. */
+int clickhouse_greet(struct clickhouse *c, int server, struct diag *d)
+{
+	static const char with_settings[] = "SELECT '" GREETING "', count() FROM system.settings WHERE name = 'wait_for_async_insert' "
+					    "FORMAT TabSeparated";
+	struct http_answer a;
+	int ret = post(c, server, with_settings, NULL, 0, &a, d);
+
+	if (ret == 0 && a.status != 200 && strstr(a.body, "ACCESS_DENIED")) {
+		http_answer_fini(&a);
+		ret = post(c, server, "SELECT '" GREETING "', 0 FORMAT TabSeparated", NULL, 0, &a, d);
+	}
+	if (ret == 0 && a.status != 200)
+		ret = refused(&a, d);
+	if (ret == 0) {
+		c->can_wait[server] = strcmp(a.body, GREETING "\t1\n") == 0;
+		if (!c->can_wait[server] && strcmp(a.body, GREETING "\t0\n") != 0)
+			ret = diag_fail(d, EPROTO, "%s: the server is no ClickHouse: it answers %s", http_shown_url(c->url[server]),
+					a.nr ? http_first_line(&a) : "nothing");
+	}
+	http_answer_fini(&a);
+	return ret;
+}
+
+int clickhouse_ask(const struct clickhouse *c, int server, const char *statement, struct http_answer *a, struct diag *d)
+{
+	int ret = post(c, server, statement, NULL, 0, a, d);
+
+	return ret == 0 && a->status != 200 ? refused(a, d) : ret;
+}
+
+/* An exception may come after the status. */
+int clickhouse_tell(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct diag *d)
+{
+	struct http_answer a;
+	int ret = post(c, server, statement, data, nr, &a, d);
+
+	if (ret == 0 && (a.status != 200 || a.nr))
+		ret = refused(&a, d);
+	http_answer_fini(&a);
 	return ret;
 }
 
@@ -147,12 +203,8 @@ int clickhouse_create(const struct clickhouse *c, int server, struct diag *d)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && ret == 0; i++) {
-		struct http_answer a;
-
-		ret = clickhouse_ask(c, server, tables[i], NULL, 0, &a, d);
-		http_answer_fini(&a);
-	}
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && ret == 0; i++)
+		ret = clickhouse_tell(c, server, tables[i], NULL, 0, d);
 	return ret;
 }
 
@@ -167,6 +219,15 @@ void clickhouse_put_text(FILE *to, const char *text)
 		else
 			putc(*text, to);
 	}
+}
+
+void clickhouse_format_day(int64_t s, char text[16])
+{
+	time_t t = (time_t)s;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(text, 16, "%Y-%m-%d", &tm))
+		strcpy(text, "1970-01-01");
 }
 
 static char unescape(char c)
@@ -198,4 +259,24 @@ int clickhouse_split(char **at, char **column, int nr)
 	*at = *from ? from + 1 : from;
 	*to = 0;
 	return i;
+}
+
+bool clickhouse_number(const char *text, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return isdigit((unsigned char)*text) && !*end && !errno;
+}
+
+int clickhouse_misread(const char *line, struct diag *d)
+{
+	char shown[200];
+	size_t nr = strnlen(line, sizeof(shown) - 1);
+
+	for (size_t i = 0; i < nr; i++)
+		shown[i] = isprint((unsigned char)line[i]) ? line[i] : '?';
+	shown[nr] = 0;
+	return diag_fail(d, EBADMSG, "ClickHouse's answer has a line that is not one of the table: %s", shown);
 }

@@ -26,7 +26,11 @@ int fleet_open(const char *address, const struct window *w, const char *host, bo
 struct fleet_pushed {
 	unsigned requests, units;
 	const char *units_are;
-	unsigned had; /* units that the server has */
+	unsigned had;	   /* units that the server has */
+	unsigned rejected; /* of units: the server took the request without them */
+	unsigned waiting;  /* hours and days that are not over */
+	unsigned undated;  /* epochs outside of the dates that the server has */
+	char message[256]; /* why some were rejected, or a warning of the server; "": it had none */
 	double bytes;
 };
 /* target: otlp+http[s]://HOST[:PORT][/PATH], or clickhouse[s]://.  0, or -errno with a sentence: -EINVAL: no such target. */

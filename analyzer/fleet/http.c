@@ -30,14 +30,17 @@ enum {
 	OPTION_HEADERFUNCTION = 20079,
 	OPTION_POSTFIELDSIZE_LARGE = 30120,
 	INFO_RESPONSE_CODE = 0x200002,
+	INFO_PRETRANSFER_TIME = 0x300006,
 	ERROR_URL = 3,
 	ERROR_RESOLVE = 6,
 	ERROR_CONNECT = 7,
+	ERROR_TIMEOUT = 28,
 	ERROR_BUFFER_BYTES = 256,
 };
 #define PROTOCOLS_HTTP_AND_HTTPS 3l
 #define CONNECT_S 10l
-#define WHOLE_S 300l
+#define WHOLE_S 300u
+#define HEADERS_MAX (256u << 10) /* bytes of an answer's headers, which libcurl itself collects without a bound in some versions */
 
 #define CALLS(X) \
 	X(void *, init, curl_easy_init, (void)) \
@@ -75,7 +78,8 @@ static int load(struct diag *d)
 struct receiving {
 	struct http_answer *answer;
 	FILE *body;
-	size_t nr, most;
+	size_t nr, most, nr_headers;
+	bool is_too_large, is_connected;
 };
 
 static size_t receive_body(char *bytes, size_t each, size_t nr, void *context)
@@ -83,24 +87,46 @@ static size_t receive_body(char *bytes, size_t each, size_t nr, void *context)
 	struct receiving *r = context;
 
 	nr *= each;
-	if (nr > r->most - r->nr)
+	if (nr > r->most - r->nr) {
+		r->is_too_large = true;
 		return 0; /* which ends it as a failure */
+	}
 	r->nr += nr;
 	return fwrite(bytes, 1, nr, r->body);
 }
 
+/* The value of a header of that name, which ends with a colon: without blanks around it, cut.  false: it is another. */
+static bool take_header(const char *bytes, size_t nr, const char *name, char *value, size_t room)
+{
+	size_t at = strlen(name);
+
+	if (nr < at || strncasecmp(bytes, name, at) != 0)
+		return false;
+	while (at < nr && isspace((unsigned char)bytes[at]))
+		at++;
+	while (nr > at && isspace((unsigned char)bytes[nr - 1]))
+		nr--;
+	nr = nr - at < room ? nr - at : room - 1;
+	for (size_t i = 0; i < nr; i++)
+		value[i] = isprint((unsigned char)bytes[at + i]) ? bytes[at + i] : '?';
+	value[nr] = 0;
+	return true;
+}
+
 static size_t receive_header(char *bytes, size_t each, size_t nr, void *context)
 {
-	static const char name[] = "retry-after:";
 	struct receiving *r = context;
-	char text[64];
+	char text[16];
 
 	nr *= each;
-	if (nr >= sizeof(name) && nr < sizeof(text) && strncasecmp(bytes, name, sizeof(name) - 1) == 0) {
-		memcpy(text, bytes, nr);
-		text[nr] = 0;
-		r->answer->retry_after_s = strtol(text + sizeof(name) - 1, NULL, 10);
+	if (nr > HEADERS_MAX - r->nr_headers) {
+		r->is_too_large = true;
+		return 0;
 	}
+	r->nr_headers += nr;
+	if (take_header(bytes, nr, "retry-after:", text, sizeof(text)))
+		r->answer->retry_after_s = strtol(text, NULL, 10);
+	take_header(bytes, nr, "content-type:", r->answer->media_type, sizeof(r->answer->media_type));
 	return nr;
 }
 
@@ -117,11 +143,29 @@ const char *http_shown_url(const char *url)
 	return at ? at + 1 : begin;
 }
 
+/* Why there is no answer; error: libcurl's number, and its sentence. */
+static int fail(const struct http_request *r, const struct receiving *receiving, int error, const char *sentence, struct diag *d)
+{
+	char server[256];
+
+	snprintf(server, sizeof(server), "%s", http_shown_url(r->url));
+	server[strcspn(server, "?")] = 0; /* parameters help no reader */
+	if (receiving->is_too_large)
+		return diag_fail(d, EFBIG, "%s: the answer is larger than %zu MiB", server, r->answer_max >> 20);
+	if (error == ERROR_TIMEOUT && receiving->is_connected)
+		return diag_fail(d, ETIMEDOUT, "%s: no whole answer within %u s", server, r->limit_s ? r->limit_s : WHOLE_S);
+	if (error == ERROR_TIMEOUT)
+		return diag_fail(d, ECONNREFUSED, "%s: no connection within %ld s", server, CONNECT_S);
+	diag_fail(d, EIO, "%s: %s", server, *sentence ? sentence : "no answer");
+	return error == ERROR_CONNECT || error == ERROR_RESOLVE ? -ECONNREFUSED : error == ERROR_URL ? -EINVAL : -EIO;
+}
+
 int http_post(const struct http_request *r, struct http_answer *a, struct diag *d)
 {
 	struct receiving receiving = { .answer = a, .most = r->answer_max };
 	char error[ERROR_BUFFER_BYTES] = "";
 	void *handle, *list = NULL;
+	double sending_s = 0;
 	int ret;
 
 	memset(a, 0, sizeof(*a));
@@ -142,7 +186,7 @@ int http_post(const struct http_request *r, struct http_answer *a, struct diag *
 	curl.set(handle, OPTION_NETRC, 1l); /* optional */
 	curl.set(handle, OPTION_NOSIGNAL, 1l);
 	curl.set(handle, OPTION_CONNECTTIMEOUT, CONNECT_S);
-	curl.set(handle, OPTION_TIMEOUT, WHOLE_S);
+	curl.set(handle, OPTION_TIMEOUT, (long)(r->limit_s ? r->limit_s : WHOLE_S));
 	curl.set(handle, OPTION_USERAGENT, "tailor/" TAILOR_VERSION);
 	curl.set(handle, OPTION_ERRORBUFFER, error);
 	curl.set(handle, OPTION_HTTPHEADER, list);
@@ -155,14 +199,13 @@ int http_post(const struct http_request *r, struct http_answer *a, struct diag *
 	curl.set(handle, OPTION_HEADERDATA, &receiving);
 	ret = curl.perform(handle);
 	curl.get(handle, INFO_RESPONSE_CODE, &a->status);
+	curl.get(handle, INFO_PRETRANSFER_TIME, &sending_s);
+	receiving.is_connected = sending_s > 0;
 	curl.free_list(list);
 	curl.cleanup(handle);
 	if (fclose(receiving.body))
 		return diag_fail(d, ENOMEM, "out of memory");
-	if (ret == 0)
-		return 0;
-	diag_fail(d, EIO, "%s: %s", http_shown_url(r->url), *error ? error : "no answer");
-	return ret == ERROR_CONNECT || ret == ERROR_RESOLVE ? -ECONNREFUSED : ret == ERROR_URL ? -EINVAL : -EIO;
+	return ret ? fail(r, &receiving, ret, error, d) : 0;
 }
 
 void http_answer_fini(struct http_answer *a)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/fleet/push_clickhouse.h"
 
-#include "analyzer/fleet/clickhouse.h"
+#include "analyzer/fleet/outgoing.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
@@ -15,9 +15,7 @@
 #define HOUR_S 3600ll
 #define DAY_S 86400ll
 #define SECOND_NS 1000000000ll
-#define FULL_BYTES (4u << 20) /* of rows that are sent at once */
-#define SERIES_TEXTS 11
-#define LATE_S HOUR_S	      /* an hour that nothing follows is complete then */
+#define LATE_S HOUR_S /* an hour that nothing follows is complete then */
 
 /* An hour or a day of the host. */
 struct unit {
@@ -44,21 +42,12 @@ struct sum {
 	uint64_t lost;
 };
 
-/* What one server is to get. */
-struct outgoing {
-	FILE *rows, *manifest, *series, *functions;
-	char *text[4];
-	size_t bytes[4];
-	struct hash_map series_put, functions_put; /* hashes that were put */
-	unsigned nr_units;
-};
-
 struct pushing {
 	struct clickhouse to;
 	struct store *store;
 	const char *host;
 	uint64_t host_hash;
-	int64_t from_s, to_s; /* the days (UTC) that the window has something of */
+	int64_t from_s, to_s; /* the days (UTC) that the window has something of, also those that ClickHouse has no dates of */
 	int64_t complete_s; /* what ends by then is complete */
 	struct unit *unit;
 	uint32_t nr, capacity;
@@ -69,25 +58,6 @@ struct pushing {
 	struct diag *d;
 	bool failed; /* no memory */
 };
-
-/* ------------------------------------------------------------------------------------------------------------- hashes */
-
-static uint64_t hash_of(const char *const *text, int nr)
-{
-	char *all = NULL;
-	size_t bytes = 0;
-	FILE *to = open_memstream(&all, &bytes);
-	uint64_t hash = 0;
-
-	if (!to)
-		return 0;
-	for (int i = 0; i < nr; i++)
-		fprintf(to, "%zu:%s", strlen(text[i]), text[i]); /* no two lists are one text */
-	if (fclose(to) == 0)
-		hash = hash_bytes(all, bytes);
-	free(all);
-	return hash ? hash : 1;
-}
 
 /* Which server has a week of the host, if none has it yet: the one of the largest hash, so that a new one takes weeks of its own alone. */
 static int server_of_week(const struct pushing *x, int64_t begin_s)
@@ -123,18 +93,36 @@ static struct unit *unit_at(struct pushing *x, enum clickhouse_tier tier, int64_
 	return &x->unit[x->nr++];
 }
 
+/* Also of times before 1970, which are negative: the largest multiple that is not above. */
+static int64_t floor_to(int64_t value, int64_t step)
+{
+	int64_t rest = value % step;
+
+	return rest < 0 ? (value - INT64_MIN < step ? INT64_MIN / step * step : value - rest - step) : value - rest;
+}
+
 static int64_t begin_of(const struct rows_epoch *e, enum clickhouse_tier tier)
 {
-	int64_t length = tier == CLICKHOUSE_HOURS ? HOUR_S : DAY_S, begin_s = e->begin_ns / SECOND_NS;
+	return floor_to(e->begin_ns, (tier == CLICKHOUSE_HOURS ? HOUR_S : DAY_S) * SECOND_NS) / SECOND_NS;
+}
 
-	return begin_s - begin_s % length;
+static bool has_date(int64_t day_s)
+{
+	return day_s >= 0 && day_s < CLICKHOUSE_END_S;
 }
 
 /* Counts, and wants no rows. */
 static bool count_epoch(void *context, const struct rows_epoch *e)
 {
 	struct pushing *x = context;
+	int64_t day_s = begin_of(e, CLICKHOUSE_DAYS);
 
+	if (day_s < x->from_s || day_s >= x->to_s) /* a day beside those that are asked for */
+		return false;
+	if (!has_date(day_s)) {
+		x->pushed->undated++;
+		return false;
+	}
 	for (int tier = CLICKHOUSE_HOURS; tier <= CLICKHOUSE_DAYS; tier++) {
 		struct unit *u = unit_at(x, (enum clickhouse_tier)tier, begin_of(e, (enum clickhouse_tier)tier));
 
@@ -146,29 +134,48 @@ static bool count_epoch(void *context, const struct rows_epoch *e)
 	return false;
 }
 
+/* tier, begin, attempt */
+static bool take_attempt(struct pushing *x, int server, char **column)
+{
+	uint64_t tier, begin_s, attempt;
+	struct unit *u;
+
+	if (!clickhouse_number(column[0], &tier) || !clickhouse_number(column[1], &begin_s) || !clickhouse_number(column[2], &attempt) ||
+	    begin_s > UINT32_MAX)
+		return false;
+	u = unit_at(x, tier == CLICKHOUSE_DAYS ? CLICKHOUSE_DAYS : CLICKHOUSE_HOURS, (int64_t)begin_s);
+	if (u && (u->server < 0 || attempt >> CLICKHOUSE_ATTEMPT_BITS > u->has_parts)) {
+		u->server = server;
+		u->has_parts = (uint32_t)(attempt >> CLICKHOUSE_ATTEMPT_BITS);
+	}
+	return true;
+}
+
+/* Of the days that the store has epochs of: a server has those of all machines, and of years. */
 static int read_manifest(struct pushing *x, int server)
 {
-	char statement[256], *column[3], *at;
+	char statement[320], from[16], to[16], *column[3], *at;
+	int64_t from_s = INT64_MAX, to_s = INT64_MIN;
 	struct http_answer a;
 	int ret;
 
-	ret = clickhouse_create(&x->to, server, x->d);
-	if (ret)
-		return ret;
-	snprintf(statement, sizeof(statement), "SELECT tier, toUInt32(begin), max(attempt) FROM $.manifest WHERE host = %" PRIu64
-		 " GROUP BY tier, begin FORMAT TabSeparated", x->host_hash);
-	ret = clickhouse_ask(&x->to, server, statement, NULL, 0, &a, x->d);
-	at = a.body;
-	while (ret == 0 && clickhouse_split(&at, column, 3) == 3) {
-		int64_t begin_s = strtoll(column[1], NULL, 10);
-		uint32_t parts = (uint32_t)(strtoull(column[2], NULL, 10) >> CLICKHOUSE_ATTEMPT_BITS);
-		struct unit *u = unit_at(x, strtol(column[0], NULL, 10) == 2 ? CLICKHOUSE_DAYS : CLICKHOUSE_HOURS, begin_s);
-
-		if (u && (u->server < 0 || parts > u->has_parts)) {
-			u->server = server;
-			u->has_parts = parts;
-		}
+	for (uint32_t i = 0; i < x->nr; i++) {
+		from_s = x->unit[i].begin_s < from_s ? x->unit[i].begin_s : from_s;
+		to_s = x->unit[i].begin_s > to_s ? x->unit[i].begin_s : to_s;
 	}
+	if (!x->nr)
+		return 0;
+	clickhouse_format_day(from_s, from);
+	clickhouse_format_day(to_s, to);
+	snprintf(statement, sizeof(statement),
+		 "SELECT tier, toUInt32(begin), max(attempt) FROM $.manifest WHERE tier IN (%d, %d) AND day >= '%s' AND day <= '%s' "
+		 "AND host = %" PRIu64 " GROUP BY tier, begin FORMAT TabSeparated",
+		 CLICKHOUSE_HOURS, CLICKHOUSE_DAYS, from, to, x->host_hash);
+	ret = clickhouse_ask(&x->to, server, statement, &a, x->d);
+	at = a.body;
+	for (int columns; ret == 0 && (columns = clickhouse_split(&at, column, 3)) > 0;)
+		if (columns != 3 || !take_attempt(x, server, column))
+			ret = clickhouse_misread(column[0], x->d);
 	http_answer_fini(&a);
 	return ret;
 }
@@ -184,14 +191,17 @@ static bool day_has_hours(const struct pushing *x, int64_t begin_s)
 
 static bool is_of_window(const struct pushing *x, const struct unit *u)
 {
-	return u->begin_s >= x->from_s && u->begin_s < x->to_s;
+	return u->begin_s >= x->from_s && u->begin_s < x->to_s && has_date(u->begin_s);
+}
+
+static bool is_over(const struct pushing *x, const struct unit *u)
+{
+	return u->begin_s + (u->tier == CLICKHOUSE_HOURS ? HOUR_S : DAY_S) <= x->complete_s;
 }
 
 static bool is_to_be_sent(const struct pushing *x, const struct unit *u)
 {
-	int64_t end_s = u->begin_s + (u->tier == CLICKHOUSE_HOURS ? HOUR_S : DAY_S);
-
-	return is_of_window(x, u) && u->parts > u->has_parts && end_s <= x->complete_s &&
+	return is_of_window(x, u) && u->parts > u->has_parts && is_over(x, u) &&
 	       !(u->tier == CLICKHOUSE_HOURS && u->coarse && day_has_hours(x, u->begin_s));
 }
 
@@ -209,111 +219,6 @@ static bool wants_epoch(void *context, const struct rows_epoch *e)
 
 /* ------------------------------------------------------------------------------------------------------------ sending */
 
-static bool begin_outgoing(struct outgoing *o)
-{
-	FILE **files[] = { &o->rows, &o->manifest, &o->series, &o->functions };
-
-	for (int i = 0; i < 4; i++)
-		if (!*files[i] && !(*files[i] = open_memstream(&o->text[i], &o->bytes[i])))
-			return false;
-	return true;
-}
-
-static int insert(struct pushing *x, int server, const char *table, FILE **from, char **text, const size_t *bytes)
-{
-	struct http_answer a;
-	char statement[256];
-	int ret = 0;
-
-	if (*from && fclose(*from))
-		ret = diag_fail(x->d, ENOMEM, "out of memory");
-	*from = NULL;
-	snprintf(statement, sizeof(statement), "INSERT INTO $.%s FORMAT TabSeparated", table);
-	if (ret == 0 && *bytes) {
-		ret = clickhouse_ask(&x->to, server, statement, *text, *bytes, &a, x->d);
-		http_answer_fini(&a);
-		x->pushed->requests++;
-		x->pushed->bytes += (double)*bytes;
-	}
-	free(*text);
-	*text = NULL;
-	return ret;
-}
-
-/* Names before the rows that have them, the manifest last: from then on they count. */
-static int send_outgoing(struct pushing *x, int server)
-{
-	static const char series[] = "series (id, event, unit, process, executable, service, level, component, place, detail, "
-				     "label, query)",
-			  manifest[] = "manifest (tier, day, host, begin, attempt, host_name, first_ns, last_ns, parts, rows, samples, "
-				       "effective, n, w, lost, cpus)";
-	struct outgoing *o = &x->out[server];
-	int ret;
-
-	if (!o->rows)
-		return 0;
-	ret = insert(x, server, series, &o->series, &o->text[2], &o->bytes[2]);
-	if (ret == 0)
-		ret = insert(x, server, "functions (id, name, image, jit)", &o->functions, &o->text[3], &o->bytes[3]);
-	if (ret == 0)
-		ret = insert(x, server, "rows", &o->rows, &o->text[0], &o->bytes[0]);
-	if (ret == 0)
-		ret = insert(x, server, manifest, &o->manifest, &o->text[1], &o->bytes[1]);
-	if (ret == 0)
-		x->pushed->units += o->nr_units;
-	o->nr_units = 0;
-	return ret;
-}
-
-static uint64_t put_series(struct pushing *x, struct outgoing *o, int64_t id)
-{
-	struct rows_series s = rows_series(x->store, id);
-	const char *const text[] = { s.event,	 s.unit,  s.process, s.executable, s.service, s.level,
-				     s.component, s.place, s.detail,  s.label,	   s.query };
-	uint64_t hash = hash_of(text, SERIES_TEXTS);
-
-	if (hash_map_find(&o->series_put, hash, 0))
-		return hash;
-	x->failed |= !hash_map_set(&o->series_put, hash, 0, 1);
-	fprintf(o->series, "%" PRIu64, hash);
-	for (int i = 0; i < SERIES_TEXTS; i++) {
-		putc('\t', o->series);
-		clickhouse_put_text(o->series, text[i]);
-	}
-	putc('\n', o->series);
-	return hash;
-}
-
-static uint64_t put_function(struct pushing *x, struct outgoing *o, int64_t id)
-{
-	struct rows_function f = rows_function(x->store, id);
-	const char *const text[] = { f.name, f.image, f.jit ? "1" : "0" };
-	uint64_t hash;
-
-	if (!id)
-		return 0;
-	hash = hash_of(text, 3);
-	if (hash_map_find(&o->functions_put, hash, 0))
-		return hash;
-	x->failed |= !hash_map_set(&o->functions_put, hash, 0, 1);
-	fprintf(o->functions, "%" PRIu64, hash);
-	for (int i = 0; i < 3; i++) {
-		putc('\t', o->functions);
-		clickhouse_put_text(o->functions, text[i]);
-	}
-	putc('\n', o->functions);
-	return hash;
-}
-
-static void format_day(int64_t s, char text[16])
-{
-	time_t t = (time_t)s;
-	struct tm tm;
-
-	if (!gmtime_r(&t, &tm) || !strftime(text, 16, "%Y-%m-%d", &tm))
-		strcpy(text, "1970-01-01");
-}
-
 static uint64_t new_attempt(uint32_t parts)
 {
 	uint64_t chance = 0;
@@ -323,37 +228,46 @@ static uint64_t new_attempt(uint32_t parts)
 	return (uint64_t)(parts < 1u << 23 ? parts : 1u << 23) << CLICKHOUSE_ATTEMPT_BITS | chance >> (64 - CLICKHOUSE_ATTEMPT_BITS);
 }
 
+static void put_rows(struct pushing *x, struct outgoing *o, const struct sum *sum, uint64_t attempt)
+{
+	const struct unit *u = &x->unit[sum->unit];
+	uint64_t n = 0, w = 0, series, function;
+	char key[128], day[16];
+
+	clickhouse_format_day(u->begin_s, day);
+	/* ten digits: fewer are no time, or another one, where a server takes dates of many forms (by default since version 26.5) */
+	snprintf(key, sizeof(key), "%d\t%s\t%" PRIu64 "\t%010" PRId64 "\t%" PRIu64, u->tier, day, x->host_hash, u->begin_s, attempt);
+	for (uint32_t i = 0; i < sum->nr; i++) {
+		const struct sum_row *r = &sum->row[i];
+
+		x->failed |= !outgoing_put_series(o, x->store, r->series, &series) ||
+			     !outgoing_put_function(o, x->store, r->function, &function);
+		if (x->failed)
+			return;
+		fprintf(o->rows, "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", key, series, function, r->n, r->w);
+		n += r->n;
+		w += r->w;
+	}
+	fprintf(o->manifest, "%s\t", key);
+	clickhouse_put_text(o->manifest, x->host);
+	fprintf(o->manifest, "\t%" PRId64 "\t%" PRId64 "\t%u\t%u\t%.17g\t%.17g\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%u\n", sum->first_ns,
+		sum->last_ns, sum->parts, sum->nr, sum->samples, sum->effective, n, w, sum->lost, sum->cpus);
+}
+
+/* Requests end between hours and days, so that none is in part there. */
 static int end_unit(struct pushing *x, struct sum *sum)
 {
 	const struct unit *u = sum->unit >= 0 ? &x->unit[sum->unit] : NULL;
 	int server = u && u->server >= 0 ? u->server : u ? server_of_week(x, u->begin_s) : 0;
 	struct outgoing *o = &x->out[server];
-	uint64_t attempt = new_attempt(sum->parts), n = 0, w = 0;
-	char day[16];
 	int ret = 0;
 
-	if (u && begin_outgoing(o)) {
-		format_day(u->begin_s, day);
-		for (uint32_t i = 0; i < sum->nr; i++) {
-			const struct sum_row *r = &sum->row[i];
-
-			uint64_t series = put_series(x, o, r->series), function = put_function(x, o, r->function);
-
-			fprintf(o->rows, "%d\t%s\t%" PRIu64 "\t%" PRId64 "\t%" PRIu64, u->tier, day, x->host_hash, u->begin_s, attempt);
-			fprintf(o->rows, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", series, function, r->n, r->w);
-			n += r->n;
-			w += r->w;
-		}
-		fprintf(o->manifest, "%d\t%s\t%" PRIu64 "\t%" PRId64 "\t%" PRIu64 "\t", u->tier, day, x->host_hash, u->begin_s, attempt);
-		clickhouse_put_text(o->manifest, x->host);
-		fprintf(o->manifest, "\t%" PRId64 "\t%" PRId64 "\t%u\t%u\t%.17g\t%.17g\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%u\n",
-			sum->first_ns, sum->last_ns, sum->parts, sum->nr, sum->samples, sum->effective, n, w, sum->lost, sum->cpus);
-		o->nr_units++;
-		if (ftell(o->rows) > (long)FULL_BYTES)
-			ret = send_outgoing(x, server);
-	} else if (u) {
+	if (u && outgoing_is_full(o, u->tier, u->begin_s))
+		ret = outgoing_send(o, &x->to, server, x->pushed, x->d);
+	if (u && ret == 0 && outgoing_begin_unit(o, u->tier, u->begin_s))
+		put_rows(x, o, sum, new_attempt(sum->parts));
+	else if (u && ret == 0)
 		x->failed = true;
-	}
 	hash_map_fini(&sum->of);
 	free(sum->row);
 	*sum = (struct sum){ .unit = -1 };
@@ -409,39 +323,35 @@ static int add_epoch(void *context, const struct rows_epoch *e, const struct row
 	return x->failed ? -ENOMEM : 0;
 }
 
-static void drop_outgoing(struct outgoing *o)
-{
-	FILE *files[] = { o->rows, o->manifest, o->series, o->functions };
-
-	for (int i = 0; i < 4; i++) {
-		if (files[i])
-			fclose(files[i]);
-		free(o->text[i]);
-	}
-	hash_map_fini(&o->series_put);
-	hash_map_fini(&o->functions_put);
-	memset(o, 0, sizeof(*o));
-}
-
-/* Hours and days are sent as a whole, so the window is of days: of those that ClickHouse has times of. */
+/* Hours and days are sent as a whole, so the window is of days. */
 static void choose_days(struct pushing *x, const struct window *w)
 {
-	const int64_t last_s = UINT32_MAX / DAY_S * DAY_S - DAY_S;
-	int64_t from_s = w->from_ns / SECOND_NS, to_s = (w->to_ns - 1) / SECOND_NS;
+	int64_t last_ns = w->to_ns > w->from_ns ? w->to_ns - 1 : w->from_ns;
 
-	x->from_s = from_s < DAY_S ? DAY_S : from_s - from_s % DAY_S;
-	x->to_s = to_s >= last_s ? last_s : to_s - to_s % DAY_S + DAY_S;
+	x->from_s = floor_to(w->from_ns, DAY_S * SECOND_NS) / SECOND_NS;
+	x->to_s = floor_to(last_ns, DAY_S * SECOND_NS) / SECOND_NS + DAY_S;
+}
+
+/* An epoch is of the day that it begins in, and of the window that its middle is in: so one day more at both ends. */
+static struct window window_to_read(const struct pushing *x)
+{
+	struct window w = WINDOW_ALL;
+
+	if (x->from_s > INT64_MIN / SECOND_NS + DAY_S)
+		w.from_ns = (x->from_s - DAY_S) * SECOND_NS;
+	if (x->to_s < INT64_MAX / SECOND_NS - DAY_S)
+		w.to_ns = (x->to_s + DAY_S) * SECOND_NS;
+	return w;
 }
 
 static int push_host(struct pushing *x)
 {
-	/* an epoch is of the day that it begins in, and of the window that its middle is in */
-	const struct window w = { (x->from_s - DAY_S) * SECOND_NS, (x->to_s + DAY_S) * SECOND_NS };
+	const struct window w = window_to_read(x);
 	const char *const identity[] = { rows_store_name(x->store), x->host };
 	struct rows_reader reader = { .wanted = count_epoch, .epoch = add_epoch, .context = x };
 	int ret;
 
-	x->host_hash = hash_of(identity, 2);
+	x->host_hash = outgoing_hash(identity, 2);
 	x->sums[0].unit = x->sums[1].unit = -1;
 	ret = rows_read(x->store, &w, x->host, &reader, x->d);
 	for (int i = 0; i < x->to.nr && ret == 0; i++)
@@ -452,16 +362,20 @@ static int push_host(struct pushing *x)
 	for (int i = 0; i < 2 && ret == 0; i++)
 		ret = end_unit(x, &x->sums[i]);
 	for (int i = 0; i < x->to.nr && ret == 0; i++)
-		ret = send_outgoing(x, i);
-	for (uint32_t i = 0; i < x->nr; i++)
-		x->pushed->had += is_of_window(x, &x->unit[i]) && x->unit[i].parts && x->unit[i].parts <= x->unit[i].has_parts;
+		ret = outgoing_send(&x->out[i], &x->to, i, x->pushed, x->d);
+	for (uint32_t i = 0; i < x->nr; i++) {
+		const struct unit *u = &x->unit[i];
+
+		x->pushed->had += is_of_window(x, u) && u->parts && u->parts <= u->has_parts;
+		x->pushed->waiting += is_of_window(x, u) && u->parts > u->has_parts && !is_over(x, u);
+	}
 	for (int i = 0; i < 2; i++) {
 		hash_map_fini(&x->sums[i].of);
 		free(x->sums[i].row);
 		x->sums[i] = (struct sum){ .unit = -1 };
 	}
 	for (int i = 0; i < x->to.nr; i++)
-		drop_outgoing(&x->out[i]);
+		outgoing_fini(&x->out[i]);
 	hash_map_fini(&x->unit_of);
 	free(x->unit);
 	x->unit = NULL;
@@ -477,13 +391,19 @@ int push_clickhouse(struct store *s, const struct fleet_what *what, const char *
 	int ret = x && host ? clickhouse_init(&x->to, target, d) : diag_fail(d, ENOMEM, "out of memory");
 
 	if (ret == 0 && rows_span(s, &all)) {
-		int64_t late_s = (int64_t)time(NULL) - LATE_S;
+		int64_t now_s = (int64_t)time(NULL), late_s = now_s - LATE_S, last_s = all.to_ns / SECOND_NS;
 
 		x->store = s;
 		x->pushed = p;
 		x->d = d;
 		choose_days(x, &what->window);
-		x->complete_s = all.to_ns / SECOND_NS > late_s ? all.to_ns / SECOND_NS : late_s;
+		for (int i = 0; i < x->to.nr && ret == 0; i++) {
+			ret = clickhouse_greet(&x->to, i, d);
+			if (ret == 0)
+				ret = clickhouse_create(&x->to, i, d);
+		}
+		last_s = last_s < now_s ? last_s : now_s; /* an epoch of a clock that was ahead ends no hour */
+		x->complete_s = last_s > late_s ? last_s : late_s;
 		while (ret == 0 && rows_next_host(s, &host)) {
 			x->host = host;
 			if (!what->host || strcmp(what->host, host) == 0)

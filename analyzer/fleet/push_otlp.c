@@ -5,6 +5,7 @@
 #include "analyzer/fleet/store_profiles.h"
 #include "analyzer/output/gzip.h"
 #include "analyzer/wire/otlp.h"
+#include "analyzer/wire/otlp_answer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #define TRIES 5
 #define RETRY_MAX_S 30
 #define ANSWER_MAX (4u << 20)
+#define ANSWER_S 60 /* a receiver keeps what it gets, and computes nothing */
 
 struct pushing {
 	struct wire_profiles profiles;
@@ -48,7 +50,8 @@ static bool asks_again(long status)
 
 static int refused(const struct pushing *x, struct http_answer *a, int tries)
 {
-	const char *said = http_first_line(a);
+	struct otlp_answer status;
+	const char *said;
 	char times[32] = "";
 
 	if (a->status == 404)
@@ -56,17 +59,26 @@ static int refused(const struct pushing *x, struct http_answer *a, int tries)
 				 http_shown_url(x->url));
 	if (a->status == 413)
 		return diag_fail(x->d, EPROTO, "%s: refuses a request of this size (413)", http_shown_url(x->url));
+	otlp_status_read(a->body, a->nr, a->media_type, &status);
+	said = *status.message ? status.message : http_first_line(a);
 	if (tries > 1)
 		snprintf(times, sizeof(times), " %d times", tries);
 	return diag_fail(x->d, EPROTO, "%s: refused%s (%ld)%s%s", http_shown_url(x->url), times, a->status, *said ? ": " : "", said);
 }
 
-/* partial_success (field 1) of the answer is there where profiles were rejected. */
+/* What a receiver rejects for good is not sent again, and does not keep it from taking other profiles. */
 static int taken(const struct pushing *x, const struct http_answer *a)
 {
-	return a->nr && a->body[0] == 0x0a && a->nr > 2 && a->body[1] ?
-		       diag_fail(x->d, EPROTO, "%s: took a part of it alone; its own log says why", http_shown_url(x->url)) :
-		       0;
+	struct otlp_answer answer;
+	unsigned nr = x->profiles.profiles.nr;
+
+	if (!otlp_answer_read(a->body, a->nr, a->media_type, &answer))
+		return diag_fail(x->d, EPROTO, "%s: its answer (%ld%s%s) is not one of OTLP: check the address and its path",
+				 http_shown_url(x->url), a->status, *a->media_type ? ", " : "", a->media_type);
+	x->pushed->rejected += answer.rejected < nr ? (unsigned)answer.rejected : nr;
+	if (*answer.message && !*x->pushed->message)
+		snprintf(x->pushed->message, sizeof(x->pushed->message), "%s", answer.message);
+	return 0;
 }
 
 static int send_request(const struct pushing *x, const struct protobuf *body)
@@ -75,7 +87,8 @@ static int send_request(const struct pushing *x, const struct protobuf *body)
 					.headers = { "Content-Type: application/x-protobuf", "Content-Encoding: gzip" },
 					.body = body->bytes,
 					.nr = body->nr,
-					.answer_max = ANSWER_MAX };
+					.answer_max = ANSWER_MAX,
+					.limit_s = ANSWER_S };
 	long wait_s = 1;
 
 	for (int i = 1;; i++, wait_s *= 2) {

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A window is asked for in three steps.  The manifest says which hours or days there are, of all machines together.  The rows of these are
+ * read once, a few weeks at a time, so that no answer is large; names are asked for by the numbers that the rows have.  Statements name the
+ * tier and the days, which are the tables' partitions and the begin of their keys, so that a server reads nothing else.  Sums are of whole
+ * numbers and answers have an order, so that the same window gives the same bytes whatever order the server works in.
+ */
 #include "analyzer/fleet/read_clickhouse.h"
 
 #include "analyzer/fleet/clickhouse.h"
 #include "analyzer/store/gather.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/output_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,150 +19,333 @@
 #include <string.h>
 
 #define SECOND_NS 1000000000ll
+#define DAY_S 86400
+#define PIECE_DAYS 28		    /* of rows in one statement, at most */
+#define NAMES_AT_ONCE 4000u	    /* numbers in one statement: 84 KB of the 256 KiB that servers take by default (max_query_size) */
+#define ROWS_MAX (16u << 20)	    /* of a window: about 1 GiB here */
+#define BYTES_MAX ((size_t)1 << 30) /* of all answers */
+#define FRACTIONS 1024		    /* samples are summed up as whole numbers of these, since a sum of floats depends on its order */
 
 struct epoch {
 	struct rows_epoch e;
-	struct hash_map of; /* (series, function), numbers of the store -> 1 + index */
-	struct rows_row *row;
+	struct hash_map of; /* (series, function), hashes -> 1 + index */
+	struct rows_row *row; /* of hashes; when all names are there, of the store's numbers */
 	uint32_t nr, capacity;
+};
+
+struct names {
+	struct hash_map of; /* hash -> 1 + index */
+	struct name {
+		uint64_t hash;
+		int64_t id; /* in the store; 0: the server has no such name */
+	} *name;
+	uint32_t nr, capacity, nr_asked;
 };
 
 struct reading {
 	struct clickhouse from;
 	struct store *store;
-	char *conditions; /* of the manifest's rows that are asked for */
-	struct hash_map epoch_of, series_of, function_of; /* begin, hash -> number; numbers of names are below 2^32 */
+	const char *host;
+	uint32_t from_s, to_s; /* begins that are asked for: [from, to) */
+	uint32_t piece_from_s, piece_to_s;
+	uint32_t length_s; /* of an hour or a day */
+	enum clickhouse_tier tier;
+	struct hash_map epoch_of; /* begin + 1 -> 1 + index */
 	struct epoch *epoch;
-	uint32_t nr, capacity;
+	uint32_t nr, capacity, nr_rows;
+	struct names series, functions;
+	size_t bytes;
 	struct diag *d;
-	bool functions, failed;
+	bool failed; /* no memory */
 };
 
-static uint64_t number(const char *text)
+/* ------------------------------------------------------------------------------------------------------------- answers */
+
+/* false: it is no line of such an answer. */
+typedef bool take_line(struct reading *x, char **column);
+
+static int take_answer(struct reading *x, struct http_answer *a, int nr, take_line *take)
 {
-	return strtoull(text, NULL, 10);
+	char *column[16], *at = a->body;
+
+	x->bytes += a->nr;
+	if (x->bytes > BYTES_MAX || x->nr_rows > ROWS_MAX)
+		return diag_fail(x->d, E2BIG, "ClickHouse's answers are too large for a report: ask for a narrower window or one host");
+	for (int columns; (columns = clickhouse_split(&at, column, nr)) > 0;)
+		if (columns != nr || !take(x, column))
+			return clickhouse_misread(column[0], x->d);
+	return x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : 0;
 }
 
-/* Each line of an answer; the statement has $ for the database, and %s for the conditions. */
-static int each_line(struct reading *x, int server, const char *format, int nr, void (*line)(struct reading *x, char **column))
+/* The statement that was written to `to`, *statement, which is freed. */
+static int ask(struct reading *x, int server, FILE *to, char **statement, int nr, take_line *take)
 {
-	char *statement = NULL, *column[16], *at;
 	struct http_answer a = { 0 };
-	int ret = asprintf(&statement, format, x->conditions, x->conditions) < 0 ? diag_fail(x->d, ENOMEM, "out of memory") : 0;
+	int ret = to && output_file_end(to) ? 0 : diag_fail(x->d, ENOMEM, "out of memory");
 
 	if (ret == 0)
-		ret = clickhouse_ask(&x->from, server, statement, NULL, 0, &a, x->d);
-	free(statement);
-	at = a.body;
-	for (int columns; ret == 0 && (columns = clickhouse_split(&at, column, nr)) > 0;)
-		if (columns != nr)
-			ret = diag_fail(x->d, EBADMSG, "ClickHouse's answer has a line of %d columns, not %d", columns, nr);
-		else
-			line(x, column);
+		ret = clickhouse_ask(&x->from, server, *statement, &a, x->d);
+	if (ret == 0)
+		ret = take_answer(x, &a, nr, take);
 	http_answer_fini(&a);
+	free(*statement);
+	*statement = NULL;
 	return ret;
 }
 
-static struct epoch *epoch_at(struct reading *x, const char *begin)
-{
-	uint32_t i = hash_map_find(&x->epoch_of, number(begin), 0);
+/* ------------------------------------------------------------------------------------------------------ hours and days */
 
-	if (i)
-		return &x->epoch[i - 1];
-	if (!GROW(x->epoch, x->nr, x->capacity) || !hash_map_set(&x->epoch_of, number(begin), 0, x->nr + 1)) {
+static struct epoch *find_epoch(const struct reading *x, uint64_t begin_s)
+{
+	uint32_t i = hash_map_find(&x->epoch_of, begin_s + 1, 0);
+
+	return i ? &x->epoch[i - 1] : NULL;
+}
+
+static struct epoch *epoch_at(struct reading *x, uint64_t begin_s)
+{
+	struct epoch *e = find_epoch(x, begin_s);
+
+	if (e)
+		return e;
+	if (!GROW(x->epoch, x->nr, x->capacity) || !hash_map_set(&x->epoch_of, begin_s + 1, 0, x->nr + 1)) {
 		x->failed = true;
 		return NULL;
 	}
-	x->epoch[x->nr] = (struct epoch){ .e = { .recording = (int64_t)number(begin), .host = "" } };
-	return &x->epoch[x->nr++];
+	e = &x->epoch[x->nr++];
+	*e = (struct epoch){ .e = { .recording = (int64_t)begin_s, .tier = x->tier, .begin_ns = INT64_MAX, .host = "" } };
+	return e;
 }
 
-/* begin, first_ns, last_ns, parts, samples, effective, lost, cpus, tier */
-static void take_epoch(struct reading *x, char **column)
+/* begin, first_ns, last_ns, parts, samples, effective, lost, cpus.  A server cannot make more of them than the window has hours. */
+static bool take_epoch(struct reading *x, char **column)
 {
-	struct epoch *e = epoch_at(x, column[0]);
-	int64_t first_ns = strtoll(column[1], NULL, 10), last_ns = strtoll(column[2], NULL, 10);
+	uint64_t value[8];
+	struct epoch *e;
 
+	for (int i = 0; i < 8; i++)
+		if (!clickhouse_number(column[i], &value[i]))
+			return false;
+	if (value[0] < x->from_s || value[0] >= x->to_s || value[0] % x->length_s || value[1] > INT64_MAX || value[2] > INT64_MAX)
+		return false;
+	e = epoch_at(x, value[0]);
 	if (!e)
-		return;
-	e->e.begin_ns = !e->e.begin_ns || first_ns < e->e.begin_ns ? first_ns : e->e.begin_ns;
-	e->e.end_ns = last_ns > e->e.end_ns ? last_ns : e->e.end_ns;
-	e->e.parts += (uint32_t)number(column[3]);
-	e->e.samples += strtod(column[4], NULL);
-	e->e.effective += strtod(column[5], NULL);
-	e->e.lost += number(column[6]);
-	e->e.cpus += (uint32_t)number(column[7]);
-	e->e.tier = (uint32_t)number(column[8]);
+		return true;
+	e->e.begin_ns = (int64_t)value[1] < e->e.begin_ns ? (int64_t)value[1] : e->e.begin_ns;
+	e->e.end_ns = (int64_t)value[2] > e->e.end_ns ? (int64_t)value[2] : e->e.end_ns;
+	e->e.parts += (uint32_t)value[3];
+	e->e.samples += (double)value[4] / FRACTIONS;
+	e->e.effective += (double)value[5] / FRACTIONS;
+	e->e.lost += value[6];
+	e->e.cpus += (uint32_t)value[7];
+	return true;
 }
 
-static void take_number(struct reading *x, struct hash_map *map, const char *hash, int64_t id)
+/* Of tier and days [from, to), which are what partitions and keys begin with. */
+static void put_days(FILE *to, const struct reading *x, uint32_t from_s, uint32_t to_s)
 {
-	x->failed |= id > 0 && id <= UINT32_MAX && !hash_map_set(map, number(hash), 0, (uint32_t)id);
+	char first[16], last[16];
+
+	clickhouse_format_day(from_s, first);
+	clickhouse_format_day((int64_t)to_s - 1, last);
+	fprintf(to, "tier = %d AND day >= '%s' AND day <= '%s'", x->tier, first, last);
 }
 
-static void take_series(struct reading *x, char **c)
+/* Of the manifest's rows. */
+static void put_asked(FILE *to, const struct reading *x, uint32_t from_s, uint32_t to_s)
+{
+	put_days(to, x, from_s, to_s);
+	fprintf(to, " AND toUInt32(begin) >= %u AND toUInt32(begin) < %u", from_s, to_s);
+	if (x->host) {
+		fputs(" AND host_name = '", to);
+		clickhouse_put_text(to, x->host);
+		putc('\'', to);
+	}
+}
+
+/* Of several attempts for one hour of one machine the largest counts, once also where its row is there twice. */
+static int read_epochs(struct reading *x, int server)
+{
+	char *statement = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&statement, &bytes);
+
+	if (to) {
+		fprintf(to, "SELECT toUInt32(begin), min(first), max(last), sum(p), sum(s), sum(e), sum(l), sum(c) FROM "
+			"(SELECT host, begin, argMax(first_ns, attempt) AS first, argMax(last_ns, attempt) AS last, "
+			"argMax(parts, attempt) AS p, toUInt64(argMax(samples, attempt) * %d) AS s, "
+			"toUInt64(argMax(effective, attempt) * %d) AS e, argMax(lost, attempt) AS l, argMax(cpus, attempt) AS c "
+			"FROM $.manifest WHERE ", FRACTIONS, FRACTIONS);
+		put_asked(to, x, x->from_s, x->to_s);
+		fputs(" GROUP BY host, begin) GROUP BY begin ORDER BY begin FORMAT TabSeparated", to);
+	}
+	return ask(x, server, to, &statement, 8, take_epoch);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- rows */
+
+static void note_name(struct reading *x, struct names *n, uint64_t hash)
+{
+	if (!hash || hash_map_find(&n->of, hash, 0))
+		return;
+	if (!GROW(n->name, n->nr, n->capacity) || !hash_map_set(&n->of, hash, 0, n->nr + 1)) {
+		x->failed = true;
+		return;
+	}
+	n->name[n->nr++] = (struct name){ hash, 0 };
+}
+
+static struct rows_row *row_at(struct reading *x, struct epoch *e, uint64_t series, uint64_t function)
+{
+	uint32_t i = hash_map_find(&e->of, series, function);
+
+	if (i)
+		return &e->row[i - 1];
+	if (!GROW(e->row, e->nr, e->capacity) || !hash_map_set(&e->of, series, function, e->nr + 1)) {
+		x->failed = true;
+		return NULL;
+	}
+	note_name(x, &x->series, series);
+	note_name(x, &x->functions, function);
+	x->nr_rows++;
+	e->row[e->nr] = (struct rows_row){ (int64_t)series, (int64_t)function, 0, 0 };
+	return &e->row[e->nr++];
+}
+
+/* begin, series, function, n, w.  What a push has added since the manifest was read is of no hour that is known. */
+static bool take_row(struct reading *x, char **column)
+{
+	uint64_t value[5];
+	struct rows_row *row;
+	struct epoch *e;
+
+	for (int i = 0; i < 5; i++)
+		if (!clickhouse_number(column[i], &value[i]))
+			return false;
+	if (value[0] < x->piece_from_s || value[0] >= x->piece_to_s)
+		return false;
+	e = find_epoch(x, value[0]);
+	if (!e || x->nr_rows > ROWS_MAX)
+		return true;
+	row = row_at(x, e, value[1], value[2]);
+	if (row) {
+		row->samples += value[3];
+		row->weight += value[4];
+	}
+	return true;
+}
+
+static int read_piece(struct reading *x, int server)
+{
+	char *statement = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&statement, &bytes);
+
+	if (to) {
+		fputs("SELECT toUInt32(begin), series, location, sum(n), sum(w) FROM $.rows WHERE ", to);
+		put_days(to, x, x->piece_from_s, x->piece_to_s);
+		fputs(" AND (host, begin, attempt) IN (SELECT host, begin, max(attempt) FROM $.manifest WHERE ", to);
+		put_asked(to, x, x->piece_from_s, x->piece_to_s);
+		fputs(" GROUP BY host, begin) GROUP BY begin, series, location ORDER BY begin, series, location FORMAT TabSeparated", to);
+	}
+	return ask(x, server, to, &statement, 5, take_row);
+}
+
+/* Days without epochs are not asked for, and fewer days where an answer would be too large. */
+static int read_rows(struct reading *x, int server)
+{
+	uint32_t days = PIECE_DAYS;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < x->nr && ret == 0;) {
+		uint64_t begin_s = (uint64_t)x->epoch[i].e.recording, end_s = begin_s - begin_s % DAY_S + (uint64_t)days * DAY_S;
+
+		x->piece_from_s = (uint32_t)begin_s;
+		x->piece_to_s = end_s < x->to_s ? (uint32_t)end_s : x->to_s;
+		ret = read_piece(x, server);
+		if (ret == -EFBIG && days > 1) {
+			days /= 2;
+			ret = 0;
+			continue;
+		}
+		while (i < x->nr && x->epoch[i].e.recording < (int64_t)x->piece_to_s)
+			i++;
+	}
+	return ret;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- names */
+
+static void set_name(struct names *n, const char *hash, int64_t id)
+{
+	uint64_t number;
+	uint32_t i = clickhouse_number(hash, &number) ? hash_map_find(&n->of, number, 0) : 0;
+
+	if (i)
+		n->name[i - 1].id = id;
+}
+
+static bool take_series(struct reading *x, char **c)
 {
 	struct rows_series s = { c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8], c[9], c[10], c[11] };
 
-	if (!hash_map_find(&x->series_of, number(c[0]), 0))
-		take_number(x, &x->series_of, c[0], gather_series(x->store, &s));
+	set_name(&x->series, c[0], gather_series(x->store, &s));
+	return true;
 }
 
-static void take_function(struct reading *x, char **c)
+static bool take_function(struct reading *x, char **c)
 {
-	struct rows_function f = { c[1], c[2], number(c[3]) != 0 };
+	struct rows_function f = { c[1], c[2], strcmp(c[3], "0") != 0 };
 
-	if (!hash_map_find(&x->function_of, number(c[0]), 0))
-		take_number(x, &x->function_of, c[0], gather_function(x->store, &f));
+	set_name(&x->functions, c[0], gather_function(x->store, &f));
+	return true;
 }
 
-/* begin, series, function, n, w */
-static void take_row(struct reading *x, char **column)
+static int read_names(struct reading *x, int server, struct names *n, const char *select, int columns, take_line *take)
 {
-	struct epoch *e = epoch_at(x, column[0]);
-	uint32_t series = hash_map_find(&x->series_of, number(column[1]), 0);
-	uint32_t function = hash_map_find(&x->function_of, number(column[2]), 0), i = e ? hash_map_find(&e->of, series, function) : 0;
+	uint32_t most = NAMES_AT_ONCE;
+	int ret = 0;
 
-	if (!e)
-		return;
-	if (!i) {
-		if (!GROW(e->row, e->nr, e->capacity) || !hash_map_set(&e->of, series, function, e->nr + 1)) {
-			x->failed = true;
-			return;
+	while (n->nr_asked < n->nr && ret == 0) {
+		uint32_t nr = n->nr - n->nr_asked < most ? n->nr - n->nr_asked : most;
+		char *statement = NULL;
+		size_t bytes;
+		FILE *to = open_memstream(&statement, &bytes);
+
+		if (to) {
+			fputs(select, to);
+			for (uint32_t i = 0; i < nr; i++)
+				fprintf(to, "%s%" PRIu64, i ? "," : " WHERE id IN (", n->name[n->nr_asked + i].hash);
+			fputs(") GROUP BY id ORDER BY id FORMAT TabSeparated", to);
 		}
-		e->row[e->nr] = (struct rows_row){ series, function, 0, 0 };
-		i = ++e->nr;
+		ret = ask(x, server, to, &statement, columns, take);
+		if (ret == 0)
+			n->nr_asked += nr;
+		if (ret == -EFBIG && nr > 1) {
+			most = nr / 2;
+			ret = 0;
+		}
 	}
-	e->row[i - 1].samples += number(column[3]);
-	e->row[i - 1].weight += number(column[4]);
+	return ret;
 }
-
-/* The winning attempts of an hour or day; all statements name them alike. */
-#define WINNERS "(SELECT host, begin, max(attempt) FROM $.manifest WHERE %s GROUP BY host, begin)"
 
 static int read_server(struct reading *x, int server)
 {
-	int ret = each_line(x, server,
-			    "SELECT toUInt32(begin), min(first_ns), max(last_ns), sum(parts), sum(samples), sum(effective), sum(lost), "
-			    "sum(cpus), any(tier) FROM (SELECT * FROM $.manifest WHERE %s) WHERE (host, begin, attempt) IN " WINNERS
-			    " GROUP BY begin FORMAT TabSeparated", 9, take_epoch);
+	int ret = read_rows(x, server);
 
 	if (ret == 0)
-		ret = each_line(x, server,
-				"SELECT id, any(event), any(unit), any(process), any(executable), any(service), any(level), "
-				"any(component), any(place), any(detail), any(label), any(query) FROM $.series WHERE id IN "
-				"(SELECT DISTINCT series FROM $.rows WHERE (host, begin, attempt) IN " WINNERS ") "
-				"GROUP BY id FORMAT TabSeparated", 12, take_series);
+		ret = read_names(x, server, &x->series,
+				 "SELECT id, any(event), any(unit), any(process), any(executable), any(service), any(level), "
+				 "any(component), any(place), any(detail), any(label), any(query) FROM $.series", 12, take_series);
 	if (ret == 0)
-		ret = each_line(x, server,
-				"SELECT id, any(name), any(image), any(jit) FROM $.functions WHERE id IN (SELECT DISTINCT location FROM "
-				"$.rows WHERE (host, begin, attempt) IN " WINNERS ") GROUP BY id FORMAT TabSeparated", 4, take_function);
-	if (ret == 0)
-		ret = each_line(x, server,
-				"SELECT toUInt32(begin), series, location, sum(n), sum(w) FROM $.rows WHERE (host, begin, attempt) IN "
-				WINNERS " GROUP BY begin, series, location FORMAT TabSeparated", 5, take_row);
+		ret = read_names(x, server, &x->functions, "SELECT id, any(name), any(image), any(jit) FROM $.functions", 4,
+				 take_function);
+	if (ret == -EFBIG)
+		ret = diag_fail(x->d, E2BIG, "ClickHouse's answer of one day is larger than 64 MiB: ask for a host (--host)");
 	return ret;
 }
+
+/* --------------------------------------------------------------------------------------------------------------- whole */
 
 static int compare_epochs(const void *a, const void *b)
 {
@@ -164,33 +354,41 @@ static int compare_epochs(const void *a, const void *b)
 	return x->e.recording < y->e.recording ? -1 : x->e.recording > y->e.recording;
 }
 
-/* An hour or a day belongs to the window that its middle is in.  Days are what partitions are of. */
-static char *make_conditions(const struct window *w, const char *host, bool functions)
+/* By begin, from now on. */
+static void sort_epochs(struct reading *x)
 {
-	int64_t half_s = functions ? 43200 : 1800, last_s = UINT32_MAX - 2 * 86400ll;
-	int64_t from_s = w->from_ns > 0 ? (w->from_ns + SECOND_NS - 1) / SECOND_NS - half_s : 0;
-	int64_t to_s = w->to_ns / SECOND_NS < last_s ? (w->to_ns + SECOND_NS - 1) / SECOND_NS - half_s : last_s;
-	char *text = NULL;
-	size_t bytes;
-	FILE *to = open_memstream(&text, &bytes);
+	if (x->nr)
+		qsort(x->epoch, x->nr, sizeof(*x->epoch), compare_epochs);
+	for (uint32_t i = 0; i < x->nr; i++)
+		x->failed |= !hash_map_set(&x->epoch_of, (uint64_t)x->epoch[i].e.recording + 1, 0, i + 1);
+}
 
-	if (!to)
-		return NULL;
-	from_s = from_s > 0 ? from_s : 0;
-	to_s = to_s > 0 ? to_s : 0;
-	fprintf(to, "tier = %d AND toUInt32(begin) >= %" PRId64 " AND toUInt32(begin) < %" PRId64,
-		functions ? CLICKHOUSE_DAYS : CLICKHOUSE_HOURS, from_s, to_s);
-	fprintf(to, " AND toUInt16(day) >= %" PRId64 " AND toUInt16(day) <= %" PRId64, from_s / 86400, to_s / 86400);
-	if (host) {
-		fputs(" AND host_name = '", to);
-		clickhouse_put_text(to, host);
-		putc('\'', to);
+static int64_t id_of(const struct names *n, int64_t hash)
+{
+	uint32_t i = hash_map_find(&n->of, (uint64_t)hash, 0);
+
+	return i ? n->name[i - 1].id : 0;
+}
+
+/* The store's numbers in place of hashes, and their order; rows whose name the server has lost are one. */
+static void number_rows(struct reading *x, struct epoch *e)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < e->nr; i++) {
+		e->row[i].series = id_of(&x->series, e->row[i].series);
+		e->row[i].function = id_of(&x->functions, e->row[i].function);
 	}
-	if (fclose(to)) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	if (e->nr)
+		qsort(e->row, e->nr, sizeof(*e->row), rows_compare);
+	for (uint32_t i = 0; i < e->nr; i++)
+		if (nr && rows_compare(&e->row[nr - 1], &e->row[i]) == 0) {
+			e->row[nr - 1].samples += e->row[i].samples;
+			e->row[nr - 1].weight += e->row[i].weight;
+		} else {
+			e->row[nr++] = e->row[i];
+		}
+	e->nr = nr;
 }
 
 /* A store divides a series' weight by samples.  Of a day's epochs, whose samples weigh differently, they become what divides it rightly. */
@@ -198,8 +396,6 @@ static void weigh_samples(struct epoch *e)
 {
 	uint32_t end;
 
-	if (e->nr)
-		qsort(e->row, e->nr, sizeof(*e->row), rows_compare);
 	for (uint32_t i = 0; i < e->nr; i = end) {
 		double samples = 0, weight = 0;
 
@@ -219,26 +415,61 @@ static int read_all(struct reading *x)
 {
 	int ret = 0;
 
+	for (int i = 0; i < x->from.nr && ret == 0; i++) {
+		ret = clickhouse_greet(&x->from, i, x->d);
+		if (ret == 0)
+			ret = read_epochs(x, i);
+	}
+	sort_epochs(x);
 	for (int i = 0; i < x->from.nr && ret == 0; i++)
 		ret = read_server(x, i);
-	if (x->nr)
-		qsort(x->epoch, x->nr, sizeof(*x->epoch), compare_epochs);
 	for (uint32_t i = 0; i < x->nr && ret == 0; i++) {
-		if (x->functions)
+		number_rows(x, &x->epoch[i]);
+		if (x->tier == CLICKHOUSE_DAYS)
 			weigh_samples(&x->epoch[i]);
 		gather_epoch(x->store, &x->epoch[i].e, x->epoch[i].row, x->epoch[i].nr);
 	}
 	return ret == 0 && x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : ret;
 }
 
+/* An hour or a day belongs to the window that its middle is in. */
+static uint32_t begin_after(int64_t ns, uint32_t length_s)
+{
+	int64_t s = ns / SECOND_NS + (ns % SECOND_NS > 0) - length_s / 2;
+
+	return s < 0 ? 0 : s > CLICKHOUSE_END_S ? CLICKHOUSE_END_S : (uint32_t)s;
+}
+
+static void fini(struct reading *x)
+{
+	struct names *all[] = { &x->series, &x->functions };
+
+	for (uint32_t i = 0; i < x->nr; i++) {
+		hash_map_fini(&x->epoch[i].of);
+		free(x->epoch[i].row);
+	}
+	free(x->epoch);
+	hash_map_fini(&x->epoch_of);
+	for (int i = 0; i < 2; i++) {
+		hash_map_fini(&all[i]->of);
+		free(all[i]->name);
+	}
+	clickhouse_fini(&x->from);
+}
+
 int read_clickhouse(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d)
 {
-	struct reading x = { .conditions = make_conditions(w, host, functions), .functions = functions, .d = d };
+	struct reading x = { .host = host,
+			     .tier = functions ? CLICKHOUSE_DAYS : CLICKHOUSE_HOURS,
+			     .length_s = functions ? DAY_S : 3600,
+			     .d = d };
 	struct diag other;
-	int ret = x.conditions ? clickhouse_init(&x.from, address, d) : diag_fail(d, ENOMEM, "out of memory");
+	int ret = clickhouse_init(&x.from, address, d);
 
+	x.from_s = begin_after(w->from_ns, x.length_s);
+	x.to_s = begin_after(w->to_ns, x.length_s);
 	if (ret == 0 && (ret = gather_begin(x.from.database, &x.store, d)) == 0) {
-		ret = read_all(&x);
+		ret = x.from_s < x.to_s ? read_all(&x) : 0;
 		if (ret == 0)
 			ret = gather_end(x.store, d);
 		else if (gather_end(x.store, &other) == 0)
@@ -246,15 +477,6 @@ int read_clickhouse(const char *address, const struct window *w, const char *hos
 	}
 	if (ret == 0)
 		*out = x.store;
-	for (uint32_t i = 0; i < x.nr; i++) {
-		hash_map_fini(&x.epoch[i].of);
-		free(x.epoch[i].row);
-	}
-	free(x.epoch);
-	free(x.conditions);
-	hash_map_fini(&x.epoch_of);
-	hash_map_fini(&x.series_of);
-	hash_map_fini(&x.function_of);
-	clickhouse_fini(&x.from);
+	fini(&x);
 	return ret;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Field numbers of OTLP's profiles signal, v1development, as of opentelemetry-proto 1.11 (ac2c4b5): those that are written.  They have
+ * Field numbers of OTLP's profiles signal, v1development, as of opentelemetry-proto 1.11 (ac2c4b5), that are written or read.  They have
  * changed before under the same package's name (1.10 moved Sample.values from 2 to 4), so that a reader of other versions takes a profile
  * without saying that it has no values.  tests/golden/otlp.sh compares them with tests/golden/otlp.proto.
  */
@@ -51,7 +51,11 @@
 	X(Function, filename_strindex, 3) \
 	X(Mapping, filename_strindex, 4) \
 	X(KeyValueAndUnit, key_strindex, 1) \
-	X(KeyValueAndUnit, value, 2)
+	X(KeyValueAndUnit, value, 2) \
+	X(ExportProfilesServiceResponse, partial_success, 1) \
+	X(ExportProfilesPartialSuccess, rejected_profiles, 1) \
+	X(ExportProfilesPartialSuccess, error_message, 2) \
+	X(Status, message, 2)
 
 #define OTLP_FIELD_(message, field, number) OTLP_##message##_##field = (number),
 enum otlp_field { OTLP_FIELDS(OTLP_FIELD_) };

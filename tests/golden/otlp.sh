@@ -116,7 +116,7 @@ if "libcurl is not installed" not in done.stderr:
     for answer, sentence in (((400, {}, b"no such tenant\n<b>"), "refused (400): no such tenant"), ((404, {}, b""), "has no such path"),
                              ((500, {}, b""), "refused (500)\n"),
                              ((413, {}, b""), "refuses a request of this size"),
-                             ((200, {}, b"\x0a\x02\x08\x07"), "took a part of it alone")):
+                             ((200, {}, b"\x0a\x02\x08\x07"), "were rejected; the server's log may say why")):
         failed = push(answer)
         expect(failed.returncode == 1 and sentence in failed.stderr, f"expected '{sentence}', got {failed.returncode}: {failed.stderr}")
         expect(not Receiver.answers and len(Receiver.taken) == (answer[0] == 200), f"after {answer[0]} it tried again")

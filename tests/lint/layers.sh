@@ -108,7 +108,7 @@ door 'libiberty' '^analyzer/symbols/demangle' libiberty
 door 'zlib\.h' '^analyzer/(output/gzip|symbols/inflate)' zlib
 door 'sqlite3' '^analyzer/store/' SQLite
 door 'n?curses' '^analyzer/top/screen\.c' ncurses
-door 'jansson' '^analyzer/(output|report|overhead|spark/event_log)' jansson
+door 'jansson' '^analyzer/(output|report|overhead|spark/event_log|wire/otlp_answer)' jansson
 
 # The part of the analyzer that will also run in a browser needs nothing but memcpy and friends.
 for f in $(git ls-files 'analyzer/table/*.c' 'analyzer/table/*.h'); do
