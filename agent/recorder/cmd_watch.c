@@ -5,6 +5,7 @@
  */
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -38,7 +39,7 @@ static const struct argp_option options[] = {
 static const char *parse_whole_number(struct argp_state *state, const char *name, const char *text)
 {
 	if (!*text || text[strspn(text, "0123456789")] || strlen(text) > 6)
-		argp_error(state, "--%s must be a number, not '%s'", name, text);
+		usage_fail(state, "--%s must be a number, not '%s'", name, text);
 	return text;
 }
 
@@ -78,12 +79,12 @@ static error_t parse_watch_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!a->pids.nr && !a->run.command && !o->name && !o->all && !session_wants_service(o))
-			argp_error(state, "nothing to watch: a PID, --name REGEX, --unit NAME, --container ID, --all, or -- COMMAND is "
+			usage_fail(state, "nothing to watch: a PID, --name REGEX, --unit NAME, --container ID, --all, or -- COMMAND is "
 				   "needed");
 		if (o->epoch_command || strcmp(o->output, SESSION_OUTPUT) != 0)
-			argp_error(state, "--output and --epoch-command are its own: --store FILE is what it writes");
+			usage_fail(state, "--output and --epoch-command are its own: --store FILE is what it writes");
 		if (a->run.command && (o->name || o->all || session_wants_service(o)))
-			argp_error(state, "a command, or processes that run: not both");
+			usage_fail(state, "a command, or processes that run: not both");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -115,7 +116,7 @@ static char **words_of_add(const struct arguments *a, const char *store)
 
 static int fail(const char *what, int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", program_invocation_name, what, strerror(error));
+	message_print("%s: %s", what, strerror(error));
 	return CMD_FAILED;
 }
 
@@ -142,7 +143,7 @@ static int prepare_store(struct arguments *a)
 		if (errno != ENOENT)
 			return fail(folder, errno);
 		*strrchr(store, '/') = 0;
-		fprintf(stderr, "%s: the folder %s does not exist\n", program_invocation_name, *store ? store : "/");
+		message_print("the folder %s does not exist", *store ? store : "/");
 		return CMD_FAILED;
 	}
 	o->output = output;

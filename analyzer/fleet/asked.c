@@ -3,6 +3,7 @@
 
 #include "analyzer/fleet/fleet.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static error_t parse_asked_option(int key, char *arg, struct argp_state *state)
 	case 'v':
 		a->view = arg;
 		if (!asked_find_view(arg))
-			argp_error(state, "unknown view '%s': components, functions, queries, processes, services, epochs or reasons; "
+			usage_fail(state, "unknown view '%s': components, functions, queries, processes, services, epochs or reasons; "
 				   "traces have the others (tailor db trace)", arg);
 		break;
 	case KEY_FROM:
@@ -83,7 +84,7 @@ static error_t parse_asked_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (a->view && *a->view == 'r' && (a->process || a->service || a->query || a->component))
-			argp_error(state, "reasons are kept of whole epochs: leave out --process, --service, --query and --component "
+			usage_fail(state, "reasons are kept of whole epochs: leave out --process, --service, --query and --component "
 				   "(a trace has reasons of each process: tailor db trace)");
 		break;
 	default:

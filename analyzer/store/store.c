@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define APPLICATION 0x746c7273 /* "tlrs" */
+#define APPLICATION_AT 68 /* in the file; sqlite.org/fileformat.html, 1.3 */
 #define VERSION STORE_FORMAT_VERSION
 #define PAGE_BYTES 4096
 #define BUSY_MS 5000
@@ -251,6 +252,8 @@ int store_commit(struct store *s, struct diag *d)
 }
 
 /* -------------------------------------------------------------------------------------------------------------- open */
+
+const struct output_form store_output_form = { "a store", "tlrs", 4, APPLICATION_AT, 0 };
 
 /* One process writes: SQLite's own locks would let another in between two transactions that belong together. */
 static int take_lock(struct store *s)
