@@ -75,6 +75,8 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 	if (ret)
 		return ret;
 	ret = scrub_trace(t, m, &args->options, c, &counts, d);
+	if (ret && trace_writer_error(c))
+		diag_fail(d, trace_writer_error(c), "%s: cannot be written: %s", output, strerror(trace_writer_error(c)));
 	if (ret)
 		trace_writer_drop(c);
 	else

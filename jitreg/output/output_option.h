@@ -6,9 +6,7 @@
 #include <argp.h>
 
 /* A line of options, for a command that keeps the answer itself. */
-#define OUTPUT_OVERWRITE_OPTION(key) \
-	{ "overwrite", key, NULL, 0, "write over an existing file of any kind (default: only over an empty file, and over a trace, " \
-	  "store, page or SVG that tailor made, by one of the same kind)", 0 }
+#define OUTPUT_OVERWRITE_OPTION(key) { "overwrite", key, NULL, 0, "write over any existing file", 0 }
 
 /* A child of a command's argp: --overwrite is output_file_allow_overwriting(). */
 extern const struct argp output_argp;
