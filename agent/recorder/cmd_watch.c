@@ -6,6 +6,7 @@
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
+#include "jitreg/base/regular_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -120,6 +121,20 @@ static int fail(const char *what, int error)
 	return CMD_FAILED;
 }
 
+/* A file that is no database is not added to, which would show at the end of the first epoch only.  What else makes a store, `tailor db add`
+ * looks at. */
+static bool is_other_file(const char *path)
+{
+	static const char begins[16] = "SQLite format 3";
+	int fd = regular_file_open(path);
+	char begin[sizeof(begins)];
+	ssize_t nr = fd >= 0 ? pread(fd, begin, sizeof(begin), 0) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return nr > 0 && (nr < (ssize_t)sizeof(begin) || memcmp(begin, begins, sizeof(begin)) != 0);
+}
+
 /* The folder of traces, and a name in it that no other recorder's are like.  0 or an exit status. */
 static int prepare_store(struct arguments *a)
 {
@@ -135,6 +150,10 @@ static int prepare_store(struct arguments *a)
 		if (!cwd || asprintf(&store, "%s/%s", cwd, a->store) < 0)
 			return fail(a->store, errno);
 		free(cwd);
+	}
+	if (is_other_file(store)) {
+		message_print("%s: this file exists and is not a store of tailor; give --store another name", a->store);
+		return CMD_FAILED;
 	}
 	strftime(now, sizeof(now), "%Y%m%dT%H%M%S", gmtime_r(&t, &tm));
 	if (asprintf(&folder, "%s.epochs", store) < 0 || asprintf(&output, "%s/%s-%d.tlr", folder, now, (int)getpid()) < 0)

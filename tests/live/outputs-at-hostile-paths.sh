@@ -102,6 +102,12 @@ for command in "${replaced[@]}"; do
 	grep -q 'give another name' "$dir/err" && fail "$words: expected our own file to be replaced: $(head -n 3 "$dir/err")"
 done
 rm -rf "$at" "$at.gz" "$at.d"
+echo precious >"$at"
+in_time 1 "$B/tailor" watch -q --store "$at" -- touch "$dir/watched"
+grep -q 'not a store of tailor' "$dir/err" || fail "watch --store over a file of others: expected a sentence, got: $(cat "$dir/err")"
+[ ! -e "$dir/watched" ] || fail "watch --store over a file of others: expected its command not to run"
+stands "$at" "watch --store"
+rm -f "$at"
 
 # Two recorders and one name: the second is told, and does not run its command.
 mkfifo "$dir/go"
