@@ -21,7 +21,7 @@ export PATH := $(abspath $B)/tools:$(PATH)
 
 # ---------------------------------------------------------------------------------------------------------- parts
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (docs/architecture.md).
-trace_SRC    := $(wildcard jitreg/base/*.c jitreg/hosts/*.c jitreg/trace/*.c)
+trace_SRC    := $(wildcard jitreg/base/*.c jitreg/hosts/*.c jitreg/output/*.c jitreg/trace/*.c)
 protocol_SRC := $(wildcard jitreg/protocol/*.c)
 engines_SRC  := $(wildcard jitreg/engines/*.c)
 guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/announce/*.c shim/engines/*.c shim/hosts/*.c shim/libraries/*.c)

@@ -3,7 +3,10 @@
 #include "analyzer/check/check.h"
 #include "analyzer/cmd_trace.h"
 #include "jitreg/base/command.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/base/message.h"
+#include "jitreg/output/output_file.h"
+#include "jitreg/output/output_option.h"
+#include "jitreg/trace/writer.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -49,7 +52,7 @@ static void pass_option_to_run(struct arguments *a, struct argp_state *state, in
 	while (o->key != key)
 		o++;
 	if (a->nr_words + 2 > WORDS_MAX)
-		argp_error(state, "too many options");
+		usage_fail(state, "too many options");
 	snprintf(spelled[a->nr_words], sizeof(spelled[0]), "--%s", o->name);
 	a->word[a->nr_words] = spelled[a->nr_words];
 	a->nr_words++;
@@ -79,14 +82,14 @@ static error_t parse_check_option(int key, char *arg, struct argp_state *state)
 		else if (state->argc - state->next == 1)
 			a->path = state->argv[state->next];
 		else
-			argp_error(state, "a command stands behind --, and a trace alone");
+			usage_fail(state, "a command stands behind --, and a trace alone");
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "there is no command to run, and no trace to check");
+		usage_fail(state, "there is no command to run, and no trace to check");
 		break;
 	case ARGP_KEY_END:
 		if (a->path && (a->output || a->nr_words))
-			argp_error(state, "%s is for a command, not for a trace", a->nr_words ? a->word[0] : "--output");
+			usage_fail(state, "%s is for a command, not for a trace", a->nr_words ? a->word[0] : "--output");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -196,6 +199,7 @@ static int record_and_check(const struct arguments *a)
 	const char *temporary = getenv("TMPDIR");
 	char folder[256], path[300];
 	const char *trace = a->output ? a->output : path;
+	struct diag d = { "" };
 	int wait_status = 0, status, ret;
 
 	snprintf(folder, sizeof(folder), "%s/tailor-check.XXXXXX", temporary && *temporary ? temporary : "/tmp");
@@ -204,6 +208,10 @@ static int record_and_check(const struct arguments *a)
 		return CMD_FAILED;
 	}
 	snprintf(path, sizeof(path), "%s/host.tlr", folder);
+	if (a->output && output_file_check(a->output, &trace_output_form, &d)) {
+		trace_print_error("%s", d.text);
+		return CMD_FAILED;
+	}
 	if (a->output)
 		output_file_remove(a->output); /* what was there is not taken for what is recorded now */
 	ret = record_command_trace(a, trace, &wait_status);
@@ -229,7 +237,7 @@ static int record_and_check(const struct arguments *a)
 
 static int run_check(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_check_option,

@@ -10,6 +10,8 @@
 #include "analyzer/store/window_trace.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
+#include "jitreg/output/output_option.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -525,14 +527,14 @@ static void take_operand(struct argp_state *state, char *arg)
 		if (strcmp(verbs[i].name, arg) == 0) {
 			a->verb = &verbs[i];
 			if (!a->verb->run)
-				argp_error(state, "%s comes first: tailor db %s [OPTION...] %s", arg, arg, a->verb->usage);
+				usage_fail(state, "%s comes first: tailor db %s [OPTION...] %s", arg, arg, a->verb->usage);
 			return;
 		}
 	if (!a->verb)
-		argp_error(state, "unknown verb '%s'%s; see `tailor help db`", arg,
+		usage_fail(state, "unknown verb '%s'%s; see `tailor help db`", arg,
 			   trace_suggest_names(arg, verb_list_entry, near, sizeof(near)));
 	if (a->nr == a->verb->most)
-		argp_error(state, "too many operands; usage: tailor db %s %s", a->verb->name, a->verb->usage);
+		usage_fail(state, "too many operands; usage: tailor db %s %s", a->verb->name, a->verb->usage);
 	a->operand[a->nr++] = arg;
 }
 
@@ -552,7 +554,7 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 	case KEY_KEEP:
 		a->keep = (int)strtoul(arg, &end, 10);
 		if (end == arg || *end || *arg == '-' || a->keep < 0 || a->keep > 1000000)
-			argp_error(state, "--keep must be a number, not '%s'", arg);
+			usage_fail(state, "--keep must be a number, not '%s'", arg);
 		break;
 	case 'f':
 		a->format = arg;
@@ -563,20 +565,20 @@ static error_t parse_db_option(int key, char *arg, struct argp_state *state)
 	case KEY_CAP:
 		a->cap = strtoull(arg, &end, 10) << 20;
 		if (end == arg || *end || *arg == '-' || !a->cap || a->cap >> 50)
-			argp_error(state, "--cap must be a number of MiB, not '%s'", arg);
+			usage_fail(state, "--cap must be a number of MiB, not '%s'", arg);
 		break;
 	case ARGP_KEY_ARG:
 		take_operand(state, arg);
 		break;
 	case ARGP_KEY_END:
 		if (!a->verb)
-			argp_error(state, "no verb given; see `tailor help db`");
+			usage_fail(state, "no verb given; see `tailor help db`");
 		if (a->dry_run && a->verb->run != run_gc)
-			argp_error(state, "--dry-run is for tailor db gc");
+			usage_fail(state, "--dry-run is for tailor db gc");
 		if (a->nr < a->verb->least)
-			argp_error(state, "usage: tailor db %s %s", a->verb->name, a->verb->usage);
+			usage_fail(state, "usage: tailor db %s %s", a->verb->name, a->verb->usage);
 		if (a->asked.per_service && a->verb->run != run_report && a->verb->run != run_timeline)
-			argp_error(state, "db %s has no rows of services: --per is for report, timeline, diff and stat", a->verb->name);
+			usage_fail(state, "db %s has no rows of services: --per is for report, timeline, diff and stat", a->verb->name);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -601,7 +603,8 @@ static int run_command_of_verb(const struct db_verb *verb, int argc, char **argv
 
 static int run_db(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &asked_argp, 0, NULL, 0 }, { &page_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &asked_argp, 0, NULL, 0 }, { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
+						      { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_db_option,

@@ -10,6 +10,7 @@
 #include "analyzer/compare/formula.h"
 #include "analyzer/output/page.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <locale.h>
 #include <math.h>
@@ -50,7 +51,7 @@ static double parse_percentage(struct argp_state *state, const char *option, con
 	double percent = strtod(arg, &end);
 
 	if (end == arg || (*end && strcmp(end, "%") != 0) || !(percent >= 0) || isinf(percent))
-		argp_error(state, "--%s must be a percentage, not '%s'", option, arg);
+		usage_fail(state, "--%s must be a percentage, not '%s'", option, arg);
 	return percent / 100;
 }
 
@@ -80,14 +81,14 @@ static error_t parse_diff_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (a->nr_sides == 2)
-			argp_error(state, "more than two sides given; separate the traces of one side by commas");
+			usage_fail(state, "more than two sides given; separate the traces of one side by commas");
 		a->side[a->nr_sides++] = arg;
 		break;
 	case ARGP_KEY_END:
 		if (a->methods && a->nr_sides != 1)
-			argp_error(state, "--methods takes exactly one trace");
+			usage_fail(state, "--methods takes exactly one trace");
 		if (!a->methods && a->nr_sides < 2)
-			argp_error(state, "two traces required: before and after");
+			usage_fail(state, "two traces required: before and after");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

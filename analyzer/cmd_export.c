@@ -4,8 +4,11 @@
 #include "analyzer/export/export.h"
 #include "analyzer/output/gzip.h"
 #include "analyzer/output/result_file.h"
+#include "analyzer/output/svg.h"
 #include "jitreg/base/command.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/base/message.h"
+#include "jitreg/output/output_file.h"
+#include "jitreg/output/output_option.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -66,7 +69,7 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 	case 'f':
 		a->format = export_find(arg);
 		if (!a->format)
-			argp_error(state, "unknown format '%s'%s; see `tailor help export`", arg,
+			usage_fail(state, "unknown format '%s'%s; see `tailor help export`", arg,
 				   trace_suggest_names(arg, format_list_entry, near, sizeof(near)));
 		break;
 	case 'o':
@@ -90,11 +93,11 @@ static error_t parse_export_option(int key, char *arg, struct argp_state *state)
 		if (a->output && strcmp(a->output, "-") == 0)
 			a->output = NULL;
 		if (!a->format)
-			argp_error(state, "no --format given, and the output's name does not end like that of a format%s; see `tailor help "
+			usage_fail(state, "no --format given, and the output's name does not end like that of a format%s; see `tailor help "
 				   "export`", trace_suggest_names(a->output && strrchr(a->output, '.') ? strrchr(a->output, '.') : "",
 								  ending_list_entry, near, sizeof(near)));
 		else if (a->format->binary && !a->output && isatty(1))
-			argp_error(state, "%s is a binary format and is not written to a terminal; use --output FILE", a->format->name);
+			usage_fail(state, "%s is a binary format and is not written to a terminal; use --output FILE", a->format->name);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -123,54 +126,68 @@ static void ask_exported_sums(void *context, struct report *r)
 	a->arguments->format->prepare(&a->export);
 }
 
+/* The output, compressed if it is to be. */
+static int open_output(const struct arguments *args, struct output_file *o, struct diag *d)
+{
+	int ret = output_file_open_stream(o, args->output ? args->output : "-", d);
+	FILE *zipped;
+
+	if (ret || !args->gzip)
+		return ret;
+	zipped = gzip_stream(o->to);
+	if (!zipped) {
+		output_file_drop(o);
+		return diag_fail(d, ENOMEM, "out of memory");
+	}
+	o->to = zipped;
+	return 0;
+}
+
+static int write_exported(const struct arguments *args, struct ask *a, FILE *to)
+{
+	int ret = args->format->write(&a->export, to);
+
+	if (!ret || ferror(to)) /* that has a reason of its own */
+		return CMD_DONE;
+	trace_print_error("%s: %s", args->format->name, ret == -ENODATA ? "the trace has no bytes of generated code" : strerror(-ret));
+	return CMD_FAILED;
+}
+
 /* Of arguments that have been parsed. */
 static int export_trace(const struct arguments *args)
 {
+	struct output_file output = { .form = args->format == &exporter_flamegraph ? &svg_output_form : NULL };
 	struct trace_session session = { 0 };
 	struct ask a = { .arguments = args };
 	struct diag d = { "" };
-	FILE *to = stdout;
-	int status, ret;
+	int status;
 
 	if (args->output && output_file_is_same(args->output, args->path)) {
 		trace_print_error("%s: input and output are the same file", args->output);
 		return CMD_FAILED;
 	}
-	if (args->output) {
-		to = output_file_stream(args->output, &d);
-		if (!to) {
-			trace_print_error("%s", d.text);
-			return CMD_FAILED;
-		}
-		if (args->gzip && (to = gzip_stream(to)) == NULL) {
-			trace_print_error("out of memory");
-			return CMD_FAILED;
-		}
+	if (open_output(args, &output, &d)) {
+		trace_print_error("%s", d.text);
+		return CMD_FAILED;
 	}
-	a.export.each = to;
+	a.export.each = output.to;
 	status = trace_session_read(&session, args->path, &args->trace, ask_exported_sums, &a);
-	if (status == CMD_DONE) {
-		ret = args->format->write(&a.export, to);
-		if (ret) {
-			trace_print_error("%s: %s", args->format->name,
-					  ret == -ENODATA ? "the trace has no bytes of generated code" : strerror(-ret));
-			status = CMD_FAILED;
-		}
-		export_fini(&a.export);
-		status = trace_session_close(&session, status);
-	} else {
-		export_fini(&a.export);
-	}
-	if (!output_file_end(to)) {
-		trace_print_error("cannot write the output");
+	if (status == CMD_DONE)
+		status = write_exported(args, &a, output.to);
+	export_fini(&a.export);
+	if (status == CMD_DONE && output_file_end(&output, &d)) {
+		trace_print_error("%s", d.text);
 		status = CMD_FAILED;
 	}
+	output_file_drop(&output);
+	if (session.reader)
+		status = trace_session_close(&session, status);
 	if (status == CMD_DONE && args->output)
 		result_file_tell(args->output, args->output != args->name && !isatty(2), args->open);
 	return status;
 }
 
-static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &output_argp, 0, NULL, 0 }, { 0 } };
 
 static int run_export(int argc, char **argv)
 {

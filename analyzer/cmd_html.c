@@ -4,7 +4,9 @@
 #include "analyzer/output/result_file.h"
 #include "analyzer/source/excerpts.h"
 #include "jitreg/base/command.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/base/message.h"
+#include "jitreg/output/output_file.h"
+#include "jitreg/output/output_option.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -45,13 +47,13 @@ static error_t parse_html_source_option(int key, char *arg, struct argp_state *s
 	case KEY_SOURCE_TEXT:
 		bytes = strtoul(arg, &end, 10);
 		if (*arg < '0' || *arg > '9' || *end || bytes > EXCERPTS_BYTES_MAX)
-			argp_error(state, "--source-text must be a number from 0 to %u, not '%s'", EXCERPTS_BYTES_MAX, arg);
+			usage_fail(state, "--source-text must be a number from 0 to %u, not '%s'", EXCERPTS_BYTES_MAX, arg);
 		s->no_source_text = bytes == 0;
 		s->source_bytes = (uint32_t)bytes;
 		break;
 	case ARGP_KEY_ARG:
 		if (s->path[1])
-			argp_error(state, "more than two traces given");
+			usage_fail(state, "more than two traces given");
 		s->path[s->path[0] != NULL] = arg;
 		break;
 	case ARGP_KEY_END:
@@ -193,7 +195,7 @@ static int rebuild_old_page(const struct html_source *a, FILE *to, int *status)
 
 static int run_html(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_html_option,
@@ -208,6 +210,7 @@ static int run_html(int argc, char **argv)
 		NULL,
 		NULL
 	};
+	struct output_file page = { .form = &html_output_form };
 	struct arguments args = { 0 };
 	struct diag d = { "" };
 	int status = CMD_DONE, one;
@@ -226,11 +229,11 @@ static int run_html(int argc, char **argv)
 			trace_print_error("%s: %s", args.source.path[i], strerror(errno));
 			return CMD_FAILED;
 		}
-	to = output_file_stream(args.output, &d);
-	if (!to) {
+	if (output_file_open_stream(&page, args.output, &d)) {
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
+	to = page.to;
 	if (rebuild_old_page(&args.source, to, &status) == -EINVAL) {
 		for (uint32_t i = 0; i < 2 && args.source.path[i] && written; i++) {
 			one = html_source_read(&args.source, i, put_trace, to, &written);
@@ -241,15 +244,14 @@ static int run_html(int argc, char **argv)
 		written = status == CMD_DONE;
 	}
 	html_pairs_fini(&args.source.pairs);
-	if (!output_file_end(to)) {
-		trace_print_error("cannot write %s", args.output);
-		written = false;
+	if (!written && !ferror(to)) {
+		output_file_drop(&page);
+	} else if (output_file_end(&page, &d)) {
+		trace_print_error("%s", d.text);
 		status = CMD_FAILED;
-	}
-	if (!written)
-		output_file_remove(args.output);
-	else
+	} else {
 		result_file_tell(args.output, args.output != args.name && !isatty(2), args.open);
+	}
 	return status;
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor overhead: overhead and attribution rate of several sampling configurations, measured on the user's own program. */
 #include "analyzer/cmd_trace.h"
+#include "analyzer/output/svg.h"
 #include "analyzer/overhead/view.h"
 #include "analyzer/pictures/overhead.h"
 #include "jitreg/base/command.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/base/message.h"
+#include "jitreg/output/output_file.h"
+#include "jitreg/output/output_option.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -45,7 +48,7 @@ static uint64_t parse_number_in_range(struct argp_state *state, const char *name
 	uint64_t n = strtoull(text, end, 10);
 
 	if (*end == text || *text == '-' || *text == '+' || n < 1 || n > most)
-		argp_error(state, "--%s takes numbers from 1 to %llu, not '%s'", name, (unsigned long long)most, text);
+		usage_fail(state, "--%s takes numbers from 1 to %llu, not '%s'", name, (unsigned long long)most, text);
 	return n;
 }
 
@@ -57,12 +60,12 @@ static void parse_rates(struct argp_state *state, struct overhead *o, char *text
 		uint64_t rate = parse_number_in_range(state, "rates", text, &end, RATE_MAX);
 
 		if (*end && *end != ',')
-			argp_error(state, "--rates takes numbers separated by commas, not '%s'", text);
+			usage_fail(state, "--rates takes numbers separated by commas, not '%s'", text);
 		if (o->nr_rates == OVERHEAD_RATES_MAX)
-			argp_error(state, "--rates takes at most %d rates", OVERHEAD_RATES_MAX);
+			usage_fail(state, "--rates takes at most %d rates", OVERHEAD_RATES_MAX);
 		for (unsigned i = 0; i < o->nr_rates; i++)
 			if (o->rate[i] == rate)
-				argp_error(state, "--rates has %llu twice", (unsigned long long)rate);
+				usage_fail(state, "--rates has %llu twice", (unsigned long long)rate);
 		o->rate[o->nr_rates++] = rate;
 		if (!*end)
 			return;
@@ -94,7 +97,7 @@ static error_t parse_overhead_option(int key, char *arg, struct argp_state *stat
 	case KEY_ROUNDS:
 		a->o.nr_rounds = (unsigned)parse_number_in_range(state, "rounds", arg, &end, ROUNDS_MAX);
 		if (*end)
-			argp_error(state, "--rounds takes numbers from 1 to %d, not '%s'", ROUNDS_MAX, arg);
+			usage_fail(state, "--rounds takes numbers from 1 to %d, not '%s'", ROUNDS_MAX, arg);
 		break;
 	case KEY_RATES:
 		parse_rates(state, &a->o, arg);
@@ -115,7 +118,7 @@ static error_t parse_overhead_option(int key, char *arg, struct argp_state *stat
 		a->o.command = state->argv + state->next;
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command given");
+		usage_fail(state, "no command given");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -159,26 +162,21 @@ static void show_progress(void *context, unsigned done, unsigned total, unsigned
 		fprintf(stderr, "; about %.0f s left", (double)(now.tv_sec - begin.tv_sec + 1) / done * (total - done));
 }
 
-static int write_picture(const char *path, const struct overhead *o)
+static int write_picture(struct output_file *picture, const struct overhead *o)
 {
 	struct diag d = { "" };
-	FILE *f = output_file_stream(path, &d);
 
-	if (!f) {
-		trace_print_error("%s", d.text);
-		return CMD_FAILED;
-	}
-	overhead_svg(o, f);
-	if (output_file_end(f))
+	overhead_svg(o, picture->to);
+	if (output_file_end(picture, &d) == 0)
 		return CMD_DONE;
-	trace_print_error("%s: cannot be written: %s", path, strerror(errno));
+	trace_print_error("%s", d.text);
 	return CMD_FAILED;
 }
 
-static int show_overhead(const struct arguments *a)
+static int show_overhead(const struct arguments *a, struct output_file *picture)
 {
 	double bare_s = overhead_bare_spread(&a->o, true).median;
-	int status = write_picture(a->svg, &a->o);
+	int status = write_picture(picture, &a->o);
 
 	if (bare_s < SHORT_S)
 		trace_print_error("%s ran for %.0f ms only: most of the overhead is that of its start; use a longer run", a->o.command[0],
@@ -189,7 +187,7 @@ static int show_overhead(const struct arguments *a)
 	} else {
 		overhead_text(&a->o, stdout);
 		if (status == CMD_DONE)
-			printf("Picture: %s\n", a->svg);
+			message_put(stdout, "Picture: %s", a->svg);
 	}
 	return trace_flush_output(status);
 }
@@ -198,6 +196,7 @@ static int show_overhead(const struct arguments *a)
 
 static int run_overhead(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_overhead_option,
@@ -211,10 +210,11 @@ static int run_overhead(int argc, char **argv)
 		"Configurations, each with the options of `tailor run` that it stands for:\n" CAPTURES(CAPTURE_HELP_)
 		"\nExit status: 0 done; 1 failure, also of the command, with or without a recorder; 2 usage error.\n\n"
 		"Example: tailor overhead --quick -- build/engine --query q3",
-		NULL,
+		children,
 		NULL,
 		NULL
 	};
+	struct output_file picture = { .form = &svg_output_form };
 	struct arguments a = { .svg = "overhead.svg" };
 	const char *temporary = getenv("TMPDIR");
 	char directory[256];
@@ -224,7 +224,7 @@ static int run_overhead(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
 	set_default_rates(&a);
-	if (output_file_check(a.svg, &d)) { /* before the runs, which may take an hour */
+	if (output_file_open_stream(&picture, a.svg, &d)) { /* before the runs, which may take an hour */
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
@@ -232,6 +232,7 @@ static int run_overhead(int argc, char **argv)
 	snprintf(directory, sizeof(directory), "%s/tailor-overhead.XXXXXX", temporary && *temporary ? temporary : "/tmp");
 	if (!a.o.run || !mkdtemp(directory)) {
 		trace_print_error("cannot create a temporary folder '%s': %s", directory, strerror(errno));
+		output_file_drop(&picture);
 		free(a.o.run);
 		return CMD_FAILED;
 	}
@@ -241,13 +242,14 @@ static int run_overhead(int argc, char **argv)
 		fputs("\r\033[K", stderr);
 	rmdir(directory);
 	if (ret == 0)
-		status = show_overhead(&a);
+		status = show_overhead(&a, &picture);
 	else if (stop)
 		status = stop;
 	else
 		trace_print_error("%s", d.text);
 	if (ret == -EINVAL)
 		status = CMD_MISUSED;
+	output_file_drop(&picture); /* if the runs have failed */
 	free(a.o.run);
 	return status;
 }

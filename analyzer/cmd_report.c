@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor report: the profile of a trace, level by level. */
 #include "analyzer/cmd_trace.h"
+#include "analyzer/output/svg.h"
 #include "analyzer/query/frequencies.h"
 #include "analyzer/report/default_report.h"
 #include "analyzer/report/views.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/base/message.h"
+#include "jitreg/output/output_file.h"
+#include "jitreg/output/output_option.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -86,10 +89,10 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		break;
 	case 'v':
 		if (a->nr_views == VIEWS_SHOWN_MAX)
-			argp_error(state, "at most %d views can be given", VIEWS_SHOWN_MAX);
+			usage_fail(state, "at most %d views can be given", VIEWS_SHOWN_MAX);
 		a->view[a->nr_views] = view_find(arg);
 		if (!a->view[a->nr_views++])
-			argp_error(state, "unknown view '%s'%s; see `tailor help report`", arg,
+			usage_fail(state, "unknown view '%s'%s; see `tailor help report`", arg,
 				   trace_suggest_names(arg, view_list_entry, near, sizeof(near)));
 		break;
 	case KEY_SVG:
@@ -106,7 +109,7 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_PER:
 		if (strcmp(arg, "process") != 0)
-			argp_error(state, "--per must be process, not '%s'", arg);
+			usage_fail(state, "--per must be process, not '%s'", arg);
 		a->per_process = true;
 		break;
 	case KEY_PROCESSOR:
@@ -117,9 +120,9 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_ASSUME:
 		if (a->nr_assumed == ASSUMED_MAX)
-			argp_error(state, "at most %d assumptions can be given", ASSUMED_MAX);
+			usage_fail(state, "at most %d assumptions can be given", ASSUMED_MAX);
 		if (!frequencies_is_assumption(arg))
-			argp_error(state, "--assume must be CALLER.SITE->CALLEE=N or FUNCTION:BLOCK->BLOCK=N, not '%s'", arg);
+			usage_fail(state, "--assume must be CALLER.SITE->CALLEE=N or FUNCTION:BLOCK->BLOCK=N, not '%s'", arg);
 		a->assumed[a->nr_assumed++] = arg;
 		break;
 	case KEY_SAMPLES:
@@ -136,14 +139,14 @@ static error_t parse_report_option(int key, char *arg, struct argp_state *state)
 		if (!a->nr_views)
 			choose_views_of_tables(a);
 		if (a->page.form == PAGE_CSV && !a->nr_views)
-			argp_error(state, "--csv requires --view, or a folder: --csv=DIR");
+			usage_fail(state, "--csv requires --view, or a folder: --csv=DIR");
 		if (a->page.table && !a->nr_views)
-			argp_error(state, "--table requires --view");
+			usage_fail(state, "--table requires --view");
 		if (a->sort && a->page.form == PAGE_JSON && !a->nr_views)
-			argp_error(state, "--json --sort requires --view");
+			usage_fail(state, "--json --sort requires --view");
 		for (int i = 0; a->svg && i <= a->nr_views; i++) {
 			if (i == a->nr_views)
-				argp_error(state, "--svg requires --view memory or stalls");
+				usage_fail(state, "--svg requires --view memory or stalls");
 			if (strcmp(a->view[i]->name, "memory") == 0 || strcmp(a->view[i]->name, "stalls") == 0)
 				break;
 		}
@@ -195,6 +198,7 @@ static void say_not_sorted(struct page *p, const char *column)
 
 static int show_views(const struct arguments *args, struct ask *a, struct report *r)
 {
+	struct output_file picture = { .form = &svg_output_form };
 	struct diag d = { "" };
 	struct page page;
 	int ret = 0;
@@ -202,11 +206,11 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 	if (trace_page_init(&page, &args->page))
 		return CMD_FAILED;
 	if (args->svg) {
-		r->svg = output_file_stream(args->svg, &d);
-		if (!r->svg) {
+		if (output_file_open_stream(&picture, args->svg, &d)) {
 			trace_print_error("%s", d.text);
 			return CMD_FAILED;
 		}
+		r->svg = picture.to;
 	}
 	page.top = args->page.top < 0 ? VIEW_ROWS : args->page.top;
 	page.intervals = args->intervals;
@@ -217,10 +221,9 @@ static int show_views(const struct arguments *args, struct ask *a, struct report
 		a->shown[i].view->show(r, &a->shown[i], &page);
 	if (args->sort && !page.sorted)
 		say_not_sorted(&page, args->sort);
-	if (r->svg && !output_file_end(r->svg))
-		ret = -EIO;
-	if (ret)
-		trace_print_error("cannot write '%s': %s", args->svg, strerror(errno));
+	if (r->svg && (ret = output_file_end(&picture, &d)) != 0)
+		trace_print_error("%s", d.text);
+	r->svg = NULL;
 	return trace_page_end(&page, ret ? CMD_FAILED : CMD_DONE);
 }
 
@@ -261,7 +264,8 @@ static void say_unheeded_options(const struct arguments *a)
 
 static int run_report(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
+						      { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_report_option,

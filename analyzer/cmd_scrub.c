@@ -3,7 +3,9 @@
 #include "analyzer/cmd_trace.h"
 #include "analyzer/scrub/scrub.h"
 #include "jitreg/base/command.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/base/message.h"
+#include "jitreg/output/output_file.h"
+#include "jitreg/output/output_option.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,25 +66,27 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 	struct scrub_counts counts;
 	struct trace_writer *c;
 	char damage[1024];
-	int ret, closed;
+	FILE *said = output_file_is_standard(output) ? stderr : stdout;
+	int ret;
 
 	if (output_file_is_same(output, args->path))
 		return diag_fail(d, EINVAL, "%s: input and output are the same file", output);
-	ret = trace_writer_open(output, TRACE_SMALL, &c, d);
+	ret = trace_writer_create(output, &(struct trace_writer_options){ .compression = TRACE_SMALL, .whole = true }, &c, d);
 	if (ret)
 		return ret;
 	ret = scrub_trace(t, m, &args->options, c, &counts, d);
-	closed = trace_writer_close(c);
-	if (ret == 0 && closed)
-		ret = diag_fail(d, -closed, "%s: %s", output, strerror(-closed));
-	if (ret) {
-		output_file_remove(output);
+	if (ret && trace_writer_error(c))
+		diag_fail(d, trace_writer_error(c), "%s: cannot be written: %s", output, strerror(trace_writer_error(c)));
+	if (ret)
+		trace_writer_drop(c);
+	else
+		ret = trace_writer_end(c, d);
+	if (ret)
 		return ret;
-	}
-	printf("%s: %llu samples (%llu stacks replaced by return addresses), %llu other records\n", output,
+	message_put(said, "%s: %llu samples (%llu stacks replaced by return addresses), %llu other records", output,
 	       (unsigned long long)counts.samples, (unsigned long long)counts.stacks, (unsigned long long)counts.records);
 	if (counts.unknown)
-		printf("%llu records of a later format version were dropped\n", (unsigned long long)counts.unknown);
+		fprintf(said, "%llu records of a later format version were dropped\n", (unsigned long long)counts.unknown);
 	if (trace_describe_damage(t, damage, sizeof(damage)))
 		return diag_fail(d, EBADMSG, "%s", damage);
 	return 0;
@@ -90,6 +94,7 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 
 static int run_scrub(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_scrub_option,
@@ -98,7 +103,7 @@ static int run_scrub(int argc, char **argv)
 		"queries and IR, directories, the host name and the arguments of the command.  Registers, addresses, symbols and counts "
 		"are kept.\v"
 		"Example: tailor scrub --drop-names -o for-the-list.tlr t.tlr",
-		NULL,
+		children,
 		NULL,
 		NULL
 	};

@@ -3,6 +3,7 @@
 #include "analyzer/cmd_html.h"
 #include "analyzer/serve/http.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -25,7 +26,7 @@ static uint16_t parse_port(struct argp_state *state, const char *text)
 	const unsigned long number = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || number > UINT16_MAX)
-		argp_error(state, "'%s' is no port: a number from 0 (a free one) to 65535", text);
+		usage_fail(state, "'%s' is no port: a number from 0 (a free one) to 65535", text);
 	return (uint16_t)number;
 }
 

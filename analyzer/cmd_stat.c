@@ -7,6 +7,7 @@
 #include "analyzer/compare/stats.h"
 #include "analyzer/output/page.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <locale.h>
 #include <math.h>
@@ -34,12 +35,12 @@ static error_t parse_stat_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (a->nr == TRACES_MAX)
-			argp_error(state, "at most %d traces can be given", TRACES_MAX);
+			usage_fail(state, "at most %d traces can be given", TRACES_MAX);
 		a->path[a->nr++] = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!a->nr || (a->nr < 2 && !a->trace.asked && !asked_is_store(a->path[0])))
-			argp_error(state, "at least two traces, or a window of a store, required");
+			usage_fail(state, "at least two traces, or a window of a store, required");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -8,6 +8,7 @@
 #include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_pages.h"
+#include "jitreg/base/message.h"
 #include "jitreg/base/suggest.h"
 #include "jitreg/base/utf8.h"
 
@@ -64,7 +65,7 @@ static double parse_seconds(struct argp_state *state, const char *name, const ch
 	double s = strtod(arg, &end);
 
 	if (end == arg || *end || !(s >= 0) || s > 1e9)
-		argp_error(state, "--%s must be a number of seconds, not '%s'", name, arg);
+		usage_fail(state, "--%s must be a number of seconds, not '%s'", name, arg);
 	return s;
 }
 
@@ -74,7 +75,7 @@ static uint64_t parse_number_argument(struct argp_state *state, const char *name
 	uint64_t n = strtoull(arg, &end, 10);
 
 	if (end == arg || *end || *arg == '-')
-		argp_error(state, "--%s must be a number, not '%s'", name, arg);
+		usage_fail(state, "--%s must be a number, not '%s'", name, arg);
 	return n;
 }
 
@@ -86,11 +87,11 @@ static void set_thread_name(struct argp_state *state, struct filter_arguments *f
 	int error;
 
 	if (f->thread_name)
-		argp_error(state, "--thread-name can be given once");
+		usage_fail(state, "--thread-name can be given once");
 	error = regcomp(&expression, arg, REG_EXTENDED | REG_NOSUB);
 	if (error) {
 		regerror(error, &expression, why, sizeof(why));
-		argp_error(state, "--thread-name '%s': %s", arg, why);
+		usage_fail(state, "--thread-name '%s': %s", arg, why);
 	}
 	f->thread_name = &expression;
 	f->thread_name_text = arg;
@@ -128,12 +129,12 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_COMPONENT:
 		if (a->filter.nr_components == FILTER_COMPONENTS_MAX)
-			argp_error(state, "--component can be given at most %d times", FILTER_COMPONENTS_MAX);
+			usage_fail(state, "--component can be given at most %d times", FILTER_COMPONENTS_MAX);
 		a->filter.component[a->filter.nr_components++] = arg;
 		break;
 	case KEY_BELOW:
 		if (a->filter.nr_below == FILTER_COMPONENTS_MAX)
-			argp_error(state, "--below can be given at most %d times", FILTER_COMPONENTS_MAX);
+			usage_fail(state, "--below can be given at most %d times", FILTER_COMPONENTS_MAX);
 		a->filter.below[a->filter.nr_below++] = arg;
 		break;
 	case KEY_FUNCTION:
@@ -147,7 +148,7 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_ATTRIBUTE:
 		if (strcmp(arg, "auto") != 0 && strcmp(arg, "stack") != 0)
-			argp_error(state, "--attribute must be auto or stack, not '%s'", arg);
+			usage_fail(state, "--attribute must be auto or stack, not '%s'", arg);
 		a->stack_only = arg[0] == 's';
 		break;
 	case KEY_UNWINDER:
@@ -158,22 +159,22 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_DEBUG_PATH:
 		if (!debug_path_add(arg))
-			argp_error(state, "--debug-path can be given at most 8 times");
+			usage_fail(state, "--debug-path can be given at most 8 times");
 		break;
 	case KEY_SOURCE_PATH:
 		if (!source_path_add(arg))
-			argp_error(state, "--source-path must be FROM=TO or a folder, at most %d times, not '%s'", SOURCE_PATHS_MAX, arg);
+			usage_fail(state, "--source-path must be FROM=TO or a folder, at most %d times, not '%s'", SOURCE_PATHS_MAX, arg);
 		break;
 	case KEY_BUDGET:
 		budget = strtod(arg, &end);
 		if (!(budget >= 0) || end == arg || *end)
-			argp_error(state, "--budget must be a number, not '%s'", arg);
+			usage_fail(state, "--budget must be a number, not '%s'", arg);
 		budget_set_factor(budget);
 		break;
 	case KEY_THREADS:
 		a->threads = (unsigned)parse_number_argument(state, "threads", arg);
 		if (a->threads < 1 || a->threads > 64)
-			argp_error(state, "--threads must be 1 to 64, not '%s'", arg);
+			usage_fail(state, "--threads must be 1 to 64, not '%s'", arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -184,7 +185,7 @@ static error_t parse_trace_option(int key, char *arg, struct argp_state *state)
 void trace_set_path(struct argp_state *state, const char **path, const char *arg)
 {
 	if (*path)
-		argp_error(state, "more than one trace given: %s and %s", *path, arg);
+		usage_fail(state, "more than one trace given: %s and %s", *path, arg);
 	*path = arg;
 }
 
@@ -231,8 +232,8 @@ void trace_need_path(struct argp_state *state, const char **path)
 		return;
 	newest = find_newest_trace();
 	if (!newest)
-		argp_error(state, "no trace given, and none (*.tlr) in this folder; `tailor record -- COMMAND` makes one");
-	fprintf(stderr, "%s: %s, the newest trace in this folder\n", program_invocation_name, newest);
+		usage_fail(state, "no trace given, and none (*.tlr) in this folder; `tailor record -- COMMAND` makes one");
+	message_print("%s, the newest trace in this folder", newest);
 	*path = newest; /* lives as long as the process */
 }
 
@@ -271,7 +272,7 @@ static error_t parse_page_option(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 	case KEY_CSV:
 		if (a->form != PAGE_TEXT && a->form != form)
-			argp_error(state, "--csv and --json cannot be combined");
+			usage_fail(state, "--csv and --json cannot be combined");
 		a->form = form;
 		a->csv_folder = form == PAGE_CSV && arg ? arg : a->csv_folder;
 		break;
@@ -281,12 +282,12 @@ static error_t parse_page_option(int key, char *arg, struct argp_state *state)
 	case KEY_COLOUR:
 		a->colour = strcmp(arg, "always") == 0 ? COLOUR_ALWAYS : strcmp(arg, "never") == 0 ? COLOUR_NEVER : COLOUR_AUTO;
 		if (a->colour == COLOUR_AUTO && strcmp(arg, "auto") != 0)
-			argp_error(state, "--color must be auto, always or never, not '%s'", arg);
+			usage_fail(state, "--color must be auto, always or never, not '%s'", arg);
 		break;
 	case KEY_TOP:
 		a->top = (int)strtoul(arg, &end, 10);
 		if (end == arg || *end || a->top < 0 || *arg == '-')
-			argp_error(state, "--top must be a number, not '%s'", arg);
+			usage_fail(state, "--top must be a number, not '%s'", arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -323,7 +324,7 @@ int trace_page_end(struct page *p, int status)
 		status = CMD_MISUSED;
 	}
 	if (p->error) {
-		trace_print_error("cannot write into '%s': %s", p->csv_folder, strerror(-p->error));
+		trace_print_error("%s", p->why ? p->why : strerror(-p->error));
 		status = CMD_FAILED;
 	}
 	return page_end(p) ? CMD_FAILED : status;
@@ -334,7 +335,7 @@ const struct argp page_argp = { page_options, parse_page_option, NULL, NULL, NUL
 enum unwind_way trace_parse_unwinder(struct argp_state *state, const char *arg)
 {
 	if (strcmp(arg, "memo") != 0 && strcmp(arg, "libunwind") != 0)
-		argp_error(state, "--unwinder must be memo or libunwind, not '%s'", arg);
+		usage_fail(state, "--unwinder must be memo or libunwind, not '%s'", arg);
 	return arg[0] == 'l' ? UNWIND_LIBUNWIND : UNWIND_MEMO;
 }
 
@@ -376,11 +377,9 @@ void trace_print_error(const char *format, ...)
 {
 	va_list list;
 
-	fprintf(stderr, "%s: ", program_invocation_name);
 	va_start(list, format);
-	vfprintf(stderr, format, list);
+	message_vprint(format, list);
 	va_end(list);
-	fputc('\n', stderr);
 }
 
 int trace_flush_output(int status)

@@ -6,6 +6,7 @@
 #include "jitreg/base/budget.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_stack.h"
+#include "jitreg/base/message.h"
 #include "jitreg/base/similar.h"
 #include "jitreg/jitreg.h"
 #include "jitreg/protocol/env.h"
@@ -104,7 +105,7 @@ static int refuse_unknown_command(const char *name)
 		if (commands[i].shown == listed)
 			similar_consider(&s, commands[i].cmd->name);
 	similar_put(&s, "; similar: ", near, sizeof(near));
-	fprintf(stderr, "tailor: unknown command '%s'%s; see `tailor help`\n", name, near);
+	message_put(stderr, "tailor: unknown command '%s'%s; see `tailor help`", name, near);
 	return CMD_MISUSED;
 }
 

@@ -14,6 +14,7 @@
 #include "agent/recorder/session/control.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/message.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <errno.h>
@@ -65,11 +66,11 @@ static error_t parse_attach_argument(int key, char *arg, struct argp_state *stat
 		break;
 	case ARGP_KEY_END:
 		if (!a->pids.nr && !a->session.name && !a->session.all && !session_wants_service(&a->session))
-			argp_error(state, "no process given; usage: tailor attach PID, tailor attach --name REGEX, or tailor attach --all");
+			usage_fail(state, "no process given; usage: tailor attach PID, tailor attach --name REGEX, or tailor attach --all");
 		if (a->session.all && (a->pids.nr || a->session.name || session_wants_service(&a->session) || a->session.inject))
-			argp_error(state, "--all takes no processes, and loads no agent");
+			usage_fail(state, "--all takes no processes, and loads no agent");
 		if (a->session.counting.scope_thread)
-			argp_error(state, "--scope thread is not supported: attach counts per CPU (threads' own counters need the agent)");
+			usage_fail(state, "--scope thread is not supported: attach counts per CPU (threads' own counters need the agent)");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -79,7 +80,7 @@ static error_t parse_attach_argument(int key, char *arg, struct argp_state *stat
 
 static int fail_attach(const struct diag *d)
 {
-	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
+	message_print("%s", d->text);
 	return CMD_FAILED;
 }
 
@@ -438,7 +439,7 @@ static int record_targets(struct attach *a, struct diag *d)
 			ask_jvm_for_perf_map(a->session, &a->jvm[i], session_can_read_jvm(a->session, a->jvm[i].pid), true);
 	ret = session_close(a->session, status, d);
 	if (ret)
-		fprintf(stderr, "%s: %s; the process was not affected\n", program_invocation_name, d->text);
+		message_print("%s; the process was not affected", d->text);
 	else
 		keep_source_text(a->options);
 	return ret ? CMD_FAILED : CMD_DONE;

@@ -4,6 +4,7 @@
 #include "agent/recorder/session/control.h"
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -29,11 +30,11 @@ static error_t parse_control_argument(int key, char *arg, struct argp_state *sta
 		options_parse_pid(state, &a->pid, arg);
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no process given: a PID is required");
+		usage_fail(state, "no process given: a PID is required");
 		break;
 	case ARGP_KEY_END:
 		if (a->session.counting.scope_thread || a->session.counting.sampler != SAMPLER_AUTO)
-			argp_error(state, "recording a running process supports --scope cpu and --sampler auto only");
+			usage_fail(state, "recording a running process supports --scope cpu and --sampler auto only");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -43,7 +44,7 @@ static error_t parse_control_argument(int key, char *arg, struct argp_state *sta
 
 static int print_control_failure(const char *sentence)
 {
-	fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
+	message_print("%s", sentence);
 	return CMD_FAILED;
 }
 
@@ -84,7 +85,7 @@ static int ask_recorder(pid_t pid, const char *request, char **options, int nr, 
 	if (status)
 		return print_control_failure(status == CMD_FAILED && strncmp(answer, "is ", 3) != 0 ? answer : text);
 	if (to)
-		fprintf(to, "%s\n", strcmp(request, "stop") == 0 ? answer : text);
+		message_put(to, "%s", strcmp(request, "stop") == 0 ? answer : text);
 	return CMD_DONE;
 }
 

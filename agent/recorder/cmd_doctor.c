@@ -5,6 +5,7 @@
 #include "agent/recorder/doctor/script.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <argp.h>
@@ -46,7 +47,7 @@ static error_t parse_doctor_argument(int key, char *arg, struct argp_state *stat
 			a->command = arg;
 		}
 		if (state->arg_num > 0)
-			argp_error(state, "only one PID or COMMAND is accepted; unexpected '%s'", arg);
+			usage_fail(state, "only one PID or COMMAND is accepted; unexpected '%s'", arg);
 		if (a->pid)
 			break;
 		/* the rest is the command's, but for an option that used to stand there */

@@ -3,6 +3,8 @@
 #include "agent/recorder/import/import.h"
 #include "agent/recorder/session/session.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
+#include "jitreg/output/output_option.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -44,12 +46,12 @@ static error_t parse_import_argument(int key, char *arg, struct argp_state *stat
 		break;
 	case ARGP_KEY_ARG:
 		if (a->import.input)
-			argp_error(state, "only one input file is accepted; unexpected '%s'", arg);
+			usage_fail(state, "only one input file is accepted; unexpected '%s'", arg);
 		a->import.input = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!a->import.input)
-			argp_error(state, "no input file given");
+			usage_fail(state, "no input file given");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -60,11 +62,24 @@ static error_t parse_import_argument(int key, char *arg, struct argp_state *stat
 static void print_notice(void *context, const char *sentence)
 {
 	(void)context;
-	fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
+	message_print("%s", sentence);
+}
+
+static void print_result(const struct import_options *o, const struct import_result *r)
+{
+	char registrations[512] = "", lost[48] = "";
+
+	if (o->with)
+		snprintf(registrations, sizeof(registrations), ", %llu registrations of %s", (unsigned long long)r->registrations, o->with);
+	if (r->lost)
+		snprintf(lost, sizeof(lost), "; perf lost %llu", (unsigned long long)r->lost);
+	message_print("%llu samples in %s (%.1f MiB)%s%s", (unsigned long long)r->samples, o->output, (double)r->bytes / (1 << 20),
+		      registrations, lost);
 }
 
 static int run_import_command(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_import_argument,
@@ -81,7 +96,7 @@ static int run_import_command(int argc, char **argv)
 		"           -k mono --user-regs=bx,bp,sp,ip,r12,r13,r14,r15 COMMAND\n"
 		"         tailor import --registrations agent.tlr -o t.tlr perf.data\n"
 		"         tailor report t.tlr",
-		NULL,
+		children,
 		NULL,
 		NULL
 	};
@@ -102,15 +117,9 @@ static int run_import_command(int argc, char **argv)
 	session_raise_limits();
 	ret = import_file(&a.import, &result, &d);
 	if (ret) {
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		message_print("%s", d.text);
 	} else if (!a.quiet) {
-		fprintf(stderr, "%s: %llu samples in %s (%.1f MiB)", program_invocation_name, (unsigned long long)result.samples,
-			a.import.output, (double)result.bytes / (1 << 20));
-		if (a.import.with)
-			fprintf(stderr, ", %llu registrations of %s", (unsigned long long)result.registrations, a.import.with);
-		if (result.lost)
-			fprintf(stderr, "; perf lost %llu", (unsigned long long)result.lost);
-		fputc('\n', stderr);
+		print_result(&a.import, &result);
 	}
 	free(output);
 	return ret ? CMD_FAILED : CMD_DONE;

@@ -2,6 +2,8 @@
 /* tailor record: `tailor run` or `tailor attach` by the letters of `perf record`, where they mean the same. */
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
+#include "jitreg/output/output_option.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -24,7 +26,7 @@ struct arguments {
 	int command_words;
 };
 
-enum { KEY_CALL_GRAPH = 0x100 };
+enum { KEY_CALL_GRAPH = 0x100, KEY_OVERWRITE };
 static const struct argp_option options[] = {
 	{ "event", 'e', "LIST", 0, "events to sample (tailor help run)", 0 },
 	{ "freq", 'F', "N", 0, "samples per second and CPU, or max (100000)", 0 },
@@ -33,6 +35,7 @@ static const struct argp_option options[] = {
 	{ "call-graph", KEY_CALL_GRAPH, "fp|dwarf[,BYTES]", 0, "call stacks by frame pointers, or by unwind information with so many stack "
 	  "bytes (dwarf,16384)", 0 },
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
+	OUTPUT_OVERWRITE_OPTION(KEY_OVERWRITE),
 	{ "pid", 'p', "PID[,PID...]", 0, "record running processes, until the command ends if one is given", 0 },
 	{ "quiet", 'q', NULL, 0, "print errors only", 0 },
 	{ "all-cpus", 'a', NULL, 0, "record all processes of the machine, until the command ends if one is given", 0 },
@@ -44,7 +47,7 @@ static void add_word(struct argp_state *state, const char *word)
 	struct arguments *a = state->input;
 
 	if (a->nr == WORDS_MAX)
-		argp_error(state, "too many options");
+		usage_fail(state, "too many options");
 	a->word[a->nr++] = strdup(word);
 }
 
@@ -62,7 +65,7 @@ static void add_call_graph(struct argp_state *state, const char *mode)
 	} else if (strncmp(mode, "dwarf,", 6) == 0) {
 		add_option(state, "--stack", mode + 6);
 	} else if (strcmp(mode, "dwarf") != 0) {
-		argp_error(state, "--call-graph must be fp or dwarf[,BYTES], not '%s'", mode);
+		usage_fail(state, "--call-graph must be fp or dwarf[,BYTES], not '%s'", mode);
 	}
 }
 
@@ -88,6 +91,9 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 	case 'o':
 		add_option(state, "--output", arg);
 		break;
+	case KEY_OVERWRITE:
+		add_word(state, "--overwrite");
+		break;
 	case 'p':
 		a->pids = arg;
 		break;
@@ -103,9 +109,9 @@ static error_t parse_record_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!a->command && !a->pids && !a->all)
-			argp_error(state, "no command, no -p PID and no -a given");
+			usage_fail(state, "no command, no -p PID and no -a given");
 		if (a->pids && a->all)
-			argp_error(state, "-p and -a exclude each other");
+			usage_fail(state, "-p and -a exclude each other");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -130,7 +136,7 @@ static int start_timing_command(char **command)
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		execvp(command[0], command);
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, command[0], strerror(errno));
+		message_print("%s: %s", command[0], strerror(errno));
 		_exit(errno == ENOENT ? 127 : 126);
 	}
 	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
@@ -183,13 +189,12 @@ static int run_record_command(int argc, char **argv)
 	if (a.command)
 		program_inspect(a.command[0], &program);
 	if (program.error) {
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a.command[0],
-			program.error == ENOENT ? "command not found" : strerror(program.error));
+		message_print("%s: %s", a.command[0], program.error == ENOENT ? "command not found" : strerror(program.error));
 		return program.error == ENOENT ? 127 : 126;
 	}
 	ret = a.command ? start_timing_command(a.command) : 0;
 	if (ret) {
-		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));
+		message_print("cannot start a process: %s", strerror(-ret));
 		return CMD_FAILED;
 	}
 	return run_other_command(&cmd_attach, &a, argv[0]);

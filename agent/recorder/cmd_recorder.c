@@ -6,6 +6,7 @@
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 #include "jitreg/protocol/env.h"
 
 #include <errno.h>
@@ -48,7 +49,7 @@ static error_t parse_recorder_argument(int key, char *arg, struct argp_state *st
 		break;
 	case ARGP_KEY_END:
 		if (!a->socket || a->pid <= 0 || a->ready <= 2)
-			argp_error(state, "--socket, --pid and --ready are required (internal command, started by the agent)");
+			usage_fail(state, "--socket, --pid and --ready are required (internal command, started by the agent)");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -67,7 +68,7 @@ static void write_result_to_host(const struct arguments *a, int error)
 static int report_failure_to_host(const struct arguments *a, int error, const struct diag *d)
 {
 	write_result_to_host(a, -error);
-	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
+	message_print("%s", d->text);
 	return CMD_FAILED;
 }
 
@@ -107,7 +108,7 @@ static int run_recorder_command(int argc, char **argv)
 	write_result_to_host(&a, 0);
 	session_run(s, a.pid, false, true, &status);
 	if (session_close(s, status, &d)) {
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
 	}
 	return CMD_DONE;

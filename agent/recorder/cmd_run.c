@@ -10,6 +10,7 @@
 #include "agent/recorder/spark_log.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 #include "jitreg/protocol/env.h"
 
 #include <errno.h>
@@ -53,7 +54,7 @@ static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 	case KEY_USAGE_FD:
 		a->usage_fd = *arg && !arg[strspn(arg, "0123456789")] ? (int)strtol(arg, NULL, 10) : -1;
 		if (fcntl(a->usage_fd, F_SETFD, FD_CLOEXEC) < 0) /* it is not the command's */
-			argp_error(state, "--usage-fd must be an open descriptor, not '%s'", arg);
+			usage_fail(state, "--usage-fd must be an open descriptor, not '%s'", arg);
 		break;
 	case KEY_NO_ADAPT:
 		setenv(TAILOR_ENV_NO_ADAPT, "1", 1);
@@ -72,10 +73,10 @@ static error_t parse_run_argument(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (a->session.dormant && strcmp(a->session.output, SESSION_OUTPUT) != 0)
-			argp_error(state, "--dormant writes no trace; give -o to `tailor start PID`");
+			usage_fail(state, "--dormant writes no trace; give -o to `tailor start PID`");
 		break;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command given");
+		usage_fail(state, "no command given");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -193,7 +194,7 @@ static void write_usage_at_end(int to)
 
 static int abandon_run(struct session *s, struct child *c, const struct diag *d)
 {
-	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
+	message_print("%s", d->text);
 	close(c->go);
 	kill(c->pid, SIGKILL); /* it has executed nothing, and may be stopped */
 	waitpid(c->pid, NULL, 0);
@@ -230,8 +231,7 @@ int cmd_run_recorded(struct run_request *a)
 	a->session.no_adapt = getenv(TAILOR_ENV_NO_ADAPT) != NULL;
 	program_inspect(a->command[0], &program);
 	if (program.error) {
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a->command[0],
-			program.error == ENOENT ? "command not found" : strerror(program.error));
+		message_print("%s: %s", a->command[0], program.error == ENOENT ? "command not found" : strerror(program.error));
 		return program.error == ENOENT ? 127 : 126;
 	}
 	no_agent = why_agent_unavailable(&program, go.library, sizeof(go.library), &go.preload);
@@ -247,12 +247,12 @@ int cmd_run_recorded(struct run_request *a)
 		fell_back = true;
 	}
 	if (a->spark && spark_log_prepare(&a->session, &d)) {
-		fprintf(stderr, "%s: %s\n", program_invocation_name, d.text);
+		message_print("%s", d.text);
 		return CMD_FAILED;
 	}
 	ret = fork_waiting_child(a->command, &child);
 	if (ret) {
-		fprintf(stderr, "%s: cannot start a process: %s\n", program_invocation_name, strerror(-ret));
+		message_print("cannot start a process: %s", strerror(-ret));
 		return CMD_FAILED;
 	}
 	session_raise_limits();
@@ -274,7 +274,7 @@ int cmd_run_recorded(struct run_request *a)
 		return abandon_run(s, &child, &d);
 	if (read(child.failed, &error, sizeof(error)) == sizeof(error)) {
 		waitpid(child.pid, &status, 0);
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_name, a->command[0], strerror(error));
+		message_print("%s: %s", a->command[0], strerror(error));
 		session_abandon(s);
 		return exit_status_of_wait(status);
 	}
@@ -282,7 +282,7 @@ int cmd_run_recorded(struct run_request *a)
 	session_run(s, child.pid, true, a->follow, &status);
 	write_usage_at_end(a->usage_fd);
 	if (session_close(s, status, &d))
-		fprintf(stderr, "%s: %s; the command was not affected\n", program_invocation_name, d.text);
+		message_print("%s; the command was not affected", d.text);
 	else {
 		keep_source_text(&a->session);
 		if (a->spark)

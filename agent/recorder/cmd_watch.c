@@ -5,7 +5,9 @@
  */
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 #include "jitreg/base/own_file.h"
+#include "jitreg/base/regular_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +41,7 @@ static const struct argp_option options[] = {
 static const char *parse_whole_number(struct argp_state *state, const char *name, const char *text)
 {
 	if (!*text || text[strspn(text, "0123456789")] || strlen(text) > 6)
-		argp_error(state, "--%s must be a number, not '%s'", name, text);
+		usage_fail(state, "--%s must be a number, not '%s'", name, text);
 	return text;
 }
 
@@ -79,12 +81,12 @@ static error_t parse_watch_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!a->pids.nr && !a->run.command && !o->name && !o->all && !session_wants_service(o))
-			argp_error(state, "nothing to watch: a PID, --name REGEX, --unit NAME, --container ID, --all, or -- COMMAND is "
+			usage_fail(state, "nothing to watch: a PID, --name REGEX, --unit NAME, --container ID, --all, or -- COMMAND is "
 				   "needed");
 		if (o->epoch_command || strcmp(o->output, SESSION_OUTPUT) != 0)
-			argp_error(state, "--output and --epoch-command are its own: --store FILE is what it writes");
+			usage_fail(state, "--output and --epoch-command are its own: --store FILE is what it writes");
 		if (a->run.command && (o->name || o->all || session_wants_service(o)))
-			argp_error(state, "a command, or processes that run: not both");
+			usage_fail(state, "a command, or processes that run: not both");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -116,7 +118,7 @@ static char **words_of_add(const struct arguments *a, const char *store)
 
 static int fail(const char *what, int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", program_invocation_name, what, strerror(error));
+	message_print("%s: %s", what, strerror(error));
 	return CMD_FAILED;
 }
 
@@ -138,6 +140,20 @@ static const char *refuse_store(const char *store, const char *folder, const cha
 	return own_file_refusal(&st, S_IFREG, geteuid());
 }
 
+/* A file that is no database is not added to, which would show at the end of the first epoch only.  What else makes a store, `tailor db add`
+ * looks at. */
+static bool is_other_file(const char *path)
+{
+	static const char begins[16] = "SQLite format 3";
+	int fd = regular_file_open(path);
+	char begin[sizeof(begins)];
+	ssize_t nr = fd >= 0 ? pread(fd, begin, sizeof(begin), 0) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return nr > 0 && (nr < (ssize_t)sizeof(begin) || memcmp(begin, begins, sizeof(begin)) != 0);
+}
+
 /* The folder of traces, and a name in it that no other recorder's are like.  0 or an exit status. */
 static int prepare_store(struct arguments *a)
 {
@@ -155,6 +171,10 @@ static int prepare_store(struct arguments *a)
 			return fail(a->store, errno);
 		free(cwd);
 	}
+	if (is_other_file(store)) {
+		message_print("%s: this file exists and is not a store of tailor; give --store another name", a->store);
+		return CMD_FAILED;
+	}
 	strftime(now, sizeof(now), "%Y%m%dT%H%M%S", gmtime_r(&t, &tm));
 	if (asprintf(&folder, "%s.epochs", store) < 0 || asprintf(&output, "%s/%s-%d.tlr", folder, now, (int)getpid()) < 0)
 		return fail(a->store, ENOMEM);
@@ -162,13 +182,12 @@ static int prepare_store(struct arguments *a)
 		if (errno != ENOENT)
 			return fail(folder, errno);
 		*strrchr(store, '/') = 0;
-		fprintf(stderr, "%s: the folder %s does not exist\n", program_invocation_name, *store ? store : "/");
+		message_print("the folder %s does not exist", *store ? store : "/");
 		return CMD_FAILED;
 	}
 	refusal = refuse_store(store, folder, &refused);
 	if (refusal) {
-		fprintf(stderr, "%s: %s is not used, since %s; give another name (--store FILE), or remove it if it is not yours\n",
-			program_invocation_name, refused, refusal);
+		message_print("%s is not used, since %s; give another name (--store FILE), or remove it if it is not yours", refused, refusal);
 		return CMD_FAILED;
 	}
 	o->output = output;

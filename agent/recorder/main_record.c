@@ -5,6 +5,7 @@
  */
 #include "jitreg/base/command.h"
 #include "jitreg/base/large_stack.h"
+#include "jitreg/base/message.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -18,7 +19,7 @@ static int run_main(int argc, char **argv)
 	static char name[] = "tailor recorder";
 
 	if (argc < 2 || strcmp(argv[1], cmd_recorder.name)) {
-		fprintf(stderr, "tailor-record: internal program, started by the agent; use `tailor`\n");
+		message_print("internal program, started by the agent; use `tailor`");
 		return CMD_MISUSED;
 	}
 	argv[1] = name;

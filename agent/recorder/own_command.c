@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/own_command.h"
 
+#include "jitreg/base/message.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -73,8 +74,7 @@ void own_command_run(char *const argv[], const char *what)
 		}
 		if (!has_ended(pid)) {
 			end_child(pid);
-			fprintf(stderr, "%s: %s left out: %s\n", program_invocation_name, what, got > 0 ? "a signal came" :
-				"it took more than 5 minutes");
+			message_print("%s left out: %s", what, got > 0 ? "a signal came" : "it took more than 5 minutes");
 		}
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);

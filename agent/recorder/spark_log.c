@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "jitreg/base/message.h"
 #include "agent/recorder/spark_log.h"
 
 #include "agent/recorder/own_command.h"
@@ -45,8 +46,7 @@ void spark_log_add(const struct session_options *o)
 
 	unsetenv(TAILOR_ENV_SPARK);
 	if (rmdir(folder) == 0) { /* it is empty */
-		fprintf(stderr, "%s: no Spark application wrote an event log into '%s'; the trace has no plans of Spark\n",
-			program_invocation_name, folder);
+		message_print("no Spark application wrote an event log into '%s'; the trace has no plans of Spark", folder);
 		return;
 	}
 	own_command_run(argv, "plans of Spark");

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* tailor whatif: what bounds an execution, and how long it would take with other resources or a faster part. */
 #include "analyzer/cmd_trace.h"
+#include "analyzer/output/svg.h"
 #include "analyzer/pictures/predictions.h"
 #include "analyzer/whatif/interval.h"
 #include "analyzer/whatif/kept.h"
 #include "analyzer/whatif/parts.h"
 #include "analyzer/whatif/verdict.h"
 #include "jitreg/base/command.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/base/message.h"
 #include "jitreg/base/sorted.h"
+#include "jitreg/output/output_file.h"
+#include "jitreg/output/output_option.h"
 
 #include <locale.h>
 #include <math.h>
@@ -92,7 +95,7 @@ static void add_asked(struct argp_state *state, enum change_kind kind, double va
 	struct arguments *a = state->input;
 
 	if (a->nr_asked == CHANGES_MAX)
-		argp_error(state, "at most %d changes can be given", CHANGES_MAX);
+		usage_fail(state, "at most %d changes can be given", CHANGES_MAX);
 	a->asked[a->nr_asked++] = (struct asked){ kind, value, name, bytes, text };
 }
 
@@ -101,7 +104,7 @@ static void add_factor(struct argp_state *state, enum change_kind kind, const ch
 	const double f = parse_factor(arg);
 
 	if (!(f > 0 && f <= 1000))
-		argp_error(state, "--%s must be a factor, such as 2 or +20%%, not '%s'", option, arg);
+		usage_fail(state, "--%s must be a factor, such as 2 or +20%%, not '%s'", option, arg);
 	add_asked(state, kind, f, NULL, 0, arg);
 }
 
@@ -116,7 +119,7 @@ static void parse_cores(struct argp_state *state, const char *arg)
 		to = strtol(second, &end, 10);
 	}
 	if (end == arg || *end || from < 1 || to < from || to > CORES_MAX || to - from >= SWEEP_MAX)
-		argp_error(state, "--cores must be a number, or A..B (at most %d of them), not '%s'", SWEEP_MAX, arg);
+		usage_fail(state, "--cores must be a number, or A..B (at most %d of them), not '%s'", SWEEP_MAX, arg);
 	if (to > from) {
 		a->sweep_from = (uint32_t)from;
 		a->sweep_to = (uint32_t)to;
@@ -132,7 +135,7 @@ static void parse_component(struct argp_state *state, const char *arg)
 	double percent = equals ? strtod(equals + 1, &end) : 0;
 
 	if (!equals || end == equals + 1 || strcmp(end, "%") != 0 || !(percent >= -100 && percent <= 1000))
-		argp_error(state, "--component must be LEVEL:NAME=-20%%, not '%s'", arg);
+		usage_fail(state, "--component must be LEVEL:NAME=-20%%, not '%s'", arg);
 	add_asked(state, CHANGE_COMPONENT, -percent / 100, arg, (size_t)(equals - arg), arg);
 }
 
@@ -144,10 +147,10 @@ static void parse_threads(struct argp_state *state, const char *arg)
 	long n = equals ? strtol(equals + 1, &end, 10) : 0;
 
 	if (!equals || equals == arg || equals - arg >= (ptrdiff_t)sizeof(((struct change *)NULL)->name) || *end || n < 1 || n > CORES_MAX)
-		argp_error(state, "--threads must be NAME=N, such as 'worker*=2', not '%s'", arg);
+		usage_fail(state, "--threads must be NAME=N, such as 'worker*=2', not '%s'", arg);
 	for (uint32_t i = 0; i < a->nr_asked; i++)
 		if (a->asked[i].kind == CHANGE_THREADS)
-			argp_error(state, "--threads can be given once");
+			usage_fail(state, "--threads can be given once");
 	add_asked(state, CHANGE_THREADS, (double)n, arg, (size_t)(equals - arg), arg);
 }
 
@@ -159,7 +162,7 @@ static void parse_target(struct argp_state *state, const char *arg)
 
 	a->target_ns = v * (strcmp(end, "ms") == 0 ? 1e6 : strcmp(end, "us") == 0 ? 1e3 : 1e9);
 	if (end == arg || !(v > 0 && v < HUGE_VAL) || (*end && strcmp(end, "s") != 0 && strcmp(end, "ms") != 0 && strcmp(end, "us") != 0))
-		argp_error(state, "--target must be a time, such as 1.5s or 200ms, not '%s'", arg);
+		usage_fail(state, "--target must be a time, such as 1.5s or 200ms, not '%s'", arg);
 }
 
 static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
@@ -178,7 +181,7 @@ static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
 	case KEY_QUOTA:
 		q = strcmp(arg, "none") == 0 ? 1e9 : strtod(arg, &end);
 		if (strcmp(arg, "none") != 0 && (end == arg || *end || !(q >= QUOTA_LEAST)))
-			argp_error(state, "--quota must be a number of processors, at least %g, or none, not '%s'", QUOTA_LEAST, arg);
+			usage_fail(state, "--quota must be a number of processors, at least %g, or none, not '%s'", QUOTA_LEAST, arg);
 		add_asked(state, CHANGE_QUOTA, q, NULL, 0, arg);
 		break;
 	case KEY_CLOCK:
@@ -191,7 +194,7 @@ static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
 		add_factor(state, CHANGE_NETWORK, "network", arg);
 		break;
 	case KEY_MEMORY:
-		argp_error(state, "--memory cannot be predicted: a trace does not say which memory a program would use again");
+		usage_fail(state, "--memory cannot be predicted: a trace does not say which memory a program would use again");
 		break;
 	case KEY_COMPONENT:
 		parse_component(state, arg);
@@ -237,14 +240,14 @@ static error_t parse_whatif_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (a->nr_traces == TRACES_MAX)
-			argp_error(state, "at most %d traces can be given", TRACES_MAX);
+			usage_fail(state, "at most %d traces can be given", TRACES_MAX);
 		a->traces[a->nr_traces++] = arg;
 		a->path = a->traces[0];
 		break;
 	case ARGP_KEY_END:
 		trace_need_path(state, &a->path);
 		if (a->target_ns > 0 && (a->nr_asked || a->sweep_to))
-			argp_error(state, "--target finds what reaches a time; it cannot be given with changes");
+			usage_fail(state, "--target finds what reaches a time; it cannot be given with changes");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -511,19 +514,20 @@ static int show_answers(struct arguments *a, struct predictor *p, struct page *p
 static int write_picture(const struct kept *k, const char *path, struct diag *d)
 {
 	struct predictions_row *row = calloc((size_t)k->nr + 1, sizeof(*row));
-	FILE *f;
+	struct output_file picture = { .form = &svg_output_form };
+	int ret;
 
 	if (!row)
 		return diag_fail(d, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < k->nr; i++)
 		row[i] = (struct predictions_row){ k->of[i].change, k->of[i].completion_ns, k->of[i].low_ns, k->of[i].high_ns };
-	f = output_file_stream(path, d);
-	if (f)
-		predictions_svg(k->measured_ns, row, k->nr, f);
+	ret = output_file_open_stream(&picture, path, d);
+	if (ret == 0) {
+		predictions_svg(k->measured_ns, row, k->nr, picture.to);
+		ret = output_file_end(&picture, d);
+	}
 	free(row);
-	if (!f)
-		return -EIO;
-	return output_file_end(f) ? 0 : diag_fail(d, EIO, "cannot write '%s'", path);
+	return ret;
 }
 
 #define SAID 1 /* it failed, and a sentence was printed */
@@ -574,7 +578,7 @@ static int predict_trace(struct arguments *a)
 
 static int run_whatif(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_whatif_option,

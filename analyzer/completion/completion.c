@@ -10,6 +10,7 @@
 #include "analyzer/export/export.h"
 #include "analyzer/model/host_levels.h"
 #include "analyzer/report/views.h"
+#include "jitreg/base/message.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -204,7 +205,7 @@ int completion_print(const char *shell, const struct cmd *const *commands, int n
 	bool zsh = strcmp(shell, "zsh") == 0;
 
 	if (!zsh && strcmp(shell, "bash") != 0) {
-		fprintf(stderr, "tailor help: --completion must be bash or zsh, not '%s'\n", shell);
+		message_put(stderr, "tailor help: --completion must be bash or zsh, not '%s'", shell);
 		return CMD_MISUSED;
 	}
 	argp_program_version_hook = zsh ? print_zsh_table : print_bash_table;

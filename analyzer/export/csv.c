@@ -7,7 +7,6 @@
 #include "analyzer/output/escape.h"
 #include "analyzer/report/default_report.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 static void write_csv_field(FILE *to, const char *text)
@@ -24,7 +23,7 @@ static int write_csv_rows(void *context, const struct attribution *a, const stru
 	FILE *to = e->each;
 	char spare[32];
 
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < nr && !ferror(to); i++) { /* the end of the output says why */
 		uint32_t row = rows[i], mode = t->column[TABLE_MODE][row], event = t->column[TABLE_EVENT][row];
 		const struct function *f = &a->function[t->column[TABLE_FUNCTION][row]];
 		const struct line *l = &a->line[t->column[TABLE_LINE][row]];
@@ -49,7 +48,7 @@ static int write_csv_rows(void *context, const struct attribution *a, const stru
 		}
 		fputc('\n', to);
 	}
-	return ferror(to) ? -EIO : 0;
+	return 0;
 }
 
 static void prepare_csv(struct export *e)

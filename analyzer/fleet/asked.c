@@ -3,6 +3,7 @@
 
 #include "analyzer/fleet/fleet.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static error_t parse_asked_option(int key, char *arg, struct argp_state *state)
 	case 'v':
 		a->view = arg;
 		if (!asked_find_view(arg))
-			argp_error(state, "unknown view '%s': components, functions, queries, processes, services, epochs or reasons; "
+			usage_fail(state, "unknown view '%s': components, functions, queries, processes, services, epochs or reasons; "
 				   "traces have the others (tailor db trace)", arg);
 		break;
 	case KEY_FROM:
@@ -85,14 +86,14 @@ static error_t parse_asked_option(int key, char *arg, struct argp_state *state)
 	case KEY_PER:
 		a->per_service = strcmp(arg, "service") == 0;
 		if (!a->per_service)
-			argp_error(state, "--per must be 'service', not '%s'", arg);
+			usage_fail(state, "--per must be 'service', not '%s'", arg);
 		break;
 	case ARGP_KEY_END:
 		if (a->per_service && (!asked_find_view(a->view)->is_list || asked_find_view(a->view)->by == SUMS_SERVICE))
-			argp_error(state, "--per=service has a row for each service: use it with --view components, functions, queries or "
+			usage_fail(state, "--per=service has a row for each service: use it with --view components, functions, queries or "
 				   "processes");
 		if (a->view && *a->view == 'r' && (a->process || a->service || a->query || a->component))
-			argp_error(state, "reasons are kept of whole epochs: leave out --process, --service, --query and --component "
+			usage_fail(state, "reasons are kept of whole epochs: leave out --process, --service, --query and --component "
 				   "(a trace has reasons of each process: tailor db trace)");
 		break;
 	default:

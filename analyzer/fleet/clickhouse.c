@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/fleet/clickhouse.h"
 
-#include "jitreg/base/output_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -120,7 +119,7 @@ static char *make_body(const struct clickhouse *c, const char *statement, const 
 		putc('\n', to);
 		fwrite(data, 1, nr, to);
 	}
-	if (!output_file_end(to)) {
+	if (fclose(to)) {
 		free(body);
 		return NULL;
 	}

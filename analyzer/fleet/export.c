@@ -5,7 +5,7 @@
 #include "analyzer/output/gzip.h"
 #include "analyzer/wire/otlp.h"
 #include "analyzer/wire/pprof.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/output/output_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,17 +14,23 @@
 static int write_file(const struct protobuf *made, const char *path, struct diag *d)
 {
 	size_t nr = strlen(path);
-	FILE *to = output_file_stream(path, d), *plain = to;
+	struct output_file o = { 0 };
+	int ret = output_file_open_stream(&o, path, d);
+	FILE *zipped;
 
-	if (!to)
-		return -EIO;
-	if (nr > 3 && strcmp(path + nr - 3, ".gz") == 0 && !(to = gzip_stream(plain))) {
-		fclose(plain);
-		return diag_fail(d, ENOMEM, "out of memory");
+	if (ret == 0 && nr > 3 && strcmp(path + nr - 3, ".gz") == 0) {
+		zipped = gzip_stream(o.to);
+		if (!zipped) {
+			output_file_drop(&o);
+			return diag_fail(d, ENOMEM, "out of memory");
+		}
+		o.to = zipped;
 	}
+	if (ret)
+		return ret;
 	if (made->nr)
-		fwrite(made->bytes, 1, made->nr, to);
-	return output_file_end(to) ? 0 : diag_fail(d, EIO, "%s: cannot be written", path);
+		fwrite(made->bytes, 1, made->nr, o.to);
+	return output_file_end(&o, d);
 }
 
 int fleet_export(struct store *s, const struct fleet_what *what, const char *format, const char *path, struct diag *d)

@@ -11,7 +11,6 @@
 #include "analyzer/store/gather.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
-#include "jitreg/base/output_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -81,7 +80,7 @@ static int take_answer(struct reading *x, struct http_answer *a, int nr, take_li
 static int ask(struct reading *x, int server, FILE *to, char **statement, int nr, take_line *take)
 {
 	struct http_answer a = { 0 };
-	int ret = to && output_file_end(to) ? 0 : diag_fail(x->d, ENOMEM, "out of memory");
+	int ret = to && fclose(to) == 0 ? 0 : diag_fail(x->d, ENOMEM, "out of memory");
 
 	if (ret == 0)
 		ret = clickhouse_ask(&x->from, server, *statement, &a, x->d);

@@ -7,6 +7,7 @@
 #include "analyzer/query/report.h"
 #include "analyzer/source/excerpts.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 #include "jitreg/trace/writer.h"
 
 #include <fcntl.h>
@@ -47,7 +48,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!a->path || !a->bytes || a->bytes > EXCERPTS_BYTES_MAX)
-			argp_error(state, "--bytes and a trace are required (internal command, started by `tailor run`)");
+			usage_fail(state, "--bytes and a trace are required (internal command, started by `tailor run`)");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

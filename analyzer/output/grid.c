@@ -2,8 +2,8 @@
 #include "analyzer/output/grid_internal.h"
 
 #include "jitreg/base/grow.h"
-#include "jitreg/base/output_file.h"
 #include "jitreg/base/utf8.h"
+#include "jitreg/output/output_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -289,8 +289,10 @@ static void sort_rows(struct grid *g, struct page *p)
 static void write_csv_file(struct grid *g, struct page *p, bool is_first)
 {
 	char path[PATH_MAX], name[256];
-	struct diag d;
+	struct output_file o = { 0 };
 	FILE *to = p->to;
+	struct diag d = { "" };
+	int ret;
 
 	snprintf(name, sizeof(name), "%s", g->name ? g->name : "");
 	for (int nr = 2; !is_first; nr++) {
@@ -301,13 +303,17 @@ static void write_csv_file(struct grid *g, struct page *p, bool is_first)
 		if (!isalnum((unsigned char)*c) && !strchr("_-", *c))
 			*c = '_';
 	snprintf(path, sizeof(path), "%s/%s.csv", p->csv_folder, name);
-	p->to = output_file_stream(path, &d);
-	if (p->to) {
+	ret = output_file_open_stream(&o, path, &d);
+	if (ret == 0) {
+		p->to = o.to;
 		p->begun = false;
 		grid_show_csv(g, p);
+		ret = output_file_end(&o, &d);
 	}
-	if (!p->to || !output_file_end(p->to))
-		p->error = errno ? -errno : -EIO;
+	if (ret && !p->error) {
+		p->error = ret;
+		p->why = strdup(d.text);
+	}
 	p->to = to;
 }
 

@@ -231,6 +231,8 @@ int page_end(struct page *p)
 	p->json = NULL;
 	free_names(&p->tables);
 	free_names(&p->headings);
+	free(p->why);
+	p->why = NULL;
 	return fflush(p->to) || ferror(p->to) ? -EIO : ret;
 }
 

@@ -34,6 +34,7 @@ struct page {
 	const char *table; /* the only one to be shown; NULL: all */
 	const char *csv_folder; /* where CSV goes, a file for each table; NULL: to `to` */
 	int error; /* of that folder: -errno */
+	char *why; /* the sentence of that error */
 	struct page_names { /* of what there was, for who asked for others */
 		char *name[PAGE_NAMES_MAX];
 		uint32_t nr;

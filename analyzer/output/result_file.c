@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/output/result_file.h"
 
+#include "jitreg/base/message.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -49,10 +51,9 @@ void result_file_tell(const char *path, bool quiet, bool open)
 	if (stat(path, &st) || !S_ISREG(st.st_mode))
 		return;
 	if (!quiet && st.st_size < 1 << 20)
-		fprintf(stderr, "%s: %s (%llu KiB)\n", program_invocation_name, path, (unsigned long long)(st.st_size + 1023) / 1024);
+		message_print("%s (%llu KiB)", path, (unsigned long long)(st.st_size + 1023) / 1024);
 	else if (!quiet)
-		fprintf(stderr, "%s: %s (%.1f MiB)\n", program_invocation_name, path, (double)st.st_size / (1 << 20));
+		message_print("%s (%.1f MiB)", path, (double)st.st_size / (1 << 20));
 	if (open && start_viewer(path))
-		fprintf(stderr, "%s: not shown: there is no xdg-open (package xdg-utils); open the file in a browser\n",
-			program_invocation_name);
+		message_print("not shown: there is no xdg-open (package xdg-utils); open the file in a browser");
 }

@@ -20,6 +20,10 @@ static void put_colours(FILE *to, bool dark)
 		fprintf(to, ".c%d{stroke:%s}.f%d{fill:%s}", i, colours[i][dark], i, colours[i][dark]);
 }
 
+#define FIRST_RULES "<style>:root{color-scheme:light dark}.page{fill:#fff}text{fill:#222;font:13px system-ui,sans-serif}"
+
+const struct output_form svg_output_form = { "a picture", FIRST_RULES, sizeof(FIRST_RULES) - 1, 0, 1 << 16 };
+
 void svg_begin(FILE *to, int width, int height, const char *title, const char *style, const char *dark)
 {
 	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", to);
@@ -27,7 +31,7 @@ void svg_begin(FILE *to, int width, int height, const char *title, const char *s
 		height);
 	fputs("role=\"img\" aria-labelledby=\"title\">\n<title id=\"title\">", to);
 	escape_xml(to, title);
-	fputs("</title>\n<style>:root{color-scheme:light dark}.page{fill:#fff}text{fill:#222;font:13px system-ui,sans-serif}"
+	fputs("</title>\n" FIRST_RULES
 	      ".title{font-size:16px;font-weight:600}.small{font-size:11px}.middle{text-anchor:middle}.end{text-anchor:end}"
 	      ".axis{stroke:#777;fill:none}", to);
 	put_colours(to, false);

@@ -6,10 +6,15 @@
 #ifndef TAILOR_SVG_H
 #define TAILOR_SVG_H
 
+#include "jitreg/output/output_file.h"
+
 #include <stdio.h>
 
 /* The palette's colours, which people with colour blindness can tell apart (M. Okabe and K. Ito, 2008), darker and lighter ones. */
 enum svg_colour { SVG_BLUE, SVG_ORANGE, SVG_GREEN, SVG_PINK, SVG_AMBER, SVG_VIOLET, SVG_GREY, SVG_BROWN, NR_SVG_COLOURS };
+
+/* How a file is known to be a picture of ours, also one of 1.0. */
+extern const struct output_form svg_output_form;
 
 /* style, dark: rules beside the common ones, and those of them for a dark page. */
 void svg_begin(FILE *to, int width, int height, const char *title, const char *style, const char *dark);

@@ -22,8 +22,11 @@ extern const char html_tail[] __attribute__((visibility("hidden")));
 extern const char html_policy[] __attribute__((visibility("hidden")));
 extern const char html_end[] __attribute__((visibility("hidden")));
 
-static const char data_begins[] = "\n<!--tailor data 1-->\n", data_ends[] = "<!--/tailor data-->\n";
+#define DATA_BEGINS "\n<!--tailor data 1-->\n"
+static const char data_begins[] = DATA_BEGINS, data_ends[] = "<!--/tailor data-->\n";
 static const char title_begins[] = "<title>", title_ends[] = "</title>";
+
+const struct output_form html_output_form = { "a page", DATA_BEGINS, sizeof(DATA_BEGINS) - 1, 0, 1 << 17 };
 
 bool html_is_built(void)
 {

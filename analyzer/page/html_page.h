@@ -10,6 +10,7 @@
 #include "analyzer/page/html_pairs.h"
 #include "analyzer/page/html_rows.h"
 #include "analyzer/query/report.h"
+#include "jitreg/output/output_file.h"
 
 #include <stdio.h>
 
@@ -36,6 +37,9 @@ void html_trace_fini(struct html_trace *t);
 
 /* Does this build have a page?  It takes esbuild to build one. */
 bool html_is_built(void);
+/* How a file is known to be a page of `tailor html`. */
+extern const struct output_form html_output_form;
+
 /* What stands in front of the data and behind it.  served: how many traces' data stay with a server, which the page may ask; 0: the data
  * are in the page. */
 void html_put_head(FILE *to, const char *title, uint32_t served);

@@ -3,6 +3,7 @@
 #include "analyzer/spark/plan_records.h"
 #include "jitreg/base/budget.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -32,12 +33,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (a->path)
-			argp_error(state, "one trace only, and not also '%s'", arg);
+			usage_fail(state, "one trace only, and not also '%s'", arg);
 		a->path = arg;
 		break;
 	case ARGP_KEY_END:
 		if (!a->path || !a->log)
-			argp_error(state, "give an event log and a trace: tailor plan --spark EVENTLOG TRACE");
+			usage_fail(state, "give an event log and a trace: tailor plan --spark EVENTLOG TRACE");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -150,7 +151,7 @@ static int run_plan(int argc, char **argv)
 		ret = add_plan(&a, t, m, &log, &d);
 	if (ret) {
 		fflush(stdout);
-		fprintf(stderr, "%s: %s\n", argv[0], d.text);
+		message_put(stderr, "%s: %s", argv[0], d.text);
 	}
 	spark_log_fini(&log);
 	if (m)

@@ -9,7 +9,7 @@
 #include "analyzer/store/merge_files.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/output/output_file.h"
 #include "jitreg/trace/reader.h"
 #include "jitreg/trace/writer.h"
 
@@ -414,25 +414,25 @@ static void fini(struct merging *g)
 int merge_traces(char *const *path, uint32_t nr, const char *output, struct merge_counts *counts, struct diag *d)
 {
 	struct merging g = { .counts = counts, .exit_status = UINT32_MAX };
-	int ret = 0, closed;
+	int ret = 0;
 
 	memset(counts, 0, sizeof(*counts));
 	for (uint32_t i = 0; i < nr; i++)
 		if (output_file_is_same(output, path[i]))
 			return diag_fail(d, EINVAL, "%s: input and output are the same file", output);
-	ret = trace_writer_open(output, TRACE_SMALL, &g.to, d);
+	ret = trace_writer_create(output, &(struct trace_writer_options){ .compression = TRACE_SMALL, .whole = true }, &g.to, d);
 	if (ret)
 		return ret;
 	for (uint32_t i = 0; i < nr && ret == 0 && !g.error; i++)
 		ret = copy_epoch(&g, path[i], d);
 	if (ret == 0 && !g.error)
 		write_end(&g);
-	closed = trace_writer_close(g.to);
-	keep_error(&g, closed);
 	if (ret == 0 && g.error)
-		ret = diag_fail(d, -g.error, "%s: %s", output, strerror(-g.error));
+		ret = diag_fail(d, -g.error, "%s: cannot be written: %s", output, strerror(-g.error));
 	if (ret)
-		output_file_remove(output);
+		trace_writer_drop(g.to);
+	else
+		ret = trace_writer_end(g.to, d);
 	fini(&g);
 	return ret;
 }

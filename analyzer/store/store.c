@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define APPLICATION 0x746c7273 /* "tlrs" */
+#define APPLICATION_AT 68 /* in the file; sqlite.org/fileformat.html, 1.3 */
 #define VERSION STORE_FORMAT_VERSION
 #define BUSY_MS 5000
 
@@ -306,6 +307,8 @@ int store_commit(struct store *s, struct diag *d)
 }
 
 /* -------------------------------------------------------------------------------------------------------------- open */
+
+const struct output_form store_output_form = { "a store", "tlrs", 4, APPLICATION_AT, 0 };
 
 static int create_tables(struct store *s)
 {

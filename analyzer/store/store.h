@@ -8,12 +8,16 @@
 #define TAILOR_STORE_H
 
 #include "jitreg/base/diag.h"
+#include "jitreg/output/output_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct store;
+
+/* How a file is known to be a store. */
+extern const struct output_form store_output_form;
 
 /* STORE_ADD creates one where there is none, and waits a moment for another that writes. */
 enum store_access { STORE_READ, STORE_CHANGE, STORE_ADD };

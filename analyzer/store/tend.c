@@ -3,7 +3,7 @@
 
 #include "analyzer/store/block.h"
 #include "analyzer/store/cap.h"
-#include "jitreg/base/output_file.h"
+#include "jitreg/output/output_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -244,27 +244,36 @@ int tend_check(struct store *s, FILE *to, uint32_t *nr, struct diag *d)
 
 int tend_copy(struct store *s, const char *path, struct diag *d)
 {
+	struct output_file file = { .form = &store_output_form, .is_named = true };
+	char temporary[4096];
 	sqlite3 *to = NULL;
 	sqlite3_backup *b;
-	int fd, ret;
+	int ret;
 
 	if (output_file_is_same(path, s->path))
 		return diag_fail(d, EINVAL, "%s is the store itself", path);
-	fd = output_file_open(path, d);
-	if (fd < 0)
-		return fd;
-	close(fd);
-	ret = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	ret = output_file_open(&file, path, d);
+	if (ret)
+		return ret;
+	output_file_temporary(&file, temporary, sizeof(temporary)); /* SQLite opens files by their path */
+	ret = file.is_direct ? SQLITE_CANTOPEN : sqlite3_open_v2(temporary, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (ret == SQLITE_OK)
+		sqlite3_exec(to, "PRAGMA journal_mode = OFF", NULL, NULL, NULL); /* a part of a copy is removed, and not rolled back */
 	b = ret == SQLITE_OK ? sqlite3_backup_init(to, "main", s->db, "main") : NULL;
 	if (b) {
 		sqlite3_backup_step(b, -1);
 		sqlite3_backup_finish(b);
 	}
-	ret = sqlite3_errcode(to);
-	if (ret != SQLITE_OK)
+	ret = file.is_direct ? SQLITE_CANTOPEN : sqlite3_errcode(to);
+	if (file.is_direct)
+		diag_fail(d, EINVAL, "%s: a store cannot be copied into a pipe or a device", path);
+	else if (ret != SQLITE_OK)
 		diag_fail(d, EIO, "%s: cannot be written: %s", path, sqlite3_errmsg(to));
 	sqlite3_close(to);
-	return ret == SQLITE_OK ? 0 : -EIO;
+	if (ret == SQLITE_OK)
+		return output_file_end(&file, d);
+	output_file_drop(&file);
+	return -EIO;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- sql */

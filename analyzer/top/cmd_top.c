@@ -7,6 +7,7 @@
 #include "analyzer/top/follow.h"
 #include "analyzer/top/watching.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 #include "jitreg/base/regular_file.h"
 
 #include <errno.h>
@@ -52,7 +53,7 @@ static double parse_positive(struct argp_state *state, const char *name, const c
 	double value = strtod(text, &end);
 
 	if (end == text || *end || !(value >= 0.01) || value > 1e6)
-		argp_error(state, "--%s must be a number from 0.01 on, not '%s'", name, text);
+		usage_fail(state, "--%s must be a number from 0.01 on, not '%s'", name, text);
 	return value;
 }
 
@@ -62,7 +63,7 @@ static uint32_t parse_count(struct argp_state *state, const char *name, const ch
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || value > 1000000)
-		argp_error(state, "%s must be a number, not '%s'", name, text);
+		usage_fail(state, "%s must be a number, not '%s'", name, text);
 	return (uint32_t)value;
 }
 
@@ -75,7 +76,7 @@ static int parse_choice(struct argp_state *state, const char *name, const char *
 			return i;
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "", names[i]);
 	}
-	argp_error(state, "--%s must be one of %s, not '%s'", name, list, text);
+	usage_fail(state, "--%s must be one of %s, not '%s'", name, list, text);
 	return 0;
 }
 
@@ -87,7 +88,7 @@ static void take_operands(struct argp_state *state, struct arguments *a)
 		return;
 	}
 	if (a->operand || state->argc - state->next > 1)
-		argp_error(state, "one process, trace or store (several processes: PID,PID)");
+		usage_fail(state, "one process, trace or store (several processes: PID,PID)");
 	a->operand = state->argv[state->next++];
 }
 
@@ -96,9 +97,9 @@ static void check_arguments(struct argp_state *state, struct arguments *a)
 	const struct filter_arguments *f = &a->watch.trace.filter;
 
 	if (!a->command + !a->operand + !a->name + !a->all != 3)
-		argp_error(state, "one of: a PID, --name REGEX, --all, -- COMMAND, a trace, a store");
+		usage_fail(state, "one of: a PID, --name REGEX, --all, -- COMMAND, a trace, a store");
 	if (f->from_s > 0 || f->to_s > 0)
-		argp_error(state, "--from and --to are what it goes through by itself; see --window");
+		usage_fail(state, "--from and --to are what it goes through by itself; see --window");
 	if (a->once)
 		a->watch.looks = 1;
 }

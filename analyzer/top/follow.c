@@ -2,9 +2,10 @@
 #include "analyzer/top/follow.h"
 
 #include "analyzer/store/window.h"
-#include "jitreg/base/output_file.h"
 #include "jitreg/base/regular_file.h"
+#include "jitreg/output/output_file.h"
 #include "jitreg/trace/reader.h"
+#include "jitreg/trace/writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -186,21 +187,25 @@ const char *follow_said(const struct follow *f, char *text, size_t bytes)
 static int copy_trace(const char *from, const char *to, struct diag *d)
 {
 	int fd = regular_file_open(from);
-	FILE *out = fd >= 0 ? output_file_stream(to, d) : NULL;
+	struct output_file out = { .form = &trace_output_form };
 	char block[65536];
 	ssize_t nr = 0;
-	bool failed;
+	int ret, error = 0;
 
 	if (fd < 0)
 		return diag_fail(d, errno, "%s: %s", from, strerror(errno));
-	while (out && (nr = read(fd, block, sizeof(block))) > 0)
-		if (fwrite(block, 1, (size_t)nr, out) != (size_t)nr)
+	ret = output_file_open_stream(&out, to, d);
+	while (ret == 0 && (nr = read(fd, block, sizeof(block))) > 0)
+		if (fwrite(block, 1, (size_t)nr, out.to) != (size_t)nr)
 			break;
+	error = nr < 0 ? errno : 0;
 	close(fd);
-	if (!out)
-		return -EIO;
-	failed = nr != 0 || ferror(out);
-	return fclose(out) || failed ? diag_fail(d, EIO, "%s: cannot be written", to) : 0;
+	if (ret)
+		return ret;
+	if (!error)
+		return output_file_end(&out, d);
+	output_file_drop(&out);
+	return diag_fail(d, error, "%s: %s", from, strerror(error));
 }
 
 /* Its END is there, which a child of the recorder writes. */

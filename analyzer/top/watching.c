@@ -5,6 +5,7 @@
 #include "analyzer/top/screen.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -627,7 +628,7 @@ static int end_of_recorder(struct watching *w)
 	if (w->follow->recorder >= 0 || zero_ns(w))
 		return CMD_DONE;
 	if (w->o->on_screen && *said)
-		fprintf(stderr, "%s\n", said);
+		message_put(stderr, "%s", said);
 	else if (w->follow->path || follow_look(w->follow))
 		trace_print_error("%s: it ended before there was a sample of it", w->o->what);
 	return CMD_FAILED;
@@ -700,7 +701,7 @@ int watching_run(const struct watching_options *o)
 	if (!o->path && status == CMD_DONE)
 		status = end_of_recorder(&w);
 	else if (status && w.quiet >= 0)
-		fprintf(stderr, "%s\n", w.message);
+		message_put(stderr, "%s", w.message);
 	top_rows_fini(&w.rows);
 	for (uint32_t i = 0; i < w.nr; i++)
 		forget_choice(&w.depth[i]);

@@ -3,8 +3,8 @@
 
 #include "jitreg/base/crc32c.h"
 #include "jitreg/base/grow.h"
-#include "jitreg/base/output_file.h"
 #include "jitreg/base/regular_file.h"
+#include "jitreg/output/output_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -50,14 +50,17 @@ bool kept_add(struct kept *k, const char *change, double completion_ns, double l
 
 int kept_write(const struct kept *k, const char *path, struct diag *d)
 {
-	FILE *f = output_file_stream(path, d);
+	static const struct output_form predictions = { "predictions", FIRST_LINE, sizeof(FIRST_LINE) - 1, 0, 0 };
+	struct output_file o = { .form = &predictions };
+	int ret = output_file_open_stream(&o, path, d);
+	FILE *f = o.to;
 
-	if (!f)
-		return -errno;
+	if (ret)
+		return ret;
 	fprintf(f, FIRST_LINE "\ncrc32c %08x\nbytes %llu\nmeasured_ns %.0f\n", k->crc32c, (unsigned long long)k->bytes, k->measured_ns);
 	for (uint32_t i = 0; i < k->nr; i++)
 		fprintf(f, "predicted_ns %.0f %.0f %.0f %s\n", k->of[i].completion_ns, k->of[i].low_ns, k->of[i].high_ns, k->of[i].change);
-	return output_file_end(f) ? 0 : diag_fail(d, EIO, "cannot write '%s'", path);
+	return output_file_end(&o, d);
 }
 
 static FILE *open_kept(const char *path)

@@ -2,6 +2,7 @@
 #include "jitreg/base/suggest.h"
 
 #include "jitreg/base/similar.h"
+#include "jitreg/base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,16 @@ static const char *find_nearest(const char *wanted, const char *const *name, uin
 	return nearest;
 }
 
+/* As many bytes of a name as are listed, in whole characters. */
+static int listed_bytes(const char *name, int most)
+{
+	int bytes = 0, next;
+
+	while (name[bytes] && bytes + (next = utf8_next(name + bytes).bytes) <= most)
+		bytes += next;
+	return bytes;
+}
+
 const char *suggest(const char *wanted, const char *const *name, uint32_t nr, char *text, size_t bytes)
 {
 	const char *nearest = find_nearest(wanted, name, nr);
@@ -49,14 +60,15 @@ const char *suggest(const char *wanted, const char *const *name, uint32_t nr, ch
 
 	*text = 0;
 	if (nearest)
-		at = (size_t)snprintf(text, bytes, "; nearest: '%.*s'", 2 * LISTED_BYTES, nearest);
+		at = (size_t)snprintf(text, bytes, "; nearest: '%.*s'", listed_bytes(nearest, 2 * LISTED_BYTES), nearest);
 	for (uint32_t i = 0; i < nr; i++) {
 		if (!name[i] || !*name[i])
 			continue;
 		if (listed == LISTED || at >= bytes)
 			more++;
 		else
-			at += (size_t)snprintf(text + at, bytes - at, "%s'%.*s'", listed++ ? ", " : "; there are: ", LISTED_BYTES, name[i]);
+			at += (size_t)snprintf(text + at, bytes - at, "%s'%.*s'", listed++ ? ", " : "; there are: ",
+					       listed_bytes(name[i], LISTED_BYTES), name[i]);
 	}
 	if (more && at < bytes)
 		snprintf(text + at, bytes - at, " and %u more", more);

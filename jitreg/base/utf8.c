@@ -24,14 +24,16 @@ struct utf8_character utf8_next(const char *text)
 	const unsigned char *c = (const unsigned char *)text;
 	int bytes = *c < 0x80 ? 1 : *c < 0xc2 || *c > 0xf4 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : 4, n = 1;
 	uint32_t code = bytes < 2 ? *c : *c & (0x7fu >> bytes);
+	bool invisible;
 	int width;
 
 	if (*c >= 0x20 && *c < 0x7f)
-		return (struct utf8_character){ 1, true, true, 1 };
+		return (struct utf8_character){ 1, true, true, true, 1 };
 	for (; n < bytes && (c[n] & 0xc0) == 0x80; n++)
 		code = code << 6 | (c[n] & 0x3f);
 	if (!bytes || n < bytes || code < least[bytes] || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff)
 		return (struct utf8_character){ .bytes = n, .columns = 1 };
-	width = is_invisible_character(code) ? -1 : wcwidth((wchar_t)code);
-	return (struct utf8_character){ bytes, true, width >= 0, width < 0 ? 1 : width };
+	invisible = is_invisible_character(code);
+	width = invisible ? -1 : wcwidth((wchar_t)code);
+	return (struct utf8_character){ bytes, true, !invisible, width >= 0, width < 0 ? 1 : width };
 }

@@ -9,7 +9,8 @@
 struct utf8_character {
 	int bytes;	/* to go on by: at least 1 */
 	bool valid;	/* it is UTF-8 */
-	bool printable; /* no control character, nothing that turns a line around or is not seen */
+	bool visible;	/* no control character, nothing that turns a line around or is not seen: a message may have it */
+	bool printable; /* it is visible, and the locale has a width for it */
 	int columns;	/* 0: combines with the one before it; 1, or 2.  By the locale, which is one of UTF-8 */
 };
 

@@ -2,7 +2,6 @@
 #include "jitreg/trace/writer_internal.h"
 
 #include "jitreg/base/crc32c.h"
-#include "jitreg/base/output_file.h"
 #include "jitreg/trace/record_stream.h"
 
 #include <errno.h>
@@ -20,7 +19,9 @@
 #define READER_WAIT_MS 1000
 #define MATCH_BYTES 5 /* numbers that come again are short: 5 take as little as 4 and less than 6, and are read faster than 4 */
 
-/* Readers wait for who holds it; where a file system has no locks they do not. */
+const struct output_form trace_output_form = { "a trace", "TLRC", 4, 0, 0 };
+
+/* Readers and other recorders see the lock; where a file system has none they do not. */
 static void lock_file(int fd, int how)
 {
 	fcntl(fd, how, &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET });
@@ -32,10 +33,8 @@ static int create_writer(int fd, enum trace_compression compression, struct trac
 	struct trace_writer *w = calloc(1, sizeof(*w));
 	struct stat st;
 
-	if (!w) {
-		close(fd);
+	if (!w)
 		return diag_fail(d, ENOMEM, "no memory for the trace writer");
-	}
 	w->fd = fd;
 	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
 	lock_file(w->fd, F_SETLK);
@@ -51,11 +50,29 @@ static int create_writer(int fd, enum trace_compression compression, struct trac
 	return 0;
 }
 
+int trace_writer_create(const char *path, const struct trace_writer_options *o, struct trace_writer **out, struct diag *d)
+{
+	struct output_file file = { .form = &trace_output_form, .overwrite = o->overwrite, .keep_old = o->keep_old };
+	int ret = output_file_open(&file, path, d);
+
+	if (ret)
+		return ret;
+	ret = create_writer(file.fd, o->compression, out, d);
+	if (ret) {
+		output_file_drop(&file);
+		return ret;
+	}
+	(*out)->file = file;
+	if (!o->whole) /* behind the lock, so that of two recorders the second is refused */
+		ret = output_file_take_name(&(*out)->file, d);
+	if (ret)
+		trace_writer_drop(*out);
+	return ret;
+}
+
 int trace_writer_open(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d)
 {
-	int fd = output_file_open(path, d);
-
-	return fd < 0 ? fd : create_writer(fd, compression, out, d);
+	return trace_writer_create(path, &(struct trace_writer_options){ .compression = compression }, out, d);
 }
 
 #define END_BYTES 4096 /* a chunk that ends a trace is no larger */
@@ -100,7 +117,9 @@ int trace_writer_continue(const char *path, enum trace_compression compression, 
 		return diag_fail(d, EBADMSG, "%s: not a trace that was written to its end", path);
 	}
 	ret = create_writer(fd, compression, out, d);
-	if (ret == 0) {
+	if (ret) {
+		close(fd);
+	} else {
 		(*out)->file_bytes = (uint64_t)st.st_size;
 		(*out)->sequence = sequence + 1;
 	}
@@ -122,23 +141,54 @@ static void free_writer(struct trace_writer *w)
 	free(w);
 }
 
-int trace_writer_close(struct trace_writer *w)
+static void close_file(struct trace_writer *w)
 {
-	int error;
+	if (!w->file.path)
+		close(w->fd);
+}
+
+int trace_writer_end(struct trace_writer *w, struct diag *d)
+{
+	int error, ret = 0;
 
 	trace_writer_flush_all(w);
 	if (w->regular && ftruncate(w->fd, (off_t)w->file_bytes) && !w->error)
 		w->error = errno; /* gives back what was reserved */
-	if (close(w->fd) && !w->error)
+	if (!w->file.path && close(w->fd) && !w->error)
 		w->error = errno;
 	error = w->error;
+	if (error)
+		diag_fail(d, error, "%s: cannot be written: %s", w->file.path ? w->file.path : "the trace", strerror(error));
+	if (!w->file.path) {
+		ret = 0;
+	} else if (w->file.has_name || w->file.is_direct) {
+		ret = error ? 0 : output_file_has_name(&w->file, d);
+		output_file_fini(&w->file);
+	} else if (error) {
+		output_file_drop(&w->file);
+	} else {
+		ret = output_file_end(&w->file, d);
+	}
 	free_writer(w);
-	return -error;
+	return error ? -error : ret;
+}
+
+int trace_writer_close(struct trace_writer *w)
+{
+	return trace_writer_end(w, NULL);
+}
+
+void trace_writer_drop(struct trace_writer *w)
+{
+	close_file(w);
+	output_file_drop(&w->file);
+	free_writer(w);
 }
 
 void trace_writer_leave(struct trace_writer *w)
 {
-	close(w->fd);
+	close_file(w);
+	output_file_fini(&w->file);
 	free_writer(w);
 }
 
@@ -317,9 +367,4 @@ uint64_t trace_writer_records(const struct trace_writer *w)
 uint64_t trace_writer_nr_lost(const struct trace_writer *w)
 {
 	return w->nr_lost;
-}
-
-bool trace_writer_is_file(const struct trace_writer *w)
-{
-	return w->regular;
 }

@@ -11,6 +11,7 @@
 #define TAILOR_WRITER_H
 
 #include "jitreg/base/diag.h"
+#include "jitreg/output/output_file.h"
 #include "jitreg/trace/put.h"
 
 #include <stdbool.h>
@@ -21,13 +22,29 @@ struct trace_record;
 /* By zstd: FAST while samples come, SMALL where there is time. */
 enum trace_compression { TRACE_PLAIN = 0, TRACE_FAST = 1, TRACE_SMALL = 3 };
 
+/* How a file is known to be a trace. */
+extern const struct output_form trace_output_form;
+
+struct trace_writer_options {
+	enum trace_compression compression;
+	bool whole;	/* the trace takes its name at its end; else at once, since it has to outlive its recorder */
+	bool overwrite; /* any file, also one that is no trace */
+	bool keep_old;	/* the trace that is replaced becomes PATH.old */
+};
+
 /* Create path, by output_file_open().  Returns 0 or -errno with a sentence. */
+int trace_writer_create(const char *path, const struct trace_writer_options *o, struct trace_writer **out, struct diag *d);
+/* Likewise, without options. */
 int trace_writer_open(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d);
 /* Behind the end of a trace that lies at path; what can be written there TRACE.md says.  -EBADMSG: none lies there that was written to its
  * end. */
 int trace_writer_continue(const char *path, enum trace_compression compression, struct trace_writer **out, struct diag *d);
 /* Flushes and closes.  Returns 0, or the first write error as -errno. */
 int trace_writer_close(struct trace_writer *w);
+/* Likewise, with a sentence.  A whole trace takes its name, if nothing failed; else nothing is left of it. */
+int trace_writer_end(struct trace_writer *w, struct diag *d);
+/* Nothing is left of the trace, and PATH.old is put back. */
+void trace_writer_drop(struct trace_writer *w);
 /* After fork(2), of a writer that was flushed: who goes on writing, and who leaves the file to the other. */
 void trace_writer_inherit(struct trace_writer *w);
 void trace_writer_leave(struct trace_writer *w);
@@ -46,9 +63,6 @@ void trace_writer_flush_all(struct trace_writer *w);
 int trace_writer_flush_sentence(struct trace_writer *w);
 /* From now on the room that was kept for the end may be used. */
 void trace_writer_use_reserve(struct trace_writer *w);
-/* A file that can be removed when nothing was recorded (a device is not). */
-bool trace_writer_is_file(const struct trace_writer *w);
-
 /* The first error of a write, 0 while there was none. */
 int trace_writer_error(const struct trace_writer *w);
 uint64_t trace_writer_bytes(const struct trace_writer *w);

@@ -12,6 +12,7 @@
 
 struct trace_writer {
 	int fd;
+	struct output_file file; /* no path: a trace that is continued */
 	int error; /* the first one */
 	bool regular; /* a file that can be cut back */
 	uint64_t reserve; /* bytes to leave free behind each chunk */

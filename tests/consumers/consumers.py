@@ -49,7 +49,7 @@ class Trace:
     def export(self, format):
         file = f"{self.dir}/{os.path.basename(self.path)}-{self.level or 'function'}.{'svg' if format == 'flamegraph' else format}"
         if not os.path.exists(file):
-            output([f"{self.build}/tailor", "export", "-f", format, "-o", file, self.path] + (["--level", self.level] if self.level else []))
+            output([f"{self.build}/tailor", "export", "--overwrite", "-f", format, "-o", file, self.path] + (["--level", self.level] if self.level else []))
         return file
 
     def json(self, *args):

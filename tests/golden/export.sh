@@ -12,17 +12,17 @@ bad=0
 formats=$("$B/tailor" help export | sed -n '/^Formats/,/^$/s/^  \([a-z]*\) .*/\1/p')
 [ "$(echo "$formats" | wc -l)" -ge 9 ] || { echo "tailor help export: expected a list of formats, got: $formats"; exit 1; }
 for format in $formats; do
-	if ! "$B/tailor" export --format "$format" -o "$out/$format" tests/golden/v1.tlr; then
+	if ! "$B/tailor" export --overwrite --format "$format" -o "$out/$format" tests/golden/v1.tlr; then
 		echo "tailor export --format $format: failed"
 		bad=1
 	fi
 	cmp -s "$out/$format" <("$B/tailor" export -f "$format" tests/golden/v1.tlr) ||
 		{ echo "$format: -o FILE and standard output differ"; bad=1; }
 done
-"$B/tailor" export --format folded --level operator -o "$out/operators" tests/golden/v1.tlr || bad=1
-"$B/tailor" export --format firefox --from 0.1058 -o "$out/no-samples" tests/golden/v1.tlr || bad=1
-"$B/tailor" export --format firefox --from 0.05 --to 0.06 -o "$out/few-samples" tests/golden/v1.tlr || bad=1
-"$B/tailor" export --format perfetto --from 0.05 --to 0.06 -o "$out/few-slices" tests/golden/v1.tlr || bad=1
+"$B/tailor" export --overwrite --format folded --level operator -o "$out/operators" tests/golden/v1.tlr || bad=1
+"$B/tailor" export --overwrite --format firefox --from 0.1058 -o "$out/no-samples" tests/golden/v1.tlr || bad=1
+"$B/tailor" export --overwrite --format firefox --from 0.05 --to 0.06 -o "$out/few-samples" tests/golden/v1.tlr || bad=1
+"$B/tailor" export --overwrite --format perfetto --from 0.05 --to 0.06 -o "$out/few-slices" tests/golden/v1.tlr || bad=1
 for args in "--format nothing" "" "--format folded tests/golden/v1.tlr tests/golden/v1.tlr"; do
 	# shellcheck disable=SC2086
 	"$B/tailor" export $args >/dev/null 2>&1

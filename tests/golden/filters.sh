@@ -55,7 +55,7 @@ def tables(trace, view, *filter):
 def exports(trace, filter, dir):
     def text(format):
         file = f"{dir}/{format}"
-        tailor("export", "-f", format, "-o", file, *filter, trace)
+        tailor("export", "--overwrite", "-f", format, "-o", file, *filter, trace)
         return open(file, encoding="utf-8", errors="replace").read()
     rows = rows_of(text("csv"))
     yield "csv", share(rows)

@@ -59,7 +59,7 @@ for event in events:
     components = json.loads(run("db", "report", store, "--json", "--top", "0", "--event", event))
     if components["weight"]:
         wanted[NAMES.get(event, event)] = components["weight"]
-run("db", "export", store, "--format", "otlp", "-o", f"{out}/s.otlp")
+run("db", "export", store, "--overwrite", "--format", "otlp", "-o", f"{out}/s.otlp")
 p = Profiles(open(f"{out}/s.otlp", "rb").read())
 expect(not p.bad, f"a store: {p.bad[:5]}")
 expect({k[0]: n for k, n in p.sums().items()} == wanted, f"a store: expected {wanted}, got {p.sums()}")
@@ -67,7 +67,7 @@ got = p.sums(lambda s: s[3][-2] if len(s[3]) > 2 and s[1] == "cycles" else "")["
 row, = [c for c in json.loads(run("db", "report", store, "--json", "--top", "0", "--event", "cycles"))["tables"]["components"]
         if c["name"] == "scan lineitem"]
 expect(got == row["weight"], f"a store: expected {row['weight']} of scan lineitem, got {got}")
-run("db", "export", store, "--format", "pprof", "-o", f"{out}/s.pb.gz")
+run("db", "export", store, "--overwrite", "--format", "pprof", "-o", f"{out}/s.pb.gz")
 expect(len(gzip.open(f"{out}/s.pb.gz").read()) > 1000, "a store as pprof is empty")
 
 # a resource is of its process's service, where it has one
@@ -75,7 +75,7 @@ environment = dict(os.environ, OTEL_SERVICE_NAME="shop", TAILOR_EVENT="task-cloc
 run("run", "-q", "--no-preload", "-e", "task-clock", "-o", f"{out}/r.tlr", "--", "sh", "-c",
     "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done", env=environment)
 run("db", "add", f"{out}/services.tlrs", f"{out}/r.tlr")
-run("db", "export", f"{out}/services.tlrs", "--format", "otlp", "-o", f"{out}/services.otlp")
+run("db", "export", f"{out}/services.tlrs", "--overwrite", "--format", "otlp", "-o", f"{out}/services.otlp")
 for what, data in ("a trace", run("export", "--format", "otlp", f"{out}/r.tlr")), ("a store", open(f"{out}/services.otlp", "rb").read()):
     names = {(s[0]["service.name"], s[0]["process.executable.name"]) for s in Profiles(data).samples}
     expect({n[0] for n in names} == {"shop"} and "shop" not in {n[1] for n in names}, f"{what}: expected the service shop, got {names}")

@@ -39,7 +39,7 @@ echo '<!doctype html><title>x</title>' >"$out/other.html"
 fails 1 'not a page' -o "$out/kept.html" "$out/other.html"
 fails 1 'same file' -o "$out/v2.html" "$out/v2.html"
 if mknod -m 600 "$out/full" c 1 7 2>/dev/null; then # (a device of ours: one that is removed is not missed)
-	fails 1 'cannot write' -o "$out/full" tests/golden/v2.tlr
+	fails 1 'cannot be written: No space left on device' -o "$out/full" tests/golden/v2.tlr
 	grep -q v2.tlr "$out/said" && { echo "tailor html to a full device: expected no word about the trace: $(cat "$out/said")"; bad=1; }
 	[ -c "$out/full" ] || { echo "tailor html to a full device: expected it to stay"; bad=1; }
 fi

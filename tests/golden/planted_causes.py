@@ -59,7 +59,7 @@ def generated(name):
     """What the host generates and registers, as one piece."""
     trace, dump, code = f"{OUT}/made.tlr", f"{OUT}/made.dump", f"{OUT}/made.bin"
     run(f"{B}/tailor", "run", "-q", "-e", "task-clock", "-o", trace, "--", HOST, name, "0")
-    run(f"{B}/tailor", "export", "--format", "jitdump", "-o", dump, trace)
+    run(f"{B}/tailor", "export", "--overwrite", "--format", "jitdump", "-o", dump, trace)
     data, parts = open(dump, "rb").read(), []
     at = struct.unpack_from("<I", data, 8)[0]
     while at < len(data):  # perf's jitdump-specification.txt

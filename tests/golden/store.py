@@ -242,7 +242,7 @@ for window, nr in ("", 4), (f"@{at(-25)}..{at(-15)}", 2):
 tailor("db", "add", box, *cuts)
 page = json.loads(tailor("report", "--json", f"{box}@{at(-25)}..{at(-15)}").stdout)
 expect(page["samples"] == whole["samples"] and page["components"] == whole["components"], f"expected a window's report, got {page}")
-tailor("export", "--format", "folded", "-o", f"{DIR}/one.folded", f"{box}@{at(-25)}..{at(-15)}")
+tailor("export", "--overwrite", "--format", "folded", "-o", f"{DIR}/one.folded", f"{box}@{at(-25)}..{at(-15)}")
 said = tailor("report", f"{box}@-300d..-200d", status=1).stderr
 expect("tailor db report" in said, f"expected what an old window is asked by, got: {said}")
 expect(not [f for f in os.listdir(DIR) if f.startswith("tailor-window")], "expected no trace that stays")

@@ -131,7 +131,7 @@ host=$dir/host.tlr
 		LC_ALL=C.UTF-8 "$B/tailor" $command "$host"
 	done
 	echo "\$ tailor export --format folded --level module"
-	"$B/tailor" export --format folded --level module -o "$out/host.folded" "$host" && cat "$out/host.folded"
+	"$B/tailor" export --overwrite --format folded --level module -o "$out/host.folded" "$host" && cat "$out/host.folded"
 } >"$out/host.out" 2>&1
 if [ "${ACCEPT:-}" = 1 ]; then
 	cp "$out/host.out" "$dir/host.txt"

@@ -33,7 +33,7 @@ def block(nr):
     run(f"{B}/tailor", "run", "-q", "-o", trace, "--registers", "all", "--stack", "0", "-r", rate, "--",
         "env", f"WITNESS={witness}", f"LD_PRELOAD={B}/hosts/libwitness.so:{B}/libtailor.so",
         f"{B}/engine", "--query", query, "--scale", "0.001", "--threads", "1", "--repeat", str(executions))
-    run(f"{B}/tailor", "export", "--format", "csv", "-o", table, trace)
+    run(f"{B}/tailor", "export", "--overwrite", "--format", "csv", "-o", table, trace)
     seen, watched = collections.defaultdict(set), []
     for line in open(witness):
         ip, times, name = line.rstrip("\n").split(" ", 2)

@@ -70,7 +70,7 @@ names() {
 	is_read || { echo "attach did not read the JVM: $(cat "$dir/err")"; return 2; }
 	[ ! -e /tmp/.java_pid$host ] || { echo "the JVM was asked"; return 2; }
 	finish_host names
-	"$B/tailor" export --format folded -o "$dir/folded" "$dir/t.tlr" || return 2
+	"$B/tailor" export --overwrite --format folded -o "$dir/folded" "$dir/t.tlr" || return 2
 	"$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c '
 import json, sys
 r = json.load(sys.stdin)
@@ -98,7 +98,7 @@ decide --sure "98 % of the samples in a JVM's compiled code have names, and 97 %
 # runs; without names none would be its.
 interpreted() { # COMMAND...
 	"$B/tailor" "$@" 2>"$dir/err" || { echo "$1: exit $?: $(cat "$dir/err")"; return 2; }
-	"$B/tailor" export --format folded -o "$dir/folded" "$dir/t.tlr" || return 2
+	"$B/tailor" export --overwrite --format folded -o "$dir/folded" "$dir/t.tlr" || return 2
 	"$B/tailor" report --json "$dir/t.tlr" | /usr/bin/python3 -c '
 import json, sys
 r = json.load(sys.stdin)

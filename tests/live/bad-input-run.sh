@@ -172,10 +172,10 @@ case_ "no such folder" 1 'No such file or directory' "$B/tailor" run -o "$dir/no
 case_ "a folder as output" 1 'Is a directory' "$B/tailor" run -o "$dir" -- "$dir/host"
 expect "a trace that was not begun" "" "$(ls "$dir" | grep tlr)"
 [ -z "$somebody" ] || case_ "unwritable folder" 1 'Permission denied' $somebody "$B/tailor" run -o "$dir/t.tlr" -- "$dir/host"
-echo precious >"$T"
+echo "TLRC precious" >"$T"
 case_ "an old trace survives a bad event" 2 - $(run) -e no-such-event -- "$dir/host"
 case_ "an old trace survives a bad command" 127 - env PATH=/usr/bin:/bin $(run) -- no-such-command
-expect "the old trace" precious "$(cat "$T")"
+expect "the old trace" "TLRC precious" "$(cat "$T")"
 
 # ---- the host runs, heard or not
 gather $WANTED plain_samples || enough=

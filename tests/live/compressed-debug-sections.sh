@@ -29,7 +29,8 @@ described() { # WHAT
 	all=$("$B/tailor" report --samples "$dir/t.tlr" | awk -F '\t' '$8 ~ /\/host$/ { n++ } END { print n }')
 	lines=$("$B/tailor" report --samples "$dir/t.tlr" |
 		awk -F '\t' '$8 ~ /\/host$/ && $10 ~ /host\.c:[1-9]/ { n++ } END { print n + 0 }')
-	inlined=$("$B/tailor" export --format folded -o "$dir/folded" "$dir/t.tlr" && grep -c "planted_work;inlined_work" "$dir/folded")
+	inlined=$("$B/tailor" export --overwrite --format folded -o "$dir/folded" "$dir/t.tlr" &&
+		grep -c "planted_work;inlined_work" "$dir/folded")
 	"$B/tailor" unwind --check "$dir/t.tlr" >"$dir/out" || fail "$1: unwind --check: $(cat "$dir/out")"
 	complete=$(sed -n 's/^memo: \([0-9]*\) complete.*/\1/p' "$dir/out") n=$(sed -n 's/^\([0-9]*\) samples.*/\1/p' "$dir/out")
 	echo "FIGURE $1: $lines of $all samples with a line, ${complete:-0} of $n stacks complete"

@@ -4,7 +4,7 @@
 # and its lines.  perf looks for the file where a process mapped it, so one does.
 . tests/live/begin.bash
 command -v perf >/dev/null || skip "perf is not installed"
-"$B/tailor" export --format jitdump -o "$dir/dump" tests/golden/v1.tlr || exit 1
+"$B/tailor" export --overwrite --format jitdump -o "$dir/dump" tests/golden/v1.tlr || exit 1
 cat >"$dir/map.py" <<'END'
 import mmap, os, shutil, sys
 path = f"{sys.argv[1]}/jit-{os.getpid()}.dump"

@@ -113,7 +113,7 @@ open(sys.argv[2], "wb").write(file)
 END2
 for program in default stripped position-independent without-sections; do
 	go_program $program "$dir/$program" SECONDS
-	"$B/tailor" export --format folded -o "$dir/folded" "$dir/t.tlr" &&
+	"$B/tailor" export --overwrite --format folded -o "$dir/folded" "$dir/t.tlr" &&
 		grep -q '^runtime.goexit[.abi0]*;runtime.main;main.main;main.collatz;main.step' "$dir/folded" ||
 		fail "$program: expected main.step inlined into main.collatz, called by main.main, got: $(grep -m 3 collatz "$dir/folded")"
 done

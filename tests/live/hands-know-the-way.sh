@@ -65,7 +65,7 @@ expect 0 "d.svg (" "$tailor" flamegraph
 "$tailor" export -f flamegraph tailor.tlr | cmp -s - f.svg || fail "flamegraph differs from export --format flamegraph"
 for format in svg:flamegraph folded:folded speedscope.json:speedscope firefox.json:firefox perfetto.json:perfetto pb:pprof csv:csv \
 	json:json; do
-	"$tailor" export -o "x.${format%%:*}" tailor.tlr && "$tailor" export -f "${format#*:}" -o want tailor.tlr &&
+	"$tailor" export --overwrite -o "x.${format%%:*}" tailor.tlr && "$tailor" export --overwrite -f "${format#*:}" -o want tailor.tlr &&
 		cmp -s want "x.${format%%:*}" || fail "export -o x.${format%%:*} is not --format ${format#*:}"
 done
 "$tailor" export -o x.pb.gz tailor.tlr && gzip -dc x.pb.gz | cmp -s - x.pb || fail "export -o x.pb.gz is not x.pb as gzip has it"

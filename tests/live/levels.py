@@ -52,7 +52,7 @@ class Recording:
         used = processor_time()
         tailor("run", "-q", "-o", TRACE, "--", *command)
         self.counts = processor_time() - used >= COUNTS_S
-        tailor("export", "--format", "csv", "-o", f"{D}/csv", TRACE)
+        tailor("export", "--overwrite", "--format", "csv", "-o", f"{D}/csv", TRACE)
         with open(f"{D}/csv", newline="") as f:
             head, *self.rows = csv.reader(f)
         self.report = json.loads(tailor("report", "--json", TRACE))

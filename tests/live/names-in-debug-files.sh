@@ -48,7 +48,8 @@ lined() { # WHAT [REPORT'S-OPTION...]: the lines of planted_work() are those tha
 		sort | uniq -c | sort -rn >"$dir/lines"
 	echo "FIGURE $1: $(tr -s ' ' <"$dir/lines" | tr '\n' ',')"
 	[ -s "$dir/lines" ] && ! grep -qv ' host\.c:[34]$' "$dir/lines" || fail "$1: expected lines of host.c, got: $(cat "$dir/lines")"
-	"$B/tailor" export --format folded "${@:2}" -o "$dir/folded" "$dir/t.tlr" && grep -q 'planted_work;inlined_work' "$dir/folded" ||
+	"$B/tailor" export --overwrite --format folded "${@:2}" -o "$dir/folded" "$dir/t.tlr" &&
+		grep -q 'planted_work;inlined_work' "$dir/folded" ||
 		fail "$1: expected inlined_work in planted_work, got: $(head -3 "$dir/folded")"
 }
 build sha1

@@ -82,7 +82,7 @@ def judge(trace, printed):
 
 def check_stacks(trace):
     folded = os.path.join(os.path.dirname(trace), "folded")
-    run(f"{B}/tailor", "export", "--format", "folded", "--level", "node", "-o", folded, trace)
+    run(f"{B}/tailor", "export", "--overwrite", "--format", "folded", "--level", "node", "-o", folded, trace)
     with open(folded) as f:
         stacks = [line.rsplit(" ", 1)[0] for line in f]
     for wanted in ("output;join 1;join 2;scan a", "output;join 1;join 2;scan b", "output;join 1;(sorting)",

@@ -60,7 +60,7 @@ for how in *HOW, "attach":
     if abs(sum(share.values()) - 100) > 0.01:
         print(f"{how}: expected that functions are 100 %, got {sum(share.values())}")
         bad = 1
-    tailor("export", "--format", "folded", "-o", f"{DIR}/folded", TRACE)
+    tailor("export", "--overwrite", "--format", "folded", "-o", f"{DIR}/folded", TRACE)
     folded = sum(int(line.rsplit(" ", 1)[1]) for line in open(f"{DIR}/folded"))
     # task-clock:u counts the kernel's time, and has no samples of it
     if how != "user" and abs(folded / r["events"][0]["counted"] - 1) > 0.02:

@@ -25,8 +25,9 @@ record() { # SECONDS
 	"$B/tailor" run -o "$dir/t.tlr" -- java -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Small.leaf \
 		-XX:CompileCommand=dontinline,Small.caller -cp "$dir" Small "$1" >"$dir/out" 2>"$dir/err" ||
 		{ fail "run: exit $?: $(cat "$dir/err")"; return 1; }
-	"$B/tailor" export -f csv --function Small.leaf -o "$dir/leaf.csv" "$dir/t.tlr" || { fail "export: exit $?"; return 1; }
-	"$B/tailor" export -f csv --function Small.leaf --below function:Small.caller -o "$dir/below.csv" "$dir/t.tlr" || return 1
+	"$B/tailor" export --overwrite -f csv --function Small.leaf -o "$dir/leaf.csv" "$dir/t.tlr" || { fail "export: exit $?"; return 1; }
+	"$B/tailor" export --overwrite -f csv --function Small.leaf --below function:Small.caller -o "$dir/below.csv" "$dir/t.tlr" ||
+		return 1
 	n=$(($(wc -l <"$dir/leaf.csv") - 1))
 }
 if gather 300 record; then

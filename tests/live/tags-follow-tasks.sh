@@ -23,9 +23,9 @@ record() {
 	timeout 300 "$B/tailor" run -q -e "$(plain_event)" --rate "$(allowed_rate 10000)" --sampler $sampler -o "$dir/t.tlr" -- \
 		"$host" $(($1 * 2000)) "$dir/log" >"$dir/out" 2>"$dir/err" ||
 		{ fail "tailor run -- $host: exit $?: $(cat "$dir/err")"; return 1; }
-	timeout 300 "$B/tailor" export --format csv -o "$dir/csv" "$dir/t.tlr" || { fail "tailor export: exit $?"; return 1; }
+	timeout 300 "$B/tailor" export --overwrite --format csv -o "$dir/csv" "$dir/t.tlr" || { fail "tailor export: exit $?"; return 1; }
 	for task in 1 2 3 4 5 6; do
-		timeout 300 "$B/tailor" export --format csv --mark "task#$task" -o "$dir/csv.$task" "$dir/t.tlr" ||
+		timeout 300 "$B/tailor" export --overwrite --format csv --mark "task#$task" -o "$dir/csv.$task" "$dir/t.tlr" ||
 			{ fail "tailor export --mark task#$task: exit $?"; return 1; }
 	done
 	/usr/bin/python3 - "$dir" $sampler >"$dir/counts" <<'PY' || { fail "the log and the samples cannot be compared"; return 1; }

@@ -42,7 +42,7 @@ declare -A pattern=([1]='^worker that has begun task 1 of 2$' [2]='^worker that 
 judge_samples() {
 	local task
 	for task in 1 2 cut; do # a name that no thread has is none's
-		"$B/tailor" export -f csv -o "$dir/$task.csv" --thread-name "${pattern[$task]}" "$dir/t.tlr" 2>/dev/null ||
+		"$B/tailor" export --overwrite -f csv -o "$dir/$task.csv" --thread-name "${pattern[$task]}" "$dir/t.tlr" 2>/dev/null ||
 			: >"$dir/$task.csv"
 	done
 	n=$(/usr/bin/python3 - "$dir" "$1" 2>"$dir/why" <<'PYTHON'

@@ -58,7 +58,7 @@ def ways():
             nr += 1
             theirs.update({name for _, name in frames})
     total = sum(int(s["weight"]) for s in samples() if s["mode"] == "kernel")
-    run(f"{B}/tailor", "export", "--format", "folded", "-o", f"{DIR}/folded", TRACE)
+    run(f"{B}/tailor", "export", "--overwrite", "--format", "folded", "-o", f"{DIR}/folded", TRACE)
     with open(f"{DIR}/folded") as f:
         for line in f:
             stack, count = line.rsplit(None, 1)
@@ -128,7 +128,7 @@ def check_views(ours):
     if top not in tailor("report", "--json", TRACE):
         fail(f"report --json: expected {top}")
     for form in "folded", "flamegraph", "speedscope", "pprof", "perfetto", "firefox", "csv", "json":
-        run(f"{B}/tailor", "export", "--format", form, "-o", f"{DIR}/out", TRACE)
+        run(f"{B}/tailor", "export", "--overwrite", "--format", form, "-o", f"{DIR}/out", TRACE)
         with open(f"{DIR}/out", "rb") as f:
             out = f.read()
         if out[:2] == b"\x1f\x8b":

@@ -90,17 +90,21 @@ static void writer_replaces_a_file_that_others_have_open(void **state)
 {
 	struct trace_writer *w;
 	FILE *old = fopen(path, "w+");
-	char text[8] = "";
+	char text[16] = "";
 
 	(void)state;
-	fputs("before", old);
+	fputs("no trace", old);
+	fflush(old);
+	assert_int_equal(trace_writer_open(path, true, &w, &d), -EEXIST);
+	rewind(old);
+	fputs("TLRC before", old);
 	fflush(old);
 	assert_int_equal(trace_writer_open(path, true, &w, &d), 0);
 	header(w);
 	assert_int_equal(trace_writer_close(w), 0);
 	rewind(old);
 	assert_non_null(fgets(text, sizeof(text), old));
-	assert_string_equal(text, "before");
+	assert_string_equal(text, "TLRC before");
 	fclose(old);
 }
 

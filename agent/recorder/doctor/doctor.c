@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/doctor/doctor.h"
 
+#include "jitreg/base/message.h"
+
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_COLUMNS 27
@@ -63,12 +66,14 @@ static const char *heading_of_finding(const char *name)
 	return name;
 }
 
-/* From column at on, with continuation lines at the same column.  A word that is too long has a line of its own. */
-static void print_wrapped_text(FILE *to, const char *text, size_t at)
+/* From column at on, with continuation lines at the same column.  A word that is too long has a line of its own.  Names of processes and
+ * paths are in it. */
+static void print_wrapped_text(FILE *to, const char *foreign, size_t at)
 {
+	char *text = message_escape(foreign);
 	size_t column = at, bytes;
 
-	for (const char *word = text; *word; word += bytes + (word[bytes] == ' ')) {
+	for (const char *word = text ? text : "out of memory"; *word; word += bytes + (word[bytes] == ' ')) {
 		bytes = strcspn(word, " ");
 		if (column > at && column + 1 + bytes > COLUMNS) {
 			fprintf(to, "\n%*s", (int)at, "");
@@ -77,6 +82,7 @@ static void print_wrapped_text(FILE *to, const char *text, size_t at)
 		column += (size_t)fprintf(to, "%s%.*s", column > at ? " " : "", (int)bytes, word);
 	}
 	fputc('\n', to);
+	free(text);
 }
 
 void doctor_print_text(const struct doctor *d, FILE *to)

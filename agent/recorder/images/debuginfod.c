@@ -2,6 +2,7 @@
 #include "agent/recorder/images/debuginfod.h"
 
 #include "jitreg/base/clock.h"
+#include "jitreg/base/message.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
@@ -56,14 +57,16 @@ void debuginfod_set_limit(struct debuginfod *d, bool (*is_over)(void *context), 
 static void show(struct debuginfod *d, long have, long all)
 {
 	uint64_t now_ns = clock_now_ns();
+	char *name;
 
 	if (!isatty(2) || now_ns - d->shown_ns < PROGRESS_NS)
 		return;
 	d->shown_ns = now_ns;
+	name = message_escape(d->name);
+	fprintf(stderr, "\r\33[Kfetching symbols of %s", name ? name : "a file");
 	if (all > 0)
-		fprintf(stderr, "\r\33[Kfetching symbols of %s: %ld of %ld KB", d->name, have / 1024, all / 1024);
-	else
-		fprintf(stderr, "\r\33[Kfetching symbols of %s", d->name);
+		fprintf(stderr, ": %ld of %ld KB", have / 1024, all / 1024);
+	free(name);
 }
 
 static struct debuginfod *shown; /* the library's own way to pass it is younger than the library */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/import/import.h"
 
-#include "jitreg/base/output_file.h"
+#include "jitreg/output/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -32,7 +32,6 @@ struct losses {
 struct recording {
 	struct recording_options options;
 	char *output;
-	bool kept_old;
 	struct trace_writer *writer;
 	uint32_t nr_columns;
 	uint32_t switches; /* the column of switches; nr_columns: there is none */

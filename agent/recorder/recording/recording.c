@@ -2,13 +2,11 @@
 #include "agent/recorder/recording/internal.h"
 
 #include "jitreg/base/clock.h"
-#include "jitreg/base/output_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LUAJIT_MS 10 /* code that is freed between two looks is never seen */
 #define EARLY_NS 2000000000ull /* files of images are not read beside a host that runs for shorter than this */
@@ -61,8 +59,10 @@ static int create_recording_parts(struct recording *r)
 
 static int open_trace(struct recording *r, struct diag *d)
 {
-	r->kept_old = r->options.keep_old && output_file_keep_old(r->output);
-	return trace_writer_open(r->output, !r->options.uncompressed, &r->writer, d);
+	const struct trace_writer_options o = { .compression = r->options.uncompressed ? TRACE_PLAIN : TRACE_FAST,
+		.whole = r->options.past_end_ns != 0, .overwrite = r->options.overwrite, .keep_old = r->options.keep_old };
+
+	return trace_writer_create(r->output, &o, &r->writer, d);
 }
 
 int recording_create(const struct recording_options *o, struct recording **out, struct diag *d)
@@ -306,7 +306,7 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 {
 	const char *nameless;
 	char others[512];
-	int error;
+	int error, ret;
 
 	settle_recording_parts(r, true);
 	write_jit_list_losses(r);
@@ -336,12 +336,13 @@ int recording_end(struct recording *r, int wait_status, struct recording_state *
 	recording_write_end(r, wait_status);
 	trace_writer_flush_all(r->writer);
 	*out = recording_state(r);
-	error = -trace_writer_close(r->writer);
+	error = trace_writer_error(r->writer);
+	ret = trace_writer_end(r->writer, d);
 	if (error)
-		diag_fail(d, error, "cannot write the whole trace '%s': %s; the part that was written can be read", r->output,
-			  strerror(error));
+		ret = diag_fail(d, error, "cannot write the whole trace '%s': %s; %s", r->output, strerror(error),
+				r->options.past_end_ns ? "nothing is left of it" : "the part that was written can be read");
 	free_recording(r);
-	return -error;
+	return ret;
 }
 
 void recording_inherit(struct recording *r)
@@ -359,14 +360,7 @@ void recording_drop(struct recording *r)
 {
 	if (!r)
 		return;
-	if (r->writer) {
-		bool remove = trace_writer_is_file(r->writer);
-
-		trace_writer_close(r->writer);
-		if (remove)
-			unlink(r->output);
-	}
-	if (r->kept_old)
-		output_file_restore_old(r->output);
+	if (r->writer)
+		trace_writer_drop(r->writer);
 	free_recording(r);
 }

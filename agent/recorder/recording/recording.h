@@ -22,7 +22,8 @@ struct recording;
 
 struct recording_options {
 	const char *output;
-	bool keep_old; /* a file of that name as NAME.old */
+	bool keep_old; /* a trace of that name as NAME.old */
+	bool overwrite; /* also a file that is no trace */
 	bool uncompressed; /* chunks as they are, for readers without zstd */
 	uint64_t image_code_bytes; /* most to keep of the code of images; 0: none */
 	bool debuginfod; /* debug files are fetched from servers, also where the environment names none */

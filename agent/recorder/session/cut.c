@@ -12,6 +12,7 @@
 #include "agent/recorder/process/process_tree.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -33,8 +34,8 @@ static int64_t recorder_cpu_ns(void)
 /* The file has no room for what it lacks. */
 static void print_failure(const struct recording_state *state, const struct diag *d)
 {
-	fprintf(stderr, "%s: %s; lost: %llu samples, %llu other records\n", program_invocation_name, d->text,
-		(unsigned long long)state->lost[LOSS_WRITE], (unsigned long long)state->lost[LOSS_WRITE_RECORDS]);
+	message_print("%s; lost: %llu samples, %llu other records", d->text, (unsigned long long)state->lost[LOSS_WRITE],
+		      (unsigned long long)state->lost[LOSS_WRITE_RECORDS]);
 }
 
 /* In the child: the file's end, and then what it is for. */

@@ -13,6 +13,7 @@
 
 #include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -82,7 +83,7 @@ void session_fold_execute_command(const struct session *s, const char *path)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(words[0], words);
-	fprintf(stderr, "%s: %s: %s\n", program_invocation_name, words[0], strerror(errno));
+	message_print("%s: %s", words[0], strerror(errno));
 }
 
 void session_fold_note_child(struct epochs *e, pid_t child, uint32_t number)

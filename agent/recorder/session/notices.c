@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a session has to say, and what it loses: into the recording, if there is one, and to its user. */
 #include "agent/recorder/session/internal.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@ void session_print_notice(void *session, const char *sentence)
 		fprintf(s->asking.notices, "%s\n", sentence);
 	session_progress_clear(s);
 	if (!s->options.quiet)
-		fprintf(stderr, "%s: %s\n", program_invocation_name, sentence);
+		message_print("%s", sentence);
 }
 
 void session_notice(struct session *s, enum notice_kind kind, const char *format, ...)

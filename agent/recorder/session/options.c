@@ -2,7 +2,9 @@
 #include "agent/recorder/session/options.h"
 
 #include "jitreg/base/grow.h"
+#include "jitreg/base/message.h"
 #include "jitreg/base/registers.h"
+#include "jitreg/output/output_option.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,10 +13,11 @@
 #include <string.h>
 
 enum { KEY_PERIOD = 0x100, KEY_SCOPE, KEY_SAMPLER, KEY_STACK, KEY_REGISTERS, KEY_FRAME_POINTERS, KEY_IMAGE_CODE, KEY_SOURCE_TEXT,
-       KEY_DEBUGINFOD, KEY_NO_COMPRESS, KEY_EPOCHS, KEY_EPOCH_COMMAND, KEY_COST };
+       KEY_DEBUGINFOD, KEY_NO_COMPRESS, KEY_EPOCHS, KEY_EPOCH_COMMAND, KEY_COST, KEY_OVERWRITE };
 
 static const struct argp_option options[] = {
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
+	OUTPUT_OVERWRITE_OPTION(KEY_OVERWRITE),
 	{ "event", 'e', "LIST", 0,
 	  "events to sample, a comma-separated list of NAME[:MODIFIER][@PERIOD].  NAME: auto (the best available), cycles, "
 	  "task-clock, page-faults, context-switches, any event of libpfm4 (MEM_LOAD_RETIRED:L3_MISS), a raw code (r01c2), or a "
@@ -63,7 +66,7 @@ static uint64_t parse_bounded_number(struct argp_state *state, const char *name,
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || n < least || n > most)
-		argp_error(state, "--%s must be a number from %llu to %llu, not '%s'", name, (unsigned long long)least,
+		usage_fail(state, "--%s must be a number from %llu to %llu, not '%s'", name, (unsigned long long)least,
 			   (unsigned long long)most, text);
 	return n;
 }
@@ -95,7 +98,7 @@ static uint64_t parse_register_mask(struct argp_state *state, const char *list)
 					break;
 			}
 		if (i == nr && !all)
-			argp_error(state, "unknown register '%.*s'", (int)bytes, list);
+			usage_fail(state, "unknown register '%.*s'", (int)bytes, list);
 	}
 	/* without these two nothing can be unwound, and the cost is 16 bytes */
 	return mask | 1ull << 7 | 1ull << 8;
@@ -114,7 +117,7 @@ static uint64_t parse_duration(struct argp_state *state, const char *name, const
 	for (size_t i = 0; end > text && i < sizeof(units) / sizeof(units[0]); i++)
 		if (strcmp(end, units[i].name) == 0 && number * units[i].ns >= 1 && number * units[i].ns <= 1e18)
 			return (uint64_t)(number * units[i].ns);
-	argp_error(state, "--%s must be a time above 0, as in 2, 2s, 500ms or 3m, not '%s'", name, text);
+	usage_fail(state, "--%s must be a time above 0, as in 2, 2s, 500ms or 3m, not '%s'", name, text);
 	return 0;
 }
 
@@ -124,7 +127,7 @@ static double parse_cost(struct argp_state *state, const char *text)
 	double percent = strtod(text, &end);
 
 	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent > 0) || percent > 50)
-		argp_error(state, "--cost must be a percentage above 0, at most 50, as in 1%%, not '%s'", text);
+		usage_fail(state, "--cost must be a percentage above 0, at most 50, as in 1%%, not '%s'", text);
 	return percent / 100;
 }
 
@@ -149,7 +152,12 @@ static error_t parse_sampling_option(int key, char *arg, struct argp_state *stat
 
 	switch (key) {
 	case 'o':
+		if (strcmp(arg, "-") == 0)
+			usage_fail(state, "a trace is not written to standard output, which is the program's; give a file or a FIFO");
 		o->output = arg;
+		break;
+	case KEY_OVERWRITE:
+		o->overwrite = true;
 		break;
 	case 'e':
 		o->counting.event.name = arg;
@@ -167,12 +175,12 @@ static error_t parse_sampling_option(int key, char *arg, struct argp_state *stat
 		break;
 	case KEY_SCOPE:
 		if (strcmp(arg, "cpu") != 0 && strcmp(arg, "thread") != 0)
-			argp_error(state, "--scope must be cpu or thread, not '%s'", arg);
+			usage_fail(state, "--scope must be cpu or thread, not '%s'", arg);
 		o->counting.scope_thread = arg[0] == 't';
 		break;
 	case KEY_SAMPLER:
 		if (strcmp(arg, "auto") != 0 && strcmp(arg, "signal") != 0 && strcmp(arg, "timer") != 0)
-			argp_error(state, "--sampler must be auto, signal or timer, not '%s'", arg);
+			usage_fail(state, "--sampler must be auto, signal or timer, not '%s'", arg);
 		o->counting.sampler = arg[0] == 'a' ? SAMPLER_AUTO : arg[0] == 's' ? SAMPLER_SIGNAL : SAMPLER_TIMER;
 		break;
 	case KEY_REGISTERS:
@@ -205,9 +213,9 @@ static error_t parse_sampling_option(int key, char *arg, struct argp_state *stat
 		break;
 	case ARGP_KEY_END:
 		if (o->epoch_command && !o->epoch_ns)
-			argp_error(state, "--epoch-command requires --epochs");
+			usage_fail(state, "--epoch-command requires --epochs");
 		if (o->epoch_ns && (o->counting.scope_thread || o->counting.sampler != SAMPLER_AUTO))
-			argp_error(state, "--epochs supports --scope cpu and --sampler auto only");
+			usage_fail(state, "--epochs supports --scope cpu and --sampler auto only");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -237,7 +245,7 @@ static error_t parse_dormant_option(int key, char *arg, struct argp_state *state
 		break;
 	case ARGP_KEY_END:
 		if (o->dormant && (o->counting.scope_thread || o->counting.sampler != SAMPLER_AUTO))
-			argp_error(state, "--dormant supports --scope cpu and --sampler auto only");
+			usage_fail(state, "--dormant supports --scope cpu and --sampler auto only");
 		o->counting.no_guest |= o->dormant;
 		break;
 	default:
@@ -280,7 +288,7 @@ static void check_regular_expression(const struct argp_state *state, const char 
 
 	if (error) {
 		regerror(error, &compiled, problem, sizeof(problem));
-		argp_error(state, "--name '%s' is not a regular expression: %s", text, problem);
+		usage_fail(state, "--name '%s' is not a regular expression: %s", text, problem);
 	} else {
 		regfree(&compiled);
 	}
@@ -304,7 +312,7 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 	case KEY_UNIT:
 	case KEY_CONTAINER:
 		if (o->service.unit || o->service.container)
-			argp_error(state, "one --unit or --container can be recorded at a time");
+			usage_fail(state, "one --unit or --container can be recorded at a time");
 		*(key == KEY_UNIT ? &o->service.unit : &o->service.container) = arg;
 		break;
 	case KEY_NAME:
@@ -315,7 +323,7 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 	case KEY_NO_CHILDREN:
 		descendants = key == KEY_TREE ? DESCENDANTS_ALL : DESCENDANTS_NONE;
 		if (o->descendants != DESCENDANTS_THAT_WORK && o->descendants != descendants)
-			argp_error(state, "--tree and --no-children exclude each other");
+			usage_fail(state, "--tree and --no-children exclude each other");
 		o->descendants = descendants;
 		break;
 	case KEY_FOLLOW:
@@ -357,14 +365,14 @@ static pid_t parse_pid(struct argp_state *state, const char *text)
 	errno = 0;
 	pid = strtol(text, &end, 10);
 	if (errno || end == text || *end || pid <= 0 || pid > INT_MAX)
-		argp_error(state, "'%s' is not a PID (`ps` or `pidof NAME` prints it)", text);
+		usage_fail(state, "'%s' is not a PID (`ps` or `pidof NAME` prints it)", text);
 	return (pid_t)pid;
 }
 
 void options_parse_pid(struct argp_state *state, pid_t *pid, const char *arg)
 {
 	if (*pid)
-		argp_error(state, "only one PID is accepted; %d and %s were given", (int)*pid, arg);
+		usage_fail(state, "only one PID is accepted; %d and %s were given", (int)*pid, arg);
 	*pid = parse_pid(state, arg);
 }
 
@@ -372,7 +380,7 @@ void options_parse_pids(struct argp_state *state, struct pid_list *pids, char *a
 {
 	for (char *rest = arg, *word; (word = strsep(&rest, ","));) {
 		if (!GROW(pids->pid, pids->nr, pids->capacity))
-			argp_failure(state, 1, ENOMEM, "PIDs");
+			usage_fail(state, "out of memory for PIDs");
 		pids->pid[pids->nr++] = parse_pid(state, word);
 	}
 }

@@ -78,6 +78,7 @@ static int create_recording(struct session *s, struct diag *d)
 	int ret = recording_create(
 		&(struct recording_options){
 			.output = session_output(s),
+			.overwrite = o->overwrite,
 			.keep_old = has_default_name(session_output(s)),
 			.uncompressed = o->uncompressed,
 			.image_code_bytes = o->image_code_bytes,

@@ -3,6 +3,7 @@
 
 #include "agent/recorder/process/proc_file.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/message.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -407,7 +408,7 @@ int session_close(struct session *s, int wait_status, struct diag *d)
 		ret = session_end_recording(s, wait_status, d);
 		session_progress_clear(s);
 		if (!s->options.quiet)
-			fprintf(stderr, "%s: %s\n", program_invocation_name, s->result);
+			message_print("%s", s->result);
 	}
 	session_answer_stop_request(s);
 	session_free(s);

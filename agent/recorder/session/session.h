@@ -22,6 +22,7 @@ enum session_descendants { DESCENDANTS_THAT_WORK, DESCENDANTS_ALL, DESCENDANTS_N
 
 struct session_options {
 	const char *output;
+	bool overwrite; /* --overwrite */
 	struct counting_options counting;
 	bool preloads;	   /* programs of the tree are to load the agent, by LD_PRELOAD */
 	bool follow;	   /* attach: until the processes that it starts have exited as well */
