@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""fleet.py BUILD DIR: see fleet-in-clickhouse.sh."""
-import collections, concurrent.futures, glob, json, os, random, shutil, socket, sqlite3, subprocess, sys, threading, time, urllib.request
+"""fleet.py BUILD DIR: see fleet-in-clickhouse.sh.  CHDB_PYTHON: a Python that has chdb, for the servers."""
+import collections, concurrent.futures, glob, json, os, random, shutil, socket, sqlite3, subprocess, sys, threading, time, urllib.error, urllib.request
 
 BUILD, DIR = sys.argv[1:]
 TAILOR = f"{BUILD}/tailor"
@@ -26,22 +26,30 @@ def free_port():
         return s.getsockname()[1]
 
 class Server:
+    """Debian's."""
     def __init__(self, name):
         self.folder, self.port, tcp = f"{DIR}/{name}", free_port(), free_port()
         os.makedirs(self.folder)
+        self.configure(tcp)
+        self.start()
+
+    def configure(self, tcp):
         with open(f"{self.folder}/config.xml", "w") as f:
             f.write(f"""<yandex><logger><level>warning</level><log>{self.folder}/log</log><errorlog>{self.folder}/errors</errorlog></logger>
                 <http_port>{self.port}</http_port><tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
                 <path>{self.folder}/data/</path><tmp_path>{self.folder}/tmp/</tmp_path><users_config>users.xml</users_config>
-                <default_profile>default</default_profile><mark_cache_size>16777216</mark_cache_size></yandex>""")
+                <default_profile>default</default_profile><mark_cache_size>16777216</mark_cache_size>
+                <query_log><database>system</database><table>query_log</table><flush_interval_milliseconds>100</flush_interval_milliseconds></query_log>
+                </yandex>""")
         with open(f"{self.folder}/users.xml", "w") as f:
-            f.write("""<yandex><profiles><default/></profiles><users><default><password></password><networks><ip>127.0.0.1</ip></networks>
+            f.write("""<yandex><profiles><default><log_queries>1</log_queries></default></profiles><users><default><password></password><networks><ip>127.0.0.1</ip></networks>
                 <profile>default</profile><quota>default</quota></default></users><quotas><default/></quotas></yandex>""")
-        self.start()
+
+    def command(self):
+        return ["clickhouse-server", f"--config-file={self.folder}/config.xml"]
 
     def start(self):
-        self.process = subprocess.Popen(["clickhouse-server", f"--config-file={self.folder}/config.xml"], cwd=self.folder,
-                                        stdout=open(f"{self.folder}/out", "a"), stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen(self.command(), cwd=self.folder, stdout=open(f"{self.folder}/out", "a"), stderr=subprocess.STDOUT)
         for _ in range(1200):
             try:
                 return self.ask("SELECT 1")
@@ -56,8 +64,35 @@ class Server:
         self.process.wait()
 
     def ask(self, statement):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", statement.encode(), timeout=120) as answer:
-            return [line.split("\t") for line in answer.read().decode().splitlines()]
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", statement.encode(), timeout=120) as answer:
+                return [line.split("\t") for line in answer.read().decode().splitlines()]
+        except urllib.error.HTTPError as refused:
+            raise RuntimeError(f"{statement[:200]}: {refused.read()[:500]}")
+
+    def read_rows(self):
+        """How many rows it has read for questions about profiles so far."""
+        seen = None
+        for _ in range(600): # the log has its own time
+            seen, before = self.ask("SELECT count(), sum(read_rows) FROM system.query_log WHERE type = 2 AND query LIKE 'SELECT %' AND "
+                                    "query LIKE '%tailor.%' AND query NOT LIKE '%query_log%'"), seen
+            if seen == before:
+                return int(seen[0][1])
+            time.sleep(3)
+        raise RuntimeError("the log of statements does not come to rest")
+
+class CurrentServer(Server):
+    def configure(self, tcp):
+        pass
+
+    def command(self):
+        return [os.environ["CHDB_PYTHON"], os.path.abspath("tests/long/clickhouse_server.py"), f"{self.folder}/data", str(self.port), f"{self.folder}/log"]
+
+    def statements(self):
+        return [json.loads(line) for line in open(f"{self.folder}/log")]
+
+    def read_rows(self):
+        return sum(s["read_rows"] for s in self.statements() if s["statement"].startswith("SELECT ") and "tailor." in s["statement"])
 
 def record():
     """Real epochs of a host that executes compiled queries: their store."""
@@ -97,10 +132,11 @@ def sums(source, *arguments):
     page = json.loads(tailor("db", "report", source, "--json", "--top", "0", *arguments))
     out = collections.Counter()
     for row in page["tables"][view]:
-        out[row["name"], row.get("image") or row["place"]] += round(row["weight"])
+        out[row["name"], row.get("image") or row.get("place")] += round(row["weight"])
     return out
 
-servers = [Server("a"), Server("b")]
+servers = [(CurrentServer if "CHDB_PYTHON" in os.environ else Server)(name) for name in "ab"]
+print(f"FIGURE ClickHouse {servers[0].ask('SELECT version()')[0][0]}")
 address = "clickhouse://" + ",".join(f"127.0.0.1:{s.port}" for s in servers) + "/tailor"
 try:
     base = record()
@@ -113,7 +149,7 @@ try:
     # of a window within a day the whole day: hours and days are never sent in part
     middle = ["@" + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(DAY + minutes * 60)) for minutes in (65, 75)]
     text = tailor("db", "push", stores[0] + middle[0] + ".." + middle[1][1:], "--to", address)
-    expect(text.startswith("5 pushed"), f"expected four hours and a day of a window within them, got: {text}")
+    expect(text.startswith("5 epochs, hours and days pushed"), f"expected four hours and a day of a window within them, got: {text}")
 
     # one of them is killed while hosts push, and starts again
     failed, pushed = 0, 0
@@ -196,8 +232,68 @@ try:
     db.commit()
     db.close()
     text = tailor("db", "push", stores[0], "--to", address)
-    expect(text.startswith("2 pushed"), f"expected an hour and a day to be replaced, got: {text}")
+    expect(text.startswith("2 epochs, hours and days pushed"), f"expected an hour and a day to be replaced, got: {text}")
     expect(sums(address, "--host", "host0") == sums(stores[0]), "a late epoch is not in its host's sums")
+
+    # the day also before: 27 others are not read for it
+    for server in servers:
+        for table, columns in (("rows", "tier, day - {0}, host, begin - {0} * 86400, attempt, series, location, n, w"),
+                               ("manifest", "tier, day - {0}, host, begin - {0} * 86400, attempt, host_name, first_ns - {0} * 86400000000000, "
+                                "last_ns - {0} * 86400000000000, parts, rows, samples, effective, n, w, lost, cpus, at")):
+            for back in range(1, 28):
+                server.ask(f"INSERT INTO tailor.{table} SELECT {columns.format(back)} FROM tailor.{table} WHERE toUInt32(day) = {DAY // 86400}")
+            for partition, in server.ask(f"SELECT DISTINCT partition FROM system.parts WHERE database = 'tailor' AND table = '{table}' AND active"):
+                server.ask(f"OPTIMIZE TABLE tailor.{table} PARTITION " + partition.replace("\\'", "'") + " FINAL")
+    window = address + time.strftime("@%Y-%m-%d", time.gmtime(DAY))
+    key = f"tier = 2 AND day = '{time.strftime('%Y-%m-%d', time.gmtime(DAY))}'"
+    of_day = sum(int(s.ask(f"SELECT count() FROM tailor.rows WHERE {key}")[0][0]) for s in servers)
+    of_all = sum(int(s.ask("SELECT count() FROM tailor.rows")[0][0]) for s in servers)
+    before = sum(s.read_rows() for s in servers)
+    begin = time.monotonic()
+    answers = [tailor("db", "report", window, "--json", "--top", "0", "--view", "functions")]
+    took_s = time.monotonic() - begin
+    read = sum(s.read_rows() for s in servers) - before
+    expect(of_day < read <= max(1.2 * of_day, of_day + 4 * 8192), f"functions of a day: {read} rows are read, the day has {of_day}")
+    print(f"FIGURE functions of one day of 28: {read} rows read of {of_all}, the day has {of_day}; {took_s:.2f} s")
+    answers += [tailor("db", "report", window, "--json", "--top", "0", "--view", "functions") for _ in range(2)]
+    expect(len(set(answers)) == 1, "the same question has other answers")
+    expect(sum(sums(window).values()) == sum(sum(sums(store).values()) for store in stores), "a day of 28 has other sums than its stores")
+
+    # 60 weeks at once, and dates of a machine without a clock
+    def of_dates(name, begins):
+        store = f"{DIR}/{name}.tlrs"
+        shutil.copyfile(base, store)
+        db = sqlite3.connect(store)
+        ids = [i for i, in db.execute("SELECT id FROM epoch")]
+        for n, at in enumerate(begins):
+            new = db.execute("INSERT INTO epoch(recording, number, tier, begin_ns, end_ns, host, samples, effective, lost, cpus, parts) SELECT 7, ?, 0, "
+                             "?, ?, host, samples, effective, lost, cpus, 1 FROM epoch WHERE id = ?",
+                             (n, at * SECOND, (at + 599) * SECOND, ids[0])).lastrowid
+            db.execute("INSERT INTO block SELECT ?, part, rows, bytes, crc, data FROM block WHERE epoch = ?", (new, ids[0]))
+        db.executemany("DELETE FROM epoch WHERE id = ?", [(i,) for i in ids])
+        db.executemany("DELETE FROM block WHERE epoch = ?", [(i,) for i in ids])
+        db.execute("UPDATE meta SET value = hex(randomblob(16)) WHERE key = 'store'")
+        db.commit()
+        db.close()
+        return store
+
+    for name, begins, units in (("weeks", [DAY - k * 7 * 86400 for k in range(60)], 120), ("old", [0, 3600, 7200 + 86400, 99 * 86400, 3 * 365 * 86400], 9),
+                                ("both", [-86400 * 400, -1000, DAY], 2)):
+        store, at = of_dates(name, begins), address[:-len("tailor")] + name
+        text = tailor("db", "push", store, "--to", at)
+        expect(text.startswith(f"{units} epochs, hours and days pushed"), f"{name}: expected {units}, got: {text}")
+        expect(("2 epochs are of dates that the server has not" in text) == (name == "both"), f"{name}: {text}")
+        text = tailor("db", "push", store, "--to", at)
+        expect(text.startswith("0 epochs, hours and days pushed") and f"; {units} were there" in text, f"{name}, again: {text}")
+        for view in ("components", "functions", "queries", "processes"):
+            window = "@1970-01-01T00:00Z..now"
+            expect(sum(sums(at, "--view", view).values()) == sum(sums(store + window, "--view", view).values()), f"{name}: {view} have other sums than the store")
+    text = tailor("db", "push", of_dates("now", [int(time.time())]), "--to", address)
+    expect(text == "nothing to push: no hour is complete yet\n", f"an hour that is not over: {text}")
+
+    if isinstance(servers[0], CurrentServer):
+        inserts = [s for server in servers for s in server.statements() if s["statement"].startswith("INSERT") and " FORMAT " in s["statement"]]
+        expect(inserts and all(s["settings"] == {"wait_for_async_insert": "1"} for s in inserts), f"inserts do not ask for the wait: {inserts[:2]}")
 
     print(f"FIGURE {HOSTS} hosts of {EPOCHS} epochs on {split} hosts of two servers; {failed} pushes failed while one was away")
 finally:
