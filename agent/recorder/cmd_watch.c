@@ -121,8 +121,8 @@ static int fail(const char *what, int error)
 	return CMD_FAILED;
 }
 
-/* A file that is no database is not added to, which would show at the end of the first epoch only.  What else makes a store, `tailor db add`
- * looks at. */
+/* A file that is no database is not added to, which would show at the end of the first epoch only.  What else makes a store is looked at by
+ * `tailor db add`. */
 static bool is_other_file(const char *path)
 {
 	static const char begins[16] = "SQLite format 3";
