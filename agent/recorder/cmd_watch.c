@@ -140,8 +140,8 @@ static const char *refuse_store(const char *store, const char *folder, const cha
 	return own_file_refusal(&st, S_IFREG, geteuid());
 }
 
-/* A file that is no database is not added to, which would show at the end of the first epoch only.  What else makes a store, `tailor db add`
- * looks at. */
+/* A file that is no database is not added to, which would show at the end of the first epoch only.  What else makes a store is looked at by
+ * `tailor db add`. */
 static bool is_other_file(const char *path)
 {
 	static const char begins[16] = "SQLite format 3";
@@ -187,7 +187,8 @@ static int prepare_store(struct arguments *a)
 	}
 	refusal = refuse_store(store, folder, &refused);
 	if (refusal) {
-		message_print("%s is not used, since %s; give another name (--store FILE), or remove it if it is not yours", refused, refusal);
+		message_print("%s is not used, since %s; give another name (--store FILE), or remove it if it is not yours", refused,
+			      refusal);
 		return CMD_FAILED;
 	}
 	o->output = output;

@@ -131,16 +131,25 @@ static int link_file(const struct output_file *o, const char *name)
 	return linkat(AT_FDCWD, link, o->folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* Where the file system has no RENAME_NOREPLACE, a second link does the same. */
+/* Where the file system has no RENAME_NOREPLACE, a second link does the same; where it has no links (exFAT), a moment remains in which
+ * another program's file would be lost. */
+static int rename_exclusively(const struct output_file *o, const char *name)
+{
+	if (linkat(o->folder, o->temporary, o->folder, name, 0) == 0)
+		return unlinkat(o->folder, o->temporary, 0) ? -errno : 0;
+	if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+		return -errno;
+	if (faccessat(o->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(o->folder, o->temporary, o->folder, name) ? -errno : 0;
+}
+
 static int link_exclusively(struct output_file *o, const char *name)
 {
 	int ret = link_file(o, name);
 
-	if (ret == -EINVAL && o->temporary[0]) {
-		ret = linkat(o->folder, o->temporary, o->folder, name, 0) ? -errno : 0;
-		if (ret == 0)
-			unlinkat(o->folder, o->temporary, 0);
-	}
+	if ((ret == -EINVAL || ret == -ENOSYS) && o->temporary[0])
+		ret = rename_exclusively(o, name);
 	if (ret == 0 && o->temporary[0])
 		forget_temporary(o);
 	return ret;

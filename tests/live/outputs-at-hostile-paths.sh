@@ -135,7 +135,7 @@ grep -q 'has removed or replaced this file while it was written' "$dir/first" ||
 mkdir "$dir/killed"
 mkfifo "$dir/pipe"
 for signal in TERM KILL; do
-	for command in "html -o $dir/killed/out" "export -f folded -o $dir/killed/out" "scrub -o $dir/killed/out"; do
+	for command in "flamegraph -o $dir/killed/out" "export -f folded -o $dir/killed/out" "scrub -o $dir/killed/out"; do
 		# shellcheck disable=SC2086
 		"$B/tailor" $command "$dir/pipe" >/dev/null 2>&1 &
 		pid=$!
