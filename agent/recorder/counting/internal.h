@@ -14,8 +14,9 @@ struct rings {
 	struct ring *ring;
 	uint32_t nr, capacity;
 	size_t nr_filled; /* of them, in the last counting_fill_poll() */
-		bool any_ended; /* a counter's end was said */
-		bool of_processors; /* their events count whatever runs there, and while nothing does */
+	bool any_ended; /* a counter's end was said */
+	bool of_processors; /* their events count whatever runs there, and while nothing does */
+	bool are_kept; /* their own events count nothing, and they stay when all tasks have ended (counting_keep_rings()) */
 	size_t budget;
 	struct ring_spill *spill; /* NULL: not yet, or unavailable */
 };
@@ -40,6 +41,10 @@ struct attached_events {
 	struct attached *event;
 	uint32_t nr, capacity;
 	struct counted_tasks *tasks; /* NULL but while processes are attached to */
+	struct hash_map of_counter; /* the kernel's number of a counter -> 1 + index; of kept rings alone */
+	struct ended_counts *ended; /* what those said that were closed, by ring and event */
+	uint32_t nr_ended, ended_capacity;
+	uint64_t looked_ns;
 };
 
 /* signal_sampler.c: counters that send signals: they have no ring, so the ends of their threads are polled. */
@@ -180,10 +185,16 @@ void counting_end_ring(struct counting *c, struct ring *r);
 /* ---- attached.c */
 bool counting_task_is_complete(const struct counted_tasks *t, uint32_t tid);
 void counting_set_task_complete(struct counted_tasks *t, uint32_t tid);
+/* The period of the attached counter that took this sample; NULL: the ring's own, or it is not known. */
+struct random_period *counting_find_attached_period(struct counting *c, uint32_t event, const struct perf_event_header *h);
+/* Draws new periods for those that are due. */
+void counting_vary_attached_periods(struct counting *c);
+/* Now and then, where rings are kept: closes those whose tasks have all ended, and keeps what they counted. */
+void counting_close_ended_events(struct counting *c, uint64_t now_ns);
 /* From a ring: a task was made. */
 void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid);
-/* One more event, whose samples go into that ring.  fd is taken over on success.  0 or -errno. */
-int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event);
+/* One more event, whose samples go into that ring, and the period that it began with.  fd is taken over on success.  0 or -errno. */
+int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event, uint64_t period);
 void counting_set_attached_enabled(struct counting *c, bool on);
 /* This event alone, of the attached events that write to this ring. */
 void counting_enable_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on);

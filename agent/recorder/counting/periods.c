@@ -65,6 +65,10 @@ void counting_vary_periods(struct counting *c, uint64_t now_ns)
 	if (now_ns - c->periods.varied_ns < PERIODS_VARY_NS)
 		return;
 	c->periods.varied_ns = now_ns;
+	if (c->rings.are_kept) {
+		counting_vary_attached_periods(c);
+		return;
+	}
 	for (size_t i = 0; i < c->rings.nr; i++)
 		for (int e = 0; e <= c->rings.ring[i].nr_more; e++) {
 			struct ring *r = &c->rings.ring[i];
