@@ -377,8 +377,8 @@ void model_destroy(struct model *m);
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
 /* The same; NULL: the trace never named it. */
 struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t time_ns);
-/* What the service is called that it works for, or, where that was not read, the program that it was before its exec, or the process that it
- * was forked from; "": none. */
+/* What the service is called that it works for, or, where that was not read, the program that it was before its exec, or the process that
+ * it was forked from; "": none. */
 const char *process_service(const struct process *p);
 /* Is it among p's host_options?  bytes: of option. */
 bool process_has_option(const struct process *p, const char *option, size_t bytes);

@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Events of threads that ran already, beside those that own the rings; and, while processes are attached to, which tasks have them all.
- *
- * Where rings are kept, processes come and go for months: events whose tasks have all ended are closed, so that descriptors do not run
- * out, and what they counted is kept as a sum.
- */
+/* Events of threads that ran already, beside those that own the rings; and, while processes are attached to, which tasks have them all. */
 #include "agent/recorder/counting/internal.h"
 
-#include "agent/recorder/perf/event_ids.h"
 #include "jitreg/base/grow.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LOOK_NS 200000000ull
-#define LOOK_EVENTS 256 /* with more of them, looks are rarer: one takes a microsecond for each ten */
-#define COUNTS 4	/* value, enabled, running, lost */
-
-struct attached {
-	int fd, ring_fd; /* an event, and the one whose ring it writes to */
-	uint32_t event;	 /* or ATTACHED_ON_CPU */
-	struct random_period period; /* with the kernel's number of it */
-};
-
-struct ended_counts {
-	int ring_fd;
-	uint32_t event;
-	uint64_t count[COUNTS];
-};
+#define COUNTS 4 /* value, enabled, running, lost */
 
 bool counting_task_is_complete(const struct counted_tasks *t, uint32_t tid)
 {
@@ -54,7 +33,7 @@ void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid)
 	t->has_inherited |= tid == t->at_hand;
 }
 
-static int index_attached(struct counting *c, uint32_t i)
+int counting_index_attached(struct counting *c, uint32_t i)
 {
 	const struct attached *a = &c->attached.event[i];
 
@@ -73,17 +52,16 @@ int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32
 	*a = (struct attached){ .fd = fd, .ring_fd = ring_fd, .event = event, .period.period = period };
 	if (event != ATTACHED_ON_CPU && ioctl(fd, PERF_EVENT_IOC_ID, &a->period.id))
 		return -errno;
-	ret = index_attached(c, c->attached.nr);
+	ret = counting_index_attached(c, c->attached.nr);
 	c->attached.nr += ret == 0;
 	return ret;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- periods */
-
 /* Where the number of the counter itself stands in a sample, which differs from that of the one that it was inherited from. */
 static bool read_counter_of_sample(uint64_t sample_type, const struct perf_event_header *h, uint64_t *id)
 {
-	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID;
+	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+				PERF_SAMPLE_ID;
 	size_t at = sizeof(*h) + 8 * (size_t)__builtin_popcountll(sample_type & before);
 
 	if (!(sample_type & PERF_SAMPLE_STREAM_ID) || h->size < at + sizeof(*id))
@@ -103,94 +81,10 @@ struct random_period *counting_find_attached_period(struct counting *c, uint32_t
 	return i ? &c->attached.event[i - 1].period : NULL;
 }
 
-void counting_vary_attached_periods(struct counting *c)
-{
-	for (uint32_t i = 0; i < c->attached.nr; i++) {
-		struct attached *a = &c->attached.event[i];
-		uint64_t period;
-
-		if (a->event == ATTACHED_ON_CPU || !a->period.period)
-			continue;
-		period = counting_draw_period(c, &c->events.event[a->event].attr, &a->period);
-		if (!period)
-			continue;
-		counting_drain_rings(c); /* these samples had the period before */
-		if (ioctl(a->fd, PERF_EVENT_IOC_PERIOD, &period) == 0)
-			random_period_note_change(&a->period, period);
-	}
-}
-
-/* ------------------------------------------------------------------------------------------------- their ends, and counts */
-
-static struct ended_counts *get_ended_counts(struct attached_events *e, int ring_fd, uint32_t event)
-{
-	for (uint32_t i = 0; i < e->nr_ended; i++)
-		if (e->ended[i].ring_fd == ring_fd && e->ended[i].event == event)
-			return &e->ended[i];
-	if (!GROW(e->ended, e->nr_ended, e->ended_capacity))
-		return NULL;
-	e->ended[e->nr_ended] = (struct ended_counts){ .ring_fd = ring_fd, .event = event };
-	return &e->ended[e->nr_ended++];
-}
-
-static bool read_counts(const struct attached *a, uint64_t count[COUNTS])
+bool counting_read_attached(const struct attached *a, uint64_t count[4])
 {
 	memset(count, 0, COUNTS * sizeof(count[0]));
 	return read(a->fd, count, COUNTS * sizeof(count[0])) >= (ssize_t)(3 * sizeof(count[0]));
-}
-
-/* What it counted stays in the sum.  false: there is no memory for that, so it stays open. */
-static bool close_ended_event(struct counting *c, const struct attached *a)
-{
-	struct ended_counts *sum = get_ended_counts(&c->attached, a->ring_fd, a->event);
-	uint64_t own[COUNTS];
-
-	if (!sum)
-		return false;
-	if (read_counts(a, own))
-		for (int k = 0; k < COUNTS; k++)
-			sum->count[k] += own[k];
-	close(a->fd);
-	return true;
-}
-
-/* Which event a number means is told anew: numbers of closed ones would stay for good. */
-static void index_anew(struct counting *c)
-{
-	hash_map_fini(&c->attached.of_counter);
-	hash_map_fini(&c->ids);
-	for (uint32_t i = 0; i < c->attached.nr; i++) {
-		const struct attached *a = &c->attached.event[i];
-
-		index_attached(c, i);
-		if (a->event != ATTACHED_ON_CPU && c->events.nr > 1)
-			event_ids_add(&c->ids, a->period.id, a->event);
-	}
-}
-
-void counting_close_ended_events(struct counting *c, uint64_t now_ns)
-{
-	struct attached_events *e = &c->attached;
-	uint32_t kept = 0, nr = e->nr;
-	struct pollfd *polled;
-
-	if (!c->rings.are_kept || e->tasks || now_ns - e->looked_ns < LOOK_NS * (1 + nr / LOOK_EVENTS))
-		return;
-	e->looked_ns = now_ns;
-	polled = nr ? calloc(nr, sizeof(*polled)) : NULL;
-	if (!polled)
-		return;
-	for (uint32_t i = 0; i < nr; i++)
-		polled[i] = (struct pollfd){ e->event[i].fd, 0, 0 };
-	if (poll(polled, nr, 0) > 0) {
-		counting_drain_rings(c); /* samples of those that are closed */
-		for (uint32_t i = 0; i < nr; i++)
-			if (!(polled[i].revents & (POLLHUP | POLLERR)) || !close_ended_event(c, &e->event[i]))
-				e->event[kept++] = e->event[i];
-		e->nr = kept;
-		index_anew(c);
-	}
-	free(polled);
 }
 
 void counting_set_attached_enabled(struct counting *c, bool on)
@@ -223,7 +117,7 @@ void counting_add_attached_counts(const struct counting *c, int ring_fd, uint32_
 		const struct attached *a = &c->attached.event[i];
 		uint64_t own[COUNTS];
 
-		if (a->ring_fd != ring_fd || a->event != event || !read_counts(a, own))
+		if (a->ring_fd != ring_fd || a->event != event || !counting_read_attached(a, own))
 			continue;
 		for (int k = 0; k < COUNTS; k++)
 			count[k] += own[k];

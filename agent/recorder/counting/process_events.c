@@ -60,10 +60,11 @@ static void close_rings(struct process_events *e)
 
 static int open_perf(struct process_events *e)
 {
-	const struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1,
-					   .exclude_hv = 1, .comm = 1, .comm_exec = 1, .sample_id_all = 1,
-					   .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
-					   .watermark = 1, .wakeup_watermark = 1 };
+	const struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1, .exclude_hv = 1,
+		.comm = 1, .comm_exec = 1, .sample_id_all = 1, .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME, .use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC, .watermark = 1, .wakeup_watermark = 1,
+	};
 	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF), ret = record_layout(&a, &e->layout);
 
 	e->source = PROCESS_EVENTS_PERF;

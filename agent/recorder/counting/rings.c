@@ -279,5 +279,6 @@ void counting_cut(struct counting *c)
 	counting_look_at_idle_time(c, !c->paused);
 	for (size_t i = 0; i < c->rings.nr; i++)
 		tell_ring(c, &c->rings.ring[i]);
+	counting_forget_thread_samples(c);
 	c->rings.any_ended = false;
 }

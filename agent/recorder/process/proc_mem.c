@@ -69,7 +69,7 @@ void proc_mem_wait_for_program(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
 	for (int i = 0; i < SET_UP_LOOKS && n == 0; i++) {
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		int fd = regular_file_open(path);
 
 		n = fd < 0 ? -1 : read(fd, &first, 1);
 		if (fd >= 0)

@@ -4,9 +4,9 @@
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/regular_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <regex.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ static int read_first_word(pid_t pid, char word[WORD_BYTES])
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = regular_file_open(path);
 	if (fd >= 0) {
 		n = read(fd, word, WORD_BYTES - 1);
 		close(fd);

@@ -164,7 +164,8 @@ struct joining {
 	uint64_t begin_ns, looked_ns;
 	uint32_t nr_looks;
 	bool look; /* at all of them, as something was missed, or may have been */
-	uint64_t woke_ns, rest_until_ns; /* a wake-up by events, 0: none; until then none is waited for */
+	uint64_t woke_ns, rest_until_ns; /* this round's begin; until then events are not waited for */
+	uint32_t nr_heard; /* events and put-off ones of this round */
 	struct newcomer {
 		pid_t pid;
 		bool exec;
@@ -299,8 +300,8 @@ void session_joining_end(struct session *s);
 size_t session_joining_nr(const struct session *s);
 size_t session_joining_fill_poll(const struct session *s, struct pollfd *to);
 int session_joining_wait_ms(const struct session *s, int most);
-/* What poll(2) said of them. */
-void session_joining_note_poll(struct session *s, const struct pollfd *polled, size_t nr);
+/* poll(2) has returned. */
+void session_joining_note_wake(struct session *s);
 /* In the loop, after a drain: those that have come are counted from now on. */
 void session_take_newcomers(struct session *s);
 /* Does one of them live? */

@@ -10,8 +10,8 @@
  *
  * What a newcomer ran before its counters were opened, and newcomers that had ended by then, are losses with a number.
  *
- * Where the whole machine is counted there is none to be looked for, and the kernel's words only wake the recorder: of a program that lives for
- * 10 ms it reads the command line and the service in time.
+ * Where the whole machine is counted there is none to be looked for, and the kernel's words only wake the recorder: of a program that lives
+ * for 10 ms it reads the command line and the service in time.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -62,8 +62,8 @@ static void say_how(struct session *s)
 		snprintf(sentence, sizeof(sentence), "new processes %s are recorded as they start (the kernel tells of them by %s)", wanted,
 			 process_events_source(e) == PROCESS_EVENTS_PERF ? "perf events" : "the proc connector");
 	else
-		snprintf(sentence, sizeof(sentence), "new processes %s are looked for each second, and the beginning of each is not recorded: "
-			 "the kernel does not tell this user of them (as root it does, with CAP_PERFMON, or, outside of containers, since "
+		snprintf(sentence, sizeof(sentence), "new processes %s are looked for each second, and the beginning of each is not "
+			 "recorded: the kernel does not tell this user of them (as root it does, with CAP_PERFMON, or, outside of containers, since "
 			 "Linux 6.6)", wanted);
 	if (e)
 		session_print_notice(s, sentence);
@@ -137,14 +137,13 @@ int session_joining_wait_ms(const struct session *s, int most)
 	return most;
 }
 
-void session_joining_note_poll(struct session *s, const struct pollfd *polled, size_t nr)
+void session_joining_note_wake(struct session *s)
 {
-	for (size_t i = 0; i < nr && !s->joining.woke_ns; i++)
-		if (polled[i].revents)
-			s->joining.woke_ns = clock_now_ns();
+	if (s->joining.events)
+		s->joining.woke_ns = clock_now_ns();
 }
 
-/* Nothing came that is wanted: the more such wake-ups take, the later is the next one. */
+/* What came is not wanted: the more such a round takes, the later is the next one. */
 static void rest(struct joining *j)
 {
 	uint64_t now_ns = clock_now_ns(), rest_ns = (now_ns - j->woke_ns) * REST_TIMES;
@@ -202,8 +201,10 @@ static void judge_newcomer(struct session *s, const struct newcomer *n, const ch
 static void hear_process(void *session, const struct process_event *p)
 {
 	const struct newcomer n = { p->pid, p->exec, p->time_ns };
+	struct session *s = session;
 
-	judge_newcomer(session, &n, p->comm);
+	s->joining.nr_heard++;
+	judge_newcomer(s, &n, p->comm);
 }
 
 /* Their command lines are there by now, mostly. */
@@ -300,8 +301,8 @@ static void say_refused(struct session *s, pid_t pid, int error)
 {
 	session_count_loss(s, LOSS_UNCOUNTED, (uint32_t)pid, 0, 1);
 	if (!s->joining.said_refused)
-		session_notice(s, NOTICE_REFUSED, "cannot count process %d, which has started meanwhile: %s; further ones with an error are "
-			       "not reported", (int)pid, session_counting_error(error));
+		session_notice(s, NOTICE_REFUSED, "cannot count process %d, which has started meanwhile: %s; further ones with an error "
+			       "are not reported", (int)pid, session_counting_error(error));
 	s->joining.said_refused = true;
 }
 
@@ -357,8 +358,10 @@ static void take_found_ones(struct session *s)
 
 static void ignore_process(void *session, const struct process_event *p)
 {
-	(void)session;
+	struct session *s = session;
+
 	(void)p;
+	s->joining.nr_heard++;
 }
 
 void session_take_newcomers(struct session *s)
@@ -366,11 +369,11 @@ void session_take_newcomers(struct session *s)
 	struct joining *j = &s->joining;
 	bool looks = !j->events || !j->names;
 
+	j->nr_heard = j->nr_later;
 	if (s->options.all && j->events) { /* the rings have told of it, and what it is has been read by now */
 		process_events_drain(j->events, ignore_process, s);
-		if (j->woke_ns)
+		if (j->nr_heard)
 			rest(j);
-		j->woke_ns = 0;
 		return;
 	}
 	if (!session_takes_newcomers(&s->options) || !s->recording || counting_sampler(s->counting) != WIRE_SAMPLER_NONE)
@@ -381,8 +384,7 @@ void session_take_newcomers(struct session *s)
 	}
 	if (j->look || (looks && clock_now_ns() - j->looked_ns >= LOOK_NS))
 		look_at_all(s);
-	if (j->woke_ns && j->nr_found == 0)
+	if (j->nr_heard && j->nr_found == 0)
 		rest(j);
-	j->woke_ns = 0;
 	take_found_ones(s);
 }

@@ -240,8 +240,8 @@ static void wait_for_events(struct session *s)
 {
 	size_t nr_rings = s->counting ? counting_nr_rings(s->counting) : 0;
 	struct waiting *w = &s->waiting;
-	struct pollfd *joining;
 	size_t nr_joining;
+	int nr_ready;
 
 	w->rings = false;
 	s->asking.now = false;
@@ -255,11 +255,11 @@ static void wait_for_events(struct session *s)
 	w->fd[2] = (struct pollfd){ s->asking.socket, POLLIN, 0 };
 	if (s->counting)
 		counting_fill_poll(s->counting, w->fd + FIRST_RING);
-	joining = w->fd + FIRST_RING + nr_rings;
-	nr_joining = session_joining_fill_poll(s, joining);
+	nr_joining = session_joining_fill_poll(s, w->fd + FIRST_RING + nr_rings);
 	s->asking.now = s->asking.silent.nr;
-	if (poll(w->fd, FIRST_RING + nr_rings + nr_joining, session_joining_wait_ms(s, poll_timeout_ms(s))) > 0) {
-		session_joining_note_poll(s, joining, nr_joining);
+	nr_ready = poll(w->fd, FIRST_RING + nr_rings + nr_joining, session_joining_wait_ms(s, poll_timeout_ms(s)));
+	session_joining_note_wake(s);
+	if (nr_ready > 0) {
 		w->rings = true;
 		w->signalled |= w->fd[1].revents != 0;
 		s->asking.now |= w->fd[2].revents != 0;

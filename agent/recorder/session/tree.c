@@ -9,9 +9,9 @@
 #include "agent/recorder/process/process_tree.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/regular_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,7 +200,7 @@ static bool may_have_children(pid_t pid)
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = regular_file_open(path);
 	n = fd < 0 ? 1 : read(fd, &first, 1);
 	if (fd >= 0)
 		close(fd);
@@ -219,7 +219,7 @@ static int attach_newcomer_and_descendants(struct session *s, struct process_tre
 		return ret;
 	proc_mem_wait_for_program(n->pid);
 	describe_process(s, t, n, begin_ns);
-	session_poll_jit_lists(s, n->pid);
+	recording_watch_jit_lists(s->recording, n->pid);
 	n->wanted = PROCESS_WITH_DESCENDANTS;
 	n->done = true;
 	if (!may_have_children(n->pid))
@@ -237,12 +237,13 @@ int session_attach_newcomer(struct session *s, pid_t pid)
 	int ret = n ? counting_attach_begin(s->counting) : -ESRCH;
 	uint32_t nr_before = s->root.nr_attached;
 
+	s->epochs.polls_lists = true;
 	if (ret == 0)
 		ret = attach_newcomer_and_descendants(s, &t, n);
 	counting_attach_end(s->counting);
 	process_tree_fini(&t);
 	for (uint32_t i = nr_before; i < s->root.nr_attached; i++)
-		session_poll_jit_lists(s, s->root.attached[i]);
+		recording_watch_jit_lists(s->recording, s->root.attached[i]);
 	s->root.nr_attached = nr_before; /* for months, they would be many */
 	return ret == 0 && !session_epochs_has_process(s, pid, true) ? -ESRCH : ret;
 }
