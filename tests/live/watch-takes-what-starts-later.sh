@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A service that is started, crashes and is started again, and one whose processes replace each other, are in the store of a recorder that was
-# there before them: by name, by program and by a user without rights.  What is missing of their processor time, as their parent was told of
-# it, is a loss with a number.
+# A service that is started, crashes and is started again, and one whose processes replace each other, are in the store of a recorder that
+# was there before them: by name, by program and by a user without rights.  What is missing of their processor time, as their parent was
+# told of it, is a loss with a number.
 . tests/live/begin.bash
 cat >"$dir/burn.c" <<'C'
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A service that is restarted ten times in five minutes under `tailor watch --name`: its processor time in the store is within 3 % of what its
-# control group has (cpuacct of version 1, cpu.stat of version 2), or, without one, of what the parent was told by wait4().  Takes six minutes:
-# tests/long/restarts-are-in-the-record.sh build [SECONDS]
+# A service that is restarted ten times in five minutes under `tailor watch --name`: its processor time in the store is within 3 % of what
+# its control group has (cpuacct of version 1, cpu.stat of version 2), or, without one, of what the parent was told by wait4().  Takes six
+# minutes: tests/long/restarts-are-in-the-record.sh build [SECONDS]
 . tests/live/begin.bash
 SECONDS_OF_ALL=${2:-300}
 cat >"$dir/service.c" <<'C'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where rings are kept, processes come and go for months.  Events whose tasks have all ended are closed, so that descriptors do not run out,
- * and what they counted is kept as a sum.
+ * Where rings are kept, processes come and go for months.  Events whose tasks have all ended are closed, so that descriptors do not run
+ * out, and what they counted is kept as a sum.
  */
 #include "agent/recorder/counting/internal.h"
 

@@ -63,8 +63,8 @@ static void say_how(struct session *s)
 			 process_events_source(e) == PROCESS_EVENTS_PERF ? "perf events" : "the proc connector");
 	else
 		snprintf(sentence, sizeof(sentence), "new processes %s are looked for each second, and the beginning of each is not "
-			 "recorded: the kernel does not tell this user of them (as root it does, with CAP_PERFMON, or, outside of containers, since "
-			 "Linux 6.6)", wanted);
+			 "recorded: the kernel does not tell this user of them (as root it does, with CAP_PERFMON, or, outside of containers, "
+			 "since Linux 6.6)", wanted);
 	if (e)
 		session_print_notice(s, sentence);
 	else
