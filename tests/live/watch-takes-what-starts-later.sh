@@ -25,7 +25,7 @@ ${CC:-cc} -O1 -o "$dir/tlater_crash" "$dir/burn.c" || exit 1
 cp "$dir/tlater_crash" "$dir/tlater_roll"
 chmod 755 "$dir"
 cat >"$dir/test.py" <<'END'
-import json, os, subprocess, sys, time
+import atexit, json, os, subprocess, sys, time
 B, DIR = sys.argv[1:]
 CRASHES, CRASH_S, ROLL_S, PATIENCE_S = 15, 0.2, 0.6, 120
 bad = 0
@@ -45,6 +45,7 @@ class Watch:
         self.store = f"{folder}/w.tlrs"
         self.run = subprocess.Popen([f"{B}/tailor", "watch", "--store", self.store, "--epochs", "1s", "--cost", "20%", *door],
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, user=user)
+        atexit.register(self.run.kill) # where the test fails on the way
         self.first = self.run.stderr.readline()
         begin = time.monotonic()
         while self.run.poll() is None and not os.path.isdir(f"{self.store}.epochs") and time.monotonic() - begin < PATIENCE_S:
@@ -116,11 +117,12 @@ if os.getuid() == 0: # own processes only
     os.rename(f"{DIR}/tlater_roll", f"{DIR}/tlater_user")
     pid = subprocess.Popen([f"{DIR}/tlater_user", "1e9"], user=65534)
     other = subprocess.Popen([f"{DIR}/tlater_user", "1e9"])
-    user.wait_for("tlater_user", 0.5)
-    pid.kill()
-    other.kill()
-    pid.wait()
-    other.wait()
+    try:
+        user.wait_for("tlater_user", 0.01)
+    finally:
+        for p in (pid, other):
+            p.kill()
+            p.wait()
     user.end()
     if user.run.returncode == 0 and not user.has("tlater_user") > 0:
         fail(f"expected the user's own process in the store; the first line was {user.first}")
