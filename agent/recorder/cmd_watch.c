@@ -210,7 +210,7 @@ static int run_watch_command(int argc, char **argv)
 		"Record for months: running processes, all of the machine, or a command.\v"
 		"Every ten minutes (--epochs) what was recorded is added to a store, which `tailor db` reports and `tailor diff` "
 		"compares.  Processes that start later are recorded, too: by --name, --exec, --unit and --container it goes on while there "
-		"is none, so that a restart, a rolling update or a crash loop is in the record.  The kernel tells of each process that "
+		"is none, so that a restart, a rolling update or a crash loop is in the record.  The kernel reports each process that "
 		"starts, to root, and since Linux 6.6 to all users outside of containers; elsewhere it is looked for each second, which "
 		"the first line says.  What a process ran before its counters were opened is a number in the report.\n\n"
 		"Samples cost the programs 1 % of their time (--cost).  Ctrl-C or SIGTERM ends it; the next one adds what a "

@@ -98,7 +98,7 @@ def check(what, watch, process, used, share):
         fail(f"{what}: expected {process} alone, got {other}")
 
 def told(watch):
-    return "the kernel tells of them" in watch.first
+    return "the kernel reports them" in watch.first
 
 crash = Watch("crash", ["--name", "^tlater_cra"])
 if "new processes whose name has a match of '^tlater_cra' are" not in crash.first:

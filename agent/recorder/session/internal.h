@@ -159,7 +159,7 @@ struct epochs {
 /* joining.c: processes that start while the recording goes on, by their names, their program or their service. */
 struct joining {
 	struct process_names *names;   /* NULL: a service is meant */
-	struct process_events *events; /* NULL: the kernel tells of none, so they are looked for */
+	struct process_events *events; /* NULL: the kernel reports none, so they are looked for */
 	struct hash_map seen;	       /* by looks: PIDs, and in how many of them, at most SEEN_MOST */
 	uint64_t begin_ns, looked_ns;
 	uint32_t nr_looks;

@@ -3,7 +3,7 @@
  * Processes that start while a recording goes on, and that no counted process has started: a service is restarted, a rolling update
  * replaces its processes, another process enters its container.  What counted processes fork is counted already.
  *
- * The kernel tells of each program that is executed, on the whole machine, and wakes the recorder (process_events.h).  A newcomer is judged
+ * The kernel reports each program that is executed, on the whole machine, and wakes the recorder (process_events.h).  A newcomer is judged
  * by the name that comes with it, within some tens of microseconds; by its program or its control group, which are read; or by the first
  * word of its command line, which the kernel sets up a moment later.  Where the kernel tells this user nothing, all processes are looked at
  * each second.  Processes that enter a control group without executing a program are looked for each second in any case.
@@ -59,12 +59,12 @@ static void say_how(struct session *s)
 
 	format_wanted(&s->options, wanted, sizeof(wanted));
 	if (e)
-		snprintf(sentence, sizeof(sentence), "new processes %s are recorded as they start (the kernel tells of them by %s)", wanted,
+		snprintf(sentence, sizeof(sentence), "new processes %s are recorded as they start (the kernel reports them by %s)", wanted,
 			 process_events_source(e) == PROCESS_EVENTS_PERF ? "perf events" : "the proc connector");
 	else
 		snprintf(sentence, sizeof(sentence), "new processes %s are looked for each second, and the beginning of each is not "
-			 "recorded: the kernel does not tell this user of them (as root it does, with CAP_PERFMON, or, outside of containers, "
-			 "since Linux 6.6)", wanted);
+			 "recorded: the kernel does not tell this user of them (as root it does, with CAP_PERFMON, or, outside of "
+			 "containers, since Linux 6.6)", wanted);
 	if (e)
 		session_print_notice(s, sentence);
 	else
