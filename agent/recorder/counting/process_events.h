@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel reports all processes of the machine as it happens: that one executes a program, or takes another name.  Nothing is
+ * What the kernel reports about all processes of the machine: that one executes a program, or takes another name.  Nothing is
  * sampled or counted.  It tells it by perf's records, for which CAP_PERFMON or a kernel.perf_event_paranoid below 1 is needed, or by the
  * proc connector, for which a process of the first namespaces needs CAP_NET_ADMIN, and nothing since Linux 6.6.  Context: thread.
  */
