@@ -10,6 +10,7 @@
 #include "agent/recorder/inject/inject.h"
 #include "agent/recorder/keep_source.h"
 #include "agent/recorder/process/attach_list.h"
+#include "agent/recorder/process/process_names.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/session/control.h"
 #include "jitreg/base/command.h"
@@ -65,9 +66,12 @@ static error_t parse_attach_argument(int key, char *arg, struct argp_state *stat
 		options_parse_pids(state, &a->pids, arg);
 		break;
 	case ARGP_KEY_END:
-		if (!a->pids.nr && !a->session.name && !a->session.all && !session_wants_service(&a->session))
+		if (!a->pids.nr && !session_wants_names(&a->session) && !a->session.all && !session_wants_service(&a->session))
 			usage_fail(state, "no process given; usage: tailor attach PID, tailor attach --name REGEX, or tailor attach --all");
-		if (a->session.all && (a->pids.nr || a->session.name || session_wants_service(&a->session) || a->session.inject))
+		if (session_wants_names(&a->session) && session_wants_service(&a->session))
+			usage_fail(state, "--name and --exec exclude --unit and --container");
+		if (a->session.all && (a->pids.nr || session_wants_names(&a->session) || session_wants_service(&a->session) ||
+				       a->session.inject))
 			usage_fail(state, "--all takes no processes, and loads no agent");
 		if (a->session.counting.scope_thread)
 			usage_fail(state, "--scope thread is not supported: attach counts per CPU (threads' own counters need the agent)");
@@ -248,18 +252,28 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid)
 	add_unheard_notice(a, host, what, &how);
 }
 
+/* A recorder that goes on while there is no such process may begin so, too. */
+static bool may_begin_without(const struct attach *a, int ret)
+{
+	return ret == -ESRCH && session_takes_newcomers(a->options) && a->options->follow && !a->list.nr_left_out;
+}
+
 /* Those with these numbers, and those that have the name.  0, or -errno with a sentence. */
 static int choose_targets(struct attach *a, const struct pid_list *pids, struct diag *d)
 {
+	const struct names_wanted names = { a->options->name, a->options->program };
 	int ret = 0;
 
 	for (uint32_t i = 0; i < pids->nr && ret == 0; i++)
 		ret = attach_list_add(&a->list, pids->pid[i], d);
-	if (ret == 0 && a->options->name)
-		ret = attach_list_add_named(&a->list, a->options->name, d);
+	if (ret == 0 && session_wants_names(a->options))
+		ret = attach_list_add_named(&a->list, &names, d);
 	if (ret == 0 && session_wants_service(a->options))
 		ret = attach_list_add_service(&a->list, &a->options->service, d);
-	return ret;
+	if (!may_begin_without(a, ret))
+		return ret;
+	d->text[0] = 0;
+	return 0;
 }
 
 static int check_injection(struct attach *a, struct diag *d)
@@ -300,13 +314,19 @@ static int check_recorders(struct attach *a, struct diag *d)
 	return 0;
 }
 
+/* 0: there is none yet. */
+static pid_t first_target(const struct attach *a)
+{
+	return a->list.nr ? a->list.target[0].pid : 0;
+}
+
 /* The name of its socket keeps a second recorder away, from the first one's trace, too. */
 static int open_attach_session(struct attach *a, struct session_options *o, struct diag *d)
 {
-	pid_t pid = a->list.target[0].pid;
+	pid_t pid = first_target(a);
 	int ret;
 
-	snprintf(a->socket, sizeof(a->socket), "tailor-attach-%d", (int)pid);
+	snprintf(a->socket, sizeof(a->socket), "tailor-attach-%d", (int)(pid ? pid : getpid()));
 	o->socket = a->socket;
 	ret = session_open(o, &a->session, d);
 	if (ret == -EADDRINUSE && is_socket_taken_by_others(pid)) {
@@ -323,7 +343,7 @@ static int open_attach_session(struct attach *a, struct session_options *o, stru
 
 static int start_counting(struct attach *a, struct diag *d)
 {
-	pid_t *pids = calloc(a->list.nr, sizeof(*pids));
+	pid_t *pids = calloc(a->list.nr + 1, sizeof(*pids));
 	int ret;
 
 	if (!pids)
@@ -332,7 +352,7 @@ static int start_counting(struct attach *a, struct diag *d)
 		pids[i] = a->list.target[i].pid;
 	ret = session_attach(a->session, pids, a->list.nr, d);
 	free(pids);
-	return ret ? attach_target_explain_failure(&a->list.target[0], ret, d) : 0;
+	return ret && a->list.nr ? attach_target_explain_failure(&a->list.target[0], ret, d) : ret;
 }
 
 static void write_target_notices(struct attach *a)
@@ -431,7 +451,7 @@ static int record_targets(struct attach *a, struct diag *d)
 		session_abandon(a->session);
 		return fail_attach(d);
 	}
-	session_run(a->session, a->list.target[0].pid, false, a->options->follow, &status);
+	session_run(a->session, first_target(a), false, a->options->follow, &status);
 	add_unanswered_python_notice(a);
 	/* each of them may take 10 s: epochs end sooner after a signal */
 	for (uint32_t i = 0; i < a->nr_jvms && !(a->options->epoch_ns && session_is_to_end(a->session)); i++)
@@ -482,7 +502,8 @@ static int attach(struct attach *a, struct session_options *o, const struct pid_
 			diag_fail(&d, EBUSY, "process %d has a recorder already: process %d", (int)a->list.target[0].pid, (int)recorder);
 		return !argc ? fail_attach(&d) : record_by_own_recorder(o, a->list.target[0].pid, argc, argv);
 	}
-	o->command = attach_target_read_command(a->list.target[0].pid);
+	if (a->list.nr)
+		o->command = attach_target_read_command(a->list.target[0].pid);
 	o->counting.no_guest = true;
 	o->way = o->inject ? JIT_WAY_INJECT : JIT_WAY_ATTACH;
 	session_raise_limits();
@@ -518,7 +539,9 @@ static int run_attach_command(int argc, char **argv)
 		"Processes that these start meanwhile are recorded, too.  Where a process sleeps while others below it work (the workers "
 		"of nginx, PHP, Node's cluster, gunicorn or PostgreSQL), or these have used more processor time than itself, they are "
 		"recorded as well, and a sentence says so; --tree always takes them, --no-children never.  The recording ends with the "
-		"processes that were named.  Without --rate and --cost it takes 4000 samples a second, or as many fewer as cost 5 % of the "
+		"processes that were named, or, by --name and --exec, with the last of those that have come meanwhile (--inject loads "
+		"the agent into none of these).  Without --rate and --cost it takes 4000 samples a second, or as many fewer as cost 5 % of "
+		"the "
 		"programs' time.\n\n"
 		"Generated code is read from the GDB JIT interface (LLVM and others), perf maps and jitdump files, and from the memory of "
 		"a JVM (17 or later); where that cannot be read, or it has -XX:+EnableJVMCI, the JVM is asked for a perf map, as by `jcmd "

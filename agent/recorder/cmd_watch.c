@@ -80,12 +80,14 @@ static error_t parse_watch_option(int key, char *arg, struct argp_state *state)
 		take_operands(state, a);
 		break;
 	case ARGP_KEY_END:
-		if (!a->pids.nr && !a->run.command && !o->name && !o->all && !session_wants_service(o))
-			usage_fail(state, "nothing to watch: a PID, --name REGEX, --unit NAME, --container ID, --all, or -- COMMAND is "
-				   "needed");
+		if (!a->pids.nr && !a->run.command && !session_wants_names(o) && !o->all && !session_wants_service(o))
+			usage_fail(state, "nothing to watch: a PID, --name REGEX, --exec FILE, --unit NAME, --container ID, --all, or -- "
+				   "COMMAND is needed");
+		if (session_wants_names(o) && session_wants_service(o))
+			usage_fail(state, "--name and --exec exclude --unit and --container");
 		if (o->epoch_command || strcmp(o->output, SESSION_OUTPUT) != 0)
 			usage_fail(state, "--output and --epoch-command are its own: --store FILE is what it writes");
-		if (a->run.command && (o->name || o->all || session_wants_service(o)))
+		if (a->run.command && (session_wants_names(o) || o->all || session_wants_service(o)))
 			usage_fail(state, "a command, or processes that run: not both");
 		break;
 	default:
@@ -250,10 +252,14 @@ static int run_watch_command(int argc, char **argv)
 	static const struct argp argp = {
 		options,
 		parse_watch_option,
-		"PID[,PID...]\n--name REGEX\n--unit NAME\n--container ID\n--all\n-- COMMAND [ARGUMENT...]",
+		"PID[,PID...]\n--name REGEX\n--exec FILE\n--unit NAME\n--container ID\n--all\n-- COMMAND [ARGUMENT...]",
 		"Record for months: running processes, all of the machine, or a command.\v"
 		"Every ten minutes (--epochs) what was recorded is added to a store, which `tailor db` reports and `tailor diff` "
-		"compares.  Samples cost the programs 1 % of their time (--cost).  Ctrl-C or SIGTERM ends it; the next one adds what a "
+		"compares.  Processes that start later are recorded, too: by --name, --exec, --unit and --container it goes on while there "
+		"is none, so that a restart, a rolling update or a crash loop is in the record.  The kernel reports each process that "
+		"starts, to root, and since Linux 6.6 to all users outside of containers; elsewhere it is looked for each second, which "
+		"the first line says.  What a process ran before its counters were opened is a number in the report.\n\n"
+		"Samples cost the programs 1 % of their time (--cost).  Ctrl-C or SIGTERM ends it; the next one adds what a "
 		"killed one left.\n\n"
 		"Example: tailor watch --all --store /var/lib/tailor/watch.tlrs",
 		children,

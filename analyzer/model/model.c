@@ -99,7 +99,7 @@ static void read_service(struct model *m, struct process *p, const struct trace_
 
 const char *process_service(const struct process *p)
 {
-	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
+	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent ? p->parent : p->executed_by)
 		if (p->service)
 			return p->service;
 	return "";

@@ -197,10 +197,11 @@ struct process {
 	uint64_t from_ns, to_ns; /* of this program in this pid */
 	struct process *parent;	 /* whose memory it has a copy of */
 	uint64_t forked_ns;
+	struct process *executed_by; /* the program in whose place it was executed; NULL: not known, or it was none */
 	uint32_t parent_pid; /* of the process that forked it, also after an exec; 0: not known */
 	char *comm, *executable;
 	char *command_line; /* the beginning of it, or NULL */
-	char *service; /* that it works for, or NULL */
+	char *service; /* that it works for; "": none; NULL: as before its exec, or as the process that forked it */
 	char *host_options; /* of those that name its code, found in force: each once, behind a blank; NULL: none was */
 	uint64_t executable_ns; /* when it was mapped; 0: a PROCESS record named it */
 	struct code_map code, frames;
@@ -380,7 +381,8 @@ void model_destroy(struct model *m);
 struct process *model_get_process(struct model *m, uint32_t pid, uint64_t time_ns);
 /* The same; NULL: the trace never named it. */
 struct process *model_find_process(const struct model *m, uint32_t pid, uint64_t time_ns);
-/* What the service is called that it works for, or the process that it was forked from; "": none. */
+/* What the service is called that it works for, or, where that was not read, the program that it was before its exec, or the process that
+ * it was forked from; "": none. */
 const char *process_service(const struct process *p);
 /* Is it among p's host_options?  bytes: of option. */
 bool process_has_option(const struct process *p, const char *option, size_t bytes);

@@ -321,12 +321,16 @@ static void apply_exec_record(struct model *m, struct lifetime *t)
 {
 	struct process *p = model_get_process(m, t->pid, t->time_ns);
 	uint32_t parent_pid = p ? p->parent_pid : 0;
+	struct process *before = NULL;
 
 	/* before its first exec what we started was ourselves, and has no executable: that stays one process */
-	if (p && (p->from_ns || *p->executable || p->exec_seen))
+	if (p && (p->from_ns || *p->executable || p->exec_seen)) {
+		before = p;
 		p = add_process(m, t->pid, t->time_ns);
+	}
 	if (!p)
 		return;
+	p->executed_by = before;
 	p->exec_seen = true;
 	p->parent_pid = parent_pid;
 	move_text(&p->comm, &t->comm);

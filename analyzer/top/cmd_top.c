@@ -41,7 +41,8 @@ static const struct argp_option options[] = {
 	{ "once", KEY_ONCE, NULL, 0, "one look: a window of a running process, or all of a trace", 0 },
 	{ "json", KEY_JSON, NULL, 0, "an object on a line for each look", 0 },
 	{ "speed", KEY_SPEED, "N", 0, "of a trace: N times as fast as it was recorded (1 on a terminal, else as fast as can be)", 0 },
-	{ "name", KEY_NAME, "REGEX", 0, "record processes with this name, as `tailor attach` does", 0 },
+	{ "name", KEY_NAME, "REGEX", 0, "record processes with this name, as `tailor attach` does, and those that start until the last "
+	  "of them has ended", 0 },
 	{ "all", KEY_ALL, NULL, 0, "record all processes of the machine, and the kernel (root)", 0 },
 	{ "cost", KEY_COST, "PERCENT", 0, "of their time that samples may take (1%)", 0 },
 	{ 0 },

@@ -180,8 +180,9 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 #define TRACE_FIELDS_COMMAND_LINE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(text)
 
-/* Which service this process's program works for; of none there is no record.  group: the path of its control group; name: what it calls
- * itself for OpenTelemetry, or its systemd unit, or the first 12 digits of its container's id. */
+/* Which service this process's program works for; without a record it is that of the program before its exec, or of the process that forked
+ * it.  group: the path of its control group; name: what it calls itself for OpenTelemetry, or its systemd unit, or the first 12 digits of
+ * its container's id; "": it has none. */
 #define TRACE_FIELDS_SERVICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(group) STR(name)
 
@@ -308,7 +309,12 @@ extern const char *const trace_notices[NR_NOTICES + 1]; /* their texts */
 	X(UNCOUNTED, "threads not counted", OTHER, "threads without a counter") \
 	X(SAMPLE_LOG_FULL, "sample log full", SAMPLES, "samples of a signal handler dropped: log full") \
 	X(LATE, "threads counted late", OTHER, "threads that ran before their counters were enabled: the recorder was busy or stopped") \
-	X(FILES_UNREAD, "perf maps and jitdumps unread", OTHER, "perf maps and jitdump files not read to their end: too large")
+	X(FILES_UNREAD, "perf maps and jitdumps unread", OTHER, "perf maps and jitdump files not read to their end: too large") \
+	X(PROCESS_LATE, "microseconds of new processes before their counters", OTHER, \
+	  "microseconds, at most, that new processes ran before their counters were opened") \
+	X(PROCESS_MISSED, "new processes not counted", OTHER, "new processes that had ended before their counters were opened") \
+	X(SERVICE_OF_PARENT, "services of parents", OTHER, \
+	  "programs that ended before their service could be read: they have that of the process that started them")
 
 /* What losses of a reason are: samples; registrations, or other records that say what code is; or neither (threads, times). */
 enum loss_class { LOSS_OF_SAMPLES, LOSS_OF_REGISTRATIONS, LOSS_OF_OTHER };

@@ -217,6 +217,31 @@ static void a_forked_child_is_its_parents_program(void **state)
 	assert_string_equal(model_get_process(m, PARENT, 50)->executable, "/bin/host");
 }
 
+static const char *service_at(uint32_t pid, uint64_t time_ns)
+{
+	return process_service(model_get_process(m, pid, time_ns));
+}
+
+/* A program that ended before its service could be read has no record of it. */
+static void a_program_has_the_service_of_the_one_before_unless_it_says_another(void **state)
+{
+	(void)state;
+	PUT(process, 1, PARENT, .executable = trace_string("/bin/sh"), .comm = trace_string("sh"));
+	PUT(service, 1, PARENT, .group = trace_string("/g"), .name = trace_string("shop"));
+	PUT(fork, 10, CHILD, .ppid = PARENT, .ptid = PARENT);
+	PUT(comm, 20, CHILD, .exec = 1, .comm = trace_string("short"));
+	PUT(comm, 30, CHILD, .exec = 1, .comm = trace_string("own"));
+	PUT(service, 30, CHILD, .group = trace_string("/g"), .name = trace_string("till"));
+	PUT(comm, 40, CHILD, .exec = 1, .comm = trace_string("none"));
+	PUT(service, 40, CHILD, .group = trace_string(""), .name = trace_string(""));
+	read_model();
+	assert_string_equal(service_at(PARENT, 50), "shop");
+	assert_string_equal(service_at(CHILD, 15), "shop");
+	assert_string_equal(service_at(CHILD, 25), "shop");
+	assert_string_equal(service_at(CHILD, 35), "till");
+	assert_string_equal(service_at(CHILD, 45), "");
+}
+
 static void an_unload_without_a_length_ends_what_begins_there(void **state)
 {
 	(void)state;
@@ -668,6 +693,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_thread_has_its_name_of_the_time, begin, forget),
 		cmocka_unit_test_setup_teardown(a_thread_has_its_whole_name, begin, forget),
 		cmocka_unit_test_setup_teardown(a_forked_child_is_its_parents_program, begin, forget),
+		cmocka_unit_test_setup_teardown(a_program_has_the_service_of_the_one_before_unless_it_says_another, begin, forget),
 		cmocka_unit_test_setup_teardown(an_unload_without_a_length_ends_what_begins_there, begin, forget),
 		cmocka_unit_test_setup_teardown(code_that_moves_is_in_one_place, begin, forget),
 		cmocka_unit_test_setup_teardown(what_came_before_the_agent_was_always_there, begin, forget),

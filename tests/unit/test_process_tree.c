@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "agent/recorder/process/attach_list.h"
+#include "agent/recorder/process/process_names.h"
 #include "agent/recorder/process/process_tree.h"
 
 #include <errno.h>
@@ -140,6 +141,18 @@ static int note_pid(void *found, pid_t pid)
 	return *wanted == pid ? 1 : 0;
 }
 
+static int find_named(const char *expression, pid_t wanted)
+{
+	struct process_names *names;
+	int ret = process_names_open(&(struct names_wanted){ .expression = expression }, &names);
+
+	if (ret)
+		return ret;
+	ret = process_names_each(names, note_pid, &wanted);
+	process_names_close(names);
+	return ret;
+}
+
 static void processes_have_names(void **state)
 {
 	struct family f = start_family(0);
@@ -150,10 +163,10 @@ static void processes_have_names(void **state)
 
 	(void)state;
 	find_family(&f, &t);
-	assert_int_equal(process_tree_match("[", note_pid, &f.child), -EINVAL);
-	assert_int_equal(process_tree_match("no such .* name$", note_pid, &f.child), 0);
-	assert_int_equal(process_tree_match(".", note_pid, &self), 0); /* this program is never meant */
-	assert_int_equal(attach_list_add_named(&l, "no such .* name$", &d), -ESRCH);
+	assert_int_equal(find_named("[", f.child), -EINVAL);
+	assert_int_equal(find_named("no such .* name$", f.child), 0);
+	assert_int_equal(find_named(".", self), 0); /* this program is never meant */
+	assert_int_equal(attach_list_add_named(&l, &(struct names_wanted){ .expression = "no such .* name$" }, &d), -ESRCH);
 	assert_non_null(strstr(d.text, "no such .* name$"));
 	assert_int_equal(attach_list_add(&l, f.child, &d), 0);
 	assert_int_equal(attach_list_add(&l, f.child, &d), 0);

@@ -40,6 +40,7 @@ struct attaching {
 	uint32_t *threads; /* listed last */
 	uint32_t nr_threads, threads_capacity;
 	int *opened; /* of the thread at hand: its events and how long it was on it, CPU by CPU */
+	uint64_t *period; /* of those */
 };
 
 static int add_thread_to_list(void *context, pid_t tid)
@@ -96,10 +97,11 @@ static int open_event_into_ring(struct attaching *a, uint32_t tid, int cpu, int 
 	if (fd < 0)
 		return -errno;
 	a->opened[cpu * a->nr_columns + event] = fd;
+	a->period[cpu * a->nr_columns + event] = attr.freq ? 0 : attr.sample_period;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, a->ring_fd[cpu]))
 		return -errno;
 	ret = counting_add_event_id(a->counting, fd, (uint32_t)event);
-	if (ret == 0)
+	if (ret == 0 && !a->counting->paused)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return ret;
 }
@@ -110,7 +112,7 @@ static void open_on_cpu_time_event(struct attaching *a, uint32_t tid, int cpu)
 	int fd = counting_open_on_cpu_time(a->counting, &a->attr[0], (pid_t)tid, cpu);
 
 	a->opened[cpu * a->nr_columns + a->nr_events] = fd;
-	if (fd >= 0)
+	if (fd >= 0 && !a->counting->paused)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
@@ -214,7 +216,7 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 			int column = i % a->nr_columns;
 
 			ret = counting_keep_attached_event(a->counting, a->opened[i], a->ring_fd[i / a->nr_columns],
-							   column == a->nr_events ? ATTACHED_ON_CPU : (uint32_t)column);
+							   column == a->nr_events ? ATTACHED_ON_CPU : (uint32_t)column, a->period[i]);
 			if (ret == 0)
 				a->opened[i] = -1;
 		}
@@ -267,9 +269,10 @@ int counting_attach_begin(struct counting *c)
 	counting_init_cpu_attrs(c, a->attr, &a->ring_bytes);
 	a->ring_fd = malloc((size_t)a->nr_cpus * sizeof(*a->ring_fd));
 	a->opened = malloc((size_t)a->nr_cpus * (size_t)a->nr_columns * sizeof(*a->opened));
+	a->period = calloc((size_t)a->nr_cpus * (size_t)a->nr_columns, sizeof(*a->period));
 	c->attaching = a;
 	c->attached.tasks = &a->tasks;
-	if (!a->ring_fd || !a->opened) {
+	if (!a->ring_fd || !a->opened || !a->period) {
 		counting_attach_end(c);
 		return -ENOMEM;
 	}
@@ -277,6 +280,10 @@ int counting_attach_begin(struct counting *c)
 		a->ring_fd[cpu] = -1;
 	for (int i = 0; i < a->nr_cpus * a->nr_columns; i++)
 		a->opened[i] = -1;
+	a->have_rings = c->rings.are_kept;
+	for (uint32_t i = 0; i < c->rings.nr && a->have_rings; i++)
+		if (c->rings.ring[i].cpu >= 0 && c->rings.ring[i].cpu < a->nr_cpus)
+			a->ring_fd[c->rings.ring[i].cpu] = c->rings.ring[i].fd;
 	return 0;
 }
 
@@ -301,6 +308,7 @@ void counting_attach_end(struct counting *c)
 		return;
 	free(a->ring_fd);
 	free(a->opened);
+	free(a->period);
 	free(a->threads);
 	free(a);
 }

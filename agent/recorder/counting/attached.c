@@ -6,13 +6,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-struct attached {
-	int fd, ring_fd; /* an event, and the one whose ring it writes to */
-	uint32_t event;	 /* or ATTACHED_ON_CPU */
-};
+#define COUNTS 4 /* value, enabled, running, lost */
 
 bool counting_task_is_complete(const struct counted_tasks *t, uint32_t tid)
 {
@@ -35,12 +33,58 @@ void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid)
 	t->has_inherited |= tid == t->at_hand;
 }
 
-int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event)
+int counting_index_attached(struct counting *c, uint32_t i)
 {
-	if (!GROW(c->attached.event, c->attached.nr, c->attached.capacity))
+	const struct attached *a = &c->attached.event[i];
+
+	if (!c->rings.are_kept || !a->period.id)
+		return 0;
+	return hash_map_set(&c->attached.of_counter, a->period.id, 0, i + 1) ? 0 : -ENOMEM;
+}
+
+int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event, uint64_t period)
+{
+	struct attached *a = GROW(c->attached.event, c->attached.nr, c->attached.capacity) ? &c->attached.event[c->attached.nr] : NULL;
+	int ret;
+
+	if (!a)
 		return -ENOMEM;
-	c->attached.event[c->attached.nr++] = (struct attached){ fd, ring_fd, event };
-	return 0;
+	*a = (struct attached){ .fd = fd, .ring_fd = ring_fd, .event = event, .period.period = period };
+	if (event != ATTACHED_ON_CPU && ioctl(fd, PERF_EVENT_IOC_ID, &a->period.id))
+		return -errno;
+	ret = counting_index_attached(c, c->attached.nr);
+	c->attached.nr += ret == 0;
+	return ret;
+}
+
+/* Where the number of the counter itself stands in a sample, which differs from that of the one that it was inherited from. */
+static bool read_counter_of_sample(uint64_t sample_type, const struct perf_event_header *h, uint64_t *id)
+{
+	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+				PERF_SAMPLE_ID;
+	size_t at = sizeof(*h) + 8 * (size_t)__builtin_popcountll(sample_type & before);
+
+	if (!(sample_type & PERF_SAMPLE_STREAM_ID) || h->size < at + sizeof(*id))
+		return false;
+	memcpy(id, (const char *)h + at, sizeof(*id));
+	return true;
+}
+
+struct random_period *counting_find_attached_period(struct counting *c, uint32_t event, const struct perf_event_header *h)
+{
+	uint32_t i;
+	uint64_t id;
+
+	if (!read_counter_of_sample(c->events.event[event].attr.sample_type, h, &id))
+		return NULL;
+	i = hash_map_find(&c->attached.of_counter, id, 0);
+	return i ? &c->attached.event[i - 1].period : NULL;
+}
+
+bool counting_read_attached(const struct attached *a, uint64_t count[4])
+{
+	memset(count, 0, COUNTS * sizeof(count[0]));
+	return read(a->fd, count, COUNTS * sizeof(count[0])) >= (ssize_t)(3 * sizeof(count[0]));
 }
 
 void counting_set_attached_enabled(struct counting *c, bool on)
@@ -71,13 +115,17 @@ void counting_add_attached_counts(const struct counting *c, int ring_fd, uint32_
 {
 	for (size_t i = 0; i < c->attached.nr; i++) {
 		const struct attached *a = &c->attached.event[i];
-		uint64_t own[4] = { 0 };
+		uint64_t own[COUNTS];
 
-		if (a->ring_fd != ring_fd || a->event != event || read(a->fd, own, sizeof(own)) < (ssize_t)(3 * sizeof(own[0])))
+		if (a->ring_fd != ring_fd || a->event != event || !counting_read_attached(a, own))
 			continue;
-		for (int k = 0; k < 4; k++)
+		for (int k = 0; k < COUNTS; k++)
 			count[k] += own[k];
 	}
+	for (uint32_t i = 0; i < c->attached.nr_ended; i++)
+		if (c->attached.ended[i].ring_fd == ring_fd && c->attached.ended[i].event == event)
+			for (int k = 0; k < COUNTS; k++)
+				count[k] += c->attached.ended[i].count[k];
 }
 
 void counting_close_attached(struct counting *c)
@@ -85,6 +133,9 @@ void counting_close_attached(struct counting *c)
 	for (size_t i = 0; i < c->attached.nr; i++)
 		close(c->attached.event[i].fd);
 	free(c->attached.event);
+	free(c->attached.ended);
+	hash_map_fini(&c->attached.of_counter);
 	c->attached.event = NULL;
-	c->attached.nr = c->attached.capacity = 0;
+	c->attached.ended = NULL;
+	c->attached.nr = c->attached.capacity = c->attached.nr_ended = c->attached.ended_capacity = 0;
 }

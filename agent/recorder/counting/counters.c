@@ -180,6 +180,51 @@ int counting_begin_system(struct counting *c)
 	return ret;
 }
 
+/* The ring's own events are of this thread and are never enabled.  They exist only because a ring belongs to an event. */
+static int open_kept_ring(struct counting *c, const struct perf_event_attr *like, int cpu, size_t ring_bytes)
+{
+	const struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(a), .config = PERF_COUNT_SW_DUMMY, .disabled = 1, .exclude_kernel = 1,
+		.exclude_hv = 1, .read_format = like->read_format, .use_clockid = like->use_clockid, .clockid = like->clockid,
+		.watermark = like->watermark, .wakeup_watermark = like->wakeup_watermark,
+	};
+	struct ring *r;
+	int fd = event_open(&a, 0, cpu, 0), ret;
+
+	if (fd < 0)
+		return errno == ENODEV ? 0 : -errno; /* a CPU that is offline */
+	ret = open_event_ring(c, fd, cpu, ring_bytes);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	r = &c->rings.ring[c->rings.nr - 1];
+	for (int i = 0; i < c->events.nr; i++)
+		if (random_period_is_once(&c->events.event[i].attr)) /* all attached ones have it */
+			r->random_period[i].period = c->events.event[i].attr.sample_period;
+	for (int i = 1; i < c->events.nr; i++) {
+		fd = event_open(&a, 0, cpu, 0);
+		if (fd < 0)
+			return -errno;
+		r->more[r->nr_more++] = fd;
+	}
+	r->on_cpu_fd = event_open(&a, 0, cpu, 0); /* attached ones are added to what it says */
+	return 0;
+}
+
+int counting_keep_rings(struct counting *c)
+{
+	struct perf_event_attr attr[EVENTS_MAX];
+	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF), ret = 0;
+	size_t bytes;
+
+	counting_init_cpu_attrs(c, attr, &bytes);
+	c->rings.are_kept = true;
+	for (int cpu = 0; cpu < nr_cpus && ret == 0; cpu++)
+		ret = open_kept_ring(c, &attr[0], cpu, bytes);
+	return ret == 0 && c->rings.nr == 0 ? -ENODEV : ret;
+}
+
 void counting_begin_by_threads(struct counting *c)
 {
 	c->rings.budget = counting_rings_budget();
@@ -222,7 +267,7 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 void counting_set_enabled(struct counting *c, bool on)
 {
 	/* with all that is inherited from them */
-	for (size_t i = 0; i < c->rings.nr; i++)
+	for (size_t i = 0; i < c->rings.nr && !c->rings.are_kept; i++)
 		ring_set_enabled(&c->rings.ring[i], on);
 	counting_look_at_idle_time(c, on);
 	for (size_t i = 0; i < c->signal_events.nr; i++)

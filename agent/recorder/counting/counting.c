@@ -139,6 +139,7 @@ void counting_do_periodic_work(struct counting *c, uint64_t now_ns)
 	counting_vary_signal_periods(c, now_ns);
 	counting_prune_signal_events(c, now_ns);
 	counting_look_at_timed_processes(c, now_ns);
+	counting_close_ended_events(c, now_ns);
 }
 
 void counting_pause(struct counting *c, bool pause)

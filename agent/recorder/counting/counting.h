@@ -55,6 +55,8 @@ bool counting_machine_has_counters(void);
 int counting_begin_at_exec(struct counting *c, pid_t pid);
 /* All processes of the machine, from now on; needs CAP_PERFMON or kernel.perf_event_paranoid below 1. */
 int counting_begin_system(struct counting *c);
+/* Rings of all processors for whatever is attached to from then on, which stay when that has ended: processes come and go. */
+int counting_keep_rings(struct counting *c);
 /* Threads come with counters of their own (sampler RING, SIGNAL, TIMER). */
 void counting_begin_by_threads(struct counting *c);
 /* One process that runs, with all of its threads (-ESRCH: it has ended); or several, between begin and end. */
@@ -75,6 +77,8 @@ void counting_describe_sampler(const struct counting *c, struct wire_answer *a);
 
 /* The rings, for poll(2). */
 size_t counting_nr_rings(const struct counting *c);
+/* Is there a task that is counted, as far as has been looked?  false: there are no rings, or only kept ones. */
+bool counting_has_tasks(const struct counting *c);
 /* How much of those that there are has been read: where it is the same again, nothing came. */
 uint64_t counting_read_bytes(const struct counting *c);
 void counting_fill_poll(struct counting *c, struct pollfd *to);

@@ -14,8 +14,9 @@ struct rings {
 	struct ring *ring;
 	uint32_t nr, capacity;
 	size_t nr_filled; /* of them, in the last counting_fill_poll() */
-		bool any_ended; /* a counter's end was said */
-		bool of_processors; /* their events count whatever runs there, and while nothing does */
+	bool any_ended; /* a counter's end was said */
+	bool of_processors; /* their events count whatever runs there, and while nothing does */
+	bool are_kept; /* their own events count nothing, and they stay when all tasks have ended (counting_keep_rings()) */
 	size_t budget;
 	struct ring_spill *spill; /* NULL: not yet, or unavailable */
 };
@@ -37,9 +38,21 @@ struct counted_tasks {
 
 /* attached.c: events beside the rings' own. */
 struct attached_events {
-	struct attached *event;
+	struct attached {
+		int fd, ring_fd; /* an event, and the one whose ring it writes to */
+		uint32_t event;	 /* or ATTACHED_ON_CPU */
+		struct random_period period; /* with the kernel's number of it */
+	} *event;
 	uint32_t nr, capacity;
 	struct counted_tasks *tasks; /* NULL but while processes are attached to */
+	struct hash_map of_counter; /* the kernel's number of a counter -> 1 + index; of kept rings alone */
+	struct ended_counts { /* what those said that were closed */
+		int ring_fd;
+		uint32_t event;
+		uint64_t count[4];
+	} *ended;
+	uint32_t nr_ended, ended_capacity;
+	uint64_t looked_ns;
 };
 
 /* signal_sampler.c: counters that send signals: they have no ring, so the ends of their threads are polled. */
@@ -160,6 +173,8 @@ bool counting_sample_is_idle(const struct counting *c, uint32_t event, const str
 void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
 /* It has ended on that processor: tells what it has of samples on each, or that it has none. */
 void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *t);
+/* Between two sinks: what threads have from now on is the next one's. */
+void counting_forget_thread_samples(struct counting *c);
 void counting_release_threads(struct counting *c);
 
 /* ---- wakeups.c */
@@ -180,10 +195,16 @@ void counting_end_ring(struct counting *c, struct ring *r);
 /* ---- attached.c */
 bool counting_task_is_complete(const struct counted_tasks *t, uint32_t tid);
 void counting_set_task_complete(struct counted_tasks *t, uint32_t tid);
+/* The period of the attached counter that took this sample; NULL: the ring's own, or it is not known. */
+struct random_period *counting_find_attached_period(struct counting *c, uint32_t event, const struct perf_event_header *h);
+/* What it says by read(2): value, enabled, running, lost.  false: nothing. */
+bool counting_read_attached(const struct attached *a, uint64_t count[4]);
+/* It is found by its number from now on.  0 or -ENOMEM. */
+int counting_index_attached(struct counting *c, uint32_t i);
 /* From a ring: a task was made. */
 void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid);
-/* One more event, whose samples go into that ring.  fd is taken over on success.  0 or -errno. */
-int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event);
+/* One more event, whose samples go into that ring, and the period that it began with.  fd is taken over on success.  0 or -errno. */
+int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event, uint64_t period);
 void counting_set_attached_enabled(struct counting *c, bool on);
 /* This event alone, of the attached events that write to this ring. */
 void counting_enable_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on);
@@ -193,6 +214,10 @@ bool counting_ring_is_written(const struct counting *c, int ring_fd);
 #define ATTACHED_ON_CPU UINT32_MAX
 void counting_add_attached_counts(const struct counting *c, int ring_fd, uint32_t event, uint64_t count[4]);
 void counting_close_attached(struct counting *c);
+
+/* ---- attached_ends.c */
+/* Now and then, where rings are kept: closes those whose tasks have all ended, and keeps what they counted. */
+void counting_close_ended_events(struct counting *c, uint64_t now_ns);
 
 /* ---- signal_sampler.c: samples taken by signal handlers in the host */
 /* Chooses the sampler, after the events were refused (error > 0) or as requested.  0, or -errno with a sentence. */

@@ -56,6 +56,24 @@ uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *
 	return random_period_is_due(v) && random_period_spread(attr) ? random_period_draw(attr, draw_random_number(&c->periods)) : 0;
 }
 
+/* Of the events that write into rings which are kept. */
+static void vary_attached_periods(struct counting *c)
+{
+	for (uint32_t i = 0; i < c->attached.nr; i++) {
+		struct attached *a = &c->attached.event[i];
+		uint64_t period;
+
+		if (a->event == ATTACHED_ON_CPU || !a->period.period)
+			continue;
+		period = counting_draw_period(c, &c->events.event[a->event].attr, &a->period);
+		if (!period)
+			continue;
+		counting_drain_rings(c); /* these samples had the period before */
+		if (ioctl(a->fd, PERF_EVENT_IOC_PERIOD, &period) == 0)
+			random_period_note_change(&a->period, period);
+	}
+}
+
 /*
  * The counter that was opened, and those that are inherited from it from now on: the kernel has no way to reach those that
  * were inherited before.
@@ -65,6 +83,10 @@ void counting_vary_periods(struct counting *c, uint64_t now_ns)
 	if (now_ns - c->periods.varied_ns < PERIODS_VARY_NS)
 		return;
 	c->periods.varied_ns = now_ns;
+	if (c->rings.are_kept) {
+		vary_attached_periods(c);
+		return;
+	}
 	for (size_t i = 0; i < c->rings.nr; i++)
 		for (int e = 0; e <= c->rings.ring[i].nr_more; e++) {
 			struct ring *r = &c->rings.ring[i];

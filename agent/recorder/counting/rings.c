@@ -34,6 +34,7 @@ static bool find_event_of_id(const struct counting *c, uint64_t id, uint32_t *ev
 static void handle_ring_sample(struct ring_context *x, const struct perf_event_header *h)
 {
 	struct counting *c = x->counting;
+	struct random_period *period;
 	uint64_t id = 0, weight;
 	uint32_t event;
 
@@ -43,7 +44,10 @@ static void handle_ring_sample(struct ring_context *x, const struct perf_event_h
 		count_ring_loss(c, LOSS_RING_BAD, NULL, 1);
 		return;
 	}
-	weight = c->sink.sample(c->sink.context, event, h, &x->ring->random_period[event]);
+	period = &x->ring->random_period[event];
+	if (c->rings.are_kept && !random_period_is_once(&c->events.event[event].attr))
+		period = counting_find_attached_period(c, event, h);
+	weight = c->sink.sample(c->sink.context, event, h, period);
 	x->ring->nr_samples[event]++;
 	x->ring->weight[event] += weight;
 	if (c->rings.of_processors && counting_sample_is_idle(c, event, h))
@@ -147,6 +151,11 @@ size_t counting_nr_rings(const struct counting *c)
 	return c->rings.nr;
 }
 
+bool counting_has_tasks(const struct counting *c)
+{
+	return c->rings.nr && (!c->rings.are_kept || c->attached.nr);
+}
+
 uint64_t counting_read_bytes(const struct counting *c)
 {
 	uint64_t bytes = 0;
@@ -173,7 +182,7 @@ void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 		struct ring *r = &c->rings.ring[i];
 
 		r->hung_up |= polled && i < c->rings.nr_filled && polled[i].revents & (POLLHUP | POLLERR);
-		if (r->hung_up && !counting_ring_is_written(c, r->fd))
+		if (r->hung_up && !c->rings.are_kept && !counting_ring_is_written(c, r->fd))
 			counting_end_ring(c, r);
 		else
 			c->rings.ring[kept++] = *r;
@@ -270,5 +279,6 @@ void counting_cut(struct counting *c)
 	counting_look_at_idle_time(c, !c->paused);
 	for (size_t i = 0; i < c->rings.nr; i++)
 		tell_ring(c, &c->rings.ring[i]);
+	counting_forget_thread_samples(c);
 	c->rings.any_ended = false;
 }

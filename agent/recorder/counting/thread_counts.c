@@ -97,6 +97,12 @@ void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *
 			end_thread_of_event(c, event, cpu, nr_cpus, t);
 }
 
+void counting_forget_thread_samples(struct counting *c)
+{
+	hash_map_fini(&c->threads.at);
+	c->threads.nr = 0;
+}
+
 void counting_release_threads(struct counting *c)
 {
 	hash_map_fini(&c->threads.at);

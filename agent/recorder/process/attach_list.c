@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/process/attach_list.h"
 
-#include "agent/recorder/process/process_tree.h"
+#include "agent/recorder/process/process_names.h"
 #include "jitreg/base/grow.h"
 
 #include <errno.h>
@@ -39,16 +39,31 @@ static int add_named_process(void *list, pid_t pid)
 	return 0;
 }
 
-int attach_list_add_named(struct attach_list *l, const char *expression, struct diag *d)
+static int fail_without_named(const struct names_wanted *w, struct diag *d)
 {
-	int ret = process_tree_match(expression, add_named_process, l);
+	if (w->program)
+		return diag_fail(d, ESRCH, "no process executes '%s'%s%s%s (`readlink /proc/PID/exe` says what one executes)", w->program,
+				 w->expression ? ", nor has one a name with a match of '" : "", w->expression ? w->expression : "",
+				 w->expression ? "'" : "");
+	return diag_fail(d, ESRCH, "no process has a name with a match of '%s' (`ps -e` lists names)", w->expression);
+}
 
+int attach_list_add_named(struct attach_list *l, const struct names_wanted *w, struct diag *d)
+{
+	struct process_names *names;
+	int ret = process_names_open(w, &names);
+
+	if (ret == 0) {
+		ret = process_names_each(names, add_named_process, l);
+		process_names_close(names);
+	}
 	if (ret)
-		return diag_fail(d, -ret, "cannot look for processes named '%s': %s", expression, strerror(-ret));
+		return diag_fail(d, -ret, "cannot look for processes of '%s': %s", w->expression ? w->expression : w->program,
+				 strerror(-ret));
 	if (l->nr == 0 && l->nr_left_out)
 		*d = l->left_out;
 	else if (l->nr == 0)
-		diag_fail(d, ESRCH, "no process has a name with a match of '%s' (`ps -e` lists names)", expression);
+		fail_without_named(w, d);
 	return l->nr ? 0 : -ESRCH;
 }
 

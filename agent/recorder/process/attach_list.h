@@ -18,9 +18,9 @@ struct attach_list {
 
 /* 0, or -errno with the reason why it cannot be attached to. */
 int attach_list_add(struct attach_list *l, pid_t pid, struct diag *d);
-/* All that have it (process_tree_match()) and can be attached to.  -ESRCH: there is none; another
- * -errno; with a sentence. */
-int attach_list_add_named(struct attach_list *l, const char *expression, struct diag *d);
+/* All that are wanted and can be attached to.  -ESRCH: there is none; another -errno; with a sentence. */
+struct names_wanted;
+int attach_list_add_named(struct attach_list *l, const struct names_wanted *w, struct diag *d);
 /* All processes of the service that can be attached to; likewise. */
 int attach_list_add_service(struct attach_list *l, const struct service_wanted *w, struct diag *d);
 /* NULL: it is not there. */

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SET_UP_LOOKS 20
+#define SET_UP_LOOK_US 100
 #define HEADERS_MAX 64u
 #define DYNAMIC_MAX 512u
 #define DYNAMIC_AT_A_TIME 32u
@@ -58,6 +60,25 @@ pid_t proc_mem_living_thread(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	proc_each_numbered_entry(path, note_living_thread, &t);
 	return t.living;
+}
+
+void proc_mem_wait_for_program(pid_t pid)
+{
+	char path[64], first;
+	ssize_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	for (int i = 0; i < SET_UP_LOOKS && n == 0; i++) {
+		int fd = regular_file_open(path);
+
+		n = fd < 0 ? -1 : read(fd, &first, 1);
+		if (fd >= 0)
+			close(fd);
+		if (n == 0 && !proc_mem_living_thread(pid))
+			return;
+		if (n == 0)
+			usleep(SET_UP_LOOK_US);
+	}
 }
 
 uint32_t proc_mem_number_in_proc(uint32_t pid)

@@ -18,6 +18,9 @@
  * in everything below and in /proc.  0: there is none.
  */
 pid_t proc_mem_living_thread(pid_t pid);
+/* The kernel reports a program that is executed before its command line and environment are in its memory: waits for them, for some
+ * milliseconds at most, unless the process has ended. */
+void proc_mem_wait_for_program(pid_t pid);
 /* Under which number /proc shows a process's files: that of such a thread; where there is none, pid. */
 uint32_t proc_mem_number_in_proc(uint32_t pid);
 

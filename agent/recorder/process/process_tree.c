@@ -2,20 +2,14 @@
 #include "agent/recorder/process/process_tree.h"
 
 #include "agent/recorder/process/proc_file.h"
-#include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/grow.h"
 
 #include <errno.h>
-#include <regex.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define ANCESTORS_MAX 64
-#define KERNEL_THREADS_PARENT 2
 #define LOOK_NS 10000000 /* at whether it works */
 #define WORKS_PART 10	 /* of that time */
 
@@ -37,6 +31,11 @@ static int add_process_if_new(void *context, pid_t pid)
 		return -ENOMEM;
 	t->node[t->nr++] = (struct process_node){ .pid = pid, .parent = s.parent, .start_ticks = s.start_ticks };
 	return 0;
+}
+
+struct process_node *process_tree_add(struct process_tree *t, pid_t pid)
+{
+	return add_process_if_new(t, pid) ? NULL : process_tree_find(t, pid);
 }
 
 int process_tree_update(struct process_tree *t)
@@ -95,58 +94,4 @@ uint32_t process_tree_works_below(const struct process_tree *t, pid_t pid)
 		return nr;
 	nanosleep(&look, NULL);
 	return processor_time_ns(pid) - own_ns < LOOK_NS / WORKS_PART ? nr : 0;
-}
-
-/* ----------------------------------------------------------------------------------------------------- by their names */
-
-struct search {
-	regex_t expression;
-	struct stat own; /* this program */
-	int (*each)(void *context, pid_t pid);
-	void *context;
-};
-
-static int matches_word(void *search, const char *word)
-{
-	const struct search *s = search;
-
-	return regexec(&s->expression, word, 0, NULL, 0) == 0 ? 1 : -1; /* the first one alone */
-}
-
-static bool has_matching_name(struct search *s, pid_t pid)
-{
-	char path[64], comm[64] = "";
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	proc_read_value(path, "", comm, sizeof(comm));
-	return regexec(&s->expression, comm, 0, NULL, 0) == 0 || proc_each_terminated_text(pid, "cmdline", matches_word, s) > 0;
-}
-
-static int visit_process(void *search, pid_t pid)
-{
-	struct search *s = search;
-	struct proc_status status;
-	struct stat program;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	if (stat(path, &program) == 0 && program.st_dev == s->own.st_dev && program.st_ino == s->own.st_ino)
-		return 0;
-	if (!has_matching_name(s, pid) || proc_status(pid, 0, &status) || pid == KERNEL_THREADS_PARENT ||
-	    status.parent == KERNEL_THREADS_PARENT || !proc_mem_living_thread(pid))
-		return 0;
-	return s->each(s->context, pid);
-}
-
-int process_tree_match(const char *expression, int (*each)(void *context, pid_t pid), void *context)
-{
-	struct search s = { .each = each, .context = context };
-	int ret;
-
-	if (regcomp(&s.expression, expression, REG_EXTENDED | REG_NOSUB))
-		return -EINVAL;
-	stat("/proc/self/exe", &s.own);
-	ret = proc_each_numbered_entry("/proc", visit_process, &s);
-	regfree(&s.expression);
-	return ret;
 }

@@ -27,6 +27,8 @@ struct process_tree {
 
 /* Adds the processes of /proc that are not known yet; nodes move.  0 or -errno. */
 int process_tree_update(struct process_tree *t);
+/* Adds this process alone.  NULL: it has ended, or there is no memory. */
+struct process_node *process_tree_add(struct process_tree *t, pid_t pid);
 void process_tree_fini(struct process_tree *t);
 
 /* NULL: it is not known. */
@@ -39,11 +41,5 @@ bool process_tree_is_wanted(const struct process_tree *t, const struct process_n
  * the next 10 ms, which this waits.  How many descendants there are that are not wanted anyway; 0: none, or it works itself.
  */
 uint32_t process_tree_works_below(const struct process_tree *t, pid_t pid);
-
-/*
- * Calls each(context, pid) for the processes whose name, or whose command line's first word, has a match of the extended regular
- * expression: not for kernel threads, nor for this program.  0, what each() returned, or -EINVAL: it is no expression.
- */
-int process_tree_match(const char *expression, int (*each)(void *context, pid_t pid), void *context);
 
 #endif

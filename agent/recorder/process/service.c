@@ -3,6 +3,7 @@
 
 #include "agent/recorder/process/control_group.h"
 #include "agent/recorder/process/proc_file.h"
+#include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/regular_file.h"
 
 #include <ctype.h>
@@ -140,7 +141,9 @@ bool service_read(pid_t pid, struct service *out)
 	*out = (struct service){ .group = "" };
 	if (!read_group(pid, out))
 		return false;
-	proc_each_terminated_text(pid, "environ", take_variable, out);
+	/* one that has just ended has a group still, and an empty environment */
+	if (proc_each_terminated_text(pid, "environ", take_variable, out) == 0 && !out->name[0] && proc_mem_living_thread(pid) == 0)
+		return false;
 	if (!out->name[0])
 		name_by_group(out);
 	return true;
@@ -238,12 +241,18 @@ struct search {
 	void *context;
 };
 
+bool service_has_process(const struct service_wanted *w, pid_t pid)
+{
+	struct service of = { .group = "" };
+
+	return read_group(pid, &of) && service_is_wanted(w, of.group);
+}
+
 static int visit_process(void *search, pid_t pid)
 {
 	const struct search *s = search;
-	struct service of = { .group = "" };
 
-	return read_group(pid, &of) && service_is_wanted(s->wanted, of.group) ? s->each(s->context, pid) : 0;
+	return service_has_process(s->wanted, pid) ? s->each(s->context, pid) : 0;
 }
 
 int service_each_process(const struct service_wanted *w, int (*each)(void *context, pid_t pid), void *context)

@@ -26,6 +26,8 @@ struct service_wanted {
 };
 /* Is something of this group, or of one below it, wanted?  Ids of containers that have the name are looked up at the first call. */
 bool service_is_wanted(const struct service_wanted *w, const char *group);
+/* Is this process in such a group?  false also where it has ended. */
+bool service_has_process(const struct service_wanted *w, pid_t pid);
 /* Calls each(context, pid) for all processes of it, until it returns nonzero, and returns that; 0; -errno. */
 int service_each_process(const struct service_wanted *w, int (*each)(void *context, pid_t pid), void *context);
 

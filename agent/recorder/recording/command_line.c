@@ -39,12 +39,15 @@ void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t ti
 	TRACE_PUT(r->writer, command_line, time_ns, pid, 0, .text = { l.text, l.bytes });
 }
 
-void recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns)
+bool recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns)
 {
 	struct service s;
 
-	if (r->service_bytes >= SERVICES_BYTES || !service_read((pid_t)pid, &s) || !(s.group[0] || s.name[0]))
-		return;
+	if (r->service_bytes >= SERVICES_BYTES)
+		return true;
+	if (!service_read((pid_t)pid, &s))
+		return false;
 	r->service_bytes += strlen(s.group) + strlen(s.name);
 	TRACE_PUT(r->writer, service, time_ns, pid, 0, .group = trace_string(s.group), .name = trace_string(s.name));
+	return true;
 }

@@ -78,8 +78,8 @@ void recording_write_end(struct recording *r, int wait_status);
 /* Of the program that runs in pid, if it is there still. */
 void recording_write_command_line(struct recording *r, uint32_t pid, uint64_t time_ns);
 
-/* Likewise, its service. */
-void recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns);
+/* Likewise, its service.  false: it has ended. */
+bool recording_write_service(struct recording *r, uint32_t pid, uint64_t time_ns);
 
 /* ---- losses.c */
 /* What was lost since the last call. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/recording/internal.h"
 
+#include "agent/recorder/process/proc_mem.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/mapping_kind.h"
 
@@ -110,9 +111,11 @@ void recording_write_comm(struct recording *r, const struct kernel_comm *c, uint
 		jvms_note_comm(r->jvms, c->pid, c->tid, time_ns);
 	TRACE_PUT(r->writer, comm, time_ns, c->pid, c->tid, .exec = c->exec, .comm = { c->name, c->bytes });
 	if (c->exec && r->engines) { /* an import is of other processes */
+		proc_mem_wait_for_program((pid_t)c->pid);
 		recording_write_command_line(r, c->pid, time_ns);
 		recording_write_resources(r, c->pid, "start", recording_now_ns(r)); /* its values are of now */
-		recording_write_service(r, c->pid, time_ns);
+		if (!recording_write_service(r, c->pid, time_ns))
+			recording_count_loss(r, LOSS_SERVICE_OF_PARENT, 0, 0, 1);
 	}
 }
 

@@ -98,7 +98,7 @@ const char *session_output(const struct session *s)
 
 void session_epochs_note_process(struct session *s, uint32_t pid)
 {
-	if (s->epochs.length_ns || session_wants_service(&s->options))
+	if (s->epochs.length_ns || session_takes_newcomers(&s->options))
 		hash_map_set(&s->epochs.living, pid, 0, LIVES);
 }
 
@@ -106,6 +106,13 @@ void session_epochs_note_exit(struct session *s, uint32_t pid)
 {
 	if (hash_map_find(&s->epochs.living, pid, 0))
 		hash_map_set(&s->epochs.living, pid, 0, ENDED);
+}
+
+bool session_epochs_has_process(const struct session *s, pid_t pid, bool was)
+{
+	uint32_t status = hash_map_find(&s->epochs.living, (uint64_t)pid, 0);
+
+	return status == LIVES || (was && status == ENDED);
 }
 
 void session_epochs_ask(struct session *s)

@@ -7,6 +7,7 @@
 #define TAILOR_SESSION_INTERNAL_H
 
 #include "agent/recorder/counting/counting.h"
+#include "agent/recorder/counting/process_events.h"
 #include "agent/recorder/guests/counter_memory.h"
 #include "agent/recorder/guests/handshake.h"
 #include "agent/recorder/guests/log_drain.h"
@@ -158,10 +159,26 @@ struct epochs {
 	int64_t told_cpu_ns; /* the recorder's processor time that is in those before */
 };
 
-/* joining.c: processes that were seen, of a service whose processes come and go. */
+/* joining.c: processes that start while the recording goes on, by their names, their program or their service. */
 struct joining {
-	struct hash_map seen; /* PIDs: how often, 1 or 2 */
-	uint64_t looked_ns;
+	struct process_names *names;   /* NULL: a service is meant */
+	struct process_events *events; /* NULL: the kernel reports none, so they are looked for */
+	struct hash_map seen;	       /* by looks: PIDs, and in how many of them, at most SEEN_MOST */
+	uint64_t begin_ns, looked_ns;
+	uint32_t nr_looks;
+	bool look; /* at all of them, as something was missed, or may have been */
+	uint64_t woke_ns, rest_until_ns; /* this round's begin; until then events are not waited for */
+	uint32_t nr_heard; /* events and put-off ones of this round */
+	struct newcomer {
+		pid_t pid;
+		bool exec;
+		uint64_t heard_ns; /* when the kernel said so; 0: it was seen */
+	} *found, *later; /* to be attached to; whose command line is not there yet */
+	uint32_t nr_found, found_capacity, nr_later, later_capacity;
+	pid_t *joined; /* those that were attached to, and may live */
+	uint32_t nr_joined, joined_capacity;
+	uint64_t counted_ns, counted_cpu_ns; /* when the counters of the last one were open, and its processor time by then */
+	bool said_refused;
 };
 
 /* requests.c: what a recording's own options start from, and the request which they point into. */
@@ -249,6 +266,8 @@ int session_attach_tree(struct session *s, pid_t root);
 struct process_tree;
 void session_describe_counted(struct session *s, struct process_tree *t, uint64_t begin_ns);
 
+/* Counts a process that has just started, with what it has started, and tells the recording of it.  0 or -errno (-ESRCH: it has ended). */
+int session_attach_newcomer(struct session *s, pid_t pid);
 /* Counts these processes, which are marked as wanted, with all of their threads, and tells the recording of them.  0 or -errno. */
 int session_attach_wanted(struct session *s, struct process_tree *t);
 
@@ -270,13 +289,26 @@ int session_epochs_find_processes(struct session *s, struct process_tree *t);
 /* A process is counted; it has ended. */
 void session_epochs_note_process(struct session *s, uint32_t pid);
 void session_epochs_note_exit(struct session *s, uint32_t pid);
+/* Is it counted?  was: also where it has ended, as far as is remembered. */
+bool session_epochs_has_process(const struct session *s, pid_t pid, bool was);
 void session_epochs_end(struct session *s);
 /* The file that is written. */
 const char *session_output(const struct session *s);
 
 /* ---- joining.c */
-/* In the loop: processes that have joined the service are counted from now on. */
-void session_look_for_service(struct session *s);
+/* Before counters are opened.  Says on stderr how newcomers are found.  0 or -errno. */
+int session_joining_begin(struct session *s);
+void session_joining_end(struct session *s);
+/* For poll(2): most descriptors; those that are waited for now, from *to on; how long, where others would wait for most. */
+size_t session_joining_nr(const struct session *s);
+size_t session_joining_fill_poll(const struct session *s, struct pollfd *to);
+int session_joining_wait_ms(const struct session *s, int most);
+/* poll(2) has returned. */
+void session_joining_note_wake(struct session *s);
+/* In the loop, after a drain: those that have come are counted from now on. */
+void session_take_newcomers(struct session *s);
+/* Does one of them live? */
+bool session_has_newcomers(struct session *s);
 
 /* ---- fold.c: the child that ends an epoch */
 /* In the child: its priority; what the epoch in this file is for (returns when there is nothing, or it cannot be executed). */

@@ -1,61 +1,390 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that join a service while it is recorded: it is restarted, or another process enters its container.  What counted processes
- * fork is counted already, and its fork is read from the rings within milliseconds; so a process is looked at when it was there a second
- * ago, and is not known by then.
+ * Processes that start while a recording goes on, and that no counted process has started: a service is restarted, a rolling update
+ * replaces its processes, another process enters its container.  What counted processes fork is counted already.
+ *
+ * The kernel reports each program that is executed, on the whole machine, and wakes the recorder (process_events.h).  A newcomer is judged
+ * by the name that comes with it, within some tens of microseconds; by its program or its control group, which are read; or by the first
+ * word of its command line, which the kernel sets up a moment later.  Where the kernel tells this user nothing, all processes are looked at
+ * each second.  Processes that enter a control group without executing a program are looked for each second in any case.
+ *
+ * What a newcomer ran before its counters were opened, and newcomers that had ended by then, are losses with a number.
+ *
+ * Where the whole machine is counted there is none to be looked for, and the kernel's words only wake the recorder: of a program that lives
+ * for 10 ms it reads the command line and the service in time.
  */
 #include "agent/recorder/session/internal.h"
 
 #include "agent/recorder/process/proc_file.h"
-#include "agent/recorder/process/process_tree.h"
+#include "agent/recorder/process/process_names.h"
 #include "jitreg/base/clock.h"
+#include "jitreg/base/grow.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define LOOK_NS 1000000000ull
-#define ONCE 1u
-#define TWICE 2u
+#define SEEN_MOST 3u	 /* looks in which a process is new: it may execute a program between two of them */
+#define ANEW_LOOKS 10u	 /* of the others, one in so many is looked at: a process may take another name */
+#define LATER_NS 1000000ull
+#define LATER_MOST 4096u /* beyond, all processes are looked at */
+/* Beside a machine that starts a thousand processes a second, waking up takes a hundredth of a processor. */
+#define REST_TIMES 100u
+#define REST_NS_MOST 20000000ull
+
+/* ------------------------------------------------------------------------------------------------------ its begin and its end */
+
+static void format_wanted(const struct session_options *o, char *text, size_t bytes)
+{
+	if (session_wants_service(o))
+		snprintf(text, bytes, "of %s '%s'", o->service.unit ? "the unit" : "the container",
+			 o->service.unit ? o->service.unit : o->service.container);
+	else if (o->name)
+		snprintf(text, bytes, "whose name has a match of '%s'%s%s%s", o->name, o->program ? ", or that execute '" : "",
+			 o->program ? o->program : "", o->program ? "'" : "");
+	else
+		snprintf(text, bytes, "that execute '%s'", o->program);
+}
+
+/* The first line that its user reads. */
+static void say_how(struct session *s)
+{
+	const struct process_events *e = s->joining.events;
+	char wanted[512], sentence[1024];
+
+	format_wanted(&s->options, wanted, sizeof(wanted));
+	if (e)
+		snprintf(sentence, sizeof(sentence), "new processes %s are recorded as they start (the kernel reports them by %s)", wanted,
+			 process_events_source(e) == PROCESS_EVENTS_PERF ? "perf events" : "the proc connector");
+	else
+		snprintf(sentence, sizeof(sentence), "new processes %s are looked for each second, and the beginning of each is not "
+			 "recorded: the kernel does not tell this user of them (as root it does, with CAP_PERFMON, or, outside of "
+			 "containers, since Linux 6.6)", wanted);
+	if (e)
+		session_print_notice(s, sentence);
+	else
+		session_add_fallback(s, NOTICE_HOST, sentence); /* reports are to have it as well */
+}
+
+int session_joining_begin(struct session *s)
+{
+	struct joining *j = &s->joining;
+	const struct names_wanted wanted = { s->options.name, s->options.program };
+	int ret;
+
+	if (s->options.all)
+		process_events_open(&j->events); /* without them, it reads less of programs that end soon */
+	if (!session_takes_newcomers(&s->options))
+		return 0;
+	ret = session_wants_names(&s->options) ? process_names_open(&wanted, &j->names) : 0;
+	if (ret)
+		return ret;
+	process_events_open(&j->events);
+	j->begin_ns = j->looked_ns = clock_now_ns();
+	j->look = true; /* some may have started since the first ones were chosen */
+	say_how(s);
+	return 0;
+}
+
+void session_joining_end(struct session *s)
+{
+	struct joining *j = &s->joining;
+
+	process_names_close(j->names);
+	process_events_close(j->events);
+	hash_map_fini(&j->seen);
+	free(j->found);
+	free(j->later);
+	free(j->joined);
+	*j = (struct joining){ 0 };
+}
+
+/* ------------------------------------------------------------------------------------------------------------ waiting */
+
+size_t session_joining_nr(const struct session *s)
+{
+	return s->joining.events ? process_events_nr(s->joining.events) : 0;
+}
+
+size_t session_joining_fill_poll(const struct session *s, struct pollfd *to)
+{
+	if (!s->joining.events || clock_now_ns() < s->joining.rest_until_ns)
+		return 0;
+	process_events_fill_poll(s->joining.events, to);
+	return session_joining_nr(s);
+}
+
+static int ms_until(uint64_t ns, int most)
+{
+	uint64_t now_ns = clock_now_ns(), ms = ns > now_ns ? (ns - now_ns + 999999) / 1000000 : 0;
+
+	return ms < (uint64_t)most ? (int)ms : most;
+}
+
+int session_joining_wait_ms(const struct session *s, int most)
+{
+	const struct joining *j = &s->joining;
+
+	if (j->events && j->nr_later)
+		most = ms_until(j->later[0].heard_ns + LATER_NS, most);
+	if (j->events && clock_now_ns() < j->rest_until_ns)
+		most = ms_until(j->rest_until_ns, most ? most : 1);
+	return most;
+}
+
+void session_joining_note_wake(struct session *s)
+{
+	if (s->joining.events)
+		s->joining.woke_ns = clock_now_ns();
+}
+
+/* What came is not wanted: the more such a round takes, the later is the next one. */
+static void rest(struct joining *j)
+{
+	uint64_t now_ns = clock_now_ns(), rest_ns = (now_ns - j->woke_ns) * REST_TIMES;
+
+	j->rest_until_ns = now_ns + (rest_ns < REST_NS_MOST ? rest_ns : REST_NS_MOST);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ judging */
+
+static void count_missed(struct session *s, pid_t pid)
+{
+	if (!session_epochs_has_process(s, pid, true))
+		session_count_loss(s, LOSS_PROCESS_MISSED, (uint32_t)pid, 0, 1);
+}
+
+static void add_found(struct session *s, const struct newcomer *n)
+{
+	struct joining *j = &s->joining;
+
+	if (GROW(j->found, j->nr_found, j->found_capacity))
+		j->found[j->nr_found++] = *n;
+	else
+		count_missed(s, n->pid);
+}
+
+static void put_off(struct joining *j, const struct newcomer *n)
+{
+	if (j->nr_later < LATER_MOST && GROW(j->later, j->nr_later, j->later_capacity))
+		j->later[j->nr_later++] = *n;
+	else
+		j->look = true;
+}
+
+static enum names_verdict judge(struct session *s, pid_t pid, const char *comm)
+{
+	if (s->joining.names)
+		return process_names_judge(s->joining.names, pid, comm);
+	return service_has_process(&s->options.service, pid) ? NAMES_WANTED : NAMES_UNWANTED;
+}
+
+/* Those that have ended come to the found ones as well: whether they were counted is known when the rings are drained. */
+static void judge_newcomer(struct session *s, const struct newcomer *n, const char *comm)
+{
+	enum names_verdict verdict;
+
+	if (session_epochs_has_process(s, n->pid, false))
+		return;
+	verdict = judge(s, n->pid, comm);
+	if (verdict == NAMES_WANTED || verdict == NAMES_ENDED)
+		add_found(s, n);
+	else if (verdict == NAMES_LATER && clock_now_ns() - n->heard_ns < LOOK_NS)
+		put_off(&s->joining, n);
+}
+
+static void hear_process(void *session, const struct process_event *p)
+{
+	const struct newcomer n = { p->pid, p->exec, p->time_ns };
+	struct session *s = session;
+
+	s->joining.nr_heard++;
+	judge_newcomer(s, &n, p->comm);
+}
+
+/* Their command lines are there by now, mostly. */
+static void judge_later_ones(struct session *s)
+{
+	struct joining *j = &s->joining;
+	uint32_t nr = j->nr_later, kept = 0;
+	uint64_t now_ns = clock_now_ns();
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct newcomer n = j->later[i];
+
+		if (now_ns - n.heard_ns < LATER_NS)
+			j->later[kept++] = n;
+		else if (judge(s, n.pid, NULL) == NAMES_WANTED && !session_epochs_has_process(s, n.pid, false))
+			add_found(s, &n);
+	}
+	j->nr_later = kept;
+}
 
 struct look {
 	struct session *session;
 	struct hash_map seen;
-	struct process_tree tree;
-	bool any;
+	bool all;
 };
+
+/* Of a service, each process is looked at once, when it is there for the second time; by names also later. */
+static bool is_due(const struct look *l, pid_t pid, uint32_t before)
+{
+	const struct joining *j = &l->session->joining;
+
+	if (l->all)
+		return true;
+	if (!j->names)
+		return before == 1;
+	return !j->events && (before < SEEN_MOST || (j->nr_looks + (uint32_t)pid) % ANEW_LOOKS == 0);
+}
 
 static int look_at_process(void *look, pid_t pid)
 {
 	struct look *l = look;
 	struct session *s = l->session;
 	uint32_t before = hash_map_find(&s->joining.seen, (uint64_t)pid, 0);
-	struct process_node *n;
-	struct service of;
 
-	hash_map_set(&l->seen, (uint64_t)pid, 0, before ? TWICE : ONCE);
-	if (before != ONCE || hash_map_find(&s->epochs.living, (uint64_t)pid, 0) || !service_read(pid, &of) ||
-	    !service_is_wanted(&s->options.service, of.group))
-		return 0;
-	if (!l->any && process_tree_update(&l->tree))
-		return 0;
-	n = process_tree_find(&l->tree, pid);
-	if (n)
-		n->wanted = PROCESS_ALONE;
-	l->any |= n != NULL;
+	hash_map_set(&l->seen, (uint64_t)pid, 0, before < SEEN_MOST ? before + 1 : SEEN_MOST);
+	if (is_due(l, pid, before) && !session_epochs_has_process(s, pid, false) && judge(s, pid, NULL) == NAMES_WANTED)
+		add_found(s, &(struct newcomer){ .pid = pid });
 	return 0;
 }
 
-void session_look_for_service(struct session *s)
+static void look_at_all(struct session *s)
 {
-	struct look l = { .session = s };
-	uint64_t now_ns = clock_now_ns();
+	struct joining *j = &s->joining;
+	struct look l = { .session = s, .all = j->look };
 
-	if (!session_wants_service(&s->options) || !s->recording || now_ns - s->joining.looked_ns < LOOK_NS)
-		return;
-	s->joining.looked_ns = now_ns;
+	j->look = false;
+	j->looked_ns = clock_now_ns();
+	j->nr_looks++;
 	proc_each_numbered_entry("/proc", look_at_process, &l);
-	hash_map_fini(&s->joining.seen);
-	s->joining.seen = l.seen;
-	if (l.any && session_attach_wanted(s, &l.tree) == 0)
-		for (uint32_t i = 0; i < l.tree.nr; i++)
-			if (l.tree.node[i].done)
-				recording_watch_jit_lists(s->recording, l.tree.node[i].pid);
-	process_tree_fini(&l.tree);
+	hash_map_fini(&j->seen);
+	j->seen = l.seen;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ counting them */
+
+static bool has_started_since(pid_t pid, uint64_t since_ns)
+{
+	uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK), now_ns = clock_now_ns();
+	struct proc_stat stat;
+	struct timespec boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	if (!proc_stat(pid, 0, &stat))
+		return false;
+	return (uint64_t)boot.tv_sec * 1000000000u + (uint64_t)boot.tv_nsec - stat.start_ticks * tick_ns <= now_ns - since_ns;
+}
+
+/* What it ran before its counters, at most: since it has executed its program, or, where that was not heard, since it was made.  A process
+ * that is older than the recording is not new. */
+static void count_late_time(struct session *s, const struct newcomer *n)
+{
+	const struct joining *j = &s->joining;
+	uint64_t late_ns = j->counted_cpu_ns;
+
+	if (n->exec && n->heard_ns < j->counted_ns && j->counted_ns - n->heard_ns < late_ns)
+		late_ns = j->counted_ns - n->heard_ns;
+	else if (!n->exec && !has_started_since(n->pid, j->begin_ns))
+		late_ns = 0;
+	if (late_ns >= 1000)
+		session_count_loss(s, LOSS_PROCESS_LATE, (uint32_t)n->pid, 0, late_ns / 1000);
+}
+
+static void say_refused(struct session *s, pid_t pid, int error)
+{
+	session_count_loss(s, LOSS_UNCOUNTED, (uint32_t)pid, 0, 1);
+	if (!s->joining.said_refused)
+		session_notice(s, NOTICE_REFUSED, "cannot count process %d, which has started meanwhile: %s; further ones with an error "
+			       "are not reported", (int)pid, session_counting_error(error));
+	s->joining.said_refused = true;
+}
+
+static void take_newcomer(struct session *s, const struct newcomer *n)
+{
+	struct joining *j = &s->joining;
+	int ret;
+
+	if (session_epochs_has_process(s, n->pid, false))
+		return; /* one that is counted has started it, as the rings say by now */
+	ret = session_attach_newcomer(s, n->pid);
+	if (ret == -ESRCH) {
+		count_missed(s, n->pid);
+		return;
+	}
+	if (ret) {
+		say_refused(s, n->pid, -ret);
+		return;
+	}
+	count_late_time(s, n);
+	if (GROW(j->joined, j->nr_joined, j->joined_capacity))
+		j->joined[j->nr_joined++] = n->pid;
+}
+
+bool session_has_newcomers(struct session *s)
+{
+	struct joining *j = &s->joining;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < j->nr_joined; i++)
+		if (kill(j->joined[i], 0) == 0 || errno == EPERM)
+			j->joined[kept++] = j->joined[i];
+	j->nr_joined = kept;
+	return kept > 0;
+}
+
+static void take_found_ones(struct session *s)
+{
+	struct joining *j = &s->joining;
+	uint32_t nr = j->nr_found;
+
+	if (nr == 0)
+		return;
+	counting_drain_rings(s->counting); /* forks of counted processes come before what these have executed */
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct newcomer n = j->found[i];
+
+		take_newcomer(s, &n);
+	}
+	j->nr_found = 0;
+	session_has_newcomers(s); /* forgets those that have ended */
+}
+
+static void ignore_process(void *session, const struct process_event *p)
+{
+	struct session *s = session;
+
+	(void)p;
+	s->joining.nr_heard++;
+}
+
+void session_take_newcomers(struct session *s)
+{
+	struct joining *j = &s->joining;
+	bool looks = !j->events || !j->names;
+
+	j->nr_heard = j->nr_later;
+	if (s->options.all && j->events) { /* the rings have told of it, and what it is has been read by now */
+		process_events_drain(j->events, ignore_process, s);
+		if (j->nr_heard)
+			rest(j);
+		return;
+	}
+	if (!session_takes_newcomers(&s->options) || !s->recording || counting_sampler(s->counting) != WIRE_SAMPLER_NONE)
+		return;
+	if (j->events) {
+		j->look |= process_events_drain(j->events, hear_process, s);
+		judge_later_ones(s);
+	}
+	if (j->look || (looks && clock_now_ns() - j->looked_ns >= LOOK_NS))
+		look_at_all(s);
+	if (j->nr_heard && j->nr_found == 0)
+		rest(j);
+	take_found_ones(s);
 }

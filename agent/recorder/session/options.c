@@ -257,13 +257,15 @@ static error_t parse_dormant_option(int key, char *arg, struct argp_state *state
 const struct argp dormant_argp = { dormant_options, parse_dormant_option, NULL, NULL, NULL, NULL, NULL };
 
 enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT, KEY_NAME, KEY_TREE, KEY_NO_CHILDREN, KEY_ALL, KEY_UNIT,
-       KEY_CONTAINER };
+       KEY_CONTAINER, KEY_EXEC };
 
 static const struct argp_option attach_options[] = {
 	{ "duration", 'd', "TIME", 0, "stop recording after TIME, in seconds or as 500ms, 2s or 3m (until the process exits, or "
 	  "Ctrl-C)", 0 },
 	{ "name", KEY_NAME, "REGEX", 0, "record all processes whose name, or whose command line's first word, has a match of this extended "
-	  "regular expression", 0 },
+	  "regular expression, and those that start meanwhile", 0 },
+	{ "exec", KEY_EXEC, "FILE", 0, "record all processes that execute this program, by its path, and those that start meanwhile, also "
+	  "when another file has taken its place", 0 },
 	{ "all", KEY_ALL, NULL, 0, "record all processes of the machine, and the kernel's own threads, from outside (as root)", 0 },
 	{ "unit", KEY_UNIT, "NAME", 0, "record all processes of this systemd unit (nginx.service, or nginx), by their control group, and "
 	  "those that join it", 0 },
@@ -272,7 +274,8 @@ static const struct argp_option attach_options[] = {
 	{ "tree", KEY_TREE, NULL, 0, "record all processes below the given ones, too, also where these work themselves", 0 },
 	{ "no-children", KEY_NO_CHILDREN, NULL, 0, "leave out the processes below the given ones that run already, also where these "
 	  "sleep while those work", 0 },
-	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that it starts meanwhile have exited as well", 0 },
+	{ "follow", KEY_FOLLOW, NULL, 0, "record until all processes that it starts meanwhile have exited as well; with --name and --exec "
+	  "also while there is none, until Ctrl-C or --duration", 0 },
 	{ "inject", KEY_INJECT, NULL, 0, "load the agent into the process; hosts that use jitreg then register all live code again, and "
 	  "so do V8 (Node) and CPython", 0 },
 	{ "no-adapt", KEY_NO_ADAPT, NULL, 0, "do not ask a JVM for a perf map, nor (with --inject) V8 and Python for their code", 0 },
@@ -318,6 +321,9 @@ static error_t parse_attach_option(int key, char *arg, struct argp_state *state)
 	case KEY_NAME:
 		check_regular_expression(state, arg);
 		o->name = arg;
+		break;
+	case KEY_EXEC:
+		o->program = arg;
 		break;
 	case KEY_TREE:
 	case KEY_NO_CHILDREN:

@@ -125,6 +125,15 @@ int session_create_recording(struct session *s, struct diag *d)
 	return 0;
 }
 
+/* Processes that come and go write into the same rings: to make some for each takes longer than many of them live. */
+static int keep_rings_for_newcomers(struct session *s, struct diag *d)
+{
+	int ret = session_takes_newcomers(&s->options) && counting_sampler(s->counting) == WIRE_SAMPLER_NONE ?
+			  counting_keep_rings(s->counting) : 0;
+
+	return ret ? diag_fail(d, -ret, "no ring buffers: %s", session_counting_error(-ret)) : 0;
+}
+
 int session_begin_recording(struct session *s, struct diag *d)
 {
 	int ret;
@@ -133,9 +142,14 @@ int session_begin_recording(struct session *s, struct diag *d)
 	ret = session_epochs_begin(s);
 	if (ret)
 		return diag_fail(d, -ret, "out of memory for a recording");
+	ret = session_joining_begin(s);
+	if (ret)
+		return diag_fail(d, -ret, "cannot look for processes that start later: %s", strerror(-ret));
 	ret = counting_create(&s->options.counting, session_add_fallback, s, &s->counting, d);
 	if (ret == 0)
 		ret = session_create_recording(s, d);
+	if (ret == 0)
+		ret = keep_rings_for_newcomers(s, d);
 	if (ret) {
 		session_drop_recording(s);
 		return ret;

@@ -122,6 +122,8 @@ static bool is_being_recorded(const struct session *s, pid_t pid)
 	struct proc_stat stat;
 
 	for (int depth = 0; s->recording && pid > 1 && depth < ANCESTORS_MAX; depth++) {
+		if (session_epochs_has_process(s, pid, false))
+			return true;
 		for (uint32_t i = 0; i < s->root.nr_attached; i++)
 			if (s->root.attached[i] == pid)
 				return true;

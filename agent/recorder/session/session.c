@@ -79,7 +79,7 @@ static void session_free(struct session *s)
 
 	session_drop_recording(s);
 	session_epochs_end(s);
-	hash_map_fini(&s->joining.seen);
+	session_joining_end(s);
 	session_close_guests(s);
 	visitors_close(&s->connections.silent);
 	visitors_close(&s->asking.silent);
@@ -246,10 +246,12 @@ static void wait_for_events(struct session *s)
 {
 	size_t nr_rings = s->counting ? counting_nr_rings(s->counting) : 0;
 	struct waiting *w = &s->waiting;
+	size_t nr_joining;
+	int nr_ready;
 
 	w->rings = false;
 	s->asking.now = false;
-	if (!make_pollfd_room(w, FIRST_RING + nr_rings)) {
+	if (!make_pollfd_room(w, FIRST_RING + nr_rings + session_joining_nr(s))) {
 		w->signalled = true; /* unknown */
 		usleep(DRAIN_MS * 1000);
 		return;
@@ -259,8 +261,11 @@ static void wait_for_events(struct session *s)
 	w->fd[2] = (struct pollfd){ s->asking.socket, POLLIN, 0 };
 	if (s->counting)
 		counting_fill_poll(s->counting, w->fd + FIRST_RING);
+	nr_joining = session_joining_fill_poll(s, w->fd + FIRST_RING + nr_rings);
 	s->asking.now = s->asking.silent.nr;
-	if (poll(w->fd, FIRST_RING + nr_rings, poll_timeout_ms(s)) > 0) {
+	nr_ready = poll(w->fd, FIRST_RING + nr_rings + nr_joining, session_joining_wait_ms(s, poll_timeout_ms(s)));
+	session_joining_note_wake(s);
+	if (nr_ready > 0) {
 		w->rings = true;
 		w->signalled |= w->fd[1].revents != 0;
 		s->asking.now |= w->fd[2].revents != 0;
@@ -325,7 +330,7 @@ static void handle_pending_signals(struct session *s, pid_t pid, bool our_child,
 
 static bool tree_has_ended(const struct session *s)
 {
-	return (!s->counting || !counting_nr_rings(s->counting)) && !session_has_living_guest(s);
+	return (!s->counting || !counting_has_tasks(s->counting)) && !session_has_living_guest(s);
 }
 
 /* fds: of the named processes; -1: the kernel has none. */
@@ -344,6 +349,12 @@ static bool have_all_ended(const struct root *root, const int *fds)
 			return false;
 	}
 	return true;
+}
+
+/* Then it ends by a signal or its duration: there may be none for a while. */
+static bool waits_for_newcomers(const struct session_options *o)
+{
+	return o->all || session_wants_service(o) || (session_wants_names(o) && o->follow);
 }
 
 void session_serve_and_drain(struct session *s)
@@ -370,9 +381,9 @@ void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int 
 		session_cut_if_due(s);
 		if (s->asking.now) /* rings come and go with it: not before they are drained */
 			session_serve_control(s, our_child);
-		session_look_for_service(s);
-		if (!our_child && !s->root.ended && !s->options.all && !session_wants_service(&s->options))
-			s->root.ended = have_all_ended(&s->root, pidfds);
+		session_take_newcomers(s);
+		if (!our_child && !s->root.ended && !waits_for_newcomers(&s->options))
+			s->root.ended = have_all_ended(&s->root, pidfds) && !session_has_newcomers(s);
 		if (!s->root.ended)
 			continue;
 		if (tree_has_ended(s))

@@ -25,8 +25,9 @@ struct session_options {
 	bool overwrite; /* --overwrite */
 	struct counting_options counting;
 	bool preloads;	   /* programs of the tree are to load the agent, by LD_PRELOAD */
-	bool follow;	   /* attach: until the processes that it starts have exited as well */
-	const char *name;  /* attach: of which processes, a regular expression; NULL: of those with a number alone */
+	bool follow;	   /* attach: until the processes that it starts have exited as well; by names: also while there is none */
+	const char *name;  /* attach: of which processes, a regular expression, also of those that start later; NULL: of no names */
+	const char *program; /* attach: likewise, of those that execute this file; NULL: of no program */
 	struct service_wanted service; /* attach: of its processes, also of those that join it; NULLs: of none */
 	enum session_descendants descendants; /* attach */
 	bool all;	   /* attach: all processes of the machine */
@@ -53,6 +54,17 @@ static inline bool session_wants_service(const struct session_options *o)
 	return o->service.unit || o->service.container;
 }
 
+static inline bool session_wants_names(const struct session_options *o)
+{
+	return o->name || o->program;
+}
+
+/* Are processes taken that start later, and that no counted one has started? */
+static inline bool session_takes_newcomers(const struct session_options *o)
+{
+	return (session_wants_service(o) || session_wants_names(o)) && !o->all && !o->dormant;
+}
+
 #define SESSION_OUTPUT "tailor.tlr" /* where the user gives no other name; what was there is kept as tailor.tlr.old */
 #define SOURCE_TEXT_AUTO UINT64_MAX
 #define SESSION_OPTIONS_DEFAULT \
@@ -70,8 +82,8 @@ const char *session_socket_name(const struct session *s);
 int session_listen(struct session *s, const char *name, struct diag *d);
 /* Count pid and what it starts.  on_exec: from its next exec on; else from now on, and its mappings are written. */
 int session_start_counting(struct session *s, pid_t pid, bool on_exec, struct diag *d);
-/* Count processes that run, and the processes below them that are meant: these may fail with a notice.  nr: 1 or more.  0, or -errno with
- * a sentence. */
+/* Count processes that run, and the processes below them that are meant: these may fail with a notice.  nr: 1 or more, or 0 where
+ * newcomers are taken.  0, or -errno with a sentence. */
 int session_attach(struct session *s, const pid_t *pids, uint32_t nr, struct diag *d);
 /* Count all processes of the machine.  0, or -errno with a sentence. */
 int session_attach_all(struct session *s, struct diag *d);

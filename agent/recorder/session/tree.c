@@ -5,9 +5,11 @@
  */
 #include "agent/recorder/session/internal.h"
 
+#include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/process/process_tree.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/regular_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -177,6 +179,73 @@ int session_attach_wanted(struct session *s, struct process_tree *t)
 		ret = attach_wanted_processes(s, t);
 	counting_attach_end(s->counting);
 	return ret == 0 && counting_nr_rings(s->counting) == 0 ? -ESRCH : ret;
+}
+
+/* Processor time of all of its threads; 0: it has ended. */
+static uint64_t read_processor_time_ns(pid_t pid)
+{
+	struct timespec t = { 0 };
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Also where the kernel does not say (CONFIG_PROC_CHILDREN). */
+static bool may_have_children(pid_t pid)
+{
+	char path[64], first;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	fd = regular_file_open(path);
+	n = fd < 0 ? 1 : read(fd, &first, 1);
+	if (fd >= 0)
+		close(fd);
+	return n > 0;
+}
+
+/* Listing all processes takes milliseconds, so it is done only where it may have started some before it was counted. */
+static int attach_newcomer_and_descendants(struct session *s, struct process_tree *t, struct process_node *n)
+{
+	uint64_t begin_ns = clock_now_ns();
+	int ret = counting_attach_process(s->counting, n->pid);
+
+	s->joining.counted_ns = clock_now_ns();
+	s->joining.counted_cpu_ns = read_processor_time_ns(n->pid);
+	if (ret)
+		return ret;
+	proc_mem_wait_for_program(n->pid);
+	describe_process(s, t, n, begin_ns);
+	recording_watch_jit_lists(s->recording, n->pid);
+	n->wanted = PROCESS_WITH_DESCENDANTS;
+	n->done = true;
+	if (!may_have_children(n->pid))
+		return 0;
+	ret = process_tree_update(t);
+	for (uint32_t i = 0; i < t->nr; i++)
+		t->node[i].done |= session_epochs_has_process(s, t->node[i].pid, false);
+	return ret ? ret : attach_wanted_processes(s, t);
+}
+
+int session_attach_newcomer(struct session *s, pid_t pid)
+{
+	struct process_tree t = { 0 };
+	struct process_node *n = process_tree_add(&t, pid);
+	int ret = n ? counting_attach_begin(s->counting) : -ESRCH;
+	uint32_t nr_before = s->root.nr_attached;
+
+	s->epochs.polls_lists = true;
+	if (ret == 0)
+		ret = attach_newcomer_and_descendants(s, &t, n);
+	counting_attach_end(s->counting);
+	process_tree_fini(&t);
+	for (uint32_t i = nr_before; i < s->root.nr_attached; i++)
+		recording_watch_jit_lists(s->recording, s->root.attached[i]);
+	s->root.nr_attached = nr_before; /* for months, they would be many */
+	return ret == 0 && !session_epochs_has_process(s, pid, true) ? -ESRCH : ret;
 }
 
 void session_describe_counted(struct session *s, struct process_tree *t, uint64_t begin_ns)

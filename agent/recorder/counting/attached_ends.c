@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where rings are kept, processes come and go for months.  Events whose tasks have all ended are closed, so that descriptors do not run
+ * out, and what they counted is kept as a sum.
+ */
+#include "agent/recorder/counting/internal.h"
+
+#include "agent/recorder/perf/event_ids.h"
+#include "jitreg/base/grow.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOOK_NS 200000000ull
+#define LOOK_EVENTS 256 /* with more of them, looks are rarer: one takes a microsecond for each ten */
+
+static struct ended_counts *get_ended_counts(struct attached_events *e, int ring_fd, uint32_t event)
+{
+	for (uint32_t i = 0; i < e->nr_ended; i++)
+		if (e->ended[i].ring_fd == ring_fd && e->ended[i].event == event)
+			return &e->ended[i];
+	if (!GROW(e->ended, e->nr_ended, e->ended_capacity))
+		return NULL;
+	e->ended[e->nr_ended] = (struct ended_counts){ .ring_fd = ring_fd, .event = event };
+	return &e->ended[e->nr_ended++];
+}
+
+/* What it counted stays in the sum.  false: there is no memory for that, so it stays open. */
+static bool close_ended_event(struct counting *c, const struct attached *a)
+{
+	struct ended_counts *sum = get_ended_counts(&c->attached, a->ring_fd, a->event);
+	uint64_t own[4];
+
+	if (!sum)
+		return false;
+	if (counting_read_attached(a, own))
+		for (int k = 0; k < 4; k++)
+			sum->count[k] += own[k];
+	close(a->fd);
+	return true;
+}
+
+/* Which event a number means is told anew: numbers of closed ones would stay for good. */
+static void index_anew(struct counting *c)
+{
+	hash_map_fini(&c->attached.of_counter);
+	hash_map_fini(&c->ids);
+	for (uint32_t i = 0; i < c->attached.nr; i++) {
+		const struct attached *a = &c->attached.event[i];
+
+		counting_index_attached(c, i);
+		if (a->event != ATTACHED_ON_CPU && c->events.nr > 1)
+			event_ids_add(&c->ids, a->period.id, a->event);
+	}
+}
+
+void counting_close_ended_events(struct counting *c, uint64_t now_ns)
+{
+	struct attached_events *e = &c->attached;
+	uint32_t kept = 0, nr = e->nr;
+	struct pollfd *polled;
+
+	if (!c->rings.are_kept || e->tasks || now_ns - e->looked_ns < LOOK_NS * (1 + nr / LOOK_EVENTS))
+		return;
+	e->looked_ns = now_ns;
+	polled = nr ? calloc(nr, sizeof(*polled)) : NULL;
+	if (!polled)
+		return;
+	for (uint32_t i = 0; i < nr; i++)
+		polled[i] = (struct pollfd){ e->event[i].fd, 0, 0 };
+	if (poll(polled, nr, 0) > 0) {
+		counting_drain_rings(c); /* samples of those that are closed */
+		for (uint32_t i = 0; i < nr; i++)
+			if (!(polled[i].revents & (POLLHUP | POLLERR)) || !close_ended_event(c, &e->event[i]))
+				e->event[kept++] = e->event[i];
+		e->nr = kept;
+		index_anew(c);
+	}
+	free(polled);
+}
