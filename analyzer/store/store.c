@@ -2,6 +2,7 @@
 /* The file: how it is opened, created, locked, and asked. */
 #include "analyzer/store/internal.h"
 
+#include "analyzer/store/lock_holder.h"
 #include "jitreg/base/regular_file.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@
 #define PAGE_BYTES 4096
 #define BUSY_MS 5000
 #define LOCK_TRIES 300 /* of 100 ms */
+#define STOPPED_TRIES 20 /* between two looks at who has the lock */
 
 /* Names are rows of text, and numbers elsewhere.  0: none. */
 static const char schema[] =
@@ -255,6 +257,7 @@ int store_commit(struct store *s, struct diag *d)
 /* One process writes: SQLite's own locks would let another in between two transactions that belong together. */
 static int take_lock(struct store *s)
 {
+	struct lock_holder holder = { 0 };
 	char *path = NULL;
 
 	if (asprintf(&path, "%s-lock", s->path) < 0)
@@ -266,9 +269,13 @@ static int take_lock(struct store *s)
 	for (int i = 0; i < LOCK_TRIES; i++) {
 		if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
 			return 0;
+		if (i % STOPPED_TRIES == STOPPED_TRIES - 1) /* one that is stopped is not waited for */
+			holder = lock_holder_find(s->lock);
+		if (holder.is_stopped)
+			break;
 		usleep(100000);
 	}
-	return store_fail(s, EBUSY, "another process writes to it");
+	return store_fail(s, EBUSY, "another process writes to it%s", lock_holder_text(&holder));
 }
 
 static int create_tables(struct store *s)
@@ -322,7 +329,7 @@ static bool is_at_rest(struct store *s)
 	bool is_empty = asprintf(&wal, "%s-wal", s->path) >= 0 && (stat(wal, &st) || st.st_size == 0);
 
 	if (is_empty && asprintf(&lock, "%s-lock", s->path) >= 0) {
-		s->lock = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		s->lock = open(lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 		is_empty = s->lock < 0 || flock(s->lock, LOCK_SH | LOCK_NB) == 0;
 		free(lock);
 	}
