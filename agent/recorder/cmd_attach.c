@@ -138,11 +138,18 @@ static void serve_session_meanwhile(void *session)
 	session_serve_and_drain(session);
 }
 
+/* A signal that ended the recording is gone by the time of its end: another one ends that, too. */
+static bool serve_session_until_signal(void *session)
+{
+	session_serve_and_drain(session);
+	return !session_end_signal_waits();
+}
+
 /* At the beginning, and again at the end, for code that was compiled meanwhile. */
 static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_read, bool again)
 {
 	struct diag d = { "" };
-	int ret = hotspot_write_perf_map(h, serve_session_meanwhile, s, &d);
+	int ret = hotspot_write_perf_map(h, serve_session_until_signal, s, &d);
 
 	if (ret == 0 && !again)
 		session_notice(s, NOTICE_HOST, "OpenJDK: compiled methods named by a perf map, which the JVM was asked for (jcmd %d "
@@ -406,7 +413,7 @@ static int prepare_processes(struct attach *a, struct diag *d)
 	const pid_t *pids = session_attached(a->session, &nr);
 	int ret = 0;
 
-	for (uint32_t i = 0; i < nr && ret == 0; i++)
+	for (uint32_t i = 0; i < nr && ret == 0 && !session_end_signal_waits(); i++)
 		ret = prepare_process(a, pids[i], d);
 	return ret;
 }
@@ -425,7 +432,8 @@ static int record_targets(struct attach *a, struct diag *d)
 	}
 	session_run(a->session, a->list.target[0].pid, false, a->options->follow, &status);
 	add_unanswered_python_notice(a);
-	for (uint32_t i = 0; i < a->nr_jvms; i++)
+	/* each of them may take 10 s: epochs end sooner after a signal */
+	for (uint32_t i = 0; i < a->nr_jvms && !(a->options->epoch_ns && session_is_to_end(a->session)); i++)
 		if (a->jvm[i].has_map && proc_mem_living_thread(a->jvm[i].pid))
 			ask_jvm_for_perf_map(a->session, &a->jvm[i], session_can_read_jvm(a->session, a->jvm[i].pid), true);
 	ret = session_close(a->session, status, d);

@@ -62,8 +62,9 @@ static int ask_recorder(pid_t pid, const char *request, char **options, int nr, 
 		return print_control_failure(d.text);
 	if (control_find_recorder(pid, &silent, socket, sizeof(socket), &recorder)) {
 		if (silent.nr) {
-			snprintf(text, sizeof(text), "process %d has no recorder that answers: no answer within 0.5 s from %s, so it is not "
-				 "known what they record (kill -CONT lets a stopped one go on)", (int)pid, control_silent_text(&silent));
+			snprintf(text, sizeof(text), "process %d has no recorder that answers: no answer within 0.5 s from %s, so it "
+				 "is not known what they record (kill -CONT lets a stopped one go on)", (int)pid,
+				 control_silent_text(&silent));
 			return print_control_failure(text);
 		}
 		snprintf(text, sizeof(text), "process %d has no recorder: %s; use `tailor attach %d`", (int)pid,

@@ -195,6 +195,7 @@ static int abandon_run(struct session *s, struct child *c, const struct diag *d)
 {
 	fprintf(stderr, "%s: %s\n", program_invocation_name, d->text);
 	close(c->go);
+	kill(c->pid, SIGKILL); /* it has executed nothing, and may be stopped */
 	waitpid(c->pid, NULL, 0);
 	if (s)
 		session_abandon(s);

@@ -2,14 +2,12 @@
 /* Which lines are hot only the analyzer knows, which is another part of this program: so it is started, as a child of its own. */
 #include "agent/recorder/keep_source.h"
 
+#include "agent/recorder/own_command.h"
 #include "jitreg/protocol/env.h"
 
-#include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #define BYTES 32768u /* where neither option nor environment says otherwise */
 
@@ -28,13 +26,9 @@ void keep_source_text(const struct session_options *o)
 	char bytes[32];
 	char *argv[] = { "tailor", "keep-source", "--bytes", bytes, (char *)(uintptr_t)o->output, NULL };
 	struct stat st;
-	pid_t pid;
 
 	if (!most || o->dormant || o->epoch_ns || *o->output == '-' || stat(o->output, &st) || !S_ISREG(st.st_mode))
 		return;
 	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)most);
-	if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ))
-		return;
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	own_command_run(argv, "text of source files");
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/spark_log.h"
 
+#include "agent/recorder/own_command.h"
 #include "jitreg/protocol/env.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[PATH_MAX];
@@ -43,7 +42,6 @@ int spark_log_prepare(const struct session_options *o, struct diag *d)
 void spark_log_add(const struct session_options *o)
 {
 	char *argv[] = { "tailor", "plan", "--spark", folder, (char *)(uintptr_t)o->output, NULL };
-	pid_t pid;
 
 	unsetenv(TAILOR_ENV_SPARK);
 	if (rmdir(folder) == 0) { /* it is empty */
@@ -51,8 +49,5 @@ void spark_log_add(const struct session_options *o)
 			program_invocation_name, folder);
 		return;
 	}
-	if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ))
-		return;
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	own_command_run(argv, "plans of Spark");
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Recorders that do not answer delay nobody: `attach` asks each of them once, goes on without their answer, and says which they are; `status`
-# and `stop` end with a sentence that says who is stopped.  A recorder that runs answers beside them.
+# Recorders that do not answer delay nobody: `attach` asks each of them once, goes on without their answer, and says which they are.
+# `status` and `stop` end with a sentence that says who is stopped.  A recorder that runs answers beside them.
 . tests/live/begin.bash
 N=5
 recorders='' target='' runs=''

@@ -4,6 +4,7 @@
 #include "agent/recorder/doctor/word_search.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/clock.h"
 #include "jitreg/base/mapping_kind.h"
 #include "jitreg/base/regular_file.h"
 #include "jitreg/engines/postgres_layout.h"
@@ -11,6 +12,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +27,7 @@
 #define OBJECTS_MAX 1024
 #define PATH_BYTES 4096
 #define HOSTS_MAX 64
+#define LIST_MS 10000 /* for the loader */
 
 /* What is said instead, where the object is (or is not) named so, or a program has it inside. */
 static const struct exception {
@@ -132,8 +136,9 @@ static void list_program_libraries(const char *path, char *text, size_t bytes)
 	char *const words[] = { "ld-linux-x86-64.so.2", "--list", (char *)path, NULL };
 	posix_spawn_file_actions_t files;
 	size_t at = 0;
-	ssize_t n = 1;
+	uint64_t until_ns = clock_now_ns() + LIST_MS * 1000000ull;
 	int ends[2], error;
+	ssize_t n;
 	pid_t pid;
 
 	text[0] = 0;
@@ -145,14 +150,22 @@ static void list_program_libraries(const char *path, char *text, size_t bytes)
 	error = posix_spawn(&pid, "/lib64/ld-linux-x86-64.so.2", &files, NULL, words, environ);
 	posix_spawn_file_actions_destroy(&files);
 	close(ends[1]);
-	while (!error && n > 0 && at < bytes - 1) {
+	while (!error && at < bytes - 1 && clock_now_ns() < until_ns) {
+		struct pollfd wait = { ends[0], POLLIN, 0 };
+
+		if (poll(&wait, 1, LIST_MS / 10) <= 0)
+			continue;
 		n = read(ends[0], text + at, bytes - 1 - at);
-		at += n > 0 ? (size_t)n : 0;
+		if (n <= 0)
+			break;
+		at += (size_t)n;
 	}
 	text[at] = 0;
 	close(ends[0]);
-	if (!error)
+	if (!error) {
+		kill(pid, SIGKILL); /* it has said all, or has taken too long: a file system may not answer */
 		waitpid(pid, NULL, 0);
+	}
 }
 
 struct words {

@@ -35,9 +35,10 @@
 static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0"; /* and the 0 that ends it */
 
 struct patience {
-	void (*meanwhile)(void *context);
+	bool (*meanwhile)(void *context); /* false: do not wait any longer */
 	void *context;
 	int64_t until_ms;
+	bool is_cut;
 };
 
 static int64_t now_ms(void)
@@ -49,13 +50,19 @@ static int64_t now_ms(void)
 }
 
 /* false: it has been long enough. */
-static bool poll_until_deadline(const struct patience *p, int fd, short events)
+static bool poll_until_deadline(struct patience *p, int fd, short events)
 {
 	struct pollfd wait = { fd, events, 0 };
 
 	poll(&wait, fd >= 0, NAP_MS);
-	p->meanwhile(p->context);
-	return now_ms() < p->until_ms;
+	p->is_cut = !p->meanwhile(p->context);
+	return !p->is_cut && now_ms() < p->until_ms;
+}
+
+static int fail_unanswered(const struct patience *p, const char *what, struct diag *d)
+{
+	return p->is_cut ? diag_fail(d, EINTR, "%s before a signal came", what) :
+			   diag_fail(d, ETIMEDOUT, "%s within %d s", what, ANSWER_MS / 1000);
 }
 
 static int find_libjvm_mapping(void *context, const struct proc_mapping *m)
@@ -151,7 +158,7 @@ static bool jvm_handles_sigquit(const struct hotspot *h)
 }
 
 /* Makes it listen.  Should it not in time, the file stays: without it, a signal that is seen late would mean something else. */
-static int make_jvm_listen(const struct hotspot *h, const struct patience *p, struct diag *d)
+static int make_jvm_listen(const struct hotspot *h, struct patience *p, struct diag *d)
 {
 	char trigger[NAME_BYTES], socket_name[NAME_BYTES];
 	bool is_ours;
@@ -182,7 +189,7 @@ static int make_jvm_listen(const struct hotspot *h, const struct patience *p, st
 		ret = check_tmp_file(h, socket_name, S_IFSOCK);
 	} while (ret == -ENOENT && poll_until_deadline(p, -1, 0));
 	if (ret == -ENOENT)
-		return diag_fail(d, ETIMEDOUT, "it did not listen within %d s", ANSWER_MS / 1000);
+		return fail_unanswered(p, "it did not listen", d);
 	if (is_ours)
 		unlinkat(h->tmp_fd, trigger, 0);
 	return ret ? diag_fail(d, EPERM, "its socket belongs to another user") : 0;
@@ -214,7 +221,7 @@ static int connect_to_jvm(const struct hotspot *h, struct diag *d)
 }
 
 /* Sends the request, and waits for the end of the answer. */
-static int request_perf_map(int fd, const struct patience *p, struct diag *d)
+static int request_perf_map(int fd, struct patience *p, struct diag *d)
 {
 	char answer[ANSWER_BYTES], scratch[ANSWER_BYTES], *line;
 	size_t nr = 0;
@@ -233,7 +240,7 @@ static int request_perf_map(int fd, const struct patience *p, struct diag *d)
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return diag_fail(d, errno, "its answer: %s", strerror(errno));
 		if (!poll_until_deadline(p, fd, POLLIN))
-			return diag_fail(d, ETIMEDOUT, "it did not answer within %d s", ANSWER_MS / 1000);
+			return fail_unanswered(p, "it did not answer", d);
 	}
 	answer[nr] = 0;
 	if (nr >= 2 && answer[0] == '0' && answer[1] == '\n')
@@ -262,9 +269,9 @@ static int check_existing_perf_map(const struct hotspot *h, const char *map, str
 	return 0;
 }
 
-int hotspot_write_perf_map(struct hotspot *h, void (*meanwhile)(void *context), void *context, struct diag *d)
+int hotspot_write_perf_map(struct hotspot *h, bool (*meanwhile)(void *context), void *context, struct diag *d)
 {
-	struct patience p = { meanwhile, context, now_ms() + ANSWER_MS };
+	struct patience p = { meanwhile, context, now_ms() + ANSWER_MS, false };
 	char map[NAME_BYTES], name[NAME_BYTES];
 	int fd, ret = check_jvm_accepts_attach(h, d);
 

@@ -32,7 +32,7 @@ bool hotspot_has_names_of_its_own(const struct hotspot *h);
  * Asks for a perf map, a new one if there is one already that came of an earlier request.  meanwhile(context) is called while the answer is
  * waited for.  0, or -errno with the reason why there is none, in a phrase.
  */
-int hotspot_write_perf_map(struct hotspot *h, void (*meanwhile)(void *context), void *context, struct diag *d);
+int hotspot_write_perf_map(struct hotspot *h, bool (*meanwhile)(void *context), void *context, struct diag *d);
 
 /* Removes the perf map that was written on our request. */
 void hotspot_close(struct hotspot *h);

@@ -142,7 +142,7 @@ void recording_note_recorder_usage(struct recording *r, int64_t cpu_ns);
 /* After the last call of its sink.  Writes what is read from outside, losses and END, and destroys it, whatever is returned.
  * wait_status: wait(2)'s of the command, -1: not known.  0, or -errno with a sentence; *out in any case. */
 int recording_end(struct recording *r, int wait_status, struct recording_state *out, struct diag *d);
-/* From then on recording_end() reads no further file for names once is_over(context) is true, and says in the trace how many it left out. */
+/* recording_end() reads no further file for names once is_over(context) is true, and says in the trace how many it left out. */
 void recording_limit_end(struct recording *r, bool (*is_over)(void *context), void *context);
 /* After fork(2), of a recording that was flushed: who calls recording_end(), and
  * who leaves that to the other (destroys it, and writes nothing). */

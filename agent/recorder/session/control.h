@@ -19,14 +19,6 @@
 #define CONTROL_WORDS 128
 #define CONTROL_HAS "has" /* PID: CMD_DONE where it is being recorded */
 
-#define CONTROL_SUFFIX ".control" /* behind the name of the guests' socket */
-
-/* What is sent back. */
-struct control_answer_message {
-	int status;
-	char sentence[CONTROL_BYTES];
-};
-
 struct control_request {
 	int fd; /* for control_answer() */
 	int nr;
@@ -51,11 +43,6 @@ void control_answer(int fd, int status, const char *sentence);
 #define CONTROL_STOPPED_MS 1000
 int control_send_request(const char *socket, pid_t recorder, char *const *words, char *answer, size_t bytes);
 
-/* Words, NULL-terminated, over a connection: false with errno. */
-bool control_send_words(int fd, char *const *words);
-bool control_is_stopped(pid_t recorder);
-
-/* ---- asking.c */
 /* Recorders that did not answer when they were asked.  { 0 } before the first question. */
 #define CONTROL_SILENT_MAX 64
 struct control_silent {

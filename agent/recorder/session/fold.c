@@ -38,10 +38,24 @@
 #define ALONE_S 60 /* beyond the epochs that it has, for a child without a recorder */
 #define HALVINGS_MOST 6 /* of the rate */
 
+/* The sockets are the recorder's, whose successor needs their names also while the child runs. */
+static void leave_sockets(struct session *s)
+{
+	int *own[] = { &s->connections.socket, &s->asking.socket, &s->asking.fd };
+
+	visitors_close(&s->connections.silent);
+	visitors_close(&s->asking.silent);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		if (*own[i] >= 0)
+			close(*own[i]);
+		*own[i] = -1;
+	}
+}
+
 void session_fold_begin_child(struct session *s)
 {
 	setpgid(0, 0); /* Ctrl-C ends the recording, and what was recorded is to be kept */
-	session_leave_sockets(s);
+	leave_sockets(s);
 	alarm((unsigned)((1 + PUT_OFF_MOST) * s->epochs.length_ns / 1000000000) + ALONE_S); /* it outlasts execve(2) */
 	session_lower_priority();
 	setpriority(PRIO_PROCESS, 0, s->epochs.behind ? NICE_USUAL : NICE_OF_END);

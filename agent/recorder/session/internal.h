@@ -197,12 +197,6 @@ struct session {
 	uint64_t flushed_ns;
 };
 
-/* ---- session.c: also session.h */
-/* In a forked child: the sockets are the recorder's, whose successor needs their names also while the child runs. */
-void session_leave_sockets(struct session *s);
-/* Does a signal that asks for the end wait to be read? */
-bool session_end_signal_waits(void);
-
 /* ---- notices.c: also session_notice() */
 /* To the user alone. */
 void session_print_notice(void *session, const char *sentence);
@@ -306,7 +300,7 @@ void session_fold_kill(struct epochs *e);
 /* The last epoch is written: a child executes what it is for. */
 void session_fold_start_command(struct session *s);
 
-/* ---- last_epoch.c: waits with a bound */
+/* ---- last_epoch.c: waits with a bound; also session_is_to_end(), session_end_signal_waits() */
 /* Ends the recording and runs its command.  *state: what was recorded.  0, or -errno with a sentence. */
 int session_last_epoch_end(struct session *s, struct recording *r, int wait_status, struct recording_state *state, struct diag *d);
 /* No recording is there any more: the child of the epoch before ends, or is killed. */

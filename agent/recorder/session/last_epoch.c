@@ -23,6 +23,7 @@
 #define FOR_COMMAND_NS (1100 * MS) /* of either: what the end of the trace leaves */
 #define FOR_END_NS (700 * MS) /* of the time for the trace's end, what its last records and their way to the disk may take */
 #define LOOK_MS 20
+#define END_SIGNAL_NS (60000 * MS) /* a host that lives longer after a signal of the user's has another use for it */
 
 /* Shared with the child that writes. */
 struct written {
@@ -32,6 +33,22 @@ struct written {
 	int ret;
 	bool is_complete;
 };
+
+bool session_end_signal_waits(void)
+{
+	sigset_t waiting;
+
+	sigpending(&waiting);
+	return sigismember(&waiting, SIGTERM) || sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGQUIT) ||
+	       sigismember(&waiting, SIGHUP);
+}
+
+bool session_is_to_end(const struct session *s)
+{
+	uint64_t ns = s->waiting.end_signal_ns;
+
+	return (ns && clock_now_ns() - ns < END_SIGNAL_NS) || session_end_signal_waits();
+}
 
 static bool is_over(void *written)
 {
@@ -68,6 +85,7 @@ static void wait_for_signal(struct session *s, uint64_t *until_ns)
 /* In the child. */
 static void write_end(struct session *s, struct recording *r, int wait_status, struct written *w)
 {
+	s->epochs.behind = 1; /* the user waits: the usual share */
 	session_fold_begin_child(s);
 	recording_inherit(r);
 	recording_limit_end(r, is_over, w);
@@ -141,23 +159,32 @@ static bool wait_for_child(struct session *s, uint64_t *until_ns)
 	return true;
 }
 
-static void wait_for_command(struct session *s, uint64_t *until_ns)
+#define TRACE_STAYS "the trace stays, and the next `tailor watch` or `tailor db add` takes it"
+
+static bool wait_for_command(struct session *s, uint64_t *until_ns)
 {
-	if (!wait_for_child(s, until_ns))
-		session_notice(s, NOTICE_HOST, "the command for epoch %u had not ended in time, and was killed: the trace stays, and the "
-			       "next command takes it (`tailor watch`, or `tailor db add`)", s->epochs.child_number);
+	bool in_time = wait_for_child(s, until_ns);
+
+	if (!in_time)
+		session_notice(s, NOTICE_HOST, "the command for epoch %u had not ended in time, and was killed: " TRACE_STAYS,
+			       s->epochs.child_number);
+	return in_time;
 }
 
 int session_last_epoch_end(struct session *s, struct recording *r, int wait_status, struct recording_state *state, struct diag *d)
 {
 	uint64_t until_ns = begin_wait(s);
 	int ret = end_trace(s, r, wait_status, &until_ns, state, d);
+	bool in_time = wait_for_command(s, &until_ns);
 
-	wait_for_command(s, &until_ns);
 	if (ret || !s->options.epoch_command)
 		return ret;
-	session_fold_start_command(s);
-	wait_for_command(s, &until_ns);
+	if (in_time) {
+		session_fold_start_command(s);
+		wait_for_command(s, &until_ns);
+	} else {
+		session_notice(s, NOTICE_HOST, "no time was left for the command of epoch %u: " TRACE_STAYS, s->epochs.number);
+	}
 	return 0;
 }
 

@@ -23,7 +23,6 @@
 #define SILENT_MS 1 /* a guest that has connected is about to speak */
 #define DORMANT_MS 5 /* a small log fills sooner */
 #define FIRST_RING 3 /* among what is polled */
-#define END_SIGNAL_NS 60000000000ull /* a host that lives longer after a signal of the user's has another use for it */
 #define LAST_TASKS_NS 100000000ull /* how long tasks may outlive the command before they count as left behind */
 
 /* ---------------------------------------------------------------------------------------------------- open, close */
@@ -68,38 +67,9 @@ static void block_signals(sigset_t *mask)
 	sigprocmask(SIG_BLOCK, mask, NULL);
 }
 
-void session_leave_sockets(struct session *s)
-{
-	int *own[] = { &s->connections.socket, &s->asking.socket, &s->asking.fd };
-
-	visitors_close(&s->connections.silent);
-	visitors_close(&s->asking.silent);
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-		if (*own[i] >= 0)
-			close(*own[i]);
-		*own[i] = -1;
-	}
-}
-
 static bool is_end_signal(int signal)
 {
 	return signal == SIGTERM || signal == SIGINT || signal == SIGQUIT || signal == SIGHUP;
-}
-
-bool session_end_signal_waits(void)
-{
-	sigset_t waiting;
-
-	sigpending(&waiting);
-	return sigismember(&waiting, SIGTERM) || sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGQUIT) ||
-	       sigismember(&waiting, SIGHUP);
-}
-
-bool session_is_to_end(const struct session *s)
-{
-	uint64_t ns = s->waiting.end_signal_ns;
-
-	return (ns && clock_now_ns() - ns < END_SIGNAL_NS) || session_end_signal_waits();
 }
 
 static void session_free(struct session *s)

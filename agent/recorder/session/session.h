@@ -86,8 +86,10 @@ void session_notice(struct session *s, enum notice_kind kind, const char *format
 
 /* One round of session_run() while the caller waits for something else: guests are answered. */
 void session_serve_and_drain(struct session *s);
-/* Has a signal come that asks for the end, or does one wait? */
+/* Has a signal come that asks for the end (TERM, INT, HUP, QUIT)? */
 bool session_is_to_end(const struct session *s);
+/* Does one wait to be read? */
+bool session_end_signal_waits(void);
 /* Drain until pid has ended (*wait_status: as wait(2), when it is our child).  follow: until its whole tree has. */
 void session_run(struct session *s, pid_t pid, bool our_child, bool follow, int *wait_status);
 /* Last drain, image files, END.  Says on stderr what was recorded, unless quiet.  0, or -errno with a sentence. */

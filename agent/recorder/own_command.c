@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/recorder/own_command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define END_TRIES 20 /* a tenth of a second each, after SIGTERM */
+
+/* The child is to hear the terminal's signals, which the recorder has blocked. */
+static int spawn(char *const argv[], pid_t *pid)
+{
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int ret;
+
+	if (posix_spawnattr_init(&attributes))
+		return -1;
+	sigemptyset(&none);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	ret = posix_spawn(pid, "/proc/self/exe", NULL, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	return ret;
+}
+
+static bool has_ended(pid_t pid)
+{
+	return waitpid(pid, NULL, WNOHANG) != 0;
+}
+
+static void end_child(pid_t pid)
+{
+	const struct timespec pause = { 0, 100000000 };
+
+	kill(pid, SIGTERM);
+	for (int i = 0; i < END_TRIES; i++) {
+		if (has_ended(pid))
+			return;
+		nanosleep(&pause, NULL);
+	}
+	kill(pid, SIGKILL);
+}
+
+void own_command_run(char *const argv[], const char *what)
+{
+	const struct timespec second = { 1, 0 };
+	sigset_t awaited, before;
+	int got = 0;
+	pid_t pid;
+
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGCHLD);
+	sigaddset(&awaited, SIGTERM);
+	sigaddset(&awaited, SIGINT);
+	sigaddset(&awaited, SIGHUP);
+	sigaddset(&awaited, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &awaited, &before);
+	if (spawn(argv, &pid) == 0) {
+		if (getpriority(PRIO_PROCESS, (id_t)pid) < 0) /* the recorder comes before others, and this need not */
+			setpriority(PRIO_PROCESS, (id_t)pid, 0);
+		for (int s = 0; s < OWN_COMMAND_S && !has_ended(pid);) {
+			got = sigtimedwait(&awaited, NULL, &second);
+			if (got > 0 && got != SIGCHLD)
+				break;
+			s += got < 0;
+		}
+		if (!has_ended(pid)) {
+			end_child(pid);
+			fprintf(stderr, "%s: %s left out: %s\n", program_invocation_name, what, got > 0 ? "a signal came" :
+				"it took more than 5 minutes");
+		}
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
