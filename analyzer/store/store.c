@@ -2,7 +2,7 @@
 /* The file: how it is opened, created, locked, and asked. */
 #include "analyzer/store/internal.h"
 
-#include "analyzer/store/lock_holder.h"
+#include "jitreg/base/lock_holder.h"
 #include "jitreg/base/regular_file.h"
 
 #include <errno.h>

@@ -18,6 +18,7 @@ agent/recorder/recording/processes.c      /proc
 agent/recorder/recording/resources.c      /proc, /sys
 analyzer/overhead/figures.c               a trace in its own temporary folder
 analyzer/overhead/measure.c               messages in its own temporary folder
+jitreg/base/lock_holder.c                 /proc
 jitreg/base/output_file.c                 what is written
 jitreg/base/regular_file.h                the door itself
 jitreg/trace/reader.c                     traces, which may come through a pipe; not waited for

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `tailor watch` ends within 5 s of SIGTERM, whenever that comes.  Where it, the child that ends an epoch, or both are killed at any moment, the
-# next one begins at once, and at most an epoch is lost.  An attach beside recorders that are stopped takes a second longer at most.
+# `tailor watch` ends within 5 s of SIGTERM, whenever that comes.  Where it, the child that ends an epoch, or both are killed at any
+# moment, the next one begins at once, and at most an epoch is lost.  An attach beside recorders that are stopped takes a second longer
+# at most.
 # Alone: times are measured.
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'END'
@@ -88,8 +89,9 @@ def kills():
         runs.append((run.pid, after_s - before_s))
     time.sleep(2)
     lost = [host_s - sum(map(weight_s, traces_of(pid))) for pid, host_s in runs]
-    print(f"FIGURE {len(runs)} of {KILLS} kills ({with_child} beside a child): the next recorder recorded after {statistics.median(starts):.2f} s, "
-          f"at most {max(starts):.2f} s; of the host's time {statistics.median(lost):.2f} s were lost, at most {max(lost):.2f} s")
+    print(f"FIGURE {len(runs)} of {KILLS} kills ({with_child} beside a child): the next recorder recorded after "
+          f"{statistics.median(starts):.2f} s, at most {max(starts):.2f} s; of the host's time {statistics.median(lost):.2f} s "
+          f"were lost, at most {max(lost):.2f} s")
     if max(lost) > EPOCH_S:
         fail(f"expected at most an epoch to be lost, got {lost}")
     every = [t for pid, _ in runs for t in traces_of(pid) if os.path.getsize(t)]

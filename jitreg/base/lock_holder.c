@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/store/lock_holder.h"
+#include "jitreg/base/lock_holder.h"
 
 #include <stdio.h>
 #include <string.h>

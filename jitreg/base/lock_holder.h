@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which process has the lock of a store, for a sentence to who waits for it. */
-#ifndef TAILOR_LOCK_HOLDER_H
-#define TAILOR_LOCK_HOLDER_H
+/* Which process has the lock of a file (flock(2)), for a sentence to who waits for it.  Context: thread. */
+#ifndef JITREG_LOCK_HOLDER_H
+#define JITREG_LOCK_HOLDER_H
 
 #include <stdbool.h>
 #include <sys/types.h>
