@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A recording of epochs ends after a signal also where the child that ends an epoch, or its command, hangs: the last trace is whole, and a
-# sentence says what was left out.  A child that outlives its recorder, which was killed, does not keep the next recorder away.
+# sentence says what was left out.  A child that outlives its recorder, which was killed, does not keep the next recorder away.  A
+# writer of a store that is stopped is named, and not waited for.
 . tests/live/begin.bash
 cat >"$dir/test.py" <<'END'
 import json, os, re, signal, subprocess, sys, time
@@ -109,4 +110,17 @@ finally:
 sys.exit(1 if bad else 0)
 END
 judge /usr/bin/python3 "$dir/test.py" "$B" "$dir"
+
+# A writer of a store that is stopped is named, and not waited for.
+flock "$dir/locked.tlrs-lock" sleep 1000 &
+holder=$!
+disown $holder
+trap 'pkill -KILL -P $holder; kill -KILL $holder; rm -rf "$dir"' EXIT
+is_locked() { ! flock -n "$dir/locked.tlrs-lock" true; }
+wait_for is_locked
+kill -STOP $holder
+timeout "$PATIENCE_S" "$B/tailor" db add "$dir/locked.tlrs" "$dir"/e.0*.tlr 2>"$dir/locked" &&
+	fail "expected a store that is locked to be refused"
+grep -q "another process writes to it: process $holder (flock), which is stopped" "$dir/locked" ||
+	fail "expected a sentence that names process $holder, got $(cat "$dir/locked")"
 finish

@@ -6,8 +6,8 @@
  * It has the lowest priority, so that on a machine that is busy all the time it might never end.  So it gets the usual share after half an
  * epoch, and comes before others in the last quarter of its epoch, for FIRST_MOST_NS at most.  After its epoch it has the usual share: a
  * child that hangs must not take a processor from the programs.  Those after it begin with the usual share, and epochs have fewer samples
- * where the rate is ours to choose (--cost), until they are on time again.  One that has not ended after PUT_OFF_MOST more epochs hangs,
- * and is killed: no epoch is longer than that.  Where the recorder itself was killed, a timer ends the child.
+ * where the rate is ours to choose (--cost), until they are on time again.  One that has not ended after PUT_OFF_MOST more epochs, and
+ * KILL_LEAST_NS, hangs, and is killed: no epoch is longer than that.  Where the recorder itself was killed, a timer ends the child.
  */
 #include "agent/recorder/session/internal.h"
 
@@ -35,6 +35,7 @@
 #define IOPRIO_USUAL (2 << 13 | 4)
 #define IOPRIO_IDLE (3 << 13)
 #define PUT_OFF_MOST 3
+#define KILL_LEAST_NS 10000000000ull /* short epochs on a busy machine: a child that is alive is not killed sooner */
 #define FIRST_MOST_NS 30000000000ull
 #define ALONE_S 60 /* beyond the epochs that it has, for a child without a recorder */
 #define HALVINGS_MOST 6 /* of the rate */
@@ -173,11 +174,11 @@ bool session_fold_may_begin(struct session *s)
 	if (session_fold_has_ended(s))
 		return true;
 	hasten_child(e, NICE_USUAL); /* its epoch is over */
-	if (e->nr_put_off < PUT_OFF_MOST)
+	if (e->nr_put_off < PUT_OFF_MOST || clock_now_ns() - e->child_ns < KILL_LEAST_NS)
 		return false;
 	session_fold_kill(e);
-	session_notice(s, NOTICE_HOST, "the end of the epoch before this one, and the command that is for it, were killed: %d epochs did "
-		       "not suffice", 1 + PUT_OFF_MOST);
+	session_notice(s, NOTICE_HOST, "the end of the epoch before this one, and the command that is for it, were killed: %u epochs did "
+		       "not suffice", 1 + e->nr_put_off);
 	return true;
 }
 
