@@ -12,6 +12,7 @@ _tailor_complete() { # KIND
 			[[ $value != "$cur"* ]] || COMPREPLY+=("$(printf %q "$value")")
 		done
 		;;
+	[a-z]*) COMPREPLY=($(compgen -W "$1" -- "$cur")) ;; # its only value
 	FILE) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
 	TRACE | TRACE_LIST)
 		if [[ $1 = TRACE_LIST && $cur = *,* ]]; then

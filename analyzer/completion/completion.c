@@ -136,7 +136,7 @@ static void print_zsh_quoted(const char *text)
 
 static void print_zsh_option(const struct argp_option *o)
 {
-	bool is_list = o->arg && (strchr(o->arg, '|') || listed_value(o, 0));
+	bool is_list = o->arg && (islower((unsigned char)*o->arg) || strchr(o->arg, '|') || listed_value(o, 0));
 
 	for (int is_long = !option_has_short_name(o); is_long < 2; is_long++) {
 		printf("\t\t'%s", o->arg ? "*" : "");

@@ -135,8 +135,8 @@ const char *names_image(const char *path, size_t *bytes)
 
 bool names_join_functions(struct store *s, struct joined_function *function, int64_t nr)
 {
-	static struct statement all = STATEMENT("SELECT f.id, f.name, f.jit, i.s FROM function f LEFT JOIN text i ON i.id = f.image ORDER BY "
-						"f.id");
+	static struct statement all = STATEMENT("SELECT f.id, f.name, f.jit, i.s FROM function f LEFT JOIN text i ON i.id = f.image "
+						"ORDER BY f.id");
 	struct hash_map first_of = { 0 };
 	bool ok = true;
 

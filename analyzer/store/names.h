@@ -25,8 +25,8 @@ int64_t names_series(struct store *s, int64_t process, int64_t component, int64_
 int64_t names_place(struct store *s, int64_t series, int64_t function);
 
 /*
- * Functions as tables list them: one row for a function of one library, wherever the library lies.  Each container has copies of its own, and
- * a file that was replaced while it runs is "PATH (deleted)", so the dictionary has such a function once for each path.
+ * Functions as tables list them: one row for a function of one library, wherever the library lies.  Each container has copies of its own,
+ * and a file that was replaced while it runs is "PATH (deleted)", so the dictionary has such a function once for each path.
  */
 
 /* A function of the dictionary, by its number. */

@@ -92,6 +92,7 @@ for shell in $shells; do
 	expect $shell "auto signal timer" tailor run --sampler ''
 	expect $shell "components functions queries processes services epochs reasons" tailor db --view ''
 	expect $shell "otlp pprof" tailor db --format ''
+	expect $shell "service" tailor db --per s
 	expect $shell "first.tlr folder.tlr" tailor report --view plan f
 	expect $shell "text.txt" tailor report --svg t
 	[ "$shell" = zsh ] || expect bash "first.tlr,first.tlr first.tlr,folder.tlr" tailor diff first.tlr,f

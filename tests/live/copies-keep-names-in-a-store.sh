@@ -23,10 +23,10 @@ OTEL_SERVICE_NAME=shop "$dir/a/$name" &
 shop=$!
 OTEL_SERVICE_NAME=cart "$dir/b/$name" &
 cart=$!
-trap 'kill -9 $shop $cart 2>/dev/null; wait 2>/dev/null; rm -rf "$dir"' EXIT
+disown -a # whose end is not to be told
+trap 'kill -9 $shop $cart 2>/dev/null; rm -rf "$dir"' EXIT
 cat >"$dir/test.py" <<'END'
 import json, os, random, signal, subprocess, sys, time
-sys.path.insert(0, "tests")
 B, DIR, NAME, EPOCHS, PAIRS = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 STORE, PATIENCE_S, ENOUGH = f"{DIR}/s.tlrs", 300 + 4 * EPOCHS, 60
 FUNCTIONS = ("parse_it", "price_it", "render_it", "log_it")
@@ -65,8 +65,9 @@ def watch():
 def is_named(row): # a function of the program; "cNNN" and "cNNN+0x1139" are code without a symbol
     return row != NAME and not row.startswith(NAME + "+")
 
-def look_at_epochs(all_samples, all_weight):
+def look_at_epochs():
     looked = complete = 0
+    per_weight = {e["begin_ns"]: e["samples"] / e["weight"] for e in epochs() if e["weight"]} # the rate changes between them
     for service, path in SERVICES.items():
         table = ask("timeline", STORE, "--view", "functions", "--process", path, "--top", "0", "--json")["tables"]["points"]
         rows = {}
@@ -74,8 +75,8 @@ def look_at_epochs(all_samples, all_weight):
             if point["weight"]:
                 rows.setdefault(point["begin_ns"], {})[point["name"]] = point["weight"]
         for begin, row in rows.items():
-            samples = sum(row.values()) / all_weight * all_samples
-            nameless = sum(w for name, w in row.items() if not is_named(name)) / all_weight * all_samples
+            samples = sum(row.values()) * per_weight[begin]
+            nameless = sum(w for name, w in row.items() if not is_named(name)) * per_weight[begin]
             if nameless >= 1 and nameless > samples / 50: # the dynamic linker's first instructions have none, either
                 fail(f"{service}, epoch at {begin}: {nameless:.0f} of {samples:.0f} samples have no name: {sorted(row)}")
             if samples >= ENOUGH: # all four have as many: one is missing by chance in one of 10^7
@@ -120,7 +121,8 @@ def compare_windows():
         a = chance.randrange(len(begins) - 2 * length)
         b = chance.randrange(a + length, len(begins) - length)
         windows = [f"{STORE}@{iso(begins[n])[:19]}Z..{iso(begins[n + length])[:19]}Z" for n in (a, b)]
-        rows = ask("diff", "--view", "functions", "--json", "--per=service" if pair % 2 else "--top=0", *windows)["tables"].get("changes", [])
+        how = "--per=service" if pair % 2 else "--top=0"
+        rows = ask("diff", "--view", "functions", "--json", how, *windows)["tables"].get("changes", [])
         rows = [r for r in rows if r["significant"]]
         named += bool(rows)
         if rows:
@@ -134,7 +136,7 @@ def compare_windows():
 watch()
 whole = ask("report", STORE, "--view", "epochs", "--json")
 print(f"{len(epochs())} epochs, {whole['samples']} samples")
-looked = look_at_epochs(whole["samples"], whole["weight"])
+looked = look_at_epochs()
 look_at_rows()
 look_at_trace()
 if PAIRS:

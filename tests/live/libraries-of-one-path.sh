@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Libraries without build ids that replace one another at one path, as engines leave them which have the system's compiler translate each
-# query, keep their own functions' names: with the agent, which copies them, and by attach, which opens them.  Those with build ids do so, too,
-# where the first one was mapped before: of that one the inode is known, and of those after it the build id.
+# query, keep their own functions' names: with the agent, which copies them, and by attach, which opens them.  Those with build ids do so,
+# too, where the first one was mapped before: of that one the inode is known, and of those after it the build id.
 . tests/live/begin.bash
 MS=500
 for name in first second third; do
@@ -65,7 +65,8 @@ wait_for is_mapped || exit 1
 "$B/tailor" attach -q -r 1000 -o "$dir/late.tlr" $pid || fail "attach: exit $?"
 "$B/tailor" report --samples "$dir/late.tlr" | /usr/bin/python3 -c '
 import collections, csv, sys
-rows = [r for r in csv.DictReader(sys.stdin, delimiter="\t", quoting=csv.QUOTE_NONE) if r["mode"] == "user" and r["image"].endswith("/query.so")]
+rows = csv.DictReader(sys.stdin, delimiter="\t", quoting=csv.QUOTE_NONE)
+rows = [r for r in rows if r["mode"] == "user" and r["image"].endswith("/query.so")]
 of = collections.Counter(r["function"] for r in rows)
 print("attach, with build ids:", dict(of))
 names = {f for f in of if f.endswith("_query")}
