@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 4096 /* bytes that are kept of one */
-
 static int64_t last_added(struct store *s)
 {
 	return s->error ? 0 : sqlite3_last_insert_rowid(s->db);
@@ -23,7 +21,7 @@ static int64_t find_text(struct store *s, int64_t hash, const char *text)
 
 bool names_has_text(struct store *s, const char *text)
 {
-	return strlen(text) <= TEXT_MAX && find_text(s, (int64_t)hash_text(text), text) != 0;
+	return strlen(text) <= NAMES_TEXT_MAX && find_text(s, (int64_t)hash_text(text), text) != 0;
 }
 
 int64_t names_text(struct store *s, const char *text)
@@ -34,7 +32,7 @@ int64_t names_text(struct store *s, const char *text)
 
 	if (!text || !*text)
 		return 0;
-	if (strlen(text) > TEXT_MAX && (cut = strndup(text, TEXT_MAX)))
+	if (strlen(text) > NAMES_TEXT_MAX && (cut = strndup(text, NAMES_TEXT_MAX)))
 		text = cut;
 	hash = (int64_t)hash_text(text);
 	id = find_text(s, hash, text);

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#define NAMES_TEXT_MAX 4096 /* bytes that are kept of a text, and read of one that another wrote */
+
 /* Each returns a number, added where there is none yet; 0: the store has failed (or, of text, NULL or ""). */
 int64_t names_text(struct store *s, const char *text);
 /* Is it there?  It is not looked for where it would be cut. */

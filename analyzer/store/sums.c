@@ -4,6 +4,7 @@
 #include "analyzer/store/block.h"
 #include "analyzer/store/epochs.h"
 #include "analyzer/store/fold.h"
+#include "analyzer/store/names.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 
@@ -15,7 +16,6 @@
 #define EPOCH_STEPS 16	   /* beside SQLite's own: a table may have a row of each */
 #define NAMES_STEPS 8
 #define TEXT_STEP_BYTES 16
-#define LARGE_TEXT_BYTES (1u << 16)
 
 /* The dictionary of rows, by number. */
 struct rows {
@@ -379,12 +379,11 @@ static struct statement names_of[] = {
 static char *copy_text(struct store *s, sqlite3_stmt *p, int i)
 {
 	const char *text = p ? (const char *)sqlite3_column_text(p, i) : NULL;
-	size_t bytes = text ? strlen(text) : 0;
+	size_t bytes = text ? strnlen(text, NAMES_TEXT_MAX) : 0;
 	char *copy;
 
-	if (!store_spend(s, bytes / TEXT_STEP_BYTES) || (bytes > LARGE_TEXT_BYTES && !store_has_room(s, bytes)))
-		text = NULL;
-	copy = strdup(text ? text : "");
+	store_spend(s, bytes / TEXT_STEP_BYTES);
+	copy = strndup(text ? text : "", bytes);
 	if (!copy)
 		store_fail(s, ENOMEM, "out of memory");
 	return copy;
