@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which tables a store has: they are created, and compared before anything is asked of a file that others may have made.  Context: thread. */
+/*
+ * The tables that a store has.  They are created, and compared before anything is asked of a file that others may have made.
+ * Context: thread.
+ */
 #ifndef TAILOR_STORE_SCHEMA_H
 #define TAILOR_STORE_SCHEMA_H
 

@@ -51,12 +51,12 @@ static void plain_words_are_told_from_code(void **state)
 	assert_false(schema_is_plain("CREATE TABLE t(a INT REFERENCES u(b) ON DELETE CASCADE)"));
 	assert_false(schema_is_plain("CREATE INDEX i ON t(a + 1)"));
 	assert_false(schema_is_plain("CREATE INDEX i ON t(a) WHERE a > 1"));
-	assert_true(schema_is_widened("CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL, more INT, most REAL "
-				      "NOT NULL DEFAULT 0, UNIQUE(name, unit))", ours));
+	assert_true(schema_is_widened("CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL, more INT, most "
+				      "REAL NOT NULL DEFAULT 0, UNIQUE(name, unit))", ours));
 	assert_false(schema_is_widened("CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL, more INT AS (id), "
 				       "UNIQUE(name, unit))", ours));
-	assert_false(schema_is_widened("CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL UNIQUE, UNIQUE(name, "
-				       "unit))", ours));
+	assert_false(schema_is_widened("CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL UNIQUE, "
+				       "UNIQUE(name, unit))", ours));
 	assert_false(schema_is_widened("CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, UNIQUE(name, unit))", ours));
 }
 
@@ -159,7 +159,8 @@ static void plain_additions_are_taken(void **state)
 
 static void endless_questions_are_given_up(void **state)
 {
-	static struct statement endless = STATEMENT("WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(x) FROM t");
+	static struct statement endless =
+		STATEMENT("WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(x) FROM t");
 	struct diag d = { "" };
 	struct store *s;
 
