@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SQLite keeps the text of each CREATE statement, and compiles it when a file is opened.  A view in place of a table is run by each question
- * to that table, a trigger by each change, and both may run for ever; so the texts are compared with those that tailor writes.
+ * SQLite keeps the text of each CREATE statement, and compiles it when a file is opened.  A view in place of a table is run by each
+ * question to that table, a trigger by each change, and both may run for ever.  So the texts are compared with those that tailor writes.
  */
 #include "analyzer/store/schema.h"
 

@@ -187,8 +187,8 @@ static const char *const changes_by_sql[] = {
 	"INSERT OR IGNORE INTO block SELECT epoch + 100, part, rows, bytes, crc, data FROM block",
 	"DELETE FROM text WHERE id > ?1",
 	"DELETE FROM function; DELETE FROM component",
-	"DROP TABLE text; CREATE VIEW text(id, hash, s) AS WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x, 1, 'a' "
-	"FROM t",
+	"DROP TABLE text; CREATE VIEW text(id, hash, s) AS WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) "
+	"SELECT x, 1, 'a' FROM t",
 	"DROP TABLE place; CREATE VIEW place AS SELECT 1 AS id, 1 AS series, 1 AS function",
 	"CREATE VIEW other AS SELECT * FROM epoch",
 	"CREATE TRIGGER x AFTER INSERT ON epoch BEGIN DELETE FROM block; END",
@@ -226,7 +226,8 @@ static void put_block(struct input *in, sqlite3 *db)
 	for (unsigned i = take(in) % 32; i; i--)
 		plain[(take(in) << 4) % nr] = (unsigned char)take(in);
 	stored = ZSTD_compress(packed, sizeof(packed), plain, nr, 1);
-	if (ZSTD_isError(stored) || sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO block VALUES(?, ?, ?, ?, ?, ?)", -1, &q, NULL) != SQLITE_OK)
+	if (ZSTD_isError(stored) ||
+	    sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO block VALUES(?, ?, ?, ?, ?, ?)", -1, &q, NULL) != SQLITE_OK)
 		return;
 	sqlite3_bind_int64(q, 1, epoch);
 	sqlite3_bind_int64(q, 2, take(in) % 2);
