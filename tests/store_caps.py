@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Stores of many kinds, as months of other programs would fill them, made row by row from the README of the store; and what has to be true of
 # one after it has kept its cap, by whatever command: it is below it, and close to it, what is left is the newest, and is as it was.
-import json, os, random, shutil, sqlite3, subprocess, sys, time
+import json, os, random, resource, shutil, sqlite3, subprocess, sys, threading, time
 sys.path.insert(0, "tests")
 from store_replay import PLACES, SERIES, pack, unpack
 from trace_file import HEADER, RECORDS, Trace, record
@@ -300,3 +300,57 @@ class Judge:
             for part in parts:
                 for how in ways:
                     self.try_one(kind, whole, before, part, how)
+
+    # ------------------------------------------------------------------------------------------------------------------ a month
+
+    def write_jit_trace(self, path, real_ns, number, names, rng):
+        """an epoch of a program with a JIT: all of its code is new"""
+        t, pid, body, ips = Trace(header(real_ns, number, 7)), 1000, record("PROCESS", 1000, 1, "/usr/bin/node", "node"), []
+        for i in range(names):
+            at = 0x100000 + 64 * i
+            body += record("LOAD", pid, pid, pid, at, at, 64, i + 1, "".join(rng.choices(LETTERS, k=40)), b"\x90" * 63 + b"\xc3")
+            ips += [at + 8] * (1 + i % 3)
+        t.add(RECORDS, body)
+        t.add_ips(ips, 100000)
+        t.write(path)
+
+    def month(self, epochs, names, cap_mib):
+        """a month's epochs, each added when the one before is: the bytes on the disk are looked at all the while"""
+        store, trace, rng = f"{self.folder}/month.tlrs", f"{self.folder}/month.tlr", random.Random(3)
+        now, cap, most, is_over = time.time_ns(), cap_mib << 20, 0, threading.Event()
+        def look():
+            nonlocal most
+            while not is_over.wait(0.0005):
+                try:
+                    most = max(most, taken(store))
+                except OSError:
+                    pass
+        looking = threading.Thread(target=look)
+        looking.start()
+        for i in range(epochs):
+            self.write_jit_trace(trace, now - (epochs - i) * (30 * 1440 * MINUTE // epochs), i + 1, names, rng)
+            r = subprocess.run([self.tailor, "db", "add", "--cap", str(cap_mib), store, trace], capture_output=True, text=True)
+            if r.returncode:
+                self.fail(f"a month: epoch {i}: {r.stderr}")
+                break
+        is_over.set()
+        looking.join()
+        if most > cap:
+            self.fail(f"a month: expected at most {cap} bytes at every moment, log included, got {most}")
+        if taken(store) + 2 * 130 * names < CLOSE * cap:  # one epoch that went, and room for the next
+            self.fail(f"a month: expected {CLOSE:.0%} of {cap} bytes in the end, got {taken(store)}")
+        if unused_names(store):
+            self.fail(f"a month: expected no names without a use, got {unused_names(store)}")
+        page = json.loads(self.run_json("db", "report", store, "--view", "epochs", "--json"))
+        kept = sum(e["parts"] for e in page["tables"]["epochs"])
+        if kept + page["went_epochs"] != epochs or page["epochs"] == page["without_functions"]:
+            self.fail(f"a month: expected {epochs} epochs, some with functions, got {kept}, {page['went_epochs']} gone")
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        subprocess.run([self.tailor, "db", "report", store], stdout=subprocess.DEVNULL)
+        took, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if processor > 5:
+            self.fail(f"a month: expected a report in less than 5 s of a processor, got {processor:.2f}")
+        print(f"FIGURE a month of {epochs} epochs with {names} new names each: at most {most / cap:.1%} of {cap_mib} MiB, {taken(store) / cap:.1%} "
+              f"in the end, {page['epochs'] - page['without_functions']} of {page['epochs']} epochs with functions, a report in {took:.2f} s, "
+              f"{processor:.2f} of a processor", flush=True)

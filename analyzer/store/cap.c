@@ -247,6 +247,8 @@ static void shrink_file(struct capping *c, uint64_t cap, uint64_t target)
 {
 	uint64_t file = store_file_bytes(c->s), size = store_size(c->s);
 
+	if (c->p.is_blocked)
+		return;
 	pieces_init(&c->p, c->s, pieces_log_most(cap, bytes_above(file, cap)));
 	if (file - size > file / SLACK)
 		pieces_shrink_file(&c->p, size + file / SLACK / 2 < target ? size + file / SLACK / 2 : target);

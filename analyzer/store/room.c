@@ -14,7 +14,7 @@
 #define TEXT_BYTES 40
 #define FUNCTION_BYTES 90 /* with its place among samples, and that among code that was generated */
 #define ROW_BYTES 5
-#define EPOCH_BYTES (6 * STORE_PAGE_BYTES) /* the last pages of tables */
+#define EPOCH_BYTES (24 * STORE_PAGE_BYTES) /* the last pages of tables and indexes, in the file and in the log */
 
 bool room_add(struct room *r, const char *text)
 {
@@ -62,15 +62,15 @@ static uint64_t keep_new_texts(struct room *r, struct store *s)
 
 int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_functions, struct diag *d)
 {
-	uint64_t cap = store_cap(s), text_bytes = keep_new_texts(r, s), row_bytes, bytes;
+	uint64_t cap = store_cap(s), text_bytes = keep_new_texts(r, s), log_most = 2 * pieces_log_most(cap, 0), row_bytes, bytes;
 	struct pieces p;
 	int ret;
 
-	/* rows are written into the log, in one transaction, and into the file */
+	/* Texts are written in pieces, which may take more of the log than they should; then rows into the log, at once, and into the file. */
 	row_bytes = (uint64_t)nr_rows * ROW_BYTES + (uint64_t)r->nr * FUNCTION_BYTES;
-	bytes = text_bytes + 2 * row_bytes + pieces_log_most(cap, 0) + EPOCH_BYTES;
+	bytes = text_bytes + (2 * row_bytes > log_most ? 2 * row_bytes : log_most) + EPOCH_BYTES + cap / 64;
 	*with_functions = bytes <= cap / 2;
-	ret = cap_keep(s, *with_functions ? bytes : pieces_log_most(cap, 0) + EPOCH_BYTES, NULL, d);
+	ret = cap_keep(s, *with_functions ? bytes : log_most + EPOCH_BYTES, NULL, d);
 	if (ret || !*with_functions)
 		return ret;
 	pieces_init(&p, s, pieces_log_most(cap, 0));
