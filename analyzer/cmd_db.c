@@ -7,7 +7,7 @@
 #include "analyzer/store/fold.h"
 #include "analyzer/store/tables.h"
 #include "analyzer/store/tend.h"
-#include "analyzer/store/window_trace.h"
+#include "analyzer/merge/window_trace.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
 

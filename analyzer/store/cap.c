@@ -129,6 +129,11 @@ struct ids {
 	uint32_t nr, capacity;
 };
 
+static bool goes_with(const struct usage_names *n, int64_t id, uint32_t from, uint32_t to)
+{
+	return id > 0 && id < n->nr && n->step[id] >= from && n->step[id] <= to;
+}
+
 /* Names that the steps from one to another let go, by number, or texts by their hash. */
 static bool find_names(struct capping *c, enum usage_table table, uint32_t from, uint32_t to, bool is_by_hash, struct ids *ids)
 {
@@ -141,14 +146,14 @@ static bool find_names(struct capping *c, enum usage_table table, uint32_t from,
 		for (bool more = store_run(c->s, &by_hash, ""); more && room; more = store_next(c->s, &by_hash)) {
 			int64_t id = sqlite3_column_int64(by_hash.prepared, 0);
 
-			if (id > 0 && id < n->nr && n->step[id] >= from && n->step[id] <= to && (room = GROW(ids->id, ids->nr, ids->capacity)))
+			if (goes_with(n, id, from, to) && (room = GROW(ids->id, ids->nr, ids->capacity)))
 				ids->id[ids->nr++] = id;
 		}
 		if (by_hash.prepared)
 			sqlite3_reset(by_hash.prepared);
 	} else {
 		for (int64_t id = 1; id < n->nr && room; id++)
-			if (n->step[id] >= from && n->step[id] <= to && (room = GROW(ids->id, ids->nr, ids->capacity)))
+			if (goes_with(n, id, from, to) && (room = GROW(ids->id, ids->nr, ids->capacity)))
 				ids->id[ids->nr++] = id;
 	}
 	if (!room)

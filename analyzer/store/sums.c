@@ -153,7 +153,8 @@ static bool read_epochs(struct summing *x)
 {
 	static struct statement some =
 		STATEMENT("SELECT id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, "
-			  "EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR "
+			  "EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch WHERE "
+			  "(begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR "
 			  "host IN (SELECT id FROM text WHERE s = ?3)) ORDER BY begin_ns, id");
 	const struct window *w = &x->question->window;
 	struct sums *to = x->to;
@@ -204,7 +205,8 @@ static struct sums_line *line_of(struct summing *x, uint32_t id)
 		return &to->line[i - 1];
 	if (!x->question->is_total)
 		of_epoch = calloc((size_t)to->nr_epochs + 1, sizeof(*of_epoch));
-	if ((!of_epoch && !x->question->is_total) || !GROW(to->line, to->nr, x->capacity) || !hash_map_set(&x->line_of, id, 0, to->nr + 1)) {
+	if ((!of_epoch && !x->question->is_total) || !GROW(to->line, to->nr, x->capacity) ||
+	    !hash_map_set(&x->line_of, id, 0, to->nr + 1)) {
 		free(of_epoch);
 		return NULL;
 	}

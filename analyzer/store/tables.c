@@ -35,8 +35,7 @@ static void describe_went(struct page *p, const struct sums *s)
 			      window_format_time(s->went.end_ns, to), s->went.samples);
 	}
 	if (s->nr_without_functions && s->by == SUMS_FUNCTION)
-		page_sentence(p, "To keep its cap, the store dropped the functions of %u of these epochs: their samples have no function here.",
-			      s->nr_without_functions);
+		page_sentence(p, "To keep its cap, the store dropped the functions of %u of these epochs.", s->nr_without_functions);
 }
 
 void tables_describe(struct page *p, const struct sums *s)

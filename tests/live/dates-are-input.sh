@@ -55,7 +55,8 @@ def expect(what, *command, exits=(0,)):
     return r.stdout
 
 def ask_store(what, store):
-    for command in (["gc", "--dry-run"], ["gc"], ["report"], ["report", "--view", "epochs"], ["report", "--view", "reasons"], ["report", "--json"],
+    for command in (["gc", "--dry-run"], ["gc"], ["report"], ["report", "--view", "epochs"], ["report", "--view", "reasons"],
+                    ["report", "--json"],
                     ["timeline"], ["changes"], ["stat"], ["export", "-f", "pprof", "-o", f"{DIR}/o.pb.gz"],
                     ["export", "-f", "otlp", "-o", f"{DIR}/o.otlp"], ["check"]):
         expect(what, "db", command[0], store, *command[1:], exits=(0, 3) if command[0] in ("check", "changes") else (0,))
@@ -84,7 +85,8 @@ t = Trace()
 t.add(RECORDS, record("PROCESS", 1000, 1, "/usr/bin/host", "host", time_ns=10**12))
 t.add(END_CHUNK, record("END", 0, 0, 0, 0, 0, time_ns=1))
 open(f"{DIR}/t.tlr", "wb").write(b"".join(t.parts))
-for command in (["report"], ["html", "-o", f"{DIR}/t.html"], ["export", "-f", "perfetto", "-o", f"{DIR}/o"], ["db", "add", f"{DIR}/end.tlrs"]):
+for command in (["report"], ["html", "-o", f"{DIR}/t.html"], ["export", "-f", "perfetto", "-o", f"{DIR}/o"],
+                ["db", "add", f"{DIR}/end.tlrs"]):
     expect("a trace that ends before it begins", *command, f"{DIR}/t.tlr")
 
 # Old traces come late, one at a time, and of two machines: an hour takes them in.
@@ -111,15 +113,16 @@ for begin, end in [(a, b) for a in DATES.values() for b in (*DATES.values(), Non
 ask_store("the last of these", store)
 db = sqlite3.connect(store)
 for share in (1e308, -1e308, float("inf"), 1e19):
-    db.execute("INSERT OR REPLACE INTO reason SELECT (SELECT max(id) FROM epoch), (SELECT min(id) FROM event), (SELECT max(id) FROM text), ?, ?",
-               (share, share))
+    db.execute("INSERT OR REPLACE INTO reason SELECT (SELECT max(id) FROM epoch), (SELECT min(id) FROM event), (SELECT max(id) FROM text), "
+               "?, ?", (share, share))
     db.commit()
     expect(f"a share of {share}", "db", "report", store, "--view", "reasons")
     expect(f"a share of {share}", "db", "report", store, "--view", "reasons", "--json")
 db.close()
 
 # The clock, an hour ahead and back.
-step, store, host = f"{DIR}/step", f"{DIR}/w.tlrs", [f"{B}/engine", "--query", "q3", "--scale", "0.02", "--threads", "1", "--repeat", "10000000"]
+step, store = f"{DIR}/step", f"{DIR}/w.tlrs"
+host = [f"{B}/engine", "--query", "q3", "--scale", "0.02", "--threads", "1", "--repeat", "10000000"]
 def set_clock(seconds):
     with open(f"{step}.new", "w") as f:
         f.write(str(seconds))
