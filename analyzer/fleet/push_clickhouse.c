@@ -123,10 +123,12 @@ static struct unit *unit_at(struct pushing *x, enum clickhouse_tier tier, int64_
 	return &x->unit[x->nr++];
 }
 
+/* Its DateTime has 32 bits: what began before 1970 or after 2106 is at the end of that time. */
 static int64_t begin_of(const struct rows_epoch *e, enum clickhouse_tier tier)
 {
 	int64_t length = tier == CLICKHOUSE_HOURS ? HOUR_S : DAY_S, begin_s = e->begin_ns / SECOND_NS;
 
+	begin_s = begin_s < 0 ? 0 : begin_s > UINT32_MAX ? UINT32_MAX : begin_s;
 	return begin_s - begin_s % length;
 }
 

@@ -140,10 +140,10 @@ int rows_read(struct store *s, const struct window *w, const char *host, const s
 	more = store_run(s, &some, "iit", w->from_ns, w->to_ns, host ? host : "");
 	for (; more && ret == 0; more = store_next(s, &some)) {
 		sqlite3_stmt *p = some.prepared;
-		int64_t begin_ns = epochs_date(sqlite3_column_int64(p, 1)), end_ns = epochs_date(sqlite3_column_int64(p, 2));
+		int64_t begin_ns = epochs_date(sqlite3_column_int64(p, 1)), end_ns = sqlite3_column_int64(p, 2);
 		struct rows_epoch e = { .id = sqlite3_column_int64(p, 0),
 					.begin_ns = begin_ns,
-					.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
+					.end_ns = epochs_end(begin_ns, end_ns),
 					.recording = sqlite3_column_int64(p, 3),
 					.number = sqlite3_column_int64(p, 4),
 					.tier = (uint32_t)sqlite3_column_int64(p, 5),
@@ -172,7 +172,7 @@ int rows_read(struct store *s, const struct window *w, const char *host, const s
 bool rows_span(struct store *s, struct window *w)
 {
 	w->from_ns = epochs_date(store_ask_number(s, "SELECT min(begin_ns) FROM epoch"));
-	w->to_ns = epochs_date(store_ask_number(s, "SELECT max(max(begin_ns, end_ns)) FROM epoch")) + 1;
+	w->to_ns = epochs_end(w->from_ns, store_ask_number(s, "SELECT max(max(begin_ns, end_ns)) FROM epoch")) + 1;
 	return store_ask_number(s, "SELECT EXISTS(SELECT 1 FROM epoch)") > 0;
 }
 

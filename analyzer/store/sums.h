@@ -20,6 +20,7 @@ struct sums_question {
 	const char *host;
 	const char *query;     /* a part of its text */
 	const char *component; /* its name, or label; LEVEL: may stand before it */
+	bool is_total; /* lines have no weight of each epoch */
 };
 
 struct sums_epoch {
@@ -36,7 +37,7 @@ struct sums_epoch {
 struct sums_line {
 	int64_t id; /* of the component, function, query, process or (a text) service; 0: of none */
 	double samples, weight;
-	double *of_epoch; /* weight in each */
+	double *of_epoch; /* weight in each; NULL: of is_total */
 };
 
 struct sums {

@@ -4,7 +4,7 @@
  * byte; but for two tables.  In .eh_frame, consecutive entries without samples are one entry: where any copy has an entry begin, one
  * begins.  Go's table of functions cannot be put together so: the copy that has more stays.
  */
-#include "analyzer/store/merge_files.h"
+#include "analyzer/merge/merge_files.h"
 
 #include "jitreg/base/grow.h"
 
