@@ -345,7 +345,7 @@ unit: $(unit_BIN)
 fuzz: $(fuzz_BIN)
 # The fuzz targets as libFuzzer runs them: instrumented, in a folder of their own; nothing where clang is not.  FUZZ_TARGETS: those that
 # tests/fuzz/search.sh searches in a check (each takes seconds to link); in check-long it is all.
-FUZZ_TARGETS ?= trace perf_data jitdump perf_map unwind cfi code go question
+FUZZ_TARGETS ?= trace perf_data jitdump perf_map unwind cfi code go question store
 all_FUZZ     := $(patsubst tests/fuzz/fuzz_%.c,%,$(fuzz_SRC))
 .PHONY: fuzz libfuzzer hosts
 hosts:

@@ -7,7 +7,7 @@
 #include "analyzer/store/fold.h"
 #include "analyzer/store/tables.h"
 #include "analyzer/store/tend.h"
-#include "analyzer/store/window_trace.h"
+#include "analyzer/merge/window_trace.h"
 #include "jitreg/base/clock.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -203,11 +203,13 @@ static int show(const struct arguments *a,
 	struct store *s = NULL;
 	int ret = asked_open(a->operand[0], &a->asked, asked_find_view(a->asked.view)->by, &q, &s, &d), status;
 
+	q.is_total = table == show_view;
 	if (ret == 0)
 		ret = sums_make(s, &q, &sums, &d);
 	if (ret == 0 && !a->asked.view && sums_are_nameless(&sums)) {
 		sums_fini(&sums);
 		ret = asked_open_functions(a->operand[0], &a->asked, &q, &s, &d);
+		q.is_total = table == show_view;
 		if (ret == 0)
 			ret = sums_make(s, &q, &sums, &d);
 	}

@@ -2,7 +2,7 @@
 #include "analyzer/cmd_trace.h"
 
 #include "analyzer/source/source_path.h"
-#include "analyzer/store/window_trace.h"
+#include "analyzer/merge/window_trace.h"
 #include "analyzer/symbols/elf_object.h"
 #include "jitreg/base/budget.h"
 #include "jitreg/base/clock.h"

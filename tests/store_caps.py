@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Stores of many kinds, as months of other programs would fill them, made row by row from the README of the store; and what has to be true of
 # one after it has kept its cap, by whatever command: it is below it, and close to it, what is left is the newest, and is as it was.
-import json, os, random, shutil, sqlite3, subprocess, sys, time
+import json, os, random, resource, shutil, sqlite3, subprocess, sys, threading, time
 sys.path.insert(0, "tests")
 from store_replay import PLACES, SERIES, pack, unpack
 from trace_file import HEADER, RECORDS, Trace, record
@@ -84,17 +84,17 @@ def jit_epoch(m, begin_ns, names, letters=40, **options):
 
 
 def make_jit(m, now):
-    for i in range(40):
-        jit_epoch(m, now - (40 - i) * MINUTE, 1500)
+    for i in range(60):
+        jit_epoch(m, now - (60 - i) * MINUTE, 1500)
 
 
 def make_programs(m, now):
-    for i in range(60):
+    for i in range(150):
         rows = {}
         for _ in range(300):
             s = m.series(m.word(30))
             rows[s] = [(m.place(s, f"function_{m.rng.randrange(300)}", 0), 3) for _ in range(3)]
-        m.epoch(now - (60 - i) * MINUTE, rows)
+        m.epoch(now - (150 - i) * MINUTE, rows)
 
 
 def make_many_epochs(m, now):
@@ -114,27 +114,27 @@ def make_giant_last(m, now):
 
 
 def make_queries(m, now):
-    for i in range(100):
+    for i in range(250):
         rows = {}
         for q in range(60):
             query = f"select {m.word(400)} from {m.word(9)}"
             for o in range(4):
                 rows[m.series("server", f"hash join {o}", query)] = [(m.place(m.series("server", f"hash join {o}", query), f"f_{o}"), 5)]
-        m.epoch(now - (100 - i) * MINUTE, rows)
+        m.epoch(now - (250 - i) * MINUTE, rows)
 
 
 def make_same_names(m, now):
     s = m.series()
     places = [m.place(s, f"{m.word(20)}_{i}", 0) for i in range(8000)]
-    for i in range(120):
-        m.epoch(now - (120 - i) * MINUTE, {s: [(p, 1 + m.rng.randrange(10**6)) for p in places if m.rng.random() < 0.9]})
+    for i in range(380):
+        m.epoch(now - (380 - i) * MINUTE, {s: [(p, 1 + m.rng.randrange(10**6)) for p in places if m.rng.random() < 0.9]})
 
 
 def make_tiers(m, now):
     hour, day = 60 * MINUTE, 1440 * MINUTE
     today = now // day * day
     for i in range(30):
-        jit_epoch(m, today - (60 - i) * day, 800, tier=2, length_ns=day)
+        jit_epoch(m, today - (60 - i) * day, 1500, tier=2, length_ns=day)
     for i in range(60):
         jit_epoch(m, today - 5 * day + i * hour, 400, tier=1, length_ns=hour)
     for i in range(60):
@@ -142,17 +142,17 @@ def make_tiers(m, now):
 
 
 def make_long_names(m, now):
-    for i in range(60):
-        jit_epoch(m, now - (60 - i) * MINUTE, 40, 3500)
+    for i in range(75):
+        jit_epoch(m, now - (75 - i) * MINUTE, 40, 3500)
 
 
 def make_hosts(m, now):
     """two machines, whose epochs have the same times, some of which lie in the future, and all names of the one before"""
     before = []
-    for i in range(80):
+    for i in range(200):
         s = m.series(f"program_{i % 2}", f"operator_{i % 5}")
         of = [(m.place(s, m.word(60)), 4) for _ in range(400)]
-        m.epoch(now - (70 - i // 2 * 2) * MINUTE, {s: of + [(m.place(s, m.word(8)), 1)] * 2}, host=f"host_{i % 2}")
+        m.epoch(now - (190 - i // 2 * 2) * MINUTE, {s: of + [(m.place(s, m.word(8)), 1)] * 2}, host=f"host_{i % 2}")
 
 
 KINDS = {"a program with a JIT": make_jit, "many programs": make_programs, "500 epochs": make_many_epochs, "a giant epoch": make_giant,
@@ -238,7 +238,7 @@ class Judge:
         """the store's cap is a part of what it takes"""
         name, store = f"{kind}, cap at {part:.0%} by {how}", f"{self.folder}/try.tlrs"
         shutil.copyfile(whole, store)
-        cap = int(part * os.path.getsize(whole))
+        cap = max(int(part * os.path.getsize(whole)), 1 << 20)  # the least that the command takes
         db = sqlite3.connect(store)
         db.execute("INSERT OR REPLACE INTO meta VALUES('cap', ?)", (cap,))
         db.commit()
@@ -262,7 +262,8 @@ class Judge:
         added = len(after) - len(old)
         if added != (how != "gc"):
             self.fail(f"{name}: expected {int(how != 'gc')} new epochs, got {added}")
-        went, stripped = [e for e in before if e[1] not in {o[1] for o in old}], [e for e in old if e[3] is None]
+        ids = {e[1] for e in old}
+        went, stripped = [e for e in before if e[1] not in ids], [e for e in old if e[3] is None]
         if went and old and max(e[:2] for e in went) > min(e[:2] for e in old):
             self.fail(f"{name}: expected the newest epochs to stay, got {[e[1] for e in old]}")
         has = [e for e in old if e[3] is not None]
@@ -300,3 +301,57 @@ class Judge:
             for part in parts:
                 for how in ways:
                     self.try_one(kind, whole, before, part, how)
+
+    # ------------------------------------------------------------------------------------------------------------------ a month
+
+    def write_jit_trace(self, path, real_ns, number, names, rng):
+        """an epoch of a program with a JIT: all of its code is new"""
+        t, pid, body, ips = Trace(header(real_ns, number, 7)), 1000, record("PROCESS", 1000, 1, "/usr/bin/node", "node"), []
+        for i in range(names):
+            at = 0x100000 + 64 * i
+            body += record("LOAD", pid, pid, pid, at, at, 64, i + 1, "".join(rng.choices(LETTERS, k=40)), b"\x90" * 63 + b"\xc3")
+            ips += [at + 8] * (1 + i % 3)
+        t.add(RECORDS, body)
+        t.add_ips(ips, 100000)
+        t.write(path)
+
+    def month(self, epochs, names, cap_mib):
+        """a month's epochs, each added when the one before is: the bytes on the disk are looked at all the while"""
+        store, trace, rng = f"{self.folder}/month.tlrs", f"{self.folder}/month.tlr", random.Random(3)
+        now, cap, most, is_over = time.time_ns(), cap_mib << 20, 0, threading.Event()
+        def look():
+            nonlocal most
+            while not is_over.wait(0.0005):
+                try:
+                    most = max(most, taken(store))
+                except OSError:
+                    pass
+        looking = threading.Thread(target=look)
+        looking.start()
+        for i in range(epochs):
+            self.write_jit_trace(trace, now - (epochs - i) * (30 * 1440 * MINUTE // epochs), i + 1, names, rng)
+            r = subprocess.run([self.tailor, "db", "add", "--cap", str(cap_mib), store, trace], capture_output=True, text=True)
+            if r.returncode:
+                self.fail(f"a month: epoch {i}: {r.stderr}")
+                break
+        is_over.set()
+        looking.join()
+        if most > cap:
+            self.fail(f"a month: expected at most {cap} bytes at every moment, log included, got {most}")
+        if taken(store) + 2 * 130 * names < CLOSE * cap:  # one epoch that went, and room for the next
+            self.fail(f"a month: expected {CLOSE:.0%} of {cap} bytes in the end, got {taken(store)}")
+        if unused_names(store):
+            self.fail(f"a month: expected no names without a use, got {unused_names(store)}")
+        page = json.loads(self.run_json("db", "report", store, "--view", "epochs", "--json"))
+        kept = sum(e["parts"] for e in page["tables"]["epochs"])
+        if kept + page["went_epochs"] != epochs or page["epochs"] == page["without_functions"]:
+            self.fail(f"a month: expected {epochs} epochs, some with functions, got {kept}, {page['went_epochs']} gone")
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        subprocess.run([self.tailor, "db", "report", store], stdout=subprocess.DEVNULL)
+        took, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if processor > 5:
+            self.fail(f"a month: expected a report in less than 5 s of a processor, got {processor:.2f}")
+        print(f"FIGURE a month of {epochs} epochs with {names} new names each: at most {most / cap:.1%} of {cap_mib} MiB, {taken(store) / cap:.1%} "
+              f"in the end, {page['epochs'] - page['without_functions']} of {page['epochs']} epochs with functions, a report in {took:.2f} s, "
+              f"{processor:.2f} of a processor", flush=True)

@@ -289,7 +289,7 @@ static void write_meta_object(const struct export *e, const struct thread_marks 
 	const struct model *m = e->report->model;
 
 	fprintf(to, "\"meta\":{\"version\":24,\"preprocessedProfileVersion\":60,\"interval\":%d,\"startTime\":%.3f,\"processType\":0,"
-		    "\"product\":\"", INTERVAL_MS, (double)m->real_ns / 1e6);
+		    "\"product\":\"", INTERVAL_MS, (double)(int64_t)m->real_ns / 1e6);
 	escape_json(to, m->command);
 	fputs("\",\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\"toolkit\":\"tailor\",\"platform\":\"Linux\","
 	      "\"markerSchema\":[{\"name\":\"Text\",\"tableLabel\":\"{marker.name} - {marker.data.name}\","

@@ -22,12 +22,18 @@ struct root {
 	bool wanted;
 };
 
+/* Viewers know no time before 1970. */
+static uint64_t since_1970(int64_t ns)
+{
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
 static struct root root_of_series(struct adding *a, const struct rows_epoch *e, int64_t series)
 {
 	struct rows_series x = rows_series(a->store, series);
 	struct wire_profile of = { .process = wire_process(a->p, x.service, x.process, x.executable, e->host, 0),
-				   .begin_ns = (uint64_t)e->begin_ns,
-				   .end_ns = (uint64_t)(e->end_ns > e->begin_ns ? e->end_ns : e->begin_ns + 1),
+				   .begin_ns = since_1970(e->begin_ns),
+				   .end_ns = since_1970(e->end_ns > e->begin_ns ? e->end_ns : e->begin_ns + 1),
 				   .recording = (uint64_t)e->recording,
 				   .number = (uint32_t)e->number,
 				   .part = a->part };

@@ -95,23 +95,40 @@ const char *grid_duration(double ns, char text[16])
 	return text;
 }
 
+/* A damaged file's values may be anything, also no numbers: no share is shown as more than a hundred thousand per cent. */
+#define TENTHS_MOST 1e6
+static double bounded_tenths(double value, double total)
+{
+	double tenths = total > 0 ? value * 1000 / total : 0;
+
+	return tenths > TENTHS_MOST ? TENTHS_MOST : tenths > -TENTHS_MOST ? tenths : tenths < 0 ? -TENTHS_MOST : 0;
+}
+
+int grid_tenths(double value, double total)
+{
+	return (int)(bounded_tenths(value, total) + 0.5);
+}
+
 void grid_round_to_tenths(const double *values, size_t nr, double total, int *tenths)
 {
-	double sum = 0;
-	int given = 0, wanted;
+	int64_t given = 0, wanted;
+	double sum = 0, bounded = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		tenths[i] = total > 0 ? (int)(values[i] * 1000 / total) : 0;
+		tenths[i] = (int)bounded_tenths(values[i], total);
 		given += tenths[i];
 		sum += values[i];
+		bounded += bounded_tenths(values[i], total);
 	}
-	wanted = total > 0 ? (int)(sum * 1000 / total + 0.5) : 0;
+	sum = total > 0 ? sum * 1000 / total : 0; /* as they are added up before, where that is a number */
+	wanted = (int64_t)((fabs(sum - bounded) < 0.5 ? sum : bounded) + 0.5);
+	wanted = wanted < given + (int64_t)nr ? wanted : given + (int64_t)nr;
 	while (given < wanted) {
 		size_t best = 0;
 		double most = -1;
 
 		for (size_t i = 0; i < nr; i++) {
-			double rest = values[i] * 1000 / total - tenths[i];
+			double rest = bounded_tenths(values[i], total) - tenths[i];
 
 			/* of equal rests the larger value's, in whatever order they are shown */
 			if (rest > most + 1e-9 || (rest > most - 1e-9 && values[i] > values[best])) {

@@ -148,7 +148,7 @@ static void make_share_tenths(struct grid *g)
 		grid_round_to_tenths(values, nr, column->total, column->tenths);
 		for (size_t i = 0; i < g->shown; i++)
 			if ((g->row[i].text_only || column->tree) && column->total > 0)
-				column->tenths[i] = (int)(g->row[i].cell[c].value * 1000 / column->total + 0.5);
+				column->tenths[i] = grid_tenths(g->row[i].cell[c].value, column->total);
 	}
 	free(values);
 }

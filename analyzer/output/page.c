@@ -66,7 +66,7 @@ void page_fact_number(struct page *p, const char *key, double value)
 void page_fact_time(struct page *p, const char *key, int64_t ns)
 {
 	if (p->json)
-		page_json_cell_address(p->json, key, (uint64_t)ns);
+		page_json_whole(p->json, key, ns);
 }
 
 /* The blank behind a word; a number and its percent sign are one. */

@@ -168,5 +168,7 @@ const char *grid_duration(double ns, char text[16]);
 
 /* Tenths of per cent of each value, by largest remainder, so that they add up to 1000 when the values add up to total. */
 void grid_round_to_tenths(const double *values, size_t nr, double total, int *tenths);
+/* Of one value, rounded.  Both bound what a damaged file says. */
+int grid_tenths(double value, double total);
 
 #endif

@@ -80,6 +80,11 @@ void page_json_cell_address(void *row, const char *key, uint64_t address)
 	json_object_set_new(row, key, address <= INT64_MAX ? json_integer((json_int_t)address) : json_real((double)address));
 }
 
+void page_json_whole(void *page, const char *key, int64_t value)
+{
+	json_object_set_new(page, key, json_integer((json_int_t)value));
+}
+
 void page_json_cell_null(void *row, const char *key)
 {
 	json_object_set_new(row, key, json_null());

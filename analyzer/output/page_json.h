@@ -19,6 +19,7 @@ void *page_json_row(void *page, const char *table);
 void page_json_cell_text(void *row, const char *key, const char *text);
 void page_json_cell_number(void *row, const char *key, double value);
 void page_json_cell_address(void *row, const char *key, uint64_t address);
+void page_json_whole(void *page, const char *key, int64_t value);
 void page_json_cell_null(void *row, const char *key);
 /* Write and free; 0 or -EIO. */
 int page_json_end(void *page, FILE *to);

@@ -142,7 +142,8 @@ static void write_recording_json(const struct html_trace *t, FILE *to)
 	escape_json_string(to, m->kernel);
 	fprintf(to, ",\"cpus\":%u,\"exit_status\":%u,\"real_ms\":%.0f,\"begin_ns\":%llu,\"end_ns\":%llu,\"first_ns\":%llu,"
 		"\"last_ns\":%llu,\n",
-		m->nr_cpus, m->exit_status, (double)m->real_ns / 1e6, (unsigned long long)m->begin_ns, (unsigned long long)m->end_ns,
+		m->nr_cpus, m->exit_status, (double)(int64_t)m->real_ns / 1e6, (unsigned long long)m->begin_ns,
+		(unsigned long long)m->end_ns,
 		(unsigned long long)a->first_ns, (unsigned long long)a->last_ns);
 	fprintf(to, "\"rows\":%zu,\"time_ns\":%u,\"samples\":%llu,\"event\":%u,\"nodes\":%u,\n", t->rows.nr, HTML_TIME_NS,
 		(unsigned long long)a->nr_samples, r->event, a->stacks.nr);

@@ -130,6 +130,11 @@ struct ids {
 	uint32_t nr, capacity;
 };
 
+static bool goes_with(const struct usage_names *n, int64_t id, uint32_t from, uint32_t to)
+{
+	return id > 0 && id < n->nr && n->step[id] >= from && n->step[id] <= to;
+}
+
 /* Names that the steps from one to another let go, by number, or texts by their hash. */
 static bool find_names(struct capping *c, enum usage_table table, uint32_t from, uint32_t to, bool is_by_hash, struct ids *ids)
 {
@@ -144,14 +149,14 @@ static bool find_names(struct capping *c, enum usage_table table, uint32_t from,
 		for (bool more = store_run(c->s, &by_hash, ""); more && room; more = store_next(c->s, &by_hash)) {
 			int64_t id = sqlite3_column_int64(by_hash.prepared, 0);
 
-			if (id > 0 && id < n->nr && n->step[id] >= from && n->step[id] <= to && (room = GROW(ids->id, ids->nr, ids->capacity)))
+			if (goes_with(n, id, from, to) && (room = GROW(ids->id, ids->nr, ids->capacity)))
 				ids->id[ids->nr++] = id;
 		}
 		if (by_hash.prepared)
 			sqlite3_reset(by_hash.prepared);
 	} else {
 		for (int64_t id = 1; id < n->nr && room; id++)
-			if (n->step[id] >= from && n->step[id] <= to && (room = GROW(ids->id, ids->nr, ids->capacity)))
+			if (goes_with(n, id, from, to) && (room = GROW(ids->id, ids->nr, ids->capacity)))
 				ids->id[ids->nr++] = id;
 	}
 	if (!room)
@@ -250,6 +255,8 @@ static void shrink_file(struct capping *c, uint64_t cap, uint64_t target)
 {
 	uint64_t file = store_file_bytes(c->s), size = store_size(c->s);
 
+	if (c->p.is_blocked)
+		return;
 	pieces_init(&c->p, c->s, pieces_log_most(cap, bytes_above(file, cap)));
 	if (file - size > file / SLACK)
 		pieces_shrink_file(&c->p, size + file / SLACK / 2 < target ? size + file / SLACK / 2 : target);

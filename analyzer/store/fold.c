@@ -286,7 +286,8 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 	}
 	effective = squares > 0 ? weight * weight / squares : samples;
 	store_run(f->store, &insert, "iiiiiddii", recording, (int64_t)m->epoch, real_ns,
-		  length_ns < EPOCHS_DATE_MAX / 2 ? epochs_date(real_ns + (int64_t)length_ns) : real_ns, names_text(f->store, m->host_name), samples,
+		  epochs_end(real_ns, real_ns + (int64_t)(length_ns < EPOCHS_DATE_MAX ? length_ns : 0)),
+		  names_text(f->store, m->host_name), samples,
 		  effective < samples ? effective : samples, (int64_t)model_count_lost(m, LOSS_OF_SAMPLES), (int64_t)m->nr_cpus);
 	return f->store->error ? 0 : sqlite3_last_insert_rowid(f->store->db);
 }

@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
+#define NAMES_TEXT_MAX 4096 /* bytes that are kept of a text, and read of one that another wrote */
+
 /* Each returns a number, added where there is none yet; 0: the store has failed (or, of text, NULL or ""). */
 int64_t names_text(struct store *s, const char *text);
-/* Is it there?  It is not looked for where it would be cut. */
-bool names_has_text(struct store *s, const char *text);
 int64_t names_process(struct store *s, const char *name, const char *executable, const char *service);
 int64_t names_event(struct store *s, const char *name, const char *unit);
 /* text: with numbers and strings taken out (names_query_shape()). */

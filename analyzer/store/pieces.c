@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #define FRAME_BYTES 4120 /* a page in the log */
-#define LOG_PART 24      /* of the cap */
+#define LOG_PART 32      /* of the cap */
 #define LOG_LEAST (16 * FRAME_BYTES)
 #define LOG_MOST (8 << 20)
 #define PIECE_NS 200000000

@@ -21,7 +21,8 @@ struct pieces {
 	bool is_blocked;    /* a reader is in the way of the log */
 };
 
-/* The most bytes that the log of a store with this cap should have.  A store that takes more than its cap, by so much, needs no such care. */
+/* The most bytes that the log of a store with this cap should have.  A store that takes more than its cap needs no such care: above: by how
+ * much. */
 uint64_t pieces_log_most(uint64_t cap, uint64_t above);
 void pieces_init(struct pieces *p, struct store *s, uint64_t log_most);
 /* Before each change.  false: no more changes are to be made, as the store has failed or a reader is in the way. */

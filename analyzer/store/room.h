@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room for an epoch that is to be added: its new names are known before anything is written.  Where they would take the store over its
- * cap, the store makes room first.  Then texts are added in small transactions, in the order of their index, since otherwise one transaction
- * would write nearly all of that index into SQLite's log.  Context: thread.
+ * Room for an epoch that is to be added (names.c): its new names are known before anything is written.  Where they would take the store
+ * over its cap, the store makes room first.  Then texts are added in small transactions, in the order of their index, since otherwise one
+ * transaction would write nearly all of that index into SQLite's log.  Context: thread.
  */
 #ifndef TAILOR_STORE_ROOM_H
 #define TAILOR_STORE_ROOM_H

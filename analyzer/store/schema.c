@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SQLite keeps the text of each CREATE statement, and compiles it when a file is opened.  A view in place of a table is run by each question
- * to that table, a trigger by each change, and both may run for ever; so the texts are compared with those that tailor writes.
+ * SQLite keeps the text of each CREATE statement, and compiles it when a file is opened.  A view in place of a table is run by each
+ * question to that table, a trigger by each change, and both may run for ever.  So the texts are compared with those that tailor writes.
  */
 #include "analyzer/store/schema.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 #include <strings.h>
-
-#define OBJECTS_MAX 128 /* of a schema */
 
 /* Names are rows of text, and numbers elsewhere.  0: none. */
 static const char *const schema[] = {
@@ -45,13 +42,11 @@ static const char *const schema[] = {
 	"CREATE TABLE loss(epoch INT NOT NULL, reason INT NOT NULL, count INT NOT NULL, PRIMARY KEY(epoch, reason)) WITHOUT ROWID",
 };
 #define NR_OBJECTS (sizeof(schema) / sizeof(schema[0]))
+_Static_assert(NR_OBJECTS <= 32, "a bit of struct schema_seen for each");
 
-bool schema_create(struct store *s)
+const char *schema_statement(size_t i)
 {
-	for (size_t i = 0; i < NR_OBJECTS; i++)
-		if (!store_execute(s, schema[i]))
-			return false;
-	return true;
+	return i < NR_OBJECTS ? schema[i] : NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- grammar */
@@ -210,12 +205,20 @@ bool schema_is_widened(const char *sql, const char *ours)
 
 /* -------------------------------------------------------------------------------------------------------- comparison */
 
+static const char *name_of(size_t i, size_t *bytes)
+{
+	const char *at = strchr(schema[i] + strlen("CREATE "), ' ') + 1;
+
+	*bytes = strcspn(at, "( ");
+	return at;
+}
+
 /* The object of this name: its number, or NR_OBJECTS. */
 static size_t find_object(const char *name)
 {
 	for (size_t i = 0; i < NR_OBJECTS; i++) {
-		const char *at = strchr(schema[i] + strlen("CREATE "), ' ') + 1;
-		size_t nr = strcspn(at, "( ");
+		size_t nr;
+		const char *at = name_of(i, &nr);
 
 		if (strlen(name) == nr && strncasecmp(at, name, nr) == 0)
 			return i;
@@ -229,43 +232,31 @@ static bool is_index_of_key(const char *type, const char *name, const char *sql)
 	return !sql && strcmp(type, "index") == 0 && strncmp(name, "sqlite_autoindex_", 17) == 0;
 }
 
-static void check_object(struct store *s, const char *type, const char *name, const char *sql, bool *has)
+bool schema_takes(struct schema_seen *seen, const char *type, const char *name, const char *sql)
 {
 	size_t i = find_object(name);
 
+	if (++seen->nr > SCHEMA_OBJECTS_MAX)
+		return false;
 	if (is_index_of_key(type, name, sql))
-		return;
-	if (sql && i < NR_OBJECTS && (strcmp(sql, schema[i]) == 0 || schema_is_widened(sql, schema[i])))
-		has[i] = true;
-	else if (i < NR_OBJECTS || !sql || !schema_is_plain(sql))
-		store_fail(s, EBADMSG, "its schema is not that of a store of tailor (%s%s '%s'), so nothing is asked of it",
-			   i < NR_OBJECTS ? "another " : "a ", strcmp(type, "view") == 0 || strcmp(type, "trigger") == 0 ||
-			   strcmp(type, "index") == 0 ? type : "table", store_printable(name));
+		return true;
+	if (i == NR_OBJECTS)
+		return sql && schema_is_plain(sql);
+	if (!sql || (strcmp(sql, schema[i]) != 0 && !schema_is_widened(sql, schema[i])))
+		return false;
+	seen->has |= 1u << i;
+	return true;
 }
 
-static const char *text_of(const struct statement *q, int column)
+const char *schema_missing(const struct schema_seen *seen, int *bytes)
 {
-	return (const char *)sqlite3_column_text(q->prepared, column);
-}
+	for (size_t i = 0; i < NR_OBJECTS; i++)
+		if (!(seen->has & 1u << i)) {
+			size_t nr;
+			const char *name = name_of(i, &nr);
 
-bool schema_check(struct store *s)
-{
-	struct statement all = STATEMENT("SELECT type, name, sql FROM sqlite_schema");
-	bool has[NR_OBJECTS] = { false };
-	int nr = 0;
-
-	for (bool more = store_run(s, &all, ""); more; more = store_next(s, &all)) {
-		const char *type = text_of(&all, 0), *name = text_of(&all, 1);
-
-		if (++nr > OBJECTS_MAX)
-			store_fail(s, EBADMSG, "its schema is not that of a store of tailor (more than %d tables)", OBJECTS_MAX);
-		else
-			check_object(s, type ? type : "", name ? name : "", text_of(&all, 2), has);
-	}
-	store_finish(s, &all);
-	for (size_t i = 0; i < NR_OBJECTS && !s->error; i++)
-		if (!has[i])
-			store_fail(s, EBADMSG, "its schema is not that of a store of tailor (no '%.*s')",
-				   (int)strcspn(strchr(schema[i] + 7, ' ') + 1, "( "), strchr(schema[i] + 7, ' ') + 1);
-	return !s->error;
+			*bytes = (int)nr;
+			return name;
+		}
+	return NULL;
 }

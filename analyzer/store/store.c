@@ -2,8 +2,9 @@
 /* The file: how it is opened, created, locked, and asked. */
 #include "analyzer/store/internal.h"
 
-#include "analyzer/store/beside.h"
 #include "analyzer/store/schema.h"
+#include "jitreg/base/lock_holder.h"
+#include "jitreg/base/own_file.h"
 #include "jitreg/base/regular_file.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +21,8 @@
 #define APPLICATION_AT 68 /* in the file; sqlite.org/fileformat.html, 1.3 */
 #define VERSION STORE_FORMAT_VERSION
 #define BUSY_MS 5000
+#define LOCK_TRIES 300	 /* of 100 ms */
+#define STOPPED_TRIES 20 /* between two looks at who has the lock */
 
 /* Of a question: 1.5 s of a processor, and 20 steps for each byte, of which a row takes one to fifty. */
 static const struct budget_size budget_of_reader = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 20, .bytes_each = 32 },
@@ -310,6 +314,84 @@ int store_commit(struct store *s, struct diag *d)
 
 const struct output_form store_output_form = { "a store", "tlrs", 4, APPLICATION_AT, 0 };
 
+static int refuse(struct store *s, const char *suffix, const char *refusal)
+{
+	return store_fail(s, EPERM, "%s%s is not used, since %s; remove it if it is not yours", s->file, suffix, refusal);
+}
+
+static bool check_beside(struct store *s)
+{
+	static const char *const suffixes[] = { "-wal", "-shm", "-journal", "-lock" };
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]) && !s->error; i++) {
+		const char *refusal;
+		char *path;
+
+		if (asprintf(&path, "%s%s", s->file, suffixes[i]) < 0) {
+			store_fail(s, ENOMEM, "out of memory");
+			break;
+		}
+		refusal = own_file_check(path, S_IFREG, s->owner);
+		if (refusal)
+			refuse(s, suffixes[i], refusal);
+		free(path);
+	}
+	return !s->error;
+}
+
+/* One that is there is not created: in a folder like /tmp the kernel refuses that of another user's file without a reason. */
+static int open_lock(struct store *s)
+{
+	const char *refusal = NULL;
+	char *path = NULL;
+	int ret;
+
+	if (asprintf(&path, "%s-lock", s->file) < 0)
+		return store_fail(s, ENOMEM, "out of memory");
+	ret = own_file_open(path, O_RDWR, S_IFREG, s->owner, &s->lock, &refusal);
+	if (ret == -ENOENT)
+		ret = own_file_open(path, O_RDWR | O_CREAT, S_IFREG, s->owner, &s->lock, &refusal);
+	free(path);
+	if (refusal)
+		return refuse(s, "-lock", refusal);
+	return ret ? store_fail(s, -ret, "cannot be written: %s", strerror(-ret)) : 0;
+}
+
+/* One process writes: SQLite's own locks would let another in between two transactions that belong together. */
+static int take_lock(struct store *s)
+{
+	struct lock_holder holder = { 0 };
+	int ret = open_lock(s);
+
+	for (int i = 0; i < LOCK_TRIES && ret == 0; i++) {
+		if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (i % STOPPED_TRIES == STOPPED_TRIES - 1) /* one that is stopped is not waited for */
+			holder = lock_holder_find(s->lock);
+		if (holder.is_stopped)
+			break;
+		usleep(100000);
+	}
+	return ret ? ret : store_fail(s, EBUSY, "another process writes to it%s", lock_holder_text(&holder));
+}
+
+/* Is all of it in its main file, and no process writes to it until it is closed? */
+static bool is_at_rest(struct store *s)
+{
+	char *wal = NULL, *lock = NULL;
+	const char *refusal = NULL;
+	struct stat st;
+	bool is_empty = asprintf(&wal, "%s-wal", s->file) >= 0 && (stat(wal, &st) || st.st_size == 0);
+
+	if (is_empty && asprintf(&lock, "%s-lock", s->file) >= 0) {
+		own_file_open(lock, O_RDONLY, S_IFREG, s->owner, &s->lock, &refusal);
+		is_empty = !refusal && (s->lock < 0 || flock(s->lock, LOCK_SH | LOCK_NB) == 0);
+		free(lock);
+	}
+	free(wal);
+	return is_empty;
+}
+
 static int create_tables(struct store *s)
 {
 	char text[128];
@@ -320,7 +402,8 @@ static int create_tables(struct store *s)
 	store_execute(s, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;");
 	snprintf(text, sizeof(text), "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION, VERSION);
 	store_execute(s, text);
-	schema_create(s);
+	for (size_t i = 0; schema_statement(i); i++)
+		store_execute(s, schema_statement(i));
 	store_execute(s, "INSERT INTO meta VALUES('store', hex(randomblob(16))); INSERT INTO meta VALUES('tool', 'tailor " TAILOR_VERSION
 			 "'); COMMIT;");
 	return -s->error;
@@ -337,6 +420,33 @@ static int check_version(struct store *s)
 		return store_fail(s, EPROTO, "it is of version %lld, and this tailor knows version %d: %s", (long long)version, VERSION,
 				  version > VERSION ? "use a newer tailor" : "begin a new store");
 	return -s->error;
+}
+
+static bool check_schema(struct store *s)
+{
+	struct statement all = STATEMENT("SELECT type, name, sql FROM sqlite_schema");
+	struct schema_seen seen = { 0 };
+	const char *missing;
+	int bytes;
+
+	for (bool more = store_run(s, &all, ""); more; more = store_next(s, &all)) {
+		const char *text[3];
+
+		for (int i = 0; i < 3; i++)
+			text[i] = (const char *)sqlite3_column_text(all.prepared, i);
+		if (!schema_takes(&seen, text[0] ? text[0] : "", text[1] ? text[1] : "", text[2]))
+			store_fail(s, EBADMSG, "its schema is not that of a store of tailor (the %s '%s'), so nothing is asked of it",
+				   text[0] && strcmp(text[0], "view") == 0    ? "view" :
+				   text[0] && strcmp(text[0], "trigger") == 0 ? "trigger" :
+				   text[0] && strcmp(text[0], "index") == 0   ? "index" :
+										"table",
+				   store_printable(text[1]));
+	}
+	store_finish(s, &all);
+	missing = schema_missing(&seen, &bytes);
+	if (missing && !s->error)
+		store_fail(s, EBADMSG, "its schema is not that of a store of tailor (it has no '%.*s')", bytes, missing);
+	return !s->error;
 }
 
 /* "file:/path?immutable=1", malloc: no file is made beside it, no lock taken. */
@@ -372,7 +482,7 @@ static void read_without_shared_memory(struct store *s)
 	}
 	sqlite3_close(db);
 	db = NULL;
-	if ((ret != SQLITE_IOERR && ret != SQLITE_CANTOPEN && ret != SQLITE_READONLY) || !beside_is_at_rest(s))
+	if ((ret != SQLITE_IOERR && ret != SQLITE_CANTOPEN && ret != SQLITE_READONLY) || !is_at_rest(s))
 		return;
 	uri = format_immutable_uri(s->file);
 	if (uri && sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
@@ -407,7 +517,7 @@ static int open_database(struct store *s, enum store_access access)
 		return store_fail(s, errno, "%s", strerror(errno));
 	s->budget_size = access == STORE_READ ? &budget_of_reader : &budget_of_writer;
 	store_begin_question(s);
-	if (s->error || !beside_check(s) || (access != STORE_READ && beside_take_lock(s)))
+	if (s->error || !check_beside(s) || (access != STORE_READ && take_lock(s)))
 		return -s->error;
 	mask = umask(077); /* what it holds is for its user alone */
 	ret = sqlite3_open_v2(s->file, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
@@ -425,7 +535,7 @@ static int open_database(struct store *s, enum store_access access)
 		create_tables(s);
 	else if (!exists && !s->error)
 		return store_fail(s, ENOENT, "nothing was added to it yet");
-	if (check_version(s) || !schema_check(s))
+	if (check_version(s) || !check_schema(s))
 		return -s->error;
 	if (access != STORE_READ)
 		store_execute(s, "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF; PRAGMA wal_autocheckpoint = 0;"

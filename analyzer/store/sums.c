@@ -16,7 +16,6 @@
 #define EPOCH_STEPS 16	   /* beside SQLite's own: a table may have a row of each */
 #define NAMES_STEPS 8
 #define TEXT_STEP_BYTES 16
-#define LARGE_TEXT_BYTES (1u << 16)
 
 /* The dictionary of rows, by number. */
 struct rows {
@@ -169,7 +168,8 @@ static bool read_epochs(struct summing *x)
 {
 	static struct statement some =
 		STATEMENT("SELECT id, begin_ns, end_ns, recording, number, tier, parts, cpus, samples, effective, lost, "
-			  "EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch WHERE (begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR "
+			  "EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch WHERE "
+			  "(begin_ns / 2 + end_ns / 2) >= ?1 AND (begin_ns / 2 + end_ns / 2) < ?2 AND (?3 = '' OR "
 			  "host IN (SELECT id FROM text WHERE s = ?3)) ORDER BY begin_ns, id");
 	const struct window *w = &x->question->window;
 	struct sums *to = x->to;
@@ -178,14 +178,14 @@ static bool read_epochs(struct summing *x)
 	     more = store_next(x->store, &some)) {
 		sqlite3_stmt *p = some.prepared;
 		double samples = sqlite3_column_double(p, 8), effective = sqlite3_column_double(p, 9);
-		int64_t begin_ns = epochs_date(sqlite3_column_int64(p, 1)), end_ns = epochs_date(sqlite3_column_int64(p, 2));
+		int64_t begin_ns = epochs_date(sqlite3_column_int64(p, 1)), end_ns = sqlite3_column_int64(p, 2);
 
 		if (!store_spend(x->store, EPOCH_STEPS) || !GROW(to->epoch, to->nr_epochs, x->epochs_capacity))
 			return false;
 		to->epoch[to->nr_epochs++] = (struct sums_epoch){
 			.id = sqlite3_column_int64(p, 0),
 			.begin_ns = begin_ns,
-			.end_ns = end_ns > begin_ns ? end_ns : begin_ns,
+			.end_ns = epochs_end(begin_ns, end_ns),
 			.recording = sqlite3_column_int64(p, 3),
 			.number = column(&some, 4),
 			.tier = column(&some, 5),
@@ -217,14 +217,16 @@ static struct sums_line *line_of(struct summing *x, uint32_t id, const struct se
 	const uint64_t of_service = (uint64_t)(service + 1);
 	struct sums *to = x->to;
 	uint32_t i = hash_map_find(&x->line_of, id, of_service);
-	double *of_epoch;
+	double *of_epoch = NULL;
 
 	if (i)
 		return &to->line[i - 1];
 	if (!store_spend(x->store, 1 + to->nr_epochs / 8))
 		return NULL;
-	of_epoch = calloc((size_t)to->nr_epochs + 1, sizeof(*of_epoch));
-	if (!of_epoch || !GROW(to->line, to->nr, x->capacity) || !hash_map_set(&x->line_of, id, of_service, to->nr + 1)) {
+	if (!x->question->is_total)
+		of_epoch = calloc((size_t)to->nr_epochs + 1, sizeof(*of_epoch));
+	if ((!of_epoch && !x->question->is_total) || !GROW(to->line, to->nr, x->capacity) ||
+	    !hash_map_set(&x->line_of, id, of_service, to->nr + 1)) {
 		free(of_epoch);
 		return NULL;
 	}
@@ -244,7 +246,8 @@ static void add(struct summing *x, uint32_t id, const struct series *s, uint32_t
 	}
 	l->samples += samples;
 	l->weight += weight;
-	l->of_epoch[epoch] += weight;
+	if (l->of_epoch)
+		l->of_epoch[epoch] += weight;
 }
 
 static uint32_t key_of_series(const struct series *s, enum sums_by by)
@@ -406,12 +409,11 @@ static struct statement names_of[] = {
 static char *copy_text(struct store *s, sqlite3_stmt *p, int i)
 {
 	const char *text = p ? (const char *)sqlite3_column_text(p, i) : NULL;
-	size_t bytes = text ? strlen(text) : 0;
+	size_t bytes = text ? strnlen(text, NAMES_TEXT_MAX) : 0;
 	char *copy;
 
-	if (!store_spend(s, bytes / TEXT_STEP_BYTES) || (bytes > LARGE_TEXT_BYTES && !store_has_room(s, bytes)))
-		text = NULL;
-	copy = strdup(text ? text : "");
+	store_spend(s, bytes / TEXT_STEP_BYTES);
+	copy = strndup(text ? text : "", bytes);
 	if (!copy)
 		store_fail(s, ENOMEM, "out of memory");
 	return copy;

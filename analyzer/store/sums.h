@@ -21,6 +21,7 @@ struct sums_question {
 	const char *query;     /* a part of its text */
 	const char *component; /* its name, or label; LEVEL: may stand before it */
 	bool per_service; /* a row for each service, in place of one for all */
+	bool is_total; /* lines have no weight of each epoch */
 };
 
 struct sums_epoch {
@@ -39,7 +40,7 @@ struct sums_line {
 	int64_t service; /* a text; 0: of none; SUMS_ALL_SERVICES where they are not told apart */
 	uint32_t paths; /* of a function: how many paths its image has in this store (names.h) */
 	double samples, weight;
-	double *of_epoch; /* weight in each */
+	double *of_epoch; /* weight in each; NULL: of is_total */
 };
 
 #define SUMS_ALL_SERVICES (-1)

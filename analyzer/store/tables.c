@@ -35,8 +35,7 @@ static void describe_went(struct page *p, const struct sums *s)
 			      window_format_time(s->went.end_ns, to), s->went.samples);
 	}
 	if (s->nr_without_functions && s->by == SUMS_FUNCTION)
-		page_sentence(p, "To keep its cap, the store dropped the functions of %u of these epochs: their samples have no function here.",
-			      s->nr_without_functions);
+		page_sentence(p, "To keep its cap, the store dropped the functions of %u of these epochs.", s->nr_without_functions);
 }
 
 void tables_describe(struct page *p, const struct sums *s)
@@ -93,14 +92,18 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 
 	grid_set_total(g, share, s->weight);
 	for (uint32_t i = 0; i < s->nr && ret == 0; i++) {
-		struct sums_names n;
+		bool is_shown = p->form != PAGE_TEXT || !p->top || i <= (uint32_t)p->top; /* names cost more than sums */
+		struct sums_names n = { 0 };
 
-		ret = sums_names(store, by, &s->line[i], &n, d);
+		if (is_shown)
+			ret = sums_names(store, by, &s->line[i], &n, d);
 		if (ret == 0) {
 			grid_row(g);
 			grid_set(g, share, s->line[i].weight);
 			grid_set(g, samples, s->line[i].samples);
 			grid_set(g, weight, s->line[i].weight);
+		}
+		if (ret == 0 && is_shown) {
 			grid_set_text(g, name, strchr(n.label, '#') || !*n.detail ? n.label : n.name);
 			if (components && *n.detail)
 				grid_set_detail(g, name, n.detail);

@@ -222,9 +222,9 @@ int tend_check(struct store *s, FILE *to, uint32_t *nr, struct diag *d)
 		  "SELECT 'epoch ' || id || ' ends before it begins, or has less than no samples' FROM epoch WHERE end_ns < begin_ns OR "
 		  "samples < 0 OR effective < 0 OR lost < 0" },
 		{ "epoch",
-		  "SELECT 'epoch ' || id || ' has a time or a host that is no number, or a time before 1823 or behind 2116' FROM epoch WHERE "
-		  "typeof(begin_ns) != 'integer' OR typeof(end_ns) != 'integer' OR typeof(host) != 'integer' OR abs(begin_ns / 2) > 1 << 61 OR "
-		  "abs(end_ns / 2) > 1 << 61" },
+		  "SELECT 'epoch ' || id || ' has a time or a host that is no number, or a time before 1823 or behind 2116' FROM epoch "
+		  "WHERE typeof(begin_ns) != 'integer' OR typeof(end_ns) != 'integer' OR typeof(host) != 'integer' OR "
+		  "abs(begin_ns / 2) > 1 << 61 OR abs(end_ns / 2) > 1 << 61" },
 		{ "block",
 		  "SELECT 'block of epoch ' || epoch || ', which is not there' FROM block WHERE epoch NOT IN (SELECT id FROM epoch)" },
 	};

@@ -131,7 +131,7 @@ static bool read_end(const char *path, bool *is_written, int64_t *end_ns)
 	struct trace_reader *t;
 	struct trace_record r;
 	struct diag d;
-	int64_t begin_ns = 0;
+	uint64_t begin_ns = 0;
 
 	if (trace_open(path, &t, &d))
 		return false;
@@ -139,9 +139,9 @@ static bool read_end(const char *path, bool *is_written, int64_t *end_ns)
 	*end_ns = 0;
 	while (!*is_written && trace_next(t, &r) == 1)
 		if (r.id == TRACE_HEADER)
-			begin_ns = (int64_t)(trace_u64(&r, F(header, real_ns)) - r.time_ns);
+			begin_ns = trace_u64(&r, F(header, real_ns)) - r.time_ns;
 		else if (r.id == TRACE_END)
-			*end_ns = begin_ns + (int64_t)r.time_ns;
+			*end_ns = (int64_t)(begin_ns + r.time_ns);
 	trace_close(t);
 	return true;
 }

@@ -36,10 +36,11 @@ static inline const char *own_file_refusal(const struct stat *st, mode_t type, u
  */
 static inline int own_file_open(const char *path, int flags, mode_t type, uid_t owner, int *fd, const char **refusal)
 {
+	int opened = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0600);
 	struct stat st;
 
 	*refusal = NULL;
-	*fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0600);
+	*fd = opened;
 	if (*fd < 0 && errno != ENOENT && lstat(path, &st) == 0) {
 		int error = errno;
 

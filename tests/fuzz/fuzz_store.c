@@ -44,7 +44,8 @@ static unsigned take(struct input *in)
 static int64_t take_number(struct input *in)
 {
 	static const int64_t numbers[] = { 0, 1, -1, INT64_MAX, INT64_MIN, INT64_MAX - 1, 1ll << 27, (1ll << 27) - 1, 1ll << 31, 1ll << 62,
-					   -3600000000001ll, 1700000000000000000ll, 4096, 16777216, 16777217, 1000000, 50, 65535, -86400000000000ll };
+					   -3600000000001ll, 1700000000000000000ll, 4096, 16777216, 16777217, 1000000, 50, 65535,
+					   -86400000000000ll };
 	unsigned n = take(in);
 
 	return n < 128 ? numbers[n % (sizeof(numbers) / sizeof(numbers[0]))] : (int64_t)(n - 128) << take(in) % 56;
@@ -181,11 +182,13 @@ static const char *const changes_by_sql[] = {
 	"UPDATE meta SET value = zeroblob(?1 & 65535)",
 	"INSERT INTO reason SELECT id, ?1, ?2, 1e308, -1e308 FROM epoch",
 	"INSERT OR IGNORE INTO loss SELECT id, ?1, ?2 FROM epoch",
-	"INSERT OR IGNORE INTO epoch SELECT id + 100, recording + ?1, number, 0, begin_ns + ?2, end_ns, host, samples, effective, 0, 1, 1 FROM epoch;"
+	"INSERT OR IGNORE INTO epoch SELECT id + 100, recording + ?1, number, 0, begin_ns + ?2, end_ns, host, samples, effective, 0, 1, 1 "
+	"FROM epoch;"
 	"INSERT OR IGNORE INTO block SELECT epoch + 100, part, rows, bytes, crc, data FROM block",
 	"DELETE FROM text WHERE id > ?1",
 	"DELETE FROM function; DELETE FROM component",
-	"DROP TABLE text; CREATE VIEW text(id, hash, s) AS WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT x, 1, 'a' FROM t",
+	"DROP TABLE text; CREATE VIEW text(id, hash, s) AS WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) "
+	"SELECT x, 1, 'a' FROM t",
 	"DROP TABLE place; CREATE VIEW place AS SELECT 1 AS id, 1 AS series, 1 AS function",
 	"CREATE VIEW other AS SELECT * FROM epoch",
 	"CREATE TRIGGER x AFTER INSERT ON epoch BEGIN DELETE FROM block; END",
@@ -223,7 +226,8 @@ static void put_block(struct input *in, sqlite3 *db)
 	for (unsigned i = take(in) % 32; i; i--)
 		plain[(take(in) << 4) % nr] = (unsigned char)take(in);
 	stored = ZSTD_compress(packed, sizeof(packed), plain, nr, 1);
-	if (ZSTD_isError(stored) || sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO block VALUES(?, ?, ?, ?, ?, ?)", -1, &q, NULL) != SQLITE_OK)
+	if (ZSTD_isError(stored) ||
+	    sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO block VALUES(?, ?, ?, ?, ?, ?)", -1, &q, NULL) != SQLITE_OK)
 		return;
 	sqlite3_bind_int64(q, 1, epoch);
 	sqlite3_bind_int64(q, 2, take(in) % 2);

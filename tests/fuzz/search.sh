@@ -38,6 +38,6 @@ export B FUZZ_VIEWS=${FUZZ_VIEWS:-3}
 export -f search
 rm -f "$B/undecided"
 # shellcheck disable=SC2086
-printf '%s\n' ${FUZZ_TARGETS:-trace unwind cfi perf_data=10 perf_map=10 code=10 go=5 jitdump=5 question=5} |
+printf '%s\n' ${FUZZ_TARGETS:-trace unwind cfi perf_data=10 perf_map=10 code=10 go=5 jitdump=5 question=5 store=10} |
 	xargs -n 1 -P "${FUZZ_JOBS:-2}" bash -c 'search "$0"' || exit 1
 [ ! -e "$B/undecided" ] || { tail -n 1 "$B/undecided"; exit 77; }

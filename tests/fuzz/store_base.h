@@ -42,7 +42,8 @@ static inline int base_write_trace(const char *path, uint32_t epoch)
 		char name[32];
 
 		if (n < 2)
-			TRACE_PUT(w, component, 2, BASE_PID, BASE_PID, .level = 1, .component = 1 + n, .name = trace_string(n ? "join" : "scan"));
+			TRACE_PUT(w, component, 2, BASE_PID, BASE_PID, .level = 1, .component = 1 + n,
+				  .name = trace_string(n ? "join" : "scan"));
 		snprintf(name, sizeof(name), "function_of_%c", 'a' + (char)n);
 		TRACE_PUT(w, load, 1000 + n, BASE_PID, BASE_PID, .pid = BASE_PID, .tid = BASE_PID, .vma = address, .code_addr = address,
 			  .code_size = BASE_FUNCTION_BYTES, .code_index = n, .name = trace_string(name), .code = { code, sizeof(code) });

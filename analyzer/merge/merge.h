@@ -4,8 +4,8 @@
  * (registrations, code, notices) is there once, and images have what any of the epochs has of them.  All input is hostile.
  * Context: thread.
  */
-#ifndef TAILOR_STORE_MERGE_H
-#define TAILOR_STORE_MERGE_H
+#ifndef TAILOR_MERGE_H
+#define TAILOR_MERGE_H
 
 #include "jitreg/base/diag.h"
 

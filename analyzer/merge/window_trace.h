@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The traces that are kept of a store's window, which commands that read traces take in place of one.  Context: thread. */
-#ifndef TAILOR_STORE_WINDOW_TRACE_H
-#define TAILOR_STORE_WINDOW_TRACE_H
+#ifndef TAILOR_WINDOW_TRACE_H
+#define TAILOR_WINDOW_TRACE_H
 
-#include "analyzer/store/merge.h"
+#include "analyzer/merge/merge.h"
 #include "analyzer/store/spool.h"
 
 /* Those of STORE[@WINDOW] in STORE.epochs; w: the window.  0, or -errno with a sentence: -ENOENT: none of it is kept. */

@@ -3,8 +3,8 @@
  * What epochs have of files: each has of an ELF file what its own samples need (symbols, rows of frames), and of source files the lines
  * around them.  Gathered, and written once.  Context: thread.
  */
-#ifndef TAILOR_STORE_MERGE_FILES_H
-#define TAILOR_STORE_MERGE_FILES_H
+#ifndef TAILOR_MERGE_FILES_H
+#define TAILOR_MERGE_FILES_H
 
 #include "jitreg/base/hash_map.h"
 #include "jitreg/trace/reader.h"

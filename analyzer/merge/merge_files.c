@@ -7,7 +7,7 @@
  * Files of one build id and size are copies at several paths.  Which path an epoch has the parts with is chance, so those of all go
  * together, with the first path, and the others have records without parts.
  */
-#include "analyzer/store/merge_files.h"
+#include "analyzer/merge/merge_files.h"
 
 #include "jitreg/base/grow.h"
 

@@ -4,9 +4,9 @@
  * what the recorder reads (perf maps, methods of a JVM), with the time of reading.  Of the latter, code is a repetition where the same
  * code is still what was last said of its addresses.  Mappings are told again without a time.
  */
-#include "analyzer/store/merge.h"
+#include "analyzer/merge/merge.h"
 
-#include "analyzer/store/merge_files.h"
+#include "analyzer/merge/merge_files.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
 #include "jitreg/output/output_file.h"

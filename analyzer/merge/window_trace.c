@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyzer/store/window_trace.h"
+#include "analyzer/merge/window_trace.h"
 
 #include <errno.h>
 #include <stdio.h>
