@@ -19,6 +19,7 @@ agent/recorder/recording/resources.c      /proc, /sys
 analyzer/overhead/figures.c               a trace in its own temporary folder
 analyzer/overhead/measure.c               messages in its own temporary folder
 jitreg/base/lock_holder.c                 /proc
+jitreg/base/own_file.h                    files beside a store, whose owner is asked of the descriptor; not waited for
 jitreg/output/output_file.c                 the folder of what is written
 jitreg/output/output_name.c                 what is written
 jitreg/output/output_place.c                FIFOs and devices to write to; a file whose kind was asked before, not waited for
