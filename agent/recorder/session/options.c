@@ -262,7 +262,7 @@ enum { KEY_FOLLOW = 0x200, KEY_INJECT, KEY_NO_ADAPT, KEY_NAME, KEY_TREE, KEY_NO_
 static const struct argp_option attach_options[] = {
 	{ "duration", 'd', "TIME", 0, "stop recording after TIME, in seconds or as 500ms, 2s or 3m (until the process exits, or "
 	  "Ctrl-C)", 0 },
-	{ "name", KEY_NAME, "REGEX", 0, "record all processes whose name, or whose command line's first word, has a match of this extended "
+	{ "name", KEY_NAME, "REGEX", 0, "record all processes whose name, or whose command line's first word, matches this extended "
 	  "regular expression, and those that start meanwhile", 0 },
 	{ "exec", KEY_EXEC, "FILE", 0, "record all processes that execute this program, by its path, and those that start meanwhile, also "
 	  "when another file has taken its place", 0 },
