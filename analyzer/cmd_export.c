@@ -124,7 +124,7 @@ static void ask_exported_sums(void *context, struct report *r)
 }
 
 /* Of arguments that have been parsed. */
-static int export_trace(const struct arguments *args)
+static int export_trace(const struct arguments *args, int argc, char **argv)
 {
 	struct trace_session session = { 0 };
 	struct ask a = { .arguments = args };
@@ -136,6 +136,8 @@ static int export_trace(const struct arguments *args)
 		trace_print_error("%s: input and output are the same file", args->output);
 		return CMD_FAILED;
 	}
+	result_file_prepare(args->open);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args->output));
 	if (args->output) {
 		to = output_file_stream(args->output, &d);
 		if (!to) {
@@ -170,7 +172,7 @@ static int export_trace(const struct arguments *args)
 	return status;
 }
 
-static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 
 static int run_export(int argc, char **argv)
 {
@@ -180,7 +182,7 @@ static int run_export(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	return export_trace(&args);
+	return export_trace(&args, argc, argv);
 }
 
 static int run_flamegraph(int argc, char **argv)
@@ -200,7 +202,7 @@ static int run_flamegraph(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	return export_trace(&args);
+	return export_trace(&args, argc, argv);
 }
 
 const struct cmd cmd_export = { "export", "convert a trace: flame graph, speedscope, Firefox, Perfetto, pprof", run_export };

@@ -90,6 +90,7 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 
 static int run_scrub(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_scrub_option,
@@ -98,7 +99,7 @@ static int run_scrub(int argc, char **argv)
 		"queries and IR, directories, the host name and the arguments of the command.  Registers, addresses, symbols and counts "
 		"are kept.\v"
 		"Example: tailor scrub --drop-names -o for-the-list.tlr t.tlr",
-		NULL,
+		children,
 		NULL,
 		NULL
 	};
@@ -112,6 +113,7 @@ static int run_scrub(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	if (!args.output)
 		args.output = made = output_name(args.path);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.output));
 	ret = args.output ? trace_open(args.path, &t, &d) : diag_fail(&d, ENOMEM, "out of memory");
 	if (ret == 0)
 		ret = model_create(t, &m, &d);

@@ -5,6 +5,7 @@
  */
 #include "agent/recorder/cmd_recording.h"
 #include "jitreg/base/command.h"
+#include "jitreg/confine/confine.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -108,6 +109,8 @@ static char **words_of_add(const struct arguments *a, const char *store)
 		words[nr++] = (char *)"--cap";
 		words[nr++] = (char *)(uintptr_t)a->cap;
 	}
+	if (confine_is_off())
+		words[nr++] = (char *)CONFINE_OPTION;
 	words[nr++] = (char *)(uintptr_t)store;
 	words[nr] = NULL;
 	return words;
@@ -200,7 +203,8 @@ static int print_unit(int argc, char **argv)
 
 static int run_watch_command(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 },
+						       { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_watch_option,

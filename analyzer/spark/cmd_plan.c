@@ -3,6 +3,7 @@
 #include "analyzer/spark/plan_records.h"
 #include "jitreg/base/budget.h"
 #include "jitreg/base/command.h"
+#include "jitreg/confine/confine.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -121,6 +122,7 @@ static int add_plan(const struct arguments *a, struct trace_reader *t, const str
 
 static int run_plan(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_option,
@@ -129,7 +131,7 @@ static int run_plan(int argc, char **argv)
 		"rows, which all reports then show.\v"
 		"Spark: spark.eventLog.enabled=true writes the log; tailor run --spark does all of this by itself.\n"
 		"Example: tailor plan --spark /tmp/spark-events t.tlr && tailor report --view plan t.tlr",
-		NULL,
+		children,
 		NULL,
 		NULL
 	};
@@ -141,6 +143,10 @@ static int run_plan(int argc, char **argv)
 	int ret;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	confine_allow_usual();
+	confine_allow_read(a.log);
+	confine_allow_write(a.path);
+	confine_begin(CONFINE_READER);
 	ret = trace_open(a.path, &t, &d);
 	if (ret == 0)
 		ret = model_create(t, &m, &d);

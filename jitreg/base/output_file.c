@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/base/output_file.h"
 
+#include "jitreg/base/file_changes.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -53,7 +55,7 @@ static int check_special_file(const char *path, const struct stat *st, struct di
 
 static int open_special_file(const char *path, struct diag *d)
 {
-	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY), error = errno, ret;
+	int fd = file_changes.open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0), error = errno, ret;
 	struct stat st;
 
 	if (fd < 0)
@@ -76,12 +78,12 @@ int output_file_open(const char *path, struct diag *d)
 				ret = check_special_file(path, &st, d);
 				return ret ? ret : open_special_file(path, d);
 			}
-			if (unlink(path) && errno != ENOENT)
+			if (file_changes.remove(path) && errno != ENOENT)
 				return diag_cannot_write(
 					d, path, errno,
 					st.st_uid == geteuid() ? NULL : "a file of another user is there; give another path");
 		}
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+		fd = file_changes.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
 		error = errno;
 		if (fd >= 0)
 			return fd;
@@ -133,7 +135,7 @@ bool output_file_keep_old(const char *path)
 	struct stat st;
 
 	return (size_t)snprintf(old, sizeof(old), "%s.old", path) < sizeof(old) && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-	       rename(path, old) == 0;
+	       file_changes.rename(path, old) == 0;
 }
 
 void output_file_restore_old(const char *path)
@@ -141,7 +143,7 @@ void output_file_restore_old(const char *path)
 	char old[4096];
 
 	if ((size_t)snprintf(old, sizeof(old), "%s.old", path) < sizeof(old))
-		rename(old, path);
+		file_changes.rename(old, path);
 }
 
 int output_file_check(const char *path, struct diag *d)
@@ -162,7 +164,7 @@ void output_file_remove(const char *path)
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
-		unlink(path);
+		file_changes.remove(path);
 }
 
 bool output_file_is_same(const char *output, const char *input)

@@ -349,7 +349,7 @@ void recording_drop(struct recording *r)
 
 		trace_writer_close(r->writer);
 		if (remove)
-			unlink(r->output);
+			output_file_remove(r->output);
 	}
 	if (r->kept_old)
 		output_file_restore_old(r->output);
