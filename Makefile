@@ -6,12 +6,13 @@ CC = gcc
 PYTHON = /usr/bin/python3
 SAN ?=
 WERROR ?=
+PLANT ?=
 VERSION := 1.0.0
 
 # ---------------------------------------------------------------------------------------------------------- flags
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
-	$(if $(WERROR),-Werror) -fno-omit-frame-pointer -D_GNU_SOURCE -DTAILOR_VERSION='"$(VERSION)"' $(CFLAGS)
+	$(if $(WERROR),-Werror) $(if $(PLANT),-DTAILOR_PLANT) -fno-omit-frame-pointer -D_GNU_SOURCE -DTAILOR_VERSION='"$(VERSION)"' $(CFLAGS)
 SAN_FLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined)
 
 # What differs from one distribution to another, found at each start (dist/configure.sh); LLVM_CONFIG=... takes that LLVM.
@@ -21,8 +22,9 @@ export PATH := $(abspath $B)/tools:$(PATH)
 
 # ---------------------------------------------------------------------------------------------------------- parts
 # name_SRC: sources; name_FLAGS: extra flags; name_LIBS: libraries.  One third-party library, one door (docs/architecture.md).
-trace_SRC    := $(wildcard jitreg/base/*.c jitreg/hosts/*.c jitreg/output/*.c jitreg/trace/*.c)
+trace_SRC    := $(wildcard jitreg/base/*.c jitreg/hosts/*.c jitreg/output/*.c jitreg/trace/*.c) $(if $(PLANT),tests/plant/plant.c)
 protocol_SRC := $(wildcard jitreg/protocol/*.c)
+confine_SRC  := $(wildcard jitreg/confine/*.c)
 engines_SRC  := $(wildcard jitreg/engines/*.c)
 guest_SRC    := $(wildcard agent/guest/*.c shim/*.c shim/announce/*.c shim/engines/*.c shim/hosts/*.c shim/libraries/*.c)
 recorder_SRC := $(filter-out agent/recorder/main_record.c,$(wildcard agent/recorder/*.c agent/recorder/*/*.c))
@@ -34,7 +36,7 @@ fuzz_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 
 INCLUDES = -I.
 
-recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd -llzma -ldl
+recorder_LIBS = -lpfm $(MSGPACK_LIB) -lzstd -llzma -lseccomp -ldl
 record_LIBS   = $(RECORD_LIBS) -lpthread
 analyzer_LIBS = -ldw -lelf -lunwind-x86_64 -lunwind $(MSGPACK_LIB) -lzstd -ljansson -lz -lsqlite3 $(CURSES_LIB) -lZydis -l:libiberty.a -lm
 tailor_LIBS   = $(recorder_LIBS) $(analyzer_LIBS) -lpthread
@@ -44,7 +46,7 @@ objects = $(patsubst %.c,$B/%.o,$($(1)_SRC))
 guest_OBJ   := $(call objects,guest) $(patsubst %.c,$B/in_guest/%.o,$(engines_SRC))
 engine_OBJ  := $(call objects,engine)
 runtime_OBJ := $(call objects,runtime)
-tailor_OBJ  := $(call objects,protocol) $(call objects,engines) $(call objects,recorder) $(call objects,analyzer)
+tailor_OBJ  := $(call objects,protocol) $(call objects,confine) $(call objects,engines) $(call objects,recorder) $(call objects,analyzer)
 unit_BIN    := $(patsubst tests/unit/%.c,$B/unit/%,$(unit_SRC))
 fuzz_BIN    := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(fuzz_SRC))
 
@@ -181,7 +183,7 @@ $B/fuzz/%: $B/tests/fuzz/%.o $(if $(FUZZER),,$B/tests/fuzz/replay.o) $B/parts.a 
 # --------------------------------------------------------------------------------------------------------- set-up
 # Debian's packages that the build, the demo and the checks need.  a|b: by release; a?: where the release has it (tests/deps.sh).
 PACKAGES_BUILD := gcc make pkg-config libunwind-dev libdw-dev libelf-dev libpfm4-dev 'libmsgpack-c-dev|libmsgpack-dev' libzstd-dev liblzma-dev \
-	libjansson-dev zlib1g-dev libsqlite3-dev libncurses-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
+	libjansson-dev zlib1g-dev libsqlite3-dev libncurses-dev libseccomp-dev libzydis-dev libiberty-dev 'llvm-14-dev|llvm-dev'
 # What `tailor html` and `tailor serve` are built with; without them the build leaves these out, and says so.
 PACKAGES_PAGE := esbuild clang lld libmicrohttpd-dev
 PACKAGES_CHECK := git libcmocka-dev clang lld binutils python3-msgpack python3-jsonschema 'python3-numba?' llvm sqlite3 g++ \
@@ -357,7 +359,7 @@ libfuzzer:
 # ----------------------------------------------------------------------------------------------------------- tools
 # What finds faults without running a test takes minutes, so no check waits for it.
 PACKAGES_TOOLS := clang clang-tidy clang-tools clang-format
-product_SRC := $(foreach part,trace protocol guest recorder analyzer,$($(part)_SRC)) analyzer/main.c agent/recorder/main_record.c shim/intel/collector.c
+product_SRC := $(foreach part,trace protocol confine guest recorder analyzer,$($(part)_SRC)) analyzer/main.c agent/recorder/main_record.c shim/intel/collector.c
 
 .PHONY: tidy scan format-diff ci-matrix coverage compile_commands.json
 compile_commands.json: ## how each file is compiled, for editors and clang-tidy

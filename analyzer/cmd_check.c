@@ -20,7 +20,7 @@
 
 struct arguments {
 	struct page_arguments page;
-	const char *path;   /* of a trace that is there */
+	char *path;   /* of a trace that is there */
 	const char *output; /* -o */
 	char *word[WORDS_MAX]; /* of `tailor run`: its options */
 	size_t nr_words;
@@ -176,12 +176,16 @@ static void ask_check_view(void *context, struct report *r)
 
 static int check_trace(const struct arguments *a, const char *path)
 {
+	char *words[] = { as_argument("check"), as_argument(path), NULL };
+
 	struct trace_arguments all = { .filter.mark = "all" };
 	struct trace_session session = { 0 };
 	struct view_instance v = { 0 };
 	struct page page;
-	int status = trace_session_read(&session, path, &all, ask_check_view, &v);
+	int status;
 
+	rights_keep(CONFINE_READER, 2, words, RIGHTS_OUTPUTS(a->page.csv_folder, a->path ? NULL : path));
+	status = trace_session_read(&session, path, &all, ask_check_view, &v);
 	if (status)
 		return status;
 	if (trace_page_init(&page, &a->page))
@@ -237,7 +241,7 @@ static int record_and_check(const struct arguments *a)
 
 static int run_check(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_check_option,

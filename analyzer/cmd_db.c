@@ -606,7 +606,7 @@ static int run_command_of_verb(const struct db_verb *verb, int argc, char **argv
 static int run_db(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &asked_argp, 0, NULL, 0 }, { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
-						      { 0 } };
+						      { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_db_option,
@@ -619,12 +619,17 @@ static int run_db(int argc, char **argv)
 		NULL
 	};
 	struct arguments a = { .page.top = 20, .keep = -1 };
+	const char *other;
+	bool is_address;
 
 	for (int i = 0; i < NR_VERBS && argc > 1; i++)
 		if (verbs[i].command && strcmp(verbs[i].name, argv[1]) == 0)
 			return run_command_of_verb(&verbs[i], argc - 1, argv + 1);
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	other = strcmp(a.verb->name, "copy") == 0 || a.keep >= 0 ? a.operand[1] : NULL;
+	is_address = fleet_is_named(a.operand[0]);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(is_address ? NULL : a.operand[0], a.output, other, a.page.csv_folder));
 	return a.verb->run(&a);
 }
 

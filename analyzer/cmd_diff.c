@@ -455,7 +455,8 @@ static int compare_sides(const struct arguments *args, struct comparison *c)
 
 int compare_run_diff(int argc, char **argv, bool is_db)
 {
-	const struct argp_child children[] = { { is_db ? &asked_argp : &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
+	const struct argp_child children[] = { { is_db ? &asked_argp : &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 },
+					       { &confine_argp, 0, NULL, 0 }, { 0 } };
 	const struct argp argp = {
 		options,
 		parse_diff_option,
@@ -479,6 +480,7 @@ int compare_run_diff(int argc, char **argv, bool is_db)
 	args.trace.asked = is_db ? &args.asked : NULL;
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.page.csv_folder));
 	if (args.methods) {
 		free(c);
 		return diff_methods(args.side[0], args.trace.level, &args.page);

@@ -79,9 +79,10 @@ static bool print_all(struct trace_reader *t, const struct arguments *a, const s
 
 static int run_dump(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options, parse_dump_option, "[TRACE]", "Print the records of a trace: time, process/thread, record, fields.",
-		NULL, NULL, NULL
+		children, NULL, NULL
 	};
 	struct dump_options o = { .to = stdout };
 	struct arguments a = { 0 };
@@ -91,6 +92,7 @@ static int run_dump(int argc, char **argv)
 	int status;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS());
 	if (trace_open(a.path, &t, &d)) {
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;

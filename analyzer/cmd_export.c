@@ -154,7 +154,7 @@ static int write_exported(const struct arguments *args, struct ask *a, FILE *to)
 }
 
 /* Of arguments that have been parsed. */
-static int export_trace(const struct arguments *args)
+static int export_trace(const struct arguments *args, int argc, char **argv)
 {
 	struct output_file output = { .form = args->format == &exporter_flamegraph ? &svg_output_form : NULL };
 	struct trace_session session = { 0 };
@@ -166,6 +166,8 @@ static int export_trace(const struct arguments *args)
 		trace_print_error("%s: input and output are the same file", args->output);
 		return CMD_FAILED;
 	}
+	result_file_prepare(args->open);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args->output));
 	if (open_output(args, &output, &d)) {
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
@@ -187,7 +189,7 @@ static int export_trace(const struct arguments *args)
 	return status;
 }
 
-static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &output_argp, 0, NULL, 0 }, { 0 } };
+static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 
 static int run_export(int argc, char **argv)
 {
@@ -197,7 +199,7 @@ static int run_export(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	return export_trace(&args);
+	return export_trace(&args, argc, argv);
 }
 
 static int run_flamegraph(int argc, char **argv)
@@ -217,7 +219,7 @@ static int run_flamegraph(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
-	return export_trace(&args);
+	return export_trace(&args, argc, argv);
 }
 
 const struct cmd cmd_export = { "export", "convert a trace: flame graph, speedscope, Firefox, Perfetto, pprof", run_export };

@@ -195,7 +195,7 @@ static int rebuild_old_page(const struct html_source *a, FILE *to, int *status)
 
 static int run_html(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_html_option,
@@ -221,6 +221,8 @@ static int run_html(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	if (!html_source_has_page())
 		return CMD_FAILED;
+	result_file_prepare(args.open);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.output));
 	for (int i = 0; i < 2 && args.source.path[i]; i++)
 		if (output_file_is_same(args.output, args.source.path[i])) {
 			trace_print_error("%s: input and output are the same file", args.output);

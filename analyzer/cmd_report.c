@@ -262,10 +262,25 @@ static void say_unheeded_options(const struct arguments *a)
 		trace_print_error("without --view this has no effect: %s", text);
 }
 
+/* llvm-mca is asked by two views. */
+static void keep_rights(const struct arguments *a, int argc, char **argv)
+{
+	bool asks = false;
+
+	for (int i = 0; i < a->nr_views; i++)
+		asks |= strcmp(a->view[i]->name, "cpi") == 0 || strcmp(a->view[i]->name, "stalls") == 0;
+	asks &= !a->processor || strcmp(a->processor, "none") != 0;
+	if (asks) {
+		confine_allow_program("llvm-mc");
+		confine_allow_program("llvm-mca");
+	}
+	rights_keep(asks ? CONFINE_STARTER : CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(a->svg, a->page.csv_folder));
+}
+
 static int run_report(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
-						      { 0 } };
+						      { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_report_option,
@@ -284,6 +299,7 @@ static int run_report(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	say_unheeded_options(&args);
+	keep_rights(&args, argc, argv);
 	session.options.each = args.each ? stdout : NULL;
 	session.options.also_by_stack = args.compare_stack;
 	status = trace_session_read(&session, args.path, &args.trace, ask_views_or_report, &a);

@@ -94,7 +94,7 @@ static int scrub_file(const struct arguments *args, const char *output, struct t
 
 static int run_scrub(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_scrub_option,
@@ -117,6 +117,7 @@ static int run_scrub(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
 	if (!args.output)
 		args.output = made = output_name(args.path);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.output));
 	ret = args.output ? trace_open(args.path, &t, &d) : diag_fail(&d, ENOMEM, "out of memory");
 	if (ret == 0)
 		ret = model_create(t, &m, &d);

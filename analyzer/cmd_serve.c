@@ -64,7 +64,7 @@ static int keep_trace_for_page(void *context, struct html_trace *t, const char *
 
 static int run_serve(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_serve_option,
@@ -93,6 +93,7 @@ static int run_serve(int argc, char **argv)
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
+	rights_keep(CONFINE_SERVER, argc, argv, RIGHTS_OUTPUTS());
 	for (uint32_t i = 0; i < 2 && args.source.path[i] && taken; i++) {
 		one = html_source_read(&args.source, i, keep_trace_for_page, &s, &taken);
 		status = status == CMD_DONE ? one : status;

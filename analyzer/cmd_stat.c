@@ -168,7 +168,8 @@ static int show_spreads(const struct arguments *a, const struct profile *p, cons
 
 int compare_run_stat(int argc, char **argv, bool is_db)
 {
-	const struct argp_child children[] = { { is_db ? &asked_argp : &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 }, { 0 } };
+	const struct argp_child children[] = { { is_db ? &asked_argp : &trace_argp, 0, "", 10 }, { &page_argp, 0, NULL, 0 },
+					       { &confine_argp, 0, NULL, 0 }, { 0 } };
 	const struct argp argp = {
 		NULL,
 		parse_stat_option,
@@ -191,6 +192,7 @@ int compare_run_stat(int argc, char **argv, bool is_db)
 	args.trace.asked = is_db ? &args.asked : NULL;
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.page.csv_folder));
 	p = calloc(args.nr, sizeof(*p));
 	if (!p)
 		return CMD_FAILED;

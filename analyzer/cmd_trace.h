@@ -7,6 +7,7 @@
 #define TAILOR_CMD_TRACE_H
 
 #include "analyzer/fleet/asked.h"
+#include "analyzer/fleet/rights.h"
 #include "analyzer/output/page.h"
 #include "analyzer/query/report.h"
 

@@ -347,10 +347,11 @@ static int unwind_and_print(struct run *run, struct trace_reader *t, struct diag
 
 static int run_unwind(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options, parse_unwind_option,
 		"[TRACE]", "Unwind the call stack of every sample and print how many stacks are complete, and why the others ended.",
-		NULL,	 NULL,
+		children, NULL,
 		NULL
 	};
 	struct arguments args = { .way = UNWIND_MEMO };
@@ -361,6 +362,7 @@ static int run_unwind(int argc, char **argv)
 	int status = CMD_FAILED;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS());
 	if (trace_open(args.path, &t, &d)) {
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;

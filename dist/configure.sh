@@ -74,7 +74,7 @@ done | "$cc" ${includes:+-isystem "$includes"} -E - 2>/dev/null | sed -n 's/^MIS
 	echo "LLVM_LIBS := $(llvm_libs)"
 	echo "MSGPACK_LIB := -l$msgpack"
 	echo "CURSES_LIB := -lncursesw$(! library libtinfo.so || echo " -ltinfo")"
-	echo "RECORD_LIBS := $(static pfm) $(static "$msgpack") $(static zstd) $(static lzma)"
+	echo "RECORD_LIBS := $(static pfm) $(static "$msgpack") $(static zstd) $(static lzma) $(static seccomp)"
 	echo "MISSING_HEADERS := $missing"
 } >"$B/config.new"
 if cmp -s "$B/config.new" "$B/config.mk"; then

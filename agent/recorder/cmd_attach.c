@@ -9,11 +9,13 @@
 #include "agent/recorder/hotspot/hotspot.h"
 #include "agent/recorder/inject/inject.h"
 #include "agent/recorder/keep_source.h"
+#include "agent/recorder/rights.h"
 #include "agent/recorder/process/attach_list.h"
 #include "agent/recorder/process/process_names.h"
 #include "agent/recorder/process/proc_mem.h"
 #include "agent/recorder/session/control.h"
 #include "jitreg/base/command.h"
+#include "jitreg/confine/confine.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/message.h"
 #include "jitreg/hosts/jit_hosts.h"
@@ -441,8 +443,10 @@ static int prepare_processes(struct attach *a, struct diag *d)
 
 static int record_targets(struct attach *a, struct diag *d)
 {
-	int status = -1, ret = start_counting(a, d);
+	int status = -1, ret;
 
+	recorder_rights_keep(a->options, keep_source_words(a->options), NULL);
+	ret = start_counting(a, d);
 	if (ret == 0) {
 		write_target_notices(a);
 		ret = prepare_processes(a, d);
@@ -480,6 +484,7 @@ static int attach_all(struct attach *a, struct session_options *o)
 		fail_attach(&d);
 	if (ret)
 		return ret == -EINVAL ? CMD_MISUSED : CMD_FAILED;
+	recorder_rights_keep(o, NULL, NULL);
 	if (session_attach_all(a->session, &d)) {
 		session_abandon(a->session);
 		return fail_attach(&d);
@@ -530,7 +535,8 @@ int cmd_attach_recorded(struct session_options *o, struct pid_list *pids, int ar
 
 static int run_attach_command(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 },
+						       { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		NULL,
 		parse_attach_argument,

@@ -4,6 +4,7 @@
 #include "agent/recorder/session/session.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
+#include "jitreg/confine/confine.h"
 #include "jitreg/output/output_option.h"
 
 #include <argp.h>
@@ -77,9 +78,30 @@ static void print_result(const struct import_options *o, const struct import_res
 		      registrations, lost);
 }
 
+/* Images, perf maps and jitdump files are found by the names that the input has. */
+static void keep_rights(const struct import_options *o)
+{
+	static const char *const folders[] = { "/tmp", "/var/tmp", "/boot", "/proc/kallsyms", "/proc/version",
+					      "/sys/kernel/notes", "/sys/module" };
+	const char *home = getenv("HOME");
+	char cache[4096];
+
+	confine_allow_usual();
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		confine_allow_read(folders[i]);
+	if (home && (size_t)snprintf(cache, sizeof(cache), "%s/.debug", home) < sizeof(cache))
+		confine_allow_read(cache);
+	if (strcmp(o->input, IMPORT_STANDARD_INPUT) != 0)
+		confine_allow_read(o->input);
+	if (o->with)
+		confine_allow_read(o->with);
+	confine_allow_write(o->output);
+	confine_begin(CONFINE_READER);
+}
+
 static int run_import_command(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_import_argument,
@@ -115,6 +137,7 @@ static int run_import_command(int argc, char **argv)
 		a.import.output = output;
 	}
 	session_raise_limits();
+	keep_rights(&a.import);
 	ret = import_file(&a.import, &result, &d);
 	if (ret) {
 		message_print("%s", d.text);

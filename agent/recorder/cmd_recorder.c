@@ -4,6 +4,7 @@
  * so the recorder reports success or the error as early as possible.
  */
 #include "agent/recorder/process/attach_target.h"
+#include "agent/recorder/rights.h"
 #include "agent/recorder/session/options.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
@@ -106,6 +107,7 @@ static int run_recorder_command(int argc, char **argv)
 		return report_failure_to_host(&a, ret, &d);
 	}
 	write_result_to_host(&a, 0);
+	recorder_rights_keep(&a.session, NULL, NULL);
 	session_run(s, a.pid, false, true, &status);
 	if (session_close(s, status, &d)) {
 		message_print("%s", d.text);

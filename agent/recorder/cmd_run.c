@@ -7,10 +7,12 @@
  */
 #include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/keep_source.h"
+#include "agent/recorder/rights.h"
 #include "agent/recorder/spark_log.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
+#include "jitreg/confine/confine.h"
 #include "jitreg/protocol/env.h"
 
 #include <errno.h>
@@ -261,7 +263,10 @@ int cmd_run_recorded(struct run_request *a)
 		abandon_run(s, &child, &d);
 		return CMD_MISUSED;
 	}
-	if (ret || session_listen(s, NULL, &d) || session_start_counting(s, child.pid, true, &d))
+	if (ret || session_listen(s, NULL, &d))
+		return abandon_run(s, &child, &d);
+	recorder_rights_keep(&a->session, keep_source_words(&a->session), a->spark ? spark_log_words(&a->session) : NULL);
+	if (session_start_counting(s, child.pid, true, &d))
 		return abandon_run(s, &child, &d);
 	if (no_agent)
 		session_notice(s, NOTICE_HOST, "agent unavailable in %s (%s); sampling without registrations of its JIT%s", a->command[0],
@@ -293,7 +298,8 @@ int cmd_run_recorded(struct run_request *a)
 
 static int run_run_command(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &dormant_argp, 0, NULL, 0 },
+						       { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_run_argument,

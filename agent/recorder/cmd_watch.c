@@ -8,6 +8,7 @@
 #include "jitreg/base/message.h"
 #include "jitreg/base/own_file.h"
 #include "jitreg/base/regular_file.h"
+#include "jitreg/confine/confine.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -113,6 +114,8 @@ static char **words_of_add(const struct arguments *a, const char *store)
 		words[nr++] = (char *)"--cap";
 		words[nr++] = (char *)(uintptr_t)a->cap;
 	}
+	if (confine_is_off())
+		words[nr++] = (char *)CONFINE_OPTION;
 	words[nr++] = (char *)(uintptr_t)store;
 	words[nr] = NULL;
 	return words;
@@ -248,7 +251,8 @@ static int print_unit(int argc, char **argv)
 
 static int run_watch_command(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &sampling_argp, 0, NULL, 0 }, { &attach_argp, 0, NULL, 0 },
+						       { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_watch_option,

@@ -3,6 +3,8 @@
 #include "agent/recorder/keep_source.h"
 
 #include "agent/recorder/own_command.h"
+#include "jitreg/confine/confine.h"
+#include "jitreg/confine/steward.h"
 #include "jitreg/protocol/env.h"
 
 #include <stdio.h>
@@ -20,15 +22,29 @@ static uint64_t bytes_to_keep(const struct session_options *o)
 	return text ? strtoull(text, NULL, 10) : BYTES;
 }
 
+char *const *keep_source_words(const struct session_options *o)
+{
+	static char *argv[] = { "/proc/self/exe", "keep-source", "--bytes", NULL, NULL, NULL, NULL }, bytes[32];
+	const uint64_t most = bytes_to_keep(o);
+
+	if (!most || o->dormant || o->epoch_ns || *o->output == '-')
+		return NULL;
+	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)most);
+	argv[3] = bytes;
+	argv[4] = (char *)(uintptr_t)o->output;
+	argv[5] = confine_is_off() ? (char *)CONFINE_OPTION : NULL;
+	return argv;
+}
+
 void keep_source_text(const struct session_options *o)
 {
-	const uint64_t most = bytes_to_keep(o);
-	char bytes[32];
-	char *argv[] = { "tailor", "keep-source", "--bytes", bytes, (char *)(uintptr_t)o->output, NULL };
+	char *const *argv = keep_source_words(o);
 	struct stat st;
 
-	if (!most || o->dormant || o->epoch_ns || *o->output == '-' || stat(o->output, &st) || !S_ISREG(st.st_mode))
+	if (!argv || stat(o->output, &st) || !S_ISREG(st.st_mode))
 		return;
-	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)most);
-	own_command_run(argv, "text of source files");
+	if (steward_is_there())
+		steward_run(SESSION_KEEP_SOURCE, NULL);
+	else
+		own_command_run(argv, "text of source files");
 }

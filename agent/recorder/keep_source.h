@@ -5,6 +5,8 @@
 
 #include "agent/recorder/session/session.h"
 
+/* The words of that command, which stay, or NULL: nothing is to be kept. */
+char *const *keep_source_words(const struct session_options *o);
 /* As the options say.  Waits for `tailor keep-source`, which ends after three seconds of processor time at the latest; nothing fails. */
 void keep_source_text(const struct session_options *o);
 

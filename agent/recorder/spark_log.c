@@ -3,6 +3,9 @@
 #include "agent/recorder/spark_log.h"
 
 #include "agent/recorder/own_command.h"
+#include "jitreg/base/file_changes.h"
+#include "jitreg/confine/confine.h"
+#include "jitreg/confine/steward.h"
 #include "jitreg/protocol/env.h"
 
 #include <errno.h>
@@ -40,14 +43,24 @@ int spark_log_prepare(const struct session_options *o, struct diag *d)
 	return setenv(TAILOR_ENV_SPARK, folder, 1) ? diag_fail(d, ENOMEM, "out of memory") : 0;
 }
 
+char *const *spark_log_words(const struct session_options *o)
+{
+	static char *argv[] = { "/proc/self/exe", "plan", "--spark", folder, NULL, NULL, NULL };
+
+	argv[4] = (char *)(uintptr_t)o->output;
+	argv[5] = confine_is_off() ? (char *)CONFINE_OPTION : NULL;
+	return argv;
+}
+
 void spark_log_add(const struct session_options *o)
 {
-	char *argv[] = { "tailor", "plan", "--spark", folder, (char *)(uintptr_t)o->output, NULL };
-
 	unsetenv(TAILOR_ENV_SPARK);
-	if (rmdir(folder) == 0) { /* it is empty */
+	if (file_changes.remove(folder) == 0) { /* it is empty */
 		message_print("no Spark application wrote an event log into '%s'; the trace has no plans of Spark", folder);
 		return;
 	}
-	own_command_run(argv, "plans of Spark");
+	if (steward_is_there())
+		steward_run(SESSION_SPARK, NULL);
+	else
+		own_command_run(spark_log_words(o), "plans of Spark");
 }

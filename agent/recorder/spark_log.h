@@ -9,6 +9,8 @@
 
 /* Before the command starts: the folder, and its name in the environment.  0, or -errno with a sentence. */
 int spark_log_prepare(const struct session_options *o, struct diag *d);
+/* The words of that command, which stay. */
+char *const *spark_log_words(const struct session_options *o);
 /* The trace is complete. */
 void spark_log_add(const struct session_options *o);
 

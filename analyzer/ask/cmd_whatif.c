@@ -578,7 +578,7 @@ static int predict_trace(struct arguments *a)
 
 static int run_whatif(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_whatif_option,
@@ -600,6 +600,7 @@ static int run_whatif(int argc, char **argv)
 
 	setlocale(LC_CTYPE, "");
 	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.keep, args.svg, args.page.csv_folder));
 	if (args.verify && kept_is(args.path)) {
 		if (kept_read(&k, args.path, &d)) {
 			trace_print_error("%s", d.text);

@@ -114,7 +114,7 @@ static void write_excerpts(struct report *r, const struct excerpts *e, const cha
 
 static int run_keep_source(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { options, parse_option, "TRACE", "Keep text of source files in a trace.", children, NULL, NULL };
 	struct arguments args = { .trace.threads = 1 };
 	struct trace_session session = { 0 };
@@ -126,6 +126,7 @@ static int run_keep_source(int argc, char **argv)
 	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value.tv_sec = PROCESSOR_S }, NULL);
 	quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	dup2(quiet, STDERR_FILENO);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.path));
 	if (trace_session_read(&session, args.path, &args.trace, ask, &args) != CMD_DONE)
 		return CMD_FAILED;
 	cost = calloc((size_t)session.attribution->nr_lines + 1, sizeof(*cost));

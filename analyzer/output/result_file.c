@@ -5,10 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +27,8 @@ void result_file_name(const char *input, const char *ending, char *name, size_t 
 		n -= end;
 	snprintf(name, bytes, "%.*s%s", (int)n, base, ending);
 }
+
+static int viewers = -1; /* the other end of the child that starts one */
 
 /* It goes on alone, and says nothing. */
 static int start_viewer(const char *path)
@@ -44,6 +50,38 @@ static int start_viewer(const char *path)
 	return -ret;
 }
 
+void result_file_prepare(bool open)
+{
+	char path[PATH_MAX];
+	int ends[2], error;
+	pid_t parent = getpid();
+
+	if (!open || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return;
+	viewers = ends[0];
+	if (fork()) { /* without a child, there is no answer */
+		close(ends[1]);
+		return;
+	}
+	close(ends[0]);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == parent && recv(ends[1], path, sizeof(path), 0) > 0) {
+		error = start_viewer(path);
+		send(ends[1], &error, sizeof(error), MSG_NOSIGNAL);
+	}
+	_exit(0);
+}
+
+/* 0 or -errno. */
+static int ask_for_viewer(const char *path)
+{
+	int error;
+
+	if (send(viewers, path, strlen(path) + 1, MSG_NOSIGNAL) < 0 || recv(viewers, &error, sizeof(error), 0) != sizeof(error))
+		return -EPIPE;
+	return error;
+}
+
 void result_file_tell(const char *path, bool quiet, bool open)
 {
 	struct stat st;
@@ -54,6 +92,6 @@ void result_file_tell(const char *path, bool quiet, bool open)
 		message_print("%s (%llu KiB)", path, (unsigned long long)(st.st_size + 1023) / 1024);
 	else if (!quiet)
 		message_print("%s (%.1f MiB)", path, (double)st.st_size / (1 << 20));
-	if (open && start_viewer(path))
+	if (open && ask_for_viewer(path))
 		message_print("not shown: there is no xdg-open (package xdg-utils); open the file in a browser");
 }

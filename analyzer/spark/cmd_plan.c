@@ -4,6 +4,7 @@
 #include "jitreg/base/budget.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
+#include "jitreg/confine/confine.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -122,6 +123,7 @@ static int add_plan(const struct arguments *a, struct trace_reader *t, const str
 
 static int run_plan(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_option,
@@ -130,7 +132,7 @@ static int run_plan(int argc, char **argv)
 		"rows, which all reports then show.\v"
 		"Spark: spark.eventLog.enabled=true writes the log; tailor run --spark does all of this by itself.\n"
 		"Example: tailor plan --spark /tmp/spark-events t.tlr && tailor report --view plan t.tlr",
-		NULL,
+		children,
 		NULL,
 		NULL
 	};
@@ -142,6 +144,10 @@ static int run_plan(int argc, char **argv)
 	int ret;
 
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	confine_allow_usual();
+	confine_allow_read(a.log);
+	confine_allow_write(a.path);
+	confine_begin(CONFINE_READER);
 	ret = trace_open(a.path, &t, &d);
 	if (ret == 0)
 		ret = model_create(t, &m, &d);

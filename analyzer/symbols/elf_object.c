@@ -7,6 +7,7 @@
 
 #include "jitreg/base/large_pages.h"
 #include "jitreg/base/sorted.h"
+#include "jitreg/base/planted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -118,6 +119,7 @@ static const char *elf_name_at(struct elf_object *o, uint64_t section, uint64_t 
 	if (!s->is_text_known) {
 		const unsigned char *last = memrchr(s->data, 0, s->bytes);
 
+		planted_fault("elf", s->data, s->bytes);
 		s->text_bytes = last ? (uint64_t)(last - s->data) + 1 : 0;
 		s->is_text_known = true;
 	}

@@ -226,9 +226,19 @@ static int open_source(struct arguments *a, struct follow *f, bool is_hidden, st
 	return start_recorder(a, f, is_hidden, d);
 }
 
+/* Traces that the screen keeps are in the working folder. */
+static void keep_rights(const struct follow *f, int argc, char **argv)
+{
+	if (f->owns_folder)
+		confine_allow_removal(f->folder);
+	if (f->folder)
+		confine_allow_folder(f->folder);
+	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS("./"));
+}
+
 static int run_top(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { 0 } };
+	static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_top_option,
@@ -259,6 +269,7 @@ static int run_top(int argc, char **argv)
 		trace_print_error("%s", d.text);
 		status = CMD_FAILED;
 	} else {
+		keep_rights(&follow, argc, argv);
 		status = watching_run(&a.watch);
 	}
 	follow_end(&follow);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/output/output_file.h"
 
+#include "jitreg/base/file_changes.h"
 #include "jitreg/output/output_internal.h"
 
 #include <errno.h>
@@ -215,9 +216,9 @@ void output_file_drop(struct output_file *o)
 	if (!o->path)
 		return;
 	if (o->has_name && output_file_has_name(o, NULL) == 0) {
-		unlinkat(o->folder, o->base, 0);
+		output_name_remove(o, o->base);
 		if (o->has_old && (size_t)snprintf(old, sizeof(old), "%s.old", o->base) < sizeof(old))
-			renameat2(o->folder, old, o->folder, o->base, RENAME_NOREPLACE);
+			output_name_rename(o, old, o->base);
 	}
 	output_file_fini(o);
 }
@@ -247,7 +248,7 @@ void output_file_remove(const char *path)
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
-		unlink(path);
+		file_changes.remove(path);
 }
 
 bool output_file_is_same(const char *output, const char *input)

@@ -25,5 +25,8 @@ int output_name_create(struct output_file *o, struct diag *d);
 /* 0 or -errno with a sentence. */
 int output_name_take(struct output_file *o, struct diag *d);
 void output_name_remove_temporary(struct output_file *o);
+/* In the output's folder, as the system calls: -1 and errno. */
+int output_name_remove(const struct output_file *o, const char *name);
+int output_name_rename(const struct output_file *o, const char *from, const char *to);
 
 #endif

@@ -8,8 +8,11 @@
  */
 #include "jitreg/output/output_internal.h"
 
+#include "jitreg/base/file_changes.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/random.h>
@@ -64,7 +67,7 @@ void output_name_remove_temporary(struct output_file *o)
 {
 	if (!o->temporary[0])
 		return;
-	unlinkat(o->folder, o->temporary, 0);
+	output_name_remove(o, o->temporary);
 	forget_temporary(o);
 }
 
@@ -77,13 +80,58 @@ static void choose_temporary_name(struct output_file *o)
 	snprintf(o->temporary, sizeof(o->temporary), ".tailor-%016llx.part", (unsigned long long)number);
 }
 
+/* The path of a file beside the output, for a steward that has the right to change files. */
+static const char *path_beside(const struct output_file *o, const char *name, char *path, size_t bytes)
+{
+	snprintf(path, bytes, "%.*s%s", (int)(o->base - o->path), o->path, name);
+	return path;
+}
+
+static int create_beside(const struct output_file *o, const char *name)
+{
+	const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	char path[PATH_MAX];
+
+	if (file_changes_are_own())
+		return openat(o->folder, name, flags, 0600);
+	return file_changes.open(path_beside(o, name, path, sizeof(path)), flags, 0600);
+}
+
+int output_name_remove(const struct output_file *o, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (file_changes_are_own())
+		return unlinkat(o->folder, name, 0);
+	return file_changes.remove(path_beside(o, name, path, sizeof(path)));
+}
+
+int output_name_rename(const struct output_file *o, const char *from, const char *to)
+{
+	char path[2][PATH_MAX];
+
+	if (file_changes_are_own())
+		return renameat(o->folder, from, o->folder, to);
+	return file_changes.rename(path_beside(o, from, path[0], sizeof(path[0])), path_beside(o, to, path[1], sizeof(path[1])));
+}
+
+/* With flags, which a steward's hands do not know: then as on a file system that lacks them. */
+static int rename_with(const struct output_file *o, const char *from, const char *to, unsigned flags)
+{
+	if (file_changes_are_own())
+		return renameat2(o->folder, from, o->folder, to, flags);
+	errno = ENOSYS;
+	return -1;
+}
+
 static int create_hidden_file(struct output_file *o)
 {
 	for (int i = 0; i < TRIES; i++) {
 		choose_temporary_name(o);
-		o->fd = openat(o->folder, o->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		o->fd = create_beside(o, o->temporary);
 		if (o->fd >= 0) {
-			remove_on_signals(o);
+			if (file_changes_are_own())
+				remove_on_signals(o);
 			return 0;
 		}
 		o->temporary[0] = 0;
@@ -103,7 +151,7 @@ int output_name_create(struct output_file *o, struct diag *d)
 	char link[32];
 	int ret;
 
-	o->fd = o->is_named ? -1 : openat(o->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	o->fd = o->is_named || !file_changes_are_own() ? -1 : openat(o->folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	if (o->fd >= 0) {
 		format_descriptor_link(o, link, sizeof(link));
 		if (access(link, F_OK)) { /* without /proc it could take no name */
@@ -126,7 +174,7 @@ static int link_file(const struct output_file *o, const char *name)
 	char link[32];
 
 	if (o->temporary[0])
-		return renameat2(o->folder, o->temporary, o->folder, name, RENAME_NOREPLACE) ? -errno : 0;
+		return rename_with(o, o->temporary, name, RENAME_NOREPLACE) ? -errno : 0;
 	format_descriptor_link(o, link, sizeof(link));
 	return linkat(AT_FDCWD, link, o->folder, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
@@ -135,13 +183,13 @@ static int link_file(const struct output_file *o, const char *name)
  * another program's file would be lost. */
 static int rename_exclusively(const struct output_file *o, const char *name)
 {
-	if (linkat(o->folder, o->temporary, o->folder, name, 0) == 0)
+	if (file_changes_are_own() && linkat(o->folder, o->temporary, o->folder, name, 0) == 0)
 		return unlinkat(o->folder, o->temporary, 0) ? -errno : 0;
-	if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
+	if (file_changes_are_own() && errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
 		return -errno;
 	if (faccessat(o->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -EEXIST;
-	return renameat(o->folder, o->temporary, o->folder, name) ? -errno : 0;
+	return output_name_rename(o, o->temporary, name) ? -errno : 0;
 }
 
 static int link_exclusively(struct output_file *o, const char *name)
@@ -169,10 +217,10 @@ static int keep_or_remove_old(struct output_file *o, const char *name)
 	char old[256];
 
 	if (!o->keep_old)
-		return unlinkat(o->folder, name, 0) ? -errno : 0;
+		return output_name_remove(o, name) ? -errno : 0;
 	if ((size_t)snprintf(old, sizeof(old), "%s.old", o->base) >= sizeof(old))
 		return -ENAMETOOLONG;
-	o->has_old = renameat(o->folder, name, o->folder, old) == 0;
+	o->has_old = output_name_rename(o, name, old) == 0;
 	return o->has_old ? 0 : -errno;
 }
 
@@ -184,7 +232,7 @@ static int replace_by_rename(struct output_file *o)
 	if (!is_same_as_before(o, o->base))
 		return -EEXIST;
 	ret = o->keep_old ? keep_or_remove_old(o, o->base) : 0;
-	if (ret == 0 && renameat(o->folder, o->temporary, o->folder, o->base))
+	if (ret == 0 && output_name_rename(o, o->temporary, o->base))
 		ret = -errno;
 	return ret;
 }
@@ -202,12 +250,12 @@ static int replace_file(struct output_file *o)
 			return ret;
 		memcpy(o->temporary, named.temporary, sizeof(o->temporary));
 	}
-	if (renameat2(o->folder, o->temporary, o->folder, o->base, RENAME_EXCHANGE)) {
+	if (rename_with(o, o->temporary, o->base, RENAME_EXCHANGE)) {
 		ret = errno == ENOENT ? link_exclusively(o, o->base) : errno == EINVAL || errno == ENOSYS ? replace_by_rename(o) : -errno;
 	} else {
 		ret = is_same_as_before(o, o->temporary) ? keep_or_remove_old(o, o->temporary) : -EEXIST;
 		if (ret)
-			renameat2(o->folder, o->temporary, o->folder, o->base, RENAME_EXCHANGE);
+			rename_with(o, o->temporary, o->base, RENAME_EXCHANGE);
 	}
 	if (ret)
 		output_name_remove_temporary(o);

@@ -2,6 +2,8 @@
 /* What stands at the path of an output already, and whether it may be replaced. */
 #include "jitreg/output/output_internal.h"
 
+#include "jitreg/base/file_changes.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -53,7 +55,7 @@ static int check_special_file(const char *path, const struct stat *st, struct di
 
 int output_place_open_special(const char *path, struct diag *d)
 {
-	int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY), error = errno, ret;
+	int fd = file_changes.open(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0), error = errno, ret;
 	struct stat st;
 
 	if (fd < 0)

@@ -7,6 +7,7 @@
 
 #include "jitreg/base/crc32c.h"
 #include "jitreg/base/grow.h"
+#include "jitreg/base/planted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ static bool decompress_chunk_body(struct trace_reader *t, const struct trace_chu
 	}
 	b->at = at;
 	b->bytes = c->body_bytes;
+	planted_fault("trace", b->body, c->body_bytes);
 	t->stats.chunks[c->type]++;
 	return true;
 }

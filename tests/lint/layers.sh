@@ -103,6 +103,7 @@ door 'lzma' '^agent/recorder/images/xz' lzma
 door 'elfutils/|dwarf\.h|libelf\.h|gelf\.h' '^analyzer/symbols/' libdw
 door 'libunwind' '^analyzer/unwind/' libunwind
 door 'microhttpd' '^analyzer/serve/http\.c' libmicrohttpd
+door 'seccomp\.h' '^jitreg/confine/' libseccomp
 door 'Zydis' '^analyzer/symbols/insn' Zydis
 door 'libiberty' '^analyzer/symbols/demangle' libiberty
 door 'zlib\.h' '^analyzer/(output/gzip|symbols/inflate)' zlib

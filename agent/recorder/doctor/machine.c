@@ -4,6 +4,7 @@
 #include "agent/recorder/perf/event.h"
 #include "agent/recorder/process/attach_target.h"
 #include "agent/recorder/process/proc_file.h"
+#include "jitreg/confine/confine.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -53,6 +54,22 @@ static void add_user_findings(struct doctor *d)
 	d->seccomp = atoi(text) == 2;
 	if (d->seccomp)
 		doctor_add_finding(d, "machine", "seccomp", DOCTOR_FACT, "a seccomp filter restricts this process");
+}
+
+/* What parsers of others' bytes give up (jitreg/confine). */
+static void add_confinement_findings(struct doctor *d)
+{
+	const struct confine_state s = confine_state();
+
+	if (s.landlock_abi)
+		doctor_add_finding(d, "machine", "landlock", DOCTOR_YES, "version %d: commands that read traces reach only their files",
+				   s.landlock_abi);
+	else
+		doctor_add_finding(d, "machine", "landlock", DOCTOR_LESS, "unavailable (Linux 5.13 or later, and in the kernel's "
+				   "list lsm=): commands that read traces reach all of the user's files");
+	doctor_add_finding(d, "machine", "seccomp filters", s.filters ? DOCTOR_YES : DOCTOR_LESS, "%s", s.filters ?
+			   "parsers of others' bytes execute nothing and have no sockets" :
+			   "unavailable: parsers of others' bytes have all system calls");
 }
 
 static void add_kernel_findings(struct doctor *d)
@@ -142,6 +159,7 @@ static void add_limit_findings(struct doctor *d)
 void doctor_check_machine(struct doctor *d)
 {
 	add_kernel_findings(d);
+	add_confinement_findings(d);
 	add_user_findings(d);
 	add_limit_findings(d);
 }

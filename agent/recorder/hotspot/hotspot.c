@@ -11,6 +11,7 @@
 #include "agent/recorder/hotspot/internal.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/confine/steward.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -162,27 +163,21 @@ static int make_jvm_listen(const struct hotspot *h, struct patience *p, struct d
 {
 	char trigger[NAME_BYTES], socket_name[NAME_BYTES];
 	bool is_ours;
-	int fd, ret;
+	int ret;
 
 	format_pid_file_name(h, ".attach_pid%d", trigger);
 	format_pid_file_name(h, ".java_pid%d", socket_name);
 	if (!jvm_handles_sigquit(h))
 		return diag_fail(d, ENOTSUP, "it does not handle SIGQUIT");
-	fd = openat(h->tmp_fd, trigger, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	is_ours = fd >= 0;
+	is_ours = steward_create_trigger(h->tmp_fd, trigger, h->uid, h->gid) == 0;
+	if (!is_ours && errno == EPERM)
+		return diag_fail(d, EPERM, "/tmp/%s cannot be given to its user", trigger);
 	if (!is_ours && (errno != EEXIST || check_tmp_file(h, trigger, S_IFREG)))
 		return diag_fail(d, EACCES, "/tmp/%s cannot be created", trigger);
-	if (is_ours && fchown(fd, h->uid, h->gid) && geteuid() != h->uid) {
-		close(fd);
-		unlinkat(h->tmp_fd, trigger, 0);
-		return diag_fail(d, EPERM, "/tmp/%s cannot be given to its user", trigger);
-	}
-	if (fd >= 0)
-		close(fd);
 	if (syscall(SYS_pidfd_send_signal, h->pidfd, SIGQUIT, NULL, 0)) {
 		ret = errno;
 		if (is_ours)
-			unlinkat(h->tmp_fd, trigger, 0);
+			steward_remove(h->tmp_fd, trigger);
 		return diag_fail(d, ret, "SIGQUIT cannot be sent: %s", strerror(ret));
 	}
 	do {
@@ -191,28 +186,22 @@ static int make_jvm_listen(const struct hotspot *h, struct patience *p, struct d
 	if (ret == -ENOENT)
 		return fail_unanswered(p, "it did not listen", d);
 	if (is_ours)
-		unlinkat(h->tmp_fd, trigger, 0);
+		steward_remove(h->tmp_fd, trigger);
 	return ret ? diag_fail(d, EPERM, "its socket belongs to another user") : 0;
 }
 
 /* A descriptor, or -errno. */
 static int connect_to_jvm(const struct hotspot *h, struct diag *d)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct ucred peer = { 0 };
 	socklen_t bytes = sizeof(peer);
 	char name[NAME_BYTES];
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
+	int fd;
 
-	if (fd < 0)
-		return diag_fail(d, errno, "no socket: %s", strerror(errno));
 	format_pid_file_name(h, ".java_pid%d", name);
-	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", h->tmp_fd, name);
-	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
-		error = errno;
-		close(fd);
-		return diag_fail(d, error, "its socket /tmp/%s: %s", name, strerror(error));
-	}
+	fd = steward_connect(h->tmp_fd, name);
+	if (fd < 0)
+		return diag_fail(d, errno, "its socket /tmp/%s: %s", name, strerror(errno));
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) || peer.pid != h->pid) {
 		close(fd);
 		return diag_fail(d, EPERM, "another process listens on /tmp/%s", name);
@@ -279,7 +268,7 @@ int hotspot_write_perf_map(struct hotspot *h, bool (*meanwhile)(void *context), 
 		return ret;
 	format_pid_file_name(h, "perf-%d.map", map);
 	if (h->has_map) /* so that the new one is another file, which the recorder reads from its beginning */
-		unlinkat(h->tmp_fd, map, 0);
+		steward_remove(h->tmp_fd, map);
 	h->has_map = false;
 	ret = check_existing_perf_map(h, map, d);
 	if (ret)
@@ -309,7 +298,7 @@ void hotspot_close(struct hotspot *h)
 
 	format_pid_file_name(h, "perf-%d.map", map);
 	if (h->has_map && check_tmp_file(h, map, S_IFREG) == 0)
-		unlinkat(h->tmp_fd, map, 0);
+		steward_remove(h->tmp_fd, map);
 	if (h->pidfd >= 0)
 		close(h->pidfd);
 	if (h->tmp_fd >= 0)

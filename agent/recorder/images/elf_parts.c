@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/elf_parts.h"
 
+#include "jitreg/base/planted.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +33,9 @@ static const char *const wanted_symbols[] = { ".symtab", ".strtab", ".shstrtab",
 
 int elf_parts_read_at(int fd, uint64_t offset, void *to, size_t bytes)
 {
+	const void *begin = to;
+	const size_t all = bytes;
+
 	while (bytes > 0) {
 		ssize_t n = pread(fd, to, bytes, (off_t)offset);
 
@@ -44,6 +49,7 @@ int elf_parts_read_at(int fd, uint64_t offset, void *to, size_t bytes)
 		offset += (size_t)n;
 		bytes -= (size_t)n;
 	}
+	planted_fault("elf", begin, all);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "agent/recorder/jit_files/perf_map.h"
 
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/planted.h"
 #include "jitreg/jitreg.h"
 
 #include <errno.h>
@@ -159,6 +160,7 @@ static bool report_map_line(struct perf_map *m, const char *line, size_t bytes, 
 	struct perf_map_entry e;
 	uint64_t from_ns;
 
+	planted_fault("map", line, bytes);
 	if (perf_map_parse_line(line, bytes, &e))
 		return false;
 	from_ns = merge_range_of_entry(m, &e, look);

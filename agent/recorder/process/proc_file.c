@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/process/proc_file.h"
 
+#include "jitreg/base/regular_file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -15,12 +17,14 @@
 static FILE *open_proc_file(pid_t pid, pid_t tid, const char *file)
 {
 	char path[64];
+	int fd;
 
 	if (tid)
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
 	else
 		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	return fopen(path, "re");
+	fd = regular_file_open(path); /* a few are for privileged readers alone */
+	return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
 bool proc_read_number(const char *path, long long *value)

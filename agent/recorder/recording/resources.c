@@ -9,6 +9,7 @@
 #include "agent/recorder/process/control_group.h"
 #include "agent/recorder/process/proc_file.h"
 #include "agent/recorder/process/proc_mem.h"
+#include "jitreg/base/regular_file.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -39,7 +40,8 @@ static void add_processors(struct values *v, pid_t pid)
 /* Lines "KEY NUMBER" of a file whose keys are those in names, and what they are called in the trace. */
 static void add_lines(struct values *v, const char *path, const char *const names[][2], size_t nr)
 {
-	FILE *f = fopen(path, "re");
+	int fd = regular_file_open(path);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[160], key[64];
 	unsigned long long number;
 

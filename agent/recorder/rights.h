@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recorder keeps of its rights once its sockets and its first output are open (jitreg/confine).  Context: thread. */
+#ifndef TAILOR_RECORDER_RIGHTS_H
+#define TAILOR_RECORDER_RIGHTS_H
+
+#include "agent/recorder/session/session.h"
+
+/*
+ * A command that was started for the user has been forked already, and has all rights.  From now on, the recorder can execute the command
+ * of its epochs, what keeps text of sources, and what adds Spark's plans (NULL: it has none), by steward_run(), and nothing else.
+ */
+void recorder_rights_keep(const struct session_options *o, char *const *keep_source, char *const *spark);
+
+#endif

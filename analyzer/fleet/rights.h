@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The rights that a command needs for what its words name, and no others.  Context: thread, before others start. */
+#ifndef TAILOR_FLEET_RIGHTS_H
+#define TAILOR_FLEET_RIGHTS_H
+
+#include "jitreg/confine/confine.h"
+
+#include <stddef.h>
+
+/*
+ * Once, when the words of a command are parsed.  Files and folders among them are read, and stores may be changed, as SQLite has a journal
+ * beside each.  output: files that are written; NULL is none.  A server's address among the words makes a READER a CLIENT.
+ */
+void rights_keep(enum confine_policy policy, int argc, char **argv, size_t nr_outputs, const char *const output[]);
+#define RIGHTS_OUTPUTS(...) sizeof((const char *const[]){ NULL, __VA_ARGS__ }) / sizeof(char *), (const char *const[]){ NULL, __VA_ARGS__ }
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Least rights for commands that parse bytes which others wrote.  A command says what it is about to read and write, and then gives all
+ * other rights up: files by Landlock, system calls by a seccomp filter, privileges by dropping capabilities.  What the kernel lacks is left
+ * out, without a message; `tailor doctor` says what there is.
+ *
+ *	confine_allow_read("t.tlr");
+ *	confine_allow_write("out/t.html");	// its folder, since outputs are created beside the old file
+ *	confine_begin(CONFINE_READER);
+ *
+ * A recorder cannot be under Landlock, since a process under Landlock may not look into processes outside.  It asks a steward
+ * (jitreg/confine/steward.h) for the few changes of files that it makes.
+ *
+ * Context: thread, before the command starts threads.
+ */
+#ifndef TAILOR_CONFINE_H
+#define TAILOR_CONFINE_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * NAME, Landlock, what the filter permits beyond what all have, capabilities that stay (below), what it is for.
+ * All of them lose: ptrace and other processes' memory, kernel keys, modules, mounts, namespaces, BPF, io_uring, and changes of owners,
+ * set-user-ID bits and terminals' input.
+ */
+#define CONFINE_POLICIES(X) \
+	X(READER, true, 0, READER, "commands that read: no programs, no sockets") \
+	X(STARTER, true, CONFINE_EXEC, READER, "views that ask llvm-mca: it alone can be executed") \
+	X(CLIENT, true, CONFINE_SOCKETS, READER, "commands that are given a server's address") \
+	X(SERVER, true, CONFINE_LISTEN, READER, "tailor serve") \
+	X(CHANGER, true, 0, CHANGER, "the recorder's steward of files") \
+	X(RECORDER, false, CONFINE_OTHERS_MEMORY | CONFINE_PERF, RECORDER, "recorders: no writable file is opened, no program executed") \
+	X(INJECTOR, false, CONFINE_OTHERS_MEMORY | CONFINE_PERF | CONFINE_PTRACE, RECORDER, "recorders that load the agent (--inject)") \
+	X(ON_CALL, false, CONFINE_OTHERS_MEMORY | CONFINE_PERF | CONFINE_WRITE, RECORDER, \
+	  "recorders that wait for `tailor start` (--dormant), which names the output") \
+	X(FETCHER, false, CONFINE_OTHERS_MEMORY | CONFINE_PERF | CONFINE_SOCKETS | CONFINE_WRITE, RECORDER, \
+	  "recorders that fetch debug files (--debuginfod), whose library writes its own cache")
+
+enum confine_permission {
+	CONFINE_EXEC = 1 << 0,
+	CONFINE_SOCKETS = 1 << 1,
+	CONFINE_LISTEN = 1 << 2,
+	CONFINE_OTHERS_MEMORY = 1 << 3, /* process_vm_readv, pidfds' descriptors */
+	CONFINE_PERF = 1 << 4,
+	CONFINE_PTRACE = 1 << 5,
+	CONFINE_WRITE = 1 << 6, /* without Landlock: files are opened for writing */
+};
+
+#define CONFINE_POLICY_(NAME, landlock, permissions, capabilities, text) CONFINE_##NAME,
+enum confine_policy { CONFINE_POLICIES(CONFINE_POLICY_) NR_CONFINE_POLICIES };
+#undef CONFINE_POLICY_
+
+/* Adds --no-sandbox to a command's options, after which all of these functions do nothing. */
+extern const struct argp confine_argp;
+#define CONFINE_OPTION "--no-sandbox"
+bool confine_is_off(void);
+
+/* A file, or a folder with all below it.  What does not exist is ignored. */
+void confine_allow_read(const char *path);
+/* The folder in which path is or will be, with what is below it.  "-" is standard output, and ignored. */
+void confine_allow_write(const char *path);
+/* That folder itself. */
+void confine_allow_folder(const char *folder);
+/* That folder can be removed once it is empty, and so can its neighbours. */
+void confine_allow_removal(const char *folder);
+/* A program that a STARTER executes, as execvp(3) looks for it. */
+void confine_allow_program(const char *name);
+/* System libraries, time zones, terminals' descriptions, what is below /usr, and the working folder (unless it is / or has homes in it). */
+void confine_allow_usual(void);
+/* What libcurl reads of names, certificates and passwords. */
+void confine_allow_network_files(void);
+
+/* From now on.  What could not be done is in confine_state(). */
+void confine_begin(enum confine_policy policy);
+
+/* What this kernel and this process have; for `tailor doctor`. */
+struct confine_state {
+	int landlock_abi; /* 0: none */
+	bool filters;	  /* seccomp */
+};
+struct confine_state confine_state(void);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls, by a filter that libseccomp makes.  A call that is not permitted fails with EPERM, so that a library which could do without
+ * it does.  Numbers stand for calls that the library's release may not know.
+ */
+#include "jitreg/confine/internal.h"
+
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#define NR_FCHMODAT2 452
+#define NR_SETXATTRAT 463
+#define NR_REMOVEXATTRAT 466
+#define NR_OPEN_TREE_ATTR 467
+#define NR_FILE_SETATTR 469
+
+#define REFUSED SCMP_ACT_ERRNO(EPERM)
+
+/* No command and no recorder needs these. */
+static const int never[] = {
+	/* execution in other processes, and of the kernel */
+	SCMP_SYS(process_madvise), SCMP_SYS(bpf), SCMP_SYS(userfaultfd), SCMP_SYS(io_uring_setup),
+	SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register), SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module),
+	SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(iopl), SCMP_SYS(ioperm), SCMP_SYS(modify_ldt), SCMP_SYS(add_key),
+	SCMP_SYS(request_key), SCMP_SYS(keyctl), SCMP_SYS(uselib), SCMP_SYS(vmsplice),
+	/* another view of files, and ways around names */
+	SCMP_SYS(mount), SCMP_SYS(umount2), SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(setns), SCMP_SYS(unshare),
+	SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(fsopen), SCMP_SYS(fsmount), SCMP_SYS(fsconfig), SCMP_SYS(fspick),
+	SCMP_SYS(mount_setattr), SCMP_SYS(open_by_handle_at), SCMP_SYS(mknod), SCMP_SYS(mknodat),
+	/* attributes of files, which Landlock leaves alone */
+	SCMP_SYS(chmod), SCMP_SYS(fchmodat), NR_FCHMODAT2, SCMP_SYS(chown), SCMP_SYS(lchown), SCMP_SYS(fchownat), SCMP_SYS(setxattr),
+	SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), NR_SETXATTRAT, SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr),
+	NR_REMOVEXATTRAT, NR_OPEN_TREE_ATTR, NR_FILE_SETATTR,
+	/* the machine */
+	SCMP_SYS(reboot), SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(sethostname), SCMP_SYS(setdomainname), SCMP_SYS(acct),
+	SCMP_SYS(quotactl), SCMP_SYS(settimeofday), SCMP_SYS(clock_settime), SCMP_SYS(syslog), SCMP_SYS(vhangup),
+};
+
+static const int executes[] = { SCMP_SYS(execve), SCMP_SYS(execveat) };
+static const int traces[] = { SCMP_SYS(ptrace), SCMP_SYS(process_vm_writev) };
+static const int reads_others[] = { SCMP_SYS(process_vm_readv), SCMP_SYS(pidfd_getfd), SCMP_SYS(kcmp) };
+static const int counts[] = { SCMP_SYS(perf_event_open) };
+static const int connects[] = { SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen) };
+/* The path is behind a pointer: openat2 has its flags there, too. */
+static const int changes_files[] = {
+	SCMP_SYS(creat), SCMP_SYS(openat2), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link), SCMP_SYS(linkat),
+	SCMP_SYS(symlink), SCMP_SYS(symlinkat), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir),
+	SCMP_SYS(truncate), SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(utimensat), SCMP_SYS(futimesat), SCMP_SYS(fchown),
+};
+
+#define REFUSE(f, list) refuse(f, list, sizeof(list) / sizeof(list[0]))
+static int refuse(scmp_filter_ctx f, const int *list, size_t nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		ret = list[i] < 0 ? 0 : seccomp_rule_add(f, REFUSED, list[i], 0); /* negative: not of this processor */
+	return ret;
+}
+
+/* Of a call whose argument n has one of these bits. */
+static int refuse_bits(scmp_filter_ctx f, int call, unsigned n, const unsigned *bit, size_t nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret == 0; i++)
+		ret = seccomp_rule_add(f, REFUSED, call, 1, SCMP_CMP(n, SCMP_CMP_MASKED_EQ, bit[i], bit[i]));
+	return ret;
+}
+
+/* A file that can be read can be made one that others may write, or execute as its owner. */
+static int refuse_open_modes(scmp_filter_ctx f)
+{
+	static const unsigned bits[] = { S_ISUID, S_ISGID, S_IWGRP, S_IWOTH };
+
+	return refuse_bits(f, SCMP_SYS(fchmod), 1, bits, sizeof(bits) / sizeof(bits[0]));
+}
+
+static int refuse_opening_to_write(scmp_filter_ctx f)
+{
+	static const unsigned bits[] = { O_WRONLY, O_RDWR, O_CREAT, O_TRUNC };
+	int ret = refuse_bits(f, SCMP_SYS(openat), 2, bits, sizeof(bits) / sizeof(bits[0]));
+
+	return ret ? ret : refuse_bits(f, SCMP_SYS(open), 1, bits, sizeof(bits) / sizeof(bits[0]));
+}
+
+/* What a terminal takes for typed is executed by the shell behind us. */
+static int refuse_typing(scmp_filter_ctx f)
+{
+	static const unsigned requests[] = { TIOCSTI, TIOCLINUX };
+	int ret = 0;
+
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]) && ret == 0; i++)
+		ret = seccomp_rule_add(f, REFUSED, SCMP_SYS(ioctl), 1, SCMP_CMP(1, SCMP_CMP_MASKED_EQ, 0xffffffffu, requests[i]));
+	return ret;
+}
+
+/* Those of the internet, to wait at. */
+static int refuse_all_but_listening(scmp_filter_ctx f)
+{
+	int ret = seccomp_rule_add(f, REFUSED, SCMP_SYS(connect), 0);
+
+	ret = ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_LT, AF_INET));
+	return ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_GT, AF_INET));
+}
+
+static int add_rules(scmp_filter_ctx f, unsigned permissions, bool writes_files)
+{
+	int ret = REFUSE(f, never);
+
+	ret = ret ? ret : refuse_open_modes(f);
+	ret = ret ? ret : refuse_typing(f);
+	if (ret == 0 && !(permissions & CONFINE_EXEC))
+		ret = REFUSE(f, executes);
+	if (ret == 0 && !(permissions & CONFINE_PTRACE))
+		ret = REFUSE(f, traces);
+	if (ret == 0 && !(permissions & CONFINE_OTHERS_MEMORY))
+		ret = REFUSE(f, reads_others);
+	if (ret == 0 && !(permissions & CONFINE_PERF))
+		ret = REFUSE(f, counts);
+	if (ret == 0 && permissions & CONFINE_LISTEN)
+		ret = refuse_all_but_listening(f);
+	else if (ret == 0 && !(permissions & CONFINE_SOCKETS))
+		ret = REFUSE(f, connects);
+	if (ret == 0 && !writes_files && !(permissions & CONFINE_WRITE)) {
+		ret = REFUSE(f, changes_files);
+		ret = ret ? ret : refuse_opening_to_write(f);
+	}
+	return ret;
+}
+
+int syscall_filter_load(unsigned permissions, bool writes_files)
+{
+	scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
+	int ret;
+
+	if (!f)
+		return -ENOMEM;
+	seccomp_attr_set(f, SCMP_FLTATR_CTL_TSYNC, 1);
+	ret = add_rules(f, permissions, writes_files);
+	ret = ret ? ret : seccomp_load(f);
+	seccomp_release(f);
+	return ret;
+}
