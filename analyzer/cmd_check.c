@@ -241,7 +241,8 @@ static int record_and_check(const struct arguments *a)
 
 static int run_check(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
+						      { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_check_option,

@@ -189,7 +189,8 @@ static int export_trace(const struct arguments *args, int argc, char **argv)
 	return status;
 }
 
-static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
+static const struct argp_child children[] = { { &trace_argp, 0, "", 10 }, { &output_argp, 0, NULL, 0 },
+					      { &confine_argp, 0, NULL, 0 }, { 0 } };
 
 static int run_export(int argc, char **argv)
 {

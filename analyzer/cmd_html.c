@@ -195,7 +195,8 @@ static int rebuild_old_page(const struct html_source *a, FILE *to, int *status)
 
 static int run_html(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &html_source_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
+						      { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_html_option,

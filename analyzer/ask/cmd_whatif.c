@@ -578,7 +578,8 @@ static int predict_trace(struct arguments *a)
 
 static int run_whatif(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 }, { &confine_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &page_argp, 0, NULL, 0 }, { &output_argp, 0, NULL, 0 },
+						      { &confine_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse_whatif_option,

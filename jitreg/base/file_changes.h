@@ -13,7 +13,7 @@
 struct file_changes {
 	int (*open)(const char *path, int flags, mode_t mode);
 	int (*rename)(const char *from, const char *to);
-	/* The file of a mapping, a process's program or its perf map (from folder at, as openat() has it), where opening it failed with
+	/* The file of a mapping, a process's program or its perf map (below the folder `at`), where opening it failed with
 	 * EACCES or EPERM.  NULL: there is no steward. */
 	int (*read_private)(int at, const char *path);
 	int (*remove)(const char *path); /* or an empty folder */

@@ -28,31 +28,6 @@ static const struct {
 	uint64_t capabilities;
 } policies[] = { CONFINE_POLICIES(CONFINE_ROW_) };
 
-static bool is_off;
-
-enum { KEY_NO_SANDBOX = 0x900 };
-static const struct argp_option options[] = {
-	{ "no-sandbox", KEY_NO_SANDBOX, NULL, 0, "keep all rights of the user while others' bytes are parsed", 90 },
-	{ 0 },
-};
-
-static error_t parse_confine_option(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	(void)state;
-	if (key != KEY_NO_SANDBOX)
-		return ARGP_ERR_UNKNOWN;
-	is_off = true;
-	return 0;
-}
-
-const struct argp confine_argp = { options, parse_confine_option, NULL, NULL, NULL, NULL, NULL };
-
-bool confine_is_off(void)
-{
-	return is_off;
-}
-
 /* Before Linux 5.8, perf events need CAP_SYS_ADMIN. */
 static uint64_t capabilities_of_kernel(uint64_t mask)
 {
@@ -67,7 +42,7 @@ static uint64_t capabilities_of_kernel(uint64_t mask)
 
 void confine_begin(enum confine_policy policy)
 {
-	if (is_off)
+	if (confine_is_off())
 		return;
 	capabilities_keep(capabilities_of_kernel(policies[policy].capabilities));
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))

@@ -19,25 +19,6 @@ struct server {
 	const char *output;
 };
 
-ssize_t steward_send(int socket, const void *message, size_t bytes, const int *fd, int nr)
-{
-	union steward_control control = { 0 };
-	struct iovec io = { (void *)(uintptr_t)message, bytes };
-	struct msghdr m = { .msg_iov = &io, .msg_iovlen = 1 };
-	struct cmsghdr *c;
-
-	if (nr) {
-		m.msg_control = control.bytes;
-		m.msg_controllen = CMSG_SPACE((size_t)nr * sizeof(*fd));
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN((size_t)nr * sizeof(*fd));
-		memcpy(CMSG_DATA(c), fd, (size_t)nr * sizeof(*fd));
-	}
-	return sendmsg(socket, &m, MSG_NOSIGNAL);
-}
-
 /* Returns how many descriptors came along, or -1 at the end. */
 static int receive_request(int socket, struct steward_request *r, int fd[STEWARD_SENT_MAX])
 {

@@ -18,8 +18,11 @@ agent/recorder/recording/processes.c      /proc
 agent/recorder/recording/resources.c      /proc, /sys
 analyzer/overhead/figures.c               a trace in its own temporary folder
 analyzer/overhead/measure.c               messages in its own temporary folder
+jitreg/base/file_changes.c                what outputs create
 jitreg/base/lock_holder.c                 /proc
 jitreg/base/own_file.h                    files beside a store, whose owner is asked of the descriptor; not waited for
+jitreg/confine/landlock.c                 paths of rules, which are not read
+jitreg/confine/steward_acts.c             a file that must not be there before; what a process maps, by /proc
 jitreg/output/output_file.c                 the folder of what is written
 jitreg/output/output_name.c                 what is written
 jitreg/output/output_place.c                FIFOs and devices to write to; a file whose kind was asked before, not waited for
