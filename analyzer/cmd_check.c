@@ -4,6 +4,7 @@
 #include "analyzer/cmd_trace.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
+#include "jitreg/confine/confine.h"
 #include "jitreg/output/output_file.h"
 #include "jitreg/output/output_option.h"
 #include "jitreg/trace/writer.h"
@@ -225,6 +226,8 @@ static int record_and_check(const struct arguments *a)
 	} else if (access(trace, R_OK)) { /* it has said why */
 		status = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == CMD_MISUSED ? CMD_MISUSED : CMD_FAILED;
 	} else {
+		if (!a->output)
+			confine_allow_removal(folder);
 		status = check_trace(a, trace);
 		if (WIFSIGNALED(wait_status) || WEXITSTATUS(wait_status)) {
 			trace_print_error("%s exited with status %d; its records up to then were checked", a->command[0],

@@ -4,7 +4,11 @@
 #include "jitreg/confine/confine.h"
 #include "jitreg/confine/steward.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+
+#define DESCRIPTORS_LEAST 64
 
 /* The library that fetches debug files has sockets and a cache in the home folder; `tailor start` names an output that is not known yet. */
 static enum confine_policy choose_policy(const struct session_options *o)
@@ -18,6 +22,14 @@ static enum confine_policy choose_policy(const struct session_options *o)
 	return o->inject ? CONFINE_INJECTOR : CONFINE_RECORDER;
 }
 
+/* The sockets of stewards and what they send take descriptors that a recorder with few of them needs for its counters. */
+static bool has_descriptors(void)
+{
+	struct rlimit most;
+
+	return getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur >= DESCRIPTORS_LEAST;
+}
+
 void recorder_rights_keep(const struct session_options *o, char *const *keep_source, char *const *spark)
 {
 	char *const *const commands[STEWARD_COMMANDS_MAX] = { [SESSION_EPOCH_COMMAND] = o->epoch_command,
@@ -27,6 +39,6 @@ void recorder_rights_keep(const struct session_options *o, char *const *keep_sou
 	const enum confine_policy policy = choose_policy(o);
 
 	/* one that may write itself needs no other hands for it */
-	if (!confine_is_off() && steward_start(commands, policy == CONFINE_RECORDER || policy == CONFINE_INJECTOR ? o->output : NULL) == 0)
+	if (!confine_is_off() && has_descriptors() && steward_start(commands, policy == CONFINE_RECORDER || policy == CONFINE_INJECTOR ? o->output : NULL) == 0)
 		confine_begin(policy);
 }

@@ -57,8 +57,8 @@ def expect(what, *command, exits=(0,)):
 def ask_store(what, store):
     for command in (["gc", "--dry-run"], ["gc"], ["report"], ["report", "--view", "epochs"], ["report", "--view", "reasons"],
                     ["report", "--json"],
-                    ["timeline"], ["changes"], ["stat"], ["export", "-f", "pprof", "-o", f"{DIR}/o.pb.gz"],
-                    ["export", "-f", "otlp", "-o", f"{DIR}/o.otlp"], ["check"]):
+                    ["timeline"], ["changes"], ["stat"], ["export", "--overwrite", "-f", "pprof", "-o", f"{DIR}/o.pb.gz"],
+                    ["export", "--overwrite", "-f", "otlp", "-o", f"{DIR}/o.otlp"], ["check"]):
         expect(what, "db", command[0], store, *command[1:], exits=(0, 3) if command[0] in ("check", "changes") else (0,))
     expect(what, "db", "diff", store, store)
 
@@ -70,7 +70,7 @@ for date, ns in DATES.items():
     trace, store = f"{DIR}/t.tlr", f"{DIR}/{ns}.tlrs"
     write_trace(trace, ns % 2**64, epoch=1)
     for command in (["report"], ["html", "-o", f"{DIR}/t.html"], ["dump"], ["check"],
-                    *(["export", "-f", f, "-o", f"{DIR}/o"] for f in ("pprof", "otlp", "firefox", "perfetto", "speedscope"))):
+                    *(["export", "--overwrite", "-f", f, "-o", f"{DIR}/o"] for f in ("pprof", "otlp", "firefox", "perfetto", "speedscope"))):
         expect(f"a trace of {date}", command[0], *command[1:], trace, exits=(0, 3) if command[0] == "check" else (0,))
     expect(f"a trace of {date}", "db", "add", store, trace)
     expect(f"a store with {date}", "db", "add", store, good)
@@ -85,7 +85,7 @@ t = Trace()
 t.add(RECORDS, record("PROCESS", 1000, 1, "/usr/bin/host", "host", time_ns=10**12))
 t.add(END_CHUNK, record("END", 0, 0, 0, 0, 0, time_ns=1))
 open(f"{DIR}/t.tlr", "wb").write(b"".join(t.parts))
-for command in (["report"], ["html", "-o", f"{DIR}/t.html"], ["export", "-f", "perfetto", "-o", f"{DIR}/o"],
+for command in (["report"], ["html", "-o", f"{DIR}/t.html"], ["export", "--overwrite", "-f", "perfetto", "-o", f"{DIR}/o"],
                 ["db", "add", f"{DIR}/end.tlrs"]):
     expect("a trace that ends before it begins", *command, f"{DIR}/t.tlr")
 
@@ -108,7 +108,7 @@ for begin, end in [(a, b) for a in DATES.values() for b in (*DATES.values(), Non
     db.close()
     what = f"an epoch from {begin} to {end}"
     for command in (["add", store, good], ["gc", store], ["report", store], ["report", store, "--view", "epochs"], ["timeline", store],
-                    ["export", store, "-f", "otlp", "-o", f"{DIR}/o"]):
+                    ["export", "--overwrite", store, "-f", "otlp", "-o", f"{DIR}/o"]):
         expect(what, "db", *command)
 ask_store("the last of these", store)
 db = sqlite3.connect(store)

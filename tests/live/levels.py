@@ -146,7 +146,7 @@ def main():
 
     for args in ("report --view plan", "report --view timeline --level function", "report --view tree --level function",
                  "report --view threads --level function", "report --view memory --level line", "report --view components --level line",
-                 f"export --format speedscope --level function -o {D}/exported", f"export --format pprof --level line -o {D}/exported",
+                 f"export --overwrite --format speedscope --level function -o {D}/exported", f"export --overwrite --format pprof --level line -o {D}/exported",
                  f"diff --level function {TRACE}"):
         out = tailor(*args.split(), TRACE)
         if args.endswith(("plan", "function", "components --level line")) and not any(c.islower() for c in out):

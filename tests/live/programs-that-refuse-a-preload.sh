@@ -42,6 +42,7 @@ compare() { # NAME HOW COMMAND...: with what it did alone
 }
 check() { # NAME HOW COMMAND...
 	alone "${@:3}"
+	rm -f "$dir/theirs/t.tlr" # another user's is not overwritten
 	compare "$1" "$2, tailor run" "$B/tailor" run -q -o "$dir/theirs/t.tlr" -- "${@:3}"
 }
 check_preloaded() { # NAME HOW COMMAND...: also where its first program is preloaded alone

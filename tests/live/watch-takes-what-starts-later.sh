@@ -53,7 +53,7 @@ class Watch:
 
     def report(self, view):
         r = subprocess.run([f"{B}/tailor", "db", "report", self.store, "--view", view, "--json"], capture_output=True, text=True)
-        return json.loads(r.stdout)["tables"] if r.returncode == 0 and r.stdout else {}
+        return json.loads(r.stdout).get("tables", {}) if r.returncode == 0 and r.stdout else {}
 
     def has(self, process):
         return sum(p["weight"] for p in self.report("processes").get("processes", []) if p["name"] == process) / 1e9
