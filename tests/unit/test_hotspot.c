@@ -73,6 +73,30 @@ static void a_compiled_frame_is_known_at_each_instruction(void **state)
 	expect_frame(32, 48, -16);
 }
 
+static void a_frame_that_sub_makes_is_known_before_rbp_is_stored(void **state)
+{
+	static const unsigned char code[] = {
+		0x48, 0x81, 0xec, 0x18, 0, 0, 0,       /* 0: sub rsp, 24 */
+		0x48, 0x89, 0x6c, 0x24, 0x10,	       /* 7: mov [rsp + 16], rbp */
+		0x48, 0x89, 0xe5,		       /* 12: mov rbp, rsp */
+		0x48, 0x83, 0xc5, 0x10,		       /* 15: add rbp, 16 */
+		0x90,				       /* 19 */
+		0x48, 0x83, 0xc4, 0x10,		       /* 20: add rsp, 16 */
+		0x5d,				       /* 24: pop rbp */
+		0xc3,				       /* 25: ret */
+	};
+
+	(void)state;
+	hotspot_frames_of_code(&frames, CODE, sizeof(code), 4, 19, code);
+	expect_frame(0, 8, 0);
+	expect_frame(7, 32, 0);
+	expect_frame(12, 32, -16);
+	expect_frame(15, 32, -16);
+	expect_frame(19, 32, -16);
+	expect_frame(24, 16, -16);
+	expect_frame(25, 8, 0);
+}
+
 static void a_frame_that_makes_no_sense_is_a_leafs(void **state)
 {
 	(void)state;
@@ -372,6 +396,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_compiled_frame_is_known_at_each_instruction),
+		cmocka_unit_test(a_frame_that_sub_makes_is_known_before_rbp_is_stored),
 		cmocka_unit_test(a_frame_that_makes_no_sense_is_a_leafs),
 		cmocka_unit_test(frames_of_any_code_fit_their_room),
 		cmocka_unit_test(a_method_has_a_name_a_file_and_lines),

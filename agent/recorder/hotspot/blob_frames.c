@@ -68,6 +68,40 @@ static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32
 	return 0;
 }
 
+/* `mov [rsp + N], rbp` at p: its bytes; 0: it is not there. */
+static uint32_t store_of_rbp(const unsigned char *p, uint64_t left, uint32_t by)
+{
+	uint32_t number;
+
+	if (left >= 5 && p[0] == 0x48 && p[1] == 0x89 && p[2] == 0x6c && p[3] == 0x24 && p[4] < 0x80 && p[4] == by)
+		return 5;
+	if (left < 8 || p[0] != 0x48 || p[1] != 0x89 || p[2] != 0xac || p[3] != 0x24)
+		return 0;
+	memcpy(&number, p + 4, 4);
+	return number == by ? 8 : 0;
+}
+
+/*
+ * Where rbp is not pushed, `sub rsp` makes the whole frame, and `mov [rsp + N], rbp` is behind it.  With frame pointers two more
+ * instructions come before the end of the prologue.  Returns the offset behind `sub rsp`, and *stored is that behind the store; 0: the
+ * prologue is another.
+ */
+static uint32_t end_of_sub(const unsigned char *code, uint32_t complete, uint32_t words, uint32_t *stored)
+{
+	for (uint32_t i = 0; i < complete; i++) {
+		uint32_t sub = instruction_of_rsp(code + i, complete - i, SUB_RSP, 8 * (words - 1)), store;
+
+		if (!sub)
+			continue;
+		store = store_of_rbp(code + i + sub, complete - i - sub, 8 * (words - 2));
+		if (store) {
+			*stored = i + sub + store;
+			return i + sub;
+		}
+	}
+	return 0;
+}
+
 /* How many bytes there are from behind `pop rbp` to the end of the jump or return: a look at the thread's poll word may stand between. */
 static uint32_t bytes_to_return(const unsigned char *p, uint64_t left)
 {
@@ -102,13 +136,21 @@ void hotspot_frames_of_code(struct hotspot_frames *f, uint64_t start, uint64_t b
 			    const unsigned char *code)
 {
 	struct eh_frame_writer *w = begin_frames(f, start, bytes);
-	uint32_t at = 0, pushed = 0;
+	uint32_t at = 0, pushed = 0, sub = 0, stored;
 
 	if (words >= 2 && complete < bytes) {
 		if (code && complete)
 			pushed = end_of_push(code, complete, 8 * (words - 2));
 		if (pushed)
 			put_frame_words(w, &at, pushed, 2);
+		else if (code && complete)
+			sub = end_of_sub(code, complete, words, &stored);
+		if (sub) {
+			eh_frame_advance(w, sub);
+			eh_frame_set_cfa(w, 8ull * words);
+			at = sub;
+			put_frame_words(w, &at, stored, words);
+		}
 		put_frame_words(w, &at, complete, words);
 		if (code)
 			put_epilogues(w, at, code, bytes, words);
