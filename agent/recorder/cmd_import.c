@@ -96,7 +96,7 @@ static void keep_rights(const struct import_options *o)
 	if (o->with)
 		confine_allow_read(o->with);
 	confine_allow_write(o->output);
-	confine_begin(CONFINE_READER);
+	confine_begin(CONFINE_IMPORTER);
 }
 
 static int run_import_command(int argc, char **argv)

@@ -37,8 +37,8 @@ void recorder_rights_keep(const struct session_options *o, char *const *keep_sou
 							      [SESSION_SPARK] = spark };
 
 	const enum confine_policy policy = choose_policy(o);
+	const bool writes_itself = policy != CONFINE_RECORDER && policy != CONFINE_INJECTOR; /* it needs no other hands for it */
 
-	/* one that may write itself needs no other hands for it */
-	if (!confine_is_off() && has_descriptors() && steward_start(commands, policy == CONFINE_RECORDER || policy == CONFINE_INJECTOR ? o->output : NULL) == 0)
+	if (!confine_is_off() && has_descriptors() && steward_start(commands, writes_itself ? NULL : o->output) == 0)
 		confine_begin(policy);
 }

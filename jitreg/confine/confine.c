@@ -16,6 +16,7 @@
 #define BIT(name) (1ull << CAP_##name)
 /* Files of others are read and their folders written where root does so by the user's words; SQLite gives a journal its store's owner. */
 #define KEEP_READER (BIT(DAC_READ_SEARCH) | BIT(DAC_OVERRIDE) | BIT(CHOWN) | BIT(FOWNER) | BIT(SYS_NICE))
+#define KEEP_IMPORTER (KEEP_READER | BIT(SYSLOG)) /* without it /proc/kallsyms has no addresses */
 #define KEEP_CHANGER (BIT(DAC_READ_SEARCH) | BIT(DAC_OVERRIDE) | BIT(CHOWN) | BIT(FOWNER))
 #define KEEP_RECORDER \
 	(BIT(PERFMON) | BIT(SYS_PTRACE) | BIT(KILL) | BIT(IPC_LOCK) | BIT(SYS_NICE) | BIT(SYS_RESOURCE) | \

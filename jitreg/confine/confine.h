@@ -27,6 +27,7 @@
  */
 #define CONFINE_POLICIES(X) \
 	X(READER, true, 0, READER, "commands that read: no programs, no sockets") \
+	X(IMPORTER, true, 0, IMPORTER, "tailor import, which looks up the kernel's names") \
 	X(STARTER, true, CONFINE_EXEC, READER, "views that ask llvm-mca: it alone can be executed") \
 	X(CLIENT, true, CONFINE_SOCKETS, READER, "commands that are given a server's address") \
 	X(SERVER, true, CONFINE_LISTEN, READER, "tailor serve") \

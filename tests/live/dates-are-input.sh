@@ -70,7 +70,8 @@ for date, ns in DATES.items():
     trace, store = f"{DIR}/t.tlr", f"{DIR}/{ns}.tlrs"
     write_trace(trace, ns % 2**64, epoch=1)
     for command in (["report"], ["html", "-o", f"{DIR}/t.html"], ["dump"], ["check"],
-                    *(["export", "--overwrite", "-f", f, "-o", f"{DIR}/o"] for f in ("pprof", "otlp", "firefox", "perfetto", "speedscope"))):
+                    *(["export", "--overwrite", "-f", f, "-o", f"{DIR}/o"] for f in
+                      ("pprof", "otlp", "firefox", "perfetto", "speedscope"))):
         expect(f"a trace of {date}", command[0], *command[1:], trace, exits=(0, 3) if command[0] == "check" else (0,))
     expect(f"a trace of {date}", "db", "add", store, trace)
     expect(f"a store with {date}", "db", "add", store, good)
