@@ -4,7 +4,6 @@
 #include "analyzer/cmd_trace.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/message.h"
-#include "jitreg/confine/confine.h"
 #include "jitreg/output/output_file.h"
 #include "jitreg/output/output_option.h"
 #include "jitreg/trace/writer.h"

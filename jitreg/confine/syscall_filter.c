@@ -104,8 +104,8 @@ static int refuse_all_but_listening(scmp_filter_ctx f)
 {
 	int ret = seccomp_rule_add(f, REFUSED, SCMP_SYS(connect), 0);
 
-	ret = ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_LT, AF_INET));
-	return ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_GT, AF_INET));
+	ret = ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_LT, AF_INET, 0));
+	return ret ? ret : seccomp_rule_add(f, REFUSED, SCMP_SYS(socket), 1, SCMP_CMP(0, SCMP_CMP_GT, AF_INET, 0));
 }
 
 static int add_rules(scmp_filter_ctx f, unsigned permissions, bool writes_files)
