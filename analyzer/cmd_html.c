@@ -223,7 +223,7 @@ static int run_html(int argc, char **argv)
 	if (!html_source_has_page())
 		return CMD_FAILED;
 	result_file_prepare(args.open);
-	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(args.output));
+	rights_keep_llvm(CONFINE_STARTER, argc, argv, RIGHTS_OUTPUTS(args.output));
 	for (int i = 0; i < 2 && args.source.path[i]; i++)
 		if (output_file_is_same(args.output, args.source.path[i])) {
 			trace_print_error("%s: input and output are the same file", args.output);

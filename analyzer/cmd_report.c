@@ -270,11 +270,10 @@ static void keep_rights(const struct arguments *a, int argc, char **argv)
 	for (int i = 0; i < a->nr_views; i++)
 		asks |= strcmp(a->view[i]->name, "cpi") == 0 || strcmp(a->view[i]->name, "stalls") == 0;
 	asks &= !a->processor || strcmp(a->processor, "none") != 0;
-	if (asks) {
-		confine_allow_program("llvm-mc");
-		confine_allow_program("llvm-mca");
-	}
-	rights_keep(asks ? CONFINE_STARTER : CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(a->svg, a->page.csv_folder));
+	if (asks)
+		rights_keep_llvm(CONFINE_STARTER, argc, argv, RIGHTS_OUTPUTS(a->svg, a->page.csv_folder));
+	else
+		rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(a->svg, a->page.csv_folder));
 }
 
 static int run_report(int argc, char **argv)

@@ -93,7 +93,7 @@ static int run_serve(int argc, char **argv)
 		trace_print_error("%s", d.text);
 		return CMD_FAILED;
 	}
-	rights_keep(CONFINE_SERVER, argc, argv, RIGHTS_OUTPUTS());
+	rights_keep_llvm(CONFINE_SERVER, argc, argv, RIGHTS_OUTPUTS());
 	for (uint32_t i = 0; i < 2 && args.source.path[i] && taken; i++) {
 		one = html_source_read(&args.source, i, keep_trace_for_page, &s, &taken);
 		status = status == CMD_DONE ? one : status;

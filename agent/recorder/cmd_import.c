@@ -93,6 +93,8 @@ static void keep_rights(const struct import_options *o)
 		confine_allow_read(cache);
 	if (strcmp(o->input, IMPORT_STANDARD_INPUT) != 0)
 		confine_allow_read(o->input);
+	else
+		confine_allow_folder("/tmp"); /* what comes through a pipe is kept in a file without a name */
 	if (o->with)
 		confine_allow_read(o->with);
 	confine_allow_write(o->output);

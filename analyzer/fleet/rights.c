@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/fleet/rights.h"
 
+#include "jitreg/confine/steward.h"
+
 #include "analyzer/fleet/asked.h"
 #include "analyzer/fleet/fleet.h"
 
@@ -90,5 +92,13 @@ void rights_keep(enum confine_policy policy, int argc, char **argv, size_t nr_ou
 	for (size_t i = 0; i < nr_outputs; i++)
 		if (output[i])
 			confine_allow_write(output[i]);
+	steward_start_opener();
 	confine_begin(policy);
+}
+
+void rights_keep_llvm(enum confine_policy policy, int argc, char **argv, size_t nr_outputs, const char *const output[])
+{
+	confine_allow_program("llvm-mc");
+	confine_allow_program("llvm-mca");
+	rights_keep(policy, argc, argv, nr_outputs, output);
 }

@@ -28,9 +28,9 @@
 #define CONFINE_POLICIES(X) \
 	X(READER, true, 0, READER, "commands that read: no programs, no sockets") \
 	X(IMPORTER, true, 0, IMPORTER, "tailor import, which looks up the kernel's names") \
-	X(STARTER, true, CONFINE_EXEC, READER, "views that ask llvm-mca: it alone can be executed") \
+	X(STARTER, true, CONFINE_EXEC, READER, "views and pages that ask llvm-mca: it alone can be executed") \
 	X(CLIENT, true, CONFINE_SOCKETS, READER, "commands that are given a server's address") \
-	X(SERVER, true, CONFINE_LISTEN, READER, "tailor serve") \
+	X(SERVER, true, CONFINE_LISTEN | CONFINE_EXEC, READER, "tailor serve, which asks llvm-mca, too") \
 	X(CHANGER, true, 0, CHANGER, "the recorder's steward of files") \
 	X(RECORDER, false, CONFINE_OTHERS_MEMORY | CONFINE_PERF, RECORDER, "recorders: no writable file is opened, no program executed") \
 	X(INJECTOR, false, CONFINE_OTHERS_MEMORY | CONFINE_PERF | CONFINE_PTRACE, RECORDER, "recorders that load the agent (--inject)") \

@@ -154,6 +154,14 @@ int steward_start(char *const *const command[STEWARD_COMMANDS_MAX], const char *
 	return ret;
 }
 
+void steward_start_opener(void)
+{
+	if (steward_fork_opener(&own))
+		return;
+	atexit(end_servers);
+	file_changes.read_private = read_by_steward;
+}
+
 bool steward_is_there(void)
 {
 	return own.steward >= 0;

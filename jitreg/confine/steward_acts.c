@@ -5,6 +5,7 @@
 #include "jitreg/base/message.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -123,6 +124,22 @@ int steward_read_private(const struct steward_request *r, int folder, int *fd)
 	if (*fd < 0)
 		return -errno;
 	if (fstat(*fd, &st) == 0 && S_ISREG(st.st_mode))
+		return 0;
+	close(*fd);
+	*fd = -1;
+	return -EACCES;
+}
+
+int steward_open_elf(const struct steward_request *r, int *fd)
+{
+	char begins[SELFMAG];
+	struct stat st;
+
+	*fd = open(r->path[0], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (*fd < 0)
+		return -errno;
+	if (fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) && pread(*fd, begins, sizeof(begins), 0) == SELFMAG &&
+	    memcmp(begins, ELFMAG, SELFMAG) == 0)
 		return 0;
 	close(*fd);
 	*fd = -1;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -17,6 +18,7 @@ struct server {
 	int socket;
 	char *const *const *command; /* NULL: it is the changer */
 	const char *output;
+	bool opens_elf; /* it is the opener, and nothing else */
 };
 
 /* Returns how many descriptors came along, or -1 at the end. */
@@ -74,7 +76,9 @@ static void answer_request(const struct server *s, const struct steward_request 
 	const char *operand = r->path[0][0] ? r->path[0] : NULL;
 	int fd = -1, result = -EPERM;
 
-	if (!s->command) {
+	if (s->opens_elf) {
+		result = r->act == STEWARD_READ ? steward_open_elf(r, &fd) : -EPERM;
+	} else if (!s->command) {
 		result = change_file(r, &fd);
 	} else if (r->act == STEWARD_RUN && r->number < STEWARD_COMMANDS_MAX && s->command[r->number] &&
 		   (!operand || is_beside(s->output, operand))) {
@@ -103,7 +107,7 @@ static void serve(const struct server *s)
 	dup2(s->socket, FIRST_FD);
 	syscall(SYS_close_range, FIRST_FD + 1, ~0u, 0);
 	fcntl(FIRST_FD, F_SETFD, FD_CLOEXEC);
-	if (!s->command) {
+	if (!s->command && !s->opens_elf) {
 		confine_allow_write(s->output);
 		confine_begin(CONFINE_CHANGER);
 	}
@@ -133,6 +137,12 @@ static int fork_server(struct server s, int *socket, pid_t *child)
 	*socket = ends[0];
 	*child = pid;
 	return pid < 0 ? -errno : 0;
+}
+
+int steward_fork_opener(struct steward *s)
+{
+	s->parent = getpid();
+	return fork_server((struct server){ .opens_elf = true }, &s->steward, &s->steward_pid);
 }
 
 int steward_fork(char *const *const command[STEWARD_COMMANDS_MAX], const char *output, struct steward *s)
