@@ -629,6 +629,7 @@ static int run_db(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &a);
 	other = strcmp(a.verb->name, "copy") == 0 || a.keep >= 0 ? a.operand[1] : NULL;
 	is_address = fleet_is_named(a.operand[0]);
+	confine_allow_read("/proc"); /* which process has the lock of a store */
 	rights_keep(CONFINE_READER, argc, argv, RIGHTS_OUTPUTS(is_address ? NULL : a.operand[0], a.output, other, a.page.csv_folder));
 	return a.verb->run(&a);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/fleet/rights.h"
 
+#include "analyzer/source/source_file.h"
 #include "jitreg/confine/steward.h"
 
 #include "analyzer/fleet/asked.h"
@@ -92,7 +93,7 @@ void rights_keep(enum confine_policy policy, int argc, char **argv, size_t nr_ou
 	for (size_t i = 0; i < nr_outputs; i++)
 		if (output[i])
 			confine_allow_write(output[i]);
-	steward_start_opener();
+	steward_start_opener(source_file_has_language);
 	confine_begin(policy);
 }
 

@@ -12,7 +12,7 @@
  * beside each.  output: files that are written; NULL is none.  A server's address among the words makes a READER a CLIENT.
  */
 void rights_keep(enum confine_policy policy, int argc, char **argv, size_t nr_outputs, const char *const output[]);
-/* ... and llvm-mca is asked. */
+/* As rights_keep(), for a command that asks llvm-mca. */
 void rights_keep_llvm(enum confine_policy policy, int argc, char **argv, size_t nr_outputs, const char *const output[]);
 #define RIGHTS_OUTPUTS(...) sizeof((const char *const[]){ NULL, __VA_ARGS__ }) / sizeof(char *), (const char *const[]){ NULL, __VA_ARGS__ }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_language(const char *path, int fd)
+bool source_file_has_language(const char *path, int fd)
 {
 	static const char endings[] =
 		" c h cc cp cpp cxx c++ hh hpp hxx h++ inl ipp tcc tpp m mm cu cuh s asm inc def y l yy ll re rl rs go "
@@ -71,7 +71,7 @@ enum source_state source_file_read(const char *path, struct source_file *out)
 
 	if (fd < 0)
 		return errno == EACCES || errno == EPERM ? SOURCE_FORBIDDEN : SOURCE_ABSENT;
-	if (!has_language(path, fd)) {
+	if (!source_file_has_language(path, fd)) {
 		close(fd);
 		return SOURCE_NO_LANGUAGE;
 	}

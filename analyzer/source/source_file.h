@@ -23,6 +23,8 @@ struct source_file {
 	int64_t changed_ns; /* CLOCK_REALTIME */
 };
 
+/* Is it of a language, by its name or its first two bytes? */
+bool source_file_has_language(const char *path, int fd);
 /* SOURCE_FOUND, or why *out is untouched; SOURCE_ABSENT also without memory. */
 enum source_state source_file_read(const char *path, struct source_file *out);
 void source_file_fini(struct source_file *f);

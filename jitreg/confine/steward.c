@@ -154,9 +154,9 @@ int steward_start(char *const *const command[STEWARD_COMMANDS_MAX], const char *
 	return ret;
 }
 
-void steward_start_opener(void)
+void steward_start_opener(bool (*may_open)(const char *path, int fd))
 {
-	if (steward_fork_opener(&own))
+	if (steward_fork_opener(may_open, &own))
 		return;
 	atexit(end_servers);
 	file_changes.read_private = read_by_steward;

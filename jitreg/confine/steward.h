@@ -20,9 +20,9 @@
  * process keeps the right to write.  0 or -errno. */
 int steward_start(char *const *const command[STEWARD_COMMANDS_MAX], const char *output);
 bool steward_is_there(void);
-/* For a command that reads: a process that opens files that begin as ELF files do, wherever they are, since a trace names the files that have
- * its programs' line tables.  Nothing else can be asked of it. */
-void steward_start_opener(void);
+/* For a command that reads: a process that opens files which a trace names, wherever they are.  They begin as ELF files do (line tables),
+ * or may_open() says so of a path and its descriptor (source text) and this user owns the file or all users may read it. */
+void steward_start_opener(bool (*may_open)(const char *path, int fd));
 
 /* Execute a command, with operand behind it: a file beside the output, or NULL.  It has the group and priorities of who asks.  Returns its
  * status as of waitpid(2), or -errno. */

@@ -38,7 +38,7 @@ struct steward {
 
 /* 0 or -errno. */
 int steward_fork(char *const *const command[STEWARD_COMMANDS_MAX], const char *output, struct steward *s);
-int steward_fork_opener(struct steward *s);
+int steward_fork_opener(bool (*may_open)(const char *path, int fd), struct steward *s);
 /* With descriptors.  -1 and errno where that fails. */
 ssize_t steward_send(int socket, const void *message, size_t bytes, const int *fd, int nr);
 
@@ -46,8 +46,8 @@ ssize_t steward_send(int socket, const void *message, size_t bytes, const int *f
 int steward_do_for_jvm(const struct steward_request *r, int folder, int *fd);
 /* Likewise: what a recorded process maps, or its perf map.  folder: -1, or of that map. */
 int steward_read_private(const struct steward_request *r, int folder, int *fd);
-/* Likewise: any file that begins as ELF files do. */
-int steward_open_elf(const struct steward_request *r, int *fd);
+/* Likewise: what steward_start_opener() says. */
+int steward_open_named(const struct steward_request *r, bool (*may_open)(const char *path, int fd), int *fd);
 /* Execute it in a child, whose status goes to answer. */
 void steward_execute(const struct steward_request *r, char *const words[], const char *operand, int answer);
 

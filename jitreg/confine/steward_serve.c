@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@ struct server {
 	int socket;
 	char *const *const *command; /* NULL: it is the changer */
 	const char *output;
-	bool opens_elf; /* it is the opener, and nothing else */
+	bool is_opener; /* it opens what a trace names, and does nothing else */
+	bool (*may_open)(const char *path, int fd);
 };
 
 /* Returns how many descriptors came along, or -1 at the end. */
@@ -76,8 +78,8 @@ static void answer_request(const struct server *s, const struct steward_request 
 	const char *operand = r->path[0][0] ? r->path[0] : NULL;
 	int fd = -1, result = -EPERM;
 
-	if (s->opens_elf) {
-		result = r->act == STEWARD_READ ? steward_open_elf(r, &fd) : -EPERM;
+	if (s->is_opener) {
+		result = r->act == STEWARD_READ ? steward_open_named(r, s->may_open, &fd) : -EPERM;
 	} else if (!s->command) {
 		result = change_file(r, &fd);
 	} else if (r->act == STEWARD_RUN && r->number < STEWARD_COMMANDS_MAX && s->command[r->number] &&
@@ -107,7 +109,7 @@ static void serve(const struct server *s)
 	dup2(s->socket, FIRST_FD);
 	syscall(SYS_close_range, FIRST_FD + 1, ~0u, 0);
 	fcntl(FIRST_FD, F_SETFD, FD_CLOEXEC);
-	if (!s->command && !s->opens_elf) {
+	if (!s->command && !s->is_opener) {
 		confine_allow_write(s->output);
 		confine_begin(CONFINE_CHANGER);
 	}
@@ -131,6 +133,7 @@ static int fork_server(struct server s, int *socket, pid_t *child)
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
+		prctl(PR_SET_NAME, "tailor-steward");
 		serve(&s);
 	}
 	close(ends[1]);
@@ -139,10 +142,10 @@ static int fork_server(struct server s, int *socket, pid_t *child)
 	return pid < 0 ? -errno : 0;
 }
 
-int steward_fork_opener(struct steward *s)
+int steward_fork_opener(bool (*may_open)(const char *path, int fd), struct steward *s)
 {
 	s->parent = getpid();
-	return fork_server((struct server){ .opens_elf = true }, &s->steward, &s->steward_pid);
+	return fork_server((struct server){ .is_opener = true, .may_open = may_open }, &s->steward, &s->steward_pid);
 }
 
 int steward_fork(char *const *const command[STEWARD_COMMANDS_MAX], const char *output, struct steward *s)

@@ -133,7 +133,7 @@ host_was_well "a full disk" $?
 preload killed "$dir/host" 1 until "$dir/go" &
 host=$!
 wait_for wrote killed ' IMAGE_FILE .*/host' 1 && wait_for wrote killed ' SAMPLES ' 2
-recorder=$(pgrep -f "record .*--output $dir/killed.tlr")
+recorder=$(pgrep -o -f "record .*--output $dir/killed.tlr")
 if [ -z "$recorder" ]; then
 	fail "no recorder runs beside the host"
 else

@@ -28,7 +28,7 @@ begin() { # SCOPE TRACE fill|spare: preloaded alone, recorded up to now; $host a
 		"$B/hosts/pace" "$dir/go" "$3" >"$dir/out" 2>"$dir/err" &
 	host=$!
 	wait_for has "$2" ' SAMPLES ' && wait_for has "$2" ' LOAD .*paced'
-	recorder=$(pgrep -f "record .*--output $2")
+	recorder=$(pgrep -o -f "record .*--output $2")
 	[ -n "$recorder" ] || { fail "no recorder runs"; return 1; }
 }
 go() { # NAME: the host does what it does to its end, and has told of it

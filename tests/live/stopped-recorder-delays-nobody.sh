@@ -51,7 +51,7 @@ rm -f "$dir/out"
 TAILOR_DEBUG=1 TAILOR_OUTPUT="$dir/t.tlr" LD_PRELOAD="$B/libtailor.so" \
 	sh "$dir/tree.sh" "$dir" $CHILDREN "$B/hosts/pace" >"$dir/out" 2>"$dir/err" &
 host=$!
-recorder_runs() { recorder=$(pgrep -f "record .*--output $dir/t.tlr"); }
+recorder_runs() { recorder=$(pgrep -o -f "record .*--output $dir/t.tlr"); }
 wait_for recorder_runs
 check "LD_PRELOAD"
 finish
