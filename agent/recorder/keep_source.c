@@ -44,7 +44,7 @@ void keep_source_text(const struct session_options *o)
 	if (!argv || stat(o->output, &st) || !S_ISREG(st.st_mode))
 		return;
 	if (steward_is_there())
-		steward_run(SESSION_KEEP_SOURCE, NULL);
+		own_command_by_steward(SESSION_KEEP_SOURCE, "text of source files");
 	else
 		own_command_run(argv, "text of source files");
 }

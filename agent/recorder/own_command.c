@@ -2,6 +2,7 @@
 #include "agent/recorder/own_command.h"
 
 #include "jitreg/base/message.h"
+#include "jitreg/confine/steward.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -49,33 +50,64 @@ static void end_child(pid_t pid)
 	kill(pid, SIGKILL);
 }
 
-void own_command_run(char *const argv[], const char *what)
+static void block_ends(sigset_t *awaited, sigset_t *before)
+{
+	static const int ends[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT };
+
+	sigemptyset(awaited);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(awaited, ends[i]);
+	sigprocmask(SIG_BLOCK, awaited, before);
+}
+
+/* Until it has ended, a signal comes, or OWN_COMMAND_S are over. */
+static void wait_for_child(pid_t pid, const sigset_t *awaited, const char *what)
 {
 	const struct timespec second = { 1, 0 };
-	sigset_t awaited, before;
 	int got = 0;
+
+	for (int s = 0; s < OWN_COMMAND_S && !has_ended(pid);) {
+		got = sigtimedwait(awaited, NULL, &second);
+		if (got > 0 && got != SIGCHLD)
+			break;
+		s += got < 0;
+	}
+	if (!has_ended(pid)) {
+		kill(-pid, SIGKILL); /* what a steward has started for it */
+		end_child(pid);
+		message_print("%s left out: %s", what, got > 0 ? "a signal came" : "it took more than 5 minutes");
+	}
+}
+
+void own_command_run(char *const argv[], const char *what)
+{
+	sigset_t awaited, before;
 	pid_t pid;
 
-	sigemptyset(&awaited);
-	sigaddset(&awaited, SIGCHLD);
-	sigaddset(&awaited, SIGTERM);
-	sigaddset(&awaited, SIGINT);
-	sigaddset(&awaited, SIGHUP);
-	sigaddset(&awaited, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &awaited, &before);
+	block_ends(&awaited, &before);
 	if (spawn(argv, &pid) == 0) {
 		if (getpriority(PRIO_PROCESS, (id_t)pid) < 0) /* the recorder comes before others, and this need not */
 			setpriority(PRIO_PROCESS, (id_t)pid, 0);
-		for (int s = 0; s < OWN_COMMAND_S && !has_ended(pid);) {
-			got = sigtimedwait(&awaited, NULL, &second);
-			if (got > 0 && got != SIGCHLD)
-				break;
-			s += got < 0;
-		}
-		if (!has_ended(pid)) {
-			end_child(pid);
-			message_print("%s left out: %s", what, got > 0 ? "a signal came" : "it took more than 5 minutes");
-		}
+		wait_for_child(pid, &awaited, what);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+void own_command_by_steward(unsigned number, const char *what)
+{
+	sigset_t awaited, before;
+	pid_t pid;
+
+	block_ends(&awaited, &before);
+	pid = fork();
+	if (pid == 0) {
+		setpgid(0, 0); /* the command has the group of the process that asks for it */
+		setpriority(PRIO_PROCESS, 0, 0);
+		_exit(steward_run(number, NULL) != 0);
+	}
+	if (pid > 0) {
+		setpgid(pid, pid);
+		wait_for_child(pid, &awaited, what);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }

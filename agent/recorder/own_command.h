@@ -9,5 +9,7 @@
  */
 #define OWN_COMMAND_S 300
 void own_command_run(char *const argv[], const char *what);
+/* Likewise, where this process may execute nothing: a command of the steward's (jitreg/confine/steward.h). */
+void own_command_by_steward(unsigned number, const char *what);
 
 #endif

@@ -60,7 +60,7 @@ void spark_log_add(const struct session_options *o)
 		return;
 	}
 	if (steward_is_there())
-		steward_run(SESSION_SPARK, NULL);
+		own_command_by_steward(SESSION_SPARK, "plans of Spark");
 	else
 		own_command_run(spark_log_words(o), "plans of Spark");
 }

@@ -10,8 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define ANSWER_S 10 /* a server does one thing after another, none of which waits */
 
 static struct steward own = { .steward = -1, .changer = -1 };
 
@@ -29,7 +32,7 @@ static int receive_answer(int socket, int *result)
 		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
 	if (n != sizeof(*result)) {
-		*result = -EPIPE;
+		*result = n < 0 && errno == EAGAIN ? -ETIMEDOUT : -EPIPE;
 		return -1;
 	}
 	c = CMSG_FIRSTHDR(&m);
@@ -38,9 +41,11 @@ static int receive_answer(int socket, int *result)
 	return fd;
 }
 
-/* folder: a descriptor that goes along, or -1.  Returns a descriptor, or -1; the result is of the request. */
-static int ask(int server, const struct steward_request *r, int folder, int *result)
+/* folder: a descriptor that goes along, or -1.  most_s: how long the answer is waited for; 0: as long as it takes.  Returns a descriptor,
+ * or -1; the result is of the request. */
+static int ask_for(int server, const struct steward_request *r, int folder, int most_s, int *result)
 {
+	const struct timeval most = { .tv_sec = most_s };
 	int ends[2], fd = -1, sent[2], nr = 0;
 
 	*result = -errno;
@@ -48,6 +53,7 @@ static int ask(int server, const struct steward_request *r, int folder, int *res
 		*result = -errno;
 		return -1;
 	}
+	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
 	sent[nr++] = ends[1];
 	if (folder >= 0)
 		sent[nr++] = folder;
@@ -60,6 +66,11 @@ static int ask(int server, const struct steward_request *r, int folder, int *res
 	}
 	close(ends[0]);
 	return fd;
+}
+
+static int ask(int server, const struct steward_request *r, int folder, int *result)
+{
+	return ask_for(server, r, folder, ANSWER_S, result);
 }
 
 static bool put_name(char *to, const char *name)
@@ -174,7 +185,7 @@ int steward_run(unsigned number, const char *operand)
 
 	if (operand && !put_name(r.path[0], operand))
 		return -ENAMETOOLONG;
-	ask(own.steward, &r, -1, &result);
+	ask_for(own.steward, &r, -1, 0, &result);
 	return result;
 }
 

@@ -24,8 +24,8 @@ bool steward_is_there(void);
  * or may_open() says so of a path and its descriptor (source text) and this user owns the file or all users may read it. */
 void steward_start_opener(bool (*may_open)(const char *path, int fd));
 
-/* Execute a command, with operand behind it: a file beside the output, or NULL.  It has the group and priorities of who asks.  Returns its
- * status as of waitpid(2), or -errno. */
+/* Execute a command, with operand behind it: a file beside the output, or NULL.  It has the group and priorities of the process that asks.
+ * The answer comes when it has ended: a process that may not wait asks in a child.  Returns its status as of waitpid(2), or -errno. */
 int steward_run(unsigned number, const char *operand);
 
 /* Files of HotSpot's attach protocol in folder, a descriptor: name is .attach_pidN, .java_pidN or perf-N.map.  Without a steward these do

@@ -71,7 +71,7 @@ static void end_as_stewards_command(const char *path)
 	int status;
 
 	malloc_trim(0); /* the recorder changes its own copy meanwhile */
-	status = steward_run(SESSION_EPOCH_COMMAND, path);
+	status = steward_run(SESSION_EPOCH_COMMAND, path); /* the recorder ends this child when it takes too long */
 	if (status >= 0 && WIFSIGNALED(status)) {
 		signal(WTERMSIG(status), SIG_DFL);
 		kill(getpid(), WTERMSIG(status));
