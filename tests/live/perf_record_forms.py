@@ -218,8 +218,9 @@ def compare(form, data, trace):
         for key, (samples, share) in functions.items():
             if share < 1 or re.match(r"0x|0000|\[unknown\]", key[1]):
                 continue
-            # one function may have several names (cfree, free), of which either takes one
-            alias = key if key in ours else next((k for k, v in spare.items() if k[0] == key[0] and v[0] == samples), None)
+            # one function may have several names (cfree, free), of which either takes one; several such may have one sample each
+            alias = key if key in ours else min((k for k, v in spare.items() if k[0] == key[0] and v[0] == samples),
+                                                key=lambda k: abs(spare[k][1] - share), default=None)
             spare.pop(alias, None)
             mine = ours[alias][1] if alias else 0
             worst = max(worst, abs(mine - share))
