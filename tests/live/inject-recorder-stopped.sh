@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The recorder does not get to run (SIGSTOP) for longer than the thread that it has borrowed waits to be fetched: the thread
 # goes home by itself, the recorder still learns what came of the call, and records; the host runs on.
+# Alone: a recorder that is stopped delays the others that ask, and is named to them
 . tests/live/begin.bash
 TIMES=${TIMES:-16}
 trap 'kill -9 $(jobs -p) 2>/dev/null; rm -rf "$dir"' EXIT

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A recorder that is killed, stopped, or out of disk does not hold its host up: what the host says and does goes on without waiting
 # for it, and the trace up to then can be read.
+# Alone: a recorder that is stopped delays the others that ask, and is named to them
 . tests/live/begin.bash
 host= recorder=
 clean_up() {

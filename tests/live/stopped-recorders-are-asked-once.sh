@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Recorders that do not answer delay nobody: `attach` asks each of them once, goes on without their answer, and says which they are.
 # `status` and `stop` end with a sentence that says who is stopped.  A recorder that runs answers beside them.
+# Alone: a recorder that is stopped delays the others that ask, and is named to them
 . tests/live/begin.bash
 N=5
 recorders='' target='' runs=''
