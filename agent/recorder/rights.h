@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recorder keeps of its rights once its sockets and its first output are open (jitreg/confine).  Context: thread. */
+/* The rights that a recorder keeps once its sockets and its first output are open (jitreg/confine).  Context: thread. */
 #ifndef TAILOR_RECORDER_RIGHTS_H
 #define TAILOR_RECORDER_RIGHTS_H
 

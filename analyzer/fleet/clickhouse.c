@@ -155,7 +155,7 @@ static int refused(struct http_answer *a, struct diag *d)
 	return diag_fail(d, EPROTO, "ClickHouse refused (%ld): %s", a->status, http_first_line(a));
 }
 
-/* What the server says must be what was asked for: also a server of another kind answers 200.  A user may lack rights for the table. */
+/* Compares the answer with what was asked for, since a server of another kind answers 200, too.  A user may lack rights for the table. */
 int clickhouse_greet(struct clickhouse *c, int server, struct diag *d)
 {
 	static const char with_settings[] = "SELECT '" GREETING "', count() FROM system.settings WHERE name = 'wait_for_async_insert' "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one ClickHouse server is to get of a host: names, rows and the manifest, until there is enough for a request.  Context: thread. */
+/* Names, rows and the manifest of a host for one ClickHouse server, gathered until there is enough for a request.  Context: thread. */
 #ifndef TAILOR_FLEET_OUTGOING_H
 #define TAILOR_FLEET_OUTGOING_H
 

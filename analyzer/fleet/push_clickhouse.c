@@ -151,7 +151,7 @@ static bool take_attempt(struct pushing *x, int server, char **column)
 	return true;
 }
 
-/* Of the days that the store has epochs of: a server has those of all machines, and of years. */
+/* Asks for the days of the store's epochs alone: a server has those of all machines, and of years. */
 static int read_manifest(struct pushing *x, int server)
 {
 	char statement[320], from[16], to[16], *column[3], *at;

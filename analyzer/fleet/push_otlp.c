@@ -66,7 +66,7 @@ static int refused(const struct pushing *x, struct http_answer *a, int tries)
 	return diag_fail(x->d, EPROTO, "%s: refused%s (%ld)%s%s", http_shown_url(x->url), times, a->status, *said ? ": " : "", said);
 }
 
-/* What a receiver rejects for good is not sent again, and does not keep it from taking other profiles. */
+/* A profile that the receiver rejects for good is not sent again, and the others are sent all the same. */
 static int taken(const struct pushing *x, const struct http_answer *a)
 {
 	struct otlp_answer answer;

@@ -140,7 +140,7 @@ static bool take_epoch(struct reading *x, char **column)
 	return true;
 }
 
-/* Of tier and days [from, to), which are what partitions and keys begin with. */
+/* The condition on tier and days [from, to), with which partitions and keys begin. */
 static void put_days(FILE *to, const struct reading *x, uint32_t from_s, uint32_t to_s)
 {
 	char first[16], last[16];
@@ -162,7 +162,7 @@ static void put_asked(FILE *to, const struct reading *x, uint32_t from_s, uint32
 	}
 }
 
-/* Of several attempts for one hour of one machine the largest counts, once also where its row is there twice. */
+/* The largest of several attempts for one hour of one machine counts, once also where its row is there twice. */
 static int read_epochs(struct reading *x, int server)
 {
 	char *statement = NULL;

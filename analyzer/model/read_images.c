@@ -530,7 +530,7 @@ static void assign_code_to_files(struct model *m, const struct file_index *x)
 	}
 }
 
-/* What the kernel mapped, by process and address: 1 + index of the last one. */
+/* The kernel's mappings, by process and address: 1 + index of the last one. */
 static bool index_mappings(const struct model *m, struct hash_map *mapped)
 {
 	bool ok = true;

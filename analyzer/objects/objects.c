@@ -373,7 +373,7 @@ static bool objects_are_alike(const struct objects *o, uint32_t a, uint32_t b)
 	return x->nr && y->nr && memcmp(o->number + x->first, o->number + y->first, sizeof(struct object_component)) == 0;
 }
 
-/* Of two with the same first component the one with fewer components; OBJECT_NONE: they differ. */
+/* Returns that one of two objects with the same first component that has fewer components; OBJECT_NONE: they differ. */
 static uint32_t whole_of_alike(const struct objects *o, uint32_t a, uint32_t b)
 {
 	if (!a || !objects_are_alike(o, a, b))

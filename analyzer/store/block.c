@@ -37,7 +37,7 @@ bool block_add(struct block *b, const struct block_row *row)
 	return true;
 }
 
-/* Where there are too many, rows of the same number may be the reason. */
+/* Joins rows of one number, which may be why there are too many. */
 bool block_add_all(struct store *s, struct block *b, const struct block *other)
 {
 	if (s->error || !other->nr)

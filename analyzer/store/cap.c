@@ -199,7 +199,7 @@ static void drop_names(struct capping *c, uint32_t from, uint32_t to)
 	free(ids.id);
 }
 
-/* What a store remembers of epochs that are in it no longer is bounded, too. */
+/* The numbers of epochs that are no longer in the store are bounded, too. */
 static void forget_oldest(struct capping *c)
 {
 	static struct statement oldest = STATEMENT("DELETE FROM folded WHERE (recording, number) IN (SELECT recording, number FROM folded "

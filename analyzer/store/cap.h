@@ -9,7 +9,7 @@
 
 #include "analyzer/store/store.h"
 
-/* What keeping the cap does, or would do. */
+/* The work of keeping the cap, done or foreseen. */
 struct cap_work {
 	uint32_t stripped, went;  /* epochs that lose their functions, and those that go, as they are in the store */
 	int64_t stripped_end_ns, went_end_ns; /* until when these epochs are */
@@ -21,7 +21,7 @@ struct cap_work {
  * sentence.  A reader that keeps SQLite's log from being emptied ends the work early, without an error.
  */
 int cap_keep(struct store *s, uint64_t room_bytes, struct cap_work *work, struct diag *d);
-/* What cap_keep() would do with this cap (0: the store's), by estimate.  Nothing is changed. */
+/* Estimates the work of cap_keep() with this cap (0: the store's).  Nothing is changed. */
 int cap_foresee(struct store *s, uint64_t cap, struct cap_work *work, struct diag *d);
 
 #endif

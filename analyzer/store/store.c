@@ -24,12 +24,12 @@
 #define LOCK_TRIES 300	 /* of 100 ms */
 #define STOPPED_TRIES 20 /* between two looks at who has the lock */
 
-/* Of a question: 1.5 s of a processor, and 20 steps for each byte, of which a row takes one to fifty. */
+/* The budget of a question: 1.5 s of a processor, and 20 steps for each byte, of which a row takes one to fifty. */
 static const struct budget_size budget_of_reader = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 20, .bytes_each = 32 },
 				budget_of_writer = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 100, .bytes_each = 32 };
 #define LOOK_INSTRUCTIONS 4096 /* of SQLite's machine, of 20 to 30 ns: two are a step */
 
-/* What no store has more of.  A block of BLOCK_ROWS_MAX rows takes three bytes for each. */
+/* Limits that no store of ours reaches.  A block of BLOCK_ROWS_MAX rows takes three bytes for each. */
 static const struct {
 	int what, most;
 } limits[] = { { SQLITE_LIMIT_LENGTH, 64 << 20 },  { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },	   { SQLITE_LIMIT_COLUMN, 100 },
@@ -140,7 +140,7 @@ static int spend_instructions(void *context)
 	return !budget_spend(&s->budget, LOOK_INSTRUCTIONS / 2);
 }
 
-/* What a sparse file does not have does not count. */
+/* Holes of a sparse file do not count. */
 static uint64_t file_bytes(const char *path)
 {
 	struct stat st;

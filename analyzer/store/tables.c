@@ -19,7 +19,7 @@ static const struct {
 	[SUMS_SERVICE] = { "services", "Services: systemd units, containers, names for OpenTelemetry" },
 };
 
-/* What went to keep the cap is a number beside those of what is there. */
+/* Epochs that went to keep the cap are a number beside those that are there. */
 static void describe_went(struct page *p, const struct sums *s)
 {
 	char from[32], to[32];

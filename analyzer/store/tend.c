@@ -39,7 +39,7 @@ static int64_t insert_sum(struct store *s, const struct tier *t, int64_t begin_n
 	return s->error || !sqlite3_changes(s->db) ? 0 : sqlite3_last_insert_rowid(s->db);
 }
 
-/* Where one of them has lost its functions, the sum has none: those of the others would stand for all of its time. */
+/* If one of them has lost its functions, the sum has none: those of the others would stand for all of its time. */
 static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host, int64_t id)
 {
 	static struct statement parts = STATEMENT("SELECT id, EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch " OF_IT);

@@ -12,7 +12,7 @@
 /* Epochs of more than two days ago become hours, those of more than four weeks ago days; then the cap is kept (cap.h).  work: may be
  * NULL.  0, or -errno with a sentence. */
 int tend_store(struct store *s, int64_t now_ns, struct cap_work *work, struct diag *d);
-/* What that would do, with this cap (0: the store's): about.  Nothing is changed. */
+/* Estimates what tending would drop with this cap (0: the store's).  Nothing is changed. */
 struct tend_foreseen {
 	uint32_t nr_folded; /* epochs that become parts of hours or days */
 	struct cap_work work;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a store had to give up to keep its cap, as sums in its table meta (epochs.c).  Context: thread. */
+/* Epochs that a store gave up to keep its cap, as sums in its table meta (epochs.c).  Context: thread. */
 #ifndef TAILOR_STORE_WENT_H
 #define TAILOR_STORE_WENT_H
 

@@ -32,7 +32,7 @@ struct budget {
 	struct hash_map others; /* by device and inode */
 };
 
-/* What is allowed at all, and what each byte of the file allows more. */
+/* Steps and bytes that are allowed at all, and those that each byte of the file adds. */
 struct budget_size {
 	uint64_t steps, bytes;
 	unsigned steps_each, bytes_each;

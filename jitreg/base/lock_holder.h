@@ -12,7 +12,7 @@ struct lock_holder {
 	bool is_stopped;
 };
 
-/* Of the lock that flock(2) did not give for this descriptor. */
+/* Finds the holder of the lock that flock(2) did not give for this descriptor. */
 struct lock_holder lock_holder_find(int fd);
 /* ": process 12 (tailor), which is stopped ..."; "" where it is not known.  Valid until the next call. */
 const char *lock_holder_text(const struct lock_holder *h);

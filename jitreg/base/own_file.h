@@ -57,7 +57,7 @@ static inline int own_file_open(const char *path, int flags, mode_t type, uid_t 
 	return 0;
 }
 
-/* What is there now, if anything.  NULL: it is used, or is not there. */
+/* Looks at the file that is there now, if there is one.  NULL: it is used, or is not there. */
 static inline const char *own_file_check(const char *path, mode_t type, uid_t owner)
 {
 	const char *refusal;

@@ -70,13 +70,13 @@ void confine_allow_removal(const char *folder);
 void confine_allow_program(const char *name);
 /* System libraries, time zones, terminals' descriptions, what is below /usr, and the working folder (unless it is / or has homes in it). */
 void confine_allow_usual(void);
-/* What libcurl reads of names, certificates and passwords. */
+/* The files of names, certificates and passwords that libcurl reads. */
 void confine_allow_network_files(void);
 
 /* From now on.  What could not be done is in confine_state(). */
 void confine_begin(enum confine_policy policy);
 
-/* What this kernel and this process have; for `tailor doctor`. */
+/* The means that this kernel and this process have, for `tailor doctor`. */
 struct confine_state {
 	int landlock_abi; /* 0: none */
 	bool filters;	  /* seccomp */

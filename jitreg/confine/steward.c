@@ -18,7 +18,7 @@
 
 static struct steward own = { .steward = -1, .changer = -1 };
 
-/* What was sent with it, or -1. */
+/* Returns the descriptor that came with the answer, or -1. */
 static int receive_answer(int socket, int *result)
 {
 	union steward_control control;
@@ -189,7 +189,7 @@ int steward_run(unsigned number, const char *operand)
 	return result;
 }
 
-/* Of HotSpot: by its steward, or by the same function here. */
+/* HotSpot's files are changed by the steward, or without one by the same function here. */
 static int ask_about_jvm(struct steward_request *r, int folder, const char *name, int *fd)
 {
 	int result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the steward does itself: HotSpot's attach protocol, and commands. */
+/* The steward's own acts: HotSpot's attach protocol, commands, and files that it opens. */
 #include "jitreg/confine/steward_internal.h"
 
 #include "jitreg/base/message.h"

@@ -62,7 +62,7 @@ static int refuse(scmp_filter_ctx f, const int *list, size_t nr)
 	return ret;
 }
 
-/* Of a call whose argument n has one of these bits. */
+/* Refuses a call whose argument n has one of these bits. */
 static int refuse_bits(scmp_filter_ctx f, int call, unsigned n, const unsigned *bit, size_t nr)
 {
 	int ret = 0;
@@ -88,7 +88,7 @@ static int refuse_opening_to_write(scmp_filter_ctx f)
 	return ret ? ret : refuse_bits(f, SCMP_SYS(open), 1, bits, sizeof(bits) / sizeof(bits[0]));
 }
 
-/* What a terminal takes for typed is executed by the shell behind us. */
+/* TIOCSTI and TIOCLINUX put text into the terminal's input, which the shell behind us executes. */
 static int refuse_typing(scmp_filter_ctx f)
 {
 	static const unsigned requests[] = { TIOCSTI, TIOCLINUX };

@@ -62,7 +62,7 @@ void output_file_allow_overwriting(void);
 int output_file_open(struct output_file *o, const char *path, struct diag *d);
 /* Likewise, and o->to, for output that may wait for its reader.  The caller may put another stream on it, which closes it. */
 int output_file_open_stream(struct output_file *o, const char *path, struct diag *d);
-/* Where an is_named file is until its end. */
+/* Formats the path at which an is_named file is until its end. */
 void output_file_temporary(const struct output_file *o, char *path, size_t bytes);
 /* It takes its name now, though more is written to it.  The caller holds a lock on o->fd, so that a second recorder is refused. */
 int output_file_take_name(struct output_file *o, struct diag *d);

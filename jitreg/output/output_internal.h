@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of output files share.  Context: thread. */
+/* Functions that the .c files of this room share.  Context: thread. */
 #ifndef TAILOR_OUTPUT_INTERNAL_H
 #define TAILOR_OUTPUT_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands at the path of an output already, and whether it may be replaced. */
+/* Looks at what stands at the path of an output already: may it be replaced? */
 #include "jitreg/output/output_internal.h"
 
 #include "jitreg/base/file_changes.h"

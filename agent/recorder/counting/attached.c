@@ -57,7 +57,7 @@ int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32
 	return ret;
 }
 
-/* Where the number of the counter itself stands in a sample, which differs from that of the one that it was inherited from. */
+/* The place in a sample of the counter's own number, which differs from that of the counter that it was inherited from. */
 static bool read_counter_of_sample(uint64_t sample_type, const struct perf_event_header *h, uint64_t *id)
 {
 	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |

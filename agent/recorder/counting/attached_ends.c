@@ -26,7 +26,7 @@ static struct ended_counts *get_ended_counts(struct attached_events *e, int ring
 	return &e->ended[e->nr_ended++];
 }
 
-/* What it counted stays in the sum.  false: there is no memory for that, so it stays open. */
+/* Closes it.  Its count stays in the sum.  false: there is no memory for the sum, so it stays open. */
 static bool close_ended_event(struct counting *c, const struct attached *a)
 {
 	struct ended_counts *sum = get_ended_counts(&c->attached, a->ring_fd, a->event);

@@ -197,7 +197,7 @@ bool counting_task_is_complete(const struct counted_tasks *t, uint32_t tid);
 void counting_set_task_complete(struct counted_tasks *t, uint32_t tid);
 /* The period of the attached counter that took this sample; NULL: the ring's own, or it is not known. */
 struct random_period *counting_find_attached_period(struct counting *c, uint32_t event, const struct perf_event_header *h);
-/* What it says by read(2): value, enabled, running, lost.  false: nothing. */
+/* Reads value, enabled, running and lost by read(2).  false: the counter says nothing. */
 bool counting_read_attached(const struct attached *a, uint64_t count[4]);
 /* It is found by its number from now on.  0 or -ENOMEM. */
 int counting_index_attached(struct counting *c, uint32_t i);

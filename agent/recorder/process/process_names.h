@@ -22,7 +22,7 @@ int process_names_open(const struct names_wanted *w, struct process_names **out)
 /* NULL is fine. */
 void process_names_close(struct process_names *n);
 
-/* What is known of a process that has just executed a program. */
+/* A process that has just executed a program, as far as it is known. */
 enum names_verdict {
 	NAMES_UNWANTED,
 	NAMES_WANTED,

@@ -143,7 +143,7 @@ void session_joining_note_wake(struct session *s)
 		s->joining.woke_ns = clock_now_ns();
 }
 
-/* What came is not wanted: the more such a round takes, the later is the next one. */
+/* Rests after a round that found nothing that is meant: the more it took, the later is the next one. */
 static void rest(struct joining *j)
 {
 	uint64_t now_ns = clock_now_ns(), rest_ns = (now_ns - j->woke_ns) * REST_TIMES;
@@ -231,7 +231,7 @@ struct look {
 	bool all;
 };
 
-/* Of a service, each process is looked at once, when it is there for the second time; by names also later. */
+/* Each process is looked at once for a service, when it is there for the second time; by names also later. */
 static bool is_due(const struct look *l, pid_t pid, uint32_t before)
 {
 	const struct joining *j = &l->session->joining;

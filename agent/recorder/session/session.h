@@ -20,7 +20,7 @@ struct session;
  * any case. */
 enum session_descendants { DESCENDANTS_THAT_WORK, DESCENDANTS_ALL, DESCENDANTS_NONE };
 
-/* What a recorder may execute, by the numbers that its steward knows (jitreg/confine/steward.h). */
+/* The commands that a recorder may have executed, by the numbers that its steward knows (jitreg/confine/steward.h). */
 enum session_command { SESSION_EPOCH_COMMAND, SESSION_KEEP_SOURCE, SESSION_SPARK };
 
 struct session_options {
