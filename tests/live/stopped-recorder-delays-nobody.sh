@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # A recorder that is stopped delays a tree of processes by 100 ms at most, however many programs it executes: of 50 one waits for it.  When
 # it goes on, new programs are heard again, and so is one that began meanwhile; the report says how many were not.
-# Rights: sockets and priorities
 # Alone: a recorder that is stopped delays the others that ask, and is named to them
 . tests/live/begin.bash
 host= recorder=
