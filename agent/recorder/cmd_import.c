@@ -94,7 +94,7 @@ static void keep_rights(const struct import_options *o)
 	if (strcmp(o->input, IMPORT_STANDARD_INPUT) != 0)
 		confine_allow_read(o->input);
 	else
-		confine_allow_folder("/tmp"); /* what comes through a pipe is kept in a file without a name */
+		confine_allow_folder("/tmp"); /* import keeps input from a pipe in a file without a name */
 	if (o->with)
 		confine_allow_read(o->with);
 	confine_allow_write(o->output);

@@ -73,7 +73,7 @@ static void wait_for_child(pid_t pid, const sigset_t *awaited, const char *what)
 		s += got < 0;
 	}
 	if (!has_ended(pid)) {
-		kill(-pid, SIGKILL); /* what a steward has started for it */
+		kill(-pid, SIGKILL); /* a command that a steward has started has its group */
 		end_child(pid);
 		message_print("%s left out: %s", what, got > 0 ? "a signal came" : "it took more than 5 minutes");
 	}

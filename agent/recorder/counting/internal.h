@@ -46,7 +46,7 @@ struct attached_events {
 	uint32_t nr, capacity;
 	struct counted_tasks *tasks; /* NULL but while processes are attached to */
 	struct hash_map of_counter; /* the kernel's number of a counter -> 1 + index; of kept rings alone */
-	struct ended_counts { /* what those said that were closed */
+	struct ended_counts { /* the last values of closed counters */
 		int ring_fd;
 		uint32_t event;
 		uint64_t count[4];
