@@ -27,6 +27,7 @@ static struct {
 	bool threads_count;
 	char socket[SOCKET_BYTES];
 	int *log_is; /* enum owner; the kernel makes it 0 in a child (MADV_WIPEONFORK) */
+	uint32_t memory_pid; /* whose memory this is: a child of vfork has another number */
 	uint32_t late_pid; /* of the process that began while the recorder did not answer; 0: it did */
 } state;
 
@@ -122,6 +123,11 @@ static int send_hello_and_attach_log(bool child)
 	return 0;
 }
 
+bool guest_owns_memory(void)
+{
+	return state.memory_pid == sys_getpid();
+}
+
 static enum owner log_owner(void)
 {
 	return (enum owner)__atomic_load_n(state.log_is, __ATOMIC_ACQUIRE);
@@ -171,6 +177,7 @@ static void handle_fork_in_child(void)
 	int saved = errno;
 
 	counter_memory_reset_in_child();
+	state.memory_pid = sys_getpid();
 	if (!guest_is_on())
 		return;
 	guest_listeners.in_child();
@@ -269,12 +276,14 @@ static __attribute__((noinline)) void guest_start(void)
 	}
 	signals_find_next_functions();
 	confine_find_next_functions();
+	memory_limit_find_next_functions();
 	environ_read();
 	if (environ_get(ENVIRON_OFF) || getauxval(AT_SECURE)) {
 		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		return;
 	}
 	state.debug = environ_get(ENVIRON_DEBUG) != NULL;
+	state.memory_pid = sys_getpid();
 	ret = map_log_owner_page();
 	inside = 1; /* hooks see nothing until all is up */
 	if (ret == 0) {

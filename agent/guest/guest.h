@@ -32,6 +32,8 @@ extern const struct guest_listeners guest_listeners;
 bool guest_is_on(void);
 /* Is the log this process's own, not its parent's?  Context: any, also signal. */
 bool guest_owns_log(void);
+/* Is the memory that we see this process's own, not that of the parent of a vfork?  Context: any, also signal. */
+bool guest_owns_memory(void);
 /* Were we loaded behind libc, into a process that ran already?  Then nothing of it is hooked, patched or adapted: only what it
  * says by jitreg_emit() is passed on.  Context: any, also signal. */
 bool guest_was_loaded_late(void);
@@ -73,6 +75,11 @@ void log_attach(struct log_head *log, uint64_t log_bytes);
 void log_detach(void);
 /* Its recorder has exited, and a new one connects: what a thread is in the middle of stays mapped until the next time.  Context: any. */
 void log_abandon(void);
+/*
+ * Unmaps all logs of a process that is the calling thread alone, and has its own memory.  false: this thread is in the middle of an append.
+ * Context: any, also signal.
+ */
+bool log_unmap(void);
 /* What was said before there was a log will be said again: it is not lost.  Context: init. */
 void log_forget_missed(void);
 /* Increments while the recorder works; 0: unknown yet.  Context: any. */
@@ -104,6 +111,11 @@ void overflow_note_tag(const struct iovec *parts, int nr_parts);
 
 /* ---- confine.c: look up libc's functions that ours stand before.  Context: init. */
 void confine_find_next_functions(void);
+
+/* ---- memory_limit.c: look up libc's functions that ours stand before.  Context: init. */
+void memory_limit_find_next_functions(void);
+/* Bytes that this process has mapped, by /proc; 0: not known.  Context: any, also signal. */
+uint64_t guest_used_address_space(void);
 
 /* ---- counter_memory.c: what a child counts from now on is not its parent's.  Context: in a child, before fork returns. */
 void counter_memory_reset_in_child(void);

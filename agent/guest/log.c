@@ -36,18 +36,22 @@ static struct {
 } the_log;
 
 static __thread uint32_t tid __attribute__((tls_model("initial-exec")));
+static __thread uint32_t entered __attribute__((tls_model("initial-exec"))); /* logs that this thread reads or writes now */
 
 /* The log, which stays mapped until leave_log(); or NULL. */
 static struct log *enter_log(struct log **which)
 {
 	struct log *l;
 
+	entered++;
 	while ((l = __atomic_load_n(which, __ATOMIC_SEQ_CST)) && guest_was_loaded_late()) {
 		__atomic_add_fetch(&l->users, 1, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(which, __ATOMIC_SEQ_CST) == l)
 			break;
 		__atomic_sub_fetch(&l->users, 1, __ATOMIC_RELEASE);
 	}
+	if (!l)
+		entered--;
 	return l;
 }
 
@@ -55,6 +59,7 @@ static void leave_log(struct log *l)
 {
 	if (guest_was_loaded_late())
 		__atomic_sub_fetch(&l->users, 1, __ATOMIC_RELEASE);
+	entered--;
 }
 
 static struct log *get_log_slot(void)
@@ -121,6 +126,16 @@ void log_abandon(void)
 	__atomic_store_n(&the_log.log, NULL, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&the_log.last, NULL, __ATOMIC_SEQ_CST); /* what works is to be seen anew */
 	give_back_old_logs();
+}
+
+bool log_unmap(void)
+{
+	if (entered)
+		return false;
+	__atomic_store_n(&the_log.log, NULL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&the_log.last, NULL, __ATOMIC_SEQ_CST);
+	give_back_old_logs();
+	return true;
 }
 
 /* Its recorder is gone, and the caller has entered it, so that it is no other one's yet. */

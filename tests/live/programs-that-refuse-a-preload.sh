@@ -101,6 +101,16 @@ gcc -O1 -fno-builtin -o "$dir/bin/fills" "$dir/fills.c" || fail "fills cannot be
 for limit in "-d 6000" "-v 20000"; do
 	check_preloaded "ulimit -S$limit" "from a shell" bash -c "ulimit -S $limit; exec fills"
 done
+# a program that goes on under the limit that it has set itself: a shell, its subshell, Python
+check_preloaded "ulimit -Sv 30000 and a large string" "the shell" bash -c 'ulimit -Sv 30000; printf -v x %4000000d 1; echo ${#x}'
+check_preloaded "ulimit -Sv 30000 and a large string" "a subshell" \
+	bash -c '(ulimit -Sv 30000; printf -v x %4000000d 1; echo ${#x}); ulimit -Sv; exit 3'
+check_preloaded "resource.setrlimit and large bytes" "Python" /usr/bin/python3 -c "
+import resource
+before = int(open('/proc/self/statm').read().split()[0]) * 4096
+log = 64 << 20 if 'libtailor' in open('/proc/self/maps').read() else 0
+resource.setrlimit(resource.RLIMIT_AS, (before - log + (40 << 20), resource.RLIM_INFINITY))
+print(len(bytearray(30 << 20)))"
 check_preloaded "RLIMIT_DATA" "from Python" /usr/bin/python3 -c "
 import resource, subprocess
 limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (6000000, resource.RLIM_INFINITY))

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program that limits its own address space while it runs (`ulimit -v` in a shell) counts on what it maps itself, and the log's 64 MiB
+ * may be more than the limit: its next malloc would fail.  Behind each change of that limit the log is given back where little is left,
+ * and the agent ends in this process; the recorder is told.
+ *
+ * Context: any, also signal; also a child of vfork, in its parent's memory, where nothing is done.
+ */
+#include "agent/guest/guest.h"
+
+#include "agent/guest/sys.h"
+#include "jitreg/protocol/preload.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+typedef int (*set_function)(int resource, const struct rlimit *limit);
+typedef int (*prlimit_function)(pid_t pid, int resource, const struct rlimit *limit, struct rlimit *before);
+
+static struct {
+	set_function set;
+	prlimit_function prlimit;
+} next;
+
+/* Both have a second name with 64 behind it, for the same structure. */
+_Static_assert(sizeof(struct rlimit) == sizeof(struct rlimit64), "one function for both names");
+
+void memory_limit_find_next_functions(void)
+{
+	next.set = (set_function)objects_find_next_symbol("setrlimit");
+	next.prlimit = (prlimit_function)objects_find_next_symbol("prlimit");
+}
+
+/* The first number of statm is in pages. */
+uint64_t guest_used_address_space(void)
+{
+	int fd = sys_open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	uint64_t pages = 0;
+	char text[64];
+	long n = 0;
+
+	if (fd >= 0) {
+		n = sys_call(SYS_read, fd, (long)text, sizeof(text), 0, 0, 0);
+		sys_close(fd);
+	}
+	for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+		pages = 10 * pages + (uint64_t)(text[i] - '0');
+	return pages * SYS_PAGE_BYTES;
+}
+
+/* /proc/self/task has a link for each of its folders, beside its own two. */
+static bool process_has_one_thread(void)
+{
+	struct stat s;
+
+	return sys_call(SYS_stat, (long)"/proc/self/task", (long)&s, 0, 0, 0, 0) == 0 && s.st_nlink == 3;
+}
+
+static void make_room_for_program(int resource, const struct rlimit *limit)
+{
+	uint64_t used;
+
+	if (resource != RLIMIT_AS || limit->rlim_cur == RLIM_INFINITY || !guest_is_on() || !guest_owns_memory())
+		return;
+	used = guest_used_address_space();
+	if (limit->rlim_cur >= used + PRELOAD_ADDRESS_SPACE_MIN || !process_has_one_thread())
+		return;
+	if (log_unmap())
+		guest_switch_off(guest_owns_log() ? ENOMEM : 0);
+}
+
+/* Before libc's own has been looked up: constructors of other libraries. */
+static int set_by_kernel(pid_t pid, int resource, const struct rlimit *limit, struct rlimit *before)
+{
+	long ret = sys_call(SYS_prlimit64, pid, resource, (long)limit, (long)before, 0, 0);
+
+	if (ret >= 0)
+		return 0;
+	errno = (int)-ret;
+	return -1;
+}
+
+static int set_own_limit(int resource, const struct rlimit *limit)
+{
+	int ret = next.set ? next.set(resource, limit) : set_by_kernel(0, resource, limit, NULL), saved = errno;
+
+	if (ret == 0)
+		make_room_for_program(resource, limit);
+	errno = saved;
+	return ret;
+}
+
+static int set_limit(pid_t pid, int resource, const struct rlimit *limit, struct rlimit *before)
+{
+	int ret = next.prlimit ? next.prlimit(pid, resource, limit, before) : set_by_kernel(pid, resource, limit, before), saved = errno;
+
+	if (ret == 0 && limit && (pid == 0 || (uint32_t)pid == sys_getpid()))
+		make_room_for_program(resource, limit);
+	errno = saved;
+	return ret;
+}
+
+API int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)
+{
+	return set_own_limit((int)resource, limit);
+}
+
+API int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit)
+{
+	return set_own_limit((int)resource, (const struct rlimit *)limit);
+}
+
+API int prlimit(pid_t pid, enum __rlimit_resource resource, const struct rlimit *limit, struct rlimit *before)
+{
+	return set_limit(pid, (int)resource, limit, before);
+}
+
+API int prlimit64(pid_t pid, enum __rlimit_resource resource, const struct rlimit64 *limit, struct rlimit64 *before)
+{
+	return set_limit(pid, (int)resource, (const struct rlimit *)limit, (struct rlimit *)before);
+}
