@@ -145,7 +145,7 @@ $B/parts.a: $(tailor_OBJ)
 	@rm -f $@
 	$(AR) qcs $@ $^
 # (and what stands in front of libc's own functions in none)
-$B/guest.a: $(filter-out %/threads.o %/signals.o %/confine.o %/exec.o %/shim.o %/images.o %/eh_frame.o %/exec_memory.o,$(guest_OBJ))
+$B/guest.a: $(filter-out %/threads.o %/signals.o %/confine.o %/exec.o %/memory_limit.o %/shim.o %/images.o %/eh_frame.o %/exec_memory.o,$(guest_OBJ))
 	@rm -f $@
 	$(AR) qcs $@ $^
 

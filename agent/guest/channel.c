@@ -310,6 +310,23 @@ static int exchange_with_recorder(const char *socket_name, struct wire_message *
 	return ret == -EAGAIN && is_stopped ? -EHOSTDOWN : ret;
 }
 
+/* The first number of statm is in pages. */
+uint64_t guest_used_address_space(void)
+{
+	int fd = sys_open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	uint64_t pages = 0;
+	char text[64];
+	long n = 0;
+
+	if (fd >= 0) {
+		n = sys_call(SYS_read, fd, (long)text, sizeof(text), 0, 0, 0);
+		sys_close(fd);
+	}
+	for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+		pages = 10 * pages + (uint64_t)(text[i] - '0');
+	return pages * SYS_PAGE_BYTES;
+}
+
 /* A process with little address space gets a log that leaves it most of what is left.  0: it has no limit. */
 static uint64_t wanted_log_bytes(void)
 {

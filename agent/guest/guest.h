@@ -67,6 +67,8 @@ int channel_send_counters(const char *socket, const int *fds, int nr, int error)
 void channel_report_stop(const char *socket, int error);
 /* bytes of memory that the recorder reads, mapped, and its number there.  0 or -errno. */
 int channel_request_counter_memory(const char *socket, uint64_t bytes, unsigned char **base, uint32_t *number);
+/* Bytes that this process has mapped, by /proc; 0: not known.  Context: any, also signal. */
+uint64_t guest_used_address_space(void);
 /* Did a wait for the recorder time out, with no heartbeat since (of a process without a log: is it too early to try again)? */
 bool channel_recorder_is_stopped(void);
 
@@ -114,8 +116,6 @@ void confine_find_next_functions(void);
 
 /* ---- memory_limit.c: look up libc's functions that ours stand before.  Context: init. */
 void memory_limit_find_next_functions(void);
-/* Bytes that this process has mapped, by /proc; 0: not known.  Context: any, also signal. */
-uint64_t guest_used_address_space(void);
 
 /* ---- counter_memory.c: what a child counts from now on is not its parent's.  Context: in a child, before fork returns. */
 void counter_memory_reset_in_child(void);

@@ -32,23 +32,6 @@ void memory_limit_find_next_functions(void)
 	next.prlimit = (prlimit_function)objects_find_next_symbol("prlimit");
 }
 
-/* The first number of statm is in pages. */
-uint64_t guest_used_address_space(void)
-{
-	int fd = sys_open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	uint64_t pages = 0;
-	char text[64];
-	long n = 0;
-
-	if (fd >= 0) {
-		n = sys_call(SYS_read, fd, (long)text, sizeof(text), 0, 0, 0);
-		sys_close(fd);
-	}
-	for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; i++)
-		pages = 10 * pages + (uint64_t)(text[i] - '0');
-	return pages * SYS_PAGE_BYTES;
-}
-
 /* /proc/self/task has a link for each of its folders, beside its own two. */
 static bool process_has_one_thread(void)
 {
