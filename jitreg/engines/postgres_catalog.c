@@ -10,7 +10,7 @@
 #define PART_BYTES 4096u
 #define SEARCHES_MAX 4u
 #define PROBES 8u
-#define CACHED_MAGIC 0x57261502u   /* CT_MAGIC: each cached row begins with it */
+#define CACHED_MAGIC 0x57261502u   /* CT_MAGIC: each cached row has it, at the same place */
 #define BTREE 403u		   /* an index of this kind */
 #define FIRST_OWN_NUMBER 16384u	   /* FirstNormalObjectId: smaller ones are the same in all databases */
 
@@ -130,7 +130,7 @@ static void search_part(const struct postgres_reader *r, uint64_t at, uint32_t b
 		return;
 	for (uint32_t i = 0; i < bytes / sizeof(word[0]); i += 2)
 		if (word[i] == CACHED_MAGIC)
-			keep_row(r, at + i * sizeof(word[0]));
+			keep_row(r, at + i * sizeof(word[0]) - r->layout->cached_magic);
 }
 
 static void search_cache(const struct postgres_reader *r)

@@ -35,10 +35,10 @@
 	X(node_left, PlanState, lefttree) \
 	X(node_right, PlanState, righttree) \
 	X(node_counts, PlanState, instrument) \
-	X(counts_running, Instrumentation, running) \
-	X(counts_rows_now, Instrumentation, tuplecount) \
-	X(counts_rows, Instrumentation, ntuples) \
-	X(counts_loops, Instrumentation, nloops) \
+	X(counts_running, NodeInstrumentation, running) \
+	X(counts_rows_now, NodeInstrumentation, tuplecount) \
+	X(counts_rows, NodeInstrumentation, ntuples) \
+	X(counts_loops, NodeInstrumentation, nloops) \
 	X(node_init_plans, PlanState, initPlan) \
 	X(node_subplans, PlanState, subPlan) \
 	X(plan_startup_cost, Plan, startup_cost) \
@@ -167,6 +167,7 @@
 	X(null_kind, NullTest, nulltesttype) \
 	X(test_kind, BooleanTest, booltesttype) \
 	X(context_blocks, AllocSetContextHead, blocks) \
+	X(cached_magic, CatCTup, ct_magic) \
 	X(cached_tuple, CatCTup, tuple) \
 	X(cached_dead, CatCTup, dead) \
 	X(cached_negative, CatCTup, negative) \

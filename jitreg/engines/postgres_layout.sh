@@ -28,6 +28,7 @@ cat > "$work/layout.c" <<'PROGRAM'
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "executor/execdesc.h"
+#include "executor/instrument.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/plannodes.h"
@@ -43,6 +44,10 @@ cat > "$work/layout.c" <<'PROGRAM'
 #if PG_VERSION_NUM < 150000
 #define String Value
 #define sval val.str
+#endif
+/* 19 gave the counts of nodes a struct of their own. */
+#if PG_VERSION_NUM < 190000
+#define NodeInstrumentation Instrumentation
 #endif
 /* What utils/mmgr/aset.c has at the beginning of its contexts. */
 typedef struct {
