@@ -60,7 +60,7 @@ def main():
     except LookupError as e:
         evidence.skip(str(e))
     with c, c.server() as server, c.session("one") as one, c.session("two") as two:
-        if c.version not in range(14, 18):
+        if f"X({c.version}, " not in open("agent/recorder/engines/postgres_wait_names.h", encoding="utf-8").read():
             evidence.skip(f"wait events of PostgreSQL {c.version} have no names here")
         one.run("create table t(i int); insert into t select 1;")
 

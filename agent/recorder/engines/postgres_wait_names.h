@@ -381,5 +381,90 @@
 	  "WalCopyWrite", "WalInitSync", "WalInitWrite", "WalRead", \
 	  "WalSummaryRead", "WalSummaryWrite", "WalSync", "WalSyncMethodAssign", \
 	  "WalWrite") \
+	X(19, 1, "LWLock", \
+	  "", "", "OidGen", "XidGen", \
+	  "ProcArray", "SInvalRead", "SInvalWrite", "WALBufMapping", \
+	  "WALWrite", "ControlFile", "", "", \
+	  "", "MultiXactGen", "", "", \
+	  "RelCacheInit", "CheckpointerComm", "TwoPhaseState", "TablespaceCreate", \
+	  "BtreeVacuum", "AddinShmemInit", "Autovacuum", "AutovacuumSchedule", \
+	  "SyncScan", "RelationMapping", "", "NotifyQueue", \
+	  "SerializableXactHash", "SerializableFinishedList", "SerializablePredicateList", "", \
+	  "SyncRep", "BackgroundWorker", "DynamicSharedMemoryControl", "AutoFile", \
+	  "ReplicationSlotAllocation", "ReplicationSlotControl", "", "CommitTs", \
+	  "ReplicationOrigin", "MultiXactTruncation", "", "LogicalRepWorker", \
+	  "XactTruncation", "", "WrapLimitsVacuum", "NotifyQueueTail", \
+	  "WaitEventCustom", "WALSummarizer", "DSMRegistry", "InjectionPoint", \
+	  "SerialControl", "AioWorkerSubmissionQueue", "WaitLSN", "LogicalDecodingControl", \
+	  "", "AioWorkerControl", "XactBuffer", "CommitTsBuffer", \
+	  "SubtransBuffer", "MultiXactOffsetBuffer", "MultiXactMemberBuffer", "NotifyBuffer", \
+	  "NotifyChannelHash", "SerialBuffer", "WALInsert", "ReplicationOriginState", \
+	  "ReplicationSlotIO", "LockFastPath", "BufferMapping", "LockManager", \
+	  "PredicateLockManager", "ParallelHashJoin", "ParallelBtreeScan", "ParallelQueryDSA", \
+	  "PerSessionDSA", "PerSessionRecordType", "PerSessionRecordTypmod", "SharedTupleStore", \
+	  "SharedTidBitmap", "ParallelAppend", "PerXactPredicateList", "PgStatsDSA", \
+	  "PgStatsHash", "PgStatsData", "LogicalRepLauncherDSA", "LogicalRepLauncherHash", \
+	  "DSMRegistryDSA", "DSMRegistryHash", "CommitTsSLRU", "MultiXactOffsetSLRU", \
+	  "MultiXactMemberSLRU", "NotifySLRU", "SerialSLRU", "SubtransSLRU", \
+	  "XactSLRU", "ParallelVacuumDSA", "AioUringCompletion", "ShmemIndex") \
+	X(19, 3, "Lock", \
+	  "relation", "extend", "frozenid", "page", \
+	  "tuple", "transactionid", "virtualxid", "spectoken", \
+	  "object", "userlock", "advisory", "applytransaction") \
+	X(19, 4, "Buffer", \
+	  "BufferCleanup", "BufferExclusive", "BufferShared", "BufferShareExclusive") \
+	X(19, 5, "Activity", \
+	  "ArchiverMain", "AutovacuumMain", "BgwriterHibernate", "BgwriterMain", \
+	  "CheckpointerMain", "CheckpointerShutdown", "IoWorkerMain", "LogicalApplyMain", \
+	  "LogicalLauncherMain", "LogicalParallelApplyMain", "RecoveryWalStream", "ReplicationSlotsyncMain", \
+	  "ReplicationSlotsyncShutdown", "SysloggerMain", "WalReceiverMain", "WalSenderMain", \
+	  "WalSummarizerWal", "WalWriterMain") \
+	X(19, 6, "Client", \
+	  "ClientRead", "ClientWrite", "GssOpenServer", "LibpqwalreceiverConnect", \
+	  "LibpqwalreceiverReceive", "SslOpenServer", "WaitForStandbyConfirmation", "WalSenderWaitForWal", \
+	  "WalSenderWriteData") \
+	X(19, 8, "IPC", \
+	  "AppendReady", "ArchiveCleanupCommand", "ArchiveCommand", "BackendTermination", \
+	  "BackupWaitWalArchive", "BgworkerShutdown", "BgworkerStartup", "BtreePage", \
+	  "BufferIo", "CheckpointDelayComplete", "CheckpointDelayStart", "CheckpointDone", \
+	  "CheckpointStart", "ExecuteGather", "HashBatchAllocate", "HashBatchElect", \
+	  "HashBatchLoad", "HashBuildAllocate", "HashBuildElect", "HashBuildHashInner", \
+	  "HashBuildHashOuter", "HashGrowBatchesDecide", "HashGrowBatchesElect", "HashGrowBatchesFinish", \
+	  "HashGrowBatchesReallocate", "HashGrowBatchesRepartition", "HashGrowBucketsElect", "HashGrowBucketsReallocate", \
+	  "HashGrowBucketsReinsert", "LogicalApplySendData", "LogicalParallelApplyStateChange", "LogicalSyncData", \
+	  "LogicalSyncStateChange", "MessageQueueInternal", "MessageQueuePutMessage", "MessageQueueReceive", \
+	  "MessageQueueSend", "MultixactCreation", "ParallelBitmapScan", "ParallelCreateIndexScan", \
+	  "ParallelFinish", "ProcarrayGroupUpdate", "ProcSignalBarrier", "Promote", \
+	  "RecoveryConflictSnapshot", "RecoveryConflictTablespace", "RecoveryEndCommand", "RecoveryPause", \
+	  "RepackWorkerExport", "ReplicationOriginDrop", "ReplicationSlotDrop", "RestoreCommand", \
+	  "SafeSnapshot", "SyncRep", "WaitForWalFlush", "WaitForWalReplay", \
+	  "WaitForWalWrite", "WalReceiverExit", "WalReceiverUpstreamCatchup", "WalReceiverWaitStart", \
+	  "WalSummaryReady", "XactGroupUpdate") \
+	X(19, 9, "Timeout", \
+	  "BaseBackupThrottle", "CheckpointWriteDelay", "CommitDelay", "PgSleep", \
+	  "RecoveryApplyDelay", "RecoveryRetrieveRetryInterval", "RegisterSyncRequest", "SpinDelay", \
+	  "VacuumDelay", "VacuumTruncate", "WalSummarizerError") \
+	X(19, 10, "IO", \
+	  "AioIoCompletion", "AioIoUringExecution", "AioIoUringSubmit", "BasebackupRead", \
+	  "BasebackupSync", "BasebackupWrite", "BuffileRead", "BuffileTruncate", \
+	  "BuffileWrite", "ControlFileRead", "ControlFileSync", "ControlFileSyncUpdate", \
+	  "ControlFileWrite", "ControlFileWriteUpdate", "CopyFileCopy", "CopyFileRead", \
+	  "CopyFileWrite", "CopyFromRead", "CopyToWrite", "DataFileExtend", \
+	  "DataFileFlush", "DataFileImmediateSync", "DataFilePrefetch", "DataFileRead", \
+	  "DataFileSync", "DataFileTruncate", "DataFileWrite", "DsmAllocate", \
+	  "DsmFillZeroWrite", "LockFileAddtodatadirRead", "LockFileAddtodatadirSync", "LockFileAddtodatadirWrite", \
+	  "LockFileCreateRead", "LockFileCreateSync", "LockFileCreateWrite", "LockFileRecheckdatadirRead", \
+	  "LogicalRewriteCheckpointSync", "LogicalRewriteMappingSync", "LogicalRewriteMappingWrite", "LogicalRewriteSync", \
+	  "LogicalRewriteTruncate", "LogicalRewriteWrite", "RelationMapRead", "RelationMapReplace", \
+	  "RelationMapWrite", "ReorderBufferRead", "ReorderBufferWrite", "ReorderLogicalMappingRead", \
+	  "ReplicationSlotRead", "ReplicationSlotRestoreSync", "ReplicationSlotSync", "ReplicationSlotWrite", \
+	  "SlruFlushSync", "SlruRead", "SlruSync", "SlruWrite", \
+	  "SnapbuildRead", "SnapbuildSync", "SnapbuildWrite", "TimelineHistoryFileSync", \
+	  "TimelineHistoryFileWrite", "TimelineHistoryRead", "TimelineHistorySync", "TimelineHistoryWrite", \
+	  "TwophaseFileRead", "TwophaseFileSync", "TwophaseFileWrite", "VersionFileSync", \
+	  "VersionFileWrite", "WalsenderTimelineHistoryRead", "WalBootstrapSync", "WalBootstrapWrite", \
+	  "WalCopyRead", "WalCopySync", "WalCopyWrite", "WalInitSync", \
+	  "WalInitWrite", "WalRead", "WalSummaryRead", "WalSummaryWrite", \
+	  "WalSync", "WalSyncMethodAssign", "WalWrite") \
 
 #endif

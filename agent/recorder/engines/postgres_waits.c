@@ -16,17 +16,22 @@ static const struct {
 
 void postgres_wait_text(unsigned major, uint32_t info, char *to, size_t room)
 {
-	static const char *const types[] = { "",	  "LWLock",    "",    "Lock",	 "BufferPin", "Activity",
-					     "Client", "Extension", "IPC", "Timeout", "IO" };
+	static const char *const types[] = { "",       "LWLock",    "",	   "Lock",    "BufferPin", "Activity",
+					     "Client", "Extension", "IPC", "Timeout", "IO",	   "InjectionPoint" };
 	const unsigned class = info >> 24, event = info & 0xffff;
+	const char *type = class < sizeof(types) / sizeof(types[0]) ? types[class] : "";
 
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
-		if (waits[i].major == major && waits[i].class == class && event < waits[i].nr && *waits[i].name[event]) {
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		if (waits[i].major != major || waits[i].class != class)
+			continue;
+		if (event < waits[i].nr && *waits[i].name[event]) {
 			snprintf(to, room, "%s:%s", waits[i].type, waits[i].name[event]);
 			return;
 		}
-	if (class < sizeof(types) / sizeof(types[0]) && *types[class])
-		snprintf(to, room, "%s:event %u", types[class], event);
+		type = waits[i].type; /* 19 calls BufferPin Buffer */
+	}
+	if (*type)
+		snprintf(to, room, "%s:event %u", type, event);
 	else
 		snprintf(to, room, "event %#x", info);
 }
