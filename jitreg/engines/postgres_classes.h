@@ -41,7 +41,9 @@
 	X(REPLICATION, "(replication)") \
 	X(PROCESS, "(process start and end)") \
 	X(LIBRARY, "(library loading)") \
-	X(WORKER, "(parallel worker start and end)")
+	X(WORKER, "(parallel worker start and end)") \
+	X(IO_WORKER, "(I/O worker)") \
+	X(REPACK, "(repack)")
 #define POSTGRES_CLASS_INDEX_(NAME, text) POSTGRES_CLASS_##NAME,
 enum postgres_class { POSTGRES_CLASSES(POSTGRES_CLASS_INDEX_) POSTGRES_NR_CLASSES };
 #undef POSTGRES_CLASS_INDEX_
@@ -83,12 +85,18 @@ const char *postgres_class_name(enum postgres_class class);
 	X(CHECKPOINT, "CreateCheckPoint") \
 	X(BACKGROUND_WRITER, "BackgroundWriterMain") \
 	X(WAL, "WalWriterMain") \
+	X(WAL, "WalSummarizerMain") \
 	X(ARCHIVER, "PgArchiverMain") \
 	X(RECOVERY, "StartupProcessMain") \
 	X(REPLICATION, "WalReceiverMain") \
 	X(REPLICATION, "exec_replication_command") \
 	X(REPLICATION, "ApplyLauncherMain") \
 	X(REPLICATION, "ApplyWorkerMain") \
+	X(REPLICATION, "ParallelApplyWorkerMain") \
+	X(REPLICATION, "TableSyncWorkerMain") \
+	X(REPLICATION, "TablesyncWorkerMain") \
+	X(REPLICATION, "SequenceSyncWorkerMain") \
+	X(REPLICATION, "ReplSlotSyncWorkerMain") \
 	X(PROCESS, "fork_process") \
 	X(PROCESS, "InitPostmasterChild") \
 	X(PROCESS, "BaseInit") \
@@ -106,7 +114,10 @@ const char *postgres_class_name(enum postgres_class class);
 	X(WORKER, "StartParallelWorkerTransaction") \
 	X(WORKER, "EndParallelWorkerTransaction") \
 	X(WORKER, "dsm_attach") \
-	X(WORKER, "dsm_detach")
+	X(WORKER, "dsm_detach") \
+	X(IO_WORKER, "IoWorkerMain") \
+	X(REPACK, "ExecRepack") \
+	X(REPACK, "RepackWorkerMain")
 #define POSTGRES_LLVM_SYMBOLS(X) \
 	X(LLVM, "llvm_compile_expr") \
 	X(LLVM, "llvm_get_function") \
