@@ -43,7 +43,7 @@ def unprivileged():
             pwd.getpwnam(name)
         except KeyError:
             continue
-        return ["runuser", "-u", name, "--"], name
+        return ["setpriv", f"--reuid={name}", f"--regid={pwd.getpwnam(name).pw_gid}", "--init-groups", "--"], name
     return None, None
 
 
@@ -156,8 +156,8 @@ class Cluster:
         self.user_words, self.user = unprivileged()
         if self.user_words is None:
             raise LookupError("PostgreSQL does not run as root, and there is no user postgres or nobody")
-        self.version = int(re.search(r"(\d+)\.", subprocess.run([self.bin + "/postgres", "--version"], capture_output=True, text=True,
-                                                                check=True).stdout).group(1))
+        self.version = int(re.search(r"\d+", subprocess.run([self.bin + "/postgres", "--version"], capture_output=True, text=True,
+                                                                check=True).stdout)[0])
         self.port = port or 20000 + os.getpid() % 30000
         self.folder = tempfile.mkdtemp(prefix="tailor-pg-")
         self.socket, self.data = self.folder + "/socket", self.folder + "/data"

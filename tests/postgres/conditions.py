@@ -16,7 +16,7 @@ def plain(text):
     """Without casts, parentheses, quotes of constants, PARTIAL, the numbers of aliases that occur twice, and words between arguments."""
     text = re.sub(r"\bPARTIAL ", "", CAST.sub("", text))
     text = re.sub(r"\b(FROM|FOR)\b", ",", text).lower()
-    text = re.sub(r"initplan\d+\.col\d+|\$\d+", "$", re.sub(r"[()' \"]", "", text))  # of an InitPlan, since 17 and before
+    text = re.sub(r"initplan\w+\.col\d+|\$\d+", "$", re.sub(r"[()' \"]", "", text))  # of an InitPlan, since 17 (19: by name) and before
     return re.sub(r"\b(\w+?)_\d+\.", r"\1.", text)
 
 
