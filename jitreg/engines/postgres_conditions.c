@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#define RANGE_GROUP 9u /* RTE_GROUP */
 #define KEYS_MAX 100u
 #define ANY_NODE POSTGRES_NR_NODES
 
@@ -112,15 +113,26 @@ static void add_keys(struct postgres_expression *x, size_t k)
 	x->plan = node;
 }
 
+/* Without what GROUP BY makes of tables, which is an entry of its own since 18. */
+static bool has_several_tables(const struct postgres_reader *r, const struct postgres_query *q)
+{
+	const uint64_t tables = postgres_read_u64(r, q->statement, r->layout->statement_range_table);
+	const uint32_t nr = postgres_list_nr(r, tables, r->layout->tag_list);
+	uint32_t nr_tables = 0;
+
+	for (uint32_t i = 0; i < nr && nr_tables < 2; i++)
+		nr_tables += postgres_read_u32(r, postgres_list_element(r, tables, i), r->layout->range_kind) != RANGE_GROUP;
+	return nr_tables > 1;
+}
+
 void postgres_node_conditions(const struct postgres_reader *r, const struct postgres_query *q, const struct postgres_node *n,
 			      struct sql_out *o)
 {
 	struct postgres_expression x = { .r = r, .q = q, .n = n, .o = o, .plan = n->plan };
-	const uint64_t tables = postgres_read_u64(r, q->statement, r->layout->statement_range_table);
 	const bool is_scan = n->type >= POSTGRES_SEQ_SCAN && n->type <= POSTGRES_CUSTOM_SCAN;
 
 	/* as EXPLAIN: a scan has one table, others have several */
-	x.has_table = is_scan ? n->type == POSTGRES_SUBQUERY_SCAN : postgres_list_nr(r, tables, r->layout->tag_list) > 1;
+	x.has_table = is_scan ? n->type == POSTGRES_SUBQUERY_SCAN : has_several_tables(r, q);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (keys[i].type == n->type)
 			add_keys(&x, i);
