@@ -123,6 +123,8 @@ const char *postgres_class_name(enum postgres_class class);
 	X(LLVM, "llvm_get_function") \
 	X(LLVM, "llvm_create_context") \
 	X(LLVM, "slot_compile_deform")
+/* All that llvmjit.so exports since 16: postgres_code_llvm_functions() finds the others by it. */
+#define POSTGRES_LLVM_INIT "_PG_jit_provider_init"
 
 /* Rows that a query yields go to a struct DestReceiver of a kind (its mydest), whose receiveSlot is of this class; -1: of none. */
 static inline int postgres_class_of_destination(uint32_t kind)

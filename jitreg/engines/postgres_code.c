@@ -6,6 +6,7 @@
 
 #define SEGMENTS_MAX 32
 #define TABLE_MAX (1u << 20)	/* functions of a program */
+#define TAKER_BYTES_MAX (256u << 10) /* llvm_compile_expr() of 19 has 28,000 */
 #define FUNCTION_BYTES_MAX 4096 /* of a scan's own function: those of 15 have at most 700 */
 #define ENCODED_PC_RELATIVE_SDATA4 0x1b
 #define ENCODED_UDATA4 0x03
@@ -269,4 +270,62 @@ uint32_t postgres_code_node_functions(const struct postgres_reader *r, enum post
 	default:
 		return nr;
 	}
+}
+
+/* ------------------------------------------------------------------------------------------- what a function passes on */
+
+static uint32_t add_address(uint64_t address, uint64_t *to, uint32_t nr, uint32_t room)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (to[i] == address)
+			return nr;
+	if (nr < room)
+		to[nr++] = address;
+	return nr;
+}
+
+uint32_t postgres_code_addresses_taken(const struct postgres_reader *r, uint64_t taker, uint64_t *to, uint32_t nr, uint32_t room)
+{
+	enum { LEA_BYTES = 7 }; /* lea distance(%rip),%register */
+	unsigned char code[512];
+	struct postgres_range f;
+
+	if (!postgres_code_find_function(r, taker, &f))
+		return nr;
+	for (uint64_t at = f.begin; f.end - at >= LEA_BYTES && at - f.begin < TAKER_BYTES_MAX; at += sizeof(code) - LEA_BYTES + 1) {
+		size_t bytes = f.end - at < sizeof(code) ? (size_t)(f.end - at) : sizeof(code);
+
+		if (r->read(r->context, at, code, bytes))
+			break;
+		for (size_t i = 0; i + LEA_BYTES <= bytes; i++) {
+			int32_t distance;
+			uint64_t target;
+
+			if ((code[i] != 0x48 && code[i] != 0x4c) || code[i + 1] != 0x8d || (code[i + 2] & 0xc7) != 0x05)
+				continue;
+			memcpy(&distance, code + i + 3, sizeof(distance));
+			target = at + i + LEA_BYTES + (uint64_t)(int64_t)distance;
+			if (postgres_code_is_function_begin(r, target))
+				nr = add_address(target, to, nr, room);
+		}
+		if (bytes < sizeof(code))
+			break;
+	}
+	return nr;
+}
+
+/*
+ * The provider's entry hands the server llvm_compile_expr(), which makes an expression's IR.  That one leaves ExecRunCompiledExpr() in the
+ * expression, which compiles the IR at the first evaluation, within a plan node, and jumps to the code: on a stack it means LLVM's work.
+ */
+uint32_t postgres_code_llvm_functions(const struct postgres_reader *r, uint64_t base, uint64_t init, uint64_t *to, uint32_t room)
+{
+	uint32_t nr, nr_handed;
+
+	if (!init || !postgres_code_init(r, base))
+		return 0;
+	nr = nr_handed = postgres_code_addresses_taken(r, init, to, 0, room);
+	for (uint32_t i = 0; i < nr_handed; i++)
+		nr = postgres_code_addresses_taken(r, to[i], to, nr, room);
+	return nr;
 }

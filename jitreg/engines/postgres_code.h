@@ -74,5 +74,11 @@ bool postgres_code_find_function(const struct postgres_reader *r, uint64_t addre
  * takes, which measures a node's calls (ExecProcNodeInstr).  Returns how many: 0, it is none. */
 uint32_t postgres_code_node_functions(const struct postgres_reader *r, enum postgres_node_type type, uint64_t function, uint64_t called,
 				      uint64_t to[POSTGRES_FUNCTIONS_MAX]);
+/* Functions whose addresses the one at taker has in its code: behind the nr that to has already, each once, at most room.  Returns how many
+ * there are then. */
+uint32_t postgres_code_addresses_taken(const struct postgres_reader *r, uint64_t taker, uint64_t *to, uint32_t nr, uint32_t room);
+/* The functions of llvmjit.so that compile, by its POSTGRES_LLVM_INIT at init: since 16 it exports no other.  base: where its first
+ * page is.  r->code: the caller's memory, no server's.  Returns how many. */
+uint32_t postgres_code_llvm_functions(const struct postgres_reader *r, uint64_t base, uint64_t init, uint64_t *to, uint32_t room);
 
 #endif

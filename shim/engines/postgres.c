@@ -306,8 +306,7 @@ static void find_program_image_range(const struct object *o)
 
 void postgres_plans_hook_object(const struct object *o)
 {
-	uint64_t base = UINT64_MAX;
-	const Elf64_Phdr *segment = o->headers;
+	const uint64_t base = postgres_base_of_object(o);
 	struct postgres_reader r;
 
 	if (pg.program || !object_find_symbol(o, "ExecutorRun_hook") || !object_find_symbol(o, "standard_ExecutorRun"))
@@ -330,11 +329,8 @@ void postgres_plans_hook_object(const struct object *o)
 	for (int i = 0; i < POSTGRES_NR_SYMBOLS; i++)
 		pg.symbol[i] = (uint64_t)(uintptr_t)object_find_symbol(o, postgres_symbol_name((enum postgres_symbol)i));
 	memcpy(pg.code.symbol, pg.symbol, sizeof(pg.symbol));
-	for (int i = 0; i < o->nr_headers; i++)
-		if (segment[i].p_type == PT_LOAD && segment[i].p_vaddr < base)
-			base = segment[i].p_vaddr & ~(uint64_t)(SYS_PAGE_BYTES - 1);
 	r = postgres_memory_reader();
-	if (base == UINT64_MAX || !postgres_code_init(&r, o->bias + base))
+	if (!base || !postgres_code_init(&r, base))
 		return;
 	pg.program = &pg.program_kept;
 	pg.start_before = *pg.start_hook;

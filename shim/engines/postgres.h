@@ -70,6 +70,8 @@ bool postgres_is_worker(void);
 void postgres_process_register(void);
 /* Classes of work have got functions: a library was loaded.  0, or what a call of jitreg's returned.  Context: any. */
 int postgres_register_classes(void);
+/* Where its first page is; 0: it has no segments. */
+uint64_t postgres_base_of_object(const struct object *o);
 /* Levels, classes of work, and who the backend works for.  false: nothing is known of this version. */
 bool postgres_session_register(void);
 

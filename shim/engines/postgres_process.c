@@ -5,12 +5,12 @@
 #include "agent/guest/sys.h"
 #include "jitreg/engines/postgres_classes.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TITLE_BYTES 512
 #define CLASS_FUNCTIONS 24
-#define MAKER_BYTES 512
 
 bool postgres_is_worker(void)
 {
@@ -57,31 +57,26 @@ static const struct class_symbol class_symbols[] = { POSTGRES_CLASS_SYMBOLS(ENTR
 #undef ENTRY
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-/* Functions whose address the one at maker passes on. */
-static uint32_t add_receiver_functions(const struct postgres_reader *r, uint64_t maker, struct jitreg_function *to, uint32_t nr)
+uint64_t postgres_base_of_object(const struct object *o)
 {
-	unsigned char code[MAKER_BYTES];
-	struct postgres_range f;
-	size_t bytes;
+	const Elf64_Phdr *segment = o->headers;
+	uint64_t base = UINT64_MAX;
 
-	if (!postgres_code_find_function(r, maker, &f))
-		return nr;
-	bytes = f.end - f.begin < sizeof(code) ? (size_t)(f.end - f.begin) : sizeof(code);
-	if (r->read(r->context, f.begin, code, bytes))
-		return nr;
-	for (size_t i = 0; i + 7 <= bytes; i++) {
-		int32_t distance;
-		uint64_t target;
+	for (int i = 0; i < o->nr_headers; i++)
+		if (segment[i].p_type == PT_LOAD && segment[i].p_vaddr < base)
+			base = segment[i].p_vaddr & ~(uint64_t)(SYS_PAGE_BYTES - 1);
+	return base == UINT64_MAX ? 0 : o->bias + base;
+}
 
-		/* lea distance(%rip),%register */
-		if ((code[i] != 0x48 && code[i] != 0x4c) || code[i + 1] != 0x8d || (code[i + 2] & 0xc7) != 0x05)
-			continue;
-		memcpy(&distance, code + i + 3, sizeof(distance));
-		target = f.begin + i + 7 + (uint64_t)(int64_t)distance;
-		if (postgres_code_is_function_begin(r, target))
-			nr = add_class_function(to, nr, target);
-	}
-	return nr;
+/* Where llvmjit.so exports none of them. */
+static uint32_t find_llvm_functions(uint64_t *to, uint32_t room)
+{
+	static struct postgres_code code;
+	struct postgres_reader r = postgres_memory_reader();
+	uint64_t base = postgres_base_of_object(&pg.llvm);
+
+	r.code = &code;
+	return base ? postgres_code_llvm_functions(&r, base, address_of_symbol(&pg.llvm, POSTGRES_LLVM_INIT), to, room) : 0;
 }
 
 /* 0, or what a call of jitreg's returned. */
@@ -89,7 +84,8 @@ static int register_class(const struct postgres_reader *r, enum postgres_class c
 {
 	struct jitreg_object_component component = { POSTGRES_LEVEL_NODE, class + 1 };
 	struct jitreg_function functions[CLASS_FUNCTIONS];
-	uint32_t nr = 0;
+	uint64_t found[CLASS_FUNCTIONS];
+	uint32_t nr = 0, nr_found = 0;
 
 	for (size_t i = 0; i < COUNT(class_symbols); i++)
 		if (class_symbols[i].class == class)
@@ -99,7 +95,12 @@ static int register_class(const struct postgres_reader *r, enum postgres_class c
 			nr = add_class_function(functions, nr, address_of_symbol(&pg.llvm, llvm_symbols[i].name));
 	for (size_t i = 0; i < COUNT(receivers); i++)
 		if (receivers[i].class == class)
-			nr = add_receiver_functions(r, address_of_symbol(pg.program, receivers[i].name), functions, nr);
+			nr_found = postgres_code_addresses_taken(r, address_of_symbol(pg.program, receivers[i].name), found, nr_found,
+								 CLASS_FUNCTIONS);
+	if (class == POSTGRES_CLASS_LLVM && pg.llvm.name && !nr)
+		nr_found = find_llvm_functions(found, CLASS_FUNCTIONS);
+	for (uint32_t i = 0; i < nr_found; i++)
+		nr = add_class_function(functions, nr, found[i]);
 	if (class == POSTGRES_CLASS_ROWS_TO_FUNCTION)
 		nr = add_class_function(functions, nr, address_of_symbol(pg.program, "spi_printtup"));
 	if (!nr)

@@ -172,8 +172,8 @@ void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b)
 #undef SYMBOL
 	};
 	struct image i = { .pid = b->pid };
+	const struct postgres_reader r = { .read = page_cache_read, .context = &e->memory->pages, .code = &e->memory->llvm };
 
-	(void)e;
 	b->llvm_mapped = false;
 	b->llvm_nr = 0;
 	proc_each_mapping(b->pid, note_server_mapping, &i);
@@ -183,4 +183,9 @@ void postgres_server_find_llvm(struct engines *e, struct postgres_backend *b)
 		if (found && b->llvm_nr < sizeof(b->llvm_function) / sizeof(b->llvm_function[0]))
 			b->llvm_function[b->llvm_nr++] = found;
 	}
+	if (!i.llvm || b->llvm_nr)
+		return;
+	page_cache_reset(&e->memory->pages, b->pid);
+	b->llvm_nr = postgres_code_llvm_functions(&r, i.llvm, proc_mem_find_symbol(b->pid, i.llvm, POSTGRES_LLVM_INIT), b->llvm_function,
+						  sizeof(b->llvm_function) / sizeof(b->llvm_function[0]));
 }
