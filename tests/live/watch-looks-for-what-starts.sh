@@ -30,9 +30,9 @@ done
 kill $service $watch
 wait $watch
 END
-setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null && [ "$(id -u)" = 0 ] && as="setpriv --reuid 65534 --regid 65534 --clear-groups"
-[ -z "${as:-}" ] || { chown -R 65534:65534 "$dir" && $as test -x "$B/tailor" || as=; }
-${as:-} $inside bash "$dir/inside.sh" "$B" "$dir" "$PATIENCE_S"
+as="setpriv --reuid 65534 --regid 65534 --clear-groups" # root is one user more
+[ "$(id -u)" = 0 ] && $as test -x "$B/tailor" 2>/dev/null && chown -R 65534:65534 "$dir" || as=
+$as $inside bash "$dir/inside.sh" "$B" "$dir" "$PATIENCE_S"
 status=$?
 [ $status = 0 ] || fail "expected tailor watch to end with 0, got $status: $(cat "$dir/said")"
 grep -q 'are looked for each second, and the beginning of each is not recorded' "$dir/said" ||
