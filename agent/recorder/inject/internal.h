@@ -41,7 +41,8 @@ struct inject_process {
 	int nr_locks;
 	uint64_t errno_at;	    /* from the thread pointer on; 0: not known */
 	bool has_v8;		    /* V8 is in it, and its interface is exported */
-	struct inject_range python; /* CPython's function that evaluates frames, or 0 */
+	struct inject_range python;	/* the object that CPython is in, or 0 */
+	struct inject_range evaluate[2]; /* its function that evaluates frames, and the part of it that a compiler has put elsewhere */
 	uint64_t agent;		    /* the first page of libtailor.so, or 0 */
 };
 
@@ -70,6 +71,9 @@ bool inject_process_find_agent(struct inject_process *p);
 bool inject_process_is_known(const struct inject_process *p);
 /* Is no thread loading libraries or reading their list? */
 bool inject_loader_is_free(const struct inject_process *p);
+
+/* ---- python.c: p->python and p->evaluate.  base: where the first page of the object is mapped that has CPython's function for frames. */
+void inject_learn_python(struct inject_process *p, uint64_t base, uint64_t function);
 
 /* ---- thread.c: stop and resume.  -EAGAIN: try another thread, or later. */
 int inject_thread_stop(struct inject_thread *t);

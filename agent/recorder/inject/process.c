@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 
 #define V8_INTERRUPT "_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_"
-#define PYTHON_EVALUATE_BYTES 32768 /* the function has more in each release */
 #define DLOPEN_MODE_INTERNAL 0x80000000ull /* __libc_dlopen_mode's */
 #define TEXT_BYTES_MAX (64u << 20)
 #define LOADER_DATA_BYTES 4096 /* of struct rtld_global, which has 4,300 in glibc 2.36; the locks stand in its middle */
@@ -104,6 +103,7 @@ static void learn_loaded_object(struct learning *l, const struct proc_mapping *m
 	bool libc = text_starts_with(name, "libc.so") || text_starts_with(name, "libc-2.");
 	bool libdl = text_starts_with(name, "libdl.so") || text_starts_with(name, "libdl-2.");
 	struct inject_process *p = l->p;
+	uint64_t evaluate;
 
 	strncpy(l->path, m->path, sizeof(l->path) - 1);
 	l->is_loader = text_starts_with(name, "ld-linux") || text_starts_with(name, "ld-2.");
@@ -124,8 +124,9 @@ static void learn_loaded_object(struct learning *l, const struct proc_mapping *m
 		p->dlopen = proc_mem_find_symbol(p->pid, m->start, "__libc_dlopen_mode");
 		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE | DLOPEN_MODE_INTERNAL;
 	}
-	if (!p->python.start)
-		p->python.start = proc_mem_find_symbol(p->pid, m->start, "_PyEval_EvalFrameDefault");
+	evaluate = p->python.start ? 0 : proc_mem_find_symbol(p->pid, m->start, "_PyEval_EvalFrameDefault");
+	if (evaluate)
+		inject_learn_python(p, m->start, evaluate);
 	p->has_v8 |= proc_mem_find_symbol(p->pid, m->start, V8_INTERRUPT) != 0;
 	if (text_starts_with(name, INJECT_LIBRARY))
 		p->agent = m->start;
@@ -175,7 +176,6 @@ int inject_process_learn(struct inject_process *p, pid_t pid)
 
 	*p = (struct inject_process){ .pid = pid };
 	ret = proc_each_mapping(pid, learn_unsafe_mapping, &l);
-	p->python.end = p->python.start + PYTHON_EVALUATE_BYTES;
 	return ret > 0 ? -E2BIG : ret;
 }
 

@@ -220,12 +220,22 @@ static bool may_call_v8(const struct inject_thread *t)
 	return !is_in_system_call(t) && proc_each_mapping(t->process->pid, is_in_anonymous_code, (void *)(uintptr_t)t) == 1;
 }
 
-/* CPython holds the lock of its pending calls for some instructions, in functions that sleep nowhere and are not the one that evaluates. */
+static bool is_in_range(uint64_t address, const struct inject_range *r)
+{
+	return address >= r->start && address < r->end;
+}
+
+/*
+ * CPython holds the lock of its pending calls for some instructions, in functions that sleep nowhere, call nothing but libc, and are not
+ * the one that evaluates.
+ */
 static bool may_call_python(const struct inject_thread *t)
 {
-	const struct inject_range *f = &t->process->python;
+	const struct inject_process *p = t->process;
+	uint64_t at = t->registers.rip;
 
-	return sleeps_in_safe_call(t) || (t->registers.rip >= f->start && t->registers.rip < f->end);
+	return sleeps_in_safe_call(t) || !is_in_range(at, &p->python) || is_in_range(at, &p->evaluate[0]) ||
+	       is_in_range(at, &p->evaluate[1]);
 }
 
 unsigned inject_may_call(const struct inject_thread *t)

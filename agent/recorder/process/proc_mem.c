@@ -150,6 +150,7 @@ struct tables {
 struct object {
 	uint64_t bias;	  /* what is added to the file's addresses */
 	uint64_t dynamic; /* where its dynamic section lies; 0: it has none */
+	uint64_t functions; /* likewise its .eh_frame_hdr */
 	uint64_t end;
 };
 
@@ -174,8 +175,11 @@ static bool read_elf_headers(pid_t pid, uint64_t base, struct object *o)
 			o->end = o->bias + ph[i].p_vaddr + ph[i].p_memsz;
 		if (ph[i].p_type == PT_DYNAMIC)
 			o->dynamic = ph[i].p_vaddr;
+		if (ph[i].p_type == PT_GNU_EH_FRAME)
+			o->functions = ph[i].p_vaddr;
 	}
 	o->dynamic = o->dynamic && loaded ? o->dynamic + o->bias : 0;
+	o->functions = o->functions && loaded ? o->functions + o->bias : 0;
 	return loaded;
 }
 
@@ -326,6 +330,48 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name)
 
 	proc_mem_find_symbols(pid, base, &name, 1, &found);
 	return found;
+}
+
+/* The head of .eh_frame_hdr, as linkers write it; entries of two words follow, whose first is a function's beginning from the head on. */
+struct function_table {
+	uint8_t version, frame_encoding, nr_encoding, table_encoding;
+	int32_t frame;
+	uint32_t nr;
+};
+#define FUNCTION_ENCODINGS 0x3b03u /* of the table, relative to the head and signed; of their number, unsigned */
+
+/* Where the function of entry i begins; 0: it cannot be read. */
+static uint64_t begin_of_function(pid_t pid, uint64_t table, uint64_t i)
+{
+	int32_t offset;
+
+	if (proc_mem_read(pid, table + sizeof(struct function_table) + 8 * i, &offset, sizeof(offset)))
+		return 0;
+	return table + (uint64_t)(int64_t)offset;
+}
+
+bool proc_mem_find_function(pid_t pid, uint64_t base, uint64_t address, uint64_t range[2])
+{
+	struct function_table t;
+	struct object o;
+	uint64_t low = 0, high;
+
+	if (!read_elf_headers(pid, base, &o) || !o.functions || proc_mem_read(pid, o.functions, &t, sizeof(t)) || t.version != 1 ||
+	    (t.table_encoding << 8 | t.nr_encoding) != FUNCTION_ENCODINGS)
+		return false;
+	for (high = t.nr; high > low + 1;) { /* the last one that begins at address or before it */
+		uint64_t middle = low + (high - low) / 2, begin = begin_of_function(pid, o.functions, middle);
+
+		if (begin == 0)
+			return false;
+		if (begin <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	range[0] = t.nr ? begin_of_function(pid, o.functions, low) : 0;
+	range[1] = high < t.nr ? begin_of_function(pid, o.functions, high) : 0;
+	return range[0] && range[0] <= address && address < range[1];
 }
 
 static uint64_t find_symbol_in_symtab(int fd, const Elf64_Shdr *table, const Elf64_Shdr *texts, const char *name)

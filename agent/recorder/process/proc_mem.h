@@ -51,6 +51,9 @@ uint64_t proc_mem_find_symbol(pid_t pid, uint64_t base, const char *name);
 /* Addresses of many symbols of such an object at once: found[i] is 0 where there is none, or names[i] is NULL.  false: it is no object, or
  * is mapped as a file of data is. */
 bool proc_mem_find_symbols(pid_t pid, uint64_t base, const char *const *names, size_t nr, uint64_t *found);
+/* The function, or the part of one that a compiler has put elsewhere, around address in such an object: [range[0], range[1]), by the
+ * table of its unwind information.  false: that has none. */
+bool proc_mem_find_function(pid_t pid, uint64_t base, uint64_t address, uint64_t range[2]);
 /* Address of a symbol that the program itself defines, exported or not, from the symbol table of its file; or 0. */
 uint64_t proc_mem_find_program_symbol(pid_t pid, uint64_t base, const char *name);
 
