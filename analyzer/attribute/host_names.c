@@ -146,6 +146,11 @@ static bool split_cpython_name(const char *text, struct host_name *out)
 	return true;
 }
 
+bool host_name_is_of_interpreter(const char *text)
+{
+	return strcmp(text, "py::jit:executor") == 0;
+}
+
 void host_name_split(const char *text, struct host_name *out)
 {
 	if (!split_v8_name(text, out) && !split_pypy_name(text, out) && !split_php_trace_name(text, out) && !split_cpython_name(text, out))

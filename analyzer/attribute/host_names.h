@@ -21,6 +21,9 @@ struct host_name {
 
 /* Into text, which it points into. */
 void host_name_split(const char *text, struct host_name *out);
+/* Is it code of the interpreter itself, which runs any function?  CPython 3.15's JIT registers what it compiled as one name, whatever the
+ * function: the caller is the function. */
+bool host_name_is_of_interpreter(const char *text);
 /* Where the mark of V8's tier stands in the name of a script's code, and its bytes; NULL: nowhere. */
 const char *host_name_tier(const char *text, size_t *bytes);
 /* The same without the tier: all that was compiled of one function has one name.  Heap; NULL without memory. */

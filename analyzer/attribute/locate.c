@@ -348,7 +348,7 @@ static void find_host_levels_in_elf(struct locator *l, const struct code *c, uin
 	uint64_t at;
 	struct elf_object *elf = elf_object_at(l, c, address, &at);
 
-	if (!elf || !l->a->function[out->function].symbol)
+	if (!elf || !l->a->function[out->function].symbol || host_name_is_of_interpreter(function))
 		return;
 	if (find_inlines(l, c, address, inlined))
 		place.function = name_of_inlined_function(l, out, &inlined[0]);
@@ -364,6 +364,8 @@ static void find_host_levels_in_load(struct locator *l, const struct code *c, ui
 	struct host_place place = { object, object, file_of_load(c, ""), line->file, line->number };
 	struct elf_inline inlined[INLINES_MAX];
 
+	if (host_name_is_of_interpreter(object))
+		return;
 	if (find_inlines(l, c, address, inlined)) {
 		place.function = name_of_inlined_function(l, out, &inlined[0]);
 		place.file = line->file;

@@ -110,6 +110,8 @@ static void python_functions_have_their_file(void **state)
 	check("py::<module>:<frozen site>", "<module>", "<frozen site>", "<frozen site>");
 	check("py::work", "py::work", "", "");
 	check("py::work:", "py::work:", "", "");
+	assert_true(host_name_is_of_interpreter("py::jit:executor"));
+	assert_false(host_name_is_of_interpreter("py::jit:/executor"));
 	check("py:::/a.py", "py:::/a.py", "", "");
 	host_name_split("py::work:/a.py", &n);
 	assert_true(n.line_is_place);
