@@ -8,6 +8,7 @@
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 #define V8_VERSIONS "V8 " TEXT(JIT_HOST_V8_OLDEST) " to " TEXT(JIT_HOST_V8_NEWEST)
+#define PYTHON_VERSIONS "CPython 3." TEXT(JIT_HOST_PYTHON_OLDEST) " to 3." TEXT(JIT_HOST_PYTHON_NEWEST)
 #define INSTRUCTIONS "`tailor report --view asm` lists its instructions"
 #define OWN_PROFILER "It has no JIT interface; its own profiler names functions: "
 
@@ -32,7 +33,7 @@ const struct jit_host jit_hosts[] = {
 	  "names, and lines with --debug", "Mono", "libmonosgen libmono mono",
 	  JIT_BY_AGENT, "run mono with --jitmap", "--jitmap", NULL },
 	{ JIT_HOST_PYTHON, "_PyEval_EvalFrameDefault", "libpython3.",
-	  "functions of CPython 3.8 to 3.14, by file and first line", "CPython", "", JIT_BY_AGENT | JIT_BY(INJECT),
+	  "functions of " PYTHON_VERSIONS " with its global lock, by file and first line", "CPython", "", JIT_BY_AGENT | JIT_BY(INJECT),
 	  "run python 3.12 or later with -X perf", "-Xperf", NULL },
 	{ "opcache.jit_debug", "php_module_startup", "libphp",
 	  "names", "PHP", "opcache php libphp", JIT_BY_AGENT,

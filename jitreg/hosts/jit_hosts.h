@@ -15,6 +15,11 @@
 #define JIT_HOST_V8_OLDEST 9
 #define JIT_HOST_V8_NEWEST 14
 
+/* CPython's minor versions, of 3, and the name that its notes have. */
+#define JIT_HOST_PYTHON_NAME "Python"
+#define JIT_HOST_PYTHON_OLDEST 8
+#define JIT_HOST_PYTHON_NEWEST 15
+
 /* CPython's interface.  No code is generated: what has no names are the functions that its interpreter runs. */
 #define JIT_HOST_PYTHON "frame evaluation (PEP 523)"
 #define JIT_NAMES_OF_PYTHON "names of Python functions" /* so begins the notice where they are unavailable; reports begin with it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPython 3.8 to 3.14: frames are evaluated by a function that an extension may set (PEP 523).  Ours evaluates each through a trampoline
+ * CPython 3.8 to 3.15: frames are evaluated by a function that an extension may set (PEP 523).  Ours evaluates each through a trampoline
  * that is registered with the function's name, as 3.12 and later do themselves with -X perf; no option, no file.
  *
  * It is set where the interpreter asks for the descriptors of its standard streams: initialised as far as that, with its lock held, and
@@ -13,13 +13,12 @@
 #include "shim/libraries/python.h"
 
 #include "agent/guest/sys.h"
+#include "jitreg/hosts/jit_hosts.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MINOR_OLDEST 8
-#define MINOR_NEWEST 14
 #define FRAME_CODE_WORD 4	 /* f_code in a frame of 3.8 to 3.11; its type is checked */
 #define CALLS_BETWEEN_LOOKS 256
 #define DEPTH_MAX 200		 /* in 3.12, which allows 1500 calls through C, and counts ours twice */
@@ -31,10 +30,11 @@
 static struct {
 	int minor, extra_index;
 	bool has_extra;
+	char unknown_version[32]; /* its version if it is newer than the known ones; else "" */
+	const char *refused;	  /* why another one is left alone, as a note */
 	void *evaluate; /* _PyEval_EvalFrameDefault; NULL: no interpreter was found */
 	void *ours;	/* what is set in its place */
 	void **evaluate_word; /* 3.8: where its state has the one that is set; NULL: not looked for, or not found */
-	const char *(*get_version)(void);
 	void *(*current_thread)(void), *(*this_thread)(void);
 	void *(*get_interpreter)(void);
 	void *(*get_evaluate)(void *interpreter);
@@ -335,7 +335,6 @@ static bool find_python_functions(const struct object *o)
 		size_t at;
 	} wanted[] = {
 		{ "_PyEval_EvalFrameDefault", NULL, offsetof(__typeof__(python), evaluate) },
-		{ "Py_GetVersion", NULL, offsetof(__typeof__(python), get_version) },
 		{ "_PyThreadState_UncheckedGet", "PyThreadState_GetUnchecked", offsetof(__typeof__(python), current_thread) },
 		{ "PyGILState_GetThisThreadState", NULL, offsetof(__typeof__(python), this_thread) },
 		{ "PyInterpreterState_Get", "_PyInterpreterState_Get", offsetof(__typeof__(python), get_interpreter) },
@@ -367,33 +366,63 @@ static bool find_python_functions(const struct object *o)
 	return true;
 }
 
-/* Builds without the interpreter's lock are left alone.  Context: o is relocated. */
-static bool is_known_version(void)
+/* Context: o is relocated. */
+static void read_version(const struct object *o)
 {
-	const char *version = python.get_version();
+	const char *(*get_version)(void) = (const char *(*)(void))object_find_symbol(o, "Py_GetVersion");
+	const char *version = get_version ? get_version() : "";
 	int minor = 0;
 
-	if (strncmp(version, "3.", 2) != 0 || strstr(version, "free-threading"))
-		return false;
+	python.minor = 0;
+	if (strncmp(version, "3.", 2) != 0)
+		return;
 	for (const char *c = version + 2; *c >= '0' && *c <= '9' && minor < 1000; c++)
 		minor = 10 * minor + (*c - '0');
-	python.minor = minor;
+	if (minor > JIT_HOST_PYTHON_NEWEST)
+		strncpy(python.unknown_version, version, sizeof(python.unknown_version) - 1); /* Python may be unloaded */
+	else if (minor < JIT_HOST_PYTHON_OLDEST)
+		python.refused = JIT_NAMES_OF_PYTHON " unavailable: this Python is older than 3.8, the oldest one that is adapted";
+	else if (strstr(version, "free-threading"))
+		python.refused = JIT_NAMES_OF_PYTHON " unavailable: this Python is built without its global lock (free-threaded), and only "
+				 "builds with the lock are asked for them";
+	else
+		python.minor = minor;
+}
+
+static bool has_functions_of_version(void)
+{
+	int minor = python.minor;
+
 	python.ours = minor == 8 ? (void *)evaluate_3_8 : minor == 12 ? (void *)evaluate_3_12 : (void *)evaluate_3_9;
-	return minor >= MINOR_OLDEST && minor <= MINOR_NEWEST && (minor == 8 || (python.get_evaluate && python.set_evaluate)) &&
-	       (minor < 12 || python.get_frame_code);
+	return (minor == 8 || (python.get_evaluate && python.set_evaluate)) && (minor < 12 || python.get_frame_code);
 }
 
 int python_find(const struct object *o)
 {
-	if (find_python_functions(o) && is_known_version())
+	read_version(o);
+	if (python.minor && find_python_functions(o) && has_functions_of_version())
 		return python.minor;
+	if (python.minor)
+		python.refused = JIT_NAMES_OF_PYTHON " unavailable: this Python does not export the functions that its frames are named by";
 	python.evaluate = NULL;
 	return 0;
 }
 
+bool python_note_why_left_alone(void)
+{
+	if (*python.unknown_version)
+		announce_unknown_version(JIT_HOST_PYTHON_NAME, python.unknown_version,
+					 "its functions have no names here; -X perf of its program gives names");
+	else if (python.refused)
+		jitreg_control(JITREG_CONTROL_NOTE, python.refused);
+	return *python.unknown_version || python.refused;
+}
+
 static void hook_relocated_python(const struct object *o)
 {
-	if (python_find(o) && slot_replace(o, "fileno", (void *)on_fileno, &real_fileno))
+	if (python_find(o) == 0)
+		python_note_why_left_alone();
+	else if (slot_replace(o, "fileno", (void *)on_fileno, &real_fileno))
 		guest_debug("Python: adapter unavailable (the call that asks for a stream's descriptor was not found)");
 }
 
@@ -413,7 +442,7 @@ void python_hook_object(const struct object *o)
 {
 	void **slot;
 
-	if (python.evaluate || !object_find_symbol(o, "_PyEval_EvalFrameDefault"))
+	if (python.evaluate || *python.unknown_version || python.refused || !object_find_symbol(o, "_PyEval_EvalFrameDefault"))
 		return;
 	slot = object_find_slot(o, "fileno");
 	if (!slot) {

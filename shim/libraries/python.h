@@ -17,6 +17,9 @@ struct python_object {
 /* ---- python.c */
 /* Is it CPython, of a version that is known?  Its minor version, or 0.  Context: any; o is relocated. */
 int python_find(const struct object *o);
+/* A notice in the trace why the one that python_find() met has no names: it is newer than known, too old, or has no lock.  false: it met none
+ * such. */
+bool python_note_why_left_alone(void);
 /* Is our function for evaluating frames set in the main interpreter?  Set if the interpreter's own was.  Also called by threads that do not
  * hold the interpreter's lock: then false. */
 bool python_adapt_interpreter(void);

@@ -102,9 +102,11 @@ static bool find_running_functions(const struct object *o)
 
 static int find_python_in_object(void *context, const struct object *o)
 {
+	int minor = object_find_symbol(o, "_PyEval_EvalFrameDefault") ? python_find(o) : 0;
+
 	(void)context;
-	if (object_find_symbol(o, "_PyEval_EvalFrameDefault") && find_running_functions(o))
-		running.minor = python_find(o);
+	if (minor && find_running_functions(o))
+		running.minor = minor;
 	return running.minor;
 }
 
@@ -112,6 +114,8 @@ void python_adapt_injected(void)
 {
 	if (!running.minor)
 		objects_each(find_python_in_object, NULL);
-	if (running.minor && running.is_initialized())
+	if (!running.minor)
+		python_note_why_left_alone();
+	else if (running.is_initialized())
 		running.add_pending_call(on_pending_call, NULL);
 }

@@ -11,7 +11,7 @@ flock 8
 newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ] || [ "$here/../../jitreg/jitreg.h" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
-	case $name in wraps | fakejit | hidden_jit | many_jit_lists | witness | registers | v8_of_tomorrow) continue ;; esac
+	case $name in wraps | fakejit | hidden_jit | many_jit_lists | witness | registers | *_of_tomorrow) continue ;; esac
 	newer "$c" "$out/$name" || continue
 	gcc -O1 -g -Ijitreg -o "$out/$name" "$c" -ldl -lpthread || exit 1
 done
@@ -42,6 +42,11 @@ newer "$here/v8_of_tomorrow.c" "$out/libv8_of_tomorrow.so" && {
 		gcc -O1 -DYESTERDAY -rdynamic -o "$out/v8_of_yesterday" "$here/v8_of_tomorrow.c" -ldl &&
 		gcc -O1 -DPROGRAM -o "$out/v8_of_tomorrow-opens" "$here/v8_of_tomorrow.c" -ldl &&
 		gcc -O1 -DLIBRARY -shared -fPIC -o "$out/libv8_of_tomorrow.so" "$here/v8_of_tomorrow.c" || exit 1
+}
+newer "$here/python_of_tomorrow.c" "$out/libpython_of_tomorrow.so" && {
+	gcc -O1 -rdynamic -o "$out/python_of_tomorrow" "$here/python_of_tomorrow.c" -ldl &&
+		gcc -O1 -DPROGRAM -o "$out/python_of_tomorrow-opens" "$here/python_of_tomorrow.c" -ldl &&
+		gcc -O1 -DLIBRARY -shared -fPIC -o "$out/libpython_of_tomorrow.so" "$here/python_of_tomorrow.c" || exit 1
 }
 c=$here/hidden_jit.c
 newer "$c" "$out/hidden_jit" && {

@@ -10,8 +10,8 @@ python=${PYTHON3:-/usr/bin/python3}
 host=tests/hosts/python_functions.py
 pid= recorder=
 BLOCK=4000 # samples: 2 points are three standard deviations
-"$python" -c 'import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 15) or hasattr(sys, "pypy_version_info"))' ||
-	skip "$python is not CPython 3.8 to 3.14"
+"$python" -c 'import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 16) or hasattr(sys, "pypy_version_info"))' ||
+	skip "$python is not CPython 3.8 to 3.15"
 
 "$python" $host 0 >"$dir/out.alone" 2>"$dir/err.alone"
 alone=$?

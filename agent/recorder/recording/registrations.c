@@ -72,6 +72,16 @@ uint32_t recording_python_answers(const struct recording *r)
 	return r->nr_python_answers;
 }
 
+static bool is_python_answer(const char *sentence)
+{
+	static const char *const begins[] = { JIT_NOTE_OF_PYTHON, JIT_NAMES_OF_PYTHON " unavailable: ", JIT_HOST_PYTHON_NAME " 3." };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (strncmp(sentence, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
 /*
  * A sentence of an agent.  That a host is newer than the agent knows is what its user should see: once, whatever the processes, and as
  * text, since it is theirs.
@@ -87,7 +97,7 @@ static void write_agent_note(struct recording *r, const struct schema_value *tex
 		sentence[i] = c >= ' ' && c <= '~' ? c : '?';
 	}
 	sentence[bytes] = 0;
-	r->nr_python_answers += strncmp(sentence, JIT_NOTE_OF_PYTHON, strlen(JIT_NOTE_OF_PYTHON)) == 0;
+	r->nr_python_answers += is_python_answer(sentence);
 	for (int i = 0; strstr(sentence, JIT_HOST_IS_NEWER) && i < NEWER_MAX; i++) {
 		if (strcmp(r->newer[i], sentence) == 0)
 			return;
