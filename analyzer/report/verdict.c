@@ -231,6 +231,21 @@ static void gather_option_in_force(const struct model *m, struct verdict *v)
 	}
 }
 
+static double share_of_deep_python(const struct default_report *d, const struct report *r)
+{
+	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
+	const struct report_group *by = level < LEVELS_MAX ? d->in_run.level[level] : NULL;
+	double share = 0;
+
+	for (uint32_t i = 0; by && i < by->g.nr; i++) {
+		const struct component *c = &r->model->dictionary.component[report_value(by, i, 0)];
+
+		if (c->name && c->detail && strcmp(c->name, JIT_PYTHON_DEEP) == 0 && strcmp(c->detail, JIT_PYTHON_DEEP_WHERE) == 0)
+			share += share_of_total(r, &by->g.sum[i], &by->g.total);
+	}
+	return share;
+}
+
 static void gather_time_split(const struct default_report *d, const struct report *r, struct verdict *v)
 {
 	const struct report_group *by = v->has_run ? d->run_function : d->function;
@@ -250,6 +265,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 	}
 	gather_unnamed(r, by, v);
 	without_names_find(r, by, &v->nameless);
+	v->deep_python = share_of_deep_python(d, r);
 	gather_option_in_force(r->model, v);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
 	v->run_share = share_of_total(r, &d->in_run.process->g.total, &d->all.process->g.total);
@@ -580,6 +596,15 @@ static void print_unnamed_code(const struct verdict *v, struct page *p)
 			  *object ? object : "a JIT", in_force, advice);
 }
 
+static void print_deep_python(const struct verdict *v, struct page *p)
+{
+	char phase[VERDICT_TEXT / 3];
+
+	page_text(p, "", 2, "%.1f %% of %s ran in Python functions too deep in the stack for a name each (below 200 calls in 3.12, 1000 in "
+		  "3.13, elsewhere beyond a quarter of the stack), and have one row, \"" JIT_PYTHON_DEEP "\". A larger stack (ulimit -s) "
+		  "names more of them, but not in 3.12 and 3.13.", grid_percent(v->deep_python), whole(v, p, phase));
+}
+
 static void say_nameless(const struct verdict *v, const struct without_debug *w, struct page *p)
 {
 	char image[VERDICT_TEXT / 3], phase[VERDICT_TEXT / 3], cause[WITHOUT_DEBUG_TEXT], remedy[WITHOUT_DEBUG_TEXT];
@@ -636,6 +661,8 @@ void verdict_print(const struct verdict *v, struct page *p)
 	}
 	if (v->unnamed >= UNNAMED_FIRST)
 		print_unnamed_code(v, p);
+	if (v->deep_python >= UNNAMED_FIRST)
+		print_deep_python(v, p);
 	if (v->composition)
 		composition_print(v->composition, p);
 	print_largest_parts(v, p);
@@ -657,6 +684,8 @@ void verdict_print_notes(const struct verdict *v, struct page *p)
 		print_unattributed_share(v, p);
 		if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
 			print_unnamed_code(v, p);
+		if (v->deep_python >= WORTH && v->deep_python < UNNAMED_FIRST)
+			print_deep_python(v, p);
 		for (uint32_t i = 0; i < v->nameless.nr; i++)
 			say_nameless(v, &v->nameless.image[i], p);
 	}

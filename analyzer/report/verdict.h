@@ -42,6 +42,7 @@ struct verdict {
 	const char *maker; /* the path of that JIT's object; "": unknown */
 	char in_force[64]; /* its option that was found in force, "": none */
 	struct jit_recording recording; /* facts of the recording that decide which option names its code */
+	double deep_python; /* share of Python functions too deep in the stack for names */
 	struct without_debug_list nameless; /* images with functions without a name */
 	bool has_components;
 	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */

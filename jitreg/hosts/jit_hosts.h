@@ -24,6 +24,10 @@
 #define JIT_HOST_PYTHON "frame evaluation (PEP 523)"
 #define JIT_NAMES_OF_PYTHON "names of Python functions" /* so begins the notice where they are unavailable; reports begin with it */
 
+/* Python functions too deep in the stack to have names each, as a function of CPython's for perf. */
+#define JIT_PYTHON_DEEP "calls too deep for names"
+#define JIT_PYTHON_DEEP_WHERE "<deep stack>"
+
 /* So begin what a running CPython's agent notes once it was asked, whatever came of it. */
 #define JIT_NOTE_OF_PYTHON "Python: functions "
 

@@ -7,8 +7,8 @@
  * before the program's own code, whose calls 3.11 would otherwise specialise so that they do not ask for the function again.  An
  * evaluation function that is set already is left alone.
  *
- * A call then takes C stack where 3.11 and later take none.  Deep in the stack, calls are left to the interpreter, without names, so that
- * programs which raise the recursion limit recurse as deep as alone.
+ * A call then takes C stack where 3.11 and later take none.  Deep in the stack, calls are left to the interpreter, so that programs which
+ * raise the recursion limit recurse as deep as alone.  All of them have one name.
  */
 #include "shim/libraries/python.h"
 
@@ -21,7 +21,8 @@
 
 #define FRAME_CODE_WORD 4	 /* f_code in a frame of 3.8 to 3.11; its type is checked */
 #define CALLS_BETWEEN_LOOKS 256
-#define DEPTH_MAX 200		 /* in 3.12, which allows 1500 calls through C, and counts ours twice */
+#define DEPTH_MAX_3_12 200	 /* which allows 1,500 calls through C, and counts ours twice */
+#define DEPTH_MAX_3_13 1000	 /* likewise of 10,000; later ones look at the stack alone */
 #define TYPE_BASICSIZE_WORD 4	 /* tp_basicsize: the bytes of an object */
 #define CODE_BYTES_MAX 1024
 #define EXTENSIONS_MAX 255
@@ -230,13 +231,30 @@ static void *evaluate_3_8(void *frame, void *throws)
 	return trampoline(frame, throws, NULL, python.evaluate);
 }
 
-/* The interpreter's own way of calling takes no stack, and lasts until this frame is left, unless someone sets another one. */
-static void *evaluate_deep(void *thread, void *frame, int throws)
+/* What calls deep in the stack lead through; NULL: there is none. */
+static python_trampoline *find_deep_trampoline(void)
 {
+	static void *trampoline;
+	bool is_new = !trampoline;
+
+	if (is_new)
+		trampoline = python_trampoline_take();
+	if (trampoline && (is_new || !python_trampoline_is_registered(trampoline)) && guest_is_on())
+		python_trampoline_register(trampoline, JIT_PYTHON_DEEP, JIT_PYTHON_DEEP_WHERE, 0);
+	return (python_trampoline *)trampoline;
+}
+
+/* The interpreter's own way of calling takes no stack, and lasts until this frame is left, unless someone sets another one. */
+static void *evaluate_deep(void *thread, void *frame, void *throws)
+{
+	python_trampoline *trampoline = find_deep_trampoline();
 	void *interpreter = python.get_interpreter(), *result;
 
 	python.set_evaluate(interpreter, python.evaluate);
-	result = ((evaluate_function *)python.evaluate)(thread, frame, throws);
+	if (trampoline)
+		result = trampoline(thread, frame, throws, python.evaluate);
+	else
+		result = ((evaluate_function *)python.evaluate)(thread, frame, (int)(intptr_t)throws);
 	if (python.get_evaluate(interpreter) == python.evaluate)
 		python.set_evaluate(interpreter, python.ours);
 	return result;
@@ -247,21 +265,22 @@ static void *evaluate_3_9(void *thread, void *frame, void *throws)
 	python_trampoline *trampoline;
 
 	if (python.minor >= 11 && python_stack_is_deep())
-		return evaluate_deep(thread, frame, (int)(intptr_t)throws);
+		return evaluate_deep(thread, frame, throws);
 	trampoline = find_trampoline_or_end(frame);
 	if (!trampoline)
 		return ((evaluate_function *)python.evaluate)(thread, frame, (int)(intptr_t)throws);
 	return trampoline(thread, frame, throws, python.evaluate);
 }
 
+/* 3.12 and 3.13. */
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
 
 static void *evaluate_3_12(void *thread, void *frame, void *throws)
 {
 	void *result;
 
-	if (depth >= DEPTH_MAX)
-		return evaluate_deep(thread, frame, (int)(intptr_t)throws);
+	if (depth >= (python.minor == 12 ? DEPTH_MAX_3_12 : DEPTH_MAX_3_13))
+		return evaluate_deep(thread, frame, throws);
 	depth++;
 	result = evaluate_3_9(thread, frame, throws);
 	depth--;
@@ -393,7 +412,7 @@ static bool has_functions_of_version(void)
 {
 	int minor = python.minor;
 
-	python.ours = minor == 8 ? (void *)evaluate_3_8 : minor == 12 ? (void *)evaluate_3_12 : (void *)evaluate_3_9;
+	python.ours = minor == 8 ? (void *)evaluate_3_8 : minor == 12 || minor == 13 ? (void *)evaluate_3_12 : (void *)evaluate_3_9;
 	return (minor == 8 || (python.get_evaluate && python.set_evaluate)) && (minor < 12 || python.get_frame_code);
 }
 

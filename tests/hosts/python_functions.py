@@ -123,6 +123,11 @@ def show_what_could_change():
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(1000000)
         print("deep", down(50000))
+        before = threading.stack_size(256 << 20)  # of which 50,000 calls through C would take no quarter
+        thread = threading.Thread(target=lambda: print("deep in a thread", down(50000)))
+        thread.start()
+        thread.join()
+        threading.stack_size(before)
         sys.setrecursionlimit(limit)
     try:
         {}["key"]

@@ -4,7 +4,7 @@
 # times the samples of light(), within 2 points; 98 % of the stacks lead from the leaf to where the process began.  Recursion limits,
 # exceptions in generators, sys.settrace, threads, fork, deep recursion, output and exit status are as alone.  Trampolines that Python makes
 # itself (-X perf) and an evaluation function that is set already stay; --no-adapt does nothing.  So it is by `attach --inject`, for what is
-# called since; when its recorder has ended, the interpreter is as it was.
+# called since; when its recorder has ended, the interpreter is as it was.  Calls too deep for names are told.
 . tests/live/begin.bash
 python=${PYTHON3:-/usr/bin/python3}
 host=tests/hosts/python_functions.py
@@ -83,6 +83,33 @@ recorded() {
 	are_as_planted run
 }
 decide --nearly "Python's functions have the time that was planted in them, and whole call stacks" recorded
+
+# where calls are too deep for names, their time is no other function's, and the report begins with its share
+deep_is_told() {
+	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$python" tests/hosts/python_deep.py $seconds 20000 &&
+		"$B/tailor" report "$dir/t.tlr" >"$dir/report" && "$B/tailor" report --json --top 0 "$dir/t.tlr" >"$dir/json" || return 2
+	"$python" - "$dir" <<'PYTHON'
+import json, re, sys
+
+report = json.load(open(sys.argv[1] + "/json"))
+samples = {c["name"]: c["samples"] for c in report["components"] if c["level"] == "function"}
+first = re.match(r"([0-9.]+) % of all samples ran in Python functions too deep in the stack",
+                 " ".join(open(sys.argv[1] + "/report").read().split()))
+total = sum(samples.values())
+if total < 500:
+    sys.exit(77)
+deep = 100 * samples.get("calls too deep for names", 0) / total
+print(f"FIGURE deep: {deep:.1f} % of {total}, leaf() {samples.get('leaf', 0)}")
+sys.exit(not (first and deep > 50 and samples.get("leaf", 0) == 0 and abs(float(first[1]) - deep) < 5))
+PYTHON
+	local status=$?
+	[ $status != 77 ] || seconds=$((2 * seconds))
+	return $status
+}
+if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then # before, such a recursion is a crash, also alone
+	seconds=1
+	decide "calls too deep for names have their own row" deep_is_told
+fi
 
 # a process that runs: the agent is loaded, comes and goes, and its host says what it says alone
 seconds=1
