@@ -278,6 +278,11 @@ check-postgres: deps-check ## plan nodes of a PostgreSQL server in TPC-H, beside
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/postgres/check.py $B
 
+.PHONY: check-python
+check-python: deps ## functions of Debian unstable's newest CPython, with and without its JIT, by run, attach and --inject (as root)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/hosts/python_newest.py $(abspath $B)
+
 .PHONY: check-duckdb
 check-duckdb: deps-check ## operators of DuckDB's library, fetched from npm, in TPC-H (QUERIES=all, THREADS=4, ...: tests/duckdb/README.md)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all

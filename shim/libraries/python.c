@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MINOR_JIT_WITHOUT_FRAMES 14
 #define FRAME_CODE_WORD 4	 /* f_code in a frame of 3.8 to 3.11; its type is checked */
 #define CALLS_BETWEEN_LOOKS 256
 #define DEPTH_MAX_3_12 200	 /* which allows 1,500 calls through C, and counts ours twice */
@@ -46,6 +47,8 @@ static struct {
 	struct python_object *(*get_frame_code)(void *frame);
 	void (*decref)(void *);
 	void *(*get_attribute)(void *object, const char *name);
+	void *(*get_system_object)(const char *name);
+	void *(*call)(void *function);
 	const char *(*as_utf8)(void *text);
 	long (*as_long)(void *number);
 	void (*fetch_error)(void **type, void **value, void **traceback);
@@ -121,11 +124,45 @@ static void keep_no_other_word(const void *code, const void *trampoline)
 		e->nr = 1;
 }
 
+/* sys._jit.is_enabled(), of 3.14 and later. */
+static bool is_jit_enabled(void)
+{
+	void *jit = python.get_system_object("_jit"); /* borrowed */
+	void *ask = jit && python.call ? python.get_attribute(jit, "is_enabled") : NULL;
+	void *answer = ask ? python.call(ask) : NULL;
+	bool yes = answer && python.as_long(answer) == 1;
+
+	if (ask)
+		python.decref(ask);
+	if (answer)
+		python.decref(answer);
+	return yes;
+}
+
+void python_note_jit(void)
+{
+	if (python.minor == MINOR_JIT_WITHOUT_FRAMES && is_jit_enabled())
+		jitreg_control(JITREG_CONTROL_NOTE, JIT_NAMES_OF_PYTHON " unavailable where its JIT runs: the code of 3.14's has no unwind "
+			       "information, and call stacks end in it; PYTHON_JIT=0 in its environment gives names");
+}
+
+/* From the first function that is not one of those that the interpreter is started with; one that runs was asked when it was found. */
+static void note_jit_once(const char *file)
+{
+	static bool is_noted;
+
+	if (is_noted || guest_was_loaded_late() || !file || *file == '<')
+		return;
+	is_noted = true;
+	python_note_jit();
+}
+
 static void register_trampoline(void *trampoline, void *code)
 {
 	const char *function = read_code_text(code, python.minor >= 11 ? "co_qualname" : "co_name");
 	const char *file = read_code_text(code, "co_filename");
 
+	note_jit_once(file);
 	python_trampoline_register(trampoline, function ? function : "?", file ? file : "?", read_first_line(code));
 }
 
@@ -363,6 +400,7 @@ static bool find_python_functions(const struct object *o)
 		{ "_PyCode_SetExtra", "PyUnstable_Code_SetExtra", offsetof(__typeof__(python), set_extra) },
 		{ "Py_DecRef", NULL, offsetof(__typeof__(python), decref) },
 		{ "PyObject_GetAttrString", NULL, offsetof(__typeof__(python), get_attribute) },
+		{ "PySys_GetObject", NULL, offsetof(__typeof__(python), get_system_object) },
 		{ "PyUnicode_AsUTF8", NULL, offsetof(__typeof__(python), as_utf8) },
 		{ "PyLong_AsLong", NULL, offsetof(__typeof__(python), as_long) },
 		{ "PyErr_Fetch", NULL, offsetof(__typeof__(python), fetch_error) },
@@ -379,6 +417,7 @@ static bool find_python_functions(const struct object *o)
 			return false;
 		memcpy((char *)&python + wanted[i].at, &symbol, sizeof(symbol));
 	}
+	python.call = (void *(*)(void *))object_find_symbol(o, "PyObject_CallNoArgs");
 	python.get_evaluate = (void *(*)(void *))object_find_symbol(o, "_PyInterpreterState_GetEvalFrameFunc");
 	python.set_evaluate = (void (*)(void *, void *))object_find_symbol(o, "_PyInterpreterState_SetEvalFrameFunc");
 	python.get_frame_code = (struct python_object *(*)(void *))object_find_symbol(o, "PyUnstable_InterpreterFrame_GetCode");
@@ -427,14 +466,13 @@ int python_find(const struct object *o)
 	return 0;
 }
 
-bool python_note_why_left_alone(void)
+void python_note_why_left_alone(void)
 {
 	if (*python.unknown_version)
 		announce_unknown_version(JIT_HOST_PYTHON_NAME, python.unknown_version,
 					 "its functions have no names here; -X perf of its program gives names");
 	else if (python.refused)
 		jitreg_control(JITREG_CONTROL_NOTE, python.refused);
-	return *python.unknown_version || python.refused;
 }
 
 static void hook_relocated_python(const struct object *o)

@@ -17,9 +17,12 @@ struct python_object {
 /* ---- python.c */
 /* Is it CPython, of a version that is known?  Its minor version, or 0.  Context: any; o is relocated. */
 int python_find(const struct object *o);
-/* A notice in the trace why the one that python_find() met has no names: it is newer than known, too old, or has no lock.  false: it met none
- * such. */
-bool python_note_why_left_alone(void);
+/* A notice in the trace why the one that python_find() met has no names: it is newer than known, too old, or has no lock.  Nothing where it
+ * met none such. */
+void python_note_why_left_alone(void);
+/* A notice in the trace if it has a JIT that is on and whose code ends call stacks: 3.14's.  3.15's describes its code to debuggers.
+ * Context: the interpreter's lock is held, and it has begun with the program. */
+void python_note_jit(void);
 /* Is our function for evaluating frames set in the main interpreter?  Set if the interpreter's own was.  Also called by threads that do not
  * hold the interpreter's lock: then false. */
 bool python_adapt_interpreter(void);

@@ -65,6 +65,7 @@ static int on_pending_call(void *unused)
 	}
 	jitreg_control(JITREG_CONTROL_NOTE, "Python: functions registered through its frame evaluation function (PEP 523), but for those "
 		       "that were entered before; a call takes about 15 ns longer");
+	python_note_jit();
 	if (running.minor == MINOR_SPECIALIZED)
 		forget_specialized_calls();
 	return 0;

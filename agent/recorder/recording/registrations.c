@@ -5,6 +5,7 @@
 #include "jitreg/base/registers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -113,7 +114,7 @@ static void write_agent_note(struct recording *r, const struct schema_value *tex
 /* A list that an agent cannot hook; digits: its address. */
 static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_value *digits)
 {
-	char text[17] = "", *end;
+	char text[17] = "", sentence[128], *end;
 	unsigned long long address;
 
 	if (!r->gdb_jit || digits->bytes != sizeof(text) - 1)
@@ -123,8 +124,8 @@ static void add_jit_list(struct recording *r, uint32_t pid, const struct schema_
 	if (*end)
 		return;
 	gdb_jit_poll_add_list(r->gdb_jit, (pid_t)pid, address);
-	recording_notice(r, NOTICE_HOST, "GDB JIT interface of process %u cannot be hooked; its list at 0x%llx is read from outside", pid,
-			 address);
+	recording_write_notice(r, NOTICE_HOST, sentence, (size_t)snprintf(sentence, sizeof(sentence), "GDB JIT interface of process %u "
+			       "cannot be hooked; its list at 0x%llx is read from outside", pid, address)); /* which loses nothing */
 }
 
 static void note_code_of_agent(struct recording *r, uint32_t pid, uint64_t address, uint64_t bytes)
