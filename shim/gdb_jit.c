@@ -14,6 +14,7 @@
 #include "jitreg/hosts/jit_hosts.h"
 #include "jitreg/jitreg.h"
 #include "shim/beam.h"
+#include "shim/hosts/hosts.h"
 
 #include <elf.h>
 #include <string.h>
@@ -54,6 +55,16 @@ static void register_beam_function(void *context, const struct beam_function *f)
 	jitreg_code_load(f->address, f->bytes, 0, f->name, readable ? (const void *)(uintptr_t)f->address : NULL);
 }
 
+/* A format of which nothing is known here: BEAM's is no ELF file. */
+static void note_unknown_entry(void)
+{
+	static int said;
+
+	log_count_full();
+	if (erlang_is_host() && !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+		announce_lack(HOST_ERLANG, "", "it registers its code in a form that is not known");
+}
+
 static void register_entry(const struct entry *e)
 {
 	unsigned char lines[LINES_BYTES];
@@ -66,7 +77,7 @@ static void register_entry(const struct entry *e)
 	if (memcmp(e->symfile_addr, ELFMAG, SELFMAG) == 0)
 		jitreg_image(0, JITREG_IMAGE_MEMORY_ELF, "", NULL, 0, NULL, 0, e->symfile_addr, (uint32_t)e->symfile_size);
 	else if (!beam_read_functions(e->symfile_addr, e->symfile_size, lines, sizeof(lines), register_beam_function, NULL))
-		log_count_full(); /* a format of which nothing is known here */
+		note_unknown_entry();
 }
 
 static void register_new_entry(struct slot *s)

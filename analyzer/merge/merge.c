@@ -242,6 +242,26 @@ static void copy_notice(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
+static void copy_host_lack(struct merging *g, const struct trace_record *r)
+{
+	static const int fields[] = { F(host_lack, host), F(host_lack, host_version), F(host_lack, missing), F(host_lack, reason) };
+	char text[512];
+	size_t at = 0, bytes;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		const char *field = trace_bytes(r, fields[i], &bytes);
+
+		bytes = bytes < sizeof(text) - 1 - at ? bytes : sizeof(text) - 1 - at;
+		if (bytes)
+			memcpy(text + at, field, bytes);
+		at += bytes;
+		if (at < sizeof(text) - 1)
+			text[at++] = 0;
+	}
+	if (!is_repeated(g, text, at, (uint64_t)r->id << 32))
+		copy_record(g, r);
+}
+
 /* What there is at a cut was mapped before: when, an earlier epoch has said.  Where none has, it is there since the cut. */
 static void copy_mapping(struct merging *g, const struct trace_record *r)
 {
@@ -341,6 +361,9 @@ static void copy_any(struct merging *g, const struct trace_record *r)
 		return;
 	case TRACE_NOTICE:
 		copy_notice(g, r);
+		return;
+	case TRACE_HOST_LACK:
+		copy_host_lack(g, r);
 		return;
 	case TRACE_IMAGE_FILE:
 		keep_error(g, merge_files_add_image(&g->files, r));

@@ -120,6 +120,7 @@ static const struct {
 	[TRACE_HEADER] = { model_read_header, true },
 	[TRACE_EVENT] = { model_read_event, true },
 	[TRACE_NOTICE] = { model_read_notice, true },
+	[TRACE_HOST_LACK] = { model_read_host_lack, true },
 	[TRACE_LOSS] = { model_read_loss, true },
 	[TRACE_COUNT] = { model_read_count, true },
 	[TRACE_THREAD_COUNT] = { model_read_thread_count, true },
@@ -339,6 +340,16 @@ static void free_notices(struct model *m)
 		free(m->notice[i].sentence);
 	}
 	free(m->notice);
+	for (uint32_t i = 0; i < m->nr_lacking; i++) {
+		free(m->lacking[i].host);
+		free(m->lacking[i].version);
+		free(m->lacking[i].missing);
+		free(m->lacking[i].reason);
+		free(m->lacking[i].lacks);
+		free(m->lacking[i].helps);
+		free(m->lacking[i].jit_hosts);
+	}
+	free(m->lacking);
 }
 
 uint64_t model_count_lost(const struct model *m, enum loss_class of)

@@ -287,6 +287,11 @@ struct notice {
 	char *sentence;
 };
 
+/* HOST_LACK: what is missing of a host; texts as in trace.h. */
+struct host_lacking {
+	char *host, *version, *missing, *reason, *lacks, *helps, *jit_hosts;
+};
+
 #define MODEL_RECORD_IDS 128u /* those of jitreg are smaller */
 
 struct model {
@@ -343,6 +348,8 @@ struct model {
 	uint32_t leaving, preempted, run_queue;
 	struct notice *notice;
 	uint32_t nr_notices;
+	struct host_lacking *lacking;
+	uint32_t nr_lacking;
 	uint64_t lost[NR_LOSSES + 1]; /* by enum loss_reason; the last: for reasons of later versions */
 	struct kernel_functions kernel_functions;
 	struct kept_lines kept_lines;

@@ -14,8 +14,8 @@
 typedef void model_read_record(struct model *m, struct process *p, const struct trace_record *r);
 
 /* read_recording.c */
-model_read_record model_read_header, model_read_event, model_read_count, model_read_thread_count, model_read_notice, model_read_loss,
-	model_read_end, model_read_source_lines;
+model_read_record model_read_header, model_read_event, model_read_count, model_read_thread_count, model_read_notice,
+	model_read_host_lack, model_read_loss, model_read_end, model_read_source_lines;
 /* Events are complete: 0 or -ENOMEM. */
 int model_settle_events(struct model *m);
 

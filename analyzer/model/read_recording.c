@@ -130,6 +130,22 @@ void model_read_notice(struct model *m, struct process *p, const struct trace_re
 	t->sentence = trace_text(r, F(notice, sentence));
 }
 
+void model_read_host_lack(struct model *m, struct process *p, const struct trace_record *r)
+{
+	struct host_lacking *l = model_append((void **)&m->lacking, &m->nr_lacking, sizeof(*m->lacking));
+
+	(void)p;
+	if (!l)
+		return;
+	l->host = trace_text(r, F(host_lack, host));
+	l->version = trace_text(r, F(host_lack, host_version));
+	l->missing = trace_text(r, F(host_lack, missing));
+	l->reason = trace_text(r, F(host_lack, reason));
+	l->lacks = trace_text(r, F(host_lack, lacks));
+	l->helps = trace_text(r, F(host_lack, helps));
+	l->jit_hosts = trace_text(r, F(host_lack, jit_hosts));
+}
+
 void model_read_loss(struct model *m, struct process *p, const struct trace_record *r)
 {
 	(void)p;

@@ -316,3 +316,28 @@ void totals_fini(struct totals *t)
 	free(t->sum);
 	*t = (struct totals){ 0 };
 }
+
+static bool is_truncated(const struct attribution *a, uint32_t node)
+{
+	static const char name[] = "[truncated"; /* also chains of frame pointers */
+
+	while (node < a->stacks.nr && a->stacks.node[node].caller)
+		node = a->stacks.node[node].caller;
+	return node < a->stacks.nr && a->stacks.node[node].flags & STACK_CUT &&
+	       strncmp(a->function[a->stacks.node[node].function].name, name, sizeof(name) - 1) == 0;
+}
+
+double totals_truncated_share(const struct report *r, const struct report_group *g)
+{
+	double truncated = 0, all = g ? report_measure(r, &g->g.total) : 0;
+
+	for (uint32_t i = 0; all > 0 && i < g->g.nr; i++) {
+		uint32_t node = report_value(g, i, 0);
+
+		if (!report_spend(r, 1 + r->a->stacks.node[node].depth / 8u))
+			break;
+		if (is_truncated(r->a, node))
+			truncated += report_measure(r, &g->g.sum[i]);
+	}
+	return all > 0 ? truncated / all : 0;
+}

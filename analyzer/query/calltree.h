@@ -51,5 +51,7 @@ struct report_group *totals_ask(struct report *r, unsigned flags, enum table_col
 /* g NULL: none.  false without memory; totals_fini() in any case. */
 bool totals_make(const struct report *r, const struct report_group *g, struct totals *t);
 void totals_fini(struct totals *t);
+/* Of such a group, or NULL: the share of samples whose call stack was truncated, so that totals of outer callers lack it. */
+double totals_truncated_share(const struct report *r, const struct report_group *g);
 
 #endif

@@ -32,11 +32,13 @@ static bool has_spark_without_plan(const struct model *m)
 	return false;
 }
 
-bool warning_comes_first(const struct notice *n)
+enum warning_place warning_place(const struct notice *n)
 {
-	return n->kind == NOTICE_TAG || n->kind == NOTICE_VERSION ||
-	       strncmp(n->sentence, JIT_NAMES_OF_PYTHON " unavailable", strlen(JIT_NAMES_OF_PYTHON " unavailable")) == 0 ||
-	       strstr(n->sentence, "instructions unavailable");
+	if (n->kind == NOTICE_VERSION)
+		return WARNING_OF_VERSION;
+	if (strncmp(n->sentence, JIT_NAMES_OF_PYTHON " unavailable", strlen(JIT_NAMES_OF_PYTHON " unavailable")) == 0)
+		return WARNING_OF_NAMES;
+	return n->kind == NOTICE_TAG ? WARNING_OF_TAGS : WARNING_BEHIND;
 }
 
 /* The rest of 100 %: processors that had nothing to run are no program's. */
@@ -58,28 +60,41 @@ void warnings_make(const struct report *r, struct warnings *w)
 	for (uint32_t i = 0; w->list && i < m->nr_notices; i++)
 		add_unique_warning(w, &seen,
 				   (struct warning){ trace_notices[m->notice[i].kind], m->notice[i].sentence, 0,
-						     warning_comes_first(&m->notice[i]) });
+						     warning_place(&m->notice[i]) });
 	for (int i = 0; w->list && i < NR_LOSSES; i++)
 		if (m->lost[i])
-			add_unique_warning(w, &seen, (struct warning){ trace_losses[i].text, trace_losses[i].sentence, m->lost[i], false });
+			add_unique_warning(w, &seen,
+					   (struct warning){ trace_losses[i].text, trace_losses[i].sentence, m->lost[i], WARNING_BEHIND });
 	if (w->list && m->lost[NR_LOSSES])
 		add_unique_warning(
 			w, &seen,
-			(struct warning){ "unknown", "losses whose reason a later version of tailor knows", m->lost[NR_LOSSES], false });
+			(struct warning){ "unknown", "losses whose reason a later version of tailor knows", m->lost[NR_LOSSES],
+					  WARNING_BEHIND });
 	if (w->list && r->a->bad_blocks)
 		add_unique_warning(w, &seen,
-				   (struct warning){ "blocks", "blocks of samples that could not be decoded", r->a->bad_blocks, false });
+				   (struct warning){ "blocks", "blocks of samples that could not be decoded", r->a->bad_blocks,
+						     WARNING_BEHIND });
 	if (w->list && r->idle > 0)
 		add_unique_warning(w, &seen,
-				   (struct warning){ trace_notices[NOTICE_HOST], say_idle(r, w->idle, sizeof(w->idle)), 0, false });
+				   (struct warning){ trace_notices[NOTICE_HOST], say_idle(r, w->idle, sizeof(w->idle)), 0,
+						     WARNING_BEHIND });
 	if (w->list && has_spark_without_plan(m))
-		add_unique_warning(w, &seen, (struct warning){ trace_notices[NOTICE_HOST], SPARK_REMEDY, 0, false });
+		add_unique_warning(w, &seen, (struct warning){ trace_notices[NOTICE_HOST], SPARK_REMEDY, 0, WARNING_BEHIND });
 	hash_map_fini(&seen);
 }
 
 void warnings_fini(struct warnings *w)
 {
 	free(w->list);
+}
+
+const struct warning *warnings_first(const struct warnings *w, uint32_t nth)
+{
+	for (int place = WARNING_OF_VERSION; place < WARNING_BEHIND; place++)
+		for (uint32_t i = 0; i < w->nr; i++)
+			if (w->list[i].place == (enum warning_place)place && nth-- == 0)
+				return &w->list[i];
+	return NULL;
 }
 
 #define STACK_MAX 65528u /* that --stack takes */

@@ -5,11 +5,14 @@
 
 #include "analyzer/query/report.h"
 
+/* Where a report says it: with the sentences that it begins with (analyzer/report/first.h), or behind its tables. */
+enum warning_place { WARNING_OF_VERSION, WARNING_OF_NAMES, WARNING_OF_TAGS, WARNING_BEHIND }; /* in this order */
+
 struct warning {
 	const char *kind;     /* of a NOTICE or of LOSS_REASONS */
 	const char *sentence; /* of a loss: what was lost */
 	uint64_t count;	      /* of a loss; else 0 */
-	bool comes_first;     /* reports begin with it */
+	enum warning_place place;
 };
 
 struct warnings {
@@ -18,11 +21,12 @@ struct warnings {
 	char idle[160]; /* a sentence */
 };
 
-/* Without it the rest of a report would be misread, which therefore begins with it. */
-bool warning_comes_first(const struct notice *n);
+enum warning_place warning_place(const struct notice *n);
 /* Without memory there are none. */
 void warnings_make(const struct report *r, struct warnings *w);
 void warnings_fini(struct warnings *w);
+/* The nth of those that a report begins with, or NULL. */
+const struct warning *warnings_first(const struct warnings *w, uint32_t nth);
 
 /* By which option more of the stack is recorded than so many bytes; way: that of the trace's HEADER.  "": no more can be. */
 #define STACK_REMEDY_TEXT 64

@@ -339,6 +339,25 @@ static json_t *json_of_notices(const struct model *m)
 	return list;
 }
 
+static json_t *json_of_host_lacks(const struct model *m)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < m->nr_lacking; i++) {
+		const struct host_lacking *l = &m->lacking[i];
+		json_t *o = json_object();
+
+		put_member(o, "host", json_text(l->host));
+		put_member(o, "version", json_text(l->version));
+		put_member(o, "missing", json_text(l->missing));
+		put_member(o, "reason", json_text(l->reason));
+		put_member(o, "lacks", json_text(l->lacks));
+		put_member(o, "helps", json_text(l->helps));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *json_of_losses(const struct model *m)
 {
 	json_t *list = json_array();
@@ -460,6 +479,7 @@ int default_report_json(const struct default_report *d, const struct report *r, 
 	put_member(o, "events", json_of_events(d, r));
 	put_member(o, "marks", json_of_marks(m));
 	put_member(o, "notices", json_of_notices(m));
+	put_member(o, "host_lacks", json_of_host_lacks(m));
 	put_member(o, "losses", json_of_losses(m));
 	put_member(o, "host_data", json_of_findings(d, r));
 	without_names_find(r, d->function, &without);

@@ -9,7 +9,6 @@
 #include "analyzer/report/default_report.h"
 #include "analyzer/report/verdict.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -367,35 +366,16 @@ static uint32_t show_plan(const struct default_report *d, struct report *r, stru
 	return nr;
 }
 
-/*
- * Notices without which the rest is misread: without its tags no share of a trace is what its host meant; code of a host that is newer
- * than the agent knows has no names, whatever its remedy below says of others; Python's functions are none of those below; and statements
- * whose instructions are unavailable have all of their time.
- */
-static void show_first_notices(const struct report *r, struct page *p)
-{
-	struct warnings w;
-
-	warnings_make(r, &w);
-	for (uint32_t i = 0; i < w.nr; i++) {
-		const char *sentence = w.list[i].sentence;
-
-		if (w.list[i].comes_first && strcmp(w.list[i].kind, trace_notices[NOTICE_TAG]) == 0)
-			page_text(p, "Tags ", 2, "%s", sentence);
-		else if (w.list[i].comes_first)
-			page_text(p, "", 2, "%c%s.", toupper((unsigned char)*sentence), sentence + 1);
-	}
-	warnings_fini(&w);
-}
-
 void default_report_text(const struct default_report *d, struct report *r, struct page *p)
 {
 	struct composition of = { .language = "" };
+	struct warnings w;
 	struct verdict v;
 	uint32_t nr = 0;
 
 	verdict_gather(d, r, p, &v);
-	show_first_notices(r, p);
+	warnings_make(r, &w);
+	v.warnings = &w;
 	if (v.samples > 0 && !v.outside && d->plan_level == LEVELS_MAX && (!r->model->dictionary.nr_levels || r->model->has_host_levels)) {
 		composition_make(r, d->function_total, d->function, &of);
 		v.composition = &of;
@@ -419,6 +399,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 	}
 	check_show_brief(r, (const struct report_group *const *)d->in_run.level, p);
 	warnings_show_brief(r, WARNINGS_SHOWN, v.fallback, p);
+	warnings_fini(&w);
 	if (v.samples > 0)
 		page_text(p, "\n", 0, "More: tailor report --view NAME; `tailor help report` lists the views.");
 }

@@ -3,7 +3,9 @@
 
 #include "analyzer/listing/code_queries.h"
 #include "analyzer/query/plan_tree.h"
+#include "analyzer/report/first.h"
 #include "analyzer/report/missing.h"
+#include "jitreg/hosts/host_versions.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <ctype.h>
@@ -22,8 +24,6 @@
 #define PART_FROM 0.0015 /* share of an operator from which it is a part: more than a per mille, as that is printed */
 #define QUERY_FROM 0.5 /* share of the largest query from which queries are the parts, where no operator is */
 #define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
-#define UNNAMED 0.01 /* share of generated code without names that is worth a sentence, */
-#define UNNAMED_FIRST 0.05 /* share that is worth the first sentence: shares of functions are then of the rest */
 #define MAKERS_MAX 16
 #define EVENT_TIMER "cpu-timer"
 #define COVERED 0.95 /* of the count: less is worth a sentence */
@@ -183,6 +183,14 @@ static void gather_unnamed(const struct report *r, const struct report_group *by
 	}
 }
 
+static bool host_is_lacking(const struct model *m, const struct jit_host *host)
+{
+	for (uint32_t i = 0; host && i < m->nr_lacking; i++)
+		if (host_is_named(m->lacking[i].jit_hosts, host->name))
+			return true;
+	return false;
+}
+
 /* Was a program started with it that is never started without it?  Whose samples the report's are, is not known here. */
 static bool option_is_in_force(const struct model *m, const char *option, size_t bytes)
 {
@@ -264,8 +272,10 @@ static void gather_time_split(const struct default_report *d, const struct repor
 			v->generated += share_of_total(r, &by->g.sum[i], all);
 	}
 	gather_unnamed(r, by, v);
+	v->truncated = totals_truncated_share(r, d->function_total);
 	without_names_find(r, by, &v->nameless);
 	v->deep_python = share_of_deep_python(d, r);
+	v->is_lacking = host_is_lacking(r->model, jit_host_of_object(v->maker));
 	gather_option_in_force(r->model, v);
 	v->host = fmax(1 - v->kernel - v->generated - v->unregistered, 0);
 	v->run_share = share_of_total(r, &d->in_run.process->g.total, &d->all.process->g.total);
@@ -406,31 +416,13 @@ static void print_sentence(struct sentence *l, struct page *p)
 	*l = (struct sentence){ .text = "" };
 }
 
-static void print_no_samples(const struct verdict *v, struct page *p)
-{
-	char why[MISSING_TEXT];
-
-	missing_samples(v, why);
-	page_text(p, "", 2, "No samples: %s", why);
-}
-
-/* What shares are of. */
-static const char *whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3])
-{
-	char phase[VERDICT_TEXT / 4];
-
-	snprintf(text, VERDICT_TEXT / 3, v->has_run ? "the %s phase" : "all samples",
-		 page_cut(p, v->phase, DETAIL_COLUMNS, phase, sizeof(phase)));
-	return text;
-}
-
 static void print_largest_parts(const struct verdict *v, struct page *p)
 {
 	struct sentence l = { .text = "" };
 	char of[VERDICT_TEXT], phase[VERDICT_TEXT / 3], event[VERDICT_TEXT / 2];
 
 	page_cut(p, v->event, NAME_COLUMNS, event, sizeof(event));
-	whole(v, p, phase);
+	first_whole(v, p, phase);
 	if (!*v->event)
 		snprintf(of, sizeof(of), "%s", phase);
 	else
@@ -495,7 +487,7 @@ static void print_time_split(const struct verdict *v, struct page *p)
 				      { v->unregistered, "unregistered code" } };
 	struct sentence l = { .text = "" };
 	char text[16], phase[VERDICT_TEXT / 3];
-	const char *of = whole(v, p, phase) + (v->has_run ? strlen("the ") : 0);
+	const char *of = first_whole(v, p, phase) + (v->has_run ? strlen("the ") : 0);
 
 	append_to_sentence(&l, "%c%s", toupper((unsigned char)*of), of + 1);
 	append_parts(&l, NULL, part, sizeof(part) / sizeof(part[0]), sizeof(part) / sizeof(part[0]));
@@ -513,15 +505,6 @@ static void print_time_split(const struct verdict *v, struct page *p)
 	print_sentence(&l, p);
 }
 
-static void print_all_outside_run(const struct verdict *v, struct page *p)
-{
-	char phase[VERDICT_TEXT / 4];
-
-	page_text(p, "", 2, "No sample is in the %s phase: %.0f sample%s outside of it. `--mark all` attributes %s to components.",
-		  page_cut(p, v->phase, DETAIL_COLUMNS, phase, sizeof(phase)), v->samples,
-		  v->samples > 1 ? "s are" : " is", v->samples > 1 ? "them" : "it");
-}
-
 static void print_attributed_share(const struct verdict *v, struct page *p)
 {
 	static const char *const names[] = { [METHOD_IP] = "by instruction", [METHOD_TAG] = "by tag",
@@ -536,7 +519,7 @@ static void print_attributed_share(const struct verdict *v, struct page *p)
 
 	if (v->has_components) {
 		append_to_sentence(&l, "%.1f %% of %.0f sample%s%s%s %s attributed", grid_percent(attributed), v->in_run,
-				   v->in_run > 1 ? "s" : "", v->has_run ? " in " : "", v->has_run ? whole(v, p, phase) : "",
+				   v->in_run > 1 ? "s" : "", v->has_run ? " in " : "", v->has_run ? first_whole(v, p, phase) : "",
 				   v->in_run > 1 ? "are" : "is");
 		for (int i = METHOD_NONE + 1; i < NR_METHODS; i++)
 			by[nr++] = (struct part_of_all){ v->method[i], names[i] };
@@ -570,39 +553,9 @@ static void print_unattributed_share(const struct verdict *v, struct page *p)
 	append_to_sentence(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", grid_percent(none),
 			   v->reason[most] < none - 1e-9 ? "mainly" : "all", reason_names[most],
 			   missing_attribution(v, (enum reason)most, text));
-	if (*missing_attribution_remedy(v, (enum reason)most, text))
+	if ((most != REASON_TRUNCATED || !first_says_truncated(v)) && *missing_attribution_remedy(v, (enum reason)most, text))
 		append_to_sentence(&l, " %s", text);
 	print_sentence(&l, p);
-}
-
-static void print_unnamed_code(const struct verdict *v, struct page *p)
-{
-	const struct jit_host *host = jit_host_of_object(v->maker);
-	char object[VERDICT_TEXT / 3], phase[VERDICT_TEXT / 3], advice[JIT_ADVICE_BYTES], in_force[VERDICT_TEXT / 2] = "";
-	const char *of = whole(v, p, phase);
-
-	page_cut(p, basename(v->maker), NAME_COLUMNS, object, sizeof(object));
-	if (v->names_not_read) /* which is the cause, whatever else could name it */
-		snprintf(advice, sizeof(advice), "%s", v->names_not_read);
-	else
-		jit_host_advise(host, &v->recording, advice);
-	if (v->recording.in_force)
-		snprintf(in_force, sizeof(in_force), ", although it was started with %.48s", v->recording.in_force);
-	if (host && strcasecmp(host->name, object) != 0)
-		page_text(p, "", 2, "%.1f %% of %s ran in code that %s (%s) generated and did not name%s. %s.",
-			  grid_percent(v->maker_share), of, host->name, object, in_force, advice);
-	else
-		page_text(p, "", 2, "%.1f %% of %s ran in code that %s generated and did not name%s. %s.", grid_percent(v->maker_share), of,
-			  *object ? object : "a JIT", in_force, advice);
-}
-
-static void print_deep_python(const struct verdict *v, struct page *p)
-{
-	char phase[VERDICT_TEXT / 3];
-
-	page_text(p, "", 2, "%.1f %% of %s ran in Python functions too deep in the stack for a name each (below 200 calls in 3.12, 1000 in "
-		  "3.13, elsewhere beyond a quarter of the stack), and have one row, \"" JIT_PYTHON_DEEP "\". A larger stack (ulimit -s) "
-		  "names more of them, but not in 3.12 and 3.13.", grid_percent(v->deep_python), whole(v, p, phase));
 }
 
 static void say_nameless(const struct verdict *v, const struct without_debug *w, struct page *p)
@@ -610,7 +563,7 @@ static void say_nameless(const struct verdict *v, const struct without_debug *w,
 	char image[VERDICT_TEXT / 3], phase[VERDICT_TEXT / 3], cause[WITHOUT_DEBUG_TEXT], remedy[WITHOUT_DEBUG_TEXT];
 
 	page_text(p, "", 2, "%.1f %% of %s ran in functions of %s without a name: %s. %s", grid_percent(w->share),
-		  whole(v, p, phase), page_cut(p, basename(w->path), NAME_COLUMNS, image, sizeof(image)),
+		  first_whole(v, p, phase), page_cut(p, basename(w->path), NAME_COLUMNS, image, sizeof(image)),
 		  without_debug_cause(w, false, cause), without_debug_remedy(w, false, remedy));
 }
 
@@ -655,20 +608,13 @@ static void print_lost_samples(const struct verdict *v, struct page *p)
 
 void verdict_print(const struct verdict *v, struct page *p)
 {
-	if (v->samples <= 0) {
-		print_no_samples(v, p);
+	first_print(v, p);
+	if (v->samples <= 0)
 		return;
-	}
-	if (v->unnamed >= UNNAMED_FIRST)
-		print_unnamed_code(v, p);
-	if (v->deep_python >= UNNAMED_FIRST)
-		print_deep_python(v, p);
 	if (v->composition)
 		composition_print(v->composition, p);
 	print_largest_parts(v, p);
-	if (v->outside)
-		print_all_outside_run(v, p);
-	else if (!v->composition || v->has_run)
+	if (!v->outside && (!v->composition || v->has_run))
 		print_time_split(v, p);
 	if (v->composition)
 		print_lost_samples(v, p);
@@ -682,10 +628,7 @@ void verdict_print_notes(const struct verdict *v, struct page *p)
 		else if ((v->has_run ? v->in_run : v->samples) < FEW)
 			page_text(p, "", 2, "%.0f sample%s. " FEW_REMEDY, v->samples, v->samples > 1 ? "s" : "");
 		print_unattributed_share(v, p);
-		if (v->unnamed >= UNNAMED && v->unnamed < UNNAMED_FIRST)
-			print_unnamed_code(v, p);
-		if (v->deep_python >= WORTH && v->deep_python < UNNAMED_FIRST)
-			print_deep_python(v, p);
+		first_print_unnamed(v, p);
 		for (uint32_t i = 0; i < v->nameless.nr; i++)
 			say_nameless(v, &v->nameless.image[i], p);
 	}

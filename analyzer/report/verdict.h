@@ -43,6 +43,9 @@ struct verdict {
 	char in_force[64]; /* its option that was found in force, "": none */
 	struct jit_recording recording; /* facts of the recording that decide which option names its code */
 	double deep_python; /* share of Python functions too deep in the stack for names */
+	const struct warnings *warnings; /* the recorder's; may be NULL */
+	bool is_lacking; /* of that JIT something is missing, so that the sentence about its version has what helps */
+	double truncated; /* share of samples whose call stack is truncated, of what a table of totals shows */
 	struct without_debug_list nameless; /* images with functions without a name */
 	bool has_components;
 	double method[NR_METHODS], reason[NR_REASONS]; /* shares of what is summed up */

@@ -129,8 +129,9 @@ static void show_level(struct report *r, const struct report_group *group, const
 		       struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;
-	char spare[32], text[256];
-	struct grid *g = grid_create(report_level_name(r, level), "Share by %s%s", report_level_name(r, level), view_in_phase(r, text));
+	char spare[32], text[256], truncated[TRUNCATED_TEXT];
+	struct grid *g = grid_create(report_level_name(r, level), "Share by %s%s%s", report_level_name(r, level), view_in_phase(r, text),
+				     view_truncated(r, totals, truncated));
 	struct split s;
 
 	if (split_make_with_totals(r, group, totals, &s)) {

@@ -59,7 +59,8 @@ const struct view_brief brief_functions = {
 
 static void functions_show(struct report *r, const struct view_instance *v, struct page *p)
 {
-	struct grid *g = grid_create("functions", "Functions");
+	char truncated[TRUNCATED_TEXT];
+	struct grid *g = grid_create("functions", "Functions%s", view_truncated(r, v->group[1], truncated));
 	struct split s;
 
 	if (split_make_with_totals(r, v->group[0], v->group[1], &s)) {
@@ -533,7 +534,7 @@ static void put_warnings(const struct warnings *w, uint32_t most, bool brief, co
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < w->nr; i++) {
-		if (brief && (w->list[i].sentence == without || w->list[i].comes_first))
+		if (brief && (w->list[i].sentence == without || w->list[i].place != WARNING_BEHIND))
 			continue;
 		if (nr++ == 0)
 			page_heading(p, "Recorder warnings");

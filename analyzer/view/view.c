@@ -221,7 +221,8 @@ void view_show_simple_table(struct report *r, const struct report_group *group, 
 			    void (*columns)(struct grid *g, int column[VIEW_COLUMNS]),
 			    void (*cells)(struct report *r, struct grid *g, const int column[VIEW_COLUMNS], uint32_t value))
 {
-	struct grid *g = grid_create(name, "%s", heading);
+	char truncated[TRUNCATED_TEXT];
+	struct grid *g = grid_create(name, "%s%s", heading, view_truncated(r, totals, truncated));
 	struct split s;
 
 	if (split_make_with_totals(r, group, totals, &s)) {
@@ -262,6 +263,18 @@ void view_say_source_texts(struct report *r, struct page *p)
 		page_sentence(p, "%s", text);
 }
 
+#define TRUNCATED_WORTH 0.02 /* share of stacks */
+
+const char *view_truncated(const struct report *r, const struct report_group *totals, char text[TRUNCATED_TEXT])
+{
+	const double share = totals_truncated_share(r, totals);
+
+	*text = 0;
+	if (share > TRUNCATED_WORTH)
+		snprintf(text, TRUNCATED_TEXT, ", %.1f %% of the stacks truncated", grid_percent(share));
+	return text;
+}
+
 #define BRIEF_BYTES 2048
 #define BRIEF_OWN 0.001 /* of all: less is next to nothing */
 
@@ -280,9 +293,10 @@ static bool brief_has_line(const struct report *r, const struct split *s, const 
 void view_show_brief(struct report *r, const struct report_group *group, const struct report_group *totals, const struct view_brief *b,
 		     struct page *p)
 {
+	char truncated[TRUNCATED_TEXT];
 	struct split s;
 	bool made = split_make_with_totals(r, group, totals, &s), both = s.totals_differ;
-	struct grid *g = grid_create(NULL, "%s", b->heading);
+	struct grid *g = grid_create(NULL, "%s%s", b->heading, view_truncated(r, totals, truncated));
 	int total = both ? grid_column(g, "total", "total", CELL_SHARE, GRID_OVERLAP, 0) : -1;
 	int share = grid_column(g, "share", both ? "self" : "", CELL_SHARE, 0, 0);
 	int samples = grid_column(g, "samples", "", CELL_COUNT, both ? GRID_HIDDEN : GRID_REST, 0);

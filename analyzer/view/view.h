@@ -178,6 +178,10 @@ bool unlinked_show_brief(struct report *r, const struct report_group *by_reason,
 /* ", in the run phase", which sums with REPORT_RUN are of, or that of another mark; "" where the host marked none. */
 #define PHASE_CHARACTERS 32
 #define PHASE_TEXT (PHASE_CHARACTERS + 20)
+/* Behind the heading of a table of totals: ", 12.3 % of the stacks truncated", where that is worth it; else "".  totals: NULL: it has
+ * none. */
+#define TRUNCATED_TEXT 48
+const char *view_truncated(const struct report *r, const struct report_group *totals, char text[TRUNCATED_TEXT]);
 const char *view_in_phase(const struct report *r, char text[PHASE_TEXT]);
 
 /* First lines of every view in text form: which samples these are. */

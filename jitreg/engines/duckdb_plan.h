@@ -19,6 +19,11 @@
 enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 
 #define DUCKDB_STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+/* The function that begins a query: of 1.3 to 1.5, 2.0, 1.1 and 1.2. */
+#define DUCKDB_BEGIN_ "_ZN6duckdb13ClientContext18BeginQueryInternalERNS_17ClientContextLockE"
+#define DUCKDB_BEGINS \
+	DUCKDB_BEGIN_ "RK" DUCKDB_STRING, DUCKDB_BEGIN_ "NS_21PreprocessedStatementERKNS_15QueryParametersENS0_9RetentionE", \
+	DUCKDB_BEGIN_ "RKSs"
 #define DUCKDB_OPERATOR_TABLE "_ZTVN6duckdb16PhysicalOperatorE"
 #define DUCKDB_OPERATOR_(name) "_ZNK6duckdb16PhysicalOperator" name
 #define DUCKDB_GET_CHILDREN DUCKDB_OPERATOR_("11GetChildrenEv")

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SQLITE_SET_SQL "sqlite3VdbeSetSql" /* the function that gives a statement its text */
 #define SQLITE_LEVEL_QUERY 0x73710001u
 #define SQLITE_LEVEL_TABLE 0x73710002u
 #define SQLITE_LEVEL_OPCODE 0x73710003u

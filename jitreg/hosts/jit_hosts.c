@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "jitreg/hosts/jit_hosts.h"
 
+#include "jitreg/hosts/host_versions.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
-#define V8_VERSIONS "V8 " TEXT(JIT_HOST_V8_OLDEST) " to " TEXT(JIT_HOST_V8_NEWEST)
-#define PYTHON_VERSIONS "CPython 3." TEXT(JIT_HOST_PYTHON_OLDEST) " to 3." TEXT(JIT_HOST_PYTHON_NEWEST)
+#define V8_VERSIONS "V8 " HOST_TEXT(HOST_V8_OLDEST) " to " HOST_TEXT(HOST_V8_NEWEST)
+#define CPYTHON_VERSIONS "CPython 3." HOST_TEXT(HOST_CPYTHON_OLDEST) " to 3." HOST_TEXT(HOST_CPYTHON_NEWEST)
 #define INSTRUCTIONS "`tailor report --view asm` lists its instructions"
 #define OWN_PROFILER "It has no JIT interface; its own profiler names functions: "
 
@@ -33,8 +33,8 @@ const struct jit_host jit_hosts[] = {
 	  "names, and lines with --debug", "Mono", "libmonosgen libmono mono",
 	  JIT_BY_AGENT, "run mono with --jitmap", "--jitmap", NULL },
 	{ JIT_HOST_PYTHON, "_PyEval_EvalFrameDefault", "libpython3.",
-	  "functions of " PYTHON_VERSIONS " with its global lock, by file and first line (3.14: without its JIT)",
-	  "CPython", "", JIT_BY_AGENT | JIT_BY(INJECT),
+	  "functions of " CPYTHON_VERSIONS " with its global lock, by file and first line (3.14: without its JIT)",
+	  JIT_HOST_OF_PYTHON, "", JIT_BY_AGENT | JIT_BY(INJECT),
 	  "run python 3.12 or later with -X perf", "-Xperf", NULL },
 	{ "opcache.jit_debug", "php_module_startup", "libphp",
 	  "names", "PHP", "opcache php libphp", JIT_BY_AGENT,

@@ -11,16 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* V8's majors that the agent's adapter knows. */
-#define JIT_HOST_V8_OLDEST 9
-#define JIT_HOST_V8_NEWEST 14
-
-/* CPython's minor versions, of 3, and the name that its notes have. */
-#define JIT_HOST_PYTHON_NAME "Python"
-#define JIT_HOST_PYTHON_OLDEST 8
-#define JIT_HOST_PYTHON_NEWEST 15
-
 /* CPython's interface.  No code is generated: what has no names are the functions that its interpreter runs. */
+#define JIT_HOST_OF_PYTHON "CPython"
 #define JIT_HOST_PYTHON "frame evaluation (PEP 523)"
 #define JIT_NAMES_OF_PYTHON "names of Python functions" /* so begins the notice where they are unavailable; reports begin with it */
 
@@ -31,14 +23,13 @@
 /* So begin what a running CPython's agent notes once it was asked, whatever came of it. */
 #define JIT_NOTE_OF_PYTHON "Python: functions "
 
-/* "HOST VERSION is newer than tailor knows: WHAT HELPS", a note of an agent. */
-#define JIT_HOST_IS_NEWER " is newer than tailor knows: "
-
 /* In a CONTROL record's action, of an agent alone: name is the address of a list of the GDB JIT interface that it cannot hook, as 16
  * hexadecimal digits.  The recorder reads the list. */
 #define JIT_CONTROL_LIST 0x100u
 /* Likewise: name is the calling thread's from now on.  The recorder writes it as a THREAD_NAME. */
 #define JIT_CONTROL_THREAD_NAME 0x101u
+/* Likewise: something of the host is missing; name is host_lack_parse()'s (jitreg/hosts/host_versions.h). */
+#define JIT_CONTROL_LACK 0x102u
 
 /* How a recording is made: HEADER of the trace has the text. */
 #define JIT_WAYS(X) \

@@ -87,6 +87,11 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 /* A sentence for the reader: an unavailable rung of the ladder, a loss, a refusal.  kind: one of NOTICE_KINDS. */
 #define TRACE_FIELDS_NOTICE(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
 	STR(kind) STR(sentence)
+/* Something of a host is missing in this recording; a NOTICE of the kind `version` behind it has the sentence.  host_version: "" where it
+ * is unknown; missing: a noun phrase; reason: a clause behind "because"; lacks: likewise, the part that it lacks, or ""; helps: a sentence
+ * without its full stop, or ""; jit_hosts: names of those in jitreg/hosts/jit_hosts.c whose code it is. */
+#define TRACE_FIELDS_HOST_LACK(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
+	STR(host) STR(host_version) STR(missing) STR(reason) STR(lacks) STR(helps) STR(jit_hosts)
 /* A process that existed when it was first seen (started by us, attached, or said hello): it begins a program, unless one is known
  * there. */
 #define TRACE_FIELDS_PROCESS(U32, U64, S64, NR, STR, BIN, ARR, ZSTR, REST, LINES) \
@@ -238,7 +243,8 @@ enum trace_switch { TRACE_SWITCH_IN = 0, TRACE_SWITCH_WAITS = 1, TRACE_SWITCH_PR
 	X(SERVICE, service, 150) \
 	X(THREAD_NAME, thread_name, 152) \
 	X(PLAN_CODE, plan_code, 156) \
-	X(RESOURCES, resources, 158)
+	X(RESOURCES, resources, 158) \
+	X(HOST_LACK, host_lack, 160)
 
 #define TRACE_ID_(NAME, name, id) TRACE_##NAME = id,
 enum trace_id { TRACE_RECORDS(TRACE_ID_) };
@@ -278,7 +284,7 @@ enum trace_id { TRACE_RECORDS(TRACE_ID_) };
 	X(REFUSED, "refused") /* something asked for that could not be done */ \
 	X(LOSS, "loss") /* a loss that has no number */ \
 	X(HOST, "host") /* the host did something that the reader should know */ \
-	X(VERSION, "version") /* a host is newer than the agent knows: what is not heard of it; reports begin with it */ \
+	X(VERSION, "version") /* something of a host is missing (HOST_LACK); reports begin with it */ \
 	X(TAG, "tag") /* samples cannot have the host's tag: what decides is missing, so reports begin with it */
 
 #define NOTICE_INDEX_(NAME, text) NOTICE_##NAME,

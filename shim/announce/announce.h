@@ -6,6 +6,7 @@
 #ifndef TAILOR_ANNOUNCE_H
 #define TAILOR_ANNOUNCE_H
 
+#include "jitreg/hosts/host_versions.h"
 #include "jitreg/jitreg.h"
 
 #include <stdbool.h>
@@ -20,8 +21,11 @@
 			jitreg_control(JITREG_CONTROL_NOTE, sentence); \
 	} while (0)
 
-/* A notice in the trace that host is of a version newer than its adapter knows, and what helps: reports begin with it. */
-void announce_unknown_version(const char *host, const char *version, const char *what_helps);
+/*
+ * Something of host is missing in this recording (jitreg/hosts/host_versions.h), by which reports begin.  version: of the host, "" where it
+ * is unknown.  why: a clause behind "because", "" where the version is not among those verified.  0 or -errno.
+ */
+int announce_lack(enum host_version host, const char *version, const char *why);
 
 /* LOAD, stamped ns before now: for hosts that report code which runs already. */
 int announce_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns);

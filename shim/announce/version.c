@@ -3,28 +3,21 @@
 
 #include "jitreg/hosts/jit_hosts.h"
 
-static size_t append_sentence_text(char *to, size_t at, size_t capacity, const char *text)
-{
-	while (*text && at + 1 < capacity)
-		to[at++] = *text++;
-	to[at] = 0;
-	return at;
-}
+#include <string.h>
 
-void announce_unknown_version(const char *host, const char *version, const char *what_helps)
+int announce_lack(enum host_version host, const char *version, const char *why)
 {
-	char number[32] = "", sentence[256];
-	size_t at = 0;
+#define KEY_(NAME, ...) #NAME,
+	static const char *const keys[] = { HOST_VERSIONS(KEY_) };
+#undef KEY_
+	const char *const texts[] = { keys[host], "\n", version, "\n", why };
+	struct iovec parts[sizeof(texts) / sizeof(texts[0])];
+	JITREG_BEGIN_(control, r);
 
-	/* the version is the host's text: only digits and dots of it */
-	while (at + 1 < sizeof(number) && ((version[at] >= '0' && version[at] <= '9') || version[at] == '.')) {
-		number[at] = version[at];
-		at++;
+	r.action = JIT_CONTROL_LACK;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		parts[i] = (struct iovec){ (void *)(uintptr_t)texts[i], strnlen(texts[i], HOST_WHY_BYTES) };
+		r.name_bytes += (uint32_t)parts[i].iov_len;
 	}
-	at = append_sentence_text(sentence, 0, sizeof(sentence), host);
-	at = append_sentence_text(sentence, at, sizeof(sentence), " ");
-	at = append_sentence_text(sentence, at, sizeof(sentence), number);
-	at = append_sentence_text(sentence, at, sizeof(sentence), JIT_HOST_IS_NEWER);
-	append_sentence_text(sentence, at, sizeof(sentence), what_helps);
-	jitreg_control(JITREG_CONTROL_NOTE, sentence);
+	return JITREG_SEND_(JITREG_CONTROL, r, parts);
 }

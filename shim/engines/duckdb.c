@@ -165,13 +165,10 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 
 /* Each: whether the others are of use without it, what is done before it, what after it, and its names in versions. */
 #define CONTEXT "_ZN6duckdb13ClientContext"
-#define BEGIN CONTEXT "18BeginQueryInternalERNS_17ClientContextLockE"
 #define PIPELINE "_ZN6duckdb16PipelineExecutorC1ERNS_13ClientContextERNS_8PipelineE"
 #define TASK "_ZN6duckdb12ExecutorTaskC2ERNS_"
 #define HOOKS(X) \
-	/* 1.3 to 1.5, 2.0, 1.1 and 1.2 */ \
-	X(on_begin, false, (void)0, begin_query(a), BEGIN "RK" DUCKDB_STRING, \
-	  BEGIN "NS_21PreprocessedStatementERKNS_15QueryParametersENS0_9RetentionE", BEGIN "RKSs") \
+	X(on_begin, false, (void)0, begin_query(a), DUCKDB_BEGINS) \
 	X(on_executor, false, set_connection_executor(b, a), (void)0, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE") \
 	X(on_plan, false, begin_plan(a, b), (void)0, "_ZN6duckdb8Executor18InitializeInternalERNS_16PhysicalOperatorE") \
 	/* to 1.5, 2.0 */ \
@@ -342,9 +339,9 @@ static const char *find_duckdb_symbols(const struct object *o)
 static void init_duckdb_hooks(int argc, char **argv, char **env);
 #define ENTRY(name, is_optional, before, after, ...) { { __VA_ARGS__ }, name, &name##_real, is_optional },
 static struct library library = {
+	.host = HOST_DUCKDB,
 	.title = "DuckDB",
 	.version = "duckdb_library_version",
-	.without = "operators",
 	.with = "queries, pipelines and operators registered as they begin",
 	.hook = { HOOKS(ENTRY) },
 	.find = find_duckdb_symbols,

@@ -4,6 +4,7 @@
 #include "jitreg/jitreg.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The slot of one of its names, whose function is known then; else NULL, and *missing is the name that is looked for. */
 static void **find_hook_slot(const struct object *o, const struct library_hook *h, const char **missing)
@@ -43,18 +44,29 @@ static const char *install_library_hooks(const struct library *l)
 	return NULL;
 }
 
+/* A program that has the library inside, and exports it with all else, as Node does with SQLite. */
+static bool is_its_own_file(const struct library *l)
+{
+	const char *slash = strrchr(l->object->name, '/');
+
+	return !l->own_name || strstr(slash ? slash : l->object->name, l->own_name);
+}
+
 static void adapt_library(const struct library *l)
 {
 	const char *(*version)(void), *missing = install_library_hooks(l);
-	char sentence[256];
+	char text[256];
 
 	*(void **)&version = object_find_symbol(l->object, l->version);
-	if (missing)
-		snprintf(sentence, sizeof(sentence), "%s %s: %s unavailable (its library lacks %.150s)", l->title, version(), l->without,
-			 missing);
-	else
-		snprintf(sentence, sizeof(sentence), "%s %s: %s", l->title, version(), l->with);
-	jitreg_control(JITREG_CONTROL_NOTE, sentence);
+	if (missing && !is_its_own_file(l)) {
+		guest_debug("%s: adapter unavailable (it lacks %s)", l->title, missing);
+	} else if (missing) {
+		snprintf(text, sizeof(text), HOST_LACKS_SYMBOL, HOST_LACKS_SYMBOL_ARGUMENTS(missing));
+		announce_lack(l->host, version(), text);
+	} else {
+		snprintf(text, sizeof(text), "%s %s: %s", l->title, version(), l->with);
+		jitreg_control(JITREG_CONTROL_NOTE, text);
+	}
 }
 
 void library_init(struct library *l, int argc, char **argv, char **env)

@@ -9,6 +9,7 @@
 #define TAILOR_SHIM_LIBRARY_H
 
 #include "agent/guest/guest.h"
+#include "shim/announce/announce.h"
 
 #include <stdint.h>
 
@@ -28,8 +29,10 @@ struct library_hook {
 };
 
 struct library {
+	enum host_version host;
 	const char *title, *version; /* version: the function that has it */
-	const char *without, *with;  /* what a note says is unavailable, or registered */
+	const char *with;	     /* what a note says is registered */
+	const char *own_name; /* its file's name has it: programs that have it inside need not use it, and lack nothing.  NULL: any may */
 	struct library_hook hook[LIBRARY_HOOKS_MAX]; /* .to NULL: no more */
 	const char *(*find)(const struct object *o); /* all else that is needed of it.  NULL, or what is missing */
 	object_init_function *init;		     /* calls library_init() */

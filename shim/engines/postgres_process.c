@@ -202,11 +202,10 @@ static bool has_known_version(void)
 		number = number * 10 + (unsigned)(*version - '0');
 	pg.layout = postgres_layout_of(number / 10000);
 	if (!pg.layout) {
-		char sentence[160];
+		char major[16];
 
-		snprintf(sentence, sizeof(sentence), POSTGRES_UNKNOWN_VERSION "; samples go on without nodes", number / 10000,
-			 postgres_layout_versions());
-		jitreg_control(JITREG_CONTROL_NOTE, sentence);
+		snprintf(major, sizeof(major), "%u", number / 10000);
+		announce_lack(HOST_POSTGRESQL, major, "");
 		return false;
 	}
 	ANNOUNCE_ONCE("PostgreSQL: plans of queries registered through its executor hooks");

@@ -17,6 +17,7 @@
 #define FRAME_WORDS 64u /* that are looked at, of sqlite3VdbeExec's */
 #define HALTS_WANTED 3
 #define HALTS_MAX 64
+#define SQLITE_VERSION "sqlite3_libversion"
 
 struct sqlite sqlite;
 
@@ -34,6 +35,15 @@ static void set_learnt_offset(uint32_t word)
 	__atomic_store_n(&sqlite.offset, word * 8 + 1, __ATOMIC_RELEASE);
 	if (jitreg_step_word(sqlite.exec, word * 8))
 		__atomic_store_n(&sqlite.recorder, 0, __ATOMIC_RELEASE); /* all of it again */
+}
+
+static void announce_unknown_frame(void)
+{
+	const char *(*version)(void);
+
+	*(void **)&version = object_find_symbol(&sqlite.library, SQLITE_VERSION);
+	announce_lack(HOST_SQLITE_STEP, version ? version() : "",
+		      "the instruction that runs was not found in the frame of sqlite3VdbeExec");
 }
 
 /* sqlite3VdbeExec's frame begins at frame; it executes "Halt" of this statement, or something else has called. */
@@ -62,8 +72,7 @@ static void learn_offset_from_frame(uint64_t vdbe, const uint64_t *frame)
 	if (learning.nr_matches >= HALTS_WANTED && !(learning.candidates & (learning.candidates - 1)))
 		set_learnt_offset((uint32_t)__builtin_ctzll(learning.candidates));
 	else if (learning.nr_halts == HALTS_MAX)
-		jitreg_control(JITREG_CONTROL_NOTE, "SQLite: instructions unavailable (the one that runs was not found in "
-						    "sqlite3VdbeExec's frame); samples belong to statements");
+		announce_unknown_frame();
 }
 
 /* ------------------------------------------------------------------------------------------------------------- hooks */
@@ -189,12 +198,13 @@ static const char *find_sqlite_functions(const struct object *o)
 
 static void init_sqlite_hooks(int argc, char **argv, char **env);
 static struct library library = {
+	.host = HOST_SQLITE,
 	.title = "SQLite",
-	.version = "sqlite3_libversion",
-	.without = "statements",
+	.own_name = "sqlite",
+	.version = SQLITE_VERSION,
 	.with = "statements and their instructions registered as they are prepared",
 	.hook = {
-		{ { "sqlite3VdbeSetSql" }, on_set_sql, &set_sql, false },
+		{ { SQLITE_SET_SQL }, on_set_sql, &set_sql, false },
 		{ { "sqlite3VdbeSwap" }, on_statement_swap, &swap, false },
 		{ { "sqlite3VdbeDelete" }, on_statement_delete, &delete, false },
 		{ { "sqlite3VdbeHalt" }, on_statement_halt, &halt, false },

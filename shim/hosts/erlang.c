@@ -14,6 +14,7 @@
 #define PERF_FP 4
 
 static int *perf_support;
+static bool is_erlang;
 static FILE *(*real_fopen)(const char *, const char *);
 
 static ssize_t discard_perf_map_text(void *cookie, const char *text, size_t bytes)
@@ -34,11 +35,19 @@ static FILE *on_perf_map_fopen(const char *path, const char *mode)
 	return fopencookie(NULL, "w", none);
 }
 
+bool erlang_is_host(void)
+{
+	return is_erlang;
+}
+
 void erlang_hook_object(const struct object *o)
 {
 	int *support;
 
-	if (perf_support || !guest_is_on() || !object_find_symbol(o, "erts_frame_layout"))
+	if (perf_support || !object_find_symbol(o, "erts_frame_layout"))
+		return;
+	is_erlang = true;
+	if (!guest_is_on())
 		return;
 	support = object_find_symbol(o, "erts_jit_perf_support");
 	if (!support || !object_contains(o, support, sizeof(*support)) || *support)

@@ -35,6 +35,7 @@ void hosts_retry_waiting_hooks(void);
 /* One per host. */
 void deno_hook_object(const struct object *o);
 void erlang_hook_object(const struct object *o);
+bool erlang_is_host(void);
 void java_hook_object(const struct object *o);
 void javascriptcore_hook_object(const struct object *o);
 void javascriptcore_note_mapping(int fd);

@@ -187,7 +187,7 @@ static bool allocate_script(void)
 static void hook_luajit_command(const struct object *program)
 {
 	if (allocate_script() && slot_replace(program, "getenv", (void *)on_lua_init_getenv, &real_getenv))
-		guest_debug("LuaJIT: adapter unavailable (the call that reads LUA_INIT was not found)");
+		announce_lack(HOST_LUAJIT, "", "its call that reads LUA_INIT was not found");
 }
 
 /* ------------------------------------------------------------------------------------------------------- as a library */
@@ -371,10 +371,12 @@ static bool find_lua_functions(const struct object *o)
 static void hook_luajit_library(const struct object *o)
 {
 	library = (struct object){ 0, NULL, 0, NULL };
-	if (!find_lua_functions(o) || (!script && !allocate_script())) {
-		guest_debug("LuaJIT: adapter unavailable (a function of its library was not found)");
+	if (!find_lua_functions(o)) {
+		announce_lack(HOST_LUAJIT, "", "its library lacks a function of Lua 5.1");
 		return;
 	}
+	if (!script && !allocate_script())
+		return;
 	snprintf(script, SCRIPT_BYTES, "%s%s", library_text, script_text);
 	library = *o;
 	objects_each(hook_each_caller, NULL);

@@ -10,7 +10,6 @@
 #include "shim/hosts/hosts.h"
 
 #include "agent/guest/sys.h"
-#include "jitreg/hosts/jit_hosts.h"
 #include "shim/libraries/v8_running.h"
 
 #include <errno.h>
@@ -25,7 +24,7 @@
 enum event_type { ADDED, MOVED, REMOVED, ADD_LINE, START_LINES, END_LINES };
 enum code_type { BYTE_CODE, JIT_CODE, WASM_CODE };
 
-/* v8::JitCodeEvent of JIT_HOST_V8_OLDEST to JIT_HOST_V8_NEWEST. */
+/* v8::JitCodeEvent of HOST_V8_OLDEST to HOST_V8_NEWEST. */
 struct event {
 	uint32_t type, code_type;
 	uint64_t start, bytes;
@@ -75,7 +74,8 @@ static struct {
 	struct range *ranges;
 	int lines_taken; /* and ranges */
 	bool is_refused;	     /* V8 is older or newer than the known versions: no other object is asked */
-	char unknown_version[32];    /* V8's version if it is newer than the known ones; else "" */
+	char version[HOST_VERSION_BYTES]; /* V8's, once it was asked */
+	const char *lack; /* why nothing of it is heard: NULL, "" where its version is the reason */
 } v8;
 
 /* V8 in an object that dlopen brings, until it is relocated. */
@@ -411,11 +411,12 @@ static bool find_v8_functions(const struct object *o)
 	version = get_version();
 	for (const char *c = version; *c >= '0' && *c <= '9' && major < 10000; c++)
 		major = 10 * major + (*c - '0');
-	if (major > JIT_HOST_V8_NEWEST)
-		strncpy(v8.unknown_version, version, sizeof(v8.unknown_version) - 1); /* V8 may be unloaded */
-	v8.is_refused = major < JIT_HOST_V8_OLDEST || major > JIT_HOST_V8_NEWEST;
-	if (v8.is_refused)
+	strncpy(v8.version, version, sizeof(v8.version) - 1); /* V8 may be unloaded */
+	v8.is_refused = major < HOST_V8_OLDEST || major > HOST_V8_NEWEST;
+	if (v8.is_refused) {
+		v8.lack = "";
 		return true;
+	}
 	v8.current = (void *(*)(void))object_find_symbol(o, "_ZN2v87Isolate13TryGetCurrentEv");
 	v8.isolate_key = object_find_symbol(o, "_ZN2v88internal7Isolate12isolate_key_E");
 	v8.in_context = (bool (*)(void *))object_find_symbol(o, "_ZN2v87Isolate9InContextEv");
@@ -426,17 +427,27 @@ static bool find_v8_functions(const struct object *o)
 	v8.line_number = (int (*)(void *, int))object_find_symbol(o, "_ZN2v813UnboundScript13GetLineNumberEi");
 	v8.set_flags = (void (*)(const char *))object_find_symbol(o, "_ZN2v82V818SetFlagsFromStringEPKc");
 	v8.clock_gettime = clock_gettime;
-	if (!v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler || !v8.line_number)
+	if (!v8.current || !v8.in_context || !v8.request_interrupt || !v8.set_handler || !v8.line_number) {
+		v8.lack = "it lacks a function of V8's interface";
 		return false;
+	}
+	v8.lack = NULL;
 	v8.lines = map_anonymous_memory(LINES_BYTES);
 	v8.ranges = v8.lines ? map_anonymous_memory(RANGES * sizeof(*v8.ranges)) : NULL;
 	v8.recording = v8.ranges ? map_anonymous_memory(RECORDINGS_MAX * sizeof(*v8.recording)) : NULL;
 	return v8.recording;
 }
 
-static void note_unknown_v8_version(void)
+static void note_v8_lack(void)
 {
-	announce_unknown_version("V8", v8.unknown_version, "its code has no names here; --perf-basic-prof of its program gives names");
+	if (v8.lack)
+		announce_lack(HOST_V8, v8.version, v8.lack);
+}
+
+static void note_unheard_v8(const char *lack)
+{
+	v8.lack = lack;
+	note_v8_lack();
 }
 
 /*
@@ -452,13 +463,13 @@ static void give_interpreted_functions_frames(void)
 
 static void hook_relocated_v8(const struct object *o)
 {
-	if (v8.recording || v8.is_refused || !find_v8_functions(o))
+	if (v8.recording || v8.is_refused)
 		return;
-	if (*v8.unknown_version)
-		note_unknown_v8_version();
-	else if (!v8.is_refused && slot_replace(o, "clock_gettime", (void *)on_v8_clock_gettime, &v8.clock_gettime))
-		guest_debug("V8: adapter unavailable (the call that asks for the time was not found)");
-	else if (!v8.is_refused)
+	if (!find_v8_functions(o) || v8.is_refused)
+		note_v8_lack();
+	else if (slot_replace(o, "clock_gettime", (void *)on_v8_clock_gettime, &v8.clock_gettime))
+		note_unheard_v8("its call that asks for the time was not found");
+	else
 		give_interpreted_functions_frames();
 }
 
@@ -483,14 +494,14 @@ void v8_hook_object(const struct object *o)
 		return;
 	slot = object_find_slot(o, "clock_gettime");
 	if (!slot) {
-		guest_debug("V8: adapter unavailable (it does not ask for the time itself)");
+		note_unheard_v8("it does not ask for the time itself");
 	} else if (object_is_bound(o, slot)) {
 		hook_relocated_v8(o);
 	} else if (!__atomic_exchange_n(&opened.taken, 1, __ATOMIC_ACQUIRE)) {
 		opened.object = *o;
 		if (object_replace_init(o, on_v8_library_init, &opened.init)) {
 			__atomic_store_n(&opened.taken, 0, __ATOMIC_RELEASE);
-			guest_debug("V8: adapter unavailable (its library cannot be waited for)");
+			note_unheard_v8("its library cannot be waited for");
 		}
 	}
 }
@@ -508,10 +519,10 @@ void v8_adapt_injected(void)
 
 	if (!v8.recording && !v8.is_refused)
 		objects_each(find_v8_in_object, NULL);
-	if (*v8.unknown_version)
-		note_unknown_v8_version();
-	if (!v8.recording)
+	if (!v8.recording) {
+		note_v8_lack();
 		return;
+	}
 	isolate = current_isolate();
 	if (isolate)
 		v8.request_interrupt(isolate, on_isolate_interrupt, NULL);

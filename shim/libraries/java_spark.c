@@ -9,6 +9,7 @@
 #include "agent/guest/guest.h"
 #include "jitreg/jitreg.h"
 #include "jitreg/protocol/env.h"
+#include "shim/announce/announce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,8 +104,10 @@ static void send_text(handle jni, void *class, void *object, int number)
 		jitreg_source_text(name, utf, (size_t)bytes, 0, 1, 0);
 		JNI(void, jni, RELEASE_STRING_UTF_CHARS, void *, const char *)(jni, text, utf);
 	}
-	if (!field)
+	if (!field) {
 		JNI(void, jni, EXCEPTION_CLEAR)(jni);
+		announce_lack(HOST_SPARK, "", "its class CodeAndComment has no field body");
+	}
 	if (text)
 		JNI(void, jni, DELETE_LOCAL_REFERENCE, void *)(jni, text);
 }

@@ -32,8 +32,8 @@
 static struct {
 	int minor, extra_index;
 	bool has_extra;
-	char unknown_version[32]; /* its version if it is newer than the known ones; else "" */
-	const char *refused;	  /* why another one is left alone, as a note */
+	char version[HOST_VERSION_BYTES];
+	const char *lack; /* why it is left alone: NULL: it is not; "": its version */
 	void *evaluate; /* _PyEval_EvalFrameDefault; NULL: no interpreter was found */
 	void *ours;	/* what is set in its place */
 	void **evaluate_word; /* 3.8: where its state has the one that is set; NULL: not looked for, or not found */
@@ -432,17 +432,16 @@ static void read_version(const struct object *o)
 	int minor = 0;
 
 	python.minor = 0;
+	python.lack = NULL;
+	strncpy(python.version, version, sizeof(python.version) - 1); /* Python may be unloaded */
 	if (strncmp(version, "3.", 2) != 0)
 		return;
 	for (const char *c = version + 2; *c >= '0' && *c <= '9' && minor < 1000; c++)
 		minor = 10 * minor + (*c - '0');
-	if (minor > JIT_HOST_PYTHON_NEWEST)
-		strncpy(python.unknown_version, version, sizeof(python.unknown_version) - 1); /* Python may be unloaded */
-	else if (minor < JIT_HOST_PYTHON_OLDEST)
-		python.refused = JIT_NAMES_OF_PYTHON " unavailable: this Python is older than 3.8, the oldest one that is adapted";
+	if (minor < HOST_CPYTHON_OLDEST || minor > HOST_CPYTHON_NEWEST)
+		python.lack = "";
 	else if (strstr(version, "free-threading"))
-		python.refused = JIT_NAMES_OF_PYTHON " unavailable: this Python is built without its global lock (free-threaded), and only "
-				 "builds with the lock are asked for them";
+		python.lack = "it is built without its global lock (free-threaded)";
 	else
 		python.minor = minor;
 }
@@ -461,18 +460,15 @@ int python_find(const struct object *o)
 	if (python.minor && find_python_functions(o) && has_functions_of_version())
 		return python.minor;
 	if (python.minor)
-		python.refused = JIT_NAMES_OF_PYTHON " unavailable: this Python does not export the functions that its frames are named by";
+		python.lack = "it does not export the functions that its frames are named by";
 	python.evaluate = NULL;
 	return 0;
 }
 
 void python_note_why_left_alone(void)
 {
-	if (*python.unknown_version)
-		announce_unknown_version(JIT_HOST_PYTHON_NAME, python.unknown_version,
-					 "its functions have no names here; -X perf of its program gives names");
-	else if (python.refused)
-		jitreg_control(JITREG_CONTROL_NOTE, python.refused);
+	if (python.lack)
+		announce_lack(HOST_CPYTHON, python.version, python.lack);
 }
 
 static void hook_relocated_python(const struct object *o)
@@ -480,7 +476,7 @@ static void hook_relocated_python(const struct object *o)
 	if (python_find(o) == 0)
 		python_note_why_left_alone();
 	else if (slot_replace(o, "fileno", (void *)on_fileno, &real_fileno))
-		guest_debug("Python: adapter unavailable (the call that asks for a stream's descriptor was not found)");
+		announce_lack(HOST_CPYTHON, python.version, "its call that asks for a stream's descriptor was not found");
 }
 
 /* In the place of the object's own: it is relocated now. */
@@ -499,16 +495,16 @@ void python_hook_object(const struct object *o)
 {
 	void **slot;
 
-	if (python.evaluate || *python.unknown_version || python.refused || !object_find_symbol(o, "_PyEval_EvalFrameDefault"))
+	if (python.evaluate || python.lack || !object_find_symbol(o, "_PyEval_EvalFrameDefault"))
 		return;
 	slot = object_find_slot(o, "fileno");
 	if (!slot) {
-		guest_debug("Python: adapter unavailable (it asks for no stream's descriptor)");
+		announce_lack(HOST_CPYTHON, "", "it asks for no stream's descriptor");
 	} else if (object_is_bound(o, slot)) {
 		hook_relocated_python(o);
 	} else if (!__atomic_exchange_n(&opened.taken, 1, __ATOMIC_ACQUIRE)) {
 		opened.object = *o;
 		if (object_replace_init(o, on_python_library_init, &opened.init))
-			guest_debug("Python: adapter unavailable (its library cannot be waited for)");
+			announce_lack(HOST_CPYTHON, "", "its library cannot be waited for");
 	}
 }

@@ -29,6 +29,7 @@ static const unsigned char pops[] = { 0x5b, 0x41, 0x5c, 0x41, 0x5d, 0xc3 }; /* r
 static struct {
 	bool (*parse_option)(const char *); /* what follows --yjit-: true if it was understood */
 	const bool *is_enabled;
+	const char *version; /* Ruby's */
 	uintptr_t bias; /* of Ruby's library */
 	uint64_t start, bytes; /* memory whose frames are announced: it grows by pages, in what was reserved of whole MiB */
 	int is_known, is_fixed, asked, by_user;
@@ -106,7 +107,7 @@ void yjit_switch_on_perf_map(void)
 	    __atomic_exchange_n(&yjit.asked, 1, __ATOMIC_RELAXED) || yjit.by_user)
 		return;
 	if (!yjit.parse_option("perf=iseq") && !yjit.parse_option("perf=map"))
-		guest_debug("Ruby: adapter unavailable (YJIT has no perf map)");
+		announce_lack(HOST_RUBY, yjit.version, "its YJIT has no perf map");
 }
 
 /* Does its way out give back three registers and return, and nothing else? */
@@ -157,5 +158,6 @@ void yjit_hook_object(const struct object *o)
 		return;
 	}
 	yjit.bias = o->bias;
+	yjit.version = version;
 	memcpy(&yjit.parse_option, &parse, sizeof(parse));
 }

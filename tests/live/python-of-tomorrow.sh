@@ -62,23 +62,23 @@ inject() { # NAME KIND SENTENCE COMMAND...
 }
 
 unset PLANTED_VERSION
-sentence='Python 3.99.1 is newer than tailor knows: its functions have no names here; -X perf of its program gives names'
+missing='names of Python functions are missing, because' helps='. Run python with -X perf'
+sentence="CPython 3.99.1: $missing it is newer than the versions verified (3.8 to 3.15)$helps"
 run newer version "$sentence" "$PYTHON" 200
 run "newer, opened" version "$sentence" "$OPENS" 200 "$LIBRARY"
 run "newer, two processes" version "$sentence" sh -c "'$PYTHON' 200; '$PYTHON' 200"
 inject newer version "$sentence" "$PYTHON" 0
 export PLANTED_VERSION='3.14.0 free-threading build (main, Oct  7 2025, 00:00:00) [GCC]'
-sentence='names of Python functions unavailable: this Python is built without its global lock (free-threaded), and only builds with the '
-sentence+='lock are asked for them'
-run free-threaded host "$sentence" "$PYTHON" 200
-inject free-threaded host "$sentence" "$PYTHON" 0
+sentence="CPython 3.14.0: $missing it is built without its global lock (free-threaded) (verified: 3.8 to 3.15)$helps"
+run free-threaded version "$sentence" "$PYTHON" 200
+inject free-threaded version "$sentence" "$PYTHON" 0
 export PLANTED_VERSION='3.7.3 (default, Oct 31 2022, 00:00:00) [GCC]'
-sentence='names of Python functions unavailable: this Python is older than 3.8, the oldest one that is adapted'
-run older host "$sentence" "$PYTHON" 200
+sentence="CPython 3.7.3: $missing it is older than the versions verified (3.8 to 3.15)"
+run older version "$sentence" "$PYTHON" 200
 export PLANTED_VERSION='3.14.0 (main, Oct  7 2025, 00:00:00) [GCC]' # which has all of its functions
-sentence='names of Python functions unavailable: this Python does not export the functions that its frames are named by'
-run incomplete host "$sentence" "$PYTHON" 200
-inject incomplete host "$sentence" "$PYTHON" 0
+sentence="CPython 3.14.0: $missing it does not export the functions that its frames are named by (verified: 3.8 to 3.15)$helps"
+run incomplete version "$sentence" "$PYTHON" 200
+inject incomplete version "$sentence" "$PYTHON" 0
 
 "$B/tailor" doctor "$PYTHON" 20 | tr -s ' \n' '  ' | grep -qF 'functions of CPython 3.8 to 3.15 with its global lock' ||
 	fail "doctor: expected the versions of CPython, got: $("$B/tailor" doctor "$PYTHON" 20)"

@@ -19,7 +19,7 @@ void engines_notice(struct engines *e, const char *format, ...)
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	e->notice(e->context, text);
+	e->says.notice(e->says.context, text);
 }
 
 struct postgres_backend *engines_find_own_pid(const struct engines *e, const struct postgres_server *s, pid_t own_pid)

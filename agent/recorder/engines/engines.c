@@ -21,16 +21,14 @@
 #define SOON_MS 2
 #define LOOKS_PART 20 /* of the time is spent with looks that come soon: a twentieth */
 
-struct engines *engines_create(struct trace_writer *w, void (*notice)(void *context, const char *sentence), void *context,
-			       uint32_t stack_bytes)
+struct engines *engines_create(struct trace_writer *w, const struct engines_says *says, uint32_t stack_bytes)
 {
 	struct engines *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
 	e->writer = w;
-	e->notice = notice;
-	e->context = context;
+	e->says = *says;
 	e->stack_bytes = stack_bytes;
 	e->begin_ns = clock_now_ns();
 	e->to_monotonic_ns = (int64_t)e->begin_ns - clock_real_ns();

@@ -8,6 +8,7 @@
 
 #include "agent/recorder/perf/kernel_record.h"
 #include "agent/recorder/perf/samples.h"
+#include "jitreg/hosts/host_versions.h"
 #include "jitreg/trace/writer.h"
 
 #include <stdbool.h>
@@ -15,9 +16,15 @@
 
 struct engines;
 
-/* notice: a sentence for the user and the trace.  stack_bytes: that are copied with a sample at most.  NULL: no memory. */
-struct engines *engines_create(struct trace_writer *w, void (*notice)(void *context, const char *sentence), void *context,
-			       uint32_t stack_bytes);
+/* What a recording learns of them, for its user and the trace. */
+struct engines_says {
+	void (*notice)(void *context, const char *sentence);
+	void (*lack)(void *context, pid_t pid, const struct host_lack *l);
+	void *context;
+};
+
+/* stack_bytes: that are copied with a sample at most.  NULL: no memory. */
+struct engines *engines_create(struct trace_writer *w, const struct engines_says *says, uint32_t stack_bytes);
 void engines_destroy(struct engines *e);
 
 /* A process is recorded, that runs already. */

@@ -102,8 +102,7 @@ struct postgres_memory {
 
 struct engines {
 	struct trace_writer *writer;
-	void (*notice)(void *context, const char *sentence);
-	void *context;
+	struct engines_says says;
 	struct postgres_server **server;
 	struct postgres_backend **backend;
 	uint32_t nr_servers, servers_capacity, nr_backends, backends_capacity;
@@ -118,7 +117,7 @@ struct engines {
 	uint64_t code_bytes;	 /* of generated code that were written */
 	int64_t to_monotonic_ns; /* what is added to a time since 1970 */
 	bool has_switches; /* contexts' are recorded, so that waits are of use */
-	bool noticed_version, noticed_memory, noticed_plan, noticed_layout, noticed_size;
+	bool noticed_memory, noticed_plan, noticed_size;
 };
 
 /* ---- postgres_server.c */

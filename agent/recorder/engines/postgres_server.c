@@ -7,6 +7,7 @@
 #include "jitreg/base/grow.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -118,6 +119,16 @@ static bool is_postgres_server(struct postgres_server *s, pid_t pid)
 	return s->active_portal && s->my_entry && s->my_pid && s->postmaster_pid;
 }
 
+static void say_lack(const struct engines *e, pid_t pid, unsigned major, const char *why)
+{
+	struct host_lack l;
+	char version[16];
+
+	snprintf(version, sizeof(version), "%u", major);
+	host_lack_set(&l, HOST_POSTGRESQL, major ? version : "", major || *why ? why : "its program has no version");
+	e->says.lack(e->says.context, pid, &l);
+}
+
 struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 {
 	struct image i = { .pid = pid };
@@ -143,17 +154,11 @@ struct postgres_server *postgres_server_find(struct engines *e, pid_t pid)
 	for (uint32_t n = i.nr_constants; n > 0 && !major; n--)
 		major = find_server_version(&i, i.constants[n - 1]);
 	s->layout = postgres_layout_of(major);
-	if (!s->layout && !e->noticed_version) {
-		e->noticed_version = true;
-		engines_notice(e, POSTGRES_UNKNOWN_VERSION "; samples of process %d go on without nodes", major,
-			       postgres_layout_versions(), (int)pid);
-	}
-	if (s->layout && !postgres_code_find_function(&r, s->code.symbol[POSTGRES_EXECUTOR_RUN], &s->run)) {
+	if (!s->layout) {
+		say_lack(e, pid, major, "");
+	} else if (!postgres_code_find_function(&r, s->code.symbol[POSTGRES_EXECUTOR_RUN], &s->run)) {
 		s->layout = NULL;
-		if (!e->noticed_layout)
-			engines_notice(e, "plan nodes of process %d unavailable: the server exports no standard_ExecutorRun, or has no "
-				       "unwind information; samples go on without nodes", (int)pid);
-		e->noticed_layout = true;
+		say_lack(e, pid, major, "it exports no standard_ExecutorRun, or has no unwind information");
 	}
 	return e->server[e->nr_servers++] = s;
 }

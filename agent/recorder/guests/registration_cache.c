@@ -408,9 +408,9 @@ static bool find_record_subject(uint32_t id, uint32_t tid, const struct schema_v
 	}
 	switch (id) {
 	case JITREG_CONTROL:
-		subject[1] = JIT_CONTROL_THREAD_NAME;
-		subject[2] = tid;
-		return v[F(control, action)].u == JIT_CONTROL_THREAD_NAME;
+		subject[1] = v[F(control, action)].u;
+		subject[2] = subject[1] == JIT_CONTROL_LACK ? hash_schema_value(&v[F(control, name)]) : tid;
+		return subject[1] == JIT_CONTROL_THREAD_NAME || subject[1] == JIT_CONTROL_LACK;
 	case JITREG_UNWINDING_INFO:
 		subject[1] = tid;
 		subject[2] = 1; /* waiting, see bind_companions_to_load() */

@@ -15,8 +15,6 @@
 #include "jitreg/base/hash_map.h"
 
 #define THREAD_LOSSES_MAX 64
-#define NEWER_MAX 4
-#define NEWER_BYTES 256
 
 /* losses.c: losses, and the part of them that is written to the trace already. */
 struct losses {
@@ -53,7 +51,7 @@ struct recording {
 	uint32_t nr_resource_records;
 	bool tag_words_noticed;
 	uint32_t nr_python_answers; /* of interpreters that an agent asked for their functions while they ran */
-	char newer[NEWER_MAX][NEWER_BYTES]; /* sentences in this trace, of hosts that are newer than the agent knows */
+	struct host_lacks lacks; /* that this trace has */
 	uint64_t nr_samples, nr_processes, begin_ns;
 };
 

@@ -33,6 +33,11 @@ static void write_engine_notice(void *recording, const char *sentence)
 	recording_notice(recording, NOTICE_HOST, "%s", sentence);
 }
 
+static void note_engine_lack(void *recording, pid_t pid, const struct host_lack *l)
+{
+	recording_note_lack(recording, pid, l);
+}
+
 static void note_code_of_jvm(void *recording, uint32_t pid, uint64_t address, uint64_t bytes, uint64_t time_ns)
 {
 	struct recording *r = recording;
@@ -76,7 +81,7 @@ int recording_create(const struct recording_options *o, struct recording **out, 
 	r->begin_ns = clock_now_ns();
 	ret = create_recording_parts(r) ? diag_fail(d, ENOMEM, "out of memory for a recording") : open_trace(r, d);
 	if (ret == 0 && !o->past_end_ns) {
-		r->engines = engines_create(r->writer, write_engine_notice, r, o->stack_bytes);
+		r->engines = engines_create(r->writer, &(struct engines_says){ write_engine_notice, note_engine_lack, r }, o->stack_bytes);
 		r->jvms = jvms_create(r->writer, note_code_of_jvm, r);
 		if (!r->engines || !r->jvms)
 			ret = diag_fail(d, ENOMEM, "out of memory for a recording");

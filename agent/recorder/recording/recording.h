@@ -11,6 +11,7 @@
 #include "agent/recorder/perf/samples.h"
 #include "agent/recorder/perf/sink.h"
 #include "jitreg/base/diag.h"
+#include "jitreg/hosts/host_versions.h"
 #include "jitreg/hosts/jit_hosts.h"
 #include "jitreg/trace/put.h"
 #include "jitreg/trace/writer.h"
@@ -33,6 +34,7 @@ struct recording_options {
 	bool has_tag_words;   /* samples have tags that are in a thread-local word */
 	/* For each notice, which the trace has as well.  May be NULL. */
 	void (*notice)(void *context, const char *sentence);
+	struct host_lacks *told; /* for which notice() was called in the epochs before, and is not again; NULL: none */
 	/* For each sample (hot); for each process that is made; for each program that is executed; for each process that has exited.  Each
 	 * may be NULL. */
 	void (*seen)(void *context, const struct sample_seen *seen);
@@ -79,6 +81,8 @@ void recording_write_header(struct recording *r, const struct recording_header *
 /* A sentence into the trace, and to who wants notices; only into the trace. */
 void recording_notice(struct recording *r, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void recording_write_notice(struct recording *r, enum notice_kind kind, const char *text, size_t bytes);
+/* Something of a host in process pid is missing: its facts and a sentence, once a trace. */
+void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack *l);
 /* A process that existed before the recording, and counts as one of it; one that is about to execute this command; one that is a copy of
  * its parent since then; one of which the kernel tells as well. */
 void recording_add_process(struct recording *r, pid_t pid);

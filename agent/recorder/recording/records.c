@@ -73,6 +73,23 @@ void recording_write_notice(struct recording *r, enum notice_kind kind, const ch
 	trace_writer_flush_sentence(r->writer);
 }
 
+void recording_note_lack(struct recording *r, pid_t pid, const struct host_lack *l)
+{
+	const struct host_versions *v = &host_versions[l->host];
+	char reason[HOST_REASON_BYTES], sentence[HOST_SENTENCE_BYTES];
+
+	if (!host_lacks_add(&r->lacks, l))
+		return;
+	host_lack_reason(l, reason);
+	host_lack_sentence(l, sentence);
+	TRACE_PUT(r->writer, host_lack, recording_now_ns(r), (uint32_t)pid, 0, .host = trace_string(v->host),
+		  .host_version = trace_string(l->version), .missing = trace_string(v->missing), .reason = trace_string(reason),
+		  .lacks = trace_string(l->why), .helps = trace_string(host_lack_helps(l)), .jit_hosts = trace_string(v->jit_hosts));
+	recording_write_notice(r, NOTICE_VERSION, sentence, strlen(sentence));
+	if (r->options.notice && (!r->options.told || host_lacks_add(r->options.told, l)))
+		r->options.notice(r->options.context, sentence);
+}
+
 /* pid has memory for code since then: are there lists of it? */
 static void find_jit_lists(struct recording *r, pid_t pid, uint64_t time_ns)
 {

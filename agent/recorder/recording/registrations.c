@@ -73,42 +73,23 @@ uint32_t recording_python_answers(const struct recording *r)
 	return r->nr_python_answers;
 }
 
-static bool is_python_answer(const char *sentence)
-{
-	static const char *const begins[] = { JIT_NOTE_OF_PYTHON, JIT_NAMES_OF_PYTHON " unavailable: ", JIT_HOST_PYTHON_NAME " 3." };
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-		if (strncmp(sentence, begins[i], strlen(begins[i])) == 0)
-			return true;
-	return false;
-}
-
-/*
- * A sentence of an agent.  That a host is newer than the agent knows is what its user should see: once, whatever the processes, and as
- * text, since it is theirs.
- */
 static void write_agent_note(struct recording *r, const struct schema_value *text)
 {
-	char sentence[NEWER_BYTES];
-	size_t bytes = text->bytes < sizeof(sentence) - 1 ? text->bytes : sizeof(sentence) - 1;
+	const size_t bytes = strlen(JIT_NOTE_OF_PYTHON);
 
-	for (size_t i = 0; i < bytes; i++) {
-		char c = ((const char *)text->p)[i];
-
-		sentence[i] = c >= ' ' && c <= '~' ? c : '?';
-	}
-	sentence[bytes] = 0;
-	r->nr_python_answers += is_python_answer(sentence);
-	for (int i = 0; strstr(sentence, JIT_HOST_IS_NEWER) && i < NEWER_MAX; i++) {
-		if (strcmp(r->newer[i], sentence) == 0)
-			return;
-		if (!r->newer[i][0]) {
-			strcpy(r->newer[i], sentence);
-			recording_notice(r, NOTICE_VERSION, "%s", sentence);
-			return;
-		}
-	}
+	r->nr_python_answers += text->bytes >= bytes && memcmp(text->p, JIT_NOTE_OF_PYTHON, bytes) == 0;
 	recording_write_notice(r, NOTICE_HOST, text->p, text->bytes);
+}
+
+/* An agent says what it does not hear of its host.  Which interpreter is not heard is an answer, too. */
+static void note_agent_lack(struct recording *r, uint32_t pid, const struct schema_value *text)
+{
+	struct host_lack l;
+
+	if (!host_lack_parse(&l, text->p, text->bytes))
+		return;
+	r->nr_python_answers += l.host == HOST_CPYTHON;
+	recording_note_lack(r, (pid_t)pid, &l);
 }
 
 /* A list that an agent cannot hook; digits: its address. */
@@ -150,6 +131,8 @@ void recording_add_registration(struct recording *r, uint32_t pid, uint32_t tid,
 	else if (id == JITREG_CONTROL && values[F(control, action)].u == JIT_CONTROL_THREAD_NAME)
 		TRACE_PUT(r->writer, thread_name, time_ns, pid, tid,
 			  .name = { values[F(control, name)].p, values[F(control, name)].bytes });
+	else if (id == JITREG_CONTROL && values[F(control, action)].u == JIT_CONTROL_LACK)
+		note_agent_lack(r, pid, &values[F(control, name)]);
 	else if (id == JITREG_CONTROL && values[F(control, action)].u == JITREG_CONTROL_NOTE)
 		write_agent_note(r, &values[F(control, name)]);
 	else if (trace_record_values(r->writer, id, time_ns, pid, tid, values, nr) == -E2BIG)

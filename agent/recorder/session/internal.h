@@ -70,6 +70,7 @@ struct notices {
 		char sentence[256];
 	} fallback[FALLBACKS_MAX];
 	int nr_fallbacks;
+	struct host_lacks lacks; /* of which the user was told */
 	bool descriptors, version, uncounted, log;
 };
 

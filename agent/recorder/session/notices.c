@@ -33,6 +33,16 @@ void session_notice(struct session *s, enum notice_kind kind, const char *format
 		session_print_notice(s, text);
 }
 
+void session_note_lack(struct session *s, pid_t pid, const struct host_lack *l)
+{
+	char sentence[HOST_SENTENCE_BYTES];
+
+	if (s->recording)
+		recording_note_lack(s->recording, pid, l);
+	else
+		session_print_notice(s, host_lack_sentence(l, sentence));
+}
+
 /* The trace has it; its user is told what can be changed.  That a machine has no counters is told by doctor. */
 void session_note_fallback(struct session *s, enum notice_kind kind, const char *sentence)
 {

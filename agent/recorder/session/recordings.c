@@ -88,6 +88,7 @@ static int create_recording(struct session *s, struct diag *d)
 			.finds_jit_lists = o->all,
 			.has_tag_words = sampler == WIRE_SAMPLER_SIGNAL || sampler == WIRE_SAMPLER_TIMER,
 			.notice = session_print_notice,
+			.told = &s->notices.lacks,
 			.forked = note_forked_process,
 			.executed = note_executed_program,
 			.exited = note_exited_process,

@@ -9,6 +9,7 @@
 #include "agent/recorder/counting/counting.h"
 #include "agent/recorder/process/service.h"
 #include "jitreg/base/diag.h"
+#include "jitreg/hosts/host_versions.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #include <stdbool.h>
@@ -98,6 +99,8 @@ uint32_t session_python_answers(const struct session *s);
 /* pid has no agent: poll the GDB JIT lists and JIT files of it and of the processes that it starts. */
 void session_poll_jit_lists(struct session *s, pid_t pid);
 /* A sentence into the trace, and on stderr unless quiet. */
+/* Something of a host is missing (jitreg/hosts/host_versions.h). */
+void session_note_lack(struct session *s, pid_t pid, const struct host_lack *l);
 void session_notice(struct session *s, enum notice_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* One round of session_run() while the caller waits for something else: guests are answered. */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sentences that a report begins with, because what follows would be misread without them: by how much they change what one reads.  The
+ * order is FIRST_SENTENCES, and docs/reading-a-report.md has it.  Context: thread.
+ */
+#ifndef TAILOR_FIRST_H
+#define TAILOR_FIRST_H
+
+#include "analyzer/report/verdict.h"
+
+#define FIRST_SENTENCES(X) \
+	X(nothing) /* there are no samples, or none in the run phase */ \
+	X(versions) /* hosts of which something is missing */ \
+	X(truncated) /* call stacks: totals of outer callers are too small */ \
+	X(unnamed) /* code that a JIT generated and did not name, functions of Python's */ \
+	X(rest) /* tags */
+
+/* What shares are of: "all samples", "the run phase". */
+const char *first_whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3]);
+void first_print(const struct verdict *v, struct page *p);
+bool first_says_truncated(const struct verdict *v);
+/* A share of unnamed code that is too small for a first sentence. */
+void first_print_unnamed(const struct verdict *v, struct page *p);
+
+#endif

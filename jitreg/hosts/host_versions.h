@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hosts, engines and runtimes whose insides are read: the versions with which that was verified, what a recording lacks where another
+ * version, or one without a part that is needed, is met, and what helps.  The agent, the recorder and `tailor doctor` say which host it is
+ * and why (struct host_lack); the rest is from this list.  docs/hosts.md has the list as a table (tests/unit/test_host_versions.c).
+ * Context: any.  Nothing is allocated.
+ */
+#ifndef TAILOR_HOST_VERSIONS_H
+#define TAILOR_HOST_VERSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Numbers that adapters compare with. */
+#define HOST_V8_OLDEST 9
+#define HOST_V8_NEWEST 14
+#define HOST_CPYTHON_OLDEST 8 /* of 3 */
+#define HOST_CPYTHON_NEWEST 15
+
+#define HOST_TEXT_(x) #x
+#define HOST_TEXT(x) HOST_TEXT_(x)
+
+/*
+ * X(NAME, host, its names in jit_hosts, oldest version, newest version, what is missing, what helps).  A version with one number stands for
+ * all that begin with it.  The last text is a sentence without its full stop.
+ */
+#define HOST_VERSIONS(X) \
+	X(V8, "V8", "Node deno", HOST_TEXT(HOST_V8_OLDEST), HOST_TEXT(HOST_V8_NEWEST), "names of JavaScript functions", \
+	  "Run node with --perf-basic-prof") \
+	X(CPYTHON, "CPython", "CPython", "3." HOST_TEXT(HOST_CPYTHON_OLDEST), "3." HOST_TEXT(HOST_CPYTHON_NEWEST), \
+	  "names of Python functions", "Run python with -X perf") \
+	X(POSTGRESQL, "PostgreSQL", "", "14", "19", "plan nodes and conditions", "EXPLAIN (ANALYZE) has times of plan nodes") \
+	X(DUCKDB, "DuckDB", "", "1.2", "2.0", "queries, pipelines and operators", "EXPLAIN ANALYZE has times of operators") \
+	X(SQLITE, "SQLite", "", "3.40", "3.46", "statements and their instructions", \
+	  "sqlite3's .scanstats vm has times of instructions") \
+	X(SQLITE_STEP, "SQLite", "", "3.40", "3.40", "instructions of statements", \
+	  "Samples belong to statements; sqlite3's .scanstats vm has times of instructions") \
+	X(OPENJDK, "OpenJDK", "OpenJDK", "17", "25", "names of compiled Java methods", "Start it under `tailor run`") \
+	X(RUBY, "Ruby", "Ruby", "3.1", "3.3", "names of YJIT's code", "YJIT of Ruby 3.1 and 3.3 tells them") \
+	X(ERLANG, "Erlang", "Erlang", "25", "27", "names of generated code", "Run erl with +JPperf true") \
+	X(LUAJIT, "LuaJIT", "LuaJIT", "2.1", "2.1", "names of traces", "`tailor report --view asm` lists their instructions") \
+	X(SPARK, "Spark", "", "4.0", "4.0", "lines of generated code", "`tailor plan --spark EVENTLOG` adds the plans of an event log")
+
+#define HOST_NAME_(NAME, ...) HOST_##NAME,
+enum host_version { HOST_VERSIONS(HOST_NAME_) NR_HOST_VERSIONS };
+#undef HOST_NAME_
+
+struct host_versions {
+	const char *key; /* "V8", in a CONTROL record's text */
+	const char *host, *jit_hosts, *oldest, *newest, *missing, *helps;
+};
+extern const struct host_versions host_versions[NR_HOST_VERSIONS];
+
+/*
+ * What was met: a version that is not verified, or, where why says so, a part that it lacks.  version: digits and dots, "" where it is
+ * unknown.  why: printable, a clause that can stand behind "because", "" where the version is the reason.
+ */
+#define HOST_VERSION_BYTES 32
+#define HOST_WHY_BYTES 192
+struct host_lack {
+	enum host_version host;
+	char version[HOST_VERSION_BYTES], why[HOST_WHY_BYTES];
+};
+
+/* A host_lack's why where a function is missing; its name may be long. */
+#define HOST_LACKS_SYMBOL "its library lacks %.60s%s"
+#define HOST_LACKS_SYMBOL_ARGUMENTS(name) name, strlen(name) > 60 ? "..." : ""
+
+/* Fills *l; of version its digits and dots are taken (behind a "v"), of why what can be printed. */
+void host_lack_set(struct host_lack *l, enum host_version host, const char *version, const char *why);
+bool host_lack_is(const struct host_lack *a, const struct host_lack *b);
+/* The text of an agent's CONTROL record (JIT_CONTROL_LACK): KEY, version and why, with a new line between them.  Another process's bytes:
+ * false where it is none. */
+bool host_lack_parse(struct host_lack *l, const char *text, size_t bytes);
+
+/* Is a version one of those that were verified?  Also one that has no number. */
+bool host_version_is_verified(enum host_version host, const char *version);
+
+/* What helps, or "": of a version older than those verified nothing is known. */
+const char *host_lack_helps(const struct host_lack *l);
+/* The version, where it is none of those verified ("it is newer than the versions verified (9 to 14)"), else what it lacks. */
+#define HOST_REASON_BYTES (HOST_WHY_BYTES + 96)
+const char *host_lack_reason(const struct host_lack *l, char text[HOST_REASON_BYTES]);
+/* "V8 99.1: names of JavaScript functions are missing, because REASON. WHAT HELPS": without its last full stop. */
+#define HOST_SENTENCE_BYTES 640
+const char *host_lack_sentence(const struct host_lack *l, char text[HOST_SENTENCE_BYTES]);
+
+/* Hosts of which something is missing: each once. */
+#define HOST_LACKS_MAX 16
+struct host_lacks {
+	struct host_lack list[HOST_LACKS_MAX];
+	unsigned nr;
+};
+/* true: it is new in the list, for which there was room. */
+bool host_lacks_add(struct host_lacks *all, const struct host_lack *l);
+/* Is one of them of this host in jit_hosts?  One of the words of a row's names. */
+bool host_lacks_have(const struct host_lacks *all, const char *jit_host);
+bool host_is_named(const char *jit_hosts, const char *jit_host);
+
+#endif
