@@ -6,6 +6,7 @@
  */
 #include "agent/recorder/cmd_recording.h"
 #include "agent/recorder/doctor/jit_sources.h"
+#include "agent/recorder/doctor/lacks.h"
 #include "agent/recorder/hotspot/hotspot.h"
 #include "agent/recorder/inject/inject.h"
 #include "agent/recorder/keep_source.h"
@@ -152,6 +153,16 @@ static bool serve_session_until_signal(void *session)
 	return !session_end_signal_waits();
 }
 
+static void note_unread_jvm(struct session *s, pid_t pid, const char *why)
+{
+	struct host_lack l;
+	char text[HOST_WHY_BYTES];
+
+	snprintf(text, sizeof(text), "its memory has no layout that is known, and it writes no perf map (%.100s)", why);
+	host_lack_set(&l, HOST_OPENJDK, "", text);
+	session_note_lack(s, pid, &l);
+}
+
 /* At the beginning, and again at the end, for code that was compiled meanwhile. */
 static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_read, bool again)
 {
@@ -163,6 +174,8 @@ static void ask_jvm_for_perf_map(struct session *s, struct hotspot *h, bool is_r
 			       "Compiler.perfmap)", (int)h->pid);
 	else if (ret == -EEXIST)
 		session_notice(s, NOTICE_HOST, "JVM not asked for a perf map: %s", d.text);
+	else if (ret && proc_mem_living_thread(h->pid) && !is_read && !again)
+		note_unread_jvm(s, h->pid, d.text);
 	else if (ret && proc_mem_living_thread(h->pid)) /* it may have ended meanwhile */
 		session_notice(s, NOTICE_HOST, "names of %s unavailable%s: the JVM of process %d writes no perf map (%s); start it under "
 			       "`tailor run`", is_read ? "methods that a compiler in Java (JVMCI) compiled" : "compiled Java methods",
@@ -231,7 +244,15 @@ static void add_unanswered_python_notice(struct attach *a)
 		       "code. %s", advice);
 }
 
-static void add_unheard_jit_notice(struct attach *a, pid_t pid)
+/* What is missing of hosts of versions that no way of recording knows, so that none is advised.  Engines say so themselves. */
+static void add_lacks(struct attach *a, pid_t pid, const struct host_lacks *lacks)
+{
+	for (unsigned i = 0; i < lacks->nr; i++)
+		if (*host_versions[lacks->list[i].host].jit_hosts)
+			session_note_lack(a->session, pid, &lacks->list[i]);
+}
+
+static void add_unheard_jit_notice(struct attach *a, pid_t pid, const struct host_lacks *lacks)
 {
 	struct jit_recording how = { .way = a->options->way, .no_adapt = a->options->no_adapt };
 	struct sources k = { .way = how.way };
@@ -243,11 +264,12 @@ static void add_unheard_jit_notice(struct attach *a, pid_t pid)
 	n = readlink(link, program, sizeof(program) - 1);
 	program[n > 0 ? n : 0] = 0;
 	jit_sources_of_process(pid, note_jit_source, &k);
-	add_unheard_python_notice(a, &k, &how);
+	if (!host_lacks_have(lacks, JIT_HOST_OF_PYTHON))
+		add_unheard_python_notice(a, &k, &how);
 	host = jit_host_of_object(program); /* it loads other hosts' libraries, too */
 	if (!host || host->heard & 1u << how.way)
 		host = k.unheard;
-	if (!host || host == k.named || !k.memory || k.files || host == a->unheard)
+	if (!host || host_lacks_have(lacks, host->name) || host == k.named || !k.memory || k.files || host == a->unheard)
 		return;
 	a->unheard = host;
 	snprintf(what, sizeof(what), "%s: names of generated code", host->name);
@@ -378,12 +400,15 @@ static void write_target_notices(struct attach *a)
 }
 
 /* Where it is one of several, the others are recorded with the agent.  -errno with a sentence where it was to be the only one. */
-static int load_agent(struct attach *a, const struct attach_target *t, struct diag *d)
+/* Of a host that is not heard in any case, it does not matter whether a thread could be borrowed to ask it. */
+static int load_agent(struct attach *a, const struct attach_target *t, const struct host_lacks *lacks, struct diag *d)
 {
 	int ret = inject_check_preconditions(t, a->library, d);
 
 	if (ret == 0)
 		ret = inject(t, !a->options->no_adapt, a->library, a->socket, serve_session_meanwhile, a->session, d);
+	if (ret == 0 && (host_lacks_have(lacks, "Node") || host_lacks_have(lacks, JIT_HOST_OF_PYTHON)))
+		d->text[0] = 0;
 	if (ret && a->list.nr == 1 && t->pid == a->list.target[0].pid)
 		return ret;
 	a->said_python |= d->text[0] && !ret; /* that no thread could be borrowed to ask it */
@@ -416,15 +441,19 @@ static int prepare_process(struct attach *a, pid_t pid, struct diag *d)
 {
 	const struct attach_target *named = attach_list_find(&a->list, pid);
 	struct attach_target other;
+	struct host_lacks lacks = { .nr = 0 };
 	struct diag gone;
 
 	session_poll_jit_lists(a->session, pid);
 	if (!named && attach_target_inspect(pid, &other, &gone))
 		return 0; /* it has ended, or may not be looked at */
-	if (a->options->inject && load_agent(a, named ? named : &other, d))
+	if (a->nr_sources < SOURCES_MAX)
+		lacks_of_process(pid, &lacks);
+	add_lacks(a, pid, &lacks);
+	if (a->options->inject && load_agent(a, named ? named : &other, &lacks, d))
 		return -ECANCELED;
 	if (a->nr_sources++ < SOURCES_MAX)
-		add_unheard_jit_notice(a, pid);
+		add_unheard_jit_notice(a, pid, &lacks);
 	find_jvm(a, named ? named : &other);
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* tailor doctor: what can be recorded on this machine; for what is unavailable, the reason and a remedy. */
 #include "agent/recorder/doctor/doctor.h"
 #include "agent/recorder/doctor/jit_sources.h"
+#include "agent/recorder/doctor/lacks.h"
 #include "agent/recorder/doctor/script.h"
 #include "agent/recorder/process/program.h"
 #include "jitreg/base/command.h"
@@ -178,6 +179,33 @@ static int check_command_for_jits(struct doctor *d, const char *command)
 	return ret < 0 ? ret : 0;
 }
 
+/* Before all else: what is missing of the host that was asked for. */
+static void check_versions(struct doctor *d, const struct arguments *a)
+{
+	struct host_lacks lacks = { .nr = 0 };
+	struct program p;
+	char path[64];
+
+	if (a->pid) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)a->pid);
+		lacks_of_process(a->pid, &lacks);
+		lacks_of_file(path, &lacks);
+	} else if (a->command) {
+		program_inspect(a->command, &p);
+		if (!p.error)
+			lacks_of_program(*p.interpreter ? p.interpreter : p.path, &lacks);
+	}
+	for (unsigned i = 0; i < lacks.nr; i++) {
+		const struct host_lack *l = &lacks.list[i];
+		char name[64], reason[HOST_REASON_BYTES];
+
+		snprintf(name, sizeof(name), "%s %s", host_versions[l->host].host, l->version);
+		doctor_set_remedy(doctor_add_finding(d, "versions", name, DOCTOR_LESS, "%s are missing, because %.200s",
+						     host_versions[l->host].missing, host_lack_reason(l, reason)),
+				  "%s", host_lack_helps(l));
+	}
+}
+
 static int run_doctor_command(int argc, char **argv)
 {
 	static const struct argp argp = {
@@ -185,8 +213,8 @@ static int run_doctor_command(int argc, char **argv)
 		parse_doctor_argument,
 		"[PID | COMMAND [ARGUMENT...]]",
 		"Check what can be recorded on this machine: limits, and each sampling method, best first; where one is unavailable, the "
-		"reason and a remedy.  With a PID, also whether that process can be attached to; with a PID or a COMMAND, the JIT "
-		"interfaces that it offers.\v"
+		"reason and a remedy.  With a PID, also whether that process can be attached to; with a PID or a COMMAND, what "
+		"would be missing because of its version, and the JIT interfaces that it offers.\v"
 		"The command is not run; a script is followed to its interpreter, and through `exec` to what it wraps.  Its arguments "
 		"do not matter.  Nothing is changed.  Exit status: 0 recording is possible (and attaching to PID); 1 it is not; "
 		"2 usage error.",
@@ -199,6 +227,7 @@ static int run_doctor_command(int argc, char **argv)
 	int process = 0;
 
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a);
+	check_versions(&d, &a);
 	if (a.verbose)
 		doctor_check_build(&d);
 	doctor_check_machine(&d);

@@ -1802,8 +1802,3 @@ const struct postgres_layout *postgres_layout_of(unsigned major)
 			return &layouts[i];
 	return NULL;
 }
-
-const char *postgres_layout_versions(void)
-{
-	return "14, 15, 16, 17, 18, 19";
-}

@@ -273,9 +273,6 @@ enum postgres_node_type { POSTGRES_NODES(POSTGRES_NODE_INDEX_) POSTGRES_NR_NODES
 
 /* What a server's program prints for --version, in front of the number; it is among its constants. */
 #define POSTGRES_VERSION_TEXT "postgres (PostgreSQL) "
-/* What is said of a version without a table: its number, postgres_layout_versions(). */
-#define POSTGRES_UNKNOWN_VERSION "plan nodes of PostgreSQL %u unavailable: tailor has the layouts of versions %s"
-
 /* A member that a version does not have. */
 #define POSTGRES_ABSENT UINT16_MAX
 
@@ -292,7 +289,5 @@ struct postgres_layout {
 
 /* NULL: none is known. */
 const struct postgres_layout *postgres_layout_of(unsigned major);
-/* Major versions with a table, as words for a sentence: "15, 16". */
-const char *postgres_layout_versions(void);
 
 #endif

@@ -112,7 +112,6 @@ esac
 for major in $(sed -n 's/^\t\t\.major = \([0-9]*\),$/\1/p' "$committed"); do
 	[ -e "$work/table.$major" ] || table_of "$major" >"$work/table.$major"
 done
-versions=
 {
 	cat <<'HEAD'
 /* SPDX-License-Identifier: MIT */
@@ -125,7 +124,6 @@ static const struct postgres_layout layouts[] = {
 HEAD
 	for table in $(printf '%s\n' "$work"/table.* | sort -V); do
 		cat "$table"
-		versions+=${versions:+, }${table##*.}
 	done
 	cat <<TAIL
 };
@@ -136,11 +134,6 @@ const struct postgres_layout *postgres_layout_of(unsigned major)
 		if (layouts[i].major == major)
 			return &layouts[i];
 	return NULL;
-}
-
-const char *postgres_layout_versions(void)
-{
-	return "$versions";
 }
 TAIL
 } >"$work/new.c"

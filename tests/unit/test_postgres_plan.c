@@ -889,7 +889,6 @@ static void unknown_versions_have_no_table(void **unused)
 {
 	(void)unused;
 	assert_null(postgres_layout_of(9));
-	assert_string_equal(postgres_layout_versions(), "14, 15, 16, 17, 18, 19");
 	for (unsigned major = 14; major <= 19; major++) {
 		assert_non_null(postgres_layout_of(major));
 		assert_int_equal(postgres_layout_of(major)->major, major);

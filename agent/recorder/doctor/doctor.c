@@ -53,7 +53,8 @@ static const char *const marks[] = { "[ok]", "[warn]", "[no]", "" };
 static const char *heading_of_finding(const char *name)
 {
 	static const char *const headings[][2] = {
-		{ "build", "Build" }, { "machine", "Machine" }, { "limits", "Limits" }, { "sampling", "Sampling methods, best first" },
+		{ "versions", "Versions" }, { "build", "Build" }, { "machine", "Machine" },
+		{ "limits", "Limits" }, { "sampling", "Sampling methods, best first" },
 		{ "process", "Process" }, { "jit interfaces", "JIT interfaces" }, { "memory for rings", "locked memory" },
 		{ "symbols", "Symbols" },
 		{ "memory of others", "process memory" }, { "precise 3", "precise level 3" }, { "precise 2", "precise level 2" },

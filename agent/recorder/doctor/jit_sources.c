@@ -130,8 +130,7 @@ static bool is_jitdump_name(const char *name)
 	return strncmp(name, "jit-", 4) == 0 && bytes > 9 && strcmp(name + bytes - 5, ".dump") == 0;
 }
 
-/* The libraries that a program loads, as the loader lists them without running it: one a line, with its path.  "": none. */
-static void list_program_libraries(const char *path, char *text, size_t bytes)
+void jit_sources_list_libraries(const char *path, char *text, size_t bytes)
 {
 	char *const words[] = { "ld-linux-x86-64.so.2", "--list", (char *)path, NULL };
 	posix_spawn_file_actions_t files;
@@ -197,10 +196,9 @@ static void search_jit_host_words(const char *text, size_t bytes, struct words *
 		*place[nr] = all[nr];
 }
 
-/* A PostgreSQL server's: are the plan nodes of its version known?  Text of its program; nothing is said of other programs. */
+/* A PostgreSQL server's, of a version whose plan nodes are known (lacks.h says so of others). */
 static void report_plan_node_support(struct look *l, const char *object, const char *text, size_t bytes)
 {
-	static char unknown[160]; /* of one program at a time */
 	const char *found = memmem(text, bytes, POSTGRES_VERSION_TEXT, sizeof(POSTGRES_VERSION_TEXT) - 1);
 	unsigned major = 0;
 
@@ -208,10 +206,8 @@ static void report_plan_node_support(struct look *l, const char *object, const c
 		return;
 	for (found += sizeof(POSTGRES_VERSION_TEXT) - 1; found < text + bytes && *found >= '0' && *found <= '9' && major < 1000; found++)
 		major = major * 10 + (unsigned)(*found - '0');
-	if (!postgres_layout_of(major))
-		snprintf(unknown, sizeof(unknown), POSTGRES_UNKNOWN_VERSION, major, postgres_layout_versions());
-	report_jit_source(l, "plan nodes", object, false,
-			  postgres_layout_of(major) ? "of each query, under `tailor run` and by `tailor attach`" : unknown);
+	if (postgres_layout_of(major))
+		report_jit_source(l, "plan nodes", object, false, "of each query, under `tailor run` and by `tailor attach`");
 }
 
 /* Database engines as libraries, by the beginning of the library's file name.  They are no JITs: l->nr does not count them. */
@@ -269,7 +265,7 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 		return -error;
 	}
 	bytes = (size_t)n;
-	list_program_libraries(path, libraries, sizeof(libraries));
+	jit_sources_list_libraries(path, libraries, sizeof(libraries));
 	search_jit_host_words(p, bytes, &words);
 	for (size_t i = 0; i < nr_jit_hosts; i++) {
 		const struct jit_host *h = &jit_hosts[i];

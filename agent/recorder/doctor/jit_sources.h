@@ -7,6 +7,7 @@
 #define TAILOR_JIT_SOURCES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct jit_source {
@@ -20,5 +21,8 @@ struct jit_source {
 int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct jit_source *c), void *context);
 /* Calls each() for every JIT interface that a program would offer; path: as program_inspect() found it.  Returns how many, or -errno. */
 int jit_sources_of_program(const char *path, void (*each)(void *context, const struct jit_source *c), void *context);
+
+/* The libraries that a program loads, as the loader lists them without running it: one a line, with its path.  "": none. */
+void jit_sources_list_libraries(const char *path, char *text, size_t bytes);
 
 #endif
