@@ -89,6 +89,13 @@ const char *without_debug_cause(const struct without_debug *w, bool lines, char 
 	return text;
 }
 
+/* Packages of PyPI and npm have no files for debuggers; those of a distribution are in none of these folders. */
+static bool is_of_package_manager(const char *path)
+{
+	return strstr(path, "/site-packages/") || strstr(path, "/node_modules/") ||
+	       (strstr(path, "/dist-packages/") && strncmp(path, "/usr/lib/python3/", strlen("/usr/lib/python3/")) != 0);
+}
+
 const char *without_debug_remedy(const struct without_debug *w, bool lines, char text[WITHOUT_DEBUG_TEXT])
 {
 	static const char suffix[] = "-dbgsym";
@@ -102,6 +109,9 @@ const char *without_debug_remedy(const struct without_debug *w, bool lines, char
 			 w->package);
 	else if (!w->is_read)
 		snprintf(text, WITHOUT_DEBUG_TEXT, "Record again while it is there.");
+	else if (is_of_package_manager(w->path))
+		snprintf(text, WITHOUT_DEBUG_TEXT, "Its package manager has no debug packages: build it with %s, and record again.",
+			 lines ? "-g" : "its symbols");
 	else
 		snprintf(text, WITHOUT_DEBUG_TEXT, "Install its debug package (PACKAGE-dbgsym or -dbg, -debuginfo), or build it with %s, "
 			 "and record again; --debuginfod fetches a distribution's.", lines ? "-g" : "its symbols");
