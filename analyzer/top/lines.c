@@ -3,6 +3,7 @@
 
 #include "analyzer/output/escape.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,26 @@ void lines_format_title(const struct page *p, const struct top_rows *rows, const
 		n = snprintf(said, sizeof(said), "%.1f to %.1f s  %.0f%s", h->from_s, h->to_s, rows->samples, h->paused ? "  paused" : "");
 	page_cut(p, h->what, p->columns - n - 2 > 0 ? p->columns - n - 2 : 0, name, sizeof(name));
 	snprintf(text, LINES_BYTES, "%s%s%s", name, *name ? "  " : "", said);
+}
+
+bool lines_format_note(const struct page *p, const char *note, int nth, char *text)
+{
+	const size_t width = p->columns > 20 ? (size_t)p->columns : 20;
+
+	for (const char *at = note; *at;) {
+		size_t left = strlen(at), bytes = left < width ? left : width;
+
+		while (bytes < left && bytes > 1 && at[bytes] != ' ')
+			bytes--;
+		bytes = bytes > 1 || left <= width ? bytes : width; /* a word that is longer than a line */
+		if (nth-- == 0) {
+			snprintf(text, LINES_BYTES, "%.*s", (int)bytes, at);
+			*text = at == note ? (char)toupper((unsigned char)*text) : *text;
+			return true;
+		}
+		at += bytes + (at[bytes] == ' ');
+	}
+	return false;
 }
 
 void lines_format_path(const struct page *p, const struct lines_head *h, char *text)
@@ -112,7 +133,12 @@ void lines_write_json(FILE *to, const struct top_rows *rows, const struct lines_
 	fprintf(to, ",\"from_s\":%.3f,\"to_s\":%.3f", h->from_s, h->to_s);
 	write_number(to, "samples", rows->samples);
 	write_number(to, "weight", rows->measure);
-	fprintf(to, ",\"lost\":%llu,\"rows\":[", (unsigned long long)rows->lost);
+	fprintf(to, ",\"lost\":%llu,\"notes\":[", (unsigned long long)rows->lost);
+	for (uint32_t i = 0; i < rows->nr_notes; i++) {
+		fputs(i ? "," : "", to);
+		escape_json_string(to, rows->note[i]);
+	}
+	fputs("],\"rows\":[", to);
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct top_row *r = &rows->row[shown[i]];
 

@@ -19,6 +19,8 @@ struct lines_head {
 
 /* Each fills text[LINES_BYTES] with a line of at most p->columns columns. */
 void lines_format_title(const struct page *p, const struct top_rows *rows, const struct lines_head *h, char *text);
+/* The nth line of a note (rows.h), which has its first word capital; false: it has fewer. */
+bool lines_format_note(const struct page *p, const char *note, int nth, char *text);
 void lines_format_path(const struct page *p, const struct lines_head *h, char *text);
 void lines_format_heading(const struct page *p, const struct top_rows *rows, char *text);
 void lines_format_row(const struct page *p, const struct top_rows *rows, uint32_t i, char *text);

@@ -2,6 +2,7 @@
 #include "analyzer/top/rows.h"
 
 #include "analyzer/query/plan_tree.h"
+#include "analyzer/query/warnings.h"
 #include "analyzer/view/view.h"
 #include "jitreg/base/command.h"
 #include "jitreg/base/grow.h"
@@ -236,6 +237,18 @@ static void add_callers(struct asking *a, struct report *r)
 	calltree_fini(&t);
 }
 
+static void add_notes(struct top_rows *rows, const struct report *r)
+{
+	const struct warning *first;
+	struct warnings w;
+
+	warnings_make(r, &w);
+	while (rows->nr_notes < TOP_NOTES && (first = warnings_first(&w, rows->nr_notes)))
+		snprintf(rows->note[rows->nr_notes++], TOP_NOTE_BYTES, "%s%s.", first->place == WARNING_OF_TAGS ? "Tags " : "",
+			 first->sentence);
+	warnings_fini(&w);
+}
+
 int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows)
 {
 	struct trace_session session = { 0 };
@@ -251,6 +264,7 @@ int top_rows_read(const char *path, const struct top_question *q, struct top_row
 		add_callers(&a, &session.report);
 	else
 		add_sums(&a, &session.report);
+	add_notes(rows, &session.report);
 	m = session.model;
 	rows->lost = model_count_lost(m, LOSS_OF_SAMPLES);
 	rows->first_ns = session.attribution->first_ns;

@@ -33,6 +33,10 @@ struct top_row {
 	double self, total, samples, total_samples, kernel; /* kernel: samples in it; totals are selves where there are no call stacks */
 };
 
+/* Sentences without which the rows would be misread: hosts of which something is missing, as reports begin with. */
+#define TOP_NOTES 4
+#define TOP_NOTE_BYTES 640
+
 struct top_rows {
 	struct top_row *row; /* the largest self first */
 	uint32_t nr, capacity;
@@ -42,6 +46,8 @@ struct top_rows {
 	bool has_totals;
 	double measure, samples; /* of all that passes the filter */
 	uint64_t lost;		 /* samples of the whole trace */
+	char note[TOP_NOTES][TOP_NOTE_BYTES];
+	uint32_t nr_notes;
 	uint64_t first_ns, last_ns; /* of the trace's samples; 0: there is none */
 };
 

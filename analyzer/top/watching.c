@@ -264,6 +264,9 @@ static void print_look(struct watching *w)
 	} else {
 		lines_format_title(&w->page, &w->rows, &h, text);
 		printf("%s%s\n", w->looks ? "\n" : "", text);
+		for (uint32_t i = 0; i < w->rows.nr_notes; i++)
+			for (int n = 0; lines_format_note(&w->page, w->rows.note[i], n, text); n++)
+				puts(text);
 		lines_format_heading(&w->page, &w->rows, text);
 		puts(text);
 		for (uint32_t i = 0; i < rows_in_pipe(w); i++) {
@@ -274,7 +277,8 @@ static void print_look(struct watching *w)
 	fflush(stdout);
 }
 
-#define HEAD_LINES 3
+#define HEAD_LINES 3 /* beside those of notes */
+#define NOTE_LINES 3 /* of notes, on a screen */
 #define KEYS "q quit  Enter into  l level  s sort  / filter  ? help"
 static const char *const help[] = {
 	"up, down, PgUp, PgDn   choose a row",
@@ -288,12 +292,32 @@ static const char *const help[] = {
 	"q                      quit",
 };
 
-static int body_lines(void)
+/* Lines of notes, which may be put on the screen below the title. */
+static int note_lines(const struct watching *w, bool put)
 {
-	int lines, columns;
+	char text[LINES_BYTES];
+	int nr = 0;
+
+	for (uint32_t i = 0; i < w->rows.nr_notes; i++)
+		for (int n = 0; nr < NOTE_LINES && lines_format_note(&w->page, w->rows.note[i], n, text); n++) {
+			nr++;
+			if (put)
+				screen_put(nr, text, SCREEN_BOLD);
+		}
+	return nr;
+}
+
+static int head_lines(const struct watching *w)
+{
+	return HEAD_LINES + note_lines(w, false);
+}
+
+static int body_lines(const struct watching *w)
+{
+	int lines, columns, head = head_lines(w);
 
 	screen_size(&lines, &columns);
-	return lines > HEAD_LINES + 1 ? lines - HEAD_LINES - 1 : 0;
+	return lines > head + 1 ? lines - head - 1 : 0;
 }
 
 static void put_cut(struct watching *w, int line, const char *said, enum screen_style style)
@@ -306,7 +330,8 @@ static void put_cut(struct watching *w, int line, const char *said, enum screen_
 
 static void draw_rows(struct watching *w)
 {
-	uint32_t body = (uint32_t)body_lines();
+	uint32_t body = (uint32_t)body_lines(w);
+	int head = head_lines(w);
 	char text[LINES_BYTES];
 
 	if (w->chosen < w->top)
@@ -315,7 +340,7 @@ static void draw_rows(struct watching *w)
 		w->top = w->chosen + 1 - body;
 	for (uint32_t i = 0; i < body && w->top + i < w->nr_shown; i++) {
 		lines_format_row(&w->page, &w->rows, w->shown[w->top + i], text);
-		screen_put(HEAD_LINES + (int)i, text, w->top + i == w->chosen ? SCREEN_CHOSEN : SCREEN_PLAIN);
+		screen_put(head + (int)i, text, w->top + i == w->chosen ? SCREEN_CHOSEN : SCREEN_PLAIN);
 	}
 }
 
@@ -323,21 +348,23 @@ static void draw(struct watching *w)
 {
 	char path[1024], text[LINES_BYTES];
 	struct lines_head h = make_head(w, path);
-	int lines, columns;
+	int lines, columns, notes;
 
 	screen_size(&lines, &columns);
 	w->page.columns = columns;
+	notes = note_lines(w, false);
 	screen_begin();
-	if (lines > HEAD_LINES && columns > 30) {
+	if (lines > HEAD_LINES + notes && columns > 30) {
 		lines_format_title(&w->page, &w->rows, &h, text);
 		screen_put(0, text, SCREEN_BOLD);
+		note_lines(w, true);
 		lines_format_path(&w->page, &h, text);
-		screen_put(1, text, SCREEN_PLAIN);
+		screen_put(notes + 1, text, SCREEN_PLAIN);
 		lines_format_heading(&w->page, &w->rows, text);
-		screen_put(2, text, SCREEN_DIM);
-		for (size_t i = 0; w->helps && i < sizeof(help) / sizeof(help[0]) && (int)i < body_lines(); i++)
-			put_cut(w, HEAD_LINES + (int)i, help[i], SCREEN_PLAIN);
-		if (!w->helps && body_lines())
+		screen_put(notes + 2, text, SCREEN_DIM);
+		for (size_t i = 0; w->helps && i < sizeof(help) / sizeof(help[0]) && (int)i < body_lines(w); i++)
+			put_cut(w, HEAD_LINES + notes + (int)i, help[i], SCREEN_PLAIN);
+		if (!w->helps && body_lines(w))
 			draw_rows(w);
 	}
 	if (w->typing)
@@ -499,10 +526,10 @@ static enum after_key obey(struct watching *w, int key)
 		move_to(w, (int64_t)w->chosen + 1);
 		break;
 	case SCREEN_PAGE_UP:
-		move_to(w, (int64_t)w->chosen - body_lines());
+		move_to(w, (int64_t)w->chosen - body_lines(w));
 		break;
 	case SCREEN_PAGE_DOWN:
-		move_to(w, (int64_t)w->chosen + body_lines());
+		move_to(w, (int64_t)w->chosen + body_lines(w));
 		break;
 	case SCREEN_HOME:
 		move_to(w, 0);
