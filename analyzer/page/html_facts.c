@@ -112,6 +112,19 @@ static void write_code_json(const struct model *m, FILE *to)
 	fputs("},\n", to);
 }
 
+/* Sentences without which the rest would be misread, as reports begin with. */
+static void write_first_json(const struct warnings *w, FILE *to)
+{
+	const struct warning *first;
+
+	fputs("\"first\":[", to);
+	for (uint32_t i = 0; (first = warnings_first(w, i)); i++) {
+		fputs(i ? "," : "", to);
+		escape_json_string(to, first->sentence);
+	}
+	fputs("],\n", to);
+}
+
 static void write_recorder_json(const struct report *r, FILE *to)
 {
 	struct warnings w;
@@ -120,8 +133,9 @@ static void write_recorder_json(const struct report *r, FILE *to)
 	warnings_make(r, &w);
 	JSON_LIST(to, "warnings", w.nr, fputs("{\"kind\":", to); escape_json_string(to, w.list[i].kind); fputs(",\"sentence\":", to);
 	      escape_json_string(to, w.list[i].sentence); fprintf(to, ",\"count\":%llu}", (unsigned long long)w.list[i].count));
-	warnings_fini(&w);
 	fputs(",\n", to);
+	write_first_json(&w, to);
+	warnings_fini(&w);
 	fprintf(to, "\"lost\":%llu,\"recorder_cpu_ns\":%llu,\"complete\":%s,\n", (unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES),
 		(unsigned long long)m->recorder_cpu_ns, m->has_end ? "true" : "false");
 }

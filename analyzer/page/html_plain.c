@@ -2,6 +2,7 @@
 /* The first figures as plain HTML: what a browser shows that cannot run the page, today or in ten years. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
+#include "analyzer/query/warnings.h"
 
 #include <stdlib.h>
 
@@ -91,6 +92,20 @@ static void write_plain_totals(const struct html_trace *t, const char *heading, 
 	free(total);
 }
 
+static void write_first_sentences(const struct report *r, FILE *to)
+{
+	const struct warning *first;
+	struct warnings w;
+
+	warnings_make(r, &w);
+	for (uint32_t i = 0; (first = warnings_first(&w, i)); i++) {
+		fputs("<p><strong>", to);
+		escape_xml(to, first->sentence);
+		fputs(".</strong></p>\n", to);
+	}
+	warnings_fini(&w);
+}
+
 void html_put_plain(const struct html_trace *t, FILE *to)
 {
 	const struct model *m = t->report->model;
@@ -101,6 +116,7 @@ void html_put_plain(const struct html_trace *t, FILE *to)
 	fprintf(to, "</bdi>. %llu samples in %.3f s, %llu lost.</p>\n", (unsigned long long)t->report->a->nr_samples,
 		t->report->a->last_ns > t->report->a->first_ns ? (double)(t->report->a->last_ns - t->report->a->first_ns) / 1e9 : 0.0,
 		(unsigned long long)model_count_lost(m, LOSS_OF_SAMPLES));
+	write_first_sentences(t->report, to);
 	if (!t->rows.nr) {
 		fputs("<p>The trace has no samples that pass its filters.</p>\n", to);
 		return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the time goes: figures, time line, plan, and costs by any dimension.
-import { h } from "../dom.js";
+import { h, shown } from "../dom.js";
 import { count, duration, percent, measure } from "../format.js";
 import { timeline } from "../timeline.js";
 import { planChart } from "../plan.js";
@@ -9,7 +9,7 @@ import { lanes } from "../lanes.js";
 import { sunburst } from "../sunburst.js";
 
 let page, parts = [], figures;
-const note = h("p", { class: "note" });
+const note = h("p", { class: "note" }), first = h("ul", { class: "first" });
 
 function keyFigures() {
 	const { state, facts } = page, sums = state.sums("mode"), methods = state.sums("method"), { dimensions } = page;
@@ -43,15 +43,17 @@ export const overview = {
 		if (plan) cost.el.classList.add("third");
 		lane?.el.classList.add(levels ? "two-thirds" : "all");
 		levels?.el.classList.add(lane ? "third" : "all");
-		el.append(h("section", { class: "card", "aria-label": "Key figures" }, figures, note), ...parts.map(p => p.el));
+		el.append(h("section", { class: "card", "aria-label": "Key figures" }, first, figures, note), ...parts.map(p => p.el));
 	},
 	draw() {
+		first.replaceChildren(...page.facts.first.map(sentence => h("li", {}, shown(sentence, 700))));
+		first.hidden = !page.facts.first.length;
 		note.textContent = page.facts.rows ? "" : "The trace has no samples: nothing was recorded, or the filters that the page was written with pass nothing.";
 		note.hidden = Boolean(page.facts.rows);
 		figures.replaceChildren(...keyFigures().map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 		for (const part of parts) part.draw();
 	},
 	drawn() {
-		return { figures: Object.fromEntries(keyFigures()), ...Object.fromEntries(Object.entries(this.parts).filter(([, p]) => p).map(([k, p]) => [k, p.drawn()])) };
+		return { first: page.facts.first, figures: Object.fromEntries(keyFigures()), ...Object.fromEntries(Object.entries(this.parts).filter(([, p]) => p).map(([k, p]) => [k, p.drawn()])) };
 	},
 };
