@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyzer/store/epochs.h"
 
+#include "analyzer/store/lacking.h"
 #include "analyzer/store/went.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool epochs_have(struct store *s, int64_t recording, int64_t number)
@@ -68,4 +70,47 @@ void went_add(struct store *s, const struct went *w)
 	store_run(s, &set_real, "td", "went samples", sum.samples + w->samples);
 	store_run(s, &set_whole, "ti", "went begin_ns", is_first ? w->begin_ns : least(sum.begin_ns, w->begin_ns));
 	store_run(s, &set_whole, "ti", "went end_ns", is_first ? w->end_ns : most(sum.end_ns, w->end_ns));
+}
+
+/* --------------------------------------------------------------------------------------------------- what was missing */
+
+/* Two keys of a sentence, so that those that end a time stand beside each other. */
+#define LACK_FROM "lack from "
+#define LACK_TO "lack to "
+#define LACK_TO_END "lack to!" /* the first text behind all of them */
+
+void lacking_add(struct store *s, const char *sentence, int64_t begin_ns, int64_t end_ns)
+{
+	char from[sizeof(LACK_FROM) + LACKING_BYTES], to[sizeof(LACK_TO) + LACKING_BYTES];
+	int64_t first, last;
+
+	if (strlen(sentence) >= LACKING_BYTES)
+		return;
+	snprintf(from, sizeof(from), LACK_FROM "%s", sentence);
+	snprintf(to, sizeof(to), LACK_TO "%s", sentence);
+	first = whole(s, from);
+	last = whole(s, to);
+	if (!first && store_ask_number(s, "SELECT count(*) FROM meta WHERE key >= '" LACK_TO "' AND key < '" LACK_TO_END "'") >=
+			      4 * (int64_t)LACKING_MAX)
+		return;
+	store_run(s, &set_whole, "ti", from, first ? least(first, begin_ns) : begin_ns);
+	store_run(s, &set_whole, "ti", to, last ? most(last, end_ns) : end_ns);
+}
+
+void lacking_read(struct store *s, int64_t from_ns, int64_t to_ns, struct lacking *l)
+{
+	static struct statement all = STATEMENT("SELECT substr(t.key, ?4) FROM meta t JOIN meta f ON f.key = ?3 || substr(t.key, ?4) "
+						"WHERE t.key >= '" LACK_TO "' AND t.key < '" LACK_TO_END "' AND t.value > ?1 "
+						"AND f.value < ?2 ORDER BY t.key LIMIT 8");
+	bool row;
+
+	l->nr = 0;
+	for (row = store_run(s, &all, "iiti", from_ns, to_ns, LACK_FROM, (int64_t)sizeof(LACK_TO)); row && l->nr < LACKING_MAX;
+	     row = store_next(s, &all)) {
+		const char *sentence = (const char *)sqlite3_column_text(all.prepared, 0);
+
+		snprintf(l->sentence[l->nr++], LACKING_BYTES, "%s", store_printable(sentence ? sentence : ""));
+	}
+	if (all.prepared)
+		sqlite3_reset(all.prepared);
 }

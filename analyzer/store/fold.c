@@ -4,6 +4,7 @@
 #include "analyzer/compare/profile_report.h"
 #include "analyzer/store/block.h"
 #include "analyzer/store/epochs.h"
+#include "analyzer/store/lacking.h"
 #include "analyzer/store/names.h"
 #include "analyzer/store/room.h"
 #include "jitreg/base/hash_map.h"
@@ -277,7 +278,7 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 	const struct model *m = f->report->model;
 	double samples = f->report->samples, squares = 0, weight = 0, effective;
 	uint64_t end_ns = f->report->last_ns; /* END comes when all has been read */
-	int64_t real_ns = epochs_date((int64_t)m->real_ns);
+	int64_t real_ns = epochs_date((int64_t)m->real_ns), end_of_epoch_ns, epoch;
 	uint64_t length_ns = end_ns > m->begin_ns ? end_ns - m->begin_ns : 0;
 
 	for (uint32_t i = 0; i < f->fold->reasons->g.nr; i++) {
@@ -285,11 +286,17 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 		weight += f->fold->reasons->g.sum[i].weight;
 	}
 	effective = squares > 0 ? weight * weight / squares : samples;
-	store_run(f->store, &insert, "iiiiiddii", recording, (int64_t)m->epoch, real_ns,
-		  epochs_end(real_ns, real_ns + (int64_t)(length_ns < EPOCHS_DATE_MAX ? length_ns : 0)),
+	end_of_epoch_ns = epochs_end(real_ns, real_ns + (int64_t)(length_ns < EPOCHS_DATE_MAX ? length_ns : 0));
+	store_run(f->store, &insert, "iiiiiddii", recording, (int64_t)m->epoch, real_ns, end_of_epoch_ns,
 		  names_text(f->store, m->host_name), samples,
 		  effective < samples ? effective : samples, (int64_t)model_count_lost(m, LOSS_OF_SAMPLES), (int64_t)m->nr_cpus);
-	return f->store->error ? 0 : sqlite3_last_insert_rowid(f->store->db);
+	if (f->store->error)
+		return 0;
+	epoch = sqlite3_last_insert_rowid(f->store->db);
+	for (uint32_t i = 0; i < m->nr_notices; i++)
+		if (m->notice[i].kind == NOTICE_VERSION)
+			lacking_add(f->store, m->notice[i].sentence, real_ns, end_of_epoch_ns);
+	return epoch;
 }
 
 static bool make_room(struct folding *f)

@@ -344,6 +344,7 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 	out->by = q->by;
 	store_execute(s, "BEGIN"); /* one state of it */
 	went_read(s, &out->went);
+	lacking_read(s, q->window.from_ns, q->window.to_ns, &out->lacking);
 	if (out->went.end_ns <= q->window.from_ns || out->went.begin_ns >= q->window.to_ns)
 		out->went.epochs = 0;
 	ret = choose_event(&x, d);

@@ -5,6 +5,7 @@
 
 #include "analyzer/compare/profile.h"
 #include "analyzer/store/store.h"
+#include "analyzer/store/lacking.h"
 #include "analyzer/store/went.h"
 #include "analyzer/store/window.h"
 
@@ -55,6 +56,7 @@ struct sums {
 	uint64_t lost;
 	enum sums_by by;
 	uint32_t nr_without_functions; /* epochs */
+	struct lacking lacking; /* in the window */
 	struct went went; /* what went from before the window's end to keep the cap; of an earlier window's: no epochs */
 };
 

@@ -38,6 +38,14 @@ static void describe_went(struct page *p, const struct sums *s)
 		page_sentence(p, "To keep its cap, the store dropped the functions of %u of these epochs.", s->nr_without_functions);
 }
 
+static void describe_lacking(struct page *p, const struct sums *s)
+{
+	for (uint32_t i = 0; i < s->lacking.nr; i++) {
+		page_fact(p, "lacking", s->lacking.sentence[i]);
+		page_sentence(p, "%s.", s->lacking.sentence[i]);
+	}
+}
+
 void tables_describe(struct page *p, const struct sums *s)
 {
 	const struct sums_epoch *last = s->nr_epochs ? &s->epoch[s->nr_epochs - 1] : NULL;
@@ -50,6 +58,7 @@ void tables_describe(struct page *p, const struct sums *s)
 	page_fact_number(p, "samples", s->samples);
 	page_fact_number(p, "weight", s->weight);
 	page_fact_number(p, "lost", (double)s->lost);
+	describe_lacking(p, s);
 	if (!last) {
 		page_sentence(p, "No epoch is in that window.");
 		describe_went(p, s);
