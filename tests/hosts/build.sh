@@ -48,6 +48,17 @@ newer "$here/python_of_tomorrow.c" "$out/libpython_of_tomorrow.so" && {
 		gcc -O1 -DPROGRAM -o "$out/python_of_tomorrow-opens" "$here/python_of_tomorrow.c" -ldl &&
 		gcc -O1 -DLIBRARY -shared -fPIC -o "$out/libpython_of_tomorrow.so" "$here/python_of_tomorrow.c" || exit 1
 }
+c=$here/hosts_of_tomorrow.c
+for host in CPYTHON DUCKDB RUBY LUAJIT; do
+	newer "$c" "$out/${host,,}_of_tomorrow" || continue
+	gcc -O1 -D_FILE_OFFSET_BITS=64 "-D$host" -rdynamic -o "$out/${host,,}_of_tomorrow" "$c" || exit 1
+done
+newer "$c" "$out/sqlite_of_tomorrow" && { # a library; and a program that has one inside
+	gcc -O1 -DSQLITE -rdynamic -o "$out/inside_of_tomorrow" "$c" &&
+		gcc -O1 -DSQLITE -DLIBRARY -shared -fPIC -o "$out/libsqlite_of_tomorrow.so" "$c" &&
+		gcc -O1 -DPROGRAM -o "$out/sqlite_of_tomorrow" "$c" -L"$out" -Wl,--no-as-needed -lsqlite_of_tomorrow \
+			-Wl,-rpath,'$ORIGIN' || exit 1
+}
 c=$here/hidden_jit.c
 newer "$c" "$out/hidden_jit" && {
 	gcc -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -DHOT -c -o "$out/hidden_hot.o" "$c" &&
