@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The sentences that a report begins with, each planted in a trace that is made for it, and all together: their order is that of
+# docs/reading-a-report.md.  A table of totals has the share of truncated stacks in its heading from 2 % on, and only then.
+. tests/golden/begin.bash
+/usr/bin/python3 - "$B/tailor" "$dir" <<'END'
+import os, re, struct, subprocess, sys
+import trace_file
+from bombs import FRAMES, PID, STACKED, load
+from trace_file import deltas, leb, record, samples
+
+tailor, folder = sys.argv[1:]
+CODE, UNNAMED = 0x400000, 0x600000
+EVENT = record("EVENT", 0, 0, "task-clock", "ns", 1, 1, 0, 4000, 0, 0, 0, 16, "cpu", 0)
+KNOWN = record("PROCESS", PID, 1, "/usr/bin/node", "node") + load(1, CODE, 4096, "work") + record("EH_FRAME", PID, 0x500000, 0, FRAMES)
+SENTENCE = "V8 99: names of JavaScript functions are missing, because it is newer than the versions verified (9 to 14). Run node with --x"
+VERSION = (record("HOST_LACK", PID, "V8", "99", "names of JavaScript functions", "it is newer than the versions verified (9 to 14)", "",
+                  "Run node with --x", "Node deno") + record("NOTICE", 0, "version", SENTENCE))
+OF_1_0 = record("NOTICE", 0, "version", "V8 99 is newer than tailor knows: its code has no names here")
+REGION = record("REGION", PID, UNNAMED, 4096, "/usr/bin/node", 0)
+PYTHON = record("NOTICE", 0, "host", "names of Python functions unavailable by `tailor attach`. Record with `tailor attach --inject PID`")
+TAGS = record("NOTICE", 0, "tag", "not in these samples: a thread-local word needs --sampler signal or timer")
+
+
+def stacked(nr, ip, words, first):
+    columns = [c for c in STACKED[1:] if c[0] != 5]
+    return samples(nr, [(1, 2, deltas(range(first, first + nr * 10**6, 10**6)))] + columns +
+                   [(5, 3, leb(ip)), (10, 3, leb(8 * len(words))), (11, 0, struct.pack(f"<{len(words)}Q", *words) * nr)])
+
+
+# truncated: of a thousand samples; unnamed: those in a region.  The others reach the first frame.
+def report(records, truncated=0, unnamed=0, nr=1000, end=10**10, options=()):
+    head = record("HEADER", 0, 2, "test", 0, "host", "x86_64", "6.1", 1, "/", [["host"]], "run", 0)
+    trace = trace_file.Trace(head + EVENT)
+    trace.add(trace_file.RECORDS, KNOWN + records)
+    for count, ip, words in ((nr - truncated - unnamed, CODE + 8, (CODE + 9, 0)), (truncated, CODE + 8, (CODE + 9, CODE + 9)),
+                             (unnamed, UNNAMED + 8, (0, 0))):
+        if count > 0:
+            trace.add(trace_file.SAMPLES, stacked(count, ip, words, 2000))
+    trace.add(trace_file.END, record("END", 0, 0, 0, 0, 0, 0, time_ns=end))
+    path = f"{folder}/t.tlr"
+    with open(path, "wb") as f:
+        f.write(b"".join(trace.parts))
+    p = subprocess.run([tailor, "report", *options, path], capture_output=True, text=True, env={**os.environ, "COLUMNS": "1000"})
+    return p.stdout
+
+
+bad = 0
+
+
+def expect(case, holds, said):
+    global bad
+    if not holds:
+        bad = 1
+        print(f"{case}; got:\n" + "\n".join(said.splitlines()[:12]))
+
+
+def begins(case, said, *sentences):
+    lines = said.splitlines()
+    expect(f"{case}: expected the report to begin with {sentences}",
+           len(lines) > len(sentences) and all(re.search(s, l) for s, l in zip(sentences, lines)), said)
+
+
+TRUNCATED = r"^[0-9.]+ % of the call stacks are truncated at 0.0156 KiB, so that outer callers lack them in their totals\. Record more"
+CODE_OF = "% of all samples ran in code that node"
+begins("a version", report(VERSION), "^" + re.escape(SENTENCE) + r"\.$", "^(?!.*V8)")
+begins("a version, 1.0.0", report(OF_1_0), r"^V8 99 is newer than tailor knows: its code has no names here\.$")
+begins("truncated stacks", report(b"", 300), TRUNCATED)
+begins("unnamed code", report(REGION, 0, 300), CODE_OF + ".* generated and did not name. Run node with --perf-basic-prof.$")
+begins("all", report(TAGS + PYTHON + REGION + VERSION, 300, 300), "^V8 99: ", TRUNCATED, "^Names of Python",
+       CODE_OF + r".* did not name\.$", "^Tags not in these samples", "^(?!.*(V8|truncated|Tags|Python))")
+begins("no samples", report(TAGS + VERSION, nr=0), "^No samples: ", "^V8 99: ", "^Tags ")
+expect("3 % of the stacks truncated: expected no first sentence", "are truncated at" not in report(b"", 30), "")
+for truncated, wanted in (30, True), (10, False), (0, False):
+    for options, heading in ((), "^Functions.*"), (("--view", "functions"), "^Functions"):
+        said = report(b"", truncated, options=options)
+        found = re.search(heading + r", (\d+\.\d) % of the stacks truncated$", said, re.M)
+        expect(f"{truncated} of 1000 stacks truncated: {'a' if wanted else 'no'} share in the heading of functions {options}",
+               bool(found) == wanted and (not found or abs(float(found[1]) - truncated / 10) < 0.11), said)
+sys.exit(bad)
+END
