@@ -374,9 +374,12 @@ def planted_share(report, planted):
                     n[i] += f["samples"]
                     break
     else:
-        for l in report["lines"]:
+        lines = [(l["file"], l["line"], l["samples"]) for l in report["lines"]]
+        named = [(*m.groups(), f["samples"]) for f in report["functions"] for m in [re.search(r"(/\S+):(\d+)$", f["name"])] if m]
+        # `tailor attach` has names of LuaJIT's traces, which end with where they begin, and no lines.
+        for file, line, samples in lines if any(file.startswith(JITS) for file, _, _ in lines) else named:
             for i, (first, last) in enumerate(planted):
-                n[i] += l["samples"] if l["file"].startswith(JITS) and first <= l["line"] <= last else 0
+                n[i] += samples if file.startswith(JITS) and first <= int(line) <= last else 0
     return 100 * n[0] / sum(n) if sum(n) else None, sum(n)
 
 
@@ -390,6 +393,28 @@ def planted_share_of_stacks(folded, planted):
             weight[found[0]] += int(weighs)
             stacks += 1
     return 100 * weight[0] / sum(weight) if sum(weight) else None, stacks
+
+
+class Seen:
+    """What a recording has of generated code: samples (n), per cent of them with a name and with a line, and the planted share."""
+    def __init__(self, tailor, trace, report, of):
+        """of: a channel or a row, with planted, callers and trampolines as Channel says; planted "versions": code objects of one name, the
+        two with most samples."""
+        self.n = report["jit"]["samples"] + sum(f["samples"] for f in report["functions"] if f["image"] == "[unknown]")
+        if of.planted == "versions":
+            objects = json.loads(shell(f"{tailor} report --view code --json {trace}").stdout)["tables"]["objects"]
+            two = sorted((o["samples"] for o in objects if o["samples"]), reverse=True)[:2]
+            self.planted, self.planted_n = (100 * two[0] / sum(two), sum(two)) if len(two) == 2 else (None, 0)
+        elif of.callers:
+            folded = shell(f"{tailor} export --format folded {trace}").stdout.decode(errors="replace")
+            self.planted, self.planted_n = planted_share_of_stacks(folded, of.planted)
+        else:
+            self.planted, self.planted_n = planted_share(report, of.planted)
+        self.named, self.lines = (100 * report["jit"][what] / max(self.n, 1) for what in ("named", "with_lines"))
+        if of.trampolines:
+            self.n = report["samples"]["total"]
+            self.named = 100 * sum(c["samples"] for c in report["components"]
+                                   if c["level"] == "code object" and TRAMPOLINE.match(c["name"])) / max(self.n, 1)
 
 
 class Fault(Exception):
@@ -463,20 +488,11 @@ class Bench:
                        f"tailor run: exit {under.returncode}, {under.stderr[-300:]!r}")
             return None
         r = json.loads(report.stdout)
-        n = r["jit"]["samples"] + sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
-        if channel.callers:
-            folded = shell(f"{self.build}/tailor export --format folded {trace}").stdout.decode(errors="replace")
-            planted, planted_n = planted_share_of_stacks(folded, channel.planted)
-        else:
-            planted, planted_n = planted_share(r, channel.planted)
+        seen = Seen(f"{self.build}/tailor", trace, r, channel)
+        n, named, lines, planted, planted_n = seen.n, seen.named, seen.lines, seen.planted, seen.planted_n
         findings = None if self.samples else shell(f"{self.build}/tailor check {trace}")
         first = "" if self.samples and not channel.remedy else " ".join(
             " ".join(shell(f"{self.build}/tailor report {trace}").stdout.decode().splitlines()[:5]).split())
-        named, lines = 100 * r["jit"]["named"] / max(n, 1), 100 * r["jit"]["with_lines"] / max(n, 1)
-        if channel.trampolines:
-            n = r["samples"]["total"]
-            named = 100 * sum(c["samples"] for c in r["components"]
-                              if c["level"] == "code object" and TRAMPOLINE.match(c["name"])) / max(n, 1)
         same = (under.returncode, under.stdout) == (alone.returncode, alone.stdout)
         stacks = "-"
         if self.stacks and not self.samples:

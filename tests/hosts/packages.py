@@ -14,6 +14,7 @@ What cannot be had is a line "skipped, because ...".  Exit 1 when a line is wors
 75 %, no sentence or one that does not help, a host that did not go on.
 """
 import argparse
+import contextlib
 import glob
 import json
 import os
@@ -25,7 +26,7 @@ import sys
 import tempfile
 import time
 
-from jits import BIF, FIB, HERE, JITS, PLANTED, PLANTED_WITHIN, planted_share, refuse_unknown, shell
+from jits import BIF, FIB, JITS, PLANTED, PLANTED_WITHIN, Seen, refuse_unknown, shell
 
 WAYS = ("run", "attach", "inject")
 SAMPLES = 300
@@ -44,12 +45,14 @@ class Follow:
 class Row:
     """planted: as in jits.py; "versions": code objects of one name, the later one bif()'s or fib()'s; None: not asked.  unnamed: by which
     ways code has no names, and what then helps, or a list, of which the first counts that is what the report says.  native: no code is
-    generated."""
+    generated.  callers, trampolines: as in jits.py."""
     def __init__(self, name, package, command, planted=(FIB, BIF), lines=0, named=95, unnamed=None, native=False, prepare=None, env=None,
-                 within=PLANTED_WITHIN, channel="", python=((3, 9), (3, 99)), rust=None, jdk="", seconds=2.0, warm_s=WARM_S):
+                 within=PLANTED_WITHIN, channel="", python=((3, 9), (3, 99)), rust=None, jdk="", seconds=2.0, warm_s=WARM_S,
+                 callers=False, trampolines=False):
         self.name, self.package, self.command, self.planted, self.lines, self.named = name, package, command, planted, lines, named
         self.unnamed, self.native, self.prepare, self.env, self.within = unnamed or {}, native, prepare, env or {}, within
         self.channel, self.python, self.rust, self.jdk, self.seconds, self.warm_s = channel, python, rust, jdk, seconds, warm_s
+        self.callers, self.trampolines = callers, trampolines
 
 
 def every(follow):
@@ -110,11 +113,15 @@ class Skip(Exception):
     """Why a host is not here."""
 
 
-def find_python(at_least, at_most):
-    """The system's Python where it is one of these versions, else another one of the PATH or of pyenv."""
+def numbers(text):
+    return [int(n) for n in re.findall(r"\d+", text)]
+
+
+def find_python(at_least, at_most, newest=False):
+    """The system's Python where it is one of these versions, else another one of the PATH or of pyenv; newest: in the other order."""
     found = ["/usr/bin/python3", "python3", *(f"python3.{n}" for n in range(9, 16)),
-             *sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))]
-    for python in found:
+             *sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")), key=numbers)]
+    for python in reversed(found) if newest else found:
         p = shell(f"{python} -c 'import ensurepip, sys; sys.exit(not {at_least} <= sys.version_info[:2] <= {at_most})'")
         if p.returncode == 0:
             return python
@@ -122,6 +129,8 @@ def find_python(at_least, at_most):
 
 
 class Installer:
+    SECONDS = INSTALL_S  # for one command
+
     def __init__(self, build):
         self.build, self.done = build, {}
 
@@ -145,34 +154,58 @@ class Installer:
         return found[0]
 
     def ask(self, command, what):
-        try:
-            p = subprocess.run(["bash", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=INSTALL_S)
-        except subprocess.TimeoutExpired as e:
-            raise Skip(f"{what}: not done after {INSTALL_S} s") from e
+        p = subprocess.run(["timeout", "-k", "10", str(self.SECONDS), "bash", "-c", command], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if p.returncode in (124, 137):
+            raise Skip(f"{what}: not done after {self.SECONDS} s")
         if p.returncode:
             last = (p.stderr or p.stdout).decode(errors="replace").strip().splitlines()
             raise Skip(f"{what}: {last[-1][:200] if last else f'exit {p.returncode}'}")
         return p.stdout.decode(errors="replace")
 
+    @staticmethod
+    def find_python(row):
+        return find_python(*row.python)
+
+    @staticmethod
+    def pip(_):
+        return "--only-binary :all:"
+
+    @staticmethod
+    def maven(_):
+        return ""
+
+    @staticmethod
+    def slug(what):
+        return re.sub(r"[^A-Za-z0-9.]+", "-", what).strip("-.")
+
+    def folder(self, kind, what):
+        return os.path.join(self.build, "packages", kind, self.slug(what))
+
     def install(self, row):
         kind, _, what = row.package.partition(":")
         if row.name in UNAVAILABLE:
             raise Skip(UNAVAILABLE[row.name])
-        at = os.path.join(self.build, "packages", kind, re.sub(r"[^A-Za-z0-9.]+", "-", what).strip("-"))
+        at = self.folder(kind, what)
         if kind == "here":
             said = shell(f"{self.java(row)} -version")
             return at, re.search(r'version "([^"]+)"', (said.stdout + said.stderr).decode()).group(1)
         if row.jdk:
             self.java(row)
         version, stamp = re.split(r"==|@| ", what)[1], os.path.join(at, "installed")
-        if os.path.exists(stamp):
-            return at, version
+        if not os.path.exists(stamp):
+            self.fetch(row, kind, what, at)
+            with open(stamp, "w"):
+                pass
+        return at, version
+
+    def fetch(self, row, kind, what, at):
         if not shutil.which({"npm": "npm", "cargo": "cargo", "maven": "mvn"}.get(kind, "sh")):
             raise Skip(f"{kind} is not installed")
         os.makedirs(at, exist_ok=True)
         if kind == "pypi":
-            self.ask(f"{find_python(*row.python)} -m venv {at} && {at}/bin/pip install -q --disable-pip-version-check "
-                     f"--only-binary :all: {what}", "pip")
+            self.ask(f"{self.find_python(row)} -m venv {at} && {at}/bin/pip install -q --disable-pip-version-check "
+                     f"{self.pip(row)} {what}", "pip")
         elif kind == "npm":
             self.ask(f"npm install --no-audit --no-fund --prefix {at} {what}", "npm")
         elif kind == "cargo":
@@ -182,30 +215,21 @@ class Installer:
             self.ask(f"CARGO_TARGET_DIR={self.build}/packages/cargo nice cargo build -q --locked -j1 --manifest-path "
                      f"{JITS}/cargo/Cargo.toml", "cargo")
         elif kind == "maven":
-            self.ask(f"mvn -q -B -f {JITS}/maven/pom.xml dependency:copy-dependencies -DoutputDirectory={at}/lib -DincludeTypes=jar && "
-                     f"mkdir -p {at}/compiler && mv {at}/lib/compiler-*.jar {at}/compiler", "mvn")
-        with open(stamp, "w"):
-            pass
-        return at, version
+            shutil.rmtree(at)
+            self.ask(f"mvn -q -B -f {JITS}/maven/pom.xml {self.maven(row)} dependency:copy-dependencies -DoutputDirectory={at}/lib "
+                     f"-DincludeTypes=jar && mkdir -p {at}/compiler && mv {at}/lib/compiler-*.jar {at}/compiler", "mvn")
 
 
 class Recording:
     """What one recording has to say."""
-    def __init__(self, bench, trace, planted):
+    def __init__(self, bench, trace, row):
         report = shell(f"{bench.tailor} report --json {trace}")
         if report.returncode:
             raise ValueError(f"the trace cannot be read: {report.stderr.decode()}")
         r = json.loads(report.stdout)
-        self.total = r["samples"]["total"]
-        self.samples = r["jit"]["samples"] + sum(f["samples"] for f in r["functions"] if f["image"] == "[unknown]")
-        self.named = 100 * r["jit"]["named"] / max(self.samples, 1)
-        self.lines = 100 * r["jit"]["with_lines"] / max(self.samples, 1)
-        if planted == "versions":
-            objects = json.loads(shell(f"{bench.tailor} report --view code --json {trace}").stdout)["tables"]["objects"]
-            two = sorted((o["samples"] for o in objects if o["samples"]), reverse=True)[:2]
-            self.planted, self.planted_n = (100 * two[0] / sum(two), sum(two)) if len(two) == 2 else (None, 0)
-        else:
-            self.planted, self.planted_n = planted_share(r, planted)
+        self.total, self.notices = r["samples"]["total"], r["notices"]
+        seen = Seen(bench.tailor, trace, r, row)
+        self.samples, self.named, self.lines, self.planted, self.planted_n = seen.n, seen.named, seen.lines, seen.planted, seen.planted_n
         first = " ".join(" ".join(shell(f"{bench.tailor} report {trace}").stdout.decode().splitlines()[:6]).split())
         said = SENTENCE.search(first)
         self.said = said.group(0).rsplit(".", 1)[0] + "." if said else ""
@@ -225,6 +249,14 @@ class Bench:
     def fill(self, text, at, seconds):
         return text.format(build=self.build, at=at, java=self.java, jits=JITS, dir=self.dir, s=f"{seconds:g}", r=self.dir + "/rounds")
 
+    def shell_text(self, row, text, at, seconds):
+        """What bash is to run, filled in."""
+        del row
+        return self.fill(text, at, seconds)
+
+    def run_options(self, _):
+        return self.OPTIONS
+
     def environment(self, env):
         return dict(os.environ, **{k: self.fill(v, "", 0) for k, v in env.items()})
 
@@ -234,50 +266,61 @@ class Bench:
     def run(self, row, command, env, at):
         seconds = row.seconds
         while True:
-            p = subprocess.run(["bash", "-c", f"exec {self.tailor} run {self.OPTIONS} -o {self.trace} -- "
-                                + self.fill(command, at, seconds)], cwd=self.dir, env=self.environment(env), timeout=600,
+            p = subprocess.run(["bash", "-c", f"exec {self.tailor} run {self.run_options(row)} -o {self.trace} -- "
+                                + self.shell_text(row, command, at, seconds)], cwd=self.dir, env=self.environment(env), timeout=600,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             said = shell(f"{self.tailor} report --view processes --json {self.trace}").stdout
             self.clean(int(pid) for pid in re.findall(rb'"pid": (\d+)', said))
             if p.returncode:
                 raise ValueError(f"exit {p.returncode}: {p.stderr.decode(errors='replace')[-300:]}")
-            r = Recording(self, self.trace, row.planted)
+            r = Recording(self, self.trace, row)
             if self.enough(row, r) or seconds >= LONGEST_S:
                 return r
             seconds *= 2
 
     def attach(self, row, command, env, at, inject):
         """... for longer and longer; the host runs on until this is done, and has to."""
-        with subprocess.Popen(["bash", "-c", "exec " + self.fill(command, at, 100000)], cwd=self.dir, env=self.environment(env),
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
+        pid = 0
+        with subprocess.Popen(["bash", "-c", "exec " + self.shell_text(row, command, at, 100000)], cwd=self.dir,
+                              env=self.environment(env), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True) as p:
             try:
-                self.wait_until_warm(p, row.warm_s)
+                pid = self.wait_until_warm(p, row.warm_s)
                 seconds = 2.0
                 while True:
                     a = subprocess.run([self.tailor, "attach", *self.OPTIONS.split(), *(["--inject"] if inject else []), "-o", self.trace,
-                                        "--duration", f"{seconds:g}", str(p.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        "--duration", f"{seconds:g}", str(pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        timeout=600)
                     if a.returncode or p.poll() is not None:
                         raise ValueError(f"tailor attach: exit {a.returncode}: {a.stderr.decode(errors='replace')[-300:]}; "
                                          f"the host: {p.poll()}")
-                    r = Recording(self, self.trace, row.planted)
+                    r = Recording(self, self.trace, row)
                     if self.enough(row, r) or seconds >= LONGEST_S:
                         return r
                     seconds *= 2
             finally:
-                p.kill()
-                self.clean([p.pid])
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(p.pid, signal.SIGKILL)
+                self.clean([pid])
 
     @staticmethod
     def wait_until_warm(p, seconds):
+        """The host's process: the one of its session that has used most processor time."""
         ticks, end = os.sysconf("SC_CLK_TCK"), time.monotonic() + 300
         while time.monotonic() < end:
-            with open(f"/proc/{p.pid}/stat") as f:
-                fields = f.read().rpartition(")")[2].split()
             if p.poll() is not None:
                 raise ValueError(f"the host ended: {p.stderr.read().decode(errors='replace')[-300:]}")
-            if (int(fields[11]) + int(fields[12])) / ticks >= seconds:
-                return
+            used = {}
+            for path in glob.glob("/proc/[0-9]*/stat"):
+                try:
+                    with open(path) as f:
+                        fields = f.read().rpartition(")")[2].split()
+                except OSError:  # it has ended
+                    continue
+                if int(fields[3]) == p.pid:
+                    used[int(path.split("/")[2])] = (int(fields[11]) + int(fields[12])) / ticks
+            pid = max(used, key=used.get, default=0)
+            if pid and used[pid] >= seconds:
+                return pid
             time.sleep(0.1)
         raise ValueError("the host does not run")
 
@@ -341,14 +384,17 @@ class Bench:
             if wrong:
                 self.fault(f"{what}: the sentence does not help: {wrong}")
 
+    def prepare(self, row, at):
+        p = shell(self.shell_text(row, row.prepare, at, 0))
+        if p.returncode:
+            raise ValueError(p.stderr.decode(errors="replace")[-300:])
+
     def row(self, row, at, version):
         self.java = Installer.java(row)
         for way in WAYS:
             try:
                 if row.prepare and way == WAYS[0]:
-                    p = shell(self.fill(row.prepare, at, 0))
-                    if p.returncode:
-                        raise ValueError(p.stderr.decode(errors="replace")[-300:])
+                    self.prepare(row, at)
                 self.way(row, version, way, at)
             except (ValueError, subprocess.TimeoutExpired) as e:
                 self.fault(f"{row.name} {version}, {way}: {e}")
