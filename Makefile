@@ -254,6 +254,11 @@ check-packages: deps ## profile hosts with a JIT as pip, npm, cargo and Maven in
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(PYTHON) tests/hosts/packages.py $B $(HOSTS)
 
+.PHONY: check-newest
+check-newest: deps portable ## the newest of each host from PyPI, npm, Maven and Debian unstable, recorded in three ways (HOSTS="php node", TABLE=docs/newest.md)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(PYTHON) tests/hosts/newest.py $B --portable $(PORTABLE) $(if $(TABLE),--table $(TABLE)) $(HOSTS)
+
 check-hardware: deps-check ## what only this machine's own counters can show: every rung, where samples point, how far apart
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@tests/run.sh $B hardware

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # A folder with packages of another release of Debian, and all that they need: debian_folder.sh FOLDER RELEASE PACKAGE...
 #
-# RELEASE is a suite (unstable, trixie), or experimental: unstable, with packages of experimental that it has not, and those from the sources
-# that PACKAGE names.  A # in PACKAGE stands for the highest number with which there is one (llvm-#-dev).  Nothing is installed on this machine: packages
-# are unpacked, and their scripts do not run, so that caches and users are missing.  Lists and packages are kept beside the folders, in apt/,
-# for the next one.  A folder with the newest packages stays as it is.  It prints the version of the first package.
+# RELEASE is a suite (unstable, trixie), or experimental: unstable, with packages of experimental that it has not, and those from the
+# sources that PACKAGE names.  A # in PACKAGE stands for the highest number with which there is one (llvm-#-dev).  Nothing is installed
+# on this machine: packages are unpacked, and their scripts do not run, so that caches and users are missing.  Lists and packages are
+# kept beside the folders, in apt/, for the next one.  A folder with the newest packages stays as it is.  It prints the version of the
+# first package.
 #
 # A program inside runs by chroot.  It needs /proc and /dev there, and whatever of ours it is to see, at the same path:
 # debian_folder.sh --bind FOLDER PATH...  mounts these, which only root can; in a mount namespace of its own (unshare --mount) they end
@@ -71,7 +72,9 @@ for name; do
 	set -- "${@:2}" "$name"
 done
 first=$1
-[ "$release" != experimental ] || printf 'Package: src:%s\nPin: release a=experimental\nPin-Priority: 600\n\n' "$@" >"$apt/$release/preferences"
+if [ "$release" = experimental ]; then
+	printf 'Package: src:%s\nPin: release a=experimental\nPin-Priority: 600\n\n' "$@" >"$apt/$release/preferences"
+fi
 plan=$(apt-get -q -s install "$@" 2>&1) || fail "$(grep '^E: ' <<<"$plan" | tail -n 1)"
 # Inst NAME (VERSION RELEASE [ARCHITECTURE]) is the file NAME_VERSION_ARCHITECTURE.deb, with %3a where the version has a colon.
 plan=$(sed -n 's/^Inst \([^ ]*\) (\([^ ]*\) .*\[\([^]]*\)\]).*/\1 \2 \3/p' <<<"$plan")

@@ -257,8 +257,8 @@ class Bench:
     def run_options(self, _):
         return self.OPTIONS
 
-    def environment(self, env):
-        return dict(os.environ, **{k: self.fill(v, "", 0) for k, v in env.items()})
+    def environment(self, env, at):
+        return dict(os.environ, **{k: self.fill(v, at, 0) for k, v in env.items()})
 
     def enough(self, row, r):
         return r.total >= self.samples if row.native else r.samples >= self.samples
@@ -267,7 +267,7 @@ class Bench:
         seconds = row.seconds
         while True:
             p = subprocess.run(["bash", "-c", f"exec {self.tailor} run {self.run_options(row)} -o {self.trace} -- "
-                                + self.shell_text(row, command, at, seconds)], cwd=self.dir, env=self.environment(env), timeout=600,
+                                + self.shell_text(row, command, at, seconds)], cwd=self.dir, env=self.environment(env, at), timeout=600,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             said = shell(f"{self.tailor} report --view processes --json {self.trace}").stdout
             self.clean(int(pid) for pid in re.findall(rb'"pid": (\d+)', said))
@@ -282,7 +282,7 @@ class Bench:
         """... for longer and longer; the host runs on until this is done, and has to."""
         pid = 0
         with subprocess.Popen(["bash", "-c", "exec " + self.shell_text(row, command, at, 100000)], cwd=self.dir,
-                              env=self.environment(env), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True) as p:
+                              env=self.environment(env, at), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True) as p:
             try:
                 pid = self.wait_until_warm(p, row.warm_s)
                 seconds = 2.0
