@@ -94,14 +94,17 @@ done
 while read -r name number architecture; do
 	dpkg-deb -x "$apt/archives/${name}_${number//:/%3a}_$architecture.deb" "$folder" || fail "$name $number cannot be unpacked"
 done <<<"$plan"
-# Names without a version, as alternatives have them: php8.6 is php, python3.15 python3, llvm-config-23 llvm-config.
-for path in "$folder"/usr/lib/jvm/*/bin/* "$folder"/usr/bin/*[a-z0-9]-[0-9]* "$folder"/usr/bin/*[a-z]*[0-9]; do
+# Names without a version are links to the highest one, as alternatives have them: php is php8.6, llvm-config llvm-config-23.
+while read -r path; do
+	[ -e "$path" ] || continue
 	name=${path##*/}
-	for short in "$name" "$(sed -E 's/\.[0-9]+$//' <<<"$name")" "$(sed -E 's/-?[0-9.]+$//' <<<"$name")"; do
-		[ -z "$short" ] || [ -e "$folder/usr/bin/$short" ] || [ -L "$folder/usr/bin/$short" ] ||
-			ln -s "${path#"$folder"}" "$folder/usr/bin/$short"
+	[[ $name =~ ^(.*)\.[0-9]+$ ]] && minor=${BASH_REMATCH[1]} || minor=$name
+	[[ $name =~ ^(.*[^0-9.-])-?[0-9.]+$ ]] && major=${BASH_REMATCH[1]} || major=$name
+	for short in "$minor" "$major"; do
+		[ "$path" -ef "$folder/usr/bin/$short" ] || { [ -f "$folder/usr/bin/$short" ] && [ ! -L "$folder/usr/bin/$short" ]; } ||
+			ln -sfn "${path#"$folder"}" "$folder/usr/bin/$short"
 	done
-done
+done < <(printf '%s\n' "$folder"/usr/lib/jvm/*/bin/* "$folder"/usr/bin/*[a-z]*[0-9] | sort -V)
 [ -e "$folder/bin/sh" ] || ln -s "$(cd "$folder/usr/bin" && ls dash bash 2>/dev/null | head -n 1)" "$folder/bin/sh"
 echo "$plan" >"$stamp"
 echo "$version"
