@@ -57,7 +57,8 @@ Acquire::http::Timeout "60";
 Acquire::Check-Valid-Until "false"; # a mirror that stands still must do: packages are signed all the same
 EOF
 export APT_CONFIG=$apt/$release/conf LC_ALL=C
-exec 9>"$apt/lock"
+exec 8>"$apt/${folder##*/}.lock" 9>"$apt/lock" # of the folder, and of apt's files
+flock 8
 flock 9
 if [ ! -e "$apt/$release/updated" ] || [ -n "$(find "$apt/$release/updated" -mmin +"${LISTS:-60}")" ]; then
 	said=$(apt-get -q update 2>&1) || fail "lists of packages of $release: $(tail -n 1 <<<"$said")"
@@ -84,6 +85,7 @@ if [ "$(cat "$stamp" 2>/dev/null)" = "$plan" ]; then
 	exit 0
 fi
 said=$(apt-get -q -y -d install "$@" 2>&1) || fail "$(grep '^E: ' <<<"$said" | tail -n 1)"
+flock -u 9
 rm -rf --one-file-system "$folder"
 mkdir -p "$folder/usr/bin" "$folder/usr/sbin" "$folder/usr/lib" "$folder/usr/lib64" \
 	"$folder/proc" "$folder/sys" "$folder/dev" "$folder/tmp" "$folder/root" "$folder/etc"
