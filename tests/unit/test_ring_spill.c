@@ -2,6 +2,7 @@
 /* What is written into rings while nobody drains them is kept, in order; rings on hand-made memory, as in test_ring.c. */
 #include "tests/unit/unit.h"
 
+#include "agent/recorder/perf/record.h"
 #include "agent/recorder/perf/ring.h"
 #include "agent/recorder/perf/ring_spill.h"
 
@@ -54,6 +55,8 @@ static void on_record(void *context, const struct perf_event_header *h)
 	seen_next++;
 }
 
+static const struct record_layout *samples; /* the layout of the ring's samples, where it is known */
+
 static struct ring *begin(uint64_t bytes_max, struct ring_spill **k)
 {
 	static struct ring r;
@@ -63,7 +66,7 @@ static struct ring *begin(uint64_t bytes_max, struct ring_spill **k)
 	memset(&page, 0, sizeof(page));
 	ring_init(&r, &page, data, RING_BYTES);
 	assert_int_equal(ring_spill_create(bytes_max, k), 0);
-	ring_spill_add_ring(*k, &r);
+	ring_spill_add_ring(*k, &r, samples);
 	return &r;
 }
 
@@ -160,6 +163,81 @@ static void a_record_of_senseless_size_is_told_of(void **state)
 	ring_spill_destroy(k); /* takes what is left with it */
 }
 
+#define STACK_ROOM 512u
+#define STACK_WORDS (STACK_ROOM / 8)
+
+static const struct record_layout of_stacks = { .sample_type = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_DATA_SRC };
+
+/* How many bytes sample n has of its stack: none, some that are no whole words, or all that there is room for. */
+static uint64_t stack_bytes_of(uint64_t n)
+{
+	return n % 7 == 0 ? 0 : n % 11 == 0 ? STACK_ROOM : n % 24;
+}
+
+static bool put_stack(void)
+{
+	uint64_t record[1 + 1 + STACK_WORDS + 2];
+	const struct perf_event_header h = { .type = PERF_RECORD_SAMPLE, .size = sizeof(record) };
+
+	if (RING_BYTES - (head - tail()) < sizeof(record))
+		return false;
+	memset(record, 0xee, sizeof(record)); /* what an older record left in the room */
+	memcpy(record, &h, sizeof(h));
+	record[1] = STACK_ROOM;
+	for (unsigned i = 0; i < stack_bytes_of(put_next); i++)
+		((unsigned char *)(record + 2))[i] = (unsigned char)(put_next + i);
+	record[2 + STACK_WORDS] = stack_bytes_of(put_next);
+	record[3 + STACK_WORDS] = put_next++;
+	for (unsigned i = 0; i < sizeof(record); i++)
+		data[(head + i) % RING_BYTES] = ((unsigned char *)record)[i];
+	head += sizeof(record);
+	__atomic_store_n(&page.data_head, head, __ATOMIC_RELEASE);
+	return true;
+}
+
+static void on_stack(void *context, const struct perf_event_header *h)
+{
+	struct record_sample s;
+
+	(void)context;
+	assert_int_equal(record_sample(&of_stacks, h, &s), 0);
+	assert_int_equal(s.data_source, seen_next);
+	assert_int_equal(s.stack_bytes, stack_bytes_of(seen_next));
+	for (unsigned i = 0; i < s.stack_bytes; i++)
+		assert_int_equal(s.stack[i], (unsigned char)(seen_next + i));
+	seen_next++;
+}
+
+static void kept_samples_have_no_room_that_their_stacks_do_not_use(void **state)
+{
+	struct ring_spill *k;
+	struct ring *r;
+
+	(void)state;
+	samples = &of_stacks;
+	r = begin(40 * RING_BYTES, &k); /* for a quarter of them, as they are */
+	for (int looks = 0; put_next < 1000 && looks < PATIENCE_LOOKS;)
+		if (!put_stack()) {
+			millisecond();
+			looks++;
+		}
+	assert_int_equal(put_next, 1000);
+	while (seen_next < put_next)
+		assert_int_equal(ring_drain(r, on_stack, NULL), 0);
+	assert_int_equal(tail(), head);
+	ring_spill_remove_ring(r->kept);
+	ring_spill_destroy(k);
+	samples = NULL;
+}
+
+static void a_record_of_senseless_size_behind_samples_is_told_of(void **state)
+{
+	(void)state;
+	samples = &of_stacks;
+	a_record_of_senseless_size_is_told_of(NULL);
+	samples = NULL;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -167,6 +245,8 @@ int main(void)
 		cmocka_unit_test(who_drains_meanwhile_gets_each_record_once),
 		cmocka_unit_test(what_exceeds_its_memory_stays_in_the_ring),
 		cmocka_unit_test(a_record_of_senseless_size_is_told_of),
+		cmocka_unit_test(kept_samples_have_no_room_that_their_stacks_do_not_use),
+		cmocka_unit_test(a_record_of_senseless_size_behind_samples_is_told_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

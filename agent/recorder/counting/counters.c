@@ -16,6 +16,12 @@ int counting_add_event_id(struct counting *c, int fd, uint32_t event)
 	return ioctl(fd, PERF_EVENT_IOC_ID, &id) ? -errno : event_ids_add(&c->ids, id, event);
 }
 
+/* The layout of every sample in a ring.  NULL: samples of several events share the rings, and their layouts may differ. */
+static const struct record_layout *find_only_layout(const struct counting *c)
+{
+	return c->events.nr == 1 ? &c->layout : NULL;
+}
+
 static int open_event_ring(struct counting *c, int fd, int cpu, size_t bytes)
 {
 	int ret = counting_add_event_id(c, fd, 0);
@@ -29,7 +35,7 @@ static int open_event_ring(struct counting *c, int fd, int cpu, size_t bytes)
 	if (ret)
 		return ret;
 	if (c->rings.spill || ring_spill_create(RING_SPILL_BYTES, &c->rings.spill) == 0) /* without it, more may be lost */
-		ring_spill_add_ring(c->rings.spill, &c->rings.ring[c->rings.nr]);
+		ring_spill_add_ring(c->rings.spill, &c->rings.ring[c->rings.nr], find_only_layout(c));
 	c->rings.ring[c->rings.nr++].cpu = cpu;
 	return 0;
 }

@@ -201,6 +201,22 @@ int record_sample(const struct record_layout *l, const struct perf_event_header 
 	return p.bad ? -EBADMSG : 0; /* AUX data may follow: not used */
 }
 
+void record_drop_unused_stack(const struct record_layout *l, struct perf_event_header *h)
+{
+	struct record_sample s;
+	uint64_t room, used;
+	size_t at;
+
+	if (h->type != PERF_RECORD_SAMPLE || record_sample(l, h, &s) || !s.stack)
+		return;
+	at = (size_t)(s.stack - (const unsigned char *)h);
+	memcpy(&room, (char *)h + at - sizeof(room), sizeof(room));
+	used = s.stack_bytes ? ((uint64_t)s.stack_bytes + 7) & ~7ull : 8; /* a stack without room has no word for its size behind it */
+	memcpy((char *)h + at - sizeof(used), &used, sizeof(used));
+	memmove((char *)h + at + used, (char *)h + at + room, h->size - at - room);
+	h->size = (uint16_t)(h->size - (room - used));
+}
+
 int record_id(const struct record_layout *l, const struct perf_event_header *h, uint32_t body, struct record_id *out)
 {
 	const uint64_t *at;

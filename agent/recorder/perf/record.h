@@ -54,6 +54,11 @@ uint64_t record_time(const struct record_layout *l, uint64_t time_ns);
 int record_layout(const struct perf_event_attr *attr, struct record_layout *out);
 /* 0, or -EBADMSG for a record that ends before it should, and *out is not to be used. */
 int record_sample(const struct record_layout *l, const struct perf_event_header *h, struct record_sample *out);
+/*
+ * Shortens a sample, where it is, by the room in it that its stack does not use.  Other records, and samples that do not fit the layout,
+ * stay as they are.
+ */
+void record_drop_unused_stack(const struct record_layout *l, struct perf_event_header *h);
 /* Who and when, of any other record, whose own part has at least body bytes behind the header.  0 or -EBADMSG. */
 int record_id(const struct record_layout *l, const struct perf_event_header *h, uint32_t body, struct record_id *out);
 

@@ -5,6 +5,7 @@
  */
 #include "agent/recorder/perf/ring_spill.h"
 
+#include "agent/recorder/perf/record.h"
 #include "jitreg/base/clock.h"
 
 #include <errno.h>
@@ -32,6 +33,8 @@ struct kept_ring {
 	uint64_t bytes, tail, drained_ns, seen_head;
 	struct kept_chunk *first, **last;
 	uint64_t nr_chunks;
+	struct record_layout samples; /* of all of its samples, without a clock, which the recorder's thread changes */
+	bool has_layout;
 	bool in_use; /* by the recorder's thread, which holds no lock meanwhile */
 };
 
@@ -44,12 +47,45 @@ struct ring_spill {
 	uint64_t nr_rings, bytes, bytes_max;
 };
 
+static void copy_from_ring(const struct kept_ring *r, uint64_t position, void *to, uint64_t bytes)
+{
+	uint64_t at = position & (r->bytes - 1), first = r->bytes - at;
+
+	memcpy(to, r->data + at, bytes < first ? bytes : first);
+	if (bytes > first)
+		memcpy((char *)to + first, r->data, bytes - first);
+}
+
+/*
+ * Copies records from the ring's tail on, samples without unused room of their stacks.  Returns how many bytes are at to.  A record of
+ * senseless size is copied as it is, with all that follows.
+ */
+static uint64_t copy_records(const struct kept_ring *r, unsigned char *to, uint64_t bytes)
+{
+	uint64_t from = 0, at = 0;
+
+	while (r->has_layout && bytes - from >= sizeof(struct perf_event_header)) {
+		struct perf_event_header *h = (void *)(to + at);
+		uint64_t size;
+
+		copy_from_ring(r, r->tail + from, h, sizeof(*h));
+		size = h->size;
+		if (size < sizeof(*h) || size % 8 || size > bytes - from)
+			break;
+		copy_from_ring(r, r->tail + from + sizeof(*h), h + 1, size - sizeof(*h));
+		record_drop_unused_stack(&r->samples, h);
+		from += size;
+		at += h->size;
+	}
+	copy_from_ring(r, r->tail + from, to + at, bytes - from);
+	return at + bytes - from;
+}
+
 /* All that is there now.  Whether it makes sense is found out when it is drained. */
 static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_t now_ns)
 {
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->tail, at = r->tail & (r->bytes - 1);
-	uint64_t first = r->bytes - at;
-	struct kept_chunk *c;
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE), nr = head - r->tail;
+	struct kept_chunk *c, *shorter;
 
 	if (nr == 0 || nr > r->bytes || nr % 8 || nr > k->bytes_max - k->bytes || (nr < r->bytes / 2 && now_ns - r->drained_ns < LATE_NS))
 		return;
@@ -57,14 +93,13 @@ static void keep_ring_records(struct ring_spill *k, struct kept_ring *r, uint64_
 	if (!c)
 		return;
 	c->next = NULL;
-	c->bytes = nr;
-	memcpy(c->data, r->data + at, nr < first ? nr : first);
-	if (nr > first)
-		memcpy(c->data + first, r->data, nr - first);
+	c->bytes = copy_records(r, c->data, nr);
+	shorter = c->bytes < nr ? realloc(c, sizeof(*c) + c->bytes) : NULL;
+	c = shorter ? shorter : c;
 	*r->last = c;
 	r->last = &c->next;
 	r->nr_chunks++;
-	k->bytes += nr;
+	k->bytes += c->bytes;
 	r->tail = head;
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
 }
@@ -153,7 +188,7 @@ void ring_spill_destroy(struct ring_spill *k)
 	free(k);
 }
 
-void ring_spill_add_ring(struct ring_spill *k, struct ring *r)
+void ring_spill_add_ring(struct ring_spill *k, struct ring *r, const struct record_layout *samples)
 {
 	struct kept_ring *kept = calloc(1, sizeof(*kept));
 
@@ -161,6 +196,11 @@ void ring_spill_add_ring(struct ring_spill *k, struct ring *r)
 		return;
 	*kept = (struct kept_ring){ .spill = k, .page = r->page, .data = r->data, .bytes = r->bytes, .tail = r->tail,
 				    .drained_ns = clock_now_ns() };
+	if (samples) {
+		kept->has_layout = true;
+		kept->samples = *samples;
+		kept->samples.clock = NULL;
+	}
 	kept->last = &kept->first;
 	pthread_mutex_lock(&k->lock);
 	kept->next = k->ring;

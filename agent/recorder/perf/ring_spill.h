@@ -13,9 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RING_SPILL_BYTES (128u << 20) /* two seconds of 4,000 samples with 16 KiB of stack */
+#define RING_SPILL_BYTES (128u << 20) /* two seconds of 4,000 samples with 16 KiB of stack each */
 
 struct ring_spill;
+struct record_layout;
 
 /* What came out of a ring, with whole records.  Freed by who takes it. */
 struct kept_chunk {
@@ -28,8 +29,11 @@ struct kept_chunk {
 int ring_spill_create(uint64_t bytes_max, struct ring_spill **out);
 /* Its rings are closed.  NULL is fine. */
 void ring_spill_destroy(struct ring_spill *k);
-/* From now on, until ring_close().  Without memory it is not watched. */
-void ring_spill_add_ring(struct ring_spill *k, struct ring *r);
+/*
+ * From now on, until ring_close().  Without memory it is not watched.  samples: the layout of all samples in it, which are kept without the
+ * room that their stacks do not use.  NULL: it is not known, and they are kept as they are.
+ */
+void ring_spill_add_ring(struct ring_spill *k, struct ring *r, const struct record_layout *samples);
 
 /* ---- for ring.c */
 struct kept_ring;
