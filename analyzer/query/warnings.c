@@ -98,15 +98,13 @@ const struct warning *warnings_first(const struct warnings *w, uint32_t nth)
 }
 
 #define STACK_MAX 65528u /* that --stack takes */
-#define STACK_FIRST 2048u
 
 const char *stack_remedy(uint32_t bytes, const char *way, char text[STACK_REMEDY_TEXT])
 {
 	const char *option = way && strcmp(way, "import") == 0 ? "perf record --call-graph dwarf," : "--stack ";
-	uint32_t more = !bytes ? STACK_FIRST : 2 * bytes < STACK_MAX ? 2 * bytes : STACK_MAX;
 
 	*text = 0;
 	if (bytes < STACK_MAX)
-		snprintf(text, STACK_REMEDY_TEXT, "%s%u", option, more);
+		snprintf(text, STACK_REMEDY_TEXT, "%s%u", option, STACK_MAX);
 	return text;
 }

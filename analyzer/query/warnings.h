@@ -28,7 +28,8 @@ void warnings_fini(struct warnings *w);
 /* The nth of those that a report begins with, or NULL. */
 const struct warning *warnings_first(const struct warnings *w, uint32_t nth);
 
-/* By which option more of the stack is recorded than so many bytes; way: that of the trace's HEADER.  "": no more can be. */
+/* The option that records most of the stack, which is enough if any is: how long a stack is behind its copy is not known.  bytes: those
+ * that were copied.  way: that of the trace's HEADER.  "": no more can be. */
 #define STACK_REMEDY_TEXT 64
 const char *stack_remedy(uint32_t bytes, const char *way, char text[STACK_REMEDY_TEXT]);
 

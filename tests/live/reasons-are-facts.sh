@@ -22,9 +22,9 @@ declare -A says=(
 	[static]='agent unavailable in [^ ]* \(statically linked\)'
 	[no_preload]='agent unavailable in [^ ]* \(--no-preload\)'
 	[environment]='agent unavailable in 1 process \(busy\): no LD_PRELOAD in the environment'
-	[short_copy]='truncated: longer than 1 KiB, which were recorded \(--stack 2048\)'
+	[short_copy]='truncated: longer than 1 KiB, which were recorded \(--stack 65528\)'
 	[longest_copy]='truncated: longer than 64 KiB, which were recorded[;)]'
-	[no_stack]='no stack was recorded \(--stack 2048\)'
+	[no_stack]='no stack was recorded \(--stack 65528\)'
 	# (of a percent and more: the loader's first instructions are such code in every program)
 	[no_unwind]='(^|[^0-9.])([1-9][0-9]*\.[0-9]|100) % end at code without unwind information'
 	[map_of_others]='did not name. /tmp/perf-[0-9]*.map belongs to user 65534'

@@ -77,14 +77,14 @@ static void what_was_missed_comes_with_what_to_do(void **state)
 	v.reason[REASON_TRUNCATED] = 0.15;
 	assert_true(says(&v, "Lost: 500 samples (20.0 %), ring full. Lower the rate (-r) or record fewer stack bytes (--stack).\n"));
 	assert_true(says(&v, "Unattributed: 20.0 %, mainly \"truncated stack\" (the call stack is longer than the 2 KiB that were "
-			     "recorded). Record more of the stack (--stack 4096).\n"));
+			     "recorded). Record more of the stack (--stack 65528).\n"));
 	v.stack_bytes = 65528; /* there is no more */
 	assert_true(says(&v, "longer than the 64 KiB that were recorded).\n"));
 	v.stack_bytes = 0;
 	assert_true(says(&v, "ring full. Lower the rate (-r).\n"));
 	v.reason[REASON_TRUNCATED] = 0;
 	v.reason[REASON_NO_FRAME_POINTERS] = 0.2;
-	assert_true(says(&v, " Record stack bytes (--stack 2048) in place of frame pointers.\n"));
+	assert_true(says(&v, " Record stack bytes (--stack 65528) in place of frame pointers.\n"));
 	v.stack_bytes = 2048; /* as they were, and were scrubbed */
 	assert_null(strstr(said(&v), "Record stack bytes"));
 	v.running = 0.62; /* others had its counter */
