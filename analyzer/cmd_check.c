@@ -37,7 +37,7 @@ static const struct argp_option options[] = {
 	{ "sampler", KEY_PASSED + 1, "auto|signal|timer", 0,
 	  "how samples are taken; signal and timer can read tags in thread-local words (auto)", 0 },
 	{ "scope", KEY_PASSED + 2, "cpu|thread", 0, "one inherited counter per CPU, or one counter per thread (cpu)", 0 },
-	{ "stack", KEY_PASSED + 3, "BYTES", 0, "stack bytes to copy with each sample (16384)", 0 },
+	{ "stack", KEY_PASSED + 3, "BYTES", 0, "stack bytes to copy with each sample (65528)", 0 },
 	{ "registers", KEY_PASSED + 4, "LIST", 0, "user registers to record with each sample (bx,bp,sp,ip,r12,r13,r14,r15)", 0 },
 	{ "follow", KEY_PASSED + 5, NULL, 0, "record until all processes that the command started have exited", 0 },
 	{ "no-adapt", KEY_PASSED + 6, NULL, 0, "disable host adapters", 0 },

@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
 	{ "count", 'c', "N", 0, "one sample every N events", 0 },
 	{ NULL, 'g', NULL, 0, "with call stacks, which tailor has without this option", 0 },
 	{ "call-graph", KEY_CALL_GRAPH, "fp|dwarf[,BYTES]", 0, "call stacks by frame pointers, or by unwind information with so many stack "
-	  "bytes (dwarf,16384)", 0 },
+	  "bytes (dwarf,65528)", 0 },
 	{ "output", 'o', "FILE", 0, "trace to write (tailor.tlr)", 0 },
 	OUTPUT_OVERWRITE_OPTION(KEY_OVERWRITE),
 	{ "pid", 'p', "PID[,PID...]", 0, "record running processes, until the command ends if one is given", 0 },

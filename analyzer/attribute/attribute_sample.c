@@ -218,12 +218,10 @@ static bool decide_by_stack_frame(void *context, const struct unwind_frame *f)
 	return !decide_by_host_levels(d, l) || d->task;
 }
 
-/* The kernel copies what was asked for, unless the stack's mapping ends before that, or the record would get too long. */
-#define COPY_MAX (60u << 10)
-
 static bool stack_is_whole(const struct model *m, const struct sample *s)
 {
-	return s->event < m->nr_events && s->input.stack_bytes < m->event[s->event].stack_bytes && s->input.stack_bytes < COPY_MAX;
+	return s->event < m->nr_events && s->input.stack_bytes < m->event[s->event].stack_bytes &&
+	       s->input.stack_bytes < SAMPLE_STACK_SURELY_WHOLE;
 }
 
 bool sample_chain_is_cut(const struct sample *s)

@@ -14,7 +14,7 @@
 	X(RATE, "TAILOR_RATE", "samples per second and CPU (default: 4000)") \
 	X(SCOPE, "TAILOR_SCOPE", "cpu or thread (default: cpu)") \
 	X(SAMPLER, "TAILOR_SAMPLER", "auto, signal or timer (default: auto)") \
-	X(STACK, "TAILOR_STACK", "stack bytes to copy with each sample (default: 16384)") \
+	X(STACK, "TAILOR_STACK", "stack bytes to copy with each sample (default: 65528)") \
 	X(SOURCE_TEXT, "TAILOR_SOURCE_TEXT", "bytes of source text that `tailor run` and `attach` keep in a trace (default: 32768)") \
 	X(DORMANT, "TAILOR_DORMANT", "1: collect registrations only; `tailor start PID` starts a recording") \
 	X(NO_ADAPT, "TAILOR_NO_ADAPT", "1: disable host adapters, which make known JITs report more of their code") \

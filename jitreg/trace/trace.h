@@ -408,6 +408,9 @@ enum sample_encoding {
 #define SAMPLE_STACK_MEMORIES 256u
 #define SAMPLE_STACK_WORDS 8192u
 #define SAMPLE_STACK_MAX 65535u /* bytes */
+/* The kernel copies what was asked for, unless the stack's mapping ends before that, or the record would get too long: of an uncut copy of
+ * more than that it is not known whether it is the whole stack. */
+#define SAMPLE_STACK_SURELY_WHOLE (60u << 10)
 #define SAMPLE_STACK_POINTER 7
 
 #endif

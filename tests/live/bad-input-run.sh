@@ -203,12 +203,12 @@ fi
 sampled "$T" "closes everything" 3 "" $(run) -- "$dir/host" close
 WANTED=$((2 * WANTED)) sampled "$T" "forks before main" 3 "" $(run) -- "$dir/forks"
 expect "forks before main: processes" 1 "$(grep -c ' samples of 2 processes' "$dir/err")"
-# each processor has a ring of 4 MiB and a descriptor
+# each processor has a ring of 8 MiB and a descriptor
 processors=$(getconf _NPROCESSORS_ONLN)
 for scope in cpu thread; do
 	if [ -z "${SAN:-}" ]; then # the address sanitizer itself needs terabytes
 		sampled "$T" "little address space, $scope" 3 "" \
-			bash -c "ulimit -v $((108000 + 4096 * processors)); exec $(run) --scope $scope -- $dir/host"
+			bash -c "ulimit -v $((108000 + 8192 * processors)); exec $(run) --scope $scope -- $dir/host"
 	fi
 	sampled "$T" "small files, $scope" 3 "" bash -c "ulimit -Sf 100; exec $(run) --scope $scope -- $dir/host file $dir/file"
 done

@@ -136,7 +136,7 @@ int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *a
 void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes)
 {
 	c->rings.budget = counting_rings_budget();
-	*ring_bytes = counting_cpu_ring_bytes(c->rings.budget);
+	*ring_bytes = counting_cpu_ring_bytes(c->rings.budget, c->events.event[0].attr.sample_stack_user);
 	for (int i = 0; i < c->events.nr; i++) {
 		attr[i] = c->events.event[i].attr;
 		attr[i].inherit = 1;

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #define CPU_RING_BYTES (4u << 20)
+#define DEEP_RING_BYTES (8u << 20) /* 128 of the longest stacks, 32 ms at the default rate */
+#define DEEP_STACK_BYTES 16384u /* longer stacks are deep */
 #define THREAD_RING_BYTES (256u << 10)
 #define RINGS_BYTES (256u << 20) /* of all of them together, down to RING_BYTES_MIN each */
 #define THREADS_SHARE 32 /* a thread's ring takes at most one of so many parts of what is left */
@@ -37,11 +39,12 @@ static size_t halve_until_at_most(size_t bytes, size_t limit)
 	return bytes;
 }
 
-size_t counting_cpu_ring_bytes(size_t budget)
+size_t counting_cpu_ring_bytes(size_t budget, uint32_t stack_bytes)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	return halve_until_at_most(CPU_RING_BYTES, budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
+	return halve_until_at_most(stack_bytes > DEEP_STACK_BYTES ? DEEP_RING_BYTES : CPU_RING_BYTES,
+				   budget / (size_t)(nr_cpus > 0 ? nr_cpus : 1));
 }
 
 size_t counting_thread_ring_bytes(size_t left)

@@ -29,7 +29,7 @@ struct engines *engines_create(struct trace_writer *w, const struct engines_says
 		return NULL;
 	e->writer = w;
 	e->says = *says;
-	e->stack_bytes = stack_bytes;
+	e->stack_bytes = stack_bytes < SAMPLE_STACK_SURELY_WHOLE ? stack_bytes : SAMPLE_STACK_SURELY_WHOLE;
 	e->begin_ns = clock_now_ns();
 	e->to_monotonic_ns = (int64_t)e->begin_ns - clock_real_ns();
 	return e;

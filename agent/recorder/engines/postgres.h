@@ -110,7 +110,7 @@ struct engines {
 	struct hash_map said;	/* components that all processes have in common */
 	struct postgres_memory *memory;
 	uint32_t nr_sightings;
-	uint32_t stack_bytes;	 /* of each sample at most */
+	uint32_t stack_bytes;	 /* a copy of fewer is the whole stack */
 	uint64_t begin_ns;	 /* of the recording */
 	uint64_t short_ns;	 /* when a query was last found to be short */
 	uint64_t look_ns;	 /* that a look takes */

@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
 	  "which can read a tag in thread-local storage (signal); or by a signal handler at each expiry of a per-thread CPU-time "
 	  "timer (timer)", 0 },
 	{ "stack", KEY_STACK, "BYTES", 0,
-	  "stack bytes to copy with each sample, 0 to 65528 (16384; less if the ring buffers are small; 2048 with --sampler signal "
+	  "stack bytes to copy with each sample, 0 to 65528 (65528; less if the ring buffers are small; 2048 with --sampler signal "
 	  "or timer)", 0 },
 	{ "registers", KEY_REGISTERS, "LIST", 0,
 	  "user registers to record with each sample: all, none, or some of ax bx cx dx si di bp sp ip flags r8 to r15 "
