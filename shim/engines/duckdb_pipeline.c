@@ -14,9 +14,26 @@
 #define PARTS_MAX 64u
 #define NAME_BYTES 160
 
-static bool is_known_operator(void *context, uint64_t address)
+/* A class derived from PhysicalOperator leaves most virtual functions to it. */
+static bool has_operator_table(uint64_t address)
 {
-	return duckdb_find_operator(context, address) != 0;
+	uint32_t nr_common = 0;
+	const uint64_t *table;
+
+	if (address % 8 || !sys_readable_range((const void *)address, 8))
+		return false;
+	table = *(const uint64_t *const *)address;
+	if ((uintptr_t)table % 8 || !object_contains(&duckdb.library, table, (size_t)duckdb.nr_slots * 8))
+		return false;
+	for (uint32_t i = 0; i < duckdb.nr_slots; i++)
+		nr_common += table[i] == duckdb.operator_table[i];
+	return nr_common > duckdb.nr_slots / 4;
+}
+
+/* An operator of the plan, or one that the plan does not have: 2.0 reads a CTE by a source of its own. */
+static bool is_operator(void *context, uint64_t address)
+{
+	return duckdb_find_operator(context, address) || has_operator_table(address);
 }
 
 static void append_operator_name(char *to, const struct duckdb_operator *o, bool is_first)
@@ -41,7 +58,7 @@ static bool add_pipeline_part(const struct duckdb_connection *c, struct part *pa
 	return found;
 }
 
-/* part[0] is the source.  Names are known where the plan's were just asked for; else the pipeline's was said before. */
+/* part[0] is the source, if the plan has it.  Names are known where the plan's were just asked for; else the pipeline's was said before. */
 static void register_pipeline_component(const struct duckdb_connection *c, uint64_t id, const struct part *part, uint32_t nr)
 {
 	char name[NAME_BYTES] = "";
@@ -69,15 +86,17 @@ void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, ui
 	if (!c->plan || !sys_readable_range((const void *)pipeline, sizeof(word)))
 		return;
 	memcpy(word, (const void *)pipeline, sizeof(word));
-	if (!duckdb_pipeline_find(word, PIPELINE_WORDS, is_known_operator, c, &p) ||
+	if (!duckdb_pipeline_find(word, PIPELINE_WORDS, is_operator, c, &p) ||
 	    !sys_readable_range((const void *)p.first, p.end - p.first))
 		return;
-	if (!add_pipeline_part(c, part, &nr, word[p.source], DUCKDB_SOURCE) ||
-	    (p.sink && !add_pipeline_part(c, part, &nr, p.sink, DUCKDB_SINK)))
+	add_pipeline_part(c, part, &nr, word[p.source], DUCKDB_SOURCE);
+	if (p.sink && !add_pipeline_part(c, part, &nr, p.sink, DUCKDB_SINK))
 		return;
 	for (uint64_t at = p.first; at < p.end; at += 8)
 		if (!add_pipeline_part(c, part, &nr, *(const uint64_t *)at, DUCKDB_MIDDLE))
 			return;
+	if (!nr)
+		return;
 	for (uint32_t i = 0; i < nr; i++)
 		id = engine_hash(id, &part[i], sizeof(part[i]));
 	register_pipeline_component(c, id, part, nr);

@@ -242,8 +242,10 @@ class NewestBench(Bench):
     @staticmethod
     def said(row, r):
         """What tailor says is unavailable, the engine's operators or the code's names: the report's first sentence, or a notice of the host."""
-        said = [r.said, *(n["sentence"] for n in r.notices if n["kind"] in ("host", "version", "tag") and "unavailable" in n["sentence"])]
-        about = re.compile("operators|instructions|statements|plan nodes" if row.level else "names|did not name|adapter")
+        said = [*r.lacks, r.said, *(n["sentence"] for n in r.notices if n["kind"] in ("host", "tag") and "unavailable" in n["sentence"])]
+        if row.library: # as the report says of the functions of one library
+            said += [text for image, text in r.nameless.items() if row.library in os.path.basename(image)]
+        about = re.compile("operators|instructions|statements|plan nodes|functions without" if row.level else "names|did not name|adapter")
         return next((re.sub(r" (?:in|of) process \d+", "", sentence) for sentence in said if about.search(sentence)), "")
 
     def cell(self, row, way, at):

@@ -31,9 +31,13 @@ def one_round(n):
     used = [float(h.communicate()[0]) for h in hosts]
     watch.send_signal(signal.SIGINT)
     watch.wait(PATIENCE_S)
-    rows = [r for t in glob.glob(f"{store}.epochs/*.tlr") for r in
-            json.loads(subprocess.run([f"{B}/tailor", "report", "--json", "--view", "processes", "--top", "0", "--mark", "all", t],
-                                      capture_output=True, text=True, check=True).stdout)["tables"]["processes"]]
+    rows = []
+    for trace in glob.glob(f"{store}.epochs/*.tlr"):
+        r = subprocess.run([f"{B}/tailor", "report", "--json", "--view", "processes", "--top", "0", "--mark", "all", trace],
+                           capture_output=True, text=True)
+        if r.returncode:
+            sys.exit(f"expected a report of {trace} ({os.path.getsize(trace)} bytes), got exit {r.returncode}: {r.stderr}")
+        rows += json.loads(r.stdout)["tables"]["processes"]
     return [(u, sum(r["weight"] for r in rows if r["pid"] == h.pid) / 1e9, sum(r["samples"] for r in rows if r["pid"] == h.pid))
             for h, u in zip(hosts, used)]
 

@@ -38,7 +38,7 @@ fi
 # The samples in the trace are as planted.  HOW: run, or inject: then functions that were entered before have no name.
 are_as_planted() { # HOW
 	"$B/tailor" report "$dir/t.tlr" >"$dir/report" || return 2
-	head -n 1 "$dir/report" | grep -q '^Python [0-9.]* %,' && grep -q '^Python functions' "$dir/report" ||
+	grep -q '^Python [0-9.]* %,' "$dir/report" && grep -q '^Python functions' "$dir/report" ||
 		fail "$1: expected a report of Python and of its functions, got: $(head -n 20 "$dir/report")"
 	"$B/tailor" report --json --top 0 "$dir/t.tlr" >"$dir/json" &&
 		"$B/tailor" export --format folded "$dir/t.tlr" >"$dir/folded" || return 2
@@ -84,7 +84,7 @@ recorded() {
 }
 decide --nearly "Python's functions have the time that was planted in them, and whole call stacks" recorded
 
-# where calls are too deep for names, their time is no other function's, and the report begins with its share
+# where calls are too deep for names, their time is no other function's, and its share is among a report's first sentences
 deep_is_told() {
 	"$B/tailor" run -q -e "$(plain_event)" -o "$dir/t.tlr" -- "$python" tests/hosts/python_deep.py $seconds 20000 &&
 		"$B/tailor" report "$dir/t.tlr" >"$dir/report" && "$B/tailor" report --json --top 0 "$dir/t.tlr" >"$dir/json" || return 2
@@ -93,8 +93,8 @@ import json, re, sys
 
 report = json.load(open(sys.argv[1] + "/json"))
 samples = {c["name"]: c["samples"] for c in report["components"] if c["level"] == "function"}
-first = re.match(r"([0-9.]+) % of all samples ran in Python functions too deep in the stack",
-                 " ".join(open(sys.argv[1] + "/report").read().split()))
+sentences = " ".join(open(sys.argv[1] + "/report").read().split()).split(" Python functions, ")[0] # the first table's heading
+first = re.search(r"([0-9.]+) % of all samples ran in Python functions too deep in the stack", sentences)
 total = sum(samples.values())
 if total < 500:
     sys.exit(77)
