@@ -47,7 +47,8 @@ def relation(duckdb, c, _):
 def spill(duckdb, c, folder):
     """a sort and a join that do not fit into memory"""
     del duckdb
-    c.execute("set memory_limit = '120MB'; set temp_directory = '" + folder + "/spill'")
+    if c.execute("select current_setting('temp_directory')").fetchall()[0][0] != folder + "/spill": # it can be set once
+        c.execute("set memory_limit = '120MB'; set temp_directory = '" + folder + "/spill'")
     c.execute("select count(*) from (select * from l order by v, k desc offset 1000) a join l b on a.k = b.k").fetchall()
 
 
