@@ -229,7 +229,7 @@ class Recording:
         r = json.loads(report.stdout)
         self.total, self.notices = r["samples"]["total"], r["notices"]
         self.lacks = [f"{l['host']} {l['version']}: {l['missing']} are missing, because {l['reason']}" for l in r["host_lacks"]]
-        self.nameless = {w["image"]: f"functions without names in {w['share']:.1f} % of the samples: {w['cause']}" for w in r["without_names"]}
+        self.nameless = {w["image"]: f"functions without names: {w['cause']}" for w in r["without_names"]}
         seen = Seen(bench.tailor, trace, r, row)
         self.samples, self.named, self.lines, self.planted, self.planted_n = seen.n, seen.named, seen.lines, seen.planted, seen.planted_n
         first = " ".join(" ".join(shell(f"{bench.tailor} report {trace}").stdout.decode().splitlines()[:6]).split())
