@@ -252,7 +252,7 @@ def hosts(build):
             Channel("region", "js102 {jits}/fib.js {s}", remedy="`tailor report --view asm`"),
         ]),
         Host("numba", "python3-numba", "/usr/bin/python3 -c 'import numba; print(numba.__version__)'", None, [
-            Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", stacks=90),
+            Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", stacks=90, stack_bytes=65528), # modules import modules
             Channel("gdb", "/usr/bin/python3 {jits}/../numba_host.py {s}", {"NUMBA_DEBUGINFO": "1"}, lines=95),
         ]),
         Host("lli", "llvm clang", "lli --version",
