@@ -27,7 +27,7 @@ static struct {
 	bool threads_count;
 	char socket[SOCKET_BYTES];
 	int *log_is; /* enum owner; the kernel makes it 0 in a child (MADV_WIPEONFORK) */
-	uint32_t memory_pid; /* whose memory this is: a child of vfork has another number */
+	uint32_t memory_pid; /* the process that owns this memory; a child of vfork, which sees it too, has another number */
 	uint32_t late_pid; /* of the process that began while the recorder did not answer; 0: it did */
 } state;
 

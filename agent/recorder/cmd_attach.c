@@ -244,7 +244,7 @@ static void add_unanswered_python_notice(struct attach *a)
 		       "code. %s", advice);
 }
 
-/* What is missing of hosts of versions that no way of recording knows, so that none is advised.  Engines say so themselves. */
+/* A host of a version that no way of recording knows is named here, and no way is advised.  Engines say so themselves. */
 static void add_lacks(struct attach *a, pid_t pid, const struct host_lacks *lacks)
 {
 	for (unsigned i = 0; i < lacks->nr; i++)
@@ -400,7 +400,7 @@ static void write_target_notices(struct attach *a)
 }
 
 /* Where it is one of several, the others are recorded with the agent.  -errno with a sentence where it was to be the only one. */
-/* Of a host that is not heard in any case, it does not matter whether a thread could be borrowed to ask it. */
+/* No thread needs to be borrowed for a host that is not heard in any case, so that failure is not reported. */
 static int load_agent(struct attach *a, const struct attach_target *t, const struct host_lacks *lacks, struct diag *d)
 {
 	int ret = inject_check_preconditions(t, a->library, d);

@@ -241,7 +241,7 @@ void counting_release_timed_processes(struct counting *c);
 /* ---- ring_size.c */
 /* For all rings together, within the limit of locked memory. */
 size_t counting_rings_budget(void);
-/* Of a CPU's ring, whose samples have so many stack bytes, or of a thread's ring, where so much is left for all. */
+/* Each ring's size in bytes: a CPU's by its samples' stack bytes, a thread's by what is left for all. */
 size_t counting_cpu_ring_bytes(size_t budget, uint32_t stack_bytes);
 size_t counting_thread_ring_bytes(size_t left);
 #define RING_BYTES_MIN (16u << 10)

@@ -12,9 +12,9 @@
 
 #include <sys/types.h>
 
-/* Of what it has mapped; its memory alone is read. */
+/* Adds what is missing of the hosts that the process has mapped.  Its memory alone is read. */
 void lacks_of_process(pid_t pid, struct host_lacks *to);
-/* Of a program's or a library's file, and, where it is a program as program_inspect() found it, of its libraries' files. */
+/* Both add what is missing of the hosts in a file; of a program, as program_inspect() found it, in its libraries' files, too. */
 void lacks_of_file(const char *path, struct host_lacks *to);
 void lacks_of_program(const char *path, struct host_lacks *to);
 

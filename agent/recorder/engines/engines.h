@@ -16,7 +16,7 @@
 
 struct engines;
 
-/* What a recording learns of them, for its user and the trace. */
+/* Engines tell their recording these things, for its user and the trace. */
 struct engines_says {
 	void (*notice)(void *context, const char *sentence);
 	void (*lack)(void *context, pid_t pid, const struct host_lack *l);

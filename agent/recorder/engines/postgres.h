@@ -94,7 +94,7 @@ struct postgres_sighting {
 /* What reading takes; there once a server may be there. */
 struct postgres_memory {
 	struct page_cache pages;
-	struct postgres_code llvm; /* of the llvmjit.so that is looked at */
+	struct postgres_code llvm; /* the llvmjit.so that is looked at */
 	struct postgres_sighting sighting[POSTGRES_SIGHTINGS];
 	uint32_t sorted[POSTGRES_SIGHTINGS];
 	char text[POSTGRES_TEXT_BYTES], work[POSTGRES_TEXT_BYTES], query_name[POSTGRES_NAME_BYTES];

@@ -42,7 +42,7 @@ struct inject_process {
 	uint64_t errno_at;	    /* from the thread pointer on; 0: not known */
 	bool has_v8;		    /* V8 is in it, and its interface is exported */
 	struct inject_range python;	/* the object that CPython is in, or 0 */
-	struct inject_range evaluate[2]; /* its function that evaluates frames, and the part of it that a compiler has put elsewhere */
+	struct inject_range evaluate[2]; /* CPython's function that evaluates frames, and the part that a compiler put elsewhere */
 	uint64_t agent;		    /* the first page of libtailor.so, or 0 */
 };
 

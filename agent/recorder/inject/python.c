@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where CPython's function that evaluates frames lies.  A compiler may put most of it elsewhere: in Debian's 3.15.2 the function has
+ * This file finds CPython's function that evaluates frames.  A compiler may put most of it elsewhere: in Debian's 3.15.2 the function has
  * 844 bytes, and its jumps lead to the loop of 82,341 that has no symbol.  Conditional jumps do not leave a function, so that part is
  * the one outside of it that most of them lead to.
  */
