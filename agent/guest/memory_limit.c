@@ -68,7 +68,7 @@ static int set_own_limit(int resource, const struct rlimit *limit)
 {
 	int ret = next.set ? next.set(resource, limit) : set_by_kernel(0, resource, limit, NULL), saved = errno;
 
-	if (ret == 0)
+	if (ret == 0 && limit) /* the kernel takes none, and changes nothing */
 		make_room_for_program(resource, limit);
 	errno = saved;
 	return ret;

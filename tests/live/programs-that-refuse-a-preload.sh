@@ -111,6 +111,9 @@ before = int(open('/proc/self/statm').read().split()[0]) * 4096
 log = 64 << 20 if 'libtailor' in open('/proc/self/maps').read() else 0
 resource.setrlimit(resource.RLIMIT_AS, (before - log + (40 << 20), resource.RLIM_INFINITY))
 print(len(bytearray(30 << 20)))"
+check "setrlimit() without a limit" "the command" /usr/bin/python3 -c "
+import ctypes, resource
+print(ctypes.CDLL(None).setrlimit(resource.RLIMIT_AS, None))"
 check_preloaded "RLIMIT_DATA" "from Python" /usr/bin/python3 -c "
 import resource, subprocess
 limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (6000000, resource.RLIM_INFINITY))
