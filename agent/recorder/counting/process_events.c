@@ -4,6 +4,7 @@
 #include "agent/recorder/perf/event.h"
 #include "agent/recorder/perf/kernel_record.h"
 #include "agent/recorder/perf/ring.h"
+#include "jitreg/base/clock.h"
 
 #include <errno.h>
 #include <linux/cn_proc.h>
@@ -27,6 +28,7 @@ struct process_events {
 	struct ring *ring; /* of each processor */
 	size_t nr;
 	int socket;
+	uint32_t port; /* the number of the socket, of which a network namespace has one */
 	/* what is being drained */
 	void (*each)(void *context, const struct process_event *p);
 	void *context;
@@ -105,21 +107,24 @@ struct proc_input_filter {
 	uint32_t operation, kinds;
 };
 
-static int ask_connector(int fd, const void *words, uint16_t bytes)
+/* The kernel's answer goes to each who listens, and acknowledges one more than the question did: so a question has the number of its
+ * socket. */
+static int ask_connector(const struct process_events *e, const void *words, uint16_t bytes)
 {
 	union {
 		struct nlmsghdr head;
 		char text[NLMSG_SPACE(sizeof(struct cn_msg) + sizeof(struct proc_input_filter))];
 	} m = { .head = { .nlmsg_type = NLMSG_DONE, .nlmsg_len = (uint32_t)NLMSG_LENGTH(sizeof(struct cn_msg) + bytes) } };
-	struct cn_msg c = { .id = { CN_IDX_PROC, CN_VAL_PROC }, .len = bytes };
+	struct cn_msg c = { .id = { CN_IDX_PROC, CN_VAL_PROC }, .ack = e->port, .len = bytes };
 
 	memcpy(NLMSG_DATA(&m.head), &c, sizeof(c));
 	memcpy((char *)NLMSG_DATA(&m.head) + sizeof(c), words, bytes);
-	return send(fd, &m, m.head.nlmsg_len, 0) < 0 ? -errno : 0;
+	return send(e->socket, &m, m.head.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* An event from the kernel, which no other process can send.  1: there is one; 0: none has come; -1: another message. */
-static int receive_event(struct process_events *e, struct proc_event *out)
+/* An event from the kernel, which no other process can send.  1: there is one; 0: none has come; -1: another message.
+ * *ack: what it acknowledges. */
+static int receive_event(struct process_events *e, struct proc_event *out, uint32_t *ack)
 {
 	union {
 		struct nlmsghdr head;
@@ -129,6 +134,7 @@ static int receive_event(struct process_events *e, struct proc_event *out)
 	socklen_t from_bytes = sizeof(from);
 	ssize_t n = recvfrom(e->socket, &m, sizeof(m), MSG_DONTWAIT, (struct sockaddr *)&from, &from_bytes);
 	const size_t before = NLMSG_HDRLEN + sizeof(struct cn_msg);
+	struct cn_msg c;
 
 	if (n < 0 && errno == ENOBUFS)
 		e->lost = true;
@@ -136,20 +142,25 @@ static int receive_event(struct process_events *e, struct proc_event *out)
 		return errno == ENOBUFS || errno == EINTR ? -1 : 0;
 	if (from.nl_pid != 0 || (size_t)n <= before)
 		return -1;
+	memcpy(&c, NLMSG_DATA(&m.head), sizeof(c));
+	*ack = c.ack;
 	memset(out, 0, sizeof(*out));
 	memcpy(out, m.text + before, (size_t)n - before < sizeof(*out) ? (size_t)n - before : sizeof(*out));
 	return 1;
 }
 
-/* 0: it will tell; -errno.  In another namespace than the first one there is no answer. */
+/* 0: it will tell; -errno.  In another namespace than the first one there is no answer, though others' events come: of processes with
+ * other numbers than here. */
 static int wait_for_answer(struct process_events *e)
 {
 	struct pollfd wait = { e->socket, POLLIN, 0 };
+	const uint64_t end_ns = clock_now_ns() + ANSWER_MS * 1000000ull;
 	struct proc_event p;
+	uint32_t ack;
 
-	while (poll(&wait, 1, ANSWER_MS) == 1)
-		for (int ret; (ret = receive_event(e, &p)) != 0;)
-			if (ret > 0 && p.what == PROC_EVENT_NONE)
+	while (clock_now_ns() < end_ns && poll(&wait, 1, ANSWER_MS) == 1)
+		for (int ret; (ret = receive_event(e, &p, &ack)) != 0;)
+			if (ret > 0 && p.what == PROC_EVENT_NONE && ack == e->port + 1)
 				return -(int)p.event_data.ack.err;
 	return -ENOTSUP;
 }
@@ -158,6 +169,7 @@ static int open_connector(struct process_events *e)
 {
 	const struct proc_input_filter filter = { PROC_CN_MCAST_LISTEN, PROC_EVENT_EXEC | PROC_EVENT_COMM };
 	struct sockaddr_nl own = { .nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC };
+	socklen_t own_bytes = sizeof(own);
 	const int bytes = SOCKET_BYTES;
 	int ret;
 
@@ -169,11 +181,14 @@ static int open_connector(struct process_events *e)
 		setsockopt(e->socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 	ret = bind(e->socket, (struct sockaddr *)&own, sizeof(own)) ? -errno : 0;
 	if (ret == 0)
-		ret = ask_connector(e->socket, &filter.operation, sizeof(filter.operation));
+		ret = getsockname(e->socket, (struct sockaddr *)&own, &own_bytes) ? -errno : 0;
+	e->port = own.nl_pid;
+	if (ret == 0)
+		ret = ask_connector(e, &filter.operation, sizeof(filter.operation));
 	if (ret == 0)
 		ret = wait_for_answer(e);
 	if (ret == 0)
-		ask_connector(e->socket, &filter, sizeof(filter));
+		ask_connector(e, &filter, sizeof(filter));
 	if (ret)
 		close(e->socket);
 	return ret;
@@ -183,8 +198,9 @@ static void drain_connector(struct process_events *e)
 {
 	struct proc_event p;
 	char name[COMM_BYTES + 1];
+	uint32_t ack;
 
-	for (int ret; (ret = receive_event(e, &p)) != 0;) {
+	for (int ret; (ret = receive_event(e, &p, &ack)) != 0;) {
 		bool comm = p.what == PROC_EVENT_COMM;
 
 		if (ret < 0 || !(p.what == PROC_EVENT_EXEC || (comm && p.event_data.comm.process_pid == p.event_data.comm.process_tgid)))
