@@ -298,7 +298,7 @@ static void a_child_inherits_and_exec_forgets(void **state)
 	struct fixture *f = *state;
 
 	map(f, 1, 0x1000, 0x2000, f->a);
-	images_note_fork(f->images, 1, 2);
+	images_note_fork(f->images, 1, 2, 1);
 	images_note_exec(f->images, 1, 1);
 	sample(f, 1, 0x1000);
 	images_settle(f->images);
@@ -332,12 +332,25 @@ static void a_number_used_again_is_another_process(void **state)
 
 	map(f, 1, 0x3000, 0x4000, f->b);
 	map(f, 2, 0x1000, 0x2000, f->a);
-	images_note_exit(f->images, 2);
-	images_note_fork(f->images, 1, 2);
+	images_note_exit(f->images, 2, 1);
+	images_note_fork(f->images, 1, 2, 2);
 	sample(f, 2, 0x1000);
 	assert_string_equal(list(f), "");
 	sample(f, 2, 0x3000);
 	assert_non_null(strstr(list(f), f->b));
+}
+
+/* The child ran on another processor than its parent, whose ring is drained later. */
+static void a_child_whose_end_is_known_before_its_begin_has_its_parents_mappings(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 1, 0x1000, 0x2000, f->a);
+	sample(f, 2, 0x1000);
+	images_note_exit(f->images, 2, 2);
+	images_note_fork(f->images, 1, 2, 1);
+	images_settle(f->images);
+	assert_non_null(strstr(list(f), f->a));
 }
 
 /* They are remembered until all rings have been drained, by the thousand where a build runs. */
@@ -350,7 +363,7 @@ static void short_processes_take_little_memory_after_their_end(void **state)
 	for (uint32_t pid = 10; pid < 10 + nr; pid++) {
 		map(f, pid, 0x1000, 0x9000, f->a);
 		sample(f, pid, 0x2000);
-		images_note_exit(f->images, pid);
+		images_note_exit(f->images, pid, 1);
 		sample(f, pid, 0x3000); /* from another ring */
 	}
 	assert_true(mallinfo2().uordblks + mallinfo2().hblkhd - before < nr * 1024);
@@ -699,6 +712,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_child_inherits_and_exec_forgets, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_program_keeps_what_it_has_mapped_since_its_exec, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_number_used_again_is_another_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_child_whose_end_is_known_before_its_begin_has_its_parents_mappings, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_that_were_replaced_or_cannot_be_read_have_a_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_opened, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_replaced_the_mapped_one_is_not_read, setup, teardown),

@@ -92,6 +92,7 @@ struct process {
 	struct range *mapping; /* sorted by start, disjoint */
 	struct caches *caches; /* NULL: no sample yet, or it has ended */
 	unsigned ended; /* 0: alive; else drains since its end */
+	uint64_t end_ns;
 	struct pending *pending;
 	uint32_t nr_pending, pending_capacity;
 };
@@ -258,12 +259,13 @@ void images_note_exec(struct images *i, uint32_t pid, uint64_t time_ns)
 	drop_caches(i, p);
 }
 
-void images_note_exit(struct images *i, uint32_t pid)
+void images_note_exit(struct images *i, uint32_t pid, uint64_t time_ns)
 {
 	struct process *p = *slot_of_process(i, pid);
 
 	if (p && !p->ended) {
 		p->ended = 1;
+		p->end_ns = time_ns;
 		drop_caches(i, p);
 	}
 	i->unsettled = true;
@@ -438,11 +440,11 @@ void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time
 	drop_caches(i, p);
 }
 
-void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid)
+void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid, uint64_t time_ns)
 {
-	struct process *parent = *slot_of_process(i, ppid), *child;
+	struct process *parent = *slot_of_process(i, ppid), *child = *slot_of_process(i, pid);
 
-	if (*slot_of_process(i, pid) && (*slot_of_process(i, pid))->ended)
+	if (child && child->ended && child->end_ns < time_ns)
 		forget_process(i, pid); /* its number is used again */
 	child = get_process(i, pid);
 	if (!parent || !parent->nr || !child || parent == child || child->nr)

@@ -40,9 +40,9 @@ void images_add_mapping(struct images *i, const struct mapping *m, uint64_t time
 /* pid runs another program since then: what was mapped before is gone.  Rings of processors are drained one after the other, so what the
  * new program mapped may be known already. */
 void images_note_exec(struct images *i, uint32_t pid, uint64_t time_ns);
-/* pid now has a copy of ppid's mappings / has ended, but samples of it may still come. */
-void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid);
-void images_note_exit(struct images *i, uint32_t pid);
+/* pid has a copy of ppid's mappings since then / has ended, but samples of it may still come, and, from another ring, its begin. */
+void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid, uint64_t time_ns);
+void images_note_exit(struct images *i, uint32_t pid, uint64_t time_ns);
 /* A sample was taken.  Hot: called for each. */
 void images_add_sample(struct images *i, const struct sample_seen *seen);
 /* After each drain: look up addresses whose mapping was not known yet; remove processes that have exited. */

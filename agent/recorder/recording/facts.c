@@ -104,7 +104,7 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 			gdb_jit_poll_note_fork(r->gdb_jit, (pid_t)t->ppid, (pid_t)t->pid);
 		luajit_note_fork(r->luajit, (pid_t)t->ppid, (pid_t)t->pid);
 		engines_note_fork(r->engines, (pid_t)t->ppid, (pid_t)t->pid, t->time_ns);
-		images_note_fork(r->images, t->ppid, t->pid);
+		images_note_fork(r->images, t->ppid, t->pid, t->time_ns);
 		jit_files_fork(r->jit_files, t->ppid, t->pid, t->time_ns);
 		r->nr_processes++;
 		if (r->options.forked)
@@ -118,7 +118,7 @@ static void record_fork_or_exit(void *recording, const struct kernel_task *t)
 		luajit_forget(r->luajit, (pid_t)t->pid);
 		if (r->gdb_jit)
 			gdb_jit_poll_forget(r->gdb_jit, (pid_t)t->pid);
-		images_note_exit(r->images, t->pid);
+		images_note_exit(r->images, t->pid, t->time_ns);
 		jit_files_end_process(r->jit_files, t->pid, UINT64_MAX);
 	}
 	if (fork)
