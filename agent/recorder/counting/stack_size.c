@@ -7,6 +7,7 @@
  */
 #include "agent/recorder/counting/internal.h"
 
+#include <sched.h>
 #include <stdio.h>
 
 #define STACK_WANTED 65536u /* the kernel's limit is STACK_MOST */
@@ -14,6 +15,7 @@
 #define STACK_USUAL 16384u /* most stacks have no more; a smaller copy is worth a notice */
 #define STACK_LEAST 2048u
 #define ROOM_NS 20000000u /* the ring holds the samples of so long: twice what passes between two drains */
+#define ROOM_UNHURRIED_NS 60000000u /* ... where the recorder waits for its turn as others do: for some slices of theirs */
 #define RATE_UNKNOWN 10000u
 
 /* Samples per second of all events together. */
@@ -37,7 +39,8 @@ uint32_t counting_choose_stack_bytes(const struct counting *c, char *why, size_t
 	const struct event_options *o = &c->options.event;
 	size_t budget = counting_rings_budget();
 	size_t ring = c->options.scope_thread ? counting_thread_ring_bytes(budget) : counting_cpu_ring_bytes(budget, STACK_MOST);
-	uint64_t room = ring / (1 + total_sample_rate(o) * ROOM_NS / 1000000000);
+	uint64_t room_ns = sched_getscheduler(0) == SCHED_OTHER ? ROOM_UNHURRIED_NS : ROOM_NS;
+	uint64_t room = ring / (1 + total_sample_rate(o) * room_ns / 1000000000);
 	uint32_t bytes = STACK_WANTED;
 
 	*why = 0;
