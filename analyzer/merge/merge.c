@@ -9,6 +9,7 @@
 #include "analyzer/merge/merge_files.h"
 #include "jitreg/base/grow.h"
 #include "jitreg/base/hash_map.h"
+#include "jitreg/base/mapping_kind.h"
 #include "jitreg/output/output_file.h"
 #include "jitreg/trace/reader.h"
 #include "jitreg/trace/writer.h"
@@ -21,6 +22,7 @@
 #define GRANULES_MAX (1u << 18) /* of a code object: larger ones are not compared */
 #define COMPANIONS_MAX 8u
 #define NO_CODE UINT32_MAX
+#define TOLD UINT32_MAX
 
 /* DEBUG_INFO and the like, which belong to the LOAD behind them. */
 struct companion {
@@ -41,7 +43,7 @@ struct merging {
 	struct hash_map owner;	    /* of 16 bytes of a process's memory: the code there, index + 1 */
 	struct hash_map earlier;    /* time of a LOAD that was left out -> index + 1 of the one that stays */
 	struct hash_map has_bytes;
-	struct hash_map mapped;	 /* what MMAPs have said -> 1 */
+	struct hash_map mapped;	 /* what MMAPs have said -> TOLD, or the epoch that begins with it */
 	uint64_t begin_ns;	 /* of the epoch */
 	struct loaded {
 		uint64_t time_ns;
@@ -262,7 +264,8 @@ static void copy_host_lack(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
-/* What there is at a cut was mapped before: when, an earlier epoch has said.  Where none has, it is there since the cut. */
+/* What there is at a cut was mapped before: when, an earlier epoch has said.  Where none has, it is there since the cut; if the ring of its
+ * processor was drained later, it is told once more. */
 static void copy_mapping(struct merging *g, const struct trace_record *r)
 {
 	size_t path_bytes, id_bytes;
@@ -280,13 +283,15 @@ static void copy_mapping(struct merging *g, const struct trace_record *r)
 	};
 	const uint64_t what[] = { put.address, put.bytes, put.file_offset, hash_bytes(path, path_bytes) };
 	const uint64_t hash = hash_bytes(what, sizeof(what)), process = process_of(g, r->pid);
-	const bool is_known = hash_map_find(&g->mapped, hash, process);
+	const uint32_t known = hash_map_find(&g->mapped, hash, process);
+	const bool is_there = r->time_ns == JITREG_TIME_BEFORE;
 
-	set(g, &g->mapped, hash, process, 1);
-	if (r->time_ns != JITREG_TIME_BEFORE || g->epoch == 1)
-		copy_record(g, r);
-	else if (is_known)
+	if (!known)
+		set(g, &g->mapped, hash, process, is_there ? g->epoch : TOLD);
+	if (is_there ? known && g->epoch > 1 : known == g->epoch && mapping_kind(path, path_bytes) == MAPPING_FILE)
 		g->counts->repeated++;
+	else if (!is_there || g->epoch == 1)
+		copy_record(g, r);
 	else
 		keep_error(g, trace_put_fields(g->to, TRACE_MMAP, g->begin_ns, r->pid, r->tid, &put));
 }

@@ -25,8 +25,8 @@ def tailor(*arguments, status=0, **more):
            f"tailor {' '.join(arguments)}: expected exit status {status}, got {p.returncode}: {p.stdout[-300:]}{p.stderr[-300:]}")
     return p
 
-def epoch(name, number, real_ns, counts, recording=77, factors=None, host="host", outside=0):
-    """outside: samples that no code has; factors: periods of the functions' samples as multiples of PERIOD; all are of the first operator then"""
+def epoch(name, number, real_ns, counts, recording=77, factors=None, host="host", outside=0, more=b""):
+    """outside: samples that no code has; more: records; factors: periods of the functions' samples as multiples of PERIOD; all are of the first operator then"""
     body = record("HEADER", 0, 2, "test", real_ns, host, "x86_64", "6.1", 2, "/", [["host"]], "run", 0, number, recording)
     body += record("EVENT", 0, 0, "task-clock", "ns", 1, 1, PERIOD, 0, 0, 0, 0, 0, "cpu", 0)
     body += record("PROCESS", PID, 1, "/usr/bin/host", "host") + record("LEVEL", PID, 1, 0, "operator", [])
@@ -36,6 +36,7 @@ def epoch(name, number, real_ns, counts, recording=77, factors=None, host="host"
         body += record("CODE_MAP", PID, 0x10000 * n, 0, [[0, 1, 1 if factors else n]])
         if n > 1:
             body += record("EDGE", PID, 1, n - 1, n, 0, 0, "")
+    body += more
     ips = [0x10000 * n + 8 for n, nr in enumerate(counts, 1) for _ in range(nr)] + [0x10000 * 50] * outside
     random.shuffle(ips)
     trace = Trace(body)
@@ -364,6 +365,24 @@ for i in range(40):
         with_image(f"elves.tlrs.epochs/w.{n:06}.tlr", n, [[at, bytes(b)] for at, b in parts])
     p = tailor("db", "trace", elves, "-o", one, status=None)
     expect(p.returncode in (0, 1), f"expected odd parts to be put together, got {p.returncode}: {p.stderr}")
+
+# ---- a mapping is once in one trace: an epoch begins with what is there, and the rings may still have what was mapped just before
+mapped = f"{DIR}/mapped.tlrs"
+os.mkdir(f"{mapped}.epochs")
+def mapping(path, time_ns, address):
+    return record("MMAP", PID, address, 4096, 0, 5, path, b"", 1, 2, 3, time_ns=time_ns)
+BEFORE = 1
+EPOCHS = [mapping("/a", 1100, 0x100000),
+          b"".join(mapping(f, BEFORE, at) for f, at in (("/a", 0x100000), ("/b", 0x200000), ("/memfd:c", 0x300000))) +
+          mapping("/b", 1200, 0x200000) + mapping("/memfd:c", 1200, 0x300000),
+          mapping("/a", BEFORE, 0x100000) + mapping("/a", 1300, 0x100000)]
+for i, more in enumerate(EPOCHS, 1):
+    epoch(f"mapped.tlrs.epochs/w.{i:06}.tlr", i, now - (9 - i) * 600 * SECOND, [3] * 5, 85, more=more)
+tailor("db", "trace", mapped, "-o", one)
+told = [json.loads(l) for l in tailor("dump", "--json", one).stdout.splitlines() if '"MMAP"' in l]
+told = [(m["fields"]["path"], m["time_ns"]) for m in told]
+# memory may have been mapped anew, and a file after the first epoch
+expect([path for path, _ in told] == ["/a", "/b", "/memfd:c", "/memfd:c", "/a"], f"expected a mapping once, got {told}")
 
 # ---- damages
 DAMAGES = ["DELETE FROM text WHERE id = (SELECT name FROM component LIMIT 1)", "DELETE FROM component WHERE id = 2",
