@@ -73,6 +73,28 @@ static void a_compiled_frame_is_known_at_each_instruction(void **state)
 	expect_frame(32, 48, -16);
 }
 
+static void a_frame_is_known_before_the_entry_barrier(void **state)
+{
+	static const unsigned char code[] = {
+		0x89, 0x84, 0x24, 0, 0xc0, 0xfe, 0xff,	    /* 0: mov [rsp - 0x14000], eax */
+		0x55,					    /* 7: push rbp */
+		0x48, 0x8b, 0xec,			    /* 8: mov rbp, rsp */
+		0x48, 0x83, 0xec, 0x20,			    /* 11: sub rsp, 32 */
+		0x90,					    /* 15 */
+		0x41, 0x81, 0x7f, 0x20, 1, 0, 0, 0,	    /* 16: cmp dword [r15 + 0x20], 1 */
+		0x0f, 0x85, 0xe7, 0, 0, 0,		    /* 24: jne */
+		0x90,					    /* 30 */
+	};
+
+	(void)state;
+	hotspot_frames_of_code(&frames, CODE, sizeof(code), 6, 30, code);
+	expect_frame(7, 8, 0);
+	expect_frame(8, 16, -16);
+	expect_frame(11, 16, -16);
+	for (uint64_t at = 15; at < sizeof(code); at++)
+		expect_frame(at, 48, -16);
+}
+
 static void a_frame_that_sub_makes_is_known_before_rbp_is_stored(void **state)
 {
 	static const unsigned char code[] = {
@@ -396,6 +418,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_compiled_frame_is_known_at_each_instruction),
+		cmocka_unit_test(a_frame_is_known_before_the_entry_barrier),
 		cmocka_unit_test(a_frame_that_sub_makes_is_known_before_rbp_is_stored),
 		cmocka_unit_test(a_frame_that_makes_no_sense_is_a_leafs),
 		cmocka_unit_test(frames_of_any_code_fit_their_room),

@@ -52,17 +52,20 @@ static uint32_t instruction_of_rsp(const unsigned char *p, uint64_t left, unsign
 #define PUSH_RBP 0x55
 #define POP_RBP 0x5d
 
-/* Where rbp is pushed in front of `sub rsp`, which ends the prologue: the offset behind that; 0: it is not pushed (but stored later). */
-static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32_t by)
+/*
+ * Where rbp is pushed in front of `sub rsp`: the offset behind the push, and *behind is that behind the sub; 0: it is not pushed (but
+ * stored later).  From JDK 20 on the prologue goes on with a look at whether the method may be entered (nmethod_entry_barrier() of
+ * HotSpot's barrierSetAssembler_x86.cpp).
+ */
+static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32_t by, uint32_t *behind)
 {
-	for (uint32_t bytes = 4; bytes <= 7; bytes += 3) {
-		uint32_t sub = complete - bytes;
+	for (uint32_t sub = 1; sub < complete; sub++) {
+		uint32_t bytes = instruction_of_rsp(code + sub, complete - sub, SUB_RSP, by);
 
-		if (complete <= bytes || instruction_of_rsp(code + sub, bytes, SUB_RSP, by) != bytes)
-			continue;
-		if (code[sub - 1] == PUSH_RBP)
+		*behind = sub + bytes;
+		if (bytes && code[sub - 1] == PUSH_RBP)
 			return sub;
-		if (sub >= 4 && code[sub - 4] == PUSH_RBP && code[sub - 3] == 0x48) /* and `mov rbp, rsp` behind it */
+		if (bytes && sub >= 4 && code[sub - 4] == PUSH_RBP && code[sub - 3] == 0x48) /* and `mov rbp, rsp` behind it */
 			return sub - 3;
 	}
 	return 0;
@@ -136,21 +139,22 @@ void hotspot_frames_of_code(struct hotspot_frames *f, uint64_t start, uint64_t b
 			    const unsigned char *code)
 {
 	struct eh_frame_writer *w = begin_frames(f, start, bytes);
-	uint32_t at = 0, pushed = 0, sub = 0, stored;
+	uint32_t at = 0, pushed = 0, sub = 0, behind;
 
 	if (words >= 2 && complete < bytes) {
 		if (code && complete)
-			pushed = end_of_push(code, complete, 8 * (words - 2));
+			pushed = end_of_push(code, complete, 8 * (words - 2), &behind);
 		if (pushed)
 			put_frame_words(w, &at, pushed, 2);
 		else if (code && complete)
-			sub = end_of_sub(code, complete, words, &stored);
+			sub = end_of_sub(code, complete, words, &behind);
 		if (sub) {
 			eh_frame_advance(w, sub);
 			eh_frame_set_cfa(w, 8ull * words);
 			at = sub;
-			put_frame_words(w, &at, stored, words);
 		}
+		if (pushed || sub)
+			put_frame_words(w, &at, behind, words);
 		put_frame_words(w, &at, complete, words);
 		if (code)
 			put_epilogues(w, at, code, bytes, words);
