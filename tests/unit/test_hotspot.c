@@ -73,7 +73,7 @@ static void a_compiled_frame_is_known_at_each_instruction(void **state)
 	expect_frame(32, 48, -16);
 }
 
-static void a_frame_is_known_before_the_entry_barrier(void **state)
+static void a_frame_of_a_later_jdk_is_known_at_each_instruction(void **state)
 {
 	static const unsigned char code[] = {
 		0x89, 0x84, 0x24, 0, 0xc0, 0xfe, 0xff,	    /* 0: mov [rsp - 0x14000], eax */
@@ -84,6 +84,12 @@ static void a_frame_is_known_before_the_entry_barrier(void **state)
 		0x41, 0x81, 0x7f, 0x20, 1, 0, 0, 0,	    /* 16: cmp dword [r15 + 0x20], 1 */
 		0x0f, 0x85, 0xe7, 0, 0, 0,		    /* 24: jne */
 		0x90,					    /* 30 */
+		0x48, 0x83, 0xc4, 0x20,			    /* 31: add rsp, 32 */
+		0x5d,					    /* 35: pop rbp */
+		0x49, 0x3b, 0x67, 0x28,			    /* 36: cmp rsp, [r15 + 0x28], as JDK 25 has it */
+		0x0f, 0x87, 0x1d, 0, 0, 0,		    /* 40: ja */
+		0xc3,					    /* 46: ret */
+		0x90,					    /* 47 */
 	};
 
 	(void)state;
@@ -91,8 +97,12 @@ static void a_frame_is_known_before_the_entry_barrier(void **state)
 	expect_frame(7, 8, 0);
 	expect_frame(8, 16, -16);
 	expect_frame(11, 16, -16);
-	for (uint64_t at = 15; at < sizeof(code); at++)
+	for (uint64_t at = 15; at < 35; at++)
 		expect_frame(at, 48, -16);
+	expect_frame(35, 16, -16);
+	for (uint64_t at = 36; at < 47; at++)
+		expect_frame(at, 8, 0);
+	expect_frame(47, 48, -16);
 }
 
 static void a_frame_that_sub_makes_is_known_before_rbp_is_stored(void **state)
@@ -418,7 +428,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_compiled_frame_is_known_at_each_instruction),
-		cmocka_unit_test(a_frame_is_known_before_the_entry_barrier),
+		cmocka_unit_test(a_frame_of_a_later_jdk_is_known_at_each_instruction),
 		cmocka_unit_test(a_frame_that_sub_makes_is_known_before_rbp_is_stored),
 		cmocka_unit_test(a_frame_that_makes_no_sense_is_a_leafs),
 		cmocka_unit_test(frames_of_any_code_fit_their_room),

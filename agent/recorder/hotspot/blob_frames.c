@@ -110,8 +110,10 @@ static uint32_t bytes_to_return(const unsigned char *p, uint64_t left)
 {
 	uint64_t at = 0;
 
-	if (left >= 7 && p[0] == 0x49 && p[1] == 0x3b && p[2] == 0xa7) /* cmp rsp, [r15 + N] */
-		at = 7;
+	if (left >= 3 && p[0] == 0x49 && p[1] == 0x3b) /* cmp rsp, [r15 + N] */
+		at = p[2] == 0xa7 ? 7 : p[2] == 0x67 ? 4 : 0;
+	if (at > left)
+		at = 0;
 	if (at && left - at >= 6 && p[at] == 0x0f && p[at + 1] == 0x87) /* ja */
 		at += 6;
 	if (at < left && p[at] == 0xc3)
