@@ -17,6 +17,8 @@ fi
 cp "$P/tailor" "$dir/tailor" # where every user may execute it
 T=$dir/tailor
 chmod 755 "$dir" "$T"
+secret=/etc/shadow # of another user
+if [ "$(id -u)" = 0 ]; then secret=$dir/other/secret; fi
 mkdir "$dir/other"
 echo secret >"$dir/other/secret"
 chmod 600 "$dir/other/secret"
@@ -40,7 +42,7 @@ for ((i = 0; i < 300; i++)); do [ -e "$dir/port" ] && break; sleep 0.1; done
 
 NR_ACTS=6
 acts() { # FOLDER
-	echo "write=$1/home/planted,mode=$1/home/mode,read=$dir/other/secret,exec=/bin/true,connect=$(cat "$dir/port"),ptrace=$victim;"
+	echo "write=$1/home/planted,mode=$1/home/mode,read=$secret,exec=/bin/true,connect=$(cat "$dir/port"),ptrace=$victim;"
 }
 has_acted() { [ "$(grep -c "^planted $2 " "$1")" -ge $NR_ACTS ]; } # FILE PARSER
 refused() { # FILE WHAT PARSER...
