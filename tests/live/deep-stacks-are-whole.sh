@@ -38,13 +38,13 @@ import json, sys
 rows = json.load(sys.stdin)["rows"]
 print(int(sum(100 * r["total_share"] for r in rows if r.get("function") == "product")))'
 }
-"$B/tailor" run -q -r "$(allowed_rate 2000)" -o "$dir/t.tlr" -- "$dir/deep"
+"$B/tailor" run -q -r "$(allowed_rate 500)" -o "$dir/t.tlr" -- "$dir/deep"
 bytes=$("$B/tailor" dump "$dir/t.tlr" | sed -n 's/.* stack_bytes=\([0-9]*\) .*/\1/p' | head -1)
 [ "$bytes" -ge 49152 ] || { echo "skipped, because the rings here have room for $bytes stack bytes a sample (ulimit -l)"; exit 77; }
 share=$(total "$dir/t.tlr")
 [ "$share" -ge 95 ] || fail "product() is on every stack: expected at least 95 % at the defaults, got $share %"
 
-"$B/tailor" run -q -r "$(allowed_rate 2000)" --stack 16384 -o "$dir/t.tlr" -- "$dir/deep"
+"$B/tailor" run -q -r "$(allowed_rate 500)" --stack 16384 -o "$dir/t.tlr" -- "$dir/deep"
 share=$(total "$dir/t.tlr")
 [ "$share" -le 5 ] || fail "with --stack 16384, product() lies behind what is copied: expected at most 5 %, got $share %"
 "$B/tailor" report --view callers "$dir/t.tlr" 2>&1 | tr '\n' ' ' | tr -s ' ' >"$dir/said"

@@ -5,7 +5,18 @@
 # ask outside of the namespace, is no answer to it.
 . tests/live/begin.bash
 inside="unshare --user --map-root-user --pid --fork --mount-proc"
-$inside true 2>/dev/null || skip "this machine gives a user no namespaces of his own (unshare --user)"
+as=
+if [ "$(id -u)" = 0 ]; then # which is one user more
+	nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	if $nobody test -x "$B/tailor" 2>/dev/null && $nobody $inside true 2>/dev/null; then
+		chown -R 65534:65534 "$dir"
+		as=$nobody
+	elif ! $inside true 2>/dev/null; then # as in a chroot: root has them all the same
+		inside="unshare --pid --fork --mount-proc $nobody"
+		chown -R 65534:65534 "$dir"
+	fi
+fi
+$as $inside true 2>/dev/null || skip "this machine gives a user no namespaces of his own (unshare --user)"
 cat >"$dir/service.c" <<'C'
 #include <unistd.h>
 int main(void)
@@ -55,8 +66,6 @@ done
 kill $service $watch
 wait $watch
 END
-as="setpriv --reuid 65534 --regid 65534 --clear-groups" # root is one user more
-[ "$(id -u)" = 0 ] && $as test -x "$B/tailor" 2>/dev/null && chown -R 65534:65534 "$dir" || as=
 timeout $((2 * PATIENCE_S)) "$dir/others" &
 others=$!
 $as $inside bash "$dir/inside.sh" "$B" "$dir" "$PATIENCE_S"
