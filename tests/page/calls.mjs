@@ -113,8 +113,24 @@ async function one(page, trace, facts, all) {
 	return drawn
 }
 
+// Of stacks that are too short, without a filter.
+async function cut_stacks(page, trace) {
+	await page.evaluate(() => window.tailor.state.replace({}))
+	await page.evaluate(() => window.tailor.state.option('by', 'function'))
+	await show(page, 'overview')
+	await totals(page, 'short stacks', 'function', (await report(trace, ['functions'], ['--mark', 'all'])).functions, await truncated(trace))
+}
+
+const TRUNCATED = /[\d.]+ % of the stacks truncated/
+
+// What the heading of a table of totals says of its stacks.
+async function truncated(trace) {
+	const { stdout } = await run(tailor, ['report', '--view', 'functions', '--top', '1', '--mark', 'all', trace], { maxBuffer: 1 << 28 })
+	return TRUNCATED.exec(stdout.replace(/\s+/g, ' '))?.[0] ?? ''
+}
+
 // Functions and components with what they call: by one click.
-async function totals(page, what, of, rows) {
+async function totals(page, what, of, rows, heading) {
 	const button = page.locator('button', { hasText: 'With callees' })
 	if (await button.getAttribute('aria-pressed') === 'false')
 		await button.click()
@@ -125,6 +141,11 @@ async function totals(page, what, of, rows) {
 	const image = (row) => row.name === '(no symbol)' ? row.image : row.name?.startsWith('+0x') ? row.image + row.name : row.name
 	compare_rows(`${what}: ${of}s with callees`, [['total', 'total'], ['total_samples', 'total_samples']],
 		rows.filter((row) => row.name !== '(unattributed)').map((row) => ({ ...row, name: image(row) })), (await page.evaluate(() => window.tailor.views.find((v) => v.id === 'overview').parts.cost.table().rows)), (row) => row.name)
+	if (heading !== undefined) {
+		checks.that(`${what}: heading`, heading !== '')
+		checks.same(`${what}: heading of ${of}s with callees`, heading, TRUNCATED.exec(await page.locator('h2', { hasText: 'Cost by' }).textContent())?.[0] ?? '')
+		seen.set('headings with truncated stacks', 1)
+	}
 	seen.set(`${of} totals`, (seen.get(`${of} totals`) ?? 0) + rows.length)
 }
 
@@ -317,6 +338,8 @@ for (const [i, trace] of traces.entries()) {
 		await assume(page, trace)
 	if (i === 1)
 		await marks(page), await colours(page)
+	if (path.basename(trace) === 'cut.tlr')
+		await cut_stacks(page, trace)
 	checks.same(`${trace}: faults`, [], page.faults)
 	await page.context().close()
 }

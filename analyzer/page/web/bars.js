@@ -2,9 +2,11 @@
 // Sums by any dimension, the largest first: a table with bars, each row a filter.
 import { h } from "./dom.js";
 import { tablebox } from "./tablebox.js";
-import { interval } from "./format.js";
+import { interval, percent } from "./format.js";
 import { Totals } from "./totals.js";
 import { countColumns, countedAs } from "./counts.js";
+
+const TRUNCATED_WORTH = 0.02; // share of stacks, as in the report's headings
 
 export function bars(page, { title = "Cost by", option = "by", first, ids } = {}) {
 	const { state, dimensions, colours, facts } = page;
@@ -17,7 +19,7 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 		totals.load();
 		state.option("total", wanted() === "1" ? "0" : "1");
 	} }, "With callees");
-	const box = h("div"), el = h("section", { class: "card" }, h("header", {}, h("h2", {}, title), select, button, h("span", { class: "spring" })), box);
+	const box = h("div"), heading = h("h2", {}, title), el = h("section", { class: "card" }, h("header", {}, heading, select, button, h("span", { class: "spring" })), box);
 	let rows = [], shown;
 
 	const chosen = () => choices.includes(state.option(option)) ? state.option(option) : first ?? dimensions.main;
@@ -42,6 +44,8 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 		if (withTotals(id)) totals.load();
 		select.value = id;
 		rows = list();
+		const truncated = withTotals(id) ? totals.truncated([id]) : 0;
+		heading.textContent = truncated > TRUNCATED_WORTH ? `${title}, ${percent(truncated)} of the stacks truncated` : title;
 		shown = { name: `cost-by-${dimensions.get(id).title}`, tools: true, rows, most: 60, sort: rows.some(r => r.total) ? "total" : "share",
 			chosen: row => state.filters[id]?.values.includes(row.value), click: (row, e) => state.toggle(id, row.value, e.shiftKey),
 			columns: [

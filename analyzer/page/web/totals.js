@@ -67,6 +67,20 @@ export class Totals {
 		return Boolean(node);
 	}
 
+	// The share of what a table of totals shows, under all filters but those, whose call stacks were truncated: totals of outer callers lack it
+	// (totals_truncated_share() in analyzer/query/calltree.c).
+	truncated(except) {
+		if (!this.nodes) return 0;
+		const { state, facts } = this.page, { caller, flags, function: names } = this.nodes, sums = state.sums("stack", null, except);
+		const cut = new Uint8Array(caller.length);
+		let part = 0;
+		for (let n = 1; n < caller.length; n++) {
+			cut[n] = caller[n] ? cut[caller[n]] : flags[n] & CUT && facts.functions.name[names[n]].startsWith("[truncated") ? 1 : 0;
+			if (cut[n]) part += sums.measure(n);
+		}
+		return part / (sums.totalMeasure || 1);
+	}
+
 	// Under all filters but those: of each value of the dimension, {samples, weight}; null: not read yet.
 	of(id, except) {
 		if (!this.nodes) return null;
