@@ -43,6 +43,23 @@ static bool is_same_file(const char *here_path, const char *there_path)
 	       here.st_ino == there.st_ino;
 }
 
+/* Is the library for the process what it is for us?  A recorder of root's has few rights, so that it may not look into a user's folder:
+ * one path leads to one file where both have one root in one mount namespace. */
+static bool has_library(pid_t pid, const char *library)
+{
+	char path[PATH_MAX + 64], namespace[64];
+	struct stat there;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
+	if (is_same_file(library, path))
+		return true;
+	if (stat(path, &there) == 0 || errno != EACCES)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	snprintf(namespace, sizeof(namespace), "/proc/%d/ns/mnt", (int)pid);
+	return is_same_file("/proc/self/root", path) && is_same_file("/proc/self/ns/mnt", namespace);
+}
+
 /* What is not there may come, if the process began to run just now. */
 static int learn_process_when_ready(struct inject_process *p, pid_t pid)
 {
@@ -70,7 +87,7 @@ static bool is_nearly_used_up(pid_t pid, const char *limit, const char *used)
 static int check_preconditions(const struct attach_target *t, const char *library, struct diag *d)
 {
 	struct inject_process p;
-	char text[256], status[32], path[PATH_MAX + 64];
+	char text[256], status[32], path[64];
 	int pid = (int)t->pid, late = 0;
 
 	if (t->is_32_bit)
@@ -93,8 +110,7 @@ static int check_preconditions(const struct attach_target *t, const char *librar
 	if (is_nearly_used_up(t->living, "Max address space", "VmSize") || is_nearly_used_up(t->living, "Max data size", "VmData"))
 		return diag_fail(d, ENOMEM, "cannot inject into process %d: less than 16 MiB are left to it (ulimit -v, -d), which it may "
 				 "need itself; attach without --inject", pid);
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)t->living, library);
-	if (!is_same_file(library, path))
+	if (!has_library(t->living, library))
 		return diag_fail(d, ENOENT, "cannot inject into process %d: it cannot access %s (another root directory or container); "
 				 "attach without --inject, or install and run tailor inside", pid, library);
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)t->living);
