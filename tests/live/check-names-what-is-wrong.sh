@@ -158,7 +158,7 @@ in_a_way() { # WAY KINDS MISTAKE SECONDS: $n samples of what was found
 		wait_for knows_code || return 1
 		sleep "$4"
 		kill $run
-		wait $run || { fail "tailor attach: exit $?: $(cat "$dir/err")"; return 1; }
+		wait $run || fail "tailor attach: exit $?: $(cat "$dir/err")"
 		kill $host
 		wait $host ;;
 	dormant)
