@@ -10,18 +10,45 @@
 #define RDI 5
 #define ROOTS_MAX 8 /* trees of a process at a time that are looked through */
 
+/* The frame added last ends where its caller's stack pointer was before the call. */
+static void end_frame_slots(struct plan_frames *to, const struct unwind_frame *caller, const struct unwind_input *input)
+{
+	struct plan_frame *p = to->nr ? &to->frame[to->nr - 1] : NULL;
+	uint64_t from, end;
+
+	if (!p || !p->slots || p->nr_slots)
+		return;
+	from = (uint64_t)(p->slots - input->stack);
+	end = caller->registers.value[UNWIND_RSP] - input->registers.value[UNWIND_RSP];
+	if (!(caller->registers.known >> UNWIND_RSP & 1) || end > input->stack_bytes || end < from + sizeof(uint64_t))
+		p->slots = NULL;
+	else
+		p->nr_slots = (uint32_t)((end - from) / sizeof(uint64_t) - 1); /* the last word is the return address */
+	if (!p->nr_slots || p->nr_slots > PLAN_SLOTS_MAX)
+		p->slots = NULL;
+}
+
+/* Where the frame's own words begin, or NULL. */
+static const unsigned char *find_frame_slots(const struct unwind_frame *f, const struct unwind_input *input)
+{
+	uint64_t at;
+
+	if (!input || !input->stack || !(input->registers.known >> UNWIND_RSP & 1) || !(f->registers.known >> UNWIND_RSP & 1))
+		return NULL;
+	at = f->registers.value[UNWIND_RSP] - input->registers.value[UNWIND_RSP];
+	return at < input->stack_bytes ? input->stack + at : NULL;
+}
+
 static uint64_t read_step_word(const struct objects *o, const struct unwind_frame *f, const struct unwind_input *input)
 {
-	uint64_t at, step;
+	const unsigned char *slots = find_frame_slots(f, input);
+	uint64_t step;
 	uint32_t offset;
 
-	if (!input || !input->stack || !(input->registers.known >> UNWIND_RSP & 1) || !(f->registers.known >> UNWIND_RSP & 1) ||
-	    !objects_step_word(o, f->function, &offset))
+	if (!slots || !objects_step_word(o, f->function, &offset) ||
+	    input->stack_bytes - (size_t)(slots - input->stack) < (uint64_t)offset + sizeof(step))
 		return 0;
-	at = f->registers.value[UNWIND_RSP] - input->registers.value[UNWIND_RSP];
-	if (at > input->stack_bytes || input->stack_bytes - at < (uint64_t)offset + sizeof(step))
-		return 0;
-	memcpy(&step, input->stack + at + offset, sizeof(step));
+	memcpy(&step, slots + offset, sizeof(step));
 	return step;
 }
 
@@ -31,12 +58,15 @@ void plan_frames_add(struct plan_frames *to, const struct objects *o, const stru
 	static const unsigned char preserved[NR_PRESERVED] = { UNWIND_RBX, UNWIND_RBP, 12, 13, 14, 15 };
 	struct plan_frame *p;
 
+	end_frame_slots(to, f, input);
 	if (!f->function || !objects_has_function(o, f->function) || !GROW(to->frame, to->nr, to->capacity))
 		return;
 	p = &to->frame[to->nr++];
 	p->function = f->function;
 	p->note = note;
 	p->step = read_step_word(o, f, input);
+	p->slots = find_frame_slots(f, input);
+	p->nr_slots = 0;
 	p->nr_held = 0;
 	for (unsigned i = 0; i < NR_PRESERVED; i++)
 		if (f->registers.known >> preserved[i] & 1)
@@ -49,6 +79,28 @@ void plan_frames_add(struct plan_frames *to, const struct objects *o, const stru
 static uint32_t held_object(const struct plan_walk *w, const struct plan_frame *f, uint32_t i)
 {
 	return objects_find(w->objects, w->process, f->held[i], w->time_ns);
+}
+
+/* What a pointer to an object means; OBJECT_NONE: nothing. */
+typedef uint32_t object_meant(const struct plan_walk *w, const void *context, uint32_t object);
+
+/* The only object that words of the frame mean; OBJECT_NONE: they mean none, or several. */
+static uint32_t find_slot_object(const struct plan_walk *w, const struct plan_frame *f, object_meant *meant, const void *context)
+{
+	uint32_t found = OBJECT_NONE;
+
+	for (uint32_t i = 0; i < f->nr_slots; i++) {
+		uint64_t word;
+		uint32_t x;
+
+		memcpy(&word, f->slots + i * sizeof(word), sizeof(word));
+		x = word ? objects_find(w->objects, w->process, word, w->time_ns) : OBJECT_NONE;
+		x = x ? meant(w, context, x) : OBJECT_NONE;
+		if (x && found && x != found)
+			return OBJECT_NONE;
+		found = x ? x : found;
+	}
+	return found;
 }
 
 static bool function_is_used(const struct plan_walk *w, uint64_t function)
@@ -94,38 +146,59 @@ static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame
 	return true;
 }
 
+/* One of those that an answer is about: the object, or what it is within one pipeline. */
+static uint32_t meant_of_answer(const struct plan_walk *w, const void *answer, uint32_t object)
+{
+	if (objects_is_one_of(w->objects, answer, object))
+		return object;
+	return object_is_node(w->objects, object) ? objects_find_alike(w->objects, answer, object, w->time_ns) : OBJECT_NONE;
+}
+
 /* One of those that an answer is about; OBJECT_NONE: several could be it, which are not of one operator. */
 static uint32_t choose_answered_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *a)
 {
+	uint32_t x;
+
 	if (!a->several)
 		return a->first;
 	for (uint32_t i = 0; i < f->nr_held; i++) {
-		uint32_t x = held_object(w, f, i);
-
-		if (x && objects_is_one_of(w->objects, a, x))
+		x = held_object(w, f, i);
+		x = x ? meant_of_answer(w, a, x) : OBJECT_NONE;
+		if (x)
 			return x;
-		if (x && object_is_node(w->objects, x)) {
-			x = objects_find_alike(w->objects, a, x, w->time_ns);
-			if (x)
-				return x;
-		}
 	}
-	return a->whole;
+	x = find_slot_object(w, f, meant_of_answer, a);
+	return x ? x : a->whole;
 }
 
-/* The one with the frame's function that a register holds, in the tree of root (OBJECT_NONE: any): a search would have found it, too, and
- * takes long where a tree has had thousands of them. */
-static uint32_t held_object_with_function(const struct plan_walk *w, const struct plan_frame *f, uint32_t root)
+struct function_below {
+	uint64_t function;
+	uint32_t root; /* OBJECT_NONE: any */
+};
+
+static uint32_t meant_below(const struct plan_walk *w, const void *context, uint32_t x)
 {
 	const struct objects *o = w->objects;
+	const struct function_below *b = context;
+
+	if (!object_is_node(o, x) || !object_has_function(o, x, b->function) || (b->root && o->object[x].root != b->root))
+		return OBJECT_NONE;
+	return x;
+}
+
+/* The one with the frame's function that a register or the frame holds, in the tree of root (OBJECT_NONE: any).  A search would have found
+ * it, too, and takes long where a tree has had thousands of them. */
+static uint32_t held_object_with_function(const struct plan_walk *w, const struct plan_frame *f, uint32_t root)
+{
+	const struct function_below below = { f->function, root };
 
 	for (uint32_t i = 0; i < f->nr_held; i++) {
 		const uint32_t x = held_object(w, f, i);
 
-		if (x && object_is_node(o, x) && object_has_function(o, x, f->function) && (!root || o->object[x].root == root))
+		if (x && meant_below(w, &below, x))
 			return x;
 	}
-	return OBJECT_NONE;
+	return find_slot_object(w, f, meant_below, &below);
 }
 
 /* Is it the object found so far, rather than one of those below it? */
@@ -151,6 +224,20 @@ static bool object_is_around(const struct objects *o, uint32_t object, uint32_t 
 	return o->object[other].place >= x->place && o->object[other].place - x->place <= x->nr_below;
 }
 
+/* Those below the nearest object around the one found so far that has any, which are not around it. */
+static struct object_answer find_beside_found_object(const struct plan_walk *w, uint64_t function)
+{
+	struct objects *o = w->objects;
+	struct object_answer a = { 0 };
+	uint32_t up = w->object;
+
+	do {
+		up = o->object[up].upper ? o->object[up].upper : up;
+		a = objects_find_below(o, up, OBJECTS_ALL, function, w->time_ns);
+	} while (o->object[up].upper && (!a.first || (!a.several && object_is_around(o, a.first, w->object))));
+	return a;
+}
+
 /* Rule 3. */
 static void find_below_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
@@ -165,7 +252,7 @@ static void find_below_by_frame(struct plan_walk *w, const struct plan_frame *f)
 	}
 	x = a.first ? choose_answered_object(w, f, &a) : held_object_with_function(w, f, o->object[w->object].root);
 	if (!a.first && (!x || (is_known && object_is_around(o, x, w->object)))) {
-		a = objects_find_below(o, o->object[w->object].root, OBJECTS_ALL, f->function, w->time_ns);
+		a = find_beside_found_object(w, f->function);
 		x = choose_answered_object(w, f, &a);
 	}
 	if (x && !(is_known && object_is_around(o, x, w->object)))

@@ -231,6 +231,54 @@ static void of_several_nodes_the_one_in_a_register_runs(void **state)
 	expect("scan b", "outer");
 }
 
+/* A frame of the test has one word, which holds rbx of its caller. */
+static void of_several_nodes_the_one_in_a_word_of_the_frame_runs(void **state)
+{
+	(void)state;
+	put_outer(10);
+	finish();
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { JOIN, AT(SCAN_B) }, { JOIN, 0 }, Q(OUTER));
+	expect("scan b", "outer");
+	ASK({ SCAN, 0 }, { JOIN, AT(SCAN_A) }, { JOIN, 0 }, Q(OUTER));
+	expect("scan a", "outer");
+	/* a register of the frame comes first */
+	ASK({ OTHER, 0 }, { SCAN, AT(SCAN_A) }, { JOIN, AT(SCAN_B) }, { JOIN, 0 }, Q(OUTER));
+	expect("scan a", "outer");
+	/* the word is another node's, or another frame's */
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { JOIN, AT(HASH) }, { JOIN, 0 }, Q(OUTER));
+	expect("", "outer");
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { JOIN, 0 }, { JOIN, AT(SCAN_A) }, Q(OUTER));
+	expect("", "outer");
+	/* nothing else is known of the stack */
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { OTHER, AT(SCAN_B) }, { OTHER, 0 });
+	expect("scan b", "outer");
+	/* a frame that was cut off */
+	ASK({ OTHER, 0 }, { SCAN, 0 }, TRUNCATED);
+	expect_none(REASON_TRUNCATED);
+}
+
+/* A pipeline's parts side by side: the frame of one calls that of another. */
+static void the_nearest_object_around_has_the_next_one(void **state)
+{
+	static const uint64_t scan = SCAN, build = BUILD, executor = SUBPLAN;
+	static const uint64_t of[][2][2] = { { { NODE, SCAN_A }, { QUERY, OUTER } }, { { NODE, SCAN_B }, { QUERY, OUTER } },
+					     { { NODE, HASH }, { QUERY, OUTER } } };
+	const uint64_t query[][2] = { { QUERY, OUTER } };
+
+	(void)state;
+	put_object(PID, 10, 0x100, 0, 0, 0, NULL, 1, query);
+	for (uint64_t e = 0x200; e <= 0x300; e += 0x100) {
+		put_object(PID, 11, e, 0x100, 0, 1, &executor, 1, query);
+		put_object(PID, 11, e + 1, e, 0, 1, &build, 2, of[2]);
+		put_object(PID, 11, e + 2, e, 0, 1, &scan, 2, of[e == 0x300]);
+	}
+	finish();
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { BUILD, 0 }, { SUBPLAN, 0x200 });
+	expect("scan a", "outer");
+	ASK({ OTHER, 0 }, { SCAN, 0 }, { BUILD, 0 }, { SUBPLAN, 0x300 });
+	expect("scan b", "outer");
+}
+
 /* One operator, and its parts in pipelines that are objects of their own: executors of pipelines, by a register of their frames. */
 static void a_part_of_a_node_is_known_by_the_register_with_the_node(void **state)
 {
@@ -737,6 +785,8 @@ int main(void)
 		CASE(a_function_that_calls_itself_goes_down_the_tree),
 		CASE(of_several_nodes_the_one_in_a_register_runs),
 		CASE(objects_of_one_operator_are_not_several),
+		CASE(of_several_nodes_the_one_in_a_word_of_the_frame_runs),
+		CASE(the_nearest_object_around_has_the_next_one),
 		CASE(a_part_of_a_node_is_known_by_the_register_with_the_node),
 		CASE(a_word_of_the_frame_tells_the_step),
 		CASE(steps_end_with_their_object),
