@@ -176,7 +176,8 @@ static inline int jitreg_tag_in_register(uint32_t where, uint64_t check_mask, ui
  * Engines that interpret a plan call the same functions for all of it; which node runs follows from the object (PostgreSQL's
  * PlanState, an operator's `this`) that each function works on.  It is found on a sample's call stack: from the outermost frame inwards, a
  * frame of an object's function moves to the nearest object with that function below the one found so far; of several, to the one whose
- * address is in a callee-saved register of that frame.  The last one found decides, for all components that it is given.
+ * address is in a callee-saved register of that frame, or else in a word of it.  The last one found decides, for all components that it is
+ * given.
  *
  * address: where it lives; a number that no other live object of the process has.  upper: the object that calls it, announced before;
  * 0: none, and a frame of its functions begins anew, which is how a query inside of a function of another query is told from that.

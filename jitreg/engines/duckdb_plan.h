@@ -25,6 +25,7 @@ enum duckdb_role { DUCKDB_SOURCE, DUCKDB_MIDDLE, DUCKDB_SINK, DUCKDB_NO_ROLE };
 	DUCKDB_BEGIN_ "RK" DUCKDB_STRING, DUCKDB_BEGIN_ "NS_21PreprocessedStatementERKNS_15QueryParametersENS0_9RetentionE", \
 	DUCKDB_BEGIN_ "RKSs"
 #define DUCKDB_OPERATOR_TABLE "_ZTVN6duckdb16PhysicalOperatorE"
+#define DUCKDB_PROJECTION_TABLE "_ZTVN6duckdb18PhysicalProjectionE"
 #define DUCKDB_OPERATOR_(name) "_ZNK6duckdb16PhysicalOperator" name
 #define DUCKDB_GET_CHILDREN DUCKDB_OPERATOR_("11GetChildrenEv")
 #define DUCKDB_FORMAT_JSON 2 /* enum class ExplainFormat, to 1.5 */
@@ -50,6 +51,8 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(MIDDLE, DUCKDB_OPERATOR_("12FinalExecuteERNS_16ExecutionContextERNS_9DataChunkERNS_19GlobalOperatorStateERNS_13Operator" \
 				   "StateE")) \
 	X(MIDDLE, DUCKDB_OPERATOR_("16GetOperatorStateERNS_16ExecutionContextE")) \
+	/* The base class's has no name. */ \
+	X(MIDDLE, "_ZNK6duckdb18PhysicalProjection21InitializeOutputChunkERNS_9AllocatorERNS_9DataChunkE") \
 	X(MIDDLE, DUCKDB_OPERATOR_("22GetGlobalOperatorStateERNS_13ClientContextE")) \
 	X(MIDDLE, DUCKDB_OPERATOR_("16OperatorFinalizeERNS_8PipelineERNS_5EventERNS_13ClientContextERNS_21OperatorFinalizeInputE")) \
 	X(SINK, DUCKDB_OPERATOR_("4SinkERNS_16ExecutionContextERNS_9DataChunkERNS_17OperatorSinkInputE")) \
@@ -60,32 +63,44 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(SINK, DUCKDB_OPERATOR_("17GetLocalSinkStateERNS_16ExecutionContextE")) \
 	X(SINK, DUCKDB_OPERATOR_("18GetGlobalSinkStateERNS_13ClientContextE"))
 
-/* Functions of one pipeline that a thread executes. */
+/* Functions of one pipeline that a thread executes, by the operator for which they work: the one that gives rows, those that pass them on,
+ * or the one that takes them, also at the end. */
+#define DUCKDB_EXECUTOR_(name) "_ZN6duckdb16PipelineExecutor" name
 #define DUCKDB_PIPELINE_FUNCTIONS(X) \
-	X("_ZN6duckdb16PipelineExecutor7ExecuteEv") \
-	X("_ZN6duckdb16PipelineExecutor7ExecuteEm") \
-	X("_ZN6duckdb16PipelineExecutor7ExecuteERNS_9DataChunkES2_m") \
-	X("_ZN6duckdb16PipelineExecutor19ExecutePushInternalERNS_9DataChunkERNS_15ExecutionBudgetEm") \
-	X("_ZN6duckdb16PipelineExecutor19ExecutePushInternalERNS_9DataChunkEm") \
-	X("_ZN6duckdb16PipelineExecutor14PushInputChunkERNS_9DataChunkERNS_15ExecutionBudgetENS0_22PipelineInputChunkModeE") \
-	X("_ZN6duckdb16PipelineExecutor12PushExternalERNS_9DataChunkERKNS_21OperatorPartitionDataENS_12optional_idxE") \
-	X("_ZN6duckdb16PipelineExecutor16FlushAndFinalizeERNS_15ExecutionBudgetE") \
-	X("_ZN6duckdb16PipelineExecutor4SinkERNS_9DataChunkERNS_17OperatorSinkInputE") \
-	X("_ZN6duckdb16PipelineExecutor7GetDataERNS_9DataChunkERNS_19OperatorSourceInputE") \
-	X("_ZN6duckdb16PipelineExecutor24TryFlushCachingOperatorsERNS_15ExecutionBudgetE") \
-	X("_ZN6duckdb16PipelineExecutor24TryFlushCachingOperatorsEv") \
-	X("_ZN6duckdb16PipelineExecutor15FetchFromSourceERNS_9DataChunkE") \
-	X("_ZN6duckdb16PipelineExecutor9NextBatchERNS_9DataChunkEb") \
-	X("_ZN6duckdb16PipelineExecutor9NextBatchERNS_9DataChunkE") \
-	X("_ZN6duckdb16PipelineExecutor9NextBatchERNS_9DataChunkERKNS0_17SourceFetchResultE") \
-	X("_ZN6duckdb16PipelineExecutor12PushFinalizeEv")
+	X(SOURCE, DUCKDB_EXECUTOR_("C1ERNS_13ClientContextERNS_8PipelineE")) \
+	X(SOURCE, DUCKDB_EXECUTOR_("C1ERNS_13ClientContextERNS_8PipelineENS_12optional_idxE")) \
+	X(SOURCE, DUCKDB_EXECUTOR_("7ExecuteEv")) \
+	X(SOURCE, DUCKDB_EXECUTOR_("7ExecuteEm")) \
+	X(SOURCE, DUCKDB_EXECUTOR_("15FetchFromSourceERNS_9DataChunkE")) \
+	X(SOURCE, DUCKDB_EXECUTOR_("7GetDataERNS_9DataChunkERNS_19OperatorSourceInputE")) \
+	X(MIDDLE, DUCKDB_EXECUTOR_("7ExecuteERNS_9DataChunkES2_m")) \
+	X(SINK, DUCKDB_EXECUTOR_("19ExecutePushInternalERNS_9DataChunkERNS_15ExecutionBudgetEm")) \
+	X(SINK, DUCKDB_EXECUTOR_("19ExecutePushInternalERNS_9DataChunkEm")) \
+	X(SINK, DUCKDB_EXECUTOR_("14PushInputChunkERNS_9DataChunkERNS_15ExecutionBudgetENS0_22PipelineInputChunkModeE")) \
+	X(SINK, DUCKDB_EXECUTOR_("4SinkERNS_9DataChunkERNS_17OperatorSinkInputE")) \
+	X(SINK, DUCKDB_EXECUTOR_("9NextBatchERNS_9DataChunkEb")) \
+	X(SINK, DUCKDB_EXECUTOR_("9NextBatchERNS_9DataChunkE")) \
+	X(SINK, DUCKDB_EXECUTOR_("9NextBatchERNS_9DataChunkERKNS0_17SourceFetchResultE")) \
+	X(SINK, DUCKDB_EXECUTOR_("12PushFinalizeEv")) \
+	X(SINK, DUCKDB_EXECUTOR_("12PushExternalERNS_9DataChunkERKNS_21OperatorPartitionDataENS_12optional_idxE")) \
+	X(SINK, DUCKDB_EXECUTOR_("16FlushAndFinalizeERNS_15ExecutionBudgetE")) \
+	X(SINK, DUCKDB_EXECUTOR_("24TryFlushCachingOperatorsERNS_15ExecutionBudgetE")) \
+	X(SINK, DUCKDB_EXECUTOR_("24TryFlushCachingOperatorsEv"))
 #define DUCKDB_TASK_EXECUTE "_ZN6duckdb12ExecutorTask7ExecuteENS_17TaskExecutionModeE"
+#define DUCKDB_PIPELINE_TASK_EXECUTE "_ZN6duckdb12PipelineTask11ExecuteTaskENS_17TaskExecutionModeE"
+/* What an executor of a pipeline keeps for its operators, by the classes from which these states are derived. */
+#define DUCKDB_STATES(X) \
+	X(SOURCE, "_ZTIN6duckdb16LocalSourceStateE") \
+	X(MIDDLE, "_ZTIN6duckdb13OperatorStateE") \
+	X(SINK, "_ZTIN6duckdb14LocalSinkStateE")
 
 /* The thread that asked for the query looks for tasks, and executes them: what it does between them is waiting.  The first function is
  * the executor's, the second the connection's. */
 #define DUCKDB_WAITING "(waiting for tasks)"
 /* What a task or a pipeline does between two operators. */
 #define DUCKDB_BETWEEN "(between operators)"
+/* What the agent does in the program to say all this: it is no work of the program's. */
+#define DUCKDB_PROFILING "(profiling)"
 #define DUCKDB_EXECUTOR_WAITS "_ZN6duckdb8Executor11ExecuteTaskE"
 #define DUCKDB_CONTEXT_WAITS "_ZN6duckdb13ClientContext19ExecuteTaskInternalERNS_17ClientContextLockERNS_15BaseQueryResultE"
 #define DUCKDB_WAITS(X) X(DUCKDB_EXECUTOR_WAITS "b", DUCKDB_CONTEXT_WAITS "b") X(DUCKDB_EXECUTOR_WAITS "v", DUCKDB_CONTEXT_WAITS)

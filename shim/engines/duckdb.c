@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DuckDB's queries, in any program that uses its shared library: calls of the library to six functions of its own, which go through slots
+ * DuckDB's queries, in any program that uses its shared library: calls of the library to some functions of its own, which go through slots
  * because it exports all of them, come by here.  Each is called once for a query, a pipeline or a task, none for a chunk of rows.
  */
 #include "shim/engines/duckdb.h"
@@ -27,7 +27,7 @@ static struct duckdb_connection *find_connection(uint64_t context)
 	return NULL;
 }
 
-static struct duckdb_connection *find_executor_connection(uint64_t executor)
+struct duckdb_connection *duckdb_find_executor_connection(uint64_t executor)
 {
 	for (size_t i = 0; executor && i < DUCKDB_CONNECTIONS; i++)
 		if (__atomic_load_n(&duckdb.queries->connection[i].executor, __ATOMIC_ACQUIRE) == executor)
@@ -59,6 +59,22 @@ static void end_query(struct duckdb_connection *c)
 	__atomic_store_n(&c->context, 0, __ATOMIC_RELEASE);
 }
 
+static int register_own_work(void)
+{
+	static const struct jitreg_object_component of = { DUCKDB_LEVEL_OPERATOR, DUCKDB_PROFILING_ID };
+	const struct jitreg_function functions[] = { { (uint64_t)(uintptr_t)duckdb_plan_register },
+						     { (uint64_t)(uintptr_t)duckdb_pipeline_read },
+						     { (uint64_t)(uintptr_t)duckdb_pipeline_register },
+						     { (uint64_t)(uintptr_t)duckdb_states_register },
+						     { (uint64_t)(uintptr_t)duckdb_task_register },
+						     { (uint64_t)(uintptr_t)duckdb_pipeline_task_register } };
+	int ret = jitreg_component(of.level, of.component, DUCKDB_PROFILING, NULL, JITREG_COMPONENT_COMMON);
+
+	return ret ? ret :
+		     jitreg_object((uint64_t)(uintptr_t)&of, 0, JITREG_OBJECT_CLASS, functions, sizeof(functions) / sizeof(functions[0]),
+				   &of, 1);
+}
+
 /* What a recorder has to know before all else: levels and classes of work. */
 static bool register_levels_and_classes(void)
 {
@@ -83,8 +99,9 @@ static bool register_levels_and_classes(void)
 	ret = ret ? ret : jitreg_level(DUCKDB_LEVEL_OPERATOR, "operator", DUCKDB_LEVEL_QUERY, JITREG_LEVEL_PLAN);
 	ret = ret ? ret : jitreg_component(DUCKDB_LEVEL_OPERATOR, DUCKDB_WAITING_ID, DUCKDB_WAITING, NULL, JITREG_COMPONENT_COMMON);
 	ret = ret ? ret : jitreg_component(DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID, DUCKDB_BETWEEN, NULL, JITREG_COMPONENT_COMMON);
+	ret = ret ? ret : register_own_work();
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && !ret; i++) {
-		struct jitreg_object_component of = { DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID + 1 + i };
+		struct jitreg_object_component of = { DUCKDB_LEVEL_OPERATOR, DUCKDB_PROFILING_ID + 1 + i };
 		struct jitreg_function function = { (uint64_t)(uintptr_t)object_find_symbol(&duckdb.library, classes[i].function) };
 
 		if (!function.address)
@@ -152,7 +169,7 @@ static void begin_query(uint64_t context)
 
 static void begin_plan(uint64_t executor, uint64_t outermost)
 {
-	struct duckdb_connection *c = find_executor_connection(executor);
+	struct duckdb_connection *c = duckdb_find_executor_connection(executor);
 
 	if (!c)
 		return;
@@ -171,12 +188,13 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 	X(on_begin, false, (void)0, begin_query(a), DUCKDB_BEGINS) \
 	X(on_executor, false, set_connection_executor(b, a), (void)0, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE") \
 	X(on_plan, false, begin_plan(a, b), (void)0, "_ZN6duckdb8Executor18InitializeInternalERNS_16PhysicalOperatorE") \
-	/* to 1.5, 2.0 */ \
-	X(on_pipeline, false, begin_pipeline(b, a, c), (void)0, PIPELINE, PIPELINE "NS_12optional_idxE") \
+	/* It calls the last of these, which says less of the same task. */ \
+	X(on_task_of_pipeline, true, (void)0, duckdb_pipeline_task_register(a, b), \
+	  "_ZN6duckdb12PipelineTaskC1ERNS_8PipelineENS_10shared_ptrINS_5EventELb1EEE") \
 	/* A wheel of 2.0 has no slot for one of these two.  What is lost is a name for what a task does between operators. */ \
 	X(on_operator_task, true, begin_task(find_connection(b), a, d), (void)0, \
 	  TASK "13ClientContextENS_10shared_ptrINS_5EventELb1EEERKNS_16PhysicalOperatorE") \
-	X(on_pipeline_task, true, begin_task(find_executor_connection(b), a, 0), (void)0, \
+	X(on_pipeline_task, true, begin_task(duckdb_find_executor_connection(b), a, 0), (void)0, \
 	  TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE") \
 	/* It waits for the query's tasks.  Its result may be returned in memory, whose address comes first then. */ \
 	X(on_end, false, (void)0, end_query_of_context(a, b), \
@@ -188,14 +206,6 @@ static void set_connection_executor(uint64_t context, uint64_t executor)
 
 	if (c)
 		__atomic_store_n(&c->executor, executor, __ATOMIC_RELEASE);
-}
-
-static void begin_pipeline(uint64_t context, uint64_t executor, uint64_t pipeline)
-{
-	struct duckdb_connection *c = find_connection(context);
-
-	if (c)
-		duckdb_pipeline_register(c, executor, pipeline);
 }
 
 static void begin_task(struct duckdb_connection *c, uint64_t task, uint64_t operator)
@@ -230,7 +240,30 @@ static void end_query_of_context(uint64_t context, uint64_t or_context)
 	}
 HOOKS(HOOK)
 
+static library_function *on_pipeline_real;
+/* A thread makes an executor (a) for a connection (b) and a pipeline (c). */
+static uint64_t on_pipeline(LIBRARY_PARAMETERS)
+{
+	struct duckdb_connection *connection = guest_is_on() ? find_connection(b) : NULL;
+	struct duckdb_parts parts;
+	uint64_t result;
+
+	if (connection && !duckdb_pipeline_read(connection, c, &parts))
+		connection = NULL;
+	if (connection)
+		duckdb_pipeline_register(connection, a, &parts);
+	result = on_pipeline_real(LIBRARY_ARGUMENTS);
+	if (connection && guest_is_on())
+		duckdb_states_register(connection, a, &parts);
+	return result;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ the library */
+
+static uint64_t find_function(const struct object *o, const char *name)
+{
+	return (uint64_t)(uintptr_t)object_find_symbol(o, name);
+}
 
 static bool find_operator_slots(const struct object *o)
 {
@@ -243,12 +276,13 @@ static bool find_operator_slots(const struct object *o)
 #undef ENTRY
 	};
 	uint64_t children = (uint64_t)(uintptr_t)object_find_symbol(o, DUCKDB_GET_CHILDREN);
-	uint64_t *table = object_find_symbol(o, DUCKDB_OPERATOR_TABLE);
+	uint64_t *table = object_find_symbol(o, DUCKDB_OPERATOR_TABLE), *projection = object_find_symbol(o, DUCKDB_PROJECTION_TABLE);
 	bool found = false;
 
 	if (!table || !children)
 		return false;
 	table += 2; /* offset to top, type information */
+	projection = projection ? projection + 2 : table;
 	duckdb.operator_table = table;
 	memset(duckdb.role, DUCKDB_NO_ROLE, sizeof(duckdb.role));
 	for (uint32_t i = 0; i < DUCKDB_SLOTS && object_contains(o, table + i, 8); i++) {
@@ -259,25 +293,29 @@ static bool find_operator_slots(const struct object *o)
 			duckdb.children_slot = i;
 			found = true;
 		}
-		for (size_t r = 0; r < sizeof(roles) / sizeof(roles[0]); r++)
-			if (table[i] == (uint64_t)(uintptr_t)object_find_symbol(o, roles[r].function))
+		for (size_t r = 0; r < sizeof(roles) / sizeof(roles[0]); r++) {
+			uint64_t function = find_function(o, roles[r].function);
+
+			if (function && (table[i] == function || projection[i] == function))
 				duckdb.role[i] = (unsigned char)roles[r].role;
+		}
 	}
 	return found;
 }
 
-static uint64_t find_function(const struct object *o, const char *name)
-{
-	return (uint64_t)(uintptr_t)object_find_symbol(o, name);
-}
-
 static void find_duckdb_functions(const struct object *o)
 {
-	static const char *const names[] = {
-#define ENTRY(function) function,
+	static const struct {
+		enum duckdb_role role;
+		const char *function;
+	} names[] = {
+#define ENTRY(NAME, function) { DUCKDB_##NAME, function },
 		DUCKDB_PIPELINE_FUNCTIONS(ENTRY)
 #undef ENTRY
 	};
+#define ENTRY(NAME, type) [DUCKDB_##NAME] = type,
+	static const char *const states[DUCKDB_NO_ROLE] = { DUCKDB_STATES(ENTRY) };
+#undef ENTRY
 	static const struct {
 		const char *to_string, *current_query;
 		enum duckdb_string_abi abi;
@@ -309,17 +347,22 @@ static void find_duckdb_functions(const struct object *o)
 		duckdb.current_query = find_function(o, texts[i].current_query);
 	}
 	duckdb.task_execute = find_function(o, DUCKDB_TASK_EXECUTE);
+	duckdb.pipeline_task_execute = find_function(o, DUCKDB_PIPELINE_TASK_EXECUTE);
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
 		if (!duckdb.executor_waits.address) {
 			duckdb.executor_waits.address = find_function(o, waits[i].executor);
 			duckdb.context_waits.address = find_function(o, waits[i].context);
 		}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		uint64_t address = find_function(o, names[i]);
+		uint64_t address = find_function(o, names[i].function);
 
-		if (address)
-			duckdb.pipeline[duckdb.nr_pipeline++].address = address;
+		if (!address)
+			continue;
+		duckdb.pipeline[duckdb.nr_pipeline].address = address;
+		duckdb.pipeline[duckdb.nr_pipeline++].role = names[i].role;
 	}
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		duckdb.state_type[i] = find_function(o, states[i]);
 }
 
 /* NULL, or what is missing. */
@@ -343,7 +386,8 @@ static struct library library = {
 	.title = "DuckDB",
 	.version = "duckdb_library_version",
 	.with = "queries, pipelines and operators registered as they begin",
-	.hook = { HOOKS(ENTRY) },
+	.hook = { HOOKS(ENTRY) /* of the last one two names: to 1.5, 2.0 */
+		  { { PIPELINE, PIPELINE "NS_12optional_idxE" }, on_pipeline, &on_pipeline_real, false } },
 	.find = find_duckdb_symbols,
 	.init = init_duckdb_hooks,
 	.object = &duckdb.library,

@@ -15,10 +15,12 @@
 #define DUCKDB_CLASSES_MAX 128	   /* of operators, whose own functions are remembered */
 #define DUCKDB_CLASS_FUNCTIONS 24
 #define DUCKDB_PIPELINE_FUNCTIONS_MAX 24
+#define DUCKDB_EXECUTOR_WORDS 80u /* of a pipeline's executor that are looked at */
 #define DUCKDB_PLANS 1024	   /* whose names are remembered */
 #define DUCKDB_SAID 8192	   /* numbers of components; what was forgotten is said again */
 #define DUCKDB_WAITING_ID 1	   /* the component DUCKDB_WAITING */
-#define DUCKDB_BETWEEN_ID 2	   /* the component DUCKDB_BETWEEN; those of classes of work come behind it */
+#define DUCKDB_BETWEEN_ID 2	   /* the component DUCKDB_BETWEEN */
+#define DUCKDB_PROFILING_ID 3	   /* the component DUCKDB_PROFILING; those of classes of work come behind it */
 #define DUCKDB_TEXT_BYTES 61440	   /* of a query: what is longer is cut */
 
 struct duckdb_operator {
@@ -77,15 +79,20 @@ struct duckdb {
 	struct object library; /* .headers NULL: none */
 	struct duckdb_queries *queries; /* not NULL, once the library was found */
 	uint64_t text_begin, text_end;
-	uint64_t to_string, current_query, task_execute;
+	uint64_t to_string, current_query, task_execute, pipeline_task_execute;
 	enum duckdb_string_abi string_abi;
 	bool has_print_format; /* to_string's third argument is a connection, and a fourth has the format */
 	uint64_t *operator_table; /* the base class's virtual functions */
 	uint32_t nr_slots, children_slot;
 	unsigned char role[DUCKDB_SLOTS];
 	struct jitreg_function executor_waits, context_waits;
-	struct jitreg_function pipeline[DUCKDB_PIPELINE_FUNCTIONS_MAX];
+	struct {
+		uint64_t address;
+		enum duckdb_role role; /* of the operator for which it works */
+	} pipeline[DUCKDB_PIPELINE_FUNCTIONS_MAX];
 	uint32_t nr_pipeline;
+	uint64_t state_type[DUCKDB_NO_ROLE]; /* type information of the states that an executor keeps, by role */
+	uint32_t state_word[DUCKDB_NO_ROLE]; /* where it keeps them, + 1; 0: not known yet */
 	uint32_t recorder, telling; /* that was told what is below; a thread tells it */
 	uint64_t nr_runs;
 	uint64_t said[DUCKDB_SAID];
@@ -112,9 +119,30 @@ void duckdb_mark_registered(uint64_t id);
 uint32_t duckdb_class_functions(uint64_t table, struct jitreg_function *to, uint32_t nr);
 
 /* ---- duckdb_pipeline.c */
+#define DUCKDB_PARTS_MAX 64u
+struct duckdb_part {
+	uint32_t operator; /* index */
+	enum duckdb_role role;
+};
+/* The operators of a pipeline, its source first if the plan has it. */
+struct duckdb_parts {
+	uint64_t id; /* of the pipeline's component */
+	uint32_t nr;
+	struct duckdb_part part[DUCKDB_PARTS_MAX];
+};
+bool duckdb_pipeline_read(const struct duckdb_connection *c, uint64_t pipeline, struct duckdb_parts *to);
 /* A thread is to execute a pipeline, with what is at executor. */
-void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, uint64_t pipeline);
-/* A task; operator 0: of a pipeline. */
+void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, const struct duckdb_parts *p);
+/* A task; operator 0: of no operator. */
 void duckdb_task_register(struct duckdb_connection *c, uint64_t task, uint64_t operator);
+/* A task that executes a pipeline. */
+void duckdb_pipeline_task_register(uint64_t task, uint64_t pipeline);
+
+/* ---- duckdb_state.c */
+/* The executor was made, and has states for its operators. */
+void duckdb_states_register(struct duckdb_connection *c, uint64_t executor, const struct duckdb_parts *p);
+
+/* ---- duckdb.c */
+struct duckdb_connection *duckdb_find_executor_connection(uint64_t executor);
 
 #endif

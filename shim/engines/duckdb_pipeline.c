@@ -2,6 +2,11 @@
 /*
  * What a thread of DuckDB works on: a pipeline, in which each operator has one part, or a task of one operator.  In a pipeline's frames a
  * register holds its executor, so that an operator is known by its part also where no register holds it.
+ *
+ * The executor's own functions work for one of the operators, too.  It is made for its source, from which its loop fetches rows, so what
+ * both do themselves (chunks are made and cleared, an interruption is looked for) is the source's: the executor's object has the source's
+ * component.  Another function calls the operators that pass rows on, one after another, each of which a register holds there; others give
+ * the rows to the sink, the last ones when all is flushed.
  */
 #include "shim/engines/duckdb.h"
 
@@ -11,7 +16,7 @@
 #include <string.h>
 
 #define PIPELINE_WORDS 48u /* of a pipeline that are looked at */
-#define PARTS_MAX 64u
+#define EXECUTOR_IN_WORDS 16u /* of a pipeline: one of them is its query's executor */
 #define NAME_BYTES 160
 
 /* A class derived from PhysicalOperator leaves most virtual functions to it. */
@@ -44,71 +49,84 @@ static void append_operator_name(char *to, const struct duckdb_operator *o, bool
 		snprintf(to + n, NAME_BYTES - n, "%s%s", is_first ? "" : " > ", o->name);
 }
 
-struct part {
-	uint32_t operator; /* index */
-	enum duckdb_role role;
-};
-
-static bool add_pipeline_part(const struct duckdb_connection *c, struct part *part, uint32_t *nr, uint64_t address, enum duckdb_role role)
+static bool add_pipeline_part(const struct duckdb_connection *c, struct duckdb_parts *to, uint64_t address, enum duckdb_role role)
 {
 	uint32_t found = duckdb_find_operator(c, address);
 
-	if (found && *nr < PARTS_MAX)
-		part[(*nr)++] = (struct part){ found - 1, role };
+	if (found && to->nr < DUCKDB_PARTS_MAX)
+		to->part[to->nr++] = (struct duckdb_part){ found - 1, role };
 	return found;
 }
 
-/* part[0] is the source, if the plan has it.  Names are known where the plan's were just asked for; else the pipeline's was said before. */
-static void register_pipeline_component(const struct duckdb_connection *c, uint64_t id, const struct part *part, uint32_t nr)
+/* Names are known where the plan's were just asked for; else the pipeline's was said before. */
+static void register_pipeline_component(const struct duckdb_connection *c, const struct duckdb_parts *p)
 {
 	char name[NAME_BYTES] = "";
 
-	if (duckdb_is_registered(id) || !*c->operator[0].name)
+	if (duckdb_is_registered(p->id) || !*c->operator[0].name)
 		return;
 	for (int is_last = 0; is_last < 2; is_last++)
-		for (uint32_t i = 0; i < nr; i++)
-			if ((part[i].role == DUCKDB_SINK) == is_last)
-				append_operator_name(name, &c->operator[part[i].operator], !i);
-	if (jitreg_component(DUCKDB_LEVEL_PIPELINE, id, name, NULL, JITREG_COMPONENT_COMMON) == 0 &&
-	    jitreg_link_to(jitreg_at(DUCKDB_LEVEL_PIPELINE, id), jitreg_at(DUCKDB_LEVEL_QUERY, c->query), 1) == 0)
-		duckdb_mark_registered(id);
+		for (uint32_t i = 0; i < p->nr; i++)
+			if ((p->part[i].role == DUCKDB_SINK) == is_last)
+				append_operator_name(name, &c->operator[p->part[i].operator], !i);
+	if (jitreg_component(DUCKDB_LEVEL_PIPELINE, p->id, name, NULL, JITREG_COMPONENT_COMMON) == 0 &&
+	    jitreg_link_to(jitreg_at(DUCKDB_LEVEL_PIPELINE, p->id), jitreg_at(DUCKDB_LEVEL_QUERY, c->query), 1) == 0)
+		duckdb_mark_registered(p->id);
 }
 
-void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, uint64_t pipeline)
+bool duckdb_pipeline_read(const struct duckdb_connection *c, uint64_t pipeline, struct duckdb_parts *to)
 {
-	struct jitreg_object_component of[3];
-	struct jitreg_function functions[DUCKDB_FUNCTIONS];
-	uint64_t word[PIPELINE_WORDS], id = c->plan;
-	struct part part[PARTS_MAX];
+	uint64_t word[PIPELINE_WORDS];
 	struct duckdb_pipeline p;
-	uint32_t nr = 0;
 
+	to->nr = 0;
+	to->id = c->plan;
 	if (!c->plan || !sys_readable_range((const void *)pipeline, sizeof(word)))
-		return;
+		return false;
 	memcpy(word, (const void *)pipeline, sizeof(word));
-	if (!duckdb_pipeline_find(word, PIPELINE_WORDS, is_operator, c, &p) ||
+	if (!duckdb_pipeline_find(word, PIPELINE_WORDS, is_operator, (void *)(uintptr_t)c, &p) ||
 	    !sys_readable_range((const void *)p.first, p.end - p.first))
-		return;
-	add_pipeline_part(c, part, &nr, word[p.source], DUCKDB_SOURCE);
-	if (p.sink && !add_pipeline_part(c, part, &nr, p.sink, DUCKDB_SINK))
-		return;
+		return false;
+	add_pipeline_part(c, to, word[p.source], DUCKDB_SOURCE);
+	if (p.sink && !add_pipeline_part(c, to, p.sink, DUCKDB_SINK))
+		return false;
 	for (uint64_t at = p.first; at < p.end; at += 8)
-		if (!add_pipeline_part(c, part, &nr, *(const uint64_t *)at, DUCKDB_MIDDLE))
-			return;
-	if (!nr)
-		return;
-	for (uint32_t i = 0; i < nr; i++)
-		id = engine_hash(id, &part[i], sizeof(part[i]));
-	register_pipeline_component(c, id, part, nr);
-	of[1] = (struct jitreg_object_component){ DUCKDB_LEVEL_PIPELINE, id };
-	of[2] = (struct jitreg_object_component){ DUCKDB_LEVEL_QUERY, c->query };
-	of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID };
-	jitreg_object(executor, (uint64_t)(uintptr_t)c, 0, duckdb.pipeline, duckdb.nr_pipeline, of, 3);
-	for (uint32_t i = 0; i < nr; i++) {
-		const struct duckdb_operator *o = &c->operator[part[i].operator];
+		if (!add_pipeline_part(c, to, *(const uint64_t *)at, DUCKDB_MIDDLE))
+			return false;
+	for (uint32_t i = 0; i < to->nr; i++)
+		to->id = engine_hash(to->id, &to->part[i], sizeof(to->part[i]));
+	return to->nr != 0;
+}
 
-		of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, duckdb_operator_id(c, part[i].operator) };
-		jitreg_object(executor + 1 + i, executor, 0, functions, duckdb_functions_of_role(o, part[i].role, functions), of, 3);
+/* The executor's functions that work for operators of the role, behind nr others. */
+static uint32_t add_pipeline_functions(enum duckdb_role role, struct jitreg_function *to, uint32_t nr)
+{
+	for (uint32_t i = 0; i < duckdb.nr_pipeline && nr < DUCKDB_FUNCTIONS; i++)
+		if (duckdb.pipeline[i].role == role)
+			to[nr++] = (struct jitreg_function){ duckdb.pipeline[i].address };
+	return nr;
+}
+
+void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, const struct duckdb_parts *p)
+{
+	struct jitreg_object_component of[3] = { { DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID },
+						 { DUCKDB_LEVEL_PIPELINE, p->id },
+						 { DUCKDB_LEVEL_QUERY, c->query } };
+	struct jitreg_function functions[DUCKDB_FUNCTIONS];
+
+	register_pipeline_component(c, p);
+	if (p->part[0].role == DUCKDB_SOURCE)
+		of[0].component = duckdb_operator_id(c, p->part[0].operator);
+	jitreg_object(executor, (uint64_t)(uintptr_t)c, 0, functions, add_pipeline_functions(DUCKDB_SOURCE, functions, 0), of, 3);
+	for (uint32_t i = 0; i < p->nr; i++) {
+		const struct duckdb_operator *o = &c->operator[p->part[i].operator];
+		const enum duckdb_role role = p->part[i].role;
+		uint32_t nr = duckdb_functions_of_role(o, role, functions);
+
+		if (role != DUCKDB_SOURCE)
+			nr = add_pipeline_functions(role, functions, nr);
+		of[0].component = duckdb_operator_id(c, p->part[i].operator);
+		jitreg_object(executor + 1 + i, executor, 0, functions, nr, of, 3);
 	}
 }
 
@@ -122,4 +140,27 @@ void duckdb_task_register(struct duckdb_connection *c, uint64_t task, uint64_t o
 		of[0] = (struct jitreg_object_component){ DUCKDB_LEVEL_OPERATOR, duckdb_operator_id(c, i - 1) };
 	if (c->plan)
 		jitreg_object(task, i ? operator : (uint64_t)(uintptr_t)c, 0, &execute, 1, of, 2);
+}
+
+/* The connection for whose query a pipeline is: the pipeline has a pointer to the query's executor. */
+static struct duckdb_connection *find_pipeline_connection(uint64_t pipeline)
+{
+	const uint64_t *word = (const uint64_t *)pipeline;
+	struct duckdb_connection *c = NULL;
+
+	if (!sys_readable_range(word, EXECUTOR_IN_WORDS * sizeof(*word)))
+		return NULL;
+	for (uint32_t i = 0; i < EXECUTOR_IN_WORDS && !c; i++)
+		c = duckdb_find_executor_connection(word[i]);
+	return c;
+}
+
+void duckdb_pipeline_task_register(uint64_t task, uint64_t pipeline)
+{
+	const struct jitreg_function functions[] = { { duckdb.task_execute }, { duckdb.pipeline_task_execute } };
+	struct duckdb_connection *c = find_pipeline_connection(pipeline);
+	struct jitreg_object_component of[] = { { DUCKDB_LEVEL_OPERATOR, DUCKDB_BETWEEN_ID }, { DUCKDB_LEVEL_QUERY, c ? c->query : 0 } };
+
+	if (c && c->plan)
+		jitreg_object(task, (uint64_t)(uintptr_t)c, 0, functions, 1 + (functions[1].address != 0), of, 2);
 }

@@ -15,6 +15,7 @@ import rank
 
 TASK = "_ZN6duckdb12ExecutorTask7ExecuteENS_17TaskExecutionModeE"
 END = "end of the plan"
+PROFILING = "(profiling)" # what the agent does in a task, which is no work of the task's
 
 
 class Failed(Exception):
@@ -83,7 +84,7 @@ class Duck:
             r = rows[q]
             r.samples += 1
             r.in_query += bool(s["query"])
-            if (s["time_ns"], s["tid"]) in in_task:
+            if is_of_task(s, in_task):
                 r.tasks += 1
                 r.by_thread[s["tid"]] += 1
                 r.between += s["operator"].startswith("(")
@@ -134,6 +135,10 @@ def in_tasks(tailor, trace, library):
     lo, hi = profile.function_range(library, TASK)
     bias = load_bias(tailor, trace, library)
     return profile.in_function(tailor, trace, lo + bias, hi + bias)[0]
+
+
+def is_of_task(s, in_task):
+    return (s["time_ns"], s["tid"]) in in_task and s["operator"] != PROFILING
 
 
 def on_operator(s):
