@@ -56,13 +56,30 @@ static bool find_function_around(struct elf_object *o, uint64_t address, struct 
 	return false;
 }
 
+#define PLT_ENTRY_BYTES 16u
+
+/* Linkers other than GNU's describe no frames of .plt, whose entries are all alike. */
+static bool find_plt_entry(const struct section *s, uint64_t address, struct elf_code *out)
+{
+	uint64_t at = (address - s->address) & ~(uint64_t)(PLT_ENTRY_BYTES - 1);
+
+	if (!s->name || strncmp(s->name, ".plt", 4) || s->bytes - at < PLT_ENTRY_BYTES)
+		return false;
+	*out = (struct elf_code){ s->address + at, PLT_ENTRY_BYTES, s->data + at };
+	return true;
+}
+
 bool elf_find_code(struct elf_object *o, uint64_t address, struct elf_code *out)
 {
 	const struct section *s = find_code_section(o, address);
 	struct elf_function f;
 	uint64_t left;
 
-	if (!s || !find_function_around(o, address, &f) || f.address < s->address || f.address - s->address >= s->bytes ||
+	if (!s)
+		return false;
+	if (find_plt_entry(s, address, out))
+		return true;
+	if (!find_function_around(o, address, &f) || f.address < s->address || f.address - s->address >= s->bytes ||
 	    strstr(f.name, ".cold"))
 		return false;
 	left = s->bytes - (f.address - s->address);

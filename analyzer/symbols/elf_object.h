@@ -79,7 +79,8 @@ bool elf_file_is(const char *path, const char *build_id);
 size_t elf_nr_functions(struct elf_object *o);
 struct elf_function elf_get_function(struct elf_object *o, size_t i);
 
-/* The bytes of the function that covers address; one without a size ends where the next begins, at most with its section. */
+/* The bytes of the function that covers address; one without a size ends where the next begins, at most with its section.  An entry of .plt
+ * is a function. */
 struct elf_code {
 	uint64_t address, bytes;
 	const unsigned char *data;

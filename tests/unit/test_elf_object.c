@@ -191,6 +191,7 @@ static void plt_entries_are_named_after_their_targets(void **state)
 	uint64_t bias;
 	struct elf_object *o = open_self(&bias);
 	bool second = elf_find_section(o, ".plt.sec", &plt), found = false;
+	struct elf_code code;
 	uint64_t first;
 
 	(void)state;
@@ -201,6 +202,10 @@ static void plt_entries_are_named_after_their_targets(void **state)
 		assert_true(elf_find_plt(o, at, &name));
 		found = found || strcmp(name, "dl_iterate_phdr") == 0;
 		assert_false(elf_find_function(o, at + 4, &f));
+		assert_true(elf_find_code(o, at + 4, &code)); /* by which it is unwound */
+		assert_int_equal(code.address, at);
+		assert_int_equal(code.bytes, 16);
+		assert_memory_equal(code.data, (const char *)plt.data + (at - plt.address), 16);
 	}
 	assert_true(found);
 	assert_false(elf_find_plt(o, plt.address + plt.bytes, &name));

@@ -240,6 +240,17 @@ static void pushes_and_pops_move_the_frame(void **state)
 	assert_false(ROW_OF(code, 13, &row));
 }
 
+/* As lld writes it: without unwind information. */
+static void an_entry_of_a_plt_has_its_return_address_on_top(void **state)
+{
+	static const unsigned char code[] = { 0xff, 0x25, 0x9a, 0x2c, 0x0c, 0, 0x68, 1, 0, 0, 0, 0xe9, 0xd0, 0xff, 0xff, 0xff };
+	struct cfi_row row;
+
+	(void)state;
+	assert_true(ROW_OF(code, 0, &row));
+	assert_cfa(&row, CFI_RSP, 8);
+}
+
 static void an_aligned_stack_is_left_by_the_frame_pointer(void **state)
 {
 	/* push rbp; mov rbp, rsp; and rsp, -8; nop; mov rsp, rbp; pop rbp; ret */
@@ -334,6 +345,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rows_are_those_that_compilers_wrote),
 		cmocka_unit_test(rows_of_the_c_library_are_nearly_all_those_that_it_has),
 		cmocka_unit_test(pushes_and_pops_move_the_frame),
+		cmocka_unit_test(an_entry_of_a_plt_has_its_return_address_on_top),
 		cmocka_unit_test(an_aligned_stack_is_left_by_the_frame_pointer),
 		cmocka_unit_test(where_ways_disagree_there_is_no_row),
 		cmocka_unit_test(a_return_from_another_height_is_not_understood),
