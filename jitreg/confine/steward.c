@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ANSWER_S 10 /* a server does one thing after another, none of which waits */
+#define ANSWER_MS 3000 /* a server does one thing after another, none of which waits */
+#define ANSWER_OF_LATE_MS 100 /* of one that let us wait so long the last time: a recorder that ends is asked for several files */
 
 static struct steward own = { .steward = -1, .changer = -1 };
 
@@ -41,11 +42,11 @@ static int receive_answer(int socket, int *result)
 	return fd;
 }
 
-/* folder: a descriptor that goes along, or -1.  most_s: how long the answer is waited for; 0: as long as it takes.  Returns a descriptor,
+/* folder: a descriptor that goes along, or -1.  most_ms: how long the answer is waited for; 0: as long as it takes.  Returns a descriptor,
  * or -1; the result is of the request. */
-static int ask_for(int server, const struct steward_request *r, int folder, int most_s, int *result)
+static int ask_for(int server, const struct steward_request *r, int folder, int most_ms, int *result)
 {
-	const struct timeval most = { .tv_sec = most_s };
+	const struct timeval most = { most_ms / 1000, most_ms % 1000 * 1000 };
 	int ends[2], fd = -1, sent[2], nr = 0;
 
 	*result = -errno;
@@ -70,7 +71,14 @@ static int ask_for(int server, const struct steward_request *r, int folder, int 
 
 static int ask(int server, const struct steward_request *r, int folder, int *result)
 {
-	return ask_for(server, r, folder, ANSWER_S, result);
+	static int late = -1; /* the server that gave no answer the last time */
+	int fd = ask_for(server, r, folder, server == late ? ANSWER_OF_LATE_MS : ANSWER_MS, result);
+
+	if (*result == -ETIMEDOUT)
+		late = server;
+	else if (server == late)
+		late = -1;
+	return fd;
 }
 
 static bool put_name(char *to, const char *name)

@@ -22,6 +22,7 @@ for path in sys.argv[1:]:
         found += [f"{n}: trailing blanks: {l}" for n, l in enumerate(lines, 1) if l.endswith((" ", "\t"))]
     if path.endswith((".c", ".h", ".sh", ".bash")):
         found += [f"{n}: more than 140 columns: {l}" for n, l in enumerate(lines, 1) if len(l.expandtabs(8)) > 140]
+    found += [f"{n}: mark of a merge: {l}" for n, l in enumerate(lines, 1) if l.startswith(("<" * 7 + " ", ">" * 7 + " "))]
     for what in found[:3]:
         print(f"{path}: {what}")
     bad |= bool(found)

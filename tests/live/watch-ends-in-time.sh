@@ -90,6 +90,19 @@ try:
     print(f"FIGURE a child that is stopped: ended {took:.2f} s after TERM")
     expect("the trace stays" in text("watch"), f"expected a sentence that the trace stays, got {text('watch')}")
 
+    # What creates its files is stopped: a cut cannot be made, and its end does not wait for each file again.
+    run = start(["watch", "--epochs", "1s", "--store", f"{DIR}/hung.tlrs", str(host.pid)], "hung")
+    stopped.clear()
+    expect(wait_for(lambda: any(f.startswith("hung.tlrs.epochs") for f in os.listdir(DIR))), "expected a first trace")
+    expect(wait_for(stop_child), "expected a process that creates files")
+    expect(wait_for(lambda: "timed out" in text("hung")), f"expected a sentence that no file could be created, got {text('hung')}")
+    run.terminate()
+    took = end_of(run, "a process that creates files is stopped")
+    print(f"FIGURE a process that creates files is stopped: ended {took:.2f} s after TERM")
+    for pid in stopped:
+        if state(pid) != "gone":
+            os.kill(pid, signal.SIGKILL)
+
     # The recorder is killed, its child is not.
     run = start(["watch", "--epochs", "1s", "--store", store, str(host.pid)], "killed")
     stopped.clear()
