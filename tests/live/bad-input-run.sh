@@ -208,7 +208,7 @@ processors=$(getconf _NPROCESSORS_ONLN)
 for scope in cpu thread; do
 	if [ -z "${SAN:-}" ]; then # the address sanitizer itself needs terabytes
 		sampled "$T" "little address space, $scope" 3 "" \
-			bash -c "ulimit -v $((108000 + 8192 * processors)); exec $(run) --scope $scope -- $dir/host"
+			bash -c "ulimit -v $((120000 + 8192 * processors)); exec $(run) --scope $scope -- $dir/host"
 	fi
 	sampled "$T" "small files, $scope" 3 "" bash -c "ulimit -Sf 100; exec $(run) --scope $scope -- $dir/host file $dir/file"
 done

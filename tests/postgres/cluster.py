@@ -188,9 +188,23 @@ class Cluster:
             raise Failed(shlex.join(command) + ": " + done.stdout)
         return done.stdout
 
+    def reachable(self, tailor):
+        """The command, or a copy where the server's user may not enter its folder (in a home, say)."""
+        parts = [tailor, *glob.glob(os.path.dirname(tailor) + "/tailor-record"), *glob.glob(os.path.dirname(tailor) + "/libtailor*.so")]
+        if subprocess.run([*self.user_words, "test", "-r", parts[-1]], stderr=subprocess.DEVNULL).returncode == 0:
+            return tailor
+        folder = self.folder + "/tailor"
+        if not os.path.exists(folder):
+            os.mkdir(folder)
+            os.chmod(folder, 0o755)
+            for part in parts:
+                shutil.copy(part, folder)
+        return folder + "/tailor"
+
     def server(self, tailor=(), settings=None, env=None):
         """Starts it, waits until it answers.  tailor: a command in front, which runs as the server's user as well."""
         both = dict(SETTINGS, unix_socket_directories=self.socket, port=self.port, **(settings or {}))
+        tailor = [self.reachable(tailor[0]), *tailor[1:]] if tailor else []
         command = [*self.user_words, *tailor, self.bin + "/postgres", "-D", self.data]
         for name, value in both.items():
             command += ["-c", f"{name}={value}"]
