@@ -15,14 +15,19 @@ attach() { # SECONDS; leaves the number of samples in generated code in $n
 	n=$(/usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["jit"]["samples"])' "$dir/json")
 }
 
+# A recorder that others keep from a processor says at the end that lists are left: no evidence.
 named() {
 	/usr/bin/python3 - "$dir/json" <<'PYTHON'
 import json, sys
 r = json.load(open(sys.argv[1]))
 jit, hot = r["jit"]["samples"], sum(f["samples"] for f in r["functions"] if f["name"] == "hidden_hot" and f["generated"])
 print(f"FIGURE {jit} samples in generated code, {hot} in hidden_hot")
+said = [n["sentence"] for n in r["notices"]]
+if hot < 0.99 * jit and any("not read completely" in sentence for sentence in said):
+    sys.exit(77)
 if hot < 0.99 * jit:
-    sys.exit(f"expected 99 % of the {jit} samples in generated code to be in hidden_hot, got {hot}")
+    print(f"expected 99 % of the {jit} samples in generated code to be in hidden_hot, got {hot}: {said}")
+    sys.exit(1)
 PYTHON
 }
 
@@ -39,7 +44,18 @@ block() {
 begun() { grep -q begun "$dir/err"; }
 "$B/hosts/many_jit_lists" "$B/hosts/hidden_hot.o" >/dev/null 2>"$dir/err" &
 pid=$!
-wait_for begun && gather 500 attach && judge named
+wait_for begun || finish
+for ((try = 0; try < 10; try++)); do
+	gather 500 attach || break
+	named
+	status=$?
+	[ $status = 77 ] || break
+done
+case ${status:-} in
+0 | '') ;;
+77) undecided "the lists were not read completely in $try recordings" ;;
+*) fail "the code has other names, or none" ;;
+esac
 decide "attach loses no samples while it reads long lists" block
 kill $pid
 wait $pid 2>/dev/null
