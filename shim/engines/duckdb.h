@@ -17,7 +17,7 @@
 #define DUCKDB_PIPELINE_FUNCTIONS_MAX 24
 #define DUCKDB_EXECUTOR_WORDS 80u /* of a pipeline's executor that are looked at */
 #define DUCKDB_PLANS 1024	   /* whose names are remembered */
-#define DUCKDB_SAID 8192	   /* numbers of components; what was forgotten is said again */
+#define DUCKDB_SAID 4096	   /* numbers of components; what was forgotten is said again */
 #define DUCKDB_WAITING_ID 1	   /* the component DUCKDB_WAITING */
 #define DUCKDB_BETWEEN_ID 2	   /* the component DUCKDB_BETWEEN */
 #define DUCKDB_PROFILING_ID 3	   /* the component DUCKDB_PROFILING; those of classes of work come behind it */
