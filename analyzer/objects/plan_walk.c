@@ -14,17 +14,17 @@
 static void end_frame_slots(struct plan_frames *to, const struct unwind_frame *caller, const struct unwind_input *input)
 {
 	struct plan_frame *p = to->nr ? &to->frame[to->nr - 1] : NULL;
-	uint64_t from, end;
+	uint64_t from, end, nr = 0;
 
-	if (!p || !p->slots || p->nr_slots)
+	if (!p || !p->slots || p->nr_slots || !input)
 		return;
 	from = (uint64_t)(p->slots - input->stack);
 	end = caller->registers.value[UNWIND_RSP] - input->registers.value[UNWIND_RSP];
-	if (!(caller->registers.known >> UNWIND_RSP & 1) || end > input->stack_bytes || end < from + sizeof(uint64_t))
-		p->slots = NULL;
+	if (caller->registers.known >> UNWIND_RSP & 1 && end <= input->stack_bytes && end >= from + sizeof(uint64_t))
+		nr = (end - from) / sizeof(uint64_t) - 1; /* the last word is the return address */
+	if (nr && nr <= PLAN_SLOTS_MAX)
+		p->nr_slots = (uint32_t)nr;
 	else
-		p->nr_slots = (uint32_t)((end - from) / sizeof(uint64_t) - 1); /* the last word is the return address */
-	if (!p->nr_slots || p->nr_slots > PLAN_SLOTS_MAX)
 		p->slots = NULL;
 }
 

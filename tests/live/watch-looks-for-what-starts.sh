@@ -12,7 +12,7 @@ if [ "$(id -u)" = 0 ]; then # which is one user more
 		chown -R 65534:65534 "$dir"
 		as=$nobody
 	elif ! $inside true 2>/dev/null; then # as in a chroot: root has them all the same
-		inside="unshare --pid --fork --mount-proc $nobody"
+		inside="unshare --pid --fork --mount-proc --propagation unchanged $nobody"
 		chown -R 65534:65534 "$dir"
 	fi
 fi

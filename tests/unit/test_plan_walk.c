@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nodes of interpreted plans, found along call stacks, in models that are made by hand. */
+#include "analyzer/objects/plan_walk.h"
 #include "tests/unit/small_trace.h"
 
 enum { PID = 1000, CHILD = 1001, NODE = 1, QUERY, SESSION, WAIT };
@@ -255,6 +256,29 @@ static void of_several_nodes_the_one_in_a_word_of_the_frame_runs(void **state)
 	/* a frame that was cut off */
 	ASK({ OTHER, 0 }, { SCAN, 0 }, TRUNCATED);
 	expect_none(REASON_TRUNCATED);
+}
+
+static void a_frame_of_too_many_words_has_none(void **state)
+{
+	static uint64_t word[PLAN_SLOTS_MAX + 3];
+	const struct unwind_input input = { .stack = (const unsigned char *)word, .stack_bytes = sizeof(word),
+					    .registers = { .value = { [UNWIND_RSP] = STACK }, .known = 1u << UNWIND_RSP } };
+
+	(void)state;
+	put_outer(10);
+	finish();
+	for (uint32_t nr = 0; nr < sizeof(word) / sizeof(word[0]); nr++) {
+		struct unwind_frame callee = { .function = SCAN, .registers = input.registers }, caller = callee;
+		struct plan_frames frames = { 0 };
+
+		caller.registers.value[UNWIND_RSP] = STACK + 8 * (nr + 1); /* and the return address */
+		plan_frames_add(&frames, &model->objects, &callee, &input, 0);
+		plan_frames_add(&frames, &model->objects, &caller, &input, 0);
+		assert_int_equal(frames.nr, 2);
+		assert_int_equal(frames.frame[0].nr_slots, nr <= PLAN_SLOTS_MAX ? nr : 0);
+		assert_true(frames.frame[0].nr_slots ? frames.frame[0].slots == input.stack : !frames.frame[0].slots);
+		free(frames.frame);
+	}
 }
 
 /* A pipeline's parts side by side: the frame of one calls that of another. */
@@ -786,6 +810,7 @@ int main(void)
 		CASE(of_several_nodes_the_one_in_a_register_runs),
 		CASE(objects_of_one_operator_are_not_several),
 		CASE(of_several_nodes_the_one_in_a_word_of_the_frame_runs),
+		CASE(a_frame_of_too_many_words_has_none),
 		CASE(the_nearest_object_around_has_the_next_one),
 		CASE(a_part_of_a_node_is_known_by_the_register_with_the_node),
 		CASE(a_word_of_the_frame_tells_the_step),
