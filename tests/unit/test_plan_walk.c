@@ -281,20 +281,26 @@ static void a_frame_of_too_many_words_has_none(void **state)
 	}
 }
 
+/* A query of pipelines: executors, and parts of operators that two scans and a hash table are. */
+static const uint64_t part_scan = SCAN, part_build = BUILD, part_executor = SUBPLAN;
+static const uint64_t parts_of[][2][2] = { { { NODE, SCAN_A }, { QUERY, OUTER } }, { { NODE, SCAN_B }, { QUERY, OUTER } },
+				     { { NODE, HASH }, { QUERY, OUTER } } };
+static const uint64_t parts_query[][2] = { { QUERY, OUTER } };
+
+static void put_query_of_pipelines(void)
+{
+	put_object(PID, 10, 0x100, 0, 0, 0, NULL, 1, parts_query);
+}
+
 /* A pipeline's parts side by side: the frame of one calls that of another. */
 static void the_nearest_object_around_has_the_next_one(void **state)
 {
-	static const uint64_t scan = SCAN, build = BUILD, executor = SUBPLAN;
-	static const uint64_t of[][2][2] = { { { NODE, SCAN_A }, { QUERY, OUTER } }, { { NODE, SCAN_B }, { QUERY, OUTER } },
-					     { { NODE, HASH }, { QUERY, OUTER } } };
-	const uint64_t query[][2] = { { QUERY, OUTER } };
-
 	(void)state;
-	put_object(PID, 10, 0x100, 0, 0, 0, NULL, 1, query);
+	put_query_of_pipelines();
 	for (uint64_t e = 0x200; e <= 0x300; e += 0x100) {
-		put_object(PID, 11, e, 0x100, 0, 1, &executor, 1, query);
-		put_object(PID, 11, e + 1, e, 0, 1, &build, 2, of[2]);
-		put_object(PID, 11, e + 2, e, 0, 1, &scan, 2, of[e == 0x300]);
+		put_object(PID, 11, e, 0x100, 0, 1, &part_executor, 1, parts_query);
+		put_object(PID, 11, e + 1, e, 0, 1, &part_build, 2, parts_of[2]);
+		put_object(PID, 11, e + 2, e, 0, 1, &part_scan, 2, parts_of[e == 0x300]);
 	}
 	finish();
 	ASK({ OTHER, 0 }, { SCAN, 0 }, { BUILD, 0 }, { SUBPLAN, 0x200 });
@@ -306,20 +312,15 @@ static void the_nearest_object_around_has_the_next_one(void **state)
 /* One operator, and its parts in pipelines that are objects of their own: executors of pipelines, by a register of their frames. */
 static void a_part_of_a_node_is_known_by_the_register_with_the_node(void **state)
 {
-	static const uint64_t scan = SCAN, build = BUILD, executor = SUBPLAN;
-	static const uint64_t of[][2][2] = { { { NODE, SCAN_A }, { QUERY, OUTER } }, { { NODE, SCAN_B }, { QUERY, OUTER } },
-					     { { NODE, HASH }, { QUERY, OUTER } } };
-	const uint64_t query[][2] = { { QUERY, OUTER } };
-
 	(void)state;
-	put_object(PID, 10, 0x100, 0, 0, 0, NULL, 1, query);
-	put_object(PID, 10, AT(SCAN_A), 0x100, 0, 1, &scan, 2, of[0]);
-	put_object(PID, 10, AT(SCAN_B), 0x100, 0, 1, &scan, 2, of[1]);
+	put_query_of_pipelines();
+	put_object(PID, 10, AT(SCAN_A), 0x100, 0, 1, &part_scan, 2, parts_of[0]);
+	put_object(PID, 10, AT(SCAN_B), 0x100, 0, 1, &part_scan, 2, parts_of[1]);
 	for (uint64_t e = 0x200; e <= 0x300; e += 0x100) { /* both threads execute the same pipeline */
-		put_object(PID, 11, e, 0x100, 0, 1, &executor, 1, query);
-		put_object(PID, 11, e + 1, e, 0, 1, &scan, 2, of[0]);
-		put_object(PID, 11, e + 2, e, 0, 1, &scan, 2, of[1]);
-		put_object(PID, 11, e + 3, e, 0, 1, &build, 2, of[2]);
+		put_object(PID, 11, e, 0x100, 0, 1, &part_executor, 1, parts_query);
+		put_object(PID, 11, e + 1, e, 0, 1, &part_scan, 2, parts_of[0]);
+		put_object(PID, 11, e + 2, e, 0, 1, &part_scan, 2, parts_of[1]);
+		put_object(PID, 11, e + 3, e, 0, 1, &part_build, 2, parts_of[2]);
 	}
 	finish();
 	ASK({ OTHER, 0 }, { SCAN, AT(SCAN_A) }, { SUBPLAN, 0x200 });
