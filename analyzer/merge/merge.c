@@ -43,7 +43,7 @@ struct merging {
 	struct hash_map owner;	    /* of 16 bytes of a process's memory: the code there, index + 1 */
 	struct hash_map earlier;    /* time of a LOAD that was left out -> index + 1 of the one that stays */
 	struct hash_map has_bytes;
-	struct hash_map mapped;	 /* what MMAPs have said -> TOLD, or the epoch that begins with it */
+	struct hash_map mapped;	 /* a mapping -> the epoch whose list of mappings had it first, or TOLD: its MMAP came first */
 	uint64_t begin_ns;	 /* of the epoch */
 	struct loaded {
 		uint64_t time_ns;
@@ -264,8 +264,8 @@ static void copy_host_lack(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
-/* What there is at a cut was mapped before: when, an earlier epoch has said.  Where none has, it is there since the cut; if the ring of its
- * processor was drained later, it is told once more. */
+/* An epoch begins with a list of mappings, without times.  One that an earlier epoch had is left out; another one counts from the cut on.
+ * Its own MMAP may come behind the list, from a ring that was drained later, and is left out then. */
 static void copy_mapping(struct merging *g, const struct trace_record *r)
 {
 	size_t path_bytes, id_bytes;

@@ -28,7 +28,7 @@ static void end_frame_slots(struct plan_frames *to, const struct unwind_frame *c
 		p->slots = NULL;
 }
 
-/* Where the frame's own words begin, or NULL. */
+/* Returns where the frame's own words begin in the copied stack, or NULL where that is not known. */
 static const unsigned char *find_frame_slots(const struct unwind_frame *f, const struct unwind_input *input)
 {
 	uint64_t at;
@@ -81,7 +81,7 @@ static uint32_t held_object(const struct plan_walk *w, const struct plan_frame *
 	return objects_find(w->objects, w->process, f->held[i], w->time_ns);
 }
 
-/* What a pointer to an object means; OBJECT_NONE: nothing. */
+/* Returns the object that the walk takes for a pointer to this one, or OBJECT_NONE. */
 typedef uint32_t object_meant(const struct plan_walk *w, const void *context, uint32_t object);
 
 /* The only object that words of the frame mean; OBJECT_NONE: they mean none, or several. */

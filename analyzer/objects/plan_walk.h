@@ -40,7 +40,7 @@ struct plan_frame {
 	uint64_t held[PLAN_REGISTERS]; /* by registers that calls preserve, in the order of their numbers; then rdi */
 	uint32_t nr_held;
 	bool all_known; /* of those that calls preserve */
-	const unsigned char *slots; /* its own words on the stack, valid as long as the sample's; NULL: not known */
+	const unsigned char *slots; /* they are its words in the sample's copy of the stack, and live as long as that; NULL: unknown */
 	uint32_t nr_slots;
 	uint64_t step;	/* address of the step that it executes, if it has such a word; else 0 */
 	uint32_t note; /* the caller's */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define ANSWER_MS 3000 /* a server does one thing after another, none of which waits */
-#define ANSWER_OF_LATE_MS 100 /* of one that let us wait so long the last time: a recorder that ends is asked for several files */
+#define ANSWER_OF_LATE_MS 100 /* a server that gave no answer the last time gets less: a recorder that ends asks for several files */
 
 static struct steward own = { .steward = -1, .changer = -1 };
 

@@ -88,7 +88,7 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 	X(SINK, DUCKDB_EXECUTOR_("24TryFlushCachingOperatorsEv"))
 #define DUCKDB_TASK_EXECUTE "_ZN6duckdb12ExecutorTask7ExecuteENS_17TaskExecutionModeE"
 #define DUCKDB_PIPELINE_TASK_EXECUTE "_ZN6duckdb12PipelineTask11ExecuteTaskENS_17TaskExecutionModeE"
-/* What an executor of a pipeline keeps for its operators, by the classes from which these states are derived. */
+/* A pipeline's executor keeps a state for each operator; each role's states are derived from one class. */
 #define DUCKDB_STATES(X) \
 	X(SOURCE, "_ZTIN6duckdb16LocalSourceStateE") \
 	X(MIDDLE, "_ZTIN6duckdb13OperatorStateE") \
@@ -99,7 +99,7 @@ enum duckdb_string_abi { DUCKDB_STRING_NEW, DUCKDB_STRING_OLD };
 #define DUCKDB_WAITING "(waiting for tasks)"
 /* What a task or a pipeline does between two operators. */
 #define DUCKDB_BETWEEN "(between operators)"
-/* What the agent does in the program to say all this: it is no work of the program's. */
+/* The agent's own work in the program has this name: it is not the program's. */
 #define DUCKDB_PROFILING "(profiling)"
 #define DUCKDB_EXECUTOR_WAITS "_ZN6duckdb8Executor11ExecuteTaskE"
 #define DUCKDB_CONTEXT_WAITS "_ZN6duckdb13ClientContext19ExecuteTaskInternalERNS_17ClientContextLockERNS_15BaseQueryResultE"

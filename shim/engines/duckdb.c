@@ -386,7 +386,7 @@ static struct library library = {
 	.title = "DuckDB",
 	.version = "duckdb_library_version",
 	.with = "queries, pipelines and operators registered as they begin",
-	.hook = { HOOKS(ENTRY) /* of the last one two names: to 1.5, 2.0 */
+	.hook = { HOOKS(ENTRY) /* the next one has a name to 1.5, and another one in 2.0 */
 		  { { PIPELINE, PIPELINE "NS_12optional_idxE" }, on_pipeline, &on_pipeline_real, false } },
 	.find = find_duckdb_symbols,
 	.init = init_duckdb_hooks,

@@ -15,7 +15,7 @@
 #define DUCKDB_CLASSES_MAX 128	   /* of operators, whose own functions are remembered */
 #define DUCKDB_CLASS_FUNCTIONS 24
 #define DUCKDB_PIPELINE_FUNCTIONS_MAX 24
-#define DUCKDB_EXECUTOR_WORDS 80u /* of a pipeline's executor that are looked at */
+#define DUCKDB_EXECUTOR_WORDS 80u /* the search for states looks at so many words of a pipeline's executor */
 #define DUCKDB_PLANS 1024	   /* whose names are remembered */
 #define DUCKDB_SAID 4096	   /* numbers of components; what was forgotten is said again */
 #define DUCKDB_WAITING_ID 1	   /* the component DUCKDB_WAITING */

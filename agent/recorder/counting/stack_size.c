@@ -15,7 +15,7 @@
 #define STACK_USUAL 16384u /* most stacks have no more; a smaller copy is worth a notice */
 #define STACK_LEAST 2048u
 #define ROOM_NS 20000000u /* the ring holds the samples of so long: twice what passes between two drains */
-#define ROOM_UNHURRIED_NS 60000000u /* likewise of a recorder without real-time priority, which waits for some slices of others */
+#define ROOM_UNHURRIED_NS 60000000u /* a recorder without real-time priority waits for slices of others: the ring holds more */
 #define RATE_UNKNOWN 10000u
 
 /* Samples per second of all events together. */

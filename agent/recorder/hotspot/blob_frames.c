@@ -53,8 +53,8 @@ static uint32_t instruction_of_rsp(const unsigned char *p, uint64_t left, unsign
 #define POP_RBP 0x5d
 
 /*
- * Where rbp is pushed in front of `sub rsp`: the offset behind the push, and *behind is that behind the sub; 0: it is not pushed (but
- * stored later).  From JDK 20 on the prologue goes on with a look at whether the method may be entered (nmethod_entry_barrier() of
+ * Returns the offset behind `push rbp` in front of `sub rsp`, and sets *behind to the one behind the sub; returns 0 where rbp is not pushed
+ * (it is stored later).  From JDK 20 on the prologue goes on with a look at whether the method may be entered (nmethod_entry_barrier() of
  * HotSpot's barrierSetAssembler_x86.cpp).
  */
 static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32_t by, uint32_t *behind)
