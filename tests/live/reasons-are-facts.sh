@@ -25,8 +25,8 @@ declare -A says=(
 	[short_copy]='truncated: longer than 1 KiB, which were recorded \(--stack 65528\)'
 	[longest_copy]='truncated: longer than 64 KiB, which were recorded[;)]'
 	[no_stack]='no stack was recorded \(--stack 65528\)'
-	# (of three percent and more: the loader's first instructions are such code in every program)
-	[no_unwind]='(^|[^0-9.])([3-9]\.[0-9]|[1-9][0-9]+\.[0-9]|100) % end at code without unwind information'
+	# (of a percent and more: the loader's first instructions are such code in every program)
+	[no_unwind]='(^|[^0-9.])([1-9][0-9]*\.[0-9]|100) % end at code without unwind information'
 	[map_of_others]='did not name. /tmp/perf-[0-9]*.map belongs to user 65534'
 	[file_size]='writing the trace failed: File too large'
 	[descriptors]='Too many open files|limit of open files'
@@ -46,7 +46,7 @@ cat >"$dir/busy.c" <<'END'
 static volatile unsigned sum;
 __attribute__((noinline)) static void leaf(double seconds)
 {
-	for (long i = 0; i < (long)(seconds * 8e8); i++)
+	for (long i = 0; i < (long)(seconds * 16e8); i++)
 		sum += (unsigned)i;
 }
 __attribute__((noinline)) static int down(int depth, double seconds)
