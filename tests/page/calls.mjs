@@ -143,7 +143,7 @@ async function totals(page, what, of, rows, heading) {
 		rows.filter((row) => row.name !== '(unattributed)').map((row) => ({ ...row, name: image(row) })), (await page.evaluate(() => window.tailor.views.find((v) => v.id === 'overview').parts.cost.table().rows)), (row) => row.name)
 	if (heading !== undefined) {
 		checks.that(`${what}: heading`, heading !== '')
-		checks.same(`${what}: heading of ${of}s with callees`, heading, TRUNCATED.exec(await page.locator('h2', { hasText: 'Cost by' }).textContent())?.[0] ?? '')
+		checks.same(`${what}: heading of ${of}s with callees`, heading, TRUNCATED.exec(await page.locator('section:visible', { has: button }).innerText())?.[0] ?? '')
 		seen.set('headings with truncated stacks', 1)
 	}
 	seen.set(`${of} totals`, (seen.get(`${of} totals`) ?? 0) + rows.length)

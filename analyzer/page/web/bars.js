@@ -19,7 +19,8 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 		totals.load();
 		state.option("total", wanted() === "1" ? "0" : "1");
 	} }, "With callees");
-	const box = h("div"), heading = h("h2", {}, title), el = h("section", { class: "card" }, h("header", {}, heading, select, button, h("span", { class: "spring" })), box);
+	const box = h("div"), note = h("p", { class: "note", hidden: true });
+	const el = h("section", { class: "card" }, h("header", {}, h("h2", {}, title), select, button, h("span", { class: "spring" })), note, box);
 	let rows = [], shown;
 
 	const chosen = () => choices.includes(state.option(option)) ? state.option(option) : first ?? dimensions.main;
@@ -45,7 +46,8 @@ export function bars(page, { title = "Cost by", option = "by", first, ids } = {}
 		select.value = id;
 		rows = list();
 		const truncated = withTotals(id) ? totals.truncated([id]) : 0;
-		heading.textContent = truncated > TRUNCATED_WORTH ? `${title}, ${percent(truncated)} of the stacks truncated` : title;
+		note.hidden = !(truncated > TRUNCATED_WORTH);
+		note.textContent = note.hidden ? "" : `${percent(truncated)} of the stacks truncated`;
 		shown = { name: `cost-by-${dimensions.get(id).title}`, tools: true, rows, most: 60, sort: rows.some(r => r.total) ? "total" : "share",
 			chosen: row => state.filters[id]?.values.includes(row.value), click: (row, e) => state.toggle(id, row.value, e.shiftKey),
 			columns: [
