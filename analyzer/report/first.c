@@ -14,6 +14,7 @@
 #define WORTH 0.005 /* share of functions that is worth a sentence */
 #define UNNAMED 0.01 /* likewise of generated code without names */
 #define UNNAMED_FIRST 0.05 /* share that is worth a first sentence: shares of functions are then of the rest */
+#define INTERPRETED_FIRST 0.5 /* likewise of samples in an interpreter: a program that only embeds one spends its time elsewhere */
 #define TRUNCATED_FIRST 0.05 /* likewise of samples whose call stack is truncated */
 
 const char *first_whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3])
@@ -118,6 +119,15 @@ static void print_deep_python(const struct verdict *v, struct page *p)
 		  "names more of them, but not in 3.12 and 3.13.", grid_percent(v->deep_python), first_whole(v, p, phase));
 }
 
+static void print_interpreted(const struct verdict *v, struct page *p)
+{
+	char phase[VERDICT_TEXT / 3];
+
+	page_text(p, "", 2, "%.1f %% of %s ran in %s's interpreter: %s functions have no names there.%s%s%s", grid_percent(v->interpreted),
+		  first_whole(v, p, phase), v->interpreter->language, v->interpreter->language, *v->interpreter->helps ? " " : "",
+		  v->interpreter->helps, *v->interpreter->helps ? "." : "");
+}
+
 static void print_unnamed(const struct verdict *v, struct page *p)
 {
 	print_warnings(v, WARNING_OF_NAMES, "", p);
@@ -125,6 +135,8 @@ static void print_unnamed(const struct verdict *v, struct page *p)
 		print_unnamed_code(v, p);
 	if (v->samples > 0 && v->deep_python >= UNNAMED_FIRST)
 		print_deep_python(v, p);
+	if (v->samples > 0 && v->interpreter && v->interpreted >= INTERPRETED_FIRST)
+		print_interpreted(v, p);
 }
 
 void first_print_unnamed(const struct verdict *v, struct page *p)

@@ -274,6 +274,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 	gather_unnamed(r, by, v);
 	v->truncated = totals_truncated_share(r, d->function_total);
 	without_names_find(r, by, &v->nameless);
+	v->interpreter = interpreted_find(r, by, &v->interpreted);
 	v->deep_python = share_of_deep_python(d, r);
 	v->is_lacking = host_is_lacking(r->model, jit_host_of_object(v->maker));
 	gather_option_in_force(r->model, v);

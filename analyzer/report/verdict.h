@@ -9,6 +9,7 @@
 #include "analyzer/query/without_debug.h"
 #include "analyzer/report/composition.h"
 #include "analyzer/report/default_report.h"
+#include "analyzer/report/interpreted.h"
 #include "jitreg/hosts/jit_hosts.h"
 
 #define VERDICT_PARTS 3
@@ -42,6 +43,8 @@ struct verdict {
 	const char *maker; /* the path of that JIT's object; "": unknown */
 	char in_force[64]; /* its option that was found in force, "": none */
 	struct jit_recording recording; /* facts of the recording that decide which option names its code */
+	const struct interpreter *interpreter; /* that runs functions without names, or NULL; */
+	double interpreted; /* share of samples in it */
 	double deep_python; /* share of Python functions too deep in the stack for names */
 	const struct warnings *warnings; /* the recorder's; may be NULL */
 	bool is_lacking; /* of that JIT something is missing, so that the sentence about its version has what helps */

@@ -67,6 +67,17 @@ begins("a version", report(VERSION), "^" + re.escape(SENTENCE) + r"\.$", "^(?!.*
 begins("a version, 1.0.0", report(OF_1_0), r"^V8 99 is newer than tailor knows: its code has no names here\.$")
 begins("truncated stacks", report(b"", 300), TRUNCATED)
 begins("unnamed code", report(REGION, 0, 300), CODE_OF + ".* generated and did not name. Run node with --perf-basic-prof.$")
+def interpreter(path):
+    return record("MMAP", PID, UNNAMED, 4096, 0, 5, path, b"")
+
+
+for language, paths in (("Ruby", ("/usr/lib/libruby-3.3.so.3.3", "/usr/bin/ruby3.1")), ("Perl", ("/usr/bin/perl",)), ("Lua", ("/usr/bin/lua5.4",))):
+    for path in paths:
+        begins(path, report(interpreter(path), 0, 600),
+               rf"^6\d\.\d % of all samples ran in {language}'s interpreter: {language} functions have no names there\.")
+for path, unnamed in (("/usr/bin/ruby3.1", 400), ("/usr/bin/luajit", 600), ("/usr/lib/perlish", 600)):
+    said = report(interpreter(path), 0, unnamed)
+    expect(f"{path}, {unnamed} of 1000 samples: expected no sentence of an interpreter", "interpreter:" not in said, said)
 begins("all", report(TAGS + PYTHON + REGION + VERSION, 300, 300), "^V8 99: ", TRUNCATED, "^Names of Python",
        CODE_OF + r".* did not name\.$", "^Tags not in these samples", "^(?!.*(V8|truncated|Tags|Python))")
 begins("no samples", report(TAGS + VERSION, nr=0), "^No samples: ", "^V8 99: ", "^Tags ")

@@ -33,7 +33,7 @@ SAMPLES = 300
 WARM_S = 1.0       # of processor time, before an attach
 LONGEST_S = 60
 INSTALL_S = 3600   # cargo compiles for ten minutes where there is one processor
-SENTENCE = re.compile(r"ran in code that (.*?) generated and did not name\. (.*?)\.(?: [^ ]|$)")
+SENTENCE = re.compile(r"ran in (?:code that .*? generated and did not name\. .*?|\w+'s interpreter: .*?)\.(?: [^ ]|$)")
 
 
 class Follow:

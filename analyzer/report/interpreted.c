@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyzer/report/interpreted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct interpreter interpreters[] = {
+	{ "Ruby", "libruby ruby", "Run ruby with --yjit, if it was built with it" },
+	{ "Perl", "libperl perl", "Devel::NYTProf names them" },
+	{ "Lua", "liblua5 lua5 lua", "LuaJIT's traces have names" },
+	{ "Tcl", "libtcl tclsh", "" },
+	{ "R", "libR.so", "Rprof() names them" },
+};
+#define NR_INTERPRETERS (sizeof(interpreters) / sizeof(interpreters[0]))
+
+/* "libruby" begins "libruby-3.1.so.3.1" and "ruby" begins "ruby3.1", but "lua" does not begin "luajit". */
+static bool has_name(const char *file, const char *objects)
+{
+	for (const char *at = objects; *at; at += *at == ' ') {
+		const size_t bytes = strcspn(at, " ");
+
+		if (strncmp(file, at, bytes) == 0 && (!file[bytes] || strchr("-._0123456789", file[bytes])))
+			return true;
+		at += bytes;
+	}
+	return false;
+}
+
+static int number_of_interpreter(const char *path)
+{
+	for (size_t i = 0; i < NR_INTERPRETERS; i++)
+		if (has_name(basename(path), interpreters[i].objects))
+			return (int)i;
+	return -1;
+}
+
+const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, double *share)
+{
+	const struct attribution *a = r->a;
+	const double all = report_measure(r, &by->g.total);
+	double sum[NR_INTERPRETERS] = { 0 };
+	int *of_image = malloc(((size_t)a->nr_images + 1) * sizeof(*of_image)); /* each path is looked at once */
+	size_t most = 0;
+
+	for (uint32_t i = 0; of_image && i < a->nr_images; i++)
+		of_image[i] = number_of_interpreter(a->image[i].path);
+	for (uint32_t i = 0; of_image && i < by->g.nr; i++) {
+		const struct function *f = &a->function[report_value(by, i, 0)];
+
+		if (!f->jit && !f->unknown && of_image[f->image] >= 0)
+			sum[of_image[f->image]] += report_measure(r, &by->g.sum[i]);
+	}
+	free(of_image);
+	for (size_t i = 1; i < NR_INTERPRETERS; i++)
+		if (sum[i] > sum[most])
+			most = i;
+	*share = all > 0 ? sum[most] / all : 0;
+	return *share > 0 ? &interpreters[most] : NULL;
+}

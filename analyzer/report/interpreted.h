@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interpreters that run a language's functions without generating code for them, and tell nobody which one runs: a profile of such a program
+ * has the interpreter's own C functions alone, and the report says so.  Context: thread.
+ */
+#ifndef TAILOR_INTERPRETED_H
+#define TAILOR_INTERPRETED_H
+
+#include "analyzer/query/report.h"
+
+struct interpreter {
+	const char *language;
+	const char *objects; /* beginnings of file names, up to a version; separated by spaces */
+	const char *helps;   /* a sentence without its full stop */
+};
+
+/*
+ * The interpreter that most samples of a group by function ran in, and the share of them all; NULL: none has any.  The group may be a
+ * filtered one.
+ */
+const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, double *share);
+
+#endif
