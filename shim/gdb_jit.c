@@ -109,21 +109,56 @@ static void handle_register_call(int slot)
 	}
 }
 
-/* One function per slot tells whose descriptor to read. */
+/*
+ * One function per slot tells whose descriptor to read.  A compiler that sees the empty function where it is called need not keep to the
+ * ABI: it knows that the function clobbers no register, and that any stack will do for it (GCC: -fipa-ra, -fipa-stack-alignment).  So
+ * every register is kept here, and the stack is aligned.
+ */
+void gdb_jit_handle_register_call(int slot) __attribute__((visibility("hidden")));
+void gdb_jit_handle_register_call(int slot)
+{
+	handle_register_call(slot);
+}
+
 #define SLOT_FUNCTION(n) \
-	static void slot_##n(void) \
-	{ \
-		handle_register_call(n); \
-	}
-SLOT_FUNCTION(0)
-SLOT_FUNCTION(1)
-SLOT_FUNCTION(2)
-SLOT_FUNCTION(3)
-SLOT_FUNCTION(4)
-SLOT_FUNCTION(5)
-SLOT_FUNCTION(6)
-SLOT_FUNCTION(7)
-static void (*const slot_functions[SLOTS])(void) = { slot_0, slot_1, slot_2, slot_3, slot_4, slot_5, slot_6, slot_7 };
+	void gdb_jit_slot_##n(void) __attribute__((visibility("hidden"))); \
+	__asm__(".text\n" \
+		".globl gdb_jit_slot_" #n "\n" \
+		".hidden gdb_jit_slot_" #n "\n" \
+		".type gdb_jit_slot_" #n ", @function\n" \
+		"gdb_jit_slot_" #n ":\n" \
+		"	.cfi_startproc\n" \
+		"	pushq %rbp\n" \
+		"	.cfi_def_cfa_offset 16\n" \
+		"	.cfi_offset rbp, -16\n" \
+		"	movq %rsp, %rbp\n" \
+		"	.cfi_def_cfa_register rbp\n" \
+		"	pushq %rax; pushq %rcx; pushq %rdx; pushq %rsi; pushq %rdi\n" \
+		"	pushq %r8; pushq %r9; pushq %r10; pushq %r11\n" \
+		"	subq $512, %rsp\n" \
+		"	andq $-16, %rsp\n" \
+		"	fxsave64 (%rsp)\n" \
+		"	movl $" #n ", %edi\n" \
+		"	call gdb_jit_handle_register_call\n" \
+		"	fxrstor64 (%rsp)\n" \
+		"	leaq -72(%rbp), %rsp\n" \
+		"	popq %r11; popq %r10; popq %r9; popq %r8\n" \
+		"	popq %rdi; popq %rsi; popq %rdx; popq %rcx; popq %rax\n" \
+		"	popq %rbp\n" \
+		"	.cfi_def_cfa rsp, 8\n" \
+		"	ret\n" \
+		"	.cfi_endproc\n" \
+		".size gdb_jit_slot_" #n ", . - gdb_jit_slot_" #n "\n")
+SLOT_FUNCTION(0);
+SLOT_FUNCTION(1);
+SLOT_FUNCTION(2);
+SLOT_FUNCTION(3);
+SLOT_FUNCTION(4);
+SLOT_FUNCTION(5);
+SLOT_FUNCTION(6);
+SLOT_FUNCTION(7);
+static void (*const slot_functions[SLOTS])(void) = { gdb_jit_slot_0, gdb_jit_slot_1, gdb_jit_slot_2, gdb_jit_slot_3,
+							    gdb_jit_slot_4, gdb_jit_slot_5, gdb_jit_slot_6, gdb_jit_slot_7 };
 
 static struct slot *find_free_slot(void)
 {

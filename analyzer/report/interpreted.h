@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interpreters that run a language's functions without generating code for them, and tell nobody which one runs: a profile of such a program
- * has the interpreter's own C functions alone, and the report says so.  Context: thread.
+ * Interpreters that run a language's functions without generating code for them, and have no interface that says which one runs: a profile
+ * of such a program has the interpreter's own C functions alone, and the report says so.  Context: thread.
  */
 #ifndef TAILOR_INTERPRETED_H
 #define TAILOR_INTERPRETED_H

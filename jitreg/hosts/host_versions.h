@@ -37,6 +37,7 @@
 	  "Samples belong to statements; sqlite3's .scanstats vm has times of instructions") \
 	X(OPENJDK, "OpenJDK", "OpenJDK", "17", "25", "names of compiled Java methods", "Start it under `tailor run`") \
 	X(RUBY, "Ruby", "Ruby", "3.1", "3.3", "names of YJIT's code", "YJIT of Ruby 3.1 and 3.3 tells them") \
+	X(PHP, "PHP", "PHP", "8.2", "8.6", "names of compiled functions", "Run php with -d opcache.jit_debug=0x100") \
 	X(ERLANG, "Erlang", "Erlang", "25", "27", "names of generated code", "Run erl with +JPperf true") \
 	X(LUAJIT, "LuaJIT", "LuaJIT", "2.1", "2.1", "names of traces", "`tailor report --view asm` lists their instructions") \
 	X(SPARK, "Spark", "", "4.0", "4.0", "lines of generated code", "`tailor plan --spark EVENTLOG` adds the plans of an event log")

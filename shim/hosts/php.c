@@ -22,6 +22,14 @@ static char *(*real_getenv)(const char *);
 static char **sapi_module;
 static char *text;
 
+/* Its first member is the server interface's name: others than the command's have no such text. */
+static bool is_command(void)
+{
+	static const char cli[] = "cli";
+
+	return sys_readable_range(sapi_module[0], sizeof(cli)) && memcmp(sapi_module[0], cli, sizeof(cli)) == 0;
+}
+
 static void add_jit_debug_setting(void)
 {
 	for (size_t i = 0; i < SAPI_BYTES / sizeof(char *); i++) {
@@ -39,6 +47,8 @@ static void add_jit_debug_setting(void)
 		ANNOUNCE_ONCE("PHP: opcache.jit_debug=0x100 set; code registered through the GDB JIT interface");
 		return;
 	}
+	if (is_command())
+		announce_lack(HOST_PHP, "", "its settings are in no text that is known");
 }
 
 static char *on_ini_dir_getenv(const char *name)
@@ -64,5 +74,5 @@ void php_hook_object(const struct object *o)
 		return;
 	text = (char *)p;
 	if (slot_replace(o, "getenv", (void *)on_ini_dir_getenv, &real_getenv))
-		guest_debug("PHP: adapter unavailable (the call that reads its environment was not found)");
+		announce_lack(HOST_PHP, "", "its call that reads the environment was not found");
 }

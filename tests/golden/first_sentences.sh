@@ -71,10 +71,10 @@ def interpreter(path):
     return record("MMAP", PID, UNNAMED, 4096, 0, 5, path, b"")
 
 
-for language, paths in (("Ruby", ("/usr/lib/libruby-3.3.so.3.3", "/usr/bin/ruby3.1")), ("Perl", ("/usr/bin/perl",)), ("Lua", ("/usr/bin/lua5.4",))):
-    for path in paths:
-        begins(path, report(interpreter(path), 0, 600),
-               rf"^6\d\.\d % of all samples ran in {language}'s interpreter: {language} functions have no names there\.")
+for path, language in (("/usr/lib/libruby-3.3.so.3.3", "Ruby"), ("/usr/bin/ruby3.1", "Ruby"), ("/usr/bin/perl", "Perl"),
+                       ("/usr/bin/lua5.4", "Lua")):
+    begins(path, report(interpreter(path), 0, 600),
+           rf"^6\d\.\d % of all samples ran in {language}'s interpreter: {language} functions have no names there\.")
 for path, unnamed in (("/usr/bin/ruby3.1", 400), ("/usr/bin/luajit", 600), ("/usr/lib/perlish", 600)):
     said = report(interpreter(path), 0, unnamed)
     expect(f"{path}, {unnamed} of 1000 samples: expected no sentence of an interpreter", "interpreter:" not in said, said)

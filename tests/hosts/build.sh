@@ -11,7 +11,7 @@ flock 8
 newer() { [ ! -e "$2" ] || [ "$1" -nt "$2" ] || [ "$here/../../jitreg/jitreg.h" -nt "$2" ]; }
 for c in "$here"/*.c; do
 	name=$(basename "$c" .c)
-	case $name in wraps | fakejit | hidden_jit | many_jit_lists | witness | registers | *_of_tomorrow) continue ;; esac
+	case $name in wraps | fakejit | hidden_jit | many_jit_lists | jit_in_sight | witness | registers | *_of_tomorrow) continue ;; esac
 	newer "$c" "$out/$name" || continue
 	gcc -O1 -g -Ijitreg -o "$out/$name" "$c" -ldl -lpthread || exit 1
 done
@@ -49,7 +49,7 @@ newer "$here/python_of_tomorrow.c" "$out/libpython_of_tomorrow.so" && {
 		gcc -O1 -DLIBRARY -shared -fPIC -o "$out/libpython_of_tomorrow.so" "$here/python_of_tomorrow.c" || exit 1
 }
 c=$here/hosts_of_tomorrow.c
-for host in CPYTHON DUCKDB RUBY LUAJIT; do
+for host in CPYTHON DUCKDB RUBY LUAJIT PHP ERLANG; do
 	newer "$c" "$out/${host,,}_of_tomorrow" || continue
 	gcc -O1 -D_FILE_OFFSET_BITS=64 "-D$host" -rdynamic -o "$out/${host,,}_of_tomorrow" "$c" || exit 1
 done
@@ -59,6 +59,12 @@ newer "$c" "$out/sqlite_of_tomorrow" && { # a library; and a program that has on
 		gcc -O1 -DPROGRAM -o "$out/sqlite_of_tomorrow" "$c" -L"$out" -Wl,--no-as-needed -lsqlite_of_tomorrow \
 			-Wl,-rpath,'$ORIGIN' || exit 1
 }
+newer "$c" "$out/openjdk_of_tomorrow" && {
+	gcc -O1 -DOPENJDK -DLIBRARY -shared -fPIC -Wl,-soname,libjvm.so -o "$out/libjvm.so" "$c" &&
+		gcc -O1 -DPROGRAM -o "$out/openjdk_of_tomorrow" "$c" -L"$out" -Wl,--no-as-needed -ljvm -Wl,-rpath,'$ORIGIN' || exit 1
+}
+c=$here/jit_in_sight.c
+newer "$c" "$out/jit_in_sight" && { gcc -O2 -fno-toplevel-reorder -rdynamic -o "$out/jit_in_sight" "$c" || exit 1; }
 c=$here/hidden_jit.c
 newer "$c" "$out/hidden_jit" && {
 	gcc -O1 -fcf-protection=none -fno-asynchronous-unwind-tables -DHOT -c -o "$out/hidden_hot.o" "$c" &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Hosts of versions that nobody knows yet, or without a part that is needed, one for each of -DCPYTHON, -DDUCKDB, -DSQLITE, -DRUBY,
- * -DLUAJIT: NAME_of_tomorrow ROUNDS (0: until SIGTERM).  Each exports its host's interface, and runs code that it generated.
+ * -DLUAJIT, -DPHP, -DERLANG, -DOPENJDK (a libjvm.so without tables): NAME_of_tomorrow ROUNDS (0: until SIGTERM).  Each exports its
+ * host's interface, and runs code that it generated.
  * -DLIBRARY: the interface alone; -DPROGRAM: a program without it.  A profiler may ask for the version: a call of a
  * function that a version could have changed is named on standard error, and the exit status is 3.
  */
@@ -70,9 +71,48 @@ bool rb_yjit_parse_option(const char *text)
 #elif defined(LUAJIT)
 MUST_NOT_BE_CALLED(luaJIT_setmode)
 MUST_NOT_BE_CALLED(luaL_openlibs)
+#elif defined(PHP)
+#define STARTS() getenv("PHP_INI_SCAN_DIR")
+MUST_NOT_BE_CALLED(php_module_startup)
+/* The command's, but for its settings as one text. */
+extern const char *sapi_module[64];
+const char *sapi_module[64] = { "cli", "Command Line Interface" };
+#elif defined(ERLANG)
+#define STARTS() register_code()
+extern int erts_frame_layout, erts_jit_perf_support;
+int erts_frame_layout = 1, erts_jit_perf_support;
+/* The GDB JIT interface, with an entry that is neither ELF nor BEAM's. */
+static const char form[] = "a form that nobody knows yet";
+static struct entry {
+	struct entry *next, *prev;
+	const char *symbols;
+	uint64_t bytes;
+} entry = { NULL, NULL, form, sizeof(form) };
+struct descriptor {
+	uint32_t version, action;
+	struct entry *relevant, *first;
+};
+extern struct descriptor __jit_debug_descriptor;
+struct descriptor __jit_debug_descriptor = { 1, 0, NULL, NULL };
+void __jit_debug_register_code(void);
+__attribute__((noinline, aligned(16))) void __jit_debug_register_code(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+__attribute__((noinline, aligned(16))) static void register_code(void)
+{
+	__jit_debug_descriptor.relevant = __jit_debug_descriptor.first = &entry;
+	__jit_debug_descriptor.action = 1;
+	__jit_debug_register_code();
+}
+#elif defined(OPENJDK)
+MUST_NOT_BE_CALLED(JNI_CreateJavaVM)
 #endif
 
 #ifndef LIBRARY
+#ifndef STARTS
+#define STARTS() 0
+#endif
 /* mov rax, rdi; mov ecx, 1000000; loop: imul rax, rdi; inc rax; dec ecx; jnz loop; ret */
 static const unsigned char code[] = { 0x48, 0x89, 0xf8, 0xb9, 0x40, 0x42, 0x0f, 0x00, 0x48, 0x0f, 0xaf, 0xc7,
 				      0x48, 0xff, 0xc0, 0xff, 0xc9, 0x75, 0xf5, 0xc3 };
@@ -90,6 +130,7 @@ static bool begin(void)
 {
 	int fd = open("/dev/null", O_WRONLY);
 
+	(void)STARTS();
 	return fileno(stdin) == 0 && fd >= 0 && write(fd, "", 1) == 1 && close(fd) == 0 && unlink("/nonexistent/file");
 }
 

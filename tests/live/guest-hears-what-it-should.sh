@@ -53,6 +53,7 @@ for scope in cpu thread; do
 		run 15 "$B/hosts/$host" "$B/hosts/libfakejit.so" "$dir/some.o" &&
 			expect "$host: ELFs of a JIT that is loaded three times" 3 "$(grep -c ' IMAGE load_bias=0 flags=1 ' "$dir/dump")"
 	done
+	run 0 "$B/hosts/jit_in_sight" 100 && expect "registers of a JIT that need not keep to the ABI" "all as before" "$(cat "$dir/out")"
 	if run 14 "$B/hosts/frames" where; then
 		expect "records of call-frame information" "$(sed -n "s/^registered //p" "$dir/out")" "$(grep -c ' EH_FRAME ' "$dir/dump")"
 		last=$(sed -n 's/.* EH_FRAME address=\([^ ]*\) .*/\1/p' "$dir/dump" | tail -n 1)

@@ -74,6 +74,18 @@ grep -q 'SQLite 9' "$dir/err" && fail "SQLite inside of a program: expected no w
 "$B/tailor" run -e "$event" -o "$dir/t.tlr" -- "$B/hosts/luajit_of_tomorrow" 20 >"$dir/out" 2>"$dir/err"
 shown luajit "LuaJIT: names of traces are missing, because its call that reads LUA_INIT was not found (verified: 2.1)"
 
+"$B/tailor" run -e "$event" -o "$dir/t.tlr" -- "$B/hosts/php_of_tomorrow" 20 >"$dir/out" 2>"$dir/err"
+shown php "PHP: names of compiled functions are missing, because its settings are in no text that is known (verified: 8.2 to 8.6)"
+"$B/tailor" run -e "$event" -o "$dir/t.tlr" -- "$B/hosts/erlang_of_tomorrow" 20 >"$dir/out" 2>"$dir/err"
+shown erlang "Erlang: names of generated code are missing, because it registers its code in a form that is not known (verified: 25 to 27)"
+
+end_host() { # as it ends alone
+	kill -TERM $host
+	wait $host
+	[ $? = 7 ] && [ "$(cat "$dir/out")" = enough ] || fail "attached: $(cat "$dir/out")"
+	host=
+}
+
 # from outside: no way of recording is advised, as for versions that are known
 ended() { ! grep -qs 'State:.[^ZX]' "/proc/$host/status"; }
 burns() { [ "$(awk '{ print $14 }' /proc/$host/stat)" -ge 10 ] || ended; }
@@ -96,8 +108,35 @@ timeout 300 "$B/tailor" watch -e "$event" --epochs 1s -d 3 --store "$dir/w.tlrs"
 in_three_lines "watch's store" "CPython 3.99.1: names" "$(COLUMNS=1000 "$B/tailor" db report "$dir/w.tlrs")"
 "$B/tailor" db trace "$dir/w.tlrs" -o "$dir/t.tlr" --overwrite >/dev/null 2>"$dir/err" || fail "db trace: $(cat "$dir/err")"
 facts "epochs as one trace" CPython 3.99.1
-kill -TERM $host
-wait $host
-[ $? = 7 ] && [ "$(cat "$dir/out")" = enough ] || fail "attached: $(cat "$dir/out")"
-host=
+end_host
+"$B/hosts/openjdk_of_tomorrow" 0 >"$dir/out" 2>&1 &
+host=$!
+wait_for burns
+timeout 300 "$B/tailor" attach -e "$event" -d 0.3 -o "$dir/t.tlr" $host 2>"$dir/err" || fail "attach to a JVM: $(cat "$dir/err")"
+shown openjdk "OpenJDK: names of compiled Java methods are missing, because its memory has no layout that is known, and it writes no"
+end_host
+
+# Spark's class of texts, without the field that has them
+if ! command -v javac >/dev/null; then
+	echo "not tried, because javac is missing: Spark"
+	finish
+fi
+package=org/apache/spark/sql/catalyst/expressions/codegen
+mkdir -p "$dir/$package"
+printf 'package %s;\npublic class CodeAndComment { public String text = "other"; }\n' ${package//\//.} >"$dir/$package/CodeAndComment.java"
+cat >"$dir/Tomorrow.java" <<'JAVA'
+public class Tomorrow {
+	static Object kept = new org.apache.spark.sql.catalyst.expressions.codegen.CodeAndComment();
+	public static void main(String[] args) {
+		long x = kept.hashCode();
+		for (long i = 0; i < 300_000_000L; i++)
+			x = x * 31 + i;
+		System.out.println(x != 0);
+	}
+}
+JAVA
+javac -d "$dir" "$dir/$package/CodeAndComment.java" && javac -cp "$dir" -d "$dir" "$dir/Tomorrow.java" || exit 1
+"$B/tailor" run --spark -e "$event" -o "$dir/t.tlr" -- java -Xmx64m -cp "$dir" Tomorrow >"$dir/out" 2>"$dir/err"
+[ "$(cat "$dir/out")" = true ] || fail "spark: $(cat "$dir/out" "$dir/err")"
+shown spark "Spark: lines of generated code are missing, because its class CodeAndComment has no field body (verified: 4.0)"
 finish
