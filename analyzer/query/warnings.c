@@ -79,7 +79,7 @@ void warnings_make(const struct report *r, struct warnings *w)
 				   (struct warning){ trace_notices[NOTICE_HOST], say_idle(r, w->idle, sizeof(w->idle)), 0,
 						     WARNING_BEHIND });
 	if (w->list && has_spark_without_plan(m))
-		add_unique_warning(w, &seen, (struct warning){ trace_notices[NOTICE_HOST], SPARK_REMEDY, 0, WARNING_BEHIND });
+		add_unique_warning(w, &seen, (struct warning){ trace_notices[NOTICE_HOST], SPARK_REMEDY, 0, WARNING_OF_NAMES });
 	hash_map_fini(&seen);
 }
 

@@ -12,7 +12,7 @@
 	X(nothing) /* there are no samples, or none in the run phase */ \
 	X(versions) /* hosts of which something is missing */ \
 	X(truncated) /* call stacks: totals of outer callers are too small */ \
-	X(unnamed) /* code that a JIT generated and did not name, functions of Python's, and of an interpreter's */ \
+	X(unnamed) /* code that a JIT generated and did not name, of Python, of an interpreter; plans of Spark */ \
 	X(rest) /* tags */
 
 /* What shares are of: "all samples", "the run phase". */

@@ -78,6 +78,8 @@ for path, language in (("/usr/lib/libruby-3.3.so.3.3", "Ruby"), ("/usr/bin/ruby3
 for path, unnamed in (("/usr/bin/ruby3.1", 400), ("/usr/bin/luajit", 600), ("/usr/lib/perlish", 600)):
     said = report(interpreter(path), 0, unnamed)
     expect(f"{path}, {unnamed} of 1000 samples: expected no sentence of an interpreter", "interpreter:" not in said, said)
+begins("Spark without its plans", report(load(2, 0x700000, 64, "org.apache.spark.sql.catalyst.expressions.GeneratedClass$Stage1.next")),
+       "^Spark: operators, stages and tasks unavailable; ")
 begins("all", report(TAGS + PYTHON + REGION + VERSION, 300, 300), "^V8 99: ", TRUNCATED, "^Names of Python",
        CODE_OF + r".* did not name\.$", "^Tags not in these samples", "^(?!.*(V8|truncated|Tags|Python))")
 begins("no samples", report(TAGS + VERSION, nr=0), "^No samples: ", "^V8 99: ", "^Tags ")

@@ -233,6 +233,7 @@ class Recording:
         seen = Seen(bench.tailor, trace, r, row)
         self.samples, self.named, self.lines, self.planted, self.planted_n = seen.n, seen.named, seen.lines, seen.planted, seen.planted_n
         first = " ".join(" ".join(shell(f"{bench.tailor} report {trace}").stdout.decode().splitlines()[:6]).split())
+        self.first = first
         said = SENTENCE.search(first)
         self.said = said.group(0).rsplit(".", 1)[0] + "." if said else ""
         unwound = shell(f"{bench.tailor} unwind {trace}").stdout
