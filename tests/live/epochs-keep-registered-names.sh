@@ -14,13 +14,16 @@ def records(trace):
         r = json.loads(line)
         yield r["record"], r["time_ns"], r["fields"]
 
+def is_file(path):
+    return path.startswith("/") and path != "//anon" # so the kernel calls memory of none
+
 def hidden(trace):
     """registered code, and how much of it lies in mappings that the trace has as later ones"""
     loads, maps = [], []
     for record, time_ns, f in records(trace):
         if record == "LOAD":
             loads.append((f["code_addr"], time_ns, f["name"]))
-        elif record == "MMAP" and f["path"].startswith("/"):
+        elif record == "MMAP" and is_file(f["path"]):
             maps.append((f["address"], f["address"] + f["bytes"], time_ns))
     in_files = [(at, name, [t for a, z, t in maps if a <= at < z], time_ns) for at, time_ns, name in loads]
     return [n for _, n, ts, _ in in_files if ts], [n for _, n, ts, time_ns in in_files if any(t > time_ns for t in ts)]
@@ -59,7 +62,7 @@ maps = []
 for record, _, f in records(f"{DIR}/one.tlr"):
     if record == "COMM" and f["exec"]: # may have been heard after a cut, which had seen what it mapped
         maps = []
-    if record == "MMAP" and f["path"].startswith("/"):
+    if record == "MMAP" and is_file(f["path"]):
         maps.append((f["address"], f["bytes"], f["path"]))
 if lost or len(maps) > len(set(maps)):
     print(f"one trace: expected each mapping once, none of them later than its code, got {maps}, and as later {len(lost)} of {len(there)}: "

@@ -70,8 +70,8 @@ for s in ours:
 # ---- functions: as many samples
 def function_of(image, name):
     """Built-in functions by what is the same in the symbol and in what the JIT announced.  Of bytecode handlers nothing is.  We say the
-    tier that V8 compiled a function for of its code object alone."""
-    name = re.sub(r"^JS:[*^~+]", "JS:", name)
+    tier that V8 compiled a function for of its code object alone.  Node 18 says LazyCompile or Function where later ones say JS."""
+    name = re.sub(r"^(JS|[A-Z]\w+):[*^~+]", r"\1:", name)
     m = re.match(r"(?:Builtins_|Builtin:)(.*?)(Handler)?$|BytecodeHandler:", name)
     return (image, name) if not m else ("built-in", m[1]) if m[1] and not m[2] else ("built-in", "")
 perf_functions, functions = collections.Counter(), collections.Counter()
@@ -181,7 +181,7 @@ kernel() { # NAME SECONDS
 }
 known() { build_ids=-N kernel k "$1"; }
 if [ "$(plain_event)" != task-clock ] || ! grep -q '^[89a-f]' /proc/kallsyms; then
-	undecided "this user may not sample the kernel, or not see its addresses"
+	echo "FIGURE not tried, because this user may not sample the kernel, or not see its addresses: functions of the kernel"
 else
 	if gather 100 kernel u; then
 		compare u kernel kernel u # without build ids, but on this host since it was started

@@ -45,7 +45,7 @@ if (how === "loops") {
 		work();
 	const server = createServer((request, response) => {
 		if (request.url === "/end")
-			server.close(() => console.log("result " + result)).closeAllConnections();
+			server.close(() => console.log("result " + result)), server.closeAllConnections();
 		else
 			work();
 		response.end();
