@@ -90,6 +90,7 @@ struct code {
 	size_t nr_inlines;
 	struct code_entry *entries; /* CODE_MAP, sorted by offset */
 	size_t nr_entries;
+	bool is_truffles; /* name is that of a function of a Truffle language */
 	bool has_bytes; /* the trace has its code, in the LOAD or CODE_BYTES at bytes_at */
 	struct trace_place bytes_at;
 	uint64_t bytes_read_ns; /* when they were read from memory; 0: they came with the code */

@@ -285,6 +285,28 @@ static void add_load_unwinding(struct model *m, struct process *p, const struct 
 		model_add_frames(m, p, at + w->header_bytes, w->unwinding + w->header_bytes, w->unwinding_bytes - w->header_bytes, from_ns);
 }
 
+/*
+ * Truffle compiles functions of its languages (GraalJS, GraalPy) as a method of its own, always the same one.  HotSpot's perf map has the
+ * function's name behind the method's, and the number that Truffle gave it: "METHOD jvmci_name=fib#2".  The function's name is the code's.
+ * Where the recorder has read the same code from the JVM's memory as well, which has the method's name alone, that name stays.
+ */
+static void name_by_truffle(struct code *c, const struct code_fact *before)
+{
+	static const char behind[] = " jvmci_name=";
+	const struct code *known = before ? before->owner : NULL;
+	char *at = c->name ? strstr(c->name, behind) : NULL, *name = NULL;
+
+	if (at && at[sizeof(behind) - 1] && at[sizeof(behind) - 1] != '#')
+		name = strndup(at + sizeof(behind) - 1, strcspn(at + sizeof(behind) - 1, "#"));
+	else if (known && known->is_truffles && known->bytes == c->bytes && c->name && strstr(c->name, "OptimizedCallTarget."))
+		name = strdup(known->name);
+	if (!name)
+		return;
+	free(c->name);
+	c->name = name;
+	c->is_truffles = true;
+}
+
 void model_read_load(struct model *m, struct process *p, const struct trace_record *r)
 {
 	uint64_t address = trace_u64(r, F(load, code_addr)), bytes = trace_u64(r, F(load, code_size)), from_ns;
@@ -313,6 +335,7 @@ void model_read_load(struct model *m, struct process *p, const struct trace_reco
 	c->has_bytes = nr_code >= bytes;
 	c->bytes_at = m->place;
 	c->name = trace_text(r, F(load, name));
+	name_by_truffle(c, code_map_starting_at(&p->code, address));
 	c->path = strdup("(generated)");
 	c->build_id = strdup("");
 	w = find_info_waiting_for_load(m, p, address);

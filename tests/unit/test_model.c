@@ -242,6 +242,21 @@ static void a_program_has_the_service_of_the_one_before_unless_it_says_another(v
 	assert_string_equal(service_at(CHILD, 45), "");
 }
 
+static void truffles_code_has_the_functions_name(void **state)
+{
+	(void)state;
+	load(10, PARENT, CODE, "Object runtime.OptimizedCallTarget.profiledPERoot(Object[]) jvmci_name=fib#2"); /* by the perf map */
+	load(10, PARENT, CODE, "runtime.OptimizedCallTarget.profiledPERoot"); /* by the JVM's memory */
+	load(10, PARENT, CODE + BYTES, "runtime.OptimizedCallTarget.profiledPERoot"); /* no map has it */
+	load(10, PARENT, CODE + 2 * BYTES, "Object runtime.OptimizedCallTarget.profiledPERoot(Object[]) jvmci_name=bif#1");
+	load(20, PARENT, CODE + 2 * BYTES, "java.lang.String.equals"); /* another method's, of as many bytes */
+	read_model();
+	expect(PARENT, CODE + 8, 15, "fib");
+	expect(PARENT, CODE + BYTES + 8, 15, "runtime.OptimizedCallTarget.profiledPERoot");
+	expect(PARENT, CODE + 2 * BYTES + 8, 15, "bif");
+	expect(PARENT, CODE + 2 * BYTES + 8, 25, "java.lang.String.equals");
+}
+
 static void an_unload_without_a_length_ends_what_begins_there(void **state)
 {
 	(void)state;
@@ -694,6 +709,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_thread_has_its_whole_name, begin, forget),
 		cmocka_unit_test_setup_teardown(a_forked_child_is_its_parents_program, begin, forget),
 		cmocka_unit_test_setup_teardown(a_program_has_the_service_of_the_one_before_unless_it_says_another, begin, forget),
+		cmocka_unit_test_setup_teardown(truffles_code_has_the_functions_name, begin, forget),
 		cmocka_unit_test_setup_teardown(an_unload_without_a_length_ends_what_begins_there, begin, forget),
 		cmocka_unit_test_setup_teardown(code_that_moves_is_in_one_place, begin, forget),
 		cmocka_unit_test_setup_teardown(what_came_before_the_agent_was_always_there, begin, forget),
