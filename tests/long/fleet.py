@@ -5,6 +5,7 @@ import collections, concurrent.futures, glob, json, os, random, shutil, socket, 
 BUILD, DIR = sys.argv[1:]
 TAILOR = f"{BUILD}/tailor"
 HOSTS, EPOCHS, SECOND = int(os.environ.get("HOSTS", 300)), 20, 10**9
+CLONES = int(os.environ.get("CLONES", 1)) # names of each host, for the window of a day: the servers copy its rows
 DAY = (int(time.time()) // 86400 - 2) * 86400 # all of its hours are complete
 SERVICES = "web.service", "batch.service"
 random.seed(11)
@@ -235,6 +236,16 @@ try:
     expect(text.startswith("2 epochs, hours and days pushed"), f"expected an hour and a day to be replaced, got: {text}")
     expect(sums(address, "--host", "host0") == sums(stores[0]), "a late epoch is not in its host's sums")
 
+    for server in servers:
+        for table, columns in (("rows", "tier, day, host + {0}, begin, attempt, series, location, n, w"),
+                               ("manifest", "tier, day, host + {0}, begin, attempt, concat(host_name, '-{0}'), first_ns, last_ns, parts, rows, "
+                                "samples, effective, n, w, lost, cpus, at")):
+            server.ask(f"CREATE TABLE tailor.one_{table} AS tailor.{table}")
+            server.ask(f"INSERT INTO tailor.one_{table} SELECT * FROM tailor.{table}")
+            for clone in range(1, CLONES):
+                server.ask(f"INSERT INTO tailor.{table} SELECT {columns.format(clone)} FROM tailor.one_{table}")
+            server.ask(f"DROP TABLE tailor.one_{table}")
+
     # the day also before: 27 others are not read for it
     for server in servers:
         for table, columns in (("rows", "tier, day - {0}, host, begin - {0} * 86400, attempt, series, location, n, w"),
@@ -254,10 +265,10 @@ try:
     took_s = time.monotonic() - begin
     read = sum(s.read_rows() for s in servers) - before
     expect(of_day < read <= max(1.2 * of_day, of_day + 4 * 8192), f"functions of a day: {read} rows are read, the day has {of_day}")
-    print(f"FIGURE functions of one day of 28: {read} rows read of {of_all}, the day has {of_day}; {took_s:.2f} s")
+    print(f"FIGURE functions of one day of 28: {read} rows read of {of_all}, the day has {of_day} of {CLONES * HOSTS} hosts; {took_s:.2f} s")
     answers += [tailor("db", "report", window, "--json", "--top", "0", "--view", "functions") for _ in range(2)]
     expect(len(set(answers)) == 1, "the same question has other answers")
-    expect(sum(sums(window).values()) == sum(sum(sums(store).values()) for store in stores), "a day of 28 has other sums than its stores")
+    expect(sum(sums(window).values()) == CLONES * sum(sum(sums(store).values()) for store in stores), "a day of 28 has other sums than its stores")
 
     # 60 weeks at once, and dates of a machine without a clock
     def of_dates(name, begins):
