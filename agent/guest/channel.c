@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <sys/un.h>
 
-#define CHANNEL_WAIT_MS 5000 /* for a recorder that has much to do */
-#define SILENT_MS 80	     /* for one that sleeps, or of which nothing is known */
-#define SLICE_MS 6	     /* a host is held up for less than 10 */
-#define TRY_AGAIN_MS 10	     /* after a wait in vain, and 20 times as long as that took */
+#define CHANNEL_WAIT_MS 5000 /* for a recorder that is busy */
+#define SILENT_MS 80	     /* for a recorder that sleeps, or whose state is unknown */
+#define SLICE_MS 6	     /* slices are short, so that a host is held up for less than 10 ms */
+#define TRY_AGAIN_MS 10	     /* least time between two attempts of a process without a log; 20 times the last wait is added */
 #define TRIES 20
 #define STOPPED_SUFFIX "-stopped"
 #ifndef F_GET_SEALS
@@ -40,8 +40,8 @@ static socklen_t fill_address(struct sockaddr_un *a, const char *name, const cha
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes + more);
 }
 
-/* Anybody can listen under the name of a recorder that has ended: only our own user and root are believed.  *pid: 0 where it is of another
- * namespace. */
+/* Another process can listen under the name of a recorder that has ended, so only a peer of the same user or of root is trusted.  *pid is 0
+ * where the peer is of another PID namespace. */
 static bool is_trusted_peer(int fd, pid_t *pid)
 {
 	struct ucred peer = { .uid = (uid_t)-1 };
@@ -53,7 +53,7 @@ static bool is_trusted_peer(int fd, pid_t *pid)
 	return peer.uid == 0 || peer.uid == sys_geteuid();
 }
 
-/* As /proc says: 'R' works, or waits for a processor; 'T' is stopped; 0: not known. */
+/* The state letter of /proc/PID/stat.  'R' is running or runnable, 'T' is stopped, and 0 means that the state is not known. */
 static char state_of_process(pid_t pid)
 {
 	char path[32] = "/proc/", digits[12], text[512], *end;
@@ -73,14 +73,14 @@ static char state_of_process(pid_t pid)
 		sys_close(fd);
 	}
 	text[n > 0 ? n : 0] = 0;
-	end = strrchr(text, ')'); /* of its name, which can have any character */
+	end = strrchr(text, ')'); /* the process name ends here; the name may itself contain parentheses */
 	return end && end[1] ? end[2] : 0;
 }
 
 /*
- * A recorder that is stopped must not hold up each process of a tree anew.  Who has waited for it in vain binds a socket to a name beside
- * the recorder's, and sends that to it: there it lies in a queue until the recorder works again, or is gone, and so long the name exists
- * and nobody waits.
+ * A stopped recorder must not hold up each process of a tree anew.  A process that has waited for it without success binds a datagram
+ * socket to the recorder's name with "-stopped", and sends that socket to the recorder.  The socket stays in the queue of the connection
+ * until the recorder works again or is gone.  While the name exists, no process waits.
  */
 static bool is_known_to_be_stopped(const char *name)
 {
@@ -99,7 +99,7 @@ static int send_wire_message(int fd, struct wire_message *m, const int *fds, int
 
 static void make_known_to_be_stopped(int connection, const char *name)
 {
-	struct wire_message m = { .request = 0 }; /* the second one of its connection, which the recorder closes without reading it */
+	struct wire_message m = { .request = 0 }; /* the second message of its connection, which the recorder closes without reading it */
 	int fd = sys_socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC);
 	struct sockaddr_un a;
 
@@ -111,19 +111,19 @@ static void make_known_to_be_stopped(int connection, const char *name)
 }
 
 /*
- * A recorder that is stopped, or starved, must not hold its host up: who waits for it looks every few milliseconds whether it
- * works, and gives up if not; and until it works again, nobody else waits.  The host's timers may interrupt every wait: what
- * bounds them all is the clock.
+ * A stopped or starved recorder must not hold its host up.  A thread that waits for the recorder checks every few milliseconds whether it
+ * works, and gives up if it does not.  No other thread waits until it works again.  The host's timers may interrupt every wait, so all
+ * waits are bounded by the clock.
  */
 struct patience {
 	int64_t begin_ms;
-	int silent_ms; /* of slices in which it neither ran nor waited for a processor */
+	int silent_ms; /* total of slices in which the recorder neither ran nor waited for a processor */
 	uint64_t heartbeats;
 	pid_t recorder;
-	bool is_stopped; /* it did not work while it was waited for, whether it does now or not */
+	bool is_stopped; /* the recorder was seen stopped during this wait, whether it works now or not */
 };
-static uint64_t stopped_at; /* beats of a recorder that was waited for in vain */
-static int64_t again_ms; /* a process without a log has no beats: when it may try again */
+static uint64_t stopped_at; /* heartbeats of the recorder when a wait for it timed out */
+static int64_t again_ms; /* earliest time of the next attempt, for a process without a log, which has no heartbeats */
 
 static struct patience start_patience(pid_t recorder)
 {
@@ -144,14 +144,14 @@ static void note_stopped_recorder(int64_t waited_ms)
 	__atomic_store_n(&again_ms, now_ms() + TRY_AGAIN_MS + 20 * waited_ms, __ATOMIC_RELAXED);
 }
 
-/* Once it did not work, that is why the wait ended, also if it goes on right behind. */
+/* A recorder that was seen stopped once has ended this wait, even if it goes on right afterwards. */
 static bool recorder_was_seen_stopped(struct patience *p)
 {
 	p->is_stopped |= channel_recorder_is_stopped();
 	return p->is_stopped;
 }
 
-/* After each slice: wait on? */
+/* Called after each slice.  False ends the wait, and notes that the recorder is stopped. */
 static bool may_wait_longer(struct patience *p)
 {
 	uint64_t beats = log_heartbeats();
@@ -173,7 +173,7 @@ static bool may_wait_longer(struct patience *p)
 	return false;
 }
 
-/* -EAGAIN: it does not work. */
+/* Returns -EAGAIN if the recorder does not work. */
 static int wait_for_answer(int fd, const char *name, pid_t recorder)
 {
 	struct patience p = start_patience(recorder);
@@ -203,7 +203,7 @@ static int connect_to_recorder(const char *name, pid_t *recorder)
 		return fd;
 	for (;;) {
 		ret = sys_connect(fd, &a, bytes);
-		/* -EAGAIN: there is no place in the queue now.  Without beats nothing says that there soon is. */
+		/* -EAGAIN means that the listen queue is full.  Without heartbeats there is no sign that a place becomes free soon. */
 		if (ret != -EAGAIN || !p.heartbeats || recorder_was_seen_stopped(&p) ||
 		    (++naps % SLICE_MS == 0 && !may_wait_longer(&p)))
 			break;
@@ -250,7 +250,7 @@ static int send_wire_message(int fd, struct wire_message *m, const int *fds, int
 	return n == (long)sizeof(*m) ? 0 : n < 0 ? (int)n : -EPROTO;
 }
 
-/* *passed: the descriptor that came along, or -1.  -EPIPE: the connection was closed without an answer. */
+/* *passed is the descriptor that came with the answer, or -1.  -EPIPE means that the connection was closed without an answer. */
 static int receive_answer(int fd, const char *name, pid_t recorder, struct wire_answer *a, int *passed)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
@@ -284,8 +284,9 @@ static int receive_answer(int fd, const char *name, pid_t recorder, struct wire_
 	return ret < 0 ? ret : 0;
 }
 
-/* The recorder waits for a message for a while only.  Who does not get to run meanwhile finds the connection closed, and tries again.
- * -EHOSTDOWN: another process has waited in vain; a hello is not even sent then, but counters are, for when the recorder goes on. */
+/* The recorder waits only briefly for a message.  A process that is not scheduled meanwhile finds the connection closed, and tries again.
+ * -EHOSTDOWN means that another process has waited without success.  A hello is not even sent then, but counters are, because the recorder
+ * reads them when it goes on. */
 static int exchange_with_recorder(const char *socket_name, struct wire_message *m, const int *fds, int nr, struct wire_answer *a,
 				  int *passed)
 {
@@ -303,14 +304,14 @@ static int exchange_with_recorder(const char *socket_name, struct wire_message *
 		if (fd < 0)
 			return fd;
 		ret = send_wire_message(fd, m, fds, nr);
-		if (ret == 0 || ret == -EPIPE) /* it may have refused us before we spoke */
+		if (ret == 0 || ret == -EPIPE) /* -EPIPE: the recorder may have answered before the message was sent */
 			ret = receive_answer(fd, socket_name, recorder, a, passed);
 		sys_close(fd);
 	}
 	return ret == -EAGAIN && is_stopped ? -EHOSTDOWN : ret;
 }
 
-/* The first number of statm is in pages. */
+/* The first number of /proc/self/statm is the size of the address space in pages. */
 uint64_t guest_used_address_space(void)
 {
 	int fd = sys_open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -327,7 +328,7 @@ uint64_t guest_used_address_space(void)
 	return pages * SYS_PAGE_BYTES;
 }
 
-/* A process with little address space gets a log that leaves it most of what is left.  0: it has no limit. */
+/* A process with an address space limit gets a log of 1/64 of what is left below the limit.  0 means that there is no limit. */
 static uint64_t wanted_log_bytes(void)
 {
 	uint64_t used, left;
@@ -340,7 +341,8 @@ static uint64_t wanted_log_bytes(void)
 	return left / 64 > LOG_RING_BYTES_MIN ? left / 64 : LOG_RING_BYTES_MIN;
 }
 
-/* Memory that somebody could cut would kill the host by SIGBUS. */
+/* A shared file that another process could truncate would kill the host by SIGBUS, so only one that is sealed against shrinking is
+ * mapped. */
 static int map_sealed_memory(int fd, size_t bytes, void **memory)
 {
 	int seals = sys_fcntl(fd, F_GET_SEALS, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that confines itself by SECCOMP_MODE_STRICT may call read, write, exit and sigreturn; the kernel kills it at any other system
- * call, and at reading the time stamp counter, which is how clock_gettime() tells the time.  From then on the agent does nothing in that
- * thread, and its signal does not come there; the kernel's own samples go on.  So the ways into that mode are hooked: prctl(2) and
+ * A thread in SECCOMP_MODE_STRICT may call read, write, exit and sigreturn.  The kernel kills it at any other system call, and at reading
+ * the time stamp counter, which is how clock_gettime() tells the time.  From then on the agent does nothing in that thread and the sampling
+ * signal is blocked there, but the kernel's own samples continue.  So the ways into that mode are hooked, which are prctl(2) and
  * syscall(2).  System calls made past libc are not seen.
  *
  * Context: any, also signal (as libc's own).
@@ -17,7 +17,7 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 
-#define OPERATION_STRICT 0 /* SECCOMP_SET_MODE_STRICT, as the assembler below has it */
+#define OPERATION_STRICT 0 /* SECCOMP_SET_MODE_STRICT, as the assembler code below compares it */
 _Static_assert(SYS_seccomp == 317 && SYS_prctl == 157 && PR_SET_SECCOMP == 22 && SECCOMP_MODE_STRICT == 1 &&
 	       SECCOMP_SET_MODE_STRICT == OPERATION_STRICT, "numbers in syscall()");
 
@@ -31,7 +31,8 @@ bool guest_is_confined(void)
 	return confined;
 }
 
-/* Before it is: afterwards nothing can be done any more.  false: it failed, and all is as it was. */
+/* Called before the thread is confined, because nothing can be done afterwards.  is: false after a failed attempt, which restores the
+ * state. */
 static void set_thread_confined(bool is)
 {
 	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);
@@ -50,7 +51,7 @@ API int prctl(int option, ...)
 	int ret;
 
 	va_start(list, option);
-	for (int i = 0; i < 4; i++) /* those that were not given are what the registers hold, as for libc's own */
+	for (int i = 0; i < 4; i++) /* arguments that the caller did not pass are what the registers hold, as in libc's own function */
 		a[i] = va_arg(list, unsigned long);
 	va_end(list);
 	strict = option == PR_SET_SECCOMP && a[0] == SECCOMP_MODE_STRICT;
@@ -62,7 +63,7 @@ API int prctl(int option, ...)
 	return ret;
 }
 
-/* As syscall(), for the two calls that confine. */
+/* syscall() for the two calls that confine the thread. */
 __attribute__((used)) static long confine_by_syscall(long number, long a, long b, long c, long d, long e)
 {
 	long ret;
@@ -76,7 +77,7 @@ __attribute__((used)) static long confine_by_syscall(long number, long a, long b
 	return -1;
 }
 
-/* Where all others go, before libc's own has been looked up. */
+/* The target of all other calls until libc's syscall() has been looked up. */
 static long call_past_libc(long number, long a, long b, long c, long d, long e, long f)
 {
 	long ret = sys_call(number, a, b, c, d, e, f);
@@ -99,7 +100,8 @@ void confine_find_next_functions(void)
 }
 
 /*
- * long syscall(long number, ...): arguments stay where they are, and there is no frame, because clone(2) may return on another stack.
+ * long syscall(long number, ...).  The arguments stay where they are, and there is no stack frame, because clone(2) may return on another
+ * stack.
  */
 __asm__(".text\n"
 	".globl syscall\n"

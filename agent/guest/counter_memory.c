@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for execution counts (jitreg_counter_block()).  It lies in arenas that the recorder makes and maps as well, so a count is there
- * whatever becomes of this process.  A block lies behind a head of 64 bytes; one that was given back waits in a list for the next that
- * fits.  The recorder reads none of this: where a block is, and how large, is said by its record.
+ * Memory for execution counts (jitreg_counter_block()).  It lies in arenas that the recorder creates and maps as well, so the counts
+ * survive this process.  Each block follows a head of 64 bytes.  A freed block waits in a list for a request that fits.  The recorder reads
+ * none of the heads, because the record of a block says where it is and how large.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -13,13 +13,13 @@
 
 #define ARENAS_MAX 64
 #define ARENA_BYTES_MIN (64u << 10)
-#define ARENA_DOUBLINGS 7 /* 8 MiB */
-#define LOCK_NAPS 400 /* who holds it may wait for the recorder */
+#define ARENA_DOUBLINGS 7 /* arenas grow up to 8 MiB */
+#define LOCK_NAPS 400 /* many, because the holder of the lock may be waiting for the recorder */
 #define ASK_NAPS 50
 
 struct head {
-	uint64_t block;	  /* 0: given back */
-	uint64_t nr;	  /* counters, a multiple of 8 */
+	uint64_t block;	  /* the block's number; 0: free */
+	uint64_t nr;	  /* counters in the block, a multiple of 8 */
 	struct head *next_free;
 	uint64_t reserved[5];
 };
@@ -29,16 +29,16 @@ static struct {
 	struct {
 		unsigned char *base;
 		uint64_t bytes, used;
-		uint32_t number; /* the recorder's */
+		uint32_t number; /* the recorder's number for this arena */
 	} arena[ARENAS_MAX];
 	uint32_t nr_arenas;
 	struct head *free;
 	uint64_t generation;
-	uint64_t stopped_at; /* the recorder's heartbeats when it was waited for in vain; 0: it was not */
+	uint64_t stopped_at; /* heartbeats of the recorder when a wait for it timed out; 0: none did */
 	int locked;
 } memory;
 
-/* Its holder makes system calls, and has no processor for a while at worst. */
+/* The holder of the lock makes system calls, and at worst is without a processor for a while. */
 static bool lock_counter_memory(void)
 {
 	for (int i = 0; i < LOCK_NAPS; i++) {
@@ -54,7 +54,8 @@ static void unlock_counter_memory(void)
 	__atomic_store_n(&memory.locked, 0, __ATOMIC_RELEASE);
 }
 
-/* Places name the recorder's arena, so that they mean the same to both; a block adds a generation, so that none is named twice. */
+/* A place names an arena by the recorder's number, so that host and recorder mean the same by it.  The number of a block adds a generation,
+ * so that no two blocks have the same number. */
 #define PLACE_BITS 40
 #define PLACE(number, offset) ((uint64_t)(number) << 32 | (uint64_t)(offset))
 
@@ -83,7 +84,8 @@ static struct head *take_free_block(uint64_t nr)
 	return NULL;
 }
 
-/* A dormant recorder wakes up now and then.  One that does not is waited for once, not at each block. */
+/* A dormant recorder wakes up now and then, so its answer is waited for.  A recorder that does not answer is waited for once, not at each
+ * block. */
 static int request_arena(uint64_t bytes, unsigned char **base, uint32_t *number)
 {
 	int ret = channel_request_counter_memory(guest_socket_name(), bytes, base, number);
@@ -159,7 +161,7 @@ static int allocate_counter_block(struct jitreg_counter_memory *m)
 	return 0;
 }
 
-/* What is not recorded is kept: other blocks' counts would be taken for this one's. */
+/* A block whose last values were not recorded is not freed, because the counts of its next use would be attributed to it. */
 static int free_counter_block(uint64_t block)
 {
 	struct head *h = find_counter_block(block);
@@ -195,7 +197,7 @@ API int jitreg_counters(struct jitreg_counter_memory *m)
 	return ret;
 }
 
-/* Code goes on counting, and the counts are the parent's. */
+/* The child's code goes on counting into memory of its own, because the shared counts are the parent's. */
 void counter_memory_reset_in_child(void)
 {
 	for (uint32_t i = 0; i < memory.nr_arenas; i++)

@@ -10,12 +10,13 @@ enum environ_variable { TAILOR_ENVIRONMENT(ENVIRON_INDEX_) ENVIRON_NR };
 #undef ENVIRON_INDEX_
 
 void environ_read(void);
-/* NULL when it is not set, or empty.  Valid in the constructor only. */
+/* The value of a variable, or NULL if it is not set or empty.  Valid in the constructor only. */
 const char *environ_get(enum environ_variable v);
-/* Put NAME=VALUE, which stays where it is, into the environment, and take that very entry out again.  0 or -errno. */
+/* Put NAME=VALUE into the environment, or take that very entry out again.  The text is not copied.  0 or -errno. */
 int environ_add_entry(char *entry);
 void environ_remove_entry(const char *entry);
-/* Set TAILOR_SOCKET for the processes that this one starts.  As setenv() but for the heap: it is the host's.  0 or -errno. */
+/* Set TAILOR_SOCKET for the processes that this one starts.  Unlike setenv() it allocates nothing, because the heap is the host's.  0 or
+ * -errno. */
 int environ_add_socket(const char *name);
 
 #endif

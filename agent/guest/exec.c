@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that are executed where our library cannot be loaded (behind chroot, in another mount namespace, of 32 bits, of another libc)
- * or would end the program (AddressSanitizer), or take memory that it needs (ulimit): the loader would print an error into the host's
- * stderr for what LD_PRELOAD names, so the program gets an environment without it.  The recorder notices that the program has no agent.
+ * Some programs cannot load this library (behind chroot, in another mount namespace, of 32 bits, of another libc).  Others would be ended
+ * by it (AddressSanitizer), or need the memory that it takes (ulimit).  The loader would print an error into the host's stderr for a
+ * library in LD_PRELOAD that it cannot load.  So such a program gets an environment without this library, and the recorder notices that it
+ * has no agent.
  *
- * Context: any, also signal; also a child of vfork, in its parent's memory: nothing is written but the stack.
+ * Context: any, also signal, also a child of vfork.  The child runs in its parent's memory, so nothing is written but the stack.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 #define LIBRARY "libtailor.so"
-#define ENVIRON_MAX 65536u /* entries, and bytes of LD_PRELOAD: beyond that it is passed on as it is */
+#define ENVIRON_MAX 65536u /* entries, and bytes of LD_PRELOAD; a larger environment is passed on unchanged */
 #define ARGUMENTS_MAX 65536u
 #define PATH_BYTES 4096
 
@@ -33,7 +34,7 @@ static struct {
 	spawn_function spawn, spawnp;
 } next;
 
-/* Before the first program is executed through the hooks, where possible. */
+/* Looks up libc's functions before the first program is executed through the hooks, where possible. */
 void exec_find_next_functions(void)
 {
 	next.execve = (execve_function)objects_find_next_symbol("execve");
@@ -64,7 +65,7 @@ static long read_file_at(int fd, void *to, size_t bytes, uint64_t offset)
 
 static bool is_limited_to_less(int resource, uint64_t bytes)
 {
-	uint64_t limit[2]; /* struct rlimit: the soft one is the first */
+	uint64_t limit[2]; /* struct rlimit, whose first member is the soft limit */
 
 	return sys_call(SYS_getrlimit, resource, (long)limit, 0, 0, 0, 0) == 0 && limit[0] < bytes;
 }
@@ -82,7 +83,7 @@ static bool agent_would_break_program(const char *program)
 	       is_limited_to_less(RLIMIT_DATA, PRELOAD_DATA_MIN);
 }
 
-/* As libc looks for a name in PATH, if it has no slash; NULL: it is in none of its folders. */
+/* Looks for a name without a slash in the folders of PATH, as libc does.  NULL if it is in none of them. */
 static const char *find_program_in_path(const char *file, char place[PATH_BYTES])
 {
 	const char *dirs = "/bin:/usr/bin";
@@ -124,12 +125,12 @@ static bool can_open_library(const char *path, size_t bytes)
 }
 
 struct change {
-	size_t at;    /* LD_PRELOAD in the environment */
-	size_t nr;    /* of entries */
-	size_t bytes; /* that the new LD_PRELOAD needs; 0: nothing changes */
+	size_t at;    /* index of LD_PRELOAD in the environment */
+	size_t nr;    /* number of entries */
+	size_t bytes; /* size of the new LD_PRELOAD; 0: nothing changes */
 };
 
-/* program: NULL where it is not known. */
+/* program: its path, or NULL if that is not known. */
 static struct change plan_preload_change(const char *program, char *const environment[])
 {
 	struct change c = { 0, 0, 0 };
@@ -152,7 +153,8 @@ static struct change plan_preload_change(const char *program, char *const enviro
 	return c;
 }
 
-/* environment with LD_PRELOAD in text, without ours; or without any. */
+/* Writes to out the environment with an LD_PRELOAD that lacks this library.  The new entry is stored in text, or left out if it is
+ * empty. */
 static void write_changed_environment(const struct change *c, char *const environment[], char *out[], char *text)
 {
 	size_t bytes, nr = 0, length = sizeof(preload) - 1;
@@ -175,7 +177,7 @@ static void write_changed_environment(const struct change *c, char *const enviro
 	out[nr] = NULL;
 }
 
-/* A statement with `environment` as the program is to have it, on this frame's stack. */
+/* Runs a statement in which `environment` is the one for the program.  A changed environment lies on the stack of the calling function. */
 #define WITH_ENVIRONMENT(program, statement) \
 	do { \
 		struct change c_ = plan_preload_change(program, environment); \
@@ -201,7 +203,7 @@ static int execute_path(const char *path, char *const arguments[], char *const e
 				     set_errno_and_fail(sys_call(SYS_execve, (long)path, (long)arguments, (long)environment, 0, 0, 0)));
 }
 
-/* Looked for in PATH, if it has no slash. */
+/* A file name without a slash is looked for in PATH. */
 static int execute_named(const char *file, char *const arguments[], char *const environment[])
 {
 	execve_function run_it = next.execvpe ? next.execvpe : (execve_function)objects_find_next_symbol("execvpe");
@@ -232,7 +234,7 @@ API int execvp(const char *file, char *const arguments[])
 	return execute_named(file, arguments, environ);
 }
 
-/* Not by libc's declarations, by which the first argument cannot be NULL. */
+/* libc's declarations do not allow a first argument of NULL, so these hooks are declared under other names. */
 API int hook_execl(const char *path, const char *first, ...) __asm__("execl");
 API int hook_execlp(const char *file, const char *first, ...) __asm__("execlp");
 API int hook_execle(const char *path, const char *first, ...) __asm__("execle");
@@ -246,7 +248,7 @@ static size_t count_variable_arguments(va_list list)
 	return nr;
 }
 
-/* The arguments of execl and the like, and behind them the environment, where it is one of them. */
+/* The arguments of execl and its variants.  If the environment is one of them, it follows in list_. */
 #define TAKE_ARGUMENTS(first) \
 	va_list list_; \
 	size_t nr_; \

@@ -26,20 +26,21 @@ static struct {
 	bool debug;
 	bool threads_count;
 	char socket[SOCKET_BYTES];
-	int *log_is; /* enum owner; the kernel makes it 0 in a child (MADV_WIPEONFORK) */
-	uint32_t memory_pid; /* the process that owns this memory; a child of vfork, which sees it too, has another number */
-	uint32_t late_pid; /* of the process that began while the recorder did not answer; 0: it did */
+	int *log_is; /* enum owner; on a page that the kernel clears in a child (MADV_WIPEONFORK) */
+	uint32_t memory_pid; /* the process that owns this memory; a child of vfork sees it too, and has another number */
+	uint32_t late_pid; /* the process that began while the recorder did not answer; 0: none */
 } state;
 
-enum owner { NOT_OURS = 0, OURS, BEING_MADE }; /* it is a parent's, or the recorder has not made it yet */
+enum owner { NOT_OURS = 0, OURS, BEING_MADE }; /* NOT_OURS: the log is a parent's, or does not exist yet */
 #define ADOPT_NAPS 200
 #define START_NAPS 1000
 #define NAP_NS 50000
 
-/* Loaded into a process that runs: nothing happens until we are told.  Read from outside, before we are called. */
+/* Set in an agent that was injected into a running process, which does nothing until tailor_injected() is called.  The injector reads it
+ * from outside before that call. */
 API int tailor_is_late;
-/* Hosts look at it, and replay when it has changed.  Not 0 before we have started: a library's constructor that runs before ours is heard,
- * because its first record starts us. */
+/* Hosts compare it, and register all code again when it has changed.  It is not 0 before the agent has started, so that the records of a
+ * library whose constructor runs earlier are not lost.  The first such record starts the agent. */
 API uint32_t jitreg_recorders = 1;
 
 static __thread int inside __attribute__((tls_model("initial-exec")));
@@ -59,7 +60,7 @@ void guest_switch_off(int error)
 {
 	if (!__atomic_exchange_n(&state.on, false, __ATOMIC_RELAXED))
 		return;
-	guest_debug("disabled: error %d", error); /* strerror() takes locks and allocates, for translations */
+	guest_debug("disabled: error %d", error); /* strerror() takes locks, and allocates for translations */
 	if (error)
 		channel_report_stop(state.socket, error);
 }
@@ -144,8 +145,9 @@ static bool is_stopped_recorder(int error)
 }
 
 /*
- * In a child the log is the parent's, and where the recorder did not answer there is none: get our own.  The first to come does it, inside
- * the guard or not (what a child says first is mostly said by a hook: the LLVM that it loads); the others wait for a moment.
+ * In a child the log is the parent's, and where the recorder did not answer there is none, so the process asks for its own.  The first
+ * thread that needs it does so, inside the guard or not, because a child's first registration is mostly made by a hook (the LLVM that it
+ * loads).  Other threads wait for a moment.
  */
 static void get_own_log(void)
 {
@@ -161,17 +163,17 @@ static void get_own_log(void)
 	ret = channel_recorder_is_stopped() ? -EAGAIN : send_hello_and_attach_log(state.late_pid != sys_getpid());
 	if (ret == 0) {
 		guest_listeners.announce_all();
-		if (state.late_pid) /* hosts that can are to say again what was lost */
+		if (state.late_pid) /* hosts that can register their code again, because records were lost */
 			__atomic_add_fetch(&jitreg_recorders, 1, __ATOMIC_RELEASE);
 		state.late_pid = 0;
-	} else if (is_stopped_recorder(ret) || channel_recorder_is_stopped()) /* another time: it may go on, or does so since */
+	} else if (is_stopped_recorder(ret) || channel_recorder_is_stopped()) /* tried again later, as the recorder may go on */
 		__atomic_store_n(state.log_is, NOT_OURS, __ATOMIC_RELEASE);
 	else
-		guest_switch_off(0); /* the recorder has gone, or has no room: nobody to tell */
+		guest_switch_off(0); /* the recorder has gone or has no room, so no error is sent */
 	inside = was_inside;
 }
 
-/* Counters of one's own do not come with fork; everything else waits until the child has something to say. */
+/* The child's counters are opened at once, because they are not inherited.  Everything else waits until the child registers something. */
 static void handle_fork_in_child(void)
 {
 	int saved = errno;
@@ -232,7 +234,7 @@ API int jitreg_emit(const struct iovec *parts, int nr_parts)
 
 /* --------------------------------------------------------------------------------------------------------- start */
 
-/* Preloaded alone: a recorder is started, and listens when its counters run. */
+/* The agent was preloaded without `tailor run`, so it starts a recorder.  The recorder listens when its counters run. */
 static int start_own_recorder(void)
 {
 	int ret = spawn_recorder(state.socket, sizeof(state.socket));
@@ -243,13 +245,13 @@ static int start_own_recorder(void)
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 extern void *__dso_handle;
 
-/* Numbers for components, from above those that objects give themselves where there is no agent. */
+/* Numbers for components.  They begin above those that objects allocate themselves where there is no agent. */
 static uint64_t allocate_component_ids(uint64_t nr)
 {
 	return JITREG_IDS_OF_AGENT_ + 1 + __atomic_fetch_add(&state.nr_ids, nr, __ATOMIC_RELAXED);
 }
 
-/* What each side does not know of the other is not there: bytes says where its structure ends. */
+/* A member that either side does not know is left out, because bytes says where the caller's structure ends. */
 API int jitreg_connect(struct jitreg_agent *agent)
 {
 	const struct jitreg_agent ours = { sizeof(ours), JITREG_VERSION, allocate_component_ids };
@@ -262,14 +264,14 @@ API int jitreg_connect(struct jitreg_agent *agent)
 	return 0;
 }
 
-/* Not inlined: tests/lint/signals.sh knows that it is not reached from hooks and handlers, which come when the agent is on. */
+/* Not inlined, because tests/lint/signals.sh knows it by name: hooks and handlers run when the agent is on, and do not reach it. */
 static __attribute__((noinline)) void guest_start(void)
 {
 	int saved = errno, ret;
 
 	tailor_is_late = objects_agent_loaded_late();
-	exec_find_next_functions(); /* also where the agent is off: what the host calls are its hooks */
-	if (tailor_is_late) { /* whoever has done it says by tailor_injected() where the recorder is; others may change environ now */
+	exec_find_next_functions(); /* needed even where the agent is off, because the host's calls reach the hooks */
+	if (tailor_is_late) { /* environ may be changing in other threads; tailor_injected() names the recorder */
 		__atomic_store_n(&jitreg_recorders, 0, __ATOMIC_RELEASE);
 		errno = saved;
 		return;
@@ -285,7 +287,7 @@ static __attribute__((noinline)) void guest_start(void)
 	state.debug = environ_get(ENVIRON_DEBUG) != NULL;
 	state.memory_pid = sys_getpid();
 	ret = map_log_owner_page();
-	inside = 1; /* hooks see nothing until all is up */
+	inside = 1; /* hooks do nothing until the agent has started */
 	if (ret == 0) {
 		const char *socket = environ_get(ENVIRON_SOCKET);
 
@@ -294,12 +296,13 @@ static __attribute__((noinline)) void guest_start(void)
 			ret = send_hello_and_attach_log(false);
 		} else {
 			ret = start_own_recorder();
-			/* for what this process starts: where the recorder is, or was to be, so that each does not try for itself */
+			/* tells the processes that this one starts where the recorder is or failed to start, so that each does not start
+			 * one */
 			environ_add_socket(state.socket);
 		}
 	}
 	inside = 0;
-	if (is_stopped_recorder(ret)) { /* it is asked again when there is something to say */
+	if (is_stopped_recorder(ret)) { /* the recorder is asked again when a record is registered */
 		state.late_pid = sys_getpid();
 		ret = 0;
 	}
@@ -322,8 +325,8 @@ static __attribute__((noinline)) void guest_start(void)
 }
 
 /*
- * Once: from our constructor, or from the first record of a library whose constructor runs before ours.  A thread that comes
- * meanwhile waits for a moment; records of our own thread while we start are ignored.
+ * Starts the agent once, from its constructor or from the first record of a library whose constructor runs earlier.  Another thread that
+ * comes meanwhile waits for a moment.  Records of the starting thread itself are ignored.
  */
 static bool start_agent_once(void)
 {
@@ -355,7 +358,7 @@ static int start_in_running_process(const char *socket)
 	if (strlen(socket) >= sizeof(state.socket))
 		return -ENAMETOOLONG;
 	inside = 1;
-	state.on = false; /* the recorder before is gone, whether it has said so or not */
+	state.on = false; /* the previous recorder is gone, whether it has said so or not */
 	strcpy(state.socket, socket);
 	if (!state.log_is) {
 		ret = map_log_owner_page();
@@ -366,7 +369,7 @@ static int start_in_running_process(const char *socket)
 	if (ret == 0)
 		ret = send_hello_and_attach_log(false);
 	__atomic_store_n(&state.on, ret == 0, __ATOMIC_RELEASE);
-	if (ret == 0) /* never 1: a host that came before we knew that we are late may have seen that */
+	if (ret == 0) /* never 1, because a host may have seen that value before the agent knew that it was injected */
 		__atomic_store_n(&jitreg_recorders, ++nr_recorders, __ATOMIC_RELEASE);
 	inside = 0;
 	errno = saved;
@@ -374,13 +377,13 @@ static int start_in_running_process(const char *socket)
 }
 
 /*
- * `tailor attach --inject` has loaded us, and has borrowed this thread for the call.  Nothing is patched: another thread may be in
- * the middle of what would be; the recorder reads from outside what we would hear by that.  Called again for each recorder.
+ * Called by the code that `tailor attach --inject` runs in a borrowed thread, once for each recorder.  Nothing is patched, because another
+ * thread may be executing the code.  The recorder reads from outside what hooks would have reported.
  *
- * may_call: INJECTED_MAY_CALL_* of the hosts of which the thread holds no lock either, because it sleeps or runs code of the program.
+ * may_call: INJECTED_MAY_CALL_* of the hosts whose locks the thread does not hold, because it sleeps or runs code of the program.
  *
- * Whoever waits for the result then fetches the thread.  Should it have been killed, or not come in time, the thread goes on by itself; so
- * the result is not on its stack, which is other things then.
+ * The injector waits for the result and then takes the thread back.  If the injector is killed or comes too late, the thread goes on by
+ * itself and its stack is reused, so the result is not stored there.
  */
 API int tailor_injected_result;
 API void tailor_injected(const char *socket, unsigned may_call);

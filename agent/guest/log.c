@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appending to the registration log; its layout and the protocol are in jitreg/protocol/log.h.  No lock anywhere: a thread that is
- * killed, or a fork between two stores, leaves at most one gap.
+ * Appends to the registration log.  Its layout and the protocol are described in jitreg/protocol/log.h.  There is no lock, so a thread that
+ * is killed, or a fork between two stores, leaves at most one gap.
  */
 #include "agent/guest/guest.h"
 
@@ -16,29 +16,29 @@
 #define NAP_NS 50000
 #define PARTS_MAX 16
 
-#define LOGS 4 /* what an append began with stays as it is until it ends, though another log is attached meanwhile */
+#define LOGS 4 /* an append keeps its log until it ends, although another one is attached meanwhile */
 
 struct log {
-	struct log_head *head; /* NULL: there is none */
+	struct log_head *head; /* NULL: the slot is free */
 	unsigned char *ring;
 	uint64_t bytes;
-	uint32_t users; /* calls that read or write it now; counted in processes that recorders come to one after the other */
+	uint32_t users; /* calls that read or write it now; counted only in a process that one recorder after another is injected into */
 };
 
 static struct {
 	struct log logs[LOGS];
-	unsigned nr_logs;  /* attached so far */
-	struct log *log; /* or NULL */
-	uint64_t missed; /* records between two logs: a child's recorder did not answer yet */
-	struct log *last; /* stays when log goes */
-	int is_giving_back; /* one call at a time */
-	uint64_t stuck; /* where the recorder stood when waiting for it was in vain: nobody waits there again */
+	unsigned nr_logs;  /* logs attached while no slot was free */
+	struct log *log; /* the current log, or NULL */
+	uint64_t missed; /* records lost between two logs, while a child's recorder did not answer yet */
+	struct log *last; /* the current or previous log, whose heartbeats are read */
+	int is_giving_back; /* set while a thread unmaps old logs, so that only one does */
+	uint64_t stuck; /* `consumed` of the recorder when a wait for it timed out; at this position no thread waits again */
 } the_log;
 
 static __thread uint32_t tid __attribute__((tls_model("initial-exec")));
-static __thread uint32_t entered __attribute__((tls_model("initial-exec"))); /* logs that this thread reads or writes now */
+static __thread uint32_t entered __attribute__((tls_model("initial-exec"))); /* number of logs that this thread reads or writes now */
 
-/* The log, which stays mapped until leave_log(); or NULL. */
+/* The log in *which, or NULL.  It stays mapped until leave_log(). */
 static struct log *enter_log(struct log **which)
 {
 	struct log *l;
@@ -74,19 +74,20 @@ void log_attach(struct log_head *head, uint64_t bytes)
 {
 	struct log *l = get_log_slot();
 
-	/* First: what has a head, and is neither, is given back.  (One who has come too late for the log before may still leave.) */
+	/* Taken first, because give_back_old_logs() unmaps a log that has a head and is neither `log` nor `last`.  (A thread that has
+	 * entered the previous log of this slot too late may still leave it.) */
 	__atomic_add_fetch(&l->users, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&l->head, head, __ATOMIC_SEQ_CST);
 	l->ring = (unsigned char *)head + LOG_HEAD_BYTES;
 	l->bytes = bytes;
 	the_log.stuck = ~0ull;
 	__atomic_fetch_add(&head->dropped_records, __atomic_exchange_n(&the_log.missed, 0, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
-	__atomic_store_n(&the_log.log, l, __ATOMIC_SEQ_CST); /* first: the log before may be given back when it is neither */
+	__atomic_store_n(&the_log.log, l, __ATOMIC_SEQ_CST); /* before `last`, because a log that is neither may be unmapped */
 	__atomic_store_n(&the_log.last, l, __ATOMIC_SEQ_CST);
 	__atomic_sub_fetch(&l->users, 1, __ATOMIC_RELEASE);
 }
 
-/* A registration costs no system call. */
+/* Cached, so that a registration costs no system call. */
 static uint32_t get_cached_tid(void)
 {
 	if (!tid)
@@ -96,12 +97,12 @@ static uint32_t get_cached_tid(void)
 
 void log_detach(void)
 {
-	tid = 0; /* a child's one thread was its parent's */
-	/* it stays mapped: another thread may be in the middle of an append */
+	tid = 0; /* the cached number is that of the parent's thread */
+	/* the log stays mapped, because another thread may be in the middle of an append */
 	__atomic_store_n(&the_log.log, NULL, __ATOMIC_RELEASE);
 }
 
-/* Of all logs but the one in use: unmaps those that no call reads or writes.  A recorder may still read them. */
+/* Unmaps all logs except the one in use that no call reads or writes.  A recorder may still read them. */
 static void give_back_old_logs(void)
 {
 	if (__atomic_exchange_n(&the_log.is_giving_back, 1, __ATOMIC_SEQ_CST))
@@ -114,7 +115,7 @@ static void give_back_old_logs(void)
 		if (!head || l == __atomic_load_n(&the_log.log, __ATOMIC_SEQ_CST) ||
 		    l == __atomic_load_n(&the_log.last, __ATOMIC_SEQ_CST) || __atomic_load_n(&l->users, __ATOMIC_SEQ_CST))
 			continue;
-		/* from here on it is another log's */
+		/* from here on the slot is free for another log */
 		if (__atomic_compare_exchange_n(&l->head, &head, NULL, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 			sys_call(SYS_munmap, (long)head, (long)(LOG_HEAD_BYTES + bytes), 0, 0, 0, 0);
 	}
@@ -124,7 +125,7 @@ static void give_back_old_logs(void)
 void log_abandon(void)
 {
 	__atomic_store_n(&the_log.log, NULL, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&the_log.last, NULL, __ATOMIC_SEQ_CST); /* what works is to be seen anew */
+	__atomic_store_n(&the_log.last, NULL, __ATOMIC_SEQ_CST); /* heartbeats are read from the next log */
 	give_back_old_logs();
 }
 
@@ -138,7 +139,7 @@ bool log_unmap(void)
 	return true;
 }
 
-/* Its recorder is gone, and the caller has entered it, so that it is no other one's yet. */
+/* Detaches a log whose recorder is gone.  The caller has entered the log, so its slot is not reused yet. */
 static bool close_log(struct log *l)
 {
 	struct log *before = l;
@@ -155,7 +156,7 @@ void log_forget_missed(void)
 	__atomic_store_n(&the_log.missed, 0, __ATOMIC_RELAXED);
 }
 
-/* Also of a log that was a parent's: its recorder is ours, and it stays mapped. */
+/* Also reads a log that was the parent's.  It stays mapped, and its recorder is the same one. */
 uint64_t log_heartbeats(void)
 {
 	struct log *l = enter_log(&the_log.last);
@@ -196,7 +197,7 @@ static void copy_into_log(const struct log *l, uint64_t position, const void *fr
 	}
 }
 
-/* Reserve bytes, or refuse.  A fetch-and-add could not be taken back. */
+/* Reserves bytes, or refuses.  A compare-and-swap does it, because a fetch-and-add could not be taken back. */
 static int reserve_log_space(const struct log *l, uint64_t bytes, uint64_t *position)
 {
 	struct log_head *head = l->head;
@@ -210,14 +211,15 @@ static int reserve_log_space(const struct log *l, uint64_t bytes, uint64_t *posi
 		}
 		before = at;
 		at = __atomic_load_n(&head->reserved, __ATOMIC_RELAXED);
-		if (at == before) /* else the recorder let the log begin anew meanwhile */
+		if (at == before) /* otherwise the recorder has reset the log meanwhile */
 			return at >= LOG_CLOSED ? -ENOSYS : -ENOBUFS;
 	}
 	*position = at;
 	return 0;
 }
 
-/* Reserve bytes, waiting for the recorder for a moment.  One that was killed holds up its host once, not at each record. */
+/* Reserves bytes, and waits a moment for the recorder if the log is full.  A recorder that was killed holds up its host once, not at each
+ * record. */
 static int reserve_log_space_waiting(const struct log *l, uint64_t bytes, uint64_t *position)
 {
 	struct log_head *head = l->head;
@@ -260,13 +262,13 @@ static uint64_t *first_word_of_frame(const struct log *l, uint64_t position)
 	return (uint64_t *)(void *)(l->ring + position % l->bytes);
 }
 
-/* The recorder has given up on what was reserved at a position, and others may write there. */
+/* The recorder has given up on the reservation at this position, and other threads may write there. */
 static bool is_position_passed(const struct log *l, uint64_t position)
 {
 	return __atomic_load_n(&l->head->consumed, __ATOMIC_ACQUIRE) > position;
 }
 
-/* prefix in place of the one that the first part begins with.  0, or -ENOBUFS: the recorder has passed this record. */
+/* Writes the record with prefix in place of the first bytes of parts[0].  0, or -ENOBUFS if the recorder has passed this record. */
 static int publish_record(const struct log *l, uint64_t position, struct jitreg_prefix *prefix, const struct iovec *parts, int nr_parts,
 			  size_t bytes)
 {
@@ -356,7 +358,7 @@ static int append_sample_to_log(const struct log *l, const struct log_sample *s,
 	return 0;
 }
 
-/* Neither waits nor switches off. */
+/* Neither waits for the recorder nor disables the agent. */
 int log_append_sample(const struct log_sample *s, const void *stack)
 {
 	struct log *l = enter_log(&the_log.log);

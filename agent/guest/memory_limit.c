@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that limits its own address space while it runs (`ulimit -v` in a shell) counts on what it maps itself, and the log's 64 MiB
- * may be more than the limit: its next malloc would fail.  Behind each change of that limit the log is given back where little is left,
- * and the agent ends in this process; the recorder is told.
+ * A program that limits its own address space while it runs (`ulimit -v` in a shell) allows for what it maps itself, not for the log.  The
+ * log's 64 MiB may be more than the limit, and then the program's next malloc would fail.  So after each change of that limit, if little is
+ * left, the log is unmapped and the agent ends in this process.  The recorder is told.
  *
- * Context: any, also signal; also a child of vfork, in its parent's memory, where nothing is done.
+ * Context: any, also signal, also a child of vfork.  The child runs in its parent's memory, so nothing is done there.
  */
 #include "agent/guest/guest.h"
 
@@ -23,7 +23,7 @@ static struct {
 	prlimit_function prlimit;
 } next;
 
-/* Both have a second name with 64 behind it, for the same structure. */
+/* Both functions have a second name that ends in 64, for the same structure. */
 _Static_assert(sizeof(struct rlimit) == sizeof(struct rlimit64), "one function for both names");
 
 void memory_limit_find_next_functions(void)
@@ -32,7 +32,7 @@ void memory_limit_find_next_functions(void)
 	next.prlimit = (prlimit_function)objects_find_next_symbol("prlimit");
 }
 
-/* /proc/self/task has a link for each of its folders, beside its own two. */
+/* /proc/self/task has two links of its own, and one for each thread's folder. */
 static bool process_has_one_thread(void)
 {
 	struct stat s;
@@ -53,7 +53,7 @@ static void make_room_for_program(int resource, const struct rlimit *limit)
 		guest_switch_off(guest_owns_log() ? ENOMEM : 0);
 }
 
-/* Before libc's own has been looked up: constructors of other libraries. */
+/* Called before libc's function has been looked up, by constructors of other libraries. */
 static int set_by_kernel(pid_t pid, int resource, const struct rlimit *limit, struct rlimit *before)
 {
 	long ret = sys_call(SYS_prlimit64, pid, resource, (long)limit, (long)before, 0, 0);
@@ -68,7 +68,7 @@ static int set_own_limit(int resource, const struct rlimit *limit)
 {
 	int ret = next.set ? next.set(resource, limit) : set_by_kernel(0, resource, limit, NULL), saved = errno;
 
-	if (ret == 0 && limit) /* the kernel takes none, and changes nothing */
+	if (ret == 0 && limit) /* the kernel accepts NULL, and changes nothing */
 		make_room_for_program(resource, limit);
 	errno = saved;
 	return ret;

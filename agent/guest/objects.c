@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loaded objects and the symbols that they export, read from their own tables: dlsym would need a newer glibc by its
- * symbol version, and would change what dlerror tells the host.  The tables are the loader's: it has checked them.
+ * Loaded objects and the symbols that they export, read from the objects' own tables.  dlsym would need a newer glibc by its symbol
+ * version, and would change what dlerror reports to the host.  The tables are trusted, because the loader uses the same ones.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -14,7 +14,7 @@
 struct visit {
 	int (*each)(void *context, const struct object *o);
 	void *context;
-	bool others; /* still to be visited */
+	bool others; /* objects of other namespaces are still to be visited */
 };
 
 /* glibc's struct r_debug_extended (2.35): a list of one r_debug for each namespace that dlmopen made. */
@@ -23,7 +23,7 @@ struct namespace {
 	struct namespace *next;
 };
 
-/* Where the loader keeps it: the symbol _r_debug may be a copy in the program, cut to the old size. */
+/* Reads the list from the program's DT_DEBUG entry, because the symbol _r_debug may be a copy in the program, cut to the old size. */
 static const struct namespace *find_loader_debug_list(const struct object *program)
 {
 	const Elf64_Phdr *ph = program->headers;
@@ -36,7 +36,7 @@ static const struct namespace *find_loader_debug_list(const struct object *progr
 	return NULL;
 }
 
-/* The objects of namespaces from n on, but for the program.  The lists are locked, or this is the only thread. */
+/* Visits the objects of the namespaces from n on, except the program.  The lists are locked, or this is the only thread. */
 static int visit_namespace_lists(struct visit *v, const struct namespace *n)
 {
 	for (; n; n = n->base.r_version >= 2 ? n->next : NULL) {
@@ -59,7 +59,7 @@ static int visit_namespace_lists(struct visit *v, const struct namespace *n)
 	return 0;
 }
 
-/* dl_iterate_phdr() shows the caller's namespace only.  Called inside of it. */
+/* dl_iterate_phdr() shows the caller's namespace only.  Called inside dl_iterate_phdr(), with its lock held. */
 static int visit_other_namespaces(struct visit *v, const struct object *program)
 {
 	const struct namespace *n = find_loader_debug_list(program);
@@ -68,8 +68,8 @@ static int visit_other_namespaces(struct visit *v, const struct object *program)
 }
 
 /*
- * In a child, before fork returns: its only thread.  The loader's lock may have been another thread's, and is then never given
- * back; its lists are complete, or are known to be in the middle of a change.
+ * Set in a child before fork returns, while it has one thread.  Another thread of the parent may have held the loader's lock, which is then
+ * never released.  The loader's lists are complete, or are known to be in the middle of a change.
  */
 static bool alone;
 
@@ -100,7 +100,7 @@ static int visit_loader_object(struct dl_phdr_info *i, size_t bytes, void *p)
 	(void)bytes;
 	if (ret == 0 && v->others) {
 		v->others = false;
-		ret = visit_other_namespaces(v, &o); /* the first object is the program */
+		ret = visit_other_namespaces(v, &o); /* dl_iterate_phdr() visits the program first */
 	}
 	return ret;
 }
@@ -139,7 +139,7 @@ void objects_read_load_counts(uint64_t *loaded, uint64_t *unloaded)
 	*unloaded = n[1];
 }
 
-/* What object_find_symbol() needs of a dynamic section. */
+/* The parts of a dynamic section that object_find_symbol() needs. */
 struct dynamic {
 	const Elf64_Sym *symbols;
 	const char *strings;
@@ -148,7 +148,7 @@ struct dynamic {
 	const uint16_t *versions;
 };
 
-/* glibc relocates the pointers in place, except in read-only dynamic sections (the vdso's). */
+/* glibc relocates the pointers in place, except in read-only dynamic sections (the vdso). */
 static const void *relocated_pointer(const struct object *o, uint64_t p)
 {
 	return (const void *)(p < o->bias ? o->bias + p : p);
@@ -190,7 +190,7 @@ static bool symbol_is_defined(const struct dynamic *d, uint32_t i)
 	unsigned type = ELF64_ST_TYPE(s->st_info);
 
 	return s->st_shndx != SHN_UNDEF && s->st_value && (type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE) &&
-	       (!d->versions || !(d->versions[i] & 0x8000)); /* hidden: an old version */
+	       (!d->versions || !(d->versions[i] & 0x8000)); /* hidden symbols are old versions */
 }
 
 static bool symbol_matches_name(const struct dynamic *d, uint32_t i, const char *name)
@@ -198,7 +198,7 @@ static bool symbol_matches_name(const struct dynamic *d, uint32_t i, const char 
 	return symbol_is_defined(d, i) && strcmp(d->strings + d->symbols[i].st_name, name) == 0;
 }
 
-/* A table of the GNU kind has no count: the last symbol is the one that ends the last chain. */
+/* A GNU hash table has no symbol count.  The last symbol is the one that ends the last chain. */
 static uint32_t nr_hashed_symbols(const struct dynamic *d)
 {
 	uint32_t last = 0;
@@ -224,7 +224,7 @@ void object_each_symbol(const struct object *o, bool (*see)(void *context, const
 			break;
 }
 
-/* https://sourceware.org/ml/binutils/2006-10/msg00377.html, and the ELF gABI's hash table. */
+/* The GNU hash table is described at https://sourceware.org/ml/binutils/2006-10/msg00377.html, and the other one in the ELF gABI. */
 static const Elf64_Sym *find_symbol_by_hash(const struct dynamic *d, const char *name)
 {
 	uint32_t h = 5381;
@@ -281,7 +281,7 @@ bool object_contains(const struct object *o, const void *address, size_t bytes)
 	return false;
 }
 
-/* Its dynamic section and the strings that this names, or NULL. */
+/* The dynamic section of o, and the string table that it names.  NULL if either is missing. */
 static const Elf64_Dyn *find_dynamic_and_strings(const struct object *o, const char **strings)
 {
 	const Elf64_Phdr *ph = o->headers;
@@ -325,7 +325,8 @@ struct next {
 	bool behind_us, anywhere;
 };
 
-/* What stands before us in the order of lookup has called us as its own next one: never back to that. */
+/* An object before the agent in the order of lookup has called the agent as its own next definition, so a call back to that object would
+ * not terminate.  Only objects behind the agent are searched. */
 static int find_next_symbol_in(void *context, const struct object *o)
 {
 	struct next *n = context;
@@ -360,7 +361,7 @@ void *objects_find_next_cached(const char *name, void **cache)
 	return next;
 }
 
-/* 1: ours comes first; 2: libc does */
+/* Returns 1 if the agent comes first, and 2 if libc does. */
 static int find_first_of_agent_and_libc(void *context, const struct object *o)
 {
 	(void)context;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples taken by a signal handler, into the log: for threads whose samples the kernel cannot write (no perf events: a timer
- * on the thread's processor time sends the signal), and for tags in a thread-local word, which only code inside the
- * thread can read (a perf counter sends it at each overflow).
+ * Samples that a signal handler takes and appends to the log.  They are for threads whose samples the kernel cannot write (without perf
+ * events, a timer on the thread's processor time sends the signal), and for tags in a thread-local word, which only code inside the thread
+ * can read (a perf counter sends the signal at each overflow).
  *
- * The signal is SIGSTKFLT, which Linux on x86 never sends and programs do not use.  A real-time signal would be queued once
- * per overflow, and a full queue turns into SIGIO, which kills; of a standard one at most one is pending.  It comes only from
- * what was counted in user space (timers: on the way back to it), so a wait that it interrupts has just begun, and begins again.
+ * The signal is SIGSTKFLT, which Linux on x86 never sends and programs do not use.  A real-time signal would be queued once per overflow,
+ * and a full queue turns into SIGIO, which kills.  Of a standard signal at most one is pending.  It comes only from events counted in user
+ * space, or for timers on the way back to user space.  So a wait that it interrupts has just begun, and begins again.
  *
  * Context: the handler may interrupt everything, also the agent.
  */
@@ -23,24 +23,24 @@
 #include <ucontext.h>
 
 #define TIMERS_MAX 4096
-#define TIMERS_LOOKED 8 /* of those whose threads may have ended, at each new one */
+#define TIMERS_LOOKED 8 /* timers checked at each new one, because their threads may have ended */
 #ifndef F_SETSIG
 #define F_SETSIG 10
 #endif
 
 static struct {
 	bool on;
-	uint64_t interval; /* a sample's weight; of timers: ns */
+	uint64_t interval; /* weight of a sample; for timers in ns */
 	uint32_t stack_bytes;
 	bool has_tag_word;
-	uint64_t tag_offset; /* from the thread pointer */
-	struct sigaction hosts; /* what the host believes to have installed */
+	uint64_t tag_offset; /* relative to the thread pointer */
+	struct sigaction hosts; /* the action that the host believes is installed */
 } overflow;
 
-/* Timers outlive their threads, and nobody tells of a thread's end: whoever comes looks after some of those before. */
+/* Timers outlive their threads, and thread exit is not reported.  So each new timer deletes a few timers of ended threads. */
 static struct {
 	int tid; /* 0: free */
-	int id;	 /* the kernel's */
+	int id;	 /* the kernel's number of the timer */
 } timers[TIMERS_MAX];
 static unsigned next_timer;
 
@@ -63,14 +63,14 @@ static uint64_t read_tag_word(void)
 
 	if (!__atomic_load_n(&overflow.has_tag_word, __ATOMIC_ACQUIRE))
 		return 0;
-	__asm__("movq %%fs:0, %0" : "=r"(thread)); /* the x86-64 ABI: the thread pointer's first word is itself */
+	__asm__("movq %%fs:0, %0" : "=r"(thread)); /* in the x86-64 ABI the first word at the thread pointer is its own address */
 	if (!sys_readable_range(thread + overflow.tag_offset, sizeof(word)))
 		return 0;
 	memcpy(&word, thread + overflow.tag_offset, sizeof(word));
 	return word;
 }
 
-/* How much of the stack can be copied: it may be a coroutine's, and end anywhere. */
+/* Number of stack bytes that can be copied.  The stack may be a coroutine's, and end anywhere. */
 static uint32_t count_readable_stack_bytes(uintptr_t sp)
 {
 	uint32_t bytes = 0, wanted = overflow.stack_bytes;
@@ -106,7 +106,7 @@ static void log_signal_sample(const siginfo_t *info, const ucontext_t *c)
 	log_append_sample(&s, (const void *)sp);
 }
 
-/* Somebody else's: as if we were not there. */
+/* Handles a signal that the agent did not cause, as if the agent were not there. */
 static void pass_signal_to_host(int signo, siginfo_t *info, void *context)
 {
 	struct sigaction host = overflow.hosts;
@@ -115,7 +115,7 @@ static void pass_signal_to_host(int signo, siginfo_t *info, void *context)
 		host.sa_sigaction(signo, info, context);
 	} else if (host.sa_handler == SIG_DFL) {
 		overflow_install_action(&host);
-		sys_call(SYS_tgkill, (long)sys_getpid(), (long)sys_gettid(), signo, 0, 0, 0); /* comes when we return */
+		sys_call(SYS_tgkill, (long)sys_getpid(), (long)sys_gettid(), signo, 0, 0, 0); /* delivered when the handler returns */
 	} else if (host.sa_handler != SIG_IGN) {
 		host.sa_handler(signo);
 	}
@@ -123,11 +123,11 @@ static void pass_signal_to_host(int signo, siginfo_t *info, void *context)
 
 /* ------------------------------------------------------------------------------------------------- waits go on */
 
-#define CALLER_WORDS 24 /* of the stack that lie between a system call and what asked libc for it, at most: 13 in glibc 2.41 */
-#define CALL_BYTES 5	/* call rel32 */
-#define PUSH_BYTES 19	/* in front of a call, that are looked at for its push */
+#define CALLER_WORDS 24 /* stack words between a system call and the number pushed for it, at most; 13 in glibc 2.41 */
+#define CALL_BYTES 5	/* size of call rel32 */
+#define PUSH_BYTES 19	/* bytes in front of a call that are searched for the push */
 
-/* Does code in front of where a call returns to push this number? */
+/* Does the code in front of a call push this number?  returns_to: the return address of the call. */
 static bool code_pushes_number(uintptr_t returns_to, uint32_t number)
 {
 	const unsigned char *code = (const unsigned char *)returns_to - CALL_BYTES - PUSH_BYTES;
@@ -141,7 +141,7 @@ static bool code_pushes_number(uintptr_t returns_to, uint32_t number)
 	return false;
 }
 
-/* Waits that no handler's flags make go on. */
+/* These calls return -EINTR after any handler, whatever its flags are. */
 static bool is_wait_call(uint64_t number)
 {
 	switch (number) {
@@ -159,9 +159,9 @@ static bool is_wait_call(uint64_t number)
 }
 
 /*
- * The number of the system call that was interrupted, and where it begins again; -1: it is no wait that we know.  Code puts the number into
- * eax, right in front of the instruction; since glibc 2.41 (sysdeps/unix/sysv/linux/x86_64/syscall_cancel.S) functions that may be
- * cancelled push it, and a function that they share makes the call: the number lies above their return address.
+ * Returns the number of the interrupted system call, and in *begins where it starts again.  -1 if it is no known wait.  Code puts the
+ * number into eax, right in front of the instruction.  Since glibc 2.41 (sysdeps/unix/sysv/linux/x86_64/syscall_cancel.S) functions that
+ * are cancellation points push the number, and a function that they share makes the call.  The number is then above their return address.
  */
 static long find_interrupted_wait(const greg_t *r, greg_t *begins)
 {
@@ -185,9 +185,9 @@ static long find_interrupted_wait(const greg_t *r, greg_t *begins)
 }
 
 /*
- * A counter's interrupt may come late, in the system call behind what it counted, and no handler's flags make these waits go on.  A
- * signal of the host's that came together with ours was as early as one just before the wait; those that take a mask of
- * signals, and so tell the two apart, are left alone.  Arguments are where they were.
+ * A counter's interrupt may come late, in the system call that follows the counted code, and no flag of the handler restarts these waits.
+ * So they are restarted here.  A signal of the host that came together with the sampling signal then counts as one that came just before
+ * the wait.  Waits with a signal mask, which tell the two apart, are left alone.  The arguments are still in their registers.
  */
 static void restart_interrupted_wait(ucontext_t *c)
 {
@@ -201,7 +201,7 @@ static void restart_interrupted_wait(ucontext_t *c)
 		mask = (const uint64_t *)(uintptr_t)r[REG_R10];
 	else if (number == SYS_epoll_pwait)
 		mask = (const uint64_t *)(uintptr_t)r[REG_R8];
-	else if (number == SYS_pselect6) { /* a pointer to the mask, and its size */
+	else if (number == SYS_pselect6) { /* the register points to the mask's address and its size */
 		mask = (const uint64_t *)(uintptr_t)r[REG_R9];
 		if (mask && sys_readable_range(mask, sizeof(*mask)) && !*mask)
 			mask = NULL;
@@ -217,10 +217,10 @@ static void handle_overflow_signal(int signo, siginfo_t *info, void *context)
 	int saved = errno;
 	bool ours;
 
-	if (guest_is_confined()) /* it was on its way when the signal was blocked */
+	if (guest_is_confined()) /* the signal was already pending when it was blocked */
 		return;
 	ours = info->si_code == SI_TIMER ? info->si_value.sival_ptr == &overflow :
-		    /* a counter's, with or without the room to say so */
+		    /* from a counter; si_code differs if the signal queue was full */
 		    info->si_code > 0 || (info->si_code == SI_USER && info->si_pid == 0);
 
 	if (!ours)
@@ -241,7 +241,7 @@ int overflow_start(const struct wire_answer *a)
 	overflow.interval = a->interval_ns;
 	overflow.stack_bytes = a->stack_bytes;
 	if (overflow_is_on())
-		return 0; /* a child's: the handler came with it */
+		return 0; /* in a forked child, which inherits the handler */
 	if (overflow_read_action(&overflow.hosts) || (overflow.hosts.sa_flags & SA_SIGINFO) || overflow.hosts.sa_handler != SIG_DFL)
 		return -EBUSY;
 	if (overflow_install_action(&ours))
@@ -265,7 +265,7 @@ void overflow_note_tag(const struct iovec *parts, int nr_parts)
 
 /* ---------------------------------------------------------------------------------------------------------- threads */
 
-/* A thread may be born with every signal blocked. */
+/* A new thread may start with every signal blocked. */
 static void unblock_overflow_signal(void)
 {
 	uint64_t mask = 1ull << (OVERFLOW_SIGNAL - 1);
@@ -299,7 +299,7 @@ static void delete_thread_timer(unsigned i, int tid)
 	}
 }
 
-/* A free slot, having looked after a few of those whose threads are gone; -1: there is none. */
+/* Takes a free slot, and deletes a few timers whose threads have ended.  Returns -1 if no slot is free. */
 static int take_timer_slot(int tid)
 {
 	unsigned from = __atomic_fetch_add(&next_timer, 1, __ATOMIC_RELAXED);
@@ -309,7 +309,7 @@ static int take_timer_slot(int tid)
 		unsigned i = (from + n) % TIMERS_MAX;
 		int owner = __atomic_load_n(&timers[i].tid, __ATOMIC_ACQUIRE);
 
-		/* in a forked child no timer is there any more, and its number may be a new one's */
+		/* a forked child has none of its parent's timers, and an old tid here may equal that of a new thread */
 		if (owner > 0 && (owner == tid || (n < TIMERS_LOOKED && sys_call(SYS_tgkill, pid, owner, 0, 0, 0, 0) == -ESRCH)))
 			delete_thread_timer(i, owner);
 		owner = 0;

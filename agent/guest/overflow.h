@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the sampling signal's two files share: overflow.c takes samples, signals.c keeps the host's hands off the signal.
+ * The interface between overflow.c, which takes samples, and signals.c, which keeps the host from changing the sampling signal.
  */
 #ifndef TAILOR_OVERFLOW_H
 #define TAILOR_OVERFLOW_H
@@ -9,12 +9,12 @@
 
 #define OVERFLOW_SIGNAL SIGSTKFLT
 
-/* libc's sigaction(), past our own.  0 or -1.  Context: any, also signal. */
+/* The sigaction() of libc, not the agent's hook.  0 or -1.  Context: any, also signal. */
 int overflow_install_action(const struct sigaction *action);
 int overflow_read_action(struct sigaction *action);
-/* Look up libc's functions that ours stand before.  Context: init. */
+/* Look up libc's functions that the hooks replace.  Context: init. */
 void signals_find_next_functions(void);
-/* What the host asked for, which is carried out for signals that are not ours. */
+/* The action that the host asked for.  It is carried out for signals that the agent did not cause. */
 struct sigaction *overflow_hosts_action(void);
 
 #endif

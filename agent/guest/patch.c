@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replacing an empty function by a jump.  Debuggers are told things by functions of a bare `ret` that nothing calls through
- * a table: their first bytes are the only place to listen.
+ * Replaces an empty function by a jump.  Programs report events to debuggers by calling functions of a bare `ret`, and not through a table.
+ * So the first bytes of such a function are the only place for a hook.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* jmp *[rip+0], and the address behind it */
+/* size of jmp *[rip+0] and the address behind it */
 #define JUMP_BYTES 14
 
-/* `ret`, perhaps behind `endbr64` or a frame of its own, and then padding up to the jump's length. */
+/* Is the function a `ret`, perhaps behind `endbr64` or a stack frame of its own, with padding up to the jump's length? */
 static bool is_empty_function(const unsigned char *code)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -27,8 +27,8 @@ static bool is_empty_function(const unsigned char *code)
 		i++;
 	else
 		return false;
-	/* what pads functions: nops of any length, int3, zeros; nothing that could be another function's first byte
-	 * counts, because functions start at multiples of 16 */
+	/* Functions are padded with nops of any length, int3 or zeros.  None of these bytes can be the first one of another function,
+	 * because functions start at multiples of 16. */
 	if ((uintptr_t)code % 16 != 0)
 		return false;
 	for (; i < JUMP_BYTES; i++)
@@ -37,7 +37,7 @@ static bool is_empty_function(const unsigned char *code)
 	return true;
 }
 
-/* /proc/self/mem writes to read-only memory without ever making it writable. */
+/* Writes through /proc/self/mem, which writes to read-only memory without making it writable. */
 int patch_write_memory(void *to, const void *from, size_t bytes)
 {
 	int fd = sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC);

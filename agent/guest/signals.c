@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts that set every signal's action, or block them all, would take the sampling signal from us (and die of it).  While
- * it is in use, what they do with it is remembered, answered, and not done; every other signal goes to libc untouched.
- * System calls made past libc are not seen.  Context: any, also signal (as libc's own).
+ * Hosts that set every signal's action, or block all signals, would take the sampling signal from the agent (and die of it).  While it is
+ * in use, their changes to it are stored and reported back, but not made.  Every other signal goes to libc unchanged.  System calls made
+ * past libc are not seen.  Context: any, also signal (as libc's own).
  */
 #include "agent/guest/guest.h"
 
@@ -21,7 +21,7 @@ static struct {
 	void *sigaction, *signal, *sigprocmask, *pthread_sigmask;
 } next;
 
-/* Not by the first call: that may come from a handler of the host's, and looking up takes the loader's lock. */
+/* Not done by the first call, which may come from a handler of the host, because the lookup takes the loader's lock. */
 void signals_find_next_functions(void)
 {
 	objects_find_next_cached("sigaction", &next.sigaction);
@@ -51,7 +51,7 @@ API int sigaction(int signo, const struct sigaction *action, struct sigaction *o
 		struct sigaction *hosts = overflow_hosts_action(), wanted;
 
 		if (action)
-			wanted = *action; /* the two may be one */
+			wanted = *action; /* action and old may point to the same structure */
 		if (old)
 			*old = *hosts;
 		if (action)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slots through which one object calls functions of others.  What is put into a slot is seen by that object alone: no
- * symbol is exported for it, and nobody else's calls change.  Knows x86-64.  Context: any.
+ * The slots through which one object calls functions of other objects.  A changed slot affects the calls of that object alone, and no
+ * symbol is exported for it.  Knows x86-64.  Context: any.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -34,7 +34,7 @@ static void **find_slot_in_relocations(const struct object *o, const struct relo
 	return NULL;
 }
 
-/* Calls may go through two of them: by way of the PLT, and, of code compiled without one, directly. */
+/* Calls may go through two slots.  One is used by the PLT, and the other directly by code compiled without a PLT. */
 static void find_both_slots(const struct object *o, const char *name, void **slot[2])
 {
 	const Elf64_Phdr *ph = o->headers;
@@ -94,7 +94,7 @@ int slot_replace(const struct object *o, const char *name, void *to, void *befor
 		if (!slot[i])
 			continue;
 		old = *slot[i];
-		if (object_contains(o, old, 1)) /* bound lazily, and not bound yet: to what it will be */
+		if (object_contains(o, old, 1)) /* the slot is not bound yet, so the function that it would be bound to is looked up */
 			old = objects_find_next_symbol(name);
 		if (!old)
 			return -ENOENT;
@@ -106,7 +106,7 @@ int slot_replace(const struct object *o, const char *name, void *to, void *befor
 	return ret;
 }
 
-/* The loader adds the bias to what its dynamic section has, and calls that. */
+/* The loader adds the bias to the value in the dynamic section, and calls the result. */
 int object_replace_init(const struct object *o, object_init_function *init, object_init_function **before)
 {
 	const Elf64_Phdr *ph = o->headers;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded without `tailor run`: start `tailor recorder` beside the host.
+ * Starts `tailor recorder` beside a host that was preloaded without `tailor run`.
  *
- * Two raw clone(2)s without an exit signal: the first child ends at once and is waited for by its number, so the host never
- * gets a SIGCHLD, never finds a stranger in wait(2), and libc's fork handlers do not run.  The recorder gets a session of
- * its own and none of the host's descriptors (else `host | cat` would never end) but one end of a pipe: it says there that it
- * listens, or why not; if it dies, the pipe ends.
+ * Two raw clone(2)s have no exit signal, and the first child ends at once and is waited for by its number.  So the host never gets a
+ * SIGCHLD, never finds an unknown child in wait(2), and libc's fork handlers do not run.  The recorder gets a session of its own, and none
+ * of the host's descriptors, because `host | cat` would never end otherwise.  It has one end of a pipe, through which it says that it
+ * listens, or why not.  If it dies, the pipe ends.
  */
 #include "agent/guest/guest.h"
 
@@ -48,8 +48,8 @@ static int find_own_library_path(void *context, const struct object *o)
 }
 
 /*
- * What runs `record`: as told; or beside this library, the program that can nothing else and so starts fast; or the tailor
- * command, there or where it is installed; else execvpe finds it in PATH.
+ * The command that runs the recorder: TAILOR_COMMAND if that is set, otherwise tailor-record beside this library, which can do nothing else
+ * and so starts fast, otherwise the tailor command, there or where it is installed.  If none is found, execvpe looks for tailor in PATH.
  */
 static void find_recorder_command(char path[4096])
 {
@@ -104,7 +104,7 @@ static size_t fill_recorder_arguments(char **argv, const char *command, const ch
 	return nr;
 }
 
-/* The host's address space may be too small for the recorder's libraries. */
+/* The host's address space limit may be too small for the recorder's libraries. */
 static void lift_address_space_limit(void)
 {
 	struct rlimit most = { RLIM_INFINITY, RLIM_INFINITY };
@@ -115,7 +115,7 @@ static void lift_address_space_limit(void)
 	}
 }
 
-/* What the host may have too few of is the recorder's own affair. */
+/* The host's descriptor limit may be too small for the recorder. */
 static void lift_descriptor_limit(void)
 {
 	struct rlimit r;
@@ -127,8 +127,8 @@ static void lift_descriptor_limit(void)
 }
 
 /*
- * Descriptors 0 to 2 are nobody's, and nothing else is open but the pipe: what the recorder prints must not reach the host's output, nor a
- * file that gets a low number later.  There may be no /dev/null here.
+ * Descriptors 0 to 2 become /dev/null, and nothing else is open but the pipe.  The recorder's messages must not reach the host's output,
+ * nor a file that gets a low number later.  A memfd takes its place if there is no /dev/null.
  */
 static bool replace_all_descriptors(int report)
 {
@@ -152,7 +152,7 @@ static bool replace_all_descriptors(int report)
 	return true;
 }
 
-/* Two processes away from the host; only system calls from here on. */
+/* Runs two processes away from the host.  Only system calls are made from here on. */
 __attribute__((noreturn)) static void become_recorder(const char *command, char **argv, int report)
 {
 	sigset_t none;
@@ -165,7 +165,7 @@ __attribute__((noreturn)) static void become_recorder(const char *command, char 
 	lift_descriptor_limit();
 	if (!replace_all_descriptors(report))
 		_exit(126);
-	/* our copy of the environment: the recorder is no host */
+	/* changes the child's copy of the environment, because the recorder is no host */
 	for (char **e = environ; e && *e; e++)
 		if (strncmp(*e, "LD_PRELOAD=", 11) == 0)
 			(*e)[0] = 'X';
@@ -184,7 +184,7 @@ static pid_t clone_without_exit_signal(void)
 	return (pid_t)syscall(SYS_clone, 0ul, 0ul, 0ul, 0ul, 0ul);
 }
 
-/* The host's timers may interrupt it: what bounds it is the clock. */
+/* The host's timers may interrupt the wait, so it is bounded by the clock. */
 static int wait_for_recorder_ready(int fd)
 {
 	struct pollfd wait = { fd, POLLIN, 0 };
@@ -201,7 +201,7 @@ static int wait_for_recorder_ready(int fd)
 	} while (ret == -EINTR);
 	if (ret <= 0)
 		return ret ? ret : -ETIMEDOUT;
-	/* it is there, or never will be: nothing to wait for */
+	/* the recorder listens or has failed, so read() does not block */
 	return read(fd, &error, sizeof(error)) == (ssize_t)sizeof(error) ? -error : -ECHILD;
 }
 

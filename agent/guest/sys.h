@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls as the guest makes them: they return -errno and leave errno alone, and none is a cancellation point (a
- * host's thread must not be cancelled inside us).  Knows x86-64.  Context: any.
+ * System calls for the guest.  They return -errno and leave errno alone, and none is a cancellation point, because a host's thread must not
+ * be cancelled inside the agent.  Knows x86-64.  Context: any.
  */
 #ifndef TAILOR_SYS_H
 #define TAILOR_SYS_H
@@ -55,7 +55,7 @@ static inline int sys_fcntl(int fd, int command, long argument)
 	return (int)sys_call(SYS_fcntl, fd, command, argument, 0, 0, 0);
 }
 
-/* MAP_FAILED is not among the results: -errno as a number below 0 is. */
+/* Errors are returned as -errno, below 0, and not as MAP_FAILED. */
 static inline long sys_mmap(void *address, size_t bytes, int prot, int flags, int fd)
 {
 	return sys_call(SYS_mmap, (long)address, (long)bytes, prot, flags, fd, 0);
@@ -98,7 +98,7 @@ static inline void sys_sleep_ns(long ns)
 	sys_call(SYS_nanosleep, (long)&t, 0, 0, 0, 0, 0);
 }
 
-/* 1 ms, by a call that leaves alone what the kernel remembers of another one that was interrupted (nanosleep does not). */
+/* Sleeps for 1 ms.  ppoll keeps the kernel's restart state of another call that was interrupted, which nanosleep replaces. */
 static inline void sys_nap(void)
 {
 	struct timespec t = { 0, 1000000 };
@@ -137,8 +137,8 @@ static inline int sys_perf_event_open(struct perf_event_attr *attr, int pid, int
 }
 
 /*
- * Can 8 bytes at address be read?  rt_sigprocmask reads the new mask before it looks at what to do with it, and an
- * impossible "how" changes nothing: -EFAULT or -EINVAL.  (Abseil's AddressIsReadable does the same.)
+ * Can 8 bytes at address be read?  rt_sigprocmask reads the new mask before it checks "how", and an impossible "how" changes nothing.  So
+ * -EFAULT means no, and -EINVAL means yes.  (Abseil's AddressIsReadable does the same.)
  */
 static inline int sys_readable(const void *address)
 {
@@ -147,7 +147,7 @@ static inline int sys_readable(const void *address)
 
 #define SYS_PAGE_BYTES 4096u
 
-/* Can all of [address, address + bytes) be read?  One look per page. */
+/* Can all of [address, address + bytes) be read?  Costs one system call per page. */
 static inline int sys_readable_range(const void *address, size_t bytes)
 {
 	uintptr_t at = (uintptr_t)address;

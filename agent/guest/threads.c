@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where threads count themselves, pthread_create and thrd_create are wrapped: a new thread opens its counters and hands them
- * to the recorder (or starts its timer) before the host's function runs.  Else the wrapper is a jump to the real function.
+ * In scope thread, pthread_create and thrd_create are wrapped.  A new thread opens its counters and passes them to the recorder (or starts
+ * its timer) before the host's function runs.  In other scopes the wrapper only calls the real function.
  *
- * The function and its argument travel in a slot of a fixed pool, which the new thread empties at once; without a free
- * slot the thread simply is not counted, and that is.  Threads made by clone(2) alone are not seen.
+ * The function and its argument travel in a slot of a fixed pool, which the new thread empties at once.  Without a free slot the thread is
+ * not counted, and the loss is.  Threads made by clone(2) alone are not seen.
  */
 #include "agent/guest/guest.h"
 #include "agent/guest/sys.h"
@@ -20,7 +20,7 @@
 struct start {
 	int taken;
 	union {
-		void *(*function)(void *); /* pthread_create's, or thrd_create's */
+		void *(*function)(void *); /* started by pthread_create */
 		int (*function_c11)(void *);
 	};
 	void *argument;
@@ -40,7 +40,7 @@ static struct {
 typedef int (*create_function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int (*create_c11_function)(thrd_t *, thrd_start_t, void *);
 
-/* Descriptors 0 to 2 are the host's, even when it has closed them. */
+/* Descriptors 0 to 2 belong to the host, even when it has closed them. */
 static int move_descriptor_above_2(int fd)
 {
 	int higher;
@@ -76,7 +76,7 @@ void threads_count_me(void)
 		if (fd >= 0)
 			sys_close(fd);
 	}
-	/* all or none: their order is what tells the recorder which is which */
+	/* The recorder gets all descriptors or none, because it knows the events by their order. */
 	channel_send_counters(counting.socket, fds, error ? 0 : nr, error);
 	for (int i = 0; i < nr; i++)
 		sys_close(fds[i]);
@@ -87,7 +87,7 @@ void threads_start(const struct wire_answer *a, const char *socket)
 	size_t bytes = a->attr_bytes < sizeof(counting.attr[0]) ? a->attr_bytes : sizeof(counting.attr[0]);
 	int ret = a->sampler == WIRE_SAMPLER_RING ? 0 : overflow_start(a);
 
-	if (ret) { /* one sentence of the recorder's, and no samples */
+	if (ret) { /* the recorder prints one warning, and there are no samples */
 		channel_send_counters(socket, NULL, 0, -ret);
 		return;
 	}
@@ -138,7 +138,7 @@ static int run_counted_c11_thread(void *slot)
 	return s.function_c11(s.argument);
 }
 
-/* A slot for the new thread, or NULL when it is not to be counted. */
+/* A slot for the new thread, or NULL if the thread is not to be counted. */
 static struct start *take_slot_if_counted(void *argument)
 {
 	struct start *s = NULL;
@@ -161,7 +161,7 @@ API int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fu
 	int ret;
 
 	if (!create)
-		return EAGAIN; /* cannot be: the caller is linked with it */
+		return EAGAIN; /* cannot happen, because the caller is linked with libc */
 	s = take_slot_if_counted(argument);
 	if (!s)
 		return create(thread, attr, function, argument);
@@ -172,7 +172,7 @@ API int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fu
 	return ret;
 }
 
-/* libc's own does not come by pthread_create. */
+/* libc's own thrd_create does not call pthread_create, so it has a hook as well. */
 API int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
 	static void *cache;
