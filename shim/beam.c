@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * The blob that describes a module has the following layout.
+ *
  *   u32 1, u32 -; u64 base; u32 nr_ranges, code_bytes; u16 name_bytes, name, padding up to 24 bytes behind base + name_bytes
  *   each range:   u32 start, end, nr_lines; u16 name_bytes; name; padding up to 16 + name_bytes
  *     each line:  u32 start, line; u16 file_bytes; file; padding up to 12 + file_bytes
  *
- * Names end with a NUL, which their length counts; offsets are from base.  A blob whose first number is 0 tells of the
- * machine itself.
+ * Names end with a NUL, which their length counts.  Offsets are relative to base.  A blob that begins with 0 describes the emulator instead
+ * of a module.
  */
 #include "shim/beam.h"
 
@@ -17,7 +19,7 @@
 #define RANGE_BYTES 16u
 #define LINE_BYTES 12u
 #define CODE_BYTES_MAX (1u << 30)
-#define ENTRY_BYTES 16u /* of jitdump, in front of a file's name */
+#define ENTRY_BYTES 16u /* size of a jitdump line entry, in front of the file's name */
 
 struct cursor {
 	const unsigned char *at;
@@ -33,8 +35,8 @@ static uint32_t get_u32(const unsigned char *p)
 }
 
 /*
- * A structure of fixed bytes whose last member, from name_at on, is a name of the length in front of it.  Returns the
- * structure, or NULL.
+ * Takes a structure of fixed bytes from the cursor.  The last member begins at name_at and is a name, and the length of the name is in
+ * front of it.  Returns the structure, or NULL.
  */
 static const unsigned char *take_named_structure(struct cursor *c, size_t fixed, size_t name_at, const char **name, size_t *name_bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the Erlang virtual machine (OTP 24 and later) hands to the GDB JIT interface instead of an ELF: the functions of one
- * module with their lines (erts/etc/unix/jit-reader.c is its reader for gdb).  Context: any.
+ * The Erlang virtual machine (OTP 24 and later) passes this format to the GDB JIT interface instead of an ELF file.  It describes the
+ * functions of one module with their lines.  (erts/etc/unix/jit-reader.c reads it for gdb.)  Context: any.
  */
 #ifndef TAILOR_BEAM_H
 #define TAILOR_BEAM_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One function: its code, and its line table in jitdump's encoding. */
+/* One function, which is its code and its line table in jitdump's encoding. */
 struct beam_function {
 	uint64_t address, bytes;
 	const char *name;
@@ -20,8 +20,8 @@ struct beam_function {
 };
 
 /*
- * Calls each() for the functions in a blob.  scratch is for a function's lines; those that do not fit are left out.
- * false: this is not such a blob, or is invalid from some function on (those before it were reported).
+ * Calls each() for the functions in a blob.  scratch is room for one function's lines, and lines that do not fit are left out.  Returns
+ * false if the blob has another format, or is invalid from some function on (the functions before that one were reported).
  */
 bool beam_read_functions(const void *blob, size_t bytes, void *scratch, size_t scratch_bytes,
 			 void (*each)(void *context, const struct beam_function *f), void *context);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * __register_frame: a JIT hands its .eh_frame, relocated, to the C++ runtime.  The bytes go to the recorder, so that stacks
- * through its code can be unwound later.  __deregister_frame is not passed on: the code may go on running.
+ * __register_frame passes a JIT's relocated .eh_frame to the C++ runtime.  The hook sends these bytes to the recorder, so that stacks
+ * through the JIT's code can be unwound later.  __deregister_frame is not sent, because the code may go on running.
  *
- * libgcc is given a list that ends with a zero length, and looks at it only when something is thrown; LLVM's libunwind is
- * given one FDE at a time.  So nothing is read that was not seen to be readable, and a list without an end is cut.
+ * libgcc expects a list that ends with a zero length, and reads it only when an exception is thrown.  LLVM's libunwind expects one FDE per
+ * call.  So all memory is checked before it is read, and a list without an end is cut.
  */
 #include "shim/shim.h"
 
@@ -18,13 +18,13 @@
 
 typedef void (*frame_function)(void *);
 
-/* Where records were found, and how far. */
+/* The range of the records that were found. */
 struct frames {
 	const unsigned char *start;
 	uint32_t bytes;
 };
 
-/* One record at *at, whole and readable?  *length: what follows the length itself; 0 for the terminator. */
+/* Is there one whole, readable record at `at`?  *length is the number of bytes behind the length field, and 0 for the terminator. */
 static bool read_entry_length(const unsigned char *at, uint32_t *length)
 {
 	if (!sys_readable_range(at, 4))
@@ -35,7 +35,7 @@ static bool read_entry_length(const unsigned char *at, uint32_t *length)
 	return *length % 4 == 0 && *length >= 4 && *length < FRAMES_BYTES_MAX && sys_readable_range(at + 4, *length);
 }
 
-/* The list of CIEs and FDEs at begin, with its terminator where it has one; bytes 0 when it makes no sense. */
+/* Finds the range of a list of CIEs and FDEs, with its terminator if it has one.  bytes is 0 if the list is invalid. */
 static struct frames measure_frame_list(const unsigned char *begin)
 {
 	struct frames f = { begin, 0 };
@@ -49,7 +49,7 @@ static struct frames measure_frame_list(const unsigned char *begin)
 	return f;
 }
 
-/* An FDE alone, given as such: from its CIE, which lies before it, to its end. */
+/* Finds the range of a single FDE, from its CIE, which lies before it, to the end of the FDE. */
 static struct frames find_single_fde(const unsigned char *fde, uint32_t length, uint32_t to_cie)
 {
 	struct frames none = { fde, 0 }, f = none;
@@ -73,11 +73,11 @@ static struct frames find_registered_frames(const unsigned char *begin)
 
 	if (!begin || !read_entry_length(begin, &length) || length == 0)
 		return (struct frames){ begin, 0 };
-	memcpy(&id, begin + 4, 4); /* a CIE has 0 there, an FDE the distance back to its CIE */
+	memcpy(&id, begin + 4, 4); /* 0 in a CIE; in an FDE the distance back to its CIE */
 	return id == 0 ? measure_frame_list(begin) : find_single_fde(begin, length, id);
 }
 
-/* Looked up each time, in every loaded object: Numba's libgcc_s is there RTLD_LOCAL, and may be unloaded again. */
+/* The function is looked up in all loaded objects at each call, because Numba's libgcc_s is loaded RTLD_LOCAL and may be unloaded again. */
 static void call_next_function(const char *name, void *begin)
 {
 	frame_function next = (frame_function)objects_find_next_symbol(name);

@@ -1,4 +1,11 @@
-/* SPDX-License-Identifier: MIT */
+/*
+ * Tracks which code mapped executable memory, and when that is unmapped.  mmap, mprotect and pkey_mprotect with PROT_EXEC become REGIONs,
+ * which name unregistered code.  munmap, and a mapping over a range, end the code in it.  JITs change the protection of the same pages
+ * thousands of times a second, and most calls are not about code at all, so both kinds of call cost only a few comparisons.
+ *
+ * Context: any, also signal, because hosts call mprotect there.  So nothing is waited for.  A thread that finds the table locked leaves it
+ * unchanged, and that is counted.
+ */
 /*
  * Executable memory: who mapped it, and when it goes.  mmap, mprotect and pkey_mprotect with PROT_EXEC become REGIONs, which
  * name unregistered code; munmap, and a mapping over it, end what was there.  JITs flip the protection of the same
@@ -20,14 +27,14 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-#define RANGES_MAX 256 /* at a time, touching ones are one */
+#define RANGES_MAX 256 /* ranges at the same time; adjacent ones are merged */
 
 struct range {
 	uintptr_t start, end;
 };
 static struct range ranges[RANGES_MAX];
-static int nr_ranges; /* those in use, at the front */
-static uintptr_t lowest = UINTPTR_MAX, highest; /* of all ranges ever: a cheap no */
+static int nr_ranges; /* ranges in use, at the front of the table */
+static uintptr_t lowest = UINTPTR_MAX, highest; /* bounds of all ranges ever, for a quick check that misses most calls */
 static int taken;
 
 typedef void *(*mmap_function)(void *, size_t, int, int, int, off_t);
@@ -76,7 +83,7 @@ static void remove_range_at(int i)
 	ranges[i] = ranges[--nr_ranges];
 }
 
-/* Is all of it known?  If not, it is from now on. */
+/* Returns true if the whole range is known already.  Otherwise adds it, merged with the ranges that it touches. */
 static bool add_executable_range(uintptr_t start, uintptr_t end)
 {
 	for (int i = 0; i < nr_ranges; i++)
@@ -97,7 +104,7 @@ static bool add_executable_range(uintptr_t start, uintptr_t end)
 	return false;
 }
 
-/* Code in it is gone. */
+/* Removes a range from the table, and ends the code in it. */
 static void unregister_range(uintptr_t start, uintptr_t end)
 {
 	for (int i = nr_ranges - 1; i >= 0; i--) {
@@ -126,7 +133,7 @@ static uintptr_t round_up_to_page(uintptr_t at)
 	return (at + SYS_PAGE_BYTES - 1) & ~(uintptr_t)(SYS_PAGE_BYTES - 1);
 }
 
-/* Where the object is known to be there: its name goes with it. */
+/* Registers a region with the name of the object whose code mapped it.  Called while objects are walked, so the object is still loaded. */
 static int register_region_of_caller(void *context, const struct object *o)
 {
 	const struct mapping *m = context;
@@ -136,7 +143,7 @@ static int register_region_of_caller(void *context, const struct object *o)
 
 	if (!object_contains(o, (const void *)m->caller, 1))
 		return 0;
-	if (!*name) { /* the program itself */
+	if (!*name) { /* the main program */
 		n = sys_call(SYS_readlink, (long)"/proc/self/exe", (long)path, sizeof(path) - 1, 0, 0, 0);
 		path[n > 0 ? n : 0] = 0;
 		name = path;
@@ -158,7 +165,7 @@ static void note_executable_memory(const void *address, size_t bytes, const void
 		known = add_executable_range(start, end);
 		unlock_ranges();
 		if (!known && !objects_each_in_all_namespaces(register_region_of_caller, &m))
-			jitreg_region(start, end - start, PROT_EXEC, "", 0); /* generated code did */
+			jitreg_region(start, end - start, PROT_EXEC, "", 0); /* generated code mapped it */
 	}
 	guard_leave();
 }
@@ -185,7 +192,7 @@ static long set_errno_of_result(long result)
 	return -1;
 }
 
-/* What libc would do itself: the argument count differs, not the call. */
+/* Maps memory by libc's function, or by the system call while that function is unknown, and notes the range if it is executable. */
 static void *mmap_and_note_code(void *address, size_t bytes, int prot, int flags, int fd, off_t offset, const void *caller)
 {
 	void *p;
@@ -195,7 +202,7 @@ static void *mmap_and_note_code(void *address, size_t bytes, int prot, int flags
 		guard_leave();
 	}
 	if ((flags & MAP_FIXED) && !(flags & MAP_FIXED_NOREPLACE) && address)
-		note_unmapped_memory(address, bytes); /* before: what comes instead may be announced at once */
+		note_unmapped_memory(address, bytes); /* before the call, because new code may be registered there at once */
 	if (next.mmap)
 		p = next.mmap(address, bytes, prot, flags, fd, offset);
 	else

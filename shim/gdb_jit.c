@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GDB JIT interface (https://sourceware.org/gdb/current/onlinedocs/gdb.html/JIT-Interface.html): a JIT puts the ELF
- * that describes new code into a list and calls an empty function, __jit_debug_register_code, for a debugger to stop at.
- * libLLVM calls its own directly, so it cannot be interposed; its first bytes are replaced by a jump to us, in every
- * object that exports one.
+ * The GDB JIT interface (https://sourceware.org/gdb/current/onlinedocs/gdb.html/JIT-Interface.html).  A JIT puts the ELF that describes new
+ * code into a list and calls an empty function, __jit_debug_register_code, at which a debugger stops.  libLLVM calls its own copy directly,
+ * so the function cannot be interposed.  Its first bytes are replaced by a jump to the agent, in every object that exports one.
  *
- * Taking an entry out of the list does not mean that its code is gone (Mesa takes it out at once and runs on): it is not
- * passed on.
+ * The removal of an entry does not mean that its code is gone (Mesa removes entries at once and runs the code), so it is not passed on.
  */
 #include "shim/shim.h"
 
@@ -20,9 +18,9 @@
 #include <string.h>
 
 #define SLOTS 8		     /* JITs in one process */
-#define ENTRIES_MAX 100000   /* of a list found at start: it may be a ring */
+#define ENTRIES_MAX 100000   /* entries read from a list found at start, which may be a ring */
 #define ELF_BYTES_MAX (1ull << 30)
-#define LINES_BYTES 16384 /* of one function, on the host's stack */
+#define LINES_BYTES 16384 /* room for one function's lines, on the host's stack */
 
 /* The layout is fixed by the interface, version 1. */
 struct entry {
@@ -39,7 +37,7 @@ struct descriptor {
 };
 
 struct slot {
-	uintptr_t bias; /* of the object that exports it */
+	uintptr_t bias; /* load bias of the object that exports the descriptor */
 	struct descriptor *descriptor; /* NULL: free */
 	const struct entry *announced;
 };
@@ -55,7 +53,7 @@ static void register_beam_function(void *context, const struct beam_function *f)
 	jitreg_code_load(f->address, f->bytes, 0, f->name, readable ? (const void *)(uintptr_t)f->address : NULL);
 }
 
-/* A format of which nothing is known here: BEAM's is no ELF file. */
+/* Counts an entry of unknown format.  In the Erlang virtual machine, whose entries are no ELF files, it is also reported once. */
 static void note_unknown_entry(void)
 {
 	static int said;
@@ -86,7 +84,7 @@ static void register_new_entry(struct slot *s)
 
 	if (d->action_flag == 1 && d->relevant_entry != s->announced)
 		register_entry(d->relevant_entry);
-	s->announced = d->action_flag == 1 ? d->relevant_entry : NULL; /* a removed entry's memory is used again */
+	s->announced = d->action_flag == 1 ? d->relevant_entry : NULL; /* reset, because a new entry may be at the same address */
 }
 
 static void handle_register_call(int slot)
@@ -96,11 +94,11 @@ static void handle_register_call(int slot)
 	if (guard_enter()) {
 		images_register_changes();
 		if (own->descriptor && own->descriptor->action_flag) {
-			own->announced = NULL; /* called for this one: it is new, wherever it lies */
+			own->announced = NULL; /* the call is for this entry, so it is new even at a known address */
 			register_new_entry(own);
 		} else {
-			/* an object's function is its own, but its descriptor may be another's: data is bound by the order of
-			 * lookup, and the program may export one as well */
+			/* An object calls its own function, but its descriptor may be that of another object, because data is bound by the
+			 * order of lookup, and the program may export a descriptor as well.  So all descriptors are checked. */
 			for (int i = 0; i < SLOTS; i++)
 				if (slots[i].descriptor && sys_readable_range(slots[i].descriptor, sizeof(struct descriptor)))
 					register_new_entry(&slots[i]);
@@ -110,9 +108,9 @@ static void handle_register_call(int slot)
 }
 
 /*
- * One function per slot tells whose descriptor to read.  A compiler that sees the empty function where it is called need not keep to the
- * ABI: it knows that the function clobbers no register, and that any stack will do for it (GCC: -fipa-ra, -fipa-stack-alignment).  So
- * every register is kept here, and the stack is aligned.
+ * One function per slot identifies the descriptor to read.  A compiler that sees the empty function where it is called need not keep to the
+ * ABI, because it knows that the function clobbers no register and works with any stack alignment (GCC: -fipa-ra, -fipa-stack-alignment).
+ * So every register is saved here, and the stack is aligned.
  */
 void gdb_jit_handle_register_call(int slot) __attribute__((visibility("hidden")));
 void gdb_jit_handle_register_call(int slot)
@@ -168,7 +166,7 @@ static struct slot *find_free_slot(void)
 	return NULL;
 }
 
-/* Nothing calls us: the recorder looks at the list from time to time. */
+/* Asks the recorder to read the list from time to time, because no call is reported by a function that could not be patched. */
 static int ask_recorder(const struct descriptor *d)
 {
 	char digits[16];
@@ -198,7 +196,7 @@ void gdb_jit_hook_object(const struct object *o)
 	}
 	ret = patch_empty_function(function, (void *)slot_functions[s - slots]);
 	guest_debug("%s: GDB JIT interface %s", o->name, ret ? "unavailable (function cannot be patched)" : "hooked");
-	if (ret) /* its descriptor may yet be what another object's function is called for */
+	if (ret) /* the function of another object may still be called for this descriptor */
 		ask_recorder(d);
 	for (e = d->version == 1 ? d->first_entry : NULL; e && nr < ENTRIES_MAX && sys_readable_range(e, sizeof(*e)); e = e->next, nr++)
 		register_entry(e);
@@ -214,7 +212,8 @@ void gdb_jit_forget_object(uintptr_t bias)
 			slots[i].descriptor = NULL;
 			gone = true;
 		}
-	/* its entries may stand in another's list, and their memory is used again */
+	/* Entries of the unloaded object may be in another object's list, and their memory is reused, so the last entry of each slot is
+	 * forgotten. */
 	for (int i = 0; gone && i < SLOTS; i++)
 		slots[i].announced = NULL;
 }

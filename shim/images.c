@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loaded objects.  The loader calls an empty function of its own, _dl_debug_state, whenever its list is complete again, for
- * debuggers to stop at: it is patched to call us, so that an object is known before its first instruction runs, however it
- * was loaded.  Where it cannot be patched, the hooks of dlopen and dlclose (and of all else) look for changes.
+ * Registers loaded objects.  The loader calls an empty function of its own, _dl_debug_state, whenever its list is complete again, for
+ * debuggers to stop at.  It is patched to call the agent, so that an object is known before its first instruction runs, however it was
+ * loaded.  Where it cannot be patched, the hooks of dlopen and dlclose (and all other hooks) look for changes.
  *
- * dlopen is hooked only to look before it.  The hook jumps to the real function with the host's return address in place:
- * the loader finds $ORIGIN, RUNPATH and the namespace of its caller by that address, and dlerror belongs to the host.
+ * The hook of dlopen only looks for changes before the call.  It jumps to the real function with the host's return address in place,
+ * because the loader finds $ORIGIN, RUNPATH and the namespace of its caller by that address, and dlerror belongs to the host.
  */
 #include "shim/shim.h"
 
@@ -19,22 +19,22 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#define KNOWN_MAX 4096 /* objects at a time */
+#define KNOWN_MAX 4096 /* objects at the same time */
 #define SEGMENTS_MAX 16
 #define FILE_BYTES_MAX (16 << 20)
 
 struct known_object {
 	uintptr_t bias;
 	const void *headers;
-	uint32_t generation; /* of the look that saw it last; 0: free */
-	bool late; /* was loaded while the program ran */
+	uint32_t generation; /* number of the scan that saw it last; 0: free */
+	bool late; /* loaded while the program ran */
 };
 
 static struct known_object table[KNOWN_MAX];
 static size_t nr_known;
 static uint32_t generation;
 static uint64_t seen_loads = ~0ull, seen_unloads = ~0ull;
-static int looking; /* one thread looks at a time; who finds it taken leaves, the holder looks again */
+static int looking; /* one thread scans at a time; another one sets look_again and leaves, and the first scans again */
 static int look_again;
 
 static const unsigned char *find_build_id_of_object(const struct object *o, uint32_t *bytes)
@@ -70,10 +70,10 @@ static bool is_vdso(const struct object *o)
 	return vdso && (uintptr_t)o->headers - vdso < 4096;
 }
 
-/* dlopen("./name.so"): the recorder has a working directory of its own. */
+/* Makes the path of dlopen("./name.so") absolute, because the recorder has another working directory. */
 static const char *make_path_absolute(const char *path, char *buffer, size_t bytes)
 {
-	long n = sys_call(SYS_getcwd, (long)buffer, (long)bytes, 0, 0, 0, 0); /* with its NUL */
+	long n = sys_call(SYS_getcwd, (long)buffer, (long)bytes, 0, 0, 0, 0); /* the length includes the NUL */
 
 	if (n < 2 || (size_t)n + strlen(path) + 1 > bytes)
 		return path;
@@ -82,7 +82,7 @@ static const char *make_path_absolute(const char *path, char *buffer, size_t byt
 	return buffer;
 }
 
-/* JITs that write libraries (libgccjit, Ruby's MJIT, pocl) do so here, and may remove them as soon as they are loaded. */
+/* JITs that write libraries (libgccjit, Ruby's MJIT, pocl) use these folders, and may remove a library as soon as it is loaded. */
 static bool is_temporary_path(const char *path)
 {
 	static const char *const folders[] = { "/tmp/", "/var/tmp/", "/dev/shm/", "/run/", "/proc/", "/memfd:" };
@@ -93,7 +93,7 @@ static bool is_temporary_path(const char *path)
 	return strstr(path, "/.cache/") != NULL;
 }
 
-/* A file's bytes, until unmap_file_copy(); NULL when it cannot be had. */
+/* Copies a file into memory, which unmap_file_copy() frees.  NULL if the file is unavailable. */
 static const void *map_file_copy(const char *path, uint32_t *bytes)
 {
 	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -205,7 +205,7 @@ static void register_object_changes(void)
 
 void images_register_changes(void)
 {
-	if (guest_was_loaded_late()) /* the kernel tells the recorder */
+	if (guest_was_loaded_late()) /* the recorder gets the mappings from the kernel */
 		return;
 	__atomic_store_n(&look_again, 1, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&look_again, __ATOMIC_ACQUIRE)) {
@@ -240,7 +240,7 @@ void images_reset_in_child(void)
 
 /* ------------------------------------------------------------------------------------------------ the loader's signal */
 
-/* Called by the loader, which holds its lock: nothing of libdl may be called here but the list itself. */
+/* Called by the loader, which holds its lock, so no function of libdl may be called here except the walk over the list. */
 static void handle_debug_state(void)
 {
 	if (_r_debug.r_state == RT_CONSISTENT && guard_enter()) {
@@ -263,7 +263,7 @@ void images_start(void)
 
 /* ----------------------------------------------------------------------------------------------------------- dlopen */
 
-/* Before the real function runs.  Returns its address. */
+/* Called before the real function runs.  Returns the address of the real function. */
 void *images_before(const char *name);
 __attribute__((used, visibility("hidden"))) void *images_before(const char *name)
 {
@@ -274,7 +274,7 @@ __attribute__((used, visibility("hidden"))) void *images_before(const char *name
 	return objects_find_next_symbol(name);
 }
 
-/* name: save the argument registers, ask images_before() for the real function, jump there. */
+/* Defines a hook that saves the argument registers, gets the real function from images_before(), and jumps there. */
 #define HOOK(name) \
 	__asm__(".pushsection .rodata.str1.1,\"aMS\",@progbits,1\n" \
 		".Lname_" #name ": .string \"" #name "\"\n" \

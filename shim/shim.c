@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the agent calls of all this: guest.h's table. */
+/* The table in guest.h through which the agent calls the hooks. */
 #include "shim/shim.h"
 
 #include "shim/hosts/hosts.h"

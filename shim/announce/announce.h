@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What adapters register for their hosts: code that runs already, its frames, its lines, and a notice.
- * Context: any (the loader may hold its lock), under the guard.
+ * The functions by which adapters register code that runs already, its frames and its lines, and write notices for their hosts.  Context:
+ * any (the loader may hold its lock), under the guard.
  */
 #ifndef TAILOR_ANNOUNCE_H
 #define TAILOR_ANNOUNCE_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A notice in the trace that an adapter is used; once per process. */
+/* Writes a notice to the trace that an adapter is used, once per process. */
 #define ANNOUNCE_ONCE(sentence) \
 	do { \
 		static int said; \
@@ -22,33 +22,34 @@
 	} while (0)
 
 /*
- * Something of host is missing in this recording (jitreg/hosts/host_versions.h), by which reports begin.  version: of the host, "" where it
- * is unknown.  why: a clause behind "because", "" where the version is not among those verified.  0 or -errno.
+ * Tells the recorder that something of host is missing in this recording (jitreg/hosts/host_versions.h).  Reports begin with it.  version:
+ * that of the host, or "" if unknown.  why: a clause that follows "because", or "" if the version is not among the verified ones.  0 or
+ * -errno.
  */
 int announce_lack(enum host_version host, const char *version, const char *why);
 
-/* LOAD, stamped ns before now: for hosts that report code which runs already. */
+/* Sends a LOAD record that is stamped ago_ns before now, for hosts that report code which runs already. */
 int announce_load(uint64_t address, uint64_t bytes, const char *name, const void *code, uint64_t ago_ns);
 
-/* The calling thread is called so from now on; of a name that the kernel has the beginning of, before it gets that.  0 or -errno. */
+/* Gives the calling thread a name.  If the kernel gets the beginning of the same name, this is called before.  0 or -errno. */
 int announce_thread_name(const char *name);
 
 /*
- * Frames of code whose host describes none, but has one of a fixed size: from rule[n].from bytes on (ascending;
- * the first is 0) the CFA is rsp + rule[n].cfa, the return address lies below it, and saved registers so many words below it.
- * Announced as .eh_frame, as if it lay where the code does.  0 or -errno.
+ * Registers the frames of code whose host describes none, if they have a fixed size.  From rule[n].from bytes on (ascending, the first is
+ * 0) the CFA is rsp + rule[n].cfa.  The return address lies directly below the CFA, and each saved register lies `words` words below the
+ * CFA.  The rules are sent as .eh_frame, with addresses as if it lay where the code does.  0 or -errno.
  */
 struct frame_rule {
 	uint32_t from, cfa;
 };
 struct frame_saved {
-	unsigned char reg; /* DWARF's number */
+	unsigned char reg; /* DWARF register number */
 	uint32_t words;
 };
 int announce_frames(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules, const struct frame_saved *saved,
 		 int nr_saved);
 
-/* Line tables in jitdump's encoding, in a buffer of the caller's. */
+/* A line table in jitdump's encoding, in the caller's buffer. */
 struct line_table {
 	unsigned char *buffer;
 	size_t bytes, capacity;
@@ -56,12 +57,13 @@ struct line_table {
 	uint32_t last_line;
 	const char *last_file;
 };
-/* Entries come by ascending address; one that repeats the line before it is left out.  false: there is no room. */
+/* Adds an entry.  Entries come by ascending address, and one that repeats the previous line is left out.  Returns false if there is no
+ * room. */
 bool line_table_add(struct line_table *t, uint64_t address, uint32_t line, const char *file, size_t file_bytes);
-/* The same of inlined functions (jitreg's INLINES). */
+/* Adds an entry of an inlined function (jitreg's INLINES). */
 bool inline_table_add(struct line_table *t, uint64_t address, uint32_t line, uint32_t depth, const char *function, const char *file);
 void inline_table_send(const struct line_table *t, uint64_t address);
-/* Announce it, before the LOAD. */
+/* Sends the line table, before the LOAD of its code. */
 void line_table_send(const struct line_table *t, uint64_t address);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collector's side of Intel's JIT profiling interface (ittapi's jitprofiling.h): a JIT loads the library that
- * INTEL_JIT_PROFILER64 names and calls it for each method.  A library of its own, libtailor-intel.so, because its two functions
- * have names that any program may use for something else; it registers code with the agent as hosts do, through jitreg.h.
+ * The collector's side of Intel's JIT profiling interface (ittapi's jitprofiling.h).  A JIT loads the library that INTEL_JIT_PROFILER64
+ * names and calls it for each method.  libtailor-intel.so is a separate library, because any program may use the names of its two functions
+ * for something else.  It registers code with the agent through jitreg.h, as hosts do.
  *
  * Context: the host's threads.
  */
@@ -14,7 +14,7 @@
 #define LINES_BYTES 16384
 
 struct line {
-	uint32_t offset, number; /* from the line before on, up to this offset */
+	uint32_t offset, number; /* the line covers the code from the previous entry's offset up to this one */
 };
 
 /* iJIT_Method_Load, version 1. */
@@ -36,7 +36,7 @@ EXPORT int Initialize(void)
 	return SAMPLING_ON;
 }
 
-/* jitdump's encoding; lines that do not fit are left out. */
+/* Sends the lines in jitdump's encoding.  Lines that do not fit are left out. */
 static void register_method_lines(const struct method *m)
 {
 	size_t file_bytes = strlen(m->source_file) + 1, bytes = 0;
