@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cxx_call_() is a frame with a personality of ours: the unwinder asks that whether the exception is caught there, and goes on where it
- * says.  Knows x86-64, and the C++ ABI's two-phase unwinding.
+ * cxx_call_() is a frame with a personality routine of this file.  The unwinder asks the routine whether the exception is caught in that
+ * frame, and continues where it says.  Knows x86-64, and the C++ ABI's two-phase unwinding.
  */
 #include "shim/engines/cxx_call.h"
 
@@ -11,7 +11,7 @@
 
 #define SEARCH_PHASE 1
 #define HANDLER_FRAME 4
-#define FORCED 8 /* the thread ends: pthread_exit, pthread_cancel */
+#define FORCED 8 /* the thread ends by pthread_exit or pthread_cancel */
 #define HANDLER_FOUND 6
 #define INSTALL_CONTEXT 7
 #define CONTINUE 8

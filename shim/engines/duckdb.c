@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DuckDB's queries, in any program that uses its shared library: calls of the library to some functions of its own, which go through slots
- * because it exports all of them, come by here.  Each is called once for a query, a pipeline or a task, none for a chunk of rows.
+ * DuckDB's queries, in any program that uses its shared library.  The library exports all its functions and so calls them through slots.
+ * Some of these slots are replaced by hooks.  Each hooked function is called once for a query, a pipeline or a task, and none for a chunk
+ * of rows.
  */
 #include "shim/engines/duckdb.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TEXT_IN_MARK 256 /* the component has all of it */
+#define TEXT_IN_MARK 256 /* the text in a mark is cut, because the component has all of it */
 
 struct duckdb duckdb;
 
@@ -75,7 +76,8 @@ static int register_own_work(void)
 				   &of, 1);
 }
 
-/* What a recorder has to know before all else: levels and classes of work. */
+/* Registers levels and classes of work, which a recorder needs before all else.  Returns false if another thread is doing so, or a record
+ * was refused. */
 static bool register_levels_and_classes(void)
 {
 	static const struct {
@@ -115,7 +117,7 @@ static bool register_levels_and_classes(void)
 	return !ret;
 }
 
-/* c->query, by the text without its literals; its component is in the trace. */
+/* Sets c->query by the text without its literals, and registers its component.  Returns false if the text cannot be read. */
 static bool register_query(struct duckdb_connection *c, const struct duckdb_text *text, struct duckdb_room *r)
 {
 	size_t n = text->bytes < DUCKDB_TEXT_BYTES ? text->bytes : DUCKDB_TEXT_BYTES - 1;
@@ -140,7 +142,8 @@ static bool register_query(struct duckdb_connection *c, const struct duckdb_text
 
 /* ---------------------------------------------------------------------------------------------------------- functions */
 
-/* Asks for the text of the query that context has just begun.  The function returns a reference, and the library keeps the text. */
+/* Asks for the text of the query that context has just begun.  The library's function returns a reference, and the library owns the
+ * text. */
 static bool read_query_text(uint64_t context, struct duckdb_text *text)
 {
 	const uint64_t argument[CXX_ARGUMENTS] = { context };
@@ -180,7 +183,8 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 				    __atomic_add_fetch(&duckdb.nr_runs, 1, __ATOMIC_RELAXED), 0, NULL);
 }
 
-/* Each: whether the others are of use without it, what is done before it, what after it, and its names in versions. */
+/* Each hook has its name, whether the other hooks are of use without it, actions before and after the real call, and the names of the
+ * function in different versions. */
 #define CONTEXT "_ZN6duckdb13ClientContext"
 #define PIPELINE "_ZN6duckdb16PipelineExecutorC1ERNS_13ClientContextERNS_8PipelineE"
 #define TASK "_ZN6duckdb12ExecutorTaskC2ERNS_"
@@ -188,15 +192,15 @@ static void begin_plan(uint64_t executor, uint64_t outermost)
 	X(on_begin, false, (void)0, begin_query(a), DUCKDB_BEGINS) \
 	X(on_executor, false, set_connection_executor(b, a), (void)0, "_ZN6duckdb8ExecutorC1ERNS_13ClientContextE") \
 	X(on_plan, false, begin_plan(a, b), (void)0, "_ZN6duckdb8Executor18InitializeInternalERNS_16PhysicalOperatorE") \
-	/* It calls the last of these, which says less of the same task. */ \
+	/* This constructor calls that of on_pipeline_task, which registers less about the same task. */ \
 	X(on_task_of_pipeline, true, (void)0, duckdb_pipeline_task_register(a, b), \
 	  "_ZN6duckdb12PipelineTaskC1ERNS_8PipelineENS_10shared_ptrINS_5EventELb1EEE") \
-	/* A wheel of 2.0 has no slot for one of these two.  What is lost is a name for what a task does between operators. */ \
+	/* A wheel of 2.0 has no slot for one of these two.  Without it, a task's work between operators has no name. */ \
 	X(on_operator_task, true, begin_task(find_connection(b), a, d), (void)0, \
 	  TASK "13ClientContextENS_10shared_ptrINS_5EventELb1EEERKNS_16PhysicalOperatorE") \
 	X(on_pipeline_task, true, begin_task(duckdb_find_executor_connection(b), a, 0), (void)0, \
 	  TASK "8ExecutorENS_10shared_ptrINS_5EventELb1EEE") \
-	/* It waits for the query's tasks.  Its result may be returned in memory, whose address comes first then. */ \
+	/* Waits for the tasks of the query.  A result returned in memory makes the address of that memory the first argument. */ \
 	X(on_end, false, (void)0, end_query_of_context(a, b), \
 	  CONTEXT "16EndQueryInternalERNS_17ClientContextLockEbbNS_12optional_ptrINS_9ErrorDataELb1EEE")
 
@@ -241,7 +245,7 @@ static void end_query_of_context(uint64_t context, uint64_t or_context)
 HOOKS(HOOK)
 
 static library_function *on_pipeline_real;
-/* A thread makes an executor (a) for a connection (b) and a pipeline (c). */
+/* Called when a thread makes an executor (a) for a connection (b) and a pipeline (c). */
 static uint64_t on_pipeline(LIBRARY_PARAMETERS)
 {
 	struct duckdb_connection *connection = guest_is_on() ? find_connection(b) : NULL;
@@ -281,7 +285,7 @@ static bool find_operator_slots(const struct object *o)
 
 	if (!table || !children)
 		return false;
-	table += 2; /* offset to top, type information */
+	table += 2; /* skips the offset to top and the type information */
 	projection = projection ? projection + 2 : table;
 	duckdb.operator_table = table;
 	memset(duckdb.role, DUCKDB_NO_ROLE, sizeof(duckdb.role));
@@ -365,7 +369,7 @@ static void find_duckdb_functions(const struct object *o)
 		duckdb.state_type[i] = find_function(o, states[i]);
 }
 
-/* NULL, or what is missing. */
+/* Returns NULL, or the name of what is missing. */
 static const char *find_duckdb_symbols(const struct object *o)
 {
 	long p = sys_mmap(NULL, sizeof(*duckdb.queries), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
@@ -386,7 +390,7 @@ static struct library library = {
 	.title = "DuckDB",
 	.version = "duckdb_library_version",
 	.with = "queries, pipelines and operators registered as they begin",
-	.hook = { HOOKS(ENTRY) /* the next one has a name to 1.5, and another one in 2.0 */
+	.hook = { HOOKS(ENTRY) /* the next function has one name up to 1.5, and another in 2.0 */
 		  { { PIPELINE, PIPELINE "NS_12optional_idxE" }, on_pipeline, &on_pipeline_real, false } },
 	.find = find_duckdb_symbols,
 	.init = init_duckdb_hooks,

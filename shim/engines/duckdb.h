@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files about DuckDB share.  Context: thread, outside the guard, except where something else stands. */
+/* The interface between the files about DuckDB.  Context: thread, outside the guard, unless stated otherwise. */
 #ifndef TAILOR_SHIM_DUCKDB_H
 #define TAILOR_SHIM_DUCKDB_H
 
@@ -9,91 +9,91 @@
 #include "jitreg/engines/duckdb_plan.h"
 #include "jitreg/engines/hash.h"
 
-#define DUCKDB_CONNECTIONS 64	   /* that execute a query at a time */
-#define DUCKDB_SLOTS 64		   /* of a class's table of virtual functions that are looked at */
-#define DUCKDB_FUNCTIONS 48	   /* of an operator */
-#define DUCKDB_CLASSES_MAX 128	   /* of operators, whose own functions are remembered */
+#define DUCKDB_CONNECTIONS 64	   /* connections that execute a query at the same time */
+#define DUCKDB_SLOTS 64		   /* slots of a virtual function table that are searched */
+#define DUCKDB_FUNCTIONS 48	   /* functions of one operator */
+#define DUCKDB_CLASSES_MAX 128	   /* operator classes whose non-virtual functions are remembered */
 #define DUCKDB_CLASS_FUNCTIONS 24
 #define DUCKDB_PIPELINE_FUNCTIONS_MAX 24
-#define DUCKDB_EXECUTOR_WORDS 80u /* the search for states looks at so many words of a pipeline's executor */
-#define DUCKDB_PLANS 1024	   /* whose names are remembered */
-#define DUCKDB_SAID 4096	   /* numbers of components; what was forgotten is said again */
+#define DUCKDB_EXECUTOR_WORDS 80u /* words of a pipeline's executor that are searched for states */
+#define DUCKDB_PLANS 1024	   /* plans whose names are remembered */
+#define DUCKDB_SAID 4096	   /* numbers of registered components; a forgotten component is registered again */
 #define DUCKDB_WAITING_ID 1	   /* the component DUCKDB_WAITING */
 #define DUCKDB_BETWEEN_ID 2	   /* the component DUCKDB_BETWEEN */
-#define DUCKDB_PROFILING_ID 3	   /* the component DUCKDB_PROFILING; those of classes of work come behind it */
-#define DUCKDB_TEXT_BYTES 61440	   /* of a query: what is longer is cut */
+#define DUCKDB_PROFILING_ID 3	   /* the component DUCKDB_PROFILING; the components of classes of work follow */
+#define DUCKDB_TEXT_BYTES 61440	   /* a query's text is cut at this length */
 
 struct duckdb_operator {
-	uint64_t address, table; /* of its class's virtual functions */
-	uint32_t upper;		 /* index + 1; 0: the outermost one */
-	uint32_t order;		 /* among those below it */
+	uint64_t address, table; /* table: virtual functions of its class */
+	uint32_t upper;		 /* index of the operator above + 1; 0: outermost */
+	uint32_t order;		 /* position among the operators below the same one */
 	char name[DUCKDB_NAME_BYTES];
 };
 
-/* A connection that executes a query.  Its fields are written by the thread that holds the connection's lock, before tasks of the query are
- * given to other threads, which read them. */
+/* A connection that executes a query.  The members are written by the thread that holds the connection's lock, before tasks of the query
+ * are passed to other threads, which read them. */
 struct duckdb_connection {
 	uint64_t context;  /* 0: free */
 	uint64_t executor; /* 0: none yet */
-	uint64_t query;	   /* its component */
-	uint64_t plan;	   /* number of the plan; 0: none was said */
+	uint64_t query;	   /* component of the query */
+	uint64_t plan;	   /* number of the plan; 0: none was registered */
 	uint64_t mark;
 	uint32_t nr;
 	struct duckdb_operator operator[DUCKDB_OPERATORS_MAX];
 };
 
-/* A class of operators: functions of its own that are not virtual. */
+/* A class of operators, with those of its functions that are not virtual. */
 struct duckdb_class {
-	uint64_t table; /* of its virtual functions; 0: free */
+	uint64_t table; /* virtual functions of the class; 0: free */
 	uint32_t nr;
 	uint64_t function[DUCKDB_CLASS_FUNCTIONS];
 };
 
-/* Room for a text or a plan that is read. */
+/* A buffer for a text or a plan that is being read. */
 struct duckdb_room {
 	uint32_t is_taken;
 	struct duckdb_explanation explained;
 	char text[DUCKDB_TEXT_BYTES + 2], name[256];
 };
 
-/* A text that the library has, and keeps. */
+/* A text that the library owns. */
 struct duckdb_text {
 	const char *text;
 	size_t bytes;
 };
 
-/* A plan whose names were asked. */
+/* A plan whose names were read, and when. */
 struct duckdb_known {
 	uint64_t plan, time_ns, check;
 };
 
-/* What only a program that has DuckDB's library needs, mapped when that is found. */
+/* Memory that only a program with DuckDB's library needs.  It is mapped when the library is found. */
 struct duckdb_queries {
 	struct duckdb_connection connection[DUCKDB_CONNECTIONS];
 	struct duckdb_room room[4];
 	struct duckdb_class class[DUCKDB_CLASSES_MAX];
-	uint32_t class_lock; /* a thread that finds another one there does without */
+	uint32_t class_lock; /* no thread waits for it; a thread that finds it taken does without the class's functions */
 };
 
 struct duckdb {
-	struct object library; /* .headers NULL: none */
+	struct object library; /* .headers is NULL if there is none */
 	struct duckdb_queries *queries; /* not NULL, once the library was found */
 	uint64_t text_begin, text_end;
 	uint64_t to_string, current_query, task_execute, pipeline_task_execute;
 	enum duckdb_string_abi string_abi;
-	bool has_print_format; /* to_string's third argument is a connection, and a fourth has the format */
-	uint64_t *operator_table; /* the base class's virtual functions */
+	bool has_print_format; /* the third argument of to_string is a connection, and a fourth has the format */
+	uint64_t *operator_table; /* virtual functions of the base class */
 	uint32_t nr_slots, children_slot;
 	unsigned char role[DUCKDB_SLOTS];
 	struct jitreg_function executor_waits, context_waits;
 	struct {
 		uint64_t address;
-		enum duckdb_role role; /* of the operator for which it works */
+		enum duckdb_role role; /* role of the operator that the function works for */
 	} pipeline[DUCKDB_PIPELINE_FUNCTIONS_MAX];
 	uint32_t nr_pipeline;
 	uint64_t state_type[DUCKDB_NO_ROLE]; /* type information of the states that an executor keeps, by role */
-	uint32_t state_word[DUCKDB_NO_ROLE]; /* where it keeps them, + 1; 0: not known yet */
-	uint32_t recorder, telling; /* that was told what is below; a thread tells it */
+	uint32_t state_word[DUCKDB_NO_ROLE]; /* index of the executor's word for these states, + 1; 0: not known yet */
+	uint32_t recorder, telling; /* recorder: the one that has the data below; telling: a thread is sending it */
 	uint64_t nr_runs;
 	uint64_t said[DUCKDB_SAID];
 	struct duckdb_known known[DUCKDB_PLANS];
@@ -101,21 +101,21 @@ struct duckdb {
 extern struct duckdb duckdb;
 
 /* ---- duckdb_plan.c */
-/* The functions of one of its operators that play a role (DUCKDB_NO_ROLE: all). */
+/* Reads the functions of an operator that play a role (DUCKDB_NO_ROLE: all).  Returns their number. */
 uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to);
-/* Reads the plan whose outermost operator is there, and says it. */
+/* Reads the plan whose outermost operator is at that address, and registers it. */
 void duckdb_plan_register(struct duckdb_connection *c, uint64_t outermost);
-/* The std::string at that address.  false: its memory cannot be read. */
+/* Reads the std::string at that address.  Returns false if its memory cannot be read. */
 bool duckdb_string_read(uint64_t string, struct duckdb_text *to);
 uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator);
-uint32_t duckdb_find_operator(const struct duckdb_connection *c, uint64_t address); /* index + 1, or 0 */
-struct duckdb_room *duckdb_room_take(void); /* NULL: all are taken */
+uint32_t duckdb_find_operator(const struct duckdb_connection *c, uint64_t address); /* returns index + 1, or 0 */
+struct duckdb_room *duckdb_room_take(void); /* returns NULL if all are taken */
 void duckdb_room_leave(struct duckdb_room *r);
 bool duckdb_is_registered(uint64_t id);
 void duckdb_mark_registered(uint64_t id);
 
 /* ---- duckdb_class.c */
-/* Adds the functions of an operator's class that are not virtual to nr others.  Returns how many there are then. */
+/* Appends the functions of an operator's class that are not virtual to nr other functions.  Returns the new number. */
 uint32_t duckdb_class_functions(uint64_t table, struct jitreg_function *to, uint32_t nr);
 
 /* ---- duckdb_pipeline.c */
@@ -124,22 +124,22 @@ struct duckdb_part {
 	uint32_t operator; /* index */
 	enum duckdb_role role;
 };
-/* The operators of a pipeline, its source first if the plan has it. */
+/* The operators of a pipeline.  Its source comes first, if the plan has it. */
 struct duckdb_parts {
-	uint64_t id; /* of the pipeline's component */
+	uint64_t id; /* number of the pipeline's component */
 	uint32_t nr;
 	struct duckdb_part part[DUCKDB_PARTS_MAX];
 };
 bool duckdb_pipeline_read(const struct duckdb_connection *c, uint64_t pipeline, struct duckdb_parts *to);
-/* A thread is to execute a pipeline, with what is at executor. */
+/* Registers a pipeline that a thread is going to execute with this executor. */
 void duckdb_pipeline_register(struct duckdb_connection *c, uint64_t executor, const struct duckdb_parts *p);
-/* A task; operator 0: of no operator. */
+/* Registers a task.  operator is 0 if the task belongs to no operator. */
 void duckdb_task_register(struct duckdb_connection *c, uint64_t task, uint64_t operator);
-/* A task that executes a pipeline. */
+/* Registers a task that executes a pipeline. */
 void duckdb_pipeline_task_register(uint64_t task, uint64_t pipeline);
 
 /* ---- duckdb_state.c */
-/* The executor was made, and has states for its operators. */
+/* Registers the states that a new executor has for its operators. */
 void duckdb_states_register(struct duckdb_connection *c, uint64_t executor, const struct duckdb_parts *p);
 
 /* ---- duckdb.c */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work of an operator in functions of its class that are not virtual: tasks of their own (PhysicalBatchCopyToFile::ExecuteTasks) and loops
- * that the table of virtual functions does not have.  The library exports them, and their names begin with the class's.
+ * Operators also work in functions of their class that are not virtual, which are tasks of their own
+ * (PhysicalBatchCopyToFile::ExecuteTasks) and loops that the table of virtual functions does not have.  The library exports them, and their
+ * names begin with the name of the class.
  */
 #include "shim/engines/duckdb.h"
 
 #include <string.h>
 
 #define TABLE_NAME "_ZTVN6duckdb"
-#define BEFORE_FUNCTIONS 16u /* in a table: the offset to the top, and type information */
+#define BEFORE_FUNCTIONS 16u /* bytes of a table before its functions, for the offset to top and the type information */
 
 struct search {
 	uint64_t table;
-	const char *name; /* the class's, in the library: "20PhysicalUpdateE" */
-	size_t name_bytes; /* without the E */
+	const char *name; /* mangled name of the class, "20PhysicalUpdateE" */
+	size_t name_bytes; /* length without the E */
 	struct duckdb_class *to;
 };
 
@@ -49,7 +50,7 @@ static bool see_function(void *context, const char *name, uint64_t address)
 		if (strncmp(name, before[i], strlen(before[i])) || strncmp(rest, s->name, s->name_bytes))
 			continue;
 		rest += s->name_bytes;
-		/* neither a constructor nor a destructor, which run while no query does */
+		/* constructors and destructors are left out, because they run while no query does */
 		if (rest[0] >= '1' && rest[0] <= '9' && address >= duckdb.text_begin && address < duckdb.text_end &&
 		    !is_virtual(s->table, address))
 			s->to->function[s->to->nr++] = address;
@@ -57,7 +58,7 @@ static bool see_function(void *context, const char *name, uint64_t address)
 	return s->to->nr < DUCKDB_CLASS_FUNCTIONS;
 }
 
-/* NULL: there are too many classes. */
+/* Finds the class with this table, or adds it.  Returns NULL if there are too many classes. */
 static const struct duckdb_class *find_class(uint64_t table)
 {
 	for (size_t i = 0; i < DUCKDB_CLASSES_MAX; i++) {

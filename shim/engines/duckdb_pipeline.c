@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread of DuckDB works on: a pipeline, in which each operator has one part, or a task of one operator.  In a pipeline's frames a
- * register holds its executor, so that an operator is known by its part also where no register holds it.
+ * A thread of DuckDB works on a pipeline, in which each operator has one part, or on a task of one operator.  In a pipeline's frames a
+ * register holds its executor, so an operator is known by its part even where no register holds the operator.
  *
- * The executor's own functions work for one of the operators, too.  It is made for its source, from which its loop fetches rows, so what
- * both do themselves (chunks are made and cleared, an interruption is looked for) is the source's: the executor's object has the source's
- * component.  Another function calls the operators that pass rows on, one after another, each of which a register holds there; others give
- * the rows to the sink, the last ones when all is flushed.
+ * The executor's own functions work for one of the operators, too.  An executor is made for its source, and its loop fetches rows from it.
+ * So the executor's own work there (chunks are made and cleared, an interruption is looked for) counts to the source, and the executor's
+ * object has the source's component.  Another function calls the operators that pass rows on, one after another, and a register holds each
+ * of them.  Other functions give the rows to the sink, the last of them when all rows are flushed.
  */
 #include "shim/engines/duckdb.h"
 
@@ -15,11 +15,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PIPELINE_WORDS 48u /* of a pipeline that are looked at */
-#define EXECUTOR_IN_WORDS 16u /* of a pipeline: one of them is its query's executor */
+#define PIPELINE_WORDS 48u /* words of a pipeline that are searched */
+#define EXECUTOR_IN_WORDS 16u /* first words of a pipeline, one of which points to its query's executor */
 #define NAME_BYTES 160
 
-/* A class derived from PhysicalOperator leaves most virtual functions to it. */
+/* Does the object at address belong to a class derived from PhysicalOperator?  Such a class leaves most virtual functions to the base
+ * class. */
 static bool has_operator_table(uint64_t address)
 {
 	uint32_t nr_common = 0;
@@ -35,7 +36,7 @@ static bool has_operator_table(uint64_t address)
 	return nr_common > duckdb.nr_slots / 4;
 }
 
-/* An operator of the plan, or one that the plan does not have: 2.0 reads a CTE by a source of its own. */
+/* Is it an operator of the plan, or one that the plan does not have?  2.0 reads a CTE by such a source. */
 static bool is_operator(void *context, uint64_t address)
 {
 	return duckdb_find_operator(context, address) || has_operator_table(address);
@@ -58,7 +59,7 @@ static bool add_pipeline_part(const struct duckdb_connection *c, struct duckdb_p
 	return found;
 }
 
-/* Names are known where the plan's were just asked for; else the pipeline's was said before. */
+/* Operator names are known only if the plan's names were just read.  Otherwise the pipeline's component was registered before. */
 static void register_pipeline_component(const struct duckdb_connection *c, const struct duckdb_parts *p)
 {
 	char name[NAME_BYTES] = "";
@@ -98,7 +99,7 @@ bool duckdb_pipeline_read(const struct duckdb_connection *c, uint64_t pipeline, 
 	return to->nr != 0;
 }
 
-/* The executor's functions that work for operators of the role, behind nr others. */
+/* Appends the executor's functions that work for operators of the role to nr other functions.  Returns the new number. */
 static uint32_t add_pipeline_functions(enum duckdb_role role, struct jitreg_function *to, uint32_t nr)
 {
 	for (uint32_t i = 0; i < duckdb.nr_pipeline && nr < DUCKDB_FUNCTIONS; i++)
@@ -142,7 +143,7 @@ void duckdb_task_register(struct duckdb_connection *c, uint64_t task, uint64_t o
 		jitreg_object(task, i ? operator : (uint64_t)(uintptr_t)c, 0, &execute, 1, of, 2);
 }
 
-/* The connection for whose query a pipeline is: the pipeline has a pointer to the query's executor. */
+/* Finds the connection whose query a pipeline belongs to.  The pipeline has a pointer to the query's executor. */
 static struct duckdb_connection *find_pipeline_connection(uint64_t pipeline)
 {
 	const uint64_t *word = (const uint64_t *)pipeline;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A plan of DuckDB: its operators are asked for those below them, and the library's EXPLAIN for their names. */
+/* Reads a plan of DuckDB.  The operators below each one come from the operator itself, and the names from the library's EXPLAIN. */
 #include "shim/engines/duckdb.h"
 
 #include "agent/guest/sys.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define RENEW_NS 1000000000ull /* a plan's names are asked again after so long: the next plan of a query may join other tables */
+#define RENEW_NS 1000000000ull /* names of a plan are read again after this time, because the next plan of a query may join other tables */
 
 bool duckdb_is_registered(uint64_t id)
 {
@@ -46,7 +46,8 @@ uint64_t duckdb_operator_id(const struct duckdb_connection *c, uint32_t operator
 	return engine_hash(c->plan, &operator, sizeof(operator));
 }
 
-/* Classes may have virtual functions behind those of the base class: they are called by the middle one. */
+/* A class may have virtual functions behind those of the base class.  They get the role DUCKDB_MIDDLE, because functions of that role call
+ * them. */
 uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_role role, struct jitreg_function *to)
 {
 	const uint64_t *table = (const uint64_t *)o->table;
@@ -61,7 +62,7 @@ uint32_t duckdb_functions_of_role(const struct duckdb_operator *o, enum duckdb_r
 		if (of == DUCKDB_NO_ROLE || (role != DUCKDB_NO_ROLE && role != of))
 			continue;
 		if (i < duckdb.nr_slots && table[i] == duckdb.operator_table[i])
-			continue; /* the base class's, which all have in common */
+			continue; /* the function of the base class, which all classes share */
 		to[nr++].address = table[i];
 	}
 	return role == DUCKDB_NO_ROLE ? duckdb_class_functions(o->table, to, nr) : nr;
@@ -108,14 +109,14 @@ static bool read_operator_tree(struct duckdb_connection *c, uint64_t address, ui
 		      (const uint64_t[CXX_ARGUMENTS]){ (uint64_t)(uintptr_t)&below, address }, &result))
 		return false;
 	if (below.begin > below.end || (below.end - below.begin) % 8 || (below.end - below.begin) / 8 > DUCKDB_OPERATORS_MAX)
-		return false; /* nothing that could be freed */
+		return false; /* the vector is invalid, so nothing is freed */
 	for (uint64_t at = below.begin; ok && at < below.end; at += 8)
 		ok = read_operator_tree(c, *(const uint64_t *)at, own, (uint32_t)((at - below.begin) / 8), depth + 1);
 	cxx_vector_free(&below);
 	return ok;
 }
 
-/* The operators' classes and tree, whatever they work on. */
+/* A hash of the operators' classes and tree, whatever tables they work on. */
 static uint64_t hash_plan_shape(const struct duckdb_connection *c)
 {
 	uint64_t hash = c->query;
@@ -182,13 +183,13 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* An entry that another thread is writing fits nothing. */
+/* The checksum of an entry.  It does not match while another thread is writing the entry. */
 static uint64_t checksum_of_known_plan(uint64_t shape, uint64_t plan)
 {
 	return engine_hash(shape, &plan, sizeof(plan));
 }
 
-/* c->plan, if the names of a plan of this shape were asked not long ago. */
+/* Sets c->plan if the names of a plan of this shape were read recently.  Returns false otherwise. */
 static bool find_known_plan(struct duckdb_connection *c, uint64_t shape, uint64_t time_ns)
 {
 	const struct duckdb_known *k = &duckdb.known[shape % DUCKDB_PLANS];
@@ -204,7 +205,7 @@ static bool find_known_plan(struct duckdb_connection *c, uint64_t shape, uint64_
 	return c->plan;
 }
 
-/* c->plan, by the operators' names, whose components are in the trace then. */
+/* Sets c->plan by the operators' names, and registers the components of the operators. */
 static void identify_plan_by_names(struct duckdb_connection *c)
 {
 	uint64_t shape = hash_plan_shape(c), time_ns = now_ns(), plan = c->query;

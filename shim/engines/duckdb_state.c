@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a pipeline's executor keeps for its operators: a state for the source, the sink and each one between.  At the end of a task they are
- * destroyed, by functions of classes that no operator has, with hash tables and scans in them: that is work for their operator.  States are
- * recognised by the class that they are derived from (type information in front of the table of virtual functions), and where an executor
- * keeps them is learnt from the first that has some.
+ * The executor of a pipeline keeps a state for the source, the sink and each operator between.  At the end of a task the states are
+ * destroyed, with the hash tables and scans in them, by functions of classes that no operator has.  This work counts to the state's
+ * operator.  States are recognised by the class that they are derived from (type information in front of the table of virtual functions).
+ * The first executor with a state shows in which of its words such states are kept.
  */
 #include "shim/engines/duckdb.h"
 
@@ -11,10 +11,11 @@
 
 #include <string.h>
 
-#define BASES_MAX 8 /* classes between a state's and the one that it is derived from */
-#define DESTRUCTORS 2u /* the first virtual functions: of it alone, and of it with its memory */
+#define BASES_MAX 8 /* steps from a state's class to a base class that are followed */
+#define DESTRUCTORS 2u /* the first virtual functions are the destructor, and the one that also frees the memory */
 
-/* Type information of a class with one base: its table, its name, the base's type information. */
+/* Is the class `type` derived from base?  The type information of a class with one base has a table, a name, and the base's type
+ * information. */
 static bool is_derived_from(uint64_t type, uint64_t base)
 {
 	for (int i = 0; base && i < BASES_MAX && type != base; i++) {
@@ -25,7 +26,7 @@ static bool is_derived_from(uint64_t type, uint64_t base)
 	return base && type == base;
 }
 
-/* Its table of virtual functions, if there is a state of that role; else NULL. */
+/* The table of virtual functions of a state of that role.  NULL if there is no such state at that address. */
 static const uint64_t *find_state_table(uint64_t state, enum duckdb_role role)
 {
 	const uint64_t *table;
@@ -38,7 +39,8 @@ static const uint64_t *find_state_table(uint64_t state, enum duckdb_role role)
 	return is_derived_from(table[-1], duckdb.state_type[role]) ? table : NULL;
 }
 
-/* The state that the executor has by its word i: there, or, of those between, the nth of nr in an array.  0: there is no such array. */
+/* Reads a state by word i of the executor.  The word points to the state.  For operators between source and sink it points to an array of
+ * nr states, of which the nth is read.  Returns 0 if there is no such array. */
 static uint64_t read_state(const uint64_t *word, uint32_t i, enum duckdb_role role, uint32_t n, uint32_t nr)
 {
 	if (role != DUCKDB_MIDDLE)
@@ -49,7 +51,7 @@ static uint64_t read_state(const uint64_t *word, uint32_t i, enum duckdb_role ro
 	return ((const uint64_t *)word[i])[n];
 }
 
-/* Which of the executor's words leads to states of the role; DUCKDB_EXECUTOR_WORDS: none does. */
+/* Finds the word of the executor that leads to states of the role.  Returns DUCKDB_EXECUTOR_WORDS if none does. */
 static uint32_t find_state_word(const uint64_t *word, enum duckdb_role role, uint32_t nr)
 {
 	uint32_t known = __atomic_load_n(&duckdb.state_word[role], __ATOMIC_RELAXED);

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The slot of one of its names, whose function is known then; else NULL, and *missing is the name that is looked for. */
+/* Finds the slot of the first of the hook's names that has one, and sets the real function.  Returns NULL if there is none, and *missing is
+ * the name that was looked for. */
 static void **find_hook_slot(const struct object *o, const struct library_hook *h, const char **missing)
 {
 	for (size_t k = 0; k < LIBRARY_NAMES_MAX && h->name[k]; k++) {
@@ -20,7 +21,7 @@ static void **find_hook_slot(const struct object *o, const struct library_hook *
 	return NULL;
 }
 
-/* NULL, or what is missing. */
+/* Returns NULL, or the name of what is missing. */
 static const char *install_library_hooks(const struct library *l)
 {
 	const struct object *o = l->object;
@@ -44,7 +45,8 @@ static const char *install_library_hooks(const struct library *l)
 	return NULL;
 }
 
-/* A program that has the library inside, and exports it with all else, as Node does with SQLite. */
+/* Is the object the library's own file?  Otherwise it is a program that contains the library and exports it with all else, as Node does
+ * with SQLite. */
 static bool is_its_own_file(const struct library *l)
 {
 	const char *slash = strrchr(l->object->name, '/');

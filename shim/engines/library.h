@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library whose calls to functions of its own go through slots, because it exports them: some of them come by here, all or
- * none but for optional ones.  A library that dlopen brings is not relocated yet when it is announced; its slots are replaced from its init
- * function.
+ * Hooks in a library that calls its own functions through slots, because it exports them.  Some of these slots are replaced, either all of
+ * them or none, except optional ones.  A library that dlopen loads is announced before it is relocated, and then its slots are replaced
+ * when its init function is called.
  * Context: any (the loader may hold its lock), under the guard.
  */
 #ifndef TAILOR_SHIM_LIBRARY_H
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/* A function with at most six arguments, none of them a float. */
+/* A hooked function has at most six arguments, and none of them is a float. */
 #define LIBRARY_PARAMETERS uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f
 #define LIBRARY_ARGUMENTS a, b, c, d, e, f
 typedef uint64_t library_function(LIBRARY_PARAMETERS);
@@ -23,26 +23,26 @@ typedef uint64_t library_function(LIBRARY_PARAMETERS);
 #define LIBRARY_NAMES_MAX 3
 
 struct library_hook {
-	const char *name[LIBRARY_NAMES_MAX]; /* the library's own; versions have others, of which the first that is there counts */
-	library_function *to, **real;	     /* real: it is known before a call comes by */
-	bool is_optional;		     /* without it the others are of use, too */
+	const char *name[LIBRARY_NAMES_MAX]; /* names of the library's function in different versions; the first that is found counts */
+	library_function *to, **real;	     /* real: set before the first call */
+	bool is_optional;		     /* the other hooks are of use without it */
 };
 
 struct library {
 	enum host_version host;
-	const char *title, *version; /* version: the function that has it */
-	const char *with;	     /* what a note says is registered */
-	const char *own_name; /* its file's name has it: programs that have it inside need not use it, and lack nothing.  NULL: any may */
-	struct library_hook hook[LIBRARY_HOOKS_MAX]; /* .to NULL: no more */
-	const char *(*find)(const struct object *o); /* all else that is needed of it.  NULL, or what is missing */
+	const char *title, *version; /* version: the function that returns it */
+	const char *with;	     /* the notice says that this is registered */
+	const char *own_name; /* part of its file name; a program with the library inside need not use it, and lacks nothing.  NULL: any */
+	struct library_hook hook[LIBRARY_HOOKS_MAX]; /* the list ends where .to is NULL */
+	const char *(*find)(const struct object *o); /* finds all else that is needed; returns NULL, or what is missing */
 	object_init_function *init;		     /* calls library_init() */
-	struct object *object;			     /* to be filled; .headers NULL: none yet */
+	struct object *object;			     /* filled when the library is found; .headers NULL: not yet */
 	object_init_function *init_before;
 };
 
-/* A new object, if it is this library (it has this function, too), and the first one. */
+/* Called for each new object.  Hooks the first one that is this library, which also exports `function`. */
 void library_hook_object(struct library *l, const struct object *o, const char *function);
-/* In the place of the library's own init function: it is relocated now. */
+/* Called instead of the library's own init function, when the library has been relocated. */
 void library_init(struct library *l, int argc, char **argv, char **env);
 
 #endif

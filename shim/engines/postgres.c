@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PostgreSQL's plans, in a server that has the agent preloaded: its hooks at the begin of an executor's run and at its end say which nodes
- * there are, and which query and session they belong to (jitreg/engines).  A node's calls are not touched.
+ * Registers PostgreSQL's plans, in a server that has the agent preloaded.  Hooks at the beginning of an executor's run and at its end
+ * register the nodes of the plan, and the query and session that they belong to (jitreg/engines).  The calls of a node are not hooked.
  *
- * The hooks are set before main(); libraries of the server that set theirs later call ours.  An error leaves the executor by longjmp, past
- * our hook: a run whose frame lies below that of a hook that is called now has gone that way.
+ * The hooks are set before main(), and libraries of the server that set theirs later call these.  An error leaves the executor by longjmp,
+ * past the hook.  So a run whose frame is below that of a hook that is called now was ended by an error.
  *
  * Backends have one thread that executes, so nothing here is locked.
  */
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TEXT_IN_MARK 256 /* the component has all of it */
+#define TEXT_IN_MARK 256 /* the text in a mark is cut, because the component has all of it */
 #define COMPONENTS 3
 
 struct postgres pg;
@@ -40,7 +40,7 @@ static void end_execution(struct postgres_execution *e)
 	pg.nr_open--;
 }
 
-/* Runs that an error has left. */
+/* Ends runs that an error has left. */
 static void end_abandoned_executions(uintptr_t frame)
 {
 	for (uint32_t i = pg.nr_open; i-- > 0;)
@@ -48,7 +48,8 @@ static void end_abandoned_executions(uintptr_t frame)
 			end_execution(&pg.open[i]);
 }
 
-/* Room for one more: of a cursor that was left the longest, since one that an error closed is not seen to end. */
+/* Adds an execution.  If there is no room, the cursor that has been open the longest is ended, because the end of a cursor that an error
+ * closed is not seen. */
 static struct postgres_execution *add_execution(uint64_t query)
 {
 	struct postgres_execution *oldest = NULL;
@@ -71,12 +72,13 @@ struct visit {
 	uint64_t query_id;
 };
 
-/* The owner's number, for the edge: nodes come in the order of a tree's walk, so it is on the way from the root. */
+/* The numbers of the nodes on the way from the root, for edges.  Nodes come in the order of a tree's walk, so the owner of a node is among
+ * them. */
 static struct {
 	uint64_t address[POSTGRES_DEPTH_MAX], id[POSTGRES_DEPTH_MAX];
 } way;
 
-/* 0, or what a call of jitreg's returned. */
+/* Returns 0, or the error of a jitreg call. */
 static int register_node_component(const struct visit *v, uint64_t id, const struct postgres_node *n)
 {
 	char detail[POSTGRES_DETAIL_BYTES];
@@ -93,7 +95,7 @@ static int register_node_component(const struct visit *v, uint64_t id, const str
 	return ret;
 }
 
-/* Work on a request is its node's. */
+/* Registers a node's request.  Work on the request counts to the node. */
 static void register_request(const struct postgres_reader *r, const struct postgres_node *n,
 			     const struct jitreg_object_component components[COMPONENTS])
 {
@@ -135,7 +137,7 @@ static void register_query_and_plan(const struct postgres_reader *r, const struc
 	struct visit v = { r, q, id };
 	uint32_t nr = 0;
 
-	/* a worker may have several statements for its own part: its leader has said it */
+	/* Only the leader registers the query, because the text of a worker may have several statements. */
 	if (!postgres_is_worker() && !postgres_is_registered(id) &&
 	    jitreg_component(POSTGRES_LEVEL_QUERY, id, pg.name, pg.text, JITREG_COMPONENT_COMMON) == 0)
 		postgres_mark_registered(id);
@@ -148,7 +150,7 @@ static void register_query_and_plan(const struct postgres_reader *r, const struc
 	postgres_plan_walk(r, q, register_plan_node, &v);
 }
 
-/* The beginning of what postgres_query_text() has put there; not within a character. */
+/* Copies the beginning of a text from postgres_query_text().  It does not end within a character. */
 static void copy_shortened_text(const char *from, char *to, size_t room)
 {
 	size_t bytes = strnlen(from, room);
@@ -163,7 +165,8 @@ static void copy_shortened_text(const char *from, char *to, size_t room)
 	memcpy(to + bytes, "...", 4);
 }
 
-/* The execution that a run is of, said if it is new; NULL: nothing is known of it.  text: the beginning of its statement's. */
+/* Finds the execution that a run belongs to, or registers a new one.  Returns NULL if nothing is known of it.  text gets the beginning of
+ * the statement. */
 static struct postgres_execution *find_or_add_execution(uint64_t query, char *text, size_t room)
 {
 	struct postgres_execution *e = find_execution(query);
@@ -198,7 +201,7 @@ static void begin_execution_run(uint64_t query, uintptr_t frame)
 		return;
 	e->frame = frame;
 	if (postgres_is_worker())
-		return; /* the leader's run is the query's */
+		return; /* the leader's run is that of the query */
 	for (struct postgres_execution *other = pg.open; other < pg.open + pg.nr_open; other++)
 		if (other != e && other->frame && (!outer || other->frame < outer->frame))
 			outer = other;
@@ -220,7 +223,7 @@ static void end_execution_run(uint64_t query, uintptr_t frame)
 
 /* ---------------------------------------------------------------------------------------------------------- hooks */
 
-/* A query's memory may have been that of another one, which an error has ended. */
+/* The memory of a new query may have been that of another query, which an error has ended. */
 static void on_executor_start(void *query, int flags)
 {
 	if (guest_is_on() && pg.nr_open) {
@@ -267,11 +270,11 @@ void postgres_reset_in_child(void)
 	if (!guest_is_on())
 		return;
 	objects_set_single_thread(true);
-	postgres_process_register(); /* now: planning comes before the first run, and processes in the background have none */
+	postgres_process_register(); /* done now, because planning precedes the first run, and background processes have no run */
 	objects_set_single_thread(false);
 }
 
-/* Its library for LLVM is loaded when a query is compiled first. */
+/* Called when the server's library for LLVM is loaded, which happens when a query is compiled for the first time. */
 void postgres_note_llvm_object(const struct object *o)
 {
 	if (!pg.program)
@@ -282,13 +285,13 @@ void postgres_note_llvm_object(const struct object *o)
 		postgres_register_classes();
 }
 
-/* The program's readable pages from its first segment on, as far as there is no gap. */
+/* Finds the program's readable pages from its first segment on, up to the first gap. */
 static void find_program_image_range(const struct object *o)
 {
 	const Elf64_Phdr *s = o->headers;
 	uint64_t begin = UINT64_MAX, end = 0;
 
-	for (int i = 0; i < o->nr_headers; i++) { /* by address */
+	for (int i = 0; i < o->nr_headers; i++) { /* segments are ordered by address */
 		uint64_t from = s[i].p_vaddr & ~(uint64_t)(SYS_PAGE_BYTES - 1);
 
 		if (s[i].p_type != PT_LOAD)
@@ -339,5 +342,5 @@ void postgres_plans_hook_object(const struct object *o)
 	*pg.start_hook = on_executor_start;
 	*pg.run_hook = on_executor_run;
 	*pg.end_hook = on_executor_end;
-	postgres_process_register(); /* children need not say what is common to all */
+	postgres_process_register(); /* done before fork, so that children need not register what all have in common */
 }

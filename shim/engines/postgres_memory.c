@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 /*
- * Pages do not go while a hook runs: it is the thread that would unmap them.  Those between the first break that was seen and the break
- * are the heap's, where nearly all is that is read here; those and the program's own need no system call.
+ * Pages are not unmapped while a hook runs, because only its own thread would do so.  The addresses between the first program break that
+ * was seen and the current one are the heap, which has nearly all that is read here.  The heap and the program's own pages need no system
+ * call.
  */
 static bool is_page_readable(uintptr_t address)
 {
@@ -28,7 +29,7 @@ static int read_own_memory(void *context, uint64_t address, void *to, size_t byt
 	uint64_t end;
 
 	(void)context;
-	/* nearly all: a word of the heap */
+	/* nearly all reads are of one word in the heap */
 	if (address >= pg.heap_begin && address < pg.heap_end && bytes <= pg.heap_end - address) {
 		if (bytes == 8)
 			memcpy(to, (const void *)(uintptr_t)address, 8);
@@ -50,7 +51,7 @@ static int read_own_memory(void *context, uint64_t address, void *to, size_t byt
 void postgres_memory_reset_cache(void)
 {
 	memset(pg.page, 0, sizeof(pg.page));
-	pg.heap_end = (uintptr_t)sbrk(0); /* no system call */
+	pg.heap_end = (uintptr_t)sbrk(0); /* sbrk(0) makes no system call */
 }
 
 struct postgres_reader postgres_memory_reader(void)

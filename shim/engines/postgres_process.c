@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a backend says once: levels, classes of work, its session. */
+/* Registers what a backend needs to register once, which is levels, classes of work, and its session. */
 #include "shim/engines/postgres.h"
 
 #include "agent/guest/sys.h"
@@ -39,7 +39,7 @@ static uint64_t address_of_symbol(const struct object *o, const char *name)
 	return name ? (uint64_t)(uintptr_t)object_find_symbol(o, name) : 0;
 }
 
-/* Static functions that receive a query's rows, by the exported ones that pass their addresses on. */
+/* Static functions receive a query's rows.  They are found through exported functions that pass on their addresses. */
 #define RECEIVERS(X) \
 	X(ROWS_TO_LEADER, "CreateTupleQueueDestReceiver") \
 	X(ROWS_TO_CLIENT, "printtup_create_DR") \
@@ -68,7 +68,7 @@ uint64_t postgres_base_of_object(const struct object *o)
 	return base == UINT64_MAX ? 0 : o->bias + base;
 }
 
-/* Where llvmjit.so exports none of them. */
+/* Finds functions of llvmjit.so that it does not export. */
 static uint32_t find_llvm_functions(uint64_t *to, uint32_t room)
 {
 	static struct postgres_code code;
@@ -79,7 +79,7 @@ static uint32_t find_llvm_functions(uint64_t *to, uint32_t room)
 	return base ? postgres_code_llvm_functions(&r, base, address_of_symbol(&pg.llvm, POSTGRES_LLVM_INIT), to, room) : 0;
 }
 
-/* 0, or what a call of jitreg's returned. */
+/* Returns 0, or the error of a jitreg call. */
 static int register_class(const struct postgres_reader *r, enum postgres_class class)
 {
 	struct jitreg_object_component component = { POSTGRES_LEVEL_NODE, class + 1 };
@@ -130,7 +130,7 @@ int postgres_register_classes(void)
 	return ret;
 }
 
-/* "postgres: 15/main: alice shop [local] SELECT": what the server has put there for ps. */
+/* Reads the title that the server sets for ps, such as "postgres: 15/main: alice shop [local] SELECT". */
 static void read_process_title(char *to, size_t room)
 {
 	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -146,7 +146,7 @@ static size_t count_word_bytes(const char *at)
 	return strcspn(at, " ");
 }
 
-/* user@database application [client] */
+/* Formats the session's name as "user@database application [client]". */
 static void format_session_name(char *to, size_t room)
 {
 	const char *user = pg.setting("session_authorization", true, false), *application = pg.setting("application_name", true, false);
@@ -188,7 +188,7 @@ static void register_session(void)
 		pg.session = pg.pid;
 }
 
-/* Versions that are not known are left alone. */
+/* Is the server's version known?  Plans of other versions are not read. */
 static bool has_known_version(void)
 {
 	const char *version;
@@ -212,7 +212,7 @@ static bool has_known_version(void)
 	return true;
 }
 
-/* What a recorder has to know before all else: once in each process, and again for a recorder that is new. */
+/* Registers what a recorder needs before all else, once in each process, and again for a new recorder. */
 void postgres_process_register(void)
 {
 	uint32_t recorder = __atomic_load_n(&jitreg_recorders, __ATOMIC_RELAXED);
@@ -226,7 +226,7 @@ void postgres_process_register(void)
 	pg.session = 0;
 	pg.nr_open = 0;
 	if (postgres_register_classes())
-		pg.pid = 0; /* dropped, because the recorder has no time: at the next run */
+		pg.pid = 0; /* the recorder was busy and dropped them, so the next run tries again */
 }
 
 bool postgres_session_register(void)

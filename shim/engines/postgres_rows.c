@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Actual rows of plan nodes: what the server counts where it was asked to (EXPLAIN ANALYZE, auto_explain).  Of other executions there are
- * none: to have the server count (INSTRUMENT_ROWS) costs 13 % of a count of all rows, 5 % of TPC-H's Q18 (tests/postgres; processor time).
+ * Actual rows of plan nodes.  The server counts them where it was asked to (EXPLAIN ANALYZE, auto_explain), and other executions have none.
+ * To make the server count (INSTRUMENT_ROWS) costs 13 % of a count of all rows, 5 % of TPC-H's Q18 (tests/postgres; processor time).
  */
 #include "shim/engines/postgres.h"
 
@@ -12,7 +12,7 @@ struct counted {
 	uint64_t query_id;
 };
 
-/* Both of a whole execution: the server's estimate is of one loop. */
+/* Registers actual and estimated rows of a whole execution.  The server's estimate is for one loop, so it is multiplied. */
 static int register_node_rows(void *context, const struct postgres_node *n)
 {
 	const struct counted *c = context;
@@ -33,7 +33,7 @@ void postgres_rows_register(const struct postgres_execution *e)
 	struct postgres_query q;
 
 	if (postgres_is_worker())
-		return; /* the leader's counts have those of its workers */
+		return; /* the leader's counts include those of its workers */
 	postgres_memory_reset_cache();
 	if (postgres_query_is_counted(&c.r, e->query) && postgres_query_read(&c.r, e->query, &q) == POSTGRES_OK)
 		postgres_plan_walk(&c.r, &q, register_node_rows, &c);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SQLite's statements, in any program that uses its shared library as Debian builds it: calls of the library to six functions of its own,
- * which go through slots because it exports them all, come by here, when a statement is prepared, changed, ended or freed.  None is made
- * for a row.
+ * SQLite's statements, in any program that uses its shared library as Debian builds it.  The library exports all its functions and so calls
+ * them through slots.  Six of these slots are replaced by hooks, which are called when a statement is prepared, changed, ended or freed.
+ * None is called for a row.
  *
- * Which instruction runs is in the frame of sqlite3VdbeExec; where depends on the build.  It is learnt when statements end: that function
- * then executes "Halt", whose address is in its frame.
+ * The address of the running instruction is in the frame of sqlite3VdbeExec, at a place that depends on the build.  The place is learnt
+ * when statements end, because that function then executes "Halt", and the address of this instruction is in its frame.
  */
 #include "shim/engines/sqlite.h"
 
@@ -14,14 +14,14 @@
 
 #include <string.h>
 
-#define FRAME_WORDS 64u /* that are looked at, of sqlite3VdbeExec's */
+#define FRAME_WORDS 64u /* words of the frame of sqlite3VdbeExec that are searched */
 #define HALTS_WANTED 3
 #define HALTS_MAX 64
 #define SQLITE_VERSION "sqlite3_libversion"
 
 struct sqlite sqlite;
 
-/* Where the instruction's address is. */
+/* Learns the place of the instruction's address. */
 static struct {
 	uint32_t is_on; /* a thread is learning */
 	uint32_t nr_halts, nr_matches;
@@ -34,7 +34,7 @@ static void set_learnt_offset(uint32_t word)
 {
 	__atomic_store_n(&sqlite.offset, word * 8 + 1, __ATOMIC_RELEASE);
 	if (jitreg_step_word(sqlite.exec, word * 8))
-		__atomic_store_n(&sqlite.recorder, 0, __ATOMIC_RELEASE); /* all of it again */
+		__atomic_store_n(&sqlite.recorder, 0, __ATOMIC_RELEASE); /* all is registered again */
 }
 
 static void announce_unknown_frame(void)
@@ -46,7 +46,8 @@ static void announce_unknown_frame(void)
 		      "the instruction that runs was not found in the frame of sqlite3VdbeExec");
 }
 
-/* sqlite3VdbeExec's frame begins at frame; it executes "Halt" of this statement, or something else has called. */
+/* Searches the frame of sqlite3VdbeExec, which begins at frame.  The function executes "Halt" of this statement, unless another function
+ * has called. */
 static void learn_offset_from_frame(uint64_t vdbe, const uint64_t *frame)
 {
 	struct sqlite_ops ops = { 0, 0, 1 };
@@ -65,7 +66,7 @@ static void learn_offset_from_frame(uint64_t vdbe, const uint64_t *frame)
 	if (found && learning.candidates & found) {
 		learning.candidates &= found;
 		learning.nr_matches++;
-	} else if (found) { /* the first one; or a statement that an error has ended elsewhere was among them */
+	} else if (found) { /* the first match, or a statement that an error ended elsewhere was among the earlier ones */
 		learning.candidates = found;
 		learning.nr_matches = 1;
 	}
@@ -79,7 +80,7 @@ static void learn_offset_from_frame(uint64_t vdbe, const uint64_t *frame)
 
 static library_function *set_sql, *swap, *delete, *halt, *open_table, *set_key;
 
-/* (statement, text, ...): it is prepared.  Text without a statement (a comment) has none. */
+/* Called with (statement, text, ...) when a statement was prepared.  A text without a statement (a comment) has none. */
 static uint64_t on_set_sql(LIBRARY_PARAMETERS)
 {
 	uint64_t result = set_sql(LIBRARY_ARGUMENTS);
@@ -89,7 +90,7 @@ static uint64_t on_set_sql(LIBRARY_PARAMETERS)
 	return result;
 }
 
-/* (new, old): it is prepared again; the new statement's program is the old one's now. */
+/* Called with (new, old) when a statement is prepared again.  The old statement gets the program of the new one. */
 static uint64_t on_statement_swap(LIBRARY_PARAMETERS)
 {
 	uint64_t result = swap(LIBRARY_ARGUMENTS);
@@ -122,7 +123,7 @@ static uint64_t on_statement_halt(LIBRARY_PARAMETERS)
 	return halt(LIBRARY_ARGUMENTS);
 }
 
-/* (parse, cursor, database, table, ...): the table's name is its first member. */
+/* Called with (parse, cursor, database, table, ...) when a table is opened.  The table's first member is its name. */
 static uint64_t on_open_table(LIBRARY_PARAMETERS)
 {
 	uint64_t name;
@@ -134,7 +135,7 @@ static uint64_t on_open_table(LIBRARY_PARAMETERS)
 	return open_table(LIBRARY_ARGUMENTS);
 }
 
-/* (parse, index): of the cursor that was just opened; likewise. */
+/* Called with (parse, index) for the cursor that was just opened.  The index's first member is its name. */
 static uint64_t on_set_index_key(LIBRARY_PARAMETERS)
 {
 	if (guest_is_on() && sys_readable_range((const void *)b, sizeof(uint64_t))) {
@@ -151,7 +152,7 @@ static uint64_t on_set_index_key(LIBRARY_PARAMETERS)
 
 /* --------------------------------------------------------------------------------------------------------- the library */
 
-/* The library has a table of names without an end; the last one is "Explain", or comes behind that. */
+/* The library's table of opcode names has no end mark.  The last name is "Explain", or "Abortable" behind it. */
 static void find_opcode_kinds(void)
 {
 	bool last = false;
@@ -167,7 +168,7 @@ static void find_opcode_kinds(void)
 	}
 }
 
-/* NULL, or what is missing. */
+/* Returns NULL, or the name of what is missing. */
 static const char *find_sqlite_functions(const struct object *o)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files about SQLite share.  Context: thread, outside the guard, except where something else stands. */
+/* The interface between the files about SQLite.  Context: thread, outside the guard, unless stated otherwise. */
 #ifndef TAILOR_SHIM_SQLITE_H
 #define TAILOR_SHIM_SQLITE_H
 
@@ -7,10 +7,10 @@
 
 #include "jitreg/engines/sqlite_program.h"
 
-#define SQLITE_SAID 8192 /* numbers of components; what was forgotten is said again */
-#define SQLITE_TABLES 256 /* names of tables and indexes, while statements are prepared */
+#define SQLITE_SAID 8192 /* numbers of registered components; a forgotten component is registered again */
+#define SQLITE_TABLES 256 /* names of tables and indexes, kept while statements are prepared */
 
-/* A cursor's table or index: parse is of the statement that is prepared. */
+/* The name of a cursor's table or index.  parse: the parser's state of the statement that is prepared. */
 struct table_name {
 	uint64_t parse;
 	int32_t cursor;
@@ -18,9 +18,9 @@ struct table_name {
 };
 
 struct sqlite {
-	struct object library; /* .headers NULL: none */
+	struct object library; /* .headers is NULL if there is none */
 	uint64_t step, exec;
-	const char *(*opcode_name)(int opcode); /* of any number: see name_of_opcode() */
+	const char *(*opcode_name)(int opcode); /* the number is not checked; sqlite_opcode_name() checks it */
 	int nr_opcodes;
 	void *(*get_op)(void *vdbe, int n);
 	int (*nr_ops)(void *vdbe);
@@ -33,17 +33,17 @@ struct sqlite {
 	uint32_t nr_programs;
 	uint64_t said[SQLITE_SAID];
 	struct table_name table[SQLITE_TABLES];
-	uint32_t offset; /* of the instruction's address in sqlite3VdbeExec's frame, + 1; 0: not learnt */
+	uint32_t offset; /* byte offset of the instruction's address in the frame of sqlite3VdbeExec, + 1; 0: not learnt */
 };
 extern struct sqlite sqlite;
 
 /* ---- sqlite_statement.c */
 const char *sqlite_opcode_name(int opcode);
-/* A statement is prepared, or is another one now.  parse: its parser's state. */
+/* Registers a statement that was prepared, or that has a new program.  parse: its parser's state. */
 void sqlite_statement_register(uint64_t vdbe, uint64_t parse);
-/* A table or an index is opened by the statement that is prepared; name: where it lies. */
+/* Remembers the name of a table or an index that the statement in preparation opens.  name: the address of the text. */
 void sqlite_remember_table_name(uint64_t parse, int32_t cursor, const char *kind, uint64_t name);
-/* A statement's program.  0: it has none that is known. */
+/* The program of a statement.  sqlite_find_instructions() returns false if the statement has none, or one of unknown layout. */
 struct sqlite_ops {
 	uint64_t first;
 	uint32_t nr, stride;

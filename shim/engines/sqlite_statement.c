@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A statement of SQLite: its text, its program and those of its triggers, the tables that they open. */
+/* Registers a statement of SQLite, which is its text, its program and those of its triggers, and the tables that they open. */
 #include "shim/engines/sqlite.h"
 
 #include "agent/guest/sys.h"
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PROGRAMS_MAX 20000 /* whose instructions are said: those of a program that makes up texts without end are not */
-#define TEXT_BYTES 4096	   /* of a statement: by its beginning it is told from others */
+#define PROGRAMS_MAX 20000 /* programs whose instructions are registered; a host that generates ever new texts exceeds it */
+#define TEXT_BYTES 4096	   /* bytes of a statement's text that distinguish it from others */
 #define DETAIL_BYTES 61440
-#define CURSORS 64 /* of a program that have names */
+#define CURSORS 64 /* cursors of one program that have names */
 #define SUBPROGRAMS 16
 
 enum { PREPARING = 1, COMMITTING, CHECKPOINTING };
@@ -37,7 +37,8 @@ static struct jitreg_ref ref_of_opcode(uint64_t id)
 	return jitreg_at(SQLITE_LEVEL_OPCODE, id);
 }
 
-/* What a recorder has to know before all else. */
+/* Registers levels and classes of work, which a recorder needs before all else.  Returns false if another thread is doing so, or a record
+ * was refused. */
 static bool register_levels_and_classes(void)
 {
 	static const struct {
@@ -93,7 +94,7 @@ void sqlite_remember_table_name(uint64_t parse, int32_t cursor, const char *kind
 
 	if (!sys_readable_range((const void *)name, 1))
 		return;
-	for (size_t i = 0; i < sizeof(text); i++) { /* an identifier, page by page */
+	for (size_t i = 0; i < sizeof(text); i++) { /* an identifier, whose pages are checked one by one */
 		if ((name + i) % SYS_PAGE_BYTES == 0 && !sys_readable((const void *)(name + i)))
 			return;
 		text[i] = ((const char *)name)[i];
@@ -158,7 +159,7 @@ static void find_cursor_names(uint64_t first, uint32_t stride, uint32_t nr, uint
 
 /* ---------------------------------------------------------------------------------------------------------- programs */
 
-/* An instruction's component, and the table's that it works on. */
+/* Registers an instruction's component, and the component of the table that it works on. */
 static int register_instruction(uint64_t program, uint64_t query, uint32_t n, const struct sqlite_op *op, const struct cursors *c)
 {
 	const enum sqlite_kind kind = (enum sqlite_kind)sqlite.kind[op->opcode];
@@ -182,14 +183,14 @@ static int register_instruction(uint64_t program, uint64_t query, uint32_t n, co
 	return jitreg_link_to(ref_of_opcode(id), jitreg_at(SQLITE_LEVEL_TABLE, of), 1);
 }
 
-/* Its number; 0: it was not said. */
+/* Registers a program.  Returns its number, or 0 if it was not registered. */
 static uint64_t register_program(uint64_t query, uint64_t first, uint32_t stride, uint32_t nr, uint64_t parse)
 {
 	struct cursors c;
 	uint64_t program = query;
 
 	find_cursor_names(first, stride, nr, parse, &c);
-	for (uint32_t n = 0; n < nr; n++) /* but what differs from process to process */
+	for (uint32_t n = 0; n < nr; n++) /* p4 and the rest differ from process to process */
 		program = engine_hash(program, instruction_at(first, stride, n), offsetof(struct sqlite_op, p4));
 	for (uint32_t i = 0; i < c.nr; i++)
 		program = engine_hash(program, c.of[i].name, strlen(c.of[i].name));
@@ -205,7 +206,7 @@ static uint64_t register_program(uint64_t query, uint64_t first, uint32_t stride
 	return program;
 }
 
-struct subprogram { /* as SQLite's struct SubProgram begins */
+struct subprogram { /* the first members of SQLite's struct SubProgram */
 	uint64_t first;
 	int32_t nr;
 };
@@ -216,7 +217,7 @@ static bool is_readable_program(uint64_t first, uint32_t nr, uint32_t stride)
 	       sqlite_is_program((const void *)first, nr, stride, sqlite_opcode_name);
 }
 
-/* The programs of a statement and of its triggers. */
+/* Registers the programs of a statement and of its triggers. */
 static void register_programs(uint64_t vdbe, uint64_t query, uint64_t first, uint32_t stride, uint32_t nr, uint64_t parse)
 {
 	struct subprogram program[SUBPROGRAMS] = { { first, (int32_t)nr } };
@@ -243,7 +244,7 @@ static void register_programs(uint64_t vdbe, uint64_t query, uint64_t first, uin
 	}
 }
 
-/* A text without its literals; its component is in the trace. */
+/* Registers the component of a query, and returns its number, which is a hash of the text without literals. */
 static uint64_t register_query(const char *text)
 {
 	char buffer[TEXT_BYTES + 2], name[256], *copy = buffer + 1;
@@ -272,7 +273,7 @@ bool sqlite_find_instructions(uint64_t vdbe, struct sqlite_ops *to)
 	int nr = sqlite.nr_ops((void *)vdbe);
 
 	to->first = (uint64_t)(uintptr_t)sqlite.get_op((void *)vdbe, 0);
-	if (nr < 2 || nr > SQLITE_OPS_MAX || object_contains(&sqlite.library, (const void *)to->first, 1)) /* there: it has no memory */
+	if (nr < 2 || nr > SQLITE_OPS_MAX || object_contains(&sqlite.library, (const void *)to->first, 1)) /* a dummy: out of memory */
 		return false;
 	to->nr = (uint32_t)nr;
 	to->stride = (uint32_t)((uint64_t)(uintptr_t)sqlite.get_op((void *)vdbe, 1) - to->first);
