@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spark takes its settings from system properties, so options of the machine are all that it takes: an event log, and lines in the
- * classes that Janino makes.  The texts of these are in the heap, as objects of one class (CodeAndComment, field body); when the machine
- * ends they are found by a walk of the heap for that class alone.  No bytecode is changed and no Java code is run.
+ * Spark takes its settings from system properties, so options of the Java machine are all that it needs.  They enable an event log, and
+ * lines in the classes that Janino makes.  The texts of these classes are in the heap, as objects of one class (CodeAndComment, field
+ * body).  When the machine ends, they are found by a walk of the heap for that class alone.  No bytecode is changed and no Java code is
+ * run.
  */
 #include "shim/libraries/java_spark.h"
 
@@ -19,7 +20,7 @@
 #define JNI_OK 0
 #define JVMTI_VERSION 0x30010000
 #define EVENT_VM_DEATH 51
-#define CAN_TAG_OBJECTS 1 /* in the first byte of the capabilities */
+#define CAN_TAG_OBJECTS 1 /* a bit in the first byte of the capabilities */
 #define TAG 0x5350
 #define TEXTS_MAX 1000
 #define TEXT_BYTES_MAX (4u << 20)
@@ -45,11 +46,12 @@ typedef struct { table functions; } *handle;
 #define GET_STRING_UTF_CHARS 169
 #define RELEASE_STRING_UTF_CHARS 170
 
-static handle walker; /* our own environment in the machine */
+static handle walker; /* the agent's own JVMTI environment in the machine */
 
 #define FOLDER_OPTION "-Dspark.eventLog.dir=file:"
 
-/* Spark reads a URI: other bytes than these as %XX.  false: there is no room. */
+/* Formats the option that names the folder.  Spark reads a URI, in which bytes other than these are written as %XX.  Returns false if there
+ * is no room. */
 static bool put_folder_option(const char *path, char *to, size_t room)
 {
 	size_t at = strlen(FOLDER_OPTION);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LLVM's LLJIT with JITLink, its default since LLVM 17: objects are registered for debuggers only where the program asks for it.  LLVM
- * 18 and later have a C function for that, LLVMOrcLLJITEnableDebugSupport(); it is called for each LLJIT that a program makes, as soon as
- * it is made.  17 has the parts (llvm_plugin.h).
+ * LLVM's LLJIT with JITLink, its default since LLVM 17.  Objects are registered for debuggers only where the program asks for it.  LLVM 18
+ * and later have a C function for that, LLVMOrcLLJITEnableDebugSupport().  It is called for each LLJIT that a program creates, as soon as
+ * it is created.  LLVM 17 has only the parts for it (llvm_plugin.h).
  *
- * An LLJIT is made by LLVMOrcCreateLLJIT() or, in C++, by its constructor.  Calls to both are redirected in those who need the library, not
- * by a symbol of ours: one process may hold several LLVMs, and each call has to arrive in its own.  A program that imports the function
- * that enables it decides itself and is left alone.  A layer of RuntimeDyld refuses, and is heard by llvm_orc.c.
+ * An LLJIT is created by LLVMOrcCreateLLJIT() or, in C++, by its constructor.  Calls to both are redirected in the objects that need the
+ * library, and not by an exported symbol, because one process may hold several LLVMs, and each call has to arrive in its own.  A program
+ * that imports the function that enables registration decides itself and is left alone.  A layer of RuntimeDyld refuses, and is handled by
+ * llvm_orc.c.
  */
 #include "shim/libraries/libraries.h"
 #include "shim/libraries/llvm_plugin.h"
@@ -22,17 +23,17 @@
 #define ENABLE "LLVMOrcLLJITEnableDebugSupport"
 #define ENABLE_CXX "_ZN4llvm3orc21enableDebuggerSupportERNS0_5LLJITE"
 
-/* llvm-c: errors are NULL or the caller's to consume. */
+/* An error of llvm-c is NULL, or has to be consumed by the caller. */
 typedef void *create_function(void **jit, void *builder);
 typedef void construct_function(void *jit, void *builder, uintptr_t *error);
 
 static struct library {
 	create_function *create; /* NULL: free */
 	construct_function *construct;
-	void *(*enable)(void *jit); /* NULL: by the plugin */
+	void *(*enable)(void *jit); /* NULL: the plugin is added instead */
 	struct llvm_plugin plugin;
 	void (*consume)(void *error);
-	char name[64]; /* by which others need it */
+	char name[64]; /* DT_SONAME, by which other objects need it */
 } libraries[LIBRARIES];
 
 static void enable_debug_support(const struct library *l, void *jit)
@@ -44,7 +45,7 @@ static void enable_debug_support(const struct library *l, void *jit)
 	if (!l->enable && !llvm_plugin_add(&l->plugin, jit, l->consume))
 		return;
 	error = l->enable ? l->enable(jit) : NULL;
-	if (error) /* it has another layer */
+	if (error) /* the LLJIT has another layer */
 		l->consume(error);
 	else
 		ANNOUNCE_ONCE("LLVM: LLJIT's objects are registered through the GDB JIT interface");
@@ -62,11 +63,11 @@ static void *create_lljit(const struct library *l, void **jit, void *builder)
 static void construct_lljit(const struct library *l, void *jit, void *builder, uintptr_t *error)
 {
 	l->construct(jit, builder, error);
-	if (error && (*error & ~(uintptr_t)1) == 0) /* the lowest bit: not looked at yet */
+	if (error && (*error & ~(uintptr_t)1) == 0) /* the lowest bit means that the error was not checked yet */
 		enable_debug_support(l, jit);
 }
 
-/* One pair of functions for each library tells where to go on. */
+/* One pair of functions for each library, so that each knows the library in which to go on. */
 #define LIBRARY_FUNCTIONS(n) \
 	static void *create_##n(void **jit, void *builder) \
 	{ \
@@ -83,7 +84,8 @@ LIBRARY_FUNCTIONS(3)
 static create_function *const create_functions[LIBRARIES] = { create_0, create_1, create_2, create_3 };
 static construct_function *const construct_functions[LIBRARIES] = { construct_0, construct_1, construct_2, construct_3 };
 
-/* The library that a slot leads to.  One that is bound lazily leads back into its object, which then has to say that it needs it. */
+/* Finds the library that a slot leads to.  A slot that is bound lazily leads back into its own object, and then that object has to name the
+ * library as needed. */
 static int find_library_of_slot(const struct object *o, void *const *slot, bool is_create)
 {
 	for (int i = 0; i < LIBRARIES && libraries[i].create; i++)
@@ -140,6 +142,6 @@ void llvm_jitlink_hook_object(const struct object *o)
 		log_count_full();
 		return;
 	}
-	libraries[i] = l; /* (again, if it was unloaded and is back) */
-	objects_each(redirect_user_calls, NULL); /* those before it in the loader's list */
+	libraries[i] = l; /* the slot is reused if the library was unloaded and is back */
+	objects_each(redirect_user_calls, NULL); /* for objects before it in the loader's list */
 }

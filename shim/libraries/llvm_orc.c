@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LLVM's ORC (RTDyldObjectLinkingLayer, of LLJIT and clang-repl): unlike MCJIT it registers objects for debuggers only where the
- * program adds LLVM's listener.  Here a layer without it gets one of ours before its first object, which passes on to it: LLVM's own
- * goes with llvm_shutdown(), and programs keep layers beyond that (clang-repl 14), which is right while they have no listener.
+ * LLVM's ORC (RTDyldObjectLinkingLayer, of LLJIT and clang-repl).  Unlike MCJIT it registers objects for debuggers only where the program
+ * adds LLVM's listener.  A layer without that gets the agent's listener before its first object, which passes calls on to LLVM's.  LLVM's
+ * own listener is deleted by llvm_shutdown(), and programs keep layers beyond that (clang-repl 14), which is right while they have no
+ * listener.
  *
- * The layer's emit() is called through its table of virtual functions, in which the entry is found by emit()'s own address: no layout
- * is assumed.  Whether a layer has the listener is read from the layer: it holds a vector of them.  A library that is loaded later is
- * relocated after it was heard of: its table is looked at again when memory becomes executable.
+ * The layer's emit() is called through its table of virtual functions.  The entry in it is found by emit()'s own address, so no layout is
+ * assumed.  Whether a layer has the listener is read from the vector of listeners that the layer holds.  A library that is loaded later is
+ * announced before it is relocated, so its table is searched again when memory becomes executable.
  */
 #include "shim/libraries/libraries.h"
 
@@ -18,7 +19,7 @@
 
 typedef void emit_function(void *layer, void *responsibility, void *object);
 
-/* llvm::JITEventListener of LLVM 12 (whose emit() is the one we look for) and later; the destructors do nothing. */
+/* llvm::JITEventListener of LLVM 12 (the first with the emit() that is looked for) and later.  The destructors do nothing. */
 struct listener;
 struct listener_functions {
 	void (*destroy)(struct listener *l);
@@ -31,9 +32,9 @@ struct listener {
 };
 
 static emit_function *real_emit;
-static struct listener *(*get_listener)(void); /* LLVM's; a new one after llvm_shutdown() */
+static struct listener *(*get_listener)(void); /* returns LLVM's listener, a new one after llvm_shutdown() */
 static void (*add_listener)(void *layer, struct listener *l);
-static void **table; /* whose entry is not ours yet */
+static void **table; /* the table whose entry is still to be replaced */
 static bool unknown_layout;
 
 static void do_nothing(struct listener *l)
@@ -63,7 +64,7 @@ static bool layer_has_listener(void *layer, const struct listener *theirs)
 	void ***word = layer;
 
 	if (!sys_readable_range(layer, (LAYER_WORDS + 2) * sizeof(*word)))
-		return true; /* none is added */
+		return true; /* unreadable, so no listener is added */
 	for (int i = 0; i < LAYER_WORDS; i++) {
 		void **begin = word[i], **end = word[i + 1], **capacity = word[i + 2];
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LLVM 17's LLJIT with JITLink, its default: there is the plugin that registers objects for debuggers, and no function that adds it to an
- * LLJIT.  Adding one is inline in LLVM's headers, a push_back to the layer's vector of plugins.  That vector is recognised by what is in
- * it: LLJIT itself has added the plugin for unwind information, whose table of virtual functions is exported.  A layer in which none is
- * found is left alone.  Signatures are those that the mangled names spell.
+ * LLVM 17's LLJIT with JITLink, its default.  LLVM 17 has the plugin that registers objects for debuggers, but no function that adds it to
+ * an LLJIT.  To add one is inline in LLVM's headers, as a push_back to the layer's vector of plugins.  That vector is recognised by its
+ * content, because LLJIT itself has added the plugin for unwind information, whose table of virtual functions is exported.  A layer in
+ * which no such vector is found is left alone.  The signatures are those that the mangled names spell.
  */
 #include "shim/libraries/llvm_plugin.h"
 
@@ -16,8 +16,8 @@
 	"_ZN4llvm3orc24DebugObjectManagerPluginC1ERNS0_16ExecutionSessionE" \
 	"St10unique_ptrINS0_20DebugObjectRegistrarESt14default_deleteIS5_EE"
 #define CONSTRUCT CONSTRUCT_SHORT "bb"
-#define TABLE_HEAD 16 /* in front of the first function */
-#define PLUGIN_BYTES 1024 /* it is 208 */
+#define TABLE_HEAD 16 /* bytes in front of the first function */
+#define PLUGIN_BYTES 1024 /* more than the plugin's 208 */
 #define LAYER_WORDS 64
 #define PLUGINS_MAX 16
 
@@ -46,7 +46,7 @@ bool llvm_plugin_is_added_by_user(const struct object *o)
 	return object_find_slot(o, CONSTRUCT) || object_find_slot(o, CONSTRUCT_SHORT);
 }
 
-/* The vector of plugins, if it is one that has no plugin for debuggers. */
+/* Finds the vector of plugins.  Returns NULL if there is none, or if it has a plugin for debuggers. */
 static void ***find_plugin_vector(const struct llvm_plugin *p, void *layer)
 {
 	void ***word = layer;
@@ -81,7 +81,7 @@ bool llvm_plugin_add(const struct llvm_plugin *p, void *jit, void (*consume)(voi
 
 	if (!plugins || !session)
 		return false;
-	*(void **)&allocate = *p->allocate; /* (bound lazily, it leads to the loader) */
+	*(void **)&allocate = *p->allocate; /* a slot that is bound lazily leads to the loader */
 	*(void **)&release = *p->release;
 	p->registrar(&registrar, session, 0, 0);
 	if (registrar.has_error & 1) {
@@ -89,7 +89,7 @@ bool llvm_plugin_add(const struct llvm_plugin *p, void *jit, void (*consume)(voi
 		return false;
 	}
 	nr = (size_t)(plugins[1] - plugins[0]);
-	plugin = allocate(PLUGIN_BYTES); /* LLVM's operator new: it does not return NULL */
+	plugin = allocate(PLUGIN_BYTES); /* LLVM's operator new does not return NULL */
 	more = allocate((nr + 1) * sizeof(*more));
 	p->construct(plugin, session, &registrar.value, 0, 1);
 	memcpy(more, plugins[0], nr * sizeof(*more));

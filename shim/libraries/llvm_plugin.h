@@ -8,27 +8,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* llvm::Expected<std::unique_ptr<T>>, returned through a pointer. */
+/* The value of llvm::Expected<std::unique_ptr<T>>, returned through a pointer. */
 struct llvm_expected {
-	void *value; /* or the error */
-	unsigned char has_error; /* bit 0 */
+	void *value; /* the pointer, or the error */
+	unsigned char has_error; /* in bit 0 */
 };
 
 struct llvm_plugin {
 	void *(*session)(void *jit);
 	void *(*layer)(void *jit);
-	/* std::optional<ExecutorAddr> in two registers */
+	/* std::optional<ExecutorAddr> is passed in two registers */
 	void *(*registrar)(struct llvm_expected *out, void *session, uint64_t address, uint64_t has_address);
 	void (*construct)(void *plugin, void *session, void **registrar, bool only_with_debug_info, bool registers_code);
 	void **allocate, **release; /* the library's slots of operator new and delete */
-	const void *layer_table, *frames_table, *debug_table; /* of virtual functions */
+	const void *layer_table, *frames_table, *debug_table; /* tables of virtual functions */
 };
 
-/* false: o has not all of it. */
+/* Returns false if o lacks one of the functions. */
 bool llvm_plugin_find_functions(const struct object *o, struct llvm_plugin *p);
-/* Does o make such plugins itself?  Then it decides. */
+/* Does o create such plugins itself?  Then it decides whether to add them. */
 bool llvm_plugin_is_added_by_user(const struct object *o);
-/* For an LLJIT that was just made, in the thread that makes it.  true: added.  consume: of LLVM's, for an error. */
+/* Adds the plugin to an LLJIT that was just created, in the thread that creates it.  Returns true if it was added.  consume: LLVM's
+ * function that consumes an error. */
 bool llvm_plugin_add(const struct llvm_plugin *p, void *jit, void (*consume)(void *error));
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PCRE2 with its JIT, in whatever program uses it (grep -P, git, glib's GRegex, ...): each pattern is a function, named by the
- * pattern.  pcre2_compile_8() tells the pattern, pcre2_jit_compile_8() has made the code when it returns.
+ * PCRE2 with its JIT, in whatever program uses it (grep -P, git, glib's GRegex, ...).  Each pattern is registered as a function that is
+ * named by the pattern.  pcre2_compile_8() gets the pattern, and pcre2_jit_compile_8() has made the code when it returns.
  *
- * Where the code is stands in the library's own structures.  They are read only where they agree with what the library tells of
- * them: the sizes there add up to PCRE2_INFO_JITSIZE, and the code lies in executable memory that the library mapped.
+ * The address of the code is in the library's own structures.  They are read only where they agree with what the library reports.  The
+ * sizes in them must add up to PCRE2_INFO_JITSIZE, and the code must lie in executable memory that the library mapped.
  */
 #include "shim/libraries/libraries.h"
 
@@ -17,10 +17,10 @@
 #define CODES 64 /* patterns between compile and jit_compile, mostly one */
 #define NAME_BYTES 96
 #define INFO_JITSIZE 10 /* PCRE2_INFO_JITSIZE */
-#define MODES 3 /* of a match: complete, partial soft, partial hard */
-#define CODE_JIT_WORD 4 /* of pcre2_real_code: memory functions (3 words), tables, and this one */
+#define MODES 3 /* modes of a match: complete, partial soft, partial hard */
+#define CODE_JIT_WORD 4 /* word of pcre2_real_code, behind the memory functions (3 words) and the tables */
 
-/* pcre2_jit_compile.c: struct executable_functions, at its beginning */
+/* The first members of struct executable_functions in pcre2_jit_compile.c. */
 struct jit {
 	void *code[MODES];
 	void *data[MODES];
@@ -42,7 +42,7 @@ static unsigned next_pattern;
 
 static const char *const mode_names[MODES] = { "", " (partial soft)", " (partial hard)" };
 
-/* "/pattern/": what does not print is a dot. */
+/* Remembers a pattern as "/pattern/".  Bytes that are not printable become dots. */
 static void remember_pattern(const void *code, const unsigned char *pattern, size_t bytes)
 {
 	unsigned i = __atomic_fetch_add(&next_pattern, 1, __ATOMIC_RELAXED) % CODES;
@@ -101,7 +101,7 @@ static int on_pcre2_jit_compile(void *code, uint32_t options)
 	return ret;
 }
 
-/* Programs and libraries that use it; it calls neither of the two itself. */
+/* Hooks programs and libraries that use PCRE2.  The library itself calls neither of the two functions. */
 void pcre2_hook_object(const struct object *o)
 {
 	void *info = object_find_symbol(o, "pcre2_pattern_info_8");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts that write a perf map (/tmp/perf-PID.map) if a variable of the environment says so: MoarVM, and Qt's QML.  They are answered
- * that it is set, and the map that they open is /dev/null: its lines are read on their way there, so that code has its name, and its
- * bytes, as soon as it is made, and no file is left behind.  A user's own setting holds.
+ * Hosts that write a perf map (/tmp/perf-PID.map) if an environment variable is set, which are MoarVM and Qt's QML.  Their getenv() returns
+ * that it is set, and the map that they open is /dev/null.  Its lines are read while they are written, so code gets its name, and its
+ * bytes, as soon as it is made, and no file is left behind.  A user's own setting has precedence.
  */
 #include "shim/libraries/libraries.h"
 
@@ -17,7 +17,7 @@
 #define NAME_BYTES 512
 
 static const char moarvm_variable[] = "MVM_JIT_PERF_MAP", qt_variable[] = "QV4_PROFILE_WRITE_PERF_MAP", map_path[] = "/tmp/perf-";
-static char yes[] = "1"; /* getenv() returns what may be written to */
+static char yes[] = "1"; /* not const, because the result of getenv() may be written to */
 
 static char *(*moarvm_getenv)(const char *), *(*qt_getenv)(const char *);
 static FILE *(*moarvm_fopen)(const char *, const char *);
@@ -30,7 +30,7 @@ bool perf_map_is_path(const char *path)
 	return path && strncmp(path, map_path, sizeof(map_path) - 1) == 0;
 }
 
-/* Hexadecimal digits, and the space behind them.  NULL: something else. */
+/* Parses hexadecimal digits, and the space behind them.  Returns NULL if there is something else. */
 static const char *parse_hex_field(const char *at, const char *end, uint64_t *number)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -59,7 +59,7 @@ static void register_map_line(const char *line, const char *end)
 	guard_leave();
 }
 
-/* Hosts write whole lines. */
+/* Text ends with a whole line, because hosts write whole lines. */
 void perf_map_register_text(const char *text, size_t bytes)
 {
 	const char *end = text + bytes, *line_end;
@@ -105,7 +105,7 @@ static int on_qt_open(const char *path, int flags, ...)
 	int mode, fd;
 
 	va_start(list, flags);
-	mode = va_arg(list, int); /* or what lies there, of no use without O_CREAT */
+	mode = va_arg(list, int); /* undefined without O_CREAT, and not used then */
 	va_end(list);
 	if (!perf_map_is_path(path) || __atomic_exchange_n(&qt_answered, 0, __ATOMIC_RELAXED) != 1)
 		return qt_open(path, flags, mode);
@@ -132,7 +132,7 @@ static char *on_qt_getenv(const char *name)
 	return yes;
 }
 
-/* Its files are opened and written by its core library, which may come before or behind the one with the JIT. */
+/* Qt's files are opened and written by its core library, which may be before or behind the library with the JIT in the loader's list. */
 static void hook_qt_core_library(const struct object *o)
 {
 	if (qt_getenv || !object_find_symbol(o, "_ZN5QFile4openE6QFlagsIN9QIODevice12OpenModeFlagEE"))

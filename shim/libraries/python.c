@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPython 3.8 to 3.15: frames are evaluated by a function that an extension may set (PEP 523).  Ours evaluates each through a trampoline
- * that is registered with the function's name, as 3.12 and later do themselves with -X perf; no option, no file.
+ * CPython 3.8 to 3.15.  Frames are evaluated by a function that an extension may set (PEP 523).  The agent's function evaluates each frame
+ * through a trampoline that is registered with the function's name, as 3.12 and later do themselves with -X perf.  No option and no file is
+ * needed.
  *
- * It is set where the interpreter asks for the descriptors of its standard streams: initialised as far as that, with its lock held, and
- * before the program's own code, whose calls 3.11 would otherwise specialise so that they do not ask for the function again.  An
- * evaluation function that is set already is left alone.
+ * It is set when the interpreter asks for the descriptors of its standard streams.  By then the interpreter is initialised and holds its
+ * lock, and none of the program's own code has run, whose calls 3.11 would otherwise specialise so that they do not ask for the function
+ * again.  An evaluation function that is set already is left alone.
  *
  * A call then takes C stack where 3.11 and later take none.  Deep in the stack, calls are left to the interpreter, so that programs which
- * raise the recursion limit recurse as deep as alone.  All of them have one name.
+ * raise the recursion limit recurse as deep as without the agent.  All of these calls have one name.
  */
 #include "shim/libraries/python.h"
 
@@ -20,23 +21,23 @@
 #include <string.h>
 
 #define MINOR_JIT_WITHOUT_FRAMES 14
-#define FRAME_CODE_WORD 4	 /* f_code in a frame of 3.8 to 3.11; its type is checked */
+#define FRAME_CODE_WORD 4	 /* index of f_code in a frame of 3.8 to 3.11; its type is checked */
 #define CALLS_BETWEEN_LOOKS 256
-#define DEPTH_MAX_3_12 200	 /* which allows 1,500 calls through C, and counts ours twice */
-#define DEPTH_MAX_3_13 1000	 /* likewise of 10,000; later ones look at the stack alone */
-#define TYPE_BASICSIZE_WORD 4	 /* tp_basicsize: the bytes of an object */
+#define DEPTH_MAX_3_12 200	 /* 3.12 allows 1,500 calls through C, and counts those through trampolines twice */
+#define DEPTH_MAX_3_13 1000	 /* 3.13 allows 10,000 calls through C; later versions check the stack alone */
+#define TYPE_BASICSIZE_WORD 4	 /* index of tp_basicsize, the bytes of an object */
 #define CODE_BYTES_MAX 1024
 #define EXTENSIONS_MAX 255
-#define INTERPRETER_BYTES 16384 /* of 3.8's state, looked through */
+#define INTERPRETER_BYTES 16384 /* bytes of 3.8's interpreter state that are searched */
 
 static struct {
 	int minor, extra_index;
 	bool has_extra;
 	char version[HOST_VERSION_BYTES];
-	const char *lack; /* why it is left alone: NULL: it is not; "": its version */
+	const char *lack; /* why Python is left alone; "": its version; NULL: it is not */
 	void *evaluate; /* _PyEval_EvalFrameDefault; NULL: no interpreter was found */
-	void *ours;	/* what is set in its place */
-	void **evaluate_word; /* 3.8: where its state has the one that is set; NULL: not looked for, or not found */
+	void *ours;	/* the function that is set instead */
+	void **evaluate_word; /* word of 3.8's interpreter state that has the function; NULL: not looked for, or not found */
 	void *(*current_thread)(void), *(*this_thread)(void);
 	void *(*get_interpreter)(void);
 	void *(*get_evaluate)(void *interpreter);
@@ -61,11 +62,11 @@ static struct {
 	struct object object;
 	object_init_function *init;
 	int taken;
-} opened; /* a library that dlopen brings */
+} opened; /* a library that dlopen loads, until it is relocated */
 
 /* ---------------------------------------------------------------------------------------------------- each code object */
 
-/* Borrowed from the code object; NULL: not known, with an error set. */
+/* Reads a text of a code object, which keeps owning it.  Returns NULL if it is unavailable, with an error set. */
 static const char *read_code_text(void *code, const char *name)
 {
 	void *text = python.get_attribute(code, name);
@@ -87,8 +88,9 @@ static uint32_t read_first_line(void *code)
 }
 
 /*
- * What is kept with a code object has a word for each extension that asked for one, and at its end CPython calls the functions of all of
- * these, also where they kept nothing.  So ours, the first word, is all that there is until another extension keeps something.
+ * The data kept with a code object has a word for each extension that asked for one.  When the code object is freed, CPython calls the free
+ * functions of all of these, even for those that kept nothing.  So the array is cut to the first word, which is the agent's, until another
+ * extension keeps something.
  */
 struct python_extra {
 	intptr_t nr;
@@ -97,7 +99,7 @@ struct python_extra {
 
 static struct python_extra *find_extra(const void *code, const void *trampoline)
 {
-	static size_t known_word; /* of the code object: it leads there */
+	static size_t known_word; /* word of the code object that points to the data; 0: not known */
 	struct python_extra *const *word = code, *e;
 	const intptr_t *type = python.code_type;
 	size_t nr = type[TYPE_BASICSIZE_WORD] > CODE_BYTES_MAX ? 0 : (size_t)type[TYPE_BASICSIZE_WORD] / sizeof(*word);
@@ -124,10 +126,10 @@ static void keep_no_other_word(const void *code, const void *trampoline)
 		e->nr = 1;
 }
 
-/* sys._jit.is_enabled(), of 3.14 and later. */
+/* Calls sys._jit.is_enabled(), which 3.14 and later have. */
 static bool is_jit_enabled(void)
 {
-	void *jit = python.get_system_object("_jit"); /* borrowed */
+	void *jit = python.get_system_object("_jit"); /* a borrowed reference */
 	void *ask = jit && python.call ? python.get_attribute(jit, "is_enabled") : NULL;
 	void *answer = ask ? python.call(ask) : NULL;
 	bool yes = answer && python.as_long(answer) == 1;
@@ -146,7 +148,8 @@ void python_note_jit(void)
 			       "information, and call stacks end in it; PYTHON_JIT=0 in its environment gives names");
 }
 
-/* From the first function that is not one of those that the interpreter is started with; one that runs was asked when it was found. */
+/* Called for each registered function.  The JIT is noted at the first one that does not belong to the interpreter's start.  A running
+ * interpreter was checked when it was found. */
 static void note_jit_once(const char *file)
 {
 	static bool is_noted;
@@ -166,7 +169,7 @@ static void register_trampoline(void *trampoline, void *code)
 	python_trampoline_register(trampoline, function ? function : "?", file ? file : "?", read_first_line(code));
 }
 
-/* NULL: there is none.  */
+/* Makes the trampoline of a code object.  Returns NULL if there is none. */
 static void *make_trampoline(void *code)
 {
 	void *trampoline = python_trampoline_take();
@@ -180,7 +183,7 @@ static void *make_trampoline(void *code)
 	return NULL;
 }
 
-/* The error that a frame may be entered with (generator.throw) stays, and none of ours does. */
+/* An error that is set when a frame is entered (generator.throw) is kept, and no error of these calls remains. */
 static void *make_or_register_trampoline(void *code, void *trampoline)
 {
 	void *type, *value, *traceback;
@@ -196,14 +199,14 @@ static void *make_or_register_trampoline(void *code, void *trampoline)
 	return trampoline;
 }
 
-/* Called for every code object that anyone has kept something with. */
+/* Called for each code object with which any extension has kept something. */
 static void on_code_freed(void *trampoline)
 {
 	if (trampoline)
 		python_trampoline_give_back(trampoline);
 }
 
-/* NULL: it has none. */
+/* Finds or makes the trampoline of a code object.  Returns NULL if it has none. */
 static python_trampoline *find_trampoline(struct python_object *code)
 {
 	void *trampoline = NULL;
@@ -226,7 +229,7 @@ static python_trampoline *find_trampoline_of_frame(void *frame)
 	code = python.get_frame_code(frame);
 	trampoline = find_trampoline(code);
 	if (code)
-		python.decref(code); /* the frame has its own reference */
+		python.decref(code); /* the frame has a reference of its own */
 	return trampoline;
 }
 
@@ -242,7 +245,7 @@ static void set_evaluate_of(void *interpreter, void *evaluate)
 		python.set_evaluate(interpreter, evaluate);
 }
 
-/* An injected agent's recorder has ended: the interpreter becomes as it was, at one of the next calls. */
+/* Has the recorder of an injected agent ended?  Checked at some of the calls.  The interpreter's own function is then restored. */
 static bool is_over(void)
 {
 	static unsigned nr_calls;
@@ -250,7 +253,7 @@ static bool is_over(void)
 	return guest_was_loaded_late() && ++nr_calls % CALLS_BETWEEN_LOOKS == 0 && log_is_ended();
 }
 
-/* NULL: it has none. */
+/* Finds the trampoline of a frame.  Returns NULL if it has none, or if the recorder has ended. */
 static python_trampoline *find_trampoline_or_end(void *frame)
 {
 	if (!is_over())
@@ -268,7 +271,7 @@ static void *evaluate_3_8(void *frame, void *throws)
 	return trampoline(frame, throws, NULL, python.evaluate);
 }
 
-/* What calls deep in the stack lead through; NULL: there is none. */
+/* The trampoline that calls deep in the stack go through.  NULL if there is none. */
 static python_trampoline *find_deep_trampoline(void)
 {
 	static void *trampoline;
@@ -281,7 +284,8 @@ static python_trampoline *find_deep_trampoline(void)
 	return (python_trampoline *)trampoline;
 }
 
-/* The interpreter's own way of calling takes no stack, and lasts until this frame is left, unless someone sets another one. */
+/* The interpreter's own evaluation function is restored until this frame is left, because its calls take no C stack.  If another extension
+ * sets a function meanwhile, that one stays. */
 static void *evaluate_deep(void *thread, void *frame, void *throws)
 {
 	python_trampoline *trampoline = find_deep_trampoline();
@@ -309,7 +313,7 @@ static void *evaluate_3_9(void *thread, void *frame, void *throws)
 	return trampoline(thread, frame, throws, python.evaluate);
 }
 
-/* 3.12 and 3.13. */
+/* Number of calls through trampolines on the stack, for 3.12 and 3.13. */
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
 
 static void *evaluate_3_12(void *thread, void *frame, void *throws)
@@ -324,7 +328,8 @@ static void *evaluate_3_12(void *thread, void *frame, void *throws)
 	return result;
 }
 
-/* 3.8 exports no function for it: where its state has its own evaluation function, which is there once.  NULL: it is not. */
+/* Finds the word of 3.8's interpreter state that has the evaluation function, because 3.8 exports no function that sets it.  Returns NULL
+ * if the value is not there, or more than once. */
 static void **find_evaluate_in_state(void *interpreter)
 {
 	void **word = interpreter, **found = NULL;
@@ -349,7 +354,7 @@ static void *get_evaluate_of(void *interpreter)
 	return python.evaluate_word ? *python.evaluate_word : NULL;
 }
 
-/* false: another extension was first (find_extra()), or there is no memory. */
+/* Returns false if another extension was first (find_extra()), or there is no memory. */
 static bool get_place_for_trampolines(void)
 {
 	if (!python.has_extra)
@@ -362,7 +367,7 @@ bool python_adapt_interpreter(void)
 {
 	void *thread = python.current_thread(), *interpreter, *evaluate;
 
-	/* only threads of the main interpreter have the same one by both ways, and only while they hold its lock */
+	/* Both ways return the same state only in threads of the main interpreter, and only while they hold its lock. */
 	if (!thread || thread != python.this_thread())
 		return false;
 	interpreter = python.get_interpreter();
@@ -372,8 +377,8 @@ bool python_adapt_interpreter(void)
 	return evaluate == python.ours;
 }
 
-/* 3.12 and later ask for stdin's behind the place where they begin with trampolines of their own (-X perf), which end the process if they
- * find ours. */
+/* Called when Python asks for a stream's descriptor.  3.12 and later ask for stdin's after the place where they begin with trampolines of
+ * their own (-X perf), which end the process if they find another evaluation function. */
 static int on_fileno(FILE *file)
 {
 	if (guest_is_on() && (python.minor < 12 || file == stdin) && python_adapt_interpreter())
@@ -387,7 +392,7 @@ static int on_fileno(FILE *file)
 static bool find_python_functions(const struct object *o)
 {
 	static const struct {
-		const char *name, *other_name; /* of other versions */
+		const char *name, *other_name; /* other_name: name in other versions */
 		size_t at;
 	} wanted[] = {
 		{ "_PyEval_EvalFrameDefault", NULL, offsetof(__typeof__(python), evaluate) },
@@ -424,7 +429,7 @@ static bool find_python_functions(const struct object *o)
 	return true;
 }
 
-/* Context: o is relocated. */
+/* Reads Python's version, or why this Python is left alone.  Context: o is relocated. */
 static void read_version(const struct object *o)
 {
 	const char *(*get_version)(void) = (const char *(*)(void))object_find_symbol(o, "Py_GetVersion");
@@ -433,7 +438,7 @@ static void read_version(const struct object *o)
 
 	python.minor = 0;
 	python.lack = NULL;
-	strncpy(python.version, version, sizeof(python.version) - 1); /* Python may be unloaded */
+	strncpy(python.version, version, sizeof(python.version) - 1); /* a copy, because Python may be unloaded */
 	if (strncmp(version, "3.", 2) != 0)
 		return;
 	for (const char *c = version + 2; *c >= '0' && *c <= '9' && minor < 1000; c++)
@@ -479,7 +484,7 @@ static void hook_relocated_python(const struct object *o)
 		announce_lack(HOST_CPYTHON, python.version, "its call that asks for a stream's descriptor was not found");
 }
 
-/* In the place of the object's own: it is relocated now. */
+/* Called instead of the object's own init function, when the object has been relocated. */
 static void on_python_library_init(int argc, char **argv, char **env)
 {
 	struct object o = opened.object;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CPython in a process that runs already: its main thread is asked for a pending call, which Python makes between two instructions of a
- * program's, with its lock held.  There the evaluation function is set, as at the start of a process under `tailor run`.
+ * CPython in a process that runs already.  Its main thread is asked for a pending call, which Python makes between two instructions of a
+ * program, with its lock held.  There the evaluation function is set, as at the start of a process under `tailor run`.
  *
- * In 3.11, calls that were specialised before do not ask for an evaluation function, but for the version of the function that they call.
- * So each function is given the default values that it has, which takes its version away, as it does in any program.
+ * In 3.11, calls that were specialised before do not ask for an evaluation function, but check the version of the function that they call.
+ * So the default values of each function are set again to what they are, which invalidates its version, as it does in any program.
  */
 #include "shim/libraries/python.h"
 
@@ -17,7 +17,7 @@ static struct {
 	int minor; /* 0: no interpreter was found */
 	int (*is_initialized)(void);
 	int (*add_pending_call)(int (*call)(void *), void *argument);
-	/* 3.11 */
+	/* for 3.11 */
 	void *(*import)(const char *name);
 	void *(*call_method)(void *object, const char *name, const char *format, ...);
 	intptr_t (*list_size)(void *list);
@@ -29,7 +29,7 @@ static struct {
 	const void *function_type, *none;
 } running;
 
-/* Of all functions: only what is watched by the garbage collector can call, and be called. */
+/* Sets the default values of all functions again.  The garbage collector's list has every function that can call or be called. */
 static void forget_specialized_calls(void)
 {
 	void *collector = running.import("gc"), *list = collector ? running.call_method(collector, "get_objects", NULL) : NULL;
@@ -51,7 +51,7 @@ static void forget_specialized_calls(void)
 		running.decref(collector);
 }
 
-/* Context: Python's main thread, which holds its lock. */
+/* Called by Python.  Context: Python's main thread, which holds its lock. */
 static int on_pending_call(void *unused)
 {
 	(void)unused;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trampolines for Python's functions.  All of them are the same code, and all that differs is the name under which each is registered:
- * memory is written before it is made executable, and never again.
+ * Trampolines for Python's functions.  All of them are the same code, and each is registered under another name.  Memory is written before
+ * it is made executable, and never again.
  */
 #include "shim/libraries/python.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define SLOT_BYTES 16u
-#define SLOTS_MAX 65536u /* code objects at the same time: 1 MiB */
+#define SLOTS_MAX 65536u /* code objects at the same time, 1 MiB */
 #define BLOCK_BYTES 65536u
 #define NAME_BYTES 1024
 #define LINE_BYTES (NAME_BYTES + 64)
@@ -21,8 +21,8 @@
 static const unsigned char instructions[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
 static const struct frame_rule frame_rule[] = { { 0, 8 }, { 4, 16 }, { 10, 8 } };
 static unsigned char *slots;
-static uint32_t nr_slots, nr_used, first_free; /* first_free: 1 + its number, as in next_free[] */
-static uint32_t *next_free; /* one for each, behind them; of one that is taken: the recorder that it was registered for */
+static uint32_t nr_slots, nr_used, first_free; /* first_free: slot number + 1, as in next_free[] */
+static uint32_t *next_free; /* one entry per slot, behind the slots; for a taken slot the recorder that it is registered with */
 static uint32_t recorder;
 
 bool python_trampolines_start(void)
@@ -98,7 +98,7 @@ bool python_trampoline_is_registered(const void *trampoline)
 	return next_free[number_of_trampoline(trampoline)] == recorder;
 }
 
-/* As Python 3.12 names its own for perf. */
+/* Registers a trampoline with a name in the form that Python 3.12 uses for perf. */
 void python_trampoline_register(void *trampoline, const char *function, const char *file, uint32_t first_line)
 {
 	uint64_t address = (uint64_t)(uintptr_t)trampoline;
@@ -119,12 +119,12 @@ void python_trampoline_register(void *trampoline, const char *function, const ch
 
 /* ----------------------------------------------------------------------------------------------------- the stack's end */
 
-#define STACK_PART 4		 /* deep is what lies beyond a quarter of it */
-#define STACK_UNKNOWN_BYTES 65536 /* where its size is not known */
+#define STACK_PART 4		 /* the stack is deep beyond a quarter of its size */
+#define STACK_UNKNOWN_BYTES 65536 /* used instead of that quarter if the size is not known */
 
 static __thread uintptr_t deep_below __attribute__((tls_model("initial-exec")));
 
-/* (They are in libpthread before glibc 2.34.) */
+/* The functions are looked up, because they are in libpthread before glibc 2.34. */
 static bool read_stack_bounds(void **lowest, size_t *bytes)
 {
 	static void *getattr, *getstack, *destroy;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A frame of a JavaScript function, of whichever tier, has at fp - 8 its context and at fp - 16 its JSFunction; who was called from it has
- * the return address and below it that fp.  So pairs (fp, return address) are looked for on the stack.  Most are something else: one is
- * believed when the object at fp - 16 holds a pointer to a SharedFunctionInfo that V8 itself reports, which has the function's name, too.
+ * A frame of a JavaScript function, of whichever tier, has its context at fp - 8 and its JSFunction at fp - 16.  A function called from it
+ * has the return address on the stack, and that fp below it.  So the stack is searched for pairs (fp, return address).  Most of these are
+ * something else.  A pair counts if the object at fp - 16 holds a pointer to a SharedFunctionInfo that V8 itself reports, which has the
+ * function's name, too.
  *
- * V8's objects of machine code begin with a pointer to one and the same map.  At which distance from the first instruction it stands is
- * seen from code nearby that was reported; from the return address backwards, the first such pointer is where its own object begins, and
- * forwards the next one is where that ends.  No layout of a version of V8's is assumed, and what does not agree has no name.
+ * V8's objects of machine code begin with a pointer to one and the same map.  The distance between that pointer and the first instruction
+ * is learnt from reported code nearby.  Searched backwards from the return address, the first such pointer is the beginning of the object,
+ * and searched forwards, the next one is its end.  No layout of a V8 version is assumed, and code that does not agree has no name.
  */
 #include "shim/libraries/v8_running.h"
 
@@ -14,25 +15,25 @@
 
 #include <string.h>
 
-#define STACK_BYTES (256u << 10) /* that are looked at */
-#define FRAME_BYTES (64u << 10)	 /* of one */
+#define STACK_BYTES (256u << 10) /* bytes of the stack that are searched */
+#define FRAME_BYTES (64u << 10)	 /* greatest size of one frame */
 #define FRAMES_MAX 32
-#define OBJECT_WORDS 10	     /* of a JSFunction */
+#define OBJECT_WORDS 10	     /* words of a JSFunction that are read */
 #define REPORTED_MAX 65536u
 #define NAME_BYTES 512
 #define NEAR_BYTES (1u << 20)
 #define NEAR_FEWEST 3
-#define HEADER_BYTES 128u    /* in front of the first instruction, at most */
+#define HEADER_BYTES 128u    /* greatest distance of the map's pointer in front of the first instruction */
 #define CODE_ALIGNMENT 32u
 #define CODE_BYTES_MAX (256u << 10)
 #define PAGE 4096u
 
 struct frame {
-	const uintptr_t *function; /* where its JSFunction stands */
-	uintptr_t object, word[OBJECT_WORDS]; /* the JSFunction and its words, as they were read there */
+	const uintptr_t *function; /* address of the word that has the JSFunction */
+	uintptr_t object, word[OBJECT_WORDS]; /* the JSFunction and its words, when they were read */
 	uint64_t ip;
 	bool is_reported;
-	size_t name_bytes; /* 0: not believed */
+	size_t name_bytes; /* 0: no function was recognised */
 	char name[NAME_BYTES];
 };
 
@@ -53,7 +54,7 @@ static bool is_tagged_pointer(uintptr_t word)
 	return (word & 3) == 1 && word > PAGE;
 }
 
-/* The pages of [from, from + bytes), as far as they can be read. */
+/* Number of bytes from `from` on that can be read, at most `bytes`. */
 static size_t count_readable_bytes(uintptr_t from, size_t bytes)
 {
 	uintptr_t at = from;
@@ -136,14 +137,15 @@ void v8_running_note_code(uint64_t start, uint64_t bytes, void *const *script, c
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------ its object */
+/* -------------------------------------------------------------------------------------------------------- code object */
 
 static uintptr_t load_word_at(uint64_t address)
 {
 	return *(const uintptr_t *)address;
 }
 
-/* The map's pointer, and how far in front of the first instruction it stands: as in most of the code nearby.  0: not seen. */
+/* Finds the map's pointer, and its distance in front of the first instruction, from most of the code nearby.  Returns 0 if it is not
+ * found. */
 static uintptr_t find_code_map(uint64_t ip, uint32_t *header_bytes)
 {
 	uint64_t near[64];
@@ -160,7 +162,7 @@ static uintptr_t find_code_map(uint64_t ip, uint32_t *header_bytes)
 			near[nr++] = start;
 	}
 	for (uint32_t d = HEADER_BYTES; nr >= NEAR_FEWEST && d > 0; d -= 8)
-		for (uint32_t first = 0; first < 2; first++) { /* one may be odd */
+		for (uint32_t first = 0; first < 2; first++) { /* both are tried, because one may be an exception */
 			uintptr_t map = load_word_at(near[first] - d);
 			uint32_t same = 0;
 
@@ -174,7 +176,7 @@ static uintptr_t find_code_map(uint64_t ip, uint32_t *header_bytes)
 	return 0;
 }
 
-/* The object of machine code that ip is in. */
+/* Finds the object of machine code that contains ip. */
 static bool find_code_object(uint64_t ip, struct code *out)
 {
 	uint64_t lowest = ip > CODE_BYTES_MAX ? ip - CODE_BYTES_MAX : 0, highest = ip + CODE_BYTES_MAX, at;
@@ -183,7 +185,7 @@ static bool find_code_object(uint64_t ip, struct code *out)
 
 	if (!map)
 		return false;
-	for (uint32_t i = 0; i < nr_codes; i++) { /* it is between those that were reported */
+	for (uint32_t i = 0; i < nr_codes; i++) { /* the object lies between reported ones */
 		const struct code *c = &memory->code[i];
 
 		if (c->start <= ip && c->start + c->bytes > lowest)
@@ -218,7 +220,7 @@ void v8_running_register_frames(void (*load)(uint64_t start, uint64_t bytes, con
 		if (tier && tier + 1 < f->name + f->name_bytes && (tier[1] == '~' || tier[1] == '^'))
 			tier[1] = '*';
 		load(c.start, c.bytes, f->name, f->name_bytes);
-		for (int n = i + 1; n < nr_frames; n++) /* frames of the same */
+		for (int n = i + 1; n < nr_frames; n++) /* frames of the same code */
 			memory->frame[n].is_reported |= memory->frame[n].ip - c.start < c.bytes;
 	}
 	sys_madvise(memory, sizeof(*memory), MADV_DONTNEED);

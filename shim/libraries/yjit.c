@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ruby's YJIT from 3.3 on can write a perf map (--yjit-perf=map; 3.4: iseq), a line for each block that it compiles.  With the
- * option it also prints where the map is on the program's standard output, so the option is switched on later: by the function that
- * parses it, when YJIT makes its memory writable to compile for the first time.  Then nothing is named yet but YJIT's own exits.
- * The map that it opens is /dev/null, and its lines are read on their way there; no file is left behind.  A user's own --yjit-perf
- * holds: it removes an older map at the start.
+ * Ruby's YJIT from 3.3 on can write a perf map (--yjit-perf=map; 3.4: iseq), with a line for each block that it compiles.  With the option
+ * it also prints the path of the map on the program's standard output.  So the option is switched on later, by the function that parses it,
+ * when YJIT makes its memory writable to compile for the first time.  Until then only YJIT's own exits would have had names.  The map that
+ * it opens is /dev/null, and its lines are read while they are written, so no file is left behind.  A user's own --yjit-perf has
+ * precedence, and removes an older map at the start.
  *
- * All of its code runs in one frame, as that of 3.1 does (shim/hosts/fixed_frame.c), unless the user asked for frame pointers, which its
- * way out tells.
+ * All of YJIT's code runs in one frame, as that of 3.1 does (shim/hosts/fixed_frame.c), unless the user asked for frame pointers, which its
+ * exit code shows.
  *
  * Context: Ruby's threads, with the lock of its virtual machine.
  */
@@ -22,16 +22,16 @@
 
 #define LINE_BYTES 512
 #define MIB ((uint64_t)1 << 20)
-#define FIRST_CODE_BYTES 65536 /* YJIT's way out is one of the first things in its memory */
+#define FIRST_CODE_BYTES 65536 /* YJIT's exit code is near the begin of its memory */
 
 static const unsigned char pops[] = { 0x5b, 0x41, 0x5c, 0x41, 0x5d, 0xc3 }; /* rbx, r12, r13, ret */
 
 static struct {
-	bool (*parse_option)(const char *); /* what follows --yjit-: true if it was understood */
+	bool (*parse_option)(const char *); /* parses what follows --yjit-; returns true if it was understood */
 	const bool *is_enabled;
-	const char *version; /* Ruby's */
-	uintptr_t bias; /* of Ruby's library */
-	uint64_t start, bytes; /* memory whose frames are announced: it grows by pages, in what was reserved of whole MiB */
+	const char *version; /* version of Ruby */
+	uintptr_t bias; /* load bias of Ruby's library */
+	uint64_t start, bytes; /* memory whose frames are registered; it grows by pages, in reserved memory of whole MiB */
 	int is_known, is_fixed, asked, by_user;
 	int map; /* -1: none is open */
 	char line[LINE_BYTES];
@@ -54,7 +54,7 @@ static int on_perf_map_open(const char *path, int flags, ...)
 	int mode;
 
 	va_start(list, flags);
-	mode = va_arg(list, int); /* or what lies there, of no use without O_CREAT */
+	mode = va_arg(list, int); /* undefined without O_CREAT, and not used then */
 	va_end(list);
 	if (!is_perf_map_ours() || !(flags & O_APPEND) || !perf_map_is_path(path))
 		return real_open(path, flags, mode);
@@ -64,7 +64,7 @@ static int on_perf_map_open(const char *path, int flags, ...)
 	return yjit.map;
 }
 
-/* A line comes in pieces. */
+/* Collects a line, which is written in pieces. */
 static void collect_map_line(const char *text, size_t bytes)
 {
 	for (; bytes; text++, bytes--) {
@@ -82,7 +82,7 @@ static ssize_t on_perf_map_write(int fd, const void *text, size_t bytes)
 {
 	if (fd < 0 || fd != yjit.map)
 		return real_write(fd, text, bytes);
-	collect_map_line(text, bytes); /* a line is six writes: none of them need be a system call */
+	collect_map_line(text, bytes); /* a line is six writes, none of which needs a system call */
 	return (ssize_t)bytes;
 }
 
@@ -100,7 +100,7 @@ static int on_perf_map_unlink(const char *path)
 	return real_unlink(path);
 }
 
-/* YJIT writes code.  Until it is enabled that is its own. */
+/* Called when memory becomes writable, in which YJIT writes code.  Until it is enabled, that is only code of its own. */
 void yjit_switch_on_perf_map(void)
 {
 	if (!yjit.parse_option || yjit.asked || !*yjit.is_enabled || !guest_is_on() ||
@@ -110,7 +110,7 @@ void yjit_switch_on_perf_map(void)
 		announce_lack(HOST_RUBY, yjit.version, "its YJIT has no perf map");
 }
 
-/* Does its way out give back three registers and return, and nothing else? */
+/* Does YJIT's exit code restore three registers and return, and nothing else? */
 static bool has_fixed_frame(const unsigned char *code, size_t bytes)
 {
 	for (size_t i = 0; bytes >= sizeof(pops) && i <= bytes - sizeof(pops); i++)
