@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deno: its V8 is not exported, but writes a jitdump file with --perf-prof.  Deno asks the environment for options of V8
- * (DENO_V8_FLAGS) as it starts, and is answered with that one, once; scripts that ask later get what the user set.  The file has no
- * name as soon as it is mapped: the recorder reads on through the host's mapping.  V8 opens a log of its own, too: a temporary
- * file without a name.
+ * Deno's V8 is not exported, but writes a jitdump file with --perf-prof.  Deno reads options of V8 from the environment (DENO_V8_FLAGS)
+ * when it starts, and gets that option as the answer, once.  Scripts that read the variable later get the user's value.  The file is
+ * removed as soon as it is mapped, and the recorder reads on through the host's mapping.  V8 opens a log of its own, too, which is a
+ * temporary file without a name.
  */
 #include "shim/hosts/hosts.h"
 
@@ -26,7 +26,7 @@ static char *on_v8_flags_getenv(const char *name)
 	return options;
 }
 
-/* A program with Node's interface for extensions, and without V8's. */
+/* Deno is recognised as a program that has Node's interface for extensions and does not export V8's. */
 void deno_hook_object(const struct object *o)
 {
 	if (real_getenv || *o->name || !object_find_symbol(o, "napi_create_object") ||

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Erlang (OTP 25 and later): its JIT tells debuggers of its code by itself, and keeps frame pointers if +JPperf asks for a perf
- * map.  What +JPperf sets is set before the machine reads its options, and taken back when it opens that map, which is none:
- * how frames look is decided by then, and all else stays as it is without the option.  The user's own +JPperf comes in between
- * and holds.
+ * Erlang (OTP 25 and later).  Its JIT registers code with debuggers by itself, and keeps frame pointers if +JPperf asks for a perf map.
+ * The value that +JPperf sets is set before the machine reads its options, and reset when the machine opens that map, which is a stream
+ * that discards it.  The kind of frames is decided by then, and all else stays as it is without the option.  The user's own +JPperf comes
+ * in between and has precedence.
  */
 #include "shim/hosts/hosts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define PERF_MAP 2 /* beam_asm.h: BEAMASM_PERF_MAP; behind it, BEAMASM_PERF_FP of later versions */
+#define PERF_MAP 2 /* beam_asm.h: BEAMASM_PERF_MAP; PERF_FP is BEAMASM_PERF_FP of later versions */
 #define PERF_FP 4
 
 static int *perf_support;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hosts whose code has one frame for all of it: what the host calls saves three registers, and from there functions in the
- * language are jumped to, with a stack of their own elsewhere, until the last one takes the registers back and returns.  So
- * everywhere in their memory for code the caller's frame is at the same distance (a few instructions at entry and exit excepted;
- * ruby_code.c says those of Ruby).
+ * Hosts whose whole code has one frame.  The code that the host calls saves three registers.  From there it jumps to functions of the
+ * language, which have a stack of their own elsewhere, until the last one restores the registers and returns.  So everywhere in their code
+ * memory the caller's frame is at the same distance, except for a few instructions at entry and exit (those of Ruby are in ruby_code.c).
  *
  * Guile 3.0: jit.c, emit_entry_trampoline(): three registers by jit_enter_jit_abi().  Ruby 3.1's YJIT: yjit_codegen.c,
- * yjit_entry_prologue(): cfp, ec and sp.  Both keep the same three.
+ * yjit_entry_prologue(): cfp, ec and sp.  Both save the same three.
  */
 #include "shim/hosts/hosts.h"
 
@@ -15,7 +14,7 @@
 static const struct frame_rule rule = { 0, FIXED_FRAME_BYTES };
 static const struct frame_saved saved[] = { { 13, 2 }, { 12, 3 }, { 3, 4 } };
 
-static bool is_adapted; /* the process has one of them */
+static bool is_adapted; /* the process has such a host */
 
 void fixed_frame_register(uint64_t address, uint64_t bytes, const struct frame_rule *rules, int nr_rules)
 {

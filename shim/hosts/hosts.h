@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adapters: each makes one kind of host register more of its code than it does by default.  An adapter checks every loaded object
- * and recognises its host by symbols; in other hosts it does nothing.  TAILOR_NO_ADAPT disables them.
- * Context: any (the loader may hold its lock), under the guard; what they put into a host is called as it says.
+ * Each adapter makes one kind of host register more of its code than it does by default.  An adapter checks every loaded object and
+ * recognises its host by symbols.  In other hosts it does nothing.  TAILOR_NO_ADAPT disables all of them.  Context: any (the loader may
+ * hold its lock), under the guard.  Hooks that they put into a host have the context that is given there.
  */
 #ifndef TAILOR_HOSTS_H
 #define TAILOR_HOSTS_H
@@ -12,27 +12,29 @@
 #include "jitreg/jitreg.h"
 #include "shim/announce/announce.h"
 
-/* A loaded object is new.  Before its code runs, where possible. */
+/* Called for each new object, before its code runs where possible. */
 void hosts_hook_object(const struct object *o);
-/* Executable memory was mapped, from fd (-1: from none).  Context: any, also signal. */
+/* Called when executable memory was mapped.  fd is -1 without a file.  Context: any, also signal. */
 void hosts_note_mapping(const void *address, size_t bytes, int fd);
-/* Memory was mapped executable or made so, for the first time, by code of mapper.  Context: any, also signal. */
+/* Called when code of mapper mapped memory executable or made it executable for the first time.  Context: any, also signal. */
 void hosts_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);
-/* The agent was loaded into a process that runs, and the calling thread may call these hosts (INJECTED_MAY_CALL_*).  Context: thread,
- * outside the guard. */
+/* Called when the agent was loaded into a running process, and the calling thread may call these hosts (INJECTED_MAY_CALL_*).  Context:
+ * thread, outside the guard. */
 void hosts_adapt_injected(unsigned may_call);
-/* After fork.  Context: any. */
+/* Called after fork.  Context: any. */
 void hosts_reset_in_child(void);
-/* Mapped memory became executable, perhaps again.  Context: as above. */
+/* Called when mapped memory became executable, perhaps again.  Context: any, also signal. */
 void hosts_note_executable(const void *address, size_t bytes);
-/* Mapped memory was made writable and not executable.  Context: as above; so often that it must cost next to nothing. */
+/* Called when mapped memory was made writable and not executable.  Called so often that it must cost next to nothing.  Context: any, also
+ * signal. */
 void hosts_note_writable(void);
 
-/* An adapter waits for an object to be relocated: hosts_retry_waiting_hooks() is called at the next mapping.  Context: any, also signal. */
+/* Set while an adapter waits for an object to be relocated.  hosts_retry_waiting_hooks() is called at the next mapping then.  Context: any,
+ * also signal. */
 extern int hosts_waiting;
 void hosts_retry_waiting_hooks(void);
 
-/* One per host. */
+/* One set of functions for each host. */
 void deno_hook_object(const struct object *o);
 void erlang_hook_object(const struct object *o);
 bool erlang_is_host(void);
@@ -43,7 +45,7 @@ void luajit_hook_object(const struct object *o);
 void luajit_retry_callers(void);
 void mono_hook_object(const struct object *o);
 void fixed_frame_note_object(const struct object *o);
-/* Rules of a piece of such code that differ from its one frame. */
+/* Registers the frames of a piece of code by rules that may differ from those of the one frame. */
 #define FIXED_FRAME_BYTES 32
 void fixed_frame_register(uint64_t address, uint64_t bytes, const struct frame_rule *rule, int nr_rules);
 void fixed_frame_note_region(const struct object *mapper, uint64_t address, uint64_t bytes);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * OpenJDK: the launcher asks for JNI_CreateJavaVM by dlsym, and a program that embeds a machine calls it: both get ours, and so we have
- * the machine as soon as it is made and before its first class: JVMTI then calls back for compiled methods (with their inline tree, whose
- * innermost frame has the line), for stubs, and for threads that start.  HotSpot keeps line numbers of more than safepoints because these
- * events are asked for.
+ * OpenJDK.  The launcher looks up JNI_CreateJavaVM by dlsym, and a program that embeds a machine calls it.  Both get the agent's function
+ * instead, so the machine is known as soon as it is created and before its first class.  JVMTI then calls back for compiled methods (with
+ * their inline tree, whose innermost frame has the line), for stubs, and for threads that start.  Because these events are enabled, HotSpot
+ * keeps line numbers of more than safepoints.
  *
- * One option is added where the launcher has not set it: -XX:+PreserveFramePointer, without which no stack goes through
- * compiled code.  The tables are those of jni.h and jvmti.h, by number.
+ * One option is added where the launcher has not set it, which is -XX:+PreserveFramePointer.  Without it no stack goes through compiled
+ * code.  The tables are those of jni.h and jvmti.h, by number.
  */
 #include "shim/hosts/hosts.h"
 
@@ -25,14 +25,14 @@
 #define EVENT_CODE_GENERATED 70
 #define OPTIONS_MAX 256
 #define LINES_BYTES (256u << 10)
-#define INLINES_BYTES (2u << 20) /* HotSpot compiles methods of up to 8000 bytecodes; of Spark, names of 100 letters */
+#define INLINES_BYTES (2u << 20) /* HotSpot compiles methods of up to 8000 bytecodes; those of Spark have names of 100 letters */
 #define NAME_BYTES 1024
 #define FILE_BYTES 256
-#define NAMES 64 /* of methods, kept while one code object is told of */
-/* HotSpot tells of a method a moment after it began to run */
+#define NAMES 64 /* methods whose texts are kept while one code object is registered */
+/* HotSpot reports a method a moment after it began to run, so its LOAD is stamped this long before now. */
 #define TOLD_LATE_NS 5000000
 
-typedef void *const *table;  /* a machine, or an environment: a pointer to its functions */
+typedef void *const *table;  /* a machine or an environment, which begins with a pointer to its functions */
 typedef struct { table functions; } *handle;
 
 struct option {
@@ -63,10 +63,10 @@ struct inline_record {
 typedef int (*create_function)(handle *vm, void **env, struct arguments *a);
 static create_function real_create;
 static void *(*real_dlsym)(void *, const char *);
-static unsigned char *lines_buffer; /* lines, then inlines, then names */
+static unsigned char *lines_buffer; /* lines, then inlines, then method texts */
 static int lines_taken;
 
-/* jvmti.h numbers its functions from 1, jni.h from 0. */
+/* The functions of jvmti.h are numbered from 1, and those of jni.h from 0. */
 #define JVMTI(env, n, ...) ((int (*)(handle, ##__VA_ARGS__))(env)->functions[(n)-1])
 #define JNI(type, env, n, ...) ((type (*)(handle, ##__VA_ARGS__))(env)->functions[n])
 #define GET_THREAD_INFO 9
@@ -84,7 +84,7 @@ static int lines_taken;
 #define IS_SAME_OBJECT 24
 #define GET_STRING_LENGTH 164
 #define GET_STRING_UTF_REGION 221
-#define LETTERS_MAX 340 /* of 3 bytes at most */
+#define LETTERS_MAX 340 /* letters of up to 3 bytes */
 
 static void free_jvmti_memory(handle env, void *p)
 {
@@ -92,7 +92,7 @@ static void free_jvmti_memory(handle env, void *p)
 		JVMTI(env, DEALLOCATE, unsigned char *)(env, p);
 }
 
-/* "Lpackage/Class;" and "method" to "package.Class.method". */
+/* Formats a method's name as "package.Class.method", from "Lpackage/Class;" and "method". */
 static void format_method_name(handle env, void *method, char out[NAME_BYTES])
 {
 	char *name = NULL, *signature = NULL;
@@ -113,8 +113,8 @@ static void format_method_name(handle env, void *method, char out[NAME_BYTES])
 	free_jvmti_memory(env, signature);
 }
 
-/* The file of a method's class behind its package, which tells files of the same name apart: "com/shop/Cart.java".  Empty: the class does
- * not say. */
+/* Formats the path of a method's file from its class's package and file, as "com/shop/Cart.java", which distinguishes files of the same
+ * name.  Empty if the class has no file. */
 static void format_method_file(handle env, void *method, char out[FILE_BYTES])
 {
 	char *signature = NULL, *file = NULL;
@@ -138,7 +138,7 @@ static void format_method_file(handle env, void *method, char out[FILE_BYTES])
 	free_jvmti_memory(env, signature);
 }
 
-/* What a method's lines are: kept for the last one asked, because neighbours mostly share it. */
+/* The lines of the last method that was looked up.  They are kept, because neighbouring addresses mostly have the same method. */
 struct method_lines {
 	void *method;
 	struct line *lines;
@@ -186,7 +186,7 @@ static const struct method_text *get_method_text(handle env, void *method)
 	return t;
 }
 
-/* Is what is inlined here what is inlined there?  The innermost method's place does not matter. */
+/* Do two addresses have the same methods inlined in the same places?  The place in the innermost method does not matter. */
 static bool same_inlining(const struct frame *a, const struct frame *b)
 {
 	if (a->nr != b->nr || a->methods[0] != b->methods[0])
@@ -197,7 +197,7 @@ static bool same_inlining(const struct frame *a, const struct frame *b)
 	return true;
 }
 
-/* The methods at an address, outermost first.  false: there is no room for any more. */
+/* Adds the methods at an address, outermost first.  Returns false if there is no room. */
 static bool add_inlined_methods(handle env, struct line_table *t, struct method_lines *m, uint64_t address, const struct frame *f)
 {
 	for (int32_t i = f->nr; i > 0; i--) {
@@ -211,7 +211,7 @@ static bool add_inlined_methods(handle env, struct line_table *t, struct method_
 	return true;
 }
 
-/* A pc's entry describes the code up to it. */
+/* Registers the methods that are inlined.  The entry of a pc describes the code up to that pc. */
 static void register_inlines(handle env, uint64_t start, const struct inline_record *r, struct method_lines *m)
 {
 	struct line_table t = { .buffer = lines_buffer + LINES_BYTES, .capacity = INLINES_BYTES };
@@ -219,7 +219,7 @@ static void register_inlines(handle env, uint64_t start, const struct inline_rec
 	bool any = false, room = true;
 	uint64_t from = start;
 
-	memset(lines_buffer + LINES_BYTES + INLINES_BYTES, 0, NAMES * sizeof(struct method_text)); /* numbers of methods are used again */
+	memset(lines_buffer + LINES_BYTES + INLINES_BYTES, 0, NAMES * sizeof(struct method_text)); /* cleared: method numbers are reused */
 	for (int32_t i = 0; i < r->nr && room; i++) {
 		const struct frame *f = &r->frames[i];
 
@@ -231,13 +231,13 @@ static void register_inlines(handle env, uint64_t start, const struct inline_rec
 		if ((uint64_t)(uintptr_t)f->pc > from)
 			from = (uint64_t)(uintptr_t)f->pc;
 	}
-	if (!room) /* of what comes behind nothing is known */
+	if (!room) /* nothing is known of the code behind */
 		inline_table_add(&t, from, 0, 0, "", "");
 	if (any)
 		inline_table_send(&t, start);
 }
 
-/* Likewise. */
+/* Registers lines, and the methods that are inlined.  The entry of a pc describes the code up to that pc. */
 static void register_lines_and_inlines(handle env, uint64_t start, const struct inline_record *r)
 {
 	struct line_table t = { .buffer = lines_buffer, .capacity = LINES_BYTES };
@@ -265,7 +265,7 @@ static void register_lines_and_inlines(handle env, uint64_t start, const struct 
 	free_method_lines(env, &m);
 }
 
-/* Context: the machine's service thread, or ours while we ask for all that exists. */
+/* Context: the machine's service thread, or the calling thread while it asks for all existing code. */
 static void on_compiled_method_load(handle env, void *method, int32_t bytes, const void *address, int32_t nr, const void *map,
 				    const struct inline_record *info)
 {
@@ -296,9 +296,9 @@ static void on_dynamic_code_generated(handle env, const char *name, const void *
 
 /* ---------------------------------------------------------------------------------------------------- names of threads */
 /*
- * Thread.setName() ends in JVM_SetNativeThreadName(), which libjava takes the address of; the agent is before libjvm in the order of
- * lookup, so it is ours, and calls theirs.  A name that a thread has before it starts does not pass there: JVMTI's event has it.
- * Nothing is allocated in Java's heap, and no Java code runs.
+ * Thread.setName() ends in JVM_SetNativeThreadName(), whose address libjava takes.  The agent precedes libjvm in the order of lookup, so
+ * libjava gets the agent's function, which calls libjvm's.  A name that a thread has before it starts does not pass through it, and comes
+ * with JVMTI's event.  Nothing is allocated in Java's heap, and no Java code runs.
  */
 struct thread_info {
 	char *name;
@@ -328,14 +328,14 @@ static void on_thread_start(handle env, handle jni, void *thread)
 	announce_name_of_thread(env, thread);
 }
 
-/* The calling thread has made the machine. */
+/* Names the calling thread, which has created the machine, and enables the hook for other names. */
 static void hear_thread_names(handle env)
 {
 	announce_name_of_thread(env, NULL);
 	__atomic_store_n(&are_heard, true, __ATOMIC_RELEASE);
 }
 
-/* Java names other threads, too, whose time this is not. */
+/* Is `thread` the calling thread?  Java also sets names of other threads, but a record names the thread that sends it. */
 static bool is_calling_thread(handle env, void *thread)
 {
 	static void *found;
@@ -358,7 +358,7 @@ static void announce_name(handle env, void *name)
 	announce_thread_name(text);
 }
 
-/* libjvm's declaration, with what the loader knows it by.  The kernel's name comes behind ours. */
+/* libjvm's function, declared under the name that the loader knows.  The kernel's name is set after the record. */
 API void JVM_SetNativeThreadName(handle env, void *thread, void *name);
 API void JVM_SetNativeThreadName(handle env, void *thread, void *name)
 {
@@ -393,7 +393,7 @@ static void enable_jvmti_events(handle vm)
 	callbacks[EVENT_COMPILED_LOAD - EVENT_FIRST] = (void *)on_compiled_method_load;
 	callbacks[EVENT_COMPILED_UNLOAD - EVENT_FIRST] = (void *)on_compiled_method_unload;
 	callbacks[EVENT_CODE_GENERATED - EVENT_FIRST] = (void *)on_dynamic_code_generated;
-	/* as many as there were in version 1.0: later ones are not looked for */
+	/* the table has the events of version 1.0, and later ones are not read */
 	JVMTI(env, SET_EVENT_CALLBACKS, const void *, int32_t)(env, callbacks, 35 * (int32_t)sizeof(void *));
 	enable_event(env, EVENT_THREAD_START);
 	for (int event = EVENT_COMPILED_LOAD; event <= EVENT_CODE_GENERATED; event++)
@@ -414,7 +414,7 @@ static int create_java_vm(handle *vm, void **env, struct arguments *given)
 	if (a.nr >= 0 && a.nr < OPTIONS_MAX - 1 - JAVA_SPARK_OPTIONS) {
 		int added = 1;
 
-		/* first: what the user says comes later and holds */
+		/* the added options come first, so that the user's own ones override them */
 		options[0] = (struct option){ keep_frames, NULL };
 		for (; java_spark_option(added - 1); added++)
 			options[added] = (struct option){ (char *)(uintptr_t)java_spark_option(added - 1), NULL };
@@ -430,7 +430,7 @@ static int create_java_vm(handle *vm, void **env, struct arguments *given)
 	return ret;
 }
 
-/* The launcher's only. */
+/* Replaces dlsym() in the launcher only. */
 static void *on_launcher_dlsym(void *library, const char *name)
 {
 	void *symbol = real_dlsym(library, name);
@@ -447,13 +447,13 @@ void java_hook_object(const struct object *o)
 
 	if (real_dlsym || real_create)
 		return;
-	if (object_find_symbol(o, "JLI_Launch")) { /* libjli, or a program that has it inside */
+	if (object_find_symbol(o, "JLI_Launch")) { /* libjli, or a program that contains it */
 		if (slot_replace(o, "dlsym", (void *)on_launcher_dlsym, &real_dlsym)) {
 			guest_debug("OpenJDK: adapter unavailable (the launcher's call of JNI_CreateJavaVM was not found)");
 			return;
 		}
 	} else if (!object_find_slot(o, "JNI_CreateJavaVM") ||
-		   slot_replace(o, "JNI_CreateJavaVM", (void *)create_java_vm, &real_create)) { /* who embeds a machine calls it */
+		   slot_replace(o, "JNI_CreateJavaVM", (void *)create_java_vm, &real_create)) { /* for programs that embed a machine */
 		return;
 	}
 	p = sys_mmap(NULL, LINES_BYTES + INLINES_BYTES + NAMES * sizeof(struct method_text), PROT_READ | PROT_WRITE,

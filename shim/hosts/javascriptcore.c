@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JavaScriptCore: it walks the environment for its options, so there they are put: write a jitdump file.  They leave the
- * environment again when it maps its executable memory, which is after it has read them, and the file loses its name as soon
- * as it is mapped: the recorder reads on through the host's descriptor.
+ * JavaScriptCore reads its options by a walk over the environment.  So the option to write a jitdump file is put there.  It is removed when
+ * JavaScriptCore maps its executable memory, which is after it has read the options.  The file is removed as soon as it is mapped, and the
+ * recorder reads on through the host's descriptor.
  */
 #include "shim/hosts/hosts.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LuaJIT: a script attaches itself to the compiler's events (jit.attach) and calls back, through the foreign function interface, with each
+ * LuaJIT.  A script attaches itself to the compiler's events (jit.attach) and calls back, through the foreign function interface, with each
  * trace's code and the line where it starts.  Neither the environment nor the host's global names change.
  *
- * The luajit command asks the environment for LUA_INIT, a script to run before all others, and is answered with ours.  Programs that use
- * LuaJIT as a library call luaL_openlibs for each state; ours calls the real one, and then runs the script in that state.
+ * The luajit command reads LUA_INIT from the environment, a script to run before all others, and gets this script as the answer.  Programs
+ * that use LuaJIT as a library call luaL_openlibs for each state.  The hook calls the real function, and then runs the script in that
+ * state.
  *
- * A trace runs in the interpreter's C frame, lowered by what it spills (lj_frame.h, lj_asm.c, vm_x64.dasc).  How much that is
- * stands in the compiler's state of the trace, behind the address and size of its code, by which it is found.
+ * A trace runs in the interpreter's C frame, lowered by its spill area (lj_frame.h, lj_asm.c, vm_x64.dasc).  The size of that area is in
+ * the compiler's state of the trace, behind the address and size of its code, by which it is found.
  */
 #include "shim/hosts/hosts.h"
 
@@ -23,8 +24,8 @@
 static char *(*real_getenv)(const char *);
 static char *script;
 
-/* What is called back: by the foreign function interface in the command; by a function of Lua's in others, which may open that interface
- * again, whereupon what was made by it before is invalid. */
+/* `say` is the function that the script calls back.  In the command it is made by the foreign function interface.  In other programs it is
+ * a C function of Lua, because a program may open that interface again, which invalidates what was made by it before. */
 static const char command_text[] =
 	"pcall(function()\n"
 	"local ffi = require 'ffi'\n"
@@ -50,19 +51,20 @@ static const char script_text[] =
 	"    if code then say(nr, address, #code, name, file, b[2], thread) end\n"
 	"  elseif what == 'abort' then begun[nr] = nil end\n"
 	"end\n"
-	"local protected = pcall\n" /* LuaJIT prints an error of a handler's */
+	"local protected = pcall\n" /* LuaJIT prints errors of handlers */
 	"jit.attach(function(...) protected(on_trace, ...) end, 'trace')\n"
 	"end)\n";
 
-/* The interpreter's frame, and what is pushed for traces (CFRAME_SIZE_JIT of x86-64 with 64-bit references). */
+/* The size of the interpreter's frame with the registers that are pushed for traces (CFRAME_SIZE_JIT of x86-64 with 64-bit references). */
 #define FRAME_BYTES 96
 static const struct frame_saved frame_saved[] = { { 6, 2 }, { 3, 3 }, { 15, 4 }, { 14, 5 }, { 12, 10 }, { 13, 11 } };
 
-#define STATE_OF_THREAD 16 /* lua_State.glref */
-#define STATE_BYTES 4096   /* of global_State and what lies behind it */
+#define STATE_OF_THREAD 16 /* offset of lua_State.glref */
+#define STATE_BYTES 4096   /* bytes of global_State and the compiler's state behind it that are searched */
 #define SPILL_MAX 4096
 
-/* GCtrace: szmcode, mcode, mcloop, nchild, spadjust.  -1: it is not there. */
+/* Finds the spill area of a trace in its GCtrace, whose members are szmcode, mcode, mcloop, nchild, spadjust.  Returns -1 if it is not
+ * found. */
 static int find_trace_spill(uintptr_t thread, uintptr_t address, size_t bytes)
 {
 	const unsigned char *state;
@@ -85,7 +87,8 @@ static int find_trace_spill(uintptr_t thread, uintptr_t address, size_t bytes)
 	return -1;
 }
 
-/* An addition to rsp at p: so long, and how much; 0: something else is there. */
+/* Reads an addition to rsp at p.  Returns the length of the instruction, or 0 if there is another one.  *out is the number that is
+ * added. */
 static int read_rsp_addition(const unsigned char *p, size_t bytes, int32_t *out)
 {
 	if (bytes >= 4 && p[0] == 0x48 && p[1] == 0x83 && p[2] == 0xc4) {
@@ -100,8 +103,8 @@ static int read_rsp_addition(const unsigned char *p, size_t bytes, int32_t *out)
 }
 
 /*
- * The trace lowers the stack pointer just before it says that it runs (movl $number, disp(%r14)), by its spill less its
- * parent's, and before it leaves for another one (jmp) takes it all back.
+ * A trace lowers the stack pointer by its spill less its parent's, just before it stores that it runs (movl $number, disp(%r14)).  Before
+ * it leaves for another trace (jmp) it raises the stack pointer by its whole spill.
  */
 static void register_trace_frames(uintptr_t address, size_t bytes, int spill)
 {
@@ -127,7 +130,7 @@ static void register_trace_frames(uintptr_t address, size_t bytes, int spill)
 	announce_frames(address, bytes, rule, nr, frame_saved, sizeof(frame_saved) / sizeof(frame_saved[0]));
 }
 
-/* Context: a host's thread that has compiled. */
+/* Called by the script.  Context: a host's thread that has compiled. */
 static void register_trace(int number, uintptr_t address, size_t bytes, const char *name, const char *file, int line, uintptr_t thread)
 {
 	int spill = find_trace_spill(thread, address, bytes);
@@ -142,7 +145,7 @@ static void register_trace(int number, uintptr_t address, size_t bytes, const ch
 		register_trace_frames(address, bytes, spill);
 }
 
-/* The user's own script runs behind ours. */
+/* Formats the script for LUA_INIT, with the user's own script behind it.  Returns NULL if that is not possible. */
 static char *format_script_with_users(const char *users)
 {
 	size_t bytes;
@@ -163,7 +166,7 @@ static char *format_script_with_users(const char *users)
 
 static char *on_lua_init_getenv(const char *name)
 {
-	static int answered; /* the interpreter asks first; scripts find what is there */
+	static int answered; /* the interpreter reads LUA_INIT first, and scripts that read it later get the user's value */
 	char *users = real_getenv(name), *ours;
 
 	if (strcmp(name, "LUA_INIT") != 0 || !guest_is_on() || __atomic_exchange_n(&answered, 1, __ATOMIC_RELAXED))
@@ -192,7 +195,7 @@ static void hook_luajit_command(const struct object *program)
 
 /* ------------------------------------------------------------------------------------------------------- as a library */
 
-/* lua.h of Lua 5.1 */
+/* from lua.h of Lua 5.1 */
 #define REGISTRY (-10000)
 #define CALLERS_MAX 64
 
@@ -214,15 +217,16 @@ static struct {
 } lua;
 static struct object library;
 
-/* Who calls it, and is not bound yet: objects are seen when they are mapped, which is before they are relocated. */
+/* Objects that call luaL_openlibs through a slot that is not bound yet, because objects are seen when they are mapped, before they are
+ * relocated. */
 static struct caller {
-	struct object object; /* (its name may be gone) */
+	struct object object; /* the name may be gone */
 	void **slot;
-	bool one_lua; /* is LuaJIT's the only definition? */
+	bool one_lua; /* LuaJIT has the only definition */
 } callers[CALLERS_MAX];
 static int nr_callers, callers_taken;
 
-/* The script's register_trace_from_lua().  Nothing here raises an error: all are what the script gives. */
+/* The function that the script calls back.  Its Lua calls raise no error, because the script passes all arguments. */
 static int register_trace_from_lua(void *state)
 {
 	const char *name = lua.tolstring(state, 4, NULL), *file = lua.tolstring(state, 5, NULL);
@@ -233,7 +237,7 @@ static int register_trace_from_lua(void *state)
 	return 0;
 }
 
-/* Called by Lua, which catches its errors.  Once for each global state. */
+/* Runs the script in a state, once for each global state.  Called by Lua, which catches errors. */
 static int attach_script_to_state(void *state)
 {
 	lua.pushlightuserdata(state, &lua);
@@ -250,7 +254,7 @@ static int attach_script_to_state(void *state)
 	return 0;
 }
 
-/* Context: where the host calls it: Lua may be called. */
+/* Context: called by the host, so Lua may be called. */
 static void on_lua_openlibs(void *state)
 {
 	int top;
@@ -285,7 +289,7 @@ static int count_openlibs_definer(void *context, const struct object *o)
 	return 0;
 }
 
-/* true: it is decided what becomes of it.  A slot that is bound at its first call leads into its own object until then. */
+/* Returns true if the slot needs no other attempt.  A slot that is bound at its first call leads into its own object until then. */
 static bool try_hook_caller_slot(const struct caller *c)
 {
 	void *to = (void *)on_lua_openlibs, *now;
@@ -295,7 +299,7 @@ static bool try_hook_caller_slot(const struct caller *c)
 	memcpy(&now, c->slot, sizeof(now));
 	if (now == (void *)lua.openlibs || (c->one_lua && object_contains(&c->object, now, 1)))
 		patch_write_memory(c->slot, &to, sizeof(to));
-	return (uintptr_t)now >= c->object.bias; /* else it is not relocated yet */
+	return (uintptr_t)now >= c->object.bias; /* otherwise it is not relocated yet */
 }
 
 static void hook_caller_or_wait(const struct object *o)
@@ -307,7 +311,7 @@ static void hook_caller_or_wait(const struct object *o)
 		return;
 	objects_each(count_openlibs_definer, &d);
 	c.one_lua = d.nr == 1;
-	if (!d.has_library || try_hook_caller_slot(&c)) /* (it may have been unloaded) */
+	if (!d.has_library || try_hook_caller_slot(&c)) /* the library may have been unloaded */
 		return;
 	while (__atomic_exchange_n(&callers_taken, 1, __ATOMIC_ACQUIRE))
 		__builtin_ia32_pause();
@@ -388,8 +392,8 @@ static int is_library_loaded(void *context, const struct object *o)
 	return is_luajit_library(o);
 }
 
-/* The command has LuaJIT in itself (Debian); other programs, and libraries that they load, call the library, which may be unloaded with
- * them, and loaded again. */
+/* The command contains LuaJIT (Debian).  Other programs, and libraries that they load, call the library, which may be unloaded with them,
+ * and loaded again. */
 void luajit_hook_object(const struct object *o)
 {
 	bool is_luajit = (!script || library.headers) && object_find_symbol(o, "luaJIT_setmode");

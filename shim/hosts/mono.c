@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mono: its profiler interface calls back for each method that was compiled (mono/metadata/profiler.h).  The callback is set
- * before main, and needs no option.  With --debug a method's lines are known, too.
+ * Mono's profiler interface calls back for each method that was compiled (mono/metadata/profiler.h).  The callback is set before main, and
+ * needs no option.  With --debug a method's lines are known, too.
  *
- * Its methods keep a frame pointer only where they need one, and nothing is said of other frames, so that it is asked to keep
- * it always: what MONO_DEBUG=disable_omit_fp does.
+ * Mono's methods keep a frame pointer only where they need one, and no unwind information describes the other frames.  So Mono is made to
+ * keep it always, as MONO_DEBUG=disable_omit_fp does.
  */
 #include "shim/hosts/hosts.h"
 
@@ -12,9 +12,9 @@
 #include <string.h>
 
 #define LINES_BYTES 16384
-#define OFFSET_STEP 4 /* of native code between two questions for a line */
+#define OFFSET_STEP 4 /* bytes of native code between two lookups of a line */
 
-/* mono/metadata/mono-debug.h: the fields that are read here */
+/* The members of mono/metadata/mono-debug.h's structure that are read here. */
 struct location {
 	char *source_file;
 	uint32_t row, column, il_offset;
@@ -55,7 +55,7 @@ static void register_method_lines(void *method, uint64_t start, uint64_t bytes)
 	line_table_send(&t, start);
 }
 
-/* Context: a thread of the host's that has compiled; with its locks. */
+/* Called by Mono.  Context: a host's thread that has compiled, with the host's locks held. */
 static void on_method_compiled(void *profiler, void *method, void *jit_info)
 {
 	void *start = mono.code_start(jit_info);

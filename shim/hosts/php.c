@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PHP with opcache's JIT: it tells debuggers of its code, with lines and frames, if opcache.jit_debug says so (0x100).  The
- * command's own settings (-d, and what it always sets) are one text in its sapi_module; when PHP asks the environment where
- * its configuration is, just before it reads them, ours is put in front: what the user sets comes later and holds.
+ * PHP with opcache's JIT.  It registers code with debuggers, with lines and frames, if opcache.jit_debug has 0x100.  The command's own
+ * settings (-d, and those that it always sets) are one text in its sapi_module.  PHP reads from the environment where its configuration is,
+ * just before it reads these settings.  Then the setting is put in front of the text, so that the user's settings come later and have
+ * precedence.
  *
- * The text is found by what the command line interface always writes there, so that no layout is assumed.  Other servers
- * (FPM, Apache) have none, and are left alone.
+ * The text is found by the setting that the command line interface always writes at its beginning, so that no layout is assumed.  Other
+ * servers (FPM, Apache) have no such text, and are left alone.
  */
 #include "shim/hosts/hosts.h"
 
@@ -13,7 +14,7 @@
 
 #include <string.h>
 
-#define SAPI_BYTES 512 /* of sapi_module, looked through */
+#define SAPI_BYTES 512 /* bytes of sapi_module that are searched */
 #define TEXT_BYTES 65536
 static const char always[] = "html_errors=0";
 static const char ours[] = "opcache.jit_debug=256\n";
@@ -22,7 +23,7 @@ static char *(*real_getenv)(const char *);
 static char **sapi_module;
 static char *text;
 
-/* Its first member is the server interface's name: others than the command's have no such text. */
+/* Is this PHP's command?  The first member of sapi_module is the name of the server interface.  Other servers have no such text. */
 static bool is_command(void)
 {
 	static const char cli[] = "cli";
@@ -43,7 +44,7 @@ static void add_jit_debug_setting(void)
 			return;
 		memcpy(text, ours, sizeof(ours) - 1);
 		memcpy(text + sizeof(ours) - 1, theirs, bytes);
-		sapi_module[i] = text; /* theirs is freed by who made it, through a pointer of its own */
+		sapi_module[i] = text; /* the command frees the old text through a pointer of its own */
 		ANNOUNCE_ONCE("PHP: opcache.jit_debug=0x100 set; code registered through the GDB JIT interface");
 		return;
 	}

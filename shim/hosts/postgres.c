@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PostgreSQL with its LLVM provider: its ORC layer tells debuggers of its code only if jit_debugging_support is on, which is
- * a superuser's setting.  It is read when a backend first compiles, after llvmjit.so was loaded: set in memory there.
+ * PostgreSQL with its LLVM provider.  Its ORC layer registers code with debuggers only if jit_debugging_support is on, which is a
+ * superuser's setting.  A backend reads it when it compiles for the first time, after llvmjit.so was loaded, so it is set in memory when
+ * that is loaded.
  */
 #include "shim/hosts/hosts.h"
 
@@ -16,7 +17,7 @@ static int find_debugging_setting(void *context, const struct object *o)
 	struct program *p = context;
 
 	p->debugging_support = object_find_symbol(o, "jit_debugging_support");
-	return 1; /* the program is the first */
+	return 1; /* the program is the first object */
 }
 
 void postgres_hook_object(const struct object *o)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PyPy: its JIT prints what it compiles, if PYPYLOG asks for that.  It is answered with a file of ours, which is none: what
- * is printed comes here, is read by pypy_log.c, and no descriptor is used.
+ * PyPy's JIT prints what it compiles, if PYPYLOG asks for that.  The variable is answered with a path that names no file.  When PyPy opens
+ * it, it gets a stream whose text pypy_log.c reads, and no descriptor is used.
  */
 #include "shim/hosts/pypy_log.h"
 
@@ -12,7 +12,7 @@ static char answer[] = "jit-backend-addr,jit-log-opt:/tailor/is/no/file";
 static char *(*real_getenv)(const char *);
 static FILE *(*real_fopen)(const char *, const char *);
 
-/* Context: the thread that compiles, with the interpreter's lock. */
+/* Called for each write to the log.  Context: the thread that compiles, with the interpreter's lock. */
 static ssize_t on_log_write(void *cookie, const char *text, size_t bytes)
 {
 	(void)cookie;
@@ -40,7 +40,7 @@ static char *on_pypylog_getenv(const char *name)
 	return answer;
 }
 
-/* Only the JIT maps as much: the first time, before it says anything. */
+/* Only the JIT maps so much memory, and it does so before it prints anything. */
 #define JIT_BYTES_MIN 65536
 
 void pypy_note_mapping(const void *address, size_t bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A loop, or a bridge ("bridge out of Guard 0x…"), is first said with its addresses, then with its operations:
+ * PyPy's log has each loop, or bridge ("bridge out of Guard 0x…"), first with its addresses, then with its operations.
  *
  *   [time] {jit-backend-addr
  *   Loop 2 (fib;/path/fib.py:7-8~#0 LOAD_FAST) has address 0x… to 0x… (bootstrap 0x…)
@@ -13,10 +13,10 @@
  *   +324: i21 = getfield_gc_i(p9, …)
  *   [time] jit-log-opt-loop}
  *
- * "7-8" are the lines where the function and the instruction are; operations count from the gc table.
+ * "7-8" are the lines of the function and of the instruction.  The offsets of operations are relative to the gc table.
  *
- * Code that the interpreter enters begins with a prologue, which says how large the frame is and where registers are saved in it;
- * it is the same in all of a process, and bridges run in it as well.  Helpers, before all other code, lower the stack pointer
+ * Code that the interpreter enters begins with a prologue, which shows the size of the frame and where registers are saved in it.  The
+ * frame is the same in the whole process, and bridges run in it as well.  Helpers, which lie before all other code, lower the stack pointer
  * by 8 while they call the runtime, for example to collect garbage (rpython/jit/backend/x86/assembler.py).
  */
 #include "shim/hosts/pypy_log.h"
@@ -33,7 +33,7 @@
 #define HELPERS_BYTES_MAX 65536
 #define HELPER_RULES_MAX 64
 
-/* A place in a program: "fib;/path/fib.py:7-8~#0 LOAD_FAST". */
+/* A place in a program, "fib;/path/fib.py:7-8~#0 LOAD_FAST". */
 struct place {
 	const char *function, *file;
 	int function_bytes, file_bytes;
@@ -43,17 +43,17 @@ struct place {
 static struct {
 	char line[2048];
 	size_t bytes;
-	/* of the code that is being said */
-	bool begun, known, in_operations; /* its addresses begin; are complete; its operations come */
+	/* state of the code object that is being printed */
+	bool begun, known, in_operations; /* addresses follow; are complete; operations follow */
 	uint64_t table, start, failures, end;
 	char name[NAME_BYTES]; /* "Loop 2", or "bridge out of …" */
-	char title[NAME_BYTES]; /* with the place where it starts */
-	uint32_t line_nr, first_line; /* of the operations that follow; of the first; 0: not known */
+	char title[NAME_BYTES]; /* name with the place where it starts */
+	uint32_t line_nr, first_line; /* line of the operations that follow; of the first one; 0: not known */
 	char file[NAME_BYTES], first_file[NAME_BYTES];
 	unsigned char table_bytes[65536];
 	struct line_table lines;
-	uint64_t helpers, helpers_end; /* where they may be; 0 when they have been told of */
-	/* of all frames in this process; 0: no prologue has been seen */
+	uint64_t helpers, helpers_end; /* possible range; 0 once they are registered */
+	/* the frame of all code in this process; 0: no prologue has been seen */
 	uint32_t frame_bytes;
 	int nr_saved;
 	struct frame_saved saved[SAVED_MAX];
@@ -88,12 +88,12 @@ static void set_code_title(const struct place *p)
 {
 	if (snprintf(reader.title, sizeof(reader.title), "%.*s %.*s:%u (%s)", p->function_bytes, p->function, p->file_bytes, p->file,
 		     p->line, reader.name) < 0)
-		reader.title[0] = 0; /* (a name that is cut is a name) */
+		reader.title[0] = 0; /* a truncated name is still a name */
 }
 
 /* ------------------------------------------------------------------------------------------------------------ frames */
 
-/* movq register, disp(%rsp): so long, and what it says; 0: something else. */
+/* Reads movq register, disp(%rsp).  Returns the length of the instruction, or 0 if there is another one. */
 static int read_register_save(const unsigned char *p, unsigned char *reg, uint32_t *displacement)
 {
 	static const unsigned char preserved[16] = { [3] = 1, [5] = 1, [12] = 1, [13] = 1, [14] = 1, [15] = 1 };
@@ -101,7 +101,7 @@ static int read_register_save(const unsigned char *p, unsigned char *reg, uint32
 
 	if ((p[0] & 0xfb) != 0x48 || p[1] != 0x89 || p[3] != 0x24 || !preserved[n])
 		return 0;
-	*reg = n == 5 ? 6 : n; /* DWARF's number of rbp */
+	*reg = n == 5 ? 6 : n; /* DWARF register number of rbp */
 	switch (p[2] & 0xc7) {
 	case 0x44:
 		*displacement = p[4];
@@ -113,7 +113,7 @@ static int read_register_save(const unsigned char *p, unsigned char *reg, uint32
 	return 0;
 }
 
-/* subq frame, %rsp, and registers saved behind it. */
+/* Learns the frame from subq frame, %rsp, and the registers that are saved behind it. */
 static void learn_frame_of_prologue(const unsigned char *code, uint64_t bytes)
 {
 	uint32_t displacement, frame;
@@ -154,7 +154,7 @@ static void register_code_frames(bool entered)
 	announce_frames(reader.start, bytes, rule, nr, reader.saved, reader.nr_saved);
 }
 
-/* Helpers before the first code. */
+/* Registers the helpers, which lie before the first code. */
 static void register_helpers(uint64_t end)
 {
 	const unsigned char *code = (const unsigned char *)(uintptr_t)reader.helpers;
@@ -197,7 +197,7 @@ static void register_complete_code(void)
 	    reader.table - reader.helpers <= HELPERS_BYTES_MAX)
 		register_helpers(reader.table);
 	reader.helpers = 0;
-	if (reader.first_line && reader.failures > reader.start) /* what a guard does when it fails */
+	if (reader.first_line && reader.failures > reader.start) /* code that runs when a guard fails */
 		line_table_add(&reader.lines, reader.failures, reader.first_line, reader.first_file, strlen(reader.first_file));
 	line_table_send(&reader.lines, reader.start);
 	jitreg_code_load(reader.start, reader.end - reader.start, 0, reader.title, code);
@@ -212,7 +212,7 @@ static void begin_code_of_line(const char *line, const char *has)
 	uint64_t bootstrap = parse_hex_behind(has, "(bootstrap ");
 	struct place p;
 
-	register_complete_code(); /* operations of the last one have not come */
+	register_complete_code(); /* the operations of the previous code did not come */
 	snprintf(reader.name, sizeof(reader.name), "%.*s", (int)((open ? open - 1 : has) - line), line);
 	snprintf(reader.title, sizeof(reader.title), "%s", reader.name);
 	reader.first_line = reader.line_nr = 0;
@@ -243,7 +243,7 @@ static void read_code_addresses(const char *line)
 	}
 }
 
-/* Those that follow are of another line. */
+/* Reads the line of the operations that follow. */
 static void read_merge_point(const char *line)
 {
 	const char *open = strchr(line, '\''), *close = strrchr(line, '\'');
@@ -255,7 +255,7 @@ static void read_merge_point(const char *line)
 	snprintf(reader.file, sizeof(reader.file), "%.*s", p.file_bytes, p.file);
 	if (reader.first_line)
 		return;
-	set_code_title(&p); /* a bridge */
+	set_code_title(&p); /* the code is a bridge */
 	reader.first_line = p.line;
 	memcpy(reader.first_file, reader.file, sizeof(reader.first_file));
 	line_table_add(&reader.lines, reader.start, p.line, reader.file, strlen(reader.file));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What PyPy's JIT prints of a loop or bridge, made into code, lines and frames.  Context: one thread at a time. */
+/* Makes code, lines and frames from what PyPy's JIT prints about a loop or bridge.  Context: one thread at a time. */
 #ifndef TAILOR_PYPY_LOG_H
 #define TAILOR_PYPY_LOG_H
 
 #include "shim/hosts/hosts.h"
 
-/* More of the log, cut anywhere.  listening: not only read, but told. */
+/* Reads more of the log, cut anywhere.  listening: code is registered, and not only read. */
 void pypy_log_read(const char *text, size_t bytes, bool listening);
 
-/* The JIT's memory.  Only the first is looked at: it begins with the JIT's helpers. */
+/* Notes a mapping of the JIT's memory.  Only the first is used, because it begins with the JIT's helpers. */
 void pypy_log_note_mapping(uint64_t start, uint64_t bytes);
 
 #endif

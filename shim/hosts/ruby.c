@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ruby 3.1's YJIT has no JIT interface.  Whenever it has compiled, it makes its memory executable again (mprotect): at that
- * moment its thread has the interpreter's lock, other Ractors wait, the frame that runs is that of the code which was compiled,
- * and that frame's pc is where the first new block begins.  So the new blocks are found at once, and by reading alone: no Ruby
- * code is run, nothing is allocated, no tracepoint is set (any of them discards all of YJIT's code), and no interrupt is asked
- * for (one makes a loop leave compiled code for the rest of its life).
+ * Ruby 3.1's YJIT has no JIT interface.  Whenever it has compiled, it makes its memory executable again (mprotect).  At that moment its
+ * thread has the interpreter's lock, other Ractors wait, the running frame is that of the compiled code, and the pc of that frame is where
+ * the first new block begins.  So the new blocks are found at once, and by reading alone.  No Ruby code is run, nothing is allocated, no
+ * tracepoint is set (any of them discards all of YJIT's code), and no interrupt is requested (one makes a loop leave compiled code for the
+ * rest of its life).
  *
- * An instruction sequence has an array of arrays of blocks (yjit_core.h), by instruction.  Where that array lies is looked for
- * once; a block names its sequence and instruction, so that what is found is known to be one.  Blocks are compiled in a row,
- * each the target of its predecessor's last branch, also into the methods that are called there.  Code is written to ascending
- * addresses and never used again; only a jump at the end of a block may be overwritten by the next one.
+ * An instruction sequence has an array of arrays of blocks (yjit_core.h), by instruction.  The place of that array is searched once.  A
+ * block names its sequence and instruction, so that a block that was found can be verified.  Blocks are compiled in a row, each the target
+ * of its predecessor's last branch, also into the methods that are called there.  Code is written to ascending addresses and never reused.
+ * Only a jump at the end of a block may be overwritten by the next block.
  */
 #include "shim/hosts/hosts.h"
 
@@ -30,10 +30,10 @@
 #define BODY_BYTES 512
 
 static struct {
-	uintptr_t bias; /* of Ruby's library */
-	/* YJIT's memory: code lies in the first half, exits and stubs in the other */
+	uintptr_t bias; /* load bias of Ruby's library */
+	/* YJIT's memory has code in the first half, and exits and stubs in the other */
 	unsigned char *memory, *middle;
-	size_t blocks_of_body; /* where the array is; 0: not found yet */
+	size_t blocks_of_body; /* offset of the array of blocks in a body; 0: not found yet */
 	int tries;
 	unsigned char *last_start, *last_end, *outlined;
 	int taken;
@@ -49,14 +49,14 @@ static struct array *blocks_of_sequence(const struct sequence *s)
 	return a;
 }
 
-/* One that was only a jump is nothing when the next one has been put into its place. */
+/* Is the block one that was not registered yet?  A block that was only a jump is gone when the next one has been put into its place. */
 static bool is_new_block(const struct block *b)
 {
 	return (b->start > ruby.last_start || (b->start == ruby.last_start && b->end > b->start && b->end != ruby.last_end)) &&
 	       b->start >= ruby.memory && b->start < ruby.middle && b->end >= b->start && b->end <= ruby.middle;
 }
 
-/* Is this where a body keeps its blocks?  All that is not known yet is asked for before it is read. */
+/* Is this a body's array of blocks?  All memory that is not known yet is checked before it is read. */
 static bool is_array_of_blocks(struct array *a, const struct sequence *s, uint32_t index)
 {
 	struct array *versions;
@@ -72,7 +72,7 @@ static bool is_array_of_blocks(struct array *a, const struct sequence *s, uint32
 	return (uintptr_t)b % 8 == 0 && sys_readable_range(b, sizeof(*b)) && b->sequence == s && b->index == index && is_new_block(b);
 }
 
-/* The frame that runs, and its instruction.  NULL: none of ours. */
+/* Finds the sequence of the running frame, and the index of its instruction.  Returns NULL if it is no known sequence. */
 static const struct sequence *find_running_sequence(uint32_t *index)
 {
 	const char *object = (const char *)(uintptr_t)ruby_functions.thread_current(), *thread;
@@ -122,7 +122,7 @@ static bool find_offset_of_blocks(const struct sequence *s, uint32_t index)
 	return false;
 }
 
-/* The first of those that were compiled now. */
+/* The first of the blocks that were just compiled. */
 static const struct block *find_first_new_block(const struct sequence *s, uint32_t index)
 {
 	const struct array *a = blocks_of_sequence(s), *versions = a && index < (uint32_t)a->nr ? a->at[index] : NULL;
@@ -144,7 +144,7 @@ static const struct block *find_next_new_block(const struct block *b)
 	return next && is_new_block(next) && next->start >= b->end && ruby_is_sequence(next->sequence) ? next : NULL;
 }
 
-/* ---- What is said of them. */
+/* ---- Registration of blocks. */
 
 static void register_block_lines(const unsigned char *code, size_t bytes, const struct sequence *s, uint32_t index)
 {
@@ -178,7 +178,7 @@ static void register_yjit_code(const unsigned char *code, const unsigned char *e
 	ruby_code_register_frames(code, bytes);
 }
 
-/* A method's first block may have an entry in front. */
+/* Finds the start of a block's code.  A method's first block may have an entry in front. */
 static unsigned char *find_entry_of_block(const struct block *b)
 {
 	uintptr_t at = (uintptr_t)b->start & ~(uintptr_t)(ENTRY_ALIGNMENT - 1);
@@ -200,7 +200,7 @@ static void register_block(const struct block *b, const struct method *m, char *
 		register_yjit_code(start, b->end, name, b->sequence, b->index);
 }
 
-/* Exits and stubs, of what was compiled now; their end is where nothing was written. */
+/* Registers exits and stubs of the code that was just compiled.  They end where nothing was written. */
 static void register_outlined_code(const struct block *first, const char *name)
 {
 	const unsigned char *limit = ruby.middle + (ruby.middle - ruby.memory), *end = ruby.outlined;
@@ -226,7 +226,7 @@ static void begin_registering_yjit(void)
 	register_yjit_code(ruby.memory, ruby.last_end, "YJIT: return to the interpreter", NULL, 0);
 }
 
-/* Context: a thread of Ruby's that has compiled, or discarded, code; with the interpreter's lock. */
+/* Context: a thread of Ruby that has compiled, or discarded, code, with the interpreter's lock. */
 static void register_new_blocks(void)
 {
 	char name[RUBY_NAME_BYTES] = "YJIT", callee[RUBY_NAME_BYTES];
@@ -265,7 +265,7 @@ void ruby_note_executable(const void *address, size_t bytes)
 	__atomic_store_n(&ruby.taken, 0, __ATOMIC_RELEASE);
 }
 
-/* Ruby itself maps nothing else as code. */
+/* Notes YJIT's memory, which is the only code that Ruby itself maps. */
 void ruby_note_region(const struct object *mapper, uint64_t address, uint64_t bytes)
 {
 	if (!ruby_functions.thread_current || ruby.memory || mapper->bias != ruby.bias || bytes < MEMORY_BYTES_MIN)
@@ -291,7 +291,7 @@ void ruby_hook_object(const struct object *o)
 		{ "rb_ractor_main_p_", offsetof(struct ruby_functions, is_main_ractor) },
 		{ "rb_intern", offsetof(struct ruby_functions, intern) },
 		{ "rb_attr_get", offsetof(struct ruby_functions, attribute) },
-		{ "rb_thread_current", offsetof(struct ruby_functions, thread_current) }, /* the last: all are there */
+		{ "rb_thread_current", offsetof(struct ruby_functions, thread_current) }, /* the last one: now all are set */
 	};
 	const char *version = ruby_functions.thread_current ? NULL : object_find_symbol(o, "ruby_version");
 

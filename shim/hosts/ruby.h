@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is read of Ruby 3.1's own (vm_core.h, method.h, yjit_core.h, darray.h), and its functions, none of which allocates here. */
+/* The structures of Ruby 3.1 that are read (vm_core.h, method.h, yjit_core.h, darray.h), and functions of Ruby, none of which allocates
+ * here. */
 #ifndef TAILOR_RUBY_H
 #define TAILOR_RUBY_H
 
@@ -25,7 +26,7 @@ struct block {
 	uint32_t index;
 	unsigned char context[32];
 	unsigned char *start, *end;
-	struct array *incoming, *outgoing, *gc_offsets, *methods; /* the latter: of struct dependency */
+	struct array *incoming, *outgoing, *gc_offsets, *methods; /* methods: of struct dependency */
 };
 struct branch {
 	struct block *block;
@@ -83,13 +84,13 @@ static inline bool ruby_is_object(uint64_t value)
 }
 
 bool ruby_is_sequence(const struct sequence *s);
-/* The method that a frame (as rb_profile_frames() has it) is of, as far as it is a plain one; or NULL. */
+/* The method of a frame (in the form of rb_profile_frames()), if it is a plain one.  NULL otherwise. */
 const struct method *ruby_method_of_frame(uint64_t frame);
-/* The method of s that a block calls by jumping to s; or NULL. */
+/* The method of s that a block calls by a jump to s.  NULL if there is none. */
 const struct method *ruby_method_called(const struct block *b, const struct sequence *s);
-/* "" if it is no string. */
+/* The text of a string.  "" if the value is no string. */
 const char *ruby_string_text(uint64_t value, size_t *bytes);
-/* "block in Class#method"; m may be NULL. */
+/* Formats a name such as "block in Class#method".  m may be NULL. */
 void ruby_format_method_name(const struct sequence *s, const struct method *m, char *out, size_t bytes);
 
 #endif

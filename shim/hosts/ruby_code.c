@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine code of Ruby's YJIT (yjit_codegen.c, 3.1).  All of it runs in one frame (fixed_frame.c), but for a few instructions:
- * an entry pushes three registers, what leaves takes them back, and two of Ruby's instructions (a hash and a regular expression
- * with contents) keep a value on the stack, twice, while they call.  These are found by their bytes.
+ * Reads the machine code of Ruby's YJIT (yjit_codegen.c, 3.1).  All of it runs in one frame (fixed_frame.c), except for a few instructions.
+ * An entry pushes three registers, and exits pop them.  Two of Ruby's instructions (a hash and a regular expression with contents) keep a
+ * value on the stack, twice, during a call.  All of these are found by their bytes.
  */
 #include "shim/hosts/ruby_code.h"
 
@@ -16,10 +16,10 @@
 
 static const unsigned char pushes[] = { 0x41, 0x55, 0x41, 0x54, 0x53 }; /* r13, r12, rbx */
 static const unsigned char pops[] = { 0x5b, 0x41, 0x5c, 0x41, 0x5d };
-static const unsigned char store_pc[] = { 0x49, 0x89, 0x45, 0 }; /* mov %rax, (%r13): what mov $pc, %rax has loaded */
+static const unsigned char store_pc[] = { 0x49, 0x89, 0x45, 0 }; /* mov %rax, (%r13), which stores what mov $pc, %rax has loaded */
 
 struct rules {
-	uint64_t address; /* of what is gathered */
+	uint64_t address; /* address of the code whose rules are collected */
 	struct frame_rule rule[RULES_MAX];
 	int nr;
 };
@@ -71,7 +71,7 @@ uint64_t ruby_code_next_pc(const unsigned char *code, size_t bytes, size_t *at)
 	return 0;
 }
 
-/* The bytes of an exit, which pops, from at on; 0: there is none. */
+/* The length of an exit, which pops registers, at `at`.  0 if there is none. */
 static size_t bytes_of_exit_at(const unsigned char *code, size_t bytes, size_t at)
 {
 	size_t end = at + sizeof(pops);
@@ -83,7 +83,8 @@ static size_t bytes_of_exit_at(const unsigned char *code, size_t bytes, size_t a
 	return end < bytes && code[end] == 0xc3 ? end + 1 - at : 0;
 }
 
-/* A value was pushed twice for a call: the bytes up to where it is popped twice, with that; 0: it is something else. */
+/* The length of the code at `at` that keeps a value on the stack for a call.  It pushes the value twice, and ends where it has popped it
+ * twice.  0 if there is other code. */
 static size_t bytes_of_kept_value_at(const unsigned char *code, size_t bytes, size_t at)
 {
 	if (!is_behind_call(code, at) || !pattern_is_at(code, bytes, at, "\x50\x50", 2))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the code that Ruby's YJIT writes says itself.  Context: as ruby.c. */
+/* Reads the code that Ruby's YJIT writes.  The context is that of ruby.c. */
 #ifndef TAILOR_RUBY_CODE_H
 #define TAILOR_RUBY_CODE_H
 
@@ -7,16 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What YJIT fills memory with that it has not written to (alloc_exec_mem() in yjit_asm.c). */
+/* The byte that fills YJIT's unwritten memory (alloc_exec_mem() in yjit_asm.c). */
 #define RUBY_CODE_UNWRITTEN 0x1e
 
-/* Is it an entry from the interpreter? */
+/* Is the code an entry from the interpreter? */
 bool ruby_code_is_entry(const unsigned char *code);
 /*
- * The next place, from *at on, at which an instruction's address (a pc) is put into Ruby's frame; *at: behind it.  0: no more.
+ * Finds the next place, from *at on, at which the address of an instruction (a pc) is put into Ruby's frame.  *at is set to the code behind
+ * it.  Returns 0 if there are no more.
  */
 uint64_t ruby_code_next_pc(const unsigned char *code, size_t bytes, size_t *at);
-/* Says the frames of a piece of code, where they are not those of all code. */
+/* Registers the frames of a piece of code, where they differ from the one frame of all code. */
 void ruby_code_register_frames(const unsigned char *code, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Ruby's methods and blocks are called, read from its objects.  Context: as ruby.c. */
+/* Names of Ruby's methods and blocks, read from its objects.  The context is that of ruby.c. */
 #include "shim/hosts/ruby.h"
 
 #include <stdio.h>
@@ -54,7 +54,7 @@ const struct method *ruby_method_of_frame(uint64_t frame)
 	return m;
 }
 
-/* A block depends on what it calls. */
+/* A block's dependencies include the methods that it calls. */
 const struct method *ruby_method_called(const struct block *b, const struct sequence *s)
 {
 	const struct dependency *d = b->methods ? (const struct dependency *)b->methods->at : NULL;
@@ -68,7 +68,7 @@ const struct method *ruby_method_called(const struct block *b, const struct sequ
 	return NULL;
 }
 
-/* "Class#" or "Class." */
+/* Formats "Class#" or "Class." */
 static void format_class_prefix(const struct method *m, char *out, size_t bytes)
 {
 	uint64_t class = m->owner;
@@ -80,7 +80,7 @@ static void format_class_prefix(const struct method *m, char *out, size_t bytes)
 	if (!ruby_is_object(class) || (TYPE(flags_of_ruby_object(class)) != TYPE_CLASS && TYPE(flags_of_ruby_object(class)) != TYPE_MODULE))
 		return;
 	singleton = TYPE(flags_of_ruby_object(class)) == TYPE_CLASS && (flags_of_ruby_object(class) & FLAG_SINGLETON);
-	if (singleton) { /* what it is the class of; only the main Ractor may ask for that */
+	if (singleton) { /* the object that it belongs to; only the main Ractor may ask for that */
 		class = ruby_functions.is_main_ractor() ? ruby_functions.attribute(class, ruby_functions.intern("__attached__")) : RUBY_NIL;
 		if (!ruby_is_object(class) ||
 		    (TYPE(flags_of_ruby_object(class)) != TYPE_CLASS && TYPE(flags_of_ruby_object(class)) != TYPE_MODULE))
@@ -91,7 +91,7 @@ static void format_class_prefix(const struct method *m, char *out, size_t bytes)
 		snprintf(out, bytes, "%.*s%c", nr < bytes ? (int)nr : (int)bytes, text, singleton ? '.' : '#');
 }
 
-/* As Ruby's own profilers have it (rb_profile_frame_full_label()). */
+/* Formats the name as Ruby's own profilers do (rb_profile_frame_full_label()). */
 void ruby_format_method_name(const struct sequence *s, const struct method *m, char *out, size_t bytes)
 {
 	size_t label_bytes, base_bytes, method_bytes;

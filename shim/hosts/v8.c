@@ -1,4 +1,11 @@
-/* SPDX-License-Identifier: MIT */
+/*
+ * V8, where its interface is exported (Node, embedders).  Isolate::SetJitCodeEventHandler reports all code, including existing code, and
+ * source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context, which V8 does whenever it
+ * compiles a script.  At that moment V8 may be in the middle of anything, so it is asked for an interrupt (Isolate::RequestInterrupt),
+ * which comes at the next function or loop of a script.  The handler is set there.
+ *
+ * Positions are characters of the script.  The script comes with the code, and its lines are asked from it.
+ */
 /*
  * V8, where its interface is exported (Node, embedders): Isolate::SetJitCodeEventHandler reports all code, that which exists, too, and
  * source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context, which V8 does whenever it
@@ -16,15 +23,15 @@
 #include <string.h>
 #include <time.h>
 
-#define RECORDINGS_MAX 8 /* at a time */
+#define RECORDINGS_MAX 8 /* recordings at the same time */
 #define POSITIONS_MAX 8192
 #define LINES_BYTES (256u << 10)
-#define RANGES 16384 /* of functions: the newer one takes the place of the older */
+#define RANGES 16384 /* ranges of functions; a newer one replaces an older one in the same place */
 
 enum event_type { ADDED, MOVED, REMOVED, ADD_LINE, START_LINES, END_LINES };
 enum code_type { BYTE_CODE, JIT_CODE, WASM_CODE };
 
-/* v8::JitCodeEvent of HOST_V8_OLDEST to HOST_V8_NEWEST. */
+/* The layout of v8::JitCodeEvent in HOST_V8_OLDEST to HOST_V8_NEWEST. */
 struct event {
 	uint32_t type, code_type;
 	uint64_t start, bytes;
@@ -47,16 +54,16 @@ struct event {
 
 struct recording {
 	int taken;
-	uint64_t start; /* 0: not ended */
+	uint64_t start; /* 0: not complete */
 	uint32_t nr;
 	struct {
 		uint32_t offset, position;
 	} at[POSITIONS_MAX];
 };
 
-/* Where a function's own positions are, by what its bytecode says of them: first to last. */
+/* The first and last of a function's own positions, from its bytecode. */
 struct range {
-	uint64_t name; /* hashed */
+	uint64_t name; /* a hash of the name */
 	uint32_t first, last;
 };
 
@@ -66,38 +73,39 @@ static struct {
 	void (*request_interrupt)(void *isolate, void (*)(void *isolate, void *data), void *data);
 	void (*set_handler)(void *isolate, int options, void (*)(struct event *));
 	int (*line_number)(void *script, int position);
-	void (*set_flags)(const char *); /* or NULL */
-	const int *isolate_key; /* V8 9 and 10: of pthread_getspecific; 0: not made yet.  NULL: there is none */
+	void (*set_flags)(const char *); /* NULL: V8 exports no such function */
+	const int *isolate_key; /* V8 9 and 10: key for pthread_getspecific; 0: not created yet.  NULL: there is none */
 	int (*clock_gettime)(clockid_t, struct timespec *);
 	struct recording *recording; /* NULL: V8 was not found, or is not to be called */
 	unsigned char *lines;
 	struct range *ranges;
-	int lines_taken; /* and ranges */
-	bool is_refused;	     /* V8 is older or newer than the known versions: no other object is asked */
-	char version[HOST_VERSION_BYTES]; /* V8's, once it was asked */
-	const char *lack; /* why nothing of it is heard: NULL, "" where its version is the reason */
+	int lines_taken; /* lock of lines and ranges */
+	bool is_refused;	     /* V8 is older or newer than the known versions, and no other object is checked */
+	char version[HOST_VERSION_BYTES]; /* V8's version, once it was read */
+	const char *lack; /* why V8's code is not registered; "": its version; NULL: it is registered */
 } v8;
 
-/* V8 in an object that dlopen brings, until it is relocated. */
+/* An object with V8 that dlopen loads, until it is relocated. */
 static struct {
 	int taken;
 	struct object object;
 	object_init_function *init;
 } opened;
 
-/* The isolates that this thread was seen in: workers have one each, and its memory is used again. */
+/* The isolates that this thread was seen in.  Workers have one each, and its memory is reused. */
 #define ISOLATES_MAX 16
 #define TLS __attribute__((tls_model("initial-exec")))
 static __thread void *known_isolates[ISOLATES_MAX] TLS;
 static __thread unsigned nr_known_isolates TLS;
-static __thread bool was_outside TLS; /* it was seen in no isolate since */
-static __thread bool is_reporting TLS; /* code that this thread registers existed before */
-static __thread bool looks_at_running TLS; /* code that V8 reports in this thread is compared with what runs (v8_running.h) */
+static __thread bool was_outside TLS; /* the thread was seen in no isolate since */
+static __thread bool is_reporting TLS; /* this thread registers code that existed before */
+static __thread bool looks_at_running TLS; /* code that V8 reports in this thread is compared with running code (v8_running.h) */
 
-/* What exists when the agent is loaded later ran before, also in a recording that began a moment ago. */
+/* Code that exists when the agent is injected ran before, so its records are stamped this long before now, even in a recording that began a
+ * moment ago. */
 #define EXISTS_NS 1000000000
 
-/* Reporting all code again, for memory that may hold a new isolate: at most a twentieth of the time. */
+/* All code is reported again for memory that may hold a new isolate.  This takes at most one part in PART_OF_TIME of the time. */
 #define PART_OF_TIME 20
 static uint64_t first_ns, reporting_ns;
 
@@ -116,7 +124,7 @@ static struct recording *take_position_recording(void)
 			v8.recording[i].nr = 0;
 			return &v8.recording[i];
 		}
-	/* some code was recorded and never added */
+	/* some recorded code was never added */
 	for (int i = 0; i < RECORDINGS_MAX; i++)
 		if (v8.recording[i].start)
 			__atomic_store_n(&v8.recording[i].taken, 0, __ATOMIC_RELEASE);
@@ -131,7 +139,7 @@ static struct recording *find_position_recording(uint64_t start)
 	return NULL;
 }
 
-/* "node:", "file:", "https:", "wasm:"; not "a.js:12" */
+/* Does it begin with a scheme, "node:", "file:", "https:", "wasm:", but not "a.js:12"? */
 static bool begins_with_scheme(const char *text, size_t bytes)
 {
 	size_t letters = 0;
@@ -141,8 +149,9 @@ static bool begins_with_scheme(const char *text, size_t bytes)
 	return letters > 1 && letters + 1 < bytes && text[letters] == ':' && (text[letters + 1] < '0' || text[letters + 1] > '9');
 }
 
-/* "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12": the file, which may have blanks, as the name may
- * (analyzer/attribute/host_names.c finds it likewise); that of a module is a URL.  line: where the function begins, 0: unknown. */
+/* Finds the file in a name such as "JS:*name file:12:3", before V8 11 "LazyCompile:*name file:12".  File and name may have blanks
+ * (analyzer/attribute/host_names.c finds the file in the same way).  The file of a module is a URL.  line: where the function begins, or 0
+ * if unknown. */
 static size_t find_file_in_code_name(const char *name, size_t bytes, const char **file, uint32_t *line)
 {
 	static const char scheme[] = "file://";
@@ -160,7 +169,7 @@ static size_t find_file_in_code_name(const char *name, size_t bytes, const char 
 			*line = 10 * *line + (uint32_t)(name[at] - '0');
 		end = digit - 1;
 	}
-	while (colon < end && name[colon] != ':') /* behind it are the tier and the name, which may be empty */
+	while (colon < end && name[colon] != ':') /* the tier and the name, which may be empty, are behind the colon */
 		colon++;
 	for (size_t at = colon + 1; at < end; at++)
 		if (name[at] == ' ') {
@@ -175,7 +184,7 @@ static size_t find_file_in_code_name(const char *name, size_t bytes, const char 
 	return end < bytes && begin > 0 && begin < end ? end - begin : 0;
 }
 
-/* The place of a function's range, by its name behind the tier. */
+/* The place of a function's range, which is found by the function's name without the tier. */
 static struct range *range_of(const struct event *e, uint64_t *name)
 {
 	uint64_t h = 0xcbf29ce484222325ull; /* FNV-1a */
@@ -204,7 +213,7 @@ static void keep_range(const struct event *e, const struct recording *r)
 	}
 }
 
-/* Bytecode is no code that runs, but tells where its function's positions are. */
+/* Bytecode does not run itself, but shows where its function's positions are. */
 static void on_bytecode(const struct event *e)
 {
 	struct recording *r = find_position_recording(e->start);
@@ -216,9 +225,9 @@ static void on_bytecode(const struct event *e)
 }
 
 /*
- * Code that exists already, or comes from a compiler that reports no positions, has the line where its function begins, so that all of
- * its samples are on that one, not on their own.  So has what was inlined: its positions are of its own script, which V8 does not name, and
- * are not where the function's own are, or on lines in front of it.  r: NULL without positions.
+ * Code that exists already, or comes from a compiler that reports no positions, gets the line where its function begins, so all of its
+ * samples are on that line.  Inlined code gets it as well, because its positions are those of its own script, which V8 does not name.  Such
+ * positions are outside of the function's own range, or on lines in front of the function.  r is NULL without positions.
  */
 static void register_code_lines(const struct event *e, const struct recording *r)
 {
@@ -264,7 +273,7 @@ static void register_added_code(const struct event *e)
 	announce_load(e->start, e->bytes, name, (const void *)(uintptr_t)e->start, is_reporting && guest_was_loaded_late() ? EXISTS_NS : 0);
 }
 
-/* Code that is not reported by V8: like that which exists and is. */
+/* Registers code that V8 does not report, in the same way as reported code that existed before. */
 static void register_running_code(uint64_t start, uint64_t bytes, const char *name, size_t name_bytes)
 {
 	struct event e = { .type = ADDED, .code_type = JIT_CODE, .start = start, .bytes = bytes, .name = { name, name_bytes } };
@@ -332,7 +341,7 @@ static void on_isolate_interrupt(void *isolate, void *data)
 		return;
 	is_reporting = true;
 	looks_at_running = guest_was_loaded_late() && v8_running_find_frames();
-	v8.set_handler(isolate, 1, on_jit_code_event); /* and what exists */
+	v8.set_handler(isolate, 1, on_jit_code_event); /* 1: existing code is reported, too */
 	if (looks_at_running)
 		v8_running_register_frames(register_running_code);
 	looks_at_running = is_reporting = false;
@@ -340,7 +349,7 @@ static void on_isolate_interrupt(void *isolate, void *data)
 	ANNOUNCE_ONCE("V8: code and lines registered through Isolate::SetJitCodeEventHandler");
 }
 
-/* Before V8 made its key, what it returns is the other library's that has key 0 (OpenSSL in Node 16, which asks for the time first). */
+/* Before V8 has created its key, the key is 0, which may be another library's (OpenSSL in Node 16, which asks for the time first). */
 static void *current_isolate(void)
 {
 	return v8.isolate_key && !__atomic_load_n(v8.isolate_key, __ATOMIC_ACQUIRE) ? NULL : v8.current();
@@ -369,8 +378,8 @@ static bool has_time_to_report_again(void)
 }
 
 /*
- * Context: a thread that asks for the time; V8 may hold locks, but not that of its interrupts, which are asked for by any thread.
- * An isolate that is being made has no context yet; one that was there before is entered together with its context.
+ * Context: a thread that asks for the time.  V8 may hold locks, but not that of its interrupts, which any thread may request.  An isolate
+ * that is being created has no context yet.  One that existed before is entered together with its context.
  */
 static void ask_new_isolate_for_interrupt(void)
 {
@@ -400,7 +409,7 @@ static int on_v8_clock_gettime(clockid_t clock, struct timespec *now)
 	return v8.clock_gettime(clock, now);
 }
 
-/* true: o has V8 with all that is needed of it, or one that is refused.  Context: o is relocated. */
+/* Returns true if o has V8 with all functions that are needed, or a V8 that is refused.  Context: o is relocated. */
 static bool find_v8_functions(const struct object *o)
 {
 	const char *(*get_version)(void) = (const char *(*)(void))object_find_symbol(o, "_ZN2v82V810GetVersionEv"), *version;
@@ -411,7 +420,7 @@ static bool find_v8_functions(const struct object *o)
 	version = get_version();
 	for (const char *c = version; *c >= '0' && *c <= '9' && major < 10000; c++)
 		major = 10 * major + (*c - '0');
-	strncpy(v8.version, version, sizeof(v8.version) - 1); /* V8 may be unloaded */
+	strncpy(v8.version, version, sizeof(v8.version) - 1); /* a copy, because V8 may be unloaded */
 	v8.is_refused = major < HOST_V8_OLDEST || major > HOST_V8_NEWEST;
 	if (v8.is_refused) {
 		v8.lack = "";
@@ -451,9 +460,9 @@ static void note_unheard_v8(const char *lack)
 }
 
 /*
- * V8's interpreter runs all functions in one piece of code of V8's.  With this option each has a copy, which V8 reports with the function's
- * name: a handler that only calls others stays interpreted for long, and is on call stacks so.  Before V8 begins: later ones may not
- * have what is copied.
+ * V8's interpreter runs all functions in one piece of code.  With this option each function has a copy of it, which V8 reports with the
+ * function's name.  So a handler that only calls others, and stays interpreted for long, is on call stacks.  The option is set before V8
+ * begins, because older versions create what is copied with the isolate.
  */
 static void give_interpreted_functions_frames(void)
 {
@@ -473,7 +482,7 @@ static void hook_relocated_v8(const struct object *o)
 		give_interpreted_functions_frames();
 }
 
-/* In the place of the object's own: it is relocated now. */
+/* Called instead of the object's own init function, when the object has been relocated. */
 static void on_v8_library_init(int argc, char **argv, char **env)
 {
 	struct object o = opened.object;
@@ -512,7 +521,7 @@ static int find_v8_in_object(void *context, const struct object *o)
 	return find_v8_functions(o);
 }
 
-/* Nothing is hooked: of this thread's isolate alone, and for each recorder anew. */
+/* Nothing is hooked.  Only this thread's isolate is asked, and it is asked again for each recorder. */
 void v8_adapt_injected(void)
 {
 	void *isolate;
