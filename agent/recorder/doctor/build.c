@@ -31,7 +31,7 @@ static void add_build_id_finding(struct doctor *d)
 		close(fd);
 }
 
-/* libdw.so.1 is /usr/lib/x86_64-linux-gnu/libdw-0.188.so: the file's name tells more than the link's. */
+/* The link libdw.so.1 leads to a file such as /usr/lib/x86_64-linux-gnu/libdw-0.188.so, whose name has the version. */
 static int add_library_finding(struct dl_phdr_info *object, size_t bytes, void *doctor)
 {
 	const char *name = strrchr(object->dlpi_name, '/');

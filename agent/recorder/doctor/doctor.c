@@ -46,10 +46,10 @@ bool doctor_can_record(const struct doctor *d)
 	return false;
 }
 
-static const char *const states[] = { "yes", "less", "no", "fact" }; /* of JSON: stable */
+static const char *const states[] = { "yes", "less", "no", "fact" }; /* in JSON, so they are stable */
 static const char *const marks[] = { "[ok]", "[warn]", "[no]", "" };
 
-/* JSON's names of sections and findings are stable; these are their headings in the text. */
+/* Names of sections and findings are stable in JSON.  These are their headings in the text. */
 static const char *heading_of_finding(const char *name)
 {
 	static const char *const headings[][2] = {
@@ -67,8 +67,8 @@ static const char *heading_of_finding(const char *name)
 	return name;
 }
 
-/* From column at on, with continuation lines at the same column.  A word that is too long has a line of its own.  Names of processes and
- * paths are in it. */
+/* Prints a text from column at on, with continuation lines at the same column.  A word that is too long has a line of its own.  The text is
+ * escaped, because it may contain names of processes and paths. */
 static void print_wrapped_text(FILE *to, const char *foreign, size_t at)
 {
 	char *text = message_escape(foreign);
@@ -98,7 +98,7 @@ void doctor_print_text(const struct doctor *d, FILE *to)
 		section = f->section;
 		fprintf(to, "  %-6s %-*s", marks[f->state], NAME_COLUMNS, heading_of_finding(f->name));
 		print_wrapped_text(to, f->says, 9 + NAME_COLUMNS);
-		if (*f->remedy) { /* a command is copied: on one line where that is possible */
+		if (*f->remedy) { /* a command is meant to be copied, so it is on one line where that is possible */
 			fputs("         remedy: ", to);
 			print_wrapped_text(to, f->remedy, 17);
 		}

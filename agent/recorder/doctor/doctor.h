@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What can be recorded on this machine: a list of findings, each with its reason and, where something is unavailable, the command
- * that enables it.  machine.c reads settings and limits; sampling.c tries every sampling method.  Nothing is changed.
+ * Finds what can be recorded on this machine.  The result is a list of findings, each with its reason and, where something is unavailable,
+ * the command that enables it.  machine.c reads settings and limits, and sampling.c tries every sampling method.  Nothing is changed.
  * Context: thread.
  */
 #ifndef TAILOR_DOCTOR_H
@@ -22,11 +22,11 @@ enum doctor_state {
 #define DOCTOR_FINDINGS_MAX 128
 
 struct doctor_finding {
-	const char *section; /* "machine", "sampling", ... : stable, for scripts */
+	const char *section; /* "machine", "sampling", ...; stable, for scripts */
 	char name[64];
 	enum doctor_state state;
-	char says[320];	 /* the reason, when it is not DOCTOR_YES */
-	char remedy[256]; /* a command, or what to do; "": none known, or none needed */
+	char says[320];	 /* the reason, if the state is not DOCTOR_YES */
+	char remedy[256]; /* a command, or an instruction; "": none is known, or none is needed */
 };
 
 struct doctor {
@@ -46,16 +46,16 @@ struct doctor_finding *doctor_add_finding(struct doctor *d, const char *section,
 					  const char *says, ...) __attribute__((format(printf, 5, 6)));
 void doctor_set_remedy(struct doctor_finding *f, const char *remedy, ...) __attribute__((format(printf, 2, 3)));
 
-/* This tailor: version, compiler, build id, and the files of its libraries. */
+/* Reports this tailor's version, compiler and build id, and the files of its libraries. */
 void doctor_check_build(struct doctor *d);
-/* Kernel, user, privileges, limits.  To be called first: it sets the facts above. */
+/* Reports kernel, user, privileges and limits.  Called first, because it sets the facts above. */
 void doctor_check_machine(struct doctor *d);
-/* Each sampling method, and what can be recorded with samples. */
+/* Tries each sampling method, and reports what can be recorded with samples. */
 void doctor_check_sampling(struct doctor *d);
-/* A running process: can it be attached to, has it an agent and a recorder. */
+/* Reports whether a running process can be attached to, and whether it has an agent and a recorder. */
 int doctor_check_process(struct doctor *d, pid_t pid);
 
-/* Which files of a process, or of a program (pid 0), have no names of their own functions, also not in debug files. */
+/* Reports which files of a process, or of a program (pid 0), lack names of their own functions, also in debug files. */
 void doctor_check_symbols(struct doctor *d, const char *program, pid_t pid);
 
 /* Can anything be recorded? */

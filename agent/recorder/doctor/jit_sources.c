@@ -27,9 +27,10 @@
 #define OBJECTS_MAX 1024
 #define PATH_BYTES 4096
 #define HOSTS_MAX 64
-#define LIST_MS 10000 /* for the loader */
+#define LIST_MS 10000 /* longest wait for the loader */
 
-/* What is said instead, where the object is (or is not) named so, or a program has it inside. */
+/* Texts that replace the description of an interface, if the object's name contains word (or does not, with if_absent), or if a program
+ * contains it. */
 static const struct exception {
 	const char *interface, *word;
 	bool if_absent;
@@ -41,7 +42,7 @@ static const struct exception {
 	  "linked with libluajit have names under `tailor run`" },
 };
 
-/* Only where nothing else was found: V8 that exports no interface (Chromium, Electron's renderers, embedders). */
+/* Reported only if nothing else was found.  V8 exports no interface in Chromium, Electron's renderers and embedders. */
 static const struct jit_host hidden_v8 = { .interface = "V8, hidden", .word = "perf_basic_prof",
 	.says = "V8 does not export its interface here; names with its option --perf-basic-prof (Chromium: --js-flags=--perf-basic-prof "
 		"--no-sandbox)" };
@@ -51,10 +52,10 @@ struct look {
 	void (*each)(void *context, const struct jit_source *c);
 	void *context;
 	int nr, nr_engines;
-	uint64_t executable_bytes; /* without a file */
-	uint64_t bases[OBJECTS_MAX]; /* that were looked at */
+	uint64_t executable_bytes; /* executable memory without a file */
+	uint64_t bases[OBJECTS_MAX]; /* addresses of objects that were searched */
 	int nr_bases;
-	uint64_t symbol[HOSTS_MAX]; /* of each host, in the object that is looked at */
+	uint64_t symbol[HOSTS_MAX]; /* address of each host's symbol in the current object */
 	uint64_t options; /* bit i: the process was started with an option of jit_hosts[i] that names its code */
 };
 _Static_assert(HOSTS_MAX <= 64, "struct look's options");
@@ -95,7 +96,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* object: its name; text: what is in it, where that is known. */
+/* The description of an interface.  object: its name.  text: its content, or NULL if that is not known. */
 static const char *description_of_jit_host(const struct jit_host *h, const char *object, const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < sizeof(exceptions) / sizeof(exceptions[0]); i++) {
@@ -162,7 +163,7 @@ void jit_sources_list_libraries(const char *path, char *text, size_t bytes)
 	text[at] = 0;
 	close(ends[0]);
 	if (!error) {
-		kill(pid, SIGKILL); /* it has said all, or has taken too long: a file system may not answer */
+		kill(pid, SIGKILL); /* finished, or taking too long, because a file system does not answer */
 		waitpid(pid, NULL, 0);
 	}
 }
@@ -171,7 +172,7 @@ struct words {
 	struct word symbol[HOSTS_MAX], word[HOSTS_MAX], hidden_v8;
 };
 
-/* In the whole file: its string tables have the names of what it defines and needs. */
+/* Searches the whole file, because its string tables have the names of what it defines and needs. */
 static void search_jit_host_words(const char *text, size_t bytes, struct words *w)
 {
 	struct word all[2 * HOSTS_MAX + 1];
@@ -196,7 +197,7 @@ static void search_jit_host_words(const char *text, size_t bytes, struct words *
 		*place[nr] = all[nr];
 }
 
-/* A PostgreSQL server's, of a version whose plan nodes are known (lacks.h says so of others). */
+/* Reports the plan nodes of a PostgreSQL server whose version is known.  (lacks.h reports the other versions.) */
 static void report_plan_node_support(struct look *l, const char *object, const char *text, size_t bytes)
 {
 	const char *found = memmem(text, bytes, POSTGRES_VERSION_TEXT, sizeof(POSTGRES_VERSION_TEXT) - 1);
@@ -210,7 +211,8 @@ static void report_plan_node_support(struct look *l, const char *object, const c
 		report_jit_source(l, "plan nodes", object, false, "of each query, under `tailor run` and by `tailor attach`");
 }
 
-/* Database engines as libraries, by the beginning of the library's file name.  They are no JITs: l->nr does not count them. */
+/* Reports a database engine that is a library, by the beginning of the library's file name.  Engines are no JITs, so l->nr does not count
+ * them. */
 static void report_engine_library(struct look *l, const char *name)
 {
 	static const struct {
@@ -239,7 +241,7 @@ static void report_engine_libraries(struct look *l, char *libraries)
 	}
 }
 
-/* Searches the whole file: its string tables have the names of what it defines and needs. */
+/* Searches the whole file, because its string tables have the names of what it defines and needs. */
 static int report_jit_sources_of_file(struct look *l, const char *path)
 {
 	int fd = regular_file_open(path), error = 0;
@@ -255,7 +257,7 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 		error = errno;
 	else if (st.st_size <= 0)
 		error = ENOEXEC;
-	p = error ? NULL : malloc((size_t)st.st_size); /* a mapping of a file that is cut would kill us */
+	p = error ? NULL : malloc((size_t)st.st_size); /* a mapping would kill this process if the file is truncated */
 	n = p ? read(fd, p, (size_t)st.st_size) : -1;
 	if (!error && n < 0)
 		error = p ? errno : ENOMEM;
@@ -273,7 +275,7 @@ static int report_jit_sources_of_file(struct look *l, const char *path)
 
 		if (!h->interface)
 			continue;
-		/* what a library defines has its name in the program, too */
+		/* names that a library defines are in the program, too */
 		if (strstr(libraries, h->word))
 			report_jit_source(l, h->interface, h->word, has_option(l, i), description_of_jit_host(h, h->word, NULL, 0));
 		else if (own || (i < HOSTS_MAX && words.word[i].found))
@@ -336,7 +338,7 @@ int jit_sources_of_process(pid_t pid, void (*each)(void *context, const struct j
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)l.pid, (int)identity.own_pid);
 	if (lstat(path, &st) == 0 && proc_mem_may_have_written(&identity, &st))
 		report_jit_source(&l, "perf map", path, true, "names");
-	if (l.executable_bytes && !l.nr) { /* a program without symbols may still have the words */
+	if (l.executable_bytes && !l.nr) { /* a program without symbols may still contain the words */
 		snprintf(path, sizeof(path), "/proc/%d/exe", (int)l.pid);
 		report_jit_sources_of_file(&l, path);
 	}

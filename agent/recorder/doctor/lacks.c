@@ -19,11 +19,11 @@
 #define LIBRARIES_BYTES 16384
 #define TEXT_BYTES 64
 
-/* An object: mapped in a process, or a file's bytes. */
+/* An object, which is mapped in a process, or a file that was read. */
 struct image {
 	pid_t pid;
 	uint64_t base;
-	const unsigned char *file; /* NULL: it is mapped */
+	const unsigned char *file; /* NULL: the object is mapped in a process */
 	const char *path;
 	size_t bytes;
 };
@@ -85,7 +85,7 @@ static uint64_t find_in_table(const struct image *i, const Elf64_Shdr *table, co
 	return 0;
 }
 
-/* Of those that it exports. */
+/* Finds a symbol that the file exports. */
 static uint64_t find_file_symbol(const struct image *i, const char *name)
 {
 	Elf64_Shdr table, names;
@@ -111,8 +111,8 @@ static bool read_address(const struct image *i, uint64_t address, void *to, size
 }
 
 /*
- * The text that a function returns which does nothing else: [endbr64] lea rax, [rip + n]; ret, or mov rax, [rip + n]; ret, where a variable
- * points to it.  false: it is another.
+ * Reads the text that a function returns which does nothing else.  Its code is [endbr64] lea rax, [rip + n]; ret, or mov rax, [rip + n];
+ * ret, if a variable points to the text.  Returns false for any other function.
  */
 static bool read_returned_text(const struct image *i, const char *function, char text[TEXT_BYTES])
 {
@@ -133,7 +133,7 @@ static bool read_returned_text(const struct image *i, const char *function, char
 	address = at + 7 + (uint64_t)(int64_t)distance;
 	if (code[1] == mov[1] && !read_address(i, address, &address, sizeof(address)))
 		return false;
-	for (int n = 0; n < TEXT_BYTES - 1; n++) { /* it may end where its memory does */
+	for (int n = 0; n < TEXT_BYTES - 1; n++) { /* read byte by byte, because the text may end where its memory does */
 		if (!read_address(i, address + (uint64_t)n, text + n, 1))
 			return false;
 		if (!text[n])
@@ -177,7 +177,8 @@ static void look_at_v8(const struct image *i, struct host_lacks *to)
 		add_unknown_version(to, HOST_V8, version);
 }
 
-/* A library of which our agent needs all that it replaces: the first one is looked for. */
+/* Checks a library for the first of the functions that the agent replaces, because the agent needs all of them.  names: the names of that
+ * function in different versions. */
 static void look_at_library(const struct image *i, enum host_version host, const char *version_function, const char *own,
 			    const char *const *names, size_t nr, struct host_lacks *to)
 {
@@ -192,7 +193,7 @@ static void look_at_library(const struct image *i, enum host_version host, const
 	add(to, host, version, why);
 }
 
-/* A program that has SQLite inside need not use it, so that nothing is missing. */
+/* Is it SQLite's own file?  A program that contains SQLite need not use it, so nothing is missing there. */
 static bool is_sqlites_own(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -227,7 +228,7 @@ static int look_at_mapping(void *context, const struct proc_mapping *m)
 	return 0;
 }
 
-/* PostgreSQL's version is a text in its program. */
+/* PostgreSQL's program contains its version as a text. */
 static void look_at_postgresql(const char *text, size_t bytes, struct host_lacks *to)
 {
 	const char *found = memmem(text, bytes, POSTGRES_VERSION_TEXT, sizeof(POSTGRES_VERSION_TEXT) - 1);
@@ -251,7 +252,7 @@ void lacks_of_file(const char *path, struct host_lacks *to)
 	ssize_t n = -1;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(Elf64_Ehdr))
-		bytes = malloc((size_t)st.st_size); /* a mapping of a file that is cut would kill us */
+		bytes = malloc((size_t)st.st_size); /* a mapping would kill this process if the file is truncated */
 	if (bytes)
 		n = read(fd, bytes, (size_t)st.st_size);
 	if (n > (ssize_t)sizeof(Elf64_Ehdr) && memcmp(bytes, ELFMAG, SELFMAG) == 0 && bytes[EI_CLASS] == ELFCLASS64) {
@@ -277,7 +278,7 @@ void lacks_of_program(const char *path, struct host_lacks *to)
 
 	lacks_of_file(path, to);
 	jit_sources_list_libraries(path, libraries, sizeof(libraries));
-	for (char *line = libraries; *line; line = rest) { /* NAME => PATH (ADDRESS) */
+	for (char *line = libraries; *line; line = rest) { /* a line is NAME => PATH (ADDRESS) */
 		char *at;
 
 		rest = line + strcspn(line, "\n");

@@ -19,7 +19,7 @@
 
 #define KERNEL "/proc/sys/kernel/"
 #define RING_KIB 4096 /* ring buffer that a recording locks for each CPU, if permitted */
-#define NOFILE_WANTED 4096 /* a descriptor per thread and CPU, when 1,000 threads are attached to */
+#define NOFILE_WANTED 4096 /* enough for a descriptor per thread and CPU, when 1,000 threads are attached to */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #endif
@@ -56,7 +56,7 @@ static void add_user_findings(struct doctor *d)
 		doctor_add_finding(d, "machine", "seccomp", DOCTOR_FACT, "a seccomp filter restricts this process");
 }
 
-/* The rights that parsers of others' bytes give up (jitreg/confine). */
+/* Reports the rights that parsers of foreign data give up (jitreg/confine). */
 static void add_confinement_findings(struct doctor *d)
 {
 	const struct confine_state s = confine_state();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every sampling method is tried independently of the others. */
+/* Tries every sampling method independently of the others. */
 #include "agent/recorder/doctor/doctor.h"
 
 #include "agent/recorder/images/kernel_names.h"
@@ -31,7 +31,7 @@ static struct perf_event_attr perf_attr_of_event(uint32_t type, uint64_t config)
 	return a;
 }
 
-/* User code, and the kernel's if that is allowed.  A descriptor, or -errno. */
+/* Opens an event for user code, and for kernel code if that is allowed.  Returns a descriptor, or -errno. */
 static int open_permitted_event(struct perf_event_attr *a)
 {
 	int fd = event_open(a, 0, -1, 0);
@@ -43,7 +43,7 @@ static int open_permitted_event(struct perf_event_attr *a)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Does it count?  (Some virtual machines open hardware events that stay 0.) */
+/* Does the counter count?  (Some virtual machines open hardware events that stay 0.) */
 static bool counter_advances(int fd)
 {
 	uint64_t value = 0;
@@ -55,7 +55,7 @@ static bool counter_advances(int fd)
 	return read(fd, &value, sizeof(value)) == sizeof(value) && value > 0;
 }
 
-/* Adds a finding: why the kernel refused, and the remedy. */
+/* Adds a finding with the reason why the kernel refused, and the remedy. */
 static void add_open_failure_finding(struct doctor *d, const char *name, int error, const char *no_such, const char *no_such_remedy)
 {
 	struct doctor_finding *f;
@@ -136,7 +136,7 @@ static void try_precise_sampling(struct doctor *d, unsigned level, unsigned best
 	}
 }
 
-/* PEBS without an interrupt for each sample, as far as it can be checked without a recording. */
+/* Reports PEBS without an interrupt for each sample, as far as it can be checked without a recording. */
 static void try_pebs_batches(struct doctor *d, const struct event_pmu *pmu)
 {
 	if (pmu->vendor != EVENT_VENDOR_INTEL)
@@ -178,7 +178,7 @@ static void try_counter(struct doctor *d, const char *name, uint32_t type, uint6
 		close(fd);
 }
 
-/* Sampling by a signal handler in the host at each counter overflow. */
+/* Tries sampling by a signal handler in the host at each counter overflow. */
 static void try_overflow_signals(struct doctor *d)
 {
 	struct perf_event_attr a = perf_attr_of_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
@@ -251,7 +251,7 @@ static void keep_event_notice(void *context, enum notice_kind kind, const char *
 	snprintf(t->text, sizeof(t->text), "%s%s", sentence, ++t->nr > 1 ? " (`tailor run` prints further notices)" : "");
 }
 
-/* The events that a recording with default options samples. */
+/* Reports the events that a recording with default options samples. */
 static void try_default_events(struct doctor *d)
 {
 	struct event_options o = { .name = "auto", .rate = EVENT_RATE_DEFAULT, .stack_bytes = 16384 };
@@ -282,7 +282,7 @@ static void try_kernel_names(struct doctor *d)
 		doctor_add_finding(d, "sampling", "kernel functions", DOCTOR_YES, "named, including modules and BPF programs");
 }
 
-/* Can waiting for a processor be told from other waits? */
+/* Can waiting for a processor be distinguished from other waits? */
 static void try_wakeups(struct doctor *d)
 {
 	FILE *f = event_open_tracepoint_file(EVENT_WAKING, "id");

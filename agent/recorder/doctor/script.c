@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Not a shell: a word is followed where it is a literal, or where what stands behind its last variable is one ("$JAVA_HOME/bin/java" is
- * looked for as java); a variable alone has the values that the script assigns to it.  The text is untrusted, and bounded.
+ * A reader of shell scripts that is no shell.  A word is followed if it is a literal, or if the text behind its last variable is one
+ * ("$JAVA_HOME/bin/java" is looked for as java).  A variable alone stands for the values that the script assigns to it.  The text is
+ * untrusted, and its size is bounded.
  */
 #include "agent/recorder/doctor/script.h"
 #include "jitreg/base/regular_file.h"
@@ -17,7 +18,7 @@
 
 #define SCRIPT_BYTES (256u << 10)
 #define WORD_BYTES 512
-#define NESTING_MAX 4 /* of variables whose values are variables */
+#define NESTING_MAX 4 /* nested variables, whose values are variables */
 
 struct script {
 	char text[SCRIPT_BYTES];
@@ -44,7 +45,7 @@ static bool is_shell_name_character(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* A word as the shell sees it, without its quotes: up to a blank or an operator outside of them.  Returns where it ends. */
+/* Reads a word as the shell sees it, without its quotes, up to a blank or an operator outside quotes.  Returns the end of the word. */
 static const char *read_shell_word(const char *at, char word[WORD_BYTES])
 {
 	size_t n = 0;
@@ -73,7 +74,8 @@ static const char *read_shell_word(const char *at, char word[WORD_BYTES])
 	return at;
 }
 
-/* "$NAME", "${NAME}", "${NAME[@]}" and "${NAME:-else}" alone: the name; else false. */
+/* Reads the name of a variable that is the whole word, "$NAME", "${NAME}", "${NAME[@]}" or "${NAME:-else}".  Returns false for other
+ * words. */
 static bool parse_lone_variable(const char *word, char name[WORD_BYTES])
 {
 	bool braces = word[0] == '$' && word[1] == '{';
@@ -99,7 +101,7 @@ static void report_script_command(struct script *s, const char *command, bool is
 
 static void follow_shell_word(struct script *s, const char *word, bool is_sourced, int nesting);
 
-/* The values that the script assigns to a variable. */
+/* Follows the values that the script assigns to a variable. */
 static void follow_variable_values(struct script *s, const char *name, bool is_sourced, int nesting)
 {
 	char word[WORD_BYTES];
@@ -114,12 +116,12 @@ static void follow_variable_values(struct script *s, const char *name, bool is_s
 		value += strspn(value, " \t");
 		read_shell_word(value, word);
 		if (strncmp(word, "$(", 2) != 0 && word[0] != '`')
-			word[strcspn(word, " \t")] = 0; /* options in the same text */
+			word[strcspn(word, " \t")] = 0; /* drops options in the same text */
 		follow_shell_word(s, word, is_sourced, nesting + 1);
 	}
 }
 
-/* "$(command -v java)", "`which java`" */
+/* Reads the command of "$(command -v java)" or "`which java`". */
 static bool parse_command_substitution(const char *word, char command[WORD_BYTES])
 {
 	const char *last = strrchr(word, ' ');
@@ -144,13 +146,13 @@ static void follow_shell_word(struct script *s, const char *word, bool is_source
 	} else if (!strpbrk(word, "$`")) {
 		report_script_command(s, word, is_sourced);
 	} else if (slash && !strpbrk(slash, "$`")) {
-		/* what is in the script's own folder is that */
+		/* a file of this name in the script's own folder is meant */
 		snprintf(path, sizeof(path), "%s%s", s->folder, slash);
 		report_script_command(s, access(path, R_OK) == 0 ? path : slash + 1, is_sourced);
 	}
 }
 
-/* `exec [-cl] [-a NAME] COMMAND`; without a command it is about descriptors. */
+/* Follows `exec [-cl] [-a NAME] COMMAND`.  Without a command, exec only changes descriptors. */
 static void follow_exec_command(struct script *s, const char *at)
 {
 	char word[WORD_BYTES];
@@ -166,7 +168,7 @@ static void follow_exec_command(struct script *s, const char *at)
 		follow_shell_word(s, word, false, 0);
 }
 
-/* Words that another command follows. */
+/* Is it a word that another command follows? */
 static bool is_shell_prefix_word(const char *word)
 {
 	static const char *const prefixes[] = { "then", "else", "do", "if", "elif", "while", "!", "{", "command", "nohup" };
@@ -192,13 +194,13 @@ static void follow_script_line(struct script *s, const char *at)
 		}
 		begin = at += strspn(at, " \t");
 		at = read_shell_word(at, word);
-		if (at == begin) { /* < and > */
+		if (at == begin) { /* a < or > */
 			at += *at && *at != '\n';
 			continue;
 		}
 		if (!is_command || is_shell_prefix_word(word))
 			continue;
-		is_command = strchr(word, '=') && is_shell_name_character(word[0]); /* an assignment may stand before a command */
+		is_command = strchr(word, '=') && is_shell_name_character(word[0]); /* an assignment may precede a command */
 		if (strcmp(word, "exec") == 0) {
 			follow_exec_command(s, at);
 		} else if (strcmp(word, ".") == 0 || strcmp(word, "source") == 0) {
@@ -226,7 +228,7 @@ void script_each_command(const char *path, void (*each)(void *context, const cha
 		s->context = context;
 		slash = strrchr(real, '/');
 		snprintf(s->folder, sizeof(s->folder), "%.*s", (int)(slash - real), real);
-		for (char *c = s->text; (c = strstr(c, "\\\n")); c += 2) /* lines that go on */
+		for (char *c = s->text; (c = strstr(c, "\\\n")); c += 2) /* joins continued lines */
 			c[0] = c[1] = ' ';
 		for (char *line = s->text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
 			follow_script_line(s, line);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a shell script ends in: wrappers (groovy, jruby, raku) set some variables and then execute the program that matters.  The script is
- * read, not run: commands behind `exec`, commands that are a variable's value, and files that it sources.  Context: thread.
+ * Finds the commands that a shell script ends in.  Wrappers (groovy, jruby, raku) set some variables and then execute the program that
+ * matters.  The script is read and not run.  The commands are those behind `exec`, those that are a variable's value, and files that the
+ * script sources.  Context: thread.
  */
 #ifndef TAILOR_SCRIPT_H
 #define TAILOR_SCRIPT_H
 
 #include <stdbool.h>
 
-/* Is it a shell, by its name? */
+/* Is it the name of a shell? */
 bool script_is_shell(const char *interpreter);
 
 /*
- * Calls each(context, command, is_sourced) for commands that the script at path may become: a path, or a name to be looked for in PATH.
- * At most SCRIPT_COMMANDS_MAX.  A script that cannot be read has none.
+ * Calls each(context, command, is_sourced) for commands that the script at path may become.  A command is a path, or a name to be looked
+ * for in PATH.  There are at most SCRIPT_COMMANDS_MAX.  A script that cannot be read has none.
  */
 #define SCRIPT_COMMANDS_MAX 16
 void script_each_command(const char *path, void (*each)(void *context, const char *command, bool is_sourced), void *context);

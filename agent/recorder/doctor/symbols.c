@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files of a process, or which program, have no names of their own functions, and the packages that bring them. */
+/* Finds the files of a process, or the program, that lack names of their own functions, and the packages that contain these. */
 #include "agent/recorder/doctor/doctor.h"
 
 #include "agent/recorder/images/debug_file.h"
@@ -15,9 +15,9 @@
 #define FILES_MAX 32
 
 struct files {
-	struct dpkg_file file[FILES_MAX]; /* paths are ours */
+	struct dpkg_file file[FILES_MAX]; /* the paths are allocated here */
 	size_t nr;
-	pid_t pid; /* in whose view they lie; 0: in ours */
+	pid_t pid; /* process whose root directory the paths belong to; 0: this one's */
 };
 
 static bool has_names(const char *path, pid_t pid)
@@ -59,7 +59,7 @@ static int look_at_mapping(void *files, const struct proc_mapping *m)
 	return 0;
 }
 
-/* The list of names with blanks between them, as far as there is room. */
+/* Appends a name to a list if it is not in it yet, as far as there is room.  between: the separator. */
 static void add_name(char *list, size_t bytes, const char *name, const char *between)
 {
 	size_t at = strlen(list);

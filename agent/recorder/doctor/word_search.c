@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pass with memmem() for each word takes seconds for a program of 100 MB.  Here the first four bytes at each place are looked up in a set
- * of those that words begin with; few places are in it.
+ * A pass with memmem() for each word would take seconds for a program of 100 MB.  Here the first four bytes at each place are looked up in
+ * a set of the first four bytes of all words, and few places are in the set.
  */
 #include "agent/recorder/doctor/word_search.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of many words stand in a large file, in one pass over it.  Context: any. */
+/* Finds which of many words are in a large file, in one pass over it.  Context: any. */
 #ifndef TAILOR_WORD_SEARCH_H
 #define TAILOR_WORD_SEARCH_H
 
@@ -9,11 +9,11 @@
 struct word {
 	const char *bytes;
 	size_t nr; /* at least WORD_BYTES_MIN */
-	bool found; /* out */
+	bool found; /* set by word_search() */
 };
 #define WORD_BYTES_MIN 4
 
-/* Sets found of each. */
+/* Sets `found` of each word. */
 void word_search(const char *text, size_t bytes, struct word *words, size_t nr);
 
 #endif
