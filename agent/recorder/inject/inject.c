@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tries one thread after another until one is at a safe point, for at most two seconds.  Those that run come
- * first, because nothing that they do is interrupted; then those that sleep in calls of which the kernel knows how long they have
- * to go on; then those whose timeout would begin anew.
+ * Tries one thread after another until one is at a safe point, for at most two seconds.  Threads that run come first, because nothing that
+ * they do is interrupted.  Then come threads that sleep in calls for which the kernel knows the time that is left, and then those whose
+ * timeout would start again.
  */
 #include "agent/recorder/inject/internal.h"
 
@@ -16,13 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TRY_MS 2000	/* until some thread is at a safe point */
-#define SLEEPERS_MS 200 /* threads that run are tried for so long before those that sleep are */
-#define TIMEOUTS_MS 400 /* threads that would sleep longer for it are tried after so long only */
-#define CALM_MS 1500	/* where V8 or Python is to be asked, only threads that may ask it are tried for so long; of V8 the first one */
+#define TRY_MS 2000	/* longest search for a thread at a safe point */
+#define SLEEPERS_MS 200 /* only threads that run are tried for this time, and then also those that sleep */
+#define TIMEOUTS_MS 400 /* threads that would sleep longer because of the stop are tried after this time only */
+#define CALM_MS 1500	/* only threads that may ask V8 or Python are tried for this time; for V8 that is the first one */
 #define NAP_US 1000
 
-/* R; or S, after so long, in a call where that is safe.  Said by the kernel, without touching the thread. */
+/* May the thread be tried?  It must be running, or sleep in a call where that is safe, after some time.  The kernel reports this without
+ * the thread being touched. */
 static bool thread_may_be_tried(pid_t pid, pid_t tid, int64_t after_ms)
 {
 	unsigned long long call, argument[4];
@@ -64,7 +65,7 @@ static int explain_injection_failure(const struct inject_process *p, int ret, in
 	return 0;
 }
 
-/* The thread is stopped at a safe point; loads the agent in it, and resumes it. */
+/* Loads the agent in a thread that is stopped at a safe point, and resumes the thread. */
 static int load_agent_in_thread(struct inject_process *p, struct inject_thread *t, const char *library, const char *socket, struct diag *d)
 {
 	unsigned may_call = inject_may_call(t);
@@ -95,7 +96,7 @@ static int load_agent_in_thread(struct inject_process *p, struct inject_thread *
 	return ret == -EBUSY ? -EAGAIN : explain_injection_failure(p, ret, result, d);
 }
 
-/* -EAGAIN: not this one, not now.  only_calm: only if it may call the host. */
+/* Returns -EAGAIN if this thread cannot be used now.  only_calm: the thread is used only if it may call the host. */
 static int try_injection_in_thread(struct inject_process *p, struct inject_thread *t, bool only_calm, const char *library,
 				   const char *socket, struct diag *d)
 {

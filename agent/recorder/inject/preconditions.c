@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a process before it is touched: the reasons not to. */
+/* Checks a process before it is touched, for reasons not to inject. */
 #include "agent/recorder/inject/internal.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define START_MS 2000 /* a program that was just started loads its libraries */
+#define START_MS 2000 /* longest wait for a program that was just started and loads its libraries */
 #define NAP_MS 10
 #define ROOM_BYTES (16ull << 20)
 
@@ -43,8 +43,8 @@ static bool is_same_file(const char *here_path, const char *there_path)
 	       here.st_ino == there.st_ino;
 }
 
-/* Is the library for the process what it is for us?  A recorder of root's has few rights, so that it may not look into a user's folder:
- * one path leads to one file where both have one root in one mount namespace. */
+/* Is the library the same file for the process as for the recorder?  A recorder of root has few rights, and may be unable to look into a
+ * user's folder.  Then one path leads to one file if both have the same root directory and mount namespace. */
 static bool has_library(pid_t pid, const char *library)
 {
 	char path[PATH_MAX + 64], namespace[64];
@@ -60,7 +60,7 @@ static bool has_library(pid_t pid, const char *library)
 	return is_same_file("/proc/self/root", path) && is_same_file("/proc/self/ns/mnt", namespace);
 }
 
-/* What is not there may come, if the process began to run just now. */
+/* Waits for parts that are not found yet, because the process may have started just now. */
 static int learn_process_when_ready(struct inject_process *p, pid_t pid)
 {
 	int ret = inject_process_learn(p, pid);
@@ -72,7 +72,8 @@ static int learn_process_when_ready(struct inject_process *p, pid_t pid)
 	return ret;
 }
 
-/* Is there less than the agent, its log and what dlopen needs, with as much left to the process?  used: in /proc/PID/status. */
+/* Is less memory left below a limit than what the agent, its log and dlopen need, plus as much for the process?  used: its key in
+ * /proc/PID/status. */
 static bool is_nearly_used_up(pid_t pid, const char *limit, const char *used)
 {
 	uint64_t most = proc_limit(pid, limit), bytes;

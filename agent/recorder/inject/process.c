@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where dlopen and other things are in a process, and which of its code may hold locks that dlopen takes.  Knows x86-64. */
+/* Finds dlopen and other addresses in a process, and its code that may hold locks which dlopen takes.  Knows x86-64. */
 #include "agent/recorder/inject/internal.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -12,14 +12,14 @@
 #include <sys/mman.h>
 
 #define V8_INTERRUPT "_ZN2v87Isolate16RequestInterruptEPFvPS0_PvES2_"
-#define DLOPEN_MODE_INTERNAL 0x80000000ull /* __libc_dlopen_mode's */
+#define DLOPEN_MODE_INTERNAL 0x80000000ull /* flag of __libc_dlopen_mode */
 #define TEXT_BYTES_MAX (64u << 20)
-#define LOADER_DATA_BYTES 4096 /* of struct rtld_global, which has 4,300 in glibc 2.36; the locks stand in its middle */
+#define LOADER_DATA_BYTES 4096 /* bytes of struct rtld_global that are read; it has 4,300 in glibc 2.36, and the locks are in its middle */
 #define LOCK_BYTES 40u
-#define LOCKS_MAX 3 /* of its list, of changes to that, and (2.37) of thread-local storage */
+#define LOCKS_MAX 3 /* locks of its list, of changes to that, and (2.37) of thread-local storage */
 #define KIND_RECURSIVE 1
 
-/* The head of glibc's pthread_mutex_t. */
+/* The first members of glibc's pthread_mutex_t. */
 struct lock {
 	uint32_t lock, count, owner, users;
 	int32_t kind;
@@ -27,7 +27,7 @@ struct lock {
 
 struct learning {
 	struct inject_process *p;
-	char path[PATH_MAX]; /* of the object at hand */
+	char path[PATH_MAX]; /* path of the current object */
 	bool is_unsafe, is_loader;
 };
 
@@ -36,7 +36,8 @@ static bool text_starts_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* __errno_location: [endbr64;] mov offset(%rip), %rax; add %fs:0, %rax; ret */
+/* Reads the offset of errno from the code of __errno_location, which is [endbr64;] mov offset(%rip), %rax; add %fs:0, %rax; ret.  Returns 0
+ * for other code. */
 static uint64_t find_errno_offset(pid_t pid, uint64_t function)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, load[] = { 0x48, 0x8b, 0x05 };
@@ -55,7 +56,7 @@ static uint64_t find_errno_offset(pid_t pid, uint64_t function)
 	return proc_mem_read(pid, function + at + 7 + (uint64_t)(int64_t)relative, &offset, sizeof(offset)) ? 0 : offset;
 }
 
-/* A pthread_mutex_t that is recursive, as the loader's are. */
+/* Is it a pthread_mutex_t that is recursive, as the loader's are? */
 static bool is_loader_lock(const unsigned char *at)
 {
 	static const unsigned char zeros[LOCK_BYTES];
@@ -66,7 +67,7 @@ static bool is_loader_lock(const unsigned char *at)
 	       memcmp(at + sizeof(l), zeros, LOCK_BYTES - sizeof(l)) == 0;
 }
 
-/* They are not exported; they are side by side in the loader's data (struct rtld_global), and nothing else there looks like that. */
+/* The locks are not exported.  They are side by side in the loader's data (struct rtld_global), and nothing else there looks like them. */
 static void find_loader_locks(struct inject_process *p, uint64_t data)
 {
 	unsigned char bytes[LOADER_DATA_BYTES];
@@ -116,7 +117,7 @@ static void learn_loaded_object(struct learning *l, const struct proc_mapping *m
 	}
 	if (libc)
 		p->errno_at = find_errno_offset(p->pid, proc_mem_find_symbol(p->pid, m->start, "__errno_location"));
-	if ((libc || libdl) && !p->dlopen) { /* in libc since 2.34 */
+	if ((libc || libdl) && !p->dlopen) { /* since glibc 2.34 in libc */
 		p->dlopen = proc_mem_find_symbol(p->pid, m->start, "dlopen");
 		p->mode = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE;
 	}
@@ -132,7 +133,7 @@ static void learn_loaded_object(struct learning *l, const struct proc_mapping *m
 		p->agent = m->start;
 }
 
-/* What signal handlers return to. */
+/* Finds the code to which signal handlers return. */
 static void find_sigreturn(struct inject_process *p, const struct proc_mapping *m)
 {
 	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };

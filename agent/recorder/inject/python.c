@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define FUNCTION_BYTES_MAX (1u << 20)
-#define JUMP_BYTES 6 /* 0x0f 0x80 to 0x8f, and how far */
+#define JUMP_BYTES 6 /* size of 0x0f 0x80 to 0x8f, and the distance */
 
 static bool is_in_range(uint64_t address, const struct inject_range *r)
 {
@@ -29,7 +29,7 @@ static bool find_function(const struct inject_process *p, uint64_t base, uint64_
 	return true;
 }
 
-/* The code is not decoded: what only looks like a jump leads anywhere, and is outvoted. */
+/* The code is not decoded.  Bytes that only look like a jump lead anywhere, and are outvoted by real jumps. */
 static void find_other_part(struct inject_process *p, uint64_t base, const unsigned char *code)
 {
 	const struct inject_range *f = &p->evaluate[0];

@@ -2,11 +2,12 @@
 /*
  * Two calls in a stopped thread, which both return to its frame (signal_frame.c).
  *
- * dlopen is followed by its system calls, up to the frame's own.  So it is seen whether it has to wait for the loader: then nothing
- * was done yet, and it is taken back at once, because who holds that lock may wait for this very thread.
+ * During dlopen the thread is stopped at each of its system calls, up to the one of the frame.  So it is seen if dlopen has to wait for the
+ * loader.  Nothing was done yet then, and the call is taken back at once, because the thread that holds the lock may wait for this very
+ * thread.
  *
- * The agent's function talks to us, so it runs freely, says by a number in memory that it is done, and waits for a moment to
- * be fetched.  Knows x86-64.
+ * The agent's function talks to the recorder, so it runs freely.  It stores a number in memory when it is done, and then waits a moment to
+ * be stopped.  Knows x86-64.
  */
 #include "agent/recorder/inject/internal.h"
 
@@ -32,13 +33,13 @@ static bool waits_for_loader_lock(const struct inject_thread *t, const struct us
 	       r->rdi < t->process->loader.end;
 }
 
-/* Calls by which the kernel forgets how to go on with the one that was interrupted. */
+/* Does the call make the kernel forget how to continue the one that was interrupted? */
 static bool call_forgets_restart(uint64_t call)
 {
 	return call == SYS_nanosleep || call == SYS_clock_nanosleep;
 }
 
-/* To the frame's system call. */
+/* Runs the thread up to the frame's system call. */
 static int run_to_frame_return(struct inject_thread *t)
 {
 	int64_t until_ms = inject_now_ms() + CALL_MS;
@@ -53,9 +54,9 @@ static int run_to_frame_return(struct inject_thread *t)
 		if (ret)
 			return ret;
 		pass = 0;
-		if (status >> 16 == PTRACE_EVENT_STOP) { /* the process is being stopped: this thread when it is back */
+		if (status >> 16 == PTRACE_EVENT_STOP) { /* the process is being stopped, and so is this thread once it has resumed */
 			t->restart_is_lost = true;
-		} else if (WSTOPSIG(status) == SIGSTOP) { /* cannot be blocked */
+		} else if (WSTOPSIG(status) == SIGSTOP) { /* SIGSTOP cannot be blocked */
 			t->restart_is_lost = true;
 			pass = SIGSTOP;
 		} else if (WSTOPSIG(status) != IN_CALL) {
@@ -87,11 +88,11 @@ static int begin_remote_call(struct inject_thread *t, uint64_t function, uint64_
 	r.rsi = second;
 	r.rax = 0;
 	r.rbp = 0;
-	r.orig_rax = UINT64_MAX; /* no system call is begun anew now */
+	r.orig_rax = UINT64_MAX; /* no interrupted system call is restarted now */
 	r.eflags &= ~(DIRECTION_FLAG | TRAP_FLAG);
 	if (process_vm_writev(t->process->pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof(uint64_t))
 		return -ESRCH;
-	/* in this order: its frame gives the mask back */
+	/* The registers are set first, because the frame to which the call returns restores the mask. */
 	if (ptrace(PTRACE_SETREGS, t->tid, NULL, &r) || ptrace(PTRACE_SETSIGMASK, t->tid, (void *)sizeof(all), &all))
 		return -ESRCH;
 	return 0;
@@ -104,7 +105,8 @@ int inject_call_function(struct inject_thread *t, uint64_t function, uint64_t fi
 	return ret ? ret : run_to_frame_return(t);
 }
 
-/* It stands where registers can be put back; or has not waited, and is home. */
+/* Called when the thread was stopped.  If it did not wait to be stopped, it has returned through its frame, and its registers are its
+ * own. */
 static int note_if_thread_returned(struct inject_thread *t)
 {
 	struct user_regs_struct r;
@@ -143,14 +145,15 @@ int inject_call_agent(struct inject_thread *t, uint64_t function, unsigned may_c
 		if (status >> 16 == PTRACE_EVENT_STOP && interrupted)
 			return note_if_thread_returned(t);
 		pass = WSTOPSIG(status) == SIGSTOP && status >> 16 == 0 ? SIGSTOP : 0;
-		t->restart_is_lost = true; /* the process is being stopped: this thread when it is back */
+		t->restart_is_lost = true; /* the process is being stopped, and so is this thread once it has resumed */
 		if (!pass && status >> 16 != PTRACE_EVENT_STOP)
 			ret = -EFAULT;
 	}
 	return ret;
 }
 
-/* The kernel begins interrupted calls anew where it delivers signals, so that is where the registers have to be put back. */
+/* Runs the thread to a stop for signals, because the kernel restarts interrupted calls where it delivers signals.  So the registers have to
+ * be restored there. */
 int inject_call_stop_at_sigreturn(struct inject_thread *t)
 {
 	int64_t until_ms = inject_now_ms() + CALL_MS;
@@ -159,8 +162,8 @@ int inject_call_stop_at_sigreturn(struct inject_thread *t)
 
 	if (ptrace(PTRACE_GETREGS, t->tid, NULL, &r))
 		return -ESRCH;
-	r.orig_rax = UINT64_MAX; /* the interrupted call is not begun anew */
-	r.rip = t->process->sigreturn; /* where the thread goes on if the recorder has been killed */
+	r.orig_rax = UINT64_MAX; /* the interrupted call is not restarted */
+	r.rip = t->process->sigreturn; /* the thread continues there if the recorder is killed */
 	r.rsp = t->frame;
 	if (ptrace(PTRACE_SETREGS, t->tid, NULL, &r) || ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL))
 		return -ESRCH;

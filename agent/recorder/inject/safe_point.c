@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread is at a safe point if it holds no lock that dlopen needs and its stack has room:
- *  - it runs code of the program (not the loader's, libc's or an allocator's), or sleeps in a call that those never sleep in
- *    while they hold a lock;
+ * A thread is at a safe point if it holds no lock that dlopen needs and its stack has room.  The conditions are as follows.
+ *  - it runs code of the program (not of the loader, libc or an allocator), or sleeps in a call in which these never sleep while they
+ *    hold a lock;
  *  - it is on the stack that libc allocated (not on a coroutine's, whose end is unknown, or on a signal's);
- *  - no handler of a signal is on that stack, and no signal is about to come;
+ *  - no handler of a signal is on that stack, and no signal is about to be delivered;
  *  - no thread is in the loader, and its list is complete (a thread that walks that list may wait for this one);
- *  - it is in no restartable sequence, which could not be gone on with.
+ *  - it is in no restartable sequence, which could not be continued.
  * Knows x86-64 and glibc.
  */
 #include "agent/recorder/inject/internal.h"
@@ -26,13 +26,13 @@
 #define SCAN_BYTES 65536u
 #define USER_64_BIT 0x33
 #define RED_ZONE 128u
-#define ERESTARTSYS_ 512 /* the kernel's own, which never reach a program */
+#define ERESTARTSYS_ 512 /* internal results of the kernel, which never reach a program */
 #define ERESTART_RESTARTBLOCK_ 516
-#define CS_WORD ((8 + 40 + 18 * 8) / 8) /* from the return address on: uc_mcontext.gregs[REG_CSGSFS] */
+#define CS_WORD ((8 + 40 + 18 * 8) / 8) /* word of uc_mcontext.gregs[REG_CSGSFS], counted from the return address */
 #define FUTEX_COMMAND 0x7f
-#define FUTEX_WAIT_BITSET_ 9 /* conditions, semaphores, joins; locks use FUTEX_WAIT */
+#define FUTEX_WAIT_BITSET_ 9 /* used by conditions, semaphores and joins, while locks use FUTEX_WAIT */
 
-/* What a descriptor is, or 0. */
+/* The type of the file that a descriptor refers to, or 0. */
 static mode_t type_of_descriptor(pid_t pid, uint64_t fd)
 {
 	char path[64];
@@ -42,7 +42,7 @@ static mode_t type_of_descriptor(pid_t pid, uint64_t fd)
 	return stat(path, &s) == 0 ? s.st_mode & S_IFMT : 0;
 }
 
-/* The loader and libc read files; libraries are not loaded from pipes. */
+/* The loader and libc read files, and libraries are not loaded from pipes. */
 static bool is_not_file_descriptor(pid_t pid, uint64_t fd)
 {
 	mode_t kind = type_of_descriptor(pid, fd);
@@ -80,16 +80,16 @@ bool inject_sleeps_safely(pid_t pid, uint64_t call, uint64_t first, uint64_t sec
 	}
 }
 
-/* What fails with EINTR even for no signal's sake, and so is called anew by us, with the timeout that it had at first. */
+/* Some calls fail with EINTR even without a signal, so the recorder makes them again, with the timeout that they had at first. */
 bool inject_restart_keeps_timeout(pid_t pid, uint64_t call, uint64_t first, uint64_t fourth)
 {
 	switch (call) {
 	case SYS_epoll_wait:
 	case SYS_epoll_pwait:
-		return (int32_t)fourth < 0; /* it has none */
+		return (int32_t)fourth < 0; /* the call has no timeout */
 	case SYS_epoll_pwait2:
 		return !fourth;
-	case SYS_accept: /* SO_RCVTIMEO, maybe */
+	case SYS_accept: /* may have a timeout by SO_RCVTIMEO */
 	case SYS_accept4:
 	case SYS_recvfrom:
 	case SYS_recvmsg:
@@ -115,7 +115,7 @@ static bool sleeps_in_safe_call(const struct inject_thread *t)
 	       inject_sleeps_safely(t->process->pid, r->orig_rax, r->rdi, r->rsi);
 }
 
-/* Signals that wait to be delivered to it: the kernel then does with the call what it should. */
+/* Are signals waiting to be delivered to the thread?  Then the kernel ends the call as it should. */
 static bool has_deliverable_signal(const struct inject_thread *t)
 {
 	struct proc_status s;
@@ -135,7 +135,7 @@ bool inject_must_restart_call(const struct inject_thread *t)
 struct finding {
 	const struct inject_thread *t;
 	struct inject_range stack;
-	bool is_first; /* the first thread's, which grows */
+	bool is_first; /* the stack of the first thread, which grows */
 };
 
 static int find_thread_stack(void *context, const struct proc_mapping *m)
@@ -147,7 +147,7 @@ static int find_thread_stack(void *context, const struct proc_mapping *m)
 		return 0;
 	f->stack = (struct inject_range){ m->start, m->end };
 	f->is_first = strcmp(m->path, "[stack]") == 0;
-	/* glibc puts a thread's own data at the upper end of its stack */
+	/* glibc stores a thread's own data at the upper end of its stack */
 	return (m->prot & PROT_WRITE) && (f->is_first || (own > at && own < m->end)) ? 1 : -ENOENT;
 }
 
@@ -161,7 +161,7 @@ static bool stack_has_room(const struct finding *f)
 	       f->stack.end - at + INJECT_BLOCK_BYTES + needed < proc_limit(f->t->process->pid, "Max stack size");
 }
 
-/* Is a frame of a signal handler on the stack?  It holds where handlers return to, and behind that struct ucontext. */
+/* Is the frame of a signal handler on the stack?  The frame has the handler's return address, and behind it struct ucontext. */
 static bool is_in_signal_handler(const struct inject_thread *t, uint64_t end)
 {
 	uint64_t *words = malloc(SCAN_BYTES);
@@ -180,7 +180,7 @@ static bool is_in_signal_handler(const struct inject_thread *t, uint64_t end)
 	return found;
 }
 
-/* linux/rseq.h: the kernel aborts a sequence at the thread's next return to it, wherever that is. */
+/* The kernel aborts a restartable sequence (linux/rseq.h) at the thread's next return to it, wherever that is. */
 static bool is_in_restartable_sequence(const struct inject_thread *t)
 {
 	struct {
@@ -226,8 +226,8 @@ static bool is_in_range(uint64_t address, const struct inject_range *r)
 }
 
 /*
- * CPython holds the lock of its pending calls for some instructions, in functions that sleep nowhere, call nothing but libc, and are not
- * the one that evaluates.
+ * CPython holds the lock of its pending calls for some instructions.  The functions that do so never sleep, call nothing but libc, and are
+ * not the function that evaluates.
  */
 static bool may_call_python(const struct inject_thread *t)
 {
@@ -250,7 +250,7 @@ bool inject_is_at_safe_point(struct inject_thread *t)
 	const struct inject_process *p = t->process;
 	struct finding f = { .t = t };
 	bool sleeps = sleeps_in_safe_call(t);
-	uint32_t r_state; /* r_debug: version, map, brk, state */
+	uint32_t r_state; /* r_debug has version, map, brk, state */
 	uint64_t self = 0;
 
 	if (r->cs != USER_64_BIT || proc_mem_read(p->pid, r->fs_base, &self, sizeof(self)) || self != r->fs_base)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a stopped thread resumes without the recorder: below its stack pointer lies what the kernel would have
- * put there for a signal's handler (its registers, its signal mask), and the calls made in it return to libc's
- * `mov $15, %rax; syscall`, as handlers do.  While the recorder lives it stops the thread at that system call and puts
- * everything back itself, which also keeps what the kernel remembers of an interrupted call; when it was killed, the call
- * happens.  The one difference then: a relative timeout begins anew.
+ * The frame from which a stopped thread resumes without the recorder.  It lies below the thread's stack pointer and is what the kernel
+ * would have put there for a signal handler (registers and signal mask).  The calls made in the thread return to libc's `mov $15, %rax;
+ * syscall`, as handlers do.  A recorder that is alive stops the thread at that system call and restores everything itself, which also keeps
+ * the kernel's restart state of an interrupted call.  If the recorder was killed, the system call is made.  Only then does a relative
+ * timeout start again.
  *
  * No code is put into the process and no memory is mapped in it.  Knows x86-64.
  */
@@ -18,12 +18,12 @@
 #include <ucontext.h>
 
 #define RED_ZONE 128u
-#define SYSCALL_BYTES 2 /* of the instruction */
-#define SW_RESERVED 464 /* of the FXSAVE area: for software */
+#define SYSCALL_BYTES 2 /* size of the instruction */
+#define SW_RESERVED 464 /* offset in the FXSAVE area of the part reserved for software */
 #define FXSAVE_BYTES 512
 #define XSAVE_BYTES_MIN (FXSAVE_BYTES + 64)
-#define NO_SUCH_STACK 0xff /* ss_flags that are refused, which leaves the signal stack as it is */
-#define UC_FLAGS 7	   /* extended state, ss is valid, ss is to be taken literally */
+#define NO_SUCH_STACK 0xff /* invalid ss_flags, which are refused, so that the signal stack stays as it is */
+#define UC_FLAGS 7	   /* extended state is present, ss is valid, ss is to be taken literally */
 
 _Static_assert(offsetof(ucontext_t, uc_mcontext) == 40 && offsetof(ucontext_t, uc_sigmask) == 296, "the kernel's struct ucontext");
 
@@ -41,7 +41,8 @@ void inject_frame_restart_call(struct user_regs_struct *r)
 	r->rip -= SYSCALL_BYTES;
 }
 
-/* As the kernel lays it out for signals: the parts in use, what is there, and two magic numbers.  Bytes written, or 0. */
+/* Writes the extended state in the kernel's layout for signals, which has the parts in use, their content, and two magic numbers.  Returns
+ * the number of bytes written, or 0. */
 static size_t write_frame_xstate(unsigned char *to, const struct inject_thread *t)
 {
 	struct _fpx_sw_bytes sw = { .magic1 = FP_XSTATE_MAGIC1 };
@@ -107,7 +108,7 @@ int inject_frame_write(struct inject_thread *t, const char *library, const char 
 	struct iovec here, there;
 	size_t bytes;
 
-	/* from the top down: texts, extended state, registers, and where calls return to */
+	/* The block has, from the top down, texts, extended state, registers, and the return address of calls. */
 	memset(t->block, 0, sizeof(t->block));
 	t->socket = top - INJECT_SOCKET_BYTES - 64;
 	t->library = t->socket - PATH_MAX;

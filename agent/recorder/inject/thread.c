@@ -2,8 +2,8 @@
 /*
  * Stops one thread of the process, reads its state, and resumes it unchanged.  No other thread is stopped.
  *
- * The stop interrupts what it sleeps in.  The kernel begins most calls anew, or goes on with them; a few fail with EINTR for
- * no signal's sake (epoll_wait, calls on sockets with a timeout), and are begun anew by us: the host never sees it.
+ * The stop interrupts the call that the thread sleeps in.  The kernel restarts or continues most calls.  A few fail with EINTR although
+ * there is no signal (epoll_wait, calls on sockets with a timeout), and the recorder makes these again, so that the host never sees it.
  */
 #include "agent/recorder/inject/internal.h"
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define NAP_US 50
-#define STOP_MS 5000 /* on a machine that is busy, a thread runs seldom */
+#define STOP_MS 5000 /* long, because a thread runs seldom on a busy machine */
 
 int64_t inject_now_ms(void)
 {
@@ -62,7 +62,7 @@ static int save_thread_state(struct inject_thread *t)
 	return 0;
 }
 
-/* The order matters if the recorder is killed between two of these: until the last, the thread resumes by its frame. */
+/* The order matters if the recorder is killed between two of these calls.  Until the last one, the thread resumes by its frame. */
 void inject_thread_resume(struct inject_thread *t)
 {
 	struct iovec x = { t->xstate, t->xstate_bytes };
@@ -89,18 +89,18 @@ int inject_thread_stop(struct inject_thread *t)
 	int64_t until_ms = inject_now_ms() + STOP_MS;
 	int status, ret;
 
-	/* without PTRACE_O_EXITKILL: it outlives us */
+	/* PTRACE_O_EXITKILL is not set, because the thread outlives the recorder. */
 	if (ptrace(PTRACE_SEIZE, t->tid, NULL, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD))
 		return errno == ESRCH ? -EAGAIN : -errno;
 	if (ptrace(PTRACE_INTERRUPT, t->tid, NULL, NULL))
 		return -EAGAIN;
 	for (;;) {
 		ret = inject_thread_wait_for_stop(t, until_ms, &status);
-		if (ret) /* still running (we detach by ending, or at its next stop), or gone */
+		if (ret) /* still running (detached at its next stop, or when the recorder ends), or gone */
 			return ret == -ESRCH ? -EAGAIN : ret;
 		if (status >> 16 == PTRACE_EVENT_STOP)
 			break;
-		ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status)); /* a signal of the host's comes first */
+		ptrace(PTRACE_CONT, t->tid, NULL, (void *)(uintptr_t)WSTOPSIG(status)); /* a signal of the host comes first */
 	}
 	if (WSTOPSIG(status) != SIGTRAP) { /* stopped by another process */
 		ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
