@@ -13,12 +13,12 @@
 
 #define ARENAS_MAX 64
 #define ARENA_BYTES_MAX (16u << 20)
-#define BYTES_MAX (128u << 20) /* of a process */
+#define BYTES_MAX (128u << 20) /* bytes of all arenas of a process */
 
 struct block {
 	uint64_t number;
 	const uint64_t *counters;
-	uint64_t *values; /* as they were read last; NULL: it has ended */
+	uint64_t *values; /* values at the last read; NULL: the block has ended */
 	uint32_t nr_entries, nr_copies;
 	bool was_read;
 };
@@ -29,11 +29,11 @@ struct counter_memory {
 		uint64_t nr;
 	} arena[ARENAS_MAX];
 	uint32_t nr_arenas;
-	uint64_t nr_counters; /* in all arenas */
-	uint64_t nr_announced; /* of all blocks: at most nr_counters, or they overlap, and reading them has no bound */
+	uint64_t nr_counters; /* counters in all arenas */
+	uint64_t nr_announced; /* counters of all blocks; at most nr_counters, so that blocks that overlap cannot make reads unbounded */
 	struct block *block;
 	uint32_t nr_blocks, blocks_capacity, nr_ended;
-	struct hash_map block_of; /* (number, 0) -> 1 + index */
+	struct hash_map block_of; /* maps (number, 0) to 1 + index */
 };
 
 int counter_memory_add_arena(struct counter_memory **out, uint64_t bytes, uint32_t *number, int *fd)
@@ -118,7 +118,7 @@ int counter_memory_add_block(struct counter_memory *m, const struct schema_value
 	return 0;
 }
 
-/* Those that have ended leave when they are the most. */
+/* Removes ended blocks.  Called when they are the majority. */
 static void remove_ended_blocks(struct counter_memory *m)
 {
 	uint32_t kept = 0;
@@ -127,7 +127,7 @@ static void remove_ended_blocks(struct counter_memory *m)
 	for (uint32_t i = 0; i < m->nr_blocks; i++)
 		if (m->block[i].values) {
 			m->block[kept++] = m->block[i];
-			if (!hash_map_set(&m->block_of, m->block[i].number, 0, kept)) { /* no memory: it is not read any more */
+			if (!hash_map_set(&m->block_of, m->block[i].number, 0, kept)) { /* without memory the block is not read any more */
 				free(m->block[--kept].values);
 				continue;
 			}
@@ -150,7 +150,7 @@ void counter_memory_end_block(struct counter_memory *m, uint64_t number)
 		remove_ended_blocks(m);
 }
 
-/* Has any changed? */
+/* Reads a block's counters, with copies added up.  Returns true if any has changed. */
 static bool sum_block_counters(struct block *b)
 {
 	bool changed = !b->was_read;

@@ -16,17 +16,18 @@
 #include <unistd.h>
 
 #define ANCESTORS_MAX 64
-#define ACCEPTED_MAX 64 /* at a time: who connects without end must not keep us here */
+#define ACCEPTED_MAX 64 /* connections accepted per call, so that a process that connects without end cannot keep the recorder here */
 
 /*
- * Without a free descriptor no connection can be accepted, and the agent would wait for an answer.  One is reserved for refusing it.
+ * Without a free descriptor no connection can be accepted, and the agent would wait for an answer.  So one descriptor is reserved for
+ * refusing the connection.
  */
 static int reserve = -1;
 
 static void open_reserve_descriptor(void)
 {
 	if (reserve < 0)
-		reserve = eventfd(0, EFD_CLOEXEC); /* which needs no file */
+		reserve = eventfd(0, EFD_CLOEXEC); /* an eventfd needs no file */
 }
 
 int handshake_listen(const char *name, struct diag *d)
@@ -37,7 +38,7 @@ int handshake_listen(const char *name, struct diag *d)
 
 	if (bytes > sizeof(a.sun_path) - 1)
 		return diag_fail(d, EINVAL, "socket name '%s' is too long", name);
-	memcpy(a.sun_path + 1, name, bytes); /* abstract: starts with NUL, ends with the length */
+	memcpy(a.sun_path + 1, name, bytes); /* an abstract name starts with NUL, and ends with the length */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + bytes)) ||
 	    listen(fd, 1024)) {
@@ -81,7 +82,7 @@ static void refuse_handshake(struct handshake *h, int error)
 	handshake_answer(h, &answer, -1);
 }
 
-/* false: nobody is there.  (Without a free descriptor accept4() does not look.) */
+/* Returns false if there is no connection.  (Without a free descriptor accept4() does not check for one.) */
 static bool refuse_for_want_of_descriptors(int socket)
 {
 	struct handshake h = { .fd = -1 };
@@ -96,7 +97,7 @@ static bool refuse_for_want_of_descriptors(int socket)
 	return h.fd >= 0;
 }
 
-/* Of one that has sent something, or closed. */
+/* Receives the message of a connection that has sent something, or closed. */
 static int receive_handshake_message(struct handshake *h)
 {
 	char control[CMSG_SPACE(sizeof(h->fds))] __attribute__((aligned(8)));
@@ -110,13 +111,13 @@ static int receive_handshake_message(struct handshake *h)
 			memcpy(h->fds, CMSG_DATA(c), (size_t)h->nr_fds * sizeof(int));
 		}
 	if (n != sizeof(h->message) || h->message.magic != WIRE_MAGIC || h->message.version != LOG_VERSION) {
-		/* magic and version stand first in all versions */
+		/* magic and version are the first members in all versions */
 		bool other = n >= 8 && h->message.magic == WIRE_MAGIC && h->message.version != LOG_VERSION;
 
 		refuse_handshake(h, EPROTO);
 		return other ? -EPROTONOSUPPORT : -EPROTO;
 	}
-	if ((uint32_t)h->nr_fds < h->message.nr_fds && m.msg_flags & MSG_CTRUNC) { /* no room among our descriptors */
+	if ((uint32_t)h->nr_fds < h->message.nr_fds && m.msg_flags & MSG_CTRUNC) { /* no free descriptors here */
 		refuse_handshake(h, EMFILE);
 		return -EMFILE;
 	}
@@ -139,7 +140,7 @@ int handshake_accept(int socket, const pid_t *trees, uint32_t nr, struct visitor
 			close(h->fd);
 			return -EPROTO;
 		}
-		/* every process can connect to an abstract socket */
+		/* every process can connect to an abstract socket, so the user is checked */
 		if (peer.uid != geteuid() && peer.uid != 0 && !is_in_trees(peer.pid, trees, nr)) {
 			refuse_handshake(h, EPERM);
 			return -EPERM;

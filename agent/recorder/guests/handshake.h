@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recorder's side of the handshake (jitreg/protocol/log.h): one message and one answer per connection.  Context: thread. */
+/* The recorder's side of the handshake (jitreg/protocol/log.h), with one message and one answer per connection.  Context: thread. */
 #ifndef TAILOR_HANDSHAKE_H
 #define TAILOR_HANDSHAKE_H
 
@@ -12,20 +12,20 @@
 
 struct handshake {
 	int fd; /* the connection */
-	pid_t pid; /* as the kernel says, in our namespace */
+	pid_t pid; /* reported by the kernel, in the recorder's PID namespace */
 	struct wire_message message;
 	int fds[WIRE_EVENTS_MAX];
 	int nr_fds;
 };
 
-/* A listening socket on the abstract name, or -errno with a sentence. */
+/* Creates a listening socket on the abstract name.  Returns it, or -errno with the reason in d. */
 int handshake_listen(const char *name, struct diag *d);
-/* Take one connection that has sent its message; those that have not are silent ones, for later calls.  0; -EAGAIN: none;
- * -EPROTONOSUPPORT: an agent of another version; other -errno: it was refused (and answered).  trees: nr roots of the processes that may
- * connect as any user.  Never waits. */
+/* Takes one connection that has sent its message.  Connections without a message are kept in `silent` for later calls.  0.  -EAGAIN: none.
+ * -EPROTONOSUPPORT: an agent of another version.  Other -errno: the connection was refused (and answered).  trees: nr roots of the
+ * processes that may connect as any user.  Never waits. */
 int handshake_accept(int socket, const pid_t *trees, uint32_t nr, struct visitors *silent, struct handshake *h);
-/* Answer (magic and version are filled in), with descriptor fd unless -1; then close everything of h.
- * False: the other end does not wait any more. */
+/* Answers (magic and version are filled in), with descriptor fd unless it is -1, and then closes everything of h.  Returns false if the
+ * other end does not wait any more. */
 bool handshake_answer(struct handshake *h, struct wire_answer *answer, int fd);
 
 #endif

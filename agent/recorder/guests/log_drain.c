@@ -12,17 +12,17 @@
 #include <unistd.h>
 
 /*
- * A writer that was killed cannot be told from one that has no processor.  What it reserved is read past soon, so that others are
- * heard, and given up late: a busy machine takes the processor away for seconds.
+ * A writer that was killed cannot be distinguished from one that has no processor.  The space that it reserved is skipped soon, so that
+ * other records are not delayed, and given up late, because a busy machine may give a writer no processor for seconds.
  */
 #define PAST_NS 100000000ull
 #define GIVEN_UP_NS 10000000000ull
 #define RECORD_MIN 16u
 #define ANEW_BYTES (512u << 10)
-#define LATE_MAX 10000u /* records that are published while they are given up: a guest can go on with that for ever */
+#define LATE_MAX 10000u /* records published while they are given up; limited, because a guest can go on with that for ever */
 
-/* The limit of file sizes is the host's, for its files and the trace.  The log is memory: it is made in spite of the limit where we may
- * do that.  As ftruncate(2). */
+/* Sets a file's size as ftruncate(2) does.  The limit of file sizes is the host's, for its files and the trace.  The log is memory, so the
+ * limit is lifted for it where that is permitted. */
 static int set_file_size(int fd, uint64_t bytes)
 {
 	struct rlimit before, none = { RLIM_INFINITY, RLIM_INFINITY };
@@ -70,7 +70,7 @@ int log_drain_create(struct log_drain *l, uint32_t pid, uint64_t ring_bytes, int
 	l->head->version = LOG_VERSION;
 	l->head->ring_bytes = ring_bytes;
 	l->head->pid = pid;
-	/* position 0 is never used: a ring of zeros holds no frame of any position */
+	/* position 0 is never used, so a ring of zeros has no frame of any position */
 	l->consumed = l->read = l->head->reserved = l->head->consumed = ring_bytes;
 	return 0;
 fail:
@@ -96,7 +96,7 @@ void log_drain_refuse_writers(struct log_drain *l)
 	l->end = __atomic_exchange_n(&l->head->reserved, LOG_CLOSED, __ATOMIC_ACQ_REL);
 }
 
-/* Who gets the records. */
+/* The function that gets the records. */
 struct log_reader {
 	void (*record)(void *context, uint32_t tid, const void *bytes, size_t size);
 	void *context;
@@ -114,21 +114,21 @@ static void copy_log_bytes(const struct log_drain *l, uint64_t position, void *t
 	}
 }
 
-/* Is there a published frame at position, all of it before end? */
+/* Is there a published frame at position that ends before `end`? */
 static bool read_published_frame(const struct log_drain *l, uint64_t position, uint64_t end, struct log_frame *f)
 {
 	uint64_t at = position % l->ring_bytes;
 
 	if (end - position < sizeof(*f) + RECORD_MIN)
 		return false;
-	/* positions are multiples of 8, so this word never straddles */
+	/* positions are multiples of 8, so this word never wraps around */
 	if (__atomic_load_n((const uint64_t *)(const void *)(l->ring + at), __ATOMIC_ACQUIRE) != position)
 		return false;
 	copy_log_bytes(l, position, f, sizeof(*f));
 	return f->record_bytes >= RECORD_MIN && f->record_bytes <= end - position - sizeof(*f);
 }
 
-/* The record of a published frame is handed over; its end is not behind end.  0: without memory. */
+/* Passes on the record of a published frame.  Returns the position behind it, which is at most end, or 0 if there is no memory. */
 static uint64_t hand_over_record(struct log_drain *l, uint64_t position, uint64_t end, const struct log_frame *f,
 				 const struct log_reader *to)
 {
@@ -148,7 +148,7 @@ static uint64_t hand_over_record(struct log_drain *l, uint64_t position, uint64_
 	return next < end ? next : end;
 }
 
-/* The first published frame from position on, or end. */
+/* Finds the first published frame from position on.  Returns its position, or end. */
 static uint64_t find_published_frame(const struct log_drain *l, uint64_t position, uint64_t end, struct log_frame *f)
 {
 	while (position != end && !read_published_frame(l, position, end, f))
@@ -180,7 +180,8 @@ static void remove_log_hole(struct log_drain *l, int at)
 	memmove(&l->hole[at], &l->hole[at + 1], (size_t)(--l->nr_holes - at) * sizeof(l->hole[0]));
 }
 
-/* Records of slow writers that have been published since.  Another hole may come behind this one. */
+/* Reads a record of a slow writer that was published in a hole meanwhile.  This may split the hole, and the second part is then stored
+ * behind it. */
 static void read_published_in_hole(struct log_drain *l, int at, const struct log_reader *to)
 {
 	struct log_hole *h = &l->hole[at];
@@ -190,7 +191,7 @@ static void read_published_in_hole(struct log_drain *l, int at, const struct log
 	if (position == h->end)
 		return;
 	if (position != h->start && l->nr_holes == LOG_HOLES_MAX)
-		return; /* no room to remember both parts: later */
+		return; /* no room to store both parts, so the record is read later */
 	next = hand_over_record(l, position, h->end, &f, to);
 	if (!next)
 		return;
@@ -203,7 +204,7 @@ static void read_published_in_hole(struct log_drain *l, int at, const struct log
 	h->end = position;
 }
 
-/* No writer can publish in the hole any more.  false: one just has, and its record is to be read. */
+/* Makes sure that no writer can publish in the hole any more.  Returns false if one just has, and its record is to be read. */
 static bool invalidate_hole(struct log_drain *l, const struct log_hole *h)
 {
 	for (uint64_t position = h->start; position != h->end; position += 8) {
@@ -240,8 +241,9 @@ static void read_and_expire_holes(struct log_drain *l, bool finished, uint64_t n
 }
 
 /*
- * An empty log begins anew where the ring begins, so that a host that is drained in time uses the same few pages again: a page that it
- * touches first costs it 2 us, which is more than the records on it.  Not behind a writer that was given up: it may still write.
+ * An empty log is reset to the beginning of the ring, so that a host that is drained in time uses the same few pages again.  The first
+ * access to a page costs the host 2 us, which is more than the records in the page.  The log is not reset after a writer was given up,
+ * because that one may still write.
  */
 static void rewind_empty_log(struct log_drain *l)
 {
@@ -250,13 +252,13 @@ static void rewind_empty_log(struct log_drain *l)
 	if (l->end || l->nr_holes || l->gap_bytes || l->consumed != read || read % l->ring_bytes < ANEW_BYTES)
 		return;
 	if (!__atomic_compare_exchange_n(&l->head->reserved, &read, start, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		return; /* it is not empty any more */
+		return; /* the log is not empty any more */
 	l->unused_bytes += start - l->read;
 	l->read = l->consumed = start;
 	__atomic_store_n(&l->head->consumed, start, __ATOMIC_RELEASE);
 }
 
-/* false: it is waited for. */
+/* Skips a frame that is not published.  Returns false if it is still waited for. */
 static bool skip_unpublished_frame(struct log_drain *l, uint64_t end, bool finished, uint64_t now_ns)
 {
 	struct log_hole hole;
@@ -272,7 +274,7 @@ static bool skip_unpublished_frame(struct log_drain *l, uint64_t end, bool finis
 	if (!finished)
 		add_log_hole(l, l->nr_holes, &hole);
 	else if (l->nr_late++ < LATE_MAX && !invalidate_hole(l, &hole))
-		return true; /* look again */
+		return true; /* try again */
 	else
 		l->gap_bytes += next - l->read;
 	l->read = next;
@@ -280,7 +282,7 @@ static bool skip_unpublished_frame(struct log_drain *l, uint64_t end, bool finis
 	return true;
 }
 
-#define LOOK_RECORDS 32u /* at the clock */
+#define LOOK_RECORDS 32u /* number of records between two checks of the clock */
 
 static bool is_drain_time_up(const struct log_drain *l, unsigned nr_read)
 {
@@ -300,7 +302,7 @@ void log_drain(struct log_drain *l, bool finished, uint64_t now_ns,
 		return;
 	end = (l->end ? l->end : __atomic_load_n(&l->head->reserved, __ATOMIC_ACQUIRE)) & ~(uint64_t)7;
 	if (end < l->read || end - l->consumed > l->ring_bytes)
-		return; /* the guest wrote nonsense: nothing of it can be trusted */
+		return; /* the guest wrote invalid positions, so nothing in the log can be trusted */
 	read_and_expire_holes(l, finished, now_ns, &to);
 	while (l->read != end) {
 		if (nr_read++ && is_drain_time_up(l, nr_read)) {

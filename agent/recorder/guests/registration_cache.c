@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records hang in three places: a list in the order of their coming, a hash table by what they say something about (their
- * subject), and, where they are about code, a hash table by the page in which that starts.
+ * Each record is in a list in the order of arrival, and in a hash table by the thing that it describes (its subject).  A record about code
+ * is also in a hash table by the page in which the code starts.
  *
- * A DEBUG_INFO, INLINES, CODE_MAP or UNWINDING_INFO belongs to a LOAD that comes behind it (or, CODE_MAP only, before it).  It is
- * bound to that LOAD when it comes and goes with it; unbound ones wait.
+ * A DEBUG_INFO, INLINES, CODE_MAP or UNWINDING_INFO belongs to a LOAD that comes after it (or, CODE_MAP only, before it).  It is bound to
+ * that LOAD when the LOAD comes, and is removed with it.  Unbound ones wait.
  */
 #include "agent/recorder/guests/registration_cache.h"
 
@@ -24,7 +24,7 @@
 #define PLACE_NONE UINT64_MAX /* not about an address */
 
 struct record {
-	struct record *before, *behind; /* in the order of coming */
+	struct record *before, *behind; /* neighbours in the order of arrival */
 	struct record *same_subject, *same_page; /* hash chains */
 	uint64_t subject[NR_SUBJECT];
 	uint64_t address;
@@ -36,7 +36,7 @@ struct record {
 struct registration_cache {
 	struct record *first, *last;
 	struct record **by_subject, **by_page;
-	size_t capacity; /* of each table: a power of two */
+	size_t capacity; /* size of each table, a power of two */
 	uint64_t nr, bytes, limit, forgotten;
 };
 
@@ -120,7 +120,7 @@ static void grow_cache_indexes(struct registration_cache *s)
 {
 	struct record **subject = calloc(2 * s->capacity, sizeof(*subject)), **page = calloc(2 * s->capacity, sizeof(*page));
 
-	if (!subject || !page) { /* the old ones work, only slower */
+	if (!subject || !page) { /* the old tables work, but slower */
 		free(subject);
 		free(page);
 		return;
@@ -153,14 +153,14 @@ static struct record *find_record_of_subject(const struct registration_cache *s,
 	return r;
 }
 
-/* ------------------------------------------------------------------------------------------------ what goes with what */
+/* ----------------------------------------------------------------------------------------- bound records, and removal */
 
 static bool is_companion_of_load(const struct record *r)
 {
 	return r->id == JITREG_DEBUG_INFO || r->id == JITREG_INLINES || r->id == JITREG_CODE_MAP || r->id == JITREG_UNWINDING_INFO;
 }
 
-/* replaced: by other code, so what is not code, or waits for code, stays. */
+/* Is the record removed when [start, end) is cleared?  replaced: by other code, so records that are not code, or wait for code, stay. */
 static bool is_record_cleared(const struct record *r, uint64_t start, uint64_t end, bool replaced)
 {
 	if (r->address < start || r->address >= end)
@@ -168,7 +168,7 @@ static bool is_record_cleared(const struct record *r, uint64_t start, uint64_t e
 	return !replaced || (is_companion_of_load(r) ? r->bound : r->id == JITREG_LOAD || r->id == JITREG_IMAGE);
 }
 
-/* What starts within [start, start + bytes) is no more. */
+/* Removes records about code that starts within [start, start + bytes). */
 static void clear_address_range(struct registration_cache *s, uint64_t start, uint64_t bytes, bool replaced)
 {
 	uint64_t end = bytes > UINT64_MAX - start ? UINT64_MAX : start + bytes;
@@ -195,13 +195,13 @@ static void unload_code(struct registration_cache *s, uint64_t address, uint64_t
 	clear_address_range(s, address, bytes ? bytes : 1, false);
 }
 
-/* Companions that came before their LOAD now belong to it. */
+/* Binds companions that came before their LOAD to it. */
 static void bind_companions_to_load(struct registration_cache *s, uint64_t address, uint32_t tid)
 {
 	uint64_t waiting[NR_SUBJECT] = { JITREG_UNWINDING_INFO, tid, 1 };
 	struct record *r = find_record_of_subject(s, waiting);
 
-	if (r) { /* it did not say whose it is: the next one's of its thread */
+	if (r) { /* the record named no code, so it belongs to the next LOAD of its thread */
 		remove_from_indexes(s, r);
 		r->subject[1] = r->address = address;
 		r->subject[2] = 0;
@@ -212,7 +212,7 @@ static void bind_companions_to_load(struct registration_cache *s, uint64_t addre
 			r->bound = true;
 }
 
-/* The text sections of an ELF that is in memory: what was there before has been replaced.  First one's address, or NONE. */
+/* Removes code that is replaced by the text sections of an ELF file in memory.  Returns the address of the first section, or PLACE_NONE. */
 static uint64_t clear_code_of_elf(struct registration_cache *s, const unsigned char *elf, uint64_t bytes)
 {
 	uint64_t first = PLACE_NONE;
@@ -293,7 +293,7 @@ static void move_code(struct registration_cache *s, uint64_t from, uint64_t to, 
 	if (!load || from == to)
 		return;
 	remove_from_indexes(s, load);
-	load->address = load->subject[1] = PLACE_NONE; /* so that its new place can be cleared */
+	load->address = load->subject[1] = PLACE_NONE; /* the code's own record is not removed when its new place is cleared */
 	insert_into_indexes(s, load);
 	clear_address_range(s, from, 1, false);
 	clear_address_range(s, to, bytes, true);
@@ -303,7 +303,7 @@ static void move_code(struct registration_cache *s, uint64_t from, uint64_t to, 
 	insert_into_indexes(s, load);
 }
 
-/* Components with those numbers are over, and so are links, edges and facts of theirs; and the scopes themselves. */
+/* Removes the components with these numbers, their links, edges, counters and flows, and the scopes themselves. */
 static void end_scope(struct registration_cache *s, uint64_t first, uint64_t nr)
 {
 	for (struct record *next, *r = s->first; r; r = next) {
@@ -331,7 +331,7 @@ static void end_scope(struct registration_cache *s, uint64_t first, uint64_t nr)
 	}
 }
 
-/* An object is gone with all below it, which were announced behind it. */
+/* Removes an object and all objects below it, which were announced after it. */
 static void end_object_tree(struct registration_cache *s, uint64_t address)
 {
 	uint64_t subject[NR_SUBJECT] = { JITREG_OBJECT, address };
@@ -364,7 +364,7 @@ static void end_object_tree(struct registration_cache *s, uint64_t address)
 
 #define NONE (-1)
 
-/* Records that are about the same thing if these fields are the same; is_place: the first is an address that code may be at. */
+/* Records of one kind have the same subject if these fields are equal.  is_place: the first field is an address at which code may be. */
 static const struct subject_fields {
 	uint32_t id;
 	int field[NR_SUBJECT - 1];
@@ -389,7 +389,7 @@ static const struct subject_fields {
 	{ JITREG_FLOW, { F(flow, level), F(flow, component), NONE }, false },
 };
 
-/* What a record is about, as subject, and the address of that, or PLACE_NONE.  false: it is of the moment only, or unknown. */
+/* Finds a record's subject, and its address, or PLACE_NONE.  Returns false if the record is only about the moment, or unknown. */
 static bool find_record_subject(uint32_t id, uint32_t tid, const struct schema_value *v, uint64_t subject[NR_SUBJECT], uint64_t *address)
 {
 	*address = PLACE_NONE;
@@ -413,7 +413,7 @@ static bool find_record_subject(uint32_t id, uint32_t tid, const struct schema_v
 		return subject[1] == JIT_CONTROL_THREAD_NAME || subject[1] == JIT_CONTROL_LACK;
 	case JITREG_UNWINDING_INFO:
 		subject[1] = tid;
-		subject[2] = 1; /* waiting, see bind_companions_to_load() */
+		subject[2] = 1; /* the record waits for a LOAD (bind_companions_to_load()) */
 		return true;
 	case JITREG_IMAGE:
 		subject[1] = v[F(image, load_bias)].u;
@@ -454,7 +454,7 @@ static bool find_record_subject(uint32_t id, uint32_t tid, const struct schema_v
 	}
 }
 
-/* A record that is not kept: it ends or moves what others said. */
+/* Applies a record that ends or moves earlier registrations.  Returns true for such a record, which is not kept. */
 static bool apply_if_change(struct registration_cache *s, uint32_t id, const struct schema_value *v, const uint64_t subject[NR_SUBJECT])
 {
 	const uint64_t block[NR_SUBJECT] = { JITREG_COUNTER_BLOCK, subject[1] };
@@ -484,7 +484,7 @@ static bool apply_if_change(struct registration_cache *s, uint32_t id, const str
 		drop_record_of_subject(s, subject);
 		drop_record_of_subject(s, block);
 		return true;
-	case JITREG_MARK: /* only what has begun and not ended is kept */
+	case JITREG_MARK: /* only marks that have begun and not ended are kept */
 		if (v[F(mark, action)].u == JITREG_MARK_BEGIN)
 			return false;
 		if (!v[F(mark, mark)].u || v[F(mark, action)].u == JITREG_MARK_END)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The live registrations of one process, with which a recording that starts later begins.  A record is removed when it is unloaded,
- * unlinked or replaced (the same component, code at the same address), so the size depends on live registrations only; above its limit
- * the oldest records are dropped and counted.
+ * unlinked or replaced (the same component, code at the same address), so the size depends on live registrations only.  Above the limit the
+ * oldest records are dropped and counted.
  *
- * Records are those of jitreg.h, from the guest: untrusted, and checked by schema_parse() before.
- * Context: thread.
+ * Records are those of jitreg.h.  They come from the guest and are untrusted, and schema_parse() has checked them.  Context: thread.
  */
 #ifndef TAILOR_REGISTRATION_CACHE_H
 #define TAILOR_REGISTRATION_CACHE_H
@@ -18,17 +17,17 @@ struct registration_cache;
 int registration_cache_create(uint64_t limit_bytes, struct registration_cache **out);
 void registration_cache_destroy(struct registration_cache *s);
 
-/* A whole record, prefix included, and its fields as schema_parse() yielded them. */
+/* Adds a whole record with its prefix.  values: its fields from schema_parse(). */
 void registration_cache_add(struct registration_cache *s, uint32_t tid, const void *record, size_t bytes,
 			    const struct schema_value *values);
 
-/* All records, in the order of their registration. */
+/* Calls each() for all records, in the order of their registration. */
 void registration_cache_each_record(const struct registration_cache *s,
 				    void (*each)(void *context, uint32_t tid, const void *record, size_t bytes), void *context);
 
 uint64_t registration_cache_nr_records(const struct registration_cache *s);
 uint64_t registration_cache_bytes(const struct registration_cache *s);
-/* Records dropped because of the limit since the last call. */
+/* Number of records dropped because of the limit since the last call. */
 uint64_t registration_cache_take_forgotten(struct registration_cache *s);
 
 #endif

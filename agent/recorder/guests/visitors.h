@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections that were accepted and have sent nothing yet.  None is waited for: rings are drained meanwhile, and a connection that
+ * Connections that were accepted and have sent nothing yet.  None is waited for.  Rings are drained meanwhile, and a connection that
  * remains silent for VISITORS_WAIT_MS is closed.  Context: thread.
  */
 #ifndef TAILOR_VISITORS_H
@@ -16,16 +16,16 @@
 struct visitors {
 	struct visitor {
 		int fd;
-		pid_t pid; /* as the kernel says */
+		pid_t pid; /* reported by the kernel */
 		uint64_t until_ns;
 	} visitor[VISITORS_MAX]; /* the oldest first */
 	int nr;
 };
 
-/* fd is taken over; where there are too many, the oldest is closed. */
+/* Takes ownership of fd.  If there are too many connections, the oldest is closed. */
 void visitors_add(struct visitors *v, int fd, pid_t pid);
-/* One that has sent something, or has closed: its descriptor, which is the caller's, and its process.  -1: none has.  Closes those that
- * were silent for too long. */
+/* Returns the descriptor of a connection that has sent something, or has closed, and its process.  The caller owns the descriptor.  -1 if
+ * there is none.  Closes connections that were silent for too long. */
 int visitors_take_ready(struct visitors *v, pid_t *pid);
 void visitors_close(struct visitors *v);
 
