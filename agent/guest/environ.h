@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The agent's environment, read once, from the one list of jitreg/protocol/env.h.  Context: init. */
+/* The agent's environment variables, which are listed in jitreg/protocol/env.h and read once.  Context: init. */
 #ifndef TAILOR_ENVIRON_H
 #define TAILOR_ENVIRON_H
 

@@ -43,7 +43,7 @@ void exec_find_next_functions(void)
 	next.spawnp = (spawn_function)objects_find_next_symbol("posix_spawnp");
 }
 
-/* The next entry of a list that blanks or colons separate. */
+/* Finds the next entry of a list with blanks or colons between entries. */
 static const char *next_preload_entry(const char *at, size_t *bytes)
 {
 	at += strspn(at, " :");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Constructor, state, guard, and jitreg_emit(). */
+/* The agent's constructor, its state and guard, and jitreg_emit(). */
 #include "agent/guest/guest.h"
 
 #include "agent/guest/environ.h"
@@ -377,8 +377,8 @@ static int start_in_running_process(const char *socket)
 }
 
 /*
- * Called by the code that `tailor attach --inject` runs in a borrowed thread, once for each recorder.  Nothing is patched, because another
- * thread may be executing the code.  The recorder reads from outside what hooks would have reported.
+ * Called by `tailor attach --inject` in a borrowed thread, once for each recorder.  Nothing is patched, because another thread may be
+ * executing the code.  The recorder reads from outside what hooks would have reported.
  *
  * may_call: INJECTED_MAY_CALL_* of the hosts whose locks the thread does not hold, because it sleeps or runs code of the program.
  *

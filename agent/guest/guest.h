@@ -157,10 +157,9 @@ void *objects_find_next_symbol(const char *name);
 /* The result of objects_find_next_symbol(), which is looked up once and stored in *cache (static, NULL at first). */
 void *objects_find_next_cached(const char *name, void **cache);
 
-/* ---- patch.c
- * Replace the first bytes of an empty function by a jump.  0, -EILSEQ when it is not empty, or -errno.  Context: init. */
+/* ---- patch.c: replace the first bytes of an empty function by a jump.  0, -EILSEQ if it is not empty, or -errno.  Context: init. */
 int patch_empty_function(void *function, void *to);
-/* Write to memory that may be read-only, without making it writable.  0 or -errno.  Context: any. */
+/* Writes to memory that may be read-only, without making it writable.  0 or -errno.  Context: any. */
 int patch_write_memory(void *to, const void *from, size_t bytes);
 
 /* ---- slots.c: the slot in which o keeps the address of a function that it imports, or NULL.  Context: any. */

@@ -102,7 +102,7 @@ void log_detach(void)
 	__atomic_store_n(&the_log.log, NULL, __ATOMIC_RELEASE);
 }
 
-/* Unmaps all logs except the one in use that no call reads or writes.  A recorder may still read them. */
+/* Unmaps each log that is not in use and that no call reads or writes.  A recorder may still read it. */
 static void give_back_old_logs(void)
 {
 	if (__atomic_exchange_n(&the_log.is_giving_back, 1, __ATOMIC_SEQ_CST))

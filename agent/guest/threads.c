@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In scope thread, pthread_create and thrd_create are wrapped.  A new thread opens its counters and passes them to the recorder (or starts
- * its timer) before the host's function runs.  In other scopes the wrapper only calls the real function.
+ * The wrappers of pthread_create and thrd_create are used if each thread opens its own counters.  A new thread opens them and passes them
+ * to the recorder (or starts its timer) before the host's function runs.  Otherwise the wrapper only calls the real function.
  *
  * The function and its argument travel in a slot of a fixed pool, which the new thread empties at once.  Without a free slot the thread is
  * not counted, and the loss is.  Threads made by clone(2) alone are not seen.
