@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tracks which code mapped executable memory, and when that is unmapped.  mmap, mprotect and pkey_mprotect with PROT_EXEC become REGIONs,
  * which name unregistered code.  munmap, and a mapping over a range, end the code in it.  JITs change the protection of the same pages
@@ -5,14 +6,6 @@
  *
  * Context: any, also signal, because hosts call mprotect there.  So nothing is waited for.  A thread that finds the table locked leaves it
  * unchanged, and that is counted.
- */
-/*
- * Executable memory: who mapped it, and when it goes.  mmap, mprotect and pkey_mprotect with PROT_EXEC become REGIONs, which
- * name unregistered code; munmap, and a mapping over it, end what was there.  JITs flip the protection of the same
- * pages thousands of times a second, and most calls are not about code at all: both cost a few comparisons.
- *
- * Context: any; also signal (hosts call mprotect there): nothing is waited for.  A thread that finds the table taken leaves
- * it as it is, and that is counted.
  */
 #include "shim/shim.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * V8, where its interface is exported (Node, embedders).  Isolate::SetJitCodeEventHandler reports all code, including existing code, and
  * source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context, which V8 does whenever it
@@ -5,14 +6,6 @@
  * which comes at the next function or loop of a script.  The handler is set there.
  *
  * Positions are characters of the script.  The script comes with the code, and its lines are asked from it.
- */
-/*
- * V8, where its interface is exported (Node, embedders): Isolate::SetJitCodeEventHandler reports all code, that which exists, too, and
- * source positions (v8-callbacks.h).  An isolate is found when its thread asks for the time inside a context, which V8 does whenever it
- * compiles a script.  It may be in the middle of anything then, so it is asked for an interrupt (Isolate::RequestInterrupt), which comes at
- * the next function or loop of a script: there the handler is set.
- *
- * Positions are characters of the script; the script, which comes with the code, tells their lines.
  */
 #include "shim/hosts/hosts.h"
 

@@ -2,8 +2,8 @@
 /*
  * Ruby's YJIT from 3.3 on can write a perf map (--yjit-perf=map; 3.4: iseq), with a line for each block that it compiles.  With the option
  * it also prints the path of the map on the program's standard output.  So the option is switched on later, by the function that parses it,
- * when YJIT makes its memory writable to compile for the first time.  Until then only YJIT's own exits would have had names.  The map that
- * it opens is /dev/null, and its lines are read while they are written, so no file is left behind.  A user's own --yjit-perf has
+ * when YJIT makes its memory writable to compile for the first time.  All that is missed before are the names of YJIT's own exits.  The map
+ * that it opens is /dev/null, and its lines are read while they are written, so no file is left behind.  A user's own --yjit-perf has
  * precedence, and removes an older map at the start.
  *
  * All of YJIT's code runs in one frame, as that of 3.1 does (shim/hosts/fixed_frame.c), unless the user asked for frame pointers, which its
@@ -22,7 +22,7 @@
 
 #define LINE_BYTES 512
 #define MIB ((uint64_t)1 << 20)
-#define FIRST_CODE_BYTES 65536 /* YJIT's exit code is near the begin of its memory */
+#define FIRST_CODE_BYTES 65536 /* YJIT's exit code is near the beginning of its memory */
 
 static const unsigned char pops[] = { 0x5b, 0x41, 0x5c, 0x41, 0x5d, 0xc3 }; /* rbx, r12, r13, ret */
 
