@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This file finds CPython's function that evaluates frames.  A compiler may put most of it elsewhere: in Debian's 3.15.2 the function has
- * 844 bytes, and its jumps lead to the loop of 82,341 that has no symbol.  Conditional jumps do not leave a function, so that part is
- * the one outside of it that most of them lead to.
+ * This file finds CPython's function that evaluates frames.  A compiler may put most of it elsewhere.  In Debian's 3.15.2 the function has
+ * 844 bytes, and its jumps lead to a loop of 82,341 bytes that has no symbol.  Conditional jumps do not leave a function.  So the other
+ * part is the one to which most of those jumps lead that have a target outside the function's range.
  */
 #include "agent/recorder/inject/internal.h"
 
