@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counters for a process that runs already: an inherited event per thread and CPU, all threads' events writing into one
- * ring per CPU.  A thread that is made by one that has its events inherits them; the others have to be found.
+ * Opens counters for a process that runs already.  Each thread has an inherited event per CPU, and the events of all threads write into one
+ * ring per CPU.  A thread inherits events from a creator that has them.  The other threads have to be found.
  *
  * Nothing is counted twice and nothing is left out, though threads come and go meanwhile:
- *  - a thread made by a complete one (all of its events are open) is complete; the ring tells of it (PERF_RECORD_FORK);
- *  - a thread that is listed and not complete gets events of its own;
- *  - a thread is listed before the ring tells who made it: whoever is told of when its events are open has two of each, and
- *    those just opened are closed again;
- *  - threads made by one whose events are just being opened inherit some of them.  Whenever an unknown thread appeared
- *    meanwhile, the events just opened are closed again, which takes them from who inherited them, and opened anew.
+ *  - A thread is complete if all of its events are open.  A thread that was created by a complete one is complete, and the ring
+ *    reports it (PERF_RECORD_FORK).
+ *  - A thread that is listed and not complete gets events of its own.
+ *  - A thread may be listed before the ring reports its creator.  If the ring reports it when its events are open, it has two of
+ *    each, and those just opened are closed again.
+ *  - Threads inherit some events if their creator's events are just being opened.  Whenever an unknown thread has appeared
+ *    meanwhile, the events just opened are closed again, which also takes them from the threads that inherited them, and opened
+ *    anew.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -25,22 +27,22 @@
 #include <unistd.h>
 
 #define ANEW_MAX 50	/* times that one thread's events are opened anew */
-#define ROUNDS_MAX 1000 /* over the list of threads */
+#define ROUNDS_MAX 1000 /* rounds over the list of threads */
 
 struct attaching {
 	struct counting *counting;
 	pid_t pid;
 	struct counted_tasks tasks;
-	unsigned char listed[1u << (PID_BITS - 3)]; /* a bit per thread; clear but while two lists are compared */
+	unsigned char listed[1u << (PID_BITS - 3)]; /* a bit per thread; all clear except while two lists are compared */
 	struct perf_event_attr attr[EVENTS_MAX];
-	int nr_cpus, nr_events, nr_columns; /* events, and how long it was on the CPU */
+	int nr_cpus, nr_events, nr_columns; /* nr_columns: the events, and the time on the CPU */
 	size_t ring_bytes;
 	int *ring_fd; /* per CPU; -1: offline, or not yet */
 	bool have_rings;
-	uint32_t *threads; /* listed last */
+	uint32_t *threads; /* the latest list */
 	uint32_t nr_threads, threads_capacity;
-	int *opened; /* of the thread at hand: its events and how long it was on it, CPU by CPU */
-	uint64_t *period; /* of those */
+	int *opened; /* per CPU: events of the thread at hand and its time on the CPU; -1: none */
+	uint64_t *period; /* periods that opened events began with */
 };
 
 static int add_thread_to_list(void *context, pid_t tid)
@@ -64,7 +66,8 @@ static int list_process_threads(struct attaching *a)
 	return ret == -ENOENT ? -ESRCH : ret;
 }
 
-/* The number that was last given to a task of our namespace, or of one inside it: unchanged, if no task was made. */
+/* Returns the number that was last given to a task of this PID namespace or of one inside it.  The same number again means that no task was
+ * created. */
 static long read_last_pid(void)
 {
 	char text[128];
@@ -88,7 +91,7 @@ static void close_opened_events(struct attaching *a)
 	}
 }
 
-/* One more thread's event, into a ring that there is. */
+/* Opens an event of one more thread, which writes into an existing ring. */
 static int open_event_into_ring(struct attaching *a, uint32_t tid, int cpu, int event)
 {
 	struct perf_event_attr attr = counting_randomize_period(a->counting, &a->attr[event], cpu);
@@ -106,7 +109,7 @@ static int open_event_into_ring(struct attaching *a, uint32_t tid, int cpu, int 
 	return ret;
 }
 
-/* An event that says how long the thread runs on that CPU: less exact weights are no reason to fail. */
+/* Opens an event that measures how long the thread runs on this CPU.  Without it weights are less exact, which is no failure. */
 static void open_on_cpu_time_event(struct attaching *a, uint32_t tid, int cpu)
 {
 	int fd = counting_open_on_cpu_time(a->counting, &a->attr[0], (pid_t)tid, cpu);
@@ -116,7 +119,7 @@ static void open_on_cpu_time_event(struct attaching *a, uint32_t tid, int cpu)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* Events on all CPUs for one thread, counting.  The first thread's own the rings.  -ESRCH: it has ended. */
+/* Opens and enables events on all CPUs for one thread.  The first thread's events own the rings.  -ESRCH: the thread has ended. */
 static int open_thread_events(struct attaching *a, uint32_t tid)
 {
 	struct counting *c = a->counting;
@@ -151,7 +154,9 @@ static void mark_threads_listed(struct attaching *a, const uint32_t *threads, si
 	}
 }
 
-/* Did a task appear that is neither complete nor was listed before (then the list is new)? */
+/*
+ * Has a task appeared that is neither complete nor was listed before?  If the number of the last task has changed, the list is read anew.
+ */
 static bool has_new_thread_appeared(struct attaching *a, long before_pid)
 {
 	size_t nr_before = a->nr_threads;
@@ -205,7 +210,7 @@ static int attach_thread(struct attaching *a, uint32_t tid)
 		if (ret)
 			return ret;
 	}
-	counting_set_task_complete(&a->tasks, tid); /* before the rings tell of threads that it has made since */
+	counting_set_task_complete(&a->tasks, tid); /* before the rings report threads that it has created since */
 	if (a->have_rings)
 		counting_drain_rings(a->counting);
 	if (a->tasks.has_inherited)
@@ -232,7 +237,7 @@ static int attach_threads(struct attaching *a)
 	for (int round = 0; ret == 0 && more && round < ROUNDS_MAX; round++) {
 		more = false;
 		for (size_t i = 0; ret == 0 && i < a->nr_threads; i++) {
-			uint32_t tid = a->threads[i]; /* the list may be a new one after this */
+			uint32_t tid = a->threads[i]; /* attach_thread() may read a new list */
 
 			if (!counting_task_is_complete(&a->tasks, tid) && a->have_rings)
 				counting_drain_rings(a->counting);
@@ -240,7 +245,7 @@ static int attach_threads(struct attaching *a)
 				continue;
 			more = true;
 			ret = attach_thread(a, tid);
-			if (ret == -ESRCH) { /* it has ended: that is no failure */
+			if (ret == -ESRCH) { /* the thread has ended, which is no failure */
 				counting_set_task_complete(&a->tasks, tid);
 				ret = 0;
 			}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where rings are kept, processes come and go for months.  Events whose tasks have all ended are closed, so that descriptors do not run
- * out, and what they counted is kept as a sum.
+ * Closes events whose tasks have all ended, and keeps what they counted as a sum.  With kept rings, processes come and go for months, and
+ * descriptors would run out.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define LOOK_NS 200000000ull
-#define LOOK_EVENTS 256 /* with more of them, looks are rarer: one takes a microsecond for each ten */
+#define LOOK_EVENTS 256 /* with more events, looks are rarer, because a look takes a microsecond for each ten events */
 
 static struct ended_counts *get_ended_counts(struct attached_events *e, int ring_fd, uint32_t event)
 {
@@ -26,7 +26,7 @@ static struct ended_counts *get_ended_counts(struct attached_events *e, int ring
 	return &e->ended[e->nr_ended++];
 }
 
-/* Closes it.  Its count stays in the sum.  false: there is no memory for the sum, so it stays open. */
+/* Closes an event, and adds its count to the sum.  false: there is no memory for the sum, so the event stays open. */
 static bool close_ended_event(struct counting *c, const struct attached *a)
 {
 	struct ended_counts *sum = get_ended_counts(&c->attached, a->ring_fd, a->event);
@@ -41,7 +41,7 @@ static bool close_ended_event(struct counting *c, const struct attached *a)
 	return true;
 }
 
-/* Which event a number means is told anew: numbers of closed ones would stay for good. */
+/* Builds the maps from ids of counters to events anew, because ids of closed counters would stay for good. */
 static void index_anew(struct counting *c)
 {
 	hash_map_fini(&c->attached.of_counter);
@@ -70,7 +70,7 @@ void counting_close_ended_events(struct counting *c, uint64_t now_ns)
 	for (uint32_t i = 0; i < nr; i++)
 		polled[i] = (struct pollfd){ e->event[i].fd, 0, 0 };
 	if (poll(polled, nr, 0) > 0) {
-		counting_drain_rings(c); /* samples of those that are closed */
+		counting_drain_rings(c); /* rings may have samples of events that are closed */
 		for (uint32_t i = 0; i < nr; i++)
 			if (!(polled[i].revents & (POLLHUP | POLLERR)) || !close_ended_event(c, &e->event[i]))
 				e->event[kept++] = e->event[i];

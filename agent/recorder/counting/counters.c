@@ -34,13 +34,13 @@ static int open_event_ring(struct counting *c, int fd, int cpu, size_t bytes)
 	ret = ring_open(&c->rings.ring[c->rings.nr], fd, bytes, RING_BYTES_MIN);
 	if (ret)
 		return ret;
-	if (c->rings.spill || ring_spill_create(RING_SPILL_BYTES, &c->rings.spill) == 0) /* without it, more may be lost */
+	if (c->rings.spill || ring_spill_create(RING_SPILL_BYTES, &c->rings.spill) == 0) /* without the spill, more may be lost */
 		ring_spill_add_ring(c->rings.spill, &c->rings.ring[c->rings.nr], find_only_layout(c));
 	c->rings.ring[c->rings.nr++].cpu = cpu;
 	return 0;
 }
 
-/* Where samples have addresses, or all that computes them, memory that is not code is worth knowing too. */
+/* Do samples have data addresses, or all registers to compute them?  If so, mappings that are not code are recorded too. */
 static bool samples_have_addresses(const struct perf_event_attr *a)
 {
 	return (a->sample_type & PERF_SAMPLE_ADDR) || (a->sample_regs_user & EVENT_REGISTERS_ADDRESSES) == EVENT_REGISTERS_ADDRESSES;
@@ -56,20 +56,20 @@ void counting_prepare_events(struct counting *c)
 	for (int i = 0; i < c->events.nr; i++) {
 		struct perf_event_attr *a = &c->events.event[i].attr;
 
-		a->remove_on_exec = c->sampler != WIRE_SAMPLER_NONE; /* the new image opens its own */
+		a->remove_on_exec = c->sampler != WIRE_SAMPLER_NONE; /* the new program opens its own events */
 		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 		if (c->events.nr > 1)
 			a->sample_type |= PERF_SAMPLE_IDENTIFIER;
-		if (c->sampler == WIRE_SAMPLER_NONE) /* the opened counter's samples, among those of the ones inherited from it */
+		if (c->sampler == WIRE_SAMPLER_NONE) /* tells the opened counter's samples from those of counters inherited from it */
 			a->sample_type |= PERF_SAMPLE_STREAM_ID;
 		addresses |= samples_have_addresses(a);
-		if (i > 0) /* once is enough */
+		if (i > 0) /* the first event's records are enough */
 			a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = a->build_id = 0;
 	}
 	c->events.event[0].attr.mmap_data = addresses && c->events.event[0].attr.mmap;
 }
 
-/* Put one more event's samples into a ring.  0 or -errno; fd is the caller's unless 0. */
+/* Lets one more event write into a ring.  0 or -errno.  On failure, fd stays the caller's. */
 static int add_event_to_ring(struct counting *c, struct ring *r, int fd)
 {
 	if (r->nr_more == RING_EVENTS_MAX - 1)
@@ -83,16 +83,16 @@ static int add_event_to_ring(struct counting *c, struct ring *r, int fd)
 }
 
 /*
- * An event of a task on one CPU is enabled while the task runs on any CPU: enabled and running tell counters that took turns only beside
- * how long the task ran on that CPU.  That is the running time of an event of the kernel's, which never takes turns.  None is needed where
- * no event is the processor's; without it (no descriptor is left) the analyzer makes do.
+ * Prepares an event that measures how long a task runs on one CPU.  The task's other events are enabled while it runs on any CPU, so their
+ * enabled and running times show multiplexing only beside that time.  A software event is never multiplexed, so its running time is what is
+ * needed.  false: no event of the choice needs it.  If it cannot be opened (no descriptor is left), the analyzer does without.
  */
 static bool init_on_cpu_attr(const struct counting *c, const struct perf_event_attr *like, struct perf_event_attr *a)
 {
 	bool needed = false;
 
 	for (int i = 0; i < c->events.nr; i++)
-		needed |= event_is_hardware(&c->events.event[i].attr) || c->events.event[i].attr.freq; /* or is braked */
+		needed |= event_is_hardware(&c->events.event[i].attr) || c->events.event[i].attr.freq; /* the rate limiter may pause it */
 	*a = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(*a), .config = PERF_COUNT_SW_DUMMY,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -109,7 +109,7 @@ int counting_open_on_cpu_time(const struct counting *c, const struct perf_event_
 	return init_on_cpu_attr(c, like, &a) ? event_open(&a, pid, cpu, 0) : -1;
 }
 
-/* Opens all events of a CPU; they share the ring of the first one. */
+/* Opens all events of a CPU, which share the ring of the first one. */
 int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes)
 {
 	for (int i = 0; i < c->events.nr; i++) {
@@ -145,7 +145,7 @@ void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVE
 	}
 }
 
-/* Of pid, or with -1 of the processor itself. */
+/* Opens all events on all CPUs, for pid, or for the processors themselves if pid is -1. */
 static int open_on_all_cpus(struct counting *c, const struct perf_event_attr attr[EVENTS_MAX], pid_t pid, size_t ring_bytes)
 {
 	int nr_cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
@@ -206,7 +206,7 @@ static int open_kept_ring(struct counting *c, const struct perf_event_attr *like
 	}
 	r = &c->rings.ring[c->rings.nr - 1];
 	for (int i = 0; i < c->events.nr; i++)
-		if (random_period_is_once(&c->events.event[i].attr)) /* all attached ones have it */
+		if (random_period_is_once(&c->events.event[i].attr)) /* all attached events have this period */
 			r->random_period[i].period = c->events.event[i].attr.sample_period;
 	for (int i = 1; i < c->events.nr; i++) {
 		fd = event_open(&a, 0, cpu, 0);
@@ -214,7 +214,7 @@ static int open_kept_ring(struct counting *c, const struct perf_event_attr *like
 			return -errno;
 		r->more[r->nr_more++] = fd;
 	}
-	r->on_cpu_fd = event_open(&a, 0, cpu, 0); /* attached ones are added to what it says */
+	r->on_cpu_fd = event_open(&a, 0, cpu, 0); /* times of attached events are added to its own */
 	return 0;
 }
 
@@ -257,14 +257,14 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 	r->tid = tid;
 	for (int i = 1; i < nr; i++) {
 		ret = add_event_to_ring(c, r, fds[i]);
-		if (ret) { /* the caller's are the caller's again */
+		if (ret) { /* the descriptors are the caller's again */
 			ring_unmap(r);
 			c->rings.nr--;
 			return ret;
 		}
 	}
 	counting_randomize_ring_periods(c, r);
-	/* only now: what it counts before there is a ring would be lost uncounted */
+	/* Enabled only now, because samples from before there is a ring would be lost without being counted. */
 	if (!c->paused)
 		ring_set_enabled(r, true);
 	return 0;
@@ -272,7 +272,7 @@ int counting_add_thread(struct counting *c, const int *fds, int nr, uint32_t pid
 
 void counting_set_enabled(struct counting *c, bool on)
 {
-	/* with all that is inherited from them */
+	/* Counters that are inherited from these are enabled or disabled with them. */
 	for (size_t i = 0; i < c->rings.nr && !c->rings.are_kept; i++)
 		ring_set_enabled(&c->rings.ring[i], on);
 	counting_look_at_idle_time(c, on);

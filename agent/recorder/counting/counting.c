@@ -8,7 +8,7 @@
 
 #define FALLBACKS_MAX 8
 
-/* Where perf events are forbidden, one notice stands in place of one for each event that was tried. */
+/* Notices of events that were tried, kept until one can be used.  Where perf events are forbidden, one notice replaces them all. */
 struct fallbacks {
 	struct {
 		enum notice_kind kind;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of counting share.  Each part belongs to the file that is named; others ask it, or read.  Context: thread. */
+/* Declarations that the files of counting share.  Each part belongs to the file that is named above it.  Other files call its functions or
+ * read its members.  Context: thread. */
 #ifndef TAILOR_COUNTING_INTERNAL_H
 #define TAILOR_COUNTING_INTERNAL_H
 
@@ -13,10 +14,10 @@
 struct rings {
 	struct ring *ring;
 	uint32_t nr, capacity;
-	size_t nr_filled; /* of them, in the last counting_fill_poll() */
-	bool any_ended; /* a counter's end was said */
-	bool of_processors; /* their events count whatever runs there, and while nothing does */
-	bool are_kept; /* their own events count nothing, and they stay when all tasks have ended (counting_keep_rings()) */
+	size_t nr_filled; /* rings in the last counting_fill_poll() */
+	bool any_ended; /* the sink has got a counter's values since the last cut */
+	bool of_processors; /* events count all that runs on a processor, and its idle time */
+	bool are_kept; /* the rings' own events count nothing, and rings stay when all tasks have ended (counting_keep_rings()) */
 	size_t budget;
 	struct ring_spill *spill; /* NULL: not yet, or unavailable */
 };
@@ -28,24 +29,24 @@ struct ring_clock {
 	struct clock_pairs pairs;
 };
 
-/* attached.c: tasks that have all events, be they inherited, while processes are attached to. */
+/* attached.c: tasks that have all events, opened for them or inherited.  In use while processes are attached to. */
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 struct counted_tasks {
 	unsigned char complete[1u << (PID_BITS - 3)]; /* a bit per thread */
 	uint32_t at_hand;   /* the thread whose events are being opened */
-	bool has_inherited; /* that thread has all events from the one that made it */
+	bool has_inherited; /* at_hand inherited all events from the thread that created it */
 };
 
 /* attached.c: events beside the rings' own. */
 struct attached_events {
 	struct attached {
-		int fd, ring_fd; /* an event, and the one whose ring it writes to */
-		uint32_t event;	 /* or ATTACHED_ON_CPU */
-		struct random_period period; /* with the kernel's number of it */
+		int fd, ring_fd; /* an event, and the event whose ring it writes to */
+		uint32_t event;	 /* index of the event, or ATTACHED_ON_CPU */
+		struct random_period period; /* the period, and the kernel's id of the counter */
 	} *event;
 	uint32_t nr, capacity;
-	struct counted_tasks *tasks; /* NULL but while processes are attached to */
-	struct hash_map of_counter; /* the kernel's number of a counter -> 1 + index; of kept rings alone */
+	struct counted_tasks *tasks; /* NULL except while processes are attached to */
+	struct hash_map of_counter; /* kernel's id of a counter -> 1 + index; filled in for kept rings only */
 	struct ended_counts { /* the last values of closed counters */
 		int ring_fd;
 		uint32_t event;
@@ -55,13 +56,13 @@ struct attached_events {
 	uint64_t looked_ns;
 };
 
-/* signal_sampler.c: counters that send signals: they have no ring, so the ends of their threads are polled. */
+/* signal_sampler.c: counters that send signals.  They have no ring, so the ends of their threads are polled. */
 struct signal_events {
 	struct signal_event {
 		int fd;
 		uint32_t pid, tid;
 		struct random_period random_period;
-		uint64_t period_before, changed_ns; /* samples from before that time have the period before */
+		uint64_t period_before, changed_ns; /* samples from before changed_ns have period_before */
 		uint64_t samples, weight;
 	} *event;
 	uint32_t nr, capacity;
@@ -69,11 +70,11 @@ struct signal_events {
 	uint64_t looked_ns, varied_ns;
 };
 
-/* timed_processes.c: where timers take samples, what the kernel says that processes took of processor time. */
+/* timed_processes.c: processor time of processes whose threads' timers take the samples, as the kernel reports it. */
 struct timed_processes {
 	struct timed_process {
 		uint32_t pid;
-		uint64_t first_ns, last_ns; /* of processor time */
+		uint64_t first_ns, last_ns; /* processor time at the first and at the last look */
 		uint64_t samples, weight;
 	} *process;
 	uint32_t nr, capacity;
@@ -84,13 +85,13 @@ struct timed_processes {
 /* periods.c */
 struct periods {
 	uint64_t random, varied_ns;
-	uint64_t first_side; /* on which side of the mean processor 0 begins */
+	uint64_t first_side; /* side of the mean on which processor 0 begins, 0 or 1 */
 	bool rate_noticed;
-	uint32_t halvings; /* of rates, at present */
-	uint64_t full_rate[EVENTS_MAX]; /* before the first halving; 0: it has none */
+	uint32_t halvings; /* times that rates are halved at present */
+	uint64_t full_rate[EVENTS_MAX]; /* rate before the first halving; 0: the event has none */
 };
 
-/* thread_counts.c: what threads have of samples, as long as they live. */
+/* thread_counts.c: sums of the samples of living threads. */
 struct thread_counts {
 	struct hash_map at; /* (thread, event and processor) -> 1 + index */
 	struct thread_sum {
@@ -99,12 +100,12 @@ struct thread_counts {
 	uint32_t nr, capacity;
 };
 
-/* wakeups.c: a ring of each processor. */
+/* wakeups.c: one ring per processor. */
 struct wakeups {
 	struct ring *ring;
 	int nr; /* 0: wake-ups are not recorded */
 	uint32_t tid_at;
-	struct hash_map pid_of; /* of threads that were seen to switch */
+	struct hash_map pid_of; /* tid -> pid of threads that have switched */
 };
 
 struct counting {
@@ -115,12 +116,12 @@ struct counting {
 	char stack_note[256];
 	enum wire_sampler sampler;
 	struct events events;
-	struct record_layout layout; /* of what is no sample: all events have the same */
-	struct hash_map ids;	     /* whose sample it is, where there are several events */
+	struct record_layout layout; /* layout of records other than samples, the same for all events */
+	struct hash_map ids;	     /* kernel's id of a counter -> event, if there are several events */
 	struct rings rings;
 	struct ring_clock clock;
 	struct attached_events attached;
-	struct attaching *attaching; /* NULL but while a process is attached to */
+	struct attaching *attaching; /* NULL except while processes are attached to */
 	struct signal_events signal_events;
 	struct timed_processes timed;
 	struct periods periods;
@@ -130,14 +131,14 @@ struct counting {
 };
 
 /* ---- counters.c */
-/* Together in one ring, and each with an id in its samples, where there are several. */
+/* Prepares the attributes of all events for one ring.  If there are several events, each sample has the id of its counter. */
 void counting_prepare_events(struct counting *c);
-/* The events of one CPU (-1: of a thread's), inherited, and how large their ring is to be. */
+/* Fills in the attributes of inherited events of one CPU, and the size of their ring. */
 void counting_init_cpu_attrs(struct counting *c, struct perf_event_attr attr[EVENTS_MAX], size_t *ring_bytes);
-/* Its running time is the time of pid on this CPU; like: the event that it is switched with.  A descriptor, or -1: not needed, or
- * unavailable. */
+/* Opens an event whose running time is the time that pid ran on this CPU.  like: the event with which it is enabled.  Returns a descriptor,
+ * or -1 if the event is not needed or unavailable. */
 int counting_open_on_cpu_time(const struct counting *c, const struct perf_event_attr *like, pid_t pid, int cpu);
-/* Open them for pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */
+/* Opens all events of pid on this CPU, with a new ring.  0 or -errno (-ENODEV: the CPU is offline). */
 int counting_open_cpu_events(struct counting *c, const struct perf_event_attr *attr, pid_t pid, int cpu, size_t ring_bytes);
 /* Maps the kernel's id of a counter to its event, for samples of several events.  0 or -errno. */
 int counting_add_event_id(struct counting *c, int fd, uint32_t event);
@@ -145,7 +146,8 @@ void counting_set_enabled(struct counting *c, bool on);
 
 /* ---- sampling_cost.c: clocks that sample more often than the machine bears get longer periods, and a notice says so */
 void counting_lower_rates(struct counting *c);
-/* What a sample takes of work, from how long that took without and with so many samples; 0: that says nothing. */
+/* Returns the time of one sample, from how long the same work took without and with this number of samples.  0: the difference is too small
+ * to tell. */
 uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t samples);
 
 /* ---- periods.c: see random_period.h and rate_limiter.h */
@@ -153,40 +155,41 @@ uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t
 void counting_seed_periods(struct counting *c);
 /* The event of a task on this processor, with the period that it begins with. */
 struct perf_event_attr counting_randomize_period(struct counting *c, const struct perf_event_attr *attr, int cpu);
-/* Of a ring whose counters were opened by the host. */
+/* Draws the periods of a ring whose counters were opened by the host. */
 void counting_randomize_ring_periods(struct counting *c, struct ring *r);
 void counting_vary_periods(struct counting *c, uint64_t now_ns);
-/* A new period of a counter, when at least so many of its samples came that what the change costs is negligible; else 0. */
+/* Returns a new period for a counter if enough of its samples have come that the cost of the change is negligible, else 0. */
 uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *attr, const struct random_period *v);
 void counting_limit_rates(struct counting *c, uint64_t now_ns);
 
-/* ---- idle_time.c: of processors' rings */
-/* Idle time counts from one look, if it says that it goes on, to the next one; in steps of the kernel's ticks. */
+/* ---- idle_time.c: idle time of processors */
+/* Adds each processor's idle time since the previous look, in steps of the kernel's ticks.  goes_on: idle time counts from this look on. */
 void counting_look_at_idle_time(struct counting *c, bool goes_on);
-/* Idle time since that was asked last which no sample of the event stands for; at most what it counted since beyond its samples' weight. */
+/* Returns the idle time since the previous call that no sample of the event stands for, at most value - weight.  value: what the event
+ * counted since then; weight: that of its samples. */
 uint64_t counting_unsampled_idle_time(struct ring *r, int event, uint64_t value, uint64_t weight);
 
 /* ---- thread_counts.c: counters that threads inherit */
-/* Is it of a processor that had nothing to run? */
+/* Was the sample taken on a processor that had nothing to run? */
 bool counting_sample_is_idle(const struct counting *c, uint32_t event, const struct perf_event_header *h);
-/* A sample of this weight came out of a processor's ring. */
+/* Adds a sample of this weight from a processor's ring to the sums of its thread. */
 void counting_count_thread_sample(struct counting *c, int cpu, uint32_t event, const struct perf_event_header *h, uint64_t weight);
-/* It has ended on that processor: tells what it has of samples on each, or that it has none. */
+/* A thread has exited on this processor.  Reports its samples on each processor to the sink, or that it had none. */
 void counting_end_thread(struct counting *c, int cpu, const struct kernel_task *t);
-/* Between two sinks: what threads have from now on is the next one's. */
+/* Clears the sums of all threads between two sinks, so that the next sink gets later samples only. */
 void counting_forget_thread_samples(struct counting *c);
 void counting_release_threads(struct counting *c);
 
 /* ---- wakeups.c */
-/* Where switches are recorded, and tracepoints permitted; behind counting_begin_clock(). */
+/* Opens the rings of wake-ups if switches are recorded and tracepoints are permitted.  Called after counting_begin_clock(). */
 void counting_open_wakeups(struct counting *c);
 void counting_note_switch(struct counting *c, uint32_t pid, uint32_t tid);
-/* Behind the rings that have the switches. */
+/* Called after the rings with the switches are drained, because wake-ups of threads that have not switched are dropped. */
 void counting_drain_wakeups(struct counting *c);
 void counting_close_wakeups(struct counting *c);
 
 /* ---- rings.c */
-/* Chooses the clock of records; after the choice of events and sampler, before events are opened. */
+/* Chooses the clock of records.  Called after events and sampler are chosen, and before events are opened. */
 void counting_begin_clock(struct counting *c);
 void counting_drain_ring(struct counting *c, struct ring *r);
 /* Drains a ring, reads its counters, and closes it. */
@@ -195,28 +198,29 @@ void counting_end_ring(struct counting *c, struct ring *r);
 /* ---- attached.c */
 bool counting_task_is_complete(const struct counted_tasks *t, uint32_t tid);
 void counting_set_task_complete(struct counted_tasks *t, uint32_t tid);
-/* The period of the attached counter that took this sample; NULL: the ring's own, or it is not known. */
+/* Finds the period of the attached counter that took this sample.  NULL: the ring's own counter took it, or the counter is unknown. */
 struct random_period *counting_find_attached_period(struct counting *c, uint32_t event, const struct perf_event_header *h);
 /* Reads value, enabled, running and lost by read(2).  false: the counter says nothing. */
 bool counting_read_attached(const struct attached *a, uint64_t count[4]);
-/* It is found by its number from now on.  0 or -ENOMEM. */
+/* Makes attached event i findable by the kernel's id of its counter.  0 or -ENOMEM. */
 int counting_index_attached(struct counting *c, uint32_t i);
-/* From a ring: a task was made. */
+/* A ring reported that a task was created.  The task is complete if its creator is. */
 void counting_attach_note_fork(struct counting *c, uint32_t ptid, uint32_t tid);
-/* One more event, whose samples go into that ring, and the period that it began with.  fd is taken over on success.  0 or -errno. */
+/* Keeps one more event, which writes to this ring and began with this period.  fd is taken over on success.  0 or -errno. */
 int counting_keep_attached_event(struct counting *c, int fd, int ring_fd, uint32_t event, uint64_t period);
 void counting_set_attached_enabled(struct counting *c, bool on);
-/* This event alone, of the attached events that write to this ring. */
+/* Enables or disables one event, in all attached counters that write to this ring. */
 void counting_enable_attached_event(struct counting *c, int ring_fd, uint32_t event, bool on);
-/* Has one of those events, whose ring is this one, a task that lives? */
+/* Does an attached event that writes to this ring have a living task? */
 bool counting_ring_is_written(const struct counting *c, int ring_fd);
-/* What those of this event (ATTACHED_ON_CPU: how long they were on the CPU) say by read(2): value, enabled, running, lost. */
+/* Adds the values of this event's attached counters that write to this ring to count: value, enabled, running, lost.  The event
+ * ATTACHED_ON_CPU has the time on the CPU. */
 #define ATTACHED_ON_CPU UINT32_MAX
 void counting_add_attached_counts(const struct counting *c, int ring_fd, uint32_t event, uint64_t count[4]);
 void counting_close_attached(struct counting *c);
 
 /* ---- attached_ends.c */
-/* Now and then, where rings are kept: closes those whose tasks have all ended, and keeps what they counted. */
+/* Closes attached events of kept rings whose tasks have all ended, and keeps what they counted.  Called now and then. */
 void counting_close_ended_events(struct counting *c, uint64_t now_ns);
 
 /* ---- signal_sampler.c: samples taken by signal handlers in the host */
@@ -225,21 +229,21 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d);
 /* fd is taken over on success. */
 int counting_add_signal_event(struct counting *c, int fd, uint32_t pid, uint32_t tid);
 void counting_vary_signal_periods(struct counting *c, uint64_t now_ns);
-/* Close counters whose threads have exited. */
+/* Closes counters whose threads have exited. */
 void counting_prune_signal_events(struct counting *c, uint64_t now_ns);
-/* Tells what they say at their ends. */
+/* Reports the final values of all counters that send signals to the sink. */
 void counting_end_signal_events(struct counting *c);
 void counting_release_signal_events(struct counting *c);
 
 /* ---- timed_processes.c */
 void counting_add_timed_sample(struct counting *c, uint32_t pid, uint64_t weight);
 void counting_look_at_timed_processes(struct counting *c, uint64_t now_ns);
-/* Tells what their samples stand for of it. */
+/* Reports each process's processor time to the sink, and how much of it no sample stands for. */
 void counting_end_timed_processes(struct counting *c);
 void counting_release_timed_processes(struct counting *c);
 
 /* ---- ring_size.c */
-/* For all rings together, within the limit of locked memory. */
+/* Returns the bytes for all rings together, within the limit of locked memory. */
 size_t counting_rings_budget(void);
 /* Each ring's size in bytes: a CPU's by its samples' stack bytes, a thread's by what is left for all. */
 size_t counting_cpu_ring_bytes(size_t budget, uint32_t stack_bytes);
@@ -247,9 +251,11 @@ size_t counting_thread_ring_bytes(size_t left);
 #define RING_BYTES_MIN (16u << 10)
 
 /* ---- stack_size.c */
-/* As requested, or less if the rings are small: then *why is a notice, else empty. */
+/* Returns the stack bytes of each sample, as requested, or by default as many as rings have room for.  *why is a notice if that is fewer
+ * than usual, else empty. */
 uint32_t counting_choose_stack_bytes(const struct counting *c, char *why, size_t room_for_why);
-/* As requested, or the least, where a signal handler in the host takes the sample and the log has to hold it. */
+/* Returns the stack bytes of each sample that a signal handler in the host takes: as requested, or the least, because the log has to hold
+ * them. */
 uint32_t counting_handler_stack_bytes(const struct counting *c);
 
 #endif

@@ -13,7 +13,7 @@ static uint64_t draw_random_number(struct periods *p)
 {
 	uint64_t high;
 
-	p->random = p->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX, whose high half is the random one */
+	p->random = p->random * 6364136223846793005ull + 1442695040888963407ull; /* Knuth's MMIX, of which the high half is random */
 	high = p->random >> 32 << 32;
 	p->random = p->random * 6364136223846793005ull + 1442695040888963407ull;
 	return high | p->random >> 32;
@@ -22,9 +22,9 @@ static uint64_t draw_random_number(struct periods *p)
 struct perf_event_attr counting_randomize_period(struct counting *c, const struct perf_event_attr *attr, int cpu)
 {
 	struct perf_event_attr a = *attr;
-	uint64_t side = (c->periods.first_side + (uint64_t)cpu) & 1; /* neighbours differ; whose is shorter is chance */
+	uint64_t side = (c->periods.first_side + (uint64_t)cpu) & 1; /* neighbours begin on different sides of the mean, by chance */
 
-	if (random_period_spread(attr) && !(c->attaching && random_period_is_once(attr))) /* one ring has samples of many counters */
+	if (random_period_spread(attr) && !(c->attaching && random_period_is_once(attr))) /* a ring has one period for all its counters */
 		a.sample_period = random_period_draw(attr, draw_random_number(&c->periods) >> 1 | side << 63);
 	return a;
 }
@@ -68,15 +68,15 @@ static void vary_attached_periods(struct counting *c)
 		period = counting_draw_period(c, &c->events.event[a->event].attr, &a->period);
 		if (!period)
 			continue;
-		counting_drain_rings(c); /* these samples had the period before */
+		counting_drain_rings(c); /* samples in the rings had the previous period */
 		if (ioctl(a->fd, PERF_EVENT_IOC_PERIOD, &period) == 0)
 			random_period_note_change(&a->period, period);
 	}
 }
 
 /*
- * The counter that was opened, and those that are inherited from it from now on: the kernel has no way to reach those that
- * were inherited before.
+ * Sets new periods of the counters that were opened, and so of counters inherited from them from now on.  The kernel has no way to reach
+ * counters that were inherited before.
  */
 void counting_vary_periods(struct counting *c, uint64_t now_ns)
 {
@@ -95,12 +95,12 @@ void counting_vary_periods(struct counting *c, uint64_t now_ns)
 
 			if (!period)
 				continue;
-			counting_drain_ring(c, r); /* these had the period before */
+			counting_drain_ring(c, r); /* samples in the ring had the previous period */
 			set_event_period(r, e, period);
 		}
 }
 
-/* The kernel takes a frequency for the period of an event that has one. */
+/* PERF_EVENT_IOC_PERIOD sets the frequency of an event that has one, else the period. */
 static void set_rate(struct counting *c, int event, uint32_t halvings)
 {
 	struct event *e = &c->events.event[event];
@@ -145,7 +145,7 @@ static void notice_exceeded_rate(struct counting *c, const struct event *e)
 	c->notice(c->notice_context, NOTICE_LADDER, text);
 }
 
-/* The first event stays on: mappings, tasks and names come with it. */
+/* The first event stays on, because mappings, tasks and names come with it. */
 void counting_limit_rates(struct counting *c, uint64_t now_ns)
 {
 	for (size_t i = 0; i < c->rings.nr && !c->paused; i++)

@@ -25,11 +25,11 @@
 struct process_events {
 	enum process_events_source source;
 	struct record_layout layout;
-	struct ring *ring; /* of each processor */
+	struct ring *ring; /* one per processor */
 	size_t nr;
 	int socket;
 	uint32_t port; /* the number of the socket, of which a network namespace has one */
-	/* what is being drained */
+	/* Set by process_events_drain() for its callbacks. */
 	void (*each)(void *context, const struct process_event *p);
 	void *context;
 	bool lost;
@@ -78,7 +78,7 @@ static int open_perf(struct process_events *e)
 	if (ret == 0 && e->nr == 0)
 		ret = -ENODEV;
 	if (ret)
-		close_rings(e); /* those of some processors only would be worse than none */
+		close_rings(e); /* rings of some processors only would be worse than none */
 	return ret;
 }
 
@@ -92,7 +92,7 @@ static void take_record(void *events, const struct perf_event_header *h)
 		return;
 	if (h->type == PERF_RECORD_LOST)
 		e->lost = true;
-	/* threads have names of their own; processes outside of our namespace have the number 0 */
+	/* Threads have names of their own.  Processes outside of the recorder's PID namespace have the number 0. */
 	if (h->type != PERF_RECORD_COMM || r.comm.pid != r.comm.tid || (pid_t)r.comm.pid <= 0 || r.comm.bytes > COMM_BYTES)
 		return;
 	memcpy(name, r.comm.name, r.comm.bytes);
@@ -102,13 +102,13 @@ static void take_record(void *events, const struct perf_event_header *h)
 
 /* -------------------------------------------------------------------------------------------------- the proc connector */
 
-/* As Linux 6.6 has it, for who wants some kinds of events only; before, it is ignored. */
+/* The filter of Linux 6.6 for some kinds of events only.  Older kernels ignore it. */
 struct proc_input_filter {
 	uint32_t operation, kinds;
 };
 
-/* The kernel's answer goes to each who listens, and acknowledges one more than the question did: so a question has the number of its
- * socket. */
+/* The kernel sends its answer to all listeners, and the answer acknowledges the question's number plus one.  The socket's port is that
+ * number, so that each listener knows its own answer. */
 static int ask_connector(const struct process_events *e, const void *words, uint16_t bytes)
 {
 	union {
@@ -122,8 +122,8 @@ static int ask_connector(const struct process_events *e, const void *words, uint
 	return send(e->socket, &m, m.head.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* An event from the kernel, which no other process can send.  1: there is one; 0: none has come; -1: another message.
- * *ack: what it acknowledges. */
+/* Receives a message, which counts only if the kernel sent it.  1: an event; 0: none has come; -1: another message.  *ack: the number that
+ * the event acknowledges. */
 static int receive_event(struct process_events *e, struct proc_event *out, uint32_t *ack)
 {
 	union {
@@ -149,8 +149,8 @@ static int receive_event(struct process_events *e, struct proc_event *out, uint3
 	return 1;
 }
 
-/* 0: it will tell; -errno.  In another namespace than the first one there is no answer, though others' events come: of processes with
- * other numbers than here. */
+/* Waits for the kernel's answer.  0: events will come, else -errno.  Outside of the first namespaces there is no answer, though events
+ * come, of processes that have other numbers here. */
 static int wait_for_answer(struct process_events *e)
 {
 	struct pollfd wait = { e->socket, POLLIN, 0 };

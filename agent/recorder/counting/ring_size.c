@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How large rings are. */
+/* Sizes of rings. */
 #include "agent/recorder/counting/internal.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -11,11 +11,11 @@
 #define DEEP_RING_BYTES (8u << 20) /* 128 of the longest stacks, 32 ms at the default rate */
 #define DEEP_STACK_BYTES 16384u /* longer stacks are deep */
 #define THREAD_RING_BYTES (256u << 10)
-#define RINGS_BYTES (256u << 20) /* of all of them together, down to RING_BYTES_MIN each */
-#define THREADS_SHARE 32 /* a thread's ring takes at most one of so many parts of what is left */
+#define RINGS_BYTES (256u << 20) /* all rings together, but no less than RING_BYTES_MIN each */
+#define THREADS_SHARE 32 /* a thread's ring takes at most 1/THREADS_SHARE of what is left */
 #define MLOCK_FILE "/proc/sys/kernel/perf_event_mlock_kb"
 
-/* What the kernel lets us lock for rings: perf_event_mlock_kb per CPU, and RLIMIT_MEMLOCK; root has no limit. */
+/* The limit of memory that the kernel locks for rings is perf_event_mlock_kb per CPU plus RLIMIT_MEMLOCK.  Root has no limit. */
 size_t counting_rings_budget(void)
 {
 	size_t budget = RINGS_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings: what the kernel writes into them, and what their counters say at their end. */
+/* Reads the kernel's records in rings, and the values of their counters at their end. */
 #include "agent/recorder/counting/internal.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 struct ring_context {
 	struct counting *counting;
 	struct ring *ring;
-	bool has_pair; /* of both clocks, later than all that is there */
+	bool has_pair; /* a pair of both clocks was added that is later than all records in the ring */
 };
 
 static void count_ring_loss(const struct counting *c, enum loss_reason reason, const struct record_id *id, uint64_t count)
@@ -17,13 +17,14 @@ static void count_ring_loss(const struct counting *c, enum loss_reason reason, c
 	c->sink.lost(c->sink.context, reason, id ? id->pid : 0, id ? id->tid : 0, count);
 }
 
-/* The kernel's clocks count its own time in any case; samples of user code alone are a part of that, and stand for no more. */
+/* Do the event's samples stand for all that it counts?  The kernel's clocks count the kernel's time in any case, so samples of user code
+ * alone stand for a part of it. */
 static bool counts_what_it_samples(const struct perf_event_attr *a)
 {
 	return !event_is_clock(a) || (!a->exclude_kernel && !a->exclude_user);
 }
 
-/* Whose it is, by the id of its counter.  false: no event's. */
+/* Finds the event of a sample by the id of its counter.  false: no event has this id. */
 static bool find_event_of_id(const struct counting *c, uint64_t id, uint32_t *event)
 {
 	*event = 0;
@@ -55,7 +56,8 @@ static void handle_ring_sample(struct ring_context *x, const struct perf_event_h
 	counting_count_thread_sample(c, x->ring->cpu, event, h, weight);
 }
 
-/* Who ran when the kernel said so: on a processor's ring the best guess at whose samples they were. */
+/* The record names the thread that ran when the kernel wrote it.  On a processor's ring, this thread is the best guess at whose samples
+ * were lost. */
 static void handle_lost_record(struct ring_context *x, const struct kernel_record *r)
 {
 	x->ring->lost += r->lost;
@@ -116,7 +118,7 @@ void counting_begin_clock(struct counting *c)
 	struct ring_clock *k = &c->clock;
 
 	k->used = c->sampler < WIRE_SAMPLER_SIGNAL && events_are_batched(&c->events);
-	if (k->used && !perf_clock_read(&k->perf)) { /* it could be, a moment ago */
+	if (k->used && !perf_clock_read(&k->perf)) { /* the clock was readable when the events were chosen */
 		k->used = false;
 		for (int i = 0; i < c->events.nr; i++) {
 			c->events.event[i].attr.use_clockid = 1;
@@ -172,8 +174,8 @@ void counting_fill_poll(struct counting *c, struct pollfd *to)
 		to[i] = (struct pollfd){ c->rings.ring[i].hung_up ? -1 : c->rings.ring[i].fd, POLLIN, 0 };
 }
 
-/* A ring whose tasks have all ended has nothing more to say once it is drained.  Rings that were added since stand behind those that were
- * looked at. */
+/* A ring whose tasks have all ended gets no more records.  Rings that were added since counting_fill_poll() stand after those that were
+ * polled. */
 void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 {
 	size_t kept = 0;
@@ -194,8 +196,8 @@ void counting_drop_ended_rings(struct counting *c, const struct pollfd *polled)
 /* --------------------------------------------------------------------------------------- what the counters themselves say */
 
 /*
- * A clock that goes with a processor counts while that has nothing to run, but a kernel may take no samples then (Linux 6.18 as a guest: of
- * the first processor alone).  Samples of what ran must not stand for that time.
+ * A processor's clock counts while the processor has nothing to run, but a kernel may take no samples then (Linux 6.18 as a guest takes
+ * some on the first processor only).  Samples of what ran must not stand for that time.
  */
 static uint64_t time_without_samples(const struct counting *c, struct ring *r, int event, uint64_t value, uint64_t weight)
 {
@@ -207,9 +209,9 @@ static uint64_t time_without_samples(const struct counting *c, struct ring *r, i
 }
 
 /*
- * Beside the samples that came out of the ring: a counter's value, and what it lost.  The kernel tells in the ring what it dropped when
- * the next record finds room, so the last losses are never said there; the count of the event (and of those inherited from it) has them
- * all.  Each time since it was told last.
+ * Reports a counter's value and its losses since the previous report.  The kernel writes the number of dropped records into the ring when
+ * the next record finds room, so the last losses are never in the ring.  The lost count of the event (with counters inherited from it) has
+ * them all.
  */
 static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t on_cpu_ns, uint64_t *lost)
 {
@@ -225,7 +227,7 @@ static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t
 	now = (struct ring_told){ count[0], count[1], count[2], count[3], r->nr_samples[event],
 				  counts_what_it_samples(&c->events.event[event].attr) ? r->weight[event] : 0 };
 	if (now.value == told->value && now.samples == told->samples && c->rings.any_ended) {
-		*told = now; /* an idle processor: enabled with its tasks all the same.  That all were idle is said once */
+		*told = now; /* an idle processor's event is enabled with its tasks all the same.  One is reported if all were idle */
 		return;
 	}
 	c->rings.any_ended = true;
@@ -253,7 +255,7 @@ static uint64_t read_on_cpu_time(const struct counting *c, struct ring *r)
 	return count[2] - before;
 }
 
-/* Drains it, and tells what its counters say. */
+/* Drains a ring, and reports the values of its counters. */
 static void tell_ring(struct counting *c, struct ring *r)
 {
 	uint64_t lost = 0, on_cpu_ns;

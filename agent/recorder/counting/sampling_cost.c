@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A clock that samples so often that each sample takes longer than its period leaves the program no time: the kernel limits the time of
- * interrupts by counters, and not that of its own timers.  So where short periods are asked for, samples of a loop of our own are taken
- * first, and periods are at least twice as long as one of them takes.  Where a cost is asked for instead of a rate, it is chosen by that as
- * well; but a program also loses what an interrupt (and, in a guest, the exits to the hypervisor) displaced in its caches, so that the
- * loop has as much memory then as the processor's second cache.
+ * A clock that samples so often that each sample takes longer than its period leaves the program no time.  The kernel limits the interrupt
+ * time of counters, but not that of its own timers.  So if short periods are requested, samples of a loop of the recorder's own are taken
+ * first, and periods are at least twice as long as one of them takes.  If a cost is requested instead of a rate, the measurement chooses
+ * the rate.  A program also loses what an interrupt (and, in a guest, the exits to the hypervisor) displaced in its caches, so the loop has
+ * as much memory then as the processor's second cache.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -14,23 +14,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHORT_NS 45000u	   /* longer periods are borne by all machines that were seen (22 µs a sample on a busy virtual machine) */
-#define PERIODS 2	   /* that a sample's time fits into, at least: half of the time is the program's */
-#define BY_SIGNAL 2	   /* a handler's sample takes so many times as long (38 µs there) */
-#define TRY_PERIOD 100000u /* ns of a clock, or what else is counted */
+#define SHORT_NS 45000u	   /* ns; all machines seen bear longer periods (22 µs a sample on a busy virtual machine) */
+#define PERIODS 2	   /* a period is at least so many samples' times, so half of the time is the program's */
+#define BY_SIGNAL 2	   /* a handler's sample takes this many times as long (38 µs there) */
+#define TRY_PERIOD 100000u /* in ns of a clock, or counts of another event */
 #define TRY_SAMPLES 10
-#define TRIES 10 /* the shortest counts: the others were disturbed */
+#define TRIES 10 /* the shortest is taken, since the others were disturbed */
 #define MEASUREMENTS 3
-#define COST_LEAST 500u	    /* ns: an interrupt takes more, so what comes out below was measured beside other work */
+#define COST_LEAST 500u	    /* ns; an interrupt takes more, so a smaller result was measured beside other work */
 #define COST_ASSUMED 100000u /* ns, where each measurement was disturbed */
 #define TRY_RING_BYTES (1u << 20)
 #define RATE_BY_COST_MOST 1000u
 #define RATE_LEAST 10u
 #define LINE_BYTES 64u
-#define CACHE_BYTES (1u << 20) /* where the C library does not know it */
+#define CACHE_BYTES (1u << 20) /* assumed if the C library does not know the size */
 #define CACHE_LEAST (1u << 18)
 #define CACHE_MOST (1u << 23)
-#define STRIDE 0x9e3779b1u /* between lines of a walk: odd, so that it comes to each of a power of two, and far, for prefetchers */
+#define STRIDE 0x9e3779b1u /* between lines of a walk; odd, so that it reaches all of a power of two, and far, for prefetchers */
 
 /* Lines of memory that lead from one to the next, in no order that a prefetcher knows. */
 struct walk {
@@ -40,7 +40,7 @@ struct walk {
 	uint32_t at;
 };
 
-/* bytes: at least a line; the power of two below is taken. */
+/* Builds a walk of the largest power of two of lines within bytes.  bytes: at least one line. */
 static bool walk_open(struct walk *w, size_t bytes)
 {
 	uint32_t lines = 1;
@@ -79,7 +79,7 @@ static uint64_t shortest_walk(struct walk *w, long rounds)
 	return least;
 }
 
-/* Rounds of a walk that take so long without samples. */
+/* Returns the rounds of a walk that take ns without samples. */
 static long rounds_of(struct walk *w, uint64_t ns)
 {
 	long rounds = 10000;
@@ -108,8 +108,8 @@ uint64_t counting_sample_cost_ns(uint64_t without_ns, uint64_t with_ns, uint64_t
 }
 
 /*
- * What a sample takes of a walk, in ns; 0: there are no samples.  Walks with and without them take turns, so that others' work meets
- * both.
+ * Measures the time of a sample during a walk, in ns.  0: there are no samples.  Walks with and without samples alternate, so that other
+ * work on the machine disturbs both.
  */
 static uint64_t measure_samples(struct walk *w, int fd, struct ring *r)
 {
@@ -139,7 +139,7 @@ static uint64_t measure_samples(struct walk *w, int fd, struct ring *r)
 	return cost_ns || !samples ? cost_ns : COST_ASSUMED;
 }
 
-/* What a sample of such an event takes of a program with so much memory, in ns; 0: not known. */
+/* Measures the time that a sample of such an event costs a program with this much memory, in ns.  0: not known. */
 static uint64_t measure_sampling_cost(const struct perf_event_attr *like, size_t bytes)
 {
 	struct perf_event_attr a = *like;
@@ -153,7 +153,7 @@ static uint64_t measure_sampling_cost(const struct perf_event_attr *like, size_t
 	a.read_format = 0;
 	a.inherit = a.remove_on_exec = a.enable_on_exec = a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 0;
 	a.disabled = 1;
-	a.sample_regs_user &= ~(1ull << SAMPLE_TAG_WORD); /* a handler's, not the kernel's */
+	a.sample_regs_user &= ~(1ull << SAMPLE_TAG_WORD); /* a handler fills in this word, the kernel does not */
 	fd = event_open(&a, 0, -1, 0);
 	if (fd < 0 || ring_open(&r, fd, TRY_RING_BYTES, TRY_RING_BYTES)) {
 		if (fd >= 0)
@@ -168,7 +168,7 @@ static uint64_t measure_sampling_cost(const struct perf_event_attr *like, size_t
 	return cost_ns;
 }
 
-/* The period that this machine bears, where a shorter one was asked for; else 0. */
+/* Returns the period that this machine bears if a shorter one was requested, else 0. */
 static uint64_t period_to_bear(const struct counting *c, const struct event *e)
 {
 	uint64_t times = c->sampler == WIRE_SAMPLER_SIGNAL ? BY_SIGNAL : 1, least;
@@ -179,13 +179,13 @@ static uint64_t period_to_bear(const struct counting *c, const struct event *e)
 	return least > e->attr.sample_period ? least | 1 : 0;
 }
 
-/* One that was asked for by itself, or a period, stays. */
+/* May the event's rate be chosen by cost?  A rate or period that was requested by itself stays. */
 static bool may_choose_rate(const struct counting *c, const struct event *e)
 {
 	return c->options.cost_is_limit ? e->rate == EVENT_RATE_DEFAULT : e->rate != 0;
 }
 
-/* So many samples a second of each event take that part of the time. */
+/* Sets each event's rate so that all events' samples together take the requested part of the time. */
 static void choose_rates_by_cost(struct counting *c)
 {
 	char text[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sampling without ring buffers: signal handlers in the host take the samples and write them into the guests' logs, called by
- * a counter's overflow signal or, where perf events are forbidden, by timers.  From here on they are samples like all others.
+ * Sampling without ring buffers.  Signal handlers in the host take the samples and write them into the guests' logs.  A counter's overflow
+ * signal calls them or, where perf events are forbidden, a timer.  This file turns them into samples like all others.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -21,7 +21,7 @@
 		PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #define ATTR_BYTES (sizeof(struct perf_event_attr) < WIRE_ATTR_BYTES ? sizeof(struct perf_event_attr) : WIRE_ATTR_BYTES)
 
-/* perf's numbers of what struct log_sample has */
+/* perf's numbers of the registers in struct log_sample, in its order */
 static const unsigned char registers[LOG_SAMPLE_REGISTERS] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 18, 19, 20, 21, 22, 23 };
 
 /* ---------------------------------------------------------------------------------------------------------- choosing */
@@ -31,7 +31,7 @@ static bool is_permission_error(int error)
 	return error == EACCES || error == EPERM || error == ENOSYS;
 }
 
-/* The kernel looks at such timers at its tick: samples come no faster, and weigh the more. */
+/* The kernel checks such timers at its tick, so samples come no faster, and each has a larger weight. */
 static uint64_t ticks_per_second(void)
 {
 	struct timespec t;
@@ -103,7 +103,7 @@ int counting_choose_sampler(struct counting *c, int error, struct diag *d)
 			c->notice(c->notice_context, NOTICE_LADDER,
 				  "callchains by frame pointers unavailable (samples of a signal handler have none); use --stack "
 				  "to record stacks");
-		/* how counting_take_log_sample() lays them out */
+		/* The layout that counting_take_log_sample() writes. */
 		a->sample_type = LAYOUT;
 		a->sample_regs_user |= 1ull << SAMPLE_TAG_WORD;
 		a->exclude_kernel = c->sampler == WIRE_SAMPLER_SIGNAL; /* a timer's sample has the kernel's time in its weight */
@@ -121,7 +121,7 @@ void counting_describe_sampler(const struct counting *c, struct wire_answer *ans
 	answer->nr_events = (uint32_t)c->events.nr;
 	for (int i = 1; i < c->events.nr; i++)
 		memcpy(answer->attr[i], &c->events.event[i].attr, ATTR_BYTES);
-	if (c->sampler == WIRE_SAMPLER_SIGNAL) { /* it only has to overflow, in user space, and tell whom it belongs to */
+	if (c->sampler == WIRE_SAMPLER_SIGNAL) { /* the counter only has to overflow in user space and signal its thread */
 		a.sample_type = PERF_SAMPLE_IP;
 		a.sample_regs_user = 0;
 		a.sample_stack_user = 0;
@@ -151,7 +151,7 @@ static struct signal_event *find_signal_event(const struct signal_events *s, uin
 	return i ? &s->event[i - 1] : NULL;
 }
 
-/* The handler knows the mean of periods; which one its thread's counter had, is known here. */
+/* The handler knows only the mean period.  The period that the thread's counter had is known here. */
 static void weigh_signal_sample(struct signal_events *s, uint32_t pid, uint32_t tid, struct log_sample *g)
 {
 	struct signal_event *e = find_signal_event(s, pid, tid);
@@ -167,7 +167,7 @@ static void weigh_signal_sample(struct signal_events *s, uint32_t pid, uint32_t 
 
 void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, const void *record, size_t bytes)
 {
-	static uint64_t words[RECORD_MAX / 8]; /* one thread drains */
+	static uint64_t words[RECORD_MAX / 8]; /* may be static, because only one thread drains */
 	struct perf_event_header *h = (struct perf_event_header *)(void *)words;
 	uint64_t *to = (uint64_t *)(void *)(h + 1);
 	struct log_sample g;
@@ -180,7 +180,7 @@ void counting_take_log_sample(struct counting *c, uint32_t pid, uint32_t tid, co
 		return;
 	}
 	if (c->paused)
-		return; /* timers know nothing of it */
+		return; /* timers go on during a pause */
 	if (c->sampler == WIRE_SAMPLER_SIGNAL)
 		weigh_signal_sample(&c->signal_events, pid, tid, &g);
 	else
@@ -277,7 +277,7 @@ void counting_prune_signal_events(struct counting *c, uint64_t now_ns)
 	if (kept == s->nr)
 		return;
 	s->nr = kept;
-	hash_map_fini(&s->of_thread); /* without memory, weights are means */
+	hash_map_fini(&s->of_thread); /* without memory, weights are mean periods */
 	for (uint32_t i = 0; i < kept; i++)
 		hash_map_set(&s->of_thread, s->event[i].tid, s->event[i].pid, i + 1);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The default number of stack bytes with each sample is the most that the kernel copies.  It copies no more than the stack has, so a sample
- * of a shallow stack costs the same, and stacks are stored as changes, so the trace hardly grows.  The former default, 16 KiB, reaches the
- * first frame in 95 of 100 samples of git, gcc, python3 and java, but one function of a matrix product or of a sort can have more.
- * The kernel makes room for all of it in the ring, whatever the stack has: where rings are small, samples would be lost.
+ * The default number of stack bytes with each sample is the most that the kernel copies.  The kernel copies no more than the stack has, so
+ * a sample of a shallow stack costs the same, and stacks are stored as changes, so the trace hardly grows.  The former default, 16 KiB,
+ * reaches the first frame in 95 of 100 samples of git, gcc, python3 and java, but one function of a matrix product or of a sort can have
+ * more.  The kernel reserves all of it in the ring, whatever the stack has, so samples would be lost where rings are small.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -14,8 +14,8 @@
 #define STACK_MOST 65528u
 #define STACK_USUAL 16384u /* most stacks have no more; a smaller copy is worth a notice */
 #define STACK_LEAST 2048u
-#define ROOM_NS 20000000u /* the ring holds the samples of so long: twice what passes between two drains */
-#define ROOM_UNHURRIED_NS 60000000u /* a recorder without real-time priority waits for slices of others: the ring holds more */
+#define ROOM_NS 20000000u /* the ring holds the samples of this time, twice the interval between two drains */
+#define ROOM_UNHURRIED_NS 60000000u /* the same for a recorder without real-time priority, which waits for others' time slices */
 #define RATE_UNKNOWN 10000u
 
 /* Samples per second of all events together. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What threads that end have of samples, on each processor.  A thread begins with a whole period, so one that lives for less is in no
- * sample, and what others run behind their last sample is in none: inherited counters say what all of their threads counted together, and
- * who knows how many threads ended, with how many samples, can tell the parts.
+ * Counts the samples of each thread on each processor, and reports them when the thread ends.  A thread begins with a whole period, so a
+ * thread that lives for less has no sample, and what a thread runs after its last sample is in none either.  Inherited counters have only
+ * the total of all their threads.  The analyzer computes the parts from how many threads ended, and with how many samples.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a thread has of an event on a processor; NULL: nothing, or no memory.  Thread numbers come again, and so their sums do. */
+/* Finds the sums of a thread for an event on a processor.  NULL: there are none, or no memory.  Thread numbers are reused, and so are their
+ * sums. */
 static struct thread_sum *find_thread_sum(struct thread_counts *t, uint32_t tid, int cpu, uint32_t event, bool add)
 {
 	uint64_t place = (uint64_t)event << 32 | (uint32_t)cpu;
@@ -26,7 +27,7 @@ static struct thread_sum *find_thread_sum(struct thread_counts *t, uint32_t tid,
 	return &t->sum[t->nr++];
 }
 
-/* Where the thread's number stands in a sample: behind its id and its instruction. */
+/* Reads the thread's number, which stands in a sample after its id and its instruction address. */
 static bool read_sample_tid(uint64_t sample_type, const struct perf_event_header *h, uint32_t *tid)
 {
 	size_t at = sizeof(*h) + 8 * (size_t)(!!(sample_type & PERF_SAMPLE_IDENTIFIER) + !!(sample_type & PERF_SAMPLE_IP)) + sizeof(*tid);
@@ -44,7 +45,7 @@ bool counting_sample_is_idle(const struct counting *c, uint32_t event, const str
 	return read_sample_tid(c->events.event[event].attr.sample_type, h, &tid) && tid == 0;
 }
 
-/* Where each one is a sample, none is missing. */
+/* Is each occurrence of the event a sample?  Then no sample is missing. */
 static bool samples_each(const struct perf_event_attr *a)
 {
 	return !a->freq && a->sample_period <= 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timers ring at the kernel's tick, and say nothing at the end of their threads: threads shorter than a tick, and what others run behind
- * their last sample, are in no sample.  A process's clock has the processor time of all of its threads, also of those that ended, and is
- * read as long as the process is there.  What samples do not stand for is told as a thread without a number that has no sample.
+ * Timers expire at the kernel's tick, and take no sample at the end of their threads.  Threads shorter than a tick, and what others run
+ * after their last sample, are in no sample.  A process's clock has the processor time of all of its threads, also of those that ended, and
+ * is read as long as the process exists.  The time that samples do not stand for is reported as a thread without a number that has no
+ * sample.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -13,7 +14,7 @@
 #include <time.h>
 
 #define LOOK_NS 10000000ull
-#define LOOK_EACH_NS 1000000ull /* a look takes a microsecond or two */
+#define LOOK_EACH_NS 1000000ull /* per process, since a look takes a microsecond or two */
 
 /* false: the process is not there any more. */
 static bool read_process_clock(uint32_t pid, uint64_t *ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When threads are woken: from then on they wait for a processor, and no longer for what they waited for.  Only the tracepoint
- * sched_waking says it, on the processor of who wakes them, so it is recorded on all processors, where that is permitted (root); of
- * threads that were seen to switch, their wake-ups are passed on.
+ * Records when threads are woken.  From then on they wait for a processor, and no longer for what they waited for.  Only the tracepoint
+ * sched_waking reports this, on the processor of the waker, so it is recorded on all processors, where that is permitted (root).  Only
+ * wake-ups of threads that were seen to switch are passed on.
  */
 #include "agent/recorder/counting/internal.h"
 
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #define RING_BYTES (1u << 20)
-#define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* the inode that the kernel gives it; the tracepoint has its numbers */
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCu /* the inode that the kernel gives it; the tracepoint has numbers of that namespace */
 
-/* With PERF_SAMPLE_TIME, _CPU and _RAW, which has size bytes of the tracepoint's own. */
+/* A sample with PERF_SAMPLE_TIME, _CPU and _RAW.  data has size bytes of the tracepoint's own. */
 struct wakeup_sample {
 	struct perf_event_header header;
 	uint64_t time_ns;
@@ -25,16 +25,17 @@ struct wakeup_sample {
 	unsigned char data[];
 };
 
-/* Its first fields are those of all tracepoints: type, flags, how deep it is in interrupts, and the thread that runs. */
+/* The first fields of all tracepoints: type, flags, depth of disabled preemption, and the thread that runs. */
 struct tracepoint_common {
 	uint16_t type;
 	uint8_t flags, preempt_count;
 	uint32_t pid;
 };
-#define IN_HARD_INTERRUPT 0x08u /* of its flags: the thread that runs has nothing to do with it */
+#define IN_HARD_INTERRUPT 0x08u /* in flags; the thread that runs has nothing to do with the wake-up */
 #define IN_SOFT_INTERRUPT 0x10u
 
-/* Who woke: the thread that ran, or an interrupt; process 1, whose number means another thing in a trace, counts as one. */
+/* Returns the waker, which is the thread that ran, or an interrupt.  Process 1 is taken for an interrupt, because its number means another
+ * thing in a trace. */
 static uint32_t waker_of_tracepoint(const unsigned char *data)
 {
 	struct tracepoint_common common;
@@ -44,7 +45,7 @@ static uint32_t waker_of_tracepoint(const unsigned char *data)
 													      : common.pid;
 }
 
-/* The tracepoint's number, and where in its data the thread's stands. */
+/* Finds the tracepoint's number, and the place of the woken thread's number in its data. */
 static bool find_tracepoint(uint64_t *id, uint32_t *tid_at)
 {
 	FILE *f = event_open_tracepoint_file(EVENT_WAKING, "id");
@@ -100,7 +101,7 @@ void counting_open_wakeups(struct counting *c)
 	for (int cpu = 0; cpu < nr_cpus && c->wakeups.ring && (ret == 0 || ret == -ENODEV); cpu++)
 		ret = open_wakeup_ring(&c->wakeups, &a, cpu);
 	if (ret && ret != -ENODEV)
-		counting_close_wakeups(c); /* those of some processors only would be wrong */
+		counting_close_wakeups(c); /* wake-ups of some processors only would be wrong */
 }
 
 void counting_note_switch(struct counting *c, uint32_t pid, uint32_t tid)
