@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of a server's processes ask of all of them: who has a number, whether queries are short, and a notice for the
- * recording's user. */
+/* Functions about all of a server's processes: which one has a number, whether queries are short, and notices for the recording's user. */
 #include "agent/recorder/engines/postgres.h"
 
 #include "jitreg/base/clock.h"
@@ -8,8 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define SHORT_NS 30000000ull /* queries that last less long are likely to end between two looks */
-#define SOON_NS 1000000000ull /* so long after such a query looks come soon */
+#define SHORT_NS 30000000ull /* queries that last less are likely to end between two looks */
+#define SOON_NS 1000000000ull /* looks come sooner for this time after such a query */
 
 void engines_notice(struct engines *e, const char *format, ...)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of servers, and what samples have shown of them. */
+/* Keeps the processes of servers, and what samples have shown about them. */
 #include "agent/recorder/engines/engines.h"
 
 #include "agent/recorder/engines/postgres.h"
@@ -14,12 +14,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define NONE UINT32_MAX /* in by_pid: it was one, and is gone */
-#define FRAMES_MAX 8	/* of standard_ExecutorRun on one stack */
-#define PROGRAM "post"	/* postgres, postmaster: how the names of such programs begin */
+#define NONE UINT32_MAX /* in by_pid: the process was a backend, and is gone */
+#define FRAMES_MAX 8	/* frames of standard_ExecutorRun kept of one stack */
+#define PROGRAM "post"	/* names of such programs begin so: postgres, postmaster */
 #define LOOK_MS 10
 #define SOON_MS 2
-#define LOOKS_PART 20 /* of the time is spent with looks that come soon: a twentieth */
+#define LOOKS_PART 20 /* looks that come sooner may take one twentieth of the time */
 
 struct engines *engines_create(struct trace_writer *w, const struct engines_says *says, uint32_t stack_bytes)
 {
@@ -43,11 +43,11 @@ struct postgres_backend *engines_find_backend(const struct engines *e, pid_t pid
 }
 
 /*
- * Agents say hello by a socket, the kernel tells of forks and programs in rings that are drained later: what says since when a process has
- * an agent is kept until both are known.  Of a program that it executes, the agent says hello behind that.
+ * An agent connects by a socket, but the kernel reports forks and programs in rings that are drained later.  So the time since which a
+ * process has an agent is kept until both are known.  The agent of an executed program connects after the exec.
  */
-#define AGENT 1	     /* key of by_pid, with the pid: milliseconds since the beginning, and 2 */
-#define AGENT_GONE 1 /* its value */
+#define AGENT 1	     /* key of by_pid, with the pid; the value is milliseconds since the beginning, plus 2 */
+#define AGENT_GONE 1 /* the value after the process has exited */
 
 static uint32_t ms_since_begin(const struct engines *e, uint64_t time_ns)
 {
@@ -89,7 +89,7 @@ static void add_backend(struct engines *e, struct postgres_server *server, pid_t
 
 /* ------------------------------------------------------------------------------------------------------------- waits */
 
-/* What the server says of a wait is read while it lasts, by the next look; once. */
+/* Reads the server's wait event once, by the next look, while the wait lasts. */
 static void read_wait_event(struct postgres_backend *b)
 {
 	uint64_t at;
@@ -104,7 +104,7 @@ static void read_wait_event(struct postgres_backend *b)
 
 static void end_wait_event(struct engines *e, struct postgres_backend *b, uint64_t time_ns)
 {
-	/* it may have been another one's that was read behind the end */
+	/* If the event was read after the wait's end, it may be that of another wait. */
 	if (b->wait.begin_ns && b->wait.info && b->wait.read_ns < time_ns && b->wait.begin_ns < time_ns)
 		postgres_write_wait(e, b, b->wait.info, b->wait.begin_ns, time_ns);
 	b->wait = (struct postgres_wait){ 0 };
@@ -179,7 +179,7 @@ static void add_server_process(struct engines *e, pid_t pid, uint64_t since_ns)
 		return;
 	generated_code_find_mappings(&b->code, pid);
 	b->is_parent = engines_is_postmaster(e, pid);
-	if (b->is_parent) /* it maps libraries when it starts; what its children map the kernel tells */
+	if (b->is_parent) /* a postmaster maps libraries when it starts; the kernel reports mappings of its children */
 		postgres_server_find_llvm(e, b);
 }
 
@@ -241,7 +241,7 @@ void engines_note_agent(struct engines *e, pid_t pid)
 		hash_map_set(&e->by_pid, (uint64_t)pid, AGENT, ms_since_begin(e, clock_now_ns()) + 2);
 	if (!b)
 		return;
-	/* but for what it waits for, which is read from outside while it does */
+	/* The agent reports all but the wait event, which is read from outside while the wait lasts. */
 	postgres_backend_end_plans(e, b, clock_now_ns());
 	b->has_agent = b->lost = true;
 }
@@ -317,7 +317,7 @@ void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_
 static void begin_wait_event(struct engines *e, struct postgres_backend *b, const struct sample_seen *seen)
 {
 	e->has_switches = true;
-	if (seen->pid != seen->tid || seen->time_ns <= b->came_ns) /* rings of processors are drained one after the other: it is over */
+	if (seen->pid != seen->tid || seen->time_ns <= b->came_ns) /* the wait is over: processors' rings are drained one by one */
 		return;
 	b->wait = (struct postgres_wait){ .begin_ns = seen->time_ns };
 }
@@ -343,7 +343,7 @@ void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool 
 		memcpy(&word, seen->stack + 8 * (size_t)i, 8);
 		if (word - begin - 1 >= bytes)
 			continue;
-		if (nr == FRAMES_MAX) /* those further out count for more */
+		if (nr == FRAMES_MAX) /* frames further out count for more */
 			memmove(frame, frame + 1, (--nr) * sizeof(frame[0]));
 		frame[nr++] = i;
 	}
@@ -361,7 +361,7 @@ static int compare_sightings(const void *a, const void *b)
 		return x->backend->pid < y->backend->pid ? -1 : 1;
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->at > y->at ? -1 : x->at < y->at; /* of one stack those further out first */
+	return x->at > y->at ? -1 : x->at < y->at; /* frames of one stack that are further out come first */
 }
 
 void engines_poll_backends(struct engines *e, uint64_t now_ns)

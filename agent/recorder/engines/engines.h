@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Servers of databases that run without an agent: what they execute is read from their memory, and goes to the trace as records of jitreg.
- * Nothing in them is changed, stopped or waited for.  All functions take NULL: there is no recording.  Context: thread.
+ * Database servers that run without an agent.  What they execute is read from their memory, and goes to the trace as records of jitreg.
+ * Nothing in them is changed, stopped or waited for.  All functions take NULL, which means that there is no recording.  Context: thread.
  */
 #ifndef TAILOR_ENGINES_H
 #define TAILOR_ENGINES_H
@@ -16,39 +16,41 @@
 
 struct engines;
 
-/* Engines tell their recording these things, for its user and the trace. */
+/* Calls by which engines report to the recording, for its user and the trace. */
 struct engines_says {
 	void (*notice)(void *context, const char *sentence);
 	void (*lack)(void *context, pid_t pid, const struct host_lack *l);
 	void *context;
 };
 
-/* stack_bytes: that are copied with a sample at most.  NULL: no memory. */
+/* stack_bytes: the most that is copied with a sample.  NULL: no memory. */
 struct engines *engines_create(struct trace_writer *w, const struct engines_says *says, uint32_t stack_bytes);
 void engines_destroy(struct engines *e);
 
-/* A process is recorded, that runs already. */
+/* Notes a process that runs already and is recorded. */
 void engines_add_process(struct engines *e, pid_t pid);
-/* Is pid the parent of a server's processes, so that all of them are meant? */
+/* Is pid the parent of a server's processes?  If so, a user who names it means all of them. */
 bool engines_is_postmaster(const struct engines *e, pid_t pid);
-/* What the kernel says of processes; name: of the program. */
+/* Note what the kernel reports about processes.  name: the program's name. */
 void engines_note_fork(struct engines *e, pid_t ppid, pid_t pid, uint64_t time_ns);
 void engines_note_exec(struct engines *e, pid_t pid, const char *name, size_t bytes, uint64_t time_ns);
 void engines_note_exit(struct engines *e, pid_t pid, uint64_t time_ns);
-/* An object was mapped. */
+/* Notes a mapping of a file or of memory, by which generated code and llvmjit.so are found. */
 void engines_note_mapping(struct engines *e, const struct mapping *m);
-/* It has an agent, which says more; also before the kernel told of the process. */
+/* Notes that a process has an agent, which reports more than can be read from outside.  May be called before the kernel reports the
+ * process. */
 void engines_note_agent(struct engines *e, pid_t pid);
 
-/* A sample was taken; leaves: because the thread leaves its processor.  No system call. */
+/* Notes a sample.  leaves: it was taken because the thread leaves its processor.  Makes no system call. */
 void engines_add_sample(struct engines *e, const struct sample_seen *seen, bool leaves);
-/* A thread leaves its processor, or comes to one.  No system call. */
+/* Notes that a thread comes to a processor (comes), or leaves one.  Makes no system call. */
 void engines_note_switch(struct engines *e, pid_t pid, pid_t tid, uint64_t time_ns, bool comes);
-/* After rings were drained: reads what the samples since the last call have shown. */
+/* Reads from memory what the samples since the previous call have shown.  Called after rings were drained. */
 void engines_poll_backends(struct engines *e, uint64_t now_ns);
-/* At the end of a recording. */
+/* Ends all plans and waits at the end of a recording. */
 void engines_end_plans(struct engines *e, uint64_t now_ns);
-/* Within how many milliseconds the next look is due; 0: there is nothing to look at.  Less while it runs queries that end between two. */
+/* Returns the milliseconds within which the next look is due, fewer while queries run that end between two looks.  0: there is nothing to
+ * look at. */
 int engines_poll_interval_ms(const struct engines *e);
 
 #endif

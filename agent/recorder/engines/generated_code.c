@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #define REGION_MAX (1u << 20)
-#define WRITTEN_MAX (128ull << 20) /* in one recording */
+#define WRITTEN_MAX (128ull << 20) /* bytes in one recording */
 
 void generated_code_note_mapping(struct generated_code *g, uint64_t address, uint64_t bytes)
 {
@@ -55,7 +55,7 @@ static int mapping_holds_region(void *context, const struct proc_mapping *m)
 	return is_generated_mapping(m) && !(m->prot & PROT_WRITE) && m->start <= r->address && m->end >= r->address + r->bytes;
 }
 
-/* false: it is gone. */
+/* Copies a region to the trace.  false: the region is gone. */
 static bool copy_region_to_trace(struct generated_region *r, pid_t pid, struct trace_writer *w, uint64_t *written)
 {
 	unsigned char *bytes = *written < WRITTEN_MAX ? malloc(r->bytes) : NULL;
@@ -71,7 +71,7 @@ static bool copy_region_to_trace(struct generated_region *r, pid_t pid, struct t
 		return ret != -EFAULT;
 	}
 	now_ns = clock_now_ns();
-	/* the memory may be another object's by now, that is being made */
+	/* The memory may be that of another object by now, whose code is being written. */
 	is_there = proc_each_mapping(pid, mapping_holds_region, r) == 1;
 	if (is_there) {
 		TRACE_PUT(w, code_bytes, now_ns, (uint32_t)pid, 0, .address = r->address, .loaded_ns = TRACE_NOT_LOADED,

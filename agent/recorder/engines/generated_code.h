@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that a server generates and registers nowhere: its bytes go to the trace (CODE_BYTES, whole regions), from which the analyzer reads
- * where its functions keep their frames.  Context: thread.
+ * Code that a server generates and registers nowhere.  Its bytes go to the trace (CODE_BYTES, whole regions), and the analyzer finds there
+ * how its functions lay out their frames.  Context: thread.
  */
 #ifndef TAILOR_GENERATED_CODE_H
 #define TAILOR_GENERATED_CODE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define GENERATED_REGIONS 32 /* of a process; of more the oldest are read again */
+#define GENERATED_REGIONS 32 /* per process; with more of them, the oldest are forgotten, and may be read again */
 
 struct generated_code {
 	struct generated_region {
@@ -22,11 +22,12 @@ struct generated_code {
 	bool any_wanted;
 };
 
-/* Executable memory without a file was mapped, or found. */
+/* Notes that executable memory without a file was mapped or found. */
 void generated_code_note_mapping(struct generated_code *g, uint64_t address, uint64_t bytes);
-/* Notes the executable memory without a file of a process that was there before. */
+/* Notes the executable memory without a file of a process that existed before the recording. */
 void generated_code_find_mappings(struct generated_code *g, pid_t pid);
-/* Reads what was mapped since the last call.  *written: bytes, of all processes together.  false: some of it is gone. */
+/* Copies regions that were mapped since the previous call to the trace.  *written: bytes of all processes together.  false: some regions
+ * are gone. */
 bool generated_code_copy_to_trace(struct generated_code *g, pid_t pid, struct trace_writer *w, uint64_t *written);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many small reads of another process's memory, by few system calls: whole pages, kept until the next page_cache_reset().
- * Context: thread.
+ * Serves many small reads of another process's memory by few system calls.  Whole pages are read, and kept until the next
+ * page_cache_reset().  Context: thread.
  */
 #ifndef TAILOR_PAGE_CACHE_H
 #define TAILOR_PAGE_CACHE_H
@@ -16,12 +16,12 @@ struct page_cache {
 	pid_t pid;
 	uint64_t page[PAGE_CACHE_PAGES]; /* address; 0: free */
 	unsigned char bytes[PAGE_CACHE_PAGES][4096];
-	uint64_t nr_reads; /* system calls */
+	uint64_t nr_reads; /* number of system calls */
 };
 
-/* Forget what was read, and read from this process. */
+/* Forgets all pages, and reads from this process from now on. */
 void page_cache_reset(struct page_cache *c, pid_t pid);
-/* All of the bytes and 0, or -EFAULT; as struct postgres_reader wants it.  context: the cache. */
+/* Reads all of the bytes and returns 0, or returns -EFAULT.  A callback for struct postgres_reader.  context: the cache. */
 int page_cache_read(void *context, uint64_t address, void *to, size_t bytes);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a backend executes, from two sources:
- *  - its entry in the server's table of backends says when the present statement and state began, its variable ActivePortal which query
- *    that is: read now and then, it shows statements that last;
- *  - frames of standard_ExecutorRun on sampled stacks have the query's address in a register that the function further in has saved: they
- *    show queries inside of functions, cursors, parallel workers, and statements too short for the first source.
+ * Finds what a backend executes, from two sources:
+ *  - The entry in the server's table of backends has the begin of the present statement and state, and the variable ActivePortal its
+ *    query.  They are read now and then, and show statements that last.
+ *  - Frames of standard_ExecutorRun on sampled stacks have the query's address in a register that the function further in has saved.
+ *    They show queries inside of functions, cursors, parallel workers, and statements too short for the first source.
  *
- * A frame was sampled before it is looked at, and memory is used again.  What is read is believed to be the sampled query
- *  - only with a second word of it beside the first one (its state, or the root of its plan),
- *  - and for a backend's own statement, only if that began before the sample; for a query inside of it, only with its statement or text
- *    further out on the stack.
- * Others are left out: their samples have no node, and the report says so.
+ * A frame was sampled before it is looked at, and memory is reused.  What is read is taken for the sampled query
+ *  - only if a second word of it is on the stack (its state, or the root of its plan),
+ *  - and for a backend's own statement, only if that began before the sample; for a query inside of it, only if its statement or
+ *    text is further out on the stack.
+ *
+ * Other queries are left out.  Their samples have no node, and the report says so.
  */
 #include "agent/recorder/engines/postgres.h"
 
@@ -21,15 +22,15 @@
 #include <string.h>
 
 #define ENTRY_BYTES 512
-#define US_TO_2000 946684800000000ull /* from 1970 to the server's epoch */
-#define LASTING_NS 5000000ull	      /* a statement that was there before this is read without a sample; any, where they are short */
-#define BUSY_NS 100000000ull	      /* between two looks without samples */
-#define TITLE_NS 50000000ull	      /* until a new process has its title */
-#define UNSEEN_NS 100000000ull	      /* until a query inside of another is taken to be over */
-#define CLOCKS_NS 1000000	      /* by which clocks of server and kernel may differ */
-#define STACK_BYTES (64u << 20)	      /* words that point into the stack itself are no query */
+#define US_TO_2000 946684800000000ull /* µs from 1970 to the server's epoch */
+#define LASTING_NS 5000000ull	      /* a statement that lasts for longer is read without a sample; any, if queries are short */
+#define BUSY_NS 100000000ull	      /* interval of looks without samples */
+#define TITLE_NS 50000000ull	      /* time until a new process has its title */
+#define UNSEEN_NS 100000000ull	      /* time without a sample after which a query inside of another one has ended */
+#define CLOCKS_NS 1000000	      /* clocks of server and kernel may differ by this */
+#define STACK_BYTES (64u << 20)	      /* words that point this near to the stack are no query */
 
-/* A server's time.  Never before the process, or the recording. */
+/* Converts a server's time.  The result is never before the process or the recording began. */
 static uint64_t monotonic_time_of_server(const struct engines *e, const struct postgres_backend *b, uint64_t us)
 {
 	int64_t ns = (int64_t)((us + US_TO_2000) * 1000) + e->to_monotonic_ns;
@@ -72,7 +73,9 @@ static void read_application_name(struct postgres_backend *b, const unsigned cha
 	b->application[sizeof(b->application) - 1] = 0;
 }
 
-/* In one piece.  *changed: another statement or state began.  false: there is none, or it is being written. */
+/*
+ * Reads the backend's entry in one piece.  *changed: another statement or state began.  false: there is no entry, or it is being written.
+ */
 static bool read_backend_entry(struct engines *e, struct postgres_backend *b, uint64_t now_ns, bool *changed)
 {
 	const struct postgres_layout *l = b->server->layout;
@@ -116,7 +119,7 @@ static bool read_backend_entry(struct engines *e, struct postgres_backend *b, ui
 	return true;
 }
 
-/* The statement that these were read of is over: by the time at which the next state began. */
+/* Forgets plans of earlier statements and states.  They ended by the time at which the present state began. */
 static void end_statement_plans(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
 	uint64_t end_ns = at_most(monotonic_time_of_server(e, b, b->state_us), now_ns);
@@ -140,9 +143,9 @@ static bool sighting_has_word(const struct postgres_sighting *s, uint32_t from, 
 	return false;
 }
 
-/* What of a query is on the stack beside its address; more is surer. */
+/* Parts of a query on the stack beside its address, as evidence.  Larger values are more certain. */
 enum { NOTHING = 0, BY_STATE = 1, BY_ROOT = 2, BY_PORTAL = 4, BY_TEXT = 8, BY_STATEMENT = 16 };
-#define INSIDE (BY_STATEMENT | BY_TEXT | BY_PORTAL) /* what a query inside of another one needs */
+#define INSIDE (BY_STATEMENT | BY_TEXT | BY_PORTAL) /* a query inside of another one needs one of these */
 
 static unsigned evidence_of_query(const struct postgres_sighting *s, const struct postgres_query *q, uint64_t portal)
 {
@@ -156,7 +159,7 @@ static unsigned evidence_of_query(const struct postgres_sighting *s, const struc
 	       (sighting_has_word(s, POSTGRES_WORDS_BELOW, POSTGRES_WORDS, q->text) ? BY_TEXT : 0);
 }
 
-/* The known plan that fits this frame best. */
+/* Finds the known plan that fits this frame best. */
 static struct postgres_plan *find_plan_of_frame(struct postgres_backend *b, const struct postgres_sighting *s, unsigned *found)
 {
 	struct postgres_plan *best = NULL;
@@ -169,7 +172,7 @@ static struct postgres_plan *find_plan_of_frame(struct postgres_backend *b, cons
 		if (!sighting_has_word(s, 0, POSTGRES_WORDS_NEAR, p->query.address))
 			continue;
 		e = evidence_of_query(s, &p->query, p->portal);
-		/* inside of another query the same memory is used by one after another */
+		/* Queries inside of another query use the same memory one after the other. */
 		if (!p->top && !(e & (p->evidence & BY_STATEMENT ? BY_STATEMENT : INSIDE)))
 			continue;
 		if (e > *found) {
@@ -180,7 +183,7 @@ static struct postgres_plan *find_plan_of_frame(struct postgres_backend *b, cons
 	return best;
 }
 
-/* Is what was read of a plan still so, or may this frame be of what is there now?  Read once a look. */
+/* Is the plan in memory as it was read?  If not, this frame may be of the query that is there now.  Memory is read once per look. */
 static bool is_plan_unchanged(struct engines *e, struct postgres_backend *b, struct postgres_plan *p, unsigned found, uint64_t now_ns)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);
@@ -202,7 +205,7 @@ static bool may_be_query_address(const struct postgres_sighting *s, uint64_t wor
 	return word > 65535 && word < 1ull << 47 && !(word & 7) && (word < s->at - STACK_BYTES || word > s->at + STACK_BYTES);
 }
 
-/* The query of a frame that no known plan fits.  The nearest words first. */
+/* Finds the query of a frame that no known plan fits.  The nearest words come first. */
 static bool find_query_on_stack(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, struct postgres_query *q)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);
@@ -217,7 +220,7 @@ static bool find_query_on_stack(struct engines *e, struct postgres_backend *b, c
 	return false;
 }
 
-/* The query of the statement that the client has sent, or of the cursor that it reads; 0: none. */
+/* Returns the query of the statement that the client has sent, or of the cursor that it reads.  0: there is none. */
 static uint64_t read_portal_query(struct engines *e, const struct postgres_backend *b)
 {
 	uint64_t portal, query;
@@ -228,7 +231,7 @@ static uint64_t read_portal_query(struct engines *e, const struct postgres_backe
 	return query;
 }
 
-/* A cursor's struct Portal further out on the stack, whose query this is. */
+/* Finds a cursor's struct Portal with this query further out on the stack.  0: there is none. */
 static uint64_t find_portal_on_stack(struct engines *e, const struct postgres_backend *b, const struct postgres_sighting *s, uint64_t query)
 {
 	for (uint32_t i = POSTGRES_WORDS_BELOW; i < POSTGRES_WORDS_PORTAL; i++) {
@@ -241,7 +244,7 @@ static uint64_t find_portal_on_stack(struct engines *e, const struct postgres_ba
 	return 0;
 }
 
-/* Queries inside of others may be over, if no stack shows them any more.  They are shown again if one does. */
+/* Ends queries inside of others that no stack has shown for a while.  They live again if a stack shows them. */
 static void end_unseen_plans(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < b->nr_plans; i++) {
@@ -260,7 +263,7 @@ static struct postgres_plan *find_top_plan(struct postgres_backend *b)
 	return NULL;
 }
 
-/* A statement's text is its leader's to say. */
+/* Reads the leader's statement before a worker's, because the leader writes the text. */
 static void read_leader_statement(struct engines *e, const struct postgres_backend *b, uint64_t now_ns)
 {
 	struct postgres_backend *leader = b->leader ? engines_find_own_pid(e, b->server, b->leader) : NULL;
@@ -303,13 +306,13 @@ static void read_new_plan_of_frame(struct engines *e, struct postgres_backend *b
 	p->portal = portal;
 	p->seen_ns = s->time_ns;
 	p->checked_ns = now_ns;
-	if (is_before) /* the state has changed since */
+	if (is_before) /* the state has changed since the sample */
 		p->state_us = UINT64_MAX;
 	b->had_top |= top;
 	postgres_plan_set_live(e, b, p, begin_ns);
 }
 
-/* is_before: the present state began after it. */
+/* Finds the plan of a sampled frame, or reads it.  is_before: the present state began after the sample. */
 static void match_sighting_to_plan(struct engines *e, struct postgres_backend *b, const struct postgres_sighting *s, bool is_before,
 				   uint64_t now_ns)
 {
@@ -326,7 +329,7 @@ static void match_sighting_to_plan(struct engines *e, struct postgres_backend *b
 		b->top_end_ns = p->seen_ns + 1;
 	if (p)
 		postgres_plan_forget(e, b, p, p->seen_ns + 1);
-	/* of a statement before this one the memory may hold anything now */
+	/* If the sample is older than the statement, memory may hold anything now. */
 	if (!b->start_us || s->time_ns + CLOCKS_NS >= monotonic_time_of_server(e, b, b->start_us))
 		read_new_plan_of_frame(e, b, s, is_before, now_ns);
 	else
@@ -335,7 +338,7 @@ static void match_sighting_to_plan(struct engines *e, struct postgres_backend *b
 
 /* ----------------------------------------------------------------------------------------------------------- looking */
 
-/* A statement that lasts, also without a frame of it on a sampled stack. */
+/* Reads the plan of a statement that lasts, even if no sampled stack has a frame of it. */
 static void read_lasting_portal_plan(struct engines *e, struct postgres_backend *b, uint64_t now_ns)
 {
 	struct postgres_reader r = postgres_server_reader(e, b);
@@ -357,7 +360,7 @@ static void read_lasting_portal_plan(struct engines *e, struct postgres_backend 
 	postgres_plan_set_live(e, b, p, p->begin_ns);
 }
 
-/* It works for its leader's session. */
+/* Names a parallel worker after its leader's session. */
 static void name_parallel_worker(const struct engines *e, struct postgres_backend *b)
 {
 	const struct postgres_backend *leader = b->leader ? engines_find_own_pid(e, b->server, b->leader) : NULL;

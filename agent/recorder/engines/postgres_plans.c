@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans of a backend that were read, and which of them live. */
+/* Reads plans of a backend, and keeps which of them live. */
 #include "agent/recorder/engines/postgres.h"
 
 #include "jitreg/engines/postgres_names.h"
@@ -9,14 +9,14 @@
 
 #define COMPARISONS_MAX 1000000u
 
-/* A node that is not said yet. */
+/* A node that is not in the trace yet. */
 struct unsaid_node {
 	struct postgres_node node;
 	uint64_t id, consumer;
 	char detail[POSTGRES_DETAIL_BYTES];
 };
 
-/* Nothing is said before it is certain that the plan was there until all of it was read. */
+/* A plan that is being read.  Nothing is written before it is certain that the plan existed until all of it was read. */
 struct reading {
 	struct engines *e;
 	struct postgres_backend *b;
@@ -67,7 +67,7 @@ static bool keep_unsaid_node(struct reading *g, const struct postgres_node *n, u
 	return true;
 }
 
-/* There is room for it. */
+/* Adds an object of a plan.  The caller has made room for it. */
 static void add_plan_object(struct postgres_plan *p, uint64_t address, uint64_t upper, uint64_t id, const uint64_t *function, uint32_t nr)
 {
 	p->node[p->nr++] = (struct postgres_plan_node){ .address = address, .upper = upper, .id = id, .first_function = p->nr_functions,
@@ -98,7 +98,7 @@ static int add_plan_node(void *context, const struct postgres_node *n)
 		return 1;
 	}
 	add_plan_object(p, n->address, n->upper, id, n->functions, n->nr_functions);
-	if (n->request) /* work on it is its node's */
+	if (n->request) /* work on the request is the node's */
 		add_plan_object(p, n->request, n->address, id, request, postgres_request_functions(&r, n, request));
 	return 0;
 }
@@ -119,7 +119,7 @@ void postgres_plan_forget(struct engines *e, struct postgres_backend *b, struct 
 	memset(&b->plan[b->nr_plans], 0, sizeof(b->plan[0]));
 }
 
-/* Room for one more: that of the one that was not seen for longest. */
+/* Returns room for one more plan.  If there is none, the plan that was not seen for longest is forgotten. */
 static struct postgres_plan *get_free_plan_slot(struct engines *e, struct postgres_backend *b)
 {
 	struct postgres_plan *oldest = &b->plan[0];
@@ -148,7 +148,8 @@ static int count_plan_node(void *context, const struct postgres_node *n)
 	return 0;
 }
 
-/* Pages were kept while it was read: is it still the same?  What is to be said of it for good is looked at once more. */
+/* Is the plan still the same in memory?  Pages were kept while it was read, so it is read again.  If nodes are to be written for good, the
+ * whole plan is walked once more. */
 static bool is_plan_still_there(const struct reading *g, enum postgres_end end)
 {
 	const struct postgres_query *q = &g->p->query;
@@ -164,8 +165,8 @@ static bool is_plan_still_there(const struct reading *g, enum postgres_end end)
 }
 
 /*
- * A worker's query is its leader's.  From outside the leader can be asked; so a leader's own number is of its part of the text alone, which
- * tells the statements of one string apart.
+ * Returns the component of a query.  A worker's query has its leader's.  From outside the leader can be asked, so the leader's own number
+ * is computed from its part of the text alone, which tells the statements of one string apart.
  */
 static uint64_t component_of_query(struct engines *e, const struct postgres_backend *b, const struct postgres_query *q)
 {

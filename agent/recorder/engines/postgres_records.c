@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a backend, as records of jitreg. */
+/* Writes what is known about a backend as records of jitreg. */
 #include "agent/recorder/engines/postgres.h"
 
 #include "agent/recorder/engines/postgres_waits.h"
@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A record of a backend. */
+/* Writes a record of a backend. */
 #define SAY(e, b, time_ns, record, ...) TRACE_PUT((e)->writer, record, time_ns, (uint32_t)(b)->pid, (uint32_t)(b)->pid, __VA_ARGS__)
 
-/* Is it news?  What all processes have in common is said once. */
+/* Is the component not in the trace yet?  Components that all processes share are written once. */
 static bool is_component_new(struct engines *e, uint32_t level, uint64_t id)
 {
 	if (hash_map_find(&e->said, id, level))

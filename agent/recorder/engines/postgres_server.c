@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is a PostgreSQL server: its version, variables and functions, from its exported symbols and its memory. */
+/* Finds the version, variables and functions of a PostgreSQL server, from its exported symbols and its memory. */
 #include "agent/recorder/engines/postgres.h"
 
 #include "agent/recorder/process/proc_file.h"
@@ -16,13 +16,13 @@
 #define CONSTANTS_MAX (64u << 20)
 #define AT_A_TIME (256u << 10)
 
-/* The program's mappings. */
+/* The server program's mappings. */
 struct image {
 	pid_t pid;
 	uint64_t base;
-	struct postgres_range constants[CONSTANTS]; /* what is not written to; older linkers put them beside the code */
+	struct postgres_range constants[CONSTANTS]; /* read-only mappings; older linkers put constants beside the code */
 	uint32_t nr_constants;
-	uint64_t inode, llvm; /* llvm: where llvmjit.so begins */
+	uint64_t inode, llvm; /* llvm: begin of llvmjit.so */
 };
 
 static int note_server_mapping(void *context, const struct proc_mapping *m)
@@ -48,7 +48,7 @@ static int note_server_mapping(void *context, const struct proc_mapping *m)
 	return 0;
 }
 
-/* The number behind POSTGRES_VERSION_TEXT, or 0. */
+/* Returns the number after POSTGRES_VERSION_TEXT, or 0. */
 static unsigned find_server_version(const struct image *i, struct postgres_range in)
 {
 	const size_t overlap = sizeof(POSTGRES_VERSION_TEXT) + 8;
@@ -97,7 +97,7 @@ static void find_server_symbols(struct postgres_server *s, pid_t pid)
 		postgres_server_add_class(s, class_symbols[i].class, proc_mem_find_symbol(pid, s->base, class_symbols[i].name));
 }
 
-/* One postmaster, from its start on: components have the same numbers in all recordings of it. */
+/* Returns a number of this run of the postmaster, so that components have the same numbers in all recordings of it. */
 static uint64_t salt_of_postmaster(const struct postgres_server *s, pid_t pid)
 {
 	uint64_t start = proc_mem_find_symbol(pid, s->base, "PgStartTime"), start_time = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process's title (ps), which the server writes into its arguments: "postgres: user database host(port) activity", or the kind of a
- * background process; with cluster_name set, "postgres: cluster: ...".
+ * Reads a process's title (ps), which the server writes into its arguments.  The title is "postgres: user database host(port) activity", or
+ * the kind of a background process.  With cluster_name set, it is "postgres: cluster: ...".
  */
 #include "agent/recorder/engines/postgres.h"
 
@@ -14,13 +14,13 @@
 #define PREFIX "postgres: "
 #define WORKER "parallel worker for PID "
 
-/* What begins the title of a process without a client. */
+/* Begins of titles of processes without a client. */
 static const char *const background[] = {
 	"archiver", "autovacuum launcher", "autovacuum worker", "background writer", "checkpointer", "io worker", "logger",
 	"logical replication", "parallel worker", "slotsync worker", "startup", "stats collector", "walreceiver", "walwriter",
 };
 
-/* Does what is behind it change all the time? */
+/* Does the text after this kind change all the time? */
 static bool title_tail_changes(const char *kind)
 {
 	return strcmp(kind, "archiver") == 0 || strcmp(kind, "startup") == 0 || strcmp(kind, "walreceiver") == 0;
@@ -52,7 +52,7 @@ void postgres_title_read(struct postgres_backend *b)
 	if (fd >= 0)
 		close(fd);
 	title[n > 0 ? n : 0] = 0;
-	if (!begins_with(title, PREFIX)) { /* the postmaster's arguments: its own, or of a process that was just forked */
+	if (!begins_with(title, PREFIX)) { /* the postmaster's arguments, its own or those of a process just forked */
 		snprintf(b->name, sizeof(b->name), "postmaster");
 		return;
 	}
@@ -69,7 +69,7 @@ void postgres_title_read(struct postgres_backend *b)
 			return;
 		}
 	if (sscanf(at, "%63s %63s %95s", user, database, host) == 3) {
-		if (*host != '[') /* of an address the port tells calls apart, not clients */
+		if (*host != '[') /* the port of an address tells calls apart, not clients */
 			host[strcspn(host, "(")] = 0;
 		snprintf(b->name, sizeof(b->name), "%s@%s %s", user, database, host);
 	} else {

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "Timeout:PgSleep"; info: a backend's wait_event_info.  Of versions and events without a name: "IO:event 7". */
+/* Writes the name of a wait event, such as "Timeout:PgSleep".  info: a backend's wait_event_info.  Unknown versions and events give
+ * "IO:event 7". */
 void postgres_wait_text(unsigned major, uint32_t info, char *to, size_t room);
 
 #endif
