@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames of HotSpot's code on x86-64, as .eh_frame.  A compiled method is entered with its return address on the stack; it saves rbp,
- * lowers the stack pointer once, and is a frame of a fixed size from then on (CodeBlob::_frame_complete_offset, _frame_size).  It leaves
- * that by `add rsp; pop rbp`, looks whether a safepoint is wanted, and returns.  An interpreted method's frame is kept by rbp; the word
- * below rbp is its caller's stack pointer, to which the interpreter may have added locals (frame_x86.hpp).
+ * Describes frames of HotSpot's code on x86-64, as .eh_frame.  A compiled method is entered with its return address on the stack.  It saves
+ * rbp, lowers the stack pointer once, and has a frame of a fixed size from then on (CodeBlob::_frame_complete_offset, _frame_size).  It
+ * leaves the frame by `add rsp; pop rbp`, checks whether a safepoint is wanted, and returns.  An interpreted method's frame is kept by rbp.
+ * The word below rbp is its caller's stack pointer, to which the interpreter may have added locals (frame_x86.hpp).
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -22,7 +22,7 @@ static struct eh_frame_writer *begin_frames(struct hotspot_frames *f, uint64_t s
 	return &f->writer;
 }
 
-/* From offset on, the frame is so many words; rbp is saved from two words on. */
+/* Writes that the frame has this many words from offset on.  A frame of two words or more has saved rbp. */
 static void put_frame_words(struct eh_frame_writer *w, uint32_t *at, uint32_t offset, uint32_t words)
 {
 	if (offset > *at) {
@@ -34,7 +34,7 @@ static void put_frame_words(struct eh_frame_writer *w, uint32_t *at, uint32_t of
 	eh_frame_put_u8(w, words > 1 ? 2 : EH_FRAME_RBP);
 }
 
-/* `sub rsp, N` or `add rsp, N` at p, by its two kinds of operands: its bytes; 0: it is not there. */
+/* Returns the bytes of `sub rsp, N` or `add rsp, N` (modrm) at p, whose operand has one byte or four.  0: it is not there. */
 static uint32_t instruction_of_rsp(const unsigned char *p, uint64_t left, unsigned char modrm, uint32_t by)
 {
 	uint32_t number;
@@ -53,8 +53,8 @@ static uint32_t instruction_of_rsp(const unsigned char *p, uint64_t left, unsign
 #define POP_RBP 0x5d
 
 /*
- * Returns the offset behind `push rbp` in front of `sub rsp`, and sets *behind to the one behind the sub; returns 0 where rbp is not pushed
- * (it is stored later).  From JDK 20 on the prologue goes on with a look at whether the method may be entered (nmethod_entry_barrier() of
+ * Returns the offset after `push rbp` in front of `sub rsp`, and sets *behind to the offset after the sub.  Returns 0 if rbp is not pushed
+ * (it is stored later).  Since JDK 20, the prologue goes on with a check whether the method may be entered (nmethod_entry_barrier() of
  * HotSpot's barrierSetAssembler_x86.cpp).
  */
 static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32_t by, uint32_t *behind)
@@ -65,13 +65,13 @@ static uint32_t end_of_push(const unsigned char *code, uint32_t complete, uint32
 		*behind = sub + bytes;
 		if (bytes && code[sub - 1] == PUSH_RBP)
 			return sub;
-		if (bytes && sub >= 4 && code[sub - 4] == PUSH_RBP && code[sub - 3] == 0x48) /* and `mov rbp, rsp` behind it */
+		if (bytes && sub >= 4 && code[sub - 4] == PUSH_RBP && code[sub - 3] == 0x48) /* `mov rbp, rsp` stands between */
 			return sub - 3;
 	}
 	return 0;
 }
 
-/* `mov [rsp + N], rbp` at p: its bytes; 0: it is not there. */
+/* Returns the bytes of `mov [rsp + N], rbp` at p.  0: it is not there. */
 static uint32_t store_of_rbp(const unsigned char *p, uint64_t left, uint32_t by)
 {
 	uint32_t number;
@@ -85,9 +85,9 @@ static uint32_t store_of_rbp(const unsigned char *p, uint64_t left, uint32_t by)
 }
 
 /*
- * Where rbp is not pushed, `sub rsp` makes the whole frame, and `mov [rsp + N], rbp` is behind it.  With frame pointers two more
- * instructions come before the end of the prologue.  Returns the offset behind `sub rsp`, and *stored is that behind the store; 0: the
- * prologue is another.
+ * If rbp is not pushed, `sub rsp` makes the whole frame, and `mov [rsp + N], rbp` follows.  With frame pointers, two more instructions come
+ * before the end of the prologue.  Returns the offset after `sub rsp`, and sets *stored to the offset after the store.  0: the prologue is
+ * another.
  */
 static uint32_t end_of_sub(const unsigned char *code, uint32_t complete, uint32_t words, uint32_t *stored)
 {
@@ -105,7 +105,7 @@ static uint32_t end_of_sub(const unsigned char *code, uint32_t complete, uint32_
 	return 0;
 }
 
-/* How many bytes there are from behind `pop rbp` to the end of the jump or return: a look at the thread's poll word may stand between. */
+/* Returns the bytes from the end of `pop rbp` to the end of the jump or return.  A check of the thread's poll word may stand between. */
 static uint32_t bytes_to_return(const unsigned char *p, uint64_t left)
 {
 	uint64_t at = 0;

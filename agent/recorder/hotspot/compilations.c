@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which method a compiler's thread compiles is on its stack: as long as a task takes, its outermost function has the method and the thread
- * in two words next to each other (a methodHandle: compileBroker.cpp, handles.hpp), the Method below.  Samples of one thread that say the
- * same one after the other are one compilation, and what is between them, too.
+ * Finds which method a compiler's thread compiles from its sampled stacks.  During a task, the thread's outermost function has the method
+ * and the thread in two words next to each other, the Method below (a methodHandle: compileBroker.cpp, handles.hpp).  Successive samples of
+ * one thread with the same method are one compilation, which includes the time between them.
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -19,18 +19,18 @@
 
 #define COMPILERS_MAX 64u
 #define THREADS_MAX (1u << 16)
-#define COMPILATIONS_MAX (1u << 14) /* that wait to be written */
-#define SEARCHES 1000u /* samples in which a compiler's pair is looked for: others are farther in, where copies of the stack end there */
-#define PAIRS_READ 32u /* of a search */
+#define COMPILATIONS_MAX (1u << 14) /* compilations that wait to be written */
+#define SEARCHES 1000u /* samples in which the outermost pair is searched; a copy of the stack may end at one further in */
+#define PAIRS_READ 32u /* pairs read per search */
 #define LOOK_NS 100000000u
 
-/* What is known of a thread: a number in by_tid. */
-enum { THREAD_NEW = 1, THREAD_OTHER, THREAD_COMPILER /* + its index */ };
+/* Kinds of threads, as values of by_tid. */
+enum { THREAD_NEW = 1, THREAD_OTHER, THREAD_COMPILER /* + index of its struct compiler */ };
 
 struct compiler {
-	uint64_t thread; /* its JavaThread */
-	uint64_t place; /* where on its stack the pair is, as far as is known; it is always the same */
-	unsigned searches; /* still to be done */
+	uint64_t thread; /* address of its JavaThread */
+	uint64_t place; /* stack address of the outermost pair found so far, the same for all tasks; 0: none */
+	unsigned searches; /* searches that are still to be done */
 	struct hotspot_compilation now; /* method 0: none */
 };
 
@@ -64,7 +64,7 @@ void hotspot_compilations_forget_thread(struct hotspot_compilations *c, uint32_t
 		c->has_new |= hash_map_set(&c->by_tid, tid, 0, THREAD_NEW);
 }
 
-/* The outermost pair of a Method and the thread: where it is on the stack; 0: none. */
+/* Returns the stack address of the outermost pair of a Method and the thread.  0: there is none. */
 static uint64_t find_place(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s, uint64_t thread)
 {
 	uint64_t pair[2];
@@ -81,7 +81,7 @@ static uint64_t find_place(struct hotspot_compilations *c, const struct hotspot_
 	return 0;
 }
 
-/* The method that the thread compiles; 0: the copy of its stack does not reach so far, or it compiles none. */
+/* Returns the method that the thread compiles.  0: the copy of its stack does not reach so far, or it compiles none. */
 static uint64_t find_method(struct hotspot_compilations *c, const struct hotspot_layout *l, struct compiler *k, const struct sample_seen *s)
 {
 	uint64_t pair[2], at;
@@ -105,7 +105,7 @@ static void end_compilation(struct hotspot_compilations *c, struct hotspot_compi
 	now->method = 0;
 }
 
-/* A thread's samples come from the rings of several processors, each read by itself: one may come after others that are later. */
+/* A thread's samples come from the rings of several processors, each read by itself, so a sample may come after later ones. */
 bool hotspot_compilation_has(struct hotspot_compilation *k, uint64_t method, uint64_t time_ns)
 {
 	bool late = time_ns < k->from_ns;
@@ -138,7 +138,7 @@ void hotspot_compilations_note_sample(struct hotspot_compilations *c, const stru
 	now->from_ns = now->to_ns = s->time_ns;
 }
 
-/* C1's or C2's, by the kernel's name; 0: neither's. */
+/* Returns the compiler of a thread, '1' or '2' for C1 or C2, by the kernel's name of the thread.  0: neither. */
 static char compiler_of_thread(pid_t pid, uint32_t tid)
 {
 	char path[64], name[32];
@@ -148,7 +148,7 @@ static char compiler_of_thread(pid_t pid, uint32_t tid)
 	return name[0] == 'C' && name[1] && strncmp(name + 2, " CompilerThre", 13) == 0 ? name[1] : 0;
 }
 
-/* Those without a sample so far as well: the first samples of a compiler that begins to work count, too. */
+/* Notes the kind of a thread.  Threads without a sample so far are noted too, so that a compiler's first samples count. */
 static void note_thread(void *context, const struct hotspot_layout *l, uint32_t tid, uint64_t thread)
 {
 	struct hotspot_compilations *c = context;
@@ -181,7 +181,7 @@ void hotspot_compilations_settle(struct hotspot_compilations *c, const struct ho
 {
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < c->nr_compilers; i++) /* a method's name is read while its JVM is there */
+	for (uint32_t i = 0; i < c->nr_compilers; i++) /* written soon, because a method's name is read while its JVM exists */
 		if (last || now_ns > c->compiler[i].now.to_ns + LOOK_NS)
 			end_compilation(c, &c->compiler[i].now);
 	for (uint32_t i = 0; i < c->nr; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HotSpot's attach protocol (attachListener_linux.cpp): a file .attach_pidN in /tmp and SIGQUIT make the JVM listen on the socket
- * .java_pidN there; a request is a version and four texts, each ended by 0; the answer begins with a number, 0 for success.
+ * HotSpot's attach protocol (attachListener_linux.cpp).  A file .attach_pidN in /tmp and SIGQUIT make the JVM listen on the socket
+ * .java_pidN there.  A request is a version and four texts, each ended by 0.  The answer begins with a number, 0 for success.
  *
- * SIGQUIT has another meaning where the mechanism is disabled (a thread dump on the host's output) and where the JVM does not
- * handle it (the end of the process): it is sent only where the JVM's own memory says that neither is so, and once at most.
+ * SIGQUIT has another meaning where the mechanism is disabled (a thread dump on the host's output) and where the JVM does not handle it
+ * (the end of the process).  So it is sent only if the JVM's own memory shows that neither is so, and once at most.
  */
 #include "agent/recorder/hotspot/hotspot.h"
 
@@ -28,12 +28,12 @@
 #include <unistd.h>
 
 #define MAJOR_LEAST 17
-#define ANSWER_MS 10000 /* as long as jcmd waits */
+#define ANSWER_MS 10000 /* jcmd waits as long */
 #define NAP_MS 10
 #define ANSWER_BYTES 256
 #define NAME_BYTES 64
 
-static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0"; /* and the 0 that ends it */
+static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0"; /* the literal's own 0 ends the last text */
 
 struct patience {
 	bool (*meanwhile)(void *context); /* false: do not wait any longer */
@@ -50,7 +50,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* false: it has been long enough. */
+/* Waits a moment for events.  false: the deadline has passed, or the caller ends the wait. */
 static bool poll_until_deadline(struct patience *p, int fd, short events)
 {
 	struct pollfd wait = { fd, events, 0 };
@@ -94,7 +94,7 @@ bool hotspot_find(struct hotspot *h, const struct attach_target *t)
 	}
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)t->living);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root >= 0) { /* not through a link, which would lead out of that root */
+	if (root >= 0) { /* without following a link, which would lead out of this root */
 		h->tmp_fd = openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		close(root);
 	}
@@ -113,7 +113,7 @@ static void format_pid_file_name(const struct hotspot *h, const char *format, ch
 	snprintf(name, NAME_BYTES, format, (int)h->own_pid);
 }
 
-/* Does a file of that name exist?  -EPERM: it is not of that kind, or another user's. */
+/* 0: a file of this name and kind exists, else -errno.  -EPERM: it is of another kind, or another user's. */
 static int check_tmp_file(const struct hotspot *h, const char *name, mode_t kind)
 {
 	struct stat st;
@@ -123,7 +123,7 @@ static int check_tmp_file(const struct hotspot *h, const char *name, mode_t kind
 	return (st.st_mode & S_IFMT) == kind && (st.st_uid == h->uid || st.st_uid == 0) ? 0 : -EPERM;
 }
 
-/* The reasons not to ask, before anything is touched. */
+/* Checks for reasons not to ask, before anything is touched. */
 static int check_jvm_accepts_attach(struct hotspot *h, struct diag *d)
 {
 	char path[64], text[64], socket_name[NAME_BYTES];
@@ -140,7 +140,7 @@ static int check_jvm_accepts_attach(struct hotspot *h, struct diag *d)
 		return diag_fail(d, ENOTSUP, "Compiler.perfmap needs Java %d or later", MAJOR_LEAST);
 	if (v.attach_disabled)
 		return diag_fail(d, ENOTSUP, "-XX:+DisableAttachMechanism");
-	if (v.signals_reduced && check_tmp_file(h, socket_name, S_IFSOCK)) /* (it listens from its start) */
+	if (v.signals_reduced && check_tmp_file(h, socket_name, S_IFSOCK)) /* a JVM with -Xrs can listen from its start */
 		return diag_fail(d, ENOTSUP, "-Xrs");
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)h->living);
 	proc_read_value(path, "State:", text, sizeof(text));
@@ -158,7 +158,8 @@ static bool jvm_handles_sigquit(const struct hotspot *h)
 	return strtoull(text, NULL, 16) >> (SIGQUIT - 1) & 1;
 }
 
-/* Makes it listen.  Should it not in time, the file stays: without it, a signal that is seen late would mean something else. */
+/* Makes the JVM listen.  If it does not in time, the trigger file stays, because without it a signal that is seen late would mean something
+ * else. */
 static int make_jvm_listen(const struct hotspot *h, struct patience *p, struct diag *d)
 {
 	char trigger[NAME_BYTES], socket_name[NAME_BYTES];
@@ -190,7 +191,7 @@ static int make_jvm_listen(const struct hotspot *h, struct patience *p, struct d
 	return ret ? diag_fail(d, EPERM, "its socket belongs to another user") : 0;
 }
 
-/* A descriptor, or -errno. */
+/* Connects to the JVM's socket.  Returns a descriptor, or -errno. */
 static int connect_to_jvm(const struct hotspot *h, struct diag *d)
 {
 	struct ucred peer = { 0 };
@@ -243,7 +244,8 @@ static int request_perf_map(int fd, struct patience *p, struct diag *d)
 	return diag_fail(d, EPROTO, "it refused%s%s", *line ? ": " : "", line);
 }
 
-/* The JVM would overwrite a perf map of the process's own; not one of an earlier process of that number, which is no loss. */
+/* Fails if the process itself may have written a perf map, which the JVM would overwrite.  The map of an earlier process with that number
+ * is no loss. */
 static int check_existing_perf_map(const struct hotspot *h, const char *map, struct diag *d)
 {
 	struct proc_mem_identity identity = proc_mem_identify(h->pid);
@@ -267,7 +269,7 @@ int hotspot_write_perf_map(struct hotspot *h, bool (*meanwhile)(void *context), 
 	if (ret)
 		return ret;
 	format_pid_file_name(h, "perf-%d.map", map);
-	if (h->has_map) /* so that the new one is another file, which the recorder reads from its beginning */
+	if (h->has_map) /* the new map is then another file, which the recorder reads from its beginning */
 		steward_remove(h->tmp_fd, map);
 	h->has_map = false;
 	ret = check_existing_perf_map(h, map, d);

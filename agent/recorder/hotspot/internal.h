@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this room share.  All of it reads another process's memory: nothing there is believed.  Context: thread. */
+/*
+ * Declarations that the files of this folder share.  All of them read another process's memory, and check what they read.  Context: thread.
+ */
 #ifndef TAILOR_HOTSPOT_INTERNAL_H
 #define TAILOR_HOTSPOT_INTERNAL_H
 
@@ -21,10 +23,11 @@ struct hotspot_size {
 	uint64_t bytes; /* 0: not found */
 };
 
-/* From the memory of pid, whose libjvm.so is mapped at library: those that its tables have.  0, or -errno: there are no tables. */
+/* Finds fields and sizes in the tables of pid, whose libjvm.so is mapped at library.  Entries that the tables lack stay unfound.  0, or
+ * -errno: there are no tables. */
 int hotspot_find_fields(pid_t pid, uint64_t library, struct hotspot_field *w, int nr);
 int hotspot_find_sizes(pid_t pid, uint64_t library, struct hotspot_size *w, int nr);
-/* Does the text at address begin and end as name does? */
+/* Is the text at address, with its 0, equal to name? */
 bool hotspot_holds_text(pid_t pid, uint64_t address, const char *name);
 
 /* ---- variables.c */
@@ -37,7 +40,7 @@ struct hotspot_variables {
 	bool signals_reduced; /* -Xrs: SIGQUIT ends the process */
 };
 
-/* 0, or -errno: not known. */
+/* Reads the JVM's version and flags.  0, or -errno: not known. */
 int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables *v);
 
 /* ---- layout.c: offsets of fields by name, and addresses of static variables; 0 where there is none */
@@ -74,21 +77,21 @@ int hotspot_read_variables(pid_t pid, uint64_t library, struct hotspot_variables
 	X(methods_data, "Array<Method*>", "_data") \
 	X(symbol_bytes, "Symbol", "_length") \
 	X(symbol_text, "Symbol", "_body")
-/* Those of which a JVM has one or another, by its version. */
+/* Fields of which a JVM has one or another, depending on its version. */
 #define HOTSPOT_OTHER_FIELDS(X) \
-	X(code_begin, "CodeBlob", "_code_begin") /* an address, */ \
-	X(code_offset, "CodeBlob", "_code_offset") /* or what it is behind the blob's own */ \
+	X(code_begin, "CodeBlob", "_code_begin") /* an address */ \
+	X(code_offset, "CodeBlob", "_code_offset") /* or an offset from the blob */ \
 	X(compiled_method, "CompiledMethod", "_method") \
 	X(nmethod_method, "nmethod", "_method") \
-	X(pcs_offset, "nmethod", "_scopes_pcs_offset") /* behind the blob, or behind what _immutable_data points to */ \
+	X(pcs_offset, "nmethod", "_scopes_pcs_offset") /* from the blob, or from what _immutable_data points to */ \
 	X(pcs_end, "nmethod", "_dependencies_offset") \
 	X(scopes, "CompiledMethod", "_scopes_data_begin") \
 	X(immutable, "nmethod", "_immutable_data") \
 	X(immutable_bytes, "nmethod", "_immutable_data_size") \
 	X(scopes_offset, "nmethod", "_scopes_data_offset") \
-	X(metadata_offset, "nmethod", "_metadata_offset") /* behind the blob */ \
+	X(metadata_offset, "nmethod", "_metadata_offset") /* from the blob */ \
 	X(mutable, "CodeBlob", "_mutable_data") \
-	X(relocation_bytes, "CodeBlob", "_relocation_size") /* of the mutable data; metadata come behind */ \
+	X(relocation_bytes, "CodeBlob", "_relocation_size") /* bytes of the mutable data before the metadata */ \
 	X(const_flags, "ConstMethod", "_flags") \
 	X(const_flags_field, "ConstMethod", "_flags._flags") \
 	X(threads, "ThreadsSMRSupport", "_java_thread_list") \
@@ -122,10 +125,10 @@ struct hotspot_layout {
 #undef HOTSPOT_MEMBER_
 	bool has_code_begin;
 	uint64_t blob_method; /* offset of a compiled method's Method */
-	uint64_t blob_bytes;  /* of a blob, so many have all of these fields */
+	uint64_t blob_bytes;  /* bytes from a blob's begin that contain all of these fields */
 };
 
-/* 0; -EAGAIN: the JVM is not made yet; or another -errno: it is another layout. */
+/* Reads the layout.  0, or -errno: the JVM's tables cannot be read (yet), or describe another layout. */
 int hotspot_layout_read(struct hotspot_layout *l, pid_t pid, uint64_t library);
 
 /* ---- methods.c */
@@ -134,55 +137,55 @@ int hotspot_layout_read(struct hotspot_layout *l, pid_t pid, uint64_t library);
 #define HOTSPOT_LINES_MAX 4096
 
 struct hotspot_line {
-	uint64_t address; /* of the bytecode */
+	uint64_t address; /* address of the bytecode */
 	uint32_t number;
 };
 struct hotspot_method {
 	char name[HOTSPOT_NAME_BYTES]; /* package.Class.method */
-	char file[HOTSPOT_FILE_BYTES]; /* package/File.java; "": its class does not say */
-	uint64_t code, code_bytes;     /* where its bytecodes are; 0: it has none */
+	char file[HOTSPOT_FILE_BYTES]; /* package/File.java; "": unknown */
+	uint64_t code, code_bytes;     /* range of its bytecodes; code 0: it has none */
 	uint32_t nr_lines;
 	struct hotspot_line line[HOTSPOT_LINES_MAX];
 };
 
-/* false: there is no Method at the address.  with_lines: file and lines, too. */
+/* Reads the Method at address.  with_lines: file and lines, too.  false: there is no Method. */
 bool hotspot_read_method(const struct hotspot_layout *l, uint64_t address, bool with_lines, struct hotspot_method *out);
 
 /*
- * Is it a method of its class?  A word that leads to all of the above need not be a Method.  Those that the JVM makes by itself, for method
- * handles, are of no class's methods; none of these is interpreted.
+ * Is the Method at address among the methods of its class?  A word that leads to all of the above need not be a Method.  Methods that the
+ * JVM makes by itself, for method handles, are among no class's methods, but none of these is interpreted.
  */
 bool hotspot_is_method(const struct hotspot_layout *l, uint64_t address);
 
-/* The name with that index in a constant pool: *nr bytes, at most room, without a 0. */
+/* Reads the name with this index in a constant pool, without its 0.  *nr: its bytes, at most room. */
 bool hotspot_read_pool_symbol(const struct hotspot_layout *l, uint64_t pool, uint16_t index, char *text, size_t room, size_t *nr);
 
-/* Numbers of HotSpot's streams (UNSIGNED5). */
+/* A stream of numbers in HotSpot's packing (UNSIGNED5). */
 struct hotspot_stream {
 	const unsigned char *at, *end;
-	bool excludes_zero; /* as of Java 20 no byte of a number is 0 */
+	bool excludes_zero; /* since Java 20 no byte of a number is 0 */
 };
 bool hotspot_take_number(struct hotspot_stream *s, uint32_t *out);
 
 /* ---- java_heap.c */
 #define HOTSPOT_THREAD_NAME_BYTES 256
 
-struct hotspot_heap { /* where its objects have what */
+struct hotspot_heap { /* how to read objects of Java's heap */
 	uint64_t base;
 	unsigned shift;
 	bool is_narrow;
-	uint32_t name, value, coder; /* of threads, of strings */
+	uint32_t name, value, coder; /* offsets: name of a thread, value and coder of a string */
 	uint32_t array_nr;
 };
-/* false: it is not known how to read it. */
-bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l); /* a part of it */
+/* Find how to read the heap.  false: not known. */
+bool hotspot_heap_find_fields(struct hotspot_heap *h, const struct hotspot_layout *l); /* finds name, value and coder only */
 bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t library);
 #define HOTSPOT_THREADS_MAX 8192u
-/* Calls each(context, l, tid, thread) for Java's threads and the compilers'; thread: where its JavaThread is; tid: as the JVM itself sees
- * it. */
+/* Calls each(context, l, tid, thread) for Java's threads and the compilers'.  thread: address of the JavaThread; tid: the number in the
+ * JVM's own PID namespace. */
 void hotspot_each_java_thread(const struct hotspot_layout *l,
 			      void (*each)(void *context, const struct hotspot_layout *l, uint32_t tid, uint64_t thread), void *context);
-/* Calls each(context, tid, name) for those that have a name; tid: as the JVM itself sees it. */
+/* Calls each(context, tid, name) for threads that have a name.  tid: the number in the JVM's own PID namespace. */
 void hotspot_each_thread(const struct hotspot_heap *h, const struct hotspot_layout *l,
 			 void (*each)(void *context, uint32_t tid, const char *name), void *context);
 
@@ -190,60 +193,60 @@ void hotspot_each_thread(const struct hotspot_heap *h, const struct hotspot_layo
 struct hotspot_thread_names;
 struct trace_writer;
 
-/* NULL without memory, which is fine below. */
+/* Returns NULL without memory, which the functions below take. */
 struct hotspot_thread_names *hotspot_thread_names_create(void);
 void hotspot_thread_names_destroy(struct hotspot_thread_names *t);
-/* The kernel has told of a new name of a thread. */
+/* Notes that the kernel reported a new name of a thread. */
 void hotspot_thread_names_note_comm(struct hotspot_thread_names *t, uint32_t tid, uint64_t time_ns);
-/* Reads them where one has changed, and writes those that were read before: whose kernel's names up to then are known now.  began_ns: since
- * when a name holds of which the kernel told nothing. */
+/* Writes the names that the previous look read, because the kernel's records up to then have come by now, and reads names anew if one has
+ * changed.  began_ns: begin of a name for which the kernel has no record. */
 void hotspot_thread_names_settle(struct hotspot_thread_names *t, const struct hotspot_layout *l, uint64_t library, struct trace_writer *w,
 				 uint64_t began_ns, uint64_t now_ns);
 
 /* ---- compilations.c: what a JVM's compilers compile, as marks on their threads */
 struct hotspot_compilations;
-#define HOTSPOT_PAUSE_NS 20000000u /* longer without a sample: another compilation */
+#define HOTSPOT_PAUSE_NS 20000000u /* after a longer time without a sample, another compilation begins */
 struct hotspot_compilation {
 	uint32_t tid;
-	char compiler; /* 1 or 2 */
+	char compiler; /* '1' or '2', for C1 or C2 */
 	uint64_t method, from_ns, to_ns;
 };
-/* A sample of a compiler's thread says that it compiles method.  False: that is another compilation, which begins there.  True: it is
- * k, whose times have it now, or one before k. */
+/* Adds a sample of a compiler's thread that compiles method.  false: another compilation begins with the sample.  true: the sample belongs
+ * to k, whose times include it now, or to a compilation before k. */
 bool hotspot_compilation_has(struct hotspot_compilation *k, uint64_t method, uint64_t time_ns);
 struct sample_seen;
 
-/* NULL without memory, which is fine below. */
+/* Returns NULL without memory, which the functions below take. */
 struct hotspot_compilations *hotspot_compilations_create(void);
 void hotspot_compilations_destroy(struct hotspot_compilations *c);
-/* It has a new name: it may be another thread. */
+/* The thread has a new name, so it may be another thread with the same number. */
 void hotspot_compilations_forget_thread(struct hotspot_compilations *c, uint32_t tid);
-/* Hot. */
+/* Called for each sample, so it has to be fast. */
 void hotspot_compilations_note_sample(struct hotspot_compilations *c, const struct hotspot_layout *l, const struct sample_seen *s);
-/* Writes what has ended; last: all of it. */
+/* Writes compilations that have ended, or all of them if last. */
 void hotspot_compilations_settle(struct hotspot_compilations *c, const struct hotspot_layout *l, struct trace_writer *w, uint64_t now_ns,
 				 bool last);
 
-/* ---- scopes.c: of a compiled method, which methods each place in its code is of */
+/* ---- scopes.c: which methods each place in the code of a compiled method belongs to */
 #define HOTSPOT_DEPTH_MAX 32
 
 struct hotspot_scope {
 	uint64_t method;
-	int32_t bci; /* negative: at its entry, or not known */
+	int32_t bci; /* bytecode index; negative: at the method's entry, or not known */
 };
 
 struct hotspot_blob;
-/* Calls each(context, address, scopes, nr) for the described places of a method's code in their order, the innermost method first; what a
- * place says is true of the code up to it. */
+/* Calls each(context, address, scopes, nr) for the described places of a method's code in their order, with the innermost method first.  A
+ * description holds for the code up to its place. */
 void hotspot_each_place(const struct hotspot_layout *l, const struct hotspot_blob *b,
 			void (*each)(void *context, uint64_t address, const struct hotspot_scope *scope, uint32_t nr), void *context);
 
-/* ---- lines.c: the same as records */
+/* ---- lines.c: lines and inlined methods of compiled code, as records */
 struct hotspot_lines;
 
 struct hotspot_lines *hotspot_lines_create(void);
 void hotspot_lines_destroy(struct hotspot_lines *t);
-/* Lines and inlined methods of a compiled method, before its LOAD. */
+/* Writes lines and inlined methods of a compiled method.  Called before its LOAD is written. */
 void hotspot_lines_write(struct hotspot_lines *t, const struct hotspot_layout *l, const struct hotspot_blob *b, struct trace_writer *w,
 			 uint32_t pid, uint64_t time_ns);
 
@@ -252,29 +255,29 @@ void hotspot_lines_write(struct hotspot_lines *t, const struct hotspot_layout *l
 
 struct hotspot_frames {
 	unsigned char bytes[HOTSPOT_FRAMES_BYTES];
-	struct eh_frame_writer writer; /* into them */
+	struct eh_frame_writer writer; /* writes into bytes */
 };
 
-/* Of code that saves rbp, makes a frame of so many words (its return address included) by the offset complete, and leaves it as compilers
- * of HotSpot do; code: its bytes, or NULL: how it leaves its frame is not known. */
+/* Writes the frames of code that saves rbp, has made a frame of this many words (its return address included) at the offset complete, and
+ * leaves it as HotSpot's compilers do.  code: its bytes; NULL: unknown, so where it leaves its frame is unknown too. */
 void hotspot_frames_of_code(struct hotspot_frames *f, uint64_t start, uint64_t bytes, uint32_t words, uint32_t complete,
 			    const unsigned char *code);
-/* Of code without a frame of its own: the return address is the stack's first word. */
+/* Writes the frames of code without a frame of its own.  The return address is the stack's first word. */
 void hotspot_frames_of_leaf(struct hotspot_frames *f, uint64_t start, uint64_t bytes);
-/* Of the interpreter. */
+/* Writes the frames of the interpreter. */
 void hotspot_frames_of_interpreter(struct hotspot_frames *f, uint64_t start, uint64_t bytes);
 
 /* ---- code_cache.c */
 struct hotspot_blob {
-	uint64_t address;	 /* of the blob itself */
-	uint64_t start, bytes;	 /* of its code */
+	uint64_t address;	 /* address of the blob itself */
+	uint64_t start, bytes;	 /* range of its code */
 	uint64_t name, method;	 /* addresses; method 0: no compiled method */
 	int32_t frame_words;	 /* 0: it has no frame, or frames of several kinds */
-	int32_t frame_complete; /* offset in its code; negative: not said */
+	int32_t frame_complete; /* offset in its code; negative: unknown */
 	uint32_t compile_id;
 };
 
-/* Calls each(context, blob) for all blobs that are in use now, until it returns false.  0, or -errno: they cannot be read. */
+/* Calls each(context, blob) for all blobs that are in use now, until it returns false.  0, or -errno: the code cache cannot be read. */
 int hotspot_each_blob(const struct hotspot_layout *l, bool (*each)(void *context, const struct hotspot_blob *b), void *context);
 
 #endif

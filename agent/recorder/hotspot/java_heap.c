@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of Java's threads: objects of its heap.  Where a class has its fields is in the class, as u16s up to Java 20 and packed since
- * (fieldInfo.hpp).  Collectors move objects while they are read: a name counts if what leads to it is the same before and behind it.
+ * Reads names of Java's threads, which are objects of its heap.  A class has the offsets of its fields, as u16s up to Java 20 and packed
+ * since (fieldInfo.hpp).  Collectors move objects while they are read, so a name counts only if the references that lead to it are the same
+ * before and after it is read.
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -14,7 +15,7 @@
 #define STREAM_BYTES 4096u
 #define OLD_FIELD_WORDS 6u /* flags, name, signature, value, offset */
 #define OLD_OFFSET_TAG 1u
-#define FLAG_HAS_VALUE 1u /* of a packed field: numbers that stand behind it */
+#define FLAG_HAS_VALUE 1u /* flags of a packed field: a number follows for each */
 #define FLAG_HAS_GENERIC 4u
 #define FLAG_HAS_GROUP 16u
 #define LETTERS_MAX (1u << 20)
@@ -65,7 +66,7 @@ static uint32_t find_packed_field(const struct hotspot_layout *l, uint64_t pool,
 	return 0;
 }
 
-/* Where objects of a class, whose address is at the address, have a field; 0: not known. */
+/* Returns the offset of a field in objects of a class.  class_at: address of the pointer to the class.  0: not known. */
 static uint32_t find_field(const struct hotspot_layout *l, uint64_t class_at, const char *name)
 {
 	uint64_t class, pool, fields, at = l->class_fields ? l->class_fields : l->class_stream;
@@ -99,11 +100,11 @@ bool hotspot_heap_find(struct hotspot_heap *h, const struct hotspot_layout *l, u
 		return false;
 	h->shift = (unsigned)bits;
 	h->is_narrow = v.has_narrow_pointers;
-	h->array_nr = v.has_compact_headers ? 8 : 12; /* behind the mark, which has the class then, or behind both */
+	h->array_nr = v.has_compact_headers ? 8 : 12; /* after the mark, which has the class then, or after both */
 	return hotspot_heap_find_fields(h, l);
 }
 
-/* The object that a field leads to; 0: none. */
+/* Returns the object that a field leads to; 0: none. */
 static uint64_t follow(const struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t object, uint32_t field)
 {
 	uint64_t to = 0;
@@ -113,7 +114,7 @@ static uint64_t follow(const struct hotspot_heap *h, const struct hotspot_layout
 	return h->is_narrow ? h->base + (to << h->shift) : to;
 }
 
-/* As UTF-8; returns how many bytes. */
+/* Writes a letter as UTF-8, and returns its bytes. */
 static size_t put_letter(char *to, uint32_t letter)
 {
 	if (letter < 0x80) {
@@ -138,12 +139,12 @@ static void format_letters(const unsigned char *from, uint32_t bytes, bool is_wi
 	for (uint32_t i = 0; i + is_wide < bytes && at + 4 < HOTSPOT_THREAD_NAME_BYTES; i += 1 + is_wide) {
 		uint32_t letter = is_wide ? from[i] | (uint32_t)from[i + 1] << 8 : from[i];
 
-		at += put_letter(to + at, letter - 0xd800 < 0x800 ? '?' : letter); /* half of one */
+		at += put_letter(to + at, letter - 0xd800 < 0x800 ? '?' : letter); /* half of a surrogate pair */
 	}
 	to[at] = 0;
 }
 
-/* thread: a JavaThread. */
+/* Reads the name of a thread.  thread: address of its JavaThread. */
 static bool read_name(const struct hotspot_heap *h, const struct hotspot_layout *l, uint64_t thread, char name[HOTSPOT_THREAD_NAME_BYTES])
 {
 	uint64_t root, object, again, string, value;

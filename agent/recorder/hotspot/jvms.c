@@ -15,15 +15,15 @@
 #include <string.h>
 
 #define JVMS_MAX 256u
-#define BLOBS_MAX (1u << 20) /* of one JVM */
+#define BLOBS_MAX (1u << 20) /* blobs of one JVM */
 #define METHODS_MAX (1u << 18)
-#define WAITING_MAX 4096u /* methods that were seen and not read yet */
-#define CODE_BYTES_MAX (1u << 18) /* a larger method's epilogues are not looked for */
+#define WAITING_MAX 4096u /* methods that were seen on stacks and not read yet */
+#define CODE_BYTES_MAX (1u << 18) /* epilogues of larger methods are not searched */
 #define SETTLE_NS 5000000u
 #define LAST_SETTLE_NS 1000000000u
 #define LOOK_NS 100000000u
-#define LOOK_SHARE 50u /* a look at all blobs takes at most such a part of the time */
-#define UNTOLD_NS 500000000u /* an agent tells of the first code sooner */
+#define LOOK_SHARE 50u /* a look at all blobs takes at most 1/LOOK_SHARE of the time */
+#define UNTOLD_NS 500000000u /* an agent registers its first code sooner */
 #define TRIES_MAX 100u
 
 /* Words of an interpreted method's frame, from rbp (frame_x86.hpp). */
@@ -39,19 +39,19 @@ struct jvm {
 	unsigned tries;
 	struct hotspot_layout layout;
 	uint64_t interpreter, interpreter_bytes;
-	uint64_t interpreter_ns; /* when it was found */
-	uint64_t looked_ns, next_ns; /* the last look at all blobs began; when the next one is due */
-	struct hash_map blobs;	     /* (address, 0) -> a number of what it is */
+	uint64_t interpreter_ns; /* when the interpreter was found */
+	uint64_t looked_ns, next_ns; /* begin of the last look at all blobs; when the next one is due */
+	struct hash_map blobs;	     /* (address, 0) -> number_of_blob() */
 	struct hash_map kinds;	     /* (address of a name, 0) -> enum blob_kind */
 	struct hash_map methods;     /* (address, 0) -> 1 */
-	struct hotspot_blob *blob;   /* new ones, to be written */
+	struct hotspot_blob *blob;   /* new blobs, to be written */
 	uint32_t nr_blobs, blobs_capacity, next_blob;
-	uint64_t since_ns; /* since when the new ones may be there */
-	uint64_t waiting[WAITING_MAX]; /* methods */
+	uint64_t since_ns; /* earliest time from which the new blobs may exist */
+	uint64_t waiting[WAITING_MAX]; /* addresses of methods to be read */
 	uint32_t nr_waiting;
-	struct hotspot_lines *lines; /* of its compiled methods; NULL without memory */
+	struct hotspot_lines *lines; /* lines of its compiled methods; NULL without memory */
 	struct hotspot_compilations *compilations;
-	struct hotspot_thread_names *names; /* NULL: without memory, or in another namespace, as above */
+	struct hotspot_thread_names *names; /* NULL: no memory, or another PID namespace; the same for compilations */
 };
 
 struct jvms {
@@ -60,7 +60,7 @@ struct jvms {
 	void *context;
 	struct jvm *jvm[JVMS_MAX];
 	uint32_t nr;
-	struct hotspot_method method; /* these are large */
+	struct hotspot_method method; /* buffers, which are too large for the stack */
 	struct hotspot_frames frames;
 	struct trace_line line[HOTSPOT_LINES_MAX];
 	unsigned char code[CODE_BYTES_MAX];
@@ -119,7 +119,7 @@ void jvms_note_mapping(struct jvms *j, uint32_t pid, const char *path, size_t pa
 		return;
 	m->pid = pid;
 	m->born_ns = time_ns;
-	if (proc_mem_identify((pid_t)pid).own_pid == (pid_t)pid) { /* else it has other numbers for its threads */
+	if (proc_mem_identify((pid_t)pid).own_pid == (pid_t)pid) { /* otherwise the JVM has other numbers for its threads */
 		m->names = hotspot_thread_names_create();
 		m->compilations = hotspot_compilations_create();
 	}
@@ -169,7 +169,8 @@ static void note_method(struct jvm *m, const struct sample_seen *s, uint64_t fra
 	m->waiting[m->nr_waiting++] = method;
 }
 
-/* A return address in the interpreter is its caller's, whose frame pointer was saved below it. */
+/* Notes interpreted methods on a sampled stack.  A return address in the interpreter belongs to the caller, whose frame pointer was saved
+ * below it. */
 void jvms_note_sample(struct jvms *j, const struct sample_seen *s)
 {
 	struct jvm *m = j && j->nr && s->stack_bytes && s->stack_pointer ? find_jvm(j, s->pid) : NULL;
@@ -200,7 +201,7 @@ static void write_lines(struct jvms *j, const struct jvm *m)
 		  .entries = { j->line, of->nr_lines });
 }
 
-/* Its bytecodes are code like other code; a native method has none, and is where its Method is. */
+/* Writes an interpreted method as code, whose bytes are its bytecodes.  A native method has none, and its code is the Method itself. */
 static void write_interpreted_method(struct jvms *j, struct jvm *m, uint64_t method)
 {
 	uint64_t start, bytes;
@@ -234,7 +235,7 @@ static enum blob_kind kind_of_name(struct jvm *m, uint64_t name)
 	return kind;
 }
 
-/* package.Class.method, or the blob's own name.  false: it has none. */
+/* Sets the name to package.Class.method, or to the blob's own name.  false: it has none. */
 static bool name_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob *b)
 {
 	const struct iovec piece = { (void *)(uintptr_t)b->name, 63 };
@@ -247,7 +248,7 @@ static bool name_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob *
 	return j->method.name[0];
 }
 
-/* false: nothing is said of its frames. */
+/* Makes unwind information of a blob.  false: there is none. */
 static bool describe_frames(struct jvms *j, struct jvm *m, const struct hotspot_blob *b)
 {
 	enum blob_kind kind = kind_of_name(m, b->name);
@@ -276,7 +277,7 @@ static void write_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob 
 	if (describe_frames(j, m, b))
 		TRACE_PUT(j->writer, eh_frame, m->since_ns, m->pid, 0, .address = b->start,
 			  .frames = { j->frames.bytes, j->frames.writer.nr });
-	if (m->is_told) /* but not of frames */
+	if (m->is_told) /* the agent registers names and lines, but no frames */
 		return;
 	if (with_lines && m->lines && kind_of_name(m, b->name) == BLOB_METHOD)
 		hotspot_lines_write(m->lines, &m->layout, b, j->writer, m->pid, m->since_ns);
@@ -285,7 +286,7 @@ static void write_blob(struct jvms *j, struct jvm *m, const struct hotspot_blob 
 	j->told(j->context, m->pid, b->start, b->bytes, m->since_ns);
 }
 
-/* What a blob is, as a number that another one at its address hardly has. */
+/* Returns a number that identifies a blob.  A later blob at its address hardly ever has the same. */
 static uint32_t number_of_blob(const struct hotspot_blob *b)
 {
 	const uint64_t facts[] = { b->start, b->bytes, b->name, b->method, b->compile_id };
@@ -339,7 +340,7 @@ static int find_library(void *context, const struct proc_mapping *p)
 	return 1;
 }
 
-/* It is mapped before it is relocated, and its interpreter is made a while after. */
+/* Finds the layout and the interpreter.  libjvm.so is mapped before it is relocated, and the interpreter is made a while later. */
 static void find_interpreter(struct jvms *j, struct jvm *m, uint64_t now_ns)
 {
 	uint64_t stubs, start;
@@ -368,7 +369,7 @@ static void find_interpreter(struct jvms *j, struct jvm *m, uint64_t now_ns)
 		  .function = METHOD_AT);
 }
 
-/* At the end names come before lines, where there is no time for both. */
+/* Writes new blobs.  At the end of a recording, names come before lines if there is no time for both. */
 static void write_new_blobs(struct jvms *j, struct jvm *m, bool last, uint64_t until_ns)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where in a JVM's memory lies what, by its own tables. */
+/* Reads the layout of a JVM's data from its own tables. */
 #include "agent/recorder/hotspot/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"
@@ -12,7 +12,7 @@
 #define COUNT_(...) +1
 enum { NR_FIELDS = 0 HOTSPOT_FIELDS(COUNT_), NR_OTHERS = 0 HOTSPOT_OTHER_FIELDS(COUNT_), NR_SIZES = 0 HOTSPOT_SIZES(COUNT_) };
 
-/* Blobs are read up to the last of their fields. */
+/* Returns the end of the last field of a blob that is read. */
 static uint64_t end_of_blob_fields(const struct hotspot_layout *l)
 {
 	const uint64_t at[] = { l->blob_name, l->blob_size, l->blob_frame_complete, l->blob_frame_size, l->blob_data, l->compile_id,

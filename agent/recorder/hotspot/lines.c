@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX 8192u /* of one compiled method */
-#define METHODS_MAX 16384u /* that are kept; then it starts anew */
+#define LINES_MAX 8192u /* rows of one compiled method */
+#define METHODS_MAX 16384u /* methods that are kept; with more, all are forgotten */
 
 struct method {
 	char *text; /* name, newline, file */
-	uint32_t file; /* where that begins */
+	uint32_t file; /* offset of the file in text */
 	uint32_t nr_lines;
 	uint64_t code;
 	struct hotspot_line *line;
@@ -25,7 +25,7 @@ struct hotspot_lines {
 	struct method *method;
 	uint32_t nr, capacity;
 	struct hotspot_method read;
-	/* of the compiled method at hand */
+	/* The compiled method at hand. */
 	const struct hotspot_layout *layout;
 	uint64_t start, from;
 	struct hotspot_scope before[HOTSPOT_DEPTH_MAX];
@@ -59,7 +59,7 @@ void hotspot_lines_destroy(struct hotspot_lines *t)
 	free(t);
 }
 
-/* NULL: there is none. */
+/* Returns the method at this address, which is read if it is not kept.  NULL: there is none. */
 static const struct method *get_method(struct hotspot_lines *t, uint64_t address)
 {
 	uint32_t i = hash_map_find(&t->by_address, address, 0);
@@ -102,7 +102,7 @@ static uint32_t line_of(const struct method *m, int32_t bci)
 	return number;
 }
 
-/* Is what is inlined here what was inlined before?  The innermost method's place does not matter. */
+/* Are the same methods inlined as at the previous place?  The innermost method's place in its bytecodes does not matter. */
 static bool same_inlining(const struct hotspot_lines *t, const struct hotspot_scope *s, uint32_t nr)
 {
 	if (nr != t->nr_before || s[0].method != t->before[0].method)
@@ -128,14 +128,14 @@ static void add_line(struct hotspot_lines *t, const struct hotspot_scope *s, uin
 	t->nr_rows += line && t->nr_rows < LINES_MAX;
 }
 
-/* Outermost first. */
+/* Adds the methods of a place, outermost first. */
 static void add_inlined(struct hotspot_lines *t, const struct hotspot_scope *s, uint32_t nr)
 {
 	for (uint32_t i = nr; i > 0 && t->nr_inlines < LINES_MAX; i--) {
 		const struct method *outer = i < nr ? get_method(t, s[i].method) : NULL, *m;
 		uint32_t line = line_of(outer, i < nr ? s[i].bci : -1);
 
-		m = get_method(t, s[i - 1].method); /* may move them all */
+		m = get_method(t, s[i - 1].method); /* may move all methods */
 		t->inlined[t->nr_inlines++] = (struct trace_line){ .address = t->from, .line = line, .discriminator = nr - i,
 								   .file = trace_string(m ? m->text : "(no name)\n") };
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compiled method has a table of places in its code (PcDesc), each with an offset into packed scopes: a scope is the offset of the one
+ * A compiled method has a table of places in its code (PcDesc), each with an offset into packed scopes.  A scope is the offset of the scope
  * around it, the number of its method among the blob's metadata, and the place in its bytecodes (scopeDesc.cpp, debugInfo.hpp).
  */
 #include "agent/recorder/hotspot/internal.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_MAX (4u << 20) /* of either table of a method */
+#define BYTES_MAX (4u << 20) /* bytes of each table of a method */
 #define METADATA_MAX 1024u
 
 struct pc_desc {
@@ -26,7 +26,7 @@ static bool read_word(const struct hotspot_layout *l, uint64_t at, uint64_t *out
 	return proc_mem_read(l->pid, at, out, sizeof(*out)) == 0;
 }
 
-/* A non-negative int. */
+/* Reads an int that is not negative. */
 static bool read_offset(const struct hotspot_layout *l, uint64_t at, uint64_t *out)
 {
 	int32_t v;
@@ -37,7 +37,7 @@ static bool read_offset(const struct hotspot_layout *l, uint64_t at, uint64_t *o
 	return true;
 }
 
-/* Where the tables are: behind the blob (Java 17 to 22), or in memory of their own. */
+/* Finds the tables, which are after the blob (Java 17 to 22) or in memory of their own. */
 static bool find_tables(const struct hotspot_layout *l, uint64_t blob, struct tables *t)
 {
 	uint64_t base, pcs, end, scopes, metadata;
@@ -88,7 +88,7 @@ static uint32_t read_scopes(struct walk *w, uint32_t at)
 		    method > w->nr_metadata)
 			return 0;
 		w->scope[nr++] = (struct hotspot_scope){ w->metadata[method - 1], (int32_t)bci - 1 };
-		if (outer >= at) /* those around it were written before */
+		if (outer >= at) /* outer scopes are written before inner ones */
 			break;
 		at = outer;
 	}

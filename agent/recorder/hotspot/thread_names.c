@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel tells of each name that a thread is given, and has its first 15 letters.  So the heap is read when it has told of one; a name
- * holds since the last one of the kernel's before it was read, which is known at the next look, when all records up to then have come.
+ * The kernel has a record of each name that a thread is given, with its first 15 letters.  So the heap is read when such a record has come.
+ * A name holds since the kernel's last record before it was read.  That record is known at the next look, when all records up to then have
+ * come.
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -14,12 +15,12 @@
 #include <string.h>
 
 #define LOOK_NS 20000000u
-#define LOOK_SHARE 50u /* a look takes at most such a part of the time */
+#define LOOK_SHARE 50u /* a look takes at most 1/LOOK_SHARE of the time */
 
 struct named {
 	uint32_t tid;
-	bool is_pending, is_alive; /* at the last look */
-	uint64_t since_ns, told_ns; /* the last that the kernel told of: before the look, and at all */
+	bool is_pending, is_alive; /* is_alive: at the last look */
+	uint64_t since_ns, told_ns; /* times of the kernel's last record before the look, and of its last at all */
 	char name[HOTSPOT_THREAD_NAME_BYTES];
 };
 
@@ -83,7 +84,7 @@ static void note_name(void *context, uint32_t tid, const char *name)
 
 	if (n)
 		n->is_alive = true;
-	/* known: the same one, of which the kernel has told nothing since */
+	/* The name is the same, and the kernel has no record since. */
 	if (!n || (n->name[0] && n->since_ns == n->told_ns && strcmp(n->name, name) == 0))
 		return;
 	n->since_ns = n->told_ns;
@@ -103,7 +104,7 @@ static void write_names(struct hotspot_thread_names *t, const struct hotspot_lay
 	}
 }
 
-/* Threads that have ended make room for others. */
+/* Forgets threads that have ended, to make room for others. */
 static void forget_ended_threads(struct hotspot_thread_names *t)
 {
 	uint32_t nr = 0;
@@ -112,7 +113,7 @@ static void forget_ended_threads(struct hotspot_thread_names *t)
 	for (uint32_t i = 0; i < t->nr; i++)
 		if (t->thread[i].is_alive && hash_map_set(&t->by_tid, t->thread[i].tid, 0, nr + 1))
 			t->thread[nr++] = t->thread[i];
-	t->is_changed = nr < t->nr; /* there may be some that had no room */
+	t->is_changed = nr < t->nr; /* some threads may have had no room */
 	t->nr = nr;
 }
 

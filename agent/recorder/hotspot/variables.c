@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A JVM's version and flags, read from its memory by its own tables (vm_structs.c). */
+/* Reads a JVM's version and flags from its memory, by its own tables (vm_structs.c). */
 #include "agent/recorder/hotspot/internal.h"
 
 #include "agent/recorder/process/proc_mem.h"
@@ -14,7 +14,7 @@
 struct flag {
 	const char *name;
 	bool *to;
-	bool found; /* or not there in all versions */
+	bool found; /* true at first: not all versions have the flag */
 };
 
 static int read_vm_flags(pid_t pid, uint64_t first, uint64_t nr, uint64_t bytes, uint64_t name_at, uint64_t value_at, struct flag *flags,

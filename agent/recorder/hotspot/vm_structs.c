@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * HotSpot exports tables of its types and variables for debuggers (vmStructs.hpp: gHotSpotVMStructs, gHotSpotVMTypes), by which its own
- * serviceability agent reads a JVM from outside.  The memory is another process's: every number is checked.
+ * serviceability agent reads a JVM from outside.  The memory is another process's, so every number is checked.
  */
 #include "agent/recorder/hotspot/internal.h"
 
@@ -15,7 +15,7 @@
 #define ENTRY_BYTES_MAX 128u
 #define NAME_BYTES 80
 
-/* A table: its entries, up to the first without a name. */
+/* A table, which ends at the first entry without a name. */
 struct table {
 	pid_t pid;
 	uint64_t first, stride, nr;
@@ -58,7 +58,7 @@ bool hotspot_holds_text(pid_t pid, uint64_t address, const char *name)
 	return address && bytes <= sizeof(text) && proc_mem_read(pid, address, text, bytes) == 0 && memcmp(text, name, bytes) == 0;
 }
 
-/* The text at an address, as far as there is room; "": none. */
+/* Reads the text at an address, as far as there is room.  "": none. */
 static void read_text(pid_t pid, uint64_t address, char text[NAME_BYTES])
 {
 	const struct iovec piece = { (void *)(uintptr_t)address, NAME_BYTES - 1 };
@@ -99,7 +99,7 @@ int hotspot_find_fields(pid_t pid, uint64_t library, struct hotspot_field *w, in
 		if (!load_entry_word(entry, &t, f.type, &type) || !load_entry_word(entry, &t, f.name, &name) || !type ||
 		    !load_entry_word(entry, &t, f.offset, &offset) || !load_entry_word(entry, &t, f.address, &address))
 			break;
-		if (type != last_type) /* they stand together */
+		if (type != last_type) /* entries of a type stand together */
 			read_text(pid, type, type_text);
 		last_type = type;
 		read_text(pid, name, name_text);
