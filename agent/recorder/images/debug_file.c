@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CRC_BYTES_MAX (64u << 20) /* of a file that only its checksum tells: nobody waits for more */
+#define CRC_BYTES_MAX (64u << 20) /* largest file that is identified by its checksum, which takes time to compute */
 
 struct search {
 	const struct elf_parts *of;
@@ -29,7 +29,7 @@ static bool take(uint64_t *left, uint64_t bytes)
 	return true;
 }
 
-/* That of zlib, gzip and .gnu_debuglink (gdb's documentation, "Debugging Information in Separate Files"). */
+/* Computes the CRC-32 of zlib, gzip and .gnu_debuglink (gdb's documentation, "Debugging Information in Separate Files"). */
 static uint32_t crc32_of_file(int fd)
 {
 	static uint32_t table[256];
@@ -83,7 +83,7 @@ static bool try_debug_path(const struct search *s, const char *root, const char 
 	return good;
 }
 
-/* In the process's view of files, which may be a container's, and in ours. */
+/* Tries a path in the process's view of files, which may be a container's, and in the recorder's. */
 static bool try_debug_path_both_roots(const struct search *s, const char *path)
 {
 	char root[32];
@@ -105,7 +105,7 @@ static bool find_by_debug_link(const struct search *s, const char *path)
 	return false;
 }
 
-/* false: there is no such path. */
+/* Makes the path in perf's cache.  false: there is no such path. */
 static bool perf_cache_path(const char *id, char name[PATH_MAX])
 {
 	const char *home = getenv("HOME");
@@ -113,7 +113,7 @@ static bool perf_cache_path(const char *id, char name[PATH_MAX])
 	return home && id[0] && snprintf(name, PATH_MAX, "%s/.debug/.build-id/%.2s/%s/elf", home, id, id + 2) < PATH_MAX;
 }
 
-/* Of the user who records; FOLDER or HOME with a tail. */
+/* Searches the caches of the recording user, which are in a folder of an environment variable or in HOME. */
 static bool find_in_debug_caches(const struct search *s, const char *id)
 {
 	const char *home = getenv("HOME"), *cache = getenv("XDG_CACHE_HOME"), *debuginfod = getenv("DEBUGINFOD_CACHE_PATH");
@@ -137,7 +137,7 @@ static void say_why_not_unpacked(const struct search *s, int error)
 			 error == -EFBIG ? "would take too much memory" : error == -EBADMSG ? "are damaged" : strerror(-error));
 }
 
-/* The file's own, packed: no more of it than where it lies and the names of functions that .dynsym has not. */
+/* Unpacks the file's own .gnu_debugdata, which has only the names of functions that .dynsym lacks. */
 static bool find_packed_symbols(const struct search *s, int fd, const char *path)
 {
 	struct elf_parts packed;

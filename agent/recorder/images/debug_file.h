@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbols that a distribution or a build took out of a file: where gdb looks for them, in its order.
+ * Finds the symbols that a distribution or a build took out of a file, in the places and the order of gdb:
  *
  *	/usr/lib/debug/.build-id/XX/REST.debug     by the build id
  *	DIR/LINK  DIR/.debug/LINK  /usr/lib/debug/DIR/LINK     by .gnu_debuglink, DIR being the file's folder
@@ -9,8 +9,8 @@
  *	.gnu_debugdata     in the file itself, packed (Fedora's and its relatives' programs)
  *	servers     by the build id, for users who asked for them (debuginfod.h)
  *
- * A file counts if it has the same build id, or, where one has none, the link's checksum.  What has to be read whole for that, or unpacked,
- * is bounded: for a recording by DEBUG_FILE_BYTES_ALL.  Context: thread.
+ * A file counts if it has the same build id or, if one of the two has none, the link's checksum.  Bytes of files that are read whole,
+ * or unpacked, are limited to DEBUG_FILE_BYTES_ALL per recording.  Context: thread.
  */
 #ifndef TAILOR_DEBUG_FILE_H
 #define TAILOR_DEBUG_FILE_H
@@ -24,16 +24,18 @@ struct debuginfod;
 #define DEBUG_FILE_BYTES_ALL (256u << 20)
 #define DEBUG_FILE_TEXT (PATH_MAX + 64)
 
-/* of: a file without .symtab, and fd, from which it was read; path: its own, in the view of files of process pid (0: only in ours);
- * servers: NULL: not asked; left: bytes that may still be read whole or unpacked.  true:
- * found has the symbols (no more of the file) and where has its path; elf_parts_free() frees them.  false: where has the reason why
- * what is there does not count, as "the debug file PATH is of another build", or "". */
+/*
+ * Finds the symbols of a file without .symtab.  of, fd: its parts, and the descriptor from which they were read; path: its own, in the view
+ * of files of process pid (0: only in the recorder's); servers: NULL: not asked; left: bytes that may still be read whole or unpacked.
+ * true: found has the symbols (no more of the file) and where has its path.  elf_parts_free() frees them.
+ * false: where has the reason why what is there does not count, as "the debug file PATH is of another build", or "".
+ */
 bool debug_file_find(const struct elf_parts *of, int fd, const char *path, uint32_t pid, struct debuginfod *servers, uint64_t *left,
 		     struct elf_parts *found, char where[DEBUG_FILE_TEXT]);
 
-/* A file itself, which perf keeps in its cache: for when another build lies at its path by now, or none.  A descriptor, or -1. */
+/* Opens perf's cached copy of a file itself, for when another build lies at its path by now, or none.  A descriptor, or -1. */
 int debug_file_open_kept(const unsigned char *build_id, uint32_t bytes);
-/* Has the file of this descriptor that build id? */
+/* Has the file of this descriptor this build id? */
 bool debug_file_has_id(int fd, const unsigned char *build_id, uint32_t bytes);
 
 #endif

@@ -13,11 +13,11 @@
 
 #define LIBRARY "libdebuginfod.so.1"
 #define URLS "DEBUGINFOD_URLS"
-#define SERVERS "https://debuginfod.elfutils.org/" /* they ask those of distributions */
+#define SERVERS "https://debuginfod.elfutils.org/" /* this server asks those of distributions */
 #define SECONDS_MAX 60u
 #define PROGRESS_NS 200000000u
 
-/* Of elfutils/debuginfod.h; the client is opaque. */
+/* Functions of elfutils/debuginfod.h.  The client is opaque. */
 struct debuginfod {
 	bool asked, is_loaded;
 	void *client;
@@ -25,9 +25,9 @@ struct debuginfod {
 	void (*end)(void *client);
 	uint64_t until_ns; /* 0: nothing was fetched yet */
 	uint64_t shown_ns;
-	bool (*is_over)(void *context); /* NULL: its own limit alone */
+	bool (*is_over)(void *context); /* NULL: only until_ns limits */
 	void *over_context;
-	const char *name; /* of the file that is fetched */
+	const char *name; /* name of the file that is fetched */
 	const char *problem;
 };
 
@@ -69,9 +69,9 @@ static void show(struct debuginfod *d, long have, long all)
 	free(name);
 }
 
-static struct debuginfod *shown; /* the library's own way to pass it is younger than the library */
+static struct debuginfod *shown; /* for on_progress(), because older libraries cannot pass a pointer */
 
-/* Not 0: it gives up. */
+/* Returns nonzero to end the fetch. */
 static int on_progress(void *client, long have, long all)
 {
 	(void)client;
@@ -79,7 +79,7 @@ static int on_progress(void *client, long have, long all)
 	return clock_now_ns() > shown->until_ns || (shown->is_over && shown->is_over(shown->over_context));
 }
 
-/* The library stays: it and what it uses (curl) do not survive being loaded twice. */
+/* Loads the library, which stays loaded.  It and what it uses (curl) do not survive being loaded twice. */
 static bool load(struct debuginfod *d)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -98,7 +98,7 @@ static bool load(struct debuginfod *d)
 						"elfutils-debuginfod-client)";
 		return false;
 	}
-	setenv(URLS, SERVERS, 0); /* the host runs already */
+	setenv(URLS, SERVERS, 0); /* safe, because the host runs already */
 	d->client = begin();
 	if (d->client)
 		set_progress(d->client, on_progress);

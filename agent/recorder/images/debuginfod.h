@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Debug files from servers, by libdebuginfod (elfutils), which is loaded when the first one is wanted: only for a user who asked, by an
- * option or by DEBUGINFOD_URLS.  What was fetched stays in that library's cache.  All files of a recording together have 60
- * seconds.  Context: thread.
+ * Fetches debug files from servers, by libdebuginfod (elfutils), which is loaded when the first one is wanted.  Only a user who asked, by
+ * an option or by DEBUGINFOD_URLS, has files fetched.  Fetched files stay in the library's cache.  All files of a recording together have
+ * 60 seconds.  Context: thread.
  */
 #ifndef TAILOR_DEBUGINFOD_H
 #define TAILOR_DEBUGINFOD_H
@@ -13,14 +13,14 @@
 
 struct debuginfod;
 
-/* asked: by an option; servers are those of DEBUGINFOD_URLS, or elfutils' own.  NULL: no one asked, or no memory. */
+/* asked: by an option.  Servers are those of DEBUGINFOD_URLS, or elfutils' own.  NULL: the user did not ask, or there is no memory. */
 struct debuginfod *debuginfod_create(bool asked);
 void debuginfod_destroy(struct debuginfod *d);
-/* The debug file of a build id; name: for the line of progress on a terminal.  true: path is where it lies. */
+/* Fetches the debug file of a build id.  name: for the line of progress on a terminal.  true: path is the path of the file. */
 bool debuginfod_fetch(struct debuginfod *d, const unsigned char *build_id, size_t bytes, const char *name, char path[PATH_MAX]);
-/* A fetch ends when is_over(context) says so, too. */
+/* Fetches end also when is_over(context) returns true. */
 void debuginfod_set_limit(struct debuginfod *d, bool (*is_over)(void *context), void *context);
-/* A sentence, if files could not be fetched for a reason that is not the file's; else NULL. */
+/* Returns a sentence if files could not be fetched for a reason that is not the file's, else NULL. */
 const char *debuginfod_problem(const struct debuginfod *d);
 
 #endif

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/recorder/images/elf_frames.h"
 
-#define PCREL_SDATA4 0x1b /* how compilers write a frame's address; anything else is left alone */
+#define PCREL_SDATA4 0x1b /* compilers' encoding of a frame's address; others are left alone */
 
-/* A CIE "zR" with pc-relative addresses of 4 bytes, perhaps with a personality and the like in between. */
+/* Is this a CIE "zR" with pc-relative addresses of 4 bytes, perhaps with a personality and the like in between? */
 static bool is_usual_cie(const unsigned char *cie, uint32_t bytes)
 {
-	const unsigned char *at = cie + ELF_FRAME_HEAD + 1, *end = cie + bytes; /* behind the version */
+	const unsigned char *at = cie + ELF_FRAME_HEAD + 1, *end = cie + bytes; /* at: after the version */
 	const char *augmentation = (const char *)at;
 
 	if (bytes < ELF_FRAME_HEAD + 8 || cie[ELF_FRAME_HEAD] != 1 || !memchr(at, 0, (size_t)(end - at)))
 		return false;
 	at += strlen(augmentation) + 1;
-	/* the alignments, the return address' register and the length of what follows are all of one byte where this holds */
+	/* Both alignments, the return address's register, and the length of what follows have one byte each if this holds. */
 	if (*augmentation++ != 'z' || end - at < 4 || (at[0] | at[1] | at[3]) & 0x80)
 		return false;
 	at += 4;
 	for (; *augmentation; augmentation++) {
 		if (*augmentation == 'R')
 			return at < end && *at == PCREL_SDATA4;
-		if (*augmentation == 'P' && at < end) /* its encoding, and an address of 4 bytes */
+		if (*augmentation == 'P' && at < end) /* skips its encoding and an address of 4 bytes */
 			at += (*at & 0x0f) == 0x0b || (*at & 0x0f) == 0x03 ? 5 : end - at;
 		else if (*augmentation == 'L')
 			at++;

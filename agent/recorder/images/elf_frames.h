@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* .eh_frame as compilers write it: entries with addresses of 4 bytes that count from themselves.  Context: thread. */
+/* Reads .eh_frame in the form that compilers write, in which addresses have 4 bytes and count from themselves.  Context: thread. */
 #ifndef TAILOR_ELF_FRAMES_H
 #define TAILOR_ELF_FRAMES_H
 
@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ELF_FRAME_HEAD 8u /* length, and where the CIE is */
+#define ELF_FRAME_HEAD 8u /* an entry's length and CIE offset */
 
-/* Are all entries as we know them?  Only then: the functions below, of an entry at offset at that is no CIE. */
+/* Have all entries the usual form?  Only then may the functions below be called, for an entry at offset at that is no CIE. */
 bool elf_frames_are_usual(const unsigned char *section, uint64_t bytes);
 
 static inline uint32_t elf_frame_u32(const unsigned char *p)
@@ -20,7 +20,7 @@ static inline uint32_t elf_frame_u32(const unsigned char *p)
 	return v;
 }
 
-/* The code that it describes; address: the section's. */
+/* Returns the start of the code that the entry describes.  address: the section's address. */
 static inline uint64_t elf_frame_start(const unsigned char *section, uint64_t at, uint64_t address)
 {
 	return address + at + ELF_FRAME_HEAD + (uint64_t)(int64_t)(int32_t)elf_frame_u32(section + at + ELF_FRAME_HEAD);

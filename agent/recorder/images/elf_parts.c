@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MERGED_MAX (48u << 20) /* of one file; a trace chunk holds 64 MiB */
+#define MERGED_MAX (48u << 20) /* bytes of one file; a trace chunk holds 64 MiB */
 #define SECTIONS_MAX 4096u
 
-/* By name, because types do not tell debug sections apart; what there is room for is taken in this order.  (.eh_frame_hdr says
- * again what .eh_frame does.) */
+/* Sections are chosen by name, because types do not tell debug sections apart, and taken in this order as long as there is room.
+ * (.eh_frame_hdr only repeats .eh_frame.) */
 static const char *const wanted_parts[] = {
 	".symtab", ".strtab", ".dynsym", ".dynstr", ".shstrtab", ".gopclntab", ".data.rel.ro.gopclntab", ".eh_frame", ".debug_frame",
 	".plt", ".plt.got", ".plt.sec", ".rela.plt", ".dynamic", ".note.gnu.build-id", ".debug_line",
@@ -27,7 +27,7 @@ static const char *const wanted_packed[] = { ".note.gnu.build-id", ".gnu_debugda
 static const char *const wanted_build_id[] = { ".note.gnu.build-id", NULL };
 static const char *const wanted_symbols[] = { ".symtab", ".strtab", ".shstrtab", ".note.gnu.build-id", NULL };
 
-/* A file that describes no frames but those of what every program is linked with: its code comes along, because that tells. */
+/* A file whose unwind tables have at most what every program is linked with.  Its code is kept, because frames can be derived from it. */
 #define FRAMES_FEW 256u
 #define TEXT_MAX (1u << 20)
 
@@ -99,7 +99,7 @@ static void find_build_id(struct elf_parts *p, const unsigned char *note, size_t
 	}
 }
 
-/* A name, NUL, padding to four bytes, and the checksum of the file. */
+/* Reads .gnu_debuglink: a name, NUL, padding to four bytes, and the checksum of the file. */
 static void find_debug_link(struct elf_parts *p, const char *section, size_t bytes)
 {
 	size_t name = strnlen(section, bytes), crc = (name + 4) & ~(size_t)3;
@@ -110,13 +110,13 @@ static void find_debug_link(struct elf_parts *p, const char *section, size_t byt
 	memcpy(&p->debug_link_crc, section + crc, 4);
 }
 
-/* Go's table of functions, under its later and its earlier name in position-independent files. */
+/* Is this Go's table of functions, under its later name or its earlier one in position-independent files? */
 static bool is_go(const char *name)
 {
 	return strcmp(name, ".gopclntab") == 0 || strcmp(name, ".data.rel.ro.gopclntab") == 0;
 }
 
-/* What else a section says that has just become a part. */
+/* Notes what else the content of a section says that has just become a part. */
 static void note_section_content(struct elf_parts *p, const char *name)
 {
 	const struct elf_part *part = &p->part[p->nr - 1];
@@ -133,7 +133,7 @@ static void note_section_content(struct elf_parts *p, const char *name)
 		p->packed = part;
 }
 
-/* ".zdebug_x" is a compressed ".debug_x". */
+/* Has the section this name?  ".zdebug_x" is a compressed ".debug_x". */
 static bool is_named(const char *section, const char *name)
 {
 	return strcmp(section, name) == 0 ||
@@ -145,7 +145,7 @@ static bool is_frame_section(const char *name)
 	return is_named(name, ".eh_frame") || is_named(name, ".debug_frame");
 }
 
-/* Is a section wanted?  frames_bytes: of all sections of frames. */
+/* Is a section wanted?  frames_bytes: bytes of all sections of frames. */
 static bool is_section_wanted(const char *name, const Elf64_Shdr *s, bool frames, uint64_t frames_bytes)
 {
 	if (strcmp(name, ".text") == 0)
@@ -210,7 +210,8 @@ static int read_wanted_sections(int fd, struct elf_parts *p, const Elf64_Ehdr *h
 	return ret;
 }
 
-/* Files without section headers (the vdso is copied whole; stripped ones exist): what the segments say. */
+/* Reads the program headers, and the build id from segments if the file has no section headers (the vdso is copied whole, but stripped
+ * files exist). */
 static int read_segment_headers(int fd, struct elf_parts *p, const Elf64_Ehdr *h)
 {
 	const Elf64_Phdr *ph;

@@ -10,7 +10,7 @@
 
 #define PAGE (1ull << ELF_THIN_PAGE_SHIFT)
 
-/* What was seen, in the file's own addresses: ranges, ascending. */
+/* A range of seen addresses, as the file's own addresses.  Ranges are ascending. */
 struct range {
 	uint64_t start, end;
 };
@@ -32,7 +32,7 @@ static int compare_ranges_by_start(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Pages of executable segments. */
+/* Finds the address ranges of seen pages in executable segments. */
 static bool find_seen_ranges(struct elf_parts *p, const struct elf_seen *seen, struct ranges *out)
 {
 	const struct elf_part *head = elf_parts_find(p, 0, sizeof(Elf64_Ehdr)), *part;
@@ -46,7 +46,7 @@ static bool find_seen_ranges(struct elf_parts *p, const struct elf_seen *seen, s
 	for (uint64_t n = 0; n < seen->nr; n++)
 		capacity += is_page_seen(seen, n);
 	out->nr = 0;
-	/* a page may lie in two segments that share it */
+	/* Two segments may share a page. */
 	out->range = part ? malloc((2 * capacity + 1) * sizeof(*out->range)) : NULL;
 	if (!out->range)
 		return false;
@@ -67,12 +67,12 @@ static bool find_seen_ranges(struct elf_parts *p, const struct elf_seen *seen, s
 	return true;
 }
 
-/* Does [start, end) reach into one? */
+/* Does [start, end) reach into a seen range? */
 static bool reaches_seen_range(const struct ranges *r, uint64_t start, uint64_t end)
 {
 	size_t low = 0, high = r->nr;
 
-	while (low < high) { /* the first that ends behind start */
+	while (low < high) { /* the first range that ends after start */
 		size_t middle = (low + high) / 2;
 
 		if (r->range[middle].end > start)
@@ -85,7 +85,7 @@ static bool reaches_seen_range(const struct ranges *r, uint64_t start, uint64_t 
 
 /* -------------------------------------------------------------------------------------------------------- symbols */
 
-/* The largest of nr ascending addresses that is not behind address; 0: there is none. */
+/* Returns the largest of nr ascending addresses that is not after address.  0: there is none. */
 static uint64_t last_address_before(const uint64_t *addresses, size_t nr, uint64_t address)
 {
 	size_t low = 0, high = nr;
@@ -101,14 +101,14 @@ static uint64_t last_address_before(const uint64_t *addresses, size_t nr, uint64
 	return low ? addresses[low - 1] : 0;
 }
 
-/* Where the last symbols before each range begin, ascending: without a size of their own they may reach into it. */
+/* Finds the addresses of the last symbols before each range, ascending, because symbols without a size may reach into it. */
 static void find_last_symbols_before(const Elf64_Sym *symbols, size_t nr, const struct ranges *r, uint64_t *lasts)
 {
 	memset(lasts, 0, r->nr * sizeof(*lasts));
 	for (size_t i = 0; i < nr; i++) {
 		size_t low = 0, high = r->nr;
 
-		while (low < high) { /* the first range that does not begin before it */
+		while (low < high) { /* the first range that does not begin before the symbol */
 			size_t middle = (low + high) / 2;
 
 			if (r->range[middle].start >= symbols[i].st_value)
@@ -152,17 +152,17 @@ static void prune_symbols(const struct elf_part *table, uint64_t table_bytes, st
 	}
 	if (texts->nr > texts_bytes)
 		memcpy(kept + texts_bytes, text + texts_bytes, texts->nr - texts_bytes);
-	texts->bytes = kept; /* most of whose pages were never written */
+	texts->bytes = kept; /* most pages of kept were never written */
 	free(text);
 	free(lasts);
 }
 
 /* --------------------------------------------------------------------------------------------------------- frames */
 
-/* Consecutive entries without samples become one that covers no code. */
+/* Replaces consecutive entries without samples by one that covers no code. */
 static void prune_frames(unsigned char *section, uint64_t bytes, uint64_t address, const struct ranges *r)
 {
-	unsigned char *run = NULL; /* the first of such a row */
+	unsigned char *run = NULL; /* the first entry of such a row */
 
 	if (!elf_frames_are_usual(section, bytes))
 		return;
@@ -200,7 +200,7 @@ static bool is_symbol_table(const Elf64_Shdr *s)
 	return s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM;
 }
 
-/* Names that only this table refers to. */
+/* Does only this symbol table use its string table? */
 static bool has_own_string_table(const Elf64_Shdr *sections, const Elf64_Ehdr *h, const Elf64_Shdr *table)
 {
 	int users = 0;
@@ -221,7 +221,7 @@ static void prune_section(struct elf_parts *p, const Elf64_Shdr *sections, const
 		const Elf64_Shdr *link = &sections[s->sh_link];
 
 		texts = elf_parts_find(p, link->sh_offset, link->sh_size);
-		/* not what is read here meanwhile: in a hostile file they are one */
+		/* Parts that are read here meanwhile must not be pruned.  In a hostile file they may be one. */
 		if (texts && texts != part && texts != names && texts->bytes != (const void *)sections && texts->file_offset)
 			prune_symbols(part, s->sh_size, texts, link->sh_size, r);
 	} else if (strcmp(name, ".eh_frame") == 0) {

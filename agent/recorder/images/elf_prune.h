@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replaces symbols and unwind entries of code without samples by zeros, which compress well.  The file remains valid: removed symbols
- * have no name and no address, removed unwind entries become one that covers no code.  Context: thread.
+ * Replaces symbols and unwind entries of code without samples by zeros, which compress well.  The file remains valid.  Removed symbols have
+ * no name and no address, and removed unwind entries become one that covers no code.  Context: thread.
  */
 #ifndef TAILOR_ELF_PRUNE_H
 #define TAILOR_ELF_PRUNE_H
@@ -12,16 +12,16 @@
 
 #define ELF_THIN_PAGE_SHIFT 12
 
-/* Pages of the file in which an address was seen (bit n: page n), and how many bits there are. */
+/* Pages of the file in which an address was seen (bit n: page n), and the number of bits. */
 struct elf_seen {
 	const uint64_t *bits;
 	uint64_t nr;
 };
 
 /*
- * of: the file that was seen, whose program headers say where its pages are: p itself, or that of which p has the symbols.
- * Keeps the symbols that reach into a seen page, that begin last before one, or that are defined elsewhere; and the frames
- * that reach into one.  A file that is not as expected stays as it is.
+ * Keeps the symbols that reach into a seen page, that are the last to begin before one, or that are defined elsewhere, and the frames that
+ * reach into a seen page.  of: the sampled file, whose program headers locate its pages.  It is p itself, or the file whose symbols p has.
+ * A file of another form stays as it is.
  */
 void elf_prune(struct elf_parts *p, struct elf_parts *of, const struct elf_seen *seen);
 

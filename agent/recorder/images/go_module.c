@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECTION_MAX (48u << 20) /* that is searched */
-#define CALLS_MAX (8u << 20)	/* of inlined calls that lie outside of the table */
+#define SECTION_MAX (48u << 20) /* largest section that is searched */
+#define CALLS_MAX (8u << 20)	/* bytes of inlined calls that lie outside of the table */
 
 #define SEGMENTS_MAX 16u
 
@@ -16,7 +16,7 @@ struct search {
 	int fd;
 	struct elf_parts *p;
 	const Elf64_Shdr *section;
-	Elf64_Shdr of_segments[SEGMENTS_MAX]; /* section, where the file has none */
+	Elf64_Shdr of_segments[SEGMENTS_MAX]; /* used as section if the file has none */
 	uint16_t nr;
 	uint64_t table, names; /* addresses of the table and of its names, to which the module's first two words point */
 	uint64_t module;       /* 0: not found yet */
@@ -46,7 +46,7 @@ static void search_words(struct search *s, const Elf64_Shdr *section)
 	free(bytes);
 }
 
-/* In a position-independent file pointers are in relocations. */
+/* Searches the module in relocations, which hold the pointers of a position-independent file. */
 static void search_relocations(struct search *s, const Elf64_Shdr *section)
 {
 	Elf64_Rela *r = (void *)read_section(s, section);
@@ -72,7 +72,7 @@ static bool is_data(const Elf64_Shdr *s)
 	return s->sh_type == SHT_PROGBITS && s->sh_flags & SHF_WRITE && s->sh_flags & SHF_ALLOC;
 }
 
-/* Where an address lies in the file; 0: not so many bytes of it. */
+/* Returns the file offset of an address.  0: the section has fewer than bytes there. */
 static uint64_t offset_of(const struct search *s, uint64_t address, uint64_t bytes)
 {
 	for (uint16_t i = 0; i < s->nr; i++) {
@@ -85,7 +85,7 @@ static uint64_t offset_of(const struct search *s, uint64_t address, uint64_t byt
 	return 0;
 }
 
-/* Until Go 1.25 they lie among constants: so many bytes as functions refer to, at most. */
+/* Adds the inlined calls.  Until Go 1.25 they lie among constants, and as many bytes are taken as functions refer to. */
 static void add_calls(struct search *s, const struct go_table *table, uint64_t address)
 {
 	uint64_t bytes = 0, offset;
@@ -119,7 +119,7 @@ static void add_module(struct search *s, const struct go_table *table)
 	add_calls(s, table, calls);
 }
 
-/* The first code of a program that Go has linked itself. */
+/* Returns the address of the first code in a program that Go has linked itself. */
 static uint64_t first_code(const struct search *s)
 {
 	for (uint16_t i = 0; i < s->nr; i++)
@@ -128,7 +128,7 @@ static uint64_t first_code(const struct search *s)
 	return 0;
 }
 
-/* A file without sections: its segments stand for them. */
+/* Uses the segments of a file without sections in their place. */
 static bool take_segments(struct search *s, const Elf64_Ehdr *h)
 {
 	const struct elf_part *part = elf_parts_find(s->p, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
@@ -147,7 +147,7 @@ static bool take_segments(struct search *s, const Elf64_Ehdr *h)
 	return s->nr > 0;
 }
 
-/* The table in a segment of constants, by how it begins. */
+/* Finds the table in a segment of constants by its first bytes. */
 static void add_table(struct search *s)
 {
 	struct go_table table;
@@ -165,7 +165,7 @@ static void add_table(struct search *s)
 	}
 }
 
-/* Address of the table. */
+/* Returns the address of the table. */
 static uint64_t find_address(const struct search *s)
 {
 	for (uint16_t i = 0; i < s->nr; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a Go program's table of functions (jitreg/base/go_table.h) does not say itself since Go 1.26, and nowhere where it is relocated:
- * where its code and its inlined calls begin.  Both are words of runtime.moduledata.  Context: thread.
+ * Finds where the code and the inlined calls of a Go program begin.  Its table of functions (jitreg/base/go_table.h) does not say this
+ * since Go 1.26, and never if it is relocated.  Both are words of runtime.moduledata.  Context: thread.
  */
 #ifndef TAILOR_GO_MODULE_H
 #define TAILOR_GO_MODULE_H
@@ -9,8 +9,9 @@
 #include "agent/recorder/images/elf_parts.h"
 
 /*
- * p: read from fd.  Adds it as a part, with its pointers as they are in an image that is mapped where it was linked to: it begins with the
- * table's address.  And the table itself where the file has no sections, and inlined calls that lie outside of the table.
+ * Adds runtime.moduledata of a file, p, read from fd, as a part that begins with the table's address.  Its pointers are as in an image that
+ * is mapped where it was linked to.  Also adds the table itself if the file has no sections, and inlined calls that lie outside of the
+ * table.
  */
 void go_module_add(int fd, struct elf_parts *p);
 

@@ -11,14 +11,14 @@
 struct pruning {
 	const struct go_table *t;
 	unsigned char *kept;
-	/* inlined calls, and what is kept of them */
+	/* Inlined calls, and what is kept of them. */
 	const unsigned char *calls;
 	unsigned char *kept_calls;
 	uint64_t calls_bytes;
-	uint64_t work; /* bytes and values that were looked at */
+	uint64_t work; /* number of bytes and values that were looked at */
 };
 
-#define WORK_EACH 16u /* for each byte of the table: linkers' tables need two */
+#define WORK_EACH 16u /* limit of work per byte of the table; linkers' tables need two */
 
 static void keep(struct pruning *p, uint64_t at, uint64_t bytes)
 {
@@ -33,7 +33,7 @@ static void keep_text(struct pruning *p, const char *text)
 		keep(p, (uint64_t)((const unsigned char *)text - p->t->bytes), strlen(text) + 1);
 }
 
-/* One table of a function; the largest of its values. */
+/* Keeps one table of values of a function.  Returns the largest value, or -1. */
 static int32_t keep_values(struct pruning *p, const struct go_function *f, int of)
 {
 	struct go_values v = go_values_of(p->t, f, of);
@@ -76,10 +76,10 @@ static void keep_function(struct pruning *p, const struct go_function *f)
 	keep_text(p, go_table_name(p->t, f->name));
 	for (int of = 0; of < NR_GO_VALUES; of++)
 		most = keep_values(p, f, of);
-	keep_calls(p, f, most); /* GO_INLINED is the last */
+	keep_calls(p, f, most); /* most is that of GO_INLINED, the last table */
 }
 
-/* Functions that are left out have one place in the index, and no record: that of the first of them, many times. */
+/* Writes the index of functions.  Functions that are left out in a row all have the address of the first of them, and no record. */
 static void keep_places(const struct pruning *p, const unsigned char *is_kept)
 {
 	const unsigned char *from = p->t->bytes + p->t->functions;
@@ -96,7 +96,7 @@ static void keep_places(const struct pruning *p, const unsigned char *is_kept)
 	memcpy(to, from, 4);
 }
 
-/* Memory for what is kept. */
+/* Allocates memory for what is kept. */
 static bool begin(struct pruning *p, const struct elf_parts *parts)
 {
 	const struct elf_part *calls = parts->go_calls;

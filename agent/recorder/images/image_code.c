@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #define LINE (1ull << IMAGE_CODE_LINE_SHIFT)
-#define SAMPLES_LEAST 2 /* of a function: where there is one, a listing has nothing to compare */
+#define SAMPLES_LEAST 2 /* samples of a function; with one, a listing has nothing to compare */
 #define FUNCTION_BYTES_MAX (256u << 10)
-#define FILES_MAX 512u /* one descriptor each until the code is written */
+#define FILES_MAX 512u /* each has a descriptor until the code is written */
 #define FUNCTIONS_MAX (1u << 20)
-#define SEGMENTS_MAX 64u /* of one file; linkers make four */
+#define SEGMENTS_MAX 64u /* segments of one file; linkers make four */
 
 struct function {
 	uint32_t file;
@@ -64,10 +64,10 @@ void image_code_destroy(struct image_code *c)
 
 struct line {
 	uint64_t address, offset;
-	uint64_t before; /* samples of the lines before it */
+	uint64_t before; /* sum of the samples of all lines before this one */
 };
 
-/* Sampled lines of the executable segments of one file, by address; one more at the end, with all samples before it. */
+/* Sampled lines of the executable segments of one file, by address.  One more line at the end has the sum of all samples in before. */
 struct lines {
 	struct line *line;
 	size_t nr, capacity;
@@ -117,7 +117,7 @@ static bool find_sampled_lines(const struct lines *where, const uint32_t *sample
 	return true;
 }
 
-/* The first line that begins at address or behind it. */
+/* Returns the index of the first line that begins at address or after it. */
 static size_t index_of_line_from(const struct lines *l, uint64_t address)
 {
 	size_t low = 0, high = l->nr;
@@ -133,7 +133,7 @@ static size_t index_of_line_from(const struct lines *l, uint64_t address)
 	return low;
 }
 
-/* Samples of the lines that [address, address + bytes) reaches into. */
+/* Returns the samples of the lines that [address, address + bytes) reaches into. */
 static uint64_t count_samples_in_range(const struct lines *l, uint64_t address, uint64_t bytes)
 {
 	size_t first = index_of_line_from(l, address < LINE ? 0 : address - LINE + 1);
@@ -184,7 +184,7 @@ static int compare_functions_by_place(const void *a, const void *b)
 	return x->bytes > y->bytes ? -1 : x->bytes < y->bytes;
 }
 
-/* From first on: the order of addresses, without those that lie in others (aliases, second tables). */
+/* Sorts the functions from first on by address, and drops those that lie in others (aliases, second tables). */
 static void drop_contained_functions(struct image_code *c, size_t first)
 {
 	size_t kept = first;
@@ -207,7 +207,7 @@ static bool is_covered_by_functions(const struct image_code *c, size_t first, si
 {
 	size_t low = first, high = end;
 
-	while (low < high) { /* the first that ends behind address */
+	while (low < high) { /* the first function that ends after address */
 		size_t middle = low + (high - low) / 2;
 
 		if (c->function[middle].address + c->function[middle].bytes > address)
@@ -258,7 +258,7 @@ void image_code_find_functions(struct image_code *c, int fd, const char *key, co
 			    (part = elf_parts_find(parts, section[i].sh_offset, section[i].sh_size)))
 				add_functions_of_symbols(c, &lines, part, section[i].sh_size);
 		drop_contained_functions(c, first);
-		/* (.eh_frame by its type: the linker's own on x86-64, or as others have it) */
+		/* .eh_frame is found by its type, which linkers for x86-64 choose in two ways. */
 		for (uint16_t i = 0; section && i < h.e_shnum; i++)
 			if ((section[i].sh_type == SHT_X86_64_UNWIND || section[i].sh_type == SHT_PROGBITS) &&
 			    !(section[i].sh_flags & SHF_EXECINSTR) && section[i].sh_flags & SHF_ALLOC &&
@@ -299,7 +299,7 @@ static int compare_functions_by_file(const void *a, const void *b)
 	return x->file != y->file ? (x->file < y->file ? -1 : 1) : compare_functions_by_place(a, b);
 }
 
-/* The first nr stay: the hottest that the limit has room for, by file. */
+/* Moves the hottest functions that the limit has room for to the front, sorted by file, and returns their number. */
 static size_t choose_hottest_functions(struct image_code *c)
 {
 	uint64_t left = c->limit;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine code of functions of images that were sampled twice and more, within a limit of bytes: those with the most samples.  A
- * function is what a symbol with a size covers, else what an entry of .eh_frame covers.  Context: thread.
+ * Keeps the machine code of image functions with at least two samples, the hottest that a limit of bytes has room for.  A function is what
+ * a symbol with a size covers, else what an entry of .eh_frame covers.  Context: thread.
  */
 #ifndef TAILOR_IMAGE_CODE_H
 #define TAILOR_IMAGE_CODE_H
@@ -10,21 +10,21 @@
 #include "jitreg/base/file_identity.h"
 #include "jitreg/trace/writer.h"
 
-/* Samples are counted per line of so many bytes of the file: a function is known by the lines that it reaches into. */
+/* Samples are counted per line of this size of the file.  A function has the samples of the lines that it reaches into. */
 #define IMAGE_CODE_LINE_SHIFT 6
 
 struct image_code;
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 struct image_code *image_code_create(uint64_t limit_bytes);
 void image_code_destroy(struct image_code *c);
 /*
- * Take the sampled functions of one file.  fd: is duplicated.  key: of its IMAGE_FILE; identity: likewise.  samples: of each line of the
+ * Takes the sampled functions of one file.  fd: is duplicated.  key, identity: those of its IMAGE_FILE record.  samples: per line of the
  * file, nr of them.
  */
 void image_code_find_functions(struct image_code *c, int fd, const char *key, const struct file_identity *identity, struct elf_parts *parts,
 			       const uint32_t *samples, uint64_t nr);
-/* Write IMAGE_CODE records, one per file. */
+/* Writes IMAGE_CODE records, one per file. */
 void image_code_write(struct image_code *c, struct trace_writer *w, uint64_t time_ns);
 
 #endif

@@ -24,20 +24,20 @@
 #include <unistd.h>
 
 #define PAGE_SHIFT ELF_THIN_PAGE_SHIFT
-#define SEEN_PAGES 1024u /* per process: a page is looked up again when another one took its slot */
-#define COUNTED_LINES 256u /* per process: likewise */
+#define SEEN_PAGES 1024u /* slots per process; a page is looked up again if another one took its slot */
+#define COUNTED_LINES 256u /* slots per process, used in the same way */
 #define PENDING_MAX 256u
 #define PENDING_TRIES 100u /* drains */
 #define MAPPINGS_FIRST 16u
-#define MAPPINGS_MAX (1u << 20) /* per process: more than the kernel's default for all of a process's mappings */
-#define ENDED_SETTLES 200u /* drains that a process is remembered after its end: rings are drained one after another */
-#define EARLY_BYTES (4u << 20)	     /* of files that are written at once while the host runs */
-#define EARLY_FILE_BYTES (1u << 20) /* of one: larger ones are written at the end, without unused parts */
-#define EARLY_FILES 256u /* of these that stay open, because their code comes at the end */
+#define MAPPINGS_MAX (1u << 20) /* per process; more than the kernel's default limit of mappings */
+#define ENDED_SETTLES 200u /* drains for which an ended process is remembered, because rings are drained one after another */
+#define EARLY_BYTES (4u << 20)	     /* bytes of files that are written at once while the host runs */
+#define EARLY_FILE_BYTES (1u << 20) /* bytes of one such file; larger ones are written at the end, without unused parts */
+#define EARLY_FILES 256u /* number of such files that are kept, because their code is written at the end */
 #define BUILD_ID_MAX 20
-#define FETCHED_PART 100u /* of the samples: an image with less has no file fetched */
+#define FETCHED_PART 100u /* an image with less than 1/FETCHED_PART of the samples has no file fetched */
 #define COMPARED_BYTES 16384u
-#define OTHER_DESCRIPTORS 64u /* that the recorder may need beside files of images */
+#define OTHER_DESCRIPTORS 64u /* descriptors that the recorder may need beside files of images */
 #define DELETED " (deleted)"
 #define REPLACED "the file was replaced after it was mapped"
 
@@ -45,25 +45,25 @@ struct image {
 	struct image *next;
 	struct image *next_needed;
 	int fd; /* -1: not open */
-	uint32_t pid; /* whose view of files it was opened in */
+	uint32_t pid; /* process in whose view of files it was opened */
 	bool needed, opened; /* opened: bytes, device and inode are known */
-	uint64_t bytes, device, inode; /* of the file */
-	uint64_t *seen; /* which of its pages samples were in; NULL without memory */
-	uint32_t *samples; /* of each line of its code (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or without memory */
+	uint64_t bytes, device, inode; /* size, device and inode of the opened file */
+	uint64_t *seen; /* bit per page of the file that an address was seen in; NULL without memory */
+	uint32_t *samples; /* per line of its code (IMAGE_CODE_LINE_SHIFT); NULL: its code is not wanted, or no memory */
 	bool vdso;
 	int error;
-	bool by_guest; /* no kernel told the path, so there may be links in it */
+	bool by_guest; /* only guests reported the path, so it may contain links */
 	uint32_t build_id_bytes;
-	unsigned char build_id[BUILD_ID_MAX]; /* of the file that was mapped, as the kernel or the guest said */
+	unsigned char build_id[BUILD_ID_MAX]; /* build id of the mapped file, as the kernel or the guest reported it */
 	uint32_t own_id_bytes;
-	unsigned char own_id[BUILD_ID_MAX]; /* of the file that was opened, which may be another one; own_id_bytes 0: none, or not known */
-	struct file_identity identity;	    /* where the mapping's build id is not told */
-	char path[]; /* as the mapping has it */
+	unsigned char own_id[BUILD_ID_MAX]; /* build id of the opened file, which may be another one; own_id_bytes 0: none, or unknown */
+	struct file_identity identity;	    /* identity of the mapped file, if its build id is not reported */
+	char path[]; /* path of the mapping */
 };
 
 struct range {
 	uint64_t start, end;
-	uint64_t to_file; /* from an address to the file's offset */
+	uint64_t to_file; /* file offset minus address */
 	uint64_t time_ns;
 	struct image *image;
 };
@@ -78,7 +78,7 @@ struct counted_line {
 	uint32_t *samples; /* NULL: a free slot */
 };
 
-/* 12 KiB: thousands of short processes have none any more. */
+/* Caches of one process, 12 KiB.  They are freed when it ends, because there may be thousands of short processes. */
 struct caches {
 	uint64_t seen[SEEN_PAGES];
 	struct counted_line counted[COUNTED_LINES];
@@ -88,9 +88,9 @@ struct process {
 	struct process *next;
 	uint32_t pid;
 	uint32_t nr, capacity;
-	uint64_t exec_ns; /* no mapping is older */
+	uint64_t exec_ns; /* time of the last exec; no mapping is older */
 	struct range *mapping; /* sorted by start, disjoint */
-	struct caches *caches; /* NULL: no sample yet, or it has ended */
+	struct caches *caches; /* NULL: no sample yet, or the process has ended */
 	unsigned ended; /* 0: alive; else drains since its end */
 	uint64_t end_ns;
 	struct pending *pending;
@@ -105,13 +105,13 @@ struct images {
 	struct process *process[BUCKETS];
 	bool unsettled; /* an address waits for its mapping, or a process has exited */
 	struct process *last; /* most samples in a row come from one process */
-	struct process *late; /* the newest one without caches that had a sample, which has these */
+	struct process *late; /* the last sampled process without caches of its own, which uses late_caches */
 	struct caches late_caches;
 	struct image *image[BUCKETS];
-	struct image *needed; /* those whose file is to be written */
-	struct image *early;  /* those whose file is written, but not their code */
+	struct image *needed; /* images whose file is to be written */
+	struct image *early;  /* images whose file is written, but not their code */
 	uint32_t nr_early;
-	uint32_t nr_open, open_max; /* files; beyond them one is opened again when it is written */
+	uint32_t nr_open, open_max; /* open files, and their limit; other files are opened again when they are written */
 	struct debuginfod *servers; /* NULL: nothing is fetched */
 	uint64_t nr_counted; /* samples in all images, when they are written */
 	struct image_code *code; /* NULL: not wanted */
@@ -121,7 +121,7 @@ struct images {
 	bool (*is_over)(void *context); /* no time is left for files; NULL: there is time */
 	void *over_context;
 	uint32_t nr_left_out;
-	uint64_t debug_bytes_left; /* of debug files that have to be read whole, or unpacked */
+	uint64_t debug_bytes_left; /* bytes of debug files that may still be read whole, or unpacked */
 };
 
 int images_create(bool frames, struct images **out)
@@ -184,7 +184,7 @@ static struct process **slot_of_process(struct images *i, uint32_t pid)
 	return p;
 }
 
-/* NULL only without memory. */
+/* Finds or adds a process.  NULL only without memory. */
 static struct process *get_process(struct images *i, uint32_t pid)
 {
 	struct process **slot;
@@ -276,8 +276,11 @@ static bool build_ids_are_same(const unsigned char *a, uint32_t a_bytes, const u
 	return a_bytes && a_bytes == b_bytes && memcmp(a, b, b_bytes) == 0;
 }
 
-/* One of them is known by its build id and the other one by its inode, so the file itself has to say what its build id is.  Where it is not
- * open they count as two, because one path may lead to several files: in the roots of containers, or when a file was replaced. */
+/*
+ * Compares an image and a mapping of which one is known by its build id and the other one by its inode.  The open file's own build id
+ * decides.  If the file is not open they count as two, because one path may lead to several files: in the roots of containers, or when a
+ * file was replaced.
+ */
 static bool file_has_build_id_of(const struct image *i, const struct mapping *m)
 {
 	if (i->by_guest || m->by_guest || (!file_identity_is_known(&i->identity) && !file_identity_is_known(&m->file)))
@@ -285,7 +288,7 @@ static bool file_has_build_id_of(const struct image *i, const struct mapping *m)
 	return m->build_id_bytes && build_ids_are_same(i->own_id, i->own_id_bytes, m->build_id, m->build_id_bytes);
 }
 
-/* Another file under the same name is another image. */
+/* Is the mapping one of this image?  Another file under the same path is another image. */
 static bool image_matches_mapping(const struct image *i, const struct mapping *m)
 {
 	if (strncmp(i->path, m->path, m->path_bytes) || i->path[m->path_bytes])
@@ -327,7 +330,7 @@ static struct image *get_image_of_mapping(struct images *i, const struct mapping
 	return image;
 }
 
-/* First mapping that ends behind address. */
+/* Returns the index of the first mapping that ends after address. */
 static uint32_t index_of_mapping_from(const struct process *p, uint64_t address)
 {
 	uint32_t low = 0, high = p->nr;
@@ -343,7 +346,8 @@ static uint32_t index_of_mapping_from(const struct process *p, uint64_t address)
 	return low;
 }
 
-/* The guest knows a file by the path that its loader used, and perhaps by its build id: is it the one that the kernel mapped there? */
+/* Is the mapping known already, with this file?  A guest knows the file by the path that its loader used, and perhaps by its build id, so
+ * its mapping may be one that the kernel has reported. */
 static bool mapping_is_known_already(const struct process *p, const struct mapping *m)
 {
 	uint32_t at = index_of_mapping_from(p, m->address);
@@ -358,7 +362,7 @@ static bool mapping_is_known_already(const struct process *p, const struct mappi
 	return !file_identity_is_known(&m->file) && image_matches_mapping(i, m);
 }
 
-/* It replaces what it overlaps. */
+/* Inserts a mapping, which replaces what it overlaps. */
 static void insert(struct process *p, struct range new)
 {
 	const uint64_t address = new.start;
@@ -376,7 +380,7 @@ static void insert(struct process *p, struct range new)
 		p->capacity = capacity;
 	}
 	from = index_of_mapping_from(p, address);
-	/* what it overlaps keeps its ends */
+	/* Overlapped mappings keep their parts outside of the new one. */
 	if (from < p->nr && p->mapping[from].start < address) {
 		struct range behind = p->mapping[from];
 
@@ -400,7 +404,7 @@ static void insert(struct process *p, struct range new)
 	p->nr += 1 - (to - from);
 }
 
-/* Text that a program has moved into large pages is still its image's: what is mapped without a file replaces no image. */
+/* Inserts a mapping without a file, which replaces no image.  Text that a program has moved into large pages is still its image's. */
 static void insert_beside_images(struct process *p, struct range new)
 {
 	const uint64_t end = new.end;
@@ -445,7 +449,7 @@ void images_note_fork(struct images *i, uint32_t ppid, uint32_t pid, uint64_t ti
 	struct process *parent = *slot_of_process(i, ppid), *child = *slot_of_process(i, pid);
 
 	if (child && child->ended && child->end_ns < time_ns)
-		forget_process(i, pid); /* its number is used again */
+		forget_process(i, pid); /* the process number is used again */
 	child = get_process(i, pid);
 	if (!parent || !parent->nr || !child || parent == child || child->nr)
 		return;
@@ -466,7 +470,8 @@ static void close_image_file(struct images *i, struct image *m)
 	i->nr_open--;
 }
 
-/* Processes have exited: the file at the path, if it is still the one that was mapped, or the one that perf has kept.  -1 with errno. */
+/* Opens a file for an import, whose processes have exited.  If the file at the path has not the mapped build id, perf's copy is taken, if
+ * there is one.  -1 with errno. */
 static int open_of_the_past(const struct image *m)
 {
 	int fd = regular_file_open(m->path), kept;
@@ -481,8 +486,8 @@ static int open_of_the_past(const struct image *m)
 	return kept;
 }
 
-/* Where a process looks for its files, which may be in a container.  /proc names a file below a root directory inside of another mount
- * namespace by its whole path there. */
+/* Opens a file where its process looks for it, which may be in a container.  /proc names a file below a root directory inside of another
+ * mount namespace by its whole path there. */
 static int open_in_process_root(const struct image *m)
 {
 	uint32_t pid = proc_mem_number_in_proc(m->pid);
@@ -502,7 +507,7 @@ static int open_in_process_root(const struct image *m)
 	return regular_file_open(path);
 }
 
-/* The file of the mapping itself, whatever its path (needs privileges), or of the program that the process runs. */
+/* Opens the file of the mapping itself, whatever its path (needs privileges), or of the program that the process runs. */
 static int open_where_mapped(const struct image *m, const struct range *at)
 {
 	uint32_t pid = proc_mem_number_in_proc(m->pid);
@@ -519,7 +524,7 @@ static int open_where_mapped(const struct image *m, const struct range *at)
 	return n == (ssize_t)strlen(m->path) && memcmp(exe, m->path, (size_t)n) == 0 ? regular_file_open(path) : -1;
 }
 
-/* What was closed for want of descriptors. */
+/* Opens a file again that was closed for want of descriptors. */
 static void reopen_image_file(struct images *i, struct image *m)
 {
 	struct stat st;
@@ -538,7 +543,7 @@ static void reopen_image_file(struct images *i, struct image *m)
 		m->error = ESTALE;
 }
 
-/* What cannot be opened any more is looked at where it is mapped, if that is its beginning. */
+/* Is a file that cannot be opened any more no ELF file?  Its mapping in memory is read, if that is the beginning of the file. */
 static bool mapping_is_no_elf(const struct range *at, uint32_t pid)
 {
 	char magic[SELFMAG];
@@ -547,8 +552,8 @@ static bool mapping_is_no_elf(const struct range *at, uint32_t pid)
 	       memcmp(magic, ELFMAG, SELFMAG) != 0;
 }
 
-/* A file without a build id that came to the path after another one had been mapped from it has other code than the process.  A few
- * bytes differ where a debugger or the host itself changed an instruction. */
+/* Does the file have other code than the process?  A file without a build id does, if it came to the path after another one had been mapped
+ * from there.  A few bytes differ if a debugger or the host itself changed an instruction. */
 static bool file_differs_from_memory(const struct range *at, uint32_t pid)
 {
 	char file[COMPARED_BYTES], memory[COMPARED_BYTES];
@@ -562,8 +567,8 @@ static bool file_differs_from_memory(const struct range *at, uint32_t pid)
 	return different > (size_t)n / 64;
 }
 
-/* While the process lives, its own view comes first: it may be in a container, or its file deleted.  false: it may be closed, since the
- * file is at a path. */
+/* Opens an image's file.  While the process lives, its own view comes first, because it may be in a container, or its file deleted.  false:
+ * the file may be closed, because it can be opened again by its path. */
 static bool open_image_file(struct images *i, struct image *m, const struct range *at)
 {
 	const size_t bytes = strlen(m->path), suffix = sizeof(DELETED) - 1;
@@ -647,7 +652,7 @@ static bool mark_address_if_mapped(struct images *i, struct process *p, uint64_t
 	return true;
 }
 
-/* Those that end are sampled no more but for what is in a ring still. */
+/* Returns the caches of a process.  An ended process uses the shared ones, because it has only few samples left in rings. */
 static struct caches *get_caches(struct images *i, struct process *p)
 {
 	if (!p->caches && !p->ended)
@@ -674,7 +679,7 @@ static void note_seen_address(struct images *i, struct process *p, uint64_t addr
 	}
 }
 
-/* A sample's own address. */
+/* Counts a sample at its own address. */
 static void count_sample_of_line(struct images *i, struct process *p, uint64_t address)
 {
 	uint64_t line = address >> IMAGE_CODE_LINE_SHIFT;
@@ -719,7 +724,7 @@ void images_add_sample(struct images *i, const struct sample_seen *seen)
 				note_seen_address(i, p, word, false);
 		}
 		for (uint64_t n = 0; n < seen->nr_chain; n++)
-			if (!(seen->chain[n] >> 63) && seen->chain[n] - low < span) /* the kernel's are of no process */
+			if (!(seen->chain[n] >> 63) && seen->chain[n] - low < span) /* kernel addresses are in no image */
 				note_seen_address(i, p, seen->chain[n], false);
 	}
 }
@@ -764,7 +769,7 @@ static void find_image_code(struct images *i, const struct image *m, struct elf_
 				  (m->bytes >> IMAGE_CODE_LINE_SHIFT) + 1);
 }
 
-/* nr_parts: how many of the parts it has. */
+/* Writes an IMAGE_FILE record with the first nr_parts of the parts. */
 static void write_image_file(const struct image *m, const char *key, const char *path, const struct elf_parts *parts, uint32_t nr_parts,
 			     const char *reason, struct trace_writer *w, uint64_t time_ns)
 {
@@ -787,13 +792,15 @@ static uint64_t nr_samples(const struct image *m)
 	return sum;
 }
 
-/* Where samples are not counted by image, files of all are. */
+/* Has the image enough samples to fetch its debug file?  If samples are not counted by image, all images have. */
 static bool is_worth_fetching(const struct images *i, const struct image *m)
 {
 	return !m->samples || nr_samples(m) * FETCHED_PART > i->nr_counted;
 }
 
-/* Those of a file without symbols that lie elsewhere.  false: there are none, and where says what lies in their place. */
+/*
+ * Finds the symbols of a file without .symtab in other files.  false: there are none, and where says why files that are there do not count.
+ */
 static bool find_symbols(struct images *i, const struct image *m, const struct elf_parts *parts, struct elf_parts *symbols,
 			 char where[DEBUG_FILE_TEXT])
 {
@@ -819,8 +826,11 @@ const struct images_missing *images_replaced(const struct images *i)
 	return &i->replaced;
 }
 
-/* A file that can be read.  pruned: no sample comes any more.  Its parts are written, or a copy of it has them already; so it is with the
- * symbols of its debug file, which may be found for one copy and not for another, since each is searched for in its own process's root. */
+/*
+ * Writes a file that can be read.  pruned: no sample comes any more.  Its parts are written unless a copy of it has them already.  The same
+ * goes for the symbols of its debug file, which may be found for one copy and not for another, since each is searched for in its own
+ * process's root.
+ */
 static void write_readable_image(struct images *i, struct image *m, struct elf_parts *parts, bool pruned, struct trace_writer *w,
 				 uint64_t time_ns)
 {
@@ -853,7 +863,7 @@ static void write_readable_image(struct images *i, struct image *m, struct elf_p
 		written_files_add(&i->written, &file);
 }
 
-/* all: samples may still come. */
+/* Writes an image's file.  all: samples may still come, so nothing is pruned. */
 static void write_image(struct images *i, struct image *m, bool all, struct trace_writer *w, uint64_t time_ns)
 {
 	struct elf_parts parts = { 0 };
@@ -875,7 +885,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 		reason = REPLACED;
 		ret = -1;
 	}
-	if (ret) { /* what refers to it does so by this */
+	if (ret) { /* other records refer to the image by this build id */
 		memcpy(parts.build_id, m->build_id, m->build_id_bytes);
 		parts.build_id_bytes = m->build_id_bytes;
 		write_image_file(m, key_of_image(m, &parts, text), m->path, &parts, 0, reason, w, time_ns);
@@ -890,7 +900,7 @@ static void write_image(struct images *i, struct image *m, bool all, struct trac
 	elf_parts_free(&parts);
 }
 
-/* Write the first of the list that is not larger than bytes.  Returns its size, or UINT64_MAX: there is none. */
+/* Writes the first image of the list that is not larger than bytes.  Returns its size, or UINT64_MAX: there is none. */
 static uint64_t write_next_image(struct images *i, uint64_t bytes, bool all, struct trace_writer *w, uint64_t time_ns)
 {
 	struct image **slot = &i->needed, *m;
@@ -903,7 +913,7 @@ static uint64_t write_next_image(struct images *i, uint64_t bytes, bool all, str
 	*slot = m->next_needed;
 	reopen_image_file(i, m);
 	write_image(i, m, all, w, time_ns);
-	if (all && m->samples && i->nr_early < EARLY_FILES) { /* its code comes at the end */
+	if (all && m->samples && i->nr_early < EARLY_FILES) { /* the code is written at the end */
 		m->next_needed = i->early;
 		i->early = m;
 		i->nr_early++;
@@ -918,7 +928,7 @@ void images_write_early(struct images *i, struct trace_writer *w, uint64_t time_
 {
 	uint64_t sum = 0, bytes;
 
-	if (i->servers) /* no ring waits for one */
+	if (i->servers) /* no ring waits for a server */
 		return;
 	while (sum < EARLY_BYTES && (bytes = write_next_image(i, EARLY_FILE_BYTES, true, w, time_ns)) != UINT64_MAX)
 		sum += bytes;
@@ -937,8 +947,11 @@ static void find_code_of_early_image(struct images *i, struct image *m)
 	close_image_file(i, m);
 }
 
-/* Copies of one file have one build id, and the kernel and the guest may have different names for one file: the parts are written once.  Of
- * copies that were stripped differently one may have the symbols that the other one lacks. */
+/*
+ * Are two images one file, or copies of it?  Copies have one build id, and the kernel and the guest may have different names for one file.
+ * The parts are written once, so their seen pages are shared.  If copies were stripped differently, one may have the symbols that the other
+ * one lacks.
+ */
 static bool images_are_same_file(const struct image *m, const struct image *n)
 {
 	if (!m->seen || !n->seen || !m->opened || !n->opened)
@@ -963,14 +976,15 @@ static void share_seen_pages(struct image *m, struct image *n)
 
 static void share_pages_of_same_files(struct image *first)
 {
-	for (int twice = 0; twice < 2; twice++) /* the first of three learns from the last */
+	for (int twice = 0; twice < 2; twice++) /* twice, so that the first of three gets the pages of the last */
 		for (struct image *m = first; m; m = m->next_needed)
 			for (struct image *n = m->next_needed; n; n = n->next_needed)
 				if (images_are_same_file(m, n))
 					share_seen_pages(m, n);
 }
 
-/* The record of a file has the kernel's path: the guest's is skipped then, since there may be links in it. */
+/* Moves images with a guest's path to the end of the list.  The record of a file has the kernel's path then, and the guest's is skipped,
+ * since it may contain links. */
 static void put_paths_of_guests_last(struct images *i)
 {
 	struct image *guests = NULL, **end = &guests, **slot = &i->needed;

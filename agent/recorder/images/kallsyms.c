@@ -11,18 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KERNEL_HALF (1ull << 63) /* below are a processor's own variables, by offset */
+#define KERNEL_HALF (1ull << 63) /* smaller addresses are offsets of a processor's own variables */
 #define NAME_MAX_BYTES 1024u /* the kernel's KSYM_NAME_LEN is 512 */
 #define MODULE_MAX_BYTES 128u
 #define SYMBOLS_MAX (1u << 23)
 #define TEXT_MAX (1u << 29)
 #define BUFFER_BYTES 65536u
-#define FUNCTION_MAX (1u << 20) /* a longer one ends where code ends, not where the next symbol is */
+#define FUNCTION_MAX (1u << 20) /* a longer function ends at the end of its page, not at the next symbol */
 #define PAGE_BYTES 4096u
 
 struct kallsyms_symbol {
 	uint64_t address;
-	uint32_t name, module; /* in the text */
+	uint32_t name, module; /* offsets in the text */
 	char type;
 };
 
@@ -43,7 +43,7 @@ static bool grow_kallsyms_array(void **array, size_t *capacity, size_t wanted, s
 	return true;
 }
 
-/* As much as has no blank and no control character in it. */
+/* Returns the bytes of a word, which ends at a blank or a control character. */
 static size_t count_word_bytes(const char *at, const char *end)
 {
 	const char *p = at;
@@ -122,20 +122,20 @@ void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes)
 	k->symbol[k->nr++].module = append_symbol_text(k, module, module_bytes);
 }
 
-#define DIGITS 16u /* of an address, in each line */
+#define DIGITS 16u /* digits of an address, in each line */
 #define GROUP_BYTES 16384u
 
 /*
- * Which lines are needed: those of the last address at or before each wanted one, and the next, where that ends.  The kernel's own come in
- * ascending order, before those of modules.
+ * Filter for the lines that are needed: those of the last address at or before each wanted one, and of the next address, at which that
+ * ends.  The kernel's own lines come in ascending order, before those of modules.
  */
 struct near {
-	char (*wanted)[DIGITS + 1]; /* as lines begin */
-	size_t nr, at; /* those before are done */
-	char address[DIGITS]; /* of the group */
+	char (*wanted)[DIGITS + 1]; /* wanted addresses as text, as in lines */
+	size_t nr, at; /* at: the first wanted address that is not done */
+	char address[DIGITS]; /* address of the group */
 	char *group; /* lines of one address, with their ends */
 	size_t group_bytes;
-	bool all; /* from here on: modules */
+	bool all; /* all further lines, which are those of modules */
 };
 
 static void add_lines_of_group(struct kallsyms *k, struct near *n)
@@ -147,7 +147,7 @@ static void add_lines_of_group(struct kallsyms *k, struct near *n)
 	n->group_bytes = 0;
 }
 
-/* false: the lines are not as they should be, and all are needed. */
+/* Adds a line if it is needed.  false: the lines have another order, so all of them are needed. */
 static bool add_line_if_near_wanted(struct kallsyms *k, struct near *n, const char *line, size_t bytes)
 {
 	bool is_kernel = bytes > DIGITS && line[DIGITS] == ' ' && line[0] > '7' && line[bytes - 1] != ']';
@@ -185,10 +185,10 @@ static bool add_line_if_near_wanted(struct kallsyms *k, struct near *n, const ch
 	return true;
 }
 
-/* near: or NULL.  1: all are needed. */
+/* Reads lines, and adds those that near needs, or all if it is NULL.  1: all lines are needed. */
 static int read_kallsyms_lines(struct kallsyms *k, int fd, char *buffer, struct near *near)
 {
-	bool too_long = false; /* within a line that is passed over */
+	bool too_long = false; /* within a line that is skipped */
 	size_t nr = 0;
 	ssize_t got;
 
@@ -206,7 +206,7 @@ static int read_kallsyms_lines(struct kallsyms *k, int fd, char *buffer, struct 
 			else if (!too_long && !add_line_if_near_wanted(k, near, at, (size_t)(line_end - at)))
 				return 1;
 			if (near && !near->all && near->at == near->nr)
-				return 0; /* modules have none of them */
+				return 0; /* no wanted address is in modules */
 			too_long = false;
 		}
 		nr = (size_t)(end - at);
@@ -269,8 +269,8 @@ static bool is_code_symbol(const struct kallsyms_symbol *s)
 	return s->type == 't' || s->type == 'T' || s->type == 'w' || s->type == 'W';
 }
 
-/* Of several at one address the code comes first, and of that the last in the file: so does perf (symbols__fixup_end() leaves the others
- * without bytes), and it is __x64_sys_read then and not __ia32_sys_read. */
+/* If several symbols have one address, code comes first, and of code the last in the file.  perf does the same (symbols__fixup_end() leaves
+ * the others without bytes), and the name is __x64_sys_read then and not __ia32_sys_read. */
 static int compare_symbols_by_address(const void *x, const void *y)
 {
 	const struct kallsyms_symbol *a = x, *b = y;
@@ -290,7 +290,7 @@ bool kallsyms_find_function(struct kallsyms *k, uint64_t address, struct kallsym
 	if (!k->settled && k->nr)
 		qsort(k->symbol, k->nr, sizeof(*k->symbol), compare_symbols_by_address);
 	k->settled = true;
-	for (high = k->nr; low < high;) { /* the first that begins behind address */
+	for (high = k->nr; low < high;) { /* the first symbol that begins after address */
 		size_t mid = low + (high - low) / 2;
 
 		if (k->symbol[mid].address <= address)

@@ -19,8 +19,8 @@
 
 struct kallsyms_function {
 	uint64_t address, bytes;
-	const char *name;   /* NUL-terminated, both; of the kallsyms, until its end */
-	const char *module; /* "": the kernel itself; else as in the file, without brackets */
+	const char *name;   /* both NUL-terminated, and valid until kallsyms_fini() */
+	const char *module; /* name as in the file, without brackets; "": the kernel itself */
 };
 
 struct kallsyms_symbol;
@@ -35,16 +35,16 @@ struct kallsyms {
 	bool settled;
 };
 
-/* From all zeros: one line, without its end. */
+/* Adds one line, without its end.  A new kallsyms is all zeros. */
 void kallsyms_add_line(struct kallsyms *k, const char *line, size_t bytes);
-/* From all zeros: all lines of a file.  0, or -errno: it cannot be read; -ENOMEM. */
+/* Adds all lines of a file to a kallsyms of all zeros.  0, or -errno: the file cannot be read; -ENOMEM. */
 int kallsyms_read(struct kallsyms *k, const char *path);
-/* From all zeros: those lines of a file only that kallsyms_find_function() needs for nr addresses, which are put in order; of modules,
- * if any is behind the kernel's own code, all.  NULL: all lines.  0 or -errno. */
+/* Adds those lines of a file that kallsyms_find_function() needs for nr addresses to a kallsyms of all zeros.  The addresses are sorted.
+ * If any is after the kernel's own code, all lines of modules are added.  wanted NULL: all lines.  0 or -errno. */
 int kallsyms_read_near(struct kallsyms *k, const char *path, uint64_t *wanted, size_t nr);
-/* The function that an address is in.  No line may come after the first call. */
+/* Finds the function of an address.  No line may be added after the first call. */
 bool kallsyms_find_function(struct kallsyms *k, uint64_t address, struct kallsyms_function *out);
-/* The address of a symbol by its name; 0: not found. */
+/* Returns the address of a symbol by its name.  0: not found. */
 uint64_t kallsyms_find_address(const struct kallsyms *k, const char *name);
 void kallsyms_fini(struct kallsyms *k);
 

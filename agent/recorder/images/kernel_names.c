@@ -15,7 +15,7 @@
 
 #define SLOTS 1024u /* a power of two, at first */
 #define SLOTS_MAX (1u << 20)
-#define FUNCTIONS_MAX (1u << 18) /* in one record */
+#define FUNCTIONS_MAX (1u << 18) /* functions in one record */
 
 struct kernel_names {
 	uint64_t *slot; /* addresses, open addressing; 0: free */
@@ -55,7 +55,7 @@ static uint64_t *slot_of_kernel_address(uint64_t *slot, uint32_t nr_slots, uint6
 	return &slot[i];
 }
 
-/* Twice as many; where that may not be, what is full stays as it is: most functions have been seen by then. */
+/* Doubles the slots.  If that is not possible, the table stays as it is, because most functions have been seen by then. */
 static bool grow_address_slots(struct kernel_names *k)
 {
 	uint64_t *bigger = k->nr_slots < SLOTS_MAX ? calloc(2 * (size_t)k->nr_slots, sizeof(*bigger)) : NULL;
@@ -93,7 +93,7 @@ void kernel_names_add_sample(struct kernel_names *k, const struct sample_seen *s
 	add_kernel_address(k, seen->ip);
 	for (uint64_t i = 0; i < seen->nr_chain; i++)
 		if (seen->chain[i] >> 63 && seen->chain[i] < PERF_CONTEXT_MAX)
-			add_kernel_address(k, seen->chain[i] - 1); /* a return address: the call is before it */
+			add_kernel_address(k, seen->chain[i] - 1); /* this is a return address, and the call is before it */
 }
 
 static int compare_functions_by_address(const void *x, const void *y)
@@ -103,7 +103,7 @@ static int compare_functions_by_address(const void *x, const void *y)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* The functions that were hit, each once.  NULL without memory. */
+/* Returns the functions that were hit, each once.  NULL without memory. */
 static struct kallsyms_function *find_sampled_kernel_functions(const struct kernel_names *k, struct kallsyms *symbols,
 							       const struct kernel_names_origin *origin, uint32_t *nr)
 {
@@ -123,7 +123,7 @@ static struct kallsyms_function *find_sampled_kernel_functions(const struct kern
 	return f;
 }
 
-/* false without memory. */
+/* Writes the record of functions.  false without memory. */
 static bool write_kernel_functions(const struct kallsyms_function *f, uint32_t nr, struct trace_writer *w, uint64_t time_ns)
 {
 	struct trace_kernel_function *functions = calloc((size_t)nr + 1, sizeof(*functions));
@@ -175,7 +175,7 @@ size_t kernel_names_read_build_id(unsigned char id[KERNEL_BUILD_ID_BYTES])
 	return nr > 0 ? kernel_names_find_build_id(notes, (size_t)nr, id) : 0;
 }
 
-/* Who sees addresses: kallsyms_show_value() in the kernel's kernel/ksyms_common.c. */
+/* Returns why this user sees no addresses, by the rules of kallsyms_show_value() in the kernel's kernel/ksyms_common.c. */
 static const char *why_kernel_addresses_hidden(const char **remedy)
 {
 	long long restricted = 0;
@@ -195,7 +195,7 @@ static const char *why_kallsyms_unreadable(int error)
 
 const char *kernel_names_why_unavailable(const char **remedy)
 {
-	/* the first lines do: all addresses are hidden, or none (some are 0 on their own: a processor's variables) */
+	/* The first lines are enough, because all addresses are hidden, or none (some are 0 on their own: a processor's variables). */
 	char line[1024];
 	bool shown = false;
 	FILE *f = fopen(KALLSYMS_PATH, "re");
@@ -209,7 +209,7 @@ const char *kernel_names_why_unavailable(const char **remedy)
 	return shown ? NULL : why_kernel_addresses_hidden(remedy);
 }
 
-/* NULL without memory. */
+/* Returns the collected addresses.  NULL without memory. */
 static uint64_t *list_kernel_addresses(const struct kernel_names *k)
 {
 	uint64_t *list = malloc(k->nr * sizeof(*list));
@@ -221,7 +221,7 @@ static uint64_t *list_kernel_addresses(const struct kernel_names *k)
 	return list;
 }
 
-/* NULL, or why there are none. */
+/* Looks up and writes the names.  Returns NULL, or why there are none. */
 static const char *write_kernel_names(struct kernel_names *k, const struct kernel_names_origin *origin, struct trace_writer *w,
 				      uint64_t time_ns)
 {
@@ -232,7 +232,7 @@ static const char *write_kernel_names(struct kernel_names *k, const struct kerne
 	uint32_t nr;
 	int ret;
 
-	wanted = origin ? NULL : list_kernel_addresses(k); /* which may ask for others, by name */
+	wanted = origin ? NULL : list_kernel_addresses(k); /* an origin may ask for other symbols by name */
 	ret = kallsyms_read_near(&symbols, KALLSYMS_PATH, wanted, k->nr);
 	free(wanted);
 	if (ret) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The IMAGE_FILEs that a trace has.  Files of one build id and one size are copies of one another, so their parts are written once, with
- * the first of them; each further copy has a record of its own without parts, so that a reader knows which path has that content.
+ * Keeps which IMAGE_FILEs a trace has.  Files with one build id and one size are copies of one another, so their parts are written once,
+ * with the first of them.  Each further copy has a record of its own without parts, so that a reader knows which path has that content.
  * Context: thread.
  */
 #ifndef TAILOR_WRITTEN_FILES_H
@@ -16,22 +16,22 @@
 struct written_file {
 	char *key, *path;
 	uint64_t file_bytes;
-	struct file_identity identity; /* of its mapping */
-	uint64_t device, inode;	       /* as fstat(2) has them; 0: not opened */
-	bool has_symbols;	       /* its own, or those of a debug file, which its copies need not be searched for */
+	struct file_identity identity; /* identity of its mapping */
+	uint64_t device, inode;	       /* from fstat(2); 0: not opened */
+	bool has_symbols;	       /* the file or a debug file has symbols, so none is searched for copies */
 };
 
-/* Zeros: none yet. */
+/* All files that have a record.  All zeros: none yet. */
 struct written_files {
 	struct written_file *file;
 	uint32_t nr, capacity;
 };
 
-/* The first copy of f that was written, by key and size; NULL: f's parts are not in the trace. */
+/* Returns the first copy of f that was written, by key and size.  NULL: f's parts are not in the trace. */
 struct written_file *written_files_find(const struct written_files *w, const struct written_file *f);
-/* Does f's record say what no record says yet?  by_guest: f's path may be a link to a file that has a record. */
+/* Would f's record say anything that no record says yet?  by_guest: f's path may be a link to a file that has a record. */
 bool written_files_lack_path(const struct written_files *w, const struct written_file *f, bool by_guest);
-/* Remember f, whose texts are copied.  Without memory its parts may be written again. */
+/* Adds f, whose texts are copied.  Without memory its parts may be written again. */
 void written_files_add(struct written_files *w, const struct written_file *f);
 void written_files_fini(struct written_files *w);
 
