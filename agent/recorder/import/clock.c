@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a perf.data file's times become CLOCK_MONOTONIC's.  perf's own clock (the default) stands in no relation to it that the file
- * knows; but when a trace of ours was recorded at the same time, the kernel told both of the same forks and exits, microseconds
- * apart.
+ * Converts a perf.data file's times to CLOCK_MONOTONIC.  The file does not relate perf's own clock (the default) to any other.  But if a
+ * trace of tailor's was recorded at the same time, the kernel reported the same forks and exits to both, microseconds apart.
  */
 #include "agent/recorder/import/import.h"
 
@@ -15,7 +14,7 @@
 #include <time.h>
 
 #define TASKS_MAX (1u << 20)
-#define APART_NS 10000000 /* of differences, in their middle half: more are not of the same tasks */
+#define APART_NS 10000000 /* spread of differences in their middle half; if larger, tasks are not the same */
 
 struct import_task {
 	uint64_t key, time_ns;
@@ -34,7 +33,7 @@ static void add_other_task(struct import_other *o, const struct trace_record *r,
 		size_t capacity = o->capacity ? 2 * o->capacity : 256;
 		struct import_task *bigger = capacity > TASKS_MAX ? NULL : realloc(o->task, capacity * sizeof(*bigger));
 
-		*no_memory = !bigger; /* or as many as will do */
+		*no_memory = !bigger; /* at TASKS_MAX, these are enough */
 		o->task = bigger ? bigger : o->task;
 		o->capacity = bigger ? capacity : o->capacity;
 	}
@@ -95,7 +94,9 @@ static int compare_differences(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The median of what each fork and exit that both know says.  False: they know none in common. */
+/*
+ * Returns the median of the differences of all forks and exits that are in both.  false: there are none in common, or they differ too much.
+ */
 static bool find_shift_by_common_tasks(const struct perf_data *p, const struct import_other *o, uint64_t *shift_ns)
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];

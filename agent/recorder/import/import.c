@@ -11,10 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LATE_S 60 /* perf writes its file when all is over; so may a JIT */
+#define LATE_S 60 /* perf writes its file at the end, and so may a JIT */
 
-/* What comes through a pipe lies in a file without a name, so that it can be read more than once, however much it is.  Returns the file,
- * or -1. */
+/* Copies a pipe into a file without a name, so that it can be read more than once, however large it is.  Returns the file, or -1. */
 static int read_pipe(int fd, FILE **copy)
 {
 	static char piece[65536];
@@ -32,7 +31,7 @@ static bool is_pipe(const struct stat *st)
 	return S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode);
 }
 
-/* *copy: of what came through a pipe; the caller closes it. */
+/* Maps the input file.  *copy: the copy of a pipe, which the caller closes. */
 static int map_input_file(const char *path, void **bytes, struct stat *st, FILE **copy, struct diag *d)
 {
 	bool standard = strcmp(path, IMPORT_STANDARD_INPUT) == 0;
@@ -60,7 +59,7 @@ static int map_input_file(const char *path, void **bytes, struct stat *st, FILE 
 	return *bytes == MAP_FAILED ? diag_fail(d, EBADMSG, "%s is not a perf.data file", path) : 0;
 }
 
-/* The trace replaces an older one, so this comes last. */
+/* Writes the trace.  This step comes last, because the trace replaces an older one. */
 static int write_imported_trace(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,
 				struct import_result *out, struct diag *d)
 {

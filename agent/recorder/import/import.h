@@ -9,13 +9,13 @@
 #include "agent/recorder/import/perf_data.h"
 #include "jitreg/base/diag.h"
 
-#define IMPORT_EVENTS_MAX 15u /* a trace may have one more, for switches */
+#define IMPORT_EVENTS_MAX 15u /* a trace may have one more event, for switches */
 
 #define IMPORT_STANDARD_INPUT "-"
 
 struct import_options {
 	const char *input, *output; /* input: a file, a pipe's name, or IMPORT_STANDARD_INPUT */
-	const char *with; /* a trace of the same processes, recorded at the same time; NULL: none */
+	const char *with; /* trace of the same processes, recorded at the same time; NULL: none */
 	bool uncompressed;
 	/* notice(context, sentence): called for each notice, which the trace has as well.  May be NULL. */
 	void (*notice)(void *context, const char *sentence);
@@ -24,27 +24,27 @@ struct import_options {
 
 struct import_result {
 	uint64_t samples, bytes, lost;
-	uint64_t registrations; /* taken from the other trace */
+	uint64_t registrations; /* number taken from the other trace */
 };
 
-/* 0, or -errno with a sentence. */
+/* Imports a file.  0, or -errno with a sentence. */
 int import_file(const struct import_options *o, struct import_result *out, struct diag *d);
 
-/* Times of a trace that was recorded at the same time. */
+/* Times of another trace that was recorded at the same time. */
 struct import_other {
 	uint64_t wall_ahead_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC when it began */
-	struct import_task *task; /* those that started or exited */
+	struct import_task *task; /* tasks that started or exited */
 	size_t nr, capacity;
 };
-/* 0; -errno with a sentence, and there is nothing to fini. */
+/* Reads the times of a trace.  0, or -errno with a sentence, and then there is nothing to fini. */
 int import_other_read(const char *path, struct import_other *o, struct diag *d);
 void import_other_fini(struct import_other *o);
 /* The shift from the file's times to CLOCK_MONOTONIC. */
 struct import_times {
 	uint64_t shift_ns;
-	const char *unrelated; /* why it is not known: times stay as they are, and what needs CLOCK_MONOTONIC is left out; NULL: it is */
+	const char *unrelated; /* why it is unknown, so times stay, and what needs CLOCK_MONOTONIC is left out; NULL: it is known */
 };
-/* o: may be NULL. */
+/* Finds how the file's times relate to CLOCK_MONOTONIC.  o: may be NULL. */
 struct import_times import_times(const struct perf_data *p, const struct import_other *o);
 /* Writes the file's records to a trace.  end_s: files written later (since 1970) do not belong to its processes. */
 int import_records(const struct import_options *o, const struct perf_data *p, const struct import_times *times, int64_t end_s,

@@ -8,14 +8,14 @@
 #include <zstd.h>
 
 #define RECORD_BYTES 65536u
-/* Records grow 5 to 30 times when they are unpacked; zstd could make 2 GiB of 64 KiB. */
+/* Records grow 5 to 30 times when they are unpacked.  zstd could make 2 GiB of 64 KiB. */
 #define GROWTH_MAX 1024u
 
 struct perf_compressed {
 	ZSTD_DStream *stream;
 	ZSTD_inBuffer in;
 	uint64_t fed, made;
-	size_t from, to; /* of bytes: what was unpacked and not taken */
+	size_t from, to; /* range of bytes that was unpacked and not taken */
 	unsigned char bytes[2 * RECORD_BYTES];
 };
 
@@ -47,7 +47,7 @@ void perf_compressed_feed(struct perf_compressed *p, const void *bytes, size_t n
 	p->fed += nr;
 }
 
-/* Behind what is there.  1: there is more; 0: there is no more; or -EBADMSG. */
+/* Unpacks more behind the bytes that are left.  1: more may come; 0: there is no more; or -EBADMSG. */
 static int unpack_more_records(struct perf_compressed *p)
 {
 	ZSTD_outBuffer out;

@@ -14,9 +14,9 @@
 #define MISC_BUILD_ID_SIZE (1u << 15)
 #define TEXT_MAX 4096u
 #define WORDS_BYTES_MAX (2u << 20) /* the kernel's own limit of a command line */
-#define BUILD_ID_EVENT_BYTES 36u /* header, pid, 20 bytes of it, how many of them count, padding; a path follows */
+#define BUILD_ID_EVENT_BYTES 36u /* header, pid, 20 bytes of the id, how many of them count, padding; a path follows */
 
-/* records of perf itself, tools/perf/util/event.h */
+/* Types of perf's own records, from tools/perf/util/event.h. */
 enum {
 	HEADER_ATTR = 64,
 	HEADER_TRACING_DATA = 66,
@@ -29,7 +29,7 @@ enum {
 };
 #define EVENT_UPDATE_NAME 2u
 
-/* tools/perf/util/header.h */
+/* Features of the header, from tools/perf/util/header.h. */
 enum {
 	FEATURE_BUILD_ID = 2,
 	FEATURE_HOSTNAME = 3,
@@ -54,7 +54,7 @@ struct file_header {
 	uint64_t features[NR_FEATURES / 64];
 };
 
-/* Some bytes of the file.  What is not there any more is 0, and nothing that follows is. */
+/* A range of bytes of the file.  Values beyond its end read as 0. */
 struct place {
 	const unsigned char *at;
 	size_t left;
@@ -98,7 +98,7 @@ bool perf_data_text_is(struct perf_data_text t, const char *text)
 	return t.p && t.bytes == strlen(text) && memcmp(t.p, text, t.bytes) == 0;
 }
 
-/* u32 room, text, zeros */
+/* Takes a text: u32 room, text, zeros. */
 static struct perf_data_text take_perf_text(struct place *p)
 {
 	uint32_t room = take_u32(p);
@@ -117,7 +117,7 @@ static bool find_file_section(const struct perf_data *p, const struct section *s
 
 /* ------------------------------------------------------------------------------------------------------- events */
 
-/* bytes: of the attr as this file has it, which may be an older or a newer one's. */
+/* Adds an event.  bytes: size of the attr in this file, which may be an older or a newer one. */
 static int add_perf_data_event(struct perf_data *p, const void *attr, size_t bytes, const char *path, struct diag *d)
 {
 	struct perf_data_event *e = &p->event[p->nr_events];
@@ -137,7 +137,7 @@ static int add_event_ids(struct perf_data *p, struct place ids, uint32_t event)
 {
 	int ret = 0;
 
-	/* lists of several events may lie over each other; in files that perf wrote they do not */
+	/* In a hostile file, the lists of several events may overlap.  In perf's files they do not. */
 	while (ids.left >= 8 && ret == 0 && p->ids.nr < p->size / 8) {
 		uint64_t id = take_u64(&ids);
 
@@ -167,7 +167,7 @@ static int read_event_attrs(struct perf_data *p, const struct file_header *h, co
 	return 0;
 }
 
-/* u32 nr, u32 attr_size, and of each: the attr, u32 nr_ids, its name, the ids */
+/* Reads FEATURE_EVENT_DESC: u32 nr, u32 attr_size, and for each event the attr, u32 nr_ids, its name, the ids. */
 static void read_event_descriptions(struct perf_data *p, struct place at)
 {
 	uint32_t nr = take_u32(&at), attr_size = take_u32(&at);
@@ -237,7 +237,7 @@ static int read_header_feature(struct perf_data *p, uint64_t feature, struct pla
 	case FEATURE_ARCH:
 		p->machine = take_perf_text(&at);
 		break;
-	case FEATURE_NRCPUS: /* that there are; that were online */
+	case FEATURE_NRCPUS: /* u32 available, u32 online */
 		take_u32(&at);
 		p->nr_cpus = take_u32(&at);
 		break;
@@ -260,7 +260,7 @@ static int read_header_feature(struct perf_data *p, uint64_t feature, struct pla
 	return 0;
 }
 
-/* A list of sections stands behind the records, one for each bit. */
+/* Reads the header's features.  A list of sections follows the records, one for each bit. */
 static int read_header_features(struct perf_data *p, const struct file_header *h)
 {
 	struct place list = { p->bytes + p->data_end, (size_t)(p->size - p->data_end) }, at;
@@ -306,7 +306,7 @@ const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data 
 
 /* ------------------------------------------------------------------------------------------------------- records */
 
-/* Where the record at at ends, with what perf puts behind it; 0: it makes no sense. */
+/* Returns the end of the record at at, with the data that perf writes after it.  0: the record is invalid. */
 static uint64_t end_of_record(const struct perf_data *p, uint64_t at, struct perf_event_header *h)
 {
 	uint64_t left = p->data_end - at, behind = 0;
@@ -323,7 +323,8 @@ static uint64_t end_of_record(const struct perf_data *p, uint64_t at, struct per
 	return behind > left - h->size ? 0 : at + h->size + behind;
 }
 
-/* What stands inside of a compressed record: its type says whether the bytes fill it, or how many they are. */
+/* Finds the content of a compressed record, which fills it or has its size in front, depending on the type.  false: the record is not
+ * compressed, or is invalid. */
 static bool find_compressed_payload(const struct perf_event_header *h, const unsigned char *record, struct place *out)
 {
 	*out = (struct place){ record + sizeof(*h), h->size - sizeof(*h) };
@@ -387,7 +388,7 @@ bool perf_data_find_event(const struct perf_data *p, const struct perf_event_hea
 	if (p->nr_events <= 1)
 		return p->nr_events;
 	if (h->type == PERF_RECORD_SAMPLE) {
-		/* the id stands first, whatever the event's layout is, or all events have one layout */
+		/* The id stands first, whatever the event's layout is, or all events have one layout. */
 		if (l->sample_type & PERF_SAMPLE_IDENTIFIER) {
 			if (h->size >= sizeof(*h) + sizeof(id))
 				memcpy(&id, h + 1, sizeof(id));
@@ -396,13 +397,13 @@ bool perf_data_find_event(const struct perf_data *p, const struct perf_event_hea
 		}
 		return event_ids_find(&p->ids, id, event);
 	}
-	/* in a record that is no sample the id stands last */
+	/* In a record that is no sample, the id stands last. */
 	if (record_id(l, h, 0, &r) == 0)
 		event_ids_find(&p->ids, r.id, event);
 	return true;
 }
 
-/* 0; all events have times of one clock, or none has a time. */
+/* Returns 0 if all events have times of one clock, or none has a time. */
 static int check_times(struct perf_data *p, const char *path, struct diag *d)
 {
 	const struct perf_event_attr *a = &p->event[0].attr, *b;
@@ -418,7 +419,7 @@ static int check_times(struct perf_data *p, const char *path, struct diag *d)
 	return 0;
 }
 
-/* Registers and system calls of another processor mean something else. */
+/* Refuses files of another architecture, whose registers and system calls have other meanings. */
 static int check_machine(const struct perf_data *p, const char *path, struct diag *d)
 {
 	const struct perf_data_text *m = &p->machine;
@@ -441,7 +442,7 @@ static bool layouts_can_be_told_apart(const struct perf_data *p)
 	return with_id || (same && p->event[0].layout.sample_type & PERF_SAMPLE_ID);
 }
 
-/* What a pipe says of itself comes as records. */
+/* Reads a record that has a part of the header, since a pipe has its header as records. */
 static int read_pipe_header_record(struct perf_data *p, uint64_t start, const struct perf_event_header *h, const char *path, struct diag *d)
 {
 	struct place at = { p->bytes + start + sizeof(*h), h->size - sizeof(*h) };
@@ -495,7 +496,7 @@ static void note_record_time(struct perf_data *p, const struct perf_event_header
 	} else if (record_id(&p->event[event].layout, h, 0, &r) == 0) {
 		time_ns = r.time_ns;
 	}
-	if (!time_ns) /* made up by perf, of what was there before */
+	if (!time_ns) /* synthesized by perf for what existed before */
 		return;
 	if (!p->first_ns || time_ns < p->first_ns)
 		p->first_ns = time_ns;
@@ -503,7 +504,7 @@ static void note_record_time(struct perf_data *p, const struct perf_event_header
 		p->last_ns = time_ns;
 }
 
-/* All records once: what a pipe says of itself, when it was, and whether we can read it at all. */
+/* Reads all records once, for a pipe's header, the first and last time, and to find where valid records end. */
 static int scan_all_records(struct perf_data *p, const char *path, struct diag *d)
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
@@ -553,7 +554,7 @@ static int read_file_header(struct perf_data *p, const char *path, struct diag *
 	p->data_start = h.data.offset;
 	p->cut = h.data.size == 0 || h.data.size > p->size - h.data.offset;
 	p->data_end = p->cut ? p->size : h.data.offset + h.data.size;
-	/* of a recording that was killed they were never written */
+	/* If the recording was killed, features were never written. */
 	if (!p->cut && read_header_features(p, &h))
 		return diag_fail(d, ENOMEM, "out of memory for the header of %s", path);
 	return 0;

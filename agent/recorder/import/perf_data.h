@@ -4,8 +4,8 @@
  * order.  File and pipe form (`perf record -o -`) and compressed records (-z) are supported; the other byte order and directories
  * (--threads) are not.
  *
- * Every byte is untrusted: sections and records are checked against the size of the file before they are used; of a truncated file
- * everything before the cut is read.  The bytes belong to the caller; texts lead into them.  Context: thread.
+ * Every byte is untrusted.  Sections and records are checked against the size of the file before they are used.  A truncated file is read
+ * up to the cut.  The bytes belong to the caller, and texts point into them.  Context: thread.
  */
 #ifndef TAILOR_PERF_DATA_H
 #define TAILOR_PERF_DATA_H
@@ -18,10 +18,10 @@
 
 #define PERF_DATA_EVENTS_MAX 64u
 #define PERF_DATA_RECORD_BYTES 65536u
-#define PERF_DATA_FINISHED_ROUND 68u /* a record of perf's own: what follows is later than what stood before the last such */
+#define PERF_DATA_FINISHED_ROUND 68u /* a record of perf's own; records after it are later than all before the previous one */
 
 struct perf_data_text {
-	const char *p; /* not NUL-terminated; NULL: not said */
+	const char *p; /* not NUL-terminated; NULL: not in the file */
 	size_t bytes;
 };
 
@@ -45,45 +45,45 @@ struct perf_data {
 	bool pipe, cut; /* cut: perf was killed, or the file ends in a record */
 	uint32_t nr_events;
 	struct perf_data_event event[PERF_DATA_EVENTS_MAX];
-	struct hash_map ids; /* the kernel's number of a counter -> its event */
-	/* facts of the header, where it has them */
+	struct hash_map ids; /* kernel's id of a counter -> its event */
+	/* Features of the header, if the file has them. */
 	struct perf_data_text host_name, release, version, machine;
 	uint32_t nr_cpus, nr_words;
-	struct perf_data_text words; /* of the command line, nr_words times {u32 room, text} */
-	struct perf_data_build_id *build_id; /* by path */
+	struct perf_data_text words; /* words of the command line, nr_words times {u32 room, text} */
+	struct perf_data_build_id *build_id; /* sorted by path */
 	uint32_t nr_build_ids, build_ids_capacity;
 	bool has_clock; /* clock_ns of clock clock_id was wall_ns since 1970 */
 	uint32_t clock_id;
 	uint64_t wall_ns, clock_ns;
-	uint64_t first_ns, last_ns; /* of all records that have a time; 0: none has */
-	bool has_times; /* its samples and records do */
+	uint64_t first_ns, last_ns; /* first and last time of all records that have one; 0: none has */
+	bool has_times; /* samples and records have times */
 	uint64_t nr_samples, nr_records;
-	uint64_t aux_bytes; /* what AUX areas (Intel PT and the like) held; it is stepped over */
+	uint64_t aux_bytes; /* bytes of AUX areas (Intel PT and the like), which are skipped */
 };
 
-/* path: for sentences.  0, or -errno with a sentence; perf_data_fini() then has been done. */
+/* Opens a file.  path: for sentences.  0, or -errno with a sentence, after which perf_data_fini() need not be called. */
 int perf_data_init(const void *bytes, uint64_t size, const char *path, struct perf_data *p, struct diag *d);
 void perf_data_fini(struct perf_data *p);
 
-/* Position of a reader of records; all 0 before the first. */
+/* Position of a reader of records.  All 0 before the first record. */
 struct perf_data_cursor {
-	uint64_t at, start; /* of the file: the next record, and the last one's */
-	struct perf_compressed *packed; /* of compressed ones: what is inside */
-	bool inside; /* the last one was compressed: it does not stand at start as it is */
-	bool damaged; /* a compressed record is invalid: reading ends */
+	uint64_t at, start; /* offsets in the file of the next record and of the last one */
+	struct perf_compressed *packed; /* content of compressed records */
+	bool inside; /* the last record was compressed, so it is not at start as it is */
+	bool damaged; /* a compressed record is invalid, so reading ends */
 };
 
 /*
- * The next record, copied to room (aligned, PERF_DATA_RECORD_BYTES).  1; 0: no more records, or the next one is invalid;
- * -ENOMEM.  When it is not called any more, perf_data_close_cursor().
+ * Copies the next record to room (aligned, PERF_DATA_RECORD_BYTES).  1; 0: no more records, or the next one is invalid; -ENOMEM.  The
+ * caller ends with perf_data_close_cursor().
  */
 int perf_data_next_record(const struct perf_data *p, struct perf_data_cursor *c, struct perf_event_header *room);
 void perf_data_close_cursor(struct perf_data_cursor *c);
-/* The event of a sample or another record.  False: none of the file's. */
+/* Finds the event of a sample or another record.  false: none of the file's. */
 bool perf_data_find_event(const struct perf_data *p, const struct perf_event_header *h, uint32_t *event);
-/* The next word of the command line.  *at: 0 before the first. */
+/* Returns the next word of the command line.  *at: 0 before the first. */
 bool perf_data_next_command_word(const struct perf_data *p, size_t *at, struct perf_data_text *word);
-/* The header's build id of the file that was mapped as path, or NULL. */
+/* Finds the header's build id of the file that was mapped as path, or NULL. */
 const struct perf_data_build_id *perf_data_find_build_id(const struct perf_data *p, const char *path, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording takes from the kernel's rings, taken from perf.data's records: another source of the same sink. */
+/* Converts perf.data's records to what a recording gets from the kernel's rings, as another source of the same sink. */
 #include "agent/recorder/images/images.h"
 #include "agent/recorder/images/kernel_names.h"
 #include "agent/recorder/import/import.h"
@@ -20,12 +20,12 @@
 #define PIDS_MAX (4u << 20) /* the kernel's own limit */
 #define TICK_NS 1000u
 #define NOT_TAKEN UINT32_MAX
-#define KERNEL_PID UINT32_MAX /* whose mappings are the kernel's and its modules' */
-/* What each sample of the trace has, whatever its event asks for, and what can stand before it. */
+#define KERNEL_PID UINT32_MAX /* the pid of mappings of the kernel and its modules */
+/* Words that each sample of the trace has, whatever its event asks for, and words that can stand before them. */
 #define ADDED_TYPES ((uint64_t)(PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD))
 #define BEFORE_TIME ((uint64_t)(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID))
 #define BEFORE_PERIOD (BEFORE_TIME | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
-#define MISC_FORK_MADE_UP (1u << 13) /* by perf, of a process that was there before */
+#define MISC_FORK_MADE_UP (1u << 13) /* perf synthesized it for a process that existed before */
 
 _Static_assert(IMPORT_EVENTS_MAX + 1 <= RECORDING_COLUMNS_MAX, "each event and the switches have a column");
 
@@ -33,17 +33,17 @@ struct import {
 	const struct import_options *options;
 	const struct perf_data *data;
 	struct recording *recording;
-	struct sink sink; /* the recording's */
+	struct sink sink; /* sink of the recording */
 	struct sampled_kernel kernel;
 	struct import_times times;
-	uint64_t tick_ns; /* of records without a time, whose order is all that is known */
-	struct hash_map counters; /* id and thread -> 1 + its place in counted */
-	uint64_t *counted; /* what each counter had counted at its last sample */
+	uint64_t tick_ns; /* time of the present record if records have none, only an order */
+	struct hash_map counters; /* (id, thread) -> 1 + its place in counted */
+	uint64_t *counted; /* value of each counter at its last sample */
 	uint32_t nr_counted, counted_capacity;
-	uint32_t number[PERF_DATA_EVENTS_MAX]; /* of its events in the trace */
+	uint32_t number[PERF_DATA_EVENTS_MAX]; /* numbers of the file's events in the trace */
 	uint32_t nr_events;
-	unsigned char *pids; /* a bit for each that has samples */
-	uint64_t registrations, others; /* of the other trace: taken; of processes without samples */
+	unsigned char *pids; /* a bit for each process that has samples */
+	uint64_t registrations, others; /* records of the other trace that are taken, and of processes without samples */
 };
 
 static struct trace_writer *writer_of_import(const struct import *m)
@@ -51,7 +51,7 @@ static struct trace_writer *writer_of_import(const struct import *m)
 	return recording_writer(m->recording);
 }
 
-/* Where what perf made up of what was there before stands: before all that was recorded. */
+/* Returns the time of records that perf synthesized for what existed before, which is before all that was recorded. */
 static uint64_t import_start_ns(const struct import *m)
 {
 	return m->data->has_times ? m->data->first_ns + m->times.shift_ns - 1 : TICK_NS - 1;
@@ -91,7 +91,7 @@ static void write_import_header(struct import *m, int64_t end_s)
 	free(command);
 }
 
-/* perf's dummy counts nothing: it brings the records of tasks and mappings. */
+/* Is this perf's dummy event, which counts nothing and only brings records of tasks and mappings? */
 static bool is_dummy_event(const struct perf_event_attr *a)
 {
 	return a->type == PERF_TYPE_SOFTWARE && a->config == PERF_COUNT_SW_DUMMY;
@@ -111,7 +111,7 @@ static void fill_event_description(const struct perf_data_event *e, struct event
 
 static int import_events(struct import *m, struct diag *d)
 {
-	bool said = false, sampled = false; /* when threads come and go; from which code they go */
+	bool said = false, sampled = false; /* switches are recorded; samples show at which code they happen */
 	static const struct recording_event how = { .scope = "cpu" };
 	struct event event;
 	int ret = 0;
@@ -153,7 +153,7 @@ static void note_sampled_pid(void *import, const struct sample_seen *seen)
 		m->pids[seen->pid / 8] |= (unsigned char)(1u << seen->pid % 8);
 }
 
-/* To our clock.  0 is what perf made up. */
+/* Converts a time to the trace's clock.  0 is the time of records that perf synthesized. */
 static void shift_time_to_our_clock(const struct import *m, void *time_ns)
 {
 	uint64_t t;
@@ -168,8 +168,8 @@ static void count_import_loss(const struct import *m, enum loss_reason reason, u
 	m->sink.lost(m->sink.context, reason, 0, 0, count);
 }
 
-/* The word of a sample that is of this type, behind what can stand before it; made, where its event does not ask for it.  NULL: the
- * sample ends before it, or has no room for more. */
+/* Returns the word of a sample for the type of, after the words in before.  It is inserted if the event does not ask for it.  NULL: the
+ * sample ends before it, or has no room for it. */
 static uint64_t *sample_word(struct perf_event_header *h, uint64_t type, uint64_t of, uint64_t before)
 {
 	size_t at = sizeof(*h) + 8 * (size_t)__builtin_popcountll(type & before);
@@ -184,7 +184,7 @@ static uint64_t *sample_word(struct perf_event_header *h, uint64_t type, uint64_
 	return (uint64_t *)h + at / 8;
 }
 
-/* A sample with its time on our clock, and with its weight. */
+/* Adds a sample with its time on the trace's clock, and with its weight. */
 static void add_sample(struct import *m, uint32_t event, struct perf_event_header *h, const uint64_t *weight)
 {
 	const struct perf_data_event *e = &m->data->event[event];
@@ -203,7 +203,7 @@ static void add_sample(struct import *m, uint32_t event, struct perf_event_heade
 	m->sink.sample(m->sink.context, m->number[event], h, NULL);
 }
 
-/* Where a counter's last value is kept; NULL without memory. */
+/* Returns the place of a counter's last value.  NULL without memory. */
 static uint64_t *counter_value(struct import *m, uint64_t id, uint32_t tid)
 {
 	uint32_t at = hash_map_find(&m->counters, id, tid);
@@ -216,13 +216,14 @@ static uint64_t *counter_value(struct import *m, uint64_t id, uint32_t tid)
 	return &m->counted[m->nr_counted++];
 }
 
-/* A sample that has read counters (-e '{a,b}:S') is one of each of these, which weighs what it has counted since the last. */
+/* Adds a sample that has read counters (-e '{a,b}:S') as one sample of each of them, weighted by what the counter has counted since its
+ * last. */
 static void on_read_sample(struct import *m, uint32_t event, const struct perf_event_header *h, const struct record_sample *s)
 {
 	_Alignas(8) static unsigned char room[PERF_DATA_RECORD_BYTES];
 	const struct perf_data_event *e = &m->data->event[event];
 
-	/* a group has no event twice */
+	/* A group has no event twice. */
 	for (uint64_t i = 0; i < s->nr_read && i < m->data->nr_events; i++) {
 		const uint64_t *read = s->read + i * s->read_words;
 		uint64_t id = read[s->read_id], weight, *last;
@@ -274,7 +275,7 @@ static void import_mapping(struct import *m, struct mapping *g, uint64_t time_ns
 static void import_fork_or_exit(struct import *m, struct kernel_task *t)
 {
 	if (t->header.type == PERF_RECORD_FORK && t->header.misc & MISC_FORK_MADE_UP)
-		return; /* its mappings are told one by one */
+		return; /* the process's mappings have records of their own */
 	shift_time_to_our_clock(m, &t->time_ns);
 	m->sink.task(m->sink.context, t);
 }
@@ -300,7 +301,7 @@ static void import_record(struct import *m, struct perf_event_header *h)
 	if (h->type == PERF_DATA_FINISHED_ROUND)
 		recording_settle(m->recording);
 	if (h->type != PERF_RECORD_SAMPLE && !kernel_record_is_known(h->type))
-		return; /* perf's own, or of no use here */
+		return; /* a record of perf's own, or of no use here */
 	if (!perf_data_find_event(m->data, h, &event)) {
 		count_import_loss(m, LOSS_RING_BAD, 1);
 		return;
@@ -344,7 +345,7 @@ static void import_record(struct import *m, struct perf_event_header *h)
 
 /* ------------------------------------------------------------------------------------------------ another trace's */
 
-/* Losses that registrations may have had; those of samples are not ours. */
+/* Is the loss one of registrations?  Losses of the other trace's samples do not matter. */
 static bool is_loss_of_registrations(const struct trace_record *r)
 {
 	enum loss_reason reason = trace_loss_reason(r);
@@ -352,7 +353,7 @@ static bool is_loss_of_registrations(const struct trace_record *r)
 	return reason < NR_LOSSES && trace_losses[reason].of == LOSS_OF_REGISTRATIONS;
 }
 
-/* What agents say, and what the recorder found out about generated code in their place. */
+/* Is this a record of an agent, or of what the recorder found out about generated code in an agent's place? */
 static bool is_registration(const struct trace_record *r)
 {
 	return r->id <= JITREG_ID_MAX_ || r->id == TRACE_GUEST || r->id == TRACE_INTERPRETER || r->id == TRACE_PLAN_CODE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel of a perf.data file: is it the running one, at the same addresses and with the same modules?  Only then do names of
- * /proc/kallsyms apply.  Context: thread.
+ * Compares the kernel of a perf.data file with the running one.  Only if it is the same, at the same addresses and with the same modules,
+ * do names of /proc/kallsyms apply.  Context: thread.
  */
 #ifndef TAILOR_SAMPLED_KERNEL_H
 #define TAILOR_SAMPLED_KERNEL_H
@@ -14,27 +14,27 @@
 
 struct kernel_mapping {
 	uint64_t address, bytes;
-	char name[64]; /* of the module as the kernel has it; "bpf" */
+	char name[64]; /* the module's name in the kernel, or "bpf" */
 };
 
-/* What the file has about its kernel. */
+/* Facts of the file about its kernel. */
 struct sampled_kernel {
 	const struct perf_data *data;
-	char text_name[16]; /* the symbol that its code begins at */
-	uint64_t text;	    /* the address of that symbol; 0: unknown */
+	char text_name[16]; /* symbol at which its code begins */
+	uint64_t text;	    /* address of that symbol; 0: unknown */
 	unsigned char build_id[KERNEL_BUILD_ID_BYTES];
 	uint32_t build_id_bytes;
 	struct kernel_mapping mapping[KERNEL_MAPPINGS_MAX];
 	uint32_t nr_mappings;
 };
 
-/* A mapping of the kernel's: its own ("[kernel.kallsyms]_text", whose offset is where that symbol is), or a module's
+/* Notes a mapping of the kernel itself ("[kernel.kallsyms]_text", whose offset is the address of that symbol), or of a module
  * ("[nf_tables]", ".../nf-tables.ko.zst"). */
 void sampled_kernel_note_mapping(struct sampled_kernel *k, const struct mapping *m);
-/* A BPF program. */
+/* Notes a BPF program. */
 void sampled_kernel_note_symbol(struct sampled_kernel *k, const struct kernel_symbol *s);
 
-/* kernel_names_origin's questions; context is the sampled_kernel. */
+/* The callbacks of kernel_names_origin.  context: the sampled_kernel. */
 bool sampled_kernel_is_running(void *context, const char **why);
 bool sampled_kernel_text_is_there(void *context, const struct kallsyms *symbols, const char **why);
 bool sampled_kernel_had_function(void *context, const struct kallsyms_function *f);
