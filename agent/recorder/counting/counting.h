@@ -79,7 +79,7 @@ void counting_describe_sampler(const struct counting *c, struct wire_answer *a);
 
 /* Number of rings, for poll(2). */
 size_t counting_nr_rings(const struct counting *c);
-/* Is there a task that is counted, as far as has been looked?  false: there are no rings, or only kept ones. */
+/* Is a task counted, as far as is known?  false: there are no rings, or only kept rings without attached events. */
 bool counting_has_tasks(const struct counting *c);
 /* Bytes that were read from the present rings so far.  If the number is the same again, no record has come. */
 uint64_t counting_read_bytes(const struct counting *c);

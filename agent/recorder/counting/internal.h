@@ -78,7 +78,7 @@ struct timed_processes {
 		uint64_t samples, weight;
 	} *process;
 	uint32_t nr, capacity;
-	struct hash_map of_pid; /* 1 + index */
+	struct hash_map of_pid; /* pid -> 1 + index */
 	uint64_t looked_ns;
 };
 

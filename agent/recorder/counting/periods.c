@@ -56,7 +56,7 @@ uint64_t counting_draw_period(struct counting *c, const struct perf_event_attr *
 	return random_period_is_due(v) && random_period_spread(attr) ? random_period_draw(attr, draw_random_number(&c->periods)) : 0;
 }
 
-/* Varies the periods of the events that write into rings which are kept. */
+/* Varies the periods of events that write into kept rings. */
 static void vary_attached_periods(struct counting *c)
 {
 	for (uint32_t i = 0; i < c->attached.nr; i++) {

@@ -18,7 +18,7 @@ struct process_events;
 enum process_events_source { PROCESS_EVENTS_PERF, PROCESS_EVENTS_CONNECTOR };
 
 struct process_event {
-	pid_t pid; /* in our namespace */
+	pid_t pid; /* in the recorder's PID namespace */
 	bool exec; /* a program is executed; false: only the name has changed */
 	const char *comm; /* the name since then, valid during the call; NULL: unknown */
 	uint64_t time_ns; /* CLOCK_MONOTONIC */

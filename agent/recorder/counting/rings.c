@@ -243,7 +243,7 @@ static void tell_counter(struct counting *c, struct ring *r, int event, uint64_t
 	*told = now;
 }
 
-/* How long the tasks of a ring's events ran on its processor since that was told last; 0: not known. */
+/* Returns how long the tasks of a ring's events ran on its processor since the previous report.  0: not known. */
 static uint64_t read_on_cpu_time(const struct counting *c, struct ring *r)
 {
 	uint64_t count[4] = { 0 }, before = r->told_on_cpu_ns;

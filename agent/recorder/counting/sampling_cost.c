@@ -32,7 +32,7 @@
 #define CACHE_MOST (1u << 23)
 #define STRIDE 0x9e3779b1u /* between lines of a walk; odd, so that it reaches all of a power of two, and far, for prefetchers */
 
-/* Lines of memory that lead from one to the next, in no order that a prefetcher knows. */
+/* Lines of memory, each with the index of the next one, in no order that a prefetcher knows. */
 struct walk {
 	struct walk_line {
 		uint32_t next, unused[LINE_BYTES / 4 - 1];

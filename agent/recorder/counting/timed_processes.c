@@ -16,7 +16,7 @@
 #define LOOK_NS 10000000ull
 #define LOOK_EACH_NS 1000000ull /* per process, since a look takes a microsecond or two */
 
-/* false: the process is not there any more. */
+/* Reads the processor time of a process.  false: the process does not exist any more. */
 static bool read_process_clock(uint32_t pid, uint64_t *ns)
 {
 	struct timespec t;

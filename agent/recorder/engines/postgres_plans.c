@@ -84,7 +84,7 @@ static int add_plan_node(void *context, const struct postgres_node *n)
 	const struct postgres_reader r = postgres_server_reader(g->e, g->b);
 	uint64_t id = postgres_node_id(p->id, n), request[POSTGRES_REQUEST_FUNCTIONS];
 
-	if (find_plan_node(p, n->address)) /* a subplan that several nodes call */
+	if (find_plan_node(p, n->address)) /* a subplan that several nodes call is added once */
 		return 0;
 	if (!make_array_room((void **)&p->node, p->nr + 2, &g->nodes_capacity, sizeof(*p->node)) ||
 	    !make_array_room((void **)&p->function, p->nr_functions + n->nr_functions + POSTGRES_REQUEST_FUNCTIONS, &g->functions_capacity,

@@ -27,7 +27,7 @@
 #define SEEN_PAGES 1024u /* slots per process; a page is looked up again if another one took its slot */
 #define COUNTED_LINES 256u /* slots per process, used in the same way */
 #define PENDING_MAX 256u
-#define PENDING_TRIES 100u /* drains */
+#define PENDING_TRIES 100u /* drains after which an address without a mapping is given up */
 #define MAPPINGS_FIRST 16u
 #define MAPPINGS_MAX (1u << 20) /* per process; more than the kernel's default limit of mappings */
 #define ENDED_SETTLES 200u /* drains for which an ended process is remembered, because rings are drained one after another */
