@@ -9,7 +9,7 @@ struct word {
 	size_t bytes;
 };
 
-/* The word at *at, which moves behind it; false at the end. */
+/* Read the word at *at and move *at behind it. Return false at the end of the line. */
 static bool next_word(const char **at, struct word *w)
 {
 	*at += strspn(*at, " ");
@@ -78,7 +78,7 @@ static const char *base_name_in(struct word w, size_t *bytes)
 
 #define LONG_LINE 60 /* bytes */
 
-/* "big.cc", "src/a.c" */
+/* File names are words such as "big.cc" and "src/a.c". */
 static bool is_file_name(struct word w)
 {
 	const char *dot = memrchr(w.text, '.', w.bytes);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATTERNS "PCRE2" /* a host whose code is any program's regular expressions, and tells no language */
-#define MAINLY 0.99 /* of the programs' own code: one with less does not give it its name */
+#define PATTERNS "PCRE2" /* a host whose code is any program's regular expressions, so that it tells no language */
+#define MAINLY 0.99 /* share of the programs' own code from which a program, or of generated code from which a language, gives the name */
 
-/* What hosts of jit_hosts.h run, and what their compilers are called. */
+/* The languages that hosts of jit_hosts.h run, and how the report calls their compilers. */
 static const struct language {
 	const char *host, *language, *compiler;
 } languages[] = {
@@ -31,7 +31,7 @@ static const struct language *language_of_path(const char *path)
 	return NULL;
 }
 
-/* By its image, each asked once. */
+/* Return the part of each image, so that each path is looked at once. Functions that are not a JIT's take the part of their image. */
 static unsigned char *parts_of_images(const struct attribution *a)
 {
 	unsigned char *part = malloc((size_t)a->nr_images + 1);
@@ -50,7 +50,7 @@ static enum composition_part part_of_function(const struct function *f, const un
 									  (enum composition_part)of_image[f->image];
 }
 
-/* What called it within the host counts where that is a compiler or a collector. */
+/* A frame of a compiler or a collector among the callers within the host decides the part. Generated code ends the search. */
 static enum composition_part part_of_stack(const struct attribution *a, uint32_t node, uint32_t function, const unsigned char *of_image)
 {
 	enum composition_part part = part_of_function(&a->function[function], of_image);
@@ -66,13 +66,14 @@ static enum composition_part part_of_stack(const struct attribution *a, uint32_t
 	return part;
 }
 
-/* CPython runs functions in its interpreter: what is in that is the language's, and generated code is a library's (numba). */
+/* CPython runs functions in its interpreter, so samples in the interpreter belong to the language, and generated code to a library
+ * (numba). */
 static bool is_cpython(const char *program)
 {
 	return strncmp(program, "python3", 7) == 0 || strncmp(program, "libpython3", 10) == 0;
 }
 
-/* Of the programs' own code what is not the interpreter's, which may be a library of theirs (uWSGI, blender). */
+/* Split the programs' own code into the interpreter and the rest. The rest may be a program that loads libpython (uWSGI, blender). */
 static void split_cpython(const struct attribution *a, const double *by_image, const unsigned char *of_image, struct composition *c)
 {
 	double others = 0;
@@ -87,8 +88,8 @@ static void split_cpython(const struct attribution *a, const double *by_image, c
 	snprintf(c->name[COMPOSITION_PROGRAM], COMPOSITION_NAME, "%s", c->language);
 }
 
-/* Of the hosts that generated the code, where nearly all of that is of one language; where there is no such code, of the first program that
- * has one.  NULL: none, or none alone. */
+/* Return the language of the hosts that generated the code, where nearly all of that code is of one language. A trace without generated
+ * code takes the language of the first program or sampled image that has one. NULL: no language, or no single one. */
 static const struct language *find_language(const struct report *r, const struct report_group *functions, const double *by_image)
 {
 	const size_t none = sizeof(languages) / sizeof(languages[0]);
@@ -118,7 +119,7 @@ static const struct language *find_language(const struct report *r, const struct
 	return language;
 }
 
-/* The program with most of its own samples gives its name. */
+/* The program with most of the samples in programs' own code gives that part its name. */
 static void name_parts(const struct report *r, const struct language *language, const double *by_image, const unsigned char *of_image,
 		       struct composition *c)
 {
@@ -184,7 +185,7 @@ void composition_print(const struct composition *c, struct page *p)
 		order[i] = i;
 	order[0] = language;
 	order[language] = 0;
-	/* the language first, then by size */
+	/* The language comes first. The other parts follow by size. */
 	qsort_r(order + 1, NR_COMPOSITION_PARTS - 1, sizeof(order[0]), compare_parts, (void *)(uintptr_t)c);
 	for (int i = 0; i < NR_COMPOSITION_PARTS && at < sizeof(text); i++)
 		if (c->share[order[i]] >= 0.0005)

@@ -60,7 +60,7 @@ int default_report_settle(struct default_report *d)
 		d->in_run = d->all;
 		return 0;
 	}
-	/* each row was added up once: all is what is inside and what is outside */
+	/* Each row was summed either inside or outside of the run phase, so all samples are the sum of both. */
 	for (uint32_t i = 0; i < LEVELS_MAX && d->all.level[i]; i++)
 		ret |= report_group_add(d->all.level[i], d->in_run.level[i]);
 	ret |= report_group_add(d->all.process, d->in_run.process);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sentences that a report begins with, because what follows would be misread without them: by how much they change what one reads.  The
- * order is FIRST_SENTENCES, and docs/reading-a-report.md has it.  Context: thread.
+ * Sentences that a report begins with, because the rest would be misread without them. The order of FIRST_SENTENCES is by how much a
+ * sentence changes what one reads, and docs/reading-a-report.md has the same order. Context: thread.
  */
 #ifndef TAILOR_FIRST_H
 #define TAILOR_FIRST_H
@@ -15,11 +15,11 @@
 	X(unnamed) /* code that a JIT generated and did not name, of Python, of an interpreter; plans of Spark */ \
 	X(rest) /* tags */
 
-/* What shares are of: "all samples", "the run phase". */
+/* Write what shares are of: "all samples", or "the run phase". Return text. */
 const char *first_whole(const struct verdict *v, struct page *p, char text[VERDICT_TEXT / 3]);
 void first_print(const struct verdict *v, struct page *p);
 bool first_says_truncated(const struct verdict *v);
-/* A share of unnamed code that is too small for a first sentence. */
+/* Print a share of unnamed code that is too small for a first sentence. */
 void first_print_unnamed(const struct verdict *v, struct page *p);
 
 #endif

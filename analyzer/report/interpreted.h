@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interpreters that run a language's functions without generating code for them, and have no interface that says which one runs: a profile
- * of such a program has the interpreter's own C functions alone, and the report says so.  Context: thread.
+ * Interpreters that run a language's functions without generating code for them, and have no interface that tells which function runs. A
+ * profile of such a program has only the interpreter's own C functions, and the report says so. Context: thread.
  */
 #ifndef TAILOR_INTERPRETED_H
 #define TAILOR_INTERPRETED_H
@@ -15,8 +15,8 @@ struct interpreter {
 };
 
 /*
- * The interpreter that most samples of a group by function ran in, and the share of them all; NULL: none has any.  The group may be a
- * filtered one.
+ * Return the interpreter that most samples of a group by function ran in, and that interpreter's share of the group. NULL: no sample ran in
+ * one. The group may be a filtered one.
  */
 const struct interpreter *interpreted_find(const struct report *r, const struct report_group *by, double *share);
 

@@ -34,7 +34,7 @@ bool own_code_is_program(const struct model *m, const char *path)
 
 /* ------------------------------------------------------------------------------------------- compiled ahead of time */
 
-/* Roots of the packages of Go's standard library and runtime. */
+/* The roots of the packages of Go's standard library and runtime. */
 static const char *const go_roots[] = {
 	"archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto", "database", "debug", "embed", "encoding",
 	"errors", "expvar", "flag", "fmt", "go", "hash", "html", "image", "index", "internal", "io", "iter", "log", "maps", "math", "mime",
@@ -46,7 +46,7 @@ bool own_code_is_go_library(const char *function)
 {
 	size_t root = strcspn(function, "./");
 
-	if (!function[root]) /* written in assembly */
+	if (!function[root]) /* a name without a package is a function written in assembly */
 		return true;
 	for (const char *const *r = go_roots; *r; r++)
 		if (strlen(*r) == root && strncmp(function, *r, root) == 0)
@@ -100,10 +100,10 @@ static bool is_java_library(const char *function)
 {
 	static const char *const packages[] = { "java.", "javax.", "jdk.", "sun.", "com.sun.", NULL };
 
-	return !strchr(function, '.') || begins_with_any(function, packages); /* what has no class is the JVM's own */
+	return !strchr(function, '.') || begins_with_any(function, packages); /* code without a class is the JVM's own */
 }
 
-/* The next word of a command, without what it is in front of; NULL at the end. */
+/* Return the word behind the one at the pointer. NULL at the end of the command. */
 static const char *next_word(const char *at)
 {
 	at += strcspn(at, " ");
@@ -127,8 +127,8 @@ const char *own_java_package(const char *command, char text[OWN_PACKAGE_BYTES])
 	}
 	end = word ? strcspn(word, " ") : 0;
 	if (!word || memchr(word, '/', end) || (end > 5 && strncmp(word + end - 5, ".java", 5) == 0))
-		return NULL; /* a source file */
-	/* two parts of the package: com.example. of com.example.shop.Main */
+		return NULL; /* the program is started from a source file */
+	/* The first two parts of the package: "com.example." of com.example.shop.Main. */
 	for (size_t i = 0, dots = 0; i < end && i + 1 < OWN_PACKAGE_BYTES && dots < 2; i++)
 		if (word[i] == '.' && ++dots)
 			bytes = i + 1;
@@ -176,7 +176,7 @@ unsigned char *own_components_find(const struct report *r, const char *language)
 		if (is_java)
 			own[i] = package ? is_java_class_of(c->name, package) : !is_java_library(c->name);
 		else
-			own[i] = path ? !own_code_is_library_path(path) : !is_javascript; /* regular expressions, builtins */
+			own[i] = path ? !own_code_is_library_path(path) : !is_javascript; /* no file: regular expressions, builtins */
 	}
 	return own;
 }

@@ -14,18 +14,18 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define LABEL 10 /* columns of what stands in front of a fact */
+#define LABEL 10 /* columns of the label in front of a fact */
 #define EVENTS_SHOWN 5
 #define WARNINGS_SHOWN 4
 #define TABLES 5
-#define ROWS 5	       /* of a table, where --top does not say; */
-#define ROWS_BELOW 4   /* of a table below a long plan */
-#define PLAN_LONG 8    /* operators */
-#define LINES_FROM 0.25 /* share of samples on lines of the host's text (IR, query) that makes these lines worth a table */
+#define ROWS 5	       /* rows of a table without --top */
+#define ROWS_BELOW 4   /* rows of a table below a long plan */
+#define PLAN_LONG 8    /* operators from which a plan is long */
+#define LINES_FROM 0.25 /* share of samples on lines of the host's text (IR, query) from which these lines are worth a table */
 
 /* ------------------------------------------------------------------------------------------------------------- header */
 
-/* What else of a line there is room for. */
+/* Append more to the line if the page is wide enough. */
 static void append_if_room(const struct page *p, char line[160], const char *more)
 {
 	size_t at = strlen(line);
@@ -34,7 +34,7 @@ static void append_if_room(const struct page *p, char line[160], const char *mor
 		snprintf(line + at, 160 - at, "%s", more);
 }
 
-/* One line an event: how it was sampled, and how much of its count the samples are. */
+/* Show one line for an event: how it was sampled, and how much of its count the samples are. */
 static void show_event(const struct report *r, uint32_t i, const char *label, struct page *p)
 {
 	const struct model_event *e = &r->model->event[i];
@@ -56,7 +56,7 @@ static void show_event(const struct report *r, uint32_t i, const char *label, st
 	}
 	if (e->exclude_kernel)
 		append_if_room(p, line, ", user only");
-	if (i == r->event) { /* mostly, all events have as many */
+	if (i == r->event) { /* mostly, all events have the same */
 		snprintf(more, sizeof(more), ", %u stack bytes", e->stack_bytes);
 		append_if_room(p, line, more);
 	}
@@ -115,7 +115,7 @@ static void show_header(const struct default_report *d, const struct report *r, 
 
 /* -------------------------------------------------------------------------------------------------------------- tables */
 
-/* Are lines of this level's components lines of a text of the host's? */
+/* Are components of this level lines of a text that the host registered? */
 static bool is_text_level(const struct model *m, uint32_t level)
 {
 	for (uint32_t i = 0; i < m->nr_sources; i++)
@@ -131,7 +131,7 @@ static double share_with_component(const struct report *r, const struct report_g
 	return all > 0 ? 1 - report_measure(r, report_find_sum(g, COMPONENT_NONE)) / all : 0;
 }
 
-/* Levels below the plan from above: pipelines, tasks, and lines of the host's text where these have a part of the time worth showing. */
+/* Show the levels below the plan from above: pipelines, tasks, and lines of the host's text if their share of the time is worth it. */
 static int show_levels_below_plan(const struct default_report *d, struct report *r, int most, bool *has_lines, struct page *p)
 {
 	const struct dictionary *dictionary = &r->model->dictionary;
@@ -170,7 +170,7 @@ static uint32_t count_sampled_values(const struct report_group *g)
 	return nr;
 }
 
-/* Of the whole trace, also where other tables are of the run phase. */
+/* Show a table of the whole trace, also where other tables are of the run phase. */
 static void show_brief_of_all_samples(const struct default_report *d, struct report *r, const struct report_group *g,
 				      const struct report_group *totals, const struct view_brief *brief, struct page *p)
 {
@@ -183,7 +183,7 @@ static void show_brief_of_all_samples(const struct default_report *d, struct rep
 	view_show_brief(r, g, totals, &b, p);
 }
 
-/* Of a host that declared levels. */
+/* Show the tables for a host that declared levels. */
 static void show_tables_with_levels(const struct default_report *d, struct report *r, struct page *p)
 {
 	bool has_lines = false;
@@ -195,7 +195,7 @@ static void show_tables_with_levels(const struct default_report *d, struct repor
 	attribution_show_brief(r, d->in_run.method, d->in_run.reason, p);
 }
 
-/* Of samples that are not attributed to components. */
+/* Show functions, lines and images for samples that are not attributed to components. */
 static void show_tables_of_code(const struct default_report *d, struct report *r, struct page *p)
 {
 	show_brief_of_all_samples(d, r, d->function, d->function_total, &brief_functions, p);
@@ -204,11 +204,11 @@ static void show_tables_of_code(const struct default_report *d, struct report *r
 	show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
 }
 
-#define OWN_ROWS 10 /* of the functions that the reader wrote, where --top does not say */
-#define OWN_FROM 0.05 /* share of all that one of them has in total: with less, all functions are one table */
-#define PROGRAMS_FROM 4 /* processes with samples: of so many, programs are shown */
+#define OWN_ROWS 10 /* rows of the functions that the reader wrote, without --top */
+#define OWN_FROM 0.05 /* total share from which a function of the program, and one of another, deserve a table each */
+#define PROGRAMS_FROM 4 /* processes with samples from which programs are shown */
 
-/* Has a value that is part of it, and one that is not, a total worth a table?  b: its first and dull values do not count. */
+/* Is a total worth a table both among the values in part and among the others? The first values and the dull ones of b do not count. */
 static bool parts_are_worth(const struct report *r, const struct report_group *totals, const unsigned char *part,
 			    const struct view_brief *b)
 {
@@ -224,7 +224,8 @@ static bool parts_are_worth(const struct report *r, const struct report_group *t
 	return worth[0] && worth[1];
 }
 
-/* Has a function that the language's compiler did not make (a kernel of XLA's in Python) samples worth a table?  Such have no place. */
+/* Is a function worth a table that the language's compiler did not generate (such as a kernel of XLA in Python)? Such functions have no
+ * place. */
 static bool others_are_worth(const struct report *r, const struct report_group *self)
 {
 	for (uint32_t i = 0; i < self->g.nr; i++) {
@@ -237,7 +238,7 @@ static bool others_are_worth(const struct report *r, const struct report_group *
 	return false;
 }
 
-/* Functions of the language that the host runs, with their files and lines: the program's own first. */
+/* Show functions of the host's language with their files and lines. The program's own functions come first. */
 static void show_language_functions(const struct default_report *d, struct report *r, const char *language, struct page *p)
 {
 	const uint32_t level = r->model->host_level[HOST_LEVEL_FUNCTION];
@@ -263,7 +264,7 @@ static void show_language_functions(const struct default_report *d, struct repor
 	free(own);
 }
 
-/* Functions of a program that was compiled before: its own first. */
+/* Show functions of a program that was compiled ahead of time. The program's own functions come first. */
 static void show_functions(const struct default_report *d, struct report *r, struct page *p)
 {
 	unsigned char *own = own_functions_find(r);
@@ -287,7 +288,7 @@ static void show_functions(const struct default_report *d, struct report *r, str
 	free(own);
 }
 
-/* What was recorded, and what the numbers lack: in front of the tables, or behind the first where that is the answer. */
+/* Show what was recorded, and what the numbers lack. Without a plan this stands behind the first table, which is the answer. */
 static void show_recording(const struct default_report *d, const struct report *r, const struct verdict *v, struct page *p)
 {
 	struct page notes = *p;
@@ -305,7 +306,7 @@ static void show_recording(const struct default_report *d, const struct report *
 	show_header(d, r, p);
 }
 
-/* Is it a build: several programs, of which a language's is none? */
+/* Is it a build, with several programs and no functions of a host's language? */
 static bool is_of_programs(const struct default_report *d, const struct report *r)
 {
 	const uint32_t function = r->model->host_level[HOST_LEVEL_FUNCTION];
@@ -320,7 +321,8 @@ static void show_programs(const struct default_report *d, struct report *r, stru
 	command_lines_show_brief(r, d->all.process, p);
 }
 
-/* Of a host that declared none: functions of its language where it generated code, modules, functions, lines, programs or images. */
+/* Show the tables for a host that declared no levels: functions of its language if it generated code, modules, functions, lines, programs,
+ * images. */
 static void show_tables_without_levels(const struct default_report *d, struct report *r, const struct verdict *v, struct page *p)
 {
 	const uint32_t *level = r->model->host_level;
@@ -353,13 +355,13 @@ static void show_tables_without_levels(const struct default_report *d, struct re
 		show_brief_of_all_samples(d, r, d->image, NULL, &brief_images, p);
 }
 
-/* The plan, and why samples are on no line of it that have a component: the attribution methods' table has all other reasons. */
+/* Show the plan, and why samples with a component are on no operator. The table of attribution methods has all other reasons. */
 static uint32_t show_plan(const struct default_report *d, struct report *r, struct page *p)
 {
 	const char *sort = p->sort;
 	uint32_t nr;
 
-	p->sort = NULL; /* it is a tree */
+	p->sort = NULL; /* the plan is a tree */
 	nr = plan_show_brief(r, d->in_run.level[d->plan_level], d->in_run.process, d->by_query, d->plan_level, p);
 	p->sort = sort;
 	unlinked_show_brief(r, d->in_run.reason, d->in_run.level[d->plan_level], d->plan_level, p);
@@ -379,7 +381,7 @@ void default_report_text(const struct default_report *d, struct report *r, struc
 	if (v.samples > 0 && !v.outside && d->plan_level == LEVELS_MAX && (!r->model->dictionary.nr_levels || r->model->has_host_levels)) {
 		composition_make(r, d->function_total, d->function, &of);
 		v.composition = &of;
-		if (is_of_programs(d, r)) /* no function is much of them */
+		if (is_of_programs(d, r)) /* no function has a large share of a build */
 			v.nr_parts = 0;
 	}
 	verdict_print(&v, p);

@@ -18,15 +18,15 @@
 
 #define NAME_COLUMNS 32
 #define DETAIL_COLUMNS 24
-#define FEW 100	     /* samples: shares of fewer are within ten points */
+#define FEW 100	     /* samples; with fewer, shares are only known within ten points */
 #define FEW_REMEDY "Few samples: record longer, or raise the rate (-r)."
 #define LANGUAGE_FROM 0.5 /* share of code of the host's language from which its functions are the largest parts */
-#define PART_FROM 0.0015 /* share of an operator from which it is a part: more than a per mille, as that is printed */
-#define QUERY_FROM 0.5 /* share of the largest query from which queries are the parts, where no operator is */
+#define PART_FROM 0.0015 /* share from which an operator is a part: it is printed as more than a per mille */
+#define QUERY_FROM 0.5 /* share of the largest query from which queries are the parts if no operator is */
 #define WORTH 0.005  /* share of unattributed samples that is worth a sentence */
 #define MAKERS_MAX 16
 #define EVENT_TIMER "cpu-timer"
-#define COVERED 0.95 /* of the count: less is worth a sentence */
+#define COVERED 0.95 /* share of the count below which the coverage is worth a sentence */
 
 /* ------------------------------------------------------------------------------------------------------------- gather */
 
@@ -65,7 +65,7 @@ static void name_function(const struct report *r, uint32_t function, const struc
 		snprintf(name, VERDICT_TEXT, "%s", cut);
 }
 
-/* "work (server.js:15)": without the column, and without folders. */
+/* Write "work (server.js:15)", without the column and without folders. */
 static void name_language_function(const struct report *r, uint32_t component, const struct page *p, char name[VERDICT_TEXT])
 {
 	char own_spare[32], cut[VERDICT_TEXT / 2], file[VERDICT_TEXT / 3];
@@ -78,8 +78,8 @@ static void name_language_function(const struct report *r, uint32_t component, c
 	snprintf(name, VERDICT_TEXT, *file ? "%s (%s)" : "%s", cut, file);
 }
 
-/* Values of g from first on, by their own samples; components of one name in several processes are one.  add_up: rounded as in a table
- * whose rows add up. */
+/* Gather the largest parts among the values of g from first on, by self measure. Components of one name in several processes are one part.
+ * add_up: round as in a table whose rows add up. */
 static void gather_parts(const struct report *r, const struct report_group *g, uint32_t first, bool add_up,
 			 void (*name)(const struct report *r, uint32_t value, const struct page *p, char name[VERDICT_TEXT]),
 			 const struct page *p, struct verdict *v)
@@ -113,7 +113,7 @@ static void gather_parts(const struct report *r, const struct report_group *g, u
 	split_fini(&s);
 }
 
-/* The share of a level's largest component. */
+/* Return the share of a level's largest component. */
 static double largest_share(const struct default_report *d, const struct report *r, uint32_t level)
 {
 	const struct report_group *g = d->in_run.level[level];
@@ -125,7 +125,7 @@ static double largest_share(const struct default_report *d, const struct report 
 	return largest;
 }
 
-/* Operators, or queries where samples belong to these alone. */
+/* Return the level of operators, or that of queries if samples belong to queries alone. */
 static uint32_t level_of_parts(const struct default_report *d, const struct report *r)
 {
 	const uint32_t query = plan_query_level(&r->model->dictionary, d->plan_level);
@@ -135,7 +135,7 @@ static uint32_t level_of_parts(const struct default_report *d, const struct repo
 	return by_query ? query : d->plan_level;
 }
 
-/* Operators, functions of the language where it has most, else functions. */
+/* Gather operators, or functions of the language if it has most of the time, or functions. */
 static void gather_largest_parts(const struct default_report *d, const struct report *r, const struct page *p, struct verdict *v)
 {
 	const uint32_t level = r->model->has_host_levels ? r->model->host_level[HOST_LEVEL_FUNCTION] : LEVELS_MAX;
@@ -150,7 +150,7 @@ static void gather_largest_parts(const struct default_report *d, const struct re
 		gather_parts(r, d->function, 0, false, name_function, p, v);
 }
 
-/* Whose code has no names. */
+/* Sum up the code without names, and find the JIT that generated most of it. */
 static void gather_unnamed(const struct report *r, const struct report_group *by, struct verdict *v)
 {
 	struct {
@@ -191,7 +191,7 @@ static bool host_is_lacking(const struct model *m, const struct jit_host *host)
 	return false;
 }
 
-/* Was a program started with it that is never started without it?  Whose samples the report's are, is not known here. */
+/* Was a program started with the option, and never without it? Which program the report's samples belong to is not known here. */
 static bool option_is_in_force(const struct model *m, const char *option, size_t bytes)
 {
 	const char *program = NULL;
@@ -221,7 +221,7 @@ static void compare_option(void *search, const char *option)
 	s->found |= strncmp(option, s->wanted, s->bytes) == 0 && !option[s->bytes];
 }
 
-/* Of the host's options that name its code, the one that was found in force; of an imported recording there is only perf's command. */
+/* Find the option in force, among those of the host that name its code. An imported recording has only perf's command line to look at. */
 static void gather_option_in_force(const struct model *m, struct verdict *v)
 {
 	const struct jit_host *host = jit_host_of_object(v->maker);
@@ -258,7 +258,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 {
 	const struct report_group *by = v->has_run ? d->run_function : d->function;
 	const struct group_sum *all = &by->g.total;
-	const bool has_all = default_report_has_all(d, r->a); /* else which runs it is of is not known */
+	const bool has_all = default_report_has_all(d, r->a); /* a filtered report does not know which runs its samples are of */
 
 	for (uint32_t i = 0; i < d->mode->g.nr && v->in_run > 0; i++)
 		if (report_value(d->mode, i, 0) == SAMPLE_MODE_KERNEL)
@@ -292,7 +292,7 @@ static void gather_time_split(const struct default_report *d, const struct repor
 	}
 }
 
-/* The recorder's sentence about an event in place of which e was recorded, or NULL. */
+/* Return the recorder's sentence about an event in place of which e was recorded, or NULL. */
 static const char *find_fallback(const struct model *m, const struct model_event *e)
 {
 	for (uint32_t i = 0; i < m->nr_notices && e->name && *e->name; i++)
@@ -301,7 +301,7 @@ static const char *find_fallback(const struct model *m, const struct model_event
 	return NULL;
 }
 
-/* What stands behind the beginning of the first notice that begins so, or NULL. */
+/* Find the first notice with this beginning. Return the text behind the beginning, or NULL. */
 static const char *find_notice(const struct model *m, const char *beginning)
 {
 	for (uint32_t i = 0; i < m->nr_notices; i++)
@@ -310,7 +310,7 @@ static const char *find_notice(const struct model *m, const char *beginning)
 	return NULL;
 }
 
-/* What was seen of an event that may have no samples. */
+/* Gather what was seen of an event that may have no samples. */
 static void gather_evidence(const struct model *m, const struct model_event *e, struct verdict *v)
 {
 	v->has_count = e->nr_counts || e->of_threads.enabled_ns;
@@ -457,8 +457,8 @@ static int compare_part_shares(const void *a, const void *b)
 
 #define PARTS_MAX (NR_METHODS + NR_REASONS)
 
-/* ": 62.3 % kernel, 36.4 % host": the largest first, rounded as in a table of all nr, of which the first nr_named are said; nothing of what
- * has next to nothing; if_one: in front of one that is all, or NULL. */
+/* Append a list such as ": 62.3 % kernel, 36.4 % host", the largest first. Shares are rounded as in a table of all nr parts, of which the
+ * first nr_named are printed. Parts that round to zero are left out. if_one: the text in front of a part that is everything, or NULL. */
 static void append_parts(struct sentence *l, const char *if_one, struct part_of_all *part, size_t nr_named, size_t nr)
 {
 	double share[PARTS_MAX], named = 0, all = 0;
@@ -550,7 +550,7 @@ static void print_unattributed_share(const struct verdict *v, struct page *p)
 	if (!v->has_components || none < WORTH || !most)
 		return;
 	if (v->composition && (most == REASON_HOST || most == REASON_COMPILER || most == REASON_COLLECTOR))
-		return; /* said there */
+		return; /* the composition says this already */
 	append_to_sentence(&l, "Unattributed: %.1f %%, %s \"%s\" (%s).", grid_percent(none),
 			   v->reason[most] < none - 1e-9 ? "mainly" : "all", reason_names[most],
 			   missing_attribution(v, (enum reason)most, text));
