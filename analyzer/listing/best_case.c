@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 #define TIME_MAX_MS 10000
-#define ALL_MAX_MS 60000 /* of all children of a report */
+#define ALL_MAX_MS 60000 /* for all children of a report together */
 #define CPU_MAX_S 10
 #define MEMORY_MAX (2ull << 30)
 #define OUTPUT_MAX (16u << 20)
-#define RETRIES 8 /* without the block that llvm-mca refused */
+#define RETRIES 8 /* runs of llvm-mca, each without the blocks that it refused */
 #define ITERATIONS 100
-/* Between blocks, where no compiler has it: test eax, 0x7a110712. */
+/* Separates blocks. No compiler generates this instruction: test eax, 0x7a110712. */
 #define BETWEEN "0xa9 0x12 0x07 0x11 0x7a\n"
 #define BETWEEN_TEXT "testl\t$2047936274, %eax"
 
@@ -101,7 +101,7 @@ static void limit_child_resources(pid_t pid)
 	prlimit(pid, RLIMIT_FSIZE, &file, NULL);
 }
 
-/* false: it did not end with 0 in time. */
+/* Return false if the child did not exit with status 0 in time. A child that took too long is killed. */
 static bool wait_for_child(struct best_cases *c, pid_t pid)
 {
 	const struct timespec pause = { 0, 2000000 };
@@ -122,7 +122,7 @@ static bool wait_for_child(struct best_cases *c, pid_t pid)
 	return false;
 }
 
-/* argv[0] is looked for in PATH.  *out and *errors: what it wrote, the caller's; *found: there is such a program. */
+/* Run a program that PATH leads to. The caller frees *out and *errors, which are the program's output. *found: the program exists. */
 static bool run_child_program(struct best_cases *c, char *const argv[], const char *input, char **out, char **errors, bool *found)
 {
 	static char *const environment[] = { "LC_ALL=C", NULL };
@@ -171,7 +171,7 @@ static bool text_begin(struct text *t)
 	return t->to != NULL;
 }
 
-/* A block's instructions as assembler text: pieces of the disassembly, between marks. */
+/* A block's instructions as assembler text, cut out of the disassembly between separators. */
 struct piece {
 	char *text;
 	bool refused;
@@ -183,7 +183,7 @@ static bool is_separator_line(const char *line)
 	return strncmp(line, BETWEEN_TEXT, sizeof(BETWEEN_TEXT) - 1) == 0;
 }
 
-/* What llvm-mc made of all blocks: lines of each, which must be as many as its instructions. */
+/* Split the output of llvm-mc into the text of each block, which must have as many lines as the block has instructions. */
 static void split_text_by_block(char *out, const struct best_case_block *block, struct piece *piece, size_t nr)
 {
 	char *line = out, *begin = NULL;
@@ -191,7 +191,7 @@ static void split_text_by_block(char *out, const struct best_case_block *block, 
 	size_t at = 0;
 
 	for (char *end; at < nr && (end = strchr(line, '\n')); line = end + 1) {
-		if (line[0] != '\t' || line[1] == '.') /* (a directive) */
+		if (line[0] != '\t' || line[1] == '.') /* a directive */
 			continue;
 		if (!is_separator_line(line)) {
 			begin = begin ? begin : line;
@@ -225,14 +225,14 @@ static bool disassemble_blocks(struct best_cases *c, const struct best_case_bloc
 	if (ok)
 		split_text_by_block(out, block, piece, nr);
 	else
-		snprintf(c->about, sizeof(c->about), found ? "llvm-mc failed" : "llvm-mca is not installed (package llvm)"); /* for good */
+		snprintf(c->about, sizeof(c->about), found ? "llvm-mc failed" : "llvm-mca is not installed (package llvm)"); /* no retry */
 	free(t.bytes);
 	free(out);
 	free(errors);
 	return ok;
 }
 
-/* "Code Region - bN", its "Total Cycles:" and "Block RThroughput:". */
+/* Read the "Total Cycles:" and the "Block RThroughput:" of each "Code Region - bN". */
 static void read_cycles(const char *out, struct best_case_block *block, size_t nr)
 {
 	static const char region[] = "Code Region - b", total[] = "Total Cycles:", units[] = "Block RThroughput:";
@@ -249,7 +249,7 @@ static void read_cycles(const char *out, struct best_case_block *block, size_t n
 	}
 }
 
-/* "<stdin>:LINE:COLUMN: error: ...": the block that the line is of is refused.  false: no such line. */
+/* Mark the block that an error message "<stdin>:LINE:COLUMN: error: ..." is about as refused. Return false without such a message. */
 static bool mark_refused_block(const char *errors, struct piece *piece, const size_t *first_line, size_t nr)
 {
 	const char *at = errors ? strstr(errors, "error:") : NULL;
@@ -267,7 +267,7 @@ static bool mark_refused_block(const char *errors, struct piece *piece, const si
 	return false;
 }
 
-/* Returns how many blocks that are. */
+/* Return how many blocks were written. */
 static size_t write_regions(FILE *to, const struct piece *piece, size_t *first_line, size_t nr)
 {
 	size_t line = 1, written = 0;
@@ -325,7 +325,7 @@ static void simulate_with_mca(struct best_cases *c, const char *processor, struc
 			break;
 		regions = write_regions(t.to, piece, first_line, nr);
 		fclose(t.to);
-		if (!regions) { /* these have no answer, others may */
+		if (!regions) { /* other blocks may still have an answer */
 			free(t.bytes);
 			break;
 		}
@@ -363,7 +363,7 @@ static bool take_known_best_case(const struct best_cases *c, struct best_case_bl
 	return true;
 }
 
-/* Without memory it is asked for again. */
+/* Without memory a best case is not stored, and its block is simulated again when it is needed. */
 static void remember_best_case(struct best_cases *c, const struct best_case_block *b)
 {
 	if (!GROW(c->known, c->nr, c->capacity))

@@ -45,7 +45,8 @@ static uint32_t block_of_step(const struct graph *f, int step)
 	return n ? n - 1 : 0;
 }
 
-/* What nothing leads to is entered from outside: the function's begin, handlers, and what follows padding. */
+/* Find the classes of blocks that run equally often. A block without a predecessor (the function's begin, a handler, code behind padding)
+ * gets an arc from outside. */
 static bool find_block_classes(struct graph *f)
 {
 	struct class_arc *arc = calloc(4 * (size_t)f->nr_blocks + 1, sizeof(*arc));
@@ -81,14 +82,15 @@ static bool find_block_classes(struct graph *f)
 	return f->nr_classes && f->class;
 }
 
-/* What most of a block's instructions say: an optimizer moves some of them to other blocks, whose count they keep. */
+/* Take the count that most of a block's instructions have, because an optimizer moves some instructions to other blocks, and these keep
+ * their counts. */
 static void count_block_executions(const struct report *r, const struct frequencies *counts, const struct hot *h, const struct graph *f,
 				   struct block *b)
 {
 	struct frequency said;
 	int votes = 0;
 
-	for (int i = b->first; i < b->first + b->nr; i++) { /* (R. Boyer and J. Moore, MJRTY, 1981: the majority, if there is one) */
+	for (int i = b->first; i < b->first + b->nr; i++) { /* R. Boyer and J. Moore, MJRTY, 1981: the majority, if there is one */
 		if (!step_executions(r, counts, h, &f->step[i], &said))
 			continue;
 		if (votes == 0)

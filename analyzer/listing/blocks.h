@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The basic blocks of a function with samples: which run equally often, how often that is, and which lead to which.  Context: thread.
+ * The basic blocks of a function with samples: which blocks run equally often, how often that is, and which blocks lead to which. Context:
+ * thread.
  */
 #ifndef TAILOR_BLOCKS_H
 #define TAILOR_BLOCKS_H
@@ -13,15 +14,15 @@ struct block {
 	int first, nr; /* steps */
 	uint32_t class;
 	struct group_sum sum[VIEW_EVENTS_MAX];
-	struct frequency executions; /* FLOW_UNKNOWN: the host does not count them */
+	struct frequency executions; /* FLOW_UNKNOWN: the host does not count the executions */
 };
 
-/* Of a class: what the host counts, or else what samples say. */
+/* A class of blocks that run equally often. The host counts its executions, or samples of instructions estimate them. */
 struct frequency_class {
 	uint64_t count;
 	enum flow_state state;
-	double steps;		       /* instructions of its blocks, all together */
-	struct group_sum instructions; /* samples of them */
+	double steps;		       /* instructions of all its blocks together */
+	struct group_sum instructions; /* samples of retired instructions in its blocks */
 };
 
 struct graph {
@@ -31,17 +32,18 @@ struct graph {
 	uint32_t nr_blocks;
 	struct frequency_class *class;
 	uint32_t nr_classes;
-	struct class_arc *arc; /* between blocks; UINT32_MAX: outside */
+	struct class_arc *arc; /* arcs between blocks; UINT32_MAX: outside */
 	uint32_t nr_arcs;
-	bool is_indirect; /* a jump leads where its register says: classes are not known */
+	bool is_indirect; /* a jump leads where a register says, so that classes are not known */
 };
 
-/* The blocks of disassembled steps, which outlive it.  false: without memory, or there are none; graph_fini() in any case. */
+/* Make the blocks of disassembled steps. The steps outlive the graph. Return false without memory or blocks. Call graph_fini() in any
+ * case. */
 bool graph_make_of_function(struct report *r, const struct hot *h, const struct step *step, int nr_steps, struct graph *f);
 void graph_fini(struct graph *f);
-/* How often a block runs, and the bounds of 95 % where samples say so.  false: it is not known. */
+/* Return how often a block runs, with bounds of 95 % if samples estimate it. false: not known. */
 bool block_executions(const struct graph *f, const struct block *b, struct block_frequency *out);
-/* The event of that unit; VIEW_EVENTS_MAX: the trace has none. */
+/* Return the first event with the unit, or VIEW_EVENTS_MAX if the trace has none. */
 uint32_t event_of_unit(const struct report *r, const char *unit);
 
 #endif

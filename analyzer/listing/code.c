@@ -20,7 +20,7 @@ struct code_cost {
 	double measure, samples;
 	uint64_t bytes;
 	size_t nr_functions;
-	uint32_t times; /* that something of this name was generated in this process */
+	uint32_t times; /* number of this version: code of this name was generated so many times in the process */
 };
 
 static int compare_code_names(const void *a, const void *b)
@@ -44,7 +44,7 @@ static int compare_code_measures(const void *a, const void *b)
 	return x->code->number < y->code->number ? -1 : x->code->number > y->code->number;
 }
 
-/* An object of several functions goes by its first one. */
+/* Describe a code object. One with several functions has the name of its first function. */
 static void describe_code_object(struct code_cost *o)
 {
 	struct elf_section text;
@@ -126,7 +126,7 @@ static void show_objects(struct report *r, const struct split *s, struct code_co
 	grid_show(g, p);
 }
 
-/* Of the samples in user mode: shares in generated code, as the report's first sentences count them, and in the part of it that no JIT
+/* Compute two shares of samples in user mode: generated code, as the report's first sentences count it, and the part of it that no JIT
  * registered. */
 static void sum_generated_shares(const struct report *r, const struct report_group *by, double *generated, double *unregistered)
 {
@@ -147,7 +147,7 @@ static void sum_generated_shares(const struct report *r, const struct report_gro
 	}
 }
 
-/* Compilation and execution, by the host's marks. */
+/* Show what compilation and execution took by the host's marks. */
 static void show_compilation_cost(struct report *r, const struct report_group *by, const struct code_cost *o, uint32_t nr, struct page *p)
 {
 	const struct model *m = r->model;

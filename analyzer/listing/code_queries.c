@@ -23,7 +23,7 @@ bool code_mark_is_run(const struct report *r, const struct mark *k)
 	return strcmp(k->name, filter_phase(&r->filter)) == 0;
 }
 
-/* Named by the text of marks: a query, a script, a function. */
+/* The marks of one query, script or function, which the text of the marks names. */
 struct query {
 	uint32_t process;
 	const char *text;

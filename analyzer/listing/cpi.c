@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpi: the basic blocks of the hottest generated functions: how often each ran, what one execution took, and the cycles per instruction
- * (J. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 6).  Executions are the host's counts,
- * for all blocks of a class that one of its blocks has; else they are estimated from samples of retired instructions.
+ * cpi: the basic blocks of the hottest generated functions, each with its executions, the cost of one execution, and the cycles per
+ * instruction (J. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 6). Executions are the host's
+ * counts, and the count of one block holds for all blocks of its class. Without counts they are estimated from samples of retired
+ * instructions.
  */
 #include "analyzer/listing/stalls.h"
 #include "analyzer/listing/event_columns.h"
@@ -99,7 +100,7 @@ static void show_cpi_of_function(struct report *r, const struct group_sum total[
 	free(steps);
 }
 
-/* Counts of lines are exact; which machine code a line became is the code generator's. */
+/* Counts of lines are exact, but the code generator decides which machine code a line becomes. */
 static bool host_counts_lines(const struct report *r, const struct frequencies *counts)
 {
 	return counts && counts->nr_known > counts->nr_at && r->model->nr_sources;

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#define CERTAIN 1.96	 /* standard errors of 95 % */
-#define NONE_AT_MOST 3.0 /* samples that there may have been of an event that has none */
-#define LOST_LEAST 0.1	 /* of a block's cycles: less is within what a best case is known to */
-#define NAMED_LEAST 0.1	 /* of what was lost */
+#define CERTAIN 1.96	 /* standard errors of a 95 % interval */
+#define NONE_AT_MOST 3.0 /* how many samples an event without any may have had (95 %) */
+#define LOST_LEAST 0.1	 /* share of a block's cycles; a smaller loss is within the error of a best case */
+#define NAMED_LEAST 0.1	 /* share of the lost cycles from which a cause is named */
 
 const char *culprit_key(enum culprit c)
 {
@@ -60,7 +60,7 @@ void stall_count_add(struct stall_count *sum, double weight, double samples, dou
 	sum->high += c.high;
 }
 
-/* What events, and where there are none the code, let a cause explain at least and at most. */
+/* Bound what each cause explains, from the counts of its events. A cause without events is bounded by the code. */
 static void raw_cause_bounds(const struct stall_evidence *e, double low[NR_CULPRITS], double high[NR_CULPRITS])
 {
 	const struct stall_count *first = &e->count[STALL_FIRST_CACHE], *last = &e->count[STALL_LAST_CACHE];
@@ -68,7 +68,7 @@ static void raw_cause_bounds(const struct stall_evidence *e, double low[NR_CULPR
 
 	memset(low, 0, NR_CULPRITS * sizeof(*low));
 	memset(high, 0, NR_CULPRITS * sizeof(*high));
-	/* data from memory, and from caches behind the first */
+	/* Data from memory, and from caches behind the first. */
 	if (last->recorded)
 		low[CULPRIT_DATA_CACHE] = last->low * COST_MEMORY_LEAST;
 	if (first->recorded && last->recorded)
@@ -83,7 +83,7 @@ static void raw_cause_bounds(const struct stall_evidence *e, double low[NR_CULPR
 		high[CULPRIT_TLB] = e->count[STALL_WALK].high * COST_WALK_MOST;
 	else
 		high[CULPRIT_TLB] = e->accesses * n * COST_WALK_MOST;
-	if (e->accesses <= 0) /* (a sample of an event may be a few instructions late) */
+	if (e->accesses <= 0) /* a sample of an event may be a few instructions late */
 		low[CULPRIT_DATA_CACHE] = high[CULPRIT_DATA_CACHE] = high[CULPRIT_TLB] = 0;
 	if (e->count[STALL_BRANCH].recorded) {
 		low[CULPRIT_BRANCH] = e->count[STALL_BRANCH].low * COST_BRANCH_LEAST;
@@ -111,7 +111,7 @@ static void raw_cause_bounds(const struct stall_evidence *e, double low[NR_CULPR
 		high[CULPRIT_FRONT_END] = e->lines * n * COST_CODE_MOST;
 }
 
-/* What the best case itself waits for: the divider, or else results of other instructions. */
+/* Add the waits of the best case itself. They belong to the divider if there are divisions, or else to dependencies. */
 static void add_static_stalls(const struct stall_evidence *e, struct stall_bounds *out)
 {
 	const enum culprit c = e->divisions > 0 ? CULPRIT_DIVISION : CULPRIT_DEPENDENCY;
@@ -134,16 +134,16 @@ void culprits_bound_stalls(const struct stall_evidence *e, struct stall_bounds *
 		low[c] = fmin(fmax(low[c], 0), high[c]);
 		all_low += low[c];
 	}
-	for (int c = 0; c < NR_CULPRITS && all_low > out->stall; c++) /* causes that overlap in time share it */
+	for (int c = 0; c < NR_CULPRITS && all_low > out->stall; c++) /* causes that overlap in time share the stall */
 		low[c] *= out->stall / all_low;
 	all_low = fmin(all_low, out->stall);
 	for (int c = 0; c < NR_CULPRITS; c++) {
 		high[c] = fmin(high[c], out->stall - (all_low - low[c]));
 		all_high += high[c];
 	}
-	out->unexplained = fmax(out->stall - all_high, 0); /* (still: beyond the best case) */
+	out->unexplained = fmax(out->stall - all_high, 0); /* cycles beyond the best case that no cause explains */
 	for (int c = 0; c < NR_CULPRITS; c++) {
-		double rest = out->stall - out->unexplained - (all_high - high[c]); /* which no other can explain */
+		double rest = out->stall - out->unexplained - (all_high - high[c]); /* cycles that no other cause can explain */
 
 		out->low[c] = fmin(fmax(low[c], rest), high[c]);
 		out->high[c] = high[c];
@@ -201,8 +201,8 @@ void culprits_bound_block(const struct block_code *c, double cycles, double exec
 	culprits_bound_stalls(&e, &out->bounds);
 }
 
-#define CLOCK_LEAST 0.1 /* ns a cycle takes, of a fault's costs: at 10 GHz */
-#define CLOCK_MOST 1.0	/* at 1 GHz */
+#define CLOCK_LEAST 0.1 /* ns of a cycle at 10 GHz, for the costs of a fault */
+#define CLOCK_MOST 1.0	/* ns of a cycle at 1 GHz */
 
 void culprits_bound_kernel(double kernel, const struct stall_count *faults, bool is_time, struct stall_bounds *out)
 {

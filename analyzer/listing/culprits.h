@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a block of code took more cycles than its best case: possible causes, each with a lower and an upper bound, by elimination
- * (J. Anderson et al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 6.3): every cause is a culprit until
- * its event, or the code itself, says that it can explain no more than so much; what no cause can explain is unexplained.
- * README.md beside this file has the method and the costs.  Context: any.
+ * The causes why a block of code took more cycles than its best case, each with a lower and an upper bound, by elimination (J. Anderson et
+ * al., Continuous Profiling: Where Have All the Cycles Gone?, SOSP 1997, section 6.3). Every cause is a culprit until its event, or the
+ * code itself, limits what it can explain. Cycles that no cause can explain are unexplained. README.md beside this file has the method and
+ * the costs. Context: any.
  */
 #ifndef TAILOR_CULPRITS_H
 #define TAILOR_CULPRITS_H
@@ -29,12 +29,12 @@ const char *culprit_key(enum culprit c);
 const char *culprit_name(enum culprit c);
 
 /*
- * Cycles that one costs at least and at most, on processors with out-of-order execution since 2010.  Least: what nothing can hide.  Most: a
- * generous bound, because a bound that is too small would accuse another cause.
- * Mispredicted branches: 10 to 20 cycles, and more where the target's code must be fetched (A. Fog, The microarchitecture of Intel, AMD
- * and VIA CPUs, sections "Branch prediction").  Lines from memory: at least 64 bytes at the 16 bytes a cycle that one core's path to
- * memory could carry, at most some 100 ns at 5 GHz.  Divisions: A. Fog, Instruction tables (DIV, IDIV, DIVSD: reciprocal throughput from
- * 3, latency of DIV r64 up to 100).  Loads that must wait for a store that cannot be forwarded: 10 to 20 cycles (ibid.).
+ * Least and most cycles that one occurrence costs, on processors with out-of-order execution since 2010. The least is what nothing can
+ * hide. The most is a generous bound, because a bound that is too small would accuse another cause.
+ * Mispredicted branches: 10 to 20 cycles, and more if the target's code must be fetched (A. Fog, The microarchitecture of Intel, AMD and
+ * VIA CPUs, sections "Branch prediction"). Lines from memory: at least 64 bytes at the 16 bytes a cycle that one core's path to memory
+ * could carry, at most some 100 ns at 5 GHz. Divisions: A. Fog, Instruction tables (DIV, IDIV, DIVSD: reciprocal throughput from 3, latency
+ * of DIV r64 up to 100). Loads that must wait for a store that cannot be forwarded: 10 to 20 cycles (ibid.).
  */
 #define COST_BRANCH_LEAST 10
 #define COST_BRANCH_MOST 30
@@ -47,15 +47,15 @@ const char *culprit_name(enum culprit c);
 #define COST_DIVISION_LEAST 3
 #define COST_DIVISION_MOST 100
 #define COST_CODE_MOST 200 /* a line of code that is in no first-level cache */
-#define COST_FAULT_LEAST 500 /* in the kernel; entry and return alone take that */
+#define COST_FAULT_LEAST 500 /* in the kernel, whose entry and return alone take so many */
 #define COST_FAULT_MOST 500000 /* a huge page that is zeroed, a page that is read from a file */
 
-#define ISSUE_WIDTH 6 /* instructions a cycle: no processor retires more of these, but for fused ones */
+#define ISSUE_WIDTH 6 /* instructions a cycle: no processor retires more, except fused ones */
 
-/* What an event counts. */
+/* The kinds of events that bound causes. */
 enum stall_event {
 	STALL_LAST_CACHE, /* lines that came from memory */
-	STALL_FIRST_CACHE, /* lines that came from further than the first-level cache */
+	STALL_FIRST_CACHE, /* lines that came from behind the first-level cache */
 	STALL_WALK,
 	STALL_BRANCH,
 	STALL_STORE_FORWARD,
@@ -64,71 +64,72 @@ enum stall_event {
 	STALL_FAULT,
 	NR_STALL_EVENTS,
 };
-/* Does a cause have a bound by it? */
+/* Does the event bound what the cause explains? */
 bool stall_event_bounds(enum stall_event e, enum culprit c);
-/* By the event's name as perf and libpfm4 have it; NR_STALL_EVENTS: none of these. */
+/* Return what the event of a name in perf or libpfm4 counts, or NR_STALL_EVENTS for any other name. */
 enum stall_event stall_event_of(const char *name);
 
-/* How many of an event: bounds of 95 %. */
+/* Bounds of 95 % for how many occurrences of an event there were. */
 struct stall_count {
 	bool recorded;
 	double low, high;
 };
-/* From its samples, of this period each; of none there may have been three (the upper bound of 95 %). */
+/* Compute the bounds from an event's samples, each of which stands for a period. Without samples there may have been up to three periods
+ * (the upper bound of 95 %). */
 struct stall_count stall_count_bounds(double weight, double samples, double weight_squares, double period);
-/* Counts of several events that say the same (loads and stores) add up. */
+/* Add the bounds of an event to those of another that counts the same (loads and stores). */
 void stall_count_add(struct stall_count *sum, double weight, double samples, double weight_squares, double period);
 
-/* What is known of one block, of all of its executions. */
+/* The facts that are known about all executions of one block together. */
 struct stall_evidence {
-	double cycles, best; /* that it took, and that it takes at best */
-	double floor; /* cycles if none of its instructions waits for another: at most best; what lies between is in the code itself */
+	double cycles, best; /* cycles that the block took, and that it takes at best */
+	double floor; /* cycles if no instruction waits for another; at most best, and the difference is due to the code itself */
 	double executions;
 	struct stall_count count[NR_STALL_EVENTS];
-	/* of its code: per execution */
-	double accesses, loads, divisions, lines; /* of memory; lines of code */
-	double latency; /* of all instructions one after the other, with first-level hits and without divisions */
-	bool mispredicts;  /* it is entered by a branch that can be mispredicted */
-	bool forwards;	   /* it may load what was just stored */
-	bool fetched_once; /* it is in a loop that stays in the first-level cache */
-	bool has_chains;   /* best has dependencies in it, and divisions */
+	/* Facts of the block's code, per execution. */
+	double accesses, loads, divisions, lines; /* memory accesses, loads among them, divisions, lines of code */
+	double latency; /* cycles of all instructions one after the other, with first-level hits and without divisions */
+	bool mispredicts;  /* a branch that can be mispredicted leads to the block */
+	bool forwards;	   /* the block may load what was just stored */
+	bool fetched_once; /* the block is in a loop that stays in the first-level cache */
+	bool has_chains;   /* best includes dependencies and divisions */
 };
 
 struct stall_bounds {
-	double stall, unexplained; /* stall: beyond the floor */
+	double stall, unexplained; /* stall: cycles beyond the floor */
 	double low[NR_CULPRITS], high[NR_CULPRITS];
 };
 
-/* What the code of a block says of one execution. */
+/* The facts that the code of a block gives about one execution. */
 struct block_code {
-	double best, floor; /* cycles; as in stall_evidence */
+	double best, floor; /* cycles, as in stall_evidence */
 	double accesses, loads, divisions, lines, latency;
-	bool simulated; /* best is llvm-mca's */
+	bool simulated; /* llvm-mca computed best */
 	bool mispredicts, forwards, fetched_once;
 };
 
 struct block_stalls {
-	bool known; /* it has samples, and its executions are known */
+	bool known; /* the block has samples, and its executions are known */
 	double cycles, best, floor, executions;
 	bool simulated;
 	struct stall_bounds bounds;
 };
 
-/* Of all its executions; not known where these or its cycles are none. */
+/* Bound the causes for all executions of a block. out->known is false if the block has no cycles or no executions. */
 void culprits_bound_block(const struct block_code *c, double cycles, double executions, const struct stall_count count[NR_STALL_EVENTS],
 			  struct block_stalls *out);
-/* The kernel's time is that of page faults within bounds, and the rest; faults NULL: they were not recorded.  is_time: kernel is in
- * nanoseconds. */
+/* Split the kernel's time into page faults, within bounds, and the rest. faults NULL: they were not recorded. is_time: kernel is in
+ * nanoseconds, and else in cycles. */
 void culprits_bound_kernel(double kernel, const struct stall_count *faults, bool is_time, struct stall_bounds *out);
 void culprits_bound_stalls(const struct stall_evidence *e, struct stall_bounds *out);
-/* Add what is of one block to a sum. */
+/* Add the bounds of one block to a sum. */
 void culprits_add(struct stall_bounds *sum, const struct stall_bounds *b);
 /*
- * The causes that may explain a noteworthy part, the likeliest first: returns how many.  None, where what was lost is less than a tenth
- * of the cycles: a best case is not known better than that.
+ * Order the causes that may explain a noteworthy part, the likeliest first. Return how many, which is 0 if less than a tenth of the cycles
+ * was lost, because a best case is not known more precisely.
  */
 int culprits_rank(const struct stall_bounds *b, double cycles, enum culprit order[NR_CULPRITS]);
-/* Of a block: none where only the processor's width is known and it runs an instruction a cycle. */
+/* Order the causes of a block. Return 0 if only the processor's width is known and the block runs an instruction a cycle. */
 int culprits_rank_block(const struct block_stalls *b, enum culprit order[NR_CULPRITS]);
 
 #endif

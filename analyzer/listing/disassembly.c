@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define FUNCTION_BYTES_MAX (1u << 20)
-#define ARROWS_MAX 8000 /* instructions of a function with arrows for its jumps: what they take grows with the square */
+#define ARROWS_MAX 8000 /* instructions of a function up to which jumps have arrows; their time grows with the square */
 
 static int compare_hot_measures(const void *a, const void *b)
 {
@@ -29,7 +29,8 @@ static int compare_hit_addresses(const void *a, const void *b)
 	return x->event < y->event ? -1 : x->event > y->event;
 }
 
-/* A file's function is one, in however many processes and mappings.  file_code: of each file the first code object, 1 + number. */
+/* A function of a file is one function, in however many processes and mappings. file_code: the first code object of each file, 1 +
+ * number. */
 static void move_hit_to_file(const struct report *r, uint32_t *file_code, struct hit *hit)
 {
 	const struct code *c = hit->code && hit->code <= r->model->nr_code ? r->model->code[hit->code - 1] : NULL;
@@ -43,7 +44,7 @@ static void move_hit_to_file(const struct report *r, uint32_t *file_code, struct
 	hit->ip = at;
 }
 
-/* Hits of one place and event become the first of them. */
+/* Merge hits of one place and event into the first of them. Return how many remain. */
 static uint32_t merge_equal_hits(struct hit *hit, struct group_sum *sum, uint32_t nr)
 {
 	uint32_t kept = 0;
@@ -71,7 +72,7 @@ struct report_group *hits_ask_group_by_level(struct report *r, unsigned flags, u
 	return report_add_group(r, flags, TABLE_CODE, GROUP_IP_HIGH, GROUP_IP_LOW, TABLE_EVENT, TABLE_LEVEL_0 + (int)level, -1);
 }
 
-/* With room for a sum of each behind them. */
+/* Collect the hits, with room behind them for a sum of each. */
 static struct hit *collect_hits(const struct report *r, const struct report_group *by, uint32_t component, uint32_t *nr, double *all)
 {
 	struct hit *hit = calloc((size_t)by->g.nr + 1, sizeof(*hit) + sizeof(struct group_sum));
@@ -121,7 +122,7 @@ struct hit *hits_make_all(const struct report *r, const struct report_group *by,
 	return hits_make_of_component(r, by, HITS_OF_ALL, nr, all);
 }
 
-#define SHOWN_PART 0.01 /* of all */
+#define SHOWN_PART 0.01 /* share of all samples */
 
 uint32_t hot_count_shown(const struct hot *hot, uint32_t nr, double all, const struct page *p)
 {
@@ -212,7 +213,8 @@ static bool elf_has_text_at(struct elf_object *elf, uint64_t address)
 	return false;
 }
 
-/* Of a file: a symbol, or what the recorder kept of code that no symbol names; where the trace has its bytes. */
+/* Find the function around an address of a file: a symbol, or code without a symbol that the recorder stored. Return false if the trace has
+ * no bytes of it. */
 static bool find_file_function(const struct report *r, const struct code *c, uint64_t at, struct hot *h)
 {
 	const struct function_code *known = function_codes_find(c->file->code, at);
@@ -231,11 +233,12 @@ static bool find_file_function(const struct report *r, const struct code *c, uin
 	h->place.start = known->address;
 	h->place.end = known->address + known->bytes;
 	snprintf(h->name, sizeof(h->name), "%s+%#llx", h->image, (unsigned long long)known->address);
-	h->image = NULL; /* its name says it */
+	h->image = NULL; /* the name contains the image */
 	return true;
 }
 
-/* The function around an address: the object itself, or a symbol of an ELF; of a region, which has none, the rest of the page. */
+/* Find the function around an address: the code object itself, or a symbol of an ELF file. A region has no functions, and the rest of the
+ * page stands for one. */
 static bool find_hot_function_at(const struct report *r, const struct code *c, const struct hit *hit, struct hot *h)
 {
 	const uint64_t ip = hit->ip;
@@ -298,7 +301,7 @@ uint32_t hot_find(const struct report *r, const struct hit *hit, uint32_t nr, st
 			last->samples += hit[i].sum->samples;
 		}
 	}
-	for (uint32_t i = 0; i < n; i++) { /* what lies behind the last sample of a page may be anything */
+	for (uint32_t i = 0; i < n; i++) { /* the bytes behind the last sample of a page may be anything */
 		uint64_t last = hit[list[i].first + list[i].nr - 1].ip;
 
 		if (list[i].place.code->kind == CODE_REGION && list[i].place.end - last > REGION_REST)
@@ -332,7 +335,7 @@ static void set_step_line(const struct code *c, struct step *s)
 	}
 }
 
-/* The function of the file that a call, or a jump out of this one, leads to. */
+/* Return the name of the function that a call, or a jump out of the function, leads to in the file. */
 static const char *name_of_called_function(const struct hot *h, const struct insn *i)
 {
 	struct elf_object *elf = elf_object_of_code(h->place.code);
@@ -365,7 +368,7 @@ static bool lane_is_free(const struct step *s, int nr, int from, int to, unsigne
 	return true;
 }
 
-/* Short jumps inside, long ones outside of them; what finds no lane has no arrow. */
+/* Give short jumps the inner lanes, and long ones the outer. A jump without a free lane has no arrow. */
 static void give_lanes(struct step *s, int nr)
 {
 	for (int length = 1; length < nr; length *= 2)
@@ -382,7 +385,8 @@ static void give_lanes(struct step *s, int nr)
 
 static const struct group_sum none;
 
-/* A sample inside of an instruction (a wrong byte before it) counts with it.  spare: room for a sum of two, and where the next one goes. */
+/* Add a hit to the instruction around it, also if its address is inside of the instruction (after a wrong byte). *spare is room for the sum
+ * of two hits, and moves on when it is used. */
 static void add_hit_to_step(struct step *s, const struct hit *hit, struct group_sum **spare)
 {
 	const struct group_sum **sum = &s->sum[hit->event];

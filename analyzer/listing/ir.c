@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ir: the whole text that code was generated from (IR, query, script), line by line: the share of each line, its operator, and
- * the sum of each basic block beside its label.  With --hottest the hottest lines.  Of a script's file what is
- * near to lines with samples.
+ * ir: the whole text that code was generated from (IR, query, script), line by line: the share of each line, its operator, and the sum of
+ * each basic block beside its label. With --hottest the hottest lines. Of a script's file only the lines near samples are shown.
  * (A. Beischl et al., EuroSys 2021, figure 6b.)
  */
 #include "analyzer/listing/event_columns.h"
@@ -18,9 +17,10 @@
 #define OWNERS_TEXT_MAX 256
 #define AROUND 3u /* lines of a file's text that are shown before and behind one with samples */
 #define COLD 0.01
-#define WIDE 110 /* columns of a terminal that has room for the pipeline, too */
+#define WIDE 110 /* columns from which a terminal has room for the pipeline, too */
 
-/* What sums of lines are by: components of the source's level, and file names and numbers where it has none. */
+/* Add the groups that sums of lines are made of: by component for each level of a source, and by file name and number for sources without a
+ * level. */
 static void prepare_ir_view(struct report *r, struct view_instance *v)
 {
 	const struct model *m = r->model;
@@ -38,26 +38,27 @@ static void prepare_ir_view(struct report *r, struct view_instance *v)
 struct text_line {
 	uint32_t number, component;
 	const struct group_sum *sum[VIEW_EVENTS_MAX];
-	double block; /* sum of the block that begins here; < 0: none does */
-	const char *text; /* NULL: of a file, and not known */
+	double block; /* sum of the block that begins at this line; < 0: none begins */
+	const char *text; /* NULL: a line of a file whose text is not known */
 	size_t bytes;
 };
 
 struct listing {
 	struct report *r;
 	const struct source *s;
-	const struct line *file; /* its text is that of this line's file; NULL: the host registered it */
+	const struct line *file; /* a line of the file that the text is of; NULL: the host registered the text */
 	const struct split *split;
-	const struct frequencies *counts; /* or NULL */
+	const struct frequencies *counts; /* may be NULL */
 	bool by_line; /* the split is by TABLE_LINE */
 	struct text_line *line;
 	uint32_t nr;
 	double total, samples;
-	bool executed; /* the host counts how often */
-	uint32_t *line_index; /* of by_line: number -> value */
+	bool executed; /* the host counts how often lines run */
+	uint32_t *line_index; /* with by_line: number of the line -> value of the split */
 };
 
-/* LLVM's "name:" at the start of a line, and the head of a function, whose first block has no label. */
+/* Does a block begin here? LLVM writes "name:" at the start of a line, and the first block of a function has the function's head in place
+ * of a label. */
 static bool begins_block(const struct text_line *l)
 {
 	size_t i = 0;
@@ -109,7 +110,7 @@ static void fill_lines(struct listing *l)
 
 #define LINES_A_STEP 8
 
-/* Of a group of the view: made when the first text needs it, for all that do. */
+/* The splits of the view's groups. A split is made when the first text needs it, and then serves all texts. */
 struct splits {
 	struct split split[VIEW_GROUPS_MAX];
 	bool made[VIEW_GROUPS_MAX];
@@ -241,7 +242,8 @@ static void add_line_row(struct grid *g, const struct ir_columns *c, const struc
 	grid_set_text(g, c->text, text);
 }
 
-/* Of a file, what is near to samples; by the order of the text. */
+/* Is the line of a file near samples? Lines of registered texts always are. The lines are asked in the order of the text, and *next is the
+ * next line with samples. */
 static bool line_is_near_samples(const struct listing *l, uint32_t n, uint32_t *next)
 {
 	if (!l->file)
@@ -279,7 +281,7 @@ static void show_listing(struct report *r, struct listing *l, struct page *p)
 	grid_show(g, p);
 }
 
-/* One line of each file of scripts that have samples and no registered text; malloc()ed, the caller's. */
+/* Return one line of each script's file that has samples and no registered text. The caller frees the list. */
 static const struct line **find_files(struct report *r, uint32_t *nr)
 {
 	const struct line **of = calloc((size_t)r->a->nr_lines + 1, sizeof(*of));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How often a block runs, by samples of retired instructions.  Context: any. */
+/* The executions of a block, estimated from samples of retired instructions. Context: any. */
 #ifndef TAILOR_SAMPLED_EXECUTIONS_H
 #define TAILOR_SAMPLED_EXECUTIONS_H
 
@@ -9,11 +9,11 @@
 
 struct block_frequency {
 	double executions, low, high;
-	const char *state; /* how it is known; "sampled": from retired instructions */
+	const char *state; /* how the executions are known; "sampled": from retired instructions */
 };
 
-/* Of a class without counts: its retired instructions (a sum of weights, and of their squares) by how many it has.  Poisson: a sample is as
- * likely as any other. */
+/* Estimate the executions of a class without counts: its retired instructions (the sum of the samples' weights) divided by how many
+ * instructions it has. weight_squares, the sum of squared weights, gives the error. Poisson: one sample is as likely as another. */
 static inline void sampled_executions(double weight, double weight_squares, double steps, struct block_frequency *out)
 {
 	double error = weight > 0 ? SAMPLED_CERTAIN * sqrt(weight_squares) / weight : 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What events count, by their names. */
+/* Maps names of events to what they count. */
 #include "analyzer/listing/culprits.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* The first that fits: longer names before those that are a part of them. */
+/* The first name that fits decides, so longer names stand before their parts. */
 static const struct {
 	const char *part;
 	enum stall_event event;

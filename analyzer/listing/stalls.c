@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define LINE_BYTES 64u
-#define LOOP_BYTES_MAX (16u << 10) /* of a loop whose code stays in the first-level cache: half of the smallest */
-#define STEPS_MAX 20000 /* instructions of a function that is simulated */
+#define LOOP_BYTES_MAX (16u << 10) /* bytes of a loop whose code stays in the first-level cache: half of the smallest cache */
+#define STEPS_MAX 20000 /* instructions of a function up to which it is simulated */
 
 bool stalls_are_measured(const struct report *r)
 {
@@ -45,7 +45,7 @@ static const unsigned char *code_bytes_of_step(const struct hot *h, const struct
 	return h->place.bytes + (s->address - h->place.start);
 }
 
-/* Without calls and returns. */
+/* Copy the bytes of a block without calls and returns. */
 static bool copy_block_bytes(const struct hot *h, const struct graph *f, const struct block *b, struct best_case_block *out)
 {
 	unsigned char *bytes = malloc((size_t)b->nr * 15 + 1);
@@ -64,7 +64,7 @@ static bool copy_block_bytes(const struct hot *h, const struct graph *f, const s
 }
 
 struct best {
-	double cycles, floor; /* of one execution; cycles < 0: not known */
+	double cycles, floor; /* cycles of one execution; cycles < 0: not known */
 };
 
 static bool block_has_samples(const struct report *r, const struct block *b, bool any)
@@ -75,7 +75,7 @@ static bool block_has_samples(const struct report *r, const struct block *b, boo
 	return b->sum[r->event].samples > 0;
 }
 
-/* Of each block with samples: of the report's event, or of any. */
+/* Simulate each block with samples of the report's event, or with samples of any event. */
 static struct best *simulate_blocks(struct report *r, const struct hot *h, const struct graph *f, bool any)
 {
 	struct best_case_block *block = calloc((size_t)f->nr_blocks + 1, sizeof(*block));
@@ -120,7 +120,7 @@ void stalls_print_simulator(const struct report *r, struct page *p)
 
 /* ----------------------------------------------------------------------------------------------------------- evidence */
 
-/* What a function's code says of a block. */
+/* The work of one execution of a block, from its code. */
 struct work {
 	double loads, stores, divisions, latency;
 	bool calls, repeats;
@@ -154,7 +154,7 @@ static uint64_t end_address_of_block(const struct graph *f, uint32_t block)
 	return last->address + last->insn.bytes;
 }
 
-/* Blocks between a jump backwards and where it leads, if nothing is called there. */
+/* Find the blocks of small loops, between a jump backwards and its target, if none of them calls. They are fetched once. */
 static void find_small_loops(const struct graph *f, const struct work *code, bool *fetched_once, bool *own_loop)
 {
 	for (uint32_t n = 0; n < f->nr_arcs; n++) {
@@ -172,7 +172,7 @@ static void find_small_loops(const struct graph *f, const struct work *code, boo
 	}
 }
 
-/* Blocks that a branch, a jump through a register or a caller leads to. */
+/* Find the blocks that a branch, a jump through a register or a caller leads to. */
 static void find_mispredictable_blocks(const struct graph *f, bool *mispredicts)
 {
 	mispredicts[0] = true;
@@ -215,7 +215,7 @@ struct block_code *stalls_read_code(struct report *r, const struct hot *h, const
 		struct block_code *c = &out[i];
 
 		c->simulated = best[i].cycles >= 0;
-		c->floor = (double)b->nr / ISSUE_WIDTH; /* and what the units can do, but for the divider */
+		c->floor = (double)b->nr / ISSUE_WIDTH; /* llvm-mca adds the limits of the units below, except of the divider */
 		c->best = c->simulated ? fmax(best[i].cycles, c->floor) : c->floor;
 		if (c->simulated && code[i].divisions <= 0)
 			c->floor = fmin(fmax(best[i].floor, c->floor), c->best);
@@ -223,7 +223,7 @@ struct block_code *stalls_read_code(struct report *r, const struct hot *h, const
 		c->loads = code[i].loads;
 		c->divisions = code[i].divisions;
 		c->lines = ceil((double)(end_address_of_block(f, i) - f->step[b->first].address) / LINE_BYTES) + 1;
-		/* a loop of one block is simulated with all that its rounds wait for; other blocks may wait for those before them */
+		/* A loop of one block is simulated with all that its rounds wait for. Other blocks may wait for the blocks before them. */
 		c->latency = c->simulated && own_loop[i] ? 0 : code[i].repeats ? INFINITY : code[i].latency;
 		c->mispredicts = mispredicts[i];
 		c->forwards = code[i].loads > 0 && code[i].stores > 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a function's blocks lost against their best cases, and why (culprits.h): of a report whose event is cycles, of blocks whose
- * executions are known.  Context: thread.
+ * The cycles that a function's blocks lost against their best cases, and the causes (culprits.h). The report's event must be cycles. Only
+ * blocks whose executions are known are analyzed. Context: thread.
  */
 #ifndef TAILOR_STALLS_H
 #define TAILOR_STALLS_H
@@ -11,19 +11,20 @@
 
 /* Does the report's event count cycles? */
 bool stalls_are_measured(const struct report *r);
-/* Of each block of f; malloc()ed, the caller's, or NULL without memory.  total: of each event over all samples. */
+/* Return the stalls of each block of f. total: the sum of each event over all samples. The caller frees them. NULL without memory. */
 struct block_stalls *stalls_of_blocks(struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], const struct hot *h,
 				      const struct graph *f);
-/* What the code of each block says; malloc()ed, the caller's, or NULL without memory.  Best cases are of blocks with samples: of the
- * report's event, or of any. */
+/* Return what the code of each block tells about an execution. The caller frees it. NULL without memory. Best cases are computed for blocks
+ * with samples of the report's event, or with samples of any event. */
 struct block_code *stalls_read_code(struct report *r, const struct hot *h, const struct graph *f, bool any_event);
-/* What stalls are known by: the simulator, and how it was asked; NULL: nothing was simulated.  *known: best cases are its. */
+/* Return the simulator of the best cases and its processor, or why there is none. NULL: nothing was simulated. *known: the simulator
+ * computed best cases. */
 const char *stalls_about_simulator(const struct report *r, bool *known);
-/* A table of the blocks that lost a noteworthy part. */
+/* Show a table of the blocks that lost a noteworthy part. */
 void stalls_show_blocks(const struct hot *h, const struct graph *f, const struct block_stalls *b, struct page *p);
-/* Which best case that is; nothing where no block was asked for. */
+/* Print the simulator of the best cases. Print nothing if no block was simulated. */
 void stalls_print_simulator(const struct report *r, struct page *p);
-/* The event that bounds a cause, by its name; "code" where none does. */
+/* Return the name of the event that bounds a cause, or "code" if none does. */
 const char *stalls_name_of_evidence(const struct report *r, const struct group_sum total[VIEW_EVENTS_MAX], enum culprit c);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stalls: where the cycles of what passes the filters went (J. Anderson et al., SOSP 1997, figure 4): into execution without stalls,
- * into causes of stalls, each within bounds, into page faults and the kernel; and the components and functions that lost most.
+ * stalls: where the cycles of the samples that pass the filters went (J. Anderson et al., SOSP 1997, figure 4): into execution without
+ * stalls, into causes of stalls, each within bounds, into page faults and the kernel. The components and functions that lost most follow.
  */
 #include "analyzer/listing/losses.h"
 #include "analyzer/pictures/bounds.h"
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPONENTS_MAX 64 /* that are analyzed */
+#define COMPONENTS_MAX 64 /* components that are analyzed */
 
-/* The level that components are of; LEVELS_MAX: none. */
+/* Return the level of components, or LEVELS_MAX for none. */
 static uint32_t level_of_components(const struct report *r)
 {
 	return stalls_are_measured(r) ? report_find_level(r, r->level) : LEVELS_MAX;
@@ -28,8 +28,8 @@ static void prepare_stalls_view(struct report *r, struct view_instance *v)
 }
 
 struct summary {
-	double all, user, kernel; /* of the event */
-	double known, floor; /* cycles of the blocks that are known, and what they take without any stall */
+	double all, user, kernel; /* weights of the report's event */
+	double known, floor; /* cycles of the blocks that are known, and their cycles without any stall */
 	struct stall_bounds bounds;
 	struct group_sum total[VIEW_EVENTS_MAX];
 };
@@ -94,7 +94,7 @@ static void show_stalls_summary(struct report *r, const struct summary *s, struc
 	enum culprit order[NR_CULPRITS];
 	int nr = 0, nr_causes = 0;
 
-	for (int n = 0; n < NR_CULPRITS; n++) { /* all that there is, the likeliest first */
+	for (int n = 0; n < NR_CULPRITS; n++) { /* all causes from 0.05 %, the likeliest first */
 		int at = nr_causes;
 
 		if (s->bounds.high[n] < 0.0005 * s->all)
@@ -119,10 +119,10 @@ static void show_stalls_summary(struct report *r, const struct summary *s, struc
 		bounds_svg(strcmp(report_unit(r), "ns") == 0 ? "Where the time went" : "Where the cycles went", picture, nr, r->svg);
 }
 
-/* A line of a table: a function, or a component. */
+/* A row of a table: a function, or a component. */
 struct loser {
 	const char *name, *image;
-	double cycles; /* all of them; of which loss->cycles are analyzed */
+	double cycles; /* all its cycles; loss->cycles of them are analyzed */
 	struct loss loss;
 };
 
@@ -167,7 +167,7 @@ static void show_loss_rows(struct grid *g, const char *what, struct loser *l, ui
 	grid_show(g, p);
 }
 
-/* The cycles of its blocks whose executions are known; those of others are in no line. */
+/* Show the cycles of blocks whose executions are known. The cycles of other blocks are in no row. */
 static void show_function_losses(const struct report *r, const struct losses *all, const struct summary *s, struct page *p)
 {
 	struct loser *l = calloc((size_t)all->nr + 1, sizeof(*l));
@@ -199,7 +199,7 @@ static struct loss loss_of_component(struct report *r, const struct report_group
 	return sum;
 }
 
-/* Each line is what the view says of its component alone (--component). */
+/* Show rows that have the numbers of the whole view for that component alone (--component). */
 static void show_component_losses(struct report *r, const struct view_instance *v, const struct summary *s, struct page *p)
 {
 	const uint32_t level = level_of_components(r);

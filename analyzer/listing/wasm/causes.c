@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The judge of stalls for a page: what JavaScript calls.  It says what the code of each block says and what each class counts, writes the
- * sums of each block under its filters, and reads executions, stalls and the bounds of their causes.  Context: the page's one thread.
+ * The analysis of stalls for a page: the functions that JavaScript calls. JavaScript describes the code of each block and the counts of
+ * each class, writes the sums of each block under its filters, and reads executions, stalls and the bounds of their causes. Context: the
+ * page's one thread.
  */
 #include "analyzer/listing/culprits.h"
 #include "analyzer/listing/sampled_executions.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 
 #define EVENTS_MAX 16
-#define SUMS 3 /* of a block and an event: samples, weight, squared weights */
+#define SUMS 3 /* numbers of a block and an event: samples, weight, squared weights */
 
 struct page_block {
 	struct block_code code;
@@ -19,15 +20,15 @@ struct page_block {
 };
 
 struct page_class {
-	double count, steps; /* count < 0: the host does not count it */
-	double weight, squares, samples; /* of its retired instructions */
+	double count, steps; /* count < 0: the host does not count the class */
+	double weight, squares, samples; /* sums of its retired instructions */
 };
 
-/* What JavaScript reads: numbers alone, -1 where one is not known. */
+/* The results that JavaScript reads: only numbers, and -1 for one that is not known. */
 struct page_cause {
 	double cycles, executions, low, high;
 	double known, best, floor, simulated, stall, unexplained;
-	double bound[2][NR_CULPRITS]; /* at least, at most */
+	double bound[2][NR_CULPRITS]; /* lower bounds, upper bounds */
 	double nr_causes, cause[NR_CULPRITS]; /* the likeliest first */
 };
 
@@ -40,7 +41,7 @@ struct page_causes {
 	uint32_t kind[EVENTS_MAX]; /* enum stall_event */
 };
 
-/* NULL without memory, or of too many events. */
+/* Return NULL without memory, or if there are too many events. */
 EXPORT(causes_create) struct page_causes *page_causes_create(uint32_t nr_blocks, uint32_t nr_classes, uint32_t nr_events)
 {
 	struct page_causes *c = nr_events <= EVENTS_MAX ? calloc(1, sizeof(*c)) : NULL;
@@ -69,7 +70,7 @@ EXPORT(causes_class) void page_causes_class(struct page_causes *c, uint32_t clas
 
 enum { FLAG_SIMULATED = 1, FLAG_MISPREDICTS = 2, FLAG_FORWARDS = 4, FLAG_FETCHED_ONCE = 8 };
 
-/* latency < 0: it has no bound. */
+/* latency < 0: there is no bound. */
 EXPORT(causes_block)
 void page_causes_block(struct page_causes *c, uint32_t block, uint32_t class, uint32_t flags, double best, double floor, double accesses,
 		       double loads, double divisions, double lines, double latency)
@@ -80,7 +81,7 @@ void page_causes_block(struct page_causes *c, uint32_t block, uint32_t class, ui
 							 flags & FLAG_FETCHED_ONCE }, class };
 }
 
-/* Where to write samples, weight and squared weights, block by block, of each event. */
+/* Return the array that JavaScript writes samples, weight and squared weights to, block by block, for each event. */
 EXPORT(causes_sums) double *page_causes_sums(struct page_causes *c)
 {
 	return c->sums;
@@ -128,8 +129,9 @@ static void write_cause(struct page_cause *to, const struct stall_bounds *b, con
 }
 
 /*
- * One struct page_cause (JavaScript: numbers in its order) of each block.  event: whose weights costs are; period: of each event, 0: it
- * says nothing; instructions: the event of retired instructions, or none of these; stalls: the event is cycles.
+ * Return one struct page_cause (JavaScript: numbers in its order) for each block. event: the event whose weights are the costs. period: of
+ * each event; 0: the event says nothing. instructions: the event of retired instructions, or a larger number if there is none. stalls:
+ * event is cycles.
  */
 EXPORT(causes_judge)
 const struct page_cause *page_causes_judge(struct page_causes *c, uint32_t event, uint32_t instructions, const double *period, bool stalls)
@@ -174,8 +176,9 @@ static void read_cause(const struct page_cause *from, struct stall_bounds *b)
 	}
 }
 
-/* Behind causes_judge(): a sum of the blocks from first to last - 1, which has causes where one of these has.  kernel: nanoseconds or
- * events there, of which faults, so many of them (low < 0: not recorded), may be a part. */
+/* Call this after causes_judge(). Return the sum of the blocks from first to last - 1. It has causes if one of the blocks has. kernel:
+ * nanoseconds or events there. Page faults, whose number is between faults_low and faults_high (low < 0: not recorded), may be a part of
+ * kernel. */
 EXPORT(causes_sum)
 const struct page_cause *page_causes_sum(struct page_causes *c, uint32_t first, uint32_t last, double kernel, double faults_low,
 					 double faults_high, bool is_time)
@@ -206,7 +209,7 @@ const struct page_cause *page_causes_sum(struct page_causes *c, uint32_t first, 
 	return to;
 }
 
-/* Bounds of 95 % of how many there were of an event, behind each other. */
+/* Return the two bounds of 95 % for how many occurrences of an event there were. */
 EXPORT(causes_count) const double *page_causes_count(double weight, double samples, double squares, double period)
 {
 	static double bounds[2];
