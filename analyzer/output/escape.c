@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Bytes of the next character, and whether they are UTF-8; most of all text is ASCII. */
+/* Return the bytes of the next character. *valid: they are UTF-8. Most text is ASCII. */
 static int next_character_bytes(const char *text, bool *valid)
 {
 	struct utf8_character c;
@@ -56,7 +56,7 @@ void escape_xml(FILE *to, const char *text)
 		n = next_character_bytes(text, &valid);
 		if ((unsigned char)*text < 0x20 && *text != '\t' && *text != '\n' && *text != '\r')
 			valid = false;
-		if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0) /* no characters */
+		if (strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0) /* U+FFFE, U+FFFF */
 			valid = false;
 		if (!valid)
 			put_question_marks(to, n);
@@ -73,7 +73,7 @@ void escape_json(FILE *to, const char *text)
 
 	for (int n; text && *text; text += n) {
 		n = next_character_bytes(text, &valid);
-		if (*text == '\n' || *text == '\r' || *text == '\t') /* of a query, say */
+		if (*text == '\n' || *text == '\r' || *text == '\t') /* such as those of a query */
 			fputc(' ', to);
 		else if (!valid || is_control(text))
 			put_question_marks(to, n);

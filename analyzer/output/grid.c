@@ -30,7 +30,7 @@ struct grid *grid_create(const char *name, const char *format, ...)
 	return g;
 }
 
-/* Keys may be foreign (names of events): text that any reader takes, and no two alike. */
+/* Keys may be foreign (names of events). Make a key that any reader accepts, and that no other column has. */
 static char *make_unique_column_key(const struct grid *g, const char *key)
 {
 	char *clean = NULL;
@@ -57,7 +57,7 @@ static char *make_unique_column_key(const struct grid *g, const char *key)
 	return clean;
 }
 
-/* Names of functions, files and the like end with what tells them apart; sentences and code begin with it. */
+/* Names of functions, files and the like differ at their ends. Sentences and code differ at their beginnings. */
 static bool column_holds_names(const char *key)
 {
 	static const char *const keys[] = { "name", "function", "image", "path", "file", "executable", "parents", "mapper", "memory",
@@ -232,7 +232,7 @@ struct sorting {
 	enum cell_kind kind;
 };
 
-/* Rows that are remarks come last, and before them those without a value. */
+/* Remarks come last. Rows without a value stand before them. */
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct row *x = a, *y = b;
@@ -268,7 +268,7 @@ static void sort_rows(struct grid *g, struct page *p)
 {
 	struct sorting s = { find_column(g, p->sort), CELL_TEXT };
 
-	if (s.column < 0 && strcmp(p->sort, "self") == 0) /* what tables without totals have */
+	if (s.column < 0 && strcmp(p->sort, "self") == 0) /* tables without totals have "share" in place of "self" */
 		s.column = find_column(g, "share");
 	if (s.column < 0)
 		return;
@@ -285,7 +285,7 @@ static void sort_rows(struct grid *g, struct page *p)
 		qsort_r(g->row, g->nr_rows, sizeof(*g->row), compare_rows, &s);
 }
 
-/* A second table of one name in a page has other columns: it has a file of its own. */
+/* Write a table to its CSV file. A second table of the same name in a page has other columns, so it gets a file of its own. */
 static void write_csv_file(struct grid *g, struct page *p, bool is_first)
 {
 	char path[PATH_MAX], name[256];
@@ -299,7 +299,7 @@ static void write_csv_file(struct grid *g, struct page *p, bool is_first)
 		snprintf(name, sizeof(name), "%s-%d", g->name ? g->name : "", nr);
 		is_first = page_note_name(&p->tables, name);
 	}
-	for (char *c = name; *c; c++) /* levels are called what hosts like */
+	for (char *c = name; *c; c++) /* a host may have given its levels any names */
 		if (!isalnum((unsigned char)*c) && !strchr("_-", *c))
 			*c = '_';
 	snprintf(path, sizeof(path), "%s/%s.csv", p->csv_folder, name);

@@ -52,7 +52,7 @@ void grid_show_json(const struct grid *g, struct page *p)
 	}
 }
 
-/* Keys of ours are plain, those of others may be anything. */
+/* Tailor's keys are plain. Foreign keys may contain anything. */
 static void put_key(FILE *to, const char *key, const char *suffix)
 {
 	char text[256];
@@ -64,7 +64,7 @@ static void put_key(FILE *to, const char *key, const char *suffix)
 		fputs(text, to);
 }
 
-/* Counts and times to their last digit. */
+/* Write counts and times to their last digit. */
 static void put_csv_number(FILE *to, double v)
 {
 	fprintf(to, fabs(v) < 9e15 && v == trunc(v) ? "%.0f" : "%.10g", v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people read them, and how sure a share is. */
+/* Numbers as people read them, and the uncertainty of a share. */
 #include "analyzer/output/grid_internal.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ const char *grid_duration(double ns, char text[16])
 	return text;
 }
 
-/* A damaged file's values may be anything, also no numbers: no share is shown as more than a hundred thousand per cent. */
+/* A damaged file may have any values, even NaN. No share is shown as more than a hundred thousand per cent. */
 #define TENTHS_MOST 1e6
 static double bounded_tenths(double value, double total)
 {
@@ -120,7 +120,7 @@ void grid_round_to_tenths(const double *values, size_t nr, double total, int *te
 		sum += values[i];
 		bounded += bounded_tenths(values[i], total);
 	}
-	sum = total > 0 ? sum * 1000 / total : 0; /* as they are added up before, where that is a number */
+	sum = total > 0 ? sum * 1000 / total : 0; /* the sum before rounding, if it is a number */
 	wanted = (int64_t)((fabs(sum - bounded) < 0.5 ? sum : bounded) + 0.5);
 	wanted = wanted < given + (int64_t)nr ? wanted : given + (int64_t)nr;
 	while (given < wanted) {
@@ -130,7 +130,7 @@ void grid_round_to_tenths(const double *values, size_t nr, double total, int *te
 		for (size_t i = 0; i < nr; i++) {
 			double rest = bounded_tenths(values[i], total) - tenths[i];
 
-			/* of equal rests the larger value's, in whatever order they are shown */
+			/* Of equal rests the one of the larger value gets the tenth, in whatever order they are shown. */
 			if (rest > most + 1e-9 || (rest > most - 1e-9 && values[i] > values[best])) {
 				most = rest;
 				best = i;

@@ -124,7 +124,7 @@ FILE *gzip_stream(FILE *to)
 		f = fopencookie(s, "w", (cookie_io_functions_t){ .write = write_stream, .close = close_stream });
 	if (f)
 		return f;
-	if (s->zip) { /* what it has begun is written nowhere */
+	if (s->zip) { /* the stream's beginning has not been written */
 		deflateEnd(&s->zip->zip);
 		free(s->zip);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as gzip has them.  The one door to zlib.  Context: thread. */
+/* Bytes in gzip's format. Only this file uses zlib. Context: thread. */
 #ifndef TAILOR_GZIP_H
 #define TAILOR_GZIP_H
 
@@ -10,13 +10,14 @@
 
 struct gzip;
 
-/* put() gets pieces of GZIP_PIECE_BYTES, and what is left at the end; not 0: it failed.  NULL without memory. */
+/* Begin a stream. put() gets pieces of GZIP_PIECE_BYTES, and the rest at the end. It returns 0, or another number if it failed. NULL
+ * without memory. */
 struct gzip *gzip_begin(int (*put)(void *context, const unsigned char *bytes, size_t nr), void *context);
 void gzip_add(struct gzip *z, const void *bytes, size_t nr);
-/* 0, -ENOMEM, or -EIO where put() failed. */
+/* End the stream. Return 0, -ENOMEM, or -EIO if put() failed. */
 int gzip_end(struct gzip *z);
 
-/* A stream that writes to `to` what is written to it, and closes it with itself.  NULL without memory: `to` is still open. */
+/* Return a stream that compresses to `to`, and closes `to` when it is closed. NULL without memory, and `to` is still open. */
 FILE *gzip_stream(FILE *to);
 
 #endif

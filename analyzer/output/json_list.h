@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A JSON list that is written value by value, for what is too large to be made in memory first. */
+/* A JSON list that is written value by value, because it is too large to be made in memory first. */
 #ifndef TAILOR_JSON_LIST_H
 #define TAILOR_JSON_LIST_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-/* "key":[...] of nr values, which the last argument prints to `to`; i is the number of each. */
+/* Write "key":[...] of nr values. The last argument prints a value to `to`; i is the number of the value. */
 #define JSON_LIST(to, key, nr, ...) \
 	do { \
 		fprintf(to, "\"%s\":[", key); \
@@ -17,7 +17,7 @@
 		} \
 		fputc(']', to); \
 	} while (0)
-/* The same behind another key of its object. */
+/* Write the same list behind another key of its object. */
 #define JSON_NEXT_LIST(to, key, nr, ...) \
 	do { \
 		fputc(',', to); \

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Jansson escapes control characters, but those of two bytes. */
+/* Jansson escapes control characters of one byte, but not those of two bytes. */
 static json_t *text_without_controls(const char *s)
 {
 	char *clean = strdup(s);

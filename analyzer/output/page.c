@@ -25,7 +25,7 @@ static bool is_pipe(int fd)
 	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* Of the terminal that fd is, or, where fd is a pipe (to a pager), that messages go to. */
+/* Return the columns of the terminal fd. If fd is a pipe (to a pager), the terminal of messages decides. */
 static int terminal_columns(int fd)
 {
 	const char *said = getenv("COLUMNS");
@@ -69,7 +69,7 @@ void page_fact_time(struct page *p, const char *key, int64_t ns)
 		page_json_whole(p->json, key, ns);
 }
 
-/* The blank behind a word; a number and its percent sign are one. */
+/* Return the blank behind a word. A number and its percent sign are one word. */
 static char *word_end(char *word)
 {
 	char *end = strchr(word, ' ');
@@ -236,10 +236,10 @@ int page_end(struct page *p)
 	return fflush(p->to) || ferror(p->to) ? -EIO : ret;
 }
 
-#define COMBINING_MAX 4 /* on one character: more are dropped, so that a name cannot grow out of its line */
-#define DROPPED_MAX 64	/* where more are dropped than that, it is no text */
+#define COMBINING_MAX 4 /* combining marks on one character; more are dropped, so that a name cannot grow out of its line */
+#define DROPPED_MAX 64	/* a text with more dropped marks in a row is not text */
 
-/* The next piece of a text as the page shows it: from *shown, bytes of them; returns its columns, and moves the text on. */
+/* Get the next piece of a text as the page shows it: *bytes bytes at *shown. Return its columns, and move the text on. */
 static int next_shown_piece(const struct page *p, const char **text, const char **shown, size_t *bytes)
 {
 	struct utf8_character c = utf8_next(*text);
@@ -262,7 +262,7 @@ static int next_shown_piece(const struct page *p, const char **text, const char 
 	return c.columns;
 }
 
-#define BYTES_A_COLUMN 64 /* a text with more than so many for each of the page's columns is cut unseen: names may have megabytes */
+#define BYTES_A_COLUMN 64 /* bytes for each of the page's columns from which a text is cut unseen, because names may have megabytes */
 
 static size_t bytes_looked_at(const struct page *p)
 {
@@ -300,9 +300,9 @@ int page_put(const struct page *p, const char *text, int columns)
 	return used;
 }
 
-#define NAME_CUT_LEAST 5 /* columns: fewer have no room for both ends */
+#define NAME_CUT_LEAST 5 /* columns; with fewer there is no room for both ends */
 
-/* "a::f(int, b<c>) const" as "a::f const".  NULL: it has none, or is no name of that kind. */
+/* Make "a::f const" of "a::f(int, b<c>) const". NULL: the text has no parameters, or is not a name of that kind. */
 static char *without_parameters(const char *text)
 {
 	const char *open = NULL, *close = NULL;
@@ -322,7 +322,7 @@ static char *without_parameters(const char *text)
 	return asprintf(&out, "%.*s%s", (int)(open - text), text, close + 1) < 0 ? NULL : out;
 }
 
-/* From where on a text takes at most so many columns. */
+/* Return the longest end of a text that takes at most so many columns. */
 static const char *tail_within_columns(const struct page *p, const char *text, int columns)
 {
 	size_t most = bytes_looked_at(p), all = strlen(text);
@@ -332,7 +332,7 @@ static const char *tail_within_columns(const struct page *p, const char *text, i
 
 	if (all >= most)
 		text += all - most + 1;
-	for (int n = 0; n < 3 && all >= most && (*text & 0xc0) == 0x80; n++) /* the rest of a character */
+	for (int n = 0; n < 3 && all >= most && (*text & 0xc0) == 0x80; n++) /* skip the rest of a character */
 		text++;
 	for (width = page_width(p, text); *text && width > columns;)
 		width -= next_shown_piece(p, &text, &shown, &bytes);
@@ -365,7 +365,7 @@ static const char *put_into_buffer(const struct page *p, const char *text, int c
 	struct page into = *p;
 
 	memset(to, 0, bytes);
-	into.to = fmemopen(to, bytes - 1, "w"); /* what is too much is dropped */
+	into.to = fmemopen(to, bytes - 1, "w"); /* a longer text is cut at the end */
 	if (!into.to)
 		return to;
 	put(&into, text, columns);
@@ -383,7 +383,7 @@ const char *page_cut_name(const struct page *p, const char *text, int columns, c
 	return put_into_buffer(p, text, columns, to, bytes, page_put_name);
 }
 
-#define NAME_WANTED 12 /* what branches leave to the name behind them when they are cut anyway */
+#define NAME_WANTED 12 /* columns that cut branches leave to the name behind them */
 
 int page_branches_width(const struct page *p, const char *branches, int columns)
 {

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <math.h>
 
-/* Shares of samples with several parents are not whole; everything that is, is written so. */
+/* Samples with several parents are shared among them, so their counts are not whole. All whole numbers are written as integers. */
 static json_t *json_of_number(double v)
 {
 	double whole = round(v);
@@ -76,7 +76,7 @@ void page_json_cell_number(void *row, const char *key, double value)
 
 void page_json_cell_address(void *row, const char *key, uint64_t address)
 {
-	/* jansson's integers are signed */
+	/* Integers of jansson are signed. */
 	json_object_set_new(row, key, address <= INT64_MAX ? json_integer((json_int_t)address) : json_real((double)address));
 }
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that a command has written for a person: its name, what is said of it, and the viewer of the desktop.  Context: thread. */
+/* A file that a command has written for a person: its name, the message about it, and the desktop's viewer for it. Context: thread. */
 #ifndef TAILOR_RESULT_FILE_H
 #define TAILOR_RESULT_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* In the working folder: that of the input (a path), with another ending. */
+/* Make a name in the working folder: the file name of the input (a path), with another ending. */
 void result_file_name(const char *input, const char *ending, char *name, size_t bytes);
-/* Print path and size to stderr (not if quiet), and show the file by xdg-open, which goes on alone (if open).  Of a regular file only. */
-/* Before the command gives up the right to execute programs: what result_file_tell() needs for open. */
+/* result_file_prepare() does what result_file_tell() needs for open, before the command gives up the right to execute programs.
+ * result_file_tell() prints the path and size of a regular file to stderr (unless quiet), and shows the file with xdg-open, which goes on
+ * alone (if open). */
 void result_file_prepare(bool open);
 void result_file_tell(const char *path, bool quiet, bool open);
 
