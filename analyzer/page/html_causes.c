@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Basic blocks of the hottest functions as a page's facts: what their code says, which lead to which, and in which block each place of
- * samples is.  Executions and causes of stalls are the page's to judge (web/causes.js), by what passes its filters.
+ * Basic blocks of the hottest functions as a page's facts: the facts of their code, the arcs between them, and the block of each place of
+ * samples. The page itself computes executions and causes of stalls (web/causes.js) from the samples that pass its filters.
  */
 #include "analyzer/listing/stalls.h"
 #include "analyzer/output/escape.h"
@@ -12,20 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCKS_MAX 20000u /* of all functions */
+#define BLOCKS_MAX 20000u /* blocks of all functions */
 #define STEPS_A_PLACE 1
 
-enum { FLAG_SIMULATED = 1, FLAG_MISPREDICTS = 2, FLAG_FORWARDS = 4, FLAG_FETCHED_ONCE = 8 }; /* as analyzer/listing/wasm has them */
+enum { FLAG_SIMULATED = 1, FLAG_MISPREDICTS = 2, FLAG_FORWARDS = 4, FLAG_FETCHED_ONCE = 8 }; /* values of analyzer/listing/wasm/causes.c */
 
 struct causes {
 	const struct html_trace *t;
 	FILE *to;
-	uint32_t *block; /* of each place: 1 + the number of its block among those of all functions; 0: none */
+	uint32_t *block; /* block of each place: 1 + its number among the blocks of all functions; 0: none */
 	uint32_t nr_blocks, nr_functions;
-	bool cycles; /* an event counts them */
+	bool cycles; /* an event counts cycles */
 };
 
-/* Places of generated code have its addresses, those of images their file's, as hits do. */
+/* Places of generated code have its addresses, and those of images have addresses of their file, as hits do. */
 static bool place_is_in(const struct causes *c, const struct hot *h, const struct html_place *p)
 {
 	const struct model *m = c->t->report->model;
@@ -36,7 +36,7 @@ static bool place_is_in(const struct causes *c, const struct hot *h, const struc
 	return h->image ? code->kind == CODE_IMAGE && code->file && code->file == h->place.code->file : code == h->place.code;
 }
 
-/* false: its samples have no addresses in the page. */
+/* Find the block of each place. Return false if no sample has an address in the function. */
 static bool find_blocks_of_places(struct causes *c, const struct hot *h, const struct graph *f)
 {
 	const struct step *end = &f->step[f->nr_steps - 1];
@@ -98,7 +98,7 @@ static void put_arcs(const struct graph *f, FILE *to)
 	fputc(']', to);
 }
 
-/* Block and step numbers are those of the function, so that they are small. */
+/* Write a function. Block and step numbers start at 0 in each function, so that they are small. */
 static void put_function(struct causes *c, const struct hot *h, const struct hit *hit)
 {
 	int nr_steps;
@@ -134,7 +134,7 @@ static void put_culprits(const struct model *m, FILE *to)
 	for (uint32_t i = 0; i < NR_CULPRITS; i++) {
 		fprintf(to, "%s{\"key\":\"%s\",\"name\":", i ? "," : "", culprit_key((enum culprit)i));
 		escape_json_string(to, culprit_name((enum culprit)i));
-		fputs(",\"events\":[", to); /* that bound it */
+		fputs(",\"events\":[", to); /* events that bound the cause */
 		for (uint32_t e = 0, n = 0; e < m->nr_events && e < VIEW_EVENTS_MAX; e++)
 			if (stall_event_bounds(stall_event_of(m->event[e].name), (enum culprit)i))
 				fprintf(to, "%s%u", n++ ? "," : "", e);

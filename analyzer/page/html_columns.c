@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table's columns as data blocks: byte planes of numbers, or of differences where these are smaller. */
+/* The table's columns as data blocks: byte planes of numbers, or of differences if these are smaller. */
 #include "analyzer/page/html_block.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/table/planes.h"
@@ -7,14 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define WEIGHTS_MAX 65536u /* different ones that a page numbers */
+#define WEIGHTS_MAX 65536u /* different weights that a page numbers */
 
 static uint32_t bytes_for_number(uint64_t most)
 {
 	return most < 1u << 8 ? 1 : most < 1u << 16 ? 2 : most <= UINT32_MAX ? 4 : 8;
 }
 
-/* c->number holds nr numbers. */
+/* Write a column of the nr numbers in c->number. */
 static void write_column(struct html_columns *c, const char *name, const char *key_name, struct planes p)
 {
 	static const char *const kinds[] = { "plain", "delta", "keyed" };
@@ -62,7 +62,7 @@ static void write_u32_column(struct html_columns *c, const char *name, const uin
 	write_column(c, name, "", (struct planes){ .kind = kind, .nr = nr });
 }
 
-/* What one place touches is mostly near to what it touched before. */
+/* Write addresses by place, because a place mostly touches memory near its last address. */
 static void write_addresses(struct html_columns *c, const struct html_rows *r)
 {
 	uint64_t *last = malloc(((size_t)r->nr_places + 1) * sizeof(*last));
@@ -80,7 +80,7 @@ static void write_addresses(struct html_columns *c, const struct html_rows *r)
 	free(last);
 }
 
-/* A frame with a caller; the instruction at which the kernel was entered is of no stack. */
+/* Does any frame have a caller? The instruction at which the kernel was entered belongs to no stack. */
 static bool any_stack(const struct stacks *s)
 {
 	for (uint32_t i = 1; i < s->nr; i++) {
@@ -93,7 +93,7 @@ static bool any_stack(const struct stacks *s)
 	return false;
 }
 
-/* The tree of calls: a column per field. */
+/* Write the tree of calls, with a column for each field. */
 static void write_stacks(struct html_columns *c, const struct html_rows *r, const struct stacks *s)
 {
 #define FIELD_(name, field) \

@@ -3,7 +3,7 @@
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 
-/* The functions of a host's language, where most samples have one; -1: they do not lead. */
+/* Return the level of functions of a host's language if most samples have one. -1: these functions do not lead. */
 static int lead_level(const struct html_trace *t)
 {
 	const struct report_group *g = t->by_language;
@@ -45,7 +45,7 @@ static void write_links_json(const struct component *c, FILE *to)
 	fputc(']', to);
 }
 
-/* "key":{"12":value,...} of the components that have one. */
+/* Write "key":{"12":value,...} for the components that have a value. */
 #define SOME_(key, condition, ...) \
 	do { \
 		const char *comma = ""; \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a page's numbers stand for, as one JSON object; lists of many are an array per field. */
+/* The facts that a page's numbers refer to, as one JSON object. A list of many is an array per field. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/accesses/accesses.h"
@@ -112,7 +112,7 @@ static void write_code_json(const struct model *m, FILE *to)
 	fputs("},\n", to);
 }
 
-/* Sentences without which the rest would be misread, as reports begin with. */
+/* Write the sentences without which the rest would be misread, as at the beginning of reports. */
 static void write_first_json(const struct warnings *w, FILE *to)
 {
 	const struct warning *first;
@@ -181,7 +181,7 @@ static void write_methods_json(FILE *to)
 	fputs(",\n", to);
 }
 
-/* The column holds the weights themselves. */
+/* Does the column hold the weights themselves? */
 static bool has_weight_numbers(const struct html_columns *c)
 {
 	for (uint32_t i = 0; i < c->nr; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flows of functions and what their counters say, as a page's facts: the page solves them itself (web/flow.js), so that its reader can
- * assume what they leave open.  Functions, arcs and calls stand in the order of the program's variables.
+ * Flows of functions and their counts, as a page's facts. The page solves them itself (web/flow.js), so that its reader can assume the
+ * counts that are not known. Functions, arcs and calls stand in the order of the program's variables.
  */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
@@ -9,9 +9,9 @@
 
 #include <inttypes.h>
 
-#define PARTS_MAX (4u << 20) /* of executions: a host that says more of them has none in its page */
+#define PARTS_MAX (4u << 20) /* parts of executions; the page of a host with more has no more of them */
 
-/* A number that JavaScript's hold exactly, or else as a text. */
+/* Write a number if JavaScript's numbers hold it exactly, or else a text. */
 static void put_count(uint64_t v, FILE *to)
 {
 	fprintf(to, v < 1ull << 53 ? "%" PRIu64 : "\"%" PRIu64 "\"", v);
@@ -50,7 +50,7 @@ static void put_arcs(const struct flow_program *p, FILE *to)
 	fputc(']', to);
 }
 
-/* Those that functions announced; the others follow from them. */
+/* Write the calls that functions announced. The other calls follow from these. */
 static void put_calls(const struct flow_program *p, FILE *to)
 {
 	uint32_t nr = 0;
@@ -84,7 +84,7 @@ static void put_counters(const struct flow_program *p, FILE *to)
 
 struct parts {
 	FILE *to;
-	bool counts; /* the round of those that are counts themselves */
+	bool counts; /* second round: write only the parts that are counts */
 	uint32_t nr, total;
 };
 
@@ -99,7 +99,7 @@ static bool put_part(void *context, uint32_t component, uint32_t variable, uint6
 	return ++s->total < PARTS_MAX;
 }
 
-/* component, variable, ...; and component, count, ... */
+/* Write "component, variable, ..." and then "component, count, ...". Return false if there are more parts than PARTS_MAX. */
 static bool put_executions(struct report *r, const struct frequencies *f, FILE *to)
 {
 	struct parts s = { .to = to };
@@ -115,7 +115,7 @@ static bool put_executions(struct report *r, const struct frequencies *f, FILE *
 	return all;
 }
 
-/* Functions of samples that are generated code, by the component that they are: function, component, ... */
+/* Write the functions of samples that are generated code, with their components: function, component, ... */
 static void put_function_names(const struct report *r, const struct frequencies *f, FILE *to)
 {
 	const char *comma = "";

@@ -8,15 +8,15 @@
 #include <string.h>
 
 #define FUNCTIONS_MAX 400u
-#define STEPS_MAX 200000 /* instructions of all generated functions, */
-#define FILE_STEPS_MAX 8000 /* and of those of files, */
-#define FILE_PART 0.002 /* which have so much of all samples: there are many */
-#define STEP_BYTES 4u /* of an instruction, about */
-#define FILES_MAX 64 /* source files that one function's lines are of */
-#define ARROWS_MAX 3000 /* of a function with arrows for its jumps: what they take grows with the square */
+#define STEPS_MAX 200000 /* instructions of all generated functions */
+#define FILE_STEPS_MAX 8000 /* instructions of all functions of files */
+#define FILE_PART 0.002 /* least share of all samples of a function of a file, because there are many */
+#define STEP_BYTES 4u /* bytes of an instruction, about */
+#define FILES_MAX 64 /* source files of one function's lines */
+#define ARROWS_MAX 3000 /* instructions up to which a function's jumps have arrows, because the time for these grows with the square */
 #define STEPS_AN_ARROW 32
 
-/* Which source file each instruction is of: those of inlined functions are others. */
+/* Write the source file of each instruction. Instructions of inlined functions come from other files. */
 static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 {
 	const char *file[FILES_MAX];
@@ -40,7 +40,8 @@ static void put_files_of_steps(const struct step *s, int nr, FILE *to)
 	fputc(']', to);
 }
 
-/* How often instructions ran: as often as components, of which frequencies are facts (html_flow.c), or as was counted at them. */
+/* Write how often instructions ran. Either the component has a frequency, which is a fact of html_flow.c, or the host counted at the
+ * instruction. */
 static void write_executions(struct report *r, const struct hot *h, const struct step *s, int nr, FILE *to)
 {
 	const struct frequencies *f = frequencies_of_report(r);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What analyzer/page/build.sh made of web/: empty where it could not. */
+/* The files that analyzer/page/build.sh made of web/. They are empty if it could not make them. */
 __asm__(".pushsection .rodata\n"
 	"html_head: .incbin \"" PAGE_FOLDER "/head.html\"\n"
 	"html_tail: .incbin \"" PAGE_FOLDER "/tail.html\"\n"
@@ -172,7 +172,7 @@ static bool file_is_html_page(const char *path)
 	return nr == sizeof(start) - 1 && strncasecmp(start, "<!doctype html>", 15) == 0;
 }
 
-/* Titles are short, and were escaped when they were written. */
+/* Titles are short, and are escaped already. */
 static void copy_page_title(const char *text, const char *end, char title[256])
 {
 	static const struct {

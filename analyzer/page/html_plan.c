@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans with a place for each operator: consumers on top, producers below them, a column per leaf, in linear time.  A plan that is a graph
- * is laid out as the tree that plan_tree_make() finds in it; its other edges are drawn between those places.
+ * Plans with a place for each operator: consumers on top, producers below them, a column per leaf, in linear time. A plan that is a graph
+ * is laid out as the tree that plan_tree_make() finds in it. The other edges are drawn between those places.
  */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
@@ -11,11 +11,12 @@
 
 struct spot {
 	double x; /* in columns */
-	double first, last; /* of its children */
+	double first, last; /* x of its first and last child */
 	uint32_t nr; /* number of its children */
 };
 
-/* Lines come before those below them: leaves take columns in order, others stand over the middle of their children. */
+/* Give each operator its x. Leaves take columns in order, and other operators stand over the middle of their children. Parents come before
+ * their children in t. */
 static double lay_out_plan(const struct plan_tree *t, struct spot *spot)
 {
 	double columns = 0;
@@ -34,7 +35,7 @@ static double lay_out_plan(const struct plan_tree *t, struct spot *spot)
 		if (!parent)
 			continue;
 		if (parent->last <= 0 && parent->first <= 0)
-			parent->last = s->x; /* from the last child on */
+			parent->last = s->x; /* the loop reaches the last child first */
 		parent->first = s->x;
 	}
 	return columns;

@@ -12,7 +12,7 @@ static uint64_t pack_u32_pair(uint32_t a, uint32_t b)
 	return (uint64_t)a << 32 | b;
 }
 
-/* Two independent numbers of nr words: what has both is the same. */
+/* Make two independent numbers of nr words. Lists of words with the same two numbers are taken to be equal. */
 static void fingerprint(const uint64_t *word, uint32_t nr, uint64_t out[2])
 {
 	out[0] = nr;
@@ -23,7 +23,7 @@ static void fingerprint(const uint64_t *word, uint32_t nr, uint64_t out[2])
 	}
 }
 
-/* As the report's first sentences and `--view code` count it. */
+/* Is the code generated? The report's first sentences and `--view code` count the same code. */
 static bool code_is_generated(const struct model *m, uint32_t number)
 {
 	const struct code *c = number && number <= m->nr_code ? m->code[number - 1] : NULL;
@@ -59,11 +59,11 @@ static uint32_t find_or_add_way(struct html_rows *r, const struct model *m, cons
 	return hash_map_set(&r->way_of, key[0], key[1], r->nr_ways) ? r->nr_ways : 0;
 }
 
-#define EXACT_IN_JSON ((1ull << 52) - 1) /* of the kernel's addresses the lower bits tell all apart */
+#define EXACT_IN_JSON ((1ull << 52) - 1) /* JavaScript's exact integers; the lower bits tell all kernel addresses apart */
 
 /*
- * In generated code the instruction; in a file whose code the trace has there the file's own address; else 0, but of a sample that touched
- * memory, whose instructions are told apart by what they touch.
+ * Return the address that tells places apart: the instruction in generated code, or the file's own address if the trace has the code of the
+ * file there. Otherwise 0, except for samples that touched memory, whose instructions differ in what they touch.
  */
 static uint64_t address_of_place(const struct code *code, uint64_t ip, bool touches)
 {
@@ -165,7 +165,7 @@ int html_rows_add(void *context, const struct attribution *a, const struct table
 
 #define DIGIT 65536u
 
-/* Sort row numbers by the 16 bits from shift on, keeping the order of equal ones. */
+/* Sort row numbers by the 16 bits from shift on. Equal ones keep their order. */
 static void sort_by_digit(const uint64_t *time, const uint32_t *from, uint32_t *to, size_t nr, unsigned shift, size_t *place)
 {
 	memset(place, 0, (DIGIT + 1) * sizeof(*place));
@@ -247,7 +247,7 @@ static int compare_used_rows(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
-/* The most frequent one becomes 0, so that most rows have small numbers. */
+/* Renumber a list so that the most frequent entry is 0 and most rows have small numbers. */
 static int renumber_by_frequency(uint32_t *column, size_t nr_rows, void *list, uint32_t nr, size_t each)
 {
 	struct used *used = calloc((size_t)nr + 1, sizeof(*used));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sample table as a page has it.  What many rows have in common is said once: a row's way is its method, reason, mode, share and
- * components; its place the function, line, image and code that it is in, and the instruction where the trace has its code.
- * Context: thread.
+ * The sample table in a page's form. Values that many rows share are stored once: a row's way is its method, reason, mode, share and
+ * components. A row's place is its function, line, image and code, and also its instruction if the trace has the code. Context: thread.
  */
 #ifndef TAILOR_HTML_ROWS_H
 #define TAILOR_HTML_ROWS_H
@@ -20,11 +19,11 @@ struct html_way {
 };
 
 struct html_place {
-	uint64_t ip; /* of generated code, or the file's own address where the trace has its code; else 0 */
+	uint64_t ip; /* address of generated code, or the file's own address if the trace has its code; else 0 */
 	uint32_t code, function, line, image;
 };
 
-#define HTML_COLUMNS(X) /* of 32 bits */ \
+#define HTML_COLUMNS(X) /* columns of 32 bits */ \
 	X(thread) \
 	X(cpu) \
 	X(event) \
@@ -43,14 +42,14 @@ struct html_rows {
 #undef HTML_COLUMN_
 	struct html_way *ways;
 	struct html_place *places;
-	uint64_t *weights; /* different ones */
+	uint64_t *weights; /* the different weights */
 	uint32_t nr_ways, ways_capacity, nr_places, places_capacity, nr_weights, weights_capacity;
 	struct hash_map way_of, place_of, weight_of;
 };
 
-/* For report_add_callback(). */
+/* The callback for report_add_callback(). */
 int html_rows_add(void *context, const struct attribution *a, const struct table *t, const uint32_t *rows, uint32_t nr);
-/* In the order of time; ways, places and weights numbered by how many rows have them.  0 or -ENOMEM. */
+/* Sort rows by time, and number ways, places and weights by how many rows have them. Return 0 or -ENOMEM. */
 int html_rows_settle(struct html_rows *r);
 void html_rows_fini(struct html_rows *r);
 

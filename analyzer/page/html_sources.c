@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that code was generated from, and of source files, line by line, with what says of a line's samples: a component, or a line of the
- * line tables. */
+/* Texts that code was generated from, and texts of source files, line by line. Each line has the number that samples refer to: a component,
+ * or a line of the line tables. */
 #include "analyzer/output/escape.h"
 #include "analyzer/page/html_page.h"
 #include "analyzer/source/excerpts.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_BYTES_MAX (16u << 20) /* of all texts: those with samples come first */
+#define TEXT_BYTES_MAX (16u << 20) /* bytes of all texts; texts with samples come first */
 #define LINE_BYTES_MAX 2000u
 #define STEPS_A_LINE 2
 
@@ -56,7 +56,7 @@ static void put_numbers(const char *key, const uint32_t *number, size_t nr, FILE
 	fputc(']', to);
 }
 
-/* Per line the component that it is; or its number in the table of lines. */
+/* Give each line of a text its component, or its number in the table of lines. */
 static bool number_lines(const struct report *r, const struct source *s, uint32_t *number)
 {
 	const bool components = s->level < LEVELS_MAX;
@@ -77,7 +77,7 @@ static bool number_lines(const struct report *r, const struct source *s, uint32_
 	return any;
 }
 
-/* The numbers of an excerpt's lines, or what they are of; 0 between lines that are not neighbours. */
+/* Write a value for each line of an excerpt, and 0 between lines that are not neighbours. */
 static void put_excerpt_numbers(const char *key, const struct excerpt *e, const uint32_t *value, FILE *to)
 {
 	fprintf(to, ",\"%s\":[", key);
