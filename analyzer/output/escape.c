@@ -73,7 +73,7 @@ void escape_json(FILE *to, const char *text)
 
 	for (int n; text && *text; text += n) {
 		n = next_character_bytes(text, &valid);
-		if (*text == '\n' || *text == '\r' || *text == '\t') /* such as those of a query */
+		if (*text == '\n' || *text == '\r' || *text == '\t') /* in a query, for example */
 			fputc(' ', to);
 		else if (!valid || is_control(text))
 			put_question_marks(to, n);

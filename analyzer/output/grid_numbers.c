@@ -130,7 +130,7 @@ void grid_round_to_tenths(const double *values, size_t nr, double total, int *te
 		for (size_t i = 0; i < nr; i++) {
 			double rest = bounded_tenths(values[i], total) - tenths[i];
 
-			/* Of equal rests the one of the larger value gets the tenth, in whatever order they are shown. */
+			/* Among equal rests the larger value gets the tenth, in whatever order values are shown. */
 			if (rest > most + 1e-9 || (rest > most - 1e-9 && values[i] > values[best])) {
 				most = rest;
 				best = i;
