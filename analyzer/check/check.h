@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Host data that cannot be right: which of the records that a host gave through jitreg contradict each other, or what was sampled.
+ * Host data that cannot be right: records that a host gave through jitreg and that contradict each other, or the samples.
  *
- * A finding is certain, or it is none.  What began before the recording, was lost, or comes behind the trace's end is not known, so
- * "unknown" is said only of a process that was recorded from its start, in a trace that is complete.  Only processes with a dictionary
- * (levels, components, tags) are looked at: what other JITs say comes from the shim.
+ * Every finding is certain. Records from before the recording, lost records and records behind the trace's end are not known, so "unknown"
+ * is only reported for a process that was recorded from its start, in a trace that is complete. Only processes with a dictionary (levels,
+ * components, tags) are checked, because data of other JITs come from the shim.
  * Context: thread.
  */
 #ifndef TAILOR_CHECK_H
@@ -15,7 +15,8 @@
 #include "analyzer/view/view.h"
 
 /*
- * In the order of reports.  What is wrong ("3 components are ..." follows its number), and what the host's author does about it.
+ * The kinds of findings, in the order of reports. Each has a sentence that says what is wrong ("3 components are ...", behind the number),
+ * and a remedy for the host's author.
  */
 #define FINDINGS(X) \
 	X(RECORD_REFUSED, "record-refused", "records were malformed and left out", \
@@ -123,8 +124,8 @@ enum finding_kind { FINDINGS(FINDING_) NR_FINDINGS };
 
 struct finding {
 	uint64_t count;
-	double samples; /* that it concerns; 0: not known, or none */
-	char example[160]; /* may have anything of the host's in it */
+	double samples; /* samples that the finding concerns; 0: not known, or none */
+	char example[160]; /* may contain any text of the host */
 };
 
 struct findings {
@@ -134,21 +135,23 @@ struct findings {
 
 extern const char *const finding_ids[], *const finding_sentences[], *const finding_remedies[];
 
-/* Samples by component of each level, of one event; or NULL. */
+/* Samples of one event by component, a group for each level. May be NULL. */
 struct check_sums {
 	const struct report_group *const *level;
 };
 
-/* What the model alone tells, and these sums.  0 or -ENOMEM. */
+/* Run the checks that need only the model and the sums. Return 0 or -ENOMEM. */
 int check_model(struct findings *f, const struct model *m, const struct check_sums *sums);
-/* What takes longer: code that lies on other code, bytes of code, and samples one by one.  0 or -ENOMEM. */
+/* Run the checks that take longer: code that overlaps other code, bytes of code, and single samples. Return 0 or -ENOMEM. */
 int check_code_and_samples(struct findings *f, const struct report *r);
-/* Those found, the most samples first, else in their order: at most NR_FINDINGS kinds into order; returns how many. */
+/* Write the kinds that were found to order, those with the most samples first, and else in the order of FINDINGS. Return how many there
+ * are. */
 uint32_t check_sort_findings(const struct findings *f, enum finding_kind order[NR_FINDINGS]);
 
-/* In a few lines, for the report without --view; nothing where nothing was found.  by_level: samples by component of each level. */
+/* Show the findings in a few lines for the report without --view. Without findings, show nothing. by_level: samples by component of each
+ * level. */
 void check_show_brief(struct report *r, const struct report_group *const *by_level, struct page *p);
-/* How many kinds view_check has found, once it was shown. */
+/* Return how many kinds view_check has found, after it was shown. */
 uint32_t check_view_nr_kinds(const struct view_instance *v);
 
 #endif

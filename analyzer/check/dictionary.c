@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Levels, components, links and counters: what was announced, what is only named, and which way links lead. */
+/* Levels, components, links and counters: announced components, components that are only used, and the direction of links. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/sorted.h"
@@ -41,7 +41,7 @@ static uint32_t sort_line_components(const struct model *m, struct lines *lines)
 	}
 	if (nr)
 		qsort(lines, nr, sizeof(*lines), compare_line_ranges);
-	/* texts may overlap: each reaches as far as any that begins before it */
+	/* Texts may overlap. Each range ends where any earlier one of its level ends, or later. */
 	for (uint32_t i = 1; i < nr; i++)
 		if (lines[i].process == lines[i - 1].process && lines[i].level == lines[i - 1].level && lines[i].last < lines[i - 1].last)
 			lines[i].last = lines[i - 1].last;
@@ -73,7 +73,7 @@ static bool component_is_known(const struct model *m, const struct lines *lines,
 	return false;
 }
 
-/* Of a level whose components have no names at all, none is missing. */
+/* Find the components that are known. A level without any name counts as known, because its host names no components there. */
 static int find_known_components(struct check *c)
 {
 	const struct dictionary *d = &c->m->dictionary;
@@ -169,11 +169,11 @@ static void check_counters(struct check *c)
 
 /* ---------------------------------------------------------------------------------------------------------------- links */
 
-/* Which levels lie above which: bits by index. */
+/* The levels above each level, as bits by index. */
 struct ups {
-	uint32_t declared[LEVELS_MAX]; /* by LEVEL records, and theirs */
-	uint64_t links[LEVELS_MAX][LEVELS_MAX]; /* how many lead from a level to another */
-	uint32_t nr[LEVELS_MAX], linked[LEVELS_MAX]; /* announced components; those with links */
+	uint32_t declared[LEVELS_MAX]; /* levels above in LEVEL records, and the levels above those */
+	uint64_t links[LEVELS_MAX][LEVELS_MAX]; /* number of links from one level to another */
+	uint32_t nr[LEVELS_MAX], linked[LEVELS_MAX]; /* announced components, and those of them with links */
 	bool any_declared;
 };
 
@@ -201,7 +201,7 @@ static void count_links(const struct check *c, struct ups *u)
 	}
 }
 
-/* Against what the host said of its levels, or against most of the links between the two. */
+/* Do links contradict the declared order of their levels? Without a declaration, most of the links between the two levels decide. */
 static bool links_are_reversed(const struct ups *u, uint32_t lower, uint32_t upper)
 {
 	bool said_up = u->declared[lower] >> upper & 1, said_down = u->declared[upper] >> lower & 1;
@@ -285,7 +285,7 @@ static double samples_of_component(const struct check *c, uint32_t component)
 	return c->sums ? report_find_sum(c->sums->level[level], component)->samples : 0;
 }
 
-/* Announced ones; code that several use, and the engine's own machinery, belong to none. */
+/* Report announced components without links. Shared code and the engine's runtime belong to no component above. */
 static void check_unlinked_components(struct check *c, const struct ups *u)
 {
 	const struct dictionary *d = &c->m->dictionary;
@@ -301,7 +301,7 @@ static void check_unlinked_components(struct check *c, const struct ups *u)
 			continue;
 		samples = samples_of_component(c, i);
 		if (k->to_ns != UINT64_MAX && samples <= 0)
-			continue; /* it is over, perhaps before it was of use */
+			continue; /* the component has ended, perhaps before its first use */
 		check_count_finding(c, FINDING_COMPONENT_UNLINKED, 1, samples);
 		if (samples > best)
 			check_set_example(c, FINDING_COMPONENT_UNLINKED, "%s of process %u", check_component_name(c, i, name),
@@ -310,7 +310,7 @@ static void check_unlinked_components(struct check *c, const struct ups *u)
 	}
 }
 
-/* Texts of which no line is linked, although its level lies below others. */
+/* Report texts without any linked line, although their level lies below others. */
 static void check_unlinked_lines(struct check *c, const struct ups *u)
 {
 	const struct dictionary *d = &c->m->dictionary;
@@ -337,12 +337,12 @@ static void check_unlinked_lines(struct check *c, const struct ups *u)
 
 /* --------------------------------------------------------------------------------------------------------------- cycles */
 
-/* Where links between levels lead upwards only, those between components do. */
+/* Can links between components form a cycle? If links between levels only lead upwards, they cannot. */
 static bool links_may_have_cycles(const struct dictionary *d, const struct ups *u)
 {
 	uint32_t left = (1u << d->nr_levels) - 1, before;
 
-	do { /* take away levels from which nothing leads to those that are left */
+	do { /* remove levels without links to the levels that are left */
 		before = left;
 		for (uint32_t i = 0; i < d->nr_levels; i++) {
 			bool leads = false;
@@ -357,10 +357,10 @@ static bool links_may_have_cycles(const struct dictionary *d, const struct ups *
 }
 
 struct step {
-	uint32_t component, link; /* the next of its links */
+	uint32_t component, link; /* next link of the component to follow */
 };
 
-/* Depth first: a link to a component on the way here closes a circle. */
+/* Follow links depth first. A link to a component on the current path closes a cycle. */
 static int check_link_cycles(struct check *c)
 {
 	enum { NEW, ON_THE_WAY, DONE };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the checks found: counted, with an example of each kind; and the words for it. */
+/* The findings of the checks: their counts, an example of each kind, and their texts. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/utf8.h"
@@ -91,7 +91,7 @@ bool check_saw_process_start(const struct process *p)
 {
 	for (int i = 0; p && i < ANCESTORS_MAX; i++, p = p->parent)
 		if (p->exec_seen)
-			return true; /* a program's first instruction; what it was forked from is gone */
+			return true; /* the program was recorded from its first instruction, and nothing of its parent is left */
 	return false;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the checks share: each looks through one part of the model and notes what it finds.  Context: thread. */
+/* The common part of the checks. Each check examines one part of the model, and notes its findings. Context: thread. */
 #ifndef TAILOR_CHECK_INTERNAL_H
 #define TAILOR_CHECK_INTERNAL_H
 
@@ -10,13 +10,13 @@ struct check {
 	const struct model *m;
 	const struct check_sums *sums;
 	bool complete; /* the trace has its end, and no record of the host was lost */
-	bool heard_all; /* likewise, but for what the host was refused */
-	/* of each component: was it announced, or is it a line of a text, here or where its process was forked from? */
+	bool heard_all; /* the trace has its end, and only refused records were lost */
+	/* For each component: it was announced, or it is a line of a text, in its process or in one that this was forked from. */
 	unsigned char *known;
-	bool names[LEVELS_MAX]; /* its components are announced, so that one that is not is a mistake */
+	bool names[LEVELS_MAX]; /* components of the level are announced, so that one without an announcement is a mistake */
 };
 
-/* One more; true for the first of its kind: then its example is wanted. */
+/* Count a finding. Return true if it is the first of its kind, which needs an example. */
 bool check_count_finding(struct check *c, enum finding_kind kind, uint64_t count, double samples);
 void check_set_example(struct check *c, enum finding_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define FOUND(c, kind, samples, ...) \
@@ -25,13 +25,14 @@ void check_set_example(struct check *c, enum finding_kind kind, const char *form
 			check_set_example(c, kind, __VA_ARGS__); \
 	} while (0)
 
-/* "operator 7 'hash join'"; text has room for CHECK_NAME. */
+/* Write a component for an example: "operator 7 'hash join'". text has room for CHECK_NAME. */
 #define CHECK_NAME 100
 const char *check_component_name(const struct check *c, uint32_t component, char text[CHECK_NAME]);
 const char *check_level_name(const struct check *c, uint32_t level);
 bool check_is_text(const char *text); /* not empty, and UTF-8 */
 bool check_is_utf8(const char *text);
-/* Its host, or one that it was forked from, has a dictionary; it was recorded from its start. */
+/* check_has_host_data() asks whether the process, or one that it was forked from, has a dictionary. check_saw_process_start() asks whether
+ * it was recorded from its start. */
 bool check_has_host_data(const struct process *p);
 bool check_saw_process_start(const struct process *p);
 static inline uint32_t check_pid(const struct check *c, uint32_t process)
@@ -39,13 +40,13 @@ static inline uint32_t check_pid(const struct check *c, uint32_t process)
 	return c->m->numbered[process]->pid;
 }
 
-/* 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 int check_dictionary(struct check *c);
 int check_plans(struct check *c);
 int check_code(struct check *c);
 void check_code_overlaps(struct check *c);
 void check_tags(struct check *c);
-/* Nothing is wrong with how it is declared, so what samples have there means something. */
+/* Is the tag declared without a mistake, so that its values in samples can be judged? */
 bool check_is_sound_tag(const struct check *c, const struct tag *t);
 int check_marks(struct check *c);
 void check_records(struct check *c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks that do not match, and records as such: refused, dropped, of another clock. */
+/* Marks that do not match, and faults of records as such: refused, dropped, of another clock. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/hash_map.h"
@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-/* Marks of a thread and a name that began, where none ended: the name is never ended.  Tasks and queries may be open many at a time. */
+/* Marks of a name and a thread that began without any ending, from which the name is reported. Tasks and queries may be open many at a
+ * time. */
 #define OPEN_MANY 3u
 
-/* The command ran to its end, so what it began it had the time to end. */
+/* Did the command run to its end, so that it had the time to end its marks? */
 static bool process_ended_well(const struct check *c, const struct process *p)
 {
 	const uint32_t status = c->m->exit_status;
@@ -20,7 +21,7 @@ static bool process_ended_well(const struct check *c, const struct process *p)
 	return p->number == 0 && check_saw_process_start(p) && status != ~0u && WIFEXITED((int)status) && WEXITSTATUS((int)status) == 0;
 }
 
-/* By thread and name: how many began, and whether any ended. */
+/* The marks of one name and thread: how many began, and whether any ended. */
 struct name {
 	uint32_t begun;
 	bool ended;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans: edges from producers to consumers, which make a tree, or a graph with one root. */
+/* Plans: edges from producers to consumers, which must form a tree, or a graph with one root. */
 #include "analyzer/check/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct graph {
-	uint32_t *piece;     /* of each component: the one that stands for all that edges join to it */
-	uint32_t *nr_in;     /* edges that lead to it, while it is taken apart */
+	uint32_t *piece;     /* component -> representative of the components that edges connect */
+	uint32_t *nr_in;     /* component -> edges that lead to it and are left */
 	uint32_t *first_out, *next_out; /* 1 + edge */
-	uint32_t *root;      /* of each piece: a root of it, or 0 */
-	uint32_t *left;	     /* components without edges that lead to them, which are taken away next */
+	uint32_t *root;      /* representative -> a root of its plan; 0: none yet */
+	uint32_t *left;	     /* components without edges that lead to them, which are removed next */
 };
 
 static uint32_t plan_piece_of(uint32_t *piece, uint32_t i)
@@ -57,7 +57,7 @@ static void join_plan_pieces(const struct dictionary *d, struct graph *g)
 	}
 }
 
-/* Producers first; what consumes itself is never without a producer. */
+/* Remove producers first. A component that consumes its own result is never without a producer, and stays. */
 static void check_plan_cycles(struct check *c, struct graph *g)
 {
 	const struct dictionary *d = &c->m->dictionary;
@@ -89,7 +89,7 @@ static void check_plan_roots(struct check *c, struct graph *g)
 		if (g->root[piece] && g->root[piece] != UINT32_MAX) {
 			FOUND(c, FINDING_PLAN_ROOTS, 0, "%s and %s", check_component_name(c, g->root[piece], a),
 			      check_component_name(c, i, b));
-			g->root[piece] = UINT32_MAX; /* once of each plan */
+			g->root[piece] = UINT32_MAX; /* each plan is reported once */
 		} else if (!g->root[piece]) {
 			g->root[piece] = i;
 		}

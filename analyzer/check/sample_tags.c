@@ -5,7 +5,7 @@
 #define MARKS_BACK 64u
 enum { MISSING, OTHER };
 
-/* The component of the innermost mark around a time of a thread that has one; only of marks that cover threads or tasks. */
+/* Return the component of the innermost mark around a time that has one. Only marks that cover threads or tasks count. */
 static uint32_t marked_component(const struct sample_tags *t, const struct process *p, uint32_t tid, uint64_t time_ns)
 {
 	const struct model *m = t->check->m;
@@ -62,7 +62,7 @@ static bool component_is_announced(const struct sample_tags *t, const struct pro
 	return false;
 }
 
-/* Right check bits, and an id that names nothing: true. */
+/* Count ids that name no component, for a tag whose check bits are right. Return true if there is one. */
 static bool count_unknown_tag_ids(struct sample_tags *t, const struct tag *tag, const struct process *p, uint64_t value)
 {
 	bool unknown = false;
@@ -90,7 +90,7 @@ static bool expansion_has_component(const struct expansion *e, uint32_t level, u
 	return false;
 }
 
-/* Both lead to components of the level, and to none in common. */
+/* Do both lead to components of the level, without one in common? */
 static bool expansions_disagree(const struct expansion *a, const struct expansion *b, uint32_t level)
 {
 	if (!expansion_has_component(a, level, COMPONENT_NONE) || !expansion_has_component(b, level, COMPONENT_NONE))
@@ -102,8 +102,8 @@ static bool expansions_disagree(const struct expansion *a, const struct expansio
 }
 
 /*
- * The tag against the generated code that called the shared code: at the plan's level, because shared code may well set a tag of its own,
- * for a part of the same operator.  Without a plan, at the levels that the tag names.
+ * Compare the tag with the generated code that called the shared code. With a plan, only its level counts, because shared code may set a
+ * tag of its own for a part of the same operator. Without a plan, the levels that the tag names count.
  */
 static void compare_tag_with_stack(struct sample_tags *t, const struct sample *s, const struct tag *tag, const struct sample_answer *by_tag,
 				   const struct sample_answer *by_stack)
@@ -137,7 +137,7 @@ static void compare_tag_with_stack(struct sample_tags *t, const struct sample *s
 		site->example = by_tag->deciding.component[0];
 }
 
-/* The tag against the mark around it, at levels whose components are not parts of each other. */
+/* Compare the tag with the mark around it. Components of levels with edges may be parts of each other, and are not compared. */
 static void compare_tag_with_mark(struct sample_tags *t, const struct sample *s, const struct process *p,
 				  const struct sample_answer *by_tag)
 {
@@ -163,7 +163,7 @@ static void compare_tag_with_mark(struct sample_tags *t, const struct sample *s,
 	}
 }
 
-/* What is where the tag lives: in a register it is believed only in code that keeps it. */
+/* Read the value of the tag's place. A register counts only in code that preserves it. */
 static bool read_tag_value(const struct tag *tag, const struct sample *s, uint64_t *value)
 {
 	if (tag->where == JITREG_TAG_MEMORY) {
@@ -177,8 +177,8 @@ static bool read_tag_value(const struct tag *tag, const struct sample *s, uint64
 }
 
 /*
- * Generated code that keeps the tag's register calls code that does not: on the way up, its frame has no tag, or one of no component, and
- * no other frame decides.
+ * Count generated code that preserves the tag's register and calls code that does not, without a tag. The frame of such code has no tag, or
+ * the tag of no component, and no other frame of the stack decides.
  */
 static void check_untagged_frame(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at,
 				 const struct tag *tag)
@@ -221,7 +221,7 @@ void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, con
 	}
 	in_word = tag->where == JITREG_TAG_MEMORY;
 	sample_decide_components(&t->by_stack, s, p, at, &by_stack);
-	if (by_stack.method == METHOD_IP) /* code of one component: no tag is asked */
+	if (by_stack.method == METHOD_IP) /* code of one component needs no tag */
 		return;
 	if ((value & tag->check_mask) == tag->check_value && t->check->heard_all && (in_word || by_stack.method == METHOD_STACK) &&
 	    count_unknown_tag_ids(t, tag, p, value))
@@ -229,7 +229,7 @@ void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, con
 	sample_decide_components(&t->with_tags, s, p, at, &by_tag);
 	if (by_tag.method == METHOD_TAG)
 		compare_tag_with_mark(t, s, p, &by_tag);
-	/* without a tag in its word a call is left to the stack, in libc for instance: no register is kept there */
+	/* Without a tag in its word, a call is left to the stack (in libc, for instance), because no register is preserved there. */
 	if (by_stack.method == METHOD_STACK && by_stack.deciding.nr && (!in_word || by_tag.method == METHOD_TAG))
 		compare_tag_with_stack(t, s, tag, &by_tag, &by_stack);
 }
@@ -246,7 +246,7 @@ static void report_wrong_call_tags(struct sample_tags *t, double each)
 		const struct pair_sum *site = &t->calls.of[i];
 		const char *function = a->function[site->b].name;
 
-		/* calls that an optimizer merged are of several components, and may have either tag */
+		/* calls that an optimizer merged belong to several components, and may have either tag */
 		if (site->samples < SITE_SAMPLES)
 			continue;
 		if (site->wrong[MISSING] * 10 >= site->samples * 9)

@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MOST 400000u /* of longer traces one in 2, 3, ... is looked at */
+#define SAMPLES_MOST 400000u /* samples; of a longer trace, only one in 2, 3, ... is checked */
 #define PAGE_BITS 12
 
 enum { SPEAKS = 1, KNOWS_START = 2, ASKED = 4 };
 
 struct samples {
 	struct check *check;
-	struct attribution a; /* names of places: our own, the report keeps its own */
+	struct attribution a; /* names of places; the report has its own */
 	struct locator locator;
 	struct sample_world world;
 	struct sample_tags tags;
-	struct pair_sums pages; /* (page, process): wrong[0] of no code, wrong[1] after an unload */
-	struct pair_sums lines; /* (line, process): wrong[0] behind the text, wrong[1] of no text; its samples */
+	struct pair_sums pages; /* (page, process): wrong[0] without code, wrong[1] after an unload */
+	struct pair_sums lines; /* (line, process): wrong[0] behind the text, wrong[1] without a text; its samples */
 	struct pair_sums late;  /* (component): samples before it was linked */
 	struct pair_sums costs; /* (process): its samples; wrong[0] in the agent */
-	unsigned char *about; /* of each process */
+	unsigned char *about; /* flags of each process: SPEAKS, KNOWS_START, ASKED */
 	uint32_t nr_about;
 	bool failed;
 };
@@ -48,7 +48,7 @@ static unsigned char process_facts(struct samples *s, const struct process *p)
 	return s->about[p->number];
 }
 
-/* Code was there, was unloaded, and nothing has come there since. */
+/* Was code there unloaded, without newer code since? */
 static bool sample_is_in_unloaded_code(const struct process *p, const struct sample *s, const struct code *now)
 {
 	const struct code_fact *free = code_map_ask(&p->code, s->user_ip, s->time_ns).fact, *before;
@@ -81,7 +81,7 @@ static void count_page_without_code(struct samples *all, const struct sample *s,
 	page->example = s->user_ip;
 }
 
-/* Texts of processes that announced some whose lines are components. */
+/* Count lines by their texts, for processes that announced texts whose lines are components. */
 static void count_line_of_text(struct samples *all, const struct process *p, uint32_t location, uint64_t time_ns)
 {
 	const struct location *l = &all->locator.location[location];
@@ -103,7 +103,7 @@ static void count_line_of_text(struct samples *all, const struct process *p, uin
 	}
 }
 
-/* The sample's instruction is of a component that was linked to a level above later, and for the first time. */
+/* Count the samples of a component whose first link to a level above is of a later time. */
 static void count_late_link(struct samples *all, uint32_t location, uint64_t time_ns)
 {
 	const struct dictionary *d = &all->check->m->dictionary;
@@ -193,7 +193,7 @@ static void report_pages_without_code(struct samples *all, double each)
 		for (int n = 0; n < 2; n++) {
 			const struct pair_sum *page = &all->pages.of[i];
 
-			/* what comes late from another thread is one sample or two */
+			/* A late record of another thread concerns one or two samples. */
 			if (page->wrong[n] >= SITE_SAMPLES &&
 			    check_count_finding(all->check, kinds[n], (uint64_t)((double)page->wrong[n] * each),
 						(double)page->wrong[n] * each))
@@ -206,7 +206,7 @@ static void report_lines_of_texts(struct samples *all, double each)
 {
 	struct check *c = all->check;
 	const uint32_t nr = c->m->nr_processes;
-	bool *matches = calloc(nr + 1, sizeof(*matches)); /* some line is of a text */
+	bool *matches = calloc(nr + 1, sizeof(*matches)); /* a line of the process has a text */
 
 	for (uint32_t i = 0; matches && i < all->lines.nr; i++)
 		matches[all->lines.of[i].b] |= !all->lines.of[i].wrong[1];
@@ -226,9 +226,9 @@ static void report_lines_of_texts(struct samples *all, double each)
 
 #define COST_SAMPLES 100u
 #define COST_SHARE 20u /* one in so many */
-#define COST_RECORDS 1000u /* fewer take a millisecond: what the agent did in a short run was to begin, on a busy machine */
+#define COST_RECORDS 1000u /* fewer take a millisecond; in a short run on a busy machine, the agent's samples are those of its start */
 
-/* Of the records that the hosts registered, the kind that is most frequent. */
+/* Report the processes that spend much of their time in the agent, with the most frequent kind of record. */
 static void report_agent_costs(struct samples *all, double each)
 {
 	struct check *c = all->check;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pass over samples: where each was, and what its tag says against its call stack.  Context: thread. */
+/* The pass over samples: where each of them was, and whether its tag agrees with its call stack. Context: thread. */
 #ifndef TAILOR_CHECK_SAMPLES_H
 #define TAILOR_CHECK_SAMPLES_H
 
@@ -7,7 +7,7 @@
 #include "analyzer/check/internal.h"
 #include "analyzer/check/pair_sums.h"
 
-#define SITE_SAMPLES 10u /* fewer say nothing */
+#define SITE_SAMPLES 10u /* samples of a place; with fewer, nothing is reported */
 
 struct sample_tags {
 	struct check *check;
@@ -22,9 +22,9 @@ struct sample_tags {
 
 void sample_tags_init(struct sample_tags *t, struct check *c, const struct sample_world *w, uint32_t plan_level);
 void sample_tags_fini(struct sample_tags *t);
-/* A sample in user space, and where it was. */
+/* Check a sample in user space. at: where it was. */
 void sample_tags_check_sample(struct sample_tags *t, const struct sample *s, const struct process *p, const struct sample_place *at);
-/* After the last one: each sample stood for so many. */
+/* Report after the last sample. each: the number of samples that each checked one stands for. */
 void sample_tags_report(struct sample_tags *t, double each);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tags as they are declared: where they live, which bits say what, and which code keeps them. */
+/* Tags as they are declared: their place, their bits, and the code that preserves them. */
 #include "analyzer/check/internal.h"
 
 #include "jitreg/base/registers.h"
@@ -21,7 +21,7 @@ static bool register_is_sampled(const struct model *m, uint32_t where)
 			return true;
 		any |= m->event[i].registers != 0;
 	}
-	return !any; /* that none were sampled was the recorder's choice */
+	return !any; /* without any sampled register, the recorder decided that */
 }
 
 static void check_tag_place(struct check *c, const struct tag *t, uint32_t pid)

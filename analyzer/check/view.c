@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* check: what the host said through jitreg that cannot be right. */
+/* check: data that the host gave through jitreg and that cannot be right. */
 #include "analyzer/check/check.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define HEADING "Host data that cannot be right"
-#define LABEL 11 /* columns of a count, and of what is below a finding's first line */
+#define LABEL 11 /* columns of a count, and indent of the lines below a finding's first line */
 #define BRIEF_NR 5
 
 struct state {
@@ -44,7 +44,7 @@ static bool host_registered_anything(const struct model *m)
 	return m->nr_marks > 0 || m->nr_sources > 0;
 }
 
-/* What this recording cannot tell. */
+/* Say what this recording cannot tell. */
 static void print_unchecked_tags(const struct model *m, struct page *p)
 {
 	for (uint32_t i = 0; i < m->nr_notices; i++)
