@@ -10,11 +10,11 @@
 
 #define ADDRESS_DIGITS_MIN 4
 
-/* Classes that the JVM makes while it runs, and traces of LuaJIT and PHP. */
+/* Beginnings of names that are counted in each run: classes that the JVM makes while it runs, traces of LuaJIT and PHP. */
 static const char *const of_one_run[] = { "$$Lambda", "LambdaForm$", "$Proxy", "GeneratedMethodAccessor", "GeneratedConstructorAccessor",
 					  "TRACE_", "TRACE-" };
 
-/* GCC's and LLVM's; a number or nothing follows. */
+/* Marks of copies that GCC and LLVM make of functions. A number or nothing follows. */
 static const char *const copies[] = { ".constprop", ".isra", ".part", ".cold", ".lto_priv", ".llvm" };
 
 static bool is_one_of(char c, const char *list)
@@ -42,14 +42,14 @@ static size_t copy_mark(const char *at)
 	return 0;
 }
 
-/* Bytes of an address, or of a number that is given to one after the other. */
+/* Return the bytes of an address, or of a number that counts names of a kind. 0: there is none. */
 static size_t number_at(const char *name, const char *at, uint64_t *number, bool *is_counter)
 {
 	char before = at > name ? at[-1] : 0;
 	size_t nr;
 
 	*is_counter = false;
-	if (at[0] == '0' && at[1] == 'x' && before != '+') { /* behind a '+' it is a place in a file */
+	if (at[0] == '0' && at[1] == 'x' && before != '+') { /* behind a '+', the number is an offset in a file */
 		nr = strspn(at + 2, "0123456789abcdefABCDEF");
 		*number = strtoull(at + 2, NULL, 16);
 		return nr >= ADDRESS_DIGITS_MIN ? nr + 2 : 0;
@@ -60,7 +60,7 @@ static size_t number_at(const char *name, const char *at, uint64_t *number, bool
 	return *is_counter ? nr : 0;
 }
 
-/* ":LINE", and the same of a column. */
+/* Return the bytes of ":LINE" or ":COLUMN". 0: there are none. */
 static size_t line_at(const char *name, const char *at, uint64_t *number)
 {
 	size_t nr = *at == ':' && at > name && at[-1] != ':' ? count_digits(at + 1) : 0;
@@ -69,7 +69,7 @@ static size_t line_at(const char *name, const char *at, uint64_t *number)
 	return nr && (!at[nr + 1] || is_one_of(at[nr + 1], ": )")) ? nr + 1 : 0;
 }
 
-/* Bytes of a copy's mark, GCC's number behind it included: as in a symbol, or as it is shown behind a signature. */
+/* Return the bytes of a copy's mark with GCC's number behind it, in a symbol or behind a demangled signature. 0: there is none. */
 static size_t copy_at(const char *at)
 {
 	static const char clone[] = " [clone ";

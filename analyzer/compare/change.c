@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A line and its reference: the unchanged lines, and itself. */
+/* A line and its reference: the unchanged lines, and the line itself. */
 struct part {
 	double line, all; /* measure of the line and of the reference, over the traces of the side */
 	double samples;	  /* effective samples of the reference */
@@ -46,8 +46,8 @@ struct judge {
 	const struct comparison *c;
 	struct change *x;
 	uint32_t nr;
-	double alpha;		  /* of one line */
-	struct estimate *between; /* of each line */
+	double alpha;		  /* significance level of one line */
+	struct estimate *between; /* run-to-run variation of each line */
 	struct estimate *chance;  /* [line * nr_profiles + profile], of the tested lines */
 	bool *changed;
 	double removed[2 * CHANGE_TRACES_MAX]; /* measure of the changed lines, in each profile */
@@ -63,7 +63,7 @@ static double measure_of_reference(const struct judge *j, uint32_t i, uint32_t p
 
 /*
  * Score test: the error is that of a line with the pooled share on both sides, so it is valid also if the line is missing on one side.
- * false: the reference is empty.
+ * Return false if the reference is empty.
  */
 static bool make_line_contrast(const struct judge *j, uint32_t i, struct contrast *k)
 {
@@ -97,7 +97,7 @@ static bool make_line_contrast(const struct judge *j, uint32_t i, struct contras
 
 			if (!(weight > 0))
 				continue;
-			/* overdispersed by the same factor as in the whole trace */
+			/* Samples are overdispersed by the same factor as in the whole trace. */
 			v = odds * p->measure / (p->effective * here) * weight * weight *
 			    fmax(1, chance.error * chance.error * p->effective / (chance.mean * (1 - chance.mean) + 1 / p->effective));
 			variance += v;
@@ -117,16 +117,16 @@ static double odds_of_share(double share)
 	return share < 1 ? share / (1 - share) : INFINITY;
 }
 
-/* 0.2: the odds are 20 % more on side B. */
+/* Return 0.2 if the odds are 20 % more on side B. */
 static double relative_odds_change(double share_a, double share_b)
 {
 	return share_a <= 0 ? INFINITY : share_a >= 1 ? -1 : odds_of_share(share_b) / odds_of_share(share_a) - 1;
 }
 
-/* The change of the line, and the smallest significant one in its direction for the same pooled share. */
+/* Set the change of the line, and the smallest significant change in its direction for the same pooled share. */
 static void set_line_change(const struct contrast *k, double alpha, struct change *x)
 {
-	/* continuity correction by half a sample (Yates) */
+	/* Continuity correction by half a sample (Yates). */
 	double least = stats_t_quantile(k->df, alpha) * k->error + (1 / k->side[0].samples + 1 / k->side[1].samples) / 2;
 	double part_a = k->side[0].samples / (k->side[0].samples + k->side[1].samples);
 	double sign = k->difference < 0 ? -1 : 1;
@@ -140,7 +140,7 @@ static void set_line_change(const struct contrast *k, double alpha, struct chang
 	x->significant = fabs(x->change) > x->margin;
 }
 
-/* Growth of the line as a part of the total, at equal cost of its reference. */
+/* Return the growth of the line as a part of the total, at equal cost of its reference. */
 static double growth_of_line(const struct contrast *k, double all_a)
 {
 	double rest_a = k->side[0].all - k->side[0].line, rest_b = k->side[1].all - k->side[1].line;
@@ -155,7 +155,7 @@ static bool line_is_one_sided(const struct change *x)
 	return x->share[0] <= 0 || x->share[1] <= 0;
 }
 
-/* Growth of the share; its precision is proportional to the square root of the samples. */
+/* Growth of the share. Its precision is proportional to the square root of the samples. */
 static double log_ratio(const struct change *x)
 {
 	return log(x->share[1] / x->share[0]);
@@ -166,13 +166,13 @@ static double precision_of_line(const struct change *x)
 	return sqrt((x->share[0] + x->share[1]) / 2);
 }
 
-/* Tested lines that are not known to have changed. */
+/* Is it a tested line that is not known to have changed? */
 static bool line_may_be_unchanged(const struct judge *j, uint32_t i)
 {
 	return j->x[i].tested && !j->changed[i] && !line_is_one_sided(&j->x[i]);
 }
 
-/* The common growth of the lines that are not known to have changed: their weighted median. */
+/* Return the common growth of the lines that are not known to have changed: their weighted median. */
 static double common_growth(const struct judge *j)
 {
 	double least = INFINITY, at = 0;
@@ -215,7 +215,7 @@ static void remove_line_from_reference(struct judge *j, uint32_t i)
 		j->removed[t] += measure_of_line(j->c, j->x[i].line, t);
 }
 
-/* Lines on one side only are compared with all lines. */
+/* Compare lines on one side only with all lines. */
 static void test_one_sided_lines(struct judge *j)
 {
 	for (uint32_t i = 0; i < j->nr; i++)
@@ -227,8 +227,8 @@ static void test_one_sided_lines(struct judge *j)
 }
 
 /*
- * Of the lines with a significant change, the one that is furthest from the common growth is removed from the reference; repeated until
- * there is no significant change among the remaining lines.
+ * Find the lines that changed. Among the lines with a significant change, the one that is furthest from the common growth is removed from
+ * the reference. This is repeated until no remaining line has a significant change.
  */
 static void find_changed_lines(struct judge *j)
 {
@@ -303,7 +303,7 @@ static int prepare_line_tests(struct comparison *c, struct judge *j)
 	for (uint32_t i = 0, n = 0; i < j->nr; i++)
 		if (j->x[i].tested)
 			j->between[i] = tested[n++];
-	/* correction for multiple tests (Bonferroni) */
+	/* Correction for multiple tests (Bonferroni). */
 	j->alpha = (1 - CHANGE_CONFIDENCE) / (c->nr_tested ? c->nr_tested : 1);
 	free(lines);
 	free(tested);

@@ -36,7 +36,7 @@ static double fail_at_position(struct parser *p, const char *what)
 		snprintf(p->wrong, sizeof(p->wrong), "%s at position %zu", what, (size_t)(p->at - p->e->text) + 1);
 	else if (!*p->wrong)
 		snprintf(p->wrong, sizeof(p->wrong), "unexpected end of the formula at position %zu", strlen(p->e->text) + 1);
-	p->at += strlen(p->at); /* stop here */
+	p->at += strlen(p->at); /* parse no further */
 	return NAN;
 }
 

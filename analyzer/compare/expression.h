@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Evaluation of a formula over named numbers: + - * / ^, parentheses, abs, log, sqrt, min and max.  Context: thread.
+ * Evaluation of a formula over named numbers: + - * / ^, parentheses, abs, log, sqrt, min and max. Context: thread.
  */
 #ifndef TAILOR_EXPRESSION_H
 #define TAILOR_EXPRESSION_H
@@ -10,11 +10,11 @@
 struct expression;
 
 /*
- * names, ended by NULL, are the variables; text, names and values stay the caller's, and values are read at each evaluation.  0, or
- * -EINVAL with a sentence.
+ * names, ended by NULL, are the variables. The caller owns text, names and values. Values are read at each evaluation. Return 0, or -EINVAL
+ * with a sentence.
  */
 int expression_create(const char *text, const char *const *names, double *values, struct expression **out, struct diag *d);
-/* 0 and *result (possibly infinite or NAN), or -EINVAL with a sentence. */
+/* Return 0 and *result (possibly infinite or NAN), or -EINVAL with a sentence. */
 int expression_evaluate(struct expression *e, double *result, struct diag *d);
 void expression_destroy(struct expression *e);
 

@@ -42,10 +42,10 @@ bool match_is_alike(const struct match *m, const struct profile *p, uint32_t lin
 	return false;
 }
 
-/* Entries of a profile that are in no line yet, by what must be the same: lists, the first of each in the map. */
+/* Entries of a profile that are in no line yet. Each key of what must be the same has a list of entries. */
 struct untaken {
-	struct hash_map first; /* -> 1 + index */
-	uint32_t *next;	       /* by entry; 1 + index */
+	struct hash_map first; /* key -> 1 + index of the first entry in its list */
+	uint32_t *next;	       /* entry -> 1 + index of the next one */
 	bool *taken;
 };
 
@@ -70,7 +70,7 @@ static bool list_unmatched_entries(struct untaken *u, const struct profile *p, c
 	return true;
 }
 
-/* The first that fits, or MATCH_NOT; it is taken then. */
+/* Take the first entry that fits, or return MATCH_NOT. */
 static uint32_t take_matching_entry(struct untaken *u, const struct profile *p, const struct profile_entry *as, enum strictness how)
 {
 	uint64_t key[2];
@@ -81,7 +81,7 @@ static uint32_t take_matching_entry(struct untaken *u, const struct profile *p, 
 		;
 	if (e)
 		hash_map_set(&u->first, key[0], key[1], e);
-	for (; e; e = u->next[e - 1]) /* hashes alone may be equal by chance */
+	for (; e; e = u->next[e - 1]) /* different keys may have equal hashes */
 		if (!u->taken[e - 1] && entries_match(as, &p->entry[e - 1], how)) {
 			u->taken[e - 1] = true;
 			return e - 1;
@@ -93,7 +93,7 @@ static uint32_t take_matching_entry(struct untaken *u, const struct profile *p, 
 
 #define LARGE_SHARE 0.005
 
-/* A line or an entry that has none to go with yet. */
+/* A line or an entry that is not paired yet. */
 struct single {
 	const struct alike *alike;
 	const char *text;
@@ -143,8 +143,8 @@ static uint32_t sort_group(struct single *s, uint32_t nr)
 }
 
 /*
- * Of one text.  Numbers are given in order, so where both sides have equally many large ones the first goes with the first: one that came
- * in front of them shifts all.  Otherwise the larger goes with the larger.
+ * Pair lines and entries of one text. If both sides have equally many large ones, they are paired in the order of their numbers, because a
+ * new name in front shifts the numbers of all later ones. Otherwise the largest are paired with the largest.
  */
 static void pair_group(struct match *m, uint32_t profile, struct single *line, uint32_t nr_lines, struct single *entry, uint32_t nr_entries,
 		       bool *taken)
@@ -184,7 +184,8 @@ static void pair_groups(struct match *m, uint32_t profile, struct single *line, 
 	}
 }
 
-/* Where one of a row of numbered names is there again under its number, the others are no other numbers of it. */
+/* Find the texts whose numbers stayed the same. If one name of a text was matched with its number, other numbers of that text are not
+ * paired with each other. */
 static bool find_kept_numbers(const struct match *m, const struct alike *alike, uint32_t i, enum alike_how how, struct hash_map *kept)
 {
 	for (uint32_t l = 0; l < m->nr; l++) {
@@ -239,7 +240,7 @@ static bool pair_alike(struct match *m, const struct profile *p, struct alike *c
 	return ok;
 }
 
-/* Entries of profile i into the lines that the profiles before it made, and into new ones. */
+/* Add the entries of profile i to the lines of the profiles before it, and to new lines. */
 static bool add_profile(struct match *m, const struct profile *p, struct alike *const *alike, uint32_t i)
 {
 	struct untaken u = { .next = calloc((size_t)p[i].nr + 1, sizeof(*u.next)), .taken = calloc((size_t)p[i].nr + 1, sizeof(*u.taken)) };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matches the entries of several profiles: by name, place in the plan and detail; the remaining ones by name and detail; then by name
- * and order; at last by names that are alike (alike.h).  Entries of two groups never match, and with groups names are not taken for one
- * another.  Context: thread.
+ * Matches the entries of several profiles by name, place in the plan and detail. The remaining ones are matched by name and detail, then by
+ * name and order, and at last by names that are alike (alike.h). Entries of two groups never match, and entries with groups are never
+ * matched by alike names. Context: thread.
  */
 #ifndef TAILOR_MATCH_H
 #define TAILOR_MATCH_H
@@ -19,19 +19,19 @@ struct match {
 	uint32_t *entry; /* [line * nr_profiles + profile]: index of the entry, or MATCH_NOT */
 };
 
-/* 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 int match_make_lines(const struct profile *p, uint32_t nr_profiles, struct match *m);
 void match_fini(struct match *m);
-/* The entry of a line in a profile, or NULL. */
+/* Return the entry of a line in a profile, or NULL. */
 static inline const struct profile_entry *match_entry(const struct match *m, const struct profile *p, uint32_t line, uint32_t profile)
 {
 	uint32_t i = m->entry[(size_t)line * m->nr_profiles + profile];
 
 	return i == MATCH_NOT ? NULL : &p[profile].entry[i];
 }
-/* Do its entries have different names? */
+/* Do the line's entries have different names? */
 bool match_is_alike(const struct match *m, const struct profile *p, uint32_t line);
-/* Any entry of a line, for its name. */
+/* Return any entry of a line, for its name. */
 const struct profile_entry *match_first_entry(const struct match *m, const struct profile *p, uint32_t line);
 
 #endif

@@ -14,7 +14,7 @@
 struct side {
 	struct methods *m;
 	int n;
-	uint64_t sample; /* of the current rows */
+	uint64_t sample; /* number of the sample that the current rows belong to */
 	double largest;
 };
 
@@ -104,7 +104,7 @@ void methods_fini(struct methods *m)
 
 /* ----------------------------------------------------------------------------------------------------------- showing */
 
-/* Counts of one component. */
+/* Samples of one component, by each method and by both. */
 struct counts {
 	uint64_t by[2];
 	uint64_t both;
@@ -112,7 +112,7 @@ struct counts {
 
 struct totals {
 	uint64_t samples;
-	uint64_t named, agreeing; /* samples that both methods attribute; to the same component */
+	uint64_t named, agreeing; /* attributed by both methods, and by both to the same component */
 };
 
 static void count_agreeing_samples(const struct methods *m, struct counts *c, uint32_t nr, struct totals *all)
@@ -183,7 +183,7 @@ static struct methods_columns add_method_columns(struct grid *g, const char *lev
 	return c;
 }
 
-/* Only the samples that one method attributes to the component and the other does not contribute to the difference (McNemar). */
+/* Only samples that one method attributes to the component and the other does not contribute to the difference (McNemar). */
 static double standard_error(const struct counts *c, double n)
 {
 	double plus = (double)(c->by[0] - c->both), minus = (double)(c->by[1] - c->both);

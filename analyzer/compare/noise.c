@@ -26,13 +26,13 @@ struct estimate noise_sampling_error(const struct profile *p, const struct profi
 					     (struct estimate){ share, binomial, MANY };
 }
 
-/* Segments of a trace by its executions; 0: too few executions. */
+/* Return the number of segments of a trace by its executions. 0: too few executions. */
 static uint32_t count_trace_segments(const struct profile *p)
 {
 	return p->nr_runs < NOISE_RUNS_MIN ? 0 : p->nr_runs / 2 < NOISE_SEGMENTS ? p->nr_runs / 2 : NOISE_SEGMENTS;
 }
 
-/* The error of a share, from the variation between segments. */
+/* Return the error of a share, from the variation between segments. */
 static double segment_error(const struct profile *p, const struct profile_entry *e)
 {
 	double part[NOISE_SEGMENTS] = { 0 }, whole[NOISE_SEGMENTS] = { 0 }, before = 0;
@@ -90,13 +90,14 @@ static double estimate_segment_noise(const struct profile *all, const struct mat
 	return sqrt(pooled);
 }
 
-/* The 95 % quantile of chi-square (Wilson and Hilferty). */
+/* Return the 95 % quantile of chi-square (Wilson and Hilferty). */
 static double chi_square_quantile_95(double df)
 {
 	return df * pow(1 - 2 / (9 * df) + SURE * sqrt(2 / (9 * df)), 3);
 }
 
-/* Variation between the traces of a side beyond sampling error: pooled over all lines, and that of a line if it is significantly more. */
+/* Return the variation between the traces of a side beyond sampling error, pooled over all lines. A line with significantly more has its
+ * own. */
 static double estimate_trace_noise(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines,
 				   uint32_t nr, struct estimate *line)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The variation of the shares of an unchanged program from trace to trace: README.md has the model.
+ * The variation of the shares of an unchanged program from trace to trace. README.md has the model.
  *
- * The sampling error is a variance of a share, run-to-run variation one of its log-odds, ln(share / (1 - share)): for a small difference
- * that is the change of the cost of the line relative to the others.  Context: thread.
+ * The sampling error is the variance of a share. Run-to-run variation is that of its log-odds, ln(share / (1 - share)), which for a small
+ * difference is the change of the line's cost relative to the others. Context: thread.
  */
 #ifndef TAILOR_NOISE_H
 #define TAILOR_NOISE_H
@@ -28,11 +28,11 @@ struct noise {
 	double between; /* run-to-run standard deviation of log-odds, over all lines */
 };
 
-/* Sampling error of the share of a line in a trace, or the variation between executions if larger. */
+/* Return the sampling error of the share of a line in a trace, or the variation between executions if that is larger. */
 struct estimate noise_sampling_error(const struct profile *p, const struct profile_entry *e);
 /*
- * Run-to-run variation of the given lines: line[i].error is the standard deviation of log-odds, line[i].df its degrees of freedom.
- * given: by the user, or < 0.
+ * Return the run-to-run variation of the given lines. line[i].error is the standard deviation of log-odds, line[i].df its degrees of
+ * freedom. given: from the user, or < 0.
  */
 struct noise noise_between_traces(const struct profile *p, const struct match *m, const struct side side[2], const uint32_t *lines,
 				  uint32_t nr, double given, struct estimate *line);

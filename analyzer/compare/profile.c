@@ -19,14 +19,14 @@ void profile_ask_level(struct profile_question *q, struct report *r, uint32_t le
 
 void profile_ask(struct profile_question *q, struct report *r, const char *level)
 {
-	/* "function" is a level of hosts that declare none (host_levels.h); where any host declares some, it means all functions */
+	/* "function" is a level of hosts that declare no levels (host_levels.h). If any host declares levels, it means all functions. */
 	bool functions = level && strcmp(level, "function") == 0 && r->model->has_host_levels &&
 			 r->model->dictionary.nr_levels > NR_HOST_LEVELS;
 
 	profile_ask_level(q, r, functions ? LEVELS_MAX : report_find_level(r, level));
 }
 
-/* The first consumer of a component, or what it is linked to; COMPONENT_NONE at the top. */
+/* Return the first consumer of a component, or the component that it is linked to. COMPONENT_NONE at the top. */
 static uint32_t component_above(const struct dictionary *d, uint32_t component)
 {
 	for (uint32_t i = 0; i < d->nr_edges; i++)
@@ -92,7 +92,7 @@ static int fill_profile_entry(const struct profile_question *q, struct report *r
 	return e->name && e->label && e->path && e->detail && e->run ? 0 : -ENOMEM;
 }
 
-/* Number the marks that have samples; to[mark + 1] is the number, 0 for the others. */
+/* Number the marks that have samples. to[mark + 1] is the number, and 0 for the other marks. Return how many there are. */
 static uint32_t number_runs(const struct report *r, const struct report_group *g, uint32_t *to)
 {
 	uint32_t nr = 0;
@@ -131,7 +131,7 @@ int profile_make(const struct profile_question *q, struct report *r, const char 
 	for (uint32_t i = 0; ret == 0 && i < m->nr_marks; i++)
 		if (run_of[i + 1] && m->mark[i].end_ns != UINT64_MAX)
 			p->run_ns[run_of[i + 1] - 1] = (double)(m->mark[i].end_ns - m->mark[i].begin_ns);
-	/* registered components without samples are included */
+	/* Registered components without samples are included. */
 	for (uint32_t v = 1; ret == 0 && q->level != LEVELS_MAX && v < nr_values; v++)
 		if (m->dictionary.component[v].level == q->level && m->dictionary.component[v].announced) {
 			ret = fill_profile_entry(q, r, p, v, &p->entry[p->nr++]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile from a report's sums.  Context: thread. */
+/* A profile from a report's sums. Context: thread. */
 #ifndef TAILOR_PROFILE_REPORT_H
 #define TAILOR_PROFILE_REPORT_H
 
@@ -11,14 +11,15 @@ struct profile_question {
 	uint32_t level;		     /* LEVELS_MAX: functions */
 };
 
-/* Request the sums for a profile; level NULL: the plan's, or functions where there is none; "function": functions. */
+/* Request the sums for a profile. level NULL: the plan's level, or functions if there is no plan. "function": functions. */
 void profile_ask(struct profile_question *q, struct report *r, const char *level);
-/* Likewise by the level's number; LEVELS_MAX: functions. */
+/* Request the sums by the level's number. LEVELS_MAX: functions. */
 void profile_ask_level(struct profile_question *q, struct report *r, uint32_t level);
-/* 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 int profile_make(const struct profile_question *q, struct report *r, const char *trace, struct profile *p);
 
-/* The names of its consumers up to the root of the plan, or of the components it is linked to.  malloc; NULL without memory. */
+/* Return the names of the component's consumers up to the root of the plan, or of the components that it is linked to. malloc. NULL without
+ * memory. */
 char *profile_place_of_component(const struct report *r, uint32_t component);
 
 #endif

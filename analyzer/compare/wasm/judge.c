@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The judge of `tailor diff` for a page: what JavaScript calls.  It makes a judgement of as many lines and executions as it has, writes
- * their sums where they are, and reads the verdicts.  Context: the page's one thread.
+ * The tests of `tailor diff` for a page: the functions that JavaScript calls. JavaScript creates a judgement with its numbers of lines and
+ * executions, writes their sums into it, and reads the verdicts. Context: the page's one thread.
  */
 #include "analyzer/compare/change.h"
 #include "analyzer/table/wasm/memory.h"
 
-#define VERDICT_NUMBERS 4 /* of a line: change, margin, growth (as in struct change), and VERDICT_... */
+#define VERDICT_NUMBERS 4 /* numbers of a line: change, margin, growth (as in struct change), and VERDICT_... */
 enum { VERDICT_TESTED = 1, VERDICT_SIGNIFICANT = 2 };
 
 struct judgement {
 	struct comparison c;
 	struct change *x;
 	double *verdict;
-	uint32_t nr; /* lines; the entries of number nr are all others together, which are not tested */
+	uint32_t nr; /* tested lines; the entries of line nr are all others together, which are not tested */
 };
 
 static bool create_profile(struct judgement *j, int side, uint32_t nr_runs)
@@ -33,7 +33,8 @@ static bool create_profile(struct judgement *j, int side, uint32_t nr_runs)
 	return true;
 }
 
-/* nr lines that may be tested, and line nr for what is in none of them; executions of both sides, at least 1 each.  NULL without memory. */
+/* Create a judgement of nr lines that may be tested. Line nr is for everything in none of them. Both sides have at least 1 execution. NULL
+ * without memory. */
 EXPORT(judge_create) struct judgement *judge_create(uint32_t nr, uint32_t nr_runs_a, uint32_t nr_runs_b)
 {
 	struct judgement *j = memory_take(sizeof(*j));
@@ -47,13 +48,13 @@ EXPORT(judge_create) struct judgement *judge_create(uint32_t nr, uint32_t nr_run
 	return j->c.match.entry && j->x && j->verdict && create_profile(j, 0, nr_runs_a) && create_profile(j, 1, nr_runs_b) ? j : NULL;
 }
 
-/* Where to write the measure of each execution, line by line. */
+/* Return the array that JavaScript writes the measure of each execution to, line by line. */
 EXPORT(judge_runs) double *judge_runs(struct judgement *j, uint32_t side)
 {
 	return j->c.profile[side & 1].entry[0].run;
 }
 
-/* The line has an entry on this side, with so many samples. */
+/* Set the samples of a line's entry on this side, or that there is none. */
 EXPORT(judge_entry) void judge_entry(struct judgement *j, uint32_t side, uint32_t line, bool there, double samples)
 {
 	j->c.match.entry[2 * (size_t)line + (side & 1)] = there ? line : MATCH_NOT;
@@ -75,7 +76,8 @@ static void sum_up_profile(struct profile *p, double squares)
 	p->effective = profile_effective_samples(p, squares);
 }
 
-/* The verdicts, VERDICT_NUMBERS of each of the nr lines; NULL without memory.  squares: the sum of squared weights; 0: all are alike. */
+/* Return the verdicts, VERDICT_NUMBERS for each of the nr lines. NULL without memory. squares: the sum of squared weights. 0: all weights
+ * are equal. */
 EXPORT(judge_lines) const double *judge_lines(struct judgement *j, double squares_a, double squares_b)
 {
 	sum_up_profile(&j->c.profile[0], squares_a);
