@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* csv: one line per sample (or share of one), with all columns of the sample table, written as it is read; json: the report without
- * --view, whose keys are stable. */
+/* csv: one line per sample (or share of one), with all columns of the sample table, written while the trace is read. json: the report
+ * without --view, whose keys are stable. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/attribute/sample_lines.h"
@@ -23,7 +23,7 @@ static int write_csv_rows(void *context, const struct attribution *a, const stru
 	FILE *to = e->each;
 	char spare[32];
 
-	for (uint32_t i = 0; i < nr && !ferror(to); i++) { /* the end of the output says why */
+	for (uint32_t i = 0; i < nr && !ferror(to); i++) { /* the end of the output reports the error */
 		uint32_t row = rows[i], mode = t->column[TABLE_MODE][row], event = t->column[TABLE_EVENT][row];
 		const struct function *f = &a->function[t->column[TABLE_FUNCTION][row]];
 		const struct line *l = &a->line[t->column[TABLE_LINE][row]];
@@ -67,7 +67,7 @@ static int write_csv(struct export *e, FILE *to)
 {
 	(void)e;
 	(void)to;
-	return 0; /* written by write_csv_rows() */
+	return 0; /* write_csv_rows() has written it */
 }
 
 const struct exporter exporter_csv = {

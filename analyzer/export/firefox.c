@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * firefox: the processed profile format of profiler.firefox.com, version 60 of it, which later versions upgrade by themselves
- * (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md): threads as threads, marks as
- * markers of the thread that set them.  Stacks, frames, functions and strings are in tables that all threads share.
+ * firefox: the processed profile format of profiler.firefox.com, version 60, which later versions upgrade by themselves
+ * (https://github.com/firefox-devtools/profiler/blob/main/docs-developer/CHANGELOG-formats.md). Threads are threads, and marks are markers
+ * of the thread that set them. Stacks, frames, functions and strings are in tables that all threads share.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
@@ -28,7 +28,7 @@ static double milliseconds(const struct export *e, uint64_t time_ns)
 	return ((double)time_ns - (double)e->report->model->begin_ns) / 1e6;
 }
 
-/* The viewer shows times in ms, and all else as numbers of samples. */
+/* Are times measured? The viewer shows them in ms, and everything else as numbers of samples. */
 static bool is_time(const struct export *e)
 {
 	return strcmp(report_unit(e->report), "ns") == 0;
@@ -39,7 +39,7 @@ static double shown_weight(const struct export *e, const struct export_sample *s
 	return (double)(s->weight ? s->weight : 1) * (double)s->share / (is_time(e) ? 1e6 : 1);
 }
 
-/* The viewer's name for the unit of the weights, from which it computes the CPU usage of a thread; NULL: none. */
+/* Return the viewer's name for the unit of the weights, from which it computes the CPU usage of a thread. NULL: there is none. */
 static const char *cpu_unit(const struct export *e)
 {
 	const char *unit = report_unit(e->report);
@@ -47,12 +47,12 @@ static const char *cpu_unit(const struct export *e)
 	return strcmp(unit, "ns") == 0 ? "ns" : strcmp(unit, "cycles") == 0 ? "variable CPU cycles" : NULL;
 }
 
-/* Each frame (a function or component at a line) and each function of the stacks, once. */
+/* The tables of frames (a function or component at a line) and of functions, each of which stands there once. */
 struct tables {
-	uint32_t *frame; /* by node */
-	uint32_t *first, nr_frames; /* by frame: a node that has it */
-	uint32_t *func;	 /* by frame */
-	uint32_t *named, nr_funcs; /* by function: a node that has it */
+	uint32_t *frame; /* node -> frame */
+	uint32_t *first, nr_frames; /* frame -> a node that has it */
+	uint32_t *func;	 /* frame -> function */
+	uint32_t *named, nr_funcs; /* function -> a node that has it */
 };
 
 static void tables_fini(struct tables *t)
@@ -68,7 +68,7 @@ static int category_of_frame(const struct stack_node *n)
 	return n->flags & STACK_KERNEL ? CATEGORY_KERNEL : n->flags & STACK_JIT ? CATEGORY_JIT : CATEGORY_OTHER;
 }
 
-/* The number of (a, b) among those that were seen, from 0 on; *nr when it is new. */
+/* Number the pairs (a, b) from 0 on, in the order of their first use. *nr: how many there are. */
 static int number_of_pair(struct hash_map *seen, uint64_t a, uint64_t b, uint32_t *nr, uint32_t *number)
 {
 	uint32_t before = hash_map_find(seen, a, b);
@@ -111,7 +111,7 @@ static int tables_init(struct tables *t, const struct export *e)
 	return ret;
 }
 
-/* Strings: names of functions, then of marks. */
+/* Write the shared tables. Strings are the names of functions, and then those of marks. */
 static void write_shared_tables(const struct export *e, const struct tables *t, FILE *to)
 {
 	const struct attribution *a = e->report->a;
@@ -152,7 +152,7 @@ static void write_shared_tables(const struct export *e, const struct tables *t, 
 	fputs("},\n", to);
 }
 
-/* The marks that the filter accepts, by the thread that set them: thread t's are mark[first[t]] to mark[first[t + 1]]. */
+/* The marks that the filter accepts, by the thread that set them. Thread t has mark[first[t]] to mark[first[t + 1]]. */
 struct thread_marks {
 	uint32_t *mark, *first;
 };
@@ -166,7 +166,7 @@ static void thread_marks_fini(struct thread_marks *k)
 static int thread_marks_init(struct thread_marks *k, const struct export *e)
 {
 	const struct model *m = e->report->model;
-	uint32_t *thread = calloc((size_t)m->nr_marks + 1, sizeof(*thread)); /* by mark: 1 + index; 0: none */
+	uint32_t *thread = calloc((size_t)m->nr_marks + 1, sizeof(*thread)); /* mark -> 1 + index of its thread; 0: none */
 	struct hash_map by_tid = { 0 };
 	bool enough = true;
 
@@ -181,7 +181,7 @@ static int thread_marks_init(struct thread_marks *k, const struct export *e)
 		if (thread[i])
 			k->first[thread[i] + 1]++;
 	}
-	/* first[t + 1] is where thread t's begin, and moves to their end as they are put in */
+	/* first[t + 1] is the beginning of thread t's marks, and moves to their end while they are added. */
 	for (uint32_t t = 0; enough && t < m->nr_threads; t++)
 		k->first[t + 1] += k->first[t];
 	for (uint32_t i = 0; enough && i < m->nr_marks; i++)
@@ -216,7 +216,7 @@ static void write_thread_profile(const struct export *e, const struct tables *ta
 {
 	const struct model *m = e->report->model;
 	const struct thread *t = &m->thread[thread];
-	const struct export_sample *s = e->sample ? e->sample + from : NULL; /* of none at all */
+	const struct export_sample *s = e->sample ? e->sample + from : NULL; /* NULL if there are no samples at all */
 	uint32_t nr = (uint32_t)(end - from);
 
 	fprintf(to, "{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":%.6f,"
@@ -252,7 +252,7 @@ static int write_all_threads(const struct export *e, const struct tables *tables
 		written[e->sample[i].thread] = true;
 		first = false;
 	}
-	for (uint32_t t = 0; t < m->nr_threads; t++) { /* with marks and without samples */
+	for (uint32_t t = 0; t < m->nr_threads; t++) { /* threads with marks and without samples */
 		if (written[t] || marks->first[t] == marks->first[t + 1])
 			continue;
 		fputs(first ? "\n" : ",\n", to);
@@ -263,7 +263,8 @@ static int write_all_threads(const struct export *e, const struct tables *tables
 	return 0;
 }
 
-/* What the viewer shows.  By itself it would end an interval behind the last sample, and leave out marks that begin later. */
+/* Write the range that the viewer shows. By default the viewer would end an interval behind the last sample, and leave out marks that begin
+ * later. */
 static void write_shown_range(const struct export *e, const struct thread_marks *marks, FILE *to)
 {
 	const struct model *m = e->report->model;

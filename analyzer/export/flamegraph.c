@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* flamegraph: one self-contained SVG with a box per call, as wide as its share, zoom and search.  After Brendan Gregg's flame graphs
+/* flamegraph: one self-contained SVG with a box per call, as wide as its share, with zoom and search. After Brendan Gregg's flame graphs
  * (CACM 59, 2016). */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
@@ -17,7 +17,7 @@
 #define LEAST 0.1 /* width of the smallest box that is drawn */
 #define LETTER 6.6
 
-/* flamegraph.js, verbatim. */
+/* The bytes of flamegraph.js. */
 __asm__(".pushsection .rodata\n"
 	"flamegraph_script: .incbin \"analyzer/export/flamegraph.js\"\n"
 	"flamegraph_script_end: .popsection\n");
@@ -81,12 +81,12 @@ static void write_call_box(const struct export *e, const struct calltree *t, uin
 	fputs("</text></g>\n", to);
 }
 
-/* Where the box of a call is; one that is too narrow to be drawn has the width 0. */
+/* The place of a call's box. A box that is too narrow to be drawn has the width 0. */
 struct box {
 	double x, width;
 };
 
-/* Parents come before their children.  NULL without memory; *rows: that have a box. */
+/* Lay out the boxes, parents before their children. NULL without memory. *rows: how many have a box. */
 static struct box *lay_out_boxes(const struct calltree *t, double width, unsigned *rows)
 {
 	struct box *box = calloc(t->nr, sizeof(*box));

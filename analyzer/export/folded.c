@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* folded: one line per call stack, "outer;inner;innermost weight", as flame graph scripts read it (Brendan Gregg's
- * stackcollapse). */
+/* folded: one line per call stack, "outer;inner;innermost weight", as flame graph scripts read it (Brendan Gregg's stackcollapse). */
 #include "analyzer/export/export.h"
 #include "analyzer/query/calltree.h"
 
@@ -18,7 +17,7 @@ static void write_folded_name(FILE *to, const char *name)
 		fputc(*name == ';' ? ':' : (unsigned char)*name < 0x20 ? '?' : *name, to);
 }
 
-/* way: room for the calls from the outermost one to this. */
+/* way has room for the calls from the outermost one to this call. */
 static void write_folded_stack(const struct export *e, const struct calltree *t, uint32_t call, uint32_t *way, FILE *to)
 {
 	uint32_t nr = 0;

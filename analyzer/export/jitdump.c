@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jitdump: the generated code of a trace as perf's jitdump file (linux/tools/perf/Documentation/jitdump-specification.txt): a
- * LOAD for each function, preceded by its lines (DEBUG_INFO).  Names and bytes are those of the trace.
+ * jitdump: the generated code of a trace as perf's jitdump file (linux/tools/perf/Documentation/jitdump-specification.txt), with a LOAD for
+ * each function, preceded by its lines (DEBUG_INFO). Names and bytes are those of the trace.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/query/code_bytes.h"
@@ -49,7 +49,7 @@ struct line_row {
 	const char *file;
 };
 
-/* The lines of a function, a row per change of the line. */
+/* List the lines of a function, with a row for each change of the line. */
 static size_t list_line_rows(const struct code *c, uint64_t start, uint64_t end, struct line_row **out)
 {
 	struct line_row *row = NULL;
@@ -150,7 +150,7 @@ static void write_elf_functions(struct dump *d, const struct code *c)
 	}
 }
 
-/* A file is of one process: that of --process, else the first with generated code. */
+/* Return the process of the file: that of --process, or else the first with generated code. */
 static uint32_t find_dumped_process(const struct report *r)
 {
 	if (r->arguments->has_pid)

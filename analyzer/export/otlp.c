@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenTelemetry's profiles: processes and their events, call stacks below their component and its query. */
+/* OpenTelemetry's profiles: processes and their events, with call stacks below their component and query. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/wire/otlp.h"
@@ -9,7 +9,7 @@
 
 enum { KEY_PROCESS, KEY_EVENT, KEY_THREAD, KEY_STACK, KEY_COMPONENT };
 
-#define QUERY_BYTES_MAX 1024 /* of its name */
+#define QUERY_BYTES_MAX 1024 /* bytes of a query's name */
 
 struct otlp {
 	struct report_group *sums;
@@ -29,7 +29,7 @@ static void prepare_otlp(struct export *e)
 				   o->level == LEVELS_MAX ? -1 : TABLE_LEVEL_0 + (int)o->level, -1);
 }
 
-/* The query's frame, and its component's below it; 0: the sample has no component. */
+/* Return the frame of the query with the frame of its component below it. 0: the sample has no component. */
 static uint32_t make_root(struct export_wire *x, uint32_t component)
 {
 	const struct report *r = x->e->report;

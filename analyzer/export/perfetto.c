@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfetto: Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing open: the host's marks as slices, and
- * for each thread its operators (or functions) from the samples: adjacent samples of the same one become a slice.
- * Slices of a track must nest or be disjoint (Perfetto drops slices that overlap), which slices from samples and marks are not: slices
- * from samples have a track of their own, under a made-up thread number.
+ * perfetto: Chrome's trace event format (JSON), which ui.perfetto.dev and chrome://tracing open. The host's marks are slices. For each
+ * thread, adjacent samples of the same operator (or function) become a slice. Slices of a track must nest or be disjoint, because Perfetto
+ * drops slices that overlap. Slices of samples and marks may overlap, so slices of samples have a track of their own, under a made-up
+ * thread number.
  */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP_FACTOR 4 /* times the median distance between samples: a larger one ends a slice */
-#define WORK_TRACK (1u << 30) /* added to a thread's number: those of the kernel are less than 2^22 */
+#define GAP_FACTOR 4 /* multiple of the median distance between samples; a larger gap ends a slice */
+#define WORK_TRACK (1u << 30) /* added to a thread's number; numbers of the kernel are less than 2^22 */
 
 static void prepare_perfetto(struct export *e)
 {
-	if (e->level == LEVELS_MAX) /* over time, components say more than functions */
+	if (e->level == LEVELS_MAX) /* over time, components are more useful than functions */
 		e->level = report_find_level(e->report, NULL);
 	export_ask_samples(e);
 }

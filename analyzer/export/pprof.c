@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pprof: which `pprof` and `go tool pprof` read.  Each sample has a label with its component. */
+/* pprof: the format that `pprof` and `go tool pprof` read. Each sample has a label with its component. */
 #include "analyzer/export/export.h"
 
 #include "analyzer/wire/pprof.h"

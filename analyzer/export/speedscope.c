@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* speedscope: a sampled profile per thread, in order of time (https://www.speedscope.app/file-format-schema.json). */
+/* speedscope: a sampled profile per thread, in the order of time (https://www.speedscope.app/file-format-schema.json). */
 #include "analyzer/export/export.h"
 #include "analyzer/output/escape.h"
 
@@ -18,15 +18,15 @@ static const char *speedscope_unit(const struct export *e)
 }
 
 /*
- * frame[node]: the frame of each node of the stacks.  speedscope merges (in its sandwich view, in recursion) by frame, so each function,
- * or component, is one frame.  Returns 0 or -ENOMEM.
+ * Write the table of frames, and set frame[node] for each node of the stacks. speedscope merges by frame (in its sandwich view, in
+ * recursion), so each function or component is one frame. Return 0 or -ENOMEM.
  */
 static int write_frame_table(const struct export *e, uint32_t *frame, FILE *to)
 {
 	const struct attribution *a = e->report->a;
 	bool components = e->level != LEVELS_MAX;
 	size_t nr_things = components ? e->report->model->dictionary.nr_components : a->nr_functions;
-	uint32_t *number = calloc(nr_things + 1, sizeof(*number)), nr = 0; /* of a function or component, from 1 on */
+	uint32_t *number = calloc(nr_things + 1, sizeof(*number)), nr = 0; /* number of each function or component, from 1 on */
 	char spare[32];
 
 	if (!number)
@@ -53,7 +53,7 @@ static int write_frame_table(const struct export *e, uint32_t *frame, FILE *to)
 	return 0;
 }
 
-/* frames: room for those of a stack. */
+/* frames has room for those of a stack. */
 static void write_thread_profile(const struct export *e, const uint32_t *frame, uint32_t *frames, size_t from, size_t end, FILE *to)
 {
 	uint32_t thread = e->sample[from].thread;

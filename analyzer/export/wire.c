@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the formats of protocol buffers share: a trace's stacks, processes and events in their tables. */
+/* The common part of formats of protocol buffers: a trace's stacks, processes and events in their tables. */
 #include "analyzer/export/export.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ uint32_t export_wire_profile(struct export_wire *x, uint32_t process, uint32_t e
 	const char *slash = p && p->executable ? strrchr(p->executable, '/') : NULL;
 	const struct model_event *e = event < m->nr_events ? &m->event[event] : NULL;
 	uint64_t span_ns = r->a->last_ns > m->begin_ns ? r->a->last_ns - m->begin_ns : 0;
-	uint64_t begin_ns = m->real_ns > INT64_MAX ? 0 : m->real_ns; /* viewers know no time before 1970, nor one after 2262 */
+	uint64_t begin_ns = m->real_ns > INT64_MAX ? 0 : m->real_ns; /* viewers accept no time before 1970 or after 2262 */
 	struct wire_profile of = { .process = wire_process(&x->p, process_service(p), slash ? slash + 1 : p ? p->comm : NULL,
 							   p ? p->executable : NULL, m->host_name, p ? p->pid : 0),
 				   .period = e ? e->period : 0,
