@@ -33,7 +33,7 @@ bool clickhouse_is_named(const char *text)
 	return strncmp(text, "clickhouse://", 13) == 0 || strncmp(text, "clickhouses://", 14) == 0;
 }
 
-/* Where the database's name begins. */
+/* Return the beginning of the database's name. */
 static const char *database_of(const char *text)
 {
 	const char *slash = strchr(strstr(text, "://") + 3, '/');
@@ -56,7 +56,7 @@ static bool is_name(const char *text, size_t nr)
 	return nr > 0 && nr < 64;
 }
 
-/* One of several, behind the same user and password. */
+/* Add one of several servers with the same user and password. */
 static int add_server(struct clickhouse *c, bool tls, const char *user, int user_bytes, const char *host, int host_bytes, struct diag *d)
 {
 	const char *colon = memrchr(host, ':', (size_t)host_bytes), *bracket = memrchr(host, ']', (size_t)host_bytes);
@@ -127,8 +127,9 @@ static char *make_body(const struct clickhouse *c, const char *statement, const 
 }
 
 /*
- * Since version 26.2 a server collects small inserts by default, and a profile of its may let it answer before it has written them.  Rows
- * that are lost then would have a manifest, so the wait is asked for.  An older server refuses a setting that it does not know.
+ * Send a statement. Since version 26.2 a server collects small inserts by default, and may be configured to answer before it has written
+ * them. Rows that are lost then would still have a manifest, so the request asks to wait. An older server refuses a setting that it does
+ * not know.
  */
 static int post(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct http_answer *a,
 		struct diag *d)
@@ -155,7 +156,8 @@ static int refused(struct http_answer *a, struct diag *d)
 	return diag_fail(d, EPROTO, "ClickHouse refused (%ld): %s", a->status, http_first_line(a));
 }
 
-/* Compares the answer with what was asked for, since a server of another kind answers 200, too.  A user may lack rights for the table. */
+/* Compare the answer with the question, because a server of another kind answers 200, too. A user may lack rights for the table of
+ * settings. */
 int clickhouse_greet(struct clickhouse *c, int server, struct diag *d)
 {
 	static const char with_settings[] = "SELECT '" GREETING "', count() FROM system.settings WHERE name = 'wait_for_async_insert' "
@@ -186,7 +188,7 @@ int clickhouse_ask(const struct clickhouse *c, int server, const char *statement
 	return ret == 0 && a->status != 200 ? refused(a, d) : ret;
 }
 
-/* An exception may come after the status. */
+/* A statement without an answer fails if there is a body, because an exception may come after the status. */
 int clickhouse_tell(const struct clickhouse *c, int server, const char *statement, const char *data, size_t nr, struct diag *d)
 {
 	struct http_answer a;

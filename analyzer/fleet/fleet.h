@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A store's epochs, in files and servers of other programs.  Context: thread. */
+/* A store's epochs in files and servers of other programs. Context: thread. */
 #ifndef TAILOR_FLEET_H
 #define TAILOR_FLEET_H
 
@@ -10,30 +10,32 @@ struct fleet_what {
 	const char *host, *event; /* NULL: all */
 };
 
-/* format: "otlp", or "pprof" (of one event: the one with the most samples, unless one is named); .gz at the end of path compresses.  0, or
- * -errno with a sentence: -EINVAL: no such format. */
+/* Export a window to a file. format: "otlp", or "pprof" (one event: the given one, or else the one with the most samples). .gz at the end
+ * of path compresses. Return 0, or -errno with a sentence. -EINVAL: no such format. */
 int fleet_export(struct store *s, const struct fleet_what *what, const char *format, const char *path, struct diag *d);
 
-/* In place of a store: clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW].  How much of it is the address. */
+/* Does the text name a fleet in place of a store: clickhouse[s]://HOST[:PORT][,HOST[:PORT]...]/DATABASE[@WINDOW]? fleet_address_bytes()
+ * returns the length of the address in it. */
 bool fleet_is_named(const char *text);
 size_t fleet_address_bytes(const char *text);
-/* As it may be printed: an address without user and password; what is none as it is. */
+/* Return an address without user and password, for messages. Other texts are returned as they are. */
 const char *fleet_shown(const char *text);
-/* Its window as a store: hours (functions: days) of all hosts together, or of one.  0, or -errno with a sentence. */
+/* Read its window into a store: hours (with functions: days) of one host, or of all hosts together. Return 0, or -errno with a sentence. */
 int fleet_open(const char *address, const struct window *w, const char *host, bool functions, struct store **out, struct diag *d);
 
-/* What was sent, or why not. */
+/* The numbers of a push, and the reason if something was not sent. */
 struct fleet_pushed {
 	unsigned requests, units;
 	const char *units_are;
-	unsigned had;	   /* units that the server has */
-	unsigned rejected; /* of units: the server took the request without them */
+	unsigned had;	   /* units that the server already has */
+	unsigned rejected; /* units that the server left out of a request that it accepted */
 	unsigned waiting;  /* hours and days that are not over */
 	unsigned undated;  /* epochs outside of the dates that the server has */
-	char message[256]; /* why some were rejected, or a warning of the server; "": it had none */
+	char message[256]; /* why some were rejected, or a warning of the server, or "" */
 	double bytes;
 };
-/* target: otlp+http[s]://HOST[:PORT][/PATH], or clickhouse[s]://.  0, or -errno with a sentence: -EINVAL: no such target. */
+/* Push a window to a server. target: otlp+http[s]://HOST[:PORT][/PATH], or clickhouse[s]://. Return 0, or -errno with a sentence. -EINVAL:
+ * no such target. */
 int fleet_push(struct store *s, const struct fleet_what *what, const char *target, struct fleet_pushed *p, struct diag *d);
 
 #endif

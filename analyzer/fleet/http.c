@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcurl is loaded by name: the commands that need no server start without it and its thirty libraries, and a build needs no header of it.
- * The numbers of its options are part of its binary interface, and have never changed.
+ * libcurl is loaded by name, so that the commands that need no server start without it and its thirty libraries, and a build needs none of
+ * its headers. The numbers of its options are part of its binary interface, and have never changed.
  */
 #include "analyzer/fleet/http.h"
 
@@ -89,13 +89,14 @@ static size_t receive_body(char *bytes, size_t each, size_t nr, void *context)
 	nr *= each;
 	if (nr > r->most - r->nr) {
 		r->is_too_large = true;
-		return 0; /* which ends it as a failure */
+		return 0; /* libcurl reports a failure then */
 	}
 	r->nr += nr;
 	return fwrite(bytes, 1, nr, r->body);
 }
 
-/* The value of a header of that name, which ends with a colon: without blanks around it, cut.  false: it is another. */
+/* Take the value of a header with the name, which ends with a colon. The value has no blanks around it, and is cut to the room. Return
+ * false for another header. */
 static bool take_header(const char *bytes, size_t nr, const char *name, char *value, size_t room)
 {
 	size_t at = strlen(name);
@@ -130,7 +131,7 @@ static size_t receive_header(char *bytes, size_t each, size_t nr, void *context)
 	return nr;
 }
 
-/* A password with a slash in it, which belongs there as %2F, is not shown either: no port is like that. */
+/* Hide the password. One with a slash in it, which should be written %2F, is not shown either, because no port looks like that. */
 const char *http_shown_url(const char *url)
 {
 	const char *begin = strstr(url, "://"), *at, *colon;
@@ -143,13 +144,13 @@ const char *http_shown_url(const char *url)
 	return at ? at + 1 : begin;
 }
 
-/* Why there is no answer; error: libcurl's number, and its sentence. */
+/* Report why there is no answer. error: libcurl's number, with its sentence. */
 static int fail(const struct http_request *r, const struct receiving *receiving, int error, const char *sentence, struct diag *d)
 {
 	char server[256];
 
 	snprintf(server, sizeof(server), "%s", http_shown_url(r->url));
-	server[strcspn(server, "?")] = 0; /* parameters help no reader */
+	server[strcspn(server, "?")] = 0; /* parameters do not help the reader */
 	if (receiving->is_too_large)
 		return diag_fail(d, EFBIG, "%s: the answer is larger than %zu MiB", server, r->answer_max >> 20);
 	if (error == ERROR_TIMEOUT && receiving->is_connected)
@@ -180,7 +181,7 @@ int http_post(const struct http_request *r, struct http_answer *a, struct diag *
 	}
 	for (int i = 0; r->headers[i]; i++)
 		list = curl.append(list, r->headers[i]);
-	list = curl.append(list, "Expect:"); /* do not ask first */
+	list = curl.append(list, "Expect:"); /* send the body without asking first */
 	curl.set(handle, OPTION_URL, r->url);
 	curl.set(handle, OPTION_PROTOCOLS, PROTOCOLS_HTTP_AND_HTTPS);
 	curl.set(handle, OPTION_NETRC, 1l); /* optional */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FULL_BYTES (4u << 20) /* of rows that are sent at once */
-#define PARTITIONS_MAX 64     /* of an insert: since version 19.5 a server refuses more than 100 (max_partitions_per_insert_block) */
+#define FULL_BYTES (4u << 20) /* bytes of rows that are sent at once */
+#define PARTITIONS_MAX 64     /* partitions of an insert; since 19.5 a server refuses more than 100 (max_partitions_per_insert_block) */
 #define DAY_S 86400ll
 #define SERIES_TEXTS 11
 
@@ -28,7 +28,7 @@ uint64_t outgoing_hash(const char *const *text, int nr)
 	return hash ? hash : 1;
 }
 
-/* Monday's, as the tables' partitions have it; 1 January 1970 was a Thursday. */
+/* Return the number of the week, which begins on Monday as the tables' partitions do. 1 January 1970 was a Thursday. */
 static int64_t week_of(int64_t begin_s)
 {
 	return (begin_s / DAY_S + 3) / 7 + 1;
@@ -47,7 +47,7 @@ bool outgoing_begin_unit(struct outgoing *o, enum clickhouse_tier tier, int64_t 
 	for (int i = 0; i < 4; i++)
 		if (!*files[i] && !(*files[i] = open_memstream(&o->text[i], &o->bytes[i])))
 			return false;
-	if (o->week[tier - 1] != week_of(begin_s)) { /* hours and days come by their begin */
+	if (o->week[tier - 1] != week_of(begin_s)) { /* hours and days come in the order of their beginning */
 		o->week[tier - 1] = week_of(begin_s);
 		o->nr_partitions++;
 	}

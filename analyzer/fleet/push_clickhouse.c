@@ -15,19 +15,19 @@
 #define HOUR_S 3600ll
 #define DAY_S 86400ll
 #define SECOND_NS 1000000000ll
-#define LATE_S HOUR_S /* an hour that nothing follows is complete then */
+#define LATE_S HOUR_S /* the last hour of a store is complete after so long */
 
 /* An hour or a day of the host. */
 struct unit {
 	enum clickhouse_tier tier;
 	int64_t begin_s;
-	uint32_t parts;	    /* epochs that the store has of it */
-	uint32_t has_parts; /* that a server has */
-	int server;	    /* which; -1: none */
+	uint32_t parts;	    /* epochs of it that the store has */
+	uint32_t has_parts; /* epochs of it that a server has */
+	int server;	    /* the server that has it; -1: none */
 	bool coarse; /* the store has a day in one epoch */
 };
 
-/* What is summed up of one. */
+/* The sum of an hour or a day. */
 struct sum {
 	int64_t unit; /* index; -1: none */
 	struct hash_map of; /* (series, function) -> 1 + index */
@@ -47,8 +47,8 @@ struct pushing {
 	struct store *store;
 	const char *host;
 	uint64_t host_hash;
-	int64_t from_s, to_s; /* the days (UTC) that the window has something of, also those that ClickHouse has no dates of */
-	int64_t complete_s; /* what ends by then is complete */
+	int64_t from_s, to_s; /* days (UTC) that overlap the window, also those outside of ClickHouse's dates */
+	int64_t complete_s; /* units that end by then are complete */
 	struct unit *unit;
 	uint32_t nr, capacity;
 	struct hash_map unit_of; /* (tier, begin) -> 1 + index */
@@ -59,7 +59,8 @@ struct pushing {
 	bool failed; /* no memory */
 };
 
-/* Which server has a week of the host, if none has it yet: the one of the largest hash, so that a new one takes weeks of its own alone. */
+/* Choose the server of a week of the host that no server has yet: the one with the largest hash, so that a new server only takes weeks of
+ * its own. */
 static int server_of_week(const struct pushing *x, int64_t begin_s)
 {
 	uint64_t most = 0;
@@ -93,7 +94,7 @@ static struct unit *unit_at(struct pushing *x, enum clickhouse_tier tier, int64_
 	return &x->unit[x->nr++];
 }
 
-/* Also of times before 1970, which are negative: the largest multiple that is not above. */
+/* Return the largest multiple of step that is not above value, also for times before 1970, which are negative. */
 static int64_t floor_to(int64_t value, int64_t step)
 {
 	int64_t rest = value % step;
@@ -111,13 +112,13 @@ static bool has_date(int64_t day_s)
 	return day_s >= 0 && day_s < CLICKHOUSE_END_S;
 }
 
-/* Counts, and wants no rows. */
+/* Count an epoch. Return false, because its rows are not needed. */
 static bool count_epoch(void *context, const struct rows_epoch *e)
 {
 	struct pushing *x = context;
 	int64_t day_s = begin_of(e, CLICKHOUSE_DAYS);
 
-	if (day_s < x->from_s || day_s >= x->to_s) /* a day beside those that are asked for */
+	if (day_s < x->from_s || day_s >= x->to_s) /* days beside the requested ones */
 		return false;
 	if (!has_date(day_s)) {
 		x->pushed->undated++;
@@ -134,7 +135,7 @@ static bool count_epoch(void *context, const struct rows_epoch *e)
 	return false;
 }
 
-/* tier, begin, attempt */
+/* Take a line of "tier, begin, attempt". */
 static bool take_attempt(struct pushing *x, int server, char **column)
 {
 	uint64_t tier, begin_s, attempt;
@@ -151,7 +152,7 @@ static bool take_attempt(struct pushing *x, int server, char **column)
 	return true;
 }
 
-/* Asks for the days of the store's epochs alone: a server has those of all machines, and of years. */
+/* Read the manifest for the days of the store's epochs alone, because a server has the days of all machines and years. */
 static int read_manifest(struct pushing *x, int server)
 {
 	char statement[320], from[16], to[16], *column[3], *at;
@@ -180,7 +181,8 @@ static int read_manifest(struct pushing *x, int server)
 	return ret;
 }
 
-/* Hours of a day that the store has in one epoch are not told apart any more: it goes into its first hour, if none has been sent. */
+/* Has an hour of the day been sent? A day that the store has in one epoch no longer has separate hours, and counts in its first hour if
+ * none has been sent. */
 static bool day_has_hours(const struct pushing *x, int64_t begin_s)
 {
 	for (uint32_t i = 0; i < x->nr; i++)
@@ -235,7 +237,8 @@ static void put_rows(struct pushing *x, struct outgoing *o, const struct sum *su
 	char key[128], day[16];
 
 	clickhouse_format_day(u->begin_s, day);
-	/* ten digits: fewer are no time, or another one, where a server takes dates of many forms (by default since version 26.5) */
+	/* With less than ten digits a server that takes dates of many forms (by default since version 26.5) reads no time, or another
+	 * one. */
 	snprintf(key, sizeof(key), "%d\t%s\t%" PRIu64 "\t%010" PRId64 "\t%" PRIu64, u->tier, day, x->host_hash, u->begin_s, attempt);
 	for (uint32_t i = 0; i < sum->nr; i++) {
 		const struct sum_row *r = &sum->row[i];
@@ -254,7 +257,7 @@ static void put_rows(struct pushing *x, struct outgoing *o, const struct sum *su
 		sum->last_ns, sum->parts, sum->nr, sum->samples, sum->effective, n, w, sum->lost, sum->cpus);
 }
 
-/* Requests end between hours and days, so that none is in part there. */
+/* End an hour or a day. Requests end between units, so that a server never has a part of one. */
 static int end_unit(struct pushing *x, struct sum *sum)
 {
 	const struct unit *u = sum->unit >= 0 ? &x->unit[sum->unit] : NULL;
@@ -291,7 +294,7 @@ static void add_row(struct pushing *x, struct sum *sum, int64_t series, int64_t 
 	sum->row[i - 1].w += w;
 }
 
-/* Epochs come by their begin, so that an hour, and a day, is complete when one of another comes. */
+/* Add an epoch. Epochs come in the order of their beginning, so an hour or a day is complete when an epoch of another one comes. */
 static int add_epoch(void *context, const struct rows_epoch *e, const struct rows_row *row, uint32_t nr)
 {
 	struct pushing *x = context;
@@ -323,7 +326,7 @@ static int add_epoch(void *context, const struct rows_epoch *e, const struct row
 	return x->failed ? -ENOMEM : 0;
 }
 
-/* Hours and days are sent as a whole, so the window is of days. */
+/* Hours and days are sent as a whole, so the window is extended to days. */
 static void choose_days(struct pushing *x, const struct window *w)
 {
 	int64_t last_ns = w->to_ns > w->from_ns ? w->to_ns - 1 : w->from_ns;
@@ -332,7 +335,7 @@ static void choose_days(struct pushing *x, const struct window *w)
 	x->to_s = floor_to(last_ns, DAY_S * SECOND_NS) / SECOND_NS + DAY_S;
 }
 
-/* An epoch is of the day that it begins in, and of the window that its middle is in: so one day more at both ends. */
+/* An epoch belongs to the day in which it begins, but to the window that its middle is in. So one more day is read at both ends. */
 static struct window window_to_read(const struct pushing *x)
 {
 	struct window w = WINDOW_ALL;

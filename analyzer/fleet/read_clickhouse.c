@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A window is asked for in three steps.  The manifest says which hours or days there are, of all machines together.  The rows of these are
- * read once, a few weeks at a time, so that no answer is large; names are asked for by the numbers that the rows have.  Statements name the
- * tier and the days, which are the tables' partitions and the begin of their keys, so that a server reads nothing else.  Sums are of whole
- * numbers and answers have an order, so that the same window gives the same bytes whatever order the server works in.
+ * A window is read in three steps. The manifest lists the hours or days, of all machines together. The rows of these are read once, a few
+ * weeks at a time, so that no answer is large. Names are read by the numbers in the rows. Statements name the tier and the days, which are
+ * the tables' partitions and the beginning of their keys, so that a server reads nothing else. Sums are of whole numbers and answers have
+ * an order, so that the same window gives the same bytes whatever order the server works in.
  */
 #include "analyzer/fleet/read_clickhouse.h"
 
@@ -19,16 +19,16 @@
 
 #define SECOND_NS 1000000000ll
 #define DAY_S 86400
-#define PIECE_DAYS 28		    /* of rows in one statement, at most */
+#define PIECE_DAYS 28		    /* most days of rows in one statement */
 #define NAMES_AT_ONCE 4000u	    /* numbers in one statement: 84 KB of the 256 KiB that servers take by default (max_query_size) */
-#define ROWS_MAX (16u << 20)	    /* of a window: about 1 GiB here */
-#define BYTES_MAX ((size_t)1 << 30) /* of all answers */
+#define ROWS_MAX (16u << 20)	    /* rows of a window: about 1 GiB of memory */
+#define BYTES_MAX ((size_t)1 << 30) /* bytes of all answers */
 #define FRACTIONS 1024		    /* samples are summed up as whole numbers of these, since a sum of floats depends on its order */
 
 struct epoch {
 	struct rows_epoch e;
 	struct hash_map of; /* (series, function), hashes -> 1 + index */
-	struct rows_row *row; /* of hashes; when all names are there, of the store's numbers */
+	struct rows_row *row; /* first with hashes, and later with the store's numbers */
 	uint32_t nr, capacity;
 };
 
@@ -45,9 +45,9 @@ struct reading {
 	struct clickhouse from;
 	struct store *store;
 	const char *host;
-	uint32_t from_s, to_s; /* begins that are asked for: [from, to) */
+	uint32_t from_s, to_s; /* requested beginnings: [from, to) */
 	uint32_t piece_from_s, piece_to_s;
-	uint32_t length_s; /* of an hour or a day */
+	uint32_t length_s; /* seconds of an hour or a day */
 	enum clickhouse_tier tier;
 	struct hash_map epoch_of; /* begin + 1 -> 1 + index */
 	struct epoch *epoch;
@@ -60,7 +60,7 @@ struct reading {
 
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
-/* false: it is no line of such an answer. */
+/* Take a line of an answer. Return false if the line is no line of such an answer. */
 typedef bool take_line(struct reading *x, char **column);
 
 static int take_answer(struct reading *x, struct http_answer *a, int nr, take_line *take)
@@ -76,7 +76,7 @@ static int take_answer(struct reading *x, struct http_answer *a, int nr, take_li
 	return x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : 0;
 }
 
-/* The statement that was written to `to`, *statement, which is freed. */
+/* Ask the statement that was written to `to`, and free *statement. */
 static int ask(struct reading *x, int server, FILE *to, char **statement, int nr, take_line *take)
 {
 	struct http_answer a = { 0 };
@@ -116,7 +116,8 @@ static struct epoch *epoch_at(struct reading *x, uint64_t begin_s)
 	return e;
 }
 
-/* begin, first_ns, last_ns, parts, samples, effective, lost, cpus.  A server cannot make more of them than the window has hours. */
+/* Take a line of "begin, first_ns, last_ns, parts, samples, effective, lost, cpus". A server cannot make more epochs than the window has
+ * hours. */
 static bool take_epoch(struct reading *x, char **column)
 {
 	uint64_t value[8];
@@ -140,7 +141,7 @@ static bool take_epoch(struct reading *x, char **column)
 	return true;
 }
 
-/* The condition on tier and days [from, to), with which partitions and keys begin. */
+/* Write the condition on tier and days [from, to), with which partitions and keys begin. */
 static void put_days(FILE *to, const struct reading *x, uint32_t from_s, uint32_t to_s)
 {
 	char first[16], last[16];
@@ -150,7 +151,7 @@ static void put_days(FILE *to, const struct reading *x, uint32_t from_s, uint32_
 	fprintf(to, "tier = %d AND day >= '%s' AND day <= '%s'", x->tier, first, last);
 }
 
-/* Of the manifest's rows. */
+/* Write the condition on the manifest's rows. */
 static void put_asked(FILE *to, const struct reading *x, uint32_t from_s, uint32_t to_s)
 {
 	put_days(to, x, from_s, to_s);
@@ -162,7 +163,7 @@ static void put_asked(FILE *to, const struct reading *x, uint32_t from_s, uint32
 	}
 }
 
-/* The largest of several attempts for one hour of one machine counts, once also where its row is there twice. */
+/* Read the epochs. The largest of several attempts for one hour of one machine counts, and counts once even if its row is there twice. */
 static int read_epochs(struct reading *x, int server)
 {
 	char *statement = NULL;
@@ -211,7 +212,7 @@ static struct rows_row *row_at(struct reading *x, struct epoch *e, uint64_t seri
 	return &e->row[e->nr++];
 }
 
-/* begin, series, function, n, w.  What a push has added since the manifest was read is of no hour that is known. */
+/* Take a line of "begin, series, function, n, w". Rows that a push has added since the manifest was read belong to no known hour. */
 static bool take_row(struct reading *x, char **column)
 {
 	uint64_t value[5];
@@ -250,7 +251,7 @@ static int read_piece(struct reading *x, int server)
 	return ask(x, server, to, &statement, 5, take_row);
 }
 
-/* Days without epochs are not asked for, and fewer days where an answer would be too large. */
+/* Read the rows. Days without epochs are skipped, and a statement has fewer days if an answer would be too large. */
 static int read_rows(struct reading *x, int server)
 {
 	uint32_t days = PIECE_DAYS;
@@ -353,7 +354,7 @@ static int compare_epochs(const void *a, const void *b)
 	return x->e.recording < y->e.recording ? -1 : x->e.recording > y->e.recording;
 }
 
-/* By begin, from now on. */
+/* Sort epochs by their beginning. */
 static void sort_epochs(struct reading *x)
 {
 	if (x->nr)
@@ -369,7 +370,7 @@ static int64_t id_of(const struct names *n, int64_t hash)
 	return i ? n->name[i - 1].id : 0;
 }
 
-/* The store's numbers in place of hashes, and their order; rows whose name the server has lost are one. */
+/* Replace hashes by the store's numbers, and sort by these. Rows whose names the server has lost become one row. */
 static void number_rows(struct reading *x, struct epoch *e)
 {
 	uint32_t nr = 0;
@@ -390,7 +391,8 @@ static void number_rows(struct reading *x, struct epoch *e)
 	e->nr = nr;
 }
 
-/* A store divides a series' weight by samples.  Of a day's epochs, whose samples weigh differently, they become what divides it rightly. */
+/* A store divides a series' weight by samples. Samples of a day's epochs weigh differently, so each row gets the number of samples that
+ * divides the weight correctly. */
 static void weigh_samples(struct epoch *e)
 {
 	uint32_t end;
@@ -431,7 +433,7 @@ static int read_all(struct reading *x)
 	return ret == 0 && x->failed ? diag_fail(x->d, ENOMEM, "out of memory") : ret;
 }
 
-/* An hour or a day belongs to the window that its middle is in. */
+/* Return the beginning of the first unit of a window: an hour or a day belongs to the window that its middle is in. */
 static uint32_t begin_after(int64_t ns, uint32_t length_s)
 {
 	int64_t s = ns / SECOND_NS + (ns % SECOND_NS > 0) - length_s / 2;

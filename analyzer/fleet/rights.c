@@ -20,7 +20,7 @@ static void remove_made_folder(void)
 	rmdir(made);
 }
 
-/* A window of a store becomes a trace for a moment, in a folder of its own. */
+/* Make a folder for the trace that a window of a store becomes for a moment. */
 static void make_temporary_folder(void)
 {
 	const char *where = getenv("TMPDIR");
@@ -61,7 +61,7 @@ static void allow_source(const char *text)
 		allow_store(text);
 }
 
-/* Also --option=VALUE, FROM=TO, and several with commas. */
+/* Allow the files that a word names: also those in --option=VALUE and FROM=TO, and lists with commas. */
 static void allow_word(char *word)
 {
 	char *copy, *at, *piece;

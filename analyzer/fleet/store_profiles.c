@@ -16,13 +16,13 @@ struct adding {
 	uint32_t part;
 };
 
-/* What a row's series says: whose it is, and what called its function. */
+/* The profile of a row's series, and the stack that called its function. */
 struct root {
 	uint32_t profile, stack;
 	bool wanted;
 };
 
-/* Viewers know no time before 1970. */
+/* Return the time, or 0 for one before 1970, which viewers do not accept. */
 static uint64_t since_1970(int64_t ns)
 {
 	return ns > 0 ? (uint64_t)ns : 0;
