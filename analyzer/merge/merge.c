@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cut tells the new epoch what there is: registrations of agents as they were made, with their times, so they are the same bytes; and
- * what the recorder reads (perf maps, methods of a JVM), with the time of reading.  Of the latter, code is a repetition where the same
- * code is still what was last said of its addresses.  Mappings are told again without a time.
+ * A cut tells the new epoch the state of the recording: registrations of agents as they were made, with their times, so that their bytes
+ * are the same; and data that the recorder reads (perf maps, methods of a JVM), with the time of reading. Code that the recorder read is a
+ * repetition if it is still the last code that was registered at its addresses. Mappings are listed again without a time.
  */
 #include "analyzer/merge/merge.h"
 
@@ -19,12 +19,12 @@
 #include <string.h>
 
 #define GRANULE_BYTES 16u
-#define GRANULES_MAX (1u << 18) /* of a code object: larger ones are not compared */
+#define GRANULES_MAX (1u << 18) /* granules of a code object; larger ones are not compared */
 #define COMPANIONS_MAX 8u
 #define NO_CODE UINT32_MAX
 #define TOLD UINT32_MAX
 
-/* DEBUG_INFO and the like, which belong to the LOAD behind them. */
+/* A record such as DEBUG_INFO, which belongs to the LOAD behind it. */
 struct companion {
 	uint32_t id;
 	char *bytes;
@@ -37,14 +37,14 @@ struct merging {
 	struct merge_files files;
 	struct merge_counts *counts;
 	uint32_t epoch;		    /* 1, 2, ... */
-	struct hash_map said;	    /* registrations and notices -> the epoch that had it first */
-	struct hash_map generation; /* of a process: how many programs it has executed, and processes had its number */
-	struct hash_map code_of;    /* what a LOAD says -> its index + 1 */
-	struct hash_map owner;	    /* of 16 bytes of a process's memory: the code there, index + 1 */
+	struct hash_map said;	    /* registrations and notices -> the first epoch that has them */
+	struct hash_map generation; /* process -> number of its programs, and of processes with its number */
+	struct hash_map code_of;    /* facts of a LOAD -> its index + 1 */
+	struct hash_map owner;	    /* 16 bytes of a process's memory -> the code there, index + 1 */
 	struct hash_map earlier;    /* time of a LOAD that was left out -> index + 1 of the one that stays */
 	struct hash_map has_bytes;
-	struct hash_map mapped;	 /* a mapping -> the epoch whose list of mappings had it first, or TOLD: its MMAP came first */
-	uint64_t begin_ns;	 /* of the epoch */
+	struct hash_map mapped;	 /* a mapping -> the first epoch that lists it, or TOLD: its MMAP came first */
+	uint64_t begin_ns;	 /* begin of the epoch */
 	struct loaded {
 		uint64_t time_ns;
 		uint32_t epoch;
@@ -71,7 +71,7 @@ static void set(struct merging *g, struct hash_map *m, uint64_t a, uint64_t b, u
 
 /* ------------------------------------------------------------------------------------------------------- repetitions */
 
-/* Had an epoch before this one the same? */
+/* Did an earlier epoch have the same record? */
 static bool is_repeated(struct merging *g, const char *bytes, size_t nr, uint64_t key)
 {
 	uint64_t hash = hash_bytes(bytes, nr);
@@ -100,13 +100,13 @@ static uint64_t granules(uint64_t address, uint64_t bytes, uint64_t *first)
 	return bytes && bytes - 1 <= UINT64_MAX - address ? (address + bytes - 1) / GRANULE_BYTES - *first + 1 : 0;
 }
 
-/* From now on this code is there; NO_CODE: none that is known. */
+/* Note that this code is now at the addresses. NO_CODE: no known code is there. */
 static void own(struct merging *g, uint32_t pid, uint64_t address, uint64_t bytes, uint32_t code)
 {
 	uint64_t process = process_of(g, pid), first, nr = granules(address, bytes, &first);
 
 	if (nr > GRANULES_MAX && code == NO_CODE)
-		begin_program(g, pid); /* none of it */
+		begin_program(g, pid); /* the range is too large, and all code of the process is forgotten */
 	if (nr > GRANULES_MAX || !trace_spend_budget(g->from, nr))
 		return;
 	for (uint64_t i = 0; i < nr; i++)
@@ -123,7 +123,7 @@ static bool is_still_there(const struct merging *g, uint32_t pid, uint64_t addre
 	return nr && nr <= GRANULES_MAX && trace_spend_budget(g->from, nr);
 }
 
-/* Where and what it is, whenever it was read. */
+/* Hash the place and the contents of code, without the time when it was read. */
 static uint64_t hash_of_code(const struct trace_record *r, uint64_t *name_hash)
 {
 	size_t name_bytes, code_bytes;
@@ -205,7 +205,7 @@ static void copy_load(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
-/* Those of an object whose LOAD was left out are of the one that stays. */
+/* Copy the bytes of code. The bytes of an object whose LOAD was left out get the time of the LOAD that stays. */
 static void copy_code_bytes(struct merging *g, const struct trace_record *r)
 {
 	uint64_t address = trace_u64(r, F(code_bytes, address)), loaded_ns = trace_u64(r, F(code_bytes, loaded_ns)), key;
@@ -220,7 +220,7 @@ static void copy_code_bytes(struct merging *g, const struct trace_record *r)
 	keep_error(g, trace_put_fields(g->to, TRACE_CODE_BYTES, r->time_ns, r->pid, r->tid, &put));
 }
 
-/* The first epoch's; one of another name is another recording's. */
+/* Copy the events of the first epoch. An event with another name belongs to another recording. */
 static void copy_event(struct merging *g, const struct trace_record *r)
 {
 	uint64_t i = trace_u64(r, F(event, event));
@@ -264,8 +264,8 @@ static void copy_host_lack(struct merging *g, const struct trace_record *r)
 		copy_record(g, r);
 }
 
-/* An epoch begins with a list of mappings, without times.  One that an earlier epoch had is left out; another one counts from the cut on.
- * Its own MMAP may come behind the list, from a ring that was drained later, and is left out then. */
+/* Copy a mapping. An epoch begins with a list of mappings, without times. A mapping in the list is left out if an earlier epoch had it, and
+ * else begins at the cut. Its own MMAP may come behind the list, from a ring that was drained later, and is left out then. */
 static void copy_mapping(struct merging *g, const struct trace_record *r)
 {
 	size_t path_bytes, id_bytes;
@@ -305,7 +305,7 @@ static void take_end(struct merging *g, const struct trace_record *r)
 	g->end_ns = r->time_ns > g->end_ns ? r->time_ns : g->end_ns;
 }
 
-/* What was counted before the recording is what its first epoch says. */
+/* Are these the counts from before the recording, in a later epoch? The first epoch's counts decide. */
 static bool is_base_of_later_epoch(const struct merging *g, const struct trace_record *r)
 {
 	return r->id == JITREG_COUNTER_VALUES && g->epoch > 1 && trace_u64(r, F(counter_values, flags)) & JITREG_VALUES_BASE;
@@ -319,7 +319,7 @@ static bool is_companion(uint32_t id)
 static void copy_registration(struct merging *g, const struct trace_record *r)
 {
 	switch (r->id) {
-	case JITREG_MEMORY: /* never told again, and many */
+	case JITREG_MEMORY: /* many, and never repeated */
 		break;
 	case JITREG_CODE_UNLOAD:
 		own(g, r->pid, trace_u64(r, F(code_unload, address)), trace_u64(r, F(code_unload, bytes)), NO_CODE);
@@ -358,7 +358,7 @@ static void copy_any(struct merging *g, const struct trace_record *r)
 		g->begin_ns = r->time_ns;
 		if (g->epoch == 1) {
 			copy_record(g, r);
-			keep_error(g, trace_writer_flush(g->to, TRACE_CHUNK_RECORDS)); /* it is the first record */
+			keep_error(g, trace_writer_flush(g->to, TRACE_CHUNK_RECORDS)); /* the header must be the first record */
 		}
 		return;
 	case TRACE_EVENT:

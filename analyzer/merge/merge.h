@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traces of a recording's epochs as one trace, as it would be had the recording not been cut: what each epoch repeats of those before it
- * (registrations, code, notices) is there once, and images have what any of the epochs has of them.  All input is hostile.
- * Context: thread.
+ * Merges the traces of a recording's epochs into one trace, as it would be without the cuts. Repetitions of earlier epochs (registrations,
+ * code, notices) are left out, and an image has the parts that any epoch has of it. All input is hostile. Context: thread.
  */
 #ifndef TAILOR_MERGE_H
 #define TAILOR_MERGE_H
@@ -13,12 +12,12 @@
 #include <stdint.h>
 
 struct merge_counts {
-	uint64_t samples, repeated; /* repeated: records that an epoch before had */
-	bool has_end;		    /* false: the last one is still being written, or its recorder was killed */
-	bool is_damaged;	    /* of one that was written to its end something could not be read */
+	uint64_t samples, repeated; /* repeated: records that an earlier epoch had */
+	bool has_end;		    /* false: the last epoch is still being written, or its recorder was killed */
+	bool is_damaged;	    /* something in an epoch that was written to its end could not be read */
 };
 
-/* Of nr traces, in the order of time.  0, or -errno with a sentence: then there is no output. */
+/* Merge nr traces, in the order of time. Return 0, or -errno with a sentence, and then there is no output. */
 int merge_traces(char *const *path, uint32_t nr, const char *output, struct merge_counts *counts, struct diag *d);
 
 #endif

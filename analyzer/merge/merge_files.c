@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An epoch's copy of an ELF file has zeros where it needs nothing, and else the file's own bytes, so two copies are put together byte by
- * byte; but for two tables.  In .eh_frame, consecutive entries without samples are one entry: where any copy has an entry begin, one
- * begins.  Go's table of functions cannot be put together so: the copy that has more stays.
+ * An epoch's copy of an ELF file has zeros where the epoch needs nothing, and the file's own bytes elsewhere. So two copies are combined
+ * byte by byte, except for two tables. In .eh_frame, consecutive entries without samples are one entry, so the combined table has an entry
+ * wherever any copy has the beginning of one. Go's table of functions cannot be combined, and the copy with more bytes stays.
  *
- * Files of one build id and size are copies at several paths.  Which path an epoch has the parts with is chance, so those of all go
- * together, with the first path, and the others have records without parts.
+ * Files of one build id and size are copies at several paths. The path at which an epoch has the parts is chance, so the parts of all
+ * copies are combined at the first path, and the others have records without parts.
  */
 #include "analyzer/merge/merge_files.h"
 
@@ -17,27 +17,27 @@
 #include <string.h>
 
 #define BYTES_MAX ((uint64_t)1 << 31)
-#define SECTIONS_MAX 512u /* that are looked through */
+#define SECTIONS_MAX 512u /* sections of a file that are searched */
 
-/* Of an image: bytes at an offset; of a source file: text from a line on. */
+/* A piece of an image is bytes at an offset. A piece of a source file is text from a line on. */
 struct piece {
 	uint64_t at;
 	char *bytes;
 	size_t nr;
-	uint32_t of; /* which record */
+	uint32_t of; /* number of the record */
 };
 
 struct merged_file {
 	enum merged_kind { MERGED_IMAGE, MERGED_DEBUG_FILE, MERGED_LINES } kind;
-	char *key, *path, *build_id, *reason; /* key: of lines the file's name; path: NULL of those and of debug files until it is set */
-	char *at; /* of an image: its path, which tells it from its copies */
+	char *key, *path, *build_id, *reason; /* key: for lines, the file's name; path: NULL for lines and debug files until it is set */
+	char *at; /* path of an image, which tells it from its copies */
 	size_t build_id_bytes;
 	uint64_t file_bytes, device, inode, generation;
 	bool has_build_id, newer;
-	uint32_t debug; /* of an image: index + 1 of its debug file */
+	uint32_t debug; /* for an image: index + 1 of its debug file */
 	struct piece *piece;
 	uint32_t nr, capacity, nr_records;
-	uint64_t most_bytes; /* that a record had */
+	uint64_t most_bytes; /* most bytes that a record had */
 	uint32_t most_record;
 };
 
@@ -46,7 +46,8 @@ static bool has_identity(const struct merged_file *f)
 	return f->device || f->inode || f->generation;
 }
 
-/* The kernel names a mapped file by its build id or by its identity, a cut by the latter: of one file there are records of both. */
+/* Is it the same file? The kernel names a mapped file by its build id or by its identity, and a cut names it by its identity. So one file
+ * may have records of both kinds. */
 static bool are_same(const struct merged_file *a, const struct merged_file *b)
 {
 	bool by_build_id = (!has_identity(a) || !has_identity(b)) && a->has_build_id && b->has_build_id;
@@ -88,7 +89,7 @@ static struct merged_file *add_file(struct merge_files *m, const struct merged_f
 	return NULL;
 }
 
-/* NULL without memory, and where another one has the same hash. */
+/* Find or add a file. NULL without memory, and if another file has the same hash. */
 static struct merged_file *get_file(struct merge_files *m, const struct merged_file *like)
 {
 	struct file_hash h = hash_of_file(like, true), any = hash_of_file(like, false);
@@ -140,7 +141,7 @@ static int add_pieces(struct merge_files *m, struct merged_file *f, const struct
 	return ret;
 }
 
-/* Bytes that the last record has, and not as zeros. */
+/* Return how many bytes of the last record are not zero. */
 static uint64_t bytes_of_last_record(const struct merged_file *f)
 {
 	uint64_t bytes = 0;
@@ -226,7 +227,7 @@ static int compare_pieces(const void *a, const void *b)
 
 /* ------------------------------------------------------------------------------------------------------------ images */
 
-/* Where the zeros that are not there would be is not asked: false. */
+/* Read bytes that one piece holds as a whole. Return false for all others, also for the zeros between pieces. */
 static bool read_at(const struct merged_file *f, uint64_t at, void *to, uint64_t nr)
 {
 	for (uint32_t i = 0; i < f->nr; i++) {
@@ -240,7 +241,7 @@ static bool read_at(const struct merged_file *f, uint64_t at, void *to, uint64_t
 	return false;
 }
 
-/* The section of this name; none of it: empty. */
+/* Find the section of a name. It is empty if the file has none. */
 static struct piece find_section(const struct merged_file *f, const char *name)
 {
 	size_t bytes = strlen(name) + 1;
@@ -258,7 +259,7 @@ static struct piece find_section(const struct merged_file *f, const char *name)
 	return (struct piece){ 0 };
 }
 
-/* Where entries of .eh_frame begin, in all copies together: a byte each. */
+/* The beginnings of entries of .eh_frame in all copies together, one byte per position. */
 struct entries {
 	struct piece section;
 	unsigned char *begins; /* NULL: there is no such section */
@@ -269,7 +270,7 @@ static bool has_section(const struct entries *e, const struct piece *p)
 	return e->section.nr && e->section.at >= p->at && e->section.nr <= p->nr && e->section.at - p->at <= p->nr - e->section.nr;
 }
 
-/* The entries of one copy; the last one that is noted is their end. */
+/* Note the entries of one copy. The last beginning that is noted is the end of its last entry. */
 static void note_entries(struct entries *e, const struct piece *copy)
 {
 	uint64_t at = 0;
@@ -297,7 +298,7 @@ static struct entries find_entries(const struct merged_file *f)
 	return e;
 }
 
-/* Each ends where the next one begins. */
+/* Set the lengths so that each entry ends where the next one begins. */
 static void set_entry_lengths(const struct entries *e, struct piece *in)
 {
 	uint64_t last = UINT64_MAX;
@@ -317,7 +318,7 @@ static void set_entry_lengths(const struct entries *e, struct piece *in)
 	}
 }
 
-/* Lay a piece over one that is there. */
+/* Fill the zeros of a piece with the bytes of another one. */
 static void lay_over(struct piece *to, const struct piece *from)
 {
 	char *at = to->bytes + (from->at - to->at);
@@ -326,7 +327,7 @@ static void lay_over(struct piece *to, const struct piece *from)
 		at[i] = at[i] ? at[i] : from->bytes[i];
 }
 
-/* Pieces that touch become one.  0 or -errno. */
+/* Combine pieces that touch. Return 0 or -errno. */
 static int unite_pieces(struct merged_file *f)
 {
 	uint32_t nr = 0;
@@ -400,7 +401,7 @@ static int write_image(struct merged_file *f, struct trace_writer *w, uint64_t t
 	return ret;
 }
 
-/* The pieces of a copy, or of its debug file, become those of the first one. */
+/* Move the pieces of a copy, or of its debug file, to those of the first one. */
 static int take_pieces(struct merged_file *to, struct merged_file *from)
 {
 	for (uint32_t i = 0; i < from->nr; i++) {
@@ -421,14 +422,14 @@ static int take_pieces(struct merged_file *to, struct merged_file *from)
 	return 0;
 }
 
-/* f is a copy of first, which stands in front of it.  One of them has its debug file where only the other one's was found. */
+/* Join f, which is a copy of first and stands behind it. If only one of them has a debug file, the joined image has it. */
 static int join_copy(struct merge_files *m, struct merged_file *first, struct merged_file *f)
 {
 	int ret = take_pieces(first, f);
 
 	if (ret)
 		return ret;
-	if (strcmp(first->reason, TRACE_COPY) == 0) /* the epoch whose parts came first had them with the other path */
+	if (strcmp(first->reason, TRACE_COPY) == 0) /* the first epoch with parts had them at the other path */
 		set_text(&first->reason, strdup(f->reason));
 	set_text(&f->reason, strdup(TRACE_COPY));
 	if (!first->reason || !f->reason)
@@ -471,7 +472,7 @@ int merge_files_write_images(struct merge_files *m, struct trace_writer *w, uint
 		if (m->file[i].kind != MERGED_IMAGE)
 			continue;
 		ret = write_image(&m->file[i], w, time_ns);
-		if (ret == 0 && m->file[i].debug) /* it stands behind it */
+		if (ret == 0 && m->file[i].debug) /* a debug file stands behind its image */
 			ret = write_image(&m->file[m->file[i].debug - 1], w, time_ns);
 	}
 	return ret;
