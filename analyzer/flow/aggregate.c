@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The call graph's circles (strongly connected parts) are found by R. Tarjan's algorithm, without recursion; they are left in an order in
- * which callees come first, so each part's total is known when a caller asks for its share.
+ * R. Tarjan's algorithm finds the cycles of the call graph (strongly connected parts), without recursion. They come in an order in which
+ * callees are first, so that the total of each part is known when a caller asks for its share.
  */
 #include "analyzer/flow/program.h"
 
@@ -12,7 +12,7 @@ struct circles {
 	uint32_t *index, *low, *stack, *path, *next, *circle;
 	uint32_t *first, *call_of; /* calls by their caller */
 	uint32_t nr_seen, nr_stacked, nr_circles;
-	double *total, *entries; /* of a circle: its time, and how often it is entered from outside */
+	double *total, *entries; /* time of each cycle, and how often it is entered from outside */
 };
 
 static bool call_is_executed(const struct flow_program *p, const struct flow_call *c)
@@ -100,7 +100,7 @@ static int list_calls_by_caller(const struct flow_program *p, struct circles *s)
 	return 0;
 }
 
-/* Is it a call into another circle, or from outside? */
+/* Is it a call into another cycle, or from outside? */
 static bool call_crosses_circles(const struct circles *s, const struct flow_call *c)
 {
 	return c->caller == FLOW_NO_FUNCTION || s->circle[c->caller] != s->circle[c->callee];
@@ -115,7 +115,7 @@ static double time_share_of_call(const struct flow_program *p, const struct circ
 		       0;
 }
 
-/* Functions by circle, callees' circles first. */
+/* Add up the times of functions by cycle, callees' cycles first. */
 static int add_up_circle_times(const struct flow_program *p, struct circles *s, const double *own)
 {
 	uint32_t *first = calloc((size_t)s->nr_circles + 2, sizeof(*first)), *member = s->path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of a solved program as sums by component: what a report and a page make of them.  Context: any. */
+/* Counts of a solved program as sums by component, for reports and pages. Context: any. */
 #ifndef TAILOR_FLOW_BY_COMPONENT_H
 #define TAILOR_FLOW_BY_COMPONENT_H
 
@@ -7,10 +7,10 @@
 
 struct frequency {
 	uint64_t count;
-	enum flow_state state; /* FLOW_UNKNOWN: it has no count */
+	enum flow_state state; /* FLOW_UNKNOWN: there is no count */
 };
 
-/* One more part of a sum: of several counts the least certain one says what their sum is. */
+/* Add a count to a sum. The sum has the state of its least certain count. */
 static inline void frequency_add(struct frequency *f, uint64_t count, enum flow_state state)
 {
 	if (f->state == FLOW_UNKNOWN || state > f->state)
@@ -27,7 +27,7 @@ static inline void frequency_add_variable(struct frequency *f, const struct flow
 		frequency_add(f, v->count > 0 ? (uint64_t)v->count : 0, v->state);
 }
 
-/* Calls into a function and out of it, added to those of the component that it is. */
+/* Add the calls into a function and out of it to those of its component. */
 static inline void frequency_add_calls(struct frequency *in, struct frequency *out, const struct flow_program *p, uint32_t function)
 {
 	const struct flow_function *f = &p->function[function];
@@ -37,7 +37,7 @@ static inline void frequency_add_calls(struct frequency *in, struct frequency *o
 		frequency_add_variable(out, p, p->call[i].variable);
 }
 
-/* A function of which nothing else was said is executed when it is entered. */
+/* A function without other information is executed when it is entered. */
 static inline void frequency_fill_executions(struct frequency *executions, const struct frequency *calls_in, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)

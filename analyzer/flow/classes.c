@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts that obey conservation are fixed by those of the arcs outside of a spanning tree, which can be anything.  So these get random
- * numbers, the tree's arcs follow, and two blocks whose sums are the same run equally often whatever the counts are: that two others have
- * the same sum by chance has a probability of 2^-64.
+ * Counts that obey conservation are determined by those of the arcs outside of a spanning tree, which can have any values. So these arcs
+ * get random numbers, and the tree's arcs follow from them. Two blocks with the same sum run equally often whatever the counts are. The
+ * probability that two other blocks have the same sum by chance is 2^-64.
  */
 #include "analyzer/flow/classes.h"
 
@@ -13,8 +13,8 @@ struct graph {
 	const struct class_arc *arc;
 	uint32_t nr_arcs, nr_nodes; /* the outside is the last node */
 	uint32_t *first, *arc_of;   /* arcs by either end */
-	uint32_t *order, *tree_arc; /* nodes as they were reached, and by which arc; UINT32_MAX: a root */
-	uint64_t *count;	    /* of arcs */
+	uint32_t *order, *tree_arc; /* nodes in the order in which they were reached, and the arc; UINT32_MAX: a root */
+	uint64_t *count;	    /* count of each arc */
 	bool *in_tree, *seen;
 };
 
@@ -23,7 +23,7 @@ static uint32_t node_of_block(const struct graph *g, uint32_t block)
 	return block < g->nr_nodes - 1 ? block : g->nr_nodes - 1;
 }
 
-/* (S. Vigna, splitmix64: the same numbers each time.) */
+/* S. Vigna, splitmix64: the same numbers each time. */
 static uint64_t next_random_number(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
@@ -70,7 +70,7 @@ static void build_spanning_tree(struct graph *g)
 	}
 }
 
-/* In less out of a node, of the arcs that have a count. */
+/* Return what flows into a node, less what flows out, over the arcs that have a count. */
 static uint64_t flow_balance_of_node(const struct graph *g, uint32_t n)
 {
 	uint64_t sum = 0;
@@ -85,7 +85,7 @@ static uint64_t flow_balance_of_node(const struct graph *g, uint32_t n)
 	return sum;
 }
 
-/* Leaves first: each node's arc towards the root is the only one that has no count yet. */
+/* Fill in the tree's arcs, leaves first, so that the arc towards the root is a node's only one without a count. */
 static void fill_tree_arc_counts(struct graph *g)
 {
 	uint64_t state = g->nr_arcs;
@@ -117,7 +117,7 @@ static int compare_block_counts(const void *a, const void *b)
 	return x->block < y->block ? -1 : x->block > y->block;
 }
 
-/* Blocks with the same count side by side; then numbered by their first ones. */
+/* Sort blocks by their counts, so that those of a class are neighbours, and number the classes by their first blocks. */
 static uint32_t number_block_classes(const struct graph *g, struct keyed *k, uint32_t nr_blocks, uint32_t *class_of)
 {
 	uint32_t nr = 0;
@@ -130,7 +130,7 @@ static uint32_t number_block_classes(const struct graph *g, struct keyed *k, uin
 	qsort(k, nr_blocks, sizeof(*k), compare_block_counts);
 	for (uint32_t i = 0; i < nr_blocks; i++)
 		class_of[k[i].block] = i && k[i].count == k[i - 1].count ? class_of[k[i - 1].block] : k[i].block;
-	for (uint32_t b = 0; b < nr_blocks; b++) /* the first block of a class is before all others of it */
+	for (uint32_t b = 0; b < nr_blocks; b++) /* the first block of a class comes before its other blocks */
 		class_of[b] = class_of[b] == b ? nr++ : class_of[class_of[b]];
 	return nr;
 }

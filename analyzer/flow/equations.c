@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * First each equation with one unknown gives it, and one whose unknowns can only be 0 gives them; in a function whose counters were
- * placed by jitreg_place() that is all.  What is left falls into parts that share no unknown; in a small one, elimination finds those
- * that have one value.  The others are estimated (estimate.c).
+ * First, each equation with one unknown gives its value, and an equation whose unknowns can only be 0 gives theirs. In a function whose
+ * counters were placed by jitreg_place() these are all. The other unknowns fall into parts that share none. In a small part, elimination
+ * finds the unknowns that have one value. All others are estimated (estimate.c).
  */
 #include "analyzer/flow/equations.h"
 #include "analyzer/flow/internal.h"
@@ -71,7 +71,7 @@ bool equations_set_known(struct equations *e, uint32_t variable, enum flow_state
 	return true;
 }
 
-/* Terms by equation; and of each variable, in which terms it is. */
+/* Sort terms by equation, and index the terms of each variable. */
 static int index_terms(struct equations *e)
 {
 	struct term *sorted = calloc((size_t)e->nr_terms + 1, sizeof(*sorted));
@@ -122,7 +122,7 @@ static int64_t clamp_to_int64(__int128 v)
 	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
 
-/* Equations that are to be looked at (again): each is in the list at most once at a time. */
+/* Equations that must be examined (again). Each is in the list at most once at a time. */
 struct worklist {
 	uint32_t *equation, nr;
 	bool *listed;
@@ -141,7 +141,7 @@ static void solve_variable(struct equations *e, uint32_t variable, __int128 coun
 	}
 }
 
-/* An unknown that stands in an equation twice is found by elimination only. */
+/* Solve an equation with one unknown. An unknown that stands in an equation twice is only found by elimination. */
 static void solve_single_equation(struct equations *e, uint32_t equation, struct worklist *w)
 {
 	bool positive = false, negative = false;
@@ -198,8 +198,8 @@ static uint32_t union_find_root(uint32_t *tree, uint32_t i)
 }
 
 /*
- * Row by row: all coefficients of such graphs stay -1, 0 or 1 (a network's matrix is totally unimodular); where they do not, because a host
- * says nonsense, nothing is solved.
+ * Eliminate row by row. All coefficients of such graphs stay -1, 0 or 1 (a network's matrix is totally unimodular). If they do not, because
+ * a host's data are wrong, nothing is solved.
  */
 static bool eliminate_matrix(int8_t *matrix, __int128 *right, uint32_t nr_rows, uint32_t nr_columns)
 {
@@ -243,7 +243,7 @@ static bool eliminate_matrix(int8_t *matrix, __int128 *right, uint32_t nr_rows, 
 	return true;
 }
 
-/* Unknowns of a part that have one value. */
+/* Solve the unknowns of a part that have one value. */
 static int solve_part(struct equations *e, const struct part *p)
 {
 	int8_t *matrix = calloc((size_t)p->nr_equations * p->nr_variables + 1, sizeof(*matrix));
@@ -276,14 +276,14 @@ static int solve_part(struct equations *e, const struct part *p)
 }
 
 struct parts {
-	uint32_t *tree;	    /* of variables */
+	uint32_t *tree;	    /* union-find tree of variables */
 	uint32_t *order;    /* unknowns, those of a part side by side */
-	uint32_t *equation; /* of each part's unknowns, by their roots */
+	uint32_t *equation; /* equations of each part's unknowns, by their roots */
 	uint32_t nr, nr_listed;
 	uint32_t *column_of;
 };
 
-/* The part that an equation belongs to, as a variable's root; UINT32_MAX: it has no unknown. */
+/* Return the part that an equation belongs to, as a variable's root. UINT32_MAX: it has no unknown. */
 static uint32_t part_of_equation(const struct equations *e, uint32_t *tree, uint32_t equation)
 {
 	for (uint32_t i = e->first[equation]; i < e->first[equation + 1]; i++)
@@ -292,7 +292,7 @@ static uint32_t part_of_equation(const struct equations *e, uint32_t *tree, uint
 	return UINT32_MAX;
 }
 
-/* Calls each() for all parts; both lists are sorted by part, so they are walked together. */
+/* Call each() for all parts. Both lists are sorted by part, so they are walked together. */
 static int call_for_each_part(struct equations *e, int (*each)(struct equations *e, const struct part *p))
 {
 	uint32_t *tree = calloc((size_t)e->nr_variables + 1, sizeof(*tree)), *column = calloc((size_t)e->nr_variables + 1, sizeof(*column));
@@ -348,7 +348,7 @@ static int call_for_each_part(struct equations *e, int (*each)(struct equations 
 	return ret;
 }
 
-#define ELIMINATION_MAX 1e9 /* coefficients looked at, in all parts */
+#define ELIMINATION_MAX 1e9 /* coefficients examined, in all parts */
 
 static int solve_if_small(struct equations *e, const struct part *p)
 {
@@ -362,7 +362,7 @@ static int solve_if_small(struct equations *e, const struct part *p)
 
 /* --------------------------------------------------------------------------------------------------------------- all */
 
-/* Does it hold?  Where an estimate takes part there is nothing to say. */
+/* Find equations that do not hold. An equation with an unknown or an estimate is not checked. */
 static int find_violated_equations(struct equations *e)
 {
 	for (uint32_t q = 0; q < e->nr_equations; q++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of all solutions within bounds, the one that is nearest to equal parts: what is left in an equation is divided among its unknowns, and an
- * unknown of several equations gets the least of its parts (O. Waddell and J. Ashley, Visualizing the performance of higher-order programs,
- * PASTE 1998, section 4, which takes them as they are).  Nearest by least squares: projections on each equation and on the bounds in
- * turn, with Dykstra's corrections for the bounds (R. Dykstra, An algorithm for restricted least squares regression, JASA 78, 1983).
+ * Finds the solution that is nearest to equal parts, among all solutions within bounds. The rest of an equation is divided among its
+ * unknowns, and an unknown of several equations gets the least of its parts (O. Waddell and J. Ashley, Visualizing the performance of
+ * higher-order programs, PASTE 1998, section 4, which uses these parts as they are). Nearest is meant by least squares: projections on each
+ * equation and on the bounds alternate, with Dykstra's corrections for the bounds (R. Dykstra, An algorithm for restricted least squares
+ * regression, JASA 78, 1983).
  */
 #include "analyzer/flow/internal.h"
 
@@ -13,21 +14,21 @@
 
 #define ROUNDS_MAX 2000
 #define PARTS_ROUNDS_MAX 100
-#define YIELDS 64 /* what is no part of a count yields first: it was only said to make the rest fit */
-#define WORK_MAX 20000000.0 /* terms looked at, in all rounds and parts together */
-#define CLOSE 1e-3	    /* of an execution */
+#define YIELDS 64 /* weight of corrections to an unknown without a part of a count; its value only makes the rest fit */
+#define WORK_MAX 20000000.0 /* terms examined, in all rounds and parts together */
+#define CLOSE 1e-3	    /* executions; smaller steps end the rounds */
 
 struct unknown {
 	double value, correction, most;
-	double yields; /* to corrections, in proportion to this */
+	double yields; /* share of a correction that it takes, relative to the others */
 };
 
-/* Of an equation: the sum of what is known, counted or by an equal part that was found before; how many terms are not, and of which
- * signs. */
+/* The rest of an equation: the sum of its known terms, which are counted or have an equal part, and the number and signs of its other
+ * terms. */
 struct rest {
 	double sum;
 	uint32_t nr_unknown, nr_terms;
-	int sign; /* of all unknowns; 0: both */
+	int sign; /* sign of all unknowns; 0: both occur */
 };
 
 static struct rest rest_of_equation(const struct equations *e, const struct part *p, uint32_t equation, const struct unknown *x,
@@ -50,7 +51,7 @@ static struct rest rest_of_equation(const struct equations *e, const struct part
 	return r;
 }
 
-/* Unknowns of an equation get equal parts of what is left; those that have one keep the least. */
+/* Give unknowns of an equation equal parts of the rest. An unknown that has a part keeps the least one. */
 static void divide_rest_equally(const struct equations *e, const struct part *p, uint32_t equation, const struct rest *r, bool by_parts,
 				struct unknown *x)
 {
@@ -68,8 +69,8 @@ static void divide_rest_equally(const struct equations *e, const struct part *p,
 }
 
 /*
- * Where least squares begin: equal parts of what is counted, and from there on of what these leave, equation by equation.  Also what an
- * unknown can be at most.  false: nothing of the part is known.
+ * Set the values from which least squares begin, and the upper bounds of unknowns. The unknowns get equal parts of the counts, and further
+ * ones equal parts of the rests that these leave, equation by equation. Return false if nothing in the part is known.
  */
 static bool begin_with_equal_parts(struct equations *e, const struct part *p, struct unknown *x)
 {
@@ -102,7 +103,7 @@ static bool begin_with_equal_parts(struct equations *e, const struct part *p, st
 	return any;
 }
 
-/* On the plane of one equation; returns how far it was from that. */
+/* Project on the plane of one equation. Return how far the values were from it. */
 static double project_on_equation(const struct equations *e, const struct part *p, uint32_t equation, struct unknown *x)
 {
 	struct rest r = rest_of_equation(e, p, equation, x, true);

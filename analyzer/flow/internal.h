@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What equations.c and estimate.c share. */
+/* The data that equations.c and estimate.c share. */
 #ifndef TAILOR_FLOW_INTERNAL_H
 #define TAILOR_FLOW_INTERNAL_H
 
@@ -13,8 +13,8 @@ struct term {
 struct equations {
 	struct flow_variable *variable;
 	struct flow_equation *equation;
-	struct term *term; /* by equation, once they are solved */
-	uint32_t *first;   /* of an equation's terms; the next one's is the end */
+	struct term *term; /* sorted by equation when they are solved */
+	uint32_t *first;   /* first term of each equation; that of the next one is the end */
 	uint32_t *use;	   /* terms by variable */
 	uint32_t *first_use;
 	uint32_t *violated;
@@ -23,16 +23,16 @@ struct equations {
 	double eliminated, estimated; /* work so far, of all parts */
 };
 
-/* Unknowns, and the equations that have them and no others. */
+/* Unknowns, and the equations that contain only these. */
 struct part {
 	uint32_t *variable, *equation;
 	uint32_t nr_variables, nr_equations;
-	uint32_t *column_of; /* of an unknown: its place among them */
+	uint32_t *column_of; /* unknown -> its index in variable */
 };
 
-/* Sum of what is known in an equation. */
+/* Return the sum of the known terms of an equation. */
 __int128 equations_known_sum(const struct equations *e, uint32_t equation, uint32_t *nr_unknown);
-/* Unknowns that have several values.  0 or -ENOMEM. */
+/* Estimate unknowns that have several values. Return 0 or -ENOMEM. */
 int equations_estimate(struct equations *e, const struct part *p);
 
 #endif

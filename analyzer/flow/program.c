@@ -69,7 +69,7 @@ bool flow_add_call(struct flow_program *p, uint32_t function, uint32_t block, ui
 	return p->call[p->nr_calls++].variable != UINT32_MAX;
 }
 
-/* Two equations for a block, what comes in and what goes out, and two for the outside, which is a function's entries and its ends. */
+/* Add two equations for each block, for its flow in and out, and two for the outside, for a function's entries and its ends. */
 static int add_block_equations(struct flow_program *p, uint32_t function)
 {
 	const struct flow_function *f = &p->function[function];
@@ -92,7 +92,8 @@ static int add_block_equations(struct flow_program *p, uint32_t function)
 	return ret;
 }
 
-/* Calls of one site stand side by side, as the host has listed them; others of its number are another site. */
+/* Add an equation for each call site. The host lists the calls of a site side by side. Others with the same number belong to another
+ * site. */
 static int add_call_site_equations(struct flow_program *p, uint32_t function)
 {
 	const struct flow_function *f = &p->function[function];
@@ -121,7 +122,7 @@ int flow_add_equations(struct flow_program *p)
 		ret = add_block_equations(p, i);
 		if (ret == 0)
 			ret = add_call_site_equations(p, i);
-		/* a procedure that may be called from elsewhere has one more call site */
+		/* A procedure that may be called from elsewhere has one more call site. */
 		if (ret == 0 && p->function[i].escapes) {
 			if (!GROW(p->call, p->nr_calls, p->calls_capacity))
 				ret = -ENOMEM;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The solver of `tailor report --view calls` for a page: what JavaScript calls.  It adds functions with their arcs and calls in the order
- * in which the trace has them, says what is counted or assumed, and reads states and counts.  Context: the page's one thread.
+ * The solver of `tailor report --view calls` for a page: the functions that JavaScript calls. JavaScript adds functions with their arcs and
+ * calls in the order of the trace, sets the counts that are counted or assumed, and reads states and counts. Context: the page's one
+ * thread.
  */
 #include "analyzer/flow/by_component.h"
 #include "analyzer/table/wasm/memory.h"
@@ -14,11 +15,11 @@ _Static_assert(sizeof(struct frequency) == 16, "JavaScript reads frequencies by 
 
 struct page_flow {
 	struct flow_program p;
-	struct frequency *executions, *in, *out; /* by component */
+	struct frequency *executions, *in, *out; /* frequencies of each component */
 	uint32_t nr_components;
 };
 
-/* NULL without memory. */
+/* Return NULL without memory. */
 EXPORT(flow_create) struct page_flow *page_flow_create(uint32_t nr_components)
 {
 	struct page_flow *f = calloc(1, sizeof(*f));
@@ -32,7 +33,7 @@ EXPORT(flow_create) struct page_flow *page_flow_create(uint32_t nr_components)
 	return f->executions && f->in && f->out ? f : NULL;
 }
 
-/* The next function; its arcs and calls follow.  false: no memory. */
+/* Add the next function. Its arcs and calls follow. Return false without memory. */
 EXPORT(flow_function) bool page_flow_add_function(struct page_flow *f, uint32_t nr_blocks, bool escapes)
 {
 	return flow_add_function(&f->p, nr_blocks, escapes) != UINT32_MAX;
@@ -48,13 +49,13 @@ EXPORT(flow_call) bool page_flow_add_call(struct page_flow *f, uint32_t block, u
 	return flow_add_call(&f->p, f->p.nr_functions - 1, block, site, callee);
 }
 
-/* When all functions are there.  Returns the number of calls, those from elsewhere as the last ones; 0 without memory. */
+/* Call this when all functions are added. Return the number of calls, of which those from elsewhere are the last. 0 without memory. */
 EXPORT(flow_connect) uint32_t page_flow_connect(struct page_flow *f)
 {
 	return flow_add_equations(&f->p) ? 0 : f->p.nr_calls;
 }
 
-/* state: FLOW_COUNTED or FLOW_ASSUMED.  false: it is known already, by another count. */
+/* Set a count. state: FLOW_COUNTED or FLOW_ASSUMED. Return false if another count is known already. */
 EXPORT(flow_know) bool page_flow_know(struct page_flow *f, uint32_t variable, uint32_t state, uint64_t count)
 {
 	return variable < equations_nr_variables(f->p.equations) &&
@@ -66,7 +67,7 @@ EXPORT(flow_solve) bool page_flow_solve(struct page_flow *f)
 	return flow_solve(&f->p) == 0;
 }
 
-/* Where the variables stand, once they are solved. */
+/* Return the array of solved variables. */
 EXPORT(flow_variables) const struct flow_variable *page_flow_variables(const struct page_flow *f)
 {
 	return equations_get_variable(f->p.equations, 0);
@@ -82,13 +83,13 @@ EXPORT(flow_block) uint32_t page_flow_block(const struct page_flow *f, uint32_t 
 	return f->p.function[function].block[block].variable;
 }
 
-/* The calls, side by side: JavaScript reads caller and callee, and where the count is. */
+/* Return the array of calls. JavaScript reads caller and callee, and the variable that has the count. */
 EXPORT(flow_calls) const struct flow_call *page_flow_calls(const struct page_flow *f)
 {
 	return f->p.call;
 }
 
-/* By how much counts of a function contradict each other at most; 0: an arc would have run less than 0 times; -1: they do not. */
+/* Return the largest contradiction between counts of a function. 0: an arc would have run less than 0 times. -1: there is none. */
 EXPORT(flow_contradiction) double page_flow_contradiction(const struct page_flow *f, uint32_t function)
 {
 	const struct flow_equation *q;
@@ -104,7 +105,7 @@ EXPORT(flow_contradiction) double page_flow_contradiction(const struct page_flow
 
 /* ---------------------------------------------------------------------------------------------------------- by component */
 
-/* A part of a component's executions: a variable, or a count of its entries. */
+/* Add a part of a component's executions: a variable, or a count of its entries. */
 EXPORT(flow_execute) void page_flow_execute(struct page_flow *f, uint32_t component, uint32_t variable)
 {
 	if (component < f->nr_components && variable < equations_nr_variables(f->p.equations))
@@ -123,7 +124,8 @@ EXPORT(flow_is) void page_flow_is(struct page_flow *f, uint32_t function, uint32
 		frequency_add_calls(&f->in[component], &f->out[component], &f->p, function);
 }
 
-/* After all of these: executions of each component, then calls into it, then out of it, by which = 0, 1, 2. */
+/* Call this after all parts are added. Return the executions of each component, the calls into it, or the calls out of it, for which = 0,
+ * 1, 2. */
 EXPORT(flow_frequencies) const struct frequency *page_flow_frequencies(struct page_flow *f, uint32_t which)
 {
 	if (which == 0)
@@ -133,8 +135,8 @@ EXPORT(flow_frequencies) const struct frequency *page_flow_frequencies(struct pa
 
 /* ----------------------------------------------------------------------------------------------------------------- time */
 
-/* own: of each function.  Behind each other: the time with callees of each function, and of each call what its callee took for it.
- * NULL without memory. */
+/* own: the time of each function. Return the time with callees of each function, and behind these the time that each call's callee took for
+ * it. NULL without memory. */
 EXPORT(flow_times) const double *page_flow_times(const struct page_flow *f, const double *own)
 {
 	double *total = calloc((size_t)f->p.nr_functions + f->p.nr_calls + 1, sizeof(*total));
