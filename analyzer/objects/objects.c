@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ALIKE_MAX 4096u
-#define KNOWN 8192u /* answers, a power of two */
+#define KNOWN 8192u /* stored answers, a power of two */
 
 struct object_entry {
 	uint64_t function, from_ns;
@@ -31,7 +31,7 @@ static bool set_has_numbers(const struct objects *o, uint32_t set, const uint64_
 	return o->set[set].nr == nr && (!nr || memcmp(o->number + o->set[set].first, numbers, nr * sizeof(*numbers)) == 0);
 }
 
-/* The set of these numbers, new or not; UINT32_MAX without memory. */
+/* Return the set of these numbers, which is made if there is none. UINT32_MAX without memory. */
 static uint32_t get_number_set(struct objects *o, const uint64_t *numbers, size_t nr)
 {
 	uint64_t h = nr;
@@ -44,7 +44,7 @@ static uint32_t get_number_set(struct objects *o, const uint64_t *numbers, size_
 		return i;
 	if (nr > UINT32_MAX / 2 - o->nr_numbers || !GROW(o->set, o->nr_sets, o->sets_capacity))
 		return UINT32_MAX;
-	if (!o->number || o->nr_numbers + nr > o->numbers_capacity) { /* the empty set, too, points to something */
+	if (!o->number || o->nr_numbers + nr > o->numbers_capacity) { /* the empty set also needs memory to point to */
 		uint32_t capacity = 2 * o->numbers_capacity + (uint32_t)nr + 64;
 		uint64_t *bigger = realloc(o->number, capacity * sizeof(*bigger));
 
@@ -61,7 +61,7 @@ static uint32_t get_number_set(struct objects *o, const uint64_t *numbers, size_
 	return o->nr_sets++;
 }
 
-/* Sorted, each once. */
+/* Sort the numbers, and drop duplicates and zeros. Return how many remain. */
 static size_t sort_and_drop_duplicates(uint64_t *numbers, size_t nr)
 {
 	size_t kept = 0;
@@ -74,7 +74,7 @@ static size_t sort_and_drop_duplicates(uint64_t *numbers, size_t nr)
 	return kept;
 }
 
-/* Neither it nor one around it has ended, as far as records were read. */
+/* Is the object open, as far as records were read, so that neither it nor one around it has ended? */
 static bool object_is_open(struct objects *o, uint32_t i)
 {
 	o->steps += o->object[i].depth / 16;
@@ -148,7 +148,8 @@ void objects_end(struct objects *o, uint32_t process, uint64_t time_ns, uint64_t
 
 /* ------------------------------------------------------------------------------------------------------------ indexes */
 
-/* How many entries it has: one for each function, and another that is of none: objects without an upper one, and classes everywhere. */
+/* Return the number of an object's entries: one for each function, and one without a function for objects without an upper one, and for
+ * classes everywhere. */
 static uint32_t nr_entries_of_object(const struct objects *o, const struct object *x)
 {
 	if (x->flags & JITREG_OBJECT_CLASS)
@@ -156,7 +157,7 @@ static uint32_t nr_entries_of_object(const struct objects *o, const struct objec
 	return x->upper ? 0 : o->set[x->functions].nr + 1;
 }
 
-/* Upper ones come before those below them. */
+/* Place the objects of each tree side by side, upper ones before those below them. */
 static bool make_object_trees(struct objects *o)
 {
 	uint32_t *next = calloc(o->nr, sizeof(*next)), at = 1;
@@ -313,13 +314,13 @@ uint32_t objects_find(const struct objects *o, uint32_t process, uint64_t addres
 	return x && x->process == process && x->address == address && object_lives_at(x, time_ns) ? o->by_address[up_to - 1] : OBJECT_NONE;
 }
 
-/* Entries of that process, function and kind that begin at the time or before: up to the index that is returned. */
+/* Return the end of the entries of the key's process, function and kind that begin at its time or before. */
 static uint32_t count_entries_up_to(const struct objects *o, const struct object_entry *key)
 {
 	return SORTED_COUNT(o->nr_entries, i, compare_entry_functions(&o->entry[i], key) <= 0);
 }
 
-/* 1 + the last entry before end that ends after the time; 0: there is none.  node holds entries [first, first + nr). */
+/* Return 1 + the index of the last entry before end that ends after the time. 0: there is none. node holds entries [first, first + nr). */
 static uint32_t find_last_alive_entry(const struct objects *o, uint32_t end, uint64_t time_ns, uint32_t node, uint32_t first, uint32_t nr)
 {
 	uint32_t found;
@@ -373,7 +374,7 @@ static bool objects_are_alike(const struct objects *o, uint32_t a, uint32_t b)
 	return x->nr && y->nr && memcmp(o->number + x->first, o->number + y->first, sizeof(struct object_component)) == 0;
 }
 
-/* Returns that one of two objects with the same first component that has fewer components; OBJECT_NONE: they differ. */
+/* Return the one of two objects with the same first component that has fewer components. OBJECT_NONE: their first components differ. */
 static uint32_t whole_of_alike(const struct objects *o, uint32_t a, uint32_t b)
 {
 	if (!a || !objects_are_alike(o, a, b))

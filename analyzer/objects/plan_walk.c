@@ -8,9 +8,9 @@
 
 #define NR_PRESERVED 6u
 #define RDI 5
-#define ROOTS_MAX 8 /* trees of a process at a time that are looked through */
+#define ROOTS_MAX 8 /* trees of a process at a time that are searched */
 
-/* The frame added last ends where its caller's stack pointer was before the call. */
+/* Find the end of the frame that was added last: the stack pointer of its caller before the call. */
 static void end_frame_slots(struct plan_frames *to, const struct unwind_frame *caller, const struct unwind_input *input)
 {
 	struct plan_frame *p = to->nr ? &to->frame[to->nr - 1] : NULL;
@@ -28,7 +28,7 @@ static void end_frame_slots(struct plan_frames *to, const struct unwind_frame *c
 		p->slots = NULL;
 }
 
-/* Returns where the frame's own words begin in the copied stack, or NULL where that is not known. */
+/* Return the beginning of the frame's own words in the copied stack. NULL: not known. */
 static const unsigned char *find_frame_slots(const struct unwind_frame *f, const struct unwind_input *input)
 {
 	uint64_t at;
@@ -81,10 +81,10 @@ static uint32_t held_object(const struct plan_walk *w, const struct plan_frame *
 	return objects_find(w->objects, w->process, f->held[i], w->time_ns);
 }
 
-/* Returns the object that the walk takes for a pointer to this one, or OBJECT_NONE. */
+/* Return the object that the walk takes for a pointer to this one, or OBJECT_NONE. */
 typedef uint32_t object_meant(const struct plan_walk *w, const void *context, uint32_t object);
 
-/* The only object that words of the frame mean; OBJECT_NONE: they mean none, or several. */
+/* Return the only object that words of the frame mean. OBJECT_NONE: they mean none, or several. */
 static uint32_t find_slot_object(const struct plan_walk *w, const struct plan_frame *f, object_meant *meant, const void *context)
 {
 	uint32_t found = OBJECT_NONE;
@@ -111,7 +111,7 @@ static bool function_is_used(const struct plan_walk *w, uint64_t function)
 	return false;
 }
 
-/* By a frame of this function. */
+/* Set the object that the walk has found, by a frame of the function. */
 static void set_found_object(struct plan_walk *w, uint32_t object, uint64_t function)
 {
 	if (w->state != PLAN_FOUND || w->object != object)
@@ -122,7 +122,7 @@ static void set_found_object(struct plan_walk *w, uint32_t object, uint64_t func
 		w->used[w->nr_used++ % PLAN_FUNCTIONS] = function;
 }
 
-/* Rule 2.  false: no tree begins there. */
+/* Rule 2. Return false if no tree begins at the frame. */
 static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame *f)
 {
 	const struct objects *o = w->objects;
@@ -146,7 +146,7 @@ static bool find_outermost_by_frame(struct plan_walk *w, const struct plan_frame
 	return true;
 }
 
-/* One of those that an answer is about: the object, or what it is within one pipeline. */
+/* Return the object if the answer is about it, or its part within one pipeline. */
 static uint32_t meant_of_answer(const struct plan_walk *w, const void *answer, uint32_t object)
 {
 	if (objects_is_one_of(w->objects, answer, object))
@@ -154,7 +154,7 @@ static uint32_t meant_of_answer(const struct plan_walk *w, const void *answer, u
 	return object_is_node(w->objects, object) ? objects_find_alike(w->objects, answer, object, w->time_ns) : OBJECT_NONE;
 }
 
-/* One of those that an answer is about; OBJECT_NONE: several could be it, which are not of one operator. */
+/* Choose an object of the answer. OBJECT_NONE: several are possible, and do not belong to one operator. */
 static uint32_t choose_answered_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *a)
 {
 	uint32_t x;
@@ -186,8 +186,8 @@ static uint32_t meant_below(const struct plan_walk *w, const void *context, uint
 	return x;
 }
 
-/* The one with the frame's function that a register or the frame holds, in the tree of root (OBJECT_NONE: any).  A search would have found
- * it, too, and takes long where a tree has had thousands of them. */
+/* Return the object with the frame's function that a register or the frame holds, in the tree of root (OBJECT_NONE: any). A search would
+ * find it, too, but takes long in a tree with thousands of such objects. */
 static uint32_t held_object_with_function(const struct plan_walk *w, const struct plan_frame *f, uint32_t root)
 {
 	const struct function_below below = { f->function, root };
@@ -201,7 +201,7 @@ static uint32_t held_object_with_function(const struct plan_walk *w, const struc
 	return find_slot_object(w, f, meant_below, &below);
 }
 
-/* Is it the object found so far, rather than one of those below it? */
+/* Does the frame belong to the object found so far, rather than to one below it? */
 static bool frame_is_of_found_object(const struct plan_walk *w, const struct plan_frame *f, const struct object_answer *below)
 {
 	if (!object_has_function(w->objects, w->object, f->function) || function_is_used(w, f->function))
@@ -224,7 +224,8 @@ static bool object_is_around(const struct objects *o, uint32_t object, uint32_t 
 	return o->object[other].place >= x->place && o->object[other].place - x->place <= x->nr_below;
 }
 
-/* Those below the nearest object around the one found so far that has any, which are not around it. */
+/* Find the objects below the nearest object around the one found so far that has any with the function. Objects around the found one do not
+ * count. */
 static struct object_answer find_beside_found_object(const struct plan_walk *w, uint64_t function)
 {
 	struct objects *o = w->objects;
@@ -337,6 +338,6 @@ uint32_t plan_walk_components(const struct plan_walk *w, struct object_component
 		component[nr++] = w->step;
 	if (w->state == PLAN_FOUND)
 		return add_components(w, w->object, component, nr, max);
-	/* in which tree is known */
+	/* The tree is known. */
 	return w->state == PLAN_LOST && w->object ? add_components(w, w->objects->object[w->object].root, component, nr, max) : nr;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps of interpreters' programs: an address lies in one of those that live at a time, since memory has one use at a time.  Programs that
- * lived at other times lie at the same places: those with one beginning stand side by side by time, and few beginnings are near enough.
+ * Steps of interpreters' programs. An address lies in at most one of the programs that live at a time, because memory has one use at a
+ * time. Programs of other times may lie at the same places. Programs with one beginning are sorted by time, and few beginnings are near
+ * enough to an address.
  */
 #include "analyzer/objects/objects.h"
 
@@ -10,8 +11,8 @@
 
 #include <stdlib.h>
 
-#define STEPS_MAX (1u << 20)	   /* of one program */
-#define BEGINNINGS_MAX 256	   /* that are looked at for an address */
+#define STEPS_MAX (1u << 20)	   /* steps of one program */
+#define BEGINNINGS_MAX 256	   /* beginnings that are examined for an address */
 
 void objects_add_steps(struct objects *o, uint32_t process, uint64_t address, const struct object_steps *s)
 {
@@ -74,7 +75,7 @@ static bool steps_begin_up_to(const struct objects *o, const struct object_steps
 	return s->first != first ? s->first < first : x->from_ns <= time_ns;
 }
 
-/* The number of those that begin at first or before it, and then not later than time_ns. */
+/* Return the number of steps that begin before first, or at first and not later than time_ns. */
 static uint32_t count_steps_up_to(const struct objects *o, uint32_t process, uint64_t first, uint64_t time_ns)
 {
 	return SORTED_COUNT(o->nr_steps, i, steps_begin_up_to(o, &o->step[i], process, first, time_ns));
