@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIKE 1e-9 /* sums of shares differ by less where they are of equally many samples */
+#define ALIKE 1e-9 /* relative difference below which two sums of shares count as equally many samples */
 
 #define COMPARE(a, b) \
 	if ((a) != (b)) \
 	return (a) < (b) ? -1 : 1
 
-/* Rows of a stream with one number of each sample: places in the list of rows. */
+/* Rows of a stream with one number for each sample: its place in the list of rows. */
 struct access_stream {
 	const struct access_columns *c;
 	const uint32_t *row;
@@ -73,7 +73,7 @@ static void set_orders(const struct access_stream *s, uint32_t from, uint32_t to
 	memset(of + s->first[from], order, last - s->first[from]);
 }
 
-/* The accesses from begin to end - 1 are in one run phase. */
+/* Find the runs among the accesses from begin to end - 1, which are in one run phase. */
 static void find_runs(const struct access_stream *s, uint32_t begin, uint32_t end, enum access_order kind, uint8_t *order)
 {
 	if (end - begin < ACCESSES_RUN)
@@ -94,7 +94,8 @@ static void find_runs(const struct access_stream *s, uint32_t begin, uint32_t en
 	}
 }
 
-/* Of the rows from begin to end - 1, which are of one stream: its stride.  first: room for as many. */
+/* Find the orders of the rows from begin to end - 1, which belong to one stream. Return the stream's stride. first has room for as many
+ * rows. */
 static uint64_t classify_stream(const struct access_columns *c, const uint32_t *row, uint32_t begin, uint32_t end, uint32_t *first,
 				uint8_t *order)
 {
@@ -117,7 +118,8 @@ static uint64_t classify_stream(const struct access_columns *c, const uint32_t *
 	return stride;
 }
 
-/* Sorts nr rows into out by their keys, which are below nr_keys, and else as they are.  end: of each key in out; zeros before. */
+/* Sort nr rows into out by their keys, which are below nr_keys. Rows of one key keep their order. end: the end of each key in out. The
+ * caller sets it to zeros. */
 static void group_rows(const uint32_t *row, uint32_t nr, const uint32_t *key_of, uint32_t nr_keys, uint32_t *end, uint32_t *out)
 {
 	uint32_t sum = 0;
@@ -179,7 +181,8 @@ static int compare_strides_of_keys(const void *a, const void *b)
 	return 0;
 }
 
-/* Whose strides are known: one of each stream and key in it, sorted by key and stride; freed by the caller.  -ENOMEM: there is none. */
+/* List the strides of keys that are known, one for each stream and key in it, sorted by key and stride. The caller frees the list. After
+ * -ENOMEM there is none. */
 static int list_strides_of_keys(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
 				struct stride_of_key **list, uint32_t *nr)
 {
@@ -230,7 +233,7 @@ static void choose_strides(const struct stride_of_key *list, uint32_t nr, struct
 	}
 }
 
-/* Key by key, so that one mark for each page will do. */
+/* Count the pages key by key, so that one mark for each page suffices. */
 static int count_pages(const struct access_orders *o, const struct access_columns *c, const uint32_t *key, uint32_t nr_keys,
 		       struct access_sum *sum)
 {
@@ -277,7 +280,8 @@ int access_orders_sum(const struct access_orders *o, const struct access_columns
 	return count_pages(o, c, key, nr_keys, sum);
 }
 
-/* Strides of up to a page each by itself (elements have few sizes), wider ones by powers of two. */
+/* Return the bucket of a stride. Strides of up to a page have one each (elements have few sizes), and wider ones share those of powers of
+ * two. */
 static uint64_t bucket_of_stride(uint64_t stride)
 {
 	return stride <= 1u << ACCESSES_PAGE_BITS ? stride : 1ull << (63 - __builtin_clzll(stride));

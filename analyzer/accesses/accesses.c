@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP (64ull << 20)	/* addresses further apart are of different regions, where neither has a name */
-#define ACCESSES_MAX (1u << 20) /* what is kept: enough for any picture */
+#define GAP (64ull << 20)	/* addresses further apart are in different regions if neither has a name */
+#define ACCESSES_MAX (1u << 20) /* rows that are stored, enough for any picture */
 
-/* One of 2^thinning, whichever way the samples come; those of a larger thinning are some of those of a smaller one. */
+/* Is the access one in 2^thinning? The order of samples does not matter, and the accesses of a larger thinning are some of those of a
+ * smaller one. */
 static bool access_is_kept(const struct access *x, unsigned thinning)
 {
 	uint64_t h = (x->time_ns ^ x->address << 20 ^ x->thread) * 0x9e3779b97f4a7c15ull;
@@ -82,7 +83,7 @@ static int compare_memory(const struct memory *x, const struct memory *y)
 		return 0;
 	COMPARE(x->process, y->process);
 	COMPARE(x->kind, y->kind);
-	if (x->kind == MEMORY_ANONYMOUS) { /* all have the same name, which says nothing */
+	if (x->kind == MEMORY_ANONYMOUS) { /* all have the same name, which tells nothing */
 		COMPARE(x->address, y->address);
 		return 0;
 	}
@@ -207,7 +208,7 @@ static void number_streams(struct accesses *s)
 #define ACCESS_COLUMNS(_) 	_(uint64_t, address) _(double, share) _(uint32_t, sample) \
 	_(uint32_t, stream) _(uint32_t, page) _(uint32_t, phase)
 
-/* All in one piece of memory, wider numbers first. */
+/* Fill in the columns. They are in one piece of memory, wider numbers first. */
 static int fill_access_columns(struct accesses *s, const struct model *m)
 {
 	struct access_columns *c = &s->columns;

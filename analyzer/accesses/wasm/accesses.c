@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Orders of accesses for a page: what JavaScript calls.  It writes the columns of all rows that have an address once, then for each set of
- * filters the rows that pass, and reads their sums.  Context: the page's one thread.
+ * The orders of accesses for a page: the functions that JavaScript calls. JavaScript writes the columns of all rows that have an address
+ * once, then the rows that pass each set of filters, and reads their sums. Context: the page's one thread.
  */
 #include "analyzer/accesses/access_order.h"
 #include "analyzer/table/wasm/memory.h"
 
 #include <stdlib.h>
 
-#define SUM_NUMBERS 9 /* of a key: struct access_sum, member by member */
+#define SUM_NUMBERS 9 /* numbers of a key: struct access_sum, member by member */
 
-/* Columns that JavaScript writes, by number; addresses as doubles, which page_accesses_ready() turns into whole numbers. */
+/* The columns that JavaScript writes, by number. Addresses are doubles, which page_accesses_ready() turns into whole numbers. */
 enum { COLUMN_ADDRESS, COLUMN_SHARE, COLUMN_SAMPLE, COLUMN_STREAM, COLUMN_PAGE, COLUMN_PHASE, COLUMN_REGION, COLUMN_PART, COLUMN_LIST,
        COLUMN_GRANULE, NR_COLUMNS };
 
 struct page_accesses {
 	void *column[NR_COLUMNS];
 	struct access_columns c;
-	struct access_orders o; /* of what was followed last */
+	struct access_orders o; /* orders of the rows that were followed last */
 	uint32_t nr;
 };
 
-/* shared: some samples are of several rows.  NULL without memory. */
+/* shared: some samples have several rows. NULL without memory. */
 EXPORT(accesses_create) struct page_accesses *page_accesses_create(uint32_t nr, uint32_t nr_streams, uint32_t nr_pages, bool shared)
 {
 	struct page_accesses *p = calloc(1, sizeof(*p));
@@ -59,13 +59,13 @@ EXPORT(accesses_ready) void page_accesses_ready(struct page_accesses *p)
 	}
 }
 
-/* The first nr rows of the list, which go upwards.  false: no memory. */
+/* Find the orders of the first nr rows of the list, whose numbers ascend. Return false without memory. */
 EXPORT(accesses_follow) bool page_accesses_follow(struct page_accesses *p, uint32_t nr)
 {
 	return nr <= p->nr && access_orders_find(&p->o, &p->c, p->column[COLUMN_LIST], nr) == 0;
 }
 
-/* Of what was followed: SUM_NUMBERS of each key (of COLUMN_REGION or COLUMN_PART).  NULL without memory. */
+/* Return SUM_NUMBERS for each key (of COLUMN_REGION or COLUMN_PART), over the rows that were followed last. NULL without memory. */
 EXPORT(accesses_sums) const double *page_accesses_sums(struct page_accesses *p, uint32_t column, uint32_t nr_keys)
 {
 	struct access_sum *sum = calloc((size_t)nr_keys + 1, sizeof(*sum));
@@ -87,7 +87,7 @@ EXPORT(accesses_sums) const double *page_accesses_sums(struct page_accesses *p, 
 	return out;
 }
 
-/* Of what was followed: how many strides there are, then stride and samples of each.  NULL without memory. */
+/* Return the number of strides, and then stride and samples of each, over the rows that were followed last. NULL without memory. */
 EXPORT(accesses_strides) const double *page_accesses_strides(struct page_accesses *p)
 {
 	uint32_t nr;
