@@ -119,7 +119,7 @@ struct block_stalls {
 void culprits_bound_block(const struct block_code *c, double cycles, double executions, const struct stall_count count[NR_STALL_EVENTS],
 			  struct block_stalls *out);
 /* Split the kernel's time into page faults, within bounds, and the rest. faults NULL: they were not recorded. is_time: kernel is in
- * nanoseconds, and else in cycles. */
+ * nanoseconds. */
 void culprits_bound_kernel(double kernel, const struct stall_count *faults, bool is_time, struct stall_bounds *out);
 void culprits_bound_stalls(const struct stall_evidence *e, struct stall_bounds *out);
 /* Add the bounds of one block to a sum. */
