@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#define PARTS_MAX (4u << 20) /* parts of executions; the page of a host with more has no more of them */
+#define PARTS_MAX (4u << 20) /* parts of executions; with more of them, the page shows none */
 
 /* Write a number if JavaScript's numbers hold it exactly, or else a text. */
 static void put_count(uint64_t v, FILE *to)
