@@ -12,7 +12,7 @@
 
 /* One set of sums, either of all samples that pass the filter, or of the run phase. */
 struct report_sums {
-	bool whole; /* also sums by level, method and reason where there is a run phase; for people these are sums of the run phase alone */
+	bool whole; /* all samples are also summed by level, method and reason if there is a run phase; for people only the run phase is */
 	struct report_group *level[LEVELS_MAX], *process, *method, *reason;
 };
 
