@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tailor top: what runs now, by operator, query, function, line, process and thread.  Every few seconds the last ones of a trace are read,
- * which a recorder writes meanwhile; of a trace that is complete, one stretch after the other.
+ * tailor top shows what runs now, by operator, query, function, line, process and thread.  Every few seconds it reads the last seconds of a
+ * trace that a recorder is writing.  It goes through a complete trace interval by interval.
  */
 #include "analyzer/store/store.h"
 #include "analyzer/top/follow.h"
@@ -165,7 +165,7 @@ static error_t parse_top_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The recorder's own words. */
+/* Starts `tailor run` or `tailor attach` with the arguments that follow from those of `tailor top`. */
 static int start_recorder(struct arguments *a, struct follow *f, bool is_hidden, struct diag *d)
 {
 	uint32_t nr = 0, nr_command = 0;
@@ -196,7 +196,7 @@ static int start_recorder(struct arguments *a, struct follow *f, bool is_hidden,
 	return ret;
 }
 
-/* What was asked for: a trace, a store's newest epoch, or a recorder. */
+/* Finds the trace to be shown: a trace file, the newest epoch of a store, or the trace of a recorder that is started here. */
 static int open_source(struct arguments *a, struct follow *f, bool is_hidden, struct diag *d)
 {
 	char *folder;
@@ -226,7 +226,7 @@ static int open_source(struct arguments *a, struct follow *f, bool is_hidden, st
 	return start_recorder(a, f, is_hidden, d);
 }
 
-/* Traces that the screen keeps are in the working folder. */
+/* The key w copies a trace into the working folder, so the right to write there is kept. */
 static void keep_rights(const struct follow *f, int argc, char **argv)
 {
 	if (f->owns_folder)

@@ -20,14 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EPOCHS "60s" /* reading takes longer the longer a trace is; ending one takes 0.2 s */
-#define KEEP_WAITS 100 /* of KEEP_POLL_US: the end of an epoch is written by a child at a lower priority */
+#define EPOCHS "60s" /* short, since each look reads a whole epoch; ending one takes 0.2 s */
+#define KEEP_WAITS 100 /* polls, every KEEP_POLL_US, since a child at a lower priority writes the end of an epoch */
 #define KEEP_POLL_US 50000
-#define STORE_LOOKS 20 /* of KEEP_POLL_US */
+#define STORE_LOOKS 20 /* polls, every KEEP_POLL_US */
 #define END_MOST_MS 5000
 #define END_STEP_MS 10
 
-/* In the child.  It ends with us, whatever ends us; its command goes on then as with any recorder that ends. */
+/* Runs in the child.  PR_SET_PDEATHSIG ends the recorder when `tailor top` ends for whatever reason. The recorded command then goes on, as
+ * it does whenever a recorder ends. */
 static void execute_recorder(const struct follow *f, char **words, bool is_hidden, pid_t parent)
 {
 	int nr = 0, nr_words = 0, in = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -46,15 +47,15 @@ static void execute_recorder(const struct follow *f, char **words, bool is_hidde
 	all[nr++] = (char *)EPOCHS;
 	all[nr++] = (char *)"-o";
 	all[nr++] = output;
-	memcpy(all + nr, words + 1, (size_t)nr_words * sizeof(*all)); /* with the NULL */
-	setpgid(0, 0); /* Ctrl-C is ours */
+	memcpy(all + nr, words + 1, (size_t)nr_words * sizeof(*all)); /* includes the NULL at the end */
+	setpgid(0, 0); /* keeps Ctrl-C from the recorder */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
 	dup2(in, STDIN_FILENO);
-	dup2(is_hidden ? f->said : STDERR_FILENO, STDOUT_FILENO); /* our own has the tables */
+	dup2(is_hidden ? f->said : STDERR_FILENO, STDOUT_FILENO); /* the tables go to the standard output of `tailor top` */
 	if (is_hidden)
 		dup2(f->said, STDERR_FILENO);
 	execv("/proc/self/exe", all);
@@ -87,7 +88,7 @@ static bool is_trace(const char *name)
 	return n > 4 && strcmp(name + n - 4, ".tlr") == 0;
 }
 
-/* Names of one recorder are in the order of its epochs, and those of several in that of their starts.  false: it is the one in path. */
+/* Finds the last trace by name: a recorder's names sort by epoch, those of several recorders by their starts.  false: it is f->path. */
 static bool find_newer(const struct follow *f, char newest[256])
 {
 	DIR *folder = opendir(f->folder);
@@ -125,7 +126,7 @@ int follow_folder(struct follow *f, const char *folder, struct diag *d)
 	return follow_look(f) ? 0 : diag_fail(d, ENOENT, "%s: no epoch is there: `tailor watch` is to run", folder);
 }
 
-/* false: it cannot be read yet.  *end_ns: by the wall clock; 0: it is being written, or was cut off. */
+/* Reads when a trace ended.  false: it cannot be read yet.  *end_ns: by the wall clock; 0: the trace is being written, or was cut off. */
 static bool read_end(const char *path, bool *is_written, int64_t *end_ns)
 {
 	struct trace_reader *t;
@@ -208,7 +209,7 @@ static int copy_trace(const char *from, const char *to, struct diag *d)
 	return diag_fail(d, error, "%s: %s", from, strerror(error));
 }
 
-/* Its END is there, which a child of the recorder writes. */
+/* A trace is complete once a child of the recorder has written its END. */
 static bool is_complete(const char *path)
 {
 	struct trace_reader *t;
@@ -256,7 +257,7 @@ static void remove_folder(const char *path)
 	rmdir(path);
 }
 
-/* A command that ignores the signal keeps its recorder waiting: it then goes on without one. */
+/* A recorder waits for its command, which may ignore SIGTERM.  It is killed after END_MOST_MS, and the command goes on without it. */
 static void wait_for_recorder(struct follow *f)
 {
 	for (int i = 0; waitpid(f->recorder, &f->status, WNOHANG) == 0; i++) {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDE 72 /* columns: from there on a row says what its name is of, and a title more */
+#define WIDE 72 /* columns from which a row has its place and kernel share, and the title is longer */
 #define NAME_PART 3 / 5
 
 static double share_of(const struct top_rows *rows, double part)
@@ -37,7 +37,7 @@ bool lines_format_note(const struct page *p, const char *note, int nth, char *te
 
 		while (bytes < left && bytes > 1 && at[bytes] != ' ')
 			bytes--;
-		bytes = bytes > 1 || left <= width ? bytes : width; /* a word that is longer than a line */
+		bytes = bytes > 1 || left <= width ? bytes : width; /* cuts a word that is longer than a line */
 		if (nth-- == 0) {
 			snprintf(text, LINES_BYTES, "%.*s", (int)bytes, at);
 			*text = at == note ? (char)toupper((unsigned char)*text) : *text;
@@ -57,7 +57,7 @@ void lines_format_path(const struct page *p, const struct lines_head *h, char *t
 	page_cut(p, said, p->columns, text, LINES_BYTES);
 }
 
-/* Numbers in front of the name, and how wide they are. */
+/* Formats the numbers in front of the name.  Returns how wide they are. */
 static int format_numbers(const struct page *p, const struct top_rows *rows, const char *self, const char *total, const char *samples,
 			  const char *kernel, char text[96])
 {

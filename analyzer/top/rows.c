@@ -25,7 +25,7 @@ struct asking {
 	bool failed;
 };
 
-/* What the host declared decides: without operators, or queries, the level is that of functions. */
+/* The column of the level that was asked for.  Where the host declared no operators, or no queries, the level becomes functions. */
 static enum table_column choose_column(struct asking *a, struct report *r)
 {
 	uint32_t plan = report_find_level(r, a->question->trace.level), level = plan;
@@ -60,7 +60,7 @@ static void ask_rows(void *context, struct report *r)
 
 	a->column = choose_column(a, r);
 	r->without_lines = true;
-	flags = a->rows->level == TOP_OPERATORS || a->rows->level == TOP_THREADS ? REPORT_RUN : 0; /* as the views of these */
+	flags = a->rows->level == TOP_OPERATORS || a->rows->level == TOP_THREADS ? REPORT_RUN : 0; /* the views of both use it */
 	if (a->rows->level == TOP_CALLERS) {
 		r->stacks = true;
 		a->group = report_add_group(r, 0, TABLE_STACK, -1);
@@ -198,7 +198,7 @@ static void add_sums(struct asking *a, struct report *r)
 	split_fini(&s);
 }
 
-/* Each sampled function, and below it who called it, as far as that was a share worth a line. */
+/* Adds each sampled function, and below it its callers, down to calls with a total of `least`. */
 #define CALLERS_DEEP 16
 static void add_callers_of(struct asking *a, struct report *r, const struct calltree *t, uint32_t call, double least)
 {
@@ -217,7 +217,7 @@ static void add_callers_of(struct asking *a, struct report *r, const struct call
 			add_callers_of(a, r, t, c->child[i], least);
 }
 
-#define CALLERS_LEAST 0.005 /* of all, as the view of callers has it */
+#define CALLERS_LEAST 0.005 /* share of all below which a call has no row, as in the view of callers */
 
 static void add_callers(struct asking *a, struct report *r)
 {
@@ -274,7 +274,7 @@ int top_rows_read(const char *path, const struct top_question *q, struct top_row
 	snprintf(rows->event, sizeof(rows->event), "%s", session.report.event < m->nr_events && m->event[session.report.event].name ?
 		 m->event[session.report.event].name : "");
 	if (q->trace.live)
-		session.damaged = false; /* its end is yet to come */
+		session.damaged = false; /* a growing trace has no end yet, which is no damage */
 	status = trace_session_close(&session, CMD_DONE);
 	if (a.failed) {
 		trace_print_error("out of memory");
@@ -377,6 +377,6 @@ static int compare_by(const void *x, const void *y, void *context)
 
 void top_rows_sort(struct top_rows *rows, enum top_sort by)
 {
-	if (rows->nr && rows->level != TOP_CALLERS) /* a tree has its order */
+	if (rows->nr && rows->level != TOP_CALLERS) /* a tree stays in its order */
 		qsort_r(rows->row, rows->nr, sizeof(*rows->row), compare_by, &by);
 }

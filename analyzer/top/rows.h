@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A screen of `tailor top`: what the samples of a stretch of a trace add up to, by one of the levels below.  The sums are those that
- * `tailor report --from --to` makes of the same trace, by the same code.  Context: thread.
+ * The rows of a screen of `tailor top`: sums of the samples in an interval of a trace, by one of the levels below.  The same code makes the
+ * same sums for `tailor report --from --to`.  Context: thread.
  */
 #ifndef TAILOR_TOP_ROWS_H
 #define TAILOR_TOP_ROWS_H
@@ -28,27 +28,27 @@ extern const char *const top_level_names[];
 /* Measures are in the event's unit, or samples where it has none. */
 struct top_row {
 	char *name;
-	char *place; /* image, executable, caller: beside the name; may be "" */
-	char *key; /* what a filter by it is called: LEVEL:NAME, a name, a number; "": there is none */
-	double self, total, samples, total_samples, kernel; /* kernel: samples in it; totals are selves where there are no call stacks */
+	char *place; /* image, executable or process, shown beside the name; may be "" */
+	char *key; /* value of a filter for this row: LEVEL:NAME, a name or a number; "": none */
+	double self, total, samples, total_samples, kernel; /* kernel: samples in the kernel; totals equal self without call stacks */
 };
 
-/* Sentences without which the rows would be misread: hosts of which something is missing, as reports begin with. */
+/* Sentences without which the rows would be misread, such as a host whose information is incomplete.  Reports begin with the same ones. */
 #define TOP_NOTES 4
 #define TOP_NOTE_BYTES 640
 
 struct top_rows {
 	struct top_row *row; /* the largest self first */
 	uint32_t nr, capacity;
-	enum top_level level; /* that they are of: functions where operators or queries were asked for and the host declared none */
+	enum top_level level; /* level of the rows; functions if the host declared no operators or queries that were asked for */
 	char heading[64];
 	char event[64];
 	bool has_totals;
-	double measure, samples; /* of all that passes the filter */
-	uint64_t lost;		 /* samples of the whole trace */
+	double measure, samples; /* sums of all samples that pass the filter */
+	uint64_t lost;		 /* lost samples of the whole trace */
 	char note[TOP_NOTES][TOP_NOTE_BYTES];
 	uint32_t nr_notes;
-	uint64_t first_ns, last_ns; /* of the trace's samples; 0: there is none */
+	uint64_t first_ns, last_ns; /* first and last sample of the trace; 0: no samples */
 };
 
 struct top_question {
@@ -57,11 +57,12 @@ struct top_question {
 	bool totals;
 };
 
-/* Of the trace at path; one that is being written is read as far as it has come, where trace.live says so.  CMD_DONE, or an exit status
- * with a sentence on stderr; *rows is empty then.  top_rows_fini() in any case. */
+/* Sums up the trace at path.  With trace.live, a growing trace is read as far as it has been written.  Returns CMD_DONE, or an exit status
+ * with a sentence on stderr, and *rows is empty then.  Call top_rows_fini() in any case. */
 int top_rows_read(const char *path, const struct top_question *q, struct top_rows *rows);
 void top_rows_fini(struct top_rows *rows);
-/* Adds rows of an earlier stretch, which are taken, of the same question: if they are of the same level, and of no call tree. */
+/* Adds the rows of an earlier interval, for the same question, if they have the same level and are no call tree.  Moves rows out of
+ * *earlier. */
 void top_rows_add(struct top_rows *rows, struct top_rows *earlier);
 
 enum top_sort { TOP_BY_SELF, TOP_BY_TOTAL, TOP_BY_NAME, TOP_NR_SORTS };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ESCAPE_MS 25 /* of a lone Escape: keys' sequences come at once */
+#define ESCAPE_MS 25 /* time after which an Escape is a key by itself; the bytes of other keys follow at once */
 
 static SCREEN *screen;
 
@@ -64,7 +64,7 @@ void screen_show(void)
 	refresh();
 }
 
-/* SIGHUP comes only where it is the session's own terminal. */
+/* The other end of the terminal is closed.  SIGHUP reports this only for the controlling terminal. */
 static bool is_gone(void)
 {
 	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -78,8 +78,8 @@ int screen_wait_key(int milliseconds)
 	int key;
 
 	timeout(0);
-	key = getch(); /* one that it has kept */
-	if (key == ERR) { /* it would look at the terminal's size twice a wait, and not end it for a signal */
+	key = getch(); /* a key that ncurses has read already */
+	if (key == ERR) { /* poll() waits, since getch() checks the size twice per wait and goes on after a signal */
 		poll(&p, 1, milliseconds);
 		key = getch();
 	}

@@ -21,36 +21,36 @@
 #include <unistd.h>
 
 #define DEPTH_MAX 8
-#define POLL_MS 500 /* for a signal or the host's end that came just before a wait, which they end */
+#define POLL_MS 500 /* longest wait, for a signal or the host's end that came just before the wait began */
 #define MESSAGE_BYTES 512
 
 struct watching {
 	const struct watching_options *o;
 	struct follow *follow;
-	struct page page; /* how wide it is, and its characters */
-	/* what is looked at: the levels that were gone down, each with its filter */
+	struct page page; /* width and character set of the output */
+	/* the levels that the user has entered, each with its filter */
 	struct depth {
 		enum top_level by;
 		struct filter_arguments filter;
-		char *key, *name; /* the row that was chosen on it; NULL: none yet */
+		char *key, *name; /* row that was entered from this level; NULL: none yet */
 		uint32_t chosen;
 	} depth[DEPTH_MAX];
-	uint32_t nr; /* of them */
+	uint32_t nr; /* levels in depth */
 	enum top_sort sort;
 	char pattern[128];
 	regex_t regex;
 	bool has_regex, typing, paused, helps;
-	/* the look */
+	/* the look that is shown */
 	struct top_rows rows;
 	uint32_t *shown, nr_shown;
-	uint64_t first_ns; /* of the trace's samples, once known */
-	uint64_t before_ns; /* the same of the epoch before it */
-	double from_s, to_s, end_s; /* end_s: of a trace that is gone through */
+	uint64_t first_ns; /* first sample of the trace; 0: not known yet */
+	uint64_t before_ns; /* first sample of the epoch before; 0: none */
+	double from_s, to_s, end_s; /* end_s: end of a complete trace */
 	off_t seen_bytes;
 	char message[MESSAGE_BYTES];
-	uint32_t chosen, top; /* rows: on the screen, and its first */
+	uint32_t chosen, top; /* chosen row, and first row on the screen, as indices of shown */
 	uint32_t looks;
-	int quiet, own_stderr; /* while a trace is read beside a screen */
+	int quiet, own_stderr; /* memfd that takes stderr while a trace is read, and the real stderr; quiet -1: unused */
 };
 
 static volatile sig_atomic_t stopped;
@@ -64,7 +64,7 @@ static void stop(int signal)
 static void catch_signals(void)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD };
-	struct sigaction a = { .sa_handler = stop }; /* without SA_RESTART: what waits is to end */
+	struct sigaction a = { .sa_handler = stop }; /* without SA_RESTART, so that waits end */
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &a, NULL);
@@ -73,7 +73,7 @@ static void catch_signals(void)
 
 /* ------------------------------------------------------------------------------------------------------------ a look */
 
-/* Sentences of a reader go to the line at the bottom. */
+/* Redirects what the reader prints on stderr, for the line at the bottom of the screen. */
 static void hush(struct watching *w)
 {
 	if (w->quiet < 0)
@@ -122,7 +122,7 @@ static struct depth *bottom(struct watching *w)
 	return &w->depth[w->nr - 1];
 }
 
-/* Milliseconds of a trace's time: a report takes what is printed of them. */
+/* Rounds down to milliseconds, so that --from and --to of a report with the printed times give the same rows. */
 static double whole_ms(double s)
 {
 	return s > 0 ? floor(s * 1000) / 1000 : 0;
@@ -143,7 +143,7 @@ static int read_stretch(struct watching *w, const char *path, bool live, double 
 	return status;
 }
 
-/* What the epoch before has of a window that is longer than this one. */
+/* Adds the part of the window that lies in the epoch before, where the window began before this epoch. */
 static void add_epoch_before(struct watching *w, struct top_rows *rows, double earlier_s)
 {
 	struct top_rows before;
@@ -153,7 +153,7 @@ static void add_epoch_before(struct watching *w, struct top_rows *rows, double e
 	top_rows_fini(&before);
 }
 
-/* from_s and to_s are of first_ns, or of the epoch before where this one has no sample yet. */
+/* The time 0 of from_s and to_s: the first sample of this epoch, or of the epoch before while this one has no sample. */
 static uint64_t zero_ns(const struct watching *w)
 {
 	return w->first_ns ? w->first_ns : w->before_ns;
@@ -181,7 +181,7 @@ static int read_rows(struct watching *w, const char *path, bool live)
 	return status;
 }
 
-/* The window ends now, and begins no earlier than what is there. */
+/* Sets from_s so that the window ends now, and begins no earlier than the epoch before. */
 static void set_window(struct watching *w)
 {
 	double now_s = zero_ns(w) ? since_s(clock_now_ns(), zero_ns(w)) : 0;
@@ -190,15 +190,15 @@ static void set_window(struct watching *w)
 	w->from_s = fmax(floor((now_s - w->o->window_s) * 1000) / 1000, least_s);
 }
 
-/* The last seconds of what is being recorded; of a trace that was not seen before all is read first, to know when it began.  false: there
- * is nothing to be read yet. */
+/* Reads the last seconds of the growing trace.  A new trace is read as a whole first, to know when it began.  false: there is nothing to
+ * read yet. */
 static bool look_at_recording(struct watching *w, int *status)
 {
 	struct follow *f = w->follow;
 	bool is_quiet, is_first;
 	struct stat st;
 
-	if (w->paused && f->path && zero_ns(w)) { /* another level of the same seconds */
+	if (w->paused && f->path && zero_ns(w)) { /* shows the same seconds, maybe by another level */
 		*status = read_rows(w, f->path, true);
 		return true;
 	}
@@ -212,17 +212,17 @@ static bool look_at_recording(struct watching *w, int *status)
 	is_quiet = st.st_size == w->seen_bytes && w->rows.samples <= 0;
 	w->seen_bytes = st.st_size;
 	set_window(w);
-	*status = is_quiet ? CMD_DONE : read_rows(w, f->path, true); /* nothing was there, and nothing has come */
+	*status = is_quiet ? CMD_DONE : read_rows(w, f->path, true); /* no rows were there, and the file has not grown */
 	w->to_s = zero_ns(w) ? whole_ms(since_s(clock_now_ns(), zero_ns(w))) : 0;
 	return is_first && w->first_ns && (w->before_ns || w->to_s > w->o->window_s) ? look_at_recording(w, status) : true;
 }
 
-/* How long the samples of a trace are. */
+/* Reads the whole trace, to know how long it is. */
 static int measure_trace(struct watching *w)
 {
 	int status = read_rows(w, w->o->path, false);
 
-	w->end_s = whole_ms((double)(w->rows.last_ns - w->rows.first_ns) / 1e9 + 0.001); /* behind the last one */
+	w->end_s = whole_ms((double)(w->rows.last_ns - w->rows.first_ns) / 1e9 + 0.001); /* 1 ms after the last sample */
 	return status;
 }
 
@@ -277,8 +277,8 @@ static void print_look(struct watching *w)
 	fflush(stdout);
 }
 
-#define HEAD_LINES 3 /* beside those of notes */
-#define NOTE_LINES 3 /* of notes, on a screen */
+#define HEAD_LINES 3 /* without those of notes */
+#define NOTE_LINES 3 /* most lines of notes on a screen */
 #define KEYS "q quit  Enter into  l level  s sort  / filter  ? help"
 static const char *const help[] = {
 	"up, down, PgUp, PgDn   choose a row",
@@ -292,7 +292,7 @@ static const char *const help[] = {
 	"q                      quit",
 };
 
-/* Lines of notes, which may be put on the screen below the title. */
+/* Counts the lines of notes, and draws them below the title if put is set. */
 static int note_lines(const struct watching *w, bool put)
 {
 	char text[LINES_BYTES];
@@ -401,7 +401,7 @@ static void type_pattern(struct watching *w, int key)
 	choose_rows(w);
 }
 
-/* What a row of a level is made of: component → lines → callers; a process has threads, and these have operators. */
+/* The level that a row opens: component → lines → callers, and process → threads → operators.  false: callers open nothing. */
 static bool level_below(const struct watching *w, enum top_level *below)
 {
 	static const enum top_level of[TOP_NR_LEVELS] = {
@@ -480,7 +480,8 @@ static bool go_back(struct watching *w)
 	return true;
 }
 
-/* Forward from what is there, where the host has none of what was asked for; backward from what was asked for. */
+/* Goes forward from the level that is shown, which is functions where the host has no operators or queries, so that the key does not repeat
+ * it.  Goes backward from the level that was asked for, for the same reason. */
 static void change_level(struct watching *w, int by)
 {
 	int from = (int)(by > 0 ? w->rows.level : bottom(w)->by);
@@ -575,7 +576,7 @@ static bool is_over(struct watching *w)
 	return stopped || (w->o->looks && w->looks >= w->o->looks) || (!w->o->path && follow_has_ended(w->follow));
 }
 
-/* Until it is time for the next look.  false: to be ended. */
+/* Waits until the next look, and handles keys.  false: the loop ends. */
 static bool wait_for_next(struct watching *w, double seconds, bool *anew)
 {
 	uint64_t until_ns = clock_now_ns() + (uint64_t)(seconds * 1e9), now_ns;
@@ -646,7 +647,7 @@ static int watch_trace(struct watching *w)
 	}
 }
 
-/* What a recorder that could not begin has said. */
+/* Prints the message of a recorder that recorded no sample.  Returns the exit status. */
 static int end_of_recorder(struct watching *w)
 {
 	char text[1024];
@@ -669,11 +670,11 @@ static double processor_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-#define SHARE_OF_LOOKS 0.01 /* of a processor, unless the user has said how often */
+#define SHARE_OF_LOOKS 0.01 /* most of a processor that looks take, unless the user gave --interval */
 
 static int watch_recording(struct watching *w)
 {
-	double pause_s = fmin(w->o->interval_s, 1); /* the first look is soon */
+	double pause_s = fmin(w->o->interval_s, 1); /* the first look comes after at most 1 s */
 	bool anew = false;
 	int status;
 
@@ -684,7 +685,7 @@ static int watch_recording(struct watching *w)
 
 		if (!look_at_recording(w, &status))
 			continue;
-		if (status && !w->follow->recorder && !w->o->on_screen) /* a store's epoch that cannot be read */
+		if (status && !w->follow->recorder && !w->o->on_screen) /* the epoch of a store cannot be read */
 			return status;
 		if (zero_ns(w) || w->o->on_screen)
 			show(w);

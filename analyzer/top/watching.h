@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One look after the other, on a screen or as lines.  Context: thread. */
+/* The loop of `tailor top`: reads the trace every few seconds, and shows the rows on a screen or as lines.  Context: thread. */
 #ifndef TAILOR_TOP_WATCHING_H
 #define TAILOR_TOP_WATCHING_H
 
@@ -9,19 +9,19 @@
 struct watching_options {
 	struct trace_arguments trace; /* filters */
 	struct follow *follow;
-	const char *path; /* a trace that is gone through; NULL: what follow has */
-	const char *what; /* what is looked at, for people */
+	const char *path; /* complete trace to go through; NULL: the growing trace of follow */
+	const char *what; /* name of the trace, process or command, for the title */
 	enum top_level by;
 	enum top_sort sort;
-	const char *pattern; /* or NULL */
+	const char *pattern; /* regular expression for rows, or NULL */
 	double interval_s, window_s;
 	double speed; /* 0: not given */
-	uint32_t looks, rows; /* 0: no end; all */
+	uint32_t looks, rows; /* looks: 0 for no end; rows: 0 for all */
 	bool whole, json, on_screen;
-	bool may_wait; /* longer than interval_s, where looks take more than a hundredth of a processor */
+	bool may_wait; /* waits longer than interval_s where looks take more than 1 % of a processor */
 };
 
-/* Until the user, the host, the trace or a signal ends it.  The exit status. */
+/* Runs until the user, the host, the trace or a signal ends it.  Returns the exit status. */
 int watching_run(const struct watching_options *o);
 
 #endif
