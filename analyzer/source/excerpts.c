@@ -9,7 +9,7 @@
 #define FILES_MAX 256u
 #define LINES_A_STEP 8
 
-/* Lines around the hot ones: all of them get the first, then, as long as there is room, the next. */
+/* Numbers of lines kept before and after each hot line.  All hot lines get the first number, then, while there is room, the next one. */
 static const uint32_t around[] = { 0, 3, 12 };
 
 struct choosing {
@@ -17,7 +17,7 @@ struct choosing {
 	struct excerpts *to;
 	struct hash_map by_name; /* (hash, 0) -> 1 + index */
 	struct chosen {
-		unsigned char *taken; /* a bit a line */
+		unsigned char *taken; /* one bit per line */
 		uint32_t nr_lines;
 	} file[FILES_MAX];
 	size_t left;
@@ -32,7 +32,7 @@ const char *excerpt_text(struct report *r, const struct excerpt *e, uint32_t n, 
 	return text ? text : "";
 }
 
-/* Where it is in the excerpts; UINT32_MAX: there is no text of it, or no room. */
+/* Finds or adds the file of a line.  Returns its index in the excerpts, or UINT32_MAX if it has no text or there is no room. */
 static uint32_t find_file(struct choosing *c, uint32_t line)
 {
 	const struct line *l = &c->r->a->line[line];
@@ -94,7 +94,7 @@ static void choose_lines(struct choosing *c, const uint32_t *hot, uint32_t nr)
 		}
 }
 
-/* From the bits to numbers. */
+/* Turns the bits of the chosen lines into line numbers. */
 static void settle_file(struct choosing *c, uint32_t file)
 {
 	struct excerpt *e = &c->to->file[file];

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is kept of source files where they may be missing later: the text around hot lines, within so many bytes.  Texts that hosts
- * registered are none of it.  Context: thread.
+ * Text around hot lines, which a page or a trace keeps because the source files may be missing later, in a given number of bytes.  Texts
+ * that hosts registered are not included.  Context: thread.
  */
 #ifndef TAILOR_EXCERPTS_H
 #define TAILOR_EXCERPTS_H
 
 #include "analyzer/source/source_text.h"
 
-#define EXCERPT_LINE_BYTES 1000u /* of a line: what is behind them is left out */
-#define EXCERPTS_BYTES 32768u /* where the user does not say otherwise */
+#define EXCERPT_LINE_BYTES 1000u /* longest kept beginning of a line */
+#define EXCERPTS_BYTES 32768u /* default size of all excerpts */
 #define EXCERPTS_BYTES_MAX (16u << 20)
 
 struct excerpt {
-	const struct line *of; /* one of the file's */
-	bool newer; /* than what was recorded */
+	const struct line *of; /* any line of the file */
+	bool newer; /* the file is newer than the program */
 	uint32_t nr;
-	uint32_t *number; /* of its lines, upwards */
-	uint32_t *line; /* each one's number among the attribution's lines; 0: it has no samples */
+	uint32_t *number; /* line numbers of the file, ascending */
+	uint32_t *line; /* per number, index of the attribution's line; 0: no samples */
 };
 
 struct excerpts {
-	struct excerpt *file; /* the one with the hottest line first */
+	struct excerpt *file; /* begins with the file of the hottest line */
 	uint32_t nr, capacity;
 };
 
-/* cost: of each of the attribution's lines.  Without memory there is less.  excerpts_fini() in any case. */
+/* Chooses excerpts of at most so many bytes.  cost: per line of the attribution.  Fewer are made if memory runs out.  Call excerpts_fini()
+ * in any case. */
 void excerpts_make(struct report *r, const double *cost, size_t bytes, struct excerpts *out);
 void excerpts_fini(struct excerpts *e);
-/* Text of line number n of a file, at most EXCERPT_LINE_BYTES of it. */
+/* Text of line number n of a file, at most its first EXCERPT_LINE_BYTES. */
 const char *excerpt_text(struct report *r, const struct excerpt *e, uint32_t n, size_t *bytes);
 
 #endif

@@ -44,7 +44,7 @@ static char *read_text(int fd, size_t *bytes)
 	return text;
 }
 
-/* A line ends at its newline, also the last one without. */
+/* Finds where lines begin.  The last line may lack its newline. */
 static bool find_lines(struct source_file *f)
 {
 	uint32_t nr = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of source text, read whole.  The path is the trace's, which may be anyone's, and what is read may go into a page that is
- * passed on: so only regular files, only those that are of a language by their name or their first two bytes (#!), and no large ones.
+ * A file of source text, read whole.  The path comes from the trace, which may be hostile, and the text may go into a page that is passed
+ * on.  So only regular files of at most SOURCE_FILE_BYTES_MAX are read whose name or first two bytes (#!) are those of a language.
  * Context: thread.
  */
 #ifndef TAILOR_SOURCE_FILE_H
@@ -16,19 +16,19 @@
 enum source_state { SOURCE_FOUND, SOURCE_ABSENT, SOURCE_FORBIDDEN, SOURCE_NO_LANGUAGE, SOURCE_TOO_LARGE, SOURCE_BINARY };
 
 struct source_file {
-	char *text; /* ends in a NUL, and has no other */
+	char *text; /* ends in a NUL, and has no other NUL */
 	size_t bytes;
-	uint32_t *line_start; /* nr_lines + 1 */
+	uint32_t *line_start; /* offsets in text, nr_lines + 1 of them */
 	uint32_t nr_lines;
 	int64_t changed_ns; /* CLOCK_REALTIME */
 };
 
-/* Is it of a language, by its name or its first two bytes? */
+/* Do the file's name or its first two bytes (#!) show that it is source text? */
 bool source_file_has_language(const char *path, int fd);
-/* SOURCE_FOUND, or why *out is untouched; SOURCE_ABSENT also without memory. */
+/* Returns SOURCE_FOUND, or the reason why *out is untouched, which is SOURCE_ABSENT also without memory. */
 enum source_state source_file_read(const char *path, struct source_file *out);
 void source_file_fini(struct source_file *f);
-/* Line n, from 1 on, without its end; "" where there is none. */
+/* Line n, from 1 on, without its end; "" if there is no such line. */
 const char *source_file_line(const struct source_file *f, uint32_t n, size_t *bytes);
 
 #endif

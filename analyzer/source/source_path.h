@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where on this machine the files may be that line tables name.  Context: thread. */
+/* Paths on this machine at which the files named by line tables may be.  Context: thread. */
 #ifndef TAILOR_SOURCE_PATH_H
 #define TAILOR_SOURCE_PATH_H
 
@@ -8,12 +8,12 @@
 
 #define SOURCE_PATHS_MAX 16
 
-/* FROM=TO: files below FROM are looked for below TO; or a folder, below which files are looked for by the end of their path.  It must stay.
- * false: there are SOURCE_PATHS_MAX already, or it is neither. */
+/* Adds an argument of --source-path, which must stay valid.  FROM=TO replaces the beginning FROM of paths.  A folder is searched for files
+ * by the end of their path.  false: there are SOURCE_PATHS_MAX already, or the argument is neither. */
 bool source_path_add(const char *argument);
 /*
- * Candidate n (from 0 on) for a file as a line table or a host names it: where --source-path says, then where it says itself, one without
- * a folder of its own in the recording's working folder (NULL: not known).  false behind the last one; *at "": this number has none.
+ * Candidate n (from 0 on) for a file as a line table or a host names it.  Candidates by --source-path come first, then the path itself, in
+ * the recording's working folder (NULL: not known) if it is relative.  false: no candidates are left.  *at is "" if number n has none.
  */
 bool source_path_get(const char *file, const char *working_folder, unsigned n, char at[PATH_MAX]);
 

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BYTES_MAX (32u << 20) /* of all files */
-#define REGISTERED_MAX 64u    /* texts of one name that are compared */
+#define BYTES_MAX (32u << 20) /* limit for all files together */
+#define REGISTERED_MAX 64u    /* most texts of one name that are compared */
 
 struct file_text {
 	char *name;
-	const struct kept_file *kept; /* or NULL */
-	const struct source **registered; /* whose name is the same without its folders */
+	const struct kept_file *kept; /* lines that the trace keeps, or NULL */
+	const struct source **registered; /* texts of hosts with the same name without folders */
 	uint32_t nr_registered, capacity;
 	bool looked_for, newer, newer_said;
 	enum source_state state;
@@ -28,7 +28,7 @@ struct source_texts {
 	uint32_t nr, capacity;
 	struct hash_map by_name, kept; /* (hash, 0) -> 1 + index */
 	size_t bytes;
-	uint32_t missing; /* 1 + index of the first that was asked for, which has no text; 0: it has one */
+	uint32_t missing; /* 1 + index of the file of the first line that was asked for, if it has no text; else 0 */
 	bool asked, said;
 };
 
@@ -94,7 +94,7 @@ static struct file_text *get_file(struct report *r, struct source_texts *t, cons
 	return f;
 }
 
-/* When what was recorded was made: the program's file, if it is on this machine; else at the latest as the recording began. */
+/* When the program was built, by its file if that is on this machine.  Else the recording's begin, since it is no later than that. */
 static int64_t recorded_ns(const struct model *m, const struct code *code)
 {
 	struct stat st;
@@ -104,13 +104,13 @@ static int64_t recorded_ns(const struct model *m, const struct code *code)
 	return m->real_ns ? (int64_t)m->real_ns : INT64_MAX;
 }
 
-/* Runtimes have names for what is in none: "node:internal/util", "<string>", "[eval]". */
+/* Runtimes also name code that is in no file: "node:internal/util", "<string>", "[eval]". */
 static bool is_a_file(const char *name)
 {
 	return *name != '<' && *name != '[' && name[strcspn(name, ":/")] != ':';
 }
 
-/* Of a long line the beginning is kept, and '?' in place of what is not UTF-8. */
+/* Is text the kept line?  The trace keeps the beginning of long lines, with '?' in place of bytes that are not UTF-8. */
 static bool is_kept_line(const char *kept, const char *text, size_t bytes)
 {
 	size_t i = 0;
@@ -120,7 +120,7 @@ static bool is_kept_line(const char *kept, const char *text, size_t bytes)
 	return !kept[i];
 }
 
-/* Has a file the lines that the trace keeps of it?  Else it is another by now. */
+/* Does the file still have the lines that the trace keeps?  Otherwise it has changed and is not used. */
 static bool has_kept_lines(const struct file_text *f)
 {
 	for (uint32_t i = 0; f->kept && i < f->kept->nr; i++) {
@@ -186,7 +186,7 @@ const char *source_text_find(struct report *r, const struct code *code, const ch
 	return note(t, f, s ? source_line(s, n, bytes) : line_of_file(r, t, f, code, n, bytes));
 }
 
-/* The line in all of them; NULL: in some it is another one. */
+/* Line n of the registered texts of this name; NULL: they differ there, or are too many to compare. */
 static const char *registered_line(const struct file_text *f, uint32_t n, size_t *bytes)
 {
 	const char *text = source_line(f->registered[0], n, bytes), *other;
