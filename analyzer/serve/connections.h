@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The connections of a server, so that who knows its token has a place whatever others send: of those that have not shown it yet, each is
- * given up after five seconds, and the oldest one at once where many places are taken.  Context: any thread; they lock.
+ * The connections of a server, which keep places free for clients that know its token.  A connection that has not shown the token ends
+ * after five seconds, and the oldest of them at once if they take more than half of the places.  Context: any thread; the functions lock.
  */
 #ifndef TAILOR_CONNECTIONS_H
 #define TAILOR_CONNECTIONS_H
@@ -15,7 +15,7 @@
 struct connection {
 	int fd;
 	uint64_t since_ns; /* 0: not in use */
-	bool is_known;	   /* it has shown the token */
+	bool is_known;	   /* has shown the token */
 	bool is_given_up;
 };
 
@@ -24,13 +24,13 @@ struct connections {
 	struct connection of[CONNECTIONS_MAX];
 };
 
-/* NULL: there are too many. */
+/* Adds a connection.  NULL: all places are taken. */
 struct connection *connections_add(struct connections *c, int fd);
-/* It has shown the token. */
+/* Call when a connection has shown the token. */
 void connections_know(struct connections *c, struct connection *one);
-/* Before its descriptor is closed. */
+/* Call before the descriptor is closed. */
 void connections_remove(struct connections *c, struct connection *one);
-/* Give up those that are late. */
+/* Ends connections that have not shown the token in time. */
 void connections_expire(struct connections *c);
 
 #endif

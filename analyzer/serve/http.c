@@ -39,7 +39,7 @@ int http_serve(const struct http_page *page, uint16_t port, FILE *to, struct dia
 #define TOKEN_DIGITS (2 * TOKEN_BYTES)
 #define QUESTION_BYTES_MAX (64u << 20)
 #define CONNECTION_SECONDS 120u
-#define CONNECTION_BYTES (256u << 10) /* of headers and buffers */
+#define CONNECTION_BYTES (256u << 10) /* limit of a connection's headers and buffers */
 
 #define LIBRARY "libmicrohttpd.so.12"
 #define CALLS(X) \
@@ -79,7 +79,7 @@ struct server {
 	char *html, *policy;
 	size_t html_bytes, policy_bytes;
 	char token[TOKEN_DIGITS + 1];
-	char host[2][32]; /* what browsers call it */
+	char host[2][32]; /* values of the header Host that are accepted */
 	struct connections connections;
 };
 
@@ -150,7 +150,7 @@ static enum MHD_Result answer_questions(const struct server *s, struct MHD_Conne
 
 /* ------------------------------------------------------------------------------------------------------------ requests */
 
-/* As long whatever they are. */
+/* Compares all digits, so that the time does not depend on how many agree. */
 static bool is_token(const char *text, const char *token)
 {
 	unsigned char differ = 0;
@@ -163,7 +163,7 @@ static bool is_token(const char *text, const char *token)
 	return differ == 0;
 }
 
-/* Another site's page may send requests here, also by a name of its own for this address, but cannot choose these headers. */
+/* A page of another site can send requests here, also by a host name of its own for this address, but cannot choose these headers. */
 static bool request_is_same_origin(const struct server *s, struct MHD_Connection *c)
 {
 	const char *host = mhd.MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host");
@@ -174,7 +174,7 @@ static bool request_is_same_origin(const struct server *s, struct MHD_Connection
 	return !origin || (strncmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0);
 }
 
-/* The trace that a path begins with, as "0" or "0/..."; *rest: what follows the slash, or "". */
+/* The trace whose number a path begins with, as "0" or "0/..."; *rest: text after the slash, or "". */
 static struct served *find_trace(const struct http_page *p, const char *path, const char **rest)
 {
 	const unsigned number = (unsigned)(path[0] - '0');
@@ -233,7 +233,7 @@ handle_whole_request(const struct server *s, struct MHD_Connection *c, const cha
 	return answer_questions(s, c, t, r);
 }
 
-/* What does not fit is read, and discarded. */
+/* Appends data to the question.  A question that is too long is still read, and discarded. */
 static enum MHD_Result take_upload(struct request *r, const char *data, size_t *nr)
 {
 	if (r->nr + *nr > QUESTION_BYTES_MAX)
@@ -255,7 +255,7 @@ static enum MHD_Result take_upload(struct request *r, const char *data, size_t *
 	return MHD_YES;
 }
 
-/* Of those who do not know the token nothing is read but headers. */
+/* Handles a request.  Only headers are read before the token has been checked. */
 static enum MHD_Result check_token_and_handle(void *context, struct MHD_Connection *c, const char *url, const char *method,
 					      const char *version, const char *data, size_t *nr, void **request)
 {
@@ -291,7 +291,7 @@ static void free_request(void *context, struct MHD_Connection *c, void **request
 
 /* -------------------------------------------------------------------------------------------------------------- server */
 
-/* A socket that listens on the loopback interface alone; *port: which one it is.  Or -errno. */
+/* Returns a socket that listens on the loopback interface alone, or -errno.  *port: the port that it has, also if 0 was asked for. */
 static int listen_on(uint16_t *port, struct diag *d)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(*port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -365,7 +365,7 @@ static int run_http_server(struct server *s, int fd, uint16_t port, FILE *to, st
 	sigset_t ends, before;
 	char text[16] = "";
 
-	/* the server's threads get none of them */
+	/* the server's threads inherit this mask, so that they get none of these signals */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
@@ -373,7 +373,7 @@ static int run_http_server(struct server *s, int fd, uint16_t port, FILE *to, st
 	sigaddset(&ends, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &ends, &before);
 	sigdelset(&ends, SIGPIPE);
-	if (port != 80) /* browsers leave out HTTP's own */
+	if (port != 80) /* browsers leave out the default port of HTTP */
 		snprintf(text, sizeof(text), ":%u", port);
 	snprintf(s->host[0], sizeof(s->host[0]), "127.0.0.1%s", text);
 	snprintf(s->host[1], sizeof(s->host[1]), "localhost%s", text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The server of `tailor serve`: HTTP on the loopback interface, for requests with the random token of its address.  The one door to
- * libmicrohttpd, which is loaded when it is needed: it comes with a library for TLS, which no other command should wait for.
+ * The server of `tailor serve`: HTTP on the loopback interface, for requests with the random token of its address.  Only this file uses
+ * libmicrohttpd.  The library is loaded when it is needed, since it brings a library for TLS that no other command should wait for.
  *
  *   GET  /TOKEN/                  the page
- *   GET  /TOKEN/facts/TRACE       what the numbers of trace 0 or 1 stand for, as JSON
+ *   GET  /TOKEN/facts/TRACE       names for the numbers in columns of trace 0 or 1, as JSON
  *   GET  /TOKEN/column/TRACE/NAME a column, as it is in memory
  *   POST /TOKEN/sums/TRACE        questions.h
  *
@@ -24,9 +24,9 @@ struct http_page {
 	uint32_t nr_traces;
 };
 
-/* Is libmicrohttpd here, at build time and now?  0, or -ENOSYS or -ENOENT and a sentence. */
+/* Loads libmicrohttpd.  Returns 0, -ENOSYS if it was missing at build time, or -ENOENT if it is missing now, with a sentence. */
 int http_ready(struct diag *d);
-/* Print the address to `to`, and serve until SIGINT, SIGTERM or SIGHUP.  port 0: a free one.  0 or -errno. */
+/* Print the address to `to`, and serve until SIGINT, SIGTERM or SIGHUP.  port 0: a free one.  Returns 0 or -errno with a sentence. */
 int http_serve(const struct http_page *page, uint16_t port, FILE *to, struct diag *d);
 
 #endif

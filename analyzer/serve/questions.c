@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct words { /* what is left of a question */
+struct words { /* the rest of a question that has not been read yet */
 	const uint32_t *at;
 	size_t left;
-	const char *wrong; /* NULL: nothing so far */
+	const char *wrong; /* first fault found; NULL: none */
 };
 
 struct array {
@@ -24,9 +24,9 @@ struct asking {
 	struct words w;
 	struct array *array;
 	uint32_t nr_arrays, nr_filters, nr_questions;
-	uint16_t bit[SERVED_FILTERS]; /* of each filter */
+	uint16_t bit[SERVED_FILTERS]; /* bit in fails[], per filter */
 	uint32_t first, end;	      /* rows of the time range */
-	/* the answers */
+	/* the answers so far */
 	char *out;
 	size_t nr, capacity;
 	int error;
@@ -119,7 +119,7 @@ static void read_filter(struct asking *a, struct question_filter *f)
 			struct crossfilter_column column = read_column_reference(a, false);
 			struct array allowed = read_array_reference(a);
 
-			f->set[i].column.data = column.data; /* field by field: what lies between them is compared, too */
+			f->set[i].column.data = column.data; /* assigned field by field, since the padding between them is compared, too */
 			f->set[i].column.width = column.width;
 			f->set[i].allowed = (const unsigned char *)allowed.data;
 			f->set[i].nr_allowed = allowed.bytes;
@@ -136,7 +136,7 @@ static void read_filter(struct asking *a, struct question_filter *f)
 	}
 }
 
-/* What makes two filters the same one: bytes to compare.  NULL without memory. */
+/* Copies a filter and its sets as bytes, which are equal for equal filters.  NULL without memory. */
 static void *copy_filter_key(const struct question_filter *f, size_t *bytes)
 {
 	char *text, *at;
@@ -148,7 +148,7 @@ static void *copy_filter_key(const struct question_filter *f, size_t *bytes)
 	if (!text)
 		return NULL;
 	memcpy(at, f, sizeof(*f));
-	for (uint32_t i = 0; i < f->nr_sets; i++) /* not where the question lies in memory, but what it says */
+	for (uint32_t i = 0; i < f->nr_sets; i++) /* the address of the question is no part of the key */
 		((struct question_filter *)(void *)text)->set[i].allowed = NULL;
 	at += sizeof(*f);
 	for (uint32_t i = 0; i < f->nr_sets; at += f->set[i].nr_allowed, i++)
@@ -165,7 +165,7 @@ static bool filter_bit_is_wanted(const struct asking *a, uint32_t nr, uint32_t b
 	return false;
 }
 
-/* The bit of the filter in fails[]: one that has it already, or that which was not asked for the longest. */
+/* Assigns a filter its bit in fails[].  An equal filter's bit is used again, else the least recently used bit is computed anew. */
 static int assign_filter_bit(struct asking *a, uint32_t number, const struct question_filter *f)
 {
 	struct served *s = a->s;
@@ -188,7 +188,7 @@ static int assign_filter_bit(struct asking *a, uint32_t number, const struct que
 		if (!filter_bit_is_wanted(a, number, i) && (oldest == SERVED_FILTERS || b->used < s->bit[oldest].used))
 			oldest = i;
 	}
-	a->bit[number] = (uint16_t)(1u << oldest); /* there are no more filters than bits */
+	a->bit[number] = (uint16_t)(1u << oldest); /* a bit is always found, since a question has at most SERVED_FILTERS filters */
 	if (f->kind == QUESTIONS_SETS)
 		walk_sets(threads, s->fails, s->cross.nr, a->bit[number], f->set, f->nr_sets);
 	else
@@ -198,7 +198,7 @@ static int assign_filter_bit(struct asking *a, uint32_t number, const struct que
 	return 0;
 }
 
-/* Bits of fails[] that do not count: those of other pages' filters, too. */
+/* Reads `except`, and returns the bits of fails[] that do not count, including those of other pages' filters. */
 static uint16_t read_excepted_filters(struct asking *a, uint32_t *first, uint32_t *end)
 {
 	const uint32_t except = read_question_word(&a->w);
@@ -214,7 +214,7 @@ static uint16_t read_excepted_filters(struct asking *a, uint32_t *first, uint32_
 
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
-/* Room for so many bytes more, zeroed; NULL: it is too much, or there is none. */
+/* Appends so many zeroed bytes to the answers.  NULL: the answers are too large, or without memory. */
 static void *append_zeroed_bytes(struct asking *a, size_t bytes)
 {
 	void *at;
@@ -298,7 +298,7 @@ static void read_group_key(struct asking *a, struct crossfilter_key *k)
 		k->origin = read_question_word_64(&a->w);
 		k->per_bin = read_double(&a->w);
 		k->nr = read_question_word(&a->w);
-		k->grows = k->column.data && k->column.data == a->s->column[0].data; /* time: rows are in its order */
+		k->grows = k->column.data && k->column.data == a->s->column[0].data; /* column 0 is the time, by which rows are sorted */
 		if (!isfinite(k->per_bin) || !(k->per_bin > 0))
 			a->w.wrong = "bins have no width";
 	} else if (kind != QUESTIONS_ALL) {
@@ -319,7 +319,7 @@ static void answer_sums(struct asking *a)
 	read_group_key(a, &other);
 	if (a->w.wrong)
 		return;
-	cells = (uint64_t)outer.nr * inner.nr; /* each fits 32 bits; their product with the third one might not fit 64 */
+	cells = (uint64_t)outer.nr * inner.nr; /* checked first, since the product of all three might not fit 64 bits */
 	if (cells > QUESTIONS_CELLS_MAX || cells * other.nr > QUESTIONS_CELLS_MAX) {
 		a->error = -E2BIG;
 		return;
@@ -329,7 +329,7 @@ static void answer_sums(struct asking *a)
 		outer.nr = (uint32_t)cells;
 	}
 	cells *= other.nr;
-	if (!cells) { /* of what passes a filter that nothing passes */
+	if (!cells) { /* a key without values, as for rows that pass an empty filter */
 		put_sums(a, NULL, 0);
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a page asks of a served trace, and the answers, both in 32-bit little-endian words (64-bit values: the lower half first).
+ * The format of a page's questions to a served trace and of the answers: 32-bit little-endian words (64-bit values: lower half first).
  *
  *   question: QUESTIONS_MAGIC, number of arrays, of filters, of questions, begin and end of the time range (64-bit, microseconds since the
  *             first sample: [begin, end)); then the arrays, filters and questions
@@ -19,7 +19,7 @@
  *             or number of cells, how many of them have samples, their numbers, and at a multiple of 8 bytes the three doubles of each
  *   rows:     number of rows, QUESTIONS_DENSE, a bit per row: it passes
  *
- * All of it is hostile.  Context: one thread.
+ * Questions are hostile.  Context: one thread.
  */
 #ifndef TAILOR_QUESTIONS_H
 #define TAILOR_QUESTIONS_H
@@ -30,17 +30,17 @@
 #define QUESTIONS_NO_TIME (1u << 16)
 #define QUESTIONS_NO_MAP UINT32_MAX
 #define QUESTIONS_DENSE UINT32_MAX
-#define QUESTIONS_MAX 1024u	    /* of a request; likewise of arrays */
-#define QUESTIONS_CELLS_MAX (1u << 24) /* of one */
-#define QUESTIONS_BYTES_MAX (1u << 30) /* of all answers */
+#define QUESTIONS_MAX 1024u	    /* most questions, and most arrays, of a request */
+#define QUESTIONS_CELLS_MAX (1u << 24) /* most cells of a question */
+#define QUESTIONS_BYTES_MAX (1u << 30) /* most bytes of all answers of a request */
 
 enum { QUESTIONS_SETS, QUESTIONS_RANGE };
 enum { QUESTIONS_SUMS, QUESTIONS_ROWS };
 enum { QUESTIONS_ALL, QUESTIONS_BY, QUESTIONS_BINS };
 
 /*
- * Answer what is asked.  0: *answer has *nr bytes, malloc()ed, the caller's.  -EINVAL: it is no question, and *why a sentence about it;
- * -E2BIG: it asks for too much, likewise; -ENOMEM.
+ * Answers the questions of a request.  0: *answer has *nr bytes, which the caller frees.  -EINVAL: the question is malformed.  -E2BIG: the
+ * answer would be too large.  *why is a sentence for these two.  -ENOMEM: no memory.
  */
 int questions_answer(struct served *s, const void *question, size_t bytes, void **answer, size_t *nr, const char **why);
 

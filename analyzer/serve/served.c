@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For html_columns_write(): each number as wide as the column needs. */
+/* Keeps a column of html_columns_write(), each number as wide as the column needs. */
 static int keep_served_column(void *context, const struct html_column *column, const uint64_t *number, uint32_t nr)
 {
 	struct served *s = context;
@@ -37,7 +37,7 @@ static int keep_served_column(void *context, const struct html_column *column, c
 	return 0;
 }
 
-/* What put() prints, as a string. */
+/* Keeps the output of put() as a string. */
 static int keep_printed_text(char **text, size_t *bytes, const struct html_trace *t, const struct html_columns *c,
 			     void (*put)(const struct html_trace *, const struct html_columns *, FILE *))
 {
@@ -65,7 +65,7 @@ const struct served_column *served_find(const struct served *s, const char *name
 	return NULL;
 }
 
-/* The crossfilter over all rows, as the page's own (web/table.js) makes it. */
+/* Makes the crossfilter over all rows, in the same way as web/table.js does in a page. */
 static int make_crossfilter(struct served *s, const struct html_rows *r, bool numbered)
 {
 	const struct served_column *way = served_find(s, "way"), *weight = served_find(s, "weight");

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define ROWS_MIN 500000u  /* of a thread: fewer take less time than it takes to start one */
+#define ROWS_MIN 500000u  /* per thread; fewer rows take less time than starting a thread */
 #define SETS_MAX 4u
 
 struct walk {
 	const struct crossfilter *c;
 	const struct crossfilter_key *a, *b;
 	uint16_t except;
-	/* filters */
+	/* for filters */
 	uint16_t *fails, bit;
-	const struct crossfilter_set *sets; /* NULL: a range */
+	const struct crossfilter_set *sets; /* NULL: the filter is a range */
 	uint32_t nr_sets;
 	struct crossfilter_column column;
 	uint64_t low, high;
@@ -24,7 +24,7 @@ struct walk {
 struct part {
 	const struct walk *w;
 	uint32_t first, end;
-	struct crossfilter_sum *sum; /* NULL: of filters */
+	struct crossfilter_sum *sum; /* NULL: the walk applies a filter */
 	pthread_t thread;
 	bool started;
 };
@@ -35,7 +35,7 @@ unsigned walk_threads(uint32_t rows, uint64_t cells)
 	unsigned nr = sched_getaffinity(0, sizeof(processors), &processors) == 0 ? (unsigned)CPU_COUNT(&processors) : 1;
 
 	nr = nr < WALK_THREADS_MAX ? nr : WALK_THREADS_MAX;
-	while (nr > 1 && (rows / nr < ROWS_MIN || rows / nr < 4 * cells)) /* each has sums of its own, which are added up */
+	while (nr > 1 && (rows / nr < ROWS_MIN || rows / nr < 4 * cells)) /* each thread's sums have to be added up at the end */
 		nr--;
 	return nr;
 }
@@ -67,7 +67,7 @@ static void *walk_part(void *context)
 	return NULL;
 }
 
-/* Parts of [first, end) of almost the same size, the last one by the caller itself; and what could be no thread, too. */
+/* Walks nr parts of [first, end) of almost the same size.  The caller walks the last one, and those for which no thread could start. */
 static void walk_in_threads(const struct walk *w, struct part *part, unsigned nr, uint32_t first, uint32_t end)
 {
 	for (unsigned i = 0; i < nr; i++) {
