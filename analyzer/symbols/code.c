@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of an ELF object as bytes, where they are known. */
+/* Finds the machine code of a function of an ELF object, if its bytes are known. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static bool bytes_are_known(const struct elf_object *o, uint64_t offset, uint64_
 	return false;
 }
 
-/* NULL: its bytes are not known. */
+/* The executable section that holds address; NULL: none does, or its bytes are not known. */
 static const struct section *find_code_section(const struct elf_object *o, uint64_t address)
 {
 	elf_spend(o, o->nr_sections / SECTIONS_A_STEP);
@@ -26,9 +26,9 @@ static const struct section *find_code_section(const struct elf_object *o, uint6
 	return NULL;
 }
 
-#define LABELS_MAX 64 /* between a function's begin and an address in it: where there are more, it is none of an assembler's */
+#define LABELS_MAX 64 /* most labels between a function's begin and an address in it; assembler code has fewer */
 
-/* Where the function behind number n begins. */
+/* The address of the first function after number n; UINT64_MAX: there is none. */
 static uint64_t next_function(const struct elf_object *o, size_t n)
 {
 	while (++n < o->nr_functions)
@@ -37,7 +37,7 @@ static uint64_t next_function(const struct elf_object *o, size_t n)
 	return UINT64_MAX;
 }
 
-/* The function around an address, of which labels (an assembler's, for its jumps) are parts; one without a size ends at the next. */
+/* Finds the function around an address.  Labels that assemblers make for jumps are parts of it.  Without a size it ends at the next one. */
 static bool find_function_around(struct elf_object *o, uint64_t address, struct elf_function *out)
 {
 	int functions = 0, labels = 0;
@@ -58,7 +58,7 @@ static bool find_function_around(struct elf_object *o, uint64_t address, struct 
 
 #define PLT_ENTRY_BYTES 16u
 
-/* Linkers other than GNU's describe no frames of .plt, whose entries are all alike. */
+/* Entries of .plt are treated as functions of 16 bytes, since linkers other than GNU's write no unwind information for them. */
 static bool find_plt_entry(const struct section *s, uint64_t address, struct elf_code *out)
 {
 	uint64_t at = (address - s->address) & ~(uint64_t)(PLT_ENTRY_BYTES - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug files in folders that the reader of a trace names: symbols at once, lines when they are asked for. */
+/* Debug files in the folders of --debug-path.  Their symbols are read at once, their lines when they are asked for. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include <limits.h>
@@ -21,14 +21,14 @@ bool debug_path_add(const char *folder)
 	return true;
 }
 
-/* The bytes of a file at an offset, as a part of an object. */
+/* Copies bytes of a file to the same offset of an object, as a known part. */
 static bool copy_part(struct elf_object *o, int fd, uint64_t offset, uint64_t bytes)
 {
 	return offset <= o->bytes && bytes <= o->bytes - offset && pread(fd, o->data + offset, bytes, (off_t)offset) == (ssize_t)bytes &&
 	       elf_object_add_part(o, offset, o->data + offset, bytes) == 0;
 }
 
-/* Its headers and symbol tables; NULL: it has none. */
+/* Reads headers and symbol tables of a debug file.  NULL: it has no symbol table. */
 static struct elf_object *read_symbols(int fd, Elf *elf, struct budget *budget)
 {
 	struct elf_object *o;
@@ -68,7 +68,7 @@ static void take(struct elf_object *o, const char *path, const char *build_id)
 
 void debug_path_search(struct elf_object *o, const char *path, const char *build_id)
 {
-	/* as distributions, debuginfod and perf name them, and as a folder has them that a package was unpacked to */
+	/* paths that distributions, debuginfod and perf use, and paths below a folder into which a package was unpacked */
 	static const char *const by_id[] = { "%s/.build-id/%.2s/%s.debug", "%s/%.2s/%s.debug", "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
 					     "%s/.build-id/%.2s/%s/elf" };
 	const char *name = basename(path);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libiberty's demanglers.  Those of C++ and Rust write into a callback, and keep nothing on the heap while they do (Rust: a few bytes
- * of an identifier in Punycode): what writes too much is left by longjmp().  D's allocates with xmalloc() and xrealloc(), which are
- * defined here: they count what is asked for, and leave likewise.  What is lost then is bounded by GIVEN_UP_MAX.
+ * libiberty's demanglers.  Those of C++ and Rust write into a callback, and keep nothing on the heap meanwhile, except that Rust's keeps a
+ * few bytes of an identifier in Punycode.  The callback leaves a demangler that writes too much by longjmp().  D's demangler allocates with
+ * xmalloc() and xrealloc(), which are defined here.  They count the bytes that are asked for, and leave by longjmp() if these are too many.
+ * Memory that is lost in this way is bounded by GIVEN_UP_MAX.
  */
 #include "analyzer/symbols/demangle.h"
 
@@ -15,7 +16,7 @@
 #ifndef __has_feature
 #define __has_feature(name) 0
 #endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) /* it reports no leak of what is allocated between these */
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) /* no leak is reported for memory allocated between the two macros */
 #include <sanitizer/lsan_interface.h>
 #define LOSES_MEMORY_BEGIN() __lsan_disable()
 #define LOSES_MEMORY_END() __lsan_enable()
@@ -24,16 +25,16 @@
 #define LOSES_MEMORY_END()
 #endif
 
-#define WORK_MAX (16u * DEMANGLE_NAME_MAX) /* bytes that D's asks for */
-#define D_SYMBOL_MAX 2048u /* bytes: D's demangler knows no limit of recursion, and takes 320 bytes of stack for one */
-#define GIVEN_UP_MAX 64 /* symbols that may have lost memory: the next ones are not tried */
+#define WORK_MAX (16u * DEMANGLE_NAME_MAX) /* most bytes that D's demangler may allocate */
+#define D_SYMBOL_MAX 2048u /* bytes; D's demangler has no limit of recursion, and one byte can take 320 bytes of stack */
+#define GIVEN_UP_MAX 64 /* symbols that may have lost memory; no more are demangled after so many */
 
 struct work {
 	jmp_buf give_up;
 	char name[DEMANGLE_NAME_MAX];
 	size_t bytes;
 	size_t asked;
-	bool leaks; /* what is left by longjmp() may not have freed all */
+	bool leaks; /* longjmp() out of this demangler may lose memory */
 };
 
 static _Thread_local struct work *current;
@@ -52,7 +53,7 @@ void *xrealloc(void *old, size_t bytes)
 	void *new = NULL;
 
 	if (!current)
-		abort(); /* nothing else calls libiberty */
+		abort(); /* only demangle() calls libiberty */
 	if (bytes <= WORK_MAX - current->asked) {
 		current->asked += bytes;
 		LOSES_MEMORY_BEGIN();
@@ -70,7 +71,7 @@ static void write_name(const char *text, size_t bytes, void *context)
 
 	if (bytes > sizeof(w->name) - w->bytes)
 		longjmp(w->give_up, 1);
-	if (bytes) /* else text may be NULL */
+	if (bytes) /* text may be NULL if there are no bytes */
 		memcpy(w->name + w->bytes, text, bytes);
 	w->bytes += bytes;
 }
@@ -80,7 +81,7 @@ static bool demangle_d(const char *symbol, struct work *w)
 	char *name = strlen(symbol) <= D_SYMBOL_MAX ? dlang_demangle(symbol, DMGL_NO_OPTS) : NULL;
 
 	if (name)
-		write_name(name, strlen(name), w); /* smaller than what it asked for: it is freed */
+		write_name(name, strlen(name), w); /* loses name only if it is longer than DEMANGLE_NAME_MAX */
 	free(name);
 	return name;
 }
@@ -97,7 +98,7 @@ static bool run_demanglers(const char *symbol, struct work *w)
 	return cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, write_name, w);
 }
 
-/* What the four schemes begin with, and C++'s functions that call constructors. */
+/* Symbols of the four schemes, and C++'s functions that call constructors, begin like this. */
 static bool is_mangled(const char *symbol)
 {
 	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D' || strncmp(symbol, "_GLOBAL_", 8) == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ELF files of the machine that reads a trace: only those that a build id tells to be the trace's. */
+/* ELF files of the machine that reads a trace.  A file is used only if its build id is the one in the trace. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include "jitreg/base/regular_file.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD_BYTES 24u /* of a compressed section: its header */
+#define HEAD_BYTES 24u /* at least the header of a compressed section */
 
 static bool has_build_id(Elf *elf, const char *build_id)
 {
@@ -28,7 +28,7 @@ static bool has_build_id(Elf *elf, const char *build_id)
 	return nr > 0 && (size_t)nr == length / 2;
 }
 
-/* libdw reads the whole of each, and inflates those that are compressed. */
+/* Bytes that libdw takes for debug sections: it reads each as a whole, and inflates compressed ones. */
 static uint64_t bytes_of_debug_sections(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -51,7 +51,7 @@ static uint64_t bytes_of_debug_sections(Elf *elf)
 		if (h.sh_size > ELF_FILE_BYTES_MAX)
 			return UINT64_MAX;
 		if ((h.sh_flags & SHF_COMPRESSED || strncmp(name, ".zdebug", 7) == 0) && h.sh_type != SHT_NOBITS) {
-			/* only the header of it */
+			/* reads only the section's header */
 			head = elf_getdata_rawchunk(elf, (int64_t)h.sh_offset, h.sh_size < HEAD_BYTES ? h.sh_size : HEAD_BYTES, ELF_T_BYTE);
 			s.data = head ? head->d_buf : NULL;
 			elf_note_compression(&s);
@@ -89,7 +89,7 @@ bool elf_file_fits(const struct elf_object *o, Elf *elf)
 	return !o->budget || budget_has_room(o->budget, bytes_of_debug_sections(elf));
 }
 
-/* NULL: there is no such path.  The caller frees it. */
+/* The path that libdw would make of a folder and a name; NULL: none can be made.  The caller frees it. */
 static char *make_path(const struct elf_object *o, const char *folder, const char *name)
 {
 	char link[32], *own, *path = NULL;
@@ -114,7 +114,7 @@ bool elf_path_fits(const struct elf_object *o, const char *folder, const char *n
 	bool fits;
 	Elf *elf;
 
-	if (fd < 0) { /* something else is there: a FIFO, a device */
+	if (fd < 0) { /* fits if nothing or a folder is there, and not if it is a FIFO or a device */
 		fits = !path || stat(path, &st) != 0 || S_ISDIR(st.st_mode);
 		free(path);
 		return fits;
@@ -136,7 +136,7 @@ int elf_file_open(const char *path, const char *build_id, Elf **elf)
 	if (fd < 0)
 		return -1;
 	elf_version(EV_CURRENT);
-	*elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped: a file that becomes shorter meanwhile is no SIGBUS */
+	*elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped, so that a file that becomes shorter causes no SIGBUS */
 	if (*elf && elf_kind(*elf) == ELF_K_ELF && has_build_id(*elf, build_id))
 		return fd;
 	elf_end(*elf);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ELF object in our own memory, whole or in parts, and its tables by libelf: symbols, sections, segments.  Lines are
- * in lines.c.  libelf checks what it parses; what we compute from its answers is checked here.
+ * An ELF object in this process's memory, whole or in parts, and its tables by libelf: symbols, sections, segments.  Lines are
+ * in lines.c.  libelf checks the bytes that it parses, and values computed from its answers are checked here.
  */
 #include "analyzer/symbols/elf_internal.h"
 
@@ -25,7 +25,7 @@ int elf_object_create(uint64_t file_bytes, struct budget *budget, struct elf_obj
 		return diag_fail(d, ENOMEM, "out of memory for an ELF object");
 	o->budget = budget;
 	o->bytes = file_bytes;
-	/* one byte more, which stays 0: every name ends, whatever a relocation has overwritten */
+	/* One byte more stays 0, so that every name ends, also if a relocation has overwritten its NUL. */
 	o->data = mmap(NULL, file_bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (o->data == MAP_FAILED) {
 		free(o);
@@ -74,13 +74,13 @@ static int compare_function_addresses(const void *a, const void *b)
 		return x->address < y->address ? -1 : 1;
 	if (x->label != y->label)
 		return x->label ? 1 : -1;
-	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0; /* one with a size first */
+	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0; /* symbols with a size come first */
 }
 
-/* Sorted: one name an address, and no labels inside of functions. */
+/* Keeps one function per address, and no labels inside of functions.  The nr functions are sorted. */
 static void choose_functions(struct elf_object *o, size_t nr)
 {
-	uint64_t end = 0; /* of functions so far that say how long they are */
+	uint64_t end = 0; /* largest end of the functions with a size so far */
 
 	o->nr_functions = 0;
 	for (size_t i = 0; i < nr; i++) {
@@ -99,7 +99,8 @@ static bool symbol_is_function(const GElf_Sym *s)
 	return GELF_ST_TYPE(s->st_info) == STT_FUNC || GELF_ST_TYPE(s->st_info) == STT_GNU_IFUNC;
 }
 
-/* The assembler's own begin with ".L".  A JIT's objects have symbols of functions where they have any. */
+/* Labels are symbols in code without the type of a function.  Those that begin with ".L" are an assembler's own.  Symbols for code in a
+ * JIT's objects have the type of a function. */
 static bool symbol_is_label(const struct elf_object *o, const GElf_Sym *s, const char *name)
 {
 	unsigned char type = GELF_ST_TYPE(s->st_info);
@@ -108,8 +109,8 @@ static bool symbol_is_label(const struct elf_object *o, const GElf_Sym *s, const
 	       (o->sections[s->st_shndx].flags & SHF_EXECINSTR) && strncmp(name, ".L", 2) != 0;
 }
 
-/* Of a section of names, in o->data; NULL: none begins there, or it does not end in the section.  (elf_strptr() looks for the end each
- * time, from the section's end on.) */
+/* The name at an offset of a section of names, in o->data; NULL: no name begins there, or it does not end in the section.  elf_strptr()
+ * would search the section for its last NUL at each call, from its end on. */
 static const char *elf_name_at(struct elf_object *o, uint64_t section, uint64_t at)
 {
 	struct section *s = section < o->nr_sections ? &o->sections[section] : NULL;
@@ -146,7 +147,7 @@ static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 		name = elf_name_at(o, sh->sh_link, s.st_name);
 		if (!name || !*name || (!symbol_is_function(&s) && !symbol_is_label(o, &s, name)))
 			continue;
-		if (o->relocatable) { /* st_value counts from its section */
+		if (o->relocatable) { /* st_value counts from the symbol's section */
 			if (s.st_shndx >= o->nr_sections)
 				continue;
 			base = o->sections[s.st_shndx].address;
@@ -158,7 +159,7 @@ static int read_symbols(struct elf_object *o, Elf_Scn *scn, const GElf_Shdr *sh)
 	return 0;
 }
 
-/* Are there bytes of a section among the parts?  The others are zeros, and many. */
+/* Are there bytes of a section among the known parts?  Sections without are zeros, and may be large. */
 static bool section_has_bytes(const struct elf_object *o, uint64_t offset, uint64_t bytes)
 {
 	for (size_t i = 0; i < o->nr_known; i++)
@@ -211,7 +212,8 @@ static int read_sections(struct elf_object *o)
 	return 0;
 }
 
-/* Others, and of the file's own those that they lack: a packed debug file has none of .dynsym. */
+/* Merges functions of a debug file or of Go's table with the object's own, and prefers those at equal addresses.  The object's own are
+ * still needed, since a packed debug file lacks functions of .dynsym. */
 static int merge_debug_functions(struct elf_object *o, const struct elf_function *others, size_t nr_others)
 {
 	size_t own = 0, nr = 0;
@@ -256,7 +258,7 @@ static bool has_table(const struct elf_object *o)
 	return false;
 }
 
-/* The functions, when they are asked for: views without names ask for those of few objects. */
+/* Reads the functions at the first call.  Views without names ask for those of few objects. */
 static int read_functions(struct elf_object *o)
 {
 	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
@@ -334,8 +336,8 @@ static bool wants_relocation(const char *name)
 	return name && (strncmp(name, ".debug_", 7) == 0 || strcmp(name, ".eh_frame") == 0);
 }
 
-/* Does a section lie over the file's header or its table of sections?  libelf reads those where they are, and has looked at
- * them before. */
+/* Does a section overlap the file's header or its table of sections?  libelf has checked those already, and reads them in place, so that
+ * relocations must not change them. */
 static bool is_over_headers(const struct elf_object *o, const struct section *s)
 {
 	const Elf64_Ehdr *h = elf64_getehdr(o->elf);
@@ -344,7 +346,7 @@ static bool is_over_headers(const struct elf_object *o, const struct section *s)
 	return !h || s->offset < sizeof(*h) || (s->offset < h->e_shoff + table && h->e_shoff < s->offset + s->bytes);
 }
 
-/* The relocations that LLVM puts into debug sections and .eh_frame (System V ABI for x86-64, table 4.10). */
+/* Applies the relocations that LLVM puts into debug sections and .eh_frame (System V ABI for x86-64, table 4.10). */
 static void relocate_section(struct elf_object *o, const struct section *r, const struct section *target)
 {
 	const struct section *symbols = r->link < o->nr_sections ? &o->sections[r->link] : NULL;
@@ -399,14 +401,14 @@ int elf_object_open_memory(const void *bytes, size_t nr, struct budget *budget, 
 		return ret;
 	elf_object_add_part(o, 0, bytes, nr);
 	ret = open_elf_tables(o, d);
-	if (ret == 0 && read_functions(o)) /* before anything is relocated over them */
+	if (ret == 0 && read_functions(o)) /* before a relocation can overwrite the tables */
 		ret = diag_fail(d, EBADMSG, "the ELF object's tables are invalid");
 	if (ret) {
 		elf_object_destroy(o);
 		return ret;
 	}
 	o->memory = true;
-	/* sections are read from o->data whenever they are used, so changing it here is enough */
+	/* Sections are read from o->data whenever they are used, so changing it here is enough. */
 	for (size_t i = 0; i < o->nr_sections; i++)
 		if (o->sections[i].type == SHT_RELA && o->sections[i].info < o->nr_sections &&
 		    wants_relocation(o->sections[o->sections[i].info].name))
@@ -438,7 +440,7 @@ struct elf_function elf_get_function(struct elf_object *o, size_t i)
 	return o->functions[i];
 }
 
-/* Do both lie in one section?  A symbol without a size (_init, assembler) says nothing of what lies behind its own. */
+/* Are both addresses in one section?  A symbol without a size (_init, assembler) does not reach beyond its section. */
 static bool same_section(const struct elf_object *o, uint64_t a, uint64_t b)
 {
 	elf_spend(o, o->nr_sections / SECTIONS_A_STEP);
@@ -460,7 +462,7 @@ bool elf_find_function(struct elf_object *o, uint64_t address, struct elf_functi
 {
 	size_t nr = elf_functions_up_to(o, address);
 
-	/* a function may hold others (aliases into it): look back a little */
+	/* A function may contain others (aliases into it), so that the nearest one may be too short. */
 	for (int back = 0; nr > 0 && back < 8; nr--, back++) {
 		const struct elf_function *f = &o->functions[nr - 1];
 
@@ -498,7 +500,7 @@ bool elf_get_text(struct elf_object *o, size_t n, struct elf_section *out)
 	return false;
 }
 
-/* Mappings start at page boundaries, segments need not. */
+/* Converts an offset by segment i, which may begin inside of a page, while mappings begin at page boundaries. */
 static bool offset_in_segment(struct elf_object *o, int i, bool executable, uint64_t file_offset, uint64_t *address)
 {
 	GElf_Phdr ph;
@@ -518,7 +520,7 @@ bool elf_offset_to_address(struct elf_object *o, uint64_t file_offset, uint64_t 
 		return false;
 	nr = nr < 4096 ? nr : 4096;
 	elf_spend(o, nr / SECTIONS_A_STEP);
-	/* Two segments may share a page (lld does not pad them): callers mean code. */
+	/* Two segments may share a page, since lld does not pad them.  Executable ones are tried first, because callers look for code. */
 	for (size_t i = 0; i < nr; i++)
 		if (offset_in_segment(o, (int)i, true, file_offset, address))
 			return true;
@@ -537,7 +539,7 @@ bool elf_is_entry(const struct elf_object *o, uint64_t address)
 	return h && h->e_entry && address - h->e_entry < ENTRY_BYTES;
 }
 
-/* .plt and .plt.sec hold one entry of 16 bytes a relocation of .rela.plt, .plt one more in front. */
+/* .plt and .plt.sec have one entry of 16 bytes per relocation of .rela.plt.  .plt has one more entry before them. */
 static void read_plt(struct elf_object *o)
 {
 	struct elf_section plt, rela;

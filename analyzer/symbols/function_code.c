@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORDS_LOOKED 16 /* of one file */
+#define RECORDS_LOOKED 16 /* most records of a file that are searched */
 
 static int compare_code_addresses(const void *a, const void *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine code of functions of files (IMAGE_CODE): those that were sampled, at the file's own addresses.  Context: thread. */
+/* Machine code of sampled functions of files (records IMAGE_CODE), at the file's own addresses.  Context: thread. */
 #ifndef TAILOR_FUNCTION_CODE_H
 #define TAILOR_FUNCTION_CODE_H
 
@@ -14,20 +14,20 @@ struct function_code {
 	unsigned char *code;
 };
 
-/* One record. */
+/* The functions of one record. */
 struct function_codes {
-	struct function_codes *next; /* of the same file */
+	struct function_codes *next; /* next record of the same file */
 	char *key;
 	struct file_identity identity;
-	struct function_code *function; /* by address */
+	struct function_code *function; /* sorted by address */
 	size_t nr;
 };
 
-/* function has room for one more.  A copy of the bytes; false: none, or without memory. */
+/* Adds a copy of a function's bytes.  c->function must have room for one more.  false: there are no bytes, or no memory. */
 bool function_codes_add(struct function_codes *c, uint64_t address, const void *code, size_t bytes);
-/* Behind the last one, before the first find. */
+/* Call after the last function_codes_add(), and before the first function_codes_find(). */
 void function_codes_sort(struct function_codes *c);
-/* The function around address in one of a file's records, or NULL. */
+/* The function around address in one of a file's records, which first begins; or NULL. */
 const struct function_code *function_codes_find(const struct function_codes *first, uint64_t address);
 void function_codes_free(struct function_codes *c);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions, lines and inlined functions of Go programs, by the table that they all have (jitreg/base/go_table.h). */
+/* Functions, lines and inlined functions of Go programs, from the table that all Go programs have (jitreg/base/go_table.h). */
 #include "analyzer/symbols/elf_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_MAX 64 /* of inlined calls in each other */
+#define STEPS_MAX 64 /* depth of nested inlined calls */
 
-/* The recorder keeps it as a part; NULL: there is none. */
+/* The bytes of runtime.moduledata, which the recorder keeps as a part; NULL: there are none. */
 static const unsigned char *find_module(const struct elf_object *o, uint64_t table)
 {
 	const uint64_t begin[2] = { table, table + o->go.names };
@@ -43,7 +43,7 @@ static bool find_address(const struct elf_object *o, uint64_t offset, uint64_t *
 	return false;
 }
 
-/* In a file without sections the recorder has found it: a part begins with it. */
+/* Opens the table of a file without sections.  The recorder has found the table there, so that a known part begins with it. */
 static bool open_part(struct elf_object *o, uint64_t *address)
 {
 	for (size_t i = 0; o->nr_sections <= 1 && i < o->nr_known; i++)
@@ -131,7 +131,7 @@ bool elf_go_line(const struct elf_object *o, uint64_t address, struct elf_line *
 	return find_function(o, address, &f) && find_line(o, &f, (uint32_t)(address - o->go_text - f.start), out);
 }
 
-/* So many bytes at an address of the file's own, in the table or in a section; NULL: they are not known. */
+/* nr bytes at an address of the file, in the table or in a section; NULL: they are not known. */
 static const unsigned char *bytes_at(const struct elf_object *o, uint64_t address, uint64_t nr)
 {
 	if (address - o->go_address < o->go.nr && nr <= o->go.nr - (address - o->go_address))

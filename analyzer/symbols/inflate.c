@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections that are compressed: by zlib or zstd with a header that says so (SHF_COMPRESSED, System V ABI), or the older ".zdebug_*".
- * libdw 0.188 knows no zstd, and inflates without a bound; so it gets an object of its own, whose debug sections are as they were.
+ * Compressed sections, either by zlib or zstd with a header that says so (SHF_COMPRESSED, System V ABI), or the older ".zdebug_*".
+ * libdw 0.188 knows no zstd, and inflates without a bound.  So libdw gets an object of its own, whose debug sections are inflated already.
  */
 #include "analyzer/symbols/elf_internal.h"
 
@@ -10,8 +10,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define CH_ZSTD 2 /* ELFCOMPRESS_ZSTD, which glibc 2.36 has not */
-#define ZDEBUG_HEAD 12u /* "ZLIB", and the size, big-endian */
+#define CH_ZSTD 2 /* ELFCOMPRESS_ZSTD, which glibc 2.36 does not define */
+#define ZDEBUG_HEAD 12u /* "ZLIB" and the inflated size, big-endian */
 
 static bool is_zdebug(const char *name)
 {
@@ -23,7 +23,7 @@ bool elf_is_named(const struct section *s, const char *name)
 	return s->name && (strcmp(s->name, name) == 0 || (is_zdebug(s->name) && name[0] == '.' && strcmp(s->name + 2, name + 1) == 0));
 }
 
-/* A section that is not understood has no bytes. */
+/* A section with an unknown compression has no bytes afterwards. */
 void elf_note_compression(struct section *s)
 {
 	bool old = s->name && is_zdebug(s->name);
@@ -85,7 +85,7 @@ uint64_t elf_object_inflated_bytes(const struct elf_object *o)
 
 #define NAME_BYTES 32u
 
-/* Debug sections that libdw reads for lines and inlined functions. */
+/* Is this a debug section that libdw reads for lines and inlined functions? */
 static bool is_for_libdw(const struct section *s)
 {
 	return s->name && (strncmp(s->name, ".debug_", 7) == 0 || is_zdebug(s->name)) && strlen(s->name) < NAME_BYTES &&
@@ -101,7 +101,7 @@ static uint32_t put_name(unsigned char *names, const char *name, size_t number)
 	return at;
 }
 
-/* Header, sections' contents, their names, the table of sections. */
+/* Makes an ELF object of nr sections: the header, their contents, their names, and the table of sections. */
 static bool make_object(struct elf_object *o, size_t nr, uint64_t contents)
 {
 	uint64_t names = sizeof(Elf64_Ehdr) + contents, table = (names + (nr + 2) * NAME_BYTES + 7) & ~7ull, at = sizeof(Elf64_Ehdr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions a compiler inlined at an address, by libdw.  The ranges of a unit's subprograms go into one sorted array when its first
- * address is asked for; from there it is down the tree of one subprogram.  Trees are hostile: depth and steps are bounded.
+ * Functions that a compiler inlined at an address, by libdw.  The ranges of a unit's subprograms go into one sorted array when an address
+ * in the unit is first asked for.  The search then walks the tree of one subprogram.  Trees are hostile, so depth and steps are bounded.
  */
 #include "analyzer/symbols/elf_internal.h"
 
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 
 #define RANGES_MAX (16u << 20)
-#define ATTRIBUTES_MAX 256 /* of a DIE: compilers give it 30 */
+#define ATTRIBUTES_MAX 256 /* most attributes of an abbreviation; compilers use up to 30 */
 #define DEPTH_MAX 64
 #define STEPS_MAX 100000 /* DIEs looked at for one address */
-#define SCOPES_MAX 8	 /* namespaces and classes in each other */
+#define SCOPES_MAX 8	 /* depth of nested namespaces and classes */
 
 void elf_inlines_destroy(struct elf_object *o)
 {
@@ -30,7 +30,7 @@ static bool add_function_body(struct elf_object *o, uint64_t start, uint64_t end
 	return true;
 }
 
-/* Subprograms below a unit, a namespace or a class. */
+/* Adds the subprograms below a unit, a namespace or a class. */
 static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 {
 	uint64_t since = budget_clock();
@@ -57,7 +57,8 @@ static void add_scope_bodies(struct elf_object *o, Dwarf_Die *scope, int depth)
 	} while (elf_spend_time(o, &since) && dwarf_siblingof(&die, &die) == 0);
 }
 
-/* libdw reads all attributes of what it skips, in one go: those of flags, which take no bytes, could be a million each time. */
+/* libdw reads all attributes of a DIE that it skips, without a check of the budget.  Attributes that are flags take no bytes, so that a
+ * million of them could be read for each DIE. */
 static bool has_few_attributes(const struct elf_object *o, Dwarf_Die *unit)
 {
 	Dwarf_Off at = 0;
@@ -88,7 +89,7 @@ static void add_unit(struct elf_object *o, struct unit *unit)
 	unit->bodies_read = true;
 	unit->first_body = o->nr_bodies;
 	if (dwarf_offdie(o->dwarf, unit->die, &die)) {
-		/* of a file of this machine alone: a trace could name any file */
+		/* .dwo files are opened only for a debug file of this machine, since DWARF in a trace could name any file */
 		bool is_split = o->dwarf_elf && elf_may_read_split(o, &die) &&
 				dwarf_cu_info(die.cu, NULL, &type, NULL, &more, NULL, NULL, NULL) == 0 && type == DW_UT_skeleton && more.cu;
 
@@ -140,7 +141,7 @@ static const char *linkage_name_of_die(Dwarf_Die *die)
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
 
-	/* as symbol tables have it */
+	/* the linkage name is the one that symbol tables have */
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute))
 		name = dwarf_formstring(&attribute);
 	return name ? name : dwarf_diename(die);

@@ -44,7 +44,7 @@ bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *ou
 	return true;
 }
 
-/* Zydis has the registers in the processor's order, DWARF in its own. */
+/* Zydis numbers registers in the processor's order, DWARF in its own.  false: r is no general register. */
 static bool register_to_dwarf(ZydisRegister r, uint8_t *out)
 {
 #define DWARF_(name, dwarf, perf, instruction) [instruction] = dwarf,
@@ -105,7 +105,7 @@ static bool is_division(ZydisMnemonic m)
 	}
 }
 
-/* Latencies of processors since 2010, the longest of them (A. Fog, Instruction tables). */
+/* Latencies in cycles, each the longest of processors since 2010 (A. Fog, Instruction tables). */
 #define LATENCY_LOAD 7
 #define LATENCY_LOCKED 25
 #define LATENCY_VECTOR 6
@@ -160,7 +160,7 @@ bool insn_read_work(const void *bytes, size_t nr, struct insn_work *out)
 
 /* ------------------------------------------------------------------------------------------------------------- steps */
 
-/* The 64-bit register that holds r; INSN_NO_REGISTER: none of the general ones. */
+/* The 64-bit register that contains r; INSN_NO_REGISTER: no general register does. */
 static uint8_t holding_register(ZydisRegister r)
 {
 	uint8_t n;
@@ -168,13 +168,13 @@ static uint8_t holding_register(ZydisRegister r)
 	return register_to_dwarf(ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r), &n) ? n : INSN_NO_REGISTER;
 }
 
-/* A register as a whole. */
+/* Is the operand a whole 64-bit register? */
 static bool operand_is_whole_register(const ZydisDecodedOperand *o, uint8_t *n)
 {
 	return o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->size == 64 && register_to_dwarf(o->reg.value, n) && *n != INSN_NO_REGISTER;
 }
 
-/* Memory at a register and a number. */
+/* Is the operand memory at a register and a constant? */
 static bool operand_is_near_memory(const ZydisDecodedOperand *o, uint8_t *base, int32_t *value)
 {
 	int64_t d = o->mem.disp.has_displacement ? o->mem.disp.value : 0;
@@ -212,7 +212,7 @@ static void read_effect(const ZydisDecodedInstruction *i, const ZydisDecodedOper
 		if (!i->operand_count_visible || !operand_is_whole_register(&o[0], &to))
 			to = INSN_NO_REGISTER;
 		if (i->mnemonic == ZYDIS_MNEMONIC_POP && to == INSN_NO_REGISTER)
-			return; /* into memory: does not occur */
+			return; /* compilers write no pop into memory */
 		out->writes &= (uint16_t)~(1u << 7);
 		break;
 	case ZYDIS_MNEMONIC_LEAVE:

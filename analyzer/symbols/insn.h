@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One x86-64 instruction from its bytes, which are hostile.  The one door to Zydis.  Context: thread. */
+/* Decodes one x86-64 instruction from its bytes, which are hostile.  Only this file uses Zydis.  Context: thread. */
 #ifndef TAILOR_INSN_H
 #define TAILOR_INSN_H
 
@@ -12,24 +12,24 @@ enum insn_kind { INSN_OTHER, INSN_JUMP, INSN_BRANCH /* a conditional jump */, IN
 struct insn {
 	uint8_t bytes;
 	enum insn_kind kind;
-	uint64_t target; /* of a jump or call to a fixed address; 0: of none that is known */
+	uint64_t target; /* target of a direct jump or call; 0: none, or unknown */
 	char text[112];	 /* Intel syntax */
 };
 
-/* The instruction at address, of which nr bytes are there.  false, with one byte as text: it is none. */
+/* Decodes the instruction at address from nr bytes.  false: it is invalid, and out has one byte as text (none if nr is 0). */
 bool insn_decode(const void *bytes, size_t nr, uint64_t address, struct insn *out);
 
 #define INSN_NO_REGISTER 0xff
 
-/* What an instruction does to the registers (DWARF's numbers) and the stack; values and addresses count from a register. */
+/* Effect of an instruction on registers (DWARF's numbers) and the stack.  Values and addresses count from a register. */
 enum insn_effect {
-	INSN_NOTHING, /* but for what it writes */
-	INSN_PUSH,    /* of register to, or of something else */
-	INSN_POP,     /* into register to, or elsewhere */
+	INSN_NOTHING, /* no other effect than insn_step's writes */
+	INSN_PUSH,    /* pushes register `to`, or another value if there is none */
+	INSN_POP,     /* pops into register `to`, or elsewhere if there is none */
 	INSN_ADD,     /* to = from + value */
 	INSN_STORE,   /* 8 bytes at from + value = register to */
 	INSN_LOAD,    /* to = 8 bytes at from + value */
-	INSN_WRITE,   /* memory_bytes at from + value become something else */
+	INSN_WRITE,   /* memory_bytes at from + value become unknown */
 	INSN_LEAVE,
 };
 
@@ -37,36 +37,36 @@ struct insn_step {
 	uint8_t bytes, kind; /* enum insn_kind */
 	uint8_t effect;	     /* enum insn_effect */
 	uint8_t to, from;    /* registers, or INSN_NO_REGISTER */
-	bool stops;	     /* traps: what stands behind it does not follow */
-	bool table;	     /* a jump that may be one by a table: to the value of register from, or of memory at an index */
-	bool nothing;	     /* a no-operation: padding */
-	uint16_t writes;     /* other registers that change: bit per register */
+	bool stops;	     /* traps, so that the next instruction does not follow */
+	bool table;	     /* may jump by a table, to the value of register `from` or of memory with an index */
+	bool nothing;	     /* no-operation, as in padding */
+	uint16_t writes;     /* other registers that change, a bit per register */
 	uint16_t memory_bytes;
 	int32_t value;
-	uint64_t target; /* as in struct insn; also 0 where a relocation has yet to say */
+	uint64_t target; /* the same as in struct insn; also 0 before a relocation has set it */
 };
 
-/* false: there is no instruction. */
+/* Reads what the instruction at address does.  false: it is invalid. */
 bool insn_read_step(const void *bytes, size_t nr, uint64_t address, struct insn_step *out);
 
-/* What an instruction asks of a processor. */
+/* Work of a processor for an instruction. */
 struct insn_work {
-	uint8_t loads, stores; /* memory operands, those of push, pop, call and ret included */
-	bool divides;	       /* or takes a square root: by a divider that is no pipeline */
-	bool repeats;	       /* rep: it takes as long as its data is long */
-	uint8_t latency; /* cycles until its result is there, with first-level hits, at most; 0: of a division, or it has none */
+	uint8_t loads, stores; /* memory operands, including those of push, pop, call and ret */
+	bool divides;	       /* divides or takes a square root, by a divider that is not pipelined */
+	bool repeats;	       /* has a rep prefix, and takes a time in proportion to its data */
+	uint8_t latency; /* most cycles until its result is ready, with first-level cache hits; 0: a division, or no result */
 };
 
-/* false: there is no instruction. */
+/* Reads the work of an instruction.  false: it is invalid. */
 bool insn_read_work(const void *bytes, size_t nr, struct insn_work *out);
 
-/* The memory that an instruction reads or writes: registers in DWARF's numbers (0 to 15), INSN_NO_REGISTER for none. */
+/* The address of memory that an instruction reads or writes.  Registers are DWARF's numbers (0 to 15), or INSN_NO_REGISTER. */
 struct insn_operand {
 	uint8_t base, index, scale;
-	int64_t displacement; /* of a rip-relative operand: the address itself */
+	int64_t displacement; /* the address itself if the operand is rip-relative */
 };
 
-/* false: it touches no memory, or in a way that registers alone do not tell (a segment, a gather, push and call). */
+/* Finds the memory operand.  false: there is none, or registers alone do not give its address (a segment, a gather, push and call). */
 bool insn_find_operand(const void *bytes, size_t nr, uint64_t address, struct insn_operand *out);
 
 #endif

@@ -10,15 +10,15 @@
 
 #define ADDRESS_DIGITS_MIN 8
 
-/* A name with a hidden class in it: base, a separator, the address, the rest. */
+/* A name that contains a hidden class: a base, a separator, the class's address, and the rest. */
 struct hidden_name {
 	char **name;
-	size_t base_bytes, rest; /* rest: where it begins */
+	size_t base_bytes, rest; /* rest: offset in the name */
 	uint64_t address;
 	uint32_t process;
 };
 
-/* "void", "int[]", "java.util.List" */
+/* Is text a type, such as "void", "int[]" or "java.util.List"? */
 static bool is_type(const char *text, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -27,7 +27,7 @@ static bool is_type(const char *text, size_t bytes)
 	return bytes > 0 && isalpha((unsigned char)*text);
 }
 
-/* "TYPE PACKAGE.CLASS.METHOD(TYPES)", as the JVM's perf map has it: the method alone. */
+/* Replaces "TYPE PACKAGE.CLASS.METHOD(TYPES)", as the JVM writes it into perf maps, by "PACKAGE.CLASS.METHOD". */
 static void drop_signature(char *name)
 {
 	char *blank = strchr(name, ' '), *open = blank ? strchr(blank, '(') : NULL, *dot;
@@ -54,7 +54,7 @@ static bool find_address(const char *name, struct hidden_name *out)
 		out->base_bytes = (size_t)(at - 1 - name);
 		out->rest = (size_t)(at + 2 + digits - name);
 		out->address = strtoull(at + 2, NULL, 16);
-		return memchr(name, '$', out->base_bytes) != NULL; /* each such class has one in its name */
+		return memchr(name, '$', out->base_bytes) != NULL; /* the name of each hidden class has a '$' */
 	}
 	return false;
 }
@@ -113,7 +113,7 @@ static char *readable(const struct hidden_name *h, uint32_t number)
 	return ret < 0 ? NULL : name;
 }
 
-/* All names first: they are compared with one another. */
+/* Makes all new names before any is replaced, since the old ones are compared with each other. */
 static bool make_names(const struct java_names *j, char **name)
 {
 	uint32_t number = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of source files around lines with samples, as a trace keeps it.  Context: thread. */
+/* Text of source files around lines with samples, which a trace keeps.  Context: thread. */
 #ifndef TAILOR_KEPT_LINES_H
 #define TAILOR_KEPT_LINES_H
 
@@ -9,25 +9,25 @@
 
 struct kept_line {
 	uint32_t number;
-	char *text; /* without its end */
+	char *text; /* without the newline */
 };
-#define KEPT_LINE_BYTES 64u /* that one takes beside its text */
+#define KEPT_LINE_BYTES 64u /* memory of a line in addition to its text */
 
 struct kept_file {
-	char *name; /* as line tables have it */
-	bool newer; /* than what was recorded */
-	struct kept_line *line; /* by number */
+	char *name; /* path in line tables */
+	bool newer; /* the file is newer than the program */
+	struct kept_line *line; /* sorted by number */
 	uint32_t nr, capacity;
 };
 
 struct kept_lines {
-	struct kept_file *file; /* of a name the first counts */
+	struct kept_file *file; /* the first one of a name is used */
 	uint32_t nr, capacity;
 };
 
-/* A file, whose name is taken over; NULL without memory. */
+/* Adds a file, which owns name from now on.  NULL without memory. */
 struct kept_file *kept_lines_add(struct kept_lines *k, char *name, bool newer);
-/* A piece of its text, which has no NUL: lines from first_line on, as far as they are behind those before. */
+/* Adds a piece of a file's text, which has no NUL.  first_line: number of its first line.  Lines up to the last one so far are skipped. */
 void kept_file_add(struct kept_file *f, uint64_t first_line, const char *text, size_t bytes);
 void kept_lines_fini(struct kept_lines *k);
 /* Line n (from 1 on), *bytes long; NULL: it is not kept. */

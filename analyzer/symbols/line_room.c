@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libdw takes for a line table, found out before it is asked: it has no limit, and keeps all rows and a path for each file.  Counted
- * generously, from what each of them needs in the table at least.
+ * Estimates the memory that libdw takes for a line table, before libdw is asked for it.  libdw has no limit, and keeps all rows and a path
+ * for each file.  The estimate is an upper bound, by the least number of bytes that a row or file takes in the table.
  */
 #include "analyzer/symbols/elf_internal.h"
 
@@ -10,13 +10,13 @@
 #include <dwarf.h>
 #include <string.h>
 
-#define ROW_BYTES 256u	/* libdw's row, its node while it reads, and ours, as arrays grow */
-#define FILE_BYTES 128u /* without its name */
+#define ROW_BYTES 256u	/* libdw's row and its list node while reading, and the row of lines.c, in growing arrays */
+#define FILE_BYTES 128u /* memory per file without its name */
 #define LTO ".gnu.debuglto_"
 #define NAMES_MAX (64u << 20)
 
 struct table {
-	Elf_Data *texts, *line_texts; /* .debug_str, .debug_line_str; NULL: there is none */
+	Elf_Data *texts, *line_texts; /* .debug_str, .debug_line_str; NULL: no such section */
 	const unsigned char *at, *end;
 	uint64_t offset_bytes; /* 4 or 8 */
 	bool bad;
@@ -51,7 +51,7 @@ static uint64_t take_text(struct table *t)
 	return bytes;
 }
 
-/* Under one of the names by which libdw knows a section. */
+/* Is `found` one of the names by which libdw knows section `name`? */
 static bool is_section(const char *found, const char *name)
 {
 	const struct section s = { .name = found };
@@ -61,7 +61,7 @@ static bool is_section(const char *found, const char *name)
 	       (strncmp(found, LTO, strlen(LTO)) == 0 && strcmp(found + strlen(LTO), name) == 0);
 }
 
-/* As libdw reads it: inflated by now.  false: there are several, and which one it takes is not said. */
+/* Finds a section as libdw reads it, inflated already.  false: there are several, and libdw does not say which one it takes. */
 static bool find_section(Elf *elf, const char *name, Elf_Data **out)
 {
 	Elf_Scn *scn = NULL;
@@ -88,7 +88,7 @@ static uint64_t bytes_of_text_at(const Elf_Data *data, uint64_t offset)
 	return data && data->d_buf && offset < data->d_size ? strnlen((const char *)data->d_buf + offset, data->d_size - offset) : 0;
 }
 
-/* The length of a text; 0 of what is none. */
+/* Reads a value.  Returns its length if it is a text, else 0. */
 static uint64_t take_form(struct table *t, uint64_t form)
 {
 	switch (form) {
@@ -120,11 +120,11 @@ static uint64_t take_form(struct table *t, uint64_t form)
 		take(t, 16);
 		return 0;
 	}
-	t->bad = true; /* compilers use no others */
+	t->bad = true; /* compilers use no other forms */
 	return 0;
 }
 
-/* Version 5: what entries consist of, how many there are, and those; returns how many. */
+/* Reads entries of version 5: first their format, then their number, then the entries.  Returns the number. */
 static uint64_t take_entries(struct table *t, uint64_t *longest)
 {
 	uint64_t form[256], nr_forms = take(t, 1), nr;
@@ -141,7 +141,7 @@ static uint64_t take_entries(struct table *t, uint64_t *longest)
 
 			*longest = bytes > *longest ? bytes : *longest;
 			t->name_bytes += bytes + 1;
-			t->bad |= t->name_bytes > NAMES_MAX; /* to have found out took as long */
+			t->bad |= t->name_bytes > NAMES_MAX; /* bounds the time of this loop, too */
 		}
 	return nr;
 }
@@ -164,7 +164,7 @@ static void take_old_entries(struct table *t)
 	take(t, 1);
 }
 
-/* Each row needs a byte that is an opcode of one; each file that a program defines has "0, length, 3". */
+/* Counts bytes that can be opcodes of rows, of which each row needs one, and files that the program defines, which have "0, length, 3". */
 static uint64_t count_rows(struct table *t, unsigned opcode_base)
 {
 	uint64_t nr = 0;
@@ -217,7 +217,7 @@ uint64_t elf_line_table_room(Dwarf *dwarf, uint64_t offset, const char *folder)
 		take_old_entries(&t);
 	}
 	rows = count_rows(&t, (unsigned)opcode_base);
-	if (t.bad || t.longest_folder > UINT32_MAX) /* so that the product does not wrap */
+	if (t.bad || t.longest_folder > UINT32_MAX) /* keeps the product from wrapping */
 		return UINT64_MAX;
 	return rows * ROW_BYTES + t.nr_files * (FILE_BYTES + t.longest_folder) + t.name_bytes;
 }

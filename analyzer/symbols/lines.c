@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Line tables by libdw.  Which unit of compilation describes which addresses is read when the first address is asked for, the rows of a
- * unit with the first address in it: they become one sorted array.  Of units that do not say what they describe all rows are read at once.
+ * Line tables by libdw.  The address ranges of compilation units are read when the first address is asked for.  The rows of a unit are read
+ * when an address in it is first asked for, and merged into one sorted array.  Rows of units without ranges are read at once.
  */
 #include "analyzer/symbols/elf_internal.h"
 
@@ -17,7 +17,7 @@
 #define ROWS_MAX (64u << 20)
 #define RANGES_MAX (16u << 20)
 #define ROWS_A_STEP 8
-#define RANGES_BACK 8 /* looked at: what the linker left out begins at 0, and covers others */
+#define RANGES_BACK 8 /* ranges searched before an address; functions that the linker dropped begin at 0, and overlap others */
 
 void elf_lines_destroy(struct elf_object *o)
 {
@@ -26,7 +26,7 @@ void elf_lines_destroy(struct elf_object *o)
 	free(o->ranges);
 	hash_map_fini(&o->line_tables);
 	if (o->dwarf)
-		dwarf_end(o->dwarf); /* owns the file names */
+		dwarf_end(o->dwarf); /* frees the file names, too */
 	if (o->dwarf_elf) {
 		elf_end(o->dwarf_elf);
 		close(o->dwarf_fd);
@@ -52,7 +52,7 @@ static void open_dwarf(struct elf_object *o)
 {
 	const void *build_id;
 	struct stat st;
-	const char *shared; /* what dwz took out of several files */
+	const char *shared; /* file in which dwz put the common parts of several files */
 	Elf *elf;
 
 	for (size_t i = 0; i < o->nr_elsewhere && !o->dwarf; i++) {
@@ -80,7 +80,7 @@ static void open_dwarf(struct elf_object *o)
 
 enum { LINE_TABLE_FITS = 1, LINE_TABLE_REFUSED = 2, LINE_TABLE_ADDED = 3 };
 
-/* false: a unit has none. */
+/* The offset of a unit's line table.  false: the unit has none, and *offset is 0. */
 static bool find_line_table(Dwarf_Die *unit, uint64_t *offset)
 {
 	Dwarf_Attribute attribute;
@@ -100,7 +100,8 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 	return dwarf_attr(die, name, &attribute) ? dwarf_formstring(&attribute) : NULL;
 }
 
-/* The units of a file of a split program have their files at 0, and their lines where the unit is that they were taken from. */
+/* A unit of a .dwo file names no line table.  Its table of files begins at offset 0 of its own file, and its rows belong to the unit that
+ * it was split from. */
 bool elf_may_read_lines(struct elf_object *o, Dwarf_Die *unit)
 {
 	Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
@@ -116,7 +117,7 @@ bool elf_may_read_lines(struct elf_object *o, Dwarf_Die *unit)
 	return hash_map_set(&o->line_tables, (uintptr_t)dwarf, offset, known) && known == LINE_TABLE_FITS;
 }
 
-/* As libdw looks for them: in the folder where the unit was compiled, and in the debug file's. */
+/* Checks both places where libdw looks for a .dwo file: the folder where the unit was compiled, and the debug file's folder. */
 bool elf_may_read_split(const struct elf_object *o, Dwarf_Die *unit)
 {
 	const char *name = text_of(unit, DW_AT_dwo_name);
@@ -133,8 +134,9 @@ static bool add_line_row(struct elf_object *o, const struct elf_line *row)
 	return true;
 }
 
-/* A sequence's last rows may be of no bytes, at its end: sorted they stand behind the row that ends it, and would reach to the next
- * sequence.  Not so the first of a sequence that begins there: its address is of a unit with this table. */
+/* Is a row at the address where a sequence ended no code?  The last rows of a sequence may cover no bytes, at its end.  After sorting they
+ * follow the row that ends the sequence, and would reach to the next sequence.  The first row of a sequence that begins there is code,
+ * since a unit with this table describes its address. */
 static bool is_past_the_end(struct elf_object *o, uint64_t address, uint64_t table)
 {
 	struct unit *unit = o->nr_ranges ? elf_find_unit(o, address) : NULL;
@@ -144,7 +146,7 @@ static bool is_past_the_end(struct elf_object *o, uint64_t address, uint64_t tab
 	return o->nr_ranges && !(unit && dwarf_offdie(o->dwarf, unit->die, &die) && find_line_table(&die, &offset) && offset == table);
 }
 
-/* A unit's rows, sorted by address as libdw has them; a row reaches to the next, an end_sequence row to nothing. */
+/* Adds a unit's rows, which libdw sorts by address.  A row reaches to the next one, and an end_sequence row covers nothing. */
 static void add_unit_lines(struct elf_object *o, Dwarf_Die *unit)
 {
 	Dwarf_Addr ended = 0;
@@ -152,7 +154,7 @@ static void add_unit_lines(struct elf_object *o, Dwarf_Die *unit)
 	uint64_t offset;
 	size_t nr;
 
-	/* many units share one where compilers or dwz took parts out of them */
+	/* many units share one table if compilers or dwz moved parts out of them, so each table is added once */
 	if (!find_line_table(unit, &offset) || hash_map_find(&o->line_tables, (uintptr_t)o->dwarf, offset) == LINE_TABLE_ADDED ||
 	    !elf_may_read_lines(o, unit) || dwarf_getsrclines(unit, &lines, &nr) ||
 	    !hash_map_set(&o->line_tables, (uintptr_t)o->dwarf, offset, LINE_TABLE_ADDED))
@@ -198,7 +200,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* false: it does not say what it describes. */
+/* Adds the address ranges of a unit.  false: it has none. */
 static bool add_ranges(struct elf_object *o, Dwarf_Die *die, size_t unit)
 {
 	Dwarf_Addr base, start, end;
@@ -262,7 +264,7 @@ struct unit *elf_find_unit(struct elf_object *o, uint64_t address)
 	return NULL;
 }
 
-/* Rows from `from` on, which are sorted, go to their places among those before, which are sorted, too. */
+/* Merges the sorted rows from `from` on with the sorted rows before them. */
 static void merge_rows(struct elf_object *o, size_t from)
 {
 	size_t nr = o->nr_lines - from, at = from, to = o->nr_lines;
@@ -304,7 +306,7 @@ bool elf_has_lines(struct elf_object *o)
 	return o->has_lines || o->go.nr_functions || (o->dwarf_elf && o->nr_units);
 }
 
-/* Index of the first row behind address. */
+/* Index of the first row that begins after address. */
 static size_t upper_bound(struct elf_object *o, uint64_t address)
 {
 	need_rows(o, address);

@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #define FILES_MAX 256u
-#define PARTS_BYTES ((uint64_t)256 << 20) /* of all: a larger one has no names until the recorder has written them */
+#define PARTS_BYTES ((uint64_t)256 << 20) /* for all files; beyond it, a file has no names until the recorder has written them */
 #define BUILD_ID_MAX 20
 
 static struct machine_file {
 	struct file_identity identity;
 	struct elf_object *elf; /* NULL: it cannot be read */
-	struct budget budget;	/* of all that is ever asked of it: a trace's would not last as long */
+	struct budget budget;	/* for all questions; a trace's budget is freed before this object */
 	char key[2 * BUILD_ID_MAX + 1];
 } files[FILES_MAX];
 static uint32_t nr_files;
@@ -29,7 +29,7 @@ static struct file_identity identity_of(const struct stat *st)
 	return (struct file_identity){ (uint64_t)major(st->st_dev) << 32 | minor(st->st_dev), st->st_ino, 0 };
 }
 
-/* What an address is named and unwound by. */
+/* Is this a section by which addresses are named or unwound? */
 static bool section_is_wanted(const GElf_Shdr *s, const char *name)
 {
 	static const char *const wanted[] = { ".eh_frame", ".eh_frame_hdr", ".plt", ".plt.sec", ".plt.got", ".rela.plt", ".gopclntab" };
@@ -85,7 +85,7 @@ static void read_file(struct machine_file *f, int fd, const struct stat *st, con
 	if (budget_open(&f->budget, (size_t)st->st_size, &d))
 		return;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped: a file that becomes shorter meanwhile is no SIGBUS */
+	elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped, so that a file that becomes shorter causes no SIGBUS */
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getclass(elf) == ELFCLASS64) {
 		nr = dwelf_elf_gnu_build_id(elf, &id);
 		for (ssize_t i = 0; i < nr && i < BUILD_ID_MAX; i++)
@@ -97,7 +97,7 @@ static void read_file(struct machine_file *f, int fd, const struct stat *st, con
 		elf_object_add_lines(f->elf, path, f->key);
 }
 
-/* Of the open file; NULL: there are too many. */
+/* The entry of an open file, which is read if it is new; NULL: there are too many files. */
 static const struct machine_file *known_or_read(int fd, const struct stat *st, const char *path)
 {
 	const struct file_identity identity = identity_of(st);

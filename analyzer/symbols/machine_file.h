@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of this machine whose parts a trace does not have yet, because it is being written here.  Context: one thread of the process. */
+/* Files of this machine, for a trace that is being written here and does not have their parts yet.  Context: one thread per process. */
 #ifndef TAILOR_MACHINE_FILE_H
 #define TAILOR_MACHINE_FILE_H
 
@@ -9,9 +9,9 @@
 
 struct elf_object;
 
-/* The file at path, as process pid or we see it, if it is the one of that identity, or, where that is not known, has that build id (in
- * hex).  Its functions, unwind information and lines.  *key: its build id, or "".  Both stay as long as the process: who asks again gets
- * the same.  NULL: there is none, or there are too many. */
+/* An object with functions, unwind information and lines of the file at path, as process pid or this process sees it.  The file must have
+ * the identity, or the build id (in hex) if the identity is not known.  *key: its build id, or "".  Both stay valid as long as this process
+ * lives, and the next call returns the same.  NULL: there is no such file, or there are too many files. */
 struct elf_object *machine_file_find(uint32_t pid, const char *path, const struct file_identity *identity, const char *build_id,
 				     const char **key);
 

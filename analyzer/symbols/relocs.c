@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that an object in a JIT's memory refers to from its code, which the loader has filled in there and not here. */
+/* Names that the code of a JIT's object refers to, by its relocations.  The loader applied them in the process's memory, but not here. */
 #include "analyzer/symbols/elf_internal.h"
 
 #include <string.h>
