@@ -130,9 +130,9 @@ bool spark_metric_value(const struct spark_log *l, const struct spark_node *n, c
 /* ----------------------------------------------------------------------------------------------------------------- tasks */
 
 #define TASK_NAME "Executor task launch worker for "
-#define TASK_COMM "Executor task l" /* what the kernel keeps of it */
+#define TASK_COMM "Executor task l" /* the 15 characters that the kernel keeps of TASK_NAME */
 
-/* "task 3.0 in stage 1.0 (TID 4)" behind that; before Spark 3.1 "task 4". */
+/* Reads a task's number.  TASK_NAME is followed by "task 3.0 in stage 1.0 (TID 4)", before Spark 3.1 by "task 4". */
 static bool task_number_of_name(const char *name, uint64_t *number)
 {
 	const char *at = strncmp(name, TASK_NAME, strlen(TASK_NAME)) == 0 ? name + strlen(TASK_NAME) : NULL, *tid;
@@ -147,7 +147,7 @@ static bool task_number_of_name(const char *name, uint64_t *number)
 	return true;
 }
 
-/* Until when a thread had the name of row i: model.renamed is by thread and time. */
+/* The time until which a thread had the name of row i.  model.renamed is sorted by thread and time. */
 static uint64_t end_of_name(const struct model *m, uint32_t i)
 {
 	return i + 1 < m->nr_renamed && m->renamed[i + 1].thread == m->renamed[i].thread ? m->renamed[i + 1].from_ns : UINT64_MAX;
@@ -178,10 +178,10 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-#define NEAR_NS 250000000ull /* that a task's begin or end in the log is from its thread's name */
+#define NEAR_NS 250000000ull /* most time between a task's begin or end in the log and the renaming of its thread */
 #define TASKS_A_STEP 16
 
-/* Each renaming to a task's name gets the task that began and ended nearest to it, those that are nearest first come first. */
+/* Gives each renaming to a task's name the task that began and ended nearest to it, of those that no renaming before has taken. */
 static uint32_t find_runs_by_time(const struct spark_log *l, const struct model *m, struct budget *b, struct spark_run *run)
 {
 	bool *taken = calloc((size_t)l->nr_tasks + 1, 1);

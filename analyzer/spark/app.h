@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Spark application, from its event log and the trace: which nodes of which plan a stage works on, and which thread ran which task.
+ * Joins a Spark application's event log with its trace: finds the nodes of a plan that a stage works on, and the thread that ran a task.
  * Context: thread.
  */
 #ifndef TAILOR_SPARK_APP_H
@@ -10,30 +10,30 @@
 #include "analyzer/spark/event_log.h"
 #include "analyzer/spark/work.h"
 
-struct budget; /* what is compared is paid from it; where it is exceeded, nothing more is found */
+struct budget; /* pays for comparisons; once it is exceeded, nothing more is found */
 
-/* Numbers of queries, nodes and stages, which are the same where these are. */
+/* Sets the ids of queries, nodes and stages, which are equal in all executions of a plan. */
 void spark_identify(struct spark_log *l, struct budget *b);
-/* How the names of variables and methods of a node begin in generated code; NULL: it has none. */
+/* The prefix of names of a node's variables and methods in generated code; NULL: it has none. */
 const char *spark_prefix_of_node(const struct spark_node *n, char out[64]);
-/* Have the stage's tasks updated that metric of the node?  "": any. */
+/* Have the stage's tasks updated that metric of the node?  metric "": any metric. */
 bool spark_node_is_in_stage(const struct spark_stage *s, const struct spark_node *n, const char *metric, struct budget *b);
-/* The stage's node of a kind: 1 + index; 0: there is none, or several. */
+/* The stage's only node of a kind, as 1 + index; 0: there is none, or there are several. */
 uint32_t spark_node_of_kind(const struct spark_query *q, const struct spark_stage *s, enum spark_kind kind, struct budget *b);
-/* Its metric; false: it has none of that name, or without a value. */
+/* The value of a node's metric.  false: there is no such metric, or it has no value. */
 bool spark_metric_value(const struct spark_log *l, const struct spark_node *n, const char *name, uint64_t *value);
 
-/* A task on its thread. */
+/* A task and the thread and time in which it ran. */
 struct spark_run {
 	uint32_t thread; /* index in the model */
 	uint64_t from_ns, to_ns;
 	uint32_t task; /* index in the log */
 };
 
-/* By the names of threads, which have the tasks' numbers; else by when threads were renamed and tasks began and ended.  *nr: how many;
- * *by_time: the latter.  NULL without memory. */
+/* Finds threads of tasks, by the tasks' numbers in names of threads.  If there are none, times at which threads were renamed are compared
+ * with begins and ends of tasks, and *by_time is set.  *nr: number of runs.  NULL without memory. */
 struct spark_run *spark_find_runs(const struct spark_log *l, const struct model *m, struct budget *b, uint32_t *nr, bool *by_time);
-/* A time of the log by the trace's clock. */
+/* Converts a time of the log to the trace's clock. */
 uint64_t spark_time_ns(const struct model *m, uint64_t real_ms);
 
 #endif

@@ -20,7 +20,7 @@ static const char *text_of(const json_t *o, const char *key)
 	return text ? text : "";
 }
 
-/* Numbers are sometimes written as texts. */
+/* A number, which Spark sometimes writes as a text; else 0. */
 static uint64_t number_of_value(const json_t *v)
 {
 	const char *text = json_string_value(v);
@@ -37,7 +37,7 @@ static uint64_t number_of(const json_t *o, const char *key)
 
 /* ---------------------------------------------------------------------------------------------------------------- plans */
 
-/* A copy without numbers that differ from one execution to the next: id#12L, [plan_id=40]. */
+/* A copy without numbers that differ between executions of a plan, as in id#12L and [plan_id=40]. */
 static char *copy_without_expression_ids(const char *text)
 {
 	char *copy = strdup(text), *to = copy;
@@ -98,7 +98,7 @@ static char *trimmed(const char *text)
 	return strndup(text, bytes);
 }
 
-/* parent: 1 + index; codegen: likewise, of the WholeStageCodegen around.  false: it is cut. */
+/* Adds a plan's nodes.  parent: 1 + index of the parent; codegen: 1 + index of the WholeStageCodegen around.  false: the plan is cut. */
 static bool read_plan(struct spark_query *q, const json_t *plan, uint32_t parent, uint32_t codegen, uint32_t order, int depth)
 {
 	const char *name = text_of(plan, "nodeName"), *detail = text_of(plan, "simpleString");
@@ -235,7 +235,7 @@ bool spark_name_is_of_python(const char *name)
 	return strstr(name, "Python") || strstr(name, "Pandas") || strstr(name, "InArrow");
 }
 
-/* An RDD's name (PythonRDD), or the node of the plan that it was made for (BatchEvalPython, in its scope). */
+/* Does an RDD run Python functions, by its name (PythonRDD), or by the node in its scope, which it was made for (BatchEvalPython)? */
 static bool computes_python(const json_t *rdds)
 {
 	for (size_t i = 0; i < json_array_size(rdds); i++)
@@ -320,7 +320,7 @@ static const struct {
 #define NR_EVENTS (sizeof(events) / sizeof(events[0]))
 #define EVENT_BEGIN "{\"Event\":\""
 
-/* Spark writes the name of the event first, so others need not be taken apart. */
+/* The index of a line's event in events[], or NR_EVENTS.  Spark writes the name first, so lines of other events need not be parsed. */
 static size_t find_event(const char *line, size_t bytes)
 {
 	const size_t begin = strlen(EVENT_BEGIN);

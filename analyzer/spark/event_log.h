@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spark's event log (spark.eventLog.enabled=true): a file of JSON lines, or a folder of them that Spark rolls.  Of it are kept: queries
- * with their last plan, stages, tasks, and the values of accumulators.  Nothing in it is trusted: a line that is too long or no JSON is
- * counted.  Context: thread.
+ * Reads Spark's event log (spark.eventLog.enabled=true), which is a file of JSON lines, or a folder of such files that Spark rolls.
+ * Queries with their last plan, stages, tasks, and values of accumulators are kept.  The log is not trusted.  Lines that are too long or no
+ * JSON are counted.  Context: thread.
  */
 #ifndef TAILOR_SPARK_EVENT_LOG_H
 #define TAILOR_SPARK_EVENT_LOG_H
@@ -20,41 +20,41 @@ struct spark_metric {
 	uint64_t accumulator;
 };
 
-/* A node of a plan; wrappers that only say how a plan is run (InputAdapter, query stages of AQE) are left out. */
+/* A node of a plan.  Wrappers that only say how a plan is run (InputAdapter, query stages of AQE) have none. */
 struct spark_node {
 	char *name, *detail; /* "HashAggregate"; "keys=[k], functions=[avg(v)]", without numbers of expressions */
 	uint32_t parent;     /* 1 + index in its query; 0: a root */
-	uint32_t order;	     /* among its parent's children */
-	uint32_t stage;	     /* 1 + index of the WholeStageCodegen that it is compiled into; 0: of none, or it is one */
-	uint32_t codegen;    /* of a WholeStageCodegen: its number */
+	uint32_t order;	     /* index among its parent's children */
+	uint32_t stage;	     /* 1 + index of the WholeStageCodegen that the node is compiled into; 0: none, or it is one */
+	uint32_t codegen;    /* number of a WholeStageCodegen; 0: another node */
 	struct spark_metric *metric;
 	uint32_t nr_metrics;
-	uint64_t id; /* of its component, the same in each execution of the same plan */
+	uint64_t id; /* id of the component, equal in all executions of a plan */
 };
 
 struct spark_query {
 	uint64_t execution;
-	char *description; /* what the user called it, else its call site */
-	uint64_t begin_ms, end_ms; /* of CLOCK_REALTIME; end 0: not seen */
-	struct spark_node *node; /* a parent before its children */
+	char *description; /* the user's description, or the call site */
+	uint64_t begin_ms, end_ms; /* CLOCK_REALTIME; end 0: not seen */
+	struct spark_node *node; /* parents stand before their children */
 	uint32_t nr_nodes, nodes_capacity;
 	uint64_t id;
 };
 
 struct spark_stage {
 	uint64_t number, attempt;
-	char *name; /* its call site */
-	uint32_t query; /* 1 + index; 0: of none */
-	bool has_python; /* Python functions are among what it computes */
-	uint64_t *accumulator; /* that its tasks have updated, in their order */
+	char *name; /* call site */
+	uint32_t query; /* 1 + index; 0: none */
+	bool has_python; /* runs Python functions */
+	uint64_t *accumulator; /* accumulators that its tasks have updated, sorted */
 	uint32_t nr_accumulators;
-	uint64_t id; /* the same in each execution of the same plan */
+	uint64_t id; /* equal in all executions of a plan */
 };
 
 struct spark_task {
 	uint64_t number; /* TID */
 	uint64_t begin_ms, end_ms, cpu_ns;
-	uint32_t stage; /* 1 + index; 0: not known */
+	uint32_t stage; /* 1 + index; 0: unknown */
 };
 
 struct spark_log {
@@ -70,23 +70,23 @@ struct spark_log {
 	uint64_t *value;
 	uint32_t nr_values, values_capacity;
 	uint64_t lines, bad_lines, long_lines;
-	uint32_t cut_plans; /* that had more nodes, or were deeper, than are read */
+	uint32_t cut_plans; /* plans with more nodes or levels than are read */
 };
 
 #define SPARK_LINE_BYTES_MAX (16u << 20)
-#define SPARK_LIST_MAX 4000000u /* of tasks, values and the like, each */
-#define SPARK_NODES_MAX 20000u	/* of a plan */
+#define SPARK_LIST_MAX 4000000u /* limit for each of queries, stages, tasks and values */
+#define SPARK_NODES_MAX 20000u	/* most nodes of a plan */
 #define SPARK_DEPTH_MAX 1000
 
-/* path: a file, or a folder with files events_N_*, or one with a folder eventlog_v2_* (the latest of several).  0, or -errno with a
- * sentence; spark_log_fini() in any case. */
+/* Reads a log.  path: a file, a folder with files events_N_*, or a folder with folders eventlog_v2_* or with logs, of which the latest is
+ * read.  Returns 0, or -errno with a sentence.  Call spark_log_fini() in any case. */
 int spark_log_read(struct spark_log *l, const char *path, struct budget *b, struct diag *d);
 void spark_log_fini(struct spark_log *l);
-/* One line; false: it is no JSON.  Lines of other kinds are ignored. */
+/* Reads one line.  false: it is no JSON.  Events of other kinds are ignored. */
 bool spark_log_read_line(struct spark_log *l, const char *line, size_t bytes);
-/* Does a node of that name, or an RDD, run functions in Python workers? */
+/* Does a node or an RDD of that name run functions in Python workers? */
 bool spark_name_is_of_python(const char *name);
-/* Value of an accumulator; false: none is known. */
+/* The value of an accumulator.  false: it is unknown. */
 bool spark_log_value(const struct spark_log *l, uint64_t accumulator, uint64_t *value);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Of two texts one is nearer to a plan where the other is so many times as far, and some marks more. */
+/* A text is nearer to a plan than another one if the other's distance, divided by NEARER, is at least MARKS_MORE larger than its own. */
 #define NEARER 2
 #define MARKS_MORE 2
 #define CLASS "class GeneratedIteratorForCodegenStage"
@@ -33,7 +33,7 @@ bool spark_text_has_prefixes(const char *text, size_t bytes, const struct spark_
 	return true;
 }
 
-/* PREFIX_c_NUMBER; those of the stage itself and of its inputs are no operator's. */
+/* Is a word an operator's mark PREFIX_c_NUMBER?  Those of the stage itself and of its inputs do not count. */
 static bool is_operator_mark(const char *word, size_t bytes)
 {
 	const char *mark = memmem(word, bytes, "_c_", 3);
@@ -53,7 +53,7 @@ bool spark_text_has_other_operators(const char *text, size_t bytes, const struct
 	return false;
 }
 
-/* Of each prefix; twins' are their first one's. */
+/* Counts the marks of operators by prefix.  Marks of twins (operators with one prefix) are counted at the first of them. */
 static void count_marks(const char *text, size_t bytes, const struct spark_prefix *prefix, uint32_t nr, uint32_t *nr_marks)
 {
 	const char *at = text, *word;
@@ -71,7 +71,8 @@ static uint32_t distance(uint32_t a, uint32_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Has it a mark for each operator through which the rows go that it puts out?  The last number is that of those above the source. */
+/* Has the text marks for all nr operators in the pipeline whose rows it returns?  The largest N of a mark wholestagecodegen_c_N is the
+ * number of operators above the source.  The source is an operator, too, unless the text has an input. */
 static bool has_whole_pipeline(const char *text, size_t bytes, uint32_t nr)
 {
 	static const char input[] = "inputadapter_c_0", output[] = "wholestagecodegen_c_";
@@ -88,7 +89,7 @@ static bool has_whole_pipeline(const char *text, size_t bytes, uint32_t nr)
 	return above + (memmem(text, bytes, input, strlen(input)) ? 0 : 1) == nr;
 }
 
-/* Operators of which both have the same number say nothing. */
+/* Prefixes with the same number of marks in both texts do not count. */
 bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, size_t other_bytes, const struct spark_prefix *prefix,
 			  uint32_t nr, const uint32_t *parentheses)
 {
@@ -107,7 +108,7 @@ bool spark_text_is_nearer(const char *text, size_t bytes, const char *other, siz
 	return far / NEARER >= near + MARKS_MORE;
 }
 
-/* In Java a number may end in a letter.  0: it is none of them. */
+/* 1 + index of the number that a word is; 0: none of them.  In Java a number may end in a letter. */
 static uint32_t find_number(const struct spark_numbers *n, const char *word, size_t bytes, bool is_java)
 {
 	for (uint32_t i = 0; i < n->nr; i++) {
@@ -153,11 +154,11 @@ struct lines {
 	const struct spark_prefix *prefix;
 	uint32_t nr;
 	struct spark_twins twins;
-	int depth; /* of braces */
-	uint32_t class, region; /* of the inner class and of the method around; 1 + index */
+	int depth; /* depth of braces */
+	uint32_t class, region; /* prefixes of the inner class and of the method around; 1 + index */
 };
 
-/* The prefix of the variable that a line assigns or declares, else the only one in it; 0: there is none, or there are several. */
+/* The prefix of the variable that a line assigns or declares, else the only prefix in it; 0: there is none, or there are several. */
 static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t bytes)
 {
 	const char *equals = memchr(line, '=', bytes), *at = line, *word;
@@ -176,7 +177,7 @@ static uint32_t prefix_of_line(const struct lines *l, const char *line, size_t b
 
 static uint32_t read_line(struct lines *l, const char *line, size_t bytes)
 {
-	/* whose brace may come on the next line */
+	/* the brace of a class may come on the next line, so line_defines() would miss it */
 	const bool class = begins_with(line, bytes, "public class ") || begins_with(line, bytes, "private class ");
 	const bool defines = class || line_defines(line, bytes);
 	uint32_t own = prefix_of_line(l, line, bytes);

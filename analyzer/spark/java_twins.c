@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#define NAMES_MAX 100000 /* of one text; Spark's have some thousands */
+#define NAMES_MAX 100000 /* most names of a text; Spark's texts have some thousands */
 
 bool spark_prefix_has_twins(const char *prefix)
 {
@@ -41,7 +41,7 @@ uint32_t spark_twins_word(const struct spark_twins *t, const char *word, size_t 
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
-/* The N of a mark's PREFIX_c_N, and how many bytes PREFIX is long; -1: it is no mark. */
+/* The N of a mark PREFIX_c_N, and the length of PREFIX in bytes; -1: the word is no mark. */
 static long mark_number(const char *word, size_t bytes, size_t *prefix_bytes)
 {
 	long number = 0;
@@ -57,7 +57,7 @@ static long mark_number(const char *word, size_t bytes, size_t *prefix_bytes)
 	return number;
 }
 
-/* The mark that a line is; NULL: it is none. */
+/* The mark that a line consists of; NULL: it is no mark. */
 static const char *mark_of_line(const char *line, size_t bytes, size_t *word_bytes, size_t *prefix_bytes, long *number)
 {
 	const char *at = line, *word = begins_with(line, bytes, "/*") ? next_word(&at, line + bytes, word_bytes) : NULL;
@@ -66,7 +66,7 @@ static const char *mark_of_line(const char *line, size_t bytes, size_t *word_byt
 	return *number < 0 ? NULL : word;
 }
 
-/* Is it the prefix of what ends a pipeline: of the stage, or of an operator that all rows go into? */
+/* Is this the prefix of a sink, which ends a pipeline?  A sink is the stage, or an operator that collects all rows. */
 static bool is_sink(const struct spark_twins *t, const char *prefix, size_t bytes)
 {
 	if (bytes == strlen("wholestagecodegen") && memcmp(prefix, "wholestagecodegen", bytes) == 0)
@@ -77,7 +77,8 @@ static bool is_sink(const struct spark_twins *t, const char *prefix, size_t byte
 	return false;
 }
 
-/* The marks of operator number lowest and of those above it, until the sink. */
+/* Sets the operators of marks: PREFIX_c_number is that of operator number lowest, and the number falls by one per operator above it, until
+ * the sink. */
 static void set_marks(struct spark_twins *t, const char *prefix, size_t bytes, long number, uint32_t lowest)
 {
 	char name[96];
@@ -91,7 +92,8 @@ static void set_marks(struct spark_twins *t, const char *prefix, size_t bytes, l
 	}
 }
 
-/* Where PRODUCE ends: behind the mark of the lowest operator's input (*input), else of the lowest operator, which then has none. */
+/* Finds where the code that produces rows ends: at the mark of the lowest operator's input (*input is set), or at the mark of the lowest
+ * operator itself if it has no input.  NULL: there is neither. */
 static const char *find_source(const struct spark_twins *t, const char *text, size_t bytes, bool *input)
 {
 	static const char mark[] = "/*inputadapter_c_0*/";
@@ -106,7 +108,7 @@ static const char *find_source(const struct spark_twins *t, const char *text, si
 	return at;
 }
 
-/* The first mark of a sink behind that is the lowest operator's that consumes. */
+/* Finds the marks.  The first mark of a sink after the source belongs to the lowest operator that consumes rows. */
 static void find_marks(struct spark_twins *t, const char *text, size_t bytes)
 {
 	size_t n, word_bytes, prefix_bytes;
@@ -128,11 +130,11 @@ static void find_marks(struct spark_twins *t, const char *text, size_t bytes)
 
 struct walk {
 	struct spark_twins *t;
-	uint32_t now[SPARK_PREFIXES_MAX + 1], next[SPARK_PREFIXES_MAX + 1]; /* by the first of a prefix: behind whose mark we are */
+	uint32_t now[SPARK_PREFIXES_MAX + 1], next[SPARK_PREFIXES_MAX + 1]; /* per first of a prefix: this operator, and the last mark's */
 	bool methods_only;
 };
 
-/* The only one of a prefix in a union's input; 0: there is none, or there are several. */
+/* The only operator with a prefix in a union's input, as 1 + index; 0: there is none, or there are several. */
 static uint32_t only_of_branch(const struct spark_twins *t, uint32_t first, uint32_t branch)
 {
 	uint32_t only = 0, nr = 0;
@@ -145,7 +147,7 @@ static uint32_t only_of_branch(const struct spark_twins *t, uint32_t first, uint
 	return nr == 1 ? only : 0;
 }
 
-/* 1 + the number of the input whose method a line begins; 0: it begins none. */
+/* 1 + number of the union's input whose method a line begins; 0: it begins none. */
 static uint32_t branch_of_line(const char *line, size_t bytes)
 {
 	static const char name[] = "_unionChildProcess_";
@@ -204,7 +206,7 @@ static void read_line(struct walk *w, const char *line, size_t bytes)
 		read_word(w, word, n, defines);
 }
 
-/* Methods may stand before their calls, which tell whose they are: so they come first. */
+/* Walks the text twice.  A method may stand before its call, which tells its operator, so the first pass names methods only. */
 static void set_names(struct spark_twins *t, const char *text, size_t bytes)
 {
 	for (int pass = 0; pass < 2; pass++) {

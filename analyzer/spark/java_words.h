@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of generated Java, and lines of it.  Context: thread. */
+/* Splits generated Java into words and lines.  Context: thread. */
 #ifndef TAILOR_SPARK_JAVA_WORDS_H
 #define TAILOR_SPARK_JAVA_WORDS_H
 
@@ -26,7 +26,7 @@ static inline const char *next_word(const char **at, const char *end, size_t *by
 	return *bytes ? word : NULL;
 }
 
-/* 1 + index of the first that the word begins with; 0: it begins with none. */
+/* 1 + index of the first prefix that the word begins with; 0: it begins with none. */
 static inline uint32_t prefix_of_word(const char *word, size_t bytes, const struct spark_prefix *prefix, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++) {
@@ -43,7 +43,7 @@ static inline bool begins_with(const char *text, size_t bytes, const char *with)
 	return bytes >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
 }
 
-/* The next line in [*at, end) without the blanks that it begins with; NULL: there is none. */
+/* The next line in [*at, end) without leading blanks; NULL: there is none. */
 static inline const char *next_line(const char **at, const char *end, size_t *bytes)
 {
 	const char *line = *at, *newline = line < end ? memchr(line, '\n', (size_t)(end - line)) : NULL;
@@ -57,7 +57,7 @@ static inline const char *next_line(const char **at, const char *end, size_t *by
 	return line;
 }
 
-/* The decimal number at the beginning, at most NUMBER_MOST; *digits: how many it has. */
+/* The decimal number at `at`, at most NUMBER_MOST; *digits: how many digits it has. */
 #define NUMBER_MOST 999999u
 static inline uint32_t take_number(const char *at, const char *end, size_t *digits)
 {
@@ -70,7 +70,7 @@ static inline uint32_t take_number(const char *at, const char *end, size_t *digi
 	return number;
 }
 
-/* Does it begin a method or a class of the generated one? */
+/* Does a line begin a method or an inner class of the generated class? */
 static inline bool line_defines(const char *line, size_t bytes)
 {
 	return bytes && line[bytes - 1] == '{' &&

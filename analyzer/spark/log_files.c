@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of an event log: one, or the parts of a rolling one in their order. */
+/* Reads the files of an event log, which is one file, or the parts of a rolling log in their order. */
 #include "analyzer/spark/event_log.h"
 
 #include "jitreg/base/budget.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_OF_BYTE 32u /* of JSON, taken apart: "[1,1," */
+#define MEMORY_OF_BYTE 32u /* memory of parsed JSON per byte of text, at most, as for "[1,1," */
 #define BYTES_A_STEP 8u
-#define BYTES_AT_ONCE (1u << 16) /* of a line, paid for before the next */
+#define BYTES_AT_ONCE (1u << 16) /* bytes of a line after which the budget pays */
 
 static bool is_compressed(const char *path)
 {
@@ -26,7 +26,7 @@ static bool is_compressed(const char *path)
 	return false;
 }
 
-/* Up to its newline; what is beyond the limit is read over.  false at the end of the file, or of the budget. */
+/* Reads a line up to its newline, and discards what exceeds SPARK_LINE_BYTES_MAX.  false at the end of the file, or of the budget. */
 static bool read_line(FILE *f, char *line, size_t *bytes, struct budget *b)
 {
 	int c = getc_unlocked(f);
@@ -124,7 +124,7 @@ static int read_parts(struct spark_log *l, const char *folder, struct budget *b,
 	return nr > 0 ? ret : -ENOENT;
 }
 
-/* The last of a folder of logs by name, which ends with the time of its beginning. */
+/* Reads the last log of a folder by name.  Names of logs end with the time of their begin. */
 static int read_latest(struct spark_log *l, const char *folder, struct budget *b, struct diag *d)
 {
 	struct dirent **e = NULL;

@@ -15,7 +15,7 @@
 #define LEVEL_TASK 0x53500003u
 #define LEVEL_OPERATOR 0x53500004u
 #define LEVEL_JAVA 0x53500005u
-#define HANDLE (TRACE_MARK_OF_NO_HOST | 0x5350000000000000ull) /* of marks; executors have the same */
+#define HANDLE (TRACE_MARK_OF_NO_HOST | 0x5350000000000000ull) /* base of marks' handles, which all executors share */
 #define HANDLE_TASK (HANDLE | 1ull << 40)
 #define HANDLE_WORK (HANDLE | 1ull << 41)
 #define WORKERS_OF_STAGE (1ull << 62) /* components among tasks */
@@ -30,7 +30,7 @@ struct output {
 	const struct model *m;
 	const struct spark_log *l;
 	struct budget *b;
-	uint32_t *codegen; /* of each of the model's texts: spark_text_codegen() */
+	uint32_t *codegen; /* spark_text_codegen() of each source of the model */
 	uint64_t time_ns;
 	uint32_t pid;
 	struct hash_map said; /* (level, component) -> 1 */
@@ -42,7 +42,7 @@ static struct trace_span span(const char *text)
 	size_t bytes = strlen(text);
 
 	if (bytes > DETAIL_BYTES)
-		for (bytes = DETAIL_BYTES; bytes && (text[bytes] & 0xc0) == 0x80;) /* no half character */
+		for (bytes = DETAIL_BYTES; bytes && (text[bytes] & 0xc0) == 0x80;) /* cuts at a whole character */
 			bytes--;
 	return (struct trace_span){ text, bytes };
 }
@@ -92,7 +92,7 @@ static void put_query(struct output *o, const struct spark_query *q)
 	}
 }
 
-/* Of a plan's last execution. */
+/* Writes the numbers of rows of operators, from the last execution of each plan. */
 static void put_rows(struct output *o)
 {
 	uint64_t rows;
@@ -109,23 +109,23 @@ static void put_rows(struct output *o)
 
 /* -------------------------------------------------------------------------------------------------- functions of operators */
 
-#define LINES_MAX 65536u /* of a generated text */
-#define NODES_MAX SPARK_PREFIXES_MAX /* of one WholeStageCodegen */
+#define LINES_MAX 65536u /* most lines of a generated text */
+#define NODES_MAX SPARK_PREFIXES_MAX /* most operators of a WholeStageCodegen */
 
-/* What is known of a WholeStageCodegen: its operators by their prefixes.  Where two have one and the text cannot tell them apart, it is the
- * WholeStageCodegen's own, as methods are that are known by their names alone. */
+/* The operators of a WholeStageCodegen by their prefixes.  Code of operators with one prefix that the text cannot tell apart is attributed
+ * to the WholeStageCodegen itself.  So are their methods that are known by their names alone. */
 struct generated {
 	struct spark_prefix prefix[NODES_MAX];
 	char room[NODES_MAX][64], rest[NODES_MAX][72];
 	uint64_t id[NODES_MAX], method_id[NODES_MAX];
-	uint32_t parentheses[NODES_MAX]; /* in what the plan says of them; twins' are their first one's */
+	uint32_t parentheses[NODES_MAX]; /* number in the plan's texts; those of twins are at the first */
 	uint32_t nr;
-	struct spark_numbers numbers; /* of all that the plan says of them */
-	uint64_t other; /* what none of them is known of: its only operator's, else its own */
-	const struct source *text; /* NULL: there is none, or it may be one of several */
+	struct spark_numbers numbers; /* numbers in the plan's texts of all operators */
+	uint64_t other; /* component of code without a known operator: the only operator, else the WholeStageCodegen */
+	const struct source *text; /* NULL: there is none, or several fit equally well */
 	uint64_t lines_first;
 	uint32_t nr_lines;
-	uint8_t of_line[LINES_MAX]; /* 1 + index of the operator; 0: of none, or which is not known */
+	uint8_t of_line[LINES_MAX]; /* 1 + index of the operator; 0: none, or unknown */
 };
 
 static void add_operator(struct generated *g, const struct spark_prefix *prefix, uint64_t id, uint64_t other)
@@ -143,7 +143,7 @@ static void add_operator(struct generated *g, const struct spark_prefix *prefix,
 	g->prefix[g->nr++] = *prefix;
 }
 
-/* Of its nodes the only union, 1 + index; 0: there is none, or there are several. */
+/* The only union in a WholeStageCodegen, as 1 + index; 0: there is none, or there are several. */
 static uint32_t find_union(const struct spark_query *q, uint32_t at)
 {
 	uint32_t found = 0, nr = 0;
@@ -156,7 +156,7 @@ static uint32_t find_union(const struct spark_query *q, uint32_t at)
 	return nr == 1 ? found : 0;
 }
 
-/* 1 + which of the union's inputs it is in; 0: it is in none. */
+/* 1 + index of the union's input that a node is in; 0: it is in none. */
 static uint32_t branch_of_node(const struct spark_query *q, uint32_t node, uint32_t above)
 {
 	for (uint32_t i = node, steps = 0; above && q->node[i].parent && steps < NODES_MAX; i = q->node[i].parent - 1, steps++)
@@ -199,8 +199,8 @@ static bool are_equal(const struct source *a, const struct source *b)
 	return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
 }
 
-/* How well it goes with that WholeStageCodegen: with the number, with names of all its operators and of no others, and with so many of its
- * constants; 0: not at all. */
+/* How well source i fits a WholeStageCodegen: 1 + the number of the plan's constants that are in it; 0: it has another number, lacks names
+ * of an operator, or has marks of others. */
 static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint32_t at, const struct generated *g, uint32_t i)
 {
 	const struct source *s = &o->m->source[i];
@@ -209,7 +209,7 @@ static uint32_t fit_of_text(struct output *o, const struct spark_query *q, uint3
 	    !spark_text_has_prefixes(s->text, s->text_bytes, g->prefix, g->nr) ||
 	    spark_text_has_other_operators(s->text, s->text_bytes, g->prefix, g->nr))
 		return 0;
-	/* for the numbers, and where others fit as well */
+	/* pays for the search of numbers, and for comparisons with others that fit as well */
 	budget_spend(o->b, (3 + g->numbers.nr / NUMBERS_A_STEP) * (uint64_t)s->text_bytes / TEXT_BYTES_A_STEP);
 	return 1 + spark_text_count_numbers(s->text, s->text_bytes, &g->numbers);
 }
@@ -219,7 +219,7 @@ static bool is_nearer(const struct generated *g, const struct source *s, const s
 	return spark_text_is_nearer(s->text, s->text_bytes, other->text, other->text_bytes, g->prefix, g->nr, g->parentheses);
 }
 
-/* Which operator each line is of in all the texts that fit equally well: it is one of them. */
+/* Sets the operators of lines that are the same in all texts that fit equally well, since one of them was compiled. */
 static void find_common_lines(struct output *o, struct generated *g, const uint32_t *fit, uint32_t best)
 {
 	uint8_t *other = malloc(LINES_MAX);
@@ -241,7 +241,8 @@ static void find_common_lines(struct output *o, struct generated *g, const uint3
 	free(other);
 }
 
-/* The text that fits best, and of several the one that is nearer to the plan than each of the others; else what they agree in. */
+/* Finds the text that fits best.  Of several, the one that is nearer to the plan than each other one is taken.  If there is none, only
+ * lines on which all of them agree are used. */
 static void find_text(struct output *o, const struct spark_query *q, uint32_t at, struct generated *g)
 {
 	uint32_t *fit = calloc(o->m->nr_sources + 1, sizeof(*fit)), best = 0;
@@ -278,7 +279,7 @@ static void put_text(struct output *o, const struct spark_query *q, uint32_t at,
 		  .name = trace_string(name), .text = { g->text->text, g->text->text_bytes });
 }
 
-/* Stretches of lines that are one operator's. */
+/* Adds ranges of lines that belong to one operator. */
 static void add_lines(const struct generated *g, struct trace_plan_code_entry *entry, uint32_t *nr)
 {
 	for (uint32_t i = 0; i < g->nr_lines; i++) {
@@ -291,11 +292,13 @@ static void add_lines(const struct generated *g, struct trace_plan_code_entry *e
 	}
 }
 
-/* Methods in which all runs that feeds the operator: the stage's own where no text tells lines apart. */
+/* Methods with the code of all operators that feed the one of their name.  Without a text that tells lines apart they are the
+ * WholeStageCodegen's own. */
 static const char *const pipelines[] = { "hashAgg_doAggregateWith", "sortAgg_doAggregateWith", "sort_addToSorter_" };
 #define NR_PIPELINES (sizeof(pipelines) / sizeof(pipelines[0]))
 
-/* By line where there is a text, else by the names of methods: those of an operator begin with its prefix. */
+/* Writes which code of a WholeStageCodegen belongs to which operator, by line if there is a text.  Without it, methods whose names begin
+ * with an operator's prefix belong to that operator. */
 static void put_codegen_stage(struct output *o, const struct spark_query *q, const struct spark_stage *s, uint32_t at)
 {
 	struct trace_plan_code_entry *entry = malloc((LINES_MAX + NR_PIPELINES + NODES_MAX + 1) * sizeof(*entry));
@@ -325,7 +328,8 @@ static void put_codegen_stage(struct output *o, const struct spark_query *q, con
 	free(g);
 }
 
-/* Those of a number that no other of the plan has need not be among the stage's accumulators: what took 0 ms is not. */
+/* Is the number of a WholeStageCodegen unique in its plan?  Then the stage need not have updated its accumulators, which Spark omits if
+ * their value is 0 ms. */
 static bool codegen_number_is_unique(const struct spark_query *q, uint32_t at)
 {
 	for (uint32_t i = 0; i < q->nr_nodes; i++)
@@ -388,7 +392,7 @@ static void put_stage(struct output *o, const struct spark_stage *s)
 
 /* --------------------------------------------------------------------------------------------------------------- marks */
 
-/* t: the thread that it covers; NULL: all. */
+/* Writes a mark.  t: the thread that the mark covers; NULL: all threads of the application's process. */
 static void put_mark(struct output *o, const struct thread *t, uint64_t time_ns, uint32_t action, uint32_t level, uint64_t component,
 		     const char *name, uint64_t instance, uint64_t handle, uint64_t parent)
 {
@@ -418,7 +422,7 @@ static void put_executions(struct output *o)
 	}
 }
 
-/* The mark of the execution that the stage is of; 0: of none. */
+/* The handle of the mark of a stage's execution; 0: it belongs to none. */
 static uint64_t execution_of_stage(const struct output *o, const struct spark_stage *s)
 {
 	return s && s->query ? HANDLE + o->l->query[s->query - 1].execution : 0;
@@ -476,7 +480,8 @@ static uint32_t *find_codegens(const struct model *m)
 	return number;
 }
 
-/* Whose other threads work for queries, too: the executor of a local Spark; of several executors the process that started them. */
+/* The pid of the process whose other threads work for queries, too.  This is the executor of a local Spark, or the process that started
+ * several executors. */
 static uint32_t find_application(const struct model *m, const struct spark_run *run, uint32_t nr)
 {
 	const struct process *first = nr ? m->numbered[m->thread[run[0].thread].process] : m->nr_processes ? m->numbered[0] : NULL;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spark's own classes by the beginnings of their names: what they do, and which kind of node of the running stage that is.  They stand
- * here alone.
+ * Spark's own classes by the beginnings of their names, with the kind of node of the running stage that they work for.  This is the only
+ * table of them.
  *
- * X(beginning, rank, kind, what): rank 0 counts before 1, 1 before 2, 2 before 3, whichever stands further out on the stack.  Functions
- * of the machine and of libraries are for stacks that are cut before Spark's; those of Python are in its workers.
+ * X(beginning, rank, kind, what): the function of the lowest rank on a stack decides, whether it is an inner or an outer frame.  Functions
+ * of the machine and of libraries are for stacks that are cut before Spark's frames.  Functions of Python run in its workers.
  */
 #ifndef TAILOR_SPARK_WORK_H
 #define TAILOR_SPARK_WORK_H
 
-/* Kinds of nodes, by their names or by a metric that only one side of them has. */
+/* Kinds of nodes, by name and, where both sides of a node have one name, by a metric that only one side has. */
 #define SPARK_KINDS(X) \
 	X(NONE, "", "") \
 	X(SCAN, "Scan", "") \

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #define NO_STAGE UINT32_MAX
-#define ANCESTORS_MAX 8 /* of a worker: the daemon that forked it, and what started that */
+#define ANCESTORS_MAX 8 /* ancestors of a worker that are searched: the daemon that forked it, and those above */
 
 /* ---------------------------------------------------------------------------------------------- times of one stage alone */
 
 struct step {
 	uint64_t time_ns;
 	uint32_t stage;
-	int change; /* of its tasks that run */
+	int change; /* change of the number of its running tasks */
 };
 
 static int by_time(const void *a, const void *b)
@@ -25,7 +25,7 @@ static int by_time(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Begins and ends of the tasks of stages with Python functions, by time. */
+/* Finds begins and ends of the tasks of stages with Python functions, sorted by time. */
 static struct step *find_steps(const struct spark_log *l, const struct model *m, uint32_t *nr)
 {
 	struct step *step = calloc(2 * (size_t)l->nr_tasks + 1, sizeof(*step));
@@ -45,15 +45,16 @@ static struct step *find_steps(const struct spark_log *l, const struct model *m,
 }
 
 struct stretch {
-	uint32_t stage; /* NO_STAGE: of several */
+	uint32_t stage; /* NO_STAGE: several */
 	uint64_t from_ns;
 };
 
-/* Each begins where another stage, or a second one, begins to run; where none does, workers have nothing to do. */
+/* Finds the stage that runs alone at each time.  An interval begins where another stage, or a second one, begins to run.  It goes on while
+ * no stage runs, since workers have nothing to do then. */
 static struct stretch *find_stretches(const struct spark_log *l, const struct model *m, uint32_t *nr)
 {
 	uint32_t *running = calloc((size_t)l->nr_stages + 1, sizeof(*running)), nr_steps, nr_running = 0;
-	uint64_t sum = 0; /* of the numbers of those that run: of one, its number */
+	uint64_t sum = 0; /* sum of the indices of running stages, which is the index if one runs */
 	struct step *step = find_steps(l, m, &nr_steps);
 	struct stretch *s = calloc((size_t)nr_steps + 1, sizeof(*s));
 
@@ -66,7 +67,7 @@ static struct stretch *find_stretches(const struct spark_log *l, const struct mo
 		nr_running += (uint32_t)change;
 		sum += change ? (uint64_t)change * step[i].stage : 0;
 		if (i + 1 < nr_steps && step[i + 1].time_ns == step[i].time_ns)
-			continue; /* all of a moment together: a task's end may stand before its begin */
+			continue; /* takes all steps of one time together, since a task's end may stand before its begin */
 		if (nr_running && (!*nr || s[*nr - 1].stage != (nr_running == 1 ? sum : NO_STAGE)))
 			s[(*nr)++] = (struct stretch){ nr_running == 1 ? (uint32_t)sum : NO_STAGE, step[i].time_ns };
 	}

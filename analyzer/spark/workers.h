@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Python workers: processes below an executor that run Python functions for its tasks.  Spark's log does not say which worker runs which
- * task, but while tasks of one stage with Python functions run, and of no other, all of them work for that stage.  Context: thread.
+ * Python workers are processes below an executor that run Python functions for its tasks.  Spark's log does not say which worker runs which
+ * task.  But while only one stage with Python functions has running tasks, all workers work for that stage.  Context: thread.
  */
 #ifndef TAILOR_SPARK_WORKERS_H
 #define TAILOR_SPARK_WORKERS_H
 
 #include "analyzer/spark/app.h"
 
-/* A time in which a thread of a worker is of one stage. */
+/* A time in which a thread of a worker works for one stage. */
 struct spark_work {
 	uint32_t thread, stage; /* indices in the model and in the log */
 	uint64_t from_ns, to_ns;
@@ -17,10 +17,10 @@ struct spark_work {
 struct spark_works {
 	struct spark_work *work;
 	uint32_t nr, capacity;
-	uint64_t shared_ns; /* in which tasks of several such stages ran */
+	uint64_t shared_ns; /* time in which tasks of several such stages ran */
 };
 
-/* Executors are the processes of the runs. */
+/* Finds the works of all workers.  Executors are the processes of the runs. */
 void spark_find_works(const struct spark_log *l, const struct model *m, struct budget *b, const struct spark_run *run, uint32_t nr_runs,
 		      struct spark_works *out);
 
