@@ -11,10 +11,10 @@
 #include <zstd.h>
 
 #define LEVEL 9
-#define OCTAVE 8 /* steps of it: a place's weight is right to 4.4 % */
+#define OCTAVE 8 /* steps per octave, so that a place's weight is right to 4.4 % */
 #define STEPS_ALIKE 1
 #define STEPS_MOST (64 * OCTAVE)
-#define SMALL_BYTES (1u << 20) /* whose memory is seen when the budget's is looked at next */
+#define SMALL_BYTES (1u << 20) /* the room of smaller blocks is not checked, since the next check sees it */
 
 _Static_assert(sizeof(struct block_row) == BLOCK_COLUMNS * sizeof(uint64_t), "a row is its columns");
 
@@ -37,7 +37,7 @@ bool block_add(struct block *b, const struct block_row *row)
 	return true;
 }
 
-/* Joins rows of one number, which may be why there are too many. */
+/* If there are too many rows, those with the same number are added up first. */
 bool block_add_all(struct store *s, struct block *b, const struct block *other)
 {
 	if (s->error || !other->nr)
@@ -132,7 +132,8 @@ static long step_of_mean(double weight, double samples)
 	return weight > samples && samples > 0 ? lround(OCTAVE * log2(weight / samples)) : 0;
 }
 
-/* Periods vary by a tenth: what is as near as that to the mean of all has the step of the mean. */
+/* Replaces weights by steps of their mean.  Periods vary by a tenth, so a row whose mean is that near to the mean of all gets the latter's
+ * step. */
 static void weights_to_steps(struct block *b)
 {
 	double samples = 0, weight = 0;
@@ -151,7 +152,7 @@ static void weights_to_steps(struct block *b)
 	}
 }
 
-/* false: no writer's */
+/* Replaces steps by weights.  false: a step is larger than any that is written. */
 static bool steps_to_weights(struct block *b)
 {
 	for (uint32_t i = 0; i < b->nr; i++) {

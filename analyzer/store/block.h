@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of an epoch, as columns in one compressed blob: each column is all of its numbers as unsigned LEB128, the first one as the
- * difference to the row before (rows are in its order).  A hundred thousand rows of it take 1 to 3 bytes each.  Context: thread.
+ * The rows of an epoch, as columns in one compressed blob.  Each column has all of its numbers as unsigned LEB128, the first column as
+ * differences to the row before, since rows are sorted by it.  In a block of a hundred thousand rows, a row takes 1 to 3 bytes.  Context:
+ * thread.
  *
- * A place's weight is stored as the mean of its samples, in eighths of an octave, which is as good as its part of its series' weight has to
- * be.  Where all samples weigh about the same that column has one number, and takes nothing.
+ * A place's weight is stored as the mean weight of its samples, in eighths of an octave, which is good enough to split the weight of its
+ * series.  If all samples weigh about the same, that column has one number only, and takes nothing.
  */
 #ifndef TAILOR_STORE_BLOCK_H
 #define TAILOR_STORE_BLOCK_H
@@ -13,18 +14,18 @@
 
 enum block_part {
 	BLOCK_SERIES, /* series, samples, weight */
-	BLOCK_PLACES, /* place, samples, weight: read, it is right to a tenth */
+	BLOCK_PLACES, /* place, samples, weight, which is right to a tenth when read */
 	NR_BLOCK_PARTS
 };
 #define BLOCK_ROWS_MAX (1u << 24)
 
-/* id: of the series or the place. */
+/* A row.  id: number of the series or the place. */
 struct block_row {
 	uint64_t id, samples, weight;
 };
 #define BLOCK_COLUMNS 3
 
-/* Zeros: empty. */
+/* An array of rows.  Zeros are an empty one. */
 struct block {
 	struct block_row *row;
 	uint32_t nr, capacity;
@@ -35,17 +36,17 @@ static inline struct block_row *block_row(const struct block *b, uint32_t i)
 	return b->row + i;
 }
 
-/* false without memory, or with BLOCK_ROWS_MAX rows. */
+/* Adds a row.  false without memory, or if there are BLOCK_ROWS_MAX rows. */
 bool block_add(struct block *b, const struct block_row *row);
-/* All rows of another one.  false: the store has failed. */
+/* Adds all rows of another block.  false: the store has failed. */
 bool block_add_all(struct store *s, struct block *b, const struct block *other);
-/* In the order of their numbers; rows with the same one are added up. */
+/* Sorts rows by their numbers, and adds up rows with the same number. */
 void block_sort(struct block *b);
 void block_fini(struct block *b);
 
 /*
- * Writes it, sorted, or reads it into an empty one; an epoch without that part has no rows.  Reading spends from the question's budget.
- * false: the store has failed.
+ * block_write() writes a block, sorted.  block_read() reads one into an empty block, which stays empty if the epoch has no such part.
+ * Reading spends the question's budget.  false: the store has failed.
  */
 bool block_write(struct store *s, int64_t epoch, enum block_part part, struct block *b);
 bool block_read(struct store *s, int64_t epoch, enum block_part part, struct block *b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In stores of programs with a JIT, names are nine tenths of the bytes: nearly all that an epoch frees is names that no other epoch has.
- * These are known only after all epochs have been read (usage.h).  That is done once; then steps are taken, a part of what is still too
- * much at a time, and the file's size is measured after each part, since pages that are half empty free less than the estimate says.
+ * In stores of programs with a JIT, names are nine tenths of the bytes.  Nearly all that an epoch frees is names that no other epoch has.
+ * These are known only after all epochs have been read (usage.h), which is done once.  Then steps are taken for a part of the excess at a
+ * time.  The file's size is measured after each part, since pages that are half empty free less than the estimate says.
  */
 #include "analyzer/store/cap.h"
 
@@ -15,24 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEARLY_FULL(cap) ((cap) - (cap) / 16) /* above it room is made */
-#define EMPTIED(cap) ((cap) - (cap) / 10)     /* until this much is left */
-#define PART 0.7                              /* of what is too much: taken at once, but no more than */
-#define BATCH(cap) ((cap) / 50)               /* this, whose names are on few pages, while the store is below its cap */
-#define SLACK 16                              /* a part of the file that may be free pages: the next epochs take them */
-#define BYTES_EMPTY (23.0 * 4096)             /* a store without rows */
-#define HASH_INDEX_BYTES 14                   /* of a text */
-#define IDS_OF_STEP 16                        /* that are looked through for a step of the budget */
-#define REMEMBERED_LEAST 2048                 /* epochs in `folded` */
+#define NEARLY_FULL(cap) ((cap) - (cap) / 16) /* room is made above this size */
+#define EMPTIED(cap) ((cap) - (cap) / 10)     /* size at which making room ends */
+#define PART 0.7                              /* part of the excess that is freed at once */
+#define BATCH(cap) ((cap) / 50)               /* most bytes freed at once below the cap, so that few pages change */
+#define SLACK 16                              /* 1/SLACK of the file may be free pages, which the next epochs use */
+#define BYTES_EMPTY (23.0 * 4096)             /* size of a store without rows */
+#define HASH_INDEX_BYTES 14                   /* per text */
+#define IDS_OF_STEP 16                        /* numbers that are searched for a step of the budget */
+#define REMEMBERED_LEAST 2048                 /* least epochs that `folded` may have */
 #define REMEMBERED(cap) ((cap) / 512)
 
 struct capping {
 	struct store *s;
 	struct usage u;
 	struct pieces p;
-	uint32_t most[NR_USAGE_TABLES]; /* changes in a transaction, by table: a text changes more pages than others */
-	double scale;  /* of estimates, to what the file has */
-	uint32_t step; /* the last one that was taken */
+	uint32_t most[NR_USAGE_TABLES]; /* changes in a transaction, by table, since a text changes more pages than other rows */
+	double scale;  /* bytes of the file per estimated byte */
+	uint32_t step; /* last step that was taken */
 	struct cap_work work;
 };
 
@@ -57,7 +57,7 @@ static uint32_t step_that_frees(const struct capping *c, uint32_t from, double b
 	return step;
 }
 
-/* Pages are never quite full, and the estimate is of rows: what the whole store has says by how much they differ. */
+/* Sets the scale of estimates.  They count rows, while pages are never quite full.  The size of the whole store tells the ratio. */
 static void set_scale(struct capping *c)
 {
 	double estimate = c->u.bytes_kept + bytes_of_steps(&c->u, 0, c->u.nr_steps);
@@ -67,7 +67,7 @@ static void set_scale(struct capping *c)
 	c->scale = c->scale < 0.5 ? 0.5 : c->scale > 2 ? 2 : c->scale;
 }
 
-/* Reads what all epochs have.  Where the newest one is larger than the target by itself, it loses its functions before others go. */
+/* Reads what all epochs use.  If the newest one alone is larger than the target, it loses its functions before other epochs go. */
 static bool plan(struct capping *c, double target)
 {
 	if (!usage_read(c->s, false, &c->u))
@@ -92,7 +92,7 @@ static void strip_epoch(struct capping *c, const struct usage_epoch *e)
 	c->work.stripped_end_ns = e->end_ns;
 }
 
-/* The epoch is remembered as one that was there: its trace, which may still be beside the store, is not added again. */
+/* Removes an epoch.  `folded` remembers it, so that its trace, which may still be beside the store, is not added again. */
 static void remove_epoch(struct capping *c, const struct usage_epoch *e)
 {
 	static struct statement remember = STATEMENT("INSERT OR IGNORE INTO folded VALUES(?, ?)"),
@@ -135,7 +135,7 @@ static bool goes_with(const struct usage_names *n, int64_t id, uint32_t from, ui
 	return id > 0 && id < n->nr && n->step[id] >= from && n->step[id] <= to;
 }
 
-/* Names that the steps from one to another let go, by number, or texts by their hash. */
+/* Finds names that go with the steps `from` to `to`, sorted by number, or texts sorted by hash. */
 static bool find_names(struct capping *c, enum usage_table table, uint32_t from, uint32_t to, bool is_by_hash, struct ids *ids)
 {
 	static struct statement by_hash = STATEMENT("SELECT id FROM text ORDER BY hash");
@@ -165,9 +165,9 @@ static bool find_names(struct capping *c, enum usage_table table, uint32_t from,
 }
 
 /*
- * A text is on a page of its table and on one of the index by hash, and texts of an epoch are neighbours in the table alone.  A transaction
- * that deletes many writes few pages where they are in the order of that of both which they would change more of: a few texts by their
- * hash, many by number.
+ * Does deleting texts in the order of their hashes change fewer pages than in the order of their numbers?  A text is on a page of its table
+ * and on a page of the index by hash.  Texts of an epoch are neighbours in the table, but not in the index.  So few texts are deleted by
+ * hash, which keeps transactions to a part of the index, and many by number.
  */
 static bool has_fewer_pages_by_hash(struct capping *c, double bytes)
 {
@@ -188,7 +188,7 @@ static void drop_names(struct capping *c, uint32_t from, uint32_t to)
 	};
 	struct ids ids = { 0 };
 
-	/* what names others goes before these */
+	/* tables are in an order in which rows go before those that they name */
 	for (int table = 0; table < NR_USAGE_TABLES && find_names(c, table, from, to, is_by_hash, &ids); table++) {
 		c->p.most = c->most[table] ? c->most[table] : PIECES_FIRST;
 		for (uint32_t i = 0; i < ids.nr && pieces_next(&c->p); i++)
@@ -199,7 +199,7 @@ static void drop_names(struct capping *c, uint32_t from, uint32_t to)
 	free(ids.id);
 }
 
-/* The numbers of epochs that are no longer in the store are bounded, too. */
+/* Bounds `folded`, which remembers epochs that are no longer in the store. */
 static void forget_oldest(struct capping *c)
 {
 	static struct statement oldest = STATEMENT("DELETE FROM folded WHERE (recording, number) IN (SELECT recording, number FROM folded "
@@ -250,7 +250,8 @@ static void make_room(struct capping *c, uint64_t cap, uint64_t target)
 	}
 }
 
-/* Pages that are free are as good as none while the file is below the target, and there are few. */
+/* Gives free pages back to the file system, if there are many of them or the file is larger than the target.  Others stay for the next
+ * epochs. */
 static void shrink_file(struct capping *c, uint64_t cap, uint64_t target)
 {
 	uint64_t file = store_file_bytes(c->s), size = store_size(c->s);
@@ -283,7 +284,7 @@ int cap_keep(struct store *s, uint64_t room_bytes, struct cap_work *work, struct
 	return store_failed(s, d);
 }
 
-/* By the same plan, with estimates in place of measures. */
+/* Simulates make_room(), with estimates in place of measured sizes. */
 static void foresee(struct capping *c, double target)
 {
 	double bytes = (double)store_size(c->s);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shares are compared as logarithms of odds.  Their variance has two parts: sampling (1/n + 1/rest), and what hours differ by.  Few hours
- * say little of a line's own variance, so that of all lines together counts as PRIOR_DF more of them (as in Smyth, Linear models and
- * empirical Bayes methods, 2004).  One line that grows makes the shares of all others shrink: the line that stands out most is taken out of
- * the total, until none does.
+ * Shares are compared as logarithms of odds.  Their variance has two parts: sampling (1/n + 1/rest), and variation between hours.  A few
+ * hours tell little about a line's own variance, so the variance of all lines together counts as PRIOR_DF more hours (as in Smyth, Linear
+ * models and empirical Bayes methods, 2004).  A line that grows makes the shares of all others shrink.  So the line that stands out most is
+ * taken out of the total, again and again until none stands out.
  */
 #include "analyzer/store/changes.h"
 
@@ -23,30 +23,30 @@
 #define HOUR_NS 3600000000000ll
 #define DAY_HOURS 24
 #define DAYS_MAX 28
-#define HOURS_BEFORE 48 /* where there are too few days */
+#define HOURS_BEFORE 48 /* hours before the pair that are used if there are too few days */
 #define HISTORY_LEAST 5
 #define HISTORY_MOST (DAYS_MAX + HOURS_BEFORE)
 #define HISTORY_NS ((DAYS_MAX + 2) * DAY_HOURS * HOUR_NS)
 #define ALPHA 0.01
 #define PRIOR_DF 6.0
-#define SAMPLES_LEAST 25 /* of a line in an hour, in the mean */
+#define SAMPLES_LEAST 25 /* mean samples per hour that a line needs */
 #define SAMPLES_OF_ALL 100
-#define TAKEN_MAX 64 /* lines of an hour that changed */
+#define TAKEN_MAX 64 /* most lines of an hour that are reported */
 #define PLAN_SAMPLES 50
-#define PLAN_SHARE 0.2 /* of a query in operators that it did not have */
-#define PLAN_RARE 0.01 /* what it had of such an operator */
+#define PLAN_SHARE 0.2 /* least share of a query in operators that are new */
+#define PLAN_RARE 0.01 /* most share that a new operator had before */
 #define LOADS_LEAST 20
 #define LOADS_TIMES 3
 
 struct hours {
 	struct sums sums;
-	double per_weight; /* effective samples of a unit of weight */
-	int64_t *hour;	   /* since 1970, ascending */
-	double *samples;   /* of all lines */
+	double per_weight; /* effective samples per unit of weight */
+	int64_t *hour;	   /* hours since 1970, ascending */
+	double *samples;   /* per hour, sums of all lines */
 	uint32_t nr;
-	double *of_line; /* [line][hour], samples */
-	bool *taken;	 /* lines, of the pair that is looked at */
-	uint32_t *since; /* of a line: 1 + the last hour that it stood out in */
+	double *of_line; /* samples, [line][hour] */
+	bool *taken;	 /* per line: it is taken out of the total of this pair of hours */
+	uint32_t *since; /* per line: 1 + the last hour that it stood out in */
 };
 
 struct history {
@@ -150,7 +150,7 @@ static double line_at(const struct hours *h, uint32_t line, uint32_t hour)
 	return h->of_line[(size_t)line * h->nr + hour];
 }
 
-/* The same hour of earlier days; or the hours in front of the first of the pair. */
+/* The history of an hour: the same hour of earlier days, or, if these are too few, the hours before the first of the pair. */
 static struct history history_of(const struct hours *h, uint32_t hour, uint32_t first)
 {
 	struct history t = { .is_same_hour = true };
@@ -172,7 +172,7 @@ static struct history history_of(const struct hours *h, uint32_t hour, uint32_t 
 
 /* ------------------------------------------------------------------------------------------------------------ shares */
 
-/* Of what did not change in an hour. */
+/* Samples of an hour in lines that did not change. */
 static double unchanged(const struct hours *h, uint32_t hour)
 {
 	double all = h->samples[hour];
@@ -184,7 +184,7 @@ static double unchanged(const struct hours *h, uint32_t hour)
 }
 
 struct odds {
-	double log, variance; /* of sampling */
+	double log, variance; /* variance: by sampling */
 };
 
 static struct odds odds_of(double of_line, double all)
@@ -194,7 +194,7 @@ static struct odds odds_of(double of_line, double all)
 	return (struct odds){ log(a / rest), 1 / a + 1 / rest };
 }
 
-/* A line's history: of log odds. */
+/* A line's history as log odds. */
 struct past {
 	double mean, variance, sampling, samples;
 };
@@ -219,13 +219,13 @@ static struct past past_of(const struct hours *h, const struct history *t, const
 	return p;
 }
 
-/* One hour against its history. */
+/* The comparison of one hour with its history. */
 struct judgement {
 	const struct hours *h;
 	uint32_t hour;
 	struct history t;
-	double of_history[HISTORY_MOST], of_hour; /* all that did not change */
-	double between; /* what hours differ by, of all lines: median */
+	double of_history[HISTORY_MOST], of_hour; /* samples of lines that did not change */
+	double between; /* variance between hours, the median of all lines */
 	uint32_t nr_judged;
 	double critical;
 };
@@ -240,7 +240,7 @@ static bool is_judged(const struct judgement *j, const struct past *p, uint32_t 
 	return nr >= HISTORY_LEAST && (p->samples >= SAMPLES_LEAST || now >= SAMPLES_LEAST);
 }
 
-/* false: too little history, or too few samples. */
+/* Prepares the comparison of an hour.  false: there is too little history, or there are too few samples. */
 static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t hour, uint32_t first, double *room)
 {
 	uint32_t nr = 0;
@@ -266,7 +266,7 @@ static bool begin_judgement(struct judgement *j, const struct hours *h, uint32_t
 	return j->nr_judged > 0;
 }
 
-/* How far the line is from its history, of what it takes to stand out: beyond 1 or below -1 it does. */
+/* How far a line is from its history, relative to the distance that is significant: it stands out above 1 and below -1. */
 static double score(const struct judgement *j, uint32_t line)
 {
 	struct past p = past_of(j->h, &j->t, j->of_history, line);
@@ -327,7 +327,7 @@ static int tell_share(const struct finding *f, const struct hours *h, const stru
 	return name_line(f->store, f->q->by, &h->sums.line[line], c, d);
 }
 
-/* A line that stood out in the hour before, and the one before that, was told then. */
+/* Notes that a line stands out.  false: it stood out in the pair of hours before, too, and was reported then. */
 static bool is_new(const struct hours *h, uint32_t line, uint32_t hour)
 {
 	bool was = h->since[line] == hour && hour > 0 && h->hour[hour - 1] == h->hour[hour] - 1;
@@ -336,7 +336,7 @@ static bool is_new(const struct hours *h, uint32_t line, uint32_t hour)
 	return !was;
 }
 
-/* What its history has nothing of is new, and no part of what did not change. */
+/* Takes lines without samples in the history out of the total, since they are new. */
 static void take_new_lines(struct hours *h, uint32_t hour)
 {
 	struct history t = history_of(h, hour, hour);
@@ -383,7 +383,7 @@ static int judge_pair(const struct finding *f, struct hours *h, uint32_t hour, b
 
 /* ------------------------------------------------------------------------------------------------------------- plans */
 
-/* An operator of a query's plan: what it is and where, without literals; of lines that differ by these it is one. */
+/* An operator of a query's plan, by its name, place and detail without literals.  Lines that differ in literals only are one operator. */
 struct operator {
 	uint64_t query, shape;
 	char *name, *query_text;
@@ -460,7 +460,7 @@ static double operator_at(const struct hours *h, const struct operator *o, uint3
 	return n;
 }
 
-/* Of one query: samples in two hours and in their history, and what is in operators that it had not. */
+/* Samples of a query in a pair of hours and in their history, and its samples in new operators. */
 struct plan {
 	double first, second, past, new_first, new_second;
 	char names[160];
@@ -478,7 +478,7 @@ static void sum_plan(const struct hours *h, const struct operators *o, uint64_t 
 		     struct plan *p)
 {
 	*p = (struct plan){ 0 };
-	for (int turn = 0; turn < 2; turn++) /* totals first */
+	for (int turn = 0; turn < 2; turn++) /* the first turn sums up totals, which the second one needs */
 		for (uint32_t i = 0; i < o->nr; i++) {
 			const struct operator *of = &o->operator[i];
 			double past = 0, one, two;
@@ -546,7 +546,7 @@ static bool is_storm(const struct hours *h, const struct history *t, uint32_t li
 	for (uint32_t i = 0; i < t->nr; i++)
 		past[i] = line_at(h, line, t->hour[i]);
 	e = stats_mean(past, t->nr);
-	variance = fmax(e.error * e.error * t->nr, e.mean + 1); /* at least that of independent events */
+	variance = fmax(e.error * e.error * t->nr, e.mean + 1); /* at least the variance of independent events */
 	*before = e.mean;
 	return now >= LOADS_LEAST && now >= LOADS_TIMES * e.mean &&
 	       (now - e.mean) / sqrt(variance * (1 + 1.0 / t->nr)) > stats_t_quantile(t->nr - 1 + PRIOR_DF, ALPHA / h->sums.nr);
@@ -573,7 +573,8 @@ static int judge_loads(const struct finding *f, struct hours *h, uint32_t hour, 
 	return 0;
 }
 
-/* Of these samples are objects, and hours without any are there: those of the shares. */
+/* Finds hours in which much more code was generated.  A sample of FOLD_LOADS is a code object.  The hours of shares are used for the
+ * history, since an hour in which no code was generated is missing here. */
 static int find_storms(const struct finding *f, const struct hours *shares, struct diag *d)
 {
 	struct sums_question q = *f->q;
@@ -617,7 +618,7 @@ static int find_changes(const struct finding *f, struct hours *h, struct diag *d
 		int64_t begin_ns = h->hour[i] * HOUR_NS;
 		bool is_told = begin_ns >= w->from_ns && begin_ns < w->to_ns;
 
-		/* the hour in front of the window says what is new in it */
+		/* the hour before the window is judged, too, so that changes which began there are not reported as new */
 		if (h->hour[i + 1] != h->hour[i] + 1 || begin_ns + HOUR_NS < w->from_ns || begin_ns >= w->to_ns)
 			continue;
 		f->out->nr_hours += is_told;

@@ -74,10 +74,10 @@ void went_add(struct store *s, const struct went *w)
 
 /* --------------------------------------------------------------------------------------------------- what was missing */
 
-/* Two keys of a sentence, so that those that end a time stand beside each other. */
+/* A sentence has two keys in `meta`, for begin and end.  The prefixes keep all ends beside each other. */
 #define LACK_FROM "lack from "
 #define LACK_TO "lack to "
-#define LACK_TO_END "lack to!" /* the first text behind all of them */
+#define LACK_TO_END "lack to!" /* sorts after all keys that begin with LACK_TO */
 
 void lacking_add(struct store *s, const char *sentence, int64_t begin_ns, int64_t end_ns)
 {

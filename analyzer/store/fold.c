@@ -28,7 +28,7 @@ void fold_ask(struct fold *f, struct report *r)
 	r->without_lines = true;
 }
 
-/* Numbers of the trace's own things in the store, as they are met; 0: not yet. */
+/* Maps numbers of the trace to numbers of the store, which are looked up when first needed; 0: not yet. */
 struct folding {
 	const struct fold *fold;
 	struct report *report;
@@ -41,7 +41,7 @@ struct folding {
 		double samples, weight;
 	} *series;
 	uint32_t nr_series, capacity;
-	bool with_functions; /* they fit under the cap */
+	bool with_functions; /* functions fit under the cap */
 };
 
 static int64_t process_in_store(struct folding *f, uint32_t number)
@@ -102,7 +102,7 @@ static int64_t event_in_store(struct folding *f, uint32_t event)
 {
 	const struct model *m = f->report->model;
 
-	if (event >= m->nr_events) /* a full disk may have taken what said so */
+	if (event >= m->nr_events) /* on a full disk the record with its name may be lost */
 		return names_event(f->store, "(unknown event)", "");
 	if (!f->event[event])
 		f->event[event] = names_event(f->store, m->event[event].name, m->event[event].unit);
@@ -125,9 +125,9 @@ static struct folded_series *series_in_store(struct folding *f, uint32_t process
 
 /* ------------------------------------------------------------------------------------------------------- generated code */
 
-#define LOADED_NAMES_MAX 4096 /* of an epoch */
+#define LOADED_NAMES_MAX 4096 /* most names per epoch */
 
-/* What code is called wherever it is generated next: numbers are #, but those of lines. */
+/* A name for generated code that is the same in the next run.  Numbers are replaced by #, except those of lines, after a ':'. */
 static char *name_of_loaded(const struct code *c)
 {
 	const char *name = c->kind == CODE_LOAD && c->name && *c->name ? c->name : "(generated object)";
@@ -180,7 +180,7 @@ static void add_load(struct folding *f, const struct code *c, int64_t event, str
 		store_fail(f->store, ENOMEM, "out of memory");
 }
 
-/* Code that was generated in this epoch; what was there before it is another one's. */
+/* Adds the code that was generated in this epoch.  Older code belongs to an epoch before. */
 static void add_loads(struct folding *f, struct block *series, struct block *places)
 {
 	const struct model *m = f->report->model;
@@ -198,7 +198,7 @@ static void add_loads(struct folding *f, struct block *series, struct block *pla
 	hash_map_fini(&names);
 }
 
-/* Whole numbers whose sum is that of the fractions, as far as they have come. */
+/* Rounds a value.  *carry has the rest, so that the sum of all rounded values is that of the exact ones. */
 static uint64_t whole(double value, double *carry)
 {
 	double exact = (value > 0 ? value : 0) + *carry, rounded = floor(exact + 0.5);
@@ -277,7 +277,7 @@ static int64_t write_epoch(struct folding *f, int64_t recording)
 						   "lost, cpus, parts) VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, 1)");
 	const struct model *m = f->report->model;
 	double samples = f->report->samples, squares = 0, weight = 0, effective;
-	uint64_t end_ns = f->report->last_ns; /* END comes when all has been read */
+	uint64_t end_ns = f->report->last_ns; /* the time of END would be later, when all events had been read */
 	int64_t real_ns = epochs_date((int64_t)m->real_ns), end_of_epoch_ns, epoch;
 	uint64_t length_ns = end_ns > m->begin_ns ? end_ns - m->begin_ns : 0;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace's sums, as an epoch of a store.  Context: thread. */
+/* Adds a trace's sums to a store, as an epoch.  Context: thread. */
 #ifndef TAILOR_STORE_FOLD_H
 #define TAILOR_STORE_FOLD_H
 
 #include "analyzer/query/report.h"
 #include "analyzer/store/store.h"
 
-/* An event of its own: code objects that were generated, by what they are called. */
+/* The event whose samples are code objects that were generated, by their names. */
 #define FOLD_LOADS "code loads"
 
 struct fold {
@@ -16,7 +16,8 @@ struct fold {
 
 /* Request the sums, before the samples are read. */
 void fold_ask(struct fold *f, struct report *r);
-/* One transaction.  0; 1: the store has this epoch already; or -errno with a sentence, and the store is as it was. */
+/* Adds the epoch in one transaction.  Returns 0, 1 if the store has this epoch already, or -errno with a sentence, and the epoch is not
+ * added. */
 int fold_add(const struct fold *f, struct report *r, struct store *s, struct diag *d);
 
 #endif

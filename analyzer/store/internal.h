@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the store share: the database, and statements on it.  A failure is kept: from then on statements give no rows, and who
- * began it all asks once (store_failed()).  Context: thread.
+ * The database and statements on it, for the files of this folder.  The first failure is kept, and statements return no rows from then on.
+ * So callers check store_failed() once, at the end.  Context: thread.
  */
 #ifndef TAILOR_STORE_INTERNAL_H
 #define TAILOR_STORE_INTERNAL_H
@@ -14,16 +14,16 @@
 
 struct store {
 	sqlite3 *db;
-	char *path;	      /* as it was given */
-	char *file;	      /* without links: what stands beside it is named by this */
-	uid_t owner;	      /* of the file */
-	struct budget budget; /* of the question that is asked */
-	const struct budget_size *budget_size; /* NULL: in memory, without a limit */
-	int lock;  /* descriptor of the lock file; -1: it is only read */
-	int ahead; /* descriptor of what store_read_ahead() opened; -1: nothing */
+	char *path;	      /* path as given */
+	char *file;	      /* path without links, from which the names of files beside it are made */
+	uid_t owner;	      /* owner of the file */
+	struct budget budget; /* budget of the current question */
+	const struct budget_size *budget_size; /* NULL: a store in memory, without a limit */
+	int lock;  /* descriptor of the lock file; -1: not locked */
+	int ahead; /* descriptor that store_read_ahead() opened; -1: none */
 	int error; /* the first failure, as errno; 0: none */
 	struct diag failure;
-	struct statement *prepared; /* all statements that are to be finalized */
+	struct statement *prepared; /* list of all statements that have to be finalized */
 };
 
 /* A statement, prepared when it is first used.  It belongs to one store at a time. */
@@ -35,47 +35,47 @@ struct statement {
 #define STATEMENT(sql) { .text = (sql) }
 
 /*
- * Runs it with these values, one a letter of types: i int64_t, d double, t text (NULL: null), b const void * and size_t.  true: it gave
- * a row, whose columns are sqlite3_column_*()'s until the next call; false: it gave none, or failed.
+ * Runs a statement with values, one per letter of types: i int64_t, d double, t text (NULL: null), b const void * and size_t.  true: it
+ * returned a row, whose columns sqlite3_column_*() gives until the next call.  false: it returned none, or failed.
  */
 bool store_run(struct store *s, struct statement *q, const char *types, ...);
-/* Likewise, with nr whole numbers. */
+/* Runs a statement with nr whole numbers as values.  Returns the same as store_run(). */
 bool store_run_numbers(struct store *s, struct statement *q, const int64_t *value, int nr);
-/* Most of the file will be asked for: the kernel is to read it in large pieces, not by SQLite's pages, one after the other. */
+/* Call if most of the file will be read: the kernel then reads it in large pieces, and not page by page as SQLite asks for it. */
 void store_read_ahead(struct store *s);
-/* The first column of a row that is there, which is done with. */
+/* The first column of the current row.  Resets the statement. */
 int64_t store_take_number(struct statement *q);
-/* What a statement without values answers, which is not kept; 0: nothing. */
+/* The number that a statement without values returns, or 0.  The statement is finalized at once. */
 int64_t store_ask_number(struct store *s, const char *sql);
-/* The next row. */
+/* Steps to the next row.  false: there is none, or the store has failed. */
 bool store_next(struct store *s, struct statement *q);
-/* Of one that does not outlive its function: it is done with. */
+/* Finalizes a statement, which is needed for those that do not outlive their function. */
 void store_finish(struct store *s, struct statement *q);
-/* What the database says, which may hold bytes of a damaged file; valid until the next call. */
+/* A message of SQLite, with '?' for bytes that are not printable, since they may come from a damaged file.  Valid until the next call. */
 const char *store_printable(const char *text);
-/* Statements without values or rows. */
+/* Executes statements without values or rows. */
 bool store_execute(struct store *s, const char *sql);
-/* Keeps a failure of ours; returns -error. */
+/* Keeps a failure, if it is the first one.  Returns -errno of the first failure. */
 int store_fail(struct store *s, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* 0, or -errno with the sentence of the first failure. */
+/* Returns 0, or -errno with the sentence of the first failure. */
 int store_failed(const struct store *s, struct diag *d);
 
-/* An empty one without a file; name: what messages call it.  0, or -errno with a sentence. */
+/* Opens an empty store without a file.  name: its name in messages.  Returns 0, or -errno with a sentence. */
 int store_open_in_memory(const char *name, struct store **out, struct diag *d);
 
 /*
- * A small file can ask for much: 1.5 KB are 16 million rows of a block, and a damaged tree of pages has no end.  So a question has a budget
- * of steps and memory (budget.h) that grows with the file.  SQLite's own steps are counted, and code that multiplies what a file says asks
- * here first.  false: the budget is exceeded, and the store has failed with that sentence.
+ * A small file can cause much work: 1.5 KB can be 16 million rows of a block, and a damaged tree of pages may have no end.  So a question
+ * has a budget of steps and memory (budget.h) that grows with the file.  SQLite's own steps are counted.  Code whose work or memory depends
+ * on numbers in the file calls these first.  false: the budget is exceeded, and the store has failed with a sentence that says so.
  */
 bool store_spend(struct store *s, uint64_t steps);
 bool store_has_room(struct store *s, uint64_t bytes);
-/* Another question, of the file as it is now: it has all of its steps. */
+/* Begins a question, with a new budget for the present size of the file. */
 void store_begin_question(struct store *s);
 
-/* Everything between them is done, or nothing. */
+/* Begins a transaction.  All changes up to store_commit() are made, or none. */
 bool store_begin(struct store *s);
-/* 0, or -errno with a sentence: nothing of it was done. */
+/* Ends it.  Returns 0, or -errno with a sentence if no change was made. */
 int store_commit(struct store *s, struct diag *d);
 
 #endif

@@ -25,7 +25,7 @@ static int64_t find_text(struct store *s, int64_t hash, const char *text)
 	return store_run(s, &select, "it", hash, text) ? store_take_number(&select) : 0;
 }
 
-/* Texts that would be cut are not looked for. */
+/* Has the store a text?  false for texts that would be cut. */
 static bool has_text(struct store *s, const char *text)
 {
 	return strlen(text) <= NAMES_TEXT_MAX && find_text(s, (int64_t)hash_text(text), text) != 0;
@@ -51,7 +51,7 @@ int64_t names_text(struct store *s, const char *text)
 	return id;
 }
 
-/* Everything else is a row of numbers, which is there once. */
+/* A table of the dictionary other than `text`.  Its rows are numbers, and each row is in it once. */
 struct table {
 	struct statement select, insert;
 };
@@ -174,7 +174,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Behind a quoted text that begins at p; a quote is doubled in it. */
+/* Returns the end of a quoted text that begins at p.  A quote in it is doubled. */
 static const char *skip_quoted(const char *p)
 {
 	for (p++; *p; p++)
@@ -183,7 +183,7 @@ static const char *skip_quoted(const char *p)
 	return p;
 }
 
-/* Behind the literal at p; p: there is none.  before: the byte in front of it. */
+/* Returns the end of the literal at p, or p if there is none.  before: the character before it. */
 static const char *skip_literal(const char *p, char before)
 {
 	const char *at = p;
@@ -205,7 +205,7 @@ char *names_query_shape(const char *text)
 		const char *behind = skip_literal(text, before);
 
 		if (behind > text) {
-			/* of "?, ?" one is left */
+			/* "?, ?" becomes one "?" */
 			if (to - shape >= 3 && memcmp(to - 3, "?, ", 3) == 0)
 				to -= 2;
 			else if (to - shape >= 2 && memcmp(to - 2, "?,", 2) == 0)
@@ -232,12 +232,12 @@ char *names_query_shape(const char *text)
 
 /* --------------------------------------------------------------------------------------------------------------- room */
 
-/* Bytes in the file: of a text beside its letters, of a function, of a row in a block. */
+/* Bytes in the file for a text in addition to its characters, for a function, and for a row in a block. */
 #define TEXT_BYTES 40
-#define FUNCTION_BYTES 90 /* with its place among samples, and that among code that was generated */
+#define FUNCTION_BYTES 90 /* includes its place for samples, and its place for generated code */
 #define ROW_BYTES 5
 #define TEXT_LOG_BYTES (3ull * STORE_PAGE_BYTES)
-#define EPOCH_BYTES (24 * STORE_PAGE_BYTES) /* the last pages of tables and indexes, in the file and in the log */
+#define EPOCH_BYTES (24 * STORE_PAGE_BYTES) /* last pages of tables and indexes, in the file and in the log */
 
 bool room_add(struct room *r, const char *text)
 {
@@ -261,7 +261,7 @@ static int compare_texts(const void *a, const void *b)
 	return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) : strcmp(x->text, y->text);
 }
 
-/* Those that the store does not have, each once, by their hash.  Returns their bytes. */
+/* Keeps the texts that the store does not have, each once, sorted by hash.  Returns the bytes that they take. */
 static uint64_t keep_new_texts(struct room *r, struct store *s)
 {
 	uint64_t bytes = 0;
@@ -289,8 +289,8 @@ int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_func
 	struct pieces p;
 	int ret;
 
-	/* Texts are written in pieces, which may take more of the log than they should.  Rows are written into the log, at once, and into
-	 * the file. */
+	/* Texts are written in pieces, which may exceed the log's limit.  Rows are written in one transaction, so they take room in the log
+	 * and in the file. */
 	log_most = r->nr * TEXT_LOG_BYTES < log_most ? r->nr * TEXT_LOG_BYTES : log_most;
 	row_bytes = (uint64_t)nr_rows * ROW_BYTES + (uint64_t)r->nr * FUNCTION_BYTES;
 	bytes = text_bytes + (2 * row_bytes > log_most ? 2 * row_bytes : log_most) + EPOCH_BYTES + cap / 64;
@@ -301,7 +301,7 @@ int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_func
 	pieces_init(&p, s, pieces_log_most(cap, 0));
 	for (uint32_t i = 0; i < r->nr && pieces_next(&p); i++)
 		names_text(s, r->text[i].text);
-	pieces_end(&p); /* where a reader is in the way, the others are added with the epoch */
+	pieces_end(&p); /* if a reader blocked the log, the remaining texts are added with the epoch */
 	return store_failed(s, d);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The store's dictionary: what rows are of, each thing once, by what it is called wherever it runs next.  Context: thread. */
+/* The store's dictionary of processes, functions and so on, each once, by names that stay the same in the next run.  Context: thread. */
 #ifndef TAILOR_STORE_NAMES_H
 #define TAILOR_STORE_NAMES_H
 
@@ -7,13 +7,13 @@
 
 #include <stdbool.h>
 
-#define NAMES_TEXT_MAX 4096 /* bytes that are kept of a text, and read of one that another wrote */
+#define NAMES_TEXT_MAX 4096 /* most bytes of a text that are written, and that are read */
 
-/* Each returns a number, added where there is none yet; 0: the store has failed (or, of text, NULL or ""). */
+/* Each returns the number of a name, which is added if it is new.  0: the store has failed, or a text is NULL or "". */
 int64_t names_text(struct store *s, const char *text);
 int64_t names_process(struct store *s, const char *name, const char *executable, const char *service);
 int64_t names_event(struct store *s, const char *name, const char *unit);
-/* text: with numbers and strings taken out (names_query_shape()). */
+/* text: a query without literals, from names_query_shape(). */
 int64_t names_query(struct store *s, const char *text);
 struct component_name {
 	const char *level, *name, *place, *detail, *label;
@@ -25,22 +25,23 @@ int64_t names_series(struct store *s, int64_t process, int64_t component, int64_
 int64_t names_place(struct store *s, int64_t series, int64_t function);
 
 /*
- * Functions as tables list them: one row for a function of one library, wherever the library lies.  Each container has copies of its own,
- * and a file that was replaced while it runs is "PATH (deleted)", so the dictionary has such a function once for each path.
+ * Functions as tables list them, with one row for a function of a library, whatever the library's path.  Each container has copies of its
+ * own, and a file that was replaced while it runs is "PATH (deleted)", so the dictionary has such a function once per path.
  */
 
-/* A function of the dictionary, by its number. */
+/* A function of the dictionary, in an array by number. */
 struct joined_function {
-	uint32_t first; /* the number of the first function of this name in an image of this name */
-	uint32_t paths; /* how many paths that image has; of the first one */
+	uint32_t first; /* number of the first function of this name in an image of this name */
+	uint32_t paths; /* for the first one: number of paths that the image has */
 };
 
-/* All functions with numbers below nr, in an array of nr that was allocated with zeros.  false without memory. */
+/* Fills an array of nr zeroed elements for all functions with numbers below nr.  false without memory. */
 bool names_join_functions(struct store *s, struct joined_function *function, int64_t nr);
-/* The image's name in its path: behind the last slash, without " (deleted)".  bytes: how much of it. */
+/* The image's name in its path, which begins after the last slash and excludes " (deleted)".  *bytes: its length. */
 const char *names_image(const char *path, size_t *bytes);
 
-/* A query without its literals: numbers and quoted texts are ?, lists of them one, blanks are single.  malloc; NULL without memory. */
+/* A query without its literals.  Numbers and quoted texts become ?, lists of them one ?, and blanks single.  The caller frees it; NULL
+ * without memory. */
 char *names_query_shape(const char *text);
 
 #endif

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 
 #define FRAME_BYTES 4120 /* a page in the log */
-#define LOG_PART 32      /* of the cap */
+#define LOG_PART 32      /* the log may have 1/LOG_PART of the cap */
 #define LOG_LEAST (16 * FRAME_BYTES)
 #define LOG_MOST (8 << 20)
 #define PIECE_NS 200000000
 #define CHANGES_MOST 65536
-#define PAGES_FIRST 8 /* of incremental_vacuum: each moves a page, and changes two more */
+#define PAGES_FIRST 8 /* pages of the first incremental_vacuum, each of which moves one page and changes two more */
 
 uint64_t pieces_log_most(uint64_t cap, uint64_t above)
 {
@@ -37,7 +37,7 @@ static uint64_t log_bytes(struct store *s)
 	return bytes;
 }
 
-/* Each writes the file, and waits until it is on the disk. */
+/* Empties the log into the file.  A checkpoint waits until the file is on the disk. */
 static void empty_log(struct pieces *p)
 {
 	if (p->log_bytes && sqlite3_wal_checkpoint_v2(p->s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) != SQLITE_OK)
@@ -45,7 +45,7 @@ static void empty_log(struct pieces *p)
 	p->log_bytes = log_bytes(p->s);
 }
 
-/* The next piece is twice as large where this one took less than half of what a piece may take, and smaller where it took more. */
+/* Sizes the next piece, after one that took `part` of what a piece may take.  The size doubles below a half, and shrinks above 1. */
 static uint32_t adapt(uint32_t most, double part)
 {
 	if (part < 0.5)
@@ -56,7 +56,7 @@ static uint32_t adapt(uint32_t most, double part)
 	return most ? most : 1;
 }
 
-/* A piece may fill half of the log, or take PIECE_NS.  The log is emptied when the next one might not fit. */
+/* Measures a piece, which may fill half of the log or take PIECE_NS, and sizes the next one.  Empties the log if that might not fit. */
 static uint32_t measure(struct pieces *p, uint32_t most)
 {
 	uint64_t bytes = log_bytes(p->s);
@@ -102,7 +102,7 @@ bool pieces_next(struct pieces *p)
 	return true;
 }
 
-/* Pages that can be given back, of those that are above a size. */
+/* Number of free pages that can be given back until the file has so many bytes. */
 static int64_t pages_above(struct store *s, uint64_t bytes)
 {
 	int64_t nr_free = store_ask_number(s, "PRAGMA freelist_count");

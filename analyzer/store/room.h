@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room for an epoch that is to be added (names.c): its new names are known before anything is written.  Where they would take the store
+ * Makes room for an epoch that is to be added (names.c).  Its new names are known before anything is written.  If they would take the store
  * over its cap, the store makes room first.  Then texts are added in small transactions, in the order of their index, since otherwise one
  * transaction would write nearly all of that index into SQLite's log.  Context: thread.
  */
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* Texts that the epoch's functions are called.  Zeros: none. */
+/* Names of the epoch's functions.  Zeros are an empty list. */
 struct room {
 	struct room_text {
 		char *text;
@@ -20,11 +20,11 @@ struct room {
 	uint32_t nr, capacity;
 };
 
-/* text: copied.  false without memory. */
+/* Adds a copy of text.  false without memory. */
 bool room_add(struct room *r, const char *text);
 /*
- * nr_rows: of the epoch.  *with_functions: false where its functions would take more than half of the cap, so that the epoch is to be
- * stored without them.  0, or -errno with a sentence.
+ * Makes room, and adds the texts.  nr_rows: rows of the epoch.  *with_functions: false if its functions would take more than half of the
+ * cap, so that the epoch has to be stored without them.  Returns 0, or -errno with a sentence.
  */
 int room_make(struct room *r, struct store *s, uint32_t nr_rows, bool *with_functions, struct diag *d);
 void room_fini(struct room *r);

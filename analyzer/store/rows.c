@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define ID_MAX (1ll << 27)
-#define HOST "ifnull(t.s, '(unknown)')" /* also an epoch without its host's name has one */
+#define HOST "ifnull(t.s, '(unknown)')" /* an epoch without its host's name has this name */
 
 struct place {
 	int64_t series, function;
@@ -20,7 +20,7 @@ struct place {
 
 struct reading {
 	struct store *store;
-	struct place *place; /* by number */
+	struct place *place; /* array by number */
 	int64_t nr_places;
 	struct rows_row *row;
 	uint32_t nr, capacity;
@@ -68,7 +68,8 @@ int rows_compare(const void *a, const void *b)
 	return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* Rows first to end are a series' places, of weights that are nearly right: each has its part of the series' weight, which is whole. */
+/* Splits a series' weight among its nr places, in proportion to their own weights, which are nearly right.  The parts are whole numbers
+ * whose sum is that weight.  all: sum of the places' own weights. */
 static void share_weight(struct rows_row *row, uint32_t nr, unsigned __int128 all, uint64_t weight)
 {
 	unsigned __int128 so_far = 0, given = 0;
@@ -102,14 +103,14 @@ static bool read_rows(struct reading *r, int64_t epoch)
 	nr_places = r->nr;
 	if (nr_places)
 		qsort(r->row, nr_places, sizeof(*r->row), rows_compare);
-	for (uint32_t i = 0; i < series.nr && room; i++) { /* in their order, too */
+	for (uint32_t i = 0; i < series.nr && room; i++) { /* series are sorted by number, as rows are */
 		const struct block_row *row = block_row(&series, i);
 		int64_t id = (int64_t)row->id;
 		uint32_t first;
 		unsigned __int128 all = 0;
 
 		while (at < nr_places && r->row[at].series < id)
-			r->row[at++].weight = 0; /* of a series without a sum */
+			r->row[at++].weight = 0; /* the row's series has no weight in this epoch */
 		for (first = at; at < nr_places && r->row[at].series == id; at++)
 			all += r->row[at].weight;
 		if (all)

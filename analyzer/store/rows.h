@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a store's epochs, for those who send them elsewhere.  Context: thread. */
+/* Reads the rows of a store's epochs, for code that sends them elsewhere.  Context: thread. */
 #ifndef TAILOR_STORE_ROWS_H
 #define TAILOR_STORE_ROWS_H
 
@@ -14,31 +14,33 @@ struct rows_epoch {
 	const char *host;
 };
 
-/* function: 0: the epoch no longer has functions.  The weights of a series' rows are whole, and add up to its own. */
+/* A row.  function 0: the epoch no longer has functions.  The weights of a series' rows add up to its own weight. */
 struct rows_row {
 	int64_t series, function;
 	uint64_t samples, weight;
 };
 
-/* For qsort(): by series, then function. */
+/* Compares rows for qsort(), by series, then function. */
 int rows_compare(const void *a, const void *b);
 
 struct rows_reader {
-	bool (*wanted)(void *context, const struct rows_epoch *e); /* NULL: all are */
-	/* not 0: it stops there, and that is returned */
+	bool (*wanted)(void *context, const struct rows_epoch *e); /* NULL: all are wanted */
+	/* called for each epoch; a value other than 0 ends the reading, and is returned */
 	int (*epoch)(void *context, const struct rows_epoch *e, const struct rows_row *row, uint32_t nr);
 	void *context;
 };
-/* Of each epoch of the window, by its begin, all in one state of the store.  host: NULL: of all.  0, or -errno with a sentence. */
+/* Reads epochs of the window, sorted by begin, all in one state of the store.  host: only of this host; NULL: of all.  Returns 0, or -errno
+ * with a sentence. */
 int rows_read(struct store *s, const struct window *w, const char *host, const struct rows_reader *reader, struct diag *d);
-/* The next host that it has epochs of, in alphabetical order; NULL: there are no more.  *after: "" at first; replaced, to be freed. */
+/* The next host with epochs, in alphabetical order; NULL: there are no more.  *after: malloc()ed, "" at first.  It is replaced, and the
+ * caller frees it. */
 const char *rows_next_host(struct store *s, char **after);
-/* From the begin of its first epoch to behind its last; false: it has none. */
+/* The time from the begin of the first epoch to just after the end of the last one.  false: there are no epochs. */
 bool rows_span(struct store *s, struct window *w);
-/* A name that no other store has, in hexadecimal digits; valid until the next call. */
+/* The store's unique name, in hexadecimal digits.  Valid until the next call. */
 const char *rows_store_name(struct store *s);
 
-/* Texts of a series, "" where there is none, valid until the next call. */
+/* Texts of a series, "" if it has none.  Valid until the next call. */
 struct rows_series {
 	const char *event, *unit, *process, *executable, *service, *level, *component, *place, *detail, *label, *query;
 };

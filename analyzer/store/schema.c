@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SQLite keeps the text of each CREATE statement, and compiles it when a file is opened.  A view in place of a table is run by each
- * question to that table, a trigger by each change, and both may run for ever.  So the texts are compared with those that tailor writes.
+ * SQLite keeps the text of each CREATE statement, and compiles it when a file is opened.  A view in place of a table runs at each question
+ * to that table, a trigger at each change, and both may run for ever.  So the texts are compared with those that tailor writes.
  */
 #include "analyzer/store/schema.h"
 
@@ -9,31 +9,32 @@
 #include <string.h>
 #include <strings.h>
 
-/* Names are rows of text, and numbers elsewhere.  0: none. */
+/* Names are rows of table text, and other tables have their numbers.  0: no name. */
 static const char *const schema[] = {
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID",
 	"CREATE TABLE text(id INTEGER PRIMARY KEY, hash INT NOT NULL, s TEXT NOT NULL)",
 	"CREATE INDEX text_hash ON text(hash)",
-	/* which processes: those of one executable that work for one service */
+	/* a row is all processes of one executable that work for one service */
 	"CREATE TABLE process(id INTEGER PRIMARY KEY, name INT NOT NULL, executable INT NOT NULL, service INT NOT NULL,"
 	" UNIQUE(name, executable, service))",
 	"CREATE TABLE event(id INTEGER PRIMARY KEY, name INT NOT NULL, unit INT NOT NULL, UNIQUE(name, unit))",
 	"CREATE TABLE query(id INTEGER PRIMARY KEY, text INT NOT NULL UNIQUE)",
-	/* what it is at its level, whichever number a trace gives it: place is the names of its consumers */
+	/* a component is identified by texts, since each trace numbers components anew; place: names of its consumers */
 	"CREATE TABLE component(id INTEGER PRIMARY KEY, level INT NOT NULL, name INT NOT NULL, place INT NOT NULL, detail INT NOT NULL,"
 	" query INT NOT NULL, label INT NOT NULL, UNIQUE(level, name, place, detail, query, label))",
-	/* a function, whichever address it has; jit: it was generated */
+	/* a function at any address; jit: it was generated */
 	"CREATE TABLE function(id INTEGER PRIMARY KEY, name INT NOT NULL, image INT NOT NULL, jit INT NOT NULL, UNIQUE(name, image, jit))",
-	/* what a block's rows are of */
+	/* a row of a block is for a series or a place */
 	"CREATE TABLE series(id INTEGER PRIMARY KEY, process INT NOT NULL, component INT NOT NULL, event INT NOT NULL,"
 	" UNIQUE(process, component, event))",
 	"CREATE TABLE place(id INTEGER PRIMARY KEY, series INT NOT NULL, function INT NOT NULL, UNIQUE(series, function))",
-	/* begin_ns, end_ns: UTC.  tier: 0 as recorded, 1 an hour, 2 a day.  effective: samples of equal weight that say as much. */
+	/* begin_ns, end_ns: UTC.  tier: 0 as recorded, 1 an hour, 2 a day.  effective: number of samples of equal weight with the same
+	 * error. */
 	"CREATE TABLE epoch(id INTEGER PRIMARY KEY, recording INT NOT NULL, number INT NOT NULL, tier INT NOT NULL, begin_ns INT NOT NULL,"
 	" end_ns INT NOT NULL, host INT NOT NULL, samples REAL NOT NULL, effective REAL NOT NULL, lost INT NOT NULL, cpus INT NOT NULL,"
 	" parts INT NOT NULL, UNIQUE(recording, number, tier))",
 	"CREATE INDEX epoch_time ON epoch(begin_ns)",
-	/* which epochs an hour or a day has taken in: none is added twice */
+	/* epochs that are parts of an hour or a day, so that none is added twice */
 	"CREATE TABLE folded(recording INT NOT NULL, number INT NOT NULL, PRIMARY KEY(recording, number)) WITHOUT ROWID",
 	"CREATE TABLE block(epoch INT NOT NULL, part INT NOT NULL, rows INT NOT NULL, bytes INT NOT NULL, crc INT NOT NULL,"
 	" data BLOB NOT NULL, PRIMARY KEY(epoch, part))",
@@ -69,7 +70,7 @@ static bool take_mark(struct scan *x, char mark)
 	return true;
 }
 
-/* A name, or this word, in any case. */
+/* Takes any name (word NULL), or this word in upper or lower case. */
 static bool take_word(struct scan *x, const char *word)
 {
 	size_t nr = 0;
@@ -178,7 +179,7 @@ bool schema_is_plain(const char *sql)
 	return is_plain_table((struct scan){ sql }) || is_plain_index((struct scan){ sql });
 }
 
-/* ", a INT, b REAL NOT NULL DEFAULT 0", of so many bytes. */
+/* Is a text of so many bytes a list of plain columns, such as ", a INT, b REAL NOT NULL DEFAULT 0"? */
 static bool are_plain_columns(const char *text, size_t bytes)
 {
 	struct scan x = { text };
@@ -190,7 +191,7 @@ static bool are_plain_columns(const char *text, size_t bytes)
 	return x.at == text + bytes;
 }
 
-/* ALTER TABLE puts a new column behind the last one, before the keys. */
+/* ALTER TABLE adds a new column after the last one, before the keys. */
 bool schema_is_widened(const char *sql, const char *ours)
 {
 	size_t nr_ours = strlen(ours), nr = strlen(sql), more = nr - nr_ours;
@@ -213,7 +214,7 @@ static const char *name_of(size_t i, size_t *bytes)
 	return at;
 }
 
-/* The object of this name: its number, or NR_OBJECTS. */
+/* The number of the object of this name, or NR_OBJECTS. */
 static size_t find_object(const char *name)
 {
 	for (size_t i = 0; i < NR_OBJECTS; i++) {
@@ -226,7 +227,7 @@ static size_t find_object(const char *name)
 	return NR_OBJECTS;
 }
 
-/* The index that SQLite makes for a key, which has no text of its own. */
+/* Is this an index that SQLite makes for a key?  Such an index has no text. */
 static bool is_index_of_key(const char *type, const char *name, const char *sql)
 {
 	return !sql && strcmp(type, "index") == 0 && strncmp(name, "sqlite_autoindex_", 17) == 0;

@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* NAME.000001.tlr; names begin with when their recorder began, so their order is that of time. */
+/* Is this the trace of an epoch, such as NAME.000001.tlr?  Names begin with the time at which their recorder began, so they sort by
+ * time. */
 static int is_epoch(const struct dirent *e)
 {
 	static const char digits[] = "0123456789";
@@ -43,7 +44,7 @@ static bool store_has(struct store *s, const char *path)
 
 struct listing {
 	char *folder;
-	struct dirent **entry; /* in the order of time */
+	struct dirent **entry; /* sorted by time */
 	int nr;
 };
 
@@ -88,7 +89,7 @@ int spool_bound(const char *file, uint32_t keep, uint32_t *nr_dropped, struct di
 	return ret;
 }
 
-/* Its recorder was killed before it wrote. */
+/* A trace is empty if its recorder was killed before the first write. */
 static bool is_empty(const char *path)
 {
 	struct stat st;
@@ -102,7 +103,7 @@ int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(voi
 	struct listing l;
 	int ret = list_beside(file, &l, d);
 
-	for (int i = 0; i + 1 < l.nr; i++) { /* the newest is being written, or was given by name */
+	for (int i = 0; i + 1 < l.nr; i++) { /* skips the newest trace, which is being written or was given by name */
 		char *path = listed_path(&l, i);
 		bool has = path && (is_empty(path) || store_has(s, path));
 
@@ -123,7 +124,7 @@ int spool_tidy(struct store *s, const char *file, uint32_t keep, void (*add)(voi
 struct spooled {
 	char *path;
 	uint64_t recording, number;
-	int64_t begin_ns, end_ns; /* end: of the next one's begin; of the last one, of what it has */
+	int64_t begin_ns, end_ns; /* end: begin of the recording's next trace, or last record of its last trace */
 };
 
 struct spooled_list {
@@ -144,7 +145,7 @@ static bool read_head(struct spooled *s, struct trace_reader *t, uint64_t *begin
 	return true;
 }
 
-/* path is taken over.  What cannot be read is none. */
+/* Adds a trace, which owns path from now on.  A file that cannot be read is skipped. */
 static void add_spooled(struct spooled_list *l, char *path)
 {
 	struct spooled s = { .path = path };
@@ -165,7 +166,7 @@ static void add_spooled(struct spooled_list *l, char *path)
 		free(path);
 }
 
-/* Of the last one of a recording: as far as its records go. */
+/* Sets the end of the last trace of a recording, from the times of its records. */
 static void find_end(struct spooled *s)
 {
 	struct trace_reader *t;
@@ -179,7 +180,7 @@ static void find_end(struct spooled *s)
 		end_ns = begin_ns;
 		while (trace_next(t, &r) == 1)
 			end_ns = r.time_ns > end_ns ? r.time_ns : end_ns;
-		if (__builtin_add_overflow(s->begin_ns, end_ns - begin_ns, &s->end_ns)) /* a damaged head's */
+		if (__builtin_add_overflow(s->begin_ns, end_ns - begin_ns, &s->end_ns)) /* the header is damaged */
 			s->end_ns = s->begin_ns;
 	}
 	trace_close(t);
@@ -198,7 +199,7 @@ static void set_ends(struct spooled_list *l)
 {
 	for (uint32_t i = 0; i < l->nr; i++)
 		if (i + 1 < l->nr && l->trace[i + 1].recording == l->trace[i].recording &&
-		    l->trace[i + 1].begin_ns > l->trace[i].begin_ns) /* the clock was not put back */
+		    l->trace[i + 1].begin_ns > l->trace[i].begin_ns) /* not so if the clock was set back */
 			l->trace[i].end_ns = l->trace[i + 1].begin_ns;
 		else
 			find_end(&l->trace[i]);
@@ -236,7 +237,7 @@ static int take_traces(struct spooled_list *l, const struct window *w, struct sp
 	return out->path ? 0 : -ENOMEM;
 }
 
-/* Another user who made the folder would choose what the traces of the store are. */
+/* Returns why a folder is not used, or NULL.  If another user owned the folder, that user could choose the store's traces. */
 static const char *refuse_folder(const char *store, const char *folder)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file: how it is opened, created, locked, and asked. */
+/* Opens, creates, locks and queries the file. */
 #include "analyzer/store/internal.h"
 
 #include "analyzer/store/schema.h"
@@ -18,18 +18,18 @@
 #include <unistd.h>
 
 #define APPLICATION 0x746c7273 /* "tlrs" */
-#define APPLICATION_AT 68 /* in the file; sqlite.org/fileformat.html, 1.3 */
+#define APPLICATION_AT 68 /* offset in the file; sqlite.org/fileformat.html, 1.3 */
 #define VERSION STORE_FORMAT_VERSION
 #define BUSY_MS 5000
-#define LOCK_TRIES 300	 /* of 100 ms */
-#define STOPPED_TRIES 20 /* between two looks at who has the lock */
+#define LOCK_TRIES 300	 /* each after 100 ms */
+#define STOPPED_TRIES 20 /* tries between two checks whether the lock's holder is stopped */
 
-/* The budget of a question: 1.5 s of a processor, and 20 steps for each byte, of which a row takes one to fifty. */
+/* The budget of a question: 1.5 s of a processor, and 20 steps per byte of the file, in which a row takes 1 to 50 bytes. */
 static const struct budget_size budget_of_reader = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 20, .bytes_each = 32 },
 				budget_of_writer = { .steps = 30000000, .bytes = 384u << 20, .steps_each = 100, .bytes_each = 32 };
-#define LOOK_INSTRUCTIONS 4096 /* of SQLite's machine, of 20 to 30 ns: two are a step */
+#define LOOK_INSTRUCTIONS 4096 /* SQLite's instructions between two checks; each takes 20 to 30 ns, and two are a step */
 
-/* Limits that no store of ours reaches.  A block of BLOCK_ROWS_MAX rows takes three bytes for each. */
+/* Limits that no store of tailor reaches.  In a block of BLOCK_ROWS_MAX rows, a row takes three bytes. */
 static const struct {
 	int what, most;
 } limits[] = { { SQLITE_LIMIT_LENGTH, 64 << 20 },  { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },	   { SQLITE_LIMIT_COLUMN, 100 },
@@ -62,7 +62,7 @@ int store_failed(const struct store *s, struct diag *d)
 
 const char *store_printable(const char *text)
 {
-	static char out[256]; /* one thread */
+	static char out[256]; /* static, since a store belongs to one thread */
 	size_t nr = 0;
 
 	for (; text && text[nr] && nr < sizeof(out) - 1; nr++)
@@ -99,7 +99,7 @@ static bool fail_by_database(struct store *s, int code)
 	case SQLITE_BUSY:
 		store_fail(s, EBUSY, "another process writes to it");
 		break;
-	case SQLITE_LOCKED: /* by a statement of ours that is not at its end: no other process shares what SQLite has in memory */
+	case SQLITE_LOCKED: /* a statement of this connection is not at its end; no other process shares SQLite's cache */
 		store_fail(s, EDEADLK, "a statement of this process is in the way of another (%s)", store_printable(sqlite3_errmsg(s->db)));
 		break;
 	case SQLITE_NOTADB:
@@ -132,7 +132,7 @@ bool store_has_room(struct store *s, uint64_t bytes)
 	return budget_has_room(&s->budget, bytes) || fail_by_budget(s);
 }
 
-/* SQLite calls it while a statement runs; not 0: the statement is given up. */
+/* SQLite calls this while a statement runs.  A result other than 0 ends the statement. */
 static int spend_instructions(void *context)
 {
 	struct store *s = context;
@@ -140,7 +140,7 @@ static int spend_instructions(void *context)
 	return !budget_spend(&s->budget, LOOK_INSTRUCTIONS / 2);
 }
 
-/* Holes of a sparse file do not count. */
+/* The size of a file, without the holes of a sparse file. */
 static uint64_t file_bytes(const char *path)
 {
 	struct stat st;
@@ -150,7 +150,7 @@ static uint64_t file_bytes(const char *path)
 	return (uint64_t)(st.st_blocks * 512 < st.st_size ? st.st_blocks * 512 : st.st_size);
 }
 
-/* In the log is what the file will have. */
+/* The size of the log, whose contents will be in the file later. */
 static uint64_t log_bytes(const struct store *s)
 {
 	char *path = NULL;
@@ -171,7 +171,7 @@ void store_begin_question(struct store *s)
 		store_fail(s, EINVAL, "%s", d.text);
 }
 
-/* Before the first statement: the file's own schema is compiled by that. */
+/* Sets limits.  Call before the first statement, since that compiles the file's own schema. */
 static void bound_database(struct store *s)
 {
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
@@ -306,7 +306,7 @@ int store_commit(struct store *s, struct diag *d)
 	else if (!store_execute(s, "COMMIT"))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	else
-		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL); /* a reader may be in the way: next time */
+		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL); /* a reader may block it until the next */
 	return store_failed(s, d);
 }
 
@@ -339,7 +339,8 @@ static bool check_beside(struct store *s)
 	return !s->error;
 }
 
-/* One that is there is not created: in a folder like /tmp the kernel refuses that of another user's file without a reason. */
+/* Opens the lock file, and creates it only if there is none.  With O_CREAT the kernel refuses another user's file in a folder like /tmp
+ * without saying why. */
 static int open_lock(struct store *s)
 {
 	const char *refusal = NULL;
@@ -357,7 +358,7 @@ static int open_lock(struct store *s)
 	return ret ? store_fail(s, -ret, "cannot be written: %s", strerror(-ret)) : 0;
 }
 
-/* One process writes: SQLite's own locks would let another in between two transactions that belong together. */
+/* Makes this process the only writer.  SQLite's own locks would admit another one between two transactions that belong together. */
 static int take_lock(struct store *s)
 {
 	struct lock_holder holder = { 0 };
@@ -366,7 +367,7 @@ static int take_lock(struct store *s)
 	for (int i = 0; i < LOCK_TRIES && ret == 0; i++) {
 		if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
 			return 0;
-		if (i % STOPPED_TRIES == STOPPED_TRIES - 1) /* one that is stopped is not waited for */
+		if (i % STOPPED_TRIES == STOPPED_TRIES - 1) /* a holder that is stopped is not waited for */
 			holder = lock_holder_find(s->lock);
 		if (holder.is_stopped)
 			break;
@@ -375,7 +376,7 @@ static int take_lock(struct store *s)
 	return ret ? ret : store_fail(s, EBUSY, "another process writes to it%s", lock_holder_text(&holder));
 }
 
-/* Is all of it in its main file, and no process writes to it until it is closed? */
+/* Is the whole store in its main file, and does no process write to it until it is closed?  Takes a shared lock for this. */
 static bool is_at_rest(struct store *s)
 {
 	char *wal = NULL, *lock = NULL;
@@ -396,7 +397,7 @@ static int create_tables(struct store *s)
 {
 	char text[128];
 
-	/* in this order, on an empty file; Debian's SQLite overwrites what is deleted, which would double what is written */
+	/* page size and auto_vacuum can be set in an empty file only, and before WAL mode */
 	snprintf(text, sizeof(text), "PRAGMA page_size = %d; PRAGMA auto_vacuum = INCREMENTAL;", STORE_PAGE_BYTES);
 	store_execute(s, text);
 	store_execute(s, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE;");
@@ -449,7 +450,7 @@ static bool check_schema(struct store *s)
 	return !s->error;
 }
 
-/* "file:/path?immutable=1", malloc: no file is made beside it, no lock taken. */
+/* "file:/path?immutable=1", which the caller frees.  SQLite then makes no file beside the store, and takes no lock. */
 static char *format_immutable_uri(const char *path)
 {
 	char *uri = malloc(3 * strlen(path) + 32), *to = uri;
@@ -464,8 +465,8 @@ static char *format_immutable_uri(const char *path)
 }
 
 /*
- * SQLite shares memory with other processes, in a file beside the store: on a full disk, or in a folder that cannot be written, there is
- * none.  A store at rest is read without.
+ * SQLite shares memory with other processes in a file beside the store, which cannot be made on a full disk or in a folder without write
+ * access.  A store at rest is then read without that file.
  */
 static void read_without_shared_memory(struct store *s)
 {
@@ -474,7 +475,7 @@ static void read_without_shared_memory(struct store *s)
 	char *uri;
 
 	if (ret == SQLITE_READONLY && sqlite3_open_v2(s->file, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
-		sqlite3_close(s->db); /* its writer was killed: what it left in the log is to be put in order first */
+		sqlite3_close(s->db); /* a killed writer left a log, which SQLite has to recover first */
 		s->db = db;
 		bound_database(s);
 		store_execute(s, "PRAGMA query_only = ON");
@@ -519,7 +520,7 @@ static int open_database(struct store *s, enum store_access access)
 	store_begin_question(s);
 	if (s->error || !check_beside(s) || (access != STORE_READ && take_lock(s)))
 		return -s->error;
-	mask = umask(077); /* what it holds is for its user alone */
+	mask = umask(077); /* only the user may read a store */
 	ret = sqlite3_open_v2(s->file, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	umask(mask);
 	if (ret != SQLITE_OK)
@@ -527,9 +528,9 @@ static int open_database(struct store *s, enum store_access access)
 	bound_database(s);
 	if (access == STORE_READ)
 		read_without_shared_memory(s);
-	/* a file can ask for a cache of any size */
+	/* the cache size is set, since a file can ask for any size */
 	store_execute(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -2000; PRAGMA mmap_size = 0;");
-	/* the process that created it may not have got further */
+	/* a process that was creating the store may have been killed before it made tables */
 	exists = exists && store_ask_number(s, "SELECT EXISTS(SELECT 1 FROM sqlite_schema)");
 	if (!exists && !s->error && access == STORE_ADD)
 		create_tables(s);
@@ -537,6 +538,7 @@ static int open_database(struct store *s, enum store_access access)
 		return store_fail(s, ENOENT, "nothing was added to it yet");
 	if (check_version(s) || !check_schema(s))
 		return -s->error;
+	/* secure_delete: Debian's SQLite overwrites deleted bytes by default, which would double the bytes written */
 	if (access != STORE_READ)
 		store_execute(s, "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = OFF; PRAGMA wal_autocheckpoint = 0;"
 				 "PRAGMA journal_size_limit = 1048576;");
@@ -604,7 +606,8 @@ void store_close(struct store *s)
 	free(s);
 }
 
-/* Closed behind SQLite's own: the kernel takes a process's locks from a file when any of its descriptors is closed. */
+/* The descriptor stays open until after sqlite3_close(), since closing any descriptor of a file drops all locks that the process has on
+ * it. */
 void store_read_ahead(struct store *s)
 {
 	if (s->ahead < 0)
@@ -620,7 +623,7 @@ size_t store_path_bytes(const char *text)
 	return at ? (size_t)(at - text) : strlen(text);
 }
 
-/* One that may not be read is one where a window is asked of it. */
+/* A file that may not be read counts as a store if a window follows its name. */
 bool store_is_named(const char *text)
 {
 	static const char magic[] = "SQLite format 3";

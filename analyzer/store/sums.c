@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_MAX (1ll << 27) /* of series and places: arrays are as long */
-#define EPOCH_STEPS 16	   /* beside SQLite's own: a table may have a row of each */
+#define ID_MAX (1ll << 27) /* limit for numbers of series and places, since arrays are indexed by them */
+#define EPOCH_STEPS 16	   /* in addition to SQLite's own, since a table may have a row per epoch */
 #define NAMES_STEPS 8
 #define TEXT_STEP_BYTES 16
 
-/* The dictionary of rows, by number. */
+/* The part of the dictionary that rows refer to, in arrays by number. */
 struct rows {
 	struct series {
 		uint32_t process, component, event, query, service;
@@ -37,7 +37,7 @@ struct summing {
 	struct rows rows;
 	struct hash_map line_of; /* (id, 1 + service) -> 1 + index */
 	uint32_t capacity, epochs_capacity;
-	double *series_weight, *series_places; /* of one epoch, by series: right, and as its places have it */
+	double *series_weight, *series_places; /* one epoch's weights, by series: exact, and the sum of its places */
 	int64_t event;
 };
 
@@ -50,7 +50,7 @@ static uint32_t column(const struct statement *q, int i)
 
 /* ------------------------------------------------------------------------------------------------------- which rows */
 
-/* An array by number, of what this asks for the largest of; NULL: there are too many, or no memory. */
+/* Allocates an array by number.  largest: the statement that returns the largest number.  NULL: it is too large, or there is no memory. */
 static void *allocate_by_number(struct store *s, const char *largest, size_t each, int64_t *nr)
 {
 	int64_t most = store_ask_number(s, largest);
@@ -96,7 +96,7 @@ static bool read_places(struct summing *x)
 	return r->place;
 }
 
-/* Those whose part is none of the numbers that the statement gives are not wanted.  Returns how many numbers there were. */
+/* Unmarks series whose member at offset `part` is none of the numbers that the statement returns.  Returns how many numbers there were. */
 static int keep_wanted(struct summing *x, struct statement *q, const char *text, size_t part)
 {
 	struct hash_map wanted = { 0 };
@@ -111,7 +111,7 @@ static int keep_wanted(struct summing *x, struct statement *q, const char *text,
 	return nr;
 }
 
-/* The user's name of something, and what it may be. */
+/* Unmarks series that do not have the names which the question asks for. */
 static int filter_series(struct summing *x, struct diag *d)
 {
 	static struct statement processes = STATEMENT("SELECT p.id FROM process p, text t WHERE t.id IN (p.name, p.executable) AND "
@@ -146,7 +146,7 @@ static int choose_event(struct summing *x, struct diag *d)
 	static struct statement named = STATEMENT(
 					"SELECT e.id, t.s, u.s FROM event e JOIN text t ON t.id = e.name LEFT JOIN text u ON u.id = "
 					"e.unit WHERE t.s = ?"),
-				/* waits are looked at when they are asked for */
+				/* waits and code loads are chosen if asked for, or if there is no other */
 		first = STATEMENT("SELECT e.id, t.s, u.s FROM event e JOIN text t ON t.id = e.name LEFT JOIN text u ON u.id = "
 				  "e.unit ORDER BY t.s IN ('context-switches', 'preempted', '" FOLD_LOADS "'), e.id LIMIT 1");
 	const char *wanted = x->question->event;
@@ -163,7 +163,7 @@ static int choose_event(struct summing *x, struct diag *d)
 	return x->to->event && x->to->unit ? 0 : diag_fail(d, ENOMEM, "out of memory");
 }
 
-/* An epoch belongs to the window in which its middle is. */
+/* Reads the epochs of the window.  An epoch belongs to the window in which its middle lies. */
 static bool read_epochs(struct summing *x)
 {
 	static struct statement some =
@@ -201,10 +201,10 @@ static bool read_epochs(struct summing *x)
 	return true;
 }
 
-/* Where the window has half of all epochs, a file that is not in memory is read as a whole. */
+/* If the window has more than half of all epochs, the kernel is asked to read the whole file. */
 static void prepare_reading(struct summing *x)
 {
-	/* not count(*): that is one instruction, which ends when all pages have been read */
+	/* count(*) would be one instruction, during which the budget is not checked */
 	if (2 * (int64_t)x->to->nr_epochs > store_ask_number(x->store, "SELECT count(id) FROM epoch"))
 		store_read_ahead(x->store);
 }
@@ -255,7 +255,7 @@ static uint32_t key_of_series(const struct series *s, enum sums_by by)
 	return by == SUMS_COMPONENT ? s->component : by == SUMS_QUERY ? s->query : by == SUMS_SERVICE ? s->service : s->process;
 }
 
-/* A place has its part of its series' weight. */
+/* Adds an epoch's places.  A place gets its part of its series' weight. */
 static void add_places(struct summing *x, uint32_t epoch)
 {
 	struct rows *r = &x->rows;
@@ -342,7 +342,7 @@ int sums_make(struct store *s, const struct sums_question *q, struct sums *out, 
 	memset(out, 0, sizeof(*out));
 	store_begin_question(s);
 	out->by = q->by;
-	store_execute(s, "BEGIN"); /* one state of it */
+	store_execute(s, "BEGIN"); /* all statements read one state of the store */
 	went_read(s, &out->went);
 	lacking_read(s, q->window.from_ns, q->window.to_ns, &out->lacking);
 	if (out->went.end_ns <= q->window.from_ns || out->went.begin_ns >= q->window.to_ns)
@@ -391,7 +391,7 @@ void sums_fini(struct sums *s)
 
 /* ------------------------------------------------------------------------------------------------------------ names */
 
-/* Columns: name, label, level, place, detail, query, jit. */
+/* The statements for names of lines.  Columns: name, label, level, place, detail, query, jit. */
 static struct statement names_of[] = {
 	[SUMS_COMPONENT] =
 		STATEMENT("SELECT n.s, b.s, l.s, p.s, e.s, t.s, 0 FROM component c LEFT JOIN text n ON n.id = c.name LEFT JOIN text b "
@@ -430,7 +430,7 @@ static void name_service(struct store *s, int64_t service, struct sums_names *ou
 		sqlite3_reset(p);
 }
 
-/* Which of the paths of an image a row would have is chance, so it has the image's name. */
+/* Replaces the path of an image by its name, if it has several paths, since which of them the row has is chance. */
 static void name_image(struct sums_names *n)
 {
 	size_t bytes;

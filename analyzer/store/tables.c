@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELLS 32 /* of a line over time */
+#define CELLS 32 /* cells that show a line over time */
 
 static const struct {
 	const char *table, *heading;
@@ -19,7 +19,7 @@ static const struct {
 	[SUMS_SERVICE] = { "services", "Services: systemd units, containers, names for OpenTelemetry" },
 };
 
-/* Epochs that went to keep the cap are a number beside those that are there. */
+/* Describes epochs that the store dropped to keep its cap, which are not among the sums. */
 static void describe_went(struct page *p, const struct sums *s)
 {
 	char from[32], to[32];
@@ -101,7 +101,7 @@ int tables_lines(struct page *p, struct store *store, enum sums_by by, const str
 
 	grid_set_total(g, share, s->weight);
 	for (uint32_t i = 0; i < s->nr && ret == 0; i++) {
-		bool is_shown = p->form != PAGE_TEXT || !p->top || i <= (uint32_t)p->top; /* names cost more than sums */
+		bool is_shown = p->form != PAGE_TEXT || !p->top || i <= (uint32_t)p->top; /* reading names takes longer than summing up */
 		struct sums_names n = { 0 };
 
 		if (is_shown)
@@ -142,7 +142,7 @@ static int cell_of_time(const struct sums *s, int64_t ns)
 	return part > 0 && part < 1 ? (int)(part * CELLS) : part >= 1 ? CELLS - 1 : 0;
 }
 
-/* Cells of a line over time: what it has of the weight of the epochs that have something of the cell's time. */
+/* Makes the cells of a line over time.  A cell is the line's share of the weight of all epochs that overlap the cell's time. */
 static void make_lane(const struct sums *s, const struct sums_line *l, char text[4 * CELLS + 1], bool utf8)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -166,10 +166,10 @@ static void make_lane(const struct sums *s, const struct sums_line *l, char text
 	}
 }
 
-/* For programs: a line's share of each epoch. */
+/* A table for programs with a line's share of each epoch. */
 struct points {
 	struct grid *grid;
-	int begin, name, service, weight, share; /* service: -1 where they are not told apart */
+	int begin, name, service, weight, share; /* columns; service: -1 if rows are not split by service */
 };
 
 static struct points points_create(bool per_service)
@@ -281,7 +281,7 @@ void tables_epochs(struct page *p, const struct sums *s)
 	grid_show(g, p);
 }
 
-/* "[3,4,9]"; malloc. */
+/* The numbers of epochs as JSON, such as "[3,4,9]".  The caller frees it. */
 static char *list_epochs(const struct sums *s)
 {
 	size_t room = 2 + 21 * (size_t)s->nr_epochs + 1, at = 0;

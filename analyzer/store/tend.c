@@ -18,16 +18,16 @@
 /* ------------------------------------------------------------------------------------------------------------- tiers */
 
 struct tier {
-	int64_t number, length_ns, age_ns; /* of tier number, each so long; made of those below that are so old */
+	int64_t number, length_ns, age_ns; /* length of its epochs; age of lower tiers' epochs that it takes in */
 };
 
 /*
- * The epochs that become one: ?1: its begin, ?2: its length, ?3: the host, ?4: its tier.  An hour that is there already is among them, so
- * that an epoch that comes late, from an old trace, becomes a part of it.
+ * Selects the epochs that become one.  ?1: its begin, ?2: its length, ?3: the host, ?4: its tier, ?5: the number of the new epoch.  An hour
+ * that exists already is among them, so that an epoch from an old trace that comes late becomes a part of it.
  */
 #define OF_IT "WHERE tier <= ?4 AND host = ?3 AND begin_ns >= ?1 AND begin_ns < ?1 + ?2 AND id != ?5"
 
-/* The sum, whose blocks are to be filled.  Other hosts may have one of the same time: its number is one that is free. */
+/* Inserts the new epoch, without blocks.  Other hosts may have one of the same time, so it gets a number that is not in use. */
 static int64_t insert_sum(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host)
 {
 	static struct statement insert = STATEMENT(
@@ -39,7 +39,7 @@ static int64_t insert_sum(struct store *s, const struct tier *t, int64_t begin_n
 	return s->error || !sqlite3_changes(s->db) ? 0 : sqlite3_last_insert_rowid(s->db);
 }
 
-/* If one of them has lost its functions, the sum has none: those of the others would stand for all of its time. */
+/* Adds up the blocks.  If one epoch has lost its functions, the sum has none, since those of the others would seem to be all of them. */
 static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host, int64_t id)
 {
 	static struct statement parts = STATEMENT("SELECT id, EXISTS(SELECT 1 FROM block WHERE epoch = id AND part = 1) FROM epoch " OF_IT);
@@ -63,7 +63,7 @@ static void add_up_blocks(struct store *s, const struct tier *t, int64_t begin_n
 	}
 }
 
-/* One sum of all that lie in [begin, begin + length), in place of them. */
+/* Replaces all epochs that begin in [begin, begin + length) by their sum. */
 static bool fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns, int64_t host)
 {
 	static struct statement rest[] = {
@@ -87,7 +87,7 @@ static bool fold_epochs(struct store *s, const struct tier *t, int64_t begin_ns,
 	return true;
 }
 
-/* The begin of the hour, or day, that a time is in, also of times before 1970. */
+/* The begin of the hour or day that a time is in, also for times before 1970. */
 static int64_t round_down(int64_t ns, int64_t length_ns)
 {
 	int64_t behind = ns % length_ns;
@@ -96,14 +96,14 @@ static int64_t round_down(int64_t ns, int64_t length_ns)
 	return ns < INT64_MIN + behind ? ns : ns - behind;
 }
 
-/* Whole hours, or days, all of whose epochs are old enough, the oldest first: each in a transaction of its own. */
+/* Makes whole hours or days of epochs that are old enough, the oldest first, each in a transaction of its own. */
 static int make_tier(struct store *s, const struct tier *t, int64_t now_ns, struct diag *d)
 {
 	static struct statement oldest =
 		STATEMENT("SELECT begin_ns, host FROM epoch WHERE tier < ?1 AND begin_ns < ?2 ORDER BY begin_ns LIMIT 1");
 	int64_t before_ns = round_down(now_ns - t->age_ns, t->length_ns);
 
-	bool is_folded = true; /* an epoch whose time or host is no number is of no hour, and stays as it is */
+	bool is_folded = true; /* an epoch whose time or host is no number belongs to no hour, and stays as it is */
 
 	while (is_folded && store_run(s, &oldest, "ii", t->number, before_ns)) {
 		int64_t begin_ns = round_down(sqlite3_column_int64(oldest.prepared, 0), t->length_ns);
@@ -144,7 +144,7 @@ int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_fore
 
 /* -------------------------------------------------------------------------------------------------------------- check */
 
-#define LINES_MOST 1000 /* of one kind */
+#define LINES_MOST 1000 /* most lines of one kind */
 
 static bool is_listed_enough(FILE *to, const char *what, uint32_t nr_lines)
 {
@@ -163,14 +163,14 @@ static void check_rows(struct store *s, FILE *to, uint32_t *nr, const char *what
 		++*nr;
 	}
 	store_finish(s, &q);
-	if (s->error && !s->budget.exceeded) { /* that part cannot be read: the others may be */
+	if (s->error && !s->budget.exceeded) { /* this part cannot be read, but others may */
 		fprintf(to, "%s: %s\n", what, s->failure.text);
 		++*nr;
 		s->error = 0;
 	}
 }
 
-/* Does every row name something that there is? */
+/* Checks that each row's series or place exists. */
 static void check_block(struct store *s, int64_t epoch, enum block_part part, FILE *to, uint32_t *nr)
 {
 	static struct statement has_series = STATEMENT("SELECT 1 FROM series WHERE id = ?"),
@@ -255,10 +255,10 @@ int tend_copy(struct store *s, const char *path, struct diag *d)
 	ret = output_file_open(&file, path, d);
 	if (ret)
 		return ret;
-	output_file_temporary(&file, temporary, sizeof(temporary)); /* SQLite opens files by their path */
+	output_file_temporary(&file, temporary, sizeof(temporary)); /* the path is needed, since SQLite opens files by path */
 	ret = file.is_direct ? SQLITE_CANTOPEN : sqlite3_open_v2(temporary, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (ret == SQLITE_OK)
-		sqlite3_exec(to, "PRAGMA journal_mode = OFF", NULL, NULL, NULL); /* a part of a copy is removed, and not rolled back */
+		sqlite3_exec(to, "PRAGMA journal_mode = OFF", NULL, NULL, NULL); /* an incomplete copy is removed, not rolled back */
 	b = ret == SQLITE_OK ? sqlite3_backup_init(to, "main", s->db, "main") : NULL;
 	if (b) {
 		sqlite3_backup_step(b, -1);

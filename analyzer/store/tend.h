@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What keeps a store in order.  Context: thread. */
+/* Maintains, checks, copies and queries a store.  Context: thread. */
 #ifndef TAILOR_STORE_TEND_H
 #define TAILOR_STORE_TEND_H
 
@@ -9,20 +9,20 @@
 
 #include <stdio.h>
 
-/* Epochs of more than two days ago become hours, those of more than four weeks ago days; then the cap is kept (cap.h).  work: may be
- * NULL.  0, or -errno with a sentence. */
+/* Makes hours of epochs older than two days, and days of those older than four weeks, then keeps the cap (cap.h).  work: may be NULL.
+ * Returns 0, or -errno with a sentence. */
 int tend_store(struct store *s, int64_t now_ns, struct cap_work *work, struct diag *d);
-/* Estimates what tending would drop with this cap (0: the store's).  Nothing is changed. */
+/* Estimates what tend_store() would do with this cap (0: the store's).  Changes nothing. */
 struct tend_foreseen {
 	uint32_t nr_folded; /* epochs that become parts of hours or days */
 	struct cap_work work;
 };
 int tend_foresee(struct store *s, int64_t now_ns, uint64_t cap, struct tend_foreseen *f, struct diag *d);
-/* Writes a line for each thing that is damaged; *nr: how many.  0, or -errno with a sentence where it cannot be looked at. */
+/* Writes a line for each damage, and adds their number to *nr.  Returns 0, or -errno with a sentence if the store cannot be checked. */
 int tend_check(struct store *s, FILE *to, uint32_t *nr, struct diag *d);
-/* A copy as of one moment. */
+/* Copies one state of the store to path.  Returns 0, or -errno with a sentence. */
 int tend_copy(struct store *s, const char *path, struct diag *d);
-/* The answer as a table. */
+/* Runs a query, and shows the answer as a table.  Returns 0, or -errno with a sentence. */
 int tend_sql(struct store *s, const char *query, struct page *p, struct diag *d);
 
 #endif

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #define ID_MAX (1ll << 27)
-#define EPOCH_STEPS 16 /* of the budget, beside SQLite's own */
+#define EPOCH_STEPS 16 /* steps of the budget in addition to SQLite's own */
 
-/* Bytes of a row and its entry in the index, with their share of the pages' heads: measured by dbstat. */
-#define TEXT_BYTES 36.0 /* beside the text */
+/* Bytes of a row and its index entry, with their share of the pages' headers, as measured by dbstat. */
+#define TEXT_BYTES 36.0 /* in addition to the text */
 #define BLOCK_BYTES 30.0
 #define EPOCH_BYTES 120.0
 static const double row_bytes[NR_USAGE_TABLES] = {
@@ -35,7 +35,7 @@ static uint32_t step_of_going(const struct usage *u, uint32_t epoch)
 	return epoch + 1 < u->nr_epochs ? u->nr_stripped + epoch + 1 : USAGE_KEPT;
 }
 
-/* The name is needed until that step at least. */
+/* Notes that a name is needed at least until that step. */
 static void need(struct usage *u, enum usage_table table, int64_t id, uint32_t step)
 {
 	struct usage_names *n = &u->names[table];
@@ -128,7 +128,8 @@ static void read_blocks(struct store *s, struct usage *u)
 	}
 }
 
-/* Rows of one table keep those of others: the first column is the row's number, the next ones what it names. */
+/* Notes that rows of other tables are needed as long as the rows of this table that name them.  The statement's first column is the row's
+ * number, and the next ones are the numbers of rows that it names. */
 static void pass_on(struct store *s, struct usage *u, enum usage_table from, const char *sql, const enum usage_table *to)
 {
 	struct statement q = STATEMENT(sql);
@@ -157,7 +158,7 @@ static void pass_on_names(struct store *s, struct usage *u)
 	pass_on(s, u, USAGE_QUERY, "SELECT id, text FROM query", texts);
 }
 
-/* A few texts are of no name: no step lets them go. */
+/* Keeps texts that are not in the tables of names, such as those of events, hosts and reasons, through all steps. */
 static void keep_other_texts(struct store *s, struct usage *u)
 {
 	static struct statement others = STATEMENT("SELECT name FROM event UNION SELECT unit FROM event UNION SELECT host FROM epoch UNION "

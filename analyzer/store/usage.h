@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When names go.  To keep its cap, a store takes steps in a fixed order: the oldest epochs lose their functions, one a step, then they go,
- * one a step.  A name goes with the step after which no row of an epoch is of it.  This file finds that step for all names, by reading all
- * epochs once, and estimates the bytes that each step frees.  Context: thread.
+ * Finds when names can be dropped.  To keep its cap, a store takes steps in a fixed order: epochs lose their functions, one epoch per step,
+ * the oldest first, then epochs go, one per step.  A name goes with the step after which no row of an epoch needs it.  This file finds that
+ * step for all names, by reading all epochs once, and estimates the bytes that each step frees.  Context: thread.
  */
 #ifndef TAILOR_STORE_USAGE_H
 #define TAILOR_STORE_USAGE_H
 
 #include "analyzer/store/internal.h"
 
-#define USAGE_KEPT UINT32_MAX /* no step lets it go */
+#define USAGE_KEPT UINT32_MAX /* no step frees it */
 
 enum usage_table { USAGE_PLACE, USAGE_SERIES, USAGE_FUNCTION, USAGE_COMPONENT, USAGE_PROCESS, USAGE_QUERY, USAGE_TEXT, NR_USAGE_TABLES };
-extern const char *const usage_tables[NR_USAGE_TABLES]; /* their names in the file */
+extern const char *const usage_tables[NR_USAGE_TABLES]; /* names of the tables in the file */
 
 struct usage_epoch {
 	int64_t id, begin_ns, end_ns, recording, number, parts;
@@ -24,14 +24,14 @@ struct usage_epoch {
 struct usage {
 	struct usage_epoch *epoch; /* the oldest first */
 	uint32_t nr_epochs, capacity;
-	/* Steps are 1, 2, ..., nr_steps.  The first nr_stripped ones take functions; the others take epochs, all but the newest. */
+	/* Steps are 1, 2, ..., nr_steps.  The first nr_stripped ones drop functions, the others drop epochs, all but the newest. */
 	uint32_t nr_stripped, nr_steps;
 	struct usage_names {
-		uint32_t *step; /* by number: 0: no epoch has it, and it is in no one's way */
+		uint32_t *step; /* step with which a name goes, by number; 0: no epoch has it */
 		int64_t nr;
 	} names[NR_USAGE_TABLES];
-	double *bytes;      /* that each step frees, nr_steps + 1 of them; the first ones are those of names that no epoch has */
-	double bytes_kept;  /* what is left after the last step */
+	double *bytes;      /* bytes freed by each step, nr_steps + 1 of them; [0]: names that no epoch has */
+	double bytes_kept;  /* bytes left after the last step */
 };
 
 /* strip_all: the newest epoch is to lose its functions, too.  false: the store has failed. */

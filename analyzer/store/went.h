@@ -6,12 +6,12 @@
 #include "analyzer/store/store.h"
 
 struct went {
-	int64_t epochs; /* as they were recorded; 0: none, and the rest has no meaning */
+	int64_t epochs; /* number of epochs as recorded; 0: none, and the other members have no meaning */
 	double samples;
-	int64_t begin_ns, end_ns; /* of the first and the last of them, UTC */
+	int64_t begin_ns, end_ns; /* begin of the first and end of the last one, UTC */
 };
 
-/* Inside a transaction. */
+/* Adds epochs that went.  Call inside a transaction. */
 void went_add(struct store *s, const struct went *w);
 void went_read(struct store *s, struct went *w);
 

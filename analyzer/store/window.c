@@ -16,7 +16,7 @@ static int64_t midnight(int64_t now_ns, int days)
 	struct tm day;
 
 	localtime_r(&t, &day);
-	day.tm_mday += days; /* mktime() knows what day that is, and how long */
+	day.tm_mday += days; /* mktime() normalizes the date, also if a day has 23 or 25 hours */
 	day.tm_hour = day.tm_min = day.tm_sec = 0;
 	day.tm_isdst = -1;
 	return (int64_t)mktime(&day) * SECOND_NS;
@@ -98,7 +98,7 @@ int window_parse(const char *text, int64_t now_ns, struct window *w, struct diag
 	int64_t begin_ns;
 	int day = 0, ret = from ? window_parse_time(from, now_ns, &begin_ns, &day, d) : -ENOMEM;
 
-	if (ret == 0) /* a day alone is all of it */
+	if (ret == 0) /* a day alone means the whole day */
 		ret = window_parse_ends(from, dots ? dots + 2 : day ? from : NULL, now_ns, w, d);
 	free(from);
 	return ret;
