@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass over straight-line bytes: instructions have no jumps, and expressions that have some are refused. */
+/* The check is one pass over the bytes: instructions have no jumps, and expressions with jumps are refused. */
 #include "analyzer/unwind/cfi.h"
 
 #include "jitreg/base/leb128.h"
 
-#define PROGRAM_BYTES_MAX 65536u /* thousands of times what a large function has */
-#define DEPTH_MAX 32	       /* of an expression's stack; libunwind has 64 */
+#define PROGRAM_BYTES_MAX 65536u /* a large function has less than a thousandth of that */
+#define DEPTH_MAX 32	       /* values on an expression's stack (libunwind has room for 64) */
 
 struct reader {
 	const unsigned char *at, *end;
@@ -25,8 +25,8 @@ static bool read_leb(struct reader *r, uint64_t *out)
 }
 
 /*
- * What an operation of an expression takes from the stack and leaves there, and the operand behind it: a digit is its
- * bytes, L a LEB128.  Not here, and refused: branches, divisions, register names, and whatever is none of ours.
+ * Describes an operation of an expression: how many values it takes from the stack and leaves there, and the operand behind it, which is a
+ * digit (its bytes) or L (a LEB128). Returns false for branches, divisions, register names, and all other operations that are not listed.
  */
 static bool describe_expression_op(unsigned char op, int *takes, int *leaves, char *operand)
 {
@@ -74,7 +74,7 @@ static bool describe_expression_op(unsigned char op, int *takes, int *leaves, ch
 		*takes = 1;
 		*operand = 'L';
 		return true;
-	case 0x1a: /* and, minus, mul, or, plus, shl, shr, shra, xor; eq, ge, gt, le, lt, ne */
+	case 0x1a: /* the operators and, minus, mul, or, plus, shl, shr, shra, xor, then eq, ge, gt, le, lt, ne */
 	case 0x1c:
 	case 0x1e:
 	case 0x21:
@@ -96,7 +96,7 @@ static bool describe_expression_op(unsigned char op, int *takes, int *leaves, ch
 	}
 }
 
-/* A length and so many bytes of expression, on a stack with depth values. */
+/* Checks a length and the expression of so many bytes behind it, which starts with depth values on its stack. */
 static bool check_expression(struct reader *program, int depth)
 {
 	struct reader r;
@@ -121,9 +121,11 @@ static bool check_expression(struct reader *program, int depth)
 	return depth > 0;
 }
 
-/* Operands of the instructions from DW_CFA_nop on: R a register, L a LEB128, a digit its bytes, X an expression that starts
- * with the CFA on its stack, C one that makes the CFA; "-": refused.  DW_CFA_set_loc is, which no compiler emits; and DW_CFA_val_offset
- * and _sf, which compilers do not emit either: libunwind 1.6 does not step over their second operand, and runs it. */
+/*
+ * Returns the operands of an instruction, from DW_CFA_nop on: R is a register, L a LEB128, a digit so many bytes, X an expression that
+ * starts with the CFA on its stack, C one that makes the CFA, and "-" means that the instruction is refused. Refused are DW_CFA_set_loc,
+ * and DW_CFA_val_offset and _sf, which no compiler emits. libunwind 1.6 does not step over the second operand of the latter, and runs it.
+ */
 static const char *operand_kinds_of(unsigned char instruction)
 {
 	static const char *const known[] = { "", "-", "1", "2", "4", "RL", "R", "R", "R", "RR", "", "", "RL", "R", "L", "C", "RX",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a call-frame program up to an address.  It has been found safe (cfi_is_safe()): registers exist and operands end
- * inside of it; still every read looks at the end.
+ * Runs a call-frame program up to an address. cfi_is_safe() has found that its registers exist and its operands end inside of it. Every
+ * read checks for the end nevertheless.
  */
 #include "analyzer/unwind/cfi.h"
 
@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-#define REMEMBERED_MAX 8 /* compilers nest them once */
+#define REMEMBERED_MAX 8 /* compilers nest remembered states once */
 
 struct machine {
 	const struct cfi_program *p;
-	uint64_t address, at; /* wanted, reached */
+	uint64_t address, at; /* the wanted address and the one that was reached */
 	struct cfi_row row, first;
 	struct cfi_row remembered[REMEMBERED_MAX];
 	unsigned nr_remembered;
@@ -86,7 +86,7 @@ static void set_register_place(struct machine *m, unsigned reg, enum cfi_where w
 	m->row.reg[reg] = (struct cfi_place){ .where = where, .value = value };
 }
 
-/* One of the instructions with no operand in their first byte. */
+/* Executes an instruction that has no operand in its first byte. */
 static void execute_cfi_instruction(struct machine *m, unsigned char instruction, struct operands *o)
 {
 	unsigned reg;
@@ -211,7 +211,7 @@ static bool execute_cfi_program(struct machine *m, const unsigned char *at, cons
 		default:
 			execute_cfi_instruction(m, c, &o);
 		}
-		/* Here begins the row behind the one that was wanted, and nothing of it has been read yet. */
+		/* The row behind the wanted one begins here, and none of its instructions has been run yet. */
 		if (!m->in_initial && m->at > m->address)
 			return !o.bad;
 		m->lowered |= m->row.cfa.where != CFI_REGISTER || m->row.cfa.reg != CFI_RSP || m->row.cfa.value != 8;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An entry of .debug_frame differs from one of .eh_frame in three things: a CIE's id is all ones, an FDE names its CIE by the
- * offset in the section, and version 4 says sizes of addresses and segments.  CIEs become version 1 or 3 with the rest of their
- * bytes as they are.  Whatever is unusual (64-bit entries, augmentations, other sizes) is left out.
+ * An entry of .debug_frame differs from one of .eh_frame in three things: a CIE's id is all ones, an FDE names its CIE by the offset in the
+ * section, and version 4 has fields for the sizes of addresses and segments. CIEs become version 1 or 3, and the rest of their bytes stays
+ * as it is. Unusual entries (64-bit ones, augmentations, other sizes) are left out.
  */
 #include "analyzer/unwind/debug_frame.h"
 
@@ -16,7 +16,7 @@ struct conversion {
 	uint64_t from_bytes;
 	unsigned char *to;
 	uint64_t to_bytes;
-	/* of the last CIE that an FDE named: where it was, and where it is */
+	/* The last CIE that an FDE named: its offset in from, its offset in to, and whether it could be converted. */
 	uint64_t cie_from, cie_to;
 	bool cie_fits;
 };
@@ -32,7 +32,7 @@ static void append_u32(struct conversion *c, uint32_t v)
 	append_bytes(c, &v, 4);
 }
 
-/* Length and id of the entry at an offset; its body follows them.  false: it does not end inside. */
+/* Reads length and id of the entry at an offset. Its body follows them. Returns false if the entry does not end inside the section. */
 static bool read_frame_entry(const struct conversion *c, uint64_t at, uint32_t *body_bytes, uint32_t *id)
 {
 	uint32_t length;
@@ -45,7 +45,7 @@ static bool read_frame_entry(const struct conversion *c, uint64_t at, uint32_t *
 	return length >= 4 && length != 0xffffffff && length <= c->from_bytes - at - 4;
 }
 
-/* Room is what append() made: an entry becomes longer by no more than a CIE before it. */
+/* debug_frame_append() has made enough room: an FDE becomes longer by no more than a CIE before it. */
 static bool append_cie(struct conversion *c, uint64_t at)
 {
 	uint32_t bytes, id;
@@ -55,7 +55,7 @@ static bool append_cie(struct conversion *c, uint64_t at)
 		return c->cie_fits;
 	c->cie_from = at;
 	c->cie_fits = false;
-	if (!read_frame_entry(c, at, &bytes, &id) || id != CIE_ID || bytes < 4 || body[1] != 0) /* an augmentation */
+	if (!read_frame_entry(c, at, &bytes, &id) || id != CIE_ID || bytes < 4 || body[1] != 0) /* not a CIE, or one with an augmentation */
 		return false;
 	if (body[0] == 4) {
 		if (body[2] != 8 || body[3] != 0)
@@ -82,7 +82,7 @@ static void append_fde(struct conversion *c, uint64_t at, uint32_t bytes, uint32
 	if (bytes < 16 || !append_cie(c, cie))
 		return;
 	append_u32(c, bytes + 4);
-	append_u32(c, (uint32_t)(c->to_bytes - c->cie_to)); /* from this field back */
+	append_u32(c, (uint32_t)(c->to_bytes - c->cie_to)); /* distance back from this field */
 	append_bytes(c, c->from + at + 8, bytes);
 }
 

@@ -7,7 +7,7 @@
 
 struct reader {
 	const unsigned char *at, *end;
-	uint64_t address; /* of at, in the program */
+	uint64_t address; /* run-time address of the byte that at points to */
 };
 
 static bool read_fixed_bytes(struct reader *r, void *to, size_t bytes)
@@ -38,7 +38,7 @@ static bool read_sleb(struct reader *r, int64_t *out)
 	return ok;
 }
 
-/* Encodings that compilers use for code addresses: absptr, (u|s)data(2|4|8), plain or pc-relative. */
+/* Reads an address in an encoding that compilers use for code addresses: absptr, (u|s)data(2|4|8), plain or pc-relative. */
 static bool read_encoded_pointer(struct reader *r, unsigned char encoding, uint64_t *out)
 {
 	uint64_t base = (encoding & 0x70) == 0x10 ? r->address : 0, u = 0;
@@ -80,18 +80,18 @@ static bool read_encoded_pointer(struct reader *r, unsigned char encoding, uint6
 }
 
 struct cie {
-	unsigned char encoding; /* of its FDEs' addresses */
-	bool sized;		/* its FDEs have augmentation data, and its length */
+	unsigned char encoding; /* pointer encoding of the FDEs' addresses */
+	bool sized;		/* the FDEs have augmentation data, and its length */
 	bool expressions, signal_frame;
 	uint64_t code_factor;
 	int64_t data_factor;
 	const unsigned char *initial, *initial_end; /* instructions */
 };
 
-/* libunwind keeps four characters of an augmentation: what may follow is 'S', which has no data. */
+/* libunwind keeps four characters of an augmentation. Behind them, only 'S' may follow, which has no data. */
 #define AUGMENTATION_KEPT 4
 
-/* A CIE behind its id; false when it cannot be read, or its program is not fit for libunwind. */
+/* Reads a CIE behind its id. Returns false if it cannot be read, or libunwind may not run its program. */
 static bool read_cie(struct reader r, struct cie *out)
 {
 	const unsigned char *augmentation_end;
@@ -116,7 +116,7 @@ static bool read_cie(struct reader r, struct cie *out)
 	} else if (!read_uleb(&r, &u)) {
 		return false;
 	}
-	if (u != CFI_REGISTERS - 1) /* another place for the return address: not x86-64 */
+	if (u != CFI_REGISTERS - 1) /* x86-64 code has no other place for the return address */
 		return false;
 	out->initial_end = r.end;
 	out->initial = r.at;
@@ -154,7 +154,7 @@ static bool read_cie(struct reader r, struct cie *out)
 	return r.at == augmentation_end && cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
 }
 
-/* What follows an FDE's addresses: augmentation data, and a program. */
+/* Reads the rest of an FDE behind its addresses, which is augmentation data and a program. */
 static bool read_fde_program(struct reader r, const struct cie *c, struct eh_frame_fde *out, struct cfi_program *program)
 {
 	uint64_t bytes = 0;
@@ -168,12 +168,12 @@ static bool read_fde_program(struct reader r, const struct cie *c, struct eh_fra
 	return cfi_is_safe(r.at, (size_t)(r.end - r.at), &out->expressions);
 }
 
-/* Most FDEs have the CIE of the one before. */
+/* The bytes of a section, with the last CIE that was read: most FDEs have the same CIE as the one before. */
 struct section {
 	const unsigned char *base;
 	size_t bytes;
 	uint64_t address;
-	uint64_t cie_offset; /* of cie; UINT64_MAX: none yet */
+	uint64_t cie_offset; /* offset of cie, UINT64_MAX before the first one */
 	bool cie_fits;
 	struct cie cie;
 };
@@ -196,7 +196,7 @@ static const struct cie *find_cie(struct section *s, uint64_t offset)
 	return s->cie_fits ? &s->cie : NULL;
 }
 
-/* The entry at offset, of so many bytes behind its length field: an FDE that can be used? */
+/* Reads the entry at offset, whose length field says length. Returns false if it is not a usable FDE. */
 static bool read_fde(struct section *s, uint64_t offset, uint32_t length, struct eh_frame_fde *fde, struct cfi_program *program)
 {
 	struct reader r = { s->base + offset + 4, s->base + offset + 4 + length, s->address + offset + 4 };
@@ -227,7 +227,7 @@ void eh_frame_each(const void *frames, size_t bytes, uint64_t address, bool (*ea
 
 		if (!read_fixed_bytes(&r, &length, 4) || length == 0xffffffff || length > (size_t)(r.end - r.at))
 			return;
-		r.at += length; /* 0: a terminator; a linker may have put sections together that each had one */
+		r.at += length; /* length 0 is a terminator, but a linker may have joined sections that each had one */
 		if (length && read_fde(&s, offset, length, &fde, &program) && !each(context, &fde))
 			return;
 	}

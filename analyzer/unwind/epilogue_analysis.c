@@ -8,27 +8,27 @@
 #define RSP 7u
 #define RBP 6u
 #define UNKNOWN INT32_MIN
-#define SAME (INT32_MIN + 1) /* as it was at the first instruction */
-#define FARTHEST (1 << 20) /* of a frame */
-#define BY_RBP (1 << 24)   /* what rbp held at first counts from there */
+#define SAME (INT32_MIN + 1) /* unchanged since the first instruction */
+#define FARTHEST (1 << 20) /* bytes that a frame's offset may be away */
+#define BY_RBP (1 << 24)   /* offsets near it count from the value of rbp at the first instruction */
 #define NR_SAVED 6u
 #define STEPS_MAX 4096u
-#define STEPS_MORE 256u /* once a return was found */
+#define STEPS_MORE 256u /* steps that are allowed after the first return */
 #define WAYS_MAX 64u
 #define SEEN_BITS 13u
 #define RESTARTS_MAX 8u
 
 static const uint8_t saved_register[NR_SAVED] = { 3, RBP, 12, 13, 14, 15 };
 
-/* Numbers count from the stack pointer at the first instruction. */
+/* A path through the code. Offsets in the frame count from the stack pointer at the first instruction. */
 struct way {
 	uint32_t offset;
-	uint32_t caller; /* 1 + the call that this is behind; 0: it is behind none, or behind a jump */
+	uint32_t caller; /* 1 + the call that lies just before; 0: there is none, or a jump led here */
 	int32_t rsp;
-	int32_t rsp_at_call;	/* the highest; UNKNOWN: there was none */
+	int32_t rsp_at_call;	/* the highest stack pointer at a call, UNKNOWN before the first one */
 	int32_t at[16];		/* a register's value, if it is an address in the frame */
-	int32_t from[NR_SAVED]; /* SAME, UNKNOWN, or where on the stack the value was taken from */
-	int32_t slot[NR_SAVED]; /* where it was stored, and what from was then */
+	int32_t from[NR_SAVED]; /* SAME, UNKNOWN, or the place on the stack from which the value was loaded */
+	int32_t slot[NR_SAVED]; /* slot: the place where the register was stored. stored: the value of from at that time. */
 	int32_t stored[NR_SAVED];
 };
 
@@ -36,14 +36,14 @@ struct epilogue_reading {
 	const unsigned char *code;
 	uint64_t bytes;
 	struct seen {
-		uint32_t offset; /* 1 + */
+		uint32_t offset; /* 1 + the instruction's offset; 0: free */
 		uint32_t caller;
 		int32_t rsp;
 	} seen[1u << SEEN_BITS];
 	struct way way[WAYS_MAX];
 	uint32_t nr_ways, steps, nr_no_return;
 	uint32_t no_return[RESTARTS_MAX];
-	struct way exit; /* the row, when found */
+	struct way exit; /* state at the return with the highest stack pointer, if found */
 	bool found, disagree, restart;
 };
 
@@ -95,7 +95,10 @@ static void load_register_from_frame(struct way *w, int32_t at, uint8_t reg)
 	for (unsigned i = 0; at != UNKNOWN && i < NR_SAVED; i++)
 		if (w->slot[i] == at)
 			from = (int)i == saved ? w->stored[i] : UNKNOWN;
-	/* stored at a place that the stack pointer leads to, loaded by rbp: it may be the same place */
+	/*
+	 * A register that was stored at an offset from rsp and is loaded at an offset from rbp (or vice versa) may come from the same
+	 * place.
+	 */
 	if (saved >= 0 && w->slot[saved] != UNKNOWN && offset_counts_from_rbp(w->slot[saved]) != offset_counts_from_rbp(at))
 		from = UNKNOWN;
 	if (reg < 16)
@@ -185,7 +188,10 @@ static void call_does_not_return(struct epilogue_reading *r, uint32_t caller)
 	r->restart = true;
 }
 
-/* Was nothing there yet?  Two heights: one of them comes from a call that does not return. */
+/*
+ * Marks an instruction as seen. Returns false if it was. If the stack pointer differs from that of the earlier path, one of the two paths
+ * comes from a call that does not return.
+ */
 static bool way_is_new(struct epilogue_reading *r, const struct way *w)
 {
 	uint32_t at = w->offset * 2654435761u >> (32 - SEEN_BITS);
@@ -204,8 +210,10 @@ static bool way_is_new(struct epilogue_reading *r, const struct way *w)
 	return false;
 }
 
-/* At a call the stack pointer is a multiple of 16, and the return address of the function that calls lies above it at no such place.  Where
- * that does not fit, a call before does not return, and the function behind it was followed. */
+/*
+ * At a call the stack pointer is a multiple of 16, and the calling function's return address lies above it, never at a multiple of 16.
+ * Where that does not fit, an earlier call does not return, and this path went on into the function behind it.
+ */
 static bool way_is_of_another_function(const struct way *w, int32_t above)
 {
 	int64_t distance = (int64_t)w->rsp - w->rsp_at_call;
@@ -242,7 +250,7 @@ static void add_way(struct epilogue_reading *r, const struct way *w, uint64_t of
 	to->caller = caller;
 }
 
-/* Until it ends or was seen. */
+/* Follows a path until it ends or reaches an instruction that was seen. */
 static void follow_way(struct epilogue_reading *r, struct way w)
 {
 	struct insn_step i;
@@ -259,12 +267,15 @@ static void follow_way(struct epilogue_reading *r, struct way w)
 			end_way_at_return(r, &w);
 			return;
 		case INSN_JUMP:
-			/* to another function, whose caller is this one's: with the frame gone */
+			/* A jump with the frame gone leads to another function, which returns to this one's caller. */
 			if (i.target ? i.target >= r->bytes : w.rsp > 0 && !offset_counts_from_rbp(w.rsp)) {
 				end_way_at_return(r, &w);
 				return;
 			}
-			/* by a table: behind it stands what that leads to, or else a function, which returns to this height */
+			/*
+			 * A jump without a known target is one by a table. Behind it stands code that the table leads to, or else another
+			 * function, which returns to this height.
+			 */
 			next = i.target ? i.target : next;
 			break;
 		case INSN_BRANCH:

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where code keeps its frame, read forwards from one instruction to where it returns: for code of which it is not known where its functions
- * begin.
+ * Finds out where code keeps its frame by reading it forwards from one instruction to where it returns. This serves code in which the
+ * beginnings of functions are unknown.
  *
- * The ways from the instruction are followed, with the height of the stack pointer above what it was there, and where the registers that
- * calls preserve are taken back from.  A return has the return address on top: that is the frame, by rsp, or by rbp where that is taken
- * back to.  Two heights at one instruction mean a call that does not return (prologue_analysis.h).  Where such a call ends a function, the
- * next one is followed, which returns to the height of the call: that return does not count, nor does one whose distance from a call is
- * none that the calling convention allows.
+ * The paths from the instruction are followed. Each knows how high the stack pointer is above its first value, and from where the registers
+ * that calls preserve are restored. At a return, the return address lies on top of the stack, so that the frame is known relative to rsp,
+ * or relative to rbp where rsp is restored from it. Two heights at one instruction mean a call that does not return (prologue_analysis.h).
+ * Where such a call ends a function, the path goes on into the next function, which returns to the height of the call. Such a return does
+ * not count, nor does one at a distance from a call that the calling convention does not allow.
  *
- * The bytes are hostile.  Context: any.
+ * The bytes are hostile. Context: any.
  */
 #ifndef TAILOR_EPILOGUE_ANALYSIS_H
 #define TAILOR_EPILOGUE_ANALYSIS_H
 
 #include "analyzer/unwind/cfi.h"
 
-/* The row of the instruction at offset; is_behind_call: a call has just come back there.  false: no way leads to a return, or they
- * disagree. */
+/*
+ * Finds the row of the instruction at offset. is_behind_call: the instruction follows a call that has just returned. Returns false if no
+ * path leads to a return, or the paths disagree.
+ */
 bool epilogue_analysis_row(const void *code, size_t bytes, uint64_t offset, bool is_behind_call, struct cfi_row *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of an object's unwind information: an index of the FDEs that may be used, made once. */
+/* The index of an object's usable FDEs, which is made once per object. */
 #include "analyzer/unwind/unwind_internal.h"
 
 #include "analyzer/unwind/debug_frame.h"
@@ -22,7 +22,7 @@ static bool add_fde(void *context, const struct eh_frame_fde *f)
 {
 	struct fde_index *k = context;
 
-	if (!f->bytes || f->offset > UINT32_MAX) /* 0: code that the linker left out */
+	if (!f->bytes || f->offset > UINT32_MAX) /* bytes is 0 for code that the linker left out */
 		return true;
 	if (f->expressions) {
 		if (!GROW(k->expressions, k->nr_expressions, k->expressions_capacity))
@@ -36,7 +36,7 @@ static bool add_fde(void *context, const struct eh_frame_fde *f)
 	return true;
 }
 
-/* Addresses that count from the code; such sections have no address of their own, and are near the code now. */
+/* Rewrites FDEs whose addresses count from the code. Such sections have no address of their own, and are placed at the code's. */
 static void resolve_textrel(struct fde_index *k, const struct unwind_object *o)
 {
 	struct elf_section text;
@@ -71,8 +71,8 @@ static void find_frames(struct fde_index *k, const struct unwind_object *o)
 		resolve_textrel(k, o);
 	}
 	if (!k->frames)
-		k->frames_address = o->start - o->bias; /* where libunwind's table reaches all code */
-	/* Go's .debug_frame says less than its table: not where a function moves to another stack */
+		k->frames_address = o->start - o->bias; /* the offsets in libunwind's table reach all code from there */
+	/* Go's .debug_frame says less than Go's table: it does not say where a function moves to another stack. */
 	if (elf_find_go(o->elf, &go, &text))
 		both = go_frames_append(k->frames, &k->frames_bytes, k->frames_address, &go, text);
 	else if (elf_find_section(o->elf, ".debug_frame", &s) && s.data && s.bytes)
@@ -108,7 +108,7 @@ struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind
 	return k;
 }
 
-/* The number of those that begin at the address or before. */
+/* Counts the FDEs that begin at the address or before. */
 static uint32_t fdes_up_to(const struct fde_index *k, uint64_t address)
 {
 	return SORTED_COUNT(k->nr_fdes, i, k->fde[i].start <= address);

@@ -6,15 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* DWARF 5, table 7.29 */
+/* The values are from DWARF 5, table 7.29. */
 enum { CFA_NOP = 0, CFA_ADVANCE = 4, CFA_UNDEFINED = 7, CFA_DEF_CFA = 12, CFA_DEF_CFA_OFFSET = 14, CFA_OFFSET = 0x80 };
 #define PCREL_SDATA8 0x1c
 #define FRAME_BYTES_MAX (1 << 30)
-#define STEP_BYTES 16u	/* at most */
-#define HEAD_BYTES 32u	/* of an entry before its steps, at most, and what fills it up */
-#define BYTES_EACH 8u	/* for each byte of the table, of all entries: linkers' tables need one */
+#define STEP_BYTES 16u	/* bytes of a step, at most */
+#define HEAD_BYTES 32u	/* bytes of an entry's head and its padding, at most */
+#define BYTES_EACH 8u	/* bytes of all entries per byte of the table, at most (tables that linkers write need one) */
 
-/* Augmentation "zR": addresses are of 8 bytes and count from themselves.  The CFA is rsp + 8, the return address lies at CFA - 8. */
+/*
+ * The augmentation is "zR": addresses have 8 bytes and count from themselves. The CFA is rsp + 8, and the return address lies at CFA - 8.
+ */
 static const unsigned char cie[] = {
 	20, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, PCREL_SDATA8,
 	CFA_DEF_CFA, 7, 8, CFA_OFFSET | 16, 1, CFA_NOP, CFA_NOP,

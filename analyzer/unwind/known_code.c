@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions without unwind information whose instructions were read, each once. */
+/* Rows of functions without unwind information. Each function's instructions are read once. */
 #include "analyzer/unwind/unwind_internal.h"
 
 #include "analyzer/unwind/epilogue_analysis.h"
@@ -7,16 +7,16 @@
 
 #include <stdlib.h>
 
-#define BYTES_MAX (64u << 20)	 /* of memory; then it starts anew */
-#define READ_MAX (256u << 20) /* bytes of code that are read at all, by one unwinder: no program has that many without information */
+#define BYTES_MAX (64u << 20)	 /* memory for rows; when it is full, all rows are forgotten */
+#define READ_MAX (256u << 20) /* bytes of code that an unwinder reads in all (no program has so many without information) */
 
 struct known_code {
 	struct known_code *next;
-	uint64_t key, start; /* start: an object's own address */
+	uint64_t key, start; /* start: without the object's bias */
 	struct prologue_rows *rows;
 };
 
-/* An instruction of a region. */
+/* An instruction of a region, and its row. */
 struct known_place {
 	struct known_place *next;
 	uint64_t key, offset;
@@ -86,7 +86,7 @@ static bool read_region_row(struct knowledge *all, const struct unwind_object *o
 		if (!p)
 			return false;
 		*p = (struct known_place){ .next = *slot, .key = o->region_key, .offset = offset };
-		/* of a caller it is the call's last byte: it goes on behind that */
+		/* In a caller's frame the address is the last byte of the call, and the code goes on behind the call. */
 		calls = offset < o->region_bytes && code_ends_with_call(code, offset + 1);
 		p->has_row = offset < o->region_bytes && epilogue_analysis_row(code, o->region_bytes, offset + calls, calls, &p->row);
 		*slot = p;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libunwind does the walking here; it sees the sampled thread through accessors: registers and stack bytes of the sample, and
- * the .eh_frame sections of the objects that cover its return addresses.
+ * libunwind walks the stack here. It sees the sampled thread through accessors, which give it the registers and stack bytes of the sample,
+ * and the .eh_frame sections of the objects that cover its return addresses.
  *
- * libunwind looks frames up in a table as .eh_frame_hdr has it.  The table is made here, of the frames that it may run, and
- * shown to libunwind at addresses that no program has (TABLE_BASE on): a trace's own table could lead it anywhere.
+ * libunwind looks frames up in a table like that of .eh_frame_hdr. The table is made here, of the frames that libunwind may run, and is
+ * shown to it at addresses that no program has (from TABLE_BASE on), because a table in a hostile trace could lead it anywhere.
  *
- * Where there is no unwind information libunwind would guess by the frame pointer; a guess that looks like a frame is worse
- * than the truth that there is none, so that is left to us.
+ * Where there is no unwind information, libunwind would guess by the frame pointer. A wrong frame is worse than a stack that ends, so
+ * unwind_step_without_information() decides there.
  */
 #include "analyzer/unwind/unwind_internal.h"
 
@@ -20,7 +20,7 @@
 #define TABLE_BASE 0xf000000000000000ull
 #define TABLES_MAX 65536u
 
-/* libunwind's own search, exported for profilers; it has no public declaration (perf declares it likewise). */
+/* libunwind's own search, which it exports for profilers without a public declaration. perf declares it in the same way. */
 extern int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di, unw_proc_info_t *pi,
 					      int need_unwind_info, void *arg);
 
@@ -39,18 +39,18 @@ struct libunwind {
 	unw_addr_space_t space;
 	uint32_t nr_tables;
 	uint64_t generation;
-	/* of the walk that is on */
+	/* The members from here on belong to the current walk. */
 	const struct unwind_space *view;
 	const struct unwind_input *input;
-	struct unwind_registers registers; /* that it starts with */
-	struct fde_index *at; /* of the last frame that libunwind asked about */
-	struct unwind_object object; /* the object of that frame, and where it is */
+	struct unwind_registers registers; /* the registers at its start */
+	struct fde_index *at; /* index of the last frame that libunwind asked about */
+	struct unwind_object object; /* object of that frame */
 	struct {
 		uint64_t address, value;
-	} popped[CFI_REGISTERS]; /* words below the stack pointer that are in registers again */
+	} popped[CFI_REGISTERS]; /* words below the stack pointer that have been restored to registers */
 	unsigned nr_popped;
 	bool no_info, truncated;
-	bool forget; /* what this step put into libunwind's cache */
+	bool forget; /* flush libunwind's cache after this step */
 };
 
 static void make_unwind_table(struct libunwind *l, struct fde_index *k)
@@ -66,7 +66,7 @@ static void make_unwind_table(struct libunwind *l, struct fde_index *k)
 	for (uint32_t i = 0; i < k->nr_fdes; i++) {
 		int64_t start = (int64_t)(k->fde[i].start - k->frames_address);
 
-		if (start == (int32_t)start && k->fde[i].offset <= INT32_MAX) /* not farther than the table can say */
+		if (start == (int32_t)start && k->fde[i].offset <= INT32_MAX) /* the table's numbers have 32 bits */
 			t->entry[t->nr++] = (struct table_entry){ (int32_t)start, (int32_t)k->fde[i].offset };
 	}
 	t->address = TABLE_BASE + ((uint64_t)l->nr_tables++ << 32);
@@ -116,7 +116,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	ret = _Ux86_64_dwarf_search_unwind_table(as, ip, &di, pi, need_unwind_info, arg);
 	if (ret < 0)
 		l->no_info = true;
-	/* libunwind keeps an expression by its address, and would read it later without asking whose it is */
+	/* libunwind caches an expression by its address, and would read it later without checking which object it belongs to. */
 	else if (k->nr_expressions && bsearch(&(uint64_t){ pi->start_ip - o.bias }, k->expressions, k->nr_expressions,
 					      sizeof(*k->expressions), sorted_by_number))
 		l->forget = true;
@@ -139,8 +139,8 @@ static int get_dyn_info_list_addr(unw_addr_space_t as, unw_word_t *address, void
 }
 
 /*
- * Add those bytes of the word at address that lie in [base, base + bytes); false: none does.  libunwind reads whole words at
- * multiples of 8, sections need not begin or end there.
+ * Adds those bytes of the word at address that lie in [base, base + bytes). Returns false if none does. libunwind reads whole words at
+ * multiples of 8, and sections need not begin or end there.
  */
 static bool read_partial_word(const void *data, uint64_t base, uint64_t bytes, uint64_t address, uint64_t *word)
 {
@@ -173,7 +173,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 	(void)as;
 	if (write)
 		return -UNW_EINVAL;
-	/* before the stack, which a hostile trace may have put at the same address */
+	/* The sections come before the stack, which a hostile trace may have put at the same address. */
 	if (read_indexed_word(l->at, l->object.bias, address, value))
 		return 0;
 	if (stack_read(l->input, address, value, &end))
@@ -183,7 +183,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *value
 			*value = l->popped[i].value;
 			return 0;
 		}
-	if (l->at && address - l->object.start < l->object.end - l->object.start) { /* a personality's pointer: it is not called here */
+	if (l->at && address - l->object.start < l->object.end - l->object.start) { /* a personality routine's pointer, never called */
 		*value = 0;
 		return 0;
 	}
@@ -263,7 +263,7 @@ void libunwind_destroy(struct libunwind *l)
 
 static void read_registers(unw_cursor_t *c, struct unwind_registers *r)
 {
-	static const unsigned char kept[] = { 3, 6, 7, 12, 13, 14, 15, 16 }; /* what calls preserve, and rsp, rip */
+	static const unsigned char kept[] = { 3, 6, 7, 12, 13, 14, 15, 16 }; /* registers that calls preserve, rsp and rip */
 
 	r->known = 0;
 	for (size_t i = 0; i < sizeof(kept); i++) {
@@ -276,7 +276,10 @@ static void read_registers(unw_cursor_t *c, struct unwind_registers *r)
 	}
 }
 
-/* Towards its end a function has taken registers back, and its information may still say where they were.  (cfi.h: lowered) */
+/*
+ * Finds the registers that a function's epilogue has already restored although its unwind information still says where they were saved
+ * (struct cfi_row, lowered).
+ */
 static void find_popped(struct libunwind *l, uint64_t address)
 {
 	const struct unwind_registers *r = &l->registers;
@@ -298,7 +301,10 @@ static void find_popped(struct libunwind *l, uint64_t address)
 		}
 }
 
-/* From registers of the code at an address.  libunwind looks up what it is told to be the first frame's rip as it is. */
+/*
+ * Begins a walk from the registers of the code at an address. libunwind looks the first frame's rip up as it is, so rip is set to the
+ * address.
+ */
 static bool begin_cursor(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input, uint64_t address,
 			 const struct unwind_registers *r, unw_cursor_t *c)
 {
@@ -311,7 +317,7 @@ static bool begin_cursor(struct libunwind *l, const struct unwind_space *space, 
 	return unw_init_remote(c, l->space, l) >= 0;
 }
 
-/* STOPPED: the cursor is at the caller. */
+/* Returns UNWIND_STOPPED if the cursor and *r are now at the caller. */
 static enum unwind_end step_cursor(struct libunwind *l, unw_cursor_t *c, struct unwind_registers *r)
 {
 	uint64_t sp = r->value[UNWIND_RSP];
@@ -344,11 +350,11 @@ enum unwind_end libunwind_step(struct libunwind *l, const struct unwind_space *s
 {
 	unw_cursor_t cursor;
 
-	unw_flush_cache(l->space, 0, 0); /* this is rare, and what is cached may be of another time */
+	unw_flush_cache(l->space, 0, 0); /* steps of this kind are rare, and cached rules may be those of another time */
 	return begin_cursor(l, space, input, address, r, &cursor) ? step_cursor(l, &cursor, r) : UNWIND_BROKEN;
 }
 
-/* Was the frame at this address made by a signal?  Then its caller was interrupted, and has not called. */
+/* Returns whether a signal made the frame at this address. Then its caller was interrupted and has not called. */
 static bool is_signal_frame(struct libunwind *l, uint64_t address, uint64_t *function)
 {
 	struct cfi_program program;
@@ -359,7 +365,7 @@ static bool is_signal_frame(struct libunwind *l, uint64_t address, uint64_t *fun
 	return k && fde_index_find_program(k, address - o.bias, &program) && program.signal_frame;
 }
 
-/* guess: how it was found, if by a frame pointer. */
+/* Returns whether address may be the last byte of a call in known code. guess: how the frame pointer led there, if it did. */
 static bool is_code_behind_call(struct libunwind *l, uint64_t address, enum frame_pointer_step guess)
 {
 	struct cfi_program program;
@@ -378,8 +384,10 @@ static bool is_code_behind_call(struct libunwind *l, uint64_t address, enum fram
 	       knowledge_read_code_row(l->all, &o, address, &row);
 }
 
-/* Beyond code without information: as its instructions tell, or by its frame pointer, where that may be.  STOPPED: r has become
- * the caller's. */
+/*
+ * Steps out of code without unwind information, as its instructions say, or by its frame pointer where that is allowed. UNWIND_STOPPED: the
+ * registers of *f are the caller's now.
+ */
 static enum unwind_end unwind_step_without_information(struct libunwind *l, bool any_guessed, struct unwind_frame *f)
 {
 	struct unwind_registers *r = &f->registers;

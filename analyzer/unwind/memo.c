@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One rule per address, in an open-addressed table of cache lines: the walk of a frame is a look into it, and as many loads
- * as the code has saved registers.
+ * The memo keeps one rule per address in an open-addressed table of cache lines. A step from a frame to its caller is one look-up, and as
+ * many loads as the code has saved registers.
  *
- * An entry is of an address in an address space and holds for a time; code that comes where other code was has entries of its own
- * as soon as it is asked for.  Nearly all code leaves a frame in one way: the CFA is a register plus a number, and registers
- * that calls preserve lie at numbers from it.  Other rows (expressions, signal frames) are kept whole.
+ * An entry belongs to an address in an address space, and holds for a time. When other code lies there, the entry is made anew at the next
+ * look-up. Nearly all code leaves a frame in one way: the CFA is a register plus a number, and the registers that calls preserve lie at
+ * fixed offsets from it. Other rows (expressions, signal frames) are kept whole.
  */
 #include "analyzer/unwind/unwind_internal.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define ENTRIES_FIRST 4096u
-#define ENTRIES_MAX (1u << 21) /* then it starts anew */
+#define ENTRIES_MAX (1u << 21) /* when it is full, all entries are dropped */
 #define ROWS_MAX 65536u
 
 enum rule_kind {
@@ -23,31 +23,31 @@ enum rule_kind {
 	RULE_BOTTOM, /* the return address is undefined */
 	RULE_PLAIN,
 	RULE_ROW,   /* rows[row] */
-	RULE_ASK,   /* libunwind */
+	RULE_ASK,   /* libunwind makes the step */
 };
 
-/* Registers that calls preserve. */
+/* DWARF numbers of the registers that calls preserve. */
 #define NR_SAVED 6
 static const unsigned char saved_register[NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
 
 struct memo_entry {
 	uint64_t address;
-	uint64_t from_ns, until_ns; /* until 0: free */
+	uint64_t from_ns, until_ns; /* until_ns is 0 in a free entry */
 	uint32_t space;
 	uint32_t note;
-	int32_t cfa;		/* RULE_PLAIN: + register cfa_register */
+	int32_t cfa;		/* RULE_PLAIN: the CFA is cfa_register + cfa */
 	union {
-		int16_t saved[NR_SAVED]; /* from the CFA */
+		int16_t saved[NR_SAVED]; /* offsets from the CFA */
 		uint32_t row;
 	};
-	int16_t ra;		/* from the CFA */
-	unsigned char mask;	/* bit n: saved[n] */
+	int16_t ra;		/* the return address, as an offset from the CFA */
+	unsigned char mask;	/* bit n: saved[n] is set */
 	unsigned char kind, cfa_register;
 	bool code, frame_pointers, signal_frame, lowered;
 	bool by_code; /* the rule was read from the instructions */
 	bool unregistered;
 	bool no_call; /* no call ends behind the address */
-	uint32_t into; /* the function, from its start; UINT32_MAX: not known */
+	uint32_t into; /* offset in its function; UINT32_MAX: not known */
 };
 
 _Static_assert(sizeof(struct memo_entry) == 64, "an entry is a cache line");
@@ -108,7 +108,7 @@ static bool place_is_near_cfa(const struct cfi_place *p)
 	return p->where == CFI_AT && p->value == (int16_t)p->value;
 }
 
-/* A row as the table has it, when it is one of the usual kind. */
+/* Makes a RULE_PLAIN of a row, if it is one of the usual kind. */
 static bool make_plain_rule(const struct cfi_row *row, struct memo_entry *e)
 {
 	if (row->cfa.where != CFI_REGISTER || row->cfa.value != (int32_t)row->cfa.value || !place_is_near_cfa(&row->reg[CFI_RETURN]))
@@ -133,7 +133,7 @@ static bool make_plain_rule(const struct cfi_row *row, struct memo_entry *e)
 	return true;
 }
 
-/* As a row says; false: there is no room for it. */
+/* Makes a rule of a row. Returns false if there is no room for it. */
 static bool set_rule_of_row(struct memo *m, const struct cfi_row *row, struct memo_entry *e)
 {
 	e->lowered = row->lowered;
@@ -161,7 +161,7 @@ static void make_address_rule(struct memo *m, const struct unwind_space *space, 
 	e->space = space->number;
 	e->from_ns = o.from_ns;
 	e->until_ns = o.until_ns;
-	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) { /* the range is wrong: the answer holds now */
+	if (space->time_ns < e->from_ns || space->time_ns >= e->until_ns) { /* the range is wrong, so the answer holds for this time only */
 		e->from_ns = space->time_ns;
 		e->until_ns = space->time_ns + 1;
 	}
@@ -224,7 +224,7 @@ static void grow_or_clear_entries(struct memo *m)
 	free(old);
 }
 
-/* Valid until the next call. */
+/* Finds or makes the entry of an address. It is valid until the next call. */
 static inline struct memo_entry *get_entry(struct memo *m, const struct unwind_space *space, uint64_t address)
 {
 	uint32_t at = slot_of_address(m, address, space->number);
@@ -268,7 +268,7 @@ static inline enum unwind_end unwind_step_plain(const struct memo_entry *e, cons
 		unsigned i = (unsigned)__builtin_ctz(mask), reg = saved_register[i];
 		uint64_t slot = cfa + (uint64_t)(int64_t)e->saved[i];
 
-		if (slot < sp && e->lowered) /* the register has it already */
+		if (slot < sp && e->lowered) /* the register has been restored already */
 			continue;
 		if (stack_read(in, slot, &r->value[reg], &end))
 			r->known |= 1u << reg;
@@ -308,14 +308,14 @@ enum unwind_end memo_walk(struct memo *m, const struct unwind_space *space, cons
 		uint64_t sp = f.registers.value[UNWIND_RSP];
 
 		e = get_entry(m, space, f.address);
-		if (f.found != UNWIND_BY_INFORMATION && (!e->code || e->no_call)) /* it was no frame */
+		if (f.found != UNWIND_BY_INFORMATION && (!e->code || e->no_call)) /* not a return address */
 			return UNWIND_NO_INFO;
 		if (guess == FRAME_POINTER_LAST && e->kind == RULE_NO_INFO)
 			return UNWIND_NO_INFO;
 		f.note = &e->note;
 		f.function = function_of_entry(e);
 		if (f.depth == 0 && (e->kind == RULE_PLAIN || e->kind == RULE_NO_INFO || e->kind == RULE_BOTTOM)) {
-			f.same_end_from_ns = e->from_ns; /* by any of these only the stack leads to a caller */
+			f.same_end_from_ns = e->from_ns; /* with these kinds, only the stack leads to a caller */
 			f.same_end_until_ns = e->until_ns;
 		}
 		if (!frame(context, &f))

@@ -9,30 +9,30 @@
 #include <string.h>
 
 #define RSP 7
-#define ENTRY_RSP (-8)	       /* at the first instruction: the return address is all that there is of the frame */
-#define FARTHEST (1 << 28)     /* numbers that are larger are none of a frame */
+#define ENTRY_RSP (-8)	       /* at the first instruction, when the frame is only the return address */
+#define FARTHEST (1 << 28)     /* larger numbers are not offsets in a frame */
 #define NODES_MAX (1u << 18)
-#define STEPS_A_NODE 24u       /* most instructions are looked at once or twice: states only ever get to know less */
+#define STEPS_A_NODE 24u       /* most instructions are read once or twice, because states only lose knowledge */
 #define RESTARTS_MAX 64
 
 static const uint8_t saved_register[CODE_NR_SAVED] = { 3, 6, 12, 13, 14, 15 };
 #define CALL_CLOBBERS (1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 0xfu << 8)
 
-/* An instruction that a way leads to. */
+/* An instruction that a path leads to. */
 struct node {
 	uint32_t offset;
-	uint32_t caller; /* 1 + the call that this is behind, if nothing else leads here */
+	uint32_t caller; /* 1 + the call just before, if no other path leads here */
 	bool reached, waits;
-	bool no_return; /* a call that does not come back */
+	bool no_return; /* a call that does not return */
 	struct insn_step step;
-	struct code_state state; /* before it */
+	struct code_state state; /* before the instruction */
 };
 
-/* While rows are made. */
+/* The state of the analysis while rows are made. */
 struct prologue_reading {
 	const unsigned char *code;
 	uint32_t bytes;
-	uint32_t *at; /* 1 + node of an offset */
+	uint32_t *at; /* 1 + the node at each offset */
 	struct node *node;
 	uint32_t nr, capacity;
 	uint32_t *waiting; /* nodes */
@@ -43,7 +43,7 @@ struct prologue_reading {
 	bool not_understood, restart;
 };
 
-/* What stays: instructions by offset; those in a row that have the same state share it. */
+/* The rows that are kept. Places are sorted by offset, and neighbours that have the same state share it. */
 struct prologue_rows {
 	struct code_place {
 		uint32_t offset, bytes, state;
@@ -74,13 +74,13 @@ static int32_t add_frame_offsets(int32_t a, int32_t b)
 
 /* ------------------------------------------------------------------------------------------------------ instructions */
 
-/* Bytes of the frame become something else. */
+/* Forgets the registers that were saved in bytes of the frame that are overwritten. */
 static void forget_memory(struct prologue_reading *r, struct code_state *s, int32_t at, int32_t bytes)
 {
 	for (int i = 0; is_frame_offset(at) && i < CODE_NR_SAVED; i++)
 		if (s->slot[i] != CODE_UNKNOWN && s->slot[i] < at + bytes && at < s->slot[i] + 8)
 			s->slot[i] = CODE_UNKNOWN;
-	if (is_frame_offset(at) && at < 0 && at + bytes > -8) /* the return address */
+	if (is_frame_offset(at) && at < 0 && at + bytes > -8) /* the return address is overwritten */
 		r->not_understood = true;
 }
 
@@ -103,7 +103,7 @@ static void load_register_from_frame(struct code_state *s, int32_t at, uint8_t r
 		s->reg[reg] = i >= 0 && is_frame_offset(at) && s->slot[i] == at ? CODE_CALLERS : CODE_UNKNOWN;
 }
 
-/* What lies below the stack pointer does not stay. */
+/* Sets rsp. Registers saved below the stack pointer are forgotten, because the memory there does not keep its values. */
 static void set_rsp(struct code_state *s, int32_t value)
 {
 	s->reg[RSP] = value;
@@ -173,7 +173,7 @@ static void add_waiting_node(struct prologue_reading *r, uint32_t n)
 	r->waiting[r->nr_waiting++] = n;
 }
 
-/* The node at an offset, made when it is new; UINT32_MAX: there is no instruction, or too many are. */
+/* Finds or makes the node at an offset. Returns UINT32_MAX if no instruction is there, or there are too many nodes. */
 static uint32_t get_insn_node(struct prologue_reading *r, uint64_t offset)
 {
 	struct insn_step step;
@@ -202,7 +202,7 @@ static bool join_register_value(int32_t *to, int32_t from)
 	return true;
 }
 
-/* true: less is known than before. */
+/* Returns true if less is known than before. */
 static bool join_code_states(struct code_state *to, const struct code_state *from)
 {
 	bool changed = false;
@@ -214,7 +214,7 @@ static bool join_code_states(struct code_state *to, const struct code_state *fro
 	return changed;
 }
 
-/* A way leads to an offset; caller: 1 + the call before it, or 0. */
+/* Notes that a path leads to an offset with state s. caller: 1 + the call before it, or 0. */
 static void lead_way_to_offset(struct prologue_reading *r, uint64_t offset, const struct code_state *s, uint32_t caller)
 {
 	uint32_t n = offset < r->bytes ? get_insn_node(r, offset) : UINT32_MAX;
@@ -230,7 +230,7 @@ static void lead_way_to_offset(struct prologue_reading *r, uint64_t offset, cons
 		add_waiting_node(r, n);
 		return;
 	}
-	/* Two heights of the stack at one place: that cannot be.  If one comes from a call, that does not return. */
+	/* The stack cannot have two heights at one place. If one of the paths comes from a call, that call does not return. */
 	if (is_frame_offset(s->reg[RSP]) && is_frame_offset(to->state.reg[RSP]) && s->reg[RSP] != to->state.reg[RSP]) {
 		uint32_t call = caller ? caller : to->caller;
 
@@ -262,7 +262,7 @@ static void follow_node(struct prologue_reading *r, uint32_t n)
 	apply_insn_step(r, i, &s);
 	if (i->kind == INSN_RETURN)
 		check_stack_at_return(r, &s);
-	/* the target counts from the function's start; one that lies before it is a very large number */
+	/* The target counts from the function's start. A target before the start is a very large number. */
 	if ((i->kind == INSN_JUMP || i->kind == INSN_BRANCH) && i->target)
 		lead_way_to_offset(r, i->target, &s, 0);
 	if (i->kind != INSN_RETURN && i->kind != INSN_JUMP && !at.no_return)
@@ -288,8 +288,10 @@ static const struct code_state entry_state = {
 	.slot = { CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN, CODE_UNKNOWN },
 };
 
-/* A jump to a register's value is one by a table, or a call that does not come back; that one leaves a frame that is gone.  With no
- * frame there it is a table's if the value was computed just before. */
+/*
+ * A jump to a register's value is either a jump by a table or a tail call, which does not come back and is made when the frame is gone.
+ * Where there is no frame, it counts as a jump by a table if the instruction just before computed the value.
+ */
 static bool is_table_jump(const struct prologue_reading *r, const struct node *n)
 {
 	if (!n->reached || !n->step.table)
@@ -305,7 +307,7 @@ static bool is_table_jump(const struct prologue_reading *r, const struct node *n
 	return false;
 }
 
-/* The state in which all jumps by tables are made. */
+/* Finds the joined state of all jumps by tables. Returns false if there are none, or their stack heights differ. */
 static bool find_table_state(struct prologue_reading *r, struct code_state *out)
 {
 	bool found = false;
@@ -327,7 +329,10 @@ static bool find_table_state(struct prologue_reading *r, struct code_state *out)
 	return found;
 }
 
-/* Ways by tables are not seen: what no way has led to, behind an instruction that does not go on, is where they lead. */
+/*
+ * The targets of jumps by tables are not known. They are assumed where no path has led yet, behind an instruction after which the code does
+ * not go on.
+ */
 static void follow_table_jumps(struct prologue_reading *r)
 {
 	struct code_state s;
@@ -341,8 +346,8 @@ static void follow_table_jumps(struct prologue_reading *r)
 			continue;
 		}
 		if (!insn_read_step(r->code + offset, r->bytes - offset, offset, &step))
-			return; /* data: who knows what is behind it */
-		if (step.nothing || step.stops) { /* between blocks */
+			return; /* data, behind which instructions need not begin */
+		if (step.nothing || step.stops) { /* padding between blocks */
 			offset += step.bytes;
 			continue;
 		}
@@ -445,7 +450,7 @@ size_t prologue_rows_size(const struct prologue_rows *r)
 
 /* ------------------------------------------------------------------------------------------------------------- answers */
 
-/* The instruction that begins last before or at an offset, if it covers that. */
+/* Finds the last instruction that begins at an offset or before, if it covers the offset. */
 static const struct code_place *find_code_place(const struct prologue_rows *r, uint64_t offset)
 {
 	uint32_t up_to = SORTED_COUNT(r->nr_places, i, r->place[i].offset <= offset);
@@ -463,7 +468,7 @@ bool prologue_rows_state(const struct prologue_rows *r, uint64_t offset, struct 
 	return true;
 }
 
-/* rsp, rbp, then any register that leads to the frame. */
+/* Makes the CFA of rsp if possible, else of rbp, else of the first register that leads to the frame. */
 static bool find_cfa(const struct code_state *s, struct cfi_place *out)
 {
 	static const uint8_t first[] = { RSP, 6 };

@@ -10,7 +10,7 @@
 #define TEXTREL_SDATA4 0x2b
 #define PCREL_SDATA4 0x1b
 
-/* Length and id of the entry at an offset, whole inside; false also for a terminator. */
+/* Reads length and id of the entry at an offset. Returns false if it does not end inside the section, or is a terminator. */
 static bool read_frame_entry(const unsigned char *frames, uint64_t bytes, uint64_t at, uint32_t *length, uint32_t *id)
 {
 	if (at > bytes || bytes - at < 8)
@@ -20,7 +20,7 @@ static bool read_frame_entry(const unsigned char *frames, uint64_t bytes, uint64
 	return *length >= 4 && *length <= bytes - at - 4;
 }
 
-/* Where the CIE at an offset says how its FDEs write addresses, if they count from the code; else 0. */
+/* Finds the byte in the CIE at an offset that says how its FDEs write addresses. Returns 0 if they do not count from the code. */
 static uint64_t find_fde_encoding(const unsigned char *frames, uint64_t bytes, uint64_t cie)
 {
 	uint32_t length, id;
@@ -34,7 +34,9 @@ static uint64_t find_fde_encoding(const unsigned char *frames, uint64_t bytes, u
 	if ((at[0] != 1 && at[0] != 3) || memcmp(at + 1, "zR", 3) != 0)
 		return 0;
 	at += 4;
-	/* factors of code and data, the return address's register (a byte that is less than 128), the augmentation's length */
+	/*
+	 * Skips the factors of code and data, the return address's register (a byte that is less than 128), and the augmentation's length.
+	 */
 	for (int i = 0; i < 4; i++)
 		if (!leb128_take(&at, end, &skipped))
 			return 0;
@@ -65,7 +67,7 @@ unsigned char *textrel_resolve(const unsigned char *frames, uint64_t bytes, uint
 				return NULL;
 			memcpy(copy, frames, bytes);
 		}
-		if (distance != (int32_t)distance) /* too far: no code of this object's */
+		if (distance != (int32_t)distance) /* farther away than code of this object can be */
 			distance = 0;
 		value = (uint32_t)distance;
 		memcpy(copy + field, &value, 4);

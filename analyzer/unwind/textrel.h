@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * .eh_frame whose addresses count from the start of the code (DW_EH_PE_textrel): JITs that hand ELF objects to debuggers write
- * that (PHP, LuaJIT), and no unwinder but GDB's reads it.  The bytes are hostile.  Context: any.
+ * Rewrites .eh_frame whose addresses count from the start of the code (DW_EH_PE_textrel). JITs that hand ELF objects to debuggers (PHP,
+ * LuaJIT) write it so, and no unwinder but GDB's reads it. The bytes are hostile. Context: any.
  */
 #ifndef TAILOR_TEXTREL_H
 #define TAILOR_TEXTREL_H
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * A copy for frames that lie at frames_address, in which such addresses count from where they lie; text: the code's.
- * The caller frees it.  NULL when there is none to change, or no memory.
+ * Returns a copy for frames that lie at frames_address, in which such addresses are relative to their own place. text: the address of the
+ * code. The caller frees the copy. Returns NULL if no address is to be changed, or without memory.
  */
 unsigned char *textrel_resolve(const unsigned char *frames, uint64_t bytes, uint64_t frames_address, uint64_t text);
 

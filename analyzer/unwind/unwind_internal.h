@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this folder share.  Context: thread. */
+/* Declarations that the files of this folder share. Context: thread. */
 #ifndef TAILOR_UNWIND_INTERNAL_H
 #define TAILOR_UNWIND_INTERNAL_H
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* An FDE that may be used. */
+/* An entry for a usable FDE. */
 struct fde_index_fde {
 	uint64_t start;
 	uint32_t bytes, offset;
@@ -16,16 +16,16 @@ struct fde_index_fde {
 
 struct libunwind_table;
 
-/* One object's unwind information; addresses are its own: a bias less than those of a process. */
+/* One object's unwind information. Addresses are the object's own, without the bias of a process. */
 struct fde_index {
 	struct fde_index *next;
 	uint64_t key;
 	uint64_t frames_address, frames_bytes;
-	const unsigned char *frames; /* NULL: it has none */
-	unsigned char *own_frames; /* frames, when they were made here */
-	struct fde_index_fde *fde; /* by start */
+	const unsigned char *frames; /* NULL: the object has none */
+	unsigned char *own_frames; /* frames, if they were converted and are freed here */
+	struct fde_index_fde *fde; /* sorted by start */
 	uint32_t nr_fdes, fdes_capacity;
-	uint64_t *expressions; /* where code starts whose program has some, sorted */
+	uint64_t *expressions; /* sorted starts of the code whose program has expressions */
 	uint32_t nr_expressions, expressions_capacity;
 	struct libunwind_table *table; /* made for libunwind when it asks */
 };
@@ -38,28 +38,34 @@ struct known_place;
 struct knowledge {
 	struct fde_index *bucket[KNOWN_BUCKETS];
 	struct known_code *code[KNOWN_BUCKETS];
-	struct known_place *place[KNOWN_BUCKETS]; /* in regions */
-	uint64_t code_bytes, code_read; /* of memory that they take; of code, in all */
+	struct known_place *place[KNOWN_BUCKETS]; /* instructions in regions */
+	uint64_t code_bytes, code_read; /* code_bytes: memory for rows. code_read: bytes of code that were read so far. */
 };
 
-/* Made when it is new; NULL without memory, or when o has no unwind information. */
+/* Finds or makes an object's index. Returns NULL without memory, or when o has no unwind information. */
 struct fde_index *knowledge_get_index(struct knowledge *all, const struct unwind_object *o);
-/* The program of the code at an address of the object's own; false: there is none. */
+/* Finds the program of the code at one of the object's own addresses. Returns false if there is none. */
 bool fde_index_find_program(const struct fde_index *k, uint64_t address, struct cfi_program *out);
-/* Where the code around an address begins, as the process has it: by its FDE, else by its symbol; 0: that is not known. */
+/* Returns the run-time start of the code around an address, by its FDE, else by its symbol. 0: not known. */
 uint64_t knowledge_function_start(struct knowledge *all, const struct unwind_object *o, uint64_t address);
-/* May code without information be left by its frame pointer?  What a JIT made, and what another compiler put into an image that is
- * described elsewhere (V8's builtins, 1.5 MB of them): single functions without information are assembler's, which keeps to nothing. */
+/*
+ * Returns whether code without information may be left by its frame pointer. That is so for code of a JIT, and for code that another
+ * compiler put into an image whose other code is described (V8's builtins, 1.5 MB of them). Single functions without information are
+ * written in assembler, and follow no convention.
+ */
 bool knowledge_has_frame_pointers(struct knowledge *all, const struct unwind_object *o, uint64_t address);
 
-/* Where the code has no program: the row that its instructions make.  false: they do not tell. */
+/* Makes a row from the instructions of code that has no program. Returns false if they do not allow that. */
 bool knowledge_read_code_row(struct knowledge *all, const struct unwind_object *o, uint64_t address, struct cfi_row *out);
 void knowledge_forget_code(struct knowledge *all);
-/* The byte at address is the last one of a call, as it is before every return address; true: it is known that it is not. */
+/*
+ * Returns true if the byte at address is known not to be the last one of a call. Before a return address, it always is the last one of a
+ * call.
+ */
 bool address_is_behind_no_call(const struct unwind_object *o, uint64_t address);
 
 /*
- * A word of the sampled stack.  false with *end: UNWIND_TRUNCATED where the stack goes on behind the snapshot, else
+ * Reads a word of the sampled stack. Returns false and sets *end to UNWIND_TRUNCATED where the stack goes on behind the snapshot, else to
  * UNWIND_BROKEN.
  */
 #define STACK_BYTES_MAX (64ull << 20)
@@ -75,44 +81,47 @@ static inline bool stack_read(const struct unwind_input *in, uint64_t address, u
 	return false;
 }
 
-/* Each call pushes a word; the sampled frame and one that a register leads to need none. */
+/* Each call pushes a word. The two frames more are the sampled one and one that a register leads to. */
 static inline int unwind_frames_max(const struct unwind_input *in)
 {
 	return (int)(in->stack_bytes < STACK_BYTES_MAX ? in->stack_bytes / 8 : STACK_BYTES_MAX / 8) + 2;
 }
 
-/* Registers that calls preserve. */
+/* A bit for each register that calls preserve. */
 #define SAVED_MASK (1u << 3 | 1u << 6 | 0xfu << 12)
 
-/* As a row says.  STOPPED: r is the caller's now. */
+/* Steps to the caller as a row says. UNWIND_STOPPED: the registers in *r are the caller's now. */
 enum unwind_end unwind_step_row(const struct cfi_row *row, const struct unwind_input *in, struct unwind_registers *r);
 /*
- * Registers of the caller by the frame pointer, for code of which nothing else is known.  in_chain: frames before were left so,
- * and the caller may be one that keeps no frame pointer (the C library's, which calls main).
- * NONE: r is as it was, and *end says why: it is none, or it leads beyond the snapshot (UNWIND_TRUNCATED).  LAST: what was saved there is
- * no frame pointer, so the caller keeps none (a C compiler's function called this code): believed only if it has unwind information.
+ * Steps to the caller by the frame pointer, for code of which nothing else is known. in_chain: frames before were left in the same way, and
+ * the caller may be one that keeps no frame pointer (the C library's function that calls main). FRAME_POINTER_NONE: *r is unchanged, and
+ * *end says why: rbp is not a frame pointer (UNWIND_NO_INFO), or it leads beyond the snapshot (UNWIND_TRUNCATED). FRAME_POINTER_LAST: the
+ * saved value is not a frame pointer, so the caller keeps none (a function compiled from C called this code). The caller is believed only
+ * if it has unwind information.
  */
 enum frame_pointer_step { FRAME_POINTER_NONE, FRAME_POINTER_CHAIN, FRAME_POINTER_LAST };
 enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *in, bool in_chain, struct unwind_registers *r,
 						      enum unwind_end *end);
-/* Does a return address lie where a function without a frame of its own would have one, between the stack pointer and the frame pointer?
- * Then rbp is its caller's, and leads past that. */
+/*
+ * Returns whether a return address lies where a function without a frame of its own would have one, between the stack pointer and the frame
+ * pointer. Then rbp is its caller's, and would lead past the caller.
+ */
 bool has_return_address(struct knowledge *all, const struct unwind_space *space, const struct unwind_input *in,
 			const struct unwind_registers *r);
-/* A chain of frame pointers ends with 0; for registers that unwind_step_by_frame_pointer() has made. */
+/* Returns whether a chain of frame pointers ends here, which 0 says. r: registers that unwind_step_by_frame_pointer() has made. */
 static inline bool is_last_by_frame_pointer(const struct unwind_registers *r)
 {
 	return (r->known & 1u << UNWIND_RBP) && r->value[UNWIND_RBP] == 0;
 }
 
-/* libunwind's door. */
+/* The walker of libunwind.c. No other file calls libunwind. */
 struct libunwind;
 int libunwind_create(struct knowledge *all, struct libunwind **out, struct diag *d);
 void libunwind_destroy(struct libunwind *l);
 void libunwind_table_free(struct libunwind_table *t);
 enum unwind_end libunwind_walk(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
 			       bool (*frame)(void *context, const struct unwind_frame *f), void *context);
-/* One frame, from registers r of code at an address: UNWIND_STOPPED when r has become the caller's, else why not. */
+/* Steps one frame, from registers r of the code at an address. Returns UNWIND_STOPPED if *r is now the caller's, else why the walk ends. */
 enum unwind_end libunwind_step(struct libunwind *l, const struct unwind_space *space, const struct unwind_input *input,
 			       uint64_t address, struct unwind_registers *r);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a frame to its caller's: as a row says, or by the frame pointer. */
+/* Steps from a frame to its caller, as a row says or by the frame pointer. */
 #include "analyzer/unwind/unwind_internal.h"
 
 struct memory {
@@ -103,7 +103,7 @@ enum frame_pointer_step unwind_step_by_frame_pointer(const struct unwind_input *
 	return goes_on || in_chain ? FRAME_POINTER_CHAIN : FRAME_POINTER_LAST;
 }
 
-#define PUSHED_MAX 7u /* registers that calls preserve, and the return address */
+#define PUSHED_MAX 7u /* the registers that calls preserve, and the return address */
 
 bool has_return_address(struct knowledge *all, const struct unwind_space *space, const struct unwind_input *in,
 			const struct unwind_registers *r)
@@ -122,7 +122,7 @@ bool has_return_address(struct knowledge *all, const struct unwind_space *space,
 			continue;
 		k = knowledge_get_index(all, &o);
 		if (!k || !fde_index_find_program(k, word - o.bias, &program) || program.start != word - o.bias)
-			return true; /* (a function's own address is data) */
+			return true; /* not a function's own address, which would be data */
 	}
 	return false;
 }
