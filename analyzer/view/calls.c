@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls: which functions ran how often, with their time; and each call site with the procedures that were called there.  What counters of
- * the host say (O. Waddell and J. Ashley, PASTE 1998); and the columns of executions that other views have where there are counts.
+ * The view calls shows how often each function ran and how long, and each call site with the procedures that were called there. Its numbers
+ * come from the host's counters (O. Waddell and J. Ashley, PASTE 1998). Also here are the columns of executions that other views show where
+ * there are counts.
  */
 #include "analyzer/query/frequencies.h"
 #include "analyzer/view/view.h"
@@ -21,7 +22,7 @@ struct frequency_columns frequency_columns_add(struct grid *g, struct report *r,
 	c.executions = grid_column(g, "executions", "executions", CELL_NUMBER, 0, 0);
 	c.state = grid_column(g, "executions_state", "", CELL_TEXT, GRID_HIDDEN, 0);
 	c.per = grid_column(g, "per_execution", heading, is_time ? CELL_DURATION : CELL_NUMBER, 0, 0);
-	if (calls && c.of->has_calls) { /* calls into a function are its executions, for people */
+	if (calls && c.of->has_calls) { /* the calls into a function are its executions, so text does not show them twice */
 		c.in = grid_column(g, "calls_in", "", CELL_NUMBER, GRID_HIDDEN, 0);
 		c.out = grid_column(g, "calls_out", "calls out", CELL_NUMBER, 0, 0);
 	}
@@ -85,7 +86,7 @@ struct times {
 
 static bool find_times(const struct report *r, const struct state *s, const struct frequencies *f, struct times *t)
 {
-	bool any = false; /* else nothing is known of time, rather than that it is 0 */
+	bool any = false; /* if no function has time, time is unknown, not 0 */
 
 	t->own = calloc((size_t)f->program.nr_functions + 1, sizeof(double));
 	t->total = calloc((size_t)f->program.nr_functions + 1, sizeof(double));
@@ -117,7 +118,7 @@ static int compare_largest_first(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-/* Numbers from 0 on, by what each has; NULL without memory. */
+/* Returns the numbers from 0 to nr - 1, ordered by descending value. Returns NULL without memory. The caller frees it. */
 static uint32_t *order_by_value(const double *by, uint32_t nr)
 {
 	uint32_t *order = calloc((size_t)nr + 1, sizeof(*order));
@@ -221,7 +222,7 @@ static void show_call_sites(struct report *r, const struct frequencies *f, const
 
 #define CONTRADICTIONS_MAX 5
 
-/* Each function once, by the equation of it that is furthest off. */
+/* Writes one sentence for each function whose counts contradict each other, about its equation that is furthest off. */
 static void say_contradictions(const struct report *r, const struct frequencies *f, struct page *p)
 {
 	const struct flow_equation *q;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* components: one table per level of the Tagging Dictionary (or of --level); pipelines: each with its operators. */
+/*
+ * The view components shows one table per level of the Tagging Dictionary (or of --level). The view pipelines shows each pipeline with its
+ * operators.
+ */
 #include "analyzer/view/view.h"
 
 #include <stdlib.h>
@@ -12,7 +15,7 @@ static bool level_is_wanted(const struct report *r, uint32_t level)
 	return !r->level || strcmp(report_level_name(r, level), r->level) == 0;
 }
 
-/* Totals stand LEVELS_MAX behind the sums of their level. */
+/* The totals of level i are in v->group[LEVELS_MAX + i]. */
 static void prepare_components(struct report *r, struct view_instance *v)
 {
 	for (uint32_t i = 0; i < r->model->dictionary.nr_levels; i++)
@@ -22,7 +25,7 @@ static void prepare_components(struct report *r, struct view_instance *v)
 		}
 }
 
-/* "hash join, pipeline 2": what a component is linked to. */
+/* Writes the names of the components that a component is linked to: "hash join, pipeline 2". */
 static void write_parent_names(const struct report *r, uint32_t component, char *text, size_t bytes)
 {
 	const struct component *c = &r->model->dictionary.component[component];
@@ -40,7 +43,9 @@ static void write_parent_names(const struct report *r, uint32_t component, char 
 	}
 }
 
-/* Is what tells it from others of its name what it is a part of, which is said behind it? */
+/*
+ * Returns whether the label that distinguishes a component from others of its name is its parent's name, which is shown behind it anyway.
+ */
 static bool label_is_of_parent(const struct report *r, uint32_t component)
 {
 	const struct component *c = &r->model->dictionary.component[component];
@@ -189,7 +194,7 @@ static void prepare_pipelines(struct report *r, struct view_instance *v)
 		v->group[1] = report_add_group(r, REPORT_RUN, TABLE_LEVEL_0 + (int)level, TABLE_LEVEL_0 + (int)plan, -1);
 }
 
-/* Each pipeline, and below it its components at the plan's level. */
+/* Shows each pipeline, and below it its components at the plan's level. */
 static void show_pipelines(struct report *r, const struct view_instance *v, struct page *p)
 {
 	char spare[32], phase[PHASE_TEXT];
@@ -218,7 +223,7 @@ static void show_pipelines(struct report *r, const struct view_instance *v, stru
 			grid_set(g, samples, sum->samples);
 			grid_set_text(g, pipeline, report_component_name(r, s.order[i], spare));
 			grid_set_text(g, name, report_component_name(r, s.order[i], spare));
-			if (order) /* else it is the line itself that counts */
+			if (order) /* without operators, the pipeline's own rows count */
 				grid_mark_row_text(g);
 			for (uint32_t n = 0; order && n < v->group[1]->g.nr; n++) {
 				const struct group_sum *part = &v->group[1]->g.sum[order[n]];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events: several events of one recording side by side: the counts of each component, per count of the first event, and how events
- * correlate over time.
+ * The view events shows several events of one recording side by side: the counts of each component per count of the first event, and how
+ * events correlate over time.
  */
 #include "analyzer/query/lane.h"
 #include "analyzer/view/view.h"
@@ -31,7 +31,7 @@ static const char *event_name(const struct report *r, uint32_t e)
 	return r->model->event[e].name ? r->model->event[e].name : "?";
 }
 
-/* So many of the first event that there is at least one of each other one. */
+/* Returns a number of counts of the first event, a power of 1000, per which there is at least one count of each other event. */
 static double scale_of_first_event(const struct report *r, const struct split *s)
 {
 	double scale = 1000;
@@ -43,7 +43,10 @@ static double scale_of_first_event(const struct report *r, const struct split *s
 	return scale;
 }
 
-/* Per component: the first event's share, and of each other one how many to so many of the first, beside that of all. */
+/*
+ * Shows each component's share of the first event, and how many counts of each other event there are per so many of the first. A last row
+ * shows the same for all components together.
+ */
 static void show_counts_by_component(const struct report *r, const struct split *s, struct page *p)
 {
 	uint32_t level = report_find_level(r, r->level);
@@ -88,7 +91,7 @@ static void show_counts_by_component(const struct report *r, const struct split 
 	grid_show(g, p);
 }
 
-/* Pearson's correlation of two rows of cells. */
+/* Returns Pearson's correlation of two rows of cells. */
 static double correlation(const double *a, const double *b, int nr)
 {
 	double sa = 0, sb = 0, saa = 0, sbb = 0, sab = 0, n = nr;
@@ -105,7 +108,10 @@ static double correlation(const double *a, const double *b, int nr)
 	return (n * sab - sa * sb) / sqrt((n * saa - sa * sa) * (n * sbb - sb * sb));
 }
 
-/* drawn: l, or fewer cells where the terminal is narrow; what is computed does not depend on that. */
+/*
+ * Shows the activity of each event over time. drawn: like l, but with fewer cells where the terminal is narrow. The correlation is computed
+ * from l, so it does not depend on the terminal.
+ */
 static void show_over_time(const struct report *r, const struct lanes *l, const struct lanes *drawn, struct page *p)
 {
 	char width[16], text[4 * LANE_CELLS_MAX];
@@ -134,7 +140,7 @@ static void show_over_time(const struct report *r, const struct lanes *l, const 
 	grid_show(g, p);
 }
 
-/* Cells of one component, a row for each event. */
+/* The measure of one component in each cell of time, a row for each event. */
 struct component_cells {
 	double height[VIEW_EVENTS_MAX][CELLS];
 };
@@ -153,7 +159,7 @@ static struct component_cells *make_cells(const struct report *r, const struct r
 	return all;
 }
 
-/* The correlation of two events over the time slices in which a component runs. */
+/* Shows the correlation of each event with the first over the time slices in which a component runs. */
 static void show_event_correlations(const struct report *r, const struct split *s, const struct report_group *g, const struct lanes *l,
 				    struct page *p)
 {

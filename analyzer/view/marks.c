@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * marks: the host's marks (queries, runs, compilations, iterations, tasks): count, duration, units, components, and the slowest
- * instances.  Marks may overlap, so shares do not add up over them.
+ * The view marks shows the host's marks (queries, runs, compilations, iterations, tasks): count, duration, units, components, and the
+ * slowest instances. Marks may overlap, so their shares do not add up.
  */
 #include "analyzer/query/mark_kinds.h"
 #include "analyzer/query/mark_sums.h"
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #define SLOWEST 5
-#define SLOWEST_KINDS 10 /* of so many kinds, those of most time */
+#define SLOWEST_KINDS 10 /* kinds with most time whose slowest instances are shown */
 
-/* Samples are summed up per bin and (thread, component); which of them lie in a mark is known when all marks' bins are. */
+/* Asks for samples summed up per thread, bin and component. Which of them lie in a mark is known when the bins of all marks are. */
 static void prepare_marks_view(struct report *r, struct view_instance *v)
 {
 	uint32_t level = report_find_level(r, r->level);
@@ -41,7 +41,10 @@ static int compare_kind_times(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* As they first began; where there are many, those of most time first.  NULL without memory; the caller frees it. */
+/*
+ * Returns the kinds in the order in which they first began, or by descending time if there are many. Returns NULL without memory. The
+ * caller frees it.
+ */
 static const struct mark_kind **order_kinds(const struct mark_kinds *kinds)
 {
 	const struct mark_kind **order = calloc((size_t)kinds->nr + 1, sizeof(*order));

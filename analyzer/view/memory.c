@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory: which memory each component touched, and how: sequential, strided or random; which regions (by the host's names, or
- * the kernel's: heap, stack, mappings), strides, pages at a time; and a picture of time against address.  From samples
- * that have an address (page-faults everywhere, precise memory events where the processor has them), and from those of generated code
- * whose registers tell what the instruction is about to touch (--registers all tells most).
+ * The view memory shows which memory each component touched, and how: sequential, strided or random. It shows the regions (by the host's
+ * names, or the kernel's: heap, stack, mappings), strides, pages touched per interval, and a picture of time against address. It uses
+ * samples that have an address (page-faults everywhere, precise memory events where the processor has them), and samples of generated code
+ * from whose registers the address that the instruction is about to touch can be computed (--registers all allows that most often).
  */
 #include "analyzer/accesses/accesses.h"
 #include "analyzer/pictures/memory.h"
@@ -44,7 +44,7 @@ static const char *region_kind_text(const struct access_region *g)
 /* ------------------------------------------------------------------------------------------- by component, by region */
 
 struct part_sum {
-	uint32_t of; /* component, or region */
+	uint32_t of; /* component or region */
 	struct access_sum sum;
 };
 
@@ -57,7 +57,7 @@ static int compare_part_sums(const void *a, const void *b)
 	return x->of < y->of ? -1 : x->of > y->of;
 }
 
-/* The largest first, freed by the caller; NULL: no memory. */
+/* Returns the sums by component or region, the largest first. Returns NULL without memory. The caller frees it. */
 static struct part_sum *make_access_sums(const struct memory_part *p, const struct access_orders *o, bool region, size_t *nr)
 {
 	const struct accesses *s = p->all;

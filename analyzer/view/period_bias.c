@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the sampling period may bias a process's share.  A loop as long as the period is sampled at one place, where nearly all samples of
- * a process have the same period.  And a task's first sample comes a period after its start, so that half a period of each task is without
- * a sample on average, and a task shorter than a period has none.  Only recordings with varied periods get these sentences: in others the
- * first holds for all processes.
+ * Warns where the sampling period may bias a process's share. First, if nearly all samples of a process have the same period, a loop as
+ * long as the period is always sampled at the same place. Second, a task's first sample comes a period after its start. On average half a
+ * period of each task is without a sample, and a task shorter than a period has none. Only recordings with varied periods get these
+ * sentences, because in others the first holds for all processes.
  */
 #include "analyzer/view/period_bias.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MANY 1000 /* whose loops have been gone through, were it not for the period */
-#define SAME 1e-4	  /* of weights: variance by the square of their mean.  Those that vary have 20 times as much. */
-#define MISSING 0.1	  /* of what is due: less is not said */
+#define SAMPLES_MANY 1000 /* number of samples that would cover all of a loop, were it not for the period */
+#define SAME 1e-4	  /* variance of the weights by the square of their mean; weights that vary have 20 times as much */
+#define MISSING 0.1	  /* part of the expected samples that must be missing for a sentence */
 #define TASKS_MANY 10
-#define SENTENCES_MAX 5 /* of each kind */
+#define SENTENCES_MAX 5 /* sentences of each kind */
 
 struct program {
 	const char *comm;
@@ -53,7 +53,7 @@ static void print_unsampled_tasks(const struct report *r, const struct split *s,
 		const struct process *q = m->process[i], *next = m->process[i + 1 < m->nr_processes ? i + 1 : i];
 		struct program *program = find_or_add_program(list, &nr, &by_name, q->comm);
 
-		/* a task that became another program is counted there */
+		/* A task that became another program is counted for that program. */
 		carried += q->nr_tasks;
 		program->samples += q->number < s->nr ? s->sum[r->event][q->number].samples : 0;
 		if (next != q && next->pid == q->pid && !next->nr_tasks)
@@ -64,7 +64,7 @@ static void print_unsampled_tasks(const struct report *r, const struct split *s,
 	for (uint32_t t = 0; list && seen && t < m->nr_threads && t < by_thread->nr; t++) {
 		if (by_thread->sum[r->event][t].samples < TABLE_NO_SAMPLE || seen[m->thread[t].first])
 			continue;
-		seen[m->thread[t].first] = true; /* one that renames itself is one task */
+		seen[m->thread[t].first] = true; /* a thread that renames itself is one task */
 		find_or_add_program(list, &nr, &by_name, m->numbered[m->thread[t].process]->comm)->tasks_sampled++;
 	}
 	free(seen);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan: the operator tree with self and total shares; then, per operator, estimated and actual rows, cost per row, and the times of its
- * first and last sample.
+ * The view plan shows the operator tree with self and total shares, and then, per operator, estimated and actual rows, cost per row, and
+ * the times of its first and last sample.
  */
 #include "analyzer/query/executions.h"
 #include "analyzer/query/plan_queries.h"
@@ -29,20 +29,22 @@ static void prepare_plan_view(struct report *r, struct view_instance *v)
 		v->group[3] = report_add_group(r, REPORT_RUN, TABLE_PHASE, TABLE_LEVEL_0 + (int)level, -1);
 }
 
-/* The plan of a process, with its samples in the run phase: children that worked for its plan count with it.  Or that of a query, in all
- * processes. */
+/*
+ * The plan of a process, with its samples in the run phase, or the plan of a query, with the samples of all processes. Child processes that
+ * worked for a process's plan count as that process.
+ */
 struct plan {
-	const struct process *process; /* NULL: */
+	const struct process *process; /* NULL in a query's plan */
 	const struct plan_query *query;
-	uint32_t number; /* of the query, from 1 */
-	double of_all;	 /* its share */
+	uint32_t number; /* number of the query, from 1 */
+	double of_all;	 /* share of the query in all samples */
 	struct plan_tree tree;
-	struct group_sum *of_line; /* of a query's lines; else by component: */
+	struct group_sum *of_line; /* sums of a query's lines; NULL in a process's plan, which has sums by component */
 	struct split *sums;
 	const struct report_group *by_phase; /* sums by mark and level, or NULL */
 	double measure, samples;
 	double rest, rest_samples; /* measure and samples that no operator has */
-	uint32_t *lines_left; /* of the report without --view */
+	uint32_t *lines_left; /* lines that the report without --view has room for, or NULL */
 };
 
 static const struct group_sum *sum_of_plan_line(const struct report *r, const struct plan *p, uint32_t line)
@@ -70,7 +72,10 @@ static void settle_plan_rest(const struct report *r, const struct report_group *
 	p->rest_samples = p->samples - on_samples;
 }
 
-/* Returns how many processes have one.  group: as prepare_plan_view() asks. */
+/*
+ * Calls show() for the plan of each process that has one, and returns how many have one. group: the groups that prepare_plan_view() asks
+ * for.
+ */
 static uint32_t call_for_each_plan(struct report *r, struct report_group *const *group, uint32_t level, struct page *to,
 				   uint32_t *lines_left, void (*show)(struct report *r, const struct plan *p, struct page *to))
 {
@@ -94,7 +99,7 @@ static uint32_t call_for_each_plan(struct report *r, struct report_group *const 
 	return shown;
 }
 
-/* What shares of queries are of. */
+/* Names the whole that a query's share is relative to. */
 static const char *whole_of(const struct report *r, char text[PHASE_TEXT])
 {
 	snprintf(text, PHASE_TEXT, "the time");
@@ -115,7 +120,10 @@ static void say_more_queries(const struct report *r, const struct plan_queries *
 			      q->nr_sampled - most > 1 ? "ies" : "y", all > 0 ? 100 * more / all : 0, whole_of(r, text), where);
 }
 
-/* The plans of the most expensive queries, at most so many, and what is of no query; where: how to see the others. */
+/*
+ * Calls show() for the plans of the most expensive queries, at most so many, and for the samples of no query. where: how to see the other
+ * plans.
+ */
 static void call_for_each_query(struct report *r, const struct plan_queries *q, uint32_t most, struct page *to,
 				uint32_t *lines_left, const char *where,
 				void (*show)(struct report *r, const struct plan *p, struct page *to))
@@ -145,7 +153,10 @@ static void call_for_each_query(struct report *r, const struct plan_queries *q, 
 	}
 }
 
-/* A label that has its detail, and not the room for it, is cut in that detail, which says nothing: its number does as well.  text: room. */
+/*
+ * Returns a label that fits into the column. A label that contains the component's detail and is too long would be cut within the detail,
+ * so the name with the component's number is shown in its place. text: room for the result.
+ */
 static const char *label_that_fits(const struct report *r, const struct page *p, const struct plan_line *line, int columns,
 				   const char *label, char text[256])
 {
@@ -158,7 +169,7 @@ static const char *label_that_fits(const struct report *r, const struct page *p,
 	return text;
 }
 
-/* columns: that it has, without its detail below; 0: as many as it needs. */
+/* Sets the name of an operator. columns: the width of the name if its detail is not shown below it. 0: unlimited. */
 static void set_operator_name(const struct report *r, const struct page *p, struct grid *g, int name, const struct plan_line *line,
 			      bool with_detail, int columns)
 {
@@ -169,9 +180,9 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 
 	grid_set_prefix(g, name, line->prefix);
 	if (query && r->model->dictionary.component[line->component].common)
-		query = NULL; /* of a process */
+		query = NULL; /* a scope belongs to one process, this component to all */
 	own = report_component_name(r, line->component, spare);
-	if (p->form == PAGE_TEXT && with_detail && detail && *detail && !strchr(own, '#')) /* the detail tells it from others */
+	if (p->form == PAGE_TEXT && with_detail && detail && *detail && !strchr(own, '#')) /* the detail makes it unique */
 		own = report_component_own_name(r, line->component, spare);
 	else if (columns)
 		own = label_that_fits(r, p, line, columns, own, fits);
@@ -182,17 +193,17 @@ static void set_operator_name(const struct report *r, const struct page *p, stru
 		grid_set_detail(g, name, detail);
 }
 
-#define DETAIL_FROM 0.01 /* share of an operator that has its detail below it */
+#define DETAIL_FROM 0.01 /* share of an operator whose detail is shown below it */
 #define QUERY_LABEL 10
-#define QUERY_CHARACTERS 700 /* in the view; below they are fewer */
+#define QUERY_CHARACTERS 700 /* in the view; the report without --view shows fewer */
 #define QUERIES_BRIEF 3
-#define QUERY_LINES_BRIEF 12u /* of each: the largest */
-#define OUTSIDE_LINES_BRIEF 5u /* lines of what is of no query */
-#define QUERY_PLANS_BRIEF 2 /* plans of queries: the report stays a screen and a half */
+#define QUERY_LINES_BRIEF 12u /* operators of each query, the largest */
+#define OUTSIDE_LINES_BRIEF 5u /* lines for samples of no query */
+#define QUERY_PLANS_BRIEF 2 /* plans of queries, so that the report stays a screen and a half */
 #define QUERY_BRIEF_CHARACTERS 135
 #define SOURCES_A_STEP 8
 
-/* Blanks, tabs and ends of lines are one blank each. */
+/* Copies a text with each run of blanks, tabs and line ends as one blank. */
 static void collapse_whitespace(const char *text, char *to, size_t bytes)
 {
 	size_t at = 0;
@@ -215,7 +226,10 @@ static bool has_line_components(const struct model *m, const char *text)
 	return false;
 }
 
-/* What the user wrote, once for each query among the roots of a plan: for people at most so many, as a paragraph each. */
+/*
+ * Shows the text of each query among the roots of a plan, as the user wrote it. In text form, at most so many are shown, as a paragraph
+ * each.
+ */
 static void show_queries(const struct report *r, const struct plan *plan, uint32_t most, int characters, struct page *p)
 {
 	char words[4 * QUERY_CHARACTERS], cut[4 * QUERY_CHARACTERS];
@@ -263,7 +277,7 @@ static const char *query_label(const struct plan *plan, char label[32])
 	return label;
 }
 
-/* Of a query's plan: what it has of one event. */
+/* Adds the columns of a query's plan, which has sums of one event. */
 static struct sum_columns query_columns_add(struct grid *g)
 {
 	struct sum_columns c = { .share = grid_column(g, "share", "share", CELL_SHARE, GRID_BAR, 0),
@@ -310,7 +324,7 @@ static const char *in_its_phase(const struct report *r, char text[PHASE_TEXT])
 	return text;
 }
 
-#define WITH_COUNTS 100 /* columns of a page: with less, the tree beside counts has the room of two others */
+#define WITH_COUNTS 100 /* on narrower pages, the tree beside counts takes the room of two other columns */
 
 static void show_tree(struct report *r, const struct plan *plan, struct page *p)
 {
@@ -403,7 +417,7 @@ static void say_executions(const struct plan *plan, const uint32_t *runs, bool c
 	size_t at = 0;
 	bool several = false;
 
-	if (plan->query) { /* show_query() has said how many */
+	if (plan->query) { /* show_query() shows the number of executions */
 		page_sentence(p, counted ? "(error: actual over estimated rows; first and last: times since the first sample)" :
 					   "(first and last: times since the first sample; the host counts no rows)");
 		return;
@@ -480,7 +494,7 @@ static void show_plan_rows(struct report *r, const struct plan *plan, struct pag
 	free(runs);
 }
 
-/* Operators whose actual rows differ tenfold from the estimate; at most `most` of them. */
+/* Warns of operators whose actual rows differ tenfold from the estimate, at most `most` of them. */
 static void say_wrong_estimates(const struct report *r, const struct plan_tree *t, const char *indent, uint32_t most, struct page *p)
 {
 	const struct dictionary *d = &r->model->dictionary;
@@ -502,7 +516,7 @@ static void say_wrong_estimates(const struct report *r, const struct plan_tree *
 	}
 }
 
-/* The text of a plan's query, and how often it ran. */
+/* Shows the text of a plan's query, and how often it ran. */
 static void show_query(const struct report *r, const struct plan *plan, int characters, struct page *p)
 {
 	char words[4 * QUERY_CHARACTERS], cut[4 * QUERY_CHARACTERS], ms[16], spare[32];
@@ -561,7 +575,7 @@ const struct view view_plan = { "plan", "operator tree: self and total shares, e
 
 /* --------------------------------------------------------------------------------- of the report without --view */
 
-#define DETAILS_MAX 2 /* operators that have their detail below them: the largest, if they have DETAIL_FROM */
+#define DETAILS_MAX 2 /* operators whose detail is shown below them: the largest, if they have DETAIL_FROM */
 #define WRONG_ESTIMATES_MAX 3
 
 static int compare_doubles_descending(const void *a, const void *b)
@@ -571,7 +585,7 @@ static int compare_doubles_descending(const void *a, const void *b)
 	return *x < *y ? 1 : *x > *y ? -1 : 0;
 }
 
-/* What an operator must have to be one of the nr largest. */
+/* Returns the measure that an operator must have to be one of the nr largest. */
 static double least_of_largest(const struct report *r, const struct plan *plan, uint32_t nr)
 {
 	double *measure = plan->tree.nr > nr ? malloc(plan->tree.nr * sizeof(*measure)) : NULL, least = 0;
@@ -589,15 +603,15 @@ static double least_of_largest(const struct report *r, const struct plan *plan, 
 struct brief {
 	struct grid *g;
 	int share, samples, kernel, estimate, rows, name;
-	int columns; /* of the name */
+	int columns; /* width of the name's column */
 };
 
-#define NARROW 72 /* columns of a page: with less there is room for shares, samples and names alone */
+#define NARROW 72 /* narrower pages have room for shares, samples and names alone */
 
 static void brief_columns(struct brief *b, const struct report *r, const struct plan *plan, double all, const struct page *p)
 {
 	const unsigned narrow = p->columns < NARROW ? GRID_HIDDEN : 0;
-	const bool rows = !narrow && (plan->process || has_counter(r, &plan->tree, "rows")); /* else names have their room */
+	const bool rows = !narrow && (plan->process || has_counter(r, &plan->tree, "rows")); /* without the column, names are wider */
 
 	b->columns = narrow ? p->columns - 25 : p->columns - (rows ? 51 : 41);
 	b->share = grid_column(b->g, "share", "share ", CELL_SHARE, GRID_BAR, 0);
@@ -618,7 +632,7 @@ static void brief_columns(struct brief *b, const struct report *r, const struct 
 	grid_show_all_rows(b->g);
 }
 
-/* A row of no operator. */
+/* Adds a row that belongs to no operator. */
 static void brief_row(const struct brief *b, double measure, double samples, const char *name)
 {
 	grid_row(b->g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Views that are one table: functions, images, lines, processes, services, methods, reasons, warnings. */
+/* The views that are one table: functions, images, lines, processes, services, methods, reasons, warnings. */
 #include "analyzer/query/frequencies.h"
 #include "analyzer/query/warnings.h"
 #include "analyzer/query/without_debug.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------- functions */
-/* Functions, with the running sum of their shares. */
+/* The view functions has a column with the running sum of the shares. */
 
 static void functions_prepare(struct report *r, struct view_instance *v)
 {
@@ -18,7 +18,10 @@ static void functions_prepare(struct report *r, struct view_instance *v)
 	v->group[1] = totals_ask(r, 0, TABLE_FUNCTION);
 }
 
-/* Beside its image: a symbol, who mapped a region, where code without a symbol begins, or "(no symbol)". */
+/*
+ * Returns the text shown for a function beside its image: the symbol, the name of a region, the offset of code without a symbol, or "(no
+ * symbol)".
+ */
 static const char *function_name_beside_image(const struct function *f)
 {
 	const char *offset = strrchr(f->name, '+');
@@ -41,7 +44,7 @@ static void functions_write_brief(const struct report *r, const struct page *p, 
 		snprintf(text, bytes, "%s%s", name, f->unknown || f->name[0] == '[' ? "" : "  (no symbol)");
 }
 
-/* What begins threads, and frames without a name: they are on all stacks, and say nothing. */
+/* Returns whether a function is one that begins threads, or a frame without a name. Such functions are on all stacks, and say nothing. */
 static bool function_is_dull(const struct report *r, uint32_t i)
 {
 	static const char *const begin[] = { "_start", "__libc_start_", "start_thread", "clone", "__clone", "_dl_start" };
@@ -102,7 +105,7 @@ const struct view view_functions = {
 };
 
 /* ------------------------------------------------------------------------------------------------------------- images */
-/* Images: executables and libraries, the kernel, and generated code. */
+/* The view images shows executables and libraries, the kernel, and generated code. */
 
 static void images_prepare(struct report *r, struct view_instance *v)
 {
@@ -136,7 +139,7 @@ static void images_show(struct report *r, const struct view_instance *v, struct 
 const struct view view_images = { "images", "executables, libraries, the kernel and generated code by share", images_prepare, images_show };
 
 /* -------------------------------------------------------------------------------------------------------------- lines */
-/* Lines: source lines, of the program and of what it generated code from. */
+/* The view lines shows source lines, of the program and of the sources that it generated code from. */
 
 static void lines_prepare(struct report *r, struct view_instance *v)
 {
@@ -175,7 +178,7 @@ static void lines_write_brief(const struct report *r, const struct page *p, uint
 	const struct line *l = &r->a->line[i];
 	char file[512], number[40], row[SOURCE_TEXT_COLUMNS_MAX];
 	size_t nr;
-	const char *source = source_text_of_line((struct report *)(uintptr_t)r, i, &nr); /* it keeps what it reads */
+	const char *source = source_text_of_line((struct report *)(uintptr_t)r, i, &nr); /* the report caches texts */
 	int columns;
 
 	snprintf(number, sizeof(number), ":%u%s", l->number, l->jit && !source ? "  (generated code)" : "");
@@ -209,7 +212,7 @@ static void lines_show(struct report *r, const struct view_instance *v, struct p
 const struct view view_lines = { "lines", "source lines by share, including those of generated code", lines_prepare, lines_show };
 
 /* ---------------------------------------------------------------------------------------------------------- processes */
-/* Processes: one row per program in a process; exec makes a new one with the same number. */
+/* The view processes has one row per program in a process, because exec begins a new program with the same pid. */
 
 static void processes_prepare(struct report *r, struct view_instance *v)
 {
@@ -267,7 +270,7 @@ const struct view view_processes = { "processes", "processes by share, one row p
 				       processes_prepare, processes_show };
 
 /* ----------------------------------------------------------------------------------------------------------- services */
-/* Services: what processes work for. */
+/* The view services sums up the processes that work for the same service. */
 
 static void services_prepare(struct report *r, struct view_instance *v)
 {
@@ -303,7 +306,7 @@ static void services_show(struct report *r, const struct view_instance *v, struc
 const struct view view_services = { "services", "services by share: systemd units, containers", services_prepare, services_show };
 
 /* ------------------------------------------------------------------------------------------------------------ methods */
-/* Methods: how samples were attributed to components. */
+/* The view methods shows how samples were attributed to components. */
 
 static void methods_prepare(struct report *r, struct view_instance *v)
 {
@@ -335,7 +338,7 @@ const struct view view_methods = { "methods", "attribution methods: how samples 
 				       methods_show };
 
 /* ------------------------------------------------------------------------------------------------------------ reasons */
-/* Reasons: why samples have no component. */
+/* The view reasons shows why samples have no component. */
 
 static void reasons_prepare(struct report *r, struct view_instance *v)
 {
@@ -360,7 +363,7 @@ static void reasons_set_cells(struct report *r, struct grid *g, const int column
 	grid_set_text(g, column[1], i == 0 ? "has a component" : i < NR_REASONS ? reason_sentences[i] : "");
 }
 
-/* A row each of the values from first on, "name  sentence", or "unattributed  name: sentence". */
+/* Adds a row for each value but 0 with samples: "method  sentence", or "unattributed  reason: sentence". */
 static void add_attribution_rows(const struct report *r, const struct report_group *group, bool unattributed, struct grid *g,
 				 const int column[3], const struct page *p)
 {
@@ -405,13 +408,16 @@ void attribution_show_brief(struct report *r, const struct report_group *methods
 	grid_show(g, p);
 }
 
-/* Samples that have a component, and yet are unattributed at a level that the host announced. */
+/* Sums of samples that have a component, and yet are unattributed at a level that the host announced. */
 enum { NO_LINK, NOT_ANNOUNCED, NR_BESIDES };
 struct besides {
 	struct group_sum sum[NR_BESIDES];
 };
 
-/* A line of a text is announced with it, and a level of the analyzer's own needs no announcements. */
+/*
+ * Returns whether a component was announced. A line of a text is announced with the text, and the analyzer's own levels need no
+ * announcements.
+ */
 static bool component_is_announced(const struct model *m, uint32_t component)
 {
 	const struct component *c = &m->dictionary.component[component];
@@ -434,7 +440,7 @@ static struct besides find_unlinked_sums(const struct report *r, const struct re
 		if (component && !component_is_announced(r->model, component))
 			group_sum_add(&b.sum[NOT_ANNOUNCED], &by_level->g.sum[i]);
 	}
-	if (b.sum[NO_LINK].samples < 0.5) /* what is left of rounding */
+	if (b.sum[NO_LINK].samples < 0.5) /* an error of rounding */
 		b.sum[NO_LINK] = (struct group_sum){ 0 };
 	return b;
 }
@@ -449,7 +455,7 @@ static void unlinked_sum_text(const struct report *r, int which, uint32_t level,
 		snprintf(text, bytes, "not announced: the component of the level %s was never announced", report_level_name(r, level));
 }
 
-/* Their functions: what one would look at next. */
+/* Shows the functions of unattributed samples, which are the next thing to look at. */
 static void show_unattributed_functions(struct report *r, const struct report_group *by, struct page *p)
 {
 	struct grid *g = grid_create("where", "Functions of unattributed samples");
@@ -520,7 +526,7 @@ static void reasons_show(struct report *r, const struct view_instance *v, struct
 const struct view view_reasons = { "reasons", "why samples are unattributed, and their functions", reasons_prepare, reasons_show };
 
 /* ----------------------------------------------------------------------------------------------------------- warnings */
-/* Warnings: the recorder's notices (events that were unavailable, processes that it could not read) and losses. */
+/* The view warnings shows the recorder's notices (events that were unavailable, processes that it could not read) and losses. */
 
 static void warnings_prepare(struct report *r, struct view_instance *v)
 {
@@ -528,7 +534,10 @@ static void warnings_prepare(struct report *r, struct view_instance *v)
 	(void)v;
 }
 
-/* For people, whose sentences are not cut: at most `most` of them; in brief without what the report says elsewhere. */
+/*
+ * Writes warnings as text, in which sentences are not cut, at most `most` of them. brief: without the warnings that the report shows
+ * elsewhere.
+ */
 static void put_warnings(const struct warnings *w, uint32_t most, bool brief, const char *without, struct page *p)
 {
 	uint32_t nr = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* threads: their shares, their activity over time, and skew. */
+/* The view threads shows threads by share, their activity over time, and skew. */
 #include "analyzer/query/lane.h"
 #include "analyzer/view/view.h"
 
@@ -13,7 +13,7 @@ static void prepare_threads_view(struct report *r, struct view_instance *v)
 	v->group[1] = report_add_group(r, REPORT_RUN, TABLE_THREAD, GROUP_BIN, -1);
 }
 
-/* The busiest thread of a process, relative to the mean of those with samples. */
+/* Shows the busiest thread of each process, relative to the mean of the threads with samples. */
 static void show_skew(const struct report *r, const struct split *s, struct page *p)
 {
 	const struct model *m = r->model;
@@ -23,7 +23,7 @@ static void show_skew(const struct report *r, const struct split *s, struct page
 	int tid = grid_column(g, "busiest", "busiest", CELL_COUNT, 0, 0);
 	int pid = grid_column(g, "pid", "pid", CELL_COUNT, 0, 0);
 	int comm = grid_column(g, "comm", "process", CELL_TEXT, 0, 0);
-	double *of_thread = calloc((size_t)m->nr_threads + 1, sizeof(*of_thread)); /* under all of its names */
+	double *of_thread = calloc((size_t)m->nr_threads + 1, sizeof(*of_thread)); /* summed up over a thread's names */
 
 	for (uint32_t t = 0; of_thread && t < s->nr && t < m->nr_threads; t++)
 		of_thread[m->thread[t].first] += report_measure(r, &s->sum[r->event][t]);

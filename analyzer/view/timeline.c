@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline: when each operator (or component of --level) was active: absolute, relative to what ran then, and with --thread of
- * one thread; the phases that the host marked above it.  Bins are as wide as the data needs, steps and never smoothed.
+ * The view timeline shows when each operator (or component of --level) was active: its activity, its share per time slice, and with
+ * --thread the same for one thread. Above it are the phases that the host marked. Bins are as wide as the data needs. They are steps, and
+ * never smoothed.
  */
 #include "analyzer/query/lane.h"
 #include "analyzer/query/period.h"
@@ -14,7 +15,7 @@
 #define CELLS 48
 #define PHASES_MAX 12
 #define SAMPLES_A_BIN 5
-#define PERIODS_OF 12 /* components that are looked at */
+#define PERIODS_OF 12 /* components whose activity is searched for periods */
 
 static void prepare_timeline_view(struct report *r, struct view_instance *v)
 {
@@ -40,7 +41,7 @@ static void open_cells(struct phase *phase, const struct lanes *l, const struct 
 		phase->open[c] = true;
 }
 
-/* When marks of a name were open: one lane a name, filled where any of them was. */
+/* Shows when marks of each name were open: one lane for each name, filled where any of its marks was. */
 static void show_phases(const struct report *r, const struct lanes *l, struct page *p)
 {
 	const struct model *m = r->model;
@@ -55,7 +56,7 @@ static void show_phases(const struct report *r, const struct lanes *l, struct pa
 		const struct mark *k = &m->mark[i];
 		uint32_t n = 0;
 
-		if (k->component) /* executions of components are what the lanes below show */
+		if (k->component) /* the lanes of show_lanes() show executions of components */
 			continue;
 		while (n < nr_phases && (phase[n].process != k->process || strcmp(phase[n].name, k->name ? k->name : "") != 0))
 			n++;
@@ -116,7 +117,7 @@ static void show_lanes(const struct report *r, const struct lanes *l, const stru
 	grid_show(g, p);
 }
 
-/* For programs: the sums per bin, as numbers. */
+/* Shows the sums per bin as numbers, for programs. */
 static void show_bins(const struct report *r, const struct report_group *by, const struct lanes *l, struct page *p)
 {
 	uint32_t level = report_find_level(r, r->level), *order = report_order(r, by);
@@ -144,7 +145,7 @@ static void show_bins(const struct report *r, const struct report_group *by, con
 	grid_show(g, p);
 }
 
-/* Components with periodic activity: iterations, whether the host marked them or not (EuroSys 2021, section 4.2.6). */
+/* Shows components with periodic activity, which are iterations, whether the host marked them or not (EuroSys 2021, section 4.2.6). */
 static void show_periods(const struct report *r, const struct report_group *by, const struct split *s, struct page *p)
 {
 	uint32_t level = report_find_level(r, r->level);
@@ -164,14 +165,14 @@ static void show_periods(const struct report *r, const struct report_group *by, 
 		high = bin > high ? bin : high;
 		in_all += by->g.sum[n].samples;
 	}
-	/* bins so wide that several samples fall into each: narrower ones would find the period of the sampling */
+	/* Bins are made so wide that several samples fall into each. Narrower ones would show the period of the sampling. */
 	wide = high >= low && in_all > 0 ? (uint32_t)(SAMPLES_A_BIN * (high - low + 1) / in_all) + 1 : 1;
 	for (uint32_t i = 0; series && i < s->nr_order && i < PERIODS_OF; i++) {
 		uint32_t first = UINT32_MAX, last = 0;
 		double steps, how, samples = s->sum[r->event][s->order[i]].samples;
 
 		if (!s->order[i])
-			continue; /* unattributed samples are no iteration */
+			continue; /* unattributed samples are not an iteration */
 		memset(series, 0, (REPORT_BINS_MAX + 1) * sizeof(*series));
 		for (uint32_t n = 0; n < by->g.nr; n++) {
 			uint32_t bin = (report_value(by, n, 1) - low) / wide;

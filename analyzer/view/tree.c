@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tree: calls from the outermost frame inwards, with self and total; callers: each sampled function with its callers; callees: each
- * function with its callees.  Of functions, or with --level of that level's components.
+ * The view tree shows calls from the outermost frame inwards, with self and total. The view callers shows each sampled function with its
+ * callers, and the view callees each function with its callees. All show functions, or with --level the components of a level.
  */
 #include "analyzer/query/calltree.h"
 #include "analyzer/view/view.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_PART 0.005 /* of all: smaller branches are left out, unless --top 0 */
+#define SHOWN_PART 0.005 /* share of smaller branches, which are left out, unless --top 0 */
 #define PREFIX_MAX 512
 
 static void prepare_call_tree_views(struct report *r, struct view_instance *v)
@@ -28,12 +28,12 @@ struct drawing {
 	const struct calltree *t;
 	struct grid *g;
 	const struct page *p;
-	int total, own, samples, id, parent, depth, name, file, line, text, place; /* the last four: -1: none */
+	int total, own, samples, id, parent, depth, name, file, line, text, place; /* -1 in the last four: none */
 	double least;
 	uint32_t left_out;
 };
 
-/* "spin.c:6  s += 1.5 / i;" */
+/* Sets the place of the call and its parts, such as "spin.c:6  s += 1.5 / i;". */
 static void set_place_of_call(struct drawing *d, uint32_t line)
 {
 	char text[SOURCE_TEXT_COLUMNS_MAX], place[SOURCE_TEXT_COLUMNS_MAX + 64];
@@ -86,11 +86,14 @@ static uint32_t count_shown_children(const struct drawing *d, uint32_t call)
 	return nr;
 }
 
-/* Down the tree and up again; a tree may be deeper than we have stack.  From PREFIX_MAX on branches are drawn no farther to the right. */
+/*
+ * Draws the tree without recursion, because a tree may be deeper than the C stack allows. From PREFIX_MAX bytes on, branches are drawn no
+ * farther to the right.
+ */
 static void draw_calls(struct drawing *d)
 {
 	struct place {
-		uint32_t next, nr; /* children, of those that are shown: sorted, these come first */
+		uint32_t next, nr; /* indexes into the shown children, which come first because they are sorted */
 		uint32_t prefix; /* bytes */
 	} *place = calloc((size_t)d->t->nr + 1, sizeof(*place));
 	char prefix[PREFIX_MAX] = "";
@@ -132,7 +135,7 @@ static void add_place_columns(struct drawing *d)
 	bool any = false;
 	size_t bytes;
 
-	if (d->t->call[0].nr_children) /* the hottest first: of it is said why it has no text */
+	if (d->t->call[0].nr_children) /* the hottest comes first, so that a missing text is explained for it */
 		source_text_of_line(d->r, d->t->call[d->t->call[0].child[0]].line, &bytes);
 	for (uint32_t i = 1; i < d->t->nr && !any; i++)
 		any = d->t->call[i].total >= d->least && source_text_of_line(d->r, d->t->call[i].line, &bytes) != NULL;
@@ -168,7 +171,7 @@ static void show_call_tree(struct report *r, const struct view_instance *v, stru
 		if (inverted && requested_level(r) == LEVELS_MAX)
 			add_place_columns(&d);
 		draw_calls(&d);
-		if (t.call[0].own > 0) { /* of no component at all */
+		if (t.call[0].own > 0) { /* samples without any component */
 			grid_row(g);
 			grid_set(g, d.total, t.call[0].own);
 			grid_set(g, d.own, t.call[0].own / t.call[0].total);
@@ -197,7 +200,7 @@ static void show_callers_view(struct report *r, const struct view_instance *v, s
 /* ------------------------------------------------------------------------------------------------------------- callees */
 
 struct pair {
-	uint32_t from, to; /* keys */
+	uint32_t from, to; /* keys of caller and callee */
 	double total, samples;
 };
 
@@ -211,9 +214,9 @@ static int compare_pair_keys(const void *a, const void *b)
 }
 
 struct callee {
-	uint32_t key, call; /* call: any of it, for its name */
+	uint32_t key, call; /* call: one call of this callee. It names the row. */
 	double total, own, samples;
-	uint32_t first, nr; /* pairs */
+	uint32_t first, nr; /* pairs with this caller */
 };
 
 static int compare_callee_totals(const void *a, const void *b)
@@ -234,7 +237,7 @@ static int compare_pair_totals(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* The sum over its calls, without those that are below another one, is a key's aggregate. */
+/* Fills the table. The total of a key is the sum over its calls, without calls that are below another call of the same key. */
 static void fill_callees(const struct report *r, const struct calltree *t, struct grid *g, const int column[5], const struct page *p)
 {
 	uint32_t nr_keys = t->level == LEVELS_MAX ? r->a->nr_functions : r->model->dictionary.nr_components, nr = 0;

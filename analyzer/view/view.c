@@ -27,7 +27,7 @@ static const struct group_sum *total_of_value(const struct split *s, uint32_t va
 	return value < s->totals.nr ? &s->totals.sum[value] : &none;
 }
 
-/* By totals, then by the event that is shown first, then by the others, then in the order in which they came up. */
+/* Compares by totals, then by the first event, then by the other events, then by the values, which are numbered as they came up. */
 static int compare_split_sums(const void *a, const void *b, void *context)
 {
 	const struct by_sum *o = context;
@@ -55,11 +55,14 @@ static bool value_has_samples(const struct split *s, uint32_t value)
 	return total_of_value(s, value)->samples > 0;
 }
 
-/* Values as rows have them: each by itself, or several that are the same to whom looks. */
+/*
+ * The way in which values are merged to rows: each value by itself, or one row for components of the same name in several processes, or one
+ * for values with the same text.
+ */
 struct merging {
 	bool same_value;
 	const char *(*text)(const struct report *r, uint32_t value);
-	struct hash_map first; /* (a text's hash, 0) -> 1 + value */
+	struct hash_map first; /* (hash of a text, 0) -> 1 + first value */
 };
 
 static uint32_t merged_value(struct merging *m, const struct report *r, const struct report_group *g, uint32_t value)
@@ -75,7 +78,7 @@ static uint32_t merged_value(struct merging *m, const struct report *r, const st
 	first = hash_map_find(&m->first, hash, 0);
 	if (first)
 		return strcmp(m->text(r, first - 1), m->text(r, value)) == 0 ? first - 1 : value;
-	hash_map_set(&m->first, hash, 0, value + 1); /* without memory it has a row of its own */
+	hash_map_set(&m->first, hash, 0, value + 1); /* without memory the value has a row of its own */
 	return value;
 }
 
@@ -147,7 +150,7 @@ void split_fini(struct split *s)
 struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const struct split *s)
 {
 	struct sum_columns c = { .total = -1, .total_samples = -1 };
-	bool totals = s->totals.nr > 0, both = s->totals_differ; /* people are not shown the same twice */
+	bool totals = s->totals.nr > 0, both = s->totals_differ; /* text form hides equal columns */
 	char heading[12];
 
 	if (totals) {
@@ -155,7 +158,7 @@ struct sum_columns sum_columns_add(struct grid *g, const struct report *r, const
 		grid_set_total(g, c.total, report_measure(r, &s->total[r->event]));
 	}
 	c.share = grid_column(g, "share", both ? "self" : "share", CELL_SHARE, both ? 0 : GRID_BAR, 0);
-	if (both) /* nothing is more of its own than in all */
+	if (both) /* self shares are at most the totals, and are rounded each by itself */
 		grid_mark_tree_column(g, c.share);
 	grid_set_total(g, c.share, report_measure(r, &s->total[r->event]));
 	for (uint32_t e = 0; e < VIEW_EVENTS_MAX; e++) {
@@ -276,7 +279,7 @@ const char *view_truncated(const struct report *r, const struct report_group *to
 }
 
 #define BRIEF_BYTES 2048
-#define BRIEF_OWN 0.001 /* of all: less is next to nothing */
+#define BRIEF_OWN 0.001 /* share of all below which a dull value counts as without samples of its own */
 
 static bool has_nothing_own(const struct report *r, const struct split *s, uint32_t value)
 {
@@ -336,7 +339,7 @@ void view_show_brief(struct report *r, const struct report_group *group, const s
 		grid_discard(g);
 }
 
-#define SCALE_WORTH 1.02 /* saying: less is the clock's late interrupts */
+#define SCALE_WORTH 1.02 /* smaller factors come from the clock's late interrupts and are not mentioned */
 
 static const char *why_scaled(const struct model *m, const struct model_event *e)
 {
@@ -350,9 +353,9 @@ static double covered_part(const struct model_event *e)
 	return e->unsampled > 0 && e->sampled > 0 ? e->sampled + e->unsampled : 1 / e->scale;
 }
 
-#define UNSAMPLED_WORTH 0.005 /* saying */
+#define UNSAMPLED_WORTH 0.005 /* part in no sample from which on a sentence says so */
 
-/* Of which events weights are scaled up, and why, in one sentence; and what is a row because it could not be sampled. */
+/* Writes which events' weights are scaled up, and why, in one sentence, and which part of each event is in no sample. */
 static void print_event_scales(const struct model *m, struct page *p)
 {
 	char line[1024];
@@ -371,7 +374,7 @@ static void print_event_scales(const struct model *m, struct page *p)
 				      100 * m->event[i].unsampled, m->event[i].name);
 }
 
-/* How many call stacks are complete: of the others, callers are missing. */
+/* Writes how many call stacks are complete. In the others, callers are missing. */
 static void put_stack_ends(const struct report *r, struct page *p)
 {
 	const uint64_t *n = r->a->stack_ends;
@@ -412,7 +415,7 @@ const char *view_in_phase(const struct report *r, char text[PHASE_TEXT])
 	return text;
 }
 
-/* Are the view's tables, or some of them, of the run phase alone? */
+/* Returns whether some of the view's tables show the run phase alone. */
 static bool is_of_run_phase(const struct report *r)
 {
 	bool run = false;
