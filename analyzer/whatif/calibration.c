@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Up to so many processors; false: it is out of order, or no factor. */
+/* Sets the slowdown up to n processors. Returns false if the line is out of order, or factor is not a valid factor. */
 static bool set_slowdown(struct calibration *c, uint32_t *last, unsigned n, double factor)
 {
 	if (!(factor >= 1 && factor < 100) || n < *last)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was measured of a machine, as text, a line each: PROCESSORS FACTOR (how much longer work takes when so many work, the fewest first;
- * what lies between is taken to grow evenly), "spread" and "octave" with the standard errors of interval.h, and "copied" with what a page
- * costs that is copied when it is written.  Context: thread.
+ * Reads the calibration of a machine. It is text with a value a line: PROCESSORS FACTOR (how much longer work takes when so many processors
+ * work, the fewest first; between two lines the factor is taken to grow evenly), "spread" and "octave" with the standard errors of
+ * interval.h, and "copied" with the cost of a page that is copied when it is written. Context: thread.
  */
 #ifndef TAILOR_CALIBRATION_H
 #define TAILOR_CALIBRATION_H
@@ -11,14 +11,16 @@
 #include "jitreg/base/diag.h"
 
 struct calibration {
-	double slowdown[SIMULATE_SLOWDOWNS]; /* by processors that work; [0] 0: not known */
+	double slowdown[SIMULATE_SLOWDOWNS]; /* factor for each number of working processors; [0] is 0: not known */
 	double spread, octave; /* 0: not known */
-	/* How much longer it takes where other processors run the process, and what each of those loses: in the time that it takes where
-	 * none does.  0: not known. */
+	/*
+	 * How much longer a copy takes where other processors run the process, and how much time each of those loses, both as multiples of
+	 * the time that the copy takes where none does. 0: not known.
+	 */
 	double copied, copied_others;
 };
 
-/* path: NULL: nothing is known.  0, or -errno with a sentence. */
+/* Reads a calibration. path: NULL: nothing is known. Returns 0, or -errno with a sentence. */
 int calibration_read(const char *path, struct calibration *c, struct diag *d);
 
 #endif

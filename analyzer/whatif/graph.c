@@ -9,28 +9,30 @@
 #include <string.h>
 
 #define GUESS_THREADS 64u
-#define JOINED_LEAST_NS 1000000u /* that a thread ended before the one that made it: later, both end with their process */
-#define TICK_SHARE 0.1 /* of the wait before: what a thread may run in between, that only looks and waits again */
-#define LIMITED_SHARE 0.5 /* of the time, that the limit of a disk takes for all bytes: else it is not what is waited for */
-#define TARGET_SHARE 0.97 /* of the window that the first thread must be there for, to be what is waited for */
+#define JOINED_LEAST_NS 1000000u /* a thread that ends less than this before its creator ends with the process, and is not joined */
+#define TICK_SHARE 0.1 /* part of the wait before that a thread may run if it only looks around and waits again */
+#define LIMITED_SHARE 0.5 /* part of the time that all bytes must take at a disk's limit, for waits to be caused by it */
+#define TARGET_SHARE 0.97 /* part of the window in which the first thread must exist, for its end to be the completion */
 
-/* A thread ends another one's wait, or begins it. */
+/* A thread ends another one's wait, creates another one, or ends while another one waits for its end. */
 struct wake {
 	uint64_t time_ns;
-	uint32_t waker, signal, span; /* span: of the wait; UINT32_MAX: the thread begins */
+	uint32_t waker, signal, span; /* span: the wait that ends; UINT32_MAX: a thread begins or ends */
 };
 
-/* A thread that waits for another one's end, which it had reached before, or in a wait for yet another one. */
+/*
+ * A thread waits for the end of another one that had ended before, or during a wait for a third one, so that no wait for it was recorded.
+ */
 struct join {
 	uint64_t time_ns;
 	uint32_t thread, signal;
 };
 
-/* How a wait ends.  signal: 1 + its number; 0: none. */
+/* The end of a wait. signal: 1 + the number of the signal that ends it; 0: none. */
 struct wait_end {
 	uint32_t signal;
 	uint8_t tick; /* enum graph_tick */
-	uint64_t held_ns; /* 1 + how long the lock's holder still ran; 0: the holder is waited for, whatever it does */
+	uint64_t held_ns; /* 1 + the time that the lock's preempted holder still ran; 0: no holder was preempted */
 };
 
 struct wakes {
@@ -62,7 +64,7 @@ static int compare_joins(const void *a, const void *b)
 	return x->signal < y->signal ? -1 : x->signal > y->signal;
 }
 
-/* What a thread does at a time; SPAN_WAIT: also nothing. */
+/* Returns what a thread does at a time. SPAN_WAIT also means that the thread does not exist then. */
 static enum span_kind kind_at(const struct timeline *t, uint32_t thread, uint64_t time_ns)
 {
 	const struct timeline_thread *h = &t->thread[thread];
@@ -84,8 +86,10 @@ static uint64_t ran_in(const struct timeline *t, uint32_t thread, uint64_t from_
 	return sum;
 }
 
-/* Where no wake-ups were recorded: the only other thread that runs when a wait ends, or, of a wait for a thread's end, the one that ended
- * last. */
+/*
+ * Guesses who ended a wait where no wake-ups were recorded: the only other thread that runs at its end, or the thread that ended last,
+ * first of all if the wait is for a thread's end.
+ */
 static uint32_t guess_waker(const struct timeline *t, const struct span *s)
 {
 	uint32_t found = TIMELINE_NOBODY, ended = TIMELINE_NOBODY, running = 0;
@@ -107,7 +111,7 @@ static uint32_t guess_waker(const struct timeline *t, const struct span *s)
 	return running == 1 ? found : ended;
 }
 
-/* Who ends a wait; TIMELINE_NOBODY: no thread, or it is not known. */
+/* Returns the thread that ends a wait. TIMELINE_NOBODY: no thread does, or it is not known. */
 static uint32_t waker_of(const struct timeline *t, const struct span *s)
 {
 	if (s->resource == RESOURCE_SLEEP || s->resource == RESOURCE_DISK_READ || s->resource == RESOURCE_DISK_WRITE)
@@ -119,8 +123,10 @@ static uint32_t waker_of(const struct timeline *t, const struct span *s)
 	return TIMELINE_NOBODY;
 }
 
-/* A thread that lost its processor with a lock in its hands: elsewhere it would mostly have left it by then, and been waited for as long as
- * it still had to run. */
+/*
+ * Returns whether a wait is for a lock whose holder had lost its processor. On another machine the holder would mostly have left the lock
+ * by then, or would be waited for only as long as it still had to run.
+ */
 static bool waits_for_preempted(const struct timeline *t, const struct span *s, uint32_t waker)
 {
 	return s->resource == RESOURCE_LOCK && kind_at(t, waker, s->from_ns) == SPAN_QUEUE;
@@ -136,7 +142,7 @@ static int add_wake(struct step_graph *g, struct wakes *w, uint64_t time_ns, uin
 	return 0;
 }
 
-/* When the thread that made this one has waited for its end; 0: it does not. */
+/* Returns the time at which the thread that made this one has waited for its end. 0: it does not. */
 static uint64_t joined_at(const struct step_graph *g, const struct timeline_thread *h)
 {
 	const struct timeline_thread *creator = &g->t->thread[h->creator];
@@ -151,7 +157,10 @@ static uint64_t joined_at(const struct step_graph *g, const struct timeline_thre
 	return creator->pid == h->pid ? creator->to_ns : 0;
 }
 
-/* A thread that had ended by the time it was waited for leaves no wait: on another machine there may be one. */
+/*
+ * Finds threads that had ended by the time another thread waited for their end. They leave no wait, but on another machine there may be
+ * one.
+ */
 static int find_joins(struct step_graph *g, struct wakes *w)
 {
 	const struct timeline *t = g->t;
@@ -172,7 +181,7 @@ static int find_joins(struct step_graph *g, struct wakes *w)
 	return ret;
 }
 
-/* All in the window. */
+/* Finds all wake-ups in the window. */
 static int find_wakes(struct step_graph *g, struct wakes *w, struct wait_end *end_of_span, uint32_t *signal_of_begin)
 {
 	const struct timeline *t = g->t;
@@ -216,14 +225,17 @@ static bool wakes_others(const struct wakes *w, uint32_t thread, uint64_t from_n
 	return i < w->nr && w->at[i].waker == thread && w->at[i].time_ns <= to_ns;
 }
 
-/* A thread that waits for others, looks around every so often, and waits again: how often, is a matter of when they come, up to a wait that
- * another thread ends.  (OpenJDK has a thread that ticks until the process's end; Spark's executors have hearts.) */
+/*
+ * Finds waits of threads that wait for others, look around every so often, and wait again. How often they look depends only on when the
+ * others come, up to a wait that another thread ends. (OpenJDK has a thread that ticks until the process's end, and Spark's executors have
+ * heartbeats.)
+ */
 static void find_ticks(const struct timeline *t, const struct wakes *w, struct wait_end *end_of_span)
 {
 	for (uint32_t i = 0; i < t->nr_threads; i++) {
 		const struct timeline_thread *h = &t->thread[i];
 		uint64_t ran = 0, until = UINT64_MAX;
-		bool awaits = false; /* later, with nothing done in between */
+		bool awaits = false; /* a thread ends a later wait, and little is done in between */
 
 		for (uint32_t k = h->first_span + h->nr_spans; k-- > h->first_span;) {
 			const struct span *s = &t->span[k];
@@ -247,11 +259,14 @@ static void find_ticks(const struct timeline *t, const struct wakes *w, struct w
 
 /* ------------------------------------------------------------------------------------------- what a disk did meanwhile */
 
-/* While k threads wait for the disk, each is served at a k-th of its speed: how much a thread that waited all the time would have got. */
+/*
+ * The service of the disk over time. While k threads wait for it, each is served at a k-th of its speed. sum: how much a thread would have
+ * got that waited all the time.
+ */
 struct served {
 	struct served_at {
 		uint64_t time_ns;
-		int change, waiting; /* waiting: from then on */
+		int change, waiting; /* waiting: number of threads from then on */
 		double sum;
 	} *at;
 	uint32_t nr;
@@ -269,7 +284,7 @@ static int compare_served(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Up to a time until which so many wait. */
+/* Returns the sum at a time, up to which the number of waiting threads does not change. */
 static double served_since(const struct served_at *a, uint64_t time_ns)
 {
 	return a->sum + (a->waiting > 0 ? (double)(time_ns - a->time_ns) / a->waiting : 0);
@@ -304,7 +319,10 @@ static double served_until(const struct served *v, uint64_t time_ns)
 	return up_to ? served_since(&v->at[up_to - 1], time_ns) : 0;
 }
 
-/* Where a container's limit is what the process gets of its disk, a wait takes of its time what was read or written on the average. */
+/*
+ * Finds whether a container's limit bounds what the process gets of its disk. Then each wait takes the average time that the bytes of a
+ * wait take at the limit.
+ */
 static void find_limits(struct step_graph *g)
 {
 	static const enum resource of[2] = { RESOURCE_DISK_READ, RESOURCE_DISK_WRITE };
@@ -390,7 +408,7 @@ static bool add_wait(struct step_graph *g, uint32_t first, const struct span *s,
 	}
 }
 
-/* A thread that was woken does not run at once, even where a processor is free. */
+/* Adds the time between a thread's wake-up and its run, which passes even where a processor is free. */
 static bool add_latency(struct step_graph *g, uint32_t first, const struct span *s, const struct span *wait)
 {
 	struct graph_step about = { .from_ns = s->from_ns, .thread = s->thread, .resource = RESOURCE_QUEUE };
@@ -402,7 +420,7 @@ static bool add_latency(struct step_graph *g, uint32_t first, const struct span 
 	return add_step(g, first, STEP_AWAY, (double)s->latency_ns, 0, &about);
 }
 
-/* Samples up to a time are of the last step that runs. */
+/* Gives the samples up to a time to the last step, which is a run. */
 static void give_ticks(struct step_graph *g, uint32_t *tick, uint32_t end, uint64_t to_ns)
 {
 	for (; *tick < end && g->t->tick[*tick].time_ns <= to_ns; (*tick)++) {
@@ -425,7 +443,7 @@ static bool add_run(struct step_graph *g, uint32_t first, uint32_t thread, uint6
 	return true;
 }
 
-/* Ends of other threads that this one waits for, up to a time. */
+/* Adds steps that wait for the ends of other threads, for the joins of this thread up to a time. */
 static bool add_joins(struct step_graph *g, uint32_t first, uint32_t thread, const struct wakes *w, uint32_t *join, uint64_t to_ns)
 {
 	const struct graph_step about = { .from_ns = to_ns, .thread = thread, .resource = RESOURCE_CHILD };
@@ -438,7 +456,7 @@ static bool add_joins(struct step_graph *g, uint32_t first, uint32_t thread, con
 	return ok;
 }
 
-/* A thread's steps in the window; wakes [*wake, ...) and joins [*join, ...) are its own. */
+/* Adds a thread's steps in the window. The wakes [*wake, ...) and joins [*join, ...) are its own. */
 static bool add_thread(struct step_graph *g, uint32_t thread, const struct wakes *w, uint32_t *wake, uint32_t *join,
 		       const struct wait_end *end_of_span, uint32_t begins, const struct served *disk)
 {
@@ -497,7 +515,7 @@ static uint32_t find_target(const struct step_graph *g)
 	return UINT32_MAX;
 }
 
-/* The window: from the first mark of a name to the last one's end. */
+/* Finds the window: from the beginning of the first mark of a name to the end of the last one. */
 static bool find_window(struct step_graph *g, const char *mark)
 {
 	const struct model *m = g->t->report->model;

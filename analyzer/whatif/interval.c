@@ -17,7 +17,7 @@ void interval_learn(struct predictor *p, const double *measured_ns, uint32_t nr)
 	p->nr_runs = nr;
 }
 
-/* Of the completion time: how far a share's sampling error moves it. */
+/* Returns how far the sampling error of a component's share moves the completion time, as a part of that. */
 static double sampling_error(const struct predictor *p, const struct change *c, const struct prediction *x)
 {
 	double samples, share;
@@ -33,7 +33,7 @@ static double octaves(double to, double from)
 	return to > 0 && from > 0 ? fabs(log2(to / from)) : 0;
 }
 
-/* How far the machine is from the recorded one. */
+/* Returns how far the machine is from the recorded one, in octaves. */
 static double distance(const struct predictor *p, const struct change *changes, uint32_t nr)
 {
 	const double processors = p->now.processors, now = p->now.quota > 0 ? p->now.quota : processors;
@@ -68,7 +68,7 @@ void interval_set(const struct predictor *p, const struct change *changes, uint3
 		if (changes[i].kind == CHANGE_CLOCK && gain > 0)
 			longer += INTERVAL_MEMORY * gain / out->completion_ns;
 	}
-	/* unknown waits shrink, or grow, with all the rest */
+	/* Waits that an unknown thread ended may shrink or grow with all the rest. */
 	moved = unknown * fabs(gain) / out->completion_ns;
 	*(gain > 0 ? &shorter : &longer) += moved;
 	most = INTERVAL_SIGMAS * sqrt(both);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Predictions in a file, written before what they are of is measured: text, one a line, with the trace's checksum.  Context: thread.
+ * Keeps predictions in a file that is written before the predicted runs are measured. It is text, with a prediction a line and the trace's
+ * checksum. Context: thread.
  */
 #ifndef TAILOR_KEPT_H
 #define TAILOR_KEPT_H
@@ -17,18 +18,18 @@ struct kept_prediction {
 };
 
 struct kept {
-	uint32_t crc32c; /* of the trace that they were made from */
+	uint32_t crc32c; /* checksum of the trace from which they were made */
 	uint64_t bytes;
 	double measured_ns;
 	struct kept_prediction *of;
 	uint32_t nr, capacity;
 };
 
-/* Checksum and size of a file.  0 or -errno with a sentence. */
+/* Sets checksum and size from a file. Returns 0, or -errno with a sentence. */
 int kept_checksum(const char *path, struct kept *k, struct diag *d);
 bool kept_add(struct kept *k, const char *change, double completion_ns, double low_ns, double high_ns);
 int kept_write(const struct kept *k, const char *path, struct diag *d);
-/* Does the file hold predictions? */
+/* Returns whether the file holds predictions. */
 bool kept_is(const char *path);
 int kept_read(struct kept *k, const char *path, struct diag *d);
 void kept_fini(struct kept *k);

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#define QUEUE_ENDS 0.05  /* of the threads' time: in which all of them end */
-#define QUEUE_WAITS 0.02 /* of the threads' time: that they wait for each other at most */
-#define QUEUE_SKEW 1.1	 /* less is no matter */
+#define QUEUE_ENDS 0.05  /* part of the group's time within which all threads of a queue end */
+#define QUEUE_WAITS 0.02 /* part of the threads' time that they may wait for each other */
+#define QUEUE_SKEW 1.1	 /* smaller skews do not matter */
 
 static bool tick_is_of(const struct tick *k, int level, uint32_t of)
 {
@@ -24,7 +24,10 @@ bool part_has_thread(const struct step_graph *g, const struct part *group, uint3
 	return thread == group->of || is_made_by(g, thread, group->of);
 }
 
-/* A group: the threads that one made, and it itself, from the first one's beginning to the last one's end. */
+/*
+ * Makes a part. A group (PART_THREADS) consists of the threads that one thread made, and that thread itself. Its time is that from the
+ * first made thread's beginning to the last one's end.
+ */
 struct part part_make(const struct step_graph *g, int level, uint32_t of)
 {
 	struct part part = { level, of, UINT64_MAX, 0 };
@@ -51,7 +54,6 @@ bool part_has(const struct step_graph *g, const struct tick *k, const struct par
 	return part_has_thread(g, part, k->thread) && k->time_ns >= part->from_ns && k->time_ns <= part->to_ns;
 }
 
-/* Weight of something in each thread's samples, and of all that they have; arrays by thread. */
 void part_sum_threads(const struct step_graph *g, const struct part *of, double *part, double *all)
 {
 	for (uint32_t i = 0; i < g->t->nr_ticks; i++) {
@@ -98,7 +100,7 @@ double part_skew(const struct step_graph *g, int level, uint32_t of, uint32_t *n
 	return *nr && sum > 0 ? most * *nr / sum : 1;
 }
 
-/* A thread's time of a kind in [from, to): running, or waiting for others. */
+/* Returns a thread's time of a kind in [from, to): running, or waiting for others. */
 static double time_of(const struct timeline *t, uint32_t thread, uint64_t from_ns, uint64_t to_ns, enum span_kind kind)
 {
 	const struct timeline_thread *h = &t->thread[thread];
@@ -114,7 +116,7 @@ static double time_of(const struct timeline *t, uint32_t thread, uint64_t from_n
 	return sum;
 }
 
-/* The maker is one of them where it worked meanwhile. */
+/* The maker counts as one of the threads if it worked meanwhile. */
 bool part_is_queue(const struct step_graph *g, const struct part *part)
 {
 	const struct timeline *t = g->t;

@@ -11,16 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CANDIDATE_SHARE 0.03 /* of the work that a component has at least, to be asked about */
-#define LOCK_SHARE 0.005     /* of the threads' waits */
+#define CANDIDATE_SHARE 0.03 /* part of the work that a component must have to be a candidate */
+#define LOCK_SHARE 0.005     /* part of the threads' waits that a lock must have to be a candidate */
 #define SKEW_LEAST 1.1
 #define FUNCTIONS_MAX 6
-#define TICKS_MOST 0.1  /* of the replay's time, that it may be shorter without ticks */
+#define TICKS_MOST 0.1  /* part of the replay's time by which it may be shorter without ticks */
 #define CANDIDATES_MAX 64
 
 /* ----------------------------------------------------------------------------------------------------------- changes */
 
-/* Each step's work times 1 - less[thread], of the part that is of something: by the samples in it, or those of its thread. */
+/*
+ * Multiplies each step's work by 1 - less[thread] * share. share is the step's share of the part, by the samples in the step, or, where it
+ * has none, by those of its thread.
+ */
 static int scale_part(struct predictor *p, const struct part *of, const double *less)
 {
 	const struct step_graph *g = p->g;
@@ -46,7 +49,7 @@ static int scale_part(struct predictor *p, const struct part *of, const double *
 	return ret;
 }
 
-/* Every thread that has a part gets the same. */
+/* Divides a part evenly between the threads that work on it. */
 static int remove_skew(struct predictor *p, const struct change *c)
 {
 	const uint32_t nr = p->g->t->nr_threads;
@@ -70,7 +73,7 @@ static int remove_skew(struct predictor *p, const struct change *c)
 	return ret;
 }
 
-/* Each thread's work times 1 - less, of the part that is of something. */
+/* Multiplies all threads' work on a part by 1 - less. */
 static int scale_part_alike(struct predictor *p, const struct part *of, double less)
 {
 	double *of_thread = calloc((size_t)p->g->t->nr_threads + 1, sizeof(*of_thread));
@@ -91,7 +94,7 @@ static int scale_component(struct predictor *p, const struct change *c)
 	return scale_part_alike(p, &of, c->value);
 }
 
-/* Share of all threads' work, 0 to 1. */
+/* Returns a part's share of all threads' work, 0 to 1. */
 static double share_of(const struct predictor *p, const struct part *of)
 {
 	const struct timeline *t = p->g->t;
@@ -105,8 +108,11 @@ static double share_of(const struct predictor *p, const struct part *of)
 	return all > 0 ? in / all : 0;
 }
 
-/* A page that is copied when it is written interrupts all other processors that run the process: who copies waits for them, and they
- * lose time, which is in no sample of the kernel, as interrupts take none.  One processor has no other to interrupt. */
+/*
+ * Sets the number of processors. A page that is copied when it is written interrupts all other processors that run the process. The copying
+ * thread waits for them, and they lose time that no sample shows, because the kernel takes no samples in these interrupts. With one
+ * processor there is no other to interrupt.
+ */
 static int set_processors(struct predictor *p, double processors, struct machine *m)
 {
 	const struct part between = { .level = PART_BETWEEN }, copies = { .level = PART_COPIES }, all = { .level = PART_ALL };
@@ -124,7 +130,7 @@ static int set_processors(struct predictor *p, double processors, struct machine
 	return ret ? ret : scale_part_alike(p, &copies, -p->copied);
 }
 
-/* Neither waits for it nor the calls that take and leave it. */
+/* Removes the waits for a lock, and the calls that take and leave it. */
 static int remove_lock(struct predictor *p, uint32_t lock)
 {
 	const struct part of = { .level = PART_LOCK, .of = lock };
@@ -157,11 +163,11 @@ uint32_t predict_count_threads(const struct step_graph *g, const char *name)
 	return nr;
 }
 
-/* So many of them at work at once, as where a program makes fewer: what they do is one after the other then. */
+/* Lets so many of the named threads work at once, as if the program made fewer: their work is then done one after the other. */
 static int limit_threads(struct predictor *p, const struct change *c, struct machine *m)
 {
 	if (m->pool > 0)
-		return -EINVAL; /* one such limit at a time */
+		return -EINVAL; /* only one such limit at a time is simulated */
 	for (uint32_t i = 0; i < p->g->e.nr_threads; i++)
 		p->pooled[i] = is_called(p->g, i, c->name);
 	m->pool = c->value;
@@ -220,7 +226,10 @@ static int run(struct predictor *p, const struct machine *m, struct simulated *o
 	return simulate(&e, m, &steps, out);
 }
 
-/* The time between a step's begin and end, but what is spoken for by a lock that is waited for meanwhile. */
+/*
+ * Adds the time between a step's begin and end to the path. The part of it behind locked_from is time in which another step waited for a
+ * lock, and counts for the lock.
+ */
 static void add_to_path(const struct predictor *p, uint32_t step, double locked_from, struct path *out, double *lock, double *of_step)
 {
 	const struct step *s = &p->g->step[step];
@@ -234,7 +243,7 @@ static void add_to_path(const struct predictor *p, uint32_t step, double locked_
 	*lock += locked;
 	taken -= locked;
 	if (s->kind == STEP_RUN) {
-		const double queued = taken > work + 1 ? taken - work : 0; /* less is rounding */
+		const double queued = taken > work + 1 ? taken - work : 0; /* a smaller difference is an error of rounding */
 
 		out->resource[RESOURCE_CORE] += taken - queued;
 		out->resource[p->now.quota > 0 ? RESOURCE_THROTTLED : RESOURCE_QUEUE] += queued;
@@ -292,7 +301,7 @@ void predict_path(const struct predictor *p, struct path *out, double *of_step)
 		at = at > t->first ? at - 1 : SIMULATE_NONE;
 	}
 	out->lock = function;
-	/* kernel and page faults have the part of the work that samples say */
+	/* The samples give the kernel's part of the work, and that of page faults. */
 	{
 		double of[NR_RESOURCES] = { 0 }, all = 0;
 
@@ -356,7 +365,7 @@ static bool step_is_of(const struct step_graph *g, uint32_t step, const struct p
 	       part_has_thread(g, group, a->thread);
 }
 
-/* All threads of a group get the same work, also those that found the queue empty. */
+/* Gives all threads of a group the same work, also those that found the queue empty. */
 static int divide_queue(struct predictor *p, const struct part *group)
 {
 	const struct step_graph *g = p->g;
@@ -379,7 +388,10 @@ static int divide_queue(struct predictor *p, const struct part *group)
 	return 0;
 }
 
-/* Threads that took their work from a queue would share it otherwise on another machine: evenly, where all are as fast. */
+/*
+ * Divides the work that threads took from a queue evenly, because on another machine they would share it otherwise, and evenly where all
+ * processors are as fast.
+ */
 static int divide_queues(struct predictor *p)
 {
 	int ret = 0;
@@ -415,7 +427,9 @@ static int replay(struct predictor *p, struct simulated *now)
 	return run(p, &p->now, now);
 }
 
-/* Where the recorded run replays the same without them, nothing waits for ticks.  now: the replay that holds. */
+/*
+ * Leaves ticks out where the recorded run replays the same without them, because then nothing waits for them. now: the replay that is kept.
+ */
 static int replay_without_ticks(struct predictor *p, struct simulated *now)
 {
 	int ret = replay(p, now);
@@ -623,7 +637,7 @@ static uint32_t value_of_tick(const struct tick *k, int level)
 	return level == -1 ? k->function : k->component[level];
 }
 
-/* The largest of a level, or functions. */
+/* Adds candidates for the largest components of a level, or for the largest functions. */
 static void add_level(const struct predictor *p, struct candidates *c, int level, bool skew)
 {
 	const struct step_graph *g = p->g;
@@ -656,7 +670,7 @@ static void add_level(const struct predictor *p, struct candidates *c, int level
 	free(part);
 }
 
-/* Threads that one thread made, where they do not do the same. */
+/* Adds candidates for groups of threads that one thread made and that do not do the same amount of work. */
 static void add_groups(const struct predictor *p, struct candidates *c)
 {
 	const struct timeline *t = p->g->t;

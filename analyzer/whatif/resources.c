@@ -18,7 +18,7 @@ const char *const resource_headings[NR_RESOURCES] = { RESOURCES(HEADING_) };
 #define FILE_BYTES_MAX (1u << 20)
 #define RULES_MAX 10000u
 
-/* Names that libraries and the kernel have had for years; __GI_ and the like stand in front in glibc's own symbols. */
+/* The names have been the same in libraries and the kernel for years. glibc's own symbols have __GI_ and the like in front. */
 static const char built_in[] =
 	"# waits that PostgreSQL names\n"
 	"lock        wait:LWLock*\n"
@@ -230,8 +230,10 @@ static uint32_t rule_of_function(struct resource_table *t, const struct attribut
 	return t->of_function[function] == UINT32_MAX ? UINT32_MAX : t->of_function[function] - 1;
 }
 
-/* The first frame outside of the library that the frame is of: who wanted what is waited for.  Where all is one file, the first behind
- * the frames that have rules. */
+/*
+ * Returns the first function outside of the library that a frame belongs to, which asked for what is waited for. If all frames are of one
+ * file, returns the first function behind the frames that have rules. 0: not known.
+ */
 static uint32_t caller_outside(struct resource_table *t, const struct attribution *a, uint32_t frame)
 {
 	uint32_t behind = 0, in_rules = frame;

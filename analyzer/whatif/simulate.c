@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a limited device's time that was not used: Linux counts what is read in slices of 100 ms (block/blk-throttle.c). */
+/* Unused time of a limited device that can be used later. Linux counts what is read in slices of 100 ms (block/blk-throttle.c). */
 #define LIMITED_SAVED_NS 1e8
 
-/* A heap of threads by a number: what is least is at the top. */
+/* A heap of threads by key, the least at the top. */
 struct heap {
 	struct entry {
 		double key;
-		uint32_t thread, nr; /* nr: of two with one key, the one that came first */
+		uint32_t thread, nr; /* nr: order of pushes, which decides between equal keys */
 	} *at;
 	uint32_t nr, pushed;
 };
@@ -49,9 +49,9 @@ static uint32_t heap_pop(struct heap *h)
 	return thread;
 }
 
-/* What several are served by at once.  done: how much each that is here all the time has had. */
+/* A resource that serves several threads at once. done: how much a thread would have had that was there all the time. */
 struct shared {
-	struct heap heap; /* by the value of done at which a thread has what it wants */
+	struct heap heap; /* key: the value of done at which a thread has what it wants */
 	double done;
 };
 
@@ -65,19 +65,19 @@ struct simulation {
 	const struct simulated_steps *steps;
 	struct simulated *out;
 	double now;
-	struct shared processors, pool, device[SIMULATE_DEVICES]; /* pool: the processors that its threads have */
+	struct shared processors, pool, device[SIMULATE_DEVICES]; /* pool: the processors that threads of the pool have */
 	struct heap away;
-	double limited[SIMULATE_DEVICES]; /* until when the time of those is given away */
-	uint32_t *at; /* by thread: its step */
-	double *given; /* by signal: when; negative: not yet */
-	uint32_t *giver; /* by signal: its step */
-	uint32_t *waiting; /* by signal: 1 + the first of those that wait; threads' chain: next */
+	double limited[SIMULATE_DEVICES]; /* time up to which a limited device is given away */
+	uint32_t *at; /* current step of each thread, from 0 */
+	double *given; /* time of each signal; negative: not given yet */
+	uint32_t *giver; /* step that gave each signal */
+	uint32_t *waiting; /* 1 + the first thread that waits for each signal; next has the others */
 	uint32_t *next;
-	uint32_t *lock_first, *lock_last; /* by lock: 1 + thread, of those that wait for it */
+	uint32_t *lock_first, *lock_last; /* 1 + the first and the last thread that wait for each lock */
 	bool *held;
 	uint32_t *ready; /* threads that go on now */
 	uint32_t nr_ready;
-	double used; /* of the quota of this period */
+	double used; /* quota that is used in this period, in ns */
 	double period; /* number of the period */
 	bool target_ended;
 	uint32_t nr_ended;
@@ -110,13 +110,15 @@ static bool is_throttled(const struct simulation *s)
 	return s->m->quota > 0 && s->used >= s->m->quota * s->m->quota_period_ns * (1 - 1e-12);
 }
 
-/* Of the threads that can run: processors that work for them, in and outside of the pool, if nothing is throttled; and how much work each
- * does in a ns. */
+/*
+ * runnable: threads that can run. working: processors that work for them. pooled, others: the work that a thread in the pool, or outside of
+ * it, does in a ns, which is 0 while all are throttled.
+ */
 struct rates {
 	double runnable, working, pooled, others;
 };
 
-/* Equal shares; what a thread of the pool may not have is for the others. */
+/* Computes equal shares of the processors. What threads of the pool may not have is for the others. */
 static struct rates rates_of(const struct simulation *s)
 {
 	const double n = s->processors.heap.nr, pooled = s->pool.heap.nr, all = s->m->processors;
@@ -208,7 +210,7 @@ static void wait_for_signal(struct simulation *s, uint32_t signal, uint32_t thre
 	s->waiting[signal] = thread + 1;
 }
 
-/* false: its time has passed already. */
+/* Takes time of a limited device. Returns false if that time has passed already. */
 static bool take_limited(struct simulation *s, uint32_t device, double amount, uint32_t thread)
 {
 	double *until = &s->limited[device];
@@ -222,7 +224,7 @@ static bool take_limited(struct simulation *s, uint32_t device, double amount, u
 	return true;
 }
 
-/* A step at its beginning.  false: the thread stays in it. */
+/* Begins a step. Returns false if the thread stays in it. */
 static bool do_step(struct simulation *s, uint32_t thread, uint32_t step)
 {
 	const struct step *what = &s->e->step[step];
@@ -287,7 +289,7 @@ static void do_ready(struct simulation *s)
 	}
 }
 
-/* Time passes for all that are busy. */
+/* Lets time pass for all threads and devices that are busy. */
 static void pass(struct simulation *s, double ns)
 {
 	const struct rates r = rates_of(s);
@@ -307,7 +309,7 @@ static void pass(struct simulation *s, double ns)
 			s->device[i].done += s->m->device_speed[i] * ns / s->device[i].heap.nr;
 }
 
-/* Until something changes; negative: nothing will. */
+/* Returns the time until something changes. Negative: nothing will. */
 static double next_change(const struct simulation *s)
 {
 	const struct rates r = rates_of(s);
@@ -337,7 +339,7 @@ static double next_change(const struct simulation *s)
 	return next;
 }
 
-/* A new period begins, with nothing used. */
+/* Begins a new period of the quota if it is time for one, with nothing used. */
 static void renew_quota(struct simulation *s)
 {
 	double period;
@@ -351,8 +353,8 @@ static void renew_quota(struct simulation *s)
 	}
 }
 
-#define SLACK 1e-6 /* of a ns, and of its own size: what is over now, but for rounding */
-#define PERIODS_MAX 1000000u /* of a quota; an hour has 36,000 */
+#define SLACK 1e-6 /* tolerance for rounding, in ns, below which a step counts as finished; 1e-14 of the time are added */
+#define PERIODS_MAX 1000000u /* periods of a quota that a simulation may have (an hour has 36,000) */
 
 static bool is_over(double key, double now)
 {

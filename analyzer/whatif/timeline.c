@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_SLACK_NS 20000u /* a sample is taken just before its switch is noted */
+#define ROW_SLACK_NS 20000u /* a sample is taken just before its switch is recorded */
 #define THROTTLED_LEAST_NS 300000u
 
-/* A sample, as the table had it. */
+/* A sample, with the table's values. */
 struct timeline_row {
 	uint64_t time_ns;
 	double weight;
-	uint32_t thread, stack, function, wait; /* wait: the component that the host says it waits for */
+	uint32_t thread, stack, function, wait; /* wait: the component by which the host names the wait */
 	uint32_t component[TIMELINE_LEVELS];
 	bool leaves, kernel;
 };
@@ -23,7 +23,7 @@ struct timeline_row {
 enum event_kind { EVENT_BEGIN, EVENT_IN, EVENT_WAITS, EVENT_PREEMPTED, EVENT_WOKEN, EVENT_END };
 struct timeline_event {
 	uint64_t time_ns;
-	uint32_t thread, nr; /* nr: of two at one time, the one that came first */
+	uint32_t thread, nr; /* nr: order of the events, which decides between equal times */
 	uint32_t kind, other; /* other: waker's number, or creator */
 };
 
@@ -42,7 +42,7 @@ static void timeline_fini(void *state)
 	resource_table_fini(&t->table);
 }
 
-/* TIMELINE_NOBODY without memory. */
+/* Finds or adds a thread. Returns TIMELINE_NOBODY without memory. */
 static uint32_t get_thread(struct timeline *t, uint32_t pid, uint32_t tid)
 {
 	uint32_t i = hash_map_find(&t->thread_of_tid, tid, 0);
@@ -146,13 +146,13 @@ static int add_switches(struct timeline *t, const struct sample_block *b, bool w
 	return ret;
 }
 
-/* Counters only grow; what a damaged trace says is nothing. */
+/* Returns the growth of a counter. Counters only grow, so a smaller value of a damaged trace counts as no growth. */
 static uint64_t more_of(uint64_t after, uint64_t before)
 {
 	return after > before ? after - before : 0;
 }
 
-/* Of the last program of that process; NULL without memory. */
+/* Finds or adds the values of a process, which are those of its last program. Returns NULL without memory. */
 static struct kernel_says *get_said(struct timeline *t, uint32_t pid)
 {
 	const uint32_t i = hash_map_find(&t->said_of_pid, pid, 0);
@@ -193,7 +193,7 @@ static int read_kernel_values(struct timeline *t, const struct trace_record *r)
 			    strncmp(known[i].name, name.p, name.bytes) == 0)
 				*known[i].value = strcmp(known[i].name, "throttled_us") == 0 ? value.u * 1000 : value.u;
 	}
-	if (!end && now.processors) { /* else it had ended before it was looked at */
+	if (!end && now.processors) { /* 0: the process had ended before its values were read */
 		*says = now;
 		says->has_machine = true;
 	}
@@ -211,7 +211,10 @@ static int read_kernel_values(struct timeline *t, const struct trace_record *r)
 	return 0;
 }
 
-/* Of the process that ran longest: commands lead to others, and programs start helpers, of which each may have its own limits. */
+/*
+ * Chooses the values of the process that ran longest. A command may run other programs, and programs start helpers, and each of them may
+ * have limits of its own.
+ */
 static int choose_said(struct timeline *t)
 {
 	double *ran = calloc((size_t)t->nr_said + 1, sizeof(*ran)), most = -1;
@@ -219,7 +222,7 @@ static int choose_said(struct timeline *t)
 	if (!ran)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nr_spans; i++)
-		if (t->span[i].kind == SPAN_RUN) /* 0: of a process about which nothing was said */
+		if (t->span[i].kind == SPAN_RUN) /* ran[0]: processes without values */
 			ran[hash_map_find(&t->said_of_pid, t->thread[t->span[i].thread].pid, 0)] +=
 				(double)(t->span[i].to_ns - t->span[i].from_ns);
 	for (uint32_t k = 0; k < t->nr_said; k++)
@@ -310,7 +313,7 @@ static void end_wait(struct timeline *t, struct span *s, uint32_t waker)
 	}
 }
 
-/* Why the thread left at the end of its run, by the sample that was taken then. */
+/* Sets what a thread waits for after its run, from the sample that was taken when it left. row: NULL if there is none. */
 static void place_leaving(struct timeline *t, struct span *s, const struct timeline_row *row)
 {
 	const struct dictionary *d = &t->report->model->dictionary;
@@ -332,7 +335,7 @@ static void place_leaving(struct timeline *t, struct span *s, const struct timel
 	}
 }
 
-/* The last of the rows [*at, to) of a thread that leaves up to a time; NULL: there is none. */
+/* Returns the last row of a thread among [*at, to) up to a time that was taken when it left, or NULL. */
 static const struct timeline_row *leaving_row(const struct timeline *t, uint32_t *at, uint32_t to, uint64_t time_ns)
 {
 	const struct timeline_row *found = NULL;
@@ -343,7 +346,7 @@ static const struct timeline_row *leaving_row(const struct timeline *t, uint32_t
 	return found;
 }
 
-/* A thread's spans, from its events [from, to) and rows [row, rows_end). */
+/* Makes a thread's spans from its events [from, to) and rows [row, rows_end). */
 static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from, uint32_t to, uint32_t row, uint32_t rows_end)
 {
 	struct timeline_thread *h = &t->thread[thread];
@@ -353,7 +356,7 @@ static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from,
 
 	h->first_span = t->nr_spans;
 	if (from == to && row == rows_end)
-		return 0; /* it only made another one */
+		return 0; /* a thread that only created another one */
 	now.from_ns = from < to ? t->event[from].time_ns : 0;
 	if (row < rows_end && (from == to || t->row[row].time_ns < now.from_ns) && !(from < to && t->event[from].kind == EVENT_BEGIN))
 		now.from_ns = t->row[row].time_ns;
@@ -395,7 +398,7 @@ static int make_thread_spans(struct timeline *t, uint32_t thread, uint32_t from,
 		now = next;
 	}
 	h->to_ns = now.from_ns;
-	if (!ended && ret == 0) { /* what the thread does when the recording ends */
+	if (!ended && ret == 0) { /* the end of the recording ends the last span */
 		now.to_ns = rows_end > row && now.kind == SPAN_RUN ? t->row[rows_end - 1].time_ns : t->last_ns;
 		ret = add_span(t, &now);
 		h->to_ns = now.to_ns > h->to_ns ? now.to_ns : h->to_ns;
@@ -434,7 +437,7 @@ static int make_spans(struct timeline *t)
 	return ret;
 }
 
-/* 1 + who called what takes or leaves a lock; 0: the stack is of other work. */
+/* Returns 1 + the function that called what takes or leaves a lock. 0: the stack is of other work. */
 static uint32_t work_of_lock(struct timeline *t, uint32_t stack)
 {
 	const struct resource_wait w = resource_of_stack(&t->table, t->report->a, stack, NULL);
@@ -442,7 +445,7 @@ static uint32_t work_of_lock(struct timeline *t, uint32_t stack)
 	return w.resource == RESOURCE_LOCK ? w.caller + 1 : 0;
 }
 
-/* Threads of each process. */
+/* Counts the threads of each process. */
 static bool count_threads(const struct timeline *t, struct hash_map *of_pid)
 {
 	for (uint32_t i = 0; i < t->nr_threads; i++)
@@ -451,7 +454,7 @@ static bool count_threads(const struct timeline *t, struct hash_map *of_pid)
 	return true;
 }
 
-/* Samples of the clock become ticks whose weights add up to the time that their thread ran. */
+/* Makes ticks of the samples of the clock. The weights of a thread's ticks add up to the time that it ran. */
 static int make_ticks(struct timeline *t)
 {
 	struct hash_map threads = { .capacity = 0 };
@@ -497,7 +500,7 @@ static int make_ticks(struct timeline *t)
 
 struct boundary {
 	uint64_t time_ns;
-	int change, running; /* running: from then on */
+	int change, running; /* running: number of threads from then on */
 	double none, some;   /* time up to it in which no thread ran, and in which not all processors were used */
 };
 
@@ -514,7 +517,7 @@ struct idle {
 	double processors;
 };
 
-/* Up to a time until which so many run. */
+/* Computes both sums at a time, up to which the number of running threads does not change. */
 static void idle_since(const struct idle *idle, const struct boundary *b, uint64_t time_ns, double *none, double *some)
 {
 	const double more = (double)(time_ns - b->time_ns);
@@ -553,8 +556,11 @@ static bool idle_make(const struct timeline *t, struct idle *idle)
 	return true;
 }
 
-/* Where there is a quota, time in which a thread could run and none of them does is the quota's; elsewhere, other programs had the
- * processors. */
+/*
+ * Finds the reason of each wait for a processor. Where there is a quota, time in which a thread could run and none of them does is the
+ * quota's. Elsewhere, long waits beside a free processor mean that other programs had the processors, and short ones are the latency of
+ * waking.
+ */
 static int tell_queues_apart(struct timeline *t)
 {
 	struct idle idle = { .processors = t->processors };

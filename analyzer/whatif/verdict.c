@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPECIFIC 0.5 /* of what faster processors gain: a cause that gains so much is the one to be named */
-#define GAIN_LEAST 0.03 /* of the completion time: less is no bottleneck */
-#define FAULTS_BOUND 0.4 /* of the path */
+#define SPECIFIC 0.5 /* part of faster processors' gain that a cause must gain to be named instead */
+#define GAIN_LEAST 0.03 /* part of the completion time that a bottleneck must gain */
+#define FAULTS_BOUND 0.4 /* part of the critical path */
 
 static const char *name_of_lock(const struct predictor *p, uint32_t lock)
 {
 	return lock ? p->g->t->report->a->function[lock].name : "?";
 }
 
-/* A few words for people: "cores 2 → 4" as "cores 4". */
+/* Describes a change in a few words for people, such as "cores 2 to 4". */
 static void describe_change(const struct predictor *p, const struct change *c, char *text, size_t bytes)
 {
 	char spare[32];
@@ -99,13 +99,13 @@ static double gain_of(struct predictor *p, const struct change *c, int *error)
 	return ret ? 0 : p->measured_ns - out.completion_ns;
 }
 
-/* How many threads did most of the work at once. */
+/* Returns how many processors were used on average. */
 static double used_processors(const struct predictor *p)
 {
 	return p->measured_ns > 0 ? p->g->work_ns / p->measured_ns : 0;
 }
 
-/* Whether a candidate is of a cause of its own, and how often it can be had. */
+/* Returns the resource that a change relieves. */
 static const char *resource_of_change(const struct change *c)
 {
 	static const char *const keys[] = { [CHANGE_CORES] = "run-queue", [CHANGE_QUOTA] = "throttled", [CHANGE_DISK] = "disk",
@@ -185,7 +185,7 @@ int verdict_bottleneck(struct predictor *p, const char **resource, char *text)
 	return error;
 }
 
-/* Waits for other threads of the same run are no resource. */
+/* Returns the resource with the largest sum. Waits for other threads of the same run are not a resource. */
 static enum resource largest_sum(const struct predictor *p)
 {
 	double sum[NR_RESOURCES];
@@ -289,7 +289,7 @@ struct columns {
 	int change, completion, gain, low, high, bound, key;
 };
 
-#define NARROW 100 /* columns of a page: with less, what is changed has the room of what bounds it then */
+#define NARROW 100 /* narrower pages take the room for what is changed from what bounds it then */
 
 static struct columns add_columns(struct grid *g, const struct page *p)
 {
@@ -394,7 +394,7 @@ int verdict_show_change(struct predictor *p, const struct change *changes, uint3
 	return keep(k, &a);
 }
 
-/* The longest chain of work: what is left with endless processors. */
+/* The longest chain of work, which Graham's bounds need, is the completion time with endless processors. */
 int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32_t nr, uint32_t from, uint32_t to, struct page *page,
 		       struct kept *k)
 {
@@ -421,7 +421,7 @@ int verdict_show_sweep(struct predictor *p, const struct change *changes, uint32
 	efficiency = grid_column(g, "efficiency", "efficiency", CELL_PERCENT, 0, 0);
 	bound_low = grid_column(g, "graham_low_ns", "Graham from", CELL_DURATION, 0, 0);
 	bound_high = grid_column(g, "graham_high_ns", "to", CELL_DURATION, 0, 0);
-	beyond = grid_column(g, "verifiable", "", CELL_TEXT, 0, 0); /* "beyond": it is not */
+	beyond = grid_column(g, "verifiable", "", CELL_TEXT, 0, 0); /* "beyond": it cannot be verified */
 	grid_show_all_rows(g);
 	for (uint32_t n = from; n <= to && ret == 0; n++) {
 		struct answer a;

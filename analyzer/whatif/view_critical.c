@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* critical: the chain of work and waits that the completion waits for; how much later other work could end; skew of threads. */
+/*
+ * The view critical shows the chain of work and waits that the completion waits for, how much later other work could end, and the skew of
+ * threads.
+ */
 #include "analyzer/view/view.h"
 #include "analyzer/whatif/parts.h"
 #include "analyzer/whatif/verdict.h"
@@ -65,7 +68,7 @@ static int compare_parts(const void *a, const void *b)
 	return x->of < y->of ? -1 : x->of > y->of;
 }
 
-/* Components, or functions where there are none: their share of the work, and of the work on the path. */
+/* Shows components, or functions where there are none, with their share of all work and of the work on the path. */
 static void show_components_of_path(const struct predictor *p, const double *of_step, struct page *page)
 {
 	const struct step_graph *g = p->g;
@@ -114,7 +117,7 @@ static void show_components_of_path(const struct predictor *p, const double *of_
 	free(part);
 }
 
-/* How much later a thread's work could end without delaying the end. */
+/* Shows how much later each thread's work could end without delaying the completion. */
 static int show_slack(const struct predictor *p, const double *of_step, struct page *page)
 {
 	const struct step_graph *g = p->g;

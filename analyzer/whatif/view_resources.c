@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* resources: what time went to, of each operator, pipeline, query and thread, and what the kernel says of the same. */
+/* The view resources shows what operators, pipelines, queries and threads spent time on, and what the kernel reports of the same. */
 #include "analyzer/view/view.h"
 #include "analyzer/whatif/whole.h"
 
@@ -32,7 +32,7 @@ static void add_up(struct row *row)
 		row->all += row->sum[i];
 }
 
-/* A table of rows, without the resources that none of them has; others: columns that have their own place. */
+/* Shows a table of rows, in which text form hides resources that no row has. */
 static void show_rows(struct row *row, uint32_t nr, struct page *p, const char *name, const char *heading,
 		      const char *(*text)(const struct timeline *t, uint32_t value, char spare[64]), const struct timeline *t)
 {
@@ -140,7 +140,7 @@ static void show_locks(const struct timeline *t, struct page *p)
 	free(row);
 }
 
-/* What the kernel says of the command's process, beside what was placed. */
+/* Writes what the kernel reports of the command's process, beside the sums of the time line. */
 static void say_kernel(const struct timeline *t, struct page *p)
 {
 	const struct kernel_says *k = &t->says;
